@@ -1,0 +1,109 @@
+# Two commands do everything, set-up included:
+#
+#   make demo     run the operators on photographs and text; writes demo.png
+#   make test     run the test suite
+#
+# and for those who work on dmlops:
+#
+#   make check    the suite under the validation layer and the sanitizers, with the oldest NumPy, against PyTorch and onnxruntime
+#   make bench    measure; CELLS="..." measures some cells only
+#   make soak     20,000 examples an operator, arrays beyond 4 GiB: an hour, 16 GiB of memory
+#   make clean    remove all that was made here
+#
+# PYTHON=python3.12     another interpreter (3.11 or later)
+# DMLOPS_SKIP_APT=1     leave the system's packages alone
+
+PYTHON ?= python3
+export PYTHON
+export PIP_DISABLE_PIP_VERSION_CHECK = 1
+
+SOURCES := $(shell find csrc shaders dmlops -type f ! -name '*.pyc') $(wildcard setup.py pyproject.toml MANIFEST.in README.md)
+TESTS := tests examples/preprocessing.ipynb
+
+.PHONY: demo test bench check soak clean help system
+.PHONY: check-shaders check-validation check-sanitizers check-oldest-numpy check-peers
+.DELETE_ON_ERROR:
+
+help:
+	@sed -n '/^$$/q;s/^# \{0,1\}//p' Makefile
+
+demo: .venv/dmlops
+	.venv/bin/python examples/demo.py
+
+test: .venv/dmlops
+	.venv/bin/pytest -q -rs --nbmake $(TESTS)
+
+bench: .venv-bench/dmlops
+	.venv-bench/bin/python benchmarks/run.py $(if $(CELLS),--cells $(CELLS))
+
+soak: .venv/dmlops
+	HYPOTHESIS_PROFILE=soak .venv/bin/pytest -q tests/test_conformance.py tests/test_window.py
+	.venv/bin/pytest -q -m soak tests
+
+check: check-shaders check-validation check-sanitizers check-oldest-numpy check-peers
+
+# Each kernel as the build compiles it, through the SPIR-V validator.
+check-shaders: | system
+	@mkdir -p build/shaders
+	@for shader in shaders/*.comp; do \
+	    glslc --target-env=vulkan1.2 -O -Ishaders -o build/shaders/kernel.spv $$shader && \
+	    spirv-val --target-env vulkan1.2 build/shaders/kernel.spv && echo "valid: $$shader" || exit 1; \
+	done
+
+# Not one message from the validation layer, synchronisation validation included.
+check-validation: .venv/dmlops
+	HYPOTHESIS_PROFILE=check DMLOPS_TEST_DEVICES=vulkan \
+	    tests/validation/run.sh .venv/bin/pytest -q -rs tests
+
+# The extension built with -fsanitize=address,undefined; the interpreter's own leaks are not looked for.
+check-sanitizers: .venv-sanitized/dmlops
+	HYPOTHESIS_PROFILE=check tests/sanitizers/run.sh .venv-sanitized/bin/pytest -q -rs tests
+
+# Built from the source distribution against NumPy 2, run with the oldest NumPy supported.
+check-oldest-numpy: .venv-oldest/requirements build/wheel/made
+	.venv-oldest/bin/pip install -q --no-deps --force-reinstall build/wheel/*.whl
+	HYPOTHESIS_PROFILE=check .venv-oldest/bin/pytest -q -rs tests
+
+build/wheel/made: $(SOURCES) .venv/requirements
+	rm -rf build/sdist build/wheel
+	.venv/bin/python -c "from setuptools import build_meta; build_meta.build_sdist('build/sdist')" >/dev/null
+	.venv/bin/pip wheel -q --no-build-isolation --no-deps -w build/wheel build/sdist/*.tar.gz
+	@touch $@
+
+check-peers: .venv-check/dmlops
+	.venv-check/bin/pytest -q -rs tests/peers
+
+clean:
+	rm -rf build dist .venv .venv-* *.egg-info dmlops/*.so .hypothesis .pytest_cache demo.png
+	find . -name __pycache__ -type d -not -path './.git/*' -prune -exec rm -rf {} +
+
+# What the system must have. Costs a fraction of a second where all is there.
+system:
+	@! command -v $(PYTHON) >/dev/null || $(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
+	    echo "dmlops needs Python 3.11 or later; $(PYTHON) is $$($(PYTHON) -V 2>&1). Try: make PYTHON=python3.12 $(MAKECMDGOALS)"; exit 1; }
+	@tools/system-packages.sh
+
+# An environment is three steps, each done again only when what it depends on has changed.
+#   $(1): its folder   $(2): its requirement files   $(3): what the environment of the build is
+define environment
+$(1)/created: | system
+	$$(PYTHON) -m venv $(1)
+	@touch $$@
+$(1)/requirements: $(2) | $(1)/created
+	$(1)/bin/pip install -q 'setuptools>=77' numpy $(addprefix -r ,$(2))
+	@touch $$@
+$(1)/dmlops: $$(SOURCES) $(1)/requirements | system
+	@mkdir -p build
+	@printf '[build]\nbuild_base = build/%s\n' $(patsubst .%,%,$(1)) > build/$(patsubst .%,%,$(1)).cfg
+	DIST_EXTRA_CONFIG=$$(CURDIR)/build/$(patsubst .%,%,$(1)).cfg $(3) \
+	    $(1)/bin/pip install -q --no-build-isolation --no-deps --force-reinstall .
+	@touch $$@
+endef
+
+SANITIZE := -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer -O1 -g
+
+$(eval $(call environment,.venv,tests/requirements.txt examples/requirements.txt,))
+$(eval $(call environment,.venv-bench,benchmarks/requirements.txt,))
+$(eval $(call environment,.venv-sanitized,tests/requirements.txt,DMLOPS_CFLAGS="$(SANITIZE)" DMLOPS_LDFLAGS="$(SANITIZE)"))
+$(eval $(call environment,.venv-oldest,tests/requirements.txt tests/oldest-numpy.txt,))
+$(eval $(call environment,.venv-check,tests/requirements.txt tests/peers/requirements.txt,))

@@ -1,0 +1,253 @@
+"""What is measured, as data: four operators with their arguments, and the cells that apply them to arrays.
+
+An operator knows how it is called in dmlops (`ours`) and what it means (`numpy`, the expression every
+result is compared with). How the others express it stands in the folder `peers`.
+"""
+
+import math
+from dataclasses import dataclass, field
+
+import numpy as np
+
+MIB = 2**20
+DTYPES = {1: np.dtype("uint8"), 2: np.dtype("float16"), 4: np.dtype("float32"), 8: np.dtype("float64")}
+
+
+@dataclass(frozen=True)
+class Shuffle:
+    """What depth_to_space and space_to_depth share: arrays (n, c, h, w) or (n, h, w, c), square blocks."""
+
+    block: int = 2
+    order: str = "DCR"
+    layout: str = "NCHW"
+
+    @property
+    def arguments(self):
+        return {"order": self.order, "layout": self.layout}
+
+    def split_channels(self, shape):
+        """`shape` with the channels as three axes, and the places of (block row, block column, channel) in it."""
+        n, c, h, w = shape if self.layout == "NCHW" else (shape[0], shape[3], shape[1], shape[2])
+        b, c = self.block, c // self.block**2
+        parts = (b, b, c) if self.order == "DCR" else (c, b, b)
+        places = (0, 1, 2) if self.order == "DCR" else (1, 2, 0)
+        first = 1 if self.layout == "NCHW" else 3
+        full = (n, *parts, h, w) if self.layout == "NCHW" else (n, h, w, *parts)
+        return full, tuple(first + place for place in places)
+
+
+@dataclass(frozen=True)
+class DepthToSpace(Shuffle):
+    kind = "depth_to_space"
+
+    def ours(self, dmlops, x, device):
+        return dmlops.depth_to_space(x, self.block, **self.arguments, device=device)
+
+    def numpy(self, x):
+        split, axes, result = self.steps(x.shape)
+        return x.reshape(split).transpose(axes).reshape(result)
+
+    def steps(self, shape):
+        """The shape to split into, the axes to transpose by, the shape to join to."""
+        split, (row, column, channel) = self.split_channels(shape)
+        n, b, c = split[0], self.block, split[channel]
+        if self.layout == "NCHW":
+            return split, (0, channel, 4, row, 5, column), (n, c, split[4] * b, split[5] * b)
+        return split, (0, 1, row, 2, column, channel), (n, split[1] * b, split[2] * b, c)
+
+
+@dataclass(frozen=True)
+class SpaceToDepth(Shuffle):
+    kind = "space_to_depth"
+
+    def ours(self, dmlops, x, device):
+        return dmlops.space_to_depth(x, self.block, **self.arguments, device=device)
+
+    def numpy(self, x):
+        split, axes, result = self.steps(x.shape)
+        return x.reshape(split).transpose(axes).reshape(result)
+
+    def steps(self, shape):
+        b = self.block
+        if self.layout == "NCHW":
+            n, c, h, w = shape
+            split, block, channel = (n, c, h // b, b, w // b, b), (3, 5), 1
+        else:
+            n, h, w, c = shape
+            split, block, channel = (n, h // b, b, w // b, b, c), (2, 4), 5
+        depth = (*block, channel) if self.order == "DCR" else (channel, *block)
+        if self.layout == "NCHW":
+            return split, (0, *depth, 2, 4), (n, c * b * b, h // b, w // b)
+        return split, (0, 1, 3, *depth), (n, h // b, w // b, c * b * b)
+
+
+@dataclass(frozen=True)
+class Reverse:
+    """The first lengths[i] elements along axis 1 of x[i], reversed."""
+
+    kind = "reverse"
+
+    def lengths(self, shape):
+        return np.random.default_rng(1).integers(1, shape[1] + 1, shape[0])
+
+    def index(self, shape):
+        """Where each position along axis 1 comes from."""
+        position, length = np.arange(shape[1]), self.lengths(shape)[:, None]
+        return np.where(position < length, length - 1 - position, position)
+
+    def ours(self, dmlops, x, device):
+        return dmlops.reverse_subsequences(x, self.lengths(x.shape), axis=1, batch_axis=0, device=device)
+
+    def numpy(self, x):
+        return x[np.arange(x.shape[0])[:, None], self.index(x.shape)]
+
+
+@dataclass(frozen=True)
+class Slice:
+    """x[key], as an array of its own."""
+
+    key: tuple
+    kind = "slice"
+
+    def ours(self, dmlops, x, device):
+        return dmlops.slice(x, *dmlops.window(x.shape, self.key), device=device)
+
+    def numpy(self, x):
+        return x[self.key].copy()
+
+    def full(self, rank):
+        """The key with `...` written out: one slice an axis."""
+        at = self.key.index(...) if ... in self.key else len(self.key)
+        missing = rank - sum(part is not ... for part in self.key)
+        return self.key[:at] + (np.s_[:],) * missing + self.key[at + 1 :]
+
+
+@dataclass(frozen=True)
+class Cell:
+    name: str  # "mirror/4": what, then bytes an element; `--cells` matches it
+    title: str
+    operator: object
+    shape: tuple
+    dtype: np.dtype
+    group: str  # "counted", "beside", "sizes" or "blocks"
+    target: float | None = None  # best peer / ours to be reached on lavapipe with 2 cores
+    plain: str | None = None  # the plain cell whose cost per byte this one is held against
+    vulkan: bool = field(default=True, compare=False)  # whether the other Vulkan programs take part
+
+    @property
+    def nbytes(self):
+        return math.prod(self.shape) * self.dtype.itemsize
+
+    def make_input(self):
+        rng = np.random.default_rng(0)
+        if self.dtype.kind == "u":
+            return rng.integers(0, 256, self.shape, dtype=self.dtype)
+        if self.dtype.itemsize == 8:
+            return rng.random(self.shape)
+        x = np.empty(self.shape, self.dtype)
+        for part in np.array_split(x.reshape(-1), 16):  # in parts: 1 GiB then needs no second array of its size
+            part[...] = rng.random(part.shape, dtype=np.float32)
+        return x
+
+
+# Title, operator, axes as (before, n, after) with n filling the array up, the ratios to reach for 1, 2, 4, 8 bytes.
+COUNTED = (
+    ("depth_to_space", DepthToSpace(), ((), (16, 512, 512)), (3.5, 3.5, 3.0, 2.2)),
+    ("space_to_depth", SpaceToDepth(), ((), (16, 512, 512)), (3.0, 3.0, 2.0, 2.0)),
+    ("reversal, last axis", Reverse(), ((), (1024,)), (6.0, 6.0, 4.0, 3.0)),
+    ("mirror", Slice(np.s_[..., ::-1]), ((), (16, 512, 512)), (2.0, 2.0, 2.0, 2.0)),
+    ("::2", Slice(np.s_[..., ::2]), ((), (16, 512, 512)), (2.0, 1.8, 1.2, 1.4)),
+    ("::2, ::-3", Slice(np.s_[..., ::2, ::-3]), ((), (16, 512, 512)), (2.0, 1.1, 0.7, 0.7)),
+    ("reversal, axis 1", Reverse(), ((64, 256), ()), (0.85, 0.85, 0.85, 0.85)),
+    ("crop", Slice(np.s_[:, :, 1:-1, 1:-1]), ((), (16, 512, 512)), (0.45, 0.65, 1.0, 1.0)),
+)
+NHWC = {"layout": "NHWC"}
+CRD = {"order": "CRD"}
+BESIDE = (
+    ("depth_to_space NHWC", DepthToSpace(**NHWC), ((), (512, 512, 16)), "depth_to_space"),
+    ("space_to_depth NHWC", SpaceToDepth(**NHWC), ((), (512, 512, 16)), "space_to_depth"),
+    ("depth_to_space CRD", DepthToSpace(**CRD), ((), (16, 512, 512)), "depth_to_space"),
+    ("space_to_depth CRD", SpaceToDepth(**CRD), ((), (16, 512, 512)), "space_to_depth"),
+    ("depth_to_space odd width", DepthToSpace(), ((), (16, 512, 509)), "depth_to_space"),
+    ("mirror odd width", Slice(np.s_[..., ::-1]), ((), (16, 512, 509)), "mirror"),
+)
+PHOTOGRAPHS = (
+    ("photographs cropped", Slice(np.s_[:, 1:-1, 1:-1, :])),
+    ("photographs mirrored", Slice(np.s_[:, :, ::-1, :])),
+)
+BLOCKS = (2, 3, 4, 8)
+SIZES = tuple(2**power for power in range(10, 31, 2))  # 1 KiB to 1 GiB
+
+
+def fill(axes, nbytes, itemsize):
+    """The shape of about `nbytes`: the free axis between the fixed ones takes what is left."""
+    before, after = axes
+    return (*before, max(1, nbytes // (itemsize * math.prod(before + after))), *after)
+
+
+def label(title):
+    return title.replace(", ", "-").replace(" ", "-").replace("::", "every").replace("every-3", "back3")
+
+
+def counted(nbytes):
+    for title, operator, axes, targets in COUNTED:
+        for (itemsize, dtype), target in zip(DTYPES.items(), targets):
+            shape = fill(axes, nbytes, itemsize)
+            yield Cell(f"{label(title)}/{itemsize}", title, operator, shape, dtype, "counted", target)
+
+
+def beside(nbytes):
+    for title, operator, axes, plain in BESIDE:
+        for itemsize, dtype in DTYPES.items():
+            shape = fill(axes, nbytes, itemsize)
+            yield Cell(
+                f"{label(title)}/{itemsize}", title, operator, shape, dtype, "beside", plain=f"{plain}/{itemsize}"
+            )
+    for title, operator in PHOTOGRAPHS:
+        shape = fill(((), (480, 640, 3)), nbytes, 1)
+        yield Cell(f"{label(title)}/3", title, operator, shape, DTYPES[1], "beside")
+
+
+def sizes(largest):
+    for nbytes in SIZES:
+        if nbytes > largest:
+            break
+        side = math.isqrt(min(nbytes, 16 * MIB) // 64)
+        shape = fill(((), (16, side, side)), nbytes, 4)
+        yield Cell(
+            f"sizes/{in_words(nbytes).replace(' ', '')}",
+            in_words(nbytes),
+            DepthToSpace(),
+            shape,
+            DTYPES[4],
+            "sizes",
+            vulkan=nbytes <= 64 * MIB,
+        )
+
+
+def blocks(nbytes):
+    for itemsize, dtype in DTYPES.items():
+        for block in BLOCKS:
+            axes = ((), (4 * block * block, 1024 // block, 1024 // block))
+            yield Cell(
+                f"blocks/{block}/{itemsize}",
+                f"block {block}",
+                DepthToSpace(block),
+                fill(axes, nbytes, itemsize),
+                dtype,
+                "blocks",
+                plain=f"blocks/2/{itemsize}",
+            )
+
+
+def in_words(nbytes):
+    for unit, power in (("GiB", 30), ("MiB", 20), ("KiB", 10)):
+        if nbytes >= 2**power:
+            return f"{nbytes >> power} {unit}"
+    return f"{nbytes} B"
+
+
+def everything(quick=False):
+    """All cells in the order in which they are measured."""
+    nbytes = 4 * MIB if quick else 64 * MIB
+    return [*counted(nbytes), *beside(nbytes), *sizes(16 * MIB if quick else SIZES[-1]), *blocks(nbytes)]

@@ -1,0 +1,80 @@
+"""One cell: everybody who can do it, checked against NumPy first, then measured against each other."""
+
+import gc
+import time
+
+import numpy as np
+
+from environment import quiet
+from peers import Unsupported, reason
+from timing import ROUNDS, Contender, measure
+
+OURS = "dmlops"
+COPY = "x.copy()"
+
+
+def run(cell, ours, peers, device=None, rounds=ROUNDS):
+    """The record of `cell`, plain data. `ours` is the module, or the reason why there is none."""
+    x = cell.make_input()
+    results, contenders = {}, []
+    calls = {COPY: lambda: x.copy}
+    if not isinstance(ours, str):
+        calls[OURS] = lambda: lambda: cell.operator.ours(ours, x, device)
+    calls.update({peer.name: lambda peer=peer: _prepare(peer, cell, x) for peer in peers.present})
+
+    expected = cell.operator.numpy(x)
+    for name, make in calls.items():
+        try:
+            with quiet():
+                contenders.append(_checked(name, make(), x, x if name == COPY else expected))
+        except Exception as error:
+            results[name] = {"ms": None, "reason": reason(error)}
+    del expected
+
+    results.update({name: {"ms": t.ms, "runs": t.runs} for name, t in measure(contenders, rounds).items()})
+    results.update({name: {"ms": None, "reason": why} for name, why in peers.absent.items()})
+    if isinstance(ours, str):
+        results[OURS] = {"ms": None, "reason": ours}
+    contenders.clear()
+    gc.collect()  # sessions and their arenas
+    return {
+        "name": cell.name,
+        "title": cell.title,
+        "group": cell.group,
+        "operator": repr(cell.operator).replace("Ellipsis", "..."),
+        "dtype": cell.dtype.name,
+        "shape": list(cell.shape),
+        "nbytes": cell.nbytes,
+        "target": cell.target,
+        "plain": cell.plain,
+        "results": {name: results[name] for name in (OURS, COPY, *peers.names)},
+    }
+
+
+def _prepare(peer, cell, x):
+    if peer.where == "vulkan" and not cell.vulkan:
+        raise Unsupported("measured up to 64 MiB only")
+    return peer.prepare(cell.operator, x)
+
+
+def _checked(name, call, x, expected):
+    """A contender whose results are right, bit for bit, and arrays of their own."""
+    first = call()
+    if not isinstance(first, np.ndarray):
+        raise Unsupported(f"gives {type(first).__name__}, not an array")
+    if not same(first, expected):
+        raise Unsupported("the result differs from NumPy's")
+    start = time.perf_counter()
+    second = call()
+    estimate = time.perf_counter() - start
+    if np.may_share_memory(first, second) or np.may_share_memory(first, x) or not second.flags.c_contiguous:
+        raise Unsupported("the result is not an array of its own")
+    return Contender(name, call, estimate)
+
+
+def same(a, b):
+    """Whether two arrays are equal to the bit."""
+    if a.shape != b.shape or a.dtype != b.dtype:
+        return False
+    bits = np.dtype(f"u{a.itemsize}")
+    return all(np.array_equal(p.view(bits), q.view(bits)) for p, q in zip(a, b))

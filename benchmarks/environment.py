@@ -1,0 +1,104 @@
+"""What must be settled before anything is imported that reads it: threads, the Vulkan driver, noise.
+
+Every contender gets the same number of threads, and all Vulkan contenders the same driver.
+"""
+
+import contextlib
+import ctypes
+import glob
+import json
+import os
+import platform
+import sys
+
+THREADS = os.cpu_count() or 1
+DRIVER_FOLDERS = ("/usr/share/vulkan/icd.d", "/etc/vulkan/icd.d")
+DRIVER_VARIABLES = ("VK_DRIVER_FILES", "VK_ICD_FILENAMES")  # the second for loaders before 1.3.207
+THREAD_VARIABLES = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS", "LP_NUM_THREADS")
+
+
+def prepare(device=None):
+    """Set the process' environment. Returns whether the run is held to lavapipe, the driver on the CPU."""
+    for variable in THREAD_VARIABLES:
+        os.environ.setdefault(variable, str(THREADS))
+    os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")  # TensorFlow
+    os.environ.setdefault("ENABLE_TAICHI_HEADER_PRINT", "0")
+    os.environ.setdefault("TI_SKIP_VERSION_CHECK", "1")
+    held_to_cpu = _choose_driver(device)
+    _bind_drivers()
+    return held_to_cpu
+
+
+def _choose_driver(device):
+    if device is not None or any(os.environ.get(variable) for variable in DRIVER_VARIABLES):
+        return False
+    files = _driver_files("lvp_icd*.json")
+    if not files:
+        return False
+    for variable in DRIVER_VARIABLES:
+        os.environ[variable] = files[0]
+    return True
+
+
+def _driver_files(pattern):
+    return [file for folder in DRIVER_FOLDERS for file in sorted(glob.glob(f"{folder}/{pattern}"))]
+
+
+def _bind_drivers():
+    """Load the drivers that may be used now, with their symbols bound to their own libraries.
+
+    TensorFlow puts the symbols of its own LLVM into the process' global scope; a driver that is loaded or bound
+    after that (lavapipe compiles its shaders with LLVM) finds those instead of its own version's and crashes.
+    """
+    chosen = next(filter(None, map(os.environ.get, DRIVER_VARIABLES)), "")
+    for file in chosen.split(os.pathsep) if chosen else _driver_files("*.json"):
+        with contextlib.suppress(OSError, ValueError, KeyError), open(file) as text:
+            library = json.load(text)["ICD"]["library_path"]
+            if os.sep in library:
+                library = os.path.join(os.path.dirname(file), library)  # relative to the file, unless absolute
+            ctypes.CDLL(library, mode=os.RTLD_NOW | os.RTLD_DEEPBIND)
+
+
+@contextlib.contextmanager
+def quiet():
+    """Send what native libraries print while they load to nowhere."""
+    sys.stdout.flush()
+    sys.stderr.flush()
+    kept = [os.dup(1), os.dup(2)]
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    try:
+        os.dup2(nowhere, 1)
+        os.dup2(nowhere, 2)
+        yield
+    finally:
+        sys.stdout.flush()
+        sys.stderr.flush()
+        for number, copy in enumerate(kept, start=1):
+            os.dup2(copy, number)
+            os.close(copy)
+        os.close(nowhere)
+
+
+def describe():
+    """The machine, without anything that tells whose it is."""
+    return {
+        "cpu": _cpu(),
+        "cores": THREADS,
+        "memory_gib": round(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30, 1),
+        "os": _system(),
+        "python": platform.python_version(),
+    }
+
+
+def _cpu():
+    with contextlib.suppress(OSError), open("/proc/cpuinfo") as lines:
+        for line in lines:
+            if line.startswith("model name"):
+                return line.split(":", 1)[1].strip()
+    return platform.processor() or platform.machine()
+
+
+def _system():
+    with contextlib.suppress(OSError):
+        return platform.freedesktop_os_release()["PRETTY_NAME"]
+    return platform.system()

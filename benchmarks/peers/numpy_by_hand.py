@@ -1,0 +1,51 @@
+"""NumPy, by a loop of assignments into an array of one's own: what somebody writes who has measured.
+
+Shown, but not counted as the best peer: it is not the form that users write or libraries offer.
+"""
+
+import numpy as np
+
+from .peer import Peer, Unsupported
+
+
+class NumPyByHand(Peer):
+    name = "NumPy by hand"
+    distributions = ("numpy",)
+    idiomatic = False
+
+    def _shuffle(self, operator, x, axes_of_block):
+        split, axes, result = operator.steps(x.shape)
+        source = x.reshape(split).transpose(axes)
+        places = [axes.index(axis) for axis in axes_of_block]
+
+        def call():
+            y = np.empty(result, x.dtype)
+            target = y.reshape(source.shape)
+            for at in np.ndindex(operator.block, operator.block):
+                key = [slice(None)] * source.ndim
+                key[places[0]], key[places[1]] = at
+                target[tuple(key)] = source[tuple(key)]
+            return y
+
+        return call
+
+    def depth_to_space(self, operator, x):
+        row, column, _ = operator.split_channels(x.shape)[1]
+        return self._shuffle(operator, x, (row, column))
+
+    def space_to_depth(self, operator, x):
+        return self._shuffle(operator, x, (3, 5) if operator.layout == "NCHW" else (2, 4))
+
+    def reverse(self, operator, x):
+        lengths = operator.lengths(x.shape)
+
+        def call():
+            y = x.copy()
+            for source, target, length in zip(x, y, lengths.tolist()):
+                target[:length] = source[:length][::-1]
+            return y
+
+        return call
+
+    def slice(self, operator, x):
+        raise Unsupported("the expression is the fastest form already")

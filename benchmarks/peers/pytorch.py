@@ -1,0 +1,58 @@
+"""PyTorch on the CPU; the same code runs on CUDA in pytorch_cuda.py."""
+
+from .peer import Peer, ascending
+
+
+class PyTorch(Peer):
+    name = "PyTorch"
+    distributions = ("torch",)
+
+    def __init__(self, threads, device=None):
+        import torch
+
+        torch.set_num_threads(threads)
+        torch.set_grad_enabled(False)
+        self.torch = torch
+
+    def take(self, x):
+        """A tensor over the array's own memory."""
+        return self.torch.from_numpy(x)
+
+    def give(self, tensor):
+        return tensor.contiguous().numpy()
+
+    def _steps(self, operator, x):
+        split, axes, result = operator.steps(x.shape)
+        return lambda: self.give(self.take(x).reshape(split).permute(axes).reshape(result))
+
+    def _pixel(self, function, operator, x):
+        """pixel_shuffle and pixel_unshuffle are CRD and NCHW; everything else is reshaped and permuted."""
+        if (operator.order, operator.layout) != ("CRD", "NCHW"):
+            return self._steps(operator, x)
+        return lambda: self.give(function(self.take(x), operator.block))
+
+    def depth_to_space(self, operator, x):
+        return self._pixel(self.torch.nn.functional.pixel_shuffle, operator, x)
+
+    def space_to_depth(self, operator, x):
+        return self._pixel(self.torch.nn.functional.pixel_unshuffle, operator, x)
+
+    def reverse(self, operator, x):
+        torch, lengths = self.torch, operator.lengths(x.shape)
+
+        def call():
+            tensor = self.take(x)
+            length = self.take(lengths)[:, None]
+            position = torch.arange(x.shape[1], device=tensor.device)
+            index = torch.where(position < length, length - 1 - position, position)
+            if x.ndim == 2:
+                return self.give(tensor.gather(1, index))
+            return self.give(tensor[torch.arange(len(x), device=tensor.device)[:, None], index])
+
+        return call
+
+    def slice(self, operator, x):
+        key, flipped = ascending(operator.full(x.ndim), x.shape)
+        if flipped:
+            return lambda: self.give(self.take(x)[key].flip(flipped))
+        return lambda: self.give(self.take(x)[key])

@@ -1,0 +1,35 @@
+"""TensorFlow on the CPU, eagerly. Its shuffles know NHWC there; for NCHW people reshape and transpose."""
+
+from .peer import Peer
+
+
+class TensorFlow(Peer):
+    name = "TensorFlow"
+    distributions = ("tensorflow-cpu", "tensorflow")
+
+    def __init__(self, threads, device=None):
+        import tensorflow
+
+        tensorflow.config.threading.set_intra_op_parallelism_threads(threads)
+        tensorflow.config.threading.set_inter_op_parallelism_threads(threads)
+        tensorflow.config.set_visible_devices([], "GPU")
+        self.tf = tensorflow
+
+    def _shuffle(self, function, operator, x):
+        if (operator.order, operator.layout) == ("DCR", "NHWC"):
+            return lambda: function(x, operator.block).numpy()
+        tf, (split, axes, result) = self.tf, operator.steps(x.shape)
+        return lambda: tf.reshape(tf.transpose(tf.reshape(x, split), axes), result).numpy()
+
+    def depth_to_space(self, operator, x):
+        return self._shuffle(self.tf.nn.depth_to_space, operator, x)
+
+    def space_to_depth(self, operator, x):
+        return self._shuffle(self.tf.nn.space_to_depth, operator, x)
+
+    def reverse(self, operator, x):
+        lengths = operator.lengths(x.shape)
+        return lambda: self.tf.reverse_sequence(x, lengths, seq_axis=1, batch_axis=0).numpy()
+
+    def slice(self, operator, x):
+        return lambda: self.tf.convert_to_tensor(x)[operator.key].numpy()

@@ -1,0 +1,147 @@
+"""What needs a process of its own, or is not about bytes: first use, the cost of a small call, the cache.
+
+`python probes.py first-use MODULE` and `python probes.py cache` are the children; they print one line of JSON.
+"""
+
+import json
+import os
+import statistics
+import subprocess
+import sys
+import time
+
+import environment
+
+SMALL_CALLS = 1000
+NAMES = ("first-use", "small-call", "cache")
+
+
+def run(name, ours, peers, device, quick=False):
+    """The result of one probe, plain data; `ours` is the module or the reason why there is none."""
+    if name == "first-use":
+        return first_use(ours, peers, device, processes=1 if quick else 3)
+    if isinstance(ours, str):
+        return {"reason": ours}
+    if name == "small-call":
+        return small_call(ours, device, calls=100 if quick else SMALL_CALLS)
+    return cache_effect(device, processes=1 if quick else 3)
+
+
+def first_use(ours, peers, device, processes):
+    """Ms of the import and of the first call on 1 MiB in fresh processes: {name: {"import_ms", "first_call_ms"}}."""
+    from peers import CLASSES, peer_class
+
+    modules = {peer_class(module).name: module for module in CLASSES if module != "numpy_by_hand"}
+    present = {peer.name for peer in peers.present}
+    modules = {"dmlops": "dmlops"} | {name: module for name, module in modules.items() if name in present}
+    results = {}
+    for name, module in modules.items():
+        if module == "dmlops" and isinstance(ours, str):
+            results[name] = {"reason": ours}
+            continue
+        children = [_child("first-use", module, device or "") for _ in range(processes)]
+        failed = [child["reason"] for child in children if "reason" in child]
+        results[name] = {"reason": failed[0]} if failed else _medians(children)
+    return results
+
+
+def small_call(ours, device, calls):
+    """Microseconds of a call on 1 KiB and of the driver's own submit and wait of one empty dispatch, alternating."""
+    import numpy as np
+
+    x = np.zeros((1, 16, 4, 4), np.float32)
+    empty = empty_dispatch(ours)
+    ours_us, empty_us = [], []
+    for _ in range(calls):
+        ours_us.append(_microseconds(lambda: ours.depth_to_space(x, 2, device=device)))
+        if empty:
+            empty_us.append(_microseconds(lambda: empty(device)))
+    result = {"call_us": statistics.median(ours_us)}
+    if not empty:
+        return result | {"reason": "dmlops offers no empty dispatch to compare with"}
+    empty_median = statistics.median(empty_us)
+    return result | {"empty_dispatch_us": empty_median, "overhead_us": result["call_us"] - empty_median}
+
+
+def empty_dispatch(ours):
+    """dmlops' hook for this benchmark: submits one empty dispatch to `device` and waits for it."""
+    return getattr(getattr(ours, "_core", None), "empty_dispatch", None)
+
+
+def cache_effect(device, processes):
+    """Ms of 64 MiB depth_to_space with the cache of result blocks and without, in alternating processes."""
+    runs = {"with": [], "without": []}
+    for _ in range(processes):
+        runs["with"].append(_child("cache", device or ""))
+        runs["without"].append(_child("cache", device or "", DMLOPS_CACHE="0"))
+    failed = [child["reason"] for children in runs.values() for child in children if "reason" in child]
+    return {"reason": failed[0]} if failed else {key: _medians(children) for key, children in runs.items()}
+
+
+def _microseconds(call):
+    start = time.perf_counter_ns()
+    result = call()
+    stop = time.perf_counter_ns()
+    del result
+    return (stop - start) / 1e3
+
+
+def _medians(children):
+    return {key: statistics.median(child[key] for child in children) for key in children[0]}
+
+
+def _child(*arguments, **variables):
+    done = subprocess.run(
+        [sys.executable, os.path.abspath(__file__), *arguments],
+        env=os.environ | variables,
+        capture_output=True,
+        text=True,
+    )
+    try:
+        return json.loads(done.stdout.strip().splitlines()[-1])
+    except (IndexError, ValueError):
+        return {"reason": f"the process ended with {done.returncode}"}
+
+
+def _child_first_use(module, device):
+    import numpy as np
+
+    import cells
+    import peers
+
+    operator, x = cells.DepthToSpace(), np.zeros((1, 16, 128, 128), np.float32)
+    start = time.perf_counter()
+    if module == "dmlops":
+        import dmlops
+
+        prepare = lambda: lambda: operator.ours(dmlops, x, device or None)  # noqa: E731
+    else:
+        peer = peers.peer_class(module)(environment.THREADS, device or None)
+        prepare = lambda: peer.prepare(operator, x)  # noqa: E731
+    imported = time.perf_counter()
+    prepare()()
+    done = time.perf_counter()
+    return {"import_ms": (imported - start) * 1e3, "first_call_ms": (done - imported) * 1e3}
+
+
+def _child_cache(device):
+    import dmlops
+
+    import cells
+    from timing import once
+
+    cell = next(cell for cell in cells.everything() if cell.name == "depth_to_space/4")
+    x = cell.make_input()
+    ours = [once(lambda: cell.operator.ours(dmlops, x, device or None)) for _ in range(11)]
+    copy = [once(x.copy) for _ in range(9)]
+    return {"ms": statistics.median(ours[2:]), "copy_ms": statistics.median(copy[2:])}
+
+
+if __name__ == "__main__":
+    probe = {"first-use": _child_first_use, "cache": _child_cache}[sys.argv[1]]
+    try:
+        with environment.quiet():
+            outcome = probe(*sys.argv[2:])
+    except Exception as error:
+        outcome = {"reason": f"{type(error).__name__}: {error}"}
+    print(json.dumps(outcome))

@@ -1,0 +1,216 @@
+"""The records as text for the terminal and as the generated section of the README."""
+
+import re
+from pathlib import Path
+
+from contest import COPY, OURS
+from summary import COUNTED_CELLS, best_peer, checks, copies, geometric_mean, group, ms, versus
+
+BEGIN, END = "<!-- benchmark:begin -->", "<!-- benchmark:end -->"
+GROUPS = {
+    "counted": "The cells that count",
+    "beside": "Beside them",
+    "sizes": "depth_to_space of float32, from 1 KiB to 1 GiB",
+    "blocks": "depth_to_space by blocks of 2, 3, 4 and 8",
+}
+COLUMNS = ("cell", "ours ms", "copy ms", "best peer", "ms", "ratio", "target", "", "ours/copy", "by hand")
+
+
+def number(value, unit="", digits=2):
+    """Short, aligned by eye: three figures or so; a dash where there is nothing."""
+    if value is None:
+        return "-"
+    if isinstance(value, int):
+        return f"{value}{unit}"
+    if value >= 100:
+        digits = 0
+    elif value >= 10:
+        digits = min(digits, 1)
+    elif value < 0.1:
+        digits += 2
+    return f"{value:.{digits}f}{unit}"
+
+
+def row(record, peers):
+    """One line of the table, as COLUMNS has it."""
+    name, best = best_peer(record, peers)
+    reached, target = versus(record, peers), record["target"]
+    return (
+        record["name"],
+        number(ms(record, OURS)),
+        number(ms(record, COPY)),
+        name or "-",
+        number(best),
+        number(reached, "x"),
+        number(target, "x"),
+        "" if not (reached and target) else "yes" if reached >= target else "NO",
+        number(copies(record), "x"),
+        number(versus(record, peers, hand=True), "x"),
+    )
+
+
+def line(cells, widths=(27, 8, 8, 13, 8, 7, 7, 3, 9, 7)):
+    return "  ".join(
+        cell.ljust(width) if index in (0, 3) else cell.rjust(width)
+        for index, (cell, width) in enumerate(zip(cells, widths))
+    ).rstrip()
+
+
+def table(records, peers):
+    rows = [COLUMNS, *(row(record, peers) for record in records)]
+    widths = [max(map(len, column)) for column in zip(*rows)]
+    return "\n".join(line(cells, widths) for cells in rows)
+
+
+def everyone(records, peers):
+    """Ms of each contender, a column each; a dash where it is absent or rejects the cell."""
+    names = [OURS, COPY, *peers]
+    rows = [("cell", *names)]
+    rows += [(r["name"], *(number(r["results"].get(name, {}).get("ms")) for name in names)) for r in records]
+    widths = [max(map(len, column)) for column in zip(*rows)]
+    return "\n".join(
+        "  ".join(c.ljust(w) if i == 0 else c.rjust(w) for i, (c, w) in enumerate(zip(cells, widths))) for cells in rows
+    )
+
+
+def text(report):
+    """Everything, for the terminal."""
+    parts = [environment_line(report)]
+    for name, title in GROUPS.items():
+        records = group(report, name)
+        if records:
+            parts += [f"{title}\n\n{table(records, report['peers'])}", everyone(records, report["peers"])]
+    parts += [probe_lines(report), "\n".join(check_line(check) for check in checks(report)), absences(report)]
+    return "\n\n".join(part for part in parts if part)
+
+
+def environment_line(report):
+    machine, driver = report["machine"], report["driver"] or "no Vulkan driver found"
+    return (
+        f"{report['date']} · {machine['cpu']}, {machine['cores']} cores · {machine['os']} · "
+        f"Python {machine['python']} · {driver}{' · QUICK RUN, the figures mean little' if report['quick'] else ''}"
+    )
+
+
+def check_line(check):
+    if check["value"] is None:
+        return f"{check['name']}: not measured"
+    sign = "at least" if check["at_least"] else "at most"
+    bound = (
+        ""
+        if check["bound"] is None
+        else f" ({sign} {number(check['bound'])}: {'kept' if check['kept'] else 'NOT KEPT'})"
+    )
+    return f"{check['name']}: {number(check['value'])}{bound}"
+
+
+def probe_lines(report):
+    lines = []
+    probes = report["probes"]
+    for name, result in probes.get("first-use", {}).items():
+        if "reason" in result:
+            lines.append(f"first use, {name}: - ({result['reason']})")
+        else:
+            lines.append(
+                f"first use, {name}: import and start {number(result['import_ms'])} ms, "
+                f"first call {number(result['first_call_ms'])} ms"
+            )
+    small = probes.get("small-call", {})
+    if "call_us" in small:
+        against = number(small.get("empty_dispatch_us"))
+        lines.append(f"1 KiB call: {number(small['call_us'])} us, empty dispatch: {against} us")
+    elif small:
+        lines.append(f"1 KiB call: - ({small['reason']})")
+    cache = probes.get("cache", {})
+    if "with" in cache:
+        lines.append(
+            "cache of result blocks, depth_to_space/4: "
+            f"{number(cache['with']['ms'])} ms with (copy {number(cache['with']['copy_ms'])}), "
+            f"{number(cache['without']['ms'])} ms without (copy {number(cache['without']['copy_ms'])})"
+        )
+    elif cache:
+        lines.append(f"cache of result blocks: - ({cache['reason']})")
+    return "\n".join(lines)
+
+
+def absences(report):
+    """Why there are dashes: peers that are absent, and the reasons given for cells."""
+    absent = {name: peer["reason"] for name, peer in report["peers"].items() if "reason" in peer}
+    reasons = {}
+    for record in report["cells"]:
+        for name, result in record["results"].items():
+            if "reason" in result and name not in absent:
+                reasons.setdefault((name, result["reason"]), []).append(record["name"])
+    lines = [f"{name} -: {why}" for name, why in absent.items()]
+    lines += [f"{name} -: {why} ({len(names)} cells)" for (name, why), names in reasons.items()]
+    return "\n".join(lines)
+
+
+# The README
+
+
+def section(report, pictures):
+    """The generated part of the README. `pictures` maps what is drawn to the path of its picture."""
+    counted, peers = group(report, "counted"), report["peers"]
+    titles = list(dict.fromkeys(record["title"] for record in counted))
+    by_place = {(record["title"], record["name"].rsplit("/")[-1]): record for record in counted}
+    lines = [
+        BEGIN,
+        "<!-- generated by `make bench`; changes made by hand are lost -->",
+        "",
+        f"{headline(report)} Medians of {report['rounds']}, every result checked against NumPy first.",
+        "",
+        f"*{environment_line(report)}.*",
+        "",
+        "| 64 MiB | 1 byte | 2 bytes | 4 bytes | 8 bytes |",
+        "|---|---|---|---|---|",
+    ]
+    for title in titles:
+        entries = [readme_entry(by_place.get((title, itemsize)), peers) for itemsize in "1248"]
+        lines.append(f"| {title} | {' | '.join(entries)} |")
+    lines += ["", "Milliseconds of dmlops, and in bold how many times longer the best peer takes.", ""]
+    lines += [line for what, path in pictures.items() for line in (f"![{what}]({path})", "")]
+    lines += [
+        "<details><summary>Every cell, every contender, and what is kept of what was promised</summary>",
+        "",
+        "```text",
+        text(report),
+        "```",
+        "",
+        "</details>",
+        END,
+    ]
+    return "\n".join(lines)
+
+
+def headline(report):
+    counted, peers = group(report, "counted"), report["peers"]
+    ratios = [versus(record, peers) for record in counted if versus(record, peers)]
+    mean = geometric_mean(ratios)
+    if mean is None:
+        return "dmlops itself was not measured."
+    over = "" if len(ratios) == COUNTED_CELLS else f" that were measured of {COUNTED_CELLS}"
+    return (
+        f"The best peer takes **{number(mean)} times** as long as dmlops "
+        f"(geometric mean over the {len(ratios)} cells{over})."
+    )
+
+
+def readme_entry(record, peers):
+    if record is None or ms(record, OURS) is None:
+        return "-"
+    name, _ = best_peer(record, peers)
+    return f"{number(ms(record, OURS))} · **{number(versus(record, peers), 'x')}** {name or ''}".rstrip()
+
+
+def update_readme(path, report, pictures):
+    """Put the section between its markers. Returns whether the file has them."""
+    path = Path(path)
+    if not path.is_file():
+        return False
+    before = path.read_text()
+    pattern = re.compile(f"{re.escape(BEGIN)}.*?{re.escape(END)}", re.DOTALL)
+    if not pattern.search(before):
+        return False
+    path.write_text(pattern.sub(lambda _: section(report, pictures), before, count=1))
+    return True

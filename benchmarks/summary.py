@@ -1,0 +1,120 @@
+"""What follows from the records: the best peer, the mean, and whether what was promised is kept."""
+
+import json
+import math
+from pathlib import Path
+
+from contest import COPY, OURS
+
+COUNTED_CELLS = 32
+GEOMETRIC_MEAN = 2.0  # at least
+COPIES = 2.4  # no counted cell above this many x.copy()
+PHOTOGRAPH_COPIES = 3.0
+FLATNESS = 1.5  # cost per byte from 4 MiB to 1 GiB
+VARIANT = {1: 3.0, 2: 3.0, 4: 2.0, 8: 2.0}  # cost per byte against the plain cell, by bytes an element
+SMALL_CALL_US = 20.0  # above an empty dispatch
+
+
+def ms(record, name):
+    return record["results"][name]["ms"]
+
+
+def best_peer(record, peers, hand=False):
+    """(name, ms) of the fastest peer; those not in the form users write only if `hand`. (None, None) if there is none."""
+    times = [
+        (result["ms"], name)
+        for name, result in record["results"].items()
+        if name not in (OURS, COPY) and result["ms"] is not None and (hand or peers[name].get("idiomatic", True))
+    ]
+    return (None, None) if not times else min(times)[::-1]
+
+
+def ratio(over, under):
+    return over / under if over and under else None
+
+
+def versus(record, peers, hand=False):
+    """Best peer / ours."""
+    return ratio(best_peer(record, peers, hand)[1], ms(record, OURS))
+
+
+def copies(record):
+    return ratio(ms(record, OURS), ms(record, COPY))
+
+
+def geometric_mean(values):
+    values = [value for value in values if value]
+    return math.exp(sum(map(math.log, values)) / len(values)) if values else None
+
+
+def group(report, name):
+    return [record for record in report["cells"] if record["group"] == name]
+
+
+def checks(report):
+    """Rows of what is promised: {"name", "value", "bound", "at_least", "kept"}. `kept` is None where nothing was measured."""
+    counted, peers = group(report, "counted"), report["peers"]
+    rows = [
+        _row("geometric mean, best peer / ours", _mean(report), GEOMETRIC_MEAN, at_least=True),
+        _row("geometric mean, also against loops by hand", _mean(report, hand=True), None),
+        _row("slowest counted cell, ours / x.copy()", _most(map(copies, counted)), COPIES),
+        _row("slowest photographs, ours / x.copy()", _most(copies(r) for r in _photographs(report)), PHOTOGRAPH_COPIES),
+        _row("cost per byte, 4 MiB to 1 GiB, highest / lowest", _flatness(report), FLATNESS),
+    ]
+    for itemsize, bound in VARIANT.items():
+        worst = _most(_variants(report, itemsize))
+        rows.append(_row(f"worst variant against its plain cell, {itemsize}-byte items", worst, bound))
+    reached = [versus(r, peers) >= r["target"] for r in counted if versus(r, peers) and r["target"]]
+    if reached:
+        rows.append(_row("counted cells that reach their target", sum(reached), len(reached), at_least=True))
+    small = report["probes"].get("small-call") or {}
+    rows.append(_row("1 KiB call above an empty dispatch, us", small.get("overhead_us"), SMALL_CALL_US))
+    return rows
+
+
+def _row(name, value, bound, at_least=False):
+    kept = None
+    if value is not None and bound is not None:
+        kept = value >= bound if at_least else value <= bound
+    return {"name": name, "value": value, "bound": bound, "at_least": at_least, "kept": kept}
+
+
+def _most(values):
+    return max((value for value in values if value), default=None)
+
+
+def _mean(report, hand=False):
+    return geometric_mean(versus(r, report["peers"], hand) for r in group(report, "counted"))
+
+
+def _photographs(report):
+    return [record for record in report["cells"] if record["name"].startswith("photographs")]
+
+
+def _per_byte(record):
+    return ratio(ms(record, OURS), record["nbytes"])
+
+
+def _flatness(report):
+    large = [r for r in group(report, "sizes") if r["nbytes"] >= 4 * 2**20 and ms(r, OURS)]
+    if len(large) < 2:
+        return None
+    costs = [_per_byte(r) for r in large]
+    return max(costs) / min(costs)
+
+
+def _variants(report, itemsize):
+    """Cost per byte of every variant over that of its plain cell."""
+    by_name = {record["name"]: record for record in report["cells"]}
+    for record in report["cells"]:
+        plain = by_name.get(record["plain"])
+        if plain and plain is not record and record["name"].endswith(f"/{itemsize}"):
+            yield ratio(_per_byte(record), _per_byte(plain))
+
+
+def save(report, path):
+    Path(path).write_text(json.dumps(report, indent=1) + "\n")
+
+
+def load(path):
+    return json.loads(Path(path).read_text())

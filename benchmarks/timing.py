@@ -1,0 +1,73 @@
+"""Measuring contenders against each other: in one process, in rotation, medians.
+
+One call of each contender in turn, the round begun by a different one each time, so that whatever the
+machine does besides, and whatever a neighbour leaves in caches or in spinning threads, meets all alike.
+"""
+
+import gc
+import statistics
+import time
+from dataclasses import dataclass
+
+ROUNDS = 7
+FEWEST_ROUNDS = 3
+SECONDS_EACH = 10.0  # a contender slower than this over all rounds gets fewer of them
+PAUSE = 0.01  # lets a predecessor's spinning threads fall asleep
+SHORT = 0.002  # calls shorter than this are made several at a time
+MOST_AT_A_TIME = 50
+
+
+@dataclass
+class Timing:
+    ms: float
+    runs: list  # ms each
+
+
+@dataclass
+class Contender:
+    name: str
+    call: object  # () -> a fresh numpy.ndarray
+    estimate: float  # seconds a call took when it was checked
+
+
+def measure(contenders, rounds=ROUNDS):
+    """A dict from name to Timing."""
+    runs = {contender.name: [] for contender in contenders}
+    turns = {contender.name: _turns(contender.estimate, rounds) for contender in contenders}
+    enabled = gc.isenabled()
+    gc.collect()
+    gc.disable()
+    try:
+        for turn in range(max(turns.values(), default=0)):
+            start = turn % len(contenders)
+            for contender in contenders[start:] + contenders[:start]:
+                if turn < turns[contender.name]:
+                    time.sleep(PAUSE)
+                    runs[contender.name].append(_one_turn(contender))
+    finally:
+        if enabled:
+            gc.enable()
+    return {name: Timing(statistics.median(ms), ms) for name, ms in runs.items()}
+
+
+def _turns(estimate, rounds):
+    affordable = int(SECONDS_EACH / max(estimate, 1e-9))
+    return min(rounds, max(FEWEST_ROUNDS, affordable))
+
+
+def _one_turn(contender):
+    """Ms of one call; of short calls the median of as many as fit into a moment, the first one left out."""
+    if contender.estimate >= SHORT:
+        return once(contender.call)
+    count = min(MOST_AT_A_TIME, int(SHORT / max(contender.estimate, 1e-6)) + 2)
+    once(contender.call)
+    return statistics.median(once(contender.call) for _ in range(count))
+
+
+def once(call):
+    """Ms of one call. Its result is freed after the clock has stopped."""
+    start = time.perf_counter()
+    result = call()
+    stop = time.perf_counter()
+    del result
+    return (stop - start) * 1e3

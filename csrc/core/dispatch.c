@@ -1,0 +1,411 @@
+#include "core/dispatch.h"
+
+#include <stddef.h>
+#include <string.h>
+
+enum {
+    WINDOW_WORDS = 32, /* most 8-byte words that an invocation of rows loads, and GLSL's array for them */
+    TILE_WORDS = 8,    /* most 16-byte words it stores */
+    SHORT_ITEM = 128,  /* items below are moved by patterns, longer ones as rows of their own */
+    ROW_BYTES = 128,   /* a row that is shorter is better made an inner axis of a longer one */
+    STREAMS = 8,
+    NEAR = 64,         /* source strides up to here share a window */
+    COPY_RUN = 16384,  /* from here on a region of a copy command pays */
+    COPY_REGIONS = 64,
+    FEW_ELEMENTS = 4096 /* not worth a pipeline of their own */
+};
+
+static int64_t magnitude(int64_t value)
+{
+    return value < 0 ? -value : value;
+}
+
+/* The largest power of two up to `most` (one itself) that divides all of the value. */
+static int64_t divisor(uint64_t value, int64_t most)
+{
+    uint64_t low = (value | (uint64_t)most) & -(value | (uint64_t)most);
+    return (int64_t)low;
+}
+
+/* For a division by d: q = high word of n * multiplier is right or one too small. */
+static uint32_t multiplier(uint32_t d)
+{
+    return d < 2 ? UINT32_MAX : (uint32_t)((UINT64_C(1) << 32) / d);
+}
+
+static void put_axis(dml_dispatch *dispatch, const dml_axis *axis)
+{
+    uint32_t *to = &dispatch->table[DML_TABLE_AXES + DML_TABLE_AXIS * dispatch->table[DML_TABLE_RANK]++];
+    to[0] = (uint32_t)axis->extent;
+    to[1] = multiplier((uint32_t)axis->extent);
+    to[2] = (uint32_t)axis->src_stride;
+    to[3] = (uint32_t)axis->dst_stride;
+    to[4] = (uint32_t)axis->length_stride;
+}
+
+/* What one narrow word may be: a power of two up to 8 that divides all offsets, strides and the item. 2 counts as 1. */
+static int32_t edge_bytes(const dml_plan *plan, uint64_t src_base, uint64_t dst_base)
+{
+    uint64_t all = (uint64_t)plan->item | (src_base + (uint64_t)plan->src_offset) |
+                   (dst_base + (uint64_t)plan->dst_offset);
+    for (int k = 0; k < plan->rank; k++)
+        all |= (uint64_t)plan->axes[k].src_stride | (uint64_t)plan->axes[k].dst_stride;
+    int64_t edge = divisor(all, 8);
+    return edge == 2 ? 1 : (int32_t)edge;
+}
+
+/* --- rows: the pattern ----------------------------------------------------------------------------------------- */
+
+/* How a plan's axes divide into rows. */
+typedef struct row_plan {
+    const dml_plan *plan;
+    int row;      /* axis along which a row runs, or -1: a row is one item */
+    int inner[2]; /* axes inside a row element, the fastest first */
+    int inners;
+    int stream; /* 0, or 1 + index into inner of the axis whose indices have streams of their own */
+    int out;    /* axis whose indices share a window, or -1 */
+    int64_t element; /* bytes of a row element */
+    int64_t reach;   /* source bytes between the first and the last of a row element, but for the stream's */
+} row_plan;
+
+static int streams(const row_plan *rows)
+{
+    return rows->stream ? (int)rows->plan->axes[rows->inner[rows->stream - 1]].extent : 1;
+}
+
+/* Row elements in the fewest whole words. */
+static int64_t period(const row_plan *rows)
+{
+    return 16 / divisor((uint64_t)rows->element, 16);
+}
+
+static int64_t window_words(const row_plan *rows, int64_t elements, int64_t step)
+{
+    return ((elements - 1) * magnitude(step) + rows->reach + 7) / 8;
+}
+
+static bool fits(const row_plan *rows, int64_t elements, int64_t step)
+{
+    return elements * rows->element <= 16 * TILE_WORDS && magnitude(step) <= 8 * WINDOW_WORDS &&
+           (window_words(rows, elements, step) + 1) * streams(rows) <= WINDOW_WORDS;
+}
+
+static bool can_be_row(const row_plan *rows, int k)
+{
+    const dml_plan *plan = rows->plan;
+    return plan->axes[k].length_stride == 0 && (plan->reversed != k || rows->inners == 0) &&
+           fits(rows, period(rows), plan->axes[k].src_stride);
+}
+
+static bool make_inner(row_plan *rows, int k)
+{
+    const dml_axis *axis = &rows->plan->axes[k];
+    int64_t reach = (axis->extent - 1) * magnitude(axis->src_stride);
+    bool near = magnitude(axis->src_stride) <= NEAR && reach <= 8 * WINDOW_WORDS;
+    if (rows->inners == 2 || rows->plan->reversed == k || axis->length_stride != 0 ||
+        rows->element * axis->extent > 16 * TILE_WORDS || (!near && (rows->stream || axis->extent > STREAMS)))
+        return false;
+    rows->inner[rows->inners++] = k;
+    rows->element *= axis->extent;
+    if (near)
+        rows->reach += reach;
+    else
+        rows->stream = rows->inners;
+    return true;
+}
+
+/* Finds the row axis among those that are contiguous in the destination, from the innermost outwards. */
+static bool find_pattern(row_plan *rows)
+{
+    const dml_plan *plan = rows->plan;
+    rows->element = rows->reach = plan->item;
+    for (int k = plan->rank - 1; k >= 0 && plan->axes[k].dst_stride == rows->element; k--) {
+        const dml_axis *axis = &plan->axes[k];
+        bool longer = k > 0 && plan->axes[k - 1].dst_stride == rows->element * axis->extent;
+        bool wide = axis->extent * rows->element >= ROW_BYTES;
+        row_plan before = *rows;
+        if (can_be_row(rows, k)) {
+            rows->row = k;
+            if (wide || !longer)
+                return true;
+        }
+        if (!make_inner(rows, k))
+            return rows->row >= 0;
+        /* An inner axis is of use only if a row axis is found beyond it; keep the one found so far otherwise. */
+        bool next = longer && can_be_row(rows, k - 1);
+        if (!next && rows->row == k) {
+            *rows = before;
+            rows->row = k;
+            return true;
+        }
+        rows->row = -1;
+    }
+    return rows->row >= 0;
+}
+
+/* An outer axis whose source interleaves with the row's, as the two halves of space_to_depth: one window serves all. */
+static void find_out(row_plan *rows, int64_t elements, int64_t step)
+{
+    const dml_plan *plan = rows->plan;
+    if (rows->row < 0 || rows->stream || plan->reversed == rows->row)
+        return;
+    for (int k = 0; k < rows->row; k++) {
+        const dml_axis *axis = &plan->axes[k];
+        if (k == plan->reversed || axis->length_stride != 0 || axis->dst_stride % 16 != 0 ||
+            magnitude(axis->src_stride) >= magnitude(step) ||
+            axis->extent * elements * rows->element > 16 * TILE_WORDS)
+            continue;
+        int64_t reach = rows->reach;
+        rows->reach += (axis->extent - 1) * magnitude(axis->src_stride);
+        if (fits(rows, elements, step)) {
+            rows->out = k;
+            return;
+        }
+        rows->reach = reach;
+    }
+}
+
+/* Every row must reach a word's start after a whole number of elements. */
+static bool heads_align(const row_plan *rows, uint64_t dst_base)
+{
+    const dml_plan *plan = rows->plan;
+    uint64_t all = dst_base + (uint64_t)plan->dst_offset;
+    for (int k = 0; k < plan->rank; k++)
+        if (k != rows->row && !(rows->inners > 0 && k >= rows->inner[rows->inners - 1]))
+            all |= (uint64_t)plan->axes[k].dst_stride;
+    return divisor(all, 16) >= divisor((uint64_t)rows->element, 16);
+}
+
+/* Source offset of a tile's byte from its first element's, within its stream; `stream` says which. */
+static int64_t pattern_at(const int32_t *c, int64_t element_bytes, int64_t step, int64_t byte, int64_t *stream)
+{
+    int64_t element = byte / element_bytes, rest = byte % element_bytes;
+    int64_t within = rest % c[DML_ITEM], index = rest / c[DML_ITEM];
+    int64_t x0 = index % c[DML_EXTENT_0], x1 = index / c[DML_EXTENT_0];
+    *stream = c[DML_STREAM] == 1 ? x0 : c[DML_STREAM] == 2 ? x1 : 0;
+    return element * step + within + (c[DML_STREAM] == 1 ? 0 : x0 * c[DML_STRIDE_0]) +
+           (c[DML_STREAM] == 2 ? 0 : x1 * c[DML_STRIDE_1]);
+}
+
+/* The lowest source offset of the pattern, outs included, and the most bytes that stay together in it. */
+static void measure_pattern(const int32_t *c, int64_t element_bytes, int64_t step, int32_t *low, int32_t *unit)
+{
+    int64_t tile = 16 * (int64_t)c[DML_WORDS], least = 0, stream;
+    for (int64_t byte = 0; byte < tile; byte++) {
+        int64_t at = pattern_at(c, element_bytes, step, byte, &stream);
+        least = at < least ? at : least;
+    }
+    int64_t outs = (int64_t)(c[DML_OUTS] - 1) * c[DML_OUT_STEP];
+    *low = (int32_t)(least + (outs < 0 ? outs : 0));
+    for (*unit = 8; *unit > 1; *unit /= 2) {
+        bool together = c[DML_OUT_STEP] % *unit == 0;
+        for (int64_t byte = 0; together && byte < tile; byte++) {
+            int64_t first_stream, first = pattern_at(c, element_bytes, step, byte / *unit * *unit, &first_stream);
+            int64_t at = pattern_at(c, element_bytes, step, byte, &stream);
+            together = stream == first_stream && at == first + byte % *unit && (first - *low) % *unit == 0;
+        }
+        if (together)
+            return;
+    }
+}
+
+static int32_t inverse_mod_16(int64_t odd)
+{
+    for (int32_t x = 1;; x += 2)
+        if (x * odd % 16 == 1)
+            return x;
+}
+
+static void set_pattern(const row_plan *rows, int64_t elements, int64_t step, int32_t *c)
+{
+    const dml_axis none = {1, 0, 0, 0};
+    const dml_axis *axes[2] = {&none, &none};
+    for (int i = 0; i < rows->inners; i++)
+        axes[i] = &rows->plan->axes[rows->inner[i]];
+    c[DML_ITEM] = rows->row < 0 ? 1 : (int32_t)rows->plan->item;
+    c[DML_EXTENT_0] = (int32_t)axes[0]->extent;
+    c[DML_EXTENT_1] = (int32_t)axes[1]->extent;
+    c[DML_STRIDE_0] = rows->stream == 1 ? 0 : (int32_t)axes[0]->src_stride;
+    c[DML_STRIDE_1] = rows->stream == 2 ? 0 : (int32_t)axes[1]->src_stride;
+    c[DML_STREAM] = rows->stream;
+    c[DML_STREAMS] = streams(rows);
+    c[DML_COUNT] = (int32_t)elements;
+    c[DML_WORDS] = (int32_t)(elements * rows->element / 16);
+    c[DML_OUTS] = rows->out < 0 ? 1 : (int32_t)rows->plan->axes[rows->out].extent;
+    c[DML_OUT_STEP] = rows->out < 0 ? 0 : (int32_t)rows->plan->axes[rows->out].src_stride;
+    c[DML_WINDOW] = (int32_t)window_words(rows, elements, step);
+    c[DML_HEAD] = inverse_mod_16(rows->element / (rows->element & -rows->element) % 16);
+    c[DML_STEP] = (int32_t)step;
+    if (c[DML_REVERSED] == 2) {
+        measure_pattern(c, rows->element, step, &c[DML_LOW_2], &c[DML_UNIT_2]);
+        c[DML_STEP] = (int32_t)-step;
+    }
+    measure_pattern(c, rows->element, c[DML_STEP], &c[DML_LOW], &c[DML_UNIT]);
+}
+
+/* --- rows: the work -------------------------------------------------------------------------------------------- */
+
+static int64_t round_up(int64_t value, int64_t to)
+{
+    return (value + to - 1) / to * to;
+}
+
+/* Shares the rows out: several to a work group where there are many, several work groups to a row where there are few. */
+static void share_rows(dml_dispatch *dispatch, const dml_traits *traits, int64_t rows, int64_t row_extent)
+{
+    int64_t tiles = row_extent / dispatch->constants[DML_COUNT] + 1, group = traits->group_size;
+    int64_t parts = rows < traits->parallel ? (traits->parallel + rows - 1) / rows : 1;
+    int64_t part = round_up((tiles + parts - 1) / parts, 4 * group);
+    parts = (tiles + part - 1) / part;
+    int64_t total = rows * parts, most = traits->parallel > traits->max_groups ? traits->max_groups : traits->parallel;
+    int64_t per_group = (total + most - 1) / most;
+    dispatch->groups = (uint32_t)((total + per_group - 1) / per_group);
+    dispatch->table[DML_TABLE_TOTAL] = (uint32_t)total;
+    dispatch->table[DML_TABLE_PER_GROUP] = (uint32_t)per_group;
+    dispatch->table[DML_TABLE_PARTS] = (uint32_t)parts;
+    dispatch->table[DML_TABLE_PARTS_MULTIPLIER] = multiplier((uint32_t)parts);
+    dispatch->table[DML_TABLE_PART_TILES] = (uint32_t)part;
+}
+
+static bool is_outer(const row_plan *rows, int k)
+{
+    return k != rows->row && k != rows->out && !(rows->inners > 0 && k >= rows->inner[rows->inners - 1]);
+}
+
+/* More elements to a tile until each stream's loads are words and no store stands alone. */
+static int64_t tile_elements(const row_plan *rows, int64_t step)
+{
+    int64_t elements = period(rows);
+    while (window_words(rows, elements, step) < 2 && fits(rows, 2 * elements, step))
+        elements *= 2;
+    return elements;
+}
+
+static bool choose_rows(const dml_piece *piece, const dml_traits *traits, uint64_t dst_base, dml_dispatch *dispatch)
+{
+    const dml_plan *plan = &piece->plan;
+    row_plan rows = {.plan = plan, .row = -1, .out = -1};
+    int64_t extent = plan->item, step = 1;
+    if (plan->item < SHORT_ITEM && find_pattern(&rows) && heads_align(&rows, dst_base)) {
+        extent = plan->axes[rows.row].extent;
+        step = plan->axes[rows.row].src_stride;
+    } else {
+        rows = (row_plan){.plan = plan, .row = -1, .out = -1, .element = 1, .reach = 1};
+        if (plan->item < 16)
+            return false;
+    }
+    int64_t elements = tile_elements(&rows, step);
+    find_out(&rows, elements, step);
+
+    int32_t *c = dispatch->constants;
+    c[DML_REVERSED] = plan->reversed < 0 ? 0 : plan->reversed == rows.row ? 2 : 1;
+    set_pattern(&rows, elements, step, c);
+
+    uint32_t *table = dispatch->table;
+    int64_t count = 1;
+    for (int k = 0; k < plan->rank; k++) {
+        if (!is_outer(&rows, k))
+            continue;
+        if (k == plan->reversed)
+            table[DML_TABLE_REVERSED] = table[DML_TABLE_RANK];
+        put_axis(dispatch, &plan->axes[k]);
+        count *= plan->axes[k].extent;
+    }
+    table[DML_TABLE_EXTENT] = (uint32_t)extent;
+    if (rows.stream)
+        table[DML_TABLE_STREAM] = (uint32_t)plan->axes[rows.inner[rows.stream - 1]].src_stride;
+    if (rows.out >= 0)
+        table[DML_TABLE_OUT] = (uint32_t)plan->axes[rows.out].dst_stride;
+    share_rows(dispatch, traits, count, extent);
+    return true;
+}
+
+/* --- elements -------------------------------------------------------------------------------------------------- */
+
+static void choose_elements(const dml_piece *piece, const dml_traits *traits, dml_dispatch *dispatch)
+{
+    const dml_plan *plan = &piece->plan;
+    int32_t *c = dispatch->constants;
+    uint32_t *table = dispatch->table;
+    c[DML_REVERSED] = plan->reversed < 0 ? 0 : piece->cut ? 2 : 1;
+    if (plan->reversed >= 0)
+        table[DML_TABLE_REVERSED] = (uint32_t)plan->reversed;
+    for (int k = 0; k < plan->rank; k++)
+        put_axis(dispatch, &plan->axes[k]);
+    int64_t words = plan->item / c[DML_EDGE], total = dml_plan_count(plan) * words;
+    if (words > 1)
+        put_axis(dispatch, &(dml_axis){words, c[DML_EDGE], c[DML_EDGE], 0});
+
+    const int64_t cut[3] = {piece->reversed_begin, piece->source_begin, piece->source_end};
+    memcpy(&table[DML_TABLE_CUT], cut, sizeof cut);
+
+    int64_t group = traits->group_size, per_group = group;
+    int64_t most = traits->parallel > traits->max_groups ? traits->max_groups : traits->parallel;
+    if (total > group * most)
+        per_group = round_up((total + most - 1) / most, group);
+    dispatch->groups = (uint32_t)((total + per_group - 1) / per_group);
+    table[DML_TABLE_TOTAL] = (uint32_t)total;
+    table[DML_TABLE_PER_GROUP] = (uint32_t)per_group;
+}
+
+/* --- choice ---------------------------------------------------------------------------------------------------- */
+
+static bool is_copy(const dml_plan *plan, dml_kernel forced)
+{
+    int64_t regions = dml_plan_count(plan);
+    bool possible = plan->reversed < 0 && regions <= COPY_REGIONS;
+    return possible && (forced == DML_KERNEL_COPY || regions == 1 || plan->item >= COPY_RUN);
+}
+
+bool dml_dispatch_region(const dml_plan *plan, int64_t index, int64_t *src_offset, int64_t *dst_offset)
+{
+    *src_offset = plan->src_offset;
+    *dst_offset = plan->dst_offset;
+    for (int k = plan->rank - 1; k >= 0; k--) {
+        *src_offset += index % plan->axes[k].extent * plan->axes[k].src_stride;
+        *dst_offset += index % plan->axes[k].extent * plan->axes[k].dst_stride;
+        index /= plan->axes[k].extent;
+    }
+    return index == 0;
+}
+
+/* Where a window is bound from, given the address of its first byte. */
+static int64_t window_begin(uint64_t base, int64_t begin, uint32_t alignment)
+{
+    return begin - (int64_t)((base + (uint64_t)begin) & (alignment - 1));
+}
+
+void dml_dispatch_choose(const dml_piece *piece, const dml_traits *traits, uint64_t src_base, uint64_t dst_base,
+                         dml_kernel forced, dml_dispatch *dispatch)
+{
+    const dml_plan *plan = &piece->plan;
+    memset(dispatch, 0, offsetof(dml_dispatch, table) + DML_TABLE_AXES * sizeof dispatch->table[0]);
+    dispatch->src_window = dml_plan_src_span(plan);
+    dispatch->dst_window = dml_plan_dst_span(plan);
+    dispatch->src_window.begin = window_begin(src_base, dispatch->src_window.begin, traits->alignment);
+    dispatch->dst_window.begin = window_begin(dst_base, dispatch->dst_window.begin, traits->alignment);
+
+    int32_t *c = dispatch->constants;
+    uint32_t *table = dispatch->table;
+    c[DML_GROUP_SIZE] = (int32_t)traits->group_size;
+    c[DML_EDGE] = edge_bytes(plan, src_base, dst_base);
+    table[DML_TABLE_REVERSED] = UINT32_MAX; /* none of the table's axes */
+    table[DML_TABLE_SRC] = (uint32_t)(plan->src_offset - dispatch->src_window.begin);
+    table[DML_TABLE_DST] = (uint32_t)(plan->dst_offset - dispatch->dst_window.begin);
+    table[DML_TABLE_LENGTH] = (uint32_t)(plan->length_offset - dml_plan_length_span(plan).begin);
+    table[DML_TABLE_LAST] = (uint32_t)((dispatch->src_window.end - dispatch->src_window.begin - 1) / 8);
+    if (plan->reversed >= 0)
+        table[DML_TABLE_REVERSED_STRIDE] = (uint32_t)plan->axes[plan->reversed].src_stride;
+
+    bool few = forced == DML_KERNEL_COUNT && dml_plan_count(plan) * plan->item <= FEW_ELEMENTS;
+    if ((forced == DML_KERNEL_COUNT || forced == DML_KERNEL_COPY) && is_copy(plan, forced)) {
+        dispatch->kernel = DML_KERNEL_COPY;
+    } else if (forced != DML_KERNEL_ELEMENTS && !few && !piece->cut &&
+               choose_rows(piece, traits, dst_base, dispatch)) {
+        dispatch->kernel = DML_KERNEL_ROWS;
+    } else {
+        dispatch->kernel = DML_KERNEL_ELEMENTS;
+        choose_elements(piece, traits, dispatch);
+    }
+    dispatch->table_words = DML_TABLE_AXES + DML_TABLE_AXIS * table[DML_TABLE_RANK];
+}

@@ -1,0 +1,98 @@
+/* Kernel choice: what one piece of a plan becomes on a device, as plain data.
+ *
+ * Looks only at the piece and the device's traits, never at which operator made it. Two kernels and the copy
+ * command do all the work:
+ *
+ *   copy      one or a few long runs, contiguous on both sides: vkCmdCopyBuffer
+ *   rows      the destination is rows of contiguous bytes, put together as 16-byte words from a small window of each of a
+ *             few source streams by a pattern that is known when the pipeline is made (shaders/rows.comp)
+ *   elements  anything: one word of an element per invocation, any rank (shaders/elements.comp)
+ *
+ * Byte offsets in a dispatch are modulo 2**32, relative to the windows that are bound: src_window and dst_window.
+ */
+#ifndef DML_CORE_DISPATCH_H
+#define DML_CORE_DISPATCH_H
+
+#include "core/plan.h"
+
+typedef enum dml_kernel { DML_KERNEL_COPY, DML_KERNEL_ROWS, DML_KERNEL_ELEMENTS, DML_KERNEL_COUNT } dml_kernel;
+
+/* What the choice depends on. `window` bounds a piece's span on either side and is below 2**32. */
+typedef struct dml_traits {
+    uint32_t group_size; /* invocations of a work group */
+    uint32_t max_groups; /* work groups of a dispatch */
+    uint32_t parallel;   /* work groups worth having at once: beyond, a group takes several rows */
+    uint32_t alignment;  /* of a window's first byte, a power of two, 16 or more */
+    int64_t window;      /* most bytes bound on one side */
+} dml_traits;
+
+/* Specialisation constants, in the order of their constant_id; both shaders have the first three. */
+enum {
+    DML_GROUP_SIZE,
+    DML_REVERSED,  /* 0 none, 1 an axis of the table, 2 (rows) the row itself */
+    DML_EDGE,      /* bytes of a word where words are narrow: 1, 4 or 8 */
+    DML_ITEM,      /* rows: bytes that are contiguous on both sides */
+    DML_EXTENT_0,  /* rows: inner axes, the fastest first: extent and source stride in bytes */
+    DML_STRIDE_0,
+    DML_EXTENT_1,
+    DML_STRIDE_1,
+    DML_STREAM,    /* rows: which of the two reads a stream of its own per index: 0 none, 1 the first, 2 the second */
+    DML_STEP,      /* rows: source bytes from one row element to the next */
+    DML_COUNT,     /* rows: row elements a tile has */
+    DML_WORDS,     /* rows: 16-byte words a tile has */
+    DML_UNIT,      /* rows: bytes that stay together, 1, 2, 4 or 8 */
+    DML_LOW,       /* rows: offset of a tile's window from its first element's source */
+    DML_WINDOW,    /* rows: 8-byte words of a window */
+    DML_OUTS,      /* rows: destination rows made from one window */
+    DML_STREAMS,   /* rows: source streams */
+    DML_OUT_STEP,  /* rows: source bytes from one of these to the next */
+    DML_HEAD,      /* rows: the inverse of a row element's odd part, modulo 16 */
+    DML_UNIT_2,    /* rows, DML_REVERSED 2: the same two for the part that is not reversed */
+    DML_LOW_2,
+    DML_CONSTANTS
+};
+
+/* The table that both shaders read: a header, then DML_TABLE_AXIS words an axis, the outermost first. */
+enum {
+    DML_TABLE_RANK,
+    DML_TABLE_TOTAL,      /* rows (times parts), or words of all elements */
+    DML_TABLE_PER_GROUP,  /* how many of these a work group does */
+    DML_TABLE_SRC,        /* byte offsets of element 0 */
+    DML_TABLE_DST,
+    DML_TABLE_LENGTH,     /* entry of element 0 */
+    DML_TABLE_REVERSED,   /* index of the reversed axis */
+    DML_TABLE_REVERSED_STRIDE,
+    DML_TABLE_EXTENT,     /* rows: elements of a row */
+    DML_TABLE_STREAM,     /* rows: bytes between streams */
+    DML_TABLE_OUT,        /* rows: bytes between the destinations of one window */
+    DML_TABLE_LAST,       /* rows: the last 8-byte word of the source window */
+    DML_TABLE_PARTS,      /* rows: work groups that share a row, the multiplier of a division by it, tiles of a part */
+    DML_TABLE_PARTS_MULTIPLIER,
+    DML_TABLE_PART_TILES,
+    DML_TABLE_UNUSED,
+    DML_TABLE_CUT,        /* elements: reversed_begin, source_begin, source_end as pairs of words, low first */
+    DML_TABLE_AXES = DML_TABLE_CUT + 6,
+    DML_TABLE_AXIS = 5, /* extent, multiplier, src_stride, dst_stride, length_stride */
+    DML_TABLE_WORDS = DML_TABLE_AXES + DML_TABLE_AXIS * (DML_MAX_AXES + 1)
+};
+
+typedef struct dml_dispatch {
+    dml_kernel kernel;
+    dml_span src_window; /* bytes to bind, from the plan's bases; begin is a multiple of nothing in particular */
+    dml_span dst_window;
+    int32_t constants[DML_CONSTANTS];
+    uint32_t groups;
+    uint32_t table_words;
+    uint32_t table[DML_TABLE_WORDS];
+} dml_dispatch;
+
+/* `src_base` and `dst_base` are the addresses (or, for a device's own memory, offsets) that the plan's offsets count from:
+ * a window is bound from the address below it that is a multiple of traits->alignment. `forced` is DML_KERNEL_COUNT, or the
+ * kernel that a test wants wherever it can do the piece. */
+void dml_dispatch_choose(const dml_piece *piece, const dml_traits *traits, uint64_t src_base, uint64_t dst_base,
+                         dml_kernel forced, dml_dispatch *dispatch);
+
+/* The regions of a copy, in the order of the plan: false when there is none left. */
+bool dml_dispatch_region(const dml_plan *plan, int64_t index, int64_t *src_offset, int64_t *dst_offset);
+
+#endif

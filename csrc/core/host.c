@@ -1,0 +1,47 @@
+#include "core/host.h"
+
+#include <string.h>
+
+typedef struct walk {
+    const dml_plan *plan;
+    const char *src;
+    char *dst;
+} walk;
+
+/* The source index of destination index `i` on the reversed axis, for a position whose length is `length`. */
+static int64_t reversed_index(int64_t i, int64_t length)
+{
+    return i < length ? length - 1 - i : i;
+}
+
+/* Offsets are those of the element whose indices on axes 0 to k - 1 are fixed; the reversed axis is left out of `src`
+ * until the length is known. */
+static void run_axis(const walk *w, int k, int64_t src, int64_t dst, int64_t length, int64_t reversed_i)
+{
+    const dml_plan *plan = w->plan;
+    if (k == plan->rank) {
+        if (plan->reversed >= 0)
+            src += reversed_index(reversed_i, plan->lengths[length]) * plan->axes[plan->reversed].src_stride;
+        memcpy(w->dst + dst, w->src + src, (size_t)plan->item);
+        return;
+    }
+    const dml_axis *axis = &plan->axes[k];
+    if (k == plan->rank - 1 && plan->reversed < 0) {
+        for (int64_t i = 0; i < axis->extent; i++)
+            memcpy(w->dst + dst + i * axis->dst_stride, w->src + src + i * axis->src_stride, (size_t)plan->item);
+        return;
+    }
+    bool reversed = k == plan->reversed;
+    for (int64_t i = 0; i < axis->extent; i++)
+        run_axis(w, k + 1, src + (reversed ? 0 : i * axis->src_stride), dst + i * axis->dst_stride,
+                 length + i * axis->length_stride, reversed ? i : reversed_i);
+}
+
+void dml_host_run(const dml_plan *plan, const void *src, void *dst)
+{
+    dml_plan simple;
+    dml_plan_copy(&simple, plan);
+    dml_plan_simplify(&simple);
+    walk w = {&simple, src, dst};
+    run_axis(&w, 0, simple.src_offset, simple.dst_offset, simple.length_offset, 0);
+}

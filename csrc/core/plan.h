@@ -1,0 +1,96 @@
+/* A plan: the strided copy that every operator becomes, as plain data.
+ *
+ * Element (i0, i1, ...) of the plan moves `item` bytes
+ *     from  src + src_offset + sum(i[k] * axes[k].src_stride)
+ *     to    dst + dst_offset + sum(i[k] * axes[k].dst_stride).
+ * On the reversed axis, if there is one, the source index is not i but L - 1 - i where i < L, with
+ *     L = lengths[length_offset + sum(i[k] * axes[k].length_stride)].
+ *
+ * All strides and offsets are bytes but length_stride, which counts entries. Axis 0 is the outermost.
+ * No function here allocates, touches a device or looks at the bytes; all may run on any thread.
+ */
+#ifndef DML_CORE_PLAN_H
+#define DML_CORE_PLAN_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* NumPy's highest rank, and the most axes an operator makes of that: two a spatial axis. */
+#define DML_MAX_RANK 64
+#define DML_MAX_AXES (2 * DML_MAX_RANK + 2)
+
+typedef struct dml_axis {
+    int64_t extent;
+    int64_t src_stride;
+    int64_t dst_stride;
+    int64_t length_stride;
+} dml_axis;
+
+typedef struct dml_plan {
+    int64_t item;
+    int64_t src_offset;
+    int64_t dst_offset;
+    const int64_t *lengths; /* borrowed; every entry in [0, extent of the reversed axis] */
+    int64_t length_count;
+    int64_t length_offset; /* entries, to that of element (0, 0, ...) */
+    int rank;
+    int reversed; /* an index into axes, or -1 */
+    dml_axis axes[DML_MAX_AXES];
+} dml_plan;
+
+/* The bytes a plan touches on one side, as offsets from that side's base: [begin, end). */
+typedef struct dml_span {
+    int64_t begin;
+    int64_t end;
+} dml_span;
+
+/* A plan without axes, for one item; builders then add axes. */
+void dml_plan_begin(dml_plan *plan, int64_t item);
+void dml_plan_add(dml_plan *plan, int64_t extent, int64_t src_stride, int64_t dst_stride);
+
+/* Copies only the axes in use; a plan is four kilobytes. */
+void dml_plan_copy(dml_plan *to, const dml_plan *from);
+
+/* Elements moved; 0 for an empty plan. */
+int64_t dml_plan_count(const dml_plan *plan);
+
+/* Both need a plan that is not empty. */
+dml_span dml_plan_src_span(const dml_plan *plan);
+dml_span dml_plan_dst_span(const dml_plan *plan);
+
+/* The same of the lengths, in entries; empty where there is no reversed axis. */
+dml_span dml_plan_length_span(const dml_plan *plan);
+
+/* The same bytes, moved by fewer and longer steps: axes of extent 1 go, the destination's strides become positive
+ * and descend, neighbours that chain become one, and contiguous inner axes grow the item. The reversed axis keeps to
+ * itself. A plan that is empty becomes one axis of extent 0. */
+void dml_plan_simplify(dml_plan *plan);
+
+/* Cuts a simplified plan, not empty, into pieces whose source, destination and lengths span at most `limit` bytes
+ * each (64 or more), and hands them out one by one:
+ *
+ *     for (dml_split_begin(&split, &plan, limit); dml_split_next(&split, &piece);) ...
+ *
+ * Elements are never cut, so one longer than `limit` becomes many; a reversed axis is cut only where nothing else helps. */
+typedef struct dml_piece {
+    dml_plan plan;
+    /* Where the reversed axis was cut: the first destination index of this piece on it, and the source indices it may
+     * read, [source_begin, source_end), with plan.src_offset at source_begin; an element whose source lies elsewhere
+     * belongs to another piece. Without a cut: 0, 0 and the axis' extent. */
+    int64_t reversed_begin;
+    int64_t source_begin;
+    int64_t source_end;
+    bool cut;
+} dml_piece;
+
+typedef struct dml_split {
+    dml_plan plan;
+    int64_t tile[DML_MAX_AXES + 1];  /* extent of a piece on each axis; the last is the reversed axis' source side */
+    int64_t begin[DML_MAX_AXES + 1]; /* of the next piece */
+    bool done;
+} dml_split;
+
+void dml_split_begin(dml_split *split, const dml_plan *plan, int64_t limit);
+bool dml_split_next(dml_split *split, dml_piece *piece);
+
+#endif

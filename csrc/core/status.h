@@ -1,0 +1,40 @@
+/* The one error style below the Python edge: a code, and a message the user will read.
+ *
+ * A function that can fail returns dml_code (DML_OK is 0) and fills in the dml_status of its caller.
+ * A status belongs to one call on one thread; nothing is allocated.
+ */
+#ifndef DML_CORE_STATUS_H
+#define DML_CORE_STATUS_H
+
+#if defined(__GNUC__)
+#define DML_PRINTF(text, first) __attribute__((format(printf, text, first)))
+#else
+#define DML_PRINTF(text, first)
+#endif
+
+typedef enum dml_code {
+    DML_OK = 0,
+    DML_VALUE_ERROR,
+    DML_AXIS_ERROR, /* `axis` and `rank` say which */
+    DML_NO_MEMORY,
+    DML_NO_DEVICE,
+    DML_VULKAN_ERROR, /* `result` is the VkResult, here and in the two below */
+    DML_OUT_OF_DEVICE_MEMORY,
+    DML_DEVICE_LOST,
+} dml_code;
+
+typedef struct dml_status {
+    dml_code code;
+    int result;
+    long long axis;
+    int rank;
+    char message[512];
+} dml_status;
+
+/* Fills in `status` and returns `code`, so that a failing function ends in `return dml_fail(...)`. */
+dml_code dml_fail(dml_status *status, dml_code code, const char *format, ...) DML_PRINTF(3, 4);
+
+/* `axis` is out of range for a tensor of `rank` axes; `name` is the argument's. */
+dml_code dml_fail_axis(dml_status *status, const char *name, long long axis, int rank);
+
+#endif

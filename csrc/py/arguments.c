@@ -1,0 +1,108 @@
+#include "py/arguments.h"
+
+#include "py/errors.h"
+
+bool dml_is_int(PyObject *object)
+{
+    if (PyLong_Check(object))
+        return !PyBool_Check(object);
+    if (PyArray_Check(object)) /* an array has __index__, which works for a 0-d one of ints */
+        return PyArray_NDIM((PyArrayObject *)object) == 0 && PyArray_ISINTEGER((PyArrayObject *)object);
+    return !PyArray_IsScalar(object, Bool) && PyIndex_Check(object);
+}
+
+int dml_int_from(PyObject *object, const char *name, int64_t *value)
+{
+    if (!dml_is_int(object))
+        return dml_type_error(name, "an int", object);
+    PyObject *number = PyNumber_Index(object);
+    if (!number)
+        return -1;
+    int overflow;
+    *value = PyLong_AsLongLongAndOverflow(number, &overflow);
+    Py_DECREF(number);
+    if (overflow) {
+        PyErr_Format(PyExc_OverflowError, "%s does not fit into 64 bits", name);
+        return -1;
+    }
+    return *value == -1 && PyErr_Occurred() ? -1 : 0;
+}
+
+/* A tuple of our own: an entry's __index__ may change the list it is in. */
+static PyObject *tuple_from(PyObject *object, const char *name, const char *wanted)
+{
+    if (PyTuple_CheckExact(object) || PyList_CheckExact(object))
+        return PySequence_Tuple(object);
+    if (PyArray_Check(object) && PyArray_NDIM((PyArrayObject *)object) > 1) {
+        PyErr_Format(PyExc_ValueError, "%s must be one-dimensional, not of rank %d", name,
+                     PyArray_NDIM((PyArrayObject *)object));
+        return NULL;
+    }
+    bool refused = PyUnicode_Check(object) || PyBytes_Check(object) || PyByteArray_Check(object) ||
+                   PyDict_Check(object) || PyAnySet_Check(object);
+    PyObject *iterator = refused ? NULL : PyObject_GetIter(object);
+    if (!iterator) {
+        if (refused || PyErr_ExceptionMatches(PyExc_TypeError))
+            dml_type_error(name, wanted, object);
+        return NULL;
+    }
+    PyObject *tuple = PySequence_Tuple(iterator);
+    Py_DECREF(iterator);
+    return tuple;
+}
+
+static int entry_from(PyObject *entry, const char *name, Py_ssize_t index, int64_t *value)
+{
+    if (PyLong_CheckExact(entry)) {
+        int overflow;
+        *value = PyLong_AsLongLongAndOverflow(entry, &overflow);
+        if (!overflow)
+            return 0;
+    }
+    char entry_name[64];
+    PyOS_snprintf(entry_name, sizeof entry_name, "%s[%zd]", name, index);
+    return dml_int_from(entry, entry_name, value);
+}
+
+static int ints_from(PyObject *object, const char *name, const char *wanted, dml_ints *ints)
+{
+    PyObject *tuple = tuple_from(object, name, wanted);
+    if (!tuple)
+        return -1;
+    Py_ssize_t count = PyTuple_Size(tuple);
+    int failed = 0;
+    for (Py_ssize_t k = 0; k < count && !failed; k++) {
+        int64_t value;
+        failed = entry_from(PyTuple_GetItem(tuple, k), name, k, &value);
+        if (!failed && k < DML_MAX_RANK)
+            ints->value[k] = value;
+    }
+    Py_DECREF(tuple);
+    ints->count = count;
+    return failed;
+}
+
+int dml_ints_from(PyObject *object, const char *name, dml_ints *ints)
+{
+    return ints_from(object, name, "a sequence of ints", ints);
+}
+
+int dml_int_or_ints_from(PyObject *object, const char *name, dml_ints *ints, bool *single)
+{
+    *single = dml_is_int(object);
+    if (!*single)
+        return ints_from(object, name, "an int or a sequence of ints", ints);
+    ints->count = 1;
+    return dml_int_from(object, name, &ints->value[0]);
+}
+
+int dml_word_from(PyObject *object, const char *name, const char *word0, const char *word1, bool *second)
+{
+    if (!PyUnicode_Check(object))
+        return dml_type_error(name, "a str", object);
+    *second = PyUnicode_CompareWithASCIIString(object, word1) == 0;
+    if (*second || PyUnicode_CompareWithASCIIString(object, word0) == 0)
+        return 0;
+    PyErr_Format(PyExc_ValueError, "%s must be \"%s\" or \"%s\", not %R", name, word0, word1, object);
+    return -1;
+}

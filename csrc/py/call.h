@@ -1,0 +1,51 @@
+/* One call of an operator, from its arguments to its result: the path that all operators share.
+ *
+ *     dml_call_begin     input, out, device; then the operator converts arguments of its own
+ *     dml_call_describe  looks at the input's memory; then the operator's *_shape checks its rules
+ *     dml_call_open      finds the memory for the result; then the operator's *_plan fills in `plan`
+ *     dml_call_run       moves the bytes and ends the call
+ *
+ * A call that fails on the way ends by dml_call_fail. Both ends release all that the call holds.
+ */
+#ifndef DML_PY_CALL_H
+#define DML_PY_CALL_H
+
+#include "core/operators.h"
+#include "core/plan.h"
+#include "py/device.h"
+#include "py/module.h"
+
+typedef struct dml_call {
+    const dml_state *state;
+    PyArrayObject *input; /* owned */
+    PyArrayObject *out;   /* borrowed from the caller's arguments; NULL: a new result */
+    PyArrayObject *into;  /* owned; what the plan writes: `out`, a new array, or one whose copy goes to `out` */
+    int64_t *lengths;     /* owned, by PyMem; NULL but for reverse_subsequences */
+    dml_choice device;
+    bool device_named; /* `device` is the caller's; else dml_call_open finds one */
+    dml_tensor source;
+    dml_tensor target;
+    dml_plan plan;
+    dml_status status;
+} dml_call;
+
+/* `module` is dmlops._core, `wanted` the number of arguments that it should have been given. */
+int dml_call_begin(dml_call *call, PyObject *module, Py_ssize_t count, Py_ssize_t wanted);
+
+/* Converts the arguments that all operators have. */
+int dml_call_take(dml_call *call, PyObject *input, PyObject *out, PyObject *device);
+
+/* From here on no Python runs that the caller could have a hand in. */
+void dml_call_describe(dml_call *call);
+
+/* `target` has the result's shape; gets its strides. By now the arguments are known to be right, so only here is it
+ * that there may be no device. */
+int dml_call_open(dml_call *call);
+
+/* The result, or NULL with an exception set. */
+PyObject *dml_call_run(dml_call *call);
+
+/* Raises `status`, unless an exception is set; always NULL. */
+PyObject *dml_call_fail(dml_call *call);
+
+#endif

@@ -1,0 +1,94 @@
+#include "py/errors.h"
+
+#include "vk/vk.h"
+
+/* The classes belong to the package in name, so that they read well in tracebacks and can be pickled. */
+static PyObject *new_error(PyObject *module, const char *name, const char *doc, PyObject *bases, PyObject *members)
+{
+    PyObject *error = PyErr_NewExceptionWithDoc(name, doc, bases, members);
+    if (error && PyModule_AddObjectRef(module, name + sizeof "dmlops." - 1, error) < 0)
+        Py_CLEAR(error);
+    return error;
+}
+
+int dml_errors_init(dml_state *state, PyObject *module)
+{
+    PyObject *members = Py_BuildValue("{sO}", "result", Py_None);
+    if (!members)
+        return -1;
+    state->vulkan_error =
+        new_error(module, "dmlops.VulkanError", "A Vulkan call failed; `result` is the name of its VkResult, or None.",
+                  PyExc_RuntimeError, members);
+    Py_DECREF(members);
+    if (!state->vulkan_error)
+        return -1;
+
+    PyObject *bases = PyTuple_Pack(2, state->vulkan_error, PyExc_MemoryError);
+    if (!bases)
+        return -1;
+    state->out_of_device_memory_error =
+        new_error(module, "dmlops.OutOfDeviceMemoryError", "The device has too little free memory.", bases, NULL);
+    Py_DECREF(bases);
+    state->device_lost_error =
+        new_error(module, "dmlops.DeviceLostError", "The device stopped working, or the driver reset it.",
+                  state->vulkan_error, NULL);
+    state->no_device_error =
+        new_error(module, "dmlops.NoDeviceError", "No usable Vulkan device; the text says what to install.",
+                  state->vulkan_error, NULL);
+    return state->out_of_device_memory_error && state->device_lost_error && state->no_device_error ? 0 : -1;
+}
+
+static PyObject *class_of(const dml_state *state, dml_code code)
+{
+    switch (code) {
+    case DML_OUT_OF_DEVICE_MEMORY:
+        return state->out_of_device_memory_error;
+    case DML_DEVICE_LOST:
+        return state->device_lost_error;
+    case DML_NO_DEVICE:
+        return state->no_device_error;
+    case DML_VULKAN_ERROR:
+        return state->vulkan_error;
+    case DML_NO_MEMORY:
+        return PyExc_MemoryError;
+    default:
+        return PyExc_ValueError;
+    }
+}
+
+static void raise_vulkan(PyObject *error_class, const dml_status *status)
+{
+    PyObject *error = PyObject_CallFunction(error_class, "s", status->message);
+    const char *name = dml_vk_result_name(status->result);
+    PyObject *result = error && name ? PyUnicode_FromString(name) : NULL;
+    if (error && (!name || (result && PyObject_SetAttrString(error, "result", result) == 0)))
+        PyErr_SetObject(error_class, error);
+    Py_XDECREF(result);
+    Py_XDECREF(error);
+}
+
+PyObject *dml_raise(const dml_state *state, const dml_status *status)
+{
+    if (status->code == DML_AXIS_ERROR) {
+        PyObject *error = PyObject_CallFunction(state->axis_error, "Lis", status->axis, status->rank, status->message);
+        if (error)
+            PyErr_SetObject(state->axis_error, error);
+        Py_XDECREF(error);
+        return NULL;
+    }
+    PyObject *error_class = class_of(state, status->code);
+    if (status->code == DML_VALUE_ERROR || status->code == DML_NO_MEMORY)
+        PyErr_SetString(error_class, status->message);
+    else
+        raise_vulkan(error_class, status);
+    return NULL;
+}
+
+int dml_type_error(const char *name, const char *wanted, PyObject *found)
+{
+    PyObject *type = PyObject_GetAttrString((PyObject *)Py_TYPE(found), "__name__");
+    if (type)
+        PyErr_Format(PyExc_TypeError, "%s must be %s, not %U", name, wanted, type);
+    Py_XDECREF(type);
+    return -1;
+}

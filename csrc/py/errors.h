@@ -1,0 +1,17 @@
+/* How a failure below the Python edge becomes an exception. */
+#ifndef DML_PY_ERRORS_H
+#define DML_PY_ERRORS_H
+
+#include "core/status.h"
+#include "py/module.h"
+
+/* Makes the exception classes and adds them to the module. 0, or -1 with an exception set. */
+int dml_errors_init(dml_state *state, PyObject *module);
+
+/* Raises what `status` says; always returns NULL. */
+PyObject *dml_raise(const dml_state *state, const dml_status *status);
+
+/* Raises TypeError "NAME must be WANTED, not TYPE-OF-FOUND"; always returns -1. */
+int dml_type_error(const char *name, const char *wanted, PyObject *found);
+
+#endif

@@ -1,0 +1,141 @@
+/* The module dmlops._core: its state, its functions, and what happens at exit. */
+#define DML_IMPORTS_NUMPY
+#include "py/module.h"
+
+#include "py/device.h"
+#include "py/errors.h"
+#include "vk/vk.h"
+
+dml_state *dml_state_of(PyObject *module)
+{
+    return PyModule_GetState(module);
+}
+
+static PyObject *shutdown_vulkan(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(none))
+{
+    /* Waits for calls in flight on other threads, and those need the GIL to return. */
+    Py_BEGIN_ALLOW_THREADS dml_vk_shutdown();
+    Py_END_ALLOW_THREADS Py_RETURN_NONE;
+}
+
+static PyObject *devices(PyObject *module, PyObject *Py_UNUSED(none))
+{
+    return dml_device_list(dml_state_of(module));
+}
+
+static PyObject *missing(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(none))
+{
+    return dml_device_missing();
+}
+
+/* Atexit rather than the module's own end: the device must be idle before the interpreter takes its threads away, and
+ * at that end the driver's library may be gone. Registered once a process, however often the module is imported. */
+static int register_shutdown(PyObject *module)
+{
+    static bool registered;
+    if (registered)
+        return 0;
+    PyObject *function = PyObject_GetAttrString(module, "_shutdown");
+    PyObject *atexit = function ? PyImport_ImportModule("atexit") : NULL;
+    PyObject *done = atexit ? PyObject_CallMethod(atexit, "register", "O", function) : NULL;
+    registered = done != NULL;
+    Py_XDECREF(done);
+    Py_XDECREF(atexit);
+    Py_XDECREF(function);
+    return registered ? 0 : -1;
+}
+
+static PyObject *import_attribute(const char *module_name, const char *name)
+{
+    PyObject *module = PyImport_ImportModule(module_name);
+    PyObject *attribute = module ? PyObject_GetAttrString(module, name) : NULL;
+    Py_XDECREF(module);
+    return attribute;
+}
+
+static int module_exec(PyObject *module)
+{
+    /* The Vulkan contexts and NumPy's function table belong to the process, the exceptions to one interpreter. */
+    if (PyInterpreterState_GetID(PyInterpreterState_Get()) != 0) {
+        PyErr_SetString(PyExc_ImportError, "dmlops works in the main interpreter only, not in sub-interpreters");
+        return -1;
+    }
+    if (PyArray_ImportNumPyAPI() < 0)
+        return -1;
+    dml_state *state = dml_state_of(module);
+    state->axis_error = import_attribute("numpy.exceptions", "AxisError");
+    if (!state->axis_error)
+        return -1;
+    if (dml_errors_init(state, module) < 0 || dml_device_init(state, module) < 0)
+        return -1;
+    return register_shutdown(module);
+}
+
+static int module_traverse(PyObject *module, visitproc visit, void *arg)
+{
+    dml_state *state = dml_state_of(module);
+    if (!state)
+        return 0;
+    Py_VISIT(state->vulkan_error);
+    Py_VISIT(state->out_of_device_memory_error);
+    Py_VISIT(state->device_lost_error);
+    Py_VISIT(state->no_device_error);
+    Py_VISIT(state->axis_error);
+    Py_VISIT(state->device_type);
+    return 0;
+}
+
+static int module_clear(PyObject *module)
+{
+    dml_state *state = dml_state_of(module);
+    if (!state)
+        return 0;
+    Py_CLEAR(state->vulkan_error);
+    Py_CLEAR(state->out_of_device_memory_error);
+    Py_CLEAR(state->device_lost_error);
+    Py_CLEAR(state->no_device_error);
+    Py_CLEAR(state->axis_error);
+    Py_CLEAR(state->device_type);
+    return 0;
+}
+
+static void module_free(void *module)
+{
+    module_clear(module);
+}
+
+/* PyMethodDef holds every kind of function as a PyCFunction; by way of void (*)(void) no compiler objects. */
+#define DML_FAST(function) ((PyCFunction)(void (*)(void))(function))
+
+static PyMethodDef module_methods[] = {
+    {"reverse_subsequences", DML_FAST(dml_py_reverse_subsequences), METH_FASTCALL, NULL},
+    {"depth_to_space", DML_FAST(dml_py_depth_to_space), METH_FASTCALL, NULL},
+    {"space_to_depth", DML_FAST(dml_py_space_to_depth), METH_FASTCALL, NULL},
+    {"slice", DML_FAST(dml_py_slice), METH_FASTCALL, NULL},
+    {"devices", devices, METH_NOARGS, NULL},
+    {"missing", missing, METH_NOARGS, NULL},
+    {"_shutdown", shutdown_vulkan, METH_NOARGS, NULL},
+    {NULL, NULL, 0, NULL},
+};
+
+static PyModuleDef_Slot module_slots[] = {
+    {Py_mod_exec, module_exec},
+    {0, NULL},
+};
+
+static struct PyModuleDef module_def = {
+    PyModuleDef_HEAD_INIT,
+    .m_name = "dmlops._core",
+    .m_doc = "dmlops in C; the package dmlops has the documented functions.",
+    .m_size = sizeof(dml_state),
+    .m_methods = module_methods,
+    .m_slots = module_slots,
+    .m_traverse = module_traverse,
+    .m_clear = module_clear,
+    .m_free = module_free,
+};
+
+PyMODINIT_FUNC PyInit__core(void)
+{
+    return PyModuleDef_Init(&module_def);
+}

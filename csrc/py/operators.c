@@ -1,0 +1,97 @@
+/* The operators: each converts its arguments, and leaves the rules to core/operators.h and the rest to call.h.
+ * All arguments are positional, None standing for one left out; dmlops/operators.py has the public signatures. */
+#include "core/operators.h"
+
+#include "py/arguments.h"
+#include "py/call.h"
+#include "py/lengths.h"
+
+/* input, offsets, sizes, strides, output_sizes, out, device */
+PyObject *dml_py_slice(PyObject *module, PyObject *const *args, Py_ssize_t count)
+{
+    dml_call call;
+    dml_ints offsets, sizes, strides, output_sizes;
+    if (dml_call_begin(&call, module, count, 7) < 0 || dml_call_take(&call, args[0], args[5], args[6]) < 0 ||
+        dml_ints_from(args[1], "offsets", &offsets) < 0 || dml_ints_from(args[2], "sizes", &sizes) < 0 ||
+        (args[3] != Py_None && dml_ints_from(args[3], "strides", &strides) < 0) ||
+        (args[4] != Py_None && dml_ints_from(args[4], "output_sizes", &output_sizes) < 0))
+        return dml_call_fail(&call);
+    dml_slice_args slice = {
+        .offsets = &offsets,
+        .sizes = &sizes,
+        .strides = args[3] != Py_None ? &strides : NULL,
+        .output_sizes = args[4] != Py_None ? &output_sizes : NULL,
+    };
+    dml_call_describe(&call);
+    if (dml_slice_shape(&call.source, &slice, &call.target, &call.status) || dml_call_open(&call) < 0)
+        return dml_call_fail(&call);
+    dml_slice_plan(&call.source, &slice, &call.target, &call.plan);
+    return dml_call_run(&call);
+}
+
+/* input, block_size, order, layout, out, device */
+static PyObject *move_blocks(PyObject *module, PyObject *const *args, Py_ssize_t count, bool to_space)
+{
+    dml_call call;
+    dml_ints blocks;
+    dml_block_args block = {.block_size = &blocks, .to_space = to_space};
+    if (dml_call_begin(&call, module, count, 6) < 0 || dml_call_take(&call, args[0], args[4], args[5]) < 0 ||
+        dml_int_or_ints_from(args[1], "block_size", &blocks, &block.single) < 0 ||
+        dml_word_from(args[2], "order", "DCR", "CRD", &block.crd) < 0 ||
+        dml_word_from(args[3], "layout", "NCHW", "NHWC", &block.channels_last) < 0)
+        return dml_call_fail(&call);
+    dml_call_describe(&call);
+    if (dml_block_shape(&call.source, &block, &call.target, &call.status) || dml_call_open(&call) < 0)
+        return dml_call_fail(&call);
+    dml_block_plan(&call.source, &block, &call.target, &call.plan);
+    return dml_call_run(&call);
+}
+
+PyObject *dml_py_depth_to_space(PyObject *module, PyObject *const *args, Py_ssize_t count)
+{
+    return move_blocks(module, args, count, true);
+}
+
+PyObject *dml_py_space_to_depth(PyObject *module, PyObject *const *args, Py_ssize_t count)
+{
+    return move_blocks(module, args, count, false);
+}
+
+/* The rules of reverse_subsequences, in the order in which a caller would look for the mistake. */
+static dml_code reverse_shape(dml_call *call, PyArrayObject *lengths, int64_t axis, const int64_t *batch_axis,
+                              dml_reverse_args *reverse, int64_t *length_shape)
+{
+    int rank = call->source.rank;
+    reverse->batch_axis = -1;
+    reverse->length_rank = PyArray_NDIM(lengths);
+    reverse->length_shape = length_shape;
+    for (int k = 0; k < reverse->length_rank; k++)
+        length_shape[k] = PyArray_DIM(lengths, k);
+    if (dml_normalize_axis("axis", axis, rank, &reverse->axis, &call->status) ||
+        (batch_axis && dml_normalize_axis("batch_axis", *batch_axis, rank, &reverse->batch_axis, &call->status)))
+        return call->status.code;
+    return dml_reverse_shape(&call->source, reverse, &call->target, &call->status);
+}
+
+/* input, sequence_lengths, axis, batch_axis, out, device */
+PyObject *dml_py_reverse_subsequences(PyObject *module, PyObject *const *args, Py_ssize_t count)
+{
+    dml_call call;
+    int64_t axis, batch_axis, length_shape[DML_MAX_RANK];
+    PyArrayObject *lengths = NULL;
+    if (dml_call_begin(&call, module, count, 6) < 0 || dml_call_take(&call, args[0], args[4], args[5]) < 0 ||
+        !(lengths = dml_lengths_from(args[1])) || dml_int_from(args[2], "axis", &axis) < 0 ||
+        (args[3] != Py_None && dml_int_from(args[3], "batch_axis", &batch_axis) < 0)) {
+        Py_XDECREF((PyObject *)lengths);
+        return dml_call_fail(&call);
+    }
+    dml_reverse_args reverse;
+    dml_call_describe(&call);
+    if (!reverse_shape(&call, lengths, axis, args[3] != Py_None ? &batch_axis : NULL, &reverse, length_shape))
+        call.lengths = dml_lengths_clamp(lengths, call.source.shape[reverse.axis]);
+    Py_DECREF((PyObject *)lengths);
+    if (!call.lengths || dml_call_open(&call) < 0)
+        return dml_call_fail(&call);
+    dml_reverse_plan(&call.source, &reverse, call.lengths, &call.target, &call.plan);
+    return dml_call_run(&call);
+}

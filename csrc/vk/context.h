@@ -1,0 +1,100 @@
+/* What the files of vk/ share. Nothing outside vk/ includes this.
+ *
+ * Who owns what: the instance owns the list of devices and their contexts (instance.c); a context owns its VkDevice, its
+ * pipelines (kernels.c) and its idle jobs (run.c); a job owns a command buffer, a fence and the small host-visible
+ * buffer that tables and lengths go into, and the buffers of the pieces it is running.
+ *
+ * Locks: instance.c has one, over everything there and the making of contexts. A context has `lock`, over the list of idle
+ * jobs, the pipelines and the queue; it is held for microseconds, never while waiting.
+ */
+#ifndef DML_VK_CONTEXT_H
+#define DML_VK_CONTEXT_H
+
+#include "core/dispatch.h"
+#include "core/status.h"
+#include "vk/lock.h"
+#include "vk/vk.h"
+
+#define VK_NO_PROTOTYPES
+#include <volk.h>
+
+/* What a device offers, as plain data, so that a test can take things away. */
+typedef struct dml_device_traits {
+    dml_traits plan;
+    bool host_import;
+    uint64_t import_alignment;
+    uint64_t max_buffer;    /* bytes of a VkBuffer or an allocation */
+    uint64_t staging;       /* bytes of a piece where memory is staged */
+    dml_kernel forced;      /* by a test; else DML_KERNEL_COUNT */
+    uint32_t queue_family;
+} dml_device_traits;
+
+typedef struct dml_pipeline {
+    VkPipeline handle;
+    dml_kernel kernel;
+    int32_t constants[DML_CONSTANTS];
+    uint64_t used; /* by the context's count of uses: the oldest goes first */
+    int users;     /* jobs in flight */
+} dml_pipeline;
+
+enum { DML_MAX_PIPELINES = 256 };
+
+typedef struct dml_buffer {
+    VkBuffer handle;
+    VkDeviceMemory memory;
+    uint64_t size;
+    void *mapped;    /* NULL where the host cannot see it */
+    bool coherent;
+} dml_buffer;
+
+typedef struct dml_job dml_job;
+
+struct dml_context {
+    VkPhysicalDevice physical;
+    VkDevice device;
+    VkQueue queue;
+    struct VolkDeviceTable vk;
+    VkPhysicalDeviceMemoryProperties memory;
+    dml_device_traits traits;
+    VkDescriptorSetLayout set_layout;
+    VkPipelineLayout layout;
+    VkShaderModule shaders[DML_KERNEL_COUNT];
+
+    dml_lock lock;
+    dml_job *idle;
+    int in_flight; /* jobs handed out */
+    bool lost;
+    uint64_t uses;
+    int pipeline_count;
+    dml_pipeline *pipelines[DML_MAX_PIPELINES];
+};
+
+/* VkResult -> status. `doing` is what failed, "vkQueueSubmit". Marks a lost device. */
+dml_code dml_vk_fail(dml_context *context, VkResult result, const char *doing, dml_status *status);
+
+/* device.c: why a physical device will not do (an empty reason if it will), and the context of one that does. */
+void dml_device_inspect(VkPhysicalDevice physical, dml_device_info *info);
+dml_code dml_context_create(VkPhysicalDevice physical, dml_context **context, dml_status *status);
+void dml_context_destroy(dml_context *context); /* idle; NULL is fine */
+
+/* memory.c. Usage is always storage and transfer. */
+typedef enum dml_memory_kind { DML_MEMORY_HOST, DML_MEMORY_HOST_CACHED, DML_MEMORY_DEVICE } dml_memory_kind;
+
+dml_code dml_buffer_create(dml_context *context, uint64_t size, dml_memory_kind kind, dml_buffer *buffer,
+                           dml_status *status);
+/* The pages of [data, data + size) without a copy; false, and nothing to destroy, where the device will not. The bytes start at
+ * `*offset` of the buffer. */
+bool dml_buffer_import(dml_context *context, const void *data, uint64_t size, dml_buffer *buffer, uint64_t *offset);
+void dml_buffer_destroy(dml_context *context, dml_buffer *buffer);
+
+/* kernels.c: the pipeline of a dispatch, made if need be; give it back when the job is done. */
+dml_code dml_pipeline_take(dml_context *context, const dml_dispatch *dispatch, dml_pipeline **pipeline,
+                           dml_status *status);
+void dml_pipeline_give(dml_context *context, dml_pipeline *pipeline);
+dml_code dml_kernels_init(dml_context *context, dml_status *status);
+void dml_kernels_deinit(dml_context *context);
+
+/* run.c */
+void dml_jobs_destroy(dml_context *context);
+
+#endif

@@ -1,0 +1,229 @@
+/* What a device must have, what it offers, and its context. */
+#include "vk/context.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A device's features, chained as Vulkan wants them. */
+typedef struct features {
+    VkPhysicalDeviceFeatures2 core;
+    VkPhysicalDeviceVulkan12Features vulkan12;
+} features;
+
+static void features_link(features *f)
+{
+    memset(f, 0, sizeof *f);
+    f->core.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2;
+    f->core.pNext = &f->vulkan12;
+    f->vulkan12.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_FEATURES;
+}
+
+static int64_t compute_family(VkPhysicalDevice physical)
+{
+    VkQueueFamilyProperties families[32];
+    uint32_t count = 32;
+    vkGetPhysicalDeviceQueueFamilyProperties(physical, &count, families);
+    for (uint32_t i = 0; i < count; i++)
+        if (families[i].queueCount > 0 && (families[i].queueFlags & VK_QUEUE_COMPUTE_BIT))
+            return i;
+    return -1;
+}
+
+static const char *type_name(VkPhysicalDeviceType type)
+{
+    switch (type) {
+    case VK_PHYSICAL_DEVICE_TYPE_DISCRETE_GPU:
+        return "discrete";
+    case VK_PHYSICAL_DEVICE_TYPE_INTEGRATED_GPU:
+        return "integrated";
+    case VK_PHYSICAL_DEVICE_TYPE_VIRTUAL_GPU:
+        return "virtual";
+    case VK_PHYSICAL_DEVICE_TYPE_CPU:
+        return "cpu";
+    default:
+        return "other";
+    }
+}
+
+/* All that the kernels need; everything else has a way round it. */
+static const char *missing_feature(VkPhysicalDevice physical)
+{
+    features f;
+    features_link(&f);
+    vkGetPhysicalDeviceFeatures2(physical, &f.core);
+    if (!f.core.features.shaderInt64)
+        return "it lacks the feature shaderInt64";
+    if (!f.vulkan12.storageBuffer8BitAccess)
+        return "it lacks the feature storageBuffer8BitAccess";
+    if (!f.vulkan12.shaderInt8)
+        return "it lacks the feature shaderInt8";
+    if (compute_family(physical) < 0)
+        return "it has no compute queue";
+    return NULL;
+}
+
+void dml_device_inspect(VkPhysicalDevice physical, dml_device_info *info)
+{
+    memset(info, 0, sizeof *info);
+    VkPhysicalDeviceDriverProperties driver = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_DRIVER_PROPERTIES};
+    VkPhysicalDeviceProperties2 all = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2};
+    const VkPhysicalDeviceProperties *properties = &all.properties;
+    vkGetPhysicalDeviceProperties2(physical, &all);
+    bool old = properties->apiVersion < VK_API_VERSION_1_2;
+    if (!old) {
+        all.pNext = &driver;
+        vkGetPhysicalDeviceProperties2(physical, &all);
+    }
+    snprintf(info->name, sizeof info->name, "%s", properties->deviceName);
+    snprintf(info->driver, sizeof info->driver, "%.120s%s%.120s", driver.driverName, driver.driverInfo[0] ? " " : "",
+             driver.driverInfo);
+    info->type = type_name(properties->deviceType);
+    info->api_major = VK_API_VERSION_MAJOR(properties->apiVersion);
+    info->api_minor = VK_API_VERSION_MINOR(properties->apiVersion);
+    info->api_patch = VK_API_VERSION_PATCH(properties->apiVersion);
+
+    VkPhysicalDeviceMemoryProperties memory;
+    vkGetPhysicalDeviceMemoryProperties(physical, &memory);
+    for (uint32_t i = 0; i < memory.memoryHeapCount; i++)
+        if ((memory.memoryHeaps[i].flags & VK_MEMORY_HEAP_DEVICE_LOCAL_BIT) && memory.memoryHeaps[i].size > info->memory)
+            info->memory = memory.memoryHeaps[i].size;
+
+    const char *missing = old ? "it offers only Vulkan older than 1.2" : missing_feature(physical);
+    info->usable = !missing;
+    if (missing)
+        snprintf(info->reason, sizeof info->reason, "%s", missing);
+}
+
+/* --- traits ---------------------------------------------------------------------------------------------------- */
+
+static uint64_t least(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
+}
+
+/* Whether a buffer such as ours may be bound to imported host memory at all. */
+static bool imports_buffers(VkPhysicalDevice physical)
+{
+    VkPhysicalDeviceExternalBufferInfo info = {
+        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_EXTERNAL_BUFFER_INFO,
+        .usage = VK_BUFFER_USAGE_STORAGE_BUFFER_BIT | VK_BUFFER_USAGE_TRANSFER_SRC_BIT | VK_BUFFER_USAGE_TRANSFER_DST_BIT,
+        .handleType = VK_EXTERNAL_MEMORY_HANDLE_TYPE_HOST_ALLOCATION_BIT_EXT};
+    VkExternalBufferProperties external = {.sType = VK_STRUCTURE_TYPE_EXTERNAL_BUFFER_PROPERTIES};
+    vkGetPhysicalDeviceExternalBufferProperties(physical, &info, &external);
+    return (external.externalMemoryProperties.externalMemoryFeatures & VK_EXTERNAL_MEMORY_FEATURE_IMPORTABLE_BIT) != 0;
+}
+
+static bool has_extension(VkPhysicalDevice physical, const char *name)
+{
+    uint32_t count = 0;
+    bool found = false;
+    vkEnumerateDeviceExtensionProperties(physical, NULL, &count, NULL);
+    VkExtensionProperties *list = malloc((count + 1) * sizeof *list);
+    if (list && vkEnumerateDeviceExtensionProperties(physical, NULL, &count, list) >= 0)
+        for (uint32_t i = 0; i < count && !found; i++)
+            found = strcmp(list[i].extensionName, name) == 0;
+    free(list);
+    return found;
+}
+
+static void find_traits(VkPhysicalDevice physical, dml_device_traits *traits)
+{
+    VkPhysicalDeviceExternalMemoryHostPropertiesEXT import = {
+        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_EXTERNAL_MEMORY_HOST_PROPERTIES_EXT};
+    VkPhysicalDeviceSubgroupProperties subgroup = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SUBGROUP_PROPERTIES};
+    VkPhysicalDeviceMaintenance3Properties memory = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MAINTENANCE_3_PROPERTIES,
+                                                     .pNext = &subgroup};
+    VkPhysicalDeviceProperties2 all = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2, .pNext = &memory};
+    traits->host_import =
+        has_extension(physical, VK_EXT_EXTERNAL_MEMORY_HOST_EXTENSION_NAME) && imports_buffers(physical);
+    if (traits->host_import)
+        subgroup.pNext = &import;
+    vkGetPhysicalDeviceProperties2(physical, &all);
+    const VkPhysicalDeviceLimits *limits = &all.properties.limits;
+    bool cpu = all.properties.deviceType == VK_PHYSICAL_DEVICE_TYPE_CPU;
+
+    /* A CPU runs a work group on one thread, a subgroup at a time: small groups, and few of them with much to do. */
+    uint32_t group = cpu ? subgroup.subgroupSize : 128;
+    traits->plan.group_size = (uint32_t)least(group, limits->maxComputeWorkGroupInvocations);
+    traits->plan.parallel = cpu ? 256 : 1u << 16;
+    traits->plan.max_groups = limits->maxComputeWorkGroupCount[0];
+    traits->plan.alignment = (uint32_t)limits->minStorageBufferOffsetAlignment;
+    if (traits->plan.alignment < 16)
+        traits->plan.alignment = 16;
+    /* Below 2**32, since kernels count bytes in 32 bits; less the alignment, which a window may start early by. */
+    uint64_t window = least(least(limits->maxStorageBufferRange, UINT32_MAX), memory.maxMemoryAllocationSize);
+    traits->plan.window = (int64_t)(window & ~UINT64_C(0xfff)) - 0x1000;
+    traits->max_buffer = memory.maxMemoryAllocationSize;
+    traits->import_alignment = import.minImportedHostPointerAlignment;
+    traits->staging = UINT64_C(64) << 20;
+    traits->forced = DML_KERNEL_COUNT;
+    traits->queue_family = (uint32_t)compute_family(physical);
+}
+
+/* --- context --------------------------------------------------------------------------------------------------- */
+
+static VkResult create_device(dml_context *context)
+{
+    const char *extensions[2];
+    uint32_t count = 0;
+    if (context->traits.host_import)
+        extensions[count++] = VK_EXT_EXTERNAL_MEMORY_HOST_EXTENSION_NAME;
+    if (has_extension(context->physical, "VK_KHR_portability_subset"))
+        extensions[count++] = "VK_KHR_portability_subset";
+
+    features wanted;
+    features_link(&wanted);
+    wanted.core.features.shaderInt64 = VK_TRUE;
+    wanted.vulkan12.storageBuffer8BitAccess = VK_TRUE;
+    wanted.vulkan12.shaderInt8 = VK_TRUE;
+    VkDeviceQueueCreateInfo queue = {.sType = VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO,
+                                     .queueFamilyIndex = context->traits.queue_family,
+                                     .queueCount = 1,
+                                     .pQueuePriorities = (const float[]){1.0f}};
+    VkDeviceCreateInfo info = {.sType = VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO,
+                               .pNext = &wanted.core,
+                               .queueCreateInfoCount = 1,
+                               .pQueueCreateInfos = &queue,
+                               .enabledExtensionCount = count,
+                               .ppEnabledExtensionNames = extensions};
+    return vkCreateDevice(context->physical, &info, NULL, &context->device);
+}
+
+dml_code dml_context_create(VkPhysicalDevice physical, dml_context **result, dml_status *status)
+{
+    dml_context *context = calloc(1, sizeof *context);
+    if (!context)
+        return dml_fail(status, DML_NO_MEMORY, "no memory for a device's context");
+    context->physical = physical;
+    context->lock = (dml_lock)DML_LOCK_INIT;
+    vkGetPhysicalDeviceMemoryProperties(physical, &context->memory);
+    find_traits(physical, &context->traits);
+
+    VkResult created = create_device(context);
+    if (created) {
+        dml_vk_fail(NULL, created, "vkCreateDevice", status);
+        goto fail;
+    }
+    volkLoadDeviceTable(&context->vk, context->device);
+    context->vk.vkGetDeviceQueue(context->device, context->traits.queue_family, 0, &context->queue);
+    if (dml_kernels_init(context, status))
+        goto fail;
+    *result = context;
+    return DML_OK;
+fail:
+    dml_context_destroy(context);
+    return status->code;
+}
+
+void dml_context_destroy(dml_context *context)
+{
+    if (!context)
+        return;
+    if (context->device) {
+        dml_jobs_destroy(context);
+        dml_kernels_deinit(context);
+        context->vk.vkDestroyDevice(context->device, NULL);
+    }
+    free(context);
+}

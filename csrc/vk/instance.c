@@ -1,0 +1,319 @@
+/* The instance, the list of devices, and one context a device: made on first use, forgotten in a forked child. */
+#define VOLK_IMPLEMENTATION
+#include "vk/context.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#ifndef _WIN32
+#include <pthread.h>
+#endif
+
+enum { MAX_DEVICES = 64 };
+
+static struct {
+    dml_lock lock;
+    bool listed;   /* devices[] is filled in, or there is nothing to fill in */
+    bool shut;     /* no more, the interpreter is exiting */
+    VkInstance instance;
+    dml_status status; /* why there are no devices */
+    int count;
+    VkPhysicalDevice physical[MAX_DEVICES];
+    dml_device_info devices[MAX_DEVICES];
+    uint8_t uuid[MAX_DEVICES][VK_UUID_SIZE];
+    dml_context *contexts[MAX_DEVICES];
+} state = {.lock = DML_LOCK_INIT};
+
+static const char *const install =
+    "on Debian and Ubuntu: apt install libvulkan1 mesa-vulkan-drivers (lavapipe runs on any CPU); elsewhere the "
+    "graphics driver of the GPU and the Vulkan loader";
+
+/* --- fork ------------------------------------------------------------------------------------------------------ */
+
+#ifndef _WIN32
+/* A child must not be born while another thread is inside the driver, whose locks it would inherit taken. */
+static void before_fork(void)
+{
+    dml_lock_take(&state.lock);
+    for (int i = 0; i < state.count; i++)
+        if (state.contexts[i]) {
+            dml_lock_take(&state.contexts[i]->lock);
+            state.contexts[i]->vk.vkQueueWaitIdle(state.contexts[i]->queue);
+        }
+}
+
+static void after_fork_in_parent(void)
+{
+    for (int i = 0; i < state.count; i++)
+        if (state.contexts[i])
+            dml_lock_give(&state.contexts[i]->lock);
+    dml_lock_give(&state.lock);
+}
+
+/* The parent's handles work no more here, not even for destroying: the child leaves them alone and starts anew. */
+static void after_fork_in_child(void)
+{
+    bool shut = state.shut;
+    memset(&state, 0, sizeof state);
+    state.lock = (dml_lock)DML_LOCK_INIT;
+    state.shut = shut;
+}
+
+static void watch_forks(void)
+{
+    static bool watching;
+    if (!watching)
+        watching = pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child) == 0;
+}
+#else
+static void watch_forks(void) {}
+#endif
+
+/* --- the list -------------------------------------------------------------------------------------------------- */
+
+static bool has_extension(const VkExtensionProperties *list, uint32_t count, const char *name)
+{
+    for (uint32_t i = 0; i < count; i++)
+        if (strcmp(list[i].extensionName, name) == 0)
+            return true;
+    return false;
+}
+
+static VkResult create_instance(VkInstance *instance)
+{
+    VkExtensionProperties *list = NULL;
+    uint32_t count = 0;
+    if (vkEnumerateInstanceExtensionProperties(NULL, &count, NULL) == VK_SUCCESS && count)
+        list = malloc(count * sizeof *list);
+    if (list && vkEnumerateInstanceExtensionProperties(NULL, &count, list) < 0)
+        count = 0;
+    /* Drivers that are not fully conformant, as Apple's, show up only when asked for. */
+    const char *portability = VK_KHR_PORTABILITY_ENUMERATION_EXTENSION_NAME;
+    bool portable = list && has_extension(list, count, portability);
+    free(list);
+
+    VkApplicationInfo application = {
+        .sType = VK_STRUCTURE_TYPE_APPLICATION_INFO, .pApplicationName = "dmlops", .apiVersion = VK_API_VERSION_1_2};
+    VkInstanceCreateInfo info = {.sType = VK_STRUCTURE_TYPE_INSTANCE_CREATE_INFO,
+                                 .flags = portable ? VK_INSTANCE_CREATE_ENUMERATE_PORTABILITY_BIT_KHR : 0,
+                                 .pApplicationInfo = &application,
+                                 .enabledExtensionCount = portable,
+                                 .ppEnabledExtensionNames = &portability};
+    return vkCreateInstance(&info, NULL, instance);
+}
+
+/* The better device first. */
+static int order_of(const dml_device_info *info)
+{
+    static const char *const types[] = {"discrete", "integrated", "virtual", "cpu", "other"};
+    int order = 0;
+    while (order < 4 && strcmp(types[order], info->type) != 0)
+        order++;
+    return info->usable ? order : order + 5;
+}
+
+static bool better(const dml_device_info *a, const dml_device_info *b)
+{
+    int order_a = order_of(a), order_b = order_of(b);
+    return order_a != order_b ? order_a < order_b : a->memory > b->memory;
+}
+
+static void device_uuid(VkPhysicalDevice physical, uint8_t uuid[VK_UUID_SIZE])
+{
+    VkPhysicalDeviceIDProperties id = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_ID_PROPERTIES};
+    VkPhysicalDeviceProperties2 properties = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2, .pNext = &id};
+    vkGetPhysicalDeviceProperties2(physical, &properties);
+    memcpy(uuid, id.deviceUUID, VK_UUID_SIZE);
+}
+
+/* Keeps the list sorted, and of a device that several drivers offer the better entry. */
+static void add_device(VkPhysicalDevice physical)
+{
+    dml_device_info info;
+    uint8_t uuid[VK_UUID_SIZE];
+    dml_device_inspect(physical, &info);
+    device_uuid(physical, uuid);
+    for (int i = 0; i < state.count; i++) {
+        if (memcmp(state.uuid[i], uuid, VK_UUID_SIZE) != 0 || strcmp(state.devices[i].name, info.name) != 0)
+            continue;
+        if (!better(&info, &state.devices[i]))
+            return;
+        state.count--;
+        memmove(&state.devices[i], &state.devices[i + 1], (size_t)(state.count - i) * sizeof info);
+        memmove(&state.physical[i], &state.physical[i + 1], (size_t)(state.count - i) * sizeof physical);
+        memmove(&state.uuid[i], &state.uuid[i + 1], (size_t)(state.count - i) * sizeof uuid);
+        break;
+    }
+    if (state.count == MAX_DEVICES)
+        return;
+    int to = state.count++;
+    for (; to > 0 && better(&info, &state.devices[to - 1]); to--) {
+        state.devices[to] = state.devices[to - 1];
+        state.physical[to] = state.physical[to - 1];
+        memcpy(state.uuid[to], state.uuid[to - 1], VK_UUID_SIZE);
+    }
+    state.devices[to] = info;
+    state.physical[to] = physical;
+    memcpy(state.uuid[to], uuid, VK_UUID_SIZE);
+}
+
+static void list_devices(void)
+{
+    state.listed = true;
+    if (volkInitialize() != VK_SUCCESS) {
+        dml_fail(&state.status, DML_NO_DEVICE, "the Vulkan loader is not installed; %s", install);
+        return;
+    }
+    if (volkGetInstanceVersion() < VK_API_VERSION_1_2) {
+        dml_fail(&state.status, DML_NO_DEVICE, "the Vulkan loader is older than 1.2; %s", install);
+        return;
+    }
+    VkResult result = create_instance(&state.instance);
+    if (result == VK_SUCCESS) {
+        volkLoadInstanceOnly(state.instance);
+        VkPhysicalDevice physical[MAX_DEVICES];
+        uint32_t count = MAX_DEVICES;
+        result = vkEnumeratePhysicalDevices(state.instance, &count, physical);
+        for (uint32_t i = 0; result >= 0 && i < count; i++)
+            add_device(physical[i]);
+    }
+    if (state.count > 0)
+        return;
+    if (result < 0 && result != VK_ERROR_INCOMPATIBLE_DRIVER && result != VK_ERROR_INITIALIZATION_FAILED) {
+        dml_vk_fail(NULL, result, "making a Vulkan instance", &state.status);
+        /* Out of memory may pass: try again at the next call. */
+        state.listed = false;
+        if (state.instance)
+            vkDestroyInstance(state.instance, NULL);
+        state.instance = NULL;
+    } else {
+        dml_fail(&state.status, DML_NO_DEVICE, "no Vulkan driver was found; %s", install);
+    }
+}
+
+/* With the lock held. */
+static void ready(void)
+{
+    watch_forks();
+    if (state.shut) {
+        dml_fail(&state.status, DML_NO_DEVICE, "the interpreter is exiting");
+        state.listed = true;
+        state.count = 0;
+    } else if (!state.listed) {
+        list_devices();
+    }
+}
+
+int dml_vk_device_count(dml_status *status)
+{
+    dml_lock_take(&state.lock);
+    ready();
+    int count = state.count;
+    if (status && count == 0)
+        *status = state.status;
+    dml_lock_give(&state.lock);
+    return count;
+}
+
+const dml_device_info *dml_vk_device(int index)
+{
+    return &state.devices[index];
+}
+
+dml_code dml_vk_context(int index, dml_context **context, dml_status *status)
+{
+    dml_code code = DML_OK;
+    dml_lock_take(&state.lock);
+    ready();
+    if (index >= state.count) {
+        *status = state.status;
+        code = state.count == 0 ? status->code : dml_fail(status, DML_NO_DEVICE, "device %d is there no more", index);
+    } else if (!state.devices[index].usable) {
+        code = dml_fail(status, DML_NO_DEVICE, "%s cannot be used: %s", state.devices[index].name,
+                        state.devices[index].reason);
+    } else {
+        /* A lost device's context is abandoned: threads may still be looking at it. */
+        if (state.contexts[index] && state.contexts[index]->lost)
+            state.contexts[index] = NULL;
+        if (!state.contexts[index])
+            code = dml_context_create(state.physical[index], &state.contexts[index], status);
+        *context = state.contexts[index];
+    }
+    dml_lock_give(&state.lock);
+    return code;
+}
+
+void dml_vk_shutdown(void)
+{
+    dml_lock_take(&state.lock);
+    state.shut = true;
+    bool idle = true;
+    for (int i = 0; i < state.count; i++) {
+        dml_context *context = state.contexts[i];
+        if (!context)
+            continue;
+        dml_lock_take(&context->lock);
+        bool busy = context->in_flight > 0;
+        dml_lock_give(&context->lock);
+        /* A daemon thread inside a call would find its device gone: what it uses is left to the process' end. */
+        if (busy || context->lost)
+            idle = false;
+        else
+            dml_context_destroy(context);
+        state.contexts[i] = NULL;
+    }
+    if (idle && state.instance)
+        vkDestroyInstance(state.instance, NULL);
+    state.instance = NULL;
+    state.count = 0;
+    dml_lock_give(&state.lock);
+}
+
+/* --- results --------------------------------------------------------------------------------------------------- */
+
+const char *dml_vk_result_name(int result)
+{
+    switch ((VkResult)result) {
+#define NAME(name) \
+    case name:     \
+        return #name
+        NAME(VK_TIMEOUT);
+        NAME(VK_ERROR_OUT_OF_HOST_MEMORY);
+        NAME(VK_ERROR_OUT_OF_DEVICE_MEMORY);
+        NAME(VK_ERROR_INITIALIZATION_FAILED);
+        NAME(VK_ERROR_DEVICE_LOST);
+        NAME(VK_ERROR_MEMORY_MAP_FAILED);
+        NAME(VK_ERROR_LAYER_NOT_PRESENT);
+        NAME(VK_ERROR_EXTENSION_NOT_PRESENT);
+        NAME(VK_ERROR_FEATURE_NOT_PRESENT);
+        NAME(VK_ERROR_INCOMPATIBLE_DRIVER);
+        NAME(VK_ERROR_TOO_MANY_OBJECTS);
+        NAME(VK_ERROR_FRAGMENTED_POOL);
+        NAME(VK_ERROR_UNKNOWN);
+        NAME(VK_ERROR_OUT_OF_POOL_MEMORY);
+        NAME(VK_ERROR_INVALID_EXTERNAL_HANDLE);
+        NAME(VK_ERROR_FRAGMENTATION);
+        NAME(VK_ERROR_INVALID_OPAQUE_CAPTURE_ADDRESS);
+#undef NAME
+    default:
+        return result == 0 ? NULL : "VK_ERROR_UNKNOWN";
+    }
+}
+
+dml_code dml_vk_fail(dml_context *context, VkResult result, const char *doing, dml_status *status)
+{
+    dml_code code = DML_VULKAN_ERROR;
+    if (result == VK_ERROR_DEVICE_LOST) {
+        code = DML_DEVICE_LOST;
+        if (context)
+            context->lost = true;
+    } else if (result == VK_ERROR_OUT_OF_DEVICE_MEMORY) {
+        code = DML_OUT_OF_DEVICE_MEMORY;
+    } else if (result == VK_ERROR_OUT_OF_HOST_MEMORY) {
+        code = DML_NO_MEMORY;
+    }
+    dml_fail(status, code, "%s failed: %s", doing, dml_vk_result_name(result));
+    status->result = result;
+    return code;
+}

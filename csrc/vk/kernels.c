@@ -1,0 +1,139 @@
+/* Pipelines: one for each kernel and each set of specialisation constants that was asked for, the least recently used
+ * dropped where they become too many. */
+#include "vk/context.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "elements.spv.h"
+#include "rows.spv.h"
+
+enum { BINDINGS = 4 };
+
+static VkResult create_shader(dml_context *context, const uint32_t *code, size_t size, VkShaderModule *shader)
+{
+    VkShaderModuleCreateInfo info = {
+        .sType = VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO, .codeSize = size, .pCode = code};
+    return context->vk.vkCreateShaderModule(context->device, &info, NULL, shader);
+}
+
+static VkResult create_layouts(dml_context *context)
+{
+    VkDescriptorSetLayoutBinding bindings[BINDINGS];
+    for (uint32_t i = 0; i < BINDINGS; i++)
+        bindings[i] = (VkDescriptorSetLayoutBinding){.binding = i,
+                                                     .descriptorType = VK_DESCRIPTOR_TYPE_STORAGE_BUFFER,
+                                                     .descriptorCount = 1,
+                                                     .stageFlags = VK_SHADER_STAGE_COMPUTE_BIT};
+    VkDescriptorSetLayoutCreateInfo set = {.sType = VK_STRUCTURE_TYPE_DESCRIPTOR_SET_LAYOUT_CREATE_INFO,
+                                           .bindingCount = BINDINGS,
+                                           .pBindings = bindings};
+    VkResult result = context->vk.vkCreateDescriptorSetLayout(context->device, &set, NULL, &context->set_layout);
+    if (result)
+        return result;
+    VkPipelineLayoutCreateInfo layout = {.sType = VK_STRUCTURE_TYPE_PIPELINE_LAYOUT_CREATE_INFO,
+                                         .setLayoutCount = 1,
+                                         .pSetLayouts = &context->set_layout};
+    return context->vk.vkCreatePipelineLayout(context->device, &layout, NULL, &context->layout);
+}
+
+dml_code dml_kernels_init(dml_context *context, dml_status *status)
+{
+    VkResult result = create_layouts(context);
+    if (result == VK_SUCCESS)
+        result = create_shader(context, rows_spv, sizeof rows_spv, &context->shaders[DML_KERNEL_ROWS]);
+    if (result == VK_SUCCESS)
+        result = create_shader(context, elements_spv, sizeof elements_spv, &context->shaders[DML_KERNEL_ELEMENTS]);
+    return result == VK_SUCCESS ? DML_OK : dml_vk_fail(context, result, "making shaders", status);
+}
+
+static void destroy_pipeline(dml_context *context, int i)
+{
+    context->vk.vkDestroyPipeline(context->device, context->pipelines[i]->handle, NULL);
+    free(context->pipelines[i]);
+    context->pipelines[i] = context->pipelines[--context->pipeline_count];
+}
+
+void dml_kernels_deinit(dml_context *context)
+{
+    while (context->pipeline_count > 0)
+        destroy_pipeline(context, context->pipeline_count - 1);
+    for (int i = 0; i < DML_KERNEL_COUNT; i++)
+        context->vk.vkDestroyShaderModule(context->device, context->shaders[i], NULL);
+    context->vk.vkDestroyPipelineLayout(context->device, context->layout, NULL);
+    context->vk.vkDestroyDescriptorSetLayout(context->device, context->set_layout, NULL);
+}
+
+static VkResult create_pipeline(dml_context *context, const dml_dispatch *dispatch, VkPipeline *pipeline)
+{
+    VkSpecializationMapEntry entries[DML_CONSTANTS];
+    for (uint32_t i = 0; i < DML_CONSTANTS; i++)
+        entries[i] = (VkSpecializationMapEntry){i, (uint32_t)(i * sizeof(int32_t)), sizeof(int32_t)};
+    VkSpecializationInfo constants = {DML_CONSTANTS, entries, sizeof dispatch->constants, dispatch->constants};
+    VkComputePipelineCreateInfo info = {.sType = VK_STRUCTURE_TYPE_COMPUTE_PIPELINE_CREATE_INFO,
+                                        .stage = {.sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO,
+                                                  .stage = VK_SHADER_STAGE_COMPUTE_BIT,
+                                                  .module = context->shaders[dispatch->kernel],
+                                                  .pName = "main",
+                                                  .pSpecializationInfo = &constants},
+                                        .layout = context->layout};
+    return context->vk.vkCreateComputePipelines(context->device, VK_NULL_HANDLE, 1, &info, NULL, pipeline);
+}
+
+static dml_pipeline *find_pipeline(dml_context *context, const dml_dispatch *dispatch)
+{
+    for (int i = 0; i < context->pipeline_count; i++) {
+        dml_pipeline *pipeline = context->pipelines[i];
+        if (pipeline->kernel == dispatch->kernel &&
+            memcmp(pipeline->constants, dispatch->constants, sizeof pipeline->constants) == 0)
+            return pipeline;
+    }
+    return NULL;
+}
+
+static void drop_oldest(dml_context *context)
+{
+    int oldest = -1;
+    for (int i = 0; i < context->pipeline_count; i++)
+        if (context->pipelines[i]->users == 0 &&
+            (oldest < 0 || context->pipelines[i]->used < context->pipelines[oldest]->used))
+            oldest = i;
+    if (oldest >= 0)
+        destroy_pipeline(context, oldest);
+}
+
+dml_code dml_pipeline_take(dml_context *context, const dml_dispatch *dispatch, dml_pipeline **result,
+                           dml_status *status)
+{
+    dml_code code = DML_OK;
+    dml_lock_take(&context->lock);
+    dml_pipeline *pipeline = find_pipeline(context, dispatch);
+    if (!pipeline) {
+        if (context->pipeline_count == DML_MAX_PIPELINES)
+            drop_oldest(context);
+        pipeline = context->pipeline_count < DML_MAX_PIPELINES ? calloc(1, sizeof *pipeline) : NULL;
+        VkResult made = pipeline ? create_pipeline(context, dispatch, &pipeline->handle) : VK_ERROR_OUT_OF_HOST_MEMORY;
+        if (made == VK_SUCCESS) {
+            pipeline->kernel = dispatch->kernel;
+            memcpy(pipeline->constants, dispatch->constants, sizeof pipeline->constants);
+            context->pipelines[context->pipeline_count++] = pipeline;
+        } else {
+            free(pipeline);
+            code = dml_vk_fail(context, made, "vkCreateComputePipelines", status);
+        }
+    }
+    if (!code) {
+        pipeline->used = ++context->uses;
+        pipeline->users++;
+        *result = pipeline;
+    }
+    dml_lock_give(&context->lock);
+    return code;
+}
+
+void dml_pipeline_give(dml_context *context, dml_pipeline *pipeline)
+{
+    dml_lock_take(&context->lock);
+    pipeline->users--;
+    dml_lock_give(&context->lock);
+}

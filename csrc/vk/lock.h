@@ -1,0 +1,20 @@
+/* A mutex that needs no destroying; Windows has no pthreads, macOS no threads.h. */
+#ifndef DML_VK_LOCK_H
+#define DML_VK_LOCK_H
+
+#ifdef _WIN32
+#define WIN32_LEAN_AND_MEAN
+#include <windows.h>
+typedef SRWLOCK dml_lock;
+#define DML_LOCK_INIT SRWLOCK_INIT
+static inline void dml_lock_take(dml_lock *lock) { AcquireSRWLockExclusive(lock); }
+static inline void dml_lock_give(dml_lock *lock) { ReleaseSRWLockExclusive(lock); }
+#else
+#include <pthread.h>
+typedef pthread_mutex_t dml_lock;
+#define DML_LOCK_INIT PTHREAD_MUTEX_INITIALIZER
+static inline void dml_lock_take(dml_lock *lock) { pthread_mutex_lock(lock); }
+static inline void dml_lock_give(dml_lock *lock) { pthread_mutex_unlock(lock); }
+#endif
+
+#endif

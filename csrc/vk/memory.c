@@ -1,0 +1,125 @@
+/* Buffers: the device's own, and host memory imported without a copy. */
+#include "vk/context.h"
+
+#include <string.h>
+
+static const VkBufferUsageFlags usage =
+    VK_BUFFER_USAGE_STORAGE_BUFFER_BIT | VK_BUFFER_USAGE_TRANSFER_SRC_BIT | VK_BUFFER_USAGE_TRANSFER_DST_BIT;
+
+/* Property flags a kind must have, and would like to have. */
+static const struct {
+    VkMemoryPropertyFlags must;
+    VkMemoryPropertyFlags like;
+} kinds[] = {
+    [DML_MEMORY_HOST] = {VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT | VK_MEMORY_PROPERTY_HOST_COHERENT_BIT,
+                         VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT},
+    [DML_MEMORY_HOST_CACHED] = {VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT | VK_MEMORY_PROPERTY_HOST_COHERENT_BIT,
+                                VK_MEMORY_PROPERTY_HOST_CACHED_BIT},
+    [DML_MEMORY_DEVICE] = {VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT, 0},
+};
+
+static int count_bits(VkMemoryPropertyFlags flags)
+{
+    int count = 0;
+    for (; flags; flags &= flags - 1)
+        count++;
+    return count;
+}
+
+/* The type with all the flags it must have and most of those it would like; -1 if there is none. Types that need a feature
+ * of their own (protected, AMD's coherent ones) are left alone. */
+static int64_t find_type(const dml_context *context, uint32_t types, VkMemoryPropertyFlags must,
+                         VkMemoryPropertyFlags like)
+{
+    const VkMemoryPropertyFlags plain =
+        VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT | VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT |
+        VK_MEMORY_PROPERTY_HOST_COHERENT_BIT | VK_MEMORY_PROPERTY_HOST_CACHED_BIT;
+    int64_t best = -1;
+    int best_score = -1;
+    for (uint32_t i = 0; i < context->memory.memoryTypeCount; i++) {
+        VkMemoryPropertyFlags flags = context->memory.memoryTypes[i].propertyFlags;
+        int score = count_bits(flags & like);
+        if ((types & 1u << i) && (flags & must) == must && !(flags & ~plain) && score > best_score) {
+            best = i;
+            best_score = score;
+        }
+    }
+    return best;
+}
+
+static VkResult create_handle(dml_context *context, uint64_t size, const void *next, dml_buffer *buffer)
+{
+    memset(buffer, 0, sizeof *buffer);
+    buffer->size = size;
+    VkBufferCreateInfo info = {.sType = VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO, .pNext = next, .size = size, .usage = usage};
+    return context->vk.vkCreateBuffer(context->device, &info, NULL, &buffer->handle);
+}
+
+static VkResult allocate(dml_context *context, uint64_t size, int64_t type, const void *next, dml_buffer *buffer)
+{
+    VkMemoryAllocateInfo info = {.sType = VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_INFO,
+                                 .pNext = next,
+                                 .allocationSize = size,
+                                 .memoryTypeIndex = (uint32_t)type};
+    VkResult result = context->vk.vkAllocateMemory(context->device, &info, NULL, &buffer->memory);
+    if (result == VK_SUCCESS)
+        result = context->vk.vkBindBufferMemory(context->device, buffer->handle, buffer->memory, 0);
+    return result;
+}
+
+dml_code dml_buffer_create(dml_context *context, uint64_t size, dml_memory_kind kind, dml_buffer *buffer,
+                           dml_status *status)
+{
+    const char *doing = "vkCreateBuffer";
+    VkResult result = create_handle(context, size, NULL, buffer);
+    if (result == VK_SUCCESS) {
+        VkMemoryRequirements needs;
+        context->vk.vkGetBufferMemoryRequirements(context->device, buffer->handle, &needs);
+        int64_t type = find_type(context, needs.memoryTypeBits, kinds[kind].must, kinds[kind].like);
+        doing = "allocating device memory";
+        result = type < 0 ? VK_ERROR_OUT_OF_DEVICE_MEMORY : allocate(context, needs.size, type, NULL, buffer);
+    }
+    if (result == VK_SUCCESS && kind != DML_MEMORY_DEVICE) {
+        doing = "vkMapMemory";
+        result = context->vk.vkMapMemory(context->device, buffer->memory, 0, VK_WHOLE_SIZE, 0, &buffer->mapped);
+    }
+    if (result == VK_SUCCESS)
+        return DML_OK;
+    dml_buffer_destroy(context, buffer);
+    return dml_vk_fail(context, result, doing, status);
+}
+
+bool dml_buffer_import(dml_context *context, const void *data, uint64_t size, dml_buffer *buffer, uint64_t *offset)
+{
+    const VkExternalMemoryHandleTypeFlagBits handle = VK_EXTERNAL_MEMORY_HANDLE_TYPE_HOST_ALLOCATION_BIT_EXT;
+    uint64_t page = context->traits.import_alignment, address = (uint64_t)(uintptr_t)data;
+    uint64_t begin = address & ~(page - 1), bytes = (address + size - begin + page - 1) & ~(page - 1);
+    void *pages = (void *)(uintptr_t)begin;
+    if (!context->traits.host_import || bytes > context->traits.max_buffer)
+        return false;
+    *offset = address - begin;
+
+    VkMemoryHostPointerPropertiesEXT pointer = {.sType = VK_STRUCTURE_TYPE_MEMORY_HOST_POINTER_PROPERTIES_EXT};
+    VkExternalMemoryBufferCreateInfo external = {.sType = VK_STRUCTURE_TYPE_EXTERNAL_MEMORY_BUFFER_CREATE_INFO,
+                                                 .handleTypes = handle};
+    if (context->vk.vkGetMemoryHostPointerPropertiesEXT(context->device, handle, pages, &pointer) != VK_SUCCESS ||
+        create_handle(context, bytes, &external, buffer) != VK_SUCCESS)
+        return false;
+    VkMemoryRequirements needs;
+    context->vk.vkGetBufferMemoryRequirements(context->device, buffer->handle, &needs);
+    int64_t type = find_type(context, needs.memoryTypeBits & pointer.memoryTypeBits, kinds[DML_MEMORY_HOST_CACHED].must,
+                             kinds[DML_MEMORY_HOST_CACHED].like);
+    VkImportMemoryHostPointerInfoEXT import = {
+        .sType = VK_STRUCTURE_TYPE_IMPORT_MEMORY_HOST_POINTER_INFO_EXT, .handleType = handle, .pHostPointer = pages};
+    if (type >= 0 && needs.size <= bytes && allocate(context, bytes, type, &import, buffer) == VK_SUCCESS)
+        return true;
+    dml_buffer_destroy(context, buffer);
+    return false;
+}
+
+void dml_buffer_destroy(dml_context *context, dml_buffer *buffer)
+{
+    context->vk.vkDestroyBuffer(context->device, buffer->handle, NULL);
+    context->vk.vkFreeMemory(context->device, buffer->memory, NULL);
+    memset(buffer, 0, sizeof *buffer);
+}

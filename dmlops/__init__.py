@@ -1,0 +1,42 @@
+"""DirectML's data-movement operators for NumPy arrays, run as Vulkan compute kernels.
+
+    >>> import numpy as np, dmlops
+    >>> dmlops.slice(np.arange(10), offsets=[1], sizes=[8], strides=[-3])
+    array([8, 5, 2])
+
+The operators are ``reverse_subsequences``, ``depth_to_space``, ``space_to_depth`` and ``slice``; ``window`` turns a
+NumPy key into the arguments of ``slice``, ``devices`` lists where they can run, and ``dmlops.reference`` has each of
+them in a few lines of NumPy. Importing touches no Vulkan: the first call does.
+"""
+
+from dmlops._core import Device, DeviceLostError, NoDeviceError, OutOfDeviceMemoryError, VulkanError
+from dmlops.operators import depth_to_space, devices, reverse_subsequences, slice, space_to_depth, window
+
+__version__ = "0.1.0"
+
+# Without `slice`: `from dmlops import *` would shadow the builtin.
+__all__ = [
+    "Device",
+    "DeviceLostError",
+    "NoDeviceError",
+    "OutOfDeviceMemoryError",
+    "VulkanError",
+    "depth_to_space",
+    "devices",
+    "reference",
+    "reverse_subsequences",
+    "space_to_depth",
+    "window",
+]
+
+
+def __getattr__(name):
+    if name == "reference":  # most programs never ask for it
+        import importlib
+
+        return importlib.import_module("dmlops.reference")
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__():
+    return sorted(set(globals()) | {"reference"})

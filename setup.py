@@ -1,0 +1,138 @@
+"""Builds dmlops._core: shaders by glslc, then C. pyproject.toml has everything else.
+
+From the environment: GLSLC (the shader compiler), VULKAN_SDK, CC as usual; DMLOPS_CFLAGS and DMLOPS_LDFLAGS are put
+behind the flags chosen here (sanitizers, coverage, -Werror).
+"""
+
+import os
+import shlex
+import shutil
+import subprocess
+import sys
+import sysconfig
+from pathlib import Path
+
+import numpy
+from setuptools import Extension, setup
+from setuptools.command.build_ext import build_ext
+
+ROOT = Path(__file__).resolve().parent
+WINDOWS = sys.platform == "win32"
+
+
+def missing(what, package, elsewhere):
+    sys.exit(f"dmlops: {what} was not found. On Debian and Ubuntu: apt install {package}. {elsewhere}")
+
+
+def sdk_folders(*names):
+    sdk = os.environ.get("VULKAN_SDK")
+    return [Path(sdk, name) for name in names] if sdk else []
+
+
+def find_glslc():
+    named = os.environ.get("GLSLC")
+    for path in [named] if named else ["glslc", *(folder / "glslc" for folder in sdk_folders("bin", "Bin"))]:
+        if found := shutil.which(path):
+            return found
+    missing(
+        "glslc, the compiler of the shaders,",
+        "glslc",
+        "Elsewhere: Fedora glslc, Arch and Homebrew shaderc, or the Vulkan SDK, with VULKAN_SDK set to its folder; "
+        "GLSLC may name it directly.",
+    )
+
+
+def header_folders(compiler):
+    """Where <vulkan/vulkan.h> and <volk.h> are, in folders that the compiler does not look into by itself."""
+    sdk = sdk_folders("include", "Include")
+    usual = [Path(folder) for folder in ("/usr/include", "/usr/local/include", "/opt/homebrew/include")]
+    flags = shlex.split(os.environ.get("CFLAGS", "")) + shlex.split(os.environ.get("CPPFLAGS", ""))
+    own = [flag[2:] for flag in flags if flag.startswith("-I") and len(flag) > 2]
+    for variable in ("CPATH", "C_INCLUDE_PATH"):
+        own += filter(None, os.environ.get(variable, "").split(os.pathsep))
+    folders = [*sdk, *map(Path, own), *map(Path, compiler.include_dirs), *usual]
+    multiarch = sysconfig.get_config_var("MULTIARCH")
+    if multiarch:
+        folders.append(Path("/usr/include", multiarch))
+
+    def folder_of(header, choices):
+        return next((folder for folder in choices if (folder / header).is_file()), None)
+
+    vulkan = folder_of("vulkan/vulkan.h", folders)
+    volk = folder_of("volk.h", folders + [folder / name for folder in folders for name in ("volk", "Volk")])
+    elsewhere = "Elsewhere: {}, or the Vulkan SDK, with VULKAN_SDK set to its folder."
+    if not vulkan:
+        missing("<vulkan/vulkan.h>", "libvulkan-dev", elsewhere.format("Fedora, Arch and Homebrew vulkan-headers"))
+    if not volk:
+        missing("<volk.h>", "libvulkan-volk-dev", elsewhere.format("Fedora vulkan-volk-devel, Arch and Homebrew volk"))
+    return [str(folder) for folder in dict.fromkeys([vulkan, volk]) if folder != Path("/usr/include")]
+
+
+def compile_shader(glslc, source, header):
+    """One shaders/NAME.comp as `static const uint32_t NAME_spv[]` in NAME.spv.h."""
+    command = [glslc, "--target-env=vulkan1.2", "-O", f"-I{source.parent}", "-mfmt=num", "-o", "-", str(source)]
+    result = subprocess.run(command, capture_output=True, text=True)
+    if result.returncode:
+        sys.exit(f"dmlops: glslc could not compile {source.name}\n{result.stderr}")
+    name = f"{source.stem}_spv"
+    text = f"#include <stdint.h>\nstatic const uint32_t {name}[] = {{\n{result.stdout}\n}};\n"
+    header.write_text(text)
+
+
+class BuildExtension(build_ext):
+    def build_extension(self, extension):
+        generated = Path(self.build_temp).resolve() / "shaders"
+        self.compile_shaders(generated)
+        folders = [*header_folders(self.compiler), numpy.get_include()]
+        if self.compiler.compiler_type == "msvc":
+            extension.include_dirs += folders
+            extension.extra_compile_args = ["/std:c11", "/O2", "/W3"]
+        else:
+            # As system folders, so that our warnings are about our code.
+            extension.extra_compile_args = ["-std=c11", "-O2", "-fvisibility=hidden", "-Wall", "-Wextra"]
+            extension.extra_compile_args += [word for folder in folders for word in ("-isystem", folder)]
+            extension.extra_link_args = ["-pthread"] + (["-ldl"] if sys.platform == "linux" else [])
+        extension.include_dirs.append(str(generated))
+        extension.extra_compile_args += shlex.split(os.environ.get("DMLOPS_CFLAGS", ""))
+        extension.extra_link_args += shlex.split(os.environ.get("DMLOPS_LDFLAGS", ""))
+        super().build_extension(extension)
+
+    def compile_shaders(self, folder):
+        """Into headers in the build's own folder; all anew if any file is newer, for shaders include each other."""
+        glslc = find_glslc()
+        folder.mkdir(parents=True, exist_ok=True)
+        shaders = [path for path in (ROOT / "shaders").rglob("*") if path.is_file()]
+        newest = max((path.stat().st_mtime for path in shaders), default=0)
+        wanted = {folder / f"{path.stem}.spv.h": path for path in shaders if path.suffix == ".comp"}
+        for header in set(folder.glob("*.spv.h")) - set(wanted):
+            header.unlink()
+        for header, source in sorted(wanted.items()):
+            if self.force or not header.exists() or header.stat().st_mtime <= newest:
+                compile_shader(glslc, source, header)
+
+
+def paths(pattern):
+    return sorted(str(path.relative_to(ROOT)) for path in ROOT.glob(pattern) if path.is_file())
+
+
+if sysconfig.get_config_var("Py_GIL_DISABLED"):
+    sys.exit("dmlops: free-threaded builds of Python are not supported")
+
+setup(
+    ext_modules=[
+        Extension(
+            "dmlops._core",
+            paths("csrc/**/*.c"),
+            include_dirs=["csrc"],
+            depends=[*paths("csrc/**/*.h"), *paths("shaders/**/*"), "setup.py"],
+            define_macros=[
+                ("Py_LIMITED_API", "0x030B0000"),
+                ("NPY_NO_DEPRECATED_API", "NPY_1_25_API_VERSION"),
+                ("NPY_TARGET_VERSION", "NPY_1_25_API_VERSION"),
+            ],
+            py_limited_api=True,
+        )
+    ],
+    cmdclass={"build_ext": BuildExtension},
+    options={"bdist_wheel": {"py_limited_api": "cp311"}},
+)

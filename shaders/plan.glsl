@@ -1,0 +1,92 @@
+// What both kernels share: the windows of source and destination, the table, and finding one's way in it.
+// Mirrors csrc/core/dispatch.h. All byte offsets are modulo 2**32, so that negative strides need no thought.
+
+#extension GL_EXT_shader_explicit_arithmetic_types_int64 : require
+#extension GL_EXT_shader_explicit_arithmetic_types_int8 : require
+#extension GL_EXT_shader_8bit_storage : require
+#extension GL_EXT_control_flow_attributes : require
+
+layout(local_size_x_id = 0) in;
+layout(constant_id = 0) const uint GROUP_SIZE = 8;
+layout(constant_id = 1) const uint REVERSED = 0;
+layout(constant_id = 2) const uint EDGE = 1;
+
+// The same bytes, as words of each size that is used.
+layout(set = 0, binding = 0) readonly restrict buffer Src16 { u64vec2 src16[]; };
+layout(set = 0, binding = 0) readonly restrict buffer Src8 { uint64_t src8[]; };
+layout(set = 0, binding = 0) readonly restrict buffer Src4 { uint src4[]; };
+layout(set = 0, binding = 0) readonly restrict buffer Src1 { uint8_t src1[]; };
+layout(set = 0, binding = 1) writeonly restrict buffer Dst16 { u64vec2 dst16[]; };
+layout(set = 0, binding = 1) writeonly restrict buffer Dst8 { uint64_t dst8[]; };
+layout(set = 0, binding = 1) writeonly restrict buffer Dst4 { uint dst4[]; };
+layout(set = 0, binding = 1) writeonly restrict buffer Dst1 { uint8_t dst1[]; };
+layout(set = 0, binding = 2) readonly restrict buffer Table {
+    uint rank;
+    uint total;
+    uint per_group;
+    uint src_offset;
+    uint dst_offset;
+    uint length_offset;
+    uint reversed_axis;
+    uint reversed_stride;
+    uint extent;
+    uint stream_stride;
+    uint out_stride;
+    uint src_last;
+    uint parts;
+    uint parts_multiplier;
+    uint part_tiles;
+    uint unused;
+    uint cut[6];
+    uint axes[]; // extent, multiplier, src_stride, dst_stride, length_stride of each
+} table;
+layout(set = 0, binding = 3) readonly restrict buffer Lengths { int64_t lengths[]; };
+
+// n / d, where multiplier is 2**32 / d rounded down: its product's high word is the quotient or one less.
+uint divide(uint n, uint d, uint multiplier)
+{
+    uint high, low;
+    umulExtended(n, multiplier, high, low);
+    return n - high * d >= d ? high + 1 : high;
+}
+
+struct Place {
+    uint src;
+    uint dst;
+    uint entry;    // of lengths
+    uint reversed; // index on the reversed axis, left out of src
+};
+
+// Where the n-th combination of the table's axes lies.
+Place locate(uint n)
+{
+    Place place = Place(table.src_offset, table.dst_offset, table.length_offset, 0);
+    for (uint k = table.rank; k-- > 0;) {
+        uint axis = 5 * k;
+        uint extent = table.axes[axis];
+        uint quotient = divide(n, extent, table.axes[axis + 1]);
+        uint index = n - quotient * extent;
+        n = quotient;
+        place.dst += index * table.axes[axis + 3];
+        if (REVERSED != 0) {
+            place.entry += index * table.axes[axis + 4];
+            if (k == table.reversed_axis) {
+                place.reversed = index;
+                continue;
+            }
+        }
+        place.src += index * table.axes[axis + 2];
+    }
+    return place;
+}
+
+// One narrow word.
+void copy_edge(uint src, uint dst)
+{
+    if (EDGE == 8)
+        dst8[dst >> 3] = src8[src >> 3];
+    else if (EDGE == 4)
+        dst4[dst >> 2] = src4[src >> 2];
+    else
+        dst1[dst] = src1[src];
+}

@@ -1,0 +1,68 @@
+"""What every test shares: which driver, which devices, how long a test may take, how many examples Hypothesis tries.
+
+Environment:
+    VK_DRIVER_FILES       the Vulkan driver to test; lavapipe if not set
+    DMLOPS_TEST_DEVICES   which of "vulkan" (the best device) and "host" to test; both if not set
+    HYPOTHESIS_PROFILE    "test" (300 examples an operator), "check" (60), "soak" (20,000)
+"""
+
+import importlib.util
+import os
+
+import support
+
+support.select_driver()  # before anything creates a Vulkan instance
+
+import pytest  # noqa: E402
+from hypothesis import HealthCheck, settings  # noqa: E402
+
+for name, examples in (("test", 300), ("check", 60), ("soak", 20_000)):
+    settings.register_profile(
+        name,
+        max_examples=examples,
+        deadline=None,  # the first use of a kernel builds it
+        print_blob=True,
+        suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.large_base_example],
+    )
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "test"))
+
+# The libraries that dmlops is compared with are large: `make check` installs them, in an environment of their own.
+if not all(importlib.util.find_spec(name) for name in ("torch", "onnx", "onnxruntime")):
+    collect_ignore = ["peers"]
+
+DEVICES = os.environ.get("DMLOPS_TEST_DEVICES", "vulkan,host").split(",")
+
+
+def pytest_configure(config):
+    config.addinivalue_line("markers", "soak: takes minutes or gigabytes; `make soak` runs it, others leave it out")
+    if not config.option.markexpr:
+        config.option.markexpr = "not soak"
+    support.begin_validation()
+
+
+def pytest_collection_modifyitems(items):
+    limit = 14_400 if settings.default.max_examples > 1000 else 600
+    for item in items:
+        if not item.get_closest_marker("timeout"):
+            item.add_marker(pytest.mark.timeout(limit))
+
+
+@pytest.fixture(params=DEVICES, scope="session")
+def device(request):
+    """What to pass as `device=`: the best Vulkan device there is, then the host."""
+    return "host" if request.param == "host" else support.vulkan_device()
+
+
+@pytest.fixture(scope="session")
+def vulkan():
+    """The best Vulkan device, for tests that mean nothing on the host."""
+    if "vulkan" not in DEVICES:
+        pytest.skip("DMLOPS_TEST_DEVICES leaves Vulkan out")
+    return support.vulkan_device()
+
+
+@pytest.fixture(scope="session", autouse=True)
+def validated():
+    """Under `make check`: the validation layer must really have been in this process."""
+    yield
+    support.end_validation()

@@ -1,0 +1,72 @@
+"""Runs the operators on arrays that end where inaccessible pages begin. Run by test_out.py in a process of its own.
+
+Usage: python guard_pages.py DEVICE
+"""
+
+import ctypes
+import faulthandler
+import mmap
+import sys
+
+import dmlops
+import numpy as np
+from dmlops import reference
+
+PAGE = mmap.PAGESIZE
+libc = ctypes.CDLL(None, use_errno=True)
+libc.mprotect.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int]
+
+
+class Fenced:
+    """`pages` accessible pages between two inaccessible ones."""
+
+    def __init__(self, pages):
+        self.memory = mmap.mmap(-1, (pages + 2) * PAGE)
+        self.bytes = np.frombuffer(self.memory, np.uint8)
+        self.inside = self.bytes[PAGE : (pages + 1) * PAGE]
+        for page in (0, pages + 1):
+            if libc.mprotect(self.bytes.ctypes.data + page * PAGE, PAGE, 0):
+                raise OSError(ctypes.get_errno(), "mprotect")
+
+    def place(self, shape, dtype, at_end):
+        size = int(np.prod(shape)) * dtype.itemsize
+        offset = self.inside.size - size if at_end else 0
+        return np.ndarray(shape, dtype, self.inside, offset)
+
+
+def calls(rng, dtype):
+    rows, width = int(rng.integers(1, 9)), int(rng.integers(1, 200))
+    width = min(width, 3 * PAGE // (8 * dtype.itemsize))
+    left, right = (int(n) for n in rng.integers(0, width // 4 + 1, 2))
+    for stride in (1, 2, -1, -2, 3):
+        yield "slice", (rows, width), ([0, left], [rows, width - left - right], [1, stride])
+    yield "reverse_subsequences", (rows, width), (rng.integers(0, width + 2, (rows, 1)), 1)
+    yield "reverse_subsequences", (rows, width), (rng.integers(0, rows + 2, (1, width)), 0)
+    half = max(1, width // 2)
+    yield "depth_to_space", (4, max(1, rows // 2), max(1, half // 2)), ([2, 2],)
+    yield "space_to_depth", (1, 2 * max(1, rows // 2), 2 * max(1, half // 2)), ([2, 2],)
+
+
+def main(device):
+    faulthandler.enable()
+    device = int(device) if device.isdigit() else device
+    rng = np.random.default_rng(5)
+    source, target = Fenced(3), Fenced(3)
+    source.inside[:] = rng.integers(0, 256, source.inside.size, np.uint8)
+    count = 0
+    for itemsize in (1, 2, 3, 4, 8, 12, 16) * 12:
+        dtype = np.dtype(f"V{itemsize}")
+        for name, shape, args in calls(rng, dtype):
+            for at_end in (True, False):
+                x = source.place(shape, dtype, at_end)
+                expected = getattr(reference, name)(x, *args)
+                out = target.place(expected.shape, dtype, at_end)
+                print(count, name, shape, dtype, at_end, flush=True)  # the last line names the case that crashed
+                getattr(dmlops, name)(x, *args, out=out, device=device)
+                assert out.tobytes() == expected.tobytes(), (name, shape, args, dtype)
+                count += 1
+    print(count, "cases, all right")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])

@@ -1,0 +1,64 @@
+"""PyTorch's own names for what the operators do."""
+
+import dmlops
+import numpy as np
+import pytest
+import torch
+
+functional = torch.nn.functional
+
+DTYPES = ["float32", "float16", "float64", "uint8", "int8", "int16", "int32", "int64", "complex64"]
+
+
+def image(shape, dtype, seed=0):
+    return np.random.default_rng(seed).integers(0, 100, shape).astype(dtype)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("block", [1, 2, 3, 4])
+@pytest.mark.parametrize("shape", [(2, 144, 5, 7), (1, 144, 1, 33), (3, 144, 16, 1)])
+def test_pixel_shuffle_is_crd(device, dtype, block, shape):
+    x = image(shape, dtype)
+    expected = functional.pixel_shuffle(torch.from_numpy(x), block).numpy()
+    result = dmlops.depth_to_space(x, block, order="CRD", device=device)
+    assert np.array_equal(result, expected)
+    back = functional.pixel_unshuffle(torch.from_numpy(expected), block).numpy()
+    assert np.array_equal(dmlops.space_to_depth(result, block, order="CRD", device=device), back)
+
+
+def test_pixel_shuffle_of_a_batch_of_any_rank(device):
+    x = image((2, 3, 8, 5, 7), "float32")
+    expected = functional.pixel_shuffle(torch.from_numpy(x), 2).numpy()
+    assert np.array_equal(dmlops.depth_to_space(x, (2, 2), order="CRD", device=device), expected)
+
+
+def test_channels_last_memory(device):
+    """A channels_last tensor is a transposed view to NumPy: no copy is made on the way in."""
+    x = torch.from_numpy(image((2, 16, 6, 10), "float32")).contiguous(memory_format=torch.channels_last)
+    expected = functional.pixel_shuffle(x, 4).numpy()
+    assert np.array_equal(dmlops.depth_to_space(x.numpy(), 4, order="CRD", device=device), expected)
+
+
+@pytest.mark.parametrize("dims", [[0], [1], [2], [0, 1, 2]])
+def test_flip_is_slice_with_negative_strides(device, dims):
+    x = image((5, 6, 77), "float32")
+    strides = [-1 if axis in dims else 1 for axis in range(3)]
+    result = dmlops.slice(x, [0, 0, 0], list(x.shape), strides, device=device)
+    assert np.array_equal(result, torch.flip(torch.from_numpy(x), dims).numpy())
+
+
+def test_unfold_of_patches(device):
+    """A Vision Transformer's patches: unfold with its stride equal to its kernel is CRD."""
+    x = image((2, 3, 32, 48), "float32")
+    expected = functional.unfold(torch.from_numpy(x), 16, stride=16).reshape(2, 768, 2, 3).numpy()
+    assert np.array_equal(dmlops.space_to_depth(x, 16, order="CRD", device=device), expected)
+
+
+def test_packed_sequences_reversed(device):
+    """What people ask of PyTorch: each sequence of a padded batch reversed, its padding left in place."""
+    lengths = [7, 1, 0, 4]
+    x = image((4, 7, 5), "float32")
+    expected = torch.from_numpy(x.copy())
+    for row, length in enumerate(lengths):
+        expected[row, :length] = expected[row, :length].flip(0)
+    assert np.array_equal(dmlops.reverse_subsequences(x, lengths, 1, batch_axis=0, device=device), expected.numpy())

@@ -1,0 +1,292 @@
+"""Every array NumPy can hold, and every way to call an operator on one, as Hypothesis strategies.
+
+What is drawn is a description (plain data with a readable repr), not an array: filled with random bytes, an array of
+strings or dates could not even be printed when an example fails. `build()` makes the array.
+"""
+
+from dataclasses import dataclass, field
+
+import numpy as np
+from hypothesis import strategies as st
+
+try:
+    import ml_dtypes
+except ImportError:  # where the suite runs against an old NumPy
+    ml_dtypes = None
+
+MAX_RANK = 64 if np.lib.NumpyVersion(np.__version__) >= "2.0.0" else 32
+
+PLAIN = "? i1 u1 i2 u2 i4 u4 i8 u8 f2 f4 f8 c8 c16 g G m8[ns] M8[D] S1 S3 S16 U1 U5 V7 V1 V2 V12 V32 V100".split()
+DTYPES = [np.dtype(code) for code in PLAIN]
+DTYPES += [np.dtype(code).newbyteorder(">") for code in ("i2", "u4", "i8", "f2", "f4", "f8", "c16", "M8[us]", "U2")]
+DTYPES += [
+    np.dtype([("r", "u1"), ("g", "u1"), ("b", "u1")]),
+    np.dtype([("x", "<f4"), ("y", "<f4"), ("z", ">f4")]),
+    np.dtype([("a", "u1"), ("b", "f8")], align=True),  # 16 bytes, seven of which are nobody's
+    np.dtype([("t", "i4", (2, 3)), ("name", "S3")]),
+    np.dtype("V0"),
+    np.dtype([]),
+]
+if ml_dtypes is not None:
+    DTYPES += [np.dtype(name) for name in (ml_dtypes.bfloat16, ml_dtypes.float8_e4m3fn, ml_dtypes.float8_e5m2)]
+
+# Sizes on both sides of every word's and work group's border.
+BORDERS = [1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 31, 32, 33, 47, 63, 64, 65, 127, 128, 129, 200, 255, 256, 257, 300]
+STARTS = [0, 0, 16, 1, 2, 3, 4, 6, 7, 8, 12, 15]
+BUDGET = 6000  # elements, at most, in one array
+
+dtypes = st.sampled_from(DTYPES)
+# Half of the arrays have the item sizes that have kernels of their own.
+common_dtypes = st.sampled_from([np.dtype(code) for code in ("u1", "f2", "f4", "f8")]) | dtypes
+seeds = st.integers(0, 2**32 - 1)
+
+
+@dataclass(frozen=True)
+class ArraySpec:
+    """An array somewhere inside a larger buffer of random bytes."""
+
+    dtype: np.dtype
+    shape: tuple
+    strides: tuple  # bytes
+    offset: int  # of the first element, in bytes from the buffer's start
+    nbytes: int  # of the buffer
+    seed: int = 0
+    writeable: bool = True
+
+    def parent(self):
+        return np.random.default_rng(self.seed).integers(0, 256, self.nbytes, np.uint8)
+
+    def view(self, parent, shift=0):
+        """The array's place in `parent`, or in one that begins `shift` bytes later."""
+        array = np.ndarray(self.shape, self.dtype, parent, self.offset + shift, self.strides)
+        array.flags.writeable = self.writeable
+        return array
+
+    def build(self):
+        return self.view(self.parent())
+
+
+def raw(array):
+    """The same memory as elements without meaning: NumPy copies those whole, holes between fields included."""
+    return array.view(np.dtype(f"V{array.dtype.itemsize}"))
+
+
+def content(array):
+    """Every byte of every element, in C order."""
+    return raw(array).tobytes()
+
+
+@st.composite
+def layouts(draw, shape, itemsize, distinct=False):
+    """(strides, offset, nbytes) for an array; with `distinct` no two elements share a byte."""
+    rank = len(shape)
+    kind = draw(st.sampled_from(["C", "C", "F", "any", "any"]))
+    start = draw(st.sampled_from(STARTS))
+    if kind == "any":
+        order = draw(st.permutations(range(rank))) if rank <= 8 else range(rank)
+        steps = ["dense", "dense", "gap", "skip"] + ([] if distinct else ["broadcast", "window"])
+    else:
+        order = range(rank) if kind == "F" else reversed(range(rank))
+        steps = ["dense"]
+    strides = [0] * rank
+    span, first = itemsize, start
+    for axis in order:
+        step = draw(st.sampled_from(steps)) if len(steps) > 1 and shape[axis] > 1 else "dense"
+        stride = span
+        if step == "gap":
+            stride = span + draw(st.integers(1, 20))
+        elif step == "skip":
+            stride = span * draw(st.integers(2, 3))
+        elif step == "broadcast":
+            stride = 0
+        elif step == "window":
+            stride = itemsize
+        reach = stride * (max(shape[axis], 1) - 1)
+        if kind == "any" and draw(st.booleans()):
+            stride, first = -stride, first + reach
+        strides[axis] = stride
+        span = max(span, itemsize) + reach
+    return tuple(strides), first, start + span + draw(st.sampled_from([0, 0, 1, 5, 40]))
+
+
+@st.composite
+def specs(draw, shape, dtype=None, distinct=False):
+    """An array of a given shape, of any dtype and layout. With `distinct` it can serve as `out`."""
+    dtype = draw(common_dtypes) if dtype is None else dtype
+    strides, offset, nbytes = draw(layouts(shape, dtype.itemsize, distinct))
+    writeable = distinct or draw(st.booleans())
+    return ArraySpec(dtype, tuple(shape), strides, offset, nbytes, draw(seeds), writeable)
+
+
+def _sizes(budget):
+    """A size of an axis that leaves room for at least one element on every other."""
+    borders = [size for size in BORDERS if size <= budget]
+    return st.integers(1, min(12, budget)) | st.sampled_from(borders)
+
+
+@st.composite
+def shapes(draw, min_rank=0, max_rank=MAX_RANK):
+    kind = draw(st.sampled_from(["rows", "rows", "rows", "small", "high"]))
+    top = {"rows": 4, "small": 7, "high": MAX_RANK}[kind]
+    rank = draw(st.integers(min_rank, max(min_rank, min(top, max_rank))))
+    shape, budget = [1] * rank, BUDGET
+    if kind == "high":
+        for axis in draw(st.lists(st.integers(0, max(rank - 1, 0)), max_size=8)) if rank else []:
+            shape[axis] = 2
+    elif kind == "small":
+        shape = [draw(st.integers(0 if draw(st.integers(0, 9)) == 0 else 1, 3)) for _ in range(rank)]
+    else:
+        for axis in draw(st.permutations(range(rank))):
+            shape[axis] = draw(_sizes(budget))
+            budget //= shape[axis]
+    return tuple(shape)
+
+
+@dataclass(frozen=True)
+class Call:
+    """One call of an operator: its name, its first argument, and all the others."""
+
+    operator: str
+    input: ArraySpec
+    args: tuple
+    kwargs: dict = field(default_factory=dict)
+
+    def arguments(self):
+        """The arguments as Python objects; a description among them becomes the array it describes."""
+        return tuple(arg.build() if isinstance(arg, LengthsSpec) else arg for arg in self.args)
+
+    def expected(self, module, array=None):
+        """What `module`'s twin of the operator makes of the bytes of `array` (the input, if not given)."""
+        array = self.input.build() if array is None else array
+        result = getattr(module, self.operator)(raw(array), *self.arguments(), **self.kwargs)
+        return np.ascontiguousarray(result).view(array.dtype).reshape(result.shape)
+
+    def run(self, module, array=None, **more):
+        array = self.input.build() if array is None else array
+        return getattr(module, self.operator)(array, *self.arguments(), **self.kwargs, **more)
+
+
+@st.composite
+def slices(draw, max_rank=MAX_RANK):
+    spec = draw(specs(draw(shapes(max_rank=max_rank))))
+    offsets, sizes, strides, counts = [], [], [], []
+    ones = len(spec.shape) > 8
+    for dim in spec.shape:
+        offset = draw(st.integers(0, min(dim, 20)))
+        size = dim - offset - draw(st.integers(0, min(dim - offset, 9)))
+        if ones and draw(st.integers(0, 9)):
+            stride = 1
+        else:
+            stride = draw(st.sampled_from([1, 1, 2, 3, -1, -1, -2, -3, 4, 7, -16, 2**40, -(2**63), 2**63 - 1]))
+        reachable = 0 if size == 0 else 1 + (size - 1) // abs(stride)
+        offsets.append(offset)
+        sizes.append(size)
+        strides.append(stride)
+        counts.append(reachable - draw(st.integers(0, min(3, max(reachable - 1, 0)))))
+    form = draw(st.sampled_from(["strides", "strides", "counts", "none"]))
+    if form == "none":
+        return Call("slice", spec, (offsets, sizes))
+    container = draw(st.sampled_from([list, tuple]))
+    kwargs = {"output_sizes": container(counts)} if form == "counts" else {}
+    return Call("slice", spec, (container(offsets), container(sizes), container(strides)), kwargs)
+
+
+@st.composite
+def blocks(draw, to_space, max_rank=MAX_RANK):
+    """A call of depth_to_space or space_to_depth, made from the sizes that both sides share."""
+    single = draw(st.integers(0, 2)) == 0
+    spatial = draw(st.integers(2, 4) if single else st.sampled_from([1, 2, 2, 2, 3, 4]))
+    if not single and draw(st.integers(0, 19)) == 0:
+        spatial = draw(st.integers(5, max_rank - 1)) if max_rank > 6 else spatial
+    batch = 1 if single else draw(st.integers(0, min(2, max_rank - 1 - spatial)))
+    if not single and draw(st.integers(0, 19)) == 0:
+        batch = max_rank - 1 - spatial
+    budget = BUDGET
+    blocks_ = []
+    for _ in range(1 if single else spatial):
+        most = max(1, min(4, int(budget ** (1 / (spatial if single else 1)) / 2)))
+        block = draw(st.sampled_from([1, 2, 2, 2, 3, 3, 4])) if spatial <= 4 else draw(st.integers(1, 2))
+        block = min(block, most)
+        budget //= block ** (spatial if single else 1)
+        blocks_.append(block)
+    every = blocks_ * spatial if single else blocks_
+    inner = []
+    for _ in range(spatial):  # the last spatial axis first: long rows are where the kernels differ
+        size = draw(_sizes(max(1, budget // 2)))
+        budget = max(1, budget // size)
+        inner.insert(0, size)
+    channels = draw(st.integers(1, min(5, budget)))
+    outer = [draw(st.integers(1, 2)) if budget >= 8 and batch <= 3 else 1 for _ in range(batch)]
+    if draw(st.integers(0, 19)) == 0 and outer:
+        outer[draw(st.integers(0, batch - 1))] = 0
+
+    product = int(np.prod(every))
+    if to_space:
+        channels *= product
+    else:
+        inner = [size * block for size, block in zip(inner, every)]
+    layout = draw(st.sampled_from(["NCHW", "NHWC"]))
+    shape = outer + ([channels] + inner if layout == "NCHW" else inner + [channels])
+    kwargs = {"layout": layout, "order": draw(st.sampled_from(["DCR", "CRD"]))}
+    kwargs = {name: value for name, value in kwargs.items() if draw(st.booleans()) or value in ("NHWC", "CRD")}
+    name = "depth_to_space" if to_space else "space_to_depth"
+    return Call(name, draw(specs(tuple(shape))), (blocks_[0] if single else blocks_,), kwargs)
+
+
+LENGTH_DTYPES = [np.dtype(code) for code in ("i1", "u1", "i2", "u2", "i4", "u4", "i8", "u8", ">i4", ">u8")]
+
+
+@dataclass(frozen=True)
+class LengthsSpec:
+    """Sequence lengths: an array of any integers, or nested lists of ints of any magnitude."""
+
+    shape: tuple
+    size: int  # of the axis that is reversed
+    spec: ArraySpec | None  # None: nested lists
+    seed: int
+    repeated: bool = False  # along the first axis, by a stride of zero
+
+    def build(self):
+        rng = np.random.default_rng(self.seed)
+        values = rng.integers(0, self.size + 2, self.shape, dtype=np.int64, endpoint=True)
+        values = np.where(rng.integers(0, 5, self.shape) == 0, self.size, values)
+        most = 2**80 if self.spec is None else int(np.iinfo(self.spec.dtype).max)
+        values = np.minimum(values.astype(object), most)
+        values = np.where(rng.integers(0, 20, self.shape) == 0, most, values)
+        if self.spec is None:
+            return values.tolist()
+        array = self.spec.view(np.zeros(self.spec.nbytes, np.uint8))
+        array.flags.writeable = True
+        array[...] = values
+        array.flags.writeable = self.spec.writeable
+        return np.broadcast_to(array[:1], self.shape) if self.repeated else array
+
+
+@st.composite
+def reversals(draw, max_rank=MAX_RANK):
+    spec = draw(specs(draw(shapes(min_rank=1, max_rank=max_rank))))
+    rank = len(spec.shape)
+    axis = draw(st.integers(0, rank - 1)) if draw(st.booleans()) else rank - 1
+    kwargs = {}
+    if rank > 1 and draw(st.booleans()):
+        batch_axis = draw(st.integers(0, rank - 2))
+        batch_axis += batch_axis >= axis
+        shape = (spec.shape[batch_axis],)
+        kwargs["batch_axis"] = batch_axis - rank if draw(st.booleans()) else batch_axis
+    else:
+        shape = [1 if i == axis or draw(st.integers(0, 3)) == 0 else size for i, size in enumerate(spec.shape)]
+    # Nested lists cannot say the shape of what lies beyond an axis of size zero.
+    as_list = 0 not in shape and len(shape) <= 32 and draw(st.integers(0, 3)) == 0
+    lengths = None if as_list else draw(specs(tuple(shape), draw(st.sampled_from(LENGTH_DTYPES)), distinct=True))
+    repeated = lengths is not None and shape[0] > 1 and draw(st.integers(0, 4)) == 0
+    described = LengthsSpec(tuple(shape), spec.shape[axis], lengths, draw(seeds), repeated)
+    return Call("reverse_subsequences", spec, (described, axis - rank if draw(st.booleans()) else axis), kwargs)
+
+
+CALLS = {
+    "slice": slices,
+    "depth_to_space": lambda max_rank=MAX_RANK: blocks(True, max_rank),
+    "space_to_depth": lambda max_rank=MAX_RANK: blocks(False, max_rank),
+    "reverse_subsequences": reversals,
+}
+OPERATORS = sorted(CALLS)

@@ -1,0 +1,289 @@
+"""The error table, row by row: each argument, what is wrong with it, what is raised, what the message says."""
+
+import dmlops
+import numpy as np
+import pytest
+
+import support
+
+try:
+    from numpy.exceptions import AxisError
+except ImportError:  # before NumPy 1.25
+    from numpy import AxisError
+
+X = np.arange(24, dtype=np.float32).reshape(1, 4, 2, 3)
+WIDE = np.arange(32, dtype=np.float32).reshape(1, 2, 4, 4)
+ONES = np.ones((1, 4, 2, 1), np.int64)
+OBJECTS = np.array([[None]], object)
+NESTED_OBJECTS = np.zeros((2, 2), [("a", "i4"), ("b", "O")])
+HUGE = 2**70
+
+
+def frozen(array):
+    array.flags.writeable = False
+    return array
+
+
+def swapped(array):
+    return array.astype(array.dtype.newbyteorder())
+
+
+# What each operator is called with where a row says nothing else, and the shape of that call's result.
+VALID = {
+    "reverse_subsequences": (dict(input=X, sequence_lengths=ONES, axis=3), (1, 4, 2, 3)),
+    "depth_to_space": (dict(input=X, block_size=2), (1, 1, 4, 6)),
+    "space_to_depth": (dict(input=WIDE, block_size=2), (1, 8, 2, 2)),
+    "slice": (dict(input=X, offsets=[0, 0, 0, 1], sizes=[1, 4, 2, 2]), (1, 4, 2, 2)),
+}
+
+# operator, what differs from the valid call, the exception, words of the message
+ROWS = []
+
+
+def row(operator, exception, words, **changes):
+    ROWS.append((operator, changes, exception, words.split()))
+
+
+# Every operator: input, out, device.
+for name, (_, shape) in VALID.items():
+    row(name, TypeError, "input object", input=OBJECTS)
+    row(name, TypeError, "input", input=NESTED_OBJECTS)
+    row(name, TypeError, "out list", out=[[0.0]])
+    row(name, TypeError, "out str", out="out")
+    row(name, ValueError, "out (7,)", out=np.zeros(7, np.float32))
+    row(name, ValueError, "out", out=np.zeros(shape[::-1], np.float32))
+    row(name, ValueError, "out float64 float32", out=np.zeros(shape, np.float64))
+    row(name, ValueError, "out >f4", out=swapped(np.zeros(shape, np.float32)))
+    row(name, ValueError, "out read-only", out=frozen(np.zeros(shape, np.float32)))
+    row(name, ValueError, "out memory", out=np.lib.stride_tricks.as_strided(np.zeros(99, np.float32), shape, (4, 16, 8, 0)))
+    row(name, ValueError, "device gtx-9999", device="gtx-9999")
+    row(name, ValueError, "device 4711", device=4711)
+    row(name, ValueError, "device 4711", device="4711")
+    row(name, ValueError, "device -1", device=-1)
+    row(name, TypeError, "device float", device=1.0)
+    row(name, TypeError, "device bool", device=True)
+    row(name, TypeError, "device list", device=["host"])
+    if hasattr(np.dtypes, "StringDType"):
+        row(name, TypeError, "input", input=np.array([["a"]], np.dtypes.StringDType()))
+
+# reverse_subsequences
+for bad in (np.ones((4, 2, 1), int), np.ones(4, int), np.int64(3), 3):
+    row("reverse_subsequences", ValueError, "sequence_lengths 4", sequence_lengths=bad)
+row("reverse_subsequences", ValueError, "sequence_lengths 3", sequence_lengths=np.ones((1, 4, 2, 3), int))
+row("reverse_subsequences", ValueError, "sequence_lengths 5 4", sequence_lengths=np.ones((1, 5, 2, 1), int))
+row("reverse_subsequences", ValueError, "sequence_lengths 0", sequence_lengths=np.ones((1, 4, 0, 1), int))
+NEGATIVE = ONES.copy()
+NEGATIVE[0, 2, 1, 0] = -7
+NEGATIVE[0, 3, 0, 0] = -9
+row("reverse_subsequences", ValueError, "sequence_lengths 2, 1, -7", sequence_lengths=NEGATIVE)
+row("reverse_subsequences", ValueError, "sequence_lengths 2, 1, -7", sequence_lengths=NEGATIVE.astype(np.int8))
+row("reverse_subsequences", ValueError, "sequence_lengths 2, 1, -7", sequence_lengths=NEGATIVE.astype(">i2"))
+row("reverse_subsequences", ValueError, "sequence_lengths", sequence_lengths=[[[[-HUGE]]]])
+row("reverse_subsequences", TypeError, "sequence_lengths float64", sequence_lengths=ONES.astype(float))
+row("reverse_subsequences", TypeError, "sequence_lengths bool", sequence_lengths=ONES.astype(bool))
+row("reverse_subsequences", TypeError, "sequence_lengths", sequence_lengths=ONES.astype("m8[s]"))
+row("reverse_subsequences", TypeError, "sequence_lengths", sequence_lengths=[[[["3"]]]])
+row("reverse_subsequences", TypeError, "sequence_lengths", sequence_lengths=[[[[1.0]]]])
+row("reverse_subsequences", TypeError, "sequence_lengths", sequence_lengths=[[[[True]]]])
+row("reverse_subsequences", TypeError, "sequence_lengths", sequence_lengths=[[[[None]]]])
+row("reverse_subsequences", TypeError, "sequence_lengths", sequence_lengths=None)
+for value in (4, -5, 100):
+    row("reverse_subsequences", AxisError, f"axis {value} 4", axis=value)
+row("reverse_subsequences", AxisError, "axis", input=np.float32(1), sequence_lengths=1, axis=0)
+row("reverse_subsequences", (AxisError, OverflowError), "axis", axis=HUGE)
+row("reverse_subsequences", TypeError, "axis float", axis=1.0)
+row("reverse_subsequences", TypeError, "axis bool", axis=True)
+row("reverse_subsequences", TypeError, "axis str", axis="3")
+row("reverse_subsequences", TypeError, "axis NoneType", axis=None)
+for value in (4, -5):
+    row("reverse_subsequences", AxisError, f"batch_axis {value} 4", batch_axis=value, sequence_lengths=[1])
+row("reverse_subsequences", ValueError, "batch_axis axis", batch_axis=3, sequence_lengths=[1, 1, 1])
+row("reverse_subsequences", ValueError, "batch_axis axis", batch_axis=-1, sequence_lengths=[1, 1, 1])
+row("reverse_subsequences", TypeError, "batch_axis float", batch_axis=1.0, sequence_lengths=[1] * 4)
+row("reverse_subsequences", TypeError, "batch_axis bool", batch_axis=True, sequence_lengths=[1] * 4)
+row("reverse_subsequences", TypeError, "batch_axis str", batch_axis="1", sequence_lengths=[1] * 4)
+row("reverse_subsequences", ValueError, "sequence_lengths 3 4", batch_axis=1, sequence_lengths=[1, 2, 3])
+row("reverse_subsequences", ValueError, "sequence_lengths 1 4", batch_axis=1, sequence_lengths=[1])
+row("reverse_subsequences", ValueError, "sequence_lengths", batch_axis=1, sequence_lengths=ONES)
+row("reverse_subsequences", ValueError, "sequence_lengths", batch_axis=1, sequence_lengths=3)
+row("reverse_subsequences", ValueError, "sequence_lengths 1 -3", batch_axis=1, sequence_lengths=[1, -3, 2, 1])
+
+# depth_to_space and space_to_depth
+for name in ("depth_to_space", "space_to_depth"):
+    for value in (0, -1, -2):
+        row(name, ValueError, f"block_size {value}", block_size=value)
+        row(name, ValueError, f"block_size {value}", block_size=[2, value])
+    row(name, (ValueError, OverflowError), "block_size", block_size=HUGE)
+    row(name, (ValueError, OverflowError), "block_size", block_size=[1, HUGE])
+    row(name, ValueError, "block_size", block_size=2**62)
+    row(name, ValueError, "block_size", block_size=[2**32, 2**32])
+    row(name, TypeError, "block_size float", block_size=2.0)
+    row(name, TypeError, "block_size bool", block_size=True)
+    row(name, TypeError, "block_size", block_size="2")
+    row(name, TypeError, "block_size NoneType", block_size=None)
+    row(name, TypeError, "block_size float", block_size=[2, 2.0])
+    row(name, TypeError, "block_size bool", block_size=[2, True])
+    row(name, ValueError, "block_size", block_size=[])
+    row(name, ValueError, "block_size 4", block_size=[1] * 4)
+    row(name, ValueError, "block_size", block_size=[1] * 100)
+    row(name, ValueError, "block_size (2, 2) (2,)", input=X[0], block_size=2)
+    row(name, ValueError, "block_size 2", input=X[0, 0], block_size=2)
+    row(name, ValueError, "block_size", input=np.float32(1), block_size=2)
+    row(name, ValueError, "block_size 1", input=X[0, 0, 0], block_size=[2])
+    row(name, ValueError, "order XYZ DCR CRD", order="XYZ")
+    row(name, ValueError, "order", order="")
+    row(name, TypeError, "order int", order=0)
+    row(name, TypeError, "order NoneType", order=None)
+    row(name, TypeError, "order bytes", order=b"DCR")
+    row(name, ValueError, "layout NCWH NCHW NHWC", layout="NCWH")
+    row(name, TypeError, "layout int", layout=1)
+    row(name, TypeError, "layout NoneType", layout=None)
+row("depth_to_space", ValueError, "4 9", block_size=3)
+row("depth_to_space", ValueError, "3 4", layout="NHWC")
+row("depth_to_space", ValueError, "4 6", block_size=[2, 3])
+row("space_to_depth", ValueError, "4 3", block_size=3)
+row("space_to_depth", ValueError, "4 3", block_size=[2, 3])
+row("space_to_depth", ValueError, "4 3", block_size=[3, 2])
+row("space_to_depth", ValueError, "2 4", layout="NHWC", block_size=4)
+
+# slice
+for name, good in (("offsets", 0), ("sizes", 1), ("strides", 1), ("output_sizes", 1)):
+    for bad in ([good] * 3, [good] * 5, [], [good] * 100):
+        row("slice", ValueError, f"{name} {len(bad)} 4", **{name: bad})
+    for kind, bad in (("float", 1.0), ("bool", True), ("str", "1"), ("NoneType", None)):
+        row("slice", TypeError, f"{name} {kind}", **{name: [good] * 3 + [bad]})
+    row("slice", TypeError, f"{name} int", **{name: 1})
+    row("slice", TypeError, name, **{name: "1111"})
+    row("slice", TypeError, name, **{name: np.ones(4)})
+    row("slice", TypeError, name, **{name: np.ones(4, bool)})
+    row("slice", (ValueError, OverflowError), name, **{name: [good] * 3 + [2**64]})
+    row("slice", (ValueError, OverflowError), name, **{name: [good] * 3 + [-HUGE]})
+for name in ("offsets", "sizes"):
+    row("slice", TypeError, f"{name} NoneType", **{name: None})
+row("slice", ValueError, "offsets -1", offsets=[0, 0, 0, -1])
+row("slice", ValueError, "sizes -1", sizes=[1, 4, -1, 2])
+row("slice", ValueError, "sizes 3 2", sizes=[1, 4, 3, 2])
+row("slice", ValueError, "1 3", sizes=[1, 4, 2, 3])
+row("slice", ValueError, "offsets 4", offsets=[0, 0, 0, 4], sizes=[1, 4, 2, 0])
+row("slice", ValueError, "4611686018427387904", offsets=[0, 0, 0, 2**62], sizes=[1, 4, 2, 2**62])
+row("slice", ValueError, "9223372036854775807", offsets=[0, 0, 0, 2**63 - 1], sizes=[1, 4, 2, 2**63 - 1])
+row("slice", ValueError, "strides 0", strides=[1, 1, 0, 1])
+row("slice", ValueError, "output_sizes 0", output_sizes=[1, 4, 2, 0])
+row("slice", ValueError, "output_sizes -1", output_sizes=[1, 4, 2, -1])
+row("slice", ValueError, "output_sizes 3 2", output_sizes=[1, 4, 2, 3])
+row("slice", ValueError, "output_sizes 2 1", strides=[1, 1, 1, 2], output_sizes=[1, 4, 2, 2])
+row("slice", ValueError, "output_sizes 1 0", sizes=[1, 4, 2, 0], output_sizes=[1, 4, 2, 1])
+
+
+def title(one):
+    operator, changes, exception, _ = one
+    said = ",".join(f"{name}={getattr(value, 'shape', None) or repr(value)[:30]}" for name, value in changes.items())
+    return f"{operator}-{said}"
+
+
+def violation(one, **more):
+    """Makes the row's call; returns what is wrong with how it failed, or None."""
+    operator, changes, exception, words = one
+    arguments = {**VALID[operator][0], **more, **changes}
+    try:
+        getattr(dmlops, operator)(**arguments)
+    except exception as error:
+        missing = [word for word in words if word not in str(error)]
+        if issubclass(type(error), AxisError) and AxisError not in np.atleast_1d(exception):
+            return f"AxisError where {exception} belongs: {error}"
+        return f"the message lacks {missing}: {type(error).__name__}: {error}" if missing else None
+    except Exception as error:
+        return f"{type(error).__name__} instead of {exception}: {error}"
+    return "nothing was raised"
+
+
+@pytest.mark.parametrize("one", ROWS, ids=title)
+def test_row(one, device):
+    operator, changes, _, _ = one
+    more = {} if "device" in changes else {"device": device}
+    assert violation(one, **more) is None
+    if "out" not in changes:
+        canary = np.full(VALID[operator][1], 7, np.float32)
+        assert violation(one, **more, out=canary) is None
+        assert (canary == 7).all(), "out was changed"
+    elif isinstance(changes["out"], np.ndarray):
+        assert not changes["out"].any(), "out was changed"
+
+
+@pytest.mark.parametrize("operator", VALID)
+def test_the_valid_calls_are_valid(operator, device):
+    arguments, shape = VALID[operator]
+    out = np.zeros(shape, np.float32)
+    assert getattr(dmlops, operator)(**arguments, out=out, device=device) is out
+
+
+def test_wrong_arguments_never_reach_a_device():
+    """The whole table again, where there is no device at all: it is the arguments that are complained of."""
+    code = f"""
+import sys
+sys.path.insert(0, {str(support.ROOT / "tests")!r})
+import dmlops, test_errors
+for operator, (arguments, _) in test_errors.VALID.items():
+    try:
+        getattr(dmlops, operator)(**arguments)
+        print("no NoDeviceError from", operator)
+    except dmlops.NoDeviceError:
+        pass
+for one in test_errors.ROWS:
+    if "device" not in one[1]:
+        wrong = test_errors.violation(one)
+        if wrong:
+            print(test_errors.title(one), wrong)
+print("done")
+"""
+    done = support.run_python(code, env=support.NO_VULKAN)
+    assert done.stdout == "done\n"
+
+
+def test_missing_and_unknown_arguments(device):
+    for call in (
+        lambda: dmlops.slice(X, device=device),
+        lambda: dmlops.slice(X, [0] * 4, device=device),
+        lambda: dmlops.slice(X, [0] * 4, [1] * 4, offset=3, device=device),
+        lambda: dmlops.slice(X, [0] * 4, [1] * 4, None, [1] * 4, device=device),  # output_sizes is keyword-only
+        lambda: dmlops.depth_to_space(X, device=device),
+        lambda: dmlops.depth_to_space(X, 2, "DCR", device=device),
+        lambda: dmlops.reverse_subsequences(X, ONES, device=device),
+        lambda: dmlops.reverse_subsequences(X, ONES, 3, 0, device=device),
+    ):
+        with pytest.raises(TypeError):
+            call()
+
+
+def test_none_means_the_default(device):
+    full = dict(offsets=[0, 0, 0, 1], sizes=[1, 4, 2, 2])
+    result = dmlops.slice(X, **full, strides=None, output_sizes=None, out=None, device=device)
+    assert np.array_equal(result, X[..., 1:])
+    assert np.array_equal(dmlops.reverse_subsequences(X, ONES, 3, batch_axis=None, device=device), X)
+
+
+@pytest.mark.parametrize("empty", [(0, 4, 2, 2), (1, 0, 2, 2), (1, 4, 0, 2), (1, 4, 2, 0)])
+def test_axes_of_size_zero_are_fine(empty, device):
+    x = np.zeros(empty, np.float32)
+    n, c, h, w = empty
+    assert dmlops.depth_to_space(x, 2, device=device).shape == (n, c // 4, 2 * h, 2 * w)
+    assert dmlops.space_to_depth(x, 2, device=device).shape == (n, 4 * c, h // 2, w // 2)
+    assert dmlops.reverse_subsequences(x, np.ones((n, c, h, 1), int), 3, device=device).shape == empty
+    assert dmlops.slice(x, [0] * 4, list(empty), [-1] * 4, device=device).shape == empty
+
+
+def test_the_rules_hold_for_empty_arrays_too(device):
+    with pytest.raises(ValueError, match="offsets|sizes"):
+        dmlops.slice(np.zeros((0, 3)), [0, 2], [0, 2], device=device)
+    with pytest.raises(ValueError, match="sequence_lengths"):
+        dmlops.reverse_subsequences(np.zeros((2, 0)), [[-1], [0]], 1, device=device)
+    with pytest.raises(ValueError, match="device"):
+        dmlops.slice(np.zeros((0, 3)), [0, 0], [0, 3], device="gtx-9999")
+
+
+def test_the_family():
+    assert issubclass(dmlops.VulkanError, RuntimeError)
+    for child in (dmlops.OutOfDeviceMemoryError, dmlops.DeviceLostError, dmlops.NoDeviceError):
+        assert issubclass(child, dmlops.VulkanError)
+    assert issubclass(dmlops.OutOfDeviceMemoryError, MemoryError)
+    assert not issubclass(dmlops.DeviceLostError, MemoryError)

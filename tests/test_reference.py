@@ -1,0 +1,78 @@
+"""The NumPy twins against the definitions, element by element: the oracle's oracle."""
+
+import itertools
+import math
+
+import numpy as np
+from dmlops import reference
+from hypothesis import given
+from hypothesis import strategies as st
+
+import strategies
+
+
+def small(call):
+    return math.prod(call.input.shape) <= 400
+
+
+@given(call=strategies.slices().filter(small))
+def test_slice(call):
+    x, result = strategies.raw(call.input.build()), strategies.raw(call.expected(reference))
+    offsets, sizes = call.args[:2]
+    strides = call.args[2] if len(call.args) > 2 else [1] * x.ndim
+    counts = call.kwargs.get("output_sizes") or [0 if n == 0 else 1 + (n - 1) // abs(s) for n, s in zip(sizes, strides)]
+    assert result.shape == tuple(counts)
+    for place in itertools.product(*map(range, counts)):
+        starts = [o if s > 0 else o + n - 1 for o, n, s in zip(offsets, sizes, strides)]
+        source = tuple(a + s * k for a, s, k in zip(starts, strides, place))
+        assert result[place].tobytes() == x[source].tobytes()
+
+
+@given(data=st.data())
+def test_reverse_subsequences(data):
+    call = data.draw(strategies.reversals().filter(small))
+    x, result = strategies.raw(call.input.build()), strategies.raw(call.expected(reference))
+    lengths, axis = call.arguments()
+    axis %= x.ndim
+    lengths = np.array(lengths, object)
+    if "batch_axis" in call.kwargs:
+        shape = [1] * x.ndim
+        shape[call.kwargs["batch_axis"]] = -1
+        lengths = lengths.reshape(shape)
+    lengths = np.broadcast_to(lengths, x.shape[:axis] + (1,) + x.shape[axis + 1 :])
+    assert result.shape == x.shape
+    for place in np.ndindex(*x.shape):
+        length = min(lengths[place[:axis] + (0,) + place[axis + 1 :]], x.shape[axis])
+        i = place[axis]
+        source = place[:axis] + (length - 1 - i if i < length else i,) + place[axis + 1 :]
+        assert result[place].tobytes() == x[source].tobytes()
+
+
+@given(data=st.data(), to_space=st.booleans())
+def test_depth_to_space_and_back(data, to_space):
+    call = data.draw(strategies.blocks(to_space).filter(small))
+    x, result = strategies.raw(call.input.build()), strategies.raw(call.expected(reference))
+    deep, wide = (x, result) if to_space else (result, x)
+    last = call.kwargs.get("layout") == "NHWC"
+    block = call.args[0]
+    sizes = [block] * (x.ndim - 2) if isinstance(block, int) else list(block)
+    spatial = len(sizes)
+    product = math.prod(sizes)
+    batch = x.ndim - 1 - spatial
+    channel_axis = x.ndim - 1 if last else batch
+    first = batch if last else batch + 1
+    channels = wide.shape[channel_axis]
+    assert deep.shape[channel_axis] == channels * product
+    assert [wide.shape[first + k] for k in range(spatial)] == [deep.shape[first + k] * sizes[k] for k in range(spatial)]
+    assert deep.shape[:batch] == wide.shape[:batch]
+    for place in np.ndindex(*wide.shape):
+        c = place[channel_axis]
+        block_index = 0
+        source = list(place)
+        for k in range(spatial):
+            inner = place[first + k]
+            block_index = block_index * sizes[k] + inner % sizes[k]
+            source[first + k] = inner // sizes[k]
+        crd = call.kwargs.get("order", "DCR") == "CRD"
+        source[channel_axis] = c * product + block_index if crd else block_index * channels + c
+        assert wide[place].tobytes() == deep[tuple(source)].tobytes()

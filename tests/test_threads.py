@@ -1,0 +1,134 @@
+"""Calls from many threads at once; the GIL is free while a device works; neighbours' bytes are left alone."""
+
+import sys
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+
+import dmlops
+import numpy as np
+from dmlops import reference
+
+import support
+
+
+def calls(seed):
+    """A few calls with their results."""
+    rng = np.random.default_rng(seed)
+    made = []
+    for _ in range(10):
+        rows, width = (int(n) for n in rng.integers(1, 200, 2))
+        x = rng.integers(0, 256, (rows, width, int(rng.integers(1, 9))), np.uint8)
+        lengths = rng.integers(0, width + 1, (rows, 1, 1))
+        made.append(("reverse_subsequences", (x, lengths, 1)))
+        made.append(("slice", (x, [0, 0, 0], list(x.shape), [1, -2, 1])))
+        made.append(("depth_to_space", (np.repeat(x, 4, axis=2)[None], 2, "NHWC")))
+    return made
+
+
+def run(name, args, **more):
+    if name == "depth_to_space":
+        *args, layout = args
+        more["layout"] = layout
+    return name, args, more
+
+
+def test_many_threads_at_once(device):
+    start = threading.Barrier(8)
+
+    def work(seed):
+        start.wait()
+        for call in calls(seed):
+            name, args, more = run(*call)
+            result = getattr(dmlops, name)(*args, **more, device=device)
+            assert result.tobytes() == getattr(reference, name)(*args, **more).tobytes()
+        return seed
+
+    with ThreadPoolExecutor(8) as pool:
+        assert list(pool.map(work, range(8))) == list(range(8))
+
+
+def test_threads_may_share_an_input_and_the_parent_of_their_outputs(device):
+    x = np.arange(64 * 1000, dtype=np.uint16).reshape(64, 1000)
+    together = np.zeros((64, 1000), np.uint16)
+
+    def work(column):
+        for _ in range(20):
+            dmlops.slice(x, [0, column], [64, 993], [-1, 8], out=together[:, column::8], device=device)
+
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(work, range(8)))
+    assert np.array_equal(together, x[::-1])
+
+
+def test_first_use_by_many_threads(vulkan):
+    """Context and kernels are made once, by whoever comes first."""
+    support.run_python("""
+import threading, dmlops, numpy as np
+x = np.arange(4000, dtype=np.uint16).reshape(4, 1000)
+start, wrong = threading.Barrier(8), []
+def work():
+    try:
+        start.wait()
+        assert np.array_equal(dmlops.slice(x, [0, 0], [4, 1000], [1, -1]), x[:, ::-1])
+    except BaseException as error:
+        wrong.append(error)
+threads = [threading.Thread(target=work) for _ in range(8)]
+[thread.start() for thread in threads]
+[thread.join() for thread in threads]
+assert not wrong, wrong
+""")
+
+
+def test_the_gil_is_free_during_a_call(device):
+    """No thread is ever made to give up the GIL here: the other one runs only if the call lets it."""
+    x = np.zeros((4096, 4096), np.float32)
+    count, stop = [0], threading.Event()
+
+    def tick():
+        while not stop.is_set():
+            count[0] += 1
+            time.sleep(0)
+
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1000)
+    thread = threading.Thread(target=tick)
+    try:
+        thread.start()
+        progress = 0
+        for _ in range(20):
+            before = count[0]
+            dmlops.slice(x, [0, 0], [4096, 4096], [1, -1], device=device)
+            progress += count[0] - before
+    finally:
+        stop.set()
+        sys.setswitchinterval(interval)
+        thread.join()
+    assert progress > 0
+
+
+def test_bytes_between_the_elements_of_out_belong_to_another_thread(device):
+    """They are never written, not even with the value they had a moment ago."""
+    parent = np.zeros((64, 4099), np.uint8)
+    mine, theirs = parent[:, ::2], parent[:, 1::2]
+    x = np.random.default_rng(0).integers(0, 256, mine.shape, np.uint8)
+    lost, stop = [], threading.Event()
+
+    def neighbour():
+        value = 0
+        while not stop.is_set():
+            value = (value + 1) % 256
+            theirs[...] = value
+            if not (theirs == value).all():
+                lost.append(value)
+
+    thread = threading.Thread(target=neighbour)
+    thread.start()
+    try:
+        for _ in range(150):
+            dmlops.slice(x, [0, 0], list(x.shape), [1, -1], out=mine, device=device)
+            assert np.array_equal(mine, x[:, ::-1])
+    finally:
+        stop.set()
+        thread.join()
+    assert not lost

@@ -1,0 +1,66 @@
+"""dmlops.window: a NumPy key of slices, as the arguments of dmlops.slice."""
+
+import builtins
+
+import dmlops
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+ends = st.none() | st.integers(-12, 12) | st.sampled_from([10**6, -(10**6), 2**62, -(2**63), 2**80, -(2**80)])
+steps = st.none() | st.integers(-6, 6).filter(bool) | st.sampled_from([2**62, -(2**62), 10**6])
+
+
+@st.composite
+def keys(draw):
+    shape = draw(st.lists(st.integers(0, 9), max_size=5))
+    key = [builtins.slice(draw(ends), draw(ends), draw(steps)) for _ in range(draw(st.integers(0, len(shape))))]
+    if draw(st.booleans()):
+        key.insert(draw(st.integers(0, len(key))), ...)
+    bare = len(key) == 1 and draw(st.booleans())
+    return tuple(shape), key[0] if bare else tuple(key)
+
+
+@given(drawn=keys())
+def test_equals_numpy_indexing(device, drawn):
+    shape, key = drawn
+    x = np.arange(int(np.prod(shape)), dtype=np.int32).reshape(shape)
+    result = dmlops.slice(x, *dmlops.window(shape, key), device=device)
+    assert result.shape == x[key].shape
+    assert np.array_equal(result, x[key])
+
+
+@given(drawn=keys())
+def test_gives_three_sequences_of_ints(drawn):
+    shape, key = drawn
+    parts = dmlops.window(shape, key)
+    assert len(parts) == 3
+    for part in parts:
+        assert len(part) == len(shape) and all(type(value) is int for value in part)
+
+
+def test_of_the_documentation():
+    x = np.arange(60).reshape(3, 4, 5)
+    key = np.s_[..., 1:-1, ::-1]
+    assert np.array_equal(dmlops.slice(x, *dmlops.window(x.shape, key), device="host"), x[key])
+
+
+@pytest.mark.parametrize("key", [0, np.int64(1), None, (np.s_[:], 0), (None, ...), (np.s_[:], [0, 1]), "a", 1.5, True])
+def test_other_keys_are_type_errors(key):
+    with pytest.raises(TypeError):
+        dmlops.window((3, 4), key)
+
+
+@pytest.mark.parametrize("key", [np.s_[1.0:], np.s_[:"a"], np.s_[::1.5]])
+def test_slices_of_other_things_are_type_errors(key):
+    with pytest.raises(TypeError):
+        dmlops.window((3, 4), key)
+
+
+@pytest.mark.parametrize("key", [(..., ...), np.s_[:, :, :], np.s_[::0]])
+def test_keys_that_numpy_refuses_too(key):
+    with pytest.raises((IndexError, ValueError)):
+        np.zeros((3, 4))[key]
+    with pytest.raises((IndexError, ValueError)):
+        dmlops.window((3, 4), key)
