@@ -143,5 +143,7 @@ if __name__ == "__main__":
         with environment.quiet():
             outcome = probe(*sys.argv[2:])
     except Exception as error:
-        outcome = {"reason": f"{type(error).__name__}: {error}"}
+        from peers import reason
+
+        outcome = {"reason": reason(error)}
     print(json.dumps(outcome))

@@ -48,10 +48,11 @@ def import_ours():
     try:
         import dmlops
 
-        dmlops.depth_to_space  # a folder of that name without the built extension imports, too
-        return dmlops
+        return dmlops if hasattr(dmlops, "depth_to_space") else "only an unbuilt folder named dmlops was found"
     except Exception as error:
-        return f"dmlops: {type(error).__name__}: {error}"
+        from peers import reason
+
+        return reason(error)
 
 
 def driver(ours, peers, device):

@@ -20,7 +20,7 @@ def ms(record, name):
 
 
 def best_peer(record, peers, hand=False):
-    """(name, ms) of the fastest peer; those not in the form users write only if `hand`. (None, None) if there is none."""
+    """(name, ms) of the fastest peer, or (None, None); forms that users do not write take part only if `hand`."""
     times = [
         (result["ms"], name)
         for name, result in record["results"].items()
@@ -52,7 +52,7 @@ def group(report, name):
 
 
 def checks(report):
-    """Rows of what is promised: {"name", "value", "bound", "at_least", "kept"}. `kept` is None where nothing was measured."""
+    """Rows of what is promised; `kept` is None where nothing was measured."""
     counted, peers = group(report, "counted"), report["peers"]
     rows = [
         _row("geometric mean, best peer / ours", _mean(report), GEOMETRIC_MEAN, at_least=True),

@@ -20,7 +20,7 @@ layout(set = 0, binding = 1) writeonly restrict buffer Dst16 { u64vec2 dst16[]; 
 layout(set = 0, binding = 1) writeonly restrict buffer Dst8 { uint64_t dst8[]; };
 layout(set = 0, binding = 1) writeonly restrict buffer Dst4 { uint dst4[]; };
 layout(set = 0, binding = 1) writeonly restrict buffer Dst1 { uint8_t dst1[]; };
-layout(set = 0, binding = 2) readonly restrict buffer Table {
+layout(set = 0, binding = 2, std140) uniform Table {
     uint rank;
     uint total;
     uint per_group;
@@ -37,8 +37,11 @@ layout(set = 0, binding = 2) readonly restrict buffer Table {
     uint parts_multiplier;
     uint part_tiles;
     uint unused;
-    uint cut[6];
-    uint axes[]; // extent, multiplier, src_stride, dst_stride, length_stride of each
+    uvec2 reversed_begin; // 64 bits each, low word first
+    uvec2 source_begin;
+    uvec2 source_end;
+    uvec2 unused_too;
+    uvec4 axes[2 * 131]; // of each: extent, multiplier, src_stride, dst_stride; length_stride
 } table;
 layout(set = 0, binding = 3) readonly restrict buffer Lengths { int64_t lengths[]; };
 
@@ -62,20 +65,19 @@ Place locate(uint n)
 {
     Place place = Place(table.src_offset, table.dst_offset, table.length_offset, 0);
     for (uint k = table.rank; k-- > 0;) {
-        uint axis = 5 * k;
-        uint extent = table.axes[axis];
-        uint quotient = divide(n, extent, table.axes[axis + 1]);
-        uint index = n - quotient * extent;
+        uvec4 axis = table.axes[2 * k];
+        uint quotient = divide(n, axis.x, axis.y);
+        uint index = n - quotient * axis.x;
         n = quotient;
-        place.dst += index * table.axes[axis + 3];
+        place.dst += index * axis.w;
         if (REVERSED != 0) {
-            place.entry += index * table.axes[axis + 4];
+            place.entry += index * table.axes[2 * k + 1].x;
             if (k == table.reversed_axis) {
                 place.reversed = index;
                 continue;
             }
         }
-        place.src += index * table.axes[axis + 2];
+        place.src += index * axis.z;
     }
     return place;
 }

@@ -3,7 +3,8 @@
 // A row is `extent` elements; an element is EXTENT_1 x EXTENT_0 items of ITEM bytes, whose sources lie near each other but
 // for one axis of "streams". COUNT elements make a tile of WORDS whole words. The bytes of a tile come from one
 // small window of each stream, always at the same places: the pattern is known when the pipeline is made, loops unroll, and
-// what is left are loads, shifts and masks. A window at an odd address is shifted into place first.
+// what is left are loads, shifts and masks. All windows start at a multiple of ALIGN bytes; at odd ones they are shifted
+// into place. (No array holds a window: compilers find equal loads more readily than they take arrays apart.)
 // What precedes the first whole word of a row and follows the last goes by narrow words, so that no byte outside is written.
 //
 // REVERSED 1: the table names the reversed axis, rows move whole. REVERSED 2: the row itself is reversed up to its length;
@@ -31,6 +32,7 @@ layout(constant_id = 17) const int OUT_STEP = 0;
 layout(constant_id = 18) const uint HEAD = 1;
 layout(constant_id = 19) const uint UNIT_2 = 8;
 layout(constant_id = 20) const int LOW_2 = 0;
+layout(constant_id = 21) const uint ALIGN = 1;
 
 const uint ELEMENT = ITEM * EXTENT_0 * EXTENT_1;
 const uint EVEN = ELEMENT & (~ELEMENT + 1); // its largest power of two
@@ -46,19 +48,47 @@ uvec2 pattern(uint at, int step, int low)
     return uvec2(STREAM == 1 ? x0 : STREAM == 2 ? x1 : 0, uint(offset));
 }
 
-// Eight bytes of a tile, out of all windows.
-uint64_t compose(uint64_t window[32], uint first, uint out_index, int step, int low, uint unit)
+// Word i of the window that starts at src. The last may reach beyond the source, by bytes that are then not used.
+uint64_t window_word(uint src, uint i)
 {
-    uint64_t word = 0;
-    [[unroll]] for (uint at = 0; at < 8; at += unit) {
-        uvec2 from = pattern(first + at, step, low);
-        uint byte = from.y + uint(int(out_index) * OUT_STEP);
-        uint64_t bytes = window[from.x * WINDOW + byte / 8] >> (byte % 8 * 8);
-        if (unit < 8)
-            bytes &= (uint64_t(1) << (unit * 8 % 64)) - 1;
+    if (ALIGN == 16) {
+        u64vec2 pair = src16[(src >> 4) + i / 2];
+        return i % 2 == 0 ? pair.x : pair.y;
+    }
+    if (ALIGN == 8)
+        return src8[(src >> 3) + i];
+    bool last = i + 1 == WINDOW;
+    if (ALIGN == 4) {
+        uint from = (src >> 2) + 2 * i;
+        return packUint2x32(uvec2(src4[from], src4[last ? min(from + 1, table.src_last * 2 + 1) : from + 1]));
+    }
+    uint from = (src >> 3) + i, shift = src % 8 * 8;
+    return src8[from] >> shift | src8[last ? min(from + 1, table.src_last) : from + 1] << 1 << (63 - shift);
+}
+
+// Four bytes of a tile, or (where as many stay together) eight. `out_step` is the offset of the destination row.
+uint compose4(uint src, uint first, int out_step, int step, int low, uint unit)
+{
+    uint word = 0;
+    [[unroll]] for (uint at = 0; at < 4; at += unit) {
+        uvec2 from = pattern(first + at, step, low - out_step);
+        uvec2 halves = unpackUint2x32(window_word(src + from.x * table.stream_stride, from.y / 8));
+        uint bytes = (from.y % 8 < 4 ? halves.x : halves.y) >> (from.y % 4 * 8);
+        if (unit < 4)
+            bytes &= (1u << (unit * 8 % 32)) - 1;
         word |= bytes << (at * 8);
     }
     return word;
+}
+
+uint64_t compose8(uint src, uint first, int out_step, int step, int low, uint unit)
+{
+    if (unit == 8) {
+        uvec2 from = pattern(first, step, low - out_step);
+        return window_word(src + from.x * table.stream_stride, from.y / 8);
+    }
+    return packUint2x32(uvec2(compose4(src, first, out_step, step, low, unit),
+                              compose4(src, first + 4, out_step, step, low, unit)));
 }
 
 // The elements of a row that no whole tile covers: `head` in front and the rest after `after`.
@@ -77,48 +107,15 @@ void copy_edges(uint src, uint dst, uint count, uint head, uint after, int step)
     }
 }
 
-void store_tile(uint64_t window[32], uint dst, int step, int low, uint unit)
+void copy_tile(uint src, uint dst, int step, int low, uint unit)
 {
     [[unroll]] for (uint o = 0; o < OUTS; o++) {
         uint word = (dst + o * table.out_stride) >> 4;
-        [[unroll]] for (uint k = 0; k < WORDS; k++)
-            dst16[word + k] = u64vec2(compose(window, 16 * k, o, step, low, unit),
-                                      compose(window, 16 * k + 8, o, step, low, unit));
+        int out_step = int(o) * OUT_STEP;
+        [[unroll]] for (uint k = 0; k < 16 * WORDS; k += 16)
+            dst16[word + k / 16] = u64vec2(compose8(src, k, out_step, step, low, unit),
+                                           compose8(src, k + 8, out_step, step, low, unit));
     }
-}
-
-void copy_tile_aligned(uint src, uint dst, int step, int low, uint unit)
-{
-    uint64_t window[32];
-    [[unroll]] for (uint s = 0; s < STREAMS; s++) {
-        uint from = (src + s * table.stream_stride) >> 3;
-        [[unroll]] for (uint i = 0; i + 1 < WINDOW; i += 2) {
-            u64vec2 pair = src16[(from + i) >> 1];
-            window[s * WINDOW + i] = pair.x;
-            window[s * WINDOW + i + 1] = pair.y;
-        }
-        if (WINDOW % 2 == 1)
-            window[s * WINDOW + WINDOW - 1] = src8[from + WINDOW - 1];
-    }
-    store_tile(window, dst, step, low, unit);
-}
-
-void copy_tile_shifted(uint src, uint dst, int step, int low, uint unit)
-{
-    uint64_t window[32];
-    [[unroll]] for (uint s = 0; s < STREAMS; s++) {
-        uint from = src + s * table.stream_stride;
-        uint shift = from % 8 * 8;
-        from >>= 3;
-        uint64_t word = src8[from];
-        [[unroll]] for (uint i = 0; i < WINDOW; i++) {
-            // The last word may lie beyond the source; its bits are then not used.
-            uint64_t next = src8[i + 1 < WINDOW ? from + i + 1 : min(from + i + 1, table.src_last)];
-            window[s * WINDOW + i] = word >> shift | next << 1 << (63 - shift);
-            word = next;
-        }
-    }
-    store_tile(window, dst, step, low, unit);
 }
 
 // A row, or a part of one: the elements [0, count) from src to dst. All of step, low, unit are constants.
@@ -129,25 +126,14 @@ void copy_row(uint src, uint dst, uint count, uint part, int step, int low, uint
     if (part == 0)
         copy_edges(src, dst, count, head, head + tiles * COUNT, step);
 
-    uint begin = part * table.part_tiles, end = min(begin + table.part_tiles, tiles);
-    src += head * step + low;
-    dst += head * ELEMENT;
-    uint odd = (COUNT * step) & 15;
-    [[unroll]] for (uint s = 0; s < STREAMS; s++)
-        odd |= src + s * table.stream_stride;
-    bool aligned = (odd & 15) == 0;
     // Sources ascend even where destinations then descend: the other way round is slower.
     uint first = step < 0 ? tiles - 1 : 0, turn = step < 0 ? -1 : 1;
-    if (aligned) {
-        [[loop]] for (uint n = begin + gl_LocalInvocationID.x; n < end; n += GROUP_SIZE) {
-            uint tile = first + n * turn;
-            copy_tile_aligned(src + tile * (COUNT * step), dst + tile * (16 * WORDS), step, low, unit);
-        }
-    } else {
-        [[loop]] for (uint n = begin + gl_LocalInvocationID.x; n < end; n += GROUP_SIZE) {
-            uint tile = first + n * turn;
-            copy_tile_shifted(src + tile * (COUNT * step), dst + tile * (16 * WORDS), step, low, unit);
-        }
+    src += head * step + low;
+    dst += head * ELEMENT;
+    uint begin = part * table.part_tiles, end = min(begin + table.part_tiles, tiles);
+    [[loop]] for (uint n = begin + gl_LocalInvocationID.x; n < end; n += GROUP_SIZE) {
+        uint tile = first + n * turn;
+        copy_tile(src + tile * (COUNT * step), dst + tile * (16 * WORDS), step, low, unit);
     }
 }
 

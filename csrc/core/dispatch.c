@@ -222,7 +222,7 @@ static void set_pattern(const row_plan *rows, int64_t elements, int64_t step, in
     const dml_axis *axes[2] = {&none, &none};
     for (int i = 0; i < rows->inners; i++)
         axes[i] = &rows->plan->axes[rows->inner[i]];
-    c[DML_ITEM] = rows->row < 0 ? 1 : (int32_t)rows->plan->item;
+    c[DML_ITEM] = (int32_t)(rows->row < 0 ? step : rows->plan->item);
     c[DML_EXTENT_0] = (int32_t)axes[0]->extent;
     c[DML_EXTENT_1] = (int32_t)axes[1]->extent;
     c[DML_STRIDE_0] = rows->stream == 1 ? 0 : (int32_t)axes[0]->src_stride;
@@ -281,7 +281,35 @@ static int64_t tile_elements(const row_plan *rows, int64_t step)
     return elements;
 }
 
-static bool choose_rows(const dml_piece *piece, const dml_traits *traits, uint64_t dst_base, dml_dispatch *dispatch)
+/* What all windows' addresses are a multiple of. */
+static int32_t window_align(const row_plan *rows, const int32_t *c, int64_t step, uint64_t src_base, uint64_t dst_base)
+{
+    const dml_plan *plan = rows->plan;
+    uint64_t dst = dst_base + (uint64_t)plan->dst_offset, dst_strides = 0, all = 0;
+    for (int k = 0; k < plan->rank; k++) {
+        if (is_outer(rows, k)) {
+            dst_strides |= (uint64_t)plan->axes[k].dst_stride;
+            all |= (uint64_t)plan->axes[k].src_stride;
+        }
+    }
+    if (rows->stream)
+        all |= (uint64_t)plan->axes[rows->inner[rows->stream - 1]].src_stride;
+    /* Where all rows have equal heads, those are known; else a window may start at any element. */
+    int64_t head = 0;
+    if (dst_strides % 16 != 0 || c[DML_REVERSED] == 2)
+        all |= (uint64_t)step;
+    else
+        while ((dst + (uint64_t)(head * rows->element)) % 16 != 0)
+            head++;
+    all |= (uint64_t)(c[DML_COUNT] * step) | (src_base + (uint64_t)(plan->src_offset + head * step + c[DML_LOW]));
+    if (c[DML_REVERSED] == 2)
+        all |= (uint64_t)c[DML_LOW_2] | (uint64_t)c[DML_LOW];
+    int64_t align = divisor(all, 16);
+    return align == 2 ? 1 : (int32_t)align;
+}
+
+static bool choose_rows(const dml_piece *piece, const dml_traits *traits, uint64_t src_base, uint64_t dst_base,
+                        dml_dispatch *dispatch)
 {
     const dml_plan *plan = &piece->plan;
     row_plan rows = {.plan = plan, .row = -1, .out = -1};
@@ -290,9 +318,12 @@ static bool choose_rows(const dml_piece *piece, const dml_traits *traits, uint64
         extent = plan->axes[rows.row].extent;
         step = plan->axes[rows.row].src_stride;
     } else {
-        rows = (row_plan){.plan = plan, .row = -1, .out = -1, .element = 1, .reach = 1};
         if (plan->item < 16)
             return false;
+        /* The row is one item, and its elements are narrow words. */
+        step = dispatch->constants[DML_EDGE];
+        rows = (row_plan){.plan = plan, .row = -1, .out = -1, .element = step, .reach = step};
+        extent = plan->item / step;
     }
     int64_t elements = tile_elements(&rows, step);
     find_out(&rows, elements, step);
@@ -300,6 +331,7 @@ static bool choose_rows(const dml_piece *piece, const dml_traits *traits, uint64
     int32_t *c = dispatch->constants;
     c[DML_REVERSED] = plan->reversed < 0 ? 0 : plan->reversed == rows.row ? 2 : 1;
     set_pattern(&rows, elements, step, c);
+    c[DML_ALIGN] = window_align(&rows, c, step, src_base, dst_base);
 
     uint32_t *table = dispatch->table;
     int64_t count = 1;
@@ -401,7 +433,7 @@ void dml_dispatch_choose(const dml_piece *piece, const dml_traits *traits, uint6
     if ((forced == DML_KERNEL_COUNT || forced == DML_KERNEL_COPY) && is_copy(plan, forced)) {
         dispatch->kernel = DML_KERNEL_COPY;
     } else if (forced != DML_KERNEL_ELEMENTS && !few && !piece->cut &&
-               choose_rows(piece, traits, dst_base, dispatch)) {
+               choose_rows(piece, traits, src_base, dst_base, dispatch)) {
         dispatch->kernel = DML_KERNEL_ROWS;
     } else {
         dispatch->kernel = DML_KERNEL_ELEMENTS;

@@ -49,10 +49,11 @@ enum {
     DML_HEAD,      /* rows: the inverse of a row element's odd part, modulo 16 */
     DML_UNIT_2,    /* rows, DML_REVERSED 2: the same two for the part that is not reversed */
     DML_LOW_2,
+    DML_ALIGN,     /* rows: what every window's address is a multiple of: 1, 4, 8 or 16 */
     DML_CONSTANTS
 };
 
-/* The table that both shaders read: a header, then DML_TABLE_AXIS words an axis, the outermost first. */
+/* The table that both shaders read (a uniform block): a header, then DML_TABLE_AXIS words an axis, the outermost first. */
 enum {
     DML_TABLE_RANK,
     DML_TABLE_TOTAL,      /* rows (times parts), or words of all elements */
@@ -71,8 +72,8 @@ enum {
     DML_TABLE_PART_TILES,
     DML_TABLE_UNUSED,
     DML_TABLE_CUT,        /* elements: reversed_begin, source_begin, source_end as pairs of words, low first */
-    DML_TABLE_AXES = DML_TABLE_CUT + 6,
-    DML_TABLE_AXIS = 5, /* extent, multiplier, src_stride, dst_stride, length_stride */
+    DML_TABLE_AXES = DML_TABLE_CUT + 8,
+    DML_TABLE_AXIS = 8, /* extent, multiplier, src_stride, dst_stride, length_stride, and three unused */
     DML_TABLE_WORDS = DML_TABLE_AXES + DML_TABLE_AXIS * (DML_MAX_AXES + 1)
 };
 

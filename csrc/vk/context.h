@@ -87,6 +87,10 @@ dml_code dml_buffer_create(dml_context *context, uint64_t size, dml_memory_kind 
 bool dml_buffer_import(dml_context *context, const void *data, uint64_t size, dml_buffer *buffer, uint64_t *offset);
 void dml_buffer_destroy(dml_context *context, dml_buffer *buffer);
 
+/* What a shader is bound to: source, destination, table and lengths. */
+enum { DML_BINDINGS = 4 };
+extern const VkDescriptorType dml_binding_types[DML_BINDINGS];
+
 /* kernels.c: the pipeline of a dispatch, made if need be; give it back when the job is done. */
 dml_code dml_pipeline_take(dml_context *context, const dml_dispatch *dispatch, dml_pipeline **pipeline,
                            dml_status *status);

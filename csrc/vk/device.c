@@ -107,7 +107,7 @@ static bool imports_buffers(VkPhysicalDevice physical)
 {
     VkPhysicalDeviceExternalBufferInfo info = {
         .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_EXTERNAL_BUFFER_INFO,
-        .usage = VK_BUFFER_USAGE_STORAGE_BUFFER_BIT | VK_BUFFER_USAGE_TRANSFER_SRC_BIT | VK_BUFFER_USAGE_TRANSFER_DST_BIT,
+        .usage = VK_BUFFER_USAGE_STORAGE_BUFFER_BIT | VK_BUFFER_USAGE_UNIFORM_BUFFER_BIT | VK_BUFFER_USAGE_TRANSFER_SRC_BIT | VK_BUFFER_USAGE_TRANSFER_DST_BIT,
         .handleType = VK_EXTERNAL_MEMORY_HANDLE_TYPE_HOST_ALLOCATION_BIT_EXT};
     VkExternalBufferProperties external = {.sType = VK_STRUCTURE_TYPE_EXTERNAL_BUFFER_PROPERTIES};
     vkGetPhysicalDeviceExternalBufferProperties(physical, &info, &external);
@@ -149,6 +149,8 @@ static void find_traits(VkPhysicalDevice physical, dml_device_traits *traits)
     traits->plan.parallel = cpu ? 256 : 1u << 16;
     traits->plan.max_groups = limits->maxComputeWorkGroupCount[0];
     traits->plan.alignment = (uint32_t)limits->minStorageBufferOffsetAlignment;
+    if (traits->plan.alignment < limits->minUniformBufferOffsetAlignment)
+        traits->plan.alignment = (uint32_t)limits->minUniformBufferOffsetAlignment;
     if (traits->plan.alignment < 16)
         traits->plan.alignment = 16;
     /* Below 2**32, since kernels count bytes in 32 bits; less the alignment, which a window may start early by. */

@@ -8,7 +8,9 @@
 #include "elements.spv.h"
 #include "rows.spv.h"
 
-enum { BINDINGS = 4 };
+const VkDescriptorType dml_binding_types[DML_BINDINGS] = {
+    VK_DESCRIPTOR_TYPE_STORAGE_BUFFER, VK_DESCRIPTOR_TYPE_STORAGE_BUFFER, VK_DESCRIPTOR_TYPE_UNIFORM_BUFFER,
+    VK_DESCRIPTOR_TYPE_STORAGE_BUFFER};
 
 static VkResult create_shader(dml_context *context, const uint32_t *code, size_t size, VkShaderModule *shader)
 {
@@ -19,14 +21,14 @@ static VkResult create_shader(dml_context *context, const uint32_t *code, size_t
 
 static VkResult create_layouts(dml_context *context)
 {
-    VkDescriptorSetLayoutBinding bindings[BINDINGS];
-    for (uint32_t i = 0; i < BINDINGS; i++)
+    VkDescriptorSetLayoutBinding bindings[DML_BINDINGS];
+    for (uint32_t i = 0; i < DML_BINDINGS; i++)
         bindings[i] = (VkDescriptorSetLayoutBinding){.binding = i,
-                                                     .descriptorType = VK_DESCRIPTOR_TYPE_STORAGE_BUFFER,
+                                                     .descriptorType = dml_binding_types[i],
                                                      .descriptorCount = 1,
                                                      .stageFlags = VK_SHADER_STAGE_COMPUTE_BIT};
     VkDescriptorSetLayoutCreateInfo set = {.sType = VK_STRUCTURE_TYPE_DESCRIPTOR_SET_LAYOUT_CREATE_INFO,
-                                           .bindingCount = BINDINGS,
+                                           .bindingCount = DML_BINDINGS,
                                            .pBindings = bindings};
     VkResult result = context->vk.vkCreateDescriptorSetLayout(context->device, &set, NULL, &context->set_layout);
     if (result)

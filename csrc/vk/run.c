@@ -10,7 +10,7 @@
 
 enum {
     MAX_PIECES = 32,         /* of one submission */
-    ARENA_BYTES = 64 * 1024, /* of tables and lengths; grows with the lengths of one piece */
+    ARENA_BYTES = 256 * 1024, /* of tables and lengths; grows with the lengths of one piece */
     ARENA_KEPT = 1024 * 1024
 };
 
@@ -92,11 +92,12 @@ static VkResult create_handles(dml_context *context, dml_job *job)
     result = context->vk.vkCreateFence(context->device, &fence, NULL, &job->fence);
     if (result)
         return result;
-    VkDescriptorPoolSize size = {VK_DESCRIPTOR_TYPE_STORAGE_BUFFER, 4 * MAX_PIECES};
+    const VkDescriptorPoolSize sizes[] = {{VK_DESCRIPTOR_TYPE_STORAGE_BUFFER, 3 * MAX_PIECES},
+                                          {VK_DESCRIPTOR_TYPE_UNIFORM_BUFFER, MAX_PIECES}};
     VkDescriptorPoolCreateInfo sets = {.sType = VK_STRUCTURE_TYPE_DESCRIPTOR_POOL_CREATE_INFO,
                                        .maxSets = MAX_PIECES,
-                                       .poolSizeCount = 1,
-                                       .pPoolSizes = &size};
+                                       .poolSizeCount = 2,
+                                       .pPoolSizes = sizes};
     return context->vk.vkCreateDescriptorPool(context->device, &sets, NULL, &job->sets);
 }
 
@@ -291,19 +292,21 @@ static VkResult write_set(dml_context *context, dml_job *job, const piece_slot *
     VkResult result = context->vk.vkAllocateDescriptorSets(context->device, &info, set);
     if (result)
         return result;
-    uint64_t table_bytes = job->dispatch.table_words * sizeof job->dispatch.table[0];
-    const VkDescriptorBufferInfo buffers[4] = {
+    const VkDescriptorBufferInfo buffers[DML_BINDINGS] = {
         {slot->src.buffer->handle, slot->src.offset, slot->src.size},
         {slot->dst.buffer->handle, slot->dst.offset, slot->dst.size},
-        {job->arena.handle, table, table_bytes},
+        {job->arena.handle, table, sizeof job->dispatch.table},
         {job->arena.handle, lengths, length_bytes},
     };
-    VkWriteDescriptorSet write = {.sType = VK_STRUCTURE_TYPE_WRITE_DESCRIPTOR_SET,
-                                  .dstSet = *set,
-                                  .descriptorCount = 4,
-                                  .descriptorType = VK_DESCRIPTOR_TYPE_STORAGE_BUFFER,
-                                  .pBufferInfo = buffers};
-    context->vk.vkUpdateDescriptorSets(context->device, 1, &write, 0, NULL);
+    VkWriteDescriptorSet writes[DML_BINDINGS];
+    for (uint32_t i = 0; i < DML_BINDINGS; i++)
+        writes[i] = (VkWriteDescriptorSet){.sType = VK_STRUCTURE_TYPE_WRITE_DESCRIPTOR_SET,
+                                           .dstSet = *set,
+                                           .dstBinding = i,
+                                           .descriptorCount = 1,
+                                           .descriptorType = dml_binding_types[i],
+                                           .pBufferInfo = &buffers[i]};
+    context->vk.vkUpdateDescriptorSets(context->device, DML_BINDINGS, writes, 0, NULL);
     return VK_SUCCESS;
 }
 
@@ -324,11 +327,10 @@ static dml_code record_dispatch(dml_context *context, dml_job *job, piece_slot *
     const dml_plan *plan = &job->piece.plan;
     const dml_dispatch *dispatch = &job->dispatch;
     dml_span span = dml_plan_length_span(plan);
-    uint64_t table_bytes = dispatch->table_words * sizeof dispatch->table[0];
     uint64_t length_bytes = (uint64_t)(span.end - span.begin) * sizeof(int64_t);
-    uint64_t table = arena_take(context, job, table_bytes), lengths = table;
+    uint64_t table = arena_take(context, job, sizeof dispatch->table), lengths = table;
     char *arena = job->arena.mapped;
-    memcpy(arena + table, dispatch->table, table_bytes);
+    memcpy(arena + table, dispatch->table, dispatch->table_words * sizeof dispatch->table[0]);
     if (length_bytes > 0) {
         lengths = arena_take(context, job, length_bytes);
         memcpy(arena + lengths, plan->lengths + span.begin, length_bytes);
@@ -337,7 +339,7 @@ static dml_code record_dispatch(dml_context *context, dml_job *job, piece_slot *
     VkDescriptorSet set;
     if (dml_pipeline_take(context, dispatch, &slot->pipeline, status))
         return status->code;
-    VkResult result = write_set(context, job, slot, table, lengths, length_bytes > 0 ? length_bytes : table_bytes, &set);
+    VkResult result = write_set(context, job, slot, table, lengths, length_bytes > 0 ? length_bytes : sizeof dispatch->table, &set);
     if (result)
         return dml_vk_fail(context, result, "vkAllocateDescriptorSets", status);
     context->vk.vkCmdBindPipeline(job->commands, VK_PIPELINE_BIND_POINT_COMPUTE, slot->pipeline->handle);
