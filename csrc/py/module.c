@@ -28,6 +28,60 @@ static PyObject *missing(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(none))
     return dml_device_missing();
 }
 
+/* For tests: take something away from all devices (-1: give it back); see dml_vk_override. */
+static PyObject *override(PyObject *Py_UNUSED(module), PyObject *args)
+{
+    const char *name;
+    long long value;
+    if (!PyArg_ParseTuple(args, "sL:_override", &name, &value))
+        return NULL;
+    if (!dml_vk_override(name, value))
+        return PyErr_Format(PyExc_ValueError, "no trait is called %s", name);
+    Py_RETURN_NONE;
+}
+
+static int context_of(PyObject *module, PyObject *device, dml_context **context)
+{
+    const dml_state *state = dml_state_of(module);
+    dml_choice choice;
+    dml_status status;
+    if ((device == Py_None ? dml_device_default(state, &choice) : dml_device_choose(state, device, &choice)) < 0)
+        return -1;
+    if (choice.host) {
+        PyErr_SetString(PyExc_ValueError, "device must be a Vulkan device");
+        return -1;
+    }
+    if (!dml_vk_context(choice.index, context, &status))
+        return 0;
+    dml_raise(state, &status);
+    return -1;
+}
+
+/* For tests: the pieces that each kernel has run on a device, as (copy, rows, elements). */
+static PyObject *counts(PyObject *module, PyObject *device)
+{
+    dml_context *context;
+    uint64_t count[DML_KERNEL_COUNT];
+    if (context_of(module, device, &context) < 0)
+        return NULL;
+    dml_vk_counts(context, count);
+    return Py_BuildValue("KKK", (unsigned long long)count[0], (unsigned long long)count[1],
+                         (unsigned long long)count[2]);
+}
+
+/* For the benchmark: submits one work group that does nothing, and waits for it. */
+static PyObject *empty_dispatch(PyObject *module, PyObject *device)
+{
+    dml_context *context;
+    dml_status status;
+    dml_code code;
+    if (context_of(module, device, &context) < 0)
+        return NULL;
+    Py_BEGIN_ALLOW_THREADS code = dml_vk_run_nothing(context, &status);
+    Py_END_ALLOW_THREADS if (code) return dml_raise(dml_state_of(module), &status);
+    Py_RETURN_NONE;
+}
+
 /* Atexit rather than the module's own end: the device must be idle before the interpreter takes its threads away, and
  * at that end the driver's library may be gone. Registered once a process, however often the module is imported. */
 static int register_shutdown(PyObject *module)
@@ -114,6 +168,9 @@ static PyMethodDef module_methods[] = {
     {"slice", DML_FAST(dml_py_slice), METH_FASTCALL, NULL},
     {"devices", devices, METH_NOARGS, NULL},
     {"missing", missing, METH_NOARGS, NULL},
+    {"empty_dispatch", empty_dispatch, METH_O, NULL},
+    {"_override", override, METH_VARARGS, NULL},
+    {"_counts", counts, METH_O, NULL},
     {"_shutdown", shutdown_vulkan, METH_NOARGS, NULL},
     {NULL, NULL, 0, NULL},
 };

@@ -55,7 +55,8 @@ struct dml_context {
     VkQueue queue;
     struct VolkDeviceTable vk;
     VkPhysicalDeviceMemoryProperties memory;
-    dml_device_traits traits;
+    dml_device_traits offered;
+    dml_device_traits traits; /* what is offered, less what a test took away */
     VkDescriptorSetLayout set_layout;
     VkPipelineLayout layout;
     VkShaderModule shaders[DML_KERNEL_COUNT];
@@ -65,6 +66,7 @@ struct dml_context {
     int in_flight; /* jobs handed out */
     bool lost;
     uint64_t uses;
+    uint64_t counts[DML_KERNEL_COUNT]; /* pieces run */
     int pipeline_count;
     dml_pipeline *pipelines[DML_MAX_PIPELINES];
 };
@@ -74,6 +76,8 @@ dml_code dml_vk_fail(dml_context *context, VkResult result, const char *doing, d
 
 /* device.c: why a physical device will not do (an empty reason if it will), and the context of one that does. */
 void dml_device_inspect(VkPhysicalDevice physical, dml_device_info *info);
+void dml_context_override(dml_context *context);
+bool dml_device_override(const char *name, int64_t value);
 dml_code dml_context_create(VkPhysicalDevice physical, dml_context **context, dml_status *status);
 void dml_context_destroy(dml_context *context); /* idle; NULL is fine */
 

@@ -163,6 +163,43 @@ static void find_traits(VkPhysicalDevice physical, dml_device_traits *traits)
     traits->queue_family = (uint32_t)compute_family(physical);
 }
 
+/* What a test may take away, and how much it left: -1 for everything. */
+static struct {
+    const char *name;
+    int64_t value;
+} overrides[] = {{"kernel", -1},    {"host_import", -1}, {"window", -1},  {"staging", -1},
+                 {"group_size", -1}, {"parallel", -1},    {"max_groups", -1}};
+
+static int64_t override(int i, int64_t offered)
+{
+    return overrides[i].value >= 0 && overrides[i].value < offered ? overrides[i].value : offered;
+}
+
+void dml_context_override(dml_context *context)
+{
+    const dml_device_traits *offered = &context->offered;
+    dml_device_traits *traits = &context->traits;
+    *traits = *offered;
+    traits->forced = (dml_kernel)override(0, offered->forced);
+    traits->host_import = override(1, offered->host_import);
+    traits->plan.window = override(2, offered->plan.window);
+    traits->staging = (uint64_t)override(3, (int64_t)offered->staging);
+    traits->plan.group_size = (uint32_t)override(4, offered->plan.group_size);
+    traits->plan.parallel = (uint32_t)override(5, offered->plan.parallel);
+    traits->plan.max_groups = (uint32_t)override(6, offered->plan.max_groups);
+}
+
+bool dml_device_override(const char *name, int64_t value)
+{
+    for (size_t i = 0; i < sizeof overrides / sizeof overrides[0]; i++) {
+        if (strcmp(overrides[i].name, name) == 0) {
+            overrides[i].value = value;
+            return true;
+        }
+    }
+    return false;
+}
+
 /* --- context --------------------------------------------------------------------------------------------------- */
 
 static VkResult create_device(dml_context *context)
@@ -200,7 +237,8 @@ dml_code dml_context_create(VkPhysicalDevice physical, dml_context **result, dml
     context->physical = physical;
     context->lock = (dml_lock)DML_LOCK_INIT;
     vkGetPhysicalDeviceMemoryProperties(physical, &context->memory);
-    find_traits(physical, &context->traits);
+    find_traits(physical, &context->offered);
+    dml_context_override(context);
 
     VkResult created = create_device(context);
     if (created) {

@@ -244,6 +244,17 @@ dml_code dml_vk_context(int index, dml_context **context, dml_status *status)
     return code;
 }
 
+bool dml_vk_override(const char *name, int64_t value)
+{
+    dml_lock_take(&state.lock);
+    bool known = dml_device_override(name, value);
+    for (int i = 0; i < state.count; i++)
+        if (state.contexts[i])
+            dml_context_override(state.contexts[i]);
+    dml_lock_give(&state.lock);
+    return known;
+}
+
 void dml_vk_shutdown(void)
 {
     dml_lock_take(&state.lock);

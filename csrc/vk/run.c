@@ -181,8 +181,17 @@ static VkResult submit_commands(dml_context *context, dml_job *job)
         .sType = VK_STRUCTURE_TYPE_SUBMIT_INFO, .commandBufferCount = 1, .pCommandBuffers = &job->commands};
     dml_lock_take(&context->lock);
     result = context->vk.vkQueueSubmit(context->queue, 1, &info, job->fence);
+    for (int i = 0; i < job->pieces; i++)
+        context->counts[job->slots[i].pipeline ? job->slots[i].pipeline->kernel : DML_KERNEL_COPY]++;
     dml_lock_give(&context->lock);
     return result;
+}
+
+void dml_vk_counts(dml_context *context, uint64_t counts[DML_KERNEL_COUNT])
+{
+    dml_lock_take(&context->lock);
+    memcpy(counts, context->counts, sizeof context->counts);
+    dml_lock_give(&context->lock);
 }
 
 /* Gives back what the pieces of a finished (or never submitted) submission held. */
@@ -427,6 +436,38 @@ dml_code dml_vk_run(dml_context *context, const dml_plan *plan, const void *src,
         refused = false;
         code = run_pieces(context, job, src, dst, false, &refused, &abandoned, status);
     }
+    if (abandoned)
+        return code;
+    if (code)
+        release_pieces(context, job);
+    give_job(context, job);
+    return code;
+}
+
+dml_code dml_vk_run_nothing(dml_context *context, dml_status *status)
+{
+    static const dml_piece nothing = {.plan = {.item = 1, .reversed = -1, .rank = 1, .axes = {{.extent = 0}}}};
+    dml_job *job = NULL;
+    if (take_job(context, &job, status))
+        return status->code;
+    bool abandoned = false;
+    dml_plan_copy(&job->piece.plan, &nothing.plan);
+    job->piece.cut = false;
+    dml_dispatch_choose(&job->piece, &context->traits.plan, 0, 0, DML_KERNEL_ELEMENTS, &job->dispatch);
+    job->dispatch.groups = 1;
+    piece_slot *slot = &job->slots[0];
+    memset(slot, 0, sizeof *slot);
+    job->pieces = 1;
+    dml_code code = reserve(context, &job->arena, ARENA_BYTES, DML_MEMORY_HOST, status);
+    if (!code) {
+        slot->src.buffer = slot->dst.buffer = &job->arena;
+        slot->src.size = slot->dst.size = 16;
+        VkResult result = begin_commands(context, job);
+        code = result ? dml_vk_fail(context, result, "vkBeginCommandBuffer", status)
+                      : record_dispatch(context, job, slot, status);
+    }
+    if (!code)
+        code = flush(context, job, &abandoned, status);
     if (abandoned)
         return code;
     if (code)

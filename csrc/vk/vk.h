@@ -6,7 +6,7 @@
 #ifndef DML_VK_VK_H
 #define DML_VK_VK_H
 
-#include "core/plan.h"
+#include "core/dispatch.h"
 #include "core/status.h"
 
 typedef struct dml_device_info {
@@ -33,6 +33,17 @@ dml_code dml_vk_context(int index, dml_context **context, dml_status *status);
 /* Runs a plan between two arrays in host memory (bases as in dml_host_run), and waits until it is done. On failure the
  * destination may be partly written. */
 dml_code dml_vk_run(dml_context *context, const dml_plan *plan, const void *src, void *dst, dml_status *status);
+
+/* For tests: makes every device, from now on, look as if it offered less. Values above what a device has, or -1, leave it as it is.
+ * `name` is one of the traits listed in device.c, or "kernel", which picks a kernel wherever it can do the work.
+ * False for a name that is none. */
+bool dml_vk_override(const char *name, int64_t value);
+
+/* How many pieces each kernel has run on a context: copy, rows, elements. */
+void dml_vk_counts(dml_context *context, uint64_t counts[DML_KERNEL_COUNT]);
+
+/* Submits one work group with nothing to do, and waits: what any call costs at least. For the benchmark. */
+dml_code dml_vk_run_nothing(dml_context *context, dml_status *status);
 
 /* Waits for calls in flight and destroys all contexts and the instance. Called once, at exit; what is asked for after that
  * fails with DML_NO_DEVICE. */
