@@ -33,8 +33,8 @@ layout(set = 0, binding = 2, std140) uniform Table {
     uint stream_stride;
     uint out_stride;
     uint src_last;
-    uint parts;
-    uint parts_multiplier;
+    uint rows;
+    uint rows_multiplier;
     uint part_tiles;
     uint unused;
     uvec2 reversed_begin; // 64 bits each, low word first
@@ -58,17 +58,20 @@ struct Place {
     uint dst;
     uint entry;    // of lengths
     uint reversed; // index on the reversed axis, left out of src
+    uint left;     // how many places are left along the last axis, this one included
 };
 
 // Where the n-th combination of the table's axes lies.
 Place locate(uint n)
 {
-    Place place = Place(table.src_offset, table.dst_offset, table.length_offset, 0);
+    Place place = Place(table.src_offset, table.dst_offset, table.length_offset, 0, 1);
     for (uint k = table.rank; k-- > 0;) {
         uvec4 axis = table.axes[2 * k];
         uint quotient = divide(n, axis.x, axis.y);
         uint index = n - quotient * axis.x;
         n = quotient;
+        if (k + 1 == table.rank)
+            place.left = axis.x - index;
         place.dst += index * axis.w;
         if (REVERSED != 0) {
             place.entry += index * table.axes[2 * k + 1].x;
@@ -80,6 +83,15 @@ Place locate(uint n)
         place.src += index * axis.z;
     }
     return place;
+}
+
+// From one place to the next along the table's last axis.
+Place last_step()
+{
+    uint k = max(table.rank, 1) - 1;
+    bool reversed = k == table.reversed_axis;
+    uvec4 axis = table.axes[2 * k];
+    return Place(reversed ? 0 : axis.z, axis.w, table.axes[2 * k + 1].x, reversed ? 1 : 0, 0);
 }
 
 // One narrow word.

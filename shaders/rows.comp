@@ -1,10 +1,10 @@
 // Rows of contiguous destination bytes, put together as 16-byte words.
 //
-// A row is `extent` elements; an element is EXTENT_1 x EXTENT_0 items of ITEM bytes, whose sources lie near each other but
+// A row is `extent` elements; an element is EXTENT_2 x EXTENT_1 x EXTENT_0 items of ITEM bytes, whose sources lie near each other but
 // for one axis of "streams". COUNT elements make a tile of WORDS whole words. The bytes of a tile come from one
 // small window of each stream, always at the same places: the pattern is known when the pipeline is made, loops unroll, and
 // what is left are loads, shifts and masks. All windows start at a multiple of ALIGN bytes; at odd ones they are shifted
-// into place. (No array holds a window: compilers find equal loads more readily than they take arrays apart.)
+// into place.
 // What precedes the first whole word of a row and follows the last goes by narrow words, so that no byte outside is written.
 //
 // REVERSED 1: the table names the reversed axis, rows move whole. REVERSED 2: the row itself is reversed up to its length;
@@ -19,61 +19,121 @@ layout(constant_id = 4) const uint EXTENT_0 = 1;
 layout(constant_id = 5) const int STRIDE_0 = 0;
 layout(constant_id = 6) const uint EXTENT_1 = 1;
 layout(constant_id = 7) const int STRIDE_1 = 0;
-layout(constant_id = 8) const uint STREAM = 0;
-layout(constant_id = 9) const int STEP = 1;
-layout(constant_id = 10) const uint COUNT = 16;
-layout(constant_id = 11) const uint WORDS = 1;
-layout(constant_id = 12) const uint UNIT = 8;
-layout(constant_id = 13) const int LOW = 0;
-layout(constant_id = 14) const uint WINDOW = 2;
-layout(constant_id = 15) const uint OUTS = 1;
-layout(constant_id = 16) const uint STREAMS = 1;
-layout(constant_id = 17) const int OUT_STEP = 0;
-layout(constant_id = 18) const uint HEAD = 1;
-layout(constant_id = 19) const uint UNIT_2 = 8;
-layout(constant_id = 20) const int LOW_2 = 0;
-layout(constant_id = 21) const uint ALIGN = 1;
+layout(constant_id = 8) const uint EXTENT_2 = 1;
+layout(constant_id = 9) const int STRIDE_2 = 0;
+layout(constant_id = 10) const uint STREAM = 0;
+layout(constant_id = 11) const int STEP = 1;
+layout(constant_id = 12) const uint COUNT = 16;
+layout(constant_id = 13) const uint WORDS = 1;
+layout(constant_id = 14) const uint UNIT = 8;
+layout(constant_id = 15) const int LOW = 0;
+layout(constant_id = 16) const uint WINDOW = 2;
+layout(constant_id = 17) const uint OUTS = 1;
+layout(constant_id = 18) const uint STREAMS = 1;
+layout(constant_id = 19) const int OUT_STEP = 0;
+layout(constant_id = 20) const uint HEAD = 1;
+layout(constant_id = 21) const uint UNIT_2 = 8;
+layout(constant_id = 22) const int LOW_2 = 0;
+layout(constant_id = 23) const uint ALIGN = 1;
 
-const uint ELEMENT = ITEM * EXTENT_0 * EXTENT_1;
+const uint ELEMENT = ITEM * EXTENT_0 * EXTENT_1 * EXTENT_2;
 const uint EVEN = ELEMENT & (~ELEMENT + 1); // its largest power of two
 const uint HEADS = EVEN < 16 ? 16 / EVEN : 1; // elements until word starts come round again
 
-// Where byte `at` of a tile comes from: x the stream, y the byte in its window. All arguments are constants.
-uvec2 pattern(uint at, int step, int low)
+// Source offset of byte `within` of an element, given how far apart streams are.
+uint source_within(uint within, uint stream_stride)
 {
-    uint within = at % ELEMENT;
-    uint x0 = within / ITEM % EXTENT_0, x1 = within / ITEM / EXTENT_0;
-    int offset = int(at / ELEMENT) * step + int(within % ITEM) - low;
-    offset += (STREAM == 1 ? 0 : int(x0) * STRIDE_0) + (STREAM == 2 ? 0 : int(x1) * STRIDE_1);
-    return uvec2(STREAM == 1 ? x0 : STREAM == 2 ? x1 : 0, uint(offset));
+    uint item = within / ITEM;
+    uvec3 x = uvec3(item % EXTENT_0, item / EXTENT_0 % EXTENT_1, item / EXTENT_0 / EXTENT_1);
+    return within % ITEM + x.x * (STREAM == 1 ? stream_stride : STRIDE_0) + x.y * (STREAM == 2 ? stream_stride : STRIDE_1) +
+           x.z * (STREAM == 3 ? stream_stride : STRIDE_2);
 }
 
-// Word i of the window that starts at src. The last may reach beyond the source, by bytes that are then not used.
-uint64_t window_word(uint src, uint i)
+// Which stream that byte is of.
+uint stream_within(uint within)
+{
+    uint item = within / ITEM;
+    return STREAM == 1 ? item % EXTENT_0 : STREAM == 2 ? item / EXTENT_0 % EXTENT_1 : STREAM == 3 ? item / EXTENT_0 / EXTENT_1 : 0;
+}
+
+// Where byte `at` of a tile is in the windows, one behind the other. All arguments are constants.
+uint pattern(uint at, int step, int low)
+{
+    uint offset = at / ELEMENT * step + source_within(at % ELEMENT, 0) - low;
+    return stream_within(at % ELEMENT) * (8 * WINDOW) + offset;
+}
+
+// The words of all windows. Not an array: compilers take structures and vectors apart more readily.
+struct Window {
+    u64vec4 a, b, c, d, e, f, g, h;
+};
+
+uint64_t word_of(Window w, uint i)
+{
+    u64vec4 low = i < 4 ? w.a : i < 8 ? w.b : i < 12 ? w.c : w.d;
+    u64vec4 high = i < 20 ? w.e : i < 24 ? w.f : i < 28 ? w.g : w.h;
+    return i < 16 ? low[i % 4] : high[i % 4];
+}
+
+void set_word(inout Window w, uint i, uint64_t word)
+{
+    uint k = i % 4;
+    if (i < 4)
+        w.a[k] = word;
+    else if (i < 8)
+        w.b[k] = word;
+    else if (i < 12)
+        w.c[k] = word;
+    else if (i < 16)
+        w.d[k] = word;
+    else if (i < 20)
+        w.e[k] = word;
+    else if (i < 24)
+        w.f[k] = word;
+    else if (i < 28)
+        w.g[k] = word;
+    else
+        w.h[k] = word;
+}
+
+// The window that starts at src. Its last word may reach beyond the source, by bytes that are then not used.
+void load_window(inout Window w, uint first, uint src)
 {
     if (ALIGN == 16) {
-        u64vec2 pair = src16[(src >> 4) + i / 2];
-        return i % 2 == 0 ? pair.x : pair.y;
+        [[unroll]] for (uint i = 0; i < WINDOW; i += 2) {
+            u64vec2 pair = src16[(src >> 4) + i / 2];
+            set_word(w, first + i, pair.x);
+            if (i + 1 < WINDOW)
+                set_word(w, first + i + 1, pair.y);
+        }
+    } else if (ALIGN == 8) {
+        [[unroll]] for (uint i = 0; i < WINDOW; i++)
+            set_word(w, first + i, src8[(src >> 3) + i]);
+    } else if (ALIGN == 4) {
+        [[unroll]] for (uint i = 0; i < WINDOW; i++) {
+            uint from = (src >> 2) + 2 * i;
+            uint last = i + 1 < WINDOW ? from + 1 : min(from + 1, table.src_last * 2 + 1);
+            set_word(w, first + i, packUint2x32(uvec2(src4[from], src4[last])));
+        }
+    } else {
+        uint from = src >> 3, shift = src % 8 * 8;
+        uint64_t word = src8[from];
+        [[unroll]] for (uint i = 0; i < WINDOW; i++) {
+            uint64_t next = src8[i + 1 < WINDOW ? from + i + 1 : min(from + i + 1, table.src_last)];
+            set_word(w, first + i, word >> shift | next << 1 << (63 - shift));
+            word = next;
+        }
     }
-    if (ALIGN == 8)
-        return src8[(src >> 3) + i];
-    bool last = i + 1 == WINDOW;
-    if (ALIGN == 4) {
-        uint from = (src >> 2) + 2 * i;
-        return packUint2x32(uvec2(src4[from], src4[last ? min(from + 1, table.src_last * 2 + 1) : from + 1]));
-    }
-    uint from = (src >> 3) + i, shift = src % 8 * 8;
-    return src8[from] >> shift | src8[last ? min(from + 1, table.src_last) : from + 1] << 1 << (63 - shift);
 }
 
 // Four bytes of a tile, or (where as many stay together) eight. `out_step` is the offset of the destination row.
-uint compose4(uint src, uint first, int out_step, int step, int low, uint unit)
+uint compose4(Window w, uint first, int out_step, int step, int low, uint unit)
 {
     uint word = 0;
     [[unroll]] for (uint at = 0; at < 4; at += unit) {
-        uvec2 from = pattern(first + at, step, low - out_step);
-        uvec2 halves = unpackUint2x32(window_word(src + from.x * table.stream_stride, from.y / 8));
-        uint bytes = (from.y % 8 < 4 ? halves.x : halves.y) >> (from.y % 4 * 8);
+        uint from = pattern(first + at, step, low - out_step);
+        uvec2 halves = unpackUint2x32(word_of(w, from / 8));
+        uint bytes = (from % 8 < 4 ? halves.x : halves.y) >> (from % 4 * 8);
         if (unit < 4)
             bytes &= (1u << (unit * 8 % 32)) - 1;
         word |= bytes << (at * 8);
@@ -81,14 +141,12 @@ uint compose4(uint src, uint first, int out_step, int step, int low, uint unit)
     return word;
 }
 
-uint64_t compose8(uint src, uint first, int out_step, int step, int low, uint unit)
+uint64_t compose8(Window w, uint first, int out_step, int step, int low, uint unit)
 {
-    if (unit == 8) {
-        uvec2 from = pattern(first, step, low - out_step);
-        return window_word(src + from.x * table.stream_stride, from.y / 8);
-    }
-    return packUint2x32(uvec2(compose4(src, first, out_step, step, low, unit),
-                              compose4(src, first + 4, out_step, step, low, unit)));
+    if (unit == 8)
+        return word_of(w, pattern(first, step, low - out_step) / 8);
+    return packUint2x32(uvec2(compose4(w, first, out_step, step, low, unit),
+                              compose4(w, first + 4, out_step, step, low, unit)));
 }
 
 // The elements of a row that no whole tile covers: `head` in front and the rest after `after`.
@@ -99,9 +157,7 @@ void copy_edges(uint src, uint dst, uint count, uint head, uint after, int step)
         uint element = n / (ELEMENT / EDGE), byte = n % (ELEMENT / EDGE) * EDGE;
         if (element >= head)
             element += after - head;
-        uint x0 = byte / ITEM % EXTENT_0, x1 = byte / ITEM / EXTENT_0;
-        uint from = src + element * step + byte % ITEM;
-        from += x0 * (STREAM == 1 ? table.stream_stride : STRIDE_0) + x1 * (STREAM == 2 ? table.stream_stride : STRIDE_1);
+        uint from = src + element * step + source_within(byte, table.stream_stride);
         [[unroll]] for (uint o = 0; o < OUTS; o++)
             copy_edge(from + o * OUT_STEP, dst + element * ELEMENT + byte + o * table.out_stride);
     }
@@ -109,12 +165,15 @@ void copy_edges(uint src, uint dst, uint count, uint head, uint after, int step)
 
 void copy_tile(uint src, uint dst, int step, int low, uint unit)
 {
+    Window w;
+    [[unroll]] for (uint s = 0; s < STREAMS; s++)
+        load_window(w, s * WINDOW, src + s * table.stream_stride);
     [[unroll]] for (uint o = 0; o < OUTS; o++) {
         uint word = (dst + o * table.out_stride) >> 4;
         int out_step = int(o) * OUT_STEP;
         [[unroll]] for (uint k = 0; k < 16 * WORDS; k += 16)
-            dst16[word + k / 16] = u64vec2(compose8(src, k, out_step, step, low, unit),
-                                           compose8(src, k + 8, out_step, step, low, unit));
+            dst16[word + k / 16] = u64vec2(compose8(w, k, out_step, step, low, unit),
+                                           compose8(w, k + 8, out_step, step, low, unit));
     }
 }
 
@@ -139,23 +198,30 @@ void copy_row(uint src, uint dst, uint count, uint part, int step, int low, uint
 
 void main()
 {
-    uint begin = gl_WorkGroupID.x * table.per_group;
-    uint end = min(begin + table.per_group, table.total);
-    for (uint n = begin; n < end; n++) {
-        uint row = divide(n, table.parts, table.parts_multiplier);
-        uint part = n - row * table.parts;
-        Place place = locate(row);
-        if (REVERSED == 1) {
-            uint length = uint(lengths[place.entry]), i = place.reversed;
-            place.src += (i < length ? length - 1 - i : i) * table.reversed_stride;
-        }
-        if (REVERSED == 2) {
-            uint length = uint(lengths[place.entry]);
-            copy_row(place.src + (length - 1) * -STEP, place.dst, length, part, STEP, LOW, UNIT);
-            copy_row(place.src + length * -STEP, place.dst + length * ELEMENT, table.extent - length, part, -STEP, LOW_2,
-                     UNIT_2);
-        } else {
-            copy_row(place.src, place.dst, table.extent, part, STEP, LOW, UNIT);
+    // Neighbouring rows of a work group lie along the table's last axis, so that most are found by a step.
+    Place step = last_step();
+    uint n = gl_WorkGroupID.x * table.per_group;
+    uint end = min(n + table.per_group, table.total);
+    while (n < end) {
+        uint part = divide(n, table.rows, table.rows_multiplier);
+        Place place = locate(n - part * table.rows);
+        uint run = min(place.left, end - n);
+        n += run;
+        for (; run > 0; run--) {
+            uint src = place.src, dst = place.dst;
+            uint length = REVERSED == 0 ? 0 : uint(lengths[place.entry]), i = place.reversed;
+            if (REVERSED == 1)
+                src += (i < length ? length - 1 - i : i) * table.reversed_stride;
+            if (REVERSED == 2) {
+                copy_row(src + (length - 1) * -STEP, dst, length, part, STEP, LOW, UNIT);
+                copy_row(src + length * -STEP, dst + length * ELEMENT, table.extent - length, part, -STEP, LOW_2, UNIT_2);
+            } else {
+                copy_row(src, dst, table.extent, part, STEP, LOW, UNIT);
+            }
+            place.src += step.src;
+            place.dst += step.dst;
+            place.entry += step.entry;
+            place.reversed += step.reversed;
         }
     }
 }

@@ -7,7 +7,9 @@ enum {
     WINDOW_WORDS = 32, /* most 8-byte words that an invocation of rows loads, and GLSL's array for them */
     TILE_WORDS = 8,    /* most 16-byte words it stores */
     SHORT_ITEM = 128,  /* items below are moved by patterns, longer ones as rows of their own */
+    SHORT_ROW = 32,    /* a row that is shorter is not worth one */
     ROW_BYTES = 128,   /* a row that is shorter is better made an inner axis of a longer one */
+    INNERS = 3,
     STREAMS = 8,
     NEAR = 64,         /* source strides up to here share a window */
     COPY_RUN = 16384,  /* from here on a region of a copy command pays */
@@ -60,7 +62,7 @@ static int32_t edge_bytes(const dml_plan *plan, uint64_t src_base, uint64_t dst_
 typedef struct row_plan {
     const dml_plan *plan;
     int row;      /* axis along which a row runs, or -1: a row is one item */
-    int inner[2]; /* axes inside a row element, the fastest first */
+    int inner[INNERS]; /* axes inside a row element, the fastest first */
     int inners;
     int stream; /* 0, or 1 + index into inner of the axis whose indices have streams of their own */
     int out;    /* axis whose indices share a window, or -1 */
@@ -102,7 +104,7 @@ static bool make_inner(row_plan *rows, int k)
     const dml_axis *axis = &rows->plan->axes[k];
     int64_t reach = (axis->extent - 1) * magnitude(axis->src_stride);
     bool near = magnitude(axis->src_stride) <= NEAR && reach <= 8 * WINDOW_WORDS;
-    if (rows->inners == 2 || rows->plan->reversed == k || axis->length_stride != 0 ||
+    if (rows->inners == INNERS || rows->plan->reversed == k || axis->length_stride != 0 ||
         rows->element * axis->extent > 16 * TILE_WORDS || (!near && (rows->stream || axis->extent > STREAMS)))
         return false;
     rows->inner[rows->inners++] = k;
@@ -114,33 +116,25 @@ static bool make_inner(row_plan *rows, int k)
     return true;
 }
 
-/* Finds the row axis among those that are contiguous in the destination, from the innermost outwards. */
+/* Finds the row axis among those that are contiguous in the destination: the innermost that makes rows long enough, or the one
+ * that makes the longest. What is further in becomes part of a row's elements. */
 static bool find_pattern(row_plan *rows)
 {
     const dml_plan *plan = rows->plan;
-    rows->element = rows->reach = plan->item;
-    for (int k = plan->rank - 1; k >= 0 && plan->axes[k].dst_stride == rows->element; k--) {
-        const dml_axis *axis = &plan->axes[k];
-        bool longer = k > 0 && plan->axes[k - 1].dst_stride == rows->element * axis->extent;
-        bool wide = axis->extent * rows->element >= ROW_BYTES;
-        row_plan before = *rows;
-        if (can_be_row(rows, k)) {
+    row_plan trial = *rows;
+    int64_t longest = 0;
+    trial.element = trial.reach = plan->item;
+    for (int k = plan->rank - 1; k >= 0 && plan->axes[k].dst_stride == trial.element; k--) {
+        int64_t bytes = plan->axes[k].extent * trial.element;
+        if (bytes > longest && can_be_row(&trial, k)) {
+            longest = bytes;
+            *rows = trial;
             rows->row = k;
-            if (wide || !longer)
-                return true;
         }
-        if (!make_inner(rows, k))
-            return rows->row >= 0;
-        /* An inner axis is of use only if a row axis is found beyond it; keep the one found so far otherwise. */
-        bool next = longer && can_be_row(rows, k - 1);
-        if (!next && rows->row == k) {
-            *rows = before;
-            rows->row = k;
-            return true;
-        }
-        rows->row = -1;
+        if (longest >= ROW_BYTES || !make_inner(&trial, k))
+            break;
     }
-    return rows->row >= 0;
+    return longest > 0;
 }
 
 /* An outer axis whose source interleaves with the row's, as the two halves of space_to_depth: one window serves all. */
@@ -179,12 +173,17 @@ static bool heads_align(const row_plan *rows, uint64_t dst_base)
 /* Source offset of a tile's byte from its first element's, within its stream; `stream` says which. */
 static int64_t pattern_at(const int32_t *c, int64_t element_bytes, int64_t step, int64_t byte, int64_t *stream)
 {
-    int64_t element = byte / element_bytes, rest = byte % element_bytes;
-    int64_t within = rest % c[DML_ITEM], index = rest / c[DML_ITEM];
-    int64_t x0 = index % c[DML_EXTENT_0], x1 = index / c[DML_EXTENT_0];
-    *stream = c[DML_STREAM] == 1 ? x0 : c[DML_STREAM] == 2 ? x1 : 0;
-    return element * step + within + (c[DML_STREAM] == 1 ? 0 : x0 * c[DML_STRIDE_0]) +
-           (c[DML_STREAM] == 2 ? 0 : x1 * c[DML_STRIDE_1]);
+    int64_t within = byte % element_bytes, index = within / c[DML_ITEM];
+    int64_t offset = byte / element_bytes * step + within % c[DML_ITEM];
+    *stream = 0;
+    for (int i = 0; i < INNERS; i++) {
+        int64_t extent = c[DML_EXTENT_0 + 2 * i], x = index % extent;
+        index /= extent;
+        offset += x * c[DML_STRIDE_0 + 2 * i]; /* that of a stream is 0 */
+        if (c[DML_STREAM] == i + 1)
+            *stream = x;
+    }
+    return offset;
 }
 
 /* The lowest source offset of the pattern, outs included, and the most bytes that stay together in it. */
@@ -218,15 +217,12 @@ static int32_t inverse_mod_16(int64_t odd)
 
 static void set_pattern(const row_plan *rows, int64_t elements, int64_t step, int32_t *c)
 {
-    const dml_axis none = {1, 0, 0, 0};
-    const dml_axis *axes[2] = {&none, &none};
-    for (int i = 0; i < rows->inners; i++)
-        axes[i] = &rows->plan->axes[rows->inner[i]];
+    for (int i = 0; i < INNERS; i++) {
+        const dml_axis *axis = i < rows->inners ? &rows->plan->axes[rows->inner[i]] : NULL;
+        c[DML_EXTENT_0 + 2 * i] = axis ? (int32_t)axis->extent : 1;
+        c[DML_STRIDE_0 + 2 * i] = axis && rows->stream != i + 1 ? (int32_t)axis->src_stride : 0;
+    }
     c[DML_ITEM] = (int32_t)(rows->row < 0 ? step : rows->plan->item);
-    c[DML_EXTENT_0] = (int32_t)axes[0]->extent;
-    c[DML_EXTENT_1] = (int32_t)axes[1]->extent;
-    c[DML_STRIDE_0] = rows->stream == 1 ? 0 : (int32_t)axes[0]->src_stride;
-    c[DML_STRIDE_1] = rows->stream == 2 ? 0 : (int32_t)axes[1]->src_stride;
     c[DML_STREAM] = rows->stream;
     c[DML_STREAMS] = streams(rows);
     c[DML_COUNT] = (int32_t)elements;
@@ -262,8 +258,8 @@ static void share_rows(dml_dispatch *dispatch, const dml_traits *traits, int64_t
     dispatch->groups = (uint32_t)((total + per_group - 1) / per_group);
     dispatch->table[DML_TABLE_TOTAL] = (uint32_t)total;
     dispatch->table[DML_TABLE_PER_GROUP] = (uint32_t)per_group;
-    dispatch->table[DML_TABLE_PARTS] = (uint32_t)parts;
-    dispatch->table[DML_TABLE_PARTS_MULTIPLIER] = multiplier((uint32_t)parts);
+    dispatch->table[DML_TABLE_ROWS] = (uint32_t)rows;
+    dispatch->table[DML_TABLE_ROWS_MULTIPLIER] = multiplier((uint32_t)rows);
     dispatch->table[DML_TABLE_PART_TILES] = (uint32_t)part;
 }
 
@@ -275,8 +271,8 @@ static bool is_outer(const row_plan *rows, int k)
 /* More elements to a tile until each stream's loads are words and no store stands alone. */
 static int64_t tile_elements(const row_plan *rows, int64_t step)
 {
-    int64_t elements = period(rows);
-    while (window_words(rows, elements, step) < 2 && fits(rows, 2 * elements, step))
+    int64_t elements = period(rows), enough = streams(rows) > 4 ? 1 : 2;
+    while (window_words(rows, elements, step) < enough && fits(rows, 2 * elements, step))
         elements *= 2;
     return elements;
 }
@@ -325,6 +321,8 @@ static bool choose_rows(const dml_piece *piece, const dml_traits *traits, uint64
         rows = (row_plan){.plan = plan, .row = -1, .out = -1, .element = step, .reach = step};
         extent = plan->item / step;
     }
+    if (extent * rows.element < SHORT_ROW)
+        return false;
     int64_t elements = tile_elements(&rows, step);
     find_out(&rows, elements, step);
 

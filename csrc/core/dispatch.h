@@ -36,7 +36,9 @@ enum {
     DML_STRIDE_0,
     DML_EXTENT_1,
     DML_STRIDE_1,
-    DML_STREAM,    /* rows: which of the two reads a stream of its own per index: 0 none, 1 the first, 2 the second */
+    DML_EXTENT_2,
+    DML_STRIDE_2,
+    DML_STREAM,    /* rows: which of the three reads a stream of its own per index, from 1; 0 none */
     DML_STEP,      /* rows: source bytes from one row element to the next */
     DML_COUNT,     /* rows: row elements a tile has */
     DML_WORDS,     /* rows: 16-byte words a tile has */
@@ -67,9 +69,9 @@ enum {
     DML_TABLE_STREAM,     /* rows: bytes between streams */
     DML_TABLE_OUT,        /* rows: bytes between the destinations of one window */
     DML_TABLE_LAST,       /* rows: the last 8-byte word of the source window */
-    DML_TABLE_PARTS,      /* rows: work groups that share a row, the multiplier of a division by it, tiles of a part */
-    DML_TABLE_PARTS_MULTIPLIER,
-    DML_TABLE_PART_TILES,
+    DML_TABLE_ROWS,       /* rows: how many, and the multiplier of a division by it */
+    DML_TABLE_ROWS_MULTIPLIER,
+    DML_TABLE_PART_TILES, /* rows: tiles of a part; the parts of all rows come one after the other */
     DML_TABLE_UNUSED,
     DML_TABLE_CUT,        /* elements: reversed_begin, source_begin, source_end as pairs of words, low first */
     DML_TABLE_AXES = DML_TABLE_CUT + 8,

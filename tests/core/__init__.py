@@ -1,0 +1,400 @@
+"""csrc/core without Python and without Vulkan: its structures mirrored for ctypes, what a plan means in NumPy, and what the
+shaders make of a dispatch.
+
+Everything here is written anew from the headers' words, for the C to be judged by.
+"""
+
+import contextlib
+import ctypes
+from ctypes import POINTER, Structure, byref, c_bool, c_char, c_char_p, c_int, c_int32, c_int64, c_longlong, c_uint32, c_uint64
+
+import numpy as np
+
+import support
+
+MAX_RANK = 64
+MAX_AXES = 2 * MAX_RANK + 2
+CONSTANTS = 22
+TABLE_WORDS = 24 + 8 * (MAX_AXES + 1)
+COPY, ROWS, ELEMENTS, ANY = range(4)
+
+
+class Axis(Structure):
+    _fields_ = [(name, c_int64) for name in ("extent", "src_stride", "dst_stride", "length_stride")]
+
+
+class Span(Structure):
+    _fields_ = [("begin", c_int64), ("end", c_int64)]
+
+
+class Plan(Structure):
+    _fields_ = [
+        ("item", c_int64),
+        ("src_offset", c_int64),
+        ("dst_offset", c_int64),
+        ("lengths", POINTER(c_int64)),
+        ("length_count", c_int64),
+        ("length_offset", c_int64),
+        ("rank", c_int),
+        ("reversed", c_int),
+        ("axes", Axis * MAX_AXES),
+    ]
+
+
+class Piece(Structure):
+    _fields_ = [
+        ("plan", Plan),
+        ("reversed_begin", c_int64),
+        ("source_begin", c_int64),
+        ("source_end", c_int64),
+        ("cut", c_bool),
+    ]
+
+
+class Split(Structure):
+    _fields_ = [("plan", Plan), ("tile", c_int64 * (MAX_AXES + 1)), ("begin", c_int64 * (MAX_AXES + 1)), ("done", c_bool)]
+
+
+class Tensor(Structure):
+    _fields_ = [("rank", c_int), ("item", c_int64), ("shape", c_int64 * MAX_RANK), ("strides", c_int64 * MAX_RANK)]
+
+
+class Ints(Structure):
+    _fields_ = [("count", c_int64), ("value", c_int64 * MAX_RANK)]
+
+
+class SliceArgs(Structure):
+    _fields_ = [(name, POINTER(Ints)) for name in ("offsets", "sizes", "strides", "output_sizes")]
+
+
+class BlockArgs(Structure):
+    _fields_ = [
+        ("block_size", POINTER(Ints)),
+        ("single", c_bool),
+        ("to_space", c_bool),
+        ("crd", c_bool),
+        ("channels_last", c_bool),
+    ]
+
+
+class ReverseArgs(Structure):
+    _fields_ = [("axis", c_int), ("batch_axis", c_int), ("length_rank", c_int), ("length_shape", POINTER(c_int64))]
+
+
+class Status(Structure):
+    _fields_ = [("code", c_int), ("result", c_int), ("axis", c_longlong), ("rank", c_int), ("message", c_char * 512)]
+
+
+class Traits(Structure):
+    _fields_ = [(name, c_uint32) for name in ("group_size", "max_groups", "parallel", "alignment")] + [("window", c_int64)]
+
+
+class Dispatch(Structure):
+    _fields_ = [
+        ("kernel", c_int),
+        ("src_window", Span),
+        ("dst_window", Span),
+        ("constants", c_int32 * CONSTANTS),
+        ("groups", c_uint32),
+        ("table_words", c_uint32),
+        ("table", c_uint32 * TABLE_WORDS),
+    ]
+
+
+class _Entry(Structure):
+    _fields_ = [("name", c_char_p), ("value", c_longlong)]
+
+
+MIRRORED = {
+    "dml_axis": Axis,
+    "dml_span": Span,
+    "dml_plan": Plan,
+    "dml_piece": Piece,
+    "dml_split": Split,
+    "dml_tensor": Tensor,
+    "dml_ints": Ints,
+    "dml_slice_args": SliceArgs,
+    "dml_block_args": BlockArgs,
+    "dml_reverse_args": ReverseArgs,
+    "dml_status": Status,
+    "dml_traits": Traits,
+    "dml_dispatch": Dispatch,
+}
+
+
+class Core:
+    """The core, compiled into `folder` as a library of its own, with nothing else linked to it."""
+
+    def __init__(self, folder):
+        path = folder / "core.so"
+        sources = [*sorted((support.ROOT / "csrc" / "core").glob("*.c")), support.ROOT / "tests" / "core" / "sizes.c"]
+        flags = ["-std=c11", "-O1", "-g", "-shared", "-fPIC", "-Wall", "-Wextra", f"-I{support.ROOT / 'csrc'}"]
+        support.compile_c([*flags, *sources, "-o", path])
+        self.library = ctypes.CDLL(str(path))
+        self.values = {}
+        entries = ctypes.cast(self.library.dml_sizes, POINTER(_Entry))
+        while entries[len(self.values)].name:
+            entry = entries[len(self.values)]
+            self.values[entry.name.decode()] = entry.value
+        for name in ("src", "dst", "length"):
+            getattr(self.library, f"dml_plan_{name}_span").restype = Span
+        self.library.dml_plan_count.restype = c_int64
+        self.library.dml_split_next.restype = c_bool
+        self.library.dml_split_begin.argtypes = [POINTER(Split), POINTER(Plan), c_int64]
+        self.library.dml_host_run.argtypes = [POINTER(Plan), ctypes.c_void_p, ctypes.c_void_p]
+        self.library.dml_dispatch_choose.argtypes = [
+            POINTER(Piece), POINTER(Traits), c_uint64, c_uint64, c_int, POINTER(Dispatch)
+        ]  # fmt: skip
+        self.library.dml_dispatch_region.argtypes = [POINTER(Plan), c_int64, POINTER(c_int64), POINTER(c_int64)]
+        self.library.dml_dispatch_region.restype = c_bool
+
+    def simplified(self, plan):
+        copy = Plan.from_buffer_copy(plan)
+        self.library.dml_plan_simplify(byref(copy))
+        return copy
+
+    def pieces(self, plan, limit):
+        split = Split()
+        self.library.dml_split_begin(byref(split), byref(plan), limit)
+        while True:
+            piece = Piece()
+            if not self.library.dml_split_next(byref(split), byref(piece)):
+                return
+            yield piece
+
+    def choose(self, piece, traits, src_base, dst_base, forced):
+        dispatch = Dispatch()
+        ctypes.memset(byref(dispatch), 0xA5, ctypes.sizeof(dispatch))  # nothing may be left from the call before
+        self.library.dml_dispatch_choose(byref(piece), byref(traits), src_base, dst_base, forced, byref(dispatch))
+        return dispatch
+
+    def span(self, which, plan):
+        span = getattr(self.library, f"dml_plan_{which}_span")(byref(plan))
+        return span.begin, span.end
+
+
+def mismatches(values):
+    """Where the mirror differs from the C: empty if it is true."""
+    wrong = []
+    for name, value in values.items():
+        if name.startswith("sizeof "):
+            here = ctypes.sizeof(MIRRORED[name.removeprefix("sizeof ")])
+        elif "." in name:
+            struct, member = name.split(".")
+            here = getattr(MIRRORED[struct], member).offset
+        else:
+            continue
+        if here != value:
+            wrong.append((name, here, value))
+    return wrong
+
+
+def describe(plan):
+    """Everything that a plan says, comparable and readable."""
+    axes = [
+        tuple(getattr(axis, name) for name, _ in Axis._fields_) for axis in plan.axes[: plan.rank]
+    ]  # fmt: skip
+    return plan.item, plan.src_offset, plan.dst_offset, plan.length_offset, plan.reversed, axes
+
+
+# --- what a plan means ---------------------------------------------------------------------------------------------
+
+
+def moves(plan, lengths, piece=None):
+    """The (source byte, destination byte) pairs of a plan or piece, as two arrays in the order of the destination."""
+    src = np.array([plan.src_offset])
+    dst = np.array([plan.dst_offset])
+    entry = np.array([plan.length_offset])
+    index = np.array([0])
+    for k, axis in enumerate(plan.axes[: plan.rank]):
+        i = np.arange(axis.extent)
+        dst = np.add.outer(dst, i * axis.dst_stride).ravel()
+        entry = np.add.outer(entry, i * axis.length_stride).ravel()
+        src = np.add.outer(src, i * (0 if k == plan.reversed else axis.src_stride)).ravel()
+        index = np.add.outer(index, i if k == plan.reversed else 0 * i).ravel()
+    if plan.reversed >= 0 and dst.size:
+        index = index + (piece.reversed_begin if piece else 0)
+        length = lengths[entry]
+        index = np.where(index < length, length - 1 - index, index)
+        if piece:
+            mine = (piece.source_begin <= index) & (index < piece.source_end)
+            src, dst, index = src[mine], dst[mine], index[mine] - piece.source_begin
+        src = src + index * plan.axes[plan.reversed].src_stride
+    byte = np.arange(plan.item)
+    return in_order(np.add.outer(src, byte).ravel(), np.add.outer(dst, byte).ravel())
+
+
+def in_order(src, dst):
+    order = np.lexsort((src, dst))
+    return src[order], dst[order]
+
+
+def joined(pairs):
+    """Several results of `moves` as one."""
+    return in_order(*(np.concatenate([pair[side] for pair in pairs]) for side in (0, 1)))
+
+
+def same(a, b):
+    return np.array_equal(a[0], b[0]) and np.array_equal(a[1], b[1])
+
+
+def span_of(values):
+    return int(values.min()), int(values.max()) + 1
+
+
+# --- what the shaders make of a dispatch ------------------------------------------------------------------------------
+
+MASK = 0xFFFFFFFF
+
+
+class Machine:
+    """Runs a dispatch as shaders/rows.comp and shaders/elements.comp do, with numbers for addresses: what comes out is the
+    (source byte, destination byte) pairs, relative to the windows. Checks what the shaders take for granted."""
+
+    def __init__(self, core, dispatch, lengths):
+        self.dispatch, self.lengths = dispatch, lengths
+        names = core.values
+        for name, value in names.items():
+            if name.startswith("DML_TABLE_"):
+                setattr(self, "t_" + name[10:].lower(), int(dispatch.table[value]) if value < TABLE_WORDS else value)
+        first = names["DML_GROUP_SIZE"]
+        assert first == 0
+        constants = list(names)[list(names).index("DML_GROUP_SIZE") : list(names).index("DML_CONSTANTS")]
+        for name in constants:
+            setattr(self, name[4:].lower(), int(dispatch.constants[names[name]]))
+        words = np.array(dispatch.table[names["DML_TABLE_AXES"] : dispatch.table_words], np.int64)
+        self.axes = words.reshape(-1, names["DML_TABLE_AXIS"])
+        assert len(self.axes) == self.t_rank
+        cut = [int(word) for word in dispatch.table[names["DML_TABLE_CUT"] : names["DML_TABLE_CUT"] + 6]]
+        self.cut = [np.array(cut, np.uint32).view(np.int64)[i] for i in range(3)]
+        self.src, self.dst = [], []
+
+    def run(self):
+        total, per_group, groups = self.t_total, self.t_per_group, self.dispatch.groups
+        assert (groups - 1) * per_group < total <= groups * per_group, "groups do not share the work out"
+        if self.dispatch.kernel == ELEMENTS:
+            self.elements(np.arange(total))
+        else:
+            for n in range(total):
+                self.row(n)
+        return in_order(np.concatenate(self.src), np.concatenate(self.dst))
+
+    @staticmethod
+    def divide(n, d, multiplier):
+        high = (n * multiplier) >> 32
+        return np.where(n - high * d >= d, high + 1, high)
+
+    def locate(self, n):
+        src, dst, entry, index = self.t_src + 0 * n, self.t_dst + 0 * n, self.t_length + 0 * n, 0 * n
+        for k in reversed(range(self.t_rank)):
+            extent, multiplier, src_stride, dst_stride, length_stride = map(int, self.axes[k][:5])
+            quotient = self.divide(n, extent, multiplier)
+            assert np.array_equal(quotient, n // extent)
+            here, n = n - quotient * extent, quotient
+            dst = (dst + here * dst_stride) & MASK
+            if self.reversed:
+                entry = (entry + here * length_stride) & MASK
+                if k == self.t_reversed:
+                    index = here
+                    continue
+            src = (src + here * src_stride) & MASK
+        return src, dst, entry, index
+
+    def give(self, src, dst, size):
+        """Words of `size` bytes, at their own alignment."""
+        src, dst = np.asarray(src) & MASK, np.asarray(dst) & MASK
+        assert not np.any(src % size) and not np.any(dst % size), "a word is not aligned"
+        byte = np.arange(size)
+        self.src.append(np.add.outer(src, byte).ravel())
+        self.dst.append(np.add.outer(dst, byte).ravel())
+
+    def elements(self, n):
+        src, dst, entry, index = self.locate(n)
+        if self.reversed:
+            begin, source_begin, source_end = self.cut if self.reversed == 2 else (0, 0, 2**62)
+            index = index + begin
+            length = self.lengths[entry]
+            index = np.where(index < length, length - 1 - index, index)
+            mine = (source_begin <= index) & (index < source_end)
+            src = src[mine] + (index[mine] - source_begin) * self.t_reversed_stride
+            dst = dst[mine]
+        self.give(src, dst, self.edge)
+
+    def row(self, n):
+        row = int(self.divide(np.int64(n), self.t_parts, self.t_parts_multiplier))
+        part = n - row * self.t_parts
+        src, dst, entry, index = (int(value) for value in self.locate(np.int64(row)))
+        if self.reversed == 1:
+            length = int(self.lengths[entry])
+            src += (length - 1 - index if index < length else index) * self.t_reversed_stride
+        if self.reversed == 2:
+            length = int(self.lengths[entry])
+            element = self.item * self.extent_0 * self.extent_1
+            self.copy_row(src + (length - 1) * -self.step, dst, length, part, self.step, self.low, self.unit)
+            src, dst = src + length * -self.step, dst + length * element
+            self.copy_row(src, dst, self.t_extent - length, part, -self.step, self.low_2, self.unit_2)
+        else:
+            self.copy_row(src, dst, self.t_extent, part, self.step, self.low, self.unit)
+
+    def offsets(self, byte, step):
+        """(stream, source offset) of bytes of a row, from its first element."""
+        element = self.item * self.extent_0 * self.extent_1
+        within = byte % element
+        x0, x1 = within // self.item % self.extent_0, within // self.item // self.extent_0
+        offset = byte // element * step + within % self.item
+        offset = offset + (0 if self.stream == 1 else x0 * self.stride_0) + (0 if self.stream == 2 else x1 * self.stride_1)
+        return (x0 if self.stream == 1 else x1 if self.stream == 2 else 0 * x0), offset
+
+    def copy_row(self, src, dst, count, part, step, low, unit):
+        element = self.item * self.extent_0 * self.extent_1
+        even = element & -element
+        heads = 16 // even if even < 16 else 1
+        head = min(((-dst & 15) // min(even, 16) * self.head) & (heads - 1), count)
+        tiles = (count - head) // self.count
+        if part == 0:
+            byte = np.arange(0, count * element, self.edge)
+            place = byte // element
+            byte = byte[(place < head) | (place >= head + tiles * self.count)]
+            stream, offset = self.offsets(byte, step)
+            for o in range(self.outs):
+                self.give(src + offset + stream * self.t_stream + o * self.out_step, dst + byte + o * self.t_out, self.edge)
+        begin = part * self.t_part_tiles
+        tile = np.arange(begin, max(begin, min(begin + self.t_part_tiles, tiles)))
+        tile = tiles - 1 - tile if step < 0 else tile
+        src, dst = src + head * step + low, dst + head * element
+        if tile.size:
+            self.copy_tiles(src + tile * (self.count * step), dst + tile * (16 * self.words), step, low, unit)
+
+    def copy_tiles(self, src, dst, step, low, unit):
+        byte = np.arange(16 * self.words)
+        for o in range(self.outs):
+            stream, offset = self.offsets(byte, step)
+            offset = offset - low + o * self.out_step
+            assert offset.min() >= 0 and offset.max() < 8 * self.window, "the pattern leaves its window"
+            assert np.array_equal(offset, offset[byte // unit * unit] + byte % unit)
+            assert np.array_equal(stream, stream[byte // unit * unit]) and not np.any(offset[::unit] % unit)
+            windows = np.add.outer(src, stream * self.t_stream) & MASK
+            assert not np.any(windows % self.align), "a window is not aligned"
+            self.check_loads(windows, np.broadcast_to(offset // 8, windows.shape))
+            places = (np.add.outer(dst, byte) + o * self.t_out) & MASK
+            assert not np.any(places[:, ::16] % 16), "a store is not aligned"
+            self.src.append((windows + offset).ravel())
+            self.dst.append(places.ravel())
+
+    def check_loads(self, windows, i):
+        """Words that are loaded, and not held back at the window's end by the shader itself, are inside of it."""
+        last = self.t_last
+        follows = i + 1 < self.window
+        if self.align >= 8:
+            assert np.all((windows >> 3) + i <= (last | (self.align == 16)))
+        elif self.align == 4:
+            word = (windows >> 2) + 2 * i
+            assert np.all(word + follows <= 2 * last + 1)
+        else:
+            word = (windows >> 3) + i
+            assert np.all(word + follows <= last)
+
+
+@contextlib.contextmanager
+def pointer_to(array):
+    yield array.ctypes.data_as(POINTER(c_int64))
