@@ -268,11 +268,11 @@ static bool is_outer(const row_plan *rows, int k)
     return k != rows->row && k != rows->out && !(rows->inners > 0 && k >= rows->inner[rows->inners - 1]);
 }
 
-/* More elements to a tile until each stream's loads are words and no store stands alone. */
+/* More elements to a tile until what it loads, of all streams, is worth the trouble: much more and registers run out. */
 static int64_t tile_elements(const row_plan *rows, int64_t step)
 {
-    int64_t elements = period(rows), enough = streams(rows) > 4 ? 1 : 2;
-    while (window_words(rows, elements, step) < enough && fits(rows, 2 * elements, step))
+    int64_t elements = period(rows), enough = streams(rows) == 1 ? 16 : 32 / streams(rows);
+    while ((elements - 1) * magnitude(step) + rows->reach < enough && fits(rows, 2 * elements, step))
         elements *= 2;
     return elements;
 }

@@ -4,7 +4,6 @@ shaders make of a dispatch.
 Everything here is written anew from the headers' words, for the C to be judged by.
 """
 
-import contextlib
 import ctypes
 from ctypes import POINTER, Structure, byref, c_bool, c_char, c_char_p, c_int, c_int32, c_int64, c_longlong, c_uint32, c_uint64
 
@@ -394,7 +393,3 @@ class Machine:
             word = (windows >> 3) + i
             assert np.all(word + follows <= last)
 
-
-@contextlib.contextmanager
-def pointer_to(array):
-    yield array.ctypes.data_as(POINTER(c_int64))

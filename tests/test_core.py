@@ -1,0 +1,414 @@
+"""The core by itself: plans, their simplification and splitting, the operators' plans, and what is chosen for a device.
+
+No device is used, and no dmlops either, but for the NumPy twins: csrc/core is compiled into a library of its own.
+"""
+
+import ctypes
+from ctypes import byref
+
+import numpy as np
+import pytest
+from dmlops import reference
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+import core as mirror
+import strategies
+from core import ANY, COPY, ELEMENTS, ROWS
+from strategies import content
+
+MORE = settings(max_examples=2 * settings.default.max_examples)
+
+
+@pytest.fixture(scope="module")
+def core(tmp_path_factory):
+    return mirror.Core(tmp_path_factory.mktemp("core"))
+
+
+def test_the_mirror_is_true(core):
+    assert not mirror.mismatches(core.values)
+    assert core.values["DML_MAX_AXES"] == mirror.MAX_AXES
+    assert core.values["DML_CONSTANTS"] == mirror.CONSTANTS
+    assert core.values["DML_TABLE_WORDS"] == mirror.TABLE_WORDS
+    kernels = [core.values[f"DML_KERNEL_{name}"] for name in ("COPY", "ROWS", "ELEMENTS", "COUNT")]
+    assert kernels == [COPY, ROWS, ELEMENTS, ANY]
+
+
+# --- plans to try -----------------------------------------------------------------------------------------------------
+
+
+class Case:
+    """A plan as plain data, and the lengths it points to."""
+
+    def __init__(self, item, axes, src_offset, dst_offset, reversed_, length_offset, lengths):
+        self.lengths = np.array(lengths, np.int64)
+        self.plan = mirror.Plan(item=item, src_offset=src_offset, dst_offset=dst_offset, reversed=reversed_)
+        self.plan.rank, self.plan.length_offset, self.plan.length_count = len(axes), length_offset, len(lengths)
+        self.plan.lengths = self.lengths.ctypes.data_as(ctypes.POINTER(ctypes.c_int64))
+        for k, axis in enumerate(axes):
+            self.plan.axes[k] = mirror.Axis(*axis)
+
+    def __repr__(self):
+        item, src, dst, length, reversed_, axes = mirror.describe(self.plan)
+        return f"Case({item}, {axes}, {src}, {dst}, {reversed_}, {length}, {self.lengths.tolist()})"
+
+
+ITEMS = [1, 1, 1, 2, 3, 4, 4, 6, 8, 8, 12, 16, 24, 100, 160]
+
+
+@st.composite
+def cases(draw, elements=300, empty=True):
+    item = draw(st.sampled_from(ITEMS + [0] if empty else ITEMS))
+    rank = draw(st.integers(0, 6))
+    order = list(draw(st.permutations(range(rank))))  # the destination's axes, the fastest first
+    extents, budget = [1] * rank, elements
+    for k in order:
+        sizes = st.sampled_from([1, 2, 2, 3, 4, 5, 8, 9, 16, 31, 64, 65, 100, 129, 200, 300])
+        extents[k] = min(draw(sizes), budget)
+        budget //= extents[k]
+    if empty and rank and draw(st.integers(0, 19)) == 0:
+        extents[draw(st.integers(0, rank - 1))] = 0
+
+    axes = [[extent, 0, 0, 0] for extent in extents]
+    src_span = dst_span = item
+    for k in order:
+        reach = max(extents[k] - 1, 0)
+        gap = draw(st.sampled_from([0, 0, 0, 0, 0, 1, 4, 16, 7]))
+        dst = dst_span + gap
+        kind = draw(st.sampled_from(["chain", "chain", "chain", "gap", "step", "zero", "any", "any"]))
+        src = {"chain": src_span, "gap": src_span + gap, "step": item * draw(st.integers(1, 9)), "zero": 0}.get(kind)
+        if src is None:
+            src = draw(st.sampled_from([1, 2, 8, 16, 64, 65, 160, 1024])) * draw(st.sampled_from([1, item]))
+        axes[k][1:3] = [src, dst]
+        src_span, dst_span = max(src_span, src_span + src * reach), dst_span + dst * reach
+        way = draw(st.sampled_from(["both", "both", "both", "src", "dst", "neither"]))
+        if way in ("src", "neither"):
+            axes[k][1] = -src
+        if way in ("dst", "neither"):
+            axes[k][2] = -dst
+
+    reversed_ = draw(st.integers(0, rank - 1)) if rank and draw(st.booleans()) else -1
+    first, count = 0, 1
+    for k in order:
+        if reversed_ >= 0 and k != reversed_ and draw(st.booleans()):
+            axes[k][3] = count * draw(st.sampled_from([1, 1, -1]))
+            first += min(0, (max(extents[k], 1) - 1) * axes[k][3])
+            count *= max(extents[k], 1)
+    most = extents[reversed_] if reversed_ >= 0 else 0
+    seed = draw(strategies.seeds)
+    lengths = np.random.default_rng(seed).integers(0, most, count, endpoint=True)
+    lengths = np.where(lengths % 3 == 0, most, lengths) if seed % 2 else lengths
+    offsets = [draw(st.sampled_from([0, 0, 16, 1, 3, 8, 4, -16, 12345, 2**33 + 2])) for _ in range(2)]
+    return Case(item, axes, *offsets, reversed_, -first, lengths.tolist() if reversed_ >= 0 else [])
+
+
+# --- simplify -----------------------------------------------------------------------------------------------------------
+
+
+@MORE
+@given(case=cases())
+def test_simplifying_moves_the_same_bytes(core, case):
+    simple = core.simplified(case.plan)
+    assert mirror.same(mirror.moves(simple, case.lengths), mirror.moves(case.plan, case.lengths))
+
+
+@MORE
+@given(case=cases())
+def test_what_is_simplified_is_simple(core, case):
+    simple = core.simplified(case.plan)
+    again = core.simplified(simple)
+    assert mirror.describe(again) == mirror.describe(simple), "simplifying twice is not simplifying once"
+    count = core.library.dml_plan_count(byref(case.plan))
+    if count == 0:
+        assert mirror.describe(simple)[4:] == (-1, [(0, 0, 0, 0)])
+        return
+    axes = simple.axes[: simple.rank]
+    assert simple.rank <= case.plan.rank and simple.item >= case.plan.item
+    assert simple.item * core.library.dml_plan_count(byref(simple)) == case.plan.item * count
+    assert all(axis.extent > 1 for axis in axes)
+    assert all(axis.dst_stride > 0 for k, axis in enumerate(axes) if k != simple.reversed)
+    steps = [abs(axis.dst_stride) for axis in axes]
+    assert steps == sorted(steps, reverse=True)
+    if simple.reversed < 0:
+        assert not any(axis.length_stride for axis in axes)
+    for k in range(simple.rank - 1):
+        a, b = axes[k], axes[k + 1]
+        chain = all(getattr(a, name) == b.extent * getattr(b, name) for name in ("src_stride", "dst_stride", "length_stride"))
+        assert not chain or simple.reversed in (k, k + 1), "two axes could be one"
+    if axes and simple.reversed != simple.rank - 1 and not axes[-1].length_stride:
+        assert {axes[-1].src_stride, axes[-1].dst_stride} != {simple.item}, "the item could be longer"
+
+
+@pytest.mark.parametrize(
+    "axes, item, expected",
+    [
+        ([(2, 12, 12), (3, 4, 4)], 4, (24, [])),  # contiguous: one item
+        ([(3, 4, 8), (2, 12, 4)], 4, (4, [(3, 4, 8), (2, 12, 4)])),  # a transpose stays one
+        ([(5, 100, 20), (5, 4, 4)], 4, (20, [(5, 100, 20)])),  # rows grow the item
+        ([(5, 16, -16), (4, 4, 4)], 4, (16, [(5, -16, 16)])),  # the destination is walked upwards
+        ([(2, 4, 4), (3, 8, 8)], 4, (24, [])),  # in whichever order
+        ([(1, 7, 9), (1, 3, -5)], 4, (4, [])),  # extents of one go
+    ],
+)
+def test_simplified_by_hand(core, axes, item, expected):
+    simple = core.simplified(Case(item, [(*axis, 0) for axis in axes], 0, 0, -1, 0, []).plan)
+    item, *_, axes = mirror.describe(simple)
+    assert (item, [axis[:3] for axis in axes]) == expected
+
+
+# --- spans and the host's run ---------------------------------------------------------------------------------------------
+
+
+@given(case=cases(empty=False))
+def test_spans(core, case):
+    src, dst = mirror.moves(case.plan, case.lengths)
+    begin, end = core.span("src", case.plan)
+    assert (begin, end) == mirror.span_of(src) or case.plan.reversed >= 0 and begin <= src.min() and src.max() < end
+    assert core.span("dst", case.plan) == mirror.span_of(dst)
+    begin, end = core.span("length", case.plan)
+    assert (begin, end) == (0, len(case.lengths)) or case.plan.reversed < 0 and begin == end
+
+
+@given(case=cases())
+def test_the_host_moves_what_the_plan_says(core, case):
+    src, dst = mirror.moves(case.plan, case.lengths)
+    if not dst.size:
+        return core.library.dml_host_run(byref(case.plan), None, None)
+    begin, end = core.span("src", case.plan)
+    low, high = mirror.span_of(dst)
+    source = np.random.default_rng(1).integers(0, 256, end - begin, np.uint8)
+    given_ = np.random.default_rng(2).integers(0, 256, high - low, np.uint8)
+    expected = given_.copy()
+    expected[dst - low] = source[src - begin]
+    bases = [(array.ctypes.data - first) % 2**64 for array, first in ((source, begin), (given_, low))]
+    core.library.dml_host_run(byref(case.plan), *bases)
+    assert np.array_equal(given_, expected)
+
+
+# --- split ----------------------------------------------------------------------------------------------------------------
+
+
+def own_moves(piece, lengths):
+    return mirror.moves(piece.plan, lengths, piece if piece.plan.reversed >= 0 else None)
+
+
+@MORE
+@given(case=cases(empty=False), limit=st.sampled_from([64, 65, 100, 127, 128, 300, 512, 1000, 4096, 2**40]))
+def test_pieces_are_the_whole_and_fit(core, case, limit):
+    plan = core.simplified(case.plan)
+    pairs = []
+    for piece in core.pieces(plan, limit):
+        src, dst = pair = own_moves(piece, case.lengths)
+        if piece.plan.reversed < 0:
+            assert not piece.cut and (piece.reversed_begin, piece.source_begin, piece.source_end) == (0, 0, 0)
+        elif not piece.cut:
+            extent = piece.plan.axes[piece.plan.reversed].extent
+            assert (piece.reversed_begin, piece.source_begin, piece.source_end) == (0, 0, extent)
+        spans = [mirror.span_of(side) for side in pair] if dst.size else []
+        spans += [core.span("dst", piece.plan), [8 * entry for entry in core.span("length", piece.plan)]]
+        spans += [] if piece.cut else [core.span("src", piece.plan)]
+        assert all(end - begin <= limit for begin, end in spans)
+        pairs.append(pair)
+    assert mirror.same(mirror.joined(pairs), mirror.moves(plan, case.lengths))
+    if limit == 2**40:
+        assert len(pairs) == 1
+
+
+# --- choice ---------------------------------------------------------------------------------------------------------------
+
+traits = st.builds(
+    mirror.Traits,
+    group_size=st.sampled_from([1, 4, 8, 32, 64]),
+    max_groups=st.sampled_from([1, 7, 65535, 2**31 - 1]),
+    parallel=st.sampled_from([1, 3, 256, 2**16]),
+    alignment=st.sampled_from([16, 64, 256]),
+    window=st.just(2**32 - 8192),
+)
+bases = st.sampled_from([0, 16, 8, 4, 1, 2, 3, 5, 6, 12, 15, 33, 4096, 2**47 - 17])
+
+
+def regions(core, plan):
+    src, dst = ctypes.c_int64(), ctypes.c_int64()
+    index = 0
+    while core.library.dml_dispatch_region(byref(plan), index, byref(src), byref(dst)):
+        yield src.value, dst.value
+        index += 1
+
+
+def run_copy(core, plan):
+    pairs = [(src + np.arange(plan.item), dst + np.arange(plan.item)) for src, dst in regions(core, plan)]
+    assert len(pairs) <= 64
+    return mirror.joined(pairs)
+
+
+def check_choice(core, piece, lengths, traits, src_base, dst_base, forced):
+    dispatch = core.choose(piece, traits, src_base, dst_base, forced)
+    windows = dispatch.src_window, dispatch.dst_window
+    src, dst = expected = own_moves(piece, lengths)
+    for window, base, side in zip(windows, (src_base, dst_base), expected):
+        assert (base + window.begin) % traits.alignment == 0, "a window must be bound at an aligned address"
+        assert not side.size or window.begin <= side.min() and side.max() < window.end, "a byte is beyond its window"
+    span = core.span("dst", piece.plan)
+    assert windows[1].end == span[1] and 0 <= span[0] - windows[1].begin < traits.alignment
+    if dispatch.kernel == COPY:
+        assert forced in (COPY, ANY) and piece.plan.reversed < 0
+        got = run_copy(core, piece.plan)
+    else:
+        assert forced != COPY or piece.plan.reversed >= 0 or core.library.dml_plan_count(byref(piece.plan)) > 64
+        assert forced != ELEMENTS or dispatch.kernel == ELEMENTS
+        assert 1 <= dispatch.groups <= traits.max_groups
+        assert dispatch.constants[0] == traits.group_size
+        begin, end = core.span("length", piece.plan)
+        got = mirror.Machine(core, dispatch, lengths[begin:end]).run()
+        got = got[0] + windows[0].begin, got[1] + windows[1].begin
+    assert mirror.same(got, expected)
+    return dispatch
+
+
+@MORE
+@given(data=st.data())
+def test_a_dispatch_moves_what_its_piece_says(core, data):
+    case = data.draw(cases(1200, empty=False))
+    plan = core.simplified(case.plan)
+    limit = data.draw(st.sampled_from([2**40, 2**40, 1000, 300]))
+    arguments = [data.draw(s) for s in (traits, bases, bases, st.sampled_from([ANY, COPY, ROWS, ROWS, ROWS, ELEMENTS]))]
+    for number, piece in enumerate(core.pieces(plan, limit)):
+        check_choice(core, piece, case.lengths, *arguments)
+        if number == 20:
+            break
+
+
+@st.composite
+def row_cases(draw):
+    """Plans that are meant for rows: a contiguous destination, and sources that interleave."""
+    item = draw(st.sampled_from([1, 2, 3, 4, 6, 8, 12, 16]))
+    row = draw(st.sampled_from([1, 3, 5, 16, 17, 40, 65, 130, 200]))
+    width = draw(st.sampled_from([1, 2, 3, 4, 8]))
+    kind = draw(st.sampled_from(["gather", "interleave", "streams", "outs", "reversed", "straight"]))
+    outer, gap = draw(st.integers(1, 4)), draw(st.sampled_from([0, 0, 1, 4, 16, 100]))
+    step = draw(st.sampled_from([1, -1, 2, -2, 3, -3, 5, 8, -8]))
+    if kind == "straight":
+        length = item * row
+        return Case(length, [(outer, length + gap, length, 0)], 0, 0, -1, 0, [])
+    if kind == "gather":
+        axes = [(outer, item * row * abs(step) + gap, item * row, 0), (row, step * item, item, 0)]
+    elif kind == "interleave":  # a row of pixels whose channels lie the other way round, and two deep
+        axes = [(row, 2 * width * item, 2 * width * item, 0), (2, item, width * item, 0), (width, 2 * item, item, 0)]
+    elif kind == "streams":  # each channel is a plane
+        plane = item * row + gap + 64
+        axes = [(outer, plane * width, item * row * width, 0), (row, item, item * width, 0), (width, plane, item, 0)]
+    elif kind == "outs":  # the planes are made from rows of pixels
+        plane = item * row + gap
+        axes = [(width, item, plane, 0), (row, item * width, item, 0)]
+    else:
+        axes = [(outer, item * row + gap, item * row, 1), (row, item, item, 0)]
+    if draw(st.booleans()):
+        axes[0] = (axes[0][0], -axes[0][1], *axes[0][2:])
+    extent = axes[-1][0]
+    lengths = draw(st.lists(st.integers(0, extent), min_size=outer, max_size=outer))
+    return Case(item, axes, 0, 0, 1 if kind == "reversed" else -1, 0, lengths if kind == "reversed" else [])
+
+
+@MORE
+@given(data=st.data())
+def test_rows_move_what_their_piece_says(core, data):
+    case = data.draw(row_cases())
+    plan = core.simplified(case.plan)
+    piece = next(core.pieces(plan, 2**40))
+    arguments = [data.draw(s) for s in (traits, bases, bases)]
+    check_choice(core, piece, case.lengths, *arguments, ROWS)
+
+
+def choose(core, item, axes, forced=ANY, src_base=0, dst_base=0, **kinds):
+    case = Case(item, axes, 0, 0, kinds.get("reversed", -1), 0, kinds.get("lengths", []))
+    piece = next(core.pieces(core.simplified(case.plan), 2**40))
+    few = mirror.Traits(group_size=8, max_groups=65535, parallel=256, alignment=16, window=2**27)
+    return check_choice(core, piece, case.lengths, few, src_base, dst_base, forced)
+
+
+def test_which_kernel(core):
+    assert choose(core, 1, [(9999, 1, 1, 0)]).kernel == COPY  # contiguous, however short
+    assert choose(core, 4, [(10, 40, 16, 0), (4, 4, 4, 0)]).kernel == ELEMENTS  # little, and it needs no pipeline of its own
+    assert choose(core, 4, [(100, 800, 400, 0), (100, 8, 4, 0)]).kernel == ROWS
+    assert choose(core, 20000, [(3, 30000, 20000, 0)]).kernel == COPY  # a few long runs
+    assert choose(core, 500, [(30, 600, 500, 0)]).kernel == ROWS
+    assert choose(core, 2, [(3000, 4, 6, 0)]).kernel == ELEMENTS  # a scatter
+    assert choose(core, 2, [(3000, 4, 2, 0)], dst_base=1).kernel == ELEMENTS  # no element starts on a word
+    assert choose(core, 1, [(64, 100, 7, 0)], forced=COPY).kernel == COPY
+    assert choose(core, 1, [(65, 100, 7, 0)], forced=COPY).kernel == ELEMENTS
+
+
+def test_all_that_fits_32_bits(core):
+    """Gigabytes, of which nothing is touched: no count overflows."""
+    total = 2**32 - 8192
+    for parallel, most in ((2**16, 2**31 - 1), (2**16, 65535), (1, 1), (256, 7)):
+        offered = mirror.Traits(group_size=128, max_groups=most, parallel=parallel, alignment=256, window=total)
+        for item, axes in ((1, [(total // 7, 3, 7)]), (4, [(total // 4, 0, 4)]), (1, [(total // 2, 2, 1)]), (total, [])):
+            case = Case(item, [(*axis, 0) for axis in axes], 0, 0, -1, 0, [])
+            for forced in (ROWS, ELEMENTS):
+                dispatch = core.choose(next(core.pieces(core.simplified(case.plan), total)), offered, 0, 0, forced)
+                count, per_group = (dispatch.table[core.values[f"DML_TABLE_{name}"]] for name in ("TOTAL", "PER_GROUP"))
+                assert 1 <= dispatch.groups <= most
+                assert (dispatch.groups - 1) * per_group < count <= dispatch.groups * per_group
+                assert (dispatch.groups - 1) * per_group < 2**32
+
+
+# --- the operators' plans ---------------------------------------------------------------------------------------------------
+
+
+def tensor_of(array):
+    tensor = mirror.Tensor(rank=array.ndim, item=array.itemsize)
+    tensor.shape[: array.ndim], tensor.strides[: array.ndim] = array.shape, array.strides
+    return tensor
+
+
+def ints(values):
+    return None if values is None else ctypes.pointer(mirror.Ints(len(values), tuple(values)))
+
+
+def built(core, call, array):
+    """An operator's result shape, its plan and its lengths, made by the core alone."""
+    tensor, output, status, plan = tensor_of(array), mirror.Tensor(), mirror.Status(), mirror.Plan()
+    lengths = np.zeros(0, np.int64)
+    if call.operator == "slice":
+        args = mirror.SliceArgs(*map(ints, (call.args + (None,) * 3)[:3]), ints(call.kwargs.get("output_sizes")))
+        name, more = "slice", []
+    elif call.operator == "reverse_subsequences":
+        described, axis = call.args
+        given_ = np.asarray(described.build(), dtype=object)
+        axis %= array.ndim
+        lengths = np.minimum(given_, array.shape[axis]).astype(np.int64).reshape(-1)
+        shape = (ctypes.c_int64 * max(given_.ndim, 1))(*given_.shape)
+        batch = call.kwargs.get("batch_axis")
+        args = mirror.ReverseArgs(axis, -1 if batch is None else batch % array.ndim, given_.ndim, shape)
+        name, more = "reverse", [lengths.ctypes.data_as(ctypes.POINTER(ctypes.c_int64))]
+    else:
+        block = call.args[0]
+        single = not np.iterable(block)
+        args = mirror.BlockArgs(ints([block] if single else block), single, call.operator == "depth_to_space")
+        args.crd = call.kwargs.get("order") == "CRD"
+        args.channels_last = call.kwargs.get("layout") == "NHWC"
+        name, more = "block", []
+    assert getattr(core.library, f"dml_{name}_shape")(byref(tensor), byref(args), byref(output), byref(status)) == 0
+    getattr(core.library, f"dml_{name}_plan")(byref(tensor), byref(args), *more, byref(output), byref(plan))
+    return tuple(output.shape[: output.rank]), plan, lengths
+
+
+@pytest.mark.parametrize("operator", strategies.OPERATORS)
+@given(data=st.data())
+def test_operators_become_the_right_plan(core, operator, data):
+    call = data.draw(strategies.CALLS[operator]())
+    array = call.input.build()
+    expected = call.expected(reference, array)
+    shape, plan, lengths = built(core, call, array)
+    assert shape == expected.shape
+    src, dst = mirror.moves(plan, lengths)
+    assert np.array_equal(dst, np.arange(expected.size * expected.itemsize)), "not each byte of the result, once"
+    if dst.size:
+        at = array.ctypes.data - call_base(call, array)
+        assert call.input.parent()[src + at].tobytes() == content(expected)
+
+
+def call_base(call, array):
+    """The address of the first byte of the buffer that an array was made in."""
+    return array.ctypes.data - call.input.offset
