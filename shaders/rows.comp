@@ -201,7 +201,7 @@ void main()
     // Neighbouring rows of a work group lie along the table's last axis, so that most are found by a step.
     Place step = last_step();
     uint n = gl_WorkGroupID.x * table.per_group;
-    uint end = min(n + table.per_group, table.total);
+    uint end = n + min(table.per_group, table.total - n); // n + per_group may be 2**32
     while (n < end) {
         uint part = divide(n, table.rows, table.rows_multiplier);
         Place place = locate(n - part * table.rows);

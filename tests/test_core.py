@@ -173,7 +173,8 @@ def test_spans(core, case):
 def test_the_host_moves_what_the_plan_says(core, case):
     src, dst = mirror.moves(case.plan, case.lengths)
     if not dst.size:
-        return core.library.dml_host_run(byref(case.plan), None, None)
+        core.library.dml_host_run(byref(case.plan), None, None)
+        return
     begin, end = core.span("src", case.plan)
     low, high = mirror.span_of(dst)
     source = np.random.default_rng(1).integers(0, 256, end - begin, np.uint8)
@@ -192,26 +193,57 @@ def own_moves(piece, lengths):
     return mirror.moves(piece.plan, lengths, piece if piece.plan.reversed >= 0 else None)
 
 
-@MORE
-@given(case=cases(empty=False), limit=st.sampled_from([64, 65, 100, 127, 128, 300, 512, 1000, 4096, 2**40]))
-def test_pieces_are_the_whole_and_fit(core, case, limit):
-    plan = core.simplified(case.plan)
+def limit_for(plan, pieces):
+    """A limit that makes about so many pieces of a plan, or few more."""
+    return max(64, plan.item * int(np.prod([axis.extent for axis in plan.axes[: plan.rank]])) // pieces)
+
+
+def check_pieces(core, plan, lengths, limit):
     pairs = []
+    readable = core.span("src", plan)
     for piece in core.pieces(plan, limit):
-        src, dst = pair = own_moves(piece, case.lengths)
+        src, dst = pair = own_moves(piece, lengths)
         if piece.plan.reversed < 0:
             assert not piece.cut and (piece.reversed_begin, piece.source_begin, piece.source_end) == (0, 0, 0)
         elif not piece.cut:
             extent = piece.plan.axes[piece.plan.reversed].extent
             assert (piece.reversed_begin, piece.source_begin, piece.source_end) == (0, 0, extent)
-        spans = [mirror.span_of(side) for side in pair] if dst.size else []
-        spans += [core.span("dst", piece.plan), [8 * entry for entry in core.span("length", piece.plan)]]
-        spans += [] if piece.cut else [core.span("src", piece.plan)]
+        reads = core.span("src", piece)
+        assert readable[0] <= reads[0] and reads[1] <= readable[1], "a piece would read beyond the source"
+        assert not src.size or reads[0] <= src.min() and src.max() < reads[1]
+        spans = [reads, core.span("dst", piece.plan), [8 * entry for entry in core.span("length", piece.plan)]]
         assert all(end - begin <= limit for begin, end in spans)
         pairs.append(pair)
-    assert mirror.same(mirror.joined(pairs), mirror.moves(plan, case.lengths))
-    if limit == 2**40:
-        assert len(pairs) == 1
+    assert mirror.same(mirror.joined(pairs), mirror.moves(plan, lengths))
+    return len(pairs)
+
+
+@given(case=cases(empty=False), pieces=st.integers(1, 12))
+def test_pieces_are_the_whole_and_fit(core, case, pieces):
+    plan = core.simplified(case.plan)
+    check_pieces(core, plan, case.lengths, limit_for(plan, pieces))
+    assert check_pieces(core, plan, case.lengths, 2**40) == 1
+
+
+@st.composite
+def long_reversals(draw):
+    """A reversed axis that is longer than the limit; the pieces are some nine for each row."""
+    item, extent, rows = draw(st.sampled_from([1, 2, 3, 8, 16])), draw(st.integers(70, 900)), draw(st.integers(1, 3))
+    lengths = draw(st.lists(st.integers(0, extent) | st.just(extent), min_size=rows, max_size=rows))
+    src, dst = draw(st.sampled_from([1, 1, -1, 2])) * item, draw(st.sampled_from([1, 1, -1, 3])) * item
+    axes = [(rows, abs(src) * extent + 5, abs(dst) * extent, 1), (extent, src, dst, 0)]
+    return Case(item, axes, 1000, 3, 1, 0, lengths)
+
+
+@given(case=long_reversals(), pieces=st.integers(2, 4))
+def test_pieces_of_a_reversed_axis(core, case, pieces):
+    plan = core.simplified(case.plan)
+    axis = plan.axes[plan.rank - 1]
+    limit = max(64, axis.extent * max(abs(axis.src_stride), abs(axis.dst_stride)) // pieces)
+    check_pieces(core, plan, case.lengths, limit)
+    offered = mirror.Traits(group_size=8, max_groups=7, parallel=256, alignment=16, window=limit)
+    for piece in core.pieces(plan, limit):
+        check_choice(core, piece, case.lengths, offered, 0, 7, ANY)
 
 
 # --- choice ---------------------------------------------------------------------------------------------------------------
@@ -244,12 +276,12 @@ def run_copy(core, plan):
 def check_choice(core, piece, lengths, traits, src_base, dst_base, forced):
     dispatch = core.choose(piece, traits, src_base, dst_base, forced)
     windows = dispatch.src_window, dispatch.dst_window
+    spans = core.span("src", piece), core.span("dst", piece.plan)
     src, dst = expected = own_moves(piece, lengths)
-    for window, base, side in zip(windows, (src_base, dst_base), expected):
+    for window, span, base, side in zip(windows, spans, (src_base, dst_base), expected):
         assert (base + window.begin) % traits.alignment == 0, "a window must be bound at an aligned address"
         assert not side.size or window.begin <= side.min() and side.max() < window.end, "a byte is beyond its window"
-    span = core.span("dst", piece.plan)
-    assert windows[1].end == span[1] and 0 <= span[0] - windows[1].begin < traits.alignment
+        assert window.end == span[1] and 0 <= span[0] - window.begin < traits.alignment
     if dispatch.kernel == COPY:
         assert forced in (COPY, ANY) and piece.plan.reversed < 0
         got = run_copy(core, piece.plan)
@@ -270,11 +302,11 @@ def check_choice(core, piece, lengths, traits, src_base, dst_base, forced):
 def test_a_dispatch_moves_what_its_piece_says(core, data):
     case = data.draw(cases(1200, empty=False))
     plan = core.simplified(case.plan)
-    limit = data.draw(st.sampled_from([2**40, 2**40, 1000, 300]))
+    limit = limit_for(plan, data.draw(st.integers(1, 4)))
     arguments = [data.draw(s) for s in (traits, bases, bases, st.sampled_from([ANY, COPY, ROWS, ROWS, ROWS, ELEMENTS]))]
     for number, piece in enumerate(core.pieces(plan, limit)):
         check_choice(core, piece, case.lengths, *arguments)
-        if number == 20:
+        if number == 10:
             break
 
 

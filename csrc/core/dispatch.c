@@ -14,6 +14,7 @@ enum {
     NEAR = 64,         /* source strides up to here share a window */
     COPY_RUN = 16384,  /* from here on a region of a copy command pays */
     COPY_REGIONS = 64,
+    LONG_WALK = 64,    /* elements along one axis that are worth finding the way */
     FEW_ELEMENTS = 4096 /* not worth a pipeline of their own */
 };
 
@@ -246,13 +247,13 @@ static int64_t round_up(int64_t value, int64_t to)
     return (value + to - 1) / to * to;
 }
 
-/* Shares the rows out: several to a work group where there are many, several work groups to a row where there are few. */
-static void share_rows(dml_dispatch *dispatch, const dml_traits *traits, int64_t rows, int64_t row_extent)
+/* Shares out rows of so many steps each, GROUP_SIZE of which a work group takes at once: several rows to a group where there are
+ * many, several groups to a row where there are few. */
+static void share_rows(dml_dispatch *dispatch, const dml_traits *traits, int64_t rows, int64_t steps)
 {
-    int64_t tiles = row_extent / dispatch->constants[DML_COUNT] + 1, group = traits->group_size;
     int64_t parts = rows < traits->parallel ? (traits->parallel + rows - 1) / rows : 1;
-    int64_t part = round_up((tiles + parts - 1) / parts, 4 * group);
-    parts = (tiles + part - 1) / part;
+    int64_t part = round_up((steps + parts - 1) / parts, 4 * (int64_t)traits->group_size);
+    parts = (steps + part - 1) / part;
     int64_t total = rows * parts, most = traits->parallel > traits->max_groups ? traits->max_groups : traits->parallel;
     int64_t per_group = (total + most - 1) / most;
     dispatch->groups = (uint32_t)((total + per_group - 1) / per_group);
@@ -346,36 +347,50 @@ static bool choose_rows(const dml_piece *piece, const dml_traits *traits, uint64
         table[DML_TABLE_STREAM] = (uint32_t)plan->axes[rows.inner[rows.stream - 1]].src_stride;
     if (rows.out >= 0)
         table[DML_TABLE_OUT] = (uint32_t)plan->axes[rows.out].dst_stride;
-    share_rows(dispatch, traits, count, extent);
+    share_rows(dispatch, traits, count, extent / c[DML_COUNT] + 1);
     return true;
 }
 
 /* --- elements -------------------------------------------------------------------------------------------------- */
 
+/* The axis to walk along: the innermost that is long, or the longest. */
+static int walk_axis(const dml_plan *plan)
+{
+    int walk = plan->rank - 1;
+    for (int k = plan->rank - 1; k >= 0 && plan->axes[walk].extent < LONG_WALK; k--)
+        if (plan->axes[k].extent > plan->axes[walk].extent)
+            walk = k;
+    return walk;
+}
+
 static void choose_elements(const dml_piece *piece, const dml_traits *traits, dml_dispatch *dispatch)
 {
-    const dml_plan *plan = &piece->plan;
+    /* Narrow words are the elements here: what an item has of them is an axis more. */
+    dml_plan plan;
+    dml_plan_copy(&plan, &piece->plan);
     int32_t *c = dispatch->constants;
+    dml_plan_add(&plan, plan.item / c[DML_EDGE], c[DML_EDGE], c[DML_EDGE]);
+    int walk = walk_axis(&plan);
+    c[DML_REVERSED] = plan.reversed < 0 ? 0 : piece->cut ? 2 : 1;
+
     uint32_t *table = dispatch->table;
-    c[DML_REVERSED] = plan->reversed < 0 ? 0 : piece->cut ? 2 : 1;
-    if (plan->reversed >= 0)
-        table[DML_TABLE_REVERSED] = (uint32_t)plan->reversed;
-    for (int k = 0; k < plan->rank; k++)
-        put_axis(dispatch, &plan->axes[k]);
-    int64_t words = plan->item / c[DML_EDGE], total = dml_plan_count(plan) * words;
-    if (words > 1)
-        put_axis(dispatch, &(dml_axis){words, c[DML_EDGE], c[DML_EDGE], 0});
+    int64_t rows = 1;
+    for (int k = 0; k < plan.rank; k++) {
+        if (k == walk || plan.axes[k].extent == 1)
+            continue;
+        if (k == plan.reversed)
+            table[DML_TABLE_REVERSED] = table[DML_TABLE_RANK];
+        put_axis(dispatch, &plan.axes[k]);
+        rows *= plan.axes[k].extent;
+    }
+    if (walk == plan.reversed)
+        table[DML_TABLE_REVERSED] = table[DML_TABLE_RANK];
+    put_axis(dispatch, &plan.axes[walk]);
+    table[DML_TABLE_EXTENT] = (uint32_t)plan.axes[walk].extent;
 
     const int64_t cut[3] = {piece->reversed_begin, piece->source_begin, piece->source_end};
     memcpy(&table[DML_TABLE_CUT], cut, sizeof cut);
-
-    int64_t group = traits->group_size, per_group = group;
-    int64_t most = traits->parallel > traits->max_groups ? traits->max_groups : traits->parallel;
-    if (total > group * most)
-        per_group = round_up((total + most - 1) / most, group);
-    dispatch->groups = (uint32_t)((total + per_group - 1) / per_group);
-    table[DML_TABLE_TOTAL] = (uint32_t)total;
-    table[DML_TABLE_PER_GROUP] = (uint32_t)per_group;
+    share_rows(dispatch, traits, rows, plan.axes[walk].extent);
 }
 
 /* --- choice ---------------------------------------------------------------------------------------------------- */
@@ -410,7 +425,7 @@ void dml_dispatch_choose(const dml_piece *piece, const dml_traits *traits, uint6
 {
     const dml_plan *plan = &piece->plan;
     memset(dispatch, 0, offsetof(dml_dispatch, table) + DML_TABLE_AXES * sizeof dispatch->table[0]);
-    dispatch->src_window = dml_plan_src_span(plan);
+    dispatch->src_window = dml_piece_src_span(piece);
     dispatch->dst_window = dml_plan_dst_span(plan);
     dispatch->src_window.begin = window_begin(src_base, dispatch->src_window.begin, traits->alignment);
     dispatch->dst_window.begin = window_begin(dst_base, dispatch->dst_window.begin, traits->alignment);

@@ -58,20 +58,20 @@ enum {
 /* The table that both shaders read (a uniform block): a header, then DML_TABLE_AXIS words an axis, the outermost first. */
 enum {
     DML_TABLE_RANK,
-    DML_TABLE_TOTAL,      /* rows (times parts), or words of all elements */
+    DML_TABLE_TOTAL,      /* rows, times the parts each is shared out in */
     DML_TABLE_PER_GROUP,  /* how many of these a work group does */
     DML_TABLE_SRC,        /* byte offsets of element 0 */
     DML_TABLE_DST,
     DML_TABLE_LENGTH,     /* entry of element 0 */
     DML_TABLE_REVERSED,   /* index of the reversed axis */
     DML_TABLE_REVERSED_STRIDE,
-    DML_TABLE_EXTENT,     /* rows: elements of a row */
+    DML_TABLE_EXTENT,     /* elements of a row, or of a walk along the last axis */
     DML_TABLE_STREAM,     /* rows: bytes between streams */
     DML_TABLE_OUT,        /* rows: bytes between the destinations of one window */
     DML_TABLE_LAST,       /* rows: the last 8-byte word of the source window */
-    DML_TABLE_ROWS,       /* rows: how many, and the multiplier of a division by it */
+    DML_TABLE_ROWS,       /* how many, and the multiplier of a division by it */
     DML_TABLE_ROWS_MULTIPLIER,
-    DML_TABLE_PART_TILES, /* rows: tiles of a part; the parts of all rows come one after the other */
+    DML_TABLE_PART_TILES, /* tiles, or elements, of a part; the first parts of all rows come first, then the second */
     DML_TABLE_UNUSED,
     DML_TABLE_CUT,        /* elements: reversed_begin, source_begin, source_end as pairs of words, low first */
     DML_TABLE_AXES = DML_TABLE_CUT + 8,

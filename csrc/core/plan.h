@@ -93,4 +93,9 @@ typedef struct dml_split {
 void dml_split_begin(dml_split *split, const dml_plan *plan, int64_t limit);
 bool dml_split_next(dml_split *split, dml_piece *piece);
 
+/* Source indices of a piece on axis k, and the bytes it may read: where the reversed axis was cut, its extent in the plan is
+ * the destination's alone. */
+int64_t dml_piece_src_extent(const dml_piece *piece, int k);
+dml_span dml_piece_src_span(const dml_piece *piece);
+
 #endif

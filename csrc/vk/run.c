@@ -254,14 +254,16 @@ static bool import_window(dml_context *context, dml_binding *binding, const void
 }
 
 /* Copies one side's elements, and no byte between them, between host memory and staging at the same strides. */
-static void copy_side(const dml_plan *plan, bool source, const void *from, void *to)
+static void copy_side(const dml_piece *piece, bool source, const void *from, void *to)
 {
+    const dml_plan *plan = &piece->plan;
     dml_plan side;
     dml_plan_begin(&side, plan->item);
     side.src_offset = side.dst_offset = source ? plan->src_offset : plan->dst_offset;
     for (int k = 0; k < plan->rank; k++) {
         int64_t stride = source ? plan->axes[k].src_stride : plan->axes[k].dst_stride;
-        dml_plan_add(&side, stride == 0 ? 1 : plan->axes[k].extent, stride, stride);
+        int64_t extent = source ? dml_piece_src_extent(piece, k) : plan->axes[k].extent;
+        dml_plan_add(&side, stride == 0 ? 1 : extent, stride, stride);
     }
     dml_host_run(&side, from, to);
 }
@@ -381,10 +383,10 @@ static dml_code record_piece(dml_context *context, dml_job *job, const void *src
         if (stage_window(context, job, 0, &slot->src, dispatch->src_window, status) ||
             stage_window(context, job, 1, &slot->dst, dispatch->dst_window, status))
             return status->code;
-        copy_side(&job->piece.plan, true, src, (char *)slot->src.buffer->mapped - dispatch->src_window.begin);
+        copy_side(&job->piece, true, src, (char *)slot->src.buffer->mapped - dispatch->src_window.begin);
         /* A cut piece leaves elements alone that are copied back all the same. */
         if (job->piece.cut)
-            copy_side(&job->piece.plan, false, dst, (char *)slot->dst.buffer->mapped - dispatch->dst_window.begin);
+            copy_side(&job->piece, false, dst, (char *)slot->dst.buffer->mapped - dispatch->dst_window.begin);
     }
     if (dispatch->kernel == DML_KERNEL_COPY)
         record_copy(context, job, slot);
@@ -413,7 +415,7 @@ static dml_code run_pieces(dml_context *context, dml_job *job, const void *src, 
             char *staged = (char *)job->staging[1].mapped - job->dispatch.dst_window.begin;
             if (flush(context, job, abandoned, status))
                 return status->code;
-            copy_side(&job->piece.plan, false, staged, dst);
+            copy_side(&job->piece, false, staged, dst);
         }
     }
     return job->pieces > 0 ? flush(context, job, abandoned, status) : DML_OK;
@@ -446,15 +448,15 @@ dml_code dml_vk_run(dml_context *context, const dml_plan *plan, const void *src,
 
 dml_code dml_vk_run_nothing(dml_context *context, dml_status *status)
 {
-    static const dml_piece nothing = {.plan = {.item = 1, .reversed = -1, .rank = 1, .axes = {{.extent = 0}}}};
     dml_job *job = NULL;
     if (take_job(context, &job, status))
         return status->code;
     bool abandoned = false;
-    dml_plan_copy(&job->piece.plan, &nothing.plan);
+    dml_plan_begin(&job->piece.plan, 1);
     job->piece.cut = false;
     dml_dispatch_choose(&job->piece, &context->traits.plan, 0, 0, DML_KERNEL_ELEMENTS, &job->dispatch);
     job->dispatch.groups = 1;
+    job->dispatch.table[DML_TABLE_TOTAL] = 0;
     piece_slot *slot = &job->slots[0];
     memset(slot, 0, sizeof *slot);
     job->pieces = 1;

@@ -13,7 +13,8 @@ import support
 
 MAX_RANK = 64
 MAX_AXES = 2 * MAX_RANK + 2
-CONSTANTS = 22
+CONSTANTS = 24
+INNERS = 3
 TABLE_WORDS = 24 + 8 * (MAX_AXES + 1)
 COPY, ROWS, ELEMENTS, ANY = range(4)
 
@@ -137,6 +138,7 @@ class Core:
             self.values[entry.name.decode()] = entry.value
         for name in ("src", "dst", "length"):
             getattr(self.library, f"dml_plan_{name}_span").restype = Span
+        self.library.dml_piece_src_span.restype = Span
         self.library.dml_plan_count.restype = c_int64
         self.library.dml_split_next.restype = c_bool
         self.library.dml_split_begin.argtypes = [POINTER(Split), POINTER(Plan), c_int64]
@@ -168,6 +170,10 @@ class Core:
         return dispatch
 
     def span(self, which, plan):
+        """What a plan touches; of a piece, what it may read."""
+        if isinstance(plan, Piece):
+            span = self.library.dml_piece_src_span(byref(plan))
+            return span.begin, span.end
         span = getattr(self.library, f"dml_plan_{which}_span")(byref(plan))
         return span.begin, span.end
 
@@ -261,6 +267,7 @@ class Machine:
         constants = list(names)[list(names).index("DML_GROUP_SIZE") : list(names).index("DML_CONSTANTS")]
         for name in constants:
             setattr(self, name[4:].lower(), int(dispatch.constants[names[name]]))
+        self.element = self.item * self.extent_0 * self.extent_1 * self.extent_2
         words = np.array(dispatch.table[names["DML_TABLE_AXES"] : dispatch.table_words], np.int64)
         self.axes = words.reshape(-1, names["DML_TABLE_AXIS"])
         assert len(self.axes) == self.t_rank
@@ -274,8 +281,8 @@ class Machine:
         if self.dispatch.kernel == ELEMENTS:
             self.elements(np.arange(total))
         else:
-            for n in range(total):
-                self.row(n)
+            for first in range(0, total, per_group):
+                self.group_of_rows(first, min(first + per_group, total))
         return in_order(np.concatenate(self.src), np.concatenate(self.dst))
 
     @staticmethod
@@ -319,33 +326,50 @@ class Machine:
             dst = dst[mine]
         self.give(src, dst, self.edge)
 
-    def row(self, n):
-        row = int(self.divide(np.int64(n), self.t_parts, self.t_parts_multiplier))
-        part = n - row * self.t_parts
-        src, dst, entry, index = (int(value) for value in self.locate(np.int64(row)))
+    def group_of_rows(self, n, end):
+        """Rows one after the other: the first is looked up, those that follow it along the last axis are a step away."""
+        while n < end:
+            part = int(self.divide(np.int64(n), self.t_rows, self.t_rows_multiplier))
+            assert part == n // self.t_rows
+            src, dst, entry, index = (int(value) for value in self.locate(np.int64(n - part * self.t_rows)))
+            run, steps = 1, (0, 0, 0, 0)
+            if self.t_rank:
+                extent, _, src_step, dst_step, length_step = map(int, self.axes[-1][:5])
+                run = min(extent - (n - part * self.t_rows) % extent, end - n)
+                along = self.t_reversed == self.t_rank - 1
+                steps = (0 if along else src_step), dst_step, length_step, int(along)
+            n += run
+            for _ in range(run):
+                self.row(src, dst, entry, index, part)
+                src, dst, entry, index = ((at + step) & MASK for at, step in zip((src, dst, entry, index), steps))
+
+    def row(self, src, dst, entry, index, part):
+        length = int(self.lengths[entry]) if self.reversed else 0
         if self.reversed == 1:
-            length = int(self.lengths[entry])
             src += (length - 1 - index if index < length else index) * self.t_reversed_stride
         if self.reversed == 2:
-            length = int(self.lengths[entry])
-            element = self.item * self.extent_0 * self.extent_1
             self.copy_row(src + (length - 1) * -self.step, dst, length, part, self.step, self.low, self.unit)
-            src, dst = src + length * -self.step, dst + length * element
+            src, dst = src + length * -self.step, dst + length * self.element
             self.copy_row(src, dst, self.t_extent - length, part, -self.step, self.low_2, self.unit_2)
         else:
             self.copy_row(src, dst, self.t_extent, part, self.step, self.low, self.unit)
 
     def offsets(self, byte, step):
         """(stream, source offset) of bytes of a row, from its first element."""
-        element = self.item * self.extent_0 * self.extent_1
-        within = byte % element
-        x0, x1 = within // self.item % self.extent_0, within // self.item // self.extent_0
-        offset = byte // element * step + within % self.item
-        offset = offset + (0 if self.stream == 1 else x0 * self.stride_0) + (0 if self.stream == 2 else x1 * self.stride_1)
-        return (x0 if self.stream == 1 else x1 if self.stream == 2 else 0 * x0), offset
+        within = byte % self.element
+        index, offset, stream = within // self.item, byte // self.element * step + within % self.item, 0 * byte
+        for i in range(INNERS):
+            extent, stride = getattr(self, f"extent_{i}"), getattr(self, f"stride_{i}")
+            x = index if i == INNERS - 1 else index % extent
+            index = index // extent
+            if self.stream == i + 1:
+                stream = x
+            else:
+                offset = offset + x * stride
+        return stream, offset
 
     def copy_row(self, src, dst, count, part, step, low, unit):
-        element = self.item * self.extent_0 * self.extent_1
+        element = self.element
         even = element & -element
         heads = 16 // even if even < 16 else 1
         head = min(((-dst & 15) // min(even, 16) * self.head) & (heads - 1), count)
@@ -392,4 +416,3 @@ class Machine:
         else:
             word = (windows >> 3) + i
             assert np.all(word + follows <= last)
-

@@ -1,0 +1,471 @@
+"""Each kernel, forced, and each thing taken away from a device: every way a plan can go, to the byte, and not one byte beside it.
+
+What runs is what the device reports to have run: a kernel that cannot do a plan leaves it to the next (see csrc/core/dispatch.h).
+"""
+
+import contextlib
+import itertools
+from dataclasses import dataclass
+
+import dmlops
+import numpy as np
+import pytest
+from dmlops import _core, reference
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import strategies
+from strategies import content, raw
+
+COPY, ROWS, ELEMENTS = range(3)
+FORCED = {"copy": COPY, "rows": ROWS, "elements": ELEMENTS}
+TRAITS = ["kernel", "host_import", "window", "staging", "group_size", "parallel", "max_groups"]
+FEWER = settings(max_examples=max(settings.default.max_examples // 4, 15))
+FEWEST = settings(max_examples=max(settings.default.max_examples // 12, 10))
+
+
+@contextlib.contextmanager
+def overridden(**traits):
+    for name, value in traits.items():
+        _core._override(name, value)
+    try:
+        yield
+    finally:
+        for name in TRAITS:
+            _core._override(name, -1)
+
+
+@pytest.fixture(autouse=True)
+def restored():
+    yield
+    for name in TRAITS:
+        _core._override(name, -1)
+
+
+def ran(vulkan, function):
+    """What a call returns, and how many pieces each kernel ran for it."""
+    before = _core._counts(vulkan)
+    result = function()
+    return result, [after - count for after, count in zip(_core._counts(vulkan), before)]
+
+
+def memory(nbytes, offset, seed):
+    """(buffer, start): random bytes, of which those from `start` are `offset` bytes behind a cache line's begin."""
+    buffer = np.random.default_rng(seed).integers(0, 256, nbytes + 256, np.uint8)
+    return buffer, 64 + (-buffer.ctypes.data) % 64 + offset
+
+
+def placed(array, offset):
+    """The same array, in C order, at an address of our choice."""
+    buffer, start = memory(array.nbytes, offset, 7)
+    copy = np.ndarray(array.shape, array.dtype, buffer, start)
+    raw(copy)[...] = raw(array)
+    return copy
+
+
+def check(vulkan, operator, array, *args, out_offset=None, out_gap=0, **kwargs):
+    """Runs an operator, `out` at an offset and its rows (along the last axis) a gap apart, and compares. Gives the counts."""
+    expected = getattr(reference, operator)(raw(array), *args, **kwargs)
+    function = getattr(dmlops, operator)
+    if out_offset is None:
+        result, counts = ran(vulkan, lambda: function(array, *args, device=vulkan, **kwargs))
+        assert content(result) == content(expected)
+        return counts
+    item, shape = array.itemsize, expected.shape
+    strides = [item] * len(shape)
+    for k in range(len(shape) - 2, -1, -1):
+        strides[k] = strides[k + 1] * max(shape[k + 1], 1) + (out_gap if k == len(shape) - 2 else 0)
+    nbytes = strides[0] * shape[0] if shape else item
+    buffer, start = memory(nbytes, out_offset, 3)
+    out = np.ndarray(shape, array.dtype, buffer, start, strides)
+    wanted = buffer.copy()
+    np.ndarray(shape, expected.dtype, wanted, start, strides)[...] = expected
+    result, counts = ran(vulkan, lambda: function(array, *args, device=vulkan, out=out, **kwargs))
+    assert result is out
+    wrong = np.flatnonzero(buffer != wanted)
+    assert not wrong.size, f"wrong at bytes {wrong[:8] - start} of out, counted from its start"
+    return counts
+
+
+def random_array(shape, item, seed=0):
+    bytes_ = np.random.default_rng(seed).integers(0, 256, int(np.prod(shape)) * item, np.uint8)
+    return bytes_.view(f"V{item}").reshape(shape)
+
+
+def only(kernel, pieces=1):
+    return [pieces * (k == kernel) for k in range(3)]
+
+
+# --- straight rows: runs that are contiguous on both sides ------------------------------------------------------------------
+
+
+def crop(width):
+    return [0, 1], [3, width - 2]
+
+
+@pytest.mark.parametrize("width", [34, 40, 64, 130, 200, 515, 3000])
+def test_straight_rows_at_every_offset(vulkan, width):
+    x = np.random.default_rng(width).integers(0, 256, (3, width), np.uint8)
+    with overridden(kernel=ROWS):
+        for offset, (out_offset, gap) in itertools.product(range(17), [(0, 0), (0, 16), (1, 0), (8, 8), (4, 4), (15, 3), (16, 0)]):
+            counts = check(vulkan, "slice", placed(x, offset), *crop(width), out_offset=out_offset, out_gap=gap)
+            assert counts == only(ROWS), (offset, out_offset, gap)
+
+
+@pytest.mark.parametrize("item", [2, 4, 8, 16, 24])
+def test_straight_rows_of_wider_items(vulkan, item):
+    step = min(item & -item, 8)
+    with overridden(kernel=ROWS):
+        for width, offset, out_offset in itertools.product([34, 67, 200], range(0, 17, step), [0, step, 16 - step]):
+            array = placed(random_array((3, width), item), offset)
+            assert check(vulkan, "slice", array, *crop(width), out_offset=out_offset) == only(ROWS)
+
+
+@given(data=st.data())
+def test_straight_rows(vulkan, data):
+    width, item = data.draw(st.integers(3, 700)), data.draw(st.sampled_from([1, 2, 3, 4, 8, 12, 16]))
+    rows = data.draw(st.sampled_from([1, 2, 3, 50]))
+    array = placed(random_array((rows, width), item), data.draw(st.integers(0, 16)))
+    left = data.draw(st.integers(0, min(width - 1, 20)))
+    size = width - left - data.draw(st.integers(0, min(width - left - 1, 20)))
+    out_offset, gap = data.draw(st.integers(0, 16)), data.draw(st.sampled_from([0, 0, 16, 1, 4, 8]))
+    with overridden(kernel=ROWS):
+        counts = check(vulkan, "slice", array, [0, left], [rows, size], out_offset=out_offset, out_gap=gap)
+    whole = rows == 1 or (size == width and gap == 0)
+    run = size * item * (rows if whole else 1)
+    if run >= 128 or item == 1 and run >= 32:
+        assert counts == only(ROWS)
+    assert sum(counts) == 1 and counts[COPY] == 0
+
+
+# --- gathers and mirrors ------------------------------------------------------------------------------------------------------
+
+STRIDES = [-8, -5, -3, -2, -1, 2, 3, 5, 8]
+
+
+@pytest.mark.parametrize("item", [1, 2, 3, 4, 6, 8, 12, 16])
+@pytest.mark.parametrize("stride", [-1, 2, -3])
+def test_gathered_rows_at_every_offset(vulkan, item, stride):
+    """Widths around whole tiles; every offset of the source, and of the destination those that suit the item."""
+    even = item & -item
+    array = random_array((2, 150), item)
+    with overridden(kernel=ROWS):
+        for offset in range(0, 16, max(even // 2, 1)):
+            out_offset = even * (offset * 3 % 17) % 16
+            width = 150 - offset
+            counts = check(
+                vulkan, "slice", placed(array, offset), [0, 0], [2, width], [1, stride],
+                out_offset=out_offset, out_gap=[0, 16, even][offset % 3],
+            )  # fmt: skip
+            assert counts == only(ROWS), offset
+
+
+@FEWER
+@given(data=st.data())
+def test_gathered_rows(vulkan, data):
+    item, stride = data.draw(st.sampled_from([1, 2, 3, 4, 6, 8, 12, 16])), data.draw(st.sampled_from(STRIDES))
+    count, rows = data.draw(st.integers(1, 200)), data.draw(st.integers(1, 5))
+    width = (count - 1) * abs(stride) + data.draw(st.integers(1, abs(stride)))
+    array = placed(random_array((rows, width), item), data.draw(st.integers(0, 16)))
+    out_offset = data.draw(st.sampled_from([0, 16]) | st.integers(0, 16))
+    gap = data.draw(st.sampled_from([0, 0, item, 16, 1]))
+    outer = data.draw(st.sampled_from([1, 1, -1]))
+    with overridden(kernel=ROWS):
+        counts = check(
+            vulkan, "slice", array, [0, 0], [rows, width], [outer, stride], out_offset=out_offset, out_gap=gap
+        )
+    if count * item >= 32 and (item % 2 or (out_offset | gap) % 16 == 0 and item * count % 16 == 0):
+        assert counts == only(ROWS)
+    assert sum(counts) == 1 and counts[COPY] == 0
+
+
+@FEWER
+@given(data=st.data())
+def test_gathers_of_any_layout(vulkan, data):
+    """Whatever NumPy strides make: rows from transposed, broadcast and overlapping sources."""
+    call = data.draw(strategies.slices(4))
+    with overridden(kernel=ROWS):
+        result, counts = ran(vulkan, lambda: call.run(dmlops, device=vulkan))
+    assert content(result) == content(call.expected(reference))
+    assert counts[COPY] == 0
+
+
+# --- interleaves and de-interleaves ---------------------------------------------------------------------------------------------
+
+
+def block_shape(to_space, layout, channels, block, height, width):
+    """The shape of an input, given that of the spread-out side in blocks."""
+    deep = (channels * block * block, height, width)
+    wide = (channels, height * block, width * block)
+    c, h, w = deep if to_space else wide
+    return (1, c, h, w) if layout == "NCHW" else (1, h, w, c)
+
+
+@pytest.mark.parametrize("operator", ["depth_to_space", "space_to_depth"])
+@pytest.mark.parametrize("block", [2, 3, 4, 8])
+def test_blocks_of_bytes_at_every_offset(vulkan, operator, block):
+    with overridden(kernel=ROWS):
+        rows = 0
+        for offset, width in itertools.product(range(17), [16, 17]):
+            shape = block_shape(operator == "depth_to_space", "NCHW", 1, block, 3, width)
+            array = placed(random_array(shape, 1, offset), offset)
+            for out_offset in (0, offset % 16, 8):
+                counts = check(vulkan, operator, array, block, out_offset=out_offset)
+                assert sum(counts) == 1 and counts[COPY] == 0
+                rows += counts[ROWS]
+                if out_offset == 0 and width == 16 and (operator == "depth_to_space" or width >= 32):
+                    assert counts == only(ROWS), (offset, width)
+        assert rows > 0
+
+
+@FEWER
+@given(data=st.data())
+def test_blocks(vulkan, data):
+    operator = data.draw(st.sampled_from(["depth_to_space", "space_to_depth"]))
+    layout, order = data.draw(st.sampled_from(["NCHW", "NCHW", "NHWC"])), data.draw(st.sampled_from(["DCR", "CRD"]))
+    block = data.draw(st.sampled_from([2, 2, 3, 4, 8]))
+    item = data.draw(st.sampled_from([1, 2, 3, 4, 8, 12, 16]))
+    channels = data.draw(st.sampled_from([1, 2, 3, 4]))
+    height, width = data.draw(st.integers(1, 3)), data.draw(st.sampled_from([1, 2, 3, 7, 8, 16, 17, 31, 32, 40]))
+    shape = block_shape(operator == "depth_to_space", layout, channels, block, height, width)
+    array = placed(random_array(shape, item), data.draw(st.sampled_from([0, 0, 1, 4, 8, 3, 12])))
+    out_offset = data.draw(st.sampled_from([None, 0, 0, item % 16, 8, 1, 4]))
+    with overridden(kernel=ROWS):
+        counts = check(vulkan, operator, array, block, order=order, layout=layout, out_offset=out_offset)
+    assert sum(counts) == 1 and counts[COPY] == 0
+
+
+@pytest.mark.parametrize("item", [1, 2, 4, 8])
+@pytest.mark.parametrize("order", ["DCR", "CRD"])
+def test_blocks_run_as_rows(vulkan, item, order):
+    """The cases that matter most: whole images at NumPy's own alignment, not forced."""
+    deep, wide = random_array((2, 12, 16, 48), item), random_array((2, 3, 32, 96), item)
+    last = np.ascontiguousarray(deep.transpose(0, 2, 3, 1))
+    assert check(vulkan, "depth_to_space", placed(deep, 16), 2, order=order, out_offset=16) == only(ROWS)
+    assert check(vulkan, "space_to_depth", placed(wide, 16), 2, order=order, out_offset=16) == only(ROWS)
+    assert check(vulkan, "depth_to_space", placed(last, 16), 2, order=order, layout="NHWC", out_offset=16)[COPY] == 0
+
+
+# --- reversals ------------------------------------------------------------------------------------------------------------------
+
+
+def some_lengths(extent):
+    """None, one, all, too many, and some in between."""
+    return st.sampled_from([0, 1, extent, extent + 3, max(extent - 1, 0), 2]) | st.integers(0, extent)
+
+
+@pytest.mark.parametrize("item", [1, 2, 3, 4, 6, 8, 12, 16])
+def test_reversed_rows_of_every_length(vulkan, item):
+    """Each length is a different shift between source and destination words, and different heads and tails of both parts."""
+    width = 70
+    even = item & -item
+    lengths = np.arange(width + 2)[:, None]
+    array = random_array((width + 2, width), item)
+    with overridden(kernel=ROWS):
+        for offset, out_offset, gap in [(0, 0, 0), (even, 0, 16), (1, even % 16, 0), (4, 8, even), (15, 0, 0)]:
+            counts = check(
+                vulkan, "reverse_subsequences", placed(array, offset), lengths, 1,
+                out_offset=out_offset // even * even, out_gap=gap,
+            )  # fmt: skip
+            assert counts == only(ROWS), (offset, out_offset, gap)
+
+
+@FEWER
+@given(data=st.data())
+def test_reversals(vulkan, data):
+    item = data.draw(st.sampled_from([1, 2, 3, 4, 6, 8, 12, 16]))
+    shape = [data.draw(st.integers(1, 4)), data.draw(st.integers(1, 6)), data.draw(st.integers(1, 90))]
+    axis = data.draw(st.integers(0, 2))
+    length_shape = [1 if k == axis or data.draw(st.booleans()) else size for k, size in enumerate(shape)]
+    count = int(np.prod(length_shape))
+    lengths = data.draw(st.lists(some_lengths(shape[axis]), min_size=count, max_size=count))
+    array = placed(random_array(shape, item), data.draw(st.sampled_from([0, 0, 16, 1, 2, 4, 8, 12])))
+    out_offset, gap = data.draw(st.sampled_from([0, 16, 8, 4, 1])), data.draw(st.sampled_from([0, 16, 1, 8]))
+    lengths = np.array(lengths).reshape(length_shape)
+    with overridden(kernel=ROWS):
+        counts = check(vulkan, "reverse_subsequences", array, lengths, axis, out_offset=out_offset, out_gap=gap)
+    assert sum(counts) == 1 and counts[COPY] == 0
+
+
+# --- how the work is shared out ---------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("shape", [(1, 60_000), (3, 20_001), (20_000, 3), (300, 200), (257, 40), (2, 2, 9000)])
+@pytest.mark.parametrize("stride", [2, -1])
+def test_few_long_rows_and_many_short_ones(vulkan, shape, stride):
+    x = np.random.default_rng(0).integers(0, 256, shape, np.uint8)
+    strides = [1] * (len(shape) - 1) + [stride]
+    for traits in ({}, {"parallel": 1}, {"parallel": 7, "max_groups": 5}, {"group_size": 1}):
+        for kernel in (ROWS, ELEMENTS):
+            with overridden(kernel=kernel, **traits):
+                counts = check(vulkan, "slice", x, [0] * len(shape), shape, strides, out_offset=1)
+                assert counts == only(kernel) or shape[-1] * kernel < 64
+                counts = check(vulkan, "reverse_subsequences", x, np.array([shape[-1] - 2]), -1, batch_axis=None) \
+                    if len(shape) == 1 else check(
+                        vulkan, "reverse_subsequences", x, np.full((*shape[:-1], 1), shape[-1] - 1), -1)  # fmt: skip
+                assert sum(counts) == 1
+
+
+# --- the other two kernels -----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kernel", sorted(FORCED))
+@pytest.mark.parametrize("operator", strategies.OPERATORS)
+@FEWER
+@given(data=st.data())
+def test_any_call_by_any_kernel(vulkan, kernel, operator, data):
+    if kernel == "rows":
+        call = data.draw(strategies.CALLS[operator](5))
+    else:
+        call = data.draw(strategies.CALLS[operator]())
+    with overridden(kernel=FORCED[kernel]):
+        result, counts = ran(vulkan, lambda: call.run(dmlops, device=vulkan))
+    expected = call.expected(reference)
+    assert content(result) == content(expected)
+    assert sum(counts) == (expected.nbytes > 0)
+    if kernel == "elements":
+        assert counts == only(ELEMENTS, sum(counts))
+    elif kernel == "rows":
+        assert counts[COPY] == 0
+
+
+@FEWER
+@given(data=st.data())
+def test_copies_of_few_regions(vulkan, data):
+    """Up to 64 runs, at any offset and any distance: the copy command's."""
+    rows, width = data.draw(st.integers(1, 64)), data.draw(st.integers(1, 300))
+    item = data.draw(st.sampled_from([1, 2, 3, 8]))
+    array = placed(random_array((rows, width + 5), item), data.draw(st.integers(0, 16)))
+    left, outer = data.draw(st.integers(0, 5)), data.draw(st.sampled_from([1, -1]))
+    out_offset, gap = data.draw(st.integers(0, 16)), data.draw(st.integers(0, 9))
+    with overridden(kernel=COPY):
+        counts = check(vulkan, "slice", array, [0, left], [rows, width], [outer, 1], out_offset=out_offset, out_gap=gap)
+    assert counts == only(COPY)
+
+
+def test_copy_is_chosen_for_what_is_contiguous(vulkan):
+    x = random_array((40, 1000), 4)
+    assert check(vulkan, "slice", x, [3, 0], [20, 1000]) == only(COPY)
+    assert check(vulkan, "slice", placed(x, 3), [3, 0], [20, 1000], out_offset=1) == only(COPY)
+    assert check(vulkan, "depth_to_space", x.reshape(1, 40, 10, 100), 1) == only(COPY)
+    long = random_array((4, 20_000), 1)
+    assert check(vulkan, "slice", long, [0, 1], [4, 19_000]) == only(COPY)
+
+
+@pytest.mark.parametrize("item", [1, 2, 3, 4, 8, 12, 16, 24])
+def test_elements_at_every_offset(vulkan, item):
+    array = random_array((3, 7, 5), item)
+    with overridden(kernel=ELEMENTS):
+        for offset, out_offset in itertools.product(range(17), (0, 1, 4, 8, offset_of(item))):
+            source = placed(array, offset).transpose(2, 0, 1)
+            counts = check(vulkan, "slice", source, [0, 0, 1], [5, 3, 6], [-1, 1, 2], out_offset=out_offset, out_gap=3)
+            assert counts == only(ELEMENTS)
+
+
+def offset_of(item):
+    return item % 16
+
+
+# --- what a device may lack ------------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Lack:
+    traits: tuple
+
+    def __str__(self):
+        return "-".join(f"{name}={value}" for name, value in self.traits)
+
+
+LACKS = [
+    Lack(traits)
+    for traits in [
+        (("host_import", 0),),
+        (("host_import", 0), ("staging", 4096)),
+        (("window", 4096),),
+        (("window", 4096), ("host_import", 0)),
+        (("window", 65536),),
+        (("group_size", 1),),
+        (("group_size", 4), ("max_groups", 7)),
+        (("max_groups", 1),),
+        (("parallel", 1),),
+        (("window", 4096), ("kernel", ROWS), ("max_groups", 7)),
+    ]
+]
+
+
+@pytest.mark.parametrize("lack", LACKS, ids=str)
+@pytest.mark.parametrize("operator", strategies.OPERATORS)
+@FEWEST
+@given(data=st.data())
+def test_any_call_without(vulkan, lack, operator, data):
+    call = data.draw(strategies.CALLS[operator]())
+    with overridden(**dict(lack.traits)):
+        result, counts = ran(vulkan, lambda: call.run(dmlops, device=vulkan))
+    expected = call.expected(reference)
+    assert content(result) == content(expected)
+    assert (sum(counts) > 0) == (expected.nbytes > 0)
+    if dict(lack.traits).get("window", 1 << 20) * 2 < expected.nbytes:
+        assert sum(counts) > 2
+
+
+@pytest.mark.parametrize("host_import", [1, 0])
+@pytest.mark.parametrize("window", [4096, 65536])
+def test_large_arrays_in_pieces(vulkan, host_import, window):
+    x = np.random.default_rng(1).integers(0, 2**32, (2, 4, 60, 230), np.uint32)
+    pieces = x.nbytes // window
+    with overridden(host_import=host_import, window=window):
+        for offset, out_offset in ((0, None), (4, 12), (1, 3)):
+            array = placed(x, offset)
+            for operator, *args in (
+                ("slice", [0, 0, 1, 1], [2, 4, 59, 229], [1, -1, 1, 1]),
+                ("slice", [0, 0, 0, 0], x.shape, [1, 1, 1, -1]),
+                ("depth_to_space", 2),
+                ("space_to_depth", 2),
+                ("reverse_subsequences", [[[[60]], [[7]], [[0]], [[59]]]], 2),
+                ("reverse_subsequences", np.arange(480).reshape(2, 4, 60, 1) % 231, 3),
+                ("reverse_subsequences", [[[[1] * 230]], [[[2] * 230]]], 1),
+            ):
+                counts = check(vulkan, operator, array, *args, out_offset=out_offset)
+                assert sum(counts) > pieces, (operator, args)
+
+
+@pytest.mark.parametrize("host_import", [1, 0])
+@given(data=st.data())
+@FEWEST
+def test_a_reversed_axis_beyond_the_window(vulkan, host_import, data):
+    """Nothing but the reversed axis itself can be cut: each piece then leaves out what belongs to another."""
+    item = data.draw(st.sampled_from([1, 2, 3, 4, 8]))
+    extent = data.draw(st.integers(4200, 13_000)) // item
+    inner = data.draw(st.sampled_from([1, 1, 3]))
+    shape = (2, extent, inner)
+    lengths = np.array(data.draw(st.lists(some_lengths(extent), min_size=2, max_size=2))).reshape(2, 1, 1)
+    array = placed(random_array(shape, item), data.draw(st.sampled_from([0, 1, 4])))
+    if data.draw(st.booleans()):
+        array = array[:, ::-1]
+    out_offset = data.draw(st.sampled_from([None, 0, 1, 4]))
+    with overridden(window=4096, host_import=host_import):
+        counts = check(vulkan, "reverse_subsequences", array, lengths, 1, out_offset=out_offset)
+    if extent * item > 4200:
+        assert counts[ELEMENTS] >= 8 and sum(counts) == counts[ELEMENTS]
+
+
+def test_pieces_for_the_lengths_alone(vulkan):
+    """Each length is eight bytes: they can need cutting where neither array does."""
+    x = np.random.default_rng(2).integers(0, 256, (1500, 2), np.uint8)
+    lengths = np.random.default_rng(3).integers(0, 3, (1500, 1))
+    with overridden(window=4096):
+        assert sum(check(vulkan, "reverse_subsequences", x, lengths, 1, out_offset=3)) >= 3
+
+
+def test_an_item_longer_than_the_window(vulkan):
+    x = random_array((3, 2), 10_000)
+    for host_import in (0, 1):
+        with overridden(window=4096, host_import=host_import):
+            assert sum(check(vulkan, "slice", x, [0, 0], [3, 2], [-1, -1])) >= 18
+            assert sum(check(vulkan, "reverse_subsequences", x, [[2], [1], [0]], 1)) >= 18
+
+
+def test_a_trait_that_is_none(vulkan):
+    with pytest.raises(ValueError, match="no trait"):
+        _core._override("speed", 1)
