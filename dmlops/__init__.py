@@ -6,10 +6,12 @@
 
 The operators are ``reverse_subsequences``, ``depth_to_space``, ``space_to_depth`` and ``slice``; ``window`` turns a
 NumPy key into the arguments of ``slice``, ``devices`` lists where they can run, and ``dmlops.reference`` has each of
-them in a few lines of NumPy. Importing touches no Vulkan: the first call does.
+them in a few lines of NumPy. ``memory_info`` and ``empty_cache`` show and clear the memory kept for later results.
+Importing touches no Vulkan: the first call does.
 """
 
-from dmlops._core import Device, DeviceLostError, NoDeviceError, OutOfDeviceMemoryError, VulkanError
+from dmlops._core import Device, DeviceLostError, MemoryInfo, NoDeviceError, OutOfDeviceMemoryError, VulkanError
+from dmlops.memory import empty_cache, memory_info
 from dmlops.operators import depth_to_space, devices, reverse_subsequences, slice, space_to_depth, window
 
 __version__ = "0.1.0"
@@ -18,11 +20,14 @@ __version__ = "0.1.0"
 __all__ = [
     "Device",
     "DeviceLostError",
+    "MemoryInfo",
     "NoDeviceError",
     "OutOfDeviceMemoryError",
     "VulkanError",
     "depth_to_space",
     "devices",
+    "empty_cache",
+    "memory_info",
     "reference",
     "reverse_subsequences",
     "space_to_depth",

@@ -29,7 +29,7 @@ void main()
     for (uint n = first; n < end; n++) {
         uint part = divide(n, table.rows, table.rows_multiplier);
         Place place = locate((n - part * table.rows) * table.extent);
-        uint begin = part * table.part_tiles, last = min(begin + table.part_tiles, table.extent);
+        uint begin = part * table.part_tiles, last = begin + min(table.part_tiles, table.extent - begin);
         for (uint i = begin + gl_LocalInvocationID.x; i < last; i += GROUP_SIZE)
             copy_element(Place(place.src + i * step.src, place.dst + i * step.dst, place.entry + i * step.entry,
                                place.reversed + i * step.reversed, 0));

@@ -4,12 +4,13 @@ No device is used, and no dmlops either, but for the NumPy twins: csrc/core is c
 """
 
 import ctypes
+import itertools
 from ctypes import byref
 
 import numpy as np
 import pytest
 from dmlops import reference
-from hypothesis import example, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import core as mirror
@@ -17,7 +18,6 @@ import strategies
 from core import ANY, COPY, ELEMENTS, ROWS
 from strategies import content
 
-MORE = settings(max_examples=2 * settings.default.max_examples)
 
 
 @pytest.fixture(scope="module")
@@ -102,17 +102,15 @@ def cases(draw, elements=300, empty=True):
     return Case(item, axes, *offsets, reversed_, -first, lengths.tolist() if reversed_ >= 0 else [])
 
 
-# --- simplify -----------------------------------------------------------------------------------------------------------
+# --- simplify ---------------------------------------------------------------------------------------------------------
 
 
-@MORE
 @given(case=cases())
 def test_simplifying_moves_the_same_bytes(core, case):
     simple = core.simplified(case.plan)
     assert mirror.same(mirror.moves(simple, case.lengths), mirror.moves(case.plan, case.lengths))
 
 
-@MORE
 @given(case=cases())
 def test_what_is_simplified_is_simple(core, case):
     simple = core.simplified(case.plan)
@@ -133,7 +131,8 @@ def test_what_is_simplified_is_simple(core, case):
         assert not any(axis.length_stride for axis in axes)
     for k in range(simple.rank - 1):
         a, b = axes[k], axes[k + 1]
-        chain = all(getattr(a, name) == b.extent * getattr(b, name) for name in ("src_stride", "dst_stride", "length_stride"))
+        names = ("src_stride", "dst_stride", "length_stride")
+        chain = all(getattr(a, name) == b.extent * getattr(b, name) for name in names)
         assert not chain or simple.reversed in (k, k + 1), "two axes could be one"
     if axes and simple.reversed != simple.rank - 1 and not axes[-1].length_stride:
         assert {axes[-1].src_stride, axes[-1].dst_stride} != {simple.item}, "the item could be longer"
@@ -156,7 +155,7 @@ def test_simplified_by_hand(core, axes, item, expected):
     assert (item, [axis[:3] for axis in axes]) == expected
 
 
-# --- spans and the host's run ---------------------------------------------------------------------------------------------
+# --- spans and the host's run -----------------------------------------------------------------------------------------
 
 
 @given(case=cases(empty=False))
@@ -186,7 +185,7 @@ def test_the_host_moves_what_the_plan_says(core, case):
     assert np.array_equal(given_, expected)
 
 
-# --- split ----------------------------------------------------------------------------------------------------------------
+# --- split ------------------------------------------------------------------------------------------------------------
 
 
 def own_moves(piece, lengths):
@@ -202,7 +201,7 @@ def check_pieces(core, plan, lengths, limit):
     pairs = []
     readable = core.span("src", plan)
     for piece in core.pieces(plan, limit):
-        src, dst = pair = own_moves(piece, lengths)
+        src, _ = pair = own_moves(piece, lengths)
         if piece.plan.reversed < 0:
             assert not piece.cut and (piece.reversed_begin, piece.source_begin, piece.source_end) == (0, 0, 0)
         elif not piece.cut:
@@ -246,7 +245,28 @@ def test_pieces_of_a_reversed_axis(core, case, pieces):
         check_choice(core, piece, case.lengths, offered, 0, 7, ANY)
 
 
-# --- choice ---------------------------------------------------------------------------------------------------------------
+def count_pieces(core, item, axes, reversed_, limit):
+    plan = core.simplified(Case(item, axes, 0, 0, reversed_, 0, [0]).plan)
+    return sum(1 for _ in itertools.islice(core.pieces(plan, limit), 10_000))
+
+
+@pytest.mark.parametrize("limit", [2**26, 2**27, 2**32 - 8192])
+@pytest.mark.parametrize(
+    "rows, columns", [(2, 10**9), (3, 150 * 10**6), (4, 33 * 10**6), (100, 10**7), (10**7, 100), (10**9, 1)]
+)
+@pytest.mark.parametrize("length_stride", [0, 1])
+def test_large_arrays_are_not_cut_to_crumbs(core, rows, columns, length_stride, limit):
+    """An array reversed along its outer axis, with a length for each column or one for all: how often it is cut must
+    depend on its size, and not on how many elements it has."""
+    whole = rows * columns * (8 if length_stride else 1)
+    axes = [(rows, columns, columns, 0), (columns, 1, 1, length_stride)]
+    tiles = min(rows, 3 * (rows * columns // limit + 1))
+    assert count_pieces(core, 1, axes, 0, limit) <= tiles**2 * (2 + 8 * whole // limit)
+    axes = [(columns, 1, 1, 0), (rows, columns, columns, length_stride)]
+    assert count_pieces(core, 1, axes, -1, limit) <= 4 + 4 * whole // limit
+
+
+# --- choice -----------------------------------------------------------------------------------------------------------
 
 traits = st.builds(
     mirror.Traits,
@@ -277,7 +297,7 @@ def check_choice(core, piece, lengths, traits, src_base, dst_base, forced):
     dispatch = core.choose(piece, traits, src_base, dst_base, forced)
     windows = dispatch.src_window, dispatch.dst_window
     spans = core.span("src", piece), core.span("dst", piece.plan)
-    src, dst = expected = own_moves(piece, lengths)
+    expected = own_moves(piece, lengths)
     for window, span, base, side in zip(windows, spans, (src_base, dst_base), expected):
         assert (base + window.begin) % traits.alignment == 0, "a window must be bound at an aligned address"
         assert not side.size or window.begin <= side.min() and side.max() < window.end, "a byte is beyond its window"
@@ -297,7 +317,6 @@ def check_choice(core, piece, lengths, traits, src_base, dst_base, forced):
     return dispatch
 
 
-@MORE
 @given(data=st.data())
 def test_a_dispatch_moves_what_its_piece_says(core, data):
     case = data.draw(cases(1200, empty=False))
@@ -323,7 +342,8 @@ def row_cases(draw):
         length = item * row
         return Case(length, [(outer, length + gap, length, 0)], 0, 0, -1, 0, [])
     if kind == "gather":
-        axes = [(outer, item * row * abs(step) + gap, item * row, 0), (row, step * item, item, 0)]
+        odd = draw(st.sampled_from([0, 0, 1, 2, 4]))  # as fields of packed records lie
+        axes = [(outer, item * row * abs(step) + gap, item * row, 0), (row, step * item + odd, item, 0)]
     elif kind == "interleave":  # a row of pixels whose channels lie the other way round, and two deep
         axes = [(row, 2 * width * item, 2 * width * item, 0), (2, item, width * item, 0), (width, 2 * item, item, 0)]
     elif kind == "streams":  # each channel is a plane
@@ -333,7 +353,7 @@ def row_cases(draw):
         plane = item * row + gap
         axes = [(width, item, plane, 0), (row, item * width, item, 0)]
     else:
-        axes = [(outer, item * row + gap, item * row, 1), (row, item, item, 0)]
+        axes = [(outer, item * row + gap, item * row, 1), (row, item if step > 0 else -item, item, 0)]
     if draw(st.booleans()):
         axes[0] = (axes[0][0], -axes[0][1], *axes[0][2:])
     extent = axes[-1][0]
@@ -341,7 +361,6 @@ def row_cases(draw):
     return Case(item, axes, 0, 0, 1 if kind == "reversed" else -1, 0, lengths if kind == "reversed" else [])
 
 
-@MORE
 @given(data=st.data())
 def test_rows_move_what_their_piece_says(core, data):
     case = data.draw(row_cases())
@@ -360,7 +379,7 @@ def choose(core, item, axes, forced=ANY, src_base=0, dst_base=0, **kinds):
 
 def test_which_kernel(core):
     assert choose(core, 1, [(9999, 1, 1, 0)]).kernel == COPY  # contiguous, however short
-    assert choose(core, 4, [(10, 40, 16, 0), (4, 4, 4, 0)]).kernel == ELEMENTS  # little, and it needs no pipeline of its own
+    assert choose(core, 4, [(10, 40, 16, 0), (4, 4, 4, 0)]).kernel == ELEMENTS  # so little needs no pipeline of its own
     assert choose(core, 4, [(100, 800, 400, 0), (100, 8, 4, 0)]).kernel == ROWS
     assert choose(core, 20000, [(3, 30000, 20000, 0)]).kernel == COPY  # a few long runs
     assert choose(core, 500, [(30, 600, 500, 0)]).kernel == ROWS
@@ -375,7 +394,8 @@ def test_all_that_fits_32_bits(core):
     total = 2**32 - 8192
     for parallel, most in ((2**16, 2**31 - 1), (2**16, 65535), (1, 1), (256, 7)):
         offered = mirror.Traits(group_size=128, max_groups=most, parallel=parallel, alignment=256, window=total)
-        for item, axes in ((1, [(total // 7, 3, 7)]), (4, [(total // 4, 0, 4)]), (1, [(total // 2, 2, 1)]), (total, [])):
+        plans = [(1, [(total // 7, 3, 7)]), (4, [(total // 4, 0, 4)]), (1, [(total // 2, 2, 1)]), (total, [])]
+        for item, axes in plans:
             case = Case(item, [(*axis, 0) for axis in axes], 0, 0, -1, 0, [])
             for forced in (ROWS, ELEMENTS):
                 dispatch = core.choose(next(core.pieces(core.simplified(case.plan), total)), offered, 0, 0, forced)
@@ -383,9 +403,15 @@ def test_all_that_fits_32_bits(core):
                 assert 1 <= dispatch.groups <= most
                 assert (dispatch.groups - 1) * per_group < count <= dispatch.groups * per_group
                 assert (dispatch.groups - 1) * per_group < 2**32
+                parts = count // dispatch.table[core.values["DML_TABLE_ROWS"]]
+                steps = dispatch.table[core.values["DML_TABLE_EXTENT"]]
+                if forced == ROWS and dispatch.kernel == ROWS:
+                    steps = steps // dispatch.constants[core.values["DML_COUNT"]] + 1
+                part = dispatch.table[core.values["DML_TABLE_PART_TILES"]]
+                assert (parts - 1) * part < steps <= parts * part
 
 
-# --- the operators' plans ---------------------------------------------------------------------------------------------------
+# --- the operators' plans ---------------------------------------------------------------------------------------------
 
 
 def tensor_of(array):

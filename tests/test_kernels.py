@@ -1,11 +1,11 @@
-"""Each kernel, forced, and each thing taken away from a device: every way a plan can go, to the byte, and not one byte beside it.
+"""Each kernel, forced, and each thing taken away from a device: every way a plan can go, and no byte beside it touched.
 
-What runs is what the device reports to have run: a kernel that cannot do a plan leaves it to the next (see csrc/core/dispatch.h).
+What ran is what the device reports to have run: a kernel that cannot do a plan leaves it to the next (see
+csrc/core/dispatch.h).
 """
 
 import contextlib
 import itertools
-from dataclasses import dataclass
 
 import dmlops
 import numpy as np
@@ -15,13 +15,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import strategies
+import support
 from strategies import content, raw
 
 COPY, ROWS, ELEMENTS = range(3)
 FORCED = {"copy": COPY, "rows": ROWS, "elements": ELEMENTS}
 TRAITS = ["kernel", "host_import", "window", "staging", "group_size", "parallel", "max_groups"]
 FEWER = settings(max_examples=max(settings.default.max_examples // 4, 15))
-FEWEST = settings(max_examples=max(settings.default.max_examples // 12, 10))
+FEWEST = settings(max_examples=max(settings.default.max_examples // 15, 10))
 
 
 @contextlib.contextmanager
@@ -64,7 +65,7 @@ def placed(array, offset):
 
 
 def check(vulkan, operator, array, *args, out_offset=None, out_gap=0, **kwargs):
-    """Runs an operator, `out` at an offset and its rows (along the last axis) a gap apart, and compares. Gives the counts."""
+    """Runs an operator, its `out` at an offset and with a gap between rows, and compares. Gives the kernels' counts."""
     expected = getattr(reference, operator)(raw(array), *args, **kwargs)
     function = getattr(dmlops, operator)
     if out_offset is None:
@@ -96,7 +97,7 @@ def only(kernel, pieces=1):
     return [pieces * (k == kernel) for k in range(3)]
 
 
-# --- straight rows: runs that are contiguous on both sides ------------------------------------------------------------------
+# --- straight rows: runs that are contiguous on both sides ------------------------------------------------------------
 
 
 def crop(width):
@@ -107,7 +108,8 @@ def crop(width):
 def test_straight_rows_at_every_offset(vulkan, width):
     x = np.random.default_rng(width).integers(0, 256, (3, width), np.uint8)
     with overridden(kernel=ROWS):
-        for offset, (out_offset, gap) in itertools.product(range(17), [(0, 0), (0, 16), (1, 0), (8, 8), (4, 4), (15, 3), (16, 0)]):
+        places = [(0, 0), (0, 16), (1, 0), (8, 8), (4, 4), (15, 3), (16, 0)]
+        for offset, (out_offset, gap) in itertools.product(range(17), places):
             counts = check(vulkan, "slice", placed(x, offset), *crop(width), out_offset=out_offset, out_gap=gap)
             assert counts == only(ROWS), (offset, out_offset, gap)
 
@@ -138,7 +140,7 @@ def test_straight_rows(vulkan, data):
     assert sum(counts) == 1 and counts[COPY] == 0
 
 
-# --- gathers and mirrors ------------------------------------------------------------------------------------------------------
+# --- gathers and mirrors ----------------------------------------------------------------------------------------------
 
 STRIDES = [-8, -5, -3, -2, -1, 2, 3, 5, 8]
 
@@ -152,7 +154,7 @@ def test_gathered_rows_at_every_offset(vulkan, item, stride):
     with overridden(kernel=ROWS):
         for offset in range(0, 16, max(even // 2, 1)):
             out_offset = even * (offset * 3 % 17) % 16
-            width = 150 - offset
+            width = 150 - offset % 3 * 16 if item == 1 else 150 - offset
             counts = check(
                 vulkan, "slice", placed(array, offset), [0, 0], [2, width], [1, stride],
                 out_offset=out_offset, out_gap=[0, 16, even][offset % 3],
@@ -174,9 +176,25 @@ def test_gathered_rows(vulkan, data):
         counts = check(
             vulkan, "slice", array, [0, 0], [rows, width], [outer, stride], out_offset=out_offset, out_gap=gap
         )
-    if count * item >= 32 and (item % 2 or (out_offset | gap) % 16 == 0 and item * count % 16 == 0):
+    # Any element may start a word where there is one that does; rows of less than 128 bytes may become one element.
+    suits = item % 2 == 1 and count * item >= 128 or (out_offset | gap | count * item) % 16 == 0
+    words = 16 // min(item & -item, 16)  # elements in whole words, whose sources must not lie too far apart
+    near = (words - 1) * abs(stride) * item + item <= 248
+    if count * item >= 32 and suits and near:
         assert counts == only(ROWS)
     assert sum(counts) == 1 and counts[COPY] == 0
+
+
+@pytest.mark.parametrize("item", [1, 2, 4, 8, 12])
+@pytest.mark.parametrize("beside", [1, 2, 4, 5])
+def test_fields_of_packed_records(vulkan, item, beside):
+    """Elements that lie at no multiple of their size."""
+    record = np.dtype([("other", f"V{beside}"), ("field", f"V{item}")])
+    x = random_array((3, 80), record.itemsize).view(record)
+    with overridden(kernel=ROWS):
+        for offset, stride in itertools.product((0, 1, 4), (1, -1)):
+            field = placed(x, offset)["field"]
+            assert check(vulkan, "slice", field, [0, 0], [3, 80], [1, stride], out_offset=16, out_gap=16) == only(ROWS)
 
 
 @FEWER
@@ -190,7 +208,7 @@ def test_gathers_of_any_layout(vulkan, data):
     assert counts[COPY] == 0
 
 
-# --- interleaves and de-interleaves ---------------------------------------------------------------------------------------------
+# --- interleaves and de-interleaves -----------------------------------------------------------------------------------
 
 
 def block_shape(to_space, layout, channels, block, height, width):
@@ -206,14 +224,14 @@ def block_shape(to_space, layout, channels, block, height, width):
 def test_blocks_of_bytes_at_every_offset(vulkan, operator, block):
     with overridden(kernel=ROWS):
         rows = 0
-        for offset, width in itertools.product(range(17), [16, 17]):
+        for offset, width in itertools.product(range(17), [32, 33]):
             shape = block_shape(operator == "depth_to_space", "NCHW", 1, block, 3, width)
             array = placed(random_array(shape, 1, offset), offset)
             for out_offset in (0, offset % 16, 8):
                 counts = check(vulkan, operator, array, block, out_offset=out_offset)
                 assert sum(counts) == 1 and counts[COPY] == 0
                 rows += counts[ROWS]
-                if out_offset == 0 and width == 16 and (operator == "depth_to_space" or width >= 32):
+                if out_offset == 0 and width == 32:
                     assert counts == only(ROWS), (offset, width)
         assert rows > 0
 
@@ -246,7 +264,7 @@ def test_blocks_run_as_rows(vulkan, item, order):
     assert check(vulkan, "depth_to_space", placed(last, 16), 2, order=order, layout="NHWC", out_offset=16)[COPY] == 0
 
 
-# --- reversals ------------------------------------------------------------------------------------------------------------------
+# --- reversals --------------------------------------------------------------------------------------------------------
 
 
 def some_lengths(extent):
@@ -256,7 +274,7 @@ def some_lengths(extent):
 
 @pytest.mark.parametrize("item", [1, 2, 3, 4, 6, 8, 12, 16])
 def test_reversed_rows_of_every_length(vulkan, item):
-    """Each length is a different shift between source and destination words, and different heads and tails of both parts."""
+    """Each length makes another shift between source and destination words, and other heads and tails of both parts."""
     width = 70
     even = item & -item
     lengths = np.arange(width + 2)[:, None]
@@ -287,7 +305,7 @@ def test_reversals(vulkan, data):
     assert sum(counts) == 1 and counts[COPY] == 0
 
 
-# --- how the work is shared out ---------------------------------------------------------------------------------------------------
+# --- how the work is shared out ---------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("shape", [(1, 60_000), (3, 20_001), (20_000, 3), (300, 200), (257, 40), (2, 2, 9000)])
@@ -300,13 +318,12 @@ def test_few_long_rows_and_many_short_ones(vulkan, shape, stride):
             with overridden(kernel=kernel, **traits):
                 counts = check(vulkan, "slice", x, [0] * len(shape), shape, strides, out_offset=1)
                 assert counts == only(kernel) or shape[-1] * kernel < 64
-                counts = check(vulkan, "reverse_subsequences", x, np.array([shape[-1] - 2]), -1, batch_axis=None) \
-                    if len(shape) == 1 else check(
-                        vulkan, "reverse_subsequences", x, np.full((*shape[:-1], 1), shape[-1] - 1), -1)  # fmt: skip
-                assert sum(counts) == 1
+                lengths = np.full((*shape[:-1], 1), shape[-1] - 1)
+                counts = check(vulkan, "reverse_subsequences", x, lengths, -1, out_offset=1)
+                assert counts == only(kernel) or shape[-1] * kernel < 64
 
 
-# --- the other two kernels -----------------------------------------------------------------------------------------------------------
+# --- the other two kernels --------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("kernel", sorted(FORCED))
@@ -356,56 +373,41 @@ def test_copy_is_chosen_for_what_is_contiguous(vulkan):
 def test_elements_at_every_offset(vulkan, item):
     array = random_array((3, 7, 5), item)
     with overridden(kernel=ELEMENTS):
-        for offset, out_offset in itertools.product(range(17), (0, 1, 4, 8, offset_of(item))):
+        for offset, out_offset in itertools.product(range(17), (0, 1, 4, 8, item % 16)):
             source = placed(array, offset).transpose(2, 0, 1)
             counts = check(vulkan, "slice", source, [0, 0, 1], [5, 3, 6], [-1, 1, 2], out_offset=out_offset, out_gap=3)
             assert counts == only(ELEMENTS)
 
 
-def offset_of(item):
-    return item % 16
-
-
-# --- what a device may lack ------------------------------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class Lack:
-    traits: tuple
-
-    def __str__(self):
-        return "-".join(f"{name}={value}" for name, value in self.traits)
+# --- what a device may lack -------------------------------------------------------------------------------------------
 
 
 LACKS = [
-    Lack(traits)
-    for traits in [
-        (("host_import", 0),),
-        (("host_import", 0), ("staging", 4096)),
-        (("window", 4096),),
-        (("window", 4096), ("host_import", 0)),
-        (("window", 65536),),
-        (("group_size", 1),),
-        (("group_size", 4), ("max_groups", 7)),
-        (("max_groups", 1),),
-        (("parallel", 1),),
-        (("window", 4096), ("kernel", ROWS), ("max_groups", 7)),
-    ]
+    {"host_import": 0},
+    {"host_import": 0, "staging": 4096},
+    {"window": 4096},
+    {"window": 4096, "host_import": 0},
+    {"window": 65536},
+    {"group_size": 1},
+    {"group_size": 4, "max_groups": 7},
+    {"max_groups": 1},
+    {"parallel": 1},
+    {"window": 4096, "kernel": ROWS, "max_groups": 7},
 ]
 
 
-@pytest.mark.parametrize("lack", LACKS, ids=str)
+@pytest.mark.parametrize("lack", LACKS, ids=lambda lack: "-".join(f"{name}={value}" for name, value in lack.items()))
 @pytest.mark.parametrize("operator", strategies.OPERATORS)
 @FEWEST
 @given(data=st.data())
 def test_any_call_without(vulkan, lack, operator, data):
     call = data.draw(strategies.CALLS[operator]())
-    with overridden(**dict(lack.traits)):
+    with overridden(**lack):
         result, counts = ran(vulkan, lambda: call.run(dmlops, device=vulkan))
     expected = call.expected(reference)
     assert content(result) == content(expected)
     assert (sum(counts) > 0) == (expected.nbytes > 0)
-    if dict(lack.traits).get("window", 1 << 20) * 2 < expected.nbytes:
+    if lack.get("window", 1 << 20) * 2 < expected.nbytes:
         assert sum(counts) > 2
 
 
@@ -415,19 +417,19 @@ def test_large_arrays_in_pieces(vulkan, host_import, window):
     x = np.random.default_rng(1).integers(0, 2**32, (2, 4, 60, 230), np.uint32)
     pieces = x.nbytes // window
     with overridden(host_import=host_import, window=window):
-        for offset, out_offset in ((0, None), (4, 12), (1, 3)):
-            array = placed(x, offset)
-            for operator, *args in (
-                ("slice", [0, 0, 1, 1], [2, 4, 59, 229], [1, -1, 1, 1]),
-                ("slice", [0, 0, 0, 0], x.shape, [1, 1, 1, -1]),
-                ("depth_to_space", 2),
-                ("space_to_depth", 2),
-                ("reverse_subsequences", [[[[60]], [[7]], [[0]], [[59]]]], 2),
-                ("reverse_subsequences", np.arange(480).reshape(2, 4, 60, 1) % 231, 3),
-                ("reverse_subsequences", [[[[1] * 230]], [[[2] * 230]]], 1),
-            ):
-                counts = check(vulkan, operator, array, *args, out_offset=out_offset)
-                assert sum(counts) > pieces, (operator, args)
+        for operator, *args in (
+            ("slice", [0, 0, 1, 1], [2, 4, 59, 229], [1, -1, 1, 1]),
+            ("slice", [0, 0, 0, 0], x.shape, [1, 1, 1, -1]),
+            ("depth_to_space", 2),
+            ("space_to_depth", 2),
+            ("reverse_subsequences", [[[[60]], [[7]], [[0]], [[59]]]] * 2, 2),
+            ("reverse_subsequences", np.arange(480).reshape(2, 4, 60, 1) % 231, 3),
+            ("reverse_subsequences", np.arange(460).reshape(2, 1, 1, 230) % 6, 1),
+        ):
+            counts = check(vulkan, operator, placed(x, 4), *args, out_offset=12)
+            assert sum(counts) > pieces, (operator, args)
+        counts = check(vulkan, "slice", placed(x, 1), [0] * 4, x.shape, [1, -1, 2, 3], out_offset=3)
+        assert sum(counts) > pieces // 6
 
 
 @pytest.mark.parametrize("host_import", [1, 0])
@@ -448,6 +450,33 @@ def test_a_reversed_axis_beyond_the_window(vulkan, host_import, data):
         counts = check(vulkan, "reverse_subsequences", array, lengths, 1, out_offset=out_offset)
     if extent * item > 4200:
         assert counts[ELEMENTS] >= 8 and sum(counts) == counts[ELEMENTS]
+
+
+GUARDED = """
+import ctypes, mmap, sys
+import dmlops, numpy as np
+
+libc, page, size = ctypes.CDLL(None), mmap.PAGESIZE, 5001
+libc.mmap.restype = ctypes.c_void_p
+pages = libc.mmap(None, ctypes.c_size_t(4 * page), mmap.PROT_READ | mmap.PROT_WRITE,
+                  mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS, -1, ctypes.c_long(0))
+assert libc.mprotect(ctypes.c_void_p(pages + 3 * page), ctypes.c_size_t(page), 0) == 0
+x = np.ctypeslib.as_array((ctypes.c_uint8 * size).from_address(pages + 3 * page - size))
+x[:] = np.arange(size) % 251
+dmlops._core._override("host_import", 0)
+for window in (4096, 2000, 640):
+    dmlops._core._override("window", window)
+    for length in (size, size - 1, 3000, 0):
+        result = dmlops.reverse_subsequences(x, [length], 0, device=int(sys.argv[1]))
+        assert np.array_equal(result, np.concatenate([x[:length][::-1], x[length:]])), (window, length)
+"""
+
+
+def test_staged_pieces_read_nothing_beyond_the_source(vulkan, tmp_path):
+    """The array ends at a page that may not be read: a stray access ends the process."""
+    script = tmp_path / "guarded.py"
+    script.write_text(GUARDED)
+    support.run_python(None, args=(script, str(vulkan)))
 
 
 def test_pieces_for_the_lengths_alone(vulkan):

@@ -152,6 +152,8 @@ void dml_plan_simplify(dml_plan *plan)
 /* A whole number of items per tile that fits, chosen so that tiles are about equal and start on even words. */
 static int64_t tile_extent(int64_t extent, int64_t most)
 {
+    if (extent <= most)
+        return extent;
     int64_t tiles = (extent + most - 1) / most;
     int64_t tile = (extent + tiles - 1) / tiles;
     int64_t rounded = (tile + 63) / 64 * 64;
@@ -168,36 +170,59 @@ static int64_t side_stride(const dml_axis *axis, side which)
     return magnitude(which == SRC ? axis->src_stride : axis->dst_stride);
 }
 
-/* The axis that reaches furthest on one side; the reversed axis only if no other does, since each of its tiles has to
- * look at all of its source. */
+/* Bytes from the first to the last element of a tile on an axis. */
+static int64_t side_reach(const dml_split *split, int k, side which)
+{
+    return (split->tile[k] - 1) * side_stride(&split->plan.axes[k], which);
+}
+
+/* The axis that reaches furthest on one side; the reversed axis only if no other does. */
 static int widest_axis(const dml_split *split, side which)
 {
     const dml_plan *plan = &split->plan;
     int widest = plan->reversed;
     int64_t reach = 0;
     for (int k = 0; k < plan->rank; k++) {
-        int64_t here = (split->tile[k] - 1) * side_stride(&plan->axes[k], which);
-        if (k != plan->reversed && here > reach) {
+        if (k != plan->reversed && side_reach(split, k, which) > reach) {
             widest = k;
-            reach = here;
+            reach = side_reach(split, k, which);
         }
     }
     return widest;
 }
 
-/* Cuts axes until one side's span is within the limit. */
+/* Cuts an axis until its reach is within `room`; gives by how much it became less. */
+static int64_t cut_axis(dml_split *split, int k, side which, int64_t room)
+{
+    int64_t before = side_reach(split, k, which);
+    split->tile[k] = tile_extent(split->tile[k], room < 0 ? 1 : room / side_stride(&split->plan.axes[k], which) + 1);
+    return before - side_reach(split, k, which);
+}
+
+/* Cuts axes until one side's span is within the limit. Each tile of the reversed axis has to look at all of its source, so it
+ * stays whole where it leaves the others room: an eighth of the limit. Else it has half at first, and in the end what the others
+ * leave. */
 static void fit_side(dml_split *split, int64_t limit, side which)
 {
     const dml_plan *plan = &split->plan;
-    int64_t span = which == LENGTHS ? (int64_t)sizeof(int64_t) : plan->item;
+    int64_t item = which == LENGTHS ? (int64_t)sizeof(int64_t) : plan->item, span = item;
     for (int k = 0; k < plan->rank; k++)
-        span += (split->tile[k] - 1) * side_stride(&plan->axes[k], which);
+        span += side_reach(split, k, which);
+
+    int reversed = plan->reversed;
+    int64_t reach = reversed < 0 ? 0 : side_reach(split, reversed, which);
+    bool wide = span > limit && reach > 0 && reach > limit - limit / 8 - item;
+    int64_t extent = wide ? split->tile[reversed] : 0;
+    if (wide)
+        span -= cut_axis(split, reversed, which, limit / 2 < limit - item ? limit / 2 : limit - item);
     while (span > limit) {
         int k = widest_axis(split, which);
-        int64_t stride = side_stride(&plan->axes[k], which), reach = (split->tile[k] - 1) * stride;
-        int64_t room = limit - (span - reach);
-        split->tile[k] = tile_extent(split->tile[k], room < 0 ? 1 : room / stride + 1);
-        span += (split->tile[k] - 1) * stride - reach;
+        span -= cut_axis(split, k, which, limit - (span - side_reach(split, k, which)));
+    }
+    if (wide) {
+        span -= side_reach(split, reversed, which);
+        split->tile[reversed] = extent;
+        cut_axis(split, reversed, which, limit - span);
     }
 }
 

@@ -71,7 +71,7 @@ void dml_plan_simplify(dml_plan *plan);
  *
  *     for (dml_split_begin(&split, &plan, limit); dml_split_next(&split, &piece);) ...
  *
- * Elements are never cut, so one longer than `limit` becomes many; a reversed axis is cut only where nothing else helps. */
+ * Elements are never cut, so one longer than `limit` becomes many; a reversed axis is cut only where it leaves the others no room. */
 typedef struct dml_piece {
     dml_plan plan;
     /* Where the reversed axis was cut: the first destination index of this piece on it, and the source indices it may

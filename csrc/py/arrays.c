@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "py/errors.h"
+#include "py/memory.h"
 
 PyArrayObject *dml_array_from(PyObject *object, const char *name)
 {
@@ -38,17 +39,39 @@ static PyObject *shape_tuple(const dml_tensor *tensor)
     return tuple;
 }
 
-PyArrayObject *dml_result_new(PyArrayObject *like, const dml_tensor *shape)
+/* INT64_MAX for more than that, which NumPy will refuse. */
+static int64_t bytes_of(const dml_tensor *shape)
+{
+    int64_t bytes = shape->item;
+    bool countable = true;
+    for (int k = 0; k < shape->rank; k++) {
+        if (shape->shape[k] == 0)
+            return 0;
+        countable = countable && bytes <= INT64_MAX / shape->shape[k];
+        bytes *= countable ? shape->shape[k] : 1;
+    }
+    return countable ? bytes : INT64_MAX;
+}
+
+PyArrayObject *dml_result_new(const dml_state *state, PyArrayObject *like, const dml_tensor *shape)
 {
     npy_intp extents[DML_MAX_RANK];
     for (int k = 0; k < shape->rank; k++)
         extents[k] = (npy_intp)shape->shape[k];
     PyArray_Descr *descr = PyArray_DESCR(like);
+    PyObject *others;
+    if (dml_memory_lend(state, bytes_of(shape), &others) < 0)
+        return NULL;
     Py_INCREF((PyObject *)descr); /* the new array takes it */
+    PyArrayObject *result;
     /* NumPy makes arrays of "S1" where "S0" is asked for, as its own copy does; they must read as empty strings. */
     if (shape->item == 0)
-        return (PyArrayObject *)PyArray_Zeros(shape->rank, extents, descr, 0);
-    return (PyArrayObject *)PyArray_NewFromDescr(&PyArray_Type, descr, shape->rank, extents, NULL, NULL, 0, NULL);
+        result = (PyArrayObject *)PyArray_Zeros(shape->rank, extents, descr, 0);
+    else
+        result = (PyArrayObject *)PyArray_NewFromDescr(&PyArray_Type, descr, shape->rank, extents, NULL, NULL, 0, NULL);
+    if (dml_memory_return(others) < 0)
+        Py_CLEAR(result);
+    return result;
 }
 
 /* --- out= ----------------------------------------------------------------------------------------------------- */

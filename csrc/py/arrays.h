@@ -12,9 +12,10 @@ PyArrayObject *dml_array_from(PyObject *object, const char *name);
 /* How the array lies in memory, now. */
 void dml_array_describe(PyArrayObject *array, dml_tensor *tensor);
 
-/* A new C-contiguous array of `shape` with the dtype of `like`: where every result comes from. Its bytes are
- * undefined. A new reference, or NULL with an exception set. */
-PyArrayObject *dml_result_new(PyArrayObject *like, const dml_tensor *shape);
+/* A new C-contiguous array of `shape` with the dtype of `like`: where every result comes from. Its bytes are undefined,
+ * of a large one even those of a result freed before: nobody may see them. A new reference, or NULL with an exception
+ * set. */
+PyArrayObject *dml_result_new(const dml_state *state, PyArrayObject *like, const dml_tensor *shape);
 
 /* Whether `out` can take a result of this shape and of `like`'s dtype; 0, or -1 with an exception set. */
 int dml_out_check(PyObject *out, PyArrayObject *like, const dml_tensor *shape);

@@ -44,7 +44,7 @@ int dml_call_open(dml_call *call)
         call->into = call->out;
         Py_INCREF((PyObject *)call->into);
     } else {
-        call->into = dml_result_new(call->input, &call->target);
+        call->into = dml_result_new(call->state, call->input, &call->target);
     }
     if (!call->into)
         return -1;

@@ -3,12 +3,10 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#if !defined(_WIN32)
-#include <unistd.h>
-#endif
 
 #include "py/arguments.h"
 #include "py/errors.h"
+#include "py/memory.h"
 #include "vk/vk.h"
 
 static PyStructSequence_Field device_fields[] = {
@@ -57,16 +55,6 @@ static int host_place(int count)
     return place;
 }
 
-static unsigned long long host_memory(void)
-{
-#if defined(_SC_PHYS_PAGES) && defined(_SC_PAGESIZE)
-    long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
-    return pages > 0 && page > 0 ? (unsigned long long)pages * (unsigned long long)page : 0;
-#else
-    return 0;
-#endif
-}
-
 /* Drivers choose these texts; whatever bytes they hold, a list of devices comes out. */
 static PyObject *text(const char *bytes)
 {
@@ -85,7 +73,7 @@ static PyObject *device_new(const dml_state *state, int place, int host)
         field[2] = text("host");
         field[3] = text("plain C");
         field[4] = text("");
-        field[5] = PyLong_FromUnsignedLongLong(host_memory());
+        field[5] = PyLong_FromUnsignedLongLong(dml_memory_of_machine());
         field[6] = PyBool_FromLong(1);
         field[7] = text("");
     } else {

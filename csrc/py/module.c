@@ -4,6 +4,7 @@
 
 #include "py/device.h"
 #include "py/errors.h"
+#include "py/memory.h"
 #include "vk/vk.h"
 
 dml_state *dml_state_of(PyObject *module)
@@ -26,6 +27,16 @@ static PyObject *devices(PyObject *module, PyObject *Py_UNUSED(none))
 static PyObject *missing(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(none))
 {
     return dml_device_missing();
+}
+
+static PyObject *memory_info(PyObject *module, PyObject *device)
+{
+    return dml_memory_info(dml_state_of(module), device);
+}
+
+static PyObject *empty_cache(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(none))
+{
+    return dml_memory_empty();
 }
 
 /* For tests: take something away from all devices (-1: give it back); see dml_vk_override. */
@@ -120,7 +131,8 @@ static int module_exec(PyObject *module)
     state->axis_error = import_attribute("numpy.exceptions", "AxisError");
     if (!state->axis_error)
         return -1;
-    if (dml_errors_init(state, module) < 0 || dml_device_init(state, module) < 0)
+    if (dml_errors_init(state, module) < 0 || dml_device_init(state, module) < 0 ||
+        dml_memory_init(state, module) < 0)
         return -1;
     return register_shutdown(module);
 }
@@ -136,6 +148,8 @@ static int module_traverse(PyObject *module, visitproc visit, void *arg)
     Py_VISIT(state->no_device_error);
     Py_VISIT(state->axis_error);
     Py_VISIT(state->device_type);
+    Py_VISIT(state->memory_info_type);
+    Py_VISIT(state->memory_handler);
     return 0;
 }
 
@@ -150,6 +164,8 @@ static int module_clear(PyObject *module)
     Py_CLEAR(state->no_device_error);
     Py_CLEAR(state->axis_error);
     Py_CLEAR(state->device_type);
+    Py_CLEAR(state->memory_info_type);
+    Py_CLEAR(state->memory_handler);
     return 0;
 }
 
@@ -168,6 +184,8 @@ static PyMethodDef module_methods[] = {
     {"slice", DML_FAST(dml_py_slice), METH_FASTCALL, NULL},
     {"devices", devices, METH_NOARGS, NULL},
     {"missing", missing, METH_NOARGS, NULL},
+    {"memory_info", memory_info, METH_O, NULL},
+    {"empty_cache", empty_cache, METH_NOARGS, NULL},
     {"empty_dispatch", empty_dispatch, METH_O, NULL},
     {"_override", override, METH_VARARGS, NULL},
     {"_counts", counts, METH_O, NULL},

@@ -12,6 +12,8 @@ typedef struct dml_state {
     PyObject *no_device_error;
     PyObject *axis_error; /* numpy.exceptions.AxisError */
     PyTypeObject *device_type;
+    PyTypeObject *memory_info_type;
+    PyObject *memory_handler; /* NumPy's name for an allocator of array data: ours, a capsule */
 } dml_state;
 
 dml_state *dml_state_of(PyObject *module);

@@ -1,11 +1,12 @@
-"""csrc/core without Python and without Vulkan: its structures mirrored for ctypes, what a plan means in NumPy, and what the
-shaders make of a dispatch.
+"""csrc/core without Python and without Vulkan: its structures mirrored for ctypes, what a plan means in NumPy, and what
+the shaders make of a dispatch.
 
 Everything here is written anew from the headers' words, for the C to be judged by.
 """
 
 import ctypes
-from ctypes import POINTER, Structure, byref, c_bool, c_char, c_char_p, c_int, c_int32, c_int64, c_longlong, c_uint32, c_uint64
+from ctypes import POINTER, Structure, byref, c_bool, c_char, c_char_p, c_int, c_longlong
+from ctypes import c_int32, c_int64, c_uint32, c_uint64
 
 import numpy as np
 
@@ -52,7 +53,12 @@ class Piece(Structure):
 
 
 class Split(Structure):
-    _fields_ = [("plan", Plan), ("tile", c_int64 * (MAX_AXES + 1)), ("begin", c_int64 * (MAX_AXES + 1)), ("done", c_bool)]
+    _fields_ = [
+        ("plan", Plan),
+        ("tile", c_int64 * (MAX_AXES + 1)),
+        ("begin", c_int64 * (MAX_AXES + 1)),
+        ("done", c_bool),
+    ]
 
 
 class Tensor(Structure):
@@ -86,7 +92,13 @@ class Status(Structure):
 
 
 class Traits(Structure):
-    _fields_ = [(name, c_uint32) for name in ("group_size", "max_groups", "parallel", "alignment")] + [("window", c_int64)]
+    _fields_ = [
+        ("group_size", c_uint32),
+        ("max_groups", c_uint32),
+        ("parallel", c_uint32),
+        ("alignment", c_uint32),
+        ("window", c_int64),
+    ]
 
 
 class Dispatch(Structure):
@@ -144,8 +156,13 @@ class Core:
         self.library.dml_split_begin.argtypes = [POINTER(Split), POINTER(Plan), c_int64]
         self.library.dml_host_run.argtypes = [POINTER(Plan), ctypes.c_void_p, ctypes.c_void_p]
         self.library.dml_dispatch_choose.argtypes = [
-            POINTER(Piece), POINTER(Traits), c_uint64, c_uint64, c_int, POINTER(Dispatch)
-        ]  # fmt: skip
+            POINTER(Piece),
+            POINTER(Traits),
+            c_uint64,
+            c_uint64,
+            c_int,
+            POINTER(Dispatch),
+        ]
         self.library.dml_dispatch_region.argtypes = [POINTER(Plan), c_int64, POINTER(c_int64), POINTER(c_int64)]
         self.library.dml_dispatch_region.restype = c_bool
 
@@ -196,13 +213,11 @@ def mismatches(values):
 
 def describe(plan):
     """Everything that a plan says, comparable and readable."""
-    axes = [
-        tuple(getattr(axis, name) for name, _ in Axis._fields_) for axis in plan.axes[: plan.rank]
-    ]  # fmt: skip
+    axes = [tuple(getattr(axis, name) for name, _ in Axis._fields_) for axis in plan.axes[: plan.rank]]
     return plan.item, plan.src_offset, plan.dst_offset, plan.length_offset, plan.reversed, axes
 
 
-# --- what a plan means ---------------------------------------------------------------------------------------------
+# --- what a plan means ------------------------------------------------------------------------------------------------
 
 
 def moves(plan, lengths, piece=None):
@@ -253,7 +268,7 @@ MASK = 0xFFFFFFFF
 
 
 class Machine:
-    """Runs a dispatch as shaders/rows.comp and shaders/elements.comp do, with numbers for addresses: what comes out is the
+    """Runs a dispatch as shaders/rows.comp and shaders/elements.comp do, but on numbers of bytes: what comes out is the
     (source byte, destination byte) pairs, relative to the windows. Checks what the shaders take for granted."""
 
     def __init__(self, core, dispatch, lengths):
@@ -262,8 +277,6 @@ class Machine:
         for name, value in names.items():
             if name.startswith("DML_TABLE_"):
                 setattr(self, "t_" + name[10:].lower(), int(dispatch.table[value]) if value < TABLE_WORDS else value)
-        first = names["DML_GROUP_SIZE"]
-        assert first == 0
         constants = list(names)[list(names).index("DML_GROUP_SIZE") : list(names).index("DML_CONSTANTS")]
         for name in constants:
             setattr(self, name[4:].lower(), int(dispatch.constants[names[name]]))
@@ -271,6 +284,11 @@ class Machine:
         words = np.array(dispatch.table[names["DML_TABLE_AXES"] : dispatch.table_words], np.int64)
         self.axes = words.reshape(-1, names["DML_TABLE_AXIS"])
         assert len(self.axes) == self.t_rank
+        for d, multiplier in [(self.t_rows, self.t_rows_multiplier), *self.axes[:, :2].tolist()]:
+            for n in (MASK, MASK // d * d, MASK // d * d - 1):
+                assert self.divide(n, d, multiplier) == n // d, "a division would be wrong"
+        if dispatch.kernel == ROWS:
+            assert self.window * self.streams <= 32, "more words than the shader has room for"
         cut = [int(word) for word in dispatch.table[names["DML_TABLE_CUT"] : names["DML_TABLE_CUT"] + 6]]
         self.cut = [np.array(cut, np.uint32).view(np.int64)[i] for i in range(3)]
         self.src, self.dst = [], []
@@ -279,7 +297,7 @@ class Machine:
         total, per_group, groups = self.t_total, self.t_per_group, self.dispatch.groups
         assert (groups - 1) * per_group < total <= groups * per_group, "groups do not share the work out"
         if self.dispatch.kernel == ELEMENTS:
-            self.elements(np.arange(total))
+            self.walks(total)
         else:
             for first in range(0, total, per_group):
                 self.group_of_rows(first, min(first + per_group, total))
@@ -314,11 +332,22 @@ class Machine:
         self.src.append(np.add.outer(src, byte).ravel())
         self.dst.append(np.add.outer(dst, byte).ravel())
 
-    def elements(self, n):
-        src, dst, entry, index = self.locate(n)
+    def walks(self, total):
+        """Elements along the last axis, each walk in parts: all of them at once, since none knows of another."""
+        assert self.t_extent == self.axes[-1][0] and self.t_rows * self.t_extent <= MASK
+        n = np.arange(total)
+        part = self.divide(n, self.t_rows, self.t_rows_multiplier)
+        assert np.array_equal(part, n // self.t_rows)
+        places = self.locate((n - part * self.t_rows) * self.t_extent)
+        begin = part * self.t_part_tiles
+        assert not np.any(begin >= self.t_extent), "a part with nothing in it"
+        size = np.minimum(self.t_part_tiles, self.t_extent - begin)
+        walk = np.repeat(n, size)
+        i = np.arange(size.sum()) - np.repeat(np.cumsum(size) - size, size) + begin[walk]
+        src, dst, entry, index = ((at[walk] + i * step) & MASK for at, step in zip(places, self.last_step()))
         if self.reversed:
-            begin, source_begin, source_end = self.cut if self.reversed == 2 else (0, 0, 2**62)
-            index = index + begin
+            reversed_begin, source_begin, source_end = self.cut if self.reversed == 2 else (0, 0, 2**62)
+            index = index + reversed_begin
             length = self.lengths[entry]
             index = np.where(index < length, length - 1 - index, index)
             mine = (source_begin <= index) & (index < source_end)
@@ -326,22 +355,27 @@ class Machine:
             dst = dst[mine]
         self.give(src, dst, self.edge)
 
+    def last_step(self):
+        """From one place to the next along the last axis."""
+        if not self.t_rank:
+            return 0, 0, 0, 0
+        _, _, src, dst, length, *_ = map(int, self.axes[-1])
+        reversed_ = self.t_reversed == self.t_rank - 1
+        return (0 if reversed_ else src), dst, length, int(reversed_)
+
     def group_of_rows(self, n, end):
-        """Rows one after the other: the first is looked up, those that follow it along the last axis are a step away."""
+        """Rows one after the other: the first is looked up, those behind it along the last axis are a step away."""
         while n < end:
             part = int(self.divide(np.int64(n), self.t_rows, self.t_rows_multiplier))
             assert part == n // self.t_rows
             src, dst, entry, index = (int(value) for value in self.locate(np.int64(n - part * self.t_rows)))
-            run, steps = 1, (0, 0, 0, 0)
-            if self.t_rank:
-                extent, _, src_step, dst_step, length_step = map(int, self.axes[-1][:5])
-                run = min(extent - (n - part * self.t_rows) % extent, end - n)
-                along = self.t_reversed == self.t_rank - 1
-                steps = (0 if along else src_step), dst_step, length_step, int(along)
+            extent = int(self.axes[-1][0]) if self.t_rank else 1
+            run = min(extent - (n - part * self.t_rows) % extent, end - n)
             n += run
             for _ in range(run):
                 self.row(src, dst, entry, index, part)
-                src, dst, entry, index = ((at + step) & MASK for at, step in zip((src, dst, entry, index), steps))
+                places = zip((src, dst, entry, index), self.last_step())
+                src, dst, entry, index = ((at + step) & MASK for at, step in places)
 
     def row(self, src, dst, entry, index, part):
         length = int(self.lengths[entry]) if self.reversed else 0
@@ -380,7 +414,8 @@ class Machine:
             byte = byte[(place < head) | (place >= head + tiles * self.count)]
             stream, offset = self.offsets(byte, step)
             for o in range(self.outs):
-                self.give(src + offset + stream * self.t_stream + o * self.out_step, dst + byte + o * self.t_out, self.edge)
+                source = src + offset + stream * self.t_stream + o * self.out_step
+                self.give(source, dst + byte + o * self.t_out, self.edge)
         begin = part * self.t_part_tiles
         tile = np.arange(begin, max(begin, min(begin + self.t_part_tiles, tiles)))
         tile = tiles - 1 - tile if step < 0 else tile

@@ -1,0 +1,288 @@
+#define _DEFAULT_SOURCE /* MAP_ANONYMOUS and madvise */
+#include "py/cache.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "vk/lock.h"
+
+#ifndef _WIN32
+#include <sys/mman.h>
+#include <unistd.h>
+#endif
+
+enum {
+    STEPS_LOG2 = 3, /* size classes per doubling, as a power of two */
+    STEPS = 1 << STEPS_LOG2,
+    CLASSES = STEPS * 8 * (int)sizeof(size_t)
+};
+
+static const size_t huge_page = (size_t)2 << 20;
+
+/* Stands at the start of the page in front of a block's data, where resizing finds it too: NumPy tells the size when it
+ * frees, but not when it resizes. */
+typedef struct block {
+    size_t capacity;             /* bytes of data */
+    int size_class;              /* whose blocks have all the same capacity; -1: never kept */
+    struct block *newer, *older; /* neighbours among all blocks kept, by the time they were given back */
+    struct block *above, *below; /* the same, among those of one size class */
+} block;
+
+static struct {
+    dml_lock lock; /* of all below but `bound` and `page`, which are set once */
+    size_t bound;
+    size_t page;
+    size_t used;
+    size_t kept;
+    block *newest, *oldest;
+    block *top[CLASSES];
+} cache = {.lock = DML_LOCK_INIT};
+
+/* --- sizes ----------------------------------------------------------------------------------------------------- */
+
+static size_t round_up(size_t value, size_t power_of_two)
+{
+    return (value + power_of_two - 1) & ~(power_of_two - 1);
+}
+
+static int log2_of(size_t value)
+{
+    int log2 = 0;
+    while (value >>= 1)
+        log2++;
+    return log2;
+}
+
+/* What a block for `bytes` has to be; false if that is too much to ask for. */
+static bool measure(size_t bytes, block *wanted)
+{
+    if (bytes > SIZE_MAX / 2)
+        return false;
+    if (bytes == 0)
+        bytes = 1;
+    size_t step = (size_t)1 << log2_of(bytes) >> STEPS_LOG2;
+    wanted->capacity = round_up(bytes, step > cache.page ? step : cache.page);
+    int log2 = log2_of(wanted->capacity);
+    wanted->size_class = log2 << STEPS_LOG2 | (int)(wanted->capacity >> (log2 - STEPS_LOG2) & (STEPS - 1));
+    if (wanted->capacity > cache.bound) {
+        wanted->capacity = round_up(bytes, cache.page); /* only what will be used again is rounded further */
+        wanted->size_class = -1;
+    }
+    return true;
+}
+
+static char *data_of(block *b)
+{
+    return (char *)b + cache.page;
+}
+
+static block *block_of(void *data)
+{
+    return (block *)(void *)((char *)data - cache.page);
+}
+
+/* --- the system's memory ---------------------------------------------------------------------------------------- */
+
+#ifdef _WIN32
+static size_t page_size(void)
+{
+    SYSTEM_INFO info;
+    GetSystemInfo(&info);
+    return info.dwPageSize;
+}
+
+static block *map(size_t capacity)
+{
+    return VirtualAlloc(NULL, cache.page + capacity, MEM_RESERVE | MEM_COMMIT, PAGE_READWRITE);
+}
+
+static void unmap(block *b)
+{
+    VirtualFree(b, 0, MEM_RELEASE);
+}
+#else
+static size_t page_size(void)
+{
+    return (size_t)sysconf(_SC_PAGESIZE);
+}
+
+static block *map(size_t capacity)
+{
+    size_t needed = cache.page + capacity, slack = capacity >= huge_page ? huge_page - cache.page : 0;
+    char *pages = mmap(NULL, needed + slack, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (pages == MAP_FAILED)
+        return NULL;
+    if (!slack)
+        return (block *)(void *)pages;
+    /* The data on a huge page, and what is left over on either side returned. */
+    size_t front = round_up((uintptr_t)pages + cache.page, huge_page) - cache.page - (uintptr_t)pages;
+    if (front > 0)
+        munmap(pages, front);
+    if (front < slack)
+        munmap(pages + front + needed, slack - front);
+#ifdef MADV_HUGEPAGE
+    madvise(pages + front + cache.page, capacity, MADV_HUGEPAGE); /* a wish: not every kernel grants it */
+#endif
+    return (block *)(void *)(pages + front);
+}
+
+static void unmap(block *b)
+{
+    munmap(b, cache.page + b->capacity);
+}
+#endif
+
+/* --- what is kept; the lock is held ----------------------------------------------------------------------------- */
+
+static void keep(block *b)
+{
+    block **top = &cache.top[b->size_class];
+    b->above = NULL;
+    b->below = *top;
+    if (b->below)
+        b->below->above = b;
+    *top = b;
+    b->newer = NULL;
+    b->older = cache.newest;
+    *(b->older ? &b->older->newer : &cache.oldest) = b;
+    cache.newest = b;
+    cache.kept += b->capacity;
+}
+
+static void unkeep(block *b)
+{
+    *(b->above ? &b->above->below : &cache.top[b->size_class]) = b->below;
+    if (b->below)
+        b->below->above = b->above;
+    *(b->newer ? &b->newer->older : &cache.newest) = b->older;
+    *(b->older ? &b->older->newer : &cache.oldest) = b->newer;
+    cache.kept -= b->capacity;
+}
+
+/* Takes out the blocks unused for longest until at most `limit` bytes are kept; returns them, linked by `older`, for
+ * unmap_all, which takes its time and needs no lock. */
+static block *drop_to(size_t limit)
+{
+    block *dropped = NULL;
+    while (cache.kept > limit) {
+        block *b = cache.oldest;
+        unkeep(b);
+        b->older = dropped;
+        dropped = b;
+    }
+    return dropped;
+}
+
+static void unmap_all(block *b)
+{
+    while (b) {
+        block *next = b->older;
+        unmap(b);
+        b = next;
+    }
+}
+
+/* --- the interface ---------------------------------------------------------------------------------------------- */
+
+#ifndef _WIN32
+/* A child must not inherit the lock from a thread that it did not inherit. */
+static void before_fork(void)
+{
+    dml_lock_take(&cache.lock);
+}
+
+static void after_fork(void)
+{
+    dml_lock_give(&cache.lock);
+}
+#endif
+
+void dml_cache_open(size_t bound)
+{
+    cache.bound = bound;
+    cache.page = page_size();
+#ifndef _WIN32
+    pthread_atfork(before_fork, after_fork, after_fork); /* fails for lack of memory only; then a fork is a risk */
+#endif
+}
+
+void *dml_cache_take(size_t bytes)
+{
+    block wanted;
+    if (!measure(bytes, &wanted))
+        return NULL;
+    dml_lock_take(&cache.lock);
+    block *b = wanted.size_class < 0 ? NULL : cache.top[wanted.size_class];
+    if (b)
+        unkeep(b);
+    cache.used += wanted.capacity;
+    dml_lock_give(&cache.lock);
+    if (b)
+        return data_of(b);
+
+    b = map(wanted.capacity);
+    if (!b) {
+        dml_cache_clear();
+        b = map(wanted.capacity);
+    }
+    if (b) {
+        b->capacity = wanted.capacity;
+        b->size_class = wanted.size_class;
+        return data_of(b);
+    }
+    dml_lock_take(&cache.lock);
+    cache.used -= wanted.capacity;
+    dml_lock_give(&cache.lock);
+    return NULL;
+}
+
+void dml_cache_give(void *data)
+{
+    if (!data)
+        return;
+    block *b = block_of(data), *dropped;
+    dml_lock_take(&cache.lock);
+    cache.used -= b->capacity;
+    if (b->size_class >= 0) {
+        dropped = drop_to(cache.bound - b->capacity);
+        keep(b);
+    } else {
+        dropped = b;
+        b->older = NULL;
+    }
+    dml_lock_give(&cache.lock);
+    unmap_all(dropped);
+}
+
+void *dml_cache_resize(void *data, size_t bytes)
+{
+    if (!data)
+        return dml_cache_take(bytes);
+    block wanted;
+    size_t capacity = block_of(data)->capacity;
+    if (measure(bytes, &wanted) && wanted.capacity == capacity)
+        return data;
+    void *moved = dml_cache_take(bytes);
+    if (moved) {
+        memcpy(moved, data, bytes < capacity ? bytes : capacity);
+        dml_cache_give(data);
+    }
+    return moved;
+}
+
+void dml_cache_clear(void)
+{
+    dml_lock_take(&cache.lock);
+    block *dropped = drop_to(0);
+    dml_lock_give(&cache.lock);
+    unmap_all(dropped);
+}
+
+dml_cache_bytes dml_cache_count(void)
+{
+    dml_lock_take(&cache.lock);
+    dml_cache_bytes bytes = {.used = cache.used, .kept = cache.kept, .bound = cache.bound};
+    dml_lock_give(&cache.lock);
+    return bytes;
+}

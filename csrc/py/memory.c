@@ -1,0 +1,208 @@
+#include "py/memory.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#if defined(_WIN32)
+#ifndef WIN32_LEAN_AND_MEAN
+#define WIN32_LEAN_AND_MEAN
+#endif
+#include <windows.h>
+#else
+#include <unistd.h>
+#endif
+
+#include "py/cache.h"
+#include "py/device.h"
+
+/* --- the bound -------------------------------------------------------------------------------------------------- */
+
+unsigned long long dml_memory_of_machine(void)
+{
+#if defined(_WIN32)
+    MEMORYSTATUSEX memory = {.dwLength = sizeof memory};
+    return GlobalMemoryStatusEx(&memory) ? memory.ullTotalPhys : 0;
+#elif defined(_SC_PHYS_PAGES) && defined(_SC_PAGESIZE)
+    long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
+    return pages > 0 && page > 0 ? (unsigned long long)pages * (unsigned long long)page : 0;
+#else
+    return 0;
+#endif
+}
+
+static size_t default_bound(void)
+{
+    unsigned long long most = 256ull << 20, tenth = dml_memory_of_machine() / 10;
+    return (size_t)(tenth > 0 && tenth < most ? tenth : most);
+}
+
+/* Digits, then nothing, K, M or G, which may go on as KB or KiB; in either case of letters. */
+static bool size_from(const char *text, size_t *size)
+{
+    char *end;
+    if (!isdigit((unsigned char)*text))
+        return false;
+    errno = 0;
+    unsigned long long number = strtoull(text, &end, 10);
+    if (errno)
+        return false;
+    while (*end == ' ')
+        end++;
+    static const char units[] = "kmg";
+    const char *unit = *end ? strchr(units, tolower((unsigned char)*end)) : NULL;
+    int shift = unit ? 10 * (int)(unit - units + 1) : 0;
+    if (unit)
+        end++;
+    if (unit && tolower((unsigned char)*end) == 'i')
+        end++;
+    if (unit && tolower((unsigned char)*end) == 'b')
+        end++;
+    *size = (size_t)(number << shift);
+    return !*end && number <= SIZE_MAX / 2 >> shift;
+}
+
+static int64_t bound_of_cache = -1; /* -1: not open yet */
+
+/* On first use, so that a wrong DMLOPS_CACHE fails a call and not the import. 0, or -1 with an exception set. */
+static int open_cache(void)
+{
+    if (bound_of_cache >= 0)
+        return 0;
+    const char *text = getenv("DMLOPS_CACHE");
+    size_t bound = default_bound();
+    if (text && *text && !size_from(text, &bound)) {
+        PyObject *wrong = PyUnicode_DecodeFSDefault(text);
+        if (wrong)
+            PyErr_Format(
+                PyExc_ValueError,
+                "DMLOPS_CACHE must be a number of bytes, like 1000000, 256M or 1GiB, or 0 for no cache, not %R", wrong);
+        Py_XDECREF(wrong);
+        return -1;
+    }
+    dml_cache_open(bound);
+    bound_of_cache = (int64_t)bound;
+    return 0;
+}
+
+/* --- NumPy's side ----------------------------------------------------------------------------------------------- */
+
+static void *handler_malloc(void *Py_UNUSED(context), size_t size)
+{
+    return dml_cache_take(size);
+}
+
+static void *handler_calloc(void *Py_UNUSED(context), size_t count, size_t size)
+{
+    if (size > 0 && count > SIZE_MAX / size)
+        return NULL;
+    void *data = dml_cache_take(count * size);
+    return data ? memset(data, 0, count * size) : NULL;
+}
+
+static void *handler_realloc(void *Py_UNUSED(context), void *data, size_t size)
+{
+    return dml_cache_resize(data, size);
+}
+
+/* NumPy's idea of the size is not needed, nor always right: it counts 0 bytes as 1, and arrays change their shapes. */
+static void handler_free(void *Py_UNUSED(context), void *data, size_t Py_UNUSED(size))
+{
+    dml_cache_give(data);
+}
+
+/* Arrays hold on to it when the module is gone, so it belongs to the process. */
+static PyDataMem_Handler handler = {
+    .name = "dmlops",
+    .version = 1,
+    .allocator = {.malloc = handler_malloc, .calloc = handler_calloc, .realloc = handler_realloc, .free = handler_free},
+};
+
+int dml_memory_lend(const dml_state *state, int64_t bytes, PyObject **others)
+{
+    *others = NULL;
+    if (open_cache() < 0)
+        return -1;
+    if (bytes < DML_LARGE_RESULT || bytes > bound_of_cache)
+        return 0;
+    PyObject *present = PyDataMem_GetHandler();
+    if (!present)
+        return -1;
+    bool ordinary = present == PyDataMem_DefaultHandler;
+    Py_DECREF(present);
+    if (ordinary)
+        *others = PyDataMem_SetHandler(state->memory_handler);
+    return ordinary && !*others ? -1 : 0;
+}
+
+int dml_memory_return(PyObject *others)
+{
+    if (!others)
+        return 0;
+    PyObject *type, *value, *traceback;
+    PyErr_Fetch(&type, &value, &traceback);
+    PyObject *ours = PyDataMem_SetHandler(others);
+    Py_DECREF(others);
+    if (type || ours)
+        PyErr_Restore(type, value, traceback);
+    Py_XDECREF(ours);
+    return ours ? 0 : -1;
+}
+
+/* --- the user's side -------------------------------------------------------------------------------------------- */
+
+static PyStructSequence_Field info_fields[] = {
+    {"used", "bytes in live arrays"},
+    {"pooled", "bytes kept for the next ones"},
+    {"bound", "the most that is kept"},
+    {NULL, NULL},
+};
+
+static PyStructSequence_Desc info_desc = {
+    .name = "dmlops.MemoryInfo",
+    .doc = "What dmlops holds of a device's memory; what dmlops.memory_info() returns.",
+    .fields = info_fields,
+    .n_in_sequence = 3,
+};
+
+int dml_memory_init(dml_state *state, PyObject *module)
+{
+    state->memory_handler = PyCapsule_New(&handler, "mem_handler", NULL);
+    state->memory_info_type = PyStructSequence_NewType(&info_desc);
+    if (!state->memory_handler || !state->memory_info_type)
+        return -1;
+    return PyModule_AddObjectRef(module, "MemoryInfo", (PyObject *)state->memory_info_type);
+}
+
+PyObject *dml_memory_info(const dml_state *state, PyObject *device)
+{
+    dml_choice choice = {.host = true};
+    if (device != Py_None && dml_device_choose(state, device, &choice) < 0)
+        return NULL;
+    if (open_cache() < 0)
+        return NULL;
+    dml_cache_bytes bytes = {0}; /* of a Vulkan device no memory is held */
+    if (choice.host)
+        bytes = dml_cache_count();
+    PyObject *info = PyStructSequence_New(state->memory_info_type);
+    if (!info)
+        return NULL;
+    PyObject *field[] = {PyLong_FromSize_t(bytes.used), PyLong_FromSize_t(bytes.kept), PyLong_FromSize_t(bytes.bound)};
+    bool complete = true;
+    for (int k = 0; k < 3; k++) {
+        complete = complete && field[k];
+        PyStructSequence_SetItem(info, k, field[k]); /* takes it, also if it is NULL */
+    }
+    if (!complete)
+        Py_CLEAR(info);
+    return info;
+}
+
+PyObject *dml_memory_empty(void)
+{
+    if (open_cache() < 0)
+        return NULL;
+    Py_BEGIN_ALLOW_THREADS dml_cache_clear();
+    Py_END_ALLOW_THREADS Py_RETURN_NONE;
+}

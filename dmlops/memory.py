@@ -1,0 +1,73 @@
+"""What dmlops holds of memory, and how to make it let go."""
+
+from dmlops import _core
+
+__all__ = ["empty_cache", "memory_info"]
+
+
+def memory_info(device=None):
+    """Say how much memory dmlops uses, and how much it keeps for later.
+
+    The memory of large results (64 KiB and more) is kept when they are freed, up to a bound, and used for the next ones:
+    the system takes as long to provide fresh memory as an operator takes to fill it.
+
+    Parameters
+    ----------
+    device : int, str or Device, optional
+        A place in ``dmlops.devices()``, part of a device's name, or one of its entries. By default the host, in whose
+        memory results are.
+
+    Returns
+    -------
+    MemoryInfo
+        A named tuple of `used`, the bytes of live results that will be kept, each rounded up by at most an eighth;
+        `pooled`, the bytes kept for the next ones; `bound`, the most that is kept. All three are 0 for a Vulkan device.
+
+    Raises
+    ------
+    ValueError
+        An unknown `device`, or a ``DMLOPS_CACHE`` that is no size.
+
+    See Also
+    --------
+    empty_cache : give back what is kept.
+
+    Notes
+    -----
+    The bound is 256 MiB, or a tenth of the machine's memory if that is less. The environment variable ``DMLOPS_CACHE``
+    sets another one: a number of bytes, which may end in ``K``, ``M`` or ``G`` (of 1024), or 0 to keep nothing. It is
+    read once, when the first result is made.
+
+    These results are ordinary arrays, whose data belong to a NumPy data handler named ``"dmlops"``. Results larger than
+    the bound, and all of them where a program has set a handler of its own, are left to NumPy and never kept.
+
+    Examples
+    --------
+    >>> import numpy as np, dmlops
+    >>> before = dmlops.memory_info()
+    >>> result = dmlops.slice(np.zeros(2**20, np.float32), offsets=[0], sizes=[2**20], device="host")
+    >>> dmlops.memory_info().used - before.used
+    4194304
+    >>> before.pooled <= before.bound
+    True
+    """
+    return _core.memory_info(device)
+
+
+def empty_cache():
+    """Give the memory that is kept for later results back to the system.
+
+    Live arrays are not affected.
+
+    See Also
+    --------
+    memory_info : how much is kept.
+
+    Examples
+    --------
+    >>> import dmlops
+    >>> dmlops.empty_cache()
+    >>> dmlops.memory_info().pooled
+    0
+    """
+    _core.empty_cache()

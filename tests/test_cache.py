@@ -1,0 +1,519 @@
+"""The memory of large results is kept when they are freed, up to a bound, and used for the next ones."""
+
+import gc
+import threading
+import tracemalloc
+
+import dmlops
+import numpy as np
+import pytest
+
+try:
+    from numpy._core.multiarray import get_handler_name
+except ImportError:  # NumPy 1
+    from numpy.core.multiarray import get_handler_name
+
+import support
+
+KIB, MIB = 2**10, 2**20
+PAGE = 4096
+BOUND = 24 * MIB
+
+
+def result(size, value=1, device="host"):
+    """A new result of `size` bytes."""
+    return dmlops.slice(np.full(size, value, np.uint8), [0], [size], device=device)
+
+
+def address(array):
+    return array.__array_interface__["data"][0]
+
+
+@pytest.fixture(autouse=True)
+def empty():
+    gc.collect()
+    dmlops.empty_cache()
+
+
+def run_python(code, cache=f"{BOUND}", **more):
+    """In a process of its own, for the bound is read once."""
+    code = f"""
+import dmlops, numpy as np
+KIB, MIB, BOUND = 2**10, 2**20, {BOUND}
+def result(size, value=1, device="host"):
+    return dmlops.slice(np.full(size, value, np.uint8), [0], [size], device=device)
+def address(array):
+    return array.__array_interface__["data"][0]
+{code}"""
+    return support.run_python(code, env={"DMLOPS_CACHE": cache}, **more)
+
+
+# --- reuse ------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("size", [64 * KIB, 100_001, MIB, 2 * MIB, 3 * MIB + 17, 17 * MIB])
+def test_the_next_result_of_a_size_takes_the_place_of_the_last(device, size):
+    x = np.random.default_rng(size).integers(0, 256, size, np.uint8)
+    first = dmlops.slice(x, [0], [size], [-1], device=device)
+    place = address(first)
+    assert place % PAGE == 0
+    assert np.array_equal(first, x[::-1])
+    del first
+    for step in (1, -1, 1):
+        next_one = dmlops.slice(x, [0], [size], [step], device=device)
+        assert address(next_one) == place
+        assert np.array_equal(next_one, x[::step])
+        del next_one
+
+
+def test_live_results_share_nothing(device):
+    results = [result(MIB, value, device) for value in range(8)]
+    del results[1::2]
+    results += [result(MIB, value, device) for value in range(100, 104)]
+    assert [int(r[0]) for r in results] == [0, 2, 4, 6, 100, 101, 102, 103]
+    assert all((r == r[0]).all() for r in results)
+    assert len({address(r) // MIB for r in results}) == 8
+
+
+@pytest.mark.parametrize(
+    "shape, dtype", [((256, 1024), "f4"), ((3, 50_000), "S3"), ((70_000,), [("a", "i1"), ("b", "f8")])]
+)
+def test_such_a_result_is_an_array_like_any_other(device, shape, dtype):
+    x = np.zeros(shape, dtype)
+    for _ in range(2):
+        y = dmlops.slice(x, [0] * x.ndim, list(shape), device=device)
+        assert type(y) is np.ndarray and y.dtype == x.dtype and y.base is None
+        assert y.flags.c_contiguous and y.flags.owndata and y.flags.writeable and y.flags.aligned
+        assert get_handler_name(y) == "dmlops"
+        del y
+
+
+def test_small_results_and_other_arrays_are_left_to_numpy():
+    before = dmlops.memory_info()
+    small = result(64 * KIB - 1)
+    large = result(64 * KIB)
+    copy = large.copy()
+    assert get_handler_name(small) == get_handler_name(copy) == "default_allocator"
+    assert get_handler_name(large) == "dmlops"
+    assert dmlops.memory_info().used == before.used + 64 * KIB
+    assert get_handler_name() == "default_allocator"
+
+
+def test_so_is_everything_after_a_call_that_failed():
+    with pytest.raises(ValueError):
+        dmlops.slice(np.zeros(MIB, np.uint8), [0], [MIB + 1], device="host")
+    with pytest.raises((ValueError, MemoryError)):  # more bytes than can be counted
+        x = np.broadcast_to(np.zeros((), "S2147483647"), (2**15, 2**15))
+        dmlops.slice(x, [0, 0], list(x.shape), device="host")
+    assert get_handler_name() == get_handler_name(np.zeros(MIB)) == "default_allocator"
+
+
+def test_a_result_copied_to_an_overlapping_out_comes_from_the_cache(device):
+    x = np.arange(MIB, dtype=np.uint32)
+    expected = x[::-1].copy()
+    assert dmlops.slice(x, [0], [MIB], [-1], out=x, device=device) is x
+    assert np.array_equal(x, expected)
+    assert dmlops.memory_info().pooled == 4 * MIB
+
+
+def test_a_view_keeps_its_memory():
+    whole = result(MIB, 7)
+    place = address(whole)
+    view = whole[5:10]
+    del whole
+    other = result(MIB, 9)
+    assert address(other) != place and view.tolist() == [7] * 5
+    del view
+    assert address(result(MIB)) == place
+
+
+def test_tracemalloc_counts_live_results_only():
+    tracemalloc.start()
+    try:
+        base = tracemalloc.get_traced_memory()[0]
+        y = result(MIB)
+        assert MIB <= tracemalloc.get_traced_memory()[0] - base < MIB + 100 * KIB
+        del y
+        assert tracemalloc.get_traced_memory()[0] - base < 100 * KIB
+    finally:
+        tracemalloc.stop()
+
+
+# --- resize -----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("size", [0, 1, 1000, 64 * KIB, MIB - 1, MIB, MIB + 1, 5 * MIB])
+def test_resize(size):
+    y = dmlops.slice(np.arange(MIB, dtype=np.uint8), [0], [MIB], device="host")
+    expected = np.resize(y, size) if size <= MIB else np.concatenate([y, np.zeros(size - MIB, np.uint8)])
+    before = dmlops.memory_info().used
+    y.resize(size, refcheck=False)
+    assert np.array_equal(y, expected)
+    assert get_handler_name(y) == "dmlops" and address(y) % PAGE == 0
+    assert abs(dmlops.memory_info().used - before - (size - MIB)) <= max(PAGE, size // 8)
+    y.resize(MIB, refcheck=False)
+    assert np.array_equal(y[:size], expected[:MIB]) and not y[size:].any()
+    del y
+    assert dmlops.memory_info().used == before - MIB
+
+
+def test_resize_beyond_what_is_kept():
+    run_python("""
+y = result(MIB, 3)
+y.resize(2 * BOUND, refcheck=False)
+assert dmlops.memory_info().used == 2 * BOUND
+assert (y[:MIB] == 3).all() and not y[MIB:].any()
+del y
+assert dmlops.memory_info() == (0, MIB, BOUND)
+""")
+
+
+# --- the bound --------------------------------------------------------------------------------------------------
+
+
+def test_no_more_than_the_bound_is_kept_and_the_unused_goes_first():
+    run_python("""
+ys = [result(MIB) for _ in range(16)] + [result(4 * MIB) for _ in range(8)]
+assert dmlops.memory_info() == (48 * MIB, 0, BOUND)
+places = [address(y) for y in ys]
+for n in range(24):
+    ys[n] = None
+    info = dmlops.memory_info()
+    assert info.pooled <= BOUND and info.used == sum(y.nbytes for y in ys if y is not None)
+assert dmlops.memory_info() == (0, BOUND, BOUND)
+# The last six of 4 MiB are what is left; the one freed last is used first.
+assert [address(y) for y in [result(4 * MIB) for _ in range(6)]] == places[:17:-1]
+""")
+
+
+@pytest.mark.parametrize("size", [24 * MIB, 24 * MIB - 5, 23 * MIB])
+def test_a_result_as_large_as_the_bound(size):
+    run_python(f"""
+x = result(MIB)
+y = result({size})
+del x, y
+assert dmlops.memory_info() == (0, BOUND, BOUND)
+z = result(BOUND + 1)
+assert dmlops.memory_info() == (0, BOUND, BOUND)
+""")
+
+
+@pytest.mark.parametrize("bound", [MIB + 1, 3 * MIB - 5, 15 * MIB + 17, 31 * MIB])
+def test_sizes_next_to_a_bound_that_is_no_round_number(bound):
+    """Each size is written from end to end; sizes that are rounded up alike must not meet where they are not."""
+    run_python(
+        f"""
+import random
+random.seed({bound})
+for _ in range(200):
+    size = random.choice([{bound} - random.randrange(300_000), random.randrange(64 * KIB, {bound})])
+    ys = [result(size, 5), result(size - random.randrange(5000), 6)]
+    assert (ys[0] == 5).all() and (ys[1] == 6).all()
+    assert dmlops.memory_info().pooled <= {bound}
+""",
+        cache=bound,
+    )
+
+
+def test_rounding_wastes_at_most_an_eighth():
+    for size in np.random.default_rng(0).integers(64 * KIB, 8 * MIB, 50).tolist():
+        before = dmlops.memory_info().used
+        y = result(size)
+        assert size <= dmlops.memory_info().used - before <= max(size * 9 // 8, size + PAGE)
+        del y
+
+
+def test_a_bound_of_0_keeps_nothing():
+    run_python(
+        """
+y = result(MIB)
+del y
+assert dmlops.memory_info() == (0, 0, 0)
+""",
+        cache="0",
+    )
+
+
+def test_emptying():
+    y, z = result(MIB, 3), result(2 * MIB)
+    used = dmlops.memory_info().used
+    del z
+    assert dmlops.memory_info().pooled == 2 * MIB
+    assert dmlops.empty_cache() is None
+    assert dmlops.memory_info()[:2] == (used - 2 * MIB, 0)
+    assert (y == 3).all()
+    y[:] = 4
+
+
+def test_emptying_gives_the_memory_back():
+    run_python("""
+import os
+def resident():
+    return int(open("/proc/self/statm").read().split()[1]) * os.sysconf("SC_PAGESIZE")
+ys = [result(2 * MIB) for _ in range(10)]
+full = resident()
+del ys
+assert full - resident() < 4 * MIB
+dmlops.empty_cache()
+assert full - resident() > 16 * MIB
+""")
+
+
+def test_what_is_kept_is_given_up_before_memory_runs_out():
+    run_python("""
+import resource
+x = np.ones(20 * MIB, np.uint8)
+ys = [dmlops.slice(x, [0], [3 * MIB], device="host") for _ in range(8)]
+del ys
+assert dmlops.memory_info().pooled == BOUND
+pages = int(open("/proc/self/statm").read().split()[0])
+resource.setrlimit(resource.RLIMIT_AS, (pages * resource.getpagesize() + 8 * MIB,) * 2)
+y = dmlops.slice(x, [0], [20 * MIB], device="host")
+assert dmlops.memory_info()[:2] == (20 * MIB, 0) and y.all()
+try:
+    z = dmlops.slice(x, [0], [19 * MIB], device="host")
+except MemoryError:
+    pass
+else:
+    raise AssertionError("no MemoryError")
+assert dmlops.memory_info()[:2] == (20 * MIB, 0)
+""")
+
+
+# --- settings ---------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "text, bound",
+    [
+        ("0", 0),
+        ("1000000", 10**6),
+        ("64K", 2**16),
+        ("3kb", 3 * KIB),
+        ("5m", 5 * MIB),
+        ("5 MiB", 5 * MIB),
+        ("2GiB", 2**31),
+        ("0G", 0),
+    ],
+)
+def test_bound_from_the_environment(text, bound):
+    run_python(f"assert dmlops.memory_info() == (0, 0, {bound})", cache=text)
+
+
+@pytest.mark.parametrize("unset", [None, ""])
+def test_default_bound(unset):
+    run_python(
+        """
+import os
+memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGESIZE")
+assert dmlops.memory_info().bound == min(256 * MIB, memory // 10)
+""",
+        cache=unset,
+    )
+
+
+@pytest.mark.parametrize(
+    "text", ["much", "-1", "+1", " 1", "1.5G", "1T", "1iB", "1B", "5MM", "99999999999999999999", "17179869184G", "0x10"]
+)
+def test_a_bound_that_is_no_size(text):
+    """Fails the call that is first to need it, and each after it; what comes before does not care."""
+    run_python(
+        """
+dmlops.devices()
+dmlops.slice([1, 2], [0], [2], out=np.zeros(2, int), device="host")
+for call in (dmlops.memory_info, dmlops.empty_cache, lambda: result(10), lambda: result(MIB)):
+    try:
+        call()
+    except ValueError as error:
+        assert "DMLOPS_CACHE" in str(error), error
+    else:
+        raise AssertionError("no ValueError")
+import os
+os.environ["DMLOPS_CACHE"] = "1M"
+result(10)
+assert dmlops.memory_info().bound == MIB
+""",
+        cache=text,
+    )
+
+
+# --- what memory_info takes -------------------------------------------------------------------------------------
+
+
+def test_memory_info_of_devices():
+    y = result(MIB)
+    host = dmlops.memory_info()
+    assert isinstance(host, dmlops.MemoryInfo) and host.used >= y.nbytes
+    for device in dmlops.devices():
+        if device.usable:
+            expected = host if device.type == "host" else (0, 0, 0)
+            assert dmlops.memory_info(device) == dmlops.memory_info(device=device.index) == expected
+    assert dmlops.memory_info("host") == host
+
+
+@pytest.mark.parametrize(
+    "wrong, error", [("no such device", ValueError), (99, ValueError), (1.5, TypeError), (True, TypeError)]
+)
+def test_memory_info_of_what_is_no_device(wrong, error):
+    with pytest.raises(error, match="device"):
+        dmlops.memory_info(wrong)
+
+
+# --- other handlers ---------------------------------------------------------------------------------------------
+
+HANDLER = r"""
+#include <stdlib.h>
+#include <Python.h>
+#define NPY_NO_DEPRECATED_API NPY_1_25_API_VERSION
+#define NPY_TARGET_VERSION NPY_1_25_API_VERSION
+#include <numpy/arrayobject.h>
+static void *take(void *c, size_t n) { return malloc(n); }
+static void *clear(void *c, size_t n, size_t m) { return calloc(n, m); }
+static void *again(void *c, void *p, size_t n) { return realloc(p, n); }
+static void give(void *c, void *p, size_t n) { free(p); }
+static PyDataMem_Handler handler = {"somebody", 1, {NULL, take, clear, again, give}};
+PyObject *set_handler(void)
+{
+    if (_import_array() < 0) return NULL;
+    PyObject *ours = PyCapsule_New(&handler, "mem_handler", NULL);
+    return ours ? PyDataMem_SetHandler(ours) : NULL;
+}
+"""
+
+
+def test_a_handler_that_the_program_has_set_stays_in_force(tmp_path):
+    import sysconfig
+
+    (tmp_path / "handler.c").write_text(HANDLER)
+    folders = [f"-I{sysconfig.get_path('include')}", f"-I{np.get_include()}"]
+    support.compile_c(["-shared", "-fPIC", *folders, "-o", tmp_path / "handler.so", tmp_path / "handler.c"])
+    run_python(f"""
+import ctypes
+try:
+    from numpy._core.multiarray import get_handler_name
+except ImportError:
+    from numpy.core.multiarray import get_handler_name
+library = ctypes.PyDLL({str(tmp_path / "handler.so")!r})
+library.set_handler.restype = ctypes.py_object
+before = result(MIB)
+library.set_handler()
+y = result(MIB, 4)
+assert get_handler_name() == get_handler_name(y) == "somebody" and (y == 4).all()
+assert get_handler_name(before) == "dmlops"
+del before, y
+assert dmlops.memory_info() == (0, MIB, BOUND)
+""")
+
+
+# --- threads, forks, exit ---------------------------------------------------------------------------------------
+
+
+def test_threads(device):
+    """Results are made in eight threads, and freed there, in another one, or by resizing."""
+    start, handed, wrong = threading.Barrier(8), [], []
+
+    def work(seed):
+        rng = np.random.default_rng(seed)
+        mine = []
+        try:
+            start.wait()
+            for _ in range(60):
+                size = int(rng.choice([64 * KIB, 100_000, 300_000, MIB]))
+                mine.append(result(size, seed, device))
+                if len(mine) > 3:
+                    freed = mine.pop(int(rng.integers(4)))
+                    assert (freed == seed).all()
+                    handed.append(freed)
+                if len(handed) > 8:
+                    handed.pop()
+                if rng.integers(10) == 0:
+                    mine[0].resize(int(rng.integers(1, MIB)), refcheck=False)
+                    mine[0][:] = seed
+                if rng.integers(20) == 0:
+                    dmlops.empty_cache()
+                info = dmlops.memory_info()
+                assert info.pooled <= info.bound
+            assert all((y == seed).all() for y in mine)
+        except BaseException as error:
+            wrong.append(error)
+
+    gc.collect()
+    before = dmlops.memory_info().used
+    threads = [threading.Thread(target=work, args=(seed,)) for seed in range(8)]
+    [thread.start() for thread in threads]
+    [thread.join() for thread in threads]
+    assert not wrong, wrong
+    handed.clear()
+    assert dmlops.memory_info().used == before
+
+
+def test_a_forked_child_has_copies(vulkan):
+    run_python("""
+import os, signal, traceback
+y, other = result(MIB, 5, 0), result(MIB, 5, 0)
+del other
+pid = os.fork()
+if pid == 0:
+    signal.alarm(60)
+    try:
+        place = address(y)
+        assert (y == 5).all()
+        y[:] = 6
+        del y
+        z = result(MIB, 7, 0)
+        assert address(z) == place and (z == 7).all() and dmlops.memory_info() == (MIB, MIB, BOUND)
+        dmlops.empty_cache()
+        os._exit(0)
+    except BaseException:
+        traceback.print_exc()
+        os._exit(1)
+assert os.waitpid(pid, 0)[1] == 0
+assert (y == 5).all() and dmlops.memory_info() == (MIB, MIB, BOUND)
+""")
+
+
+def test_fork_while_other_threads_use_the_cache():
+    run_python("""
+import os, signal, threading
+stop = threading.Event()
+def loop():
+    while not stop.is_set():
+        dmlops.empty_cache()
+        result(70_000)
+threads = [threading.Thread(target=loop) for _ in range(4)]
+[thread.start() for thread in threads]
+for _ in range(50):
+    pid = os.fork()
+    if pid == 0:
+        signal.alarm(60)
+        result(70_000)
+        os._exit(0)
+    assert os.waitpid(pid, 0)[1] == 0
+stop.set()
+[thread.join() for thread in threads]
+""")
+
+
+def test_results_live_longer_than_the_module():
+    """Some are freed when the module is gone from sys.modules, some when the interpreter ends, some never."""
+    done = run_python("""
+import builtins, gc, sys
+first, builtins.second = result(MIB), result(MIB)
+class Late:
+    def __init__(self): self.y = result(MIB, 9)
+    def __del__(self):
+        self.y.resize(2 * MIB, refcheck=False)
+        print(int(self.y[5]), int(self.y[-1]))
+builtins.late, keep = Late(), Late()
+keep.cycle = keep
+for name in [name for name in sys.modules if name.partition(".")[0] == "dmlops"]:
+    del sys.modules[name]
+del dmlops
+gc.collect()
+del first
+import dmlops
+assert dmlops.memory_info() == (4 * MIB - MIB, MIB, BOUND)
+third = dmlops.slice(np.ones(MIB, np.uint8), [0], [MIB], device="host")
+assert dmlops.memory_info() == (4 * MIB, 0, BOUND)
+""")
+    assert done.stdout == "9 0\n9 0\n" and done.stderr == ""
