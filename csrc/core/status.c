@@ -11,6 +11,7 @@ dml_code dml_fail(dml_status *status, dml_code code, const char *format, ...)
     va_end(arguments);
     status->code = code;
     status->result = 0;
+    status->in_use = 0;
     return code;
 }
 

@@ -28,6 +28,7 @@ typedef struct dml_status {
     int result;
     long long axis;
     int rank;
+    int in_use; /* the device may still use the call's memory: it must never be freed */
     char message[512];
 } dml_status;
 

@@ -63,6 +63,9 @@ PyObject *dml_call_fail(dml_call *call)
 {
     if (!PyErr_Occurred())
         dml_raise(call->state, &call->status);
+    /* Arrays that the device may still be writing to are never freed, or recycled as somebody else's. */
+    if (call->status.code && call->status.in_use)
+        call->input = call->into = NULL;
     release(call);
     return NULL;
 }

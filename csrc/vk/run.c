@@ -11,7 +11,8 @@
 enum {
     MAX_PIECES = 32,         /* of one submission */
     ARENA_BYTES = 256 * 1024, /* of tables and lengths; grows with the lengths of one piece */
-    ARENA_KEPT = 1024 * 1024
+    ARENA_KEPT = 1024 * 1024,
+    SPIN_BYTES = 256 * 1024 /* written by a submission that is waited for without sleeping */
 };
 
 /* Which memory one side of a piece is in. */
@@ -37,6 +38,7 @@ struct dml_job {
     dml_buffer arena;
     uint64_t arena_used;
     dml_buffer staging[2]; /* source and destination, where imports fail; one piece at a time */
+    uint64_t bytes; /* of all pieces' destinations */
     int pieces;
     piece_slot slots[MAX_PIECES];
     /* Too large for a stack of unknown size. */
@@ -149,10 +151,11 @@ static VkResult begin_commands(dml_context *context, dml_job *job)
     return context->vk.vkBeginCommandBuffer(job->commands, &info);
 }
 
-/* Waiting in a loop that never sleeps costs half of what sleeping does; so, for a little while, wait like that. */
-static VkResult wait_for(dml_context *context, VkFence fence)
+/* Waiting in a loop that never sleeps costs half of what sleeping does; so wait like that for a little while, where little is to
+ * be done. Where there is much, a driver that computes on the CPU has better use for this core. */
+static VkResult wait_for(dml_context *context, VkFence fence, bool briefly)
 {
-    const long spin_ns = 200000;
+    const long spin_ns = briefly ? 200000 : 0;
     struct timespec start, now;
     timespec_get(&start, TIME_UTC);
     VkResult result;
@@ -205,6 +208,7 @@ static void release_pieces(dml_context *context, dml_job *job)
             dml_pipeline_give(context, slot->pipeline);
     }
     job->pieces = 0;
+    job->bytes = 0;
     job->arena_used = 0;
     context->vk.vkResetDescriptorPool(context->device, job->sets, 0);
     context->vk.vkResetCommandPool(context->device, job->pool, 0);
@@ -217,10 +221,12 @@ static dml_code flush(dml_context *context, dml_job *job, bool *abandoned, dml_s
     VkResult result = submit_commands(context, job);
     if (result)
         return dml_vk_fail(context, result, "vkQueueSubmit", status);
-    result = wait_for(context, job->fence);
+    result = wait_for(context, job->fence, job->bytes <= SPIN_BYTES);
     if (result) {
         *abandoned = true;
-        return dml_vk_fail(context, result, "waiting for the device", status);
+        dml_vk_fail(context, result, "waiting for the device", status);
+        status->in_use = 1;
+        return status->code;
     }
     context->vk.vkResetFences(context->device, 1, &job->fence);
     release_pieces(context, job);
@@ -388,6 +394,7 @@ static dml_code record_piece(dml_context *context, dml_job *job, const void *src
         if (job->piece.cut)
             copy_side(&job->piece, false, dst, (char *)slot->dst.buffer->mapped - dispatch->dst_window.begin);
     }
+    job->bytes += slot->dst.size;
     if (dispatch->kernel == DML_KERNEL_COPY)
         record_copy(context, job, slot);
     else

@@ -88,7 +88,7 @@ class ReverseArgs(Structure):
 
 
 class Status(Structure):
-    _fields_ = [("code", c_int), ("result", c_int), ("axis", c_longlong), ("rank", c_int), ("message", c_char * 512)]
+    _fields_ = [("code", c_int), ("result", c_int), ("axis", c_longlong), ("rank", c_int), ("in_use", c_int), ("message", c_char * 512)]
 
 
 class Traits(Structure):
