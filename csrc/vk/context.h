@@ -1,7 +1,7 @@
 /* What the files of vk/ share. Nothing outside vk/ includes this.
  *
  * Who owns what: the instance owns the list of devices and their contexts (instance.c); a context owns its VkDevice, its
- * pipelines (kernels.c) and its idle jobs (run.c); a job owns a command buffer, a fence and the small host-visible
+ * pipelines (kernels.c) and its idle jobs (job.c); a job owns a command buffer, a fence and the small host-visible
  * buffer that tables and lengths go into, and the buffers of the pieces it is running.
  *
  * Locks: instance.c has one, over everything there and the making of contexts. A context has `lock`, over the list of idle
@@ -102,7 +102,7 @@ void dml_pipeline_give(dml_context *context, dml_pipeline *pipeline);
 dml_code dml_kernels_init(dml_context *context, dml_status *status);
 void dml_kernels_deinit(dml_context *context);
 
-/* run.c */
+/* job.c: the idle ones */
 void dml_jobs_destroy(dml_context *context);
 
 #endif

@@ -1,0 +1,288 @@
+/* Rows: finding the pattern of a piece, and the constants that say it to shaders/rows.comp. */
+#include "core/rows.h"
+
+#include <stddef.h>
+
+enum {
+    WINDOW_WORDS = 32, /* most 8-byte words that an invocation loads: the shader has room for as many */
+    TILE_WORDS = 8,    /* most 16-byte words it stores */
+    SHORT_ITEM = 128,  /* items below are moved by patterns, longer ones as rows of their own */
+    SHORT_ROW = 32,    /* a row that is shorter is not worth one */
+    ROW_BYTES = 128,   /* a row that is shorter is better made an inner axis of a longer one */
+    INNERS = 3,
+    STREAMS = 8,
+    NEAR = 64,         /* source strides up to here share a window */
+};
+
+static int64_t magnitude(int64_t value)
+{
+    return value < 0 ? -value : value;
+}
+
+/* How a plan's axes divide into rows. */
+typedef struct row_plan {
+    const dml_plan *plan;
+    int row;      /* axis along which a row runs, or -1: a row is one item */
+    int inner[INNERS]; /* axes inside a row element, the fastest first */
+    int inners;
+    int stream; /* 0, or 1 + index into inner of the axis whose indices have streams of their own */
+    int out;    /* axis whose indices share a window, or -1 */
+    int64_t element; /* bytes of a row element */
+    int64_t reach;   /* source bytes between the first and the last of a row element, but for the stream's */
+} row_plan;
+
+static int streams(const row_plan *rows)
+{
+    return rows->stream ? (int)rows->plan->axes[rows->inner[rows->stream - 1]].extent : 1;
+}
+
+/* Row elements in the fewest whole words. */
+static int64_t period(const row_plan *rows)
+{
+    return 16 / dml_divisor((uint64_t)rows->element, 16);
+}
+
+static int64_t window_words(const row_plan *rows, int64_t elements, int64_t step)
+{
+    return ((elements - 1) * magnitude(step) + rows->reach + 7) / 8;
+}
+
+static bool fits(const row_plan *rows, int64_t elements, int64_t step)
+{
+    return elements * rows->element <= 16 * TILE_WORDS && magnitude(step) <= 8 * WINDOW_WORDS &&
+           (window_words(rows, elements, step) + 1) * streams(rows) <= WINDOW_WORDS;
+}
+
+static bool can_be_row(const row_plan *rows, int k)
+{
+    const dml_plan *plan = rows->plan;
+    return plan->axes[k].length_stride == 0 && (plan->reversed != k || rows->inners == 0) &&
+           fits(rows, period(rows), plan->axes[k].src_stride);
+}
+
+static bool make_inner(row_plan *rows, int k)
+{
+    const dml_axis *axis = &rows->plan->axes[k];
+    int64_t reach = (axis->extent - 1) * magnitude(axis->src_stride);
+    bool near = magnitude(axis->src_stride) <= NEAR && reach <= 8 * WINDOW_WORDS;
+    if (rows->inners == INNERS || rows->plan->reversed == k || axis->length_stride != 0 ||
+        rows->element * axis->extent > 16 * TILE_WORDS || (!near && (rows->stream || axis->extent > STREAMS)))
+        return false;
+    rows->inner[rows->inners++] = k;
+    rows->element *= axis->extent;
+    if (near)
+        rows->reach += reach;
+    else
+        rows->stream = rows->inners;
+    return true;
+}
+
+/* Finds the row axis among those that are contiguous in the destination: the innermost that makes rows long enough, or the one
+ * that makes the longest. What is further in becomes part of a row's elements. */
+static bool find_pattern(row_plan *rows)
+{
+    const dml_plan *plan = rows->plan;
+    row_plan trial = *rows;
+    int64_t longest = 0;
+    trial.element = trial.reach = plan->item;
+    for (int k = plan->rank - 1; k >= 0 && plan->axes[k].dst_stride == trial.element; k--) {
+        int64_t bytes = plan->axes[k].extent * trial.element;
+        if (bytes > longest && can_be_row(&trial, k)) {
+            longest = bytes;
+            *rows = trial;
+            rows->row = k;
+        }
+        if (longest >= ROW_BYTES || !make_inner(&trial, k))
+            break;
+    }
+    return longest > 0;
+}
+
+/* An outer axis whose source interleaves with the row's, as the two halves of space_to_depth: one window serves all. */
+static void find_out(row_plan *rows, int64_t elements, int64_t step)
+{
+    const dml_plan *plan = rows->plan;
+    if (rows->row < 0 || rows->stream || plan->reversed == rows->row)
+        return;
+    for (int k = 0; k < rows->row; k++) {
+        const dml_axis *axis = &plan->axes[k];
+        if (k == plan->reversed || axis->length_stride != 0 || axis->dst_stride % 16 != 0 ||
+            magnitude(axis->src_stride) >= magnitude(step) ||
+            axis->extent * elements * rows->element > 16 * TILE_WORDS)
+            continue;
+        int64_t reach = rows->reach;
+        rows->reach += (axis->extent - 1) * magnitude(axis->src_stride);
+        if (fits(rows, elements, step)) {
+            rows->out = k;
+            return;
+        }
+        rows->reach = reach;
+    }
+}
+
+/* Every row must reach a word's start after a whole number of elements. */
+static bool heads_align(const row_plan *rows, uint64_t dst_base)
+{
+    const dml_plan *plan = rows->plan;
+    uint64_t all = dst_base + (uint64_t)plan->dst_offset;
+    for (int k = 0; k < plan->rank; k++)
+        if (k != rows->row && !(rows->inners > 0 && k >= rows->inner[rows->inners - 1]))
+            all |= (uint64_t)plan->axes[k].dst_stride;
+    return dml_divisor(all, 16) >= dml_divisor((uint64_t)rows->element, 16);
+}
+
+/* Source offset of a tile's byte from its first element's, within its stream; `stream` says which. */
+static int64_t pattern_at(const int32_t *c, int64_t element_bytes, int64_t step, int64_t byte, int64_t *stream)
+{
+    int64_t within = byte % element_bytes, index = within / c[DML_ITEM];
+    int64_t offset = byte / element_bytes * step + within % c[DML_ITEM];
+    *stream = 0;
+    for (int i = 0; i < INNERS; i++) {
+        int64_t extent = c[DML_EXTENT_0 + 2 * i], x = index % extent;
+        index /= extent;
+        offset += x * c[DML_STRIDE_0 + 2 * i]; /* that of a stream is 0 */
+        if (c[DML_STREAM] == i + 1)
+            *stream = x;
+    }
+    return offset;
+}
+
+/* The lowest source offset of the pattern, outs included, and the most bytes that stay together in it. */
+static void measure_pattern(const int32_t *c, int64_t element_bytes, int64_t step, int32_t *low, int32_t *unit)
+{
+    int64_t tile = 16 * (int64_t)c[DML_WORDS], least = 0, stream;
+    for (int64_t byte = 0; byte < tile; byte++) {
+        int64_t at = pattern_at(c, element_bytes, step, byte, &stream);
+        least = at < least ? at : least;
+    }
+    int64_t outs = (int64_t)(c[DML_OUTS] - 1) * c[DML_OUT_STEP];
+    *low = (int32_t)(least + (outs < 0 ? outs : 0));
+    for (*unit = 8; *unit > 1; *unit /= 2) {
+        bool together = c[DML_OUT_STEP] % *unit == 0;
+        for (int64_t byte = 0; together && byte < tile; byte++) {
+            int64_t first_stream, first = pattern_at(c, element_bytes, step, byte / *unit * *unit, &first_stream);
+            int64_t at = pattern_at(c, element_bytes, step, byte, &stream);
+            together = stream == first_stream && at == first + byte % *unit && (first - *low) % *unit == 0;
+        }
+        if (together)
+            return;
+    }
+}
+
+static int32_t inverse_mod_16(int64_t odd)
+{
+    for (int32_t x = 1;; x += 2)
+        if (x * odd % 16 == 1)
+            return x;
+}
+
+static void set_pattern(const row_plan *rows, int64_t elements, int64_t step, int32_t *c)
+{
+    for (int i = 0; i < INNERS; i++) {
+        const dml_axis *axis = i < rows->inners ? &rows->plan->axes[rows->inner[i]] : NULL;
+        c[DML_EXTENT_0 + 2 * i] = axis ? (int32_t)axis->extent : 1;
+        c[DML_STRIDE_0 + 2 * i] = axis && rows->stream != i + 1 ? (int32_t)axis->src_stride : 0;
+    }
+    c[DML_ITEM] = (int32_t)(rows->row < 0 ? step : rows->plan->item);
+    c[DML_STREAM] = rows->stream;
+    c[DML_STREAMS] = streams(rows);
+    c[DML_COUNT] = (int32_t)elements;
+    c[DML_WORDS] = (int32_t)(elements * rows->element / 16);
+    c[DML_OUTS] = rows->out < 0 ? 1 : (int32_t)rows->plan->axes[rows->out].extent;
+    c[DML_OUT_STEP] = rows->out < 0 ? 0 : (int32_t)rows->plan->axes[rows->out].src_stride;
+    c[DML_WINDOW] = (int32_t)window_words(rows, elements, step);
+    c[DML_HEAD] = inverse_mod_16(rows->element / (rows->element & -rows->element) % 16);
+    c[DML_STEP] = (int32_t)step;
+    if (c[DML_REVERSED] == 2) {
+        measure_pattern(c, rows->element, step, &c[DML_LOW_2], &c[DML_UNIT_2]);
+        c[DML_STEP] = (int32_t)-step;
+    }
+    measure_pattern(c, rows->element, c[DML_STEP], &c[DML_LOW], &c[DML_UNIT]);
+}
+
+static bool is_outer(const row_plan *rows, int k)
+{
+    return k != rows->row && k != rows->out && !(rows->inners > 0 && k >= rows->inner[rows->inners - 1]);
+}
+
+/* More elements to a tile until what it loads, of all streams, is worth the trouble: much more and registers run out. */
+static int64_t tile_elements(const row_plan *rows, int64_t step)
+{
+    int64_t elements = period(rows), enough = streams(rows) == 1 ? 16 : 32 / streams(rows);
+    while ((elements - 1) * magnitude(step) + rows->reach < enough && fits(rows, 2 * elements, step))
+        elements *= 2;
+    return elements;
+}
+
+/* What all windows' addresses are a multiple of. */
+static int32_t window_align(const row_plan *rows, const int32_t *c, int64_t step, uint64_t src_base, uint64_t dst_base)
+{
+    const dml_plan *plan = rows->plan;
+    uint64_t dst = dst_base + (uint64_t)plan->dst_offset, dst_strides = 0, all = 0;
+    for (int k = 0; k < plan->rank; k++) {
+        if (is_outer(rows, k)) {
+            dst_strides |= (uint64_t)plan->axes[k].dst_stride;
+            all |= (uint64_t)plan->axes[k].src_stride;
+        }
+    }
+    if (rows->stream)
+        all |= (uint64_t)plan->axes[rows->inner[rows->stream - 1]].src_stride;
+    /* Where all rows have equal heads, those are known; else a window may start at any element. */
+    int64_t head = 0;
+    if (dst_strides % 16 != 0 || c[DML_REVERSED] == 2)
+        all |= (uint64_t)step;
+    else
+        while ((dst + (uint64_t)(head * rows->element)) % 16 != 0)
+            head++;
+    all |= (uint64_t)(c[DML_COUNT] * step) | (src_base + (uint64_t)(plan->src_offset + head * step + c[DML_LOW]));
+    if (c[DML_REVERSED] == 2)
+        all |= (uint64_t)c[DML_LOW_2] | (uint64_t)c[DML_LOW];
+    int64_t align = dml_divisor(all, 16);
+    return align == 2 ? 1 : (int32_t)align;
+}
+
+bool dml_rows_choose(const dml_piece *piece, const dml_traits *traits, uint64_t src_base, uint64_t dst_base,
+                     dml_dispatch *dispatch)
+{
+    const dml_plan *plan = &piece->plan;
+    row_plan rows = {.plan = plan, .row = -1, .out = -1};
+    int64_t extent = plan->item, step = 1;
+    if (plan->item < SHORT_ITEM && find_pattern(&rows) && heads_align(&rows, dst_base)) {
+        extent = plan->axes[rows.row].extent;
+        step = plan->axes[rows.row].src_stride;
+    } else {
+        if (plan->item < 16)
+            return false;
+        /* The row is one item, and its elements are narrow words. */
+        step = dispatch->constants[DML_EDGE];
+        rows = (row_plan){.plan = plan, .row = -1, .out = -1, .element = step, .reach = step};
+        extent = plan->item / step;
+    }
+    if (extent * rows.element < SHORT_ROW)
+        return false;
+    int64_t elements = tile_elements(&rows, step);
+    find_out(&rows, elements, step);
+
+    int32_t *c = dispatch->constants;
+    c[DML_REVERSED] = plan->reversed < 0 ? 0 : plan->reversed == rows.row ? 2 : 1;
+    set_pattern(&rows, elements, step, c);
+    c[DML_ALIGN] = window_align(&rows, c, step, src_base, dst_base);
+
+    uint32_t *table = dispatch->table;
+    int64_t count = 1;
+    for (int k = 0; k < plan->rank; k++) {
+        if (!is_outer(&rows, k))
+            continue;
+        if (k == plan->reversed)
+            table[DML_TABLE_REVERSED] = table[DML_TABLE_RANK];
+        dml_dispatch_add_axis(dispatch, &plan->axes[k]);
+        count *= plan->axes[k].extent;
+    }
+    table[DML_TABLE_EXTENT] = (uint32_t)extent;
+    if (rows.stream)
+        table[DML_TABLE_STREAM] = (uint32_t)plan->axes[rows.inner[rows.stream - 1]].src_stride;
+    if (rows.out >= 0)
+        table[DML_TABLE_OUT] = (uint32_t)plan->axes[rows.out].dst_stride;
+    dml_dispatch_share(dispatch, traits, count, extent / c[DML_COUNT] + 1);
+    return true;
+}

@@ -1,0 +1,21 @@
+/* Between dispatch.c and rows.c, which is most of it: the choice of a pattern for the kernel of that name. */
+#ifndef DML_CORE_ROWS_H
+#define DML_CORE_ROWS_H
+
+#include "core/dispatch.h"
+
+/* Fills in constants, table and groups, if the piece can be moved as rows. */
+bool dml_rows_choose(const dml_piece *piece, const dml_traits *traits, uint64_t src_base, uint64_t dst_base,
+                     dml_dispatch *dispatch);
+
+/* The largest power of two up to `most` (one itself) that divides all of the value. */
+int64_t dml_divisor(uint64_t value, int64_t most);
+
+/* The next axis of the table. */
+void dml_dispatch_add_axis(dml_dispatch *dispatch, const dml_axis *axis);
+
+/* Shares out rows of so many steps each, GROUP_SIZE of which a work group takes at once: several rows to a group where there are
+ * many, several groups to a row where there are few. */
+void dml_dispatch_share(dml_dispatch *dispatch, const dml_traits *traits, int64_t rows, int64_t steps);
+
+#endif

@@ -1,0 +1,58 @@
+/* A job: all that one submission needs, from the recording of its pieces to the end of the wait. A context keeps idle ones. */
+#ifndef DML_VK_JOB_H
+#define DML_VK_JOB_H
+
+#include "vk/context.h"
+
+enum { DML_MAX_PIECES = 32 }; /* of one submission */
+
+/* Which memory one side of a piece is in. */
+typedef struct dml_binding {
+    dml_buffer *buffer;
+    dml_buffer imported;
+    uint64_t offset; /* of the window's first byte in the buffer */
+    uint64_t size;
+} dml_binding;
+
+typedef struct dml_slot {
+    dml_binding src;
+    dml_binding dst;
+    dml_pipeline *pipeline;
+} dml_slot;
+
+struct dml_job {
+    dml_job *next;
+    VkCommandPool pool;
+    VkCommandBuffer commands;
+    VkFence fence;
+    VkDescriptorPool sets;
+    dml_buffer arena;
+    uint64_t arena_used;
+    dml_buffer staging[2]; /* source and destination, where imports fail; one piece at a time */
+    uint64_t bytes; /* of all pieces' destinations */
+    bool abandoned; /* the device may still be using it: never touched again */
+    int pieces;
+    dml_slot slots[DML_MAX_PIECES];
+    /* Too large for a stack of unknown size. */
+    dml_plan plan;
+    dml_split split;
+    dml_piece piece;
+    dml_dispatch dispatch;
+};
+
+/* An idle job, or a new one; nobody else has it until it is finished. */
+dml_code dml_job_take(dml_context *context, dml_job **job, dml_status *status);
+
+dml_code dml_job_begin(dml_context *context, dml_job *job, dml_status *status);
+
+/* Submits what is recorded, waits, and gives back what the pieces held. If even the wait fails the device may still be
+ * writing: the job, and all it holds, is then abandoned. */
+dml_code dml_job_flush(dml_context *context, dml_job *job, dml_status *status);
+
+/* Drops what was recorded and never submitted. */
+void dml_job_reset(dml_context *context, dml_job *job);
+
+/* Back to the idle ones, unless it was abandoned. */
+void dml_job_finish(dml_context *context, dml_job *job);
+
+#endif
