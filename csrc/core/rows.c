@@ -120,13 +120,19 @@ static void find_out(row_plan *rows, int64_t elements, int64_t step)
     }
 }
 
+/* Whether an axis goes into the table: rows differ along it. */
+static bool is_outer(const row_plan *rows, int k)
+{
+    return k != rows->row && k != rows->out && !(rows->inners > 0 && k >= rows->inner[rows->inners - 1]);
+}
+
 /* Every row must reach a word's start after a whole number of elements. */
 static bool heads_align(const row_plan *rows, uint64_t dst_base)
 {
     const dml_plan *plan = rows->plan;
     uint64_t all = dst_base + (uint64_t)plan->dst_offset;
     for (int k = 0; k < plan->rank; k++)
-        if (k != rows->row && !(rows->inners > 0 && k >= rows->inner[rows->inners - 1]))
+        if (is_outer(rows, k))
             all |= (uint64_t)plan->axes[k].dst_stride;
     return dml_divisor(all, 16) >= dml_divisor((uint64_t)rows->element, 16);
 }
@@ -198,11 +204,6 @@ static void set_pattern(const row_plan *rows, int64_t elements, int64_t step, in
         c[DML_STEP] = (int32_t)-step;
     }
     measure_pattern(c, rows->element, c[DML_STEP], &c[DML_LOW], &c[DML_UNIT]);
-}
-
-static bool is_outer(const row_plan *rows, int k)
-{
-    return k != rows->row && k != rows->out && !(rows->inners > 0 && k >= rows->inner[rows->inners - 1]);
 }
 
 /* More elements to a tile until what it loads, of all streams, is worth the trouble: much more and registers run out. */

@@ -81,7 +81,11 @@ bool dml_device_override(const char *name, int64_t value);
 dml_code dml_context_create(VkPhysicalDevice physical, dml_context **context, dml_status *status);
 void dml_context_destroy(dml_context *context); /* idle; NULL is fine */
 
-/* memory.c. Usage is always storage and transfer. */
+/* memory.c. What every buffer may be used for. */
+#define DML_BUFFER_USAGE                                                          \
+    (VK_BUFFER_USAGE_STORAGE_BUFFER_BIT | VK_BUFFER_USAGE_UNIFORM_BUFFER_BIT | \
+     VK_BUFFER_USAGE_TRANSFER_SRC_BIT | VK_BUFFER_USAGE_TRANSFER_DST_BIT)
+
 typedef enum dml_memory_kind { DML_MEMORY_HOST, DML_MEMORY_HOST_CACHED, DML_MEMORY_DEVICE } dml_memory_kind;
 
 dml_code dml_buffer_create(dml_context *context, uint64_t size, dml_memory_kind kind, dml_buffer *buffer,

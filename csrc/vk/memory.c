@@ -3,10 +3,6 @@
 
 #include <string.h>
 
-static const VkBufferUsageFlags usage =
-    VK_BUFFER_USAGE_STORAGE_BUFFER_BIT | VK_BUFFER_USAGE_UNIFORM_BUFFER_BIT | VK_BUFFER_USAGE_TRANSFER_SRC_BIT |
-    VK_BUFFER_USAGE_TRANSFER_DST_BIT;
-
 /* Property flags a kind must have, and would like to have. */
 static const struct {
     VkMemoryPropertyFlags must;
@@ -52,7 +48,8 @@ static VkResult create_handle(dml_context *context, uint64_t size, const void *n
 {
     memset(buffer, 0, sizeof *buffer);
     buffer->size = size;
-    VkBufferCreateInfo info = {.sType = VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO, .pNext = next, .size = size, .usage = usage};
+    VkBufferCreateInfo info = {
+        .sType = VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO, .pNext = next, .size = size, .usage = DML_BUFFER_USAGE};
     return context->vk.vkCreateBuffer(context->device, &info, NULL, &buffer->handle);
 }
 
