@@ -38,7 +38,16 @@ layout(constant_id = 23) const uint ALIGN = 1;
 
 const uint ELEMENT = ITEM * EXTENT_0 * EXTENT_1 * EXTENT_2;
 const uint EVEN = ELEMENT & (~ELEMENT + 1); // its largest power of two
+const uint EDGES = ELEMENT / (EDGE == 0 ? 1 : EDGE); // narrow words of an element
 const uint HEADS = EVEN < 16 ? 16 / EVEN : 1; // elements until word starts come round again
+
+const int FORWARD = REVERSED == 2 ? -STEP : STEP; // where elements are not reversed
+
+// Elements of a row, from begin up to end.
+struct Part {
+    uint begin;
+    uint end;
+};
 
 // Source offset of byte `within` of an element, given how far apart streams are.
 uint source_within(uint within, uint stream_stride)
@@ -149,15 +158,18 @@ uint64_t compose8(Window w, uint first, int out_step, int step, int low, uint un
                               compose4(w, first + 4, out_step, step, low, unit)));
 }
 
-// The elements of a row that no whole tile covers: `head` in front and the rest after `after`.
-void copy_edges(uint src, uint dst, uint count, uint head, uint after, int step)
+// The elements of a row that no whole tile covers: those before a.begin, between the two parts, and from b.end on. `length` of them
+// are reversed.
+void copy_edges(uint src, uint dst, uint length, Part a, Part b)
 {
-    uint words = (head + count - after) * (ELEMENT / EDGE);
+    uint between = b.begin - a.end, words = (a.begin + between + table.extent - b.end) * EDGES;
     [[loop]] for (uint n = gl_LocalInvocationID.x; n < words; n += GROUP_SIZE) {
-        uint element = n / (ELEMENT / EDGE), byte = n % (ELEMENT / EDGE) * EDGE;
-        if (element >= head)
-            element += after - head;
-        uint from = src + element * step + source_within(byte, table.stream_stride);
+        uint element = n / EDGES, byte = n % EDGES * EDGE;
+        if (element >= a.begin + between)
+            element += a.end - a.begin + b.end - b.begin;
+        else if (REVERSED == 2 && element >= a.begin)
+            element += a.end - a.begin;
+        uint from = src + (element < length ? length - 1 - element : element) * FORWARD + source_within(byte, table.stream_stride);
         [[unroll]] for (uint o = 0; o < OUTS; o++)
             copy_edge(from + o * OUT_STEP, dst + element * ELEMENT + byte + o * table.out_stride);
     }
@@ -177,51 +189,62 @@ void copy_tile(uint src, uint dst, int step, int low, uint unit)
     }
 }
 
-// A row, or a part of one: the elements [0, count) from src to dst. All of step, low, unit are constants.
-void copy_row(uint src, uint dst, uint count, uint part, int step, int low, uint unit)
+// The whole tiles of `count` elements that go to dst, as a range of these elements.
+Part whole_tiles(uint dst, uint first, uint last)
 {
-    uint head = min(((-dst & 15) / min(EVEN, 16) * HEAD) & (HEADS - 1), count);
-    uint tiles = (count - head) / COUNT;
-    if (part == 0)
-        copy_edges(src, dst, count, head, head + tiles * COUNT, step);
+    uint head = min(((-(dst + first * ELEMENT) & 15) / min(EVEN, 16) * HEAD) & (HEADS - 1), last - first);
+    uint begin = first + head;
+    return Part(begin, begin + (last - begin) / COUNT * COUNT);
+}
 
+// From where the first element of a row would be at `src`. All of step, low, unit are constants.
+void copy_tiles(uint src, uint dst, Part part, uint begin, int step, int low, uint unit)
+{
     // Sources ascend even where destinations then descend: the other way round is slower.
-    uint first = step < 0 ? tiles - 1 : 0, turn = step < 0 ? -1 : 1;
-    src += head * step + low;
-    dst += head * ELEMENT;
-    uint begin = part * table.part_tiles, end = min(begin + table.part_tiles, tiles);
+    uint tiles = (part.end - part.begin) / COUNT, first = step < 0 ? tiles - 1 : 0, turn = step < 0 ? -1 : 1;
+    src += part.begin * step + low;
+    dst += part.begin * ELEMENT;
+    uint end = min(begin + table.part_tiles, tiles);
     [[loop]] for (uint n = begin + gl_LocalInvocationID.x; n < end; n += GROUP_SIZE) {
         uint tile = first + n * turn;
         copy_tile(src + tile * (COUNT * step), dst + tile * (16 * WORDS), step, low, unit);
     }
 }
 
+void copy_row(uint src, uint dst, uint length, uint part)
+{
+    Part a = REVERSED == 2 ? whole_tiles(dst, 0, length) : Part(0, 0), b = whole_tiles(dst, length, table.extent);
+    if (EDGE != 0 && part == 0)
+        copy_edges(src, dst, length, a, b);
+    if (REVERSED == 2) {
+        copy_tiles(src + (length - 1) * FORWARD, dst, a, part * table.part_tiles, STEP, LOW, UNIT);
+        copy_tiles(src, dst, b, part * table.part_tiles, FORWARD, LOW_2, UNIT_2);
+    } else {
+        copy_tiles(src, dst, b, part * table.part_tiles, STEP, LOW, UNIT);
+    }
+}
+
 void main()
 {
     // Neighbouring rows of a work group lie along the table's last axis, so that most are found by a step.
-    Place step = last_step();
-    uint n = gl_WorkGroupID.x * table.per_group;
+    Place step = last_step(), place;
+    uint n = gl_WorkGroupID.x * table.per_group, left = 0, part = 0;
     uint end = n + min(table.per_group, table.total - n); // n + per_group may be 2**32
-    while (n < end) {
-        uint part = divide(n, table.rows, table.rows_multiplier);
-        Place place = locate(n - part * table.rows);
-        uint run = min(place.left, end - n);
-        n += run;
-        for (; run > 0; run--) {
-            uint src = place.src, dst = place.dst;
-            uint length = REVERSED == 0 ? 0 : uint(lengths[place.entry]), i = place.reversed;
-            if (REVERSED == 1)
-                src += (i < length ? length - 1 - i : i) * table.reversed_stride;
-            if (REVERSED == 2) {
-                copy_row(src + (length - 1) * -STEP, dst, length, part, STEP, LOW, UNIT);
-                copy_row(src + length * -STEP, dst + length * ELEMENT, table.extent - length, part, -STEP, LOW_2, UNIT_2);
-            } else {
-                copy_row(src, dst, table.extent, part, STEP, LOW, UNIT);
-            }
-            place.src += step.src;
-            place.dst += step.dst;
-            place.entry += step.entry;
-            place.reversed += step.reversed;
+    for (; n < end; n++) {
+        if (left == 0) {
+            part = divide(n, table.rows, table.rows_multiplier);
+            place = locate(n - part * table.rows);
+            left = place.left;
         }
+        uint src = place.src, dst = place.dst;
+        uint length = REVERSED == 0 ? 0 : uint(lengths[place.entry]), i = place.reversed;
+        if (REVERSED == 1)
+            src += (i < length ? length - 1 - i : i) * table.reversed_stride;
+        copy_row(src, dst, REVERSED == 2 ? length : 0, part);
+        place.src += step.src;
+        place.dst += step.dst;
+        place.entry += step.entry;
+        place.reversed += step.reversed;
+        left--;
     }
 }

@@ -215,26 +215,36 @@ static int64_t tile_elements(const row_plan *rows, int64_t step)
     return elements;
 }
 
-/* What all windows' addresses are a multiple of. */
-static int32_t window_align(const row_plan *rows, const int32_t *c, int64_t step, uint64_t src_base, uint64_t dst_base)
+/* Elements before the first whole word of a row, where all rows have as many; else -1. */
+static int64_t common_head(const row_plan *rows, const int32_t *c, uint64_t dst_base)
 {
     const dml_plan *plan = rows->plan;
-    uint64_t dst = dst_base + (uint64_t)plan->dst_offset, dst_strides = 0, all = 0;
-    for (int k = 0; k < plan->rank; k++) {
-        if (is_outer(rows, k)) {
+    uint64_t dst = dst_base + (uint64_t)plan->dst_offset, dst_strides = 0;
+    for (int k = 0; k < plan->rank; k++)
+        if (is_outer(rows, k))
             dst_strides |= (uint64_t)plan->axes[k].dst_stride;
+    if (dst_strides % 16 != 0 || c[DML_REVERSED] == 2)
+        return -1;
+    int64_t head = 0;
+    while ((dst + (uint64_t)(head * rows->element)) % 16 != 0)
+        head++;
+    return head;
+}
+
+/* What all windows' addresses are a multiple of. Where heads differ a window may start at any element. */
+static int32_t window_align(const row_plan *rows, const int32_t *c, int64_t step, int64_t head, uint64_t src_base)
+{
+    const dml_plan *plan = rows->plan;
+    uint64_t all = 0;
+    for (int k = 0; k < plan->rank; k++)
+        if (is_outer(rows, k))
             all |= (uint64_t)plan->axes[k].src_stride;
-        }
-    }
     if (rows->stream)
         all |= (uint64_t)plan->axes[rows->inner[rows->stream - 1]].src_stride;
-    /* Where all rows have equal heads, those are known; else a window may start at any element. */
-    int64_t head = 0;
-    if (dst_strides % 16 != 0 || c[DML_REVERSED] == 2)
+    if (head < 0) {
         all |= (uint64_t)step;
-    else
-        while ((dst + (uint64_t)(head * rows->element)) % 16 != 0)
-            head++;
+        head = 0;
+    }
     all |= (uint64_t)(c[DML_COUNT] * step) | (src_base + (uint64_t)(plan->src_offset + head * step + c[DML_LOW]));
     if (c[DML_REVERSED] == 2)
         all |= (uint64_t)c[DML_LOW_2] | (uint64_t)c[DML_LOW];
@@ -267,7 +277,10 @@ bool dml_rows_choose(const dml_piece *piece, const dml_traits *traits, uint64_t 
     int32_t *c = dispatch->constants;
     c[DML_REVERSED] = plan->reversed < 0 ? 0 : plan->reversed == rows.row ? 2 : 1;
     set_pattern(&rows, elements, step, c);
-    c[DML_ALIGN] = window_align(&rows, c, step, src_base, dst_base);
+    int64_t head = common_head(&rows, c, dst_base);
+    c[DML_ALIGN] = window_align(&rows, c, step, head, src_base);
+    if (head == 0 && extent % c[DML_COUNT] == 0)
+        c[DML_EDGE] = 0;
 
     uint32_t *table = dispatch->table;
     int64_t count = 1;

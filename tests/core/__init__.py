@@ -408,7 +408,9 @@ class Machine:
         heads = 16 // even if even < 16 else 1
         head = min(((-dst & 15) // min(even, 16) * self.head) & (heads - 1), count)
         tiles = (count - head) // self.count
-        if part == 0:
+        if self.edge == 0:
+            assert head == 0 and tiles * self.count == count, "there are edges"
+        elif part == 0:
             byte = np.arange(0, count * element, self.edge)
             place = byte // element
             byte = byte[(place < head) | (place >= head + tiles * self.count)]
