@@ -43,10 +43,10 @@ const uint HEADS = EVEN < 16 ? 16 / EVEN : 1; // elements until word starts come
 
 const int FORWARD = REVERSED == 2 ? -STEP : STEP; // where elements are not reversed
 
-// Elements of a row, from begin up to end.
+// Elements of a row: so many tiles from one element on.
 struct Part {
     uint begin;
-    uint end;
+    uint tiles;
 };
 
 // Source offset of byte `within` of an element, given how far apart streams are.
@@ -158,69 +158,61 @@ uint64_t compose8(Window w, uint first, int out_step, int step, int low, uint un
                               compose4(w, first + 4, out_step, step, low, unit)));
 }
 
-// The elements of a row that no whole tile covers: those before a.begin, between the two parts, and from b.end on. `length` of them
-// are reversed.
+// The elements of a row that no whole tile covers: those in front of the two parts, between them and behind.
 void copy_edges(uint src, uint dst, uint length, Part a, Part b)
 {
-    uint between = b.begin - a.end, words = (a.begin + between + table.extent - b.end) * EDGES;
+    uint between = b.begin - a.tiles * COUNT, words = (table.extent - (a.tiles + b.tiles) * COUNT) * EDGES;
     [[loop]] for (uint n = gl_LocalInvocationID.x; n < words; n += GROUP_SIZE) {
         uint element = n / EDGES, byte = n % EDGES * EDGE;
-        if (element >= a.begin + between)
-            element += a.end - a.begin + b.end - b.begin;
-        else if (REVERSED == 2 && element >= a.begin)
-            element += a.end - a.begin;
+        element += element >= between ? (a.tiles + b.tiles) * COUNT : element >= a.begin ? a.tiles * COUNT : 0;
         uint from = src + (element < length ? length - 1 - element : element) * FORWARD + source_within(byte, table.stream_stride);
         [[unroll]] for (uint o = 0; o < OUTS; o++)
             copy_edge(from + o * OUT_STEP, dst + element * ELEMENT + byte + o * table.out_stride);
     }
 }
 
-void copy_tile(uint src, uint dst, int step, int low, uint unit)
+// `turned` is whether the tile is of the reversed part of a row.
+void copy_tile(uint src, uint dst, bool turned)
 {
     Window w;
     [[unroll]] for (uint s = 0; s < STREAMS; s++)
         load_window(w, s * WINDOW, src + s * table.stream_stride);
     [[unroll]] for (uint o = 0; o < OUTS; o++) {
-        uint word = (dst + o * table.out_stride) >> 4;
+        uint to = (dst + o * table.out_stride) >> 4;
         int out_step = int(o) * OUT_STEP;
-        [[unroll]] for (uint k = 0; k < 16 * WORDS; k += 16)
-            dst16[word + k / 16] = u64vec2(compose8(w, k, out_step, step, low, unit),
-                                           compose8(w, k + 8, out_step, step, low, unit));
+        [[unroll]] for (uint k = 0; k < 16 * WORDS; k += 16) {
+            u64vec2 word = u64vec2(compose8(w, k, out_step, STEP, LOW, UNIT), compose8(w, k + 8, out_step, STEP, LOW, UNIT));
+            if (REVERSED == 2 && !turned)
+                word = u64vec2(compose8(w, k, 0, FORWARD, LOW_2, UNIT_2), compose8(w, k + 8, 0, FORWARD, LOW_2, UNIT_2));
+            dst16[to + k / 16] = word;
+        }
     }
 }
 
-// The whole tiles of `count` elements that go to dst, as a range of these elements.
+// The whole tiles of the elements from first up to last.
 Part whole_tiles(uint dst, uint first, uint last)
 {
     uint head = min(((-(dst + first * ELEMENT) & 15) / min(EVEN, 16) * HEAD) & (HEADS - 1), last - first);
     uint begin = first + head;
-    return Part(begin, begin + (last - begin) / COUNT * COUNT);
+    return Part(begin, (last - begin) / COUNT);
 }
 
-// From where the first element of a row would be at `src`. All of step, low, unit are constants.
-void copy_tiles(uint src, uint dst, Part part, uint begin, int step, int low, uint unit)
-{
-    // Sources ascend even where destinations then descend: the other way round is slower.
-    uint tiles = (part.end - part.begin) / COUNT, first = step < 0 ? tiles - 1 : 0, turn = step < 0 ? -1 : 1;
-    src += part.begin * step + low;
-    dst += part.begin * ELEMENT;
-    uint end = min(begin + table.part_tiles, tiles);
-    [[loop]] for (uint n = begin + gl_LocalInvocationID.x; n < end; n += GROUP_SIZE) {
-        uint tile = first + n * turn;
-        copy_tile(src + tile * (COUNT * step), dst + tile * (16 * WORDS), step, low, unit);
-    }
-}
-
+// A row whose first `length` elements are reversed; its tiles are shared out in parts.
 void copy_row(uint src, uint dst, uint length, uint part)
 {
     Part a = REVERSED == 2 ? whole_tiles(dst, 0, length) : Part(0, 0), b = whole_tiles(dst, length, table.extent);
     if (EDGE != 0 && part == 0)
         copy_edges(src, dst, length, a, b);
-    if (REVERSED == 2) {
-        copy_tiles(src + (length - 1) * FORWARD, dst, a, part * table.part_tiles, STEP, LOW, UNIT);
-        copy_tiles(src, dst, b, part * table.part_tiles, FORWARD, LOW_2, UNIT_2);
-    } else {
-        copy_tiles(src, dst, b, part * table.part_tiles, STEP, LOW, UNIT);
+
+    uint begin = part * table.part_tiles, end = min(begin + table.part_tiles, a.tiles + b.tiles);
+    [[loop]] for (uint n = begin + gl_LocalInvocationID.x; n < end; n += GROUP_SIZE) {
+        // Sources ascend even where destinations then descend: the other way round is slower.
+        bool turned = REVERSED == 2 ? n < a.tiles : STEP < 0;
+        uint tile = REVERSED == 2 && turned ? a.tiles - 1 - n : turned ? b.tiles - 1 - n : n - a.tiles;
+        uint element = tile * COUNT + (REVERSED == 2 && turned ? a.begin : b.begin);
+        uint from = REVERSED == 2 ? turned ? (length - 1 - element) * FORWARD + LOW : element * FORWARD + LOW_2
+                                  : element * STEP + LOW;
+        copy_tile(src + from, dst + element * ELEMENT, turned);
     }
 }
 
