@@ -118,12 +118,6 @@ void load_window(inout Window w, uint first, uint src)
     } else if (ALIGN == 8) {
         [[unroll]] for (uint i = 0; i < WINDOW; i++)
             set_word(w, first + i, src8[(src >> 3) + i]);
-    } else if (ALIGN == 4) {
-        [[unroll]] for (uint i = 0; i < WINDOW; i++) {
-            uint from = (src >> 2) + 2 * i;
-            uint last = i + 1 < WINDOW ? from + 1 : min(from + 1, table.src_last * 2 + 1);
-            set_word(w, first + i, packUint2x32(uvec2(src4[from], src4[last])));
-        }
     } else {
         uint from = src >> 3, shift = src % 8 * 8;
         uint64_t word = src8[from];

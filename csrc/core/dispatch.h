@@ -51,7 +51,7 @@ enum {
     DML_HEAD,      /* rows: the inverse of a row element's odd part, modulo 16 */
     DML_UNIT_2,    /* rows, DML_REVERSED 2: the same two for the part that is not reversed */
     DML_LOW_2,
-    DML_ALIGN,     /* rows: what every window's address is a multiple of: 1, 4, 8 or 16 */
+    DML_ALIGN,     /* rows: what every window's address is a multiple of: 1, 8 or 16 */
     DML_CONSTANTS
 };
 

@@ -249,7 +249,7 @@ static int32_t window_align(const row_plan *rows, const int32_t *c, int64_t step
     if (c[DML_REVERSED] == 2)
         all |= (uint64_t)c[DML_LOW_2] | (uint64_t)c[DML_LOW];
     int64_t align = dml_divisor(all, 16);
-    return align == 2 ? 1 : (int32_t)align;
+    return align < 8 ? 1 : (int32_t)align;
 }
 
 bool dml_rows_choose(const dml_piece *piece, const dml_traits *traits, uint64_t src_base, uint64_t dst_base,

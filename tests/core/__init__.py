@@ -461,9 +461,6 @@ class Machine:
         follows = i + 1 < self.window
         if self.align >= 8:
             assert np.all((windows >> 3) + i <= (last | (self.align == 16)))
-        elif self.align == 4:
-            word = (windows >> 2) + 2 * i
-            assert np.all(word + follows <= 2 * last + 1)
         else:
             word = (windows >> 3) + i
             assert np.all(word + follows <= last)
