@@ -1,4 +1,4 @@
-// Rows of contiguous destination bytes, put together as 16-byte words.
+// Rows of contiguous destination bytes, put together as words of 16 or 32 bytes.
 //
 // A row is `extent` elements; an element is EXTENT_2 x EXTENT_1 x EXTENT_0 items of ITEM bytes, whose sources lie near each other but
 // for one axis of "streams". COUNT elements make a tile of WORDS whole words. The bytes of a tile come from one
@@ -35,11 +35,12 @@ layout(constant_id = 20) const uint HEAD = 1;
 layout(constant_id = 21) const uint UNIT_2 = 8;
 layout(constant_id = 22) const int LOW_2 = 0;
 layout(constant_id = 23) const uint ALIGN = 1;
+layout(constant_id = 24) const uint WORD = 16;
 
 const uint ELEMENT = ITEM * EXTENT_0 * EXTENT_1 * EXTENT_2;
 const uint EVEN = ELEMENT & (~ELEMENT + 1); // its largest power of two
 const uint EDGES = ELEMENT / (EDGE == 0 ? 1 : EDGE); // narrow words of an element
-const uint HEADS = EVEN < 16 ? 16 / EVEN : 1; // elements until word starts come round again
+const uint HEADS = EVEN < WORD ? WORD / EVEN : 1; // elements until word starts come round again
 
 const int FORWARD = REVERSED == 2 ? -STEP : STEP; // where elements are not reversed
 
@@ -108,7 +109,13 @@ void set_word(inout Window w, uint i, uint64_t word)
 // The window that starts at src. Its last word may reach beyond the source, by bytes that are then not used.
 void load_window(inout Window w, uint first, uint src)
 {
-    if (ALIGN == 16) {
+    if (ALIGN == 32) {
+        [[unroll]] for (uint i = 0; i < WINDOW; i += 4) {
+            u64vec4 quad = src32[(src >> 5) + i / 4];
+            [[unroll]] for (uint k = 0; k < 4; k++)
+                set_word(w, first + i + k, quad[k]);
+        }
+    } else if (ALIGN == 16) {
         [[unroll]] for (uint i = 0; i < WINDOW; i += 2) {
             u64vec2 pair = src16[(src >> 4) + i / 2];
             set_word(w, first + i, pair.x);
@@ -152,6 +159,15 @@ uint64_t compose8(Window w, uint first, int out_step, int step, int low, uint un
                               compose4(w, first + 4, out_step, step, low, unit)));
 }
 
+// `turned` is whether the tile is of the reversed part of a row.
+u64vec2 compose16(Window w, uint first, int out_step, bool turned)
+{
+    u64vec2 word = u64vec2(compose8(w, first, out_step, STEP, LOW, UNIT), compose8(w, first + 8, out_step, STEP, LOW, UNIT));
+    if (REVERSED == 2 && !turned)
+        word = u64vec2(compose8(w, first, 0, FORWARD, LOW_2, UNIT_2), compose8(w, first + 8, 0, FORWARD, LOW_2, UNIT_2));
+    return word;
+}
+
 // The elements of a row that no whole tile covers: those in front of the two parts, between them and behind.
 void copy_edges(uint src, uint dst, uint length, Part a, Part b)
 {
@@ -165,20 +181,19 @@ void copy_edges(uint src, uint dst, uint length, Part a, Part b)
     }
 }
 
-// `turned` is whether the tile is of the reversed part of a row.
 void copy_tile(uint src, uint dst, bool turned)
 {
     Window w;
     [[unroll]] for (uint s = 0; s < STREAMS; s++)
         load_window(w, s * WINDOW, src + s * table.stream_stride);
     [[unroll]] for (uint o = 0; o < OUTS; o++) {
-        uint to = (dst + o * table.out_stride) >> 4;
-        int out_step = int(o) * OUT_STEP;
-        [[unroll]] for (uint k = 0; k < 16 * WORDS; k += 16) {
-            u64vec2 word = u64vec2(compose8(w, k, out_step, STEP, LOW, UNIT), compose8(w, k + 8, out_step, STEP, LOW, UNIT));
-            if (REVERSED == 2 && !turned)
-                word = u64vec2(compose8(w, k, 0, FORWARD, LOW_2, UNIT_2), compose8(w, k + 8, 0, FORWARD, LOW_2, UNIT_2));
-            dst16[to + k / 16] = word;
+        uint to = (dst + o * table.out_stride) / WORD;
+        [[unroll]] for (uint k = 0; k < WORDS; k++) {
+            if (WORD == 32)
+                dst32[to + k] = u64vec4(compose16(w, 32 * k, int(o) * OUT_STEP, turned),
+                                        compose16(w, 32 * k + 16, int(o) * OUT_STEP, turned));
+            else
+                dst16[to + k] = compose16(w, 16 * k, int(o) * OUT_STEP, turned);
         }
     }
 }
@@ -186,7 +201,7 @@ void copy_tile(uint src, uint dst, bool turned)
 // The whole tiles of the elements from first up to last.
 Part whole_tiles(uint dst, uint first, uint last)
 {
-    uint head = min(((-(dst + first * ELEMENT) & 15) / min(EVEN, 16) * HEAD) & (HEADS - 1), last - first);
+    uint head = min(((-(dst + first * ELEMENT) & (WORD - 1)) / min(EVEN, WORD) * HEAD) & (HEADS - 1), last - first);
     uint begin = first + head;
     return Part(begin, (last - begin) / COUNT);
 }

@@ -14,7 +14,7 @@ import support
 
 MAX_RANK = 64
 MAX_AXES = 2 * MAX_RANK + 2
-CONSTANTS = 24
+CONSTANTS = 25
 INNERS = 3
 TABLE_WORDS = 24 + 8 * (MAX_AXES + 1)
 COPY, ROWS, ELEMENTS, ANY = range(4)
@@ -400,8 +400,8 @@ class Machine:
     def whole_tiles(self, dst, first, last):
         """(first element, tiles) of what is whole in a range of a row's elements."""
         even = self.element & -self.element
-        heads = 16 // even if even < 16 else 1
-        head = (-(dst + first * self.element) & 15) // min(even, 16) * self.head & (heads - 1)
+        heads = self.word // even if even < self.word else 1
+        head = (-(dst + first * self.element) & (self.word - 1)) // min(even, self.word) * self.head & (heads - 1)
         head = min(head, last - first)
         return first + head, (last - first - head) // self.count
 
@@ -440,7 +440,7 @@ class Machine:
                 self.give(at.ravel(), to.ravel(), self.edge)
 
     def copy_tiles(self, src, dst, step, low, unit):
-        byte = np.arange(16 * self.words)
+        byte = np.arange(self.word * self.words)
         for o in range(self.outs):
             stream, offset = self.offsets(byte, step)
             offset = offset - low + o * self.out_step
@@ -451,7 +451,7 @@ class Machine:
             assert not np.any(windows % self.align), "a window is not aligned"
             self.check_loads(windows, np.broadcast_to(offset // 8, windows.shape))
             places = (np.add.outer(dst, byte) + o * self.t_out) & MASK
-            assert not np.any(places[:, ::16] % 16), "a store is not aligned"
+            assert not np.any(places[:, :: self.word] % self.word), "a store is not aligned"
             self.src.append((windows + offset).ravel())
             self.dst.append(places.ravel())
 
