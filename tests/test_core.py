@@ -242,7 +242,7 @@ def test_pieces_of_a_reversed_axis(core, case, pieces):
     axis = plan.axes[plan.rank - 1]
     limit = max(64, axis.extent * max(abs(axis.src_stride), abs(axis.dst_stride)) // pieces)
     check_pieces(core, plan, case.lengths, limit)
-    offered = mirror.Traits(group_size=8, max_groups=7, parallel=256, alignment=16, window=limit)
+    offered = mirror.Traits(group_size=8, max_groups=7, parallel=256, grain=64, alignment=16, window=limit)
     for piece in core.pieces(plan, limit):
         check_choice(core, piece, case.lengths, offered, 0, 7, ANY)
 
@@ -276,6 +276,7 @@ traits = st.builds(
     group_size=st.sampled_from([1, 4, 8, 32, 64]),
     max_groups=st.sampled_from([1, 7, 65535, 2**31 - 1]),
     parallel=st.sampled_from([1, 3, 256, 2**16]),
+    grain=st.sampled_from([16, 32, 64]),
     alignment=st.sampled_from([16, 64, 256]),
     window=st.just(2**32 - 8192),
 )
@@ -376,7 +377,7 @@ def test_rows_move_what_their_piece_says(core, data):
 def choose(core, item, axes, forced=ANY, src_base=0, dst_base=0, **kinds):
     case = Case(item, axes, 0, 0, kinds.get("reversed", -1), 0, kinds.get("lengths", []))
     piece = next(core.pieces(core.simplified(case.plan), 2**40))
-    few = mirror.Traits(group_size=8, max_groups=65535, parallel=256, alignment=16, window=2**27)
+    few = mirror.Traits(group_size=8, max_groups=65535, parallel=256, grain=64, alignment=16, window=2**27)
     return check_choice(core, piece, case.lengths, few, src_base, dst_base, forced)
 
 
@@ -396,7 +397,7 @@ def test_all_that_fits_32_bits(core):
     """Gigabytes, of which nothing is touched: no count overflows."""
     total = 2**32 - 8192
     for parallel, most in ((2**16, 2**31 - 1), (2**16, 65535), (1, 1), (256, 7)):
-        offered = mirror.Traits(group_size=128, max_groups=most, parallel=parallel, alignment=256, window=total)
+        offered = mirror.Traits(group_size=128, max_groups=most, parallel=parallel, grain=16, alignment=256, window=total)
         plans = [(1, [(total // 7, 3, 7)]), (4, [(total // 4, 0, 4)]), (1, [(total // 2, 2, 1)]), (total, [])]
         for item, axes in plans:
             case = Case(item, [(*axis, 0) for axis in axes], 0, 0, -1, 0, [])

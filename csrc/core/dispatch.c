@@ -24,16 +24,6 @@ static uint32_t multiplier(uint32_t d)
     return d < 2 ? UINT32_MAX : (uint32_t)((UINT64_C(1) << 32) / d);
 }
 
-void dml_dispatch_add_axis(dml_dispatch *dispatch, const dml_axis *axis)
-{
-    uint32_t *to = &dispatch->table[DML_TABLE_AXES + DML_TABLE_AXIS * dispatch->table[DML_TABLE_RANK]++];
-    to[0] = (uint32_t)axis->extent;
-    to[1] = multiplier((uint32_t)axis->extent);
-    to[2] = (uint32_t)axis->src_stride;
-    to[3] = (uint32_t)axis->dst_stride;
-    to[4] = (uint32_t)axis->length_stride;
-}
-
 /* What one narrow word may be: a power of two up to 8 that divides all offsets, strides and the item. 2 counts as 1. */
 static int32_t edge_bytes(const dml_plan *plan, uint64_t src_base, uint64_t dst_base)
 {
@@ -43,6 +33,40 @@ static int32_t edge_bytes(const dml_plan *plan, uint64_t src_base, uint64_t dst_
         all |= (uint64_t)plan->axes[k].src_stride | (uint64_t)plan->axes[k].dst_stride;
     int64_t edge = dml_divisor(all, 8);
     return edge == 2 ? 1 : (int32_t)edge;
+}
+
+static void add_axis(dml_dispatch *dispatch, const dml_axis *axis)
+{
+    uint32_t *to = &dispatch->table[DML_TABLE_AXES + DML_TABLE_AXIS * dispatch->table[DML_TABLE_RANK]++];
+    to[0] = (uint32_t)axis->extent;
+    to[1] = multiplier((uint32_t)axis->extent);
+    to[2] = (uint32_t)axis->src_stride;
+    to[3] = (uint32_t)axis->dst_stride;
+    to[4] = (uint32_t)axis->length_stride;
+}
+
+/* The axis to walk along: the innermost that is long, or the longest. */
+static int walk_axis(const dml_plan *plan, const int *axes, int count)
+{
+    int walk = count - 1;
+    for (int i = count - 1; i >= 0 && plan->axes[axes[walk]].extent < LONG_WALK; i--)
+        if (plan->axes[axes[i]].extent > plan->axes[axes[walk]].extent)
+            walk = i;
+    return walk;
+}
+
+int64_t dml_dispatch_add_axes(dml_dispatch *dispatch, const dml_plan *plan, const int *axes, int count)
+{
+    int walk = walk_axis(plan, axes, count);
+    int64_t last = 1;
+    for (int i = 0; i < count; i++) {
+        int k = axes[i == count - 1 ? walk : i + (i >= walk)];
+        if (k == plan->reversed)
+            dispatch->table[DML_TABLE_REVERSED] = dispatch->table[DML_TABLE_RANK];
+        add_axis(dispatch, &plan->axes[k]);
+        last = plan->axes[k].extent;
+    }
+    return last;
 }
 
 static int64_t round_up(int64_t value, int64_t to)
@@ -67,16 +91,6 @@ void dml_dispatch_share(dml_dispatch *dispatch, const dml_traits *traits, int64_
 
 /* --- elements -------------------------------------------------------------------------------------------------- */
 
-/* The axis to walk along: the innermost that is long, or the longest. */
-static int walk_axis(const dml_plan *plan)
-{
-    int walk = plan->rank - 1;
-    for (int k = plan->rank - 1; k >= 0 && plan->axes[walk].extent < LONG_WALK; k--)
-        if (plan->axes[k].extent > plan->axes[walk].extent)
-            walk = k;
-    return walk;
-}
-
 static void choose_elements(const dml_piece *piece, const dml_traits *traits, dml_dispatch *dispatch)
 {
     /* Narrow words are the elements here: what an item has of them is an axis more. */
@@ -84,27 +98,19 @@ static void choose_elements(const dml_piece *piece, const dml_traits *traits, dm
     dml_plan_copy(&plan, &piece->plan);
     int32_t *c = dispatch->constants;
     dml_plan_add(&plan, plan.item / c[DML_EDGE], c[DML_EDGE], c[DML_EDGE]);
-    int walk = walk_axis(&plan);
     c[DML_REVERSED] = plan.reversed < 0 ? 0 : piece->cut ? 2 : 1;
 
     uint32_t *table = dispatch->table;
-    int64_t rows = 1;
-    for (int k = 0; k < plan.rank; k++) {
-        if (k == walk || plan.axes[k].extent == 1)
-            continue;
-        if (k == plan.reversed)
-            table[DML_TABLE_REVERSED] = table[DML_TABLE_RANK];
-        dml_dispatch_add_axis(dispatch, &plan.axes[k]);
-        rows *= plan.axes[k].extent;
-    }
-    if (walk == plan.reversed)
-        table[DML_TABLE_REVERSED] = table[DML_TABLE_RANK];
-    dml_dispatch_add_axis(dispatch, &plan.axes[walk]);
-    table[DML_TABLE_EXTENT] = (uint32_t)plan.axes[walk].extent;
+    int axes[DML_MAX_AXES + 1], count = 0;
+    for (int k = 0; k < plan.rank; k++)
+        if (plan.axes[k].extent > 1 || k == plan.rank - 1)
+            axes[count++] = k;
+    int64_t extent = dml_dispatch_add_axes(dispatch, &plan, axes, count);
+    table[DML_TABLE_EXTENT] = (uint32_t)extent;
 
     const int64_t cut[3] = {piece->reversed_begin, piece->source_begin, piece->source_end};
     memcpy(&table[DML_TABLE_CUT], cut, sizeof cut);
-    dml_dispatch_share(dispatch, traits, rows, plan.axes[walk].extent);
+    dml_dispatch_share(dispatch, traits, dml_plan_count(&plan) / extent, extent);
 }
 
 /* --- choice ---------------------------------------------------------------------------------------------------- */

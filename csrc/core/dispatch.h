@@ -22,6 +22,7 @@ typedef struct dml_traits {
     uint32_t group_size; /* invocations of a work group */
     uint32_t max_groups; /* work groups of a dispatch */
     uint32_t parallel;   /* work groups worth having at once: beyond, a group takes several rows */
+    uint32_t grain;      /* bytes that an invocation should load at once, of several streams; of one half as many */
     uint32_t alignment;  /* of a window's first byte, a power of two, 16 or more */
     int64_t window;      /* most bytes bound on one side */
 } dml_traits;

@@ -6,7 +6,7 @@
 enum {
     WINDOW_WORDS = 32, /* most 8-byte words that an invocation loads: the shader has room for as many */
     TILE_BYTES = 128,  /* most that it stores */
-    SHORT_ITEM = 128,  /* items below are moved by patterns, longer ones as rows of their own */
+    LONG_ITEM = 129,   /* from here on items are not moved by patterns, but as rows of their own */
     SHORT_ROW = 32,    /* a row that is shorter is not worth one */
     ROW_BYTES = 128,   /* a row that is shorter is better made an inner axis of a longer one */
     INNERS = 3,
@@ -208,11 +208,15 @@ static void set_pattern(const row_plan *rows, int64_t elements, int64_t step, in
     measure_pattern(c, rows->element, c[DML_STEP], &c[DML_LOW], &c[DML_UNIT]);
 }
 
-/* More elements to a tile until what it loads, of all streams, is worth the trouble: much more and registers run out. */
-static int64_t tile_elements(const row_plan *rows, int64_t step)
+/* More elements to a tile until what it loads, of all streams, is worth the trouble: much more and registers run out, or too much
+ * is left at the rows' ends where narrow words are bytes. Short rows are for many invocations all the same. */
+static int64_t tile_elements(const row_plan *rows, const dml_traits *traits, int64_t extent, int64_t step, int32_t edge)
 {
-    int64_t elements = period(rows), enough = 32 / streams(rows);
-    while ((elements - 1) * magnitude(step) + rows->reach < enough && fits(rows, 2 * elements, step))
+    bool bytewise = rows->word == 16 && edge == 1;
+    int64_t elements = period(rows);
+    int64_t enough = rows->stream && !bytewise ? traits->grain / streams(rows) : traits->grain / 2 / streams(rows);
+    while ((elements - 1) * magnitude(step) + rows->reach < enough && fits(rows, 2 * elements, step) &&
+           2 * elements * traits->group_size <= extent)
         elements *= 2;
     return elements;
 }
@@ -254,13 +258,14 @@ static int32_t window_align(const row_plan *rows, const int32_t *c, int64_t step
 }
 
 /* Rows of words of this size; false where there are none, or larger words would only leave more to be moved byte by byte. */
-static bool find_rows(const dml_plan *plan, int word, dml_dispatch *dispatch, row_plan *rows, int64_t *extent)
+static bool find_rows(const dml_plan *plan, const dml_traits *traits, int word, dml_dispatch *dispatch,
+                      row_plan *rows, int64_t *extent)
 {
     int32_t *c = dispatch->constants;
     uint32_t src = dispatch->table[DML_TABLE_SRC], dst = dispatch->table[DML_TABLE_DST];
     int64_t step;
     *rows = (row_plan){.plan = plan, .word = word, .row = -1, .out = -1};
-    if (plan->item < SHORT_ITEM && find_pattern(rows) &&
+    if (plan->item < LONG_ITEM && find_pattern(rows) &&
         row_alignment(rows, dst) >= dml_divisor((uint64_t)rows->element, word)) {
         *extent = plan->axes[rows->row].extent;
         step = plan->axes[rows->row].src_stride;
@@ -272,9 +277,9 @@ static bool find_rows(const dml_plan *plan, int word, dml_dispatch *dispatch, ro
         *rows = (row_plan){.plan = plan, .word = word, .row = -1, .out = -1, .element = step, .reach = step};
         *extent = plan->item / step;
     }
-    if (*extent * rows->element < SHORT_ROW)
+    if (*extent * rows->element < (word == 32 ? word * (int64_t)traits->group_size : SHORT_ROW))
         return false;
-    int64_t elements = tile_elements(rows, step);
+    int64_t elements = tile_elements(rows, traits, *extent, step, c[DML_EDGE]);
     find_out(rows, elements, step);
     int64_t head = common_head(rows, dst);
     bool edges = head != 0 || *extent % elements != 0;
@@ -294,18 +299,19 @@ bool dml_rows_choose(const dml_piece *piece, const dml_traits *traits, dml_dispa
     const dml_plan *plan = &piece->plan;
     row_plan rows;
     int64_t extent, count = 1;
-    if (!find_rows(plan, 32, dispatch, &rows, &extent) && !find_rows(plan, 16, dispatch, &rows, &extent))
+    bool wide = traits->grain >= 32 && find_rows(plan, traits, 32, dispatch, &rows, &extent);
+    if (!wide && !find_rows(plan, traits, 16, dispatch, &rows, &extent))
         return false;
 
     uint32_t *table = dispatch->table;
+    int axes[DML_MAX_AXES], outer = 0;
     for (int k = 0; k < plan->rank; k++) {
-        if (!is_outer(&rows, k))
-            continue;
-        if (k == plan->reversed)
-            table[DML_TABLE_REVERSED] = table[DML_TABLE_RANK];
-        dml_dispatch_add_axis(dispatch, &plan->axes[k]);
-        count *= plan->axes[k].extent;
+        if (is_outer(&rows, k)) {
+            axes[outer++] = k;
+            count *= plan->axes[k].extent;
+        }
     }
+    dml_dispatch_add_axes(dispatch, plan, axes, outer);
     table[DML_TABLE_EXTENT] = (uint32_t)extent;
     if (rows.stream)
         table[DML_TABLE_STREAM] = (uint32_t)plan->axes[rows.inner[rows.stream - 1]].src_stride;

@@ -10,8 +10,9 @@ bool dml_rows_choose(const dml_piece *piece, const dml_traits *traits, dml_dispa
 /* The largest power of two up to `most` (one itself) that divides all of the value. */
 int64_t dml_divisor(uint64_t value, int64_t most);
 
-/* The next axis of the table. */
-void dml_dispatch_add_axis(dml_dispatch *dispatch, const dml_axis *axis);
+/* Puts axes of the plan into the table; last the one along which there is most to walk, whose extent it gives (1 where there is
+ * none). */
+int64_t dml_dispatch_add_axes(dml_dispatch *dispatch, const dml_plan *plan, const int *axes, int count);
 
 /* Shares out rows of so many steps each, GROUP_SIZE of which a work group takes at once: several rows to a group where there are
  * many, several groups to a row where there are few. */

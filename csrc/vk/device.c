@@ -147,6 +147,7 @@ static void find_traits(VkPhysicalDevice physical, dml_device_traits *traits)
     uint32_t group = cpu ? subgroup.subgroupSize : 128;
     traits->plan.group_size = (uint32_t)least(group, limits->maxComputeWorkGroupInvocations);
     traits->plan.parallel = cpu ? 256 : 1u << 16;
+    traits->plan.grain = cpu ? 64 : 16; /* GPUs join what neighbouring invocations load */
     traits->plan.max_groups = limits->maxComputeWorkGroupCount[0];
     traits->plan.alignment = (uint32_t)limits->minStorageBufferOffsetAlignment;
     if (traits->plan.alignment < limits->minUniformBufferOffsetAlignment)
@@ -168,7 +169,8 @@ static struct {
     const char *name;
     int64_t value;
 } overrides[] = {{"kernel", -1},    {"host_import", -1}, {"window", -1},  {"staging", -1},
-                 {"group_size", -1}, {"parallel", -1},    {"max_groups", -1}};
+                 {"group_size", -1}, {"parallel", -1},    {"max_groups", -1},
+                 {"grain", -1}};
 
 static int64_t override(int i, int64_t offered)
 {
@@ -187,6 +189,7 @@ void dml_context_override(dml_context *context)
     traits->plan.group_size = (uint32_t)override(4, offered->plan.group_size);
     traits->plan.parallel = (uint32_t)override(5, offered->plan.parallel);
     traits->plan.max_groups = (uint32_t)override(6, offered->plan.max_groups);
+    traits->plan.grain = (uint32_t)override(7, offered->plan.grain);
 }
 
 bool dml_device_override(const char *name, int64_t value)

@@ -96,6 +96,7 @@ class Traits(Structure):
         ("group_size", c_uint32),
         ("max_groups", c_uint32),
         ("parallel", c_uint32),
+        ("grain", c_uint32),
         ("alignment", c_uint32),
         ("window", c_int64),
     ]
