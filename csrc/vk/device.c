@@ -159,6 +159,8 @@ static void find_traits(VkPhysicalDevice physical, dml_device_traits *traits)
     traits->max_buffer = memory.maxMemoryAllocationSize;
     traits->import_alignment = import.minImportedHostPointerAlignment;
     traits->staging = UINT64_C(64) << 20;
+    traits->mapped = true;
+    traits->budget = has_extension(physical, VK_EXT_MEMORY_BUDGET_EXTENSION_NAME);
     traits->forced = DML_KERNEL_COUNT;
     traits->queue_family = (uint32_t)compute_family(physical);
 }
@@ -168,7 +170,7 @@ static struct {
     const char *name;
     int64_t value;
 } overrides[] = {{"kernel", -1},    {"host_import", -1}, {"window", -1},  {"staging", -1},
-                 {"group_size", -1}, {"parallel", -1},    {"max_groups", -1}};
+                 {"group_size", -1}, {"parallel", -1},    {"max_groups", -1}, {"mapped", -1}, {"heap", -1}};
 
 static int64_t override(int i, int64_t offered)
 {
@@ -187,6 +189,8 @@ void dml_context_override(dml_context *context)
     traits->plan.group_size = (uint32_t)override(4, offered->plan.group_size);
     traits->plan.parallel = (uint32_t)override(5, offered->plan.parallel);
     traits->plan.max_groups = (uint32_t)override(6, offered->plan.max_groups);
+    traits->mapped = override(7, offered->mapped);
+    traits->heap = (uint64_t)override(8, (int64_t)offered->heap);
 }
 
 bool dml_device_override(const char *name, int64_t value)
@@ -204,10 +208,12 @@ bool dml_device_override(const char *name, int64_t value)
 
 static VkResult create_device(dml_context *context)
 {
-    const char *extensions[2];
+    const char *extensions[3];
     uint32_t count = 0;
     if (context->traits.host_import)
         extensions[count++] = VK_EXT_EXTERNAL_MEMORY_HOST_EXTENSION_NAME;
+    if (context->traits.budget)
+        extensions[count++] = VK_EXT_MEMORY_BUDGET_EXTENSION_NAME;
     if (has_extension(context->physical, "VK_KHR_portability_subset"))
         extensions[count++] = "VK_KHR_portability_subset";
 
@@ -216,6 +222,7 @@ static VkResult create_device(dml_context *context)
     wanted.core.features.shaderInt64 = VK_TRUE;
     wanted.vulkan12.storageBuffer8BitAccess = VK_TRUE;
     wanted.vulkan12.shaderInt8 = VK_TRUE;
+    wanted.vulkan12.timelineSemaphore = VK_TRUE; /* Vulkan 1.2 has it everywhere */
     VkDeviceQueueCreateInfo queue = {.sType = VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO,
                                      .queueFamilyIndex = context->traits.queue_family,
                                      .queueCount = 1,
@@ -229,6 +236,15 @@ static VkResult create_device(dml_context *context)
     return vkCreateDevice(context->physical, &info, NULL, &context->device);
 }
 
+static dml_code create_timeline(dml_context *context, dml_status *status)
+{
+    VkSemaphoreTypeCreateInfo type = {.sType = VK_STRUCTURE_TYPE_SEMAPHORE_TYPE_CREATE_INFO,
+                                      .semaphoreType = VK_SEMAPHORE_TYPE_TIMELINE};
+    VkSemaphoreCreateInfo info = {.sType = VK_STRUCTURE_TYPE_SEMAPHORE_CREATE_INFO, .pNext = &type};
+    VkResult result = context->vk.vkCreateSemaphore(context->device, &info, NULL, &context->timeline);
+    return result ? dml_vk_fail(NULL, result, "vkCreateSemaphore", status) : DML_OK;
+}
+
 dml_code dml_context_create(VkPhysicalDevice physical, dml_context **result, dml_status *status)
 {
     dml_context *context = calloc(1, sizeof *context);
@@ -239,6 +255,7 @@ dml_code dml_context_create(VkPhysicalDevice physical, dml_context **result, dml
     vkGetPhysicalDeviceMemoryProperties(physical, &context->memory);
     find_traits(physical, &context->offered);
     dml_context_override(context);
+    dml_storages_init(context);
 
     VkResult created = create_device(context);
     if (created) {
@@ -247,12 +264,13 @@ dml_code dml_context_create(VkPhysicalDevice physical, dml_context **result, dml
     }
     volkLoadDeviceTable(&context->vk, context->device);
     context->vk.vkGetDeviceQueue(context->device, context->traits.queue_family, 0, &context->queue);
-    if (dml_kernels_init(context, status))
+    if (dml_kernels_init(context, status) || create_timeline(context, status))
         goto fail;
     *result = context;
     return DML_OK;
 fail:
     dml_context_destroy(context);
+    free(context);
     return status->code;
 }
 
@@ -262,8 +280,31 @@ void dml_context_destroy(dml_context *context)
         return;
     if (context->device) {
         dml_jobs_destroy(context);
+        dml_storages_destroy(context);
         dml_kernels_deinit(context);
+        context->vk.vkDestroySemaphore(context->device, context->timeline, NULL);
         context->vk.vkDestroyDevice(context->device, NULL);
     }
-    free(context);
+    context->device = VK_NULL_HANDLE;
+}
+
+dml_code dml_context_enter(dml_context *context, dml_status *status)
+{
+    dml_lock_take(&context->lock);
+    dml_code code = DML_OK;
+    if (context->closed)
+        code = dml_fail(status, DML_NO_DEVICE, "the interpreter is exiting");
+    else if (context->lost)
+        code = dml_fail(status, DML_DEVICE_LOST, "the device was lost");
+    else
+        context->in_flight++;
+    dml_lock_give(&context->lock);
+    return code;
+}
+
+void dml_context_leave(dml_context *context)
+{
+    dml_lock_take(&context->lock);
+    context->in_flight--;
+    dml_lock_give(&context->lock);
 }

@@ -25,6 +25,8 @@ static struct {
     dml_context *contexts[MAX_DEVICES];
 } state = {.lock = DML_LOCK_INIT};
 
+uint32_t dml_generation;
+
 static const char *const install =
     "on Debian and Ubuntu: apt install libvulkan1 mesa-vulkan-drivers (lavapipe runs on any CPU); elsewhere the "
     "graphics driver of the GPU and the Vulkan loader";
@@ -58,6 +60,7 @@ static void after_fork_in_child(void)
     memset(&state, 0, sizeof state);
     state.lock = (dml_lock)DML_LOCK_INIT;
     state.shut = shut;
+    dml_generation++;
 }
 
 static void watch_forks(void)
@@ -244,6 +247,39 @@ dml_code dml_vk_context(int index, dml_context **context, dml_status *status)
     return code;
 }
 
+/* Calls `visit` with every context there is. */
+static dml_code visit_contexts(dml_code (*visit)(dml_context *, dml_status *), dml_status *status)
+{
+    dml_context *contexts[MAX_DEVICES];
+    dml_lock_take(&state.lock);
+    int count = state.count;
+    memcpy(contexts, state.contexts, sizeof contexts);
+    dml_lock_give(&state.lock);
+    dml_code code = DML_OK;
+    for (int i = 0; i < count; i++)
+        if (contexts[i] && visit(contexts[i], status))
+            code = status->code;
+    return code;
+}
+
+dml_code dml_vk_wait_all(dml_status *status)
+{
+    return visit_contexts(dml_vk_wait, status);
+}
+
+static dml_code empty_pool(dml_context *context, dml_status *status)
+{
+    if (!dml_vk_wait(context, status))
+        dml_storages_trim(context, 0);
+    return status->code;
+}
+
+void dml_vk_empty_pools(void)
+{
+    dml_status status = {.code = DML_OK};
+    visit_contexts(empty_pool, &status);
+}
+
 bool dml_vk_override(const char *name, int64_t value)
 {
     dml_lock_take(&state.lock);
@@ -265,10 +301,14 @@ void dml_vk_shutdown(void)
         if (!context)
             continue;
         dml_lock_take(&context->lock);
-        bool busy = context->in_flight > 0;
+        /* A daemon thread inside a call would find its device gone, another library the memory it was lent: what they use is left
+         * to the process' end. */
+        bool busy = context->in_flight > 0 || context->lost || dml_storages_exposed(context);
+        if (!busy)
+            busy = context->vk.vkQueueWaitIdle(context->queue) != VK_SUCCESS;
+        context->closed = true;
         dml_lock_give(&context->lock);
-        /* A daemon thread inside a call would find its device gone: what it uses is left to the process' end. */
-        if (busy || context->lost)
+        if (busy)
             idle = false;
         else
             dml_context_destroy(context);

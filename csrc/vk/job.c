@@ -1,4 +1,4 @@
-/* Jobs: making and keeping them, submitting, waiting. */
+/* Jobs: making and keeping them, submitting, queueing, waiting. */
 #include "vk/job.h"
 
 #include <stdlib.h>
@@ -9,6 +9,8 @@ enum {
     ARENA_KEPT = 1024 * 1024, /* bytes of an idle job's arena */
     SPIN_BYTES = 256 * 1024   /* written by a submission that is waited for without sleeping */
 };
+
+#define SLEEP UINT64_C(1000000000) /* nanoseconds of one wait */
 
 static void destroy_job(dml_context *context, dml_job *job)
 {
@@ -23,6 +25,12 @@ static void destroy_job(dml_context *context, dml_job *job)
 
 void dml_jobs_destroy(dml_context *context)
 {
+    while (context->queued_first) {
+        dml_job *job = context->queued_first;
+        context->queued_first = job->next;
+        dml_job_reset(context, job);
+        destroy_job(context, job);
+    }
     while (context->idle) {
         dml_job *job = context->idle;
         context->idle = job->next;
@@ -60,11 +68,20 @@ static VkResult create_handles(dml_context *context, dml_job *job)
 
 dml_code dml_job_take(dml_context *context, dml_job **result, dml_status *status)
 {
+    if (dml_context_enter(context, status))
+        return status->code;
+    dml_jobs_reap(context);
+    dml_lock_take(&context->lock);
+    uint64_t oldest = context->queued >= DML_MAX_QUEUED ? context->queued_first->serial : 0;
+    dml_lock_give(&context->lock);
+    if (oldest > 0 && dml_jobs_wait(context, oldest, status)) {
+        dml_context_leave(context);
+        return status->code;
+    }
     dml_lock_take(&context->lock);
     dml_job *job = context->idle;
     if (job)
         context->idle = job->next;
-    context->in_flight++;
     dml_lock_give(&context->lock);
     if (!job) {
         job = calloc(1, sizeof *job);
@@ -72,9 +89,7 @@ dml_code dml_job_take(dml_context *context, dml_job **result, dml_status *status
         if (made) {
             if (job)
                 destroy_job(context, job);
-            dml_lock_take(&context->lock);
-            context->in_flight--;
-            dml_lock_give(&context->lock);
+            dml_context_leave(context);
             return dml_vk_fail(context, made, "making a command buffer", status);
         }
     }
@@ -89,27 +104,54 @@ dml_code dml_job_begin(dml_context *context, dml_job *job, dml_status *status)
     VkCommandBufferBeginInfo info = {.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO,
                                      .flags = VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT};
     VkResult result = context->vk.vkBeginCommandBuffer(job->commands, &info);
-    return result ? dml_vk_fail(context, result, "vkBeginCommandBuffer", status) : DML_OK;
+    if (result)
+        return dml_vk_fail(context, result, "vkBeginCommandBuffer", status);
+    /* Submissions begin in order, but only this keeps one from overtaking another. */
+    const VkPipelineStageFlags stages = VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT | VK_PIPELINE_STAGE_TRANSFER_BIT;
+    const VkAccessFlags writes = VK_ACCESS_SHADER_WRITE_BIT | VK_ACCESS_TRANSFER_WRITE_BIT;
+    VkMemoryBarrier barrier = {.sType = VK_STRUCTURE_TYPE_MEMORY_BARRIER,
+                               .srcAccessMask = writes,
+                               .dstAccessMask = writes | VK_ACCESS_SHADER_READ_BIT | VK_ACCESS_TRANSFER_READ_BIT};
+    if (job->after_others)
+        context->vk.vkCmdPipelineBarrier(job->commands, stages, stages, 0, 1, &barrier, 0, NULL, 0, NULL);
+    return DML_OK;
+}
+
+/* What is waited for: a fence, or else that the timeline reaches a serial. */
+typedef struct goal {
+    VkFence fence;
+    uint64_t serial;
+} goal;
+
+static VkResult wait_once(dml_context *context, const goal *goal, uint64_t timeout)
+{
+    if (goal->fence)
+        return context->vk.vkWaitForFences(context->device, 1, &goal->fence, VK_TRUE, timeout);
+    VkSemaphoreWaitInfo info = {.sType = VK_STRUCTURE_TYPE_SEMAPHORE_WAIT_INFO,
+                                .semaphoreCount = 1,
+                                .pSemaphores = &context->timeline,
+                                .pValues = &goal->serial};
+    return context->vk.vkWaitSemaphores(context->device, &info, timeout);
 }
 
 /* Waiting in a loop that never sleeps costs half of what sleeping does; so wait like that for a little while, where little is to
  * be done. Where there is much, a driver that computes on the CPU has better use for this core. */
-static VkResult wait_for(dml_context *context, VkFence fence, bool briefly)
+static VkResult wait_for(dml_context *context, const goal *goal, bool briefly)
 {
     const long spin_ns = briefly ? 200000 : 0;
     struct timespec start, now;
     timespec_get(&start, TIME_UTC);
     VkResult result;
     do {
-        result = context->vk.vkWaitForFences(context->device, 1, &fence, VK_TRUE, 0);
+        result = wait_once(context, goal, 0);
         timespec_get(&now, TIME_UTC);
     } while (result == VK_TIMEOUT && now.tv_sec == start.tv_sec && now.tv_nsec - start.tv_nsec < spin_ns);
     while (result == VK_TIMEOUT)
-        result = context->vk.vkWaitForFences(context->device, 1, &fence, VK_TRUE, UINT64_C(1000000000));
+        result = wait_once(context, goal, SLEEP);
     return result;
 }
 
-static VkResult submit_commands(dml_context *context, dml_job *job)
+static VkResult end_commands(dml_context *context, dml_job *job)
 {
     /* Waiting alone does not make what was written visible to the host. */
     VkMemoryBarrier barrier = {.sType = VK_STRUCTURE_TYPE_MEMORY_BARRIER,
@@ -118,23 +160,59 @@ static VkResult submit_commands(dml_context *context, dml_job *job)
     context->vk.vkCmdPipelineBarrier(job->commands,
                                      VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT | VK_PIPELINE_STAGE_TRANSFER_BIT,
                                      VK_PIPELINE_STAGE_HOST_BIT, 0, 1, &barrier, 0, NULL, 0, NULL);
-    VkResult result = context->vk.vkEndCommandBuffer(job->commands);
-    if (result)
-        return result;
-    VkSubmitInfo info = {
-        .sType = VK_STRUCTURE_TYPE_SUBMIT_INFO, .commandBufferCount = 1, .pCommandBuffers = &job->commands};
-    dml_lock_take(&context->lock);
-    result = context->vk.vkQueueSubmit(context->queue, 1, &info, job->fence);
+    return context->vk.vkEndCommandBuffer(job->commands);
+}
+
+/* With the lock held. */
+static VkResult submit(dml_context *context, dml_job *job, const void *next, VkFence fence)
+{
+    VkSubmitInfo info = {.sType = VK_STRUCTURE_TYPE_SUBMIT_INFO,
+                         .pNext = next,
+                         .commandBufferCount = 1,
+                         .pCommandBuffers = &job->commands,
+                         .signalSemaphoreCount = next != NULL,
+                         .pSignalSemaphores = &context->timeline};
     for (int i = 0; i < job->pieces; i++)
         context->counts[job->slots[i].pipeline ? job->slots[i].pipeline->kernel : DML_KERNEL_COPY]++;
+    return context->vk.vkQueueSubmit(context->queue, 1, &info, fence);
+}
+
+static void mark_storage(dml_storage *storage, uint64_t serial)
+{
+    if (storage)
+        storage->serial = serial;
+}
+
+dml_code dml_job_queue(dml_context *context, dml_job *job, dml_status *status)
+{
+    VkResult result = end_commands(context, job);
+    if (result)
+        return dml_vk_fail(context, result, "vkEndCommandBuffer", status);
+    dml_lock_take(&context->lock);
+    job->serial = context->submitted + 1;
+    VkTimelineSemaphoreSubmitInfo signal = {.sType = VK_STRUCTURE_TYPE_TIMELINE_SEMAPHORE_SUBMIT_INFO,
+                                            .signalSemaphoreValueCount = 1,
+                                            .pSignalSemaphoreValues = &job->serial};
+    result = submit(context, job, &signal, VK_NULL_HANDLE);
+    if (result == VK_SUCCESS) {
+        context->submitted = job->serial;
+        mark_storage(job->src.storage, job->serial);
+        mark_storage(job->dst.storage, job->serial);
+        mark_storage(job->lengths, job->serial);
+        job->next = NULL;
+        *(context->queued_last ? &context->queued_last->next : &context->queued_first) = job;
+        context->queued_last = job;
+        context->queued++;
+        context->in_flight--;
+    }
     dml_lock_give(&context->lock);
-    return result;
+    return result ? dml_vk_fail(context, result, "vkQueueSubmit", status) : DML_OK;
 }
 
 void dml_vk_counts(dml_context *context, uint64_t counts[DML_KERNEL_COUNT])
 {
     dml_lock_take(&context->lock);
-    memcpy(counts, context->counts, sizeof context->counts);
+    memcpy(counts, context->counts, DML_KERNEL_COUNT * sizeof counts[0]);
     dml_lock_give(&context->lock);
 }
 
@@ -157,10 +235,15 @@ void dml_job_reset(dml_context *context, dml_job *job)
 
 dml_code dml_job_flush(dml_context *context, dml_job *job, dml_status *status)
 {
-    VkResult result = submit_commands(context, job);
+    VkResult result = end_commands(context, job);
+    if (result == VK_SUCCESS) {
+        dml_lock_take(&context->lock);
+        result = submit(context, job, NULL, job->fence);
+        dml_lock_give(&context->lock);
+    }
     if (result)
         return dml_vk_fail(context, result, "vkQueueSubmit", status);
-    result = wait_for(context, job->fence, job->bytes <= SPIN_BYTES);
+    result = wait_for(context, &(goal){job->fence, 0}, job->bytes <= SPIN_BYTES);
     if (result) {
         job->abandoned = true;
         dml_vk_fail(context, result, "waiting for the device", status);
@@ -172,20 +255,76 @@ dml_code dml_job_flush(dml_context *context, dml_job *job, dml_status *status)
     return DML_OK;
 }
 
+/* What it keeps is bounded. */
+static void shrink(dml_context *context, dml_job *job)
+{
+    if (job->arena.size > ARENA_KEPT)
+        dml_buffer_destroy(context, &job->arena);
+    for (int i = 0; i < 2; i++)
+        if (job->staging[i].size > context->traits.staging + 2 * context->traits.plan.alignment)
+            dml_buffer_destroy(context, &job->staging[i]);
+}
+
 void dml_job_finish(dml_context *context, dml_job *job)
 {
     if (job->abandoned)
         return;
     if (job->pieces > 0)
         dml_job_reset(context, job);
-    if (job->arena.size > ARENA_KEPT)
-        dml_buffer_destroy(context, &job->arena);
-    for (int i = 0; i < 2; i++)
-        if (job->staging[i].size > context->traits.staging + 2 * context->traits.plan.alignment)
-            dml_buffer_destroy(context, &job->staging[i]);
+    shrink(context, job);
     dml_lock_take(&context->lock);
     job->next = context->idle;
     context->idle = job;
     context->in_flight--;
     dml_lock_give(&context->lock);
+}
+
+/* --- what is queued ---------------------------------------------------------------------------------------------- */
+
+void dml_jobs_reap(dml_context *context)
+{
+    dml_job *done = NULL, **end = &done;
+    uint64_t completed;
+    dml_lock_take(&context->lock);
+    if (context->queued_first &&
+        context->vk.vkGetSemaphoreCounterValue(context->device, context->timeline, &completed) == VK_SUCCESS)
+        context->completed = completed;
+    while (context->queued_first && context->queued_first->serial <= context->completed) {
+        *end = context->queued_first;
+        end = &(*end)->next;
+        context->queued_first = *end;
+        context->queued--;
+    }
+    *end = NULL;
+    if (!context->queued_first)
+        context->queued_last = NULL;
+    dml_lock_give(&context->lock);
+    while (done) {
+        dml_job *job = done;
+        done = job->next;
+        dml_job_reset(context, job);
+        shrink(context, job);
+        dml_lock_take(&context->lock);
+        job->next = context->idle;
+        context->idle = job;
+        dml_lock_give(&context->lock);
+    }
+}
+
+dml_code dml_jobs_wait(dml_context *context, uint64_t serial, dml_status *status)
+{
+    status->code = DML_OK;
+    dml_lock_take(&context->lock);
+    if (serial > context->submitted)
+        serial = context->submitted;
+    bool done = serial <= context->completed, last = serial == context->submitted;
+    dml_lock_give(&context->lock);
+    if (done)
+        return DML_OK;
+    VkResult result = wait_for(context, &(goal){VK_NULL_HANDLE, serial}, last);
+    dml_jobs_reap(context);
+    if (result)
+        return dml_vk_fail(context, result, "waiting for the device", status);
+    dml_storages_trim(context, context->kept_bound);
+    return DML_OK;
 }

@@ -22,6 +22,8 @@ typedef struct dml_slot {
 
 struct dml_job {
     dml_job *next;
+    uint64_t serial; /* of one that is queued */
+    bool after_others; /* waits on the device for what was submitted before: it touches storages */
     VkCommandPool pool;
     VkCommandBuffer commands;
     VkFence fence;
@@ -33,6 +35,8 @@ struct dml_job {
     bool abandoned; /* the device may still be using it: never touched again */
     int pieces;
     dml_slot slots[DML_MAX_PIECES];
+    dml_place src, dst;
+    dml_storage *lengths;
     /* Too large for a stack of unknown size. */
     dml_plan plan;
     dml_split split;
@@ -44,6 +48,9 @@ struct dml_job {
 dml_code dml_job_take(dml_context *context, dml_job **job, dml_status *status);
 
 dml_code dml_job_begin(dml_context *context, dml_job *job, dml_status *status);
+
+/* Submits what is recorded, and does not wait: the job is the context's from then on, unless this fails. */
+dml_code dml_job_queue(dml_context *context, dml_job *job, dml_status *status);
 
 /* Submits what is recorded, waits, and gives back what the pieces held. If even the wait fails the device may still be
  * writing: the job, and all it holds, is then abandoned. */

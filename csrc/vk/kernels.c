@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "elements.spv.h"
+#include "lengths.spv.h"
 #include "rows.spv.h"
 
 const VkDescriptorType dml_binding_types[DML_BINDINGS] = {
@@ -46,6 +47,8 @@ dml_code dml_kernels_init(dml_context *context, dml_status *status)
         result = create_shader(context, rows_spv, sizeof rows_spv, &context->shaders[DML_KERNEL_ROWS]);
     if (result == VK_SUCCESS)
         result = create_shader(context, elements_spv, sizeof elements_spv, &context->shaders[DML_KERNEL_ELEMENTS]);
+    if (result == VK_SUCCESS)
+        result = create_shader(context, lengths_spv, sizeof lengths_spv, &context->shaders[DML_SHADER_LENGTHS]);
     return result == VK_SUCCESS ? DML_OK : dml_vk_fail(context, result, "making shaders", status);
 }
 
@@ -60,7 +63,7 @@ void dml_kernels_deinit(dml_context *context)
 {
     while (context->pipeline_count > 0)
         destroy_pipeline(context, context->pipeline_count - 1);
-    for (int i = 0; i < DML_KERNEL_COUNT; i++)
+    for (int i = 0; i < DML_SHADER_COUNT; i++)
         context->vk.vkDestroyShaderModule(context->device, context->shaders[i], NULL);
     context->vk.vkDestroyPipelineLayout(context->device, context->layout, NULL);
     context->vk.vkDestroyDescriptorSetLayout(context->device, context->set_layout, NULL);

@@ -12,7 +12,6 @@ static const struct {
                          VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT},
     [DML_MEMORY_HOST_CACHED] = {VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT | VK_MEMORY_PROPERTY_HOST_COHERENT_BIT,
                                 VK_MEMORY_PROPERTY_HOST_CACHED_BIT},
-    [DML_MEMORY_DEVICE] = {VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT, 0},
 };
 
 static int count_bits(VkMemoryPropertyFlags flags)
@@ -44,6 +43,16 @@ static int64_t find_type(const dml_context *context, uint32_t types, VkMemoryPro
     return best;
 }
 
+int64_t dml_storage_type(const dml_context *context, uint32_t types, bool *mapped)
+{
+    /* Memory of the device's that the host sees may be scarce, and slow to read: only where it is cached is it one and the same. */
+    const VkMemoryPropertyFlags device = VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT,
+                                shared = device | kinds[DML_MEMORY_HOST_CACHED].must | kinds[DML_MEMORY_HOST_CACHED].like;
+    int64_t type = find_type(context, types, shared, 0);
+    *mapped = type >= 0 && context->traits.mapped;
+    return type >= 0 ? type : find_type(context, types, device, 0);
+}
+
 static VkResult create_handle(dml_context *context, uint64_t size, const void *next, dml_buffer *buffer)
 {
     memset(buffer, 0, sizeof *buffer);
@@ -69,15 +78,18 @@ dml_code dml_buffer_create(dml_context *context, uint64_t size, dml_memory_kind 
                            dml_status *status)
 {
     const char *doing = "vkCreateBuffer";
+    bool mapped = true;
     VkResult result = create_handle(context, size, NULL, buffer);
     if (result == VK_SUCCESS) {
         VkMemoryRequirements needs;
         context->vk.vkGetBufferMemoryRequirements(context->device, buffer->handle, &needs);
-        int64_t type = find_type(context, needs.memoryTypeBits, kinds[kind].must, kinds[kind].like);
+        int64_t type = kind == DML_MEMORY_DEVICE
+                           ? dml_storage_type(context, needs.memoryTypeBits, &mapped)
+                           : find_type(context, needs.memoryTypeBits, kinds[kind].must, kinds[kind].like);
         doing = "allocating device memory";
         result = type < 0 ? VK_ERROR_OUT_OF_DEVICE_MEMORY : allocate(context, needs.size, type, NULL, buffer);
     }
-    if (result == VK_SUCCESS && kind != DML_MEMORY_DEVICE) {
+    if (result == VK_SUCCESS && mapped) {
         doing = "vkMapMemory";
         result = context->vk.vkMapMemory(context->device, buffer->memory, 0, VK_WHOLE_SIZE, 0, &buffer->mapped);
     }
