@@ -6,6 +6,7 @@
 #include "py/arrays.h"
 #include "py/cache.h"
 #include "py/errors.h"
+#include "py/memory.h"
 
 static dml_state *state_of(PyObject *self)
 {
