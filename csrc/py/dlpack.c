@@ -169,6 +169,16 @@ static dl_device own_device(const dml_device_array *array)
     return array->device.host ? (dl_device){DL_CPU, 0} : (dl_device){DL_VULKAN, array->device.index};
 }
 
+/* A tuple of two ints, or None, which leaves them alone. */
+static int pair_from(PyObject *object, const char *name, int *first, int *second)
+{
+    if (object == Py_None)
+        return 0;
+    if (!PyTuple_Check(object) || PyTuple_Size(object) != 2)
+        return dml_type_error(name, "a tuple of two ints or None", object);
+    return PyArg_ParseTuple(object, "ii", first, second) ? 0 : -1;
+}
+
 static int read_request(const dml_device_array *array, PyObject *args, PyObject *kwargs, request *wanted)
 {
     static char *names[] = {"stream", "max_version", "dl_device", "copy", NULL};
@@ -181,9 +191,8 @@ static int read_request(const dml_device_array *array, PyObject *args, PyObject 
     }
     int major = 0, minor = 0;
     dl_device own = own_device(array), asked = own;
-    if (version != Py_None && !PyArg_ParseTuple(version, "ii;max_version must be a tuple of two ints", &major, &minor))
-        return -1;
-    if (device != Py_None && !PyArg_ParseTuple(device, "ii;dl_device must be a tuple of two ints", &asked.type, &asked.index))
+    if (pair_from(version, "max_version", &major, &minor) < 0 ||
+        pair_from(device, "dl_device", &asked.type, &asked.index) < 0)
         return -1;
     wanted->versioned = major >= 1;
     wanted->cpu = asked.type == DL_CPU;
