@@ -61,9 +61,22 @@ PyObject *dml_device_array_copy(dml_state *state, dml_device_array *array, const
 PyObject *dml_device_array_numpy(dml_state *state, dml_device_array *array, PyObject *out);
 int dml_device_array_assign(dml_state *state, PyObject *self, PyObject *key, PyObject *value);
 
-/* Moves `from` to `to`, which have the same shape and item, and share no memory. 0, or -1 with an exception set. */
-int dml_move(const dml_state *state, const dml_choice *device, const dml_tensor *from, dml_place src, const dml_tensor *to,
-             dml_place dst);
+/* One end of a transfer: elements, and the object that keeps their memory. */
+typedef struct dml_end {
+    PyObject *owner;
+    dml_place place;
+    dml_tensor tensor;
+} dml_end;
+
+/* An array of either kind as an end; borrows it. */
+void dml_end_init(dml_end *end, PyObject *array);
+
+/* Moves `from` to `to`, which have the same shape and item, and share no memory. 0, or -1 with an exception set; where the device may
+ * still be at work then, both owners stay alive for good. */
+int dml_move(const dml_state *state, const dml_choice *device, const dml_end *from, const dml_end *to);
+
+/* A new array on `device` with the elements of `from`. A new reference, or NULL with an exception set. */
+PyObject *dml_upload(const dml_state *state, const dml_choice *device, PyArray_Descr *dtype, const dml_end *from);
 
 /* dlpack.c: a.__dlpack__(...) and a.__dlpack_device__(); a new array of what a capsule holds, which is used up. */
 PyObject *dml_dlpack_export(PyObject *self, PyObject *args, PyObject *kwargs);

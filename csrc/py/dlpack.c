@@ -296,7 +296,8 @@ static PyArray_Descr *dtype_of_type(dl_type type)
     return NULL;
 }
 
-static PyObject *array_of(dml_state *state, const dl_tensor *from, const dml_choice *device)
+/* `capsule` is what `from` is in. */
+static PyObject *array_of(dml_state *state, PyObject *capsule, const dl_tensor *from, const dml_choice *device)
 {
     if (from->device.type != DL_CPU)
         return PyErr_Format(PyExc_BufferError, "only tensors in the CPU's memory can be read, not those of DLPack's device type %d",
@@ -306,18 +307,16 @@ static PyObject *array_of(dml_state *state, const dl_tensor *from, const dml_cho
     PyArray_Descr *dtype = dtype_of_type(from->type);
     if (!dtype)
         return NULL;
-    dml_tensor tensor = {.rank = from->ndim, .item = (int64_t)PyDataType_ELSIZE(dtype)};
-    for (int k = 0; k < tensor.rank; k++)
-        tensor.shape[k] = from->shape[k];
-    dml_tensor_pack(&tensor);
-    for (int k = 0; from->strides && k < tensor.rank; k++)
-        tensor.strides[k] = from->strides[k] * tensor.item;
-    PyObject *array = dml_device_array_new(state, device, dtype, &tensor);
+    dml_end end = {.owner = capsule, .place = {.data = (char *)from->data + from->byte_offset}};
+    end.tensor.rank = from->ndim;
+    end.tensor.item = (int64_t)PyDataType_ELSIZE(dtype);
+    for (int k = 0; k < from->ndim; k++)
+        end.tensor.shape[k] = from->shape[k];
+    dml_tensor_pack(&end.tensor);
+    for (int k = 0; from->strides && k < from->ndim; k++)
+        end.tensor.strides[k] = from->strides[k] * end.tensor.item;
+    PyObject *array = dml_upload(state, device, dtype, &end);
     Py_DECREF((PyObject *)dtype);
-    dml_place src = {.data = (char *)from->data + from->byte_offset};
-    if (array &&
-        dml_move(state, device, &tensor, src, &((dml_device_array *)array)->tensor, dml_device_array_place(array)) < 0)
-        Py_CLEAR(array);
     return array;
 }
 
@@ -330,7 +329,7 @@ PyObject *dml_dlpack_import(dml_state *state, PyObject *capsule, PyObject *devic
         dl_versioned *versioned = PyCapsule_GetPointer(capsule, new_name);
         if (versioned->major != 1)
             return PyErr_Format(PyExc_BufferError, "this is a tensor of DLPack %u, not of DLPack 1", (unsigned)versioned->major);
-        PyObject *array = array_of(state, &versioned->tensor, &device);
+        PyObject *array = array_of(state, capsule, &versioned->tensor, &device);
         if (array && PyCapsule_SetName(capsule, new_used) == 0 && versioned->deleter)
             versioned->deleter(versioned);
         return array;
@@ -338,7 +337,7 @@ PyObject *dml_dlpack_import(dml_state *state, PyObject *capsule, PyObject *devic
     if (!PyCapsule_IsValid(capsule, old_name))
         return PyErr_Format(PyExc_TypeError, "__dlpack__ must give a fresh DLPack capsule");
     dl_managed *managed = PyCapsule_GetPointer(capsule, old_name);
-    PyObject *array = array_of(state, &managed->tensor, &device);
+    PyObject *array = array_of(state, capsule, &managed->tensor, &device);
     if (array && PyCapsule_SetName(capsule, old_used) == 0 && managed->deleter)
         managed->deleter(managed);
     return array;

@@ -8,29 +8,57 @@
 #include "py/call.h"
 #include "py/errors.h"
 
-int dml_move(const dml_state *state, const dml_choice *device, const dml_tensor *from, dml_place src, const dml_tensor *to,
-             dml_place dst)
+void dml_end_init(dml_end *end, PyObject *array)
+{
+    end->owner = array;
+    end->place = dml_array_place(array);
+    dml_array_describe(array, &end->tensor);
+}
+
+int dml_move(const dml_state *state, const dml_choice *device, const dml_end *from, const dml_end *to)
 {
     dml_plan plan;
     dml_status status;
     dml_code code;
-    dml_copy_plan(from, to, &plan);
+    dml_copy_plan(&from->tensor, &to->tensor, &plan);
     if (plan.item == 0 || dml_plan_count(&plan) == 0)
         return 0;
-    Py_BEGIN_ALLOW_THREADS code = dml_run_plan(device, &plan, src, dst, NULL, &status);
-    Py_END_ALLOW_THREADS if (code) dml_raise(state, &status);
-    return code ? -1 : 0;
+    Py_BEGIN_ALLOW_THREADS code = dml_run_plan(device, &plan, from->place, to->place, NULL, &status);
+    Py_END_ALLOW_THREADS if (!code) return 0;
+    if (status.in_use) {
+        Py_INCREF(from->owner);
+        Py_INCREF(to->owner);
+    }
+    dml_raise(state, &status);
+    return -1;
 }
 
-/* A new array on `device` with what is at `src`. */
-static PyObject *upload(dml_state *state, const dml_choice *device, PyArray_Descr *dtype, const dml_tensor *from,
-                        dml_place src)
+PyObject *dml_upload(const dml_state *state, const dml_choice *device, PyArray_Descr *dtype, const dml_end *from)
 {
-    PyObject *array = dml_device_array_new(state, device, dtype, from);
-    if (array &&
-        dml_move(state, device, from, src, &((dml_device_array *)array)->tensor, dml_device_array_place(array)) < 0)
+    PyObject *array = dml_device_array_new(state, device, dtype, &from->tensor);
+    if (!array)
+        return NULL;
+    dml_end to;
+    dml_end_init(&to, array);
+    if (dml_move(state, device, from, &to) < 0)
         Py_CLEAR(array);
     return array;
+}
+
+static PyObject *upload_array(const dml_state *state, const dml_choice *device, PyObject *array)
+{
+    dml_end from;
+    dml_end_init(&from, array);
+    return dml_upload(state, device, dml_array_dtype(array), &from);
+}
+
+/* Into `out`, which the array's memory was lent to: by way of another one. */
+static int download_lent(dml_state *state, dml_device_array *array, PyObject *out)
+{
+    PyObject *between = dml_device_array_numpy(state, array, Py_None);
+    int failed = between ? PyArray_CopyInto((PyArrayObject *)out, (PyArrayObject *)between) : -1;
+    Py_XDECREF(between);
+    return failed;
 }
 
 PyObject *dml_device_array_numpy(dml_state *state, dml_device_array *array, PyObject *out)
@@ -41,40 +69,28 @@ PyObject *dml_device_array_numpy(dml_state *state, dml_device_array *array, PyOb
     }
     if (out != Py_None && dml_out_check(out, array->dtype, &array->tensor) < 0)
         return NULL;
-    bool lent = out != Py_None && dml_arrays_meet(out, (PyObject *)array); /* by DLPack */
-    PyObject *into = out == Py_None || lent ? dml_result_new(state, array->dtype, &array->tensor) : out;
-    if (!into)
+    bool lent = out != Py_None && dml_arrays_meet(out, (PyObject *)array);
+    if (out == Py_None)
+        out = dml_result_new(state, array->dtype, &array->tensor);
+    else
+        Py_INCREF(out);
+    if (!out)
         return NULL;
-    if (into == out)
-        Py_INCREF(into);
-    dml_tensor to;
-    dml_array_describe(into, &to);
-    int failed = dml_move(state, &array->device, &array->tensor, dml_device_array_place((PyObject *)array), &to,
-                          dml_array_place(into));
-    if (!failed && lent)
-        failed = PyArray_CopyInto((PyArrayObject *)out, (PyArrayObject *)into);
-    if (!failed && lent) {
-        Py_DECREF(into);
-        into = out;
-        Py_INCREF(into);
-    }
-    if (failed)
-        Py_CLEAR(into);
-    return into;
+    dml_end from, to;
+    dml_end_init(&from, (PyObject *)array);
+    dml_end_init(&to, out);
+    if (lent ? download_lent(state, array, out) < 0 : dml_move(state, &array->device, &from, &to) < 0)
+        Py_CLEAR(out);
+    return out;
 }
 
 PyObject *dml_device_array_copy(dml_state *state, dml_device_array *array, const dml_choice *device)
 {
-    dml_place src = dml_device_array_place((PyObject *)array);
     if (dml_same_device(device, &array->device) || array->device.host)
-        return upload(state, device, array->dtype, &array->tensor, src);
+        return upload_array(state, device, (PyObject *)array);
     PyObject *between = dml_device_array_numpy(state, array, Py_None);
-    if (!between)
-        return NULL;
-    dml_tensor from;
-    dml_array_describe(between, &from);
-    PyObject *copy = upload(state, device, array->dtype, &from, dml_array_place(between));
-    Py_DECREF(between);
+    PyObject *copy = between ? upload_array(state, device, between) : NULL;
+    Py_XDECREF(between);
     return copy;
 }
 
@@ -112,11 +128,8 @@ static PyObject *asarray_on_host(dml_state *state, PyObject *object, PyArray_Des
     PyObject *result = NULL;
     dml_choice found;
     if (array && dml_dtype_check(dml_array_dtype(array), "object") == 0 &&
-        (device || dml_device_default(state, &found) == 0)) {
-        dml_tensor from;
-        dml_array_describe(array, &from);
-        result = upload(state, device ? device : &found, dml_array_dtype(array), &from, dml_array_place(array));
-    }
+        (device || dml_device_default(state, &found) == 0))
+        result = upload_array(state, device ? device : &found, array);
     Py_XDECREF(array);
     return result;
 }
@@ -280,22 +293,22 @@ int dml_device_array_assign(dml_state *state, PyObject *self, PyObject *key, PyO
     }
     PyObject *array = value_for(state, (dml_device_array *)self, value);
     dml_device_array *view = array ? (dml_device_array *)dml_view_index(self, key) : NULL;
-    dml_tensor tensor, from;
     int failed = -1;
     if (view && dml_arrays_meet(array, (PyObject *)view)) {
-        /* By way of a copy: it is used for nothing else, and so may be gone by the time the device needs it. */
+        /* By way of a copy: nobody else uses it, and it may go before the device has read it. */
         PyObject *copy = PyArray_Check(array) ? PyArray_NewCopy((PyArrayObject *)array, NPY_CORDER)
                                               : dml_device_array_copy(state, (dml_device_array *)array, &view->device);
         Py_DECREF(array);
         array = copy;
     }
     if (view && array) {
-        dml_array_describe(array, &tensor);
-        failed = broadcast(&tensor, &view->tensor, &from);
+        dml_end from, to;
+        dml_tensor tensor;
+        dml_end_init(&from, array);
+        dml_end_init(&to, (PyObject *)view);
+        tensor = from.tensor;
+        failed = broadcast(&tensor, &to.tensor, &from.tensor) < 0 || dml_move(state, &view->device, &from, &to) < 0 ? -1 : 0;
     }
-    if (!failed)
-        failed = dml_move(state, &view->device, &from, dml_array_place(array), &view->tensor,
-                          dml_device_array_place((PyObject *)view));
     Py_XDECREF((PyObject *)view);
     Py_XDECREF(array);
     return failed;

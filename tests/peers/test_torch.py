@@ -62,3 +62,36 @@ def test_packed_sequences_reversed(device):
     for row, length in enumerate(lengths):
         expected[row, :length] = expected[row, :length].flip(0)
     assert np.array_equal(dmlops.reverse_subsequences(x, lengths, 1, batch_axis=0, device=device), expected.numpy())
+
+
+TENSORS = [torch.bool, torch.uint8, torch.int8, torch.int16, torch.int32, torch.int64, torch.float16, torch.float32, torch.float64, torch.complex64]
+TENSORS += [torch.bfloat16, torch.float8_e4m3fn, torch.float8_e5m2]
+
+
+@pytest.mark.parametrize("dtype", TENSORS, ids=str)
+def test_tensors_by_dlpack_and_back(device, dtype):
+    tensor = torch.arange(24).reshape(2, 3, 4).to(dtype)
+    a = dmlops.from_dlpack(tensor.transpose(0, 2), device=device)
+    assert a.shape == (4, 3, 2)
+    back = torch.from_dlpack(a.T.__dlpack__(dl_device=(1, 0)))
+    assert back.dtype == dtype and back.shape == tensor.shape
+    assert torch.equal(back.contiguous().view(torch.uint8), tensor.view(torch.uint8))
+
+
+def test_torch_shares_memory_that_the_host_sees(device):
+    a = dmlops.asarray(np.zeros((2, 3), np.float32), device=device)
+    tensor = torch.from_dlpack(a[:, 1:].__dlpack__(dl_device=(1, 0)))
+    tensor.fill_(5)
+    assert a.numpy().tolist() == [[0, 5, 5], [0, 5, 5]]
+    del a
+    assert (tensor == 5).all()
+
+
+def test_torch_holds_a_result_of_queued_work(device):
+    x = np.random.default_rng(0).integers(0, 256, (1000, 1000), np.uint8)
+    b = dmlops.asarray(x, device=device)
+    for _ in range(21):
+        b = dmlops.slice(b, [0, 0], [1000, 1000], [1, -1])
+    tensor = torch.from_dlpack(b.__dlpack__(dl_device=(1, 0), max_version=(1, 0)))
+    del b
+    assert np.array_equal(tensor.numpy(), x[:, ::-1])
