@@ -4,7 +4,10 @@
 
 #include "vk/context.h"
 
-enum { DML_MAX_PIECES = 32 }; /* of one submission */
+enum {
+    DML_MAX_PIECES = 32,         /* of one submission */
+    DML_ARENA_BYTES = 256 * 1024 /* of tables and lengths; grows with the lengths of one piece */
+};
 
 /* Which memory one side of a piece is in. */
 typedef struct dml_binding {
@@ -61,5 +64,12 @@ void dml_job_reset(dml_context *context, dml_job *job);
 
 /* Back to the idle ones, unless it was abandoned. */
 void dml_job_finish(dml_context *context, dml_job *job);
+
+/* Grows a buffer that is too small; its contents are lost. */
+dml_code dml_job_reserve(dml_context *context, dml_buffer *buffer, uint64_t size, dml_memory_kind kind,
+                         dml_status *status);
+
+/* Records job->dispatch, of job->piece, between the bindings of `slot`; the arena has room for its table and lengths. */
+dml_code dml_job_record(dml_context *context, dml_job *job, dml_slot *slot, dml_status *status);
 
 #endif
