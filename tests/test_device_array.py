@@ -2,6 +2,7 @@
 
 import copy
 import gc
+import os
 import pickle
 import threading
 from concurrent.futures import ThreadPoolExecutor
@@ -471,6 +472,7 @@ def test_memory_is_freed_only_when_the_device_has_finished(vulkan):
         assert np.array_equal(a.numpy(), x)
 
 
+@pytest.mark.skipif("ASAN_OPTIONS" in os.environ, reason="with the sanitizers lavapipe itself grows by 0.7 MiB a submission")
 def test_a_loop_leaves_nothing_behind(vulkan):
     support.run_python("""
 import gc, dmlops, numpy as np

@@ -172,7 +172,8 @@ static dml_code create(dml_context *context, uint64_t size, dml_storage **result
     if (!storage)
         return dml_fail(status, DML_NO_MEMORY, "no memory for an array");
     dml_code code = allocate(context, size, &storage->buffer, status);
-    if (code == DML_OUT_OF_DEVICE_MEMORY && size <= context->traits.max_buffer) {
+    if (code && (code == DML_OUT_OF_DEVICE_MEMORY || status->result == VK_ERROR_TOO_MANY_OBJECTS) &&
+        size <= context->traits.max_buffer) {
         /* What nobody uses may be just enough. */
         if (!dml_jobs_wait(context, UINT64_MAX, status))
             dml_storages_trim(context, 0);
