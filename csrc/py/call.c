@@ -93,8 +93,10 @@ PyObject *dml_call_fail(dml_call *call)
     if (!PyErr_Occurred())
         dml_raise(call->state, &call->status);
     /* Arrays that the device may still be writing to are never freed, or recycled as somebody else's. */
-    if (call->status.code && call->status.in_use)
+    if (call->status.code && call->status.in_use) {
         call->input = call->into = NULL;
+        call->device_lengths = NULL;
+    }
     release(call);
     return NULL;
 }
@@ -102,13 +104,14 @@ PyObject *dml_call_fail(dml_call *call)
 dml_code dml_run_plan(const dml_choice *device, const dml_plan *plan, dml_place src, dml_place dst, dml_storage *lengths,
                       dml_status *status)
 {
-    dml_storage *storage = src.storage ? src.storage : dst.storage;
     if (device->host) {
         dml_host_run(plan, src.data, dst.data);
         return DML_OK;
     }
     dml_context *context;
-    if (storage ? dml_storage_context(storage, &context, status) : dml_vk_context(device->index, &context, status))
+    if ((src.storage && dml_storage_context(src.storage, &context, status)) ||
+        (dst.storage && dml_storage_context(dst.storage, &context, status)) ||
+        (!src.storage && !dst.storage && dml_vk_context(device->index, &context, status)))
         return status->code;
     return dml_vk_run(context, plan, src, dst, lengths, status);
 }

@@ -247,6 +247,8 @@ dml_code dml_job_flush(dml_context *context, dml_job *job, dml_status *status)
     if (result) {
         job->abandoned = true;
         dml_vk_fail(context, result, "waiting for the device", status);
+        /* When its storages may be freed cannot be told any more, so none of this context's ever will be. */
+        context->lost = context->lost || job->after_others;
         status->in_use = 1;
         return status->code;
     }
