@@ -12,10 +12,12 @@ layout(constant_id = 1) const uint REVERSED = 0;
 layout(constant_id = 2) const uint EDGE = 1;
 
 // The same bytes, as words of each size that is used.
+layout(set = 0, binding = 0) readonly restrict buffer Src32 { u64vec4 src32[]; };
 layout(set = 0, binding = 0) readonly restrict buffer Src16 { u64vec2 src16[]; };
 layout(set = 0, binding = 0) readonly restrict buffer Src8 { uint64_t src8[]; };
 layout(set = 0, binding = 0) readonly restrict buffer Src4 { uint src4[]; };
 layout(set = 0, binding = 0) readonly restrict buffer Src1 { uint8_t src1[]; };
+layout(set = 0, binding = 1) writeonly restrict buffer Dst32 { u64vec4 dst32[]; };
 layout(set = 0, binding = 1) writeonly restrict buffer Dst16 { u64vec2 dst16[]; };
 layout(set = 0, binding = 1) writeonly restrict buffer Dst8 { uint64_t dst8[]; };
 layout(set = 0, binding = 1) writeonly restrict buffer Dst4 { uint dst4[]; };

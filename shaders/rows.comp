@@ -1,4 +1,4 @@
-// Rows of contiguous destination bytes, put together as 16-byte words.
+// Rows of contiguous destination bytes, put together as words of 16 or 32 bytes.
 //
 // A row is `extent` elements; an element is EXTENT_2 x EXTENT_1 x EXTENT_0 items of ITEM bytes, whose sources lie near each other but
 // for one axis of "streams". COUNT elements make a tile of WORDS whole words. The bytes of a tile come from one
@@ -35,10 +35,20 @@ layout(constant_id = 20) const uint HEAD = 1;
 layout(constant_id = 21) const uint UNIT_2 = 8;
 layout(constant_id = 22) const int LOW_2 = 0;
 layout(constant_id = 23) const uint ALIGN = 1;
+layout(constant_id = 24) const uint WORD = 16;
 
 const uint ELEMENT = ITEM * EXTENT_0 * EXTENT_1 * EXTENT_2;
 const uint EVEN = ELEMENT & (~ELEMENT + 1); // its largest power of two
-const uint HEADS = EVEN < 16 ? 16 / EVEN : 1; // elements until word starts come round again
+const uint EDGES = ELEMENT / (EDGE == 0 ? 1 : EDGE); // narrow words of an element
+const uint HEADS = EVEN < WORD ? WORD / EVEN : 1; // elements until word starts come round again
+
+const int FORWARD = REVERSED == 2 ? -STEP : STEP; // where elements are not reversed
+
+// Elements of a row: so many tiles from one element on.
+struct Part {
+    uint begin;
+    uint tiles;
+};
 
 // Source offset of byte `within` of an element, given how far apart streams are.
 uint source_within(uint within, uint stream_stride)
@@ -99,7 +109,13 @@ void set_word(inout Window w, uint i, uint64_t word)
 // The window that starts at src. Its last word may reach beyond the source, by bytes that are then not used.
 void load_window(inout Window w, uint first, uint src)
 {
-    if (ALIGN == 16) {
+    if (ALIGN == 32) {
+        [[unroll]] for (uint i = 0; i < WINDOW; i += 4) {
+            u64vec4 quad = src32[(src >> 5) + i / 4];
+            [[unroll]] for (uint k = 0; k < 4; k++)
+                set_word(w, first + i + k, quad[k]);
+        }
+    } else if (ALIGN == 16) {
         [[unroll]] for (uint i = 0; i < WINDOW; i += 2) {
             u64vec2 pair = src16[(src >> 4) + i / 2];
             set_word(w, first + i, pair.x);
@@ -109,12 +125,6 @@ void load_window(inout Window w, uint first, uint src)
     } else if (ALIGN == 8) {
         [[unroll]] for (uint i = 0; i < WINDOW; i++)
             set_word(w, first + i, src8[(src >> 3) + i]);
-    } else if (ALIGN == 4) {
-        [[unroll]] for (uint i = 0; i < WINDOW; i++) {
-            uint from = (src >> 2) + 2 * i;
-            uint last = i + 1 < WINDOW ? from + 1 : min(from + 1, table.src_last * 2 + 1);
-            set_word(w, first + i, packUint2x32(uvec2(src4[from], src4[last])));
-        }
     } else {
         uint from = src >> 3, shift = src % 8 * 8;
         uint64_t word = src8[from];
@@ -149,79 +159,93 @@ uint64_t compose8(Window w, uint first, int out_step, int step, int low, uint un
                               compose4(w, first + 4, out_step, step, low, unit)));
 }
 
-// The elements of a row that no whole tile covers: `head` in front and the rest after `after`.
-void copy_edges(uint src, uint dst, uint count, uint head, uint after, int step)
+// `turned` is whether the tile is of the reversed part of a row.
+u64vec2 compose16(Window w, uint first, int out_step, bool turned)
 {
-    uint words = (head + count - after) * (ELEMENT / EDGE);
+    u64vec2 word = u64vec2(compose8(w, first, out_step, STEP, LOW, UNIT), compose8(w, first + 8, out_step, STEP, LOW, UNIT));
+    if (REVERSED == 2 && !turned)
+        word = u64vec2(compose8(w, first, 0, FORWARD, LOW_2, UNIT_2), compose8(w, first + 8, 0, FORWARD, LOW_2, UNIT_2));
+    return word;
+}
+
+// The elements of a row that no whole tile covers: those in front of the two parts, between them and behind.
+void copy_edges(uint src, uint dst, uint length, Part a, Part b)
+{
+    uint between = b.begin - a.tiles * COUNT, words = (table.extent - (a.tiles + b.tiles) * COUNT) * EDGES;
     [[loop]] for (uint n = gl_LocalInvocationID.x; n < words; n += GROUP_SIZE) {
-        uint element = n / (ELEMENT / EDGE), byte = n % (ELEMENT / EDGE) * EDGE;
-        if (element >= head)
-            element += after - head;
-        uint from = src + element * step + source_within(byte, table.stream_stride);
+        uint element = n / EDGES, byte = n % EDGES * EDGE;
+        element += element >= between ? (a.tiles + b.tiles) * COUNT : element >= a.begin ? a.tiles * COUNT : 0;
+        uint from = src + (element < length ? length - 1 - element : element) * FORWARD + source_within(byte, table.stream_stride);
         [[unroll]] for (uint o = 0; o < OUTS; o++)
             copy_edge(from + o * OUT_STEP, dst + element * ELEMENT + byte + o * table.out_stride);
     }
 }
 
-void copy_tile(uint src, uint dst, int step, int low, uint unit)
+void copy_tile(uint src, uint dst, bool turned)
 {
     Window w;
     [[unroll]] for (uint s = 0; s < STREAMS; s++)
         load_window(w, s * WINDOW, src + s * table.stream_stride);
     [[unroll]] for (uint o = 0; o < OUTS; o++) {
-        uint word = (dst + o * table.out_stride) >> 4;
-        int out_step = int(o) * OUT_STEP;
-        [[unroll]] for (uint k = 0; k < 16 * WORDS; k += 16)
-            dst16[word + k / 16] = u64vec2(compose8(w, k, out_step, step, low, unit),
-                                           compose8(w, k + 8, out_step, step, low, unit));
+        uint to = (dst + o * table.out_stride) / WORD;
+        [[unroll]] for (uint k = 0; k < WORDS; k++) {
+            if (WORD == 32)
+                dst32[to + k] = u64vec4(compose16(w, 32 * k, int(o) * OUT_STEP, turned),
+                                        compose16(w, 32 * k + 16, int(o) * OUT_STEP, turned));
+            else
+                dst16[to + k] = compose16(w, 16 * k, int(o) * OUT_STEP, turned);
+        }
     }
 }
 
-// A row, or a part of one: the elements [0, count) from src to dst. All of step, low, unit are constants.
-void copy_row(uint src, uint dst, uint count, uint part, int step, int low, uint unit)
+// The whole tiles of the elements from first up to last.
+Part whole_tiles(uint dst, uint first, uint last)
 {
-    uint head = min(((-dst & 15) / min(EVEN, 16) * HEAD) & (HEADS - 1), count);
-    uint tiles = (count - head) / COUNT;
-    if (part == 0)
-        copy_edges(src, dst, count, head, head + tiles * COUNT, step);
+    uint head = min(((-(dst + first * ELEMENT) & (WORD - 1)) / min(EVEN, WORD) * HEAD) & (HEADS - 1), last - first);
+    uint begin = first + head;
+    return Part(begin, (last - begin) / COUNT);
+}
 
-    // Sources ascend even where destinations then descend: the other way round is slower.
-    uint first = step < 0 ? tiles - 1 : 0, turn = step < 0 ? -1 : 1;
-    src += head * step + low;
-    dst += head * ELEMENT;
-    uint begin = part * table.part_tiles, end = min(begin + table.part_tiles, tiles);
+// A row whose first `length` elements are reversed; its tiles are shared out in parts.
+void copy_row(uint src, uint dst, uint length, uint part)
+{
+    Part a = REVERSED == 2 ? whole_tiles(dst, 0, length) : Part(0, 0), b = whole_tiles(dst, length, table.extent);
+    if (EDGE != 0 && part == 0)
+        copy_edges(src, dst, length, a, b);
+
+    uint begin = part * table.part_tiles, end = min(begin + table.part_tiles, a.tiles + b.tiles);
     [[loop]] for (uint n = begin + gl_LocalInvocationID.x; n < end; n += GROUP_SIZE) {
-        uint tile = first + n * turn;
-        copy_tile(src + tile * (COUNT * step), dst + tile * (16 * WORDS), step, low, unit);
+        // Sources ascend even where destinations then descend: the other way round is slower.
+        bool turned = REVERSED == 2 ? n < a.tiles : STEP < 0;
+        uint tile = REVERSED == 2 && turned ? a.tiles - 1 - n : turned ? b.tiles - 1 - n : n - a.tiles;
+        uint element = tile * COUNT + (REVERSED == 2 && turned ? a.begin : b.begin);
+        uint from = REVERSED == 2 ? turned ? (length - 1 - element) * FORWARD + LOW : element * FORWARD + LOW_2
+                                  : element * STEP + LOW;
+        copy_tile(src + from, dst + element * ELEMENT, turned);
     }
 }
 
 void main()
 {
     // Neighbouring rows of a work group lie along the table's last axis, so that most are found by a step.
-    Place step = last_step();
-    uint n = gl_WorkGroupID.x * table.per_group;
+    Place step = last_step(), place;
+    uint n = gl_WorkGroupID.x * table.per_group, left = 0, part = 0;
     uint end = n + min(table.per_group, table.total - n); // n + per_group may be 2**32
-    while (n < end) {
-        uint part = divide(n, table.rows, table.rows_multiplier);
-        Place place = locate(n - part * table.rows);
-        uint run = min(place.left, end - n);
-        n += run;
-        for (; run > 0; run--) {
-            uint src = place.src, dst = place.dst;
-            uint length = REVERSED == 0 ? 0 : uint(lengths[place.entry]), i = place.reversed;
-            if (REVERSED == 1)
-                src += (i < length ? length - 1 - i : i) * table.reversed_stride;
-            if (REVERSED == 2) {
-                copy_row(src + (length - 1) * -STEP, dst, length, part, STEP, LOW, UNIT);
-                copy_row(src + length * -STEP, dst + length * ELEMENT, table.extent - length, part, -STEP, LOW_2, UNIT_2);
-            } else {
-                copy_row(src, dst, table.extent, part, STEP, LOW, UNIT);
-            }
-            place.src += step.src;
-            place.dst += step.dst;
-            place.entry += step.entry;
-            place.reversed += step.reversed;
+    for (; n < end; n++) {
+        if (left == 0) {
+            part = divide(n, table.rows, table.rows_multiplier);
+            place = locate(n - part * table.rows);
+            left = place.left;
         }
+        uint src = place.src, dst = place.dst;
+        uint length = REVERSED == 0 ? 0 : uint(lengths[place.entry]), i = place.reversed;
+        if (REVERSED == 1)
+            src += (i < length ? length - 1 - i : i) * table.reversed_stride;
+        copy_row(src, dst, REVERSED == 2 ? length : 0, part);
+        place.src += step.src;
+        place.dst += step.dst;
+        place.entry += step.entry;
+        place.reversed += step.reversed;
+        left--;
     }
 }

@@ -160,7 +160,7 @@ void dml_dispatch_choose(const dml_piece *piece, const dml_traits *traits, uint6
     if ((forced == DML_KERNEL_COUNT || forced == DML_KERNEL_COPY) && is_copy(plan, forced)) {
         dispatch->kernel = DML_KERNEL_COPY;
     } else if (forced != DML_KERNEL_ELEMENTS && !few && !piece->cut &&
-               dml_rows_choose(piece, traits, src_base, dst_base, dispatch)) {
+               dml_rows_choose(piece, traits, dispatch)) {
         dispatch->kernel = DML_KERNEL_ROWS;
     } else {
         dispatch->kernel = DML_KERNEL_ELEMENTS;

@@ -4,7 +4,7 @@
  * command do all the work:
  *
  *   copy      one or a few long runs, contiguous on both sides: vkCmdCopyBuffer
- *   rows      the destination is rows of contiguous bytes, put together as 16-byte words from a small window of each of a
+ *   rows      the destination is rows of contiguous bytes, put together as 16- or 32-byte words from a small window of each of a
  *             few source streams by a pattern that is known when the pipeline is made (shaders/rows.comp)
  *   elements  anything: one word of an element per invocation, any rank (shaders/elements.comp)
  *
@@ -30,7 +30,7 @@ typedef struct dml_traits {
 enum {
     DML_GROUP_SIZE,
     DML_REVERSED,  /* 0 none, 1 an axis of the table, 2 (rows) the row itself */
-    DML_EDGE,      /* bytes of a word where words are narrow: 1, 4 or 8 */
+    DML_EDGE,      /* bytes of a word where words are narrow: 1, 4 or 8; 0 (rows) where none are */
     DML_ITEM,      /* rows: bytes that are contiguous on both sides */
     DML_EXTENT_0,  /* rows: inner axes, the fastest first: extent and source stride in bytes */
     DML_STRIDE_0,
@@ -41,7 +41,7 @@ enum {
     DML_STREAM,    /* rows: which of the three reads a stream of its own per index, from 1; 0 none */
     DML_STEP,      /* rows: source bytes from one row element to the next */
     DML_COUNT,     /* rows: row elements a tile has */
-    DML_WORDS,     /* rows: 16-byte words a tile has */
+    DML_WORDS,     /* rows: words a tile has */
     DML_UNIT,      /* rows: bytes that stay together, 1, 2, 4 or 8 */
     DML_LOW,       /* rows: offset of a tile's window from its first element's source */
     DML_WINDOW,    /* rows: 8-byte words of a window */
@@ -51,7 +51,8 @@ enum {
     DML_HEAD,      /* rows: the inverse of a row element's odd part, modulo 16 */
     DML_UNIT_2,    /* rows, DML_REVERSED 2: the same two for the part that is not reversed */
     DML_LOW_2,
-    DML_ALIGN,     /* rows: what every window's address is a multiple of: 1, 4, 8 or 16 */
+    DML_ALIGN,     /* rows: what every window's address is a multiple of: 1, 8, 16 or 32 */
+    DML_WORD,      /* rows: bytes of a word: 16 or 32 */
     DML_CONSTANTS
 };
 

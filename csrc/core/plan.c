@@ -248,7 +248,30 @@ void dml_split_begin(dml_split *split, const dml_plan *plan, int64_t limit)
     split->done = false;
 }
 
-bool dml_split_next(dml_split *split, dml_piece *piece)
+/* Whether an element of a cut piece, of the row that has this length, has its source in the piece. */
+static bool row_moves(const dml_piece *piece, int64_t length)
+{
+    int64_t begin = piece->reversed_begin, end = begin + piece->plan.axes[piece->plan.reversed].extent;
+    int64_t turned = end < length ? end : length, rest = begin > length ? begin : length;
+    return (begin < turned && length - turned < piece->source_end && length - begin > piece->source_begin) ||
+           (rest < end && rest < piece->source_end && end > piece->source_begin);
+}
+
+/* The same for all rows that have a length of their own, from axis k on. */
+static bool rows_move(const dml_piece *piece, int k, int64_t entry)
+{
+    const dml_plan *plan = &piece->plan;
+    while (k < plan->rank && plan->axes[k].length_stride == 0)
+        k++;
+    if (k == plan->rank)
+        return row_moves(piece, plan->lengths[entry]);
+    for (int64_t i = 0; i < plan->axes[k].extent; i++)
+        if (rows_move(piece, k + 1, entry + i * plan->axes[k].length_stride))
+            return true;
+    return false;
+}
+
+static bool next_piece(dml_split *split, dml_piece *piece)
 {
     const dml_plan *whole = &split->plan;
     if (split->done)
@@ -289,6 +312,14 @@ bool dml_split_next(dml_split *split, dml_piece *piece)
     }
     split->done = k < 0;
     return true;
+}
+
+bool dml_split_next(dml_split *split, dml_piece *piece)
+{
+    while (next_piece(split, piece))
+        if (!piece->cut || !piece->plan.lengths || rows_move(piece, 0, piece->plan.length_offset))
+            return true;
+    return false;
 }
 
 int64_t dml_piece_src_extent(const dml_piece *piece, int k)

@@ -30,7 +30,7 @@ typedef struct dml_plan {
     int64_t item;
     int64_t src_offset;
     int64_t dst_offset;
-    const int64_t *lengths; /* borrowed; every entry in [0, extent of the reversed axis] */
+    const int64_t *lengths; /* borrowed; every entry in [0, extent of the reversed axis]; NULL: a split knows nothing of them */
     int64_t length_count;
     int64_t length_offset; /* entries, to that of element (0, 0, ...) */
     int rank;
@@ -71,7 +71,8 @@ void dml_plan_simplify(dml_plan *plan);
  *
  *     for (dml_split_begin(&split, &plan, limit); dml_split_next(&split, &piece);) ...
  *
- * Elements are never cut, so one longer than `limit` becomes many; a reversed axis is cut only where it leaves the others no room. */
+ * Elements are never cut, so one longer than `limit` becomes many; a reversed axis is cut only where it leaves the others no room,
+ * and pieces in which its lengths leave nothing to do are left out. */
 typedef struct dml_piece {
     dml_plan plan;
     /* Where the reversed axis was cut: the first destination index of this piece on it, and the source indices it may

@@ -5,7 +5,7 @@
 
 enum {
     WINDOW_WORDS = 32, /* most 8-byte words that an invocation loads: the shader has room for as many */
-    TILE_WORDS = 8,    /* most 16-byte words it stores */
+    TILE_BYTES = 128,  /* most that it stores */
     SHORT_ITEM = 128,  /* items below are moved by patterns, longer ones as rows of their own */
     SHORT_ROW = 32,    /* a row that is shorter is not worth one */
     ROW_BYTES = 128,   /* a row that is shorter is better made an inner axis of a longer one */
@@ -22,6 +22,7 @@ static int64_t magnitude(int64_t value)
 /* How a plan's axes divide into rows. */
 typedef struct row_plan {
     const dml_plan *plan;
+    int word;     /* bytes of the words that are stored */
     int row;      /* axis along which a row runs, or -1: a row is one item */
     int inner[INNERS]; /* axes inside a row element, the fastest first */
     int inners;
@@ -39,7 +40,7 @@ static int streams(const row_plan *rows)
 /* Row elements in the fewest whole words. */
 static int64_t period(const row_plan *rows)
 {
-    return 16 / dml_divisor((uint64_t)rows->element, 16);
+    return rows->word / dml_divisor((uint64_t)rows->element, rows->word);
 }
 
 static int64_t window_words(const row_plan *rows, int64_t elements, int64_t step)
@@ -49,7 +50,7 @@ static int64_t window_words(const row_plan *rows, int64_t elements, int64_t step
 
 static bool fits(const row_plan *rows, int64_t elements, int64_t step)
 {
-    return elements * rows->element <= 16 * TILE_WORDS && magnitude(step) <= 8 * WINDOW_WORDS &&
+    return elements * rows->element <= TILE_BYTES && magnitude(step) <= 8 * WINDOW_WORDS &&
            (window_words(rows, elements, step) + 1) * streams(rows) <= WINDOW_WORDS;
 }
 
@@ -66,7 +67,7 @@ static bool make_inner(row_plan *rows, int k)
     int64_t reach = (axis->extent - 1) * magnitude(axis->src_stride);
     bool near = magnitude(axis->src_stride) <= NEAR && reach <= 8 * WINDOW_WORDS;
     if (rows->inners == INNERS || rows->plan->reversed == k || axis->length_stride != 0 ||
-        rows->element * axis->extent > 16 * TILE_WORDS || (!near && (rows->stream || axis->extent > STREAMS)))
+        rows->element * axis->extent > TILE_BYTES || (!near && (rows->stream || axis->extent > STREAMS)))
         return false;
     rows->inner[rows->inners++] = k;
     rows->element *= axis->extent;
@@ -106,9 +107,9 @@ static void find_out(row_plan *rows, int64_t elements, int64_t step)
         return;
     for (int k = 0; k < rows->row; k++) {
         const dml_axis *axis = &plan->axes[k];
-        if (k == plan->reversed || axis->length_stride != 0 || axis->dst_stride % 16 != 0 ||
+        if (k == plan->reversed || axis->length_stride != 0 || axis->dst_stride % rows->word != 0 ||
             magnitude(axis->src_stride) >= magnitude(step) ||
-            axis->extent * elements * rows->element > 16 * TILE_WORDS)
+            axis->extent * elements * rows->element > TILE_BYTES)
             continue;
         int64_t reach = rows->reach;
         rows->reach += (axis->extent - 1) * magnitude(axis->src_stride);
@@ -126,15 +127,15 @@ static bool is_outer(const row_plan *rows, int k)
     return k != rows->row && k != rows->out && !(rows->inners > 0 && k >= rows->inner[rows->inners - 1]);
 }
 
-/* Every row must reach a word's start after a whole number of elements. */
-static bool heads_align(const row_plan *rows, uint64_t dst_base)
+/* What all rows' first destination bytes are a multiple of, up to a word. */
+static int64_t row_alignment(const row_plan *rows, uint32_t dst)
 {
     const dml_plan *plan = rows->plan;
-    uint64_t all = dst_base + (uint64_t)plan->dst_offset;
+    uint64_t all = dst;
     for (int k = 0; k < plan->rank; k++)
         if (is_outer(rows, k))
             all |= (uint64_t)plan->axes[k].dst_stride;
-    return dml_divisor(all, 16) >= dml_divisor((uint64_t)rows->element, 16);
+    return dml_divisor(all, rows->word);
 }
 
 /* Source offset of a tile's byte from its first element's, within its stream; `stream` says which. */
@@ -156,7 +157,7 @@ static int64_t pattern_at(const int32_t *c, int64_t element_bytes, int64_t step,
 /* The lowest source offset of the pattern, outs included, and the most bytes that stay together in it. */
 static void measure_pattern(const int32_t *c, int64_t element_bytes, int64_t step, int32_t *low, int32_t *unit)
 {
-    int64_t tile = 16 * (int64_t)c[DML_WORDS], least = 0, stream;
+    int64_t tile = (int64_t)c[DML_WORD] * c[DML_WORDS], least = 0, stream;
     for (int64_t byte = 0; byte < tile; byte++) {
         int64_t at = pattern_at(c, element_bytes, step, byte, &stream);
         least = at < least ? at : least;
@@ -175,10 +176,10 @@ static void measure_pattern(const int32_t *c, int64_t element_bytes, int64_t ste
     }
 }
 
-static int32_t inverse_mod_16(int64_t odd)
+static int32_t inverse_mod_32(int64_t odd)
 {
     for (int32_t x = 1;; x += 2)
-        if (x * odd % 16 == 1)
+        if (x * odd % 32 == 1)
             return x;
 }
 
@@ -193,11 +194,12 @@ static void set_pattern(const row_plan *rows, int64_t elements, int64_t step, in
     c[DML_STREAM] = rows->stream;
     c[DML_STREAMS] = streams(rows);
     c[DML_COUNT] = (int32_t)elements;
-    c[DML_WORDS] = (int32_t)(elements * rows->element / 16);
+    c[DML_WORD] = rows->word;
+    c[DML_WORDS] = (int32_t)(elements * rows->element / rows->word);
     c[DML_OUTS] = rows->out < 0 ? 1 : (int32_t)rows->plan->axes[rows->out].extent;
     c[DML_OUT_STEP] = rows->out < 0 ? 0 : (int32_t)rows->plan->axes[rows->out].src_stride;
     c[DML_WINDOW] = (int32_t)window_words(rows, elements, step);
-    c[DML_HEAD] = inverse_mod_16(rows->element / (rows->element & -rows->element) % 16);
+    c[DML_HEAD] = inverse_mod_32(rows->element / (rows->element & -rows->element) % 32);
     c[DML_STEP] = (int32_t)step;
     if (c[DML_REVERSED] == 2) {
         measure_pattern(c, rows->element, step, &c[DML_LOW_2], &c[DML_UNIT_2]);
@@ -209,68 +211,93 @@ static void set_pattern(const row_plan *rows, int64_t elements, int64_t step, in
 /* More elements to a tile until what it loads, of all streams, is worth the trouble: much more and registers run out. */
 static int64_t tile_elements(const row_plan *rows, int64_t step)
 {
-    int64_t elements = period(rows), enough = streams(rows) == 1 ? 16 : 32 / streams(rows);
+    int64_t elements = period(rows), enough = 32 / streams(rows);
     while ((elements - 1) * magnitude(step) + rows->reach < enough && fits(rows, 2 * elements, step))
         elements *= 2;
     return elements;
 }
 
-/* What all windows' addresses are a multiple of. */
-static int32_t window_align(const row_plan *rows, const int32_t *c, int64_t step, uint64_t src_base, uint64_t dst_base)
+/* Elements before the first whole word of a row, where all rows have as many; else -1. */
+static int64_t common_head(const row_plan *rows, uint32_t dst)
 {
     const dml_plan *plan = rows->plan;
-    uint64_t dst = dst_base + (uint64_t)plan->dst_offset, dst_strides = 0, all = 0;
-    for (int k = 0; k < plan->rank; k++) {
-        if (is_outer(rows, k)) {
-            dst_strides |= (uint64_t)plan->axes[k].dst_stride;
-            all |= (uint64_t)plan->axes[k].src_stride;
-        }
-    }
-    if (rows->stream)
-        all |= (uint64_t)plan->axes[rows->inner[rows->stream - 1]].src_stride;
-    /* Where all rows have equal heads, those are known; else a window may start at any element. */
+    if (plan->reversed == rows->row && rows->row >= 0)
+        return -1;
+    for (int k = 0; k < plan->rank; k++)
+        if (is_outer(rows, k) && plan->axes[k].dst_stride % rows->word != 0)
+            return -1;
     int64_t head = 0;
-    if (dst_strides % 16 != 0 || c[DML_REVERSED] == 2)
-        all |= (uint64_t)step;
-    else
-        while ((dst + (uint64_t)(head * rows->element)) % 16 != 0)
-            head++;
-    all |= (uint64_t)(c[DML_COUNT] * step) | (src_base + (uint64_t)(plan->src_offset + head * step + c[DML_LOW]));
-    if (c[DML_REVERSED] == 2)
-        all |= (uint64_t)c[DML_LOW_2] | (uint64_t)c[DML_LOW];
-    int64_t align = dml_divisor(all, 16);
-    return align == 2 ? 1 : (int32_t)align;
+    while ((dst + head * rows->element) % rows->word != 0)
+        head++;
+    return head;
 }
 
-bool dml_rows_choose(const dml_piece *piece, const dml_traits *traits, uint64_t src_base, uint64_t dst_base,
-                     dml_dispatch *dispatch)
+/* What all windows' addresses are a multiple of. Where heads differ a window may start at any element. */
+static int32_t window_align(const row_plan *rows, const int32_t *c, int64_t step, int64_t head, uint32_t src)
 {
-    const dml_plan *plan = &piece->plan;
-    row_plan rows = {.plan = plan, .row = -1, .out = -1};
-    int64_t extent = plan->item, step = 1;
-    if (plan->item < SHORT_ITEM && find_pattern(&rows) && heads_align(&rows, dst_base)) {
-        extent = plan->axes[rows.row].extent;
-        step = plan->axes[rows.row].src_stride;
+    const dml_plan *plan = rows->plan;
+    uint64_t all = 0;
+    for (int k = 0; k < plan->rank; k++)
+        if (is_outer(rows, k))
+            all |= (uint64_t)plan->axes[k].src_stride;
+    if (rows->stream)
+        all |= (uint64_t)plan->axes[rows->inner[rows->stream - 1]].src_stride;
+    if (head < 0) {
+        all |= (uint64_t)step;
+        head = 0;
+    }
+    all |= (uint64_t)(c[DML_COUNT] * step) | (uint64_t)(src + head * step + c[DML_LOW]);
+    if (c[DML_REVERSED] == 2)
+        all |= (uint64_t)c[DML_LOW_2] | (uint64_t)c[DML_LOW];
+    int64_t align = dml_divisor(all, c[DML_WINDOW] % 4 == 0 ? 32 : 16); /* four words at a time, or two */
+    return align < 8 ? 1 : (int32_t)align;
+}
+
+/* Rows of words of this size; false where there are none, or larger words would only leave more to be moved byte by byte. */
+static bool find_rows(const dml_plan *plan, int word, dml_dispatch *dispatch, row_plan *rows, int64_t *extent)
+{
+    int32_t *c = dispatch->constants;
+    uint32_t src = dispatch->table[DML_TABLE_SRC], dst = dispatch->table[DML_TABLE_DST];
+    int64_t step;
+    *rows = (row_plan){.plan = plan, .word = word, .row = -1, .out = -1};
+    if (plan->item < SHORT_ITEM && find_pattern(rows) &&
+        row_alignment(rows, dst) >= dml_divisor((uint64_t)rows->element, word)) {
+        *extent = plan->axes[rows->row].extent;
+        step = plan->axes[rows->row].src_stride;
     } else {
         if (plan->item < 16)
             return false;
         /* The row is one item, and its elements are narrow words. */
-        step = dispatch->constants[DML_EDGE];
-        rows = (row_plan){.plan = plan, .row = -1, .out = -1, .element = step, .reach = step};
-        extent = plan->item / step;
+        step = c[DML_EDGE];
+        *rows = (row_plan){.plan = plan, .word = word, .row = -1, .out = -1, .element = step, .reach = step};
+        *extent = plan->item / step;
     }
-    if (extent * rows.element < SHORT_ROW)
+    if (*extent * rows->element < SHORT_ROW)
         return false;
-    int64_t elements = tile_elements(&rows, step);
-    find_out(&rows, elements, step);
+    int64_t elements = tile_elements(rows, step);
+    find_out(rows, elements, step);
+    int64_t head = common_head(rows, dst);
+    bool edges = head != 0 || *extent % elements != 0;
+    if (word == 32 && edges && c[DML_EDGE] == 1)
+        return false;
 
-    int32_t *c = dispatch->constants;
-    c[DML_REVERSED] = plan->reversed < 0 ? 0 : plan->reversed == rows.row ? 2 : 1;
-    set_pattern(&rows, elements, step, c);
-    c[DML_ALIGN] = window_align(&rows, c, step, src_base, dst_base);
+    c[DML_REVERSED] = plan->reversed < 0 ? 0 : plan->reversed == rows->row ? 2 : 1;
+    set_pattern(rows, elements, step, c);
+    c[DML_ALIGN] = window_align(rows, c, step, head, src);
+    if (!edges)
+        c[DML_EDGE] = 0;
+    return true;
+}
+
+bool dml_rows_choose(const dml_piece *piece, const dml_traits *traits, dml_dispatch *dispatch)
+{
+    const dml_plan *plan = &piece->plan;
+    row_plan rows;
+    int64_t extent, count = 1;
+    if (!find_rows(plan, 32, dispatch, &rows, &extent) && !find_rows(plan, 16, dispatch, &rows, &extent))
+        return false;
 
     uint32_t *table = dispatch->table;
-    int64_t count = 1;
     for (int k = 0; k < plan->rank; k++) {
         if (!is_outer(&rows, k))
             continue;
@@ -284,6 +311,6 @@ bool dml_rows_choose(const dml_piece *piece, const dml_traits *traits, uint64_t 
         table[DML_TABLE_STREAM] = (uint32_t)plan->axes[rows.inner[rows.stream - 1]].src_stride;
     if (rows.out >= 0)
         table[DML_TABLE_OUT] = (uint32_t)plan->axes[rows.out].dst_stride;
-    dml_dispatch_share(dispatch, traits, count, extent / c[DML_COUNT] + 1);
+    dml_dispatch_share(dispatch, traits, count, extent / dispatch->constants[DML_COUNT] + 1);
     return true;
 }

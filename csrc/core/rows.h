@@ -5,8 +5,7 @@
 #include "core/dispatch.h"
 
 /* Fills in constants, table and groups, if the piece can be moved as rows. */
-bool dml_rows_choose(const dml_piece *piece, const dml_traits *traits, uint64_t src_base, uint64_t dst_base,
-                     dml_dispatch *dispatch);
+bool dml_rows_choose(const dml_piece *piece, const dml_traits *traits, dml_dispatch *dispatch);
 
 /* The largest power of two up to `most` (one itself) that divides all of the value. */
 int64_t dml_divisor(uint64_t value, int64_t most);

@@ -14,7 +14,7 @@ import support
 
 MAX_RANK = 64
 MAX_AXES = 2 * MAX_RANK + 2
-CONSTANTS = 24
+CONSTANTS = 25
 INNERS = 3
 TABLE_WORDS = 24 + 8 * (MAX_AXES + 1)
 COPY, ROWS, ELEMENTS, ANY = range(4)
@@ -381,12 +381,7 @@ class Machine:
         length = int(self.lengths[entry]) if self.reversed else 0
         if self.reversed == 1:
             src += (length - 1 - index if index < length else index) * self.t_reversed_stride
-        if self.reversed == 2:
-            self.copy_row(src + (length - 1) * -self.step, dst, length, part, self.step, self.low, self.unit)
-            src, dst = src + length * -self.step, dst + length * self.element
-            self.copy_row(src, dst, self.t_extent - length, part, -self.step, self.low_2, self.unit_2)
-        else:
-            self.copy_row(src, dst, self.t_extent, part, self.step, self.low, self.unit)
+        self.copy_row(src, dst, length if self.reversed == 2 else 0, part)
 
     def offsets(self, byte, step):
         """(stream, source offset) of bytes of a row, from its first element."""
@@ -402,29 +397,50 @@ class Machine:
                 offset = offset + x * stride
         return stream, offset
 
-    def copy_row(self, src, dst, count, part, step, low, unit):
-        element = self.element
-        even = element & -element
-        heads = 16 // even if even < 16 else 1
-        head = min(((-dst & 15) // min(even, 16) * self.head) & (heads - 1), count)
-        tiles = (count - head) // self.count
-        if part == 0:
-            byte = np.arange(0, count * element, self.edge)
-            place = byte // element
-            byte = byte[(place < head) | (place >= head + tiles * self.count)]
-            stream, offset = self.offsets(byte, step)
+    def whole_tiles(self, dst, first, last):
+        """(first element, tiles) of what is whole in a range of a row's elements."""
+        even = self.element & -self.element
+        heads = self.word // even if even < self.word else 1
+        head = (-(dst + first * self.element) & (self.word - 1)) // min(even, self.word) * self.head & (heads - 1)
+        head = min(head, last - first)
+        return first + head, (last - first - head) // self.count
+
+    def copy_row(self, src, dst, length, part):
+        """A row whose first `length` elements are reversed."""
+        a = self.whole_tiles(dst, 0, length) if self.reversed == 2 else (0, 0)
+        b = self.whole_tiles(dst, length, self.t_extent)
+        forward = -self.step if self.reversed == 2 else self.step
+        self.copy_edges(src, dst, length, forward, a, b, part)
+        # Of each: the elements' order, their source, and the pattern. A row's tiles are shared out as one.
+        begin, end = part * self.t_part_tiles, (part + 1) * self.t_part_tiles
+        for (first, tiles), before, turned in ((a, 0, True), (b, a[1], False)):
+            tile = np.arange(max(begin - before, 0), max(0, min(end - before, tiles)))
+            element = first + tile * self.count
+            if self.reversed == 2 and not turned:
+                pattern = forward, self.low_2, self.unit_2
+            else:
+                pattern = self.step, self.low, self.unit
+            at = (length - 1 - element if turned else element) * forward + pattern[1]
+            if tile.size:
+                self.copy_tiles(src + at, dst + element * self.element, *pattern)
+
+    def copy_edges(self, src, dst, length, forward, a, b, part):
+        place = np.arange(self.t_extent)
+        inside = [(first <= place) & (place < first + tiles * self.count) for first, tiles in (a, b)]
+        place = place[~inside[0] & ~inside[1]]
+        if self.edge == 0:
+            assert place.size == 0, "there are edges"
+        elif part == 0:
+            byte = np.arange(0, self.element, self.edge)
+            stream, offset = self.offsets(byte, 0)
+            source = np.where(place < length, length - 1 - place, place) * forward
             for o in range(self.outs):
-                source = src + offset + stream * self.t_stream + o * self.out_step
-                self.give(source, dst + byte + o * self.t_out, self.edge)
-        begin = part * self.t_part_tiles
-        tile = np.arange(begin, max(begin, min(begin + self.t_part_tiles, tiles)))
-        tile = tiles - 1 - tile if step < 0 else tile
-        src, dst = src + head * step + low, dst + head * element
-        if tile.size:
-            self.copy_tiles(src + tile * (self.count * step), dst + tile * (16 * self.words), step, low, unit)
+                at = np.add.outer(source, offset + stream * self.t_stream) + src + o * self.out_step
+                to = np.add.outer(place * self.element, byte) + dst + o * self.t_out
+                self.give(at.ravel(), to.ravel(), self.edge)
 
     def copy_tiles(self, src, dst, step, low, unit):
-        byte = np.arange(16 * self.words)
+        byte = np.arange(self.word * self.words)
         for o in range(self.outs):
             stream, offset = self.offsets(byte, step)
             offset = offset - low + o * self.out_step
@@ -435,7 +451,7 @@ class Machine:
             assert not np.any(windows % self.align), "a window is not aligned"
             self.check_loads(windows, np.broadcast_to(offset // 8, windows.shape))
             places = (np.add.outer(dst, byte) + o * self.t_out) & MASK
-            assert not np.any(places[:, ::16] % 16), "a store is not aligned"
+            assert not np.any(places[:, :: self.word] % self.word), "a store is not aligned"
             self.src.append((windows + offset).ravel())
             self.dst.append(places.ravel())
 
@@ -445,9 +461,6 @@ class Machine:
         follows = i + 1 < self.window
         if self.align >= 8:
             assert np.all((windows >> 3) + i <= (last | (self.align == 16)))
-        elif self.align == 4:
-            word = (windows >> 2) + 2 * i
-            assert np.all(word + follows <= 2 * last + 1)
         else:
             word = (windows >> 3) + i
             assert np.all(word + follows <= last)
