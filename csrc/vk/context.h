@@ -10,6 +10,9 @@
 #ifndef DML_VK_CONTEXT_H
 #define DML_VK_CONTEXT_H
 
+#include <stdatomic.h>
+#include <string.h>
+
 #include "core/dispatch.h"
 #include "core/status.h"
 #include "vk/lock.h"
@@ -63,13 +66,24 @@ struct dml_context {
 
     dml_lock lock;
     dml_job *idle;
-    int in_flight; /* jobs handed out */
-    bool lost;
+    int in_flight; /* jobs handed out, but for those abandoned */
+    bool closed;   /* no more jobs: the process is ending */
+    uint64_t abandoned; /* jobs that the device may use for ever */
+    atomic_bool lost;
     uint64_t uses;
     uint64_t counts[DML_KERNEL_COUNT]; /* pieces run */
     int pipeline_count;
     dml_pipeline *pipelines[DML_MAX_PIPELINES];
 };
+
+/* Around a call that makes something: a failed one may leave anything in its handle. */
+#define DML_MADE(result, handle) dml_made((result), (handle), sizeof *(handle))
+static inline VkResult dml_made(VkResult result, void *handle, size_t size)
+{
+    if (result)
+        memset(handle, 0, size);
+    return result;
+}
 
 /* VkResult -> status. `doing` is what failed, "vkQueueSubmit". Marks a lost device. */
 dml_code dml_vk_fail(dml_context *context, VkResult result, const char *doing, dml_status *status);
@@ -80,6 +94,8 @@ void dml_context_override(dml_context *context);
 bool dml_device_override(const char *name, int64_t value);
 dml_code dml_context_create(VkPhysicalDevice physical, dml_context **context, dml_status *status);
 void dml_context_destroy(dml_context *context); /* idle; NULL is fine */
+/* The same, but that threads may still ask it for a job, and are refused. */
+void dml_context_close(dml_context *context);
 
 /* memory.c. What every buffer may be used for. */
 #define DML_BUFFER_USAGE                                                          \

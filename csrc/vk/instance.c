@@ -1,4 +1,5 @@
 /* The instance, the list of devices, and one context a device: made on first use, forgotten in a forked child. */
+#define _DEFAULT_SOURCE /* nanosleep */
 #define VOLK_IMPLEMENTATION
 #include "vk/context.h"
 
@@ -8,13 +9,13 @@
 
 #ifndef _WIN32
 #include <pthread.h>
+#include <time.h>
 #endif
 
-enum { MAX_DEVICES = 64 };
+enum { MAX_DEVICES = 64, CLOSE_MS = 10000 };
 
 static struct {
     dml_lock lock;
-    bool listed;   /* devices[] is filled in, or there is nothing to fill in */
     bool shut;     /* no more, the interpreter is exiting */
     VkInstance instance;
     dml_status status; /* why there are no devices */
@@ -23,6 +24,7 @@ static struct {
     dml_device_info devices[MAX_DEVICES];
     uint8_t uuid[MAX_DEVICES][VK_UUID_SIZE];
     dml_context *contexts[MAX_DEVICES];
+    uint64_t abandoned; /* by lost contexts, which count as one each */
 } state = {.lock = DML_LOCK_INIT};
 
 static const char *const install =
@@ -66,8 +68,18 @@ static void watch_forks(void)
     if (!watching)
         watching = pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child) == 0;
 }
+
+static void sleep_a_millisecond(void)
+{
+    nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+}
 #else
 static void watch_forks(void) {}
+
+static void sleep_a_millisecond(void)
+{
+    Sleep(1);
+}
 #endif
 
 /* --- the list -------------------------------------------------------------------------------------------------- */
@@ -158,9 +170,9 @@ static void add_device(VkPhysicalDevice physical)
     memcpy(state.uuid[to], uuid, VK_UUID_SIZE);
 }
 
+/* Where there is none it is tried again at the next call: memory may have been short, or a driver is installed now. */
 static void list_devices(void)
 {
-    state.listed = true;
     if (volkInitialize() != VK_SUCCESS) {
         dml_fail(&state.status, DML_NO_DEVICE, "the Vulkan loader is not installed; %s", install);
         return;
@@ -169,7 +181,7 @@ static void list_devices(void)
         dml_fail(&state.status, DML_NO_DEVICE, "the Vulkan loader is older than 1.2; %s", install);
         return;
     }
-    VkResult result = create_instance(&state.instance);
+    VkResult result = DML_MADE(create_instance(&state.instance), &state.instance);
     if (result == VK_SUCCESS) {
         volkLoadInstanceOnly(state.instance);
         VkPhysicalDevice physical[MAX_DEVICES];
@@ -180,16 +192,13 @@ static void list_devices(void)
     }
     if (state.count > 0)
         return;
-    if (result < 0 && result != VK_ERROR_INCOMPATIBLE_DRIVER && result != VK_ERROR_INITIALIZATION_FAILED) {
+    if (state.instance)
+        vkDestroyInstance(state.instance, NULL);
+    state.instance = NULL;
+    if (result < 0 && result != VK_ERROR_INCOMPATIBLE_DRIVER && result != VK_ERROR_INITIALIZATION_FAILED)
         dml_vk_fail(NULL, result, "making a Vulkan instance", &state.status);
-        /* Out of memory may pass: try again at the next call. */
-        state.listed = false;
-        if (state.instance)
-            vkDestroyInstance(state.instance, NULL);
-        state.instance = NULL;
-    } else {
+    else
         dml_fail(&state.status, DML_NO_DEVICE, "no Vulkan driver was found; %s", install);
-    }
 }
 
 /* With the lock held. */
@@ -198,9 +207,8 @@ static void ready(void)
     watch_forks();
     if (state.shut) {
         dml_fail(&state.status, DML_NO_DEVICE, "the interpreter is exiting");
-        state.listed = true;
         state.count = 0;
-    } else if (!state.listed) {
+    } else if (state.count == 0) {
         list_devices();
     }
 }
@@ -221,6 +229,25 @@ const dml_device_info *dml_vk_device(int index)
     return &state.devices[index];
 }
 
+static uint64_t abandoned_of(dml_context *context)
+{
+    dml_lock_take(&context->lock);
+    uint64_t count = context->abandoned;
+    dml_lock_give(&context->lock);
+    return count;
+}
+
+uint64_t dml_vk_abandoned(void)
+{
+    dml_lock_take(&state.lock);
+    uint64_t count = state.abandoned;
+    for (int i = 0; i < state.count; i++)
+        if (state.contexts[i])
+            count += abandoned_of(state.contexts[i]) + state.contexts[i]->lost;
+    dml_lock_give(&state.lock);
+    return count;
+}
+
 dml_code dml_vk_context(int index, dml_context **context, dml_status *status)
 {
     dml_code code = DML_OK;
@@ -234,8 +261,10 @@ dml_code dml_vk_context(int index, dml_context **context, dml_status *status)
                         state.devices[index].reason);
     } else {
         /* A lost device's context is abandoned: threads may still be looking at it. */
-        if (state.contexts[index] && state.contexts[index]->lost)
+        if (state.contexts[index] && state.contexts[index]->lost) {
+            state.abandoned += 1 + abandoned_of(state.contexts[index]);
             state.contexts[index] = NULL;
+        }
         if (!state.contexts[index])
             code = dml_context_create(state.physical[index], &state.contexts[index], status);
         *context = state.contexts[index];
@@ -255,24 +284,33 @@ bool dml_vk_override(const char *name, int64_t value)
     return known;
 }
 
+/* No more jobs from now on; whether those there were have come to their end, for which it waits, though not for ever. */
+static bool close_context(dml_context *context)
+{
+    bool busy = true;
+    for (int tries = 0; busy && tries < CLOSE_MS; tries++) {
+        dml_lock_take(&context->lock);
+        context->closed = true;
+        busy = context->in_flight > 0;
+        dml_lock_give(&context->lock);
+        if (busy)
+            sleep_a_millisecond();
+    }
+    return !busy && !context->lost && abandoned_of(context) == 0;
+}
+
 void dml_vk_shutdown(void)
 {
     dml_lock_take(&state.lock);
     state.shut = true;
-    bool idle = true;
+    bool idle = state.abandoned == 0;
     for (int i = 0; i < state.count; i++) {
         dml_context *context = state.contexts[i];
-        if (!context)
-            continue;
-        dml_lock_take(&context->lock);
-        bool busy = context->in_flight > 0;
-        dml_lock_give(&context->lock);
         /* A daemon thread inside a call would find its device gone: what it uses is left to the process' end. */
-        if (busy || context->lost)
+        if (context && close_context(context))
+            dml_context_close(context);
+        else if (context)
             idle = false;
-        else
-            dml_context_destroy(context);
-        state.contexts[i] = NULL;
     }
     if (idle && state.instance)
         vkDestroyInstance(state.instance, NULL);

@@ -6,9 +6,17 @@
 #include <time.h>
 
 enum {
+    LISTEN_MS = 100, /* from asking whether to stop to asking again */
     ARENA_KEPT = 1024 * 1024, /* bytes of an idle job's arena */
     SPIN_BYTES = 256 * 1024   /* written by a submission that is waited for without sleeping */
 };
+
+static int64_t milliseconds(void)
+{
+    struct timespec now;
+    timespec_get(&now, TIME_UTC);
+    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
 
 static void destroy_job(dml_context *context, dml_job *job)
 {
@@ -35,7 +43,7 @@ static VkResult create_handles(dml_context *context, dml_job *job)
     VkCommandPoolCreateInfo pool = {.sType = VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO,
                                     .flags = VK_COMMAND_POOL_CREATE_TRANSIENT_BIT,
                                     .queueFamilyIndex = context->traits.queue_family};
-    VkResult result = context->vk.vkCreateCommandPool(context->device, &pool, NULL, &job->pool);
+    VkResult result = DML_MADE(context->vk.vkCreateCommandPool(context->device, &pool, NULL, &job->pool), &job->pool);
     if (result)
         return result;
     VkCommandBufferAllocateInfo commands = {.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO,
@@ -46,7 +54,7 @@ static VkResult create_handles(dml_context *context, dml_job *job)
     if (result)
         return result;
     VkFenceCreateInfo fence = {.sType = VK_STRUCTURE_TYPE_FENCE_CREATE_INFO};
-    result = context->vk.vkCreateFence(context->device, &fence, NULL, &job->fence);
+    result = DML_MADE(context->vk.vkCreateFence(context->device, &fence, NULL, &job->fence), &job->fence);
     if (result)
         return result;
     const VkDescriptorPoolSize sizes[] = {{VK_DESCRIPTOR_TYPE_STORAGE_BUFFER, 3 * DML_MAX_PIECES},
@@ -55,17 +63,20 @@ static VkResult create_handles(dml_context *context, dml_job *job)
                                        .maxSets = DML_MAX_PIECES,
                                        .poolSizeCount = 2,
                                        .pPoolSizes = sizes};
-    return context->vk.vkCreateDescriptorPool(context->device, &sets, NULL, &job->sets);
+    return DML_MADE(context->vk.vkCreateDescriptorPool(context->device, &sets, NULL, &job->sets), &job->sets);
 }
 
 dml_code dml_job_take(dml_context *context, dml_job **result, dml_status *status)
 {
     dml_lock_take(&context->lock);
-    dml_job *job = context->idle;
+    bool closed = context->closed;
+    dml_job *job = closed ? NULL : context->idle;
     if (job)
         context->idle = job->next;
-    context->in_flight++;
+    context->in_flight += !closed;
     dml_lock_give(&context->lock);
+    if (closed)
+        return dml_fail(status, DML_NO_DEVICE, "the interpreter is exiting");
     if (!job) {
         job = calloc(1, sizeof *job);
         VkResult made = job ? create_handles(context, job) : VK_ERROR_OUT_OF_HOST_MEMORY;
@@ -78,6 +89,8 @@ dml_code dml_job_take(dml_context *context, dml_job **result, dml_status *status
             return dml_vk_fail(context, made, "making a command buffer", status);
         }
     }
+    job->interrupted = false;
+    job->listened = milliseconds();
     *result = job;
     return DML_OK;
 }
@@ -92,20 +105,45 @@ dml_code dml_job_begin(dml_context *context, dml_job *job, dml_status *status)
     return result ? dml_vk_fail(context, result, "vkBeginCommandBuffer", status) : DML_OK;
 }
 
+static bool (*interrupted)(void);
+
+void dml_vk_listen(bool (*function)(void))
+{
+    interrupted = function;
+}
+
+/* Asks whether the caller wants to stop, if that was not asked just now. */
+static void listen(dml_job *job)
+{
+    int64_t now = milliseconds();
+    if (!interrupted || (now >= job->listened && now < job->listened + LISTEN_MS))
+        return;
+    job->interrupted |= interrupted();
+    job->listened = now;
+}
+
 /* Waiting in a loop that never sleeps costs half of what sleeping does; so wait like that for a little while, where little is to
  * be done. Where there is much, a driver that computes on the CPU has better use for this core. */
-static VkResult wait_for(dml_context *context, VkFence fence, bool briefly)
+static VkResult wait_for(dml_context *context, dml_job *job)
 {
-    const long spin_ns = briefly ? 200000 : 0;
+    const long spin_ns = job->bytes <= SPIN_BYTES ? 200000 : 0;
     struct timespec start, now;
     timespec_get(&start, TIME_UTC);
     VkResult result;
     do {
-        result = context->vk.vkWaitForFences(context->device, 1, &fence, VK_TRUE, 0);
+        result = context->vk.vkWaitForFences(context->device, 1, &job->fence, VK_TRUE, 0);
         timespec_get(&now, TIME_UTC);
     } while (result == VK_TIMEOUT && now.tv_sec == start.tv_sec && now.tv_nsec - start.tv_nsec < spin_ns);
-    while (result == VK_TIMEOUT)
-        result = context->vk.vkWaitForFences(context->device, 1, &fence, VK_TRUE, UINT64_C(1000000000));
+    while (result == VK_TIMEOUT) {
+        result = context->vk.vkWaitForFences(context->device, 1, &job->fence, VK_TRUE, LISTEN_MS * UINT64_C(1000000));
+        listen(job);
+    }
+    if (result && result != VK_ERROR_DEVICE_LOST) {
+        /* No memory for waiting, say. What is asked for has been submitted; there is another way to wait for it. */
+        dml_lock_take(&context->lock);
+        result = context->vk.vkQueueWaitIdle(context->queue);
+        dml_lock_give(&context->lock);
+    }
     return result;
 }
 
@@ -151,25 +189,54 @@ void dml_job_reset(dml_context *context, dml_job *job)
     job->pieces = 0;
     job->bytes = 0;
     job->arena_used = 0;
-    context->vk.vkResetDescriptorPool(context->device, job->sets, 0);
-    context->vk.vkResetCommandPool(context->device, job->pool, 0);
+    job->broken |= context->vk.vkResetDescriptorPool(context->device, job->sets, 0) != VK_SUCCESS;
+    job->broken |= context->vk.vkResetCommandPool(context->device, job->pool, 0) != VK_SUCCESS;
+}
+
+/* The device may still be using the job, and all it holds: none of it is ever touched again. */
+static dml_code abandon(dml_context *context, dml_job *job, dml_status *status)
+{
+    job->abandoned = true;
+    status->in_use = 1;
+    dml_lock_take(&context->lock);
+    context->abandoned++;
+    context->in_flight--;
+    dml_lock_give(&context->lock);
+    return status->code;
 }
 
 dml_code dml_job_flush(dml_context *context, dml_job *job, dml_status *status)
 {
     VkResult result = submit_commands(context, job);
-    if (result)
-        return dml_vk_fail(context, result, "vkQueueSubmit", status);
-    result = wait_for(context, job->fence, job->bytes <= SPIN_BYTES);
     if (result) {
-        job->abandoned = true;
-        dml_vk_fail(context, result, "waiting for the device", status);
-        status->in_use = 1;
-        return status->code;
+        dml_vk_fail(context, result, "vkQueueSubmit", status);
+        /* Out of memory, nothing was submitted; of a lost device nobody knows. */
+        return result == VK_ERROR_DEVICE_LOST ? abandon(context, job, status) : status->code;
     }
-    context->vk.vkResetFences(context->device, 1, &job->fence);
+    result = wait_for(context, job);
+    if (result) {
+        dml_vk_fail(context, result, "waiting for the device", status);
+        return abandon(context, job, status);
+    }
+    result = context->vk.vkResetFences(context->device, 1, &job->fence);
+    job->broken = result != VK_SUCCESS;
     dml_job_reset(context, job);
-    return DML_OK;
+    listen(job);
+    if (job->interrupted)
+        return dml_fail(status, DML_INTERRUPTED, "interrupted");
+    if (!job->broken)
+        return DML_OK;
+    return dml_vk_fail(context, result ? result : VK_ERROR_OUT_OF_DEVICE_MEMORY, "resetting a command buffer", status);
+}
+
+/* What an idle job need not keep. */
+static void shrink(dml_context *context, dml_job *job)
+{
+    if (job->arena.size > ARENA_KEPT)
+        dml_buffer_destroy(context, &job->arena);
+    for (int i = 0; i < 2; i++)
+        if (job->staging[i].size > context->traits.staging + 2 * context->traits.plan.alignment)
+            dml_buffer_destroy(context, &job->staging[i]);
 }
 
 void dml_job_finish(dml_context *context, dml_job *job)
@@ -178,14 +245,17 @@ void dml_job_finish(dml_context *context, dml_job *job)
         return;
     if (job->pieces > 0)
         dml_job_reset(context, job);
-    if (job->arena.size > ARENA_KEPT)
-        dml_buffer_destroy(context, &job->arena);
-    for (int i = 0; i < 2; i++)
-        if (job->staging[i].size > context->traits.staging + 2 * context->traits.plan.alignment)
-            dml_buffer_destroy(context, &job->staging[i]);
+    if (job->broken) {
+        destroy_job(context, job);
+        job = NULL;
+    } else {
+        shrink(context, job);
+    }
     dml_lock_take(&context->lock);
-    job->next = context->idle;
-    context->idle = job;
+    if (job) {
+        job->next = context->idle;
+        context->idle = job;
+    }
     context->in_flight--;
     dml_lock_give(&context->lock);
 }

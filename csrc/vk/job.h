@@ -30,7 +30,10 @@ struct dml_job {
     uint64_t arena_used;
     dml_buffer staging[2]; /* source and destination, where imports fail; one piece at a time */
     uint64_t bytes; /* of all pieces' destinations */
-    bool abandoned; /* the device may still be using it: never touched again */
+    bool abandoned;   /* the device may still be using it: never touched again */
+    bool broken;      /* a reset failed: never used again */
+    bool interrupted; /* the caller wants to stop */
+    int64_t listened; /* when that was asked last, in milliseconds */
     int pieces;
     dml_slot slots[DML_MAX_PIECES];
     /* Too large for a stack of unknown size. */

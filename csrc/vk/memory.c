@@ -50,7 +50,7 @@ static VkResult create_handle(dml_context *context, uint64_t size, const void *n
     buffer->size = size;
     VkBufferCreateInfo info = {
         .sType = VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO, .pNext = next, .size = size, .usage = DML_BUFFER_USAGE};
-    return context->vk.vkCreateBuffer(context->device, &info, NULL, &buffer->handle);
+    return DML_MADE(context->vk.vkCreateBuffer(context->device, &info, NULL, &buffer->handle), &buffer->handle);
 }
 
 static VkResult allocate(dml_context *context, uint64_t size, int64_t type, const void *next, dml_buffer *buffer)
@@ -59,7 +59,8 @@ static VkResult allocate(dml_context *context, uint64_t size, int64_t type, cons
                                  .pNext = next,
                                  .allocationSize = size,
                                  .memoryTypeIndex = (uint32_t)type};
-    VkResult result = context->vk.vkAllocateMemory(context->device, &info, NULL, &buffer->memory);
+    VkResult result =
+        DML_MADE(context->vk.vkAllocateMemory(context->device, &info, NULL, &buffer->memory), &buffer->memory);
     if (result == VK_SUCCESS)
         result = context->vk.vkBindBufferMemory(context->device, buffer->handle, buffer->memory, 0);
     return result;

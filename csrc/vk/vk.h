@@ -34,6 +34,13 @@ dml_code dml_vk_context(int index, dml_context **context, dml_status *status);
  * destination may be partly written. */
 dml_code dml_vk_run(dml_context *context, const dml_plan *plan, const void *src, void *dst, dml_status *status);
 
+/* Sets what is asked every now and then during a call, on its thread, whether to stop. The call then ends with
+ * DML_INTERRUPTED, but not before the device is idle. */
+void dml_vk_listen(bool (*interrupted)(void));
+
+/* What was given up because a device may still be using it: jobs with all that they hold, and contexts of lost devices. */
+uint64_t dml_vk_abandoned(void);
+
 /* For tests: makes every device, from now on, look as if it offered less. Values above what a device has, or -1, leave it as it is.
  * `name` is one of the traits listed in device.c, or "kernel", which picks a kernel wherever it can do the work.
  * False for a name that is none. */
@@ -45,8 +52,8 @@ void dml_vk_counts(dml_context *context, uint64_t counts[DML_KERNEL_COUNT]);
 /* Submits one work group with nothing to do, and waits: what any call costs at least. For the benchmark. */
 dml_code dml_vk_run_nothing(dml_context *context, dml_status *status);
 
-/* Waits for calls in flight and destroys all contexts and the instance. Called once, at exit; what is asked for after that
- * fails with DML_NO_DEVICE. */
+/* Waits for calls in flight, but not for ever, and destroys all contexts and the instance. Called once, at exit; what is
+ * asked for after that fails with DML_NO_DEVICE. */
 void dml_vk_shutdown(void);
 
 /* Name of a VkResult, "VK_ERROR_DEVICE_LOST"; NULL for 0. */
