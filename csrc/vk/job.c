@@ -189,8 +189,10 @@ void dml_job_reset(dml_context *context, dml_job *job)
     job->pieces = 0;
     job->bytes = 0;
     job->arena_used = 0;
-    job->broken |= context->vk.vkResetDescriptorPool(context->device, job->sets, 0) != VK_SUCCESS;
-    job->broken |= context->vk.vkResetCommandPool(context->device, job->pool, 0) != VK_SUCCESS;
+    if (!job->broken)
+        job->broken = context->vk.vkResetDescriptorPool(context->device, job->sets, 0);
+    if (!job->broken)
+        job->broken = context->vk.vkResetCommandPool(context->device, job->pool, 0);
 }
 
 /* The device may still be using the job, and all it holds: none of it is ever touched again. */
@@ -218,15 +220,12 @@ dml_code dml_job_flush(dml_context *context, dml_job *job, dml_status *status)
         dml_vk_fail(context, result, "waiting for the device", status);
         return abandon(context, job, status);
     }
-    result = context->vk.vkResetFences(context->device, 1, &job->fence);
-    job->broken = result != VK_SUCCESS;
+    job->broken = context->vk.vkResetFences(context->device, 1, &job->fence);
     dml_job_reset(context, job);
     listen(job);
     if (job->interrupted)
         return dml_fail(status, DML_INTERRUPTED, "interrupted");
-    if (!job->broken)
-        return DML_OK;
-    return dml_vk_fail(context, result ? result : VK_ERROR_OUT_OF_DEVICE_MEMORY, "resetting a command buffer", status);
+    return job->broken ? dml_vk_fail(context, job->broken, "resetting a command buffer", status) : DML_OK;
 }
 
 /* What an idle job need not keep. */

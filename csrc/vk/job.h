@@ -31,7 +31,7 @@ struct dml_job {
     dml_buffer staging[2]; /* source and destination, where imports fail; one piece at a time */
     uint64_t bytes; /* of all pieces' destinations */
     bool abandoned;   /* the device may still be using it: never touched again */
-    bool broken;      /* a reset failed: never used again */
+    VkResult broken;  /* of a reset that failed: never used again */
     bool interrupted; /* the caller wants to stop */
     int64_t listened; /* when that was asked last, in milliseconds */
     int pieces;

@@ -1,8 +1,8 @@
 /* What a device says of itself, changed by DMLOPS_TEST_ODD, and whether the library heeds it.
  *
  *   lacks_NAME=1            a feature (shaderInt64, ...), "compute" (queues), "vulkan12"
- *   import=0                no VK_EXT_external_memory_host
- *   import=K                an import of every K-th pointer is refused
+ *   imports=0               no VK_EXT_external_memory_host
+ *   imports=K               an import of every K-th pointer is refused
  *   memory=1                three memory types: the device's own, which no host sees; coherent; cached, not coherent
  *   memory=2                the same, and host pointers may only be imported as the last
  *   discrete=1              not a CPU
@@ -128,7 +128,7 @@ static VKAPI_ATTR VkResult VKAPI_CALL odd_vkEnumerateDeviceExtensionProperties(V
         return fault_result();
     VkResult result = next_instance.vkEnumerateDeviceExtensionProperties(device, layer, count, list);
     for (uint32_t i = 0; list && i < *count; i++)
-        if (odd("import", 1) == 0 && strcmp(list[i].extensionName, VK_EXT_EXTERNAL_MEMORY_HOST_EXTENSION_NAME) == 0)
+        if (odd("imports", 1) == 0 && strcmp(list[i].extensionName, VK_EXT_EXTERNAL_MEMORY_HOST_EXTENSION_NAME) == 0)
             strcpy(list[i].extensionName, "VK_EXT_nothing");
     return result;
 }
@@ -193,7 +193,7 @@ VkResult odd_allocate(const VkMemoryAllocateInfo *info)
     uint64_t most = (uint64_t)odd("allocation", INT64_MAX);
     if (info->allocationSize > most)
         violation("%llu bytes allocated at once", (unsigned long long)info->allocationSize);
-    long long every = odd("import", 0);
+    long long every = odd("imports", 0);
     pthread_mutex_lock(&mutex);
     bool refused = is_import(info) && every > 1 && ++imports % every == 0;
     bool full = !is_import(info) && in_heap + info->allocationSize > (uint64_t)odd("heap", INT64_MAX);
@@ -268,7 +268,7 @@ void odd_check_device(const VkDeviceCreateInfo *info)
         find((VkBaseOutStructure *)info->pNext, VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2);
     if (!all || (odd("lacks_shaderInt16", 0) && all->features.shaderInt16))
         violation("a feature asked for that there is not");
-    for (uint32_t i = 0; odd("import", 1) == 0 && i < info->enabledExtensionCount; i++)
+    for (uint32_t i = 0; odd("imports", 1) == 0 && i < info->enabledExtensionCount; i++)
         if (strcmp(info->ppEnabledExtensionNames[i], VK_EXT_EXTERNAL_MEMORY_HOST_EXTENSION_NAME) == 0)
             violation("an extension asked for that there is not");
 }

@@ -67,7 +67,7 @@ class Run:
             expected = EXPECTED[self.result]
             if not isinstance(error, expected) or (expected == (MemoryError,) and type(error) is not MemoryError):
                 raise Broken(f"{type(error).__name__} after {self.result}: {error}") from error
-            self.errors.append(error)
+            self.errors.append(type(error))  # not the error, whose traceback would keep arrays alive
         return call()
 
     def operate(self, name, args, kwargs):
@@ -148,7 +148,7 @@ def in_child(layer, kind, result, after, at, pipe):
         run.scenario()
         fired = layer.fired
         abandoned = run.check_leaks(references)
-        text = f"{fired}|{type(run.errors[0]).__name__ if run.errors else 'none'}|{abandoned}|"
+        text = f"{fired}|{run.errors[0].__name__ if run.errors else 'none'}|{abandoned}|"
     except BaseException as error:
         text = f"{layer.fired}|||{error!r}\n{traceback.format_exc()}"
     os.write(pipe, text.encode()[:60_000])
