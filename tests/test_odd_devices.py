@@ -33,7 +33,7 @@ DEVICES = {
     "imports by pages of 64 KiB": {"import_alignment": 65536},
     "tiny bindings": {"binding": 8192 + 4096},
     "tiny allocations": {"allocation": 8 * MIB, "imports": 0, "memory": 1},
-    "tiny allocations, imported": {"allocation": 16 * 4096},
+    "tiny allocations, imported": {"allocation": MIB},
     "few work groups": {"group_count": 3, "discrete": 1},
     "alignment of 256": {"alignment": 256},
     **{f"subgroups of {size}": {"subgroup": size} for size in (1, 4, 16, 32, 64, 128)},

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <vulkan/vk_layer.h>
 
 #define EXPORT __attribute__((visibility("default")))
@@ -230,9 +231,38 @@ DOES(vkResetDescriptorPool, (VkDevice d, VkDescriptorPool p, VkDescriptorPoolRes
 WAITS(vkGetFenceStatus, (VkDevice d, VkFence f), (d, f))
 WAITS(vkWaitSemaphores, (VkDevice d, const VkSemaphoreWaitInfo *i, uint64_t t), (d, i, t))
 WAITS(vkGetSemaphoreCounterValue, (VkDevice d, VkSemaphore s, uint64_t *v), (d, s, v))
-WAITS(vkQueueSubmit, (VkQueue q, uint32_t n, const VkSubmitInfo *i, VkFence f), (q, n, i, (submitted++, f)))
 WAITS(vkQueueWaitIdle, (VkQueue q), (q))
 WAITS(vkDeviceWaitIdle, (VkDevice d), (d))
+
+static struct timespec submitted_at;
+
+static long milliseconds_since_submission(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (now.tv_sec - submitted_at.tv_sec) * 1000 + (now.tv_nsec - submitted_at.tv_nsec) / 1000000;
+}
+
+/* A slow device, "slow" being milliseconds that a submission takes at least: waits as long as it is told to. */
+static bool finished(uint64_t timeout)
+{
+    long left = (long)odd("slow", 0) - milliseconds_since_submission();
+    long wait = (uint64_t)left < timeout / 1000000 ? left : (long)(timeout / 1000000);
+    if (left > 0)
+        nanosleep(&(struct timespec){wait / 1000, wait % 1000 * 1000000}, NULL);
+    return left <= wait;
+}
+
+LAYER(vkQueueSubmit)(VkQueue queue, uint32_t count, const VkSubmitInfo *infos, VkFence fence)
+{
+    if (fault.lost)
+        return VK_ERROR_DEVICE_LOST;
+    fault_mode mode = fault_fires("vulkan", "vkQueueSubmit", true);
+    submitted++;
+    clock_gettime(CLOCK_MONOTONIC, &submitted_at);
+    VkResult result = mode == FAULT_INSTEAD ? fault.result : next.vkQueueSubmit(queue, count, infos, fence);
+    return mode == FAULT_AFTER ? fault.result : result;
+}
 
 /* Asking again and again without waiting counts once for each submission. */
 LAYER(vkWaitForFences)(VkDevice device, uint32_t count, const VkFence *fences, VkBool32 all, uint64_t timeout)
@@ -241,6 +271,8 @@ LAYER(vkWaitForFences)(VkDevice device, uint32_t count, const VkFence *fences, V
     static long submissions;
     if (fault.lost)
         return VK_ERROR_DEVICE_LOST;
+    if (!finished(timeout))
+        return VK_TIMEOUT;
     bool counts = timeout > 0 || asked != fences[0] || submissions != submitted;
     asked = fences[0];
     submissions = submitted;

@@ -8,6 +8,7 @@
  *   discrete=1              not a CPU
  *   distinct=1              every physical device has a UUID of its own
  *   heap=N                  bytes of memory in all
+ *   slow=N                  milliseconds that a submission takes at least
  *   group_count, allocation, binding, alignment, subgroup, invocations, import_alignment, atom
  *                           limits, downwards (alignments upwards)
  */
