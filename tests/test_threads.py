@@ -198,10 +198,10 @@ def race(folder, broken=()):
     mock = ["-shared", "-fPIC", "-fvisibility=hidden", "-o", folder / "libvulkan.so.1", HERE / "mock_vulkan.c"]
     support.compile_c([*flags, *mock, "-pthread"])
     environment = {name: value for name, value in os.environ.items() if name != "LD_PRELOAD"}
-    environment |= {"LD_LIBRARY_PATH": str(folder), "TSAN_OPTIONS": "halt_on_error=0"}
+    environment |= {"LD_LIBRARY_PATH": str(folder), "TSAN_OPTIONS": "halt_on_error=1"}
     # The sanitizer wants its addresses free, which a kernel that shuffles them widely does not leave them.
     command = ["setarch", platform.machine(), "-R", str(folder / "race")]
-    return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=500)
+    return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=120)
 
 
 @pytest.mark.check

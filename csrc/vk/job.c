@@ -123,10 +123,10 @@ static void listen(dml_job *job)
 }
 
 /* Waiting in a loop that never sleeps costs half of what sleeping does; so wait like that for a little while, where little is to
- * be done. Where there is much, a driver that computes on the CPU has better use for this core. */
+ * be done. Where there is much, or others wait too, a driver that computes on the CPU has better use for this core. */
 static VkResult wait_for(dml_context *context, dml_job *job)
 {
-    const long spin_ns = job->bytes <= SPIN_BYTES ? 200000 : 0;
+    const long spin_ns = job->bytes <= SPIN_BYTES && job->alone ? 200000 : 0;
     struct timespec start, now;
     timespec_get(&start, TIME_UTC);
     VkResult result;
@@ -162,6 +162,7 @@ static VkResult submit_commands(dml_context *context, dml_job *job)
     VkSubmitInfo info = {
         .sType = VK_STRUCTURE_TYPE_SUBMIT_INFO, .commandBufferCount = 1, .pCommandBuffers = &job->commands};
     dml_lock_take(&context->lock);
+    job->alone = context->in_flight == 1;
     result = context->vk.vkQueueSubmit(context->queue, 1, &info, job->fence);
     for (int i = 0; i < job->pieces; i++)
         context->counts[job->slots[i].pipeline ? job->slots[i].pipeline->kernel : DML_KERNEL_COPY]++;

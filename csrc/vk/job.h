@@ -30,6 +30,7 @@ struct dml_job {
     uint64_t arena_used;
     dml_buffer staging[2]; /* source and destination, where imports fail; one piece at a time */
     uint64_t bytes; /* of all pieces' destinations */
+    bool alone;     /* no other job was in flight when it was submitted */
     bool abandoned;   /* the device may still be using it: never touched again */
     VkResult broken;  /* of a reset that failed: never used again */
     bool interrupted; /* the caller wants to stop */

@@ -45,10 +45,13 @@ typedef struct pool {
     commands only;
 } pool;
 
+typedef struct queue {
+    long uses;
+    int lost; /* under the mutex */
+} queue;
+
 static struct {
-    long uses; /* of the queue, without a lock */
     long submissions;
-    int lost;
     pthread_mutex_t mutex;
     pthread_cond_t changed;
     commands *first, **last;
@@ -179,9 +182,8 @@ CALL(VkResult, CreateDevice)(VkPhysicalDevice p, const VkDeviceCreateInfo *info,
                              VkDevice *out)
 {
     (void)p, (void)info, (void)a;
-    *out = (VkDevice)&device;
+    *out = (VkDevice)calloc(1, sizeof(queue));
     pthread_mutex_lock(&device.mutex);
-    device.lost = 0;
     if (!device.running)
         pthread_create(&device.thread, NULL, run, NULL);
     device.running = 1;
@@ -189,10 +191,10 @@ CALL(VkResult, CreateDevice)(VkPhysicalDevice p, const VkDeviceCreateInfo *info,
     return VK_SUCCESS;
 }
 
-CALL(void, GetDeviceQueue)(VkDevice d, uint32_t family, uint32_t index, VkQueue *queue)
+CALL(void, GetDeviceQueue)(VkDevice d, uint32_t family, uint32_t index, VkQueue *out)
 {
-    (void)d, (void)family, (void)index;
-    *queue = (VkQueue)&device;
+    (void)family, (void)index;
+    *out = (VkQueue)d;
 }
 
 /* --- objects ------------------------------------------------------------------------------------------------------ */
@@ -236,8 +238,9 @@ CALL(void, DestroyPipeline)(VkDevice d, VkPipeline pipeline, const VkAllocationC
 
 CALL(void, DestroyDevice)(VkDevice d, const VkAllocationCallbacks *a)
 {
-    (void)d, (void)a;
-    device.uses++;
+    (void)a;
+    ((queue *)d)->uses++;
+    free(d);
 }
 
 CALL(void, GetBufferMemoryRequirements)(VkDevice d, VkBuffer b, VkMemoryRequirements *needs)
@@ -385,17 +388,18 @@ CALL(void, CmdDispatch)(VkCommandBuffer c, uint32_t x, uint32_t y, uint32_t z)
 
 CALL(VkResult, QueueSubmit)(VkQueue q, uint32_t n, const VkSubmitInfo *info, VkFence f)
 {
-    (void)q, (void)n;
+    (void)n;
+    queue *to = (queue *)q;
     commands *c = (commands *)info->pCommandBuffers[0];
     fence *signal = (fence *)(uintptr_t)f;
-    device.uses++;
+    to->uses++;
     c->uses++;
     signal->uses++;
     c->fence = signal;
     c->next = NULL;
     pthread_mutex_lock(&device.mutex);
-    device.lost |= ++device.submissions % LOSE == 0;
-    int lost = device.lost;
+    to->lost |= ++device.submissions % LOSE == 0;
+    int lost = to->lost;
     if (!lost) {
         *device.last = c;
         device.last = &c->next;
@@ -436,8 +440,7 @@ CALL(VkResult, ResetFences)(VkDevice d, uint32_t n, const VkFence *fences)
 
 CALL(VkResult, QueueWaitIdle)(VkQueue q)
 {
-    (void)q;
-    device.uses++;
+    ((queue *)q)->uses++;
     pthread_mutex_lock(&device.mutex);
     while (device.first)
         pthread_cond_wait(&device.changed, &device.mutex);
