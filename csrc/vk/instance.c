@@ -195,8 +195,10 @@ static void list_devices(void)
     if (state.instance)
         vkDestroyInstance(state.instance, NULL);
     state.instance = NULL;
+    /* What the loader says of a manifest that it cannot read may be anything, out of memory too. */
     if (result < 0 && result != VK_ERROR_INCOMPATIBLE_DRIVER && result != VK_ERROR_INITIALIZATION_FAILED)
-        dml_vk_fail(NULL, result, "making a Vulkan instance", &state.status);
+        dml_fail(&state.status, DML_NO_DEVICE, "no Vulkan driver could be loaded (%s; VK_LOADER_DEBUG=error tells more); %s",
+                 dml_vk_result_name(result), install);
     else
         dml_fail(&state.status, DML_NO_DEVICE, "no Vulkan driver was found; %s", install);
 }

@@ -213,8 +213,9 @@ dml_code dml_job_flush(dml_context *context, dml_job *job, dml_status *status)
     VkResult result = submit_commands(context, job);
     if (result) {
         dml_vk_fail(context, result, "vkQueueSubmit", status);
-        /* Out of memory, nothing was submitted; of a lost device nobody knows. */
-        return result == VK_ERROR_DEVICE_LOST ? abandon(context, job, status) : status->code;
+        /* Out of memory, nothing was submitted; else nobody knows. */
+        bool memory = result == VK_ERROR_OUT_OF_HOST_MEMORY || result == VK_ERROR_OUT_OF_DEVICE_MEMORY;
+        return memory ? status->code : abandon(context, job, status);
     }
     result = wait_for(context, job);
     if (result) {

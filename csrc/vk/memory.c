@@ -1,6 +1,7 @@
 /* Buffers: the device's own, and host memory imported without a copy. */
 #include "vk/context.h"
 
+#include <stdio.h>
 #include <string.h>
 
 /* Property flags a kind must have, and would like to have. */
@@ -69,13 +70,15 @@ static VkResult allocate(dml_context *context, uint64_t size, int64_t type, cons
 dml_code dml_buffer_create(dml_context *context, uint64_t size, dml_memory_kind kind, dml_buffer *buffer,
                            dml_status *status)
 {
+    char text[64];
     const char *doing = "vkCreateBuffer";
     VkResult result = create_handle(context, size, NULL, buffer);
     if (result == VK_SUCCESS) {
         VkMemoryRequirements needs;
         context->vk.vkGetBufferMemoryRequirements(context->device, buffer->handle, &needs);
         int64_t type = find_type(context, needs.memoryTypeBits, kinds[kind].must, kinds[kind].like);
-        doing = "allocating device memory";
+        snprintf(text, sizeof text, "allocating %llu bytes of device memory", (unsigned long long)needs.size);
+        doing = text;
         result = type < 0 ? VK_ERROR_OUT_OF_DEVICE_MEMORY : allocate(context, needs.size, type, NULL, buffer);
     }
     if (result == VK_SUCCESS && kind != DML_MEMORY_DEVICE) {

@@ -257,7 +257,8 @@ LAYER(vkQueueSubmit)(VkQueue queue, uint32_t count, const VkSubmitInfo *infos, V
 {
     if (fault.lost)
         return VK_ERROR_DEVICE_LOST;
-    fault_mode mode = fault_fires("vulkan", "vkQueueSubmit", true);
+    /* Out of memory means that nothing was submitted, says the specification. */
+    fault_mode mode = fault_fires("vulkan", "vkQueueSubmit", fault.result == VK_ERROR_DEVICE_LOST);
     submitted++;
     clock_gettime(CLOCK_MONOTONIC, &submitted_at);
     VkResult result = mode == FAULT_INSTEAD ? fault.result : next.vkQueueSubmit(queue, count, infos, fence);
