@@ -62,3 +62,31 @@ def test_packed_sequences_reversed(device):
     for row, length in enumerate(lengths):
         expected[row, :length] = expected[row, :length].flip(0)
     assert np.array_equal(dmlops.reverse_subsequences(x, lengths, 1, batch_axis=0, device=device), expected.numpy())
+
+
+class Mirrored(torch.utils.data.Dataset):
+    """Each item is the result of a call in a worker process."""
+
+    def __init__(self, device):
+        self.device = device
+
+    def __len__(self):
+        return 12
+
+    def __getitem__(self, k):
+        x = np.full((64, 1024), k, np.uint8)
+        x[:, 0] = 99
+        return torch.from_numpy(dmlops.slice(x, [0, 0], [64, 1024], [1, -1], device=self.device))
+
+
+@pytest.mark.parametrize("method", ["fork", "spawn"])
+def test_data_loader_with_workers(device, method):
+    """Also when the parent has used its device before the workers are forked."""
+    data = Mirrored(device)
+    assert data[3][0, -1] == 99
+    loader = torch.utils.data.DataLoader(data, batch_size=3, num_workers=2, multiprocessing_context=method)
+    for _ in range(2):
+        batches = list(loader)
+        assert [int(batch[0, 0, 0]) for batch in batches] == [0, 3, 6, 9]
+        assert all((batch[:, :, -1] == 99).all() for batch in batches)
+    assert data[3][0, -1] == 99
