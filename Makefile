@@ -23,7 +23,7 @@ SOURCES := $(shell find csrc shaders dmlops -type f ! -name '*.pyc') $(wildcard 
 TESTS := tests examples/preprocessing.ipynb
 
 .PHONY: demo test bench check soak clean help system
-.PHONY: check-shaders check-validation check-sanitizers check-oldest-numpy check-peers check-deeper check-fuzz
+.PHONY: check-shaders check-validation check-sanitizers check-oldest-numpy check-peers check-deeper check-coverage check-fuzz
 .DELETE_ON_ERROR:
 
 help:
@@ -41,11 +41,17 @@ bench: .venv-bench/dmlops
 soak: .venv/dmlops .venv-fuzz/dmlops
 	tests/soak.sh
 
-check: check-shaders check-deeper check-validation check-sanitizers check-oldest-numpy check-peers check-fuzz
+check: check-shaders check-deeper check-coverage check-validation check-sanitizers check-oldest-numpy check-peers check-fuzz
 
 # What takes minutes in the suite itself: the marker `check`.
 check-deeper: .venv/dmlops
 	.venv/bin/pytest -q -rs -m check tests
+
+# Which lines of csrc the suite runs; those that it does not are listed.
+check-coverage: .venv-coverage/dmlops
+	find build/venv-coverage -name '*.gcda' -delete
+	HYPOTHESIS_PROFILE=odd .venv-coverage/bin/pytest -q tests
+	.venv-coverage/bin/gcovr --root . --filter csrc/ --txt --fail-under-line 95 build/venv-coverage
 
 check-fuzz: .venv-fuzz/dmlops
 	.venv-fuzz/bin/python tests/fuzz/run.py 60
@@ -113,6 +119,7 @@ SANITIZE := -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-om
 $(eval $(call environment,.venv,tests/requirements.txt examples/requirements.txt,))
 $(eval $(call environment,.venv-bench,benchmarks/requirements.txt,))
 $(eval $(call environment,.venv-sanitized,tests/requirements.txt,DMLOPS_CFLAGS="$(SANITIZE)" DMLOPS_LDFLAGS="$(SANITIZE)"))
+$(eval $(call environment,.venv-coverage,tests/requirements.txt tests/coverage.txt,DMLOPS_CFLAGS="--coverage -O0" DMLOPS_LDFLAGS=--coverage))
 $(eval $(call environment,.venv-oldest,tests/requirements.txt tests/oldest-numpy.txt,))
 $(eval $(call environment,.venv-fuzz,tests/requirements.txt tests/fuzz/requirements.txt,))
 $(eval $(call environment,.venv-check,tests/requirements.txt tests/peers/requirements.txt,))

@@ -1,4 +1,5 @@
-"""The conformance suite on the odd device that the environment describes: `python -m faults.conformance TEST...`."""
+"""The conformance suite on the odd device that the environment describes: `python -m faults.conformance TEST...`. Nothing that
+is printed is held back: it may come from the validation layer."""
 
 import sys
 
@@ -10,7 +11,7 @@ import faults
 def main(tests):
     layer = faults.Layer()
     layer.arm("vulkan", at=10**9)  # counts, and never fires
-    failed = pytest.main(["-q", "-x", "-p", "no:cacheprovider", "-p", "no:randomly", *tests])
+    failed = pytest.main(["-q", "-x", "-s", "-p", "no:cacheprovider", "-p", "no:randomly", *tests])
     if layer.seen == 0:
         print("the layer was never called")
     if layer.violations:

@@ -152,7 +152,7 @@ def in_child(layer, kind, result, after, at, pipe):
     except BaseException as error:
         text = f"{layer.fired}|||{error!r}\n{traceback.format_exc()}"
     os.write(pipe, text.encode()[:60_000])
-    os._exit(0)
+    sys.exit()  # the ordinary way, which must not fail either
 
 
 def walk(kind, result, after, first, step):
@@ -168,6 +168,8 @@ def walk(kind, result, after, first, step):
             text = pipe.read()
         status = os.waitpid(pid, 0)[1]
         fired, raised, abandoned, wrong = text.split("|", 3) if text else ("?", "", "", f"ended with status {status}")
+        if status and not wrong:
+            wrong = f"ended with status {status}"
         if not fired and not wrong:
             return
         yield at, fired, raised, abandoned, wrong
