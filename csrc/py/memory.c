@@ -250,7 +250,9 @@ PyObject *dml_memory_empty(void)
 {
     if (dml_memory_ready() < 0)
         return NULL;
+    dml_status status = {.code = DML_OK};
     Py_BEGIN_ALLOW_THREADS dml_cache_clear();
-    dml_vk_empty_pools();
-    Py_END_ALLOW_THREADS Py_RETURN_NONE;
+    dml_vk_empty_pools(&status);
+    Py_END_ALLOW_THREADS if (status.code == DML_INTERRUPTED) return NULL; /* a lost device keeps nothing */
+    Py_RETURN_NONE;
 }

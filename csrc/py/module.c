@@ -93,6 +93,21 @@ static PyObject *override(PyObject *Py_UNUSED(module), PyObject *args)
     Py_RETURN_NONE;
 }
 
+/* Runs the handlers of signals that have come in; true if one raised. */
+static bool interrupted(void)
+{
+    PyGILState_STATE gil = PyGILState_Ensure();
+    bool raised = PyErr_CheckSignals() < 0;
+    PyGILState_Release(gil);
+    return raised;
+}
+
+/* For tests: how much was given up to a device that may still use it. */
+static PyObject *abandoned(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(none))
+{
+    return PyLong_FromUnsignedLongLong(dml_vk_abandoned());
+}
+
 static int context_of(PyObject *module, PyObject *device, dml_context **context)
 {
     const dml_state *state = dml_state_of(module);
@@ -176,6 +191,7 @@ static int module_exec(PyObject *module)
     if (dml_errors_init(state, module) < 0 || dml_device_init(state, module) < 0 ||
         dml_memory_init(state, module) < 0 || dml_device_array_init(state, module) < 0)
         return -1;
+    dml_vk_listen(interrupted);
     return register_shutdown(module);
 }
 
@@ -236,6 +252,7 @@ static PyMethodDef module_methods[] = {
     {"empty_cache", empty_cache, METH_NOARGS, NULL},
     {"empty_dispatch", empty_dispatch, METH_O, NULL},
     {"_override", override, METH_VARARGS, NULL},
+    {"_abandoned", abandoned, METH_NOARGS, NULL},
     {"_counts", counts, METH_O, NULL},
     {"_shutdown", shutdown_vulkan, METH_NOARGS, NULL},
     {NULL, NULL, 0, NULL},

@@ -13,6 +13,9 @@
 #ifndef DML_VK_CONTEXT_H
 #define DML_VK_CONTEXT_H
 
+#include <stdatomic.h>
+#include <string.h>
+
 #include "core/dispatch.h"
 #include "core/status.h"
 #include "vk/lock.h"
@@ -92,9 +95,10 @@ struct dml_context {
     int queued;
     uint64_t submitted; /* serials: of the last that was queued, */
     uint64_t completed; /* of the last known to be done */
-    int in_flight;      /* calls inside */
-    bool lost;
-    bool closed;        /* the interpreter is exiting */
+    int in_flight;      /* calls inside, but for those whose job was abandoned */
+    bool closed;        /* no more calls: the process is ending */
+    uint64_t abandoned; /* jobs that the device may use for ever */
+    atomic_bool lost;
     dml_storage *live, *kept, *kept_last;
     int kept_count;
     uint64_t used_bytes, kept_bytes, kept_bound;
@@ -104,6 +108,15 @@ struct dml_context {
     dml_pipeline *pipelines[DML_MAX_PIPELINES];
 };
 
+/* Around a call that makes something: a failed one may leave anything in its handle. */
+#define DML_MADE(result, handle) dml_made((result), (handle), sizeof *(handle))
+static inline VkResult dml_made(VkResult result, void *handle, size_t size)
+{
+    if (result)
+        memset(handle, 0, size);
+    return result;
+}
+
 /* VkResult -> status. `doing` is what failed, "vkQueueSubmit". Marks a lost device. */
 dml_code dml_vk_fail(dml_context *context, VkResult result, const char *doing, dml_status *status);
 
@@ -112,7 +125,9 @@ void dml_device_inspect(VkPhysicalDevice physical, dml_device_info *info);
 void dml_context_override(dml_context *context);
 bool dml_device_override(const char *name, int64_t value);
 dml_code dml_context_create(VkPhysicalDevice physical, dml_context **context, dml_status *status);
-void dml_context_destroy(dml_context *context); /* idle, with its lock free; leaves the structure; NULL is fine */
+void dml_context_destroy(dml_context *context); /* idle; NULL is fine */
+/* The same, but that threads and arrays may still look at it, and are refused. */
+void dml_context_close(dml_context *context);
 
 /* How many forks this process is away from the one that loaded dmlops. */
 extern uint32_t dml_generation;

@@ -1,6 +1,8 @@
 /* What a device must have, what it offers, and its context. */
 #include "vk/context.h"
 
+#define PORTABILITY_SUBSET "VK_KHR_portability_subset" /* not in every header: it is provisional */
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -114,20 +116,30 @@ static bool imports_buffers(VkPhysicalDevice physical)
     return (external.externalMemoryProperties.externalMemoryFeatures & VK_EXTERNAL_MEMORY_FEATURE_IMPORTABLE_BIT) != 0;
 }
 
-static bool has_extension(VkPhysicalDevice physical, const char *name)
+typedef struct extensions {
+    bool import;
+    bool budget;
+    bool portability;
+} extensions;
+
+static VkResult find_extensions(VkPhysicalDevice physical, extensions *found)
 {
     uint32_t count = 0;
-    bool found = false;
-    vkEnumerateDeviceExtensionProperties(physical, NULL, &count, NULL);
+    VkResult result = vkEnumerateDeviceExtensionProperties(physical, NULL, &count, NULL);
+    if (result)
+        return result;
     VkExtensionProperties *list = malloc((count + 1) * sizeof *list);
-    if (list && vkEnumerateDeviceExtensionProperties(physical, NULL, &count, list) >= 0)
-        for (uint32_t i = 0; i < count && !found; i++)
-            found = strcmp(list[i].extensionName, name) == 0;
+    result = list ? vkEnumerateDeviceExtensionProperties(physical, NULL, &count, list) : VK_ERROR_OUT_OF_HOST_MEMORY;
+    for (uint32_t i = 0; result >= 0 && i < count; i++) {
+        found->import |= strcmp(list[i].extensionName, VK_EXT_EXTERNAL_MEMORY_HOST_EXTENSION_NAME) == 0;
+        found->budget |= strcmp(list[i].extensionName, VK_EXT_MEMORY_BUDGET_EXTENSION_NAME) == 0;
+        found->portability |= strcmp(list[i].extensionName, PORTABILITY_SUBSET) == 0;
+    }
     free(list);
-    return found;
+    return result < 0 ? result : VK_SUCCESS;
 }
 
-static void find_traits(VkPhysicalDevice physical, dml_device_traits *traits)
+static void find_traits(VkPhysicalDevice physical, const extensions *found, dml_device_traits *traits)
 {
     VkPhysicalDeviceExternalMemoryHostPropertiesEXT import = {
         .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_EXTERNAL_MEMORY_HOST_PROPERTIES_EXT};
@@ -135,8 +147,7 @@ static void find_traits(VkPhysicalDevice physical, dml_device_traits *traits)
     VkPhysicalDeviceMaintenance3Properties memory = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MAINTENANCE_3_PROPERTIES,
                                                      .pNext = &subgroup};
     VkPhysicalDeviceProperties2 all = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2, .pNext = &memory};
-    traits->host_import =
-        has_extension(physical, VK_EXT_EXTERNAL_MEMORY_HOST_EXTENSION_NAME) && imports_buffers(physical);
+    traits->host_import = found->import && imports_buffers(physical);
     if (traits->host_import)
         subgroup.pNext = &import;
     vkGetPhysicalDeviceProperties2(physical, &all);
@@ -145,7 +156,8 @@ static void find_traits(VkPhysicalDevice physical, dml_device_traits *traits)
 
     /* A CPU runs a work group on one thread, a subgroup at a time: small groups, and few of them with much to do. */
     uint32_t group = cpu ? subgroup.subgroupSize : 128;
-    traits->plan.group_size = (uint32_t)least(group, limits->maxComputeWorkGroupInvocations);
+    traits->plan.group_size =
+        (uint32_t)least(group, least(limits->maxComputeWorkGroupInvocations, limits->maxComputeWorkGroupSize[0]));
     traits->plan.parallel = cpu ? 256 : 1u << 16;
     traits->plan.max_groups = limits->maxComputeWorkGroupCount[0];
     traits->plan.alignment = (uint32_t)limits->minStorageBufferOffsetAlignment;
@@ -160,7 +172,7 @@ static void find_traits(VkPhysicalDevice physical, dml_device_traits *traits)
     traits->import_alignment = import.minImportedHostPointerAlignment;
     traits->staging = UINT64_C(64) << 20;
     traits->mapped = true;
-    traits->budget = has_extension(physical, VK_EXT_MEMORY_BUDGET_EXTENSION_NAME);
+    traits->budget = found->budget;
     traits->forced = DML_KERNEL_COUNT;
     traits->queue_family = (uint32_t)compute_family(physical);
 }
@@ -206,16 +218,16 @@ bool dml_device_override(const char *name, int64_t value)
 
 /* --- context --------------------------------------------------------------------------------------------------- */
 
-static VkResult create_device(dml_context *context)
+static VkResult create_device(dml_context *context, bool portability)
 {
-    const char *extensions[3];
+    const char *names[3];
     uint32_t count = 0;
-    if (context->traits.host_import)
-        extensions[count++] = VK_EXT_EXTERNAL_MEMORY_HOST_EXTENSION_NAME;
-    if (context->traits.budget)
-        extensions[count++] = VK_EXT_MEMORY_BUDGET_EXTENSION_NAME;
-    if (has_extension(context->physical, "VK_KHR_portability_subset"))
-        extensions[count++] = "VK_KHR_portability_subset";
+    if (context->offered.host_import)
+        names[count++] = VK_EXT_EXTERNAL_MEMORY_HOST_EXTENSION_NAME;
+    if (context->offered.budget)
+        names[count++] = VK_EXT_MEMORY_BUDGET_EXTENSION_NAME;
+    if (portability)
+        names[count++] = PORTABILITY_SUBSET;
 
     features wanted;
     features_link(&wanted);
@@ -232,8 +244,8 @@ static VkResult create_device(dml_context *context)
                                .queueCreateInfoCount = 1,
                                .pQueueCreateInfos = &queue,
                                .enabledExtensionCount = count,
-                               .ppEnabledExtensionNames = extensions};
-    return vkCreateDevice(context->physical, &info, NULL, &context->device);
+                               .ppEnabledExtensionNames = names};
+    return DML_MADE(vkCreateDevice(context->physical, &info, NULL, &context->device), &context->device);
 }
 
 static dml_code create_timeline(dml_context *context, dml_status *status)
@@ -241,7 +253,8 @@ static dml_code create_timeline(dml_context *context, dml_status *status)
     VkSemaphoreTypeCreateInfo type = {.sType = VK_STRUCTURE_TYPE_SEMAPHORE_TYPE_CREATE_INFO,
                                       .semaphoreType = VK_SEMAPHORE_TYPE_TIMELINE};
     VkSemaphoreCreateInfo info = {.sType = VK_STRUCTURE_TYPE_SEMAPHORE_CREATE_INFO, .pNext = &type};
-    VkResult result = context->vk.vkCreateSemaphore(context->device, &info, NULL, &context->timeline);
+    VkResult result =
+        DML_MADE(context->vk.vkCreateSemaphore(context->device, &info, NULL, &context->timeline), &context->timeline);
     return result ? dml_vk_fail(NULL, result, "vkCreateSemaphore", status) : DML_OK;
 }
 
@@ -253,13 +266,16 @@ dml_code dml_context_create(VkPhysicalDevice physical, dml_context **result, dml
     context->physical = physical;
     context->lock = (dml_lock)DML_LOCK_INIT;
     vkGetPhysicalDeviceMemoryProperties(physical, &context->memory);
-    find_traits(physical, &context->offered);
-    dml_context_override(context);
-    dml_storages_init(context);
-
-    VkResult created = create_device(context);
-    if (created) {
-        dml_vk_fail(NULL, created, "vkCreateDevice", status);
+    extensions found = {false, false, false};
+    VkResult made = find_extensions(physical, &found);
+    if (!made) {
+        find_traits(physical, &found, &context->offered);
+        dml_context_override(context);
+        dml_storages_init(context);
+        made = create_device(context, found.portability);
+    }
+    if (made) {
+        dml_vk_fail(NULL, made, "vkCreateDevice", status);
         goto fail;
     }
     volkLoadDeviceTable(&context->vk, context->device);
@@ -270,14 +286,11 @@ dml_code dml_context_create(VkPhysicalDevice physical, dml_context **result, dml
     return DML_OK;
 fail:
     dml_context_destroy(context);
-    free(context);
     return status->code;
 }
 
-void dml_context_destroy(dml_context *context)
+void dml_context_close(dml_context *context)
 {
-    if (!context)
-        return;
     if (context->device) {
         dml_jobs_destroy(context);
         dml_storages_destroy(context);
@@ -286,6 +299,13 @@ void dml_context_destroy(dml_context *context)
         context->vk.vkDestroyDevice(context->device, NULL);
     }
     context->device = VK_NULL_HANDLE;
+}
+
+void dml_context_destroy(dml_context *context)
+{
+    if (context)
+        dml_context_close(context);
+    free(context);
 }
 
 dml_code dml_context_enter(dml_context *context, dml_status *status)

@@ -1,4 +1,5 @@
 /* The instance, the list of devices, and one context a device: made on first use, forgotten in a forked child. */
+#define _DEFAULT_SOURCE /* nanosleep */
 #define VOLK_IMPLEMENTATION
 #include "vk/context.h"
 
@@ -8,13 +9,13 @@
 
 #ifndef _WIN32
 #include <pthread.h>
+#include <time.h>
 #endif
 
-enum { MAX_DEVICES = 64 };
+enum { MAX_DEVICES = 64, CLOSE_MS = 10000 };
 
 static struct {
     dml_lock lock;
-    bool listed;   /* devices[] is filled in, or there is nothing to fill in */
     bool shut;     /* no more, the interpreter is exiting */
     VkInstance instance;
     dml_status status; /* why there are no devices */
@@ -23,6 +24,7 @@ static struct {
     dml_device_info devices[MAX_DEVICES];
     uint8_t uuid[MAX_DEVICES][VK_UUID_SIZE];
     dml_context *contexts[MAX_DEVICES];
+    uint64_t abandoned; /* by lost contexts, which count as one each */
 } state = {.lock = DML_LOCK_INIT};
 
 uint32_t dml_generation;
@@ -69,8 +71,18 @@ static void watch_forks(void)
     if (!watching)
         watching = pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child) == 0;
 }
+
+static void sleep_a_millisecond(void)
+{
+    nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+}
 #else
 static void watch_forks(void) {}
+
+static void sleep_a_millisecond(void)
+{
+    Sleep(1);
+}
 #endif
 
 /* --- the list -------------------------------------------------------------------------------------------------- */
@@ -161,9 +173,9 @@ static void add_device(VkPhysicalDevice physical)
     memcpy(state.uuid[to], uuid, VK_UUID_SIZE);
 }
 
+/* Where there is none it is tried again at the next call: memory may have been short, or a driver is installed now. */
 static void list_devices(void)
 {
-    state.listed = true;
     if (volkInitialize() != VK_SUCCESS) {
         dml_fail(&state.status, DML_NO_DEVICE, "the Vulkan loader is not installed; %s", install);
         return;
@@ -172,7 +184,7 @@ static void list_devices(void)
         dml_fail(&state.status, DML_NO_DEVICE, "the Vulkan loader is older than 1.2; %s", install);
         return;
     }
-    VkResult result = create_instance(&state.instance);
+    VkResult result = DML_MADE(create_instance(&state.instance), &state.instance);
     if (result == VK_SUCCESS) {
         volkLoadInstanceOnly(state.instance);
         VkPhysicalDevice physical[MAX_DEVICES];
@@ -183,16 +195,15 @@ static void list_devices(void)
     }
     if (state.count > 0)
         return;
-    if (result < 0 && result != VK_ERROR_INCOMPATIBLE_DRIVER && result != VK_ERROR_INITIALIZATION_FAILED) {
-        dml_vk_fail(NULL, result, "making a Vulkan instance", &state.status);
-        /* Out of memory may pass: try again at the next call. */
-        state.listed = false;
-        if (state.instance)
-            vkDestroyInstance(state.instance, NULL);
-        state.instance = NULL;
-    } else {
+    if (state.instance)
+        vkDestroyInstance(state.instance, NULL);
+    state.instance = NULL;
+    /* What the loader says of a manifest that it cannot read may be anything, out of memory too. */
+    if (result < 0 && result != VK_ERROR_INCOMPATIBLE_DRIVER && result != VK_ERROR_INITIALIZATION_FAILED)
+        dml_fail(&state.status, DML_NO_DEVICE, "no Vulkan driver could be loaded (%s; VK_LOADER_DEBUG=error tells more); %s",
+                 dml_vk_result_name(result), install);
+    else
         dml_fail(&state.status, DML_NO_DEVICE, "no Vulkan driver was found; %s", install);
-    }
 }
 
 /* With the lock held. */
@@ -201,9 +212,8 @@ static void ready(void)
     watch_forks();
     if (state.shut) {
         dml_fail(&state.status, DML_NO_DEVICE, "the interpreter is exiting");
-        state.listed = true;
         state.count = 0;
-    } else if (!state.listed) {
+    } else if (state.count == 0) {
         list_devices();
     }
 }
@@ -224,6 +234,25 @@ const dml_device_info *dml_vk_device(int index)
     return &state.devices[index];
 }
 
+static uint64_t abandoned_of(dml_context *context)
+{
+    dml_lock_take(&context->lock);
+    uint64_t count = context->abandoned;
+    dml_lock_give(&context->lock);
+    return count;
+}
+
+uint64_t dml_vk_abandoned(void)
+{
+    dml_lock_take(&state.lock);
+    uint64_t count = state.abandoned;
+    for (int i = 0; i < state.count; i++)
+        if (state.contexts[i])
+            count += abandoned_of(state.contexts[i]) + state.contexts[i]->lost;
+    dml_lock_give(&state.lock);
+    return count;
+}
+
 dml_code dml_vk_context(int index, dml_context **context, dml_status *status)
 {
     dml_code code = DML_OK;
@@ -237,8 +266,10 @@ dml_code dml_vk_context(int index, dml_context **context, dml_status *status)
                         state.devices[index].reason);
     } else {
         /* A lost device's context is abandoned: threads may still be looking at it. */
-        if (state.contexts[index] && state.contexts[index]->lost)
+        if (state.contexts[index] && state.contexts[index]->lost) {
+            state.abandoned += 1 + abandoned_of(state.contexts[index]);
             state.contexts[index] = NULL;
+        }
         if (!state.contexts[index])
             code = dml_context_create(state.physical[index], &state.contexts[index], status);
         *context = state.contexts[index];
@@ -256,7 +287,7 @@ static dml_code visit_contexts(dml_code (*visit)(dml_context *, dml_status *), d
     memcpy(contexts, state.contexts, sizeof contexts);
     dml_lock_give(&state.lock);
     dml_code code = DML_OK;
-    for (int i = 0; i < count; i++)
+    for (int i = 0; i < count && code != DML_INTERRUPTED; i++)
         if (contexts[i] && visit(contexts[i], status))
             code = status->code;
     return code;
@@ -274,10 +305,9 @@ static dml_code empty_pool(dml_context *context, dml_status *status)
     return status->code;
 }
 
-void dml_vk_empty_pools(void)
+dml_code dml_vk_empty_pools(dml_status *status)
 {
-    dml_status status = {.code = DML_OK};
-    visit_contexts(empty_pool, &status);
+    return visit_contexts(empty_pool, status);
 }
 
 bool dml_vk_override(const char *name, int64_t value)
@@ -291,28 +321,38 @@ bool dml_vk_override(const char *name, int64_t value)
     return known;
 }
 
+/* No more jobs from now on; whether those there were have come to their end, for which it waits, though not for ever. */
+static bool close_context(dml_context *context)
+{
+    bool busy = true;
+    for (int tries = 0; busy && tries < CLOSE_MS; tries++) {
+        dml_lock_take(&context->lock);
+        context->closed = true;
+        busy = context->in_flight > 0;
+        dml_lock_give(&context->lock);
+        if (busy)
+            sleep_a_millisecond();
+    }
+    dml_lock_take(&context->lock);
+    /* Another library may still look at memory that it was lent. */
+    bool exposed = dml_storages_exposed(context);
+    dml_lock_give(&context->lock);
+    return !busy && !context->lost && !exposed && abandoned_of(context) == 0 &&
+           context->vk.vkQueueWaitIdle(context->queue) == VK_SUCCESS;
+}
+
 void dml_vk_shutdown(void)
 {
     dml_lock_take(&state.lock);
     state.shut = true;
-    bool idle = true;
+    bool idle = state.abandoned == 0;
     for (int i = 0; i < state.count; i++) {
         dml_context *context = state.contexts[i];
-        if (!context)
-            continue;
-        dml_lock_take(&context->lock);
-        /* A daemon thread inside a call would find its device gone, another library the memory it was lent: what they use is left
-         * to the process' end. */
-        bool busy = context->in_flight > 0 || context->lost || dml_storages_exposed(context);
-        if (!busy)
-            busy = context->vk.vkQueueWaitIdle(context->queue) != VK_SUCCESS;
-        context->closed = true;
-        dml_lock_give(&context->lock);
-        if (busy)
+        /* A daemon thread inside a call would find its device gone: what it uses is left to the process' end. */
+        if (context && close_context(context))
+            dml_context_close(context);
+        else if (context)
             idle = false;
-        else
-            dml_context_destroy(context);
-        state.contexts[i] = NULL;
     }
     if (idle && state.instance)
         vkDestroyInstance(state.instance, NULL);

@@ -6,11 +6,17 @@
 #include <time.h>
 
 enum {
+    LISTEN_MS = 100, /* from asking whether to stop to asking again */
     ARENA_KEPT = 1024 * 1024, /* bytes of an idle job's arena */
     SPIN_BYTES = 256 * 1024   /* written by a submission that is waited for without sleeping */
 };
 
-#define SLEEP UINT64_C(1000000000) /* nanoseconds of one wait */
+static int64_t milliseconds(void)
+{
+    struct timespec now;
+    timespec_get(&now, TIME_UTC);
+    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
 
 static void destroy_job(dml_context *context, dml_job *job)
 {
@@ -43,7 +49,7 @@ static VkResult create_handles(dml_context *context, dml_job *job)
     VkCommandPoolCreateInfo pool = {.sType = VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO,
                                     .flags = VK_COMMAND_POOL_CREATE_TRANSIENT_BIT,
                                     .queueFamilyIndex = context->traits.queue_family};
-    VkResult result = context->vk.vkCreateCommandPool(context->device, &pool, NULL, &job->pool);
+    VkResult result = DML_MADE(context->vk.vkCreateCommandPool(context->device, &pool, NULL, &job->pool), &job->pool);
     if (result)
         return result;
     VkCommandBufferAllocateInfo commands = {.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO,
@@ -54,7 +60,7 @@ static VkResult create_handles(dml_context *context, dml_job *job)
     if (result)
         return result;
     VkFenceCreateInfo fence = {.sType = VK_STRUCTURE_TYPE_FENCE_CREATE_INFO};
-    result = context->vk.vkCreateFence(context->device, &fence, NULL, &job->fence);
+    result = DML_MADE(context->vk.vkCreateFence(context->device, &fence, NULL, &job->fence), &job->fence);
     if (result)
         return result;
     const VkDescriptorPoolSize sizes[] = {{VK_DESCRIPTOR_TYPE_STORAGE_BUFFER, 3 * DML_MAX_PIECES},
@@ -63,7 +69,7 @@ static VkResult create_handles(dml_context *context, dml_job *job)
                                        .maxSets = DML_MAX_PIECES,
                                        .poolSizeCount = 2,
                                        .pPoolSizes = sizes};
-    return context->vk.vkCreateDescriptorPool(context->device, &sets, NULL, &job->sets);
+    return DML_MADE(context->vk.vkCreateDescriptorPool(context->device, &sets, NULL, &job->sets), &job->sets);
 }
 
 dml_code dml_job_take(dml_context *context, dml_job **result, dml_status *status)
@@ -93,6 +99,7 @@ dml_code dml_job_take(dml_context *context, dml_job **result, dml_status *status
             return dml_vk_fail(context, made, "making a command buffer", status);
         }
     }
+    job->listener = (dml_listener){false, milliseconds()};
     *result = job;
     return DML_OK;
 }
@@ -121,6 +128,9 @@ dml_code dml_job_begin(dml_context *context, dml_job *job, dml_status *status)
 typedef struct goal {
     VkFence fence;
     uint64_t serial;
+    bool briefly; /* it will not take long */
+    bool leaves;  /* as soon as the caller wants to stop; else when it is reached */
+    dml_listener *listener;
 } goal;
 
 static VkResult wait_once(dml_context *context, const goal *goal, uint64_t timeout)
@@ -134,11 +144,28 @@ static VkResult wait_once(dml_context *context, const goal *goal, uint64_t timeo
     return context->vk.vkWaitSemaphores(context->device, &info, timeout);
 }
 
-/* Waiting in a loop that never sleeps costs half of what sleeping does; so wait like that for a little while, where little is to
- * be done. Where there is much, a driver that computes on the CPU has better use for this core. */
-static VkResult wait_for(dml_context *context, const goal *goal, bool briefly)
+static bool (*interrupted)(void);
+
+void dml_vk_listen(bool (*function)(void))
 {
-    const long spin_ns = briefly ? 200000 : 0;
+    interrupted = function;
+}
+
+/* Asks whether the caller wants to stop, if that was not asked just now. */
+static void listen(dml_listener *listener)
+{
+    int64_t now = milliseconds();
+    if (!interrupted || (now >= listener->listened && now < listener->listened + LISTEN_MS))
+        return;
+    listener->interrupted |= interrupted();
+    listener->listened = now;
+}
+
+/* Waiting in a loop that never sleeps costs half of what sleeping does; so wait like that for a little while, where little is to
+ * be done. Where there is much, or others wait too, a driver that computes on the CPU has better use for this core. */
+static VkResult wait_for(dml_context *context, const goal *goal)
+{
+    const long spin_ns = goal->briefly ? 200000 : 0;
     struct timespec start, now;
     timespec_get(&start, TIME_UTC);
     VkResult result;
@@ -146,8 +173,16 @@ static VkResult wait_for(dml_context *context, const goal *goal, bool briefly)
         result = wait_once(context, goal, 0);
         timespec_get(&now, TIME_UTC);
     } while (result == VK_TIMEOUT && now.tv_sec == start.tv_sec && now.tv_nsec - start.tv_nsec < spin_ns);
-    while (result == VK_TIMEOUT)
-        result = wait_once(context, goal, SLEEP);
+    while (result == VK_TIMEOUT && !(goal->leaves && goal->listener->interrupted)) {
+        result = wait_once(context, goal, LISTEN_MS * UINT64_C(1000000));
+        listen(goal->listener);
+    }
+    if (result && result != VK_TIMEOUT && result != VK_ERROR_DEVICE_LOST) {
+        /* No memory for waiting, say. What is asked for has been submitted; there is another way to wait for it. */
+        dml_lock_take(&context->lock);
+        result = context->vk.vkQueueWaitIdle(context->queue);
+        dml_lock_give(&context->lock);
+    }
     return result;
 }
 
@@ -172,9 +207,31 @@ static VkResult submit(dml_context *context, dml_job *job, const void *next, VkF
                          .pCommandBuffers = &job->commands,
                          .signalSemaphoreCount = next != NULL,
                          .pSignalSemaphores = &context->timeline};
+    job->alone = context->in_flight == 1 && !context->queued_first;
     for (int i = 0; i < job->pieces; i++)
         context->counts[job->slots[i].pipeline ? job->slots[i].pipeline->kernel : DML_KERNEL_COPY]++;
     return context->vk.vkQueueSubmit(context->queue, 1, &info, fence);
+}
+
+/* The device may still be using the job, and all it holds: none of it is ever touched again. */
+static dml_code abandon(dml_context *context, dml_job *job, dml_status *status)
+{
+    job->abandoned = true;
+    status->in_use = 1;
+    dml_lock_take(&context->lock);
+    context->abandoned++;
+    context->in_flight--;
+    /* When its storages may be freed cannot be told any more, so none of this context's ever will be. */
+    if (job->after_others)
+        context->lost = true;
+    dml_lock_give(&context->lock);
+    return status->code;
+}
+
+/* After these nothing was submitted; after others nobody knows. */
+static bool nothing_submitted(VkResult result)
+{
+    return result == VK_ERROR_OUT_OF_HOST_MEMORY || result == VK_ERROR_OUT_OF_DEVICE_MEMORY;
 }
 
 static void mark_storage(dml_storage *storage, uint64_t serial)
@@ -206,7 +263,10 @@ dml_code dml_job_queue(dml_context *context, dml_job *job, dml_status *status)
         context->in_flight--;
     }
     dml_lock_give(&context->lock);
-    return result ? dml_vk_fail(context, result, "vkQueueSubmit", status) : DML_OK;
+    if (!result)
+        return DML_OK;
+    dml_vk_fail(context, result, "vkQueueSubmit", status);
+    return nothing_submitted(result) ? status->code : abandon(context, job, status);
 }
 
 void dml_vk_counts(dml_context *context, uint64_t counts[DML_KERNEL_COUNT])
@@ -229,35 +289,39 @@ void dml_job_reset(dml_context *context, dml_job *job)
     job->pieces = 0;
     job->bytes = 0;
     job->arena_used = 0;
-    context->vk.vkResetDescriptorPool(context->device, job->sets, 0);
-    context->vk.vkResetCommandPool(context->device, job->pool, 0);
+    if (!job->broken)
+        job->broken = context->vk.vkResetDescriptorPool(context->device, job->sets, 0);
+    if (!job->broken)
+        job->broken = context->vk.vkResetCommandPool(context->device, job->pool, 0);
 }
 
 dml_code dml_job_flush(dml_context *context, dml_job *job, dml_status *status)
 {
     VkResult result = end_commands(context, job);
-    if (result == VK_SUCCESS) {
-        dml_lock_take(&context->lock);
-        result = submit(context, job, NULL, job->fence);
-        dml_lock_give(&context->lock);
-    }
     if (result)
-        return dml_vk_fail(context, result, "vkQueueSubmit", status);
-    result = wait_for(context, &(goal){job->fence, 0}, job->bytes <= SPIN_BYTES);
+        return dml_vk_fail(context, result, "vkEndCommandBuffer", status);
+    dml_lock_take(&context->lock);
+    result = submit(context, job, NULL, job->fence);
+    dml_lock_give(&context->lock);
     if (result) {
-        job->abandoned = true;
-        dml_vk_fail(context, result, "waiting for the device", status);
-        /* When its storages may be freed cannot be told any more, so none of this context's ever will be. */
-        context->lost = context->lost || job->after_others;
-        status->in_use = 1;
-        return status->code;
+        dml_vk_fail(context, result, "vkQueueSubmit", status);
+        return nothing_submitted(result) ? status->code : abandon(context, job, status);
     }
-    context->vk.vkResetFences(context->device, 1, &job->fence);
+    bool briefly = job->bytes <= SPIN_BYTES && job->alone;
+    result = wait_for(context, &(goal){.fence = job->fence, .briefly = briefly, .listener = &job->listener});
+    if (result) {
+        dml_vk_fail(context, result, "waiting for the device", status);
+        return abandon(context, job, status);
+    }
+    job->broken = context->vk.vkResetFences(context->device, 1, &job->fence);
     dml_job_reset(context, job);
-    return DML_OK;
+    listen(&job->listener);
+    if (job->listener.interrupted)
+        return dml_fail(status, DML_INTERRUPTED, "interrupted");
+    return job->broken ? dml_vk_fail(context, job->broken, "resetting a command buffer", status) : DML_OK;
 }
 
-/* What it keeps is bounded. */
+/* What an idle job need not keep. */
 static void shrink(dml_context *context, dml_job *job)
 {
     if (job->arena.size > ARENA_KEPT)
@@ -267,18 +331,28 @@ static void shrink(dml_context *context, dml_job *job)
             dml_buffer_destroy(context, &job->staging[i]);
 }
 
+/* Makes a job that was reset one of the idle ones, if it is good for anything. */
+static void keep_idle(dml_context *context, dml_job *job)
+{
+    if (job->broken) {
+        destroy_job(context, job);
+        return;
+    }
+    shrink(context, job);
+    dml_lock_take(&context->lock);
+    job->next = context->idle;
+    context->idle = job;
+    dml_lock_give(&context->lock);
+}
+
 void dml_job_finish(dml_context *context, dml_job *job)
 {
     if (job->abandoned)
         return;
     if (job->pieces > 0)
         dml_job_reset(context, job);
-    shrink(context, job);
-    dml_lock_take(&context->lock);
-    job->next = context->idle;
-    context->idle = job;
-    context->in_flight--;
-    dml_lock_give(&context->lock);
+    keep_idle(context, job);
+    dml_context_leave(context);
 }
 
 /* --- what is queued ---------------------------------------------------------------------------------------------- */
@@ -305,11 +379,7 @@ void dml_jobs_reap(dml_context *context)
         dml_job *job = done;
         done = job->next;
         dml_job_reset(context, job);
-        shrink(context, job);
-        dml_lock_take(&context->lock);
-        job->next = context->idle;
-        context->idle = job;
-        dml_lock_give(&context->lock);
+        keep_idle(context, job);
     }
 }
 
@@ -323,8 +393,12 @@ dml_code dml_jobs_wait(dml_context *context, uint64_t serial, dml_status *status
     dml_lock_give(&context->lock);
     if (done)
         return DML_OK;
-    VkResult result = wait_for(context, &(goal){VK_NULL_HANDLE, serial}, last);
+    dml_listener listener = {false, milliseconds()};
+    VkResult result =
+        wait_for(context, &(goal){.serial = serial, .briefly = last, .leaves = true, .listener = &listener});
     dml_jobs_reap(context);
+    if (listener.interrupted)
+        return dml_fail(status, DML_INTERRUPTED, "interrupted");
     if (result)
         return dml_vk_fail(context, result, "waiting for the device", status);
     dml_storages_trim(context, context->kept_bound);

@@ -23,6 +23,11 @@ typedef struct dml_slot {
     dml_pipeline *pipeline;
 } dml_slot;
 
+typedef struct dml_listener {
+    bool interrupted; /* the caller wants to stop */
+    int64_t listened; /* when that was asked last, in milliseconds */
+} dml_listener;
+
 struct dml_job {
     dml_job *next;
     uint64_t serial; /* of one that is queued */
@@ -35,7 +40,10 @@ struct dml_job {
     uint64_t arena_used;
     dml_buffer staging[2]; /* source and destination, where imports fail; one piece at a time */
     uint64_t bytes; /* of all pieces' destinations */
-    bool abandoned; /* the device may still be using it: never touched again */
+    bool alone;     /* no other job was in flight when it was submitted */
+    bool abandoned;   /* the device may still be using it: never touched again */
+    VkResult broken;  /* of a reset that failed: never used again */
+    dml_listener listener;
     int pieces;
     dml_slot slots[DML_MAX_PIECES];
     dml_place src, dst;

@@ -17,7 +17,7 @@ static VkResult create_shader(dml_context *context, const uint32_t *code, size_t
 {
     VkShaderModuleCreateInfo info = {
         .sType = VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO, .codeSize = size, .pCode = code};
-    return context->vk.vkCreateShaderModule(context->device, &info, NULL, shader);
+    return DML_MADE(context->vk.vkCreateShaderModule(context->device, &info, NULL, shader), shader);
 }
 
 static VkResult create_layouts(dml_context *context)
@@ -31,13 +31,15 @@ static VkResult create_layouts(dml_context *context)
     VkDescriptorSetLayoutCreateInfo set = {.sType = VK_STRUCTURE_TYPE_DESCRIPTOR_SET_LAYOUT_CREATE_INFO,
                                            .bindingCount = DML_BINDINGS,
                                            .pBindings = bindings};
-    VkResult result = context->vk.vkCreateDescriptorSetLayout(context->device, &set, NULL, &context->set_layout);
+    VkResult result = DML_MADE(
+        context->vk.vkCreateDescriptorSetLayout(context->device, &set, NULL, &context->set_layout), &context->set_layout);
     if (result)
         return result;
     VkPipelineLayoutCreateInfo layout = {.sType = VK_STRUCTURE_TYPE_PIPELINE_LAYOUT_CREATE_INFO,
                                          .setLayoutCount = 1,
                                          .pSetLayouts = &context->set_layout};
-    return context->vk.vkCreatePipelineLayout(context->device, &layout, NULL, &context->layout);
+    return DML_MADE(context->vk.vkCreatePipelineLayout(context->device, &layout, NULL, &context->layout),
+                    &context->layout);
 }
 
 dml_code dml_kernels_init(dml_context *context, dml_status *status)

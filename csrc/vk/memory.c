@@ -1,6 +1,7 @@
 /* Buffers: the device's own, and host memory imported without a copy. */
 #include "vk/context.h"
 
+#include <stdio.h>
 #include <string.h>
 
 /* Property flags a kind must have, and would like to have. */
@@ -59,7 +60,7 @@ static VkResult create_handle(dml_context *context, uint64_t size, const void *n
     buffer->size = size;
     VkBufferCreateInfo info = {
         .sType = VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO, .pNext = next, .size = size, .usage = DML_BUFFER_USAGE};
-    return context->vk.vkCreateBuffer(context->device, &info, NULL, &buffer->handle);
+    return DML_MADE(context->vk.vkCreateBuffer(context->device, &info, NULL, &buffer->handle), &buffer->handle);
 }
 
 static VkResult allocate(dml_context *context, uint64_t size, int64_t type, const void *next, dml_buffer *buffer)
@@ -68,7 +69,8 @@ static VkResult allocate(dml_context *context, uint64_t size, int64_t type, cons
                                  .pNext = next,
                                  .allocationSize = size,
                                  .memoryTypeIndex = (uint32_t)type};
-    VkResult result = context->vk.vkAllocateMemory(context->device, &info, NULL, &buffer->memory);
+    VkResult result =
+        DML_MADE(context->vk.vkAllocateMemory(context->device, &info, NULL, &buffer->memory), &buffer->memory);
     if (result == VK_SUCCESS)
         result = context->vk.vkBindBufferMemory(context->device, buffer->handle, buffer->memory, 0);
     return result;
@@ -77,6 +79,7 @@ static VkResult allocate(dml_context *context, uint64_t size, int64_t type, cons
 dml_code dml_buffer_create(dml_context *context, uint64_t size, dml_memory_kind kind, dml_buffer *buffer,
                            dml_status *status)
 {
+    char text[64];
     const char *doing = "vkCreateBuffer";
     bool mapped = true;
     VkResult result = create_handle(context, size, NULL, buffer);
@@ -86,7 +89,8 @@ dml_code dml_buffer_create(dml_context *context, uint64_t size, dml_memory_kind 
         int64_t type = kind == DML_MEMORY_DEVICE
                            ? dml_storage_type(context, needs.memoryTypeBits, &mapped)
                            : find_type(context, needs.memoryTypeBits, kinds[kind].must, kinds[kind].like);
-        doing = "allocating device memory";
+        snprintf(text, sizeof text, "allocating %llu bytes of device memory", (unsigned long long)needs.size);
+        doing = text;
         result = type < 0 ? VK_ERROR_OUT_OF_DEVICE_MEMORY : allocate(context, needs.size, type, NULL, buffer);
     }
     if (result == VK_SUCCESS && mapped) {

@@ -175,8 +175,11 @@ static dml_code create(dml_context *context, uint64_t size, dml_storage **result
     if (code && (code == DML_OUT_OF_DEVICE_MEMORY || status->result == VK_ERROR_TOO_MANY_OBJECTS) &&
         size <= context->traits.max_buffer) {
         /* What nobody uses may be just enough. */
-        if (!dml_jobs_wait(context, UINT64_MAX, status))
-            dml_storages_trim(context, 0);
+        if (dml_jobs_wait(context, UINT64_MAX, status)) {
+            free(storage);
+            return status->code;
+        }
+        dml_storages_trim(context, 0);
         code = allocate(context, size, &storage->buffer, status);
         if (code == DML_OUT_OF_DEVICE_MEMORY) {
             int vk_result = status->result;

@@ -71,8 +71,8 @@ dml_code dml_vk_wait(dml_context *context, dml_status *status);
 /* Waits for everything on every device that was used; the status is that of the last to fail. */
 dml_code dml_vk_wait_all(dml_status *status);
 
-/* Gives back to the devices all that is kept for the next storages, which waits for what is queued. */
-void dml_vk_empty_pools(void);
+/* Gives back to the devices all that is kept for the next storages, which waits for what is queued; fails as dml_vk_wait_all does. */
+dml_code dml_vk_empty_pools(dml_status *status);
 
 typedef struct dml_memory_bytes {
     uint64_t used;      /* in storages */
@@ -100,6 +100,13 @@ dml_code dml_vk_run(dml_context *context, const dml_plan *plan, dml_place src, d
 dml_code dml_vk_clamp_lengths(dml_context *context, dml_storage *lengths, int64_t count, int item, bool is_signed,
                               int64_t extent, dml_status *status);
 
+/* Sets what is asked every now and then during a call, on its thread, whether to stop. The call then ends with
+ * DML_INTERRUPTED, but not before the device is idle. */
+void dml_vk_listen(bool (*interrupted)(void));
+
+/* What was given up because a device may still be using it: jobs with all that they hold, and contexts of lost devices. */
+uint64_t dml_vk_abandoned(void);
+
 /* For tests: makes every device, from now on, look as if it offered less. Values above what a device has, or -1, leave it as it is.
  * `name` is one of the traits listed in device.c, or "kernel", which picks a kernel wherever it can do the work.
  * False for a name that is none. */
@@ -111,8 +118,8 @@ void dml_vk_counts(dml_context *context, uint64_t counts[DML_KERNEL_COUNT]);
 /* Submits one work group with nothing to do, and waits: what any call costs at least. For the benchmark. */
 dml_code dml_vk_run_nothing(dml_context *context, dml_status *status);
 
-/* Waits for calls in flight and destroys all contexts and the instance. Called once, at exit; what is asked for after that
- * fails with DML_NO_DEVICE. */
+/* Waits for calls in flight, but not for ever, and destroys all contexts and the instance. Called once, at exit; what is
+ * asked for after that fails with DML_NO_DEVICE. */
 void dml_vk_shutdown(void);
 
 /* Name of a VkResult, "VK_ERROR_DEVICE_LOST"; NULL for 0. */

@@ -95,3 +95,31 @@ def test_torch_holds_a_result_of_queued_work(device):
     tensor = torch.from_dlpack(b.__dlpack__(dl_device=(1, 0), max_version=(1, 0)))
     del b
     assert np.array_equal(tensor.numpy(), x[:, ::-1])
+
+
+class Mirrored(torch.utils.data.Dataset):
+    """Each item is the result of a call in a worker process."""
+
+    def __init__(self, device):
+        self.device = device
+
+    def __len__(self):
+        return 12
+
+    def __getitem__(self, k):
+        x = np.full((64, 1024), k, np.uint8)
+        x[:, 0] = 99
+        return torch.from_numpy(dmlops.slice(x, [0, 0], [64, 1024], [1, -1], device=self.device))
+
+
+@pytest.mark.parametrize("method", ["fork", "spawn"])
+def test_data_loader_with_workers(device, method):
+    """Also when the parent has used its device before the workers are forked."""
+    data = Mirrored(device)
+    assert data[3][0, -1] == 99
+    loader = torch.utils.data.DataLoader(data, batch_size=3, num_workers=2, multiprocessing_context=method)
+    for _ in range(2):
+        batches = list(loader)
+        assert [int(batch[0, 0, 0]) for batch in batches] == [0, 3, 6, 9]
+        assert all((batch[:, :, -1] == 99).all() for batch in batches)
+    assert data[3][0, -1] == 99
