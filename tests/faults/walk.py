@@ -44,7 +44,7 @@ CALLS = [
     ("depth_to_space", (IMAGE, 2), {"order": "CRD"}),
     ("space_to_depth", (IMAGE, 2), {"layout": "NCHW"}),
 ]
-TRAITS = ["host_import", "staging", "window", "kernel"]
+TRAITS = ["mapped", "host_import", "staging", "window", "kernel"]
 
 
 class Broken(Exception):
@@ -101,13 +101,36 @@ class Run:
         if not np.array_equal(self.attempt(call), X[::-1]):
             raise Broken("wrong bytes in place")
 
+    def resident(self):
+        """A chain on the device: uploads, queued steps, lengths there, an assignment by way of a copy, downloads."""
+        expected = reference.reverse_subsequences(X[::-1, ::-1], LENGTHS, 1)
+        expected[:20] = expected[12:].copy()
+
+        def chain():
+            a = dmlops.asarray(X)
+            b = dmlops.slice(a[::-1], [0, 0], [32, 4096], [1, -1])
+            a = dmlops.reverse_subsequences(b, dmlops.asarray(LENGTHS), 1)
+            a[:20] = a[12:]
+            a.wait()
+            if a[..., ::-1].numpy().tobytes() != expected[:, ::-1].tobytes():
+                raise Broken("wrong bytes of a view")
+            return a.numpy()
+
+        if self.attempt(chain).tobytes() != expected.tobytes():
+            raise Broken("wrong bytes of a chain")
+
     def scenario(self):
         self.attempt(dmlops.devices)
         for call in CALLS:
             self.operate(*call)
         self.in_place()
+        self.resident()
+        _core._override("mapped", 0)
+        self.resident()
         _core._override("host_import", 0)  # by way of staging memory
         self.operate(*CALLS[0])
+        self.resident()
+        _core._override("mapped", -1)
         _core._override("staging", 40_000)  # in several submissions
         self.operate(*CALLS[3])
         _core._override("host_import", -1)
@@ -115,6 +138,7 @@ class Run:
         self.operate(*CALLS[0])
         for name in TRAITS:
             _core._override(name, -1)
+        dmlops.synchronize()
         dmlops.memory_info()
         dmlops.empty_cache()
 
