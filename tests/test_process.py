@@ -131,6 +131,7 @@ for _ in range(12):
 INTERRUPT = USE + """
 import os, signal, sys, threading, time
 from dmlops import _core
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background jobs ignore it
 big = np.arange(800_000, dtype=np.uint32).reshape(100, 8000)
 use()
 before = sum(_core._counts(None))
@@ -180,6 +181,26 @@ assert sum(_core._counts(None)) < before + 50, "it went on to the end"
 assert _core._abandoned() == 0 and sys.getrefcount(big) == references
 use()
 """, env=faults.environment(library, slow=100))
+
+
+def test_keyboard_interrupt_while_an_array_is_waited_for(library):
+    """At once: what is queued needs nobody to wait for it."""
+    support.run_python(USE + """
+import os, signal, threading, time
+signal.signal(signal.SIGINT, signal.default_int_handler)
+a = dmlops.asarray(x)
+for wait in (lambda b: b.numpy(), lambda b: b.wait(), lambda b: dmlops.synchronize(), lambda b: dmlops.empty_cache()):
+    b = dmlops.slice(a, [0, 0], [20, 1000], [1, -1])
+    start = time.monotonic()
+    threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT)).start()
+    try:
+        wait(b)
+    except KeyboardInterrupt:
+        assert time.monotonic() < start + 1.9, "it waited to the end"
+    else:
+        raise SystemExit("no KeyboardInterrupt")
+    assert np.array_equal(b.numpy(), x[:, ::-1])
+""", env=faults.environment(library, slow=2000))
 
 
 def test_a_signal_whose_handler_does_not_raise_changes_nothing(library):

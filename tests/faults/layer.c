@@ -229,8 +229,6 @@ DOES(vkEndCommandBuffer, (VkCommandBuffer c), (c))
 DOES(vkResetFences, (VkDevice d, uint32_t n, const VkFence *f), (d, n, f))
 DOES(vkResetDescriptorPool, (VkDevice d, VkDescriptorPool p, VkDescriptorPoolResetFlags f), (d, p, f))
 WAITS(vkGetFenceStatus, (VkDevice d, VkFence f), (d, f))
-WAITS(vkWaitSemaphores, (VkDevice d, const VkSemaphoreWaitInfo *i, uint64_t t), (d, i, t))
-WAITS(vkGetSemaphoreCounterValue, (VkDevice d, VkSemaphore s, uint64_t *v), (d, s, v))
 WAITS(vkQueueWaitIdle, (VkQueue q), (q))
 WAITS(vkDeviceWaitIdle, (VkDevice d), (d))
 
@@ -262,6 +260,28 @@ LAYER(vkQueueSubmit)(VkQueue queue, uint32_t count, const VkSubmitInfo *infos, V
     submitted++;
     clock_gettime(CLOCK_MONOTONIC, &submitted_at);
     VkResult result = mode == FAULT_INSTEAD ? fault.result : next.vkQueueSubmit(queue, count, infos, fence);
+    return mode == FAULT_AFTER ? fault.result : result;
+}
+
+LAYER(vkWaitSemaphores)(VkDevice device, const VkSemaphoreWaitInfo *info, uint64_t timeout)
+{
+    if (fault.lost)
+        return VK_ERROR_DEVICE_LOST;
+    if (!finished(timeout))
+        return VK_TIMEOUT;
+    fault_mode mode = fault_fires("vulkan", "vkWaitSemaphores", true);
+    VkResult result = mode == FAULT_INSTEAD ? fault.result : next.vkWaitSemaphores(device, info, timeout);
+    return mode == FAULT_AFTER ? fault.result : result;
+}
+
+LAYER(vkGetSemaphoreCounterValue)(VkDevice device, VkSemaphore semaphore, uint64_t *value)
+{
+    if (fault.lost)
+        return VK_ERROR_DEVICE_LOST;
+    fault_mode mode = fault_fires("vulkan", "vkGetSemaphoreCounterValue", true);
+    VkResult result = mode == FAULT_INSTEAD ? fault.result : next.vkGetSemaphoreCounterValue(device, semaphore, value);
+    if (result == VK_SUCCESS && *value > 0 && !finished(0))
+        --*value; /* as if it still were at its last submission */
     return mode == FAULT_AFTER ? fault.result : result;
 }
 
