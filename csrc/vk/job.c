@@ -105,20 +105,13 @@ dml_code dml_job_begin(dml_context *context, dml_job *job, dml_status *status)
     return result ? dml_vk_fail(context, result, "vkBeginCommandBuffer", status) : DML_OK;
 }
 
-static bool (*interrupted)(void);
-
-void dml_vk_listen(bool (*function)(void))
-{
-    interrupted = function;
-}
-
 /* Asks whether the caller wants to stop, if that was not asked just now. */
 static void listen(dml_job *job)
 {
     int64_t now = milliseconds();
-    if (!interrupted || (now >= job->listened && now < job->listened + LISTEN_MS))
+    if (!dml_interrupted || (now >= job->listened && now < job->listened + LISTEN_MS))
         return;
-    job->interrupted |= interrupted();
+    job->interrupted |= dml_interrupted();
     job->listened = now;
 }
 
