@@ -22,5 +22,8 @@ def test_any_bytes(data, vulkan):
 
 
 def test_the_bytes_reach_every_operator_and_most_succeed_somewhere():
-    reached = {(fuzz.arguments(fuzz.Choices(path.read_bytes()))[0], type(fuzz.attempt(path.read_bytes(), "host")) is tuple) for path in CORPUS}
+    reached = {
+        (fuzz.arguments(fuzz.Choices(path.read_bytes()))[0], type(fuzz.attempt(path.read_bytes(), "host")) is tuple)
+        for path in CORPUS
+    }
     assert len(reached) == 8, reached

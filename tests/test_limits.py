@@ -1,5 +1,6 @@
 """What is too much is refused with its size, before half of it is allocated; what is merely much is done."""
 
+import os
 import re
 import sys
 
@@ -71,7 +72,7 @@ before, references = resident(), [sys.getrefcount(o) for o in (empty, tiny, leng
 for _ in range(ROUNDS):
     round()
 grown = resident() - before
-assert grown < 4 << 20, f"{grown} bytes more after {ROUNDS} rounds"
+assert HOARDS or grown < 4 << 20, f"{grown} bytes more after {ROUNDS} rounds"
 after = [sys.getrefcount(o) for o in (empty, tiny, lengths, None, dmlops.slice)]
 assert all(abs(a - b) < 20 for a, b in zip(references, after)), (references, after)
 """
@@ -79,7 +80,9 @@ assert all(abs(a - b) < 20 for a, b in zip(references, after)), (references, aft
 
 @pytest.mark.parametrize("rounds", [2000, pytest.param(250_000, marks=[pytest.mark.soak, pytest.mark.timeout(3600)])])
 def test_very_many_tiny_calls(rounds, device):
-    support.run_python(f"DEVICE, ROUNDS = {device!r}, {rounds}\n" + RSS, timeout=3500)
+    # The address sanitizer and the validation layer keep much of what is freed.
+    hoards = bool(support.VALIDATION or os.environ.get("ASAN_OPTIONS"))
+    support.run_python(f"DEVICE, ROUNDS, HOARDS = {device!r}, {rounds}, {hoards}\n" + RSS, timeout=3500)
 
 
 LARGE = """

@@ -1,7 +1,6 @@
 """Devices that offer less, or something else, than the one at hand: the operators conform on each of them, or the device
 is refused, by the name of what it lacks. A layer in front of the driver plays them (tests/faults/odd.c)."""
 
-import json
 import os
 import pathlib
 
@@ -108,14 +107,32 @@ def test_what_a_device_must_have_is_named_where_it_is_missing(lacks, said, libra
 # --- several ----------------------------------------------------------------------------------------------------
 
 
-def test_several_devices(tmp_path, library):
-    """Two of the same name are two devices, each with a context of its own; a name that fits both means the better."""
-    driver = pathlib.Path(os.environ["VK_DRIVER_FILES"].split(os.pathsep)[0])
-    manifest = json.loads(driver.read_text())
+@pytest.fixture(scope="module")
+def two_drivers(tmp_path_factory, library):
+    """A function of what is odd, for the environment of a machine with the driver installed twice."""
+    folder = tmp_path_factory.mktemp("drivers")
+    manifest = pathlib.Path(support.driver()).read_text()
     for name in ("one.json", "two.json"):
-        (tmp_path / name).write_text(json.dumps(manifest))
-    both = os.pathsep.join(str(tmp_path / name) for name in ("one.json", "two.json"))
-    environment = faults.environment(library, distinct=1) | {"VK_DRIVER_FILES": both, "VK_ICD_FILENAMES": both}
+        (folder / name).write_text(manifest)
+    both = os.pathsep.join(str(folder / name) for name in ("one.json", "two.json"))
+    return lambda **odd: faults.environment(library, **odd) | {"VK_DRIVER_FILES": both, "VK_ICD_FILENAMES": both}
+
+
+TYPES = "import dmlops; print(*(device.type for device in dmlops.devices()))"
+
+
+def test_the_better_device_comes_first(two_drivers):
+    said = support.run_python(TYPES, env=two_drivers(distinct=1, second_discrete=1)).stdout
+    assert said == "discrete cpu host\n"
+
+
+def test_of_one_device_offered_twice_the_better_stays(two_drivers):
+    assert support.run_python(TYPES, env=two_drivers(second_discrete=1)).stdout == "discrete host\n"
+    assert support.run_python(TYPES, env=two_drivers()).stdout == "cpu host\n"
+
+
+def test_several_devices(two_drivers):
+    """Two of the same name are two devices, each with a context of its own; a name that fits both means the better."""
     support.run_python(
         """
 import dmlops, numpy as np
@@ -133,5 +150,5 @@ assert sum(_core._counts(0)) == 4 and sum(_core._counts(1)) == 2, (_core._counts
 with ThreadPoolExecutor(8) as pool:
     assert all(pool.map(mirror, [0, 1] * 40))
 """,
-        env=environment,
+        env=two_drivers(distinct=1),
     )

@@ -191,7 +191,7 @@ static int module_exec(PyObject *module)
     if (dml_errors_init(state, module) < 0 || dml_device_init(state, module) < 0 ||
         dml_memory_init(state, module) < 0 || dml_device_array_init(state, module) < 0)
         return -1;
-    dml_vk_listen(interrupted);
+    dml_vk_open(interrupted);
     return register_shutdown(module);
 }
 

@@ -108,6 +108,9 @@ struct dml_context {
     dml_pipeline *pipelines[DML_MAX_PIPELINES];
 };
 
+/* What dml_vk_open was given. */
+extern bool (*dml_interrupted)(void);
+
 /* Around a call that makes something: a failed one may leave anything in its handle. */
 #define DML_MADE(result, handle) dml_made((result), (handle), sizeof *(handle))
 static inline VkResult dml_made(VkResult result, void *handle, size_t size)
@@ -117,7 +120,7 @@ static inline VkResult dml_made(VkResult result, void *handle, size_t size)
     return result;
 }
 
-/* VkResult -> status. `doing` is what failed, "vkQueueSubmit". Marks a lost device. */
+/* results.c: VkResult -> status. `doing` is what failed, "vkQueueSubmit". Marks a lost device. */
 dml_code dml_vk_fail(dml_context *context, VkResult result, const char *doing, dml_status *status);
 
 /* device.c: why a physical device will not do (an empty reason if it will), and the context of one that does. */

@@ -144,20 +144,13 @@ static VkResult wait_once(dml_context *context, const goal *goal, uint64_t timeo
     return context->vk.vkWaitSemaphores(context->device, &info, timeout);
 }
 
-static bool (*interrupted)(void);
-
-void dml_vk_listen(bool (*function)(void))
-{
-    interrupted = function;
-}
-
 /* Asks whether the caller wants to stop, if that was not asked just now. */
 static void listen(dml_listener *listener)
 {
     int64_t now = milliseconds();
-    if (!interrupted || (now >= listener->listened && now < listener->listened + LISTEN_MS))
+    if (!dml_interrupted || (now >= listener->listened && now < listener->listened + LISTEN_MS))
         return;
-    listener->interrupted |= interrupted();
+    listener->interrupted |= dml_interrupted();
     listener->listened = now;
 }
 

@@ -100,9 +100,9 @@ dml_code dml_vk_run(dml_context *context, const dml_plan *plan, dml_place src, d
 dml_code dml_vk_clamp_lengths(dml_context *context, dml_storage *lengths, int64_t count, int item, bool is_signed,
                               int64_t extent, dml_status *status);
 
-/* Sets what is asked every now and then during a call, on its thread, whether to stop. The call then ends with
- * DML_INTERRUPTED, but not before the device is idle. */
-void dml_vk_listen(bool (*interrupted)(void));
+/* Before all others, and before there are threads that fork: touches no Vulkan. `interrupted` is asked every now and then
+ * during a call, on its thread, whether to stop; the call then ends with DML_INTERRUPTED, but not before the device is idle. */
+void dml_vk_open(bool (*interrupted)(void));
 
 /* What was given up because a device may still be using it: jobs with all that they hold, and contexts of lost devices. */
 uint64_t dml_vk_abandoned(void);

@@ -69,7 +69,8 @@ class Layer:
 
     def arm(self, kind="", at=0, result=0, after=False, only=""):
         """Makes the `at`-th of its kind fail: a "vulkan" call, or an allocation from "memory"; or nothing."""
-        self.library.faults_arm(kind.encode(), only.encode(), ctypes.c_long(at), RESULTS.get(result, 0), after)
+        code = RESULTS[result] if isinstance(result, str) else result
+        self.library.faults_arm(kind.encode(), only.encode(), ctypes.c_long(at), code, after)
 
     def watch_allocations(self):
         assert self.library.faults_watch_allocations(b"dmlops/_core") > 0, "no imported function was found"

@@ -1,134 +1,12 @@
+/* The layer: its place in the chain, and the calls that can fail. */
 #include "layer.h"
 
-#include <pthread.h>
-#include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <vulkan/vk_layer.h>
 
 #define EXPORT __attribute__((visibility("default")))
-
-/* --- control, from Python through ctypes ------------------------------------------------------------------------- */
-
-static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
-
-static struct {
-    char kind[16]; /* "": none */
-    char only[64]; /* a function's name; "": all */
-    long at;       /* which occurrence, from 1 */
-    int result;
-    bool after;
-    long seen;
-    char fired[64];
-    bool lost; /* a device that was lost once stays so, until there is a new one */
-} fault;
-
-static struct {
-    char what[48];
-    long count;
-} alive[64];
-
-static char violations[4096];
-
-EXPORT void faults_arm(const char *kind, const char *only, long at, int result, int after)
-{
-    pthread_mutex_lock(&mutex);
-    memset(&fault, 0, sizeof fault);
-    snprintf(fault.kind, sizeof fault.kind, "%s", kind);
-    snprintf(fault.only, sizeof fault.only, "%s", only);
-    fault.at = at;
-    fault.result = result;
-    fault.after = after;
-    pthread_mutex_unlock(&mutex);
-}
-
-/* The function that failed; "" if none has. */
-EXPORT const char *faults_fired(void)
-{
-    return fault.fired;
-}
-
-EXPORT long faults_seen(void)
-{
-    return fault.seen;
-}
-
-EXPORT const char *faults_violations(void)
-{
-    return violations;
-}
-
-EXPORT long faults_alive(const char *what)
-{
-    long count = 0;
-    pthread_mutex_lock(&mutex);
-    for (int i = 0; i < 64 && alive[i].what[0]; i++)
-        if (!*what || strcmp(alive[i].what, what) == 0)
-            count += alive[i].count;
-    pthread_mutex_unlock(&mutex);
-    return count;
-}
-
-/* What is alive, as "vkCreateBuffer 2, ..."; for messages. */
-EXPORT const char *faults_list_alive(void)
-{
-    static char list[64 * 80];
-    char *end = list;
-    *end = '\0';
-    for (int i = 0; i < 64 && alive[i].what[0]; i++)
-        if (alive[i].count)
-            end += sprintf(end, "%.47s %ld, ", alive[i].what, alive[i].count);
-    return list;
-}
-
-fault_mode fault_fires(const char *kind, const char *name, bool can_come_after)
-{
-    fault_mode mode = FAULT_NONE;
-    pthread_mutex_lock(&mutex);
-    if (strcmp(fault.kind, kind) == 0 && (!fault.only[0] || strcmp(fault.only, name) == 0) &&
-        (can_come_after || !fault.after)) {
-        if (++fault.seen == fault.at) {
-            mode = fault.after ? FAULT_AFTER : FAULT_INSTEAD;
-            snprintf(fault.fired, sizeof fault.fired, "%s", name);
-            fault.lost = fault.result == VK_ERROR_DEVICE_LOST;
-        }
-    }
-    pthread_mutex_unlock(&mutex);
-    return mode;
-}
-
-VkResult fault_result(void)
-{
-    return fault.result;
-}
-
-void live_add(const char *what, int change)
-{
-    pthread_mutex_lock(&mutex);
-    int i = 0;
-    while (alive[i].what[0] && strcmp(alive[i].what, what) != 0)
-        i++;
-    snprintf(alive[i].what, sizeof alive[i].what, "%s", what);
-    bool below = (alive[i].count += change) < 0;
-    pthread_mutex_unlock(&mutex);
-    if (below)
-        violation("more destroyed than made by %s", what);
-}
-
-void violation(const char *format, ...)
-{
-    va_list arguments;
-    va_start(arguments, format);
-    pthread_mutex_lock(&mutex);
-    size_t used = strlen(violations);
-    vsnprintf(violations + used, sizeof violations - used, format, arguments);
-    used = strlen(violations);
-    snprintf(violations + used, sizeof violations - used, "\n");
-    pthread_mutex_unlock(&mutex);
-    va_end(arguments);
-}
 
 /* --- the calls that can fail ------------------------------------------------------------------------------------- */
 
@@ -167,8 +45,8 @@ static long submitted; /* how often, by anybody */
     LAYER(name) parameters                                                                                             \
     {                                                                                                                  \
         fault_mode mode = fault_fires("vulkan", #name, true);                                                          \
-        VkResult result = mode == FAULT_INSTEAD ? fault.result : next.name arguments;                                  \
-        return mode == FAULT_AFTER ? fault.result : result;                                                            \
+        VkResult result = mode == FAULT_INSTEAD ? fault_result() : next.name arguments;                                \
+        return mode == FAULT_AFTER ? fault_result() : result;                                                          \
     }
 
 /* A call that makes something: only instead of it. A failed one may leave anything in the handle. */
@@ -177,7 +55,7 @@ static long submitted; /* how often, by anybody */
     {                                                                                                                  \
         if (fault_fires("vulkan", #name, false)) {                                                                     \
             memset(handle, 0xee, sizeof *handle);                                                                      \
-            return fault.result;                                                                                       \
+            return fault_result();                                                                                     \
         }                                                                                                              \
         VkResult result = next.name(device, info, allocator, handle);                                                  \
         if (result == VK_SUCCESS)                                                                                      \
@@ -197,11 +75,11 @@ static long submitted; /* how often, by anybody */
 #define WAITS(name, parameters, arguments)                                                                             \
     LAYER(name) parameters                                                                                             \
     {                                                                                                                  \
-        if (fault.lost)                                                                                                \
+        if (fault_device_lost())                                                                                       \
             return VK_ERROR_DEVICE_LOST;                                                                               \
         fault_mode mode = fault_fires("vulkan", #name, true);                                                          \
-        VkResult result = mode == FAULT_INSTEAD ? fault.result : next.name arguments;                                  \
-        return mode == FAULT_AFTER ? fault.result : result;                                                            \
+        VkResult result = mode == FAULT_INSTEAD ? fault_result() : next.name arguments;                                \
+        return mode == FAULT_AFTER ? fault_result() : result;                                                          \
     }
 
 MAKES(vkCreateBuffer, VkBufferCreateInfo, VkBuffer)
@@ -253,14 +131,14 @@ static bool finished(uint64_t timeout)
 
 LAYER(vkQueueSubmit)(VkQueue queue, uint32_t count, const VkSubmitInfo *infos, VkFence fence)
 {
-    if (fault.lost)
+    if (fault_device_lost())
         return VK_ERROR_DEVICE_LOST;
     /* Out of memory means that nothing was submitted, says the specification. */
-    fault_mode mode = fault_fires("vulkan", "vkQueueSubmit", fault.result == VK_ERROR_DEVICE_LOST);
+    fault_mode mode = fault_fires("vulkan", "vkQueueSubmit", fault_result() == VK_ERROR_DEVICE_LOST);
     submitted++;
     clock_gettime(CLOCK_MONOTONIC, &submitted_at);
-    VkResult result = mode == FAULT_INSTEAD ? fault.result : next.vkQueueSubmit(queue, count, infos, fence);
-    return mode == FAULT_AFTER ? fault.result : result;
+    VkResult result = mode == FAULT_INSTEAD ? fault_result() : next.vkQueueSubmit(queue, count, infos, fence);
+    return mode == FAULT_AFTER ? fault_result() : result;
 }
 
 LAYER(vkWaitSemaphores)(VkDevice device, const VkSemaphoreWaitInfo *info, uint64_t timeout)
@@ -290,7 +168,7 @@ LAYER(vkWaitForFences)(VkDevice device, uint32_t count, const VkFence *fences, V
 {
     static VkFence asked;
     static long submissions;
-    if (fault.lost)
+    if (fault_device_lost())
         return VK_ERROR_DEVICE_LOST;
     if (!finished(timeout))
         return VK_TIMEOUT;
@@ -298,8 +176,8 @@ LAYER(vkWaitForFences)(VkDevice device, uint32_t count, const VkFence *fences, V
     asked = fences[0];
     submissions = submitted;
     fault_mode mode = counts ? fault_fires("vulkan", "vkWaitForFences", true) : FAULT_NONE;
-    VkResult result = mode == FAULT_INSTEAD ? fault.result : next.vkWaitForFences(device, count, fences, all, timeout);
-    return mode == FAULT_AFTER ? fault.result : result;
+    VkResult result = mode == FAULT_INSTEAD ? fault_result() : next.vkWaitForFences(device, count, fences, all, timeout);
+    return mode == FAULT_AFTER ? fault_result() : result;
 }
 
 LAYER(vkCreateComputePipelines)(VkDevice device, VkPipelineCache cache, uint32_t count,
@@ -308,7 +186,7 @@ LAYER(vkCreateComputePipelines)(VkDevice device, VkPipelineCache cache, uint32_t
 {
     if (fault_fires("vulkan", "vkCreateComputePipelines", false)) {
         memset(pipelines, 0, count * sizeof *pipelines); /* as the specification has it */
-        return fault.result;
+        return fault_result();
     }
     VkResult result = next.vkCreateComputePipelines(device, cache, count, infos, allocator, pipelines);
     for (uint32_t i = 0; i < count; i++)
@@ -320,13 +198,13 @@ LAYER(vkCreateComputePipelines)(VkDevice device, VkPipelineCache cache, uint32_t
 LAYER(vkAllocateCommandBuffers)(VkDevice device, const VkCommandBufferAllocateInfo *info, VkCommandBuffer *commands)
 {
     bool fails = fault_fires("vulkan", "vkAllocateCommandBuffers", false);
-    return fails ? fault.result : next.vkAllocateCommandBuffers(device, info, commands);
+    return fails ? fault_result() : next.vkAllocateCommandBuffers(device, info, commands);
 }
 
 LAYER(vkAllocateDescriptorSets)(VkDevice device, const VkDescriptorSetAllocateInfo *info, VkDescriptorSet *sets)
 {
     bool fails = fault_fires("vulkan", "vkAllocateDescriptorSets", false);
-    return fails ? fault.result : next.vkAllocateDescriptorSets(device, info, sets);
+    return fails ? fault_result() : next.vkAllocateDescriptorSets(device, info, sets);
 }
 
 LAYER_VOID(vkUpdateDescriptorSets)(VkDevice device, uint32_t count, const VkWriteDescriptorSet *writes,
@@ -354,7 +232,7 @@ LAYER(vkGetMemoryHostPointerPropertiesEXT)(VkDevice device, VkExternalMemoryHand
                                            VkMemoryHostPointerPropertiesEXT *properties)
 {
     if (fault_fires("vulkan", "vkGetMemoryHostPointerPropertiesEXT", false))
-        return fault.result;
+        return fault_result();
     VkResult result = next.vkGetMemoryHostPointerPropertiesEXT(device, type, pointer, properties);
     properties->memoryTypeBits = odd_memory_bits(properties->memoryTypeBits, true);
     return result;
@@ -364,7 +242,7 @@ LAYER(vkAllocateMemory)(VkDevice device, const VkMemoryAllocateInfo *info, const
                         VkDeviceMemory *memory)
 {
     VkMemoryAllocateInfo real = *info;
-    VkResult result = fault_fires("vulkan", "vkAllocateMemory", false) ? fault.result : odd_allocate(info);
+    VkResult result = fault_fires("vulkan", "vkAllocateMemory", false) ? fault_result() : odd_allocate(info);
     if (result) {
         memset(memory, 0xee, sizeof *memory);
         return result;
@@ -393,7 +271,7 @@ LAYER(vkMapMemory)(VkDevice device, VkDeviceMemory memory, VkDeviceSize offset, 
 {
     if (fault_fires("vulkan", "vkMapMemory", false)) {
         memset(data, 0xee, sizeof *data);
-        return fault.result;
+        return fault_result();
     }
     VkResult result = next.vkMapMemory(device, memory, offset, size, flags, data);
     if (result == VK_SUCCESS)
@@ -405,14 +283,14 @@ LAYER(vkFlushMappedMemoryRanges)(VkDevice device, uint32_t count, const VkMapped
 {
     bool fails = fault_fires("vulkan", "vkFlushMappedMemoryRanges", false);
     odd_synchronise(count, ranges, true);
-    return fails ? fault.result : next.vkFlushMappedMemoryRanges(device, count, ranges);
+    return fails ? fault_result() : next.vkFlushMappedMemoryRanges(device, count, ranges);
 }
 
 LAYER(vkInvalidateMappedMemoryRanges)(VkDevice device, uint32_t count, const VkMappedMemoryRange *ranges)
 {
     bool fails = fault_fires("vulkan", "vkInvalidateMappedMemoryRanges", false);
     odd_synchronise(count, ranges, false);
-    return fails ? fault.result : next.vkInvalidateMappedMemoryRanges(device, count, ranges);
+    return fails ? fault_result() : next.vkInvalidateMappedMemoryRanges(device, count, ranges);
 }
 
 /* --- the chain --------------------------------------------------------------------------------------------------- */
@@ -420,7 +298,7 @@ LAYER(vkInvalidateMappedMemoryRanges)(VkDevice device, uint32_t count, const VkM
 LAYER(vkEnumeratePhysicalDevices)(VkInstance instance, uint32_t *count, VkPhysicalDevice *devices)
 {
     bool fails = fault_fires("vulkan", "vkEnumeratePhysicalDevices", false);
-    return fails ? fault.result : next_instance.vkEnumeratePhysicalDevices(instance, count, devices);
+    return fails ? fault_result() : next_instance.vkEnumeratePhysicalDevices(instance, count, devices);
 }
 
 LAYER_VOID(vkDestroyInstance)(VkInstance instance, const VkAllocationCallbacks *allocator)
@@ -438,7 +316,7 @@ LAYER(vkCreateInstance)(const VkInstanceCreateInfo *info, const VkAllocationCall
     next_gipa = link->u.pLayerInfo->pfnNextGetInstanceProcAddr;
     link->u.pLayerInfo = link->u.pLayerInfo->pNext;
     if (fault_fires("vulkan", "vkCreateInstance", false))
-        return fault.result;
+        return fault_result();
     VkResult result = ((PFN_vkCreateInstance)next_gipa(NULL, "vkCreateInstance"))(info, allocator, instance);
     if (result)
         return result;
@@ -479,13 +357,13 @@ LAYER(vkCreateDevice)(VkPhysicalDevice physical, const VkDeviceCreateInfo *info,
     next_gdpa = link->u.pLayerInfo->pfnNextGetDeviceProcAddr;
     link->u.pLayerInfo = link->u.pLayerInfo->pNext;
     if (fault_fires("vulkan", "vkCreateDevice", false))
-        return fault.result;
+        return fault_result();
     odd_check_device(info);
     VkResult result = ((PFN_vkCreateDevice)gipa(NULL, "vkCreateDevice"))(physical, info, allocator, device);
     if (result == VK_SUCCESS) {
         live_add("vkCreateDevice", 1);
         load_device(*device);
-        fault.lost = false;
+        fault_device_made();
     }
     return result;
 }

@@ -1,8 +1,8 @@
 /* A Vulkan layer that stands between dmlops and the driver, for tests: it makes calls fail, counts what is alive, and
  * makes a device look like another. The library under test is the one that users get; nothing of this is in it.
  *
- * Three files: layer.c (the chain, and the calls that can fail), odd.c (what a device says of itself, and whether that
- * is heeded), allocations.c (our own allocations, which no layer sees).
+ * control.c is told what to do; layer.c has the chain and the calls that can fail, odd.c what a device says of itself and
+ * whether that is heeded, allocations.c our own allocations, which no layer sees.
  */
 #ifndef DML_TESTS_LAYER_H
 #define DML_TESTS_LAYER_H
@@ -18,6 +18,10 @@
 typedef enum fault_mode { FAULT_NONE, FAULT_INSTEAD, FAULT_AFTER } fault_mode;
 fault_mode fault_fires(const char *kind, const char *name, bool can_come_after);
 VkResult fault_result(void);
+
+/* A device that was lost once stays so, until there is a new one. */
+bool fault_device_lost(void);
+void fault_device_made(void);
 
 /* Counts what is alive, by the name of what makes it; below zero is a violation. */
 void live_add(const char *what, int change);

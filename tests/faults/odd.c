@@ -6,6 +6,7 @@
  *   memory=1                three memory types: the device's own, which no host sees; coherent; cached, not coherent
  *   memory=2                the same, and host pointers may only be imported as the last
  *   discrete=1              not a CPU
+ *   second_discrete=1       nor is the second device, if there are several
  *   distinct=1              every physical device has a UUID of its own
  *   heap=N                  bytes of memory in all
  *   slow=N                  milliseconds that a submission takes at least
@@ -41,7 +42,16 @@ static uint64_t higher(const char *name, uint64_t real)
     return wanted > real ? wanted : real;
 }
 
-static VkPhysicalDevice known[8];
+/* Which of the machine's devices it is, in the order of being asked. */
+static uint8_t place_of(VkPhysicalDevice device)
+{
+    static VkPhysicalDevice known[8];
+    uint8_t place = 0;
+    while (place < 7 && known[place] && known[place] != device)
+        place++;
+    known[place] = device;
+    return place;
+}
 
 static void *find(VkBaseOutStructure *chain, VkStructureType type)
 {
@@ -57,7 +67,7 @@ static VKAPI_ATTR void VKAPI_CALL odd_vkGetPhysicalDeviceProperties2(VkPhysicalD
     VkPhysicalDeviceLimits *limits = &all->properties.limits;
     if (odd("lacks_vulkan12", 0))
         all->properties.apiVersion = VK_API_VERSION_1_1;
-    if (odd("discrete", 0))
+    if (odd("discrete", 0) || (odd("second_discrete", 0) && place_of(device) == 1))
         all->properties.deviceType = VK_PHYSICAL_DEVICE_TYPE_DISCRETE_GPU;
     limits->maxComputeWorkGroupCount[0] = (uint32_t)lower("group_count", limits->maxComputeWorkGroupCount[0]);
     limits->maxComputeWorkGroupInvocations = (uint32_t)lower("invocations", limits->maxComputeWorkGroupInvocations);
@@ -81,13 +91,8 @@ static VKAPI_ATTR void VKAPI_CALL odd_vkGetPhysicalDeviceProperties2(VkPhysicalD
         import->minImportedHostPointerAlignment =
             higher("import_alignment", import->minImportedHostPointerAlignment);
     VkPhysicalDeviceIDProperties *id = find(chain, VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_ID_PROPERTIES);
-    for (uint8_t i = 0; id && odd("distinct", 0) && i < 8; i++) {
-        known[i] = known[i] ? known[i] : device;
-        if (known[i] == device) {
-            id->deviceUUID[0] = i;
-            break;
-        }
-    }
+    if (id && odd("distinct", 0))
+        id->deviceUUID[0] = place_of(device);
 }
 
 static VKAPI_ATTR void VKAPI_CALL odd_vkGetPhysicalDeviceFeatures2(VkPhysicalDevice device,

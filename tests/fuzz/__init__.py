@@ -61,7 +61,11 @@ def array(c):
     if dtype == object:
         return np.zeros(shape, object)
     data = np.frombuffer((np.arange(size + 16) * 7 % 251).astype(np.uint8).tobytes(), np.uint8)
-    x = np.ndarray(shape, dtype, data, c.below(16)).copy() if c.below(4) else np.ndarray(shape, dtype, data, c.below(16))
+    x = (
+        np.ndarray(shape, dtype, data, c.below(16)).copy()
+        if c.below(4)
+        else np.ndarray(shape, dtype, data, c.below(16))
+    )
     how = c.below(8)
     if how == 1:
         x = x.T
@@ -104,7 +108,9 @@ def numbers(c, x, sensible):
     if kind < 10:
         return list(sensible)
     entries = [number(c, x) for _ in range(x.ndim if kind < 14 else c.below(9))]
-    return c.one_of(entries, tuple(entries), iter(entries), number(c, x), np.array([1, 2, 3]), range(x.ndim), {1: 2}, b"1")
+    return c.one_of(
+        entries, tuple(entries), iter(entries), number(c, x), np.array([1, 2, 3]), range(x.ndim), {1: 2}, b"1"
+    )
 
 
 def lengths(c, x):

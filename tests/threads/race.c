@@ -84,6 +84,7 @@ int main(void)
 {
     pthread_t threads[THREADS], late;
     dml_cache_open(4 << 20);
+    dml_vk_open(NULL);
     for (intptr_t i = 0; i < THREADS; i++)
         pthread_create(&threads[i], NULL, work, (void *)i);
     for (int i = 0; i < THREADS; i++)
