@@ -252,7 +252,8 @@ void dml_storage_release(dml_storage *storage)
     dml_lock_take(&context->lock);
     unlink_storage(storage, &context->live, NULL);
     context->used_bytes -= storage->buffer.size;
-    bool keep = !context->closed && !context->lost;
+    /* Also between the closing of a context and its end, which destroys what is kept. An empty shell goes at once. */
+    bool keep = storage->buffer.handle && !context->lost;
     storage->exposed = false;
     if (keep) {
         link_storage(storage, &context->kept, &context->kept_last);
