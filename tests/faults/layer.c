@@ -143,24 +143,24 @@ LAYER(vkQueueSubmit)(VkQueue queue, uint32_t count, const VkSubmitInfo *infos, V
 
 LAYER(vkWaitSemaphores)(VkDevice device, const VkSemaphoreWaitInfo *info, uint64_t timeout)
 {
-    if (fault.lost)
+    if (fault_device_lost())
         return VK_ERROR_DEVICE_LOST;
     if (!finished(timeout))
         return VK_TIMEOUT;
     fault_mode mode = fault_fires("vulkan", "vkWaitSemaphores", true);
-    VkResult result = mode == FAULT_INSTEAD ? fault.result : next.vkWaitSemaphores(device, info, timeout);
-    return mode == FAULT_AFTER ? fault.result : result;
+    VkResult result = mode == FAULT_INSTEAD ? fault_result() : next.vkWaitSemaphores(device, info, timeout);
+    return mode == FAULT_AFTER ? fault_result() : result;
 }
 
 LAYER(vkGetSemaphoreCounterValue)(VkDevice device, VkSemaphore semaphore, uint64_t *value)
 {
-    if (fault.lost)
+    if (fault_device_lost())
         return VK_ERROR_DEVICE_LOST;
     fault_mode mode = fault_fires("vulkan", "vkGetSemaphoreCounterValue", true);
-    VkResult result = mode == FAULT_INSTEAD ? fault.result : next.vkGetSemaphoreCounterValue(device, semaphore, value);
+    VkResult result = mode == FAULT_INSTEAD ? fault_result() : next.vkGetSemaphoreCounterValue(device, semaphore, value);
     if (result == VK_SUCCESS && *value > 0 && !finished(0))
         --*value; /* as if it still were at its last submission */
-    return mode == FAULT_AFTER ? fault.result : result;
+    return mode == FAULT_AFTER ? fault_result() : result;
 }
 
 /* Asking again and again without waiting counts once for each submission. */
