@@ -5,9 +5,11 @@
 #
 # and for those who work on dmlops:
 #
-#   make check    the suite under the validation layer and the sanitizers, with the oldest NumPy, against PyTorch and onnxruntime
+#   make check    the suite under the validation layer and the sanitizers, with the oldest NumPy, against PyTorch and onnxruntime;
+#                 faults, odd devices and data races at more places; a minute of fuzzing
 #   make bench    measure; CELLS="..." measures some cells only
-#   make soak     20,000 examples an operator, arrays beyond 4 GiB: an hour, 16 GiB of memory
+#   make soak     20,000 examples an operator, arrays beyond 4 GiB, every fault, forks and threads by the hundred, ten minutes
+#                 of fuzzing: hours, 16 GiB of memory
 #   make clean    remove all that was made here
 #
 # PYTHON=python3.12     another interpreter (3.11 or later)
@@ -21,7 +23,7 @@ SOURCES := $(shell find csrc shaders dmlops -type f ! -name '*.pyc') $(wildcard 
 TESTS := tests examples/preprocessing.ipynb
 
 .PHONY: demo test bench check soak clean help system
-.PHONY: check-shaders check-validation check-sanitizers check-oldest-numpy check-peers
+.PHONY: check-shaders check-validation check-sanitizers check-oldest-numpy check-peers check-deeper check-coverage check-fuzz
 .DELETE_ON_ERROR:
 
 help:
@@ -36,11 +38,23 @@ test: .venv/dmlops
 bench: .venv-bench/dmlops
 	.venv-bench/bin/python benchmarks/run.py $(if $(CELLS),--cells $(CELLS))
 
-soak: .venv/dmlops
-	HYPOTHESIS_PROFILE=soak .venv/bin/pytest -q tests/test_conformance.py tests/test_window.py
-	.venv/bin/pytest -q -m soak tests
+soak: .venv/dmlops .venv-fuzz/dmlops
+	tests/soak.sh
 
-check: check-shaders check-validation check-sanitizers check-oldest-numpy check-peers
+check: check-shaders check-deeper check-coverage check-validation check-sanitizers check-oldest-numpy check-peers check-fuzz
+
+# What takes minutes in the suite itself: the marker `check`.
+check-deeper: .venv/dmlops
+	.venv/bin/pytest -q -rs -m check tests
+
+# Which lines of csrc the suite runs; those that it does not are listed. The build takes no warning.
+check-coverage: .venv-coverage/dmlops
+	find build/venv-coverage -name '*.gcda' -delete
+	HYPOTHESIS_PROFILE=check .venv-coverage/bin/pytest -q tests
+	.venv-coverage/bin/gcovr --root . --filter csrc/ --fail-under-line 95 build/venv-coverage
+
+check-fuzz: .venv-fuzz/dmlops
+	.venv-fuzz/bin/python tests/fuzz/run.py 60
 
 # Each kernel as the build compiles it, through the SPIR-V validator.
 check-shaders: | system
@@ -105,5 +119,7 @@ SANITIZE := -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-om
 $(eval $(call environment,.venv,tests/requirements.txt examples/requirements.txt,))
 $(eval $(call environment,.venv-bench,benchmarks/requirements.txt,))
 $(eval $(call environment,.venv-sanitized,tests/requirements.txt,DMLOPS_CFLAGS="$(SANITIZE)" DMLOPS_LDFLAGS="$(SANITIZE)"))
+$(eval $(call environment,.venv-coverage,tests/requirements.txt tests/coverage.txt,DMLOPS_CFLAGS="--coverage -O0 -Wconversion -Werror" DMLOPS_LDFLAGS=--coverage))
 $(eval $(call environment,.venv-oldest,tests/requirements.txt tests/oldest-numpy.txt,))
+$(eval $(call environment,.venv-fuzz,tests/requirements.txt tests/fuzz/requirements.txt,))
 $(eval $(call environment,.venv-check,tests/requirements.txt tests/peers/requirements.txt,))

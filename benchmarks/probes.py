@@ -13,7 +13,7 @@ import time
 import environment
 
 SMALL_CALLS = 1000
-NAMES = ("first-use", "small-call", "cache")
+NAMES = ("first-use", "small-call", "cache", "resident")
 
 
 def run(name, ours, peers, device, quick=False):
@@ -24,6 +24,8 @@ def run(name, ours, peers, device, quick=False):
         return {"reason": ours}
     if name == "small-call":
         return small_call(ours, device, calls=100 if quick else SMALL_CALLS)
+    if name == "resident":
+        return resident(ours, device, repeats=3 if quick else 9)
     return cache_effect(device, processes=1 if quick else 3)
 
 
@@ -76,6 +78,57 @@ def cache_effect(device, processes):
         runs["without"].append(_child("cache", device or "", DMLOPS_CACHE="0"))
     failed = [child["reason"] for children in runs.values() for child in children if "reason" in child]
     return {"reason": failed[0]} if failed else {key: _medians(children) for key, children in runs.items()}
+
+
+def resident(ours, device, repeats):
+    """Arrays that stay on the device: `queue_us` of one small operator until it returns; on 64 MiB the ms of five operators in a row
+    (`chain_ms`) and of the five one by one (`single_ms`), then of depth_to_space of a cropped and mirrored view (`view_ms`) and of a
+    contiguous array of the same shape (`dense_ms`)."""
+    import numpy as np
+
+    def ms(call):
+        ours.synchronize()
+        start = time.perf_counter_ns()
+        result = call()
+        ours.synchronize()
+        stop = time.perf_counter_ns()
+        del result
+        return (stop - start) / 1e6
+
+    small, queue_us = ours.asarray(np.zeros((1, 16, 4, 4), np.float32), device=device), []
+    for _ in range(SMALL_CALLS):
+        queue_us.append(_microseconds(lambda: ours.depth_to_space(small, 2)))
+        ours.synchronize()
+    lengths = np.arange(2048).reshape(1, 1, 2048, 1)
+    steps = [
+        lambda a: ours.depth_to_space(a, 2),
+        lambda a: ours.slice(a, [0] * 4, a.shape, [1, 1, 1, -1]),
+        lambda a: ours.space_to_depth(a, 2),
+        lambda a: ours.reverse_subsequences(a, lengths, 3),
+        lambda a: ours.slice(a, [0] * 4, a.shape, [1, 1, -1, 1]),
+    ]
+    inputs = [ours.asarray(np.ones((1, 4, 2048, 2048), np.float32), device=device)]
+    for step in steps[:-1]:
+        inputs.append(step(inputs[-1]))
+
+    def chain():
+        a = inputs[0]
+        for step in steps:
+            a = step(a)
+        return a
+
+    view = ours.asarray(np.ones((1, 16, 1026, 1026), np.float32), device=device)[..., 1:-1, -2:0:-1]
+    dense = view.copy()
+    rounds = [
+        {
+            "chain_ms": ms(chain),
+            "single_ms": sum(ms(lambda: step(a)) for step, a in zip(steps, inputs, strict=True)),  # noqa: B023
+            "view_ms": ms(lambda: ours.depth_to_space(view, 2)),
+            "dense_ms": ms(lambda: ours.depth_to_space(dense, 2)),
+        }
+        for _ in range(repeats + 2)
+    ]
+    return {"queue_us": statistics.median(queue_us)} | _medians(rounds[2:])
 
 
 def _microseconds(call):

@@ -15,13 +15,14 @@ def memory_info(device=None):
     ----------
     device : int, str or Device, optional
         A place in ``dmlops.devices()``, part of a device's name, or one of its entries. By default the host, in whose
-        memory results are.
+        memory the results are that are NumPy arrays.
 
     Returns
     -------
     MemoryInfo
-        A named tuple of `used`, the bytes of live results that will be kept, each rounded up by at most an eighth;
-        `pooled`, the bytes kept for the next ones; `bound`, the most that is kept. All three are 0 for a Vulkan device.
+        A named tuple of `used`, the bytes of live results and device arrays, each rounded up by at most an eighth;
+        `pooled`, the bytes kept for the next ones; `bound`, the most that is kept; `available`, the bytes that could be had
+        beyond these, as far as the driver or the system knows.
 
     Raises
     ------
@@ -34,11 +35,13 @@ def memory_info(device=None):
 
     Notes
     -----
-    The bound is 256 MiB, or a tenth of the machine's memory if that is less. The environment variable ``DMLOPS_CACHE``
+    The bound is 256 MiB, or a tenth of the machine's, or the device's, memory if that is less. For the host's the environment variable ``DMLOPS_CACHE``
     sets another one: a number of bytes, which may end in ``K``, ``M`` or ``G`` (of 1024), or 0 to keep nothing. It is
     read once, when the first result is made.
 
-    These results are ordinary arrays, whose data belong to a NumPy data handler named ``"dmlops"``. Results larger than
+    Memory of a Vulkan device that is kept may still be in use by work that was queued; it is given up only after that.
+
+    Results on the host are ordinary arrays, whose data belong to a NumPy data handler named ``"dmlops"``. Results larger than
     the bound, and all of them where a program has set a handler of its own, are left to NumPy and never kept.
 
     Examples
@@ -55,9 +58,9 @@ def memory_info(device=None):
 
 
 def empty_cache():
-    """Give the memory that is kept for later results back to the system.
+    """Give the memory that is kept for later results back, the host's and every device's.
 
-    Live arrays are not affected.
+    Live arrays are not affected. Waits for work that is queued.
 
     See Also
     --------

@@ -20,28 +20,29 @@ def reverse_subsequences(input, sequence_lengths, axis, *, batch_axis=None, out=
 
     Parameters
     ----------
-    input : array_like
+    input : array_like or DeviceArray
         Of any rank from 1, any strides, and any dtype whose elements are plain bytes.
-    sequence_lengths : array_like of int
+    sequence_lengths : array_like of int, or DeviceArray
         Without `batch_axis`: of the rank of `input`, of size 1 on `axis`, and on every other axis of input's size, or
         of size 1, which then holds for the whole axis. With `batch_axis`: one-dimensional, with
         ``input.shape[batch_axis]`` entries. Of any integer dtype, or nested lists of ints of any magnitude. A length
-        above ``input.shape[axis]`` means all of it; 0 and 1 change nothing.
+        above ``input.shape[axis]`` means all of it; 0 and 1 change nothing. Lengths on the device, which only `input` there may have, are
+        never read back: a negative one acts as 0.
     axis : int
         The axis to reverse along; a negative one counts from the end.
     batch_axis : int, optional
         The axis that `sequence_lengths` runs along, any but `axis`.
-    out : numpy.ndarray, optional
-        Where to put the result: of its shape and of input's dtype, writable, of any strides. May share memory with the
+    out : numpy.ndarray or DeviceArray, optional
+        Where to put the result: of its shape and of input's dtype and kind, writable, of any strides. May share memory with the
         arguments.
     device : int, str or Device, optional
-        Where to run: a place in ``dmlops.devices()``, part of a device's name, or one of its entries. By default the
-        environment variable ``DMLOPS_DEVICE``, else the best device.
+        Where to run: a place in ``dmlops.devices()``, part of a device's name, or one of its entries. By default the device
+        that `input` is on, else the environment variable ``DMLOPS_DEVICE``, else the best device.
 
     Returns
     -------
-    numpy.ndarray
-        `out`, or a new C-contiguous array of input's shape and dtype.
+    numpy.ndarray or DeviceArray
+        `out`, or a new C-contiguous array of the kind that `input` is, of input's shape and dtype.
 
     Raises
     ------
@@ -82,7 +83,7 @@ def depth_to_space(input, block_size, *, order="DCR", layout="NCHW", out=None, d
 
     Parameters
     ----------
-    input : array_like
+    input : array_like or DeviceArray
         Batch axes, channels, spatial axes, in the order that `layout` says; any strides, and any dtype whose elements
         are plain bytes.
     block_size : int or sequence of int
@@ -94,17 +95,17 @@ def depth_to_space(input, block_size, *, order="DCR", layout="NCHW", out=None, d
     layout : {"NCHW", "NHWC"}, optional
         Where channels are: in front of the spatial axes, or behind them. Only that counts; the number of axes may be
         another one.
-    out : numpy.ndarray, optional
-        Where to put the result: of its shape and of input's dtype, writable, of any strides. May share memory with
+    out : numpy.ndarray or DeviceArray, optional
+        Where to put the result: of its shape and of input's dtype and kind, writable, of any strides. May share memory with
         `input`.
     device : int, str or Device, optional
-        Where to run: a place in ``dmlops.devices()``, part of a device's name, or one of its entries. By default the
-        environment variable ``DMLOPS_DEVICE``, else the best device.
+        Where to run: a place in ``dmlops.devices()``, part of a device's name, or one of its entries. By default the device
+        that `input` is on, else the environment variable ``DMLOPS_DEVICE``, else the best device.
 
     Returns
     -------
-    numpy.ndarray
-        `out`, or a new C-contiguous array of input's dtype, with C' channels and every spatial axis times its block.
+    numpy.ndarray or DeviceArray
+        `out`, or a new C-contiguous array of the kind that `input` is, of input's dtype, with C' channels and every spatial axis times its block.
 
     Raises
     ------
@@ -154,7 +155,7 @@ def space_to_depth(input, block_size, *, order="DCR", layout="NCHW", out=None, d
 
     Parameters
     ----------
-    input : array_like
+    input : array_like or DeviceArray
         Batch axes, channels, spatial axes, in the order that `layout` says; any strides, and any dtype whose elements
         are plain bytes.
     block_size : int or sequence of int
@@ -166,17 +167,17 @@ def space_to_depth(input, block_size, *, order="DCR", layout="NCHW", out=None, d
     layout : {"NCHW", "NHWC"}, optional
         Where channels are: in front of the spatial axes, or behind them. Only that counts; the number of axes may be
         another one.
-    out : numpy.ndarray, optional
-        Where to put the result: of its shape and of input's dtype, writable, of any strides. May share memory with
+    out : numpy.ndarray or DeviceArray, optional
+        Where to put the result: of its shape and of input's dtype and kind, writable, of any strides. May share memory with
         `input`.
     device : int, str or Device, optional
-        Where to run: a place in ``dmlops.devices()``, part of a device's name, or one of its entries. By default the
-        environment variable ``DMLOPS_DEVICE``, else the best device.
+        Where to run: a place in ``dmlops.devices()``, part of a device's name, or one of its entries. By default the device
+        that `input` is on, else the environment variable ``DMLOPS_DEVICE``, else the best device.
 
     Returns
     -------
-    numpy.ndarray
-        `out`, or a new C-contiguous array of input's dtype, with C*B channels and every spatial axis divided by its
+    numpy.ndarray or DeviceArray
+        `out`, or a new C-contiguous array of the kind that `input` is, of input's dtype, with C*B channels and every spatial axis divided by its
         block.
 
     Raises
@@ -225,7 +226,7 @@ def slice(input, offsets, sizes, strides=None, *, output_sizes=None, out=None, d
 
     Parameters
     ----------
-    input : array_like
+    input : array_like or DeviceArray
         Of any rank, any strides, and any dtype whose elements are plain bytes.
     offsets, sizes : sequence of int
         Where the window starts and how large it is, one entry for each axis; it must lie inside `input`.
@@ -234,17 +235,17 @@ def slice(input, offsets, sizes, strides=None, *, output_sizes=None, out=None, d
     output_sizes : sequence of int, optional
         How many elements to take on each axis, from 1 to the ``1 + (size-1) // abs(stride)`` that can be reached; by
         default all of these. On an axis with a window of size 0 it is 0.
-    out : numpy.ndarray, optional
-        Where to put the result: of its shape and of input's dtype, writable, of any strides. May share memory with
+    out : numpy.ndarray or DeviceArray, optional
+        Where to put the result: of its shape and of input's dtype and kind, writable, of any strides. May share memory with
         `input`.
     device : int, str or Device, optional
-        Where to run: a place in ``dmlops.devices()``, part of a device's name, or one of its entries. By default the
-        environment variable ``DMLOPS_DEVICE``, else the best device.
+        Where to run: a place in ``dmlops.devices()``, part of a device's name, or one of its entries. By default the device
+        that `input` is on, else the environment variable ``DMLOPS_DEVICE``, else the best device.
 
     Returns
     -------
-    numpy.ndarray
-        `out`, or a new C-contiguous array of input's dtype and of shape `output_sizes`; never a view.
+    numpy.ndarray or DeviceArray
+        `out`, or a new C-contiguous array of the kind that `input` is, of input's dtype and of shape `output_sizes`; never a view.
 
     Raises
     ------

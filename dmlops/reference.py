@@ -1,18 +1,39 @@
 """The operators in a few lines of NumPy each: what they mean, for reading and for comparing.
 
 The signatures are those of the package; `out` is filled in and returned, `device` is not looked at. Arguments are taken
-to be right: what the package refuses may pass here, or fail in NumPy's own words.
+to be right: what the package refuses may pass here, or fail in NumPy's own words. Arrays that stay on a device are
+downloaded, and the result goes back there.
 """
 
 import builtins
+import functools
 import itertools
 import math
 
 import numpy as np
 
+from dmlops import _core
+
 __all__ = ["depth_to_space", "reverse_subsequences", "slice", "space_to_depth"]
 
 
+def _on_devices_too(twin):
+    @functools.wraps(twin)
+    def either(input, *args, out=None, **kwargs):
+        if not isinstance(input, _core.DeviceArray):
+            return twin(input, *args, out=out, **kwargs)
+        # Those among the arguments are lengths, and a negative one acts as 0.
+        args = [np.maximum(arg.numpy(), 0) if isinstance(arg, _core.DeviceArray) else arg for arg in args]
+        result = twin(input.numpy(), *args, **kwargs)
+        if out is None:
+            return _core.asarray(result, None, input.device, None)
+        out[...] = result
+        return out
+
+    return either
+
+
+@_on_devices_too
 def reverse_subsequences(input, sequence_lengths, axis, *, batch_axis=None, out=None, device=None):
     x = np.moveaxis(np.asarray(input), axis, -1)
     lengths = np.array(sequence_lengths, dtype=object)  # ints of any magnitude
@@ -28,6 +49,7 @@ def reverse_subsequences(input, sequence_lengths, axis, *, batch_axis=None, out=
     return _give(np.moveaxis(result, -1, axis), out)
 
 
+@_on_devices_too
 def depth_to_space(input, block_size, *, order="DCR", layout="NCHW", out=None, device=None):
     x = np.asarray(input)
     blocks = _blocks(x, block_size)
@@ -41,6 +63,7 @@ def depth_to_space(input, block_size, *, order="DCR", layout="NCHW", out=None, d
     return _give(_channels_back(result, blocks, layout), out)
 
 
+@_on_devices_too
 def space_to_depth(input, block_size, *, order="DCR", layout="NCHW", out=None, device=None):
     x = np.asarray(input)
     blocks = _blocks(x, block_size)
@@ -54,6 +77,7 @@ def space_to_depth(input, block_size, *, order="DCR", layout="NCHW", out=None, d
     return _give(_channels_back(result, blocks, layout), out)
 
 
+@_on_devices_too
 def slice(input, offsets, sizes, strides=None, *, output_sizes=None, out=None, device=None):
     x = np.asarray(input)
     # The `...` keeps a 0-d array an array.

@@ -4,6 +4,7 @@ What is drawn is a description (plain data with a readable repr), not an array: 
 strings or dates could not even be printed when an example fails. `build()` makes the array.
 """
 
+import builtins
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -231,6 +232,67 @@ def blocks(draw, to_space, max_rank=MAX_RANK):
     kwargs = {name: value for name, value in kwargs.items() if draw(st.booleans()) or value in ("NHWC", "CRD")}
     name = "depth_to_space" if to_space else "space_to_depth"
     return Call(name, draw(specs(tuple(shape))), (blocks_[0] if single else blocks_,), kwargs)
+
+
+@st.composite
+def basic_keys(draw, shape):
+    """What may stand in the brackets behind an array of this shape, and makes a view: ints, slices, `...` and None."""
+    used = draw(st.integers(0, len(shape)))
+    # Behind an ellipsis the entries are for the last axes.
+    front = draw(st.integers(0, used))
+    key = []
+    for extent in [*shape[:front], *shape[len(shape) - used + front :]]:
+        ends = st.none() | st.integers(-extent - 2, extent + 2)
+        step = draw(st.sampled_from([None, 1, 1, 2, 3, -1, -1, -2, 7, 2**40]))
+        as_int = extent > 0 and draw(st.integers(0, 3)) == 0
+        key.append(draw(st.integers(-extent, extent - 1)) if as_int else builtins.slice(draw(ends), draw(ends), step))
+    if used < len(shape) and front < used or draw(st.booleans()):
+        key.insert(front, ...)
+    for _ in range(draw(st.sampled_from([0, 0, 0, 1, 2]))):
+        if len(shape) + key.count(None) < 8:
+            key.insert(draw(st.integers(0, len(key))), None)
+    return key[0] if len(key) == 1 and draw(st.booleans()) else tuple(key)
+
+
+@dataclass(frozen=True)
+class ViewSpec:
+    """How an array is made part of a larger one, from which basic indexing and a transposition get it back."""
+
+    order: tuple  # axis k of the large one is axis order[k]
+    front: tuple  # elements on each of its axes that come before,
+    back: tuple  # after,
+    steps: tuple  # and between
+
+    def embed(self, array):
+        """The large array, and the function that finds `array` in it."""
+        moved = raw(array).transpose(self.order)
+        spans = [max(n - 1, 0) * abs(step) + (n > 0) for n, step in zip(moved.shape, self.steps)]
+        large = np.zeros([f + span + b for f, span, b in zip(self.front, spans, self.back)], moved.dtype)
+        key = tuple(
+            builtins.slice(f, f + span, step) if step > 0 else builtins.slice(f + span - 1, f - 1 if f else None, step)
+            for f, span, step in zip(self.front, spans, self.steps)
+        )
+        if array.size:
+            large[(..., *key)] = moved
+
+        def find(large):
+            if not array.size:
+                key_ = tuple(builtins.slice(0, n) for n in moved.shape)
+                return large[(..., *key_)].transpose(*np.argsort(self.order))
+            return large[(..., *key)].transpose(*np.argsort(self.order))
+
+        return large.view(array.dtype).reshape(large.shape), find
+
+
+@st.composite
+def view_specs(draw, rank):
+    small = rank <= 8
+    order = draw(st.permutations(range(rank))) if small and draw(st.booleans()) else range(rank)
+
+    def each(values, otherwise):
+        return tuple(draw(st.sampled_from(values)) if small else otherwise for _ in range(rank))
+
+    return ViewSpec(tuple(order), each([0, 0, 1, 2], 0), each([0, 0, 1], 0), each([1, 1, 1, 2, -1, -2], 1))
 
 
 LENGTH_DTYPES = [np.dtype(code) for code in ("i1", "u1", "i2", "u2", "i4", "u4", "i8", "u8", ">i4", ">u8")]

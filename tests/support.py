@@ -23,6 +23,11 @@ def select_driver():
         os.environ["VK_DRIVER_FILES"] = os.environ["VK_ICD_FILENAMES"] = found[0]
 
 
+def driver():
+    """The manifest of the driver under test."""
+    return os.environ["VK_DRIVER_FILES"].split(os.pathsep)[0]
+
+
 def vulkan_device():
     import dmlops
 

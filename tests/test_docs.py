@@ -22,7 +22,7 @@ def test_docstrings(module, vulkan):
     finder = doctest.DocTestFinder()
     tests = [test for test in finder.find(module) if test.examples]
     if module is dmlops:  # its functions live elsewhere, and would be passed over
-        for name in [*strategies.OPERATORS, "window", "devices", "memory_info", "empty_cache"]:
+        for name in [*strategies.OPERATORS, "window", "devices", "memory_info", "empty_cache", "asarray", "empty", "from_dlpack", "synchronize", "DeviceArray"]:
             tests += [test for test in finder.find(getattr(dmlops, name), name) if test.examples]
         assert len(tests) >= 5
     runner = doctest.DocTestRunner(optionflags=FLAGS)

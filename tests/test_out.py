@@ -98,3 +98,17 @@ def test_nothing_beyond_the_pages_of_the_arrays_is_touched(name, request):
     done = support.run_python(None, args=(script, device), timeout=500, check=False)
     assert done.returncode == 0, f"exit status {done.returncode}\n{done.stdout[-500:]}\n{done.stderr[-2000:]}"
     assert "cases, all right" in done.stdout
+
+
+@pytest.mark.parametrize("strides, apart", [((3, 2), True), ((2, 2), False), ((5, 2), True), ((3, 3), False), ((1, 3), True)])
+def test_out_whose_strides_interleave(device, strides, apart):
+    """Whether elements share bytes is then to be found out one by one."""
+    parent = np.full(40, 7, np.uint8)
+    out = np.lib.stride_tricks.as_strided(parent, (2, 3), strides)
+    x = np.array([[1, 2, 3], [4, 5, 6]], np.uint8)
+    if apart:
+        assert dmlops.slice(x, [0, 0], [2, 3], out=out, device=device) is out and np.array_equal(out, x)
+    else:
+        with pytest.raises(ValueError, match="share memory"):
+            dmlops.slice(x, [0, 0], [2, 3], out=out, device=device)
+    assert (parent == 7).sum() == (34 if apart else 40)

@@ -1,7 +1,10 @@
 """The life of a process: import, exit, fork, sub-interpreters, the command line."""
 
+import signal
+
 import pytest
 
+import faults
 import support
 
 USE = """
@@ -46,6 +49,166 @@ def loop():
 threading.Thread(target=loop, daemon=True).start()
 started.wait()
 """)
+
+
+# What ends a process, and with which status: nothing is said on the way, and the driver's threads are no hindrance.
+ENDS = {
+    "normally": ("", 0),
+    "by sys.exit": ("import sys; sys.exit(3)", 3),
+    "by sys.exit in a thread": ("""
+import sys, threading
+thread = threading.Thread(target=lambda: (use(), sys.exit(3)))
+thread.start(); thread.join()
+""", 0),
+    "by an exception in a thread": ("""
+import threading
+threading.excepthook = lambda arguments: None
+thread = threading.Thread(target=lambda: (use(), 1 / 0))
+thread.start(); thread.join()
+""", 0),
+    "by os._exit": ("import os; os._exit(4)", 4),
+    "by os._exit in a thread": ("""
+import os, threading
+threading.Thread(target=lambda: (use(), os._exit(5))).start()
+import time; time.sleep(60)
+""", 5),
+    "by a signal": ("import os, signal; os.kill(os.getpid(), signal.SIGTERM)", -signal.SIGTERM),
+    "with results that live in a module": ("import builtins; builtins.kept = dmlops.slice(x, [0, 0], [20, 1000])", 0),
+    "with a thread that is not a daemon": ("import threading; threading.Thread(target=lambda: [use() for _ in range(50)]).start()", 0),
+}
+
+
+@pytest.mark.parametrize("how", ENDS)
+def test_exit_status_and_silence(how, vulkan):
+    code, status = ENDS[how]
+    done = support.run_python(USE + "use()\n" + code, check=False)
+    assert done.returncode == status and done.stderr == "" and done.stdout == ""
+
+
+def test_an_uncaught_exception_is_all_that_is_said(vulkan):
+    done = support.run_python(USE + "use()\nraise LookupError('mine')", check=False)
+    assert done.returncode == 1 and done.stderr.endswith("LookupError: mine\n") and done.stderr.count("Error") == 1
+
+
+@pytest.fixture(scope="module")
+def library(tmp_path_factory, vulkan):
+    return faults.build(tmp_path_factory.mktemp("faults"))
+
+
+def test_exit_with_work_in_the_queue(library):
+    """A daemon thread's call takes a while yet: its memory must not go from under the device."""
+    done = support.run_python(USE + """
+import threading, time
+from dmlops import _core
+use()
+threading.Thread(target=use, daemon=True).start()
+while sum(_core._counts(None)) < 2:  # until it is submitted
+    time.sleep(0.001)
+""", env=faults.environment(library, slow=500))
+    assert done.stderr == "" and done.stdout == ""
+
+
+def test_exit_with_many_daemon_threads_in_calls(library):
+    for _ in range(3):
+        done = support.run_python(USE + """
+import threading
+def loop():
+    while True:
+        try:
+            use()
+            started.release()
+        except dmlops.NoDeviceError:  # the interpreter is exiting
+            return
+started = threading.Semaphore(0)
+for _ in range(6):
+    threading.Thread(target=loop, daemon=True).start()
+for _ in range(12):
+    started.acquire()
+""")
+        assert done.stderr == "" and done.stdout == ""
+
+
+INTERRUPT = USE + """
+import os, signal, sys, threading, time
+from dmlops import _core
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background jobs ignore it
+big = np.arange(800_000, dtype=np.uint32).reshape(100, 8000)
+use()
+before = sum(_core._counts(None))
+def interrupt():
+    while sum(_core._counts(None)) == before:
+        time.sleep(0.001)
+    os.kill(os.getpid(), signal.SIGINT)
+references = sys.getrefcount(big)
+thread = threading.Thread(target=interrupt)
+thread.start()
+"""
+
+
+def test_keyboard_interrupt_during_a_long_wait(library):
+    """Comes through, though not before the device has let go of the arrays."""
+    support.run_python(INTERRUPT + """
+handled = []
+def handler(*_):
+    handled.append(time.monotonic())
+    raise KeyboardInterrupt
+signal.signal(signal.SIGINT, handler)
+start = time.monotonic()
+try:
+    dmlops.slice(big, [0, 0], [100, 8000], [1, -1])
+except KeyboardInterrupt as error:
+    pass
+else:
+    raise SystemExit("no KeyboardInterrupt")
+end = time.monotonic()
+assert handled[0] < start + 2 < end, "the handler ran when all was over"
+assert _core._abandoned() == 0 and sys.getrefcount(big) == references
+use()
+""", env=faults.environment(library, slow=2500))
+
+
+def test_keyboard_interrupt_ends_a_call_of_many_submissions(library):
+    support.run_python(INTERRUPT + """
+_core._override("host_import", 0)
+_core._override("staging", 32_000)
+try:
+    dmlops.slice(big, [0, 0], [100, 8000], [1, -1])
+except KeyboardInterrupt:
+    pass
+else:
+    raise SystemExit("no KeyboardInterrupt")
+assert sum(_core._counts(None)) < before + 50, "it went on to the end"
+assert _core._abandoned() == 0 and sys.getrefcount(big) == references
+use()
+""", env=faults.environment(library, slow=100))
+
+
+def test_keyboard_interrupt_while_an_array_is_waited_for(library):
+    """At once: what is queued needs nobody to wait for it."""
+    support.run_python(USE + """
+import os, signal, threading, time
+signal.signal(signal.SIGINT, signal.default_int_handler)
+a = dmlops.asarray(x)
+for wait in (lambda b: b.numpy(), lambda b: b.wait(), lambda b: dmlops.synchronize(), lambda b: dmlops.empty_cache()):
+    b = dmlops.slice(a, [0, 0], [20, 1000], [1, -1])
+    start = time.monotonic()
+    threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT)).start()
+    try:
+        wait(b)
+    except KeyboardInterrupt:
+        assert time.monotonic() < start + 1.9, "it waited to the end"
+    else:
+        raise SystemExit("no KeyboardInterrupt")
+    assert np.array_equal(b.numpy(), x[:, ::-1])
+""", env=faults.environment(library, slow=2000))
+
+
+def test_a_signal_whose_handler_does_not_raise_changes_nothing(library):
+    support.run_python(INTERRUPT + """
+seen = []
+signal.signal(signal.SIGINT, lambda *_: (seen.append(1), use()))  # which calls dmlops itself
+assert np.array_equal(dmlops.slice(big, [0, 0], [100, 8000], [1, -1]), big[:, ::-1]) and seen
+""", env=faults.environment(library, slow=1000))
 
 
 def test_use_while_exiting(vulkan):
@@ -123,8 +286,9 @@ use()
 """)
 
 
-def test_fork_while_other_threads_are_in_calls(vulkan):
-    support.run_python(FORK + """
+@pytest.mark.parametrize("children", [25, pytest.param(200, marks=[pytest.mark.soak, pytest.mark.timeout(1800)])])
+def test_fork_while_other_threads_are_in_calls(children, vulkan):
+    support.run_python(FORK + f"""
 import threading
 stop = threading.Event()
 def loop():
@@ -132,25 +296,70 @@ def loop():
         use()
 threads = [threading.Thread(target=loop) for _ in range(2)]
 [thread.start() for thread in threads]
-for _ in range(25):
+for _ in range({children}):
     join(child_of(use))
 stop.set()
 [thread.join() for thread in threads]
 use()
-""", timeout=240)
+""", timeout=1700)
 
 
-def test_multiprocessing_with_fork(vulkan):
-    support.run_python(USE + """
-import multiprocessing
+def test_fork_while_another_thread_makes_the_context(vulkan):
+    support.run_python(FORK + """
+import threading
+thread = threading.Thread(target=use)
+thread.start()
+for _ in range(5):
+    join(child_of(use))
+thread.join()
+use()
+""")
+
+
+def test_fork_after_the_device_was_lost(library):
+    support.run_python(FORK + """
+import faults
+layer = faults.Layer()
+use()
+layer.arm("vulkan", 1, "VK_ERROR_DEVICE_LOST", only="vkWaitForFences")
+try:
+    use()
+except dmlops.DeviceLostError:
+    pass
+join(child_of(use))
+use()
+join(child_of(use))
+""", env=faults.environment(library))
+
+
+POOL = USE + """
+import concurrent.futures, multiprocessing, sys
 def work(n):
     use()
     return n
-use()
-with multiprocessing.get_context("fork").Pool(2) as pool:
-    assert pool.map(work, range(10)) == list(range(10))
-use()
-""")
+if __name__ == "__main__":
+    method, used_before = sys.argv[1], sys.argv[2] == "used"
+    context = multiprocessing.get_context(method)
+    if used_before:
+        use()
+    with context.Pool(2) as pool:
+        assert pool.map(work, range(10)) == list(range(10))
+    with concurrent.futures.ProcessPoolExecutor(2, mp_context=context) as pool:
+        assert list(pool.map(work, range(10))) == list(range(10))
+    process = context.Process(target=work, args=(1,))
+    process.start(); process.join()
+    assert process.exitcode == 0
+    use()
+"""
+
+
+@pytest.mark.parametrize("method", ["fork", "forkserver", "spawn"])
+@pytest.mark.parametrize("used", ["used", "unused"])
+def test_process_pools(method, used, tmp_path, vulkan):
+    (tmp_path / "pools.py").write_text(POOL)
+    # From Python 3.12 on os.fork warns of any threads there are, the driver's among them.
+    done = support.run_python(None, args=("-Wignore::DeprecationWarning", str(tmp_path / "pools.py"), method, used))
+    assert done.stderr == ""
 
 
 def test_subinterpreters_are_refused():
@@ -187,6 +396,24 @@ for name in [name for name in sys.modules if name.partition(".")[0] == "dmlops"]
 import dmlops
 assert dmlops.slice([1, 2], [0], [2], [-1], device="host").tolist() == [2, 1]
 """)
+
+
+def test_import_again_after_use(vulkan):
+    """Context and devices belong to the process; the new module's errors and types are its own."""
+    done = support.run_python(USE + """
+import sys
+use()
+old = dmlops
+for _ in range(3):
+    for name in [name for name in sys.modules if name.partition(".")[0] == "dmlops"]:
+        del sys.modules[name]
+    import dmlops
+    assert dmlops is not old and dmlops.VulkanError is not old.VulkanError
+    use()
+    assert np.array_equal(old.slice(x, [0, 0], [20, 1000], [1, -1]), x[:, ::-1])
+del old
+""")
+    assert done.stderr == ""
 
 
 def test_command_line(vulkan):

@@ -1,5 +1,8 @@
 """Calls from many threads at once; the GIL is free while a device works; neighbours' bytes are left alone."""
 
+import os
+import platform
+import subprocess
 import sys
 import threading
 import time
@@ -7,6 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import dmlops
 import numpy as np
+import pytest
 from dmlops import reference
 
 import support
@@ -132,3 +136,82 @@ def test_bytes_between_the_elements_of_out_belong_to_another_thread(device):
         stop.set()
         thread.join()
     assert not lost
+
+
+@pytest.mark.soak
+@pytest.mark.timeout(600)
+def test_sixteen_threads_for_a_minute(device):
+    """Every operator, small and large, new arrays and shared ones, into fresh results and into parts of one array."""
+    shared = np.random.default_rng(1).integers(0, 256, (64, 40_000), np.uint8)
+    together = np.zeros((16, 64, 40_000), np.uint8)
+    end, wrong, done = time.monotonic() + 60, [], [0] * 16
+
+    def work(seed):
+        rng = np.random.default_rng(seed)
+        try:
+            while time.monotonic() < end and not wrong:
+                for call in calls(int(rng.integers(2**31))):
+                    name, args, more = run(*call)
+                    result = getattr(dmlops, name)(*args, **more, device=device)
+                    assert result.tobytes() == getattr(reference, name)(*args, **more).tobytes(), name
+                step = int(rng.choice([-3, -2, -1, 1, 2, 3]))
+                expected = shared[:, ::step]
+                mine = together[seed][:, : expected.shape[1]]
+                dmlops.slice(shared, [0, 0], [64, 40_000], [1, step], out=mine, device=device)
+                assert np.array_equal(mine, expected), step
+                done[seed] += 1
+        except BaseException as error:
+            wrong.append(error)
+
+    threads = [threading.Thread(target=work, args=(seed,)) for seed in range(16)]
+    [thread.start() for thread in threads]
+    [thread.join() for thread in threads]
+    assert not wrong, wrong
+    assert all(done), done
+
+
+# --- the thread sanitizer ---------------------------------------------------------------------------------------
+
+HERE = support.ROOT / "tests" / "threads"
+BROKEN_LOCK = """
+#include <pthread.h>
+static inline int no_lock(pthread_mutex_t *mutex) { (void)mutex; return 0; }
+#define pthread_mutex_lock no_lock
+#define pthread_mutex_unlock no_lock
+"""
+
+
+def race(folder, broken=()):
+    """Builds csrc/core, csrc/vk and the cache of results over a mock of Vulkan, and runs many threads in them; the files
+    in `broken` take no locks."""
+    for name in ("rows", "elements"):
+        (folder / f"{name}.spv.h").write_text(f"#include <stdint.h>\nstatic const uint32_t {name}_spv[] = {{0}};\n")
+    (folder / "broken_lock.h").write_text(BROKEN_LOCK)
+    flags = ["-std=gnu11", "-g", "-O1", "-fsanitize=thread", "-Wall", "-Wextra", "-Wno-missing-field-initializers"]
+    csrc = support.ROOT / "csrc"
+    objects = []
+    for source in [*csrc.glob("core/*.c"), *csrc.glob("vk/*.c"), csrc / "py" / "cache.c", HERE / "race.c"]:
+        objects.append(folder / f"{source.parent.name}-{source.stem}.o")
+        lock = ["-include", folder / "broken_lock.h"] if source.name in broken else []
+        support.compile_c([*flags, *lock, f"-I{csrc}", f"-I{folder}", "-c", "-o", objects[-1], source])
+    support.compile_c([*flags, "-o", folder / "race", *objects, "-pthread", "-ldl"])
+    mock = ["-shared", "-fPIC", "-fvisibility=hidden", "-o", folder / "libvulkan.so.1", HERE / "mock_vulkan.c"]
+    support.compile_c([*flags, *mock, "-pthread"])
+    environment = {name: value for name, value in os.environ.items() if name != "LD_PRELOAD"}
+    environment |= {"LD_LIBRARY_PATH": str(folder), "TSAN_OPTIONS": "halt_on_error=1"}
+    # The sanitizer wants its addresses free, which a kernel that shuffles them widely does not leave them.
+    command = ["setarch", platform.machine(), "-R", str(folder / "race")]
+    return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=120)
+
+
+@pytest.mark.check
+def test_no_data_races(tmp_path):
+    done = race(tmp_path)
+    assert done.returncode == 0 and "WARNING" not in done.stderr, done.stdout + done.stderr
+
+
+@pytest.mark.check
+@pytest.mark.parametrize("broken", ["job.c", "kernels.c", "instance.c", "cache.c"])
+def test_a_missing_lock_would_be_found(broken, tmp_path):
+    done = race(tmp_path, broken=[broken])
+    assert done.returncode != 0 and "WARNING: ThreadSanitizer: data race" in done.stderr, done.stdout + done.stderr

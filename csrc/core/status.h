@@ -21,6 +21,7 @@ typedef enum dml_code {
     DML_VULKAN_ERROR, /* `result` is the VkResult, here and in the two below */
     DML_OUT_OF_DEVICE_MEMORY,
     DML_DEVICE_LOST,
+    DML_INTERRUPTED, /* by the function that was given to dml_vk_open, which knows more */
 } dml_code;
 
 typedef struct dml_status {

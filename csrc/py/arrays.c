@@ -1,6 +1,7 @@
 #include "py/arrays.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "py/errors.h"
 #include "py/memory.h"
@@ -10,16 +11,26 @@ PyArrayObject *dml_array_from(PyObject *object, const char *name)
     PyArrayObject *array = (PyArrayObject *)PyArray_FromAny(object, NULL, 0, 0, NPY_ARRAY_ENSUREARRAY, NULL);
     if (!array)
         return NULL;
-    PyArray_Descr *descr = PyArray_DESCR(array);
-    if (PyDataType_REFCHK(descr) || descr->type_num == NPY_VSTRING) {
-        PyErr_Format(PyExc_TypeError, "%s has dtype %S, whose elements are not plain bytes", name, (PyObject *)descr);
+    if (dml_dtype_check(PyArray_DESCR(array), name) < 0)
         Py_CLEAR(array);
-    }
     return array;
 }
 
-void dml_array_describe(PyArrayObject *array, dml_tensor *tensor)
+int dml_dtype_check(PyArray_Descr *dtype, const char *name)
 {
+    if (!PyDataType_REFCHK(dtype) && dtype->type_num != NPY_VSTRING)
+        return 0;
+    PyErr_Format(PyExc_TypeError, "%s has dtype %S, whose elements are not plain bytes", name, (PyObject *)dtype);
+    return -1;
+}
+
+void dml_array_describe(PyObject *object, dml_tensor *tensor)
+{
+    if (!PyArray_Check(object)) {
+        dml_device_array_describe(object, tensor);
+        return;
+    }
+    PyArrayObject *array = (PyArrayObject *)object;
     tensor->rank = PyArray_NDIM(array);
     tensor->item = (int64_t)PyArray_ITEMSIZE(array);
     for (int k = 0; k < tensor->rank; k++) {
@@ -28,19 +39,19 @@ void dml_array_describe(PyArrayObject *array, dml_tensor *tensor)
     }
 }
 
-static PyObject *shape_tuple(const dml_tensor *tensor)
+dml_place dml_array_place(PyObject *array)
 {
-    PyObject *tuple = PyTuple_New(tensor->rank);
-    for (int k = 0; tuple && k < tensor->rank; k++) {
-        PyObject *extent = PyLong_FromLongLong(tensor->shape[k]);
-        if (!extent || PyTuple_SetItem(tuple, k, extent) < 0)
-            Py_CLEAR(tuple);
-    }
-    return tuple;
+    if (!PyArray_Check(array))
+        return dml_device_array_place(array);
+    return (dml_place){.data = PyArray_DATA((PyArrayObject *)array)};
 }
 
-/* INT64_MAX for more than that, which NumPy will refuse. */
-static int64_t bytes_of(const dml_tensor *shape)
+PyArray_Descr *dml_array_dtype(PyObject *array)
+{
+    return PyArray_Check(array) ? PyArray_DESCR((PyArrayObject *)array) : dml_device_array_dtype(array);
+}
+
+int64_t dml_tensor_bytes(const dml_tensor *shape)
 {
     int64_t bytes = shape->item;
     bool countable = true;
@@ -53,22 +64,21 @@ static int64_t bytes_of(const dml_tensor *shape)
     return countable ? bytes : INT64_MAX;
 }
 
-PyArrayObject *dml_result_new(const dml_state *state, PyArrayObject *like, const dml_tensor *shape)
+PyObject *dml_result_new(const dml_state *state, PyArray_Descr *descr, const dml_tensor *shape)
 {
     npy_intp extents[DML_MAX_RANK];
     for (int k = 0; k < shape->rank; k++)
         extents[k] = (npy_intp)shape->shape[k];
-    PyArray_Descr *descr = PyArray_DESCR(like);
     PyObject *others;
-    if (dml_memory_lend(state, bytes_of(shape), &others) < 0)
+    if (dml_memory_lend(state, dml_tensor_bytes(shape), &others) < 0)
         return NULL;
     Py_INCREF((PyObject *)descr); /* the new array takes it */
-    PyArrayObject *result;
+    PyObject *result;
     /* NumPy makes arrays of "S1" where "S0" is asked for, as its own copy does; they must read as empty strings. */
     if (shape->item == 0)
-        result = (PyArrayObject *)PyArray_Zeros(shape->rank, extents, descr, 0);
+        result = PyArray_Zeros(shape->rank, extents, descr, 0);
     else
-        result = (PyArrayObject *)PyArray_NewFromDescr(&PyArray_Type, descr, shape->rank, extents, NULL, NULL, 0, NULL);
+        result = PyArray_NewFromDescr(&PyArray_Type, descr, shape->rank, extents, NULL, NULL, 0, NULL);
     if (dml_memory_return(others) < 0)
         Py_CLEAR(result);
     return result;
@@ -156,21 +166,15 @@ static int overlaps_itself(const dml_tensor *tensor)
     return nested ? 0 : marks_collide(tensor->item, axes, extents, strides, span);
 }
 
-static bool same_shape(PyArrayObject *array, const dml_tensor *shape)
+static bool same_shape(const dml_tensor *found, const dml_tensor *wanted)
 {
-    if (PyArray_NDIM(array) != shape->rank)
-        return false;
-    for (int k = 0; k < shape->rank; k++)
-        if (PyArray_DIM(array, k) != shape->shape[k])
-            return false;
-    return true;
+    return found->rank == wanted->rank &&
+           memcmp(found->shape, wanted->shape, sizeof found->shape[0] * (size_t)found->rank) == 0;
 }
 
-static int wrong_shape(PyArrayObject *out, const dml_tensor *wanted)
+static int wrong_shape(const dml_tensor *found, const dml_tensor *wanted)
 {
-    dml_tensor found;
-    dml_array_describe(out, &found);
-    PyObject *found_shape = shape_tuple(&found), *wanted_shape = shape_tuple(wanted);
+    PyObject *found_shape = dml_shape_tuple(found), *wanted_shape = dml_shape_tuple(wanted);
     if (found_shape && wanted_shape)
         PyErr_Format(PyExc_ValueError, "out must have the result's shape %R, not %R", wanted_shape, found_shape);
     Py_XDECREF(found_shape);
@@ -178,24 +182,23 @@ static int wrong_shape(PyArrayObject *out, const dml_tensor *wanted)
     return -1;
 }
 
-int dml_out_check(PyObject *object, PyArrayObject *like, const dml_tensor *shape)
+int dml_out_check(PyObject *out, PyArray_Descr *dtype, const dml_tensor *shape)
 {
-    if (!PyArray_Check(object))
-        return dml_type_error("out", "a numpy.ndarray or None", object);
-    PyArrayObject *out = (PyArrayObject *)object;
-    if (!same_shape(out, shape))
-        return wrong_shape(out, shape);
-    if (!PyArray_EquivTypes(PyArray_DESCR(out), PyArray_DESCR(like))) {
-        PyErr_Format(PyExc_ValueError, "out must have input's dtype %S, not %S", (PyObject *)PyArray_DESCR(like),
-                     (PyObject *)PyArray_DESCR(out));
+    dml_tensor tensor;
+    dml_array_describe(out, &tensor);
+    if (!same_shape(&tensor, shape))
+        return wrong_shape(&tensor, shape);
+    if (!PyArray_EquivTypes(dml_array_dtype(out), dtype)) {
+        PyErr_Format(PyExc_ValueError, "out must have input's dtype %S, not %S", (PyObject *)dtype,
+                     (PyObject *)dml_array_dtype(out));
         return -1;
     }
-    if (!PyArray_ISWRITEABLE(out)) {
+    if (!PyArray_Check(out))
+        return 0; /* an array on a device is writable, and none of its elements share memory */
+    if (!PyArray_ISWRITEABLE((PyArrayObject *)out)) {
         PyErr_SetString(PyExc_ValueError, "out must be writable; it is read-only");
         return -1;
     }
-    dml_tensor tensor;
-    dml_array_describe(out, &tensor);
     int overlaps = overlaps_itself(&tensor);
     if (overlaps > 0)
         PyErr_SetString(PyExc_ValueError, "out must not have elements that share memory with each other");
@@ -204,23 +207,32 @@ int dml_out_check(PyObject *object, PyArrayObject *like, const dml_tensor *shape
     return overlaps ? -1 : 0;
 }
 
-/* Addresses from the first byte an array uses to one past the last; both the same if it is empty. */
-static void address_range(PyArrayObject *array, uintptr_t *begin, uintptr_t *end)
+/* The first byte an array uses, and one past the last; both the same if it is empty. They are addresses where the host sees them,
+ * for it may have been lent them, else offsets in the storage. */
+static void byte_range(PyObject *array, const dml_place *place, int64_t *begin, int64_t *end)
 {
-    *begin = *end = (uintptr_t)PyArray_DATA(array);
-    if (PyArray_SIZE(array) == 0)
+    dml_tensor tensor;
+    dml_array_describe(array, &tensor);
+    char *seen = place->storage ? dml_storage_data(place->storage) : place->data;
+    *begin = *end = (int64_t)(intptr_t)seen + (int64_t)place->offset;
+    if (dml_tensor_bytes(&tensor) == 0)
         return;
-    for (int k = 0; k < PyArray_NDIM(array); k++) {
-        npy_intp reach = (PyArray_DIM(array, k) - 1) * PyArray_STRIDE(array, k);
-        *(reach < 0 ? begin : end) += (uintptr_t)reach;
+    for (int k = 0; k < tensor.rank; k++) {
+        int64_t reach = (tensor.shape[k] - 1) * tensor.strides[k];
+        *(reach < 0 ? begin : end) += reach;
     }
-    *end += (uintptr_t)PyArray_ITEMSIZE(array);
+    *end += tensor.item;
 }
 
-bool dml_arrays_meet(PyArrayObject *a, PyArrayObject *b)
+bool dml_arrays_meet(PyObject *a, PyObject *b)
 {
-    uintptr_t a_begin, a_end, b_begin, b_end;
-    address_range(a, &a_begin, &a_end);
-    address_range(b, &b_begin, &b_end);
+    dml_place a_place = dml_array_place(a), b_place = dml_array_place(b);
+    bool seen = !a_place.storage || !b_place.storage ||
+                (dml_storage_data(a_place.storage) && dml_storage_data(b_place.storage));
+    if (a_place.storage != b_place.storage && !seen)
+        return false;
+    int64_t a_begin, a_end, b_begin, b_end;
+    byte_range(a, &a_place, &a_begin, &a_end);
+    byte_range(b, &b_place, &b_begin, &b_end);
     return a_begin < b_end && b_begin < a_end;
 }

@@ -1,27 +1,37 @@
-/* NumPy arrays going in and coming out. */
+/* Arrays going in and coming out: NumPy's, and those on a device. What is not said to be one or the other is either; it has been
+ * checked to be one of them. */
 #ifndef DML_PY_ARRAYS_H
 #define DML_PY_ARRAYS_H
 
 #include "core/operators.h"
+#include "py/device_array.h"
 #include "py/module.h"
+#include "vk/vk.h"
 
 /* What numpy.asarray makes of an object: a base-class array, a copy only if there is no other way. A new reference, or
  * NULL with an exception set; TypeError for a dtype whose elements are not plain bytes. May run Python. */
 PyArrayObject *dml_array_from(PyObject *object, const char *name);
 
-/* How the array lies in memory, now. */
-void dml_array_describe(PyArrayObject *array, dml_tensor *tensor);
+/* Whether elements of a dtype are plain bytes; 0, or -1 with a TypeError set. */
+int dml_dtype_check(PyArray_Descr *dtype, const char *name);
 
-/* A new C-contiguous array of `shape` with the dtype of `like`: where every result comes from. Its bytes are undefined,
- * of a large one even those of a result freed before: nobody may see them. A new reference, or NULL with an exception
- * set. */
-PyArrayObject *dml_result_new(const dml_state *state, PyArrayObject *like, const dml_tensor *shape);
+/* How an array lies in memory, now; where its first element is; its dtype, borrowed. */
+void dml_array_describe(PyObject *array, dml_tensor *tensor);
+dml_place dml_array_place(PyObject *array);
+PyArray_Descr *dml_array_dtype(PyObject *array);
 
-/* Whether `out` can take a result of this shape and of `like`'s dtype; 0, or -1 with an exception set. */
-int dml_out_check(PyObject *out, PyArrayObject *like, const dml_tensor *shape);
+/* A new C-contiguous NumPy array of `shape`: where every result comes from. Its bytes are undefined, of a large one even those of
+ * a result freed before: nobody may see them. A new reference, or NULL with an exception set. */
+PyObject *dml_result_new(const dml_state *state, PyArray_Descr *dtype, const dml_tensor *shape);
+
+/* Whether `out` can take a result of this shape and dtype; 0, or -1 with an exception set. */
+int dml_out_check(PyObject *out, PyArray_Descr *dtype, const dml_tensor *shape);
+
+/* Bytes of an array of this shape; INT64_MAX for more than that. */
+int64_t dml_tensor_bytes(const dml_tensor *shape);
 
 /* Whether the memory from the first to the last byte of one meets that of the other: cheap, and enough, for what
  * follows is only a detour. */
-bool dml_arrays_meet(PyArrayObject *a, PyArrayObject *b);
+bool dml_arrays_meet(PyObject *a, PyObject *b);
 
 #endif

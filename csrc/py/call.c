@@ -2,6 +2,7 @@
 
 #include "core/host.h"
 #include "py/arrays.h"
+#include "py/device_array.h"
 #include "py/errors.h"
 #include "vk/vk.h"
 
@@ -10,6 +11,7 @@ int dml_call_begin(dml_call *call, PyObject *module, Py_ssize_t count, Py_ssize_
     call->state = dml_state_of(module);
     call->input = call->out = call->into = NULL;
     call->lengths = NULL;
+    call->device_lengths = NULL;
     call->status.code = DML_OK;
     if (count == wanted)
         return 0;
@@ -17,16 +19,39 @@ int dml_call_begin(dml_call *call, PyObject *module, Py_ssize_t count, Py_ssize_
     return -1;
 }
 
+/* Nothing is moved between the host and a device unless asked for. */
+static int check_out(const dml_call *call, PyObject *out)
+{
+    bool device = dml_is_device_array(call->state, call->input);
+    if (device ? !dml_is_device_array(call->state, out) : !PyArray_Check(out))
+        return dml_type_error("out", device ? "a dmlops.DeviceArray, as input is, or None" : "a numpy.ndarray or None", out);
+    if (!device || dml_same_device(&((dml_device_array *)out)->device, &((dml_device_array *)call->input)->device))
+        return 0;
+    PyErr_SetString(PyExc_ValueError, "out must be on the device that input is on");
+    return -1;
+}
+
 int dml_call_take(dml_call *call, PyObject *input, PyObject *out, PyObject *device)
 {
-    call->input = dml_array_from(input, "input");
-    if (!call->input)
+    bool on_device = dml_is_device_array(call->state, input);
+    if (on_device)
+        Py_INCREF(input);
+    call->input = on_device ? input : (PyObject *)dml_array_from(input, "input");
+    if (!call->input || (out != Py_None && check_out(call, out) < 0))
         return -1;
-    if (out != Py_None && !PyArray_Check(out))
-        return dml_type_error("out", "a numpy.ndarray or None", out);
-    call->out = out == Py_None ? NULL : (PyArrayObject *)out;
-    call->device_named = device != Py_None;
-    return call->device_named ? dml_device_choose(call->state, device, &call->device) : 0;
+    call->out = out == Py_None ? NULL : out;
+    call->device_named = device != Py_None || on_device;
+    if (device != Py_None && dml_device_choose(call->state, device, &call->device) < 0)
+        return -1;
+    if (!on_device)
+        return 0;
+    const dml_choice *own = &((dml_device_array *)input)->device;
+    if (device != Py_None && !dml_same_device(&call->device, own)) {
+        PyErr_SetString(PyExc_ValueError, "device must be the one that input is on");
+        return -1;
+    }
+    call->device = *own;
+    return 0;
 }
 
 void dml_call_describe(dml_call *call)
@@ -36,15 +61,18 @@ void dml_call_describe(dml_call *call)
 
 int dml_call_open(dml_call *call)
 {
-    if (call->out && dml_out_check((PyObject *)call->out, call->input, &call->target) < 0)
+    PyArray_Descr *dtype = dml_array_dtype(call->input);
+    if (call->out && dml_out_check(call->out, dtype, &call->target) < 0)
         return -1;
     if (!call->device_named && dml_device_default(call->state, &call->device) < 0)
         return -1;
     if (call->out && !dml_arrays_meet(call->out, call->input)) {
         call->into = call->out;
-        Py_INCREF((PyObject *)call->into);
+        Py_INCREF(call->into);
+    } else if (dml_is_device_array(call->state, call->input)) {
+        call->into = dml_device_array_new(call->state, &call->device, dtype, &call->target);
     } else {
-        call->into = dml_result_new(call->state, call->input, &call->target);
+        call->into = dml_result_new(call->state, dtype, &call->target);
     }
     if (!call->into)
         return -1;
@@ -54,9 +82,10 @@ int dml_call_open(dml_call *call)
 
 static void release(dml_call *call)
 {
-    Py_XDECREF((PyObject *)call->input);
-    Py_XDECREF((PyObject *)call->into);
+    Py_XDECREF(call->input);
+    Py_XDECREF(call->into);
     PyMem_Free(call->lengths);
+    dml_storage_release(call->device_lengths);
 }
 
 PyObject *dml_call_fail(dml_call *call)
@@ -64,50 +93,57 @@ PyObject *dml_call_fail(dml_call *call)
     if (!PyErr_Occurred())
         dml_raise(call->state, &call->status);
     /* Arrays that the device may still be writing to are never freed, or recycled as somebody else's. */
-    if (call->status.code && call->status.in_use)
+    if (call->status.code && call->status.in_use) {
         call->input = call->into = NULL;
+        call->device_lengths = NULL;
+    }
     release(call);
     return NULL;
 }
 
-/* Runs without the GIL. */
-static dml_code run_on_device(dml_call *call, const void *src, void *dst)
+dml_code dml_run_plan(const dml_choice *device, const dml_plan *plan, dml_place src, dml_place dst, dml_storage *lengths,
+                      dml_status *status)
 {
-    if (call->device.host) {
-        dml_host_run(&call->plan, src, dst);
+    if (device->host) {
+        dml_host_run(plan, src.data, dst.data);
         return DML_OK;
     }
     dml_context *context;
-    if (dml_vk_context(call->device.index, &context, &call->status))
-        return call->status.code;
-    return dml_vk_run(context, &call->plan, src, dst, &call->status);
+    if ((src.storage && dml_storage_context(src.storage, &context, status)) ||
+        (dst.storage && dml_storage_context(dst.storage, &context, status)) ||
+        (!src.storage && !dst.storage && dml_vk_context(device->index, &context, status)))
+        return status->code;
+    return dml_vk_run(context, plan, src, dst, lengths, status);
 }
 
-/* Makes the plan that copies `into` to `out`. */
-static void plan_copy_out(const dml_call *call, dml_plan *plan)
+void dml_copy_plan(const dml_tensor *from, const dml_tensor *to, dml_plan *plan)
 {
-    dml_plan_begin(plan, call->target.item);
-    for (int k = 0; k < call->target.rank; k++)
-        dml_plan_add(plan, call->target.shape[k], call->target.strides[k], PyArray_STRIDE(call->out, k));
+    dml_plan_begin(plan, from->item);
+    for (int k = 0; k < from->rank; k++)
+        dml_plan_add(plan, from->shape[k], from->strides[k], to->strides[k]);
 }
 
 PyObject *dml_call_run(dml_call *call)
 {
     bool detour = call->out && call->into != call->out;
+    static const dml_choice host = {.host = true, .index = -1};
     dml_plan copy;
-    if (detour)
-        plan_copy_out(call, &copy);
-    const void *src = PyArray_DATA(call->input);
-    void *dst = PyArray_DATA(call->into), *out = detour ? PyArray_DATA(call->out) : NULL;
-
+    dml_place src = dml_array_place(call->input), dst = dml_array_place(call->into), out = dst;
+    if (detour) {
+        dml_tensor tensor;
+        dml_array_describe(call->out, &tensor);
+        dml_copy_plan(&call->target, &tensor, &copy);
+        out = dml_array_place(call->out);
+    }
     if (call->plan.item > 0 && dml_plan_count(&call->plan) > 0) {
         dml_code code;
-        Py_BEGIN_ALLOW_THREADS code = run_on_device(call, src, dst);
+        Py_BEGIN_ALLOW_THREADS code =
+            dml_run_plan(&call->device, &call->plan, src, dst, call->device_lengths, &call->status);
         if (!code && detour)
-            dml_host_run(&copy, dst, out);
+            code = dml_run_plan(dst.storage ? &call->device : &host, &copy, dst, out, NULL, &call->status);
         Py_END_ALLOW_THREADS if (code) return dml_call_fail(call);
     }
-    PyObject *result = (PyObject *)(call->out ? call->out : call->into);
+    PyObject *result = call->out ? call->out : call->into;
     Py_INCREF(result);
     release(call);
     return result;

@@ -14,13 +14,15 @@
 #include "core/plan.h"
 #include "py/device.h"
 #include "py/module.h"
+#include "vk/vk.h"
 
 typedef struct dml_call {
     const dml_state *state;
-    PyArrayObject *input; /* owned */
-    PyArrayObject *out;   /* borrowed from the caller's arguments; NULL: a new result */
-    PyArrayObject *into;  /* owned; what the plan writes: `out`, a new array, or one whose copy goes to `out` */
-    int64_t *lengths;     /* owned, by PyMem; NULL but for reverse_subsequences */
+    PyObject *input; /* owned; NumPy's or on a device, and then so are these: */
+    PyObject *out;   /* borrowed from the caller's arguments; NULL: a new result */
+    PyObject *into;  /* owned; what the plan writes: `out`, a new array, or one whose copy goes to `out` */
+    int64_t *lengths;            /* owned, by PyMem; NULL but for reverse_subsequences */
+    dml_storage *device_lengths; /* owned; the same on the device */
     dml_choice device;
     bool device_named; /* `device` is the caller's; else dml_call_open finds one */
     dml_tensor source;
@@ -41,6 +43,13 @@ void dml_call_describe(dml_call *call);
 /* `target` has the result's shape; gets its strides. By now the arguments are known to be right, so only here is it
  * that there may be no device. */
 int dml_call_open(dml_call *call);
+
+/* Runs a plan where the places are: see dml_vk_run. Needs no GIL. */
+dml_code dml_run_plan(const dml_choice *device, const dml_plan *plan, dml_place src, dml_place dst, dml_storage *lengths,
+                      dml_status *status);
+
+/* The plan that copies one tensor to another of the same shape. */
+void dml_copy_plan(const dml_tensor *from, const dml_tensor *to, dml_plan *plan);
 
 /* The result, or NULL with an exception set. */
 PyObject *dml_call_run(dml_call *call);

@@ -110,6 +110,15 @@ PyObject *dml_device_list(const dml_state *state)
     return list;
 }
 
+PyObject *dml_device_of(const dml_state *state, const dml_choice *choice)
+{
+    dml_status status;
+    int count = vulkan_count(&status), host = host_place(count);
+    if (!choice->host && choice->index >= count) /* of the process before a fork, or at exit */
+        return PyErr_Format(PyExc_RuntimeError, "the array's device is there no more");
+    return device_new(state, choice->host ? host : choice->index + (choice->index >= host), host);
+}
+
 PyObject *dml_device_missing(void)
 {
     dml_status status;

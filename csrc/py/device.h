@@ -18,6 +18,9 @@ int dml_device_init(dml_state *state, PyObject *module);
 /* A new list of every device: usable Vulkan devices, the host, unusable ones. */
 PyObject *dml_device_list(const dml_state *state);
 
+/* The entry of that list for a device; a new reference. */
+PyObject *dml_device_of(const dml_state *state, const dml_choice *choice);
+
 /* Why there is no Vulkan device, as a str; None if there is one. */
 PyObject *dml_device_missing(void);
 

@@ -69,6 +69,8 @@ static void raise_vulkan(PyObject *error_class, const dml_status *status)
 
 PyObject *dml_raise(const dml_state *state, const dml_status *status)
 {
+    if (status->code == DML_INTERRUPTED)
+        return NULL; /* raised already, by a signal's handler */
     if (status->code == DML_AXIS_ERROR) {
         PyObject *error = PyObject_CallFunction(state->axis_error, "Lis", status->axis, status->rank, status->message);
         if (error)

@@ -2,7 +2,10 @@
 
 #include <stdio.h>
 
+#include "core/host.h"
 #include "py/arguments.h"
+#include "py/arrays.h"
+#include "py/device_array.h"
 #include "py/errors.h"
 
 static const char argument[] = "sequence_lengths";
@@ -73,7 +76,7 @@ static PyArrayObject *lengths_from_others(PyArrayObject *array, PyObject *object
     return (PyArrayObject *)lengths;
 }
 
-PyArrayObject *dml_lengths_from(PyObject *object)
+static PyArrayObject *lengths_from(PyObject *object)
 {
     if (PyList_Check(object) || PyTuple_Check(object))
         return lengths_from_list(object);
@@ -122,7 +125,8 @@ static void clamp_unsigned(const uint64_t *from, int64_t *to, npy_intp count, in
         to[k] = from[k] < (uint64_t)extent ? (int64_t)from[k] : extent;
 }
 
-int64_t *dml_lengths_clamp(PyArrayObject *lengths, int64_t extent)
+/* To be freed by PyMem_Free; NULL with an exception set. */
+static int64_t *lengths_clamp(PyArrayObject *lengths, int64_t extent)
 {
     bool wide = PyArray_ISUNSIGNED(lengths) && PyArray_ITEMSIZE(lengths) == 8;
     PyArrayObject *dense = (PyArrayObject *)PyArray_FromArray(
@@ -144,4 +148,107 @@ int64_t *dml_lengths_clamp(PyArrayObject *lengths, int64_t extent)
     }
     Py_DECREF((PyObject *)dense);
     return values;
+}
+
+/* --- lengths on a device ---------------------------------------------------------------------------------------- */
+
+PyObject *dml_lengths_take(const dml_call *call, PyObject *object)
+{
+    if (!dml_is_device_array(call->state, object))
+        return (PyObject *)lengths_from(object);
+    if (!dml_is_device_array(call->state, call->input)) {
+        PyErr_Format(PyExc_TypeError, "%s must not be a dmlops.DeviceArray where input is none", argument);
+        return NULL;
+    }
+    const dml_device_array *lengths = (dml_device_array *)object;
+    if (!dml_same_device(&lengths->device, &call->device)) {
+        PyErr_Format(PyExc_ValueError, "%s must be on the device that input is on", argument);
+        return NULL;
+    }
+    if (!PyTypeNum_ISINTEGER(lengths->dtype->type_num)) {
+        PyErr_Format(PyExc_TypeError, "%s must be of an integer dtype, not %S", argument, (PyObject *)lengths->dtype);
+        return NULL;
+    }
+    Py_INCREF(object);
+    return object;
+}
+
+/* The plan that gathers integers as the low bytes of words of 8, in the device's byte order. */
+static void plan_widen(const dml_tensor *tensor, bool swapped, dml_plan *plan)
+{
+    int item = (int)tensor->item;
+    dml_plan_begin(plan, swapped ? 1 : item);
+    int64_t stride = 8;
+    for (int k = tensor->rank - 1; k >= 0; k--) {
+        dml_plan_add(plan, tensor->shape[k], tensor->strides[k], stride);
+        stride *= tensor->shape[k];
+    }
+    if (swapped) {
+        plan->src_offset = item - 1;
+        dml_plan_add(plan, item, -1, 1);
+    }
+}
+
+static dml_code widen_on_device(dml_call *call, const dml_device_array *lengths, int64_t count, int64_t extent)
+{
+    dml_context *context;
+    dml_plan plan;
+    bool is_signed = PyTypeNum_ISSIGNED(lengths->dtype->type_num);
+    plan_widen(&lengths->tensor, lengths->dtype->byteorder == NPY_OPPBYTE, &plan);
+    if (dml_storage_context(lengths->storage, &context, &call->status) ||
+        dml_storage_create(context, (uint64_t)count * 8, &call->device_lengths, &call->status) ||
+        count == 0 ||
+        dml_vk_run(context, &plan, dml_device_array_place((PyObject *)lengths),
+                   (dml_place){.storage = call->device_lengths}, NULL, &call->status))
+        return call->status.code;
+    return dml_vk_clamp_lengths(context, call->device_lengths, count, (int)lengths->tensor.item, is_signed, extent,
+                                &call->status);
+}
+
+/* What shaders/lengths.comp does, and as quietly. */
+static void clamp_quietly(int64_t *lengths, int64_t count, int item, bool is_signed, int64_t extent)
+{
+    int spare = 64 - 8 * item;
+    for (int64_t i = 0; i < count; i++) {
+        uint64_t raw = (uint64_t)lengths[i] << spare;
+        if (is_signed)
+            lengths[i] = (int64_t)raw < 0 ? 0 : (int64_t)(raw >> spare);
+        else
+            lengths[i] = raw >> spare > (uint64_t)extent ? extent : (int64_t)(raw >> spare);
+        lengths[i] = lengths[i] < extent ? lengths[i] : extent;
+    }
+}
+
+static int64_t *widen_on_host(const dml_device_array *lengths, int64_t count, int64_t extent)
+{
+    dml_plan plan;
+    int64_t *values = PyMem_Calloc((size_t)(count > 0 ? count : 1), sizeof *values);
+    if (!values) {
+        PyErr_NoMemory();
+        return NULL;
+    }
+    plan_widen(&lengths->tensor, lengths->dtype->byteorder == NPY_OPPBYTE, &plan);
+    if (count > 0)
+        dml_host_run(&plan, dml_device_array_place((PyObject *)lengths).data, values);
+    clamp_quietly(values, count, (int)lengths->tensor.item, PyTypeNum_ISSIGNED(lengths->dtype->type_num), extent);
+    return values;
+}
+
+int dml_lengths_give(dml_call *call, PyObject *object, int64_t extent)
+{
+    if (PyArray_Check(object)) {
+        call->lengths = lengths_clamp((PyArrayObject *)object, extent);
+        return call->lengths ? 0 : -1;
+    }
+    const dml_device_array *lengths = (dml_device_array *)object;
+    int64_t count = 1;
+    for (int k = 0; k < lengths->tensor.rank; k++)
+        count *= lengths->tensor.shape[k];
+    if (call->device.host) {
+        call->lengths = widen_on_host(lengths, count, extent);
+        return call->lengths ? 0 : -1;
+    }
+    dml_code code;
+    Py_BEGIN_ALLOW_THREADS code = widen_on_device(call, lengths, count, extent);
+    Py_END_ALLOW_THREADS return code ? -1 : 0;
 }

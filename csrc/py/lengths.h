@@ -2,16 +2,14 @@
 #ifndef DML_PY_LENGTHS_H
 #define DML_PY_LENGTHS_H
 
-#include "py/python.h"
+#include "py/call.h"
 
-#include <stdint.h>
+/* An array of integer dtype from what the caller gave: NumPy's, or one on the device that the call's input is on. A new reference,
+ * or NULL with an exception set. May run Python. */
+PyObject *dml_lengths_take(const dml_call *call, PyObject *object);
 
-/* An array of integer dtype from what the caller gave. A new reference, or NULL with an exception set. May run Python.
- */
-PyArrayObject *dml_lengths_from(PyObject *object);
-
-/* The lengths' values in C order, clamped to `extent`. To be freed by PyMem_Free; NULL with an exception set, also if
- * one is negative. Runs no Python. */
-int64_t *dml_lengths_clamp(PyArrayObject *lengths, int64_t extent);
+/* Gives the call the lengths' values in C order, clamped to `extent`, in memory or queued on the device. 0, or -1 with an exception
+ * set, also if one that the host can see is negative. Runs no Python. */
+int dml_lengths_give(dml_call *call, PyObject *lengths, int64_t extent);
 
 #endif

@@ -16,6 +16,8 @@
 
 #include "py/cache.h"
 #include "py/device.h"
+#include "py/errors.h"
+#include "vk/vk.h"
 
 /* --- the bound -------------------------------------------------------------------------------------------------- */
 
@@ -66,7 +68,7 @@ static bool size_from(const char *text, size_t *size)
 static int64_t bound_of_cache = -1; /* -1: not open yet */
 
 /* On first use, so that a wrong DMLOPS_CACHE fails a call and not the import. 0, or -1 with an exception set. */
-static int open_cache(void)
+int dml_memory_ready(void)
 {
     if (bound_of_cache >= 0)
         return 0;
@@ -122,7 +124,7 @@ static PyDataMem_Handler handler = {
 int dml_memory_lend(const dml_state *state, int64_t bytes, PyObject **others)
 {
     *others = NULL;
-    if (open_cache() < 0)
+    if (dml_memory_ready() < 0)
         return -1;
     if (bytes < DML_LARGE_RESULT || bytes > bound_of_cache)
         return 0;
@@ -152,10 +154,13 @@ int dml_memory_return(PyObject *others)
 
 /* --- the user's side -------------------------------------------------------------------------------------------- */
 
+enum { FIELDS = 4 };
+
 static PyStructSequence_Field info_fields[] = {
     {"used", "bytes in live arrays"},
     {"pooled", "bytes kept for the next ones"},
     {"bound", "the most that is kept"},
+    {"available", "bytes that may be had beyond these; 0 if unknown"},
     {NULL, NULL},
 };
 
@@ -163,7 +168,7 @@ static PyStructSequence_Desc info_desc = {
     .name = "dmlops.MemoryInfo",
     .doc = "What dmlops holds of a device's memory; what dmlops.memory_info() returns.",
     .fields = info_fields,
-    .n_in_sequence = 3,
+    .n_in_sequence = FIELDS,
 };
 
 int dml_memory_init(dml_state *state, PyObject *module)
@@ -175,24 +180,66 @@ int dml_memory_init(dml_state *state, PyObject *module)
     return PyModule_AddObjectRef(module, "MemoryInfo", (PyObject *)state->memory_info_type);
 }
 
+/* What the system could still give; 0 if unknown. */
+static unsigned long long available_on_host(void)
+{
+#if defined(_WIN32)
+    MEMORYSTATUSEX memory = {.dwLength = sizeof memory};
+    return GlobalMemoryStatusEx(&memory) ? memory.ullAvailPhys : 0;
+#else
+    unsigned long long kib = 0;
+    char line[128];
+    FILE *file = fopen("/proc/meminfo", "r");
+    while (file && kib == 0 && fgets(line, sizeof line, file))
+        if (strncmp(line, "MemAvailable:", 13) == 0)
+            kib = strtoull(line + 13, NULL, 10);
+    if (file)
+        fclose(file);
+#if defined(_SC_AVPHYS_PAGES) && defined(_SC_PAGESIZE)
+    if (kib == 0) {
+        long pages = sysconf(_SC_AVPHYS_PAGES), page = sysconf(_SC_PAGESIZE);
+        kib = pages > 0 && page > 0 ? (unsigned long long)pages * (unsigned long long)page / 1024 : 0;
+    }
+#endif
+    return kib * 1024;
+#endif
+}
+
+/* 0, or -1 with an exception set. */
+static int count_bytes(const dml_state *state, const dml_choice *choice, dml_memory_bytes *bytes)
+{
+    if (choice->host) {
+        dml_cache_bytes cache = dml_cache_count();
+        *bytes = (dml_memory_bytes){cache.used, cache.kept, cache.bound, available_on_host()};
+        return 0;
+    }
+    dml_context *context;
+    dml_status status;
+    dml_code code;
+    Py_BEGIN_ALLOW_THREADS code = dml_vk_context(choice->index, &context, &status);
+    if (!code)
+        dml_vk_memory(context, bytes);
+    Py_END_ALLOW_THREADS if (code) dml_raise(state, &status);
+    return code ? -1 : 0;
+}
+
 PyObject *dml_memory_info(const dml_state *state, PyObject *device)
 {
     dml_choice choice = {.host = true};
+    dml_memory_bytes bytes;
     if (device != Py_None && dml_device_choose(state, device, &choice) < 0)
         return NULL;
-    if (open_cache() < 0)
+    if (dml_memory_ready() < 0 || count_bytes(state, &choice, &bytes) < 0)
         return NULL;
-    dml_cache_bytes bytes = {0}; /* of a Vulkan device no memory is held */
-    if (choice.host)
-        bytes = dml_cache_count();
     PyObject *info = PyStructSequence_New(state->memory_info_type);
     if (!info)
         return NULL;
-    PyObject *field[] = {PyLong_FromSize_t(bytes.used), PyLong_FromSize_t(bytes.kept), PyLong_FromSize_t(bytes.bound)};
+    const uint64_t values[FIELDS] = {bytes.used, bytes.pooled, bytes.bound, bytes.available};
     bool complete = true;
-    for (int k = 0; k < 3; k++) {
-        complete = complete && field[k];
-        PyStructSequence_SetItem(info, k, field[k]); /* takes it, also if it is NULL */
+    for (int k = 0; k < FIELDS; k++) {
+        PyObject *value = PyLong_FromUnsignedLongLong(values[k]);
+        complete = complete && value;
+        PyStructSequence_SetItem(info, k, value); /* takes it, also if it is NULL */
     }
     if (!complete)
         Py_CLEAR(info);
@@ -201,8 +248,11 @@ PyObject *dml_memory_info(const dml_state *state, PyObject *device)
 
 PyObject *dml_memory_empty(void)
 {
-    if (open_cache() < 0)
+    if (dml_memory_ready() < 0)
         return NULL;
+    dml_status status = {.code = DML_OK};
     Py_BEGIN_ALLOW_THREADS dml_cache_clear();
-    Py_END_ALLOW_THREADS Py_RETURN_NONE;
+    dml_vk_empty_pools(&status);
+    Py_END_ALLOW_THREADS if (status.code == DML_INTERRUPTED) return NULL; /* a lost device keeps nothing */
+    Py_RETURN_NONE;
 }

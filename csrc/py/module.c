@@ -3,6 +3,7 @@
 #include "py/module.h"
 
 #include "py/device.h"
+#include "py/device_array.h"
 #include "py/errors.h"
 #include "py/memory.h"
 #include "vk/vk.h"
@@ -34,6 +35,47 @@ static PyObject *memory_info(PyObject *module, PyObject *device)
     return dml_memory_info(dml_state_of(module), device);
 }
 
+/* object, dtype, device, copy */
+static PyObject *asarray(PyObject *module, PyObject *args)
+{
+    PyObject *object, *dtype, *device, *copy;
+    if (!PyArg_ParseTuple(args, "OOOO:asarray", &object, &dtype, &device, &copy))
+        return NULL;
+    return dml_asarray(dml_state_of(module), object, dtype, device, copy);
+}
+
+/* shape, dtype, device */
+static PyObject *empty(PyObject *module, PyObject *args)
+{
+    PyObject *shape, *dtype, *device;
+    if (!PyArg_ParseTuple(args, "OOO:empty", &shape, &dtype, &device))
+        return NULL;
+    return dml_empty(dml_state_of(module), shape, dtype, device);
+}
+
+/* capsule, device */
+static PyObject *from_dlpack(PyObject *module, PyObject *args)
+{
+    PyObject *capsule, *device;
+    if (!PyArg_ParseTuple(args, "OO:from_dlpack", &capsule, &device))
+        return NULL;
+    return dml_dlpack_import(dml_state_of(module), capsule, device);
+}
+
+static PyObject *synchronize(PyObject *module, PyObject *device)
+{
+    const dml_state *state = dml_state_of(module);
+    dml_choice choice = {.host = false, .index = -1}; /* all */
+    dml_status status = {.code = DML_OK};
+    dml_context *context;
+    if (device != Py_None && dml_device_choose(state, device, &choice) < 0)
+        return NULL;
+    Py_BEGIN_ALLOW_THREADS if (choice.index < 0 && !choice.host) dml_vk_wait_all(&status);
+    else if (!choice.host && !dml_vk_context(choice.index, &context, &status)) dml_vk_wait(context, &status);
+    Py_END_ALLOW_THREADS if (status.code) return dml_raise(state, &status);
+    Py_RETURN_NONE;
+}
+
 static PyObject *empty_cache(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(none))
 {
     return dml_memory_empty();
@@ -49,6 +91,21 @@ static PyObject *override(PyObject *Py_UNUSED(module), PyObject *args)
     if (!dml_vk_override(name, value))
         return PyErr_Format(PyExc_ValueError, "no trait is called %s", name);
     Py_RETURN_NONE;
+}
+
+/* Runs the handlers of signals that have come in; true if one raised. */
+static bool interrupted(void)
+{
+    PyGILState_STATE gil = PyGILState_Ensure();
+    bool raised = PyErr_CheckSignals() < 0;
+    PyGILState_Release(gil);
+    return raised;
+}
+
+/* For tests: how much was given up to a device that may still use it. */
+static PyObject *abandoned(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(none))
+{
+    return PyLong_FromUnsignedLongLong(dml_vk_abandoned());
 }
 
 static int context_of(PyObject *module, PyObject *device, dml_context **context)
@@ -132,8 +189,9 @@ static int module_exec(PyObject *module)
     if (!state->axis_error)
         return -1;
     if (dml_errors_init(state, module) < 0 || dml_device_init(state, module) < 0 ||
-        dml_memory_init(state, module) < 0)
+        dml_memory_init(state, module) < 0 || dml_device_array_init(state, module) < 0)
         return -1;
+    dml_vk_open(interrupted);
     return register_shutdown(module);
 }
 
@@ -149,6 +207,7 @@ static int module_traverse(PyObject *module, visitproc visit, void *arg)
     Py_VISIT(state->axis_error);
     Py_VISIT(state->device_type);
     Py_VISIT(state->memory_info_type);
+    Py_VISIT(state->device_array_type);
     Py_VISIT(state->memory_handler);
     return 0;
 }
@@ -165,6 +224,7 @@ static int module_clear(PyObject *module)
     Py_CLEAR(state->axis_error);
     Py_CLEAR(state->device_type);
     Py_CLEAR(state->memory_info_type);
+    Py_CLEAR(state->device_array_type);
     Py_CLEAR(state->memory_handler);
     return 0;
 }
@@ -184,10 +244,15 @@ static PyMethodDef module_methods[] = {
     {"slice", DML_FAST(dml_py_slice), METH_FASTCALL, NULL},
     {"devices", devices, METH_NOARGS, NULL},
     {"missing", missing, METH_NOARGS, NULL},
+    {"asarray", asarray, METH_VARARGS, NULL},
+    {"empty", empty, METH_VARARGS, NULL},
+    {"from_dlpack", from_dlpack, METH_VARARGS, NULL},
+    {"synchronize", synchronize, METH_O, NULL},
     {"memory_info", memory_info, METH_O, NULL},
     {"empty_cache", empty_cache, METH_NOARGS, NULL},
     {"empty_dispatch", empty_dispatch, METH_O, NULL},
     {"_override", override, METH_VARARGS, NULL},
+    {"_abandoned", abandoned, METH_NOARGS, NULL},
     {"_counts", counts, METH_O, NULL},
     {"_shutdown", shutdown_vulkan, METH_NOARGS, NULL},
     {NULL, NULL, 0, NULL},

@@ -13,6 +13,7 @@ typedef struct dml_state {
     PyObject *axis_error; /* numpy.exceptions.AxisError */
     PyTypeObject *device_type;
     PyTypeObject *memory_info_type;
+    PyTypeObject *device_array_type;
     PyObject *memory_handler; /* NumPy's name for an allocator of array data: ours, a capsule */
 } dml_state;
 

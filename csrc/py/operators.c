@@ -3,6 +3,7 @@
 #include "core/operators.h"
 
 #include "py/arguments.h"
+#include "py/arrays.h"
 #include "py/call.h"
 #include "py/lengths.h"
 
@@ -58,15 +59,14 @@ PyObject *dml_py_space_to_depth(PyObject *module, PyObject *const *args, Py_ssiz
 }
 
 /* The rules of reverse_subsequences, in the order in which a caller would look for the mistake. */
-static dml_code reverse_shape(dml_call *call, PyArrayObject *lengths, int64_t axis, const int64_t *batch_axis,
-                              dml_reverse_args *reverse, int64_t *length_shape)
+static dml_code reverse_shape(dml_call *call, PyObject *lengths, int64_t axis, const int64_t *batch_axis,
+                              dml_reverse_args *reverse, dml_tensor *tensor)
 {
     int rank = call->source.rank;
+    dml_array_describe(lengths, tensor);
     reverse->batch_axis = -1;
-    reverse->length_rank = PyArray_NDIM(lengths);
-    reverse->length_shape = length_shape;
-    for (int k = 0; k < reverse->length_rank; k++)
-        length_shape[k] = PyArray_DIM(lengths, k);
+    reverse->length_rank = tensor->rank;
+    reverse->length_shape = tensor->shape;
     if (dml_normalize_axis("axis", axis, rank, &reverse->axis, &call->status) ||
         (batch_axis && dml_normalize_axis("batch_axis", *batch_axis, rank, &reverse->batch_axis, &call->status)))
         return call->status.code;
@@ -77,20 +77,24 @@ static dml_code reverse_shape(dml_call *call, PyArrayObject *lengths, int64_t ax
 PyObject *dml_py_reverse_subsequences(PyObject *module, PyObject *const *args, Py_ssize_t count)
 {
     dml_call call;
-    int64_t axis, batch_axis, length_shape[DML_MAX_RANK];
-    PyArrayObject *lengths = NULL;
+    int64_t axis, batch_axis;
+    dml_tensor tensor;
+    PyObject *lengths = NULL;
     if (dml_call_begin(&call, module, count, 6) < 0 || dml_call_take(&call, args[0], args[4], args[5]) < 0 ||
-        !(lengths = dml_lengths_from(args[1])) || dml_int_from(args[2], "axis", &axis) < 0 ||
+        !(lengths = dml_lengths_take(&call, args[1])) || dml_int_from(args[2], "axis", &axis) < 0 ||
         (args[3] != Py_None && dml_int_from(args[3], "batch_axis", &batch_axis) < 0)) {
-        Py_XDECREF((PyObject *)lengths);
+        Py_XDECREF(lengths);
         return dml_call_fail(&call);
     }
     dml_reverse_args reverse;
     dml_call_describe(&call);
-    if (!reverse_shape(&call, lengths, axis, args[3] != Py_None ? &batch_axis : NULL, &reverse, length_shape))
-        call.lengths = dml_lengths_clamp(lengths, call.source.shape[reverse.axis]);
-    Py_DECREF((PyObject *)lengths);
-    if (!call.lengths || dml_call_open(&call) < 0)
+    int failed = reverse_shape(&call, lengths, axis, args[3] != Py_None ? &batch_axis : NULL, &reverse, &tensor);
+    bool host = PyArray_Check(lengths); /* then a wrong length is a wrong argument; else they are work for the device */
+    int64_t extent = failed ? 0 : call.source.shape[reverse.axis];
+    failed = failed || (host && dml_lengths_give(&call, lengths, extent) < 0) || dml_call_open(&call) < 0 ||
+             (!host && dml_lengths_give(&call, lengths, extent) < 0);
+    Py_DECREF(lengths);
+    if (failed)
         return dml_call_fail(&call);
     dml_reverse_plan(&call.source, &reverse, call.lengths, &call.target, &call.plan);
     return dml_call_run(&call);

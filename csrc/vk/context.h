@@ -4,11 +4,17 @@
  * pipelines (kernels.c) and its idle jobs (job.c); a job owns a command buffer, a fence and the small host-visible
  * buffer that tables and lengths go into, and the buffers of the pieces it is running.
  *
- * Locks: instance.c has one, over everything there and the making of contexts. A context has `lock`, over the list of idle
- * jobs, the pipelines and the queue; it is held for microseconds, never while waiting.
+ * Locks: instance.c has one, over everything there and the making of contexts. A context has `lock`, over the lists of jobs and
+ * storages, the pipelines and the queue; it is held for microseconds, never while waiting.
+ *
+ * What is queued and not waited for has a serial, and is done when the context's timeline semaphore has reached it. A context is
+ * never freed: it is closed at exit, and arrays may outlive that.
  */
 #ifndef DML_VK_CONTEXT_H
 #define DML_VK_CONTEXT_H
+
+#include <stdatomic.h>
+#include <string.h>
 
 #include "core/dispatch.h"
 #include "core/status.h"
@@ -24,6 +30,9 @@ typedef struct dml_device_traits {
     bool host_import;
     uint64_t import_alignment;
     uint64_t max_buffer;    /* bytes of a VkBuffer or an allocation */
+    uint64_t heap;          /* bytes of the heap that storages come from */
+    bool budget;            /* VK_EXT_memory_budget */
+    bool mapped;            /* storages may be mapped where their memory allows it */
     uint64_t staging;       /* bytes of a piece where memory is staged */
     dml_kernel forced;      /* by a test; else DML_KERNEL_COUNT */
     uint32_t queue_family;
@@ -47,7 +56,25 @@ typedef struct dml_buffer {
     bool coherent;
 } dml_buffer;
 
+/* Memory of a device, or the host's: then without a context. */
+struct dml_storage {
+    dml_buffer buffer;
+    dml_vulkan_handles handles;
+    dml_context *context;
+    uint32_t generation;       /* that of the process which made it */
+    int references;
+    uint64_t serial;           /* of the last that was queued on it */
+    bool exposed;
+    void (*release)(void *);   /* of the host's */
+    dml_storage *prev, *next;  /* in the context's list of live ones, or of those kept, the one kept last first */
+};
+
 typedef struct dml_job dml_job;
+
+/* Beyond DML_KERNEL_COUNT: a shader that no plan asks for. */
+enum { DML_SHADER_LENGTHS = DML_KERNEL_COUNT, DML_SHADER_COUNT };
+
+enum { DML_MAX_QUEUED = 64 }; /* jobs; whoever wants another one waits for the oldest */
 
 struct dml_context {
     VkPhysicalDevice physical;
@@ -59,19 +86,41 @@ struct dml_context {
     dml_device_traits traits; /* what is offered, less what a test took away */
     VkDescriptorSetLayout set_layout;
     VkPipelineLayout layout;
-    VkShaderModule shaders[DML_KERNEL_COUNT];
+    VkShaderModule shaders[DML_SHADER_COUNT];
+    VkSemaphore timeline;
 
     dml_lock lock;
     dml_job *idle;
-    int in_flight; /* jobs handed out */
-    bool lost;
+    dml_job *queued_first, *queued_last;
+    int queued;
+    uint64_t submitted; /* serials: of the last that was queued, */
+    uint64_t completed; /* of the last known to be done */
+    int in_flight;      /* calls inside, but for those whose job was abandoned */
+    bool closed;        /* no more calls: the process is ending */
+    uint64_t abandoned; /* jobs that the device may use for ever */
+    atomic_bool lost;
+    dml_storage *live, *kept, *kept_last;
+    int kept_count;
+    uint64_t used_bytes, kept_bytes, kept_bound;
     uint64_t uses;
-    uint64_t counts[DML_KERNEL_COUNT]; /* pieces run */
+    uint64_t counts[DML_SHADER_COUNT]; /* pieces run */
     int pipeline_count;
     dml_pipeline *pipelines[DML_MAX_PIPELINES];
 };
 
-/* VkResult -> status. `doing` is what failed, "vkQueueSubmit". Marks a lost device. */
+/* What dml_vk_open was given. */
+extern bool (*dml_interrupted)(void);
+
+/* Around a call that makes something: a failed one may leave anything in its handle. */
+#define DML_MADE(result, handle) dml_made((result), (handle), sizeof *(handle))
+static inline VkResult dml_made(VkResult result, void *handle, size_t size)
+{
+    if (result)
+        memset(handle, 0, size);
+    return result;
+}
+
+/* results.c: VkResult -> status. `doing` is what failed, "vkQueueSubmit". Marks a lost device. */
 dml_code dml_vk_fail(dml_context *context, VkResult result, const char *doing, dml_status *status);
 
 /* device.c: why a physical device will not do (an empty reason if it will), and the context of one that does. */
@@ -80,6 +129,15 @@ void dml_context_override(dml_context *context);
 bool dml_device_override(const char *name, int64_t value);
 dml_code dml_context_create(VkPhysicalDevice physical, dml_context **context, dml_status *status);
 void dml_context_destroy(dml_context *context); /* idle; NULL is fine */
+/* The same, but that threads and arrays may still look at it, and are refused. */
+void dml_context_close(dml_context *context);
+
+/* How many forks this process is away from the one that loaded dmlops. */
+extern uint32_t dml_generation;
+
+/* Around all that uses a context's handles: it is not closed in between. Fails once it is, or the device is lost. */
+dml_code dml_context_enter(dml_context *context, dml_status *status);
+void dml_context_leave(dml_context *context);
 
 /* memory.c. What every buffer may be used for. */
 #define DML_BUFFER_USAGE                                                          \
@@ -106,7 +164,18 @@ void dml_pipeline_give(dml_context *context, dml_pipeline *pipeline);
 dml_code dml_kernels_init(dml_context *context, dml_status *status);
 void dml_kernels_deinit(dml_context *context);
 
-/* job.c: the idle ones */
+/* The type of memory that storages are of, among `types`; -1 if there is none. */
+int64_t dml_storage_type(const dml_context *context, uint32_t types, bool *mapped);
+
+/* job.c: the idle ones; those that are done become idle; and how far the device has got. */
 void dml_jobs_destroy(dml_context *context);
+void dml_jobs_reap(dml_context *context);
+dml_code dml_jobs_wait(dml_context *context, uint64_t serial, dml_status *status);
+
+/* storage.c: what is kept, and at exit, all; whether somebody has the address of a live one. */
+void dml_storages_init(dml_context *context);
+void dml_storages_trim(dml_context *context, uint64_t bound);
+void dml_storages_destroy(dml_context *context);
+bool dml_storages_exposed(const dml_context *context);
 
 #endif

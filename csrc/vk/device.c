@@ -1,6 +1,8 @@
 /* What a device must have, what it offers, and its context. */
 #include "vk/context.h"
 
+#define PORTABILITY_SUBSET "VK_KHR_portability_subset" /* not in every header: it is provisional */
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -114,20 +116,30 @@ static bool imports_buffers(VkPhysicalDevice physical)
     return (external.externalMemoryProperties.externalMemoryFeatures & VK_EXTERNAL_MEMORY_FEATURE_IMPORTABLE_BIT) != 0;
 }
 
-static bool has_extension(VkPhysicalDevice physical, const char *name)
+typedef struct extensions {
+    bool import;
+    bool budget;
+    bool portability;
+} extensions;
+
+static VkResult find_extensions(VkPhysicalDevice physical, extensions *found)
 {
     uint32_t count = 0;
-    bool found = false;
-    vkEnumerateDeviceExtensionProperties(physical, NULL, &count, NULL);
+    VkResult result = vkEnumerateDeviceExtensionProperties(physical, NULL, &count, NULL);
+    if (result)
+        return result;
     VkExtensionProperties *list = malloc((count + 1) * sizeof *list);
-    if (list && vkEnumerateDeviceExtensionProperties(physical, NULL, &count, list) >= 0)
-        for (uint32_t i = 0; i < count && !found; i++)
-            found = strcmp(list[i].extensionName, name) == 0;
+    result = list ? vkEnumerateDeviceExtensionProperties(physical, NULL, &count, list) : VK_ERROR_OUT_OF_HOST_MEMORY;
+    for (uint32_t i = 0; result >= 0 && i < count; i++) {
+        found->import |= strcmp(list[i].extensionName, VK_EXT_EXTERNAL_MEMORY_HOST_EXTENSION_NAME) == 0;
+        found->budget |= strcmp(list[i].extensionName, VK_EXT_MEMORY_BUDGET_EXTENSION_NAME) == 0;
+        found->portability |= strcmp(list[i].extensionName, PORTABILITY_SUBSET) == 0;
+    }
     free(list);
-    return found;
+    return result < 0 ? result : VK_SUCCESS;
 }
 
-static void find_traits(VkPhysicalDevice physical, dml_device_traits *traits)
+static void find_traits(VkPhysicalDevice physical, const extensions *found, dml_device_traits *traits)
 {
     VkPhysicalDeviceExternalMemoryHostPropertiesEXT import = {
         .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_EXTERNAL_MEMORY_HOST_PROPERTIES_EXT};
@@ -135,8 +147,7 @@ static void find_traits(VkPhysicalDevice physical, dml_device_traits *traits)
     VkPhysicalDeviceMaintenance3Properties memory = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MAINTENANCE_3_PROPERTIES,
                                                      .pNext = &subgroup};
     VkPhysicalDeviceProperties2 all = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2, .pNext = &memory};
-    traits->host_import =
-        has_extension(physical, VK_EXT_EXTERNAL_MEMORY_HOST_EXTENSION_NAME) && imports_buffers(physical);
+    traits->host_import = found->import && imports_buffers(physical);
     if (traits->host_import)
         subgroup.pNext = &import;
     vkGetPhysicalDeviceProperties2(physical, &all);
@@ -145,7 +156,8 @@ static void find_traits(VkPhysicalDevice physical, dml_device_traits *traits)
 
     /* A CPU runs a work group on one thread, a subgroup at a time: small groups, and few of them with much to do. */
     uint32_t group = cpu ? subgroup.subgroupSize : 128;
-    traits->plan.group_size = (uint32_t)least(group, limits->maxComputeWorkGroupInvocations);
+    traits->plan.group_size =
+        (uint32_t)least(group, least(limits->maxComputeWorkGroupInvocations, limits->maxComputeWorkGroupSize[0]));
     traits->plan.parallel = cpu ? 256 : 1u << 16;
     traits->plan.grain = cpu ? 64 : 16; /* GPUs join what neighbouring invocations load */
     traits->plan.max_groups = limits->maxComputeWorkGroupCount[0];
@@ -160,6 +172,8 @@ static void find_traits(VkPhysicalDevice physical, dml_device_traits *traits)
     traits->max_buffer = memory.maxMemoryAllocationSize;
     traits->import_alignment = import.minImportedHostPointerAlignment;
     traits->staging = UINT64_C(64) << 20;
+    traits->mapped = true;
+    traits->budget = found->budget;
     traits->forced = DML_KERNEL_COUNT;
     traits->queue_family = (uint32_t)compute_family(physical);
 }
@@ -169,12 +183,21 @@ static struct {
     const char *name;
     int64_t value;
 } overrides[] = {{"kernel", -1},    {"host_import", -1}, {"window", -1},  {"staging", -1},
-                 {"group_size", -1}, {"parallel", -1},    {"max_groups", -1},
+                 {"group_size", -1}, {"parallel", -1},    {"max_groups", -1}, {"mapped", -1}, {"heap", -1},
                  {"grain", -1}};
 
-static int64_t override(int i, int64_t offered)
+static int64_t *find_override(const char *name)
 {
-    return overrides[i].value >= 0 && overrides[i].value < offered ? overrides[i].value : offered;
+    for (size_t i = 0; i < sizeof overrides / sizeof overrides[0]; i++)
+        if (strcmp(overrides[i].name, name) == 0)
+            return &overrides[i].value;
+    return NULL;
+}
+
+static int64_t override(const char *name, int64_t offered)
+{
+    int64_t left = *find_override(name);
+    return left >= 0 && left < offered ? left : offered;
 }
 
 void dml_context_override(dml_context *context)
@@ -182,43 +205,45 @@ void dml_context_override(dml_context *context)
     const dml_device_traits *offered = &context->offered;
     dml_device_traits *traits = &context->traits;
     *traits = *offered;
-    traits->forced = (dml_kernel)override(0, offered->forced);
-    traits->host_import = override(1, offered->host_import);
-    traits->plan.window = override(2, offered->plan.window);
-    traits->staging = (uint64_t)override(3, (int64_t)offered->staging);
-    traits->plan.group_size = (uint32_t)override(4, offered->plan.group_size);
-    traits->plan.parallel = (uint32_t)override(5, offered->plan.parallel);
-    traits->plan.max_groups = (uint32_t)override(6, offered->plan.max_groups);
-    traits->plan.grain = (uint32_t)override(7, offered->plan.grain);
+    traits->forced = (dml_kernel)override("kernel", offered->forced);
+    traits->host_import = override("host_import", offered->host_import);
+    traits->plan.window = override("window", offered->plan.window);
+    traits->staging = (uint64_t)override("staging", (int64_t)offered->staging);
+    traits->plan.group_size = (uint32_t)override("group_size", offered->plan.group_size);
+    traits->plan.parallel = (uint32_t)override("parallel", offered->plan.parallel);
+    traits->plan.max_groups = (uint32_t)override("max_groups", offered->plan.max_groups);
+    traits->mapped = override("mapped", offered->mapped);
+    traits->heap = (uint64_t)override("heap", (int64_t)offered->heap);
+    traits->plan.grain = (uint32_t)override("grain", offered->plan.grain);
 }
 
 bool dml_device_override(const char *name, int64_t value)
 {
-    for (size_t i = 0; i < sizeof overrides / sizeof overrides[0]; i++) {
-        if (strcmp(overrides[i].name, name) == 0) {
-            overrides[i].value = value;
-            return true;
-        }
-    }
-    return false;
+    int64_t *left = find_override(name);
+    if (left)
+        *left = value;
+    return left;
 }
 
 /* --- context --------------------------------------------------------------------------------------------------- */
 
-static VkResult create_device(dml_context *context)
+static VkResult create_device(dml_context *context, bool portability)
 {
-    const char *extensions[2];
+    const char *names[3];
     uint32_t count = 0;
-    if (context->traits.host_import)
-        extensions[count++] = VK_EXT_EXTERNAL_MEMORY_HOST_EXTENSION_NAME;
-    if (has_extension(context->physical, "VK_KHR_portability_subset"))
-        extensions[count++] = "VK_KHR_portability_subset";
+    if (context->offered.host_import)
+        names[count++] = VK_EXT_EXTERNAL_MEMORY_HOST_EXTENSION_NAME;
+    if (context->offered.budget)
+        names[count++] = VK_EXT_MEMORY_BUDGET_EXTENSION_NAME;
+    if (portability)
+        names[count++] = PORTABILITY_SUBSET;
 
     features wanted;
     features_link(&wanted);
     wanted.core.features.shaderInt64 = VK_TRUE;
     wanted.vulkan12.storageBuffer8BitAccess = VK_TRUE;
     wanted.vulkan12.shaderInt8 = VK_TRUE;
+    wanted.vulkan12.timelineSemaphore = VK_TRUE; /* Vulkan 1.2 has it everywhere */
     VkDeviceQueueCreateInfo queue = {.sType = VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO,
                                      .queueFamilyIndex = context->traits.queue_family,
                                      .queueCount = 1,
@@ -228,8 +253,18 @@ static VkResult create_device(dml_context *context)
                                .queueCreateInfoCount = 1,
                                .pQueueCreateInfos = &queue,
                                .enabledExtensionCount = count,
-                               .ppEnabledExtensionNames = extensions};
-    return vkCreateDevice(context->physical, &info, NULL, &context->device);
+                               .ppEnabledExtensionNames = names};
+    return DML_MADE(vkCreateDevice(context->physical, &info, NULL, &context->device), &context->device);
+}
+
+static dml_code create_timeline(dml_context *context, dml_status *status)
+{
+    VkSemaphoreTypeCreateInfo type = {.sType = VK_STRUCTURE_TYPE_SEMAPHORE_TYPE_CREATE_INFO,
+                                      .semaphoreType = VK_SEMAPHORE_TYPE_TIMELINE};
+    VkSemaphoreCreateInfo info = {.sType = VK_STRUCTURE_TYPE_SEMAPHORE_CREATE_INFO, .pNext = &type};
+    VkResult result =
+        DML_MADE(context->vk.vkCreateSemaphore(context->device, &info, NULL, &context->timeline), &context->timeline);
+    return result ? dml_vk_fail(NULL, result, "vkCreateSemaphore", status) : DML_OK;
 }
 
 dml_code dml_context_create(VkPhysicalDevice physical, dml_context **result, dml_status *status)
@@ -240,17 +275,21 @@ dml_code dml_context_create(VkPhysicalDevice physical, dml_context **result, dml
     context->physical = physical;
     context->lock = (dml_lock)DML_LOCK_INIT;
     vkGetPhysicalDeviceMemoryProperties(physical, &context->memory);
-    find_traits(physical, &context->offered);
-    dml_context_override(context);
-
-    VkResult created = create_device(context);
-    if (created) {
-        dml_vk_fail(NULL, created, "vkCreateDevice", status);
+    extensions found = {false, false, false};
+    VkResult made = find_extensions(physical, &found);
+    if (!made) {
+        find_traits(physical, &found, &context->offered);
+        dml_context_override(context);
+        dml_storages_init(context);
+        made = create_device(context, found.portability);
+    }
+    if (made) {
+        dml_vk_fail(NULL, made, "vkCreateDevice", status);
         goto fail;
     }
     volkLoadDeviceTable(&context->vk, context->device);
     context->vk.vkGetDeviceQueue(context->device, context->traits.queue_family, 0, &context->queue);
-    if (dml_kernels_init(context, status))
+    if (dml_kernels_init(context, status) || create_timeline(context, status))
         goto fail;
     *result = context;
     return DML_OK;
@@ -259,14 +298,42 @@ fail:
     return status->code;
 }
 
-void dml_context_destroy(dml_context *context)
+void dml_context_close(dml_context *context)
 {
-    if (!context)
-        return;
     if (context->device) {
         dml_jobs_destroy(context);
+        dml_storages_destroy(context);
         dml_kernels_deinit(context);
+        context->vk.vkDestroySemaphore(context->device, context->timeline, NULL);
         context->vk.vkDestroyDevice(context->device, NULL);
     }
+    context->device = VK_NULL_HANDLE;
+}
+
+void dml_context_destroy(dml_context *context)
+{
+    if (context)
+        dml_context_close(context);
     free(context);
+}
+
+dml_code dml_context_enter(dml_context *context, dml_status *status)
+{
+    dml_lock_take(&context->lock);
+    dml_code code = DML_OK;
+    if (context->closed)
+        code = dml_fail(status, DML_NO_DEVICE, "the interpreter is exiting");
+    else if (context->lost)
+        code = dml_fail(status, DML_DEVICE_LOST, "the device was lost");
+    else
+        context->in_flight++;
+    dml_lock_give(&context->lock);
+    return code;
+}
+
+void dml_context_leave(dml_context *context)
+{
+    dml_lock_take(&context->lock);
+    context->in_flight--;
+    dml_lock_give(&context->lock);
 }

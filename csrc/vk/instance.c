@@ -1,4 +1,5 @@
 /* The instance, the list of devices, and one context a device: made on first use, forgotten in a forked child. */
+#define _DEFAULT_SOURCE /* nanosleep */
 #define VOLK_IMPLEMENTATION
 #include "vk/context.h"
 
@@ -8,13 +9,13 @@
 
 #ifndef _WIN32
 #include <pthread.h>
+#include <time.h>
 #endif
 
-enum { MAX_DEVICES = 64 };
+enum { MAX_DEVICES = 64, CLOSE_MS = 10000 };
 
 static struct {
     dml_lock lock;
-    bool listed;   /* devices[] is filled in, or there is nothing to fill in */
     bool shut;     /* no more, the interpreter is exiting */
     VkInstance instance;
     dml_status status; /* why there are no devices */
@@ -23,7 +24,10 @@ static struct {
     dml_device_info devices[MAX_DEVICES];
     uint8_t uuid[MAX_DEVICES][VK_UUID_SIZE];
     dml_context *contexts[MAX_DEVICES];
+    uint64_t abandoned; /* by lost contexts, which count as one each */
 } state = {.lock = DML_LOCK_INIT};
+
+uint32_t dml_generation;
 
 static const char *const install =
     "on Debian and Ubuntu: apt install libvulkan1 mesa-vulkan-drivers (lavapipe runs on any CPU); elsewhere the "
@@ -58,6 +62,7 @@ static void after_fork_in_child(void)
     memset(&state, 0, sizeof state);
     state.lock = (dml_lock)DML_LOCK_INIT;
     state.shut = shut;
+    dml_generation++;
 }
 
 static void watch_forks(void)
@@ -66,9 +71,28 @@ static void watch_forks(void)
     if (!watching)
         watching = pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child) == 0;
 }
+
+static void sleep_a_millisecond(void)
+{
+    nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+}
 #else
 static void watch_forks(void) {}
+
+static void sleep_a_millisecond(void)
+{
+    Sleep(1);
+}
 #endif
+
+bool (*dml_interrupted)(void);
+
+/* Forks are watched from here on: a lock that another thread holds before that would stay taken in a child. */
+void dml_vk_open(bool (*interrupted)(void))
+{
+    watch_forks();
+    dml_interrupted = interrupted;
+}
 
 /* --- the list -------------------------------------------------------------------------------------------------- */
 
@@ -158,9 +182,9 @@ static void add_device(VkPhysicalDevice physical)
     memcpy(state.uuid[to], uuid, VK_UUID_SIZE);
 }
 
+/* Where there is none it is tried again at the next call: memory may have been short, or a driver is installed now. */
 static void list_devices(void)
 {
-    state.listed = true;
     if (volkInitialize() != VK_SUCCESS) {
         dml_fail(&state.status, DML_NO_DEVICE, "the Vulkan loader is not installed; %s", install);
         return;
@@ -169,7 +193,7 @@ static void list_devices(void)
         dml_fail(&state.status, DML_NO_DEVICE, "the Vulkan loader is older than 1.2; %s", install);
         return;
     }
-    VkResult result = create_instance(&state.instance);
+    VkResult result = DML_MADE(create_instance(&state.instance), &state.instance);
     if (result == VK_SUCCESS) {
         volkLoadInstanceOnly(state.instance);
         VkPhysicalDevice physical[MAX_DEVICES];
@@ -180,27 +204,24 @@ static void list_devices(void)
     }
     if (state.count > 0)
         return;
-    if (result < 0 && result != VK_ERROR_INCOMPATIBLE_DRIVER && result != VK_ERROR_INITIALIZATION_FAILED) {
-        dml_vk_fail(NULL, result, "making a Vulkan instance", &state.status);
-        /* Out of memory may pass: try again at the next call. */
-        state.listed = false;
-        if (state.instance)
-            vkDestroyInstance(state.instance, NULL);
-        state.instance = NULL;
-    } else {
+    if (state.instance)
+        vkDestroyInstance(state.instance, NULL);
+    state.instance = NULL;
+    /* What the loader says of a manifest that it cannot read may be anything, out of memory too. */
+    if (result < 0 && result != VK_ERROR_INCOMPATIBLE_DRIVER && result != VK_ERROR_INITIALIZATION_FAILED)
+        dml_fail(&state.status, DML_NO_DEVICE, "no Vulkan driver could be loaded (%s; VK_LOADER_DEBUG=error tells more); %s",
+                 dml_vk_result_name(result), install);
+    else
         dml_fail(&state.status, DML_NO_DEVICE, "no Vulkan driver was found; %s", install);
-    }
 }
 
 /* With the lock held. */
 static void ready(void)
 {
-    watch_forks();
     if (state.shut) {
         dml_fail(&state.status, DML_NO_DEVICE, "the interpreter is exiting");
-        state.listed = true;
         state.count = 0;
-    } else if (!state.listed) {
+    } else if (state.count == 0) {
         list_devices();
     }
 }
@@ -221,6 +242,25 @@ const dml_device_info *dml_vk_device(int index)
     return &state.devices[index];
 }
 
+static uint64_t abandoned_of(dml_context *context)
+{
+    dml_lock_take(&context->lock);
+    uint64_t count = context->abandoned;
+    dml_lock_give(&context->lock);
+    return count;
+}
+
+uint64_t dml_vk_abandoned(void)
+{
+    dml_lock_take(&state.lock);
+    uint64_t count = state.abandoned;
+    for (int i = 0; i < state.count; i++)
+        if (state.contexts[i])
+            count += abandoned_of(state.contexts[i]) + state.contexts[i]->lost;
+    dml_lock_give(&state.lock);
+    return count;
+}
+
 dml_code dml_vk_context(int index, dml_context **context, dml_status *status)
 {
     dml_code code = DML_OK;
@@ -234,14 +274,48 @@ dml_code dml_vk_context(int index, dml_context **context, dml_status *status)
                         state.devices[index].reason);
     } else {
         /* A lost device's context is abandoned: threads may still be looking at it. */
-        if (state.contexts[index] && state.contexts[index]->lost)
+        if (state.contexts[index] && state.contexts[index]->lost) {
+            state.abandoned += 1 + abandoned_of(state.contexts[index]);
             state.contexts[index] = NULL;
+        }
         if (!state.contexts[index])
             code = dml_context_create(state.physical[index], &state.contexts[index], status);
         *context = state.contexts[index];
     }
     dml_lock_give(&state.lock);
     return code;
+}
+
+/* Calls `visit` with every context there is. */
+static dml_code visit_contexts(dml_code (*visit)(dml_context *, dml_status *), dml_status *status)
+{
+    dml_context *contexts[MAX_DEVICES];
+    dml_lock_take(&state.lock);
+    int count = state.count;
+    memcpy(contexts, state.contexts, sizeof contexts);
+    dml_lock_give(&state.lock);
+    dml_code code = DML_OK;
+    for (int i = 0; i < count && code != DML_INTERRUPTED; i++)
+        if (contexts[i] && visit(contexts[i], status))
+            code = status->code;
+    return code;
+}
+
+dml_code dml_vk_wait_all(dml_status *status)
+{
+    return visit_contexts(dml_vk_wait, status);
+}
+
+static dml_code empty_pool(dml_context *context, dml_status *status)
+{
+    if (!dml_vk_wait(context, status))
+        dml_storages_trim(context, 0);
+    return status->code;
+}
+
+dml_code dml_vk_empty_pools(dml_status *status)
+{
+    return visit_contexts(empty_pool, status);
 }
 
 bool dml_vk_override(const char *name, int64_t value)
@@ -255,76 +329,42 @@ bool dml_vk_override(const char *name, int64_t value)
     return known;
 }
 
+/* No more jobs from now on; whether those there were have come to their end, for which it waits, though not for ever. */
+static bool close_context(dml_context *context)
+{
+    bool busy = true;
+    for (int tries = 0; busy && tries < CLOSE_MS; tries++) {
+        dml_lock_take(&context->lock);
+        context->closed = true;
+        busy = context->in_flight > 0;
+        dml_lock_give(&context->lock);
+        if (busy)
+            sleep_a_millisecond();
+    }
+    dml_lock_take(&context->lock);
+    /* Another library may still look at memory that it was lent. */
+    bool exposed = dml_storages_exposed(context);
+    dml_lock_give(&context->lock);
+    return !busy && !context->lost && !exposed && abandoned_of(context) == 0 &&
+           context->vk.vkQueueWaitIdle(context->queue) == VK_SUCCESS;
+}
+
 void dml_vk_shutdown(void)
 {
     dml_lock_take(&state.lock);
     state.shut = true;
-    bool idle = true;
+    bool idle = state.abandoned == 0;
     for (int i = 0; i < state.count; i++) {
         dml_context *context = state.contexts[i];
-        if (!context)
-            continue;
-        dml_lock_take(&context->lock);
-        bool busy = context->in_flight > 0;
-        dml_lock_give(&context->lock);
         /* A daemon thread inside a call would find its device gone: what it uses is left to the process' end. */
-        if (busy || context->lost)
+        if (context && close_context(context))
+            dml_context_close(context);
+        else if (context)
             idle = false;
-        else
-            dml_context_destroy(context);
-        state.contexts[i] = NULL;
     }
     if (idle && state.instance)
         vkDestroyInstance(state.instance, NULL);
     state.instance = NULL;
     state.count = 0;
     dml_lock_give(&state.lock);
-}
-
-/* --- results --------------------------------------------------------------------------------------------------- */
-
-const char *dml_vk_result_name(int result)
-{
-    switch ((VkResult)result) {
-#define NAME(name) \
-    case name:     \
-        return #name
-        NAME(VK_TIMEOUT);
-        NAME(VK_ERROR_OUT_OF_HOST_MEMORY);
-        NAME(VK_ERROR_OUT_OF_DEVICE_MEMORY);
-        NAME(VK_ERROR_INITIALIZATION_FAILED);
-        NAME(VK_ERROR_DEVICE_LOST);
-        NAME(VK_ERROR_MEMORY_MAP_FAILED);
-        NAME(VK_ERROR_LAYER_NOT_PRESENT);
-        NAME(VK_ERROR_EXTENSION_NOT_PRESENT);
-        NAME(VK_ERROR_FEATURE_NOT_PRESENT);
-        NAME(VK_ERROR_INCOMPATIBLE_DRIVER);
-        NAME(VK_ERROR_TOO_MANY_OBJECTS);
-        NAME(VK_ERROR_FRAGMENTED_POOL);
-        NAME(VK_ERROR_UNKNOWN);
-        NAME(VK_ERROR_OUT_OF_POOL_MEMORY);
-        NAME(VK_ERROR_INVALID_EXTERNAL_HANDLE);
-        NAME(VK_ERROR_FRAGMENTATION);
-        NAME(VK_ERROR_INVALID_OPAQUE_CAPTURE_ADDRESS);
-#undef NAME
-    default:
-        return result == 0 ? NULL : "VK_ERROR_UNKNOWN";
-    }
-}
-
-dml_code dml_vk_fail(dml_context *context, VkResult result, const char *doing, dml_status *status)
-{
-    dml_code code = DML_VULKAN_ERROR;
-    if (result == VK_ERROR_DEVICE_LOST) {
-        code = DML_DEVICE_LOST;
-        if (context)
-            context->lost = true;
-    } else if (result == VK_ERROR_OUT_OF_DEVICE_MEMORY) {
-        code = DML_OUT_OF_DEVICE_MEMORY;
-    } else if (result == VK_ERROR_OUT_OF_HOST_MEMORY) {
-        code = DML_NO_MEMORY;
-    }
-    dml_fail(status, code, "%s failed: %s", doing, dml_vk_result_name(result));
-    status->result = result;
-    return code;
 }

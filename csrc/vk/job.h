@@ -4,7 +4,10 @@
 
 #include "vk/context.h"
 
-enum { DML_MAX_PIECES = 32 }; /* of one submission */
+enum {
+    DML_MAX_PIECES = 32,         /* of one submission */
+    DML_ARENA_BYTES = 256 * 1024 /* of tables and lengths; grows with the lengths of one piece */
+};
 
 /* Which memory one side of a piece is in. */
 typedef struct dml_binding {
@@ -20,8 +23,15 @@ typedef struct dml_slot {
     dml_pipeline *pipeline;
 } dml_slot;
 
+typedef struct dml_listener {
+    bool interrupted; /* the caller wants to stop */
+    int64_t listened; /* when that was asked last, in milliseconds */
+} dml_listener;
+
 struct dml_job {
     dml_job *next;
+    uint64_t serial; /* of one that is queued */
+    bool after_others; /* waits on the device for what was submitted before: it touches storages */
     VkCommandPool pool;
     VkCommandBuffer commands;
     VkFence fence;
@@ -30,9 +40,14 @@ struct dml_job {
     uint64_t arena_used;
     dml_buffer staging[2]; /* source and destination, where imports fail; one piece at a time */
     uint64_t bytes; /* of all pieces' destinations */
-    bool abandoned; /* the device may still be using it: never touched again */
+    bool alone;     /* no other job was in flight when it was submitted */
+    bool abandoned;   /* the device may still be using it: never touched again */
+    VkResult broken;  /* of a reset that failed: never used again */
+    dml_listener listener;
     int pieces;
     dml_slot slots[DML_MAX_PIECES];
+    dml_place src, dst;
+    dml_storage *lengths;
     /* Too large for a stack of unknown size. */
     dml_plan plan;
     dml_split split;
@@ -45,6 +60,9 @@ dml_code dml_job_take(dml_context *context, dml_job **job, dml_status *status);
 
 dml_code dml_job_begin(dml_context *context, dml_job *job, dml_status *status);
 
+/* Submits what is recorded, and does not wait: the job is the context's from then on, unless this fails. */
+dml_code dml_job_queue(dml_context *context, dml_job *job, dml_status *status);
+
 /* Submits what is recorded, waits, and gives back what the pieces held. If even the wait fails the device may still be
  * writing: the job, and all it holds, is then abandoned. */
 dml_code dml_job_flush(dml_context *context, dml_job *job, dml_status *status);
@@ -54,5 +72,12 @@ void dml_job_reset(dml_context *context, dml_job *job);
 
 /* Back to the idle ones, unless it was abandoned. */
 void dml_job_finish(dml_context *context, dml_job *job);
+
+/* Grows a buffer that is too small; its contents are lost. */
+dml_code dml_job_reserve(dml_context *context, dml_buffer *buffer, uint64_t size, dml_memory_kind kind,
+                         dml_status *status);
+
+/* Records job->dispatch, of job->piece, between the bindings of `slot`; the arena has room for its table and lengths. */
+dml_code dml_job_record(dml_context *context, dml_job *job, dml_slot *slot, dml_status *status);
 
 #endif

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "elements.spv.h"
+#include "lengths.spv.h"
 #include "rows.spv.h"
 
 const VkDescriptorType dml_binding_types[DML_BINDINGS] = {
@@ -16,7 +17,7 @@ static VkResult create_shader(dml_context *context, const uint32_t *code, size_t
 {
     VkShaderModuleCreateInfo info = {
         .sType = VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO, .codeSize = size, .pCode = code};
-    return context->vk.vkCreateShaderModule(context->device, &info, NULL, shader);
+    return DML_MADE(context->vk.vkCreateShaderModule(context->device, &info, NULL, shader), shader);
 }
 
 static VkResult create_layouts(dml_context *context)
@@ -30,13 +31,15 @@ static VkResult create_layouts(dml_context *context)
     VkDescriptorSetLayoutCreateInfo set = {.sType = VK_STRUCTURE_TYPE_DESCRIPTOR_SET_LAYOUT_CREATE_INFO,
                                            .bindingCount = DML_BINDINGS,
                                            .pBindings = bindings};
-    VkResult result = context->vk.vkCreateDescriptorSetLayout(context->device, &set, NULL, &context->set_layout);
+    VkResult result = DML_MADE(
+        context->vk.vkCreateDescriptorSetLayout(context->device, &set, NULL, &context->set_layout), &context->set_layout);
     if (result)
         return result;
     VkPipelineLayoutCreateInfo layout = {.sType = VK_STRUCTURE_TYPE_PIPELINE_LAYOUT_CREATE_INFO,
                                          .setLayoutCount = 1,
                                          .pSetLayouts = &context->set_layout};
-    return context->vk.vkCreatePipelineLayout(context->device, &layout, NULL, &context->layout);
+    return DML_MADE(context->vk.vkCreatePipelineLayout(context->device, &layout, NULL, &context->layout),
+                    &context->layout);
 }
 
 dml_code dml_kernels_init(dml_context *context, dml_status *status)
@@ -46,6 +49,8 @@ dml_code dml_kernels_init(dml_context *context, dml_status *status)
         result = create_shader(context, rows_spv, sizeof rows_spv, &context->shaders[DML_KERNEL_ROWS]);
     if (result == VK_SUCCESS)
         result = create_shader(context, elements_spv, sizeof elements_spv, &context->shaders[DML_KERNEL_ELEMENTS]);
+    if (result == VK_SUCCESS)
+        result = create_shader(context, lengths_spv, sizeof lengths_spv, &context->shaders[DML_SHADER_LENGTHS]);
     return result == VK_SUCCESS ? DML_OK : dml_vk_fail(context, result, "making shaders", status);
 }
 
@@ -60,7 +65,7 @@ void dml_kernels_deinit(dml_context *context)
 {
     while (context->pipeline_count > 0)
         destroy_pipeline(context, context->pipeline_count - 1);
-    for (int i = 0; i < DML_KERNEL_COUNT; i++)
+    for (int i = 0; i < DML_SHADER_COUNT; i++)
         context->vk.vkDestroyShaderModule(context->device, context->shaders[i], NULL);
     context->vk.vkDestroyPipelineLayout(context->device, context->layout, NULL);
     context->vk.vkDestroyDescriptorSetLayout(context->device, context->set_layout, NULL);

@@ -1,6 +1,7 @@
 /* Buffers: the device's own, and host memory imported without a copy. */
 #include "vk/context.h"
 
+#include <stdio.h>
 #include <string.h>
 
 /* Property flags a kind must have, and would like to have. */
@@ -12,7 +13,6 @@ static const struct {
                          VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT},
     [DML_MEMORY_HOST_CACHED] = {VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT | VK_MEMORY_PROPERTY_HOST_COHERENT_BIT,
                                 VK_MEMORY_PROPERTY_HOST_CACHED_BIT},
-    [DML_MEMORY_DEVICE] = {VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT, 0},
 };
 
 static int count_bits(VkMemoryPropertyFlags flags)
@@ -44,13 +44,23 @@ static int64_t find_type(const dml_context *context, uint32_t types, VkMemoryPro
     return best;
 }
 
+int64_t dml_storage_type(const dml_context *context, uint32_t types, bool *mapped)
+{
+    /* Memory of the device's that the host sees may be scarce, and slow to read: only where it is cached is it one and the same. */
+    const VkMemoryPropertyFlags device = VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT,
+                                shared = device | kinds[DML_MEMORY_HOST_CACHED].must | kinds[DML_MEMORY_HOST_CACHED].like;
+    int64_t type = find_type(context, types, shared, 0);
+    *mapped = type >= 0 && context->traits.mapped;
+    return type >= 0 ? type : find_type(context, types, device, 0);
+}
+
 static VkResult create_handle(dml_context *context, uint64_t size, const void *next, dml_buffer *buffer)
 {
     memset(buffer, 0, sizeof *buffer);
     buffer->size = size;
     VkBufferCreateInfo info = {
         .sType = VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO, .pNext = next, .size = size, .usage = DML_BUFFER_USAGE};
-    return context->vk.vkCreateBuffer(context->device, &info, NULL, &buffer->handle);
+    return DML_MADE(context->vk.vkCreateBuffer(context->device, &info, NULL, &buffer->handle), &buffer->handle);
 }
 
 static VkResult allocate(dml_context *context, uint64_t size, int64_t type, const void *next, dml_buffer *buffer)
@@ -59,7 +69,8 @@ static VkResult allocate(dml_context *context, uint64_t size, int64_t type, cons
                                  .pNext = next,
                                  .allocationSize = size,
                                  .memoryTypeIndex = (uint32_t)type};
-    VkResult result = context->vk.vkAllocateMemory(context->device, &info, NULL, &buffer->memory);
+    VkResult result =
+        DML_MADE(context->vk.vkAllocateMemory(context->device, &info, NULL, &buffer->memory), &buffer->memory);
     if (result == VK_SUCCESS)
         result = context->vk.vkBindBufferMemory(context->device, buffer->handle, buffer->memory, 0);
     return result;
@@ -68,16 +79,21 @@ static VkResult allocate(dml_context *context, uint64_t size, int64_t type, cons
 dml_code dml_buffer_create(dml_context *context, uint64_t size, dml_memory_kind kind, dml_buffer *buffer,
                            dml_status *status)
 {
+    char text[64];
     const char *doing = "vkCreateBuffer";
+    bool mapped = true;
     VkResult result = create_handle(context, size, NULL, buffer);
     if (result == VK_SUCCESS) {
         VkMemoryRequirements needs;
         context->vk.vkGetBufferMemoryRequirements(context->device, buffer->handle, &needs);
-        int64_t type = find_type(context, needs.memoryTypeBits, kinds[kind].must, kinds[kind].like);
-        doing = "allocating device memory";
+        int64_t type = kind == DML_MEMORY_DEVICE
+                           ? dml_storage_type(context, needs.memoryTypeBits, &mapped)
+                           : find_type(context, needs.memoryTypeBits, kinds[kind].must, kinds[kind].like);
+        snprintf(text, sizeof text, "allocating %llu bytes of device memory", (unsigned long long)needs.size);
+        doing = text;
         result = type < 0 ? VK_ERROR_OUT_OF_DEVICE_MEMORY : allocate(context, needs.size, type, NULL, buffer);
     }
-    if (result == VK_SUCCESS && kind != DML_MEMORY_DEVICE) {
+    if (result == VK_SUCCESS && mapped) {
         doing = "vkMapMemory";
         result = context->vk.vkMapMemory(context->device, buffer->memory, 0, VK_WHOLE_SIZE, 0, &buffer->mapped);
     }

@@ -1,20 +1,22 @@
-/* Running a plan: cut into pieces, each bound to windows of host memory (imported, or staged where that fails), recorded
- * as one copy or dispatch, submitted together and waited for. */
+/* Running a plan: cut into pieces, each bound to windows of two places (a storage, or host memory that is imported, or staged
+ * where that fails), recorded as one copy or dispatch, submitted together, and queued or waited for. */
 #include "vk/job.h"
 
 #include <string.h>
 
 #include "core/host.h"
 
-enum { ARENA_BYTES = 256 * 1024 }; /* of tables and lengths; grows with the lengths of one piece */
+enum {
+    HOST_BYTES = 32 * 1024,   /* moved between host and mapped storage without the device, */
+    HOST_RUN = 4096           /* or any number, in runs of so many */
+};
 
 static uint64_t round_up(uint64_t value, uint64_t to)
 {
     return (value + to - 1) / to * to;
 }
 
-/* Grows what is too small; its contents are lost. */
-static dml_code reserve(dml_context *context, dml_buffer *buffer, uint64_t size, dml_memory_kind kind,
+dml_code dml_job_reserve(dml_context *context, dml_buffer *buffer, uint64_t size, dml_memory_kind kind,
                         dml_status *status)
 {
     if (buffer->size >= size)
@@ -52,14 +54,36 @@ static void copy_side(const dml_piece *piece, bool source, const void *from, voi
     dml_host_run(&side, from, to);
 }
 
+static uint64_t base_of(const dml_place *place)
+{
+    return place->storage ? place->offset : (uint64_t)(uintptr_t)place->data;
+}
+
 static dml_code stage_window(dml_context *context, dml_job *job, int side, dml_binding *binding, dml_span window,
                              dml_status *status)
 {
     set_window(binding, window);
     binding->buffer = &job->staging[side];
     binding->offset = 0;
-    return reserve(context, binding->buffer, binding->size, side == 0 ? DML_MEMORY_HOST : DML_MEMORY_HOST_CACHED,
+    return dml_job_reserve(context, binding->buffer, binding->size, side == 0 ? DML_MEMORY_HOST : DML_MEMORY_HOST_CACHED,
                    status);
+}
+
+/* Binds one side's window. `*refused` is set where memory could not be imported. */
+static dml_code bind_window(dml_context *context, dml_job *job, int side, dml_binding *binding, dml_span window, bool import,
+                            bool *refused, dml_status *status)
+{
+    const dml_place *place = side == 0 ? &job->src : &job->dst;
+    if (place->storage) {
+        set_window(binding, window);
+        binding->buffer = &place->storage->buffer;
+        binding->offset = place->offset + (uint64_t)window.begin;
+    } else if (import) {
+        *refused = *refused || !import_window(context, binding, place->data, window);
+    } else {
+        return stage_window(context, job, side, binding, window, status);
+    }
+    return DML_OK;
 }
 
 /* Room in the arena, at an offset that a descriptor may have. */
@@ -70,15 +94,15 @@ static uint64_t arena_take(dml_context *context, dml_job *job, uint64_t size)
     return offset;
 }
 
-static uint64_t arena_needs(const dml_context *context, const dml_plan *plan)
+static uint64_t arena_needs(const dml_context *context, const dml_job *job)
 {
-    dml_span lengths = dml_plan_length_span(plan);
-    return sizeof ((dml_dispatch *)0)->table + 2 * (uint64_t)context->traits.plan.alignment +
-           (uint64_t)(lengths.end - lengths.begin) * sizeof(int64_t);
+    dml_span lengths = dml_plan_length_span(&job->piece.plan);
+    return sizeof job->dispatch.table + 2 * (uint64_t)context->traits.plan.alignment +
+           (job->lengths ? 0 : (uint64_t)(lengths.end - lengths.begin) * sizeof(int64_t));
 }
 
-static VkResult write_set(dml_context *context, dml_job *job, const dml_slot *slot, uint64_t table, uint64_t lengths,
-                          uint64_t length_bytes, VkDescriptorSet *set)
+static VkResult write_set(dml_context *context, dml_job *job, const dml_slot *slot, uint64_t table,
+                          const VkDescriptorBufferInfo *lengths, VkDescriptorSet *set)
 {
     VkDescriptorSetAllocateInfo info = {.sType = VK_STRUCTURE_TYPE_DESCRIPTOR_SET_ALLOCATE_INFO,
                                         .descriptorPool = job->sets,
@@ -91,7 +115,7 @@ static VkResult write_set(dml_context *context, dml_job *job, const dml_slot *sl
         {slot->src.buffer->handle, slot->src.offset, slot->src.size},
         {slot->dst.buffer->handle, slot->dst.offset, slot->dst.size},
         {job->arena.handle, table, sizeof job->dispatch.table},
-        {job->arena.handle, lengths, length_bytes},
+        *lengths,
     };
     VkWriteDescriptorSet writes[DML_BINDINGS];
     for (uint32_t i = 0; i < DML_BINDINGS; i++)
@@ -117,24 +141,36 @@ static void record_copy(dml_context *context, dml_job *job, const dml_slot *slot
     }
 }
 
-static dml_code record_dispatch(dml_context *context, dml_job *job, dml_slot *slot, dml_status *status)
+/* The lengths of job->piece where the device finds them: in their storage, or copied to the arena. A shader that looks at none is
+ * bound to something all the same. */
+static VkDescriptorBufferInfo bind_lengths(dml_context *context, dml_job *job)
 {
     const dml_plan *plan = &job->piece.plan;
-    const dml_dispatch *dispatch = &job->dispatch;
     dml_span span = dml_plan_length_span(plan);
-    uint64_t length_bytes = (uint64_t)(span.end - span.begin) * sizeof(int64_t);
-    uint64_t table = arena_take(context, job, sizeof dispatch->table), lengths = table;
-    char *arena = job->arena.mapped;
-    memcpy(arena + table, dispatch->table, dispatch->table_words * sizeof dispatch->table[0]);
-    if (length_bytes > 0) {
-        lengths = arena_take(context, job, length_bytes);
-        memcpy(arena + lengths, plan->lengths + span.begin, length_bytes);
+    uint64_t begin = (uint64_t)span.begin * sizeof(int64_t), bytes = (uint64_t)(span.end - span.begin) * sizeof(int64_t);
+    if (bytes == 0)
+        return (VkDescriptorBufferInfo){job->arena.handle, 0, 16};
+    if (job->lengths) {
+        uint64_t early = begin % context->traits.plan.alignment;
+        job->dispatch.table[DML_TABLE_LENGTH] += (uint32_t)(early / sizeof(int64_t));
+        return (VkDescriptorBufferInfo){job->lengths->buffer.handle, begin - early, bytes + early};
     }
+    uint64_t offset = arena_take(context, job, bytes);
+    memcpy((char *)job->arena.mapped + offset, plan->lengths + span.begin, bytes);
+    return (VkDescriptorBufferInfo){job->arena.handle, offset, bytes};
+}
+
+dml_code dml_job_record(dml_context *context, dml_job *job, dml_slot *slot, dml_status *status)
+{
+    const dml_dispatch *dispatch = &job->dispatch;
+    VkDescriptorBufferInfo lengths = bind_lengths(context, job);
+    uint64_t table = arena_take(context, job, sizeof dispatch->table);
+    memcpy((char *)job->arena.mapped + table, dispatch->table, dispatch->table_words * sizeof dispatch->table[0]);
 
     VkDescriptorSet set;
     if (dml_pipeline_take(context, dispatch, &slot->pipeline, status))
         return status->code;
-    VkResult result = write_set(context, job, slot, table, lengths, length_bytes > 0 ? length_bytes : sizeof dispatch->table, &set);
+    VkResult result = write_set(context, job, slot, table, &lengths, &set);
     if (result)
         return dml_vk_fail(context, result, "vkAllocateDescriptorSets", status);
     context->vk.vkCmdBindPipeline(job->commands, VK_PIPELINE_BIND_POINT_COMPUTE, slot->pipeline->handle);
@@ -145,8 +181,7 @@ static dml_code record_dispatch(dml_context *context, dml_job *job, dml_slot *sl
 }
 
 /* Binds and records job->piece. `*refused` is set, and nothing recorded, where its memory could not be imported. */
-static dml_code record_piece(dml_context *context, dml_job *job, const void *src, void *dst, bool import, bool *refused,
-                             dml_status *status)
+static dml_code record_piece(dml_context *context, dml_job *job, bool import, bool *refused, dml_status *status)
 {
     dml_slot *slot = &job->slots[job->pieces];
     memset(slot, 0, sizeof *slot);
@@ -155,57 +190,92 @@ static dml_code record_piece(dml_context *context, dml_job *job, const void *src
             return status->code;
     }
     dml_dispatch *dispatch = &job->dispatch;
-    dml_dispatch_choose(&job->piece, &context->traits.plan, (uint64_t)(uintptr_t)src, (uint64_t)(uintptr_t)dst,
-                        context->traits.forced, dispatch);
-    if (import) {
-        *refused = !import_window(context, &slot->src, src, dispatch->src_window) ||
-                   !import_window(context, &slot->dst, dst, dispatch->dst_window);
-        if (*refused)
-            return DML_OK;
-    } else {
-        if (stage_window(context, job, 0, &slot->src, dispatch->src_window, status) ||
-            stage_window(context, job, 1, &slot->dst, dispatch->dst_window, status))
-            return status->code;
-        copy_side(&job->piece, true, src, (char *)slot->src.buffer->mapped - dispatch->src_window.begin);
-        /* A cut piece leaves elements alone that are copied back all the same. */
-        if (job->piece.cut)
-            copy_side(&job->piece, false, dst, (char *)slot->dst.buffer->mapped - dispatch->dst_window.begin);
-    }
+    dml_dispatch_choose(&job->piece, &context->traits.plan, base_of(&job->src), base_of(&job->dst), context->traits.forced,
+                        dispatch);
+    if (bind_window(context, job, 0, &slot->src, dispatch->src_window, import, refused, status) ||
+        bind_window(context, job, 1, &slot->dst, dispatch->dst_window, import, refused, status))
+        return status->code;
+    if (*refused)
+        return DML_OK;
+    if (!import && !job->src.storage)
+        copy_side(&job->piece, true, job->src.data, (char *)slot->src.buffer->mapped - dispatch->src_window.begin);
+    /* A cut piece leaves elements alone that are copied back all the same. */
+    if (!import && !job->dst.storage && job->piece.cut)
+        copy_side(&job->piece, false, job->dst.data, (char *)slot->dst.buffer->mapped - dispatch->dst_window.begin);
     job->bytes += slot->dst.size;
     if (dispatch->kernel == DML_KERNEL_COPY)
         record_copy(context, job, slot);
     else
-        return record_dispatch(context, job, slot, status);
+        return dml_job_record(context, job, slot, status);
     return DML_OK;
 }
 
-/* All pieces of job->plan, in as few submissions as they fit. */
-static dml_code run_pieces(dml_context *context, dml_job *job, const void *src, void *dst, bool import, bool *refused,
-                           dml_status *status)
+/* All pieces of job->plan, in as few submissions as they fit; the last one is left to be queued or flushed. */
+static dml_code run_pieces(dml_context *context, dml_job *job, bool import, bool *refused, dml_status *status)
 {
+    bool staged = !import && !(job->src.storage && job->dst.storage);
     int64_t limit = context->traits.plan.window, staging = (int64_t)context->traits.staging;
-    dml_split_begin(&job->split, &job->plan, import || limit < staging ? limit : staging);
+    dml_split_begin(&job->split, &job->plan, staged && staging < limit ? staging : limit);
     while (dml_split_next(&job->split, &job->piece)) {
-        uint64_t needs = arena_needs(context, &job->piece.plan);
+        uint64_t needs = arena_needs(context, job);
         if (job->pieces == DML_MAX_PIECES || (job->pieces > 0 && job->arena_used + needs > job->arena.size))
             if (dml_job_flush(context, job, status))
                 return status->code;
-        if (reserve(context, &job->arena, needs > ARENA_BYTES ? needs : ARENA_BYTES, DML_MEMORY_HOST, status) ||
-            record_piece(context, job, src, dst, import, refused, status))
+        if (dml_job_reserve(context, &job->arena, needs > DML_ARENA_BYTES ? needs : DML_ARENA_BYTES, DML_MEMORY_HOST, status) ||
+            record_piece(context, job, import, refused, status))
             return status->code;
         if (*refused)
             return DML_OK;
-        if (!import) {
-            char *staged = (char *)job->staging[1].mapped - job->dispatch.dst_window.begin;
-            if (dml_job_flush(context, job, status))
-                return status->code;
-            copy_side(&job->piece, false, staged, dst);
-        }
+        if (!staged)
+            continue;
+        char *result = (char *)job->staging[1].mapped - job->dispatch.dst_window.begin;
+        if (dml_job_flush(context, job, status))
+            return status->code;
+        if (!job->dst.storage)
+            copy_side(&job->piece, false, result, job->dst.data);
     }
-    return job->pieces > 0 ? dml_job_flush(context, job, status) : DML_OK;
+    return DML_OK;
 }
 
-dml_code dml_vk_run(dml_context *context, const dml_plan *plan, const void *src, void *dst, dml_status *status)
+/* What the host sees of a place; NULL if it does not. */
+static char *seen_by_host(const dml_place *place)
+{
+    char *first = place->storage ? place->storage->buffer.mapped : place->data;
+    return first ? first + (place->storage ? place->offset : 0) : NULL;
+}
+
+/* Whether the host moves the bytes itself, between memory of its own and a storage that it sees. */
+static bool host_moves(dml_job *job, const dml_context *context)
+{
+    const dml_plan *plan = &job->plan;
+    bool one = !job->src.storage != !job->dst.storage;
+    return one && seen_by_host(&job->src) && seen_by_host(&job->dst) && context->traits.forced == DML_KERNEL_COUNT &&
+           (plan->item >= HOST_RUN || dml_plan_count(plan) * plan->item <= HOST_BYTES);
+}
+
+/* Takes job->plan to its end, except that a job whose work is all between storages may still have to be queued. */
+static dml_code run_job(dml_context *context, dml_job *job, dml_status *status)
+{
+    if (host_moves(job, context)) {
+        const dml_storage *storage = job->src.storage ? job->src.storage : job->dst.storage;
+        if (dml_jobs_wait(context, storage->serial, status))
+            return status->code;
+        dml_host_run(&job->plan, seen_by_host(&job->src), seen_by_host(&job->dst));
+        return DML_OK;
+    }
+    bool import = context->traits.host_import, refused = false;
+    dml_code code = run_pieces(context, job, import, &refused, status);
+    if (refused) {
+        dml_job_reset(context, job);
+        refused = false;
+        code = run_pieces(context, job, false, &refused, status);
+    }
+    bool queued = job->src.storage && job->dst.storage;
+    return code || queued || job->pieces == 0 ? code : dml_job_flush(context, job, status);
+}
+
+dml_code dml_vk_run(dml_context *context, const dml_plan *plan, dml_place src, dml_place dst, dml_storage *lengths,
+                    dml_status *status)
 {
     dml_job *job = NULL;
     if (dml_plan_count(plan) == 0)
@@ -214,41 +284,15 @@ dml_code dml_vk_run(dml_context *context, const dml_plan *plan, const void *src,
         return status->code;
     dml_plan_copy(&job->plan, plan);
     dml_plan_simplify(&job->plan);
-
-    bool import = context->traits.host_import, refused = false;
-    dml_code code = run_pieces(context, job, src, dst, import, &refused, status);
-    if (refused) {
-        dml_job_reset(context, job);
-        refused = false;
-        code = run_pieces(context, job, src, dst, false, &refused, status);
-    }
-    dml_job_finish(context, job);
-    return code;
-}
-
-dml_code dml_vk_run_nothing(dml_context *context, dml_status *status)
-{
-    dml_job *job = NULL;
-    if (dml_job_take(context, &job, status))
-        return status->code;
-    dml_plan_begin(&job->piece.plan, 1);
-    job->piece.cut = false;
-    dml_dispatch_choose(&job->piece, &context->traits.plan, 0, 0, DML_KERNEL_ELEMENTS, &job->dispatch);
-    job->dispatch.groups = 1;
-    job->dispatch.table[DML_TABLE_TOTAL] = 0;
-    dml_slot *slot = &job->slots[0];
-    memset(slot, 0, sizeof *slot);
-    job->pieces = 1;
-    dml_code code = reserve(context, &job->arena, ARENA_BYTES, DML_MEMORY_HOST, status);
-    if (!code) {
-        slot->src.buffer = slot->dst.buffer = &job->arena;
-        slot->src.size = slot->dst.size = 16;
-        code = dml_job_begin(context, job, status);
-    }
-    if (!code)
-        code = record_dispatch(context, job, slot, status);
-    if (!code)
-        code = dml_job_flush(context, job, status);
-    dml_job_finish(context, job);
+    job->src = src;
+    job->dst = dst;
+    job->lengths = lengths;
+    job->after_others = src.storage || dst.storage;
+    dml_code code = run_job(context, job, status);
+    bool queued = !code && job->pieces > 0;
+    if (queued)
+        code = dml_job_queue(context, job, status);
+    if (!queued || code)
+        dml_job_finish(context, job);
     return code;
 }

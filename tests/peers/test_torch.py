@@ -62,3 +62,64 @@ def test_packed_sequences_reversed(device):
     for row, length in enumerate(lengths):
         expected[row, :length] = expected[row, :length].flip(0)
     assert np.array_equal(dmlops.reverse_subsequences(x, lengths, 1, batch_axis=0, device=device), expected.numpy())
+
+
+TENSORS = [torch.bool, torch.uint8, torch.int8, torch.int16, torch.int32, torch.int64, torch.float16, torch.float32, torch.float64, torch.complex64]
+TENSORS += [torch.bfloat16, torch.float8_e4m3fn, torch.float8_e5m2]
+
+
+@pytest.mark.parametrize("dtype", TENSORS, ids=str)
+def test_tensors_by_dlpack_and_back(device, dtype):
+    tensor = torch.arange(24).reshape(2, 3, 4).to(dtype)
+    a = dmlops.from_dlpack(tensor.transpose(0, 2), device=device)
+    assert a.shape == (4, 3, 2)
+    back = torch.from_dlpack(a.T.__dlpack__(dl_device=(1, 0)))
+    assert back.dtype == dtype and back.shape == tensor.shape
+    assert torch.equal(back.contiguous().view(torch.uint8), tensor.view(torch.uint8))
+
+
+def test_torch_shares_memory_that_the_host_sees(device):
+    a = dmlops.asarray(np.zeros((2, 3), np.float32), device=device)
+    tensor = torch.from_dlpack(a[:, 1:].__dlpack__(dl_device=(1, 0)))
+    tensor.fill_(5)
+    assert a.numpy().tolist() == [[0, 5, 5], [0, 5, 5]]
+    del a
+    assert (tensor == 5).all()
+
+
+def test_torch_holds_a_result_of_queued_work(device):
+    x = np.random.default_rng(0).integers(0, 256, (1000, 1000), np.uint8)
+    b = dmlops.asarray(x, device=device)
+    for _ in range(21):
+        b = dmlops.slice(b, [0, 0], [1000, 1000], [1, -1])
+    tensor = torch.from_dlpack(b.__dlpack__(dl_device=(1, 0), max_version=(1, 0)))
+    del b
+    assert np.array_equal(tensor.numpy(), x[:, ::-1])
+
+
+class Mirrored(torch.utils.data.Dataset):
+    """Each item is the result of a call in a worker process."""
+
+    def __init__(self, device):
+        self.device = device
+
+    def __len__(self):
+        return 12
+
+    def __getitem__(self, k):
+        x = np.full((64, 1024), k, np.uint8)
+        x[:, 0] = 99
+        return torch.from_numpy(dmlops.slice(x, [0, 0], [64, 1024], [1, -1], device=self.device))
+
+
+@pytest.mark.parametrize("method", ["fork", "spawn"])
+def test_data_loader_with_workers(device, method):
+    """Also when the parent has used its device before the workers are forked."""
+    data = Mirrored(device)
+    assert data[3][0, -1] == 99
+    loader = torch.utils.data.DataLoader(data, batch_size=3, num_workers=2, multiprocessing_context=method)
+    for _ in range(2):
+        batches = list(loader)
+        assert [int(batch[0, 0, 0]) for batch in batches] == [0, 3, 6, 9]
+        assert all((batch[:, :, -1] == 99).all() for batch in batches)
+    assert data[3][0, -1] == 99

@@ -1,0 +1,231 @@
+/* Views of device arrays: what indexing, reshaping and transposing make of shape, strides and offset. */
+#include "py/device_array.h"
+
+#include <string.h>
+
+#include "py/arguments.h"
+#include "py/errors.h"
+
+/* --- indexing ---------------------------------------------------------------------------------------------------- */
+
+static int wrong_key(PyObject *entry)
+{
+    PyObject *type = PyObject_GetAttrString((PyObject *)Py_TYPE(entry), "__name__");
+    if (type)
+        PyErr_Format(PyExc_IndexError,
+                     "only ints, slices, ... and None index a dmlops.DeviceArray, not %U: index what .numpy() gives", type);
+    Py_XDECREF(type);
+    return -1;
+}
+
+/* An entry of a key, without what NumPy would take for advanced indexing; a new reference. */
+static PyObject *plain_entry(PyObject *entry)
+{
+    if (dml_is_int(entry))
+        return PyNumber_Index(entry);
+    if (entry != Py_None && entry != Py_Ellipsis && !PySlice_Check(entry)) {
+        wrong_key(entry);
+        return NULL;
+    }
+    Py_INCREF(entry);
+    return entry;
+}
+
+/* A new tuple of plain entries, with `...` at its end where there was none: a full index then gives an array, too. */
+static PyObject *plain_key(PyObject *key)
+{
+    bool many = PyTuple_Check(key), ellipsis = false;
+    Py_ssize_t count = many ? PyTuple_Size(key) : 1;
+    for (Py_ssize_t k = 0; k < count; k++)
+        ellipsis = ellipsis || (many ? PyTuple_GetItem(key, k) : key) == Py_Ellipsis;
+    PyObject *plain = PyTuple_New(count + !ellipsis);
+    for (Py_ssize_t k = 0; plain && k < count; k++) {
+        PyObject *entry = plain_entry(many ? PyTuple_GetItem(key, k) : key);
+        if (!entry || PyTuple_SetItem(plain, k, entry) < 0)
+            Py_CLEAR(plain);
+    }
+    if (plain && !ellipsis) {
+        Py_INCREF(Py_Ellipsis);
+        if (PyTuple_SetItem(plain, count, Py_Ellipsis) < 0)
+            Py_CLEAR(plain);
+    }
+    return plain;
+}
+
+/* NumPy knows best what a basic index means. It is asked about an array like this one that lies nowhere: of such an index it
+ * makes a view, looking at no element, and nobody but us ever sees either array. */
+PyObject *dml_view_index(PyObject *self, PyObject *key)
+{
+    dml_device_array *array = (dml_device_array *)self;
+    npy_intp shape[DML_MAX_RANK], strides[DML_MAX_RANK];
+    dml_tensor tensor;
+    for (int k = 0; k < array->tensor.rank; k++) {
+        shape[k] = (npy_intp)array->tensor.shape[k];
+        strides[k] = (npy_intp)array->tensor.strides[k];
+    }
+    char *const nowhere = (char *)((intptr_t)1 << (8 * sizeof(intptr_t) - 3)); /* far from both ends of what there is */
+    PyObject *plain = plain_key(key), *result = NULL;
+    PyObject *like = plain ? PyArray_NewFromDescr(&PyArray_Type, PyArray_DescrFromType(NPY_UINT8), array->tensor.rank, shape,
+                                                  strides, nowhere, 0, NULL)
+                           : NULL;
+    PyObject *view = like ? PyObject_GetItem(like, plain) : NULL;
+    if (view) {
+        PyArrayObject *found = (PyArrayObject *)view;
+        tensor.rank = PyArray_NDIM(found);
+        tensor.item = array->tensor.item;
+        for (int k = 0; k < tensor.rank; k++) {
+            tensor.shape[k] = PyArray_DIM(found, k);
+            tensor.strides[k] = PyArray_STRIDE(found, k);
+        }
+        result = dml_device_array_view(array, array->offset + ((char *)PyArray_DATA(found) - nowhere), &tensor);
+    }
+    Py_XDECREF(view);
+    Py_XDECREF(like);
+    Py_XDECREF(plain);
+    return result;
+}
+
+/* --- reshape ----------------------------------------------------------------------------------------------------- */
+
+/* f(2, 3) and f((2, 3)) alike. */
+static int ints_of_arguments(PyObject *args, const char *name, dml_ints *ints)
+{
+    bool bare = PyTuple_Size(args) == 1 && !dml_is_int(PyTuple_GetItem(args, 0));
+    if (dml_ints_from(bare ? PyTuple_GetItem(args, 0) : args, name, ints) < 0)
+        return -1;
+    if (ints->count <= DML_MAX_RANK)
+        return 0;
+    PyErr_Format(PyExc_ValueError, "%s must have at most %d entries, not %lld", name, DML_MAX_RANK, (long long)ints->count);
+    return -1;
+}
+
+/* The sizes asked for, with -1 replaced. */
+static int find_shape(const dml_tensor *from, const dml_ints *wanted, dml_tensor *to)
+{
+    int64_t size = 1, known = 1;
+    int unknown = -1;
+    for (int k = 0; k < from->rank; k++)
+        size *= from->shape[k];
+    to->rank = (int)wanted->count;
+    to->item = from->item;
+    bool fits = true;
+    for (int k = 0; k < to->rank; k++) {
+        int64_t extent = to->shape[k] = wanted->value[k];
+        fits = fits && (extent >= 0 || (extent == -1 && unknown < 0)) && (extent <= 0 || known <= INT64_MAX / extent);
+        if (extent == -1)
+            unknown = k;
+        else if (fits)
+            known *= extent;
+    }
+    if (fits && unknown >= 0) {
+        fits = known > 0 && size % known == 0;
+        to->shape[unknown] = fits ? size / known : 0;
+        known = size;
+    }
+    if (fits && known == size)
+        return 0;
+    PyObject *shape = dml_shape_tuple(from);
+    if (shape)
+        PyErr_Format(PyExc_ValueError, "an array of shape %R cannot be reshaped so: its %lld elements do not fit", shape,
+                     (long long)size);
+    Py_XDECREF(shape);
+    return -1;
+}
+
+/* Strides for `to` of the elements of `from`, which has some: axis groups of equal size on both sides must chain. False if a copy
+ * is needed. */
+static bool find_strides(const dml_tensor *from, dml_tensor *to)
+{
+    int a = 0, b = 0;
+    while (b < to->rank) {
+        int64_t a_size = 1, b_size = to->shape[b];
+        int a_begin = a, b_begin = b++;
+        while (a_size != b_size || (a < from->rank && from->shape[a] == 1)) {
+            if (a_size < b_size || (a_size == b_size && a < from->rank))
+                a_size *= from->shape[a++];
+            else
+                b_size *= to->shape[b++];
+        }
+        /* from's axes [a_begin, a) must be one run */
+        int64_t stride = 0, reach = 0;
+        for (int k = a - 1; k >= a_begin; k--) {
+            if (from->shape[k] == 1)
+                continue;
+            if (reach > 0 && from->strides[k] != reach * stride)
+                return false;
+            stride = reach > 0 ? stride : from->strides[k];
+            reach = (reach > 0 ? reach : 1) * from->shape[k];
+        }
+        stride = reach > 0 ? stride : from->item;
+        for (int k = b - 1; k >= b_begin; k--) {
+            to->strides[k] = stride;
+            stride *= to->shape[k];
+        }
+    }
+    return true;
+}
+
+PyObject *dml_view_reshape(PyObject *self, PyObject *args)
+{
+    dml_device_array *array = (dml_device_array *)self;
+    dml_ints wanted;
+    dml_tensor tensor;
+    if (ints_of_arguments(args, "shape", &wanted) < 0 || find_shape(&array->tensor, &wanted, &tensor) < 0)
+        return NULL;
+    bool empty = false;
+    for (int k = 0; k < tensor.rank; k++)
+        empty = empty || tensor.shape[k] == 0;
+    if (empty)
+        dml_tensor_pack(&tensor);
+    else if (!find_strides(&array->tensor, &tensor)) {
+        PyErr_SetString(PyExc_ValueError, "this view cannot be reshaped so without a copy; .copy() makes one");
+        return NULL;
+    }
+    return dml_device_array_view(array, array->offset, &tensor);
+}
+
+/* --- transpose --------------------------------------------------------------------------------------------------- */
+
+static PyObject *permute(dml_device_array *array, const int *axes)
+{
+    dml_tensor tensor = {.rank = array->tensor.rank, .item = array->tensor.item};
+    for (int k = 0; k < tensor.rank; k++) {
+        tensor.shape[k] = array->tensor.shape[axes[k]];
+        tensor.strides[k] = array->tensor.strides[axes[k]];
+    }
+    return dml_device_array_view(array, array->offset, &tensor);
+}
+
+PyObject *dml_view_t(PyObject *self, void *Py_UNUSED(closure))
+{
+    dml_device_array *array = (dml_device_array *)self;
+    int axes[DML_MAX_RANK];
+    for (int k = 0; k < array->tensor.rank; k++)
+        axes[k] = array->tensor.rank - 1 - k;
+    return permute(array, axes);
+}
+
+PyObject *dml_view_transpose(PyObject *self, PyObject *args)
+{
+    dml_device_array *array = (dml_device_array *)self;
+    int rank = array->tensor.rank, axes[DML_MAX_RANK];
+    dml_ints wanted;
+    if (PyTuple_Size(args) == 0 || (PyTuple_Size(args) == 1 && PyTuple_GetItem(args, 0) == Py_None))
+        return dml_view_t(self, NULL);
+    if (ints_of_arguments(args, "axes", &wanted) < 0)
+        return NULL;
+    if (wanted.count != rank) {
+        PyErr_Format(PyExc_ValueError, "axes must have one entry per axis: %d, not %lld", rank, (long long)wanted.count);
+        return NULL;
+    }
+    bool used[DML_MAX_RANK] = {false};
+    dml_status status;
+    for (int k = 0; k < rank; k++) {
+        if (dml_normalize_axis("axes", wanted.value[k], rank, &axes[k], &status))
+            return dml_raise(PyType_GetModuleState(Py_TYPE(self)), &status);
+        if (used[axes[k]])
+            return PyErr_Format(PyExc_ValueError, "axes must not name axis %d twice", axes[k]);
+        used[axes[k]] = true;
+    }
+    return permute(array, axes);
+}

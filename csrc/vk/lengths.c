@@ -1,0 +1,91 @@
+/* Dispatches that no plan asks for: sequence lengths that are on the device, and nothing at all. */
+#include "vk/job.h"
+
+#include <string.h>
+
+/* A dispatch that no plan asks for: both sides are a part of `buffer`. */
+static dml_code record_other(dml_context *context, dml_job *job, dml_buffer *buffer, uint64_t offset, uint64_t size,
+                             dml_status *status)
+{
+    dml_slot *slot = &job->slots[0];
+    memset(slot, 0, sizeof *slot);
+    slot->src.buffer = slot->dst.buffer = buffer;
+    slot->src.offset = slot->dst.offset = offset;
+    slot->src.size = slot->dst.size = size;
+    dml_plan_begin(&job->piece.plan, 1); /* without lengths */
+    job->pieces = 1;
+    if (dml_job_begin(context, job, status))
+        return status->code;
+    return dml_job_record(context, job, slot, status);
+}
+
+dml_code dml_vk_run_nothing(dml_context *context, dml_status *status)
+{
+    dml_job *job = NULL;
+    if (dml_job_take(context, &job, status))
+        return status->code;
+    job->after_others = false;
+    dml_plan_begin(&job->piece.plan, 1);
+    job->piece.cut = false;
+    dml_dispatch_choose(&job->piece, &context->traits.plan, 0, 0, DML_KERNEL_ELEMENTS, &job->dispatch);
+    job->dispatch.groups = 1;
+    job->dispatch.table[DML_TABLE_TOTAL] = 0;
+    dml_code code = dml_job_reserve(context, &job->arena, DML_ARENA_BYTES, DML_MEMORY_HOST, status);
+    if (!code)
+        code = record_other(context, job, &job->arena, 0, 16, status);
+    if (!code)
+        code = dml_job_flush(context, job, status);
+    dml_job_finish(context, job);
+    return code;
+}
+
+/* The dispatch of shaders/lengths.comp, whose table is this. */
+static void choose_lengths(const dml_traits *traits, uint32_t count, int item, bool is_signed, int64_t extent,
+                           dml_dispatch *dispatch)
+{
+    memset(dispatch, 0, sizeof *dispatch);
+    dispatch->kernel = (dml_kernel)DML_SHADER_LENGTHS;
+    dispatch->constants[DML_GROUP_SIZE] = (int32_t)traits->group_size;
+    dispatch->constants[1] = is_signed;
+    dispatch->constants[2] = item;
+    uint32_t most = traits->parallel < traits->max_groups ? traits->parallel : traits->max_groups;
+    uint32_t groups = count / traits->group_size + 1;
+    dispatch->groups = groups < most ? groups : most;
+    dispatch->table[0] = count;
+    dispatch->table[1] = dispatch->groups * traits->group_size;
+    memcpy(&dispatch->table[2], &extent, sizeof extent);
+    dispatch->table_words = 4;
+}
+
+static dml_code clamp_part(dml_context *context, dml_storage *lengths, int64_t begin, int64_t count, int item, bool is_signed,
+                           int64_t extent, dml_status *status)
+{
+    dml_job *job = NULL;
+    if (dml_job_take(context, &job, status))
+        return status->code;
+    job->after_others = true;
+    job->src = job->dst = (dml_place){lengths, NULL, 0};
+    job->lengths = NULL;
+    choose_lengths(&context->traits.plan, (uint32_t)count, item, is_signed, extent, &job->dispatch);
+    dml_code code = dml_job_reserve(context, &job->arena, DML_ARENA_BYTES, DML_MEMORY_HOST, status);
+    if (!code)
+        code = record_other(context, job, &lengths->buffer, (uint64_t)begin * 8, (uint64_t)count * 8, status);
+    if (!code)
+        code = dml_job_queue(context, job, status);
+    if (code)
+        dml_job_finish(context, job);
+    return code;
+}
+
+dml_code dml_vk_clamp_lengths(dml_context *context, dml_storage *lengths, int64_t count, int item, bool is_signed,
+                              int64_t extent, dml_status *status)
+{
+    /* Parts begin where a window may, in entries. */
+    int64_t unit = context->traits.plan.alignment / 8, most = context->traits.plan.window / 8 / unit * unit;
+    most = most > 0 ? most : unit;
+    dml_code code = DML_OK;
+    for (int64_t begin = 0; begin < count && !code; begin += most)
+        code = clamp_part(context, lengths, begin, count - begin < most ? count - begin : most, item, is_signed, extent,
+                          status);
+    return code;
+}

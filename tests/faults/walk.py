@@ -1,0 +1,217 @@
+"""A complete scenario with a fault at its n-th Vulkan call or allocation, for n = 1, 2, 3, ... until none fires.
+
+    python -m faults.walk KIND RESULT BEFORE-OR-AFTER FIRST STEP
+
+Each n has a process of its own, forked from one that has touched no Vulkan yet, so that one that hangs or crashes is
+told from the others. Prints every broken promise, and at the end how many faults there were and where.
+"""
+
+import collections
+import gc
+import os
+import signal
+import sys
+import traceback
+
+import dmlops
+import numpy as np
+from dmlops import _core, reference
+
+import faults
+
+SECONDS = 60  # for one scenario; one takes a tenth of a second
+RNG = np.random.default_rng(6)
+X = RNG.integers(0, 256, (32, 4096), np.uint8)
+IMAGE = RNG.integers(0, 2**16, (1, 8, 64, 64), np.uint16)
+LENGTHS = RNG.integers(0, 4097, (32, 1))
+FAMILY = (dmlops.VulkanError, MemoryError)
+
+EXPECTED = {
+    "VK_ERROR_OUT_OF_HOST_MEMORY": (MemoryError,),
+    "VK_ERROR_OUT_OF_DEVICE_MEMORY": (dmlops.OutOfDeviceMemoryError,),
+    "VK_ERROR_INITIALIZATION_FAILED": (dmlops.VulkanError,),
+    "VK_ERROR_DEVICE_LOST": (dmlops.DeviceLostError,),
+    "VK_TIMEOUT": (),  # of a wait: it waits on
+}
+
+
+CALLS = [
+    ("slice", (X, [0, 0], [32, 4096], [1, -1]), {}),
+    ("slice", (X, [0, 16], [32, 4000], [1, 1]), {}),
+    ("slice", (IMAGE.transpose(0, 3, 1, 2), [0] * 4, [1, 64, 8, 64], [1, 3, 1, 1]), {}),
+    ("reverse_subsequences", (X, LENGTHS, 1), {}),
+    ("depth_to_space", (IMAGE, 2), {"order": "CRD"}),
+    ("space_to_depth", (IMAGE, 2), {"layout": "NCHW"}),
+]
+TRAITS = ["mapped", "host_import", "staging", "window", "kernel"]
+
+
+class Broken(Exception):
+    """A promise that was not kept."""
+
+
+class Run:
+    """One scenario with at most one fault."""
+
+    def __init__(self, layer, result):
+        self.layer, self.result, self.errors = layer, result, []
+
+    def attempt(self, call):
+        """What the call returns; if it fails, as it may once, what it returns when it is made again."""
+        try:
+            return call()
+        except FAMILY as error:
+            if not self.layer.fired or self.errors:
+                raise Broken(f"{error!r} without a fault") from error
+            expected = EXPECTED[self.result]
+            if not isinstance(error, expected) or (expected == (MemoryError,) and type(error) is not MemoryError):
+                raise Broken(f"{type(error).__name__} after {self.result}: {error}") from error
+            self.errors.append(type(error))  # not the error, whose traceback would keep arrays alive
+        return call()
+
+    def operate(self, name, args, kwargs):
+        expected = np.ascontiguousarray(getattr(reference, name)(*args, **kwargs))
+        sources = [a for a in args if isinstance(a, np.ndarray)]
+        before = [a.tobytes() for a in sources]
+        result = self.attempt(lambda: getattr(dmlops, name)(*args, **kwargs))
+        if result.tobytes() != expected.tobytes():
+            raise Broken(f"{name}: wrong bytes")
+        # Into every second element of a larger array, whose others belong to somebody else.
+        parent = np.full((*expected.shape[:-1], 2 * expected.shape[-1]), 7, expected.dtype)
+        out = parent[..., ::2]
+        self.attempt(lambda: getattr(dmlops, name)(*args, **kwargs, out=out))
+        if out.tobytes() != expected.tobytes() or not (parent[..., 1::2] == 7).all():
+            raise Broken(f"{name}: wrong bytes in out")
+        if before != [a.tobytes() for a in sources]:
+            raise Broken(f"{name}: the input changed")
+
+    def in_place(self):
+        """Where input and out share memory, a failed call leaves both as they were: there is a detour."""
+        same = X.copy()
+
+        def call():
+            try:
+                return dmlops.slice(same, [0, 0], [32, 4096], [-1, 1], out=same)
+            except FAMILY:
+                if not np.array_equal(same, X):
+                    raise Broken("a failed call changed its input") from None
+                raise
+
+        if not np.array_equal(self.attempt(call), X[::-1]):
+            raise Broken("wrong bytes in place")
+
+    def resident(self):
+        """A chain on the device: uploads, queued steps, lengths there, an assignment by way of a copy, downloads."""
+        expected = reference.reverse_subsequences(X[::-1, ::-1], LENGTHS, 1)
+        expected[:20] = expected[12:].copy()
+
+        def chain():
+            a = dmlops.asarray(X)
+            b = dmlops.slice(a[::-1], [0, 0], [32, 4096], [1, -1])
+            a = dmlops.reverse_subsequences(b, dmlops.asarray(LENGTHS), 1)
+            a[:20] = a[12:]
+            a.wait()
+            if a[..., ::-1].numpy().tobytes() != expected[:, ::-1].tobytes():
+                raise Broken("wrong bytes of a view")
+            return a.numpy()
+
+        if self.attempt(chain).tobytes() != expected.tobytes():
+            raise Broken("wrong bytes of a chain")
+
+    def scenario(self):
+        self.attempt(dmlops.devices)
+        for call in CALLS:
+            self.operate(*call)
+        self.in_place()
+        self.resident()
+        _core._override("mapped", 0)
+        self.resident()
+        _core._override("host_import", 0)  # by way of staging memory
+        self.operate(*CALLS[0])
+        self.resident()
+        _core._override("mapped", -1)
+        _core._override("staging", 40_000)  # in several submissions
+        self.operate(*CALLS[3])
+        _core._override("host_import", -1)
+        _core._override("window", 70_000)  # in several pieces
+        self.operate(*CALLS[0])
+        for name in TRAITS:
+            _core._override(name, -1)
+        dmlops.synchronize()
+        self.attempt(lambda: _core.empty_dispatch(None))
+        dmlops.memory_info()
+        dmlops.empty_cache()
+
+    def check_leaks(self, references):
+        gc.collect()
+        abandoned = _core._abandoned()
+        left = [sys.getrefcount(a) for a in (X, IMAGE, LENGTHS)]
+        if abandoned == 0 and left != references:
+            raise Broken(f"references to the inputs: {references} before, {left} after")
+        _core._shutdown()
+        contexts = self.layer.alive("malloc")
+        if self.layer.alive("PyMem_Malloc"):
+            raise Broken(f"alive: {self.layer.list_alive}")
+        if abandoned == 0 and (self.layer.alive() != contexts or contexts > 1):
+            raise Broken(f"nothing was abandoned, yet there are alive: {self.layer.list_alive}")
+        if abandoned > 2 or self.layer.alive("vkCreateDevice") > 1:
+            raise Broken(f"{abandoned} were abandoned; alive: {self.layer.list_alive}")
+        if self.layer.violations:
+            raise Broken(self.layer.violations)
+        return abandoned
+
+
+def in_child(layer, kind, result, after, at, pipe):
+    signal.alarm(SECONDS)
+    references = [sys.getrefcount(a) for a in (X, IMAGE, LENGTHS)]
+    run = Run(layer, result)
+    only = "vkWaitForFences" if result == "VK_TIMEOUT" else ""
+    layer.watch_allocations()
+    layer.arm(kind, at, result, after, only)
+    try:
+        run.scenario()
+        fired = layer.fired
+        abandoned = run.check_leaks(references)
+        text = f"{fired}|{run.errors[0].__name__ if run.errors else 'none'}|{abandoned}|"
+    except BaseException as error:
+        text = f"{layer.fired}|||{error!r}\n{traceback.format_exc()}"
+    os.write(pipe, text.encode()[:60_000])
+    layer.arm()
+    sys.exit()  # the ordinary way, which must not fail either
+
+
+def walk(kind, result, after, first, step):
+    """Yields (n, what failed, what was raised, how much was abandoned, what is wrong)."""
+    layer = faults.Layer()
+    for at in range(first, 10**6, step):
+        read, write = os.pipe()
+        pid = os.fork()
+        if pid == 0:
+            in_child(layer, kind, result, after, at, write)
+        os.close(write)
+        with os.fdopen(read) as pipe:
+            text = pipe.read()
+        status = os.waitpid(pid, 0)[1]
+        fired, raised, abandoned, wrong = text.split("|", 3) if text else ("?", "", "", f"ended with status {status}")
+        if status and not wrong:
+            wrong = f"ended with status {status}"
+        if not fired and not wrong:
+            return
+        yield at, fired, raised, abandoned, wrong
+
+
+def main(kind, result, when, first, step):
+    where, broken = collections.Counter(), 0
+    for at, fired, raised, abandoned, wrong in walk(kind, result, when == "after", int(first), int(step)):
+        where[fired, raised, abandoned] += 1
+        if wrong:
+            broken += 1
+            print(f"BROKEN: {result} {when} {fired}, number {at}: {wrong}", flush=True)
+    for (fired, raised, abandoned), count in sorted(where.items()):
+        print(f"{count:5} {fired}: raised {raised}, abandoned {abandoned}")
+    print(f"{sum(where.values())} faults, {broken} promises broken")
+    return broken > 0 or not where
+
+
+if __name__ == "__main__":
+    sys.exit(main(*sys.argv[1:]))

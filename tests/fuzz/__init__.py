@@ -1,0 +1,191 @@
+"""Bytes become a call with arguments of every kind, sensible and not, for a fuzzer to choose: see `one`."""
+
+import dmlops
+import numpy as np
+from dmlops import reference
+
+DTYPES = ["u1", "i2", "<f4", ">f8", "c16", "S3", "V0", "V5", "M8[s]", "?", "U2", "O", "f2", "i8,u1"]
+ALLOWED = (TypeError, ValueError, OverflowError, MemoryError)
+HUGE = [2**31, 2**32, 2**62, 2**63 - 1, 2**63, 2**64 - 1, 2**64, 2**200]
+
+
+class Mine(ValueError):
+    """What the arguments themselves raise."""
+
+
+class Choices:
+    """Numbers from a string of bytes; when it is used up, zeros."""
+
+    def __init__(self, data):
+        self.data, self.at = data, 0
+
+    def below(self, limit):
+        byte = self.data[self.at] if self.at < len(self.data) else 0
+        self.at += 1
+        return byte % limit
+
+    def one_of(self, *things):
+        return things[self.below(len(things))]
+
+
+class Hostile:
+    """Stands for an int or an array, and does something when it is looked at."""
+
+    def __init__(self, value, array, deed):
+        self.value, self.array, self.deed = value, array, deed
+
+    def act(self):
+        if self.deed == 0:
+            raise Mine("hostile")
+        if self.deed == 1:
+            dmlops.slice([1, 2], [0], [2], [-1], device="host")
+        if self.deed == 2 and self.array.base is None:
+            self.array.resize(self.array.size // 2, refcheck=False)
+        if self.deed == 3 and self.array.dtype != object:
+            self.array[...] = self.array.dtype.type() if self.array.dtype.fields is None else 0
+
+    def __index__(self):
+        self.act()
+        return self.value
+
+    def __array__(self, dtype=None, copy=None):
+        self.act()
+        return self.array
+
+
+def array(c):
+    """Of up to a few thousand elements in any layout, or of more than there are in the world."""
+    shape = tuple(c.one_of(1, 2, 3, 4, 8, 0, 17) for _ in range(c.below(6)))
+    dtype = np.dtype(c.one_of(*DTYPES))
+    size = int(np.prod(shape)) * dtype.itemsize
+    if dtype == object:
+        return np.zeros(shape, object)
+    data = np.frombuffer((np.arange(size + 16) * 7 % 251).astype(np.uint8).tobytes(), np.uint8)
+    x = (
+        np.ndarray(shape, dtype, data, c.below(16)).copy()
+        if c.below(4)
+        else np.ndarray(shape, dtype, data, c.below(16))
+    )
+    how = c.below(8)
+    if how == 1:
+        x = x.T
+    elif how == 2 and x.ndim:
+        x = x[::-1]
+    elif how == 3 and x.ndim:
+        x = x[..., ::2]
+    elif how == 4:
+        x = np.broadcast_to(x, (3, *shape))
+    elif how == 5 and x.ndim == 0 and dtype.itemsize:
+        x = np.broadcast_to(x, (2 ** c.one_of(40, 50),))
+    return x
+
+
+def number(c, x):
+    """An int near the array's extents, or something else."""
+    kind = c.below(16)
+    if kind < 8:
+        return c.one_of(0, 1, 2, 3, 4, -1, -2, 8)
+    if kind < 11 and x.ndim:
+        return int(x.shape[c.below(x.ndim)]) - c.below(3)
+    return c.one_of(
+        c.one_of(*HUGE),
+        -c.one_of(*HUGE),
+        None,
+        1.5,
+        "2",
+        True,
+        np.int8(2),
+        np.uint64(2**64 - 1),
+        np.array(3),
+        [1],
+        Hostile(c.below(5), x, c.below(5)),
+    )
+
+
+def numbers(c, x, sensible):
+    """A sequence, mostly one for each axis."""
+    kind = c.below(16)
+    if kind < 10:
+        return list(sensible)
+    entries = [number(c, x) for _ in range(x.ndim if kind < 14 else c.below(9))]
+    return c.one_of(
+        entries, tuple(entries), iter(entries), number(c, x), np.array([1, 2, 3]), range(x.ndim), {1: 2}, b"1"
+    )
+
+
+def lengths(c, x):
+    kind = c.below(8)
+    shape = list(x.shape)
+    if shape:
+        shape[c.below(len(shape))] = 1
+    if kind < 4 and int(np.prod(shape)) < 10_000:
+        return (np.arange(int(np.prod(shape))) % 9).astype(c.one_of("i8", "u1", "u8", "i4")).reshape(shape)
+    return c.one_of(
+        np.full((1,) * x.ndim, c.one_of(2**64 - 1, 2**63, 5), np.uint64),
+        np.full((1,) * x.ndim, -3),
+        array(c) if c.below(2) else [1, 2, 3],
+        [[c.one_of(*HUGE)]],
+        Hostile(2, np.ones((1,) * x.ndim, int), c.below(5)),
+        list(range(x.shape[0])) if x.ndim and x.shape[0] < 1000 else 3,
+    )
+
+
+def arguments(c):
+    """An operator's name, its input and a function of a device that makes its other arguments anew."""
+    x = array(c)
+    name = c.one_of("slice", "reverse_subsequences", "depth_to_space", "space_to_depth")
+    if name == "slice":
+        offset, step = c.below(2), c.one_of(1, -1, 2, -3)
+        sizes = [max(0, min(n, 4096) - offset) for n in x.shape]
+        args = [
+            numbers(c, x, [min(offset, n) for n in x.shape]),
+            numbers(c, x, sizes),
+            c.one_of(None, numbers(c, x, [step] * x.ndim)),
+        ]
+        kwargs = c.one_of({}, {}, {"output_sizes": numbers(c, x, [1] * x.ndim)})
+    elif name == "reverse_subsequences":
+        args = [lengths(c, x), number(c, x)]
+        kwargs = c.one_of({}, {}, {"batch_axis": number(c, x)})
+    else:
+        args = [c.one_of(2, 1, (2, 2), (2,), (1, 2, 1), number(c, x), numbers(c, x, [2] * x.ndim))]
+        kwargs = {"order": c.one_of("DCR", "CRD", "crd", None), "layout": c.one_of("NCHW", "NHWC", "", 3)}
+        kwargs = {key: value for key, value in kwargs.items() if c.below(3)}
+    given = c.one_of(x, x, x, x, x, Hostile(0, x, c.below(5)), x.tolist() if x.size < 5000 else x)
+    return name, x, given, args, kwargs
+
+
+def attempt(data, device):
+    """What a call made of the bytes returns, or the type of what it raises; the rest of `data` decides about out."""
+    c = Choices(data)
+    name, x, given, args, kwargs = arguments(c)
+    out, before = None, None
+    if c.below(3) == 0:
+        out = c.one_of(x, x.copy() if x.size < 5000 else x, array(c), 5)
+        before = out.tobytes() if isinstance(out, np.ndarray) and out.size < 100_000 and out is not x else None
+    try:
+        result = getattr(dmlops, name)(given, *args, **kwargs, out=out, device=device)
+    except ALLOWED as error:
+        hostile = data and any(isinstance(a, Hostile) for a in (given, *args, *kwargs.values()))
+        assert before is None or hostile or out.tobytes() == before, f"{name} changed out and raised {error!r}"
+        return type(error).__name__
+    assert isinstance(result, np.ndarray) and (out is None or result is out)
+    return result.dtype.str, result.shape, result.tobytes()
+
+
+def expected(data):
+    """What the reference makes of the same bytes; None where it knows no better than to raise."""
+    name, x, given, args, kwargs = arguments(Choices(data))
+    try:
+        result = np.ascontiguousarray(getattr(reference, name)(given, *args, **kwargs))
+    except Exception:
+        return None
+    return result.dtype.str, result.shape, result.tobytes()
+
+
+def one(data):
+    """Host and device do the same, and what they do is right."""
+    on_host = attempt(data, "host")
+    on_device = attempt(data, None)
+    assert on_host == on_device, (on_host, on_device)
+    right = expected(data) if isinstance(on_host, tuple) else None
+    assert right is None or on_host[0] == right[0] and on_host[2] == right[2], (on_host, right)

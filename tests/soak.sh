@@ -1,0 +1,27 @@
+#!/bin/sh
+# All that takes hours, one after the other; a line each at the end. Fails if any has failed.
+set -u
+cd "$(dirname "$0")/.."
+mkdir -p build
+summary=build/soak.txt
+: >"$summary"
+
+run() { # NAME COMMAND...
+    name=$1
+    shift
+    begin=$(date +%s)
+    verdict=FAILED
+    "$@" && verdict=passed
+    printf '%s  %5d s  %s\n' "$verdict" $(($(date +%s) - begin)) "$name" >>"$summary"
+}
+
+run "20,000 examples an operator" \
+    env HYPOTHESIS_PROFILE=soak .venv/bin/pytest -q tests/test_conformance.py tests/test_window.py
+for file in $(grep -l 'mark\.soak' tests/test_*.py); do
+    run "$file" .venv/bin/pytest -q -rs -m soak "$file"
+done
+run "ten minutes of fuzzing" .venv-fuzz/bin/python tests/fuzz/run.py 600
+
+echo
+cat "$summary"
+! grep -q FAILED "$summary"

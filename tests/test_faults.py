@@ -1,0 +1,113 @@
+"""Every Vulkan call and every allocation fails in its turn: the right exception, nothing leaked, no byte lost, and the next
+call works. tests/faults/walk.py has the scenario and what is looked for; here are the slices of it that are walked.
+
+`make test` tries every STEP-th place, `make check` four times as many, and `make soak` all.
+"""
+
+import re
+
+import pytest
+
+import faults
+import support
+
+STEP = 16
+WALKS = [
+    ("vulkan", "VK_ERROR_OUT_OF_HOST_MEMORY", "instead"),
+    ("vulkan", "VK_ERROR_OUT_OF_DEVICE_MEMORY", "instead"),
+    ("vulkan", "VK_ERROR_INITIALIZATION_FAILED", "instead"),
+    ("vulkan", "VK_ERROR_DEVICE_LOST", "instead"),
+    ("vulkan", "VK_ERROR_OUT_OF_HOST_MEMORY", "after"),
+    ("vulkan", "VK_ERROR_DEVICE_LOST", "after"),
+    ("vulkan", "VK_TIMEOUT", "instead"),
+]
+PLACES = {"instead": 300, "after": 150, "VK_TIMEOUT": 15}  # that the scenario has at least
+
+
+@pytest.fixture(scope="module")
+def library(tmp_path_factory, vulkan):
+    return faults.build(tmp_path_factory.mktemp("faults"))
+
+
+def walk(library, kind, result, when, first, step, timeout=550):
+    done = support.run_python(
+        None,
+        args=("-m", "faults.walk", kind, result, when, str(first), str(step)),
+        env=faults.environment(library),
+        timeout=timeout,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    return int(re.search(r"(\d+) faults, 0 promises broken", done.stdout)[1])
+
+
+@pytest.mark.parametrize("kind, result, when", WALKS)
+def test_some_places(kind, result, when, library):
+    count = walk(library, kind, result, when, 3, STEP)
+    assert count >= PLACES.get(result, PLACES[when]) // STEP
+
+
+def test_every_allocation(library):
+    assert walk(library, "memory", "VK_ERROR_OUT_OF_HOST_MEMORY", "instead", 1, 1) > 12
+
+
+@pytest.mark.check
+@pytest.mark.timeout(1200)
+@pytest.mark.parametrize("kind, result, when", WALKS)
+def test_more_places(kind, result, when, library):
+    assert walk(library, kind, result, when, 1, STEP // 4, 1200) >= PLACES.get(result, PLACES[when]) // (STEP // 4)
+
+
+@pytest.mark.soak
+@pytest.mark.timeout(3600)
+@pytest.mark.parametrize("kind, result, when", WALKS)
+def test_every_place(kind, result, when, library):
+    assert walk(library, kind, result, when, 1, 1, 3600) >= PLACES.get(result, PLACES[when])
+
+
+def preprocessed_header(folder):
+    header = folder / "vulkan_core.h"
+    support.compile_c(["-E", "-P", "-x", "c", "-include", "vulkan/vulkan_core.h", "/dev/null", "-o", header])
+    return header
+
+
+def test_the_walk_knows_every_call_that_can_fail(tmp_path):
+    """What csrc/vk calls and what returns a VkResult is in the layer, but for what comes before there is an instance."""
+    names = set()
+    for path in (support.ROOT / "csrc" / "vk").glob("*.c"):
+        names |= set(re.findall(r"\bvk[A-Z]\w+(?=\()", path.read_text()))
+    fallible = set(re.findall(r"VkResult\s+(vk\w+)\(", re.sub(r"\s+", " ", preprocessed_header(tmp_path).read_text())))
+    layer = "".join(path.read_text() for path in faults.HERE.glob("*.c"))
+    known = set(re.findall(r"fault_fires\(\"vulkan\", \"(\w+)\"", layer))
+    known |= set(re.findall(r"(?:DOES|WAITS|MAKES)\((vk\w+),", layer))
+    assert "vkQueueSubmit" in fallible & names & known
+    assert names & fallible - known <= {"vkEnumerateInstanceExtensionProperties"}
+
+
+NAMES = """
+import re, sys
+import dmlops, faults
+layer = faults.Layer()
+for name, code in re.findall(r"(VK_ERROR_[A-Z_]+) = (-\\d+)", open(sys.argv[1]).read()):
+    layer.arm("vulkan", 1, int(code), only="vkQueueSubmit")
+    try:
+        dmlops.slice([1, 2, 3], [0], [3], [-1])
+    except (dmlops.VulkanError, MemoryError) as error:
+        print(name, code, type(error).__name__, getattr(error, "result", None))
+        assert "vkQueueSubmit" in str(error) and (name in str(error) or "VK_ERROR_UNKNOWN" in str(error))
+    assert dmlops.slice([1, 2, 3], [0], [3], [-1]).tolist() == [3, 2, 1]
+"""
+
+
+def test_each_result_has_its_name_and_its_exception(library, tmp_path):
+    header = preprocessed_header(tmp_path)
+    done = support.run_python(None, args=("-c", NAMES, str(header)), env=faults.environment(library))
+    said = {line.split()[0]: tuple(line.split()[2:]) for line in done.stdout.splitlines()}
+    assert said["VK_ERROR_OUT_OF_HOST_MEMORY"] == ("MemoryError", "None")
+    assert said["VK_ERROR_OUT_OF_DEVICE_MEMORY"] == ("OutOfDeviceMemoryError", "VK_ERROR_OUT_OF_DEVICE_MEMORY")
+    assert said["VK_ERROR_DEVICE_LOST"] == ("DeviceLostError", "VK_ERROR_DEVICE_LOST")
+    others = {name: result for name, (error, result) in said.items() if error == "VulkanError"}
+    assert len(others) > 20
+    named = {name for name, result in others.items() if result == name}
+    assert {"VK_ERROR_INITIALIZATION_FAILED", "VK_ERROR_MEMORY_MAP_FAILED", "VK_ERROR_TOO_MANY_OBJECTS"} <= named
+    assert {others[name] for name in set(others) - named} == {"VK_ERROR_UNKNOWN"}

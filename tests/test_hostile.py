@@ -1,0 +1,270 @@
+"""Arguments that lie, raise, change while they are looked at, or call the library again; drivers that are none."""
+
+import json
+import threading
+
+import dmlops
+import numpy as np
+import pytest
+
+import faults
+import support
+
+X = np.arange(24, dtype=np.int32).reshape(4, 6)
+
+
+@pytest.fixture(scope="module")
+def library(tmp_path_factory, vulkan):
+    return faults.build(tmp_path_factory.mktemp("faults"))
+
+
+class Arrays:
+    """`__array__` as somebody means it."""
+
+    def __init__(self, function):
+        self.function = function
+
+    def __array__(self, dtype=None, copy=None):
+        return self.function()
+
+
+class Index:
+    """An int that does something first."""
+
+    def __init__(self, value, function):
+        self.value, self.function = value, function
+
+    def __index__(self):
+        self.function()
+        return self.value
+
+
+class Mine(Exception):
+    pass
+
+
+def raises():
+    raise Mine
+
+
+@pytest.mark.parametrize("wrong", [None, 5, "text", [1, 2], b"bytes"])
+def test_array_that_returns_none(wrong, device):
+    with pytest.raises((TypeError, ValueError)):
+        dmlops.slice(Arrays(lambda: wrong), [0, 0], [4, 6], device=device)
+    with pytest.raises((TypeError, ValueError)):
+        dmlops.reverse_subsequences(X, Arrays(lambda: wrong), 1, device=device)
+
+
+def test_what_raises_raises_its_own(device):
+    out = np.full_like(X, 7)
+    for call in (
+        lambda: dmlops.slice(Arrays(raises), [0, 0], [4, 6], out=out, device=device),
+        lambda: dmlops.slice(X, [0, Index(0, raises)], [4, 6], out=out, device=device),
+        lambda: dmlops.slice(X, (raises() for _ in range(2)), [4, 6], out=out, device=device),
+        lambda: dmlops.reverse_subsequences(X, Arrays(raises), 1, out=out, device=device),
+        lambda: dmlops.reverse_subsequences(X, [[Index(1, raises)]] * 4, 1, out=out, device=device),
+        lambda: dmlops.reverse_subsequences(X, np.ones((4, 1), int), Index(1, raises), out=out, device=device),
+        lambda: dmlops.space_to_depth(X, (2, Index(2, raises)), out=out, device=device),
+        lambda: dmlops.slice(X, [0, 0], [4, 6], out=out, device=Index(0, raises)),
+    ):
+        with pytest.raises(Mine):
+            call()
+    assert (out == 7).all()
+
+
+def test_what_calls_the_library_again(device):
+    def again():
+        assert dmlops.slice(X, [0, 0], [4, 6], [-1, 1], device=device).tolist() == X[::-1].tolist()
+        return X
+
+    result = dmlops.slice(Arrays(again), [Index(0, again), 0], [4, Index(6, again)], [1, -1], device=device)
+    assert result.tolist() == X[:, ::-1].tolist()
+    lengths = [[Index(6, again)]] * 4
+    assert dmlops.reverse_subsequences(X, lengths, Index(1, again), device=device).tolist() == X[:, ::-1].tolist()
+
+
+def test_an_index_that_shrinks_the_input(device):
+    """The rules are checked against what the array is when no more Python runs: an error, and no read beyond it."""
+    x = np.arange(100_000, dtype=np.int32).reshape(100, 1000).copy()
+    with pytest.raises(ValueError, match="offsets|sizes"):
+        dmlops.slice(x, [0, Index(0, lambda: x.resize((4, 6), refcheck=False))], [100, 1000], device=device)
+    assert x.shape == (4, 6)
+    x = np.arange(100_000, dtype=np.int32).reshape(100, 1000).copy()
+    result = dmlops.slice(x, [0, Index(0, lambda: x.resize((100, 900), refcheck=False))], [100, 900], device=device)
+    assert np.array_equal(result, np.arange(90_000).reshape(100, 900))
+
+
+def test_an_index_that_changes_the_shape_or_the_strides(device):
+    x = np.arange(24, dtype=np.int32).reshape(4, 6).copy()
+
+    def change():
+        x.shape = (6, 4)
+
+    result = dmlops.slice(x, [0, 0], [Index(6, change), 4], [-1, 1], device=device)
+    assert result.tolist() == np.arange(24).reshape(6, 4)[::-1].tolist()
+    with pytest.raises(ValueError):
+        dmlops.slice(x, [0, 0], [6, Index(4, lambda: x.resize((3,), refcheck=False))], device=device)
+
+
+def test_an_index_that_changes_out(device):
+    out = np.zeros((4, 6), np.int32)
+    with pytest.raises(ValueError, match="out"):
+        dmlops.slice(X, [0, 0], [4, Index(6, lambda: out.resize((1, 1), refcheck=False))], out=out, device=device)
+    out = np.zeros((4, 6), np.int32)
+
+    def freeze():
+        out.flags.writeable = False
+
+    with pytest.raises(ValueError, match="read-only"):
+        dmlops.slice(X, [0, 0], [4, Index(6, freeze)], out=out, device=device)
+    assert not out.any()
+
+
+def test_an_index_that_changes_the_lengths(device):
+    lengths = np.full((4, 1), 6)
+
+    def shorten():
+        lengths[:] = 0
+
+    result = dmlops.reverse_subsequences(X, lengths, Index(1, shorten), device=device)
+    assert result.tolist() == X.tolist()
+    with pytest.raises(ValueError, match="sequence_lengths"):
+        dmlops.reverse_subsequences(
+            X, lengths, Index(1, lambda: lengths.resize((1, 1, 9), refcheck=False)), device=device
+        )
+
+
+def test_a_list_that_grows_while_it_is_read(device):
+    sizes = [4]
+    sizes.append(Index(6, lambda: sizes.extend([1] * 1000)))
+    assert dmlops.slice(X, [0, 0], sizes, device=device).tolist() == X.tolist()
+
+
+def test_an_endless_sequence(device):
+    def counted():
+        for _ in range(100_000):
+            yield 0
+
+    with pytest.raises(ValueError, match="100000"):
+        dmlops.slice(X, counted(), [4, 6], device=device)
+
+
+def test_another_thread_cannot_resize_what_a_call_uses(library):
+    """A call holds its arrays, and NumPy does not resize what somebody holds."""
+    support.run_python(
+        """
+import dmlops, numpy as np, threading
+from dmlops import _core
+x, out = np.arange(100_000, dtype=np.int32), np.empty(100_000, np.int32)
+dmlops.slice(x, [0], [100_000], [-1], out=out)
+before = sum(_core._counts(None))
+thread = threading.Thread(target=lambda: dmlops.slice(x, [0], [100_000], [-1], out=out))
+thread.start()
+while sum(_core._counts(None)) == before:
+    pass
+for array in (x, out):
+    try:
+        array.resize(10)
+    except ValueError:
+        continue
+    raise SystemExit("resized in the middle of a call")
+thread.join()
+assert np.array_equal(out, x[::-1])
+""",
+        env=faults.environment(library, slow=700),
+    )
+
+
+def test_memory_maps(tmp_path, device):
+    data = np.random.default_rng(1).integers(0, 256, (300, 1001), np.uint8)
+    data.tofile(tmp_path / "data")
+    read = np.memmap(tmp_path / "data", np.uint8, "r", shape=data.shape)
+    result = dmlops.slice(read, [0, 1], [300, 1000], [-1, 1], device=device)
+    assert type(result) is np.ndarray and np.array_equal(result, data[::-1, 1:])
+    with pytest.raises(ValueError, match="read-only"):
+        dmlops.slice(data, [0, 0], [300, 1001], out=read, device=device)
+    write = np.memmap(tmp_path / "data", np.uint8, "r+", shape=data.shape)
+    dmlops.slice(data, [0, 0], [300, 1001], [1, -1], out=write, device=device)
+    write.flush()
+    assert np.array_equal(np.fromfile(tmp_path / "data", np.uint8).reshape(data.shape), data[:, ::-1])
+    private = np.memmap(tmp_path / "data", np.uint8, "c", shape=data.shape)
+    dmlops.slice(data, [0, 0], [300, 1001], out=private, device=device)
+    assert np.array_equal(private, data) and np.array_equal(read, data[:, ::-1])
+
+
+def test_memory_of_other_owners(device):
+    source = bytes(range(200)) * 400
+    x = np.frombuffer(source, np.uint8).reshape(200, 400)
+    assert np.array_equal(dmlops.slice(x, [0, 0], [200, 400], [1, -1], device=device), x[:, ::-1])
+    target = bytearray(80_000)
+    out = np.frombuffer(target, np.uint8).reshape(200, 400)
+    dmlops.slice(x, [0, 0], [200, 400], [-1, 1], out=out, device=device)
+    assert bytes(target) == x[::-1].tobytes()
+
+
+def test_the_same_out_from_several_threads_at_once(device):
+    """Whose bytes win is open; that the process lives is not."""
+    out = np.zeros((200, 3000), np.uint8)
+    ones = np.ones_like(out)
+
+    def work():
+        for _ in range(20):
+            dmlops.slice(ones, [0, 0], [200, 3000], [1, -1], out=out, device=device)
+
+    threads = [threading.Thread(target=work) for _ in range(4)]
+    [thread.start() for thread in threads]
+    [thread.join() for thread in threads]
+    assert (out == 1).all()
+
+
+# --- drivers that are none --------------------------------------------------------------------------------------
+
+MANIFEST = {"file_format_version": "1.0.0", "ICD": {"library_path": "", "api_version": "1.2.0"}}
+NO_DRIVER = """
+import dmlops
+assert [device.name for device in dmlops.devices()] == ["host"]
+for _ in range(3):
+    try:
+        dmlops.slice([1, 2], [0], [2])
+    except dmlops.NoDeviceError as error:
+        assert "mesa-vulkan-drivers" in str(error), error
+    else:
+        raise SystemExit("ran without a driver")
+assert dmlops.slice([1, 2], [0], [2], [-1], device="host").tolist() == [2, 1]
+"""
+
+
+@pytest.mark.parametrize("what", ["no text", "no JSON", "no driver in it", "no such library", "no driver", "a folder"])
+def test_a_corrupt_driver(what, tmp_path):
+    icd = tmp_path / "icd.json"
+    if what == "a folder":
+        icd.mkdir()
+    elif what == "no text":
+        icd.write_bytes(bytes(range(256)))
+    elif what == "no JSON":
+        icd.write_text(json.dumps(MANIFEST)[:-5])
+    elif what == "no driver in it":
+        icd.write_text("{}")
+    else:
+        (tmp_path / "empty.c").write_text("int nothing;\n")
+        library = tmp_path / "empty.so"
+        if what == "no driver":
+            support.compile_c(["-shared", "-fPIC", "-o", library, tmp_path / "empty.c"])
+        icd.write_text(json.dumps({**MANIFEST, "ICD": {**MANIFEST["ICD"], "library_path": str(library)}}))
+    support.run_python(NO_DRIVER, env={**support.NO_VULKAN, "VK_DRIVER_FILES": icd, "VK_ICD_FILENAMES": icd})
+
+
+def test_a_driver_that_is_installed_later(tmp_path):
+    """Nobody has to start Python anew."""
+    icd = tmp_path / "icd.json"
+    support.run_python(
+        f"""
+import os, dmlops
+driver = os.environ.pop("TEST_DRIVER")
+assert len(dmlops.devices()) == 1
+os.symlink(driver, {str(icd)!r})
+assert dmlops.slice([1, 2], [0], [2], [-1]).tolist() == [2, 1]
+assert len(dmlops.devices()) > 1
+""",
+        env={"TEST_DRIVER": support.driver(), "VK_DRIVER_FILES": icd, "VK_ICD_FILENAMES": icd, "DMLOPS_DEVICE": None},
+    )

@@ -1,0 +1,263 @@
+"""Views of device arrays: basic indexing, reshaping and transposing mean what they mean to NumPy, and cost the device nothing."""
+
+import dmlops
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import strategies
+
+OVERSIZED = 2**70
+
+
+def same(device_array, array):
+    assert isinstance(device_array, dmlops.DeviceArray)
+    assert device_array.shape == array.shape and device_array.dtype == array.dtype
+    if array.size:
+        steps = [(a, b) for a, b, extent in zip(device_array.strides, array.strides, array.shape) if extent > 1]
+        assert all(a == b for a, b in steps)
+    assert strategies.content(device_array.numpy()) == strategies.content(array)
+
+
+@given(data=st.data())
+def test_indices_upon_indices(device, data):
+    x = data.draw(strategies.specs(data.draw(strategies.shapes(max_rank=5)))).build().copy()
+    a = dmlops.asarray(x, device=device)
+    for _ in range(data.draw(st.integers(1, 3))):
+        key = data.draw(strategies.basic_keys(x.shape))
+        # The `...` keeps a full index an array, as it is here anyway.
+        whole = key if isinstance(key, tuple) else (key,)
+        x = x[whole if Ellipsis in whole else (*whole, ...)]
+        a = a[key]
+        same(a, x)
+
+
+@given(data=st.data())
+def test_assignment(device, data):
+    shape = data.draw(strategies.shapes(max_rank=4))
+    x = data.draw(strategies.specs(shape)).build().copy()
+    a = dmlops.asarray(x, device=device)
+    key = data.draw(strategies.basic_keys(shape))
+    whole = key if isinstance(key, tuple) else (key,)
+    target = strategies.raw(x)[whole if Ellipsis in whole else (*whole, ...)]
+    value_shape = target.shape[data.draw(st.integers(0, target.ndim)) :]
+    value_shape = tuple(1 if data.draw(st.integers(0, 3)) == 0 else extent for extent in value_shape)
+    value = data.draw(strategies.specs(value_shape, x.dtype)).build()
+    target[...] = strategies.raw(value)
+    kind = data.draw(st.sampled_from(["numpy", "device", "view"]))
+    if kind == "view":
+        spec = data.draw(strategies.view_specs(value.ndim))
+        large, find = spec.embed(value)
+        value = find(dmlops.asarray(large, device=device))
+    elif kind == "device":
+        value = dmlops.asarray(value, device=device)
+    a[key] = value
+    assert strategies.content(a.numpy()) == strategies.content(x)
+
+
+@given(data=st.data())
+def test_assignment_of_a_view_of_the_same_array(device, data):
+    n, m = data.draw(st.integers(1, 40)), data.draw(st.integers(1, 300))
+    x = np.random.default_rng(0).integers(0, 2**16, (n, m), np.uint16)
+    a = dmlops.asarray(x, device=device)
+    rows, columns = data.draw(st.integers(1, n)), data.draw(st.integers(1, m))
+
+    def window():
+        top, left = data.draw(st.integers(0, n - rows)), data.draw(st.integers(0, m - columns))
+        down, right = data.draw(st.sampled_from([1, -1])), data.draw(st.sampled_from([1, -1]))
+        return (slice(top, top + rows), slice(left, left + columns)), (slice(None, None, down), slice(None, None, right))
+
+    (to, to_way), (start, start_way) = window(), window()
+    a[to][to_way] = a[start][start_way]
+    x[to][to_way] = x[start][start_way].copy()
+    assert np.array_equal(a.numpy(), x)
+
+
+def test_a_view_shares_the_memory_and_outlives_the_array(device):
+    a = dmlops.asarray(np.arange(12).reshape(3, 4), device=device)
+    used = dmlops.memory_info(device).used
+    row = a[1]
+    assert dmlops.memory_info(device).used == used
+    a[1, 2] = 77
+    assert row.numpy().tolist() == [4, 5, 77, 7]
+    row[...] = 1
+    assert a.numpy().tolist() == [[0, 1, 2, 3], [1, 1, 1, 1], [8, 9, 10, 11]]
+    del a
+    assert row.numpy().tolist() == [1, 1, 1, 1]
+
+
+def test_iteration_and_length(device):
+    x = np.arange(12).reshape(3, 4)
+    a = dmlops.asarray(x, device=device)
+    assert len(a) == 3
+    assert [row.numpy().tolist() for row in a] == x.tolist()
+    assert [int(element.numpy()) for element in a[2]] == [8, 9, 10, 11]
+    zero = a[0, 0]
+    assert zero.shape == () and zero.ndim == 0 and zero.size == 1 and zero.numpy() == 0
+    for call in (len, iter):
+        with pytest.raises(TypeError, match="0-d"):
+            call(zero)
+
+
+def reshapes():
+    for shape, key in [((4, 6), np.s_[...]), ((4, 6), np.s_[::2]), ((4, 6), np.s_[:, ::2]), ((2, 3, 4), np.s_[:, 1]), ((4, 1, 6), np.s_[::-1]), ((0, 3), np.s_[...]), ((), np.s_[...]), ((1, 1), np.s_[...])]:
+        for wanted in [(24,), (-1,), (4, 6), (2, 2, 6), (4, 3, 2), (2, 2, 3, 2), (6, 4), (1, 4, 1, 6, 1), (3, -1), (2, -1), (0,), (0, 5), (), (1,), (12,), (4, 3), (2, 6), (8,), (-1, 4), (1, 1, 1)]:
+            yield shape, key, wanted
+
+
+@pytest.mark.parametrize("shape, key, wanted", list(reshapes()), ids=str)
+def test_reshape(device, shape, key, wanted):
+    x = np.arange(int(np.prod(shape)), dtype=np.int16).reshape(shape)[key]
+    a = dmlops.asarray(np.arange(int(np.prod(shape)), dtype=np.int16).reshape(shape), device=device)[key]
+    try:
+        expected = x.reshape(wanted)
+    except ValueError:
+        with pytest.raises(ValueError, match="reshape"):
+            a.reshape(wanted)
+        return
+    if x.size and not np.shares_memory(x, expected):
+        with pytest.raises(ValueError, match="copy"):
+            a.reshape(wanted)
+        assert np.array_equal(a.copy().reshape(*wanted).numpy(), expected)
+    else:
+        same(a.reshape(wanted), expected)
+        same(a.reshape(*wanted), expected)
+
+
+@given(data=st.data())
+def test_reshape_of_any_view(device, data):
+    shape = data.draw(st.lists(st.sampled_from([1, 2, 3, 4, 6]), min_size=1, max_size=5))
+    x = np.arange(np.prod(shape), dtype=np.int32).reshape(shape)
+    a = dmlops.asarray(x, device=device)
+    key = data.draw(strategies.basic_keys(x.shape))
+    key = key if isinstance(key, tuple) else (key,)
+    x, a = x[key if Ellipsis in key else (*key, ...)], a[key]
+    order = data.draw(st.permutations(range(x.ndim)))
+    x, a = x.transpose(order), a.transpose(order)
+    sizes = [n for n in range(1, x.size + 1) if x.size % n == 0] or [0]
+    first = data.draw(st.sampled_from(sizes))
+    second = data.draw(st.sampled_from([n for n in sizes if first and x.size // first % n == 0] or [1]))
+    wanted = (first, second, -1) if first and second else (0, 2)
+    expected = x.reshape(wanted)
+    if x.size and not np.shares_memory(x, expected):
+        with pytest.raises(ValueError, match="copy"):
+            a.reshape(wanted)
+    else:
+        same(a.reshape(wanted), expected)
+
+
+def test_transpose(device):
+    x = np.arange(24).reshape(2, 3, 4)
+    a = dmlops.asarray(x, device=device)
+    same(a.T, x.T)
+    same(a.transpose(), x.transpose())
+    same(a.transpose(None), x.transpose(None))
+    same(a.transpose(1, -1, 0), x.transpose(1, -1, 0))
+    same(a.transpose((2, 0, 1)), x.transpose((2, 0, 1)))
+    same(a[0, 0, 0].T, x[0, 0, 0, ...].T)
+
+
+def test_views_cost_the_device_nothing(vulkan):
+    from dmlops import _core
+
+    a = dmlops.asarray(np.zeros((100, 100)), device=vulkan)
+    before = _core._counts(vulkan)
+    a[..., ::-1][1:-1].T.reshape(100, 1, 98)[3, None]
+    assert _core._counts(vulkan) == before
+
+
+@pytest.mark.parametrize(
+    "key, error",
+    [
+        ([0, 1], IndexError), (np.array([0, 1]), IndexError), (np.array(True), IndexError), (True, IndexError),
+        (np.ones((3, 4), bool), IndexError), ("a", IndexError), (1.0, IndexError), ((0, [1]), IndexError),
+        (3, IndexError), (-4, IndexError), ((0, 4), IndexError), ((0, 0, 0), IndexError), ((..., ...), IndexError),
+        (OVERSIZED, IndexError), (slice(None, None, 0), ValueError), (slice("a", None), TypeError), ({1}, IndexError),
+    ],
+    ids=str,
+)  # fmt: skip
+def test_wrong_indices(device, key, error):
+    x = np.arange(12.0).reshape(3, 4)
+    a = dmlops.asarray(x, device=device)
+    with pytest.raises(error):
+        a[key]
+    with pytest.raises(error):
+        a[key] = 1.0
+    assert np.array_equal(a.numpy(), x)
+
+
+def test_advanced_indexing_says_what_to_do_instead(device):
+    a = dmlops.asarray([1, 2, 3], device=device)
+    for key in ([0, 1], np.array([True, False, True])):
+        with pytest.raises(IndexError, match=r"(?s)only ints, slices.*numpy\(\)"):
+            a[key]
+
+
+def test_ints_of_all_kinds_index(device):
+    a = dmlops.asarray([10, 11, 12], device=device)
+
+    class Two:
+        def __index__(self):
+            return 2
+
+    for index in (2, -1, np.int8(2), np.uint64(2), np.array(2), Two()):
+        assert a[index].numpy() == 12
+
+
+def test_an_index_that_changes_its_mind(device):
+    """What an entry's own code does happens before anything is looked at."""
+    a = dmlops.asarray(np.arange(6), device=device)
+
+    class Sly:
+        def __index__(self):
+            a[...] = 9
+            return 1
+
+    assert a[Sly()].numpy() == 9
+
+
+@pytest.mark.parametrize("dtype, value, result", [
+    ("?", True, True), ("u1", 255, 255), ("u1", True, 1), ("i2", -32768, -32768), ("f4", 3, 3.0), ("f4", 0.5, 0.5), ("c8", 2.5, 2.5), ("c16", 1j, 1j),
+    ("U5", "abc", "abc"), ("S3", b"ab", b"ab"), (">i4", 7, 7), (">f8", 0.25, 0.25), ("u8", 2**64 - 1, 2**64 - 1),
+])  # fmt: skip
+def test_python_scalars(device, dtype, value, result):
+    a = dmlops.asarray(np.zeros((2, 3), dtype), device=device)
+    a[:, 1] = value
+    expected = np.zeros((2, 3), dtype)
+    expected[:, 1] = result
+    assert a.numpy().tobytes() == expected.tobytes() and a.dtype == np.dtype(dtype)
+
+
+@pytest.mark.parametrize("dtype, value, error", [
+    ("u1", 256, OverflowError), ("u1", -1, OverflowError), ("i2", 40000, OverflowError), ("i8", 2**63, OverflowError),
+    ("i4", 1.0, TypeError), ("?", 1, TypeError), ("f4", 1j, TypeError), ("i4", "1", TypeError), ("U2", "abc", ValueError), ("S1", b"ab", ValueError),
+    ("f4", None, TypeError), ("M8[s]", 3, TypeError), ("f4", np.float64(1), TypeError), ("f4", [1.0], TypeError),
+    ("f4", np.zeros(3), TypeError), ("f4", np.zeros(2, "f4"), ValueError), ("f4", np.zeros((2, 2, 3), "f4"), ValueError), ("f4", np.zeros((0, 3), "f4"), ValueError),
+    ("f4", object(), TypeError), ("f4", np.zeros(3, ">f4"), TypeError),
+])  # fmt: skip
+def test_what_does_not_fit(device, dtype, value, error):
+    a = dmlops.asarray(np.zeros((2, 3), dtype), device=device)
+    with pytest.raises(error):
+        a[...] = value
+    with pytest.raises(error):
+        a[...] = dmlops.asarray(value, device=device) if isinstance(value, np.ndarray) else value
+    assert a.numpy().tobytes() == np.zeros((2, 3), dtype).tobytes()
+
+
+def test_elements_cannot_be_deleted(device):
+    a = dmlops.asarray([1, 2], device=device)
+    with pytest.raises(TypeError):
+        del a[0]
+
+
+@pytest.mark.parametrize("call, error", [
+    (lambda a: a.reshape("3"), TypeError), (lambda a: a.reshape(3.0, 4), TypeError), (lambda a: a.reshape(True, 12), TypeError), (lambda a: a.reshape(5, -1), ValueError),
+    (lambda a: a.reshape(-1, -1), ValueError), (lambda a: a.reshape(-2, 6), ValueError), (lambda a: a.reshape([1] * 65 + [12]), ValueError), (lambda a: a.reshape(2**62, 2**62), ValueError),
+    (lambda a: a.transpose(0), ValueError), (lambda a: a.transpose(0, 0), ValueError), (lambda a: a.transpose(0, 2), np.exceptions.AxisError),
+    (lambda a: a.transpose(0, 1.0), TypeError),
+])  # fmt: skip
+def test_wrong_shapes_and_axes(device, call, error):
+    a = dmlops.asarray(np.arange(12).reshape(3, 4), device=device)
+    with pytest.raises(error):
+        call(a)

@@ -1,0 +1,143 @@
+"""What is too much is refused with its size, before half of it is allocated; what is merely much is done."""
+
+import os
+import re
+import sys
+
+import dmlops
+import numpy as np
+import pytest
+from dmlops import reference
+
+import faults
+import support
+
+MIB = 2**20
+HIGHEST = 64 if int(np.__version__.split(".")[0]) >= 2 else 32  # rank of an array
+
+
+@pytest.fixture(scope="module")
+def library(tmp_path_factory, vulkan):
+    return faults.build(tmp_path_factory.mktemp("faults"))
+
+
+def test_a_result_that_no_memory_holds(device):
+    x = np.broadcast_to(np.uint8(1), (2**30, 2**20))
+    used = dmlops.memory_info().used
+    with pytest.raises(MemoryError, match="1073741824, 1048576"):
+        dmlops.slice(x, [0, 0], list(x.shape), device=device)
+    assert dmlops.memory_info().used == used
+
+
+def test_sizes_that_no_integer_holds(device):
+    x = np.broadcast_to(np.uint8(1), (2**31, 2**31))
+    with pytest.raises((MemoryError, ValueError)):
+        dmlops.slice(x, [0, 0], list(x.shape), device=device)
+    with pytest.raises(ValueError, match="block_size"):
+        dmlops.depth_to_space(np.zeros((1, 4, 1, 1)), (2**40, 2**40), device=device)
+
+
+def test_the_highest_rank(device):
+    shape = (2, 1, 3) + (1,) * (HIGHEST - 6) + (2, 1, 5)
+    x = np.arange(60, dtype=np.int16).reshape(shape)
+    steps = [-1] * HIGHEST
+    result = dmlops.slice(x, [0] * HIGHEST, list(shape), steps, device=device)
+    assert np.array_equal(result, reference.slice(x, [0] * HIGHEST, list(shape), steps))
+    lengths = np.full((2, 1, 3) + (1,) * (HIGHEST - 6) + (2, 1, 1), 4)
+    result = dmlops.reverse_subsequences(x, lengths, -1, device=device)
+    assert np.array_equal(result, reference.reverse_subsequences(x, lengths, -1))
+    blocks = (1,) * (HIGHEST - 1)
+    assert np.array_equal(dmlops.space_to_depth(x, blocks, device=device), reference.space_to_depth(x, blocks))
+    with pytest.raises(ValueError):
+        dmlops.slice(x, [0] * (HIGHEST + 1), [1] * (HIGHEST + 1), device=device)
+
+
+RSS = """
+import dmlops, numpy as np, os, sys
+from dmlops import _core
+def resident():
+    return int(open("/proc/self/statm").read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+empty, tiny, lengths = np.zeros((4, 0, 3)), np.arange(6, dtype=np.uint8).reshape(2, 3), np.array([[1], [2]])
+def round():
+    assert dmlops.slice(empty, [0, 0, 0], [4, 0, 3], device=DEVICE).shape == (4, 0, 3)
+    assert dmlops.slice(tiny, [0, 0], [2, 3], [1, -1], device=DEVICE)[1, 0] == 5
+    assert dmlops.reverse_subsequences(tiny, lengths, 1, device=DEVICE)[1, 0] == 4
+    try:
+        dmlops.slice(tiny, [0, 0], [2, 4], device=DEVICE)
+    except ValueError:
+        pass
+for _ in range(300):
+    round()
+before, references = resident(), [sys.getrefcount(o) for o in (empty, tiny, lengths, None, dmlops.slice)]
+for _ in range(ROUNDS):
+    round()
+grown = resident() - before
+assert HOARDS or grown < 4 << 20, f"{grown} bytes more after {ROUNDS} rounds"
+after = [sys.getrefcount(o) for o in (empty, tiny, lengths, None, dmlops.slice)]
+assert all(abs(a - b) < 20 for a, b in zip(references, after)), (references, after)
+"""
+
+
+@pytest.mark.parametrize("rounds", [2000, pytest.param(250_000, marks=[pytest.mark.soak, pytest.mark.timeout(3600)])])
+def test_very_many_tiny_calls(rounds, device):
+    # The address sanitizer and the validation layer keep much of what is freed.
+    hoards = bool(support.VALIDATION or os.environ.get("ASAN_OPTIONS"))
+    support.run_python(f"DEVICE, ROUNDS, HOARDS = {device!r}, {rounds}, {hoards}\n" + RSS, timeout=3500)
+
+
+LARGE = """
+import dmlops, numpy as np
+from dmlops import _core
+x = np.arange(300 << 18, dtype=np.uint32).reshape(300, -1)
+assert np.array_equal(dmlops.slice(x, [0, 0], list(x.shape), [-1, 1]), x[::-1])
+assert np.array_equal(dmlops.slice(x, [0, 0], list(x.shape), [1, -1]), x[:, ::-1])
+"""
+
+
+def test_arrays_larger_than_the_devices_memory(library):
+    """By way of staging memory, piece by piece."""
+    support.run_python(LARGE, env=faults.environment(library, imports=0, memory=1, heap=140 * MIB))
+
+
+def test_a_device_whose_memory_is_nearly_full(library):
+    done = support.run_python(
+        """
+import dmlops, numpy as np, sys
+x = np.arange(40 << 18, dtype=np.uint32).reshape(40, -1)
+out = np.full_like(x, 7)
+references = sys.getrefcount(x), sys.getrefcount(out)
+for _ in range(3):
+    try:
+        dmlops.slice(x, [0, 0], list(x.shape), [-1, 1], out=out)
+    except dmlops.OutOfDeviceMemoryError as error:
+        text = str(error)
+        assert isinstance(error, MemoryError) and error.result == "VK_ERROR_OUT_OF_DEVICE_MEMORY"
+        del error
+    else:
+        raise SystemExit("it fitted")
+    assert (out == 7).all()
+assert (sys.getrefcount(x), sys.getrefcount(out)) == references
+small = x[:2]
+assert np.array_equal(dmlops.slice(small, [0, 0], list(small.shape), [-1, 1]), small[::-1])
+print(text)
+""",
+        env=faults.environment(library, imports=0, memory=1, heap=20 * MIB),
+    )
+    (size,) = re.findall(r"(\d+) bytes", done.stdout)
+    assert int(size) > 10 * MIB
+
+
+def test_a_full_device_does_not_matter_where_arrays_are_used_where_they_lie(library):
+    support.run_python(LARGE, env=faults.environment(library, heap=4 * MIB))
+
+
+def test_the_recursion_limit_is_not_ours(device):
+    """Nested lists as deep as an array may be, and deeper."""
+    deep = 1
+    for _ in range(HIGHEST):
+        deep = [deep]
+    assert dmlops.slice(deep, [0] * HIGHEST, [1] * HIGHEST, device=device).shape == (1,) * HIGHEST
+    for _ in range(sys.getrecursionlimit()):
+        deep = [deep]
+    with pytest.raises((ValueError, TypeError, RecursionError)):
+        dmlops.slice(deep, [0] * HIGHEST, [1] * HIGHEST, device=device)

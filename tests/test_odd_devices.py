@@ -1,0 +1,154 @@
+"""Devices that offer less, or something else, than the one at hand: the operators conform on each of them, or the device
+is refused, by the name of what it lacks. A layer in front of the driver plays them (tests/faults/odd.c)."""
+
+import os
+import pathlib
+
+import pytest
+
+import faults
+import support
+
+MIB = 2**20
+USUAL = {"discrete": 1, "memory": 1, "atom": 64, "alignment": 64, "subgroup": 32, "group_count": 65535}
+DEVICES = {
+    "a graphics card": {**USUAL, "binding": 2**30},
+    "the least that Vulkan guarantees": {
+        **USUAL,
+        "imports": 0,
+        "alignment": 256,
+        "atom": 256,
+        "binding": 2**27,
+        "allocation": 2**30,
+        "invocations": 128,
+        "subgroup": 1,
+        "push": 128,
+        "lacks_transfer": 1,
+    },
+    "no import": {"imports": 0},
+    "every second import refused": {"imports": 2},
+    "every third import refused": {"imports": 3, "binding": 65536},
+    "imports as memory that is not coherent": {"memory": 2, "atom": 64},
+    "imports by pages of 64 KiB": {"import_alignment": 65536},
+    "tiny bindings": {"binding": 8192 + 4096},
+    "tiny allocations": {"allocation": 8 * MIB, "imports": 0, "memory": 1},
+    "tiny allocations, imported": {"allocation": MIB},
+    "few work groups": {"group_count": 3, "discrete": 1},
+    "alignment of 256": {"alignment": 256},
+    **{f"subgroups of {size}": {"subgroup": size} for size in (1, 4, 16, 32, 64, 128)},
+    "a GPU of narrow groups": {"discrete": 1, "invocations": 32},
+    "no 16-bit integers": {"lacks_shaderInt16": 1},
+    "no transfer flag": {"lacks_transfer": 1},
+}
+SHORT = ["a graphics card", "the least that Vulkan guarantees", "every second import refused", "tiny bindings"]
+
+
+@pytest.fixture(scope="module")
+def library(tmp_path_factory, vulkan):
+    return faults.build(tmp_path_factory.mktemp("faults"))
+
+
+def conform(library, *tests, **odd):
+    environment = faults.environment(library, **odd)
+    environment |= {"DMLOPS_TEST_DEVICES": "vulkan", "HYPOTHESIS_PROFILE": "odd", "DMLOPS_TEST_VALIDATION": None}
+    names = [str(support.ROOT / "tests" / name) for name in tests]
+    support.run_python(None, args=("-m", "faults.conformance", *names), env=environment, timeout=550)
+
+
+@pytest.mark.parametrize("name", SHORT)
+def test_conformance(name, library):
+    conform(library, "test_conformance.py", **DEVICES[name])
+
+
+@pytest.mark.check
+@pytest.mark.parametrize("name", DEVICES)
+def test_conformance_and_out(name, library):
+    conform(library, "test_conformance.py", "test_out.py", "test_examples.py", **DEVICES[name])
+
+
+# --- refused ----------------------------------------------------------------------------------------------------
+
+REFUSED = """
+import dmlops
+(device, host) = sorted(dmlops.devices(), key=lambda device: device.name == "host")
+assert not device.usable and host.usable and host.index == 0
+try:
+    dmlops.slice([1, 2], [0], [2])
+except dmlops.NoDeviceError as error:
+    assert device.name in str(error) and device.reason in str(error) and error.result is None, error
+else:
+    raise SystemExit("ran on a device that lacks something")
+try:
+    dmlops.slice([1, 2], [0], [2], device=device)
+except ValueError as error:
+    assert device.reason in str(error), error
+else:
+    raise SystemExit("ran on a device that lacks something")
+assert dmlops.slice([1, 2], [0], [2], [-1], device="host").tolist() == [2, 1]
+print(device.reason)
+"""
+
+
+@pytest.mark.parametrize(
+    "lacks, said",
+    [
+        ("shaderInt64", "shaderInt64"),
+        ("storageBuffer8BitAccess", "storageBuffer8BitAccess"),
+        ("shaderInt8", "shaderInt8"),
+        ("compute", "compute queue"),
+        ("vulkan12", "older than 1.2"),
+    ],
+)
+def test_what_a_device_must_have_is_named_where_it_is_missing(lacks, said, library):
+    done = support.run_python(REFUSED, env=faults.environment(library, **{f"lacks_{lacks}": 1}))
+    assert said in done.stdout
+
+
+# --- several ----------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def two_drivers(tmp_path_factory, library):
+    """A function of what is odd, for the environment of a machine with the driver installed twice."""
+    folder = tmp_path_factory.mktemp("drivers")
+    manifest = pathlib.Path(support.driver()).read_text()
+    for name in ("one.json", "two.json"):
+        (folder / name).write_text(manifest)
+    both = os.pathsep.join(str(folder / name) for name in ("one.json", "two.json"))
+    return lambda **odd: faults.environment(library, **odd) | {"VK_DRIVER_FILES": both, "VK_ICD_FILENAMES": both}
+
+
+TYPES = "import dmlops; print(*(device.type for device in dmlops.devices()))"
+
+
+def test_the_better_device_comes_first(two_drivers):
+    said = support.run_python(TYPES, env=two_drivers(distinct=1, second_discrete=1)).stdout
+    assert said == "discrete cpu host\n"
+
+
+def test_of_one_device_offered_twice_the_better_stays(two_drivers):
+    assert support.run_python(TYPES, env=two_drivers(second_discrete=1)).stdout == "discrete host\n"
+    assert support.run_python(TYPES, env=two_drivers()).stdout == "cpu host\n"
+
+
+def test_several_devices(two_drivers):
+    """Two of the same name are two devices, each with a context of its own; a name that fits both means the better."""
+    support.run_python(
+        """
+import dmlops, numpy as np
+from concurrent.futures import ThreadPoolExecutor
+from dmlops import _core
+devices = dmlops.devices()
+assert [device.type for device in devices] == ["cpu", "cpu", "host"], devices
+assert devices[0].name == devices[1].name
+x = np.arange(60_000, dtype=np.uint16).reshape(60, 1000)
+def mirror(device):
+    return np.array_equal(dmlops.slice(x, [0, 0], [60, 1000], [1, -1], device=device), x[:, ::-1])
+for device in (*devices, 0, 1, 2, "llvmpipe", None):
+    assert mirror(device)
+assert sum(_core._counts(0)) == 4 and sum(_core._counts(1)) == 2, (_core._counts(0), _core._counts(1))
+with ThreadPoolExecutor(8) as pool:
+    assert all(pool.map(mirror, [0, 1] * 40))
+""",
+        env=two_drivers(distinct=1),
+    )

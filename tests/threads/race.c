@@ -1,0 +1,98 @@
+/* Many threads in csrc/vk at once, over the mock: for the thread sanitizer. Exits with 0 if every copy was right; the
+ * sanitizer has the last word. */
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/operators.h"
+#include "py/cache.h"
+#include "vk/vk.h"
+
+enum { THREADS = 8, ROUNDS = 120 };
+
+static int wrong;
+
+static void fail(const char *what, const dml_status *status)
+{
+    fprintf(stderr, "%s: %s\n", what, status->message);
+    __atomic_store_n(&wrong, 1, __ATOMIC_RELAXED);
+}
+
+/* A window of a matrix; columns of it where `steps`, which the mock cannot do but which makes pipelines. */
+static void move(unsigned seed, int last)
+{
+    int64_t rows = 1 + seed % 7, columns = 70000 + seed % 1000 * 16;
+    dml_tensor input = {.rank = 2, .item = 1, .shape = {rows, columns}}, output;
+    dml_tensor_pack(&input);
+    bool steps = seed % 5 == 0;
+    dml_ints offsets = {2, {0, 0}}, sizes = {2, {rows, columns / 2}}, strides = {2, {1, steps ? 1 + seed % 50 : 1}};
+    dml_slice_args slice = {&offsets, &sizes, &strides, NULL};
+    dml_status status;
+    static dml_plan plans[THREADS + 2];
+    dml_plan *plan = &plans[last];
+    if (dml_slice_shape(&input, &slice, &output, &status))
+        abort();
+    dml_tensor_pack(&output);
+    dml_slice_plan(&input, &slice, &output, plan);
+    size_t bytes = (size_t)(rows * columns);
+    char *from = dml_cache_take(bytes), *to = dml_cache_take(bytes);
+    memset(from, (int)(seed % 251), bytes);
+    memset(to, 255, bytes);
+    dml_context *context;
+    dml_code code = dml_vk_context(0, &context, &status);
+    if (!code)
+        code = dml_vk_run(context, plan, from, to, &status);
+    if (code && code != DML_DEVICE_LOST && !(last == THREADS && code == DML_NO_DEVICE))
+        fail("dml_vk_run", &status);
+    if (!code && !steps)
+        for (int64_t i = 0; i < rows * (columns / 2); i++)
+            if (to[i] != (char)(seed % 251)) {
+                fail("wrong bytes", &status);
+                break;
+            }
+    if (code && status.in_use)
+        return; /* what the device may still use is never freed */
+    dml_cache_give(from);
+    dml_cache_give(to);
+}
+
+static void *work(void *number)
+{
+    int self = (int)(intptr_t)number;
+    uint64_t counts[DML_KERNEL_COUNT];
+    for (unsigned i = 0; i < ROUNDS; i++) {
+        move((unsigned)self * 7919 + i * 31, self);
+        dml_context *context;
+        dml_status status;
+        if (i % 16 == 0 && !dml_vk_context(0, &context, &status))
+            dml_vk_counts(context, counts);
+        if (i % 64 == 0)
+            dml_vk_abandoned(), dml_cache_clear(), dml_cache_count(), dml_vk_device_count(&status);
+    }
+    return NULL;
+}
+
+static void *work_on(void *none)
+{
+    for (unsigned i = 0; i < 200; i++)
+        move(i, THREADS);
+    return none;
+}
+
+int main(void)
+{
+    pthread_t threads[THREADS], late;
+    dml_cache_open(4 << 20);
+    dml_vk_open(NULL);
+    for (intptr_t i = 0; i < THREADS; i++)
+        pthread_create(&threads[i], NULL, work, (void *)i);
+    for (int i = 0; i < THREADS; i++)
+        pthread_join(threads[i], NULL);
+    uint64_t abandoned = dml_vk_abandoned();
+    pthread_create(&late, NULL, work_on, NULL);
+    dml_vk_shutdown(); /* a thread goes on calling */
+    pthread_join(late, NULL);
+    printf("%llu abandoned\n", (unsigned long long)abandoned);
+    return wrong || abandoned == 0;
+}
