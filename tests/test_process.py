@@ -131,6 +131,7 @@ for _ in range(12):
 INTERRUPT = USE + """
 import os, signal, sys, threading, time
 from dmlops import _core
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a background job of a shell's ignores it
 big = np.arange(800_000, dtype=np.uint32).reshape(100, 8000)
 use()
 before = sum(_core._counts(None))
