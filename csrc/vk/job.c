@@ -109,9 +109,10 @@ dml_code dml_job_begin(dml_context *context, dml_job *job, dml_status *status)
 static void listen(dml_job *job)
 {
     int64_t now = milliseconds();
-    if (!dml_interrupted || (now >= job->listened && now < job->listened + LISTEN_MS))
+    bool just_now = now >= job->listened && now < job->listened + LISTEN_MS;
+    if (!dml_interrupted || job->interrupted || just_now)
         return;
-    job->interrupted |= dml_interrupted();
+    job->interrupted = dml_interrupted();
     job->listened = now;
 }
 
