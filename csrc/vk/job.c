@@ -148,9 +148,10 @@ static VkResult wait_once(dml_context *context, const goal *goal, uint64_t timeo
 static void listen(dml_listener *listener)
 {
     int64_t now = milliseconds();
-    if (!dml_interrupted || (now >= listener->listened && now < listener->listened + LISTEN_MS))
+    bool just_now = now >= listener->listened && now < listener->listened + LISTEN_MS;
+    if (!dml_interrupted || listener->interrupted || just_now)
         return;
-    listener->interrupted |= dml_interrupted();
+    listener->interrupted = dml_interrupted();
     listener->listened = now;
 }
 

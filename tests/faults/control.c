@@ -56,7 +56,8 @@ EXPORT const char *faults_violations(void)
     return violations;
 }
 
-EXPORT long faults_alive(const char *what)
+/* "": of everything. */
+long live_count(const char *what)
 {
     long count = 0;
     pthread_mutex_lock(&mutex);
@@ -65,6 +66,11 @@ EXPORT long faults_alive(const char *what)
             count += alive[i].count;
     pthread_mutex_unlock(&mutex);
     return count;
+}
+
+EXPORT long faults_alive(const char *what)
+{
+    return live_count(what);
 }
 
 /* What is alive, as "vkCreateBuffer 2, ..."; for messages. */

@@ -35,6 +35,7 @@ static struct {
 #undef X
 } next;
 
+static VkDevice newest;
 static long submitted; /* how often, by anybody */
 
 #define LAYER(name) static VKAPI_ATTR VkResult VKAPI_CALL layer_##name
@@ -135,6 +136,9 @@ LAYER(vkQueueSubmit)(VkQueue queue, uint32_t count, const VkSubmitInfo *infos, V
         return VK_ERROR_DEVICE_LOST;
     /* Out of memory means that nothing was submitted, says the specification. */
     fault_mode mode = fault_fires("vulkan", "vkQueueSubmit", fault_result() == VK_ERROR_DEVICE_LOST);
+    /* Lavapipe would forgive it. */
+    if (fence && live_count("vkCreateDevice") == 1 && next.vkGetFenceStatus(newest, fence) == VK_SUCCESS)
+        violation("a fence submitted that was not reset");
     submitted++;
     clock_gettime(CLOCK_MONOTONIC, &submitted_at);
     VkResult result = mode == FAULT_INSTEAD ? fault_result() : next.vkQueueSubmit(queue, count, infos, fence);
@@ -363,6 +367,7 @@ LAYER(vkCreateDevice)(VkPhysicalDevice physical, const VkDeviceCreateInfo *info,
     if (result == VK_SUCCESS) {
         live_add("vkCreateDevice", 1);
         load_device(*device);
+        newest = *device;
         fault_device_made();
     }
     return result;

@@ -25,6 +25,7 @@ void fault_device_made(void);
 
 /* Counts what is alive, by the name of what makes it; below zero is a violation. */
 void live_add(const char *what, int change);
+long live_count(const char *what);
 
 /* Something that a driver need not put up with. Kept for the report. */
 void violation(const char *format, ...) __attribute__((format(printf, 1, 2)));
