@@ -36,7 +36,7 @@ test: .venv/dmlops
 	.venv/bin/pytest -q -rs --nbmake $(TESTS)
 
 bench: .venv-bench/dmlops
-	.venv-bench/bin/python benchmarks/run.py $(if $(CELLS),--cells $(CELLS))
+	.venv-bench/bin/python benchmarks/run.py $(if $(CELLS),--cells $(foreach cell,$(CELLS),'$(cell)'))
 
 soak: .venv/dmlops .venv-fuzz/dmlops
 	tests/soak.sh
