@@ -3,7 +3,7 @@
 import re
 from pathlib import Path
 
-from contest import COPY, OURS
+from contest import COPY, NOT_PEERS, OURS, RESIDENT
 from summary import COUNTED_CELLS, best_peer, checks, copies, geometric_mean, group, ms, versus
 
 BEGIN, END = "<!-- benchmark:begin -->", "<!-- benchmark:end -->"
@@ -13,7 +13,7 @@ GROUPS = {
     "sizes": "depth_to_space of float32, from 1 KiB to 1 GiB",
     "blocks": "depth_to_space by blocks of 2, 3, 4 and 8",
 }
-COLUMNS = ("cell", "ours ms", "copy ms", "best peer", "ms", "ratio", "target", "", "ours/copy", "by hand")
+COLUMNS = ("cell", "ours ms", "resident", "copy ms", "best peer", "ms", "ratio", "target", "", "ours/copy", "by hand")
 
 
 def number(value, unit="", digits=2):
@@ -38,6 +38,7 @@ def row(record, peers):
     return (
         record["name"],
         number(ms(record, OURS)),
+        number(ms(record, RESIDENT)),
         number(ms(record, COPY)),
         name or "-",
         number(best),
@@ -49,9 +50,9 @@ def row(record, peers):
     )
 
 
-def line(cells, widths=(27, 8, 8, 13, 8, 7, 7, 3, 9, 7)):
+def line(cells, widths=(27, 8, 8, 8, 13, 8, 7, 7, 3, 9, 7)):
     return "  ".join(
-        cell.ljust(width) if index in (0, 3) else cell.rjust(width)
+        cell.ljust(width) if index in (0, 4) else cell.rjust(width)
         for index, (cell, width) in enumerate(zip(cells, widths))
     ).rstrip()
 
@@ -64,7 +65,7 @@ def table(records, peers):
 
 def everyone(records, peers):
     """Ms of each contender, a column each; a dash where it is absent or rejects the cell."""
-    names = [OURS, COPY, *peers]
+    names = [*NOT_PEERS, *peers]
     rows = [("cell", *names)]
     rows += [(r["name"], *(number(r["results"].get(name, {}).get("ms")) for name in names)) for r in records]
     widths = [max(map(len, column)) for column in zip(*rows)]

@@ -4,7 +4,7 @@ import json
 import math
 from pathlib import Path
 
-from contest import COPY, OURS
+from contest import COPY, NOT_PEERS, OURS
 
 COUNTED_CELLS = 32
 GEOMETRIC_MEAN = 2.0  # at least
@@ -24,7 +24,7 @@ def best_peer(record, peers, hand=False):
     times = [
         (result["ms"], name)
         for name, result in record["results"].items()
-        if name not in (OURS, COPY) and result["ms"] is not None and (hand or peers[name].get("idiomatic", True))
+        if name not in NOT_PEERS and result["ms"] is not None and (hand or peers[name].get("idiomatic", True))
     ]
     return (None, None) if not times else min(times)[::-1]
 

@@ -38,7 +38,7 @@ def test_exit_after_use(vulkan):
 
 def test_exit_while_another_thread_is_in_a_call(vulkan):
     for _ in range(5):
-        support.run_python(USE + """
+        done = support.run_python(USE + """
 import threading, time
 big = np.zeros((2000, 4000), np.uint8)
 started = threading.Event()
@@ -49,6 +49,7 @@ def loop():
 threading.Thread(target=loop, daemon=True).start()
 started.wait()
 """)
+        assert done.stderr == ""
 
 
 # What ends a process, and with which status: nothing is said on the way, and the driver's threads are no hindrance.

@@ -213,8 +213,8 @@ static void set_pattern(const row_plan *rows, int64_t elements, int64_t step, in
 static int64_t tile_elements(const row_plan *rows, const dml_traits *traits, int64_t extent, int64_t step, int32_t edge)
 {
     bool bytewise = rows->word == 16 && edge == 1;
-    int64_t elements = period(rows);
-    int64_t enough = rows->stream && !bytewise ? traits->grain / streams(rows) : traits->grain / 2 / streams(rows);
+    int64_t elements = period(rows), grain = traits->grain;
+    int64_t enough = (rows->stream && !bytewise ? grain : grain / 2) / streams(rows);
     while ((elements - 1) * magnitude(step) + rows->reach < enough && fits(rows, 2 * elements, step) &&
            2 * elements * traits->group_size <= extent)
         elements *= 2;

@@ -18,6 +18,7 @@ typedef enum dml_code {
     DML_AXIS_ERROR, /* `axis` and `rank` say which */
     DML_NO_MEMORY,
     DML_NO_DEVICE,
+    DML_EXITING, /* the interpreter is: there is no device any more */
     DML_VULKAN_ERROR, /* `result` is the VkResult, here and in the two below */
     DML_OUT_OF_DEVICE_MEMORY,
     DML_DEVICE_LOST,

@@ -218,7 +218,7 @@ int dml_device_default(const dml_state *state, dml_choice *choice)
         dml_fail(&failure, DML_NO_DEVICE, "no usable Vulkan device; %.200s: %.200s (device=\"host\" runs without one)",
                  dml_vk_device(0)->name, dml_vk_device(0)->reason);
     else
-        dml_fail(&failure, DML_NO_DEVICE, "%.400s (device=\"host\" runs without a Vulkan device)", status.message);
+        dml_fail(&failure, status.code, "%.400s (device=\"host\" runs without a Vulkan device)", status.message);
     dml_raise(state, &failure);
     return -1;
 }

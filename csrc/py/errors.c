@@ -46,6 +46,7 @@ static PyObject *class_of(const dml_state *state, dml_code code)
     case DML_DEVICE_LOST:
         return state->device_lost_error;
     case DML_NO_DEVICE:
+    case DML_EXITING:
         return state->no_device_error;
     case DML_VULKAN_ERROR:
         return state->vulkan_error;
@@ -67,8 +68,27 @@ static void raise_vulkan(PyObject *error_class, const dml_status *status)
     Py_XDECREF(error);
 }
 
+static unsigned long exiting_thread;
+
+void dml_errors_exit(void)
+{
+    exiting_thread = PyThread_get_thread_ident();
+}
+
+/* Another thread is a daemon, whose traceback, written while the streams are torn down, would abort the process: it sleeps until the
+ * interpreter ends it, or, should that not come, for a while. */
+static void await_the_end(void)
+{
+    if (PyThread_get_thread_ident() == exiting_thread)
+        return;
+    Py_BEGIN_ALLOW_THREADS dml_vk_sleep(10000);
+    Py_END_ALLOW_THREADS
+}
+
 PyObject *dml_raise(const dml_state *state, const dml_status *status)
 {
+    if (status->code == DML_EXITING)
+        await_the_end();
     if (status->code == DML_INTERRUPTED)
         return NULL; /* raised already, by a signal's handler */
     if (status->code == DML_AXIS_ERROR) {

@@ -11,6 +11,9 @@ int dml_errors_init(dml_state *state, PyObject *module);
 /* Raises what `status` says; always returns NULL. */
 PyObject *dml_raise(const dml_state *state, const dml_status *status);
 
+/* From here on the calling thread ends the interpreter. */
+void dml_errors_exit(void);
+
 /* Raises TypeError "NAME must be WANTED, not TYPE-OF-FOUND"; always returns -1. */
 int dml_type_error(const char *name, const char *wanted, PyObject *found);
 

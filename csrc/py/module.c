@@ -15,6 +15,7 @@ dml_state *dml_state_of(PyObject *module)
 
 static PyObject *shutdown_vulkan(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(none))
 {
+    dml_errors_exit();
     /* Waits for calls in flight on other threads, and those need the GIL to return. */
     Py_BEGIN_ALLOW_THREADS dml_vk_shutdown();
     Py_END_ALLOW_THREADS Py_RETURN_NONE;

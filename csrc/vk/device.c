@@ -322,7 +322,7 @@ dml_code dml_context_enter(dml_context *context, dml_status *status)
     dml_lock_take(&context->lock);
     dml_code code = DML_OK;
     if (context->closed)
-        code = dml_fail(status, DML_NO_DEVICE, "the interpreter is exiting");
+        code = dml_fail(status, DML_EXITING, "the interpreter is exiting");
     else if (context->lost)
         code = dml_fail(status, DML_DEVICE_LOST, "the device was lost");
     else

@@ -72,16 +72,16 @@ static void watch_forks(void)
         watching = pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child) == 0;
 }
 
-static void sleep_a_millisecond(void)
+void dml_vk_sleep(int milliseconds)
 {
-    nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+    nanosleep(&(struct timespec){milliseconds / 1000, milliseconds % 1000 * 1000000L}, NULL);
 }
 #else
 static void watch_forks(void) {}
 
-static void sleep_a_millisecond(void)
+void dml_vk_sleep(int milliseconds)
 {
-    Sleep(1);
+    Sleep((DWORD)milliseconds);
 }
 #endif
 
@@ -219,7 +219,7 @@ static void list_devices(void)
 static void ready(void)
 {
     if (state.shut) {
-        dml_fail(&state.status, DML_NO_DEVICE, "the interpreter is exiting");
+        dml_fail(&state.status, DML_EXITING, "the interpreter is exiting");
         state.count = 0;
     } else if (state.count == 0) {
         list_devices();
@@ -339,7 +339,7 @@ static bool close_context(dml_context *context)
         busy = context->in_flight > 0;
         dml_lock_give(&context->lock);
         if (busy)
-            sleep_a_millisecond();
+            dml_vk_sleep(1);
     }
     dml_lock_take(&context->lock);
     /* Another library may still look at memory that it was lent. */

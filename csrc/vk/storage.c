@@ -275,7 +275,7 @@ dml_code dml_storage_context(const dml_storage *storage, dml_context **context, 
         return dml_fail(status, DML_DEVICE_LOST, "the array is of the process that forked this one, and cannot be used here");
     *context = storage->context;
     if (storage->context->closed)
-        return dml_fail(status, DML_NO_DEVICE, "the interpreter is exiting");
+        return dml_fail(status, DML_EXITING, "the interpreter is exiting");
     if (storage->context->lost)
         return dml_fail(status, DML_DEVICE_LOST, "the array is gone: its device was lost");
     return DML_OK;

@@ -119,8 +119,10 @@ void dml_vk_counts(dml_context *context, uint64_t counts[DML_KERNEL_COUNT]);
 dml_code dml_vk_run_nothing(dml_context *context, dml_status *status);
 
 /* Waits for calls in flight, but not for ever, and destroys all contexts and the instance. Called once, at exit; what is
- * asked for after that fails with DML_NO_DEVICE. */
+ * asked for after that fails with DML_EXITING. */
 void dml_vk_shutdown(void);
+
+void dml_vk_sleep(int milliseconds);
 
 /* Name of a VkResult, "VK_ERROR_DEVICE_LOST"; NULL for 0. */
 const char *dml_vk_result_name(int result);
