@@ -72,12 +72,14 @@ static long submitted; /* how often, by anybody */
         next.name(device, handle, allocator);                                                                          \
     }
 
-/* The same, of a device that once lost says so every time. */
+/* The same, of a device that once lost says so every time. Waiting for it still ends what it has not really lost. */
 #define WAITS(name, parameters, arguments)                                                                             \
     LAYER(name) parameters                                                                                             \
     {                                                                                                                  \
-        if (fault_device_lost())                                                                                       \
+        if (fault_device_lost()) {                                                                                     \
+            next.name arguments;                                                                                       \
             return VK_ERROR_DEVICE_LOST;                                                                               \
+        }                                                                                                              \
         fault_mode mode = fault_fires("vulkan", #name, true);                                                          \
         VkResult result = mode == FAULT_INSTEAD ? fault_result() : next.name arguments;                                \
         return mode == FAULT_AFTER ? fault_result() : result;                                                          \
