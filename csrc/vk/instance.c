@@ -24,7 +24,7 @@ static struct {
     dml_device_info devices[MAX_DEVICES];
     uint8_t uuid[MAX_DEVICES][VK_UUID_SIZE];
     dml_context *contexts[MAX_DEVICES];
-    uint64_t abandoned; /* by lost contexts, which count as one each */
+    uint64_t abandoned; /* by contexts that were lost, or left at exit, which count as one each at least */
 } state = {.lock = DML_LOCK_INIT};
 
 uint32_t dml_generation;
@@ -329,6 +329,15 @@ bool dml_vk_override(const char *name, int64_t value)
     return known;
 }
 
+/* Out of memory may pass, and at exit there is no later. */
+static bool wait_idle(dml_context *context)
+{
+    VkResult result = VK_NOT_READY;
+    for (int tries = 0; result != VK_SUCCESS && result != VK_ERROR_DEVICE_LOST && tries < 3; tries++)
+        result = context->vk.vkQueueWaitIdle(context->queue);
+    return result == VK_SUCCESS;
+}
+
 /* No more jobs from now on; whether those there were have come to their end, for which it waits, though not for ever. */
 static bool close_context(dml_context *context)
 {
@@ -345,8 +354,7 @@ static bool close_context(dml_context *context)
     /* Another library may still look at memory that it was lent. */
     bool exposed = dml_storages_exposed(context);
     dml_lock_give(&context->lock);
-    return !busy && !context->lost && !exposed && abandoned_of(context) == 0 &&
-           context->vk.vkQueueWaitIdle(context->queue) == VK_SUCCESS;
+    return !busy && !context->lost && !exposed && abandoned_of(context) == 0 && wait_idle(context);
 }
 
 void dml_vk_shutdown(void)
@@ -357,10 +365,13 @@ void dml_vk_shutdown(void)
     for (int i = 0; i < state.count; i++) {
         dml_context *context = state.contexts[i];
         /* A daemon thread inside a call would find its device gone: what it uses is left to the process' end. */
-        if (context && close_context(context))
+        if (context && close_context(context)) {
             dml_context_close(context);
-        else if (context)
+        } else if (context) {
+            uint64_t jobs = abandoned_of(context);
+            state.abandoned += jobs > 0 ? jobs : 1;
             idle = false;
+        }
     }
     if (idle && state.instance)
         vkDestroyInstance(state.instance, NULL);

@@ -149,6 +149,7 @@ class Run:
         if abandoned == 0 and left != references:
             raise Broken(f"references to the inputs: {references} before, {left} after")
         _core._shutdown()
+        abandoned = max(abandoned, _core._abandoned())  # with what could not be waited for even then
         contexts = self.layer.alive("malloc")
         if self.layer.alive("PyMem_Malloc"):
             raise Broken(f"alive: {self.layer.list_alive}")
