@@ -184,7 +184,7 @@ static inline int no_lock(pthread_mutex_t *mutex) { (void)mutex; return 0; }
 def race(folder, broken=()):
     """Builds csrc/core, csrc/vk and the cache of results over a mock of Vulkan, and runs many threads in them; the files
     in `broken` take no locks."""
-    for name in ("rows", "elements"):
+    for name in ("rows", "elements", "lengths"):
         (folder / f"{name}.spv.h").write_text(f"#include <stdint.h>\nstatic const uint32_t {name}_spv[] = {{0}};\n")
     (folder / "broken_lock.h").write_text(BROKEN_LOCK)
     flags = ["-std=gnu11", "-g", "-O1", "-fsanitize=thread", "-Wall", "-Wextra", "-Wno-missing-field-initializers"]
@@ -211,7 +211,7 @@ def test_no_data_races(tmp_path):
 
 
 @pytest.mark.check
-@pytest.mark.parametrize("broken", ["job.c", "kernels.c", "instance.c", "cache.c"])
+@pytest.mark.parametrize("broken", ["job.c", "kernels.c", "instance.c", "storage.c", "cache.c"])
 def test_a_missing_lock_would_be_found(broken, tmp_path):
     done = race(tmp_path, broken=[broken])
     assert done.returncode != 0 and "WARNING: ThreadSanitizer: data race" in done.stderr, done.stdout + done.stderr

@@ -31,7 +31,9 @@ typedef struct commands {
         buffer *from, *to;
         VkBufferCopy region;
     } copy[COPIES];
-    struct fence *fence;
+    struct fence *fence; /* either may be NULL */
+    struct semaphore *semaphore;
+    uint64_t value; /* to signal it with */
     struct commands *next;
 } commands;
 
@@ -39,6 +41,11 @@ typedef struct fence {
     long uses;
     int done; /* 1 done, -1 lost; under the mutex */
 } fence;
+
+typedef struct semaphore {
+    long uses;
+    uint64_t value; /* under the mutex */
+} semaphore;
 
 typedef struct pool {
     long uses;
@@ -74,7 +81,10 @@ static void *run(void *none)
             memcpy(now->copy[i].to->data + now->copy[i].region.dstOffset,
                    now->copy[i].from->data + now->copy[i].region.srcOffset, now->copy[i].region.size);
         pthread_mutex_lock(&device.mutex);
-        now->fence->done = 1;
+        if (now->fence)
+            now->fence->done = 1;
+        if (now->semaphore)
+            now->semaphore->value = now->value;
         pthread_cond_broadcast(&device.changed);
     }
     return none;
@@ -141,6 +151,7 @@ CALL(void, GetPhysicalDeviceFeatures2)(VkPhysicalDevice p, VkPhysicalDeviceFeatu
     (void)p;
     VkPhysicalDeviceVulkan12Features *vulkan12 = all->pNext;
     all->features.shaderInt64 = vulkan12->storageBuffer8BitAccess = vulkan12->shaderInt8 = VK_TRUE;
+    vulkan12->timelineSemaphore = VK_TRUE;
 }
 
 CALL(void, GetPhysicalDeviceMemoryProperties)(VkPhysicalDevice p, VkPhysicalDeviceMemoryProperties *all)
@@ -220,6 +231,7 @@ OBJECT(PipelineLayout, VkPipelineLayout, VkPipelineLayoutCreateInfo, long)
 OBJECT(DescriptorPool, VkDescriptorPool, VkDescriptorPoolCreateInfo, long)
 OBJECT(CommandPool, VkCommandPool, VkCommandPoolCreateInfo, pool)
 OBJECT(Fence, VkFence, VkFenceCreateInfo, fence)
+OBJECT(Semaphore, VkSemaphore, VkSemaphoreCreateInfo, semaphore)
 OBJECT(Buffer, VkBuffer, VkBufferCreateInfo, buffer)
 
 CALL(VkResult, CreateComputePipelines)(VkDevice d, VkPipelineCache c, uint32_t n, const VkComputePipelineCreateInfo *i,
@@ -394,8 +406,12 @@ CALL(VkResult, QueueSubmit)(VkQueue q, uint32_t n, const VkSubmitInfo *info, VkF
     fence *signal = (fence *)(uintptr_t)f;
     to->uses++;
     c->uses++;
-    signal->uses++;
+    if (signal)
+        signal->uses++;
     c->fence = signal;
+    const VkTimelineSemaphoreSubmitInfo *timeline = info->pNext;
+    c->semaphore = timeline ? (semaphore *)(uintptr_t)info->pSignalSemaphores[0] : NULL;
+    c->value = timeline ? timeline->pSignalSemaphoreValues[0] : 0;
     c->next = NULL;
     pthread_mutex_lock(&device.mutex);
     to->lost |= ++device.submissions % LOSE == 0;
@@ -409,15 +425,44 @@ CALL(VkResult, QueueSubmit)(VkQueue q, uint32_t n, const VkSubmitInfo *info, VkF
     return lost ? VK_ERROR_DEVICE_LOST : VK_SUCCESS;
 }
 
-CALL(VkResult, WaitForFences)(VkDevice d, uint32_t n, const VkFence *fences, VkBool32 all, uint64_t timeout)
+static struct timespec now_and(uint64_t timeout)
 {
-    (void)d, (void)n, (void)all;
-    fence *f = (fence *)(uintptr_t)fences[0];
     struct timespec until;
     clock_gettime(CLOCK_REALTIME, &until);
     until.tv_nsec += (long)(timeout % 1000000000);
     until.tv_sec += (time_t)(timeout / 1000000000) + until.tv_nsec / 1000000000;
     until.tv_nsec %= 1000000000;
+    return until;
+}
+
+CALL(VkResult, WaitSemaphores)(VkDevice d, const VkSemaphoreWaitInfo *info, uint64_t timeout)
+{
+    (void)d;
+    semaphore *s = (semaphore *)(uintptr_t)info->pSemaphores[0];
+    struct timespec until = now_and(timeout);
+    pthread_mutex_lock(&device.mutex);
+    int late = 0;
+    while (s->value < info->pValues[0] && !late)
+        late = pthread_cond_timedwait(&device.changed, &device.mutex, &until);
+    int done = s->value >= info->pValues[0];
+    pthread_mutex_unlock(&device.mutex);
+    return done ? VK_SUCCESS : VK_TIMEOUT;
+}
+
+CALL(VkResult, GetSemaphoreCounterValue)(VkDevice d, VkSemaphore s, uint64_t *value)
+{
+    (void)d;
+    pthread_mutex_lock(&device.mutex);
+    *value = ((semaphore *)(uintptr_t)s)->value;
+    pthread_mutex_unlock(&device.mutex);
+    return VK_SUCCESS;
+}
+
+CALL(VkResult, WaitForFences)(VkDevice d, uint32_t n, const VkFence *fences, VkBool32 all, uint64_t timeout)
+{
+    (void)d, (void)n, (void)all;
+    fence *f = (fence *)(uintptr_t)fences[0];
+    struct timespec until = now_and(timeout);
     pthread_mutex_lock(&device.mutex);
     int late = 0;
     while (!f->done && !late)
@@ -466,6 +511,7 @@ __attribute__((visibility("default"))) PFN_vkVoidFunction vkGetInstanceProcAddr(
         X(DestroyDevice) X(GetDeviceQueue) X(CreateShaderModule) X(DestroyShaderModule) X(CreateDescriptorSetLayout)
         X(DestroyDescriptorSetLayout) X(CreatePipelineLayout) X(DestroyPipelineLayout) X(CreateDescriptorPool)
         X(DestroyDescriptorPool) X(CreateCommandPool) X(DestroyCommandPool) X(CreateFence) X(DestroyFence)
+        X(CreateSemaphore) X(DestroySemaphore) X(WaitSemaphores) X(GetSemaphoreCounterValue)
         X(CreateBuffer) X(DestroyBuffer) X(CreateComputePipelines) X(DestroyPipeline) X(GetBufferMemoryRequirements)
         X(GetMemoryHostPointerPropertiesEXT) X(AllocateMemory) X(FreeMemory) X(BindBufferMemory) X(MapMemory)
         X(AllocateDescriptorSets) X(ResetDescriptorPool) X(UpdateDescriptorSets) X(AllocateCommandBuffers)
