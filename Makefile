@@ -51,7 +51,8 @@ check-deeper: .venv/dmlops
 check-coverage: .venv-coverage/dmlops
 	find build/venv-coverage -name '*.gcda' -delete
 	HYPOTHESIS_PROFILE=check .venv-coverage/bin/pytest -q tests
-	.venv-coverage/bin/gcovr --root . --filter csrc/ --fail-under-line 95 build/venv-coverage
+	.venv-coverage/bin/gcovr --root . --filter csrc/ --fail-under-line 95 \
+	    --gcov-ignore-parse-errors=negative_hits.warn_once_per_file build/venv-coverage
 
 check-fuzz: .venv-fuzz/dmlops
 	.venv-fuzz/bin/python tests/fuzz/run.py 60
@@ -119,7 +120,7 @@ SANITIZE := -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-om
 $(eval $(call environment,.venv,tests/requirements.txt examples/requirements.txt,))
 $(eval $(call environment,.venv-bench,benchmarks/requirements.txt,))
 $(eval $(call environment,.venv-sanitized,tests/requirements.txt,DMLOPS_CFLAGS="$(SANITIZE)" DMLOPS_LDFLAGS="$(SANITIZE)"))
-$(eval $(call environment,.venv-coverage,tests/requirements.txt tests/coverage.txt,DMLOPS_CFLAGS="--coverage -O0 -Wconversion -Werror" DMLOPS_LDFLAGS=--coverage))
+$(eval $(call environment,.venv-coverage,tests/requirements.txt tests/coverage.txt,DMLOPS_CFLAGS="--coverage -fprofile-update=atomic -O0 -Wconversion -Werror" DMLOPS_LDFLAGS=--coverage))
 $(eval $(call environment,.venv-oldest,tests/requirements.txt tests/oldest-numpy.txt,))
 $(eval $(call environment,.venv-fuzz,tests/requirements.txt tests/fuzz/requirements.txt,))
 $(eval $(call environment,.venv-check,tests/requirements.txt tests/peers/requirements.txt,))
