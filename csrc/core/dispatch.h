@@ -49,7 +49,7 @@ enum {
     DML_OUTS,      /* rows: destination rows made from one window */
     DML_STREAMS,   /* rows: source streams */
     DML_OUT_STEP,  /* rows: source bytes from one of these to the next */
-    DML_HEAD,      /* rows: the inverse of a row element's odd part, modulo 16 */
+    DML_HEAD,      /* rows: the inverse of a row element's odd part, modulo 32 */
     DML_UNIT_2,    /* rows, DML_REVERSED 2: the same two for the part that is not reversed */
     DML_LOW_2,
     DML_ALIGN,     /* rows: what every window's address is a multiple of: 1, 8, 16 or 32 */

@@ -172,13 +172,13 @@ static bool same_shape(const dml_tensor *found, const dml_tensor *wanted)
            memcmp(found->shape, wanted->shape, sizeof found->shape[0] * (size_t)found->rank) == 0;
 }
 
-static int wrong_shape(const dml_tensor *found, const dml_tensor *wanted)
+int dml_wrong_shape(const char *format, const dml_tensor *first, const dml_tensor *second)
 {
-    PyObject *found_shape = dml_shape_tuple(found), *wanted_shape = dml_shape_tuple(wanted);
-    if (found_shape && wanted_shape)
-        PyErr_Format(PyExc_ValueError, "out must have the result's shape %R, not %R", wanted_shape, found_shape);
-    Py_XDECREF(found_shape);
-    Py_XDECREF(wanted_shape);
+    PyObject *first_shape = dml_shape_tuple(first), *second_shape = dml_shape_tuple(second);
+    if (first_shape && second_shape)
+        PyErr_Format(PyExc_ValueError, format, first_shape, second_shape);
+    Py_XDECREF(first_shape);
+    Py_XDECREF(second_shape);
     return -1;
 }
 
@@ -187,7 +187,7 @@ int dml_out_check(PyObject *out, PyArray_Descr *dtype, const dml_tensor *shape)
     dml_tensor tensor;
     dml_array_describe(out, &tensor);
     if (!same_shape(&tensor, shape))
-        return wrong_shape(&tensor, shape);
+        return dml_wrong_shape("out must have the result's shape %R, not %R", shape, &tensor);
     if (!PyArray_EquivTypes(dml_array_dtype(out), dtype)) {
         PyErr_Format(PyExc_ValueError, "out must have input's dtype %S, not %S", (PyObject *)dtype,
                      (PyObject *)dml_array_dtype(out));

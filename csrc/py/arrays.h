@@ -24,6 +24,9 @@ PyArray_Descr *dml_array_dtype(PyObject *array);
  * a result freed before: nobody may see them. A new reference, or NULL with an exception set. */
 PyObject *dml_result_new(const dml_state *state, PyArray_Descr *dtype, const dml_tensor *shape);
 
+/* Raises ValueError with two shapes, for each of which `format` has a %R; always -1. */
+int dml_wrong_shape(const char *format, const dml_tensor *first, const dml_tensor *second);
+
 /* Whether `out` can take a result of this shape and dtype; 0, or -1 with an exception set. */
 int dml_out_check(PyObject *out, PyArray_Descr *dtype, const dml_tensor *shape);
 

@@ -126,7 +126,6 @@ void dml_copy_plan(const dml_tensor *from, const dml_tensor *to, dml_plan *plan)
 PyObject *dml_call_run(dml_call *call)
 {
     bool detour = call->out && call->into != call->out;
-    static const dml_choice host = {.host = true, .index = -1};
     dml_plan copy;
     dml_place src = dml_array_place(call->input), dst = dml_array_place(call->into), out = dst;
     if (detour) {
@@ -140,7 +139,7 @@ PyObject *dml_call_run(dml_call *call)
         Py_BEGIN_ALLOW_THREADS code =
             dml_run_plan(&call->device, &call->plan, src, dst, call->device_lengths, &call->status);
         if (!code && detour)
-            code = dml_run_plan(dst.storage ? &call->device : &host, &copy, dst, out, NULL, &call->status);
+            code = dml_run_plan(dst.storage ? &call->device : &dml_host, &copy, dst, out, NULL, &call->status);
         Py_END_ALLOW_THREADS if (code) return dml_call_fail(call);
     }
     PyObject *result = call->out ? call->out : call->into;

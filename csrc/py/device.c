@@ -249,3 +249,10 @@ int dml_device_choose(const dml_state *state, PyObject *object, dml_choice *choi
         return dml_type_error("device", "an int, a str, a dmlops.Device or None", object);
     return dml_int_from(object, "device", &place) < 0 ? -1 : choose_place(state, "device", object, place, choice);
 }
+
+int dml_device_from(const dml_state *state, PyObject *object, dml_choice *choice)
+{
+    return object == Py_None ? dml_device_default(state, choice) : dml_device_choose(state, object, choice);
+}
+
+const dml_choice dml_host = {.host = true, .index = -1};

@@ -30,4 +30,9 @@ int dml_device_choose(const dml_state *state, PyObject *object, dml_choice *choi
 /* The device where none is named: that of DMLOPS_DEVICE, else the best. 0, or -1 with an exception set. */
 int dml_device_default(const dml_state *state, dml_choice *choice);
 
+/* The one or the other, as `object` is None or not. */
+int dml_device_from(const dml_state *state, PyObject *object, dml_choice *choice);
+
+extern const dml_choice dml_host;
+
 #endif

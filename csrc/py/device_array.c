@@ -28,13 +28,18 @@ bool dml_same_device(const dml_choice *a, const dml_choice *b)
     return a->host == b->host && a->index == b->index;
 }
 
+/* The axes there are: most tensors have far fewer than there is room for. */
+static void copy_tensor(dml_tensor *to, const dml_tensor *from)
+{
+    to->rank = from->rank;
+    to->item = from->item;
+    memcpy(to->shape, from->shape, sizeof from->shape[0] * (size_t)from->rank);
+    memcpy(to->strides, from->strides, sizeof from->strides[0] * (size_t)from->rank);
+}
+
 void dml_device_array_describe(PyObject *array, dml_tensor *tensor)
 {
-    const dml_tensor *from = &cast(array)->tensor;
-    tensor->rank = from->rank;
-    tensor->item = from->item;
-    memcpy(tensor->shape, from->shape, sizeof from->shape[0] * (size_t)from->rank);
-    memcpy(tensor->strides, from->strides, sizeof from->strides[0] * (size_t)from->rank);
+    copy_tensor(tensor, &cast(array)->tensor);
 }
 
 dml_place dml_device_array_place(PyObject *self)
@@ -66,10 +71,7 @@ static PyObject *array_new(PyTypeObject *type, dml_storage *storage, PyArray_Des
     array->dtype = dtype;
     array->device = *device;
     array->offset = offset;
-    array->tensor.rank = tensor->rank;
-    array->tensor.item = tensor->item;
-    memcpy(array->tensor.shape, tensor->shape, sizeof tensor->shape[0] * (size_t)tensor->rank);
-    memcpy(array->tensor.strides, tensor->strides, sizeof tensor->strides[0] * (size_t)tensor->rank);
+    copy_tensor(&array->tensor, tensor);
     return (PyObject *)array;
 }
 

@@ -212,7 +212,6 @@ PyObject *dml_dlpack_export(PyObject *self, PyObject *args, PyObject *kwargs)
     dml_device_array *array = (dml_device_array *)self;
     request wanted;
     dl_type type;
-    static const dml_choice host = {.host = true, .index = -1};
     if (read_request(array, args, kwargs, &wanted) < 0 || type_of_dtype(array->dtype, &type) < 0)
         return NULL;
     for (int k = 0; k < array->tensor.rank; k++)
@@ -223,7 +222,7 @@ PyObject *dml_dlpack_export(PyObject *self, PyObject *args, PyObject *kwargs)
         return PyErr_Format(PyExc_BufferError, "copy must not be False: the host does not see the device's memory");
     bool copied = !shared || wanted.copy == 1;
     if (copied)
-        array = (dml_device_array *)dml_device_array_copy(state, array, wanted.cpu ? &host : &array->device);
+        array = (dml_device_array *)dml_device_array_copy(state, array, wanted.cpu ? &dml_host : &array->device);
     else
         Py_INCREF(self);
     if (!array || dml_device_array_wait(state, array) < 0) {
@@ -323,7 +322,7 @@ static PyObject *array_of(dml_state *state, PyObject *capsule, const dl_tensor *
 PyObject *dml_dlpack_import(dml_state *state, PyObject *capsule, PyObject *device_object)
 {
     dml_choice device;
-    if ((device_object == Py_None ? dml_device_default(state, &device) : dml_device_choose(state, device_object, &device)) < 0)
+    if (dml_device_from(state, device_object, &device) < 0)
         return NULL;
     if (PyCapsule_IsValid(capsule, new_name)) {
         dl_versioned *versioned = PyCapsule_GetPointer(capsule, new_name);

@@ -114,7 +114,7 @@ static int context_of(PyObject *module, PyObject *device, dml_context **context)
     const dml_state *state = dml_state_of(module);
     dml_choice choice;
     dml_status status;
-    if ((device == Py_None ? dml_device_default(state, &choice) : dml_device_choose(state, device, &choice)) < 0)
+    if (dml_device_from(state, device, &choice) < 0)
         return -1;
     if (choice.host) {
         PyErr_SetString(PyExc_ValueError, "device must be a Vulkan device");

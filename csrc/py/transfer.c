@@ -188,8 +188,7 @@ PyObject *dml_empty(dml_state *state, PyObject *shape, PyObject *dtype_object, P
     if (PyDataType_HASSUBARRAY(dtype))
         PyErr_SetString(PyExc_TypeError, "dtype must not be a subarray; add its shape to shape");
     else if (dml_dtype_check(dtype, "dtype") == 0 &&
-             (device_object == Py_None ? dml_device_default(state, &device)
-                                       : dml_device_choose(state, device_object, &device)) == 0)
+             dml_device_from(state, device_object, &device) == 0)
         result = dml_device_array_new(state, &device, dtype, &tensor);
     Py_DECREF((PyObject *)dtype);
     return result;
@@ -277,12 +276,7 @@ static int broadcast(const dml_tensor *from, const dml_tensor *to, dml_tensor *r
     }
     if (fits)
         return 0;
-    PyObject *from_shape = dml_shape_tuple(from), *to_shape = dml_shape_tuple(to);
-    if (from_shape && to_shape)
-        PyErr_Format(PyExc_ValueError, "a value of shape %R does not broadcast to shape %R", from_shape, to_shape);
-    Py_XDECREF(from_shape);
-    Py_XDECREF(to_shape);
-    return -1;
+    return dml_wrong_shape("a value of shape %R does not broadcast to shape %R", from, to);
 }
 
 int dml_device_array_assign(dml_state *state, PyObject *self, PyObject *key, PyObject *value)

@@ -53,7 +53,6 @@ typedef struct dml_buffer {
     VkDeviceMemory memory;
     uint64_t size;
     void *mapped;    /* NULL where the host cannot see it */
-    bool coherent;
 } dml_buffer;
 
 /* Memory of a device, or the host's: then without a context. */

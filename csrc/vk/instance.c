@@ -250,13 +250,19 @@ static uint64_t abandoned_of(dml_context *context)
     return count;
 }
 
+/* A lost context counts as one, besides its jobs. */
+static uint64_t left_alive(dml_context *context)
+{
+    return abandoned_of(context) + context->lost;
+}
+
 uint64_t dml_vk_abandoned(void)
 {
     dml_lock_take(&state.lock);
     uint64_t count = state.abandoned;
     for (int i = 0; i < state.count; i++)
         if (state.contexts[i])
-            count += abandoned_of(state.contexts[i]) + state.contexts[i]->lost;
+            count += left_alive(state.contexts[i]);
     dml_lock_give(&state.lock);
     return count;
 }
@@ -275,7 +281,7 @@ dml_code dml_vk_context(int index, dml_context **context, dml_status *status)
     } else {
         /* A lost device's context is abandoned: threads may still be looking at it. */
         if (state.contexts[index] && state.contexts[index]->lost) {
-            state.abandoned += 1 + abandoned_of(state.contexts[index]);
+            state.abandoned += left_alive(state.contexts[index]);
             state.contexts[index] = NULL;
         }
         if (!state.contexts[index])
@@ -368,8 +374,8 @@ void dml_vk_shutdown(void)
         if (context && close_context(context)) {
             dml_context_close(context);
         } else if (context) {
-            uint64_t jobs = abandoned_of(context);
-            state.abandoned += jobs > 0 ? jobs : 1;
+            uint64_t left = left_alive(context);
+            state.abandoned += left > 0 ? left : 1;
             idle = false;
         }
     }
