@@ -84,6 +84,40 @@ def test_the_walk_knows_every_call_that_can_fail(tmp_path):
     assert names & fallible - known <= {"vkEnumerateInstanceExtensionProperties"}
 
 
+HELD = """
+import dmlops, faults, numpy as np
+layer = faults.Layer()
+a = dmlops.asarray(np.arange(6).reshape(2, 3))
+dmlops.synchronize()
+layer.arm("vulkan", 1, -1, only="vkQueueSubmit")
+b = dmlops.slice(a, [0, 0], [2, 3], [-1, 1])
+c = dmlops.slice(b, [0, 0], [2, 3], [1, -1])
+assert not layer.fired, "small operators are submitted when they are waited for"
+for wait in (c.numpy, dmlops.synchronize):
+    layer.arm("vulkan", 1, -1, only="vkQueueSubmit")
+    try:
+        wait()
+        raise SystemExit("no error")
+    except MemoryError:
+        assert layer.fired
+assert c.numpy().tolist() == [[5, 4, 3], [2, 1, 0]]
+layer.arm("vulkan", 1, -1, only="vkQueueSubmit")
+done = 0
+try:
+    for _ in range(100):
+        c = dmlops.slice(c, [0, 0], [2, 3], [-1, 1])
+        done += 1
+except MemoryError:
+    print("held back:", done)
+assert c.numpy().tolist() == ([[5, 4, 3], [2, 1, 0]] if done % 2 == 0 else [[2, 1, 0], [5, 4, 3]])
+"""
+
+
+def test_what_is_held_back_outlives_a_failed_submission(library):
+    done = support.run_python(None, args=("-c", HELD), env=faults.environment(library))
+    assert re.search(r"held back: \d+", done.stdout), done.stdout
+
+
 NAMES = """
 import re, sys
 import dmlops, faults

@@ -5,10 +5,11 @@
  * buffer that tables and lengths go into, and the buffers of the pieces it is running.
  *
  * Locks: instance.c has one, over everything there and the making of contexts. A context has `lock`, over the lists of jobs and
- * storages, the pipelines and the queue; it is held for microseconds, never while waiting.
+ * storages, the pipelines and the queue; it is held for microseconds, but while a pipeline is made, and never while waiting.
  *
- * What is queued and not waited for has a serial, and is done when the context's timeline semaphore has reached it. A context is
- * never freed: it is closed at exit, and arrays may outlive that.
+ * What is queued and not waited for has a serial, and is done when the context's timeline semaphore has reached it. Small jobs are
+ * held back until a large one comes or somebody waits, and are submitted together: to submit is to wake a thread of the driver's.
+ * A context is never freed: it is closed at exit, and arrays may outlive that.
  */
 #ifndef DML_VK_CONTEXT_H
 #define DML_VK_CONTEXT_H
@@ -29,12 +30,12 @@ typedef struct dml_device_traits {
     dml_traits plan;
     bool host_import;
     uint64_t import_alignment;
-    uint64_t max_buffer;    /* bytes of a VkBuffer or an allocation */
-    uint64_t heap;          /* bytes of the heap that storages come from */
-    bool budget;            /* VK_EXT_memory_budget */
-    bool mapped;            /* storages may be mapped where their memory allows it */
-    uint64_t staging;       /* bytes of a piece where memory is staged */
-    dml_kernel forced;      /* by a test; else DML_KERNEL_COUNT */
+    uint64_t max_buffer; /* bytes of a VkBuffer or an allocation */
+    uint64_t heap;       /* bytes of the heap that storages come from */
+    bool budget;         /* VK_EXT_memory_budget */
+    bool mapped;         /* storages may be mapped where their memory allows it */
+    uint64_t staging;    /* bytes of a piece where memory is staged */
+    dml_kernel forced;   /* by a test; else DML_KERNEL_COUNT */
     uint32_t queue_family;
 } dml_device_traits;
 
@@ -52,7 +53,7 @@ typedef struct dml_buffer {
     VkBuffer handle;
     VkDeviceMemory memory;
     uint64_t size;
-    void *mapped;    /* NULL where the host cannot see it */
+    void *mapped; /* NULL where the host cannot see it */
 } dml_buffer;
 
 /* Memory of a device, or the host's: then without a context. */
@@ -60,12 +61,12 @@ struct dml_storage {
     dml_buffer buffer;
     dml_vulkan_handles handles;
     dml_context *context;
-    uint32_t generation;       /* that of the process which made it */
+    uint32_t generation; /* that of the process which made it */
     int references;
-    uint64_t serial;           /* of the last that was queued on it */
+    uint64_t serial; /* of the last that was queued on it */
     bool exposed;
-    void (*release)(void *);   /* of the host's */
-    dml_storage *prev, *next;  /* in the context's list of live ones, or of those kept, the one kept last first */
+    void (*release)(void *);  /* of the host's */
+    dml_storage *prev, *next; /* in the context's list of live ones, or of those kept, the one kept last first */
 };
 
 typedef struct dml_job dml_job;
@@ -73,7 +74,10 @@ typedef struct dml_job dml_job;
 /* Beyond DML_KERNEL_COUNT: a shader that no plan asks for. */
 enum { DML_SHADER_LENGTHS = DML_KERNEL_COUNT, DML_SHADER_COUNT };
 
-enum { DML_MAX_QUEUED = 64 }; /* jobs; whoever wants another one waits for the oldest */
+enum {
+    DML_MAX_QUEUED = 64, /* jobs; whoever wants another one waits for the oldest */
+    DML_MAX_HELD = 16    /* of them not submitted yet */
+};
 
 struct dml_context {
     VkPhysicalDevice physical;
@@ -91,8 +95,10 @@ struct dml_context {
     dml_lock lock;
     dml_job *idle;
     dml_job *queued_first, *queued_last;
-    int queued;
-    uint64_t submitted; /* serials: of the last that was queued, */
+    dml_job *held; /* the first of those queued that is not submitted */
+    int queued, held_count;
+    uint64_t last;      /* serials: of the last that was queued, */
+    uint64_t submitted; /* of the last that was submitted, */
     uint64_t completed; /* of the last known to be done */
     int in_flight;      /* calls inside, but for those whose job was abandoned */
     bool closed;        /* no more calls: the process is ending */
@@ -139,14 +145,13 @@ dml_code dml_context_enter(dml_context *context, dml_status *status);
 void dml_context_leave(dml_context *context);
 
 /* memory.c. What every buffer may be used for. */
-#define DML_BUFFER_USAGE                                                          \
-    (VK_BUFFER_USAGE_STORAGE_BUFFER_BIT | VK_BUFFER_USAGE_UNIFORM_BUFFER_BIT | \
-     VK_BUFFER_USAGE_TRANSFER_SRC_BIT | VK_BUFFER_USAGE_TRANSFER_DST_BIT)
+#define DML_BUFFER_USAGE                                                                                                       \
+    (VK_BUFFER_USAGE_STORAGE_BUFFER_BIT | VK_BUFFER_USAGE_UNIFORM_BUFFER_BIT | VK_BUFFER_USAGE_TRANSFER_SRC_BIT |              \
+     VK_BUFFER_USAGE_TRANSFER_DST_BIT)
 
 typedef enum dml_memory_kind { DML_MEMORY_HOST, DML_MEMORY_HOST_CACHED, DML_MEMORY_DEVICE } dml_memory_kind;
 
-dml_code dml_buffer_create(dml_context *context, uint64_t size, dml_memory_kind kind, dml_buffer *buffer,
-                           dml_status *status);
+dml_code dml_buffer_create(dml_context *context, uint64_t size, dml_memory_kind kind, dml_buffer *buffer, dml_status *status);
 /* The pages of [data, data + size) without a copy; false, and nothing to destroy, where the device will not. The bytes start at
  * `*offset` of the buffer. */
 bool dml_buffer_import(dml_context *context, const void *data, uint64_t size, dml_buffer *buffer, uint64_t *offset);
@@ -157,8 +162,7 @@ enum { DML_BINDINGS = 4 };
 extern const VkDescriptorType dml_binding_types[DML_BINDINGS];
 
 /* kernels.c: the pipeline of a dispatch, made if need be; give it back when the job is done. */
-dml_code dml_pipeline_take(dml_context *context, const dml_dispatch *dispatch, dml_pipeline **pipeline,
-                           dml_status *status);
+dml_code dml_pipeline_take(dml_context *context, const dml_dispatch *dispatch, dml_pipeline **pipeline, dml_status *status);
 void dml_pipeline_give(dml_context *context, dml_pipeline *pipeline);
 dml_code dml_kernels_init(dml_context *context, dml_status *status);
 void dml_kernels_deinit(dml_context *context);

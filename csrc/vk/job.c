@@ -6,9 +6,10 @@
 #include <time.h>
 
 enum {
-    LISTEN_MS = 100, /* from asking whether to stop to asking again */
+    LISTEN_MS = 100,          /* from asking whether to stop to asking again */
     ARENA_KEPT = 1024 * 1024, /* bytes of an idle job's arena */
-    SPIN_BYTES = 256 * 1024   /* written by a submission that is waited for without sleeping */
+    SPIN_BYTES = 256 * 1024,  /* written by a submission that is waited for without sleeping */
+    HELD_BYTES = 64 * 1024    /* written by a job that may be held back */
 };
 
 static int64_t milliseconds(void)
@@ -186,25 +187,44 @@ static VkResult end_commands(dml_context *context, dml_job *job)
     VkMemoryBarrier barrier = {.sType = VK_STRUCTURE_TYPE_MEMORY_BARRIER,
                                .srcAccessMask = VK_ACCESS_SHADER_WRITE_BIT | VK_ACCESS_TRANSFER_WRITE_BIT,
                                .dstAccessMask = VK_ACCESS_HOST_READ_BIT};
-    context->vk.vkCmdPipelineBarrier(job->commands,
-                                     VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT | VK_PIPELINE_STAGE_TRANSFER_BIT,
+    context->vk.vkCmdPipelineBarrier(job->commands, VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT | VK_PIPELINE_STAGE_TRANSFER_BIT,
                                      VK_PIPELINE_STAGE_HOST_BIT, 0, 1, &barrier, 0, NULL, 0, NULL);
     return context->vk.vkEndCommandBuffer(job->commands);
 }
 
-/* With the lock held. */
-static VkResult submit(dml_context *context, dml_job *job, const void *next, VkFence fence)
+/* With the lock held: submits `job`, if it is not NULL, and before it what was held back, if it comes after others. */
+static VkResult submit(dml_context *context, const dml_job *job, uint64_t serial, VkFence fence)
 {
+    VkCommandBuffer commands[DML_MAX_HELD + 1];
+    uint32_t count = 0;
+    bool alone = job && !job->after_others;
+    for (const dml_job *held = alone ? NULL : context->held; held; held = held->next)
+        commands[count++] = held->commands;
+    if (job)
+        commands[count++] = job->commands;
+    VkTimelineSemaphoreSubmitInfo signal = {.sType = VK_STRUCTURE_TYPE_TIMELINE_SEMAPHORE_SUBMIT_INFO,
+                                            .signalSemaphoreValueCount = 1,
+                                            .pSignalSemaphoreValues = &serial};
     VkSubmitInfo info = {.sType = VK_STRUCTURE_TYPE_SUBMIT_INFO,
-                         .pNext = next,
-                         .commandBufferCount = 1,
-                         .pCommandBuffers = &job->commands,
-                         .signalSemaphoreCount = next != NULL,
+                         .pNext = &signal,
+                         .commandBufferCount = count,
+                         .pCommandBuffers = commands,
+                         .signalSemaphoreCount = !alone && serial > context->submitted,
                          .pSignalSemaphores = &context->timeline};
-    job->alone = context->in_flight == 1 && !context->queued_first;
+    VkResult result = context->vk.vkQueueSubmit(context->queue, 1, &info, fence);
+    if (result == VK_SUCCESS && !alone) {
+        context->submitted = serial;
+        context->held = NULL;
+        context->held_count = 0;
+    }
+    return result;
+}
+
+/* With the lock held. */
+static void count_pieces(dml_context *context, const dml_job *job)
+{
     for (int i = 0; i < job->pieces; i++)
         context->counts[job->slots[i].pipeline ? job->slots[i].pipeline->kernel : DML_KERNEL_COPY]++;
-    return context->vk.vkQueueSubmit(context->queue, 1, &info, fence);
 }
 
 /* The device may still be using the job, and all it holds: none of it is ever touched again. */
@@ -240,20 +260,22 @@ dml_code dml_job_queue(dml_context *context, dml_job *job, dml_status *status)
     if (result)
         return dml_vk_fail(context, result, "vkEndCommandBuffer", status);
     dml_lock_take(&context->lock);
-    job->serial = context->submitted + 1;
-    VkTimelineSemaphoreSubmitInfo signal = {.sType = VK_STRUCTURE_TYPE_TIMELINE_SEMAPHORE_SUBMIT_INFO,
-                                            .signalSemaphoreValueCount = 1,
-                                            .pSignalSemaphoreValues = &job->serial};
-    result = submit(context, job, &signal, VK_NULL_HANDLE);
+    job->serial = context->last + 1;
+    bool held = job->bytes <= HELD_BYTES && context->held_count < DML_MAX_HELD;
+    if (!held)
+        result = submit(context, job, job->serial, VK_NULL_HANDLE);
     if (result == VK_SUCCESS) {
-        context->submitted = job->serial;
+        context->last = job->serial;
         mark_storage(job->src.storage, job->serial);
         mark_storage(job->dst.storage, job->serial);
         mark_storage(job->lengths, job->serial);
+        count_pieces(context, job);
         job->next = NULL;
         *(context->queued_last ? &context->queued_last->next : &context->queued_first) = job;
         context->queued_last = job;
         context->queued++;
+        if (held && context->held_count++ == 0)
+            context->held = job;
         context->in_flight--;
     }
     dml_lock_give(&context->lock);
@@ -295,7 +317,10 @@ dml_code dml_job_flush(dml_context *context, dml_job *job, dml_status *status)
     if (result)
         return dml_vk_fail(context, result, "vkEndCommandBuffer", status);
     dml_lock_take(&context->lock);
-    result = submit(context, job, NULL, job->fence);
+    job->alone = context->in_flight == 1 && !context->queued_first;
+    result = submit(context, job, context->last, job->fence);
+    if (result == VK_SUCCESS)
+        count_pieces(context, job);
     dml_lock_give(&context->lock);
     if (result) {
         dml_vk_fail(context, result, "vkQueueSubmit", status);
@@ -321,7 +346,7 @@ static void shrink(dml_context *context, dml_job *job)
     if (job->arena.size > ARENA_KEPT)
         dml_buffer_destroy(context, &job->arena);
     for (int i = 0; i < 2; i++)
-        if (job->staging[i].size > context->traits.staging + 2 * context->traits.plan.alignment)
+        if (job->staging[i].size > context->traits.staging + 2 * (uint64_t)context->traits.plan.alignment)
             dml_buffer_destroy(context, &job->staging[i]);
 }
 
@@ -381,15 +406,19 @@ dml_code dml_jobs_wait(dml_context *context, uint64_t serial, dml_status *status
 {
     status->code = DML_OK;
     dml_lock_take(&context->lock);
-    if (serial > context->submitted)
-        serial = context->submitted;
-    bool done = serial <= context->completed, last = serial == context->submitted;
+    if (serial > context->last)
+        serial = context->last;
+    bool done = serial <= context->completed, last = serial == context->last;
+    VkResult result = serial > context->submitted ? submit(context, NULL, context->last, VK_NULL_HANDLE) : VK_SUCCESS;
+    if (result && !nothing_submitted(result))
+        context->lost = true;
     dml_lock_give(&context->lock);
+    if (result)
+        return dml_vk_fail(context, result, "vkQueueSubmit", status);
     if (done)
         return DML_OK;
     dml_listener listener = {false, milliseconds()};
-    VkResult result =
-        wait_for(context, &(goal){.serial = serial, .briefly = last, .leaves = true, .listener = &listener});
+    result = wait_for(context, &(goal){.serial = serial, .briefly = last, .leaves = true, .listener = &listener});
     dml_jobs_reap(context);
     if (listener.interrupted)
         return dml_fail(status, DML_INTERRUPTED, "interrupted");

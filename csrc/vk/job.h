@@ -30,7 +30,7 @@ typedef struct dml_listener {
 
 struct dml_job {
     dml_job *next;
-    uint64_t serial; /* of one that is queued */
+    uint64_t serial;   /* of one that is queued */
     bool after_others; /* waits on the device for what was submitted before: it touches storages */
     VkCommandPool pool;
     VkCommandBuffer commands;
@@ -39,10 +39,10 @@ struct dml_job {
     dml_buffer arena;
     uint64_t arena_used;
     dml_buffer staging[2]; /* source and destination, where imports fail; one piece at a time */
-    uint64_t bytes; /* of all pieces' destinations */
-    bool alone;     /* no other job was in flight when it was submitted */
-    bool abandoned;   /* the device may still be using it: never touched again */
-    VkResult broken;  /* of a reset that failed: never used again */
+    uint64_t bytes;        /* of all pieces' destinations */
+    bool alone;            /* no other job was in flight when it was submitted */
+    bool abandoned;        /* the device may still be using it: never touched again */
+    VkResult broken;       /* of a reset that failed: never used again */
     dml_listener listener;
     int pieces;
     dml_slot slots[DML_MAX_PIECES];
@@ -60,7 +60,7 @@ dml_code dml_job_take(dml_context *context, dml_job **job, dml_status *status);
 
 dml_code dml_job_begin(dml_context *context, dml_job *job, dml_status *status);
 
-/* Submits what is recorded, and does not wait: the job is the context's from then on, unless this fails. */
+/* Submits what is recorded, now or with later jobs, and does not wait: the job is the context's from then on, unless this fails. */
 dml_code dml_job_queue(dml_context *context, dml_job *job, dml_status *status);
 
 /* Submits what is recorded, waits, and gives back what the pieces held. If even the wait fails the device may still be
@@ -74,8 +74,7 @@ void dml_job_reset(dml_context *context, dml_job *job);
 void dml_job_finish(dml_context *context, dml_job *job);
 
 /* Grows a buffer that is too small; its contents are lost. */
-dml_code dml_job_reserve(dml_context *context, dml_buffer *buffer, uint64_t size, dml_memory_kind kind,
-                         dml_status *status);
+dml_code dml_job_reserve(dml_context *context, dml_buffer *buffer, uint64_t size, dml_memory_kind kind, dml_status *status);
 
 /* Records job->dispatch, of job->piece, between the bindings of `slot`; the arena has room for its table and lengths. */
 dml_code dml_job_record(dml_context *context, dml_job *job, dml_slot *slot, dml_status *status);

@@ -14,6 +14,7 @@ static dml_code record_other(dml_context *context, dml_job *job, dml_buffer *buf
     slot->src.size = slot->dst.size = size;
     dml_plan_begin(&job->piece.plan, 1); /* without lengths */
     job->pieces = 1;
+    job->bytes = size;
     if (dml_job_begin(context, job, status))
         return status->code;
     return dml_job_record(context, job, slot, status);
@@ -85,7 +86,7 @@ dml_code dml_vk_clamp_lengths(dml_context *context, dml_storage *lengths, int64_
     most = most > 0 ? most : unit;
     dml_code code = DML_OK;
     for (int64_t begin = 0; begin < count && !code; begin += most)
-        code = clamp_part(context, lengths, begin, count - begin < most ? count - begin : most, item, is_signed, extent,
-                          status);
+        code =
+            clamp_part(context, lengths, begin, count - begin < most ? count - begin : most, item, is_signed, extent, status);
     return code;
 }
