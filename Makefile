@@ -5,8 +5,8 @@
 #
 # and for those who work on dmlops:
 #
-#   make check    the suite under the validation layer and the sanitizers, with the oldest NumPy, against PyTorch and onnxruntime;
-#                 faults, odd devices and data races at more places; a minute of fuzzing
+#   make check    clang's analyser; the suite under the validation layer and the sanitizers, with the oldest NumPy, against
+#                 PyTorch and onnxruntime; faults, odd devices and data races at more places; a minute of fuzzing
 #   make bench    measure; CELLS="..." measures some cells only
 #   make soak     20,000 examples an operator, arrays beyond 4 GiB, every fault, forks and threads by the hundred, ten minutes
 #                 of fuzzing: hours, 16 GiB of memory
@@ -23,7 +23,7 @@ SOURCES := $(shell find csrc shaders dmlops -type f ! -name '*.pyc') $(wildcard 
 TESTS := tests examples/preprocessing.ipynb
 
 .PHONY: demo test bench check soak clean help system
-.PHONY: check-shaders check-validation check-sanitizers check-oldest-numpy check-peers check-deeper check-fuzz
+.PHONY: check-shaders check-static check-validation check-sanitizers check-oldest-numpy check-peers check-deeper check-fuzz
 .DELETE_ON_ERROR:
 
 help:
@@ -41,7 +41,7 @@ bench: .venv-bench/dmlops
 soak: .venv/dmlops .venv-fuzz/dmlops
 	tests/soak.sh
 
-check: check-shaders check-deeper check-validation check-sanitizers check-oldest-numpy check-peers check-fuzz
+check: check-shaders check-static check-deeper check-validation check-sanitizers check-oldest-numpy check-peers check-fuzz
 
 # What takes minutes in the suite itself: the marker `check`.
 check-deeper: .venv/dmlops
@@ -57,6 +57,13 @@ check-shaders: | system
 	    glslc --target-env=vulkan1.2 -O -Ishaders -o build/shaders/kernel.spv $$shader && \
 	    spirv-val --target-env vulkan1.2 build/shaders/kernel.spv && echo "valid: $$shader" || exit 1; \
 	done
+
+# The layout of the C code (.clang-format); clang's warnings, its analyser and clang-tidy (.clang-tidy).
+check-static: .venv/dmlops .venv-static/requirements
+	.venv-static/bin/clang-format --dry-run -Werror csrc/*/*.[ch]
+	.venv-static/bin/clang-tidy --quiet csrc/*/*.c -- -std=c11 -Wall -Wextra -Wconversion -Icsrc \
+	    $$(.venv/bin/python -c 'import numpy, sysconfig; print("-isystem", sysconfig.get_path("include"), "-isystem", numpy.get_include())') \
+	    -isystem $$(dirname build/venv/temp.*/shaders/rows.spv.h)
 
 # Not one message from the validation layer, synchronisation validation included.
 check-validation: .venv/dmlops
@@ -102,7 +109,7 @@ define environment
 $(1)/created: | system
 	$$(PYTHON) -m venv $(1)
 	@touch $$@
-$(1)/requirements: $(2) | $(1)/created
+$(1)/requirements: $(2) Makefile | $(1)/created
 	$(1)/bin/pip install -q 'setuptools>=77' numpy $(addprefix -r ,$(2))
 	@touch $$@
 $(1)/dmlops: $$(SOURCES) $(1)/requirements | system
@@ -118,6 +125,7 @@ SANITIZE := -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-om
 $(eval $(call environment,.venv,tests/requirements.txt examples/requirements.txt,))
 $(eval $(call environment,.venv-bench,benchmarks/requirements.txt,))
 $(eval $(call environment,.venv-sanitized,tests/requirements.txt tests/coverage.txt,DMLOPS_CFLAGS="$(SANITIZE) -fprofile-update=atomic -Wconversion -Werror" DMLOPS_LDFLAGS="$(SANITIZE)"))
+$(eval $(call environment,.venv-static,tests/static.txt,))
 $(eval $(call environment,.venv-oldest,tests/requirements.txt tests/oldest-numpy.txt,))
 $(eval $(call environment,.venv-fuzz,tests/requirements.txt tests/fuzz/requirements.txt,))
 $(eval $(call environment,.venv-check,tests/requirements.txt tests/peers/requirements.txt,))

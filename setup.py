@@ -125,12 +125,7 @@ setup(
             paths("csrc/**/*.c"),
             include_dirs=["csrc"],
             depends=[*paths("csrc/**/*.h"), *paths("shaders/**/*"), "setup.py"],
-            define_macros=[
-                ("Py_LIMITED_API", "0x030B0000"),
-                ("NPY_NO_DEPRECATED_API", "NPY_1_25_API_VERSION"),
-                ("NPY_TARGET_VERSION", "NPY_1_25_API_VERSION"),
-            ],
-            py_limited_api=True,
+            py_limited_api=True,  # csrc/py/python.h says which
         )
     ],
     cmdclass={"build_ext": BuildExtension},

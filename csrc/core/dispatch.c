@@ -6,9 +6,9 @@
 #include "core/rows.h"
 
 enum {
-    COPY_RUN = 16384,  /* from here on a region of a copy command pays */
+    COPY_RUN = 16384, /* from here on a region of a copy command pays */
     COPY_REGIONS = 64,
-    LONG_WALK = 64,    /* elements along one axis that are worth finding the way */
+    LONG_WALK = 64,     /* elements along one axis that are worth finding the way */
     FEW_ELEMENTS = 4096 /* not worth a pipeline of their own */
 };
 
@@ -27,8 +27,7 @@ static uint32_t multiplier(uint32_t d)
 /* What one narrow word may be: a power of two up to 8 that divides all offsets, strides and the item. 2 counts as 1. */
 static int32_t edge_bytes(const dml_plan *plan, uint64_t src_base, uint64_t dst_base)
 {
-    uint64_t all = (uint64_t)plan->item | (src_base + (uint64_t)plan->src_offset) |
-                   (dst_base + (uint64_t)plan->dst_offset);
+    uint64_t all = (uint64_t)plan->item | (src_base + (uint64_t)plan->src_offset) | (dst_base + (uint64_t)plan->dst_offset);
     for (int k = 0; k < plan->rank; k++)
         all |= (uint64_t)plan->axes[k].src_stride | (uint64_t)plan->axes[k].dst_stride;
     int64_t edge = dml_divisor(all, 8);
@@ -98,7 +97,8 @@ static void choose_elements(const dml_piece *piece, const dml_traits *traits, dm
     dml_plan_copy(&plan, &piece->plan);
     int32_t *c = dispatch->constants;
     dml_plan_add(&plan, plan.item / c[DML_EDGE], c[DML_EDGE], c[DML_EDGE]);
-    c[DML_REVERSED] = plan.reversed < 0 ? 0 : piece->cut ? 2 : 1;
+    if (plan.reversed >= 0)
+        c[DML_REVERSED] = piece->cut ? 2 : 1;
 
     uint32_t *table = dispatch->table;
     int axes[DML_MAX_AXES + 1], count = 0;
@@ -165,8 +165,7 @@ void dml_dispatch_choose(const dml_piece *piece, const dml_traits *traits, uint6
     bool few = forced == DML_KERNEL_COUNT && dml_plan_count(plan) * plan->item <= FEW_ELEMENTS;
     if ((forced == DML_KERNEL_COUNT || forced == DML_KERNEL_COPY) && is_copy(plan, forced)) {
         dispatch->kernel = DML_KERNEL_COPY;
-    } else if (forced != DML_KERNEL_ELEMENTS && !few && !piece->cut &&
-               dml_rows_choose(piece, traits, dispatch)) {
+    } else if (forced != DML_KERNEL_ELEMENTS && !few && !piece->cut && dml_rows_choose(piece, traits, dispatch)) {
         dispatch->kernel = DML_KERNEL_ROWS;
     } else {
         dispatch->kernel = DML_KERNEL_ELEMENTS;

@@ -30,52 +30,52 @@ typedef struct dml_traits {
 /* Specialisation constants, in the order of their constant_id; both shaders have the first three. */
 enum {
     DML_GROUP_SIZE,
-    DML_REVERSED,  /* 0 none, 1 an axis of the table, 2 (rows) the row itself */
-    DML_EDGE,      /* bytes of a word where words are narrow: 1, 4 or 8; 0 (rows) where none are */
-    DML_ITEM,      /* rows: bytes that are contiguous on both sides */
-    DML_EXTENT_0,  /* rows: inner axes, the fastest first: extent and source stride in bytes */
+    DML_REVERSED, /* 0 none, 1 an axis of the table, 2 (rows) the row itself */
+    DML_EDGE,     /* bytes of a word where words are narrow: 1, 4 or 8; 0 (rows) where none are */
+    DML_ITEM,     /* rows: bytes that are contiguous on both sides */
+    DML_EXTENT_0, /* rows: inner axes, the fastest first: extent and source stride in bytes */
     DML_STRIDE_0,
     DML_EXTENT_1,
     DML_STRIDE_1,
     DML_EXTENT_2,
     DML_STRIDE_2,
-    DML_STREAM,    /* rows: which of the three reads a stream of its own per index, from 1; 0 none */
-    DML_STEP,      /* rows: source bytes from one row element to the next */
-    DML_COUNT,     /* rows: row elements a tile has */
-    DML_WORDS,     /* rows: words a tile has */
-    DML_UNIT,      /* rows: bytes that stay together, 1, 2, 4 or 8 */
-    DML_LOW,       /* rows: offset of a tile's window from its first element's source */
-    DML_WINDOW,    /* rows: 8-byte words of a window */
-    DML_OUTS,      /* rows: destination rows made from one window */
-    DML_STREAMS,   /* rows: source streams */
-    DML_OUT_STEP,  /* rows: source bytes from one of these to the next */
-    DML_HEAD,      /* rows: the inverse of a row element's odd part, modulo 32 */
-    DML_UNIT_2,    /* rows, DML_REVERSED 2: the same two for the part that is not reversed */
+    DML_STREAM,   /* rows: which of the three reads a stream of its own per index, from 1; 0 none */
+    DML_STEP,     /* rows: source bytes from one row element to the next */
+    DML_COUNT,    /* rows: row elements a tile has */
+    DML_WORDS,    /* rows: words a tile has */
+    DML_UNIT,     /* rows: bytes that stay together, 1, 2, 4 or 8 */
+    DML_LOW,      /* rows: offset of a tile's window from its first element's source */
+    DML_WINDOW,   /* rows: 8-byte words of a window */
+    DML_OUTS,     /* rows: destination rows made from one window */
+    DML_STREAMS,  /* rows: source streams */
+    DML_OUT_STEP, /* rows: source bytes from one of these to the next */
+    DML_HEAD,     /* rows: the inverse of a row element's odd part, modulo 32 */
+    DML_UNIT_2,   /* rows, DML_REVERSED 2: the same two for the part that is not reversed */
     DML_LOW_2,
-    DML_ALIGN,     /* rows: what every window's address is a multiple of: 1, 8, 16 or 32 */
-    DML_WORD,      /* rows: bytes of a word: 16 or 32 */
+    DML_ALIGN, /* rows: what every window's address is a multiple of: 1, 8, 16 or 32 */
+    DML_WORD,  /* rows: bytes of a word: 16 or 32 */
     DML_CONSTANTS
 };
 
 /* The table that both shaders read (a uniform block): a header, then DML_TABLE_AXIS words an axis, the outermost first. */
 enum {
     DML_TABLE_RANK,
-    DML_TABLE_TOTAL,      /* rows, times the parts each is shared out in */
-    DML_TABLE_PER_GROUP,  /* how many of these a work group does */
-    DML_TABLE_SRC,        /* byte offsets of element 0 */
+    DML_TABLE_TOTAL,     /* rows, times the parts each is shared out in */
+    DML_TABLE_PER_GROUP, /* how many of these a work group does */
+    DML_TABLE_SRC,       /* byte offsets of element 0 */
     DML_TABLE_DST,
-    DML_TABLE_LENGTH,     /* entry of element 0 */
-    DML_TABLE_REVERSED,   /* index of the reversed axis */
+    DML_TABLE_LENGTH,   /* entry of element 0 */
+    DML_TABLE_REVERSED, /* index of the reversed axis */
     DML_TABLE_REVERSED_STRIDE,
-    DML_TABLE_EXTENT,     /* elements of a row, or of a walk along the last axis */
-    DML_TABLE_STREAM,     /* rows: bytes between streams */
-    DML_TABLE_OUT,        /* rows: bytes between the destinations of one window */
-    DML_TABLE_LAST,       /* rows: the last 8-byte word of the source window */
-    DML_TABLE_ROWS,       /* how many, and the multiplier of a division by it */
+    DML_TABLE_EXTENT, /* elements of a row, or of a walk along the last axis */
+    DML_TABLE_STREAM, /* rows: bytes between streams */
+    DML_TABLE_OUT,    /* rows: bytes between the destinations of one window */
+    DML_TABLE_LAST,   /* rows: the last 8-byte word of the source window */
+    DML_TABLE_ROWS,   /* how many, and the multiplier of a division by it */
     DML_TABLE_ROWS_MULTIPLIER,
     DML_TABLE_PART_TILES, /* tiles, or elements, of a part; the first parts of all rows come first, then the second */
     DML_TABLE_UNUSED,
-    DML_TABLE_CUT,        /* elements: reversed_begin, source_begin, source_end as pairs of words, low first */
+    DML_TABLE_CUT, /* elements: reversed_begin, source_begin, source_end as pairs of words, low first */
     DML_TABLE_AXES = DML_TABLE_CUT + 8,
     DML_TABLE_AXIS = 8, /* extent, multiplier, src_stride, dst_stride, length_stride, and three unused */
     DML_TABLE_WORDS = DML_TABLE_AXES + DML_TABLE_AXIS * (DML_MAX_AXES + 1)

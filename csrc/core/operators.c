@@ -43,8 +43,8 @@ static dml_code slice_axis(int k, int64_t dim, const dml_slice_args *args, int64
     int64_t offset = args->offsets->value[k], size = args->sizes->value[k];
     int64_t stride = args->strides ? args->strides->value[k] : 1;
     if (offset < 0 || offset > dim)
-        return dml_fail(status, DML_VALUE_ERROR, "offsets[%d] must be in [0, %lld], the size of input's axis %d; got %lld",
-                        k, (ll)dim, k, (ll)offset);
+        return dml_fail(status, DML_VALUE_ERROR, "offsets[%d] must be in [0, %lld], the size of input's axis %d; got %lld", k,
+                        (ll)dim, k, (ll)offset);
     if (size < 0 || size > dim - offset)
         return dml_fail(status, DML_VALUE_ERROR,
                         "sizes[%d] must be in [0, %lld] (input's axis %d has size %lld, offsets[%d] is %lld); got %lld", k,
@@ -247,11 +247,12 @@ dml_code dml_reverse_shape(const dml_tensor *input, const dml_reverse_args *args
         for (int k = 0; k < input->rank; k++) {
             int64_t size = args->length_shape[k], dim = input->shape[k];
             if (k == args->axis && size != 1)
-                return dml_fail(status, DML_VALUE_ERROR, "sequence_lengths must have size 1 on axis %d, the one reversed; got %lld",
-                                k, (ll)size);
+                return dml_fail(status, DML_VALUE_ERROR,
+                                "sequence_lengths must have size 1 on axis %d, the one reversed; got %lld", k, (ll)size);
             if (k != args->axis && size != dim && size != 1)
-                return dml_fail(status, DML_VALUE_ERROR, "sequence_lengths must have size %lld or 1 on axis %d, as input has; got %lld",
-                                (ll)dim, k, (ll)size);
+                return dml_fail(status, DML_VALUE_ERROR,
+                                "sequence_lengths must have size %lld or 1 on axis %d, as input has; got %lld", (ll)dim, k,
+                                (ll)size);
         }
     }
     *output = *input;
@@ -259,8 +260,8 @@ dml_code dml_reverse_shape(const dml_tensor *input, const dml_reverse_args *args
     return DML_OK;
 }
 
-void dml_reverse_plan(const dml_tensor *input, const dml_reverse_args *args, const int64_t *lengths,
-                      const dml_tensor *output, dml_plan *plan)
+void dml_reverse_plan(const dml_tensor *input, const dml_reverse_args *args, const int64_t *lengths, const dml_tensor *output,
+                      dml_plan *plan)
 {
     dml_plan_begin(plan, input->item);
     for (int k = 0; k < input->rank; k++)

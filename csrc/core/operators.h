@@ -62,9 +62,8 @@ typedef struct dml_reverse_args {
     const int64_t *length_shape;
 } dml_reverse_args;
 
-dml_code dml_reverse_shape(const dml_tensor *input, const dml_reverse_args *args, dml_tensor *output,
-                           dml_status *status);
-void dml_reverse_plan(const dml_tensor *input, const dml_reverse_args *args, const int64_t *lengths,
-                      const dml_tensor *output, dml_plan *plan);
+dml_code dml_reverse_shape(const dml_tensor *input, const dml_reverse_args *args, dml_tensor *output, dml_status *status);
+void dml_reverse_plan(const dml_tensor *input, const dml_reverse_args *args, const int64_t *lengths, const dml_tensor *output,
+                      dml_plan *plan);
 
 #endif

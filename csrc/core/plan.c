@@ -157,7 +157,9 @@ static int64_t tile_extent(int64_t extent, int64_t most)
     int64_t tiles = (extent + most - 1) / most;
     int64_t tile = (extent + tiles - 1) / tiles;
     int64_t rounded = (tile + 63) / 64 * 64;
-    return rounded <= most ? rounded : most >= 64 ? most / 64 * 64 : tile;
+    if (rounded <= most)
+        return rounded;
+    return most >= 64 ? most / 64 * 64 : tile;
 }
 
 typedef enum side { SRC, DST, LENGTHS } side;

@@ -5,13 +5,14 @@
 
 enum {
     WINDOW_WORDS = 32, /* most 8-byte words that an invocation loads: the shader has room for as many */
-    TILE_BYTES = 128,  /* most that it stores */
-    LONG_ITEM = 129,   /* from here on items are not moved by patterns, but as rows of their own */
-    SHORT_ROW = 32,    /* a row that is shorter is not worth one */
-    ROW_BYTES = 128,   /* a row that is shorter is better made an inner axis of a longer one */
+    WINDOW_BYTES = 8 * WINDOW_WORDS,
+    TILE_BYTES = 128, /* most that it stores */
+    LONG_ITEM = 129,  /* from here on items are not moved by patterns, but as rows of their own */
+    SHORT_ROW = 32,   /* a row that is shorter is not worth one */
+    ROW_BYTES = 128,  /* a row that is shorter is better made an inner axis of a longer one */
     INNERS = 3,
     STREAMS = 8,
-    NEAR = 64,         /* source strides up to here share a window */
+    NEAR = 64, /* source strides up to here share a window */
 };
 
 static int64_t magnitude(int64_t value)
@@ -22,12 +23,12 @@ static int64_t magnitude(int64_t value)
 /* How a plan's axes divide into rows. */
 typedef struct row_plan {
     const dml_plan *plan;
-    int word;     /* bytes of the words that are stored */
-    int row;      /* axis along which a row runs, or -1: a row is one item */
+    int word;          /* bytes of the words that are stored */
+    int row;           /* axis along which a row runs, or -1: a row is one item */
     int inner[INNERS]; /* axes inside a row element, the fastest first */
     int inners;
-    int stream; /* 0, or 1 + index into inner of the axis whose indices have streams of their own */
-    int out;    /* axis whose indices share a window, or -1 */
+    int stream;      /* 0, or 1 + index into inner of the axis whose indices have streams of their own */
+    int out;         /* axis whose indices share a window, or -1 */
     int64_t element; /* bytes of a row element */
     int64_t reach;   /* source bytes between the first and the last of a row element, but for the stream's */
 } row_plan;
@@ -50,7 +51,7 @@ static int64_t window_words(const row_plan *rows, int64_t elements, int64_t step
 
 static bool fits(const row_plan *rows, int64_t elements, int64_t step)
 {
-    return elements * rows->element <= TILE_BYTES && magnitude(step) <= 8 * WINDOW_WORDS &&
+    return elements * rows->element <= TILE_BYTES && magnitude(step) <= WINDOW_BYTES &&
            (window_words(rows, elements, step) + 1) * streams(rows) <= WINDOW_WORDS;
 }
 
@@ -65,7 +66,7 @@ static bool make_inner(row_plan *rows, int k)
 {
     const dml_axis *axis = &rows->plan->axes[k];
     int64_t reach = (axis->extent - 1) * magnitude(axis->src_stride);
-    bool near = magnitude(axis->src_stride) <= NEAR && reach <= 8 * WINDOW_WORDS;
+    bool near = magnitude(axis->src_stride) <= NEAR && reach <= WINDOW_BYTES;
     if (rows->inners == INNERS || rows->plan->reversed == k || axis->length_stride != 0 ||
         rows->element * axis->extent > TILE_BYTES || (!near && (rows->stream || axis->extent > STREAMS)))
         return false;
@@ -108,8 +109,7 @@ static void find_out(row_plan *rows, int64_t elements, int64_t step)
     for (int k = 0; k < rows->row; k++) {
         const dml_axis *axis = &plan->axes[k];
         if (k == plan->reversed || axis->length_stride != 0 || axis->dst_stride % rows->word != 0 ||
-            magnitude(axis->src_stride) >= magnitude(step) ||
-            axis->extent * elements * rows->element > TILE_BYTES)
+            magnitude(axis->src_stride) >= magnitude(step) || axis->extent * elements * rows->element > TILE_BYTES)
             continue;
         int64_t reach = rows->reach;
         rows->reach += (axis->extent - 1) * magnitude(axis->src_stride);
@@ -258,8 +258,8 @@ static int32_t window_align(const row_plan *rows, const int32_t *c, int64_t step
 }
 
 /* Rows of words of this size; false where there are none, or larger words would only leave more to be moved byte by byte. */
-static bool find_rows(const dml_plan *plan, const dml_traits *traits, int word, dml_dispatch *dispatch,
-                      row_plan *rows, int64_t *extent)
+static bool find_rows(const dml_plan *plan, const dml_traits *traits, int word, dml_dispatch *dispatch, row_plan *rows,
+                      int64_t *extent)
 {
     int32_t *c = dispatch->constants;
     uint32_t src = dispatch->table[DML_TABLE_SRC], dst = dispatch->table[DML_TABLE_DST];
@@ -286,7 +286,8 @@ static bool find_rows(const dml_plan *plan, const dml_traits *traits, int word, 
     if (word == 32 && edges && c[DML_EDGE] == 1)
         return false;
 
-    c[DML_REVERSED] = plan->reversed < 0 ? 0 : plan->reversed == rows->row ? 2 : 1;
+    if (plan->reversed >= 0)
+        c[DML_REVERSED] = plan->reversed == rows->row ? 2 : 1;
     set_pattern(rows, elements, step, c);
     c[DML_ALIGN] = window_align(rows, c, step, head, src);
     if (!edges)

@@ -3,7 +3,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-dml_code dml_fail(dml_status *status, dml_code code, const char *format, ...)
+void dml_report(dml_status *status, dml_code code, const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
@@ -12,7 +12,6 @@ dml_code dml_fail(dml_status *status, dml_code code, const char *format, ...)
     status->code = code;
     status->result = 0;
     status->in_use = 0;
-    return code;
 }
 
 dml_code dml_fail_axis(dml_status *status, const char *name, long long axis, int rank)

@@ -18,7 +18,7 @@ typedef enum dml_code {
     DML_AXIS_ERROR, /* `axis` and `rank` say which */
     DML_NO_MEMORY,
     DML_NO_DEVICE,
-    DML_EXITING, /* the interpreter is: there is no device any more */
+    DML_EXITING,      /* the interpreter is: there is no device any more */
     DML_VULKAN_ERROR, /* `result` is the VkResult, here and in the two below */
     DML_OUT_OF_DEVICE_MEMORY,
     DML_DEVICE_LOST,
@@ -34,8 +34,14 @@ typedef struct dml_status {
     char message[512];
 } dml_status;
 
-/* Fills in `status` and returns `code`, so that a failing function ends in `return dml_fail(...)`. */
-dml_code dml_fail(dml_status *status, dml_code code, const char *format, ...) DML_PRINTF(3, 4);
+/* Fills in `status` and gives `code`, so that a failing function ends in `return dml_fail(...)`. A macro, for analysers to see that
+ * what it gives is not DML_OK. */
+#define dml_fail(status, code, ...) (dml_report(status, code, __VA_ARGS__), dml_given(code))
+void dml_report(dml_status *status, dml_code code, const char *format, ...) DML_PRINTF(3, 4);
+static inline dml_code dml_given(dml_code code)
+{
+    return code;
+}
 
 /* `axis` is out of range for a tensor of `rank` axes; `name` is the argument's. */
 dml_code dml_fail_axis(dml_status *status, const char *name, long long axis, int rank);

@@ -38,8 +38,8 @@ static PyObject *tuple_from(PyObject *object, const char *name, const char *want
                      PyArray_NDIM((PyArrayObject *)object));
         return NULL;
     }
-    bool refused = PyUnicode_Check(object) || PyBytes_Check(object) || PyByteArray_Check(object) ||
-                   PyDict_Check(object) || PyAnySet_Check(object);
+    bool refused = PyUnicode_Check(object) || PyBytes_Check(object) || PyByteArray_Check(object) || PyDict_Check(object) ||
+                   PyAnySet_Check(object);
     PyObject *iterator = refused ? NULL : PyObject_GetIter(object);
     if (!iterator) {
         if (refused || PyErr_ExceptionMatches(PyExc_TypeError))
@@ -72,7 +72,7 @@ static int ints_from(PyObject *object, const char *name, const char *wanted, dml
     Py_ssize_t count = PyTuple_Size(tuple);
     int failed = 0;
     for (Py_ssize_t k = 0; k < count && !failed; k++) {
-        int64_t value;
+        int64_t value = 0;
         failed = entry_from(PyTuple_GetItem(tuple, k), name, k, &value);
         if (!failed && k < DML_MAX_RANK)
             ints->value[k] = value;

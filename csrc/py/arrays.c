@@ -227,8 +227,8 @@ static void byte_range(PyObject *array, const dml_place *place, int64_t *begin, 
 bool dml_arrays_meet(PyObject *a, PyObject *b)
 {
     dml_place a_place = dml_array_place(a), b_place = dml_array_place(b);
-    bool seen = !a_place.storage || !b_place.storage ||
-                (dml_storage_data(a_place.storage) && dml_storage_data(b_place.storage));
+    bool seen =
+        !a_place.storage || !b_place.storage || (dml_storage_data(a_place.storage) && dml_storage_data(b_place.storage));
     if (a_place.storage != b_place.storage && !seen)
         return false;
     int64_t a_begin, a_end, b_begin, b_end;

@@ -64,6 +64,7 @@ static bool measure(size_t bytes, block *wanted)
     size_t step = (size_t)1 << log2_of(bytes) >> STEPS_LOG2;
     wanted->capacity = round_up(bytes, step > cache.page ? step : cache.page);
     int log2 = log2_of(wanted->capacity);
+    /* A page or more: NOLINTNEXTLINE(clang-analyzer-core.BitwiseShift) */
     wanted->size_class = log2 << STEPS_LOG2 | (int)(wanted->capacity >> (log2 - STEPS_LOG2) & (STEPS - 1));
     if (wanted->capacity > cache.bound) {
         wanted->capacity = round_up(bytes, cache.page); /* only what will be used again is rounded further */

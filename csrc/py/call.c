@@ -136,11 +136,13 @@ PyObject *dml_call_run(dml_call *call)
     }
     if (call->plan.item > 0 && dml_plan_count(&call->plan) > 0) {
         dml_code code;
-        Py_BEGIN_ALLOW_THREADS code =
-            dml_run_plan(&call->device, &call->plan, src, dst, call->device_lengths, &call->status);
+        Py_BEGIN_ALLOW_THREADS;
+        code = dml_run_plan(&call->device, &call->plan, src, dst, call->device_lengths, &call->status);
         if (!code && detour)
             code = dml_run_plan(dst.storage ? &call->device : &dml_host, &copy, dst, out, NULL, &call->status);
-        Py_END_ALLOW_THREADS if (code) return dml_call_fail(call);
+        Py_END_ALLOW_THREADS;
+        if (code)
+            return dml_call_fail(call);
     }
     PyObject *result = call->out ? call->out : call->into;
     Py_INCREF(result);

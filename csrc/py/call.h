@@ -18,9 +18,9 @@
 
 typedef struct dml_call {
     const dml_state *state;
-    PyObject *input; /* owned; NumPy's or on a device, and then so are these: */
-    PyObject *out;   /* borrowed from the caller's arguments; NULL: a new result */
-    PyObject *into;  /* owned; what the plan writes: `out`, a new array, or one whose copy goes to `out` */
+    PyObject *input;             /* owned; NumPy's or on a device, and then so are these: */
+    PyObject *out;               /* borrowed from the caller's arguments; NULL: a new result */
+    PyObject *into;              /* owned; what the plan writes: `out`, a new array, or one whose copy goes to `out` */
     int64_t *lengths;            /* owned, by PyMem; NULL but for reverse_subsequences */
     dml_storage *device_lengths; /* owned; the same on the device */
     dml_choice device;

@@ -42,8 +42,10 @@ static int vulkan_count(dml_status *status)
     int count;
     status->code = DML_OK;
     status->message[0] = '\0';
-    Py_BEGIN_ALLOW_THREADS count = dml_vk_device_count(status);
-    Py_END_ALLOW_THREADS return count;
+    Py_BEGIN_ALLOW_THREADS;
+    count = dml_vk_device_count(status);
+    Py_END_ALLOW_THREADS;
+    return count;
 }
 
 /* The host stands behind the usable Vulkan devices; its place is their number. */
@@ -81,8 +83,8 @@ static PyObject *device_new(const dml_state *state, int place, int host)
         field[1] = text(info->name);
         field[2] = text(info->type);
         field[3] = text(info->driver);
-        field[4] = PyUnicode_FromFormat("%u.%u.%u", (unsigned)info->api_major, (unsigned)info->api_minor,
-                                        (unsigned)info->api_patch);
+        field[4] =
+            PyUnicode_FromFormat("%u.%u.%u", (unsigned)info->api_major, (unsigned)info->api_minor, (unsigned)info->api_patch);
         field[5] = PyLong_FromUnsignedLongLong(info->memory);
         field[6] = PyBool_FromLong(info->usable);
         field[7] = text(info->reason);
@@ -180,8 +182,7 @@ static bool contains(const char *string, const char *part)
 }
 
 /* `wanted` is `name` as the caller wrote it. The host goes by its whole name only: part of one never means it. */
-static int choose_name(const dml_state *state, const char *asker, PyObject *wanted, const char *name,
-                       dml_choice *choice)
+static int choose_name(const dml_state *state, const char *asker, PyObject *wanted, const char *name, dml_choice *choice)
 {
     if (*name && strspn(name, "0123456789") == strlen(name)) {
         errno = 0;

@@ -96,15 +96,17 @@ static dml_storage *storage_on(const dml_state *state, const dml_choice *device,
     dml_storage *storage = NULL;
     dml_status status;
     dml_code code;
-    Py_BEGIN_ALLOW_THREADS code = dml_vk_context(device->index, &context, &status);
+    Py_BEGIN_ALLOW_THREADS;
+    code = dml_vk_context(device->index, &context, &status);
     if (!code)
         code = dml_storage_create(context, bytes, &storage, &status);
-    Py_END_ALLOW_THREADS if (code) dml_raise(state, &status);
+    Py_END_ALLOW_THREADS;
+    if (code)
+        dml_raise(state, &status);
     return code ? NULL : storage;
 }
 
-PyObject *dml_device_array_new(const dml_state *state, const dml_choice *device, PyArray_Descr *dtype,
-                               const dml_tensor *shape)
+PyObject *dml_device_array_new(const dml_state *state, const dml_choice *device, PyArray_Descr *dtype, const dml_tensor *shape)
 {
     dml_tensor tensor = *shape;
     dml_tensor_pack(&tensor);
@@ -257,8 +259,11 @@ int dml_device_array_wait(const dml_state *state, dml_device_array *array)
 {
     dml_status status;
     dml_code code;
-    Py_BEGIN_ALLOW_THREADS code = dml_storage_wait(array->storage, &status);
-    Py_END_ALLOW_THREADS if (code) dml_raise(state, &status);
+    Py_BEGIN_ALLOW_THREADS;
+    code = dml_storage_wait(array->storage, &status);
+    Py_END_ALLOW_THREADS;
+    if (code)
+        dml_raise(state, &status);
     return code ? -1 : 0;
 }
 
@@ -294,7 +299,8 @@ static PyObject *method_array(PyObject *self, PyObject *args, PyObject *kwargs)
     int wanted = copy == Py_None ? 1 : PyObject_IsTrue(copy);
     PyObject *array = NULL;
     if (wanted == 0)
-        PyErr_SetString(PyExc_ValueError, "a dmlops.DeviceArray becomes a NumPy array by copying only; copy=False was asked for");
+        PyErr_SetString(PyExc_ValueError,
+                        "a dmlops.DeviceArray becomes a NumPy array by copying only; copy=False was asked for");
     else if (wanted > 0)
         array = dml_device_array_numpy(state_of(self), cast(self), Py_None);
     if (array && dtype) {
@@ -319,8 +325,7 @@ static int array_assign(PyObject *self, PyObject *key, PyObject *value)
 }
 
 static PyMethodDef methods[] = {
-    {"wait", method_wait, METH_NOARGS,
-     "wait()\n--\n\nWait until all that is queued on the array's memory is done."},
+    {"wait", method_wait, METH_NOARGS, "wait()\n--\n\nWait until all that is queued on the array's memory is done."},
     {"copy", method_copy, METH_NOARGS, "copy()\n--\n\nA new C-contiguous array with the same elements, on the same device."},
     {"numpy", (PyCFunction)(void (*)(void))method_numpy, METH_VARARGS | METH_KEYWORDS,
      "numpy(out=None)\n--\n\nThe elements as a NumPy array: a new C-contiguous one, or `out`, once all that is queued on them\n"

@@ -13,9 +13,8 @@
 #include "vk/vk.h"
 
 typedef struct dml_device_array {
-    PyObject_HEAD
-    dml_storage *storage; /* owned */
-    PyArray_Descr *dtype; /* owned */
+    PyObject_HEAD dml_storage *storage; /* owned */
+    PyArray_Descr *dtype;               /* owned */
     dml_choice device;
     int64_t offset; /* bytes in the storage */
     dml_tensor tensor;
@@ -32,8 +31,7 @@ dml_place dml_device_array_place(PyObject *array);
 PyArray_Descr *dml_device_array_dtype(PyObject *array);
 
 /* A new C-contiguous array of `shape`, whose bytes are undefined. A new reference, or NULL with an exception set. */
-PyObject *dml_device_array_new(const dml_state *state, const dml_choice *device, PyArray_Descr *dtype,
-                               const dml_tensor *shape);
+PyObject *dml_device_array_new(const dml_state *state, const dml_choice *device, PyArray_Descr *dtype, const dml_tensor *shape);
 
 /* A new view of what `of` is a view of. A new reference, or NULL with an exception set. */
 PyObject *dml_device_array_view(dml_device_array *of, int64_t offset, const dml_tensor *tensor);

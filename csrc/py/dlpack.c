@@ -59,9 +59,9 @@ static const struct {
     uint8_t code;
     uint8_t bits;
 } other_types[] = {
-    {"bfloat16", DL_BFLOAT, 16},     {"float8_e3m4", 7, 8},       {"float8_e4m3", 8, 8},
-    {"float8_e4m3b11fnuz", 9, 8},    {"float8_e4m3fn", 10, 8},    {"float8_e4m3fnuz", 11, 8},
-    {"float8_e5m2", 12, 8},          {"float8_e5m2fnuz", 13, 8},  {"float8_e8m0fnu", 14, 8},
+    {"bfloat16", DL_BFLOAT, 16},  {"float8_e3m4", 7, 8},      {"float8_e4m3", 8, 8},
+    {"float8_e4m3b11fnuz", 9, 8}, {"float8_e4m3fn", 10, 8},   {"float8_e4m3fnuz", 11, 8},
+    {"float8_e5m2", 12, 8},       {"float8_e5m2fnuz", 13, 8}, {"float8_e8m0fnu", 14, 8},
 };
 enum { OTHER_TYPES = sizeof other_types / sizeof other_types[0] };
 
@@ -147,8 +147,7 @@ static PyObject *new_capsule(dml_storage *storage, void *data, uint64_t offset, 
     }
     dl_tensor filled = {data, device, tensor->rank, type, export->shape, export->strides, offset};
     if (versioned)
-        export->as.versioned =
-            (dl_versioned){1, 1, export, delete_versioned, copied ? DL_COPIED : 0, filled};
+        export->as.versioned = (dl_versioned){1, 1, export, delete_versioned, copied ? DL_COPIED : 0, filled};
     else
         export->as.managed = (dl_managed){filled, export, delete_managed};
     PyObject *capsule = PyCapsule_New(&export->as, versioned ? new_name : old_name, capsule_destroyed);
@@ -191,8 +190,7 @@ static int read_request(const dml_device_array *array, PyObject *args, PyObject 
     }
     int major = 0, minor = 0;
     dl_device own = own_device(array), asked = own;
-    if (pair_from(version, "max_version", &major, &minor) < 0 ||
-        pair_from(device, "dl_device", &asked.type, &asked.index) < 0)
+    if (pair_from(version, "max_version", &major, &minor) < 0 || pair_from(device, "dl_device", &asked.type, &asked.index) < 0)
         return -1;
     wanted->versioned = major >= 1;
     wanted->cpu = asked.type == DL_CPU;
@@ -201,8 +199,8 @@ static int read_request(const dml_device_array *array, PyObject *args, PyObject 
         return -1;
     if ((asked.type == own.type && asked.index == own.index) || (wanted->cpu && asked.index == 0))
         return 0;
-    PyErr_Format(PyExc_BufferError, "dl_device must be (%d, %d), where the array is, or (1, 0), the CPU; not (%d, %d)", own.type,
-                 own.index, asked.type, asked.index);
+    PyErr_Format(PyExc_BufferError, "dl_device must be (%d, %d), where the array is, or (1, 0), the CPU; not (%d, %d)",
+                 own.type, own.index, asked.type, asked.index);
     return -1;
 }
 
@@ -273,7 +271,8 @@ static PyArray_Descr *dtype_of_type(dl_type type)
         uint8_t code;
         char kind;
         uint8_t most, least; /* bits */
-    } numbers[] = {{DL_INT, 'i', 64, 8}, {DL_UINT, 'u', 64, 8}, {DL_FLOAT, 'f', 64, 16}, {DL_COMPLEX, 'c', 128, 64}, {DL_BOOL, 'b', 8, 8}};
+    } numbers[] = {
+        {DL_INT, 'i', 64, 8}, {DL_UINT, 'u', 64, 8}, {DL_FLOAT, 'f', 64, 16}, {DL_COMPLEX, 'c', 128, 64}, {DL_BOOL, 'b', 8, 8}};
     for (size_t i = 0; type.lanes == 1 && i < sizeof numbers / sizeof numbers[0]; i++) {
         bool power = (type.bits & (type.bits - 1)) == 0;
         if (type.code != numbers[i].code || !power || type.bits > numbers[i].most || type.bits < numbers[i].least)
@@ -290,8 +289,8 @@ static PyArray_Descr *dtype_of_type(dl_type type)
     for (int i = 0; type.lanes == 1 && i < OTHER_TYPES; i++)
         if (type.code == other_types[i].code && type.bits == other_types[i].bits)
             return dtype_of_name(other_types[i].name);
-    PyErr_Format(PyExc_BufferError, "NumPy has no dtype for DLPack's type code %d of %d bits and %d lanes", type.code, type.bits,
-                 type.lanes);
+    PyErr_Format(PyExc_BufferError, "NumPy has no dtype for DLPack's type code %d of %d bits and %d lanes", type.code,
+                 type.bits, type.lanes);
     return NULL;
 }
 
@@ -299,7 +298,8 @@ static PyArray_Descr *dtype_of_type(dl_type type)
 static PyObject *array_of(dml_state *state, PyObject *capsule, const dl_tensor *from, const dml_choice *device)
 {
     if (from->device.type != DL_CPU)
-        return PyErr_Format(PyExc_BufferError, "only tensors in the CPU's memory can be read, not those of DLPack's device type %d",
+        return PyErr_Format(PyExc_BufferError,
+                            "only tensors in the CPU's memory can be read, not those of DLPack's device type %d",
                             (int)from->device.type);
     if (from->ndim < 0 || from->ndim > DML_MAX_RANK)
         return PyErr_Format(PyExc_BufferError, "a tensor must have at most %d axes, not %d", DML_MAX_RANK, (int)from->ndim);
@@ -327,7 +327,8 @@ PyObject *dml_dlpack_import(dml_state *state, PyObject *capsule, PyObject *devic
     if (PyCapsule_IsValid(capsule, new_name)) {
         dl_versioned *versioned = PyCapsule_GetPointer(capsule, new_name);
         if (versioned->major != 1)
-            return PyErr_Format(PyExc_BufferError, "this is a tensor of DLPack %u, not of DLPack 1", (unsigned)versioned->major);
+            return PyErr_Format(PyExc_BufferError, "this is a tensor of DLPack %u, not of DLPack 1",
+                                (unsigned)versioned->major);
         PyObject *array = array_of(state, capsule, &versioned->tensor, &device);
         if (array && PyCapsule_SetName(capsule, new_used) == 0 && versioned->deleter)
             versioned->deleter(versioned);

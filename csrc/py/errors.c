@@ -29,12 +29,10 @@ int dml_errors_init(dml_state *state, PyObject *module)
     state->out_of_device_memory_error =
         new_error(module, "dmlops.OutOfDeviceMemoryError", "The device has too little free memory.", bases, NULL);
     Py_DECREF(bases);
-    state->device_lost_error =
-        new_error(module, "dmlops.DeviceLostError", "The device stopped working, or the driver reset it.",
-                  state->vulkan_error, NULL);
-    state->no_device_error =
-        new_error(module, "dmlops.NoDeviceError", "No usable Vulkan device; the text says what to install.",
-                  state->vulkan_error, NULL);
+    state->device_lost_error = new_error(module, "dmlops.DeviceLostError",
+                                         "The device stopped working, or the driver reset it.", state->vulkan_error, NULL);
+    state->no_device_error = new_error(module, "dmlops.NoDeviceError",
+                                       "No usable Vulkan device; the text says what to install.", state->vulkan_error, NULL);
     return state->out_of_device_memory_error && state->device_lost_error && state->no_device_error ? 0 : -1;
 }
 
@@ -81,8 +79,9 @@ static void await_the_end(void)
 {
     if (PyThread_get_thread_ident() == exiting_thread)
         return;
-    Py_BEGIN_ALLOW_THREADS dml_vk_sleep(10000);
-    Py_END_ALLOW_THREADS
+    Py_BEGIN_ALLOW_THREADS;
+    dml_vk_sleep(10000);
+    Py_END_ALLOW_THREADS;
 }
 
 PyObject *dml_raise(const dml_state *state, const dml_status *status)

@@ -29,8 +29,7 @@ static int length_from(PyObject *object, int64_t *value)
 /* Steals `objects`, an array of Python objects, and gives their values as int64. */
 static PyArrayObject *lengths_from_objects(PyArrayObject *objects)
 {
-    PyArrayObject *dense =
-        (PyArrayObject *)PyArray_NewCopy(objects, NPY_CORDER); /* an __index__ may change the first */
+    PyArrayObject *dense = (PyArrayObject *)PyArray_NewCopy(objects, NPY_CORDER); /* an __index__ may change the first */
     Py_DECREF((PyObject *)objects);
     if (!dense)
         return NULL;
@@ -129,8 +128,8 @@ static void clamp_unsigned(const uint64_t *from, int64_t *to, npy_intp count, in
 static int64_t *lengths_clamp(PyArrayObject *lengths, int64_t extent)
 {
     bool wide = PyArray_ISUNSIGNED(lengths) && PyArray_ITEMSIZE(lengths) == 8;
-    PyArrayObject *dense = (PyArrayObject *)PyArray_FromArray(
-        lengths, PyArray_DescrFromType(wide ? NPY_UINT64 : NPY_INT64), NPY_ARRAY_CARRAY_RO);
+    PyArrayObject *dense =
+        (PyArrayObject *)PyArray_FromArray(lengths, PyArray_DescrFromType(wide ? NPY_UINT64 : NPY_INT64), NPY_ARRAY_CARRAY_RO);
     if (!dense)
         return NULL;
     npy_intp count = PyArray_SIZE(dense), negative = -1;
@@ -196,10 +195,9 @@ static dml_code widen_on_device(dml_call *call, const dml_device_array *lengths,
     bool is_signed = PyTypeNum_ISSIGNED(lengths->dtype->type_num);
     plan_widen(&lengths->tensor, lengths->dtype->byteorder == NPY_OPPBYTE, &plan);
     if (dml_storage_context(lengths->storage, &context, &call->status) ||
-        dml_storage_create(context, (uint64_t)count * 8, &call->device_lengths, &call->status) ||
-        count == 0 ||
-        dml_vk_run(context, &plan, dml_device_array_place((PyObject *)lengths),
-                   (dml_place){.storage = call->device_lengths}, NULL, &call->status))
+        dml_storage_create(context, (uint64_t)count * 8, &call->device_lengths, &call->status) || count == 0 ||
+        dml_vk_run(context, &plan, dml_device_array_place((PyObject *)lengths), (dml_place){.storage = call->device_lengths},
+                   NULL, &call->status))
         return call->status.code;
     return dml_vk_clamp_lengths(context, call->device_lengths, count, (int)lengths->tensor.item, is_signed, extent,
                                 &call->status);
@@ -249,6 +247,8 @@ int dml_lengths_give(dml_call *call, PyObject *object, int64_t extent)
         return call->lengths ? 0 : -1;
     }
     dml_code code;
-    Py_BEGIN_ALLOW_THREADS code = widen_on_device(call, lengths, count, extent);
-    Py_END_ALLOW_THREADS return code ? -1 : 0;
+    Py_BEGIN_ALLOW_THREADS;
+    code = widen_on_device(call, lengths, count, extent);
+    Py_END_ALLOW_THREADS;
+    return code ? -1 : 0;
 }

@@ -77,9 +77,9 @@ int dml_memory_ready(void)
     if (text && *text && !size_from(text, &bound)) {
         PyObject *wrong = PyUnicode_DecodeFSDefault(text);
         if (wrong)
-            PyErr_Format(
-                PyExc_ValueError,
-                "DMLOPS_CACHE must be a number of bytes, like 1000000, 256M or 1GiB, or 0 for no cache, not %R", wrong);
+            PyErr_Format(PyExc_ValueError,
+                         "DMLOPS_CACHE must be a number of bytes, like 1000000, 256M or 1GiB, or 0 for no cache, not %R",
+                         wrong);
         Py_XDECREF(wrong);
         return -1;
     }
@@ -216,10 +216,13 @@ static int count_bytes(const dml_state *state, const dml_choice *choice, dml_mem
     dml_context *context;
     dml_status status;
     dml_code code;
-    Py_BEGIN_ALLOW_THREADS code = dml_vk_context(choice->index, &context, &status);
+    Py_BEGIN_ALLOW_THREADS;
+    code = dml_vk_context(choice->index, &context, &status);
     if (!code)
         dml_vk_memory(context, bytes);
-    Py_END_ALLOW_THREADS if (code) dml_raise(state, &status);
+    Py_END_ALLOW_THREADS;
+    if (code)
+        dml_raise(state, &status);
     return code ? -1 : 0;
 }
 
@@ -251,8 +254,11 @@ PyObject *dml_memory_empty(void)
     if (dml_memory_ready() < 0)
         return NULL;
     dml_status status = {.code = DML_OK};
-    Py_BEGIN_ALLOW_THREADS dml_cache_clear();
+    Py_BEGIN_ALLOW_THREADS;
+    dml_cache_clear();
     dml_vk_empty_pools(&status);
-    Py_END_ALLOW_THREADS if (status.code == DML_INTERRUPTED) return NULL; /* a lost device keeps nothing */
+    Py_END_ALLOW_THREADS;
+    if (status.code == DML_INTERRUPTED)
+        return NULL; /* a lost device keeps nothing */
     Py_RETURN_NONE;
 }

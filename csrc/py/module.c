@@ -17,8 +17,10 @@ static PyObject *shutdown_vulkan(PyObject *Py_UNUSED(module), PyObject *Py_UNUSE
 {
     dml_errors_exit();
     /* Waits for calls in flight on other threads, and those need the GIL to return. */
-    Py_BEGIN_ALLOW_THREADS dml_vk_shutdown();
-    Py_END_ALLOW_THREADS Py_RETURN_NONE;
+    Py_BEGIN_ALLOW_THREADS;
+    dml_vk_shutdown();
+    Py_END_ALLOW_THREADS;
+    Py_RETURN_NONE;
 }
 
 static PyObject *devices(PyObject *module, PyObject *Py_UNUSED(none))
@@ -71,9 +73,14 @@ static PyObject *synchronize(PyObject *module, PyObject *device)
     dml_context *context;
     if (device != Py_None && dml_device_choose(state, device, &choice) < 0)
         return NULL;
-    Py_BEGIN_ALLOW_THREADS if (choice.index < 0 && !choice.host) dml_vk_wait_all(&status);
-    else if (!choice.host && !dml_vk_context(choice.index, &context, &status)) dml_vk_wait(context, &status);
-    Py_END_ALLOW_THREADS if (status.code) return dml_raise(state, &status);
+    Py_BEGIN_ALLOW_THREADS;
+    if (choice.index < 0 && !choice.host)
+        dml_vk_wait_all(&status);
+    else if (!choice.host && !dml_vk_context(choice.index, &context, &status))
+        dml_vk_wait(context, &status);
+    Py_END_ALLOW_THREADS;
+    if (status.code)
+        return dml_raise(state, &status);
     Py_RETURN_NONE;
 }
 
@@ -83,7 +90,7 @@ static PyObject *empty_cache(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(no
 }
 
 /* For tests: take something away from all devices (-1: give it back); see dml_vk_override. */
-static PyObject *override(PyObject *Py_UNUSED(module), PyObject *args)
+static PyObject * override(PyObject *Py_UNUSED(module), PyObject *args)
 {
     const char *name;
     long long value;
@@ -134,8 +141,7 @@ static PyObject *counts(PyObject *module, PyObject *device)
     if (context_of(module, device, &context) < 0)
         return NULL;
     dml_vk_counts(context, count);
-    return Py_BuildValue("KKK", (unsigned long long)count[0], (unsigned long long)count[1],
-                         (unsigned long long)count[2]);
+    return Py_BuildValue("KKK", (unsigned long long)count[0], (unsigned long long)count[1], (unsigned long long)count[2]);
 }
 
 /* For the benchmark: submits one work group that does nothing, and waits for it. */
@@ -146,8 +152,11 @@ static PyObject *empty_dispatch(PyObject *module, PyObject *device)
     dml_code code;
     if (context_of(module, device, &context) < 0)
         return NULL;
-    Py_BEGIN_ALLOW_THREADS code = dml_vk_run_nothing(context, &status);
-    Py_END_ALLOW_THREADS if (code) return dml_raise(dml_state_of(module), &status);
+    Py_BEGIN_ALLOW_THREADS;
+    code = dml_vk_run_nothing(context, &status);
+    Py_END_ALLOW_THREADS;
+    if (code)
+        return dml_raise(dml_state_of(module), &status);
     Py_RETURN_NONE;
 }
 
@@ -189,8 +198,8 @@ static int module_exec(PyObject *module)
     state->axis_error = import_attribute("numpy.exceptions", "AxisError");
     if (!state->axis_error)
         return -1;
-    if (dml_errors_init(state, module) < 0 || dml_device_init(state, module) < 0 ||
-        dml_memory_init(state, module) < 0 || dml_device_array_init(state, module) < 0)
+    if (dml_errors_init(state, module) < 0 || dml_device_init(state, module) < 0 || dml_memory_init(state, module) < 0 ||
+        dml_device_array_init(state, module) < 0)
         return -1;
     dml_vk_open(interrupted);
     return register_shutdown(module);

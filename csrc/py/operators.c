@@ -77,7 +77,7 @@ static dml_code reverse_shape(dml_call *call, PyObject *lengths, int64_t axis, c
 PyObject *dml_py_reverse_subsequences(PyObject *module, PyObject *const *args, Py_ssize_t count)
 {
     dml_call call;
-    int64_t axis, batch_axis;
+    int64_t axis = 0, batch_axis = 0;
     dml_tensor tensor;
     PyObject *lengths = NULL;
     if (dml_call_begin(&call, module, count, 6) < 0 || dml_call_take(&call, args[0], args[4], args[5]) < 0 ||
@@ -86,9 +86,9 @@ PyObject *dml_py_reverse_subsequences(PyObject *module, PyObject *const *args, P
         Py_XDECREF(lengths);
         return dml_call_fail(&call);
     }
-    dml_reverse_args reverse;
+    dml_reverse_args reverse = {.axis = 0};
     dml_call_describe(&call);
-    int failed = reverse_shape(&call, lengths, axis, args[3] != Py_None ? &batch_axis : NULL, &reverse, &tensor);
+    bool failed = reverse_shape(&call, lengths, axis, args[3] != Py_None ? &batch_axis : NULL, &reverse, &tensor);
     bool host = PyArray_Check(lengths); /* then a wrong length is a wrong argument; else they are work for the device */
     int64_t extent = failed ? 0 : call.source.shape[reverse.axis];
     failed = failed || (host && dml_lengths_give(&call, lengths, extent) < 0) || dml_call_open(&call) < 0 ||

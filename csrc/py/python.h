@@ -3,19 +3,13 @@
 #ifndef DML_PY_PYTHON_H
 #define DML_PY_PYTHON_H
 
-#ifndef Py_LIMITED_API
 #define Py_LIMITED_API 0x030B0000
-#endif
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
 #include <stdio.h> /* NumPy names FILE, and the limited API does not bring it */
 
-#ifndef NPY_NO_DEPRECATED_API
 #define NPY_NO_DEPRECATED_API NPY_1_25_API_VERSION
-#endif
-#ifndef NPY_TARGET_VERSION
 #define NPY_TARGET_VERSION NPY_1_25_API_VERSION
-#endif
 #define PY_ARRAY_UNIQUE_SYMBOL dml_numpy_api
 #ifndef DML_IMPORTS_NUMPY
 #define NO_IMPORT_ARRAY

@@ -23,8 +23,11 @@ int dml_move(const dml_state *state, const dml_choice *device, const dml_end *fr
     dml_copy_plan(&from->tensor, &to->tensor, &plan);
     if (plan.item == 0 || dml_plan_count(&plan) == 0)
         return 0;
-    Py_BEGIN_ALLOW_THREADS code = dml_run_plan(device, &plan, from->place, to->place, NULL, &status);
-    Py_END_ALLOW_THREADS if (!code) return 0;
+    Py_BEGIN_ALLOW_THREADS;
+    code = dml_run_plan(device, &plan, from->place, to->place, NULL, &status);
+    Py_END_ALLOW_THREADS;
+    if (!code)
+        return 0;
     if (status.in_use) {
         Py_INCREF(from->owner);
         Py_INCREF(to->owner);
@@ -105,11 +108,12 @@ static int copy_from(PyObject *copy)
     return wanted < 0 ? -2 : wanted;
 }
 
-static PyObject *asarray_on_device(dml_state *state, dml_device_array *array, PyArray_Descr *dtype,
-                                   const dml_choice *device, int copy)
+static PyObject *asarray_on_device(dml_state *state, dml_device_array *array, PyArray_Descr *dtype, const dml_choice *device,
+                                   int copy)
 {
     if (dtype && !PyArray_EquivTypes(dtype, array->dtype))
-        return PyErr_Format(PyExc_TypeError, "dtype must be that of the device array, %S, not %S: its elements are not converted",
+        return PyErr_Format(PyExc_TypeError,
+                            "dtype must be that of the device array, %S, not %S: its elements are not converted",
                             (PyObject *)array->dtype, (PyObject *)dtype);
     bool same = !device || dml_same_device(device, &array->device);
     if (!same && copy == 0)
@@ -123,18 +127,17 @@ static PyObject *asarray_on_device(dml_state *state, dml_device_array *array, Py
 static PyObject *asarray_on_host(dml_state *state, PyObject *object, PyArray_Descr *dtype, const dml_choice *device)
 {
     Py_XINCREF((PyObject *)dtype); /* taken */
-    PyObject *array =
-        PyArray_FromAny(object, dtype, 0, 0, NPY_ARRAY_ENSUREARRAY | (dtype ? NPY_ARRAY_FORCECAST : 0), NULL);
+    PyObject *array = PyArray_FromAny(object, dtype, 0, 0, NPY_ARRAY_ENSUREARRAY | (dtype ? NPY_ARRAY_FORCECAST : 0), NULL);
     PyObject *result = NULL;
     dml_choice found;
-    if (array && dml_dtype_check(dml_array_dtype(array), "object") == 0 &&
-        (device || dml_device_default(state, &found) == 0))
+    if (array && dml_dtype_check(dml_array_dtype(array), "object") == 0 && (device || dml_device_default(state, &found) == 0))
         result = upload_array(state, device ? device : &found, array);
     Py_XDECREF(array);
     return result;
 }
 
-PyObject *dml_asarray(dml_state *state, PyObject *object, PyObject *dtype_object, PyObject *device_object, PyObject *copy_object)
+PyObject *dml_asarray(dml_state *state, PyObject *object, PyObject *dtype_object, PyObject *device_object,
+                      PyObject *copy_object)
 {
     PyArray_Descr *dtype = NULL;
     dml_choice choice, *device = device_object == Py_None ? NULL : &choice;
@@ -187,8 +190,7 @@ PyObject *dml_empty(dml_state *state, PyObject *shape, PyObject *dtype_object, P
     tensor.item = (int64_t)PyDataType_ELSIZE(dtype);
     if (PyDataType_HASSUBARRAY(dtype))
         PyErr_SetString(PyExc_TypeError, "dtype must not be a subarray; add its shape to shape");
-    else if (dml_dtype_check(dtype, "dtype") == 0 &&
-             dml_device_from(state, device_object, &device) == 0)
+    else if (dml_dtype_check(dtype, "dtype") == 0 && dml_device_from(state, device_object, &device) == 0)
         result = dml_device_array_new(state, &device, dtype, &tensor);
     Py_DECREF((PyObject *)dtype);
     return result;
@@ -226,7 +228,9 @@ static PyObject *array_of_scalar(PyObject *value, PyArray_Descr *dtype)
     PyObject *array = PyArray_FromAny(value, dtype, 0, 0, NPY_ARRAY_ENSUREARRAY | NPY_ARRAY_FORCECAST, NULL);
     bool exact = strchr("iuSU", dtype->kind) != NULL;
     PyObject *back = array && exact ? PyObject_CallMethod(array, "item", NULL) : NULL;
-    int same = back ? PyObject_RichCompareBool(back, value, Py_EQ) : array && !exact ? 1 : -1;
+    int same = array && !exact ? 1 : -1;
+    if (back)
+        same = PyObject_RichCompareBool(back, value, Py_EQ);
     Py_XDECREF(back);
     if (same == 0)
         PyErr_Format(PyLong_Check(value) ? PyExc_OverflowError : PyExc_ValueError, "%R does not fit into dtype %S", value,

@@ -169,7 +169,7 @@ PyObject *dml_view_reshape(PyObject *self, PyObject *args)
 {
     dml_device_array *array = (dml_device_array *)self;
     dml_ints wanted;
-    dml_tensor tensor;
+    dml_tensor tensor = {.rank = 0};
     if (ints_of_arguments(args, "shape", &wanted) < 0 || find_shape(&array->tensor, &wanted, &tensor) < 0)
         return NULL;
     bool empty = false;

@@ -107,10 +107,9 @@ static uint64_t least(uint64_t a, uint64_t b)
 /* Whether a buffer such as ours may be bound to imported host memory at all. */
 static bool imports_buffers(VkPhysicalDevice physical)
 {
-    VkPhysicalDeviceExternalBufferInfo info = {
-        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_EXTERNAL_BUFFER_INFO,
-        .usage = DML_BUFFER_USAGE,
-        .handleType = VK_EXTERNAL_MEMORY_HANDLE_TYPE_HOST_ALLOCATION_BIT_EXT};
+    VkPhysicalDeviceExternalBufferInfo info = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_EXTERNAL_BUFFER_INFO,
+                                               .usage = DML_BUFFER_USAGE,
+                                               .handleType = VK_EXTERNAL_MEMORY_HANDLE_TYPE_HOST_ALLOCATION_BIT_EXT};
     VkExternalBufferProperties external = {.sType = VK_STRUCTURE_TYPE_EXTERNAL_BUFFER_PROPERTIES};
     vkGetPhysicalDeviceExternalBufferProperties(physical, &info, &external);
     return (external.externalMemoryProperties.externalMemoryFeatures & VK_EXTERNAL_MEMORY_FEATURE_IMPORTABLE_BIT) != 0;
@@ -182,9 +181,8 @@ static void find_traits(VkPhysicalDevice physical, const extensions *found, dml_
 static struct {
     const char *name;
     int64_t value;
-} overrides[] = {{"kernel", -1},    {"host_import", -1}, {"window", -1},  {"staging", -1},
-                 {"group_size", -1}, {"parallel", -1},    {"max_groups", -1}, {"mapped", -1}, {"heap", -1},
-                 {"grain", -1}};
+} overrides[] = {{"kernel", -1},   {"host_import", -1}, {"window", -1}, {"staging", -1}, {"group_size", -1},
+                 {"parallel", -1}, {"max_groups", -1},  {"mapped", -1}, {"heap", -1},    {"grain", -1}};
 
 static int64_t *find_override(const char *name)
 {
@@ -205,16 +203,16 @@ void dml_context_override(dml_context *context)
     const dml_device_traits *offered = &context->offered;
     dml_device_traits *traits = &context->traits;
     *traits = *offered;
-    traits->forced = (dml_kernel)override("kernel", offered->forced);
+    traits->forced = (dml_kernel) override("kernel", offered->forced);
     traits->host_import = override("host_import", offered->host_import);
     traits->plan.window = override("window", offered->plan.window);
-    traits->staging = (uint64_t)override("staging", (int64_t)offered->staging);
-    traits->plan.group_size = (uint32_t)override("group_size", offered->plan.group_size);
-    traits->plan.parallel = (uint32_t)override("parallel", offered->plan.parallel);
-    traits->plan.max_groups = (uint32_t)override("max_groups", offered->plan.max_groups);
+    traits->staging = (uint64_t) override("staging", (int64_t)offered->staging);
+    traits->plan.group_size = (uint32_t) override("group_size", offered->plan.group_size);
+    traits->plan.parallel = (uint32_t) override("parallel", offered->plan.parallel);
+    traits->plan.max_groups = (uint32_t) override("max_groups", offered->plan.max_groups);
     traits->mapped = override("mapped", offered->mapped);
-    traits->heap = (uint64_t)override("heap", (int64_t)offered->heap);
-    traits->plan.grain = (uint32_t)override("grain", offered->plan.grain);
+    traits->heap = (uint64_t) override("heap", (int64_t)offered->heap);
+    traits->plan.grain = (uint32_t) override("grain", offered->plan.grain);
 }
 
 bool dml_device_override(const char *name, int64_t value)

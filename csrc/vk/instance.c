@@ -16,7 +16,7 @@ enum { MAX_DEVICES = 64, CLOSE_MS = 10000 };
 
 static struct {
     dml_lock lock;
-    bool shut;     /* no more, the interpreter is exiting */
+    bool shut; /* no more, the interpreter is exiting */
     VkInstance instance;
     dml_status status; /* why there are no devices */
     int count;
@@ -77,7 +77,9 @@ void dml_vk_sleep(int milliseconds)
     nanosleep(&(struct timespec){milliseconds / 1000, milliseconds % 1000 * 1000000L}, NULL);
 }
 #else
-static void watch_forks(void) {}
+static void watch_forks(void)
+{
+}
 
 void dml_vk_sleep(int milliseconds)
 {
@@ -276,8 +278,7 @@ dml_code dml_vk_context(int index, dml_context **context, dml_status *status)
         *status = state.status;
         code = state.count == 0 ? status->code : dml_fail(status, DML_NO_DEVICE, "device %d is there no more", index);
     } else if (!state.devices[index].usable) {
-        code = dml_fail(status, DML_NO_DEVICE, "%s cannot be used: %s", state.devices[index].name,
-                        state.devices[index].reason);
+        code = dml_fail(status, DML_NO_DEVICE, "%s cannot be used: %s", state.devices[index].name, state.devices[index].reason);
     } else {
         /* A lost device's context is abandoned: threads may still be looking at it. */
         if (state.contexts[index] && state.contexts[index]->lost) {

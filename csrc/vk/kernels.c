@@ -9,14 +9,12 @@
 #include "lengths.spv.h"
 #include "rows.spv.h"
 
-const VkDescriptorType dml_binding_types[DML_BINDINGS] = {
-    VK_DESCRIPTOR_TYPE_STORAGE_BUFFER, VK_DESCRIPTOR_TYPE_STORAGE_BUFFER, VK_DESCRIPTOR_TYPE_UNIFORM_BUFFER,
-    VK_DESCRIPTOR_TYPE_STORAGE_BUFFER};
+const VkDescriptorType dml_binding_types[DML_BINDINGS] = {VK_DESCRIPTOR_TYPE_STORAGE_BUFFER, VK_DESCRIPTOR_TYPE_STORAGE_BUFFER,
+                                                          VK_DESCRIPTOR_TYPE_UNIFORM_BUFFER, VK_DESCRIPTOR_TYPE_STORAGE_BUFFER};
 
 static VkResult create_shader(dml_context *context, const uint32_t *code, size_t size, VkShaderModule *shader)
 {
-    VkShaderModuleCreateInfo info = {
-        .sType = VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO, .codeSize = size, .pCode = code};
+    VkShaderModuleCreateInfo info = {.sType = VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO, .codeSize = size, .pCode = code};
     return DML_MADE(context->vk.vkCreateShaderModule(context->device, &info, NULL, shader), shader);
 }
 
@@ -28,18 +26,15 @@ static VkResult create_layouts(dml_context *context)
                                                      .descriptorType = dml_binding_types[i],
                                                      .descriptorCount = 1,
                                                      .stageFlags = VK_SHADER_STAGE_COMPUTE_BIT};
-    VkDescriptorSetLayoutCreateInfo set = {.sType = VK_STRUCTURE_TYPE_DESCRIPTOR_SET_LAYOUT_CREATE_INFO,
-                                           .bindingCount = DML_BINDINGS,
-                                           .pBindings = bindings};
-    VkResult result = DML_MADE(
-        context->vk.vkCreateDescriptorSetLayout(context->device, &set, NULL, &context->set_layout), &context->set_layout);
+    VkDescriptorSetLayoutCreateInfo set = {
+        .sType = VK_STRUCTURE_TYPE_DESCRIPTOR_SET_LAYOUT_CREATE_INFO, .bindingCount = DML_BINDINGS, .pBindings = bindings};
+    VkResult result = DML_MADE(context->vk.vkCreateDescriptorSetLayout(context->device, &set, NULL, &context->set_layout),
+                               &context->set_layout);
     if (result)
         return result;
-    VkPipelineLayoutCreateInfo layout = {.sType = VK_STRUCTURE_TYPE_PIPELINE_LAYOUT_CREATE_INFO,
-                                         .setLayoutCount = 1,
-                                         .pSetLayouts = &context->set_layout};
-    return DML_MADE(context->vk.vkCreatePipelineLayout(context->device, &layout, NULL, &context->layout),
-                    &context->layout);
+    VkPipelineLayoutCreateInfo layout = {
+        .sType = VK_STRUCTURE_TYPE_PIPELINE_LAYOUT_CREATE_INFO, .setLayoutCount = 1, .pSetLayouts = &context->set_layout};
+    return DML_MADE(context->vk.vkCreatePipelineLayout(context->device, &layout, NULL, &context->layout), &context->layout);
 }
 
 dml_code dml_kernels_init(dml_context *context, dml_status *status)
@@ -102,40 +97,43 @@ static void drop_oldest(dml_context *context)
 {
     int oldest = -1;
     for (int i = 0; i < context->pipeline_count; i++)
-        if (context->pipelines[i]->users == 0 &&
-            (oldest < 0 || context->pipelines[i]->used < context->pipelines[oldest]->used))
+        if (context->pipelines[i]->users == 0 && (oldest < 0 || context->pipelines[i]->used < context->pipelines[oldest]->used))
             oldest = i;
     if (oldest >= 0)
         destroy_pipeline(context, oldest);
 }
 
-dml_code dml_pipeline_take(dml_context *context, const dml_dispatch *dispatch, dml_pipeline **result,
-                           dml_status *status)
+static VkResult add_pipeline(dml_context *context, const dml_dispatch *dispatch, dml_pipeline **result)
 {
-    dml_code code = DML_OK;
+    if (context->pipeline_count == DML_MAX_PIPELINES)
+        drop_oldest(context);
+    dml_pipeline *pipeline = context->pipeline_count < DML_MAX_PIPELINES ? calloc(1, sizeof *pipeline) : NULL;
+    VkResult made = pipeline ? create_pipeline(context, dispatch, &pipeline->handle) : VK_ERROR_OUT_OF_HOST_MEMORY;
+    if (made) {
+        free(pipeline);
+        return made;
+    }
+    pipeline->kernel = dispatch->kernel;
+    memcpy(pipeline->constants, dispatch->constants, sizeof pipeline->constants);
+    context->pipelines[context->pipeline_count++] = pipeline;
+    *result = pipeline;
+    return VK_SUCCESS;
+}
+
+dml_code dml_pipeline_take(dml_context *context, const dml_dispatch *dispatch, dml_pipeline **result, dml_status *status)
+{
+    VkResult made = VK_SUCCESS;
     dml_lock_take(&context->lock);
     dml_pipeline *pipeline = find_pipeline(context, dispatch);
-    if (!pipeline) {
-        if (context->pipeline_count == DML_MAX_PIPELINES)
-            drop_oldest(context);
-        pipeline = context->pipeline_count < DML_MAX_PIPELINES ? calloc(1, sizeof *pipeline) : NULL;
-        VkResult made = pipeline ? create_pipeline(context, dispatch, &pipeline->handle) : VK_ERROR_OUT_OF_HOST_MEMORY;
-        if (made == VK_SUCCESS) {
-            pipeline->kernel = dispatch->kernel;
-            memcpy(pipeline->constants, dispatch->constants, sizeof pipeline->constants);
-            context->pipelines[context->pipeline_count++] = pipeline;
-        } else {
-            free(pipeline);
-            code = dml_vk_fail(context, made, "vkCreateComputePipelines", status);
-        }
-    }
-    if (!code) {
+    if (!pipeline)
+        made = add_pipeline(context, dispatch, &pipeline);
+    if (pipeline) {
         pipeline->used = ++context->uses;
         pipeline->users++;
-        *result = pipeline;
     }
     dml_lock_give(&context->lock);
-    return code;
+    *result = pipeline;
+    return pipeline ? DML_OK : dml_vk_fail(context, made, "vkCreateComputePipelines", status);
 }
 
 void dml_pipeline_give(dml_context *context, dml_pipeline *pipeline)

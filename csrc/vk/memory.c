@@ -25,12 +25,10 @@ static int count_bits(VkMemoryPropertyFlags flags)
 
 /* The type with all the flags it must have and most of those it would like; -1 if there is none. Types that need a feature
  * of their own (protected, AMD's coherent ones) are left alone. */
-static int64_t find_type(const dml_context *context, uint32_t types, VkMemoryPropertyFlags must,
-                         VkMemoryPropertyFlags like)
+static int64_t find_type(const dml_context *context, uint32_t types, VkMemoryPropertyFlags must, VkMemoryPropertyFlags like)
 {
-    const VkMemoryPropertyFlags plain =
-        VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT | VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT |
-        VK_MEMORY_PROPERTY_HOST_COHERENT_BIT | VK_MEMORY_PROPERTY_HOST_CACHED_BIT;
+    const VkMemoryPropertyFlags plain = VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT | VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT |
+                                        VK_MEMORY_PROPERTY_HOST_COHERENT_BIT | VK_MEMORY_PROPERTY_HOST_CACHED_BIT;
     int64_t best = -1;
     int best_score = -1;
     for (uint32_t i = 0; i < context->memory.memoryTypeCount; i++) {
@@ -69,15 +67,13 @@ static VkResult allocate(dml_context *context, uint64_t size, int64_t type, cons
                                  .pNext = next,
                                  .allocationSize = size,
                                  .memoryTypeIndex = (uint32_t)type};
-    VkResult result =
-        DML_MADE(context->vk.vkAllocateMemory(context->device, &info, NULL, &buffer->memory), &buffer->memory);
+    VkResult result = DML_MADE(context->vk.vkAllocateMemory(context->device, &info, NULL, &buffer->memory), &buffer->memory);
     if (result == VK_SUCCESS)
         result = context->vk.vkBindBufferMemory(context->device, buffer->handle, buffer->memory, 0);
     return result;
 }
 
-dml_code dml_buffer_create(dml_context *context, uint64_t size, dml_memory_kind kind, dml_buffer *buffer,
-                           dml_status *status)
+dml_code dml_buffer_create(dml_context *context, uint64_t size, dml_memory_kind kind, dml_buffer *buffer, dml_status *status)
 {
     char text[64];
     const char *doing = "vkCreateBuffer";
@@ -86,9 +82,8 @@ dml_code dml_buffer_create(dml_context *context, uint64_t size, dml_memory_kind 
     if (result == VK_SUCCESS) {
         VkMemoryRequirements needs;
         context->vk.vkGetBufferMemoryRequirements(context->device, buffer->handle, &needs);
-        int64_t type = kind == DML_MEMORY_DEVICE
-                           ? dml_storage_type(context, needs.memoryTypeBits, &mapped)
-                           : find_type(context, needs.memoryTypeBits, kinds[kind].must, kinds[kind].like);
+        int64_t type = kind == DML_MEMORY_DEVICE ? dml_storage_type(context, needs.memoryTypeBits, &mapped)
+                                                 : find_type(context, needs.memoryTypeBits, kinds[kind].must, kinds[kind].like);
         snprintf(text, sizeof text, "allocating %llu bytes of device memory", (unsigned long long)needs.size);
         doing = text;
         result = type < 0 ? VK_ERROR_OUT_OF_DEVICE_MEMORY : allocate(context, needs.size, type, NULL, buffer);

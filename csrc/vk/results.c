@@ -4,8 +4,8 @@
 const char *dml_vk_result_name(int result)
 {
     switch ((VkResult)result) {
-#define NAME(name) \
-    case name:     \
+#define NAME(name)                                                                                                             \
+    case name:                                                                                                                 \
         return #name
         NAME(VK_TIMEOUT);
         NAME(VK_ERROR_OUT_OF_HOST_MEMORY);

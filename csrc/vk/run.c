@@ -7,8 +7,8 @@
 #include "core/host.h"
 
 enum {
-    HOST_BYTES = 32 * 1024,   /* moved between host and mapped storage without the device, */
-    HOST_RUN = 4096           /* or any number, in runs of so many */
+    HOST_BYTES = 32 * 1024, /* moved between host and mapped storage without the device, */
+    HOST_RUN = 4096         /* or any number, in runs of so many */
 };
 
 static uint64_t round_up(uint64_t value, uint64_t to)
@@ -16,8 +16,7 @@ static uint64_t round_up(uint64_t value, uint64_t to)
     return (value + to - 1) / to * to;
 }
 
-dml_code dml_job_reserve(dml_context *context, dml_buffer *buffer, uint64_t size, dml_memory_kind kind,
-                        dml_status *status)
+dml_code dml_job_reserve(dml_context *context, dml_buffer *buffer, uint64_t size, dml_memory_kind kind, dml_status *status)
 {
     if (buffer->size >= size)
         return DML_OK;
@@ -35,8 +34,7 @@ static bool import_window(dml_context *context, dml_binding *binding, const void
     const char *begin = (const char *)base + window.begin;
     set_window(binding, window);
     binding->buffer = &binding->imported;
-    return dml_buffer_import(context, begin, (uint64_t)(window.end - window.begin), &binding->imported,
-                             &binding->offset);
+    return dml_buffer_import(context, begin, (uint64_t)(window.end - window.begin), &binding->imported, &binding->offset);
 }
 
 /* Copies one side's elements, and no byte between them, between host memory and staging at the same strides. */
@@ -66,7 +64,7 @@ static dml_code stage_window(dml_context *context, dml_job *job, int side, dml_b
     binding->buffer = &job->staging[side];
     binding->offset = 0;
     return dml_job_reserve(context, binding->buffer, binding->size, side == 0 ? DML_MEMORY_HOST : DML_MEMORY_HOST_CACHED,
-                   status);
+                           status);
 }
 
 /* Binds one side's window. `*refused` is set where memory could not be imported. */
@@ -174,8 +172,7 @@ dml_code dml_job_record(dml_context *context, dml_job *job, dml_slot *slot, dml_
     if (result)
         return dml_vk_fail(context, result, "vkAllocateDescriptorSets", status);
     context->vk.vkCmdBindPipeline(job->commands, VK_PIPELINE_BIND_POINT_COMPUTE, slot->pipeline->handle);
-    context->vk.vkCmdBindDescriptorSets(job->commands, VK_PIPELINE_BIND_POINT_COMPUTE, context->layout, 0, 1, &set, 0,
-                                        NULL);
+    context->vk.vkCmdBindDescriptorSets(job->commands, VK_PIPELINE_BIND_POINT_COMPUTE, context->layout, 0, 1, &set, 0, NULL);
     context->vk.vkCmdDispatch(job->commands, dispatch->groups, 1, 1);
     return DML_OK;
 }
@@ -185,10 +182,8 @@ static dml_code record_piece(dml_context *context, dml_job *job, bool import, bo
 {
     dml_slot *slot = &job->slots[job->pieces];
     memset(slot, 0, sizeof *slot);
-    if (job->pieces++ == 0) {
-        if (dml_job_begin(context, job, status))
-            return status->code;
-    }
+    if (job->pieces++ == 0 && dml_job_begin(context, job, status))
+        return status->code;
     dml_dispatch *dispatch = &job->dispatch;
     dml_dispatch_choose(&job->piece, &context->traits.plan, base_of(&job->src), base_of(&job->dst), context->traits.forced,
                         dispatch);
@@ -218,9 +213,9 @@ static dml_code run_pieces(dml_context *context, dml_job *job, bool import, bool
     dml_split_begin(&job->split, &job->plan, staged && staging < limit ? staging : limit);
     while (dml_split_next(&job->split, &job->piece)) {
         uint64_t needs = arena_needs(context, job);
-        if (job->pieces == DML_MAX_PIECES || (job->pieces > 0 && job->arena_used + needs > job->arena.size))
-            if (dml_job_flush(context, job, status))
-                return status->code;
+        bool full = job->pieces == DML_MAX_PIECES || (job->pieces > 0 && job->arena_used + needs > job->arena.size);
+        if (full && dml_job_flush(context, job, status))
+            return status->code;
         if (dml_job_reserve(context, &job->arena, needs > DML_ARENA_BYTES ? needs : DML_ARENA_BYTES, DML_MEMORY_HOST, status) ||
             record_piece(context, job, import, refused, status))
             return status->code;

@@ -111,7 +111,7 @@ void dml_storages_trim(dml_context *context, uint64_t bound)
     if (!dropped)
         return;
     while (dropped) {
-        dml_storage *next = dropped->next;
+        dml_storage *next = dropped->next; /* NOLINT(clang-analyzer-unix.Malloc): no storage is in a list twice */
         destroy_storage(dropped);
         dropped = next;
     }
@@ -124,7 +124,7 @@ void dml_storages_destroy(dml_context *context)
     dml_lock_take(&context->lock);
     while (context->kept) {
         dml_storage *storage = context->kept;
-        unkeep(context, storage);
+        unkeep(context, storage); /* NOLINT(clang-analyzer-unix.Malloc): likewise */
         destroy_storage(storage);
     }
     for (dml_storage *storage = context->live; storage; storage = storage->next)
@@ -143,10 +143,9 @@ static uint64_t available(dml_context *context)
     uint64_t left = context->traits.heap > ours ? context->traits.heap - ours : 0;
     if (!context->traits.budget || type < 0)
         return left;
-    VkPhysicalDeviceMemoryBudgetPropertiesEXT budget = {
-        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MEMORY_BUDGET_PROPERTIES_EXT};
-    VkPhysicalDeviceMemoryProperties2 all = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MEMORY_PROPERTIES_2,
-                                             .pNext = &budget};
+    VkPhysicalDeviceMemoryBudgetPropertiesEXT budget = {.sType =
+                                                            VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MEMORY_BUDGET_PROPERTIES_EXT};
+    VkPhysicalDeviceMemoryProperties2 all = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MEMORY_PROPERTIES_2, .pNext = &budget};
     vkGetPhysicalDeviceMemoryProperties2(context->physical, &all);
     uint32_t heap = context->memory.memoryTypes[type].heapIndex;
     uint64_t offered = budget.heapBudget[heap], taken = budget.heapUsage[heap];
@@ -159,8 +158,9 @@ static dml_code allocate(dml_context *context, uint64_t size, dml_buffer *buffer
 {
     bool limited = size >= LARGE || context->traits.heap < context->offered.heap;
     if (size > context->traits.max_buffer)
-        return dml_fail(status, DML_OUT_OF_DEVICE_MEMORY, "an array of %llu bytes is too large for the device, whose limit is %llu",
-                        (unsigned long long)size, (unsigned long long)context->traits.max_buffer);
+        return dml_fail(status, DML_OUT_OF_DEVICE_MEMORY,
+                        "an array of %llu bytes is too large for the device, whose limit is %llu", (unsigned long long)size,
+                        (unsigned long long)context->traits.max_buffer);
     if (limited && size > available(context))
         return dml_fail(status, DML_OUT_OF_DEVICE_MEMORY, "too little device memory is left");
     return dml_buffer_create(context, size, DML_MEMORY_DEVICE, buffer, status);
@@ -175,17 +175,15 @@ static dml_code create(dml_context *context, uint64_t size, dml_storage **result
     if (code && (code == DML_OUT_OF_DEVICE_MEMORY || status->result == VK_ERROR_TOO_MANY_OBJECTS) &&
         size <= context->traits.max_buffer) {
         /* What nobody uses may be just enough. */
-        if (dml_jobs_wait(context, UINT64_MAX, status)) {
-            free(storage);
-            return status->code;
+        code = dml_jobs_wait(context, UINT64_MAX, status);
+        if (!code) {
+            dml_storages_trim(context, 0);
+            code = allocate(context, size, &storage->buffer, status);
         }
-        dml_storages_trim(context, 0);
-        code = allocate(context, size, &storage->buffer, status);
         if (code == DML_OUT_OF_DEVICE_MEMORY) {
             int vk_result = status->result;
             dml_fail(status, code, "the device has no %llu bytes left for an array: %llu are in use, %llu available",
-                     (unsigned long long)size, (unsigned long long)context->used_bytes,
-                     (unsigned long long)available(context));
+                     (unsigned long long)size, (unsigned long long)context->used_bytes, (unsigned long long)available(context));
             status->result = vk_result;
         }
     }

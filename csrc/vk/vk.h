@@ -11,9 +11,9 @@
 
 typedef struct dml_device_info {
     char name[256];
-    char driver[256];      /* name and version of the driver, "llvmpipe Mesa 25.0.7 (LLVM 19)" */
-    char reason[256];      /* why it is not usable; else empty */
-    const char *type;      /* "discrete", "integrated", "virtual", "cpu" or "other" */
+    char driver[256]; /* name and version of the driver, "llvmpipe Mesa 25.0.7 (LLVM 19)" */
+    char reason[256]; /* why it is not usable; else empty */
+    const char *type; /* "discrete", "integrated", "virtual", "cpu" or "other" */
     uint32_t api_major, api_minor, api_patch;
     uint64_t memory; /* bytes of the largest device-local heap */
     bool usable;
@@ -57,10 +57,10 @@ void dml_storage_expose(dml_storage *storage);
 
 /* What DLPack's `data` points to where the device is Vulkan's: handles of a buffer and what goes with it, as integers. */
 typedef struct dml_vulkan_handles {
-    uint64_t buffer;   /* VkBuffer */
-    uint64_t memory;   /* VkDeviceMemory, all of which is the buffer's */
-    uint64_t device;   /* VkDevice */
-    uint64_t size;     /* bytes of the buffer */
+    uint64_t buffer; /* VkBuffer */
+    uint64_t memory; /* VkDeviceMemory, all of which is the buffer's */
+    uint64_t device; /* VkDevice */
+    uint64_t size;   /* bytes of the buffer */
 } dml_vulkan_handles;
 const dml_vulkan_handles *dml_storage_handles(const dml_storage *storage);
 
