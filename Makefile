@@ -23,7 +23,7 @@ SOURCES := $(shell find csrc shaders dmlops -type f ! -name '*.pyc') $(wildcard 
 TESTS := tests examples/preprocessing.ipynb
 
 .PHONY: demo test bench check soak clean help system
-.PHONY: check-shaders check-static check-validation check-sanitizers check-oldest-numpy check-peers check-deeper check-fuzz
+.PHONY: check-shaders check-static check-validation check-sanitizers check-leaks check-oldest-numpy check-peers check-deeper check-fuzz
 .DELETE_ON_ERROR:
 
 help:
@@ -41,7 +41,7 @@ bench: .venv-bench/dmlops
 soak: .venv/dmlops .venv-fuzz/dmlops
 	tests/soak.sh
 
-check: check-shaders check-static check-deeper check-validation check-sanitizers check-oldest-numpy check-peers check-fuzz
+check: check-shaders check-static check-deeper check-validation check-sanitizers check-leaks check-oldest-numpy check-peers check-fuzz
 
 # What takes minutes in the suite itself: the marker `check`.
 check-deeper: .venv/dmlops
@@ -71,10 +71,11 @@ check-validation: .venv/dmlops
 	    tests/validation/run.sh .venv/bin/pytest -q -rs tests
 
 # The extension built with -fsanitize=address,undefined, where a warning is an error; the interpreter's own leaks are not
-# looked for. The same run counts which lines of csrc are run, and lists those that are not.
+# looked for. The same run counts which lines of csrc are run, and lists those that are not. Without the tests of large arrays:
+# they run no other lines.
 check-sanitizers: .venv-sanitized/dmlops
 	find build/venv-sanitized -name '*.gcda' -delete
-	HYPOTHESIS_PROFILE=check tests/sanitizers/run.sh .venv-sanitized/bin/pytest -q -rs tests
+	HYPOTHESIS_PROFILE=check tests/sanitizers/run.sh .venv-sanitized/bin/pytest -q -rs tests -k 'not large'
 	.venv-sanitized/bin/gcovr --root . --filter csrc/ --fail-under-line 95 \
 	    --gcov-ignore-parse-errors=negative_hits.warn_once_per_file build/venv-sanitized
 
@@ -89,6 +90,11 @@ build/wheel/made: $(SOURCES) .venv/requirements
 	.venv/bin/python -c "from setuptools import build_meta; build_meta.build_sdist('build/sdist')" >/dev/null
 	.venv/bin/pip wheel -q --no-build-isolation --no-deps -w build/wheel build/sdist/*.tar.gz
 	@touch $@
+
+# What is more after each test than before, every time it is run, is a leak.
+check-leaks: .venv/dmlops
+	HYPOTHESIS_PROFILE=odd .venv/bin/python tests/leaks.py -q -rs \
+	    $(addprefix tests/test_,conformance.py device_array.py dlpack.py errors.py indexing.py window.py) -k 'not (exit or fork)'
 
 check-peers: .venv-check/dmlops
 	.venv-check/bin/pytest -q -rs tests/peers

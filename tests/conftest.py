@@ -3,7 +3,7 @@
 Environment:
     VK_DRIVER_FILES       the Vulkan driver to test; lavapipe if not set
     DMLOPS_TEST_DEVICES   which of "vulkan" (the best device) and "host" to test; both if not set
-    HYPOTHESIS_PROFILE    "test" (300 examples an operator), "check" (60), "odd" (10), "soak" (20,000)
+    HYPOTHESIS_PROFILE    "test" (300 examples an operator), "check" (20), "odd" (10), "soak" (20,000)
 """
 
 import importlib.util
@@ -16,7 +16,7 @@ support.select_driver()  # before anything creates a Vulkan instance
 import pytest  # noqa: E402
 from hypothesis import HealthCheck, settings  # noqa: E402
 
-for name, examples in (("test", 300), ("check", 60), ("odd", 10), ("soak", 20_000)):
+for name, examples in (("test", 300), ("check", 20), ("odd", 10), ("soak", 20_000)):
     settings.register_profile(
         name,
         max_examples=examples,
