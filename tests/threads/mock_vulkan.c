@@ -402,23 +402,26 @@ CALL(VkResult, QueueSubmit)(VkQueue q, uint32_t n, const VkSubmitInfo *info, VkF
 {
     (void)n;
     queue *to = (queue *)q;
-    commands *c = (commands *)info->pCommandBuffers[0];
     fence *signal = (fence *)(uintptr_t)f;
+    const VkTimelineSemaphoreSubmitInfo *timeline = info->pNext;
     to->uses++;
-    c->uses++;
     if (signal)
         signal->uses++;
-    c->fence = signal;
-    const VkTimelineSemaphoreSubmitInfo *timeline = info->pNext;
-    c->semaphore = timeline ? (semaphore *)(uintptr_t)info->pSignalSemaphores[0] : NULL;
-    c->value = timeline ? timeline->pSignalSemaphoreValues[0] : 0;
-    c->next = NULL;
+    for (uint32_t i = 0; i < info->commandBufferCount; i++) {
+        commands *c = (commands *)info->pCommandBuffers[i];
+        int last = i + 1 == info->commandBufferCount;
+        c->uses++;
+        c->fence = last ? signal : NULL;
+        c->semaphore = last && info->signalSemaphoreCount > 0 ? (semaphore *)(uintptr_t)info->pSignalSemaphores[0] : NULL;
+        c->value = c->semaphore ? timeline->pSignalSemaphoreValues[0] : 0;
+        c->next = last ? NULL : (commands *)info->pCommandBuffers[i + 1];
+    }
     pthread_mutex_lock(&device.mutex);
     to->lost |= ++device.submissions % LOSE == 0;
     int lost = to->lost;
     if (!lost) {
-        *device.last = c;
-        device.last = &c->next;
+        *device.last = (commands *)info->pCommandBuffers[0];
+        device.last = &((commands *)info->pCommandBuffers[info->commandBufferCount - 1])->next;
         pthread_cond_broadcast(&device.changed);
     }
     pthread_mutex_unlock(&device.mutex);
