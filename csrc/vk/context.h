@@ -7,8 +7,9 @@
  * Locks: instance.c has one, over everything there and the making of contexts. A context has `lock`, over the lists of jobs and
  * storages, the pipelines and the queue; it is held for microseconds, but while a pipeline is made, and never while waiting.
  *
- * What is queued and not waited for has a serial, and is done when the context's timeline semaphore has reached it. Small jobs are
- * held back until a large one comes or somebody waits, and are submitted together: to submit is to wake a thread of the driver's.
+ * What is queued and not waited for has the serial of its submission, and is done when the context's timeline semaphore has reached
+ * it. Small jobs are held back until a large one comes or somebody waits, and are submitted together: to submit is to wake a thread
+ * of the driver's.
  * A context is never freed: it is closed at exit, and arrays may outlive that.
  */
 #ifndef DML_VK_CONTEXT_H
@@ -63,7 +64,7 @@ struct dml_storage {
     dml_context *context;
     uint32_t generation; /* that of the process which made it */
     int references;
-    uint64_t serial; /* of the last that was queued on it */
+    uint64_t serial; /* of the last submission that uses it */
     bool exposed;
     void (*release)(void *);  /* of the host's */
     dml_storage *prev, *next; /* in the context's list of live ones, or of those kept, the one kept last first */
@@ -97,8 +98,7 @@ struct dml_context {
     dml_job *queued_first, *queued_last;
     dml_job *held; /* the first of those queued that is not submitted */
     int queued, held_count;
-    uint64_t last;      /* serials: of the last that was queued, */
-    uint64_t submitted; /* of the last that was submitted, */
+    uint64_t submitted; /* serials: of the last that was submitted; those held back have the next one; */
     uint64_t completed; /* of the last known to be done */
     int in_flight;      /* calls inside, but for those whose job was abandoned */
     bool closed;        /* no more calls: the process is ending */

@@ -193,26 +193,28 @@ static VkResult end_commands(dml_context *context, dml_job *job)
 }
 
 /* With the lock held: submits `job`, if it is not NULL, and before it what was held back, if it comes after others. */
-static VkResult submit(dml_context *context, const dml_job *job, uint64_t serial, VkFence fence)
+static VkResult submit(dml_context *context, const dml_job *job, VkFence fence)
 {
     VkCommandBuffer commands[DML_MAX_HELD + 1];
     uint32_t count = 0;
-    bool alone = job && !job->after_others;
-    for (const dml_job *held = alone ? NULL : context->held; held; held = held->next)
+    const dml_job *first = job && !job->after_others ? NULL : context->held;
+    for (const dml_job *held = first; held; held = held->next)
         commands[count++] = held->commands;
     if (job)
         commands[count++] = job->commands;
+    bool counted = first || !fence;
+    uint64_t serial = context->submitted + 1;
     VkTimelineSemaphoreSubmitInfo signal = {.sType = VK_STRUCTURE_TYPE_TIMELINE_SEMAPHORE_SUBMIT_INFO,
-                                            .signalSemaphoreValueCount = 1,
+                                            .signalSemaphoreValueCount = counted,
                                             .pSignalSemaphoreValues = &serial};
     VkSubmitInfo info = {.sType = VK_STRUCTURE_TYPE_SUBMIT_INFO,
                          .pNext = &signal,
                          .commandBufferCount = count,
                          .pCommandBuffers = commands,
-                         .signalSemaphoreCount = !alone && serial > context->submitted,
+                         .signalSemaphoreCount = counted,
                          .pSignalSemaphores = &context->timeline};
     VkResult result = context->vk.vkQueueSubmit(context->queue, 1, &info, fence);
-    if (result == VK_SUCCESS && !alone) {
+    if (result == VK_SUCCESS && counted) {
         context->submitted = serial;
         context->held = NULL;
         context->held_count = 0;
@@ -260,12 +262,11 @@ dml_code dml_job_queue(dml_context *context, dml_job *job, dml_status *status)
     if (result)
         return dml_vk_fail(context, result, "vkEndCommandBuffer", status);
     dml_lock_take(&context->lock);
-    job->serial = context->last + 1;
+    job->serial = context->submitted + 1;
     bool held = job->bytes <= HELD_BYTES && context->held_count < DML_MAX_HELD;
     if (!held)
-        result = submit(context, job, job->serial, VK_NULL_HANDLE);
+        result = submit(context, job, VK_NULL_HANDLE);
     if (result == VK_SUCCESS) {
-        context->last = job->serial;
         mark_storage(job->src.storage, job->serial);
         mark_storage(job->dst.storage, job->serial);
         mark_storage(job->lengths, job->serial);
@@ -318,7 +319,7 @@ dml_code dml_job_flush(dml_context *context, dml_job *job, dml_status *status)
         return dml_vk_fail(context, result, "vkEndCommandBuffer", status);
     dml_lock_take(&context->lock);
     job->alone = context->in_flight == 1 && !context->queued_first;
-    result = submit(context, job, context->last, job->fence);
+    result = submit(context, job, job->fence);
     if (result == VK_SUCCESS)
         count_pieces(context, job);
     dml_lock_give(&context->lock);
@@ -406,10 +407,12 @@ dml_code dml_jobs_wait(dml_context *context, uint64_t serial, dml_status *status
 {
     status->code = DML_OK;
     dml_lock_take(&context->lock);
-    if (serial > context->last)
-        serial = context->last;
-    bool done = serial <= context->completed, last = serial == context->last;
-    VkResult result = serial > context->submitted ? submit(context, NULL, context->last, VK_NULL_HANDLE) : VK_SUCCESS;
+    VkResult result = VK_SUCCESS;
+    if (serial > context->submitted && context->held)
+        result = submit(context, NULL, VK_NULL_HANDLE);
+    if (serial > context->submitted)
+        serial = context->submitted;
+    bool done = serial <= context->completed, last = serial == context->submitted;
     if (result && !nothing_submitted(result))
         context->lost = true;
     dml_lock_give(&context->lock);

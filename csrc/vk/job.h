@@ -30,7 +30,7 @@ typedef struct dml_listener {
 
 struct dml_job {
     dml_job *next;
-    uint64_t serial;   /* of one that is queued */
+    uint64_t serial;   /* of one that is queued: its submission's */
     bool after_others; /* waits on the device for what was submitted before: it touches storages */
     VkCommandPool pool;
     VkCommandBuffer commands;
