@@ -1,7 +1,7 @@
 import builtins
 from collections.abc import Iterator
 from types import EllipsisType
-from typing import ClassVar, NamedTuple, SupportsIndex, final, overload
+from typing import ClassVar, NamedTuple, Protocol, SupportsIndex, final, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike
@@ -95,46 +95,34 @@ def reverse_subsequences(
     device: int | str | Device | None,
     /,
 ) -> DeviceArray: ...
-@overload
-def depth_to_space(
-    input: ArrayLike,
-    block_size: object,
-    order: str,
-    layout: str,
-    out: np.ndarray | None,
-    device: int | str | Device | None,
-    /,
-) -> np.ndarray: ...
-@overload
-def depth_to_space(
-    input: DeviceArray,
-    block_size: object,
-    order: str,
-    layout: str,
-    out: DeviceArray | None,
-    device: int | str | Device | None,
-    /,
-) -> DeviceArray: ...
-@overload
-def space_to_depth(
-    input: ArrayLike,
-    block_size: object,
-    order: str,
-    layout: str,
-    out: np.ndarray | None,
-    device: int | str | Device | None,
-    /,
-) -> np.ndarray: ...
-@overload
-def space_to_depth(
-    input: DeviceArray,
-    block_size: object,
-    order: str,
-    layout: str,
-    out: DeviceArray | None,
-    device: int | str | Device | None,
-    /,
-) -> DeviceArray: ...
+
+class _BlockOperator(Protocol):
+    @overload
+    def __call__(
+        self,
+        input: ArrayLike,
+        block_size: object,
+        order: str,
+        layout: str,
+        out: np.ndarray | None,
+        device: int | str | Device | None,
+        /,
+    ) -> np.ndarray: ...
+    @overload
+    def __call__(
+        self,
+        input: DeviceArray,
+        block_size: object,
+        order: str,
+        layout: str,
+        out: DeviceArray | None,
+        device: int | str | Device | None,
+        /,
+    ) -> DeviceArray: ...
+
+depth_to_space: _BlockOperator
+space_to_depth: _BlockOperator
+
 @overload
 def slice(
     input: ArrayLike,
