@@ -58,7 +58,7 @@ def depth_to_space(input, block_size, *, order="DCR", layout="NCHW", out=None, d
     space_shape = x.shape[:before] + (x.shape[before] // math.prod(blocks),)
     space_shape += tuple(size * block for size, block in zip(x.shape[before + 1 :], blocks, strict=True))
     result = _empty(x, space_shape)
-    for deep, space in _patches(space_shape[before], blocks, order):
+    for deep, space in _patches(space_shape[before], blocks, order) if result.size else ():
         result[space] = x[deep]
     return _give(_channels_back(result, blocks, layout), out)
 
@@ -72,7 +72,7 @@ def space_to_depth(input, block_size, *, order="DCR", layout="NCHW", out=None, d
     deep_shape = x.shape[:before] + (x.shape[before] * math.prod(blocks),)
     deep_shape += tuple(size // block for size, block in zip(x.shape[before + 1 :], blocks, strict=True))
     result = _empty(x, deep_shape)
-    for deep, space in _patches(x.shape[before], blocks, order):
+    for deep, space in _patches(x.shape[before], blocks, order) if result.size else ():
         result[deep] = x[space]
     return _give(_channels_back(result, blocks, layout), out)
 

@@ -22,7 +22,7 @@ import faults
 import support
 
 WARM = 2  # times that do not count
-MOST = 20  # times in a row that a count may not grow
+MOST = 100  # times in a row that a count may not grow
 
 
 def main(arguments):
