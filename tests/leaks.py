@@ -28,11 +28,7 @@ MOST = 100  # times in a row that a count may not grow
 def main(arguments):
     support.select_driver()
     with tempfile.TemporaryDirectory() as folder:
-        environment = dict(os.environ)
-        for name, value in faults.environment(faults.build(folder)).items():
-            environment.pop(name, None)
-            if value is not None:
-                environment[name] = value
+        environment = support.changed(os.environ, faults.environment(faults.build(folder)))
         command = pathlib.Path(sys.executable).with_name("pytest")
         return subprocess.call([command, "-p", "leaks", "-p", "no:cacheprovider", *arguments], env=environment)
 

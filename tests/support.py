@@ -67,6 +67,12 @@ def end_validation():
         assert "libVkLayer_khronos_validation" in mapped, "the validation layer was never loaded"
 
 
+def changed(environment, changes):
+    """`environment` with the variables of `changes` in it; those that are None are removed."""
+    environment = {name: value for name, value in environment.items() if name not in changes}
+    return environment | {name: str(value) for name, value in changes.items() if value is not None}
+
+
 def run_python(code, *, env=None, args=(), timeout=120, check=True, cwd=None):
     """Runs `code` in a fresh interpreter away from the checkout; returns the finished process.
 
@@ -76,10 +82,7 @@ def run_python(code, *, env=None, args=(), timeout=120, check=True, cwd=None):
     environment = dict(os.environ)
     if VALIDATION and "VK_INSTANCE_LAYERS" in environment:
         environment.update(settings_for_layer(pathlib.Path(VALIDATION) / "children", "stdout"))
-    for name, value in (env or {}).items():
-        environment.pop(name, None)
-        if value is not None:
-            environment[name] = str(value)
+    environment = changed(environment, env or {})
     command = [sys.executable, *(args or ("-c", code))]
     done = subprocess.run(
         command, env=environment, capture_output=True, text=True, timeout=timeout, cwd=cwd or tempfile.gettempdir()
