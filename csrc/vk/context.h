@@ -96,8 +96,7 @@ struct dml_context {
     dml_lock lock;
     dml_job *idle;
     dml_job *queued_first, *queued_last;
-    dml_job *held; /* the first of those queued that is not submitted */
-    int queued, held_count;
+    int queued, held;   /* those held back are at the list's end */
     uint64_t submitted; /* serials: of the last that was submitted; those held back have the next one; */
     uint64_t completed; /* of the last known to be done */
     int in_flight;      /* calls inside, but for those whose job was abandoned */
@@ -170,8 +169,10 @@ void dml_kernels_deinit(dml_context *context);
 /* The type of memory that storages are of, among `types`; -1 if there is none. */
 int64_t dml_storage_type(const dml_context *context, uint32_t types, bool *mapped);
 
-/* job.c: the idle ones; those that are done become idle; and how far the device has got. */
+/* job.c: at exit, all there are. */
 void dml_jobs_destroy(dml_context *context);
+
+/* queue.c: those that are done become idle; waits until the submission of that serial is done, or all. */
 void dml_jobs_reap(dml_context *context);
 dml_code dml_jobs_wait(dml_context *context, uint64_t serial, dml_status *status);
 

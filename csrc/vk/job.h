@@ -55,9 +55,19 @@ struct dml_job {
     dml_dispatch dispatch;
 };
 
-/* An idle job, or a new one; nobody else has it until it is finished. */
+/* job.c: an idle job, or a new one; nobody else has it until it is finished. */
 dml_code dml_job_take(dml_context *context, dml_job **job, dml_status *status);
 
+/* Drops what was recorded and never submitted. */
+void dml_job_reset(dml_context *context, dml_job *job);
+
+/* Makes a job that was reset one of the idle ones, if it is good for anything. */
+void dml_job_keep(dml_context *context, dml_job *job);
+
+/* Back to the idle ones, unless it was abandoned. */
+void dml_job_finish(dml_context *context, dml_job *job);
+
+/* queue.c: begins what is to be submitted. */
 dml_code dml_job_begin(dml_context *context, dml_job *job, dml_status *status);
 
 /* Submits what is recorded, now or with later jobs, and does not wait: the job is the context's from then on, unless this fails. */
@@ -67,13 +77,10 @@ dml_code dml_job_queue(dml_context *context, dml_job *job, dml_status *status);
  * writing: the job, and all it holds, is then abandoned. */
 dml_code dml_job_flush(dml_context *context, dml_job *job, dml_status *status);
 
-/* Drops what was recorded and never submitted. */
-void dml_job_reset(dml_context *context, dml_job *job);
+/* Of a caller who has not asked yet whether to stop. */
+dml_listener dml_listen_from_now(void);
 
-/* Back to the idle ones, unless it was abandoned. */
-void dml_job_finish(dml_context *context, dml_job *job);
-
-/* Grows a buffer that is too small; its contents are lost. */
+/* run.c: grows a buffer that is too small; its contents are lost. */
 dml_code dml_job_reserve(dml_context *context, dml_buffer *buffer, uint64_t size, dml_memory_kind kind, dml_status *status);
 
 /* Records job->dispatch, of job->piece, between the bindings of `slot`; the arena has room for its table and lengths. */

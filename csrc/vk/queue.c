@@ -1,0 +1,297 @@
+/* The queue of a device: submitting jobs, together where they are small; waiting for them; taking back those that are done. */
+#include "vk/job.h"
+
+#include <string.h>
+#include <time.h>
+
+enum {
+    LISTEN_MS = 100,         /* from asking whether to stop to asking again */
+    SPIN_BYTES = 256 * 1024, /* written by a submission that is waited for without sleeping */
+    HELD_BYTES = 64 * 1024   /* written by a job that may be held back */
+};
+
+/* --- waiting ------------------------------------------------------------------------------------------------------ */
+
+static int64_t milliseconds(void)
+{
+    struct timespec now;
+    timespec_get(&now, TIME_UTC);
+    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+/* What is waited for: a fence, or else that the timeline reaches a serial. */
+typedef struct goal {
+    VkFence fence;
+    uint64_t serial;
+    bool briefly; /* it will not take long */
+    bool leaves;  /* as soon as the caller wants to stop; else when it is reached */
+    dml_listener *listener;
+} goal;
+
+static VkResult wait_once(dml_context *context, const goal *goal, uint64_t timeout)
+{
+    if (goal->fence)
+        return context->vk.vkWaitForFences(context->device, 1, &goal->fence, VK_TRUE, timeout);
+    VkSemaphoreWaitInfo info = {.sType = VK_STRUCTURE_TYPE_SEMAPHORE_WAIT_INFO,
+                                .semaphoreCount = 1,
+                                .pSemaphores = &context->timeline,
+                                .pValues = &goal->serial};
+    return context->vk.vkWaitSemaphores(context->device, &info, timeout);
+}
+
+dml_listener dml_listen_from_now(void)
+{
+    return (dml_listener){false, milliseconds()};
+}
+
+/* Asks whether the caller wants to stop, if that was not asked just now. */
+static void listen(dml_listener *listener)
+{
+    int64_t now = milliseconds();
+    bool just_now = now >= listener->listened && now < listener->listened + LISTEN_MS;
+    if (!dml_interrupted || listener->interrupted || just_now)
+        return;
+    listener->interrupted = dml_interrupted();
+    listener->listened = now;
+}
+
+/* Waiting in a loop that never sleeps costs half of what sleeping does; so wait like that for a little while, where little is to
+ * be done. Where there is much, or others wait too, a driver that computes on the CPU has better use for this core. */
+static VkResult wait_for(dml_context *context, const goal *goal)
+{
+    const long spin_ns = goal->briefly ? 200000 : 0;
+    struct timespec start, now;
+    timespec_get(&start, TIME_UTC);
+    VkResult result;
+    do {
+        result = wait_once(context, goal, 0);
+        timespec_get(&now, TIME_UTC);
+    } while (result == VK_TIMEOUT && now.tv_sec == start.tv_sec && now.tv_nsec - start.tv_nsec < spin_ns);
+    while (result == VK_TIMEOUT && !(goal->leaves && goal->listener->interrupted)) {
+        result = wait_once(context, goal, LISTEN_MS * UINT64_C(1000000));
+        listen(goal->listener);
+    }
+    if (result && result != VK_TIMEOUT && result != VK_ERROR_DEVICE_LOST) {
+        /* No memory for waiting, say. What is asked for has been submitted; there is another way to wait for it. */
+        dml_lock_take(&context->lock);
+        result = context->vk.vkQueueWaitIdle(context->queue);
+        dml_lock_give(&context->lock);
+    }
+    return result;
+}
+
+/* --- submitting --------------------------------------------------------------------------------------------------- */
+
+dml_code dml_job_begin(dml_context *context, dml_job *job, dml_status *status)
+{
+    VkCommandBufferBeginInfo info = {.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO,
+                                     .flags = VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT};
+    VkResult result = context->vk.vkBeginCommandBuffer(job->commands, &info);
+    if (result)
+        return dml_vk_fail(context, result, "vkBeginCommandBuffer", status);
+    /* Submissions begin in order, but only this keeps one from overtaking another. */
+    const VkPipelineStageFlags stages = VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT | VK_PIPELINE_STAGE_TRANSFER_BIT;
+    const VkAccessFlags writes = VK_ACCESS_SHADER_WRITE_BIT | VK_ACCESS_TRANSFER_WRITE_BIT;
+    VkMemoryBarrier barrier = {.sType = VK_STRUCTURE_TYPE_MEMORY_BARRIER,
+                               .srcAccessMask = writes,
+                               .dstAccessMask = writes | VK_ACCESS_SHADER_READ_BIT | VK_ACCESS_TRANSFER_READ_BIT};
+    if (job->after_others)
+        context->vk.vkCmdPipelineBarrier(job->commands, stages, stages, 0, 1, &barrier, 0, NULL, 0, NULL);
+    return DML_OK;
+}
+
+static VkResult end_commands(dml_context *context, dml_job *job)
+{
+    /* Waiting alone does not make what was written visible to the host. */
+    VkMemoryBarrier barrier = {.sType = VK_STRUCTURE_TYPE_MEMORY_BARRIER,
+                               .srcAccessMask = VK_ACCESS_SHADER_WRITE_BIT | VK_ACCESS_TRANSFER_WRITE_BIT,
+                               .dstAccessMask = VK_ACCESS_HOST_READ_BIT};
+    context->vk.vkCmdPipelineBarrier(job->commands, VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT | VK_PIPELINE_STAGE_TRANSFER_BIT,
+                                     VK_PIPELINE_STAGE_HOST_BIT, 0, 1, &barrier, 0, NULL, 0, NULL);
+    return context->vk.vkEndCommandBuffer(job->commands);
+}
+
+/* With the lock held: submits `job`, if it is not NULL, and before it what was held back, if it comes after others. */
+static VkResult submit(dml_context *context, const dml_job *job, VkFence fence)
+{
+    VkCommandBuffer commands[DML_MAX_HELD + 1];
+    uint32_t count = 0;
+    uint64_t serial = context->submitted + 1;
+    if (context->held > 0 && (!job || job->after_others))
+        for (const dml_job *other = context->queued_first; other; other = other->next)
+            if (other->serial == serial)
+                commands[count++] = other->commands;
+    bool counted = count > 0 || !fence;
+    if (job)
+        commands[count++] = job->commands;
+    VkTimelineSemaphoreSubmitInfo signal = {.sType = VK_STRUCTURE_TYPE_TIMELINE_SEMAPHORE_SUBMIT_INFO,
+                                            .signalSemaphoreValueCount = counted,
+                                            .pSignalSemaphoreValues = &serial};
+    VkSubmitInfo info = {.sType = VK_STRUCTURE_TYPE_SUBMIT_INFO,
+                         .pNext = &signal,
+                         .commandBufferCount = count,
+                         .pCommandBuffers = commands,
+                         .signalSemaphoreCount = counted,
+                         .pSignalSemaphores = &context->timeline};
+    VkResult result = context->vk.vkQueueSubmit(context->queue, 1, &info, fence);
+    if (result == VK_SUCCESS && counted) {
+        context->submitted = serial;
+        context->held = 0;
+    }
+    return result;
+}
+
+/* With the lock held. */
+static void count_pieces(dml_context *context, const dml_job *job)
+{
+    for (int i = 0; i < job->pieces; i++)
+        context->counts[job->slots[i].pipeline ? job->slots[i].pipeline->kernel : DML_KERNEL_COPY]++;
+}
+
+/* The device may still be using the job, and all it holds: none of it is ever touched again. */
+static dml_code abandon(dml_context *context, dml_job *job, dml_status *status)
+{
+    job->abandoned = true;
+    status->in_use = 1;
+    dml_lock_take(&context->lock);
+    context->abandoned++;
+    context->in_flight--;
+    /* When its storages may be freed cannot be told any more, so none of this context's ever will be. */
+    if (job->after_others)
+        context->lost = true;
+    dml_lock_give(&context->lock);
+    return status->code;
+}
+
+/* After these nothing was submitted; after others nobody knows. */
+static bool nothing_submitted(VkResult result)
+{
+    return result == VK_ERROR_OUT_OF_HOST_MEMORY || result == VK_ERROR_OUT_OF_DEVICE_MEMORY;
+}
+
+static void mark_storage(dml_storage *storage, uint64_t serial)
+{
+    if (storage)
+        storage->serial = serial;
+}
+
+dml_code dml_job_queue(dml_context *context, dml_job *job, dml_status *status)
+{
+    VkResult result = end_commands(context, job);
+    if (result)
+        return dml_vk_fail(context, result, "vkEndCommandBuffer", status);
+    dml_lock_take(&context->lock);
+    job->serial = context->submitted + 1;
+    bool held = job->bytes <= HELD_BYTES && context->held < DML_MAX_HELD;
+    if (!held)
+        result = submit(context, job, VK_NULL_HANDLE);
+    if (result == VK_SUCCESS) {
+        mark_storage(job->src.storage, job->serial);
+        mark_storage(job->dst.storage, job->serial);
+        mark_storage(job->lengths, job->serial);
+        count_pieces(context, job);
+        job->next = NULL;
+        *(context->queued_last ? &context->queued_last->next : &context->queued_first) = job;
+        context->queued_last = job;
+        context->queued++;
+        context->held += held;
+        context->in_flight--;
+    }
+    dml_lock_give(&context->lock);
+    if (!result)
+        return DML_OK;
+    dml_vk_fail(context, result, "vkQueueSubmit", status);
+    return nothing_submitted(result) ? status->code : abandon(context, job, status);
+}
+
+dml_code dml_job_flush(dml_context *context, dml_job *job, dml_status *status)
+{
+    VkResult result = end_commands(context, job);
+    if (result)
+        return dml_vk_fail(context, result, "vkEndCommandBuffer", status);
+    dml_lock_take(&context->lock);
+    job->alone = context->in_flight == 1 && !context->queued_first;
+    result = submit(context, job, job->fence);
+    if (result == VK_SUCCESS)
+        count_pieces(context, job);
+    dml_lock_give(&context->lock);
+    if (result) {
+        dml_vk_fail(context, result, "vkQueueSubmit", status);
+        return nothing_submitted(result) ? status->code : abandon(context, job, status);
+    }
+    bool briefly = job->bytes <= SPIN_BYTES && job->alone;
+    result = wait_for(context, &(goal){.fence = job->fence, .briefly = briefly, .listener = &job->listener});
+    if (result) {
+        dml_vk_fail(context, result, "waiting for the device", status);
+        return abandon(context, job, status);
+    }
+    job->broken = context->vk.vkResetFences(context->device, 1, &job->fence);
+    dml_job_reset(context, job);
+    listen(&job->listener);
+    if (job->listener.interrupted)
+        return dml_fail(status, DML_INTERRUPTED, "interrupted");
+    return job->broken ? dml_vk_fail(context, job->broken, "resetting a command buffer", status) : DML_OK;
+}
+
+void dml_vk_counts(dml_context *context, uint64_t counts[DML_KERNEL_COUNT])
+{
+    dml_lock_take(&context->lock);
+    memcpy(counts, context->counts, DML_KERNEL_COUNT * sizeof counts[0]);
+    dml_lock_give(&context->lock);
+}
+
+/* --- what is queued ---------------------------------------------------------------------------------------------- */
+
+void dml_jobs_reap(dml_context *context)
+{
+    dml_job *done = NULL, **end = &done;
+    uint64_t completed;
+    dml_lock_take(&context->lock);
+    if (context->queued_first &&
+        context->vk.vkGetSemaphoreCounterValue(context->device, context->timeline, &completed) == VK_SUCCESS)
+        context->completed = completed;
+    while (context->queued_first && context->queued_first->serial <= context->completed) {
+        *end = context->queued_first;
+        end = &(*end)->next;
+        context->queued_first = *end;
+        context->queued--;
+    }
+    *end = NULL;
+    if (!context->queued_first)
+        context->queued_last = NULL;
+    dml_lock_give(&context->lock);
+    while (done) {
+        dml_job *job = done;
+        done = job->next;
+        dml_job_reset(context, job);
+        dml_job_keep(context, job);
+    }
+}
+
+dml_code dml_jobs_wait(dml_context *context, uint64_t serial, dml_status *status)
+{
+    status->code = DML_OK;
+    dml_lock_take(&context->lock);
+    VkResult result = VK_SUCCESS;
+    if (serial > context->submitted && context->held > 0)
+        result = submit(context, NULL, VK_NULL_HANDLE);
+    if (serial > context->submitted)
+        serial = context->submitted;
+    bool done = serial <= context->completed, last = serial == context->submitted;
+    if (result && !nothing_submitted(result))
+        context->lost = true;
+    dml_lock_give(&context->lock);
+    if (result)
+        return dml_vk_fail(context, result, "vkQueueSubmit", status);
+    if (done)
+        return DML_OK;
+    dml_listener listener = dml_listen_from_now();
+    result = wait_for(context, &(goal){.serial = serial, .briefly = last, .leaves = true, .listener = &listener});
+    dml_jobs_reap(context);
+    if (listener.interrupted)
+        return dml_fail(status, DML_INTERRUPTED, "interrupted");
+    if (result)
+        return dml_vk_fail(context, result, "waiting for the device", status);
+    dml_storages_trim(context, context->kept_bound);
+    return DML_OK;
+}
