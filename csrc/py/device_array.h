@@ -13,15 +13,13 @@
 #include "vk/vk.h"
 
 typedef struct dml_device_array {
-    PyObject_HEAD dml_storage *storage; /* owned */
-    PyArray_Descr *dtype;               /* owned */
+    PyObject_HEAD
+    dml_storage *storage; /* owned */
+    PyArray_Descr *dtype; /* owned */
     dml_choice device;
     int64_t offset; /* bytes in the storage */
     dml_tensor tensor;
 } dml_device_array;
-
-/* Makes the type dmlops.DeviceArray. 0, or -1 with an exception set. */
-int dml_device_array_init(dml_state *state, PyObject *module);
 
 bool dml_is_device_array(const dml_state *state, PyObject *object);
 
@@ -41,7 +39,8 @@ int dml_device_array_wait(const dml_state *state, dml_device_array *array);
 
 bool dml_same_device(const dml_choice *a, const dml_choice *b);
 
-/* A new tuple of a tensor's shape. */
+/* device_type.c: makes the type dmlops.DeviceArray, 0, or -1 with an exception set; a new tuple of a tensor's shape. */
+int dml_device_array_init(dml_state *state, PyObject *module);
 PyObject *dml_shape_tuple(const dml_tensor *tensor);
 
 /* views.c: a[key]; a.reshape(...), a.transpose(...), each given its arguments as a tuple; a.T. No work for the device. */

@@ -1,0 +1,285 @@
+/* The type dmlops.DeviceArray, as Python sees it, and which file does what. */
+#include "py/arrays.h"
+#include "py/device_array.h"
+
+static dml_state *state_of(PyObject *self)
+{
+    return PyType_GetModuleState(Py_TYPE(self));
+}
+
+static dml_device_array *cast(PyObject *self)
+{
+    return (dml_device_array *)self;
+}
+
+static void array_dealloc(PyObject *self)
+{
+    PyTypeObject *type = Py_TYPE(self);
+    dml_storage_release(cast(self)->storage);
+    Py_XDECREF((PyObject *)cast(self)->dtype);
+    freefunc free_slot = (freefunc)PyType_GetSlot(type, Py_tp_free);
+    free_slot(self);
+    Py_DECREF(type);
+}
+
+/* --- attributes -------------------------------------------------------------------------------------------------- */
+
+static PyObject *tuple_of(const int64_t *values, int count)
+{
+    PyObject *tuple = PyTuple_New(count);
+    for (int k = 0; tuple && k < count; k++) {
+        PyObject *value = PyLong_FromLongLong(values[k]);
+        if (!value || PyTuple_SetItem(tuple, k, value) < 0)
+            Py_CLEAR(tuple);
+    }
+    return tuple;
+}
+
+PyObject *dml_shape_tuple(const dml_tensor *tensor)
+{
+    return tuple_of(tensor->shape, tensor->rank);
+}
+
+static int64_t size_of(const dml_tensor *tensor)
+{
+    int64_t size = 1;
+    for (int k = 0; k < tensor->rank; k++)
+        size *= tensor->shape[k];
+    return size;
+}
+
+static PyObject *get_shape(PyObject *self, void *Py_UNUSED(closure))
+{
+    return dml_shape_tuple(&cast(self)->tensor);
+}
+
+static PyObject *get_strides(PyObject *self, void *Py_UNUSED(closure))
+{
+    return tuple_of(cast(self)->tensor.strides, cast(self)->tensor.rank);
+}
+
+static PyObject *get_dtype(PyObject *self, void *Py_UNUSED(closure))
+{
+    Py_INCREF((PyObject *)cast(self)->dtype);
+    return (PyObject *)cast(self)->dtype;
+}
+
+static PyObject *get_ndim(PyObject *self, void *Py_UNUSED(closure))
+{
+    return PyLong_FromLong(cast(self)->tensor.rank);
+}
+
+static PyObject *get_size(PyObject *self, void *Py_UNUSED(closure))
+{
+    return PyLong_FromLongLong(size_of(&cast(self)->tensor));
+}
+
+static PyObject *get_itemsize(PyObject *self, void *Py_UNUSED(closure))
+{
+    return PyLong_FromLongLong(cast(self)->tensor.item);
+}
+
+static PyObject *get_nbytes(PyObject *self, void *Py_UNUSED(closure))
+{
+    return PyLong_FromLongLong(size_of(&cast(self)->tensor) * cast(self)->tensor.item);
+}
+
+static PyObject *get_device(PyObject *self, void *Py_UNUSED(closure))
+{
+    return dml_device_of(state_of(self), &cast(self)->device);
+}
+
+static PyObject *array_repr(PyObject *self)
+{
+    PyObject *shape = get_shape(self, NULL), *device = get_device(self, NULL);
+    PyObject *name = device ? PySequence_GetItem(device, 1) : NULL;
+    PyObject *text = shape && name ? PyUnicode_FromFormat("<dmlops.DeviceArray shape=%R dtype=%S device=%R>", shape,
+                                                          (PyObject *)cast(self)->dtype, name)
+                                   : NULL;
+    Py_XDECREF(name);
+    Py_XDECREF(device);
+    Py_XDECREF(shape);
+    return text;
+}
+
+static Py_hash_t array_hash(PyObject *self)
+{
+    return (Py_hash_t)((uintptr_t)self >> 4); /* never -1: an address has no such bits */
+}
+
+static PyObject *array_compare(PyObject *Py_UNUSED(self), PyObject *Py_UNUSED(other), int Py_UNUSED(op))
+{
+    PyErr_SetString(PyExc_TypeError, "a dmlops.DeviceArray cannot be compared; compare what .numpy() gives");
+    return NULL;
+}
+
+static Py_ssize_t array_length(PyObject *self)
+{
+    if (cast(self)->tensor.rank > 0)
+        return (Py_ssize_t)cast(self)->tensor.shape[0];
+    PyErr_SetString(PyExc_TypeError, "a 0-d dmlops.DeviceArray has no length");
+    return -1;
+}
+
+static PyObject *array_item(PyObject *self, Py_ssize_t index)
+{
+    PyObject *key = PyLong_FromSsize_t(index);
+    PyObject *item = key ? dml_view_index(self, key) : NULL;
+    Py_XDECREF(key);
+    return item;
+}
+
+static PyObject *array_iter(PyObject *self)
+{
+    return array_length(self) < 0 ? NULL : PySeqIter_New(self);
+}
+
+static int array_truth(PyObject *Py_UNUSED(self))
+{
+    PyErr_SetString(PyExc_TypeError, "a dmlops.DeviceArray has no truth value; ask what .numpy() gives");
+    return -1;
+}
+
+/* --- methods ----------------------------------------------------------------------------------------------------- */
+
+static PyObject *method_wait(PyObject *self, PyObject *Py_UNUSED(none))
+{
+    if (dml_device_array_wait(state_of(self), cast(self)) < 0)
+        return NULL;
+    Py_RETURN_NONE;
+}
+
+static PyObject *method_copy(PyObject *self, PyObject *Py_UNUSED(none))
+{
+    return dml_device_array_copy(state_of(self), cast(self), &cast(self)->device);
+}
+
+static PyObject *method_numpy(PyObject *self, PyObject *args, PyObject *kwargs)
+{
+    static char *names[] = {"out", NULL};
+    PyObject *out = Py_None;
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "|O:numpy", names, &out))
+        return NULL;
+    return dml_device_array_numpy(state_of(self), cast(self), out);
+}
+
+/* As NumPy 2 has it; older ones give a dtype at most. */
+static PyObject *method_array(PyObject *self, PyObject *args, PyObject *kwargs)
+{
+    static char *names[] = {"dtype", "copy", NULL};
+    PyObject *copy = Py_None;
+    PyArray_Descr *dtype = NULL;
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "|O&O:__array__", names, PyArray_DescrConverter2, &dtype, &copy))
+        return NULL;
+    int wanted = copy == Py_None ? 1 : PyObject_IsTrue(copy);
+    PyObject *array = NULL;
+    if (wanted == 0)
+        PyErr_SetString(PyExc_ValueError,
+                        "a dmlops.DeviceArray becomes a NumPy array by copying only; copy=False was asked for");
+    else if (wanted > 0)
+        array = dml_device_array_numpy(state_of(self), cast(self), Py_None);
+    if (array && dtype) {
+        PyObject *cast_array = PyArray_CastToType((PyArrayObject *)array, dtype, 0); /* takes dtype */
+        dtype = NULL;
+        Py_DECREF(array);
+        array = cast_array;
+    }
+    Py_XDECREF((PyObject *)dtype);
+    return array;
+}
+
+static PyObject *method_reduce(PyObject *Py_UNUSED(self), PyObject *Py_UNUSED(args))
+{
+    PyErr_SetString(PyExc_TypeError, "a dmlops.DeviceArray cannot be pickled; pickle what .numpy() gives");
+    return NULL;
+}
+
+static int array_assign(PyObject *self, PyObject *key, PyObject *value)
+{
+    return dml_device_array_assign(state_of(self), self, key, value);
+}
+
+static PyMethodDef methods[] = {
+    {"wait", method_wait, METH_NOARGS, "wait()\n--\n\nWait until all that is queued on the array's memory is done."},
+    {"copy", method_copy, METH_NOARGS, "copy()\n--\n\nA new C-contiguous array with the same elements, on the same device."},
+    {"numpy", (PyCFunction)(void (*)(void))method_numpy, METH_VARARGS | METH_KEYWORDS,
+     "numpy(out=None)\n--\n\nThe elements as a NumPy array: a new C-contiguous one, or `out`, once all that is queued on them\n"
+     "is done."},
+    {"reshape", dml_view_reshape, METH_VARARGS,
+     "reshape(*shape)\n--\n\nA view of another shape, with the elements in the same order; one size may be -1.\n\n"
+     "Raises ValueError where a copy would be needed: ``a.copy().reshape(...)`` makes it."},
+    {"transpose", dml_view_transpose, METH_VARARGS,
+     "transpose(*axes)\n--\n\nA view with the axes in another order; by default the reverse."},
+    {"__array__", (PyCFunction)(void (*)(void))method_array, METH_VARARGS | METH_KEYWORDS, NULL},
+    {"__dlpack__", (PyCFunction)(void (*)(void))dml_dlpack_export, METH_VARARGS | METH_KEYWORDS, NULL},
+    {"__dlpack_device__", dml_dlpack_device, METH_NOARGS, NULL},
+    {"__reduce_ex__", method_reduce, METH_VARARGS, NULL},
+    {NULL, NULL, 0, NULL},
+};
+
+static PyGetSetDef attributes[] = {
+    {"shape", get_shape, NULL, "Elements along each axis.", NULL},
+    {"dtype", get_dtype, NULL, "What an element is.", NULL},
+    {"ndim", get_ndim, NULL, "How many axes there are.", NULL},
+    {"size", get_size, NULL, "How many elements there are.", NULL},
+    {"itemsize", get_itemsize, NULL, "Bytes of an element.", NULL},
+    {"nbytes", get_nbytes, NULL, "Bytes of all elements.", NULL},
+    {"strides", get_strides, NULL, "Bytes from one element to the next along each axis.", NULL},
+    {"device", get_device, NULL, "The device that the array is on, a dmlops.Device.", NULL},
+    {"T", dml_view_t, NULL, "A view with the axes in reverse order.", NULL},
+    {NULL, NULL, NULL, NULL, NULL},
+};
+
+static const char doc[] =
+    "An array in a device's memory; what dmlops.asarray and dmlops.empty make, and the operators of such arrays.\n\n"
+    "The operators queue their work and return; it is done in the order of the calls. ``numpy()`` and ``wait()`` wait for it.\n"
+    "Basic indexing (ints, slices, ``...`` and None) gives a view, which costs nothing; assigning to an index changes the\n"
+    "array. The memory is freed when the last view is gone and the device has finished with it.\n\n"
+    "Arrays can be shared by DLPack: ``__dlpack__`` gives kDLVulkan, whose ``data`` points to four integers of 64 bits,\n"
+    "the VkBuffer, its VkDeviceMemory, the VkDevice and the buffer's size in bytes; with ``dl_device=(1, 0)``, and on the\n"
+    "host's device, kDLCPU.\n\n"
+    "Examples\n"
+    "--------\n"
+    ">>> import numpy as np, dmlops\n"
+    ">>> a = dmlops.asarray(np.arange(24).reshape(1, 4, 2, 3))\n"
+    ">>> dmlops.depth_to_space(a[..., ::-1], 2)[0, 0].numpy()\n"
+    "array([[ 2,  8,  1,  7,  0,  6],\n"
+    "       [14, 20, 13, 19, 12, 18],\n"
+    "       [ 5, 11,  4, 10,  3,  9],\n"
+    "       [17, 23, 16, 22, 15, 21]])\n";
+
+static PyType_Slot slots[] = {
+    {Py_tp_doc, (void *)doc},
+    {Py_tp_dealloc, array_dealloc},
+    {Py_tp_repr, array_repr},
+    {Py_tp_hash, array_hash},
+    {Py_tp_richcompare, array_compare},
+    {Py_tp_iter, array_iter},
+    {Py_tp_methods, methods},
+    {Py_tp_getset, attributes},
+    {Py_nb_bool, array_truth},
+    {Py_sq_length, array_length},
+    {Py_sq_item, array_item},
+    {Py_mp_length, array_length},
+    {Py_mp_subscript, dml_view_index},
+    {Py_mp_ass_subscript, array_assign},
+    {0, NULL},
+};
+
+static PyType_Spec spec = {
+    .name = "dmlops.DeviceArray",
+    .basicsize = sizeof(dml_device_array),
+    .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION,
+    .slots = slots,
+};
+
+int dml_device_array_init(dml_state *state, PyObject *module)
+{
+    state->device_array_type = (PyTypeObject *)PyType_FromModuleAndSpec(module, &spec, NULL);
+    if (!state->device_array_type)
+        return -1;
+    /* NumPy's functions then refuse it, where they would have downloaded it unasked. */
+    if (PyObject_SetAttrString((PyObject *)state->device_array_type, "__array_ufunc__", Py_None) < 0)
+        return -1;
+    return PyModule_AddObjectRef(module, "DeviceArray", (PyObject *)state->device_array_type);
+}
