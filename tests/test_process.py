@@ -299,12 +299,71 @@ def loop():
         use()
 threads = [threading.Thread(target=loop) for _ in range(2)]
 [thread.start() for thread in threads]
-for _ in range({children}):
-    join(child_of(use))
-stop.set()
+try:
+    for _ in range({children}):
+        join(child_of(use))
+finally:
+    stop.set()
 [thread.join() for thread in threads]
 use()
 """, timeout=1700)
+
+
+def test_no_other_thread_is_in_the_driver_when_a_child_is_born(library):
+    """Its locks would be taken for ever in the child."""
+    support.run_python("""
+import faults
+layer = faults.Layer()
+""" + FORK + """
+import threading
+stop = threading.Event()
+turns = []
+def loop():
+    a = dmlops.asarray(x)
+    while not stop.is_set():
+        use()
+        a = dmlops.slice(a, [0, 0], [20, 1000], [1, -1])
+        turns.append(dmlops.memory_info(a.device))
+threads = [threading.Thread(target=loop) for _ in range(3)]
+[thread.start() for thread in threads]
+try:
+    for _ in range(50):
+        join(child_of(lambda: None))
+finally:
+    stop.set()
+[thread.join() for thread in threads]
+assert layer.violations == "" and len(turns) > 50, (layer.violations, len(turns))
+""", env=faults.environment(library, dwell=50))
+
+
+@pytest.mark.parametrize("end", ["return", "raise KeyboardInterrupt"])
+@pytest.mark.parametrize("call", ["dmlops.slice(big, [0, 0], [100, 8000], [1, -1])", "queued.wait()"])
+def test_fork_in_the_handler_of_a_signal_that_came_during_a_call(library, end, call):
+    """The call goes on in the parent; in the child it ends, as what it waits for is the parent's."""
+    support.run_python(FORK + f"""
+import threading
+big = np.arange(800_000, dtype=np.uint32).reshape(100, 8000)
+use()
+queued = dmlops.slice(dmlops.asarray(x), [0, 0], [20, 1000], [1, -1])
+def handler(*_):
+    global pid
+    pid = os.fork()
+    if pid == 0:
+        signal.alarm(60)
+        {end}
+signal.signal(signal.SIGUSR1, handler)
+threading.Timer(0.2, os.kill, (os.getpid(), signal.SIGUSR1)).start()
+try:
+    {call}
+except (dmlops.DeviceLostError, KeyboardInterrupt):
+    assert pid == 0
+    use()
+    os._exit(0)
+assert pid > 0
+join(pid)
+assert np.array_equal(queued.numpy(), x[:, ::-1])
+use()
+""", env=faults.environment(library, slow=800))
 
 
 def test_fork_while_another_thread_makes_the_context(vulkan):

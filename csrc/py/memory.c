@@ -219,7 +219,7 @@ static int count_bytes(const dml_state *state, const dml_choice *choice, dml_mem
     Py_BEGIN_ALLOW_THREADS;
     code = dml_vk_context(choice->index, &context, &status);
     if (!code)
-        dml_vk_memory(context, bytes);
+        code = dml_vk_memory(context, bytes, &status);
     Py_END_ALLOW_THREADS;
     if (code)
         dml_raise(state, &status);

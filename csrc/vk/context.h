@@ -5,7 +5,8 @@
  * buffer that tables and lengths go into, and the buffers of the pieces it is running.
  *
  * Locks: instance.c has one, over everything there and the making of contexts. A context has `lock`, over the lists of jobs and
- * storages, the pipelines and the queue; it is held for microseconds, but while a pipeline is made, and never while waiting.
+ * storages, the pipelines and the queue; it is held for microseconds, but while a pipeline is made, and never while waiting. Whoever
+ * comes in has taken `gate` before it, for an instant; a fork keeps both.
  *
  * What is queued and not waited for has the serial of its submission, and is done when the context's timeline semaphore has reached
  * it. Small jobs are held back until a large one comes or somebody waits, and are submitted together: to submit is to wake a thread
@@ -93,13 +94,14 @@ struct dml_context {
     VkShaderModule shaders[DML_SHADER_COUNT];
     VkSemaphore timeline;
 
-    dml_lock lock;
+    dml_lock gate, lock;
     dml_job *idle;
     dml_job *queued_first, *queued_last;
     int queued, held;   /* those held back are at the list's end */
     uint64_t submitted; /* serials: of the last that was submitted; those held back have the next one; */
     uint64_t completed; /* of the last known to be done */
-    int in_flight;      /* calls inside, but for those whose job was abandoned */
+    int in_flight;      /* calls inside, but for those whose job was abandoned; */
+    int outside;        /* of them those that leave the driver alone just now */
     bool closed;        /* no more calls: the process is ending */
     uint64_t abandoned; /* jobs that the device may use for ever */
     atomic_bool lost;
@@ -139,9 +141,20 @@ void dml_context_close(dml_context *context);
 /* How many forks this process is away from the one that loaded dmlops. */
 extern uint32_t dml_generation;
 
-/* Around all that uses a context's handles: it is not closed in between. Fails once it is, or the device is lost. */
+/* gate.c. Around all that uses a context's handles: it is not closed in between, and the process does not fork. Fails once it is
+ * closed, or the device is lost. */
 dml_code dml_context_enter(dml_context *context, dml_status *status);
 void dml_context_leave(dml_context *context);
+
+/* In between: does something that may take long, or fork. False in the child of such a fork, where the context is no more. */
+bool dml_context_outside(dml_context *context, bool (*work)(void), bool *result);
+
+/* Around a fork: nobody is inside, and nothing is under way. */
+void dml_context_hold(dml_context *context);
+void dml_context_unhold(dml_context *context);
+
+/* Lets nobody in from now on. Whether all came out, for which it waits, though not for ever. */
+bool dml_context_shut(dml_context *context);
 
 /* memory.c. What every buffer may be used for. */
 #define DML_BUFFER_USAGE                                                                                                       \

@@ -271,7 +271,7 @@ dml_code dml_context_create(VkPhysicalDevice physical, dml_context **result, dml
     if (!context)
         return dml_fail(status, DML_NO_MEMORY, "no memory for a device's context");
     context->physical = physical;
-    context->lock = (dml_lock)DML_LOCK_INIT;
+    context->gate = context->lock = (dml_lock)DML_LOCK_INIT;
     vkGetPhysicalDeviceMemoryProperties(physical, &context->memory);
     extensions found = {false, false, false};
     VkResult made = find_extensions(physical, &found);
@@ -313,25 +313,4 @@ void dml_context_destroy(dml_context *context)
     if (context)
         dml_context_close(context);
     free(context);
-}
-
-dml_code dml_context_enter(dml_context *context, dml_status *status)
-{
-    dml_lock_take(&context->lock);
-    dml_code code = DML_OK;
-    if (context->closed)
-        code = dml_fail(status, DML_EXITING, "the interpreter is exiting");
-    else if (context->lost)
-        code = dml_fail(status, DML_DEVICE_LOST, "the device was lost");
-    else
-        context->in_flight++;
-    dml_lock_give(&context->lock);
-    return code;
-}
-
-void dml_context_leave(dml_context *context)
-{
-    dml_lock_take(&context->lock);
-    context->in_flight--;
-    dml_lock_give(&context->lock);
 }

@@ -12,7 +12,7 @@
 #include <time.h>
 #endif
 
-enum { MAX_DEVICES = 64, CLOSE_MS = 10000 };
+enum { MAX_DEVICES = 64 };
 
 static struct {
     dml_lock lock;
@@ -36,28 +36,26 @@ static const char *const install =
 /* --- fork ------------------------------------------------------------------------------------------------------ */
 
 #ifndef _WIN32
-/* A child must not be born while another thread is inside the driver, whose locks it would inherit taken. */
 static void before_fork(void)
 {
     dml_lock_take(&state.lock);
     for (int i = 0; i < state.count; i++)
-        if (state.contexts[i]) {
-            dml_lock_take(&state.contexts[i]->lock);
-            state.contexts[i]->vk.vkQueueWaitIdle(state.contexts[i]->queue);
-        }
+        if (state.contexts[i])
+            dml_context_hold(state.contexts[i]);
 }
 
 static void after_fork_in_parent(void)
 {
     for (int i = 0; i < state.count; i++)
         if (state.contexts[i])
-            dml_lock_give(&state.contexts[i]->lock);
+            dml_context_unhold(state.contexts[i]);
     dml_lock_give(&state.lock);
 }
 
 /* The parent's handles work no more here, not even for destroying: the child leaves them alone and starts anew. */
 static void after_fork_in_child(void)
 {
+    after_fork_in_parent(); /* a call of this thread may still have to find its way out of a context */
     bool shut = state.shut;
     memset(&state, 0, sizeof state);
     state.lock = (dml_lock)DML_LOCK_INIT;
@@ -348,20 +346,12 @@ static bool wait_idle(dml_context *context)
 /* No more jobs from now on; whether those there were have come to their end, for which it waits, though not for ever. */
 static bool close_context(dml_context *context)
 {
-    bool busy = true;
-    for (int tries = 0; busy && tries < CLOSE_MS; tries++) {
-        dml_lock_take(&context->lock);
-        context->closed = true;
-        busy = context->in_flight > 0;
-        dml_lock_give(&context->lock);
-        if (busy)
-            dml_vk_sleep(1);
-    }
+    bool out = dml_context_shut(context);
     dml_lock_take(&context->lock);
     /* Another library may still look at memory that it was lent. */
     bool exposed = dml_storages_exposed(context);
     dml_lock_give(&context->lock);
-    return !busy && !context->lost && !exposed && abandoned_of(context) == 0 && wait_idle(context);
+    return out && !context->lost && !exposed && abandoned_of(context) == 0 && wait_idle(context);
 }
 
 void dml_vk_shutdown(void)

@@ -44,15 +44,15 @@ dml_listener dml_listen_from_now(void)
     return (dml_listener){false, milliseconds()};
 }
 
-/* Asks whether the caller wants to stop, if that was not asked just now. */
-static void listen(dml_listener *listener)
+/* Asks whether the caller wants to stop, if that was not asked just now. Who answers may fork: false in the child. */
+static bool listen(dml_context *context, dml_listener *listener)
 {
     int64_t now = milliseconds();
     bool just_now = now >= listener->listened && now < listener->listened + LISTEN_MS;
     if (!dml_interrupted || listener->interrupted || just_now)
-        return;
-    listener->interrupted = dml_interrupted();
+        return true;
     listener->listened = now;
+    return dml_context_outside(context, dml_interrupted, &listener->interrupted);
 }
 
 /* Waiting in a loop that never sleeps costs half of what sleeping does; so wait like that for a little while, where little is to
@@ -67,9 +67,12 @@ static VkResult wait_for(dml_context *context, const goal *goal)
         result = wait_once(context, goal, 0);
         timespec_get(&now, TIME_UTC);
     } while (result == VK_TIMEOUT && now.tv_sec == start.tv_sec && now.tv_nsec - start.tv_nsec < spin_ns);
-    while (result == VK_TIMEOUT && !(goal->leaves && goal->listener->interrupted)) {
+    while (true) {
+        if (!listen(context, goal->listener))
+            return VK_ERROR_DEVICE_LOST; /* what is here is the parent's */
+        if (result != VK_TIMEOUT || (goal->leaves && goal->listener->interrupted))
+            break;
         result = wait_once(context, goal, LISTEN_MS * UINT64_C(1000000));
-        listen(goal->listener);
     }
     if (result && result != VK_TIMEOUT && result != VK_ERROR_DEVICE_LOST) {
         /* No memory for waiting, say. What is asked for has been submitted; there is another way to wait for it. */
@@ -227,7 +230,6 @@ dml_code dml_job_flush(dml_context *context, dml_job *job, dml_status *status)
     }
     job->broken = context->vk.vkResetFences(context->device, 1, &job->fence);
     dml_job_reset(context, job);
-    listen(&job->listener);
     if (job->listener.interrupted)
         return dml_fail(status, DML_INTERRUPTED, "interrupted");
     return job->broken ? dml_vk_fail(context, job->broken, "resetting a command buffer", status) : DML_OK;
@@ -287,7 +289,8 @@ dml_code dml_jobs_wait(dml_context *context, uint64_t serial, dml_status *status
         return DML_OK;
     dml_listener listener = dml_listen_from_now();
     result = wait_for(context, &(goal){.serial = serial, .briefly = last, .leaves = true, .listener = &listener});
-    dml_jobs_reap(context);
+    if (result != VK_ERROR_DEVICE_LOST)
+        dml_jobs_reap(context);
     if (listener.interrupted)
         return dml_fail(status, DML_INTERRUPTED, "interrupted");
     if (result)

@@ -318,12 +318,16 @@ dml_code dml_vk_wait(dml_context *context, dml_status *status)
     return code;
 }
 
-void dml_vk_memory(dml_context *context, dml_memory_bytes *bytes)
+dml_code dml_vk_memory(dml_context *context, dml_memory_bytes *bytes, dml_status *status)
 {
+    if (dml_context_enter(context, status))
+        return status->code;
     bytes->available = available(context);
     dml_lock_take(&context->lock);
     bytes->used = context->used_bytes;
     bytes->pooled = context->kept_bytes;
     bytes->bound = context->kept_bound;
+    context->in_flight--;
     dml_lock_give(&context->lock);
+    return DML_OK;
 }

@@ -1,7 +1,7 @@
 /* What the Python edge sees of Vulkan: devices, contexts, and running a plan on one.
  *
  * Every function may be called from any thread, without the GIL. Nothing touches Vulkan before the first call.
- * Handles made before a fork are never used after it: the child starts anew.
+ * Handles made before a fork are never used after it: the child starts anew. A fork waits until no thread is inside.
  */
 #ifndef DML_VK_VK_H
 #define DML_VK_VK_H
@@ -80,7 +80,7 @@ typedef struct dml_memory_bytes {
     uint64_t bound;     /* on `pooled` */
     uint64_t available; /* that may be had beyond these */
 } dml_memory_bytes;
-void dml_vk_memory(dml_context *context, dml_memory_bytes *bytes);
+dml_code dml_vk_memory(dml_context *context, dml_memory_bytes *bytes, dml_status *status);
 
 /* One side of a plan: what its offsets count from. */
 typedef struct dml_place {

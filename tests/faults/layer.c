@@ -1,6 +1,8 @@
 /* The layer: its place in the chain, and the calls that can fail. */
 #include "layer.h"
 
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -38,6 +40,38 @@ static struct {
 static VkDevice newest;
 static long submitted; /* how often, by anybody */
 
+/* A child would inherit, taken for ever, whatever locks a call holds that another thread is in just then. The layer's own
+ * handler is registered before dmlops' where it is loaded first, and so looks last. "dwell" makes such calls take so many
+ * microseconds. */
+static atomic_int inside;
+
+static int come_in(void)
+{
+    inside++;
+    if (odd("dwell", 0))
+        nanosleep(&(struct timespec){.tv_nsec = (long)odd("dwell", 0) * 1000}, NULL);
+    return 0;
+}
+
+static void go_out(int *visit)
+{
+    (void)visit;
+    inside--;
+}
+
+#define VISIT __attribute__((cleanup(go_out), unused)) int visit = come_in()
+
+static void before_fork(void)
+{
+    if (inside > 0)
+        violation("forked while %d calls were in the driver", inside);
+}
+
+__attribute__((constructor)) static void watch_forks(void)
+{
+    pthread_atfork(before_fork, NULL, NULL);
+}
+
 #define LAYER(name) static VKAPI_ATTR VkResult VKAPI_CALL layer_##name
 #define LAYER_VOID(name) static VKAPI_ATTR void VKAPI_CALL layer_##name
 
@@ -45,6 +79,7 @@ static long submitted; /* how often, by anybody */
 #define DOES(name, parameters, arguments)                                                                              \
     LAYER(name) parameters                                                                                             \
     {                                                                                                                  \
+        VISIT;                                                                                                         \
         fault_mode mode = fault_fires("vulkan", #name, true);                                                          \
         VkResult result = mode == FAULT_INSTEAD ? fault_result() : next.name arguments;                                \
         return mode == FAULT_AFTER ? fault_result() : result;                                                          \
@@ -54,6 +89,7 @@ static long submitted; /* how often, by anybody */
 #define MAKES(name, Info, Handle)                                                                                      \
     LAYER(name)(VkDevice device, const Info *info, const VkAllocationCallbacks *allocator, Handle *handle)             \
     {                                                                                                                  \
+        VISIT;                                                                                                         \
         if (fault_fires("vulkan", #name, false)) {                                                                     \
             memset(handle, 0xee, sizeof *handle);                                                                      \
             return fault_result();                                                                                     \
@@ -67,6 +103,7 @@ static long submitted; /* how often, by anybody */
 #define DESTROYS(name, maker, Handle)                                                                                  \
     LAYER_VOID(name)(VkDevice device, Handle handle, const VkAllocationCallbacks *allocator)                           \
     {                                                                                                                  \
+        VISIT;                                                                                                         \
         if (handle)                                                                                                    \
             live_add(#maker, -1);                                                                                      \
         next.name(device, handle, allocator);                                                                          \

@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "core/operators.h"
 #include "py/cache.h"
@@ -94,6 +96,16 @@ static void stay(unsigned seed, int last)
     dml_storage_release(b);
 }
 
+static void give_birth(void)
+{
+    pid_t child = fork();
+    if (child == 0)
+        _exit(0);
+    int how;
+    if (child < 0 || waitpid(child, &how, 0) != child || how != 0)
+        abort();
+}
+
 static void *work(void *number)
 {
     int self = (int)(intptr_t)number;
@@ -103,10 +115,13 @@ static void *work(void *number)
         stay((unsigned)self * 7919 + i * 31, self);
         dml_context *context;
         dml_status status;
+        dml_memory_bytes bytes;
         if (i % 16 == 0 && !dml_vk_context(0, &context, &status))
-            dml_vk_counts(context, counts);
+            dml_vk_counts(context, counts), dml_vk_memory(context, &bytes, &status);
         if (i % 64 == 0)
             dml_vk_abandoned(), dml_cache_clear(), dml_cache_count(), dml_vk_device_count(&status);
+        if (i % 32 == 0)
+            give_birth();
     }
     return NULL;
 }
