@@ -122,6 +122,13 @@ def test_lengths_of_any_magnitude_clamp(device):
         assert result.tolist() == [[3, 2, 1, 0], [5, 4, 6, 7], [8, 9, 10, 11]]
 
 
+@pytest.mark.skipif(strategies.ml_dtypes is None, reason="ml_dtypes is not installed")
+def test_lengths_of_a_type_that_numpy_does_not_know(device):
+    lengths = np.array([[2], [3]], strategies.ml_dtypes.int4)
+    x = np.arange(6).reshape(2, 3)
+    assert dmlops.reverse_subsequences(x, lengths, 1, device=device).tolist() == [[1, 0, 2], [5, 4, 3]]
+
+
 def test_empty_lists_of_lengths(device):
     x = np.zeros((0, 5), np.float32)
     assert dmlops.reverse_subsequences(x, [], 1, batch_axis=0, device=device).shape == (0, 5)

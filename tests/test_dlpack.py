@@ -1,6 +1,8 @@
 """DLPack, by the current standard and by the old one: to real consumers, from real producers, and with capsules made by hand."""
 
 import ctypes
+import sys
+import types
 
 import dmlops
 import numpy as np
@@ -337,6 +339,19 @@ except BufferError as error:
 else:
     raise AssertionError("no error")
 """ % str(support.ROOT / "tests"))
+
+
+def test_a_type_that_this_ml_dtypes_lacks(monkeypatch):
+    monkeypatch.setitem(sys.modules, "ml_dtypes", types.ModuleType("ml_dtypes"))
+    with pytest.raises(BufferError, match="bfloat16"):
+        dmlops.from_dlpack(Given(Versioned(1, 0, None, None, 0, tensor_of(np.zeros(3, np.uint16), 4))), device="host")
+
+
+def test_download_into_memory_that_was_lent():
+    """NumPy sees the array's own memory: what is read is what was there before."""
+    a = dmlops.asarray(X, device="host")
+    lent = np.ctypeslib.as_array((ctypes.c_float * X.size).from_address(np.from_dlpack(a).ctypes.data)).reshape(X.shape)
+    assert np.array_equal(a[..., ::-1].numpy(out=lent), X[..., ::-1])
 
 
 @pytest.mark.parametrize("changes, words", [

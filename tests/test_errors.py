@@ -3,6 +3,7 @@
 import dmlops
 import numpy as np
 import pytest
+from dmlops import _core
 
 import support
 
@@ -87,6 +88,7 @@ row("reverse_subsequences", TypeError, "sequence_lengths", sequence_lengths=[[[[
 row("reverse_subsequences", TypeError, "sequence_lengths", sequence_lengths=[[[[True]]]])
 row("reverse_subsequences", TypeError, "sequence_lengths", sequence_lengths=[[[[None]]]])
 row("reverse_subsequences", TypeError, "sequence_lengths", sequence_lengths=None)
+row("reverse_subsequences", ValueError, "sequence_lengths rows", sequence_lengths=[[1], [1, 2]])
 for value in (4, -5, 100):
     row("reverse_subsequences", AxisError, f"axis {value} 4", axis=value)
 row("reverse_subsequences", AxisError, "axis", input=np.float32(1), sequence_lengths=1, axis=0)
@@ -141,6 +143,8 @@ for name in ("depth_to_space", "space_to_depth"):
 row("depth_to_space", ValueError, "4 9", block_size=3)
 row("depth_to_space", ValueError, "3 4", layout="NHWC")
 row("depth_to_space", ValueError, "4 6", block_size=[2, 3])
+row("depth_to_space", ValueError, f"block_size {2**40} {2**30} overflows", input=np.zeros((1, 0, 1, 2**40)), block_size=[1, 2**30])
+row("space_to_depth", ValueError, f"block_size {2**40} {2**30} overflows", input=np.zeros((1, 2**40, 0, 1)), block_size=[2**30, 1])
 row("space_to_depth", ValueError, "4 3", block_size=3)
 row("space_to_depth", ValueError, "4 3", block_size=[2, 3])
 row("space_to_depth", ValueError, "4 3", block_size=[3, 2])
@@ -156,6 +160,7 @@ for name, good in (("offsets", 0), ("sizes", 1), ("strides", 1), ("output_sizes"
     row("slice", TypeError, name, **{name: "1111"})
     row("slice", TypeError, name, **{name: np.ones(4)})
     row("slice", TypeError, name, **{name: np.ones(4, bool)})
+    row("slice", ValueError, f"{name} one-dimensional 2", **{name: np.ones((2, 2), int)})
     row("slice", (ValueError, OverflowError), name, **{name: [good] * 3 + [2**64]})
     row("slice", (ValueError, OverflowError), name, **{name: [good] * 3 + [-HUGE]})
 for name in ("offsets", "sizes"):
@@ -279,6 +284,22 @@ def test_the_rules_hold_for_empty_arrays_too(device):
         dmlops.reverse_subsequences(np.zeros((2, 0)), [[-1], [0]], 1, device=device)
     with pytest.raises(ValueError, match="device"):
         dmlops.slice(np.zeros((0, 3)), [0, 0], [0, 3], device="gtx-9999")
+
+
+@pytest.mark.parametrize("name", ["reverse_subsequences", "depth_to_space", "space_to_depth", "slice"])
+def test_the_extension_counts_its_arguments(name):
+    with pytest.raises(TypeError, match="expected . arguments, got 1"):
+        getattr(_core, name)(X)
+
+
+def test_the_host_has_no_kernels_to_count():
+    with pytest.raises(ValueError, match="Vulkan"):
+        _core._counts("host")
+
+
+def test_copy_that_has_no_truth_value(device):
+    with pytest.raises(ValueError, match="truth value"):
+        dmlops.asarray([1, 2], device=device, copy=np.ones(2))
 
 
 def test_the_family():

@@ -118,6 +118,40 @@ def test_what_is_held_back_outlives_a_failed_submission(library):
     assert re.search(r"held back: \d+", done.stdout), done.stdout
 
 
+LOST = """
+import dmlops, faults, gc, numpy as np
+layer = faults.Layer()
+x = np.arange(12, dtype=np.uint16).reshape(3, 4)
+a = dmlops.asarray(x)
+view = a[1:, ::-1]
+dmlops.synchronize()
+layer.arm("vulkan", 1, "VK_ERROR_DEVICE_LOST", only="vkQueueSubmit")
+try:
+    dmlops.slice(x, [0, 0], [3, 4], [-1, -1])
+    raise SystemExit("no error")
+except dmlops.DeviceLostError as error:
+    assert error.result == "VK_ERROR_DEVICE_LOST"
+new = dmlops.asarray(x)  # on the device that there is now
+new[...] = 7
+for use in (a.numpy, a.wait, a.copy, view.numpy, lambda: dmlops.slice(view, [0, 0], [2, 4]), lambda: a.__setitem__(0, 1),
+            lambda: new.__setitem__(0, a[0]), lambda: np.asarray(a), lambda: a.__dlpack__(), lambda: dmlops.asarray(a, device="host"),
+            lambda: dmlops.slice(new, [0, 0], [3, 4], out=a), lambda: dmlops.reverse_subsequences(new, a[:, :1], 1)):
+    try:
+        use()
+        raise SystemExit("no error")
+    except dmlops.DeviceLostError as error:
+        assert "gone" in str(error), error
+assert a.shape == (3, 4) and view.dtype == np.uint16 and a.device == new.device and "uint16" in repr(a)
+assert (new.numpy() == 7).all() and np.array_equal(dmlops.slice(x, [0, 0], [3, 4], [-1, 1]), x[::-1])
+del a, view, new, use
+gc.collect()
+"""
+
+
+def test_arrays_of_a_lost_device(library):
+    support.run_python(None, args=("-c", LOST), env=faults.environment(library))
+
+
 NAMES = """
 import re, sys
 import dmlops, faults

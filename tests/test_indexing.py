@@ -229,6 +229,16 @@ def test_python_scalars(device, dtype, value, result):
     assert a.numpy().tobytes() == expected.tobytes() and a.dtype == np.dtype(dtype)
 
 
+@pytest.mark.skipif(strategies.ml_dtypes is None, reason="ml_dtypes is not installed")
+def test_python_scalars_for_the_types_of_ml_dtypes(device):
+    a = dmlops.asarray(np.zeros(3, strategies.ml_dtypes.bfloat16), device=device)
+    a[1] = 0.5
+    a[2] = 3
+    assert a.numpy().tolist() == [0, 0.5, 3]
+    with pytest.raises(TypeError):
+        a[0] = 1j
+
+
 @pytest.mark.parametrize("dtype, value, error", [
     ("u1", 256, OverflowError), ("u1", -1, OverflowError), ("i2", 40000, OverflowError), ("i8", 2**63, OverflowError),
     ("i4", 1.0, TypeError), ("?", 1, TypeError), ("f4", 1j, TypeError), ("i4", "1", TypeError), ("U2", "abc", ValueError), ("S1", b"ab", ValueError),

@@ -121,13 +121,16 @@ def two_drivers(tmp_path_factory, library):
 TYPES = "import dmlops; print(*(device.type for device in dmlops.devices()))"
 
 
-def test_the_better_device_comes_first(two_drivers):
-    said = support.run_python(TYPES, env=two_drivers(distinct=1, second_discrete=1)).stdout
-    assert said == "discrete cpu host\n"
+@pytest.mark.parametrize(
+    "second, said", [(0, "cpu other"), (1, "integrated cpu"), (2, "discrete cpu"), (3, "virtual cpu"), (4, "cpu cpu")]
+)
+def test_the_better_device_comes_first(second, said, two_drivers):
+    """`second` is a VkPhysicalDeviceType."""
+    assert support.run_python(TYPES, env=two_drivers(distinct=1, second_type=second)).stdout == f"{said} host\n"
 
 
 def test_of_one_device_offered_twice_the_better_stays(two_drivers):
-    assert support.run_python(TYPES, env=two_drivers(second_discrete=1)).stdout == "discrete host\n"
+    assert support.run_python(TYPES, env=two_drivers(second_type=2)).stdout == "discrete host\n"
     assert support.run_python(TYPES, env=two_drivers()).stdout == "cpu host\n"
 
 

@@ -229,6 +229,23 @@ atexit.register(last)
     assert done.stdout in ("fine\n", "refused\n")
 
 
+def test_arrays_while_exiting(vulkan):
+    done = support.run_python("""
+import atexit
+def last():
+    for use in (a.numpy, a.wait, a.copy, lambda: dmlops.slice(a, [0], [3]), lambda: dmlops.memory_info(a.device), lambda: a.device):
+        try:
+            use()
+        except (dmlops.VulkanError, RuntimeError) as error:
+            print(type(error).__name__, error)
+    print(a.shape)
+atexit.register(last)
+import dmlops, numpy as np
+a = dmlops.asarray([1, 2, 3])
+""")
+    assert done.stdout.count("exiting") == 4 and done.stdout.count("there no more") == 2 and done.stdout.endswith("(3,)\n") and not done.stderr, done.stdout + done.stderr
+
+
 FORK = USE + """
 import os, sys, signal
 def child_of(work):

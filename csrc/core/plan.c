@@ -34,14 +34,6 @@ static void span_grow(dml_span *span, int64_t extent, int64_t stride)
     *(reach < 0 ? &span->begin : &span->end) += reach;
 }
 
-dml_span dml_plan_src_span(const dml_plan *plan)
-{
-    dml_span span = {plan->src_offset, plan->src_offset + plan->item};
-    for (int k = 0; k < plan->rank; k++)
-        span_grow(&span, plan->axes[k].extent, plan->axes[k].src_stride);
-    return span;
-}
-
 dml_span dml_plan_dst_span(const dml_plan *plan)
 {
     dml_span span = {plan->dst_offset, plan->dst_offset + plan->item};

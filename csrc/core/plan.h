@@ -54,11 +54,10 @@ void dml_plan_copy(dml_plan *to, const dml_plan *from);
 /* Elements moved; 0 for an empty plan. */
 int64_t dml_plan_count(const dml_plan *plan);
 
-/* Both need a plan that is not empty. */
-dml_span dml_plan_src_span(const dml_plan *plan);
+/* From the first byte that a plan writes to behind the last; it must not be empty. */
 dml_span dml_plan_dst_span(const dml_plan *plan);
 
-/* The same of the lengths, in entries; empty where there is no reversed axis. */
+/* The same of the lengths that it reads, in entries; empty where there is no reversed axis. */
 dml_span dml_plan_length_span(const dml_plan *plan);
 
 /* The same bytes, moved by fewer and longer steps: axes of extent 1 go, the destination's strides become positive

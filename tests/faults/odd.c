@@ -67,8 +67,10 @@ static VKAPI_ATTR void VKAPI_CALL odd_vkGetPhysicalDeviceProperties2(VkPhysicalD
     VkPhysicalDeviceLimits *limits = &all->properties.limits;
     if (odd("lacks_vulkan12", 0))
         all->properties.apiVersion = VK_API_VERSION_1_1;
-    if (odd("discrete", 0) || (odd("second_discrete", 0) && place_of(device) == 1))
+    if (odd("discrete", 0))
         all->properties.deviceType = VK_PHYSICAL_DEVICE_TYPE_DISCRETE_GPU;
+    if (place_of(device) == 1)
+        all->properties.deviceType = (VkPhysicalDeviceType)odd("second_type", all->properties.deviceType);
     limits->maxComputeWorkGroupCount[0] = (uint32_t)lower("group_count", limits->maxComputeWorkGroupCount[0]);
     limits->maxComputeWorkGroupInvocations = (uint32_t)lower("invocations", limits->maxComputeWorkGroupInvocations);
     limits->maxComputeWorkGroupSize[0] = (uint32_t)lower("invocations", limits->maxComputeWorkGroupSize[0]);
