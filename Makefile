@@ -71,13 +71,14 @@ check-validation: .venv/dmlops
 	    tests/validation/run.sh .venv/bin/pytest -q -rs tests
 
 # The extension built with -fsanitize=address,undefined, where a warning is an error; the interpreter's own leaks are not
-# looked for. The same run counts which lines of csrc are run, and lists those that are not. Without the tests of large arrays:
-# they run no other lines.
+# looked for. The same run counts which lines of csrc are run, and lists those that are not, with the reasons (tests/uncovered.txt).
+# Without the tests of large arrays: they run hardly any other lines.
 check-sanitizers: .venv-sanitized/dmlops
 	find build/venv-sanitized -name '*.gcda' -delete
 	HYPOTHESIS_PROFILE=check tests/sanitizers/run.sh .venv-sanitized/bin/pytest -q -rs tests -k 'not large'
-	.venv-sanitized/bin/gcovr --root . --filter csrc/ --fail-under-line 95 \
+	.venv-sanitized/bin/gcovr --root . --filter csrc/ --fail-under-line 95 --txt --json build/venv-sanitized/coverage.json \
 	    --gcov-ignore-parse-errors=negative_hits.warn_once_per_file build/venv-sanitized
+	.venv-sanitized/bin/python tests/uncovered.py build/venv-sanitized/coverage.json
 
 # Built from the source distribution against NumPy 2, run with the oldest NumPy supported: the tests of what NumPy has a part in.
 check-oldest-numpy: .venv-oldest/requirements build/wheel/made

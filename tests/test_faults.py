@@ -84,6 +84,45 @@ def test_the_walk_knows_every_call_that_can_fail(tmp_path):
     assert names & fallible - known <= {"vkEnumerateInstanceExtensionProperties"}
 
 
+INTERPRETER = """
+import _testcapi, dmlops, numpy as np
+x = np.arange(24, dtype=np.float32).reshape(2, 3, 4)
+image = np.arange(64, dtype=np.uint8).reshape(1, 4, 4, 4)
+lengths = np.ones((2, 3, 1), int)
+a = dmlops.asarray(x)
+calls = [
+    lambda: dmlops.slice(x, [0, 0, 0], [2, 3, 4], [1, 1, -1]), lambda: dmlops.slice(a, [0, 0, 0], [2, 3, 4], [1, 1, -1], out=a),
+    lambda: dmlops.depth_to_space(image, 2), lambda: dmlops.reverse_subsequences(x[:, :, 0], [[2], [3]], 1),
+    lambda: dmlops.reverse_subsequences(a, dmlops.asarray(lengths), 2), lambda: dmlops.window((3, 4), np.s_[::-1, 1:]),
+    lambda: dmlops.asarray([1, 2, 3]), lambda: dmlops.empty((2, 3)), lambda: a[0, ::-1], lambda: a.__setitem__(0, 1.0),
+    lambda: a.numpy(), lambda: a.copy(), lambda: a.T, lambda: a.reshape(6, 4), lambda: list(a), lambda: repr(a), lambda: a.device,
+    lambda: a.__dlpack__(dl_device=(1, 0)), lambda: dmlops.from_dlpack(x), lambda: dmlops.devices(), lambda: dmlops.memory_info(),
+]
+failed = 0
+for call in calls:
+    call()
+    for at in range(1000):
+        _testcapi.set_nomemory(at, at + 1)
+        try:
+            call()
+            break
+        except MemoryError:
+            failed += 1
+        finally:
+            _testcapi.remove_mem_hooks()
+    call()
+assert np.array_equal(dmlops.depth_to_space(image, 2), dmlops.reference.depth_to_space(image, 2))
+print(failed)
+"""
+
+
+def test_every_allocation_of_the_interpreters(device):
+    """Python's own allocator fails in its turn: MemoryError each time, and nothing else."""
+    pytest.importorskip("_testcapi", reason="this Python comes without _testcapi, which makes its allocator fail")
+    done = support.run_python(INTERPRETER, env={"DMLOPS_DEVICE": device})
+    assert int(done.stdout) > 100
+
+
 HELD = """
 import dmlops, faults, numpy as np
 layer = faults.Layer()

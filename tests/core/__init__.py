@@ -149,7 +149,7 @@ class Core:
         while entries[len(self.values)].name:
             entry = entries[len(self.values)]
             self.values[entry.name.decode()] = entry.value
-        for name in ("src", "dst", "length"):
+        for name in ("dst", "length"):
             getattr(self.library, f"dml_plan_{name}_span").restype = Span
         self.library.dml_piece_src_span.restype = Span
         self.library.dml_plan_count.restype = c_int64
@@ -188,11 +188,8 @@ class Core:
         return dispatch
 
     def span(self, which, plan):
-        """What a plan touches; of a piece, what it may read."""
-        if isinstance(plan, Piece):
-            span = self.library.dml_piece_src_span(byref(plan))
-            return span.begin, span.end
-        span = getattr(self.library, f"dml_plan_{which}_span")(byref(plan))
+        """The "dst" that a plan writes, or the "length" that it reads; of a piece, the "src" that it may read."""
+        span = getattr(self.library, f"dml_{'piece' if which == 'src' else 'plan'}_{which}_span")(byref(plan))
         return span.begin, span.end
 
 
@@ -257,6 +254,12 @@ def joined(pairs):
 
 def same(a, b):
     return np.array_equal(a[0], b[0]) and np.array_equal(a[1], b[1])
+
+
+def source_span(plan):
+    """What a plan may read, whatever its lengths are."""
+    reaches = [(axis.extent - 1) * axis.src_stride for axis in plan.axes[: plan.rank]]
+    return plan.src_offset + sum(min(reach, 0) for reach in reaches), plan.src_offset + plan.item + sum(max(reach, 0) for reach in reaches)
 
 
 def span_of(values):

@@ -100,6 +100,13 @@ class Run:
         if not np.array_equal(self.attempt(call), X[::-1]):
             raise Broken("wrong bytes in place")
 
+    def into_scattered(self):
+        """Into elements that it takes a search to tell from each other."""
+        out = np.lib.stride_tricks.as_strided(np.zeros(20, np.uint8), (3, 4), (5, 3))
+        self.attempt(lambda: dmlops.slice(X, [1, 2], [3, 4], out=out))
+        if not np.array_equal(out, X[1:4, 2:6]):
+            raise Broken("wrong bytes in a scattered out")
+
     def resident(self):
         """A chain on the device: uploads, queued steps, lengths there, an assignment by way of a copy, downloads."""
         expected = reference.reverse_subsequences(X[::-1, ::-1], LENGTHS, 1)
@@ -110,7 +117,7 @@ class Run:
             b = dmlops.slice(a[::-1], [0, 0], [32, 4096], [1, -1])
             a = dmlops.reverse_subsequences(b, dmlops.asarray(LENGTHS), 1)
             a[:20] = a[12:]
-            a.wait()
+            a.__dlpack__(dl_device=(1, 0))
             if a[..., ::-1].numpy().tobytes() != expected[:, ::-1].tobytes():
                 raise Broken("wrong bytes of a view")
             return a.numpy()
@@ -123,6 +130,7 @@ class Run:
         for call in CALLS:
             self.operate(*call)
         self.in_place()
+        self.into_scattered()
         self.resident()
         _core._override("mapped", 0)
         self.resident()
