@@ -341,9 +341,9 @@ else:
 """ % str(support.ROOT / "tests"))
 
 
-def test_a_type_that_this_ml_dtypes_lacks(monkeypatch):
-    monkeypatch.setitem(sys.modules, "ml_dtypes", types.ModuleType("ml_dtypes"))
-    with pytest.raises(BufferError, match="bfloat16"):
+def test_a_type_that_this_ml_dtypes_lacks():
+    with pytest.MonkeyPatch.context() as patch, pytest.raises(BufferError, match="bfloat16"):
+        patch.setitem(sys.modules, "ml_dtypes", types.ModuleType("ml_dtypes"))
         dmlops.from_dlpack(Given(Versioned(1, 0, None, None, 0, tensor_of(np.zeros(3, np.uint16), 4))), device="host")
 
 
