@@ -93,7 +93,7 @@ a = dmlops.asarray(x)
 calls = [
     lambda: dmlops.slice(x, [0, 0, 0], [2, 3, 4], [1, 1, -1]), lambda: dmlops.slice(a, [0, 0, 0], [2, 3, 4], [1, 1, -1], out=a),
     lambda: dmlops.depth_to_space(image, 2), lambda: dmlops.reverse_subsequences(x[:, :, 0], [[2], [3]], 1),
-    lambda: dmlops.reverse_subsequences(a, dmlops.asarray(lengths), 2), lambda: dmlops.window((3, 4), np.s_[::-1, 1:]),
+    lambda: dmlops.reverse_subsequences(a, dmlops.asarray(lengths), 2),
     lambda: dmlops.asarray([1, 2, 3]), lambda: dmlops.empty((2, 3)), lambda: a[0, ::-1], lambda: a.__setitem__(0, 1.0),
     lambda: a.numpy(), lambda: a.copy(), lambda: a.T, lambda: a.reshape(6, 4), lambda: list(a), lambda: repr(a), lambda: a.device,
     lambda: a.__dlpack__(dl_device=(1, 0)), lambda: dmlops.from_dlpack(x), lambda: dmlops.devices(), lambda: dmlops.memory_info(),
@@ -117,7 +117,8 @@ print(failed)
 
 
 def test_every_allocation_of_the_interpreters(device):
-    """Python's own allocator fails in its turn: MemoryError each time, and nothing else."""
+    """Python's own allocator fails in its turn: MemoryError each time, and nothing else. (In what is written in Python,
+    `window` and `reference`, it can bring down the interpreter: 3.13 does not survive it in a zip.)"""
     pytest.importorskip("_testcapi", reason="this Python comes without _testcapi, which makes its allocator fail")
     done = support.run_python(INTERPRETER, env={"DMLOPS_DEVICE": device})
     assert int(done.stdout) > 100
