@@ -4,6 +4,14 @@
 
 typedef long long ll;
 
+int64_t dml_tensor_count(const dml_tensor *tensor)
+{
+    int64_t count = 1;
+    for (int k = 0; k < tensor->rank; k++)
+        count *= tensor->shape[k];
+    return count;
+}
+
 void dml_tensor_pack(dml_tensor *tensor)
 {
     int64_t stride = tensor->item;

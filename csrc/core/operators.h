@@ -23,6 +23,9 @@ typedef struct dml_ints {
     int64_t value[DML_MAX_RANK];
 } dml_ints;
 
+/* Elements of an array that there is: they can be counted. */
+int64_t dml_tensor_count(const dml_tensor *tensor);
+
 /* Shape given, fills in C-contiguous strides. */
 void dml_tensor_pack(dml_tensor *tensor);
 

@@ -40,14 +40,6 @@ PyObject *dml_shape_tuple(const dml_tensor *tensor)
     return tuple_of(tensor->shape, tensor->rank);
 }
 
-static int64_t size_of(const dml_tensor *tensor)
-{
-    int64_t size = 1;
-    for (int k = 0; k < tensor->rank; k++)
-        size *= tensor->shape[k];
-    return size;
-}
-
 static PyObject *get_shape(PyObject *self, void *Py_UNUSED(closure))
 {
     return dml_shape_tuple(&cast(self)->tensor);
@@ -71,7 +63,7 @@ static PyObject *get_ndim(PyObject *self, void *Py_UNUSED(closure))
 
 static PyObject *get_size(PyObject *self, void *Py_UNUSED(closure))
 {
-    return PyLong_FromLongLong(size_of(&cast(self)->tensor));
+    return PyLong_FromLongLong(dml_tensor_count(&cast(self)->tensor));
 }
 
 static PyObject *get_itemsize(PyObject *self, void *Py_UNUSED(closure))
@@ -81,7 +73,7 @@ static PyObject *get_itemsize(PyObject *self, void *Py_UNUSED(closure))
 
 static PyObject *get_nbytes(PyObject *self, void *Py_UNUSED(closure))
 {
-    return PyLong_FromLongLong(size_of(&cast(self)->tensor) * cast(self)->tensor.item);
+    return PyLong_FromLongLong(dml_tensor_count(&cast(self)->tensor) * cast(self)->tensor.item);
 }
 
 static PyObject *get_device(PyObject *self, void *Py_UNUSED(closure))

@@ -239,9 +239,7 @@ int dml_lengths_give(dml_call *call, PyObject *object, int64_t extent)
         return call->lengths ? 0 : -1;
     }
     const dml_device_array *lengths = (dml_device_array *)object;
-    int64_t count = 1;
-    for (int k = 0; k < lengths->tensor.rank; k++)
-        count *= lengths->tensor.shape[k];
+    int64_t count = dml_tensor_count(&lengths->tensor);
     if (call->device.host) {
         call->lengths = widen_on_host(lengths, count, extent);
         return call->lengths ? 0 : -1;

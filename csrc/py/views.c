@@ -102,10 +102,8 @@ static int ints_of_arguments(PyObject *args, const char *name, dml_ints *ints)
 /* The sizes asked for, with -1 replaced. */
 static int find_shape(const dml_tensor *from, const dml_ints *wanted, dml_tensor *to)
 {
-    int64_t size = 1, known = 1;
+    int64_t size = dml_tensor_count(from), known = 1;
     int unknown = -1;
-    for (int k = 0; k < from->rank; k++)
-        size *= from->shape[k];
     to->rank = (int)wanted->count;
     to->item = from->item;
     bool fits = true;
