@@ -44,7 +44,7 @@ static void before_fork(void)
             dml_context_hold(state.contexts[i]);
 }
 
-static void after_fork_in_parent(void)
+static void give_back_after_fork(void)
 {
     for (int i = 0; i < state.count; i++)
         if (state.contexts[i])
@@ -55,7 +55,7 @@ static void after_fork_in_parent(void)
 /* The parent's handles work no more here, not even for destroying: the child leaves them alone and starts anew. */
 static void after_fork_in_child(void)
 {
-    after_fork_in_parent(); /* a call of this thread may still have to find its way out of a context */
+    give_back_after_fork(); /* a call of this thread may still have to find its way out of a context */
     bool shut = state.shut;
     memset(&state, 0, sizeof state);
     state.lock = (dml_lock)DML_LOCK_INIT;
@@ -67,7 +67,7 @@ static void watch_forks(void)
 {
     static bool watching;
     if (!watching)
-        watching = pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child) == 0;
+        watching = pthread_atfork(before_fork, give_back_after_fork, after_fork_in_child) == 0;
 }
 
 void dml_vk_sleep(int milliseconds)

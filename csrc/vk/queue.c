@@ -289,7 +289,7 @@ dml_code dml_jobs_wait(dml_context *context, uint64_t serial, dml_status *status
         return DML_OK;
     dml_listener listener = dml_listen_from_now();
     result = wait_for(context, &(goal){.serial = serial, .briefly = last, .leaves = true, .listener = &listener});
-    if (result != VK_ERROR_DEVICE_LOST)
+    if (result != VK_ERROR_DEVICE_LOST) /* else there is no device to ask any more, least of all in the child of a fork */
         dml_jobs_reap(context);
     if (listener.interrupted)
         return dml_fail(status, DML_INTERRUPTED, "interrupted");

@@ -327,7 +327,7 @@ dml_code dml_vk_memory(dml_context *context, dml_memory_bytes *bytes, dml_status
     bytes->used = context->used_bytes;
     bytes->pooled = context->kept_bytes;
     bytes->bound = context->kept_bound;
-    context->in_flight--;
     dml_lock_give(&context->lock);
+    dml_context_leave(context);
     return DML_OK;
 }
