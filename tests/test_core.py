@@ -160,7 +160,9 @@ def test_simplified_by_hand(core, axes, item, expected):
 
 @given(case=cases(empty=False))
 def test_spans(core, case):
-    _, dst = mirror.moves(case.plan, case.lengths)
+    src, dst = mirror.moves(case.plan, case.lengths)
+    begin, end = mirror.source_span(case.plan)
+    assert (begin, end) == mirror.span_of(src) or case.plan.reversed >= 0 and begin <= src.min() and src.max() < end
     assert core.span("dst", case.plan) == mirror.span_of(dst)
     begin, end = core.span("length", case.plan)
     assert (begin, end) == (0, len(case.lengths)) or case.plan.reversed < 0 and begin == end

@@ -189,7 +189,8 @@ class Core:
 
     def span(self, which, plan):
         """The "dst" that a plan writes, or the "length" that it reads; of a piece, the "src" that it may read."""
-        span = getattr(self.library, f"dml_{'piece' if which == 'src' else 'plan'}_{which}_span")(byref(plan))
+        kind = "piece" if isinstance(plan, Piece) else "plan"
+        span = getattr(self.library, f"dml_{kind}_{which}_span")(byref(plan))
         return span.begin, span.end
 
 

@@ -117,6 +117,7 @@ class Run:
             b = dmlops.slice(a[::-1], [0, 0], [32, 4096], [1, -1])
             a = dmlops.reverse_subsequences(b, dmlops.asarray(LENGTHS), 1)
             a[:20] = a[12:]
+            a.wait()
             a.__dlpack__(dl_device=(1, 0))
             if a[..., ::-1].numpy().tobytes() != expected[:, ::-1].tobytes():
                 raise Broken("wrong bytes of a view")
