@@ -8,12 +8,13 @@ import os
 import statistics
 import subprocess
 import sys
+import threading
 import time
 
 import environment
 
 SMALL_CALLS = 1000
-NAMES = ("first-use", "small-call", "cache", "resident")
+NAMES = ("first-use", "small-call", "cache", "resident", "threads")
 
 
 def run(name, ours, peers, device, quick=False):
@@ -26,6 +27,8 @@ def run(name, ours, peers, device, quick=False):
         return small_call(ours, device, calls=100 if quick else SMALL_CALLS)
     if name == "resident":
         return resident(ours, device, repeats=3 if quick else 9)
+    if name == "threads":
+        return threads(ours, device, repeats=2 if quick else 15)
     return cache_effect(device, processes=1 if quick else 3)
 
 
@@ -129,6 +132,39 @@ def resident(ours, device, repeats):
         for _ in range(repeats + 2)
     ]
     return {"queue_us": statistics.median(queue_us)} | _medians(rounds[2:])
+
+
+def threads(ours, device, repeats):
+    """Calls on 1 KiB in a second, from one thread and from four, alternating: {what: {"one", "four"}}."""
+    import numpy as np
+
+    host = np.zeros((1, 16, 4, 4), np.float32)
+    small = ours.asarray(host, device=device)
+    kinds = {
+        "NumPy's copy": host.copy,
+        "NumPy arrays": lambda: ours.depth_to_space(host, 2, device=device),
+        "device arrays, with download": lambda: np.asarray(ours.depth_to_space(small, 2)),
+        "device arrays, queued": lambda: ours.depth_to_space(small, 2),
+    }
+
+    def rate(call, count):
+        def work():
+            for _ in range(4 * SMALL_CALLS // count):
+                call()
+
+        workers = [threading.Thread(target=work) for _ in range(count)]
+        start = time.perf_counter()
+        for worker in workers:
+            worker.start()
+        for worker in workers:
+            worker.join()
+        ours.synchronize()
+        return 4 * SMALL_CALLS / (time.perf_counter() - start)
+
+    return {
+        name: _medians([{"one": rate(call, 1), "four": rate(call, 4)} for _ in range(repeats + 1)][1:])
+        for name, call in kinds.items()
+    }
 
 
 def _microseconds(call):

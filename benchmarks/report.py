@@ -140,6 +140,12 @@ def probe_lines(report):
         )
     elif resident:
         lines.append(f"arrays that stay on the device: - ({resident['reason']})")
+    threads = probes.get("threads", {})
+    if "reason" in threads:
+        lines.append(f"four threads against one: - ({threads['reason']})")
+    elif threads:
+        ratios = ", ".join(f"{name} {number(rates['four'] / rates['one'])}" for name, rates in threads.items())
+        lines.append(f"1 KiB calls in a second, four threads against one: {ratios}")
     return "\n".join(lines)
 
 

@@ -23,6 +23,7 @@ typedef enum dml_code {
     DML_OUT_OF_DEVICE_MEMORY,
     DML_DEVICE_LOST,
     DML_INTERRUPTED, /* by the function that was given to dml_vk_open, which knows more */
+    DML_WOULD_WAIT,  /* and was asked not to: nothing has happened */
 } dml_code;
 
 typedef struct dml_status {

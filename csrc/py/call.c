@@ -70,7 +70,8 @@ int dml_call_open(dml_call *call)
         call->into = call->out;
         Py_INCREF(call->into);
     } else if (dml_is_device_array(call->state, call->input)) {
-        call->into = dml_device_array_new(call->state, &call->device, dtype, &call->target);
+        const dml_storage *beside = dml_array_place(call->input).storage;
+        call->into = dml_device_array_new(call->state, &call->device, beside, dtype, &call->target);
     } else {
         call->into = dml_result_new(call->state, dtype, &call->target);
     }
@@ -102,7 +103,7 @@ PyObject *dml_call_fail(dml_call *call)
 }
 
 dml_code dml_run_plan(const dml_choice *device, const dml_plan *plan, dml_place src, dml_place dst, dml_storage *lengths,
-                      dml_status *status)
+                      bool wait, dml_status *status)
 {
     if (device->host) {
         dml_host_run(plan, src.data, dst.data);
@@ -113,7 +114,7 @@ dml_code dml_run_plan(const dml_choice *device, const dml_plan *plan, dml_place 
         (dst.storage && dml_storage_context(dst.storage, &context, status)) ||
         (!src.storage && !dst.storage && dml_vk_context(device->index, &context, status)))
         return status->code;
-    return dml_vk_run(context, plan, src, dst, lengths, status);
+    return dml_vk_run(context, plan, src, dst, lengths, wait, status);
 }
 
 void dml_copy_plan(const dml_tensor *from, const dml_tensor *to, dml_plan *plan)
@@ -135,12 +136,17 @@ PyObject *dml_call_run(dml_call *call)
         out = dml_array_place(call->out);
     }
     if (call->plan.item > 0 && dml_plan_count(&call->plan) > 0) {
-        dml_code code;
-        Py_BEGIN_ALLOW_THREADS;
-        code = dml_run_plan(&call->device, &call->plan, src, dst, call->device_lengths, &call->status);
-        if (!code && detour)
-            code = dml_run_plan(dst.storage ? &call->device : &dml_host, &copy, dst, out, NULL, &call->status);
-        Py_END_ALLOW_THREADS;
+        /* Queueing is too soon done to let other threads run meanwhile, which costs them and this one more. */
+        dml_code code = DML_WOULD_WAIT;
+        if (src.storage && dst.storage && !detour)
+            code = dml_run_plan(&call->device, &call->plan, src, dst, call->device_lengths, false, &call->status);
+        if (code == DML_WOULD_WAIT) {
+            Py_BEGIN_ALLOW_THREADS;
+            code = dml_run_plan(&call->device, &call->plan, src, dst, call->device_lengths, true, &call->status);
+            if (!code && detour)
+                code = dml_run_plan(dst.storage ? &call->device : &dml_host, &copy, dst, out, NULL, true, &call->status);
+            Py_END_ALLOW_THREADS;
+        }
         if (code)
             return dml_call_fail(call);
     }

@@ -46,7 +46,7 @@ int dml_call_open(dml_call *call);
 
 /* Runs a plan where the places are: see dml_vk_run. Needs no GIL. */
 dml_code dml_run_plan(const dml_choice *device, const dml_plan *plan, dml_place src, dml_place dst, dml_storage *lengths,
-                      dml_status *status);
+                      bool wait, dml_status *status);
 
 /* The plan that copies one tensor to another of the same shape. */
 void dml_copy_plan(const dml_tensor *from, const dml_tensor *to, dml_plan *plan);

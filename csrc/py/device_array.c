@@ -89,14 +89,26 @@ static dml_storage *storage_on(const dml_state *state, const dml_choice *device,
     Py_BEGIN_ALLOW_THREADS;
     code = dml_vk_context(device->index, &context, &status);
     if (!code)
-        code = dml_storage_create(context, bytes, &storage, &status);
+        code = dml_storage_create(context, bytes, true, &storage, &status);
     Py_END_ALLOW_THREADS;
     if (code)
         dml_raise(state, &status);
     return code ? NULL : storage;
 }
 
-PyObject *dml_device_array_new(const dml_state *state, const dml_choice *device, PyArray_Descr *dtype, const dml_tensor *shape)
+/* One that is there for the taking, which is too soon done to let other threads run meanwhile; NULL if there is none. */
+static dml_storage *storage_beside(const dml_storage *other, uint64_t bytes)
+{
+    dml_context *context;
+    dml_storage *storage = NULL;
+    dml_status status;
+    if (other && !dml_storage_context(other, &context, &status))
+        dml_storage_create(context, bytes, false, &storage, &status);
+    return storage;
+}
+
+PyObject *dml_device_array_new(const dml_state *state, const dml_choice *device, const dml_storage *beside,
+                               PyArray_Descr *dtype, const dml_tensor *shape)
 {
     dml_tensor tensor = *shape;
     dml_tensor_pack(&tensor);
@@ -105,7 +117,9 @@ PyObject *dml_device_array_new(const dml_state *state, const dml_choice *device,
         PyErr_SetString(PyExc_ValueError, "shape is too large: the array would have more than 2**63 bytes");
         return NULL;
     }
-    dml_storage *storage = storage_on(state, device, (uint64_t)bytes);
+    dml_storage *storage = storage_beside(beside, (uint64_t)bytes);
+    if (!storage)
+        storage = storage_on(state, device, (uint64_t)bytes);
     return storage ? array_new(state->device_array_type, storage, dtype, device, 0, &tensor) : NULL;
 }
 

@@ -28,8 +28,10 @@ void dml_device_array_describe(PyObject *array, dml_tensor *tensor);
 dml_place dml_device_array_place(PyObject *array);
 PyArray_Descr *dml_device_array_dtype(PyObject *array);
 
-/* A new C-contiguous array of `shape`, whose bytes are undefined. A new reference, or NULL with an exception set. */
-PyObject *dml_device_array_new(const dml_state *state, const dml_choice *device, PyArray_Descr *dtype, const dml_tensor *shape);
+/* A new C-contiguous array of `shape`, whose bytes are undefined. `beside` is a storage of the same device, if there is one already.
+ * A new reference, or NULL with an exception set. */
+PyObject *dml_device_array_new(const dml_state *state, const dml_choice *device, const dml_storage *beside,
+                               PyArray_Descr *dtype, const dml_tensor *shape);
 
 /* A new view of what `of` is a view of. A new reference, or NULL with an exception set. */
 PyObject *dml_device_array_view(dml_device_array *of, int64_t offset, const dml_tensor *tensor);

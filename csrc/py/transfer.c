@@ -24,7 +24,7 @@ int dml_move(const dml_state *state, const dml_choice *device, const dml_end *fr
     if (plan.item == 0 || dml_plan_count(&plan) == 0)
         return 0;
     Py_BEGIN_ALLOW_THREADS;
-    code = dml_run_plan(device, &plan, from->place, to->place, NULL, &status);
+    code = dml_run_plan(device, &plan, from->place, to->place, NULL, true, &status);
     Py_END_ALLOW_THREADS;
     if (!code)
         return 0;
@@ -38,7 +38,7 @@ int dml_move(const dml_state *state, const dml_choice *device, const dml_end *fr
 
 PyObject *dml_upload(const dml_state *state, const dml_choice *device, PyArray_Descr *dtype, const dml_end *from)
 {
-    PyObject *array = dml_device_array_new(state, device, dtype, &from->tensor);
+    PyObject *array = dml_device_array_new(state, device, NULL, dtype, &from->tensor);
     if (!array)
         return NULL;
     dml_end to;
@@ -191,7 +191,7 @@ PyObject *dml_empty(dml_state *state, PyObject *shape, PyObject *dtype_object, P
     if (PyDataType_HASSUBARRAY(dtype))
         PyErr_SetString(PyExc_TypeError, "dtype must not be a subarray; add its shape to shape");
     else if (dml_dtype_check(dtype, "dtype") == 0 && dml_device_from(state, device_object, &device) == 0)
-        result = dml_device_array_new(state, &device, dtype, &tensor);
+        result = dml_device_array_new(state, &device, NULL, dtype, &tensor);
     Py_DECREF((PyObject *)dtype);
     return result;
 }

@@ -5,8 +5,9 @@
  * buffer that tables and lengths go into, and the buffers of the pieces it is running.
  *
  * Locks: instance.c has one, over everything there and the making of contexts. A context has `lock`, over the lists of jobs and
- * storages, the pipelines and the queue; it is held for microseconds, but while a pipeline is made, and never while waiting. Whoever
- * comes in has taken `gate` before it, for an instant; a fork keeps both.
+ * storages, the pipelines and the queue; it is held for microseconds, and never while waiting. Whoever comes in has taken `gate` before it,
+ * for an instant; a fork keeps both. Whoever makes a pipeline, which may take long, keeps `making`, and whoever waits
+ * for room in the queue, `turn`.
  *
  * What is queued and not waited for has the serial of its submission, and is done when the context's timeline semaphore has reached
  * it. Small jobs are held back until a large one comes or somebody waits, and are submitted together: to submit is to wake a thread
@@ -77,7 +78,7 @@ typedef struct dml_job dml_job;
 enum { DML_SHADER_LENGTHS = DML_KERNEL_COUNT, DML_SHADER_COUNT };
 
 enum {
-    DML_MAX_QUEUED = 64, /* jobs; whoever wants another one waits for the oldest */
+    DML_MAX_QUEUED = 64, /* jobs; whoever wants another one waits until three quarters are done */
     DML_MAX_HELD = 16    /* of them not submitted yet */
 };
 
@@ -94,7 +95,7 @@ struct dml_context {
     VkShaderModule shaders[DML_SHADER_COUNT];
     VkSemaphore timeline;
 
-    dml_lock gate, lock;
+    dml_lock gate, making, turn, lock;
     dml_job *idle;
     dml_job *queued_first, *queued_last;
     int queued, held;   /* those held back are at the list's end */
@@ -173,8 +174,9 @@ void dml_buffer_destroy(dml_context *context, dml_buffer *buffer);
 enum { DML_BINDINGS = 4 };
 extern const VkDescriptorType dml_binding_types[DML_BINDINGS];
 
-/* kernels.c: the pipeline of a dispatch, made if need be; give it back when the job is done. */
-dml_code dml_pipeline_take(dml_context *context, const dml_dispatch *dispatch, dml_pipeline **pipeline, dml_status *status);
+/* kernels.c: the pipeline of a dispatch, made if need be, for which not all have the time; give it back when the job is done. */
+dml_code dml_pipeline_take(dml_context *context, const dml_dispatch *dispatch, bool wait, dml_pipeline **pipeline,
+                           dml_status *status);
 void dml_pipeline_give(dml_context *context, dml_pipeline *pipeline);
 dml_code dml_kernels_init(dml_context *context, dml_status *status);
 void dml_kernels_deinit(dml_context *context);

@@ -271,7 +271,7 @@ dml_code dml_context_create(VkPhysicalDevice physical, dml_context **result, dml
     if (!context)
         return dml_fail(status, DML_NO_MEMORY, "no memory for a device's context");
     context->physical = physical;
-    context->gate = context->lock = (dml_lock)DML_LOCK_INIT;
+    context->gate = context->making = context->turn = context->lock = (dml_lock)DML_LOCK_INIT;
     vkGetPhysicalDeviceMemoryProperties(physical, &context->memory);
     extensions found = {false, false, false};
     VkResult made = find_extensions(physical, &found);

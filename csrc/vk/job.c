@@ -59,15 +59,41 @@ static VkResult create_handles(dml_context *context, dml_job *job)
     return DML_MADE(context->vk.vkCreateDescriptorPool(context->device, &sets, NULL, &job->sets), &job->sets);
 }
 
-dml_code dml_job_take(dml_context *context, dml_job **result, dml_status *status)
+/* The submission after which there is room for more jobs; 0 if there is. Whoever waits is not woken for each single one. */
+static uint64_t find_room(dml_context *context)
+{
+    dml_jobs_reap(context);
+    dml_lock_take(&context->lock);
+    const dml_job *job = context->queued < DML_MAX_QUEUED ? NULL : context->queued_first;
+    for (int i = 1; job && i < DML_MAX_QUEUED * 3 / 4; i++)
+        job = job->next;
+    uint64_t serial = job ? job->serial : 0;
+    dml_lock_give(&context->lock);
+    return serial;
+}
+
+/* One thread at a time: each submission that ends wakes all who wait for a later one. */
+static dml_code wait_for_room(dml_context *context, dml_status *status)
+{
+    dml_lock_take(&context->turn);
+    uint64_t serial = find_room(context);
+    dml_code code = serial > 0 ? dml_jobs_wait(context, serial, status) : DML_OK;
+    dml_lock_give(&context->turn);
+    return code;
+}
+
+static dml_code make_room(dml_context *context, bool wait, dml_status *status)
+{
+    if (find_room(context) == 0)
+        return DML_OK;
+    return wait ? wait_for_room(context, status) : dml_fail(status, DML_WOULD_WAIT, "would wait");
+}
+
+dml_code dml_job_take(dml_context *context, bool wait, dml_job **result, dml_status *status)
 {
     if (dml_context_enter(context, status))
         return status->code;
-    dml_jobs_reap(context);
-    dml_lock_take(&context->lock);
-    uint64_t oldest = context->queued >= DML_MAX_QUEUED ? context->queued_first->serial : 0;
-    dml_lock_give(&context->lock);
-    if (oldest > 0 && dml_jobs_wait(context, oldest, status)) {
+    if (make_room(context, wait, status)) {
         dml_context_leave(context);
         return status->code;
     }
@@ -87,6 +113,7 @@ dml_code dml_job_take(dml_context *context, dml_job **result, dml_status *status
         }
     }
     job->listener = dml_listen_from_now();
+    job->hurried = !wait;
     *result = job;
     return DML_OK;
 }

@@ -41,6 +41,7 @@ struct dml_job {
     dml_buffer staging[2]; /* source and destination, where imports fail; one piece at a time */
     uint64_t bytes;        /* of all pieces' destinations */
     bool alone;            /* no other job was in flight when it was submitted */
+    bool hurried;          /* fails rather than wait */
     bool abandoned;        /* the device may still be using it: never touched again */
     VkResult broken;       /* of a reset that failed: never used again */
     dml_listener listener;
@@ -56,7 +57,7 @@ struct dml_job {
 };
 
 /* job.c: an idle job, or a new one; nobody else has it until it is finished. */
-dml_code dml_job_take(dml_context *context, dml_job **job, dml_status *status);
+dml_code dml_job_take(dml_context *context, bool wait, dml_job **job, dml_status *status);
 
 /* Drops what was recorded and never submitted. */
 void dml_job_reset(dml_context *context, dml_job *job);

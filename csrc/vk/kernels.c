@@ -82,58 +82,74 @@ static VkResult create_pipeline(dml_context *context, const dml_dispatch *dispat
     return context->vk.vkCreateComputePipelines(context->device, VK_NULL_HANDLE, 1, &info, NULL, pipeline);
 }
 
+/* For one more job; NULL if there is none. */
 static dml_pipeline *find_pipeline(dml_context *context, const dml_dispatch *dispatch)
 {
-    for (int i = 0; i < context->pipeline_count; i++) {
+    dml_pipeline *found = NULL;
+    dml_lock_take(&context->lock);
+    for (int i = 0; i < context->pipeline_count && !found; i++) {
         dml_pipeline *pipeline = context->pipelines[i];
         if (pipeline->kernel == dispatch->kernel &&
             memcmp(pipeline->constants, dispatch->constants, sizeof pipeline->constants) == 0)
-            return pipeline;
+            found = pipeline;
     }
-    return NULL;
+    if (found) {
+        found->used = ++context->uses;
+        found->users++;
+    }
+    dml_lock_give(&context->lock);
+    return found;
 }
 
-static void drop_oldest(dml_context *context)
+static bool make_room(dml_context *context)
 {
+    dml_lock_take(&context->lock);
     int oldest = -1;
     for (int i = 0; i < context->pipeline_count; i++)
         if (context->pipelines[i]->users == 0 && (oldest < 0 || context->pipelines[i]->used < context->pipelines[oldest]->used))
             oldest = i;
-    if (oldest >= 0)
+    if (context->pipeline_count == DML_MAX_PIPELINES && oldest >= 0)
         destroy_pipeline(context, oldest);
+    bool room = context->pipeline_count < DML_MAX_PIPELINES;
+    dml_lock_give(&context->lock);
+    return room;
 }
 
-static VkResult add_pipeline(dml_context *context, const dml_dispatch *dispatch, dml_pipeline **result)
+/* With `making` held, so that the room is still there in the end. */
+static VkResult add_pipeline(dml_context *context, const dml_dispatch *dispatch)
 {
-    if (context->pipeline_count == DML_MAX_PIPELINES)
-        drop_oldest(context);
-    dml_pipeline *pipeline = context->pipeline_count < DML_MAX_PIPELINES ? calloc(1, sizeof *pipeline) : NULL;
-    VkResult made = pipeline ? create_pipeline(context, dispatch, &pipeline->handle) : VK_ERROR_OUT_OF_HOST_MEMORY;
-    if (made) {
+    dml_pipeline *pipeline = make_room(context) ? calloc(1, sizeof *pipeline) : NULL;
+    VkResult result = pipeline ? create_pipeline(context, dispatch, &pipeline->handle) : VK_ERROR_OUT_OF_HOST_MEMORY;
+    if (result) {
         free(pipeline);
-        return made;
+        return result;
     }
     pipeline->kernel = dispatch->kernel;
     memcpy(pipeline->constants, dispatch->constants, sizeof pipeline->constants);
+    dml_lock_take(&context->lock);
     context->pipelines[context->pipeline_count++] = pipeline;
-    *result = pipeline;
+    dml_lock_give(&context->lock);
     return VK_SUCCESS;
 }
 
-dml_code dml_pipeline_take(dml_context *context, const dml_dispatch *dispatch, dml_pipeline **result, dml_status *status)
+dml_code dml_pipeline_take(dml_context *context, const dml_dispatch *dispatch, bool wait, dml_pipeline **pipeline,
+                           dml_status *status)
 {
-    VkResult made = VK_SUCCESS;
-    dml_lock_take(&context->lock);
-    dml_pipeline *pipeline = find_pipeline(context, dispatch);
-    if (!pipeline)
-        made = add_pipeline(context, dispatch, &pipeline);
-    if (pipeline) {
-        pipeline->used = ++context->uses;
-        pipeline->users++;
+    *pipeline = find_pipeline(context, dispatch);
+    if (*pipeline)
+        return DML_OK;
+    if (!wait)
+        return dml_fail(status, DML_WOULD_WAIT, "would wait");
+    /* Threads that come for the same one at the same time find it made. */
+    VkResult result = VK_SUCCESS;
+    dml_lock_take(&context->making);
+    *pipeline = find_pipeline(context, dispatch);
+    if (!*pipeline) {
+        result = add_pipeline(context, dispatch);
+        *pipeline = find_pipeline(context, dispatch);
     }
-    dml_lock_give(&context->lock);
-    *result = pipeline;
-    return pipeline ? DML_OK : dml_vk_fail(context, made, "vkCreateComputePipelines", status);
+    dml_lock_give(&context->making);
+    return result ? dml_vk_fail(context, result, "vkCreateComputePipelines", status) : DML_OK;
 }
 
 void dml_pipeline_give(dml_context *context, dml_pipeline *pipeline)

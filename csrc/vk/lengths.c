@@ -23,7 +23,7 @@ static dml_code record_other(dml_context *context, dml_job *job, dml_buffer *buf
 dml_code dml_vk_run_nothing(dml_context *context, dml_status *status)
 {
     dml_job *job = NULL;
-    if (dml_job_take(context, &job, status))
+    if (dml_job_take(context, true, &job, status))
         return status->code;
     job->after_others = false;
     dml_plan_begin(&job->piece.plan, 1);
@@ -62,7 +62,7 @@ static dml_code clamp_part(dml_context *context, dml_storage *lengths, int64_t b
                            int64_t extent, dml_status *status)
 {
     dml_job *job = NULL;
-    if (dml_job_take(context, &job, status))
+    if (dml_job_take(context, true, &job, status))
         return status->code;
     job->after_others = true;
     job->src = job->dst = (dml_place){lengths, NULL, 0};

@@ -166,7 +166,7 @@ dml_code dml_job_record(dml_context *context, dml_job *job, dml_slot *slot, dml_
     memcpy((char *)job->arena.mapped + table, dispatch->table, dispatch->table_words * sizeof dispatch->table[0]);
 
     VkDescriptorSet set;
-    if (dml_pipeline_take(context, dispatch, &slot->pipeline, status))
+    if (dml_pipeline_take(context, dispatch, !job->hurried, &slot->pipeline, status))
         return status->code;
     VkResult result = write_set(context, job, slot, table, &lengths, &set);
     if (result)
@@ -269,13 +269,13 @@ static dml_code run_job(dml_context *context, dml_job *job, dml_status *status)
     return code || queued || job->pieces == 0 ? code : dml_job_flush(context, job, status);
 }
 
-dml_code dml_vk_run(dml_context *context, const dml_plan *plan, dml_place src, dml_place dst, dml_storage *lengths,
+dml_code dml_vk_run(dml_context *context, const dml_plan *plan, dml_place src, dml_place dst, dml_storage *lengths, bool wait,
                     dml_status *status)
 {
     dml_job *job = NULL;
     if (dml_plan_count(plan) == 0)
         return DML_OK;
-    if (dml_job_take(context, &job, status))
+    if (dml_job_take(context, wait, &job, status))
         return status->code;
     dml_plan_copy(&job->plan, plan);
     dml_plan_simplify(&job->plan);

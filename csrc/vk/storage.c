@@ -199,7 +199,7 @@ static dml_code create(dml_context *context, uint64_t size, dml_storage **result
     return DML_OK;
 }
 
-dml_code dml_storage_create(dml_context *context, uint64_t size, dml_storage **result, dml_status *status)
+dml_code dml_storage_create(dml_context *context, uint64_t size, bool wait, dml_storage **result, dml_status *status)
 {
     size = size_class(context, size);
     if (dml_context_enter(context, status))
@@ -207,7 +207,9 @@ dml_code dml_storage_create(dml_context *context, uint64_t size, dml_storage **r
     dml_lock_take(&context->lock);
     dml_storage *storage = find_kept(context, size);
     dml_lock_give(&context->lock);
-    dml_code code = storage ? DML_OK : create(context, size, &storage, status);
+    dml_code code = DML_OK;
+    if (!storage)
+        code = wait ? create(context, size, &storage, status) : dml_fail(status, DML_WOULD_WAIT, "would wait");
     dml_lock_take(&context->lock);
     if (!code)
         begin_life(context, storage);

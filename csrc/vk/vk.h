@@ -36,8 +36,9 @@ dml_code dml_vk_context(int index, dml_context **context, dml_status *status);
  * done. */
 typedef struct dml_storage dml_storage;
 
-/* `size` bytes of a device's memory, undefined. It may be what another storage has left behind, to bound the cost of making. */
-dml_code dml_storage_create(dml_context *context, uint64_t size, dml_storage **storage, dml_status *status);
+/* `size` bytes of a device's memory, undefined. It may be what another storage has left behind, to bound the cost of making; where
+ * there is nothing of the kind, and it is not to `wait` for the driver to make one, it fails with DML_WOULD_WAIT. */
+dml_code dml_storage_create(dml_context *context, uint64_t size, bool wait, dml_storage **storage, dml_status *status);
 
 /* Host memory, which `release` frees in the end. NULL without memory; then `data` is the caller's still. */
 dml_storage *dml_storage_wrap(void *data, void (*release)(void *data));
@@ -91,8 +92,9 @@ typedef struct dml_place {
 
 /* Runs a plan, simplified or not. Between two storages it is queued, behind all that was queued before; else it is waited for.
  * `lengths` is a storage with what plan->lengths is otherwise, or NULL. The places must not overlap. On failure the destination
- * may be partly written. */
-dml_code dml_vk_run(dml_context *context, const dml_plan *plan, dml_place src, dml_place dst, dml_storage *lengths,
+ * may be partly written; but where not even the queueing may `wait`, for the device, a compiler or memory, and would have to, it
+ * fails with DML_WOULD_WAIT before anything is done. */
+dml_code dml_vk_run(dml_context *context, const dml_plan *plan, dml_place src, dml_place dst, dml_storage *lengths, bool wait,
                     dml_status *status);
 
 /* Queues the making of lengths from integers: of each of the `count` entries, 8 bytes apart, the first `item` bytes become an
