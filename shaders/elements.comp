@@ -26,12 +26,16 @@ void main()
     Place step = last_step();
     uint first = gl_WorkGroupID.x * table.per_group;
     uint end = first + min(table.per_group, table.total - first); // first + per_group may be 2**32
-    for (uint n = first; n < end; n++) {
+    uint n = first;
+    do {
         uint part = divide(n, table.rows, table.rows_multiplier);
         Place place = locate((n - part * table.rows) * table.extent);
         uint begin = part * table.part_tiles, last = begin + min(table.part_tiles, table.extent - begin);
-        for (uint i = begin + gl_LocalInvocationID.x; i < last; i += GROUP_SIZE)
+        uint i = begin + gl_LocalInvocationID.x;
+        if (i < last) do {
             copy_element(Place(place.src + i * step.src, place.dst + i * step.dst, place.entry + i * step.entry,
                                place.reversed + i * step.reversed, 0));
-    }
+            i += GROUP_SIZE;
+        } while (i < last);
+    } while (++n < end);
 }

@@ -1,5 +1,8 @@
 // What both kernels share: the windows of source and destination, the table, and finding one's way in it.
 // Mirrors csrc/core/dispatch.h. All byte offsets are modulo 2**32, so that negative strides need no thought.
+//
+// A driver that runs invocations side by side on a CPU executes what is in an `if` also where no invocation wants it, and the body of a
+// `for` once more than wanted. So conditions are few, loops end by `do while`, and what is seldom needed has a loop of its own.
 
 #extension GL_EXT_shader_explicit_arithmetic_types_int64 : require
 #extension GL_EXT_shader_explicit_arithmetic_types_int8 : require

@@ -172,13 +172,15 @@ u64vec2 compose16(Window w, uint first, int out_step, bool turned)
 void copy_edges(uint src, uint dst, uint length, Part a, Part b)
 {
     uint between = b.begin - a.tiles * COUNT, words = (table.extent - (a.tiles + b.tiles) * COUNT) * EDGES;
-    [[loop]] for (uint n = gl_LocalInvocationID.x; n < words; n += GROUP_SIZE) {
+    uint n = gl_LocalInvocationID.x;
+    if (n < words) [[loop]] do {
         uint element = n / EDGES, byte = n % EDGES * EDGE;
         element += element >= between ? (a.tiles + b.tiles) * COUNT : element >= a.begin ? a.tiles * COUNT : 0;
         uint from = src + (element < length ? length - 1 - element : element) * FORWARD + source_within(byte, table.stream_stride);
         [[unroll]] for (uint o = 0; o < OUTS; o++)
             copy_edge(from + o * OUT_STEP, dst + element * ELEMENT + byte + o * table.out_stride);
-    }
+        n += GROUP_SIZE;
+    } while (n < words);
 }
 
 void copy_tile(uint src, uint dst, bool turned)
@@ -214,7 +216,8 @@ void copy_row(uint src, uint dst, uint length, uint part)
         copy_edges(src, dst, length, a, b);
 
     uint begin = part * table.part_tiles, end = min(begin + table.part_tiles, a.tiles + b.tiles);
-    [[loop]] for (uint n = begin + gl_LocalInvocationID.x; n < end; n += GROUP_SIZE) {
+    uint n = begin + gl_LocalInvocationID.x;
+    if (n < end) [[loop]] do {
         // Sources ascend even where destinations then descend: the other way round is slower.
         bool turned = REVERSED == 2 ? n < a.tiles : STEP < 0;
         uint tile = REVERSED == 2 && turned ? a.tiles - 1 - n : turned ? b.tiles - 1 - n : n - a.tiles;
@@ -222,30 +225,29 @@ void copy_row(uint src, uint dst, uint length, uint part)
         uint from = REVERSED == 2 ? turned ? (length - 1 - element) * FORWARD + LOW : element * FORWARD + LOW_2
                                   : element * STEP + LOW;
         copy_tile(src + from, dst + element * ELEMENT, turned);
-    }
+        n += GROUP_SIZE;
+    } while (n < end);
 }
 
 void main()
 {
     // Neighbouring rows of a work group lie along the table's last axis, so that most are found by a step.
-    Place step = last_step(), place;
-    uint n = gl_WorkGroupID.x * table.per_group, left = 0, part = 0;
+    Place step = last_step();
+    uint n = gl_WorkGroupID.x * table.per_group;
     uint end = n + min(table.per_group, table.total - n); // n + per_group may be 2**32
-    for (; n < end; n++) {
-        if (left == 0) {
-            part = divide(n, table.rows, table.rows_multiplier);
-            place = locate(n - part * table.rows);
-            left = place.left;
-        }
-        uint src = place.src, dst = place.dst;
-        uint length = REVERSED == 0 ? 0 : uint(lengths[place.entry]), i = place.reversed;
-        if (REVERSED == 1)
-            src += (i < length ? length - 1 - i : i) * table.reversed_stride;
-        copy_row(src, dst, REVERSED == 2 ? length : 0, part);
-        place.src += step.src;
-        place.dst += step.dst;
-        place.entry += step.entry;
-        place.reversed += step.reversed;
-        left--;
-    }
+    do {
+        uint part = divide(n, table.rows, table.rows_multiplier);
+        Place place = locate(n - part * table.rows);
+        uint stop = n + min(place.left, end - n);
+        do {
+            uint src = place.src, length = REVERSED == 0 ? 0 : uint(lengths[place.entry]), i = place.reversed;
+            if (REVERSED == 1)
+                src += (i < length ? length - 1 - i : i) * table.reversed_stride;
+            copy_row(src, place.dst, REVERSED == 2 ? length : 0, part);
+            place.src += step.src;
+            place.dst += step.dst;
+            place.entry += step.entry;
+            place.reversed += step.reversed;
+        } while (++n < stop);
+    } while (n < end);
 }

@@ -30,7 +30,7 @@ dml_code dml_vk_run_nothing(dml_context *context, dml_status *status)
     job->piece.cut = false;
     dml_dispatch_choose(&job->piece, &context->traits.plan, 0, 0, DML_KERNEL_ELEMENTS, &job->dispatch);
     job->dispatch.groups = 1;
-    job->dispatch.table[DML_TABLE_TOTAL] = 0;
+    job->dispatch.table[DML_TABLE_EXTENT] = 0;
     dml_code code = dml_job_reserve(context, &job->arena, DML_ARENA_BYTES, DML_MEMORY_HOST, status);
     if (!code)
         code = record_other(context, job, &job->arena, 0, 16, status);
