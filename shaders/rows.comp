@@ -159,13 +159,12 @@ uint64_t compose8(Window w, uint first, int out_step, int step, int low, uint un
                               compose4(w, first + 4, out_step, step, low, unit)));
 }
 
-// `turned` is whether the tile is of the reversed part of a row.
-u64vec2 compose16(Window w, uint first, int out_step, bool turned)
+// Eight bytes of a tile; `turned` is whether it is of the reversed part of a row.
+uint64_t compose(Window w, uint first, int out_step, bool turned)
 {
-    u64vec2 word = u64vec2(compose8(w, first, out_step, STEP, LOW, UNIT), compose8(w, first + 8, out_step, STEP, LOW, UNIT));
     if (REVERSED == 2 && !turned)
-        word = u64vec2(compose8(w, first, 0, FORWARD, LOW_2, UNIT_2), compose8(w, first + 8, 0, FORWARD, LOW_2, UNIT_2));
-    return word;
+        return compose8(w, first, 0, FORWARD, LOW_2, UNIT_2);
+    return compose8(w, first, out_step, STEP, LOW, UNIT);
 }
 
 // The elements of a row that no whole tile covers: those in front of the two parts, between them and behind.
@@ -191,11 +190,13 @@ void copy_tile(uint src, uint dst, bool turned)
     [[unroll]] for (uint o = 0; o < OUTS; o++) {
         uint to = (dst + o * table.out_stride) / WORD;
         [[unroll]] for (uint k = 0; k < WORDS; k++) {
+            u64vec4 word = u64vec4(0);
+            [[unroll]] for (uint i = 0; i < WORD / 8; i++)
+                word[i] = compose(w, WORD * k + 8 * i, int(o) * OUT_STEP, turned);
             if (WORD == 32)
-                dst32[to + k] = u64vec4(compose16(w, 32 * k, int(o) * OUT_STEP, turned),
-                                        compose16(w, 32 * k + 16, int(o) * OUT_STEP, turned));
+                dst32[to + k] = word;
             else
-                dst16[to + k] = compose16(w, 16 * k, int(o) * OUT_STEP, turned);
+                dst16[to + k] = word.xy;
         }
     }
 }
