@@ -213,9 +213,6 @@ Part whole_tiles(uint dst, uint first, uint last)
 void copy_row(uint src, uint dst, uint length, uint part)
 {
     Part a = REVERSED == 2 ? whole_tiles(dst, 0, length) : Part(0, 0), b = whole_tiles(dst, length, table.extent);
-    if (EDGE != 0 && part == 0)
-        copy_edges(src, dst, length, a, b);
-
     uint begin = part * table.part_tiles, end = min(begin + table.part_tiles, a.tiles + b.tiles);
     uint n = begin + gl_LocalInvocationID.x;
     if (n < end) [[loop]] do {
@@ -228,6 +225,9 @@ void copy_row(uint src, uint dst, uint length, uint part)
         copy_tile(src + from, dst + element * ELEMENT, turned);
         n += GROUP_SIZE;
     } while (n < end);
+    // Behind the tiles, whose loads have brought the cache lines: many at a time, where these would wait for one.
+    if (EDGE != 0 && part == 0)
+        copy_edges(src, dst, length, a, b);
 }
 
 void main()
