@@ -383,6 +383,33 @@ use()
 """, env=faults.environment(library, slow=800))
 
 
+def test_fork_in_the_handler_of_a_signal_while_there_is_no_room_in_the_queue(vulkan):
+    """Whoever waits for room does so in turn; the one whose turn it is forks while others wait for theirs."""
+    support.run_python(FORK + """
+import threading
+large = dmlops.asarray(np.zeros((2048, 4096), np.float32))
+def fill():
+    y = large
+    for _ in range(100):
+        y = dmlops.slice(y, [0, 0], [2048, 4096], [1, -1])
+use()
+pids = []
+def handler(*_):
+    pids.append(child_of(use))
+signal.signal(signal.SIGUSR1, handler)
+for _ in range(4):
+    others = [threading.Thread(target=fill) for _ in range(2)]
+    [other.start() for other in others]
+    timers = [threading.Timer(0.1 + 0.15 * k, os.kill, (os.getpid(), signal.SIGUSR1)) for k in range(3)]
+    [timer.start() for timer in timers]
+    fill()
+    [thread.join() for thread in others + timers]
+[join(pid) for pid in pids]
+assert pids
+use()
+""", timeout=300)
+
+
 def test_fork_while_another_thread_makes_the_context(vulkan):
     support.run_python(FORK + """
 import threading

@@ -5,9 +5,9 @@
  * buffer that tables and lengths go into, and the buffers of the pieces it is running.
  *
  * Locks: instance.c has one, over everything there and the making of contexts. A context has `lock`, over the lists of jobs and
- * storages, the pipelines and the queue; it is held for microseconds, and never while waiting. Whoever comes in has taken `gate` before it,
- * for an instant; a fork keeps both. Whoever makes a pipeline, which may take long, keeps `making`, and whoever waits
- * for room in the queue, `turn`.
+ * storages, the pipelines and the queue; it is held for microseconds, and never while waiting. Whoever comes in has taken `gate`
+ * before it, for an instant; a fork keeps both. Before it are taken, and kept for long, `making` by whoever makes a pipeline, and
+ * `turn` by whoever waits for room in the queue.
  *
  * What is queued and not waited for has the serial of its submission, and is done when the context's timeline semaphore has reached
  * it. Small jobs are held back until a large one comes or somebody waits, and are submitted together: to submit is to wake a thread
@@ -149,6 +149,9 @@ void dml_context_leave(dml_context *context);
 
 /* In between: does something that may take long, or fork. False in the child of such a fork, where the context is no more. */
 bool dml_context_outside(dml_context *context, bool (*work)(void), bool *result);
+
+/* Likewise: takes a lock that another thread inside may keep while it forks. */
+void dml_context_take(dml_context *context, dml_lock *lock);
 
 /* Around a fork: nobody is inside, and nothing is under way. */
 void dml_context_hold(dml_context *context);

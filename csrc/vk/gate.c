@@ -49,6 +49,17 @@ bool dml_context_outside(dml_context *context, bool (*work)(void), bool *result)
     return true;
 }
 
+void dml_context_take(dml_context *context, dml_lock *lock)
+{
+    dml_lock_take(&context->lock);
+    context->outside++;
+    dml_lock_give(&context->lock);
+    dml_lock_take(lock);
+    pass(context);
+    context->outside--;
+    dml_lock_give(&context->lock);
+}
+
 void dml_context_hold(dml_context *context)
 {
     dml_lock_take(&context->gate);

@@ -75,7 +75,7 @@ static uint64_t find_room(dml_context *context)
 /* One thread at a time: each submission that ends wakes all who wait for a later one. */
 static dml_code wait_for_room(dml_context *context, dml_status *status)
 {
-    dml_lock_take(&context->turn);
+    dml_context_take(context, &context->turn);
     uint64_t serial = find_room(context);
     dml_code code = serial > 0 ? dml_jobs_wait(context, serial, status) : DML_OK;
     dml_lock_give(&context->turn);
