@@ -192,6 +192,28 @@ def test_arrays_of_a_lost_device(library):
     support.run_python(None, args=("-c", LOST), env=faults.environment(library))
 
 
+RECORDING = """
+import dmlops, faults, numpy as np
+layer = faults.Layer()
+x = np.arange(12, dtype=np.uint16).reshape(3, 4)
+def mirrored(array):
+    return np.asarray(dmlops.slice(array, [0, 0], [3, 4], [1, -1]))
+for array in (x, dmlops.asarray(x)):
+    assert np.array_equal(mirrored(array), x[:, ::-1])
+    layer.arm("vulkan", 1, "VK_ERROR_OUT_OF_DEVICE_MEMORY", only="vkAllocateDescriptorSets")
+    try:
+        mirrored(array)
+        raise SystemExit("no error")
+    except dmlops.OutOfDeviceMemoryError as error:
+        assert "vkAllocateDescriptorSets" in str(error), error
+    assert np.array_equal(mirrored(array), x[:, ::-1])
+"""
+
+
+def test_a_call_that_fails_while_it_is_recorded(library):
+    support.run_python(None, args=("-c", RECORDING), env=faults.environment(library))
+
+
 NAMES = """
 import re, sys
 import dmlops, faults

@@ -412,6 +412,16 @@ def test_any_call_without(vulkan, lack, operator, data):
         assert sum(counts) > 2
 
 
+def test_device_arrays_in_more_pieces_than_are_submitted_together(vulkan):
+    x = np.random.default_rng(1).integers(0, 2**32, (60, 4, 230), np.uint32)
+    with overridden(window=4096):
+        y = dmlops.asarray(x, device=vulkan)
+        for _ in range(3):  # from the second time on there is nothing to wait for but the device
+            y, counts = ran(vulkan, lambda y=y: dmlops.slice(y, [0] * 3, x.shape, [1, 1, -1]))
+            assert sum(counts) > 32
+        assert np.array_equal(y, x[:, :, ::-1])
+
+
 @pytest.mark.parametrize("host_import", [1, 0])
 @pytest.mark.parametrize("window", [4096, 65536])
 def test_large_arrays_in_pieces(vulkan, host_import, window):

@@ -51,7 +51,7 @@ static void move(unsigned seed, int last)
     dml_context *context;
     dml_code code = dml_vk_context(0, &context, &status);
     if (!code)
-        code = dml_vk_run(context, plan, (dml_place){.data = from}, (dml_place){.data = to}, NULL, &status);
+        code = dml_vk_run(context, plan, (dml_place){.data = from}, (dml_place){.data = to}, NULL, true, &status);
     check("dml_vk_run", code, last, &status);
     if (!code && !steps)
         for (int64_t i = 0; i < rows * (columns / 2); i++)
@@ -80,15 +80,20 @@ static void stay(unsigned seed, int last)
     dml_storage *a = NULL, *b = NULL;
     dml_code code = dml_vk_context(0, &context, &status);
     if (!code)
-        code = dml_storage_create(context, BYTES, &a, &status);
+        code = dml_storage_create(context, BYTES, false, &a, &status);
+    if (code == DML_WOULD_WAIT)
+        code = dml_storage_create(context, BYTES, true, &a, &status);
     if (!code)
-        code = dml_storage_create(context, BYTES, &b, &status);
+        code = dml_storage_create(context, BYTES, true, &b, &status);
     if (!code)
-        code = dml_vk_run(context, plan, (dml_place){.data = from}, (dml_place){.storage = a}, NULL, &status);
-    for (int i = 0; !code && i < 3; i++)
-        code = dml_vk_run(context, plan, (dml_place){.storage = a}, (dml_place){.storage = b}, NULL, &status);
+        code = dml_vk_run(context, plan, (dml_place){.data = from}, (dml_place){.storage = a}, NULL, true, &status);
+    for (int i = 0; !code && i < 9; i++) { /* together more than there is room for */
+        code = dml_vk_run(context, plan, (dml_place){.storage = a}, (dml_place){.storage = b}, NULL, false, &status);
+        if (code == DML_WOULD_WAIT)
+            code = dml_vk_run(context, plan, (dml_place){.storage = a}, (dml_place){.storage = b}, NULL, true, &status);
+    }
     if (!code)
-        code = dml_vk_run(context, plan, (dml_place){.storage = b}, (dml_place){.data = to}, NULL, &status);
+        code = dml_vk_run(context, plan, (dml_place){.storage = b}, (dml_place){.data = to}, NULL, true, &status);
     check("a storage", code, last, &status);
     if (!code && memcmp(from, to, BYTES) != 0)
         fail("wrong bytes", &status);
