@@ -34,30 +34,36 @@ void dml_context_leave(dml_context *context)
     dml_lock_give(&context->lock);
 }
 
-bool dml_context_outside(dml_context *context, bool (*work)(void), bool *result)
+static void step_out(dml_context *context)
 {
-    uint32_t generation = dml_generation;
     dml_lock_take(&context->lock);
     context->outside++;
     dml_lock_give(&context->lock);
-    *result = work();
-    if (generation != dml_generation)
-        return false;
+}
+
+static void step_in(dml_context *context)
+{
     pass(context);
     context->outside--;
     dml_lock_give(&context->lock);
+}
+
+bool dml_context_outside(dml_context *context, bool (*work)(void), bool *result)
+{
+    uint32_t generation = dml_generation;
+    step_out(context);
+    *result = work();
+    if (generation != dml_generation)
+        return false;
+    step_in(context);
     return true;
 }
 
 void dml_context_take(dml_context *context, dml_lock *lock)
 {
-    dml_lock_take(&context->lock);
-    context->outside++;
-    dml_lock_give(&context->lock);
+    step_out(context);
     dml_lock_take(lock);
-    pass(context);
-    context->outside--;
-    dml_lock_give(&context->lock);
+    step_in(context);
 }
 
 void dml_context_hold(dml_context *context)

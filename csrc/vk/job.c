@@ -72,21 +72,18 @@ static uint64_t find_room(dml_context *context)
     return serial;
 }
 
-/* One thread at a time: each submission that ends wakes all who wait for a later one. */
-static dml_code wait_for_room(dml_context *context, dml_status *status)
+/* One thread at a time waits: each submission that ends wakes all who wait for a later one. */
+static dml_code make_room(dml_context *context, bool wait, dml_status *status)
 {
+    if (find_room(context) == 0)
+        return DML_OK;
+    if (!wait)
+        return dml_fail(status, DML_WOULD_WAIT, "would wait");
     dml_context_take(context, &context->turn);
     uint64_t serial = find_room(context);
     dml_code code = serial > 0 ? dml_jobs_wait(context, serial, status) : DML_OK;
     dml_lock_give(&context->turn);
     return code;
-}
-
-static dml_code make_room(dml_context *context, bool wait, dml_status *status)
-{
-    if (find_room(context) == 0)
-        return DML_OK;
-    return wait ? wait_for_room(context, status) : dml_fail(status, DML_WOULD_WAIT, "would wait");
 }
 
 dml_code dml_job_take(dml_context *context, bool wait, dml_job **result, dml_status *status)
@@ -113,7 +110,7 @@ dml_code dml_job_take(dml_context *context, bool wait, dml_job **result, dml_sta
         }
     }
     job->listener = dml_listen_from_now();
-    job->hurried = !wait;
+    job->may_wait = wait;
     *result = job;
     return DML_OK;
 }

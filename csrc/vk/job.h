@@ -41,7 +41,7 @@ struct dml_job {
     dml_buffer staging[2]; /* source and destination, where imports fail; one piece at a time */
     uint64_t bytes;        /* of all pieces' destinations */
     bool alone;            /* no other job was in flight when it was submitted */
-    bool hurried;          /* fails rather than wait */
+    bool may_wait;         /* else it fails where it would have to */
     bool abandoned;        /* the device may still be using it: never touched again */
     VkResult broken;       /* of a reset that failed: never used again */
     dml_listener listener;

@@ -209,7 +209,7 @@ dml_code dml_job_queue(dml_context *context, dml_job *job, dml_status *status)
 
 dml_code dml_job_flush(dml_context *context, dml_job *job, dml_status *status)
 {
-    if (job->hurried)
+    if (!job->may_wait)
         return dml_fail(status, DML_WOULD_WAIT, "would wait");
     VkResult result = end_commands(context, job);
     if (result)

@@ -166,7 +166,7 @@ dml_code dml_job_record(dml_context *context, dml_job *job, dml_slot *slot, dml_
     memcpy((char *)job->arena.mapped + table, dispatch->table, dispatch->table_words * sizeof dispatch->table[0]);
 
     VkDescriptorSet set;
-    if (dml_pipeline_take(context, dispatch, !job->hurried, &slot->pipeline, status))
+    if (dml_pipeline_take(context, dispatch, job->may_wait, &slot->pipeline, status))
         return status->code;
     VkResult result = write_set(context, job, slot, table, &lengths, &set);
     if (result)
