@@ -24,12 +24,10 @@ void copy_element(Place place)
 void main()
 {
     Place step = last_step();
-    uint first = gl_WorkGroupID.x * table.per_group;
-    uint end = first + min(table.per_group, table.total - first); // first + per_group may be 2**32
-    uint n = first;
-    do {
-        uint part = divide(n, table.rows, table.rows_multiplier);
-        Place place = locate((n - part * table.rows) * table.extent);
+    Share share = next_share(gl_WorkGroupID.x);
+    if (share.begin < share.end) [[loop]] do {
+        uint part = divide(share.begin, table.rows, table.rows_multiplier);
+        Place place = locate((share.begin - part * table.rows) * table.extent);
         uint begin = part * table.part_tiles, last = begin + min(table.part_tiles, table.extent - begin);
         uint i = begin + gl_LocalInvocationID.x;
         if (i < last) do {
@@ -37,5 +35,7 @@ void main()
                                place.reversed + i * step.reversed, 0));
             i += GROUP_SIZE;
         } while (i < last);
-    } while (++n < end);
+        if (++share.begin == share.end)
+            share = next_share(gl_NumWorkGroups.x);
+    } while (share.begin < share.end);
 }

@@ -13,6 +13,7 @@ layout(local_size_x_id = 0) in;
 layout(constant_id = 0) const uint GROUP_SIZE = 8;
 layout(constant_id = 1) const uint REVERSED = 0;
 layout(constant_id = 2) const uint EDGE = 1;
+layout(constant_id = 3) const bool DYNAMIC = false;
 
 // The same bytes, as words of each size that is used.
 layout(set = 0, binding = 0) readonly restrict buffer Src32 { u64vec4 src32[]; };
@@ -49,6 +50,7 @@ layout(set = 0, binding = 2, std140) uniform Table {
     uvec4 axes[2 * 131]; // of each: extent, multiplier, src_stride, dst_stride; length_stride
 } table;
 layout(set = 0, binding = 3) readonly restrict buffer Lengths { int64_t lengths[]; };
+layout(set = 0, binding = 4) restrict buffer Taken { uint taken[GROUP_SIZE]; };
 
 // n / d, where multiplier is 2**32 / d rounded down: its product's high word is the quotient or one less.
 uint divide(uint n, uint d, uint multiplier)
@@ -56,6 +58,22 @@ uint divide(uint n, uint d, uint multiplier)
     uint high, low;
     umulExtended(n, multiplier, high, low);
     return n - high * d >= d ? high + 1 : high;
+}
+
+// Of the rows, or walks, that there are to do, numbered from 0: as many as a work group does at a time.
+struct Share {
+    uint begin;
+    uint end;
+};
+
+// A work group has the share of its number, `own`, and then none. DYNAMIC: it takes whichever is next until all are taken, since threads
+// that were given equal numbers of work groups would not end at the same time. Every invocation counts for itself: each comes by each
+// share once, and need not be in the same one as its neighbours.
+Share next_share(uint own)
+{
+    uint share = DYNAMIC ? atomicAdd(taken[gl_LocalInvocationID.x], 1) : own;
+    uint begin = share < gl_NumWorkGroups.x ? share * table.per_group : table.total;
+    return Share(begin, begin + min(table.per_group, table.total - begin)); // begin + per_group may be 2**32
 }
 
 struct Place {

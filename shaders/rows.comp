@@ -14,28 +14,28 @@
 #extension GL_GOOGLE_include_directive : require
 #include "plan.glsl"
 
-layout(constant_id = 3) const uint ITEM = 1;
-layout(constant_id = 4) const uint EXTENT_0 = 1;
-layout(constant_id = 5) const int STRIDE_0 = 0;
-layout(constant_id = 6) const uint EXTENT_1 = 1;
-layout(constant_id = 7) const int STRIDE_1 = 0;
-layout(constant_id = 8) const uint EXTENT_2 = 1;
-layout(constant_id = 9) const int STRIDE_2 = 0;
-layout(constant_id = 10) const uint STREAM = 0;
-layout(constant_id = 11) const int STEP = 1;
-layout(constant_id = 12) const uint COUNT = 16;
-layout(constant_id = 13) const uint WORDS = 1;
-layout(constant_id = 14) const uint UNIT = 8;
-layout(constant_id = 15) const int LOW = 0;
-layout(constant_id = 16) const uint WINDOW = 2;
-layout(constant_id = 17) const uint OUTS = 1;
-layout(constant_id = 18) const uint STREAMS = 1;
-layout(constant_id = 19) const int OUT_STEP = 0;
-layout(constant_id = 20) const uint HEAD = 1;
-layout(constant_id = 21) const uint UNIT_2 = 8;
-layout(constant_id = 22) const int LOW_2 = 0;
-layout(constant_id = 23) const uint ALIGN = 1;
-layout(constant_id = 24) const uint WORD = 16;
+layout(constant_id = 4) const uint ITEM = 1;
+layout(constant_id = 5) const uint EXTENT_0 = 1;
+layout(constant_id = 6) const int STRIDE_0 = 0;
+layout(constant_id = 7) const uint EXTENT_1 = 1;
+layout(constant_id = 8) const int STRIDE_1 = 0;
+layout(constant_id = 9) const uint EXTENT_2 = 1;
+layout(constant_id = 10) const int STRIDE_2 = 0;
+layout(constant_id = 11) const uint STREAM = 0;
+layout(constant_id = 12) const int STEP = 1;
+layout(constant_id = 13) const uint COUNT = 16;
+layout(constant_id = 14) const uint WORDS = 1;
+layout(constant_id = 15) const uint UNIT = 8;
+layout(constant_id = 16) const int LOW = 0;
+layout(constant_id = 17) const uint WINDOW = 2;
+layout(constant_id = 18) const uint OUTS = 1;
+layout(constant_id = 19) const uint STREAMS = 1;
+layout(constant_id = 20) const int OUT_STEP = 0;
+layout(constant_id = 21) const uint HEAD = 1;
+layout(constant_id = 22) const uint UNIT_2 = 8;
+layout(constant_id = 23) const int LOW_2 = 0;
+layout(constant_id = 24) const uint ALIGN = 1;
+layout(constant_id = 25) const uint WORD = 16;
 
 const uint ELEMENT = ITEM * EXTENT_0 * EXTENT_1 * EXTENT_2;
 const uint EVEN = ELEMENT & (~ELEMENT + 1); // its largest power of two
@@ -234,12 +234,12 @@ void main()
 {
     // Neighbouring rows of a work group lie along the table's last axis, so that most are found by a step.
     Place step = last_step();
-    uint n = gl_WorkGroupID.x * table.per_group;
-    uint end = n + min(table.per_group, table.total - n); // n + per_group may be 2**32
-    do {
+    Share share = next_share(gl_WorkGroupID.x);
+    if (share.begin < share.end) [[loop]] do {
+        uint n = share.begin;
         uint part = divide(n, table.rows, table.rows_multiplier);
         Place place = locate(n - part * table.rows);
-        uint stop = n + min(place.left, end - n);
+        share.begin += min(place.left, share.end - n);
         do {
             uint src = place.src, length = REVERSED == 0 ? 0 : uint(lengths[place.entry]), i = place.reversed;
             if (REVERSED == 1)
@@ -249,6 +249,8 @@ void main()
             place.dst += step.dst;
             place.entry += step.entry;
             place.reversed += step.reversed;
-        } while (++n < stop);
-    } while (n < end);
+        } while (++n < share.begin);
+        if (n == share.end)
+            share = next_share(gl_NumWorkGroups.x);
+    } while (share.begin < share.end);
 }

@@ -154,6 +154,7 @@ void dml_dispatch_choose(const dml_piece *piece, const dml_traits *traits, uint6
     uint32_t *table = dispatch->table;
     c[DML_GROUP_SIZE] = (int32_t)traits->group_size;
     c[DML_EDGE] = edge_bytes(plan, src_base, dst_base);
+    c[DML_DYNAMIC] = traits->dynamic;
     table[DML_TABLE_REVERSED] = UINT32_MAX; /* none of the table's axes */
     table[DML_TABLE_SRC] = (uint32_t)(plan->src_offset - dispatch->src_window.begin);
     table[DML_TABLE_DST] = (uint32_t)(plan->dst_offset - dispatch->dst_window.begin);

@@ -174,7 +174,7 @@ bool dml_buffer_import(dml_context *context, const void *data, uint64_t size, dm
 void dml_buffer_destroy(dml_context *context, dml_buffer *buffer);
 
 /* What a shader is bound to: source, destination, table and lengths. */
-enum { DML_BINDINGS = 4 };
+enum { DML_BINDINGS = 5 };
 extern const VkDescriptorType dml_binding_types[DML_BINDINGS];
 
 /* kernels.c: the pipeline of a dispatch, made if need be, for which not all have the time; give it back when the job is done. */

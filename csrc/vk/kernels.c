@@ -10,7 +10,8 @@
 #include "rows.spv.h"
 
 const VkDescriptorType dml_binding_types[DML_BINDINGS] = {VK_DESCRIPTOR_TYPE_STORAGE_BUFFER, VK_DESCRIPTOR_TYPE_STORAGE_BUFFER,
-                                                          VK_DESCRIPTOR_TYPE_UNIFORM_BUFFER, VK_DESCRIPTOR_TYPE_STORAGE_BUFFER};
+                                                          VK_DESCRIPTOR_TYPE_UNIFORM_BUFFER, VK_DESCRIPTOR_TYPE_STORAGE_BUFFER,
+                                                          VK_DESCRIPTOR_TYPE_STORAGE_BUFFER};
 
 static VkResult create_shader(dml_context *context, const uint32_t *code, size_t size, VkShaderModule *shader)
 {

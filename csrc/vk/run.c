@@ -84,23 +84,28 @@ static dml_code bind_window(dml_context *context, dml_job *job, int side, dml_bi
     return DML_OK;
 }
 
-/* Room in the arena, at an offset that a descriptor may have. */
-static uint64_t arena_take(dml_context *context, dml_job *job, uint64_t size)
+/* What a dispatch counts the shares that are taken with: a word for each invocation of a work group. */
+static uint64_t counter_bytes(const dml_context *context)
 {
-    uint64_t offset = job->arena_used;
-    job->arena_used = round_up(offset + size, context->traits.plan.alignment);
-    return offset;
+    return round_up(context->traits.plan.group_size * sizeof(uint32_t), 16);
+}
+
+/* Room in the arena, at an offset that a descriptor may have: what to bind, and where the host writes to it. */
+static char *arena_take(dml_context *context, dml_job *job, uint64_t size, VkDescriptorBufferInfo *room)
+{
+    *room = (VkDescriptorBufferInfo){job->arena.handle, job->arena_used, size};
+    job->arena_used = round_up(room->offset + size, context->traits.plan.alignment);
+    return (char *)job->arena.mapped + room->offset;
 }
 
 static uint64_t arena_needs(const dml_context *context, const dml_job *job)
 {
     dml_span lengths = dml_plan_length_span(&job->piece.plan);
-    return sizeof job->dispatch.table + 2 * (uint64_t)context->traits.plan.alignment +
+    return sizeof job->dispatch.table + counter_bytes(context) + 3 * (uint64_t)context->traits.plan.alignment +
            (job->lengths ? 0 : (uint64_t)(lengths.end - lengths.begin) * sizeof(int64_t));
 }
 
-static VkResult write_set(dml_context *context, dml_job *job, const dml_slot *slot, uint64_t table,
-                          const VkDescriptorBufferInfo *lengths, VkDescriptorSet *set)
+static VkResult write_set(dml_context *context, dml_job *job, const VkDescriptorBufferInfo *buffers, VkDescriptorSet *set)
 {
     VkDescriptorSetAllocateInfo info = {.sType = VK_STRUCTURE_TYPE_DESCRIPTOR_SET_ALLOCATE_INFO,
                                         .descriptorPool = job->sets,
@@ -109,12 +114,6 @@ static VkResult write_set(dml_context *context, dml_job *job, const dml_slot *sl
     VkResult result = context->vk.vkAllocateDescriptorSets(context->device, &info, set);
     if (result)
         return result;
-    const VkDescriptorBufferInfo buffers[DML_BINDINGS] = {
-        {slot->src.buffer->handle, slot->src.offset, slot->src.size},
-        {slot->dst.buffer->handle, slot->dst.offset, slot->dst.size},
-        {job->arena.handle, table, sizeof job->dispatch.table},
-        *lengths,
-    };
     VkWriteDescriptorSet writes[DML_BINDINGS];
     for (uint32_t i = 0; i < DML_BINDINGS; i++)
         writes[i] = (VkWriteDescriptorSet){.sType = VK_STRUCTURE_TYPE_WRITE_DESCRIPTOR_SET,
@@ -153,22 +152,25 @@ static VkDescriptorBufferInfo bind_lengths(dml_context *context, dml_job *job)
         job->dispatch.table[DML_TABLE_LENGTH] += (uint32_t)(early / sizeof(int64_t));
         return (VkDescriptorBufferInfo){job->lengths->buffer.handle, begin - early, bytes + early};
     }
-    uint64_t offset = arena_take(context, job, bytes);
-    memcpy((char *)job->arena.mapped + offset, plan->lengths + span.begin, bytes);
-    return (VkDescriptorBufferInfo){job->arena.handle, offset, bytes};
+    VkDescriptorBufferInfo room;
+    memcpy(arena_take(context, job, bytes, &room), plan->lengths + span.begin, bytes);
+    return room;
 }
 
 dml_code dml_job_record(dml_context *context, dml_job *job, dml_slot *slot, dml_status *status)
 {
     const dml_dispatch *dispatch = &job->dispatch;
-    VkDescriptorBufferInfo lengths = bind_lengths(context, job);
-    uint64_t table = arena_take(context, job, sizeof dispatch->table);
-    memcpy((char *)job->arena.mapped + table, dispatch->table, dispatch->table_words * sizeof dispatch->table[0]);
+    VkDescriptorBufferInfo buffers[DML_BINDINGS] = {{slot->src.buffer->handle, slot->src.offset, slot->src.size},
+                                                    {slot->dst.buffer->handle, slot->dst.offset, slot->dst.size}};
+    buffers[3] = bind_lengths(context, job); /* which the table depends on */
+    memcpy(arena_take(context, job, sizeof dispatch->table, &buffers[2]), dispatch->table,
+           dispatch->table_words * sizeof dispatch->table[0]);
+    memset(arena_take(context, job, counter_bytes(context), &buffers[4]), 0, counter_bytes(context));
 
     VkDescriptorSet set;
     if (dml_pipeline_take(context, dispatch, job->may_wait, &slot->pipeline, status))
         return status->code;
-    VkResult result = write_set(context, job, slot, table, &lengths, &set);
+    VkResult result = write_set(context, job, buffers, &set);
     if (result)
         return dml_vk_fail(context, result, "vkAllocateDescriptorSets", status);
     context->vk.vkCmdBindPipeline(job->commands, VK_PIPELINE_BIND_POINT_COMPUTE, slot->pipeline->handle);
