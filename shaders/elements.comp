@@ -23,7 +23,7 @@ void copy_element(Place place)
 
 void main()
 {
-    Place step = last_step();
+    Place step = axis_step(table.rank - 1);
     Share share = next_share(gl_WorkGroupID.x);
     if (share.begin < share.end) [[loop]] do {
         uint part = divide(share.begin, table.rows, table.rows_multiplier);
@@ -32,7 +32,7 @@ void main()
         uint i = begin + gl_LocalInvocationID.x;
         if (i < last) do {
             copy_element(Place(place.src + i * step.src, place.dst + i * step.dst, place.entry + i * step.entry,
-                               place.reversed + i * step.reversed, 0));
+                               place.reversed + i * step.reversed, 0, 0));
             i += GROUP_SIZE;
         } while (i < last);
         if (++share.begin == share.end)

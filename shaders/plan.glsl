@@ -81,20 +81,25 @@ struct Place {
     uint dst;
     uint entry;    // of lengths
     uint reversed; // index on the reversed axis, left out of src
-    uint left;     // how many places are left along the last axis, this one included
+    uint index;    // along the last axis
+    uint left;     // how many places are left along the last two axes, this one included
 };
 
 // Where the n-th combination of the table's axes lies.
 Place locate(uint n)
 {
-    Place place = Place(table.src_offset, table.dst_offset, table.length_offset, 0, 1);
+    Place place = Place(table.src_offset, table.dst_offset, table.length_offset, 0, 0, 1);
     for (uint k = table.rank; k-- > 0;) {
         uvec4 axis = table.axes[2 * k];
         uint quotient = divide(n, axis.x, axis.y);
         uint index = n - quotient * axis.x;
         n = quotient;
-        if (k + 1 == table.rank)
+        if (k + 1 == table.rank) {
+            place.index = index;
             place.left = axis.x - index;
+        }
+        if (k + 2 == table.rank)
+            place.left += (axis.x - 1 - index) * table.axes[2 * k + 2].x;
         place.dst += index * axis.w;
         if (REVERSED != 0) {
             place.entry += index * table.axes[2 * k + 1].x;
@@ -108,13 +113,12 @@ Place locate(uint n)
     return place;
 }
 
-// From one place to the next along the table's last axis.
-Place last_step()
+// From one place to the next along axis k.
+Place axis_step(uint k)
 {
-    uint k = max(table.rank, 1) - 1;
     bool reversed = k == table.reversed_axis;
     uvec4 axis = table.axes[2 * k];
-    return Place(reversed ? 0 : axis.z, axis.w, table.axes[2 * k + 1].x, reversed ? 1 : 0, 0);
+    return Place(reversed ? 0 : axis.z, axis.w, table.axes[2 * k + 1].x, reversed ? 1 : 0, 1, 0);
 }
 
 // One narrow word.

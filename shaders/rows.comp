@@ -232,8 +232,11 @@ void copy_row(uint src, uint dst, uint length, uint part)
 
 void main()
 {
-    // Neighbouring rows of a work group lie along the table's last axis, so that most are found by a step.
-    Place step = last_step();
+    // Most rows of a work group are found by a step from the one before, along the table's last axis or to where it begins again.
+    uint last = max(table.rank, 1) - 1, extent = table.axes[2 * last].x;
+    Place step = axis_step(last), next = axis_step(max(last, 1) - 1);
+    Place turn = Place(next.src - (extent - 1) * step.src, next.dst - (extent - 1) * step.dst,
+                       next.entry - (extent - 1) * step.entry, next.reversed - (extent - 1) * step.reversed, 1 - extent, 0);
     Share share = next_share(gl_WorkGroupID.x);
     if (share.begin < share.end) [[loop]] do {
         uint n = share.begin;
@@ -245,10 +248,12 @@ void main()
             if (REVERSED == 1)
                 src += (i < length ? length - 1 - i : i) * table.reversed_stride;
             copy_row(src, place.dst, REVERSED == 2 ? length : 0, part);
-            place.src += step.src;
-            place.dst += step.dst;
-            place.entry += step.entry;
-            place.reversed += step.reversed;
+            bool turns = place.index + 1 == extent;
+            place.src += turns ? turn.src : step.src;
+            place.dst += turns ? turn.dst : step.dst;
+            place.entry += turns ? turn.entry : step.entry;
+            place.reversed += turns ? turn.reversed : step.reversed;
+            place.index += turns ? turn.index : step.index;
         } while (++n < share.begin);
         if (n == share.end)
             share = next_share(gl_NumWorkGroups.x);

@@ -44,28 +44,30 @@ static void add_axis(dml_dispatch *dispatch, const dml_axis *axis)
     to[4] = (uint32_t)axis->length_stride;
 }
 
-/* The axis to walk along: the innermost that is long, or the longest. */
-static int walk_axis(const dml_plan *plan, const int *axes, int count)
+void dml_move_last(int *axes, int count, int i)
+{
+    int last = axes[i];
+    memmove(&axes[i], &axes[i + 1], (size_t)(count - 1 - i) * sizeof axes[0]);
+    axes[count - 1] = last;
+}
+
+void dml_walk_last(const dml_plan *plan, int *axes, int count)
 {
     int walk = count - 1;
     for (int i = count - 1; i >= 0 && plan->axes[axes[walk]].extent < LONG_WALK; i--)
         if (plan->axes[axes[i]].extent > plan->axes[axes[walk]].extent)
             walk = i;
-    return walk;
+    if (count > 0)
+        dml_move_last(axes, count, walk);
 }
 
-int64_t dml_dispatch_add_axes(dml_dispatch *dispatch, const dml_plan *plan, const int *axes, int count)
+void dml_dispatch_add_axes(dml_dispatch *dispatch, const dml_plan *plan, const int *axes, int count)
 {
-    int walk = walk_axis(plan, axes, count);
-    int64_t last = 1;
     for (int i = 0; i < count; i++) {
-        int k = axes[i == count - 1 ? walk : i + (i >= walk)];
-        if (k == plan->reversed)
+        if (axes[i] == plan->reversed)
             dispatch->table[DML_TABLE_REVERSED] = dispatch->table[DML_TABLE_RANK];
-        add_axis(dispatch, &plan->axes[k]);
-        last = plan->axes[k].extent;
+        add_axis(dispatch, &plan->axes[axes[i]]);
     }
-    return last;
 }
 
 static int64_t round_up(int64_t value, int64_t to)
@@ -105,7 +107,9 @@ static void choose_elements(const dml_piece *piece, const dml_traits *traits, dm
     for (int k = 0; k < plan.rank; k++)
         if (plan.axes[k].extent > 1 || k == plan.rank - 1)
             axes[count++] = k;
-    int64_t extent = dml_dispatch_add_axes(dispatch, &plan, axes, count);
+    dml_walk_last(&plan, axes, count);
+    dml_dispatch_add_axes(dispatch, &plan, axes, count);
+    int64_t extent = plan.axes[axes[count - 1]].extent;
     table[DML_TABLE_EXTENT] = (uint32_t)extent;
 
     const int64_t cut[3] = {piece->reversed_begin, piece->source_begin, piece->source_end};

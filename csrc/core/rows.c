@@ -12,7 +12,8 @@ enum {
     ROW_BYTES = 128,  /* a row that is shorter is better made an inner axis of a longer one */
     INNERS = 3,
     STREAMS = 8,
-    NEAR = 64, /* source strides up to here share a window */
+    NEAR = 64,   /* source strides up to here share a window */
+    BETWEEN = 4, /* places between two of a walk that are worth being visited in turn: of more, caches lose track */
 };
 
 static int64_t magnitude(int64_t value)
@@ -295,6 +296,26 @@ static bool find_rows(const dml_plan *plan, const dml_traits *traits, int word, 
     return true;
 }
 
+/* Whether one axis' few places lie between those of another, on either side. */
+static bool lies_between(const dml_axis *axis, const dml_axis *walk)
+{
+    return axis->extent <= BETWEEN && (axis->extent * magnitude(axis->src_stride) <= magnitude(walk->src_stride) ||
+                                       axis->extent * magnitude(axis->dst_stride) <= magnitude(walk->dst_stride));
+}
+
+/* The axis to walk along, and behind it one that fills in what the walk leaves out: memory is then read and written without gaps, as
+ * it is fastest. */
+static void order_axes(const dml_plan *plan, int *axes, int count)
+{
+    dml_walk_last(plan, axes, count);
+    for (int i = count - 2; i >= 0; i--) {
+        if (lies_between(&plan->axes[axes[i]], &plan->axes[axes[count - 1]])) {
+            dml_move_last(axes, count, i);
+            return;
+        }
+    }
+}
+
 bool dml_rows_choose(const dml_piece *piece, const dml_traits *traits, dml_dispatch *dispatch)
 {
     const dml_plan *plan = &piece->plan;
@@ -312,6 +333,7 @@ bool dml_rows_choose(const dml_piece *piece, const dml_traits *traits, dml_dispa
             count *= plan->axes[k].extent;
         }
     }
+    order_axes(plan, axes, outer);
     dml_dispatch_add_axes(dispatch, plan, axes, outer);
     table[DML_TABLE_EXTENT] = (uint32_t)extent;
     if (rows.stream)

@@ -10,9 +10,12 @@ bool dml_rows_choose(const dml_piece *piece, const dml_traits *traits, dml_dispa
 /* The largest power of two up to `most` (one itself) that divides all of the value. */
 int64_t dml_divisor(uint64_t value, int64_t most);
 
-/* Puts axes of the plan into the table; last the one along which there is most to walk, whose extent it gives (1 where there is
- * none). */
-int64_t dml_dispatch_add_axes(dml_dispatch *dispatch, const dml_plan *plan, const int *axes, int count);
+/* Of the axes in a list: moves the i-th behind the others; or the one to walk along, the innermost that is long or the longest. */
+void dml_move_last(int *axes, int count, int i);
+void dml_walk_last(const dml_plan *plan, int *axes, int count);
+
+/* Puts them into the table. */
+void dml_dispatch_add_axes(dml_dispatch *dispatch, const dml_plan *plan, const int *axes, int count);
 
 /* Shares out rows of so many steps each, GROUP_SIZE of which a work group takes at once: several rows to a group where there are
  * many, several groups to a row where there are few. */
