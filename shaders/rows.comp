@@ -36,7 +36,9 @@ layout(constant_id = 22) const uint UNIT_2 = 8;
 layout(constant_id = 23) const int LOW_2 = 0;
 layout(constant_id = 24) const uint ALIGN = 1;
 layout(constant_id = 25) const uint WORD = 16;
+layout(constant_id = 26) const uint ABREAST = 1;
 
+const uint LANES = GROUP_SIZE / ABREAST; // invocations for one row
 const uint ELEMENT = ITEM * EXTENT_0 * EXTENT_1 * EXTENT_2;
 const uint EVEN = ELEMENT & (~ELEMENT + 1); // its largest power of two
 const uint EDGES = ELEMENT / (EDGE == 0 ? 1 : EDGE); // narrow words of an element
@@ -171,14 +173,14 @@ uint64_t compose(Window w, uint first, int out_step, bool turned)
 void copy_edges(uint src, uint dst, uint length, Part a, Part b)
 {
     uint between = b.begin - a.tiles * COUNT, words = (table.extent - (a.tiles + b.tiles) * COUNT) * EDGES;
-    uint n = gl_LocalInvocationID.x;
+    uint n = gl_LocalInvocationID.x % LANES;
     if (n < words) [[loop]] do {
         uint element = n / EDGES, byte = n % EDGES * EDGE;
         element += element >= between ? (a.tiles + b.tiles) * COUNT : element >= a.begin ? a.tiles * COUNT : 0;
         uint from = src + (element < length ? length - 1 - element : element) * FORWARD + source_within(byte, table.stream_stride);
         [[unroll]] for (uint o = 0; o < OUTS; o++)
             copy_edge(from + o * OUT_STEP, dst + element * ELEMENT + byte + o * table.out_stride);
-        n += GROUP_SIZE;
+        n += LANES;
     } while (n < words);
 }
 
@@ -214,7 +216,7 @@ void copy_row(uint src, uint dst, uint length, uint part)
 {
     Part a = REVERSED == 2 ? whole_tiles(dst, 0, length) : Part(0, 0), b = whole_tiles(dst, length, table.extent);
     uint begin = part * table.part_tiles, end = min(begin + table.part_tiles, a.tiles + b.tiles);
-    uint n = begin + gl_LocalInvocationID.x;
+    uint n = begin + gl_LocalInvocationID.x % LANES;
     if (n < end) [[loop]] do {
         // Sources ascend even where destinations then descend: the other way round is slower.
         bool turned = REVERSED == 2 ? n < a.tiles : STEP < 0;
@@ -223,7 +225,7 @@ void copy_row(uint src, uint dst, uint length, uint part)
         uint from = REVERSED == 2 ? turned ? (length - 1 - element) * FORWARD + LOW : element * FORWARD + LOW_2
                                   : element * STEP + LOW;
         copy_tile(src + from, dst + element * ELEMENT, turned);
-        n += GROUP_SIZE;
+        n += LANES;
     } while (n < end);
     // Behind the tiles, whose loads have brought the cache lines: many at a time, where these would wait for one.
     if (EDGE != 0 && part == 0)
@@ -238,11 +240,11 @@ void main()
     Place turn = Place(next.src - (extent - 1) * step.src, next.dst - (extent - 1) * step.dst,
                        next.entry - (extent - 1) * step.entry, next.reversed - (extent - 1) * step.reversed, 1 - extent, 0);
     Share share = next_share(gl_WorkGroupID.x);
-    if (share.begin < share.end) [[loop]] do {
-        uint n = share.begin;
+    uint row = gl_LocalInvocationID.x / LANES, n = share.begin + row;
+    if (n < share.end) [[loop]] do {
         uint part = divide(n, table.rows, table.rows_multiplier);
         Place place = locate(n - part * table.rows);
-        share.begin += min(place.left, share.end - n);
+        uint stop = n + (ABREAST > 1 ? 1 : min(place.left, share.end - n));
         do {
             uint src = place.src, length = REVERSED == 0 ? 0 : uint(lengths[place.entry]), i = place.reversed;
             if (REVERSED == 1)
@@ -254,8 +256,11 @@ void main()
             place.entry += turns ? turn.entry : step.entry;
             place.reversed += turns ? turn.reversed : step.reversed;
             place.index += turns ? turn.index : step.index;
-        } while (++n < share.begin);
-        if (n == share.end)
+            n += ABREAST;
+        } while (n < stop);
+        if (n >= share.end) {
             share = next_share(gl_NumWorkGroups.x);
-    } while (share.begin < share.end);
+            n = share.begin + row;
+        }
+    } while (n < share.end);
 }

@@ -20,7 +20,7 @@ from strategies import content, raw
 
 COPY, ROWS, ELEMENTS = range(3)
 FORCED = {"copy": COPY, "rows": ROWS, "elements": ELEMENTS}
-TRAITS = ["kernel", "host_import", "window", "staging", "group_size", "parallel", "max_groups", "grain", "dynamic"]
+TRAITS = ["kernel", "host_import", "window", "staging", "group_size", "parallel", "max_groups", "grain", "cpu"]
 FEWER = settings(max_examples=max(settings.default.max_examples // 4, 15))
 FEWEST = settings(max_examples=max(settings.default.max_examples // 15, 10))
 
@@ -313,7 +313,7 @@ def test_reversals(vulkan, data):
 def test_few_long_rows_and_many_short_ones(vulkan, shape, stride):
     x = np.random.default_rng(0).integers(0, 256, shape, np.uint8)
     strides = [1] * (len(shape) - 1) + [stride]
-    for traits in ({}, {"parallel": 1}, {"parallel": 7, "max_groups": 5}, {"group_size": 1}, {"grain": 16}, {"dynamic": 0}):
+    for traits in ({}, {"parallel": 1}, {"parallel": 7, "max_groups": 5}, {"group_size": 1}, {"grain": 16}, {"cpu": 0}):
         for kernel in (ROWS, ELEMENTS):
             with overridden(kernel=kernel, **traits):
                 counts = check(vulkan, "slice", x, [0] * len(shape), shape, strides, out_offset=1)
@@ -392,8 +392,8 @@ LACKS = [
     {"group_size": 4, "max_groups": 7},
     {"max_groups": 1},
     {"parallel": 1},
-    {"dynamic": 0},
-    {"dynamic": 0, "max_groups": 7},
+    {"cpu": 0},
+    {"cpu": 0, "max_groups": 7},
     {"grain": 16, "group_size": 64},
     {"window": 4096, "kernel": ROWS, "max_groups": 7},
 ]

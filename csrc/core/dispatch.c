@@ -75,13 +75,13 @@ static int64_t round_up(int64_t value, int64_t to)
     return (value + to - 1) / to * to;
 }
 
-void dml_dispatch_share(dml_dispatch *dispatch, const dml_traits *traits, int64_t rows, int64_t steps)
+void dml_dispatch_share(dml_dispatch *dispatch, const dml_traits *traits, int64_t rows, int64_t steps, int64_t abreast)
 {
     int64_t parts = rows < traits->parallel ? (traits->parallel + rows - 1) / rows : 1;
     int64_t part = round_up((steps + parts - 1) / parts, 4 * (int64_t)traits->group_size);
     parts = (steps + part - 1) / part;
     int64_t total = rows * parts, most = traits->parallel > traits->max_groups ? traits->max_groups : traits->parallel;
-    int64_t per_group = (total + most - 1) / most;
+    int64_t per_group = round_up((total + most - 1) / most, abreast);
     dispatch->groups = (uint32_t)((total + per_group - 1) / per_group);
     dispatch->table[DML_TABLE_TOTAL] = (uint32_t)total;
     dispatch->table[DML_TABLE_PER_GROUP] = (uint32_t)per_group;
@@ -114,7 +114,7 @@ static void choose_elements(const dml_piece *piece, const dml_traits *traits, dm
 
     const int64_t cut[3] = {piece->reversed_begin, piece->source_begin, piece->source_end};
     memcpy(&table[DML_TABLE_CUT], cut, sizeof cut);
-    dml_dispatch_share(dispatch, traits, dml_plan_count(&plan) / extent, extent);
+    dml_dispatch_share(dispatch, traits, dml_plan_count(&plan) / extent, extent, 1);
 }
 
 /* --- choice ---------------------------------------------------------------------------------------------------- */
@@ -158,7 +158,7 @@ void dml_dispatch_choose(const dml_piece *piece, const dml_traits *traits, uint6
     uint32_t *table = dispatch->table;
     c[DML_GROUP_SIZE] = (int32_t)traits->group_size;
     c[DML_EDGE] = edge_bytes(plan, src_base, dst_base);
-    c[DML_DYNAMIC] = traits->dynamic;
+    c[DML_DYNAMIC] = traits->cpu;
     table[DML_TABLE_REVERSED] = UINT32_MAX; /* none of the table's axes */
     table[DML_TABLE_SRC] = (uint32_t)(plan->src_offset - dispatch->src_window.begin);
     table[DML_TABLE_DST] = (uint32_t)(plan->dst_offset - dispatch->dst_window.begin);

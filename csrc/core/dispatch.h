@@ -23,7 +23,7 @@ typedef struct dml_traits {
     uint32_t max_groups; /* work groups of a dispatch */
     uint32_t parallel;   /* work groups worth having at once: beyond, a group takes several rows */
     uint32_t grain;      /* bytes that an invocation should load at once, of several streams; of one half as many */
-    bool dynamic;        /* work groups take their shares as they come free */
+    bool cpu;            /* threads of a CPU run the work groups: shares are taken as they come free, gaps in memory cost time */
     uint32_t alignment;  /* of a window's first byte, a power of two, 16 or more */
     int64_t window;      /* most bytes bound on one side */
 } dml_traits;
@@ -33,7 +33,7 @@ enum {
     DML_GROUP_SIZE,
     DML_REVERSED, /* 0 none, 1 an axis of the table, 2 (rows) the row itself */
     DML_EDGE,     /* bytes of a word where words are narrow: 1, 4 or 8; 0 (rows) where none are */
-    DML_DYNAMIC,  /* 1: of dml_traits */
+    DML_DYNAMIC,  /* 1: work groups take their shares as they come free */
     DML_ITEM,     /* rows: bytes that are contiguous on both sides */
     DML_EXTENT_0, /* rows: inner axes, the fastest first: extent and source stride in bytes */
     DML_STRIDE_0,
@@ -55,7 +55,8 @@ enum {
     DML_UNIT_2,   /* rows, DML_REVERSED 2: the same two for the part that is not reversed */
     DML_LOW_2,
     DML_ALIGN, /* rows: what every window's address is a multiple of: 1, 8, 16 or 32 */
-    DML_WORD,  /* rows: bytes of a word: 16 or 32 */
+    DML_WORD,    /* rows: bytes of a word: 16 or 32 */
+    DML_ABREAST, /* rows: how many a work group moves side by side */
     DML_CONSTANTS
 };
 

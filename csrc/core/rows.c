@@ -316,6 +316,26 @@ static void order_axes(const dml_plan *plan, int *axes, int count)
     }
 }
 
+/* Whether the source is read with gaps from row to row: each row then begins with memory that was not expected to be read. */
+static bool leaves_gaps(const row_plan *rows, int walk, int64_t extent)
+{
+    const dml_axis *axes = rows->plan->axes;
+    int64_t span = rows->row < 0 ? rows->plan->item : (extent - 1) * magnitude(axes[rows->row].src_stride) + rows->reach;
+    return !rows->stream && magnitude(axes[walk].src_stride) >= 2 * span;
+}
+
+/* How many rows a work group moves side by side: on a GPU as many as give each invocation a tile; on a CPU, which would rather have
+ * it all in one place, one for each invocation where as many reads are then waited for at the same time. */
+static int64_t rows_abreast(const row_plan *rows, const dml_traits *traits, int walk, int64_t extent, int64_t tiles)
+{
+    int64_t group = traits->group_size, lanes = tiles, abreast = 1;
+    if (traits->cpu)
+        lanes = tiles >= 2 * group && leaves_gaps(rows, walk, extent) ? 1 : group;
+    while (2 * abreast * lanes <= group && group % (2 * abreast) == 0)
+        abreast *= 2;
+    return abreast;
+}
+
 bool dml_rows_choose(const dml_piece *piece, const dml_traits *traits, dml_dispatch *dispatch)
 {
     const dml_plan *plan = &piece->plan;
@@ -340,6 +360,10 @@ bool dml_rows_choose(const dml_piece *piece, const dml_traits *traits, dml_dispa
         table[DML_TABLE_STREAM] = (uint32_t)plan->axes[rows.inner[rows.stream - 1]].src_stride;
     if (rows.out >= 0)
         table[DML_TABLE_OUT] = (uint32_t)plan->axes[rows.out].dst_stride;
-    dml_dispatch_share(dispatch, traits, count, extent / dispatch->constants[DML_COUNT] + 1);
+    int64_t tiles = extent / dispatch->constants[DML_COUNT] + 1, abreast = 1;
+    if (outer > 0 && count >= traits->parallel)
+        abreast = rows_abreast(&rows, traits, axes[outer - 1], extent, tiles);
+    dispatch->constants[DML_ABREAST] = (int32_t)abreast;
+    dml_dispatch_share(dispatch, traits, count, tiles, abreast);
     return true;
 }

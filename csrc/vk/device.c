@@ -159,7 +159,7 @@ static void find_traits(VkPhysicalDevice physical, const extensions *found, dml_
         (uint32_t)least(group, least(limits->maxComputeWorkGroupInvocations, limits->maxComputeWorkGroupSize[0]));
     traits->plan.parallel = cpu ? 256 : 1u << 16;
     traits->plan.grain = cpu ? 64 : 16; /* GPUs join what neighbouring invocations load */
-    traits->plan.dynamic = cpu;          /* a GPU begins the next work group wherever one ends */
+    traits->plan.cpu = cpu;
     traits->plan.max_groups = limits->maxComputeWorkGroupCount[0];
     traits->plan.alignment = (uint32_t)limits->minStorageBufferOffsetAlignment;
     if (traits->plan.alignment < limits->minUniformBufferOffsetAlignment)
@@ -184,7 +184,7 @@ static struct {
     int64_t value;
 } overrides[] = {{"kernel", -1},   {"host_import", -1}, {"window", -1}, {"staging", -1}, {"group_size", -1},
                  {"parallel", -1}, {"max_groups", -1},  {"mapped", -1}, {"heap", -1},    {"grain", -1},
-                 {"dynamic", -1}};
+                 {"cpu", -1}};
 
 static int64_t *find_override(const char *name)
 {
@@ -215,7 +215,7 @@ void dml_context_override(dml_context *context)
     traits->mapped = override("mapped", offered->mapped);
     traits->heap = (uint64_t) override("heap", (int64_t)offered->heap);
     traits->plan.grain = (uint32_t) override("grain", offered->plan.grain);
-    traits->plan.dynamic = override("dynamic", offered->plan.dynamic);
+    traits->plan.cpu = override("cpu", offered->plan.cpu);
 }
 
 bool dml_device_override(const char *name, int64_t value)

@@ -14,7 +14,7 @@ import support
 
 MAX_RANK = 64
 MAX_AXES = 2 * MAX_RANK + 2
-CONSTANTS = 26
+CONSTANTS = 27
 INNERS = 3
 TABLE_WORDS = 24 + 8 * (MAX_AXES + 1)
 COPY, ROWS, ELEMENTS, ANY = range(4)
@@ -97,7 +97,7 @@ class Traits(Structure):
         ("max_groups", c_uint32),
         ("parallel", c_uint32),
         ("grain", c_uint32),
-        ("dynamic", c_bool),
+        ("cpu", c_bool),
         ("alignment", c_uint32),
         ("window", c_int64),
     ]
