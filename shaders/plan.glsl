@@ -20,7 +20,6 @@ layout(set = 0, binding = 0) readonly restrict buffer Src32 { u64vec4 src32[]; }
 layout(set = 0, binding = 0) readonly restrict buffer Src16 { u64vec2 src16[]; };
 layout(set = 0, binding = 0) readonly restrict buffer Src8 { uint64_t src8[]; };
 layout(set = 0, binding = 0) readonly restrict buffer Src4 { uint src4[]; };
-layout(set = 0, binding = 0) readonly restrict buffer Src1 { uint8_t src1[]; };
 layout(set = 0, binding = 1) writeonly restrict buffer Dst32 { u64vec4 dst32[]; };
 layout(set = 0, binding = 1) writeonly restrict buffer Dst16 { u64vec2 dst16[]; };
 layout(set = 0, binding = 1) writeonly restrict buffer Dst8 { uint64_t dst8[]; };
@@ -129,5 +128,5 @@ void copy_edge(uint src, uint dst)
     else if (EDGE == 4)
         dst4[dst >> 2] = src4[src >> 2];
     else
-        dst1[dst] = src1[src];
+        dst1[dst] = uint8_t(src4[src >> 2] >> (src % 4 * 8)); // a CPU puts vectors of bytes together slowly
 }
