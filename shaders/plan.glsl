@@ -7,6 +7,7 @@
 #extension GL_EXT_shader_explicit_arithmetic_types_int64 : require
 #extension GL_EXT_shader_explicit_arithmetic_types_int8 : require
 #extension GL_EXT_shader_8bit_storage : require
+#extension GL_EXT_shader_16bit_storage : require
 #extension GL_EXT_control_flow_attributes : require
 
 layout(local_size_x_id = 0) in;
@@ -21,6 +22,7 @@ layout(set = 0, binding = 0) readonly restrict buffer Src16 { u64vec2 src16[]; }
 layout(set = 0, binding = 0) readonly restrict buffer Src8 { uint64_t src8[]; };
 layout(set = 0, binding = 0) readonly restrict buffer Src4 { uint src4[]; };
 layout(set = 0, binding = 1) writeonly restrict buffer Dst32 { u64vec4 dst32[]; };
+layout(set = 0, binding = 1) writeonly restrict buffer Dst2 { uint16_t dst2[]; };
 layout(set = 0, binding = 1) writeonly restrict buffer Dst16 { u64vec2 dst16[]; };
 layout(set = 0, binding = 1) writeonly restrict buffer Dst8 { uint64_t dst8[]; };
 layout(set = 0, binding = 1) writeonly restrict buffer Dst4 { uint dst4[]; };
@@ -120,13 +122,18 @@ Place axis_step(uint k)
     return Place(reversed ? 0 : axis.z, axis.w, table.axes[2 * k + 1].x, reversed ? 1 : 0, 1, 0);
 }
 
-// One narrow word.
+// One narrow word. Those below four bytes are cut from one of four: a CPU puts together a vector of less one after the other.
 void copy_edge(uint src, uint dst)
 {
-    if (EDGE == 8)
+    if (EDGE == 8) {
         dst8[dst >> 3] = src8[src >> 3];
-    else if (EDGE == 4)
-        dst4[dst >> 2] = src4[src >> 2];
+        return;
+    }
+    uint word = src4[src >> 2] >> (src % 4 * 8);
+    if (EDGE == 4)
+        dst4[dst >> 2] = word;
+    else if (EDGE == 2)
+        dst2[dst >> 1] = uint16_t(word);
     else
-        dst1[dst] = uint8_t(src4[src >> 2] >> (src % 4 * 8)); // a CPU puts vectors of bytes together slowly
+        dst1[dst] = uint8_t(word);
 }

@@ -93,6 +93,7 @@ print(device.reason)
     "lacks, said",
     [
         ("shaderInt64", "shaderInt64"),
+        ("storageBuffer16BitAccess", "storageBuffer16BitAccess"),
         ("storageBuffer8BitAccess", "storageBuffer8BitAccess"),
         ("shaderInt8", "shaderInt8"),
         ("compute", "compute queue"),

@@ -24,14 +24,13 @@ static uint32_t multiplier(uint32_t d)
     return d < 2 ? UINT32_MAX : (uint32_t)((UINT64_C(1) << 32) / d);
 }
 
-/* What one narrow word may be: a power of two up to 8 that divides all offsets, strides and the item. 2 counts as 1. */
+/* What one narrow word may be: a power of two up to 8 that divides all offsets, strides and the item. */
 static int32_t edge_bytes(const dml_plan *plan, uint64_t src_base, uint64_t dst_base)
 {
     uint64_t all = (uint64_t)plan->item | (src_base + (uint64_t)plan->src_offset) | (dst_base + (uint64_t)plan->dst_offset);
     for (int k = 0; k < plan->rank; k++)
         all |= (uint64_t)plan->axes[k].src_stride | (uint64_t)plan->axes[k].dst_stride;
-    int64_t edge = dml_divisor(all, 8);
-    return edge == 2 ? 1 : (int32_t)edge;
+    return (int32_t)dml_divisor(all, 8);
 }
 
 static void add_axis(dml_dispatch *dispatch, const dml_axis *axis)

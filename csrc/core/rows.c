@@ -258,7 +258,7 @@ static int32_t window_align(const row_plan *rows, const int32_t *c, int64_t step
     return align < 8 ? 1 : (int32_t)align;
 }
 
-/* Rows of words of this size; false where there are none, or larger words would only leave more to be moved byte by byte. */
+/* Rows of words of this size; false where there are none, or larger words would only leave more to be moved by narrow ones. */
 static bool find_rows(const dml_plan *plan, const dml_traits *traits, int word, dml_dispatch *dispatch, row_plan *rows,
                       int64_t *extent)
 {
@@ -278,13 +278,15 @@ static bool find_rows(const dml_plan *plan, const dml_traits *traits, int word, 
         *rows = (row_plan){.plan = plan, .word = word, .row = -1, .out = -1, .element = step, .reach = step};
         *extent = plan->item / step;
     }
-    if (*extent * rows->element < (word == 32 ? word * (int64_t)traits->group_size : SHORT_ROW))
+    int64_t long_row = 32 * (int64_t)traits->group_size, bytes = *extent * rows->element;
+    if (bytes < (word == 32 ? long_row : SHORT_ROW))
         return false;
     int64_t elements = tile_elements(rows, traits, *extent, step, c[DML_EDGE]);
     find_out(rows, elements, step);
     int64_t head = common_head(rows, dst);
     bool edges = head != 0 || *extent % elements != 0;
-    if (word == 32 && edges && c[DML_EDGE] == 1)
+    bool narrow = c[DML_EDGE] == 1 || (c[DML_EDGE] == 2 && bytes < 2 * long_row);
+    if (word == 32 && edges && narrow)
         return false;
 
     if (plan->reversed >= 0)

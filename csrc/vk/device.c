@@ -10,6 +10,7 @@
 /* A device's features, chained as Vulkan wants them. */
 typedef struct features {
     VkPhysicalDeviceFeatures2 core;
+    VkPhysicalDeviceVulkan11Features vulkan11;
     VkPhysicalDeviceVulkan12Features vulkan12;
 } features;
 
@@ -18,7 +19,9 @@ static void features_link(features *f)
     memset(f, 0, sizeof *f);
     f->core.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2;
     f->core.pNext = &f->vulkan12;
+    f->vulkan12.pNext = &f->vulkan11;
     f->vulkan12.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_FEATURES;
+    f->vulkan11.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_1_FEATURES;
 }
 
 static int64_t compute_family(VkPhysicalDevice physical)
@@ -56,6 +59,8 @@ static const char *missing_feature(VkPhysicalDevice physical)
     vkGetPhysicalDeviceFeatures2(physical, &f.core);
     if (!f.core.features.shaderInt64)
         return "it lacks the feature shaderInt64";
+    if (!f.vulkan11.storageBuffer16BitAccess)
+        return "it lacks the feature storageBuffer16BitAccess";
     if (!f.vulkan12.storageBuffer8BitAccess)
         return "it lacks the feature storageBuffer8BitAccess";
     if (!f.vulkan12.shaderInt8)
@@ -242,6 +247,7 @@ static VkResult create_device(dml_context *context, bool portability)
     features wanted;
     features_link(&wanted);
     wanted.core.features.shaderInt64 = VK_TRUE;
+    wanted.vulkan11.storageBuffer16BitAccess = VK_TRUE;
     wanted.vulkan12.storageBuffer8BitAccess = VK_TRUE;
     wanted.vulkan12.shaderInt8 = VK_TRUE;
     wanted.vulkan12.timelineSemaphore = VK_TRUE; /* Vulkan 1.2 has it everywhere */

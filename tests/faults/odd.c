@@ -106,6 +106,9 @@ static VKAPI_ATTR void VKAPI_CALL odd_vkGetPhysicalDeviceFeatures2(VkPhysicalDev
         all->features.shaderInt64 = VK_FALSE;
     if (odd("lacks_shaderInt16", 0))
         all->features.shaderInt16 = VK_FALSE;
+    VkPhysicalDeviceVulkan11Features *f11 = find(all->pNext, VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_1_FEATURES);
+    if (f11 && odd("lacks_storageBuffer16BitAccess", 0))
+        f11->storageBuffer16BitAccess = VK_FALSE;
     if (f && odd("lacks_storageBuffer8BitAccess", 0))
         f->storageBuffer8BitAccess = VK_FALSE;
     if (f && odd("lacks_shaderInt8", 0))
