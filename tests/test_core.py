@@ -277,6 +277,7 @@ traits = st.builds(
     max_groups=st.sampled_from([1, 7, 65535, 2**31 - 1]),
     parallel=st.sampled_from([1, 3, 256, 2**16]),
     grain=st.sampled_from([16, 32, 64]),
+    cpu=st.booleans(),
     alignment=st.sampled_from([16, 64, 256]),
     window=st.just(2**32 - 8192),
 )
@@ -374,11 +375,15 @@ def test_rows_move_what_their_piece_says(core, data):
     check_choice(core, piece, case.lengths, *arguments, ROWS)
 
 
+CPU = mirror.Traits(group_size=8, max_groups=65535, parallel=256, grain=64, cpu=True, alignment=16, window=2**27)
+GPU = mirror.Traits(group_size=128, max_groups=65535, parallel=2**16, grain=16, cpu=False, alignment=16, window=2**27)
+
+
 def choose(core, item, axes, forced=ANY, src_base=0, dst_base=0, **kinds):
     case = Case(item, axes, 0, 0, kinds.get("reversed", -1), 0, kinds.get("lengths", []))
     piece = next(core.pieces(core.simplified(case.plan), 2**40))
-    few = mirror.Traits(group_size=8, max_groups=65535, parallel=256, grain=64, alignment=16, window=2**27)
-    return check_choice(core, piece, case.lengths, few, src_base, dst_base, forced)
+    traits = kinds.get("traits", CPU)
+    return check_choice(core, piece, case.lengths, traits, src_base, dst_base, forced)
 
 
 def test_which_kernel(core):
@@ -391,6 +396,34 @@ def test_which_kernel(core):
     assert choose(core, 2, [(3000, 4, 2, 0)], dst_base=1).kernel == ELEMENTS  # no element starts on a word
     assert choose(core, 1, [(64, 100, 7, 0)], forced=COPY).kernel == COPY
     assert choose(core, 1, [(65, 100, 7, 0)], forced=COPY).kernel == ELEMENTS
+
+
+def test_rows_of_a_block_are_visited_together(core):
+    """Else one side's memory is gone through in two passes, each with gaps."""
+    space_to_depth = [(2, 512, 131072, 0), (2, 4, 65536, 0), (4, 65536, 16384, 0), (64, 1024, 256, 0), (64, 8, 4, 0)]
+    depth_to_space = [(extent, dst, src, 0) for extent, src, dst, _ in space_to_depth]
+    depth_to_space = [depth_to_space[k] for k in (2, 3, 0, 4, 1)]  # the destination's outermost axis first
+    for axes in (space_to_depth, depth_to_space):
+        dispatch = choose(core, 4, axes)
+        first, words = core.values["DML_TABLE_AXES"], core.values["DML_TABLE_AXIS"]
+        extents = [dispatch.table[first + words * k] for k in range(dispatch.table[core.values["DML_TABLE_RANK"]])]
+        assert dispatch.kernel == ROWS and extents[-2:] == [256, 2]  # channels and rows are one axis
+
+
+def test_rows_side_by_side(core):
+    def abreast(traits, src_stride, step, rows=1000):
+        axes = [(rows, src_stride, 342, 0), (171, step, 2, 0)]
+        dispatch = choose(core, 2, axes, traits=traits)
+        assert dispatch.kernel == ROWS
+        return dispatch.constants[core.values["DML_ABREAST"]]
+
+    assert abreast(CPU, 4096, 6) == 8  # each row begins elsewhere
+    assert abreast(CPU, 1030, 6) == 1  # each where the last one ended, nearly
+    assert abreast(CPU, 4096, 6, rows=100) == 1  # too few to share out
+    many = mirror.Traits.from_buffer_copy(GPU)
+    many.parallel = 1000
+    assert abreast(many, 1030, 6) == 4  # 22 tiles: a quarter of the invocations
+    assert abreast(GPU, 1030, 6) == 1  # more of them idle all the same
 
 
 def test_all_that_fits_32_bits(core):
