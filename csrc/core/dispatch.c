@@ -102,7 +102,7 @@ static void choose_elements(const dml_piece *piece, const dml_traits *traits, dm
         c[DML_REVERSED] = piece->cut ? 2 : 1;
 
     uint32_t *table = dispatch->table;
-    int axes[DML_MAX_AXES + 1], count = 0;
+    int axes[DML_MAX_AXES + 1] = {0}, count = 0;
     for (int k = 0; k < plan.rank; k++)
         if (plan.axes[k].extent > 1 || k == plan.rank - 1)
             axes[count++] = k;

@@ -23,7 +23,7 @@ typedef struct dml_traits {
     uint32_t max_groups; /* work groups of a dispatch */
     uint32_t parallel;   /* work groups worth having at once: beyond, a group takes several rows */
     uint32_t grain;      /* bytes that an invocation should load at once, of several streams; of one half as many */
-    bool cpu;            /* threads of a CPU run the work groups: shares are taken as they come free, gaps in memory cost time */
+    bool cpu;            /* threads of a CPU run the work groups: none should wait for another, and gaps in memory cost time */
     uint32_t alignment;  /* of a window's first byte, a power of two, 16 or more */
     int64_t window;      /* most bytes bound on one side */
 } dml_traits;
@@ -54,7 +54,7 @@ enum {
     DML_HEAD,     /* rows: the inverse of a row element's odd part, modulo 32 */
     DML_UNIT_2,   /* rows, DML_REVERSED 2: the same two for the part that is not reversed */
     DML_LOW_2,
-    DML_ALIGN, /* rows: what every window's address is a multiple of: 1, 8, 16 or 32 */
+    DML_ALIGN,   /* rows: what every window's address is a multiple of: 1, 8, 16 or 32 */
     DML_WORD,    /* rows: bytes of a word: 16 or 32 */
     DML_ABREAST, /* rows: how many a work group moves side by side */
     DML_CONSTANTS

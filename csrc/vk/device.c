@@ -187,9 +187,8 @@ static void find_traits(VkPhysicalDevice physical, const extensions *found, dml_
 static struct {
     const char *name;
     int64_t value;
-} overrides[] = {{"kernel", -1},   {"host_import", -1}, {"window", -1}, {"staging", -1}, {"group_size", -1},
-                 {"parallel", -1}, {"max_groups", -1},  {"mapped", -1}, {"heap", -1},    {"grain", -1},
-                 {"cpu", -1}};
+} overrides[] = {{"kernel", -1},     {"host_import", -1}, {"window", -1}, {"staging", -1}, {"group_size", -1}, {"parallel", -1},
+                 {"max_groups", -1}, {"mapped", -1},      {"heap", -1},   {"grain", -1},   {"cpu", -1}};
 
 static int64_t *find_override(const char *name)
 {
