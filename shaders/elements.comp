@@ -5,37 +5,36 @@
 #extension GL_GOOGLE_include_directive : require
 #include "plan.glsl"
 
-void copy_element(Place place)
+void copy_element(Offsets at)
 {
     if (REVERSED == 1) {
-        uint length = uint(lengths[place.entry]), i = place.reversed;
-        place.src += (i < length ? length - 1 - i : i) * table.reversed_stride;
+        uint length = uint(lengths[at.entry]), i = at.reversed;
+        at.src += (i < length ? length - 1 - i : i) * table.reversed_stride;
     }
     if (REVERSED == 2) {
-        int64_t length = lengths[place.entry], i = int64_t(packUint2x32(table.reversed_begin)) + int64_t(place.reversed);
+        int64_t length = lengths[at.entry], i = int64_t(packUint2x32(table.reversed_begin)) + int64_t(at.reversed);
         int64_t from = i < length ? length - 1 - i : i, begin = int64_t(packUint2x32(table.source_begin));
         if (from < begin || from >= int64_t(packUint2x32(table.source_end)))
             return;
-        place.src += uint(from - begin) * table.reversed_stride;
+        at.src += uint(from - begin) * table.reversed_stride;
     }
-    copy_edge(place.src, place.dst);
+    copy_edge(at.src, at.dst);
 }
 
 void main()
 {
-    Place step = axis_step(table.rank - 1);
-    Share share = next_share(gl_WorkGroupID.x);
+    Offsets step = axis_step(table.rank - 1);
+    Share share = first_share();
     if (share.begin < share.end) [[loop]] do {
         uint part = divide(share.begin, table.rows, table.rows_multiplier);
-        Place place = locate((share.begin - part * table.rows) * table.extent);
+        Offsets walk = locate((share.begin - part * table.rows) * table.extent).at;
         uint begin = part * table.part_tiles, last = begin + min(table.part_tiles, table.extent - begin);
         uint i = begin + gl_LocalInvocationID.x;
         if (i < last) do {
-            copy_element(Place(place.src + i * step.src, place.dst + i * step.dst, place.entry + i * step.entry,
-                               place.reversed + i * step.reversed, 0, 0));
+            copy_element(move(walk, i, step));
             i += GROUP_SIZE;
         } while (i < last);
         if (++share.begin == share.end)
-            share = next_share(gl_NumWorkGroups.x);
+            share = next_share();
     } while (share.begin < share.end);
 }

@@ -1,11 +1,10 @@
-// What both kernels share: the windows of source and destination, the table, and finding one's way in it.
+// What both kernels share: the windows of source and destination, the table and finding one's way in it, and the shares of the work.
 // Mirrors csrc/core/dispatch.h. All byte offsets are modulo 2**32, so that negative strides need no thought.
 //
 // A driver that runs invocations side by side on a CPU executes what is in an `if` also where no invocation wants it, and the body of a
 // `for` once more than wanted. So conditions are few, loops end by `do while`, and what is seldom needed has a loop of its own.
 
 #extension GL_EXT_shader_explicit_arithmetic_types_int64 : require
-#extension GL_EXT_shader_explicit_arithmetic_types_int8 : require
 #extension GL_EXT_shader_8bit_storage : require
 #extension GL_EXT_shader_16bit_storage : require
 #extension GL_EXT_control_flow_attributes : require
@@ -22,10 +21,10 @@ layout(set = 0, binding = 0) readonly restrict buffer Src16 { u64vec2 src16[]; }
 layout(set = 0, binding = 0) readonly restrict buffer Src8 { uint64_t src8[]; };
 layout(set = 0, binding = 0) readonly restrict buffer Src4 { uint src4[]; };
 layout(set = 0, binding = 1) writeonly restrict buffer Dst32 { u64vec4 dst32[]; };
-layout(set = 0, binding = 1) writeonly restrict buffer Dst2 { uint16_t dst2[]; };
 layout(set = 0, binding = 1) writeonly restrict buffer Dst16 { u64vec2 dst16[]; };
 layout(set = 0, binding = 1) writeonly restrict buffer Dst8 { uint64_t dst8[]; };
 layout(set = 0, binding = 1) writeonly restrict buffer Dst4 { uint dst4[]; };
+layout(set = 0, binding = 1) writeonly restrict buffer Dst2 { uint16_t dst2[]; };
 layout(set = 0, binding = 1) writeonly restrict buffer Dst1 { uint8_t dst1[]; };
 layout(set = 0, binding = 2, std140) uniform Table {
     uint rank;
@@ -51,7 +50,7 @@ layout(set = 0, binding = 2, std140) uniform Table {
     uvec4 axes[2 * 131]; // of each: extent, multiplier, src_stride, dst_stride; length_stride
 } table;
 layout(set = 0, binding = 3) readonly restrict buffer Lengths { int64_t lengths[]; };
-layout(set = 0, binding = 4) restrict buffer Taken { uint taken[GROUP_SIZE]; };
+layout(set = 0, binding = 4) restrict buffer Taken { uint taken[]; };
 
 // n / d, where multiplier is 2**32 / d rounded down: its product's high word is the quotient or one less.
 uint divide(uint n, uint d, uint multiplier)
@@ -67,29 +66,49 @@ struct Share {
     uint end;
 };
 
-// A work group has the share of its number, `own`, and then none. DYNAMIC: it takes whichever is next until all are taken, since threads
-// that were given equal numbers of work groups would not end at the same time. Every invocation counts for itself: each comes by each
-// share once, and need not be in the same one as its neighbours.
-Share next_share(uint own)
+// An empty one if there is no n-th.
+Share share_at(uint n)
 {
-    uint share = DYNAMIC ? atomicAdd(taken[gl_LocalInvocationID.x], 1) : own;
-    uint begin = share < gl_NumWorkGroups.x ? share * table.per_group : table.total;
+    uint begin = n < gl_NumWorkGroups.x ? n * table.per_group : table.total;
     return Share(begin, begin + min(table.per_group, table.total - begin)); // begin + per_group may be 2**32
 }
 
-struct Place {
+// A work group has the share of its own number. DYNAMIC: it takes whichever is next until none is left, since threads that were given
+// equal numbers of work groups would not end at the same time. Every invocation counts for itself: each comes by each share once, and
+// need not be in the same one as its neighbours.
+Share first_share()
+{
+    return share_at(DYNAMIC ? atomicAdd(taken[gl_LocalInvocationID.x], 1) : gl_WorkGroupID.x);
+}
+
+Share next_share()
+{
+    return share_at(DYNAMIC ? atomicAdd(taken[gl_LocalInvocationID.x], 1) : gl_NumWorkGroups.x);
+}
+
+// Where something is, or how far from something else.
+struct Offsets {
     uint src;
     uint dst;
     uint entry;    // of lengths
     uint reversed; // index on the reversed axis, left out of src
-    uint index;    // along the last axis
-    uint left;     // how many places are left along the last two axes, this one included
+};
+
+Offsets move(Offsets from, uint n, Offsets step)
+{
+    return Offsets(from.src + n * step.src, from.dst + n * step.dst, from.entry + n * step.entry, from.reversed + n * step.reversed);
+}
+
+struct Place {
+    Offsets at;
+    uint index; // along the last axis
+    uint left;  // how many places are left along the last two axes, this one included
 };
 
 // Where the n-th combination of the table's axes lies.
 Place locate(uint n)
 {
-    Place place = Place(table.src_offset, table.dst_offset, table.length_offset, 0, 0, 1);
+    Place place = Place(Offsets(table.src_offset, table.dst_offset, table.length_offset, 0), 0, 1);
     for (uint k = table.rank; k-- > 0;) {
         uvec4 axis = table.axes[2 * k];
         uint quotient = divide(n, axis.x, axis.y);
@@ -101,39 +120,39 @@ Place locate(uint n)
         }
         if (k + 2 == table.rank)
             place.left += (axis.x - 1 - index) * table.axes[2 * k + 2].x;
-        place.dst += index * axis.w;
+        place.at.dst += index * axis.w;
         if (REVERSED != 0) {
-            place.entry += index * table.axes[2 * k + 1].x;
+            place.at.entry += index * table.axes[2 * k + 1].x;
             if (k == table.reversed_axis) {
-                place.reversed = index;
+                place.at.reversed = index;
                 continue;
             }
         }
-        place.src += index * axis.z;
+        place.at.src += index * axis.z;
     }
     return place;
 }
 
 // From one place to the next along axis k.
-Place axis_step(uint k)
+Offsets axis_step(uint k)
 {
     bool reversed = k == table.reversed_axis;
     uvec4 axis = table.axes[2 * k];
-    return Place(reversed ? 0 : axis.z, axis.w, table.axes[2 * k + 1].x, reversed ? 1 : 0, 1, 0);
+    return Offsets(reversed ? 0 : axis.z, axis.w, table.axes[2 * k + 1].x, reversed ? 1 : 0);
 }
 
-// One narrow word. Those below four bytes are cut from one of four: a CPU puts together a vector of less one after the other.
+// One narrow word. Those of one byte or two are cut from one of four, as which a driver on a CPU loads for all invocations at once.
 void copy_edge(uint src, uint dst)
 {
     if (EDGE == 8) {
         dst8[dst >> 3] = src8[src >> 3];
         return;
     }
-    uint word = src4[src >> 2] >> (src % 4 * 8);
+    uint word = src4[src >> 2], shift = src % 4 * 8;
     if (EDGE == 4)
         dst4[dst >> 2] = word;
     else if (EDGE == 2)
-        dst2[dst >> 1] = uint16_t(word);
+        dst2[dst >> 1] = uint16_t(word >> shift);
     else
-        dst1[dst] = uint8_t(word);
+        dst1[dst] = uint8_t(word >> shift);
 }

@@ -234,32 +234,32 @@ void copy_row(uint src, uint dst, uint length, uint part)
 
 void main()
 {
-    // Most rows of a work group are found by a step from the one before, along the table's last axis or to where it begins again.
+    // Most rows of a work group are found by a step from the one before, along the table's last axis or to where it begins again. Rows
+    // side by side, or of a table without axes, are looked up one by one.
     uint last = max(table.rank, 1) - 1, extent = table.axes[2 * last].x;
-    Place step = axis_step(last), next = axis_step(max(last, 1) - 1);
-    Place turn = Place(next.src - (extent - 1) * step.src, next.dst - (extent - 1) * step.dst,
-                       next.entry - (extent - 1) * step.entry, next.reversed - (extent - 1) * step.reversed, 1 - extent, 0);
-    Share share = next_share(gl_WorkGroupID.x);
+    Offsets step = axis_step(last), turn = move(axis_step(max(last, 1) - 1), 1 - extent, step);
+    Share share = first_share();
     uint row = gl_LocalInvocationID.x / LANES, n = share.begin + row;
     if (n < share.end) [[loop]] do {
         uint part = divide(n, table.rows, table.rows_multiplier);
         Place place = locate(n - part * table.rows);
         uint stop = n + (ABREAST > 1 ? 1 : min(place.left, share.end - n));
         do {
-            uint src = place.src, length = REVERSED == 0 ? 0 : uint(lengths[place.entry]), i = place.reversed;
+            Offsets at = place.at;
+            uint length = REVERSED == 0 ? 0 : uint(lengths[at.entry]), i = at.reversed;
             if (REVERSED == 1)
-                src += (i < length ? length - 1 - i : i) * table.reversed_stride;
-            copy_row(src, place.dst, REVERSED == 2 ? length : 0, part);
+                at.src += (i < length ? length - 1 - i : i) * table.reversed_stride;
+            copy_row(at.src, at.dst, REVERSED == 2 ? length : 0, part);
             bool turns = place.index + 1 == extent;
-            place.src += turns ? turn.src : step.src;
-            place.dst += turns ? turn.dst : step.dst;
-            place.entry += turns ? turn.entry : step.entry;
-            place.reversed += turns ? turn.reversed : step.reversed;
-            place.index += turns ? turn.index : step.index;
+            place.at.src += turns ? turn.src : step.src;
+            place.at.dst += turns ? turn.dst : step.dst;
+            place.at.entry += turns ? turn.entry : step.entry;
+            place.at.reversed += turns ? turn.reversed : step.reversed;
+            place.index = turns ? 0 : place.index + 1;
             n += ABREAST;
         } while (n < stop);
         if (n >= share.end) {
-            share = next_share(gl_NumWorkGroups.x);
+            share = next_share();
             n = share.begin + row;
         }
     } while (n < share.end);

@@ -314,7 +314,8 @@ def check_choice(core, piece, lengths, traits, src_base, dst_base, forced):
         assert forced != COPY or piece.plan.reversed >= 0 or core.library.dml_plan_count(byref(piece.plan)) > 64
         assert forced != ELEMENTS or dispatch.kernel == ELEMENTS
         assert 1 <= dispatch.groups <= traits.max_groups
-        assert dispatch.constants[0] == traits.group_size
+        assert dispatch.constants[core.values["DML_GROUP_SIZE"]] == traits.group_size
+        assert dispatch.constants[core.values["DML_DYNAMIC"]] == traits.cpu
         begin, end = core.span("length", piece.plan)
         got = mirror.Machine(core, dispatch, lengths[begin:end]).run()
         got = got[0] + windows[0].begin, got[1] + windows[1].begin
@@ -404,25 +405,40 @@ def test_rows_of_a_block_are_visited_together(core):
     depth_to_space = [(extent, dst, src, 0) for extent, src, dst, _ in space_to_depth]
     depth_to_space = [depth_to_space[k] for k in (2, 3, 0, 4, 1)]  # the destination's outermost axis first
     for axes in (space_to_depth, depth_to_space):
-        dispatch = choose(core, 4, axes)
-        first, words = core.values["DML_TABLE_AXES"], core.values["DML_TABLE_AXIS"]
-        extents = [dispatch.table[first + words * k] for k in range(dispatch.table[core.values["DML_TABLE_RANK"]])]
-        assert dispatch.kernel == ROWS and extents[-2:] == [256, 2]  # channels and rows are one axis
+        assert choose(core, 4, axes).kernel == ROWS
+        assert table_extents(core, choose(core, 4, axes))[-2:] == [256, 2]  # channels and rows are one axis
+
+
+def test_an_axis_that_was_cut_to_one_place_is_none(core):
+    plan = core.simplified(Case(4, [(1000, 8192, 2048, 0), (2, 4096, 2**21, 0), (512, 8, 4, 0)], 0, 0, -1, 0, []).plan)
+    *_, piece = core.pieces(plan, 2**19)
+    assert 1 in [axis.extent for axis in piece.plan.axes[: piece.plan.rank]]
+    dispatch = check_choice(core, piece, [], CPU, 0, 0, ANY)
+    assert dispatch.kernel == ROWS and 1 not in table_extents(core, dispatch)
+
+
+def table_extents(core, dispatch):
+    first, words = core.values["DML_TABLE_AXES"], core.values["DML_TABLE_AXIS"]
+    return [dispatch.table[first + words * k] for k in range(dispatch.table[core.values["DML_TABLE_RANK"]])]
 
 
 def test_rows_side_by_side(core):
-    def abreast(traits, src_stride, step, rows=1000):
-        axes = [(rows, src_stride, 342, 0), (171, step, 2, 0)]
+    def abreast(traits, src_stride, step, rows=1000, extent=171):
+        axes = [(rows, src_stride, 2 * extent, 0), (extent, step, 2, 0)]
         dispatch = choose(core, 2, axes, traits=traits)
         assert dispatch.kernel == ROWS
         return dispatch.constants[core.values["DML_ABREAST"]]
 
-    assert abreast(CPU, 4096, 6) == 8  # each row begins elsewhere
-    assert abreast(CPU, 1030, 6) == 1  # each where the last one ended, nearly
-    assert abreast(CPU, 4096, 6, rows=100) == 1  # too few to share out
-    many = mirror.Traits.from_buffer_copy(GPU)
-    many.parallel = 1000
-    assert abreast(many, 1030, 6) == 4  # 22 tiles: a quarter of the invocations
+    def traits(kind, parallel):
+        changed = mirror.Traits.from_buffer_copy(kind)
+        changed.parallel = parallel
+        return changed
+
+    assert abreast(traits(CPU, 100), 4096, 6) == 8  # each row begins elsewhere
+    assert abreast(traits(CPU, 100), 1030, 6) == 1  # each where the last one ended, nearly
+    assert abreast(CPU, 4096, 6) == 1  # too few to share out
+    assert abreast(traits(GPU, 1000), 1030, 6) == 4  # 21 tiles: a quarter of the invocations
+    assert abreast(traits(GPU, 1000), 4096, -2, extent=256) == 4  # 32 tiles are exactly that
     assert abreast(GPU, 1030, 6) == 1  # more of them idle all the same
 
 

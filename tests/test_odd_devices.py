@@ -37,7 +37,7 @@ DEVICES = {
     "alignment of 256": {"alignment": 256},
     **{f"subgroups of {size}": {"subgroup": size} for size in (1, 4, 16, 32, 64, 128)},
     "a GPU of narrow groups": {"discrete": 1, "invocations": 32},
-    "no 16-bit integers": {"lacks_shaderInt16": 1},
+    "no integers of 8 and 16 bits": {"lacks_shaderInt8": 1, "lacks_shaderInt16": 1},
     "no transfer flag": {"lacks_transfer": 1},
 }
 SHORT = ["a graphics card", "the least that Vulkan guarantees", "every second import refused", "tiny bindings"]
@@ -95,7 +95,6 @@ print(device.reason)
         ("shaderInt64", "shaderInt64"),
         ("storageBuffer16BitAccess", "storageBuffer16BitAccess"),
         ("storageBuffer8BitAccess", "storageBuffer8BitAccess"),
-        ("shaderInt8", "shaderInt8"),
         ("compute", "compute queue"),
         ("vulkan12", "older than 1.2"),
     ],

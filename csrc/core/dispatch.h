@@ -23,7 +23,7 @@ typedef struct dml_traits {
     uint32_t max_groups; /* work groups of a dispatch */
     uint32_t parallel;   /* work groups worth having at once: beyond, a group takes several rows */
     uint32_t grain;      /* bytes that an invocation should load at once, of several streams; of one half as many */
-    bool cpu;            /* threads of a CPU run the work groups: none should wait for another, and gaps in memory cost time */
+    bool cpu;            /* threads of a CPU run the work groups: shares are taken as they come free; see rows_abreast */
     uint32_t alignment;  /* of a window's first byte, a power of two, 16 or more */
     int64_t window;      /* most bytes bound on one side */
 } dml_traits;
@@ -64,7 +64,7 @@ enum {
 enum {
     DML_TABLE_RANK,
     DML_TABLE_TOTAL,     /* rows, times the parts each is shared out in */
-    DML_TABLE_PER_GROUP, /* how many of these a work group does */
+    DML_TABLE_PER_GROUP, /* how many of these are a share, which a work group does at a time */
     DML_TABLE_SRC,       /* byte offsets of element 0 */
     DML_TABLE_DST,
     DML_TABLE_LENGTH,   /* entry of element 0 */

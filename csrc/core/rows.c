@@ -125,7 +125,8 @@ static void find_out(row_plan *rows, int64_t elements, int64_t step)
 /* Whether an axis goes into the table: rows differ along it. */
 static bool is_outer(const row_plan *rows, int k)
 {
-    return k != rows->row && k != rows->out && !(rows->inners > 0 && k >= rows->inner[rows->inners - 1]);
+    bool inner = rows->inners > 0 && k >= rows->inner[rows->inners - 1];
+    return rows->plan->axes[k].extent > 1 && k != rows->row && k != rows->out && !inner;
 }
 
 /* What all rows' first destination bytes are a multiple of, up to a word. */
@@ -319,21 +320,25 @@ static void order_axes(const dml_plan *plan, int *axes, int count)
 }
 
 /* Whether the source is read with gaps from row to row: each row then begins with memory that was not expected to be read. */
-static bool leaves_gaps(const row_plan *rows, int walk, int64_t extent)
+static bool leaves_gaps(const row_plan *rows, int last, int64_t extent)
 {
     const dml_axis *axes = rows->plan->axes;
     int64_t span = rows->row < 0 ? rows->plan->item : (extent - 1) * magnitude(axes[rows->row].src_stride) + rows->reach;
-    return !rows->stream && magnitude(axes[walk].src_stride) >= 2 * span;
+    return !rows->stream && magnitude(axes[last].src_stride) >= 2 * span;
 }
 
-/* How many rows a work group moves side by side: on a GPU as many as give each invocation a tile; on a CPU, which would rather have
- * it all in one place, one for each invocation where as many reads are then waited for at the same time. */
-static int64_t rows_abreast(const row_plan *rows, const dml_traits *traits, int walk, int64_t extent, int64_t tiles)
+/* How many of `count` rows, whose last axis is `last`, a work group moves side by side. On a GPU as many as give every invocation a
+ * tile. On a CPU, for which neighbours are best read one after the other, one an invocation where rows begin far from each other:
+ * it waits for the beginnings of all at the same time. */
+static int64_t rows_abreast(const row_plan *rows, const dml_traits *traits, int64_t count, int last, int64_t extent,
+                            int64_t tiles)
 {
-    int64_t group = traits->group_size, lanes = tiles, abreast = 1;
-    if (traits->cpu)
-        lanes = tiles >= 2 * group && leaves_gaps(rows, walk, extent) ? 1 : group;
-    while (2 * abreast * lanes <= group && group % (2 * abreast) == 0)
+    int64_t group = traits->group_size, abreast = 1;
+    if (traits->cpu) {
+        bool many = count >= group * traits->parallel && tiles >= 2 * group;
+        return many && leaves_gaps(rows, last, extent) ? group : 1;
+    }
+    while (count >= traits->parallel && 2 * abreast * tiles <= group && group % (2 * abreast) == 0)
         abreast *= 2;
     return abreast;
 }
@@ -362,10 +367,10 @@ bool dml_rows_choose(const dml_piece *piece, const dml_traits *traits, dml_dispa
         table[DML_TABLE_STREAM] = (uint32_t)plan->axes[rows.inner[rows.stream - 1]].src_stride;
     if (rows.out >= 0)
         table[DML_TABLE_OUT] = (uint32_t)plan->axes[rows.out].dst_stride;
-    int64_t tiles = extent / dispatch->constants[DML_COUNT] + 1, abreast = 1;
-    if (outer > 0 && count >= traits->parallel)
-        abreast = rows_abreast(&rows, traits, axes[outer - 1], extent, tiles);
+    int64_t tiles = extent / dispatch->constants[DML_COUNT], abreast = 1;
+    if (outer > 0)
+        abreast = rows_abreast(&rows, traits, count, axes[outer - 1], extent, tiles);
     dispatch->constants[DML_ABREAST] = (int32_t)abreast;
-    dml_dispatch_share(dispatch, traits, count, tiles, abreast);
+    dml_dispatch_share(dispatch, traits, count, tiles + 1, abreast);
     return true;
 }

@@ -10,8 +10,10 @@ bool dml_rows_choose(const dml_piece *piece, const dml_traits *traits, dml_dispa
 /* The largest power of two up to `most` (one itself) that divides all of the value. */
 int64_t dml_divisor(uint64_t value, int64_t most);
 
-/* Of the axes in a list: moves the i-th behind the others; or the one to walk along, the innermost that is long or the longest. */
+/* Moves the i-th axis of a list behind the others. */
 void dml_move_last(int *axes, int count, int i);
+
+/* Likewise the one to walk along: the innermost that is long, or else the longest. */
 void dml_walk_last(const dml_plan *plan, int *axes, int count);
 
 /* Puts them into the table. */

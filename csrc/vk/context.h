@@ -2,7 +2,7 @@
  *
  * Who owns what: the instance owns the list of devices and their contexts (instance.c); a context owns its VkDevice, its
  * pipelines (kernels.c) and its idle jobs (job.c); a job owns a command buffer, a fence and the small host-visible
- * buffer that tables and lengths go into, and the buffers of the pieces it is running.
+ * buffer that tables, lengths and counters go into, and the buffers of the pieces it is running.
  *
  * Locks: instance.c has one, over everything there and the making of contexts. A context has `lock`, over the lists of jobs and
  * storages, the pipelines and the queue; it is held for microseconds, and never while waiting. Whoever comes in has taken `gate`
@@ -173,7 +173,8 @@ dml_code dml_buffer_create(dml_context *context, uint64_t size, dml_memory_kind 
 bool dml_buffer_import(dml_context *context, const void *data, uint64_t size, dml_buffer *buffer, uint64_t *offset);
 void dml_buffer_destroy(dml_context *context, dml_buffer *buffer);
 
-/* What a shader is bound to: source, destination, table and lengths. */
+/* What a shader is bound to: source, destination, table, lengths and counters of shares. Four are storage buffers: every device has as
+ * many for a stage, but some no more. */
 enum { DML_BINDINGS = 5 };
 extern const VkDescriptorType dml_binding_types[DML_BINDINGS];
 

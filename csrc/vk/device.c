@@ -63,8 +63,6 @@ static const char *missing_feature(VkPhysicalDevice physical)
         return "it lacks the feature storageBuffer16BitAccess";
     if (!f.vulkan12.storageBuffer8BitAccess)
         return "it lacks the feature storageBuffer8BitAccess";
-    if (!f.vulkan12.shaderInt8)
-        return "it lacks the feature shaderInt8";
     if (compute_family(physical) < 0)
         return "it has no compute queue";
     return NULL;
@@ -248,7 +246,6 @@ static VkResult create_device(dml_context *context, bool portability)
     wanted.core.features.shaderInt64 = VK_TRUE;
     wanted.vulkan11.storageBuffer16BitAccess = VK_TRUE;
     wanted.vulkan12.storageBuffer8BitAccess = VK_TRUE;
-    wanted.vulkan12.shaderInt8 = VK_TRUE;
     wanted.vulkan12.timelineSemaphore = VK_TRUE; /* Vulkan 1.2 has it everywhere */
     VkDeviceQueueCreateInfo queue = {.sType = VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO,
                                      .queueFamilyIndex = context->traits.queue_family,

@@ -6,7 +6,7 @@
 
 enum {
     DML_MAX_PIECES = 32,         /* of one submission */
-    DML_ARENA_BYTES = 256 * 1024 /* of tables and lengths; grows with the lengths of one piece */
+    DML_ARENA_BYTES = 256 * 1024 /* of tables, lengths and counters; grows with the lengths of one piece */
 };
 
 /* Which memory one side of a piece is in. */

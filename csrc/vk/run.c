@@ -162,7 +162,7 @@ dml_code dml_job_record(dml_context *context, dml_job *job, dml_slot *slot, dml_
     const dml_dispatch *dispatch = &job->dispatch;
     VkDescriptorBufferInfo buffers[DML_BINDINGS] = {{slot->src.buffer->handle, slot->src.offset, slot->src.size},
                                                     {slot->dst.buffer->handle, slot->dst.offset, slot->dst.size}};
-    buffers[3] = bind_lengths(context, job); /* which the table depends on */
+    buffers[3] = bind_lengths(context, job); /* it changes the table */
     memcpy(arena_take(context, job, sizeof dispatch->table, &buffers[2]), dispatch->table,
            dispatch->table_words * sizeof dispatch->table[0]);
     memset(arena_take(context, job, counter_bytes(context), &buffers[4]), 0, counter_bytes(context));

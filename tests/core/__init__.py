@@ -295,6 +295,8 @@ class Machine:
                 assert self.divide(n, d, multiplier) == n // d, "a division would be wrong"
         if dispatch.kernel == ROWS:
             assert self.window * self.streams <= 32, "more words than the shader has room for"
+            assert self.group_size % self.abreast == 0, "invocations that no row has"
+            assert self.abreast == 1 or self.t_total == self.t_rows, "rows side by side are whole"
         cut = [int(word) for word in dispatch.table[names["DML_TABLE_CUT"] : names["DML_TABLE_CUT"] + 6]]
         self.cut = [np.array(cut, np.uint32).view(np.int64)[i] for i in range(3)]
         self.src, self.dst = [], []
@@ -350,7 +352,7 @@ class Machine:
         size = np.minimum(self.t_part_tiles, self.t_extent - begin)
         walk = np.repeat(n, size)
         i = np.arange(size.sum()) - np.repeat(np.cumsum(size) - size, size) + begin[walk]
-        src, dst, entry, index = ((at[walk] + i * step) & MASK for at, step in zip(places, self.last_step()))
+        src, dst, entry, index = ((at[walk] + i * step) & MASK for at, step in zip(places, self.axis_step(-1)))
         if self.reversed:
             reversed_begin, source_begin, source_end = self.cut if self.reversed == 2 else (0, 0, 2**62)
             index = index + reversed_begin
@@ -361,27 +363,31 @@ class Machine:
             dst = dst[mine]
         self.give(src, dst, self.edge)
 
-    def last_step(self):
-        """From one place to the next along the last axis."""
-        if not self.t_rank:
+    def axis_step(self, k):
+        """From one place to the next along an axis, counted from the last, -1."""
+        if self.t_rank + k < 0:
             return 0, 0, 0, 0
-        _, _, src, dst, length, *_ = map(int, self.axes[-1])
-        reversed_ = self.t_reversed == self.t_rank - 1
+        _, _, src, dst, length, *_ = map(int, self.axes[k])
+        reversed_ = self.t_reversed == self.t_rank + k
         return (0 if reversed_ else src), dst, length, int(reversed_)
 
     def group_of_rows(self, n, end):
-        """Rows one after the other: the first is looked up, those behind it along the last axis are a step away."""
+        """Rows one after the other: the first is looked up, those behind it along the last two axes are a step away, or a turn to
+        where the last axis begins again. Rows side by side are all looked up."""
+        extents = [1, 1, *map(int, self.axes[:, 0])]
+        step, outer = self.axis_step(-1), self.axis_step(-2)
+        turn = [to - (extents[-1] - 1) * back for to, back in zip(outer, step)]
         while n < end:
             part = int(self.divide(np.int64(n), self.t_rows, self.t_rows_multiplier))
             assert part == n // self.t_rows
-            src, dst, entry, index = (int(value) for value in self.locate(np.int64(n - part * self.t_rows)))
-            extent = int(self.axes[-1][0]) if self.t_rank else 1
-            run = min(extent - (n - part * self.t_rows) % extent, end - n)
+            row, walk = n - part * self.t_rows, extents[-2] * extents[-1]
+            place = [int(value) for value in self.locate(np.int64(row))]
+            run = min(walk - row % walk, end - n) if self.abreast == 1 else 1
             n += run
-            for _ in range(run):
-                self.row(src, dst, entry, index, part)
-                places = zip((src, dst, entry, index), self.last_step())
-                src, dst, entry, index = ((at + step) & MASK for at, step in places)
+            for i in range(row, row + run):
+                self.row(*place, part)
+                turns = (i + 1) % extents[-1] == 0
+                place = [(at + way) & MASK for at, way in zip(place, turn if turns else step)]
 
     def row(self, src, dst, entry, index, part):
         length = int(self.lengths[entry]) if self.reversed else 0

@@ -152,7 +152,7 @@ CALL(void, GetPhysicalDeviceFeatures2)(VkPhysicalDevice p, VkPhysicalDeviceFeatu
     VkPhysicalDeviceVulkan12Features *vulkan12 = all->pNext;
     VkPhysicalDeviceVulkan11Features *vulkan11 = vulkan12->pNext;
     vulkan11->storageBuffer16BitAccess = VK_TRUE;
-    all->features.shaderInt64 = vulkan12->storageBuffer8BitAccess = vulkan12->shaderInt8 = VK_TRUE;
+    all->features.shaderInt64 = vulkan12->storageBuffer8BitAccess = VK_TRUE;
     vulkan12->timelineSemaphore = VK_TRUE;
 }
 
