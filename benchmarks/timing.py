@@ -1,6 +1,6 @@
 """Measuring contenders against each other: in one process, in rotation, medians.
 
-One call of each contender in turn, the round begun by a different one each time, so that whatever the
+Each contender in turn calls for a moment, the round begun by a different one each time, so that whatever the
 machine does besides, and whatever a neighbour leaves in caches or in spinning threads, meets all alike.
 """
 
@@ -13,7 +13,7 @@ ROUNDS = 7
 FEWEST_ROUNDS = 3
 SECONDS_EACH = 10.0  # a contender slower than this over all rounds gets fewer of them
 PAUSE = 0.01  # lets a predecessor's spinning threads fall asleep
-SHORT = 0.002  # calls shorter than this are made several at a time
+MOMENT = 0.02  # seconds; a call that takes longer is a turn of its own
 MOST_AT_A_TIME = 50
 
 
@@ -51,15 +51,13 @@ def measure(contenders, rounds=ROUNDS):
 
 
 def _turns(estimate, rounds):
-    affordable = int(SECONDS_EACH / max(estimate, 1e-9))
+    affordable = int(SECONDS_EACH / max(estimate, 1e-9)) // 2
     return min(rounds, max(FEWEST_ROUNDS, affordable))
 
 
 def _one_turn(contender):
-    """Ms of one call; of short calls the median of as many as fit into a moment, the first one left out."""
-    if contender.estimate >= SHORT:
-        return once(contender.call)
-    count = min(MOST_AT_A_TIME, int(SHORT / max(contender.estimate, 1e-6)) + 2)
+    """Ms of one call, the median of as many as fit into a moment. The one before them is left out: it wakes cores and threads."""
+    count = min(MOST_AT_A_TIME, int(MOMENT / max(contender.estimate, 1e-6)) + 1)
     once(contender.call)
     return statistics.median(once(contender.call) for _ in range(count))
 
