@@ -29,7 +29,7 @@ layout(set = 0, binding = 1) writeonly restrict buffer Dst1 { uint8_t dst1[]; };
 layout(set = 0, binding = 2, std140) uniform Table {
     uint rank;
     uint total;
-    uint per_group;
+    uint per_share;
     uint src_offset;
     uint dst_offset;
     uint length_offset;
@@ -42,11 +42,11 @@ layout(set = 0, binding = 2, std140) uniform Table {
     uint rows;
     uint rows_multiplier;
     uint part_tiles;
-    uint unused;
+    uint shares;
     uvec2 reversed_begin; // 64 bits each, low word first
     uvec2 source_begin;
     uvec2 source_end;
-    uvec2 unused_too;
+    uvec2 unused;
     uvec4 axes[2 * 131]; // of each: extent, multiplier, src_stride, dst_stride; length_stride
 } table;
 layout(set = 0, binding = 3) readonly restrict buffer Lengths { int64_t lengths[]; };
@@ -69,12 +69,12 @@ struct Share {
 // An empty one if there is no n-th.
 Share share_at(uint n)
 {
-    uint begin = n < gl_NumWorkGroups.x ? n * table.per_group : table.total;
-    return Share(begin, begin + min(table.per_group, table.total - begin)); // begin + per_group may be 2**32
+    uint begin = n < table.shares ? n * table.per_share : table.total;
+    return Share(begin, begin + min(table.per_share, table.total - begin)); // begin + per_share may be 2**32
 }
 
-// A work group has the share of its own number. DYNAMIC: it takes whichever is next until none is left, since threads that were given
-// equal numbers of work groups would not end at the same time. Every invocation counts for itself: each comes by each share once, and
+// A work group has the share of its own number. DYNAMIC: few work groups take whichever is next until none is left, since threads that
+// were given equal numbers of shares would not end at the same time. Every invocation counts for itself: each comes by each share once, and
 // need not be in the same one as its neighbours.
 Share first_share()
 {
@@ -83,7 +83,7 @@ Share first_share()
 
 Share next_share()
 {
-    return share_at(DYNAMIC ? atomicAdd(taken[gl_LocalInvocationID.x], 1) : gl_NumWorkGroups.x);
+    return share_at(DYNAMIC ? atomicAdd(taken[gl_LocalInvocationID.x], 1) : table.shares);
 }
 
 // Where something is, or how far from something else.

@@ -436,7 +436,8 @@ def test_rows_side_by_side(core):
 
     assert abreast(traits(CPU, 100), 4096, 6) == 8  # each row begins elsewhere
     assert abreast(traits(CPU, 100), 1030, 6) == 1  # each where the last one ended, nearly
-    assert abreast(CPU, 4096, 6) == 1  # too few to share out
+    assert abreast(CPU, 4096, 6) == 8  # the same: so little is not worth more shares
+    assert abreast(CPU, 2**17, 6, extent=17100) == 1  # too few to share out
     assert abreast(traits(GPU, 1000), 1030, 6) == 4  # 21 tiles: a quarter of the invocations
     assert abreast(traits(GPU, 1000), 4096, -2, extent=256) == 4  # 32 tiles are exactly that
     assert abreast(GPU, 1030, 6) == 1  # more of them idle all the same
@@ -452,10 +453,11 @@ def test_all_that_fits_32_bits(core):
             case = Case(item, [(*axis, 0) for axis in axes], 0, 0, -1, 0, [])
             for forced in (ROWS, ELEMENTS):
                 dispatch = core.choose(next(core.pieces(core.simplified(case.plan), total)), offered, 0, 0, forced)
-                count, per_group = (dispatch.table[core.values[f"DML_TABLE_{name}"]] for name in ("TOTAL", "PER_GROUP"))
-                assert 1 <= dispatch.groups <= most
-                assert (dispatch.groups - 1) * per_group < count <= dispatch.groups * per_group
-                assert (dispatch.groups - 1) * per_group < 2**32
+                names = ("TOTAL", "PER_SHARE", "SHARES")
+                count, per_share, shares = (dispatch.table[core.values[f"DML_TABLE_{name}"]] for name in names)
+                assert 1 <= dispatch.groups == shares <= most
+                assert (shares - 1) * per_share < count <= shares * per_share
+                assert (shares - 1) * per_share < 2**32
                 parts = count // dispatch.table[core.values["DML_TABLE_ROWS"]]
                 steps = dispatch.table[core.values["DML_TABLE_EXTENT"]]
                 if forced == ROWS and dispatch.kernel == ROWS:

@@ -8,8 +8,10 @@
 enum {
     COPY_RUN = 16384, /* from here on a region of a copy command pays */
     COPY_REGIONS = 64,
-    LONG_WALK = 64,     /* elements along one axis that are worth finding the way */
-    FEW_ELEMENTS = 4096 /* not worth a pipeline of their own */
+    LONG_WALK = 64,      /* elements along one axis that are worth finding the way */
+    FEW_ELEMENTS = 4096, /* not worth a pipeline of their own */
+    SHARE_BYTES = 8192,  /* on a CPU, where a share costs a fraction of a microsecond: less is not worth one */
+    THREADS = 32         /* that take shares: as many as llvmpipe has at most */
 };
 
 int64_t dml_divisor(uint64_t value, int64_t most)
@@ -80,10 +82,12 @@ void dml_dispatch_share(dml_dispatch *dispatch, const dml_traits *traits, int64_
     int64_t part = round_up((steps + parts - 1) / parts, 4 * (int64_t)traits->group_size);
     parts = (steps + part - 1) / part;
     int64_t total = rows * parts, most = traits->parallel > traits->max_groups ? traits->max_groups : traits->parallel;
-    int64_t per_group = round_up((total + most - 1) / most, abreast);
-    dispatch->groups = (uint32_t)((total + per_group - 1) / per_group);
+    int64_t per_share = round_up((total + most - 1) / most, abreast);
+    int64_t shares = (total + per_share - 1) / per_share;
+    dispatch->groups = (uint32_t)(traits->cpu && shares > THREADS ? THREADS : shares);
+    dispatch->table[DML_TABLE_SHARES] = (uint32_t)shares;
     dispatch->table[DML_TABLE_TOTAL] = (uint32_t)total;
-    dispatch->table[DML_TABLE_PER_GROUP] = (uint32_t)per_group;
+    dispatch->table[DML_TABLE_PER_SHARE] = (uint32_t)per_share;
     dispatch->table[DML_TABLE_ROWS] = (uint32_t)rows;
     dispatch->table[DML_TABLE_ROWS_MULTIPLIER] = multiplier((uint32_t)rows);
     dispatch->table[DML_TABLE_PART_TILES] = (uint32_t)part;
@@ -143,10 +147,22 @@ static int64_t window_begin(uint64_t base, int64_t begin, uint32_t alignment)
     return begin - (int64_t)((base + (uint64_t)begin) & (alignment - 1));
 }
 
-void dml_dispatch_choose(const dml_piece *piece, const dml_traits *traits, uint64_t src_base, uint64_t dst_base,
+/* The device's, but that little is not worth many shares. */
+static dml_traits traits_for(const dml_traits *device, int64_t bytes)
+{
+    dml_traits traits = *device;
+    int64_t most = bytes / SHARE_BYTES + 1;
+    if (traits.cpu && traits.parallel > most)
+        traits.parallel = (uint32_t)most;
+    return traits;
+}
+
+void dml_dispatch_choose(const dml_piece *piece, const dml_traits *device, uint64_t src_base, uint64_t dst_base,
                          dml_kernel forced, dml_dispatch *dispatch)
 {
     const dml_plan *plan = &piece->plan;
+    const int64_t bytes = dml_plan_count(plan) * plan->item;
+    const dml_traits limited = traits_for(device, bytes), *traits = &limited;
     memset(dispatch, 0, offsetof(dml_dispatch, table) + DML_TABLE_AXES * sizeof dispatch->table[0]);
     dispatch->src_window = dml_piece_src_span(piece);
     dispatch->dst_window = dml_plan_dst_span(plan);
@@ -166,7 +182,7 @@ void dml_dispatch_choose(const dml_piece *piece, const dml_traits *traits, uint6
     if (plan->reversed >= 0)
         table[DML_TABLE_REVERSED_STRIDE] = (uint32_t)plan->axes[plan->reversed].src_stride;
 
-    bool few = forced == DML_KERNEL_COUNT && dml_plan_count(plan) * plan->item <= FEW_ELEMENTS;
+    bool few = forced == DML_KERNEL_COUNT && bytes <= FEW_ELEMENTS;
     if ((forced == DML_KERNEL_COUNT || forced == DML_KERNEL_COPY) && is_copy(plan, forced)) {
         dispatch->kernel = DML_KERNEL_COPY;
     } else if (forced != DML_KERNEL_ELEMENTS && !few && !piece->cut && dml_rows_choose(piece, traits, dispatch)) {

@@ -21,9 +21,9 @@ typedef enum dml_kernel { DML_KERNEL_COPY, DML_KERNEL_ROWS, DML_KERNEL_ELEMENTS,
 typedef struct dml_traits {
     uint32_t group_size; /* invocations of a work group */
     uint32_t max_groups; /* work groups of a dispatch */
-    uint32_t parallel;   /* work groups worth having at once: beyond, a group takes several rows */
+    uint32_t parallel;   /* shares worth cutting the work into, for a work group each: beyond, a share has several rows */
     uint32_t grain;      /* bytes that an invocation should load at once, of several streams; of one half as many */
-    bool cpu;            /* threads of a CPU run the work groups: shares are taken as they come free; see rows_abreast */
+    bool cpu;            /* threads of a CPU run the work groups, which take shares as they come free; see rows_abreast */
     uint32_t alignment;  /* of a window's first byte, a power of two, 16 or more */
     int64_t window;      /* most bytes bound on one side */
 } dml_traits;
@@ -64,7 +64,7 @@ enum {
 enum {
     DML_TABLE_RANK,
     DML_TABLE_TOTAL,     /* rows, times the parts each is shared out in */
-    DML_TABLE_PER_GROUP, /* how many of these are a share, which a work group does at a time */
+    DML_TABLE_PER_SHARE, /* how many of these are a share, which a work group does at a time */
     DML_TABLE_SRC,       /* byte offsets of element 0 */
     DML_TABLE_DST,
     DML_TABLE_LENGTH,   /* entry of element 0 */
@@ -77,8 +77,8 @@ enum {
     DML_TABLE_ROWS,   /* how many, and the multiplier of a division by it */
     DML_TABLE_ROWS_MULTIPLIER,
     DML_TABLE_PART_TILES, /* tiles, or elements, of a part; the first parts of all rows come first, then the second */
-    DML_TABLE_UNUSED,
-    DML_TABLE_CUT, /* elements: reversed_begin, source_begin, source_end as pairs of words, low first */
+    DML_TABLE_SHARES,     /* how many there are */
+    DML_TABLE_CUT,        /* elements: reversed_begin, source_begin, source_end as pairs of words, low first */
     DML_TABLE_AXES = DML_TABLE_CUT + 8,
     DML_TABLE_AXIS = 8, /* extent, multiplier, src_stride, dst_stride, length_stride, and three unused */
     DML_TABLE_WORDS = DML_TABLE_AXES + DML_TABLE_AXIS * (DML_MAX_AXES + 1)
@@ -95,9 +95,9 @@ typedef struct dml_dispatch {
 } dml_dispatch;
 
 /* `src_base` and `dst_base` are the addresses (or, for a device's own memory, offsets) that the plan's offsets count from:
- * a window is bound from the address below it that is a multiple of traits->alignment. `forced` is DML_KERNEL_COUNT, or the
+ * a window is bound from the address below it that is a multiple of the traits' alignment. `forced` is DML_KERNEL_COUNT, or the
  * kernel that a test wants wherever it can do the piece. */
-void dml_dispatch_choose(const dml_piece *piece, const dml_traits *traits, uint64_t src_base, uint64_t dst_base,
+void dml_dispatch_choose(const dml_piece *piece, const dml_traits *device, uint64_t src_base, uint64_t dst_base,
                          dml_kernel forced, dml_dispatch *dispatch);
 
 /* The regions of a copy, in the order of the plan: false when there is none left. */

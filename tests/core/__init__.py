@@ -302,13 +302,14 @@ class Machine:
         self.src, self.dst = [], []
 
     def run(self):
-        total, per_group, groups = self.t_total, self.t_per_group, self.dispatch.groups
-        assert (groups - 1) * per_group < total <= groups * per_group, "groups do not share the work out"
+        total, per_share, shares = self.t_total, self.t_per_share, self.t_shares
+        assert (shares - 1) * per_share < total <= shares * per_share, "shares are not all of the work"
+        assert self.dispatch.groups == (min(shares, 32) if self.dynamic else shares), "nobody to do a share"
         if self.dispatch.kernel == ELEMENTS:
             self.walks(total)
         else:
-            for first in range(0, total, per_group):
-                self.group_of_rows(first, min(first + per_group, total))
+            for first in range(0, total, per_share):
+                self.share_of_rows(first, min(first + per_share, total))
         return in_order(np.concatenate(self.src), np.concatenate(self.dst))
 
     @staticmethod
@@ -371,7 +372,7 @@ class Machine:
         reversed_ = self.t_reversed == self.t_rank + k
         return (0 if reversed_ else src), dst, length, int(reversed_)
 
-    def group_of_rows(self, n, end):
+    def share_of_rows(self, n, end):
         """Rows one after the other: the first is looked up, those behind it along the last two axes are a step away, or a turn to
         where the last axis begins again. Rows side by side are all looked up."""
         extents = [1, 1, *map(int, self.axes[:, 0])]
