@@ -2,6 +2,7 @@
 
 import re
 from pathlib import Path
+from statistics import median
 
 from contest import COPY, NOT_PEERS, OURS, RESIDENT
 from summary import COUNTED_CELLS, best_peer, checks, copies, geometric_mean, group, ms, versus
@@ -144,8 +145,10 @@ def probe_lines(report):
     if "reason" in threads:
         lines.append(f"four threads against one: - ({threads['reason']})")
     elif threads:
-        ratios = ", ".join(f"{name} {number(rates['four'] / rates['one'])}" for name, rates in threads.items())
-        lines.append(f"1 KiB calls in a second, four threads against one: {ratios}")
+        lines.append("1 KiB calls in a second, four threads against one; median, lowest and highest of processes of their own:")
+        for name, processes in threads.items():
+            ratios = [rates["four"] / rates["one"] for rates in processes]
+            lines.append(f"  {name}: {number(median(ratios))} ({number(min(ratios))} to {number(max(ratios))})")
     return "\n".join(lines)
 
 

@@ -422,6 +422,18 @@ def table_extents(core, dispatch):
     return [dispatch.table[first + words * k] for k in range(dispatch.table[core.values["DML_TABLE_RANK"]])]
 
 
+def test_little_has_few_shares_on_a_cpu(core):
+    def shares(traits, rows):
+        dispatch = choose(core, 4, [(rows, 1200, 400, 0), (100, 8, 4, 0)], traits=traits)
+        assert dispatch.kernel == ROWS
+        return dispatch.table[core.values["DML_TABLE_SHARES"]], dispatch.groups
+
+    assert shares(CPU, 20) == (1, 1)  # 8000 bytes
+    assert shares(CPU, 100) == (5, 5)
+    assert shares(CPU, 2560) == (122, 32)  # more than there are threads to take them
+    assert shares(GPU, 100) == (100, 100)
+
+
 def test_rows_side_by_side(core):
     def abreast(traits, src_stride, step, rows=1000, extent=171):
         axes = [(rows, src_stride, 2 * extent, 0), (extent, step, 2, 0)]
