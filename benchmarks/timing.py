@@ -51,7 +51,7 @@ def measure(contenders, rounds=ROUNDS):
 
 
 def _turns(estimate, rounds):
-    affordable = int(SECONDS_EACH / max(estimate, 1e-9)) // 2
+    affordable = int(SECONDS_EACH / max(2 * estimate, 1e-9))  # with the call that is left out
     return min(rounds, max(FEWEST_ROUNDS, affordable))
 
 

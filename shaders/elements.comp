@@ -7,10 +7,8 @@
 
 void copy_element(Offsets at)
 {
-    if (REVERSED == 1) {
-        uint length = uint(lengths[at.entry]), i = at.reversed;
-        at.src += (i < length ? length - 1 - i : i) * table.reversed_stride;
-    }
+    if (REVERSED == 1)
+        reverse(at);
     if (REVERSED == 2) {
         int64_t length = lengths[at.entry], i = int64_t(packUint2x32(table.reversed_begin)) + int64_t(at.reversed);
         int64_t from = i < length ? length - 1 - i : i, begin = int64_t(packUint2x32(table.source_begin));

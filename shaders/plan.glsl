@@ -76,14 +76,16 @@ Share share_at(uint n)
 // A work group has the share of its own number. DYNAMIC: few work groups take whichever is next until none is left, since threads that
 // were given equal numbers of shares would not end at the same time. Every invocation counts for itself: each comes by each share once, and
 // need not be in the same one as its neighbours.
-Share first_share()
-{
-    return share_at(DYNAMIC ? atomicAdd(taken[gl_LocalInvocationID.x], 1) : gl_WorkGroupID.x);
-}
-
 Share next_share()
 {
     return share_at(DYNAMIC ? atomicAdd(taken[gl_LocalInvocationID.x], 1) : table.shares);
+}
+
+Share first_share()
+{
+    if (DYNAMIC)
+        return next_share();
+    return share_at(gl_WorkGroupID.x);
 }
 
 // Where something is, or how far from something else.
@@ -139,6 +141,13 @@ Offsets axis_step(uint k)
     bool reversed = k == table.reversed_axis;
     uvec4 axis = table.axes[2 * k];
     return Offsets(reversed ? 0 : axis.z, axis.w, table.axes[2 * k + 1].x, reversed ? 1 : 0);
+}
+
+// Where the source really is, of what is on a reversed axis whose first elements change places.
+void reverse(inout Offsets at)
+{
+    uint length = uint(lengths[at.entry]), i = at.reversed;
+    at.src += (i < length ? length - 1 - i : i) * table.reversed_stride;
 }
 
 // One narrow word. Those of one byte or two are cut from one of four, as which a driver on a CPU loads for all invocations at once.

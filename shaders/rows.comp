@@ -246,10 +246,9 @@ void main()
         uint stop = n + (ABREAST > 1 ? 1 : min(place.left, share.end - n));
         do {
             Offsets at = place.at;
-            uint length = REVERSED == 0 ? 0 : uint(lengths[at.entry]), i = at.reversed;
             if (REVERSED == 1)
-                at.src += (i < length ? length - 1 - i : i) * table.reversed_stride;
-            copy_row(at.src, at.dst, REVERSED == 2 ? length : 0, part);
+                reverse(at);
+            copy_row(at.src, at.dst, REVERSED == 2 ? uint(lengths[at.entry]) : 0, part);
             bool turns = place.index + 1 == extent;
             place.at.src += turns ? turn.src : step.src;
             place.at.dst += turns ? turn.dst : step.dst;

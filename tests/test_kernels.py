@@ -336,7 +336,6 @@ def test_rows_side_by_side(vulkan, traits, item):
         assert check(vulkan, "slice", short, [0, 0], short.shape, [1, -1], out_offset=1 * item) == only(ROWS)
 
 
-
 # --- the other two kernels --------------------------------------------------------------------------------------------
 
 

@@ -10,8 +10,7 @@ enum {
     COPY_REGIONS = 64,
     LONG_WALK = 64,      /* elements along one axis that are worth finding the way */
     FEW_ELEMENTS = 4096, /* not worth a pipeline of their own */
-    SHARE_BYTES = 8192,  /* on a CPU, where a share costs a fraction of a microsecond: less is not worth one */
-    THREADS = 32         /* that take shares: as many as llvmpipe has at most */
+    SHARE_BYTES = 8192   /* on a CPU, where a share costs a fraction of a microsecond: less is not worth one */
 };
 
 int64_t dml_divisor(uint64_t value, int64_t most)
@@ -81,10 +80,11 @@ void dml_dispatch_share(dml_dispatch *dispatch, const dml_traits *traits, int64_
     int64_t parts = rows < traits->parallel ? (traits->parallel + rows - 1) / rows : 1;
     int64_t part = round_up((steps + parts - 1) / parts, 4 * (int64_t)traits->group_size);
     parts = (steps + part - 1) / part;
-    int64_t total = rows * parts, most = traits->parallel > traits->max_groups ? traits->max_groups : traits->parallel;
+    int64_t total = rows * parts, groups = traits->max_groups;
+    int64_t most = traits->cpu || traits->parallel < groups ? traits->parallel : groups;
     int64_t per_share = round_up((total + most - 1) / most, abreast);
     int64_t shares = (total + per_share - 1) / per_share;
-    dispatch->groups = (uint32_t)(traits->cpu && shares > THREADS ? THREADS : shares);
+    dispatch->groups = (uint32_t)(shares < groups ? shares : groups);
     dispatch->table[DML_TABLE_SHARES] = (uint32_t)shares;
     dispatch->table[DML_TABLE_TOTAL] = (uint32_t)total;
     dispatch->table[DML_TABLE_PER_SHARE] = (uint32_t)per_share;

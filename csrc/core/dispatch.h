@@ -20,7 +20,7 @@ typedef enum dml_kernel { DML_KERNEL_COPY, DML_KERNEL_ROWS, DML_KERNEL_ELEMENTS,
 /* What the choice depends on. `window` bounds a piece's span on either side and is below 2**32. */
 typedef struct dml_traits {
     uint32_t group_size; /* invocations of a work group */
-    uint32_t max_groups; /* work groups of a dispatch */
+    uint32_t max_groups; /* work groups of a dispatch; on a CPU no more than there may be threads */
     uint32_t parallel;   /* shares worth cutting the work into, for a work group each: beyond, a share has several rows */
     uint32_t grain;      /* bytes that an invocation should load at once, of several streams; of one half as many */
     bool cpu;            /* threads of a CPU run the work groups, which take shares as they come free; see rows_abreast */

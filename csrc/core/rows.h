@@ -20,7 +20,7 @@ void dml_walk_last(const dml_plan *plan, int *axes, int count);
 void dml_dispatch_add_axes(dml_dispatch *dispatch, const dml_plan *plan, const int *axes, int count);
 
 /* Shares out rows of so many steps each, GROUP_SIZE of which a work group takes at once, of so many rows abreast: several rows to a
- * group where there are many, several groups to a row where there are few. */
+ * share where there are many, several shares to a row where there are few. */
 void dml_dispatch_share(dml_dispatch *dispatch, const dml_traits *traits, int64_t rows, int64_t steps, int64_t abreast);
 
 #endif

@@ -163,7 +163,8 @@ static void find_traits(VkPhysicalDevice physical, const extensions *found, dml_
     traits->plan.parallel = cpu ? 256 : 1u << 16;
     traits->plan.grain = cpu ? 64 : 16; /* GPUs join what neighbouring invocations load */
     traits->plan.cpu = cpu;
-    traits->plan.max_groups = limits->maxComputeWorkGroupCount[0];
+    uint32_t groups = cpu ? 32 : UINT32_MAX; /* as many threads as llvmpipe has at most */
+    traits->plan.max_groups = (uint32_t)least(groups, limits->maxComputeWorkGroupCount[0]);
     traits->plan.alignment = (uint32_t)limits->minStorageBufferOffsetAlignment;
     if (traits->plan.alignment < limits->minUniformBufferOffsetAlignment)
         traits->plan.alignment = (uint32_t)limits->minUniformBufferOffsetAlignment;

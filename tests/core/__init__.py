@@ -304,7 +304,7 @@ class Machine:
     def run(self):
         total, per_share, shares = self.t_total, self.t_per_share, self.t_shares
         assert (shares - 1) * per_share < total <= shares * per_share, "shares are not all of the work"
-        assert self.dispatch.groups == (min(shares, 32) if self.dynamic else shares), "nobody to do a share"
+        assert self.dispatch.groups == shares or self.dynamic, "nobody to do a share"
         if self.dispatch.kernel == ELEMENTS:
             self.walks(total)
         else:
