@@ -68,7 +68,7 @@ def test_out_of_any_layout(device, data):
 
 
 @pytest.mark.parametrize("shape", [(3000, 700), (7, 300_001), (1 << 22,)])
-@pytest.mark.parametrize("traits", [{}, {"mapped": 0}, {"host_import": 0, "mapped": 0}, {"host_import": 0, "mapped": 0, "staging": 65536}, {"window": 1 << 20}])
+@pytest.mark.parametrize("traits", [{}, {"mapped": 0}, {"host_import": 0}, {"host_import": 0, "mapped": 0}, {"host_import": 0, "mapped": 0, "staging": 65536}, {"window": 1 << 20}])
 def test_large_arrays_by_every_way(vulkan, override, traits, shape):
     """Large enough for the device to do it, with less and less of what this device offers."""
     dmlops.empty_cache()
@@ -492,6 +492,29 @@ assert dmlops.memory_info(0).used == used
 del small
 assert dmlops.memory_info(0).used == 0
 """, env={"DMLOPS_DEVICE": None})
+
+
+def test_emptying_gives_memory_back_to_the_system(vulkan):
+    """Also where it is memory of this process, which a driver would keep: as pages, or in a file of its own."""
+    support.run_python("""
+import os, re, dmlops, numpy as np
+MIB = 2**20
+def held():
+    pages = int(re.search(r"RssAnon:\\s*(\\d+)", open("/proc/self/status").read())[1]) * 1024
+    with os.scandir("/proc/self/fd") as entries:
+        files = {entry.stat().st_ino: entry.stat().st_blocks * 512 for entry in entries if "memfd:" in os.readlink(entry)}
+    return pages + sum(files.values())
+x = np.ones(64 * MIB, np.uint8)
+dmlops.asarray(x[:1000]).numpy()
+before = held()
+a = dmlops.asarray(x)
+b = a[::-1].copy()
+b.wait()
+del a, b
+assert dmlops.memory_info(0).pooled >= 128 * MIB
+dmlops.empty_cache()
+assert held() < before + 32 * MIB, (before, held())
+""")
 
 
 def test_a_chain_that_needs_too_much_memory(vulkan, override):

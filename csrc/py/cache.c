@@ -1,4 +1,3 @@
-#define _DEFAULT_SOURCE /* MAP_ANONYMOUS and madvise */
 #include "py/cache.h"
 
 #include <stdbool.h>
@@ -6,19 +5,13 @@
 #include <string.h>
 
 #include "vk/lock.h"
-
-#ifndef _WIN32
-#include <sys/mman.h>
-#include <unistd.h>
-#endif
+#include "vk/pages.h"
 
 enum {
     STEPS_LOG2 = 3, /* size classes per doubling, as a power of two */
     STEPS = 1 << STEPS_LOG2,
     CLASSES = STEPS * 8 * (int)sizeof(size_t)
 };
-
-static const size_t huge_page = (size_t)2 << 20;
 
 /* Stands at the start of the page in front of a block's data, where resizing finds it too: NumPy tells the size when it
  * frees, but not when it resizes. */
@@ -83,56 +76,10 @@ static block *block_of(void *data)
     return (block *)(void *)((char *)data - cache.page);
 }
 
-/* --- the system's memory ---------------------------------------------------------------------------------------- */
-
-#ifdef _WIN32
-static size_t page_size(void)
-{
-    SYSTEM_INFO info;
-    GetSystemInfo(&info);
-    return info.dwPageSize;
-}
-
-static block *map(size_t capacity)
-{
-    return VirtualAlloc(NULL, cache.page + capacity, MEM_RESERVE | MEM_COMMIT, PAGE_READWRITE);
-}
-
 static void unmap(block *b)
 {
-    VirtualFree(b, 0, MEM_RELEASE);
+    dml_pages_unmap(b, cache.page + b->capacity);
 }
-#else
-static size_t page_size(void)
-{
-    return (size_t)sysconf(_SC_PAGESIZE);
-}
-
-static block *map(size_t capacity)
-{
-    size_t needed = cache.page + capacity, slack = capacity >= huge_page ? huge_page - cache.page : 0;
-    char *pages = mmap(NULL, needed + slack, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (pages == MAP_FAILED)
-        return NULL;
-    if (!slack)
-        return (block *)(void *)pages;
-    /* The data on a huge page, and what is left over on either side returned. */
-    size_t front = round_up((uintptr_t)pages + cache.page, huge_page) - cache.page - (uintptr_t)pages;
-    if (front > 0)
-        munmap(pages, front);
-    if (front < slack)
-        munmap(pages + front + needed, slack - front);
-#ifdef MADV_HUGEPAGE
-    madvise(pages + front + cache.page, capacity, MADV_HUGEPAGE); /* a wish: not every kernel grants it */
-#endif
-    return (block *)(void *)(pages + front);
-}
-
-static void unmap(block *b)
-{
-    munmap(b, cache.page + b->capacity);
-}
-#endif
 
 /* --- what is kept; the lock is held ----------------------------------------------------------------------------- */
 
@@ -202,7 +149,7 @@ static void after_fork(void)
 void dml_cache_open(size_t bound)
 {
     cache.bound = bound;
-    cache.page = page_size();
+    cache.page = dml_page_size();
 #ifndef _WIN32
     pthread_atfork(before_fork, after_fork, after_fork); /* fails for lack of memory only; then a fork is a risk */
 #endif
@@ -222,10 +169,10 @@ void *dml_cache_take(size_t bytes)
     if (b)
         return data_of(b);
 
-    b = map(wanted.capacity);
+    b = dml_pages_map(cache.page, wanted.capacity);
     if (!b) {
         dml_cache_clear();
-        b = map(wanted.capacity);
+        b = dml_pages_map(cache.page, wanted.capacity);
     }
     if (b) {
         b->capacity = wanted.capacity;

@@ -57,6 +57,7 @@ typedef struct dml_buffer {
     VkDeviceMemory memory;
     uint64_t size;
     void *mapped; /* NULL where the host cannot see it */
+    void *pages;  /* what was imported, if it is the buffer's own */
 } dml_buffer;
 
 /* Memory of a device, or the host's: then without a context. */

@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "vk/pages.h"
+
 /* Property flags a kind must have, and would like to have. */
 static const struct {
     VkMemoryPropertyFlags must;
@@ -73,31 +75,6 @@ static VkResult allocate(dml_context *context, uint64_t size, int64_t type, cons
     return result;
 }
 
-dml_code dml_buffer_create(dml_context *context, uint64_t size, dml_memory_kind kind, dml_buffer *buffer, dml_status *status)
-{
-    char text[64];
-    const char *doing = "vkCreateBuffer";
-    bool mapped = true;
-    VkResult result = create_handle(context, size, NULL, buffer);
-    if (result == VK_SUCCESS) {
-        VkMemoryRequirements needs;
-        context->vk.vkGetBufferMemoryRequirements(context->device, buffer->handle, &needs);
-        int64_t type = kind == DML_MEMORY_DEVICE ? dml_storage_type(context, needs.memoryTypeBits, &mapped)
-                                                 : find_type(context, needs.memoryTypeBits, kinds[kind].must, kinds[kind].like);
-        snprintf(text, sizeof text, "allocating %llu bytes of device memory", (unsigned long long)needs.size);
-        doing = text;
-        result = type < 0 ? VK_ERROR_OUT_OF_DEVICE_MEMORY : allocate(context, needs.size, type, NULL, buffer);
-    }
-    if (result == VK_SUCCESS && mapped) {
-        doing = "vkMapMemory";
-        result = context->vk.vkMapMemory(context->device, buffer->memory, 0, VK_WHOLE_SIZE, 0, &buffer->mapped);
-    }
-    if (result == VK_SUCCESS)
-        return DML_OK;
-    dml_buffer_destroy(context, buffer);
-    return dml_vk_fail(context, result, doing, status);
-}
-
 bool dml_buffer_import(dml_context *context, const void *data, uint64_t size, dml_buffer *buffer, uint64_t *offset)
 {
     const VkExternalMemoryHandleTypeFlagBits handle = VK_EXTERNAL_MEMORY_HANDLE_TYPE_HOST_ALLOCATION_BIT_EXT;
@@ -126,9 +103,56 @@ bool dml_buffer_import(dml_context *context, const void *data, uint64_t size, dm
     return false;
 }
 
+/* Where the device is the CPU, large memory is of pages of our own: a driver's may be small ones, which cost more at first than all
+ * that is done with them later, and are not given back before the process ends. */
+static bool create_of_pages(dml_context *context, uint64_t size, dml_buffer *buffer)
+{
+    const dml_device_traits *traits = &context->traits;
+    if (!traits->plan.cpu || !traits->host_import || !traits->mapped || size < DML_HUGE_PAGE)
+        return false;
+    uint64_t offset, whole = (size + traits->import_alignment - 1) / traits->import_alignment * traits->import_alignment;
+    void *pages = dml_pages_map(0, (size_t)whole);
+    if (pages && dml_buffer_import(context, pages, whole, buffer, &offset)) {
+        buffer->mapped = buffer->pages = pages;
+        return true;
+    }
+    if (pages)
+        dml_pages_unmap(pages, (size_t)whole);
+    return false;
+}
+
+dml_code dml_buffer_create(dml_context *context, uint64_t size, dml_memory_kind kind, dml_buffer *buffer, dml_status *status)
+{
+    if (kind == DML_MEMORY_DEVICE && create_of_pages(context, size, buffer))
+        return DML_OK;
+    char text[64];
+    const char *doing = "vkCreateBuffer";
+    bool mapped = true;
+    VkResult result = create_handle(context, size, NULL, buffer);
+    if (result == VK_SUCCESS) {
+        VkMemoryRequirements needs;
+        context->vk.vkGetBufferMemoryRequirements(context->device, buffer->handle, &needs);
+        int64_t type = kind == DML_MEMORY_DEVICE ? dml_storage_type(context, needs.memoryTypeBits, &mapped)
+                                                 : find_type(context, needs.memoryTypeBits, kinds[kind].must, kinds[kind].like);
+        snprintf(text, sizeof text, "allocating %llu bytes of device memory", (unsigned long long)needs.size);
+        doing = text;
+        result = type < 0 ? VK_ERROR_OUT_OF_DEVICE_MEMORY : allocate(context, needs.size, type, NULL, buffer);
+    }
+    if (result == VK_SUCCESS && mapped) {
+        doing = "vkMapMemory";
+        result = context->vk.vkMapMemory(context->device, buffer->memory, 0, VK_WHOLE_SIZE, 0, &buffer->mapped);
+    }
+    if (result == VK_SUCCESS)
+        return DML_OK;
+    dml_buffer_destroy(context, buffer);
+    return dml_vk_fail(context, result, doing, status);
+}
+
 void dml_buffer_destroy(dml_context *context, dml_buffer *buffer)
 {
     context->vk.vkDestroyBuffer(context->device, buffer->handle, NULL);
     context->vk.vkFreeMemory(context->device, buffer->memory, NULL);
+    if (buffer->pages)
+        dml_pages_unmap(buffer->pages, (size_t)buffer->size);
     memset(buffer, 0, sizeof *buffer);
 }

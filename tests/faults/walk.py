@@ -119,6 +119,10 @@ class Run:
             a[:20] = a[12:]
             a.wait()
             a.__dlpack__(dl_device=(1, 0))
+            large = dmlops.empty(2**21, np.uint8)  # which has memory of its own
+            large[:3] = X[0, :3]
+            if not np.array_equal(large[:3].numpy(), X[0, :3]):
+                raise Broken("wrong bytes in a large array")
             if a[..., ::-1].numpy().tobytes() != expected[:, ::-1].tobytes():
                 raise Broken("wrong bytes of a view")
             return a.numpy()

@@ -1,0 +1,60 @@
+#define _DEFAULT_SOURCE /* MAP_ANONYMOUS and madvise */
+#include "vk/pages.h"
+
+#include <stdint.h>
+
+#ifdef _WIN32
+#define WIN32_LEAN_AND_MEAN
+#include <windows.h>
+
+size_t dml_page_size(void)
+{
+    SYSTEM_INFO info;
+    GetSystemInfo(&info);
+    return info.dwPageSize;
+}
+
+void *dml_pages_map(size_t front, size_t bytes)
+{
+    return VirtualAlloc(NULL, front + bytes, MEM_RESERVE | MEM_COMMIT, PAGE_READWRITE);
+}
+
+void dml_pages_unmap(void *pages, size_t size)
+{
+    (void)size;
+    VirtualFree(pages, 0, MEM_RELEASE);
+}
+#else
+#include <sys/mman.h>
+#include <unistd.h>
+
+size_t dml_page_size(void)
+{
+    return (size_t)sysconf(_SC_PAGESIZE);
+}
+
+void *dml_pages_map(size_t front, size_t bytes)
+{
+    size_t page = dml_page_size(), needed = front + (bytes + page - 1) / page * page;
+    size_t slack = bytes >= DML_HUGE_PAGE ? DML_HUGE_PAGE : 0;
+    char *pages = mmap(NULL, needed + slack, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (pages == MAP_FAILED)
+        return NULL;
+    if (!slack)
+        return pages;
+    /* What is left over on either side is returned. */
+    size_t before = -((uintptr_t)pages + front) & (DML_HUGE_PAGE - 1);
+    if (before > 0)
+        munmap(pages, before);
+    munmap(pages + before + needed, slack - before);
+#ifdef MADV_HUGEPAGE
+    madvise(pages + before + front, bytes, MADV_HUGEPAGE); /* a wish: not every kernel grants it */
+#endif
+    return pages + before;
+}
+
+void dml_pages_unmap(void *pages, size_t size)
+{
+    munmap(pages, size);
+}
+#endif
