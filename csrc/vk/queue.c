@@ -6,6 +6,7 @@
 
 enum {
     LISTEN_MS = 100,         /* from asking whether to stop to asking again */
+    NAP_US = 200,            /* the first sleep of a wait; each is twice as long as the one before */
     SPIN_BYTES = 256 * 1024, /* written by a submission that is waited for without sleeping */
     HELD_BYTES = 64 * 1024   /* written by a job that may be held back */
 };
@@ -24,6 +25,7 @@ typedef struct goal {
     VkFence fence;
     uint64_t serial;
     bool briefly; /* it will not take long */
+    bool naps;    /* it may, and has the cores for itself */
     bool leaves;  /* as soon as the caller wants to stop; else when it is reached */
     dml_listener *listener;
 } goal;
@@ -56,7 +58,9 @@ static bool listen(dml_context *context, dml_listener *listener)
 }
 
 /* Waiting in a loop that never sleeps costs half of what sleeping does; so wait like that for a little while, where little is to
- * be done. Where there is much, or others wait too, a driver that computes on the CPU has better use for this core. */
+ * be done. Where there is much, or others wait too, a driver that computes on the CPU has better use for this core: but its threads,
+ * woken at the same time, may all be queued for another one. A core that falls idle looks for such, though not at what ran there just
+ * now; so a wait begins with naps. */
 static VkResult wait_for(dml_context *context, const goal *goal)
 {
     const long spin_ns = goal->briefly ? 200000 : 0;
@@ -67,12 +71,15 @@ static VkResult wait_for(dml_context *context, const goal *goal)
         result = wait_once(context, goal, 0);
         timespec_get(&now, TIME_UTC);
     } while (result == VK_TIMEOUT && now.tv_sec == start.tv_sec && now.tv_nsec - start.tv_nsec < spin_ns);
+    const uint64_t longest = LISTEN_MS * UINT64_C(1000000);
+    uint64_t nap = goal->naps ? NAP_US * UINT64_C(1000) : longest;
     while (true) {
         if (!listen(context, goal->listener))
             return VK_ERROR_DEVICE_LOST; /* what is here is the parent's */
         if (result != VK_TIMEOUT || (goal->leaves && goal->listener->interrupted))
             break;
-        result = wait_once(context, goal, LISTEN_MS * UINT64_C(1000000));
+        result = wait_once(context, goal, nap);
+        nap = 2 * nap < longest ? 2 * nap : longest;
     }
     if (result && result != VK_TIMEOUT && result != VK_ERROR_DEVICE_LOST) {
         /* No memory for waiting, say. What is asked for has been submitted; there is another way to wait for it. */
@@ -224,8 +231,11 @@ dml_code dml_job_flush(dml_context *context, dml_job *job, dml_status *status)
         dml_vk_fail(context, result, "vkQueueSubmit", status);
         return nothing_submitted(result) ? status->code : abandon(context, job, status);
     }
-    bool briefly = job->bytes <= SPIN_BYTES && job->alone;
-    result = wait_for(context, &(goal){.fence = job->fence, .briefly = briefly, .listener = &job->listener});
+    bool little = job->bytes <= SPIN_BYTES;
+    result = wait_for(context, &(goal){.fence = job->fence,
+                                       .briefly = little && job->alone,
+                                       .naps = !little && job->alone,
+                                       .listener = &job->listener});
     if (result) {
         dml_vk_fail(context, result, "waiting for the device", status);
         return abandon(context, job, status);
@@ -290,7 +300,7 @@ dml_code dml_jobs_wait(dml_context *context, uint64_t serial, dml_status *status
     if (done)
         return DML_OK;
     dml_listener listener = dml_listen_from_now();
-    result = wait_for(context, &(goal){.serial = serial, .briefly = last, .leaves = true, .listener = &listener});
+    result = wait_for(context, &(goal){.serial = serial, .briefly = last, .naps = last, .leaves = true, .listener = &listener});
     if (result != VK_ERROR_DEVICE_LOST) /* else there is no device to ask any more, least of all in the child of a fork */
         dml_jobs_reap(context);
     if (listener.interrupted)
