@@ -158,6 +158,22 @@ def test_what_is_held_back_outlives_a_failed_submission(library):
     assert re.search(r"held back: \d+", done.stdout), done.stdout
 
 
+REFUSED = """
+import dmlops, faults, numpy as np
+layer = faults.Layer()
+x = np.arange(2**20, dtype=np.uint16)
+dmlops.asarray(x[:3]).wait()
+layer.arm("vulkan", 1, "VK_ERROR_OUT_OF_HOST_MEMORY", only="vkGetMemoryHostPointerPropertiesEXT")
+a = dmlops.asarray(x)
+assert layer.fired
+assert np.array_equal(a[::-1].numpy(), x[::-1])
+"""
+
+
+def test_a_large_array_where_the_driver_takes_no_memory_of_ours(library):
+    support.run_python(None, args=("-c", REFUSED), env=faults.environment(library))
+
+
 LOST = """
 import dmlops, faults, gc, numpy as np
 layer = faults.Layer()

@@ -116,8 +116,7 @@ static bool create_of_pages(dml_context *context, uint64_t size, dml_buffer *buf
         buffer->mapped = buffer->pages = pages;
         return true;
     }
-    if (pages)
-        dml_pages_unmap(pages, (size_t)whole);
+    dml_pages_unmap(pages, (size_t)whole);
     return false;
 }
 
@@ -152,7 +151,6 @@ void dml_buffer_destroy(dml_context *context, dml_buffer *buffer)
 {
     context->vk.vkDestroyBuffer(context->device, buffer->handle, NULL);
     context->vk.vkFreeMemory(context->device, buffer->memory, NULL);
-    if (buffer->pages)
-        dml_pages_unmap(buffer->pages, (size_t)buffer->size);
+    dml_pages_unmap(buffer->pages, (size_t)buffer->size);
     memset(buffer, 0, sizeof *buffer);
 }

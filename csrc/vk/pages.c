@@ -22,7 +22,8 @@ void *dml_pages_map(size_t front, size_t bytes)
 void dml_pages_unmap(void *pages, size_t size)
 {
     (void)size;
-    VirtualFree(pages, 0, MEM_RELEASE);
+    if (pages)
+        VirtualFree(pages, 0, MEM_RELEASE);
 }
 #else
 #include <sys/mman.h>
@@ -55,6 +56,7 @@ void *dml_pages_map(size_t front, size_t bytes)
 
 void dml_pages_unmap(void *pages, size_t size)
 {
-    munmap(pages, size);
+    if (pages)
+        munmap(pages, size);
 }
 #endif

@@ -13,7 +13,7 @@ size_t dml_page_size(void);
  * there is no memory. */
 void *dml_pages_map(size_t front, size_t bytes);
 
-/* `size` is front and bytes together. */
+/* `size` is front and bytes together; NULL is fine. */
 void dml_pages_unmap(void *pages, size_t size);
 
 #endif
