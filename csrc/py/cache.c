@@ -76,11 +76,6 @@ static block *block_of(void *data)
     return (block *)(void *)((char *)data - cache.page);
 }
 
-static void unmap(block *b)
-{
-    dml_pages_unmap(b, cache.page + b->capacity);
-}
-
 /* --- what is kept; the lock is held ----------------------------------------------------------------------------- */
 
 static void keep(block *b)
@@ -126,7 +121,7 @@ static void unmap_all(block *b)
 {
     while (b) {
         block *next = b->older;
-        unmap(b);
+        dml_pages_unmap(b, cache.page + b->capacity);
         b = next;
     }
 }

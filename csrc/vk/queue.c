@@ -58,9 +58,9 @@ static bool listen(dml_context *context, dml_listener *listener)
 }
 
 /* Waiting in a loop that never sleeps costs half of what sleeping does; so wait like that for a little while, where little is to
- * be done. Where there is much, or others wait too, a driver that computes on the CPU has better use for this core: but its threads,
- * woken at the same time, may all be queued for another one. A core that falls idle looks for such, though not at what ran there just
- * now; so a wait begins with naps. */
+ * be done. Where there is much, or others wait too, a driver that computes on the CPU has better use for this core. But its threads,
+ * woken together, may all be queued for another one. When a core falls idle the system looks for such, and leaves those alone that ran
+ * within half a millisecond or so: hence naps at first, so that it looks again and again. */
 static VkResult wait_for(dml_context *context, const goal *goal)
 {
     const long spin_ns = goal->briefly ? 200000 : 0;
