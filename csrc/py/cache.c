@@ -30,6 +30,7 @@ static struct {
     size_t kept;
     block *newest, *oldest;
     block *top[CLASSES];
+    block *beginning; /* of a block too large to be kept: so much as there was room for */
 } cache = {.lock = DML_LOCK_INIT};
 
 /* --- sizes ----------------------------------------------------------------------------------------------------- */
@@ -103,27 +104,76 @@ static void unkeep(block *b)
     cache.kept -= b->capacity;
 }
 
-/* Takes out the blocks unused for longest until at most `limit` bytes are kept; returns them, linked by `older`, for
- * unmap_all, which takes its time and needs no lock. */
+static block *take_beginning(void)
+{
+    block *b = cache.beginning;
+    cache.beginning = NULL;
+    cache.kept -= b ? b->capacity : 0;
+    return b;
+}
+
+/* Takes out the beginning of a large block, then the blocks unused for longest, until at most `limit` bytes are kept; returns
+ * them, linked by `older`, for unmap_all, which takes its time and needs no lock. */
 static block *drop_to(size_t limit)
 {
     block *dropped = NULL;
     while (cache.kept > limit) {
-        block *b = cache.oldest;
-        unkeep(b);
+        block *b = take_beginning();
+        if (!b) {
+            b = cache.oldest;
+            unkeep(b);
+        }
         b->older = dropped;
         dropped = b;
     }
     return dropped;
 }
 
+static void unmap(block *b)
+{
+    dml_pages_unmap(b, cache.page + b->capacity);
+}
+
 static void unmap_all(block *b)
 {
     while (b) {
         block *next = b->older;
-        dml_pages_unmap(b, cache.page + b->capacity);
+        unmap(b);
         b = next;
     }
+}
+
+/* --- what is too large to be kept -------------------------------------------------------------------------------- */
+
+/* Spares a fresh block the faults of its first pages. */
+static void begin_as_before(block *b)
+{
+    dml_lock_take(&cache.lock);
+    block *beginning = take_beginning();
+    dml_lock_give(&cache.lock);
+    if (beginning && !dml_pages_move(beginning, cache.page + beginning->capacity, b))
+        unmap(beginning);
+}
+
+static void keep_beginning(block *b)
+{
+    dml_lock_take(&cache.lock);
+    size_t most = (cache.bound - cache.kept) / 8 * 7; /* the rest is for smaller ones, which need not drop it then */
+    size_t room = cache.beginning ? 0 : most / DML_HUGE_PAGE * DML_HUGE_PAGE;
+    dml_lock_give(&cache.lock);
+    bool kept = room > 0 && dml_pages_trim(b, cache.page + b->capacity, cache.page + room);
+    if (kept) {
+        b->capacity = room;
+        dml_lock_take(&cache.lock);
+        kept = !cache.beginning && room <= cache.bound - cache.kept;
+        if (kept) {
+            cache.beginning = b;
+            cache.kept += room;
+        }
+        dml_lock_give(&cache.lock);
+    }
+    if (!kept)
+        unmap(b);
 }
 
 /* --- the interface ---------------------------------------------------------------------------------------------- */
@@ -170,6 +220,8 @@ void *dml_cache_take(size_t bytes)
         b = dml_pages_map(cache.page, wanted.capacity);
     }
     if (b) {
+        if (wanted.size_class < 0)
+            begin_as_before(b);
         b->capacity = wanted.capacity;
         b->size_class = wanted.size_class;
         return data_of(b);
@@ -184,18 +236,18 @@ void dml_cache_give(void *data)
 {
     if (!data)
         return;
-    block *b = block_of(data), *dropped;
+    block *b = block_of(data), *dropped = NULL;
+    bool large = b->size_class < 0;
     dml_lock_take(&cache.lock);
     cache.used -= b->capacity;
-    if (b->size_class >= 0) {
+    if (!large) {
         dropped = drop_to(cache.bound - b->capacity);
         keep(b);
-    } else {
-        dropped = b;
-        b->older = NULL;
     }
     dml_lock_give(&cache.lock);
     unmap_all(dropped);
+    if (large)
+        keep_beginning(b);
 }
 
 void *dml_cache_resize(void *data, size_t bytes)

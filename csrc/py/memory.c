@@ -126,7 +126,7 @@ int dml_memory_lend(const dml_state *state, int64_t bytes, PyObject **others)
     *others = NULL;
     if (dml_memory_ready() < 0)
         return -1;
-    if (bytes < DML_LARGE_RESULT || bytes > bound_of_cache)
+    if (bytes < DML_LARGE_RESULT || bound_of_cache == 0)
         return 0;
     PyObject *present = PyDataMem_GetHandler();
     if (!present)

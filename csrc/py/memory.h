@@ -15,8 +15,8 @@ int dml_memory_init(dml_state *state, PyObject *module);
 /* Reads DMLOPS_CACHE, before anything comes from the cache. 0, or -1 with an exception set: ValueError where it is no size. */
 int dml_memory_ready(void);
 
-/* Around the making of one array of `bytes`: in between, NumPy allocates its data from the cache if it is large, yet
- * not too large to be kept, unless the program has told NumPy to use another allocator than its own. `*others` is for
+/* Around the making of one array of `bytes`: in between, NumPy allocates its data from the cache if it is large, unless
+ * nothing is to be kept or the program has told NumPy to use another allocator than its own. `*others` is for
  * dml_memory_return. 0, or -1 with an exception set: ValueError for a DMLOPS_CACHE that is no size. */
 int dml_memory_lend(const dml_state *state, int64_t bytes, PyObject **others);
 

@@ -1,4 +1,4 @@
-#define _DEFAULT_SOURCE /* MAP_ANONYMOUS and madvise */
+#define _GNU_SOURCE /* MAP_ANONYMOUS, madvise and mremap */
 #include "vk/pages.h"
 
 #include <stdint.h>
@@ -25,6 +25,7 @@ void dml_pages_unmap(void *pages, size_t size)
     if (pages)
         VirtualFree(pages, 0, MEM_RELEASE);
 }
+
 #else
 #include <sys/mman.h>
 #include <unistd.h>
@@ -58,5 +59,29 @@ void dml_pages_unmap(void *pages, size_t size)
 {
     if (pages)
         munmap(pages, size);
+}
+#endif
+
+#ifdef MREMAP_FIXED
+bool dml_pages_trim(void *pages, size_t size, size_t kept)
+{
+    return munmap((char *)pages + kept, size - kept) == 0;
+}
+
+bool dml_pages_move(void *pages, size_t size, void *to)
+{
+    return mremap(pages, size, size, MREMAP_MAYMOVE | MREMAP_FIXED, to) != MAP_FAILED;
+}
+#else
+bool dml_pages_trim(void *pages, size_t size, size_t kept)
+{
+    (void)pages, (void)size, (void)kept;
+    return false;
+}
+
+bool dml_pages_move(void *pages, size_t size, void *to)
+{
+    (void)pages, (void)size, (void)to;
+    return false;
 }
 #endif

@@ -21,6 +21,7 @@ static struct {
     void *(*PyMem_Malloc)(size_t);
     void (*PyMem_Free)(void *);
     void *(*mmap)(void *, size_t, int, int, int, off_t);
+    void *(*mremap)(void *, size_t, size_t, int, ...);
 } real;
 
 static void *count(const char *what, void *data)
@@ -67,6 +68,14 @@ static void *our_mmap(void *address, size_t size, int protection, int flags, int
     return MAP_FAILED;
 }
 
+static void *our_mremap(void *pages, size_t size, size_t new_size, int flags, void *to)
+{
+    if (!fault_fires("memory", "mremap", false))
+        return real.mremap(pages, size, new_size, flags, to);
+    errno = ENOMEM;
+    return MAP_FAILED;
+}
+
 static const struct {
     const char *name;
     void *ours;
@@ -76,7 +85,8 @@ static const struct {
                  {"free", our_free, (void **)&real.free},
                  {"PyMem_Malloc", our_PyMem_Malloc, (void **)&real.PyMem_Malloc},
                  {"PyMem_Free", our_PyMem_Free, (void **)&real.PyMem_Free},
-                 {"mmap", our_mmap, (void **)&real.mmap}};
+                 {"mmap", our_mmap, (void **)&real.mmap},
+                 {"mremap", our_mremap, (void **)&real.mremap}};
 
 enum { FUNCTIONS = sizeof functions / sizeof functions[0] };
 

@@ -24,6 +24,7 @@ RNG = np.random.default_rng(6)
 X = RNG.integers(0, 256, (32, 4096), np.uint8)
 IMAGE = RNG.integers(0, 2**16, (1, 8, 64, 64), np.uint16)
 LENGTHS = RNG.integers(0, 4097, (32, 1))
+os.environ["DMLOPS_CACHE"] = "4M"
 FAMILY = (dmlops.VulkanError, MemoryError)
 
 EXPECTED = {
@@ -107,6 +108,13 @@ class Run:
         if not np.array_equal(out, X[1:4, 2:6]):
             raise Broken("wrong bytes in a scattered out")
 
+    def beyond_the_bound(self):
+        """Results that are too large to be kept, each of which begins with the pages of the one before."""
+        for n in range(3):
+            x = np.full(5 * 2**20, n, np.uint8)
+            if not np.array_equal(self.attempt(lambda x=x: dmlops.slice(x, [0], [x.size], device="host")), x):
+                raise Broken("wrong bytes in a result beyond the bound")
+
     def resident(self):
         """A chain on the device: uploads, queued steps, lengths there, an assignment by way of a copy, downloads."""
         expected = reference.reverse_subsequences(X[::-1, ::-1], LENGTHS, 1)
@@ -136,6 +144,7 @@ class Run:
             self.operate(*call)
         self.in_place()
         self.into_scattered()
+        self.beyond_the_bound()
         self.resident()
         _core._override("mapped", 0)
         self.resident()
