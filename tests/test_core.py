@@ -376,7 +376,7 @@ def test_rows_move_what_their_piece_says(core, data):
     check_choice(core, piece, case.lengths, *arguments, ROWS)
 
 
-CPU = mirror.Traits(group_size=8, max_groups=32, parallel=256, grain=64, cpu=True, alignment=16, window=2**27)
+CPU = mirror.Traits(group_size=8, max_groups=32, parallel=128, grain=64, cpu=True, alignment=16, window=2**27)
 GPU = mirror.Traits(group_size=128, max_groups=65535, parallel=2**16, grain=16, cpu=False, alignment=16, window=2**27)
 
 
