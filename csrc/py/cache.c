@@ -77,6 +77,11 @@ static block *block_of(void *data)
     return (block *)(void *)((char *)data - cache.page);
 }
 
+static void unmap(block *b)
+{
+    dml_pages_unmap(b, cache.page + b->capacity);
+}
+
 /* --- what is kept; the lock is held ----------------------------------------------------------------------------- */
 
 static void keep(block *b)
@@ -127,11 +132,6 @@ static block *drop_to(size_t limit)
         dropped = b;
     }
     return dropped;
-}
-
-static void unmap(block *b)
-{
-    dml_pages_unmap(b, cache.page + b->capacity);
 }
 
 static void unmap_all(block *b)

@@ -25,7 +25,6 @@ void dml_pages_unmap(void *pages, size_t size)
     if (pages)
         VirtualFree(pages, 0, MEM_RELEASE);
 }
-
 #else
 #include <sys/mman.h>
 #include <unistd.h>
