@@ -15,6 +15,8 @@ layout(constant_id = 1) const uint REVERSED = 0;
 layout(constant_id = 2) const uint EDGE = 1;
 layout(constant_id = 3) const bool DYNAMIC = false;
 
+const uint MOST_AXES = 131;
+
 // The same bytes, as words of each size that is used.
 layout(set = 0, binding = 0) readonly restrict buffer Src32 { u64vec4 src32[]; };
 layout(set = 0, binding = 0) readonly restrict buffer Src16 { u64vec2 src16[]; };
@@ -47,7 +49,7 @@ layout(set = 0, binding = 2, std140) uniform Table {
     uvec2 source_begin;
     uvec2 source_end;
     uvec2 unused;
-    uvec4 axes[2 * 131]; // of each: extent, multiplier, src_stride, dst_stride; length_stride
+    uvec4 axes[2 * MOST_AXES]; // of each: extent, multiplier, src_stride, dst_stride; length_stride
 } table;
 layout(set = 0, binding = 3) readonly restrict buffer Lengths { int64_t lengths[]; };
 layout(set = 0, binding = 4) restrict buffer Taken { uint taken[]; };
@@ -143,11 +145,12 @@ Offsets axis_step(uint k)
     return Offsets(reversed ? 0 : axis.z, axis.w, table.axes[2 * k + 1].x, reversed ? 1 : 0);
 }
 
-// Where the source really is, of what is on a reversed axis whose first elements change places.
-void reverse(inout Offsets at)
+// Where the source really is, of what is on a reversed axis whose first elements change places; whether it is one of these.
+bool reverse(inout Offsets at)
 {
     uint length = uint(lengths[at.entry]), i = at.reversed;
     at.src += (i < length ? length - 1 - i : i) * table.reversed_stride;
+    return i < length;
 }
 
 // One narrow word. Those of one byte or two are cut from one of four, as which a driver on a CPU loads for all invocations at once.

@@ -455,6 +455,31 @@ def test_rows_side_by_side(core):
     assert abreast(GPU, 1030, 6) == 1  # more of them idle all the same
 
 
+def test_what_is_read_ahead(core):
+    def ahead(item, axes, reversed=-1, traits=CPU):
+        dispatch = choose(core, item, axes, reversed=reversed, traits=traits, lengths=[1] * 1000)
+        assert dispatch.kernel == ROWS
+        return dispatch.constants[core.values["DML_AHEAD"]]
+
+    def rows(src_stride, step, count=1000, extent=512, lengths=(0, 0)):
+        return [(count, src_stride, 4 * extent, lengths[0]), (extent, step, 4, lengths[1])]
+
+    assert ahead(4, rows(2048, -4)) == 1  # tiles of 32 bytes
+    assert ahead(2, [(1000, 3000, 1000, 0), (500, -6, 2, 0)]) == 2  # of 96
+    assert ahead(2048, [(1000, -2048, 2048, 0)]) == 1
+    assert ahead(4, [(10, 204800, 204800, 0), (100, -2048, 2048, 0), (512, 4, 4, 0)]) == 1
+    assert ahead(2048, [(10, 204800, 204800, 0), (100, 2048, 2048, 1)], reversed=1) == 1
+    assert ahead(4, rows(2048, 4, lengths=(1, 0)), reversed=1) == 1
+    assert ahead(4, rows(2056, 4)) == 0  # in one direction, as a CPU foresees it
+    assert ahead(4, rows(-2056, -4)) == 0
+    assert ahead(2048, [(10, 204800, 204800, 1), (100, 2048, 2048, 0)], reversed=0) == 0  # likewise, but for ten times
+    assert ahead(4, rows(8192, -4)) == 0  # with gaps: rows go side by side
+    assert ahead(4, rows(2**14, -4, count=100, extent=2**12)) == 0  # fewer rows than shares
+    assert ahead(4, rows(2**17, -4, extent=2**15)) == 0  # no cache keeps it until the next row
+    assert ahead(4, rows(256, -4, extent=64)) == 0  # so near that it is foreseen
+    assert ahead(4, rows(2048, -4), traits=GPU) == 0
+
+
 def test_all_that_fits_32_bits(core):
     """Gigabytes, of which nothing is touched: no count overflows."""
     total = 2**32 - 8192

@@ -336,6 +336,23 @@ def test_rows_side_by_side(vulkan, traits, item):
         assert check(vulkan, "slice", short, [0, 0], short.shape, [1, -1], out_offset=1 * item) == only(ROWS)
 
 
+@pytest.mark.parametrize("traits", [{"parallel": 7}, {"parallel": 60, "max_groups": 1}, {"parallel": 7, "cpu": 0}])
+@pytest.mark.parametrize("item", [1, 2, 3, 4, 8, 16])
+def test_rows_to_and_fro(vulkan, traits, item):
+    """The source of each row is touched before its turn, or that of a row which is none, beyond either end of it."""
+    x = random_array((4, 30, 700 // item), item)
+    lengths = np.random.default_rng(0).integers(0, 31, (4, 1, 1))
+    rows = np.random.default_rng(0).integers(0, x.shape[2] + 1, (4, 30, 1))
+    with overridden(kernel=ROWS, **traits):
+        for offset, out_offset in ((0, 0), (item, 0), (0, item), (1, 16), (16, 3)):
+            for steps in itertools.product((1, -1), repeat=3):
+                array = placed(x, offset)[:, :, ::-1]  # a whole row may otherwise be a single item
+                assert check(vulkan, "slice", array, [0] * 3, x.shape, steps, out_offset=out_offset)[COPY] == 0
+            for array in (placed(x, offset), placed(x, offset)[:, ::-1], placed(x, offset)[..., ::-1]):
+                check(vulkan, "reverse_subsequences", array, lengths, 1, out_offset=out_offset)
+                check(vulkan, "reverse_subsequences", array, rows, 2, out_offset=out_offset)
+
+
 # --- the other two kernels --------------------------------------------------------------------------------------------
 
 

@@ -57,6 +57,7 @@ enum {
     DML_ALIGN,   /* rows: what every window's address is a multiple of: 1, 8, 16 or 32 */
     DML_WORD,    /* rows: bytes of a word: 16 or 32 */
     DML_ABREAST, /* rows: how many a work group moves side by side */
+    DML_AHEAD,   /* rows: cache lines of the next row to be read at each tile, beforehand */
     DML_CONSTANTS
 };
 

@@ -14,6 +14,9 @@ enum {
     STREAMS = 8,
     NEAR = 64,   /* source strides up to here share a window */
     BETWEEN = 4, /* places between two of a walk that are worth being visited in turn: of more, caches lose track */
+    CACHE_LINE = 64,
+    FORESEEN = 256,  /* source bytes around what has just been read, which a CPU fetches of its own accord */
+    CACHED = 1 << 16 /* source bytes that are surely still in a cache when as many more have been read */
 };
 
 static int64_t magnitude(int64_t value)
@@ -343,6 +346,26 @@ static int64_t rows_abreast(const row_plan *rows, const dml_traits *traits, int6
     return abreast;
 }
 
+/* Whether the source is read to and fro: rows follow each other in one direction, and what is in them in the other. */
+static bool goes_to_and_fro(const row_plan *rows, int last)
+{
+    const dml_plan *plan = rows->plan;
+    bool row_back = rows->row >= 0 && plan->axes[rows->row].src_stride < 0, back = plan->axes[last].src_stride < 0;
+    return row_back != back || (plan->reversed >= 0 && (plan->reversed == rows->row || plan->reversed == last));
+}
+
+/* How many cache lines of the next row to read at each tile. A CPU foresees what is read in one direction: where that changes from row
+ * to row, each would begin with memory that nobody expected. */
+static int64_t lines_ahead(const row_plan *rows, const dml_traits *traits, const int32_t *c, int64_t count, int last,
+                           int64_t extent)
+{
+    int64_t step = magnitude(c[DML_STEP]), bytes = extent * step;
+    if (!traits->cpu || rows->stream || count < traits->parallel || bytes <= FORESEEN || bytes > CACHED ||
+        leaves_gaps(rows, last, extent) || !goes_to_and_fro(rows, last))
+        return 0;
+    return (c[DML_COUNT] * step + CACHE_LINE - 1) / CACHE_LINE;
+}
+
 bool dml_rows_choose(const dml_piece *piece, const dml_traits *traits, dml_dispatch *dispatch)
 {
     const dml_plan *plan = &piece->plan;
@@ -367,10 +390,14 @@ bool dml_rows_choose(const dml_piece *piece, const dml_traits *traits, dml_dispa
         table[DML_TABLE_STREAM] = (uint32_t)plan->axes[rows.inner[rows.stream - 1]].src_stride;
     if (rows.out >= 0)
         table[DML_TABLE_OUT] = (uint32_t)plan->axes[rows.out].dst_stride;
-    int64_t tiles = extent / dispatch->constants[DML_COUNT], abreast = 1;
-    if (outer > 0)
+    int32_t *c = dispatch->constants;
+    int64_t tiles = extent / c[DML_COUNT], abreast = 1, ahead = 0;
+    if (outer > 0) {
         abreast = rows_abreast(&rows, traits, count, axes[outer - 1], extent, tiles);
-    dispatch->constants[DML_ABREAST] = (int32_t)abreast;
+        ahead = lines_ahead(&rows, traits, c, count, axes[outer - 1], extent);
+    }
+    c[DML_ABREAST] = (int32_t)abreast;
+    c[DML_AHEAD] = (int32_t)ahead;
     dml_dispatch_share(dispatch, traits, count, tiles + 1, abreast);
     return true;
 }

@@ -14,7 +14,7 @@ import support
 
 MAX_RANK = 64
 MAX_AXES = 2 * MAX_RANK + 2
-CONSTANTS = 27
+CONSTANTS = 28
 INNERS = 3
 TABLE_WORDS = 24 + 8 * (MAX_AXES + 1)
 COPY, ROWS, ELEMENTS, ANY = range(4)
@@ -297,6 +297,7 @@ class Machine:
             assert self.window * self.streams <= 32, "more words than the shader has room for"
             assert self.group_size % self.abreast == 0, "invocations that no row has"
             assert self.abreast == 1 or self.t_total == self.t_rows, "rows side by side are whole"
+            assert self.ahead == 0 or self.abreast == 1 and self.t_total == self.t_rows, "the next row is somebody else's"
         cut = [int(word) for word in dispatch.table[names["DML_TABLE_CUT"] : names["DML_TABLE_CUT"] + 6]]
         self.cut = [np.array(cut, np.uint32).view(np.int64)[i] for i in range(3)]
         self.src, self.dst = [], []
