@@ -160,8 +160,8 @@ static void find_traits(VkPhysicalDevice physical, const extensions *found, dml_
     uint32_t group = cpu ? subgroup.subgroupSize : 128;
     traits->plan.group_size =
         (uint32_t)least(group, least(limits->maxComputeWorkGroupInvocations, limits->maxComputeWorkGroupSize[0]));
-    traits->plan.parallel = cpu ? 128 : 1u << 16; /* of more, threads would often clear the same fresh huge page */
-    traits->plan.grain = cpu ? 64 : 16;           /* GPUs join what neighbouring invocations load */
+    traits->plan.parallel = cpu ? 128 : 1u << 16;
+    traits->plan.grain = cpu ? 64 : 16; /* GPUs join what neighbouring invocations load */
     traits->plan.cpu = cpu;
     uint32_t groups = cpu ? 32 : UINT32_MAX; /* as many threads as llvmpipe has at most */
     traits->plan.max_groups = (uint32_t)least(groups, limits->maxComputeWorkGroupCount[0]);
