@@ -15,7 +15,7 @@ layout(constant_id = 1) const uint REVERSED = 0;
 layout(constant_id = 2) const uint EDGE = 1;
 layout(constant_id = 3) const bool DYNAMIC = false;
 
-const uint MOST_AXES = 131;
+const uint MOST_AXES = 131; // one more than a plan has: DML_MAX_AXES + 1
 
 // The same bytes, as words of each size that is used.
 layout(set = 0, binding = 0) readonly restrict buffer Src32 { u64vec4 src32[]; };
@@ -105,6 +105,11 @@ struct Offsets {
 Offsets move(Offsets from, uint n, Offsets step)
 {
     return Offsets(from.src + n * step.src, from.dst + n * step.dst, from.entry + n * step.entry, from.reversed + n * step.reversed);
+}
+
+Offsets either(bool first, Offsets a, Offsets b)
+{
+    return Offsets(first ? a.src : b.src, first ? a.dst : b.dst, first ? a.entry : b.entry, first ? a.reversed : b.reversed);
 }
 
 struct Place {

@@ -266,8 +266,7 @@ void main()
         do {
             Offsets at = place.at;
             bool turns = place.index + 1 == extent, back = REVERSED == 1 && reverse(at);
-            Offsets next = Offsets(turns ? turn.src : step.src, turns ? turn.dst : step.dst, turns ? turn.entry : step.entry,
-                                   turns ? turn.reversed : step.reversed);
+            Offsets next = either(turns, turn, step);
             uint ahead = next.src + next.reversed * (back ? -table.reversed_stride : table.reversed_stride);
             copy_row(at.src, at.dst, REVERSED == 2 ? uint(lengths[at.entry]) : 0, part, ahead);
             place.at = move(place.at, 1, next);

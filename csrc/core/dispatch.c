@@ -4,26 +4,14 @@
 #include <string.h>
 
 #include "core/rows.h"
+#include "core/walk.h"
 
 enum {
     COPY_RUN = 16384, /* from here on a region of a copy command pays */
     COPY_REGIONS = 64,
-    LONG_WALK = 64,      /* elements along one axis that are worth finding the way */
     FEW_ELEMENTS = 4096, /* not worth a pipeline of their own */
     SHARE_BYTES = 8192   /* on a CPU, where a share costs a fraction of a microsecond: less is not worth one */
 };
-
-int64_t dml_divisor(uint64_t value, int64_t most)
-{
-    uint64_t low = (value | (uint64_t)most) & -(value | (uint64_t)most);
-    return (int64_t)low;
-}
-
-/* For a division by d: q = high word of n * multiplier is right or one too small. */
-static uint32_t multiplier(uint32_t d)
-{
-    return d < 2 ? UINT32_MAX : (uint32_t)((UINT64_C(1) << 32) / d);
-}
 
 /* What one narrow word may be: a power of two up to 8 that divides all offsets, strides and the item. */
 static int32_t edge_bytes(const dml_plan *plan, uint64_t src_base, uint64_t dst_base)
@@ -32,65 +20,6 @@ static int32_t edge_bytes(const dml_plan *plan, uint64_t src_base, uint64_t dst_
     for (int k = 0; k < plan->rank; k++)
         all |= (uint64_t)plan->axes[k].src_stride | (uint64_t)plan->axes[k].dst_stride;
     return (int32_t)dml_divisor(all, 8);
-}
-
-static void add_axis(dml_dispatch *dispatch, const dml_axis *axis)
-{
-    uint32_t *to = &dispatch->table[DML_TABLE_AXES + DML_TABLE_AXIS * dispatch->table[DML_TABLE_RANK]++];
-    to[0] = (uint32_t)axis->extent;
-    to[1] = multiplier((uint32_t)axis->extent);
-    to[2] = (uint32_t)axis->src_stride;
-    to[3] = (uint32_t)axis->dst_stride;
-    to[4] = (uint32_t)axis->length_stride;
-}
-
-void dml_move_last(int *axes, int count, int i)
-{
-    int last = axes[i];
-    memmove(&axes[i], &axes[i + 1], (size_t)(count - 1 - i) * sizeof axes[0]);
-    axes[count - 1] = last;
-}
-
-void dml_walk_last(const dml_plan *plan, int *axes, int count)
-{
-    int walk = count - 1;
-    for (int i = count - 1; i >= 0 && plan->axes[axes[walk]].extent < LONG_WALK; i--)
-        if (plan->axes[axes[i]].extent > plan->axes[axes[walk]].extent)
-            walk = i;
-    if (count > 0)
-        dml_move_last(axes, count, walk);
-}
-
-void dml_dispatch_add_axes(dml_dispatch *dispatch, const dml_plan *plan, const int *axes, int count)
-{
-    for (int i = 0; i < count; i++) {
-        if (axes[i] == plan->reversed)
-            dispatch->table[DML_TABLE_REVERSED] = dispatch->table[DML_TABLE_RANK];
-        add_axis(dispatch, &plan->axes[axes[i]]);
-    }
-}
-
-static int64_t round_up(int64_t value, int64_t to)
-{
-    return (value + to - 1) / to * to;
-}
-
-void dml_dispatch_share(dml_dispatch *dispatch, const dml_traits *traits, int64_t rows, int64_t steps, int64_t abreast)
-{
-    int64_t parts = rows < traits->parallel ? (traits->parallel + rows - 1) / rows : 1;
-    int64_t part = round_up((steps + parts - 1) / parts, 4 * (int64_t)traits->group_size);
-    parts = (steps + part - 1) / part;
-    int64_t total = rows * parts, groups = traits->max_groups;
-    int64_t most = traits->cpu || traits->parallel < groups ? traits->parallel : groups;
-    int64_t per_share = round_up((total + most - 1) / most, abreast);
-    int64_t shares = (total + per_share - 1) / per_share;
-    dispatch->groups = (uint32_t)(shares < groups ? shares : groups);
-    dispatch->table[DML_TABLE_SHARES] = (uint32_t)shares;
-    dispatch->table[DML_TABLE_TOTAL] = (uint32_t)total;
-    dispatch->table[DML_TABLE_PER_SHARE] = (uint32_t)per_share;
-    dispatch->table[DML_TABLE_ROWS] = (uint32_t)rows;
-    dispatch->table[DML_TABLE_ROWS_MULTIPLIER] = multiplier((uint32_t)rows);
-    dispatch->table[DML_TABLE_PART_TILES] = (uint32_t)part;
 }
 
 /* --- elements -------------------------------------------------------------------------------------------------- */
@@ -110,14 +39,13 @@ static void choose_elements(const dml_piece *piece, const dml_traits *traits, dm
     for (int k = 0; k < plan.rank; k++)
         if (plan.axes[k].extent > 1 || k == plan.rank - 1)
             axes[count++] = k;
-    dml_walk_last(&plan, axes, count);
-    dml_dispatch_add_axes(dispatch, &plan, axes, count);
+    dml_walk_elements(dispatch, &plan, axes, count);
     int64_t extent = plan.axes[axes[count - 1]].extent;
     table[DML_TABLE_EXTENT] = (uint32_t)extent;
 
     const int64_t cut[3] = {piece->reversed_begin, piece->source_begin, piece->source_end};
     memcpy(&table[DML_TABLE_CUT], cut, sizeof cut);
-    dml_dispatch_share(dispatch, traits, dml_plan_count(&plan) / extent, extent, 1);
+    dml_walk_share(dispatch, traits, dml_plan_count(&plan) / extent, extent, 1);
 }
 
 /* --- choice ---------------------------------------------------------------------------------------------------- */

@@ -50,6 +50,12 @@ dml_span dml_plan_length_span(const dml_plan *plan)
     return span;
 }
 
+int64_t dml_divisor(uint64_t value, int64_t most)
+{
+    uint64_t low = (value | (uint64_t)most) & -(value | (uint64_t)most);
+    return (int64_t)low;
+}
+
 /* --- simplify ------------------------------------------------------------------------------------------------ */
 
 static void remove_axis(dml_plan *plan, int k)
@@ -73,11 +79,6 @@ static void flip_axis(dml_plan *plan, dml_axis *axis)
     axis->length_stride = -axis->length_stride;
 }
 
-static int64_t magnitude(int64_t value)
-{
-    return value < 0 ? -value : value;
-}
-
 /* Insertion sort: stable, and plans are nearly sorted already. */
 static void sort_axes(dml_plan *plan)
 {
@@ -85,7 +86,7 @@ static void sort_axes(dml_plan *plan)
         dml_axis axis = plan->axes[k];
         bool reversed = plan->reversed == k;
         int to = k;
-        for (; to > 0 && magnitude(plan->axes[to - 1].dst_stride) < magnitude(axis.dst_stride); to--) {
+        for (; to > 0 && dml_magnitude(plan->axes[to - 1].dst_stride) < dml_magnitude(axis.dst_stride); to--) {
             plan->axes[to] = plan->axes[to - 1];
             if (plan->reversed == to - 1)
                 plan->reversed = to;
@@ -160,8 +161,8 @@ typedef enum side { SRC, DST, LENGTHS } side;
 static int64_t side_stride(const dml_axis *axis, side which)
 {
     if (which == LENGTHS)
-        return magnitude(axis->length_stride) * (int64_t)sizeof(int64_t);
-    return magnitude(which == SRC ? axis->src_stride : axis->dst_stride);
+        return dml_magnitude(axis->length_stride) * (int64_t)sizeof(int64_t);
+    return dml_magnitude(which == SRC ? axis->src_stride : axis->dst_stride);
 }
 
 /* Bytes from the first to the last element of a tile on an axis. */

@@ -60,6 +60,14 @@ dml_span dml_plan_dst_span(const dml_plan *plan);
 /* The same of the lengths that it reads, in entries; empty where there is no reversed axis. */
 dml_span dml_plan_length_span(const dml_plan *plan);
 
+static inline int64_t dml_magnitude(int64_t value)
+{
+    return value < 0 ? -value : value;
+}
+
+/* The largest power of two up to `most` (one itself) that divides all of the value. */
+int64_t dml_divisor(uint64_t value, int64_t most);
+
 /* The same bytes, moved by fewer and longer steps: axes of extent 1 go, the destination's strides become positive
  * and descend, neighbours that chain become one, and contiguous inner axes grow the item. The reversed axis keeps to
  * itself. A plan that is empty becomes one axis of extent 0. */

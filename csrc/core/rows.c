@@ -3,6 +3,8 @@
 
 #include <stddef.h>
 
+#include "core/walk.h"
+
 enum {
     WINDOW_WORDS = 32, /* most 8-byte words that an invocation loads: the shader has room for as many */
     WINDOW_BYTES = 8 * WINDOW_WORDS,
@@ -12,17 +14,11 @@ enum {
     ROW_BYTES = 128,  /* a row that is shorter is better made an inner axis of a longer one */
     INNERS = 3,
     STREAMS = 8,
-    NEAR = 64,   /* source strides up to here share a window */
-    BETWEEN = 4, /* places between two of a walk that are worth being visited in turn: of more, caches lose track */
+    NEAR = 64, /* source strides up to here share a window */
     CACHE_LINE = 64,
     FORESEEN = 256,  /* source bytes around what has just been read, which a CPU fetches of its own accord */
     CACHED = 1 << 16 /* source bytes that are surely still in a cache when as many more have been read */
 };
-
-static int64_t magnitude(int64_t value)
-{
-    return value < 0 ? -value : value;
-}
 
 /* How a plan's axes divide into rows. */
 typedef struct row_plan {
@@ -50,12 +46,12 @@ static int64_t period(const row_plan *rows)
 
 static int64_t window_words(const row_plan *rows, int64_t elements, int64_t step)
 {
-    return ((elements - 1) * magnitude(step) + rows->reach + 7) / 8;
+    return ((elements - 1) * dml_magnitude(step) + rows->reach + 7) / 8;
 }
 
 static bool fits(const row_plan *rows, int64_t elements, int64_t step)
 {
-    return elements * rows->element <= TILE_BYTES && magnitude(step) <= WINDOW_BYTES &&
+    return elements * rows->element <= TILE_BYTES && dml_magnitude(step) <= WINDOW_BYTES &&
            (window_words(rows, elements, step) + 1) * streams(rows) <= WINDOW_WORDS;
 }
 
@@ -69,8 +65,8 @@ static bool can_be_row(const row_plan *rows, int k)
 static bool make_inner(row_plan *rows, int k)
 {
     const dml_axis *axis = &rows->plan->axes[k];
-    int64_t reach = (axis->extent - 1) * magnitude(axis->src_stride);
-    bool near = magnitude(axis->src_stride) <= NEAR && reach <= WINDOW_BYTES;
+    int64_t reach = (axis->extent - 1) * dml_magnitude(axis->src_stride);
+    bool near = dml_magnitude(axis->src_stride) <= NEAR && reach <= WINDOW_BYTES;
     if (rows->inners == INNERS || rows->plan->reversed == k || axis->length_stride != 0 ||
         rows->element * axis->extent > TILE_BYTES || (!near && (rows->stream || axis->extent > STREAMS)))
         return false;
@@ -113,10 +109,10 @@ static void find_out(row_plan *rows, int64_t elements, int64_t step)
     for (int k = 0; k < rows->row; k++) {
         const dml_axis *axis = &plan->axes[k];
         if (k == plan->reversed || axis->length_stride != 0 || axis->dst_stride % rows->word != 0 ||
-            magnitude(axis->src_stride) >= magnitude(step) || axis->extent * elements * rows->element > TILE_BYTES)
+            dml_magnitude(axis->src_stride) >= dml_magnitude(step) || axis->extent * elements * rows->element > TILE_BYTES)
             continue;
         int64_t reach = rows->reach;
-        rows->reach += (axis->extent - 1) * magnitude(axis->src_stride);
+        rows->reach += (axis->extent - 1) * dml_magnitude(axis->src_stride);
         if (fits(rows, elements, step)) {
             rows->out = k;
             return;
@@ -220,7 +216,7 @@ static int64_t tile_elements(const row_plan *rows, const dml_traits *traits, int
     bool bytewise = rows->word == 16 && edge == 1;
     int64_t elements = period(rows), grain = traits->grain;
     int64_t enough = (rows->stream && !bytewise ? grain : grain / 2) / streams(rows);
-    while ((elements - 1) * magnitude(step) + rows->reach < enough && fits(rows, 2 * elements, step) &&
+    while ((elements - 1) * dml_magnitude(step) + rows->reach < enough && fits(rows, 2 * elements, step) &&
            2 * elements * traits->group_size <= extent)
         elements *= 2;
     return elements;
@@ -302,45 +298,14 @@ static bool find_rows(const dml_plan *plan, const dml_traits *traits, int word, 
     return true;
 }
 
-/* Whether one axis' few places lie between those of another, on either side. */
-static bool lies_between(const dml_axis *axis, const dml_axis *walk)
-{
-    return axis->extent <= BETWEEN && (axis->extent * magnitude(axis->src_stride) <= magnitude(walk->src_stride) ||
-                                       axis->extent * magnitude(axis->dst_stride) <= magnitude(walk->dst_stride));
-}
-
-/* The axis to walk along, and behind it one that fills in what the walk leaves out: memory is then read and written without gaps, as
- * it is fastest. */
-static void order_axes(const dml_plan *plan, int *axes, int count)
-{
-    dml_walk_last(plan, axes, count);
-    for (int i = count - 2; i >= 0; i--) {
-        if (lies_between(&plan->axes[axes[i]], &plan->axes[axes[count - 1]])) {
-            dml_move_last(axes, count, i);
-            return;
-        }
-    }
-}
-
-/* Whether the source is read with gaps from row to row: each row then begins with memory that was not expected to be read. */
-static bool leaves_gaps(const row_plan *rows, int last, int64_t extent)
-{
-    const dml_axis *axes = rows->plan->axes;
-    int64_t span = rows->row < 0 ? rows->plan->item : (extent - 1) * magnitude(axes[rows->row].src_stride) + rows->reach;
-    return !rows->stream && magnitude(axes[last].src_stride) >= 2 * span;
-}
-
-/* How many of `count` rows, whose last axis is `last`, a work group moves side by side. On a GPU as many as give every invocation a
- * tile. On a CPU, for which neighbours are best read one after the other, one an invocation where rows begin far from each other:
- * it waits for the beginnings of all at the same time. */
-static int64_t rows_abreast(const row_plan *rows, const dml_traits *traits, int64_t count, int last, int64_t extent,
-                            int64_t tiles)
+/* How many of `count` rows a work group moves side by side. On a GPU as many as give every invocation a tile. On a CPU, for which
+ * neighbours are best read one after the other, one an invocation where rows begin far from each other: it waits for the beginnings of all
+ * at the same time. */
+static int64_t rows_abreast(const dml_traits *traits, int64_t count, int64_t tiles, bool gaps)
 {
     int64_t group = traits->group_size, abreast = 1;
-    if (traits->cpu) {
-        bool many = count >= group * traits->parallel && tiles >= 2 * group;
-        return many && leaves_gaps(rows, last, extent) ? group : 1;
-    }
+    if (traits->cpu)
+        return gaps && count >= group * traits->parallel && tiles >= 2 * group ? group : 1;
     while (count >= traits->parallel && 2 * abreast * tiles <= group && group % (2 * abreast) == 0)
         abreast *= 2;
     return abreast;
@@ -354,16 +319,17 @@ static bool goes_to_and_fro(const row_plan *rows, int last)
     return row_back != back || (plan->reversed >= 0 && (plan->reversed == rows->row || plan->reversed == last));
 }
 
-/* How many cache lines of the next row to read at each tile. A CPU foresees what is read in one direction: where that changes from row
- * to row, each would begin with memory that nobody expected. */
-static int64_t lines_ahead(const row_plan *rows, const dml_traits *traits, const int32_t *c, int64_t count, int last,
-                           int64_t extent)
+/* How the rows follow each other, the last axis of which is `last`: side by side, or each bringing a tile of the next into the cache.
+ * A CPU foresees what is read in one direction: where that changes from row to row, each would begin with memory that nobody
+ * expected. */
+static void set_sequence(const row_plan *rows, const dml_traits *traits, int64_t count, int64_t extent, int last, int32_t *c)
 {
-    int64_t step = magnitude(c[DML_STEP]), bytes = extent * step;
-    if (!traits->cpu || rows->stream || count < traits->parallel || bytes <= FORESEEN || bytes > CACHED ||
-        leaves_gaps(rows, last, extent) || !goes_to_and_fro(rows, last))
-        return 0;
-    return (c[DML_COUNT] * step + CACHE_LINE - 1) / CACHE_LINE;
+    int64_t step = dml_magnitude(c[DML_STEP]), span = (extent - 1) * step + rows->reach;
+    bool gaps = !rows->stream && dml_magnitude(rows->plan->axes[last].src_stride) >= 2 * span;
+    c[DML_ABREAST] = (int32_t)rows_abreast(traits, count, extent / c[DML_COUNT], gaps);
+    bool cached = !rows->stream && !gaps && span > FORESEEN && span <= CACHED;
+    if (traits->cpu && count >= traits->parallel && cached && goes_to_and_fro(rows, last))
+        c[DML_AHEAD] = (int32_t)((c[DML_COUNT] * step + CACHE_LINE - 1) / CACHE_LINE);
 }
 
 bool dml_rows_choose(const dml_piece *piece, const dml_traits *traits, dml_dispatch *dispatch)
@@ -383,21 +349,16 @@ bool dml_rows_choose(const dml_piece *piece, const dml_traits *traits, dml_dispa
             count *= plan->axes[k].extent;
         }
     }
-    order_axes(plan, axes, outer);
-    dml_dispatch_add_axes(dispatch, plan, axes, outer);
+    dml_walk_rows(dispatch, plan, axes, outer);
     table[DML_TABLE_EXTENT] = (uint32_t)extent;
     if (rows.stream)
         table[DML_TABLE_STREAM] = (uint32_t)plan->axes[rows.inner[rows.stream - 1]].src_stride;
     if (rows.out >= 0)
         table[DML_TABLE_OUT] = (uint32_t)plan->axes[rows.out].dst_stride;
     int32_t *c = dispatch->constants;
-    int64_t tiles = extent / c[DML_COUNT], abreast = 1, ahead = 0;
-    if (outer > 0) {
-        abreast = rows_abreast(&rows, traits, count, axes[outer - 1], extent, tiles);
-        ahead = lines_ahead(&rows, traits, c, count, axes[outer - 1], extent);
-    }
-    c[DML_ABREAST] = (int32_t)abreast;
-    c[DML_AHEAD] = (int32_t)ahead;
-    dml_dispatch_share(dispatch, traits, count, tiles + 1, abreast);
+    c[DML_ABREAST] = 1;
+    if (outer > 0)
+        set_sequence(&rows, traits, count, extent, axes[outer - 1], c);
+    dml_walk_share(dispatch, traits, count, extent / c[DML_COUNT] + 1, c[DML_ABREAST]);
     return true;
 }

@@ -1,0 +1,100 @@
+#include "core/walk.h"
+
+#include <string.h>
+
+enum {
+    LONG_WALK = 64, /* places along one axis that are worth finding the way */
+    BETWEEN = 4     /* places between two of a walk that are worth being visited in turn: of more, caches lose track */
+};
+
+/* For a division by d: q = high word of n * multiplier is right or one too small. */
+static uint32_t multiplier(uint32_t d)
+{
+    return d < 2 ? UINT32_MAX : (uint32_t)((UINT64_C(1) << 32) / d);
+}
+
+static void add_axis(dml_dispatch *dispatch, const dml_axis *axis)
+{
+    uint32_t *to = &dispatch->table[DML_TABLE_AXES + DML_TABLE_AXIS * dispatch->table[DML_TABLE_RANK]++];
+    to[0] = (uint32_t)axis->extent;
+    to[1] = multiplier((uint32_t)axis->extent);
+    to[2] = (uint32_t)axis->src_stride;
+    to[3] = (uint32_t)axis->dst_stride;
+    to[4] = (uint32_t)axis->length_stride;
+}
+
+static void add_axes(dml_dispatch *dispatch, const dml_plan *plan, const int *axes, int count)
+{
+    for (int i = 0; i < count; i++) {
+        if (axes[i] == plan->reversed)
+            dispatch->table[DML_TABLE_REVERSED] = dispatch->table[DML_TABLE_RANK];
+        add_axis(dispatch, &plan->axes[axes[i]]);
+    }
+}
+
+/* Moves the i-th axis of a list behind the others. */
+static void move_last(int *axes, int count, int i)
+{
+    int last = axes[i];
+    memmove(&axes[i], &axes[i + 1], (size_t)(count - 1 - i) * sizeof axes[0]);
+    axes[count - 1] = last;
+}
+
+/* Likewise the one to walk along: the innermost that is long, or else the longest. */
+static void walk_last(const dml_plan *plan, int *axes, int count)
+{
+    int walk = count - 1;
+    for (int i = count - 1; i >= 0 && plan->axes[axes[walk]].extent < LONG_WALK; i--)
+        if (plan->axes[axes[i]].extent > plan->axes[axes[walk]].extent)
+            walk = i;
+    if (count > 0)
+        move_last(axes, count, walk);
+}
+
+void dml_walk_elements(dml_dispatch *dispatch, const dml_plan *plan, int *axes, int count)
+{
+    walk_last(plan, axes, count);
+    add_axes(dispatch, plan, axes, count);
+}
+
+/* Whether one axis' few places lie between those of another, on either side. */
+static bool lies_between(const dml_axis *axis, const dml_axis *walk)
+{
+    return axis->extent <= BETWEEN && (axis->extent * dml_magnitude(axis->src_stride) <= dml_magnitude(walk->src_stride) ||
+                                       axis->extent * dml_magnitude(axis->dst_stride) <= dml_magnitude(walk->dst_stride));
+}
+
+void dml_walk_rows(dml_dispatch *dispatch, const dml_plan *plan, int *axes, int count)
+{
+    walk_last(plan, axes, count);
+    for (int i = count - 2; i >= 0; i--) {
+        if (lies_between(&plan->axes[axes[i]], &plan->axes[axes[count - 1]])) {
+            move_last(axes, count, i);
+            break;
+        }
+    }
+    add_axes(dispatch, plan, axes, count);
+}
+
+static int64_t round_up(int64_t value, int64_t to)
+{
+    return (value + to - 1) / to * to;
+}
+
+void dml_walk_share(dml_dispatch *dispatch, const dml_traits *traits, int64_t rows, int64_t steps, int64_t abreast)
+{
+    int64_t parts = rows < traits->parallel ? (traits->parallel + rows - 1) / rows : 1;
+    int64_t part = round_up((steps + parts - 1) / parts, 4 * (int64_t)traits->group_size);
+    parts = (steps + part - 1) / part;
+    int64_t total = rows * parts, groups = traits->max_groups;
+    int64_t most = traits->cpu || traits->parallel < groups ? traits->parallel : groups;
+    int64_t per_share = round_up((total + most - 1) / most, abreast);
+    int64_t shares = (total + per_share - 1) / per_share;
+    dispatch->groups = (uint32_t)(shares < groups ? shares : groups);
+    dispatch->table[DML_TABLE_SHARES] = (uint32_t)shares;
+    dispatch->table[DML_TABLE_TOTAL] = (uint32_t)total;
+    dispatch->table[DML_TABLE_PER_SHARE] = (uint32_t)per_share;
+    dispatch->table[DML_TABLE_ROWS] = (uint32_t)rows;
+    dispatch->table[DML_TABLE_ROWS_MULTIPLIER] = multiplier((uint32_t)rows);
+    dispatch->table[DML_TABLE_PART_TILES] = (uint32_t)part;
+}
