@@ -78,13 +78,14 @@ Share share_at(uint n)
 // A work group has the share of its own number. DYNAMIC: few work groups take whichever is next until none is left, since threads that
 // were given equal numbers of shares would not end at the same time. Every invocation counts for itself: each comes by each share once, and
 // need not be in the same one as its neighbours. Shares are taken from either half in turn: neighbours would be written at the same
-// time, and a fresh huge page that two threads write to is cleared by both.
+// time, and a fresh huge page that two threads write to is cleared by both. The last share, which may be smaller than the others, stays
+// the last: who finds no row of its own in it is done.
 Share next_share()
 {
     if (!DYNAMIC)
         return share_at(table.shares);
-    uint n = atomicAdd(taken[gl_LocalInvocationID.x], 1), second = (table.shares + 1) / 2;
-    return share_at(n < table.shares ? n / 2 + n % 2 * second : n);
+    uint n = atomicAdd(taken[gl_LocalInvocationID.x], 1), left = table.shares - n;
+    return share_at(n < table.shares ? n / 2 + left % 2 * (table.shares / 2) : n);
 }
 
 Share first_share()
