@@ -203,7 +203,7 @@ assert dmlops.memory_info()[:3] == (0, BOUND, BOUND)
 """)
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="pages are moved by mremap, which Linux alone has")
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere memory cannot be given back without its addresses")
 @pytest.mark.skipif("ASAN_OPTIONS" in os.environ, reason="the sanitizers' own memory has page faults for every new address")
 def test_the_next_result_beyond_the_bound_begins_with_the_pages_of_the_last():
     """Fewer page faults tell: on the host, whose one thread takes each fault once, and the fewest of several times, since a process has
@@ -226,6 +226,27 @@ assert dmlops.memory_info()[:2] == (0, BEGINNING)
 again = min(faults(n) for n in range(10))
 afresh = min(faults_afresh(n) for n in range(10))
 assert again < afresh * 3 / 4, (again, afresh)
+""")
+
+
+def test_results_beyond_the_bound_of_many_sizes():
+    run_python("""
+import random, sys
+random.seed(1)
+kept = None
+for n in range(60):
+    size = BOUND + random.randrange(1, 3 * BOUND)
+    y = result(size, n % 251)
+    assert (y == n % 251).all() and address(y) % (2 * MIB) == 0
+    assert dmlops.memory_info()[:2] == ((size + PAGE - 1) // PAGE * PAGE, 0)
+    if kept and size <= kept[1]:
+        assert address(y) == kept[0]
+    elif sys.platform == "linux":
+        kept = address(y), size
+    del y
+    assert dmlops.memory_info()[:2] == (0, BEGINNING)
+dmlops.empty_cache()
+assert dmlops.memory_info()[:2] == (0, 0)
 """)
 
 

@@ -16,7 +16,8 @@ enum {
 /* Stands at the start of the page in front of a block's data, where resizing finds it too: NumPy tells the size when it
  * frees, but not when it resizes. */
 typedef struct block {
-    size_t capacity;             /* bytes of data */
+    size_t mapped;               /* bytes, this page included */
+    size_t capacity;             /* of these for data: all, but for a large block that is used again for less */
     int size_class;              /* whose blocks have all the same capacity; -1: never kept */
     struct block *newer, *older; /* neighbours among all blocks kept, by the time they were given back */
     struct block *above, *below; /* the same, among those of one size class */
@@ -30,7 +31,7 @@ static struct {
     size_t kept;
     block *newest, *oldest;
     block *top[CLASSES];
-    block *beginning; /* of a block too large to be kept: so much as there was room for */
+    block *beginning; /* a block too large to be kept, of whose pages there are as many as there was room for: its capacity */
 } cache = {.lock = DML_LOCK_INIT};
 
 /* --- sizes ----------------------------------------------------------------------------------------------------- */
@@ -79,7 +80,7 @@ static block *block_of(void *data)
 
 static void unmap(block *b)
 {
-    dml_pages_unmap(b, cache.page + b->capacity);
+    dml_pages_unmap(b, b->mapped);
 }
 
 /* --- what is kept; the lock is held ----------------------------------------------------------------------------- */
@@ -107,6 +108,11 @@ static void unkeep(block *b)
     *(b->newer ? &b->newer->older : &cache.newest) = b->older;
     *(b->older ? &b->older->newer : &cache.oldest) = b->newer;
     cache.kept -= b->capacity;
+}
+
+static bool is_large(const block *b)
+{
+    return b->size_class < 0;
 }
 
 static block *take_beginning(void)
@@ -143,17 +149,21 @@ static void unmap_all(block *b)
     }
 }
 
-/* --- what is too large to be kept -------------------------------------------------------------------------------- */
-
-/* Spares a fresh block the faults of its first pages. */
-static void begin_as_before(block *b)
+/* A kept block that will do; one that is in the way of others is `dropped`. */
+static block *find_kept(const block *wanted, block **dropped)
 {
-    dml_lock_take(&cache.lock);
-    block *beginning = take_beginning();
-    dml_lock_give(&cache.lock);
-    if (beginning && !dml_pages_move(beginning, cache.page + beginning->capacity, b))
-        unmap(beginning);
+    block *b = is_large(wanted) ? take_beginning() : cache.top[wanted->size_class];
+    if (b && !is_large(wanted)) {
+        unkeep(b);
+    } else if (b && b->mapped - cache.page < wanted->capacity) {
+        b->older = NULL;
+        *dropped = b;
+        b = NULL;
+    }
+    return b;
 }
+
+/* --- what is too large to be kept -------------------------------------------------------------------------------- */
 
 static void keep_beginning(block *b)
 {
@@ -161,7 +171,7 @@ static void keep_beginning(block *b)
     size_t most = (cache.bound - cache.kept) / 8 * 7; /* the rest is for smaller ones, which need not drop it then */
     size_t room = cache.beginning ? 0 : most / DML_HUGE_PAGE * DML_HUGE_PAGE;
     dml_lock_give(&cache.lock);
-    bool kept = room > 0 && dml_pages_trim(b, cache.page + b->capacity, cache.page + room);
+    bool kept = room > 0 && dml_pages_release(b, b->mapped, cache.page + room);
     if (kept) {
         b->capacity = room;
         dml_lock_take(&cache.lock);
@@ -205,23 +215,22 @@ void *dml_cache_take(size_t bytes)
     block wanted;
     if (!measure(bytes, &wanted))
         return NULL;
+    block *dropped = NULL;
     dml_lock_take(&cache.lock);
-    block *b = wanted.size_class < 0 ? NULL : cache.top[wanted.size_class];
-    if (b)
-        unkeep(b);
+    block *b = find_kept(&wanted, &dropped);
     cache.used += wanted.capacity;
     dml_lock_give(&cache.lock);
-    if (b)
-        return data_of(b);
+    unmap_all(dropped);
 
-    b = dml_pages_map(cache.page, wanted.capacity);
+    wanted.mapped = b ? b->mapped : cache.page + wanted.capacity;
+    if (!b)
+        b = dml_pages_map(cache.page, wanted.capacity);
     if (!b) {
         dml_cache_clear();
         b = dml_pages_map(cache.page, wanted.capacity);
     }
     if (b) {
-        if (wanted.size_class < 0)
-            begin_as_before(b);
+        b->mapped = wanted.mapped;
         b->capacity = wanted.capacity;
         b->size_class = wanted.size_class;
         return data_of(b);
@@ -237,7 +246,7 @@ void dml_cache_give(void *data)
     if (!data)
         return;
     block *b = block_of(data), *dropped = NULL;
-    bool large = b->size_class < 0;
+    bool large = is_large(b);
     dml_lock_take(&cache.lock);
     cache.used -= b->capacity;
     if (!large) {

@@ -1,4 +1,4 @@
-#define _GNU_SOURCE /* MAP_ANONYMOUS, madvise and mremap */
+#define _GNU_SOURCE /* MAP_ANONYMOUS and madvise */
 #include "vk/pages.h"
 
 #include <stdint.h>
@@ -61,26 +61,12 @@ void dml_pages_unmap(void *pages, size_t size)
 }
 #endif
 
-#ifdef MREMAP_FIXED
-bool dml_pages_trim(void *pages, size_t size, size_t kept)
+bool dml_pages_release(void *pages, size_t size, size_t kept)
 {
-    return munmap((char *)pages + kept, size - kept) == 0;
-}
-
-bool dml_pages_move(void *pages, size_t size, void *to)
-{
-    return mremap(pages, size, size, MREMAP_MAYMOVE | MREMAP_FIXED, to) != MAP_FAILED;
-}
+#ifdef __linux__
+    return madvise((char *)pages + kept, size - kept, MADV_DONTNEED) == 0;
 #else
-bool dml_pages_trim(void *pages, size_t size, size_t kept)
-{
-    (void)pages, (void)size, (void)kept;
+    (void)pages, (void)size, (void)kept; /* elsewhere this advice need not be taken */
     return false;
-}
-
-bool dml_pages_move(void *pages, size_t size, void *to)
-{
-    (void)pages, (void)size, (void)to;
-    return false;
-}
 #endif
+}

@@ -17,11 +17,8 @@ void *dml_pages_map(size_t front, size_t bytes);
 /* `size` is front and bytes together; NULL is fine. */
 void dml_pages_unmap(void *pages, size_t size);
 
-/* Gives back what lies behind the first `kept` bytes, whole pages of them. False where a system cannot do this or the next: nothing
- * has happened then. */
-bool dml_pages_trim(void *pages, size_t size, size_t kept);
-
-/* Moves pages, with all that is in them, into the place of as many others at `to`, which had the same `front`. */
-bool dml_pages_move(void *pages, size_t size, void *to);
+/* Gives the memory behind the first `kept` bytes back, whole pages of it, but not their addresses: whoever uses them next finds fresh
+ * pages. False where a system cannot do this. */
+bool dml_pages_release(void *pages, size_t size, size_t kept);
 
 #endif

@@ -21,7 +21,7 @@ static struct {
     void *(*PyMem_Malloc)(size_t);
     void (*PyMem_Free)(void *);
     void *(*mmap)(void *, size_t, int, int, int, off_t);
-    void *(*mremap)(void *, size_t, size_t, int, ...);
+    int (*madvise)(void *, size_t, int);
 } real;
 
 static void *count(const char *what, void *data)
@@ -68,12 +68,12 @@ static void *our_mmap(void *address, size_t size, int protection, int flags, int
     return MAP_FAILED;
 }
 
-static void *our_mremap(void *pages, size_t size, size_t new_size, int flags, void *to)
+static int our_madvise(void *pages, size_t size, int advice)
 {
-    if (!fault_fires("memory", "mremap", false))
-        return real.mremap(pages, size, new_size, flags, to);
+    if (!fault_fires("memory", "madvise", false))
+        return real.madvise(pages, size, advice);
     errno = ENOMEM;
-    return MAP_FAILED;
+    return -1;
 }
 
 static const struct {
@@ -86,7 +86,7 @@ static const struct {
                  {"PyMem_Malloc", our_PyMem_Malloc, (void **)&real.PyMem_Malloc},
                  {"PyMem_Free", our_PyMem_Free, (void **)&real.PyMem_Free},
                  {"mmap", our_mmap, (void **)&real.mmap},
-                 {"mremap", our_mremap, (void **)&real.mremap}};
+                 {"madvise", our_madvise, (void **)&real.madvise}};
 
 enum { FUNCTIONS = sizeof functions / sizeof functions[0] };
 
