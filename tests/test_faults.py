@@ -187,6 +187,8 @@ try:
     raise SystemExit("no error")
 except dmlops.DeviceLostError as error:
     assert error.result == "VK_ERROR_DEVICE_LOST"
+dmlops.synchronize()
+dmlops.empty_cache()
 new = dmlops.asarray(x)  # on the device that there is now
 new[...] = 7
 for use in (a.numpy, a.wait, a.copy, view.numpy, lambda: dmlops.slice(view, [0, 0], [2, 4]), lambda: a.__setitem__(0, 1),

@@ -66,6 +66,22 @@ def test_conformance_and_out(name, library):
     conform(library, "test_conformance.py", "test_out.py", "test_examples.py", **DEVICES[name])
 
 
+KEPT = """
+import dmlops
+before = dmlops.memory_info(0)
+for _ in range(6):
+    array = dmlops.empty(10 << 20, "u1")
+    assert dmlops.memory_info(0).used - before.used == 10 << 20
+    del array
+    assert dmlops.memory_info(0).pooled - before.pooled == 10 << 20, dmlops.memory_info(0)
+"""
+
+
+@pytest.mark.parametrize("odd", [{}, {"discrete": 1, "memory": 1}], ids=["seen by the host", "not seen by the host"])
+def test_memory_that_is_kept_is_used_again(library, odd):
+    support.run_python(KEPT, env=faults.environment(library, **odd))
+
+
 # --- refused ----------------------------------------------------------------------------------------------------
 
 REFUSED = """

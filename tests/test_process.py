@@ -214,6 +214,28 @@ assert np.array_equal(dmlops.slice(big, [0, 0], [100, 8000], [1, -1]), big[:, ::
 """, env=faults.environment(library, slow=1000))
 
 
+def test_the_handler_of_a_signal_that_came_while_the_queue_was_full_may_fill_it_again(vulkan):
+    support.run_python("""
+import os, signal, threading
+import dmlops, numpy as np
+signal.alarm(100)  # a hang ends here, and shows
+a = dmlops.asarray(np.random.default_rng(0).integers(0, 256, (8192, 8192), np.uint8))
+b, ran = dmlops.empty(a.shape, a.dtype), []
+def fill():
+    for _ in range(80):
+        dmlops.slice(a, [0, 0], a.shape, [1, -1], out=b)
+def handler(*_):
+    fill()
+    ran.append(1)
+signal.signal(signal.SIGUSR1, handler)
+timers = [threading.Timer(0.2 * k, os.kill, (os.getpid(), signal.SIGUSR1)) for k in (1, 2)]
+[timer.start() for timer in timers]
+while len(ran) < len(timers):
+    fill()
+assert np.array_equal(b.numpy(), a.numpy()[:, ::-1])
+""", timeout=200)
+
+
 def test_use_while_exiting(vulkan):
     """atexit functions registered before the first use run after dmlops' own: an error, not a crash."""
     done = support.run_python("""

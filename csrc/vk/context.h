@@ -195,11 +195,14 @@ void dml_jobs_destroy(dml_context *context);
 /* queue.c: those that are done become idle; waits until the submission of that serial is done, or all. */
 void dml_jobs_reap(dml_context *context);
 dml_code dml_jobs_wait(dml_context *context, uint64_t serial, dml_status *status);
+/* Likewise with `turn`, which is given back while a signal's handler runs. */
+dml_code dml_jobs_wait_in_turn(dml_context *context, uint64_t serial, dml_status *status);
 
 /* storage.c: what is kept, and at exit, all; whether somebody has the address of a live one. */
 void dml_storages_init(dml_context *context);
 void dml_storages_trim(dml_context *context, uint64_t bound);
 void dml_storages_destroy(dml_context *context);
 bool dml_storages_exposed(const dml_context *context);
+uint64_t dml_storage_last_use(dml_context *context, const dml_storage *storage); /* the serial */
 
 #endif

@@ -267,6 +267,17 @@ uint64_t dml_vk_abandoned(void)
     return count;
 }
 
+/* Contexts of lost devices, of which somebody was told, are abandoned: threads may still be looking at them. */
+static void retire_lost(void)
+{
+    for (int i = 0; i < state.count; i++) {
+        if (state.contexts[i] && state.contexts[i]->lost) {
+            state.abandoned += left_alive(state.contexts[i]);
+            state.contexts[i] = NULL;
+        }
+    }
+}
+
 dml_code dml_vk_context(int index, dml_context **context, dml_status *status)
 {
     dml_code code = DML_OK;
@@ -278,11 +289,7 @@ dml_code dml_vk_context(int index, dml_context **context, dml_status *status)
     } else if (!state.devices[index].usable) {
         code = dml_fail(status, DML_NO_DEVICE, "%s cannot be used: %s", state.devices[index].name, state.devices[index].reason);
     } else {
-        /* A lost device's context is abandoned: threads may still be looking at it. */
-        if (state.contexts[index] && state.contexts[index]->lost) {
-            state.abandoned += left_alive(state.contexts[index]);
-            state.contexts[index] = NULL;
-        }
+        retire_lost();
         if (!state.contexts[index])
             code = dml_context_create(state.physical[index], &state.contexts[index], status);
         *context = state.contexts[index];
@@ -296,6 +303,7 @@ static dml_code visit_contexts(dml_code (*visit)(dml_context *, dml_status *), d
 {
     dml_context *contexts[MAX_DEVICES];
     dml_lock_take(&state.lock);
+    retire_lost();
     int count = state.count;
     memcpy(contexts, state.contexts, sizeof contexts);
     dml_lock_give(&state.lock);

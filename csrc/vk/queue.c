@@ -27,6 +27,7 @@ typedef struct goal {
     bool briefly; /* it will not take long */
     bool naps;    /* it may, and has the cores for itself */
     bool leaves;  /* as soon as the caller wants to stop; else when it is reached */
+    bool in_turn; /* with the context's `turn` */
     dml_listener *listener;
 } goal;
 
@@ -46,15 +47,27 @@ dml_listener dml_listen_from_now(void)
     return (dml_listener){false, milliseconds()};
 }
 
-/* Asks whether the caller wants to stop, if that was not asked just now. Who answers may fork: false in the child. */
-static bool listen(dml_context *context, dml_listener *listener)
+/* Asks whether the caller wants to stop, if that was not asked just now. Who answers may fork: false in the child; or wait for a turn of
+ * its own. */
+static bool listen(dml_context *context, const goal *goal)
 {
+    dml_listener *listener = goal->listener;
     int64_t now = milliseconds();
     bool just_now = now >= listener->listened && now < listener->listened + LISTEN_MS;
     if (!dml_interrupted || listener->interrupted || just_now)
         return true;
     listener->listened = now;
-    return dml_context_outside(context, dml_interrupted, &listener->interrupted);
+    if (!goal->in_turn)
+        return dml_context_outside(context, dml_interrupted, &listener->interrupted);
+    dml_lock_give(&context->turn);
+    bool ours = dml_context_outside(context, dml_interrupted, &listener->interrupted);
+    if (ours) {
+        dml_context_take(context, &context->turn);
+    } else {
+        context->turn = (dml_lock)DML_LOCK_INIT; /* who may have taken it is not in this process */
+        dml_lock_take(&context->turn);
+    }
+    return ours;
 }
 
 /* Waiting in a loop that never sleeps costs half of what sleeping does; so wait like that for a little while, where little is to
@@ -74,7 +87,7 @@ static VkResult wait_for(dml_context *context, const goal *goal)
     const uint64_t longest = LISTEN_MS * UINT64_C(1000000);
     uint64_t nap = goal->naps ? NAP_US * UINT64_C(1000) : longest;
     while (true) {
-        if (!listen(context, goal->listener))
+        if (!listen(context, goal))
             return VK_ERROR_DEVICE_LOST; /* what is here is the parent's */
         if (result != VK_TIMEOUT || (goal->leaves && goal->listener->interrupted))
             break;
@@ -282,7 +295,7 @@ void dml_jobs_reap(dml_context *context)
     }
 }
 
-dml_code dml_jobs_wait(dml_context *context, uint64_t serial, dml_status *status)
+static dml_code wait_until(dml_context *context, uint64_t serial, bool in_turn, dml_status *status)
 {
     status->code = DML_OK;
     dml_lock_take(&context->lock);
@@ -300,7 +313,9 @@ dml_code dml_jobs_wait(dml_context *context, uint64_t serial, dml_status *status
     if (done)
         return DML_OK;
     dml_listener listener = dml_listen_from_now();
-    result = wait_for(context, &(goal){.serial = serial, .briefly = last, .naps = last, .leaves = true, .listener = &listener});
+    result = wait_for(
+        context,
+        &(goal){.serial = serial, .briefly = last, .naps = last, .leaves = true, .in_turn = in_turn, .listener = &listener});
     if (result != VK_ERROR_DEVICE_LOST) /* else there is no device to ask any more, least of all in the child of a fork */
         dml_jobs_reap(context);
     if (listener.interrupted)
@@ -309,4 +324,14 @@ dml_code dml_jobs_wait(dml_context *context, uint64_t serial, dml_status *status
         return dml_vk_fail(context, result, "waiting for the device", status);
     dml_storages_trim(context, context->kept_bound);
     return DML_OK;
+}
+
+dml_code dml_jobs_wait(dml_context *context, uint64_t serial, dml_status *status)
+{
+    return wait_until(context, serial, false, status);
+}
+
+dml_code dml_jobs_wait_in_turn(dml_context *context, uint64_t serial, dml_status *status)
+{
+    return wait_until(context, serial, true, status);
 }

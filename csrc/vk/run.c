@@ -255,7 +255,7 @@ static dml_code run_job(dml_context *context, dml_job *job, dml_status *status)
 {
     if (host_moves(job, context)) {
         const dml_storage *storage = job->src.storage ? job->src.storage : job->dst.storage;
-        if (dml_jobs_wait(context, storage->serial, status))
+        if (dml_jobs_wait(context, dml_storage_last_use(context, storage), status))
             return status->code;
         dml_host_run(&job->plan, seen_by_host(&job->src), seen_by_host(&job->dst));
         return DML_OK;
@@ -265,7 +265,8 @@ static dml_code run_job(dml_context *context, dml_job *job, dml_status *status)
     if (refused) {
         dml_job_reset(context, job);
         refused = false;
-        code = run_pieces(context, job, false, &refused, status);
+        code = job->broken ? dml_vk_fail(context, job->broken, "resetting a command buffer", status)
+                           : run_pieces(context, job, false, &refused, status);
     }
     bool queued = job->src.storage && job->dst.storage;
     return code || queued || job->pieces == 0 ? code : dml_job_flush(context, job, status);

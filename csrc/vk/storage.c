@@ -63,7 +63,9 @@ static void unkeep(dml_context *context, dml_storage *storage)
 static dml_storage *find_kept(dml_context *context, uint64_t size)
 {
     dml_storage *storage = context->kept;
-    while (storage && (storage->buffer.size != size || !storage->buffer.mapped == context->traits.mapped))
+    bool mapped;
+    dml_storage_type(context, UINT32_MAX, &mapped);
+    while (storage && (storage->buffer.size != size || (storage->buffer.mapped != NULL) != mapped))
         storage = storage->next;
     if (storage)
         unkeep(context, storage);
@@ -194,7 +196,7 @@ static dml_code create(dml_context *context, uint64_t size, dml_storage **result
     storage->context = context;
     storage->generation = dml_generation;
     storage->handles = (dml_vulkan_handles){(uint64_t)storage->buffer.handle, (uint64_t)storage->buffer.memory,
-                                            (uint64_t)(uintptr_t)context->device, size};
+                                            (uint64_t)(uintptr_t)context->device, storage->buffer.size};
     *result = storage;
     return DML_OK;
 }
@@ -296,6 +298,14 @@ const dml_vulkan_handles *dml_storage_handles(const dml_storage *storage)
     return &storage->handles;
 }
 
+uint64_t dml_storage_last_use(dml_context *context, const dml_storage *storage)
+{
+    dml_lock_take(&context->lock);
+    uint64_t serial = storage->serial;
+    dml_lock_give(&context->lock);
+    return serial;
+}
+
 dml_code dml_storage_wait(const dml_storage *storage, dml_status *status)
 {
     dml_context *context;
@@ -303,10 +313,7 @@ dml_code dml_storage_wait(const dml_storage *storage, dml_status *status)
         return DML_OK;
     if (dml_storage_context(storage, &context, status) || dml_context_enter(context, status))
         return status->code;
-    dml_lock_take(&context->lock);
-    uint64_t serial = storage->serial;
-    dml_lock_give(&context->lock);
-    dml_code code = dml_jobs_wait(context, serial, status);
+    dml_code code = dml_jobs_wait(context, dml_storage_last_use(context, storage), status);
     dml_context_leave(context);
     return code;
 }
