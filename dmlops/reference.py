@@ -17,14 +17,17 @@ from dmlops import _core
 __all__ = ["depth_to_space", "reverse_subsequences", "slice", "space_to_depth"]
 
 
+def _downloaded(argument):
+    """Arrays among the arguments are lengths; a negative one on a device acts as 0."""
+    return np.maximum(argument.numpy(), 0) if isinstance(argument, _core.DeviceArray) else argument
+
+
 def _on_devices_too(twin):
     @functools.wraps(twin)
     def either(input, *args, out=None, **kwargs):
         if not isinstance(input, _core.DeviceArray):
             return twin(input, *args, out=out, **kwargs)
-        # Those among the arguments are lengths, and a negative one acts as 0.
-        args = [np.maximum(arg.numpy(), 0) if isinstance(arg, _core.DeviceArray) else arg for arg in args]
-        result = twin(input.numpy(), *args, **kwargs)
+        result = twin(input.numpy(), *map(_downloaded, args), **{name: _downloaded(arg) for name, arg in kwargs.items()})
         if out is None:
             return _core.asarray(result, None, input.device, None)
         out[...] = result

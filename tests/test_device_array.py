@@ -148,7 +148,7 @@ def test_empty(device):
 
 
 @pytest.mark.parametrize("args, error", [
-    (((-1,),), ValueError), (("3",), TypeError), ((1.0,), TypeError), (((2, True),), TypeError), (([1] * 65,), ValueError), (((2**40, 2**40),), ValueError),
+    (((-1,),), ValueError), (("3",), TypeError), ((1.0,), TypeError), (((2, True),), TypeError), (([1] * 65,), ValueError), (((2**40, 2**40),), ValueError), (((2**40, 2**40, 0),), ValueError),
     ((3, object), TypeError), ((3, "no such dtype"), TypeError), ((3, [("a", "O")]), TypeError), ((3, ("i4", (2,))), TypeError),
 ])  # fmt: skip
 def test_empty_of_nonsense(device, args, error):
@@ -273,6 +273,8 @@ def test_the_twins_take_device_arrays(device):
         out = dmlops.empty(X.shape, X.dtype, device=device)
         assert module.reverse_subsequences(a, lengths, 3, batch_axis=1, out=out) is out
         assert np.array_equal(out.numpy(), reference.reverse_subsequences(X, [0, 2, 1, 99], 3, batch_axis=1))
+        named = module.reverse_subsequences(a, axis=3, batch_axis=1, sequence_lengths=lengths)
+        assert np.array_equal(named.numpy(), out.numpy())
 
 
 @pytest.mark.parametrize("code", "i1 u1 i2 u2 i4 u4 i8 u8 >i2 >u4 >i8 >u8".split())

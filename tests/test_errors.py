@@ -117,6 +117,8 @@ for name in ("depth_to_space", "space_to_depth"):
         row(name, ValueError, f"block_size {value}", block_size=[2, value])
     row(name, (ValueError, OverflowError), "block_size", block_size=HUGE)
     row(name, (ValueError, OverflowError), "block_size", block_size=[1, HUGE])
+    for few in (np.zeros(4), np.zeros(())):
+        row(name, ValueError, f"block_size input rank 2 {few.ndim}", input=few, block_size=[2])
     row(name, ValueError, "block_size", block_size=2**62)
     row(name, ValueError, "block_size", block_size=[2**32, 2**32])
     row(name, TypeError, "block_size float", block_size=2.0)

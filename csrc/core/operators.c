@@ -14,10 +14,10 @@ int64_t dml_tensor_count(const dml_tensor *tensor)
 
 void dml_tensor_pack(dml_tensor *tensor)
 {
-    int64_t stride = tensor->item;
+    uint64_t stride = (uint64_t)tensor->item; /* of a shape that is refused for its size, it wraps */
     for (int k = tensor->rank - 1; k >= 0; k--) {
-        tensor->strides[k] = stride;
-        stride *= tensor->shape[k] > 0 ? tensor->shape[k] : 1;
+        tensor->strides[k] = (int64_t)stride;
+        stride *= tensor->shape[k] > 0 ? (uint64_t)tensor->shape[k] : 1;
     }
 }
 
@@ -127,7 +127,7 @@ static int64_t block_at(const dml_block_args *args, int k)
 
 static dml_code check_block_rank(int rank, const dml_block_args *args, dml_status *status)
 {
-    ll count = args->block_size->count, b = args->block_size->value[0];
+    ll count = args->block_size->count, b = args->single ? args->block_size->value[0] : 0;
     if (args->single && rank == 3)
         return dml_fail(status, DML_VALUE_ERROR,
                         "block_size as one int needs an input of rank 4 or more, whose axis 0 is batch; got rank 3: pass "
@@ -137,10 +137,16 @@ static dml_code check_block_rank(int rank, const dml_block_args *args, dml_statu
         return dml_fail(status, DML_VALUE_ERROR,
                         "block_size as one int needs an input of rank 4 or more (batch, channels, spatial axes); got rank %d",
                         rank);
+    if (!args->single && rank < 2)
+        return dml_fail(
+            status, DML_VALUE_ERROR,
+            "block_size must have one entry per spatial axis, so input must have rank 2 or more, with an axis of channels; "
+            "got rank %d",
+            rank);
     if (!args->single && (count < 1 || count > rank - 1))
         return dml_fail(status, DML_VALUE_ERROR,
                         "block_size must have 1 to %d entries, one per spatial axis, for an input of rank %d; got %lld",
-                        rank > 1 ? rank - 1 : 0, rank, count);
+                        rank - 1, rank, count);
     return DML_OK;
 }
 

@@ -54,14 +54,14 @@ PyArray_Descr *dml_array_dtype(PyObject *array)
 int64_t dml_tensor_bytes(const dml_tensor *shape)
 {
     int64_t bytes = shape->item;
-    bool countable = true;
+    bool countable = true, empty = false;
     for (int k = 0; k < shape->rank; k++) {
-        if (shape->shape[k] == 0)
-            return 0;
-        countable = countable && bytes <= INT64_MAX / shape->shape[k];
-        bytes *= countable ? shape->shape[k] : 1;
+        int64_t extent = shape->shape[k] > 0 ? shape->shape[k] : 1;
+        empty = empty || shape->shape[k] == 0;
+        countable = countable && bytes <= INT64_MAX / extent;
+        bytes *= countable ? extent : 1;
     }
-    return countable ? bytes : INT64_MAX;
+    return !countable ? INT64_MAX : empty ? 0 : bytes;
 }
 
 PyObject *dml_result_new(const dml_state *state, PyArray_Descr *descr, const dml_tensor *shape)

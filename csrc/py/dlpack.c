@@ -12,7 +12,7 @@
 
 enum { DL_CPU = 1, DL_VULKAN = 7 };
 enum { DL_INT, DL_UINT, DL_FLOAT, DL_BFLOAT = 4, DL_COMPLEX, DL_BOOL };
-enum { DL_READ_ONLY = 1, DL_COPIED = 2 };
+enum { DL_COPIED = 2 };
 
 typedef struct dl_device {
     int32_t type;

@@ -1,5 +1,7 @@
 #include "py/errors.h"
 
+#include <string.h>
+
 #include "vk/vk.h"
 
 /* The classes belong to the package in name, so that they read well in tracebacks and can be pickled. */
@@ -57,7 +59,10 @@ static PyObject *class_of(const dml_state *state, dml_code code)
 
 static void raise_vulkan(PyObject *error_class, const dml_status *status)
 {
-    PyObject *error = PyObject_CallFunction(error_class, "s", status->message);
+    PyObject *text =
+        PyUnicode_DecodeUTF8(status->message, (Py_ssize_t)strlen(status->message), "replace"); /* drivers' names are in it */
+    PyObject *error = text ? PyObject_CallFunctionObjArgs(error_class, text, NULL) : NULL;
+    Py_XDECREF(text);
     const char *name = dml_vk_result_name(status->result);
     PyObject *result = error && name ? PyUnicode_FromString(name) : NULL;
     if (error && (!name || (result && PyObject_SetAttrString(error, "result", result) == 0)))
