@@ -155,7 +155,7 @@ def synchronize(device=None):
     ValueError
         An unknown `device`.
     DeviceLostError
-        The device was lost.
+        The device was lost, and no other call has said so; its arrays say so whenever they are used.
 
     Examples
     --------

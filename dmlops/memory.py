@@ -42,7 +42,8 @@ def memory_info(device=None):
     Memory of a Vulkan device that is kept may still be in use by work that was queued; it is given up only after that.
 
     Results on the host are ordinary arrays, whose data belong to a NumPy data handler named ``"dmlops"``. Of a result
-    larger than the bound only the beginning is kept, on Linux, for the next such result that is no larger. Where a program has set a handler
+    larger than the bound only the beginning is kept, on Linux, for the next such result that is no larger, and the addresses of the rest,
+    which are memory only to limits on a process' virtual memory. Where a program has set a handler
     of its own, results are left to it and nothing is kept.
 
     Examples

@@ -125,6 +125,13 @@ def test_reshape(device, shape, key, wanted):
         same(a.reshape(*wanted), expected)
 
 
+def test_reshape_of_nothing_to_too_much(device):
+    nothing = dmlops.empty(0, np.uint8, device=device)
+    with pytest.raises(ValueError, match="too large"):
+        nothing.reshape(0, 2**40, 2**40)
+    assert nothing.reshape(0, 2**40).copy().shape == (0, 2**40)
+
+
 @given(data=st.data())
 def test_reshape_of_any_view(device, data):
     shape = data.draw(st.lists(st.sampled_from([1, 2, 3, 4, 6]), min_size=1, max_size=5))

@@ -227,11 +227,17 @@ def fill():
 def handler(*_):
     fill()
     ran.append(1)
+    if len(ran) == 2:
+        raise InterruptedError
 signal.signal(signal.SIGUSR1, handler)
-timers = [threading.Timer(0.2 * k, os.kill, (os.getpid(), signal.SIGUSR1)) for k in (1, 2)]
-[timer.start() for timer in timers]
-while len(ran) < len(timers):
-    fill()
+for n in (1, 2, 3):
+    threading.Timer(0.2, os.kill, (os.getpid(), signal.SIGUSR1)).start()
+    try:
+        while len(ran) < n:
+            fill()
+        assert n != 2
+    except InterruptedError:
+        assert n == 2
 assert np.array_equal(b.numpy(), a.numpy()[:, ::-1])
 """, timeout=200)
 

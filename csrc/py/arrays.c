@@ -51,17 +51,34 @@ PyArray_Descr *dml_array_dtype(PyObject *array)
     return PyArray_Check(array) ? PyArray_DESCR((PyArrayObject *)array) : dml_device_array_dtype(array);
 }
 
+bool dml_tensor_is_empty(const dml_tensor *shape)
+{
+    bool empty = shape->item == 0;
+    for (int k = 0; k < shape->rank; k++)
+        empty = empty || shape->shape[k] == 0;
+    return empty;
+}
+
 int64_t dml_tensor_bytes(const dml_tensor *shape)
 {
     int64_t bytes = shape->item;
-    bool countable = true, empty = false;
+    bool countable = true;
     for (int k = 0; k < shape->rank; k++) {
         int64_t extent = shape->shape[k] > 0 ? shape->shape[k] : 1;
-        empty = empty || shape->shape[k] == 0;
         countable = countable && bytes <= INT64_MAX / extent;
         bytes *= countable ? extent : 1;
     }
-    return !countable ? INT64_MAX : empty ? 0 : bytes;
+    if (!countable)
+        return INT64_MAX;
+    return dml_tensor_is_empty(shape) ? 0 : bytes;
+}
+
+int dml_shape_check(const dml_tensor *shape)
+{
+    if (dml_tensor_bytes(shape) < INT64_MAX)
+        return 0;
+    PyErr_SetString(PyExc_ValueError, "shape is too large: the array would have more than 2**63 bytes");
+    return -1;
 }
 
 PyObject *dml_result_new(const dml_state *state, PyArray_Descr *descr, const dml_tensor *shape)
@@ -215,7 +232,7 @@ static void byte_range(PyObject *array, const dml_place *place, int64_t *begin, 
     dml_array_describe(array, &tensor);
     char *seen = place->storage ? dml_storage_data(place->storage) : place->data;
     *begin = *end = (int64_t)(intptr_t)seen + (int64_t)place->offset;
-    if (dml_tensor_bytes(&tensor) == 0)
+    if (dml_tensor_is_empty(&tensor))
         return;
     for (int k = 0; k < tensor.rank; k++) {
         int64_t reach = (tensor.shape[k] - 1) * tensor.strides[k];

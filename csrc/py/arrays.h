@@ -30,8 +30,13 @@ int dml_wrong_shape(const char *format, const dml_tensor *first, const dml_tenso
 /* Whether `out` can take a result of this shape and dtype; 0, or -1 with an exception set. */
 int dml_out_check(PyObject *out, PyArray_Descr *dtype, const dml_tensor *shape);
 
+bool dml_tensor_is_empty(const dml_tensor *shape);
+
 /* Bytes of an array of this shape; INT64_MAX for more than that, also where an axis is empty but the others are too large, as in NumPy. */
 int64_t dml_tensor_bytes(const dml_tensor *shape);
+
+/* Whether there can be such an array; 0, or -1 with an exception set. */
+int dml_shape_check(const dml_tensor *shape);
 
 /* Whether the memory from the first to the last byte of one meets that of the other: cheap, and enough, for what
  * follows is only a detour. */

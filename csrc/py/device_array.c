@@ -110,13 +110,11 @@ static dml_storage *storage_beside(const dml_storage *other, uint64_t bytes)
 PyObject *dml_device_array_new(const dml_state *state, const dml_choice *device, const dml_storage *beside,
                                PyArray_Descr *dtype, const dml_tensor *shape)
 {
+    if (dml_shape_check(shape) < 0)
+        return NULL;
     dml_tensor tensor = *shape;
     dml_tensor_pack(&tensor);
     int64_t bytes = dml_tensor_bytes(&tensor);
-    if (bytes == INT64_MAX) {
-        PyErr_SetString(PyExc_ValueError, "shape is too large: the array would have more than 2**63 bytes");
-        return NULL;
-    }
     dml_storage *storage = storage_beside(beside, (uint64_t)bytes);
     if (!storage)
         storage = storage_on(state, device, (uint64_t)bytes);

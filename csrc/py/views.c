@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "py/arguments.h"
+#include "py/arrays.h"
 #include "py/errors.h"
 
 /* --- indexing ---------------------------------------------------------------------------------------------------- */
@@ -168,12 +169,10 @@ PyObject *dml_view_reshape(PyObject *self, PyObject *args)
     dml_device_array *array = (dml_device_array *)self;
     dml_ints wanted;
     dml_tensor tensor = {.rank = 0};
-    if (ints_of_arguments(args, "shape", &wanted) < 0 || find_shape(&array->tensor, &wanted, &tensor) < 0)
+    if (ints_of_arguments(args, "shape", &wanted) < 0 || find_shape(&array->tensor, &wanted, &tensor) < 0 ||
+        dml_shape_check(&tensor) < 0)
         return NULL;
-    bool empty = false;
-    for (int k = 0; k < tensor.rank; k++)
-        empty = empty || tensor.shape[k] == 0;
-    if (empty)
+    if (dml_tensor_is_empty(&tensor))
         dml_tensor_pack(&tensor);
     else if (!find_strides(&array->tensor, &tensor)) {
         PyErr_SetString(PyExc_ValueError, "this view cannot be reshaped so without a copy; .copy() makes one");

@@ -81,8 +81,10 @@ static dml_code make_room(dml_context *context, bool wait, dml_status *status)
         return dml_fail(status, DML_WOULD_WAIT, "would wait");
     dml_context_take(context, &context->turn);
     uint64_t serial = find_room(context);
-    dml_code code = serial > 0 ? dml_jobs_wait_in_turn(context, serial, status) : DML_OK;
-    dml_lock_give(&context->turn);
+    bool in_turn = true;
+    dml_code code = serial > 0 ? dml_jobs_wait_in_turn(context, serial, &in_turn, status) : DML_OK;
+    if (in_turn)
+        dml_lock_give(&context->turn);
     return code;
 }
 

@@ -24,10 +24,10 @@ static int64_t milliseconds(void)
 typedef struct goal {
     VkFence fence;
     uint64_t serial;
-    bool briefly; /* it will not take long */
-    bool naps;    /* it may, and has the cores for itself */
-    bool leaves;  /* as soon as the caller wants to stop; else when it is reached */
-    bool in_turn; /* with the context's `turn` */
+    bool briefly;  /* it will not take long */
+    bool naps;     /* it may, and has the cores for itself */
+    bool leaves;   /* as soon as the caller wants to stop; else when it is reached */
+    bool *in_turn; /* whether with the context's `turn`: it is not taken back by who stops */
     dml_listener *listener;
 } goal;
 
@@ -57,15 +57,14 @@ static bool listen(dml_context *context, const goal *goal)
     if (!dml_interrupted || listener->interrupted || just_now)
         return true;
     listener->listened = now;
-    if (!goal->in_turn)
-        return dml_context_outside(context, dml_interrupted, &listener->interrupted);
-    dml_lock_give(&context->turn);
+    bool in_turn = goal->in_turn && *goal->in_turn;
+    if (in_turn)
+        dml_lock_give(&context->turn);
     bool ours = dml_context_outside(context, dml_interrupted, &listener->interrupted);
-    if (ours) {
-        dml_context_take(context, &context->turn);
-    } else {
-        context->turn = (dml_lock)DML_LOCK_INIT; /* who may have taken it is not in this process */
-        dml_lock_take(&context->turn);
+    if (in_turn) {
+        *goal->in_turn = ours && !listener->interrupted;
+        if (*goal->in_turn)
+            dml_context_take(context, &context->turn);
     }
     return ours;
 }
@@ -295,7 +294,7 @@ void dml_jobs_reap(dml_context *context)
     }
 }
 
-static dml_code wait_until(dml_context *context, uint64_t serial, bool in_turn, dml_status *status)
+dml_code dml_jobs_wait_in_turn(dml_context *context, uint64_t serial, bool *in_turn, dml_status *status)
 {
     status->code = DML_OK;
     dml_lock_take(&context->lock);
@@ -328,10 +327,5 @@ static dml_code wait_until(dml_context *context, uint64_t serial, bool in_turn, 
 
 dml_code dml_jobs_wait(dml_context *context, uint64_t serial, dml_status *status)
 {
-    return wait_until(context, serial, false, status);
-}
-
-dml_code dml_jobs_wait_in_turn(dml_context *context, uint64_t serial, dml_status *status)
-{
-    return wait_until(context, serial, true, status);
+    return dml_jobs_wait_in_turn(context, serial, NULL, status);
 }
