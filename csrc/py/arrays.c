@@ -164,10 +164,7 @@ static int marks_collide(int64_t item, int axes, const int64_t *extents, const i
 /* Whether two elements of one array share a byte: 1, 0, or -1 without memory. */
 static int overlaps_itself(const dml_tensor *tensor)
 {
-    for (int k = 0; k < tensor->rank; k++)
-        if (tensor->shape[k] == 0)
-            return 0;
-    if (tensor->item == 0)
+    if (dml_tensor_is_empty(tensor))
         return 0;
     int64_t extents[DML_MAX_RANK], strides[DML_MAX_RANK];
     int axes = sorted_axes(tensor, extents, strides);

@@ -18,7 +18,7 @@ enum {
 typedef struct block {
     size_t mapped;               /* bytes, this page included */
     size_t capacity;             /* of these for data: all, but for a large block that is used again for less */
-    int size_class;              /* whose blocks have all the same capacity; -1: never kept */
+    int size_class;              /* whose blocks have all the same capacity; -1: never kept whole */
     struct block *newer, *older; /* neighbours among all blocks kept, by the time they were given back */
     struct block *above, *below; /* the same, among those of one size class */
 } block;

@@ -195,7 +195,8 @@ void dml_jobs_destroy(dml_context *context);
 /* queue.c: those that are done become idle; waits until the submission of that serial is done, or all. */
 void dml_jobs_reap(dml_context *context);
 dml_code dml_jobs_wait(dml_context *context, uint64_t serial, dml_status *status);
-/* Likewise with `turn`, which is given back while a signal's handler runs; not for good only if `in_turn` is true afterwards. NULL is fine. */
+/* Likewise with `turn`, if `in_turn` says so, which is given back while a signal's handler runs; it says afterwards whether it was taken
+ * again. NULL is fine. */
 dml_code dml_jobs_wait_in_turn(dml_context *context, uint64_t serial, bool *in_turn, dml_status *status);
 
 /* storage.c: what is kept, and at exit, all; whether somebody has the address of a live one. */

@@ -267,14 +267,12 @@ uint64_t dml_vk_abandoned(void)
     return count;
 }
 
-/* Contexts of lost devices, of which somebody was told, are abandoned: threads may still be looking at them. */
-static void retire_lost(void)
+/* The context of a lost device, of which somebody was told, is abandoned: threads may still be looking at it. */
+static void retire_lost(int index)
 {
-    for (int i = 0; i < state.count; i++) {
-        if (state.contexts[i] && state.contexts[i]->lost) {
-            state.abandoned += left_alive(state.contexts[i]);
-            state.contexts[i] = NULL;
-        }
+    if (state.contexts[index] && state.contexts[index]->lost) {
+        state.abandoned += left_alive(state.contexts[index]);
+        state.contexts[index] = NULL;
     }
 }
 
@@ -289,7 +287,7 @@ dml_code dml_vk_context(int index, dml_context **context, dml_status *status)
     } else if (!state.devices[index].usable) {
         code = dml_fail(status, DML_NO_DEVICE, "%s cannot be used: %s", state.devices[index].name, state.devices[index].reason);
     } else {
-        retire_lost();
+        retire_lost(index);
         if (!state.contexts[index])
             code = dml_context_create(state.physical[index], &state.contexts[index], status);
         *context = state.contexts[index];
@@ -303,8 +301,9 @@ static dml_code visit_contexts(dml_code (*visit)(dml_context *, dml_status *), d
 {
     dml_context *contexts[MAX_DEVICES];
     dml_lock_take(&state.lock);
-    retire_lost();
     int count = state.count;
+    for (int i = 0; i < count; i++)
+        retire_lost(i);
     memcpy(contexts, state.contexts, sizeof contexts);
     dml_lock_give(&state.lock);
     dml_code code = DML_OK;
