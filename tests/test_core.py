@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 import core as mirror
 import strategies
-from core import ANY, COPY, ELEMENTS, ROWS
+from core import ANY, COPY, DST, ELEMENTS, ROWS, SRC
 from strategies import content
 
 
@@ -30,6 +30,7 @@ def test_the_mirror_is_true(core):
     assert core.values["DML_MAX_AXES"] == mirror.MAX_AXES
     assert core.values["DML_CONSTANTS"] == mirror.CONSTANTS
     assert core.values["DML_TABLE_WORDS"] == mirror.TABLE_WORDS
+    assert [core.values[name] for name in ("DML_SRC", "DML_DST")] == [SRC, DST]
     kernels = [core.values[f"DML_KERNEL_{name}"] for name in ("COPY", "ROWS", "ELEMENTS", "COUNT")]
     assert kernels == [COPY, ROWS, ELEMENTS, ANY]
 
@@ -226,6 +227,51 @@ def test_pieces_are_the_whole_and_fit(core, case, pieces):
     assert check_pieces(core, plan, case.lengths, 2**40) == 1
 
 
+def looked_up(offsets, copy):
+    """Where bytes that were packed lay before: `offsets` are after, `copy` moved them."""
+    before, after = mirror.moves(copy, [])
+    order = np.argsort(after, kind="stable")
+    places = order[np.searchsorted(after, offsets, sorter=order)]
+    assert np.array_equal(after[places], offsets), "the piece uses bytes that were not packed"
+    return before[places]
+
+
+def check_packing(core, plan, lengths, chunk, packs):
+    """Pieces whose sides are packed, some or all, are still the whole, and small enough."""
+    pairs, limit = [], 2**41
+    for piece in core.pieces(plan, limit, chunk, *packs):
+        packed, copies = piece, {}
+        for side in (side for side in (SRC, DST) if packs[side]):
+            packed, copies[side] = core.packed(packed, side, side == DST)
+            begin, end = core.span("src", packed) if side == SRC else core.span("dst", packed.plan)
+            assert begin == 0 and end <= chunk
+            moved = copies[side]
+            written = mirror.moves(moved, [])[1]
+            assert written.size == np.unique(written).size and written.max() < end
+            if side == DST:
+                assert written.size == core.library.dml_plan_count(byref(piece.plan)) * piece.plan.item, "more than the elements"
+        if not packed.cut:
+            packed = core.simplified_piece(packed)
+        src, dst = own_moves(packed, lengths)
+        if SRC in copies:
+            src = looked_up(src, copies[SRC])
+        if DST in copies:
+            dst = looked_up(dst, copies[DST])
+        pairs.append((src, dst))
+    assert mirror.same(mirror.joined([mirror.in_order(*pair) for pair in pairs]), mirror.moves(plan, lengths))
+    return len(pairs)
+
+
+PACKS = st.sampled_from([(True, True), (True, False), (False, True)])
+
+
+@given(case=cases(empty=False), pieces=st.integers(1, 12), packs=PACKS)
+def test_packed_pieces_are_the_whole_and_fit(core, case, pieces, packs):
+    plan = core.simplified(case.plan)
+    check_packing(core, plan, case.lengths, limit_for(plan, pieces), packs)
+    assert check_packing(core, plan, case.lengths, 2**40, packs) == 1
+
+
 @st.composite
 def long_reversals(draw):
     """A reversed axis that is longer than the limit; the pieces are some nine for each row."""
@@ -236,12 +282,13 @@ def long_reversals(draw):
     return Case(item, axes, 1000, 3, 1, 0, lengths)
 
 
-@given(case=long_reversals(), pieces=st.integers(2, 4))
-def test_pieces_of_a_reversed_axis(core, case, pieces):
+@given(case=long_reversals(), pieces=st.integers(2, 4), packs=PACKS)
+def test_pieces_of_a_reversed_axis(core, case, pieces, packs):
     plan = core.simplified(case.plan)
     axis = plan.axes[plan.rank - 1]
     limit = max(64, axis.extent * max(abs(axis.src_stride), abs(axis.dst_stride)) // pieces)
     check_pieces(core, plan, case.lengths, limit)
+    check_packing(core, plan, case.lengths, limit, packs)
     offered = mirror.Traits(group_size=8, max_groups=7, parallel=256, grain=64, alignment=16, window=limit)
     for piece in core.pieces(plan, limit):
         check_choice(core, piece, case.lengths, offered, 0, 7, ANY)

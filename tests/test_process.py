@@ -382,7 +382,7 @@ assert layer.violations == "" and len(turns) > 50, (layer.violations, len(turns)
 
 
 @pytest.mark.parametrize("end", ["return", "raise KeyboardInterrupt"])
-@pytest.mark.parametrize("call", ["dmlops.slice(big, [0, 0], [100, 8000], [1, -1])", "queued.wait()"])
+@pytest.mark.parametrize("call", ["dmlops.slice(big, [0, 0], [100, 8000], [1, -1])", "stage(); dmlops.slice(big, [0, 0], [100, 8000])", "queued.wait()"])
 def test_fork_in_the_handler_of_a_signal_that_came_during_a_call(library, end, call):
     """The call goes on in the parent; in the child it ends, as what it waits for is the parent's."""
     support.run_python(FORK + f"""
@@ -390,6 +390,9 @@ import threading
 big = np.arange(800_000, dtype=np.uint32).reshape(100, 8000)
 use()
 queued = dmlops.slice(dmlops.asarray(x), [0, 0], [20, 1000], [1, -1])
+def stage():  # in four chunks, two of them under way at a time
+    dmlops._core._override("host_import", 0)
+    dmlops._core._override("staging", 1_000_000)
 def handler(*_):
     global pid
     pid = os.fork()

@@ -13,7 +13,7 @@
 #ifndef DML_CORE_DISPATCH_H
 #define DML_CORE_DISPATCH_H
 
-#include "core/plan.h"
+#include "core/split.h"
 
 typedef enum dml_kernel { DML_KERNEL_COPY, DML_KERNEL_ROWS, DML_KERNEL_ELEMENTS, DML_KERNEL_COUNT } dml_kernel;
 

@@ -51,6 +51,9 @@ void dml_plan_add(dml_plan *plan, int64_t extent, int64_t src_stride, int64_t ds
 /* Copies only the axes in use; a plan is four kilobytes. */
 void dml_plan_copy(dml_plan *to, const dml_plan *from);
 
+/* The other way: from where it moved to. It has no reversed axis. */
+void dml_plan_turn(dml_plan *plan);
+
 /* Elements moved; 0 for an empty plan. */
 int64_t dml_plan_count(const dml_plan *plan);
 
@@ -59,6 +62,12 @@ dml_span dml_plan_dst_span(const dml_plan *plan);
 
 /* The same of the lengths that it reads, in entries; empty where there is no reversed axis. */
 dml_span dml_plan_length_span(const dml_plan *plan);
+
+static inline void dml_span_grow(dml_span *span, int64_t extent, int64_t stride)
+{
+    int64_t reach = (extent - 1) * stride;
+    *(reach < 0 ? &span->begin : &span->end) += reach;
+}
 
 static inline int64_t dml_magnitude(int64_t value)
 {
@@ -72,38 +81,5 @@ int64_t dml_divisor(uint64_t value, int64_t most);
  * and descend, neighbours that chain become one, and contiguous inner axes grow the item. The reversed axis keeps to
  * itself. A plan that is empty becomes one axis of extent 0. */
 void dml_plan_simplify(dml_plan *plan);
-
-/* Cuts a simplified plan, not empty, into pieces whose source, destination and lengths span at most `limit` bytes
- * each (64 or more), and hands them out one by one:
- *
- *     for (dml_split_begin(&split, &plan, limit); dml_split_next(&split, &piece);) ...
- *
- * Elements are never cut, so one longer than `limit` becomes many; a reversed axis is cut only where it leaves the others no room,
- * and pieces in which its lengths leave nothing to do are left out. */
-typedef struct dml_piece {
-    dml_plan plan;
-    /* Where the reversed axis was cut: the first destination index of this piece on it, and the source indices it may
-     * read, [source_begin, source_end), with plan.src_offset at source_begin; an element whose source lies elsewhere
-     * belongs to another piece. Without a cut: 0, 0 and the axis' extent. */
-    int64_t reversed_begin;
-    int64_t source_begin;
-    int64_t source_end;
-    bool cut;
-} dml_piece;
-
-typedef struct dml_split {
-    dml_plan plan;
-    int64_t tile[DML_MAX_AXES + 1];  /* extent of a piece on each axis; the last is the reversed axis' source side */
-    int64_t begin[DML_MAX_AXES + 1]; /* of the next piece */
-    bool done;
-} dml_split;
-
-void dml_split_begin(dml_split *split, const dml_plan *plan, int64_t limit);
-bool dml_split_next(dml_split *split, dml_piece *piece);
-
-/* Source indices of a piece on axis k, and the bytes it may read: where the reversed axis was cut, its extent in the plan is
- * the destination's alone. */
-int64_t dml_piece_src_extent(const dml_piece *piece, int k);
-dml_span dml_piece_src_span(const dml_piece *piece);
 
 #endif

@@ -37,7 +37,7 @@ typedef struct dml_device_traits {
     uint64_t heap;       /* bytes of the heap that storages come from */
     bool budget;         /* VK_EXT_memory_budget */
     bool mapped;         /* storages may be mapped where their memory allows it */
-    uint64_t staging;    /* bytes of a piece where memory is staged */
+    uint64_t staging;    /* most bytes of either side of a staged chunk */
     dml_kernel forced;   /* by a test; else DML_KERNEL_COUNT */
     uint32_t queue_family;
 } dml_device_traits;
@@ -75,6 +75,15 @@ struct dml_storage {
 
 typedef struct dml_job dml_job;
 
+/* Calls of about one size, and the same ends: how many, and nanoseconds a byte of the fastest; [true] those that imported, [false] those that
+ * staged. */
+typedef struct dml_trials {
+    int count[2];
+    double best[2];
+} dml_trials;
+
+enum { DML_TRIAL_SIZES = 48 }; /* powers of two */
+
 /* Beyond DML_KERNEL_COUNT: a shader that no plan asks for. */
 enum { DML_SHADER_LENGTHS = DML_KERNEL_COUNT, DML_SHADER_COUNT };
 
@@ -110,6 +119,7 @@ struct dml_context {
     dml_storage *live, *kept, *kept_last;
     int kept_count;
     uint64_t used_bytes, kept_bytes, kept_bound;
+    dml_trials trials[3][DML_TRIAL_SIZES]; /* from the host, to it, both */
     uint64_t uses;
     uint64_t counts[DML_SHADER_COUNT]; /* pieces run */
     int pipeline_count;

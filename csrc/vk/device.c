@@ -175,7 +175,7 @@ static void find_traits(VkPhysicalDevice physical, const extensions *found, dml_
     traits->plan.window = (int64_t)(window & ~UINT64_C(0xfff)) - 0x1000;
     traits->max_buffer = memory.maxMemoryAllocationSize;
     traits->import_alignment = import.minImportedHostPointerAlignment;
-    traits->staging = UINT64_C(64) << 20;
+    traits->staging = UINT64_C(4) << 20;
     traits->mapped = true;
     traits->budget = found->budget;
     traits->forced = DML_KERNEL_COUNT;

@@ -88,14 +88,8 @@ static dml_code make_room(dml_context *context, bool wait, dml_status *status)
     return code;
 }
 
-dml_code dml_job_take(dml_context *context, bool wait, dml_job **result, dml_status *status)
+static dml_code idle_or_new(dml_context *context, dml_job **result, dml_status *status)
 {
-    if (dml_context_enter(context, status))
-        return status->code;
-    if (make_room(context, wait, status)) {
-        dml_context_leave(context);
-        return status->code;
-    }
     dml_lock_take(&context->lock);
     dml_job *job = context->idle;
     if (job)
@@ -107,13 +101,39 @@ dml_code dml_job_take(dml_context *context, bool wait, dml_job **result, dml_sta
         if (made) {
             if (job)
                 destroy_job(context, job);
-            dml_context_leave(context);
             return dml_vk_fail(context, made, "making a command buffer", status);
         }
     }
-    job->listener = dml_listen_from_now();
+    *result = job;
+    return DML_OK;
+}
+
+dml_code dml_job_take(dml_context *context, bool wait, dml_job **result, dml_status *status)
+{
+    if (dml_context_enter(context, status))
+        return status->code;
+    dml_job *job = NULL;
+    if (make_room(context, wait, status) || idle_or_new(context, &job, status)) {
+        dml_context_leave(context);
+        return status->code;
+    }
+    job->listening = dml_listen_from_now();
+    job->listener = &job->listening;
     job->may_wait = wait;
     *result = job;
+    return DML_OK;
+}
+
+dml_code dml_job_another(dml_context *context, const dml_job *job, dml_job **other, dml_status *status)
+{
+    if (idle_or_new(context, other, status))
+        return status->code;
+    (*other)->listener = job->listener;
+    (*other)->may_wait = job->may_wait;
+    (*other)->after_others = job->after_others;
+    (*other)->src = job->src;
+    (*other)->dst = job->dst;
+    (*other)->lengths = job->lengths;
     return DML_OK;
 }
 
@@ -159,12 +179,17 @@ void dml_job_keep(dml_context *context, dml_job *job)
     dml_lock_give(&context->lock);
 }
 
-void dml_job_finish(dml_context *context, dml_job *job)
+void dml_job_give(dml_context *context, dml_job *job)
 {
     if (job->abandoned)
         return;
     if (job->pieces > 0)
         dml_job_reset(context, job);
     dml_job_keep(context, job);
+}
+
+void dml_job_finish(dml_context *context, dml_job *job)
+{
+    dml_job_give(context, job);
     dml_context_leave(context);
 }

@@ -38,13 +38,14 @@ struct dml_job {
     VkDescriptorPool sets;
     dml_buffer arena;
     uint64_t arena_used;
-    dml_buffer staging[2]; /* source and destination, where imports fail; one piece at a time */
-    uint64_t bytes;        /* of all pieces' destinations */
-    bool alone;            /* no other job was in flight when it was submitted */
-    bool may_wait;         /* else it fails where it would have to */
-    bool abandoned;        /* the device may still be using it: never touched again */
-    VkResult broken;       /* of a reset that failed: never used again */
-    dml_listener listener;
+    dml_buffer staging[2];             /* of the source and the destination of a piece that is staged */
+    uint64_t bytes;                    /* of all pieces' destinations */
+    bool alone;                        /* no other job was in flight when it was submitted */
+    bool may_wait;                     /* else it fails where it would have to */
+    bool refused;                      /* an import, of the piece that was added last */
+    bool abandoned;                    /* the device may still be using it: never touched again */
+    VkResult broken;                   /* of a reset that failed: never used again */
+    dml_listener listening, *listener; /* its own, or that of the job whose call this one serves too */
     int pieces;
     dml_slot slots[DML_MAX_PIECES];
     dml_place src, dst;
@@ -53,11 +54,15 @@ struct dml_job {
     dml_plan plan;
     dml_split split;
     dml_piece piece;
+    dml_plan pack[2]; /* where the elements of either side of a staged piece are, and where in staging memory */
     dml_dispatch dispatch;
 };
 
 /* job.c: an idle job, or a new one; nobody else has it until it is finished. */
 dml_code dml_job_take(dml_context *context, bool wait, dml_job **job, dml_status *status);
+
+/* One more, for the same call. */
+dml_code dml_job_another(dml_context *context, const dml_job *job, dml_job **other, dml_status *status);
 
 /* Drops what was recorded and never submitted. */
 void dml_job_reset(dml_context *context, dml_job *job);
@@ -65,7 +70,8 @@ void dml_job_reset(dml_context *context, dml_job *job);
 /* Makes a job that was reset one of the idle ones, if it is good for anything. */
 void dml_job_keep(dml_context *context, dml_job *job);
 
-/* Back to the idle ones, unless it was abandoned. */
+/* Back to the idle ones, unless it was abandoned; and with it, who called. */
+void dml_job_give(dml_context *context, dml_job *job);
 void dml_job_finish(dml_context *context, dml_job *job);
 
 /* queue.c: begins what is to be submitted. */
@@ -78,6 +84,13 @@ dml_code dml_job_queue(dml_context *context, dml_job *job, dml_status *status);
  * writing: the job, and all it holds, is then abandoned. */
 dml_code dml_job_flush(dml_context *context, dml_job *job, dml_status *status);
 
+/* The two halves of that. */
+dml_code dml_job_submit(dml_context *context, dml_job *job, dml_status *status);
+dml_code dml_job_await(dml_context *context, dml_job *job, dml_status *status);
+
+/* For want of that: the device may still be using the job, and all it holds, so none of it is ever touched again. Gives the status' code. */
+dml_code dml_job_abandon(dml_context *context, dml_job *job, dml_status *status);
+
 /* Of a caller who has not asked yet whether to stop. */
 dml_listener dml_listen_from_now(void);
 
@@ -86,5 +99,23 @@ dml_code dml_job_reserve(dml_context *context, dml_buffer *buffer, uint64_t size
 
 /* Records job->dispatch, of job->piece, between the bindings of `slot`; the arena has room for its table and lengths. */
 dml_code dml_job_record(dml_context *context, dml_job *job, dml_slot *slot, dml_status *status);
+
+/* Binds and records job->piece, with what is the host's imported, or else in staging buffers from their first byte on. Sets job->refused, and
+ * records nothing, where an import is. */
+dml_code dml_job_add(dml_context *context, dml_job *job, bool import, dml_status *status);
+
+/* trials.c: whether to import the memory of a call, and how that turned out if it succeeded. */
+typedef struct dml_trial {
+    dml_trials *of; /* NULL: there is no choice */
+    bool import;
+    double bytes;
+    int64_t start; /* in nanoseconds */
+} dml_trial;
+
+dml_trial dml_trial_begin(dml_context *context, int64_t bytes, bool from_host, bool to_host);
+void dml_trial_end(dml_context *context, const dml_trial *trial);
+
+/* staging.c: takes job->plan to its end by way of staging buffers. */
+dml_code dml_job_stage(dml_context *context, dml_job *job, dml_status *status);
 
 #endif

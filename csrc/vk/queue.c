@@ -170,14 +170,12 @@ static void count_pieces(dml_context *context, const dml_job *job)
         context->counts[job->slots[i].pipeline ? job->slots[i].pipeline->kernel : DML_KERNEL_COPY]++;
 }
 
-/* The device may still be using the job, and all it holds: none of it is ever touched again. */
-static dml_code abandon(dml_context *context, dml_job *job, dml_status *status)
+dml_code dml_job_abandon(dml_context *context, dml_job *job, dml_status *status)
 {
     job->abandoned = true;
     status->in_use = 1;
     dml_lock_take(&context->lock);
     context->abandoned++;
-    context->in_flight--;
     /* When its storages may be freed cannot be told any more, so none of this context's ever will be. */
     if (job->after_others)
         context->lost = true;
@@ -223,10 +221,10 @@ dml_code dml_job_queue(dml_context *context, dml_job *job, dml_status *status)
     if (!result)
         return DML_OK;
     dml_vk_fail(context, result, "vkQueueSubmit", status);
-    return nothing_submitted(result) ? status->code : abandon(context, job, status);
+    return nothing_submitted(result) ? status->code : dml_job_abandon(context, job, status);
 }
 
-dml_code dml_job_flush(dml_context *context, dml_job *job, dml_status *status)
+dml_code dml_job_submit(dml_context *context, dml_job *job, dml_status *status)
 {
     if (!job->may_wait)
         return dml_fail(status, DML_WOULD_WAIT, "would wait");
@@ -241,22 +239,32 @@ dml_code dml_job_flush(dml_context *context, dml_job *job, dml_status *status)
     dml_lock_give(&context->lock);
     if (result) {
         dml_vk_fail(context, result, "vkQueueSubmit", status);
-        return nothing_submitted(result) ? status->code : abandon(context, job, status);
+        return nothing_submitted(result) ? status->code : dml_job_abandon(context, job, status);
     }
+    return DML_OK;
+}
+
+dml_code dml_job_await(dml_context *context, dml_job *job, dml_status *status)
+{
     bool little = job->bytes <= SPIN_BYTES;
-    result = wait_for(context, &(goal){.fence = job->fence,
-                                       .briefly = little && job->alone,
-                                       .naps = !little && job->alone,
-                                       .listener = &job->listener});
+    VkResult result = wait_for(context, &(goal){.fence = job->fence,
+                                                .briefly = little && job->alone,
+                                                .naps = !little && job->alone,
+                                                .listener = job->listener});
     if (result) {
         dml_vk_fail(context, result, "waiting for the device", status);
-        return abandon(context, job, status);
+        return dml_job_abandon(context, job, status);
     }
     job->broken = context->vk.vkResetFences(context->device, 1, &job->fence);
     dml_job_reset(context, job);
-    if (job->listener.interrupted)
+    if (job->listener->interrupted)
         return dml_fail(status, DML_INTERRUPTED, "interrupted");
     return job->broken ? dml_vk_fail(context, job->broken, "resetting a command buffer", status) : DML_OK;
+}
+
+dml_code dml_job_flush(dml_context *context, dml_job *job, dml_status *status)
+{
+    return dml_job_submit(context, job, status) ? status->code : dml_job_await(context, job, status);
 }
 
 void dml_vk_counts(dml_context *context, uint64_t counts[DML_KERNEL_COUNT])

@@ -24,64 +24,34 @@ dml_code dml_job_reserve(dml_context *context, dml_buffer *buffer, uint64_t size
     return dml_buffer_create(context, size, kind, buffer, status);
 }
 
-static void set_window(dml_binding *binding, dml_span window)
+static uint64_t base_of(const dml_place *place, bool import)
 {
+    return place->storage ? place->offset : import ? (uint64_t)(uintptr_t)place->data : 0;
+}
+
+/* Binds the window of one side of job->piece. */
+static dml_code bind_window(dml_context *context, dml_job *job, dml_side side, bool import, dml_binding *binding,
+                            dml_status *status)
+{
+    const dml_place *place = side == DML_SRC ? &job->src : &job->dst;
+    dml_span window = side == DML_SRC ? job->dispatch.src_window : job->dispatch.dst_window;
     binding->size = round_up((uint64_t)(window.end - window.begin), 16);
-}
-
-static bool import_window(dml_context *context, dml_binding *binding, const void *base, dml_span window)
-{
-    const char *begin = (const char *)base + window.begin;
-    set_window(binding, window);
-    binding->buffer = &binding->imported;
-    return dml_buffer_import(context, begin, (uint64_t)(window.end - window.begin), &binding->imported, &binding->offset);
-}
-
-/* Copies one side's elements, and no byte between them, between host memory and staging at the same strides. */
-static void copy_side(const dml_piece *piece, bool source, const void *from, void *to)
-{
-    const dml_plan *plan = &piece->plan;
-    dml_plan side;
-    dml_plan_begin(&side, plan->item);
-    side.src_offset = side.dst_offset = source ? plan->src_offset : plan->dst_offset;
-    for (int k = 0; k < plan->rank; k++) {
-        int64_t stride = source ? plan->axes[k].src_stride : plan->axes[k].dst_stride;
-        int64_t extent = source ? dml_piece_src_extent(piece, k) : plan->axes[k].extent;
-        dml_plan_add(&side, stride == 0 ? 1 : extent, stride, stride);
-    }
-    dml_host_run(&side, from, to);
-}
-
-static uint64_t base_of(const dml_place *place)
-{
-    return place->storage ? place->offset : (uint64_t)(uintptr_t)place->data;
-}
-
-static dml_code stage_window(dml_context *context, dml_job *job, int side, dml_binding *binding, dml_span window,
-                             dml_status *status)
-{
-    set_window(binding, window);
-    binding->buffer = &job->staging[side];
-    binding->offset = 0;
-    return dml_job_reserve(context, binding->buffer, binding->size, side == 0 ? DML_MEMORY_HOST : DML_MEMORY_HOST_CACHED,
-                           status);
-}
-
-/* Binds one side's window. `*refused` is set where memory could not be imported. */
-static dml_code bind_window(dml_context *context, dml_job *job, int side, dml_binding *binding, dml_span window, bool import,
-                            bool *refused, dml_status *status)
-{
-    const dml_place *place = side == 0 ? &job->src : &job->dst;
     if (place->storage) {
-        set_window(binding, window);
         binding->buffer = &place->storage->buffer;
         binding->offset = place->offset + (uint64_t)window.begin;
-    } else if (import) {
-        *refused = *refused || !import_window(context, binding, place->data, window);
-    } else {
-        return stage_window(context, job, side, binding, window, status);
+        return DML_OK;
     }
-    return DML_OK;
+    if (import) {
+        binding->buffer = &binding->imported;
+        job->refused =
+            job->refused || !dml_buffer_import(context, (const char *)place->data + window.begin,
+                                               (uint64_t)(window.end - window.begin), &binding->imported, &binding->offset);
+        return DML_OK;
+    }
+    binding->buffer = &job->staging[side];
+    binding->offset = 0;
+    return dml_job_reserve(context, binding->buffer, binding->size, side == DML_SRC ? DML_MEMORY_HOST : DML_MEMORY_HOST_CACHED,
+                           status);
 }
 
 /* What a dispatch counts the shares that are taken with: a word for each invocation of a work group. */
@@ -179,26 +149,24 @@ dml_code dml_job_record(dml_context *context, dml_job *job, dml_slot *slot, dml_
     return DML_OK;
 }
 
-/* Binds and records job->piece. `*refused` is set, and nothing recorded, where its memory could not be imported. */
-static dml_code record_piece(dml_context *context, dml_job *job, bool import, bool *refused, dml_status *status)
+dml_code dml_job_add(dml_context *context, dml_job *job, bool import, dml_status *status)
 {
+    uint64_t needs = arena_needs(context, job);
+    job->refused = false;
+    if (dml_job_reserve(context, &job->arena, needs > DML_ARENA_BYTES ? needs : DML_ARENA_BYTES, DML_MEMORY_HOST, status))
+        return status->code;
     dml_slot *slot = &job->slots[job->pieces];
     memset(slot, 0, sizeof *slot);
     if (job->pieces++ == 0 && dml_job_begin(context, job, status))
         return status->code;
     dml_dispatch *dispatch = &job->dispatch;
-    dml_dispatch_choose(&job->piece, &context->traits.plan, base_of(&job->src), base_of(&job->dst), context->traits.forced,
-                        dispatch);
-    if (bind_window(context, job, 0, &slot->src, dispatch->src_window, import, refused, status) ||
-        bind_window(context, job, 1, &slot->dst, dispatch->dst_window, import, refused, status))
+    dml_dispatch_choose(&job->piece, &context->traits.plan, base_of(&job->src, import), base_of(&job->dst, import),
+                        context->traits.forced, dispatch);
+    if (bind_window(context, job, DML_SRC, import, &slot->src, status) ||
+        bind_window(context, job, DML_DST, import, &slot->dst, status))
         return status->code;
-    if (*refused)
+    if (job->refused)
         return DML_OK;
-    if (!import && !job->src.storage)
-        copy_side(&job->piece, true, job->src.data, (char *)slot->src.buffer->mapped - dispatch->src_window.begin);
-    /* A cut piece leaves elements alone that are copied back all the same. */
-    if (!import && !job->dst.storage && job->piece.cut)
-        copy_side(&job->piece, false, job->dst.data, (char *)slot->dst.buffer->mapped - dispatch->dst_window.begin);
     job->bytes += slot->dst.size;
     if (dispatch->kernel == DML_KERNEL_COPY)
         record_copy(context, job, slot);
@@ -207,31 +175,31 @@ static dml_code record_piece(dml_context *context, dml_job *job, bool import, bo
     return DML_OK;
 }
 
-/* All pieces of job->plan, in as few submissions as they fit; the last one is left to be queued or flushed. */
-static dml_code run_pieces(dml_context *context, dml_job *job, bool import, bool *refused, dml_status *status)
+/* All pieces of job->plan, in as few submissions as they fit; the last one is left to be queued or flushed. Ends early where an import is
+ * refused. */
+static dml_code run_pieces(dml_context *context, dml_job *job, dml_status *status)
 {
-    bool staged = !import && !(job->src.storage && job->dst.storage);
-    int64_t limit = context->traits.plan.window, staging = (int64_t)context->traits.staging;
-    dml_split_begin(&job->split, &job->plan, staged && staging < limit ? staging : limit);
-    while (dml_split_next(&job->split, &job->piece)) {
-        uint64_t needs = arena_needs(context, job);
-        bool full = job->pieces == DML_MAX_PIECES || (job->pieces > 0 && job->arena_used + needs > job->arena.size);
-        if (full && dml_job_flush(context, job, status))
+    job->refused = false;
+    dml_split_begin(&job->split, &job->plan, &(dml_limits){.window = context->traits.plan.window});
+    while (!job->refused && dml_split_next(&job->split, &job->piece)) {
+        bool full =
+            job->pieces == DML_MAX_PIECES || (job->pieces > 0 && job->arena_used + arena_needs(context, job) > job->arena.size);
+        if ((full && dml_job_flush(context, job, status)) || dml_job_add(context, job, true, status))
             return status->code;
-        if (dml_job_reserve(context, &job->arena, needs > DML_ARENA_BYTES ? needs : DML_ARENA_BYTES, DML_MEMORY_HOST, status) ||
-            record_piece(context, job, import, refused, status))
-            return status->code;
-        if (*refused)
-            return DML_OK;
-        if (!staged)
-            continue;
-        char *result = (char *)job->staging[1].mapped - job->dispatch.dst_window.begin;
-        if (dml_job_flush(context, job, status))
-            return status->code;
-        if (!job->dst.storage)
-            copy_side(&job->piece, false, result, job->dst.data);
     }
     return DML_OK;
+}
+
+/* With the host's memory imported; or staged after all. */
+static dml_code import_pieces(dml_context *context, dml_job *job, dml_status *status)
+{
+    if (run_pieces(context, job, status))
+        return status->code;
+    if (!job->refused)
+        return job->pieces == 0 ? DML_OK : dml_job_flush(context, job, status);
+    dml_job_reset(context, job);
+    return job->broken ? dml_vk_fail(context, job->broken, "resetting a command buffer", status)
+                       : dml_job_stage(context, job, status);
 }
 
 /* What the host sees of a place; NULL if it does not. */
@@ -260,16 +228,14 @@ static dml_code run_job(dml_context *context, dml_job *job, dml_status *status)
         dml_host_run(&job->plan, seen_by_host(&job->src), seen_by_host(&job->dst));
         return DML_OK;
     }
-    bool import = context->traits.host_import, refused = false;
-    dml_code code = run_pieces(context, job, import, &refused, status);
-    if (refused) {
-        dml_job_reset(context, job);
-        refused = false;
-        code = job->broken ? dml_vk_fail(context, job->broken, "resetting a command buffer", status)
-                           : run_pieces(context, job, false, &refused, status);
-    }
-    bool queued = job->src.storage && job->dst.storage;
-    return code || queued || job->pieces == 0 ? code : dml_job_flush(context, job, status);
+    if (job->src.storage && job->dst.storage)
+        return run_pieces(context, job, status);
+    dml_trial trial =
+        dml_trial_begin(context, dml_plan_count(&job->plan) * job->plan.item, !job->src.storage, !job->dst.storage);
+    dml_code code = trial.import ? import_pieces(context, job, status) : dml_job_stage(context, job, status);
+    if (!code)
+        dml_trial_end(context, &trial);
+    return code;
 }
 
 dml_code dml_vk_run(dml_context *context, const dml_plan *plan, dml_place src, dml_place dst, dml_storage *lengths, bool wait,

@@ -18,6 +18,7 @@ CONSTANTS = 28
 INNERS = 3
 TABLE_WORDS = 24 + 8 * (MAX_AXES + 1)
 COPY, ROWS, ELEMENTS, ANY = range(4)
+SRC, DST = range(2)
 
 
 class Axis(Structure):
@@ -59,6 +60,10 @@ class Split(Structure):
         ("begin", c_int64 * (MAX_AXES + 1)),
         ("done", c_bool),
     ]
+
+
+class Limits(Structure):
+    _fields_ = [("window", c_int64), ("chunk", c_int64), ("pack_src", c_bool), ("pack_dst", c_bool)]
 
 
 class Tensor(Structure):
@@ -125,6 +130,7 @@ MIRRORED = {
     "dml_plan": Plan,
     "dml_piece": Piece,
     "dml_split": Split,
+    "dml_limits": Limits,
     "dml_tensor": Tensor,
     "dml_ints": Ints,
     "dml_slice_args": SliceArgs,
@@ -155,7 +161,8 @@ class Core:
         self.library.dml_piece_src_span.restype = Span
         self.library.dml_plan_count.restype = c_int64
         self.library.dml_split_next.restype = c_bool
-        self.library.dml_split_begin.argtypes = [POINTER(Split), POINTER(Plan), c_int64]
+        self.library.dml_split_begin.argtypes = [POINTER(Split), POINTER(Plan), POINTER(Limits)]
+        self.library.dml_pack.argtypes = [POINTER(Piece), c_int, c_bool, POINTER(Plan)]
         self.library.dml_host_run.argtypes = [POINTER(Plan), ctypes.c_void_p, ctypes.c_void_p]
         self.library.dml_dispatch_choose.argtypes = [
             POINTER(Piece),
@@ -173,14 +180,26 @@ class Core:
         self.library.dml_plan_simplify(byref(copy))
         return copy
 
-    def pieces(self, plan, limit):
-        split = Split()
-        self.library.dml_split_begin(byref(split), byref(plan), limit)
+    def simplified_piece(self, piece):
+        copy = Piece.from_buffer_copy(piece)
+        self.library.dml_plan_simplify(byref(copy.plan))
+        return copy
+
+    def pieces(self, plan, limit, chunk=0, pack_src=False, pack_dst=False):
+        split, limits = Split(), Limits(limit, chunk, pack_src, pack_dst)
+        self.library.dml_split_begin(byref(split), byref(plan), byref(limits))
         while True:
             piece = Piece()
             if not self.library.dml_split_next(byref(split), byref(piece)):
                 return
             yield piece
+
+    def packed(self, piece, side, exact):
+        """The piece with one side packed, and what moves that side's elements."""
+        packed, copy = Piece.from_buffer_copy(piece), Plan()
+        ctypes.memset(byref(copy), 0xA5, ctypes.sizeof(copy))
+        self.library.dml_pack(byref(packed), side, exact, byref(copy))
+        return packed, copy
 
     def choose(self, piece, traits, src_base, dst_base, forced):
         dispatch = Dispatch()

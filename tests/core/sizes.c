@@ -1,6 +1,7 @@
 /* What the core's structures and constants really are, for the mirror of them in Python to be held against. */
 #include "core/dispatch.h"
 #include "core/operators.h"
+#include "core/pack.h"
 
 #include <stddef.h>
 
@@ -27,6 +28,7 @@ EXPORT const entry dml_sizes[] = {
     SIZE(dml_piece), OFFSET(dml_piece, reversed_begin), OFFSET(dml_piece, source_begin),
     OFFSET(dml_piece, source_end), OFFSET(dml_piece, cut),
     SIZE(dml_split), OFFSET(dml_split, tile), OFFSET(dml_split, begin), OFFSET(dml_split, done),
+    SIZE(dml_limits), OFFSET(dml_limits, chunk), OFFSET(dml_limits, pack_src), OFFSET(dml_limits, pack_dst),
     SIZE(dml_tensor), OFFSET(dml_tensor, item), OFFSET(dml_tensor, shape), OFFSET(dml_tensor, strides),
     SIZE(dml_ints), OFFSET(dml_ints, value),
     SIZE(dml_slice_args), OFFSET(dml_slice_args, output_sizes),
@@ -51,7 +53,7 @@ EXPORT const entry dml_sizes[] = {
     VALUE(DML_TABLE_EXTENT), VALUE(DML_TABLE_STREAM), VALUE(DML_TABLE_OUT), VALUE(DML_TABLE_LAST),
     VALUE(DML_TABLE_ROWS), VALUE(DML_TABLE_ROWS_MULTIPLIER), VALUE(DML_TABLE_PART_TILES), VALUE(DML_TABLE_SHARES),
     VALUE(DML_TABLE_CUT), VALUE(DML_TABLE_AXES), VALUE(DML_TABLE_AXIS), VALUE(DML_TABLE_WORDS),
-    VALUE(DML_MAX_RANK), VALUE(DML_MAX_AXES), VALUE(DML_KERNEL_COPY), VALUE(DML_KERNEL_ROWS),
+    VALUE(DML_SRC), VALUE(DML_DST), VALUE(DML_MAX_RANK), VALUE(DML_MAX_AXES), VALUE(DML_KERNEL_COPY), VALUE(DML_KERNEL_ROWS),
     VALUE(DML_KERNEL_ELEMENTS), VALUE(DML_KERNEL_COUNT),
     {NULL, 0},
 };

@@ -1,0 +1,96 @@
+/* Staging: a plan in chunks, whose host sides are packed into buffers that the device sees. While it works at one, the host takes the
+ * chunk before out of the other buffers and fills them with the next. */
+#include "vk/job.h"
+
+#include "core/host.h"
+#include "core/pack.h"
+
+enum { RING = 2 };
+
+/* Waits for a chunk, and takes the results out. */
+static dml_code receive(dml_context *context, dml_job *job, dml_status *status)
+{
+    if (dml_job_await(context, job, status))
+        return status->code;
+    if (!job->dst.storage) {
+        dml_plan_turn(&job->pack[DML_DST]);
+        dml_host_run(&job->pack[DML_DST], job->staging[DML_DST].mapped, job->dst.data);
+    }
+    return DML_OK;
+}
+
+/* Packs, fills in and submits job->piece. */
+static dml_code send(dml_context *context, dml_job *job, dml_status *status)
+{
+    bool from_host = !job->src.storage, to_host = !job->dst.storage;
+    if (from_host)
+        dml_pack(&job->piece, DML_SRC, false, &job->pack[DML_SRC]);
+    if (to_host)
+        dml_pack(&job->piece, DML_DST, true, &job->pack[DML_DST]);
+    if (!job->piece.cut)
+        dml_plan_simplify(&job->piece.plan);
+    if (dml_job_add(context, job, false, status))
+        return status->code;
+    if (from_host)
+        dml_host_run(&job->pack[DML_SRC], job->src.data, job->staging[DML_SRC].mapped);
+    /* A cut piece leaves elements alone that are taken out all the same. */
+    if (to_host && job->piece.cut)
+        dml_host_run(&job->pack[DML_DST], job->dst.data, job->staging[DML_DST].mapped);
+    return dml_job_submit(context, job, status);
+}
+
+typedef struct ring {
+    dml_job *job[RING];
+    bool sent[RING];
+} ring;
+
+/* Receives what was sent, the oldest first. After an error it is only waited for, and not even that if it was one of waiting: the device
+ * may be lost, or the parent's. */
+static dml_code receive_all(dml_context *context, ring *ring, int oldest, dml_code code, dml_status *status)
+{
+    for (int i = 0; i < RING; i++) {
+        int k = (oldest + i) % RING;
+        dml_status second = {0};
+        if (ring->sent[k] && !code)
+            code = receive(context, ring->job[k], status);
+        else if (ring->sent[k] && status->in_use)
+            dml_job_abandon(context, ring->job[k], status);
+        else if (ring->sent[k] && dml_job_await(context, ring->job[k], &second))
+            status->in_use |= second.in_use;
+        ring->sent[k] = false;
+    }
+    return code;
+}
+
+dml_code dml_job_stage(dml_context *context, dml_job *job, dml_status *status)
+{
+    ring ring = {{job}, {false}};
+    dml_code code = DML_OK;
+    int turn = 0;
+    int64_t window = context->traits.plan.window, chunk = (int64_t)context->traits.staging;
+    dml_split_begin(&job->split, &job->plan,
+                    &(dml_limits){.window = window,
+                                  .chunk = chunk < window ? chunk : window,
+                                  .pack_src = !job->src.storage,
+                                  .pack_dst = !job->dst.storage});
+    while (!code && !job->split.done) {
+        if (!ring.job[turn])
+            code = dml_job_another(context, job, &ring.job[turn], status);
+        else if (ring.sent[turn])
+            code = receive(context, ring.job[turn], status);
+        ring.sent[turn] = false;
+        dml_job *next = ring.job[turn];
+        if (code || !dml_split_next(&job->split, &next->piece))
+            continue;
+        if (next->piece.cut) /* it shares destinations with others */
+            code = receive_all(context, &ring, turn, code, status);
+        if (!code)
+            code = send(context, next, status);
+        ring.sent[turn] = !code;
+        turn = (turn + 1) % RING;
+    }
+    code = receive_all(context, &ring, turn, code, status);
+    for (int i = 1; i < RING && ring.job[i]; i++)
+        dml_job_give(context, ring.job[i]);
+    return code;
+}
