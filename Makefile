@@ -7,7 +7,7 @@
 #
 #   make check    clang's analyser; the suite under the validation layer and the sanitizers, with the oldest NumPy, against
 #                 PyTorch and onnxruntime; faults, odd devices and data races at more places; a minute of fuzzing
-#   make bench    measure; CELLS="..." measures some cells only
+#   make bench    measure; CELLS="..." measures some cells only, DEVICE=... MIB=... another device and larger arrays
 #   make soak     20,000 examples an operator, arrays beyond 4 GiB, every fault, forks and threads by the hundred, ten minutes
 #                 of fuzzing: hours, 16 GiB of memory
 #   make clean    remove all that was made here
@@ -36,7 +36,7 @@ test: .venv/dmlops
 	.venv/bin/pytest -q -rs --nbmake $(TESTS)
 
 bench: .venv-bench/dmlops
-	.venv-bench/bin/python benchmarks/run.py $(if $(CELLS),--cells $(foreach cell,$(CELLS),'$(cell)'))
+	.venv-bench/bin/python benchmarks/run.py $(if $(CELLS),--cells $(foreach cell,$(CELLS),'$(cell)')) $(if $(DEVICE),--device '$(DEVICE)') $(if $(MIB),--mib $(MIB))
 
 soak: .venv/dmlops .venv-fuzz/dmlops
 	tests/soak.sh

@@ -10,11 +10,18 @@ from dataclasses import dataclass, field
 import numpy as np
 
 MIB = 2**20
+CACHE_LINE = 64  # bytes
 DTYPES = {1: np.dtype("uint8"), 2: np.dtype("float16"), 4: np.dtype("float32"), 8: np.dtype("float64")}
 
 
+class Operator:
+    def share_read(self, shape, itemsize):
+        """Of the bytes of an array, those in cache lines that any implementation has to read."""
+        return 1.0
+
+
 @dataclass(frozen=True)
-class Shuffle:
+class Shuffle(Operator):
     """What depth_to_space and space_to_depth share: arrays (n, c, h, w) or (n, h, w, c), square blocks."""
 
     block: int = 2
@@ -82,7 +89,7 @@ class SpaceToDepth(Shuffle):
 
 
 @dataclass(frozen=True)
-class Reverse:
+class Reverse(Operator):
     """The first lengths[i] elements along axis 1 of x[i], reversed."""
 
     kind = "reverse"
@@ -103,7 +110,7 @@ class Reverse:
 
 
 @dataclass(frozen=True)
-class Slice:
+class Slice(Operator):
     """x[key], as an array of its own."""
 
     key: tuple
@@ -114,6 +121,11 @@ class Slice:
 
     def numpy(self, x):
         return x[self.key].copy()
+
+    def share_read(self, shape, itemsize):
+        places = [range(extent)[part] for part, extent in zip(self.full(len(shape)), shape)]
+        share = math.prod(len(chosen) / extent for chosen, extent in zip(places, shape))
+        return min(1.0, share * min(abs(places[-1].step), max(1, CACHE_LINE // itemsize)))
 
     def full(self, rank):
         """The key with `...` written out: one slice an axis."""
@@ -247,7 +259,7 @@ def in_words(nbytes):
     return f"{nbytes} B"
 
 
-def everything(quick=False):
+def everything(quick=False, mib=64):
     """All cells in the order in which they are measured."""
-    nbytes = 4 * MIB if quick else 64 * MIB
+    nbytes = 4 * MIB if quick else mib * MIB
     return [*counted(nbytes), *beside(nbytes), *sizes(16 * MIB if quick else SIZES[-1]), *blocks(nbytes)]

@@ -1,5 +1,6 @@
 """One cell: everybody who can do it, checked against NumPy first, then measured against each other."""
 
+import functools
 import gc
 import time
 
@@ -11,8 +12,10 @@ from timing import ROUNDS, Contender, measure
 
 OURS = "dmlops"
 RESIDENT = "dmlops resident"  # the same on an array that is on the device already, and stays there
+DEVICE_COPY = "device copy"  # of that array, by the device
+ON_DEVICE = (RESIDENT, DEVICE_COPY)
 COPY = "x.copy()"
-NOT_PEERS = (OURS, RESIDENT, COPY)
+NOT_PEERS = (OURS, *ON_DEVICE, COPY)
 
 
 def run(cell, ours, peers, device=None, rounds=ROUNDS):
@@ -22,22 +25,25 @@ def run(cell, ours, peers, device=None, rounds=ROUNDS):
     calls = {COPY: lambda: x.copy}
     if not isinstance(ours, str):
         calls[OURS] = lambda: lambda: cell.operator.ours(ours, x, device)
-        calls[RESIDENT] = lambda: _resident(ours, cell.operator, x, device)
+        upload = functools.cache(lambda: ours.asarray(x, device=device))
+        calls[RESIDENT] = lambda: _on_device(upload(), lambda array: cell.operator.ours(ours, array, None))
+        calls[DEVICE_COPY] = lambda: _on_device(upload(), lambda array: array.copy())
     calls.update({peer.name: lambda peer=peer: _prepare(peer, cell, x) for peer in peers.present})
 
     expected = cell.operator.numpy(x)
     for name, make in calls.items():
         try:
             with quiet():
-                contenders.append(_checked(name, make(), x, x if name == COPY else expected))
+                contenders.append(_checked(name, make(), x, x if name in (COPY, DEVICE_COPY) else expected))
         except Exception as error:
             results[name] = {"ms": None, "reason": reason(error)}
+    written = expected.nbytes
     del expected
 
     results.update({name: {"ms": t.ms, "runs": t.runs} for name, t in measure(contenders, rounds).items()})
     results.update({name: {"ms": None, "reason": why} for name, why in peers.absent.items()})
     if isinstance(ours, str):
-        results.update({name: {"ms": None, "reason": ours} for name in (OURS, RESIDENT)})
+        results.update({name: {"ms": None, "reason": ours} for name in (OURS, *ON_DEVICE)})
     contenders.clear()
     gc.collect()  # sessions and their arenas
     return {
@@ -48,6 +54,8 @@ def run(cell, ours, peers, device=None, rounds=ROUNDS):
         "dtype": cell.dtype.name,
         "shape": list(cell.shape),
         "nbytes": cell.nbytes,
+        "read": round(cell.nbytes * cell.operator.share_read(cell.shape, cell.dtype.itemsize)),
+        "written": written,
         "target": cell.target,
         "plain": cell.plain,
         "results": {name: results[name] for name in (*NOT_PEERS, *peers.names)},
@@ -60,11 +68,9 @@ def _prepare(peer, cell, x):
     return peer.prepare(cell.operator, x)
 
 
-def _resident(ours, operator, x, device):
-    uploaded = ours.asarray(x, device=device)
-
+def _on_device(array, work):
     def call():
-        result = operator.ours(ours, uploaded, None)
+        result = work(array)
         result.wait()
         return result
 
@@ -74,7 +80,7 @@ def _resident(ours, operator, x, device):
 def _checked(name, call, x, expected):
     """A contender whose results are right, bit for bit, and arrays of their own."""
     first = call()
-    if name == RESIDENT:
+    if name in ON_DEVICE:
         first = first.numpy()
     if not isinstance(first, np.ndarray):
         raise Unsupported(f"gives {type(first).__name__}, not an array")
@@ -83,7 +89,7 @@ def _checked(name, call, x, expected):
     start = time.perf_counter()
     second = call()
     estimate = time.perf_counter() - start
-    shared = name != RESIDENT and (np.may_share_memory(first, second) or np.may_share_memory(first, x))
+    shared = name not in ON_DEVICE and (np.may_share_memory(first, second) or np.may_share_memory(first, x))
     if shared or not first.flags.c_contiguous:
         raise Unsupported("the result is not an array of its own")
     return Contender(name, call, estimate)

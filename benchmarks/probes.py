@@ -15,7 +15,7 @@ import time
 import environment
 
 SMALL_CALLS = 1000
-NAMES = ("first-use", "small-call", "cache", "resident", "threads")
+NAMES = ("first-use", "small-call", "cache", "resident", "transfers", "threads")
 
 
 def run(name, ours, peers, device, quick=False):
@@ -28,6 +28,8 @@ def run(name, ours, peers, device, quick=False):
         return small_call(ours, device, calls=100 if quick else SMALL_CALLS)
     if name == "resident":
         return resident(ours, device, repeats=3 if quick else 9)
+    if name == "transfers":
+        return transfers(ours, device, repeats=3 if quick else 9)
     if name == "threads":
         return threads(device, processes=1 if quick else 7)
     return cache_effect(device, processes=1 if quick else 3)
@@ -133,6 +135,35 @@ def resident(ours, device, repeats):
         for _ in range(repeats + 2)
     ]
     return {"queue_us": statistics.median(queue_us)} | _medians(rounds[2:])
+
+
+def transfers(ours, device, repeats):
+    """Ms of an upload, a download and a call between host arrays, of 64 MiB: as dmlops chooses to move them, and through staging memory
+    only: {way: {"up_ms", "down_ms", "call_ms"}}."""
+    import numpy as np
+
+    x = np.ones((4, 16, 512, 512), np.float32)
+
+    def rounds():
+        array = ours.asarray(x, device=device)
+        calls = {
+            "up_ms": lambda: ours.asarray(x, device=device).wait(),
+            "down_ms": array.numpy,
+            "call_ms": lambda: ours.depth_to_space(x, 2, device=device),
+        }
+        return [{name: _microseconds(call) / 1e3 for name, call in calls.items()} for _ in range(repeats + 8)][8:]
+
+    results = {"as it chooses": _medians(rounds())}
+    override = getattr(getattr(ours, "_core", None), "_override", None)
+    if override:
+        override("host_import", 0)
+        override("mapped", 0)
+        try:
+            results["through staging memory"] = _medians(rounds())
+        finally:
+            override("host_import", -1)
+            override("mapped", -1)
+    return results
 
 
 def threads(device, processes):

@@ -5,7 +5,7 @@ from pathlib import Path
 from statistics import median
 
 from contest import COPY, NOT_PEERS, OURS, RESIDENT
-from summary import COUNTED_CELLS, best_peer, checks, copies, geometric_mean, group, ms, versus
+from summary import COUNTED_CELLS, best_peer, checks, copies, geometric_mean, group, ms, of_device_copy, versus
 
 BEGIN, END = "<!-- benchmark:begin -->", "<!-- benchmark:end -->"
 GROUPS = {
@@ -14,7 +14,7 @@ GROUPS = {
     "sizes": "depth_to_space of float32, from 1 KiB to 1 GiB",
     "blocks": "depth_to_space by blocks of 2, 3, 4 and 8",
 }
-COLUMNS = ("cell", "ours ms", "resident", "copy ms", "best peer", "ms", "ratio", "target", "", "ours/copy", "by hand")
+COLUMNS = ("cell", "ours ms", "resident", "of copy", "copy ms", "best peer", "ms", "ratio", "target", "", "ours/copy", "by hand")
 
 
 def number(value, unit="", digits=2):
@@ -40,6 +40,7 @@ def row(record, peers):
         record["name"],
         number(ms(record, OURS)),
         number(ms(record, RESIDENT)),
+        number(of_device_copy(record)),
         number(ms(record, COPY)),
         name or "-",
         number(best),
@@ -51,9 +52,9 @@ def row(record, peers):
     )
 
 
-def line(cells, widths=(27, 8, 8, 8, 13, 8, 7, 7, 3, 9, 7)):
+def line(cells, widths=(27, 8, 8, 8, 8, 13, 8, 7, 7, 3, 9, 7)):
     return "  ".join(
-        cell.ljust(width) if index in (0, 4) else cell.rjust(width)
+        cell.ljust(width) if index in (0, 5) else cell.rjust(width)
         for index, (cell, width) in enumerate(zip(cells, widths))
     ).rstrip()
 
@@ -141,6 +142,13 @@ def probe_lines(report):
         )
     elif resident:
         lines.append(f"arrays that stay on the device: - ({resident['reason']})")
+    transfers = probes.get("transfers", {})
+    if "reason" in transfers:
+        lines.append(f"64 MiB to the device and back: - ({transfers['reason']})")
+    elif transfers:
+        lines.append("64 MiB to the device, from it, and depth_to_space between host arrays, ms:")
+        for way, result in transfers.items():
+            lines.append(f"  {way}: {number(result['up_ms'])}, {number(result['down_ms'])}, {number(result['call_ms'])}")
     threads = probes.get("threads", {})
     if "reason" in threads:
         lines.append(f"four threads against one: - ({threads['reason']})")

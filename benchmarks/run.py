@@ -2,6 +2,7 @@
 
 python benchmarks/run.py                        everything, and the README's section
 python benchmarks/run.py --cells 'mirror*' ...  some cells (`--list` names them), README untouched
+python benchmarks/run.py --device nvidia --mib 256  another device, and larger arrays: files of their own, README untouched
 python benchmarks/run.py --quick                small arrays: does it work at all?
 python benchmarks/run.py --render               text, pictures and README anew from the saved JSON
 """
@@ -23,6 +24,7 @@ def arguments():
         "--cells", nargs="*", default=[], metavar="GLOB", help="only these cells and probes; commas separate too"
     )
     parser.add_argument("--quick", action="store_true", help="4 MiB instead of 64, fewer rounds")
+    parser.add_argument("--mib", type=int, default=64, help="MiB of a cell's array")
     parser.add_argument("--rounds", type=int, help="calls of each contender (7, with --quick 3)")
     parser.add_argument("--device", help="part of a device's name; without it lavapipe, the driver on the CPU")
     parser.add_argument("--output", type=Path, default=HERE / "results", help="folder of JSON and pictures")
@@ -56,16 +58,16 @@ def import_ours():
 
 
 def driver(ours, peers, device):
-    """The name of the Vulkan driver that is measured, as dmlops or else wgpu tells it."""
+    """The name of the Vulkan driver that is measured, as dmlops or else wgpu tells it, and the device's type as dmlops does."""
     if not isinstance(ours, str):
         wanted = (device or os.environ.get("DMLOPS_DEVICE") or "").lower()
         for found in ours.devices():
             if found.usable and (wanted == str(found.index) or wanted in found.name.lower()):
-                return f"{found.name}, {found.driver}"
+                return f"{found.name}, {found.driver}", found.type
     for peer in peers.present:
         if peer.name == "wgpu":
-            return f"{peer.adapter.info['device']}, {peer.adapter.info['description']}"
-    return None
+            return f"{peer.adapter.info['device']}, {peer.adapter.info['description']}", None
+    return None, None
 
 
 def measure(options, cells, probe_names, held_to_cpu):
@@ -79,13 +81,14 @@ def measure(options, cells, probe_names, held_to_cpu):
     ours = import_ours()
     with environment.quiet():
         contenders = peers.load(environment.THREADS, options.device, cuda=not held_to_cpu)
-        driver_name = driver(ours, contenders, options.device)
+        driver_name, device_type = driver(ours, contenders, options.device)
     report = {
         "date": datetime.date.today().isoformat(),
         "quick": options.quick,
         "rounds": options.rounds,
         "machine": environment.describe(),
         "driver": driver_name,
+        "device_type": device_type,
         "dmlops": None if isinstance(ours, str) else getattr(ours, "__version__", None),
         "peers": peers.describe(contenders),
         "cells": [],
@@ -115,13 +118,14 @@ def main():
     from cells import everything
     from probes import NAMES
 
-    cells = everything(options.quick)
+    cells = everything(options.quick, options.mib)
     names = chosen([*(cell.name for cell in cells), *NAMES], options.cells)
     if options.list:
         print("\n".join(names))
         return
-    complete = not options.cells and not options.quick
-    suffix = "" if complete else "-partial"
+    usual = options.device is None and options.mib == 64
+    complete = usual and not options.cells and not options.quick
+    suffix = "" if complete else "-partial" if usual else f"-{options.device or 'cpu'}-{options.mib}MiB".replace(" ", "-")
     options.output.mkdir(parents=True, exist_ok=True)
     file = options.output / f"benchmark{suffix}.json"
 

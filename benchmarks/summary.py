@@ -4,7 +4,7 @@ import json
 import math
 from pathlib import Path
 
-from contest import COPY, NOT_PEERS, OURS
+from contest import COPY, DEVICE_COPY, NOT_PEERS, OURS, RESIDENT
 
 COUNTED_CELLS = 32
 GEOMETRIC_MEAN = 2.0  # at least
@@ -12,6 +12,8 @@ COPIES = 2.4  # no counted cell above this many x.copy()
 PHOTOGRAPH_COPIES = 3.0
 FLATNESS = 1.5  # cost per byte from 4 MiB to 1 GiB
 VARIANT = {1: 3.0, 2: 3.0, 4: 2.0, 8: 2.0}  # cost per byte against the plain cell, by bytes an element
+DEVICE_SHARE = {1: 0.8, 2: 0.8, 4: 0.9, 8: 0.9}  # of the bandwidth of the device's own copy, on devices that are no CPU
+TRANSFER_SHARE = 0.9  # upload and download / a call between host arrays, likewise
 SMALL_CALL_US = 20.0  # above an empty dispatch
 
 
@@ -42,6 +44,12 @@ def copies(record):
     return ratio(ms(record, OURS), ms(record, COPY))
 
 
+def of_device_copy(record):
+    """The bandwidth of a cell on the device, over that of the device's own copy: bytes read plus bytes written."""
+    bandwidth = ratio(record.get("read", 0) + record.get("written", 0), ms(record, RESIDENT))
+    return ratio(bandwidth, ratio(2 * record["nbytes"], record["results"].get(DEVICE_COPY, {}).get("ms")))
+
+
 def geometric_mean(values):
     values = [value for value in values if value]
     return math.exp(sum(map(math.log, values)) / len(values)) if values else None
@@ -67,6 +75,16 @@ def checks(report):
     reached = [versus(r, peers) >= r["target"] for r in counted if versus(r, peers) and r["target"]]
     if reached:
         rows.append(_row("counted cells that reach their target", sum(reached), len(reached), at_least=True))
+    elsewhere = report.get("device_type") not in ("cpu", None)
+    for itemsize, bound in DEVICE_SHARE.items():
+        shares = [of_device_copy(r) for r in counted if r["name"].endswith(f"/{itemsize}")]
+        name = f"slowest on the device, share of its copy's bandwidth, {itemsize}-byte items"
+        least = min(filter(None, shares), default=None)
+        rows.append(_row(name, least, bound if elsewhere else None, at_least=True))
+    transfers = (report["probes"].get("transfers") or {}).get("as it chooses", {})
+    share = ratio(transfers.get("up_ms", 0) + transfers.get("down_ms", 0), transfers.get("call_ms"))
+    name = "upload and download / a call between host arrays"
+    rows.append(_row(name, share, TRANSFER_SHARE if elsewhere else None, at_least=True))
     small = report["probes"].get("small-call") or {}
     rows.append(_row("1 KiB call above an empty dispatch, us", small.get("overhead_us"), SMALL_CALL_US))
     return rows
