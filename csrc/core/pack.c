@@ -20,7 +20,7 @@ static int64_t stride_of(const dml_plan *plan, int k, dml_side side)
 static int sort_axes(const dml_plan *plan, const int64_t *extents, dml_side side, int *order)
 {
     int count = 0;
-    for (int k = plan->rank - 1; k >= 0; k--) {
+    for (int k = 0; k < plan->rank; k++) {
         int64_t stride = dml_magnitude(stride_of(plan, k, side));
         if (stride == 0 || extents[k] == 1)
             continue;

@@ -88,32 +88,32 @@ static dml_code make_room(dml_context *context, bool wait, dml_status *status)
     return code;
 }
 
-static dml_code idle_or_new(dml_context *context, dml_job **result, dml_status *status)
+/* NULL if there can be none. */
+static dml_job *idle_or_new(dml_context *context, dml_status *status)
 {
     dml_lock_take(&context->lock);
     dml_job *job = context->idle;
     if (job)
         context->idle = job->next;
     dml_lock_give(&context->lock);
-    if (!job) {
-        job = calloc(1, sizeof *job);
-        VkResult made = job ? create_handles(context, job) : VK_ERROR_OUT_OF_HOST_MEMORY;
-        if (made) {
-            if (job)
-                destroy_job(context, job);
-            return dml_vk_fail(context, made, "making a command buffer", status);
-        }
-    }
-    *result = job;
-    return DML_OK;
+    if (job)
+        return job;
+    job = calloc(1, sizeof *job);
+    VkResult made = job ? create_handles(context, job) : VK_ERROR_OUT_OF_HOST_MEMORY;
+    if (!made)
+        return job;
+    if (job)
+        destroy_job(context, job);
+    dml_vk_fail(context, made, "making a command buffer", status);
+    return NULL;
 }
 
 dml_code dml_job_take(dml_context *context, bool wait, dml_job **result, dml_status *status)
 {
     if (dml_context_enter(context, status))
         return status->code;
-    dml_job *job = NULL;
-    if (make_room(context, wait, status) || idle_or_new(context, &job, status)) {
+    dml_job *job = make_room(context, wait, status) ? NULL : idle_or_new(context, status);
+    if (!job) {
         dml_context_leave(context);
         return status->code;
     }
@@ -124,16 +124,18 @@ dml_code dml_job_take(dml_context *context, bool wait, dml_job **result, dml_sta
     return DML_OK;
 }
 
-dml_code dml_job_another(dml_context *context, const dml_job *job, dml_job **other, dml_status *status)
+dml_code dml_job_another(dml_context *context, const dml_job *job, dml_job **another, dml_status *status)
 {
-    if (idle_or_new(context, other, status))
+    dml_job *other = idle_or_new(context, status);
+    if (!other)
         return status->code;
-    (*other)->listener = job->listener;
-    (*other)->may_wait = job->may_wait;
-    (*other)->after_others = job->after_others;
-    (*other)->src = job->src;
-    (*other)->dst = job->dst;
-    (*other)->lengths = job->lengths;
+    other->listener = job->listener;
+    other->may_wait = job->may_wait;
+    other->after_others = job->after_others;
+    other->src = job->src;
+    other->dst = job->dst;
+    other->lengths = job->lengths;
+    *another = other;
     return DML_OK;
 }
 

@@ -62,7 +62,7 @@ struct dml_job {
 dml_code dml_job_take(dml_context *context, bool wait, dml_job **job, dml_status *status);
 
 /* One more, for the same call. */
-dml_code dml_job_another(dml_context *context, const dml_job *job, dml_job **other, dml_status *status);
+dml_code dml_job_another(dml_context *context, const dml_job *job, dml_job **another, dml_status *status);
 
 /* Drops what was recorded and never submitted. */
 void dml_job_reset(dml_context *context, dml_job *job);

@@ -26,7 +26,9 @@ dml_code dml_job_reserve(dml_context *context, dml_buffer *buffer, uint64_t size
 
 static uint64_t base_of(const dml_place *place, bool import)
 {
-    return place->storage ? place->offset : import ? (uint64_t)(uintptr_t)place->data : 0;
+    if (place->storage)
+        return place->offset;
+    return import ? (uint64_t)(uintptr_t)place->data : 0;
 }
 
 /* Binds the window of one side of job->piece. */
