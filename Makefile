@@ -58,12 +58,13 @@ check-shaders: | system
 	    spirv-val --target-env vulkan1.2 build/shaders/kernel.spv && echo "valid: $$shader" || exit 1; \
 	done
 
-# The layout of the C code (.clang-format); clang's warnings, its analyser and clang-tidy (.clang-tidy).
+# The layout of the C code (.clang-format); clang's warnings, its analyser and clang-tidy (.clang-tidy). What type checkers see.
 check-static: .venv/dmlops .venv-static/requirements
 	.venv-static/bin/clang-format --dry-run -Werror csrc/*/*.[ch]
 	.venv-static/bin/clang-tidy --quiet csrc/*/*.c -- -std=c11 -Wall -Wextra -Wconversion -Icsrc \
 	    $$(.venv/bin/python -c 'import numpy, sysconfig; print("-isystem", sysconfig.get_path("include"), "-isystem", numpy.get_include())') \
 	    -isystem $$(dirname build/venv/temp.*/shaders/rows.spv.h)
+	.venv-static/bin/mypy --strict --python-executable .venv/bin/python tests/typed.py dmlops/*.pyi
 
 # Not one message from the validation layer, synchronisation validation included.
 check-validation: .venv/dmlops

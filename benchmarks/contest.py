@@ -40,7 +40,9 @@ def run(cell, ours, peers, device=None, rounds=ROUNDS):
     written = expected.nbytes
     del expected
 
-    results.update({name: {"ms": t.ms, "runs": t.runs} for name, t in measure(contenders, rounds).items()})
+    timings, failed = measure(contenders, rounds)
+    results.update({name: {"ms": timing.ms, "runs": timing.runs} for name, timing in timings.items()})
+    results.update({name: {"ms": None, "reason": reason(error)} for name, error in failed.items()})
     results.update({name: {"ms": None, "reason": why} for name, why in peers.absent.items()})
     if isinstance(ours, str):
         results.update({name: {"ms": None, "reason": ours} for name in (OURS, *ON_DEVICE)})

@@ -11,6 +11,7 @@ import argparse
 import datetime
 import fnmatch
 import os
+import re
 from pathlib import Path
 
 import environment
@@ -62,7 +63,7 @@ def driver(ours, peers, device):
     if not isinstance(ours, str):
         wanted = (device or os.environ.get("DMLOPS_DEVICE") or "").lower()
         for found in ours.devices():
-            if found.usable and (wanted == str(found.index) or wanted in found.name.lower()):
+            if found.usable and (int(wanted) == found.index if wanted.isdigit() else wanted in found.name.lower()):
                 return f"{found.name}, {found.driver}", found.type
     for peer in peers.present:
         if peer.name == "wgpu":
@@ -105,7 +106,11 @@ def measure(options, cells, probe_names, held_to_cpu):
             bar.update()
         for name in probe_names:
             bar.set_description(name)
-            report["probes"][name] = probes.run(name, ours, contenders, options.device, options.quick)
+            try:
+                report["probes"][name] = probes.run(name, ours, contenders, options.device, options.quick)
+            except Exception as error:
+                why = {"reason": peers.reason(error)}
+                report["probes"][name] = {"dmlops": why} if name == "first-use" else why
             bar.update()
     return report
 
@@ -124,8 +129,10 @@ def main():
         print("\n".join(names))
         return
     usual = options.device is None and options.mib == 64
-    complete = usual and not options.cells and not options.quick
-    suffix = "" if complete else "-partial" if usual else f"-{options.device or 'cpu'}-{options.mib}MiB".replace(" ", "-")
+    whole = not options.cells and not options.quick
+    complete = usual and whole
+    suffix = "" if usual else re.sub(r"\W+", "-", f"-{options.device or 'cpu'}-{options.mib}MiB")
+    suffix += "" if whole else "-partial"
     options.output.mkdir(parents=True, exist_ok=True)
     file = options.output / f"benchmark{suffix}.json"
 

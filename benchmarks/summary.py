@@ -75,7 +75,7 @@ def checks(report):
     reached = [versus(r, peers) >= r["target"] for r in counted if versus(r, peers) and r["target"]]
     if reached:
         rows.append(_row("counted cells that reach their target", sum(reached), len(reached), at_least=True))
-    elsewhere = report.get("device_type") not in ("cpu", None)
+    elsewhere = report.get("device_type") not in ("cpu", "host", None)
     for itemsize, bound in DEVICE_SHARE.items():
         shares = [of_device_copy(r) for r in counted if r["name"].endswith(f"/{itemsize}")]
         name = f"slowest on the device, share of its copy's bandwidth, {itemsize}-byte items"

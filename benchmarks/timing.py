@@ -31,7 +31,8 @@ class Contender:
 
 
 def measure(contenders, rounds=ROUNDS):
-    """A dict from name to Timing."""
+    """A dict from name to Timing, and one from name to the error of those that failed on the way."""
+    failed = {}
     runs = {contender.name: [] for contender in contenders}
     turns = {contender.name: _turns(contender.estimate, rounds) for contender in contenders}
     enabled = gc.isenabled()
@@ -43,11 +44,15 @@ def measure(contenders, rounds=ROUNDS):
             for contender in contenders[start:] + contenders[:start]:
                 if turn < turns[contender.name]:
                     time.sleep(PAUSE)
-                    runs[contender.name].append(_one_turn(contender))
+                    try:
+                        runs[contender.name].append(_one_turn(contender))
+                    except Exception as error:
+                        failed[contender.name] = error
+                        turns[contender.name] = 0
     finally:
         if enabled:
             gc.enable()
-    return {name: Timing(statistics.median(ms), ms) for name, ms in runs.items()}
+    return {name: Timing(statistics.median(ms), ms) for name, ms in runs.items() if name not in failed}, failed
 
 
 def _turns(estimate, rounds):

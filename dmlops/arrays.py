@@ -34,6 +34,8 @@ def asarray(obj, /, *, dtype=None, device=None, copy=None):
         A dtype whose elements are not plain bytes, or another one than a device array has.
     ValueError
         ``copy=False`` where only a copy will do; an unknown `device`.
+    NoDeviceError
+        There is no Vulkan device, and none was named.
     OutOfDeviceMemoryError
         The device has no room for it.
 
@@ -116,9 +118,9 @@ def from_dlpack(x, /, *, device=None, copy=None):
         `x` does not know the protocol.
     BufferError
         Data on another device than the CPU, elements that NumPy has no dtype for (bfloat16 and the kinds of float8 need the
-        package ``ml_dtypes``), ``copy=False``.
+        package ``ml_dtypes``), negative sizes, ``copy=False`` for data on the host.
     ValueError
-        An unknown `device`.
+        An unknown `device`; ``copy=False`` for a device array on another one.
 
     Examples
     --------

@@ -20,8 +20,8 @@ def memory_info(device=None):
     Returns
     -------
     MemoryInfo
-        A named tuple of `used`, the bytes of live results and device arrays, each rounded up by at most an eighth;
-        `pooled`, the bytes kept for the next ones; `bound`, the most that is kept; `available`, the bytes that could be had
+        A tuple with named fields: `used`, the bytes of live results (of 64 KiB and more, as long as anything is kept at all) and device
+        arrays, each rounded up by at most an eighth, or to a page; `pooled`, the bytes kept for the next ones; `bound`, the most that is kept; `available`, the bytes that could be had
         beyond these, as far as the driver or the system knows.
 
     Raises

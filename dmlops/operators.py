@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import builtins
 import operator
+from collections.abc import Iterable
 
 from dmlops import _core
 
@@ -294,7 +295,7 @@ def devices():
     Returns
     -------
     list of Device
-        Named tuples of `index`, `name`, `type`, `driver`, `api_version`, `memory` (bytes), `usable` and `reason`. Each
+        Tuples with the named fields `index`, `name`, `type`, `driver`, `api_version`, `memory` (bytes), `usable` and `reason`. Each
         of them, its index, or part of its name is what the operators take as `device`.
 
     Examples
@@ -326,11 +327,12 @@ def window(shape, key):
     Raises
     ------
     TypeError
-        The key holds anything else: an int or None would change the number of axes, which `slice` keeps.
+        The key holds anything else: an int or None would change the number of axes, which `slice` keeps. A size, or a part of a slice, that
+        is no int.
     IndexError
         More entries than axes, or more than one ``...``.
     ValueError
-        A step of 0, or a negative size in `shape`.
+        A step of 0, or a size in `shape` that no axis has.
 
     Examples
     --------
@@ -341,9 +343,11 @@ def window(shape, key):
     >>> dmlops.slice(x, *dmlops.window(x.shape, np.s_[6:1:-2]))
     array([6, 4, 2])
     """
-    shape = tuple(operator.index(extent) for extent in shape)
-    if any(extent < 0 for extent in shape):
-        raise ValueError(f"shape must not have negative sizes, got {shape}")
+    if not isinstance(shape, Iterable):
+        raise TypeError(f"shape must be a sequence of ints, not {type(shape).__name__}")
+    shape = tuple(_index(extent, f"shape[{k}]") for k, extent in enumerate(shape))
+    if any(not 0 <= extent < 2**63 for extent in shape):
+        raise ValueError(f"shape must have sizes from 0 to 2**63 - 1, got {shape}")
     keys = _one_slice_an_axis(key if isinstance(key, tuple) else (key,), len(shape))
     axes = [_axis_window(extent, axis_key) for extent, axis_key in zip(shape, keys, strict=True)]
     offsets, sizes, strides = zip(*axes, strict=True) if axes else ((), (), ())
@@ -364,8 +368,18 @@ def _one_slice_an_axis(key, rank):
     return key[:place] + (builtins.slice(None),) * missing + key[place + len(ellipses) :]
 
 
+def _index(entry, name):
+    if isinstance(entry, bool) or not hasattr(entry, "__index__"):
+        raise TypeError(f"{name} must be an int, not {type(entry).__name__}")
+    return operator.index(entry)
+
+
 def _axis_window(extent, key):
-    start, stop, step = key.indices(extent)
+    parts = {name: getattr(key, name) for name in ("start", "stop", "step")}
+    start, stop, step = (None if part is None else _index(part, f"the {name} of a slice in key") for name, part in parts.items())
+    if step == 0:
+        raise ValueError("the step of a slice in key must not be 0")
+    start, stop, step = builtins.slice(start, stop, step).indices(extent)
     count = len(range(start, stop, step))
     if count == 0:
         return 0, 0, 1

@@ -9,6 +9,7 @@ import builtins
 import functools
 import itertools
 import math
+import operator
 
 import numpy as np
 
@@ -83,11 +84,12 @@ def space_to_depth(input, block_size, *, order="DCR", layout="NCHW", out=None, d
 @_on_devices_too
 def slice(input, offsets, sizes, strides=None, *, output_sizes=None, out=None, device=None):
     x = np.asarray(input)
+    offsets, sizes = _ints(offsets), _ints(sizes)
     # The `...` keeps a 0-d array an array.
     window = x[(..., *(builtins.slice(offset, offset + size) for offset, size in zip(offsets, sizes, strict=True)))]
-    result = window if strides is None else window[(..., *(builtins.slice(None, None, stride) for stride in strides))]
+    result = window if strides is None else window[(..., *(builtins.slice(None, None, stride) for stride in _ints(strides)))]
     if output_sizes is not None:
-        result = result[(..., *(builtins.slice(size) for size in output_sizes))]
+        result = result[(..., *(builtins.slice(size) for size in _ints(output_sizes)))]
     return _give(result, out)
 
 
@@ -109,7 +111,12 @@ def _patches(channels, blocks, order):
 
 def _blocks(x, block_size):
     """One block size for each spatial axis; a single one is for all axes behind batch and channels."""
-    return tuple(block_size) if np.iterable(block_size) else (block_size,) * (x.ndim - 2)
+    return _ints(block_size if np.iterable(block_size) else (block_size,) * (x.ndim - 2))
+
+
+def _ints(entries):
+    """As Python's: those of NumPy wrap round."""
+    return tuple(map(operator.index, entries))
 
 
 def _channels_first(x, blocks, layout):

@@ -499,6 +499,7 @@ def test_rows_side_by_side(core):
     assert abreast(CPU, 2**17, 6, extent=17100) == 1  # too few to share out
     assert abreast(traits(GPU, 1000), 1030, 6) == 4  # 21 tiles: a quarter of the invocations
     assert abreast(traits(GPU, 1000), 4096, -2, extent=256) == 4  # 32 tiles are exactly that
+    assert abreast(GPU, 1030, 6, rows=60_000) == 4
     assert abreast(GPU, 1030, 6) == 1  # more of them idle all the same
 
 

@@ -4,6 +4,7 @@ import copy
 import gc
 import os
 import pickle
+import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
 
@@ -168,6 +169,13 @@ def test_numpy_asarray(device):
     assert np.array_equal(np.asarray(a), X)
     assert np.asarray(a, dtype=np.float64).dtype == np.float64
     assert np.array_equal(a.__array__(np.int32, copy=True), X.astype(np.int32))
+    assert np.asarray(a, dtype=a.dtype).base is None and np.array_equal(np.asarray(a, dtype=a.dtype), X)
+    dtype = np.dtype([("a", "u1"), ("b", "f4")])  # one of its own, so that its references can be counted
+    references = sys.getrefcount(dtype)
+    for wrong in ({"copy": False}, {"bad": 1}, {"copy": True, "bad": 1}):
+        with pytest.raises((TypeError, ValueError)):
+            a.__array__(dtype, **wrong)
+    assert sys.getrefcount(dtype) == references
     with pytest.raises(ValueError, match="copy"):
         a.__array__(copy=False)
     if np.lib.NumpyVersion(np.__version__) >= "2.0.0":

@@ -288,6 +288,17 @@ def tensor_of(array, type_code, **more):
     return tensor
 
 
+@pytest.mark.parametrize("shape", [(-2, -2), (-1, 0), (4, -(2**62))])
+def test_negative_sizes_are_refused(device, shape):
+    """Their product is none."""
+    x = np.zeros((2, 2), np.uint8)
+    tensor = tensor_of(x, 1)
+    sizes = (ctypes.c_int64 * 2)(*shape)
+    tensor.shape, tensor.strides = sizes, None
+    with pytest.raises(BufferError, match="negative sizes"):
+        dmlops.from_dlpack(Given(Managed(tensor, None, None), old=True), device=device)
+
+
 @pytest.mark.parametrize("old", [False, True])
 def test_capsules_made_by_hand(device, old):
     freed = []

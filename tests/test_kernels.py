@@ -552,6 +552,18 @@ for name, call in calls.items():
         counts.append(count)
     assert len(set(counts[:6])) > 1, (name, "both ways are tried", counts)
     assert len(set(counts[7:])) == 1, (name, "then it is decided", counts)
+y = np.concatenate([x, x])
+turns = {step: [] for step in (1, -1)}
+for _ in range(3):
+    for step, counts in turns.items():
+        count, result = pieces(lambda: dmlops.slice(y, [0, 0, 0], y.shape, [1, 1, step], device=device))
+        assert np.array_equal(result, y[..., ::step])
+        counts.append(count)
+assert all(len(set(counts)) > 1 for counts in turns.values()), ("both ways for either call", turns)
+
+x.setflags(write=False)  # some drivers import such memory, and fail when they use it
+assert pieces(calls["both"])[0] == 16
+x.setflags(write=True)
 _core._override("host_import", 0)
 assert pieces(calls["both"])[0] == 16
 _core._override("host_import", -1)

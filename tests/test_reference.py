@@ -28,6 +28,16 @@ def test_slice(call):
         assert result[place].tobytes() == x[source].tobytes()
 
 
+def test_small_ints_of_numpy_do_not_wrap_round():
+    x = np.arange(600).reshape(1, 600)
+    result = reference.slice(x, np.array([0, 200], "u1"), np.array([1, 100], "u1"), np.array([1, -1], "i1"))
+    assert np.array_equal(result, x[:, 299:199:-1])
+    deep = np.zeros((1, 256, 2, 2), np.uint8)
+    for block in (np.int8(16), np.array([16, 16], "i1")):
+        wide = reference.depth_to_space(deep, block)
+        assert wide.shape == (1, 1, 32, 32) and reference.space_to_depth(wide, block).shape == deep.shape
+
+
 @given(data=st.data())
 def test_reverse_subsequences(data):
     call = data.draw(strategies.reversals().filter(small))

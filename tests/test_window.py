@@ -58,6 +58,26 @@ def test_slices_of_other_things_are_type_errors(key):
         dmlops.window((3, 4), key)
 
 
+@pytest.mark.parametrize(
+    "shape, key, text",
+    [
+        (5, np.s_[:], "shape must be a sequence of ints, not int"),
+        ((5.0,), np.s_[:], r"shape\[0\] must be an int, not float"),
+        ((4, True), np.s_[:], r"shape\[1\] must be an int, not bool"),
+        ((4,), np.s_[: 2.5], "the stop of a slice in key must be an int, not float"),
+    ],
+)
+def test_type_errors_say_what_was_wrong(shape, key, text):
+    with pytest.raises(TypeError, match=text):
+        dmlops.window(shape, key)
+
+
+def test_sizes_that_no_axis_has():
+    for size in (-1, 2**70):
+        with pytest.raises(ValueError, match="shape must have sizes"):
+            dmlops.window((size,), np.s_[:])
+
+
 @pytest.mark.parametrize("key", [(..., ...), np.s_[:, :, :], np.s_[::0]])
 def test_keys_that_numpy_refuses_too(key):
     with pytest.raises((IndexError, ValueError)):

@@ -39,7 +39,7 @@ static void choose_elements(const dml_piece *piece, const dml_traits *traits, dm
     for (int k = 0; k < plan.rank; k++)
         if (plan.axes[k].extent > 1 || k == plan.rank - 1)
             axes[count++] = k;
-    dml_walk_elements(dispatch, &plan, axes, count);
+    dml_walk_elements(dispatch, &plan, traits, axes, count);
     int64_t extent = plan.axes[axes[count - 1]].extent;
     table[DML_TABLE_EXTENT] = (uint32_t)extent;
 

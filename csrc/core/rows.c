@@ -6,6 +6,7 @@
 #include "core/walk.h"
 
 enum {
+    FEWER = 16,        /* of the shares that are worth it, one in so many keep a GPU busy too */
     WINDOW_WORDS = 32, /* most 8-byte words that an invocation loads: the shader has room for as many */
     WINDOW_BYTES = 8 * WINDOW_WORDS,
     TILE_BYTES = 128, /* most that it stores */
@@ -298,7 +299,7 @@ static bool find_rows(const dml_plan *plan, const dml_traits *traits, int word, 
     return true;
 }
 
-/* How many of `count` rows a work group moves side by side. On a GPU as many as give every invocation a tile. On a CPU, for which
+/* How many of `count` rows a work group moves side by side. On a GPU as many as give every invocation a tile, if there are many. On a CPU, for which
  * neighbours are best read one after the other, one an invocation where rows begin far from each other: it waits for the beginnings of all
  * at the same time. */
 static int64_t rows_abreast(const dml_traits *traits, int64_t count, int64_t tiles, bool gaps)
@@ -306,7 +307,7 @@ static int64_t rows_abreast(const dml_traits *traits, int64_t count, int64_t til
     int64_t group = traits->group_size, abreast = 1;
     if (traits->cpu)
         return gaps && count >= group * traits->parallel && tiles >= 2 * group ? group : 1;
-    while (count >= traits->parallel && 2 * abreast * tiles <= group && group % (2 * abreast) == 0)
+    while (count / (2 * abreast) >= traits->parallel / FEWER && 2 * abreast * tiles <= group && group % (2 * abreast) == 0)
         abreast *= 2;
     return abreast;
 }
@@ -349,7 +350,7 @@ bool dml_rows_choose(const dml_piece *piece, const dml_traits *traits, dml_dispa
             count *= plan->axes[k].extent;
         }
     }
-    dml_walk_rows(dispatch, plan, axes, outer);
+    dml_walk_rows(dispatch, plan, traits, axes, outer);
     table[DML_TABLE_EXTENT] = (uint32_t)extent;
     if (rows.stream)
         table[DML_TABLE_STREAM] = (uint32_t)plan->axes[rows.inner[rows.stream - 1]].src_stride;

@@ -79,29 +79,55 @@ static void fit_side(dml_split *split, int64_t limit, dml_side side)
     }
 }
 
-/* Of the axes that make one side larger, the one that reaches furthest on both: cut there, either side keeps its neighbours together. The
- * reversed axis only if there is no other. */
-static int broadest_axis(const dml_split *split, dml_side side)
+static int64_t half_of(int64_t extent)
 {
-    const dml_plan *plan = &split->plan;
-    int broadest = plan->reversed;
-    int64_t most = -1;
-    for (int k = 0; k < plan->rank; k++) {
-        int64_t src = side_reach(split, k, DML_SRC), dst = side_reach(split, k, DML_DST), least = src < dst ? src : dst;
-        if (k != plan->reversed && side_reach(split, k, side) > 0 && least > most) {
-            broadest = k;
-            most = least;
-        }
-    }
-    return broadest;
+    return tile_extent(extent, (extent + 1) / 2);
 }
 
-/* Halves axes until one side, packed, is within the limit. */
+/* What one side, packed, would take if an axis were halved. */
+static int64_t bytes_if_halved(dml_split *split, int k, dml_side side)
+{
+    int64_t extent = split->tile[k];
+    split->tile[k] = half_of(extent);
+    int64_t bytes = dml_packed_bytes(&split->plan, split->tile, side);
+    split->tile[k] = extent;
+    return bytes;
+}
+
+/* Which axis to halve: of those that make much of a difference to one side (where gaps stay, some make none), the one that reaches furthest on
+ * both, since either side then keeps its neighbours together. If there is none, the reversed axis, or else what makes most. */
+static int axis_to_halve(dml_split *split, dml_side side, int64_t bytes)
+{
+    const dml_plan *plan = &split->plan;
+    int broadest = -1, other = -1;
+    int64_t most = -1, least = bytes;
+    for (int k = 0; k < plan->rank; k++) {
+        if (k == plan->reversed || split->tile[k] == 1)
+            continue;
+        int64_t src = side_reach(split, k, DML_SRC), dst = side_reach(split, k, DML_DST), both = src < dst ? src : dst;
+        int64_t left = bytes_if_halved(split, k, side);
+        if (left <= bytes - bytes / 4 && both > most) {
+            broadest = k;
+            most = both;
+        }
+        if (left < least) {
+            other = k;
+            least = left;
+        }
+    }
+    if (broadest >= 0)
+        return broadest;
+    bool reversed = plan->reversed >= 0 && split->tile[plan->reversed] > 1;
+    return reversed && (other < 0 || bytes_if_halved(split, plan->reversed, side) < bytes) ? plan->reversed : other;
+}
+
 static void fit_packed(dml_split *split, int64_t limit, dml_side side)
 {
-    while (dml_packed_bytes(&split->plan, split->tile, side) > limit) {
-        int k = broadest_axis(split, side);
-        split->tile[k] = tile_extent(split->tile[k], (split->tile[k] + 1) / 2);
+    int64_t bytes = dml_packed_bytes(&split->plan, split->tile, side);
+    while (bytes > limit) {
+        int k = axis_to_halve(split, side, bytes);
+        bytes = bytes_if_halved(split, k, side);
+        split->tile[k] = half_of(split->tile[k]);
     }
 }
 

@@ -3,8 +3,9 @@
 #include <string.h>
 
 enum {
-    LONG_WALK = 64, /* places along one axis that are worth finding the way */
-    BETWEEN = 4     /* places between two of a walk that are worth being visited in turn: of more, caches lose track */
+    LONG_WALK = 64,  /* places along one axis that are worth finding the way; */
+    LONG_ENOUGH = 8, /* on a GPU that are worth more than longer walks along which neighbours are far from each other */
+    BETWEEN = 4      /* places between two of a walk that are worth being visited in turn: of more, caches lose track */
 };
 
 /* For a division by d: q = high word of n * multiplier is right or one too small. */
@@ -41,19 +42,19 @@ static void move_last(int *axes, int count, int i)
 }
 
 /* Likewise the one to walk along: the innermost that is long, or else the longest. */
-static void walk_last(const dml_plan *plan, int *axes, int count)
+static void walk_last(const dml_plan *plan, const dml_traits *traits, int *axes, int count)
 {
-    int walk = count - 1;
-    for (int i = count - 1; i >= 0 && plan->axes[axes[walk]].extent < LONG_WALK; i--)
+    int walk = count - 1, enough = traits->cpu ? LONG_WALK : LONG_ENOUGH;
+    for (int i = count - 1; i >= 0 && plan->axes[axes[walk]].extent < enough; i--)
         if (plan->axes[axes[i]].extent > plan->axes[axes[walk]].extent)
             walk = i;
     if (count > 0)
         move_last(axes, count, walk);
 }
 
-void dml_walk_elements(dml_dispatch *dispatch, const dml_plan *plan, int *axes, int count)
+void dml_walk_elements(dml_dispatch *dispatch, const dml_plan *plan, const dml_traits *traits, int *axes, int count)
 {
-    walk_last(plan, axes, count);
+    walk_last(plan, traits, axes, count);
     add_axes(dispatch, plan, axes, count);
 }
 
@@ -64,9 +65,9 @@ static bool lies_between(const dml_axis *axis, const dml_axis *walk)
                                        axis->extent * dml_magnitude(axis->dst_stride) <= dml_magnitude(walk->dst_stride));
 }
 
-void dml_walk_rows(dml_dispatch *dispatch, const dml_plan *plan, int *axes, int count)
+void dml_walk_rows(dml_dispatch *dispatch, const dml_plan *plan, const dml_traits *traits, int *axes, int count)
 {
-    walk_last(plan, axes, count);
+    walk_last(plan, traits, axes, count);
     for (int i = count - 2; i >= 0; i--) {
         if (lies_between(&plan->axes[axes[i]], &plan->axes[axes[count - 1]])) {
             move_last(axes, count, i);

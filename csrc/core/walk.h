@@ -6,11 +6,11 @@
 
 /* Puts these axes of the plan into the table, in the list as well, so that the last is the one to walk along: the innermost that is long, or
  * else the longest. */
-void dml_walk_elements(dml_dispatch *dispatch, const dml_plan *plan, int *axes, int count);
+void dml_walk_elements(dml_dispatch *dispatch, const dml_plan *plan, const dml_traits *traits, int *axes, int count);
 
 /* Likewise, but that an axis which fills in what the walk leaves out comes behind it: memory is then read and written without gaps, as it is
  * fastest. */
-void dml_walk_rows(dml_dispatch *dispatch, const dml_plan *plan, int *axes, int count);
+void dml_walk_rows(dml_dispatch *dispatch, const dml_plan *plan, const dml_traits *traits, int *axes, int count);
 
 /* Shares out rows of so many steps each, GROUP_SIZE of which a work group takes at once, of so many rows abreast: several rows to a
  * share where there are many, several shares to a row where there are few. */

@@ -43,7 +43,7 @@ dml_place dml_array_place(PyObject *array)
 {
     if (!PyArray_Check(array))
         return dml_device_array_place(array);
-    return (dml_place){.data = PyArray_DATA((PyArrayObject *)array)};
+    return (dml_place){.data = PyArray_DATA((PyArrayObject *)array), .read_only = !PyArray_ISWRITEABLE((PyArrayObject *)array)};
 }
 
 PyArray_Descr *dml_array_dtype(PyObject *array)

@@ -159,22 +159,22 @@ static PyObject *method_numpy(PyObject *self, PyObject *args, PyObject *kwargs)
 static PyObject *method_array(PyObject *self, PyObject *args, PyObject *kwargs)
 {
     static char *names[] = {"dtype", "copy", NULL};
-    PyObject *copy = Py_None;
+    PyObject *wanted_dtype = Py_None, *copy = Py_None, *array = NULL;
     PyArray_Descr *dtype = NULL;
-    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "|O&O:__array__", names, PyArray_DescrConverter2, &dtype, &copy))
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "|OO:__array__", names, &wanted_dtype, &copy) ||
+        !PyArray_DescrConverter2(wanted_dtype, &dtype))
         return NULL;
     int wanted = copy == Py_None ? 1 : PyObject_IsTrue(copy);
-    PyObject *array = NULL;
     if (wanted == 0)
         PyErr_SetString(PyExc_ValueError,
                         "a dmlops.DeviceArray becomes a NumPy array by copying only; copy=False was asked for");
     else if (wanted > 0)
         array = dml_device_array_numpy(state_of(self), cast(self), Py_None);
     if (array && dtype) {
-        PyObject *cast_array = PyArray_CastToType((PyArrayObject *)array, dtype, 0); /* takes dtype */
+        PyObject *other = PyArray_FromArray((PyArrayObject *)array, dtype, NPY_ARRAY_FORCECAST); /* takes dtype */
         dtype = NULL;
         Py_DECREF(array);
-        array = cast_array;
+        array = other;
     }
     Py_XDECREF((PyObject *)dtype);
     return array;
@@ -270,7 +270,7 @@ int dml_device_array_init(dml_state *state, PyObject *module)
     state->device_array_type = (PyTypeObject *)PyType_FromModuleAndSpec(module, &spec, NULL);
     if (!state->device_array_type)
         return -1;
-    /* NumPy's functions then refuse it, where they would have downloaded it unasked. */
+    /* NumPy's operators and ufuncs then refuse it, where they would have downloaded it unasked. */
     if (PyObject_SetAttrString((PyObject *)state->device_array_type, "__array_ufunc__", Py_None) < 0)
         return -1;
     return PyModule_AddObjectRef(module, "DeviceArray", (PyObject *)state->device_array_type);

@@ -303,6 +303,10 @@ static PyObject *array_of(dml_state *state, PyObject *capsule, const dl_tensor *
                             (int)from->device.type);
     if (from->ndim < 0 || from->ndim > DML_MAX_RANK)
         return PyErr_Format(PyExc_BufferError, "a tensor must have at most %d axes, not %d", DML_MAX_RANK, (int)from->ndim);
+    for (int k = 0; k < from->ndim; k++)
+        if (from->shape[k] < 0)
+            return PyErr_Format(PyExc_BufferError, "a tensor must not have negative sizes; that of axis %d is %lld", k,
+                                (long long)from->shape[k]);
     PyArray_Descr *dtype = dtype_of_type(from->type);
     if (!dtype)
         return NULL;

@@ -130,7 +130,7 @@ static PyObject *asarray_on_host(dml_state *state, PyObject *object, PyArray_Des
     PyObject *array = PyArray_FromAny(object, dtype, 0, 0, NPY_ARRAY_ENSUREARRAY | (dtype ? NPY_ARRAY_FORCECAST : 0), NULL);
     PyObject *result = NULL;
     dml_choice found;
-    if (array && dml_dtype_check(dml_array_dtype(array), "object") == 0 && (device || dml_device_default(state, &found) == 0))
+    if (array && dml_dtype_check(dml_array_dtype(array), "obj") == 0 && (device || dml_device_default(state, &found) == 0))
         result = upload_array(state, device ? device : &found, array);
     Py_XDECREF(array);
     return result;

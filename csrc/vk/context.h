@@ -75,6 +75,12 @@ struct dml_storage {
 
 typedef struct dml_job dml_job;
 
+/* Buffers of a chunk's source and destination, which the host fills for the device, and the other way round. */
+typedef struct dml_staging {
+    dml_buffer side[2];
+    struct dml_staging *next;
+} dml_staging;
+
 /* Calls of about one size, and the same ends: how many, and nanoseconds a byte of the fastest; [true] those that imported, [false] those that
  * staged. */
 typedef struct dml_trials {
@@ -107,11 +113,12 @@ struct dml_context {
 
     dml_lock gate, making, turn, lock;
     dml_job *idle;
+    dml_staging *staging; /* idle ones */
     dml_job *queued_first, *queued_last;
     int queued, held;   /* those held back are at the list's end */
     uint64_t submitted; /* serials: of the last that was submitted; those held back have the next one; */
     uint64_t completed; /* of the last known to be done */
-    int in_flight;      /* calls inside, but for those whose job was abandoned; */
+    int in_flight;      /* calls inside; */
     int outside;        /* of them those that leave the driver alone just now */
     bool closed;        /* no more calls: the process is ending */
     uint64_t abandoned; /* jobs that the device may use for ever */
@@ -201,6 +208,9 @@ int64_t dml_storage_type(const dml_context *context, uint32_t types, bool *mappe
 
 /* job.c: at exit, all there are. */
 void dml_jobs_destroy(dml_context *context);
+
+/* staging.c: likewise, all that are idle. */
+void dml_stagings_destroy(dml_context *context);
 
 /* queue.c: those that are done become idle; waits until the submission of that serial is done, or all. */
 void dml_jobs_reap(dml_context *context);

@@ -306,6 +306,7 @@ void dml_context_close(dml_context *context)
 {
     if (context->device) {
         dml_jobs_destroy(context);
+        dml_stagings_destroy(context);
         dml_storages_destroy(context);
         dml_kernels_deinit(context);
         context->vk.vkDestroySemaphore(context->device, context->timeline, NULL);

@@ -8,8 +8,6 @@ enum { ARENA_KEPT = 1024 * 1024 }; /* bytes of an idle job's arena */
 static void destroy_job(dml_context *context, dml_job *job)
 {
     dml_buffer_destroy(context, &job->arena);
-    dml_buffer_destroy(context, &job->staging[0]);
-    dml_buffer_destroy(context, &job->staging[1]);
     context->vk.vkDestroyDescriptorPool(context->device, job->sets, NULL);
     context->vk.vkDestroyFence(context->device, job->fence, NULL);
     context->vk.vkDestroyCommandPool(context->device, job->pool, NULL);
@@ -158,23 +156,14 @@ void dml_job_reset(dml_context *context, dml_job *job)
         job->broken = context->vk.vkResetCommandPool(context->device, job->pool, 0);
 }
 
-/* What an idle job need not keep. */
-static void shrink(dml_context *context, dml_job *job)
-{
-    if (job->arena.size > ARENA_KEPT)
-        dml_buffer_destroy(context, &job->arena);
-    for (int i = 0; i < 2; i++)
-        if (job->staging[i].size > context->traits.staging + 2 * (uint64_t)context->traits.plan.alignment)
-            dml_buffer_destroy(context, &job->staging[i]);
-}
-
 void dml_job_keep(dml_context *context, dml_job *job)
 {
     if (job->broken) {
         destroy_job(context, job);
         return;
     }
-    shrink(context, job);
+    if (job->arena.size > ARENA_KEPT)
+        dml_buffer_destroy(context, &job->arena);
     dml_lock_take(&context->lock);
     job->next = context->idle;
     context->idle = job;

@@ -38,7 +38,7 @@ struct dml_job {
     VkDescriptorPool sets;
     dml_buffer arena;
     uint64_t arena_used;
-    dml_buffer staging[2];             /* of the source and the destination of a piece that is staged */
+    dml_staging *staging;              /* while it has chunks to move; else NULL */
     uint64_t bytes;                    /* of all pieces' destinations */
     bool alone;                        /* no other job was in flight when it was submitted */
     bool may_wait;                     /* else it fails where it would have to */
@@ -104,15 +104,17 @@ dml_code dml_job_record(dml_context *context, dml_job *job, dml_slot *slot, dml_
  * records nothing, where an import is. */
 dml_code dml_job_add(dml_context *context, dml_job *job, bool import, dml_status *status);
 
-/* trials.c: whether to import the memory of a call, and how that turned out if it succeeded. */
+/* trials.c: whether to import the memory of a call; when it starts, with nothing to wait for; and how that turned out if it succeeded. */
 typedef struct dml_trial {
     dml_trials *of; /* NULL: there is no choice */
     bool import;
+    bool open; /* it is not known yet which way is faster */
     double bytes;
     int64_t start; /* in nanoseconds */
 } dml_trial;
 
-dml_trial dml_trial_begin(dml_context *context, int64_t bytes, bool from_host, bool to_host);
+dml_trial dml_trial_begin(dml_context *context, const dml_job *job);
+void dml_trial_start(dml_trial *trial);
 void dml_trial_end(dml_context *context, const dml_trial *trial);
 
 /* staging.c: takes job->plan to its end by way of staging buffers. */

@@ -65,7 +65,7 @@ static dml_code clamp_part(dml_context *context, dml_storage *lengths, int64_t b
     if (dml_job_take(context, true, &job, status))
         return status->code;
     job->after_others = true;
-    job->src = job->dst = (dml_place){lengths, NULL, 0};
+    job->src = job->dst = (dml_place){.storage = lengths};
     job->lengths = NULL;
     choose_lengths(&context->traits.plan, (uint32_t)count, item, is_signed, extent, &job->dispatch);
     dml_code code = dml_job_reserve(context, &job->arena, DML_ARENA_BYTES, DML_MEMORY_HOST, status);

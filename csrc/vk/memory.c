@@ -120,6 +120,18 @@ static bool create_of_pages(dml_context *context, uint64_t size, dml_buffer *buf
     return false;
 }
 
+/* Of the types of memory a kind may have, the best that has room: a device's own that the host sees may be scarce. */
+static VkResult allocate_host(dml_context *context, const VkMemoryRequirements *needs, dml_memory_kind kind, dml_buffer *buffer)
+{
+    VkResult result = VK_ERROR_OUT_OF_DEVICE_MEMORY;
+    uint32_t types = needs->memoryTypeBits;
+    for (int64_t type; result && (type = find_type(context, types, kinds[kind].must, kinds[kind].like)) >= 0;) {
+        result = allocate(context, needs->size, type, NULL, buffer);
+        types &= ~(1u << type);
+    }
+    return result;
+}
+
 dml_code dml_buffer_create(dml_context *context, uint64_t size, dml_memory_kind kind, dml_buffer *buffer, dml_status *status)
 {
     if (kind == DML_MEMORY_DEVICE && create_of_pages(context, size, buffer))
@@ -131,11 +143,14 @@ dml_code dml_buffer_create(dml_context *context, uint64_t size, dml_memory_kind 
     if (result == VK_SUCCESS) {
         VkMemoryRequirements needs;
         context->vk.vkGetBufferMemoryRequirements(context->device, buffer->handle, &needs);
-        int64_t type = kind == DML_MEMORY_DEVICE ? dml_storage_type(context, needs.memoryTypeBits, &mapped)
-                                                 : find_type(context, needs.memoryTypeBits, kinds[kind].must, kinds[kind].like);
         snprintf(text, sizeof text, "allocating %llu bytes of device memory", (unsigned long long)needs.size);
         doing = text;
-        result = type < 0 ? VK_ERROR_OUT_OF_DEVICE_MEMORY : allocate(context, needs.size, type, NULL, buffer);
+        if (kind == DML_MEMORY_DEVICE) {
+            int64_t type = dml_storage_type(context, needs.memoryTypeBits, &mapped);
+            result = type < 0 ? VK_ERROR_OUT_OF_DEVICE_MEMORY : allocate(context, needs.size, type, NULL, buffer);
+        } else {
+            result = allocate_host(context, &needs, kind, buffer);
+        }
     }
     if (result == VK_SUCCESS && mapped) {
         doing = "vkMapMemory";

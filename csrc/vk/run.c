@@ -7,8 +7,9 @@
 #include "core/host.h"
 
 enum {
-    HOST_BYTES = 32 * 1024, /* moved between host and mapped storage without the device, */
-    HOST_RUN = 4096         /* or any number, in runs of so many */
+    LEAST_STAGED = 64 * 1024, /* bytes of a staging buffer */
+    HOST_BYTES = 32 * 1024,   /* moved between host and mapped storage without the device, */
+    HOST_RUN = 4096           /* or any number, in runs of so many */
 };
 
 static uint64_t round_up(uint64_t value, uint64_t to)
@@ -50,10 +51,12 @@ static dml_code bind_window(dml_context *context, dml_job *job, dml_side side, b
                                                (uint64_t)(window.end - window.begin), &binding->imported, &binding->offset);
         return DML_OK;
     }
-    binding->buffer = &job->staging[side];
+    binding->buffer = &job->staging->side[side];
     binding->offset = 0;
-    return dml_job_reserve(context, binding->buffer, binding->size, side == DML_SRC ? DML_MEMORY_HOST : DML_MEMORY_HOST_CACHED,
-                           status);
+    uint64_t size = LEAST_STAGED;
+    while (size < binding->size)
+        size *= 2;
+    return dml_job_reserve(context, binding->buffer, size, side == DML_SRC ? DML_MEMORY_HOST : DML_MEMORY_HOST_CACHED, status);
 }
 
 /* What a dispatch counts the shares that are taken with: a word for each invocation of a work group. */
@@ -232,8 +235,10 @@ static dml_code run_job(dml_context *context, dml_job *job, dml_status *status)
     }
     if (job->src.storage && job->dst.storage)
         return run_pieces(context, job, status);
-    dml_trial trial =
-        dml_trial_begin(context, dml_plan_count(&job->plan) * job->plan.item, !job->src.storage, !job->dst.storage);
+    dml_trial trial = dml_trial_begin(context, job);
+    if (trial.open && dml_jobs_wait(context, UINT64_MAX, status))
+        return status->code;
+    dml_trial_start(&trial);
     dml_code code = trial.import ? import_pieces(context, job, status) : dml_job_stage(context, job, status);
     if (!code)
         dml_trial_end(context, &trial);

@@ -5,7 +5,45 @@
 #include "core/host.h"
 #include "core/pack.h"
 
+#include <stdlib.h>
+
 enum { RING = 2 };
+
+/* Idle ones, or new ones, without buffers yet. */
+static dml_code take_staging(dml_context *context, dml_job *job, dml_status *status)
+{
+    dml_lock_take(&context->lock);
+    job->staging = context->staging;
+    if (job->staging)
+        context->staging = job->staging->next;
+    dml_lock_give(&context->lock);
+    if (!job->staging)
+        job->staging = calloc(1, sizeof *job->staging);
+    return job->staging ? DML_OK : dml_fail(status, DML_NO_MEMORY, "no memory for staging");
+}
+
+/* Idle again, unless the device may still be using them. */
+static void give_staging(dml_context *context, dml_job *job)
+{
+    if (!job->staging || job->abandoned)
+        return;
+    dml_lock_take(&context->lock);
+    job->staging->next = context->staging;
+    context->staging = job->staging;
+    dml_lock_give(&context->lock);
+    job->staging = NULL;
+}
+
+void dml_stagings_destroy(dml_context *context)
+{
+    while (context->staging) {
+        dml_staging *staging = context->staging;
+        context->staging = staging->next;
+        dml_buffer_destroy(context, &staging->side[DML_SRC]);
+        dml_buffer_destroy(context, &staging->side[DML_DST]);
+        free(staging);
+    }
+}
 
 /* Waits for a chunk, and takes the results out. */
 static dml_code receive(dml_context *context, dml_job *job, dml_status *status)
@@ -14,7 +52,7 @@ static dml_code receive(dml_context *context, dml_job *job, dml_status *status)
         return status->code;
     if (!job->dst.storage) {
         dml_plan_turn(&job->pack[DML_DST]);
-        dml_host_run(&job->pack[DML_DST], job->staging[DML_DST].mapped, job->dst.data);
+        dml_host_run(&job->pack[DML_DST], job->staging->side[DML_DST].mapped, job->dst.data);
     }
     return DML_OK;
 }
@@ -32,10 +70,10 @@ static dml_code send(dml_context *context, dml_job *job, dml_status *status)
     if (dml_job_add(context, job, false, status))
         return status->code;
     if (from_host)
-        dml_host_run(&job->pack[DML_SRC], job->src.data, job->staging[DML_SRC].mapped);
+        dml_host_run(&job->pack[DML_SRC], job->src.data, job->staging->side[DML_SRC].mapped);
     /* A cut piece leaves elements alone that are taken out all the same. */
     if (to_host && job->piece.cut)
-        dml_host_run(&job->pack[DML_DST], job->dst.data, job->staging[DML_DST].mapped);
+        dml_host_run(&job->pack[DML_DST], job->dst.data, job->staging->side[DML_DST].mapped);
     return dml_job_submit(context, job, status);
 }
 
@@ -62,6 +100,19 @@ static dml_code receive_all(dml_context *context, ring *ring, int oldest, dml_co
     return code;
 }
 
+/* Makes the next of the ring ready for a chunk: the job itself, or another, with staging buffers and nothing under way. */
+static dml_code make_ready(dml_context *context, dml_job *job, ring *ring, int turn, dml_status *status)
+{
+    dml_job **next = &ring->job[turn];
+    bool sent = ring->sent[turn];
+    ring->sent[turn] = false;
+    if (sent)
+        return receive(context, *next, status);
+    if (!*next && dml_job_another(context, job, next, status))
+        return status->code;
+    return (*next)->staging ? DML_OK : take_staging(context, *next, status);
+}
+
 dml_code dml_job_stage(dml_context *context, dml_job *job, dml_status *status)
 {
     ring ring = {{job}, {false}};
@@ -74,11 +125,7 @@ dml_code dml_job_stage(dml_context *context, dml_job *job, dml_status *status)
                                   .pack_src = !job->src.storage,
                                   .pack_dst = !job->dst.storage});
     while (!code && !job->split.done) {
-        if (!ring.job[turn])
-            code = dml_job_another(context, job, &ring.job[turn], status);
-        else if (ring.sent[turn])
-            code = receive(context, ring.job[turn], status);
-        ring.sent[turn] = false;
+        code = make_ready(context, job, &ring, turn, status);
         dml_job *next = ring.job[turn];
         if (code || !dml_split_next(&job->split, &next->piece))
             continue;
@@ -90,7 +137,10 @@ dml_code dml_job_stage(dml_context *context, dml_job *job, dml_status *status)
         turn = (turn + 1) % RING;
     }
     code = receive_all(context, &ring, turn, code, status);
-    for (int i = 1; i < RING && ring.job[i]; i++)
-        dml_job_give(context, ring.job[i]);
+    for (int i = 0; i < RING && ring.job[i]; i++) {
+        give_staging(context, ring.job[i]);
+        if (i > 0)
+            dml_job_give(context, ring.job[i]);
+    }
     return code;
 }

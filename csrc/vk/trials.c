@@ -14,36 +14,44 @@ static int64_t nanoseconds(void)
     return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
 }
 
-static dml_trials *trials_of(dml_context *context, int64_t bytes, bool from_host, bool to_host)
+static dml_trials *trials_of(dml_context *context, const dml_job *job, int64_t bytes)
 {
     int size = 0;
     while (size < DML_TRIAL_SIZES - 1 && bytes >> (size + 1) > 0)
         size++;
-    return &context->trials[from_host + 2 * to_host - 1][size];
+    return &context->trials[!job->src.storage + 2 * !job->dst.storage - 1][size];
 }
 
-dml_trial dml_trial_begin(dml_context *context, int64_t bytes, bool from_host, bool to_host)
+dml_trial dml_trial_begin(dml_context *context, const dml_job *job)
 {
-    dml_trial trial = {NULL, context->traits.host_import, (double)bytes, 0};
+    int64_t bytes = dml_plan_count(&job->plan) * job->plan.item;
+    dml_trial trial = {.import = context->traits.host_import, .bytes = (double)bytes};
     if (!trial.import || context->traits.plan.cpu)
         return trial;
-    trial.of = trials_of(context, bytes, from_host, to_host);
+    if (job->src.read_only) { /* a driver may take such memory, and fail when it pins it as if to write */
+        trial.import = false;
+        return trial;
+    }
+    trial.of = trials_of(context, job, bytes);
     dml_lock_take(&context->lock);
-    const int *tried = trial.of->count;
-    if (tried[true] < TRIES || tried[false] < TRIES)
-        trial.import = tried[true] <= tried[false];
-    else
-        trial.import = trial.of->best[true] <= trial.of->best[false];
+    /* One way, twice the other, twice the first and so on: calls that take turns are then tried both ways, each of them. */
+    int tried = trial.of->count[true] + trial.of->count[false];
+    trial.open = tried < 2 * TRIES;
+    trial.import = trial.open ? (tried + 1) / 2 % 2 == 0 : trial.of->best[true] <= trial.of->best[false];
     dml_lock_give(&context->lock);
-    trial.start = nanoseconds();
     return trial;
+}
+
+void dml_trial_start(dml_trial *trial)
+{
+    trial->start = nanoseconds();
 }
 
 void dml_trial_end(dml_context *context, const dml_trial *trial)
 {
-    if (!trial->of)
-        return;
     double cost = (double)(nanoseconds() - trial->start) / trial->bytes;
+    if (!trial->open || cost <= 0) /* somebody set the clock back */
+        return;
     dml_lock_take(&context->lock);
     double *best = &trial->of->best[trial->import];
     if (trial->of->count[trial->import]++ == 0 || cost < *best)

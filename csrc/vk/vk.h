@@ -86,7 +86,8 @@ dml_code dml_vk_memory(dml_context *context, dml_memory_bytes *bytes, dml_status
 /* One side of a plan: what its offsets count from. */
 typedef struct dml_place {
     dml_storage *storage; /* of a device; borrowed. NULL: host memory */
-    void *data;           /* host memory */
+    void *data;           /* host memory, */
+    bool read_only;       /* maybe of pages that nobody may write to */
     uint64_t offset;      /* bytes in the storage */
 } dml_place;
 

@@ -1,0 +1,33 @@
+"""What a type checker makes of the public names; `make check-static` asks mypy. Nothing here is run."""
+
+from typing import Any, assert_type
+
+import numpy as np
+
+import dmlops
+
+Array = np.ndarray[Any, np.dtype[Any]]
+x = np.zeros((1, 4, 2, 2), np.float32)
+a = dmlops.asarray(x, device="host")
+
+assert_type(dmlops.depth_to_space(x, 2), Array)
+assert_type(dmlops.depth_to_space(a, (2, 2), order="CRD", out=a), dmlops.DeviceArray)
+assert_type(dmlops.space_to_depth([[[[1]]]], np.int64(1), layout="NHWC", device=dmlops.devices()[0]), Array)
+assert_type(dmlops.reverse_subsequences(x, [1], axis=1, batch_axis=0), Array)
+assert_type(dmlops.reverse_subsequences(a, a, 1), dmlops.DeviceArray)
+assert_type(dmlops.slice(x, *dmlops.window(x.shape, np.s_[..., ::-1])), Array)
+assert_type(dmlops.slice(a, [0] * 4, a.shape, [1, 1, 1, -1]), dmlops.DeviceArray)
+assert_type(dmlops.reference.slice(x, [0] * 4, x.shape), Array)
+assert_type(dmlops.devices()[0].index, int)
+assert_type(dmlops.memory_info().used, int)
+assert_type(a[..., None, 0].reshape(2, 2).T, dmlops.DeviceArray)
+a[0] = 1.5
+a[:] = x
+np.from_dlpack(a)
+dmlops.from_dlpack(x)
+dmlops.empty((2, 3)).numpy()
+
+dmlops.depth_to_spce(x, 2)  # type: ignore[attr-defined]
+dmlops.depth_to_space(x, 2, order="RCD")  # type: ignore[call-overload]
+dmlops.depth_to_space(x, 2, out=a)  # type: ignore[call-overload]
+dmlops.devices()[0]._asdict()  # type: ignore[attr-defined]
