@@ -316,6 +316,17 @@ def test_large_arrays_are_not_cut_to_crumbs(core, rows, columns, length_stride, 
     assert count_pieces(core, 1, axes, -1, limit) <= 4 + 4 * whole // limit
 
 
+@pytest.mark.parametrize("rows, columns", [(2**22, 4), (2**21, 8), (2**20, 16), (2**18, 64)])
+def test_long_sequences_are_not_staged_over_and_over(core, rows, columns):
+    """64 MiB reversed along the outer axis, a length for each column. Cutting that axis is what makes chunks smaller; where columns are
+    a few bytes apart, cutting these makes hardly any difference."""
+    whole = rows * columns * 4
+    case = Case(4, [(rows, columns * 4, columns * 4, 0), (columns, 4, 4, 1)], 0, 0, 0, 0, [rows * 3 // 4] * columns)
+    packed = [core.packed(piece, SRC, False)[0] for piece in core.pieces(core.simplified(case.plan), 2**27, 2**22, True, True)]
+    staged = sum(end - begin for begin, end in (core.span("src", piece) for piece in packed))
+    assert staged <= 3 * whole and len(packed) <= 64
+
+
 # --- choice -----------------------------------------------------------------------------------------------------------
 
 traits = st.builds(

@@ -127,6 +127,48 @@ print(text)
     assert int(size) > 2 * MIB
 
 
+def test_staging_memory_is_that_of_the_transfers_under_way(library):
+    """And not of each job that a transfer ever was: those that are queued take turns."""
+    support.run_python(
+        """
+import dmlops, faults, numpy as np
+layer = faults.Layer()
+x = np.arange(20 << 18, dtype=np.uint32).reshape(20, -1)
+a = dmlops.asarray(x[:, :10])
+b = dmlops.empty(x.shape, x.dtype)
+def queue():
+    for _ in range(40):
+        dmlops.slice(a, [0, 0], [20, 10], [-1, 1])
+def buffers():  # but for those that each job has
+    dmlops.synchronize()
+    dmlops.empty_cache()
+    return layer.alive("vkAllocateMemory") - layer.alive("vkCreateCommandPool")
+queue()
+before = buffers()
+for _ in range(20):
+    queue()
+    b[:] = x
+    assert np.array_equal(b.numpy(), x)
+assert buffers() <= before + 4, (before, buffers())
+""",
+        env=faults.environment(library, imports=0, memory=1, discrete=1),
+    )
+
+
+@pytest.mark.parametrize("window", [0, 100_000, 6 * MIB])
+def test_a_full_window_into_the_devices_memory_does_not_matter(library, window):
+    """What the host fills is best there, but need not be."""
+    support.run_python(
+        """
+import dmlops, numpy as np
+x = np.arange(20 << 18, dtype=np.uint32).reshape(20, -1)
+assert np.array_equal(dmlops.slice(x, [0, 0], list(x.shape), [-1, 1]), x[::-1])
+assert np.array_equal(dmlops.asarray(x)[::-1].numpy(), x[::-1])
+""",
+        env=faults.environment(library, imports=0, memory=3, discrete=1, window=window),
+    )
+
+
 def test_a_full_device_does_not_matter_where_arrays_are_used_where_they_lie(library):
     support.run_python(LARGE, env=faults.environment(library, heap=4 * MIB))
 

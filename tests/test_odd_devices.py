@@ -26,6 +26,7 @@ DEVICES = {
         "lacks_transfer": 1,
     },
     "no import": {"imports": 0},
+    "a narrow window into a card's memory": {**USUAL, "imports": 0, "memory": 3, "window": 300_000},
     "every second import refused": {"imports": 2},
     "every third import refused": {"imports": 3, "binding": 65536},
     "imports as memory that is not coherent": {"memory": 2, "atom": 64},

@@ -5,6 +5,7 @@
  *   imports=K               an import of every K-th pointer is refused
  *   memory=1                three memory types: the device's own, which no host sees; coherent; cached, not coherent
  *   memory=2                the same, and host pointers may only be imported as the last
+ *   memory=3                as 1, and the device's own that the host sees as through a window, of window=N bytes
  *   discrete=1              not a CPU
  *   second_discrete=1       nor is the second device, if there are several
  *   distinct=1              every physical device has a UUID of its own
@@ -146,7 +147,7 @@ static VKAPI_ATTR VkResult VKAPI_CALL odd_vkEnumerateDeviceExtensionProperties(V
 
 /* --- memory ------------------------------------------------------------------------------------------------------ */
 
-enum { OWN, COHERENT, CACHED };
+enum { OWN, COHERENT, CACHED, WINDOW };
 
 static VKAPI_ATTR void VKAPI_CALL odd_vkGetPhysicalDeviceMemoryProperties(VkPhysicalDevice device,
                                                                           VkPhysicalDeviceMemoryProperties *memory)
@@ -154,12 +155,15 @@ static VKAPI_ATTR void VKAPI_CALL odd_vkGetPhysicalDeviceMemoryProperties(VkPhys
     next_instance.vkGetPhysicalDeviceMemoryProperties(device, memory);
     if (!odd("memory", 0))
         return;
-    memory->memoryTypeCount = 3;
+    memory->memoryTypeCount = odd("memory", 0) == 3 ? 4 : 3;
     memory->memoryTypes[OWN] = (VkMemoryType){VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT, 0};
     memory->memoryTypes[COHERENT] =
         (VkMemoryType){VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT | VK_MEMORY_PROPERTY_HOST_COHERENT_BIT, 1};
     memory->memoryTypes[CACHED] =
         (VkMemoryType){VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT | VK_MEMORY_PROPERTY_HOST_CACHED_BIT, 1};
+    memory->memoryTypes[WINDOW] = (VkMemoryType){VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT | VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT |
+                                                     VK_MEMORY_PROPERTY_HOST_COHERENT_BIT,
+                                                 0};
     memory->memoryHeapCount = 2;
     memory->memoryHeaps[1] = (VkMemoryHeap){memory->memoryHeaps[0].size, 0};
 }
@@ -168,7 +172,7 @@ uint32_t odd_memory_bits(uint32_t bits, bool host_pointer)
 {
     if (!odd("memory", 0))
         return bits;
-    return !host_pointer ? 7 : odd("memory", 0) == 2 ? 1u << CACHED : 1u << COHERENT | 1u << CACHED;
+    return !host_pointer ? (odd("memory", 0) == 3 ? 15 : 7) : odd("memory", 0) == 2 ? 1u << CACHED : 1u << COHERENT | 1u << CACHED;
 }
 
 /* Of memory that is not coherent the host sees a copy, until it flushes or invalidates. */
@@ -182,7 +186,7 @@ typedef struct allocation {
 
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static allocation allocations[8192];
-static uint64_t in_heap;
+static uint64_t in_heap, in_window;
 static long imports;
 
 static allocation *find_allocation(VkDeviceMemory memory)
@@ -208,6 +212,8 @@ VkResult odd_allocate(const VkMemoryAllocateInfo *info)
     pthread_mutex_lock(&mutex);
     bool refused = is_import(info) && every > 1 && ++imports % every == 0;
     bool full = !is_import(info) && in_heap + info->allocationSize > (uint64_t)odd("heap", INT64_MAX);
+    full |= odd("memory", 0) == 3 && info->memoryTypeIndex == WINDOW &&
+            in_window + info->allocationSize > (uint64_t)odd("window", 0);
     pthread_mutex_unlock(&mutex);
     if (is_import(info) && odd("memory", 0) && info->memoryTypeIndex == OWN)
         violation("a host pointer imported as memory that the host cannot see");
@@ -219,6 +225,8 @@ void odd_allocated(VkDeviceMemory memory, const VkMemoryAllocateInfo *info)
     pthread_mutex_lock(&mutex);
     allocation *a = find_allocation(VK_NULL_HANDLE);
     *a = (allocation){memory, info->allocationSize, info->memoryTypeIndex, is_import(info), NULL, NULL};
+    if (!a->imported && a->type == WINDOW)
+        in_window += a->size;
     if (!a->imported)
         in_heap += a->size;
     else if (odd("memory", 0) && a->type == CACHED)
@@ -230,6 +238,8 @@ void odd_freed(VkDeviceMemory memory)
 {
     pthread_mutex_lock(&mutex);
     allocation *a = find_allocation(memory);
+    if (!a->imported && a->type == WINDOW)
+        in_window -= a->size;
     if (!a->imported)
         in_heap -= a->size;
     free(a->shadow);
