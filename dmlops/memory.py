@@ -41,6 +41,9 @@ def memory_info(device=None):
 
     Memory of a Vulkan device that is kept may still be in use by work that was queued; it is given up only after that.
 
+    Where a device does not read NumPy's memory where it lies, buffers of 16 MiB in all are kept besides, for each thread that calls at the same
+    time as others, until ``empty_cache()``.
+
     Results on the host are ordinary arrays, whose data belong to a NumPy data handler named ``"dmlops"``. Of a result
     larger than the bound only the beginning is kept, on Linux, for the next such result that is no larger, and the addresses of the rest,
     which are memory only to limits on a process' virtual memory. Where a program has set a handler
@@ -62,7 +65,7 @@ def memory_info(device=None):
 def empty_cache():
     """Give the memory that is kept for later results back, the host's and every device's.
 
-    Live arrays are not affected. Waits for work that is queued.
+    So are the buffers by way of which arrays went to devices and back. Live arrays are not affected. Waits for work that is queued.
 
     See Also
     --------

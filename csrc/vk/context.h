@@ -209,7 +209,7 @@ int64_t dml_storage_type(const dml_context *context, uint32_t types, bool *mappe
 /* job.c: at exit, all there are. */
 void dml_jobs_destroy(dml_context *context);
 
-/* staging.c: likewise, all that are idle. */
+/* staging.c: all that are idle. */
 void dml_stagings_destroy(dml_context *context);
 
 /* queue.c: those that are done become idle; waits until the submission of that serial is done, or all. */

@@ -322,6 +322,7 @@ static dml_code empty_pool(dml_context *context, dml_status *status)
 {
     if (!dml_vk_wait(context, status))
         dml_storages_trim(context, 0);
+    dml_stagings_destroy(context);
     return status->code;
 }
 

@@ -36,9 +36,13 @@ static void give_staging(dml_context *context, dml_job *job)
 
 void dml_stagings_destroy(dml_context *context)
 {
-    while (context->staging) {
-        dml_staging *staging = context->staging;
-        context->staging = staging->next;
+    dml_lock_take(&context->lock);
+    dml_staging *idle = context->staging;
+    context->staging = NULL;
+    dml_lock_give(&context->lock);
+    while (idle) {
+        dml_staging *staging = idle;
+        idle = staging->next;
         dml_buffer_destroy(context, &staging->side[DML_SRC]);
         dml_buffer_destroy(context, &staging->side[DML_DST]);
         free(staging);
