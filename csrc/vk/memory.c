@@ -125,7 +125,7 @@ static VkResult allocate_host(dml_context *context, const VkMemoryRequirements *
 {
     VkResult result = VK_ERROR_OUT_OF_DEVICE_MEMORY;
     uint32_t types = needs->memoryTypeBits;
-    for (int64_t type; result && (type = find_type(context, types, kinds[kind].must, kinds[kind].like)) >= 0;) {
+    for (int64_t type; !buffer->memory && (type = find_type(context, types, kinds[kind].must, kinds[kind].like)) >= 0;) {
         result = allocate(context, needs->size, type, NULL, buffer);
         types &= ~(1u << type);
     }
