@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import builtins
 import operator
-from collections.abc import Iterable
 
 from dmlops import _core
 
@@ -343,8 +342,10 @@ def window(shape, key):
     >>> dmlops.slice(x, *dmlops.window(x.shape, np.s_[6:1:-2]))
     array([6, 4, 2])
     """
-    if not isinstance(shape, Iterable):
-        raise TypeError(f"shape must be a sequence of ints, not {type(shape).__name__}")
+    try:
+        shape = tuple(shape)
+    except TypeError:
+        raise TypeError(f"shape must be a sequence of ints, not {type(shape).__name__}") from None
     shape = tuple(_index(extent, f"shape[{k}]") for k, extent in enumerate(shape))
     if any(not 0 <= extent < 2**63 for extent in shape):
         raise ValueError(f"shape must have sizes from 0 to 2**63 - 1, got {shape}")

@@ -327,6 +327,16 @@ def test_long_sequences_are_not_staged_over_and_over(core, rows, columns):
     assert staged <= 3 * whole and len(packed) <= 64
 
 
+def test_overlapping_sources_are_not_packed_into_more_than_a_chunk(core):
+    """Their elements share memory only as long as strides are kept; cutting for the destination may end that, as may a last, smaller piece."""
+    axes = [(776, 68, 80 * 68 * 4, 0), (80, 29200, 68 * 4, 0), (68, 19124, 4, 0)]
+    for piece in core.pieces(core.simplified(Case(4, axes, 0, 0, -1, 0, []).plan), 2**27, 2**22, True, True):
+        begin, end = core.span("src", core.packed(piece, SRC, False)[0])
+        assert begin == 0 and end <= 2**22
+        begin, end = core.span("dst", core.packed(piece, DST, True)[0].plan)
+        assert begin == 0 and end <= 2**22
+
+
 # --- choice -----------------------------------------------------------------------------------------------------------
 
 traits = st.builds(

@@ -169,6 +169,7 @@ def test_numpy_asarray(device):
     assert np.array_equal(np.asarray(a), X)
     assert np.asarray(a, dtype=np.float64).dtype == np.float64
     assert np.array_equal(a.__array__(np.int32, copy=True), X.astype(np.int32))
+    assert a.__array__("U").tolist() == X.astype("U").tolist()
     assert np.asarray(a, dtype=a.dtype).base is None and np.array_equal(np.asarray(a, dtype=a.dtype), X)
     dtype = np.dtype([("a", "u1"), ("b", "f4")])  # one of its own, so that its references can be counted
     references = sys.getrefcount(dtype)

@@ -563,6 +563,10 @@ assert all(len(set(counts)) > 1 for counts in turns.values()), ("both ways for e
 
 x.setflags(write=False)  # some drivers import such memory, and fail when they use it
 assert pieces(calls["both"])[0] == 16
+if np.lib.NumpyVersion(np.__version__) >= "2.1.0":  # lends no such memory before
+    _core._override("mapped", 0)
+    assert pieces(lambda: dmlops.from_dlpack(x, device=device))[0] == 16
+    _core._override("mapped", -1)
 x.setflags(write=True)
 _core._override("host_import", 0)
 assert pieces(calls["both"])[0] == 16

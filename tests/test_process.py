@@ -414,6 +414,39 @@ use()
 """, env=faults.environment(library, slow=800))
 
 
+def test_fork_in_the_handler_of_a_signal_while_the_cache_is_emptied(library):
+    """The child leaves alone what is the parent's."""
+    support.run_python("""
+import faults
+layer = faults.Layer()
+""" + FORK + """
+import threading
+dmlops._core._override("host_import", 0)
+use()
+dmlops._core._override("host_import", -1)
+queued = dmlops.slice(dmlops.asarray(x), [0, 0], [20, 1000], [1, -1])
+pid = -1
+def handler(*_):
+    global pid, alive
+    alive = layer.alive()
+    pid = os.fork()
+    if pid == 0:
+        signal.alarm(60)
+signal.signal(signal.SIGUSR1, handler)
+threading.Timer(0.2, os.kill, (os.getpid(), signal.SIGUSR1)).start()
+try:
+    dmlops.empty_cache()
+except dmlops.DeviceLostError:
+    assert pid == 0
+if pid == 0:
+    os._exit(layer.alive() != alive)
+assert pid > 0
+join(pid)
+assert layer.alive() < alive  # staging buffers among them
+use()
+""", env=faults.environment(library, slow=800))
+
+
 def test_fork_in_the_handler_of_a_signal_while_there_is_no_room_in_the_queue(vulkan):
     """Whoever waits for room does so in turn; the one whose turn it is forks while others wait for theirs."""
     support.run_python(FORK + """

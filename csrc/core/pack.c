@@ -5,12 +5,6 @@ enum {
     WORD = 16  /* what runs of this length begin at a multiple of */
 };
 
-typedef struct packing {
-    int64_t bytes;                /* of all */
-    int64_t stride[DML_MAX_AXES]; /* 0 of an axis that takes no memory */
-    bool kept[DML_MAX_AXES];      /* it is that of before */
-} packing;
-
 static int64_t stride_of(const dml_plan *plan, int k, dml_side side)
 {
     return side == DML_SRC ? plan->axes[k].src_stride : plan->axes[k].dst_stride;
@@ -32,29 +26,37 @@ static int sort_axes(const dml_plan *plan, const int64_t *extents, dml_side side
     return count;
 }
 
-/* The innermost axes keep their strides as long as they leave small gaps or none (they may interleave); what is further out is put one
- * behind the other. */
-static packing pack(const dml_plan *plan, const int64_t *extents, dml_side side)
+/* Where axes do not keep their strides, what is further out is put one behind the other. Gives the bytes of all; `strides` are 0 of axes
+ * that take no memory. */
+static int64_t pack(const dml_plan *plan, const int64_t *extents, dml_side side, const bool *kept, int64_t *strides)
 {
-    packing p = {.bytes = plan->item};
+    int64_t bytes = plan->item;
     int order[DML_MAX_AXES], count = sort_axes(plan, extents, side, order);
-    bool closing = false;
+    for (int k = 0; k < plan->rank; k++)
+        strides[k] = 0;
     for (int i = 0; i < count; i++) {
         int k = order[i];
         int64_t stride = stride_of(plan, k, side), length = dml_magnitude(stride);
-        closing = closing || length - p.bytes > NEAR;
-        if (closing)
-            length = p.bytes < WORD ? p.bytes : (p.bytes + WORD - 1) / WORD * WORD;
-        p.kept[k] = !closing;
-        p.stride[k] = stride < 0 ? -length : length;
-        p.bytes += (extents[k] - 1) * length;
+        if (!kept[k])
+            length = bytes < WORD ? bytes : (bytes + WORD - 1) / WORD * WORD;
+        strides[k] = stride < 0 ? -length : length;
+        bytes += (extents[k] - 1) * length;
     }
-    return p;
+    return bytes;
 }
 
-int64_t dml_packed_bytes(const dml_plan *plan, const int64_t *extents, dml_side side)
+/* The innermost axes keep theirs as long as these leave small gaps or none (they may interleave). */
+int64_t dml_pack_choose(const dml_plan *plan, const int64_t *extents, dml_side side, bool *kept)
 {
-    return pack(plan, extents, side).bytes;
+    int64_t bytes = plan->item, strides[DML_MAX_AXES];
+    int order[DML_MAX_AXES], count = sort_axes(plan, extents, side, order), i = 0;
+    for (int k = 0; k < plan->rank; k++)
+        kept[k] = false;
+    for (; i < count && dml_magnitude(stride_of(plan, order[i], side)) - bytes <= NEAR; i++) {
+        kept[order[i]] = true;
+        bytes += (extents[order[i]] - 1) * dml_magnitude(stride_of(plan, order[i], side));
+    }
+    return pack(plan, extents, side, kept, strides);
 }
 
 void dml_pack(dml_piece *piece, dml_side side, bool exact, dml_plan *copy)
@@ -63,22 +65,24 @@ void dml_pack(dml_piece *piece, dml_side side, bool exact, dml_plan *copy)
     int64_t extents[DML_MAX_AXES], *offset = side == DML_SRC ? &plan->src_offset : &plan->dst_offset;
     for (int k = 0; k < plan->rank; k++)
         extents[k] = side == DML_SRC ? dml_piece_src_extent(piece, k) : plan->axes[k].extent;
-    packing p = pack(plan, extents, side);
+    const bool *kept = piece->kept[side];
+    int64_t strides[DML_MAX_AXES];
+    pack(plan, extents, side, kept, strides);
     dml_plan_begin(copy, plan->item);
     copy->src_offset = *offset;
     *offset = 0;
     for (int k = 0; k < plan->rank; k++) {
         int64_t *stride = side == DML_SRC ? &plan->axes[k].src_stride : &plan->axes[k].dst_stride;
-        int64_t reach = (extents[k] - 1) * p.stride[k], back = reach < 0 ? reach : 0;
+        int64_t reach = (extents[k] - 1) * strides[k], back = reach < 0 ? reach : 0;
         *offset -= back;
-        if (p.kept[k] && !exact) { /* a part of the run that is copied */
+        if (kept[k] && !exact) { /* a part of the run that is copied */
             copy->item += dml_magnitude(reach);
             copy->src_offset += back;
             copy->dst_offset += back;
-        } else if (p.stride[k] != 0) {
-            dml_plan_add(copy, extents[k], *stride, p.stride[k]);
+        } else if (strides[k] != 0) {
+            dml_plan_add(copy, extents[k], *stride, strides[k]);
         }
-        *stride = p.stride[k];
+        *stride = strides[k];
     }
     copy->dst_offset += *offset;
 }

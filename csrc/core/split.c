@@ -1,5 +1,7 @@
 #include "core/split.h"
 
+#include <string.h>
+
 #include "core/pack.h"
 
 /* A whole number of items per tile that fits, chosen so that tiles are about equal and start on even words. */
@@ -79,6 +81,12 @@ static void fit_side(dml_split *split, int64_t limit, dml_side side)
     }
 }
 
+/* What a tile of one side takes when it is packed. */
+static int64_t packed_bytes(dml_split *split, dml_side side)
+{
+    return dml_pack_choose(&split->plan, split->tile, side, split->kept[side]);
+}
+
 static int64_t half_of(int64_t extent)
 {
     return tile_extent(extent, (extent + 1) / 2);
@@ -89,7 +97,7 @@ static int64_t bytes_if_halved(dml_split *split, int k, dml_side side)
 {
     int64_t extent = split->tile[k];
     split->tile[k] = half_of(extent);
-    int64_t bytes = dml_packed_bytes(&split->plan, split->tile, side);
+    int64_t bytes = packed_bytes(split, side);
     split->tile[k] = extent;
     return bytes;
 }
@@ -121,14 +129,16 @@ static int axis_to_halve(dml_split *split, dml_side side, int64_t bytes)
     return reversed && (other < 0 || bytes_if_halved(split, plan->reversed, side) < bytes) ? plan->reversed : other;
 }
 
-static void fit_packed(dml_split *split, int64_t limit, dml_side side)
+/* Whether there was anything to cut. Cutting for one side may make the other keep fewer strides, and even become larger where these
+ * overlap. */
+static bool fit_packed(dml_split *split, int64_t limit, dml_side side)
 {
-    int64_t bytes = dml_packed_bytes(&split->plan, split->tile, side);
-    while (bytes > limit) {
+    bool cut = false;
+    for (int64_t bytes; (bytes = packed_bytes(split, side)) > limit; cut = true) {
         int k = axis_to_halve(split, side, bytes);
-        bytes = bytes_if_halved(split, k, side);
         split->tile[k] = half_of(split->tile[k]);
     }
+    return cut;
 }
 
 void dml_split_begin(dml_split *split, const dml_plan *plan, const dml_limits *limits)
@@ -145,15 +155,17 @@ void dml_split_begin(dml_split *split, const dml_plan *plan, const dml_limits *l
         split->tile[k] = whole->axes[k].extent;
         split->begin[k] = 0;
     }
-    if (limits->pack_src)
-        fit_packed(split, limits->chunk, DML_SRC);
-    if (limits->pack_dst)
-        fit_packed(split, limits->chunk, DML_DST);
     if (!limits->pack_src)
         fit_side(split, limits->window, DML_SRC);
     if (!limits->pack_dst)
         fit_side(split, limits->window, DML_DST);
     fit_side(split, limits->window, DML_LENGTHS);
+    memset(split->kept, 0, sizeof split->kept);
+    bool cut;
+    do {
+        cut = limits->pack_src && fit_packed(split, limits->chunk, DML_SRC);
+        cut = (limits->pack_dst && fit_packed(split, limits->chunk, DML_DST)) || cut;
+    } while (cut);
     split->tile[whole->rank] = whole->reversed < 0 ? 1 : split->tile[whole->reversed];
     split->begin[whole->rank] = 0;
     split->done = false;
@@ -189,6 +201,7 @@ static bool next_piece(dml_split *split, dml_piece *piece)
         return false;
 
     dml_plan_copy(&piece->plan, whole);
+    memcpy(piece->kept, split->kept, sizeof piece->kept);
     for (int k = 0; k < whole->rank; k++) {
         const dml_axis *axis = &whole->axes[k];
         int64_t begin = split->begin[k], left = axis->extent - begin;

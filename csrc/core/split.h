@@ -30,12 +30,14 @@ typedef struct dml_piece {
     int64_t source_begin;
     int64_t source_end;
     bool cut;
+    bool kept[2][DML_MAX_AXES]; /* of each side, which axes keep their strides when it is packed */
 } dml_piece;
 
 typedef struct dml_split {
     dml_plan plan;
     int64_t tile[DML_MAX_AXES + 1];  /* extent of a piece on each axis; the last is the reversed axis' source side */
     int64_t begin[DML_MAX_AXES + 1]; /* of the next piece */
+    bool kept[2][DML_MAX_AXES];
     bool done;
 } dml_split;
 

@@ -171,7 +171,7 @@ static PyObject *method_array(PyObject *self, PyObject *args, PyObject *kwargs)
     else if (wanted > 0)
         array = dml_device_array_numpy(state_of(self), cast(self), Py_None);
     if (array && dtype) {
-        PyObject *other = PyArray_FromArray((PyArrayObject *)array, dtype, NPY_ARRAY_FORCECAST); /* takes dtype */
+        PyObject *other = PyArray_FromAny(array, dtype, 0, 0, NPY_ARRAY_FORCECAST, NULL); /* takes dtype */
         dtype = NULL;
         Py_DECREF(array);
         array = other;

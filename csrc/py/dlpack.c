@@ -12,7 +12,7 @@
 
 enum { DL_CPU = 1, DL_VULKAN = 7 };
 enum { DL_INT, DL_UINT, DL_FLOAT, DL_BFLOAT = 4, DL_COMPLEX, DL_BOOL };
-enum { DL_COPIED = 2 };
+enum { DL_READ_ONLY = 1, DL_COPIED = 2 };
 
 typedef struct dl_device {
     int32_t type;
@@ -295,7 +295,7 @@ static PyArray_Descr *dtype_of_type(dl_type type)
 }
 
 /* `capsule` is what `from` is in. */
-static PyObject *array_of(dml_state *state, PyObject *capsule, const dl_tensor *from, const dml_choice *device)
+static PyObject *array_of(dml_state *state, PyObject *capsule, const dl_tensor *from, bool read_only, const dml_choice *device)
 {
     if (from->device.type != DL_CPU)
         return PyErr_Format(PyExc_BufferError,
@@ -310,7 +310,7 @@ static PyObject *array_of(dml_state *state, PyObject *capsule, const dl_tensor *
     PyArray_Descr *dtype = dtype_of_type(from->type);
     if (!dtype)
         return NULL;
-    dml_end end = {.owner = capsule, .place = {.data = (char *)from->data + from->byte_offset}};
+    dml_end end = {.owner = capsule, .place = {.data = (char *)from->data + from->byte_offset, .read_only = read_only}};
     end.tensor.rank = from->ndim;
     end.tensor.item = (int64_t)PyDataType_ELSIZE(dtype);
     for (int k = 0; k < from->ndim; k++)
@@ -333,7 +333,7 @@ PyObject *dml_dlpack_import(dml_state *state, PyObject *capsule, PyObject *devic
         if (versioned->major != 1)
             return PyErr_Format(PyExc_BufferError, "this is a tensor of DLPack %u, not of DLPack 1",
                                 (unsigned)versioned->major);
-        PyObject *array = array_of(state, capsule, &versioned->tensor, &device);
+        PyObject *array = array_of(state, capsule, &versioned->tensor, versioned->flags & DL_READ_ONLY, &device);
         if (array && PyCapsule_SetName(capsule, new_used) == 0 && versioned->deleter)
             versioned->deleter(versioned);
         return array;
@@ -341,7 +341,7 @@ PyObject *dml_dlpack_import(dml_state *state, PyObject *capsule, PyObject *devic
     if (!PyCapsule_IsValid(capsule, old_name))
         return PyErr_Format(PyExc_TypeError, "__dlpack__ must give a fresh DLPack capsule");
     dl_managed *managed = PyCapsule_GetPointer(capsule, old_name);
-    PyObject *array = array_of(state, capsule, &managed->tensor, &device);
+    PyObject *array = array_of(state, capsule, &managed->tensor, false, &device);
     if (array && PyCapsule_SetName(capsule, old_used) == 0 && managed->deleter)
         managed->deleter(managed);
     return array;

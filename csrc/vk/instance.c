@@ -320,10 +320,14 @@ dml_code dml_vk_wait_all(dml_status *status)
 
 static dml_code empty_pool(dml_context *context, dml_status *status)
 {
-    if (!dml_vk_wait(context, status))
-        dml_storages_trim(context, 0);
+    if (dml_vk_wait(context, status))
+        return status->code;
+    dml_storages_trim(context, 0);
+    if (dml_context_enter(context, status))
+        return status->code;
     dml_stagings_destroy(context);
-    return status->code;
+    dml_context_leave(context);
+    return DML_OK;
 }
 
 dml_code dml_vk_empty_pools(dml_status *status)

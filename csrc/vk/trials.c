@@ -35,9 +35,14 @@ dml_trial dml_trial_begin(dml_context *context, const dml_job *job)
     trial.of = trials_of(context, job, bytes);
     dml_lock_take(&context->lock);
     /* One way, twice the other, twice the first and so on: calls that take turns are then tried both ways, each of them. */
-    int tried = trial.of->count[true] + trial.of->count[false];
-    trial.open = tried < 2 * TRIES;
-    trial.import = trial.open ? (tried + 1) / 2 % 2 == 0 : trial.of->best[true] <= trial.of->best[false];
+    const int *tried = trial.of->count;
+    bool imported = tried[true] >= TRIES, staged = tried[false] >= TRIES;
+    trial.open = !imported || !staged;
+    if (imported != staged)
+        trial.import = staged;
+    else
+        trial.import =
+            trial.open ? (tried[true] + tried[false] + 1) / 2 % 2 == 0 : trial.of->best[true] <= trial.of->best[false];
     dml_lock_give(&context->lock);
     return trial;
 }

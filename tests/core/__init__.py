@@ -50,6 +50,7 @@ class Piece(Structure):
         ("source_begin", c_int64),
         ("source_end", c_int64),
         ("cut", c_bool),
+        ("kept", c_bool * MAX_AXES * 2),
     ]
 
 
@@ -58,6 +59,7 @@ class Split(Structure):
         ("plan", Plan),
         ("tile", c_int64 * (MAX_AXES + 1)),
         ("begin", c_int64 * (MAX_AXES + 1)),
+        ("kept", c_bool * MAX_AXES * 2),
         ("done", c_bool),
     ]
 

@@ -26,7 +26,7 @@ EXPORT const entry dml_sizes[] = {
     SIZE(dml_plan), OFFSET(dml_plan, lengths), OFFSET(dml_plan, length_offset), OFFSET(dml_plan, rank),
     OFFSET(dml_plan, reversed), OFFSET(dml_plan, axes),
     SIZE(dml_piece), OFFSET(dml_piece, reversed_begin), OFFSET(dml_piece, source_begin),
-    OFFSET(dml_piece, source_end), OFFSET(dml_piece, cut),
+    OFFSET(dml_piece, source_end), OFFSET(dml_piece, cut), OFFSET(dml_piece, kept),
     SIZE(dml_split), OFFSET(dml_split, tile), OFFSET(dml_split, begin), OFFSET(dml_split, done),
     SIZE(dml_limits), OFFSET(dml_limits, chunk), OFFSET(dml_limits, pack_src), OFFSET(dml_limits, pack_dst),
     SIZE(dml_tensor), OFFSET(dml_tensor, item), OFFSET(dml_tensor, shape), OFFSET(dml_tensor, strides),
