@@ -49,46 +49,34 @@ def reverse_subsequences(
     out: _Array | None = None,
     device: _Device = None,
 ) -> _Array: ...
-@overload
-def depth_to_space(  # type: ignore[overload-overlap]
-    input: DeviceArray,
-    block_size: _Ints,
-    *,
-    order: Literal["DCR", "CRD"] = "DCR",
-    layout: Literal["NCHW", "NHWC"] = "NCHW",
-    out: DeviceArray | None = None,
-    device: _Device = None,
-) -> DeviceArray: ...
-@overload
-def depth_to_space(
-    input: ArrayLike,
-    block_size: _Ints,
-    *,
-    order: Literal["DCR", "CRD"] = "DCR",
-    layout: Literal["NCHW", "NHWC"] = "NCHW",
-    out: _Array | None = None,
-    device: _Device = None,
-) -> _Array: ...
-@overload
-def space_to_depth(  # type: ignore[overload-overlap]
-    input: DeviceArray,
-    block_size: _Ints,
-    *,
-    order: Literal["DCR", "CRD"] = "DCR",
-    layout: Literal["NCHW", "NHWC"] = "NCHW",
-    out: DeviceArray | None = None,
-    device: _Device = None,
-) -> DeviceArray: ...
-@overload
-def space_to_depth(
-    input: ArrayLike,
-    block_size: _Ints,
-    *,
-    order: Literal["DCR", "CRD"] = "DCR",
-    layout: Literal["NCHW", "NHWC"] = "NCHW",
-    out: _Array | None = None,
-    device: _Device = None,
-) -> _Array: ...
+
+class _BlockOperator(Protocol):
+    @overload
+    def __call__(  # type: ignore[overload-overlap]
+        self,
+        input: DeviceArray,
+        block_size: _Ints,
+        *,
+        order: Literal["DCR", "CRD"] = "DCR",
+        layout: Literal["NCHW", "NHWC"] = "NCHW",
+        out: DeviceArray | None = None,
+        device: _Device = None,
+    ) -> DeviceArray: ...
+    @overload
+    def __call__(
+        self,
+        input: ArrayLike,
+        block_size: _Ints,
+        *,
+        order: Literal["DCR", "CRD"] = "DCR",
+        layout: Literal["NCHW", "NHWC"] = "NCHW",
+        out: _Array | None = None,
+        device: _Device = None,
+    ) -> _Array: ...
+
+depth_to_space: _BlockOperator
+space_to_depth: _BlockOperator
+
 @overload
 def slice(  # type: ignore[overload-overlap]
     input: DeviceArray,

@@ -5,21 +5,16 @@ enum {
     WORD = 16  /* what runs of this length begin at a multiple of */
 };
 
-static int64_t stride_of(const dml_plan *plan, int k, dml_side side)
-{
-    return side == DML_SRC ? plan->axes[k].src_stride : plan->axes[k].dst_stride;
-}
-
 /* The axes that take memory, the one with the shortest stride first. */
 static int sort_axes(const dml_plan *plan, const int64_t *extents, dml_side side, int *order)
 {
     int count = 0;
     for (int k = 0; k < plan->rank; k++) {
-        int64_t stride = dml_magnitude(stride_of(plan, k, side));
+        int64_t stride = dml_magnitude(dml_side_stride(&plan->axes[k], side));
         if (stride == 0 || extents[k] == 1)
             continue;
         int to = count++;
-        for (; to > 0 && dml_magnitude(stride_of(plan, order[to - 1], side)) > stride; to--)
+        for (; to > 0 && dml_magnitude(dml_side_stride(&plan->axes[order[to - 1]], side)) > stride; to--)
             order[to] = order[to - 1];
         order[to] = k;
     }
@@ -36,7 +31,7 @@ static int64_t pack(const dml_plan *plan, const int64_t *extents, dml_side side,
         strides[k] = 0;
     for (int i = 0; i < count; i++) {
         int k = order[i];
-        int64_t stride = stride_of(plan, k, side), length = dml_magnitude(stride);
+        int64_t stride = dml_side_stride(&plan->axes[k], side), length = dml_magnitude(stride);
         if (!kept[k])
             length = bytes < WORD ? bytes : (bytes + WORD - 1) / WORD * WORD;
         strides[k] = stride < 0 ? -length : length;
@@ -52,20 +47,20 @@ int64_t dml_pack_choose(const dml_plan *plan, const int64_t *extents, dml_side s
     int order[DML_MAX_AXES], count = sort_axes(plan, extents, side, order), i = 0;
     for (int k = 0; k < plan->rank; k++)
         kept[k] = false;
-    for (; i < count && dml_magnitude(stride_of(plan, order[i], side)) - bytes <= NEAR; i++) {
+    for (; i < count && dml_magnitude(dml_side_stride(&plan->axes[order[i]], side)) - bytes <= NEAR; i++) {
         kept[order[i]] = true;
-        bytes += (extents[order[i]] - 1) * dml_magnitude(stride_of(plan, order[i], side));
+        bytes += (extents[order[i]] - 1) * dml_magnitude(dml_side_stride(&plan->axes[order[i]], side));
     }
     return pack(plan, extents, side, kept, strides);
 }
 
-void dml_pack(dml_piece *piece, dml_side side, bool exact, dml_plan *copy)
+void dml_pack(const dml_split *split, dml_piece *piece, dml_side side, bool exact, dml_plan *copy)
 {
     dml_plan *plan = &piece->plan;
     int64_t extents[DML_MAX_AXES], *offset = side == DML_SRC ? &plan->src_offset : &plan->dst_offset;
     for (int k = 0; k < plan->rank; k++)
         extents[k] = side == DML_SRC ? dml_piece_src_extent(piece, k) : plan->axes[k].extent;
-    const bool *kept = piece->kept[side];
+    const bool *kept = split->kept[side];
     int64_t strides[DML_MAX_AXES];
     pack(plan, extents, side, kept, strides);
     dml_plan_begin(copy, plan->item);

@@ -8,8 +8,8 @@
  * then, and that pieces with fewer indices do not exceed. */
 int64_t dml_pack_choose(const dml_plan *plan, const int64_t *extents, dml_side side, bool *kept);
 
-/* Packs one side of a piece, from offset 0 on, as was chosen. `copy` becomes what moves its elements: from where they lay to where they are now. It
+/* Packs one side of a piece of a split that says so, from offset 0 on. `copy` becomes what moves its elements: from where they lay to where they are now. It
  * reads bytes between them, where these are few, and with `exact` writes and reads none. */
-void dml_pack(dml_piece *piece, dml_side side, bool exact, dml_plan *copy);
+void dml_pack(const dml_split *split, dml_piece *piece, dml_side side, bool exact, dml_plan *copy);
 
 #endif

@@ -1,7 +1,5 @@
 #include "core/split.h"
 
-#include <string.h>
-
 #include "core/pack.h"
 
 /* A whole number of items per tile that fits, chosen so that tiles are about equal and start on even words. */
@@ -20,9 +18,7 @@ static int64_t tile_extent(int64_t extent, int64_t most)
 /* Bytes between neighbours on an axis, as one side counts them. */
 static int64_t side_stride(const dml_axis *axis, dml_side side)
 {
-    if (side == DML_LENGTHS)
-        return dml_magnitude(axis->length_stride) * (int64_t)sizeof(int64_t);
-    return dml_magnitude(side == DML_SRC ? axis->src_stride : axis->dst_stride);
+    return dml_magnitude(dml_side_stride(axis, side)) * (side == DML_LENGTHS ? (int64_t)sizeof(int64_t) : 1);
 }
 
 /* Bytes from the first to the last element of a tile on an axis. */
@@ -160,7 +156,6 @@ void dml_split_begin(dml_split *split, const dml_plan *plan, const dml_limits *l
     if (!limits->pack_dst)
         fit_side(split, limits->window, DML_DST);
     fit_side(split, limits->window, DML_LENGTHS);
-    memset(split->kept, 0, sizeof split->kept);
     bool cut;
     do {
         cut = limits->pack_src && fit_packed(split, limits->chunk, DML_SRC);
@@ -201,7 +196,6 @@ static bool next_piece(dml_split *split, dml_piece *piece)
         return false;
 
     dml_plan_copy(&piece->plan, whole);
-    memcpy(piece->kept, split->kept, sizeof piece->kept);
     for (int k = 0; k < whole->rank; k++) {
         const dml_axis *axis = &whole->axes[k];
         int64_t begin = split->begin[k], left = axis->extent - begin;

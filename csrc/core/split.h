@@ -21,6 +21,14 @@ typedef struct dml_limits {
     bool pack_dst;
 } dml_limits;
 
+/* Bytes, or entries of lengths, between neighbours on an axis. */
+static inline int64_t dml_side_stride(const dml_axis *axis, dml_side side)
+{
+    if (side == DML_LENGTHS)
+        return axis->length_stride;
+    return side == DML_SRC ? axis->src_stride : axis->dst_stride;
+}
+
 typedef struct dml_piece {
     dml_plan plan;
     /* Where the reversed axis was cut: the first destination index of this piece on it, and the source indices it may
@@ -30,14 +38,13 @@ typedef struct dml_piece {
     int64_t source_begin;
     int64_t source_end;
     bool cut;
-    bool kept[2][DML_MAX_AXES]; /* of each side, which axes keep their strides when it is packed */
 } dml_piece;
 
 typedef struct dml_split {
     dml_plan plan;
     int64_t tile[DML_MAX_AXES + 1];  /* extent of a piece on each axis; the last is the reversed axis' source side */
     int64_t begin[DML_MAX_AXES + 1]; /* of the next piece */
-    bool kept[2][DML_MAX_AXES];
+    bool kept[2][DML_MAX_AXES];      /* of a side that is packed, the axes that keep their strides */
     bool done;
 } dml_split;
 

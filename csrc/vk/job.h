@@ -104,17 +104,16 @@ dml_code dml_job_record(dml_context *context, dml_job *job, dml_slot *slot, dml_
  * records nothing, where an import is. */
 dml_code dml_job_add(dml_context *context, dml_job *job, bool import, dml_status *status);
 
-/* trials.c: whether to import the memory of a call; when it starts, with nothing to wait for; and how that turned out if it succeeded. */
+/* trials.c: whether to import the memory of a call, and, as long as it is not known which way is faster, how that turned out if it
+ * succeeded. */
 typedef struct dml_trial {
-    dml_trials *of; /* NULL: there is no choice */
     bool import;
-    bool open; /* it is not known yet which way is faster */
+    dml_trials *of; /* NULL: nothing is to be found out */
     double bytes;
     int64_t start; /* in nanoseconds */
 } dml_trial;
 
-dml_trial dml_trial_begin(dml_context *context, const dml_job *job);
-void dml_trial_start(dml_trial *trial);
+dml_code dml_trial_begin(dml_context *context, const dml_job *job, dml_trial *trial, dml_status *status);
 void dml_trial_end(dml_context *context, const dml_trial *trial);
 
 /* staging.c: takes job->plan to its end by way of staging buffers. */

@@ -235,10 +235,9 @@ static dml_code run_job(dml_context *context, dml_job *job, dml_status *status)
     }
     if (job->src.storage && job->dst.storage)
         return run_pieces(context, job, status);
-    dml_trial trial = dml_trial_begin(context, job);
-    if (trial.open && dml_jobs_wait(context, UINT64_MAX, status))
+    dml_trial trial;
+    if (dml_trial_begin(context, job, &trial, status))
         return status->code;
-    dml_trial_start(&trial);
     dml_code code = trial.import ? import_pieces(context, job, status) : dml_job_stage(context, job, status);
     if (!code)
         dml_trial_end(context, &trial);

@@ -61,14 +61,14 @@ static dml_code receive(dml_context *context, dml_job *job, dml_status *status)
     return DML_OK;
 }
 
-/* Packs, fills in and submits job->piece. */
-static dml_code send(dml_context *context, dml_job *job, dml_status *status)
+/* Packs, fills in and submits job->piece, of that split. */
+static dml_code send(dml_context *context, const dml_split *split, dml_job *job, dml_status *status)
 {
     bool from_host = !job->src.storage, to_host = !job->dst.storage;
     if (from_host)
-        dml_pack(&job->piece, DML_SRC, false, &job->pack[DML_SRC]);
+        dml_pack(split, &job->piece, DML_SRC, false, &job->pack[DML_SRC]);
     if (to_host)
-        dml_pack(&job->piece, DML_DST, true, &job->pack[DML_DST]);
+        dml_pack(split, &job->piece, DML_DST, true, &job->pack[DML_DST]);
     if (!job->piece.cut)
         dml_plan_simplify(&job->piece.plan);
     if (dml_job_add(context, job, false, status))
@@ -136,7 +136,7 @@ dml_code dml_job_stage(dml_context *context, dml_job *job, dml_status *status)
         if (next->piece.cut) /* it shares destinations with others */
             code = receive_all(context, &ring, turn, code, status);
         if (!code)
-            code = send(context, next, status);
+            code = send(context, &job->split, next, status);
         ring.sent[turn] = !code;
         turn = (turn + 1) % RING;
     }

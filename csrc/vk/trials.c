@@ -22,40 +22,41 @@ static dml_trials *trials_of(dml_context *context, const dml_job *job, int64_t b
     return &context->trials[!job->src.storage + 2 * !job->dst.storage - 1][size];
 }
 
-dml_trial dml_trial_begin(dml_context *context, const dml_job *job)
+dml_code dml_trial_begin(dml_context *context, const dml_job *job, dml_trial *trial, dml_status *status)
 {
-    int64_t bytes = dml_plan_count(&job->plan) * job->plan.item;
-    dml_trial trial = {.import = context->traits.host_import, .bytes = (double)bytes};
-    if (!trial.import || context->traits.plan.cpu)
-        return trial;
+    *trial = (dml_trial){.import = context->traits.host_import};
+    if (!trial->import || context->traits.plan.cpu)
+        return DML_OK;
     if (job->src.read_only) { /* a driver may take such memory, and fail when it pins it as if to write */
-        trial.import = false;
-        return trial;
+        trial->import = false;
+        return DML_OK;
     }
-    trial.of = trials_of(context, job, bytes);
+    int64_t bytes = dml_plan_count(&job->plan) * job->plan.item;
+    dml_trials *of = trials_of(context, job, bytes);
     dml_lock_take(&context->lock);
     /* One way, twice the other, twice the first and so on: calls that take turns are then tried both ways, each of them. */
-    const int *tried = trial.of->count;
-    bool imported = tried[true] >= TRIES, staged = tried[false] >= TRIES;
-    trial.open = !imported || !staged;
+    bool imported = of->count[true] >= TRIES, staged = of->count[false] >= TRIES, open = !imported || !staged;
     if (imported != staged)
-        trial.import = staged;
+        trial->import = staged;
     else
-        trial.import =
-            trial.open ? (tried[true] + tried[false] + 1) / 2 % 2 == 0 : trial.of->best[true] <= trial.of->best[false];
+        trial->import = open ? (of->count[true] + of->count[false] + 1) / 2 % 2 == 0 : of->best[true] <= of->best[false];
     dml_lock_give(&context->lock);
-    return trial;
-}
-
-void dml_trial_start(dml_trial *trial)
-{
+    if (!open)
+        return DML_OK;
+    if (dml_jobs_wait(context, UINT64_MAX, status)) /* what is queued is not to be timed */
+        return status->code;
+    trial->of = of;
+    trial->bytes = (double)bytes;
     trial->start = nanoseconds();
+    return DML_OK;
 }
 
 void dml_trial_end(dml_context *context, const dml_trial *trial)
 {
+    if (!trial->of)
+        return;
     double cost = (double)(nanoseconds() - trial->start) / trial->bytes;
-    if (!trial->open || cost <= 0) /* somebody set the clock back */
+    if (cost <= 0) /* somebody set the clock back */
         return;
     dml_lock_take(&context->lock);
     double *best = &trial->of->best[trial->import];

@@ -50,7 +50,6 @@ class Piece(Structure):
         ("source_begin", c_int64),
         ("source_end", c_int64),
         ("cut", c_bool),
-        ("kept", c_bool * MAX_AXES * 2),
     ]
 
 
@@ -164,7 +163,7 @@ class Core:
         self.library.dml_plan_count.restype = c_int64
         self.library.dml_split_next.restype = c_bool
         self.library.dml_split_begin.argtypes = [POINTER(Split), POINTER(Plan), POINTER(Limits)]
-        self.library.dml_pack.argtypes = [POINTER(Piece), c_int, c_bool, POINTER(Plan)]
+        self.library.dml_pack.argtypes = [POINTER(Split), POINTER(Piece), c_int, c_bool, POINTER(Plan)]
         self.library.dml_host_run.argtypes = [POINTER(Plan), ctypes.c_void_p, ctypes.c_void_p]
         self.library.dml_dispatch_choose.argtypes = [
             POINTER(Piece),
@@ -192,6 +191,7 @@ class Core:
         self.library.dml_split_begin(byref(split), byref(plan), byref(limits))
         while True:
             piece = Piece()
+            piece.split = split
             if not self.library.dml_split_next(byref(split), byref(piece)):
                 return
             yield piece
@@ -199,8 +199,9 @@ class Core:
     def packed(self, piece, side, exact):
         """The piece with one side packed, and what moves that side's elements."""
         packed, copy = Piece.from_buffer_copy(piece), Plan()
+        packed.split = piece.split
         ctypes.memset(byref(copy), 0xA5, ctypes.sizeof(copy))
-        self.library.dml_pack(byref(packed), side, exact, byref(copy))
+        self.library.dml_pack(byref(piece.split), byref(packed), side, exact, byref(copy))
         return packed, copy
 
     def choose(self, piece, traits, src_base, dst_base, forced):
