@@ -133,11 +133,19 @@ void load_window(inout Window w, uint first, uint src)
         [[unroll]] for (uint i = 0; i < WINDOW; i++)
             set_word(w, first + i, src8[(src >> 3) + i]);
     } else {
-        uint from = src >> 3, shift = src % 8 * 8;
-        uint64_t word = src8[from];
-        [[unroll]] for (uint i = 0; i < WINDOW; i++) {
-            uint64_t next = src8[i + 1 < WINDOW ? from + i + 1 : min(from + i + 1, table.src_last)];
-            set_word(w, first + i, word >> shift | next << 1 << (63 - shift));
+        // Two words at a time, for which a driver on a CPU takes little longer than for one; the first may be either of a pair.
+        uint from = src >> 4, last = table.src_last >> 1, shift = src % 8 * 8;
+        bool second = src % 16 >= 8;
+        u64vec2 pair = src16[from];
+        uint64_t word = second ? pair.y : pair.x;
+        [[unroll]] for (uint i = 1; i <= WINDOW; i++) {
+            u64vec2 either = pair;
+            if (i % 2 == 1) {
+                pair = src16[min(from + (i + 1) / 2, last)];
+                either = u64vec2(either.y, pair.x);
+            }
+            uint64_t next = second ? either.y : either.x;
+            set_word(w, first + i - 1, word >> shift | next << 1 << (63 - shift));
             word = next;
         }
     }

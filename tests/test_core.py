@@ -518,6 +518,10 @@ def test_rows_side_by_side(core):
     assert abreast(traits(CPU, 100), 1030, 6) == 1  # each where the last one ended, nearly
     assert abreast(CPU, 4096, 6) == 8  # the same: so little is not worth more shares
     assert abreast(CPU, 2**17, 6, extent=17100) == 1  # too few to share out
+    assert abreast(traits(CPU, 100), 1024, 2, extent=100) == 8  # few tiles, but none of these rows is foreseen
+    assert abreast(traits(CPU, 100), 800, 2, extent=100) == 1
+    assert abreast(traits(CPU, 100), 1024, 2, extent=96) == 8  # nor of these, which have no edges, though
+    assert abreast(traits(CPU, 100), 1024, 2, extent=64) == 1  # two cache lines at equal distances are
     assert abreast(traits(GPU, 1000), 1030, 6) == 4  # 21 tiles: a quarter of the invocations
     assert abreast(traits(GPU, 1000), 4096, -2, extent=256) == 4  # 32 tiles are exactly that
     assert abreast(GPU, 1030, 6, rows=60_000) == 4

@@ -17,6 +17,7 @@ enum {
     STREAMS = 8,
     NEAR = 64, /* source strides up to here share a window */
     CACHE_LINE = 64,
+    REMOTE = 4,      /* times as far as what is read of a row reaches: rows that begin further apart are not foreseen */
     FORESEEN = 256,  /* source bytes around what has just been read, which a CPU fetches of its own accord */
     CACHED = 1 << 16 /* source bytes that are surely still in a cache when as many more have been read */
 };
@@ -299,14 +300,21 @@ static bool find_rows(const dml_plan *plan, const dml_traits *traits, int word, 
     return true;
 }
 
+/* Whether a CPU does not foresee the next row, `pitch` bytes from this one, of which `span` are read. One of a line or two is foreseen if
+ * reading begins at equal distances, as it does without edges: else it begins with the first whole word of the destination. */
+static bool is_remote(int64_t pitch, int64_t span, bool edges)
+{
+    return pitch > REMOTE * span && (edges || span > 2 * CACHE_LINE);
+}
+
 /* How many of `count` rows a work group moves side by side. On a GPU as many as give every invocation a tile, if there are many. On a CPU, for which
  * neighbours are best read one after the other, one an invocation where rows begin far from each other: it waits for the beginnings of all
  * at the same time. */
-static int64_t rows_abreast(const dml_traits *traits, int64_t count, int64_t tiles, bool gaps)
+static int64_t rows_abreast(const dml_traits *traits, int64_t count, int64_t tiles, bool gaps, bool remote)
 {
     int64_t group = traits->group_size, abreast = 1;
     if (traits->cpu)
-        return gaps && count >= group * traits->parallel && tiles >= 2 * group ? group : 1;
+        return count >= group * traits->parallel && gaps && (remote || tiles >= 2 * group) ? group : 1;
     while (count / (2 * abreast) >= traits->parallel / FEWER && 2 * abreast * tiles <= group && group % (2 * abreast) == 0)
         abreast *= 2;
     return abreast;
@@ -326,8 +334,9 @@ static bool goes_to_and_fro(const row_plan *rows, int last)
 static void set_sequence(const row_plan *rows, const dml_traits *traits, int64_t count, int64_t extent, int last, int32_t *c)
 {
     int64_t step = dml_magnitude(c[DML_STEP]), span = (extent - 1) * step + rows->reach;
-    bool gaps = !rows->stream && dml_magnitude(rows->plan->axes[last].src_stride) >= 2 * span;
-    c[DML_ABREAST] = (int32_t)rows_abreast(traits, count, extent / c[DML_COUNT], gaps);
+    int64_t pitch = dml_magnitude(rows->plan->axes[last].src_stride);
+    bool gaps = !rows->stream && pitch >= 2 * span, remote = is_remote(pitch, span, c[DML_EDGE] != 0);
+    c[DML_ABREAST] = (int32_t)rows_abreast(traits, count, extent / c[DML_COUNT], gaps, remote);
     bool cached = !rows->stream && !gaps && span > FORESEEN && span <= CACHED;
     if (traits->cpu && count >= traits->parallel && cached && goes_to_and_fro(rows, last))
         c[DML_AHEAD] = (int32_t)((c[DML_COUNT] * step + CACHE_LINE - 1) / CACHE_LINE);
