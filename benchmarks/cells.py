@@ -187,6 +187,7 @@ BESIDE = (
     ("space_to_depth CRD", SpaceToDepth(**CRD), ((), (16, 512, 512)), "space_to_depth"),
     ("depth_to_space odd width", DepthToSpace(), ((), (16, 512, 509)), "depth_to_space"),
     ("mirror odd width", Slice(np.s_[..., ::-1]), ((), (16, 512, 509)), "mirror"),
+    ("columns", Slice(np.s_[:, 1:101]), ((), (512,)), None),
 )
 PHOTOGRAPHS = (
     ("photographs cropped", Slice(np.s_[:, 1:-1, 1:-1, :])),
@@ -216,10 +217,8 @@ def counted(nbytes):
 def beside(nbytes):
     for title, operator, axes, plain in BESIDE:
         for itemsize, dtype in DTYPES.items():
-            shape = fill(axes, nbytes, itemsize)
-            yield Cell(
-                f"{label(title)}/{itemsize}", title, operator, shape, dtype, "beside", plain=f"{plain}/{itemsize}"
-            )
+            shape, against = fill(axes, nbytes, itemsize), plain and f"{plain}/{itemsize}"
+            yield Cell(f"{label(title)}/{itemsize}", title, operator, shape, dtype, "beside", plain=against)
     for title, operator in PHOTOGRAPHS:
         shape = fill(((), (480, 640, 3)), nbytes, 1)
         yield Cell(f"{label(title)}/3", title, operator, shape, DTYPES[1], "beside")

@@ -80,6 +80,10 @@ def empty(shape, dtype=float, *, device=None):
         A dtype whose elements are not plain bytes.
     ValueError
         A negative size, or an unknown `device`.
+    OverflowError
+        A size that does not fit into 64 bits.
+    NoDeviceError
+        There is no usable Vulkan device, and ``device="host"`` was not asked for.
     OutOfDeviceMemoryError
         The device has no room for it.
 

@@ -54,6 +54,8 @@ def reverse_subsequences(input, sequence_lengths, axis, *, batch_axis=None, out=
     ValueError
         A negative length, a shape of `sequence_lengths` that does not fit, ``batch_axis == axis``, an `out` that does
         not fit, an unknown `device`.
+    OverflowError
+        An int that does not fit into 64 bits.
     NoDeviceError
         There is no usable Vulkan device, and ``device="host"`` was not asked for.
     VulkanError
@@ -115,6 +117,8 @@ def depth_to_space(input, block_size, *, order="DCR", layout="NCHW", out=None, d
     ValueError
         A block below 1, channels that B does not divide, a rank that does not fit `block_size`, an unknown `order` or
         `layout`, an `out` that does not fit, an unknown `device`.
+    OverflowError
+        An int that does not fit into 64 bits.
     NoDeviceError
         There is no usable Vulkan device, and ``device="host"`` was not asked for.
     VulkanError
@@ -188,6 +192,8 @@ def space_to_depth(input, block_size, *, order="DCR", layout="NCHW", out=None, d
     ValueError
         A block below 1, a spatial axis that its block does not divide, a rank that does not fit `block_size`, an
         unknown `order` or `layout`, an `out` that does not fit, an unknown `device`.
+    OverflowError
+        An int that does not fit into 64 bits.
     NoDeviceError
         There is no usable Vulkan device, and ``device="host"`` was not asked for.
     VulkanError

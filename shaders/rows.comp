@@ -113,7 +113,8 @@ void set_word(inout Window w, uint i, uint64_t word)
         w.h[k] = word;
 }
 
-// The window that starts at src. Its last word may reach beyond the source, by bytes that are then not used.
+// The window that starts at src. What is loaded may reach beyond the source on either side, as far as whole pairs of words do, and no
+// further than what is bound: those bytes are not used.
 void load_window(inout Window w, uint first, uint src)
 {
     if (ALIGN == 32) {

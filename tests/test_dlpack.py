@@ -179,6 +179,8 @@ def test_the_handle(vulkan):
     assert buffer and memory and handle and size >= a.nbytes
     assert tensor.byte_offset == 3 * 2000 + 999 * 2
     assert tensor.shape[:2] == [97, 500] and tensor.strides[:2] == [1000, -2]
+    nothing = dmlops.empty((0, 3), device=vulkan)[::-1, ::-1].__dlpack__(max_version=(1, 0))
+    assert inside(nothing).tensor.byte_offset == 0  # not before the memory
     again = inside(a[...].__dlpack__(max_version=(1, 0)))
     assert again.tensor.data == tensor.data
 

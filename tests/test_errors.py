@@ -88,7 +88,7 @@ row("reverse_subsequences", TypeError, "sequence_lengths", sequence_lengths=[[[[
 row("reverse_subsequences", TypeError, "sequence_lengths", sequence_lengths=[[[[True]]]])
 row("reverse_subsequences", TypeError, "sequence_lengths", sequence_lengths=[[[[None]]]])
 row("reverse_subsequences", TypeError, "sequence_lengths", sequence_lengths=None)
-row("reverse_subsequences", ValueError, "sequence_lengths rows", sequence_lengths=[[1], [1, 2]])
+row("reverse_subsequences", ValueError, "sequence_lengths inhomogeneous", sequence_lengths=[[1], [1, 2]])
 for value in (4, -5, 100):
     row("reverse_subsequences", AxisError, f"axis {value} 4", axis=value)
 row("reverse_subsequences", AxisError, "axis", input=np.float32(1), sequence_lengths=1, axis=0)
@@ -297,6 +297,18 @@ def test_the_extension_counts_its_arguments(name):
 def test_the_host_has_no_kernels_to_count():
     with pytest.raises(ValueError, match="Vulkan"):
         _core._counts("host")
+
+
+def test_what_makes_no_array_is_named(device):
+    small = dmlops.asarray(3, device=device)
+    for call, name in [
+        (lambda: dmlops.asarray([small, small]), "obj"),
+        (lambda: dmlops.asarray([[1], [1, 2]]), "obj"),
+        (lambda: dmlops.slice([[1], [1, 2]], [0], [1], device=device), "input"),
+        (lambda: dmlops.reverse_subsequences(X, [small], 1, batch_axis=0, device=device), "sequence_lengths"),
+    ]:
+        with pytest.raises((TypeError, ValueError), match=f"^{name} makes no array: "):
+            call()
 
 
 def test_copy_that_has_no_truth_value(device):

@@ -268,3 +268,26 @@ assert len(dmlops.devices()) > 1
 """,
         env={"TEST_DRIVER": support.driver(), "VK_DRIVER_FILES": icd, "VK_ICD_FILENAMES": icd, "DMLOPS_DEVICE": None},
     )
+
+
+def test_lengths_that_another_thread_changes():
+    """What was no length when it was looked at is named as it was then, and nothing beyond the lengths is read."""
+    n, stop = 1 << 16, threading.Event()
+    x, lengths = np.zeros((n, 1), np.uint8), np.zeros(n, np.int64)
+
+    def change():
+        while not stop.is_set():
+            lengths[:] = -1
+            lengths[:] = 1
+
+    thread = threading.Thread(target=change)
+    thread.start()
+    try:
+        for _ in range(20_000):
+            try:
+                dmlops.reverse_subsequences(x, lengths, 1, batch_axis=0, device="host")
+            except ValueError as error:
+                assert "] is -1;" in str(error)
+    finally:
+        stop.set()
+        thread.join()

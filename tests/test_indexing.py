@@ -1,5 +1,8 @@
 """Views of device arrays: basic indexing, reshaping and transposing mean what they mean to NumPy, and cost the device nothing."""
 
+import ctypes
+import re
+
 import dmlops
 import numpy as np
 import pytest
@@ -125,6 +128,24 @@ def test_reshape(device, shape, key, wanted):
         same(a.reshape(*wanted), expected)
 
 
+def test_reshape_says_what_was_asked_for(device):
+    a = dmlops.empty((2, 3, 4), np.uint8, device=device)
+    for wanted in ((5, 5), (-1, -1), (-2, -12), (2**62, 2**62), (7, -1)):
+        with pytest.raises(ValueError, match=re.escape(f"{a.shape} cannot be reshaped to {wanted}")):
+            a.reshape(wanted)
+
+
+def test_items_as_c_asks_for_them(device):
+    """Python adds the length to a negative index before it asks, so one that is still negative is out of range."""
+    item = ctypes.pythonapi.PySequence_GetItem
+    item.restype, item.argtypes = ctypes.py_object, [ctypes.py_object, ctypes.c_ssize_t]
+    a = dmlops.asarray(np.arange(3), device=device)
+    assert item(a, 2).numpy() == item(a, -1).numpy() == 2
+    for index in (3, -4, -5):
+        with pytest.raises(IndexError):
+            item(a, index)
+
+
 def test_reshape_of_nothing_to_too_much(device):
     nothing = dmlops.empty(0, np.uint8, device=device)
     with pytest.raises(ValueError, match="too large"):
@@ -244,6 +265,15 @@ def test_python_scalars_for_the_types_of_ml_dtypes(device):
     assert a.numpy().tolist() == [0, 0.5, 3]
     with pytest.raises(TypeError):
         a[0] = 1j
+    small = dmlops.asarray(np.zeros(3, strategies.ml_dtypes.int4), device=device)
+    small[1] = -8
+    small[2] = True
+    assert small.numpy().astype(int).tolist() == [0, -8, 1]
+    for value, error in ((8, OverflowError), (300, OverflowError), (1.5, TypeError), (1.0, TypeError)):
+        with pytest.raises(error):
+            small[0] = value
+    with pytest.raises(OverflowError):
+        dmlops.asarray(np.zeros(3, strategies.ml_dtypes.uint4), device=device)[0] = -1
 
 
 @pytest.mark.parametrize("dtype, value, error", [

@@ -74,7 +74,7 @@ enum {
     DML_TABLE_EXTENT, /* elements of a row, or of a walk along the last axis */
     DML_TABLE_STREAM, /* rows: bytes between streams */
     DML_TABLE_OUT,    /* rows: bytes between the destinations of one window */
-    DML_TABLE_LAST,   /* rows: the last 8-byte word of the source window */
+    DML_TABLE_LAST,   /* rows: the last 8-byte word of the source window; what is bound ends at a multiple of 16 bytes */
     DML_TABLE_ROWS,   /* how many, and the multiplier of a division by it */
     DML_TABLE_ROWS_MULTIPLIER,
     DML_TABLE_PART_TILES, /* tiles, or elements, of a part; the first parts of all rows come first, then the second */

@@ -304,7 +304,7 @@ static bool find_rows(const dml_plan *plan, const dml_traits *traits, int word, 
  * reading begins at equal distances, as it does without edges: else it begins with the first whole word of the destination. */
 static bool is_remote(int64_t pitch, int64_t span, bool edges)
 {
-    return pitch > REMOTE * span && (edges || span > 2 * CACHE_LINE);
+    return pitch > REMOTE * span && (edges || span > 2 * (int64_t)CACHE_LINE);
 }
 
 /* How many of `count` rows a work group moves side by side. On a GPU as many as give every invocation a tile, if there are many. On a CPU, for which

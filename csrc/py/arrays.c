@@ -10,8 +10,8 @@ PyArrayObject *dml_array_from(PyObject *object, const char *name)
 {
     PyArrayObject *array = (PyArrayObject *)PyArray_FromAny(object, NULL, 0, 0, NPY_ARRAY_ENSUREARRAY, NULL);
     if (!array)
-        return NULL;
-    if (dml_dtype_check(PyArray_DESCR(array), name) < 0)
+        dml_no_array(name);
+    else if (dml_dtype_check(PyArray_DESCR(array), name) < 0)
         Py_CLEAR(array);
     return array;
 }
@@ -22,6 +22,16 @@ int dml_dtype_check(PyArray_Descr *dtype, const char *name)
         return 0;
     PyErr_Format(PyExc_TypeError, "%s has dtype %S, whose elements are not plain bytes", name, (PyObject *)dtype);
     return -1;
+}
+
+bool dml_dtype_is_integer(PyArray_Descr *dtype)
+{
+    if (!PyTypeNum_ISUSERDEF(dtype->type_num))
+        return PyTypeNum_ISINTEGER(dtype->type_num);
+    PyArray_Descr *int64 = PyArray_DescrFromType(NPY_INT64);
+    bool fits = PyArray_CanCastTypeTo(dtype, int64, NPY_SAFE_CASTING);
+    Py_DECREF((PyObject *)int64);
+    return fits;
 }
 
 void dml_array_describe(PyObject *object, dml_tensor *tensor)

@@ -15,6 +15,9 @@ PyArrayObject *dml_array_from(PyObject *object, const char *name);
 /* Whether elements of a dtype are plain bytes; 0, or -1 with a TypeError set. */
 int dml_dtype_check(PyArray_Descr *dtype, const char *name);
 
+/* NumPy's own integers, and those of other packages whose values all fit into int64, as ml_dtypes' int4. */
+bool dml_dtype_is_integer(PyArray_Descr *dtype);
+
 /* How an array lies in memory, now; where its first element is; its dtype, borrowed. */
 void dml_array_describe(PyObject *array, dml_tensor *tensor);
 dml_place dml_array_place(PyObject *array);

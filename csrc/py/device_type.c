@@ -115,6 +115,10 @@ static Py_ssize_t array_length(PyObject *self)
 
 static PyObject *array_item(PyObject *self, Py_ssize_t index)
 {
+    if (index < 0) { /* Python has counted from the end already */
+        PyErr_SetString(PyExc_IndexError, "index is out of range");
+        return NULL;
+    }
     PyObject *key = PyLong_FromSsize_t(index);
     PyObject *item = key ? dml_view_index(self, key) : NULL;
     Py_XDECREF(key);

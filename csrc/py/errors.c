@@ -110,6 +110,21 @@ PyObject *dml_raise(const dml_state *state, const dml_status *status)
     return NULL;
 }
 
+void dml_no_array(const char *name)
+{
+    PyObject *type, *error, *traceback;
+    PyErr_Fetch(&type, &error, &traceback);
+    PyErr_NormalizeException(&type, &error, &traceback);
+    if (!error || (type != PyExc_ValueError && type != PyExc_TypeError)) { /* of somebody's __array__, perhaps */
+        PyErr_Restore(type, error, traceback);
+        return;
+    }
+    PyErr_Format(type, "%s makes no array: %S", name, error);
+    Py_DECREF(type);
+    Py_DECREF(error);
+    Py_XDECREF(traceback);
+}
+
 int dml_type_error(const char *name, const char *wanted, PyObject *found)
 {
     PyObject *type = PyObject_GetAttrString((PyObject *)Py_TYPE(found), "__name__");

@@ -14,6 +14,9 @@ PyObject *dml_raise(const dml_state *state, const dml_status *status);
 /* From here on the calling thread ends the interpreter. */
 void dml_errors_exit(void);
 
+/* Where NumPy has raised that it can make no array of an argument: says of which. */
+void dml_no_array(const char *name);
+
 /* Raises TypeError "NAME must be WANTED, not TYPE-OF-FOUND"; always returns -1. */
 int dml_type_error(const char *name, const char *wanted, PyObject *found);
 

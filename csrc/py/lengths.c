@@ -1,6 +1,7 @@
 #include "py/lengths.h"
 
 #include <stdio.h>
+#include <string.h>
 
 #include "core/host.h"
 #include "py/arguments.h"
@@ -48,8 +49,7 @@ static PyArrayObject *lengths_from_list(PyObject *list)
 {
     PyObject *array = PyArray_FromAny(list, NULL, 0, 0, NPY_ARRAY_ENSUREARRAY, NULL);
     if (!array) {
-        if (PyErr_ExceptionMatches(PyExc_ValueError))
-            PyErr_Format(PyExc_ValueError, "%s is a list whose rows differ in length", argument);
+        dml_no_array(argument);
         return NULL;
     }
     Py_DECREF(array);
@@ -61,16 +61,13 @@ static PyArrayObject *lengths_from_list(PyObject *list)
 /* Steals `array`, of some number type that NumPy itself does not know as an integer; the int4 of ml_dtypes is one. */
 static PyArrayObject *lengths_from_others(PyArrayObject *array, PyObject *object)
 {
-    PyArray_Descr *descr = PyArray_DESCR(array), *int64 = PyArray_DescrFromType(NPY_INT64);
+    PyArray_Descr *descr = PyArray_DESCR(array);
     bool empty_sequence = !PyArray_Check(object) && PyArray_SIZE(array) == 0; /* NumPy calls it float64 */
-    bool integers = PyTypeNum_ISUSERDEF(descr->type_num) && PyArray_CanCastTypeTo(descr, int64, NPY_SAFE_CASTING);
     PyObject *lengths = NULL;
-    if (empty_sequence || integers) {
-        lengths = PyArray_FromArray(array, int64, NPY_ARRAY_FORCECAST); /* takes int64 */
-    } else {
+    if (empty_sequence || dml_dtype_is_integer(descr))
+        lengths = PyArray_FromArray(array, PyArray_DescrFromType(NPY_INT64), NPY_ARRAY_FORCECAST);
+    else
         PyErr_Format(PyExc_TypeError, "%s must be of an integer dtype, not %S", argument, (PyObject *)descr);
-        Py_DECREF((PyObject *)int64);
-    }
     Py_DECREF((PyObject *)array);
     return (PyArrayObject *)lengths;
 }
@@ -104,27 +101,28 @@ static void negative_length(PyArrayObject *lengths, npy_intp flat, int64_t value
                  value == INT64_MIN ? " or less" : "");
 }
 
-/* -1, or the place of the first negative one. */
-static npy_intp clamp_signed(const int64_t *from, int64_t *to, npy_intp count, int64_t extent)
+/* -1, or the place of the first negative one, which stays. */
+static npy_intp clamp_signed(int64_t *lengths, npy_intp count, int64_t extent)
 {
     int64_t signs = 0;
     for (npy_intp k = 0; k < count; k++) {
-        signs |= from[k];
-        to[k] = from[k] < extent ? from[k] : extent;
+        signs |= lengths[k];
+        lengths[k] = lengths[k] < extent ? lengths[k] : extent;
     }
     npy_intp first = 0;
-    while (signs < 0 && from[first] >= 0)
+    while (signs < 0 && lengths[first] >= 0)
         first++;
     return signs < 0 ? first : -1;
 }
 
-static void clamp_unsigned(const uint64_t *from, int64_t *to, npy_intp count, int64_t extent)
+static void clamp_unsigned(int64_t *lengths, npy_intp count, int64_t extent)
 {
     for (npy_intp k = 0; k < count; k++)
-        to[k] = from[k] < (uint64_t)extent ? (int64_t)from[k] : extent;
+        lengths[k] = (uint64_t)lengths[k] < (uint64_t)extent ? lengths[k] : extent;
 }
 
-/* To be freed by PyMem_Free; NULL with an exception set. */
+/* A copy before anything is looked at: other threads may write to the caller's meanwhile. To be freed by PyMem_Free; NULL with an
+ * exception set. */
 static int64_t *lengths_clamp(PyArrayObject *lengths, int64_t extent)
 {
     bool wide = PyArray_ISUNSIGNED(lengths) && PyArray_ITEMSIZE(lengths) == 8;
@@ -134,14 +132,16 @@ static int64_t *lengths_clamp(PyArrayObject *lengths, int64_t extent)
         return NULL;
     npy_intp count = PyArray_SIZE(dense), negative = -1;
     int64_t *values = PyMem_Malloc((size_t)(count > 0 ? count : 1) * sizeof *values);
-    if (!values)
-        PyErr_NoMemory();
-    else if (wide)
-        clamp_unsigned(PyArray_DATA(dense), values, count, extent);
+    if (values)
+        memcpy(values, PyArray_DATA(dense), (size_t)count * sizeof *values);
     else
-        negative = clamp_signed(PyArray_DATA(dense), values, count, extent);
+        PyErr_NoMemory();
+    if (values && wide)
+        clamp_unsigned(values, count, extent);
+    else if (values)
+        negative = clamp_signed(values, count, extent);
     if (negative >= 0) {
-        negative_length(lengths, negative, ((const int64_t *)PyArray_DATA(dense))[negative]);
+        negative_length(lengths, negative, values[negative]);
         PyMem_Free(values);
         values = NULL;
     }
@@ -165,7 +165,8 @@ PyObject *dml_lengths_take(const dml_call *call, PyObject *object)
         return NULL;
     }
     if (!PyTypeNum_ISINTEGER(lengths->dtype->type_num)) {
-        PyErr_Format(PyExc_TypeError, "%s must be of an integer dtype, not %S", argument, (PyObject *)lengths->dtype);
+        PyErr_Format(PyExc_TypeError, "%s on a device must be of one of NumPy's integer dtypes, not %S", argument,
+                     (PyObject *)lengths->dtype);
         return NULL;
     }
     Py_INCREF(object);
@@ -209,11 +210,8 @@ static void clamp_quietly(int64_t *lengths, int64_t count, int item, bool is_sig
     int spare = 64 - 8 * item;
     for (int64_t i = 0; i < count; i++) {
         uint64_t raw = (uint64_t)lengths[i] << spare;
-        if (is_signed)
-            lengths[i] = (int64_t)raw < 0 ? 0 : (int64_t)(raw >> spare);
-        else
-            lengths[i] = raw >> spare > (uint64_t)extent ? extent : (int64_t)(raw >> spare);
-        lengths[i] = lengths[i] < extent ? lengths[i] : extent;
+        uint64_t length = is_signed && (int64_t)raw < 0 ? 0 : raw >> spare;
+        lengths[i] = length < (uint64_t)extent ? (int64_t)length : extent;
     }
 }
 

@@ -130,6 +130,8 @@ static PyObject *asarray_on_host(dml_state *state, PyObject *object, PyArray_Des
     PyObject *array = PyArray_FromAny(object, dtype, 0, 0, NPY_ARRAY_ENSUREARRAY | (dtype ? NPY_ARRAY_FORCECAST : 0), NULL);
     PyObject *result = NULL;
     dml_choice found;
+    if (!array)
+        dml_no_array("obj");
     if (array && dml_dtype_check(dml_array_dtype(array), "obj") == 0 && (device || dml_device_default(state, &found) == 0))
         result = upload_array(state, device ? device : &found, array);
     Py_XDECREF(array);
@@ -211,8 +213,8 @@ static bool scalar_fits(PyObject *value, PyArray_Descr *dtype)
     if (PyUnicode_Check(value) || PyBytes_Check(value))
         return dtype->kind == (PyUnicode_Check(value) ? 'U' : 'S');
     int rank = PyBool_Check(value) ? 0 : PyLong_Check(value) ? 2 : PyFloat_Check(value) ? 5 : 7;
-    if (PyTypeNum_ISUSERDEF(dtype->type_num)) /* those of ml_dtypes are floats, or small ints */
-        return rank < 7;
+    if (PyTypeNum_ISUSERDEF(dtype->type_num)) /* those of ml_dtypes are small ints, or floats */
+        return rank < (dml_dtype_is_integer(dtype) ? 5 : 7);
     const char *place = dtype->kind ? strchr(order, dtype->kind) : NULL;
     return place && place - order >= rank;
 }
@@ -226,7 +228,7 @@ static PyObject *array_of_scalar(PyObject *value, PyArray_Descr *dtype)
     }
     Py_INCREF((PyObject *)dtype);
     PyObject *array = PyArray_FromAny(value, dtype, 0, 0, NPY_ARRAY_ENSUREARRAY | NPY_ARRAY_FORCECAST, NULL);
-    bool exact = strchr("iuSU", dtype->kind) != NULL;
+    bool exact = dml_dtype_is_integer(dtype) || dtype->kind == 'S' || dtype->kind == 'U';
     PyObject *back = array && exact ? PyObject_CallMethod(array, "item", NULL) : NULL;
     int same = array && !exact ? 1 : -1;
     if (back)

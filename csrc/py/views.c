@@ -78,7 +78,9 @@ PyObject *dml_view_index(PyObject *self, PyObject *key)
             tensor.shape[k] = PyArray_DIM(found, k);
             tensor.strides[k] = PyArray_STRIDE(found, k);
         }
-        result = dml_device_array_view(array, array->offset + ((char *)PyArray_DATA(found) - nowhere), &tensor);
+        int64_t from_first =
+            PyArray_SIZE(found) > 0 ? (char *)PyArray_DATA(found) - nowhere : 0; /* nothing may begin anywhere */
+        result = dml_device_array_view(array, array->offset + from_first, &tensor);
     }
     Py_XDECREF(view);
     Py_XDECREF(like);
@@ -123,12 +125,9 @@ static int find_shape(const dml_tensor *from, const dml_ints *wanted, dml_tensor
     }
     if (fits && known == size)
         return 0;
-    PyObject *shape = dml_shape_tuple(from);
-    if (shape)
-        PyErr_Format(PyExc_ValueError, "an array of shape %R cannot be reshaped so: its %lld elements do not fit", shape,
-                     (long long)size);
-    Py_XDECREF(shape);
-    return -1;
+    for (int k = 0; k < to->rank; k++)
+        to->shape[k] = wanted->value[k];
+    return dml_wrong_shape("an array of shape %R cannot be reshaped to %R", from, to);
 }
 
 /* Strides for `to` of the elements of `from`, which has some: axis groups of equal size on both sides must chain. False if a copy

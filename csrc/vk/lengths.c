@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-/* A dispatch that no plan asks for: both sides are a part of `buffer`. */
+/* Both sides are a part of `buffer`. */
 static dml_code record_other(dml_context *context, dml_job *job, dml_buffer *buffer, uint64_t offset, uint64_t size,
                              dml_status *status)
 {

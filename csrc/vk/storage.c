@@ -91,8 +91,7 @@ bool dml_storages_exposed(const dml_context *context)
 
 static void destroy_storage(dml_storage *storage)
 {
-    if (storage->context)
-        dml_buffer_destroy(storage->context, &storage->buffer);
+    dml_buffer_destroy(storage->context, &storage->buffer);
     free(storage);
 }
 
