@@ -112,17 +112,22 @@ PyObject *dml_raise(const dml_state *state, const dml_status *status)
 
 void dml_no_array(const char *name)
 {
-    PyObject *type, *error, *traceback;
-    PyErr_Fetch(&type, &error, &traceback);
-    PyErr_NormalizeException(&type, &error, &traceback);
-    if (!error || (type != PyExc_ValueError && type != PyExc_TypeError)) { /* of somebody's __array__, perhaps */
-        PyErr_Restore(type, error, traceback);
+    PyObject *type, *cause, *traceback, *error;
+    PyErr_Fetch(&type, &cause, &traceback);
+    PyErr_NormalizeException(&type, &cause, &traceback);
+    if (type != PyExc_ValueError && type != PyExc_TypeError) { /* of somebody's __array__, perhaps */
+        PyErr_Restore(type, cause, traceback);
         return;
     }
-    PyErr_Format(type, "%s makes no array: %S", name, error);
+    if (traceback)
+        PyException_SetTraceback(cause, traceback);
+    PyErr_Format(type, "%s makes no array: %S", name, cause);
     Py_DECREF(type);
-    Py_DECREF(error);
     Py_XDECREF(traceback);
+    PyErr_Fetch(&type, &error, &traceback);
+    PyErr_NormalizeException(&type, &error, &traceback);
+    PyException_SetCause(error, cause);
+    PyErr_Restore(type, error, traceback);
 }
 
 int dml_type_error(const char *name, const char *wanted, PyObject *found)
