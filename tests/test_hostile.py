@@ -1,6 +1,7 @@
 """Arguments that lie, raise, change while they are looked at, or call the library again; drivers that are none."""
 
 import json
+import sys
 import threading
 
 import dmlops
@@ -291,3 +292,88 @@ def test_lengths_that_another_thread_changes():
     finally:
         stop.set()
         thread.join()
+
+
+# One thread gives an array other shapes and dtypes while another one's calls have it. Each call sees one of them from its beginning to its end.
+CHANGING = """
+import dmlops, numpy as np, sys, threading, time
+what = sys.argv[1]
+sys.setswitchinterval(1e-5)
+behind = np.full(1_000_000, 77.0)
+x = behind[:4000].reshape(4, 1000)
+x[:] = 1
+y, out = np.zeros((1, 100), "V8"), np.zeros((4, 1000))
+dtypes = [np.dtype([(f"a{i}", "i4"), ("b", "i4")]).descr for i in range(7)]
+if what == "out_before_input":
+    out = x.view()
+def reshape():
+    out.shape = (4000, 1) if what == "out" else (1, 4000)
+    for _ in range(300):
+        pass
+    out.shape = (4, 1000)
+    for _ in range(300):
+        pass
+def retype():
+    for descr in dtypes:
+        y.dtype = np.dtype(descr)
+change, call = {
+    "out": (reshape, lambda: dmlops.slice(x, (0, 0), (4, 1000), out=out)),
+    "out_before_input": (reshape, lambda: dmlops.slice(x, (0, 0), (4, 1000), out=out)),
+    "input": (retype, lambda: repr(dmlops.slice(y, (0, 0), (1, 100)).dtype)),
+    "upload": (retype, lambda: repr(dmlops.asarray(y).dtype)),
+    "message": (retype, lambda: dmlops.slice(x, (0, 0), (1, 100), out=y)),
+}[what]
+stop = False
+def work():
+    while not stop:
+        change()
+thread = threading.Thread(target=work)
+thread.start()
+end = time.monotonic() + 2
+while time.monotonic() < end:
+    try:
+        call()
+    except ValueError:
+        pass
+    if (out == 77).any() or (behind[4000:] != 77).any():
+        print("beyond the array")
+        break
+stop = True
+thread.join()
+"""
+
+
+@pytest.mark.parametrize("what", ["out", "out_before_input", "input", "upload", "message"])
+def test_arrays_that_another_thread_changes(what, vulkan):
+    assert support.run_python("", args=("-c", CHANGING, what)).stdout == ""
+
+
+def test_a_capsule_is_taken_once(device):
+    """By whoever comes first: the other finds it used, and the producer hears of one."""
+    for _ in range(10):
+        x = np.ones(1 << 20)
+        references = sys.getrefcount(x)
+        capsule, barrier, found = x.__dlpack__(max_version=(1, 1)), threading.Barrier(2), []
+
+        class Producer:
+            def __dlpack_device__(self):
+                return 1, 0
+
+            def __dlpack__(self, **options):
+                barrier.wait()  # noqa: B023
+                return capsule  # noqa: B023
+
+        def take():
+            try:
+                found.append(dmlops.from_dlpack(Producer(), device=device).shape)  # noqa: B023
+            except TypeError as error:
+                found.append(str(error))  # noqa: B023
+
+        threads = [threading.Thread(target=take) for _ in range(2)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert sorted(map(str, found)) == ["(1048576,)", "__dlpack__ must give a fresh DLPack capsule"]
+        del capsule
+        assert sys.getrefcount(x) == references

@@ -308,3 +308,19 @@ def test_wrong_shapes_and_axes(device, call, error):
     a = dmlops.asarray(np.arange(12).reshape(3, 4), device=device)
     with pytest.raises(error):
         call(a)
+
+
+def test_a_value_that_the_key_changes(device):
+    """A slice's __index__ runs before the value is looked at: nothing beyond it is read."""
+    behind = np.full(64, 77, np.uint8)
+    value = behind[:16].view("V16")
+
+    class Index:
+        def __index__(self):
+            value.dtype = "V1"
+            return 0
+
+    target = dmlops.asarray(np.zeros(4, "V16"), device=device)
+    with pytest.raises(TypeError, match="dtype"):
+        target[Index() :] = value
+    assert target.numpy().tobytes() == bytes(64)

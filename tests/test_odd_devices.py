@@ -172,3 +172,23 @@ with ThreadPoolExecutor(8) as pool:
 """,
         env=two_drivers(distinct=1),
     )
+
+
+LOST = """
+import dmlops, faults, numpy as np
+layer = faults.Layer()
+arrays = [dmlops.asarray(np.ones(100), device=device) for device in (0, 1)]
+dmlops.synchronize()
+dmlops.slice(arrays[{lost}], (0,), (100,), (-1,))
+layer.arm("vulkan", 1, "VK_ERROR_DEVICE_LOST", only="vkQueueSubmit")
+try:
+    dmlops.synchronize()
+except dmlops.DeviceLostError:
+    print("lost", layer.fired)
+"""
+
+
+@pytest.mark.parametrize("lost", [0, 1])
+def test_synchronize_tells_of_whichever_device_is_lost(lost, two_drivers):
+    code = LOST.format(lost=lost)
+    assert support.run_python(code, env=two_drivers(distinct=1) | {"DMLOPS_DEVICE": None}).stdout == "lost vkQueueSubmit\n"

@@ -6,14 +6,33 @@
 #include "py/errors.h"
 #include "py/memory.h"
 
-PyArrayObject *dml_array_from(PyObject *object, const char *name)
+PyArrayObject *dml_array_any(PyObject *object, PyArray_Descr *dtype, const char *name)
 {
-    PyArrayObject *array = (PyArrayObject *)PyArray_FromAny(object, NULL, 0, 0, NPY_ARRAY_ENSUREARRAY, NULL);
+    int flags = NPY_ARRAY_ENSUREARRAY | (dtype ? NPY_ARRAY_FORCECAST : 0);
+    PyObject *array = PyArray_FromAny(object, dtype, 0, 0, flags, NULL);
     if (!array)
         dml_no_array(name);
-    else if (dml_dtype_check(PyArray_DESCR(array), name) < 0)
+    return (PyArrayObject *)array;
+}
+
+PyArrayObject *dml_array_from(PyObject *object, const char *name)
+{
+    PyArrayObject *array = dml_array_any(object, NULL, name);
+    if (array && dml_dtype_check(PyArray_DESCR(array), name) < 0)
         Py_CLEAR(array);
     return array;
+}
+
+int dml_make_private(PyObject **array)
+{
+    if (!PyArray_Check(*array))
+        return 0;
+    PyObject *view = PyArray_View((PyArrayObject *)*array, NULL, &PyArray_Type);
+    if (!view)
+        return -1;
+    Py_DECREF(*array);
+    *array = view;
+    return 0;
 }
 
 int dml_dtype_check(PyArray_Descr *dtype, const char *name)

@@ -8,9 +8,17 @@
 #include "py/module.h"
 #include "vk/vk.h"
 
-/* What numpy.asarray makes of an object: a base-class array, a copy only if there is no other way. A new reference, or
- * NULL with an exception set; TypeError for a dtype whose elements are not plain bytes. May run Python. */
+/* What numpy.asarray makes of an object: a copy only if there is no other way. `dtype` is NULL or taken. A new reference, or NULL with an
+ * exception set. May run Python. */
+PyArrayObject *dml_array_any(PyObject *object, PyArray_Descr *dtype, const char *name);
+
+/* Likewise; TypeError for a dtype whose elements are not plain bytes. */
 PyArrayObject *dml_array_from(PyObject *object, const char *name);
+
+/* Replaces a reference by one to a view that nobody else has: others may give the array another shape, strides or dtype whenever a
+ * thread or the garbage collector runs. For when the caller's own code has run, which may even give it other memory. Device arrays never
+ * change. 0, or -1 with an exception set. */
+int dml_make_private(PyObject **array);
 
 /* Whether elements of a dtype are plain bytes; 0, or -1 with a TypeError set. */
 int dml_dtype_check(PyArray_Descr *dtype, const char *name);

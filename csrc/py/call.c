@@ -9,7 +9,7 @@
 int dml_call_begin(dml_call *call, PyObject *module, Py_ssize_t count, Py_ssize_t wanted)
 {
     call->state = dml_state_of(module);
-    call->input = call->out = call->into = NULL;
+    call->input = call->given = call->out = call->into = NULL;
     call->lengths = NULL;
     call->device_lengths = NULL;
     call->status.code = DML_OK;
@@ -39,7 +39,10 @@ int dml_call_take(dml_call *call, PyObject *input, PyObject *out, PyObject *devi
     call->input = on_device ? input : (PyObject *)dml_array_from(input, "input");
     if (!call->input || (out != Py_None && check_out(call, out) < 0))
         return -1;
-    call->out = out == Py_None ? NULL : out;
+    if (out != Py_None) {
+        Py_INCREF(out);
+        call->given = call->out = out;
+    }
     call->device_named = device != Py_None || on_device;
     if (device != Py_None && dml_device_choose(call->state, device, &call->device) < 0)
         return -1;
@@ -54,9 +57,13 @@ int dml_call_take(dml_call *call, PyObject *input, PyObject *out, PyObject *devi
     return 0;
 }
 
-void dml_call_describe(dml_call *call)
+int dml_call_describe(dml_call *call)
 {
+    if (dml_make_private(&call->input) < 0 || (call->out && dml_make_private(&call->out) < 0) ||
+        dml_dtype_check(dml_array_dtype(call->input), "input") < 0) /* once more: it may be another one by now */
+        return -1;
     dml_array_describe(call->input, &call->source);
+    return 0;
 }
 
 int dml_call_open(dml_call *call)
@@ -84,6 +91,7 @@ int dml_call_open(dml_call *call)
 static void release(dml_call *call)
 {
     Py_XDECREF(call->input);
+    Py_XDECREF(call->out);
     Py_XDECREF(call->into);
     PyMem_Free(call->lengths);
     dml_storage_release(call->device_lengths);
@@ -91,11 +99,10 @@ static void release(dml_call *call)
 
 PyObject *dml_call_fail(dml_call *call)
 {
-    if (!PyErr_Occurred())
-        dml_raise(call->state, &call->status);
+    dml_raise(call->state, &call->status);
     /* Arrays that the device may still be writing to are never freed, or recycled as somebody else's. */
     if (call->status.code && call->status.in_use) {
-        call->input = call->into = NULL;
+        call->input = call->out = call->into = NULL;
         call->device_lengths = NULL;
     }
     release(call);
@@ -150,7 +157,7 @@ PyObject *dml_call_run(dml_call *call)
         if (code)
             return dml_call_fail(call);
     }
-    PyObject *result = call->out ? call->out : call->into;
+    PyObject *result = call->given ? call->given : call->into;
     Py_INCREF(result);
     release(call);
     return result;

@@ -19,7 +19,8 @@
 typedef struct dml_call {
     const dml_state *state;
     PyObject *input;             /* owned; NumPy's or on a device, and then so are these: */
-    PyObject *out;               /* borrowed from the caller's arguments; NULL: a new result */
+    PyObject *given;             /* borrowed: the caller's `out`; NULL: a new result */
+    PyObject *out;               /* owned; as nobody else has it, from dml_call_describe on, like `input` */
     PyObject *into;              /* owned; what the plan writes: `out`, a new array, or one whose copy goes to `out` */
     int64_t *lengths;            /* owned, by PyMem; NULL but for reverse_subsequences */
     dml_storage *device_lengths; /* owned; the same on the device */
@@ -37,8 +38,8 @@ int dml_call_begin(dml_call *call, PyObject *module, Py_ssize_t count, Py_ssize_
 /* Converts the arguments that all operators have. */
 int dml_call_take(dml_call *call, PyObject *input, PyObject *out, PyObject *device);
 
-/* From here on no Python runs that the caller could have a hand in. */
-void dml_call_describe(dml_call *call);
+/* From here on none of the caller's own code runs, but for what threads and the garbage collector run; 0, or -1 with an exception set. */
+int dml_call_describe(dml_call *call);
 
 /* `target` has the result's shape; gets its strides. By now the arguments are known to be right, so only here is it
  * that there may be no device. */

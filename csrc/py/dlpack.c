@@ -323,6 +323,7 @@ static PyObject *array_of(dml_state *state, PyObject *capsule, const dl_tensor *
     return array;
 }
 
+/* A capsule is taken before anything else can run, so that nobody else takes it, too; it is given back where that fails. */
 PyObject *dml_dlpack_import(dml_state *state, PyObject *capsule, PyObject *device_object)
 {
     dml_choice device;
@@ -333,16 +334,24 @@ PyObject *dml_dlpack_import(dml_state *state, PyObject *capsule, PyObject *devic
         if (versioned->major != 1)
             return PyErr_Format(PyExc_BufferError, "this is a tensor of DLPack %u, not of DLPack 1",
                                 (unsigned)versioned->major);
+        if (PyCapsule_SetName(capsule, new_used) < 0)
+            return NULL;
         PyObject *array = array_of(state, capsule, &versioned->tensor, versioned->flags & DL_READ_ONLY, &device);
-        if (array && PyCapsule_SetName(capsule, new_used) == 0 && versioned->deleter)
+        if (!array)
+            PyCapsule_SetName(capsule, new_name);
+        else if (versioned->deleter)
             versioned->deleter(versioned);
         return array;
     }
     if (!PyCapsule_IsValid(capsule, old_name))
         return PyErr_Format(PyExc_TypeError, "__dlpack__ must give a fresh DLPack capsule");
     dl_managed *managed = PyCapsule_GetPointer(capsule, old_name);
+    if (PyCapsule_SetName(capsule, old_used) < 0)
+        return NULL;
     PyObject *array = array_of(state, capsule, &managed->tensor, false, &device);
-    if (array && PyCapsule_SetName(capsule, old_used) == 0 && managed->deleter)
+    if (!array)
+        PyCapsule_SetName(capsule, old_name);
+    else if (managed->deleter)
         managed->deleter(managed);
     return array;
 }

@@ -93,8 +93,8 @@ PyObject *dml_raise(const dml_state *state, const dml_status *status)
 {
     if (status->code == DML_EXITING)
         await_the_end();
-    if (status->code == DML_INTERRUPTED)
-        return NULL; /* raised already, by a signal's handler */
+    if (PyErr_Occurred())
+        return NULL; /* by Python, or a signal's handler: then that is what went wrong first */
     if (status->code == DML_AXIS_ERROR) {
         PyObject *error = PyObject_CallFunction(state->axis_error, "Lis", status->axis, status->rank, status->message);
         if (error)

@@ -76,7 +76,7 @@ static PyArrayObject *lengths_from(PyObject *object)
 {
     if (PyList_Check(object) || PyTuple_Check(object))
         return lengths_from_list(object);
-    PyArrayObject *array = (PyArrayObject *)PyArray_FromAny(object, NULL, 0, 0, NPY_ARRAY_ENSUREARRAY, NULL);
+    PyArrayObject *array = dml_array_any(object, NULL, argument);
     if (!array || PyArray_ISINTEGER(array))
         return array;
     if (PyArray_TYPE(array) == NPY_OBJECT)

@@ -253,12 +253,13 @@ PyObject *dml_memory_empty(void)
 {
     if (dml_memory_ready() < 0)
         return NULL;
-    dml_status status = {.code = DML_OK};
+    dml_status status;
+    dml_code code;
     Py_BEGIN_ALLOW_THREADS;
     dml_cache_clear();
-    dml_vk_empty_pools(&status);
+    code = dml_vk_empty_pools(&status);
     Py_END_ALLOW_THREADS;
-    if (status.code == DML_INTERRUPTED)
+    if (code == DML_INTERRUPTED)
         return NULL; /* a lost device keeps nothing */
     Py_RETURN_NONE;
 }

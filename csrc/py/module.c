@@ -69,17 +69,18 @@ static PyObject *synchronize(PyObject *module, PyObject *device)
 {
     const dml_state *state = dml_state_of(module);
     dml_choice choice = {.host = false, .index = -1}; /* all */
-    dml_status status = {.code = DML_OK};
+    dml_status status;
+    dml_code code = DML_OK;
     dml_context *context;
     if (device != Py_None && dml_device_choose(state, device, &choice) < 0)
         return NULL;
     Py_BEGIN_ALLOW_THREADS;
     if (choice.index < 0 && !choice.host)
-        dml_vk_wait_all(&status);
-    else if (!choice.host && !dml_vk_context(choice.index, &context, &status))
-        dml_vk_wait(context, &status);
+        code = dml_vk_wait_all(&status);
+    else if (!choice.host && (code = dml_vk_context(choice.index, &context, &status)) == DML_OK)
+        code = dml_vk_wait(context, &status);
     Py_END_ALLOW_THREADS;
-    if (status.code)
+    if (code)
         return dml_raise(state, &status);
     Py_RETURN_NONE;
 }

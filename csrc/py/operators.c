@@ -23,8 +23,8 @@ PyObject *dml_py_slice(PyObject *module, PyObject *const *args, Py_ssize_t count
         .strides = args[3] != Py_None ? &strides : NULL,
         .output_sizes = args[4] != Py_None ? &output_sizes : NULL,
     };
-    dml_call_describe(&call);
-    if (dml_slice_shape(&call.source, &slice, &call.target, &call.status) || dml_call_open(&call) < 0)
+    if (dml_call_describe(&call) < 0 || dml_slice_shape(&call.source, &slice, &call.target, &call.status) ||
+        dml_call_open(&call) < 0)
         return dml_call_fail(&call);
     dml_slice_plan(&call.source, &slice, &call.target, &call.plan);
     return dml_call_run(&call);
@@ -41,8 +41,8 @@ static PyObject *move_blocks(PyObject *module, PyObject *const *args, Py_ssize_t
         dml_word_from(args[2], "order", "DCR", "CRD", &block.crd) < 0 ||
         dml_word_from(args[3], "layout", "NCHW", "NHWC", &block.channels_last) < 0)
         return dml_call_fail(&call);
-    dml_call_describe(&call);
-    if (dml_block_shape(&call.source, &block, &call.target, &call.status) || dml_call_open(&call) < 0)
+    if (dml_call_describe(&call) < 0 || dml_block_shape(&call.source, &block, &call.target, &call.status) ||
+        dml_call_open(&call) < 0)
         return dml_call_fail(&call);
     dml_block_plan(&call.source, &block, &call.target, &call.plan);
     return dml_call_run(&call);
@@ -87,8 +87,8 @@ PyObject *dml_py_reverse_subsequences(PyObject *module, PyObject *const *args, P
         return dml_call_fail(&call);
     }
     dml_reverse_args reverse = {.axis = 0};
-    dml_call_describe(&call);
-    bool failed = reverse_shape(&call, lengths, axis, args[3] != Py_None ? &batch_axis : NULL, &reverse, &tensor);
+    bool failed = dml_call_describe(&call) < 0 || dml_make_private(&lengths) < 0 ||
+                  reverse_shape(&call, lengths, axis, args[3] != Py_None ? &batch_axis : NULL, &reverse, &tensor);
     bool host = PyArray_Check(lengths); /* then a wrong length is a wrong argument; else they are work for the device */
     int64_t extent = failed ? 0 : call.source.shape[reverse.axis];
     failed = failed || (host && dml_lengths_give(&call, lengths, extent) < 0) || dml_call_open(&call) < 0 ||

@@ -64,25 +64,34 @@ static int download_lent(dml_state *state, dml_device_array *array, PyObject *ou
     return failed;
 }
 
-PyObject *dml_device_array_numpy(dml_state *state, dml_device_array *array, PyObject *out)
+PyObject *dml_device_array_numpy(dml_state *state, dml_device_array *array, PyObject *given)
 {
-    if (out != Py_None && !PyArray_Check(out)) {
-        dml_type_error("out", "a numpy.ndarray or None", out);
+    bool wanted = given != Py_None;
+    if (wanted && !PyArray_Check(given)) {
+        dml_type_error("out", "a numpy.ndarray or None", given);
         return NULL;
     }
-    if (out != Py_None && dml_out_check(out, array->dtype, &array->tensor) < 0)
-        return NULL;
-    bool lent = out != Py_None && dml_arrays_meet(out, (PyObject *)array);
-    if (out == Py_None)
-        out = dml_result_new(state, array->dtype, &array->tensor);
-    else
-        Py_INCREF(out);
+    PyObject *out = wanted ? given : dml_result_new(state, array->dtype, &array->tensor);
     if (!out)
         return NULL;
+    if (wanted) {
+        Py_INCREF(out);
+        if (dml_make_private(&out) < 0 || dml_out_check(out, array->dtype, &array->tensor) < 0) {
+            Py_DECREF(out);
+            return NULL;
+        }
+    }
+    bool lent = wanted && dml_arrays_meet(out, (PyObject *)array);
     dml_end from, to;
     dml_end_init(&from, (PyObject *)array);
     dml_end_init(&to, out);
-    if (lent ? download_lent(state, array, out) < 0 : dml_move(state, &array->device, &from, &to) < 0)
+    int failed = lent ? download_lent(state, array, out) : dml_move(state, &array->device, &from, &to);
+    if (wanted && !failed) {
+        Py_INCREF(given);
+        Py_DECREF(out);
+        return given;
+    }
+    if (failed)
         Py_CLEAR(out);
     return out;
 }
@@ -127,12 +136,10 @@ static PyObject *asarray_on_device(dml_state *state, dml_device_array *array, Py
 static PyObject *asarray_on_host(dml_state *state, PyObject *object, PyArray_Descr *dtype, const dml_choice *device)
 {
     Py_XINCREF((PyObject *)dtype); /* taken */
-    PyObject *array = PyArray_FromAny(object, dtype, 0, 0, NPY_ARRAY_ENSUREARRAY | (dtype ? NPY_ARRAY_FORCECAST : 0), NULL);
-    PyObject *result = NULL;
+    PyObject *array = (PyObject *)dml_array_any(object, dtype, "obj"), *result = NULL;
     dml_choice found;
-    if (!array)
-        dml_no_array("obj");
-    if (array && dml_dtype_check(dml_array_dtype(array), "obj") == 0 && (device || dml_device_default(state, &found) == 0))
+    if (array && dml_make_private(&array) == 0 && dml_dtype_check(dml_array_dtype(array), "obj") == 0 &&
+        (device || dml_device_default(state, &found) == 0))
         result = upload_array(state, device ? device : &found, array);
     Py_XDECREF(array);
     return result;
@@ -256,6 +263,8 @@ static PyObject *value_for(dml_state *state, dml_device_array *target, PyObject 
         }
     } else {
         array = (PyObject *)dml_array_from(value, "value");
+        if (array && dml_make_private(&array) < 0)
+            Py_CLEAR(array);
     }
     if (array && !PyArray_EquivTypes(dml_array_dtype(array), target->dtype)) {
         PyErr_Format(PyExc_TypeError, "a value must have the array's dtype %S, not %S", (PyObject *)target->dtype,
@@ -291,17 +300,18 @@ int dml_device_array_assign(dml_state *state, PyObject *self, PyObject *key, PyO
         PyErr_SetString(PyExc_TypeError, "elements of a dmlops.DeviceArray cannot be deleted");
         return -1;
     }
-    PyObject *array = value_for(state, (dml_device_array *)self, value);
-    dml_device_array *view = array ? (dml_device_array *)dml_view_index(self, key) : NULL;
+    /* The key first: it may run code of the caller's, for which the value would be one more thing to change. */
+    dml_device_array *view = (dml_device_array *)dml_view_index(self, key);
+    PyObject *array = view ? value_for(state, view, value) : NULL;
     int failed = -1;
-    if (view && dml_arrays_meet(array, (PyObject *)view)) {
+    if (array && dml_arrays_meet(array, (PyObject *)view)) {
         /* By way of a copy: nobody else uses it, and it may go before the device has read it. */
         PyObject *copy = PyArray_Check(array) ? PyArray_NewCopy((PyArrayObject *)array, NPY_CORDER)
                                               : dml_device_array_copy(state, (dml_device_array *)array, &view->device);
         Py_DECREF(array);
         array = copy;
     }
-    if (view && array) {
+    if (array) {
         dml_end from, to;
         dml_tensor tensor;
         dml_end_init(&from, array);

@@ -296,7 +296,7 @@ dml_code dml_vk_context(int index, dml_context **context, dml_status *status)
     return code;
 }
 
-/* Calls `visit` with every context there is. */
+/* Calls `visit` with every context there is. Of what fails, `status` tells the first, or that a signal's handler wants to end it all. */
 static dml_code visit_contexts(dml_code (*visit)(dml_context *, dml_status *), dml_status *status)
 {
     dml_context *contexts[MAX_DEVICES];
@@ -307,9 +307,13 @@ static dml_code visit_contexts(dml_code (*visit)(dml_context *, dml_status *), d
     memcpy(contexts, state.contexts, sizeof contexts);
     dml_lock_give(&state.lock);
     dml_code code = DML_OK;
-    for (int i = 0; i < count && code != DML_INTERRUPTED; i++)
-        if (contexts[i] && visit(contexts[i], status))
-            code = status->code;
+    for (int i = 0; i < count && code != DML_INTERRUPTED; i++) {
+        dml_status failure;
+        if (contexts[i] && visit(contexts[i], &failure) && (!code || failure.code == DML_INTERRUPTED)) {
+            *status = failure;
+            code = failure.code;
+        }
+    }
     return code;
 }
 
