@@ -353,7 +353,7 @@ def test_a_capsule_is_taken_once(device):
     for _ in range(10):
         x = np.ones(1 << 20)
         references = sys.getrefcount(x)
-        capsule, barrier, found = x.__dlpack__(max_version=(1, 1)), threading.Barrier(2), []
+        capsule, barrier, found = x.__dlpack__(), threading.Barrier(2), []
 
         class Producer:
             def __dlpack_device__(self):
