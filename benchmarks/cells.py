@@ -188,6 +188,7 @@ BESIDE = (
     ("depth_to_space odd width", DepthToSpace(), ((), (16, 512, 509)), "depth_to_space"),
     ("mirror odd width", Slice(np.s_[..., ::-1]), ((), (16, 512, 509)), "mirror"),
     ("columns", Slice(np.s_[:, 1:101]), ((), (512,)), None),
+    ("crop of small images", Slice(np.s_[:, 1:-1, 1:-1]), ((), (28, 28)), None),
 )
 PHOTOGRAPHS = (
     ("photographs cropped", Slice(np.s_[:, 1:-1, 1:-1, :])),

@@ -1,4 +1,4 @@
-// What both kernels share: the windows of source and destination, the table and finding one's way in it, and the shares of the work.
+// What the kernels share: the windows of source and destination, the table and finding one's way in it, and the shares of the work.
 // Mirrors csrc/core/dispatch.h. All byte offsets are modulo 2**32, so that negative strides need no thought.
 //
 // A driver that runs invocations side by side on a CPU executes what is in an `if` also where no invocation wants it, and the body of a
@@ -153,6 +153,30 @@ Offsets axis_step(uint k)
     bool reversed = k == table.reversed_axis;
     uvec4 axis = table.axes[2 * k];
     return Offsets(reversed ? 0 : axis.z, axis.w, table.axes[2 * k + 1].x, reversed ? 1 : 0);
+}
+
+// From each place to the next: along the table's last axis, or to where it begins again. True along the last two axes.
+struct Way {
+    Offsets step;
+    Offsets turn;
+    uint extent;
+};
+
+Way find_way()
+{
+    uint last = max(table.rank, 1) - 1, extent = table.axes[2 * last].x;
+    Offsets step = axis_step(last);
+    return Way(step, move(axis_step(max(last, 1) - 1), 1 - extent, step), extent);
+}
+
+Offsets next_offsets(Place place, Way way)
+{
+    return either(place.index + 1 == way.extent, way.turn, way.step);
+}
+
+Place next_place(Place place, Way way)
+{
+    return Place(move(place.at, 1, next_offsets(place, way)), place.index + 1 == way.extent ? 0 : place.index + 1, place.left - 1);
 }
 
 // Where the source really is, of what is on a reversed axis whose first elements change places; whether it is one of these.

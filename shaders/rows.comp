@@ -262,10 +262,8 @@ void copy_row(uint src, uint dst, uint length, uint part, uint ahead)
 
 void main()
 {
-    // Most rows of a work group are found by a step from the one before, along the table's last axis or to where it begins again. Rows
-    // side by side, or of a table without axes, are looked up one by one.
-    uint last = max(table.rank, 1) - 1, extent = table.axes[2 * last].x;
-    Offsets step = axis_step(last), turn = move(axis_step(max(last, 1) - 1), 1 - extent, step);
+    // Most rows of a work group are found from the one before. Rows side by side, or of a table without axes, are looked up one by one.
+    Way way = find_way();
     Share share = first_share();
     uint row = gl_LocalInvocationID.x / LANES, n = share.begin + row;
     if (n < share.end) [[loop]] do {
@@ -274,12 +272,11 @@ void main()
         uint stop = n + (ABREAST > 1 ? 1 : min(place.left, share.end - n));
         do {
             Offsets at = place.at;
-            bool turns = place.index + 1 == extent, back = REVERSED == 1 && reverse(at);
-            Offsets next = either(turns, turn, step);
+            bool back = REVERSED == 1 && reverse(at);
+            Offsets next = next_offsets(place, way);
             uint ahead = next.src + next.reversed * (back ? -table.reversed_stride : table.reversed_stride);
             copy_row(at.src, at.dst, REVERSED == 2 ? uint(lengths[at.entry]) : 0, part, ahead);
-            place.at = move(place.at, 1, next);
-            place.index = turns ? 0 : place.index + 1;
+            place = next_place(place, way);
             n += ABREAST;
         } while (n < stop);
         if (n >= share.end) {

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 import core as mirror
 import strategies
-from core import ANY, COPY, DST, ELEMENTS, ROWS, SRC
+from core import ANY, COPY, DST, ELEMENTS, ROWS, SRC, WORDS
 from strategies import content
 
 
@@ -31,8 +31,8 @@ def test_the_mirror_is_true(core):
     assert core.values["DML_CONSTANTS"] == mirror.CONSTANTS
     assert core.values["DML_TABLE_WORDS"] == mirror.TABLE_WORDS
     assert [core.values[name] for name in ("DML_SRC", "DML_DST")] == [SRC, DST]
-    kernels = [core.values[f"DML_KERNEL_{name}"] for name in ("COPY", "ROWS", "ELEMENTS", "COUNT")]
-    assert kernels == [COPY, ROWS, ELEMENTS, ANY]
+    kernels = [core.values[f"DML_KERNEL_{name}"] for name in ("COPY", "ROWS", "WORDS", "ELEMENTS", "COUNT")]
+    assert kernels == [COPY, ROWS, WORDS, ELEMENTS, ANY]
 
 
 # --- plans to try -----------------------------------------------------------------------------------------------------
@@ -381,6 +381,7 @@ def check_choice(core, piece, lengths, traits, src_base, dst_base, forced):
     else:
         assert forced != COPY or piece.plan.reversed >= 0 or core.library.dml_plan_count(byref(piece.plan)) > 64
         assert forced != ELEMENTS or dispatch.kernel == ELEMENTS
+        assert forced != WORDS or dispatch.kernel in (WORDS, ELEMENTS)
         assert dispatch.groups == min(dispatch.table[core.values["DML_TABLE_SHARES"]], traits.max_groups) >= 1
         assert dispatch.constants[core.values["DML_GROUP_SIZE"]] == traits.group_size
         assert dispatch.constants[core.values["DML_DYNAMIC"]] == traits.cpu
@@ -396,7 +397,7 @@ def test_a_dispatch_moves_what_its_piece_says(core, data):
     case = data.draw(cases(1200, empty=False))
     plan = core.simplified(case.plan)
     limit = limit_for(plan, data.draw(st.integers(1, 4)))
-    arguments = [data.draw(s) for s in (traits, bases, bases, st.sampled_from([ANY, COPY, ROWS, ROWS, ROWS, ELEMENTS]))]
+    arguments = [data.draw(s) for s in (traits, bases, bases, st.sampled_from([ANY, COPY, ROWS, ROWS, ROWS, WORDS, WORDS, ELEMENTS]))]
     for number, piece in enumerate(core.pieces(plan, limit)):
         check_choice(core, piece, case.lengths, *arguments)
         if number == 10:
@@ -441,7 +442,8 @@ def test_rows_move_what_their_piece_says(core, data):
     plan = core.simplified(case.plan)
     piece = next(core.pieces(plan, 2**40))
     arguments = [data.draw(s) for s in (traits, bases, bases)]
-    check_choice(core, piece, case.lengths, *arguments, ROWS)
+    for forced in (ROWS, WORDS, ANY):
+        check_choice(core, piece, case.lengths, *arguments, forced)
 
 
 CPU = mirror.Traits(group_size=8, max_groups=32, parallel=128, grain=64, cpu=True, alignment=16, window=2**27)
@@ -465,6 +467,29 @@ def test_which_kernel(core):
     assert choose(core, 2, [(3000, 4, 2, 0)], dst_base=1).kernel == ELEMENTS  # no element starts on a word
     assert choose(core, 1, [(64, 100, 7, 0)], forced=COPY).kernel == COPY
     assert choose(core, 1, [(65, 100, 7, 0)], forced=COPY).kernel == ELEMENTS
+
+
+def test_what_is_made_of_words(core):
+    def kernel(item, axes, forced=ANY, **kinds):
+        return choose(core, item, axes, forced, **kinds).kernel
+
+    images = [(100, 784, 676, 0), (26, 28, 26, 0)]
+    assert kernel(26, images) == kernel(26, images, traits=GPU) == WORDS  # too short to be rows
+    assert kernel(3, [(1000, 100, 9, 0), (3, 7, 3, 0)]) == ELEMENTS  # items that are as quick byte by byte
+    small = [(1000, 64, 36, 0), (6, 8, 6, 0)]
+    assert kernel(6, small, src_base=1) == WORDS  # rows of 36 bytes that begin and end anywhere
+    assert kernel(6, small, ROWS, src_base=1) == kernel(6, small, src_base=1, traits=GPU) == ROWS
+    assert kernel(62, [(100, 4096, 3844, 0), (62, 64, 62, 0)]) == WORDS
+    assert kernel(64, [(100, 65, 64, 0)]) == ROWS  # these have no edges
+    assert kernel(255, [(100, 257, 255, 0)]) == WORDS
+    assert kernel(257, [(100, 259, 257, 0)]) == ROWS  # their edges are little of them
+    assert kernel(100, [(100, 401, 100, 0)]) == ROWS  # far from each other
+    assert kernel(26, [(100, 784, 677, 0), (26, 28, 26, 0)]) == ELEMENTS  # the destination has gaps
+    assert kernel(26, [(100, 784, 677, 0), (26, 28, 26, 0)], WORDS) == ELEMENTS
+    assert kernel(1, [(100, 30, 10, 0), (10, 2, 1, 0)], WORDS) == WORDS  # what they can do, if not as fast
+    for axes, flat in ((images, True), ([(7, 1100, 27 * 26, 0), (9, 121, 3 * 26, 0), (3, 40, 26, 0)], False)):
+        dispatch = choose(core, 26, axes)
+        assert dispatch.kernel == WORDS and dispatch.constants[core.values["DML_FLAT"]] == flat
 
 
 def test_rows_of_a_block_are_visited_together(core):
@@ -505,7 +530,7 @@ def test_little_has_few_shares_on_a_cpu(core):
 def test_rows_side_by_side(core):
     def abreast(traits, src_stride, step, rows=1000, extent=171):
         axes = [(rows, src_stride, 2 * extent, 0), (extent, step, 2, 0)]
-        dispatch = choose(core, 2, axes, traits=traits)
+        dispatch = choose(core, 2, axes, ROWS, traits=traits)
         assert dispatch.kernel == ROWS
         return dispatch.constants[core.values["DML_ABREAST"]]
 
@@ -561,7 +586,7 @@ def test_all_that_fits_32_bits(core):
         plans = [(1, [(total // 7, 3, 7)]), (4, [(total // 4, 0, 4)]), (1, [(total // 2, 2, 1)]), (total, [])]
         for item, axes in plans:
             case = Case(item, [(*axis, 0) for axis in axes], 0, 0, -1, 0, [])
-            for forced in (ROWS, ELEMENTS):
+            for forced in (ROWS, WORDS, ELEMENTS):
                 dispatch = core.choose(next(core.pieces(core.simplified(case.plan), total)), offered, 0, 0, forced)
                 names = ("TOTAL", "PER_SHARE", "SHARES")
                 count, per_share, shares = (dispatch.table[core.values[f"DML_TABLE_{name}"]] for name in names)
@@ -572,6 +597,8 @@ def test_all_that_fits_32_bits(core):
                 steps = dispatch.table[core.values["DML_TABLE_EXTENT"]]
                 if forced == ROWS and dispatch.kernel == ROWS:
                     steps = steps // dispatch.constants[core.values["DML_COUNT"]] + 1
+                if dispatch.kernel == WORDS:
+                    steps = -(-steps * item // (16 * dispatch.constants[core.values["DML_WORDS"]]))
                 part = dispatch.table[core.values["DML_TABLE_PART_TILES"]]
                 assert (parts - 1) * part < steps <= parts * part
 

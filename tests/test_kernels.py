@@ -18,8 +18,8 @@ import strategies
 import support
 from strategies import content, raw
 
-COPY, ROWS, ELEMENTS = range(3)
-FORCED = {"copy": COPY, "rows": ROWS, "elements": ELEMENTS}
+COPY, ROWS, WORDS, ELEMENTS = range(4)
+FORCED = {"copy": COPY, "rows": ROWS, "words": WORDS, "elements": ELEMENTS}
 TRAITS = ["kernel", "host_import", "window", "staging", "group_size", "parallel", "max_groups", "grain", "cpu"]
 FEWER = settings(max_examples=max(settings.default.max_examples // 4, 15))
 FEWEST = settings(max_examples=max(settings.default.max_examples // 15, 10))
@@ -94,7 +94,7 @@ def random_array(shape, item, seed=0):
 
 
 def only(kernel, pieces=1):
-    return [pieces * (k == kernel) for k in range(3)]
+    return [pieces * (k == kernel) for k in range(4)]
 
 
 # --- straight rows: runs that are contiguous on both sides ------------------------------------------------------------
@@ -314,13 +314,13 @@ def test_few_long_rows_and_many_short_ones(vulkan, shape, stride):
     x = np.random.default_rng(0).integers(0, 256, shape, np.uint8)
     strides = [1] * (len(shape) - 1) + [stride]
     for traits in ({}, {"parallel": 1}, {"parallel": 7, "max_groups": 5}, {"group_size": 1}, {"grain": 16}, {"cpu": 0}):
-        for kernel in (ROWS, ELEMENTS):
+        for kernel in (ROWS, WORDS, ELEMENTS):
             with overridden(kernel=kernel, **traits):
                 counts = check(vulkan, "slice", x, [0] * len(shape), shape, strides, out_offset=1)
-                assert counts == only(kernel) or shape[-1] * kernel < 64
+                assert counts == only(kernel) or (kernel == ROWS and shape[-1] < 64)
                 lengths = np.full((*shape[:-1], 1), shape[-1] - 1)
                 counts = check(vulkan, "reverse_subsequences", x, lengths, -1, out_offset=1)
-                assert counts == only(kernel) or shape[-1] * kernel < 64
+                assert counts == only(kernel) or (kernel == ROWS and shape[-1] < 64)
 
 
 @pytest.mark.parametrize("traits", [{"parallel": 16}, {"parallel": 40}, {"parallel": 40, "max_groups": 1}, {"parallel": 16, "cpu": 0}])
@@ -352,6 +352,35 @@ def test_rows_to_and_fro(vulkan, traits, item):
             for array in (placed(x, offset), placed(x, offset)[:, ::-1], placed(x, offset)[..., ::-1]):
                 check(vulkan, "reverse_subsequences", array, lengths, 1, out_offset=out_offset)
                 check(vulkan, "reverse_subsequences", array, rows, 2, out_offset=out_offset)
+
+
+# --- words: a destination without gaps, of items however short ---------------------------------------------------------
+
+
+@pytest.mark.parametrize("item", [1, 2, 3, 5, 7, 8, 13, 15, 16, 17, 26, 31, 33, 62, 100, 300])
+def test_words_of_items_at_every_offset(vulkan, item):
+    with overridden(kernel=WORDS):
+        for rows in (1, 2, 37):
+            x = np.random.default_rng(item).integers(0, 256, (5, rows + 1, item + 3), np.uint8)
+            for offset, out_offset in itertools.product(range(17), (0, 1, 4, 8, 15)):
+                counts = check(vulkan, "slice", placed(x, offset), [0, 1, 2], [5, rows, item], [-1, 1, 1], out_offset=out_offset)
+                assert counts == only(WORDS), (rows, offset, out_offset)
+
+
+@given(data=st.data())
+def test_words_of_any_axes(vulkan, data):
+    """Two axes, which are stepped along, and more, along which each item is looked up; reversed up to any length."""
+    shape = data.draw(st.lists(st.integers(1, 9), min_size=2, max_size=5))
+    x = placed(random_array([size + 1 for size in shape], data.draw(st.sampled_from([1, 2, 3, 4, 8, 12]))), data.draw(st.integers(0, 16)))
+    axis = data.draw(st.integers(0, len(shape) - 1))
+    view = x[tuple(slice(1, None, -1 if data.draw(st.booleans()) else 1) if size > 1 else slice(1) for size in shape)]
+    lengths = np.array(data.draw(st.lists(some_lengths(view.shape[axis]), min_size=view.shape[0], max_size=view.shape[0])))
+    lengths = lengths.reshape([1 if k else -1 for k in range(len(shape))]) if axis else lengths[:1].reshape([1] * len(shape))
+    grid = data.draw(st.sampled_from([{}, {"cpu": 0}, {"parallel": 3, "group_size": 1}, {"group_size": 64, "max_groups": 2}]))
+    with overridden(kernel=WORDS, **grid):
+        out_offset = data.draw(st.integers(0, 16))
+        counts = check(vulkan, "reverse_subsequences", view, lengths, axis, out_offset=out_offset)
+    assert counts == only(WORDS)
 
 
 # --- the other two kernels --------------------------------------------------------------------------------------------

@@ -1,11 +1,13 @@
 /* Kernel choice: what one piece of a plan becomes on a device, as plain data.
  *
- * Looks only at the piece and the device's traits, never at which operator made it. Two kernels and the copy
+ * Looks only at the piece and the device's traits, never at which operator made it. Three kernels and the copy
  * command do all the work:
  *
  *   copy      one or a few long runs, contiguous on both sides: vkCmdCopyBuffer
  *   rows      the destination is rows of contiguous bytes, put together as 16- or 32-byte words from a small window of each of a
  *             few source streams by a pattern that is known when the pipeline is made (shaders/rows.comp)
+ *   words     the destination has no gaps, and what is contiguous on both sides is short: 16-byte words, each put together from the items
+ *             that it is made of (shaders/words.comp)
  *   elements  anything: one word of an element per invocation, any rank (shaders/elements.comp)
  *
  * Byte offsets in a dispatch are modulo 2**32, relative to the windows that are bound: src_window and dst_window.
@@ -15,7 +17,13 @@
 
 #include "core/split.h"
 
-typedef enum dml_kernel { DML_KERNEL_COPY, DML_KERNEL_ROWS, DML_KERNEL_ELEMENTS, DML_KERNEL_COUNT } dml_kernel;
+typedef enum dml_kernel {
+    DML_KERNEL_COPY,
+    DML_KERNEL_ROWS,
+    DML_KERNEL_WORDS,
+    DML_KERNEL_ELEMENTS,
+    DML_KERNEL_COUNT
+} dml_kernel;
 
 /* What the choice depends on. `window` bounds a piece's span on either side and is below 2**32. */
 typedef struct dml_traits {
@@ -28,13 +36,13 @@ typedef struct dml_traits {
     int64_t window;      /* most bytes bound on one side */
 } dml_traits;
 
-/* Specialisation constants, in the order of their constant_id; both shaders have the first four. */
+/* Specialisation constants, in the order of their constant_id; all shaders have the first four. */
 enum {
     DML_GROUP_SIZE,
     DML_REVERSED, /* 0 none, 1 an axis of the table, 2 (rows) the row itself or (elements) an axis that was cut */
     DML_EDGE,     /* bytes of a word where words are narrow: 1, 2, 4 or 8; 0 (rows) where none are */
     DML_DYNAMIC,  /* 1: work groups take their shares as they come free */
-    DML_ITEM,     /* rows: bytes that are contiguous on both sides */
+    DML_ITEM,     /* rows, words: bytes that are contiguous on both sides */
     DML_EXTENT_0, /* rows: inner axes, the fastest first: extent and source stride in bytes */
     DML_STRIDE_0,
     DML_EXTENT_1,
@@ -44,7 +52,7 @@ enum {
     DML_STREAM,   /* rows: which of the three reads a stream of its own per index, from 1; 0 none */
     DML_STEP,     /* rows: source bytes from one row element to the next */
     DML_COUNT,    /* rows: row elements a tile has */
-    DML_WORDS,    /* rows: words a tile has */
+    DML_WORDS,    /* rows, words: words a tile has */
     DML_UNIT,     /* rows: bytes that stay together, 1, 2, 4 or 8 */
     DML_LOW,      /* rows: offset of a tile's window from its first element's source */
     DML_WINDOW,   /* rows: 8-byte words of a window */
@@ -58,10 +66,11 @@ enum {
     DML_WORD,    /* rows: bytes of a word: 16 or 32 */
     DML_ABREAST, /* rows: how many a work group moves side by side */
     DML_AHEAD,   /* rows: cache lines of the next row to be read at each tile, beforehand */
+    DML_FLAT,    /* words: 1 where the table has two axes at most */
     DML_CONSTANTS
 };
 
-/* The table that both shaders read (a uniform block): a header, then DML_TABLE_AXIS words an axis, the outermost first. */
+/* The table that all shaders read (a uniform block): a header, then DML_TABLE_AXIS words an axis, the outermost first. */
 enum {
     DML_TABLE_RANK,
     DML_TABLE_TOTAL,     /* rows, times the parts each is shared out in */
@@ -71,10 +80,10 @@ enum {
     DML_TABLE_LENGTH,   /* entry of element 0 */
     DML_TABLE_REVERSED, /* index of the reversed axis */
     DML_TABLE_REVERSED_STRIDE,
-    DML_TABLE_EXTENT, /* elements of a row, or of a walk along the last axis */
+    DML_TABLE_EXTENT, /* elements of a row, or of a walk along the last axis; words: items */
     DML_TABLE_STREAM, /* rows: bytes between streams */
     DML_TABLE_OUT,    /* rows: bytes between the destinations of one window */
-    DML_TABLE_LAST,   /* rows: the last 8-byte word of the source window; what is bound ends at a multiple of 16 bytes */
+    DML_TABLE_LAST,   /* rows, words: the last 8-byte word of the source window; what is bound ends at a multiple of 16 bytes */
     DML_TABLE_ROWS,   /* how many, and the multiplier of a division by it */
     DML_TABLE_ROWS_MULTIPLIER,
     DML_TABLE_PART_TILES, /* tiles, or elements, of a part; the first parts of all rows come first, then the second */

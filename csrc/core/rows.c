@@ -13,6 +13,7 @@ enum {
     LONG_ITEM = 129,  /* from here on items are not moved by patterns, but as rows of their own */
     SHORT_ROW = 32,   /* a row that is shorter is not worth one */
     ROW_BYTES = 128,  /* a row that is shorter is better made an inner axis of a longer one */
+    EDGED_ROW = 256,  /* one that is shorter and has edges is better made of words, on a CPU */
     INNERS = 3,
     STREAMS = 8,
     NEAR = 64, /* source strides up to here share a window */
@@ -260,9 +261,20 @@ static int32_t window_align(const row_plan *rows, const int32_t *c, int64_t step
     return align < 8 ? 1 : (int32_t)align;
 }
 
+/* Whether rows are so short that their edges are most of the work, and near enough to each other for words to find in a cache what the next
+ * one needs. */
+static bool are_better_words(const row_plan *rows, int64_t extent, int64_t step)
+{
+    int64_t pitch = 0;
+    for (int k = 0; k < rows->plan->rank; k++)
+        if (is_outer(rows, k))
+            pitch = dml_magnitude(rows->plan->axes[k].src_stride);
+    return extent * rows->element < EDGED_ROW && pitch <= REMOTE * ((extent - 1) * dml_magnitude(step) + rows->reach);
+}
+
 /* Rows of words of this size; false where there are none, or larger words would only leave more to be moved by narrow ones. */
-static bool find_rows(const dml_plan *plan, const dml_traits *traits, int word, dml_dispatch *dispatch, row_plan *rows,
-                      int64_t *extent)
+static bool find_rows(const dml_plan *plan, const dml_traits *traits, int word, bool words, dml_dispatch *dispatch,
+                      row_plan *rows, int64_t *extent)
 {
     int32_t *c = dispatch->constants;
     uint32_t src = dispatch->table[DML_TABLE_SRC], dst = dispatch->table[DML_TABLE_DST];
@@ -288,7 +300,7 @@ static bool find_rows(const dml_plan *plan, const dml_traits *traits, int word, 
     int64_t head = common_head(rows, dst);
     bool edges = head != 0 || *extent % elements != 0;
     bool narrow = c[DML_EDGE] == 1 || (c[DML_EDGE] == 2 && bytes < 2 * long_row);
-    if (word == 32 && edges && narrow)
+    if (edges && ((word == 32 && narrow) || (words && traits->cpu && are_better_words(rows, *extent, step))))
         return false;
 
     if (plan->reversed >= 0)
@@ -342,13 +354,13 @@ static void set_sequence(const row_plan *rows, const dml_traits *traits, int64_t
         c[DML_AHEAD] = (int32_t)((c[DML_COUNT] * step + CACHE_LINE - 1) / CACHE_LINE);
 }
 
-bool dml_rows_choose(const dml_piece *piece, const dml_traits *traits, dml_dispatch *dispatch)
+bool dml_rows_choose(const dml_piece *piece, const dml_traits *traits, bool words, dml_dispatch *dispatch)
 {
     const dml_plan *plan = &piece->plan;
     row_plan rows;
     int64_t extent, count = 1;
-    bool wide = traits->grain >= 32 && find_rows(plan, traits, 32, dispatch, &rows, &extent);
-    if (!wide && !find_rows(plan, traits, 16, dispatch, &rows, &extent))
+    bool wide = traits->grain >= 32 && find_rows(plan, traits, 32, words, dispatch, &rows, &extent);
+    if (!wide && !find_rows(plan, traits, 16, words, dispatch, &rows, &extent))
         return false;
 
     uint32_t *table = dispatch->table;

@@ -4,7 +4,7 @@
 
 #include "core/dispatch.h"
 
-/* Fills in constants, table and groups, if the piece can be moved as rows. */
-bool dml_rows_choose(const dml_piece *piece, const dml_traits *traits, dml_dispatch *dispatch);
+/* Fills in constants, table and groups, if the piece can be moved as rows, and would not be better off as `words` if it can also be that. */
+bool dml_rows_choose(const dml_piece *piece, const dml_traits *traits, bool words, dml_dispatch *dispatch);
 
 #endif

@@ -24,7 +24,7 @@ static void add_axis(dml_dispatch *dispatch, const dml_axis *axis)
     to[4] = (uint32_t)axis->length_stride;
 }
 
-static void add_axes(dml_dispatch *dispatch, const dml_plan *plan, const int *axes, int count)
+void dml_walk_axes(dml_dispatch *dispatch, const dml_plan *plan, const int *axes, int count)
 {
     for (int i = 0; i < count; i++) {
         if (axes[i] == plan->reversed)
@@ -55,7 +55,7 @@ static void walk_last(const dml_plan *plan, const dml_traits *traits, int *axes,
 void dml_walk_elements(dml_dispatch *dispatch, const dml_plan *plan, const dml_traits *traits, int *axes, int count)
 {
     walk_last(plan, traits, axes, count);
-    add_axes(dispatch, plan, axes, count);
+    dml_walk_axes(dispatch, plan, axes, count);
 }
 
 /* Whether one axis' few places lie between those of another, on either side. */
@@ -74,7 +74,7 @@ void dml_walk_rows(dml_dispatch *dispatch, const dml_plan *plan, const dml_trait
             break;
         }
     }
-    add_axes(dispatch, plan, axes, count);
+    dml_walk_axes(dispatch, plan, axes, count);
 }
 
 static int64_t round_up(int64_t value, int64_t to)

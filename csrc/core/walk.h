@@ -1,10 +1,13 @@
-/* The way through a dispatch's work, for both kernels: the table's axes in the order in which they are walked, and the shares. */
+/* The way through a dispatch's work, for all kernels: the table's axes in the order in which they are walked, and the shares. */
 #ifndef DML_CORE_WALK_H
 #define DML_CORE_WALK_H
 
 #include "core/dispatch.h"
 
-/* Puts these axes of the plan into the table, in the list as well, so that the last is the one to walk along: the innermost that is long, or
+/* Puts these axes of the plan into the table, as they are. */
+void dml_walk_axes(dml_dispatch *dispatch, const dml_plan *plan, const int *axes, int count);
+
+/* Likewise, in the list as well, so that the last is the one to walk along: the innermost that is long, or
  * else the longest. */
 void dml_walk_elements(dml_dispatch *dispatch, const dml_plan *plan, const dml_traits *traits, int *axes, int count);
 

@@ -134,7 +134,7 @@ static int context_of(PyObject *module, PyObject *device, dml_context **context)
     return -1;
 }
 
-/* For tests: the pieces that each kernel has run on a device, as (copy, rows, elements). */
+/* For tests: the pieces that each kernel has run on a device, as (copy, rows, words, elements). */
 static PyObject *counts(PyObject *module, PyObject *device)
 {
     dml_context *context;
@@ -142,7 +142,8 @@ static PyObject *counts(PyObject *module, PyObject *device)
     if (context_of(module, device, &context) < 0)
         return NULL;
     dml_vk_counts(context, count);
-    return Py_BuildValue("KKK", (unsigned long long)count[0], (unsigned long long)count[1], (unsigned long long)count[2]);
+    return Py_BuildValue("KKKK", (unsigned long long)count[0], (unsigned long long)count[1], (unsigned long long)count[2],
+                         (unsigned long long)count[3]);
 }
 
 /* For the benchmark: submits one work group that does nothing, and waits for it. */

@@ -8,6 +8,7 @@
 #include "elements.spv.h"
 #include "lengths.spv.h"
 #include "rows.spv.h"
+#include "words.spv.h"
 
 const VkDescriptorType dml_binding_types[DML_BINDINGS] = {VK_DESCRIPTOR_TYPE_STORAGE_BUFFER, VK_DESCRIPTOR_TYPE_STORAGE_BUFFER,
                                                           VK_DESCRIPTOR_TYPE_UNIFORM_BUFFER, VK_DESCRIPTOR_TYPE_STORAGE_BUFFER,
@@ -43,6 +44,8 @@ dml_code dml_kernels_init(dml_context *context, dml_status *status)
     VkResult result = create_layouts(context);
     if (result == VK_SUCCESS)
         result = create_shader(context, rows_spv, sizeof rows_spv, &context->shaders[DML_KERNEL_ROWS]);
+    if (result == VK_SUCCESS)
+        result = create_shader(context, words_spv, sizeof words_spv, &context->shaders[DML_KERNEL_WORDS]);
     if (result == VK_SUCCESS)
         result = create_shader(context, elements_spv, sizeof elements_spv, &context->shaders[DML_KERNEL_ELEMENTS]);
     if (result == VK_SUCCESS)

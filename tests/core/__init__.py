@@ -14,10 +14,10 @@ import support
 
 MAX_RANK = 64
 MAX_AXES = 2 * MAX_RANK + 2
-CONSTANTS = 28
+CONSTANTS = 29
 INNERS = 3
 TABLE_WORDS = 24 + 8 * (MAX_AXES + 1)
-COPY, ROWS, ELEMENTS, ANY = range(4)
+COPY, ROWS, WORDS, ELEMENTS, ANY = range(5)
 SRC, DST = range(2)
 
 
@@ -296,7 +296,7 @@ MASK = 0xFFFFFFFF
 
 
 class Machine:
-    """Runs a dispatch as shaders/rows.comp and shaders/elements.comp do, but on numbers of bytes: what comes out is the
+    """Runs a dispatch as the shader of its kernel does, but on numbers of bytes: what comes out is the
     (source byte, destination byte) pairs, relative to the windows. Checks what the shaders take for granted."""
 
     def __init__(self, core, dispatch, lengths):
@@ -330,6 +330,8 @@ class Machine:
         assert self.dispatch.groups == shares or self.dynamic, "nobody to do a share"
         if self.dispatch.kernel == ELEMENTS:
             self.walks(total)
+        elif self.dispatch.kernel == WORDS:
+            self.whole_words(total)
         else:
             for first in range(0, total, per_share):
                 self.share_of_rows(first, min(first + per_share, total))
@@ -386,6 +388,35 @@ class Machine:
             src = src[mine] + (index[mine] - source_begin) * self.t_reversed_stride
             dst = dst[mine]
         self.give(src, dst, self.edge)
+
+    def whole_words(self, total):
+        """A destination without gaps: each invocation follows the items through the bytes of so many words."""
+        assert self.t_rows == 1 and self.item > 0
+        size = self.t_extent * self.item
+        head = min(-self.t_dst % 16, size)
+        words = (size - head) // 16
+        tiles = -(-words // self.words)
+        assert total * self.t_part_tiles >= tiles, "words that nobody makes"
+        assert self.flat == (self.t_rank <= 2)
+        src, dst, entry, index = self.locate(np.arange(self.t_extent))
+        assert np.array_equal(dst, (self.t_dst + np.arange(self.t_extent) * self.item) & MASK), "the destination has gaps"
+        if self.flat:  # a step, or a turn where the last axis begins again, is as good as looking up
+            last = int(self.axes[-1][0]) if self.t_rank else 1
+            step, outer = self.axis_step(-1), self.axis_step(-2)
+            for at, forth, out in zip((src, dst, entry, index), step, outer):
+                turns = np.arange(1, self.t_extent) % last == 0
+                assert np.array_equal(at[1:], (at[:-1] + np.where(turns, out - (last - 1) * forth, forth)) & MASK)
+        if self.reversed:
+            length = self.lengths[entry]
+            src = src + np.where(index < length, length - 1 - index, index) * self.t_reversed_stride
+        byte = np.arange(size)
+        source = (src[byte // self.item] + byte % self.item) & MASK
+        assert np.all(source >> 4 <= self.t_last >> 1), "a byte of a pair that is not loaded"
+        whole = (head <= byte) & (byte < head + 16 * words)
+        self.src.append(source[whole])
+        self.dst.append((self.t_dst + byte[whole]) & MASK)
+        narrow = byte[~whole][:: self.edge]
+        self.give(source[narrow], self.t_dst + narrow, self.edge)
 
     def axis_step(self, k):
         """From one place to the next along an axis, counted from the last, -1."""
