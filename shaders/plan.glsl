@@ -48,7 +48,8 @@ layout(set = 0, binding = 2, std140) uniform Table {
     uvec2 reversed_begin; // 64 bits each, low word first
     uvec2 source_begin;
     uvec2 source_end;
-    uvec2 unused;
+    uint item;
+    uint unused;
     uvec4 axes[2 * MOST_AXES]; // of each: extent, multiplier, src_stride, dst_stride; length_stride
 } table;
 layout(set = 0, binding = 3) readonly restrict buffer Lengths { int64_t lengths[]; };

@@ -3,14 +3,11 @@
 // the first whole word of all and follows the last goes by narrow words.
 //
 // REVERSED: 0 no axis, 1 the one that the table names.
-// FLAT: the table has two axes at most, so that each item is found from the one before; else it is looked up.
 #version 450
 #extension GL_GOOGLE_include_directive : require
 #include "plan.glsl"
 
-layout(constant_id = 4) const uint ITEM = 1;
 layout(constant_id = 14) const uint WORDS = 1;
-layout(constant_id = 28) const bool FLAT = false;
 
 // The whole words of the destination: `head` bytes precede them.
 struct Whole {
@@ -47,46 +44,49 @@ u64vec2 join(u64vec2 a, u64vec2 b, uint n)
     return u64vec2(b.x ^ ((a.x ^ b.x) & low), b.y ^ ((a.y ^ b.y) & high));
 }
 
-// The n-th WORDS words. Each turn of the loop brings what one item has of one word: `src` is where the word would begin if the item
-// had all of it, `filled` how many of its bytes are there, and behind `ending` bytes the item ends.
+// The n-th WORDS words. Each turn of the inner loop brings what one item has of one word: `src` is where the word would begin if the item had
+// all of it, `filled` how many of its bytes are there, and behind `ending` bytes the item ends. Most items are found from the one before.
 void make_words(uint n, Whole whole, Way way)
 {
-    uint first = whole.head + n * WORDS * 16, item = first / ITEM, within = first - item * ITEM;
+    uint first = whole.head + n * WORDS * 16, item = first / table.item, within = first - item * table.item, filled = 0;
     uint to = (table.dst_offset + first) >> 4, end = to + min(WORDS, whole.words - n * WORDS);
-    Place place = locate(item);
-    uint src = source_of(place.at) + within, ending = ITEM - within, filled = 0;
-    u64vec2 pair = load_pair(src), word = u64vec2(0);
+    u64vec2 word = u64vec2(0);
     [[loop]] do {
-        u64vec2 next = load_pair(src + 16);
-        word = join(word, cut_out(pair, next, src), filled);
-        pair = next;
-        bool full = ending >= 16, ends = ending <= 16;
-        filled = full ? 0 : ending;
-        src += 16;
-        ending -= 16;
-        if (full) {
-            dst16[to] = word;
-            to++;
-        }
-        if (ends && to < end) {
-            item++;
-            if (FLAT)
+        Place place = locate(item);
+        uint src = source_of(place.at) + within - filled, ending = filled + table.item - within;
+        u64vec2 pair = load_pair(src);
+        within = 0;
+        [[loop]] do {
+            u64vec2 next = load_pair(src + 16);
+            word = join(word, cut_out(pair, next, src), filled);
+            pair = next;
+            bool full = ending >= 16, ends = ending <= 16;
+            filled = full ? 0 : ending;
+            src += 16;
+            ending -= 16;
+            if (full) {
+                dst16[to] = word;
+                to++;
+            }
+            if (ends) {
+                item++;
                 place = next_place(place, way);
-            else
-                place = locate(item);
-            src = source_of(place.at) - filled;
-            ending = filled + ITEM;
-            pair = load_pair(src);
-        }
+            }
+            if (ends && to < end && place.left > 0) {
+                src = source_of(place.at) - filled;
+                ending = filled + table.item;
+                pair = load_pair(src);
+            }
+        } while (to < end && place.left > 0);
     } while (to < end);
 }
 
 void copy_edges(Whole whole)
 {
-    uint n = gl_LocalInvocationID.x * EDGE, edges = table.extent * ITEM - whole.words * 16;
+    uint n = gl_LocalInvocationID.x * EDGE, edges = table.extent * table.item - whole.words * 16;
     if (n < edges) [[loop]] do {
-        uint at = n < whole.head ? n : n + whole.words * 16, item = at / ITEM;
-        copy_edge(source_of(locate(item).at) + (at - item * ITEM), table.dst_offset + at);
+        uint at = n < whole.head ? n : n + whole.words * 16, item = at / table.item;
+        copy_edge(source_of(locate(item).at) + (at - item * table.item), table.dst_offset + at);
         n += GROUP_SIZE * EDGE;
     } while (n < edges);
 }
@@ -94,7 +94,7 @@ void copy_edges(Whole whole)
 void main()
 {
     Way way = find_way();
-    uint bytes = table.extent * ITEM, head = min(-table.dst_offset & 15, bytes);
+    uint bytes = table.extent * table.item, head = min(-table.dst_offset & 15, bytes);
     Whole whole = Whole(head, (bytes - head) / 16);
     uint tiles = (whole.words + WORDS - 1) / WORDS;
     Share share = first_share();

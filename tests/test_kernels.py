@@ -1,7 +1,7 @@
 """Each kernel, forced, and each thing taken away from a device: every way a plan can go, and no byte beside it touched.
 
-What ran is what the device reports to have run: a kernel that cannot do a plan leaves it to the next (see
-csrc/core/dispatch.h).
+What ran is what the device reports to have run: a kernel that cannot do a plan leaves it to another (see
+csrc/core/dispatch.c).
 """
 
 import contextlib
@@ -369,18 +369,28 @@ def test_words_of_items_at_every_offset(vulkan, item):
 
 @given(data=st.data())
 def test_words_of_any_axes(vulkan, data):
-    """Two axes, which are stepped along, and more, along which each item is looked up; reversed up to any length."""
+    """Two axes, which are stepped along, and more, where the way is looked up again; reversed up to any lengths."""
     shape = data.draw(st.lists(st.integers(1, 9), min_size=2, max_size=5))
-    x = placed(random_array([size + 1 for size in shape], data.draw(st.sampled_from([1, 2, 3, 4, 8, 12]))), data.draw(st.integers(0, 16)))
+    item = data.draw(st.sampled_from([1, 2, 3, 4, 8, 12, 26]))
+    x = placed(random_array([size + 1 for size in shape], item), data.draw(st.integers(0, 16)))
+    view = x[tuple(data.draw(st.sampled_from([slice(1, None), slice(None, 0, -1)])) for _ in shape)]
     axis = data.draw(st.integers(0, len(shape) - 1))
-    view = x[tuple(slice(1, None, -1 if data.draw(st.booleans()) else 1) if size > 1 else slice(1) for size in shape)]
-    lengths = np.array(data.draw(st.lists(some_lengths(view.shape[axis]), min_size=view.shape[0], max_size=view.shape[0])))
-    lengths = lengths.reshape([1 if k else -1 for k in range(len(shape))]) if axis else lengths[:1].reshape([1] * len(shape))
-    grid = data.draw(st.sampled_from([{}, {"cpu": 0}, {"parallel": 3, "group_size": 1}, {"group_size": 64, "max_groups": 2}]))
+    length_shape = [1 if k == axis or data.draw(st.booleans()) else size for k, size in enumerate(shape)]
+    count = int(np.prod(length_shape))
+    lengths = data.draw(st.lists(some_lengths(shape[axis]), min_size=count, max_size=count))
+    grid = data.draw(st.sampled_from([{}, {"cpu": 0}, {"parallel": 3, "group_size": 1}, {"group_size": 4, "max_groups": 2}]))
     with overridden(kernel=WORDS, **grid):
         out_offset = data.draw(st.integers(0, 16))
-        counts = check(vulkan, "reverse_subsequences", view, lengths, axis, out_offset=out_offset)
+        counts = check(vulkan, "reverse_subsequences", view, np.array(lengths).reshape(length_shape), axis, out_offset=out_offset)
     assert counts == only(WORDS)
+
+
+@pytest.mark.parametrize("narrower", [{"window": 4096}, {"host_import": 0, "staging": 4096}])
+def test_words_in_pieces(vulkan, narrower):
+    x = np.random.default_rng(0).integers(0, 256, (9, 50, 29), np.uint8)
+    with overridden(kernel=WORDS, **narrower):
+        counts = check(vulkan, "slice", placed(x, 1), [0, 1, 2], [9, 48, 26], [-1, 1, 1], out_offset=3)
+    assert counts[WORDS] > 2 and counts[ROWS] == 0
 
 
 # --- the other two kernels --------------------------------------------------------------------------------------------
@@ -402,8 +412,8 @@ def test_any_call_by_any_kernel(vulkan, kernel, operator, data):
     assert sum(counts) == (expected.nbytes > 0)
     if kernel == "elements":
         assert counts == only(ELEMENTS, sum(counts))
-    elif kernel == "rows":
-        assert counts[COPY] == 0
+    elif kernel != "copy":
+        assert counts[COPY] == 0 and (kernel == "rows" or counts[ROWS] == 0)
 
 
 @FEWER
@@ -454,7 +464,7 @@ LACKS = [
     {"parallel": 1},
     {"cpu": 0},
     {"cpu": 0, "max_groups": 7},
-    {"grain": 16, "group_size": 64},
+    {"grain": 16},
     {"window": 4096, "kernel": ROWS, "max_groups": 7},
 ]
 

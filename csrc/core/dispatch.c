@@ -38,15 +38,15 @@ static int list_axes(const dml_plan *plan, int *axes)
 /* --- words ----------------------------------------------------------------------------------------------------- */
 
 /* Whether the destination is one run of bytes, in the order of the plan's axes. */
-static bool has_gaps(const dml_plan *plan)
+static bool is_dense(const dml_plan *plan)
 {
     int64_t run = plan->item;
     for (int k = plan->rank - 1; k >= 0; k--) {
         if (plan->axes[k].extent > 1 && plan->axes[k].dst_stride != run)
-            return true;
+            return false;
         run *= plan->axes[k].extent;
     }
-    return false;
+    return true;
 }
 
 static void choose_words(const dml_piece *piece, const dml_traits *traits, dml_dispatch *dispatch)
@@ -57,11 +57,10 @@ static void choose_words(const dml_piece *piece, const dml_traits *traits, dml_d
     int axes[DML_MAX_AXES] = {0}, rank = list_axes(plan, axes);
     dml_walk_axes(dispatch, plan, axes, rank);
     c[DML_REVERSED] = plan->reversed >= 0;
-    c[DML_ITEM] = (int32_t)plan->item;
     c[DML_WORDS] = traits->cpu ? TILE_WORDS : 1;
-    c[DML_FLAT] = rank <= 2;
     int64_t count = dml_plan_count(plan), tile = WORD * (int64_t)c[DML_WORDS];
     table[DML_TABLE_EXTENT] = (uint32_t)count;
+    table[DML_TABLE_ITEM] = (uint32_t)plan->item;
     dml_walk_share(dispatch, traits, 1, (count * plan->item + tile - 1) / tile, 1);
 }
 
@@ -150,8 +149,8 @@ void dml_dispatch_choose(const dml_piece *piece, const dml_traits *device, uint6
     if (plan->reversed >= 0)
         table[DML_TABLE_REVERSED_STRIDE] = (uint32_t)plan->axes[plan->reversed].src_stride;
 
-    bool any = forced == DML_KERNEL_COUNT, few = any && bytes <= FEW_ELEMENTS, dense = !piece->cut && !has_gaps(plan);
-    bool words = any ? dense && plan->item >= FEW_NARROW * c[DML_EDGE] : dense && forced == DML_KERNEL_WORDS;
+    bool any = forced == DML_KERNEL_COUNT, few = any && bytes <= FEW_ELEMENTS, dense = !piece->cut && is_dense(plan);
+    bool words = any ? dense && plan->item / c[DML_EDGE] >= FEW_NARROW : dense && forced == DML_KERNEL_WORDS;
     bool rows = (any || forced < DML_KERNEL_WORDS) && !piece->cut;
     if ((any || forced == DML_KERNEL_COPY) && is_copy(plan, forced)) {
         dispatch->kernel = DML_KERNEL_COPY;

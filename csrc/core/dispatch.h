@@ -31,9 +31,10 @@ typedef struct dml_traits {
     uint32_t max_groups; /* work groups of a dispatch; on a CPU no more than there may be threads */
     uint32_t parallel;   /* shares worth cutting the work into, for a work group each: beyond, a share has several rows */
     uint32_t grain;      /* bytes that an invocation should load at once, of several streams; of one half as many */
-    bool cpu;            /* threads of a CPU run the work groups, which take shares as they come free; see rows_abreast */
-    uint32_t alignment;  /* of a window's first byte, a power of two, 16 or more */
-    int64_t window;      /* most bytes bound on one side */
+    bool
+        cpu; /* threads of a CPU run the work groups, which take shares as they come free, and foresee what goes on in one direction */
+    uint32_t alignment; /* of a window's first byte, a power of two, 16 or more */
+    int64_t window;     /* most bytes bound on one side */
 } dml_traits;
 
 /* Specialisation constants, in the order of their constant_id; all shaders have the first four. */
@@ -42,7 +43,7 @@ enum {
     DML_REVERSED, /* 0 none, 1 an axis of the table, 2 (rows) the row itself or (elements) an axis that was cut */
     DML_EDGE,     /* bytes of a word where words are narrow: 1, 2, 4 or 8; 0 (rows) where none are */
     DML_DYNAMIC,  /* 1: work groups take their shares as they come free */
-    DML_ITEM,     /* rows, words: bytes that are contiguous on both sides */
+    DML_ITEM,     /* rows: bytes that are contiguous on both sides */
     DML_EXTENT_0, /* rows: inner axes, the fastest first: extent and source stride in bytes */
     DML_STRIDE_0,
     DML_EXTENT_1,
@@ -66,7 +67,6 @@ enum {
     DML_WORD,    /* rows: bytes of a word: 16 or 32 */
     DML_ABREAST, /* rows: how many a work group moves side by side */
     DML_AHEAD,   /* rows: cache lines of the next row to be read at each tile, beforehand */
-    DML_FLAT,    /* words: 1 where the table has two axes at most */
     DML_CONSTANTS
 };
 
@@ -89,6 +89,7 @@ enum {
     DML_TABLE_PART_TILES, /* tiles, or elements, of a part; the first parts of all rows come first, then the second */
     DML_TABLE_SHARES,     /* how many there are */
     DML_TABLE_CUT,        /* elements: reversed_begin, source_begin, source_end as pairs of words, low first */
+    DML_TABLE_ITEM = DML_TABLE_CUT + 6, /* words: bytes that are contiguous on both sides */
     DML_TABLE_AXES = DML_TABLE_CUT + 8,
     DML_TABLE_AXIS = 8, /* extent, multiplier, src_stride, dst_stride, length_stride, and three unused */
     DML_TABLE_WORDS = DML_TABLE_AXES + DML_TABLE_AXIS * (DML_MAX_AXES + 1)

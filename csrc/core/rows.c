@@ -9,11 +9,12 @@ enum {
     FEWER = 16,        /* of the shares that are worth it, one in so many keep a GPU busy too */
     WINDOW_WORDS = 32, /* most 8-byte words that an invocation loads: the shader has room for as many */
     WINDOW_BYTES = 8 * WINDOW_WORDS,
-    TILE_BYTES = 128, /* most that it stores */
-    LONG_ITEM = 129,  /* from here on items are not moved by patterns, but as rows of their own */
-    SHORT_ROW = 32,   /* a row that is shorter is not worth one */
-    ROW_BYTES = 128,  /* a row that is shorter is better made an inner axis of a longer one */
-    EDGED_ROW = 256,  /* one that is shorter and has edges is better made of words, on a CPU */
+    TILE_BYTES = 128,   /* most that it stores */
+    LONG_ITEM = 129,    /* from here on items are not moved by patterns, but as rows of their own */
+    SHORT_ROW = 32,     /* a row that is shorter is not worth one */
+    ROW_BYTES = 128,    /* a row that is shorter is better made an inner axis of a longer one */
+    EDGED_ROW = 192,    /* one that is shorter and has edges is better made of words, on a CPU; */
+    EDGED_PATTERN = 64, /* likewise of short items that a pattern moves together */
     INNERS = 3,
     STREAMS = 8,
     NEAR = 64, /* source strides up to here share a window */
@@ -269,7 +270,8 @@ static bool are_better_words(const row_plan *rows, int64_t extent, int64_t step)
     for (int k = 0; k < rows->plan->rank; k++)
         if (is_outer(rows, k))
             pitch = dml_magnitude(rows->plan->axes[k].src_stride);
-    return extent * rows->element < EDGED_ROW && pitch <= REMOTE * ((extent - 1) * dml_magnitude(step) + rows->reach);
+    return extent * rows->element < (rows->row < 0 ? EDGED_ROW : EDGED_PATTERN) &&
+           pitch <= REMOTE * ((extent - 1) * dml_magnitude(step) + rows->reach);
 }
 
 /* Rows of words of this size; false where there are none, or larger words would only leave more to be moved by narrow ones. */

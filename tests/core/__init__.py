@@ -14,7 +14,7 @@ import support
 
 MAX_RANK = 64
 MAX_AXES = 2 * MAX_RANK + 2
-CONSTANTS = 29
+CONSTANTS = 28
 INNERS = 3
 TABLE_WORDS = 24 + 8 * (MAX_AXES + 1)
 COPY, ROWS, WORDS, ELEMENTS, ANY = range(5)
@@ -390,27 +390,27 @@ class Machine:
         self.give(src, dst, self.edge)
 
     def whole_words(self, total):
-        """A destination without gaps: each invocation follows the items through the bytes of so many words."""
-        assert self.t_rows == 1 and self.item > 0
-        size = self.t_extent * self.item
+        """A destination without gaps: where each byte comes from, and whether what the shader builds on is so. How it follows the items
+        through the words is left to the devices."""
+        assert self.t_rows == 1 and self.t_item > 0
+        size = self.t_extent * self.t_item
         head = min(-self.t_dst % 16, size)
         words = (size - head) // 16
         tiles = -(-words // self.words)
         assert total * self.t_part_tiles >= tiles, "words that nobody makes"
-        assert self.flat == (self.t_rank <= 2)
         src, dst, entry, index = self.locate(np.arange(self.t_extent))
-        assert np.array_equal(dst, (self.t_dst + np.arange(self.t_extent) * self.item) & MASK), "the destination has gaps"
-        if self.flat:  # a step, or a turn where the last axis begins again, is as good as looking up
-            last = int(self.axes[-1][0]) if self.t_rank else 1
-            step, outer = self.axis_step(-1), self.axis_step(-2)
-            for at, forth, out in zip((src, dst, entry, index), step, outer):
-                turns = np.arange(1, self.t_extent) % last == 0
-                assert np.array_equal(at[1:], (at[:-1] + np.where(turns, out - (last - 1) * forth, forth)) & MASK)
+        assert np.array_equal(dst, (self.t_dst + np.arange(self.t_extent) * self.t_item) & MASK), "the destination has gaps"
+        # Along the last two axes a step, or a turn where the last of them begins again, is as good as looking up.
+        inner, outer = [int(extent) for extent in [1, 1, *self.axes[:, 0]][-1:-3:-1]]
+        n = np.arange(1, self.t_extent)
+        for at, step, out in zip((src, dst, entry, index), self.axis_step(-1), self.axis_step(-2)):
+            moved = (at[:-1] + np.where(n % inner == 0, out - (inner - 1) * step, step)) & MASK
+            assert np.array_equal(at[1:][n % (inner * outer) != 0], moved[n % (inner * outer) != 0])
         if self.reversed:
             length = self.lengths[entry]
             src = src + np.where(index < length, length - 1 - index, index) * self.t_reversed_stride
         byte = np.arange(size)
-        source = (src[byte // self.item] + byte % self.item) & MASK
+        source = (src[byte // self.t_item] + byte % self.t_item) & MASK
         assert np.all(source >> 4 <= self.t_last >> 1), "a byte of a pair that is not loaded"
         whole = (head <= byte) & (byte < head + 16 * words)
         self.src.append(source[whole])
