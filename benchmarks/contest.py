@@ -2,7 +2,6 @@
 
 import functools
 import gc
-import time
 
 import numpy as np
 
@@ -88,13 +87,11 @@ def _checked(name, call, x, expected):
         raise Unsupported(f"gives {type(first).__name__}, not an array")
     if not same(first, expected):
         raise Unsupported("the result differs from NumPy's")
-    start = time.perf_counter()
     second = call()
-    estimate = time.perf_counter() - start
     shared = name not in ON_DEVICE and (np.may_share_memory(first, second) or np.may_share_memory(first, x))
     if shared or not first.flags.c_contiguous:
         raise Unsupported("the result is not an array of its own")
-    return Contender(name, call, estimate)
+    return Contender(name, call)
 
 
 def same(a, b):

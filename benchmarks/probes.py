@@ -15,6 +15,8 @@ import time
 import environment
 
 SMALL_CALLS = 1000
+STREAM = 64  # operators queued one after the other
+CHILD_SECONDS = 600
 NAMES = ("first-use", "small-call", "cache", "resident", "transfers", "threads")
 
 
@@ -87,7 +89,7 @@ def cache_effect(device, processes):
 
 
 def resident(ours, device, repeats):
-    """Arrays that stay on the device: `queue_us` of one small operator until it returns; on 64 MiB the ms of five operators in a row
+    """Arrays that stay on the device: `queue_us` of each of 64 small operators until the last of them returns; on 64 MiB the ms of five operators in a row
     (`chain_ms`) and of the five one by one (`single_ms`), then of depth_to_space of a cropped and mirrored view (`view_ms`) and of a
     contiguous array of the same shape (`dense_ms`)."""
     import numpy as np
@@ -102,8 +104,8 @@ def resident(ours, device, repeats):
         return (stop - start) / 1e6
 
     small, queue_us = ours.asarray(np.zeros((1, 16, 4, 4), np.float32), device=device), []
-    for _ in range(SMALL_CALLS):
-        queue_us.append(_microseconds(lambda: ours.depth_to_space(small, 2)))
+    for _ in range(SMALL_CALLS // STREAM):
+        queue_us.append(_microseconds(lambda: [ours.depth_to_space(small, 2) for _ in range(STREAM)]) / STREAM)
         ours.synchronize()
     lengths = np.arange(2048).reshape(1, 1, 2048, 1)
     steps = [
@@ -187,12 +189,11 @@ def _medians(children):
 
 
 def _child(*arguments, **variables):
-    done = subprocess.run(
-        [sys.executable, os.path.abspath(__file__), *arguments],
-        env=os.environ | variables,
-        capture_output=True,
-        text=True,
-    )
+    command = [sys.executable, os.path.abspath(__file__), *arguments]
+    try:
+        done = subprocess.run(command, env=os.environ | variables, capture_output=True, text=True, timeout=CHILD_SECONDS)
+    except subprocess.TimeoutExpired:
+        return {"reason": f"the process took more than {CHILD_SECONDS} s"}
     try:
         return json.loads(done.stdout.strip().splitlines()[-1])
     except (IndexError, ValueError):

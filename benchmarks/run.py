@@ -12,6 +12,7 @@ import datetime
 import fnmatch
 import os
 import re
+import sys
 from pathlib import Path
 
 import environment
@@ -24,26 +25,34 @@ def arguments():
     parser.add_argument(
         "--cells", nargs="*", default=[], metavar="GLOB", help="only these cells and probes; commas separate too"
     )
-    parser.add_argument("--quick", action="store_true", help="4 MiB instead of 64, fewer rounds")
-    parser.add_argument("--mib", type=int, default=64, help="MiB of a cell's array")
+    parser.add_argument("--quick", action="store_true", help="4 MiB instead of 64 where shapes allow it, fewer rounds")
+    parser.add_argument("--mib", type=int, default=64, help="MiB of a cell's array, where its shape allows it")
     parser.add_argument("--rounds", type=int, help="calls of each contender (7, with --quick 3)")
-    parser.add_argument("--device", help="part of a device's name; without it lavapipe, the driver on the CPU")
+    parser.add_argument("--device", help="part of a device's name; without it lavapipe, unless VK_DRIVER_FILES is set")
     parser.add_argument("--output", type=Path, default=HERE / "results", help="folder of JSON and pictures")
     parser.add_argument(
         "--readme", type=Path, default=HERE.parent / "README.md", help="file whose section is generated"
     )
     parser.add_argument("--render", action="store_true", help="measure nothing")
     parser.add_argument("--list", action="store_true", help="print the names of all cells and probes")
-    return parser.parse_args()
+    options = parser.parse_args()
+    if options.device and options.device.isdigit():
+        parser.error("--device takes part of a name, which all contenders understand, not a number")
+    if options.rounds is not None and options.rounds < 1:
+        parser.error("--rounds must be 1 or more")
+    return options
 
 
 def chosen(names, patterns):
-    """The names that one of the patterns matches; `mirror` stands for `mirror/*`."""
+    """The names that one of the patterns matches; `mirror` stands for `mirror/*`. Each has to match one."""
     patterns = [part for pattern in patterns for part in pattern.replace(",", " ").split()]
     if not patterns:
         return list(names)
-    patterns += [f"{pattern}/*" for pattern in patterns]
-    return [name for name in names if any(fnmatch.fnmatchcase(name, pattern) for pattern in patterns)]
+    matches = {p: {name for name in names for form in (p, f"{p}/*") if fnmatch.fnmatchcase(name, form)} for p in patterns}
+    for pattern, found in matches.items():
+        if not found:
+            sys.exit(f"no cell or probe is named {pattern}: --list names them all")
+    return [name for name in names if any(name in found for found in matches.values())]
 
 
 def import_ours():
@@ -61,9 +70,9 @@ def import_ours():
 def driver(ours, peers, device):
     """The name of the Vulkan driver that is measured, as dmlops or else wgpu tells it, and the device's type as dmlops does."""
     if not isinstance(ours, str):
-        wanted = (device or os.environ.get("DMLOPS_DEVICE") or "").lower()
+        wanted = (device or "").lower()
         for found in ours.devices():
-            if found.usable and (int(wanted) == found.index if wanted.isdigit() else wanted in found.name.lower()):
+            if found.usable and wanted in found.name.lower():
                 return f"{found.name}, {found.driver}", found.type
     for peer in peers.present:
         if peer.name == "wgpu":
@@ -71,13 +80,15 @@ def driver(ours, peers, device):
     return None, None
 
 
-def measure(options, cells, probe_names, held_to_cpu):
+def measure(options, cells, probe_names, held_to_cpu, unfinished):
+    """The report, of which file `unfinished` has what is known at any time: a crash or a kill loses nothing but the cell it hits."""
     from tqdm import tqdm
 
     import contest
     import peers
     import probes
     import report as reporting
+    import summary
 
     ours = import_ours()
     with environment.quiet():
@@ -100,9 +111,13 @@ def measure(options, cells, probe_names, held_to_cpu):
         bar.write(reporting.line(reporting.COLUMNS))
         for cell in cells:
             bar.set_description(cell.name)
-            record = contest.run(cell, ours, contenders, options.device, options.rounds)
-            report["cells"].append(record)
-            bar.write(reporting.line(reporting.row(record, report["peers"])))
+            try:
+                record = contest.run(cell, ours, contenders, options.device, options.rounds)
+                report["cells"].append(record)
+                bar.write(reporting.line(reporting.row(record, report["peers"])))
+            except MemoryError:
+                bar.write(f"{cell.name}: memory does not suffice for its arrays")
+            summary.save(report, unfinished)
             bar.update()
         for name in probe_names:
             bar.set_description(name)
@@ -112,6 +127,7 @@ def measure(options, cells, probe_names, held_to_cpu):
                 why = {"reason": peers.reason(error)}
                 report["probes"][name] = {"dmlops": why} if name == "first-use" else why
             bar.update()
+    unfinished.unlink(missing_ok=True)
     return report
 
 
@@ -128,10 +144,11 @@ def main():
     if options.list:
         print("\n".join(names))
         return
-    usual = options.device is None and options.mib == 64
+    lavapipe = options.device is None and (held_to_cpu or options.render)
+    usual = lavapipe and options.mib == 64
     whole = not options.cells and not options.quick
     complete = usual and whole
-    suffix = "" if usual else re.sub(r"\W+", "-", f"-{options.device or 'cpu'}-{options.mib}MiB")
+    suffix = "" if usual else re.sub(r"\W+", "-", f"-{'cpu' if lavapipe else options.device or 'chosen'}-{options.mib}MiB")
     suffix += "" if whole else "-partial"
     options.output.mkdir(parents=True, exist_ok=True)
     file = options.output / f"benchmark{suffix}.json"
@@ -144,7 +161,7 @@ def main():
         report = summary.load(file)
     else:
         cells = [cell for cell in cells if cell.name in names]
-        report = measure(options, cells, [name for name in NAMES if name in names], held_to_cpu)
+        report = measure(options, cells, [name for name in NAMES if name in names], held_to_cpu, file.with_stem(f"{file.stem}-unfinished"))
         report["checks"] = summary.checks(report)
         summary.save(report, file)
     pictures = plots.draw(report, options.output, suffix)

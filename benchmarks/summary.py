@@ -67,14 +67,15 @@ def checks(report):
         _row("geometric mean, also against loops by hand", _mean(report, hand=True), None),
         _row("slowest counted cell, ours / x.copy()", _most(map(copies, counted)), COPIES),
         _row("slowest photographs, ours / x.copy()", _most(copies(r) for r in _photographs(report)), PHOTOGRAPH_COPIES),
-        _row("cost per byte, 4 MiB to 1 GiB, highest / lowest", _flatness(report), FLATNESS),
+        _row(_flatness_name(report), _flatness(report), FLATNESS),
     ]
     for itemsize, bound in VARIANT.items():
         worst = _most(_variants(report, itemsize))
         rows.append(_row(f"worst variant against its plain cell, {itemsize}-byte items", worst, bound))
-    reached = [versus(r, peers) >= r["target"] for r in counted if versus(r, peers) and r["target"]]
-    if reached:
-        rows.append(_row("counted cells that reach their target", sum(reached), len(reached), at_least=True))
+    wanted = [r for r in counted if r["target"] and best_peer(r, peers)[1]]
+    if wanted:
+        reached = sum((versus(r, peers) or 0) >= r["target"] for r in wanted)
+        rows.append(_row("counted cells that reach their target", reached, len(wanted), at_least=True))
     elsewhere = report.get("device_type") not in ("cpu", "host", None)
     for itemsize, bound in DEVICE_SHARE.items():
         shares = [of_device_copy(r) for r in counted if r["name"].endswith(f"/{itemsize}")]
@@ -102,7 +103,11 @@ def _most(values):
 
 
 def _mean(report, hand=False):
-    return geometric_mean(versus(r, report["peers"], hand) for r in group(report, "counted"))
+    """None as well where a cell is missing that somebody else can do."""
+    counted = [r for r in group(report, "counted") if best_peer(r, report["peers"], hand)[1]]
+    if any(ms(r, OURS) is None for r in counted):
+        return None
+    return geometric_mean(versus(r, report["peers"], hand) for r in counted)
 
 
 def _photographs(report):
@@ -113,8 +118,17 @@ def _per_byte(record):
     return ratio(ms(record, OURS), record["nbytes"])
 
 
+def _large(report):
+    return [r for r in group(report, "sizes") if r["nbytes"] >= 4 * 2**20 and ms(r, OURS)]
+
+
+def _flatness_name(report):
+    titles = [r["title"] for r in _large(report)] or ["4 MiB", "1 GiB"]
+    return f"cost per byte, {titles[0]} to {titles[-1]}, highest / lowest"
+
+
 def _flatness(report):
-    large = [r for r in group(report, "sizes") if r["nbytes"] >= 4 * 2**20 and ms(r, OURS)]
+    large = _large(report)
     if len(large) < 2:
         return None
     costs = [_per_byte(r) for r in large]

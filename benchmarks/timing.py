@@ -11,9 +11,9 @@ from dataclasses import dataclass
 
 ROUNDS = 7
 FEWEST_ROUNDS = 3
-SECONDS_EACH = 10.0  # a contender slower than this over all rounds gets fewer of them
+SECONDS_EACH = 10.0  # a contender that has taken as long gets no more than those
 PAUSE = 0.01  # lets a predecessor's spinning threads fall asleep
-MOMENT = 0.02  # seconds; a call that takes longer is a turn of its own
+MOMENT = 0.02  # seconds that a turn's calls take, if a single one does not take longer
 MOST_AT_A_TIME = 50
 
 
@@ -27,44 +27,43 @@ class Timing:
 class Contender:
     name: str
     call: object  # () -> a fresh numpy.ndarray
-    estimate: float  # seconds a call took when it was checked
 
 
 def measure(contenders, rounds=ROUNDS):
     """A dict from name to Timing, and one from name to the error of those that failed on the way."""
     failed = {}
     runs = {contender.name: [] for contender in contenders}
-    turns = {contender.name: _turns(contender.estimate, rounds) for contender in contenders}
+    seconds = dict.fromkeys(runs, 0.0)
     enabled = gc.isenabled()
     gc.collect()
     gc.disable()
     try:
-        for turn in range(max(turns.values(), default=0)):
-            start = turn % len(contenders)
+        for turn in range(rounds):
+            start = turn % max(len(contenders), 1)
             for contender in contenders[start:] + contenders[:start]:
-                if turn < turns[contender.name]:
-                    time.sleep(PAUSE)
-                    try:
-                        runs[contender.name].append(_one_turn(contender))
-                    except Exception as error:
-                        failed[contender.name] = error
-                        turns[contender.name] = 0
+                name = contender.name
+                if name in failed or (turn >= FEWEST_ROUNDS and seconds[name] >= SECONDS_EACH):
+                    continue
+                time.sleep(PAUSE)
+                begin = time.perf_counter()
+                try:
+                    runs[name].append(_one_turn(contender.call))
+                except Exception as error:
+                    failed[name] = error
+                seconds[name] += time.perf_counter() - begin
     finally:
         if enabled:
             gc.enable()
     return {name: Timing(statistics.median(ms), ms) for name, ms in runs.items() if name not in failed}, failed
 
 
-def _turns(estimate, rounds):
-    affordable = int(SECONDS_EACH / max(2 * estimate, 1e-9))  # with the call that is left out
-    return min(rounds, max(FEWEST_ROUNDS, affordable))
-
-
-def _one_turn(contender):
+def _one_turn(call):
     """Ms of one call, the median of as many as fit into a moment. The one before them is left out: it wakes cores and threads."""
-    count = min(MOST_AT_A_TIME, int(MOMENT / max(contender.estimate, 1e-6)) + 1)
-    once(contender.call)
-    return statistics.median(once(contender.call) for _ in range(count))
+    once(call)
+    times = []
+    while len(times) < MOST_AT_A_TIME and sum(times) < MOMENT * 1e3:
+        times.append(once(call))
+    return statistics.median(times)
 
 
 def once(call):

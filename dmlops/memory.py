@@ -67,6 +67,11 @@ def empty_cache():
 
     So are the buffers by way of which arrays went to devices and back. Live arrays are not affected. Waits for work that is queued.
 
+    Raises
+    ------
+    VulkanError
+        A device failed at that work. One that was lost keeps nothing, and is no error here.
+
     See Also
     --------
     memory_info : how much is kept.

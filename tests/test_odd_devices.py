@@ -192,3 +192,54 @@ except dmlops.DeviceLostError:
 def test_synchronize_tells_of_whichever_device_is_lost(lost, two_drivers):
     code = LOST.format(lost=lost)
     assert support.run_python(code, env=two_drivers(distinct=1) | {"DMLOPS_DEVICE": None}).stdout == "lost vkQueueSubmit\n"
+
+
+FORKED_AMONG_TWO = """
+import dmlops, os, signal, sys, threading
+import numpy as np
+queued = [dmlops.slice(dmlops.asarray(np.ones(100), device=device), (0,), (100,), (-1,)) for device in (0, 1)]
+pid = -1
+def handler(*_):
+    global pid
+    pid = os.fork()
+    if pid == 0:
+        signal.alarm(30)  # a hang ends here, and shows
+signal.signal(signal.SIGUSR1, handler)
+threading.Timer(0.2, os.kill, (os.getpid(), signal.SIGUSR1)).start()
+try:
+    getattr(dmlops, sys.argv[1])()
+except dmlops.DeviceLostError:
+    assert pid == 0
+if pid == 0:
+    os._exit(0)
+assert pid > 0 and os.waitpid(pid, 0)[1] == 0
+"""
+
+
+@pytest.mark.parametrize("call", ["synchronize", "empty_cache"])
+def test_fork_in_the_handler_of_a_signal_while_two_devices_are_waited_for(call, two_drivers):
+    """Neither is the child's, which waits for none."""
+    support.run_python("", args=("-c", FORKED_AMONG_TWO, call), env=two_drivers(distinct=1, slow=800) | {"DMLOPS_DEVICE": None})
+
+
+def test_a_driver_that_forks_while_it_is_loaded(tmp_path, vulkan):
+    """As one that runs a program does, to have the system make its devices."""
+    source, shared = tmp_path / "forks.c", tmp_path / "forks.so"
+    source.write_text("""
+#include <sys/wait.h>
+#include <unistd.h>
+__attribute__((constructor)) static void run_a_program(void)
+{
+    pid_t child = fork();
+    if (child == 0)
+        _exit(0);
+    waitpid(child, NULL, 0);
+}
+""")
+    support.compile_c(["-shared", "-fPIC", source, "-o", shared])
+    (tmp_path / "forks.json").write_text(
+        '{"file_format_version": "1.0.0", "ICD": {"library_path": "%s", "api_version": "1.2.0"}}' % shared
+    )
+    files = os.pathsep.join([str(tmp_path / "forks.json"), support.driver()])
+    code = "import dmlops, numpy as np; print(len(dmlops.devices())); dmlops.slice(np.ones(9), [0], [9], [-1])"
+    assert support.run_python(code, env={"VK_DRIVER_FILES": files, "VK_ICD_FILENAMES": files}).stdout == "2\n"

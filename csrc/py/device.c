@@ -204,9 +204,11 @@ int dml_device_default(const dml_state *state, dml_choice *choice)
 {
     const char *name = getenv("DMLOPS_DEVICE");
     if (name && *name) {
-        PyObject *wanted = PyUnicode_DecodeFSDefault(name);
-        int failed = wanted ? choose_name(state, "DMLOPS_DEVICE", wanted, name, choice) : -1;
+        PyObject *text = PyBytes_FromString(name); /* another thread may set the variable anew */
+        PyObject *wanted = text ? PyUnicode_DecodeFSDefault(PyBytes_AsString(text)) : NULL;
+        int failed = wanted ? choose_name(state, "DMLOPS_DEVICE", wanted, PyBytes_AsString(text), choice) : -1;
         Py_XDECREF(wanted);
+        Py_XDECREF(text);
         return failed;
     }
     dml_status status;

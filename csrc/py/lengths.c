@@ -156,7 +156,7 @@ PyObject *dml_lengths_take(const dml_call *call, PyObject *object)
     if (!dml_is_device_array(call->state, object))
         return (PyObject *)lengths_from(object);
     if (!dml_is_device_array(call->state, call->input)) {
-        PyErr_Format(PyExc_TypeError, "%s must not be a dmlops.DeviceArray where input is none", argument);
+        PyErr_Format(PyExc_TypeError, "%s must not be a dmlops.DeviceArray unless input is one", argument);
         return NULL;
     }
     const dml_device_array *lengths = (dml_device_array *)object;

@@ -249,7 +249,7 @@ PyObject *dml_memory_info(const dml_state *state, PyObject *device)
     return info;
 }
 
-PyObject *dml_memory_empty(void)
+PyObject *dml_memory_empty(const dml_state *state)
 {
     if (dml_memory_ready() < 0)
         return NULL;
@@ -259,7 +259,7 @@ PyObject *dml_memory_empty(void)
     dml_cache_clear();
     code = dml_vk_empty_pools(&status);
     Py_END_ALLOW_THREADS;
-    if (code == DML_INTERRUPTED)
-        return NULL; /* a lost device keeps nothing */
+    if (code && code != DML_DEVICE_LOST) /* which keeps nothing */
+        return dml_raise(state, &status);
     Py_RETURN_NONE;
 }

@@ -27,7 +27,7 @@ int dml_memory_return(PyObject *others);
 PyObject *dml_memory_info(const dml_state *state, PyObject *device);
 
 /* Frees what is kept; None. */
-PyObject *dml_memory_empty(void);
+PyObject *dml_memory_empty(const dml_state *state);
 
 /* Bytes of memory that the machine has; 0 if unknown. */
 unsigned long long dml_memory_of_machine(void);

@@ -85,9 +85,9 @@ static PyObject *synchronize(PyObject *module, PyObject *device)
     Py_RETURN_NONE;
 }
 
-static PyObject *empty_cache(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(none))
+static PyObject *empty_cache(PyObject *module, PyObject *Py_UNUSED(none))
 {
-    return dml_memory_empty();
+    return dml_memory_empty(dml_state_of(module));
 }
 
 /* For tests: take something away from all devices (-1: give it back); see dml_vk_override. */

@@ -36,8 +36,25 @@ static const char *const install =
 /* --- fork ------------------------------------------------------------------------------------------------------ */
 
 #ifndef _WIN32
+/* Whether this thread has the lock of the state. A fork at such a time is the driver's own, for a program that it runs, and is left to it. */
+static _Thread_local bool has_state;
+
+static void take_state(void)
+{
+    dml_lock_take(&state.lock);
+    has_state = true;
+}
+
+static void give_state(void)
+{
+    has_state = false;
+    dml_lock_give(&state.lock);
+}
+
 static void before_fork(void)
 {
+    if (has_state)
+        return;
     dml_lock_take(&state.lock);
     for (int i = 0; i < state.count; i++)
         if (state.contexts[i])
@@ -46,6 +63,8 @@ static void before_fork(void)
 
 static void give_back_after_fork(void)
 {
+    if (has_state)
+        return;
     for (int i = 0; i < state.count; i++)
         if (state.contexts[i])
             dml_context_unhold(state.contexts[i]);
@@ -55,6 +74,8 @@ static void give_back_after_fork(void)
 /* The parent's handles work no more here, not even for destroying: the child leaves them alone and starts anew. */
 static void after_fork_in_child(void)
 {
+    if (has_state)
+        return;
     give_back_after_fork(); /* a call of this thread may still have to find its way out of a context */
     bool shut = state.shut;
     memset(&state, 0, sizeof state);
@@ -75,6 +96,16 @@ void dml_vk_sleep(int milliseconds)
     nanosleep(&(struct timespec){milliseconds / 1000, milliseconds % 1000 * 1000000L}, NULL);
 }
 #else
+static void take_state(void)
+{
+    dml_lock_take(&state.lock);
+}
+
+static void give_state(void)
+{
+    dml_lock_give(&state.lock);
+}
+
 static void watch_forks(void)
 {
 }
@@ -228,12 +259,12 @@ static void ready(void)
 
 int dml_vk_device_count(dml_status *status)
 {
-    dml_lock_take(&state.lock);
+    take_state();
     ready();
     int count = state.count;
     if (status && count == 0)
         *status = state.status;
-    dml_lock_give(&state.lock);
+    give_state();
     return count;
 }
 
@@ -258,12 +289,12 @@ static uint64_t left_alive(dml_context *context)
 
 uint64_t dml_vk_abandoned(void)
 {
-    dml_lock_take(&state.lock);
+    take_state();
     uint64_t count = state.abandoned;
     for (int i = 0; i < state.count; i++)
         if (state.contexts[i])
             count += left_alive(state.contexts[i]);
-    dml_lock_give(&state.lock);
+    give_state();
     return count;
 }
 
@@ -279,7 +310,7 @@ static void retire_lost(int index)
 dml_code dml_vk_context(int index, dml_context **context, dml_status *status)
 {
     dml_code code = DML_OK;
-    dml_lock_take(&state.lock);
+    take_state();
     ready();
     if (index >= state.count) {
         *status = state.status;
@@ -292,22 +323,24 @@ dml_code dml_vk_context(int index, dml_context **context, dml_status *status)
             code = dml_context_create(state.physical[index], &state.contexts[index], status);
         *context = state.contexts[index];
     }
-    dml_lock_give(&state.lock);
+    give_state();
     return code;
 }
 
-/* Calls `visit` with every context there is. Of what fails, `status` tells the first, or that a signal's handler wants to end it all. */
+/* Calls `visit` with every context there is. Of what fails, `status` tells the first, or that a signal's handler wants to end it all. In a
+ * child that such a handler forked it ends at once: the contexts are the parent's. */
 static dml_code visit_contexts(dml_code (*visit)(dml_context *, dml_status *), dml_status *status)
 {
     dml_context *contexts[MAX_DEVICES];
-    dml_lock_take(&state.lock);
+    take_state();
     int count = state.count;
+    uint32_t generation = dml_generation;
     for (int i = 0; i < count; i++)
         retire_lost(i);
     memcpy(contexts, state.contexts, sizeof contexts);
-    dml_lock_give(&state.lock);
+    give_state();
     dml_code code = DML_OK;
-    for (int i = 0; i < count && code != DML_INTERRUPTED; i++) {
+    for (int i = 0; i < count && code != DML_INTERRUPTED && generation == dml_generation; i++) {
         dml_status failure;
         if (contexts[i] && visit(contexts[i], &failure) && (!code || failure.code == DML_INTERRUPTED)) {
             *status = failure;
@@ -341,12 +374,12 @@ dml_code dml_vk_empty_pools(dml_status *status)
 
 bool dml_vk_override(const char *name, int64_t value)
 {
-    dml_lock_take(&state.lock);
+    take_state();
     bool known = dml_device_override(name, value);
     for (int i = 0; i < state.count; i++)
         if (state.contexts[i])
             dml_context_override(state.contexts[i]);
-    dml_lock_give(&state.lock);
+    give_state();
     return known;
 }
 
@@ -372,7 +405,7 @@ static bool close_context(dml_context *context)
 
 void dml_vk_shutdown(void)
 {
-    dml_lock_take(&state.lock);
+    take_state();
     state.shut = true;
     bool idle = state.abandoned == 0;
     for (int i = 0; i < state.count; i++) {
@@ -390,5 +423,5 @@ void dml_vk_shutdown(void)
         vkDestroyInstance(state.instance, NULL);
     state.instance = NULL;
     state.count = 0;
-    dml_lock_give(&state.lock);
+    give_state();
 }

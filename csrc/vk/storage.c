@@ -183,8 +183,11 @@ static dml_code create(dml_context *context, uint64_t size, dml_storage **result
         }
         if (code == DML_OUT_OF_DEVICE_MEMORY) {
             int vk_result = status->result;
+            dml_lock_take(&context->lock);
+            uint64_t used = context->used_bytes;
+            dml_lock_give(&context->lock);
             dml_fail(status, code, "the device has no %llu bytes left for an array: %llu are in use, %llu available",
-                     (unsigned long long)size, (unsigned long long)context->used_bytes, (unsigned long long)available(context));
+                     (unsigned long long)size, (unsigned long long)used, (unsigned long long)available(context));
             status->result = vk_result;
         }
     }
@@ -289,7 +292,11 @@ void *dml_storage_data(const dml_storage *storage)
 
 void dml_storage_expose(dml_storage *storage)
 {
+    if (!storage->context)
+        return; /* the host's memory outlives every device */
+    dml_lock_take(&storage->context->lock);
     storage->exposed = true;
+    dml_lock_give(&storage->context->lock);
 }
 
 const dml_vulkan_handles *dml_storage_handles(const dml_storage *storage)
