@@ -170,14 +170,10 @@ Way find_way()
     return Way(step, move(axis_step(max(last, 1) - 1), 1 - extent, step), extent);
 }
 
-Offsets next_offsets(Place place, Way way)
-{
-    return either(place.index + 1 == way.extent, way.turn, way.step);
-}
-
 Place next_place(Place place, Way way)
 {
-    return Place(move(place.at, 1, next_offsets(place, way)), place.index + 1 == way.extent ? 0 : place.index + 1, place.left - 1);
+    bool turns = place.index + 1 == way.extent;
+    return Place(move(place.at, 1, either(turns, way.turn, way.step)), turns ? 0 : place.index + 1, place.left - 1);
 }
 
 // Where the source really is, of what is on a reversed axis whose first elements change places; whether it is one of these.

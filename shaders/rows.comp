@@ -272,11 +272,12 @@ void main()
         uint stop = n + (ABREAST > 1 ? 1 : min(place.left, share.end - n));
         do {
             Offsets at = place.at;
-            bool back = REVERSED == 1 && reverse(at);
-            Offsets next = next_offsets(place, way);
+            bool turns = place.index + 1 == way.extent, back = REVERSED == 1 && reverse(at);
+            Offsets next = either(turns, way.turn, way.step);
             uint ahead = next.src + next.reversed * (back ? -table.reversed_stride : table.reversed_stride);
             copy_row(at.src, at.dst, REVERSED == 2 ? uint(lengths[at.entry]) : 0, part, ahead);
-            place = next_place(place, way);
+            place.at = move(place.at, 1, next);
+            place.index = turns ? 0 : place.index + 1;
             n += ABREAST;
         } while (n < stop);
         if (n >= share.end) {
