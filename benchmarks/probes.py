@@ -89,9 +89,9 @@ def cache_effect(device, processes):
 
 
 def resident(ours, device, repeats):
-    """Arrays that stay on the device: `queue_us` of each of 64 small operators until the last of them returns; on 64 MiB the ms of five operators in a row
-    (`chain_ms`) and of the five one by one (`single_ms`), then of depth_to_space of a cropped and mirrored view (`view_ms`) and of a
-    contiguous array of the same shape (`dense_ms`)."""
+    """Arrays that stay on the device: `queue_us` of each of 64 small operators until the last of them returns; on 64 MiB the ms of five
+    operators in a row (`chain_ms`) and of the five one by one (`single_ms`), then of depth_to_space of a cropped and mirrored view
+    (`view_ms`) and of a contiguous array of the same shape (`dense_ms`)."""
     import numpy as np
 
     def ms(call):

@@ -276,7 +276,7 @@ void main()
             Offsets next = either(turns, way.turn, way.step);
             uint ahead = next.src + next.reversed * (back ? -table.reversed_stride : table.reversed_stride);
             copy_row(at.src, at.dst, REVERSED == 2 ? uint(lengths[at.entry]) : 0, part, ahead);
-            place.at = move(place.at, 1, next);
+            place.at = move(place.at, 1, next); // by what is known already: next_place would find it anew, which was measured
             place.index = turns ? 0 : place.index + 1;
             n += ABREAST;
         } while (n < stop);

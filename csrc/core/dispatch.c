@@ -150,7 +150,7 @@ void dml_dispatch_choose(const dml_piece *piece, const dml_traits *device, uint6
         table[DML_TABLE_REVERSED_STRIDE] = (uint32_t)plan->axes[plan->reversed].src_stride;
 
     bool any = forced == DML_KERNEL_COUNT, few = any && bytes <= FEW_ELEMENTS, dense = !piece->cut && is_dense(plan);
-    bool words = any ? dense && plan->item / c[DML_EDGE] >= FEW_NARROW : dense && forced == DML_KERNEL_WORDS;
+    bool words = dense && (any ? plan->item / c[DML_EDGE] >= FEW_NARROW : forced == DML_KERNEL_WORDS);
     bool rows = (any || forced < DML_KERNEL_WORDS) && !piece->cut;
     if ((any || forced == DML_KERNEL_COPY) && is_copy(plan, forced)) {
         dispatch->kernel = DML_KERNEL_COPY;

@@ -262,7 +262,14 @@ static int32_t window_align(const row_plan *rows, const int32_t *c, int64_t step
     return align < 8 ? 1 : (int32_t)align;
 }
 
-/* Whether rows are so short that their edges are most of the work, and near enough to each other for words to find in a cache what the next
+/* Whether a CPU does not foresee the next row, `pitch` bytes from this one, of which `span` are read. One of a line or two is foreseen if
+ * reading begins at equal distances, as it does without edges: else it begins with the first whole word of the destination. */
+static bool is_remote(int64_t pitch, int64_t span, bool edges)
+{
+    return pitch > REMOTE * span && (edges || span > 2 * (int64_t)CACHE_LINE);
+}
+
+/* Whether rows with edges are so short that these are most of the work, and near enough to each other for words to find in a cache what the next
  * one needs. */
 static bool are_better_words(const row_plan *rows, int64_t extent, int64_t step)
 {
@@ -270,8 +277,8 @@ static bool are_better_words(const row_plan *rows, int64_t extent, int64_t step)
     for (int k = 0; k < rows->plan->rank; k++)
         if (is_outer(rows, k))
             pitch = dml_magnitude(rows->plan->axes[k].src_stride);
-    return extent * rows->element < (rows->row < 0 ? EDGED_ROW : EDGED_PATTERN) &&
-           pitch <= REMOTE * ((extent - 1) * dml_magnitude(step) + rows->reach);
+    int64_t span = (extent - 1) * dml_magnitude(step) + rows->reach;
+    return extent * rows->element < (rows->row < 0 ? EDGED_ROW : EDGED_PATTERN) && !is_remote(pitch, span, true);
 }
 
 /* Rows of words of this size; false where there are none, or larger words would only leave more to be moved by narrow ones. */
@@ -312,13 +319,6 @@ static bool find_rows(const dml_plan *plan, const dml_traits *traits, int word, 
     if (!edges)
         c[DML_EDGE] = 0;
     return true;
-}
-
-/* Whether a CPU does not foresee the next row, `pitch` bytes from this one, of which `span` are read. One of a line or two is foreseen if
- * reading begins at equal distances, as it does without edges: else it begins with the first whole word of the destination. */
-static bool is_remote(int64_t pitch, int64_t span, bool edges)
-{
-    return pitch > REMOTE * span && (edges || span > 2 * (int64_t)CACHE_LINE);
 }
 
 /* How many of `count` rows a work group moves side by side. On a GPU as many as give every invocation a tile, if there are many. On a CPU, for which

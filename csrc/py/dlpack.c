@@ -324,6 +324,17 @@ static PyObject *array_of(dml_state *state, PyObject *capsule, const dl_tensor *
 }
 
 /* A capsule is taken before anything else can run, so that nobody else takes it, too; it is given back where that fails. */
+static PyObject *take_capsule(dml_state *state, PyObject *capsule, const char *name, const char *used, const dl_tensor *tensor,
+                              bool read_only, const dml_choice *device)
+{
+    if (PyCapsule_SetName(capsule, used) < 0)
+        return NULL;
+    PyObject *array = array_of(state, capsule, tensor, read_only, device);
+    if (!array)
+        PyCapsule_SetName(capsule, name);
+    return array;
+}
+
 PyObject *dml_dlpack_import(dml_state *state, PyObject *capsule, PyObject *device_object)
 {
     dml_choice device;
@@ -334,24 +345,17 @@ PyObject *dml_dlpack_import(dml_state *state, PyObject *capsule, PyObject *devic
         if (versioned->major != 1)
             return PyErr_Format(PyExc_BufferError, "this is a tensor of DLPack %u, not of DLPack 1",
                                 (unsigned)versioned->major);
-        if (PyCapsule_SetName(capsule, new_used) < 0)
-            return NULL;
-        PyObject *array = array_of(state, capsule, &versioned->tensor, versioned->flags & DL_READ_ONLY, &device);
-        if (!array)
-            PyCapsule_SetName(capsule, new_name);
-        else if (versioned->deleter)
+        bool read_only = versioned->flags & DL_READ_ONLY;
+        PyObject *array = take_capsule(state, capsule, new_name, new_used, &versioned->tensor, read_only, &device);
+        if (array && versioned->deleter)
             versioned->deleter(versioned);
         return array;
     }
     if (!PyCapsule_IsValid(capsule, old_name))
         return PyErr_Format(PyExc_TypeError, "__dlpack__ must give a fresh DLPack capsule");
     dl_managed *managed = PyCapsule_GetPointer(capsule, old_name);
-    if (PyCapsule_SetName(capsule, old_used) < 0)
-        return NULL;
-    PyObject *array = array_of(state, capsule, &managed->tensor, false, &device);
-    if (!array)
-        PyCapsule_SetName(capsule, old_name);
-    else if (managed->deleter)
+    PyObject *array = take_capsule(state, capsule, old_name, old_used, &managed->tensor, false, &device);
+    if (array && managed->deleter)
         managed->deleter(managed);
     return array;
 }

@@ -41,15 +41,17 @@ static VkResult create_layouts(dml_context *context)
 
 dml_code dml_kernels_init(dml_context *context, dml_status *status)
 {
+    static const struct {
+        const uint32_t *code; /* NULL: the copy command is no shader */
+        size_t size;
+    } shaders[DML_SHADER_COUNT] = {[DML_KERNEL_ROWS] = {rows_spv, sizeof rows_spv},
+                                   [DML_KERNEL_WORDS] = {words_spv, sizeof words_spv},
+                                   [DML_KERNEL_ELEMENTS] = {elements_spv, sizeof elements_spv},
+                                   [DML_SHADER_LENGTHS] = {lengths_spv, sizeof lengths_spv}};
     VkResult result = create_layouts(context);
-    if (result == VK_SUCCESS)
-        result = create_shader(context, rows_spv, sizeof rows_spv, &context->shaders[DML_KERNEL_ROWS]);
-    if (result == VK_SUCCESS)
-        result = create_shader(context, words_spv, sizeof words_spv, &context->shaders[DML_KERNEL_WORDS]);
-    if (result == VK_SUCCESS)
-        result = create_shader(context, elements_spv, sizeof elements_spv, &context->shaders[DML_KERNEL_ELEMENTS]);
-    if (result == VK_SUCCESS)
-        result = create_shader(context, lengths_spv, sizeof lengths_spv, &context->shaders[DML_SHADER_LENGTHS]);
+    for (int i = 0; i < DML_SHADER_COUNT && result == VK_SUCCESS; i++)
+        if (shaders[i].code)
+            result = create_shader(context, shaders[i].code, shaders[i].size, &context->shaders[i]);
     return result == VK_SUCCESS ? DML_OK : dml_vk_fail(context, result, "making shaders", status);
 }
 
