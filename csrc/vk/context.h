@@ -148,6 +148,19 @@ static inline VkResult dml_made(VkResult result, void *handle, size_t size)
 /* results.c: VkResult -> status. `doing` is what failed, "vkQueueSubmit". Marks a lost device. */
 dml_code dml_vk_fail(dml_context *context, VkResult result, const char *doing, dml_status *status);
 
+enum { DML_MAX_DEVICES = 64 };
+
+typedef struct dml_device_list {
+    VkInstance instance;
+    int count;
+    VkPhysicalDevice physical[DML_MAX_DEVICES];
+    dml_device_info devices[DML_MAX_DEVICES];
+    uint8_t uuid[DML_MAX_DEVICES][VK_UUID_SIZE];
+} dml_device_list;
+
+/* listing.c: fills in an empty list, the better devices first; `status` says why it stays empty, without an instance. */
+void dml_devices_list(dml_device_list *list, dml_status *status);
+
 /* device.c: why a physical device will not do (an empty reason if it will), and the context of one that does. */
 void dml_device_inspect(VkPhysicalDevice physical, dml_device_info *info);
 void dml_context_override(dml_context *context);

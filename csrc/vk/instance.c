@@ -1,6 +1,5 @@
-/* The instance, the list of devices, and one context a device: made on first use, forgotten in a forked child. */
+/* The process' list of devices, and one context a device: made on first use, forgotten in a forked child. */
 #define _DEFAULT_SOURCE /* nanosleep */
-#define VOLK_IMPLEMENTATION
 #include "vk/context.h"
 
 #include <stdio.h>
@@ -12,26 +11,16 @@
 #include <time.h>
 #endif
 
-enum { MAX_DEVICES = 64 };
-
 static struct {
     dml_lock lock;
     bool shut; /* no more, the interpreter is exiting */
-    VkInstance instance;
+    dml_device_list list;
     dml_status status; /* why there are no devices */
-    int count;
-    VkPhysicalDevice physical[MAX_DEVICES];
-    dml_device_info devices[MAX_DEVICES];
-    uint8_t uuid[MAX_DEVICES][VK_UUID_SIZE];
-    dml_context *contexts[MAX_DEVICES];
+    dml_context *contexts[DML_MAX_DEVICES];
     uint64_t abandoned; /* by contexts that were lost, or left at exit, which count as one each at least */
 } state = {.lock = DML_LOCK_INIT};
 
 uint32_t dml_generation;
-
-static const char *const install =
-    "on Debian and Ubuntu: apt install libvulkan1 mesa-vulkan-drivers (lavapipe runs on any CPU); elsewhere the "
-    "graphics driver of the GPU and the Vulkan loader";
 
 /* --- fork ------------------------------------------------------------------------------------------------------ */
 
@@ -56,7 +45,7 @@ static void before_fork(void)
     if (has_state)
         return;
     dml_lock_take(&state.lock);
-    for (int i = 0; i < state.count; i++)
+    for (int i = 0; i < state.list.count; i++)
         if (state.contexts[i])
             dml_context_hold(state.contexts[i]);
 }
@@ -65,7 +54,7 @@ static void give_back_after_fork(void)
 {
     if (has_state)
         return;
-    for (int i = 0; i < state.count; i++)
+    for (int i = 0; i < state.list.count; i++)
         if (state.contexts[i])
             dml_context_unhold(state.contexts[i]);
     dml_lock_give(&state.lock);
@@ -127,133 +116,15 @@ void dml_vk_open(bool (*interrupted)(void))
 
 /* --- the list -------------------------------------------------------------------------------------------------- */
 
-static bool has_extension(const VkExtensionProperties *list, uint32_t count, const char *name)
-{
-    for (uint32_t i = 0; i < count; i++)
-        if (strcmp(list[i].extensionName, name) == 0)
-            return true;
-    return false;
-}
-
-static VkResult create_instance(VkInstance *instance)
-{
-    VkExtensionProperties *list = NULL;
-    uint32_t count = 0;
-    if (vkEnumerateInstanceExtensionProperties(NULL, &count, NULL) == VK_SUCCESS && count)
-        list = malloc(count * sizeof *list);
-    if (list && vkEnumerateInstanceExtensionProperties(NULL, &count, list) < 0)
-        count = 0;
-    /* Drivers that are not fully conformant, as Apple's, show up only when asked for. */
-    const char *portability = VK_KHR_PORTABILITY_ENUMERATION_EXTENSION_NAME;
-    bool portable = list && has_extension(list, count, portability);
-    free(list);
-
-    VkApplicationInfo application = {
-        .sType = VK_STRUCTURE_TYPE_APPLICATION_INFO, .pApplicationName = "dmlops", .apiVersion = VK_API_VERSION_1_2};
-    VkInstanceCreateInfo info = {.sType = VK_STRUCTURE_TYPE_INSTANCE_CREATE_INFO,
-                                 .flags = portable ? VK_INSTANCE_CREATE_ENUMERATE_PORTABILITY_BIT_KHR : 0,
-                                 .pApplicationInfo = &application,
-                                 .enabledExtensionCount = portable,
-                                 .ppEnabledExtensionNames = &portability};
-    return vkCreateInstance(&info, NULL, instance);
-}
-
-/* The better device first. */
-static int order_of(const dml_device_info *info)
-{
-    static const char *const types[] = {"discrete", "integrated", "virtual", "cpu", "other"};
-    int order = 0;
-    while (order < 4 && strcmp(types[order], info->type) != 0)
-        order++;
-    return info->usable ? order : order + 5;
-}
-
-static bool better(const dml_device_info *a, const dml_device_info *b)
-{
-    int order_a = order_of(a), order_b = order_of(b);
-    return order_a != order_b ? order_a < order_b : a->memory > b->memory;
-}
-
-static void device_uuid(VkPhysicalDevice physical, uint8_t uuid[VK_UUID_SIZE])
-{
-    VkPhysicalDeviceIDProperties id = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_ID_PROPERTIES};
-    VkPhysicalDeviceProperties2 properties = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2, .pNext = &id};
-    vkGetPhysicalDeviceProperties2(physical, &properties);
-    memcpy(uuid, id.deviceUUID, VK_UUID_SIZE);
-}
-
-/* Keeps the list sorted, and of a device that several drivers offer the better entry. */
-static void add_device(VkPhysicalDevice physical)
-{
-    dml_device_info info;
-    uint8_t uuid[VK_UUID_SIZE];
-    dml_device_inspect(physical, &info);
-    device_uuid(physical, uuid);
-    for (int i = 0; i < state.count; i++) {
-        if (memcmp(state.uuid[i], uuid, VK_UUID_SIZE) != 0 || strcmp(state.devices[i].name, info.name) != 0)
-            continue;
-        if (!better(&info, &state.devices[i]))
-            return;
-        state.count--;
-        memmove(&state.devices[i], &state.devices[i + 1], (size_t)(state.count - i) * sizeof info);
-        memmove(&state.physical[i], &state.physical[i + 1], (size_t)(state.count - i) * sizeof physical);
-        memmove(&state.uuid[i], &state.uuid[i + 1], (size_t)(state.count - i) * sizeof uuid);
-        break;
-    }
-    if (state.count == MAX_DEVICES)
-        return;
-    int to = state.count++;
-    for (; to > 0 && better(&info, &state.devices[to - 1]); to--) {
-        state.devices[to] = state.devices[to - 1];
-        state.physical[to] = state.physical[to - 1];
-        memcpy(state.uuid[to], state.uuid[to - 1], VK_UUID_SIZE);
-    }
-    state.devices[to] = info;
-    state.physical[to] = physical;
-    memcpy(state.uuid[to], uuid, VK_UUID_SIZE);
-}
-
-/* Where there is none it is tried again at the next call: memory may have been short, or a driver is installed now. */
-static void list_devices(void)
-{
-    if (volkInitialize() != VK_SUCCESS) {
-        dml_fail(&state.status, DML_NO_DEVICE, "the Vulkan loader is not installed; %s", install);
-        return;
-    }
-    if (volkGetInstanceVersion() < VK_API_VERSION_1_2) {
-        dml_fail(&state.status, DML_NO_DEVICE, "the Vulkan loader is older than 1.2; %s", install);
-        return;
-    }
-    VkResult result = DML_MADE(create_instance(&state.instance), &state.instance);
-    if (result == VK_SUCCESS) {
-        volkLoadInstanceOnly(state.instance);
-        VkPhysicalDevice physical[MAX_DEVICES];
-        uint32_t count = MAX_DEVICES;
-        result = vkEnumeratePhysicalDevices(state.instance, &count, physical);
-        for (uint32_t i = 0; result >= 0 && i < count; i++)
-            add_device(physical[i]);
-    }
-    if (state.count > 0)
-        return;
-    if (state.instance)
-        vkDestroyInstance(state.instance, NULL);
-    state.instance = NULL;
-    /* What the loader says of a manifest that it cannot read may be anything, out of memory too. */
-    if (result < 0 && result != VK_ERROR_INCOMPATIBLE_DRIVER && result != VK_ERROR_INITIALIZATION_FAILED)
-        dml_fail(&state.status, DML_NO_DEVICE, "no Vulkan driver could be loaded (%s; VK_LOADER_DEBUG=error tells more); %s",
-                 dml_vk_result_name(result), install);
-    else
-        dml_fail(&state.status, DML_NO_DEVICE, "no Vulkan driver was found; %s", install);
-}
-
-/* With the lock held. */
+/* With the lock held. Where there is no device it is tried again at the next call: memory may have been short, or a driver is installed
+ * now. */
 static void ready(void)
 {
     if (state.shut) {
         dml_fail(&state.status, DML_EXITING, "the interpreter is exiting");
-        state.count = 0;
-    } else if (state.count == 0) {
-        list_devices();
+        state.list.count = 0;
+    } else if (state.list.count == 0) {
+        dml_devices_list(&state.list, &state.status);
     }
 }
 
@@ -261,7 +132,7 @@ int dml_vk_device_count(dml_status *status)
 {
     take_state();
     ready();
-    int count = state.count;
+    int count = state.list.count;
     if (status && count == 0)
         *status = state.status;
     give_state();
@@ -270,7 +141,7 @@ int dml_vk_device_count(dml_status *status)
 
 const dml_device_info *dml_vk_device(int index)
 {
-    return &state.devices[index];
+    return &state.list.devices[index];
 }
 
 static uint64_t abandoned_of(dml_context *context)
@@ -291,7 +162,7 @@ uint64_t dml_vk_abandoned(void)
 {
     take_state();
     uint64_t count = state.abandoned;
-    for (int i = 0; i < state.count; i++)
+    for (int i = 0; i < state.list.count; i++)
         if (state.contexts[i])
             count += left_alive(state.contexts[i]);
     give_state();
@@ -312,15 +183,16 @@ dml_code dml_vk_context(int index, dml_context **context, dml_status *status)
     dml_code code = DML_OK;
     take_state();
     ready();
-    if (index >= state.count) {
+    if (index >= state.list.count) {
         *status = state.status;
-        code = state.count == 0 ? status->code : dml_fail(status, DML_NO_DEVICE, "device %d is there no more", index);
-    } else if (!state.devices[index].usable) {
-        code = dml_fail(status, DML_NO_DEVICE, "%s cannot be used: %s", state.devices[index].name, state.devices[index].reason);
+        code = state.list.count == 0 ? status->code : dml_fail(status, DML_NO_DEVICE, "device %d is there no more", index);
+    } else if (!state.list.devices[index].usable) {
+        code = dml_fail(status, DML_NO_DEVICE, "%s cannot be used: %s", state.list.devices[index].name,
+                        state.list.devices[index].reason);
     } else {
         retire_lost(index);
         if (!state.contexts[index])
-            code = dml_context_create(state.physical[index], &state.contexts[index], status);
+            code = dml_context_create(state.list.physical[index], &state.contexts[index], status);
         *context = state.contexts[index];
     }
     give_state();
@@ -331,9 +203,9 @@ dml_code dml_vk_context(int index, dml_context **context, dml_status *status)
  * child that such a handler forked it ends at once: the contexts are the parent's. */
 static dml_code visit_contexts(dml_code (*visit)(dml_context *, dml_status *), dml_status *status)
 {
-    dml_context *contexts[MAX_DEVICES];
+    dml_context *contexts[DML_MAX_DEVICES];
     take_state();
-    int count = state.count;
+    int count = state.list.count;
     uint32_t generation = dml_generation;
     for (int i = 0; i < count; i++)
         retire_lost(i);
@@ -376,7 +248,7 @@ bool dml_vk_override(const char *name, int64_t value)
 {
     take_state();
     bool known = dml_device_override(name, value);
-    for (int i = 0; i < state.count; i++)
+    for (int i = 0; i < state.list.count; i++)
         if (state.contexts[i])
             dml_context_override(state.contexts[i]);
     give_state();
@@ -408,7 +280,7 @@ void dml_vk_shutdown(void)
     take_state();
     state.shut = true;
     bool idle = state.abandoned == 0;
-    for (int i = 0; i < state.count; i++) {
+    for (int i = 0; i < state.list.count; i++) {
         dml_context *context = state.contexts[i];
         /* A daemon thread inside a call would find its device gone: what it uses is left to the process' end. */
         if (context && close_context(context)) {
@@ -419,9 +291,9 @@ void dml_vk_shutdown(void)
             idle = false;
         }
     }
-    if (idle && state.instance)
-        vkDestroyInstance(state.instance, NULL);
-    state.instance = NULL;
-    state.count = 0;
+    if (idle && state.list.instance)
+        vkDestroyInstance(state.list.instance, NULL);
+    state.list.instance = NULL;
+    state.list.count = 0;
     give_state();
 }

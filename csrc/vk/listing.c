@@ -1,0 +1,128 @@
+/* Finding devices: the loader, an instance, and what its drivers offer, the better first. */
+#define VOLK_IMPLEMENTATION
+#include "vk/context.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const char *const install =
+    "on Debian and Ubuntu: apt install libvulkan1 mesa-vulkan-drivers (lavapipe runs on any CPU); elsewhere the "
+    "graphics driver of the GPU and the Vulkan loader";
+
+static bool has_extension(const VkExtensionProperties *list, uint32_t count, const char *name)
+{
+    for (uint32_t i = 0; i < count; i++)
+        if (strcmp(list[i].extensionName, name) == 0)
+            return true;
+    return false;
+}
+
+static VkResult create_instance(VkInstance *instance)
+{
+    VkExtensionProperties *list = NULL;
+    uint32_t count = 0;
+    if (vkEnumerateInstanceExtensionProperties(NULL, &count, NULL) == VK_SUCCESS && count)
+        list = malloc(count * sizeof *list);
+    if (list && vkEnumerateInstanceExtensionProperties(NULL, &count, list) < 0)
+        count = 0;
+    /* Drivers that are not fully conformant, as Apple's, show up only when asked for. */
+    const char *portability = VK_KHR_PORTABILITY_ENUMERATION_EXTENSION_NAME;
+    bool portable = list && has_extension(list, count, portability);
+    free(list);
+
+    VkApplicationInfo application = {
+        .sType = VK_STRUCTURE_TYPE_APPLICATION_INFO, .pApplicationName = "dmlops", .apiVersion = VK_API_VERSION_1_2};
+    VkInstanceCreateInfo info = {.sType = VK_STRUCTURE_TYPE_INSTANCE_CREATE_INFO,
+                                 .flags = portable ? VK_INSTANCE_CREATE_ENUMERATE_PORTABILITY_BIT_KHR : 0,
+                                 .pApplicationInfo = &application,
+                                 .enabledExtensionCount = portable,
+                                 .ppEnabledExtensionNames = &portability};
+    return vkCreateInstance(&info, NULL, instance);
+}
+
+/* The better device first. */
+static int order_of(const dml_device_info *info)
+{
+    static const char *const types[] = {"discrete", "integrated", "virtual", "cpu", "other"};
+    int order = 0;
+    while (order < 4 && strcmp(types[order], info->type) != 0)
+        order++;
+    return info->usable ? order : order + 5;
+}
+
+static bool better(const dml_device_info *a, const dml_device_info *b)
+{
+    int order_a = order_of(a), order_b = order_of(b);
+    return order_a != order_b ? order_a < order_b : a->memory > b->memory;
+}
+
+static void device_uuid(VkPhysicalDevice physical, uint8_t uuid[VK_UUID_SIZE])
+{
+    VkPhysicalDeviceIDProperties id = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_ID_PROPERTIES};
+    VkPhysicalDeviceProperties2 properties = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2, .pNext = &id};
+    vkGetPhysicalDeviceProperties2(physical, &properties);
+    memcpy(uuid, id.deviceUUID, VK_UUID_SIZE);
+}
+
+/* Keeps the list sorted, and of a device that several drivers offer the better entry. */
+static void add_device(dml_device_list *list, VkPhysicalDevice physical)
+{
+    dml_device_info info;
+    uint8_t uuid[VK_UUID_SIZE];
+    dml_device_inspect(physical, &info);
+    device_uuid(physical, uuid);
+    for (int i = 0; i < list->count; i++) {
+        if (memcmp(list->uuid[i], uuid, VK_UUID_SIZE) != 0 || strcmp(list->devices[i].name, info.name) != 0)
+            continue;
+        if (!better(&info, &list->devices[i]))
+            return;
+        list->count--;
+        memmove(&list->devices[i], &list->devices[i + 1], (size_t)(list->count - i) * sizeof info);
+        memmove(&list->physical[i], &list->physical[i + 1], (size_t)(list->count - i) * sizeof physical);
+        memmove(&list->uuid[i], &list->uuid[i + 1], (size_t)(list->count - i) * sizeof uuid);
+        break;
+    }
+    if (list->count == DML_MAX_DEVICES)
+        return;
+    int to = list->count++;
+    for (; to > 0 && better(&info, &list->devices[to - 1]); to--) {
+        list->devices[to] = list->devices[to - 1];
+        list->physical[to] = list->physical[to - 1];
+        memcpy(list->uuid[to], list->uuid[to - 1], VK_UUID_SIZE);
+    }
+    list->devices[to] = info;
+    list->physical[to] = physical;
+    memcpy(list->uuid[to], uuid, VK_UUID_SIZE);
+}
+
+void dml_devices_list(dml_device_list *list, dml_status *status)
+{
+    if (volkInitialize() != VK_SUCCESS) {
+        dml_fail(status, DML_NO_DEVICE, "the Vulkan loader is not installed; %s", install);
+        return;
+    }
+    if (volkGetInstanceVersion() < VK_API_VERSION_1_2) {
+        dml_fail(status, DML_NO_DEVICE, "the Vulkan loader is older than 1.2; %s", install);
+        return;
+    }
+    VkResult result = DML_MADE(create_instance(&list->instance), &list->instance);
+    if (result == VK_SUCCESS) {
+        volkLoadInstanceOnly(list->instance);
+        VkPhysicalDevice physical[DML_MAX_DEVICES];
+        uint32_t count = DML_MAX_DEVICES;
+        result = vkEnumeratePhysicalDevices(list->instance, &count, physical);
+        for (uint32_t i = 0; result >= 0 && i < count; i++)
+            add_device(list, physical[i]);
+    }
+    if (list->count > 0)
+        return;
+    if (list->instance)
+        vkDestroyInstance(list->instance, NULL);
+    list->instance = NULL;
+    /* What the loader says of a manifest that it cannot read may be anything, out of memory too. */
+    if (result < 0 && result != VK_ERROR_INCOMPATIBLE_DRIVER && result != VK_ERROR_INITIALIZATION_FAILED)
+        dml_fail(status, DML_NO_DEVICE, "no Vulkan driver could be loaded (%s; VK_LOADER_DEBUG=error tells more); %s",
+                 dml_vk_result_name(result), install);
+    else
+        dml_fail(status, DML_NO_DEVICE, "no Vulkan driver was found; %s", install);
+}
