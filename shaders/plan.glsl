@@ -49,7 +49,7 @@ layout(set = 0, binding = 2, std140) uniform Table {
     uvec2 source_begin;
     uvec2 source_end;
     uint item;
-    uint unused;
+    uint lines_ahead;
     uvec4 axes[2 * MOST_AXES]; // of each: extent, multiplier, src_stride, dst_stride; length_stride
 } table;
 layout(set = 0, binding = 3) readonly restrict buffer Lengths { int64_t lengths[]; };

@@ -10,7 +10,8 @@
 // REVERSED 1: the table names the reversed axis, rows move whole. REVERSED 2: the row itself is reversed up to its length;
 // STEP is then that of the reversed part, and the rest goes the other way.
 // OUTS: so many destination rows are made from one window, OUT_STEP apart in it (a de-interleave).
-// AHEAD: so many cache lines of the next row are read at each tile, for a CPU, which foresees only what goes on in one direction.
+// AHEAD: behind each row, what lies between it and the next is read too (1), and so is the next (2): a CPU foresees only what goes on and on in
+// one direction.
 #version 450
 #extension GL_GOOGLE_include_directive : require
 #include "plan.glsl"
@@ -225,18 +226,20 @@ Part whole_tiles(uint dst, uint first, uint last)
     return Part(begin, (last - begin) / COUNT);
 }
 
-// Brings the n-th tile of the next row into the cache, counted in the direction in which rows follow each other: the source is then fetched
-// without ever turning back.
-void touch_tile(uint src, uint ahead, uint n, uint tiles)
+// Reads on from a row to the next, which is `ahead` of it, and brings that into the cache.
+void touch(uint src, uint ahead)
 {
-    uint tile = (FORWARD < 0) == (int(ahead) < 0) ? n : tiles - 1 - n;
-    uint from = src + ahead + tile * COUNT * FORWARD + (REVERSED == 2 ? LOW_2 : LOW);
-    [[unroll]] for (uint k = 0; k < AHEAD; k++)
-        touched ^= src4[min((from + k * CACHE_LINE) >> 2, 2 * table.src_last)];
+    bool down = int(ahead) < 0;
+    uint low = src + (FORWARD < 0 ? (table.extent - 1) * FORWARD : 0), n = gl_LocalInvocationID.x;
+    uint from = down ? low - CACHE_LINE : low + table.extent * uint(abs(FORWARD)), step = down ? -CACHE_LINE : CACHE_LINE;
+    if (n < table.lines_ahead) [[loop]] do {
+        touched ^= src4[min((from + n * step) >> 2, 2 * table.src_last)];
+        n += GROUP_SIZE;
+    } while (n < table.lines_ahead);
 }
 
-// A row whose first `length` elements are reversed; its tiles are shared out in parts. The next row is `ahead` of it in the source.
-void copy_row(uint src, uint dst, uint length, uint part, uint ahead)
+// A row whose first `length` elements are reversed; its tiles are shared out in parts.
+void copy_row(uint src, uint dst, uint length, uint part)
 {
     Part a = REVERSED == 2 ? whole_tiles(dst, 0, length) : Part(0, 0), b = whole_tiles(dst, length, table.extent);
     uint begin = part * table.part_tiles, end = min(begin + table.part_tiles, a.tiles + b.tiles);
@@ -245,9 +248,7 @@ void copy_row(uint src, uint dst, uint length, uint part, uint ahead)
         bool turned = REVERSED == 2 && n < a.tiles;
         uint tiles = turned ? a.tiles : b.tiles, tile = turned ? n : n - a.tiles;
         // Sources ascend even where destinations then descend: the other way round is slower, but for what is in the cache.
-        if (AHEAD != 0)
-            touch_tile(src, ahead, n, a.tiles + b.tiles);
-        else if (turned || (REVERSED != 2 && STEP < 0))
+        if (AHEAD == 0 && (turned || (REVERSED != 2 && STEP < 0)))
             tile = tiles - 1 - tile;
         uint element = tile * COUNT + (turned ? a.begin : b.begin);
         uint from = REVERSED == 2 ? turned ? (length - 1 - element) * FORWARD + LOW : element * FORWARD + LOW_2
@@ -275,7 +276,9 @@ void main()
             bool turns = place.index + 1 == way.extent, back = REVERSED == 1 && reverse(at);
             Offsets next = either(turns, way.turn, way.step);
             uint ahead = next.src + next.reversed * (back ? -table.reversed_stride : table.reversed_stride);
-            copy_row(at.src, at.dst, REVERSED == 2 ? uint(lengths[at.entry]) : 0, part, ahead);
+            copy_row(at.src, at.dst, REVERSED == 2 ? uint(lengths[at.entry]) : 0, part);
+            if (AHEAD != 0)
+                touch(at.src, ahead);
             place.at = move(place.at, 1, next); // by what is known already: next_place would find it anew, which was measured
             place.index = turns ? 0 : place.index + 1;
             n += ABREAST;

@@ -542,10 +542,11 @@ def test_rows_side_by_side(core):
     assert abreast(traits(CPU, 100), 1030, 6) == 1  # each where the last one ended, nearly
     assert abreast(CPU, 4096, 6) == 8  # the same: so little is not worth more shares
     assert abreast(CPU, 2**17, 6, extent=17100) == 1  # too few to share out
-    assert abreast(traits(CPU, 100), 1024, 2, extent=100) == 8  # few tiles, but none of these rows is foreseen
-    assert abreast(traits(CPU, 100), 800, 2, extent=100) == 1
-    assert abreast(traits(CPU, 100), 1024, 2, extent=96) == 8  # nor of these, which have no edges, though
-    assert abreast(traits(CPU, 100), 1024, 2, extent=64) == 1  # two cache lines at equal distances are
+    assert abreast(traits(CPU, 100), 2048, 2, extent=100) == 8  # few tiles, but none of these rows is foreseen
+    assert abreast(traits(CPU, 100), 500, 2, extent=100) == 1
+    assert abreast(traits(CPU, 100), 1024, 2, extent=100) == 1  # what lies between is read too
+    assert abreast(traits(CPU, 100), 2048, 2, extent=96) == 8  # nor of these, which have no edges, though
+    assert abreast(traits(CPU, 100), 2048, 2, extent=64) == 1  # two cache lines at equal distances are
     assert abreast(traits(GPU, 1000), 1030, 6) == 4  # 21 tiles: a quarter of the invocations
     assert abreast(traits(GPU, 1000), 4096, -2, extent=256) == 4  # 32 tiles are exactly that
     assert abreast(GPU, 1030, 6, rows=60_000) == 4
@@ -556,25 +557,37 @@ def test_what_is_read_ahead(core):
     def ahead(item, axes, reversed=-1, traits=CPU):
         dispatch = choose(core, item, axes, reversed=reversed, traits=traits, lengths=[1] * 1000)
         assert dispatch.kernel == ROWS
-        return dispatch.constants[core.values["DML_AHEAD"]]
+        return dispatch.constants[core.values["DML_AHEAD"]], dispatch.table[core.values["DML_TABLE_AHEAD"]]
 
     def rows(src_stride, step, count=1000, extent=512, lengths=(0, 0)):
         return [(count, src_stride, 4 * extent, lengths[0]), (extent, step, 4, lengths[1])]
 
-    assert ahead(4, rows(2048, -4)) == 1  # tiles of 32 bytes
-    assert ahead(2, [(1000, 3000, 1000, 0), (500, -6, 2, 0)]) == 2  # of 96
-    assert ahead(2048, [(1000, -2048, 2048, 0)]) == 1
-    assert ahead(4, [(10, 204800, 204800, 0), (100, -2048, 2048, 0), (512, 4, 4, 0)]) == 1
-    assert ahead(2048, [(10, 204800, 204800, 0), (100, 2048, 2048, 1)], reversed=1) == 1
-    assert ahead(4, rows(2048, 4, lengths=(1, 0)), reversed=1) == 1
-    assert ahead(4, rows(2056, 4)) == 0  # in one direction, as a CPU foresees it
-    assert ahead(4, rows(-2056, -4)) == 0
-    assert ahead(2048, [(10, 204800, 204800, 1), (100, 2048, 2048, 0)], reversed=0) == 0  # likewise, but for ten times
-    assert ahead(4, rows(8192, -4)) == 0  # with gaps: rows go side by side
-    assert ahead(4, rows(2**14, -4, count=100, extent=2**12)) == 0  # fewer rows than shares
-    assert ahead(4, rows(2**17, -4, extent=2**15)) == 0  # no cache keeps it until the next row
-    assert ahead(4, rows(256, -4, extent=64)) == 0  # so near that it is foreseen
-    assert ahead(4, rows(2048, -4), traits=GPU) == 0
+    # To and fro: the next row, and what lies before it.
+    assert ahead(4, rows(2048, -4)) == (2, 32)
+    assert ahead(4, rows(4096, -4)) == (2, 64)
+    assert ahead(4, rows(-4096, 4)) == (2, 64)
+    assert ahead(2, [(1000, 3000, 1000, 0), (500, -6, 2, 0)]) == (2, 47)
+    assert ahead(2048, [(1000, -2048, 2048, 0)]) == (2, 32)
+    assert ahead(4, [(10, 204800, 204800, 0), (100, -2048, 2048, 0), (512, 4, 4, 0)]) == (2, 32)
+    assert ahead(2048, [(10, 204800, 204800, 0), (100, 2048, 2048, 1)], reversed=1) == (2, 32)
+    assert ahead(4, rows(2048, 4, lengths=(1, 0)), reversed=1) == (2, 32)
+    assert ahead(4, rows(2**14, -4, count=100, extent=2**12)) == (0, 0)  # fewer rows than shares
+    assert ahead(4, rows(2**17, -4, extent=2**15)) == (0, 0)  # no cache keeps it until the next row
+    assert ahead(4, rows(256, -4, extent=64)) == (0, 0)  # so near that it is foreseen
+    assert ahead(4, rows(8192, -4)) == (0, 0)  # too far: rows go side by side
+    # In one direction: what lies between.
+    assert ahead(4, rows(2048 + 384, 4)) == (1, 6)
+    assert ahead(4, rows(4096, 4)) == (1, 32)
+    assert ahead(4, rows(-4096, -4)) == (1, 32)
+    assert ahead(4, rows(3200, 4, extent=100)) == (1, 44)
+    assert ahead(4, rows(3204, 4, extent=100)) == (0, 0)  # too little is read for it
+    assert ahead(4, rows(2048 + 3076, 4)) == (0, 0)
+    assert ahead(4, rows(2048 + 380, 4)) == (0, 0)  # foreseen
+    assert ahead(4, rows(2056, 4)) == (0, 0)
+    assert ahead(4, rows(-2056, -4)) == (0, 0)
+    assert ahead(2048, [(10, 204800, 204800, 1), (100, 2048, 2048, 0)], reversed=0) == (0, 0)  # likewise, but for ten times
+    assert ahead(4, rows(2048, -4), traits=GPU) == (0, 0)
+    assert ahead(4, rows(4096, 4), traits=GPU) == (0, 0)
 
 
 def test_all_that_fits_32_bits(core):

@@ -65,7 +65,7 @@ enum {
     DML_ALIGN,   /* rows: what every window's address is a multiple of: 1, 8, 16 or 32 */
     DML_WORD,    /* rows: bytes of a word: 16 or 32 */
     DML_ABREAST, /* rows: how many a work group moves side by side */
-    DML_AHEAD,   /* rows: cache lines of the next row to be read at each tile, beforehand */
+    DML_AHEAD,   /* rows: 1 what lies between rows is read too; 2 and the next row, beforehand */
     DML_CONSTANTS
 };
 
@@ -89,7 +89,8 @@ enum {
     DML_TABLE_SHARES,     /* how many there are */
     DML_TABLE_CUT,        /* elements: reversed_begin, source_begin, source_end as pairs of words, low first */
     DML_TABLE_ITEM = DML_TABLE_CUT + 6, /* words: bytes that are contiguous on both sides */
-    DML_TABLE_AXES = DML_TABLE_CUT + 8,
+    DML_TABLE_AHEAD,                    /* rows: how many cache lines that are */
+    DML_TABLE_AXES,
     DML_TABLE_AXIS = 8, /* extent, multiplier, src_stride, dst_stride, length_stride, and three unused */
     DML_TABLE_WORDS = DML_TABLE_AXES + DML_TABLE_AXIS * (DML_MAX_AXES + 1)
 };

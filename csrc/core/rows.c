@@ -19,9 +19,12 @@ enum {
     STREAMS = 8,
     NEAR = 64, /* source strides up to here share a window */
     CACHE_LINE = 64,
-    REMOTE = 4,      /* times as far as what is read of a row reaches: rows that begin further apart are not foreseen */
-    FORESEEN = 256,  /* source bytes around what has just been read, which a CPU fetches of its own accord */
-    CACHED = 1 << 16 /* source bytes that are surely still in a cache when as many more have been read */
+    REMOTE = 4,       /* times as far as what is read of a row reaches: rows that begin further apart are not foreseen */
+    FORESEEN = 256,   /* source bytes around what has just been read, which a CPU fetches of its own accord */
+    CACHED = 1 << 16, /* source bytes that are surely still in a cache when as many more have been read */
+    LEAST_GAP = 384,  /* source bytes between rows that a CPU had better read than leave out: so many, */
+    MOST_GAP = 3072,  /* up to so many, */
+    SPARSE = 8        /* where rows begin no further apart than so many times as far as what is read of one reaches */
 };
 
 /* How a plan's axes divide into rows. */
@@ -342,18 +345,23 @@ static bool goes_to_and_fro(const row_plan *rows, int last)
     return row_back != back || (plan->reversed >= 0 && (plan->reversed == rows->row || plan->reversed == last));
 }
 
-/* How the rows follow each other, the last axis of which is `last`: side by side, or each bringing a tile of the next into the cache.
- * A CPU foresees what is read in one direction: where that changes from row to row, each would begin with memory that nobody
- * expected. */
-static void set_sequence(const row_plan *rows, const dml_traits *traits, int64_t count, int64_t extent, int last, int32_t *c)
+/* How the rows follow each other, the last axis of which is `last`: side by side, or with a look ahead. A CPU foresees what is read on and on in one
+ * direction: where that stops or turns from row to row, each would begin with memory that nobody expected. */
+static void set_sequence(const row_plan *rows, const dml_traits *traits, int64_t count, int64_t extent, int last,
+                         dml_dispatch *dispatch)
 {
-    int64_t step = dml_magnitude(c[DML_STEP]), span = (extent - 1) * step + rows->reach;
-    int64_t pitch = dml_magnitude(rows->plan->axes[last].src_stride);
+    int32_t *c = dispatch->constants;
+    int64_t span = (extent - 1) * dml_magnitude(c[DML_STEP]) + rows->reach;
+    int64_t pitch = dml_magnitude(rows->plan->axes[last].src_stride), gap = pitch - span;
+    bool fro = goes_to_and_fro(rows, last);
+    bool near = pitch > FORESEEN && pitch <= SPARSE * span && pitch <= CACHED && gap <= MOST_GAP;
+    if (traits->cpu && count >= traits->parallel && !rows->stream && near && (fro || gap >= LEAST_GAP)) {
+        c[DML_AHEAD] = fro ? 2 : 1;
+        dispatch->table[DML_TABLE_AHEAD] = (uint32_t)(((fro ? pitch : gap) + CACHE_LINE - 1) / CACHE_LINE);
+        return;
+    }
     bool gaps = !rows->stream && pitch >= 2 * span, remote = is_remote(pitch, span, c[DML_EDGE] != 0);
     c[DML_ABREAST] = (int32_t)rows_abreast(traits, count, extent / c[DML_COUNT], gaps, remote);
-    bool cached = !rows->stream && !gaps && span > FORESEEN && span <= CACHED;
-    if (traits->cpu && count >= traits->parallel && cached && goes_to_and_fro(rows, last))
-        c[DML_AHEAD] = (int32_t)((c[DML_COUNT] * step + CACHE_LINE - 1) / CACHE_LINE);
 }
 
 bool dml_rows_choose(const dml_piece *piece, const dml_traits *traits, bool words, dml_dispatch *dispatch)
@@ -382,7 +390,7 @@ bool dml_rows_choose(const dml_piece *piece, const dml_traits *traits, bool word
     int32_t *c = dispatch->constants;
     c[DML_ABREAST] = 1;
     if (outer > 0)
-        set_sequence(&rows, traits, count, extent, axes[outer - 1], c);
+        set_sequence(&rows, traits, count, extent, axes[outer - 1], dispatch);
     dml_walk_share(dispatch, traits, count, extent / c[DML_COUNT] + 1, c[DML_ABREAST]);
     return true;
 }
