@@ -52,11 +52,18 @@ const uint CACHE_LINE = 64;
 
 uint touched = 0; // what was read only to be in the cache
 
-// Elements of a row: so many tiles from one element on.
+const uint PERIOD = ELEMENT * HEADS / WORD; // words from one of these to the next
+
+// Elements of a row, so many from one on, that make whole words, and a tile or more: the last one may overlap the one before it.
 struct Part {
     uint begin;
-    uint tiles;
+    uint whole;
 };
+
+uint tiles_of(Part part)
+{
+    return (part.whole + COUNT - 1) / COUNT;
+}
 
 // Source offset of byte `within` of an element, given how far apart streams are.
 uint source_within(uint within, uint stream_stride)
@@ -187,11 +194,11 @@ uint64_t compose(Window w, uint first, int out_step, bool turned)
 // The elements of a row that no whole tile covers: those in front of the two parts, between them and behind.
 void copy_edges(uint src, uint dst, uint length, Part a, Part b)
 {
-    uint between = b.begin - a.tiles * COUNT, words = (table.extent - (a.tiles + b.tiles) * COUNT) * EDGES;
+    uint between = b.begin - a.whole, words = (table.extent - (a.whole + b.whole)) * EDGES;
     uint n = gl_LocalInvocationID.x % LANES;
     if (n < words) [[loop]] do {
         uint element = n / EDGES, byte = n % EDGES * EDGE;
-        element += element >= between ? (a.tiles + b.tiles) * COUNT : element >= a.begin ? a.tiles * COUNT : 0;
+        element += element >= between ? a.whole + b.whole : element >= a.begin ? a.whole : 0;
         uint from = src + (element < length ? length - 1 - element : element) * FORWARD + source_within(byte, table.stream_stride);
         [[unroll]] for (uint o = 0; o < OUTS; o++)
             copy_edge(from + o * OUT_STEP, dst + element * ELEMENT + byte + o * table.out_stride);
@@ -199,7 +206,8 @@ void copy_edges(uint src, uint dst, uint length, Part a, Part b)
     } while (n < words);
 }
 
-void copy_tile(uint src, uint dst, bool turned)
+// A tile but for its first `skip` words.
+void copy_tile(uint src, uint dst, bool turned, uint skip)
 {
     Window w;
     [[unroll]] for (uint s = 0; s < STREAMS; s++)
@@ -210,20 +218,21 @@ void copy_tile(uint src, uint dst, bool turned)
             u64vec4 word = u64vec4(0);
             [[unroll]] for (uint i = 0; i < WORD / 8; i++)
                 word[i] = compose(w, WORD * k + 8 * i, int(o) * OUT_STEP, turned);
-            if (WORD == 32)
-                dst32[to + k] = word;
-            else
-                dst16[to + k] = word.xy;
+            if (EDGE == 0 || k + PERIOD >= WORDS || k >= skip) {
+                if (WORD == 32)
+                    dst32[to + k] = word;
+                else
+                    dst16[to + k] = word.xy;
+            }
         }
     }
 }
 
-// The whole tiles of the elements from first up to last.
 Part whole_tiles(uint dst, uint first, uint last)
 {
     uint head = min(((-(dst + first * ELEMENT) & (WORD - 1)) / min(EVEN, WORD) * HEAD) & (HEADS - 1), last - first);
-    uint begin = first + head;
-    return Part(begin, (last - begin) / COUNT);
+    uint begin = first + head, whole = last - begin - (last - begin) % HEADS;
+    return Part(begin, whole < COUNT ? 0 : whole);
 }
 
 // Reads on from a row to the next, which is `ahead` of it, and brings that into the cache.
@@ -242,18 +251,20 @@ void touch(uint src, uint ahead)
 void copy_row(uint src, uint dst, uint length, uint part)
 {
     Part a = REVERSED == 2 ? whole_tiles(dst, 0, length) : Part(0, 0), b = whole_tiles(dst, length, table.extent);
-    uint begin = part * table.part_tiles, end = min(begin + table.part_tiles, a.tiles + b.tiles);
+    uint tiles_a = tiles_of(a), tiles_b = tiles_of(b);
+    uint begin = part * table.part_tiles, end = min(begin + table.part_tiles, tiles_a + tiles_b);
     uint n = begin + gl_LocalInvocationID.x % LANES;
     if (n < end) [[loop]] do {
-        bool turned = REVERSED == 2 && n < a.tiles;
-        uint tiles = turned ? a.tiles : b.tiles, tile = turned ? n : n - a.tiles;
+        bool turned = REVERSED == 2 && n < tiles_a;
+        uint tile = turned ? n : n - tiles_a;
         // Sources ascend even where destinations then descend: the other way round is slower, but for what is in the cache.
         if (AHEAD == 0 && (turned || (REVERSED != 2 && STEP < 0)))
-            tile = tiles - 1 - tile;
-        uint element = tile * COUNT + (turned ? a.begin : b.begin);
+            tile = (turned ? tiles_a : tiles_b) - 1 - tile;
+        uint last = (turned ? a.whole : b.whole) - COUNT, first = min(tile * COUNT, last);
+        uint element = first + (turned ? a.begin : b.begin);
         uint from = REVERSED == 2 ? turned ? (length - 1 - element) * FORWARD + LOW : element * FORWARD + LOW_2
                                   : element * STEP + LOW;
-        copy_tile(src + from, dst + element * ELEMENT, turned);
+        copy_tile(src + from, dst + element * ELEMENT, turned, (tile * COUNT - first) / HEADS * PERIOD);
         n += LANES;
     } while (n < end);
     // Behind the tiles, whose loads have brought the cache lines: many at a time, where these would wait for one.

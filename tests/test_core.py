@@ -608,7 +608,7 @@ def test_all_that_fits_32_bits(core):
                 parts = count // dispatch.table[core.values["DML_TABLE_ROWS"]]
                 steps = dispatch.table[core.values["DML_TABLE_EXTENT"]]
                 if forced == ROWS and dispatch.kernel == ROWS:
-                    steps = steps // dispatch.constants[core.values["DML_COUNT"]] + 1
+                    steps = steps // dispatch.constants[core.values["DML_COUNT"]] + 2
                 if dispatch.kernel == WORDS:
                     steps = -(-steps * item // (16 * dispatch.constants[core.values["DML_WORDS"]]))
                 part = dispatch.table[core.values["DML_TABLE_PART_TILES"]]

@@ -245,10 +245,11 @@ static int64_t common_head(const row_plan *rows, uint32_t dst)
 }
 
 /* What all windows' addresses are a multiple of. Where heads differ a window may start at any element. */
-static int32_t window_align(const row_plan *rows, const int32_t *c, int64_t step, int64_t head, uint32_t src)
+static int32_t window_align(const row_plan *rows, const int32_t *c, int64_t step, int64_t head, bool edges, uint32_t src)
 {
     const dml_plan *plan = rows->plan;
-    uint64_t all = 0;
+    uint64_t all =
+        (uint64_t)((edges ? period(rows) : c[DML_COUNT]) * step); /* with edges the last tile may overlap the one before it */
     for (int k = 0; k < plan->rank; k++)
         if (is_outer(rows, k))
             all |= (uint64_t)plan->axes[k].src_stride;
@@ -258,7 +259,7 @@ static int32_t window_align(const row_plan *rows, const int32_t *c, int64_t step
         all |= (uint64_t)step;
         head = 0;
     }
-    all |= (uint64_t)(c[DML_COUNT] * step) | (uint64_t)(src + head * step + c[DML_LOW]);
+    all |= (uint64_t)(src + head * step + c[DML_LOW]);
     if (c[DML_REVERSED] == 2)
         all |= (uint64_t)c[DML_LOW_2] | (uint64_t)c[DML_LOW];
     int64_t align = dml_divisor(all, c[DML_WINDOW] % 4 == 0 ? 32 : 16); /* four words at a time, or two */
@@ -318,7 +319,7 @@ static bool find_rows(const dml_plan *plan, const dml_traits *traits, int word, 
     if (plan->reversed >= 0)
         c[DML_REVERSED] = plan->reversed == rows->row ? 2 : 1;
     set_pattern(rows, elements, step, c);
-    c[DML_ALIGN] = window_align(rows, c, step, head, src);
+    c[DML_ALIGN] = window_align(rows, c, step, head, edges, src);
     if (!edges)
         c[DML_EDGE] = 0;
     return true;
@@ -391,6 +392,6 @@ bool dml_rows_choose(const dml_piece *piece, const dml_traits *traits, bool word
     c[DML_ABREAST] = 1;
     if (outer > 0)
         set_sequence(&rows, traits, count, extent, axes[outer - 1], dispatch);
-    dml_walk_share(dispatch, traits, count, extent / c[DML_COUNT] + 1, c[DML_ABREAST]);
+    dml_walk_share(dispatch, traits, count, extent / c[DML_COUNT] + 2, c[DML_ABREAST]);
     return true;
 }

@@ -464,36 +464,44 @@ class Machine:
                 offset = offset + x * stride
         return stream, offset
 
-    def whole_tiles(self, dst, first, last):
-        """(first element, tiles) of what is whole in a range of a row's elements."""
+    def whole_words_of_a_row(self, dst, first, last):
+        """(first element, elements) of what is whole words in a range of a row's elements, if that is a tile or more."""
         even = self.element & -self.element
         heads = self.word // even if even < self.word else 1
         head = (-(dst + first * self.element) & (self.word - 1)) // min(even, self.word) * self.head & (heads - 1)
         head = min(head, last - first)
-        return first + head, (last - first - head) // self.count
+        whole = (last - first - head) // heads * heads
+        return first + head, whole if whole >= self.count else 0
 
     def copy_row(self, src, dst, length, part):
         """A row whose first `length` elements are reversed."""
-        a = self.whole_tiles(dst, 0, length) if self.reversed == 2 else (0, 0)
-        b = self.whole_tiles(dst, length, self.t_extent)
+        a = self.whole_words_of_a_row(dst, 0, length) if self.reversed == 2 else (0, 0)
+        b = self.whole_words_of_a_row(dst, length, self.t_extent)
         forward = -self.step if self.reversed == 2 else self.step
         self.copy_edges(src, dst, length, forward, a, b, part)
-        # Of each: the elements' order, their source, and the pattern. A row's tiles are shared out as one.
+        # Of each: the elements' order, their source, and the pattern. A row's tiles are shared out as one. The last may overlap the one
+        # before it, which leaves it the words that it lacks.
         begin, end = part * self.t_part_tiles, (part + 1) * self.t_part_tiles
-        for (first, tiles), before, turned in ((a, 0, True), (b, a[1], False)):
+        before = 0
+        for (first, whole), turned in ((a, True), (b, False)):
+            tiles = -(-whole // self.count)
             tile = np.arange(max(begin - before, 0), max(0, min(end - before, tiles)))
-            element = first + tile * self.count
+            before += tiles
+            begins = np.minimum(tile * self.count, whole - self.count)
+            element, skip = first + begins, (tile * self.count - begins) * self.element
+            assert not np.any(skip % self.word) and (self.edge > 0 or not np.any(skip))
             if self.reversed == 2 and not turned:
                 pattern = forward, self.low_2, self.unit_2
             else:
                 pattern = self.step, self.low, self.unit
             at = (length - 1 - element if turned else element) * forward + pattern[1]
             if tile.size:
-                self.copy_tiles(src + at, dst + element * self.element, *pattern)
+                self.copy_tiles(src + at, dst + element * self.element, skip, *pattern)
+        assert part > 0 or before <= self.t_part_tiles * (self.t_total // self.t_rows), "tiles that no part has"
 
     def copy_edges(self, src, dst, length, forward, a, b, part):
         place = np.arange(self.t_extent)
-        inside = [(first <= place) & (place < first + tiles * self.count) for first, tiles in (a, b)]
+        inside = [(first <= place) & (place < first + whole) for first, whole in (a, b)]
         place = place[~inside[0] & ~inside[1]]
         if self.edge == 0:
             assert place.size == 0, "there are edges"
@@ -506,8 +514,9 @@ class Machine:
                 to = np.add.outer(place * self.element, byte) + dst + o * self.t_out
                 self.give(at.ravel(), to.ravel(), self.edge)
 
-    def copy_tiles(self, src, dst, step, low, unit):
+    def copy_tiles(self, src, dst, skip, step, low, unit):
         byte = np.arange(self.word * self.words)
+        mine = byte >= skip[:, None]
         for o in range(self.outs):
             stream, offset = self.offsets(byte, step)
             offset = offset - low + o * self.out_step
@@ -519,8 +528,8 @@ class Machine:
             self.check_loads(windows, np.broadcast_to(offset // 8, windows.shape))
             places = (np.add.outer(dst, byte) + o * self.t_out) & MASK
             assert not np.any(places[:, :: self.word] % self.word), "a store is not aligned"
-            self.src.append((windows + offset).ravel())
-            self.dst.append(places.ravel())
+            self.src.append((windows + offset)[mine])
+            self.dst.append(places[mine])
 
     def check_loads(self, windows, i):
         """Words that are loaded, and not held back at the window's end by the shader itself, are inside of it."""
