@@ -501,6 +501,14 @@ def test_rows_of_a_block_are_visited_together(core):
         assert dispatch.kernel == ROWS and table_extents(core, dispatch)[-2:] == [256, 2]  # channels and rows are one axis
 
 
+def test_rows_of_small_images_are_visited_in_order(core):
+    """On a CPU, which is lost where each is in another image; a GPU rather has the longer walk."""
+    images = [(1000, 8464, 880, 0), (5, 184, 176, 0)]
+    for traits, extents in ((CPU, [1000, 5]), (GPU, [5, 1000])):
+        dispatch = choose(core, 176, images, traits=traits)
+        assert dispatch.kernel == ROWS and table_extents(core, dispatch) == extents
+
+
 def test_an_axis_that_was_cut_to_one_place_is_none(core):
     plan = core.simplified(Case(4, [(1000, 8192, 2048, 0), (2, 4096, 2**21, 0), (512, 8, 4, 0)], 0, 0, -1, 0, []).plan)
     *_, piece = core.pieces(plan, 2**19)
