@@ -40,7 +40,7 @@ typedef struct dml_traits {
 enum {
     DML_GROUP_SIZE,
     DML_REVERSED, /* 0 none, 1 an axis of the table, 2 (rows) the row itself or (elements) an axis that was cut */
-    DML_EDGE,     /* bytes of a word where words are narrow: 1, 2, 4 or 8; 0 (rows) where none are */
+    DML_EDGE,     /* bytes of a word where words are narrow: 1, 2, 4 or 8; 0 (rows) where rows are whole tiles */
     DML_DYNAMIC,  /* 1: work groups take their shares as they come free */
     DML_ITEM,     /* rows: bytes that are contiguous on both sides */
     DML_EXTENT_0, /* rows: inner axes, the fastest first: extent and source stride in bytes */

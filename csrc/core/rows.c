@@ -216,15 +216,15 @@ static void set_pattern(const row_plan *rows, int64_t elements, int64_t step, in
     measure_pattern(c, rows->element, c[DML_STEP], &c[DML_LOW], &c[DML_UNIT]);
 }
 
-/* More elements to a tile until what it loads, of all streams, is worth the trouble: much more and registers run out, or too much
- * is left at the rows' ends where narrow words are bytes. Short rows are for many invocations all the same. */
+/* More elements to a tile until what it loads, of all streams, is worth the trouble: much more and registers run out. Windows that begin at any byte
+ * have a pair of words more to load each, and should be larger. Short rows are for half of the invocations at least. */
 static int64_t tile_elements(const row_plan *rows, const dml_traits *traits, int64_t extent, int64_t step, int32_t edge)
 {
-    bool bytewise = rows->word == 16 && edge == 1;
+    bool anywhere = rows->word == 16 && edge == 1;
     int64_t elements = period(rows), grain = traits->grain;
-    int64_t enough = (rows->stream && !bytewise ? grain : grain / 2) / streams(rows);
+    int64_t enough = (rows->stream || anywhere ? grain : grain / 2) / streams(rows);
     while ((elements - 1) * dml_magnitude(step) + rows->reach < enough && fits(rows, 2 * elements, step) &&
-           2 * elements * traits->group_size <= extent)
+           elements * traits->group_size <= extent)
         elements *= 2;
     return elements;
 }
@@ -244,12 +244,12 @@ static int64_t common_head(const row_plan *rows, uint32_t dst)
     return head;
 }
 
-/* What all windows' addresses are a multiple of. Where heads differ a window may start at any element. */
-static int32_t window_align(const row_plan *rows, const int32_t *c, int64_t step, int64_t head, bool edges, uint32_t src)
+/* What all windows' addresses are a multiple of. Where heads differ a window may start at any element, and where a row's last tile may overlap the one
+ * before it, at any whole word's. */
+static int32_t window_align(const row_plan *rows, const int32_t *c, int64_t step, int64_t head, bool overlap, uint32_t src)
 {
     const dml_plan *plan = rows->plan;
-    uint64_t all =
-        (uint64_t)((edges ? period(rows) : c[DML_COUNT]) * step); /* with edges the last tile may overlap the one before it */
+    uint64_t all = (uint64_t)((overlap ? period(rows) : c[DML_COUNT]) * step);
     for (int k = 0; k < plan->rank; k++)
         if (is_outer(rows, k))
             all |= (uint64_t)plan->axes[k].src_stride;
@@ -311,7 +311,7 @@ static bool find_rows(const dml_plan *plan, const dml_traits *traits, int word, 
     int64_t elements = tile_elements(rows, traits, *extent, step, c[DML_EDGE]);
     find_out(rows, elements, step);
     int64_t head = common_head(rows, dst);
-    bool edges = head != 0 || *extent % elements != 0;
+    bool edges = head != 0 || *extent % period(rows) != 0, overlap = edges || *extent % elements != 0;
     bool narrow = c[DML_EDGE] == 1 || (c[DML_EDGE] == 2 && bytes < 2 * long_row);
     if (edges && ((word == 32 && narrow) || (words && traits->cpu && are_better_words(rows, *extent, step))))
         return false;
@@ -319,8 +319,8 @@ static bool find_rows(const dml_plan *plan, const dml_traits *traits, int word, 
     if (plan->reversed >= 0)
         c[DML_REVERSED] = plan->reversed == rows->row ? 2 : 1;
     set_pattern(rows, elements, step, c);
-    c[DML_ALIGN] = window_align(rows, c, step, head, edges, src);
-    if (!edges)
+    c[DML_ALIGN] = window_align(rows, c, step, head, overlap, src);
+    if (!overlap)
         c[DML_EDGE] = 0;
     return true;
 }
