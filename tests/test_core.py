@@ -483,6 +483,10 @@ def test_what_is_made_of_words(core):
     assert kernel(64, [(100, 65, 64, 0)]) == ROWS  # these have no edges
     assert kernel(191, [(100, 193, 191, 0)]) == WORDS
     assert kernel(193, [(100, 195, 193, 0)]) == ROWS  # their edges are little of them
+    for edge, longest in ((2, 126), (4, 92), (8, 72)):  # and less where narrow words are larger
+        assert kernel(longest, [(100, longest + edge, longest, 0)]) == WORDS
+        longer = longest + 2 * edge
+        assert kernel(longer, [(100, longer + edge, longer, 0)]) == ROWS
     assert kernel(5, [(100, 200, 65, 0), (13, -5, 5, 0)], src_base=1) == ROWS  # likewise, since a pattern moves several items at once
     assert kernel(100, [(100, 401, 100, 0)]) == ROWS  # far from each other
     assert kernel(26, [(100, 784, 677, 0), (26, 28, 26, 0)]) == ELEMENTS  # the destination has gaps

@@ -9,12 +9,13 @@ enum {
     FEWER = 16,        /* of the shares that are worth it, one in so many keep a GPU busy too */
     WINDOW_WORDS = 32, /* most 8-byte words that an invocation loads: the shader has room for as many */
     WINDOW_BYTES = 8 * WINDOW_WORDS,
-    TILE_BYTES = 128,   /* most that it stores */
-    LONG_ITEM = 129,    /* from here on items are not moved by patterns, but as rows of their own */
-    SHORT_ROW = 32,     /* a row that is shorter is not worth one */
-    ROW_BYTES = 128,    /* a row that is shorter is better made an inner axis of a longer one */
-    EDGED_ROW = 192,    /* one that is shorter and has edges is better made of words, on a CPU; */
-    EDGED_PATTERN = 64, /* likewise of short items that a pattern moves together */
+    TILE_BYTES = 128, /* most that it stores */
+    LONG_ITEM = 129,  /* from here on items are not moved by patterns, but as rows of their own */
+    SHORT_ROW = 32,   /* a row that is shorter is not worth one */
+    ROW_BYTES = 128,  /* a row that is shorter is better made an inner axis of a longer one */
+    EDGED_ROW = 64,   /* one that is shorter and has edges is better made of words, on a CPU; */
+    EDGED_BYTES =
+        128, /* one that is an item if it is so much longer, divided by the bytes of a narrow word: that is what edges cost */
     INNERS = 3,
     STREAMS = 8,
     NEAR = 64, /* source strides up to here share a window */
@@ -275,14 +276,15 @@ static bool is_remote(int64_t pitch, int64_t span, bool edges)
 
 /* Whether rows with edges are so short that these are most of the work, and near enough to each other for words to find in a cache what the next
  * one needs. */
-static bool are_better_words(const row_plan *rows, int64_t extent, int64_t step)
+static bool are_better_words(const row_plan *rows, int64_t extent, int64_t step, int32_t edge)
 {
     int64_t pitch = 0;
     for (int k = 0; k < rows->plan->rank; k++)
         if (is_outer(rows, k))
             pitch = dml_magnitude(rows->plan->axes[k].src_stride);
     int64_t span = (extent - 1) * dml_magnitude(step) + rows->reach;
-    return extent * rows->element < (rows->row < 0 ? EDGED_ROW : EDGED_PATTERN) && !is_remote(pitch, span, true);
+    int64_t enough = EDGED_ROW + (rows->row < 0 ? EDGED_BYTES / edge : 0);
+    return extent * rows->element < enough && !is_remote(pitch, span, true);
 }
 
 /* Rows of words of this size; false where there are none, or larger words would only leave more to be moved by narrow ones. */
@@ -313,7 +315,7 @@ static bool find_rows(const dml_plan *plan, const dml_traits *traits, int word, 
     int64_t head = common_head(rows, dst);
     bool edges = head != 0 || *extent % period(rows) != 0, overlap = edges || *extent % elements != 0;
     bool narrow = c[DML_EDGE] == 1 || (c[DML_EDGE] == 2 && bytes < 2 * long_row);
-    if (edges && ((word == 32 && narrow) || (words && traits->cpu && are_better_words(rows, *extent, step))))
+    if (edges && ((word == 32 && narrow) || (words && traits->cpu && are_better_words(rows, *extent, step, c[DML_EDGE]))))
         return false;
 
     if (plan->reversed >= 0)
