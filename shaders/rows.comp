@@ -5,7 +5,8 @@
 // small window of each stream, always at the same places: the pattern is known when the pipeline is made, loops unroll, and
 // what is left are loads, shifts and masks. All windows start at a multiple of ALIGN bytes; at odd ones they are shifted
 // into place.
-// What precedes the first whole word of a row and follows the last goes by narrow words, so that no byte outside is written.
+// What precedes the first whole word of a row and follows the last that ends with an element goes by narrow words, so that no byte outside is
+// written.
 //
 // REVERSED 1: the table names the reversed axis, rows move whole. REVERSED 2: the row itself is reversed up to its length;
 // STEP is then that of the reversed part, and the rest goes the other way.
@@ -45,16 +46,15 @@ const uint LANES = GROUP_SIZE / ABREAST; // invocations for one row
 const uint ELEMENT = ITEM * EXTENT_0 * EXTENT_1 * EXTENT_2;
 const uint EVEN = ELEMENT & (~ELEMENT + 1); // its largest power of two
 const uint EDGES = ELEMENT / (EDGE == 0 ? 1 : EDGE); // narrow words of an element
-const uint HEADS = EVEN < WORD ? WORD / EVEN : 1; // elements until word starts come round again
+const uint HEADS = EVEN < WORD ? WORD / EVEN : 1; // elements until word starts come round again,
+const uint HEADS_WORDS = ELEMENT * HEADS / WORD; // and the words that they make
 
 const int FORWARD = REVERSED == 2 ? -STEP : STEP; // where elements are not reversed
 const uint CACHE_LINE = 64;
 
 uint touched = 0; // what was read only to be in the cache
 
-const uint PERIOD = ELEMENT * HEADS / WORD; // words from one of these to the next
-
-// Elements of a row, so many from one on, that make whole words, and a tile or more: the last one may overlap the one before it.
+// Elements of a row, so many from one on, that make whole words, and a tile or more: the last tile may overlap the one before it.
 struct Part {
     uint begin;
     uint whole;
@@ -191,7 +191,7 @@ uint64_t compose(Window w, uint first, int out_step, bool turned)
     return compose8(w, first, out_step, STEP, LOW, UNIT);
 }
 
-// The elements of a row that no whole tile covers: those in front of the two parts, between them and behind.
+// The elements of a row that no tile covers: those in front of the two parts, between them and behind.
 void copy_edges(uint src, uint dst, uint length, Part a, Part b)
 {
     uint between = b.begin - a.whole, words = (table.extent - (a.whole + b.whole)) * EDGES;
@@ -218,7 +218,7 @@ void copy_tile(uint src, uint dst, bool turned, uint skip)
             u64vec4 word = u64vec4(0);
             [[unroll]] for (uint i = 0; i < WORD / 8; i++)
                 word[i] = compose(w, WORD * k + 8 * i, int(o) * OUT_STEP, turned);
-            if (EDGE == 0 || k + PERIOD >= WORDS || k >= skip) {
+            if (EDGE == 0 || k + HEADS_WORDS >= WORDS || k >= skip) {
                 if (WORD == 32)
                     dst32[to + k] = word;
                 else
@@ -228,7 +228,8 @@ void copy_tile(uint src, uint dst, bool turned, uint skip)
     }
 }
 
-Part whole_tiles(uint dst, uint first, uint last)
+// Of the elements from first up to last.
+Part whole_words(uint dst, uint first, uint last)
 {
     uint head = min(((-(dst + first * ELEMENT) & (WORD - 1)) / min(EVEN, WORD) * HEAD) & (HEADS - 1), last - first);
     uint begin = first + head, whole = last - begin - (last - begin) % HEADS;
@@ -250,7 +251,7 @@ void touch(uint src, uint ahead)
 // A row whose first `length` elements are reversed; its tiles are shared out in parts.
 void copy_row(uint src, uint dst, uint length, uint part)
 {
-    Part a = REVERSED == 2 ? whole_tiles(dst, 0, length) : Part(0, 0), b = whole_tiles(dst, length, table.extent);
+    Part a = REVERSED == 2 ? whole_words(dst, 0, length) : Part(0, 0), b = whole_words(dst, length, table.extent);
     uint tiles_a = tiles_of(a), tiles_b = tiles_of(b);
     uint begin = part * table.part_tiles, end = min(begin + table.part_tiles, tiles_a + tiles_b);
     uint n = begin + gl_LocalInvocationID.x % LANES;
@@ -264,7 +265,7 @@ void copy_row(uint src, uint dst, uint length, uint part)
         uint element = first + (turned ? a.begin : b.begin);
         uint from = REVERSED == 2 ? turned ? (length - 1 - element) * FORWARD + LOW : element * FORWARD + LOW_2
                                   : element * STEP + LOW;
-        copy_tile(src + from, dst + element * ELEMENT, turned, (tile * COUNT - first) / HEADS * PERIOD);
+        copy_tile(src + from, dst + element * ELEMENT, turned, (tile * COUNT - first) / HEADS * HEADS_WORDS);
         n += LANES;
     } while (n < end);
     // Behind the tiles, whose loads have brought the cache lines: many at a time, where these would wait for one.
@@ -288,7 +289,7 @@ void main()
             Offsets next = either(turns, way.turn, way.step);
             uint ahead = next.src + next.reversed * (back ? -table.reversed_stride : table.reversed_stride);
             copy_row(at.src, at.dst, REVERSED == 2 ? uint(lengths[at.entry]) : 0, part);
-            if (AHEAD != 0)
+            if (AHEAD != 0 && !turns) // what lies there, nobody knows
                 touch(at.src, ahead);
             place.at = move(place.at, 1, next); // by what is known already: next_place would find it anew, which was measured
             place.index = turns ? 0 : place.index + 1;

@@ -1,4 +1,5 @@
-"""Runs the operators on arrays that end where inaccessible pages begin. Run by test_out.py in a process of its own.
+"""Runs the operators on arrays that end where inaccessible pages begin, and on some that have such between their elements. Run by test_out.py
+in a process of its own.
 
 Usage: python guard_pages.py DEVICE
 """
@@ -47,9 +48,25 @@ def calls(rng, dtype):
     yield "space_to_depth", (1, 2 * max(1, rows // 2), 2 * max(1, half // 2)), ([2, 2],)
 
 
+def gaps(device, images=64, rows=16, pitch=1024, apart=1 << 16):
+    """Half rows of images, between which lie pages that may not be read: a look ahead of a row has to stay in its image."""
+    memory = mmap.mmap(-1, images * apart)
+    data = np.frombuffer(memory, np.uint8)
+    data.reshape(images, apart)[:, : rows * pitch] = np.random.default_rng(6).integers(0, 256, rows * pitch, np.uint8)
+    x = np.lib.stride_tricks.as_strided(data[512:], (images, rows, 512), (apart, pitch, 1))
+    expected = {step: x[:, :: step[0], :: step[1]].copy() for step in ((1, 1), (1, -1), (-1, 1), (-1, -1))}
+    for image in range(images - 1):
+        if libc.mprotect(data.ctypes.data + image * apart + rows * pitch, apart - rows * pitch, 0):
+            raise OSError(ctypes.get_errno(), "mprotect")
+    for (down, right), result in expected.items():
+        print("gaps", down, right, flush=True)
+        assert np.array_equal(dmlops.slice(x, [0, 0, 0], x.shape, [1, down, right], device=device), result)
+
+
 def main(device):
     faulthandler.enable()
     device = int(device) if device.isdigit() else device
+    gaps(device)
     rng = np.random.default_rng(5)
     source, target = Fenced(3), Fenced(3)
     source.inside[:] = rng.integers(0, 256, source.inside.size, np.uint8)

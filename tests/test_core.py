@@ -408,10 +408,10 @@ def test_a_dispatch_moves_what_its_piece_says(core, data):
 def row_cases(draw):
     """Plans that are meant for rows: a contiguous destination, and sources that interleave."""
     item = draw(st.sampled_from([1, 2, 3, 4, 6, 8, 12, 16]))
-    row = draw(st.sampled_from([1, 3, 5, 16, 17, 40, 65, 130, 200]))
+    row = draw(st.sampled_from([1, 3, 5, 16, 17, 40, 65, 130, 200] + [48, 72, 80, 136, 144]))  # the latter are words, but not tiles
     width = draw(st.sampled_from([1, 2, 3, 4, 8]))
     kind = draw(st.sampled_from(["gather", "interleave", "streams", "outs", "reversed", "straight"]))
-    outer, gap = draw(st.integers(1, 4)), draw(st.sampled_from([0, 0, 1, 4, 16, 100]))
+    outer, gap = draw(st.integers(1, 4)), draw(st.sampled_from([0, 0, 0, 1, 4, 16, 100]))
     step = draw(st.sampled_from([1, -1, 2, -2, 3, -3, 5, 8, -8]))
     if kind == "straight":
         length = item * row
@@ -503,6 +503,27 @@ def test_rows_of_a_block_are_visited_together(core):
     for axes in (space_to_depth, depth_to_space):
         dispatch = choose(core, 4, axes)
         assert dispatch.kernel == ROWS and table_extents(core, dispatch)[-2:] == [256, 2]  # channels and rows are one axis
+
+
+def test_tiles_that_overlap(core):
+    """Rows of whole words, but not of whole tiles: nothing of them is narrow, and windows begin at any word's."""
+    def constants(item, axes):
+        dispatch = choose(core, item, axes, ROWS)
+        assert dispatch.kernel == ROWS
+        return [dispatch.constants[core.values[f"DML_{name}"]] for name in ("COUNT", "WORDS", "ALIGN", "EDGE")]
+
+    assert constants(2, [(100, 1024, 272, 0), (136, 4, 2, 0)]) == [16, 2, 32, 2]
+    assert constants(2, [(100, 1024, 256, 0), (128, 4, 2, 0)])[3] == 0  # whole tiles
+
+
+def test_every_tile_is_in_a_part(core):
+    """Both parts of a reversed row may end with a tile that overlaps: one tile more than its elements are worth."""
+    extent, lengths = 4096 + 16, [16 + 32 * n for n in range(8)]
+    dispatch = choose(core, 1, [(8, extent, extent, 1), (extent, 1, 1, 0)], reversed=1, lengths=lengths)
+    assert dispatch.kernel == ROWS
+    values, table = core.values, dispatch.table
+    parts = table[values["DML_TABLE_TOTAL"]] // table[values["DML_TABLE_ROWS"]]
+    assert table[values["DML_TABLE_PART_TILES"]] * parts >= extent // dispatch.constants[values["DML_COUNT"]] + 2
 
 
 def test_rows_of_small_images_are_visited_in_order(core):

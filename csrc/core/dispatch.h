@@ -89,7 +89,7 @@ enum {
     DML_TABLE_SHARES,     /* how many there are */
     DML_TABLE_CUT,        /* elements: reversed_begin, source_begin, source_end as pairs of words, low first */
     DML_TABLE_ITEM = DML_TABLE_CUT + 6, /* words: bytes that are contiguous on both sides */
-    DML_TABLE_AHEAD,                    /* rows: how many cache lines that are */
+    DML_TABLE_AHEAD,                    /* rows: cache lines that DML_AHEAD reads behind a row */
     DML_TABLE_AXES,
     DML_TABLE_AXIS = 8, /* extent, multiplier, src_stride, dst_stride, length_stride, and three unused */
     DML_TABLE_WORDS = DML_TABLE_AXES + DML_TABLE_AXIS * (DML_MAX_AXES + 1)

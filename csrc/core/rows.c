@@ -9,13 +9,12 @@ enum {
     FEWER = 16,        /* of the shares that are worth it, one in so many keep a GPU busy too */
     WINDOW_WORDS = 32, /* most 8-byte words that an invocation loads: the shader has room for as many */
     WINDOW_BYTES = 8 * WINDOW_WORDS,
-    TILE_BYTES = 128, /* most that it stores */
-    LONG_ITEM = 129,  /* from here on items are not moved by patterns, but as rows of their own */
-    SHORT_ROW = 32,   /* a row that is shorter is not worth one */
-    ROW_BYTES = 128,  /* a row that is shorter is better made an inner axis of a longer one */
-    EDGED_ROW = 64,   /* one that is shorter and has edges is better made of words, on a CPU; */
-    EDGED_BYTES =
-        128, /* one that is an item if it is so much longer, divided by the bytes of a narrow word: that is what edges cost */
+    TILE_BYTES = 128,  /* most that it stores */
+    LONG_ITEM = 129,   /* from here on items are not moved by patterns, but as rows of their own */
+    SHORT_ROW = 32,    /* a row that is shorter is not worth one */
+    ROW_BYTES = 128,   /* a row that is shorter is better made an inner axis of a longer one */
+    EDGED_ROW = 64,    /* one with edges that is shorter is better made of words, on a CPU; */
+    EDGED_BYTES = 128, /* if it is an item, to that comes this by the bytes of a narrow word: so much do edges cost */
     INNERS = 3,
     STREAMS = 8,
     NEAR = 64, /* source strides up to here share a window */
@@ -268,7 +267,7 @@ static int32_t window_align(const row_plan *rows, const int32_t *c, int64_t step
 }
 
 /* Whether a CPU does not foresee the next row, `pitch` bytes from this one, of which `span` are read. One of a line or two is foreseen if
- * reading begins at equal distances, as it does without edges: else it begins with the first whole word of the destination. */
+ * reading begins at equal distances, as it does where rows are whole tiles: else it begins with the first whole word of the destination. */
 static bool is_remote(int64_t pitch, int64_t span, bool edges)
 {
     return pitch > REMOTE * span && (edges || span > 2 * (int64_t)CACHE_LINE);
@@ -364,7 +363,8 @@ static void set_sequence(const row_plan *rows, const dml_traits *traits, int64_t
         return;
     }
     bool gaps = !rows->stream && pitch >= 2 * span, remote = is_remote(pitch, span, c[DML_EDGE] != 0);
-    c[DML_ABREAST] = (int32_t)rows_abreast(traits, count, extent / c[DML_COUNT], gaps, remote);
+    int64_t tiles = (extent + c[DML_COUNT] - 1) / c[DML_COUNT];
+    c[DML_ABREAST] = (int32_t)rows_abreast(traits, count, tiles, gaps, remote);
 }
 
 bool dml_rows_choose(const dml_piece *piece, const dml_traits *traits, bool words, dml_dispatch *dispatch)
@@ -394,6 +394,7 @@ bool dml_rows_choose(const dml_piece *piece, const dml_traits *traits, bool word
     c[DML_ABREAST] = 1;
     if (outer > 0)
         set_sequence(&rows, traits, count, extent, axes[outer - 1], dispatch);
-    dml_walk_share(dispatch, traits, count, extent / c[DML_COUNT] + 2, c[DML_ABREAST]);
+    int64_t tiles = extent / c[DML_COUNT] + 2; /* at the most: either part of a reversed row may end with one of its own */
+    dml_walk_share(dispatch, traits, count, tiles, c[DML_ABREAST]);
     return true;
 }

@@ -490,6 +490,7 @@ class Machine:
             begins = np.minimum(tile * self.count, whole - self.count)
             element, skip = first + begins, (tile * self.count - begins) * self.element
             assert not np.any(skip % self.word) and (self.edge > 0 or not np.any(skip))
+            assert not tile.size or skip.max() < self.word * self.words, "a tile with nothing of its own"
             if self.reversed == 2 and not turned:
                 pattern = forward, self.low_2, self.unit_2
             else:
