@@ -216,13 +216,14 @@ static void set_pattern(const row_plan *rows, int64_t elements, int64_t step, in
     measure_pattern(c, rows->element, c[DML_STEP], &c[DML_LOW], &c[DML_UNIT]);
 }
 
-/* More elements to a tile until what it loads, of all streams, is worth the trouble: much more and registers run out. Windows that begin at any byte
- * have a pair of words more to load each, and should be larger. Short rows are for half of the invocations at least. */
-static int64_t tile_elements(const row_plan *rows, const dml_traits *traits, int64_t extent, int64_t step, int32_t edge)
+/* More elements to a tile until what it loads, of all streams, is worth the trouble: much more and registers run out, the sooner where bytes are put
+ * together. But windows that begin at any byte, as `heads` differ, have a pair of words more to load each. Short rows are for half of the invocations
+ * at least. */
+static int64_t tile_elements(const row_plan *rows, const dml_traits *traits, int64_t extent, int64_t step, int32_t edge,
+                             bool heads)
 {
-    bool anywhere = rows->word == 16 && edge == 1;
-    int64_t elements = period(rows), grain = traits->grain;
-    int64_t enough = (rows->stream || anywhere ? grain : grain / 2) / streams(rows);
+    bool much = rows->word == 16 && edge == 1 ? heads : rows->stream != 0;
+    int64_t elements = period(rows), enough = (much ? traits->grain : traits->grain / 2) / streams(rows);
     while ((elements - 1) * dml_magnitude(step) + rows->reach < enough && fits(rows, 2 * elements, step) &&
            elements * traits->group_size <= extent)
         elements *= 2;
@@ -309,9 +310,9 @@ static bool find_rows(const dml_plan *plan, const dml_traits *traits, int word, 
     int64_t long_row = 32 * (int64_t)traits->group_size, bytes = *extent * rows->element;
     if (bytes < (word == 32 ? long_row : SHORT_ROW))
         return false;
-    int64_t elements = tile_elements(rows, traits, *extent, step, c[DML_EDGE]);
-    find_out(rows, elements, step);
     int64_t head = common_head(rows, dst);
+    int64_t elements = tile_elements(rows, traits, *extent, step, c[DML_EDGE], head < 0);
+    find_out(rows, elements, step);
     bool edges = head != 0 || *extent % period(rows) != 0, overlap = edges || *extent % elements != 0;
     bool narrow = c[DML_EDGE] == 1 || (c[DML_EDGE] == 2 && bytes < 2 * long_row);
     if (edges && ((word == 32 && narrow) || (words && traits->cpu && are_better_words(rows, *extent, step, c[DML_EDGE]))))

@@ -67,8 +67,10 @@ static bool lies_between(const dml_axis *axis, const dml_axis *walk)
 
 void dml_walk_rows(dml_dispatch *dispatch, const dml_plan *plan, const dml_traits *traits, int *axes, int count)
 {
-    /* On a CPU in the destination's order: to find the next row is as little work where the last axis begins again. */
-    if (!traits->cpu)
+    /* On a CPU in the destination's order, if that is the source's too: to find the next row is as little work where the last axis begins again. */
+    bool in_order = count < 2 || dml_magnitude(plan->axes[axes[count - 1]].src_stride) <=
+                                     dml_magnitude(plan->axes[axes[count - 2]].src_stride);
+    if (!traits->cpu || !in_order)
         walk_last(plan, traits, axes, count);
     for (int i = count - 2; i >= 0; i--) {
         if (lies_between(&plan->axes[axes[i]], &plan->axes[axes[count - 1]])) {

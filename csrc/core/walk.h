@@ -11,7 +11,7 @@ void dml_walk_axes(dml_dispatch *dispatch, const dml_plan *plan, const int *axes
  * else the longest. */
 void dml_walk_elements(dml_dispatch *dispatch, const dml_plan *plan, const dml_traits *traits, int *axes, int count);
 
-/* On a GPU likewise, on a CPU in the plan's order; but that an axis which fills in what the walk leaves out comes behind it: memory is then read
+/* Likewise, but on a CPU in the plan's order if that is the source's too, and but that an axis which fills in what the walk leaves out comes behind it: memory is then read
  * and written without gaps, as it is fastest. */
 void dml_walk_rows(dml_dispatch *dispatch, const dml_plan *plan, const dml_traits *traits, int *axes, int count);
 
