@@ -505,6 +505,13 @@ def test_rows_of_a_block_are_visited_together(core):
         assert dispatch.kernel == ROWS and table_extents(core, dispatch)[-2:] == [256, 2]  # channels and rows are one axis
 
 
+def test_rows_of_large_blocks_are_visited_in_the_order_of_the_source(core):
+    """Rather than by turns, from eight times as many planes as a row is put together from."""
+    blocks = [(4, 2**14, 2**20, 0), (128, 128, 8192, 0), (8, 2**19, 1024, 0), (128, 1, 8, 0), (8, 2**16, 1, 0)]
+    dispatch = choose(core, 1, blocks)
+    assert dispatch.kernel == ROWS and table_extents(core, dispatch) == [8, 512]  # channels and rows are one axis
+
+
 def test_tiles_that_overlap(core):
     """Rows of whole words, but not of whole tiles: nothing of them is narrow, and windows begin at any word's."""
     def constants(item, axes):
