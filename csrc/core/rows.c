@@ -223,7 +223,7 @@ static int64_t tile_elements(const row_plan *rows, const dml_traits *traits, int
                              bool heads)
 {
     bool much = rows->word == 16 && edge == 1 ? heads : rows->stream != 0;
-    int64_t elements = period(rows), enough = (much ? traits->grain : traits->grain / 2) / streams(rows);
+    int64_t elements = period(rows), grain = traits->grain, enough = (much ? grain : grain / 2) / streams(rows);
     while ((elements - 1) * dml_magnitude(step) + rows->reach < enough && fits(rows, 2 * elements, step) &&
            elements * traits->group_size <= extent)
         elements *= 2;
