@@ -6,7 +6,6 @@
 #include "core/walk.h"
 
 enum {
-    FEWER = 16,        /* of the shares that are worth it, one in so many keep a GPU busy too */
     WINDOW_WORDS = 32, /* most 8-byte words that an invocation loads: the shader has room for as many */
     WINDOW_BYTES = 8 * WINDOW_WORDS,
     TILE_BYTES = 128,  /* most that it stores */
@@ -17,14 +16,7 @@ enum {
     EDGED_BYTES = 128, /* if it is an item, to that comes this by the bytes of a narrow word: so much do edges cost */
     INNERS = 3,
     STREAMS = 8,
-    NEAR = 64, /* source strides up to here share a window */
-    CACHE_LINE = 64,
-    REMOTE = 4,       /* times as far as what is read of a row reaches: rows that begin further apart are not foreseen */
-    FORESEEN = 256,   /* source bytes around what has just been read, which a CPU fetches of its own accord */
-    CACHED = 1 << 16, /* source bytes that are surely still in a cache when as many more have been read */
-    LEAST_GAP = 384,  /* source bytes between rows that a CPU had better read than leave out: so many, */
-    MOST_GAP = 3072,  /* up to so many, */
-    SPARSE = 8        /* where rows begin no further apart than so many times as far as what is read of one reaches */
+    NEAR = 64 /* source strides up to here share a window */
 };
 
 /* How a plan's axes divide into rows. */
@@ -267,13 +259,6 @@ static int32_t window_align(const row_plan *rows, const int32_t *c, int64_t step
     return align < 8 ? 1 : (int32_t)align;
 }
 
-/* Whether a CPU does not foresee the next row, `pitch` bytes from this one, of which `span` are read. One of a line or two is foreseen if
- * reading begins at equal distances, as it does where rows are whole tiles: else it begins with the first whole word of the destination. */
-static bool is_remote(int64_t pitch, int64_t span, bool edges)
-{
-    return pitch > REMOTE * span && (edges || span > 2 * (int64_t)CACHE_LINE);
-}
-
 /* Whether rows with edges are so short that these are most of the work, and near enough to each other for words to find in a cache what the next
  * one needs. */
 static bool are_better_words(const row_plan *rows, int64_t extent, int64_t step, int32_t edge)
@@ -284,7 +269,7 @@ static bool are_better_words(const row_plan *rows, int64_t extent, int64_t step,
             pitch = dml_magnitude(rows->plan->axes[k].src_stride);
     int64_t span = (extent - 1) * dml_magnitude(step) + rows->reach;
     int64_t enough = EDGED_ROW + (rows->row < 0 ? EDGED_BYTES / edge : 0);
-    return extent * rows->element < enough && !is_remote(pitch, span, true);
+    return extent * rows->element < enough && !dml_walk_is_remote(pitch, span, false);
 }
 
 /* Rows of words of this size; false where there are none, or larger words would only leave more to be moved by narrow ones. */
@@ -327,19 +312,6 @@ static bool find_rows(const dml_plan *plan, const dml_traits *traits, int word, 
     return true;
 }
 
-/* How many of `count` rows a work group moves side by side. On a GPU as many as give every invocation a tile, if there are many. On a CPU, for which
- * neighbours are best read one after the other, one an invocation where rows begin far from each other: it waits for the beginnings of all
- * at the same time. */
-static int64_t rows_abreast(const dml_traits *traits, int64_t count, int64_t tiles, bool gaps, bool remote)
-{
-    int64_t group = traits->group_size, abreast = 1;
-    if (traits->cpu)
-        return count >= group * traits->parallel && gaps && (remote || tiles >= 2 * group) ? group : 1;
-    while (count / (2 * abreast) >= traits->parallel / FEWER && 2 * abreast * tiles <= group && group % (2 * abreast) == 0)
-        abreast *= 2;
-    return abreast;
-}
-
 /* Whether the source is read to and fro: rows follow each other in one direction, and what is in them in the other. */
 static bool goes_to_and_fro(const row_plan *rows, int last)
 {
@@ -348,24 +320,16 @@ static bool goes_to_and_fro(const row_plan *rows, int last)
     return row_back != back || (plan->reversed >= 0 && (plan->reversed == rows->row || plan->reversed == last));
 }
 
-/* How the rows follow each other, the last axis of which is `last`: side by side, or with a look ahead. A CPU foresees what is read on and on in one
- * direction: where that stops or turns from row to row, each would begin with memory that nobody expected. */
-static void set_sequence(const row_plan *rows, const dml_traits *traits, int64_t count, int64_t extent, int last,
-                         dml_dispatch *dispatch)
+/* What is read of rows that follow each other along the axis `last`. */
+static dml_reads row_reads(const row_plan *rows, const int32_t *c, int64_t count, int64_t extent, int last)
 {
-    int32_t *c = dispatch->constants;
-    int64_t span = (extent - 1) * dml_magnitude(c[DML_STEP]) + rows->reach;
-    int64_t pitch = dml_magnitude(rows->plan->axes[last].src_stride), gap = pitch - span;
-    bool fro = goes_to_and_fro(rows, last);
-    bool near = pitch > FORESEEN && pitch <= SPARSE * span && pitch <= CACHED && gap <= MOST_GAP;
-    if (traits->cpu && count >= traits->parallel && !rows->stream && near && (fro || gap >= LEAST_GAP)) {
-        c[DML_AHEAD] = fro ? 2 : 1;
-        dispatch->table[DML_TABLE_AHEAD] = (uint32_t)(((fro ? pitch : gap) + CACHE_LINE - 1) / CACHE_LINE);
-        return;
-    }
-    bool gaps = !rows->stream && pitch >= 2 * span, remote = is_remote(pitch, span, c[DML_EDGE] != 0);
-    int64_t tiles = (extent + c[DML_COUNT] - 1) / c[DML_COUNT];
-    c[DML_ABREAST] = (int32_t)rows_abreast(traits, count, tiles, gaps, remote);
+    return (dml_reads){.count = count,
+                       .tiles = (extent + c[DML_COUNT] - 1) / c[DML_COUNT],
+                       .span = (extent - 1) * dml_magnitude(c[DML_STEP]) + rows->reach,
+                       .pitch = dml_magnitude(rows->plan->axes[last].src_stride),
+                       .fro = goes_to_and_fro(rows, last),
+                       .streams = rows->stream != 0,
+                       .even = c[DML_EDGE] == 0};
 }
 
 bool dml_rows_choose(const dml_piece *piece, const dml_traits *traits, bool words, dml_dispatch *dispatch)
@@ -393,8 +357,10 @@ bool dml_rows_choose(const dml_piece *piece, const dml_traits *traits, bool word
         table[DML_TABLE_OUT] = (uint32_t)plan->axes[rows.out].dst_stride;
     int32_t *c = dispatch->constants;
     c[DML_ABREAST] = 1;
-    if (outer > 0)
-        set_sequence(&rows, traits, count, extent, axes[outer - 1], dispatch);
+    if (outer > 0) {
+        dml_reads reads = row_reads(&rows, c, count, extent, axes[outer - 1]);
+        dml_walk_follow(dispatch, traits, &reads);
+    }
     int64_t tiles = extent / c[DML_COUNT] + 2; /* at the most: either part of a reversed row may end with one of its own */
     dml_walk_share(dispatch, traits, count, tiles, c[DML_ABREAST]);
     return true;

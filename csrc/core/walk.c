@@ -5,7 +5,15 @@
 enum {
     LONG_WALK = 64,  /* places along one axis that are worth finding the way; */
     LONG_ENOUGH = 8, /* on a GPU that are worth more than longer walks along which neighbours are far from each other */
-    BETWEEN = 4      /* places between two of a walk that are worth being visited in turn: of more, caches lose track */
+    BETWEEN = 4,     /* places between two of a walk that are worth being visited in turn: of more, caches lose track */
+    FEWER = 16,      /* of the shares that are worth it, one in so many keep a GPU busy too */
+    CACHE_LINE = 64,
+    REMOTE = 4,       /* times as far as what is read of a row reaches: rows that begin further apart are not foreseen */
+    FORESEEN = 256,   /* source bytes around what has just been read, which a CPU fetches of its own accord */
+    CACHED = 1 << 16, /* source bytes that are surely still in a cache when as many more have been read */
+    LEAST_GAP = 384,  /* source bytes between rows that a CPU had better read than leave out: so many, */
+    MOST_GAP = 3072,  /* up to so many, */
+    SPARSE = 8        /* where rows begin no further apart than so many times as far as what is read of one reaches */
 };
 
 /* For a division by d: q = high word of n * multiplier is right or one too small. */
@@ -79,6 +87,44 @@ void dml_walk_rows(dml_dispatch *dispatch, const dml_plan *plan, const dml_trait
         }
     }
     dml_walk_axes(dispatch, plan, axes, count);
+}
+
+bool dml_walk_is_remote(int64_t pitch, int64_t span, bool even)
+{
+    return pitch > REMOTE * span && (!even || span > 2 * (int64_t)CACHE_LINE);
+}
+
+/* How many rows a work group moves side by side. On a GPU as many as give every invocation a tile, if there are many. On a CPU, for which
+ * neighbours are best read one after the other, one an invocation where rows begin far from each other: it waits for the beginnings of all
+ * at the same time. */
+static int64_t rows_abreast(const dml_traits *traits, const dml_reads *reads)
+{
+    int64_t group = traits->group_size, abreast = 1;
+    if (traits->cpu) {
+        bool gaps = !reads->streams && reads->pitch >= 2 * reads->span;
+        bool far = dml_walk_is_remote(reads->pitch, reads->span, reads->even) || reads->tiles >= 2 * group;
+        return reads->count >= group * traits->parallel && gaps && far ? group : 1;
+    }
+    while (reads->count / (2 * abreast) >= traits->parallel / FEWER && 2 * abreast * reads->tiles <= group &&
+           group % (2 * abreast) == 0)
+        abreast *= 2;
+    return abreast;
+}
+
+/* A CPU foresees what is read on and on in one direction: where that stops or turns from row to row, each would begin with memory that nobody
+ * expected. */
+void dml_walk_follow(dml_dispatch *dispatch, const dml_traits *traits, const dml_reads *reads)
+{
+    int32_t *c = dispatch->constants;
+    int64_t gap = reads->pitch - reads->span, ahead = reads->fro ? reads->pitch : gap;
+    bool near = reads->pitch > FORESEEN && reads->pitch <= SPARSE * reads->span && reads->pitch <= CACHED && gap <= MOST_GAP;
+    bool looks = traits->cpu && reads->count >= traits->parallel && !reads->streams && near;
+    if (looks && (reads->fro || gap >= LEAST_GAP)) {
+        c[DML_AHEAD] = reads->fro ? 2 : 1;
+        dispatch->table[DML_TABLE_AHEAD] = (uint32_t)((ahead + CACHE_LINE - 1) / CACHE_LINE);
+    } else {
+        c[DML_ABREAST] = (int32_t)rows_abreast(traits, reads);
+    }
 }
 
 static int64_t round_up(int64_t value, int64_t to)
