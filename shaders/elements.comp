@@ -1,4 +1,4 @@
-// Anything: one narrow word of an element per invocation. The table's last axis is the one that a work group walks along;
+// Anything: one narrow word of an element per invocation. The table's innermost axis is the one that a work group walks along;
 // it finds its way once a walk. REVERSED: 0 no axis, 1 the one that the table names, 2 likewise where that axis was cut, so that
 // elements whose source is elsewhere are left alone.
 #version 450
@@ -21,7 +21,7 @@ void copy_element(Offsets at)
 
 void main()
 {
-    Offsets step = axis_step(table.rank - 1);
+    Offsets step = axis_step(0);
     Share share = first_share();
     if (share.begin < share.end) [[loop]] do {
         uint part = divide(share.begin, table.rows, table.rows_multiplier);

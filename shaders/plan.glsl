@@ -16,6 +16,7 @@ layout(constant_id = 2) const uint EDGE = 1;
 layout(constant_id = 3) const bool DYNAMIC = false;
 
 const uint MOST_AXES = 131; // one more than a plan has: DML_MAX_AXES + 1
+const uint LEAST_AXES = 4;  // which a table has: DML_LEAST_AXES
 
 // The same bytes, as words of each size that is used.
 layout(set = 0, binding = 0) readonly restrict buffer Src32 { u64vec4 src32[]; };
@@ -50,7 +51,7 @@ layout(set = 0, binding = 2, std140) uniform Table {
     uvec2 source_end;
     uint item;
     uint lines_ahead;
-    uvec4 axes[2 * MOST_AXES]; // of each: extent, multiplier, src_stride, dst_stride; length_stride
+    uvec4 axes[2 * MOST_AXES]; // the innermost first; of each: extent, multiplier, src_stride, dst_stride; length_stride
 } table;
 layout(set = 0, binding = 3) readonly restrict buffer Lengths { int64_t lengths[]; };
 layout(set = 0, binding = 4) restrict buffer Taken { uint taken[]; };
@@ -116,35 +117,39 @@ Offsets either(bool first, Offsets a, Offsets b)
 
 struct Place {
     Offsets at;
-    uint index; // along the last axis
-    uint left;  // how many places are left along the last two axes, this one included
+    uint index; // along the innermost axis
+    uint left;  // how many places are left along the innermost two, this one included
 };
 
-// Where the n-th combination of the table's axes lies.
+// Moves along axis k to where the n-th combination of it and those further out lies: its index on the axis, and n of those further out.
+uint move_along(inout Offsets at, uint k, inout uint n)
+{
+    uvec4 axis = table.axes[2 * k];
+    uint quotient = divide(n, axis.x, axis.y), index = n - quotient * axis.x;
+    n = quotient;
+    at.dst += index * axis.w;
+    if (REVERSED != 0)
+        at.entry += index * table.axes[2 * k + 1].x;
+    bool reversed = REVERSED != 0 && k == table.reversed_axis;
+    at.reversed = reversed ? index : at.reversed;
+    at.src += reversed ? 0 : index * axis.z;
+    return index;
+}
+
+// Where the n-th combination of the table's axes lies. Every table has the first few, whose addresses are constants: a driver on a CPU reads these once
+// for all invocations.
 Place locate(uint n)
 {
-    Place place = Place(Offsets(table.src_offset, table.dst_offset, table.length_offset, 0), 0, 1);
-    for (uint k = table.rank; k-- > 0;) {
-        uvec4 axis = table.axes[2 * k];
-        uint quotient = divide(n, axis.x, axis.y);
-        uint index = n - quotient * axis.x;
-        n = quotient;
-        if (k + 1 == table.rank) {
-            place.index = index;
-            place.left = axis.x - index;
-        }
-        if (k + 2 == table.rank)
-            place.left += (axis.x - 1 - index) * table.axes[2 * k + 2].x;
-        place.at.dst += index * axis.w;
-        if (REVERSED != 0) {
-            place.at.entry += index * table.axes[2 * k + 1].x;
-            if (k == table.reversed_axis) {
-                place.at.reversed = index;
-                continue;
-            }
-        }
-        place.at.src += index * axis.z;
-    }
+    Place place = Place(Offsets(table.src_offset, table.dst_offset, table.length_offset, 0), 0, 0);
+    uint inner = table.axes[0].x, outer = table.axes[2].x;
+    place.index = move_along(place.at, 0, n);
+    place.left = (outer - 1 - move_along(place.at, 1, n)) * inner + inner - place.index;
+    [[unroll]] for (uint k = 2; k < LEAST_AXES; k++)
+        move_along(place.at, k, n);
+    uint k = LEAST_AXES;
+    if (k < table.rank) [[loop]] do {
+        move_along(place.at, k, n);
+    } while (++k < table.rank);
     return place;
 }
 
@@ -156,7 +161,7 @@ Offsets axis_step(uint k)
     return Offsets(reversed ? 0 : axis.z, axis.w, table.axes[2 * k + 1].x, reversed ? 1 : 0);
 }
 
-// From each place to the next: along the table's last axis, or to where it begins again. True along the last two axes.
+// From each place to the next: along the innermost axis, or to where it begins again. True along the innermost two.
 struct Way {
     Offsets step;
     Offsets turn;
@@ -165,9 +170,9 @@ struct Way {
 
 Way find_way()
 {
-    uint last = max(table.rank, 1) - 1, extent = table.axes[2 * last].x;
-    Offsets step = axis_step(last);
-    return Way(step, move(axis_step(max(last, 1) - 1), 1 - extent, step), extent);
+    uint extent = table.axes[0].x;
+    Offsets step = axis_step(0);
+    return Way(step, move(axis_step(1), 1 - extent, step), extent);
 }
 
 Place next_place(Place place, Way way)

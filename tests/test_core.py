@@ -550,8 +550,9 @@ def test_an_axis_that_was_cut_to_one_place_is_none(core):
 
 
 def table_extents(core, dispatch):
+    """The outermost first."""
     first, words = core.values["DML_TABLE_AXES"], core.values["DML_TABLE_AXIS"]
-    return [dispatch.table[first + words * k] for k in range(dispatch.table[core.values["DML_TABLE_RANK"]])]
+    return [dispatch.table[first + words * k] for k in reversed(range(dispatch.table[core.values["DML_TABLE_RANK"]]))]
 
 
 def test_little_has_few_shares_on_a_cpu(core):

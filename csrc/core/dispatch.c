@@ -163,5 +163,4 @@ void dml_dispatch_choose(const dml_piece *piece, const dml_traits *device, uint6
         dispatch->kernel = DML_KERNEL_ELEMENTS;
         choose_elements(piece, traits, dispatch);
     }
-    dispatch->table_words = DML_TABLE_AXES + DML_TABLE_AXIS * table[DML_TABLE_RANK];
 }

@@ -69,7 +69,8 @@ enum {
     DML_CONSTANTS
 };
 
-/* The table that all shaders read (a uniform block): a header, then DML_TABLE_AXIS words an axis, the outermost first. */
+/* The table that all shaders read (a uniform block): a header, then DML_TABLE_AXIS words an axis, the innermost
+ * first, and at least DML_LEAST_AXES of them: those that there are not have one place. */
 enum {
     DML_TABLE_RANK,
     DML_TABLE_TOTAL,     /* rows, times the parts each is shared out in */
@@ -79,7 +80,7 @@ enum {
     DML_TABLE_LENGTH,   /* entry of element 0 */
     DML_TABLE_REVERSED, /* index of the reversed axis */
     DML_TABLE_REVERSED_STRIDE,
-    DML_TABLE_EXTENT, /* elements of a row, or of a walk along the last axis; words: items */
+    DML_TABLE_EXTENT, /* elements of a row, or of a walk along the innermost axis; words: items */
     DML_TABLE_STREAM, /* rows: bytes between streams */
     DML_TABLE_OUT,    /* rows: bytes between the destinations of one window */
     DML_TABLE_LAST,   /* rows, words: the last 8-byte word of the source window; what is bound ends at a multiple of 16 bytes */
@@ -92,6 +93,7 @@ enum {
     DML_TABLE_AHEAD,                    /* rows: cache lines that DML_AHEAD reads behind a row */
     DML_TABLE_AXES,
     DML_TABLE_AXIS = 8, /* extent, multiplier, src_stride, dst_stride, length_stride, and three unused */
+    DML_LEAST_AXES = 4,
     DML_TABLE_WORDS = DML_TABLE_AXES + DML_TABLE_AXIS * (DML_MAX_AXES + 1)
 };
 

@@ -22,9 +22,9 @@ static uint32_t multiplier(uint32_t d)
     return d < 2 ? UINT32_MAX : (uint32_t)((UINT64_C(1) << 32) / d);
 }
 
-static void add_axis(dml_dispatch *dispatch, const dml_axis *axis)
+static void put_axis(dml_dispatch *dispatch, uint32_t k, const dml_axis *axis)
 {
-    uint32_t *to = &dispatch->table[DML_TABLE_AXES + DML_TABLE_AXIS * dispatch->table[DML_TABLE_RANK]++];
+    uint32_t *to = &dispatch->table[DML_TABLE_AXES + DML_TABLE_AXIS * k];
     to[0] = (uint32_t)axis->extent;
     to[1] = multiplier((uint32_t)axis->extent);
     to[2] = (uint32_t)axis->src_stride;
@@ -34,11 +34,17 @@ static void add_axis(dml_dispatch *dispatch, const dml_axis *axis)
 
 void dml_walk_axes(dml_dispatch *dispatch, const dml_plan *plan, const int *axes, int count)
 {
-    for (int i = 0; i < count; i++) {
-        if (axes[i] == plan->reversed)
-            dispatch->table[DML_TABLE_REVERSED] = dispatch->table[DML_TABLE_RANK];
-        add_axis(dispatch, &plan->axes[axes[i]]);
+    uint32_t *table = dispatch->table, rank = (uint32_t)count;
+    for (uint32_t k = 0; k < rank; k++) {
+        int axis = axes[rank - 1 - k];
+        put_axis(dispatch, k, &plan->axes[axis]);
+        if (axis == plan->reversed)
+            table[DML_TABLE_REVERSED] = k;
     }
+    table[DML_TABLE_RANK] = rank;
+    for (; rank < DML_LEAST_AXES; rank++)
+        put_axis(dispatch, rank, &(dml_axis){.extent = 1});
+    dispatch->table_words = DML_TABLE_AXES + DML_TABLE_AXIS * rank;
 }
 
 /* Moves the i-th axis of a list behind the others. */

@@ -310,8 +310,11 @@ class Machine:
             setattr(self, name[4:].lower(), int(dispatch.constants[names[name]]))
         self.element = self.item * self.extent_0 * self.extent_1 * self.extent_2
         words = np.array(dispatch.table[names["DML_TABLE_AXES"] : dispatch.table_words], np.int64)
-        self.axes = words.reshape(-1, names["DML_TABLE_AXIS"])
-        assert len(self.axes) == self.t_rank
+        self.axes = words.reshape(-1, names["DML_TABLE_AXIS"])[::-1]  # here the outermost first
+        missing = max(names["DML_LEAST_AXES"] - self.t_rank, 0)
+        assert len(self.axes) == self.t_rank + missing and np.all(self.axes[:missing, :5] == (1, MASK, 0, 0, 0))
+        self.axes = self.axes[missing:]
+        self.t_reversed = self.t_rank - 1 - self.t_reversed
         for d, multiplier in [(self.t_rows, self.t_rows_multiplier), *self.axes[:, :2].tolist()]:
             for n in (MASK, MASK // d * d, MASK // d * d - 1):
                 assert self.divide(n, d, multiplier) == n // d, "a division would be wrong"
