@@ -16,6 +16,7 @@
 #version 450
 #extension GL_GOOGLE_include_directive : require
 #include "plan.glsl"
+#include "window.glsl"
 
 layout(constant_id = 4) const uint ITEM = 1;
 layout(constant_id = 5) const uint EXTENT_0 = 1;
@@ -88,39 +89,6 @@ uint pattern(uint at, int step, int low)
     return stream_within(at % ELEMENT) * (8 * WINDOW) + offset;
 }
 
-// The words of all windows. Not an array: compilers take structures and vectors apart more readily.
-struct Window {
-    u64vec4 a, b, c, d, e, f, g, h;
-};
-
-uint64_t word_of(Window w, uint i)
-{
-    u64vec4 low = i < 4 ? w.a : i < 8 ? w.b : i < 12 ? w.c : w.d;
-    u64vec4 high = i < 20 ? w.e : i < 24 ? w.f : i < 28 ? w.g : w.h;
-    return i < 16 ? low[i % 4] : high[i % 4];
-}
-
-void set_word(inout Window w, uint i, uint64_t word)
-{
-    uint k = i % 4;
-    if (i < 4)
-        w.a[k] = word;
-    else if (i < 8)
-        w.b[k] = word;
-    else if (i < 12)
-        w.c[k] = word;
-    else if (i < 16)
-        w.d[k] = word;
-    else if (i < 20)
-        w.e[k] = word;
-    else if (i < 24)
-        w.f[k] = word;
-    else if (i < 28)
-        w.g[k] = word;
-    else
-        w.h[k] = word;
-}
-
 // The window that starts at src. What is loaded may reach beyond the source on either side, as far as whole pairs of words do, and no
 // further than what is bound: those bytes are not used.
 void load_window(inout Window w, uint first, uint src)
@@ -158,29 +126,6 @@ void load_window(inout Window w, uint first, uint src)
             word = next;
         }
     }
-}
-
-// Four bytes of a tile, or (where as many stay together) eight. `out_step` is the offset of the destination row.
-uint compose4(Window w, uint first, int out_step, int step, int low, uint unit)
-{
-    uint word = 0;
-    [[unroll]] for (uint at = 0; at < 4; at += unit) {
-        uint from = pattern(first + at, step, low - out_step);
-        uvec2 halves = unpackUint2x32(word_of(w, from / 8));
-        uint bytes = (from % 8 < 4 ? halves.x : halves.y) >> (from % 4 * 8);
-        if (unit < 4)
-            bytes &= (1u << (unit * 8 % 32)) - 1;
-        word |= bytes << (at * 8);
-    }
-    return word;
-}
-
-uint64_t compose8(Window w, uint first, int out_step, int step, int low, uint unit)
-{
-    if (unit == 8)
-        return word_of(w, pattern(first, step, low - out_step) / 8);
-    return packUint2x32(uvec2(compose4(w, first, out_step, step, low, unit),
-                              compose4(w, first + 4, out_step, step, low, unit)));
 }
 
 // Eight bytes of a tile; `turned` is whether it is of the reversed part of a row.

@@ -1,13 +1,26 @@
-// A destination without gaps, as words of 16 bytes, each put together from the items that it is made of: for items too short to be rows, or so
-// short that what narrow words do at a row's ends is most of its work. An invocation makes WORDS words, one after the other; only what precedes
-// the first whole word of all and follows the last goes by narrow words.
+// A destination without gaps, as words of 16 bytes, each put together from the rows that it is made of: for rows so short that what narrow words do at
+// their ends is most of the work. A row is `item` bytes, items of ITEM that lie STEP apart in the source. An invocation makes WORDS words, one
+// after the other; only what precedes the first whole word of all and follows the last goes by narrow words.
 //
 // REVERSED: 0 no axis, 1 the one that the table names.
 #version 450
 #extension GL_GOOGLE_include_directive : require
 #include "plan.glsl"
+#include "window.glsl"
 
+layout(constant_id = 4) const uint ITEM = 1;
+layout(constant_id = 12) const int STEP = 1;
 layout(constant_id = 14) const uint WORDS = 1;
+
+const int RATIO = STEP / int(ITEM);               // source bytes for each of the destination,
+const uint PAIRS = RATIO < 0 ? -RATIO : RATIO;    // and pairs of 8-byte words for each of its words
+const int LOW = RATIO < 0 ? RATIO * 16 - STEP : 0; // of a word's items, the lowest source offset from the first's
+const uint UNIT = RATIO == 1 ? 8 : ITEM;          // bytes that stay together
+
+uint pattern(uint at, int step, int low)
+{
+    return at / ITEM * step + at % ITEM - low;
+}
 
 // The whole words of the destination: `head` bytes precede them.
 struct Whole {
@@ -22,19 +35,55 @@ uint source_of(Offsets at)
     return at.src;
 }
 
-// 16 aligned bytes of the source; any others where there are none.
-u64vec2 load_pair(uint src)
+// A row's part in a word and in those that follow.
+struct Part {
+    uint src;     // of the word's first item, if the row had all of the word; its lowest, where items go backwards
+    uint low;     // the row's first byte
+    uint high;    // and its last
+    uint ending;  // bytes from the word's begin to the row's end
+    u64vec2 kept; // the pair that this word and the next both need
+};
+
+// 16 aligned bytes of a row; any others where there are none.
+u64vec2 load_pair(Part part, uint i)
 {
-    return src16[min(src >> 4, table.src_last >> 1)];
+    return src16[clamp((part.src + 16 * i) >> 4, part.low >> 4, part.high >> 4)];
 }
 
-// 16 bytes from src on, of the aligned ones around it.
-u64vec2 cut_out(u64vec2 a, u64vec2 b, uint src)
+// From byte `within` of a row on, behind `filled` bytes of a word.
+Part begin_part(Offsets at, uint within, uint filled)
 {
-    bool second = src % 16 >= 8;
-    uint shift = src % 8 * 8;
-    uint64_t x = second ? a.y : a.x, y = second ? b.x : a.y, z = second ? b.y : b.x;
-    return u64vec2(x >> shift | y << 1 << (63 - shift), y >> shift | z << 1 << (63 - shift));
+    Part part;
+    uint row = source_of(at), reach = (table.item - ITEM) * PAIRS;
+    part.src = row + (within - filled) * RATIO + LOW;
+    part.low = RATIO < 0 ? row - reach : row;
+    part.high = part.low + reach + ITEM - 1;
+    part.ending = filled + table.item - within;
+    part.kept = load_pair(part, RATIO < 0 ? PAIRS : 0);
+    return part;
+}
+
+// What the row has of a word, and perhaps others beside it. Goes on to the next.
+u64vec2 take_word(inout Part part)
+{
+    Window pairs, window;
+    u64vec2 kept = part.kept;
+    [[unroll]] for (uint i = 0; i <= PAIRS; i++) {
+        u64vec2 pair = i == (RATIO < 0 ? PAIRS : 0) ? kept : load_pair(part, i);
+        set_word(pairs, 2 * i, pair.x);
+        set_word(pairs, 2 * i + 1, pair.y);
+        if (i == (RATIO < 0 ? 0 : PAIRS))
+            part.kept = pair;
+    }
+    uint shift = part.src % 8 * 8;
+    bool second = part.src % 16 >= 8;
+    [[unroll]] for (uint i = 0; i < 2 * PAIRS; i++) {
+        uint64_t a = second ? word_of(pairs, i + 1) : word_of(pairs, i), b = second ? word_of(pairs, i + 2) : word_of(pairs, i + 1);
+        set_word(window, i, a >> shift | b << 1 << (63 - shift));
+    }
+    part.src += 16 * RATIO;
+    part.ending -= 16;
+    return u64vec2(compose8(window, 0, 0, STEP, LOW, UNIT), compose8(window, 8, 0, STEP, LOW, UNIT));
 }
 
 // The first n of 16 bytes from a, the others from b.
@@ -44,39 +93,32 @@ u64vec2 join(u64vec2 a, u64vec2 b, uint n)
     return u64vec2(b.x ^ ((a.x ^ b.x) & low), b.y ^ ((a.y ^ b.y) & high));
 }
 
-// The n-th WORDS words. Each turn of the inner loop brings what one item has of one word: `src` is where the word would begin if the item had
-// all of it, `filled` how many of its bytes are there, and behind `ending` bytes the item ends. Most items are found from the one before.
+// The n-th WORDS words. Each turn of the inner loop brings what one row has of one word, of which `filled` bytes are there.
+// Most rows are found from the one before.
 void make_words(uint n, Whole whole, Way way)
 {
-    uint first = whole.head + n * WORDS * 16, item = first / table.item, within = first - item * table.item, filled = 0;
+    uint first = whole.head + n * WORDS * 16, row = first / table.item, within = first - row * table.item, filled = 0;
     uint to = (table.dst_offset + first) >> 4, end = to + min(WORDS, whole.words - n * WORDS);
     u64vec2 word = u64vec2(0);
     [[loop]] do {
-        Place place = locate(item);
-        uint src = source_of(place.at) + within - filled, ending = filled + table.item - within;
-        u64vec2 pair = load_pair(src);
+        Place place = locate(row);
+        Part part = begin_part(place.at, within, filled);
         within = 0;
         [[loop]] do {
-            u64vec2 next = load_pair(src + 16);
-            word = join(word, cut_out(pair, next, src), filled);
-            pair = next;
-            bool full = ending >= 16, ends = ending <= 16;
+            bool full = part.ending >= 16, ends = part.ending <= 16;
+            uint ending = part.ending;
+            word = join(word, take_word(part), filled);
             filled = full ? 0 : ending;
-            src += 16;
-            ending -= 16;
             if (full) {
                 dst16[to] = word;
                 to++;
             }
             if (ends) {
-                item++;
+                row++;
                 place = next_place(place, way);
             }
-            if (ends && to < end && place.left > 0) {
-                src = source_of(place.at) - filled;
-                ending = filled + table.item;
-                pair = load_pair(src);
-            }
+            if (ends && to < end && place.left > 0)
+                part = begin_part(place.at, 0, filled);
         } while (to < end && place.left > 0);
     } while (to < end);
 }
@@ -85,8 +127,8 @@ void copy_edges(Whole whole)
 {
     uint n = gl_LocalInvocationID.x * EDGE, edges = table.extent * table.item - whole.words * 16;
     if (n < edges) [[loop]] do {
-        uint at = n < whole.head ? n : n + whole.words * 16, item = at / table.item;
-        copy_edge(source_of(locate(item).at) + (at - item * table.item), table.dst_offset + at);
+        uint at = n < whole.head ? n : n + whole.words * 16, row = at / table.item;
+        copy_edge(source_of(locate(row).at) + (at - row * table.item) * RATIO, table.dst_offset + at);
         n += GROUP_SIZE * EDGE;
     } while (n < edges);
 }

@@ -491,7 +491,23 @@ def test_what_is_made_of_words(core):
     assert kernel(100, [(100, 401, 100, 0)]) == ROWS  # far from each other
     assert kernel(26, [(100, 784, 677, 0), (26, 28, 26, 0)]) == ELEMENTS  # the destination has gaps
     assert kernel(26, [(100, 784, 677, 0), (26, 28, 26, 0)], WORDS) == ELEMENTS
-    assert kernel(1, [(100, 30, 10, 0), (10, 2, 1, 0)], WORDS) == WORDS  # what they can do, if not as fast
+    assert kernel(26, [(7, 1100, 27 * 26, 0), (9, 121, 3 * 26, 0), (3, 40, 26, 0)]) == WORDS
+
+    def mirrored(width, step, item=1, forced=ANY, pitch=None, **kinds):
+        """Rows whose items lie `step` items apart."""
+        row = width * item
+        pitch = pitch or (abs(step) * width + 1) * item
+        return kernel(item, [(1000, pitch, row, 0), (width, step * item, item, 0)], forced, **kinds)
+
+    assert mirrored(9, -1) == mirrored(30, -1) == mirrored(30, -1, traits=GPU) == WORDS  # too short to be rows, or to be parts of longer ones
+    assert mirrored(191, -1) == mirrored(95, -2) == mirrored(63, 3) == mirrored(63, -1, item=2) == mirrored(23, -1, item=4) == WORDS
+    assert mirrored(193, -1) == mirrored(97, -2) == mirrored(65, 3) == mirrored(65, -1, item=2) == mirrored(25, -1, item=4) == ROWS
+    assert mirrored(9, 3) == ELEMENTS  # as quick byte by byte
+    assert mirrored(9, 3, forced=WORDS) == mirrored(9, 15, forced=WORDS) == WORDS
+    assert mirrored(9, 16, forced=WORDS) == WORDS  # rows of one item
+    assert mirrored(33, -1, pitch=200) == ROWS  # far from each other
+    assert kernel(2, [(1000, 66, 66, 0), (33, -2, 2, 0)], src_base=1) == ROWS  # a narrow word is half an item
+    assert kernel(1, [(1000, 31, 31, 1), (31, 1, 1, 0)], reversed=1, lengths=[7] * 1000) == ELEMENTS  # each by its own length
     assert kernel(26, [(7, 1100, 27 * 26, 0), (9, 121, 3 * 26, 0), (3, 40, 26, 0)]) == WORDS
 
 
@@ -651,7 +667,8 @@ def test_all_that_fits_32_bits(core):
                 if forced == ROWS and dispatch.kernel == ROWS:
                     steps = steps // dispatch.constants[core.values["DML_COUNT"]] + 2
                 if dispatch.kernel == WORDS:
-                    steps = -(-steps * item // (16 * dispatch.constants[core.values["DML_WORDS"]]))
+                    tile = 16 * dispatch.constants[core.values["DML_WORDS"]]
+                    steps = -(-steps * dispatch.table[core.values["DML_TABLE_ITEM"]] // tile)
                 part = dispatch.table[core.values["DML_TABLE_PART_TILES"]]
                 assert (parts - 1) * part < steps <= parts * part
 

@@ -5,14 +5,12 @@
 
 #include "core/rows.h"
 #include "core/walk.h"
+#include "core/words.h"
 
 enum {
     COPY_RUN = 16384, /* from here on a region of a copy command pays */
     COPY_REGIONS = 64,
     FEW_ELEMENTS = 4096, /* not worth a pipeline of their own */
-    FEW_NARROW = 4,      /* an item of fewer narrow words is better moved by these */
-    WORD = 16,           /* bytes */
-    TILE_WORDS = 8,      /* made by one invocation on a CPU, one after the other; a GPU has invocations enough for one each */
     SHARE_BYTES = 8192   /* on a CPU, where a share costs a fraction of a microsecond: less is not worth one */
 };
 
@@ -23,45 +21,6 @@ static int32_t edge_bytes(const dml_plan *plan, uint64_t src_base, uint64_t dst_
     for (int k = 0; k < plan->rank; k++)
         all |= (uint64_t)plan->axes[k].src_stride | (uint64_t)plan->axes[k].dst_stride;
     return (int32_t)dml_divisor(all, 8);
-}
-
-/* The axes with several places, or the last of all. */
-static int list_axes(const dml_plan *plan, int *axes)
-{
-    int count = 0;
-    for (int k = 0; k < plan->rank; k++)
-        if (plan->axes[k].extent > 1 || k == plan->rank - 1)
-            axes[count++] = k;
-    return count;
-}
-
-/* --- words ----------------------------------------------------------------------------------------------------- */
-
-/* Whether the destination is one run of bytes, in the order of the plan's axes. */
-static bool is_dense(const dml_plan *plan)
-{
-    int64_t run = plan->item;
-    for (int k = plan->rank - 1; k >= 0; k--) {
-        if (plan->axes[k].extent > 1 && plan->axes[k].dst_stride != run)
-            return false;
-        run *= plan->axes[k].extent;
-    }
-    return true;
-}
-
-static void choose_words(const dml_piece *piece, const dml_traits *traits, dml_dispatch *dispatch)
-{
-    const dml_plan *plan = &piece->plan;
-    int32_t *c = dispatch->constants;
-    uint32_t *table = dispatch->table;
-    int axes[DML_MAX_AXES] = {0}, rank = list_axes(plan, axes);
-    dml_walk_axes(dispatch, plan, axes, rank);
-    c[DML_REVERSED] = plan->reversed >= 0;
-    c[DML_WORDS] = traits->cpu ? TILE_WORDS : 1;
-    int64_t count = dml_plan_count(plan), tile = WORD * (int64_t)c[DML_WORDS];
-    table[DML_TABLE_EXTENT] = (uint32_t)count;
-    table[DML_TABLE_ITEM] = (uint32_t)plan->item;
-    dml_walk_share(dispatch, traits, 1, (count * plan->item + tile - 1) / tile, 1);
 }
 
 /* --- elements -------------------------------------------------------------------------------------------------- */
@@ -77,7 +36,7 @@ static void choose_elements(const dml_piece *piece, const dml_traits *traits, dm
         c[DML_REVERSED] = piece->cut ? 2 : 1;
 
     uint32_t *table = dispatch->table;
-    int axes[DML_MAX_AXES + 1] = {0}, count = list_axes(&plan, axes);
+    int axes[DML_MAX_AXES + 1] = {0}, count = dml_walk_list(&plan, -1, axes);
     dml_walk_elements(dispatch, &plan, traits, axes, count);
     int64_t extent = plan.axes[axes[count - 1]].extent;
     table[DML_TABLE_EXTENT] = (uint32_t)extent;
@@ -149,16 +108,18 @@ void dml_dispatch_choose(const dml_piece *piece, const dml_traits *device, uint6
     if (plan->reversed >= 0)
         table[DML_TABLE_REVERSED_STRIDE] = (uint32_t)plan->axes[plan->reversed].src_stride;
 
-    bool any = forced == DML_KERNEL_COUNT, few = any && bytes <= FEW_ELEMENTS, dense = !piece->cut && is_dense(plan);
-    bool words = dense && (any ? plan->item / c[DML_EDGE] >= FEW_NARROW : forced == DML_KERNEL_WORDS);
+    bool any = forced == DML_KERNEL_COUNT, few = any && bytes <= FEW_ELEMENTS;
+    dml_words found, *words = NULL;
+    if ((any || forced == DML_KERNEL_WORDS) && !piece->cut && dml_words_find(plan, c[DML_EDGE], &found))
+        words = &found;
     bool rows = (any || forced < DML_KERNEL_WORDS) && !piece->cut;
     if ((any || forced == DML_KERNEL_COPY) && is_copy(plan, forced)) {
         dispatch->kernel = DML_KERNEL_COPY;
     } else if (!few && rows && dml_rows_choose(piece, traits, words, dispatch)) {
         dispatch->kernel = DML_KERNEL_ROWS;
-    } else if (!few && words) {
+    } else if (!few && words && (words->worth || !any)) {
         dispatch->kernel = DML_KERNEL_WORDS;
-        choose_words(piece, traits, dispatch);
+        dml_words_choose(words, plan, traits, dispatch);
     } else {
         dispatch->kernel = DML_KERNEL_ELEMENTS;
         choose_elements(piece, traits, dispatch);

@@ -6,8 +6,8 @@
  *   copy      one or a few long runs, contiguous on both sides: vkCmdCopyBuffer
  *   rows      the destination is rows of contiguous bytes, put together as 16- or 32-byte words from a small window of each of a
  *             few source streams by a pattern that is known when the pipeline is made (shaders/rows.comp)
- *   words     the destination has no gaps, and what is contiguous on both sides is short: 16-byte words, each put together from the items
- *             that it is made of (shaders/words.comp)
+ *   words     the destination has no gaps, and rows are short: 16-byte words, each put together from the rows that it is made of
+ *             (shaders/words.comp)
  *   elements  anything: one word of an element per invocation, any rank (shaders/elements.comp)
  *
  * Byte offsets in a dispatch are modulo 2**32, relative to the windows that are bound: src_window and dst_window.
@@ -42,7 +42,7 @@ enum {
     DML_REVERSED, /* 0 none, 1 an axis of the table, 2 (rows) the row itself or (elements) an axis that was cut */
     DML_EDGE,     /* bytes of a word where words are narrow: 1, 2, 4 or 8; 0 (rows) where rows are whole tiles */
     DML_DYNAMIC,  /* 1: work groups take their shares as they come free */
-    DML_ITEM,     /* rows: bytes that are contiguous on both sides */
+    DML_ITEM,     /* rows, words: bytes that are contiguous on both sides */
     DML_EXTENT_0, /* rows: inner axes, the fastest first: extent and source stride in bytes */
     DML_STRIDE_0,
     DML_EXTENT_1,
@@ -50,7 +50,7 @@ enum {
     DML_EXTENT_2,
     DML_STRIDE_2,
     DML_STREAM,   /* rows: which of the three reads a stream of its own per index, from 1; 0 none */
-    DML_STEP,     /* rows: source bytes from one row element to the next */
+    DML_STEP,     /* rows, words: source bytes from one row element, or item, to the next */
     DML_COUNT,    /* rows: row elements a tile has */
     DML_WORDS,    /* rows, words: words a tile has */
     DML_UNIT,     /* rows: bytes that stay together, 1, 2, 4 or 8 */
@@ -80,7 +80,7 @@ enum {
     DML_TABLE_LENGTH,   /* entry of element 0 */
     DML_TABLE_REVERSED, /* index of the reversed axis */
     DML_TABLE_REVERSED_STRIDE,
-    DML_TABLE_EXTENT, /* elements of a row, or of a walk along the innermost axis; words: items */
+    DML_TABLE_EXTENT, /* elements of a row, or of a walk along the innermost axis; words: rows */
     DML_TABLE_STREAM, /* rows: bytes between streams */
     DML_TABLE_OUT,    /* rows: bytes between the destinations of one window */
     DML_TABLE_LAST,   /* rows, words: the last 8-byte word of the source window; what is bound ends at a multiple of 16 bytes */
@@ -89,7 +89,7 @@ enum {
     DML_TABLE_PART_TILES, /* tiles, or elements, of a part; the first parts of all rows come first, then the second */
     DML_TABLE_SHARES,     /* how many there are */
     DML_TABLE_CUT,        /* elements: reversed_begin, source_begin, source_end as pairs of words, low first */
-    DML_TABLE_ITEM = DML_TABLE_CUT + 6, /* words: bytes that are contiguous on both sides */
+    DML_TABLE_ITEM = DML_TABLE_CUT + 6, /* words: bytes of a row in the destination */
     DML_TABLE_AHEAD,                    /* rows: cache lines that DML_AHEAD reads behind a row */
     DML_TABLE_AXES,
     DML_TABLE_AXIS = 8, /* extent, multiplier, src_stride, dst_stride, length_stride, and three unused */

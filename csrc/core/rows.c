@@ -8,12 +8,13 @@
 enum {
     WINDOW_WORDS = 32, /* most 8-byte words that an invocation loads: the shader has room for as many */
     WINDOW_BYTES = 8 * WINDOW_WORDS,
-    TILE_BYTES = 128,  /* most that it stores */
-    LONG_ITEM = 129,   /* from here on items are not moved by patterns, but as rows of their own */
-    SHORT_ROW = 32,    /* a row that is shorter is not worth one */
-    ROW_BYTES = 128,   /* a row that is shorter is better made an inner axis of a longer one */
-    EDGED_ROW = 64,    /* one with edges that is shorter is better made of words, on a CPU; */
-    EDGED_BYTES = 128, /* if it is an item, to that comes this by the bytes of a narrow word: so much do edges cost */
+    TILE_BYTES = 128, /* most that it stores */
+    LONG_ITEM = 129,  /* from here on items are not moved by patterns, but as rows of their own */
+    SHORT_ROW = 32,   /* a row that is shorter is not worth one */
+    ROW_BYTES = 128,  /* a row that is shorter is better made an inner axis of a longer one */
+    EDGED_ROW = 64,   /* one with edges that is shorter is better made of words, on a CPU; */
+    EDGED_BYTES =
+        128, /* if words have the same rows, to that comes this by the bytes of a narrow word: so much do edges cost */
     INNERS = 3,
     STREAMS = 8,
     NEAR = 64 /* source strides up to here share a window */
@@ -261,19 +262,22 @@ static int32_t window_align(const row_plan *rows, const int32_t *c, int64_t step
 
 /* Whether rows with edges are so short that these are most of the work, and near enough to each other for words to find in a cache what the next
  * one needs. */
-static bool are_better_words(const row_plan *rows, int64_t extent, int64_t step, int32_t edge)
+static bool are_better_words(const row_plan *rows, const dml_words *words, int64_t extent, int64_t step, int32_t edge)
 {
+    bool same = rows->inners == 0 && rows->row == words->axis; /* as rows of words: else each of these has several of those */
+    if (!same && words->axis >= 0)
+        return false;
     int64_t pitch = 0;
     for (int k = 0; k < rows->plan->rank; k++)
         if (is_outer(rows, k))
             pitch = dml_magnitude(rows->plan->axes[k].src_stride);
     int64_t span = (extent - 1) * dml_magnitude(step) + rows->reach;
-    int64_t enough = EDGED_ROW + (rows->row < 0 ? EDGED_BYTES / edge : 0);
+    int64_t enough = same ? (EDGED_ROW + EDGED_BYTES / edge) / dml_words_ratio(words) : EDGED_ROW;
     return extent * rows->element < enough && !dml_walk_is_remote(pitch, span, false);
 }
 
 /* Rows of words of this size; false where there are none, or larger words would only leave more to be moved by narrow ones. */
-static bool find_rows(const dml_plan *plan, const dml_traits *traits, int word, bool words, dml_dispatch *dispatch,
+static bool find_rows(const dml_plan *plan, const dml_traits *traits, int word, const dml_words *words, dml_dispatch *dispatch,
                       row_plan *rows, int64_t *extent)
 {
     int32_t *c = dispatch->constants;
@@ -300,7 +304,8 @@ static bool find_rows(const dml_plan *plan, const dml_traits *traits, int word, 
     find_out(rows, elements, step);
     bool edges = head != 0 || *extent % period(rows) != 0, overlap = edges || *extent % elements != 0;
     bool narrow = c[DML_EDGE] == 1 || (c[DML_EDGE] == 2 && bytes < 2 * long_row);
-    if (edges && ((word == 32 && narrow) || (words && traits->cpu && are_better_words(rows, *extent, step, c[DML_EDGE]))))
+    if (edges &&
+        ((word == 32 && narrow) || (words && traits->cpu && are_better_words(rows, words, *extent, step, c[DML_EDGE]))))
         return false;
 
     if (plan->reversed >= 0)
@@ -332,7 +337,7 @@ static dml_reads row_reads(const row_plan *rows, const int32_t *c, int64_t count
                        .even = c[DML_EDGE] == 0};
 }
 
-bool dml_rows_choose(const dml_piece *piece, const dml_traits *traits, bool words, dml_dispatch *dispatch)
+bool dml_rows_choose(const dml_piece *piece, const dml_traits *traits, const dml_words *words, dml_dispatch *dispatch)
 {
     const dml_plan *plan = &piece->plan;
     row_plan rows;

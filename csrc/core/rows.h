@@ -2,9 +2,10 @@
 #ifndef DML_CORE_ROWS_H
 #define DML_CORE_ROWS_H
 
-#include "core/dispatch.h"
+#include "core/words.h"
 
-/* Fills in constants, table and groups, if the piece can be moved as rows, and would not be better off as `words` if it can also be that. */
-bool dml_rows_choose(const dml_piece *piece, const dml_traits *traits, bool words, dml_dispatch *dispatch);
+/* Fills in constants, table and groups, if the piece can be moved as rows, and would not be better off as these words, if it can also be
+ * words (or NULL). */
+bool dml_rows_choose(const dml_piece *piece, const dml_traits *traits, const dml_words *words, dml_dispatch *dispatch);
 
 #endif

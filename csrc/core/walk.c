@@ -32,6 +32,15 @@ static void put_axis(dml_dispatch *dispatch, uint32_t k, const dml_axis *axis)
     to[4] = (uint32_t)axis->length_stride;
 }
 
+int dml_walk_list(const dml_plan *plan, int but, int *axes)
+{
+    int count = 0;
+    for (int k = 0; k < plan->rank; k++)
+        if (k != but && (plan->axes[k].extent > 1 || k == plan->rank - 1))
+            axes[count++] = k;
+    return count;
+}
+
 void dml_walk_axes(dml_dispatch *dispatch, const dml_plan *plan, const int *axes, int count)
 {
     uint32_t *table = dispatch->table, rank = (uint32_t)count;

@@ -4,6 +4,9 @@
 
 #include "core/dispatch.h"
 
+/* Lists the axes with several places, but for one (or -1); or else the last, for a list is not empty but where there are no others. */
+int dml_walk_list(const dml_plan *plan, int but, int *axes);
+
 /* Puts these axes of the plan into the table, as they are. */
 void dml_walk_axes(dml_dispatch *dispatch, const dml_plan *plan, const int *axes, int count);
 

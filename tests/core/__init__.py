@@ -393,9 +393,12 @@ class Machine:
         self.give(src, dst, self.edge)
 
     def whole_words(self, total):
-        """A destination without gaps: where each byte comes from, and whether what the shader builds on is so. How it follows the items
+        """A destination without gaps: where each byte comes from, and whether what the shader builds on is so. How it follows the rows
         through the words is left to the devices."""
-        assert self.t_rows == 1 and self.t_item > 0
+        ratio, odd = divmod(self.step, self.item)
+        assert self.t_rows == 1 and self.t_item > 0 and self.t_item % self.item == 0
+        assert odd == 0 and 1 <= abs(ratio) <= 15, "more words than the shader has room for"
+        assert self.edge == self.item, "a narrow word is an item"
         size = self.t_extent * self.t_item
         head = min(-self.t_dst % 16, size)
         words = (size - head) // 16
@@ -413,8 +416,8 @@ class Machine:
             length = self.lengths[entry]
             src = src + np.where(index < length, length - 1 - index, index) * self.t_reversed_stride
         byte = np.arange(size)
-        source = (src[byte // self.t_item] + byte % self.t_item) & MASK
-        assert np.all(source >> 4 <= self.t_last >> 1), "a byte of a pair that is not loaded"
+        within = byte % self.t_item
+        source = (src[byte // self.t_item] + within // self.item * self.step + within % self.item) & MASK
         whole = (head <= byte) & (byte < head + 16 * words)
         self.src.append(source[whole])
         self.dst.append((self.t_dst + byte[whole]) & MASK)

@@ -1,0 +1,61 @@
+// What is loaded of a source, and words put together from it by a pattern that is known when the pipeline is made.
+
+// Where byte `at` of a tile is in what was loaded, given source bytes from one element to the next and of the window's start from the first's. All
+// arguments are constants. Each kernel has its own.
+uint pattern(uint at, int step, int low);
+
+// The words of all windows. Not an array: compilers take structures and vectors apart more readily.
+struct Window {
+    u64vec4 a, b, c, d, e, f, g, h;
+};
+
+uint64_t word_of(Window w, uint i)
+{
+    u64vec4 low = i < 4 ? w.a : i < 8 ? w.b : i < 12 ? w.c : w.d;
+    u64vec4 high = i < 20 ? w.e : i < 24 ? w.f : i < 28 ? w.g : w.h;
+    return i < 16 ? low[i % 4] : high[i % 4];
+}
+
+void set_word(inout Window w, uint i, uint64_t word)
+{
+    uint k = i % 4;
+    if (i < 4)
+        w.a[k] = word;
+    else if (i < 8)
+        w.b[k] = word;
+    else if (i < 12)
+        w.c[k] = word;
+    else if (i < 16)
+        w.d[k] = word;
+    else if (i < 20)
+        w.e[k] = word;
+    else if (i < 24)
+        w.f[k] = word;
+    else if (i < 28)
+        w.g[k] = word;
+    else
+        w.h[k] = word;
+}
+
+// Four bytes of a tile, or (where as many stay together) eight. `out_step` is the offset of the destination row.
+uint compose4(Window w, uint first, int out_step, int step, int low, uint unit)
+{
+    uint word = 0;
+    [[unroll]] for (uint at = 0; at < 4; at += unit) {
+        uint from = pattern(first + at, step, low - out_step);
+        uvec2 halves = unpackUint2x32(word_of(w, from / 8));
+        uint bytes = (from % 8 < 4 ? halves.x : halves.y) >> (from % 4 * 8);
+        if (unit < 4)
+            bytes &= (1u << (unit * 8 % 32)) - 1;
+        word |= bytes << (at * 8);
+    }
+    return word;
+}
+
+uint64_t compose8(Window w, uint first, int out_step, int step, int low, uint unit)
+{
+    if (unit == 8)
+        return word_of(w, pattern(first, step, low - out_step) / 8);
+    return packUint2x32(uvec2(compose4(w, first, out_step, step, low, unit),
+                              compose4(w, first + 4, out_step, step, low, unit)));
+}
