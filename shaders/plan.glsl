@@ -50,6 +50,7 @@ layout(set = 0, binding = 2, std140) uniform Table {
     uvec2 source_begin;
     uvec2 source_end;
     uint item;
+    uint item_multiplier;
     uint lines_ahead;
     uvec4 axes[2 * MOST_AXES]; // the innermost first; of each: extent, multiplier, src_stride, dst_stride; length_stride
 } table;

@@ -97,7 +97,7 @@ u64vec2 join(u64vec2 a, u64vec2 b, uint n)
 // Most rows are found from the one before.
 void make_words(uint n, Whole whole, Way way)
 {
-    uint first = whole.head + n * WORDS * 16, row = first / table.item, within = first - row * table.item, filled = 0;
+    uint first = whole.head + n * WORDS * 16, row = divide(first, table.item, table.item_multiplier), within = first - row * table.item, filled = 0;
     uint to = (table.dst_offset + first) >> 4, end = to + min(WORDS, whole.words - n * WORDS);
     u64vec2 word = u64vec2(0);
     [[loop]] do {
@@ -127,7 +127,7 @@ void copy_edges(Whole whole)
 {
     uint n = gl_LocalInvocationID.x * EDGE, edges = table.extent * table.item - whole.words * 16;
     if (n < edges) [[loop]] do {
-        uint at = n < whole.head ? n : n + whole.words * 16, row = at / table.item;
+        uint at = n < whole.head ? n : n + whole.words * 16, row = divide(at, table.item, table.item_multiplier);
         copy_edge(source_of(locate(row).at) + (at - row * table.item) * RATIO, table.dst_offset + at);
         n += GROUP_SIZE * EDGE;
     } while (n < edges);

@@ -89,10 +89,11 @@ enum {
     DML_TABLE_PART_TILES, /* tiles, or elements, of a part; the first parts of all rows come first, then the second */
     DML_TABLE_SHARES,     /* how many there are */
     DML_TABLE_CUT,        /* elements: reversed_begin, source_begin, source_end as pairs of words, low first */
-    DML_TABLE_ITEM = DML_TABLE_CUT + 6, /* words: bytes of a row in the destination */
-    DML_TABLE_AHEAD,                    /* rows: cache lines that DML_AHEAD reads behind a row */
-    DML_TABLE_AXES,
-    DML_TABLE_AXIS = 8, /* extent, multiplier, src_stride, dst_stride, length_stride, and three unused */
+    DML_TABLE_ITEM = DML_TABLE_CUT + 6, /* words: bytes of a row in the destination, and the multiplier of a division by it */
+    DML_TABLE_ITEM_MULTIPLIER,
+    DML_TABLE_AHEAD,                      /* rows: cache lines that DML_AHEAD reads behind a row */
+    DML_TABLE_AXES = DML_TABLE_AHEAD + 4, /* three unused: an axis begins at a multiple of 16 bytes */
+    DML_TABLE_AXIS = 8,                   /* extent, multiplier, src_stride, dst_stride, length_stride, and three unused */
     DML_LEAST_AXES = 4,
     DML_TABLE_WORDS = DML_TABLE_AXES + DML_TABLE_AXIS * (DML_MAX_AXES + 1)
 };

@@ -16,8 +16,7 @@ enum {
     SPARSE = 8        /* where rows begin no further apart than so many times as far as what is read of one reaches */
 };
 
-/* For a division by d: q = high word of n * multiplier is right or one too small. */
-static uint32_t multiplier(uint32_t d)
+uint32_t dml_walk_multiplier(uint32_t d)
 {
     return d < 2 ? UINT32_MAX : (uint32_t)((UINT64_C(1) << 32) / d);
 }
@@ -26,7 +25,7 @@ static void put_axis(dml_dispatch *dispatch, uint32_t k, const dml_axis *axis)
 {
     uint32_t *to = &dispatch->table[DML_TABLE_AXES + DML_TABLE_AXIS * k];
     to[0] = (uint32_t)axis->extent;
-    to[1] = multiplier((uint32_t)axis->extent);
+    to[1] = dml_walk_multiplier((uint32_t)axis->extent);
     to[2] = (uint32_t)axis->src_stride;
     to[3] = (uint32_t)axis->dst_stride;
     to[4] = (uint32_t)axis->length_stride;
@@ -161,6 +160,6 @@ void dml_walk_share(dml_dispatch *dispatch, const dml_traits *traits, int64_t ro
     dispatch->table[DML_TABLE_TOTAL] = (uint32_t)total;
     dispatch->table[DML_TABLE_PER_SHARE] = (uint32_t)per_share;
     dispatch->table[DML_TABLE_ROWS] = (uint32_t)rows;
-    dispatch->table[DML_TABLE_ROWS_MULTIPLIER] = multiplier((uint32_t)rows);
+    dispatch->table[DML_TABLE_ROWS_MULTIPLIER] = dml_walk_multiplier((uint32_t)rows);
     dispatch->table[DML_TABLE_PART_TILES] = (uint32_t)part;
 }

@@ -81,5 +81,6 @@ void dml_words_choose(const dml_words *words, const dml_plan *plan, const dml_tr
     int64_t bytes = dml_plan_count(plan) * plan->item, tile = WORD * (int64_t)c[DML_WORDS];
     dispatch->table[DML_TABLE_EXTENT] = (uint32_t)(bytes / words->bytes);
     dispatch->table[DML_TABLE_ITEM] = (uint32_t)words->bytes;
+    dispatch->table[DML_TABLE_ITEM_MULTIPLIER] = dml_walk_multiplier((uint32_t)words->bytes);
     dml_walk_share(dispatch, traits, 1, (bytes + tile - 1) / tile, 1);
 }

@@ -16,7 +16,7 @@ MAX_RANK = 64
 MAX_AXES = 2 * MAX_RANK + 2
 CONSTANTS = 28
 INNERS = 3
-TABLE_WORDS = 24 + 8 * (MAX_AXES + 1)
+TABLE_WORDS = 28 + 8 * (MAX_AXES + 1)
 COPY, ROWS, WORDS, ELEMENTS, ANY = range(5)
 SRC, DST = range(2)
 
@@ -315,7 +315,10 @@ class Machine:
         assert len(self.axes) == self.t_rank + missing and np.all(self.axes[:missing, :5] == (1, MASK, 0, 0, 0))
         self.axes = self.axes[missing:]
         self.t_reversed = self.t_rank - 1 - self.t_reversed
-        for d, multiplier in [(self.t_rows, self.t_rows_multiplier), *self.axes[:, :2].tolist()]:
+        divisors = [(self.t_rows, self.t_rows_multiplier), *self.axes[:, :2].tolist()]
+        if dispatch.kernel == WORDS:
+            divisors.append((self.t_item, self.t_item_multiplier))
+        for d, multiplier in divisors:
             for n in (MASK, MASK // d * d, MASK // d * d - 1):
                 assert self.divide(n, d, multiplier) == n // d, "a division would be wrong"
         if dispatch.kernel == ROWS:
