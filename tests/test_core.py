@@ -511,6 +511,25 @@ def test_what_is_made_of_words(core):
     assert kernel(26, [(7, 1100, 27 * 26, 0), (9, 121, 3 * 26, 0), (3, 40, 26, 0)]) == WORDS
 
 
+    assert kernel(3, [(1000, -198, 51, 0), (17, -6, 3, 0)]) == ROWS  # items that are nothing for words keep no rows from being rows
+
+
+def test_few_words_of_rows_that_are_far_apart(core):
+    """What the invocations of a work group read at a time is then near together."""
+
+    def words(pitch, row, step=None, **kinds):
+        axes = [(1000, pitch, row, 0)] if step is None else [(1000, pitch, row, 0), (row, step, 1, 0)]
+        dispatch = choose(core, row if step is None else 1, axes, WORDS, **kinds)
+        assert dispatch.kernel == WORDS
+        return dispatch.constants[core.values["DML_WORDS"]]
+
+    assert words(32, 31) == words(77, 31) == words(31, 31, -1) == words(75, 33, 2) == words(-31, 31) == 8
+    assert words(80, 31) == words(180, 31) == words(-180, 31) == words(99, 33, 3) == 4
+    assert words(200, 31) == words(1000, 31) == 8  # so far that nothing is near
+    assert words(20, 8) == 8 and words(24, 8) == words(64, 8) == 2 and words(65, 8) == words(512, 8) == 1
+    assert words(32, 31, traits=GPU) == words(512, 8, traits=GPU) == 1
+
+
 def test_rows_of_a_block_are_visited_together(core):
     """Else one side's memory is gone through in two passes, each with gaps."""
     space_to_depth = [(2, 512, 131072, 0), (2, 4, 65536, 0), (4, 65536, 16384, 0), (64, 1024, 256, 0), (64, 8, 4, 0)]

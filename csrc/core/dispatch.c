@@ -110,14 +110,15 @@ void dml_dispatch_choose(const dml_piece *piece, const dml_traits *device, uint6
 
     bool any = forced == DML_KERNEL_COUNT, few = any && bytes <= FEW_ELEMENTS;
     dml_words found, *words = NULL;
-    if ((any || forced == DML_KERNEL_WORDS) && !piece->cut && dml_words_find(plan, c[DML_EDGE], &found))
+    if ((any || forced == DML_KERNEL_WORDS) && !piece->cut && dml_words_find(plan, c[DML_EDGE], &found) &&
+        (found.worth || !any))
         words = &found;
     bool rows = (any || forced < DML_KERNEL_WORDS) && !piece->cut;
     if ((any || forced == DML_KERNEL_COPY) && is_copy(plan, forced)) {
         dispatch->kernel = DML_KERNEL_COPY;
     } else if (!few && rows && dml_rows_choose(piece, traits, words, dispatch)) {
         dispatch->kernel = DML_KERNEL_ROWS;
-    } else if (!few && words && (words->worth || !any)) {
+    } else if (!few && words) {
         dispatch->kernel = DML_KERNEL_WORDS;
         dml_words_choose(words, plan, traits, dispatch);
     } else {

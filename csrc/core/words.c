@@ -61,11 +61,11 @@ bool dml_words_find(const dml_plan *plan, int32_t edge, dml_words *words)
  * are far apart, what the invocations of a work group read at a time is the nearer together the fewer they are. */
 static int32_t tile_words(const dml_words *words, const dml_traits *traits, int64_t pitch)
 {
-    bool close = 2 * pitch <= 5 * words->span;
+    bool close = 2 * pitch <= 5 * words->bytes;
     if (!traits->cpu)
         return 1;
     if (words->bytes < WORD && !close)
-        return pitch > 8 * words->span ? 1 : 2;
+        return pitch > 8 * words->bytes ? 1 : 2;
     return close || pitch > 6 * words->span ? TILE_WORDS : TILE_WORDS / 2;
 }
 
