@@ -526,8 +526,8 @@ def test_few_words_of_rows_that_are_far_apart(core):
     assert words(32, 31) == words(77, 31) == words(31, 31, -1) == words(75, 33, 2) == words(-31, 31) == 8
     assert words(80, 31) == words(180, 31) == words(-180, 31) == words(105, 33, 3) == 4
     assert words(200, 31) == words(1000, 31) == 8  # so far that nothing is near
-    assert words(20, 8) == 8 and words(24, 8) == words(64, 8) == 2 and words(65, 8) == words(512, 8) == 1
-    assert words(32, 31, traits=GPU) == words(512, 8, traits=GPU) == 1
+    assert words(19, 8) == 8 and words(21, 8) == words(63, 8) == 2 and words(65, 8) == words(511, 8) == 1
+    assert words(32, 31, traits=GPU) == words(511, 8, traits=GPU) == 1
 
 
 def test_rows_of_a_block_are_visited_together(core):
