@@ -547,6 +547,13 @@ def test_rows_of_large_blocks_are_visited_in_the_order_of_the_source(core):
     assert dispatch.kernel == ROWS and table_extents(core, dispatch) == [8, 512]  # channels and rows are one axis
 
 
+def test_space_to_depth_of_large_blocks(core):
+    """A window for all rows that are made from a source row, though words of 32 bytes would be without; and source rows one after the other."""
+    dispatch = choose(core, 4, [(8, 2048, 2**21, 0), (8, 4, 2**18, 0), (16, 2**20, 2**14, 0), (64, 16384, 256, 0), (64, 32, 4, 0)])
+    assert dispatch.kernel == ROWS and table_extents(core, dispatch) == [1024, 8]  # channels and rows are one axis
+    assert [dispatch.constants[core.values[f"DML_{name}"]] for name in ("WORD", "OUTS")] == [16, 8]
+
+
 def test_tiles_that_overlap(core):
     """Rows of whole words, but not of whole tiles: nothing of them is narrow, and windows begin at any word's."""
     def constants(item, axes):

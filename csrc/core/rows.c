@@ -302,6 +302,13 @@ static bool find_rows(const dml_plan *plan, const dml_traits *traits, int word, 
     int64_t head = common_head(rows, dst);
     int64_t elements = tile_elements(rows, traits, *extent, step, c[DML_EDGE], head < 0);
     find_out(rows, elements, step);
+    if (word == 32 && rows->out < 0) {
+        row_plan narrow = *rows;
+        narrow.word = 16;
+        find_out(&narrow, tile_elements(&narrow, traits, *extent, step, c[DML_EDGE], head < 0), step);
+        if (narrow.out >= 0) /* one window for several rows is worth more */
+            return false;
+    }
     bool edges = head != 0 || *extent % period(rows) != 0, overlap = edges || *extent % elements != 0;
     bool narrow = c[DML_EDGE] == 1 || (c[DML_EDGE] == 2 && bytes < 2 * long_row);
     if (edges &&
