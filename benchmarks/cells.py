@@ -185,8 +185,12 @@ BESIDE = (
     ("space_to_depth NHWC", SpaceToDepth(**NHWC), ((), (512, 512, 16)), "space_to_depth"),
     ("depth_to_space CRD", DepthToSpace(**CRD), ((), (16, 512, 512)), "depth_to_space"),
     ("space_to_depth CRD", SpaceToDepth(**CRD), ((), (16, 512, 512)), "space_to_depth"),
+    ("space_to_depth block 3", SpaceToDepth(3), ((), (16, 510, 510)), "space_to_depth"),
+    ("space_to_depth block 4", SpaceToDepth(4), ((), (16, 512, 512)), "space_to_depth"),
+    ("space_to_depth block 8", SpaceToDepth(8), ((), (16, 512, 512)), "space_to_depth"),
     ("depth_to_space odd width", DepthToSpace(), ((), (16, 512, 509)), "depth_to_space"),
     ("mirror odd width", Slice(np.s_[..., ::-1]), ((), (16, 512, 509)), "mirror"),
+    ("mirror of short rows", Slice(np.s_[:, ::-1]), ((), (33,)), None),
     ("columns", Slice(np.s_[:, 1:101]), ((), (512,)), None),
     ("crop of small images", Slice(np.s_[:, 1:-1, 1:-1]), ((), (28, 28)), None),
 )
