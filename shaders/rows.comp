@@ -122,18 +122,18 @@ void load_window(inout Window w, uint first, uint src)
                 either = u64vec2(either.y, pair.x);
             }
             uint64_t next = second ? either.y : either.x;
-            set_word(w, first + i - 1, word >> shift | next << 1 << (63 - shift));
+            set_word(w, first + i - 1, cut_out(word, next, shift));
             word = next;
         }
     }
 }
 
-// Eight bytes of a tile; `turned` is whether it is of the reversed part of a row.
+// Eight bytes of a tile, for the destination row whose source is `out_step` further; `turned` is whether the tile is of the reversed part of a row.
 uint64_t compose(Window w, uint first, int out_step, bool turned)
 {
     if (REVERSED == 2 && !turned)
-        return compose8(w, first, 0, FORWARD, LOW_2, UNIT_2);
-    return compose8(w, first, out_step, STEP, LOW, UNIT);
+        return compose8(w, first, FORWARD, LOW_2, UNIT_2);
+    return compose8(w, first, STEP, LOW - out_step, UNIT);
 }
 
 // The elements of a row that no tile covers: those in front of the two parts, between them and behind.

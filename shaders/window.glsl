@@ -37,12 +37,18 @@ void set_word(inout Window w, uint i, uint64_t word)
         w.h[k] = word;
 }
 
-// Four bytes of a tile, or (where as many stay together) eight. `out_step` is the offset of the destination row.
-uint compose4(Window w, uint first, int out_step, int step, int low, uint unit)
+// Eight bytes that begin `shift` bits within the first of two words.
+uint64_t cut_out(uint64_t word, uint64_t next, uint shift)
+{
+    return word >> shift | next << 1 << (63 - shift);
+}
+
+// Four bytes of a tile, or (where as many stay together) eight.
+uint compose4(Window w, uint first, int step, int low, uint unit)
 {
     uint word = 0;
     [[unroll]] for (uint at = 0; at < 4; at += unit) {
-        uint from = pattern(first + at, step, low - out_step);
+        uint from = pattern(first + at, step, low);
         uvec2 halves = unpackUint2x32(word_of(w, from / 8));
         uint bytes = (from % 8 < 4 ? halves.x : halves.y) >> (from % 4 * 8);
         if (unit < 4)
@@ -52,10 +58,9 @@ uint compose4(Window w, uint first, int out_step, int step, int low, uint unit)
     return word;
 }
 
-uint64_t compose8(Window w, uint first, int out_step, int step, int low, uint unit)
+uint64_t compose8(Window w, uint first, int step, int low, uint unit)
 {
     if (unit == 8)
-        return word_of(w, pattern(first, step, low - out_step) / 8);
-    return packUint2x32(uvec2(compose4(w, first, out_step, step, low, unit),
-                              compose4(w, first + 4, out_step, step, low, unit)));
+        return word_of(w, pattern(first, step, low) / 8);
+    return packUint2x32(uvec2(compose4(w, first, step, low, unit), compose4(w, first + 4, step, low, unit)));
 }

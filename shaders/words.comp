@@ -1,5 +1,5 @@
 // A destination without gaps, as words of 16 bytes, each put together from the rows that it is made of: for rows so short that what narrow words do at
-// their ends is most of the work. A row is `item` bytes, items of ITEM that lie STEP apart in the source. An invocation makes WORDS words, one
+// their ends is most of the work. A row is `item` bytes: narrow words, of EDGE, that lie STEP apart in the source. An invocation makes WORDS words, one
 // after the other; only what precedes the first whole word of all and follows the last goes by narrow words.
 //
 // REVERSED: 0 no axis, 1 the one that the table names.
@@ -8,18 +8,18 @@
 #include "plan.glsl"
 #include "window.glsl"
 
-layout(constant_id = 4) const uint ITEM = 1;
 layout(constant_id = 12) const int STEP = 1;
 layout(constant_id = 14) const uint WORDS = 1;
 
-const int RATIO = STEP / int(ITEM);               // source bytes for each of the destination,
-const uint PAIRS = RATIO < 0 ? -RATIO : RATIO;    // and pairs of 8-byte words for each of its words
-const int LOW = RATIO < 0 ? RATIO * 16 - STEP : 0; // of a word's items, the lowest source offset from the first's
-const uint UNIT = RATIO == 1 ? 8 : ITEM;          // bytes that stay together
+const int RATIO = STEP / int(EDGE);                // source bytes for each of the destination,
+const uint PAIRS = RATIO < 0 ? -RATIO : RATIO;     // and pairs of 8-byte words for each of its words
+const int LOW = RATIO < 0 ? 16 * RATIO - STEP : 0; // lowest source offset in a word, from its first item's
+const uint UNIT = RATIO == 1 ? 8 : EDGE;           // bytes that stay together
+const uint KEPT = RATIO < 0 ? PAIRS : 0;           // of the pairs around a word's items, the one that the word before had too
 
 uint pattern(uint at, int step, int low)
 {
-    return at / ITEM * step + at % ITEM - low;
+    return at / EDGE * step + at % EDGE - low;
 }
 
 // The whole words of the destination: `head` bytes precede them.
@@ -44,7 +44,7 @@ struct Part {
     u64vec2 kept; // the pair that this word and the next both need
 };
 
-// 16 aligned bytes of a row; any others where there are none.
+// The i-th 16 aligned bytes around a word's items; any others of the row where it has none of them.
 u64vec2 load_pair(Part part, uint i)
 {
     return src16[clamp((part.src + 16 * i) >> 4, part.low >> 4, part.high >> 4)];
@@ -54,36 +54,37 @@ u64vec2 load_pair(Part part, uint i)
 Part begin_part(Offsets at, uint within, uint filled)
 {
     Part part;
-    uint row = source_of(at), reach = (table.item - ITEM) * PAIRS;
+    uint row = source_of(at), reach = (table.item - EDGE) * PAIRS;
     part.src = row + (within - filled) * RATIO + LOW;
     part.low = RATIO < 0 ? row - reach : row;
-    part.high = part.low + reach + ITEM - 1;
+    part.high = part.low + reach + EDGE - 1;
     part.ending = filled + table.item - within;
-    part.kept = load_pair(part, RATIO < 0 ? PAIRS : 0);
+    part.kept = load_pair(part, KEPT);
     return part;
 }
 
-// What the row has of a word, and perhaps others beside it. Goes on to the next.
+// What the row has of a word, and anything beside it. Goes on to the next word.
 u64vec2 take_word(inout Part part)
 {
-    Window pairs, window;
-    u64vec2 kept = part.kept;
-    [[unroll]] for (uint i = 0; i <= PAIRS; i++) {
-        u64vec2 pair = i == (RATIO < 0 ? PAIRS : 0) ? kept : load_pair(part, i);
-        set_word(pairs, 2 * i, pair.x);
-        set_word(pairs, 2 * i + 1, pair.y);
-        if (i == (RATIO < 0 ? 0 : PAIRS))
-            part.kept = pair;
-    }
+    Window w;
     uint shift = part.src % 8 * 8;
     bool second = part.src % 16 >= 8;
-    [[unroll]] for (uint i = 0; i < 2 * PAIRS; i++) {
-        uint64_t a = second ? word_of(pairs, i + 1) : word_of(pairs, i), b = second ? word_of(pairs, i + 2) : word_of(pairs, i + 1);
-        set_word(window, i, a >> shift | b << 1 << (63 - shift));
+    u64vec2 kept = part.kept, pair = KEPT == 0 ? kept : load_pair(part, 0);
+    part.kept = pair;
+    uint64_t word = second ? pair.y : pair.x;
+    [[unroll]] for (uint i = 1; i <= PAIRS; i++) {
+        u64vec2 next = i == KEPT ? kept : load_pair(part, i);
+        uint64_t a = second ? next.x : pair.y, b = second ? next.y : next.x;
+        set_word(w, 2 * i - 2, cut_out(word, a, shift));
+        set_word(w, 2 * i - 1, cut_out(a, b, shift));
+        word = b;
+        pair = next;
     }
+    if (KEPT == 0)
+        part.kept = pair;
     part.src += 16 * RATIO;
     part.ending -= 16;
-    return u64vec2(compose8(window, 0, 0, STEP, LOW, UNIT), compose8(window, 8, 0, STEP, LOW, UNIT));
+    return u64vec2(compose8(w, 0, STEP, LOW, UNIT), compose8(w, 8, STEP, LOW, UNIT));
 }
 
 // The first n of 16 bytes from a, the others from b.
@@ -97,16 +98,18 @@ u64vec2 join(u64vec2 a, u64vec2 b, uint n)
 // Most rows are found from the one before.
 void make_words(uint n, Whole whole, Way way)
 {
-    uint first = whole.head + n * WORDS * 16, row = divide(first, table.item, table.item_multiplier), within = first - row * table.item, filled = 0;
+    uint first = whole.head + n * WORDS * 16, row = divide(first, table.item, table.item_multiplier);
+    uint within = first - row * table.item, filled = 0;
     uint to = (table.dst_offset + first) >> 4, end = to + min(WORDS, whole.words - n * WORDS);
     u64vec2 word = u64vec2(0);
     [[loop]] do {
         Place place = locate(row);
         Part part = begin_part(place.at, within, filled);
+        bool more;
         within = 0;
         [[loop]] do {
-            bool full = part.ending >= 16, ends = part.ending <= 16;
             uint ending = part.ending;
+            bool full = ending >= 16, ends = ending <= 16;
             word = join(word, take_word(part), filled);
             filled = full ? 0 : ending;
             if (full) {
@@ -117,9 +120,10 @@ void make_words(uint n, Whole whole, Way way)
                 row++;
                 place = next_place(place, way);
             }
-            if (ends && to < end && place.left > 0)
+            more = to < end && place.left > 0;
+            if (ends && more)
                 part = begin_part(place.at, 0, filled);
-        } while (to < end && place.left > 0);
+        } while (more);
     } while (to < end);
 }
 

@@ -6,6 +6,7 @@ Usage: python guard_pages.py DEVICE
 
 import ctypes
 import faulthandler
+import itertools
 import mmap
 import sys
 
@@ -63,10 +64,30 @@ def gaps(device, images=64, rows=16, pitch=1024, apart=1 << 16):
         assert np.array_equal(dmlops.slice(x, [0, 0, 0], x.shape, [1, down, right], device=device), result)
 
 
+def pages_of_their_own(device, rows=20):
+    """Short rows, each flush against a page that may not be read: words that two of them share are made without a look beyond either."""
+    memory = mmap.mmap(-1, 2 * rows * PAGE)
+    data = np.frombuffer(memory, np.uint8)
+    data[:] = np.random.default_rng(7).integers(0, 256, data.size, np.uint8)
+    for row in range(rows):
+        if libc.mprotect(data.ctypes.data + (2 * row + 1) * PAGE, PAGE, 0):
+            raise OSError(ctypes.get_errno(), "mprotect")
+    dmlops._core._override("kernel", 2)  # words
+    for item, step, width in itertools.product((1, 2, 4, 8), (1, 2, 15, -1, -2, -15), (2, 7, 33)):
+        extent = (width - 1) * abs(step) + 1
+        for start in (0, PAGE - extent * item):
+            x = np.ndarray((rows, extent), f"u{item}", memory, start, (2 * PAGE, item))
+            print("pages of their own", item, step, width, start, flush=True)
+            result = dmlops.slice(x, [0, 0], x.shape, [1, step], device=device)
+            assert np.array_equal(result, x[:, ::step])
+    dmlops._core._override("kernel", -1)
+
+
 def main(device):
     faulthandler.enable()
     device = int(device) if device.isdigit() else device
     gaps(device)
+    pages_of_their_own(device)
     rng = np.random.default_rng(5)
     source, target = Fenced(3), Fenced(3)
     source.inside[:] = rng.integers(0, 256, source.inside.size, np.uint8)

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 import core as mirror
 import strategies
+import support
 from core import ANY, COPY, DST, ELEMENTS, ROWS, SRC, WORDS
 from strategies import content
 
@@ -508,10 +509,13 @@ def test_what_is_made_of_words(core):
     assert mirrored(33, -1, pitch=200) == ROWS  # far from each other
     assert kernel(2, [(1000, 66, 66, 0), (33, -2, 2, 0)], src_base=1) == ROWS  # a narrow word is half an item
     assert kernel(1, [(1000, 31, 31, 1), (31, 1, 1, 0)], reversed=1, lengths=[7] * 1000) == ELEMENTS  # each by its own length
-    assert kernel(26, [(7, 1100, 27 * 26, 0), (9, 121, 3 * 26, 0), (3, 40, 26, 0)]) == WORDS
-
-
     assert kernel(3, [(1000, -198, 51, 0), (17, -6, 3, 0)]) == ROWS  # items that are nothing for words keep no rows from being rows
+
+
+def test_shaders_know_how_many_axes_a_table_has(core):
+    text = (support.ROOT / "shaders" / "plan.glsl").read_text()
+    for name, value in (("LEAST_AXES", core.values["DML_LEAST_AXES"]), ("MOST_AXES", core.values["DML_MAX_AXES"] + 1)):
+        assert f"const uint {name} = {value};" in text
 
 
 def test_few_words_of_rows_that_are_far_apart(core):

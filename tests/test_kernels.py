@@ -354,7 +354,7 @@ def test_rows_to_and_fro(vulkan, traits, item):
                 check(vulkan, "reverse_subsequences", array, rows, 2, out_offset=out_offset)
 
 
-# --- words: a destination without gaps, of items however short ---------------------------------------------------------
+# --- words: a destination without gaps, of rows however short ----------------------------------------------------------
 
 
 @pytest.mark.parametrize("item", [1, 2, 3, 5, 7, 8, 13, 15, 16, 17, 26, 31, 33, 62, 100, 300])
@@ -365,6 +365,21 @@ def test_words_of_items_at_every_offset(vulkan, item):
             for offset, out_offset in itertools.product(range(17), (0, 1, 4, 8, 15)):
                 counts = check(vulkan, "slice", placed(x, offset), [0, 1, 2], [5, rows, item], [-1, 1, 1], out_offset=out_offset)
                 assert counts == only(WORDS), (rows, offset, out_offset)
+
+
+@pytest.mark.parametrize("item", [1, 2, 4, 8])
+def test_words_of_rows_whose_items_are_apart(vulkan, item):
+    """Forwards and backwards, some shorter than a word, from wherever an item may begin."""
+    for step, width in itertools.product((1, 2, 3, 7, 15, -1, -2, -3, -7, -15), (2, 7, 16, 17, 33)):
+        extent = abs(step) * width
+        x = np.random.default_rng(item).integers(0, 256, (13, (extent + 2) * item), np.uint8).view(f"u{item}")
+        for grid in ({}, {"cpu": 0, "group_size": 128}):
+            for offset, out_offset in ((0, 0), (item, 0), (0, item), (5 * item, 3 * item), (16 - item, 8)):
+                with overridden(kernel=WORDS, **grid):
+                    counts = check(
+                        vulkan, "slice", placed(x, offset), [0, 1], [13, extent], [1, step], out_offset=out_offset
+                    )
+                assert counts == only(WORDS), (step, width, offset, out_offset)
 
 
 @given(data=st.data())

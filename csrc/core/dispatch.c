@@ -36,7 +36,9 @@ static void choose_elements(const dml_piece *piece, const dml_traits *traits, dm
         c[DML_REVERSED] = piece->cut ? 2 : 1;
 
     uint32_t *table = dispatch->table;
-    int axes[DML_MAX_AXES + 1] = {0}, count = dml_walk_list(&plan, -1, axes);
+    int axes[DML_MAX_AXES + 1], count = dml_walk_list(&plan, -1, axes);
+    if (count == 0)
+        axes[count++] = plan.rank - 1;
     dml_walk_elements(dispatch, &plan, traits, axes, count);
     int64_t extent = plan.axes[axes[count - 1]].extent;
     table[DML_TABLE_EXTENT] = (uint32_t)extent;

@@ -42,7 +42,7 @@ enum {
     DML_REVERSED, /* 0 none, 1 an axis of the table, 2 (rows) the row itself or (elements) an axis that was cut */
     DML_EDGE,     /* bytes of a word where words are narrow: 1, 2, 4 or 8; 0 (rows) where rows are whole tiles */
     DML_DYNAMIC,  /* 1: work groups take their shares as they come free */
-    DML_ITEM,     /* rows, words: bytes that are contiguous on both sides */
+    DML_ITEM,     /* rows: bytes that are contiguous on both sides */
     DML_EXTENT_0, /* rows: inner axes, the fastest first: extent and source stride in bytes */
     DML_STRIDE_0,
     DML_EXTENT_1,
@@ -50,7 +50,7 @@ enum {
     DML_EXTENT_2,
     DML_STRIDE_2,
     DML_STREAM,   /* rows: which of the three reads a stream of its own per index, from 1; 0 none */
-    DML_STEP,     /* rows, words: source bytes from one row element, or item, to the next */
+    DML_STEP,     /* rows, words: source bytes from one row element, or narrow word, to the next */
     DML_COUNT,    /* rows: row elements a tile has */
     DML_WORDS,    /* rows, words: words a tile has */
     DML_UNIT,     /* rows: bytes that stay together, 1, 2, 4 or 8 */
@@ -83,7 +83,7 @@ enum {
     DML_TABLE_EXTENT, /* elements of a row, or of a walk along the innermost axis; words: rows */
     DML_TABLE_STREAM, /* rows: bytes between streams */
     DML_TABLE_OUT,    /* rows: bytes between the destinations of one window */
-    DML_TABLE_LAST,   /* rows, words: the last 8-byte word of the source window; what is bound ends at a multiple of 16 bytes */
+    DML_TABLE_LAST,   /* rows: the last 8-byte word of the source window; what is bound ends at a multiple of 16 bytes */
     DML_TABLE_ROWS,   /* how many, and the multiplier of a division by it */
     DML_TABLE_ROWS_MULTIPLIER,
     DML_TABLE_PART_TILES, /* tiles, or elements, of a part; the first parts of all rows come first, then the second */

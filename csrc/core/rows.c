@@ -8,13 +8,12 @@
 enum {
     WINDOW_WORDS = 32, /* most 8-byte words that an invocation loads: the shader has room for as many */
     WINDOW_BYTES = 8 * WINDOW_WORDS,
-    TILE_BYTES = 128, /* most that it stores */
-    LONG_ITEM = 129,  /* from here on items are not moved by patterns, but as rows of their own */
-    SHORT_ROW = 32,   /* a row that is shorter is not worth one */
-    ROW_BYTES = 128,  /* a row that is shorter is better made an inner axis of a longer one */
-    EDGED_ROW = 64,   /* one with edges that is shorter is better made of words, on a CPU; */
-    EDGED_BYTES =
-        128, /* if words have the same rows, to that comes this by the bytes of a narrow word: so much do edges cost */
+    TILE_BYTES = 128,  /* most that it stores */
+    LONG_ITEM = 129,   /* from here on items are not moved by patterns, but as rows of their own */
+    SHORT_ROW = 32,    /* a row that is shorter is not worth one */
+    ROW_BYTES = 128,   /* a row that is shorter is better made an inner axis of a longer one */
+    EDGED_ROW = 64,    /* one with edges that is shorter is better made of words, on a CPU; and if words have the same rows, */
+    EDGED_BYTES = 128, /* one shorter than that and this by the bytes of a narrow word: so much do edges cost */
     INNERS = 3,
     STREAMS = 8,
     NEAR = 64 /* source strides up to here share a window */
@@ -272,7 +271,7 @@ static bool are_better_words(const row_plan *rows, const dml_words *words, int64
         if (is_outer(rows, k))
             pitch = dml_magnitude(rows->plan->axes[k].src_stride);
     int64_t span = (extent - 1) * dml_magnitude(step) + rows->reach;
-    int64_t enough = same ? (EDGED_ROW + EDGED_BYTES / edge) / dml_words_ratio(words) : EDGED_ROW;
+    int64_t enough = same ? (EDGED_ROW + EDGED_BYTES / edge) / dml_magnitude(words->ratio) : EDGED_ROW;
     return extent * rows->element < enough && !dml_walk_is_remote(pitch, span, false);
 }
 

@@ -36,7 +36,7 @@ int dml_walk_list(const dml_plan *plan, int but, int *axes)
 {
     int count = 0;
     for (int k = 0; k < plan->rank; k++)
-        if (k != but && (plan->axes[k].extent > 1 || k == plan->rank - 1))
+        if (k != but && plan->axes[k].extent > 1)
             axes[count++] = k;
     return count;
 }

@@ -7,7 +7,7 @@
 /* For a division by d: q = high word of n * multiplier is right or one too small. */
 uint32_t dml_walk_multiplier(uint32_t d);
 
-/* Lists the axes with several places, but for one (or -1); or else the last, for a list is not empty but where there are no others. */
+/* Lists the axes with several places, but for one (or -1). */
 int dml_walk_list(const dml_plan *plan, int but, int *axes);
 
 /* Puts these axes of the plan into the table, as they are. */

@@ -4,21 +4,16 @@
 
 #include "core/dispatch.h"
 
-/* A destination without gaps, as rows of items, one behind the other. */
+/* A destination without gaps, as rows of narrow words, one behind the other. */
 typedef struct dml_words {
-    int axis; /* of the plan, along which a row's items lie; -1 where a row is one item of the plan, and its items are narrow words */
-    int32_t item;  /* bytes */
-    int32_t step;  /* source bytes from an item to the next */
+    int axis;      /* of the plan, along which a row's narrow words lie; -1 where a row is one item of the plan */
     int64_t bytes; /* of a row in the destination */
-    int64_t span;  /* source bytes from a row's first to its last */
+    int64_t ratio; /* source bytes that a row passes for each of these, negative where it goes backwards */
     bool worth;    /* not so short that narrow words are better by themselves */
 } dml_words;
 
 /* Given the bytes of a narrow word. False if the piece is nothing for words. */
 bool dml_words_find(const dml_plan *plan, int32_t edge, dml_words *words);
-
-/* Source bytes of a row for each of the destination. */
-int64_t dml_words_ratio(const dml_words *words);
 
 /* Fills in constants, table and groups. */
 void dml_words_choose(const dml_words *words, const dml_plan *plan, const dml_traits *traits, dml_dispatch *dispatch);

@@ -398,10 +398,9 @@ class Machine:
     def whole_words(self, total):
         """A destination without gaps: where each byte comes from, and whether what the shader builds on is so. How it follows the rows
         through the words is left to the devices."""
-        ratio, odd = divmod(self.step, self.item)
-        assert self.t_rows == 1 and self.t_item > 0 and self.t_item % self.item == 0
+        ratio, odd = divmod(self.step, self.edge)
+        assert self.t_rows == 1 and self.t_item > 0 and self.t_item % self.edge == 0
         assert odd == 0 and 1 <= abs(ratio) <= 15, "more words than the shader has room for"
-        assert self.edge == self.item, "a narrow word is an item"
         size = self.t_extent * self.t_item
         head = min(-self.t_dst % 16, size)
         words = (size - head) // 16
@@ -420,7 +419,7 @@ class Machine:
             src = src + np.where(index < length, length - 1 - index, index) * self.t_reversed_stride
         byte = np.arange(size)
         within = byte % self.t_item
-        source = (src[byte // self.t_item] + within // self.item * self.step + within % self.item) & MASK
+        source = (src[byte // self.t_item] + within // self.edge * self.step + within % self.edge) & MASK
         whole = (head <= byte) & (byte < head + 16 * words)
         self.src.append(source[whole])
         self.dst.append((self.t_dst + byte[whole]) & MASK)
