@@ -62,7 +62,7 @@ def measure(contenders, rounds=ROUNDS):
 
 def _trim_heap():
     """Gives free memory back to the system, where the C library is glibc."""
-    trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
+    trim = getattr(ctypes.pythonapi, "malloc_trim", None)
     if trim is not None:
         trim(0)
 
