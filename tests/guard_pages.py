@@ -19,6 +19,12 @@ libc = ctypes.CDLL(None, use_errno=True)
 libc.mprotect.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int]
 
 
+def forbid(data, begin, size):
+    """Whole pages that may be neither read nor written from now on."""
+    if libc.mprotect(data.ctypes.data + begin, size, 0):
+        raise OSError(ctypes.get_errno(), "mprotect")
+
+
 class Fenced:
     """`pages` accessible pages between two inaccessible ones."""
 
@@ -27,8 +33,7 @@ class Fenced:
         self.bytes = np.frombuffer(self.memory, np.uint8)
         self.inside = self.bytes[PAGE : (pages + 1) * PAGE]
         for page in (0, pages + 1):
-            if libc.mprotect(self.bytes.ctypes.data + page * PAGE, PAGE, 0):
-                raise OSError(ctypes.get_errno(), "mprotect")
+            forbid(self.bytes, page * PAGE, PAGE)
 
     def place(self, shape, dtype, at_end):
         size = int(np.prod(shape)) * dtype.itemsize
@@ -57,8 +62,7 @@ def gaps(device, images=64, rows=16, pitch=1024, apart=1 << 16):
     x = np.lib.stride_tricks.as_strided(data[512:], (images, rows, 512), (apart, pitch, 1))
     expected = {step: x[:, :: step[0], :: step[1]].copy() for step in ((1, 1), (1, -1), (-1, 1), (-1, -1))}
     for image in range(images - 1):
-        if libc.mprotect(data.ctypes.data + image * apart + rows * pitch, apart - rows * pitch, 0):
-            raise OSError(ctypes.get_errno(), "mprotect")
+        forbid(data, image * apart + rows * pitch, apart - rows * pitch)
     for (down, right), result in expected.items():
         print("gaps", down, right, flush=True)
         assert np.array_equal(dmlops.slice(x, [0, 0, 0], x.shape, [1, down, right], device=device), result)
@@ -70,8 +74,7 @@ def pages_of_their_own(device, rows=20):
     data = np.frombuffer(memory, np.uint8)
     data[:] = np.random.default_rng(7).integers(0, 256, data.size, np.uint8)
     for row in range(rows):
-        if libc.mprotect(data.ctypes.data + (2 * row + 1) * PAGE, PAGE, 0):
-            raise OSError(ctypes.get_errno(), "mprotect")
+        forbid(data, (2 * row + 1) * PAGE, PAGE)
     dmlops._core._override("kernel", 2)  # words
     for item, step, width in itertools.product((1, 2, 4, 8), (1, 2, 15, -1, -2, -15), (2, 7, 33)):
         extent = (width - 1) * abs(step) + 1

@@ -492,6 +492,7 @@ def test_what_is_made_of_words(core):
     assert kernel(100, [(100, 401, 100, 0)]) == ROWS  # far from each other
     assert kernel(26, [(100, 784, 677, 0), (26, 28, 26, 0)]) == ELEMENTS  # the destination has gaps
     assert kernel(26, [(100, 784, 677, 0), (26, 28, 26, 0)], WORDS) == ELEMENTS
+    assert kernel(1, [(100, 30, 10, 0), (10, 2, 1, 0)], WORDS) == WORDS  # what they can do, if not as fast
     assert kernel(26, [(7, 1100, 27 * 26, 0), (9, 121, 3 * 26, 0), (3, 40, 26, 0)]) == WORDS
 
     def mirrored(width, step, item=1, forced=ANY, pitch=None, **kinds):

@@ -420,6 +420,7 @@ class Machine:
         byte = np.arange(size)
         within = byte % self.t_item
         source = (src[byte // self.t_item] + within // self.edge * self.step + within % self.edge) & MASK
+        assert np.all(source >> 4 <= self.t_last >> 1), "a byte beyond what is bound"
         whole = (head <= byte) & (byte < head + 16 * words)
         self.src.append(source[whole])
         self.dst.append((self.t_dst + byte[whole]) & MASK)
