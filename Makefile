@@ -53,10 +53,10 @@ check-fuzz: .venv-fuzz/dmlops
 # Each kernel as the build compiles it, through the SPIR-V validator.
 check-shaders: | system
 	@mkdir -p build/shaders
-	@for shader in shaders/*.comp; do \
-	    glslc --target-env=vulkan1.2 -O -Ishaders -o build/shaders/kernel.spv $$shader && \
-	    spirv-val --target-env vulkan1.2 build/shaders/kernel.spv && echo "valid: $$shader" || exit 1; \
-	done
+	@for shader in shaders/*.comp; do for variant in PLAIN BANKED; do \
+	    glslc --target-env=vulkan1.2 -O -D$$variant -Ishaders -o build/shaders/kernel.spv $$shader && \
+	    spirv-val --target-env vulkan1.2 build/shaders/kernel.spv && echo "valid: $$shader $$variant" || exit 1; \
+	done; done
 
 # The layout of the C code (.clang-format); clang's warnings, its analyser and clang-tidy (.clang-tidy). What type checkers see.
 check-static: .venv/dmlops .venv-static/requirements

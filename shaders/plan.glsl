@@ -8,6 +8,9 @@
 #extension GL_EXT_shader_8bit_storage : require
 #extension GL_EXT_shader_16bit_storage : require
 #extension GL_EXT_control_flow_attributes : require
+#ifdef BANKED
+#extension GL_EXT_nonuniform_qualifier : require
+#endif
 
 layout(local_size_x_id = 0) in;
 layout(constant_id = 0) const uint GROUP_SIZE = 8;
@@ -18,17 +21,28 @@ layout(constant_id = 3) const bool DYNAMIC = false;
 const uint MOST_AXES = 131; // one more than a plan has: DML_MAX_AXES + 1
 const uint LEAST_AXES = 4;  // which a table has: DML_LEAST_AXES
 
+// BANKED: of windows that are larger than a binding may be, 2**BANK bytes a binding. AT(src16, 4, n) is the n-th word of 2**4 bytes.
+#ifdef BANKED
+layout(constant_id = 28) const uint BANK = 27;
+const uint MOST_BANKS = 16; // DML_MOST_BANKS
+#define BANKS [MOST_BANKS]
+#define AT(side, bits, n) side[nonuniformEXT((n) >> (BANK - bits))].words[(n) & (1u << (BANK - bits)) - 1]
+#else
+#define BANKS
+#define AT(side, bits, n) side.words[n]
+#endif
+
 // The same bytes, as words of each size that is used.
-layout(set = 0, binding = 0) readonly restrict buffer Src32 { u64vec4 src32[]; };
-layout(set = 0, binding = 0) readonly restrict buffer Src16 { u64vec2 src16[]; };
-layout(set = 0, binding = 0) readonly restrict buffer Src8 { uint64_t src8[]; };
-layout(set = 0, binding = 0) readonly restrict buffer Src4 { uint src4[]; };
-layout(set = 0, binding = 1) writeonly restrict buffer Dst32 { u64vec4 dst32[]; };
-layout(set = 0, binding = 1) writeonly restrict buffer Dst16 { u64vec2 dst16[]; };
-layout(set = 0, binding = 1) writeonly restrict buffer Dst8 { uint64_t dst8[]; };
-layout(set = 0, binding = 1) writeonly restrict buffer Dst4 { uint dst4[]; };
-layout(set = 0, binding = 1) writeonly restrict buffer Dst2 { uint16_t dst2[]; };
-layout(set = 0, binding = 1) writeonly restrict buffer Dst1 { uint8_t dst1[]; };
+layout(set = 0, binding = 0) readonly restrict buffer Src32 { u64vec4 words[]; } src32 BANKS;
+layout(set = 0, binding = 0) readonly restrict buffer Src16 { u64vec2 words[]; } src16 BANKS;
+layout(set = 0, binding = 0) readonly restrict buffer Src8 { uint64_t words[]; } src8 BANKS;
+layout(set = 0, binding = 0) readonly restrict buffer Src4 { uint words[]; } src4 BANKS;
+layout(set = 0, binding = 1) writeonly restrict buffer Dst32 { u64vec4 words[]; } dst32 BANKS;
+layout(set = 0, binding = 1) writeonly restrict buffer Dst16 { u64vec2 words[]; } dst16 BANKS;
+layout(set = 0, binding = 1) writeonly restrict buffer Dst8 { uint64_t words[]; } dst8 BANKS;
+layout(set = 0, binding = 1) writeonly restrict buffer Dst4 { uint words[]; } dst4 BANKS;
+layout(set = 0, binding = 1) writeonly restrict buffer Dst2 { uint16_t words[]; } dst2 BANKS;
+layout(set = 0, binding = 1) writeonly restrict buffer Dst1 { uint8_t words[]; } dst1 BANKS;
 layout(set = 0, binding = 2, std140) uniform Table {
     uint rank;
     uint total;
@@ -194,14 +208,14 @@ bool reverse(inout Offsets at)
 void copy_edge(uint src, uint dst)
 {
     if (EDGE == 8) {
-        dst8[dst >> 3] = src8[src >> 3];
+        AT(dst8, 3, dst >> 3) = AT(src8, 3, src >> 3);
         return;
     }
-    uint word = src4[src >> 2], shift = src % 4 * 8;
+    uint word = AT(src4, 2, src >> 2), shift = src % 4 * 8;
     if (EDGE == 4)
-        dst4[dst >> 2] = word;
+        AT(dst4, 2, dst >> 2) = word;
     else if (EDGE == 2)
-        dst2[dst >> 1] = uint16_t(word >> shift);
+        AT(dst2, 1, dst >> 1) = uint16_t(word >> shift);
     else
-        dst1[dst] = uint8_t(word >> shift);
+        AT(dst1, 0, dst) = uint8_t(word >> shift);
 }

@@ -95,30 +95,30 @@ void load_window(inout Window w, uint first, uint src)
 {
     if (ALIGN == 32) {
         [[unroll]] for (uint i = 0; i < WINDOW; i += 4) {
-            u64vec4 quad = src32[(src >> 5) + i / 4];
+            u64vec4 quad = AT(src32, 5, (src >> 5) + i / 4);
             [[unroll]] for (uint k = 0; k < 4; k++)
                 set_word(w, first + i + k, quad[k]);
         }
     } else if (ALIGN == 16) {
         [[unroll]] for (uint i = 0; i < WINDOW; i += 2) {
-            u64vec2 pair = src16[(src >> 4) + i / 2];
+            u64vec2 pair = AT(src16, 4, (src >> 4) + i / 2);
             set_word(w, first + i, pair.x);
             if (i + 1 < WINDOW)
                 set_word(w, first + i + 1, pair.y);
         }
     } else if (ALIGN == 8) {
         [[unroll]] for (uint i = 0; i < WINDOW; i++)
-            set_word(w, first + i, src8[(src >> 3) + i]);
+            set_word(w, first + i, AT(src8, 3, (src >> 3) + i));
     } else {
         // Two words at a time, for which a driver on a CPU takes little longer than for one; the first may be either of a pair.
         uint from = src >> 4, last = table.src_last >> 1, shift = src % 8 * 8;
         bool second = src % 16 >= 8;
-        u64vec2 pair = src16[from];
+        u64vec2 pair = AT(src16, 4, from);
         uint64_t word = second ? pair.y : pair.x;
         [[unroll]] for (uint i = 1; i <= WINDOW; i++) {
             u64vec2 either = pair;
             if (i % 2 == 1) {
-                pair = src16[min(from + (i + 1) / 2, last)];
+                pair = AT(src16, 4, min(from + (i + 1) / 2, last));
                 either = u64vec2(either.y, pair.x);
             }
             uint64_t next = second ? either.y : either.x;
@@ -165,9 +165,9 @@ void copy_tile(uint src, uint dst, bool turned, uint skip)
                 word[i] = compose(w, WORD * k + 8 * i, int(o) * OUT_STEP, turned);
             if (EDGE == 0 || k + HEADS_WORDS >= WORDS || k >= skip) {
                 if (WORD == 32)
-                    dst32[to + k] = word;
+                    AT(dst32, 5, to + k) = word;
                 else
-                    dst16[to + k] = word.xy;
+                    AT(dst16, 4, to + k) = word.xy;
             }
         }
     }
@@ -188,7 +188,7 @@ void touch(uint src, uint ahead)
     uint low = src + (FORWARD < 0 ? (table.extent - 1) * FORWARD : 0), n = gl_LocalInvocationID.x;
     uint from = down ? low - CACHE_LINE : low + table.extent * uint(abs(FORWARD)), step = down ? -CACHE_LINE : CACHE_LINE;
     if (n < table.lines_ahead) [[loop]] do {
-        touched ^= src4[min((from + n * step) >> 2, 2 * table.src_last)];
+        touched ^= AT(src4, 2, min((from + n * step) >> 2, 2 * table.src_last));
         n += GROUP_SIZE;
     } while (n < table.lines_ahead);
 }
@@ -246,5 +246,5 @@ void main()
         }
     } while (n < share.end);
     if (AHEAD != 0 && table.rank > MOST_AXES)
-        dst4[0] = touched; // never; but no compiler knows, which else would leave out what nobody uses
+        AT(dst4, 2, 0) = touched; // never; but no compiler knows, which else would leave out what nobody uses
 }

@@ -47,7 +47,7 @@ struct Part {
 // The i-th 16 aligned bytes around a word's items; any others of the row where it has none of them.
 u64vec2 load_pair(Part part, uint i)
 {
-    return src16[clamp((part.src + 16 * i) >> 4, part.low >> 4, part.high >> 4)];
+    return AT(src16, 4, clamp((part.src + 16 * i) >> 4, part.low >> 4, part.high >> 4));
 }
 
 // From byte `within` of a row on, behind `filled` bytes of a word.
@@ -113,7 +113,7 @@ void make_words(uint n, Whole whole, Way way)
             word = join(word, take_word(part), filled);
             filled = full ? 0 : ending;
             if (full) {
-                dst16[to] = word;
+                AT(dst16, 4, to) = word;
                 to++;
             }
             if (ends) {

@@ -199,10 +199,10 @@ def limit_for(plan, pieces):
     return max(64, plan.item * int(np.prod([axis.extent for axis in plan.axes[: plan.rank]])) // pieces)
 
 
-def check_pieces(core, plan, lengths, limit):
+def check_pieces(core, plan, lengths, limit, binding=None):
     pairs = []
     readable = mirror.source_span(plan)
-    for piece in core.pieces(plan, limit):
+    for piece in core.pieces(plan, limit, binding=binding):
         src, _ = pair = own_moves(piece, lengths)
         if piece.plan.reversed < 0:
             assert not piece.cut and (piece.reversed_begin, piece.source_begin, piece.source_end) == (0, 0, 0)
@@ -214,17 +214,19 @@ def check_pieces(core, plan, lengths, limit):
         reads = core.span("src", piece)
         assert readable[0] <= reads[0] and reads[1] <= readable[1], "a piece would read beyond the source"
         assert not src.size or reads[0] <= src.min() and src.max() < reads[1]
-        spans = [reads, core.span("dst", piece.plan), [8 * entry for entry in core.span("length", piece.plan)]]
-        assert all(end - begin <= limit for begin, end in spans)
+        assert all(end - begin <= limit for begin, end in (reads, core.span("dst", piece.plan)))
+        begin, end = core.span("length", piece.plan)
+        assert 8 * (end - begin) <= (binding or limit)
         pairs.append(pair)
     assert mirror.same(mirror.joined(pairs), mirror.moves(plan, lengths))
     return len(pairs)
 
 
-@given(case=cases(empty=False), pieces=st.integers(1, 12))
-def test_pieces_are_the_whole_and_fit(core, case, pieces):
+@given(case=cases(empty=False), pieces=st.integers(1, 12), bindings=st.integers(1, 6))
+def test_pieces_are_the_whole_and_fit(core, case, pieces, bindings):
     plan = core.simplified(case.plan)
-    check_pieces(core, plan, case.lengths, limit_for(plan, pieces))
+    limit = limit_for(plan, pieces)
+    check_pieces(core, plan, case.lengths, limit, max(64, limit // bindings))
     assert check_pieces(core, plan, case.lengths, 2**40) == 1
 
 
@@ -290,7 +292,7 @@ def test_pieces_of_a_reversed_axis(core, case, pieces, packs):
     limit = max(64, axis.extent * max(abs(axis.src_stride), abs(axis.dst_stride)) // pieces)
     check_pieces(core, plan, case.lengths, limit)
     check_packing(core, plan, case.lengths, limit, packs)
-    offered = mirror.Traits(group_size=8, max_groups=7, parallel=256, grain=64, alignment=16, window=limit)
+    offered = mirror.Traits(group_size=8, max_groups=7, parallel=256, grain=64, alignment=16, window=limit, binding=limit)
     for piece in core.pieces(plan, limit):
         check_choice(core, piece, case.lengths, offered, 0, 7, ANY)
 
@@ -328,6 +330,25 @@ def test_long_sequences_are_not_staged_over_and_over(core, rows, columns):
     assert staged <= 3 * whole and len(packed) <= 64
 
 
+def test_pieces_are_a_binding_each_where_they_have_nothing_in_common(core):
+    """Images and their rows are cut apart; what would have pieces all over one side, read or written by each of them, is bound as banks."""
+
+    def spans(axes, reversed_=-1):
+        plan = core.simplified(Case(1, axes, 0, 0, reversed_, 0, [0]).plan)
+        return [core.span(side, piece if side == "src" else piece.plan) for piece in core.pieces(plan, 2**31, binding=2**27) for side in ("src", "dst")]
+
+    def shuffled(images, height, width):  # depth_to_space by blocks of 2, of one channel
+        block = [(height, width, 4 * width, 0), (2, 2 * height * width, 2 * width, 0), (width, 1, 2, 0), (2, height * width, 1, 0)]
+        return [(images, 4 * height * width, 4 * height * width, 0), *block]
+
+    assert len(spans(shuffled(1, 2**13, 2**13))) == 2  # 2**28 bytes
+    assert len(spans(shuffled(1, 2**15, 2**15))) > 2  # more than a window
+    for axes in (shuffled(16, 2**12, 2**12), [(2**15, 2**14, -(2**14), 0), (2**13, 2, 1, 0)]):
+        found = spans(axes)
+        assert len(found) >= 8 and all(end - begin <= 2**27 for begin, end in found)
+    assert len(spans([(2**29, 1, 1, 0)], reversed_=0)) == 2
+
+
 def test_overlapping_sources_are_not_packed_into_more_than_a_chunk(core):
     """Their elements share memory only as long as strides are kept; cutting for the destination may end that, as may a last, smaller piece."""
     axes = [(776, 68, 80 * 68 * 4, 0), (80, 29200, 68 * 4, 0), (68, 19124, 4, 0)]
@@ -349,6 +370,7 @@ traits = st.builds(
     cpu=st.booleans(),
     alignment=st.sampled_from([16, 64, 256]),
     window=st.just(2**32 - 8192),
+    binding=st.sampled_from([2**32 - 16, 4096, 5000, 512]),
 )
 bases = st.sampled_from([0, 16, 8, 4, 1, 2, 3, 5, 6, 12, 15, 33, 4096, 2**47 - 17])
 
@@ -376,6 +398,8 @@ def check_choice(core, piece, lengths, traits, src_base, dst_base, forced):
         assert (base + window.begin) % traits.alignment == 0, "a window must be bound at an aligned address"
         assert not side.size or window.begin <= side.min() and side.max() < window.end, "a byte is beyond its window"
         assert window.end == span[1] and 0 <= span[0] - window.begin < traits.alignment
+    bank, widest = dispatch.constants[core.values["DML_BANK"]], max(window.end - window.begin for window in windows)
+    assert bank == (0 if widest <= traits.binding else traits.binding.bit_length() - 1), "banks are as large as they may be, where one is too small"
     if dispatch.kernel == COPY:
         assert forced in (COPY, ANY) and piece.plan.reversed < 0
         got = run_copy(core, piece.plan)
@@ -447,8 +471,8 @@ def test_rows_move_what_their_piece_says(core, data):
         check_choice(core, piece, case.lengths, *arguments, forced)
 
 
-CPU = mirror.Traits(group_size=8, max_groups=32, parallel=128, grain=64, cpu=True, alignment=16, window=2**27)
-GPU = mirror.Traits(group_size=128, max_groups=65535, parallel=2**16, grain=16, cpu=False, alignment=16, window=2**27)
+CPU = mirror.Traits(group_size=8, max_groups=32, parallel=128, grain=64, cpu=True, alignment=16, window=2**27, binding=2**27)
+GPU = mirror.Traits(group_size=128, max_groups=65535, parallel=2**16, grain=16, cpu=False, alignment=16, window=2**27, binding=2**27)
 
 
 def choose(core, item, axes, forced=ANY, src_base=0, dst_base=0, **kinds):
@@ -513,9 +537,13 @@ def test_what_is_made_of_words(core):
     assert kernel(3, [(1000, -198, 51, 0), (17, -6, 3, 0)]) == ROWS  # items that are nothing for words keep no rows from being rows
 
 
-def test_shaders_know_how_many_axes_a_table_has(core):
+def test_shaders_know_how_many_axes_a_table_has_and_banks_a_window(core):
     text = (support.ROOT / "shaders" / "plan.glsl").read_text()
-    for name, value in (("LEAST_AXES", core.values["DML_LEAST_AXES"]), ("MOST_AXES", core.values["DML_MAX_AXES"] + 1)):
+    for name, value in (
+        ("LEAST_AXES", core.values["DML_LEAST_AXES"]),
+        ("MOST_AXES", core.values["DML_MAX_AXES"] + 1),
+        ("MOST_BANKS", core.values["DML_MOST_BANKS"]),
+    ):
         assert f"const uint {name} = {value};" in text
 
 
@@ -682,7 +710,7 @@ def test_all_that_fits_32_bits(core):
     """Gigabytes, of which nothing is touched: no count overflows."""
     total = 2**32 - 8192
     for parallel, most in ((2**16, 2**31 - 1), (2**16, 65535), (1, 1), (256, 7)):
-        offered = mirror.Traits(group_size=128, max_groups=most, parallel=parallel, grain=16, alignment=256, window=total)
+        offered = mirror.Traits(group_size=128, max_groups=most, parallel=parallel, grain=16, alignment=256, window=total, binding=total)
         plans = [(1, [(total // 7, 3, 7)]), (4, [(total // 4, 0, 4)]), (1, [(total // 2, 2, 1)]), (total, [])]
         for item, axes in plans:
             case = Case(item, [(*axis, 0) for axis in axes], 0, 0, -1, 0, [])

@@ -20,7 +20,7 @@ from strategies import content, raw
 
 COPY, ROWS, WORDS, ELEMENTS = range(4)
 FORCED = {"copy": COPY, "rows": ROWS, "words": WORDS, "elements": ELEMENTS}
-TRAITS = ["kernel", "host_import", "window", "staging", "group_size", "parallel", "max_groups", "grain", "cpu"]
+TRAITS = ["kernel", "host_import", "window", "binding", "staging", "group_size", "parallel", "max_groups", "grain", "cpu"]
 FEWER = settings(max_examples=max(settings.default.max_examples // 4, 15))
 FEWEST = settings(max_examples=max(settings.default.max_examples // 15, 10))
 
@@ -41,6 +41,10 @@ def restored():
     yield
     for name in TRAITS:
         _core._override(name, -1)
+
+
+def is_cpu(vulkan):
+    return next(device for device in dmlops.devices() if device.index == vulkan and device.name != "host").type == "cpu"
 
 
 def ran(vulkan, function):
@@ -473,6 +477,11 @@ LACKS = [
     {"window": 4096},
     {"window": 4096, "host_import": 0},
     {"window": 65536},
+    {"binding": 4096},
+    {"binding": 10_000, "group_size": 4},
+    {"binding": 4096, "kernel": ROWS},
+    {"binding": 4096, "kernel": WORDS},
+    {"binding": 4096, "kernel": ELEMENTS},
     {"group_size": 1},
     {"group_size": 4, "max_groups": 7},
     {"max_groups": 1},
@@ -528,6 +537,26 @@ def test_large_arrays_in_pieces(vulkan, host_import, window):
             assert sum(counts) > pieces, (operator, args)
         counts = check(vulkan, "slice", placed(x, 1), [0] * 4, x.shape, [1, -1, 2, 3], out_offset=3)
         assert sum(counts) > pieces // 6
+
+
+@pytest.mark.parametrize("kernel", [None, "rows", "words", "elements"])
+def test_windows_beyond_a_binding(vulkan, kernel):
+    """A large image is not cut into pieces that each write a part of every row: its windows are bound as banks."""
+    x = np.random.default_rng(1).integers(0, 2**32, (1, 8, 60, 230), np.uint32)
+    resident = dmlops.asarray(x, device=vulkan)
+    with overridden(binding=32768, **({} if kernel is None else {"kernel": FORCED[kernel]})):
+        for operator, *args in (
+            ("depth_to_space", 2),
+            ("space_to_depth", 2),
+            ("slice", [0] * 4, [1, 8, 60, 230], [1, -1, 1, -1]),
+            ("reverse_subsequences", [[[[60]], [[7]], [[0]], [[59]], [[1]], [[2]], [[3]], [[58]]]], 2),
+            ("reverse_subsequences", np.arange(480).reshape(1, 8, 60, 1) % 231, 3),
+        ):
+            counts = check(vulkan, operator, placed(x, 4), *args, out_offset=12)
+            result = getattr(dmlops, operator)(resident, *args)
+            assert np.array_equal(result, getattr(reference, operator)(x, *args))
+            if operator.endswith(("space", "depth")) and is_cpu(vulkan):  # other devices may do without banks
+                assert sum(counts) == 1
 
 
 @pytest.mark.parametrize("host_import", [1, 0])

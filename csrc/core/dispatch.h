@@ -25,7 +25,10 @@ typedef enum dml_kernel {
     DML_KERNEL_COUNT
 } dml_kernel;
 
-/* What the choice depends on. `window` bounds a piece's span on either side and is below 2**32. */
+enum { DML_MOST_BANKS = 16 };
+
+/* What the choice depends on. `window` bounds a piece's span on either side and is below 2**32. Where it is more than `binding`, it is less than
+ * DML_MOST_BANKS times the power of two that `binding` has room for. */
 typedef struct dml_traits {
     uint32_t group_size; /* invocations of a work group */
     uint32_t max_groups; /* work groups of a dispatch; on a CPU no more than there may be threads */
@@ -33,7 +36,8 @@ typedef struct dml_traits {
     uint32_t grain; /* bytes that an invocation should load at once, of several streams or from anywhere; else half as many */
     bool cpu; /* threads of a CPU run the work groups: they take shares as they come free, and foresee what they read next */
     uint32_t alignment; /* of a window's first byte, a power of two, 16 or more */
-    int64_t window;     /* most bytes bound on one side */
+    int64_t window;     /* most bytes bound on one side, */
+    int64_t binding;    /* and at once: more are bound as banks of equal size */
 } dml_traits;
 
 /* Specialisation constants, in the order of their constant_id; all shaders have the first four. */
@@ -66,6 +70,7 @@ enum {
     DML_WORD,    /* rows: bytes of a word: 16 or 32 */
     DML_ABREAST, /* rows: how many a work group moves side by side */
     DML_AHEAD,   /* rows: 1 what lies between rows is read too; 2 and the next row, beforehand */
+    DML_BANK,    /* 0, or how large the banks are that a window is bound as: 2 to the power of this */
     DML_CONSTANTS
 };
 

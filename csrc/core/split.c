@@ -1,5 +1,7 @@
 #include "core/split.h"
 
+#include <string.h>
+
 #include "core/pack.h"
 
 /* A whole number of items per tile that fits, chosen so that tiles are about equal and start on even words. */
@@ -77,6 +79,40 @@ static void fit_side(dml_split *split, int64_t limit, dml_side side)
     }
 }
 
+static void fit_windows(dml_split *split, const dml_limits *limits, int64_t limit)
+{
+    if (!limits->pack_src)
+        fit_side(split, limit, DML_SRC);
+    if (!limits->pack_dst)
+        fit_side(split, limit, DML_DST);
+}
+
+/* Whether each piece has a part of one side to itself, or nearly so: what has pieces all over it is read, or written, that many times. */
+static bool is_apart(const dml_split *split, dml_side side)
+{
+    const dml_plan *plan = &split->plan;
+    int64_t pieces = 1, span = plan->item, whole = plan->item;
+    for (int k = 0; k < plan->rank; k++) {
+        int64_t extent = plan->axes[k].extent;
+        if (k == plan->reversed && split->tile[k] < extent)
+            return false;
+        pieces *= (extent + split->tile[k] - 1) / split->tile[k];
+        span += side_reach(split, k, side);
+        whole += (extent - 1) * side_stride(&plan->axes[k], side);
+    }
+    return pieces <= (whole + whole / 8) / span;
+}
+
+/* Cuts to what one binding holds, if that costs nothing. */
+static void fit_bindings(dml_split *split, const dml_limits *limits)
+{
+    int64_t fewest[DML_MAX_AXES];
+    memcpy(fewest, split->tile, sizeof fewest);
+    fit_windows(split, limits, limits->binding);
+    if (!is_apart(split, DML_SRC) || !is_apart(split, DML_DST))
+        memcpy(split->tile, fewest, sizeof fewest);
+}
+
 /* What a tile of one side takes when it is packed. */
 static int64_t packed_bytes(dml_split *split, dml_side side)
 {
@@ -151,11 +187,10 @@ void dml_split_begin(dml_split *split, const dml_plan *plan, const dml_limits *l
         split->tile[k] = whole->axes[k].extent;
         split->begin[k] = 0;
     }
-    if (!limits->pack_src)
-        fit_side(split, limits->window, DML_SRC);
-    if (!limits->pack_dst)
-        fit_side(split, limits->window, DML_DST);
-    fit_side(split, limits->window, DML_LENGTHS);
+    fit_windows(split, limits, limits->window);
+    if (whole->item <= limits->binding)
+        fit_bindings(split, limits);
+    fit_side(split, limits->binding, DML_LENGTHS);
     bool cut;
     do {
         cut = limits->pack_src && fit_packed(split, limits->chunk, DML_SRC);

@@ -12,11 +12,12 @@
 
 typedef enum dml_side { DML_SRC, DML_DST, DML_LENGTHS } dml_side;
 
-/* A side that is packed (core/pack.h) takes memory for its elements, any other for all that it spans. Both limits are 64
- * or more, and the first is the larger. */
+/* A side that is packed (core/pack.h) takes memory for its elements, any other for all that it spans. All limits are 64
+ * or more, and none is larger than the one before it. */
 typedef struct dml_limits {
-    int64_t window; /* most bytes that a side spans, or the lengths */
-    int64_t chunk;  /* most bytes of a side that is packed */
+    int64_t window;  /* most bytes that a side spans */
+    int64_t binding; /* and that it had better span, where pieces have each a part of it to themselves; most bytes of lengths */
+    int64_t chunk;   /* most bytes of a side that is packed */
     bool pack_src;
     bool pack_dst;
 } dml_limits;

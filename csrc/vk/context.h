@@ -36,6 +36,7 @@ typedef struct dml_device_traits {
     uint64_t max_buffer; /* bytes of a VkBuffer or an allocation */
     uint64_t heap;       /* bytes of the heap that storages come from */
     bool budget;         /* VK_EXT_memory_budget */
+    bool banked;         /* a window may be bound as several banks */
     bool mapped;         /* storages may be mapped where their memory allows it */
     uint64_t staging;    /* most bytes of either side of a staged chunk */
     dml_kernel forced;   /* by a test; else DML_KERNEL_COUNT */
@@ -108,7 +109,7 @@ struct dml_context {
     dml_device_traits traits; /* what is offered, less what a test took away */
     VkDescriptorSetLayout set_layout;
     VkPipelineLayout layout;
-    VkShaderModule shaders[DML_SHADER_COUNT];
+    VkShaderModule shaders[2][DML_SHADER_COUNT]; /* [true]: of windows that are bound as banks */
     VkSemaphore timeline;
 
     dml_lock gate, making, turn, lock;
@@ -205,8 +206,12 @@ bool dml_buffer_import(dml_context *context, const void *data, uint64_t size, dm
 void dml_buffer_destroy(dml_context *context, dml_buffer *buffer);
 
 /* What a shader is bound to: source, destination, table, lengths and counters of shares. Four are storage buffers: every device has as
- * many for a stage, but some no more. */
-enum { DML_BINDINGS = 5 };
+ * many for a stage, but some no more; those that have are asked for DML_MOST_BANKS of the first two. */
+enum { DML_BINDINGS = 5, DML_MOST_STORAGE_BUFFERS = 2 * DML_MOST_BANKS + 2 };
+static inline uint32_t dml_storage_buffers(const dml_context *context)
+{
+    return context->offered.banked ? DML_MOST_STORAGE_BUFFERS : 4;
+}
 extern const VkDescriptorType dml_binding_types[DML_BINDINGS];
 
 /* kernels.c: the pipeline of a dispatch, made if need be, for which not all have the time; give it back when the job is done. */

@@ -141,6 +141,28 @@ static VkResult find_extensions(VkPhysicalDevice physical, extensions *found)
     return result < 0 ? result : VK_SUCCESS;
 }
 
+/* What banks need: features and storage buffers enough. */
+static bool has_banks(VkPhysicalDevice physical, const VkPhysicalDeviceLimits *limits)
+{
+    features f;
+    features_link(&f);
+    vkGetPhysicalDeviceFeatures2(physical, &f.core);
+    return f.vulkan12.shaderStorageBufferArrayNonUniformIndexing &&
+           limits->maxPerStageDescriptorStorageBuffers >= DML_MOST_STORAGE_BUFFERS &&
+           limits->maxDescriptorSetStorageBuffers >= DML_MOST_STORAGE_BUFFERS &&
+           limits->maxPerStageResources > DML_MOST_STORAGE_BUFFERS; /* the table is one more */
+}
+
+/* Below 2**32, since kernels count bytes in 32 bits; less the alignment, which a window may start early by. */
+static int64_t widest_window(const dml_device_traits *traits)
+{
+    uint64_t binding = (uint64_t)traits->plan.binding, bank = 1;
+    while (2 * bank <= binding)
+        bank *= 2;
+    uint64_t most = traits->banked ? DML_MOST_BANKS * bank : binding;
+    return (int64_t)(least(least(most, UINT32_MAX), traits->max_buffer) - traits->plan.alignment) & ~INT64_C(63);
+}
+
 static void find_traits(VkPhysicalDevice physical, const extensions *found, dml_device_traits *traits)
 {
     VkPhysicalDeviceExternalMemoryHostPropertiesEXT import = {
@@ -170,10 +192,11 @@ static void find_traits(VkPhysicalDevice physical, const extensions *found, dml_
         traits->plan.alignment = (uint32_t)limits->minUniformBufferOffsetAlignment;
     if (traits->plan.alignment < 16)
         traits->plan.alignment = 16;
-    /* Below 2**32, since kernels count bytes in 32 bits; less the alignment, which a window may start early by. */
-    uint64_t window = least(least(limits->maxStorageBufferRange, UINT32_MAX), memory.maxMemoryAllocationSize);
-    traits->plan.window = (int64_t)(window & ~UINT64_C(0xfff)) - 0x1000;
     traits->max_buffer = memory.maxMemoryAllocationSize;
+    traits->plan.binding = limits->maxStorageBufferRange & ~UINT32_C(15);
+    traits->banked = has_banks(physical, limits);
+    traits->plan.window = widest_window(traits);
+    traits->banked = traits->plan.window > traits->plan.binding; /* as it need not be */
     traits->import_alignment = import.minImportedHostPointerAlignment;
     traits->staging = UINT64_C(4) << 20;
     traits->mapped = true;
@@ -186,8 +209,8 @@ static void find_traits(VkPhysicalDevice physical, const extensions *found, dml_
 static struct {
     const char *name;
     int64_t value;
-} overrides[] = {{"kernel", -1},     {"host_import", -1}, {"window", -1}, {"staging", -1}, {"group_size", -1}, {"parallel", -1},
-                 {"max_groups", -1}, {"mapped", -1},      {"heap", -1},   {"grain", -1},   {"cpu", -1}};
+} overrides[] = {{"kernel", -1},   {"host_import", -1}, {"window", -1}, {"binding", -1}, {"staging", -1}, {"group_size", -1},
+                 {"parallel", -1}, {"max_groups", -1},  {"mapped", -1}, {"heap", -1},    {"grain", -1},   {"cpu", -1}};
 
 static int64_t *find_override(const char *name)
 {
@@ -210,7 +233,8 @@ void dml_context_override(dml_context *context)
     *traits = *offered;
     traits->forced = (dml_kernel) override("kernel", offered->forced);
     traits->host_import = override("host_import", offered->host_import);
-    traits->plan.window = override("window", offered->plan.window);
+    traits->plan.binding = override("binding", offered->plan.binding);
+    traits->plan.window = override("window", widest_window(traits));
     traits->staging = (uint64_t) override("staging", (int64_t)offered->staging);
     traits->plan.group_size = (uint32_t) override("group_size", offered->plan.group_size);
     traits->plan.parallel = (uint32_t) override("parallel", offered->plan.parallel);
@@ -247,6 +271,7 @@ static VkResult create_device(dml_context *context, bool portability)
     wanted.core.features.shaderInt64 = VK_TRUE;
     wanted.vulkan11.storageBuffer16BitAccess = VK_TRUE;
     wanted.vulkan12.storageBuffer8BitAccess = VK_TRUE;
+    wanted.vulkan12.shaderStorageBufferArrayNonUniformIndexing = context->offered.banked;
     wanted.vulkan12.timelineSemaphore = VK_TRUE; /* Vulkan 1.2 has it everywhere */
     VkDeviceQueueCreateInfo queue = {.sType = VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO,
                                      .queueFamilyIndex = context->traits.queue_family,

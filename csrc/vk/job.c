@@ -48,7 +48,7 @@ static VkResult create_handles(dml_context *context, dml_job *job)
     result = DML_MADE(context->vk.vkCreateFence(context->device, &fence, NULL, &job->fence), &job->fence);
     if (result)
         return result;
-    const VkDescriptorPoolSize sizes[] = {{VK_DESCRIPTOR_TYPE_STORAGE_BUFFER, 4 * DML_MAX_PIECES},
+    const VkDescriptorPoolSize sizes[] = {{VK_DESCRIPTOR_TYPE_STORAGE_BUFFER, dml_storage_buffers(context) * DML_MAX_PIECES},
                                           {VK_DESCRIPTOR_TYPE_UNIFORM_BUFFER, DML_MAX_PIECES}};
     VkDescriptorPoolCreateInfo sets = {.sType = VK_STRUCTURE_TYPE_DESCRIPTOR_POOL_CREATE_INFO,
                                        .maxSets = DML_MAX_PIECES,

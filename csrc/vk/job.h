@@ -94,7 +94,10 @@ dml_code dml_job_abandon(dml_context *context, dml_job *job, dml_status *status)
 /* Of a caller who has not asked yet whether to stop. */
 dml_listener dml_listen_from_now(void);
 
-/* run.c: grows a buffer that is too small; its contents are lost. */
+/* run.c: what a job's plan is cut to, where neither side is packed. */
+dml_limits dml_job_limits(const dml_context *context);
+
+/* Grows a buffer that is too small; its contents are lost. */
 dml_code dml_job_reserve(dml_context *context, dml_buffer *buffer, uint64_t size, dml_memory_kind kind, dml_status *status);
 
 /* Records job->dispatch, of job->piece, between the bindings of `slot`; the arena has room for its table and lengths. */

@@ -6,9 +6,12 @@
 #include <string.h>
 
 #include "elements.spv.h"
+#include "elements_banked.spv.h"
 #include "lengths.spv.h"
 #include "rows.spv.h"
+#include "rows_banked.spv.h"
 #include "words.spv.h"
+#include "words_banked.spv.h"
 
 const VkDescriptorType dml_binding_types[DML_BINDINGS] = {VK_DESCRIPTOR_TYPE_STORAGE_BUFFER, VK_DESCRIPTOR_TYPE_STORAGE_BUFFER,
                                                           VK_DESCRIPTOR_TYPE_UNIFORM_BUFFER, VK_DESCRIPTOR_TYPE_STORAGE_BUFFER,
@@ -22,11 +25,12 @@ static VkResult create_shader(dml_context *context, const uint32_t *code, size_t
 
 static VkResult create_layouts(dml_context *context)
 {
+    const uint32_t banks = context->offered.banked ? DML_MOST_BANKS : 1;
     VkDescriptorSetLayoutBinding bindings[DML_BINDINGS];
     for (uint32_t i = 0; i < DML_BINDINGS; i++)
         bindings[i] = (VkDescriptorSetLayoutBinding){.binding = i,
                                                      .descriptorType = dml_binding_types[i],
-                                                     .descriptorCount = 1,
+                                                     .descriptorCount = i < 2 ? banks : 1,
                                                      .stageFlags = VK_SHADER_STAGE_COMPUTE_BIT};
     VkDescriptorSetLayoutCreateInfo set = {
         .sType = VK_STRUCTURE_TYPE_DESCRIPTOR_SET_LAYOUT_CREATE_INFO, .bindingCount = DML_BINDINGS, .pBindings = bindings};
@@ -44,14 +48,18 @@ dml_code dml_kernels_init(dml_context *context, dml_status *status)
     static const struct {
         const uint32_t *code; /* NULL: the copy command is no shader */
         size_t size;
-    } shaders[DML_SHADER_COUNT] = {[DML_KERNEL_ROWS] = {rows_spv, sizeof rows_spv},
-                                   [DML_KERNEL_WORDS] = {words_spv, sizeof words_spv},
-                                   [DML_KERNEL_ELEMENTS] = {elements_spv, sizeof elements_spv},
-                                   [DML_SHADER_LENGTHS] = {lengths_spv, sizeof lengths_spv}};
+    } shaders[2][DML_SHADER_COUNT] = {{[DML_KERNEL_ROWS] = {rows_spv, sizeof rows_spv},
+                                       [DML_KERNEL_WORDS] = {words_spv, sizeof words_spv},
+                                       [DML_KERNEL_ELEMENTS] = {elements_spv, sizeof elements_spv},
+                                       [DML_SHADER_LENGTHS] = {lengths_spv, sizeof lengths_spv}},
+                                      {[DML_KERNEL_ROWS] = {rows_banked_spv, sizeof rows_banked_spv},
+                                       [DML_KERNEL_WORDS] = {words_banked_spv, sizeof words_banked_spv},
+                                       [DML_KERNEL_ELEMENTS] = {elements_banked_spv, sizeof elements_banked_spv}}};
     VkResult result = create_layouts(context);
-    for (int i = 0; i < DML_SHADER_COUNT && result == VK_SUCCESS; i++)
-        if (shaders[i].code)
-            result = create_shader(context, shaders[i].code, shaders[i].size, &context->shaders[i]);
+    for (int banked = 0; banked <= context->offered.banked; banked++)
+        for (int i = 0; i < DML_SHADER_COUNT && result == VK_SUCCESS; i++)
+            if (shaders[banked][i].code)
+                result = create_shader(context, shaders[banked][i].code, shaders[banked][i].size, &context->shaders[banked][i]);
     return result == VK_SUCCESS ? DML_OK : dml_vk_fail(context, result, "making shaders", status);
 }
 
@@ -66,8 +74,10 @@ void dml_kernels_deinit(dml_context *context)
 {
     while (context->pipeline_count > 0)
         destroy_pipeline(context, context->pipeline_count - 1);
-    for (int i = 0; i < DML_SHADER_COUNT; i++)
-        context->vk.vkDestroyShaderModule(context->device, context->shaders[i], NULL);
+    for (int i = 0; i < DML_SHADER_COUNT; i++) {
+        context->vk.vkDestroyShaderModule(context->device, context->shaders[false][i], NULL);
+        context->vk.vkDestroyShaderModule(context->device, context->shaders[true][i], NULL);
+    }
     context->vk.vkDestroyPipelineLayout(context->device, context->layout, NULL);
     context->vk.vkDestroyDescriptorSetLayout(context->device, context->set_layout, NULL);
 }
@@ -78,13 +88,14 @@ static VkResult create_pipeline(dml_context *context, const dml_dispatch *dispat
     for (uint32_t i = 0; i < DML_CONSTANTS; i++)
         entries[i] = (VkSpecializationMapEntry){i, (uint32_t)(i * sizeof(int32_t)), sizeof(int32_t)};
     VkSpecializationInfo constants = {DML_CONSTANTS, entries, sizeof dispatch->constants, dispatch->constants};
-    VkComputePipelineCreateInfo info = {.sType = VK_STRUCTURE_TYPE_COMPUTE_PIPELINE_CREATE_INFO,
-                                        .stage = {.sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO,
-                                                  .stage = VK_SHADER_STAGE_COMPUTE_BIT,
-                                                  .module = context->shaders[dispatch->kernel],
-                                                  .pName = "main",
-                                                  .pSpecializationInfo = &constants},
-                                        .layout = context->layout};
+    VkComputePipelineCreateInfo info = {
+        .sType = VK_STRUCTURE_TYPE_COMPUTE_PIPELINE_CREATE_INFO,
+        .stage = {.sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO,
+                  .stage = VK_SHADER_STAGE_COMPUTE_BIT,
+                  .module = context->shaders[dispatch->constants[DML_BANK] > 0][dispatch->kernel],
+                  .pName = "main",
+                  .pSpecializationInfo = &constants},
+        .layout = context->layout};
     return context->vk.vkCreateComputePipelines(context->device, VK_NULL_HANDLE, 1, &info, NULL, pipeline);
 }
 

@@ -82,7 +82,7 @@ dml_code dml_vk_clamp_lengths(dml_context *context, dml_storage *lengths, int64_
                               int64_t extent, dml_status *status)
 {
     /* Parts begin where a window may, in entries. */
-    int64_t unit = context->traits.plan.alignment / 8, most = context->traits.plan.window / 8 / unit * unit;
+    int64_t unit = context->traits.plan.alignment / 8, most = context->traits.plan.binding / 8 / unit * unit;
     most = most > 0 ? most : unit;
     dml_code code = DML_OK;
     for (int64_t begin = 0; begin < count && !code; begin += most)

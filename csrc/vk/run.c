@@ -25,6 +25,14 @@ dml_code dml_job_reserve(dml_context *context, dml_buffer *buffer, uint64_t size
     return dml_buffer_create(context, size, kind, buffer, status);
 }
 
+/* A window may begin early by less than the alignment. */
+dml_limits dml_job_limits(const dml_context *context)
+{
+    const dml_traits *traits = &context->traits.plan;
+    int64_t binding = traits->binding - traits->alignment;
+    return (dml_limits){.window = traits->window, .binding = binding < traits->window ? binding : traits->window};
+}
+
 static uint64_t base_of(const dml_place *place, bool import)
 {
     if (place->storage)
@@ -80,6 +88,16 @@ static uint64_t arena_needs(const dml_context *context, const dml_job *job)
            (job->lengths ? 0 : (uint64_t)(lengths.end - lengths.begin) * sizeof(int64_t));
 }
 
+/* A window as banks; those beyond it are bound to something, and never looked at. */
+static void cut_window(const VkDescriptorBufferInfo *window, int32_t bank, VkDescriptorBufferInfo banks[DML_MOST_BANKS])
+{
+    const VkDeviceSize size = (VkDeviceSize)1 << bank;
+    for (uint32_t i = 0; i < DML_MOST_BANKS; i++) {
+        VkDeviceSize begin = i * size < window->range ? i * size : 0, left = window->range - begin;
+        banks[i] = (VkDescriptorBufferInfo){window->buffer, window->offset + begin, left < size ? left : size};
+    }
+}
+
 static VkResult write_set(dml_context *context, dml_job *job, const VkDescriptorBufferInfo *buffers, VkDescriptorSet *set)
 {
     VkDescriptorSetAllocateInfo info = {.sType = VK_STRUCTURE_TYPE_DESCRIPTOR_SET_ALLOCATE_INFO,
@@ -90,6 +108,7 @@ static VkResult write_set(dml_context *context, dml_job *job, const VkDescriptor
     if (result)
         return result;
     VkWriteDescriptorSet writes[DML_BINDINGS];
+    VkDescriptorBufferInfo banks[2][DML_MOST_BANKS];
     for (uint32_t i = 0; i < DML_BINDINGS; i++)
         writes[i] = (VkWriteDescriptorSet){.sType = VK_STRUCTURE_TYPE_WRITE_DESCRIPTOR_SET,
                                            .dstSet = *set,
@@ -97,6 +116,12 @@ static VkResult write_set(dml_context *context, dml_job *job, const VkDescriptor
                                            .descriptorCount = 1,
                                            .descriptorType = dml_binding_types[i],
                                            .pBufferInfo = &buffers[i]};
+    const int32_t bank = job->dispatch.constants[DML_BANK];
+    for (uint32_t i = 0; i < 2 && bank > 0; i++) {
+        cut_window(&buffers[i], bank, banks[i]);
+        writes[i].descriptorCount = DML_MOST_BANKS;
+        writes[i].pBufferInfo = banks[i];
+    }
     context->vk.vkUpdateDescriptorSets(context->device, DML_BINDINGS, writes, 0, NULL);
     return VK_SUCCESS;
 }
@@ -185,7 +210,8 @@ dml_code dml_job_add(dml_context *context, dml_job *job, bool import, dml_status
 static dml_code run_pieces(dml_context *context, dml_job *job, dml_status *status)
 {
     job->refused = false;
-    dml_split_begin(&job->split, &job->plan, &(dml_limits){.window = context->traits.plan.window});
+    dml_limits limits = dml_job_limits(context);
+    dml_split_begin(&job->split, &job->plan, &limits);
     while (!job->refused && dml_split_next(&job->split, &job->piece)) {
         bool full =
             job->pieces == DML_MAX_PIECES || (job->pieces > 0 && job->arena_used + arena_needs(context, job) > job->arena.size);

@@ -122,12 +122,12 @@ dml_code dml_job_stage(dml_context *context, dml_job *job, dml_status *status)
     ring ring = {{job}, {false}};
     dml_code code = DML_OK;
     int turn = 0;
-    int64_t window = context->traits.plan.window, chunk = (int64_t)context->traits.staging;
-    dml_split_begin(&job->split, &job->plan,
-                    &(dml_limits){.window = window,
-                                  .chunk = chunk < window ? chunk : window,
-                                  .pack_src = !job->src.storage,
-                                  .pack_dst = !job->dst.storage});
+    dml_limits limits = dml_job_limits(context);
+    int64_t chunk = (int64_t)context->traits.staging;
+    limits.chunk = chunk < limits.binding ? chunk : limits.binding;
+    limits.pack_src = !job->src.storage;
+    limits.pack_dst = !job->dst.storage;
+    dml_split_begin(&job->split, &job->plan, &limits);
     while (!code && !job->split.done) {
         code = make_ready(context, job, &ring, turn, status);
         dml_job *next = ring.job[turn];

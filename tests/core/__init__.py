@@ -14,7 +14,7 @@ import support
 
 MAX_RANK = 64
 MAX_AXES = 2 * MAX_RANK + 2
-CONSTANTS = 28
+CONSTANTS = 29
 INNERS = 3
 TABLE_WORDS = 28 + 8 * (MAX_AXES + 1)
 COPY, ROWS, WORDS, ELEMENTS, ANY = range(5)
@@ -64,7 +64,7 @@ class Split(Structure):
 
 
 class Limits(Structure):
-    _fields_ = [("window", c_int64), ("chunk", c_int64), ("pack_src", c_bool), ("pack_dst", c_bool)]
+    _fields_ = [("window", c_int64), ("binding", c_int64), ("chunk", c_int64), ("pack_src", c_bool), ("pack_dst", c_bool)]
 
 
 class Tensor(Structure):
@@ -106,6 +106,7 @@ class Traits(Structure):
         ("cpu", c_bool),
         ("alignment", c_uint32),
         ("window", c_int64),
+        ("binding", c_int64),
     ]
 
 
@@ -186,8 +187,8 @@ class Core:
         self.library.dml_plan_simplify(byref(copy.plan))
         return copy
 
-    def pieces(self, plan, limit, chunk=0, pack_src=False, pack_dst=False):
-        split, limits = Split(), Limits(limit, chunk, pack_src, pack_dst)
+    def pieces(self, plan, limit, chunk=0, pack_src=False, pack_dst=False, binding=None):
+        split, limits = Split(), Limits(limit, binding or limit, chunk, pack_src, pack_dst)
         self.library.dml_split_begin(byref(split), byref(plan), byref(limits))
         while True:
             piece = Piece()

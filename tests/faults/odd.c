@@ -76,6 +76,8 @@ static VKAPI_ATTR void VKAPI_CALL odd_vkGetPhysicalDeviceProperties2(VkPhysicalD
     limits->maxComputeWorkGroupInvocations = (uint32_t)lower("invocations", limits->maxComputeWorkGroupInvocations);
     limits->maxComputeWorkGroupSize[0] = (uint32_t)lower("invocations", limits->maxComputeWorkGroupSize[0]);
     limits->maxStorageBufferRange = (uint32_t)lower("binding", limits->maxStorageBufferRange);
+    limits->maxPerStageDescriptorStorageBuffers = (uint32_t)lower("storage_buffers", limits->maxPerStageDescriptorStorageBuffers);
+    limits->maxDescriptorSetStorageBuffers = (uint32_t)lower("storage_buffers", limits->maxDescriptorSetStorageBuffers);
     limits->maxPushConstantsSize = (uint32_t)lower("push", limits->maxPushConstantsSize);
     limits->minStorageBufferOffsetAlignment = higher("alignment", limits->minStorageBufferOffsetAlignment);
     limits->minUniformBufferOffsetAlignment = higher("alignment", limits->minUniformBufferOffsetAlignment);
@@ -112,6 +114,8 @@ static VKAPI_ATTR void VKAPI_CALL odd_vkGetPhysicalDeviceFeatures2(VkPhysicalDev
         f11->storageBuffer16BitAccess = VK_FALSE;
     if (f && odd("lacks_storageBuffer8BitAccess", 0))
         f->storageBuffer8BitAccess = VK_FALSE;
+    if (f && odd("lacks_shaderStorageBufferArrayNonUniformIndexing", 0))
+        f->shaderStorageBufferArrayNonUniformIndexing = VK_FALSE;
     if (f && odd("lacks_shaderInt8", 0))
         f->shaderInt8 = VK_FALSE;
 }
@@ -289,6 +293,10 @@ void odd_check_device(const VkDeviceCreateInfo *info)
         find((VkBaseOutStructure *)info->pNext, VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2);
     if (!all || (odd("lacks_shaderInt16", 0) && all->features.shaderInt16))
         violation("a feature asked for that there is not");
+    VkPhysicalDeviceVulkan12Features *f =
+        find((VkBaseOutStructure *)info->pNext, VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_FEATURES);
+    if (f && f->shaderStorageBufferArrayNonUniformIndexing && odd("lacks_shaderStorageBufferArrayNonUniformIndexing", 0))
+        violation("arrays of bindings asked for that there are not");
     for (uint32_t i = 0; odd("imports", 1) == 0 && i < info->enabledExtensionCount; i++)
         if (strcmp(info->ppEnabledExtensionNames[i], VK_EXT_EXTERNAL_MEMORY_HOST_EXTENSION_NAME) == 0)
             violation("an extension asked for that there is not");
@@ -296,15 +304,18 @@ void odd_check_device(const VkDeviceCreateInfo *info)
 
 void odd_check_sets(uint32_t count, const VkWriteDescriptorSet *writes)
 {
-    uint64_t most = (uint64_t)odd("binding", INT64_MAX), alignment = (uint64_t)odd("alignment", 1);
+    uint64_t most = (uint64_t)odd("binding", INT64_MAX), alignment = (uint64_t)odd("alignment", 1), buffers = 0;
     for (uint32_t i = 0; i < count; i++)
         for (uint32_t k = 0; k < writes[i].descriptorCount && writes[i].pBufferInfo; k++) {
             const VkDescriptorBufferInfo *buffer = &writes[i].pBufferInfo[k];
+            buffers += writes[i].descriptorType == VK_DESCRIPTOR_TYPE_STORAGE_BUFFER;
             if (writes[i].descriptorType == VK_DESCRIPTOR_TYPE_STORAGE_BUFFER && buffer->range > most)
                 violation("%llu bytes bound", (unsigned long long)buffer->range);
             if (buffer->offset % alignment)
                 violation("bound at %llu", (unsigned long long)buffer->offset);
         }
+    if (buffers > (uint64_t)odd("storage_buffers", INT64_MAX))
+        violation("%llu storage buffers", (unsigned long long)buffers);
 }
 
 void odd_check_dispatch(uint32_t groups)
