@@ -148,7 +148,7 @@ class Cell:
     dtype: np.dtype
     group: str  # "counted", "beside", "sizes" or "blocks"
     target: float | None = None  # best peer / ours to be reached on lavapipe with 2 cores
-    plain: str | None = None  # the plain cell whose cost per byte this one is held against
+    plain: "Cell | None" = None  # whose cost per byte this one's is held against, measured in turn with it
     vulkan: bool = field(default=True, compare=False)  # whether the other Vulkan programs take part
 
     @property
@@ -200,6 +200,7 @@ PHOTOGRAPHS = (
 )
 BLOCKS = (2, 3, 4, 8)
 SIZES = tuple(2**power for power in range(10, 31, 2))  # 1 KiB to 1 GiB
+FLAT_FROM = 4 * MIB  # from here on the cost per byte is to be the same
 
 
 def fill(axes, nbytes, itemsize):
@@ -220,45 +221,50 @@ def counted(nbytes):
 
 
 def beside(nbytes):
-    for title, operator, axes, plain in BESIDE:
+    plain = {cell.name: cell for cell in counted(nbytes)}
+    for title, operator, axes, against in BESIDE:
         for itemsize, dtype in DTYPES.items():
-            shape, against = fill(axes, nbytes, itemsize), plain and f"{plain}/{itemsize}"
-            yield Cell(f"{label(title)}/{itemsize}", title, operator, shape, dtype, "beside", plain=against)
+            shape, against_it = fill(axes, nbytes, itemsize), plain.get(f"{against}/{itemsize}")
+            yield Cell(f"{label(title)}/{itemsize}", title, operator, shape, dtype, "beside", plain=against_it)
+    for itemsize in (1, 4):
+        against_it = plain[f"depth_to_space/{itemsize}"]
+        shape = fill(((1, 16), (2048,)), 4 * nbytes, itemsize)
+        yield Cell(f"one-large-image/{itemsize}", "depth_to_space of one large image", DepthToSpace(), shape, DTYPES[itemsize], "beside", plain=against_it)
     for title, operator in PHOTOGRAPHS:
         shape = fill(((), (480, 640, 3)), nbytes, 1)
         yield Cell(f"{label(title)}/3", title, operator, shape, DTYPES[1], "beside")
 
 
 def sizes(largest):
+    plain = size(min(64 * MIB, largest))
     for nbytes in SIZES:
-        if nbytes > largest:
-            break
-        side = math.isqrt(min(nbytes, 16 * MIB) // 64)
-        shape = fill(((), (16, side, side)), nbytes, 4)
-        yield Cell(
-            f"sizes/{in_words(nbytes).replace(' ', '')}",
-            in_words(nbytes),
-            DepthToSpace(),
-            shape,
-            DTYPES[4],
-            "sizes",
-            vulkan=nbytes <= 64 * MIB,
-        )
+        if nbytes <= largest:
+            yield size(nbytes, plain if nbytes >= FLAT_FROM and nbytes != plain.nbytes else None)
+
+
+def size(nbytes, plain=None):
+    side = math.isqrt(min(nbytes, 16 * MIB) // 64)
+    return Cell(
+        f"sizes/{in_words(nbytes).replace(' ', '')}",
+        in_words(nbytes),
+        DepthToSpace(),
+        fill(((), (16, side, side)), nbytes, 4),
+        DTYPES[4],
+        "sizes",
+        plain=plain,
+        vulkan=nbytes <= 64 * MIB,
+    )
 
 
 def blocks(nbytes):
     for itemsize, dtype in DTYPES.items():
+        plain = None
         for block in BLOCKS:
             axes = ((), (4 * block * block, 1024 // block, 1024 // block))
-            yield Cell(
-                f"blocks/{block}/{itemsize}",
-                f"block {block}",
-                DepthToSpace(block),
-                fill(axes, nbytes, itemsize),
-                dtype,
-                "blocks",
-                plain=f"blocks/2/{itemsize}",
-            )
+            shape, operator = fill(axes, nbytes, itemsize), DepthToSpace(block)
+            cell = Cell(f"blocks/{block}/{itemsize}", f"block {block}", operator, shape, dtype, "blocks", plain=plain)
+            plain = plain or cell
+            yield cell
 
 
 def in_words(nbytes):

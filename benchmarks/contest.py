@@ -14,7 +14,8 @@ RESIDENT = "dmlops resident"  # the same on an array that is on the device alrea
 DEVICE_COPY = "device copy"  # of that array, by the device
 ON_DEVICE = (RESIDENT, DEVICE_COPY)
 COPY = "x.copy()"
-NOT_PEERS = (OURS, *ON_DEVICE, COPY)
+PLAIN = "plain cell"  # dmlops on the cell that this one is held against
+NOT_PEERS = (OURS, *ON_DEVICE, PLAIN, COPY)
 
 
 def run(cell, ours, peers, device=None, rounds=ROUNDS):
@@ -27,13 +28,17 @@ def run(cell, ours, peers, device=None, rounds=ROUNDS):
         upload = functools.cache(lambda: ours.asarray(x, device=device))
         calls[RESIDENT] = lambda: _on_device(upload(), lambda array: cell.operator.ours(ours, array, None))
         calls[DEVICE_COPY] = lambda: _on_device(upload(), lambda array: array.copy())
+        if cell.plain:
+            plain = cell.plain.make_input()
+            calls[PLAIN] = lambda: lambda: cell.plain.operator.ours(ours, plain, device)
     calls.update({peer.name: lambda peer=peer: _prepare(peer, cell, x) for peer in peers.present})
 
     expected = cell.operator.numpy(x)
     for name, make in calls.items():
         try:
             with quiet():
-                contenders.append(_checked(name, make(), x, x if name in (COPY, DEVICE_COPY) else expected))
+                right = {COPY: lambda: x, DEVICE_COPY: lambda: x, PLAIN: lambda: cell.plain.operator.numpy(plain)}
+                contenders.append(_checked(name, make(), x, right.get(name, lambda: expected)()))
         except Exception as error:
             results[name] = {"ms": None, "reason": reason(error)}
     written = expected.nbytes
@@ -58,8 +63,8 @@ def run(cell, ours, peers, device=None, rounds=ROUNDS):
         "read": round(cell.nbytes * cell.operator.share_read(cell.shape, cell.dtype.itemsize)),
         "written": written,
         "target": cell.target,
-        "plain": cell.plain,
-        "results": {name: results[name] for name in (*NOT_PEERS, *peers.names)},
+        "plain": cell.plain and {"name": cell.plain.name, "nbytes": cell.plain.nbytes},
+        "results": {name: results[name] for name in (*NOT_PEERS, *peers.names) if name in results},
     }
 
 

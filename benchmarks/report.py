@@ -5,7 +5,7 @@ from pathlib import Path
 from statistics import median
 
 from contest import COPY, NOT_PEERS, OURS, RESIDENT
-from summary import COUNTED_CELLS, best_peer, checks, copies, geometric_mean, group, ms, of_device_copy, versus
+from summary import COUNTED_CELLS, best_peer, checks, copies, cost, geometric_mean, group, ms, of_device_copy, versus
 
 BEGIN, END = "<!-- benchmark:begin -->", "<!-- benchmark:end -->"
 GROUPS = {
@@ -14,7 +14,7 @@ GROUPS = {
     "sizes": "depth_to_space of float32, from 1 KiB to 1 GiB",
     "blocks": "depth_to_space by blocks of 2, 3, 4 and 8",
 }
-COLUMNS = ("cell", "ours ms", "resident", "of copy", "copy ms", "best peer", "ms", "ratio", "target", "", "ours/copy", "by hand")
+COLUMNS = ("cell", "ours ms", "resident", "of copy", "copy ms", "best peer", "ms", "ratio", "target", "", "ours/copy", "by hand", "of plain")
 
 
 def number(value, unit="", digits=2):
@@ -49,10 +49,11 @@ def row(record, peers):
         "" if not (reached and target) else "yes" if reached >= target else "NO",
         number(copies(record), "x"),
         number(versus(record, peers, hand=True), "x"),
+        number(cost(record), "x"),
     )
 
 
-def line(cells, widths=(27, 8, 8, 8, 8, 13, 8, 7, 7, 3, 9, 7)):
+def line(cells, widths=(27, 8, 8, 8, 8, 13, 8, 7, 7, 3, 9, 7, 8)):
     return "  ".join(
         cell.ljust(width) if index in (0, 5) else cell.rjust(width)
         for index, (cell, width) in enumerate(zip(cells, widths))
@@ -69,7 +70,7 @@ def everyone(records, peers):
     """Ms of each contender, a column each; a dash where it is absent or rejects the cell."""
     names = [*NOT_PEERS, *peers]
     rows = [("cell", *names)]
-    rows += [(r["name"], *(number(r["results"].get(name, {}).get("ms")) for name in names)) for r in records]
+    rows += [(r["name"], *(number(ms(r, name)) for name in names)) for r in records]
     widths = [max(map(len, column)) for column in zip(*rows)]
     return "\n".join(
         "  ".join(c.ljust(w) if i == 0 else c.rjust(w) for i, (c, w) in enumerate(zip(cells, widths))) for cells in rows

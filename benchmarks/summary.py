@@ -4,7 +4,7 @@ import json
 import math
 from pathlib import Path
 
-from contest import COPY, DEVICE_COPY, NOT_PEERS, OURS, RESIDENT
+from contest import COPY, DEVICE_COPY, NOT_PEERS, OURS, PLAIN, RESIDENT
 
 COUNTED_CELLS = 32
 GEOMETRIC_MEAN = 2.0  # at least
@@ -18,7 +18,7 @@ SMALL_CALL_US = 20.0  # above an empty dispatch
 
 
 def ms(record, name):
-    return record["results"][name]["ms"]
+    return record["results"].get(name, {}).get("ms")
 
 
 def best_peer(record, peers, hand=False):
@@ -47,7 +47,7 @@ def copies(record):
 def of_device_copy(record):
     """The bandwidth of a cell on the device, over that of the device's own copy: bytes read plus bytes written."""
     bandwidth = ratio(record.get("read", 0) + record.get("written", 0), ms(record, RESIDENT))
-    return ratio(bandwidth, ratio(2 * record["nbytes"], record["results"].get(DEVICE_COPY, {}).get("ms")))
+    return ratio(bandwidth, ratio(2 * record["nbytes"], ms(record, DEVICE_COPY)))
 
 
 def geometric_mean(values):
@@ -67,7 +67,7 @@ def checks(report):
         _row("geometric mean, also against loops by hand", _mean(report, hand=True), None),
         _row("slowest counted cell, ours / x.copy()", _most(map(copies, counted)), COPIES),
         _row("slowest photographs, ours / x.copy()", _most(copies(r) for r in _photographs(report)), PHOTOGRAPH_COPIES),
-        _row(_flatness_name(report), _flatness(report), FLATNESS),
+        _row("cost per byte, 4 MiB to 1 GiB, highest / lowest", _flatness(report), FLATNESS),
     ]
     for itemsize, bound in VARIANT.items():
         worst = _most(_variants(report, itemsize))
@@ -114,34 +114,21 @@ def _photographs(report):
     return [record for record in report["cells"] if record["name"].startswith("photographs")]
 
 
-def _per_byte(record):
-    return ratio(ms(record, OURS), record["nbytes"])
-
-
-def _large(report):
-    return [r for r in group(report, "sizes") if r["nbytes"] >= 4 * 2**20 and ms(r, OURS)]
-
-
-def _flatness_name(report):
-    titles = [r["title"] for r in _large(report)] or ["4 MiB", "1 GiB"]
-    return f"cost per byte, {titles[0]} to {titles[-1]}, highest / lowest"
+def cost(record):
+    """Per byte, over that of the cell it is held against, both of one run."""
+    plain = record["plain"]
+    return plain and ratio(ratio(ms(record, OURS), record["nbytes"]), ratio(ms(record, PLAIN), plain["nbytes"]))
 
 
 def _flatness(report):
-    large = _large(report)
-    if len(large) < 2:
-        return None
-    costs = [_per_byte(r) for r in large]
-    return max(costs) / min(costs)
+    """Of the sizes that are held against one of them."""
+    costs = [cost(record) for record in group(report, "sizes") if cost(record)]
+    return max([1.0, *costs]) / min([1.0, *costs]) if costs else None
 
 
 def _variants(report, itemsize):
-    """Cost per byte of every variant over that of its plain cell."""
-    by_name = {record["name"]: record for record in report["cells"]}
-    for record in report["cells"]:
-        plain = by_name.get(record["plain"])
-        if plain and plain is not record and record["name"].endswith(f"/{itemsize}"):
-            yield ratio(_per_byte(record), _per_byte(plain))
+    variants = [*group(report, "beside"), *group(report, "blocks")]
+    return [cost(record) for record in variants if record["name"].endswith(f"/{itemsize}")]
 
 
 def save(report, path):
