@@ -99,6 +99,12 @@ enum {
     DML_MAX_HELD = 16    /* of them not submitted yet */
 };
 
+typedef struct dml_modules {
+    VkDescriptorSetLayout set_layout;
+    VkPipelineLayout layout;
+    VkShaderModule shaders[DML_SHADER_COUNT];
+} dml_modules;
+
 struct dml_context {
     VkPhysicalDevice physical;
     VkDevice device;
@@ -107,9 +113,7 @@ struct dml_context {
     VkPhysicalDeviceMemoryProperties memory;
     dml_device_traits offered;
     dml_device_traits traits; /* what is offered, less what a test took away */
-    VkDescriptorSetLayout set_layout;
-    VkPipelineLayout layout;
-    VkShaderModule shaders[2][DML_SHADER_COUNT]; /* [true]: of windows that are bound as banks */
+    dml_modules modules[2];   /* [true]: of windows that are bound as banks */
     VkSemaphore timeline;
 
     dml_lock gate, making, turn, lock;
@@ -211,6 +215,10 @@ enum { DML_BINDINGS = 5, DML_MOST_STORAGE_BUFFERS = 2 * DML_MOST_BANKS + 2 };
 static inline uint32_t dml_storage_buffers(const dml_context *context)
 {
     return context->offered.banked ? DML_MOST_STORAGE_BUFFERS : 4;
+}
+static inline const dml_modules *dml_modules_for(const dml_context *context, const dml_dispatch *dispatch)
+{
+    return &context->modules[dispatch->constants[DML_BANK] > 0];
 }
 extern const VkDescriptorType dml_binding_types[DML_BINDINGS];
 

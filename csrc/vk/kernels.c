@@ -23,9 +23,8 @@ static VkResult create_shader(dml_context *context, const uint32_t *code, size_t
     return DML_MADE(context->vk.vkCreateShaderModule(context->device, &info, NULL, shader), shader);
 }
 
-static VkResult create_layouts(dml_context *context)
+static VkResult create_layouts(dml_context *context, uint32_t banks, dml_modules *modules)
 {
-    const uint32_t banks = context->offered.banked ? DML_MOST_BANKS : 1;
     VkDescriptorSetLayoutBinding bindings[DML_BINDINGS];
     for (uint32_t i = 0; i < DML_BINDINGS; i++)
         bindings[i] = (VkDescriptorSetLayoutBinding){.binding = i,
@@ -34,19 +33,19 @@ static VkResult create_layouts(dml_context *context)
                                                      .stageFlags = VK_SHADER_STAGE_COMPUTE_BIT};
     VkDescriptorSetLayoutCreateInfo set = {
         .sType = VK_STRUCTURE_TYPE_DESCRIPTOR_SET_LAYOUT_CREATE_INFO, .bindingCount = DML_BINDINGS, .pBindings = bindings};
-    VkResult result = DML_MADE(context->vk.vkCreateDescriptorSetLayout(context->device, &set, NULL, &context->set_layout),
-                               &context->set_layout);
+    VkResult result = DML_MADE(context->vk.vkCreateDescriptorSetLayout(context->device, &set, NULL, &modules->set_layout),
+                               &modules->set_layout);
     if (result)
         return result;
     VkPipelineLayoutCreateInfo layout = {
-        .sType = VK_STRUCTURE_TYPE_PIPELINE_LAYOUT_CREATE_INFO, .setLayoutCount = 1, .pSetLayouts = &context->set_layout};
-    return DML_MADE(context->vk.vkCreatePipelineLayout(context->device, &layout, NULL, &context->layout), &context->layout);
+        .sType = VK_STRUCTURE_TYPE_PIPELINE_LAYOUT_CREATE_INFO, .setLayoutCount = 1, .pSetLayouts = &modules->set_layout};
+    return DML_MADE(context->vk.vkCreatePipelineLayout(context->device, &layout, NULL, &modules->layout), &modules->layout);
 }
 
 dml_code dml_kernels_init(dml_context *context, dml_status *status)
 {
     static const struct {
-        const uint32_t *code; /* NULL: the copy command is no shader */
+        const uint32_t *code; /* NULL: the copy command is no shader, and lengths have no banks */
         size_t size;
     } shaders[2][DML_SHADER_COUNT] = {{[DML_KERNEL_ROWS] = {rows_spv, sizeof rows_spv},
                                        [DML_KERNEL_WORDS] = {words_spv, sizeof words_spv},
@@ -55,11 +54,14 @@ dml_code dml_kernels_init(dml_context *context, dml_status *status)
                                       {[DML_KERNEL_ROWS] = {rows_banked_spv, sizeof rows_banked_spv},
                                        [DML_KERNEL_WORDS] = {words_banked_spv, sizeof words_banked_spv},
                                        [DML_KERNEL_ELEMENTS] = {elements_banked_spv, sizeof elements_banked_spv}}};
-    VkResult result = create_layouts(context);
-    for (int banked = 0; banked <= context->offered.banked; banked++)
+    VkResult result = VK_SUCCESS;
+    for (int banked = 0; banked <= context->offered.banked && result == VK_SUCCESS; banked++) {
+        dml_modules *modules = &context->modules[banked];
+        result = create_layouts(context, banked ? DML_MOST_BANKS : 1, modules);
         for (int i = 0; i < DML_SHADER_COUNT && result == VK_SUCCESS; i++)
             if (shaders[banked][i].code)
-                result = create_shader(context, shaders[banked][i].code, shaders[banked][i].size, &context->shaders[banked][i]);
+                result = create_shader(context, shaders[banked][i].code, shaders[banked][i].size, &modules->shaders[i]);
+    }
     return result == VK_SUCCESS ? DML_OK : dml_vk_fail(context, result, "making shaders", status);
 }
 
@@ -74,12 +76,13 @@ void dml_kernels_deinit(dml_context *context)
 {
     while (context->pipeline_count > 0)
         destroy_pipeline(context, context->pipeline_count - 1);
-    for (int i = 0; i < DML_SHADER_COUNT; i++) {
-        context->vk.vkDestroyShaderModule(context->device, context->shaders[false][i], NULL);
-        context->vk.vkDestroyShaderModule(context->device, context->shaders[true][i], NULL);
+    for (int banked = 0; banked < 2; banked++) {
+        const dml_modules *modules = &context->modules[banked];
+        for (int i = 0; i < DML_SHADER_COUNT; i++)
+            context->vk.vkDestroyShaderModule(context->device, modules->shaders[i], NULL);
+        context->vk.vkDestroyPipelineLayout(context->device, modules->layout, NULL);
+        context->vk.vkDestroyDescriptorSetLayout(context->device, modules->set_layout, NULL);
     }
-    context->vk.vkDestroyPipelineLayout(context->device, context->layout, NULL);
-    context->vk.vkDestroyDescriptorSetLayout(context->device, context->set_layout, NULL);
 }
 
 static VkResult create_pipeline(dml_context *context, const dml_dispatch *dispatch, VkPipeline *pipeline)
@@ -87,15 +90,15 @@ static VkResult create_pipeline(dml_context *context, const dml_dispatch *dispat
     VkSpecializationMapEntry entries[DML_CONSTANTS];
     for (uint32_t i = 0; i < DML_CONSTANTS; i++)
         entries[i] = (VkSpecializationMapEntry){i, (uint32_t)(i * sizeof(int32_t)), sizeof(int32_t)};
+    const dml_modules *modules = dml_modules_for(context, dispatch);
     VkSpecializationInfo constants = {DML_CONSTANTS, entries, sizeof dispatch->constants, dispatch->constants};
-    VkComputePipelineCreateInfo info = {
-        .sType = VK_STRUCTURE_TYPE_COMPUTE_PIPELINE_CREATE_INFO,
-        .stage = {.sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO,
-                  .stage = VK_SHADER_STAGE_COMPUTE_BIT,
-                  .module = context->shaders[dispatch->constants[DML_BANK] > 0][dispatch->kernel],
-                  .pName = "main",
-                  .pSpecializationInfo = &constants},
-        .layout = context->layout};
+    VkComputePipelineCreateInfo info = {.sType = VK_STRUCTURE_TYPE_COMPUTE_PIPELINE_CREATE_INFO,
+                                        .stage = {.sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO,
+                                                  .stage = VK_SHADER_STAGE_COMPUTE_BIT,
+                                                  .module = modules->shaders[dispatch->kernel],
+                                                  .pName = "main",
+                                                  .pSpecializationInfo = &constants},
+                                        .layout = modules->layout};
     return context->vk.vkCreateComputePipelines(context->device, VK_NULL_HANDLE, 1, &info, NULL, pipeline);
 }
 

@@ -103,7 +103,7 @@ static VkResult write_set(dml_context *context, dml_job *job, const VkDescriptor
     VkDescriptorSetAllocateInfo info = {.sType = VK_STRUCTURE_TYPE_DESCRIPTOR_SET_ALLOCATE_INFO,
                                         .descriptorPool = job->sets,
                                         .descriptorSetCount = 1,
-                                        .pSetLayouts = &context->set_layout};
+                                        .pSetLayouts = &dml_modules_for(context, &job->dispatch)->set_layout};
     VkResult result = context->vk.vkAllocateDescriptorSets(context->device, &info, set);
     if (result)
         return result;
@@ -174,7 +174,8 @@ dml_code dml_job_record(dml_context *context, dml_job *job, dml_slot *slot, dml_
     if (result)
         return dml_vk_fail(context, result, "vkAllocateDescriptorSets", status);
     context->vk.vkCmdBindPipeline(job->commands, VK_PIPELINE_BIND_POINT_COMPUTE, slot->pipeline->handle);
-    context->vk.vkCmdBindDescriptorSets(job->commands, VK_PIPELINE_BIND_POINT_COMPUTE, context->layout, 0, 1, &set, 0, NULL);
+    context->vk.vkCmdBindDescriptorSets(job->commands, VK_PIPELINE_BIND_POINT_COMPUTE,
+                                        dml_modules_for(context, dispatch)->layout, 0, 1, &set, 0, NULL);
     context->vk.vkCmdDispatch(job->commands, dispatch->groups, 1, 1);
     return DML_OK;
 }
