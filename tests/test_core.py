@@ -434,7 +434,7 @@ def row_cases(draw):
     """Plans that are meant for rows: a contiguous destination, and sources that interleave."""
     item = draw(st.sampled_from([1, 2, 3, 4, 6, 8, 12, 16]))
     row = draw(st.sampled_from([1, 3, 5, 16, 17, 40, 65, 130, 200] + [48, 72, 80, 136, 144]))  # the latter are words, but not tiles
-    width = draw(st.sampled_from([1, 2, 3, 4, 8]))
+    width = draw(st.sampled_from([1, 2, 3, 4, 8, 9, 10, 16]))
     kind = draw(st.sampled_from(["gather", "interleave", "streams", "outs", "reversed", "straight"]))
     outer, gap = draw(st.integers(1, 4)), draw(st.sampled_from([0, 0, 0, 1, 4, 16, 100]))
     step = draw(st.sampled_from([1, -1, 2, -2, 3, -3, 5, 8, -8]))
@@ -585,6 +585,16 @@ def test_space_to_depth_of_large_blocks(core):
     dispatch = choose(core, 4, [(8, 2048, 2**21, 0), (8, 4, 2**18, 0), (16, 2**20, 2**14, 0), (64, 16384, 256, 0), (64, 32, 4, 0)])
     assert dispatch.kernel == ROWS and table_extents(core, dispatch) == [1024, 8]  # channels and rows are one axis
     assert [dispatch.constants[core.values[f"DML_{name}"]] for name in ("WORD", "OUTS")] == [16, 8]
+
+
+@pytest.mark.parametrize("item, block, outs", [(1, 16, 8), (2, 16, 8), (4, 16, 8), (4, 10, 5), (4, 12, 6), (4, 13, 1), (1, 9, 3)])
+def test_space_to_depth_of_larger_blocks(core, item, block, outs):
+    """As many rows as there is room for, and all divide into, are made from a window; it is the table's axis what else there is of them."""
+    row, plane = block * item, 64 * 64 * item
+    dispatch = choose(core, item, [(block, item, plane, 0), (64 * 64, row, item, 0)])
+    assert dispatch.kernel == ROWS and dispatch.constants[core.values["DML_OUTS"]] == outs
+    assert table_extents(core, dispatch) == [block // outs]  # all else is one row
+    assert dispatch.constants[core.values["DML_OUT_STEP"]] == (item if outs > 1 else 0)
 
 
 def test_tiles_that_overlap(core):

@@ -245,7 +245,7 @@ def test_blocks_of_bytes_at_every_offset(vulkan, operator, block):
 def test_blocks(vulkan, data):
     operator = data.draw(st.sampled_from(["depth_to_space", "space_to_depth"]))
     layout, order = data.draw(st.sampled_from(["NCHW", "NCHW", "NHWC"])), data.draw(st.sampled_from(["DCR", "CRD"]))
-    block = data.draw(st.sampled_from([2, 2, 3, 4, 8]))
+    block = data.draw(st.sampled_from([2, 2, 3, 4, 8, 9, 10, 16]))
     item = data.draw(st.sampled_from([1, 2, 3, 4, 8, 12, 16]))
     channels = data.draw(st.sampled_from([1, 2, 3, 4]))
     height, width = data.draw(st.integers(1, 3)), data.draw(st.sampled_from([1, 2, 3, 7, 8, 16, 17, 31, 32, 40]))

@@ -27,7 +27,8 @@ typedef struct row_plan {
     int inner[INNERS]; /* axes inside a row element, the fastest first */
     int inners;
     int stream;      /* 0, or 1 + index into inner of the axis whose indices have streams of their own */
-    int out;         /* axis whose indices share a window, or -1 */
+    int out;         /* axis whose indices share a window, or -1: */
+    int64_t outs;    /* so many of them, a divisor of its extent */
     int64_t element; /* bytes of a row element */
     int64_t reach;   /* source bytes between the first and the last of a row element, but for the stream's */
 } row_plan;
@@ -99,32 +100,63 @@ static bool find_pattern(row_plan *rows)
     return longest > 0;
 }
 
-/* An outer axis whose source interleaves with the row's, as the two halves of space_to_depth: one window serves all. */
+static int64_t out_reach(const dml_axis *axis, int64_t outs)
+{
+    return (outs - 1) * dml_magnitude(axis->src_stride);
+}
+
+/* How many indices of an axis may share a window. */
+static int64_t most_outs(const row_plan *rows, const dml_axis *axis, int64_t elements, int64_t step)
+{
+    int64_t outs = axis->extent, room = TILE_BYTES / (elements * rows->element);
+    for (outs = outs < room ? outs : room; outs > 1; outs--) {
+        row_plan trial = *rows;
+        trial.reach += out_reach(axis, outs);
+        if (axis->extent % outs == 0 && fits(&trial, elements, step))
+            break;
+    }
+    return outs;
+}
+
+/* An outer axis whose source interleaves with the row's, as the columns of space_to_depth's blocks: one window serves all rows along it, or as many of
+ * them as it has room for. */
 static void find_out(row_plan *rows, int64_t elements, int64_t step)
 {
     const dml_plan *plan = rows->plan;
+    rows->outs = 1;
     if (rows->row < 0 || rows->stream || plan->reversed == rows->row)
         return;
     for (int k = 0; k < rows->row; k++) {
         const dml_axis *axis = &plan->axes[k];
         if (k == plan->reversed || axis->length_stride != 0 || axis->dst_stride % rows->word != 0 ||
-            dml_magnitude(axis->src_stride) >= dml_magnitude(step) || axis->extent * elements * rows->element > TILE_BYTES)
+            dml_magnitude(axis->src_stride) >= dml_magnitude(step))
             continue;
-        int64_t reach = rows->reach;
-        rows->reach += (axis->extent - 1) * dml_magnitude(axis->src_stride);
-        if (fits(rows, elements, step)) {
+        int64_t outs = most_outs(rows, axis, elements, step);
+        if (outs > rows->outs) {
             rows->out = k;
-            return;
+            rows->outs = outs;
         }
-        rows->reach = reach;
     }
+    if (rows->out >= 0)
+        rows->reach += out_reach(&plan->axes[rows->out], rows->outs);
 }
 
-/* Whether an axis goes into the table: rows differ along it. */
+/* What of an axis goes into the table, if rows differ along it. */
+static dml_axis outer_axis(const row_plan *rows, int k)
+{
+    dml_axis axis = rows->plan->axes[k];
+    if (k == rows->out) {
+        axis.extent /= rows->outs;
+        axis.src_stride *= rows->outs;
+        axis.dst_stride *= rows->outs;
+    }
+    return axis;
+}
+
 static bool is_outer(const row_plan *rows, int k)
 {
     bool inner = rows->inners > 0 && k >= rows->inner[rows->inners - 1];
-    return rows->plan->axes[k].extent > 1 && k != rows->row && k != rows->out && !inner;
+    return outer_axis(rows, k).extent > 1 && k != rows->row && !inner;
 }
 
 /* What all rows' first destination bytes are a multiple of, up to a word. */
@@ -196,7 +228,7 @@ static void set_pattern(const row_plan *rows, int64_t elements, int64_t step, in
     c[DML_COUNT] = (int32_t)elements;
     c[DML_WORD] = rows->word;
     c[DML_WORDS] = (int32_t)(elements * rows->element / rows->word);
-    c[DML_OUTS] = rows->out < 0 ? 1 : (int32_t)rows->plan->axes[rows->out].extent;
+    c[DML_OUTS] = (int32_t)rows->outs;
     c[DML_OUT_STEP] = rows->out < 0 ? 0 : (int32_t)rows->plan->axes[rows->out].src_stride;
     c[DML_WINDOW] = (int32_t)window_words(rows, elements, step);
     c[DML_HEAD] = inverse_mod_32(rows->element / (rows->element & -rows->element) % 32);
@@ -245,7 +277,7 @@ static int32_t window_align(const row_plan *rows, const int32_t *c, int64_t step
     uint64_t all = (uint64_t)((overlap ? period(rows) : c[DML_COUNT]) * step);
     for (int k = 0; k < plan->rank; k++)
         if (is_outer(rows, k))
-            all |= (uint64_t)plan->axes[k].src_stride;
+            all |= (uint64_t)outer_axis(rows, k).src_stride;
     if (rows->stream)
         all |= (uint64_t)plan->axes[rows->inner[rows->stream - 1]].src_stride;
     if (head < 0) {
@@ -269,7 +301,7 @@ static bool are_better_words(const row_plan *rows, const dml_words *words, int64
     int64_t pitch = 0;
     for (int k = 0; k < rows->plan->rank; k++)
         if (is_outer(rows, k))
-            pitch = dml_magnitude(rows->plan->axes[k].src_stride);
+            pitch = dml_magnitude(outer_axis(rows, k).src_stride);
     int64_t span = (extent - 1) * dml_magnitude(step) + rows->reach;
     int64_t enough = same ? (EDGED_ROW + EDGED_BYTES / edge) / dml_magnitude(words->ratio) : EDGED_ROW;
     return extent * rows->element < enough && !dml_walk_is_remote(pitch, span, false);
@@ -300,12 +332,12 @@ static bool find_rows(const dml_plan *plan, const dml_traits *traits, int word, 
         return false;
     int64_t head = common_head(rows, dst);
     int64_t elements = tile_elements(rows, traits, *extent, step, c[DML_EDGE], head < 0);
+    row_plan of_16 = *rows;
+    of_16.word = 16;
     find_out(rows, elements, step);
-    if (word == 32 && rows->out < 0) {
-        row_plan narrow = *rows;
-        narrow.word = 16;
-        find_out(&narrow, tile_elements(&narrow, traits, *extent, step, c[DML_EDGE], head < 0), step);
-        if (narrow.out >= 0) /* one window for several rows is worth more */
+    if (word == 32) {
+        find_out(&of_16, tile_elements(&of_16, traits, *extent, step, c[DML_EDGE], head < 0), step);
+        if (of_16.outs > rows->outs) /* one window for more rows is worth more */
             return false;
     }
     bool edges = head != 0 || *extent % period(rows) != 0, overlap = edges || *extent % elements != 0;
@@ -337,7 +369,7 @@ static dml_reads row_reads(const row_plan *rows, const int32_t *c, int64_t count
     return (dml_reads){.count = count,
                        .tiles = (extent + c[DML_COUNT] - 1) / c[DML_COUNT],
                        .span = (extent - 1) * dml_magnitude(c[DML_STEP]) + rows->reach,
-                       .pitch = dml_magnitude(rows->plan->axes[last].src_stride),
+                       .pitch = dml_magnitude(outer_axis(rows, last).src_stride),
                        .fro = goes_to_and_fro(rows, last),
                        .streams = rows->stream != 0,
                        .even = c[DML_EDGE] == 0};
@@ -354,13 +386,16 @@ bool dml_rows_choose(const dml_piece *piece, const dml_traits *traits, const dml
 
     uint32_t *table = dispatch->table;
     int axes[DML_MAX_AXES], outer = 0;
+    dml_plan left;
+    dml_plan_copy(&left, plan);
     for (int k = 0; k < plan->rank; k++) {
+        left.axes[k] = outer_axis(&rows, k);
         if (is_outer(&rows, k)) {
             axes[outer++] = k;
-            count *= plan->axes[k].extent;
+            count *= left.axes[k].extent;
         }
     }
-    dml_walk_rows(dispatch, plan, traits, axes, outer);
+    dml_walk_rows(dispatch, &left, traits, axes, outer);
     table[DML_TABLE_EXTENT] = (uint32_t)extent;
     if (rows.stream)
         table[DML_TABLE_STREAM] = (uint32_t)plan->axes[rows.inner[rows.stream - 1]].src_stride;
