@@ -68,14 +68,13 @@ def header_folders(compiler):
     return [str(folder) for folder in dict.fromkeys([vulkan, volk]) if folder != Path("/usr/include")]
 
 
-def compile_shader(glslc, source, flags, header):
-    """One shaders/NAME.comp as `static const uint32_t NAME_spv[]` in NAME.spv.h."""
+def compile_shader(glslc, source, flags, name, header):
+    """One shaders/*.comp as `static const uint32_t NAME_spv[]`."""
     command = [glslc, "--target-env=vulkan1.2", "-O", *flags, f"-I{source.parent}", "-mfmt=num", "-o", "-", str(source)]
     result = subprocess.run(command, capture_output=True, text=True)
     if result.returncode:
         sys.exit(f"dmlops: glslc could not compile {source.name}\n{result.stderr}")
-    name = header.name.replace(".", "_").removesuffix("_h")
-    text = f"#include <stdint.h>\nstatic const uint32_t {name}[] = {{\n{result.stdout}\n}};\n"
+    text = f"#include <stdint.h>\nstatic const uint32_t {name}_spv[] = {{\n{result.stdout}\n}};\n"
     header.write_text(text)
 
 
@@ -104,13 +103,14 @@ class BuildExtension(build_ext):
         shaders = [path for path in (ROOT / "shaders").rglob("*") if path.is_file()]
         newest = max((path.stat().st_mtime for path in shaders), default=0)
         kernels = [path for path in shaders if path.suffix == ".comp"]
-        wanted = {folder / f"{path.stem}.spv.h": (path, []) for path in kernels}
-        wanted |= {folder / f"{path.stem}_banked.spv.h": (path, ["-DBANKED"]) for path in kernels if "plan.glsl" in path.read_text()}
-        for header in set(folder.glob("*.spv.h")) - set(wanted):
+        wanted = {path.stem: (path, []) for path in kernels}
+        wanted |= {f"{path.stem}_banked": (path, ["-DBANKED"]) for path in kernels if "plan.glsl" in path.read_text()}
+        for header in set(folder.glob("*.spv.h")) - {folder / f"{name}.spv.h" for name in wanted}:
             header.unlink()
-        for header, (source, flags) in sorted(wanted.items()):
+        for name, (source, flags) in sorted(wanted.items()):
+            header = folder / f"{name}.spv.h"
             if self.force or not header.exists() or header.stat().st_mtime <= newest:
-                compile_shader(glslc, source, flags, header)
+                compile_shader(glslc, source, flags, name, header)
 
 
 def paths(pattern):

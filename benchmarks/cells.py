@@ -230,7 +230,8 @@ def beside(nbytes):
     for itemsize in (1, 4):
         against_it = plain[f"depth_to_space/{itemsize}"]
         shape = fill(((1, 16), (2048,)), 4 * nbytes, itemsize)
-        yield Cell(f"one-large-image/{itemsize}", "depth_to_space of one large image", DepthToSpace(), shape, DTYPES[itemsize], "beside", plain=against_it)
+        title = "depth_to_space of one large image"
+        yield Cell(f"one-large-image/{itemsize}", title, DepthToSpace(), shape, DTYPES[itemsize], "beside", plain=against_it)
     for title, operator in PHOTOGRAPHS:
         shape = fill(((), (480, 640, 3)), nbytes, 1)
         yield Cell(f"{label(title)}/3", title, operator, shape, DTYPES[1], "beside")

@@ -343,9 +343,12 @@ def test_pieces_are_a_binding_each_where_they_have_nothing_in_common(core):
 
     assert len(spans(shuffled(1, 2**13, 2**13))) == 2  # 2**28 bytes
     assert len(spans(shuffled(1, 2**15, 2**15))) > 2  # more than a window
-    for axes in (shuffled(16, 2**12, 2**12), [(2**15, 2**14, -(2**14), 0), (2**13, 2, 1, 0)]):
+    planes = (2, 2**27, 1, 0), (2**27, 1, 2, 0)
+    assert len(spans(planes)) == len(spans([(extent, dst, src, 0) for extent, src, dst, _ in planes])) == 2  # one side has each to itself
+    uneven = shuffled(10, 2**12, 2**11)  # four, four and two
+    for axes in (shuffled(16, 2**12, 2**12), uneven, [(2**15, 2**14, -(2**14), 0), (2**13, 2, 1, 0)]):
         found = spans(axes)
-        assert len(found) >= 8 and all(end - begin <= 2**27 for begin, end in found)
+        assert len(found) >= 4 and all(end - begin <= 2**27 for begin, end in found)
     assert len(spans([(2**29, 1, 1, 0)], reversed_=0)) == 2
 
 

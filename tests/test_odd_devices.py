@@ -34,6 +34,7 @@ DEVICES = {
     "imports by pages of 64 KiB": {"import_alignment": 65536},
     "tiny bindings": {"binding": 8192 + 4096},
     "few tiny bindings": {"binding": 8192 + 4096, "storage_buffers": 33},
+    "tiny bindings and few resources": {"binding": 8192 + 4096, "resources": 34},
     "tiny bindings without arrays": {"binding": 8192 + 4096, "lacks_shaderStorageBufferArrayNonUniformIndexing": 1},
     "tiny allocations": {"allocation": 8 * MIB, "imports": 0, "memory": 1},
     "tiny allocations, imported": {"allocation": MIB},

@@ -27,7 +27,7 @@ typedef enum dml_kernel {
 
 enum { DML_MOST_BANKS = 16 };
 
-/* What the choice depends on. `window` bounds a piece's span on either side and is below 2**32. Where it is more than `binding`, it is less than
+/* What the choice depends on. `window` bounds a piece's span on either side and is below 2**32. A window of more than `binding` is less than
  * DML_MOST_BANKS times the power of two that `binding` has room for. */
 typedef struct dml_traits {
     uint32_t group_size; /* invocations of a work group */

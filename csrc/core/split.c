@@ -91,16 +91,17 @@ static void fit_windows(dml_split *split, const dml_limits *limits, int64_t limi
 static bool is_apart(const dml_split *split, dml_side side)
 {
     const dml_plan *plan = &split->plan;
-    int64_t pieces = 1, span = plan->item, whole = plan->item;
+    double pieces = 1; /* the last of an axis may be less than one */
+    int64_t span = plan->item, whole = plan->item;
     for (int k = 0; k < plan->rank; k++) {
         int64_t extent = plan->axes[k].extent;
         if (k == plan->reversed && split->tile[k] < extent)
             return false;
-        pieces *= (extent + split->tile[k] - 1) / split->tile[k];
+        pieces *= (double)extent / (double)split->tile[k];
         span += side_reach(split, k, side);
         whole += (extent - 1) * side_stride(&plan->axes[k], side);
     }
-    return pieces <= (whole + whole / 8) / span;
+    return pieces * (double)span <= 1.125 * (double)whole;
 }
 
 /* Cuts to what one binding holds, if that costs nothing. */

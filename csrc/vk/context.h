@@ -210,7 +210,7 @@ bool dml_buffer_import(dml_context *context, const void *data, uint64_t size, dm
 void dml_buffer_destroy(dml_context *context, dml_buffer *buffer);
 
 /* What a shader is bound to: source, destination, table, lengths and counters of shares. Four are storage buffers: every device has as
- * many for a stage, but some no more; those that have are asked for DML_MOST_BANKS of the first two. */
+ * many for a stage, but some no more; those with more have DML_MOST_BANKS of the first two, for windows bound as banks. */
 enum { DML_BINDINGS = 5, DML_MOST_STORAGE_BUFFERS = 2 * DML_MOST_BANKS + 2 };
 static inline uint32_t dml_storage_buffers(const dml_context *context)
 {

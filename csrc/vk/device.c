@@ -153,14 +153,16 @@ static bool has_banks(VkPhysicalDevice physical, const VkPhysicalDeviceLimits *l
            limits->maxPerStageResources > DML_MOST_STORAGE_BUFFERS; /* the table is one more */
 }
 
-/* Below 2**32, since kernels count bytes in 32 bits; less the alignment, which a window may start early by. */
+/* Below 2**32, since kernels count bytes in 32 bits; less the alignment, which a window may start early by, and on either side the page that is
+ * imported with it. */
 static int64_t widest_window(const dml_device_traits *traits)
 {
     uint64_t binding = (uint64_t)traits->plan.binding, bank = 1;
     while (2 * bank <= binding)
         bank *= 2;
     uint64_t most = traits->banked ? DML_MOST_BANKS * bank : binding;
-    return (int64_t)(least(least(most, UINT32_MAX), traits->max_buffer) - traits->plan.alignment) & ~INT64_C(63);
+    most = least(least(most, UINT32_MAX), traits->max_buffer - 2 * traits->import_alignment);
+    return (int64_t)(most - traits->plan.alignment) & ~INT64_C(63);
 }
 
 static void find_traits(VkPhysicalDevice physical, const extensions *found, dml_device_traits *traits)
@@ -193,11 +195,12 @@ static void find_traits(VkPhysicalDevice physical, const extensions *found, dml_
     if (traits->plan.alignment < 16)
         traits->plan.alignment = 16;
     traits->max_buffer = memory.maxMemoryAllocationSize;
+    traits->import_alignment = traits->host_import ? import.minImportedHostPointerAlignment : 0;
     traits->plan.binding = limits->maxStorageBufferRange & ~UINT32_C(15);
     traits->banked = has_banks(physical, limits);
     traits->plan.window = widest_window(traits);
-    traits->banked = traits->plan.window > traits->plan.binding; /* as it need not be */
-    traits->import_alignment = import.minImportedHostPointerAlignment;
+    traits->banked =
+        traits->plan.window > traits->plan.binding; /* no use where one binding has all that a kernel can address */
     traits->staging = UINT64_C(4) << 20;
     traits->mapped = true;
     traits->budget = found->budget;

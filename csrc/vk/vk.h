@@ -115,7 +115,7 @@ uint64_t dml_vk_abandoned(void);
  * False for a name that is none. */
 bool dml_vk_override(const char *name, int64_t value);
 
-/* How many pieces each kernel has run on a context: copy, rows, elements. */
+/* How many pieces each kernel has run on a context: copy, rows, words, elements. */
 void dml_vk_counts(dml_context *context, uint64_t counts[DML_KERNEL_COUNT]);
 
 /* Submits one work group with nothing to do, and waits: what any call costs at least. For the benchmark. */

@@ -78,6 +78,7 @@ static VKAPI_ATTR void VKAPI_CALL odd_vkGetPhysicalDeviceProperties2(VkPhysicalD
     limits->maxStorageBufferRange = (uint32_t)lower("binding", limits->maxStorageBufferRange);
     limits->maxPerStageDescriptorStorageBuffers = (uint32_t)lower("storage_buffers", limits->maxPerStageDescriptorStorageBuffers);
     limits->maxDescriptorSetStorageBuffers = (uint32_t)lower("storage_buffers", limits->maxDescriptorSetStorageBuffers);
+    limits->maxPerStageResources = (uint32_t)lower("resources", limits->maxPerStageResources);
     limits->maxPushConstantsSize = (uint32_t)lower("push", limits->maxPushConstantsSize);
     limits->minStorageBufferOffsetAlignment = higher("alignment", limits->minStorageBufferOffsetAlignment);
     limits->minUniformBufferOffsetAlignment = higher("alignment", limits->minUniformBufferOffsetAlignment);
@@ -314,7 +315,7 @@ void odd_check_sets(uint32_t count, const VkWriteDescriptorSet *writes)
             if (buffer->offset % alignment)
                 violation("bound at %llu", (unsigned long long)buffer->offset);
         }
-    if (buffers > (uint64_t)odd("storage_buffers", INT64_MAX))
+    if (buffers > (uint64_t)odd("storage_buffers", INT64_MAX) || buffers >= (uint64_t)odd("resources", INT64_MAX))
         violation("%llu storage buffers", (unsigned long long)buffers);
 }
 
