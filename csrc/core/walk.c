@@ -3,11 +3,10 @@
 #include <string.h>
 
 enum {
-    LONG_WALK = 64,   /* places along one axis that are worth finding the way; */
-    LONG_ENOUGH = 8,  /* on a GPU that are worth more than longer walks along which neighbours are far from each other */
-    BETWEEN = 4,      /* places between two of a walk that are worth being visited in turn: of more, caches lose track; */
-    READ_BETWEEN = 8, /* on a CPU of more than these, if they lie so in the source */
-    FEWER = 16,       /* of the shares that are worth it, one in so many keep a GPU busy too */
+    LONG_WALK = 64,  /* places along one axis that are worth finding the way; */
+    LONG_ENOUGH = 8, /* on a GPU that are worth more than longer walks along which neighbours are far from each other */
+    BETWEEN = 4,     /* places between two of a walk that are worth being visited in turn: of more, caches lose track */
+    FEWER = 16,      /* of the shares that are worth it, one in so many keep a GPU busy too */
     CACHE_LINE = 64,
     REMOTE = 4,       /* times as far as what is read of a row reaches: rows that begin further apart are not foreseen */
     FORESEEN = 256,   /* source bytes around what has just been read, which a CPU fetches of its own accord */
@@ -81,12 +80,12 @@ void dml_walk_elements(dml_dispatch *dispatch, const dml_plan *plan, const dml_t
     dml_walk_axes(dispatch, plan, axes, count);
 }
 
-/* Whether one axis' few places lie between those of another, on either side. */
+/* Whether one axis' few places lie between those of another, on either side. A CPU reads on and on rather than write so, however many they are. */
 static bool lies_between(const dml_axis *axis, const dml_axis *walk, const dml_traits *traits)
 {
-    int64_t read = traits->cpu ? READ_BETWEEN : BETWEEN;
-    return (axis->extent <= read && axis->extent * dml_magnitude(axis->src_stride) <= dml_magnitude(walk->src_stride)) ||
-           (axis->extent <= BETWEEN && axis->extent * dml_magnitude(axis->dst_stride) <= dml_magnitude(walk->dst_stride));
+    bool few = axis->extent <= BETWEEN;
+    return ((few || traits->cpu) && axis->extent * dml_magnitude(axis->src_stride) <= dml_magnitude(walk->src_stride)) ||
+           (few && axis->extent * dml_magnitude(axis->dst_stride) <= dml_magnitude(walk->dst_stride));
 }
 
 void dml_walk_rows(dml_dispatch *dispatch, const dml_plan *plan, const dml_traits *traits, int *axes, int count)
