@@ -3,6 +3,7 @@
 import functools
 import gc
 
+import dmlops
 import numpy as np
 
 from environment import quiet
@@ -18,19 +19,20 @@ PLAIN = "plain cell"  # dmlops on the cell that this one is held against
 NOT_PEERS = (OURS, *ON_DEVICE, PLAIN, COPY)
 
 
-def run(cell, ours, peers, device=None, rounds=ROUNDS):
-    """The record of `cell`, plain data. `ours` is the module, or the reason why there is none."""
+def run(cell, peers, device=None, rounds=ROUNDS):
+    """The record of `cell`, plain data."""
     x = cell.make_input()
     results, contenders = {}, []
-    calls = {COPY: lambda: x.copy}
-    if not isinstance(ours, str):
-        calls[OURS] = lambda: lambda: cell.operator.ours(ours, x, device)
-        upload = functools.cache(lambda: ours.asarray(x, device=device))
-        calls[RESIDENT] = lambda: _on_device(upload(), lambda array: cell.operator.ours(ours, array, None))
-        calls[DEVICE_COPY] = lambda: _on_device(upload(), lambda array: array.copy())
-        if cell.plain:
-            plain = cell.plain.make_input()
-            calls[PLAIN] = lambda: lambda: cell.plain.operator.ours(ours, plain, device)
+    upload = functools.cache(lambda: dmlops.asarray(x, device=device))
+    calls = {
+        COPY: lambda: x.copy,
+        OURS: lambda: lambda: cell.operator.ours(dmlops, x, device),
+        RESIDENT: lambda: _on_device(upload(), lambda array: cell.operator.ours(dmlops, array, None)),
+        DEVICE_COPY: lambda: _on_device(upload(), lambda array: array.copy()),
+    }
+    if cell.plain:
+        plain = cell.plain.make_input()
+        calls[PLAIN] = lambda: lambda: cell.plain.operator.ours(dmlops, plain, device)
     calls.update({peer.name: lambda peer=peer: _prepare(peer, cell, x) for peer in peers.present})
 
     expected = cell.operator.numpy(x)
@@ -48,8 +50,6 @@ def run(cell, ours, peers, device=None, rounds=ROUNDS):
     results.update({name: {"ms": timing.ms, "runs": timing.runs} for name, timing in timings.items()})
     results.update({name: {"ms": None, "reason": reason(error)} for name, error in failed.items()})
     results.update({name: {"ms": None, "reason": why} for name, why in peers.absent.items()})
-    if isinstance(ours, str):
-        results.update({name: {"ms": None, "reason": ours} for name in (OURS, *ON_DEVICE)})
     contenders.clear()
     gc.collect()  # sessions and their arenas
     return {

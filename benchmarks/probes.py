@@ -20,24 +20,22 @@ CHILD_SECONDS = 600
 NAMES = ("first-use", "small-call", "cache", "resident", "transfers", "threads")
 
 
-def run(name, ours, peers, device, quick=False):
-    """The result of one probe, plain data; `ours` is the module or the reason why there is none."""
+def run(name, peers, device, quick=False):
+    """The result of one probe, plain data."""
     if name == "first-use":
-        return first_use(ours, peers, device, processes=1 if quick else 3)
-    if isinstance(ours, str):
-        return {"reason": ours}
+        return first_use(peers, device, processes=1 if quick else 3)
     if name == "small-call":
-        return small_call(ours, device, calls=100 if quick else SMALL_CALLS)
+        return small_call(device, calls=100 if quick else SMALL_CALLS)
     if name == "resident":
-        return resident(ours, device, repeats=3 if quick else 9)
+        return resident(device, repeats=3 if quick else 9)
     if name == "transfers":
-        return transfers(ours, device, repeats=3 if quick else 9)
+        return transfers(device, repeats=3 if quick else 9)
     if name == "threads":
         return threads(device, processes=1 if quick else 7)
     return cache_effect(device, processes=1 if quick else 3)
 
 
-def first_use(ours, peers, device, processes):
+def first_use(peers, device, processes):
     """Ms of the import and of the first call on 1 MiB in fresh processes: {name: {"import_ms", "first_call_ms"}}."""
     from peers import CLASSES, peer_class
 
@@ -46,36 +44,25 @@ def first_use(ours, peers, device, processes):
     modules = {"dmlops": "dmlops"} | {name: module for name, module in modules.items() if name in present}
     results = {}
     for name, module in modules.items():
-        if module == "dmlops" and isinstance(ours, str):
-            results[name] = {"reason": ours}
-            continue
         children = [_child("first-use", module, device or "") for _ in range(processes)]
         failed = [child["reason"] for child in children if "reason" in child]
         results[name] = {"reason": failed[0]} if failed else _medians(children)
     return results
 
 
-def small_call(ours, device, calls):
+def small_call(device, calls):
     """Microseconds of a call on 1 KiB and of the driver's own submit and wait of one empty dispatch, alternating."""
+    import dmlops
     import numpy as np
+    from dmlops import _core
 
     x = np.zeros((1, 16, 4, 4), np.float32)
-    empty = empty_dispatch(ours)
-    ours_us, empty_us = [], []
+    calls_us, empty_us = [], []
     for _ in range(calls):
-        ours_us.append(_microseconds(lambda: ours.depth_to_space(x, 2, device=device)))
-        if empty:
-            empty_us.append(_microseconds(lambda: empty(device)))
-    result = {"call_us": statistics.median(ours_us)}
-    if not empty:
-        return result | {"reason": "dmlops offers no empty dispatch to compare with"}
-    empty_median = statistics.median(empty_us)
-    return result | {"empty_dispatch_us": empty_median, "overhead_us": result["call_us"] - empty_median}
-
-
-def empty_dispatch(ours):
-    """dmlops' hook for this benchmark: submits one empty dispatch to `device` and waits for it."""
-    return getattr(getattr(ours, "_core", None), "empty_dispatch", None)
+        calls_us.append(_microseconds(lambda: dmlops.depth_to_space(x, 2, device=device)))
+        empty_us.append(_microseconds(lambda: _core.empty_dispatch(device)))
+    call, empty = statistics.median(calls_us), statistics.median(empty_us)
+    return {"call_us": call, "empty_dispatch_us": empty, "overhead_us": call - empty}
 
 
 def cache_effect(device, processes):
@@ -88,34 +75,35 @@ def cache_effect(device, processes):
     return {"reason": failed[0]} if failed else {key: _medians(children) for key, children in runs.items()}
 
 
-def resident(ours, device, repeats):
+def resident(device, repeats):
     """Arrays that stay on the device: `queue_us` of each of 64 small operators until the last of them returns; on 64 MiB the ms of five
     operators in a row (`chain_ms`) and of the five one by one (`single_ms`), then of depth_to_space of a cropped and mirrored view
     (`view_ms`) and of a contiguous array of the same shape (`dense_ms`)."""
+    import dmlops
     import numpy as np
 
     def ms(call):
-        ours.synchronize()
+        dmlops.synchronize()
         start = time.perf_counter_ns()
         result = call()
-        ours.synchronize()
+        dmlops.synchronize()
         stop = time.perf_counter_ns()
         del result
         return (stop - start) / 1e6
 
-    small, queue_us = ours.asarray(np.zeros((1, 16, 4, 4), np.float32), device=device), []
+    small, queue_us = dmlops.asarray(np.zeros((1, 16, 4, 4), np.float32), device=device), []
     for _ in range(SMALL_CALLS // STREAM):
-        queue_us.append(_microseconds(lambda: [ours.depth_to_space(small, 2) for _ in range(STREAM)]) / STREAM)
-        ours.synchronize()
+        queue_us.append(_microseconds(lambda: [dmlops.depth_to_space(small, 2) for _ in range(STREAM)]) / STREAM)
+        dmlops.synchronize()
     lengths = np.arange(2048).reshape(1, 1, 2048, 1)
     steps = [
-        lambda a: ours.depth_to_space(a, 2),
-        lambda a: ours.slice(a, [0] * 4, a.shape, [1, 1, 1, -1]),
-        lambda a: ours.space_to_depth(a, 2),
-        lambda a: ours.reverse_subsequences(a, lengths, 3),
-        lambda a: ours.slice(a, [0] * 4, a.shape, [1, 1, -1, 1]),
+        lambda a: dmlops.depth_to_space(a, 2),
+        lambda a: dmlops.slice(a, [0] * 4, a.shape, [1, 1, 1, -1]),
+        lambda a: dmlops.space_to_depth(a, 2),
+        lambda a: dmlops.reverse_subsequences(a, lengths, 3),
+        lambda a: dmlops.slice(a, [0] * 4, a.shape, [1, 1, -1, 1]),
     ]
-    inputs = [ours.asarray(np.ones((1, 4, 2048, 2048), np.float32), device=device)]
+    inputs = [dmlops.asarray(np.ones((1, 4, 2048, 2048), np.float32), device=device)]
     for step in steps[:-1]:
         inputs.append(step(inputs[-1]))
 
@@ -125,46 +113,46 @@ def resident(ours, device, repeats):
             a = step(a)
         return a
 
-    view = ours.asarray(np.ones((1, 16, 1026, 1026), np.float32), device=device)[..., 1:-1, -2:0:-1]
+    view = dmlops.asarray(np.ones((1, 16, 1026, 1026), np.float32), device=device)[..., 1:-1, -2:0:-1]
     dense = view.copy()
     rounds = [
         {
             "chain_ms": ms(chain),
             "single_ms": sum(ms(lambda: step(a)) for step, a in zip(steps, inputs, strict=True)),  # noqa: B023
-            "view_ms": ms(lambda: ours.depth_to_space(view, 2)),
-            "dense_ms": ms(lambda: ours.depth_to_space(dense, 2)),
+            "view_ms": ms(lambda: dmlops.depth_to_space(view, 2)),
+            "dense_ms": ms(lambda: dmlops.depth_to_space(dense, 2)),
         }
         for _ in range(repeats + 2)
     ]
     return {"queue_us": statistics.median(queue_us)} | _medians(rounds[2:])
 
 
-def transfers(ours, device, repeats):
+def transfers(device, repeats):
     """Ms of an upload, a download and a call between host arrays, of 64 MiB: as dmlops chooses to move them, and through staging memory
     only: {way: {"up_ms", "down_ms", "call_ms"}}."""
+    import dmlops
     import numpy as np
+    from dmlops import _core
 
     x = np.ones((4, 16, 512, 512), np.float32)
 
     def rounds():
-        array = ours.asarray(x, device=device)
+        array = dmlops.asarray(x, device=device)
         calls = {
-            "up_ms": lambda: ours.asarray(x, device=device).wait(),
+            "up_ms": lambda: dmlops.asarray(x, device=device).wait(),
             "down_ms": array.numpy,
-            "call_ms": lambda: ours.depth_to_space(x, 2, device=device),
+            "call_ms": lambda: dmlops.depth_to_space(x, 2, device=device),
         }
         return [{name: _microseconds(call) / 1e3 for name, call in calls.items()} for _ in range(repeats + 8)][8:]
 
     results = {"as it chooses": _medians(rounds())}
-    override = getattr(getattr(ours, "_core", None), "_override", None)
-    if override:
-        override("host_import", 0)
-        override("mapped", 0)
-        try:
-            results["through staging memory"] = _medians(rounds())
-        finally:
-            override("host_import", -1)
-            override("mapped", -1)
+    _core._override("host_import", 0)
+    _core._override("mapped", 0)
+    try:
+        results["through staging memory"] = _medians(rounds())
+    finally:
+        _core._override("host_import", -1)
+        _core._override("mapped", -1)
     return results
 
 

@@ -55,33 +55,19 @@ def chosen(names, patterns):
     return [name for name in names if any(name in found for found in matches.values())]
 
 
-def import_ours():
-    """The module, or the reason why there is none."""
-    try:
-        import dmlops
+def driver(device):
+    """The name of the Vulkan driver that is measured, and the device's type."""
+    import dmlops
 
-        return dmlops if hasattr(dmlops, "depth_to_space") else "only an unbuilt folder named dmlops was found"
-    except Exception as error:
-        from peers import reason
-
-        return reason(error)
-
-
-def driver(ours, peers, device):
-    """The name of the Vulkan driver that is measured, as dmlops or else wgpu tells it, and the device's type as dmlops does."""
-    if not isinstance(ours, str):
-        wanted = (device or "").lower()
-        for found in ours.devices():
-            if found.usable and wanted in found.name.lower():
-                return f"{found.name}, {found.driver}", found.type
-    for peer in peers.present:
-        if peer.name == "wgpu":
-            return f"{peer.adapter.info['device']}, {peer.adapter.info['description']}", None
+    for found in dmlops.devices():
+        if found.usable and (device or "").lower() in found.name.lower():
+            return f"{found.name}, {found.driver}", found.type
     return None, None
 
 
 def measure(options, cells, probe_names, held_to_cpu, unfinished):
     """The report, of which file `unfinished` has what is known at any time: a crash or a kill loses nothing but the cell it hits."""
+    import dmlops
     from tqdm import tqdm
 
     import contest
@@ -90,10 +76,9 @@ def measure(options, cells, probe_names, held_to_cpu, unfinished):
     import report as reporting
     import summary
 
-    ours = import_ours()
     with environment.quiet():
         contenders = peers.load(environment.THREADS, options.device, cuda=not held_to_cpu)
-        driver_name, device_type = driver(ours, contenders, options.device)
+        driver_name, device_type = driver(options.device)
     report = {
         "date": datetime.date.today().isoformat(),
         "quick": options.quick,
@@ -101,7 +86,7 @@ def measure(options, cells, probe_names, held_to_cpu, unfinished):
         "machine": environment.describe(),
         "driver": driver_name,
         "device_type": device_type,
-        "dmlops": None if isinstance(ours, str) else getattr(ours, "__version__", None),
+        "dmlops": dmlops.__version__,
         "peers": peers.describe(contenders),
         "cells": [],
         "probes": {},
@@ -112,7 +97,7 @@ def measure(options, cells, probe_names, held_to_cpu, unfinished):
         for cell in cells:
             bar.set_description(cell.name)
             try:
-                record = contest.run(cell, ours, contenders, options.device, options.rounds)
+                record = contest.run(cell, contenders, options.device, options.rounds)
                 report["cells"].append(record)
                 bar.write(reporting.line(reporting.row(record, report["peers"])))
             except MemoryError:
@@ -122,7 +107,7 @@ def measure(options, cells, probe_names, held_to_cpu, unfinished):
         for name in probe_names:
             bar.set_description(name)
             try:
-                report["probes"][name] = probes.run(name, ours, contenders, options.device, options.quick)
+                report["probes"][name] = probes.run(name, contenders, options.device, options.quick)
             except Exception as error:
                 why = {"reason": peers.reason(error)}
                 report["probes"][name] = {"dmlops": why} if name == "first-use" else why
@@ -162,7 +147,6 @@ def main():
     else:
         cells = [cell for cell in cells if cell.name in names]
         report = measure(options, cells, [name for name in NAMES if name in names], held_to_cpu, file.with_stem(f"{file.stem}-unfinished"))
-        report["checks"] = summary.checks(report)
         summary.save(report, file)
     pictures = plots.draw(report, options.output, suffix)
     print(reporting.text(report))
