@@ -73,10 +73,10 @@ check-validation: .venv/dmlops
 
 # The extension built with -fsanitize=address,undefined, where a warning is an error; the interpreter's own leaks are not
 # looked for. The same run counts which lines of csrc are run, and lists those that are not, with the reasons (tests/uncovered.txt).
-# Without the tests of large arrays: they run hardly any other lines.
+# Without the tests of arrays that take gigabytes: they run hardly any other lines.
 check-sanitizers: .venv-sanitized/dmlops
 	find build/venv-sanitized -name '*.gcda' -delete
-	HYPOTHESIS_PROFILE=check tests/sanitizers/run.sh .venv-sanitized/bin/pytest -q -rs tests -k 'not large'
+	HYPOTHESIS_PROFILE=check tests/sanitizers/run.sh .venv-sanitized/bin/pytest -q -rs tests --ignore=tests/test_large.py
 	.venv-sanitized/bin/gcovr --root . --filter csrc/ --fail-under-line 95 --txt --json build/venv-sanitized/coverage.json \
 	    --gcov-ignore-parse-errors=negative_hits.warn_once_per_file build/venv-sanitized
 	.venv-sanitized/bin/python tests/uncovered.py build/venv-sanitized/coverage.json
@@ -85,7 +85,7 @@ check-sanitizers: .venv-sanitized/dmlops
 check-oldest-numpy: .venv-oldest/requirements build/wheel/made
 	.venv-oldest/bin/pip install -q --no-deps --force-reinstall build/wheel/*.whl
 	HYPOTHESIS_PROFILE=check .venv-oldest/bin/pytest -q -rs tests \
-	    -k 'not (faults or odd_devices or process or threads or kernels or core or large or limits)'
+	    $(addprefix --ignore=tests/test_,core.py faults.py kernels.py large.py limits.py odd_devices.py process.py threads.py)
 
 build/wheel/made: $(SOURCES) .venv/requirements
 	rm -rf build/sdist build/wheel
@@ -102,7 +102,8 @@ check-peers: .venv-check/dmlops
 	.venv-check/bin/pytest -q -rs tests/peers
 
 clean:
-	rm -rf build dist .venv .venv-* *.egg-info dmlops/*.so .hypothesis .pytest_cache demo.png
+	rm -rf build dist .venv .venv-* *.egg-info dmlops/*.so .hypothesis .pytest_cache .mypy_cache demo.png
+	rm -f benchmarks/results/*-partial* benchmarks/results/*-unfinished*
 	find . -name __pycache__ -type d -not -path './.git/*' -prune -exec rm -rf {} +
 
 # What the system must have. Costs a fraction of a second where all is there.

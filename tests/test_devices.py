@@ -1,8 +1,6 @@
 """Which devices there are, how one is chosen, and what is said where there is none."""
 
-import json
 import os
-import pathlib
 import re
 
 import dmlops
@@ -150,19 +148,3 @@ def test_no_loader(no_loader):
 
 def test_the_host_works_without_a_loader(no_loader):
     assert support.run_python(WHERE, env={**no_loader, "DMLOPS_DEVICE": "host"}).stdout == "on the host\n"
-
-
-def test_a_device_of_several_drivers_is_listed_once(tmp_path, vulkan):
-    driver = pathlib.Path(os.environ["VK_DRIVER_FILES"].split(os.pathsep)[0])
-    twice = []
-    for name in ("one.json", "two.json"):
-        manifest = json.loads(driver.read_text())
-        library = driver.parent / manifest["ICD"]["library_path"]
-        if library.exists():
-            manifest["ICD"]["library_path"] = str(library.resolve())
-        (tmp_path / name).write_text(json.dumps(manifest))
-        twice.append(str(tmp_path / name))
-    code = "import dmlops\nprint([(d.type, d.name) for d in dmlops.devices()])"
-    once = support.run_python(code).stdout
-    both = os.pathsep.join(twice)
-    assert support.run_python(code, env={"VK_DRIVER_FILES": both, "VK_ICD_FILENAMES": both}).stdout == once

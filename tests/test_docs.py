@@ -17,16 +17,11 @@ FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 DOCUMENTS = sorted(ROOT.glob("*.md"))
 
 
-@pytest.mark.parametrize("module", [dmlops, dmlops.reference], ids=lambda module: module.__name__)
-def test_docstrings(module, vulkan):
-    finder = doctest.DocTestFinder()
-    tests = [test for test in finder.find(module) if test.examples]
-    if module is dmlops:  # its functions live elsewhere, and would be passed over
-        for name in [*strategies.OPERATORS, "window", "devices", "memory_info", "empty_cache", "asarray", "empty", "from_dlpack", "synchronize", "DeviceArray"]:
-            tests += [test for test in finder.find(getattr(dmlops, name), name) if test.examples]
-        assert len(tests) >= 5
-    runner = doctest.DocTestRunner(optionflags=FLAGS)
-    for test in tests:
+def test_docstrings(vulkan):
+    finder, runner = doctest.DocTestFinder(), doctest.DocTestRunner(optionflags=FLAGS)
+    tests = [test for name in [*dmlops.__all__, "slice"] for test in finder.find(getattr(dmlops, name), name) if test.examples]
+    assert len(tests) >= 5
+    for test in [*finder.find(dmlops), *tests]:
         runner.run(test)
     assert runner.failures == 0
 

@@ -4,13 +4,9 @@ import dmlops
 import numpy as np
 import pytest
 from dmlops import _core
+from numpy.exceptions import AxisError
 
 import support
-
-try:
-    from numpy.exceptions import AxisError
-except ImportError:  # before NumPy 1.25
-    from numpy import AxisError
 
 X = np.arange(24, dtype=np.float32).reshape(1, 4, 2, 3)
 WIDE = np.arange(32, dtype=np.float32).reshape(1, 2, 4, 4)

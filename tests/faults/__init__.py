@@ -50,7 +50,8 @@ def environment(library, **odd):
     return {
         "VK_LAYER_PATH": os.pathsep.join(folders),
         "VK_INSTANCE_LAYERS": os.pathsep.join(layers),
-        "PYTHONPATH": str(HERE.parent),
+        "PYTHONPATH": os.pathsep.join([str(HERE.parent), *filter(None, [os.environ.get("PYTHONPATH")])]),
+        "PYTHONSAFEPATH": "1",
         "DMLOPS_TEST_LAYER": str(library),
         "DMLOPS_TEST_ODD": ",".join(f"{name}={int(value)}" for name, value in odd.items()),
         "DMLOPS_DEVICE": None,
