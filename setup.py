@@ -17,7 +17,6 @@ from setuptools import Extension, setup
 from setuptools.command.build_ext import build_ext
 
 ROOT = Path(__file__).resolve().parent
-WINDOWS = sys.platform == "win32"
 
 
 def missing(what, package, elsewhere):

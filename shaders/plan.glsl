@@ -23,7 +23,7 @@ const uint LEAST_AXES = 4;  // which a table has: DML_LEAST_AXES
 
 // BANKED: of windows that are larger than a binding may be, 2**BANK bytes a binding. AT(src16, 4, n) is the n-th word of 2**4 bytes.
 #ifdef BANKED
-layout(constant_id = 28) const uint BANK = 27;
+layout(constant_id = 27) const uint BANK = 27;
 const uint MOST_BANKS = 16; // DML_MOST_BANKS
 #define BANKS [MOST_BANKS]
 #define AT(side, bits, n) side[nonuniformEXT((n) >> (BANK - bits))].words[(n) & (1u << (BANK - bits)) - 1]

@@ -33,16 +33,16 @@ layout(constant_id = 15) const uint UNIT = 8;
 layout(constant_id = 16) const int LOW = 0;
 layout(constant_id = 17) const uint WINDOW = 2;
 layout(constant_id = 18) const uint OUTS = 1;
-layout(constant_id = 19) const uint STREAMS = 1;
-layout(constant_id = 20) const int OUT_STEP = 0;
-layout(constant_id = 21) const uint HEAD = 1;
-layout(constant_id = 22) const uint UNIT_2 = 8;
-layout(constant_id = 23) const int LOW_2 = 0;
-layout(constant_id = 24) const uint ALIGN = 1;
-layout(constant_id = 25) const uint WORD = 16;
-layout(constant_id = 26) const uint ABREAST = 1;
-layout(constant_id = 27) const uint AHEAD = 0;
+layout(constant_id = 19) const int OUT_STEP = 0;
+layout(constant_id = 20) const uint HEAD = 1;
+layout(constant_id = 21) const uint UNIT_2 = 8;
+layout(constant_id = 22) const int LOW_2 = 0;
+layout(constant_id = 23) const uint ALIGN = 1;
+layout(constant_id = 24) const uint WORD = 16;
+layout(constant_id = 25) const uint ABREAST = 1;
+layout(constant_id = 26) const uint AHEAD = 0;
 
+const uint STREAMS = STREAM == 1 ? EXTENT_0 : STREAM == 2 ? EXTENT_1 : STREAM == 3 ? EXTENT_2 : 1;
 const uint LANES = GROUP_SIZE / ABREAST; // invocations for one row
 const uint ELEMENT = ITEM * EXTENT_0 * EXTENT_1 * EXTENT_2;
 const uint EVEN = ELEMENT & (~ELEMENT + 1); // its largest power of two

@@ -45,7 +45,7 @@ class Case:
     def __init__(self, item, axes, src_offset, dst_offset, reversed_, length_offset, lengths):
         self.lengths = np.array(lengths, np.int64)
         self.plan = mirror.Plan(item=item, src_offset=src_offset, dst_offset=dst_offset, reversed=reversed_)
-        self.plan.rank, self.plan.length_offset, self.plan.length_count = len(axes), length_offset, len(lengths)
+        self.plan.rank, self.plan.length_offset = len(axes), length_offset
         self.plan.lengths = self.lengths.ctypes.data_as(ctypes.POINTER(ctypes.c_int64))
         for k, axis in enumerate(axes):
             self.plan.axes[k] = mirror.Axis(*axis)
@@ -581,6 +581,14 @@ def test_rows_of_large_blocks_are_visited_in_the_order_of_the_source(core):
     blocks = [(4, 2**14, 2**20, 0), (128, 128, 8192, 0), (8, 2**19, 1024, 0), (128, 1, 8, 0), (8, 2**16, 1, 0)]
     dispatch = choose(core, 1, blocks)
     assert dispatch.kernel == ROWS and table_extents(core, dispatch) == [8, 512]  # channels and rows are one axis
+
+
+@pytest.mark.parametrize("heads", [3, 8, 64, 1000])
+def test_rows_between_those_of_the_walk(core, heads):
+    """Heads of attention, which lie behind each other within a token and are to lie far from each other."""
+    tokens, row = 512, 256
+    transposed = [(heads, row, tokens * row, 0), (tokens, heads * row, row, 0), (row, 1, 1, 0)]
+    assert table_extents(core, choose(core, 1, transposed)) == [tokens, heads]
 
 
 def test_space_to_depth_of_large_blocks(core):

@@ -6,6 +6,7 @@ import os
 import pickle
 import sys
 import threading
+import time
 from concurrent.futures import ThreadPoolExecutor
 
 import dmlops
@@ -46,7 +47,7 @@ def test_what_goes_in_comes_out(device, spec):
     expected = np.empty(x.shape, x.dtype)  # C-contiguous; and of item size 1 where strings of none are asked for
     assert a.shape == x.shape and a.ndim == x.ndim and a.size == x.size
     assert a.dtype == x.dtype and a.itemsize == x.dtype.itemsize and a.nbytes == x.nbytes
-    assert type(a) is dmlops.DeviceArray and a.device == dmlops.devices()[dmlops.devices().index(a.device)]
+    assert type(a) is dmlops.DeviceArray and a.device == dmlops.devices()[-1 if device == "host" else device]
     if x.dtype.itemsize:
         assert a.strides == expected.strides or not x.size
     for out in (a.numpy(), a.copy().numpy()):
@@ -263,7 +264,7 @@ def test_chains(device, data):
             strategies.raw(x)[...] = strategies.raw(x)[..., ::-1].copy()
             assert dmlops.slice(a, [0] * 4, x.shape, [1, 1, 1, -1], out=a) is a
         kept.append((a, x))
-    for a, x in kept[-1:]:
+    for a, x in kept:
         assert strategies.content(a.numpy()) == strategies.content(x)
 
 
@@ -472,6 +473,19 @@ def test_the_pool_is_bounded(vulkan):
     dmlops.empty_cache()
 
 
+def test_the_pool_is_bounded_by_itself(vulkan):
+    """Nobody waits for the small result, and nobody comes for what it was made from."""
+    bound = dmlops.memory_info(vulkan).bound
+    large = dmlops.empty(2 * bound, "u1", device=vulkan)
+    small = dmlops.slice(large, [0], [1000])
+    del large
+    deadline = time.monotonic() + 60
+    while dmlops.memory_info(vulkan).pooled > bound:
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+    assert small.size == 1000
+
+
 def test_memory_is_freed_only_when_the_device_has_finished(vulkan):
     """Arrays go as soon as the next step is queued; what they held must stay until it has been read."""
     x = np.random.default_rng(0).integers(0, 256, (512, 4096), np.uint8)
@@ -553,7 +567,6 @@ def test_what_is_pooled_makes_room(vulkan, override):
 def test_an_array_beyond_any_device(device):
     with pytest.raises(MemoryError, match=str(2**50)):
         dmlops.empty(2**50, "u1", device=device)
-    assert not issubclass(MemoryError, dmlops.VulkanError)
     assert dmlops.empty(10, device=device).size == 10
 
 

@@ -40,7 +40,7 @@ typedef struct dml_traits {
     int64_t binding;    /* and at once: more are bound as banks of equal size */
 } dml_traits;
 
-/* Specialisation constants, in the order of their constant_id; all shaders have the first four. */
+/* Specialisation constants, in the order of their constant_id; all kernels have the first four. */
 enum {
     DML_GROUP_SIZE,
     DML_REVERSED, /* 0 none, 1 an axis of the table, 2 (rows) the row itself or (elements) an axis that was cut */
@@ -61,7 +61,6 @@ enum {
     DML_LOW,      /* rows: offset of a tile's window from its first element's source */
     DML_WINDOW,   /* rows: 8-byte words of a window */
     DML_OUTS,     /* rows: destination rows made from one window */
-    DML_STREAMS,  /* rows: source streams */
     DML_OUT_STEP, /* rows: source bytes from one of these to the next */
     DML_HEAD,     /* rows: the inverse of a row element's odd part, modulo 32 */
     DML_UNIT_2,   /* rows, DML_REVERSED 2: the same two for the part that is not reversed */
@@ -74,7 +73,7 @@ enum {
     DML_CONSTANTS
 };
 
-/* The table that all shaders read (a uniform block): a header, then DML_TABLE_AXIS words an axis, the innermost
+/* The table that all kernels read (a uniform block): a header, then DML_TABLE_AXIS words an axis, the innermost
  * first, and at least DML_LEAST_AXES of them: those that there are not have one place. */
 enum {
     DML_TABLE_RANK,

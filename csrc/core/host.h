@@ -1,4 +1,4 @@
-/* Runs a plan in plain C: what device="host" does, and what the tests hold the kernels against. */
+/* Runs a plan in plain C: what device="host" does, how what is staged comes to the device and back, and what the tests hold the kernels against. */
 #ifndef DML_CORE_HOST_H
 #define DML_CORE_HOST_H
 

@@ -282,10 +282,10 @@ void dml_reverse_plan(const dml_tensor *input, const dml_reverse_args *args, con
         dml_plan_add(plan, input->shape[k], input->strides[k], output->strides[k]);
     plan->reversed = args->axis;
     plan->lengths = lengths;
-    plan->length_count = 1;
+    int64_t entries = 1;
     for (int k = args->length_rank - 1; k >= 0; k--) {
         if (args->length_shape[k] > 1)
-            plan->axes[args->batch_axis >= 0 ? args->batch_axis : k].length_stride = plan->length_count;
-        plan->length_count *= args->length_shape[k];
+            plan->axes[args->batch_axis >= 0 ? args->batch_axis : k].length_stride = entries;
+        entries *= args->length_shape[k];
     }
 }

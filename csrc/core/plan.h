@@ -31,8 +31,7 @@ typedef struct dml_plan {
     int64_t src_offset;
     int64_t dst_offset;
     const int64_t *lengths; /* borrowed; every entry in [0, extent of the reversed axis]; NULL: a split knows nothing of them */
-    int64_t length_count;
-    int64_t length_offset; /* entries, to that of element (0, 0, ...) */
+    int64_t length_offset;  /* entries, to that of element (0, 0, ...) */
     int rank;
     int reversed; /* an index into axes, or -1 */
     dml_axis axes[DML_MAX_AXES];

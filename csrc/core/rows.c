@@ -224,7 +224,6 @@ static void set_pattern(const row_plan *rows, int64_t elements, int64_t step, in
     }
     c[DML_ITEM] = (int32_t)(rows->row < 0 ? step : rows->plan->item);
     c[DML_STREAM] = rows->stream;
-    c[DML_STREAMS] = streams(rows);
     c[DML_COUNT] = (int32_t)elements;
     c[DML_WORD] = rows->word;
     c[DML_WORDS] = (int32_t)(elements * rows->element / rows->word);
@@ -241,8 +240,8 @@ static void set_pattern(const row_plan *rows, int64_t elements, int64_t step, in
 }
 
 /* More elements to a tile until what it loads, of all streams, is worth the trouble: much more and registers run out, the sooner where bytes are put
- * together. But windows that begin at any byte, as `heads` differ, have a pair of words more to load each. Short rows are for half of the invocations
- * at least. */
+ * together. But windows that begin at any byte, as `heads` differ, have a pair of words more to load each. Of a short row half of the invocations
+ * have a tile, at least. */
 static int64_t tile_elements(const row_plan *rows, const dml_traits *traits, int64_t extent, int64_t step, int32_t edge,
                              bool heads)
 {

@@ -12,8 +12,8 @@
 
 typedef enum dml_side { DML_SRC, DML_DST, DML_LENGTHS } dml_side;
 
-/* A side that is packed (core/pack.h) takes memory for its elements, any other for all that it spans. All limits are 64
- * or more, and none is larger than the one before it. */
+/* A side that is packed (core/pack.h) takes memory for its elements, any other for all that it spans. All limits that are
+ * used are 64 or more, and none is larger than the one before it. */
 typedef struct dml_limits {
     int64_t window;  /* most bytes that a side spans */
     int64_t binding; /* and that it had better span, where pieces have each a part of it to themselves; most bytes of lengths */
@@ -34,7 +34,7 @@ typedef struct dml_piece {
     dml_plan plan;
     /* Where the reversed axis was cut: the first destination index of this piece on it, and the source indices it may
      * read, [source_begin, source_end), with plan.src_offset at source_begin; an element whose source lies elsewhere
-     * belongs to another piece. Without a cut: 0, 0 and the axis' extent. */
+     * belongs to another piece. Without a cut: 0, 0 and the axis' extent, or 0 where no axis is reversed. */
     int64_t reversed_begin;
     int64_t source_begin;
     int64_t source_end;

@@ -13,12 +13,12 @@ int dml_walk_list(const dml_plan *plan, int but, int *axes);
 /* Puts these axes of the plan into the table, as they are. */
 void dml_walk_axes(dml_dispatch *dispatch, const dml_plan *plan, const int *axes, int count);
 
-/* Likewise, in the list as well, so that the last is the one to walk along: the innermost that is long, or
- * else the longest. */
+/* The same once the list is put in the order in which it is walked: behind the others, the innermost axis that is long, or else the
+ * longest. */
 void dml_walk_elements(dml_dispatch *dispatch, const dml_plan *plan, const dml_traits *traits, int *axes, int count);
 
-/* Likewise, but on a CPU in the plan's order if that is the source's too, and but that an axis which fills in what the walk leaves out comes behind it: memory is then read
- * and written without gaps, as it is fastest. */
+/* The same, but a CPU keeps to the plan's order if that is the source's too; and an axis that fills in what the walk leaves out comes behind all: memory
+ * is then read and written without gaps, as it is fastest. */
 void dml_walk_rows(dml_dispatch *dispatch, const dml_plan *plan, const dml_traits *traits, int *axes, int count);
 
 /* What is read of rows that follow each other, in source bytes. */

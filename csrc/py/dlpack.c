@@ -143,7 +143,7 @@ static PyObject *new_capsule(dml_storage *storage, void *data, uint64_t offset, 
     export->storage = storage;
     for (int k = 0; k < tensor->rank; k++) {
         export->shape[k] = tensor->shape[k];
-        export->strides[k] = tensor->strides[k] / tensor->item;
+        export->strides[k] = tensor->strides[k] / tensor->item; /* without rest: views are of whole elements */
     }
     dl_tensor filled = {data, device, tensor->rank, type, export->shape, export->strides, offset};
     if (versioned)
@@ -212,9 +212,6 @@ PyObject *dml_dlpack_export(PyObject *self, PyObject *args, PyObject *kwargs)
     dl_type type;
     if (read_request(array, args, kwargs, &wanted) < 0 || type_of_dtype(array->dtype, &type) < 0)
         return NULL;
-    for (int k = 0; k < array->tensor.rank; k++)
-        if (array->tensor.strides[k] % array->tensor.item != 0)
-            return PyErr_Format(PyExc_BufferError, "DLPack's strides count elements, and stride %d does not", k);
     bool shared = !wanted.cpu || dml_storage_data(array->storage);
     if (!shared && wanted.copy == 0)
         return PyErr_Format(PyExc_BufferError, "copy must not be False: the host does not see the device's memory");

@@ -196,7 +196,7 @@ static dml_code widen_on_device(dml_call *call, const dml_device_array *lengths,
     bool is_signed = PyTypeNum_ISSIGNED(lengths->dtype->type_num);
     plan_widen(&lengths->tensor, lengths->dtype->byteorder == NPY_OPPBYTE, &plan);
     if (dml_storage_context(lengths->storage, &context, &call->status) ||
-        dml_storage_create(context, (uint64_t)count * 8, true, &call->device_lengths, &call->status) || count == 0 ||
+        dml_storage_create(context, (uint64_t)count * 8, true, &call->device_lengths, &call->status) ||
         dml_vk_run(context, &plan, dml_device_array_place((PyObject *)lengths), (dml_place){.storage = call->device_lengths},
                    NULL, true, &call->status))
         return call->status.code;

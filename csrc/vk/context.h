@@ -5,7 +5,8 @@
  * buffer that tables, lengths and counters go into, and the buffers of the pieces it is running.
  *
  * Locks: instance.c has one, over everything there and the making of contexts. A context has `lock`, over the lists of jobs and
- * storages, the pipelines and the queue; it is held for microseconds, and never while waiting. Whoever comes in has taken `gate`
+ * storages, the pipelines and the queue; it is held for microseconds, but before a fork, and where there is no memory
+ * for a better way to wait, until the queue is idle. Whoever comes in has taken `gate`
  * before it, for an instant; a fork keeps both. Before it are taken, and kept for long, `making` by whoever makes a pipeline, and
  * `turn` by whoever waits for room in the queue.
  *
@@ -155,19 +156,23 @@ dml_code dml_vk_fail(dml_context *context, VkResult result, const char *doing, d
 
 enum { DML_MAX_DEVICES = 64 };
 
+typedef struct dml_device {
+    VkPhysicalDevice physical;
+    dml_device_info info;
+    uint8_t uuid[VK_UUID_SIZE];
+} dml_device;
+
 typedef struct dml_device_list {
     VkInstance instance;
     int count;
-    VkPhysicalDevice physical[DML_MAX_DEVICES];
-    dml_device_info devices[DML_MAX_DEVICES];
-    uint8_t uuid[DML_MAX_DEVICES][VK_UUID_SIZE];
+    dml_device devices[DML_MAX_DEVICES];
 } dml_device_list;
 
 /* listing.c: fills in an empty list, the better devices first; `status` says why it stays empty, without an instance. */
 void dml_devices_list(dml_device_list *list, dml_status *status);
 
-/* device.c: why a physical device will not do (an empty reason if it will), and the context of one that does. */
-void dml_device_inspect(VkPhysicalDevice physical, dml_device_info *info);
+/* device.c: what a physical device is, and why it will not do (an empty reason if it will); and the context of one that does. */
+void dml_device_inspect(VkPhysicalDevice physical, dml_device *device);
 void dml_context_override(dml_context *context);
 bool dml_device_override(const char *name, int64_t value);
 dml_code dml_context_create(VkPhysicalDevice physical, dml_context **context, dml_status *status);
@@ -238,8 +243,10 @@ void dml_jobs_destroy(dml_context *context);
 /* staging.c: all that are idle. */
 void dml_stagings_destroy(dml_context *context);
 
-/* queue.c: those that are done become idle; waits until the submission of that serial is done, or all. */
+/* queue.c: those that are done become idle; the same, and what is held back is submitted; waits until the submission of that serial is done, or
+ * all. */
 void dml_jobs_reap(dml_context *context);
+void dml_jobs_hurry(dml_context *context);
 dml_code dml_jobs_wait(dml_context *context, uint64_t serial, dml_status *status);
 /* Likewise with `turn`, if `in_turn` says so, which is given back while a signal's handler runs; it says afterwards whether it was taken
  * again. NULL is fine. */

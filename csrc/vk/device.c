@@ -68,18 +68,18 @@ static const char *missing_feature(VkPhysicalDevice physical)
     return NULL;
 }
 
-void dml_device_inspect(VkPhysicalDevice physical, dml_device_info *info)
+void dml_device_inspect(VkPhysicalDevice physical, dml_device *device)
 {
-    memset(info, 0, sizeof *info);
+    memset(device, 0, sizeof *device);
+    dml_device_info *info = &device->info;
+    device->physical = physical;
+    /* What a driver older than 1.2 does not know, it leaves empty. */
     VkPhysicalDeviceDriverProperties driver = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_DRIVER_PROPERTIES};
-    VkPhysicalDeviceProperties2 all = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2};
+    VkPhysicalDeviceIDProperties id = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_ID_PROPERTIES, .pNext = &driver};
+    VkPhysicalDeviceProperties2 all = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2, .pNext = &id};
     const VkPhysicalDeviceProperties *properties = &all.properties;
     vkGetPhysicalDeviceProperties2(physical, &all);
-    bool old = properties->apiVersion < VK_API_VERSION_1_2;
-    if (!old) {
-        all.pNext = &driver;
-        vkGetPhysicalDeviceProperties2(physical, &all);
-    }
+    memcpy(device->uuid, id.deviceUUID, VK_UUID_SIZE);
     snprintf(info->name, sizeof info->name, "%s", properties->deviceName);
     snprintf(info->driver, sizeof info->driver, "%.120s%s%.120s", driver.driverName, driver.driverInfo[0] ? " " : "",
              driver.driverInfo);
@@ -94,6 +94,7 @@ void dml_device_inspect(VkPhysicalDevice physical, dml_device_info *info)
         if ((memory.memoryHeaps[i].flags & VK_MEMORY_HEAP_DEVICE_LOCAL_BIT) && memory.memoryHeaps[i].size > info->memory)
             info->memory = memory.memoryHeaps[i].size;
 
+    bool old = properties->apiVersion < VK_API_VERSION_1_2;
     const char *missing = old ? "it offers only Vulkan older than 1.2" : missing_feature(physical);
     info->usable = !missing;
     if (missing)
@@ -296,7 +297,7 @@ static dml_code create_timeline(dml_context *context, dml_status *status)
     VkSemaphoreCreateInfo info = {.sType = VK_STRUCTURE_TYPE_SEMAPHORE_CREATE_INFO, .pNext = &type};
     VkResult result =
         DML_MADE(context->vk.vkCreateSemaphore(context->device, &info, NULL, &context->timeline), &context->timeline);
-    return result ? dml_vk_fail(NULL, result, "vkCreateSemaphore", status) : DML_OK;
+    return result ? dml_vk_fail(context, result, "vkCreateSemaphore", status) : DML_OK;
 }
 
 dml_code dml_context_create(VkPhysicalDevice physical, dml_context **result, dml_status *status)
@@ -311,12 +312,11 @@ dml_code dml_context_create(VkPhysicalDevice physical, dml_context **result, dml
     VkResult made = find_extensions(physical, &found);
     if (!made) {
         find_traits(physical, &found, &context->offered);
-        dml_context_override(context);
         dml_storages_init(context);
         made = create_device(context, found.portability);
     }
     if (made) {
-        dml_vk_fail(NULL, made, "vkCreateDevice", status);
+        dml_vk_fail(context, made, "vkCreateDevice", status);
         goto fail;
     }
     volkLoadDeviceTable(&context->vk, context->device);

@@ -120,12 +120,10 @@ void dml_vk_open(bool (*interrupted)(void))
  * now. */
 static void ready(void)
 {
-    if (state.shut) {
+    if (state.shut)
         dml_fail(&state.status, DML_EXITING, "the interpreter is exiting");
-        state.list.count = 0;
-    } else if (state.list.count == 0) {
+    else if (state.list.count == 0)
         dml_devices_list(&state.list, &state.status);
-    }
 }
 
 int dml_vk_device_count(dml_status *status)
@@ -141,7 +139,7 @@ int dml_vk_device_count(dml_status *status)
 
 const dml_device_info *dml_vk_device(int index)
 {
-    return &state.list.devices[index];
+    return &state.list.devices[index].info;
 }
 
 static uint64_t abandoned_of(dml_context *context)
@@ -186,13 +184,13 @@ dml_code dml_vk_context(int index, dml_context **context, dml_status *status)
     if (index >= state.list.count) {
         *status = state.status;
         code = state.list.count == 0 ? status->code : dml_fail(status, DML_NO_DEVICE, "device %d is there no more", index);
-    } else if (!state.list.devices[index].usable) {
-        code = dml_fail(status, DML_NO_DEVICE, "%s cannot be used: %s", state.list.devices[index].name,
-                        state.list.devices[index].reason);
+    } else if (!state.list.devices[index].info.usable) {
+        code = dml_fail(status, DML_NO_DEVICE, "%s cannot be used: %s", state.list.devices[index].info.name,
+                        state.list.devices[index].info.reason);
     } else {
         retire_lost(index);
         if (!state.contexts[index])
-            code = dml_context_create(state.list.physical[index], &state.contexts[index], status);
+            code = dml_context_create(state.list.devices[index].physical, &state.contexts[index], status);
         *context = state.contexts[index];
     }
     give_state();

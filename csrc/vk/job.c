@@ -150,13 +150,14 @@ void dml_job_reset(dml_context *context, dml_job *job)
     job->pieces = 0;
     job->bytes = 0;
     job->arena_used = 0;
+    job->refused = false;
     if (!job->broken)
         job->broken = context->vk.vkResetDescriptorPool(context->device, job->sets, 0);
     if (!job->broken)
         job->broken = context->vk.vkResetCommandPool(context->device, job->pool, 0);
 }
 
-void dml_job_keep(dml_context *context, dml_job *job)
+static void keep_job(dml_context *context, dml_job *job)
 {
     if (job->broken) {
         destroy_job(context, job);
@@ -176,7 +177,7 @@ void dml_job_give(dml_context *context, dml_job *job)
         return;
     if (job->pieces > 0)
         dml_job_reset(context, job);
-    dml_job_keep(context, job);
+    keep_job(context, job);
 }
 
 void dml_job_finish(dml_context *context, dml_job *job)

@@ -25,7 +25,7 @@ typedef struct dml_slot {
 
 typedef struct dml_listener {
     bool interrupted; /* the caller wants to stop */
-    int64_t listened; /* when that was asked last, in milliseconds */
+    int64_t listened; /* when that was asked last */
 } dml_listener;
 
 struct dml_job {
@@ -42,7 +42,7 @@ struct dml_job {
     uint64_t bytes;                    /* of all pieces' destinations */
     bool alone;                        /* no other job was in flight when it was submitted */
     bool may_wait;                     /* else it fails where it would have to */
-    bool refused;                      /* an import, of the piece that was added last */
+    bool refused;                      /* an import */
     bool abandoned;                    /* the device may still be using it: never touched again */
     VkResult broken;                   /* of a reset that failed: never used again */
     dml_listener listening, *listener; /* its own, or that of the job whose call this one serves too */
@@ -67,9 +67,6 @@ dml_code dml_job_another(dml_context *context, const dml_job *job, dml_job **ano
 /* Drops what was recorded and never submitted. */
 void dml_job_reset(dml_context *context, dml_job *job);
 
-/* Makes a job that was reset one of the idle ones, if it is good for anything. */
-void dml_job_keep(dml_context *context, dml_job *job);
-
 /* Back to the idle ones, unless it was abandoned; and with it, who called. */
 void dml_job_give(dml_context *context, dml_job *job);
 void dml_job_finish(dml_context *context, dml_job *job);
@@ -88,10 +85,11 @@ dml_code dml_job_flush(dml_context *context, dml_job *job, dml_status *status);
 dml_code dml_job_submit(dml_context *context, dml_job *job, dml_status *status);
 dml_code dml_job_await(dml_context *context, dml_job *job, dml_status *status);
 
-/* For want of that: the device may still be using the job, and all it holds, so none of it is ever touched again. Gives the status' code. */
+/* In place of dml_job_await: the device may still be using the job, and all it holds, so none of it is ever touched again. Gives the status' code. */
 dml_code dml_job_abandon(dml_context *context, dml_job *job, dml_status *status);
 
-/* Of a caller who has not asked yet whether to stop. */
+/* What the clock says; and of a caller who has not asked yet whether to stop. */
+int64_t dml_nanoseconds(void);
 dml_listener dml_listen_from_now(void);
 
 /* run.c: what a job's plan is cut to, where neither side is packed. */
@@ -103,9 +101,9 @@ dml_code dml_job_reserve(dml_context *context, dml_buffer *buffer, uint64_t size
 /* Records job->dispatch, of job->piece, between the bindings of `slot`; the arena has room for its table and lengths. */
 dml_code dml_job_record(dml_context *context, dml_job *job, dml_slot *slot, dml_status *status);
 
-/* Binds and records job->piece, with what is the host's imported, or else in staging buffers from their first byte on. Sets job->refused, and
- * records nothing, where an import is. */
-dml_code dml_job_add(dml_context *context, dml_job *job, bool import, dml_status *status);
+/* Binds and records job->piece, with what is the host's in the job's staging buffers from their first byte on; where it has none imported. Sets
+ * job->refused, and records nothing, where that is refused. */
+dml_code dml_job_add(dml_context *context, dml_job *job, dml_status *status);
 
 /* trials.c: whether to import the memory of a call, and, as long as it is not known which way is faster, how that turned out if it
  * succeeded. */

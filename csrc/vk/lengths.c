@@ -15,7 +15,7 @@ static dml_code record_other(dml_context *context, dml_job *job, dml_buffer *buf
     dml_plan_begin(&job->piece.plan, 1); /* without lengths */
     job->pieces = 1;
     job->bytes = size;
-    if (dml_job_begin(context, job, status))
+    if (dml_job_reserve(context, &job->arena, DML_ARENA_BYTES, DML_MEMORY_HOST, status) || dml_job_begin(context, job, status))
         return status->code;
     return dml_job_record(context, job, slot, status);
 }
@@ -31,9 +31,7 @@ dml_code dml_vk_run_nothing(dml_context *context, dml_status *status)
     dml_dispatch_choose(&job->piece, &context->traits.plan, 0, 0, DML_KERNEL_ELEMENTS, &job->dispatch);
     job->dispatch.groups = 1;
     job->dispatch.table[DML_TABLE_EXTENT] = 0;
-    dml_code code = dml_job_reserve(context, &job->arena, DML_ARENA_BYTES, DML_MEMORY_HOST, status);
-    if (!code)
-        code = record_other(context, job, &job->arena, 0, 16, status);
+    dml_code code = record_other(context, job, &job->arena, 0, 16, status);
     if (!code)
         code = dml_job_flush(context, job, status);
     dml_job_finish(context, job);
@@ -68,9 +66,7 @@ static dml_code clamp_part(dml_context *context, dml_storage *lengths, int64_t b
     job->src = job->dst = (dml_place){.storage = lengths};
     job->lengths = NULL;
     choose_lengths(&context->traits.plan, (uint32_t)count, item, is_signed, extent, &job->dispatch);
-    dml_code code = dml_job_reserve(context, &job->arena, DML_ARENA_BYTES, DML_MEMORY_HOST, status);
-    if (!code)
-        code = record_other(context, job, &lengths->buffer, (uint64_t)begin * 8, (uint64_t)count * 8, status);
+    dml_code code = record_other(context, job, &lengths->buffer, (uint64_t)begin * 8, (uint64_t)count * 8, status);
     if (!code)
         code = dml_job_queue(context, job, status);
     if (code)

@@ -56,43 +56,27 @@ static bool better(const dml_device_info *a, const dml_device_info *b)
     return order_a != order_b ? order_a < order_b : a->memory > b->memory;
 }
 
-static void device_uuid(VkPhysicalDevice physical, uint8_t uuid[VK_UUID_SIZE])
-{
-    VkPhysicalDeviceIDProperties id = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_ID_PROPERTIES};
-    VkPhysicalDeviceProperties2 properties = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2, .pNext = &id};
-    vkGetPhysicalDeviceProperties2(physical, &properties);
-    memcpy(uuid, id.deviceUUID, VK_UUID_SIZE);
-}
-
 /* Keeps the list sorted, and of a device that several drivers offer the better entry. */
 static void add_device(dml_device_list *list, VkPhysicalDevice physical)
 {
-    dml_device_info info;
-    uint8_t uuid[VK_UUID_SIZE];
-    dml_device_inspect(physical, &info);
-    device_uuid(physical, uuid);
+    dml_device device;
+    dml_device_inspect(physical, &device);
     for (int i = 0; i < list->count; i++) {
-        if (memcmp(list->uuid[i], uuid, VK_UUID_SIZE) != 0 || strcmp(list->devices[i].name, info.name) != 0)
+        const dml_device *other = &list->devices[i];
+        if (memcmp(other->uuid, device.uuid, VK_UUID_SIZE) != 0 || strcmp(other->info.name, device.info.name) != 0)
             continue;
-        if (!better(&info, &list->devices[i]))
+        if (!better(&device.info, &other->info))
             return;
         list->count--;
-        memmove(&list->devices[i], &list->devices[i + 1], (size_t)(list->count - i) * sizeof info);
-        memmove(&list->physical[i], &list->physical[i + 1], (size_t)(list->count - i) * sizeof physical);
-        memmove(&list->uuid[i], &list->uuid[i + 1], (size_t)(list->count - i) * sizeof uuid);
+        memmove(&list->devices[i], &list->devices[i + 1], (size_t)(list->count - i) * sizeof device);
         break;
     }
     if (list->count == DML_MAX_DEVICES)
         return;
     int to = list->count++;
-    for (; to > 0 && better(&info, &list->devices[to - 1]); to--) {
+    for (; to > 0 && better(&device.info, &list->devices[to - 1].info); to--)
         list->devices[to] = list->devices[to - 1];
-        list->physical[to] = list->physical[to - 1];
-        memcpy(list->uuid[to], list->uuid[to - 1], VK_UUID_SIZE);
-    }
-    list->devices[to] = info;
-    list->physical[to] = physical;
-    memcpy(list->uuid[to], uuid, VK_UUID_SIZE);
+    list->devices[to] = device;
 }
 
 void dml_devices_list(dml_device_list *list, dml_status *status)

@@ -2,11 +2,11 @@
 #ifndef DML_VK_LOCK_H
 #define DML_VK_LOCK_H
 
+/* dml_count_add adds to a count that threads share, and gives the sum. */
 #ifdef _WIN32
 #define WIN32_LEAN_AND_MEAN
 #include <windows.h>
 typedef SRWLOCK dml_lock;
-/* Adds to a count that threads share, and gives the sum. */
 static inline int dml_count_add(int *count, int by)
 {
     return InterlockedExchangeAdd((volatile LONG *)count, by) + by;

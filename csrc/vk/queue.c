@@ -5,19 +5,20 @@
 #include <time.h>
 
 enum {
-    LISTEN_MS = 100,         /* from asking whether to stop to asking again */
-    NAP_US = 200,            /* the first sleep of a wait; each is twice as long as the one before */
+    LISTEN_NS = 100000000,   /* from asking whether to stop to asking again */
+    SPIN_NS = 200000,        /* of a wait that will be short, without sleeping */
+    NAP_NS = 200000,         /* the first sleep of a wait; each is twice as long as the one before */
     SPIN_BYTES = 256 * 1024, /* written by a submission that is waited for without sleeping */
     HELD_BYTES = 64 * 1024   /* written by a job that may be held back */
 };
 
 /* --- waiting ------------------------------------------------------------------------------------------------------ */
 
-static int64_t milliseconds(void)
+int64_t dml_nanoseconds(void)
 {
     struct timespec now;
     timespec_get(&now, TIME_UTC);
-    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
 }
 
 /* What is waited for: a fence, or else that the timeline reaches a serial. */
@@ -27,7 +28,7 @@ typedef struct goal {
     bool briefly;  /* it will not take long */
     bool naps;     /* it may, and has the cores for itself */
     bool leaves;   /* as soon as the caller wants to stop; else when it is reached */
-    bool *in_turn; /* whether with the context's `turn`: it is not taken back by who stops */
+    bool *in_turn; /* whether the caller has the context's `turn`; one who then stops has it no more */
     dml_listener *listener;
 } goal;
 
@@ -44,7 +45,7 @@ static VkResult wait_once(dml_context *context, const goal *goal, uint64_t timeo
 
 dml_listener dml_listen_from_now(void)
 {
-    return (dml_listener){false, milliseconds()};
+    return (dml_listener){false, dml_nanoseconds()};
 }
 
 /* Asks whether the caller wants to stop, if that was not asked just now. Who answers may fork: false in the child; or wait for a turn of
@@ -52,8 +53,8 @@ dml_listener dml_listen_from_now(void)
 static bool listen(dml_context *context, const goal *goal)
 {
     dml_listener *listener = goal->listener;
-    int64_t now = milliseconds();
-    bool just_now = now >= listener->listened && now < listener->listened + LISTEN_MS;
+    int64_t now = dml_nanoseconds();
+    bool just_now = now >= listener->listened && now < listener->listened + LISTEN_NS;
     if (!dml_interrupted || listener->interrupted || just_now)
         return true;
     listener->listened = now;
@@ -75,23 +76,19 @@ static bool listen(dml_context *context, const goal *goal)
  * within half a millisecond or so: hence naps at first, so that it looks again and again. */
 static VkResult wait_for(dml_context *context, const goal *goal)
 {
-    const long spin_ns = goal->briefly ? 200000 : 0;
-    struct timespec start, now;
-    timespec_get(&start, TIME_UTC);
+    const int64_t start = dml_nanoseconds();
     VkResult result;
-    do {
+    do /* unsigned, so that a clock set back ends it */
         result = wait_once(context, goal, 0);
-        timespec_get(&now, TIME_UTC);
-    } while (result == VK_TIMEOUT && now.tv_sec == start.tv_sec && now.tv_nsec - start.tv_nsec < spin_ns);
-    const uint64_t longest = LISTEN_MS * UINT64_C(1000000);
-    uint64_t nap = goal->naps ? NAP_US * UINT64_C(1000) : longest;
+    while (result == VK_TIMEOUT && goal->briefly && (uint64_t)(dml_nanoseconds() - start) < SPIN_NS);
+    uint64_t nap = goal->naps ? NAP_NS : LISTEN_NS;
     while (true) {
         if (!listen(context, goal))
             return VK_ERROR_DEVICE_LOST; /* what is here is the parent's */
         if (result != VK_TIMEOUT || (goal->leaves && goal->listener->interrupted))
             break;
         result = wait_once(context, goal, nap);
-        nap = 2 * nap < longest ? 2 * nap : longest;
+        nap = 2 * nap < LISTEN_NS ? 2 * nap : LISTEN_NS;
     }
     if (result && result != VK_TIMEOUT && result != VK_ERROR_DEVICE_LOST) {
         /* No memory for waiting, say. What is asked for has been submitted; there is another way to wait for it. */
@@ -163,6 +160,21 @@ static VkResult submit(dml_context *context, const dml_job *job, VkFence fence)
     return result;
 }
 
+/* After these nothing was submitted; after others nobody knows. */
+static bool nothing_submitted(VkResult result)
+{
+    return result == VK_ERROR_OUT_OF_HOST_MEMORY || result == VK_ERROR_OUT_OF_DEVICE_MEMORY;
+}
+
+/* With the lock held. */
+static VkResult submit_held(dml_context *context)
+{
+    VkResult result = context->held > 0 ? submit(context, NULL, VK_NULL_HANDLE) : VK_SUCCESS;
+    if (result && !nothing_submitted(result))
+        context->lost = true;
+    return result;
+}
+
 /* With the lock held. */
 static void count_pieces(dml_context *context, const dml_job *job)
 {
@@ -183,10 +195,10 @@ dml_code dml_job_abandon(dml_context *context, dml_job *job, dml_status *status)
     return status->code;
 }
 
-/* After these nothing was submitted; after others nobody knows. */
-static bool nothing_submitted(VkResult result)
+static dml_code submit_failed(dml_context *context, dml_job *job, VkResult result, dml_status *status)
 {
-    return result == VK_ERROR_OUT_OF_HOST_MEMORY || result == VK_ERROR_OUT_OF_DEVICE_MEMORY;
+    dml_vk_fail(context, result, "vkQueueSubmit", status);
+    return nothing_submitted(result) ? status->code : dml_job_abandon(context, job, status);
 }
 
 static void mark_storage(dml_storage *storage, uint64_t serial)
@@ -218,10 +230,7 @@ dml_code dml_job_queue(dml_context *context, dml_job *job, dml_status *status)
         context->in_flight--;
     }
     dml_lock_give(&context->lock);
-    if (!result)
-        return DML_OK;
-    dml_vk_fail(context, result, "vkQueueSubmit", status);
-    return nothing_submitted(result) ? status->code : dml_job_abandon(context, job, status);
+    return result ? submit_failed(context, job, result, status) : DML_OK;
 }
 
 dml_code dml_job_submit(dml_context *context, dml_job *job, dml_status *status)
@@ -237,11 +246,7 @@ dml_code dml_job_submit(dml_context *context, dml_job *job, dml_status *status)
     if (result == VK_SUCCESS)
         count_pieces(context, job);
     dml_lock_give(&context->lock);
-    if (result) {
-        dml_vk_fail(context, result, "vkQueueSubmit", status);
-        return nothing_submitted(result) ? status->code : dml_job_abandon(context, job, status);
-    }
-    return DML_OK;
+    return result ? submit_failed(context, job, result, status) : DML_OK;
 }
 
 dml_code dml_job_await(dml_context *context, dml_job *job, dml_status *status)
@@ -294,26 +299,30 @@ void dml_jobs_reap(dml_context *context)
     if (!context->queued_first)
         context->queued_last = NULL;
     dml_lock_give(&context->lock);
+    if (done)
+        dml_storages_trim(context, context->kept_bound);
     while (done) {
         dml_job *job = done;
         done = job->next;
-        dml_job_reset(context, job);
-        dml_job_keep(context, job);
+        dml_job_give(context, job);
     }
+}
+
+void dml_jobs_hurry(dml_context *context)
+{
+    dml_lock_take(&context->lock);
+    submit_held(context); /* or else whoever waits does */
+    dml_lock_give(&context->lock);
+    dml_jobs_reap(context);
 }
 
 dml_code dml_jobs_wait_in_turn(dml_context *context, uint64_t serial, bool *in_turn, dml_status *status)
 {
-    status->code = DML_OK;
     dml_lock_take(&context->lock);
-    VkResult result = VK_SUCCESS;
-    if (serial > context->submitted && context->held > 0)
-        result = submit(context, NULL, VK_NULL_HANDLE);
+    VkResult result = serial > context->submitted ? submit_held(context) : VK_SUCCESS;
     if (serial > context->submitted)
         serial = context->submitted;
     bool done = serial <= context->completed, last = serial == context->submitted;
-    if (result && !nothing_submitted(result))
-        context->lost = true;
     dml_lock_give(&context->lock);
     if (result)
         return dml_vk_fail(context, result, "vkQueueSubmit", status);
@@ -329,7 +338,6 @@ dml_code dml_jobs_wait_in_turn(dml_context *context, uint64_t serial, bool *in_t
         return dml_fail(status, DML_INTERRUPTED, "interrupted");
     if (result)
         return dml_vk_fail(context, result, "waiting for the device", status);
-    dml_storages_trim(context, context->kept_bound);
     return DML_OK;
 }
 

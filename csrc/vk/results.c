@@ -35,8 +35,7 @@ dml_code dml_vk_fail(dml_context *context, VkResult result, const char *doing, d
     dml_code code = DML_VULKAN_ERROR;
     if (result == VK_ERROR_DEVICE_LOST) {
         code = DML_DEVICE_LOST;
-        if (context)
-            context->lost = true;
+        context->lost = true;
     } else if (result == VK_ERROR_OUT_OF_DEVICE_MEMORY) {
         code = DML_OUT_OF_DEVICE_MEMORY;
     } else if (result == VK_ERROR_OUT_OF_HOST_MEMORY) {

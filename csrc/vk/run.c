@@ -33,16 +33,16 @@ dml_limits dml_job_limits(const dml_context *context)
     return (dml_limits){.window = traits->window, .binding = binding < traits->window ? binding : traits->window};
 }
 
-static uint64_t base_of(const dml_place *place, bool import)
+/* What the offsets of one side of a plan count from, as far as its bytes' alignment goes. */
+static uint64_t base_of(const dml_job *job, const dml_place *place)
 {
     if (place->storage)
         return place->offset;
-    return import ? (uint64_t)(uintptr_t)place->data : 0;
+    return job->staging ? 0 : (uint64_t)(uintptr_t)place->data;
 }
 
 /* Binds the window of one side of job->piece. */
-static dml_code bind_window(dml_context *context, dml_job *job, dml_side side, bool import, dml_binding *binding,
-                            dml_status *status)
+static dml_code bind_window(dml_context *context, dml_job *job, dml_side side, dml_binding *binding, dml_status *status)
 {
     const dml_place *place = side == DML_SRC ? &job->src : &job->dst;
     dml_span window = side == DML_SRC ? job->dispatch.src_window : job->dispatch.dst_window;
@@ -52,7 +52,7 @@ static dml_code bind_window(dml_context *context, dml_job *job, dml_side side, b
         binding->offset = place->offset + (uint64_t)window.begin;
         return DML_OK;
     }
-    if (import) {
+    if (!job->staging) {
         binding->buffer = &binding->imported;
         job->refused =
             job->refused || !dml_buffer_import(context, (const char *)place->data + window.begin,
@@ -180,10 +180,11 @@ dml_code dml_job_record(dml_context *context, dml_job *job, dml_slot *slot, dml_
     return DML_OK;
 }
 
-dml_code dml_job_add(dml_context *context, dml_job *job, bool import, dml_status *status)
+dml_code dml_job_add(dml_context *context, dml_job *job, dml_status *status)
 {
+    if (!job->piece.cut)
+        dml_plan_simplify(&job->piece.plan);
     uint64_t needs = arena_needs(context, job);
-    job->refused = false;
     if (dml_job_reserve(context, &job->arena, needs > DML_ARENA_BYTES ? needs : DML_ARENA_BYTES, DML_MEMORY_HOST, status))
         return status->code;
     dml_slot *slot = &job->slots[job->pieces];
@@ -191,10 +192,9 @@ dml_code dml_job_add(dml_context *context, dml_job *job, bool import, dml_status
     if (job->pieces++ == 0 && dml_job_begin(context, job, status))
         return status->code;
     dml_dispatch *dispatch = &job->dispatch;
-    dml_dispatch_choose(&job->piece, &context->traits.plan, base_of(&job->src, import), base_of(&job->dst, import),
+    dml_dispatch_choose(&job->piece, &context->traits.plan, base_of(job, &job->src), base_of(job, &job->dst),
                         context->traits.forced, dispatch);
-    if (bind_window(context, job, DML_SRC, import, &slot->src, status) ||
-        bind_window(context, job, DML_DST, import, &slot->dst, status))
+    if (bind_window(context, job, DML_SRC, &slot->src, status) || bind_window(context, job, DML_DST, &slot->dst, status))
         return status->code;
     if (job->refused)
         return DML_OK;
@@ -210,13 +210,12 @@ dml_code dml_job_add(dml_context *context, dml_job *job, bool import, dml_status
  * refused. */
 static dml_code run_pieces(dml_context *context, dml_job *job, dml_status *status)
 {
-    job->refused = false;
     dml_limits limits = dml_job_limits(context);
     dml_split_begin(&job->split, &job->plan, &limits);
     while (!job->refused && dml_split_next(&job->split, &job->piece)) {
         bool full =
             job->pieces == DML_MAX_PIECES || (job->pieces > 0 && job->arena_used + arena_needs(context, job) > job->arena.size);
-        if ((full && dml_job_flush(context, job, status)) || dml_job_add(context, job, true, status))
+        if ((full && dml_job_flush(context, job, status)) || dml_job_add(context, job, status))
             return status->code;
     }
     return DML_OK;

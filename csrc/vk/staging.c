@@ -69,9 +69,7 @@ static dml_code send(dml_context *context, const dml_split *split, dml_job *job,
         dml_pack(split, &job->piece, DML_SRC, false, &job->pack[DML_SRC]);
     if (to_host)
         dml_pack(split, &job->piece, DML_DST, true, &job->pack[DML_DST]);
-    if (!job->piece.cut)
-        dml_plan_simplify(&job->piece.plan);
-    if (dml_job_add(context, job, false, status))
+    if (dml_job_add(context, job, status))
         return status->code;
     if (from_host)
         dml_host_run(&job->pack[DML_SRC], job->src.data, job->staging->side[DML_SRC].mapped);

@@ -264,11 +264,17 @@ void dml_storage_release(dml_storage *storage)
         context->kept_bytes += storage->buffer.size;
         context->kept_count++;
     }
+    bool hurry = keep && !context->closed && context->kept_bytes > context->kept_bound;
+    context->in_flight += hurry;
     dml_lock_give(&context->lock);
-    if (!keep)
-        free(storage);
-    else
+    if (hurry) { /* what was held back may be all that still uses it */
+        dml_jobs_hurry(context);
+        dml_context_leave(context);
+    }
+    if (keep)
         dml_storages_trim(context, context->kept_bound);
+    else
+        free(storage);
 }
 
 /* --- looking at one ---------------------------------------------------------------------------------------------- */
@@ -278,8 +284,6 @@ dml_code dml_storage_context(const dml_storage *storage, dml_context **context, 
     if (storage->generation != dml_generation)
         return dml_fail(status, DML_DEVICE_LOST, "the array is of the process that forked this one, and cannot be used here");
     *context = storage->context;
-    if (storage->context->closed)
-        return dml_fail(status, DML_EXITING, "the interpreter is exiting");
     if (storage->context->lost)
         return dml_fail(status, DML_DEVICE_LOST, "the array is gone: its device was lost");
     return DML_OK;
@@ -337,6 +341,7 @@ dml_code dml_vk_memory(dml_context *context, dml_memory_bytes *bytes, dml_status
 {
     if (dml_context_enter(context, status))
         return status->code;
+    dml_jobs_hurry(context); /* what is kept beyond the bound goes when the device is done with it */
     bytes->available = available(context);
     dml_lock_take(&context->lock);
     bytes->used = context->used_bytes;

@@ -3,16 +3,7 @@
  * the size. So both are tried, and timed, and what was faster at its best is done from then on. */
 #include "vk/job.h"
 
-#include <time.h>
-
 enum { TRIES = 3 }; /* of either way: the first has compilers and allocations to wait for */
-
-static int64_t nanoseconds(void)
-{
-    struct timespec now;
-    timespec_get(&now, TIME_UTC);
-    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
-}
 
 static dml_trials *trials_of(dml_context *context, const dml_job *job, int64_t bytes)
 {
@@ -47,7 +38,7 @@ dml_code dml_trial_begin(dml_context *context, const dml_job *job, dml_trial *tr
         return status->code;
     trial->of = of;
     trial->bytes = (double)bytes;
-    trial->start = nanoseconds();
+    trial->start = dml_nanoseconds();
     return DML_OK;
 }
 
@@ -55,7 +46,7 @@ void dml_trial_end(dml_context *context, const dml_trial *trial)
 {
     if (!trial->of)
         return;
-    double cost = (double)(nanoseconds() - trial->start) / trial->bytes;
+    double cost = (double)(dml_nanoseconds() - trial->start) / trial->bytes;
     if (cost <= 0) /* somebody set the clock back */
         return;
     dml_lock_take(&context->lock);

@@ -14,7 +14,7 @@ import support
 
 MAX_RANK = 64
 MAX_AXES = 2 * MAX_RANK + 2
-CONSTANTS = 29
+CONSTANTS = 28
 INNERS = 3
 TABLE_WORDS = 28 + 8 * (MAX_AXES + 1)
 COPY, ROWS, WORDS, ELEMENTS, ANY = range(5)
@@ -35,7 +35,6 @@ class Plan(Structure):
         ("src_offset", c_int64),
         ("dst_offset", c_int64),
         ("lengths", POINTER(c_int64)),
-        ("length_count", c_int64),
         ("length_offset", c_int64),
         ("rank", c_int),
         ("reversed", c_int),
@@ -323,7 +322,8 @@ class Machine:
             for n in (MASK, MASK // d * d, MASK // d * d - 1):
                 assert self.divide(n, d, multiplier) == n // d, "a division would be wrong"
         if dispatch.kernel == ROWS:
-            assert self.window * self.streams <= 32, "more words than the shader has room for"
+            streams = [1, self.extent_0, self.extent_1, self.extent_2][self.stream]
+            assert self.window * streams <= 32, "more words than the shader has room for"
             assert self.group_size % self.abreast == 0, "invocations that no row has"
             assert self.abreast == 1 or self.t_total == self.t_rows, "rows side by side are whole"
             assert self.ahead == 0 or self.abreast == 1 and self.t_total == self.t_rows, "the next row is somebody else's"
