@@ -106,11 +106,12 @@ void load_window(inout Window w, uint first, uint src)
             if (i + 1 < WINDOW)
                 set_word(w, first + i + 1, pair.y);
         }
-    } else if (ALIGN == 8) {
+    } else if (ALIGN == 8 && (WINDOW < 8 || uint(abs(STEP)) > ELEMENT)) {
         [[unroll]] for (uint i = 0; i < WINDOW; i++)
             set_word(w, first + i, AT(src8, 3, (src >> 3) + i));
     } else {
-        // Two words at a time, for which a driver on a CPU takes little longer than for one; the first may be either of a pair.
+        // Two words at a time, for which a driver on a CPU takes little longer than for one; the first may be either of a pair. Where some are not used,
+        // or there are few, one at a time is less.
         uint from = src >> 4, last = table.src_last >> 1, shift = src % 8 * 8;
         bool second = src % 16 >= 8;
         u64vec2 pair = AT(src16, 4, from);
@@ -122,7 +123,7 @@ void load_window(inout Window w, uint first, uint src)
                 either = u64vec2(either.y, pair.x);
             }
             uint64_t next = second ? either.y : either.x;
-            set_word(w, first + i - 1, cut_out(word, next, shift));
+            set_word(w, first + i - 1, ALIGN == 8 ? word : cut_out(word, next, shift));
             word = next;
         }
     }

@@ -239,14 +239,29 @@ static void set_pattern(const row_plan *rows, int64_t elements, int64_t step, in
     measure_pattern(c, rows->element, c[DML_STEP], &c[DML_LOW], &c[DML_UNIT]);
 }
 
-/* More elements to a tile until what it loads, of all streams, is worth the trouble: much more and registers run out, the sooner where bytes are put
- * together. But windows that begin at any byte, as `heads` differ, have a pair of words more to load each. Of a short row half of the invocations
- * have a tile, at least. */
-static int64_t tile_elements(const row_plan *rows, const dml_traits *traits, int64_t extent, int64_t step, int32_t edge,
-                             bool heads)
+/* What an outer axis, or a stream, adds to a window's address. */
+static uint64_t window_strides(const row_plan *rows)
 {
-    bool much = rows->word == 16 && edge == 1 ? heads : rows->stream != 0;
-    int64_t elements = period(rows), grain = traits->grain, enough = (much ? grain : grain / 2) / streams(rows);
+    uint64_t all = rows->stream ? (uint64_t)rows->plan->axes[rows->inner[rows->stream - 1]].src_stride : 0;
+    for (int k = 0; k < rows->plan->rank; k++)
+        if (is_outer(rows, k))
+            all |= (uint64_t)outer_axis(rows, k).src_stride;
+    return all;
+}
+
+/* More elements to a tile until what it loads, of all streams, is worth the trouble: much more and registers run out, the sooner where bytes are put
+ * together. But windows that begin beside a pair of words have one more to load each, which is the less the longer they are; a CPU is glad of
+ * the longest where the source is only read on and on. Of a short row half of the invocations have a tile, at least. */
+static int64_t tile_elements(const row_plan *rows, const dml_traits *traits, int64_t extent, int64_t step, int32_t edge,
+                             int64_t head, uint32_t src)
+{
+    int64_t elements = period(rows), grain = traits->grain;
+    uint64_t begins = window_strides(rows) | (uint64_t)(elements * step) | (uint64_t)(src + head * step);
+    bool onward = step > 0 && step <= rows->element && (rows->row < 0 || rows->plan->reversed != rows->row);
+    bool beside = head < 0 || (onward && begins % 16 != 0);
+    bool most = beside && onward && streams(rows) <= 2 && traits->cpu;
+    bool much = beside || (rows->stream && (rows->word == 32 || edge > 1));
+    int64_t enough = (most ? 2 * grain : much ? grain : grain / 2) / streams(rows);
     while ((elements - 1) * dml_magnitude(step) + rows->reach < enough && fits(rows, 2 * elements, step) &&
            elements * traits->group_size <= extent)
         elements *= 2;
@@ -272,13 +287,7 @@ static int64_t common_head(const row_plan *rows, uint32_t dst)
  * before it, at any whole word's. */
 static int32_t window_align(const row_plan *rows, const int32_t *c, int64_t step, int64_t head, bool overlap, uint32_t src)
 {
-    const dml_plan *plan = rows->plan;
-    uint64_t all = (uint64_t)((overlap ? period(rows) : c[DML_COUNT]) * step);
-    for (int k = 0; k < plan->rank; k++)
-        if (is_outer(rows, k))
-            all |= (uint64_t)outer_axis(rows, k).src_stride;
-    if (rows->stream)
-        all |= (uint64_t)plan->axes[rows->inner[rows->stream - 1]].src_stride;
+    uint64_t all = window_strides(rows) | (uint64_t)((overlap ? period(rows) : c[DML_COUNT]) * step);
     if (head < 0) {
         all |= (uint64_t)step;
         head = 0;
@@ -330,12 +339,12 @@ static bool find_rows(const dml_plan *plan, const dml_traits *traits, int word, 
     if (bytes < (word == 32 ? long_row : SHORT_ROW))
         return false;
     int64_t head = common_head(rows, dst);
-    int64_t elements = tile_elements(rows, traits, *extent, step, c[DML_EDGE], head < 0);
+    int64_t elements = tile_elements(rows, traits, *extent, step, c[DML_EDGE], head, src);
     row_plan of_16 = *rows;
     of_16.word = 16;
     find_out(rows, elements, step);
     if (word == 32) {
-        find_out(&of_16, tile_elements(&of_16, traits, *extent, step, c[DML_EDGE], head < 0), step);
+        find_out(&of_16, tile_elements(&of_16, traits, *extent, step, c[DML_EDGE], head, src), step);
         if (of_16.outs > rows->outs) /* one window for more rows is worth more */
             return false;
     }
