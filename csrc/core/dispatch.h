@@ -33,7 +33,7 @@ typedef struct dml_traits {
     uint32_t group_size; /* invocations of a work group */
     uint32_t max_groups; /* work groups of a dispatch; on a CPU no more than there may be threads */
     uint32_t parallel;   /* shares worth cutting the work into, for a work group each: beyond, a share has several rows */
-    /* Bytes that an invocation should load at once, of several streams or from anywhere; else half as many, or on a CPU twice. */
+    /* Bytes that an invocation should load at once; half as many where that leaves fewer registers, and on a CPU twice where windows begin anywhere. */
     uint32_t grain;
     bool cpu; /* threads of a CPU run the work groups: they take shares as they come free, and foresee what they read next */
     uint32_t alignment; /* of a window's first byte, a power of two, 16 or more */

@@ -250,17 +250,18 @@ static uint64_t window_strides(const row_plan *rows)
 }
 
 /* More elements to a tile until what it loads, of all streams, is worth the trouble: much more and registers run out, the sooner where bytes are put
- * together. But windows that begin beside a pair of words have one more to load each, which is the less the longer they are; a CPU is glad of
- * the longest where the source is only read on and on. Of a short row half of the invocations have a tile, at least. */
+ * together or left out. But windows that begin beside a pair of words have one more to load each, which is the less the longer they are; a CPU is
+ * glad of the longest where the source is only read on and on. Of a short row half of the invocations have a tile, at least. */
 static int64_t tile_elements(const row_plan *rows, const dml_traits *traits, int64_t extent, int64_t step, int32_t edge,
                              int64_t head, uint32_t src)
 {
     int64_t elements = period(rows), grain = traits->grain;
     uint64_t begins = window_strides(rows) | (uint64_t)(elements * step) | (uint64_t)(src + head * step);
-    bool onward = step > 0 && step <= rows->element && (rows->row < 0 || rows->plan->reversed != rows->row);
+    bool reversed = rows->row >= 0 && rows->plan->reversed == rows->row;
+    bool close = dml_magnitude(step) <= rows->element, onward = close && step > 0 && !reversed;
     bool beside = head < 0 || (onward && begins % 16 != 0);
     bool most = beside && onward && streams(rows) <= 2 && traits->cpu;
-    bool much = beside || (rows->stream && (rows->word == 32 || edge > 1));
+    bool much = beside || ((close || rows->stream) && (rows->word == 32 || edge > 1));
     int64_t enough = (most ? 2 * grain : much ? grain : grain / 2) / streams(rows);
     while ((elements - 1) * dml_magnitude(step) + rows->reach < enough && fits(rows, 2 * elements, step) &&
            elements * traits->group_size <= extent)
