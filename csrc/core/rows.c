@@ -262,7 +262,7 @@ static int64_t tile_elements(const row_plan *rows, const dml_traits *traits, int
     bool beside = head < 0 || (onward && begins % 16 != 0);
     bool most = beside && onward && streams(rows) <= 2 && traits->cpu;
     bool much = beside || ((close || rows->stream) && (rows->word == 32 || edge > 1));
-    int64_t enough = (most ? 2 * grain : much ? grain : grain / 2) / streams(rows);
+    int64_t enough = (grain / 2 << (much + most)) / streams(rows); /* what is most is much */
     while ((elements - 1) * dml_magnitude(step) + rows->reach < enough && fits(rows, 2 * elements, step) &&
            elements * traits->group_size <= extent)
         elements *= 2;
