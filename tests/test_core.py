@@ -595,7 +595,7 @@ def test_tiles_of_crops(core, item, begin, row, tile):
 @pytest.mark.parametrize("heads", [3, 8, 64, 1000])
 def test_rows_between_those_of_the_walk(core, heads):
     """Heads of attention, which lie behind each other within a token and are to lie far from each other."""
-    tokens, row = 512, 256
+    tokens, row = 16, 256
     transposed = [(heads, row, tokens * row, 0), (tokens, heads * row, row, 0), (row, 1, 1, 0)]
     assert table_extents(core, choose(core, 1, transposed)) == [tokens, heads]
 
@@ -705,7 +705,7 @@ def test_what_is_read_ahead(core):
         assert dispatch.kernel == ROWS
         return dispatch.constants[core.values["DML_AHEAD"]], dispatch.table[core.values["DML_TABLE_AHEAD"]]
 
-    def rows(src_stride, step, count=1000, extent=512, lengths=(0, 0)):
+    def rows(src_stride, step, count=200, extent=512, lengths=(0, 0)):
         return [(count, src_stride, 4 * extent, lengths[0]), (extent, step, 4, lengths[1])]
 
     # To and fro: the next row, and what lies before it.
