@@ -53,7 +53,7 @@ check-fuzz: .venv-fuzz/dmlops
 # Each kernel as the build compiles it, through the SPIR-V validator.
 check-shaders: | system
 	@mkdir -p build/shaders
-	@for shader in shaders/*.comp; do for variant in PLAIN BANKED; do \
+	@for shader in shaders/*.comp; do for variant in PLAIN SEGMENTED; do \
 	    glslc --target-env=vulkan1.2 -O -D$$variant -Ishaders -o build/shaders/kernel.spv $$shader && \
 	    spirv-val --target-env vulkan1.2 build/shaders/kernel.spv && echo "valid: $$shader $$variant" || exit 1; \
 	done; done

@@ -103,7 +103,7 @@ class BuildExtension(build_ext):
         newest = max((path.stat().st_mtime for path in shaders), default=0)
         kernels = [path for path in shaders if path.suffix == ".comp"]
         wanted = {path.stem: (path, []) for path in kernels}
-        wanted |= {f"{path.stem}_banked": (path, ["-DBANKED"]) for path in kernels if "plan.glsl" in path.read_text()}
+        wanted |= {f"{path.stem}_segmented": (path, ["-DSEGMENTED"]) for path in kernels if "plan.glsl" in path.read_text()}
         for header in set(folder.glob("*.spv.h")) - {folder / f"{name}.spv.h" for name in wanted}:
             header.unlink()
         for name, (source, flags) in sorted(wanted.items()):

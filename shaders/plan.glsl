@@ -8,7 +8,7 @@
 #extension GL_EXT_shader_8bit_storage : require
 #extension GL_EXT_shader_16bit_storage : require
 #extension GL_EXT_control_flow_attributes : require
-#ifdef BANKED
+#ifdef SEGMENTED
 #extension GL_EXT_nonuniform_qualifier : require
 #endif
 
@@ -19,30 +19,30 @@ layout(constant_id = 2) const uint EDGE = 1;
 layout(constant_id = 3) const bool DYNAMIC = false;
 
 const uint MOST_AXES = 131; // one more than a plan has: DML_MAX_AXES + 1
-const uint LEAST_AXES = 4;  // which a table has: DML_LEAST_AXES
+const uint LEAST_AXES = 4;  // which a table has: DML_MIN_AXES
 
-// BANKED: of windows that are larger than a binding may be, 2**BANK bytes a binding. AT(src16, 4, n) is the n-th word of 2**4 bytes.
-#ifdef BANKED
-layout(constant_id = 27) const uint BANK = 27;
-const uint MOST_BANKS = 16; // DML_MOST_BANKS
-#define BANKS [MOST_BANKS]
-#define AT(side, bits, n) side[nonuniformEXT((n) >> (BANK - bits))].words[(n) & (1u << (BANK - bits)) - 1]
+// SEGMENTED: of windows that are larger than a binding may be, 2**SEGMENT_BITS bytes a binding. AT(src16, 4, n) is the n-th word of 2**4 bytes.
+#ifdef SEGMENTED
+layout(constant_id = 27) const uint SEGMENT_BITS = 27;
+const uint MAX_SEGMENTS = 16; // DML_MAX_SEGMENTS
+#define SEGMENTS [MAX_SEGMENTS]
+#define AT(side, bits, n) side[nonuniformEXT((n) >> (SEGMENT_BITS - bits))].words[(n) & (1u << (SEGMENT_BITS - bits)) - 1]
 #else
-#define BANKS
+#define SEGMENTS
 #define AT(side, bits, n) side.words[n]
 #endif
 
 // The same bytes, as words of each size that is used.
-layout(set = 0, binding = 0) readonly restrict buffer Src32 { u64vec4 words[]; } src32 BANKS;
-layout(set = 0, binding = 0) readonly restrict buffer Src16 { u64vec2 words[]; } src16 BANKS;
-layout(set = 0, binding = 0) readonly restrict buffer Src8 { uint64_t words[]; } src8 BANKS;
-layout(set = 0, binding = 0) readonly restrict buffer Src4 { uint words[]; } src4 BANKS;
-layout(set = 0, binding = 1) writeonly restrict buffer Dst32 { u64vec4 words[]; } dst32 BANKS;
-layout(set = 0, binding = 1) writeonly restrict buffer Dst16 { u64vec2 words[]; } dst16 BANKS;
-layout(set = 0, binding = 1) writeonly restrict buffer Dst8 { uint64_t words[]; } dst8 BANKS;
-layout(set = 0, binding = 1) writeonly restrict buffer Dst4 { uint words[]; } dst4 BANKS;
-layout(set = 0, binding = 1) writeonly restrict buffer Dst2 { uint16_t words[]; } dst2 BANKS;
-layout(set = 0, binding = 1) writeonly restrict buffer Dst1 { uint8_t words[]; } dst1 BANKS;
+layout(set = 0, binding = 0) readonly restrict buffer Src32 { u64vec4 words[]; } src32 SEGMENTS;
+layout(set = 0, binding = 0) readonly restrict buffer Src16 { u64vec2 words[]; } src16 SEGMENTS;
+layout(set = 0, binding = 0) readonly restrict buffer Src8 { uint64_t words[]; } src8 SEGMENTS;
+layout(set = 0, binding = 0) readonly restrict buffer Src4 { uint words[]; } src4 SEGMENTS;
+layout(set = 0, binding = 1) writeonly restrict buffer Dst32 { u64vec4 words[]; } dst32 SEGMENTS;
+layout(set = 0, binding = 1) writeonly restrict buffer Dst16 { u64vec2 words[]; } dst16 SEGMENTS;
+layout(set = 0, binding = 1) writeonly restrict buffer Dst8 { uint64_t words[]; } dst8 SEGMENTS;
+layout(set = 0, binding = 1) writeonly restrict buffer Dst4 { uint words[]; } dst4 SEGMENTS;
+layout(set = 0, binding = 1) writeonly restrict buffer Dst2 { uint16_t words[]; } dst2 SEGMENTS;
+layout(set = 0, binding = 1) writeonly restrict buffer Dst1 { uint8_t words[]; } dst1 SEGMENTS;
 layout(set = 0, binding = 2, std140) uniform Table {
     uint rank;
     uint total;

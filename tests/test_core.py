@@ -331,7 +331,7 @@ def test_long_sequences_are_not_staged_over_and_over(core, rows, columns):
 
 
 def test_pieces_are_a_binding_each_where_they_have_nothing_in_common(core):
-    """Images and their rows are cut apart; what would have pieces all over one side, read or written by each of them, is bound as banks."""
+    """Images and their rows are cut apart; what would have pieces all over one side, read or written by each of them, is bound as segments."""
 
     def spans(axes, reversed_=-1):
         plan = core.simplified(Case(1, axes, 0, 0, reversed_, 0, [0]).plan)
@@ -401,8 +401,8 @@ def check_choice(core, piece, lengths, traits, src_base, dst_base, forced):
         assert (base + window.begin) % traits.alignment == 0, "a window must be bound at an aligned address"
         assert not side.size or window.begin <= side.min() and side.max() < window.end, "a byte is beyond its window"
         assert window.end == span[1] and 0 <= span[0] - window.begin < traits.alignment
-    bank, widest = dispatch.constants[core.values["DML_BANK"]], max(window.end - window.begin for window in windows)
-    assert bank == (0 if widest <= traits.binding else traits.binding.bit_length() - 1), "banks are as large as they may be, where one is too small"
+    segment, widest = dispatch.constants[core.values["DML_SEGMENT_BITS"]], max(window.end - window.begin for window in windows)
+    assert segment == (0 if widest <= traits.binding else traits.binding.bit_length() - 1), "segments are as large as they may be, where one is too small"
     if dispatch.kernel == COPY:
         assert forced in (COPY, ANY) and piece.plan.reversed < 0
         got = run_copy(core, piece.plan)
@@ -543,9 +543,9 @@ def test_what_is_made_of_words(core):
 def test_shaders_know_how_many_axes_a_table_has_and_banks_a_window(core):
     text = (support.ROOT / "shaders" / "plan.glsl").read_text()
     for name, value in (
-        ("LEAST_AXES", core.values["DML_LEAST_AXES"]),
+        ("LEAST_AXES", core.values["DML_MIN_AXES"]),
         ("MOST_AXES", core.values["DML_MAX_AXES"] + 1),
-        ("MOST_BANKS", core.values["DML_MOST_BANKS"]),
+        ("MAX_SEGMENTS", core.values["DML_MAX_SEGMENTS"]),
     ):
         assert f"const uint {name} = {value};" in text
 

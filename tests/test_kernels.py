@@ -541,7 +541,7 @@ def test_large_arrays_in_pieces(vulkan, host_import, window):
 
 @pytest.mark.parametrize("kernel", [None, "rows", "words", "elements"])
 def test_windows_beyond_a_binding(vulkan, kernel):
-    """A large image is not cut into pieces that each write a part of every row: its windows are bound as banks."""
+    """A large image is not cut into pieces that each write a part of every row: its windows are bound as segments."""
     x = np.random.default_rng(1).integers(0, 2**32, (1, 8, 60, 230), np.uint32)
     resident = dmlops.asarray(x, device=vulkan)
     with overridden(binding=32768, **({} if kernel is None else {"kernel": FORCED[kernel]})):
@@ -555,7 +555,7 @@ def test_windows_beyond_a_binding(vulkan, kernel):
             counts = check(vulkan, operator, placed(x, 4), *args, out_offset=12)
             result = getattr(dmlops, operator)(resident, *args)
             assert np.array_equal(result, getattr(reference, operator)(x, *args))
-            if operator.endswith(("space", "depth")) and is_cpu(vulkan):  # other devices may do without banks
+            if operator.endswith(("space", "depth")) and is_cpu(vulkan):  # other devices may do without segments
                 assert sum(counts) == 1
 
 

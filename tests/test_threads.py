@@ -208,7 +208,7 @@ static inline int no_lock(pthread_mutex_t *mutex) { (void)mutex; return 0; }
 def race(folder, broken=()):
     """Builds csrc/core, csrc/vk and the cache of results over a mock of Vulkan, and runs many threads in them; the files
     in `broken` take no locks."""
-    for name in ("rows", "rows_banked", "words", "words_banked", "elements", "elements_banked", "lengths"):
+    for name in ("rows", "rows_segmented", "words", "words_segmented", "elements", "elements_segmented", "lengths"):
         (folder / f"{name}.spv.h").write_text(f"#include <stdint.h>\nstatic const uint32_t {name}_spv[] = {{0}};\n")
     (folder / "broken_lock.h").write_text(BROKEN_LOCK)
     flags = ["-std=gnu11", "-g", "-O1", "-fsanitize=thread", "-Wall", "-Wextra", "-Wno-missing-field-initializers"]

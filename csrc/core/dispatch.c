@@ -75,15 +75,15 @@ static int64_t window_begin(uint64_t base, int64_t begin, uint32_t alignment)
     return begin - (int64_t)((base + (uint64_t)begin) & (alignment - 1));
 }
 
-static int32_t choose_bank(const dml_dispatch *dispatch, int64_t binding)
+static int32_t choose_segment(const dml_dispatch *dispatch, int64_t binding)
 {
     int64_t src = dispatch->src_window.end - dispatch->src_window.begin;
     int64_t dst = dispatch->dst_window.end - dispatch->dst_window.begin;
-    int32_t bank = 0;
+    int32_t segment = 0;
     if (src > binding || dst > binding)
-        while (INT64_C(2) << bank <= binding)
-            bank++;
-    return bank;
+        while (INT64_C(2) << segment <= binding)
+            segment++;
+    return segment;
 }
 
 /* The device's, but that little is not worth many shares. */
@@ -113,7 +113,7 @@ void dml_dispatch_choose(const dml_piece *piece, const dml_traits *device, uint6
     c[DML_GROUP_SIZE] = (int32_t)traits->group_size;
     c[DML_EDGE] = edge_bytes(plan, src_base, dst_base);
     c[DML_DYNAMIC] = traits->cpu;
-    c[DML_BANK] = choose_bank(dispatch, traits->binding);
+    c[DML_SEGMENT_BITS] = choose_segment(dispatch, traits->binding);
     table[DML_TABLE_REVERSED] = UINT32_MAX; /* none of the table's axes */
     table[DML_TABLE_SRC] = (uint32_t)(plan->src_offset - dispatch->src_window.begin);
     table[DML_TABLE_DST] = (uint32_t)(plan->dst_offset - dispatch->dst_window.begin);

@@ -25,10 +25,10 @@ typedef enum dml_kernel {
     DML_KERNEL_COUNT
 } dml_kernel;
 
-enum { DML_MOST_BANKS = 16 };
+enum { DML_MAX_SEGMENTS = 16 };
 
 /* What the choice depends on. `window` bounds a piece's span on either side and is below 2**32. A window of more than `binding` is less than
- * DML_MOST_BANKS times the power of two that `binding` has room for. */
+ * DML_MAX_SEGMENTS times the power of two that `binding` has room for. */
 typedef struct dml_traits {
     uint32_t group_size; /* invocations of a work group */
     uint32_t max_groups; /* work groups of a dispatch; on a CPU no more than there may be threads */
@@ -38,7 +38,7 @@ typedef struct dml_traits {
     bool cpu; /* threads of a CPU run the work groups: they take shares as they come free, and foresee what they read next */
     uint32_t alignment; /* of a window's first byte, a power of two, 16 or more */
     int64_t window;     /* most bytes bound on one side, */
-    int64_t binding;    /* and at once: more are bound as banks of equal size */
+    int64_t binding;    /* and at once: more are bound as segments of equal size */
 } dml_traits;
 
 /* Specialisation constants, in the order of their constant_id; all kernels have the first four. */
@@ -70,12 +70,12 @@ enum {
     DML_WORD,    /* rows: bytes of a word: 16 or 32 */
     DML_ABREAST, /* rows: how many a work group moves side by side */
     DML_AHEAD,   /* rows: 1 what lies between rows is read too; 2 and the next row, beforehand */
-    DML_BANK,    /* 0, or how large the banks are that a window is bound as: 2 to the power of this */
+    DML_SEGMENT_BITS,    /* 0, or how large the segments are that a window is bound as: 2 to the power of this */
     DML_CONSTANTS
 };
 
 /* The table that all kernels read (a uniform block): a header, then DML_TABLE_AXIS words an axis, the innermost
- * first, and at least DML_LEAST_AXES of them: those that there are not have one place. */
+ * first, and at least DML_MIN_AXES of them: those that there are not have one place. */
 enum {
     DML_TABLE_RANK,
     DML_TABLE_TOTAL,     /* rows, times the parts each is shared out in */
@@ -99,7 +99,7 @@ enum {
     DML_TABLE_AHEAD,                      /* rows: cache lines that DML_AHEAD reads behind a row */
     DML_TABLE_AXES = DML_TABLE_AHEAD + 4, /* three unused: an axis begins at a multiple of 16 bytes */
     DML_TABLE_AXIS = 8,                   /* extent, multiplier, src_stride, dst_stride, length_stride, and three unused */
-    DML_LEAST_AXES = 4,
+    DML_MIN_AXES = 4,
     DML_TABLE_WORDS = DML_TABLE_AXES + DML_TABLE_AXIS * (DML_MAX_AXES + 1)
 };
 

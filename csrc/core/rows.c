@@ -313,7 +313,7 @@ static bool are_better_words(const row_plan *rows, const dml_words *words, int64
             pitch = dml_magnitude(outer_axis(rows, k).src_stride);
     int64_t span = (extent - 1) * dml_magnitude(step) + rows->reach;
     int64_t enough = same ? (EDGED_ROW + EDGED_BYTES / edge) / dml_magnitude(words->ratio) : EDGED_ROW;
-    return extent * rows->element < enough && !dml_walk_is_remote(pitch, span, false);
+    return extent * rows->element < enough && !dml_walk_defeats_prefetch(pitch, span, false);
 }
 
 /* Rows of words of this size; false where there are none, or larger words would only leave more to be moved by narrow ones. */

@@ -50,7 +50,7 @@ void dml_walk_axes(dml_dispatch *dispatch, const dml_plan *plan, const int *axes
             table[DML_TABLE_REVERSED] = k;
     }
     table[DML_TABLE_RANK] = rank;
-    for (; rank < DML_LEAST_AXES; rank++)
+    for (; rank < DML_MIN_AXES; rank++)
         put_axis(dispatch, rank, &(dml_axis){.extent = 1});
     dispatch->table_words = DML_TABLE_AXES + DML_TABLE_AXIS * rank;
 }
@@ -104,7 +104,7 @@ void dml_walk_rows(dml_dispatch *dispatch, const dml_plan *plan, const dml_trait
     dml_walk_axes(dispatch, plan, axes, count);
 }
 
-bool dml_walk_is_remote(int64_t pitch, int64_t span, bool even)
+bool dml_walk_defeats_prefetch(int64_t pitch, int64_t span, bool even)
 {
     return pitch > REMOTE * span && (!even || span > 2 * (int64_t)CACHE_LINE);
 }
@@ -117,7 +117,7 @@ static int64_t rows_abreast(const dml_traits *traits, const dml_reads *reads)
     int64_t group = traits->group_size, abreast = 1;
     if (traits->cpu) {
         bool gaps = !reads->streams && reads->pitch >= 2 * reads->span;
-        bool far = dml_walk_is_remote(reads->pitch, reads->span, reads->even) || reads->tiles >= 2 * group;
+        bool far = dml_walk_defeats_prefetch(reads->pitch, reads->span, reads->even) || reads->tiles >= 2 * group;
         return reads->count >= group * traits->parallel && gaps && far ? group : 1;
     }
     while (reads->count / (2 * abreast) >= traits->parallel / FEWER && 2 * abreast * reads->tiles <= group &&

@@ -33,7 +33,7 @@ typedef struct dml_reads {
 } dml_reads;
 
 /* Whether a CPU does not foresee the next row. One of a line or two is foreseen if reading begins at equal distances. */
-bool dml_walk_is_remote(int64_t pitch, int64_t span, bool even);
+bool dml_walk_defeats_prefetch(int64_t pitch, int64_t span, bool even);
 
 /* How rows follow each other: side by side, or with a look ahead. */
 void dml_walk_follow(dml_dispatch *dispatch, const dml_traits *traits, const dml_reads *reads);

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "py/errors.h"
-#include "py/memory.h"
+#include "py/result_memory.h"
 
 PyArrayObject *dml_array_any(PyObject *object, PyArray_Descr *dtype, const char *name)
 {
@@ -68,11 +68,11 @@ void dml_array_describe(PyObject *object, dml_tensor *tensor)
     }
 }
 
-dml_place dml_array_place(PyObject *array)
+dml_operand dml_array_operand(PyObject *array)
 {
     if (!PyArray_Check(array))
-        return dml_device_array_place(array);
-    return (dml_place){.data = PyArray_DATA((PyArrayObject *)array), .read_only = !PyArray_ISWRITEABLE((PyArrayObject *)array)};
+        return dml_device_array_operand(array);
+    return (dml_operand){.data = PyArray_DATA((PyArrayObject *)array), .read_only = !PyArray_ISWRITEABLE((PyArrayObject *)array)};
 }
 
 PyArray_Descr *dml_array_dtype(PyObject *array)
@@ -251,12 +251,12 @@ int dml_out_check(PyObject *out, PyArray_Descr *dtype, const dml_tensor *shape)
 }
 
 /* The first byte an array uses, and one past the last; both the same if it is empty. They are addresses where the host sees them,
- * for it may have been lent them, else offsets in the storage. */
-static void byte_range(PyObject *array, const dml_place *place, int64_t *begin, int64_t *end)
+ * for it may have been lent them, else offsets in the allocation. */
+static void byte_range(PyObject *array, const dml_operand *place, int64_t *begin, int64_t *end)
 {
     dml_tensor tensor;
     dml_array_describe(array, &tensor);
-    char *seen = place->storage ? dml_storage_data(place->storage) : place->data;
+    char *seen = place->allocation ? dml_allocation_data(place->allocation) : place->data;
     *begin = *end = (int64_t)(intptr_t)seen + (int64_t)place->offset;
     if (dml_tensor_is_empty(&tensor))
         return;
@@ -267,15 +267,15 @@ static void byte_range(PyObject *array, const dml_place *place, int64_t *begin, 
     *end += tensor.item;
 }
 
-bool dml_arrays_meet(PyObject *a, PyObject *b)
+bool dml_arrays_may_overlap(PyObject *a, PyObject *b)
 {
-    dml_place a_place = dml_array_place(a), b_place = dml_array_place(b);
+    dml_operand a_operand = dml_array_operand(a), b_operand = dml_array_operand(b);
     bool seen =
-        !a_place.storage || !b_place.storage || (dml_storage_data(a_place.storage) && dml_storage_data(b_place.storage));
-    if (a_place.storage != b_place.storage && !seen)
+        !a_operand.allocation || !b_operand.allocation || (dml_allocation_data(a_operand.allocation) && dml_allocation_data(b_operand.allocation));
+    if (a_operand.allocation != b_operand.allocation && !seen)
         return false;
     int64_t a_begin, a_end, b_begin, b_end;
-    byte_range(a, &a_place, &a_begin, &a_end);
-    byte_range(b, &b_place, &b_begin, &b_end);
+    byte_range(a, &a_operand, &a_begin, &a_end);
+    byte_range(b, &b_operand, &b_begin, &b_end);
     return a_begin < b_end && b_begin < a_end;
 }

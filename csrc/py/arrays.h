@@ -28,7 +28,7 @@ bool dml_dtype_is_integer(PyArray_Descr *dtype);
 
 /* How an array lies in memory, now; where its first element is; its dtype, borrowed. */
 void dml_array_describe(PyObject *array, dml_tensor *tensor);
-dml_place dml_array_place(PyObject *array);
+dml_operand dml_array_operand(PyObject *array);
 PyArray_Descr *dml_array_dtype(PyObject *array);
 
 /* A new C-contiguous NumPy array of `shape`: where every result comes from. Its bytes are undefined, of a large one even those of
@@ -51,6 +51,6 @@ int dml_shape_check(const dml_tensor *shape);
 
 /* Whether the memory from the first to the last byte of one meets that of the other: cheap, and enough, for what
  * follows is only a detour. */
-bool dml_arrays_meet(PyObject *a, PyObject *b);
+bool dml_arrays_may_overlap(PyObject *a, PyObject *b);
 
 #endif

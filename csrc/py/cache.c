@@ -167,20 +167,20 @@ static block *find_kept(const block *wanted, block **dropped)
 
 static void keep_beginning(block *b)
 {
-    dml_lock_take(&cache.lock);
+    dml_lock_acquire(&cache.lock);
     size_t most = (cache.bound - cache.kept) / 8 * 7; /* the rest is for smaller ones, which need not drop it then */
     size_t room = cache.beginning ? 0 : most / DML_HUGE_PAGE * DML_HUGE_PAGE;
-    dml_lock_give(&cache.lock);
+    dml_lock_release(&cache.lock);
     bool kept = room > 0 && dml_pages_release(b, b->mapped, cache.page + room);
     if (kept) {
         b->capacity = room;
-        dml_lock_take(&cache.lock);
+        dml_lock_acquire(&cache.lock);
         kept = !cache.beginning && room <= cache.bound - cache.kept;
         if (kept) {
             cache.beginning = b;
             cache.kept += room;
         }
-        dml_lock_give(&cache.lock);
+        dml_lock_release(&cache.lock);
     }
     if (!kept)
         unmap(b);
@@ -192,12 +192,12 @@ static void keep_beginning(block *b)
 /* A child must not inherit the lock from a thread that it did not inherit. */
 static void before_fork(void)
 {
-    dml_lock_take(&cache.lock);
+    dml_lock_acquire(&cache.lock);
 }
 
 static void after_fork(void)
 {
-    dml_lock_give(&cache.lock);
+    dml_lock_release(&cache.lock);
 }
 #endif
 
@@ -210,16 +210,16 @@ void dml_cache_open(size_t bound)
 #endif
 }
 
-void *dml_cache_take(size_t bytes)
+void *dml_cache_acquire(size_t bytes)
 {
     block wanted;
     if (!measure(bytes, &wanted))
         return NULL;
     block *dropped = NULL;
-    dml_lock_take(&cache.lock);
+    dml_lock_acquire(&cache.lock);
     block *b = find_kept(&wanted, &dropped);
     cache.used += wanted.capacity;
-    dml_lock_give(&cache.lock);
+    dml_lock_release(&cache.lock);
     unmap_all(dropped);
 
     wanted.mapped = b ? b->mapped : cache.page + wanted.capacity;
@@ -235,25 +235,25 @@ void *dml_cache_take(size_t bytes)
         b->size_class = wanted.size_class;
         return data_of(b);
     }
-    dml_lock_take(&cache.lock);
+    dml_lock_acquire(&cache.lock);
     cache.used -= wanted.capacity;
-    dml_lock_give(&cache.lock);
+    dml_lock_release(&cache.lock);
     return NULL;
 }
 
-void dml_cache_give(void *data)
+void dml_cache_release(void *data)
 {
     if (!data)
         return;
     block *b = block_of(data), *dropped = NULL;
     bool large = is_large(b);
-    dml_lock_take(&cache.lock);
+    dml_lock_acquire(&cache.lock);
     cache.used -= b->capacity;
     if (!large) {
         dropped = drop_to(cache.bound - b->capacity);
         keep(b);
     }
-    dml_lock_give(&cache.lock);
+    dml_lock_release(&cache.lock);
     unmap_all(dropped);
     if (large)
         keep_beginning(b);
@@ -262,31 +262,31 @@ void dml_cache_give(void *data)
 void *dml_cache_resize(void *data, size_t bytes)
 {
     if (!data)
-        return dml_cache_take(bytes);
+        return dml_cache_acquire(bytes);
     block wanted;
     size_t capacity = block_of(data)->capacity;
     if (measure(bytes, &wanted) && wanted.capacity == capacity)
         return data;
-    void *moved = dml_cache_take(bytes);
+    void *moved = dml_cache_acquire(bytes);
     if (moved) {
         memcpy(moved, data, bytes < capacity ? bytes : capacity);
-        dml_cache_give(data);
+        dml_cache_release(data);
     }
     return moved;
 }
 
 void dml_cache_clear(void)
 {
-    dml_lock_take(&cache.lock);
+    dml_lock_acquire(&cache.lock);
     block *dropped = drop_to(0);
-    dml_lock_give(&cache.lock);
+    dml_lock_release(&cache.lock);
     unmap_all(dropped);
 }
 
 dml_cache_bytes dml_cache_count(void)
 {
-    dml_lock_take(&cache.lock);
+    dml_lock_acquire(&cache.lock);
     dml_cache_bytes bytes = {.used = cache.used, .kept = cache.kept, .bound = cache.bound};
-    dml_lock_give(&cache.lock);
+    dml_lock_release(&cache.lock);
     return bytes;
 }

@@ -25,10 +25,10 @@ typedef struct dml_cache_bytes {
 void dml_cache_open(size_t bound);
 
 /* A block of at least `bytes`, whose contents are undefined; 0 counts as 1. NULL if there is no memory. */
-void *dml_cache_take(size_t bytes);
+void *dml_cache_acquire(size_t bytes);
 
-/* `data` came from dml_cache_take or dml_cache_resize; NULL is fine. */
-void dml_cache_give(void *data);
+/* `data` came from dml_cache_acquire or dml_cache_resize; NULL is fine. */
+void dml_cache_release(void *data);
 
 /* As realloc does it: another block may take the place of `data`, which stays as it is where NULL is returned. */
 void *dml_cache_resize(void *data, size_t bytes);

@@ -73,11 +73,11 @@ int dml_call_open(dml_call *call)
         return -1;
     if (!call->device_named && dml_device_default(call->state, &call->device) < 0)
         return -1;
-    if (call->out && !dml_arrays_meet(call->out, call->input)) {
+    if (call->out && !dml_arrays_may_overlap(call->out, call->input)) {
         call->into = call->out;
         Py_INCREF(call->into);
     } else if (dml_is_device_array(call->state, call->input)) {
-        const dml_storage *beside = dml_array_place(call->input).storage;
+        const dml_allocation *beside = dml_array_operand(call->input).allocation;
         call->into = dml_device_array_new(call->state, &call->device, beside, dtype, &call->target);
     } else {
         call->into = dml_result_new(call->state, dtype, &call->target);
@@ -94,7 +94,7 @@ static void release(dml_call *call)
     Py_XDECREF(call->out);
     Py_XDECREF(call->into);
     PyMem_Free(call->lengths);
-    dml_storage_release(call->device_lengths);
+    dml_allocation_release(call->device_lengths);
 }
 
 PyObject *dml_call_fail(dml_call *call)
@@ -109,7 +109,7 @@ PyObject *dml_call_fail(dml_call *call)
     return NULL;
 }
 
-dml_code dml_run_plan(const dml_choice *device, const dml_plan *plan, dml_place src, dml_place dst, dml_storage *lengths,
+dml_code dml_run_plan(const dml_choice *device, const dml_plan *plan, dml_operand src, dml_operand dst, dml_allocation *lengths,
                       bool wait, dml_status *status)
 {
     if (device->host) {
@@ -117,9 +117,9 @@ dml_code dml_run_plan(const dml_choice *device, const dml_plan *plan, dml_place 
         return DML_OK;
     }
     dml_context *context;
-    if ((src.storage && dml_storage_context(src.storage, &context, status)) ||
-        (dst.storage && dml_storage_context(dst.storage, &context, status)) ||
-        (!src.storage && !dst.storage && dml_vk_context(device->index, &context, status)))
+    if ((src.allocation && dml_allocation_context(src.allocation, &context, status)) ||
+        (dst.allocation && dml_allocation_context(dst.allocation, &context, status)) ||
+        (!src.allocation && !dst.allocation && dml_vk_context(device->index, &context, status)))
         return status->code;
     return dml_vk_run(context, plan, src, dst, lengths, wait, status);
 }
@@ -135,23 +135,23 @@ PyObject *dml_call_run(dml_call *call)
 {
     bool detour = call->out && call->into != call->out;
     dml_plan copy;
-    dml_place src = dml_array_place(call->input), dst = dml_array_place(call->into), out = dst;
+    dml_operand src = dml_array_operand(call->input), dst = dml_array_operand(call->into), out = dst;
     if (detour) {
         dml_tensor tensor;
         dml_array_describe(call->out, &tensor);
         dml_copy_plan(&call->target, &tensor, &copy);
-        out = dml_array_place(call->out);
+        out = dml_array_operand(call->out);
     }
     if (call->plan.item > 0 && dml_plan_count(&call->plan) > 0) {
         /* Queueing is too soon done to let other threads run meanwhile, which costs them and this one more. */
         dml_code code = DML_WOULD_WAIT;
-        if (src.storage && dst.storage && !detour)
+        if (src.allocation && dst.allocation && !detour)
             code = dml_run_plan(&call->device, &call->plan, src, dst, call->device_lengths, false, &call->status);
         if (code == DML_WOULD_WAIT) {
             Py_BEGIN_ALLOW_THREADS;
             code = dml_run_plan(&call->device, &call->plan, src, dst, call->device_lengths, true, &call->status);
             if (!code && detour)
-                code = dml_run_plan(dst.storage ? &call->device : &dml_host, &copy, dst, out, NULL, true, &call->status);
+                code = dml_run_plan(dst.allocation ? &call->device : &dml_host, &copy, dst, out, NULL, true, &call->status);
             Py_END_ALLOW_THREADS;
         }
         if (code)

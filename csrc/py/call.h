@@ -12,7 +12,7 @@
 
 #include "core/operators.h"
 #include "core/plan.h"
-#include "py/device.h"
+#include "py/device_choice.h"
 #include "py/module.h"
 #include "vk/vk.h"
 
@@ -23,7 +23,7 @@ typedef struct dml_call {
     PyObject *out;               /* owned; as nobody else has it, from dml_call_describe on, like `input` */
     PyObject *into;              /* owned; what the plan writes: `out`, a new array, or one whose copy goes to `out` */
     int64_t *lengths;            /* owned, by PyMem; NULL but for reverse_subsequences */
-    dml_storage *device_lengths; /* owned; the same on the device */
+    dml_allocation *device_lengths; /* owned; the same on the device */
     dml_choice device;
     bool device_named; /* `device` is the caller's; else dml_call_open finds one */
     dml_tensor source;
@@ -46,7 +46,7 @@ int dml_call_describe(dml_call *call);
 int dml_call_open(dml_call *call);
 
 /* Runs a plan where the places are: see dml_vk_run. Needs no GIL. */
-dml_code dml_run_plan(const dml_choice *device, const dml_plan *plan, dml_place src, dml_place dst, dml_storage *lengths,
+dml_code dml_run_plan(const dml_choice *device, const dml_plan *plan, dml_operand src, dml_operand dst, dml_allocation *lengths,
                       bool wait, dml_status *status);
 
 /* The plan that copies one tensor to another of the same shape. */

@@ -6,7 +6,7 @@
 #include "py/arrays.h"
 #include "py/cache.h"
 #include "py/errors.h"
-#include "py/memory.h"
+#include "py/result_memory.h"
 
 bool dml_is_device_array(const dml_state *state, PyObject *object)
 {
@@ -32,12 +32,12 @@ void dml_device_array_describe(PyObject *array, dml_tensor *tensor)
     copy_tensor(tensor, &((dml_device_array *)array)->tensor);
 }
 
-dml_place dml_device_array_place(PyObject *self)
+dml_operand dml_device_array_operand(PyObject *self)
 {
     const dml_device_array *array = (dml_device_array *)self;
     if (array->device.host)
-        return (dml_place){.data = (char *)dml_storage_data(array->storage) + array->offset};
-    return (dml_place){.storage = array->storage, .offset = (uint64_t)array->offset};
+        return (dml_operand){.data = (char *)dml_allocation_data(array->allocation) + array->offset};
+    return (dml_operand){.allocation = array->allocation, .offset = (uint64_t)array->offset};
 }
 
 PyArray_Descr *dml_device_array_dtype(PyObject *array)
@@ -47,17 +47,17 @@ PyArray_Descr *dml_device_array_dtype(PyObject *array)
 
 /* --- making ------------------------------------------------------------------------------------------------------ */
 
-/* Takes the storage, also if it fails. */
-static PyObject *array_new(PyTypeObject *type, dml_storage *storage, PyArray_Descr *dtype, const dml_choice *device,
+/* Takes the allocation, also if it fails. */
+static PyObject *array_new(PyTypeObject *type, dml_allocation *allocation, PyArray_Descr *dtype, const dml_choice *device,
                            int64_t offset, const dml_tensor *tensor)
 {
     dml_device_array *array = (dml_device_array *)PyType_GenericAlloc(type, 0);
     if (!array) {
-        dml_storage_release(storage);
+        dml_allocation_release(allocation);
         return NULL;
     }
     Py_INCREF((PyObject *)dtype);
-    array->storage = storage;
+    array->allocation = allocation;
     array->dtype = dtype;
     array->device = *device;
     array->offset = offset;
@@ -65,49 +65,49 @@ static PyObject *array_new(PyTypeObject *type, dml_storage *storage, PyArray_Des
     return (PyObject *)array;
 }
 
-static dml_storage *storage_on_host(uint64_t bytes)
+static dml_allocation *allocation_on_host(uint64_t bytes)
 {
     if (dml_memory_ready() < 0)
         return NULL;
-    void *data = dml_cache_take((size_t)bytes);
-    dml_storage *storage = data ? dml_storage_wrap(data, dml_cache_give) : NULL;
-    if (!storage) {
-        dml_cache_give(data);
+    void *data = dml_cache_acquire((size_t)bytes);
+    dml_allocation *allocation = data ? dml_allocation_wrap(data, dml_cache_release) : NULL;
+    if (!allocation) {
+        dml_cache_release(data);
         PyErr_Format(PyExc_MemoryError, "the host has no %llu bytes left for an array", (unsigned long long)bytes);
     }
-    return storage;
+    return allocation;
 }
 
-static dml_storage *storage_on(const dml_state *state, const dml_choice *device, uint64_t bytes)
+static dml_allocation *allocation_on(const dml_state *state, const dml_choice *device, uint64_t bytes)
 {
     if (device->host)
-        return storage_on_host(bytes);
+        return allocation_on_host(bytes);
     dml_context *context;
-    dml_storage *storage = NULL;
+    dml_allocation *allocation = NULL;
     dml_status status;
     dml_code code;
     Py_BEGIN_ALLOW_THREADS;
     code = dml_vk_context(device->index, &context, &status);
     if (!code)
-        code = dml_storage_create(context, bytes, true, &storage, &status);
+        code = dml_allocation_create(context, bytes, true, &allocation, &status);
     Py_END_ALLOW_THREADS;
     if (code)
         dml_raise(state, &status);
-    return code ? NULL : storage;
+    return code ? NULL : allocation;
 }
 
 /* One that is there for the taking, which is too soon done to let other threads run meanwhile; NULL if there is none. */
-static dml_storage *storage_beside(const dml_storage *other, uint64_t bytes)
+static dml_allocation *allocation_beside(const dml_allocation *other, uint64_t bytes)
 {
     dml_context *context;
-    dml_storage *storage = NULL;
+    dml_allocation *allocation = NULL;
     dml_status status;
-    if (other && !dml_storage_context(other, &context, &status))
-        dml_storage_create(context, bytes, false, &storage, &status);
-    return storage;
+    if (other && !dml_allocation_context(other, &context, &status))
+        dml_allocation_create(context, bytes, false, &allocation, &status);
+    return allocation;
 }
 
-PyObject *dml_device_array_new(const dml_state *state, const dml_choice *device, const dml_storage *beside,
+PyObject *dml_device_array_new(const dml_state *state, const dml_choice *device, const dml_allocation *beside,
                                PyArray_Descr *dtype, const dml_tensor *shape)
 {
     if (dml_shape_check(shape) < 0)
@@ -115,16 +115,16 @@ PyObject *dml_device_array_new(const dml_state *state, const dml_choice *device,
     dml_tensor tensor = *shape;
     dml_tensor_pack(&tensor);
     int64_t bytes = dml_tensor_bytes(&tensor);
-    dml_storage *storage = storage_beside(beside, (uint64_t)bytes);
-    if (!storage)
-        storage = storage_on(state, device, (uint64_t)bytes);
-    return storage ? array_new(state->device_array_type, storage, dtype, device, 0, &tensor) : NULL;
+    dml_allocation *allocation = allocation_beside(beside, (uint64_t)bytes);
+    if (!allocation)
+        allocation = allocation_on(state, device, (uint64_t)bytes);
+    return allocation ? array_new(state->device_array_type, allocation, dtype, device, 0, &tensor) : NULL;
 }
 
 PyObject *dml_device_array_view(dml_device_array *of, int64_t offset, const dml_tensor *tensor)
 {
-    dml_storage_retain(of->storage);
-    return array_new(Py_TYPE((PyObject *)of), of->storage, of->dtype, &of->device, offset, tensor);
+    dml_allocation_retain(of->allocation);
+    return array_new(Py_TYPE((PyObject *)of), of->allocation, of->dtype, &of->device, offset, tensor);
 }
 
 int dml_device_array_wait(const dml_state *state, dml_device_array *array)
@@ -132,7 +132,7 @@ int dml_device_array_wait(const dml_state *state, dml_device_array *array)
     dml_status status;
     dml_code code;
     Py_BEGIN_ALLOW_THREADS;
-    code = dml_storage_wait(array->storage, &status);
+    code = dml_allocation_wait(array->allocation, &status);
     Py_END_ALLOW_THREADS;
     if (code)
         dml_raise(state, &status);

@@ -15,7 +15,7 @@ static dml_device_array *cast(PyObject *self)
 static void array_dealloc(PyObject *self)
 {
     PyTypeObject *type = Py_TYPE(self);
-    dml_storage_release(cast(self)->storage);
+    dml_allocation_release(cast(self)->allocation);
     Py_XDECREF((PyObject *)cast(self)->dtype);
     freefunc free_slot = (freefunc)PyType_GetSlot(type, Py_tp_free);
     free_slot(self);

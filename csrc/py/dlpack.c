@@ -1,7 +1,7 @@
 /* DLPack, the standard by which libraries pass arrays to each other, version 1.1: https://dmlc.github.io/dlpack/latest/
  *
  * A capsule that nobody took frees what it holds. What another library took is freed by it, on any thread, with the GIL or
- * without, maybe after the interpreter's end: so it holds a storage, and nothing of Python's. */
+ * without, maybe after the interpreter's end: so it holds a allocation, and nothing of Python's. */
 #include "py/device_array.h"
 
 #include <stdlib.h>
@@ -73,14 +73,14 @@ typedef struct dl_export {
         dl_managed managed;
         dl_versioned versioned;
     } as;
-    dml_storage *storage;
+    dml_allocation *allocation;
     int64_t shape[DML_MAX_RANK];
     int64_t strides[DML_MAX_RANK];
 } dl_export;
 
 static void free_export(dl_export *export)
 {
-    dml_storage_release(export->storage);
+    dml_allocation_release(export->allocation);
     free(export);
 }
 
@@ -131,16 +131,16 @@ static int type_of_dtype(PyArray_Descr *dtype, dl_type *type)
     return -1;
 }
 
-/* Takes the storage, also if it fails. `tensor` is that of an array whose item has `type`. */
-static PyObject *new_capsule(dml_storage *storage, void *data, uint64_t offset, const dml_tensor *tensor, dl_type type,
+/* Takes the allocation, also if it fails. `tensor` is that of an array whose item has `type`. */
+static PyObject *new_capsule(dml_allocation *allocation, void *data, uint64_t offset, const dml_tensor *tensor, dl_type type,
                              dl_device device, bool versioned, bool copied)
 {
     dl_export *export = calloc(1, sizeof *export);
     if (!export) {
-        dml_storage_release(storage);
+        dml_allocation_release(allocation);
         return PyErr_NoMemory();
     }
-    export->storage = storage;
+    export->allocation = allocation;
     for (int k = 0; k < tensor->rank; k++) {
         export->shape[k] = tensor->shape[k];
         export->strides[k] = tensor->strides[k] / tensor->item; /* without rest: views are of whole elements */
@@ -212,7 +212,7 @@ PyObject *dml_dlpack_export(PyObject *self, PyObject *args, PyObject *kwargs)
     dl_type type;
     if (read_request(array, args, kwargs, &wanted) < 0 || type_of_dtype(array->dtype, &type) < 0)
         return NULL;
-    bool shared = !wanted.cpu || dml_storage_data(array->storage);
+    bool shared = !wanted.cpu || dml_allocation_data(array->allocation);
     if (!shared && wanted.copy == 0)
         return PyErr_Format(PyExc_BufferError, "copy must not be False: the host does not see the device's memory");
     bool copied = !shared || wanted.copy == 1;
@@ -224,11 +224,11 @@ PyObject *dml_dlpack_export(PyObject *self, PyObject *args, PyObject *kwargs)
         Py_XDECREF((PyObject *)array);
         return NULL;
     }
-    dml_storage_retain(array->storage);
-    dml_storage_expose(array->storage);
-    void *data = wanted.cpu ? (char *)dml_storage_data(array->storage) + array->offset
-                            : (void *)(uintptr_t)dml_storage_handles(array->storage);
-    PyObject *capsule = new_capsule(array->storage, data, wanted.cpu ? 0 : (uint64_t)array->offset, &array->tensor, type,
+    dml_allocation_retain(array->allocation);
+    dml_allocation_expose(array->allocation);
+    void *data = wanted.cpu ? (char *)dml_allocation_data(array->allocation) + array->offset
+                            : (void *)(uintptr_t)dml_allocation_handles(array->allocation);
+    PyObject *capsule = new_capsule(array->allocation, data, wanted.cpu ? 0 : (uint64_t)array->offset, &array->tensor, type,
                                     wanted.cpu ? (dl_device){DL_CPU, 0} : own_device(array), wanted.versioned, copied);
     Py_DECREF((PyObject *)array);
     return capsule;
@@ -307,7 +307,7 @@ static PyObject *array_of(dml_state *state, PyObject *capsule, const dl_tensor *
     PyArray_Descr *dtype = dtype_of_type(from->type);
     if (!dtype)
         return NULL;
-    dml_end end = {.owner = capsule, .place = {.data = (char *)from->data + from->byte_offset, .read_only = read_only}};
+    dml_endpoint end = {.owner = capsule, .place = {.data = (char *)from->data + from->byte_offset, .read_only = read_only}};
     end.tensor.rank = from->ndim;
     end.tensor.item = (int64_t)PyDataType_ELSIZE(dtype);
     for (int k = 0; k < from->ndim; k++)

@@ -195,9 +195,9 @@ static dml_code widen_on_device(dml_call *call, const dml_device_array *lengths,
     dml_plan plan;
     bool is_signed = PyTypeNum_ISSIGNED(lengths->dtype->type_num);
     plan_widen(&lengths->tensor, lengths->dtype->byteorder == NPY_OPPBYTE, &plan);
-    if (dml_storage_context(lengths->storage, &context, &call->status) ||
-        dml_storage_create(context, (uint64_t)count * 8, true, &call->device_lengths, &call->status) ||
-        dml_vk_run(context, &plan, dml_device_array_place((PyObject *)lengths), (dml_place){.storage = call->device_lengths},
+    if (dml_allocation_context(lengths->allocation, &context, &call->status) ||
+        dml_allocation_create(context, (uint64_t)count * 8, true, &call->device_lengths, &call->status) ||
+        dml_vk_run(context, &plan, dml_device_array_operand((PyObject *)lengths), (dml_operand){.allocation = call->device_lengths},
                    NULL, true, &call->status))
         return call->status.code;
     return dml_vk_clamp_lengths(context, call->device_lengths, count, (int)lengths->tensor.item, is_signed, extent,
@@ -225,7 +225,7 @@ static int64_t *widen_on_host(const dml_device_array *lengths, int64_t count, in
     }
     plan_widen(&lengths->tensor, lengths->dtype->byteorder == NPY_OPPBYTE, &plan);
     if (count > 0)
-        dml_host_run(&plan, dml_device_array_place((PyObject *)lengths).data, values);
+        dml_host_run(&plan, dml_device_array_operand((PyObject *)lengths).data, values);
     clamp_quietly(values, count, (int)lengths->tensor.item, PyTypeNum_ISSIGNED(lengths->dtype->type_num), extent);
     return values;
 }

@@ -2,10 +2,10 @@
 #define DML_IMPORTS_NUMPY
 #include "py/module.h"
 
-#include "py/device.h"
+#include "py/device_choice.h"
 #include "py/device_array.h"
 #include "py/errors.h"
-#include "py/memory.h"
+#include "py/result_memory.h"
 #include "vk/vk.h"
 
 dml_state *dml_state_of(PyObject *module)

@@ -8,14 +8,14 @@
 #include "py/call.h"
 #include "py/errors.h"
 
-void dml_end_init(dml_end *end, PyObject *array)
+void dml_endpoint_init(dml_endpoint *end, PyObject *array)
 {
     end->owner = array;
-    end->place = dml_array_place(array);
+    end->place = dml_array_operand(array);
     dml_array_describe(array, &end->tensor);
 }
 
-int dml_move(const dml_state *state, const dml_choice *device, const dml_end *from, const dml_end *to)
+int dml_move(const dml_state *state, const dml_choice *device, const dml_endpoint *from, const dml_endpoint *to)
 {
     dml_plan plan;
     dml_status status;
@@ -36,13 +36,13 @@ int dml_move(const dml_state *state, const dml_choice *device, const dml_end *fr
     return -1;
 }
 
-PyObject *dml_upload(const dml_state *state, const dml_choice *device, PyArray_Descr *dtype, const dml_end *from)
+PyObject *dml_upload(const dml_state *state, const dml_choice *device, PyArray_Descr *dtype, const dml_endpoint *from)
 {
     PyObject *array = dml_device_array_new(state, device, NULL, dtype, &from->tensor);
     if (!array)
         return NULL;
-    dml_end to;
-    dml_end_init(&to, array);
+    dml_endpoint to;
+    dml_endpoint_init(&to, array);
     if (dml_move(state, device, from, &to) < 0)
         Py_CLEAR(array);
     return array;
@@ -50,8 +50,8 @@ PyObject *dml_upload(const dml_state *state, const dml_choice *device, PyArray_D
 
 static PyObject *upload_array(const dml_state *state, const dml_choice *device, PyObject *array)
 {
-    dml_end from;
-    dml_end_init(&from, array);
+    dml_endpoint from;
+    dml_endpoint_init(&from, array);
     return dml_upload(state, device, dml_array_dtype(array), &from);
 }
 
@@ -81,10 +81,10 @@ PyObject *dml_device_array_numpy(dml_state *state, dml_device_array *array, PyOb
             return NULL;
         }
     }
-    bool lent = wanted && dml_arrays_meet(out, (PyObject *)array);
-    dml_end from, to;
-    dml_end_init(&from, (PyObject *)array);
-    dml_end_init(&to, out);
+    bool lent = wanted && dml_arrays_may_overlap(out, (PyObject *)array);
+    dml_endpoint from, to;
+    dml_endpoint_init(&from, (PyObject *)array);
+    dml_endpoint_init(&to, out);
     int failed = lent ? download_lent(state, array, out) : dml_move(state, &array->device, &from, &to);
     if (wanted && !failed) {
         Py_INCREF(given);
@@ -304,7 +304,7 @@ int dml_device_array_assign(dml_state *state, PyObject *self, PyObject *key, PyO
     dml_device_array *view = (dml_device_array *)dml_view_index(self, key);
     PyObject *array = view ? value_for(state, view, value) : NULL;
     int failed = -1;
-    if (array && dml_arrays_meet(array, (PyObject *)view)) {
+    if (array && dml_arrays_may_overlap(array, (PyObject *)view)) {
         /* By way of a copy: nobody else uses it, and it may go before the device has read it. */
         PyObject *copy = PyArray_Check(array) ? PyArray_NewCopy((PyArrayObject *)array, NPY_CORDER)
                                               : dml_device_array_copy(state, (dml_device_array *)array, &view->device);
@@ -312,10 +312,10 @@ int dml_device_array_assign(dml_state *state, PyObject *self, PyObject *key, PyO
         array = copy;
     }
     if (array) {
-        dml_end from, to;
+        dml_endpoint from, to;
         dml_tensor tensor;
-        dml_end_init(&from, array);
-        dml_end_init(&to, (PyObject *)view);
+        dml_endpoint_init(&from, array);
+        dml_endpoint_init(&to, (PyObject *)view);
         tensor = from.tensor;
         failed = broadcast(&tensor, &to.tensor, &from.tensor) < 0 || dml_move(state, &view->device, &from, &to) < 0 ? -1 : 0;
     }

@@ -1,17 +1,17 @@
 /* What the files of vk/ share. Nothing outside vk/ includes this.
  *
  * Who owns what: the instance owns the list of devices and their contexts (instance.c); a context owns its VkDevice, its
- * pipelines (kernels.c) and its idle jobs (job.c); a job owns a command buffer, a fence and the small host-visible
+ * pipelines (kernels.c) and its idle submissions (submission.c); a submission owns a command buffer, a fence and the small host-visible
  * buffer that tables, lengths and counters go into, and the buffers of the pieces it is running.
  *
- * Locks: instance.c has one, over everything there and the making of contexts. A context has `lock`, over the lists of jobs and
- * storages, the pipelines and the queue; it is held for microseconds, but before a fork, and where there is no memory
+ * Locks: instance.c has one, over everything there and the making of contexts. A context has `lock`, over the lists of submissions and
+ * allocations, the pipelines and the queue; it is held for microseconds, but before a fork, and where there is no memory
  * for a better way to wait, until the queue is idle. Whoever comes in has taken `gate`
  * before it, for an instant; a fork keeps both. Before it are taken, and kept for long, `making` by whoever makes a pipeline, and
  * `turn` by whoever waits for room in the queue.
  *
- * What is queued and not waited for has the serial of its submission, and is done when the context's timeline semaphore has reached
- * it. Small jobs are held back until a large one comes or somebody waits, and are submitted together: to submit is to wake a thread
+ * What is queued and not waited for has the timeline_value of its submission, and is done when the context's timeline semaphore has reached
+ * it. Small submissions are held back until a large one comes or somebody waits, and are submitted together: to submit is to wake a thread
  * of the driver's.
  * A context is never freed: it is closed at exit, and arrays may outlive that.
  */
@@ -35,10 +35,10 @@ typedef struct dml_device_traits {
     bool host_import;
     uint64_t import_alignment;
     uint64_t max_buffer; /* bytes of a VkBuffer or an allocation */
-    uint64_t heap;       /* bytes of the heap that storages come from */
+    uint64_t heap;       /* bytes of the heap that allocations come from */
     bool budget;         /* VK_EXT_memory_budget */
-    bool banked;         /* a window may be bound as several banks */
-    bool mapped;         /* storages may be mapped where their memory allows it */
+    bool segmented;         /* a window may be bound as several segments */
+    bool mapped;         /* allocations may be mapped where their memory allows it */
     uint64_t staging;    /* most bytes of either side of a staged chunk */
     dml_kernel forced;   /* by a test; else DML_KERNEL_COUNT */
     uint32_t queue_family;
@@ -49,7 +49,7 @@ typedef struct dml_pipeline {
     dml_kernel kernel;
     int32_t constants[DML_CONSTANTS];
     uint64_t used; /* by the context's count of uses: the oldest goes first */
-    int users;     /* jobs in flight */
+    int users;     /* submissions in flight */
 } dml_pipeline;
 
 enum { DML_MAX_PIPELINES = 256 };
@@ -63,19 +63,19 @@ typedef struct dml_buffer {
 } dml_buffer;
 
 /* Memory of a device, or the host's: then without a context. */
-struct dml_storage {
+struct dml_allocation {
     dml_buffer buffer;
     dml_vulkan_handles handles;
     dml_context *context;
     uint32_t generation; /* that of the process which made it */
     int references;
-    uint64_t serial; /* of the last submission that uses it */
+    uint64_t timeline_value; /* of the last submission that uses it */
     bool exposed;
     void (*release)(void *);  /* of the host's */
-    dml_storage *prev, *next; /* in the context's list of live ones, or of those kept, the one kept last first */
+    dml_allocation *prev, *next; /* in the context's list of live ones, or of those kept, the one kept last first */
 };
 
-typedef struct dml_job dml_job;
+typedef struct dml_submission dml_submission;
 
 /* Buffers of a chunk's source and destination, which the host fills for the device, and the other way round. */
 typedef struct dml_staging {
@@ -96,8 +96,8 @@ enum { DML_TRIAL_SIZES = 48 }; /* powers of two */
 enum { DML_SHADER_LENGTHS = DML_KERNEL_COUNT, DML_SHADER_COUNT };
 
 enum {
-    DML_MAX_QUEUED = 64, /* jobs; whoever wants another one waits until three quarters are done */
-    DML_MAX_HELD = 16    /* of them not submitted yet */
+    DML_MAX_QUEUED = 64, /* submissions; whoever wants another one waits until three quarters are done */
+    DML_MAX_BATCHED = 16    /* of them not submitted yet */
 };
 
 typedef struct dml_modules {
@@ -114,22 +114,22 @@ struct dml_context {
     VkPhysicalDeviceMemoryProperties memory;
     dml_device_traits offered;
     dml_device_traits traits; /* what is offered, less what a test took away */
-    dml_modules modules[2];   /* [true]: of windows that are bound as banks */
+    dml_modules modules[2];   /* [true]: of windows that are bound as segments */
     VkSemaphore timeline;
 
     dml_lock gate, making, turn, lock;
-    dml_job *idle;
+    dml_submission *idle;
     dml_staging *staging; /* idle ones */
-    dml_job *queued_first, *queued_last;
+    dml_submission *queued_first, *queued_last;
     int queued, held;   /* those held back are at the list's end */
     uint64_t submitted; /* serials: of the last that was submitted; those held back have the next one; */
     uint64_t completed; /* of the last known to be done */
     int in_flight;      /* calls inside; */
     int outside;        /* of them those that leave the driver alone just now */
     bool closed;        /* no more calls: the process is ending */
-    uint64_t abandoned; /* jobs that the device may use for ever */
+    uint64_t abandoned; /* submissions that the device may use for ever */
     atomic_bool lost;
-    dml_storage *live, *kept, *kept_last;
+    dml_allocation *live, *kept, *kept_last;
     int kept_count;
     uint64_t used_bytes, kept_bytes, kept_bound;
     dml_trials trials[3][DML_TRIAL_SIZES]; /* from the host, to it, both */
@@ -192,14 +192,14 @@ void dml_context_leave(dml_context *context);
 bool dml_context_outside(dml_context *context, bool (*work)(void), bool *result);
 
 /* Likewise: takes a lock that another thread inside may keep while it forks. */
-void dml_context_take(dml_context *context, dml_lock *lock);
+void dml_context_acquire_lock(dml_context *context, dml_lock *lock);
 
 /* Around a fork: nobody is inside, and nothing is under way. */
-void dml_context_hold(dml_context *context);
-void dml_context_unhold(dml_context *context);
+void dml_context_quiesce(dml_context *context);
+void dml_context_resume(dml_context *context);
 
 /* Lets nobody in from now on. Whether all came out, for which it waits, though not for ever. */
-bool dml_context_shut(dml_context *context);
+bool dml_context_drain(dml_context *context);
 
 /* memory.c. What every buffer may be used for. */
 #define DML_BUFFER_USAGE                                                                                                       \
@@ -214,49 +214,49 @@ dml_code dml_buffer_create(dml_context *context, uint64_t size, dml_memory_kind 
 bool dml_buffer_import(dml_context *context, const void *data, uint64_t size, dml_buffer *buffer, uint64_t *offset);
 void dml_buffer_destroy(dml_context *context, dml_buffer *buffer);
 
-/* What a shader is bound to: source, destination, table, lengths and counters of shares. Four are storage buffers: every device has as
- * many for a stage, but some no more; those with more have DML_MOST_BANKS of the first two, for windows bound as banks. */
-enum { DML_BINDINGS = 5, DML_MOST_STORAGE_BUFFERS = 2 * DML_MOST_BANKS + 2 };
+/* What a shader is bound to: source, destination, table, lengths and counters of shares. Four are allocation buffers: every device has as
+ * many for a stage, but some no more; those with more have DML_MAX_SEGMENTS of the first two, for windows bound as segments. */
+enum { DML_BINDINGS = 5, DML_MAX_STORAGE_BUFFERS = 2 * DML_MAX_SEGMENTS + 2 };
 static inline uint32_t dml_storage_buffers(const dml_context *context)
 {
-    return context->offered.banked ? DML_MOST_STORAGE_BUFFERS : 4;
+    return context->offered.segmented ? DML_MAX_STORAGE_BUFFERS : 4;
 }
 static inline const dml_modules *dml_modules_for(const dml_context *context, const dml_dispatch *dispatch)
 {
-    return &context->modules[dispatch->constants[DML_BANK] > 0];
+    return &context->modules[dispatch->constants[DML_SEGMENT_BITS] > 0];
 }
 extern const VkDescriptorType dml_binding_types[DML_BINDINGS];
 
-/* kernels.c: the pipeline of a dispatch, made if need be, for which not all have the time; give it back when the job is done. */
-dml_code dml_pipeline_take(dml_context *context, const dml_dispatch *dispatch, bool wait, dml_pipeline **pipeline,
+/* kernels.c: the pipeline of a dispatch, made if need be, for which not all have the time; give it back when the submission is done. */
+dml_code dml_pipeline_acquire(dml_context *context, const dml_dispatch *dispatch, bool wait, dml_pipeline **pipeline,
                            dml_status *status);
-void dml_pipeline_give(dml_context *context, dml_pipeline *pipeline);
+void dml_pipeline_release(dml_context *context, dml_pipeline *pipeline);
 dml_code dml_kernels_init(dml_context *context, dml_status *status);
 void dml_kernels_deinit(dml_context *context);
 
-/* The type of memory that storages are of, among `types`; -1 if there is none. */
-int64_t dml_storage_type(const dml_context *context, uint32_t types, bool *mapped);
+/* The type of memory that allocations are of, among `types`; -1 if there is none. */
+int64_t dml_allocation_memory_type(const dml_context *context, uint32_t types, bool *mapped);
 
-/* job.c: at exit, all there are. */
-void dml_jobs_destroy(dml_context *context);
+/* submission.c: at exit, all there are. */
+void dml_submissions_destroy(dml_context *context);
 
 /* staging.c: all that are idle. */
 void dml_stagings_destroy(dml_context *context);
 
-/* queue.c: those that are done become idle; the same, and what is held back is submitted; waits until the submission of that serial is done, or
+/* queue.c: those that are done become idle; the same, and what is held back is submitted; waits until the submission of that timeline_value is done, or
  * all. */
-void dml_jobs_reap(dml_context *context);
-void dml_jobs_hurry(dml_context *context);
-dml_code dml_jobs_wait(dml_context *context, uint64_t serial, dml_status *status);
+void dml_submissions_retire(dml_context *context);
+void dml_submissions_flush_batch(dml_context *context);
+dml_code dml_submissions_wait(dml_context *context, uint64_t timeline_value, dml_status *status);
 /* Likewise with `turn`, if `in_turn` says so, which is given back while a signal's handler runs; it says afterwards whether it was taken
  * again. NULL is fine. */
-dml_code dml_jobs_wait_in_turn(dml_context *context, uint64_t serial, bool *in_turn, dml_status *status);
+dml_code dml_submissions_wait_throttled(dml_context *context, uint64_t timeline_value, bool *in_turn, dml_status *status);
 
-/* storage.c: what is kept, and at exit, all; whether somebody has the address of a live one. */
-void dml_storages_init(dml_context *context);
-void dml_storages_trim(dml_context *context, uint64_t bound);
-void dml_storages_destroy(dml_context *context);
-bool dml_storages_exposed(const dml_context *context);
-uint64_t dml_storage_last_use(dml_context *context, const dml_storage *storage); /* the serial */
+/* allocation.c: what is kept, and at exit, all; whether somebody has the address of a live one. */
+void dml_allocations_init(dml_context *context);
+void dml_allocations_trim(dml_context *context, uint64_t bound);
+void dml_allocations_destroy(dml_context *context);
+bool dml_allocations_exposed(const dml_context *context);
+uint64_t dml_allocation_last_use(dml_context *context, const dml_allocation *allocation); /* the timeline_value */
 
 #endif

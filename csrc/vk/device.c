@@ -142,26 +142,26 @@ static VkResult find_extensions(VkPhysicalDevice physical, extensions *found)
     return result < 0 ? result : VK_SUCCESS;
 }
 
-/* What banks need: features and storage buffers enough. */
-static bool has_banks(VkPhysicalDevice physical, const VkPhysicalDeviceLimits *limits)
+/* What segments need: features and allocation buffers enough. */
+static bool has_segments(VkPhysicalDevice physical, const VkPhysicalDeviceLimits *limits)
 {
     features f;
     features_link(&f);
     vkGetPhysicalDeviceFeatures2(physical, &f.core);
     return f.vulkan12.shaderStorageBufferArrayNonUniformIndexing &&
-           limits->maxPerStageDescriptorStorageBuffers >= DML_MOST_STORAGE_BUFFERS &&
-           limits->maxDescriptorSetStorageBuffers >= DML_MOST_STORAGE_BUFFERS &&
-           limits->maxPerStageResources > DML_MOST_STORAGE_BUFFERS; /* the table is one more */
+           limits->maxPerStageDescriptorStorageBuffers >= DML_MAX_STORAGE_BUFFERS &&
+           limits->maxDescriptorSetStorageBuffers >= DML_MAX_STORAGE_BUFFERS &&
+           limits->maxPerStageResources > DML_MAX_STORAGE_BUFFERS; /* the table is one more */
 }
 
 /* Below 2**32, since kernels count bytes in 32 bits; less the alignment, which a window may start early by, and on either side the page that is
  * imported with it. */
 static int64_t widest_window(const dml_device_traits *traits)
 {
-    uint64_t binding = (uint64_t)traits->plan.binding, bank = 1;
-    while (2 * bank <= binding)
-        bank *= 2;
-    uint64_t most = traits->banked ? DML_MOST_BANKS * bank : binding;
+    uint64_t binding = (uint64_t)traits->plan.binding, segment = 1;
+    while (2 * segment <= binding)
+        segment *= 2;
+    uint64_t most = traits->segmented ? DML_MAX_SEGMENTS * segment : binding;
     most = least(least(most, UINT32_MAX), traits->max_buffer - 2 * traits->import_alignment);
     return (int64_t)(most - traits->plan.alignment) & ~INT64_C(63);
 }
@@ -198,9 +198,9 @@ static void find_traits(VkPhysicalDevice physical, const extensions *found, dml_
     traits->max_buffer = memory.maxMemoryAllocationSize;
     traits->import_alignment = traits->host_import ? import.minImportedHostPointerAlignment : 0;
     traits->plan.binding = limits->maxStorageBufferRange & ~UINT32_C(15);
-    traits->banked = has_banks(physical, limits);
+    traits->segmented = has_segments(physical, limits);
     traits->plan.window = widest_window(traits);
-    traits->banked =
+    traits->segmented =
         traits->plan.window > traits->plan.binding; /* no use where one binding has all that a kernel can address */
     traits->staging = UINT64_C(4) << 20;
     traits->mapped = true;
@@ -275,7 +275,7 @@ static VkResult create_device(dml_context *context, bool portability)
     wanted.core.features.shaderInt64 = VK_TRUE;
     wanted.vulkan11.storageBuffer16BitAccess = VK_TRUE;
     wanted.vulkan12.storageBuffer8BitAccess = VK_TRUE;
-    wanted.vulkan12.shaderStorageBufferArrayNonUniformIndexing = context->offered.banked;
+    wanted.vulkan12.shaderStorageBufferArrayNonUniformIndexing = context->offered.segmented;
     wanted.vulkan12.timelineSemaphore = VK_TRUE; /* Vulkan 1.2 has it everywhere */
     VkDeviceQueueCreateInfo queue = {.sType = VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO,
                                      .queueFamilyIndex = context->traits.queue_family,
@@ -312,7 +312,7 @@ dml_code dml_context_create(VkPhysicalDevice physical, dml_context **result, dml
     VkResult made = find_extensions(physical, &found);
     if (!made) {
         find_traits(physical, &found, &context->offered);
-        dml_storages_init(context);
+        dml_allocations_init(context);
         made = create_device(context, found.portability);
     }
     if (made) {
@@ -333,9 +333,9 @@ fail:
 void dml_context_close(dml_context *context)
 {
     if (context->device) {
-        dml_jobs_destroy(context);
+        dml_submissions_destroy(context);
         dml_stagings_destroy(context);
-        dml_storages_destroy(context);
+        dml_allocations_destroy(context);
         dml_kernels_deinit(context);
         context->vk.vkDestroySemaphore(context->device, context->timeline, NULL);
         context->vk.vkDestroyDevice(context->device, NULL);

@@ -8,9 +8,9 @@ enum { CLOSE_MS = 10000 };
 /* Takes the lock as well; whoever has shut the gate is waited for. */
 static void pass(dml_context *context)
 {
-    dml_lock_take(&context->gate);
-    dml_lock_take(&context->lock);
-    dml_lock_give(&context->gate);
+    dml_lock_acquire(&context->gate);
+    dml_lock_acquire(&context->lock);
+    dml_lock_release(&context->gate);
 }
 
 dml_code dml_context_enter(dml_context *context, dml_status *status)
@@ -23,29 +23,29 @@ dml_code dml_context_enter(dml_context *context, dml_status *status)
         code = dml_fail(status, DML_DEVICE_LOST, "the device was lost");
     else
         context->in_flight++;
-    dml_lock_give(&context->lock);
+    dml_lock_release(&context->lock);
     return code;
 }
 
 void dml_context_leave(dml_context *context)
 {
-    dml_lock_take(&context->lock);
+    dml_lock_acquire(&context->lock);
     context->in_flight--;
-    dml_lock_give(&context->lock);
+    dml_lock_release(&context->lock);
 }
 
 static void step_out(dml_context *context)
 {
-    dml_lock_take(&context->lock);
+    dml_lock_acquire(&context->lock);
     context->outside++;
-    dml_lock_give(&context->lock);
+    dml_lock_release(&context->lock);
 }
 
 static void step_in(dml_context *context)
 {
     pass(context);
     context->outside--;
-    dml_lock_give(&context->lock);
+    dml_lock_release(&context->lock);
 }
 
 bool dml_context_outside(dml_context *context, bool (*work)(void), bool *result)
@@ -59,39 +59,39 @@ bool dml_context_outside(dml_context *context, bool (*work)(void), bool *result)
     return true;
 }
 
-void dml_context_take(dml_context *context, dml_lock *lock)
+void dml_context_acquire_lock(dml_context *context, dml_lock *lock)
 {
     step_out(context);
-    dml_lock_take(lock);
+    dml_lock_acquire(lock);
     step_in(context);
 }
 
-void dml_context_hold(dml_context *context)
+void dml_context_quiesce(dml_context *context)
 {
-    dml_lock_take(&context->gate);
-    dml_lock_take(&context->lock);
+    dml_lock_acquire(&context->gate);
+    dml_lock_acquire(&context->lock);
     while (context->in_flight > context->outside) {
-        dml_lock_give(&context->lock);
+        dml_lock_release(&context->lock);
         dml_vk_sleep(1);
-        dml_lock_take(&context->lock);
+        dml_lock_acquire(&context->lock);
     }
     context->vk.vkQueueWaitIdle(context->queue);
 }
 
-void dml_context_unhold(dml_context *context)
+void dml_context_resume(dml_context *context)
 {
-    dml_lock_give(&context->lock);
-    dml_lock_give(&context->gate);
+    dml_lock_release(&context->lock);
+    dml_lock_release(&context->gate);
 }
 
-bool dml_context_shut(dml_context *context)
+bool dml_context_drain(dml_context *context)
 {
     bool busy = true;
     for (int tries = 0; busy && tries < CLOSE_MS; tries++) {
-        dml_lock_take(&context->lock);
+        dml_lock_acquire(&context->lock);
         context->closed = true;
         busy = context->in_flight > 0;
-        dml_lock_give(&context->lock);
+        dml_lock_release(&context->lock);
         if (busy)
             dml_vk_sleep(1);
     }

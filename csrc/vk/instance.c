@@ -30,24 +30,24 @@ static _Thread_local bool has_state;
 
 static void take_state(void)
 {
-    dml_lock_take(&state.lock);
+    dml_lock_acquire(&state.lock);
     has_state = true;
 }
 
 static void give_state(void)
 {
     has_state = false;
-    dml_lock_give(&state.lock);
+    dml_lock_release(&state.lock);
 }
 
 static void before_fork(void)
 {
     if (has_state)
         return;
-    dml_lock_take(&state.lock);
+    dml_lock_acquire(&state.lock);
     for (int i = 0; i < state.list.count; i++)
         if (state.contexts[i])
-            dml_context_hold(state.contexts[i]);
+            dml_context_quiesce(state.contexts[i]);
 }
 
 static void give_back_after_fork(void)
@@ -56,8 +56,8 @@ static void give_back_after_fork(void)
         return;
     for (int i = 0; i < state.list.count; i++)
         if (state.contexts[i])
-            dml_context_unhold(state.contexts[i]);
-    dml_lock_give(&state.lock);
+            dml_context_resume(state.contexts[i]);
+    dml_lock_release(&state.lock);
 }
 
 /* The parent's handles work no more here, not even for destroying: the child leaves them alone and starts anew. */
@@ -87,12 +87,12 @@ void dml_vk_sleep(int milliseconds)
 #else
 static void take_state(void)
 {
-    dml_lock_take(&state.lock);
+    dml_lock_acquire(&state.lock);
 }
 
 static void give_state(void)
 {
-    dml_lock_give(&state.lock);
+    dml_lock_release(&state.lock);
 }
 
 static void watch_forks(void)
@@ -144,13 +144,13 @@ const dml_device_info *dml_vk_device(int index)
 
 static uint64_t abandoned_of(dml_context *context)
 {
-    dml_lock_take(&context->lock);
+    dml_lock_acquire(&context->lock);
     uint64_t count = context->abandoned;
-    dml_lock_give(&context->lock);
+    dml_lock_release(&context->lock);
     return count;
 }
 
-/* A lost context counts as one, besides its jobs. */
+/* A lost context counts as one, besides its submissions. */
 static uint64_t left_alive(dml_context *context)
 {
     return abandoned_of(context) + context->lost;
@@ -229,7 +229,7 @@ static dml_code empty_pool(dml_context *context, dml_status *status)
 {
     if (dml_vk_wait(context, status))
         return status->code;
-    dml_storages_trim(context, 0);
+    dml_allocations_trim(context, 0);
     if (dml_context_enter(context, status))
         return status->code;
     dml_stagings_destroy(context);
@@ -262,14 +262,14 @@ static bool wait_idle(dml_context *context)
     return result == VK_SUCCESS;
 }
 
-/* No more jobs from now on; whether those there were have come to their end, for which it waits, though not for ever. */
+/* No more submissions from now on; whether those there were have come to their end, for which it waits, though not for ever. */
 static bool close_context(dml_context *context)
 {
-    bool out = dml_context_shut(context);
-    dml_lock_take(&context->lock);
+    bool out = dml_context_drain(context);
+    dml_lock_acquire(&context->lock);
     /* Another library may still look at memory that it was lent. */
-    bool exposed = dml_storages_exposed(context);
-    dml_lock_give(&context->lock);
+    bool exposed = dml_allocations_exposed(context);
+    dml_lock_release(&context->lock);
     return out && !context->lost && !exposed && abandoned_of(context) == 0 && wait_idle(context);
 }
 

@@ -6,12 +6,12 @@
 #include <string.h>
 
 #include "elements.spv.h"
-#include "elements_banked.spv.h"
+#include "elements_segmented.spv.h"
 #include "lengths.spv.h"
 #include "rows.spv.h"
-#include "rows_banked.spv.h"
+#include "rows_segmented.spv.h"
 #include "words.spv.h"
-#include "words_banked.spv.h"
+#include "words_segmented.spv.h"
 
 const VkDescriptorType dml_binding_types[DML_BINDINGS] = {VK_DESCRIPTOR_TYPE_STORAGE_BUFFER, VK_DESCRIPTOR_TYPE_STORAGE_BUFFER,
                                                           VK_DESCRIPTOR_TYPE_UNIFORM_BUFFER, VK_DESCRIPTOR_TYPE_STORAGE_BUFFER,
@@ -23,13 +23,13 @@ static VkResult create_shader(dml_context *context, const uint32_t *code, size_t
     return DML_MADE(context->vk.vkCreateShaderModule(context->device, &info, NULL, shader), shader);
 }
 
-static VkResult create_layouts(dml_context *context, uint32_t banks, dml_modules *modules)
+static VkResult create_layouts(dml_context *context, uint32_t segments, dml_modules *modules)
 {
     VkDescriptorSetLayoutBinding bindings[DML_BINDINGS];
     for (uint32_t i = 0; i < DML_BINDINGS; i++)
         bindings[i] = (VkDescriptorSetLayoutBinding){.binding = i,
                                                      .descriptorType = dml_binding_types[i],
-                                                     .descriptorCount = i < 2 ? banks : 1,
+                                                     .descriptorCount = i < 2 ? segments : 1,
                                                      .stageFlags = VK_SHADER_STAGE_COMPUTE_BIT};
     VkDescriptorSetLayoutCreateInfo set = {
         .sType = VK_STRUCTURE_TYPE_DESCRIPTOR_SET_LAYOUT_CREATE_INFO, .bindingCount = DML_BINDINGS, .pBindings = bindings};
@@ -45,22 +45,22 @@ static VkResult create_layouts(dml_context *context, uint32_t banks, dml_modules
 dml_code dml_kernels_init(dml_context *context, dml_status *status)
 {
     static const struct {
-        const uint32_t *code; /* NULL: the copy command is no shader, and lengths have no banks */
+        const uint32_t *code; /* NULL: the copy command is no shader, and lengths have no segments */
         size_t size;
     } shaders[2][DML_SHADER_COUNT] = {{[DML_KERNEL_ROWS] = {rows_spv, sizeof rows_spv},
                                        [DML_KERNEL_WORDS] = {words_spv, sizeof words_spv},
                                        [DML_KERNEL_ELEMENTS] = {elements_spv, sizeof elements_spv},
                                        [DML_SHADER_LENGTHS] = {lengths_spv, sizeof lengths_spv}},
-                                      {[DML_KERNEL_ROWS] = {rows_banked_spv, sizeof rows_banked_spv},
-                                       [DML_KERNEL_WORDS] = {words_banked_spv, sizeof words_banked_spv},
-                                       [DML_KERNEL_ELEMENTS] = {elements_banked_spv, sizeof elements_banked_spv}}};
+                                      {[DML_KERNEL_ROWS] = {rows_segmented_spv, sizeof rows_segmented_spv},
+                                       [DML_KERNEL_WORDS] = {words_segmented_spv, sizeof words_segmented_spv},
+                                       [DML_KERNEL_ELEMENTS] = {elements_segmented_spv, sizeof elements_segmented_spv}}};
     VkResult result = VK_SUCCESS;
-    for (int banked = 0; banked <= context->offered.banked && result == VK_SUCCESS; banked++) {
-        dml_modules *modules = &context->modules[banked];
-        result = create_layouts(context, banked ? DML_MOST_BANKS : 1, modules);
+    for (int segmented = 0; segmented <= context->offered.segmented && result == VK_SUCCESS; segmented++) {
+        dml_modules *modules = &context->modules[segmented];
+        result = create_layouts(context, segmented ? DML_MAX_SEGMENTS : 1, modules);
         for (int i = 0; i < DML_SHADER_COUNT && result == VK_SUCCESS; i++)
-            if (shaders[banked][i].code)
-                result = create_shader(context, shaders[banked][i].code, shaders[banked][i].size, &modules->shaders[i]);
+            if (shaders[segmented][i].code)
+                result = create_shader(context, shaders[segmented][i].code, shaders[segmented][i].size, &modules->shaders[i]);
     }
     return result == VK_SUCCESS ? DML_OK : dml_vk_fail(context, result, "making shaders", status);
 }
@@ -76,8 +76,8 @@ void dml_kernels_deinit(dml_context *context)
 {
     while (context->pipeline_count > 0)
         destroy_pipeline(context, context->pipeline_count - 1);
-    for (int banked = 0; banked < 2; banked++) {
-        const dml_modules *modules = &context->modules[banked];
+    for (int segmented = 0; segmented < 2; segmented++) {
+        const dml_modules *modules = &context->modules[segmented];
         for (int i = 0; i < DML_SHADER_COUNT; i++)
             context->vk.vkDestroyShaderModule(context->device, modules->shaders[i], NULL);
         context->vk.vkDestroyPipelineLayout(context->device, modules->layout, NULL);
@@ -102,11 +102,11 @@ static VkResult create_pipeline(dml_context *context, const dml_dispatch *dispat
     return context->vk.vkCreateComputePipelines(context->device, VK_NULL_HANDLE, 1, &info, NULL, pipeline);
 }
 
-/* For one more job; NULL if there is none. */
+/* For one more submission; NULL if there is none. */
 static dml_pipeline *find_pipeline(dml_context *context, const dml_dispatch *dispatch)
 {
     dml_pipeline *found = NULL;
-    dml_lock_take(&context->lock);
+    dml_lock_acquire(&context->lock);
     for (int i = 0; i < context->pipeline_count && !found; i++) {
         dml_pipeline *pipeline = context->pipelines[i];
         if (pipeline->kernel == dispatch->kernel &&
@@ -117,13 +117,13 @@ static dml_pipeline *find_pipeline(dml_context *context, const dml_dispatch *dis
         found->used = ++context->uses;
         found->users++;
     }
-    dml_lock_give(&context->lock);
+    dml_lock_release(&context->lock);
     return found;
 }
 
 static bool make_room(dml_context *context)
 {
-    dml_lock_take(&context->lock);
+    dml_lock_acquire(&context->lock);
     int oldest = -1;
     for (int i = 0; i < context->pipeline_count; i++)
         if (context->pipelines[i]->users == 0 && (oldest < 0 || context->pipelines[i]->used < context->pipelines[oldest]->used))
@@ -131,7 +131,7 @@ static bool make_room(dml_context *context)
     if (context->pipeline_count == DML_MAX_PIPELINES && oldest >= 0)
         destroy_pipeline(context, oldest);
     bool room = context->pipeline_count < DML_MAX_PIPELINES;
-    dml_lock_give(&context->lock);
+    dml_lock_release(&context->lock);
     return room;
 }
 
@@ -146,13 +146,13 @@ static VkResult add_pipeline(dml_context *context, const dml_dispatch *dispatch)
     }
     pipeline->kernel = dispatch->kernel;
     memcpy(pipeline->constants, dispatch->constants, sizeof pipeline->constants);
-    dml_lock_take(&context->lock);
+    dml_lock_acquire(&context->lock);
     context->pipelines[context->pipeline_count++] = pipeline;
-    dml_lock_give(&context->lock);
+    dml_lock_release(&context->lock);
     return VK_SUCCESS;
 }
 
-dml_code dml_pipeline_take(dml_context *context, const dml_dispatch *dispatch, bool wait, dml_pipeline **pipeline,
+dml_code dml_pipeline_acquire(dml_context *context, const dml_dispatch *dispatch, bool wait, dml_pipeline **pipeline,
                            dml_status *status)
 {
     *pipeline = find_pipeline(context, dispatch);
@@ -162,19 +162,19 @@ dml_code dml_pipeline_take(dml_context *context, const dml_dispatch *dispatch, b
         return dml_fail(status, DML_WOULD_WAIT, "would wait");
     /* Threads that come for the same one at the same time find it made. */
     VkResult result = VK_SUCCESS;
-    dml_lock_take(&context->making);
+    dml_lock_acquire(&context->making);
     *pipeline = find_pipeline(context, dispatch);
     if (!*pipeline) {
         result = add_pipeline(context, dispatch);
         *pipeline = find_pipeline(context, dispatch);
     }
-    dml_lock_give(&context->making);
+    dml_lock_release(&context->making);
     return result ? dml_vk_fail(context, result, "vkCreateComputePipelines", status) : DML_OK;
 }
 
-void dml_pipeline_give(dml_context *context, dml_pipeline *pipeline)
+void dml_pipeline_release(dml_context *context, dml_pipeline *pipeline)
 {
-    dml_lock_take(&context->lock);
+    dml_lock_acquire(&context->lock);
     pipeline->users--;
-    dml_lock_give(&context->lock);
+    dml_lock_release(&context->lock);
 }

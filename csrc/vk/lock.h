@@ -12,11 +12,11 @@ static inline int dml_count_add(int *count, int by)
     return InterlockedExchangeAdd((volatile LONG *)count, by) + by;
 }
 #define DML_LOCK_INIT SRWLOCK_INIT
-static inline void dml_lock_take(dml_lock *lock)
+static inline void dml_lock_acquire(dml_lock *lock)
 {
     AcquireSRWLockExclusive(lock);
 }
-static inline void dml_lock_give(dml_lock *lock)
+static inline void dml_lock_release(dml_lock *lock)
 {
     ReleaseSRWLockExclusive(lock);
 }
@@ -28,11 +28,11 @@ static inline int dml_count_add(int *count, int by)
     return __atomic_add_fetch(count, by, __ATOMIC_ACQ_REL);
 }
 #define DML_LOCK_INIT PTHREAD_MUTEX_INITIALIZER
-static inline void dml_lock_take(dml_lock *lock)
+static inline void dml_lock_acquire(dml_lock *lock)
 {
     pthread_mutex_lock(lock);
 }
-static inline void dml_lock_give(dml_lock *lock)
+static inline void dml_lock_release(dml_lock *lock)
 {
     pthread_mutex_unlock(lock);
 }

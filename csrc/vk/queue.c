@@ -1,5 +1,5 @@
-/* The queue of a device: submitting jobs, together where they are small; waiting for them; taking back those that are done. */
-#include "vk/job.h"
+/* The queue of a device: submitting submissions, together where they are small; waiting for them; taking back those that are done. */
+#include "vk/submission.h"
 
 #include <string.h>
 #include <time.h>
@@ -9,7 +9,7 @@ enum {
     SPIN_NS = 200000,        /* of a wait that will be short, without sleeping */
     NAP_NS = 200000,         /* the first sleep of a wait; each is twice as long as the one before */
     SPIN_BYTES = 256 * 1024, /* written by a submission that is waited for without sleeping */
-    HELD_BYTES = 64 * 1024   /* written by a job that may be held back */
+    HELD_BYTES = 64 * 1024   /* written by a submission that may be held back */
 };
 
 /* --- waiting ------------------------------------------------------------------------------------------------------ */
@@ -21,15 +21,15 @@ int64_t dml_nanoseconds(void)
     return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
 }
 
-/* What is waited for: a fence, or else that the timeline reaches a serial. */
+/* What is waited for: a fence, or else that the timeline reaches a timeline_value. */
 typedef struct goal {
     VkFence fence;
-    uint64_t serial;
+    uint64_t timeline_value;
     bool briefly;  /* it will not take long */
     bool naps;     /* it may, and has the cores for itself */
     bool leaves;   /* as soon as the caller wants to stop; else when it is reached */
     bool *in_turn; /* whether the caller has the context's `turn`; one who then stops has it no more */
-    dml_listener *listener;
+    dml_interrupt_poll *listener;
 } goal;
 
 static VkResult wait_once(dml_context *context, const goal *goal, uint64_t timeout)
@@ -39,20 +39,20 @@ static VkResult wait_once(dml_context *context, const goal *goal, uint64_t timeo
     VkSemaphoreWaitInfo info = {.sType = VK_STRUCTURE_TYPE_SEMAPHORE_WAIT_INFO,
                                 .semaphoreCount = 1,
                                 .pSemaphores = &context->timeline,
-                                .pValues = &goal->serial};
+                                .pValues = &goal->timeline_value};
     return context->vk.vkWaitSemaphores(context->device, &info, timeout);
 }
 
-dml_listener dml_listen_from_now(void)
+dml_interrupt_poll dml_listen_from_now(void)
 {
-    return (dml_listener){false, dml_nanoseconds()};
+    return (dml_interrupt_poll){false, dml_nanoseconds()};
 }
 
 /* Asks whether the caller wants to stop, if that was not asked just now. Who answers may fork: false in the child; or wait for a turn of
  * its own. */
 static bool listen(dml_context *context, const goal *goal)
 {
-    dml_listener *listener = goal->listener;
+    dml_interrupt_poll *listener = goal->listener;
     int64_t now = dml_nanoseconds();
     bool just_now = now >= listener->listened && now < listener->listened + LISTEN_NS;
     if (!dml_interrupted || listener->interrupted || just_now)
@@ -60,12 +60,12 @@ static bool listen(dml_context *context, const goal *goal)
     listener->listened = now;
     bool in_turn = goal->in_turn && *goal->in_turn;
     if (in_turn)
-        dml_lock_give(&context->turn);
+        dml_lock_release(&context->turn);
     bool ours = dml_context_outside(context, dml_interrupted, &listener->interrupted);
     if (in_turn) {
         *goal->in_turn = ours && !listener->interrupted;
         if (*goal->in_turn)
-            dml_context_take(context, &context->turn);
+            dml_context_acquire_lock(context, &context->turn);
     }
     return ours;
 }
@@ -92,20 +92,20 @@ static VkResult wait_for(dml_context *context, const goal *goal)
     }
     if (result && result != VK_TIMEOUT && result != VK_ERROR_DEVICE_LOST) {
         /* No memory for waiting, say. What is asked for has been submitted; there is another way to wait for it. */
-        dml_lock_take(&context->lock);
+        dml_lock_acquire(&context->lock);
         result = context->vk.vkQueueWaitIdle(context->queue);
-        dml_lock_give(&context->lock);
+        dml_lock_release(&context->lock);
     }
     return result;
 }
 
 /* --- submitting --------------------------------------------------------------------------------------------------- */
 
-dml_code dml_job_begin(dml_context *context, dml_job *job, dml_status *status)
+dml_code dml_submission_begin(dml_context *context, dml_submission *submission, dml_status *status)
 {
     VkCommandBufferBeginInfo info = {.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO,
                                      .flags = VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT};
-    VkResult result = context->vk.vkBeginCommandBuffer(job->commands, &info);
+    VkResult result = context->vk.vkBeginCommandBuffer(submission->commands, &info);
     if (result)
         return dml_vk_fail(context, result, "vkBeginCommandBuffer", status);
     /* Submissions begin in order, but only this keeps one from overtaking another. */
@@ -114,38 +114,38 @@ dml_code dml_job_begin(dml_context *context, dml_job *job, dml_status *status)
     VkMemoryBarrier barrier = {.sType = VK_STRUCTURE_TYPE_MEMORY_BARRIER,
                                .srcAccessMask = writes,
                                .dstAccessMask = writes | VK_ACCESS_SHADER_READ_BIT | VK_ACCESS_TRANSFER_READ_BIT};
-    if (job->after_others)
-        context->vk.vkCmdPipelineBarrier(job->commands, stages, stages, 0, 1, &barrier, 0, NULL, 0, NULL);
+    if (submission->after_others)
+        context->vk.vkCmdPipelineBarrier(submission->commands, stages, stages, 0, 1, &barrier, 0, NULL, 0, NULL);
     return DML_OK;
 }
 
-static VkResult end_commands(dml_context *context, dml_job *job)
+static VkResult end_commands(dml_context *context, dml_submission *submission)
 {
     /* Waiting alone does not make what was written visible to the host. */
     VkMemoryBarrier barrier = {.sType = VK_STRUCTURE_TYPE_MEMORY_BARRIER,
                                .srcAccessMask = VK_ACCESS_SHADER_WRITE_BIT | VK_ACCESS_TRANSFER_WRITE_BIT,
                                .dstAccessMask = VK_ACCESS_HOST_READ_BIT};
-    context->vk.vkCmdPipelineBarrier(job->commands, VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT | VK_PIPELINE_STAGE_TRANSFER_BIT,
+    context->vk.vkCmdPipelineBarrier(submission->commands, VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT | VK_PIPELINE_STAGE_TRANSFER_BIT,
                                      VK_PIPELINE_STAGE_HOST_BIT, 0, 1, &barrier, 0, NULL, 0, NULL);
-    return context->vk.vkEndCommandBuffer(job->commands);
+    return context->vk.vkEndCommandBuffer(submission->commands);
 }
 
-/* With the lock held: submits `job`, if it is not NULL, and before it what was held back, if it comes after others. */
-static VkResult submit(dml_context *context, const dml_job *job, VkFence fence)
+/* With the lock held: submits `submission`, if it is not NULL, and before it what was held back, if it comes after others. */
+static VkResult submit(dml_context *context, const dml_submission *submission, VkFence fence)
 {
-    VkCommandBuffer commands[DML_MAX_HELD + 1];
+    VkCommandBuffer commands[DML_MAX_BATCHED + 1];
     uint32_t count = 0;
-    uint64_t serial = context->submitted + 1;
-    if (context->held > 0 && (!job || job->after_others))
-        for (const dml_job *other = context->queued_first; other; other = other->next)
-            if (other->serial == serial)
+    uint64_t timeline_value = context->submitted + 1;
+    if (context->held > 0 && (!submission || submission->after_others))
+        for (const dml_submission *other = context->queued_first; other; other = other->next)
+            if (other->timeline_value == timeline_value)
                 commands[count++] = other->commands;
     bool counted = count > 0 || !fence;
-    if (job)
-        commands[count++] = job->commands;
+    if (submission)
+        commands[count++] = submission->commands;
     VkTimelineSemaphoreSubmitInfo signal = {.sType = VK_STRUCTURE_TYPE_TIMELINE_SEMAPHORE_SUBMIT_INFO,
                                             .signalSemaphoreValueCount = counted,
-                                            .pSignalSemaphoreValues = &serial};
+                                            .pSignalSemaphoreValues = &timeline_value};
     VkSubmitInfo info = {.sType = VK_STRUCTURE_TYPE_SUBMIT_INFO,
                          .pNext = &signal,
                          .commandBufferCount = count,
@@ -154,7 +154,7 @@ static VkResult submit(dml_context *context, const dml_job *job, VkFence fence)
                          .pSignalSemaphores = &context->timeline};
     VkResult result = context->vk.vkQueueSubmit(context->queue, 1, &info, fence);
     if (result == VK_SUCCESS && counted) {
-        context->submitted = serial;
+        context->submitted = timeline_value;
         context->held = 0;
     }
     return result;
@@ -176,120 +176,120 @@ static VkResult submit_held(dml_context *context)
 }
 
 /* With the lock held. */
-static void count_pieces(dml_context *context, const dml_job *job)
+static void count_pieces(dml_context *context, const dml_submission *submission)
 {
-    for (int i = 0; i < job->pieces; i++)
-        context->counts[job->slots[i].pipeline ? job->slots[i].pipeline->kernel : DML_KERNEL_COPY]++;
+    for (int i = 0; i < submission->pieces; i++)
+        context->counts[submission->slots[i].pipeline ? submission->slots[i].pipeline->kernel : DML_KERNEL_COPY]++;
 }
 
-dml_code dml_job_abandon(dml_context *context, dml_job *job, dml_status *status)
+dml_code dml_submission_abandon(dml_context *context, dml_submission *submission, dml_status *status)
 {
-    job->abandoned = true;
+    submission->abandoned = true;
     status->in_use = 1;
-    dml_lock_take(&context->lock);
+    dml_lock_acquire(&context->lock);
     context->abandoned++;
-    /* When its storages may be freed cannot be told any more, so none of this context's ever will be. */
-    if (job->after_others)
+    /* When its allocations may be freed cannot be told any more, so none of this context's ever will be. */
+    if (submission->after_others)
         context->lost = true;
-    dml_lock_give(&context->lock);
+    dml_lock_release(&context->lock);
     return status->code;
 }
 
-static dml_code submit_failed(dml_context *context, dml_job *job, VkResult result, dml_status *status)
+static dml_code submit_failed(dml_context *context, dml_submission *submission, VkResult result, dml_status *status)
 {
     dml_vk_fail(context, result, "vkQueueSubmit", status);
-    return nothing_submitted(result) ? status->code : dml_job_abandon(context, job, status);
+    return nothing_submitted(result) ? status->code : dml_submission_abandon(context, submission, status);
 }
 
-static void mark_storage(dml_storage *storage, uint64_t serial)
+static void mark_allocation(dml_allocation *allocation, uint64_t timeline_value)
 {
-    if (storage)
-        storage->serial = serial;
+    if (allocation)
+        allocation->timeline_value = timeline_value;
 }
 
-dml_code dml_job_queue(dml_context *context, dml_job *job, dml_status *status)
+dml_code dml_submission_queue(dml_context *context, dml_submission *submission, dml_status *status)
 {
-    VkResult result = end_commands(context, job);
+    VkResult result = end_commands(context, submission);
     if (result)
         return dml_vk_fail(context, result, "vkEndCommandBuffer", status);
-    dml_lock_take(&context->lock);
-    job->serial = context->submitted + 1;
-    bool held = job->bytes <= HELD_BYTES && context->held < DML_MAX_HELD;
+    dml_lock_acquire(&context->lock);
+    submission->timeline_value = context->submitted + 1;
+    bool held = submission->bytes <= HELD_BYTES && context->held < DML_MAX_BATCHED;
     if (!held)
-        result = submit(context, job, VK_NULL_HANDLE);
+        result = submit(context, submission, VK_NULL_HANDLE);
     if (result == VK_SUCCESS) {
-        mark_storage(job->src.storage, job->serial);
-        mark_storage(job->dst.storage, job->serial);
-        mark_storage(job->lengths, job->serial);
-        count_pieces(context, job);
-        job->next = NULL;
-        *(context->queued_last ? &context->queued_last->next : &context->queued_first) = job;
-        context->queued_last = job;
+        mark_allocation(submission->src.allocation, submission->timeline_value);
+        mark_allocation(submission->dst.allocation, submission->timeline_value);
+        mark_allocation(submission->lengths, submission->timeline_value);
+        count_pieces(context, submission);
+        submission->next = NULL;
+        *(context->queued_last ? &context->queued_last->next : &context->queued_first) = submission;
+        context->queued_last = submission;
         context->queued++;
         context->held += held;
         context->in_flight--;
     }
-    dml_lock_give(&context->lock);
-    return result ? submit_failed(context, job, result, status) : DML_OK;
+    dml_lock_release(&context->lock);
+    return result ? submit_failed(context, submission, result, status) : DML_OK;
 }
 
-dml_code dml_job_submit(dml_context *context, dml_job *job, dml_status *status)
+dml_code dml_submission_submit(dml_context *context, dml_submission *submission, dml_status *status)
 {
-    if (!job->may_wait)
+    if (!submission->may_wait)
         return dml_fail(status, DML_WOULD_WAIT, "would wait");
-    VkResult result = end_commands(context, job);
+    VkResult result = end_commands(context, submission);
     if (result)
         return dml_vk_fail(context, result, "vkEndCommandBuffer", status);
-    dml_lock_take(&context->lock);
-    job->alone = context->in_flight == 1 && !context->queued_first;
-    result = submit(context, job, job->fence);
+    dml_lock_acquire(&context->lock);
+    submission->alone = context->in_flight == 1 && !context->queued_first;
+    result = submit(context, submission, submission->fence);
     if (result == VK_SUCCESS)
-        count_pieces(context, job);
-    dml_lock_give(&context->lock);
-    return result ? submit_failed(context, job, result, status) : DML_OK;
+        count_pieces(context, submission);
+    dml_lock_release(&context->lock);
+    return result ? submit_failed(context, submission, result, status) : DML_OK;
 }
 
-dml_code dml_job_await(dml_context *context, dml_job *job, dml_status *status)
+dml_code dml_submission_await(dml_context *context, dml_submission *submission, dml_status *status)
 {
-    bool little = job->bytes <= SPIN_BYTES;
-    VkResult result = wait_for(context, &(goal){.fence = job->fence,
-                                                .briefly = little && job->alone,
-                                                .naps = !little && job->alone,
-                                                .listener = job->listener});
+    bool little = submission->bytes <= SPIN_BYTES;
+    VkResult result = wait_for(context, &(goal){.fence = submission->fence,
+                                                .briefly = little && submission->alone,
+                                                .naps = !little && submission->alone,
+                                                .listener = submission->listener});
     if (result) {
         dml_vk_fail(context, result, "waiting for the device", status);
-        return dml_job_abandon(context, job, status);
+        return dml_submission_abandon(context, submission, status);
     }
-    job->broken = context->vk.vkResetFences(context->device, 1, &job->fence);
-    dml_job_reset(context, job);
-    if (job->listener->interrupted)
+    submission->broken = context->vk.vkResetFences(context->device, 1, &submission->fence);
+    dml_submission_reset(context, submission);
+    if (submission->listener->interrupted)
         return dml_fail(status, DML_INTERRUPTED, "interrupted");
-    return job->broken ? dml_vk_fail(context, job->broken, "resetting a command buffer", status) : DML_OK;
+    return submission->broken ? dml_vk_fail(context, submission->broken, "resetting a command buffer", status) : DML_OK;
 }
 
-dml_code dml_job_flush(dml_context *context, dml_job *job, dml_status *status)
+dml_code dml_submission_flush(dml_context *context, dml_submission *submission, dml_status *status)
 {
-    return dml_job_submit(context, job, status) ? status->code : dml_job_await(context, job, status);
+    return dml_submission_submit(context, submission, status) ? status->code : dml_submission_await(context, submission, status);
 }
 
 void dml_vk_counts(dml_context *context, uint64_t counts[DML_KERNEL_COUNT])
 {
-    dml_lock_take(&context->lock);
+    dml_lock_acquire(&context->lock);
     memcpy(counts, context->counts, DML_KERNEL_COUNT * sizeof counts[0]);
-    dml_lock_give(&context->lock);
+    dml_lock_release(&context->lock);
 }
 
 /* --- what is queued ---------------------------------------------------------------------------------------------- */
 
-void dml_jobs_reap(dml_context *context)
+void dml_submissions_retire(dml_context *context)
 {
-    dml_job *done = NULL, **end = &done;
+    dml_submission *done = NULL, **end = &done;
     uint64_t completed;
-    dml_lock_take(&context->lock);
+    dml_lock_acquire(&context->lock);
     if (context->queued_first &&
         context->vk.vkGetSemaphoreCounterValue(context->device, context->timeline, &completed) == VK_SUCCESS)
         context->completed = completed;
-    while (context->queued_first && context->queued_first->serial <= context->completed) {
+    while (context->queued_first && context->queued_first->timeline_value <= context->completed) {
         *end = context->queued_first;
         end = &(*end)->next;
         context->queued_first = *end;
@@ -298,42 +298,42 @@ void dml_jobs_reap(dml_context *context)
     *end = NULL;
     if (!context->queued_first)
         context->queued_last = NULL;
-    dml_lock_give(&context->lock);
+    dml_lock_release(&context->lock);
     if (done)
-        dml_storages_trim(context, context->kept_bound);
+        dml_allocations_trim(context, context->kept_bound);
     while (done) {
-        dml_job *job = done;
-        done = job->next;
-        dml_job_give(context, job);
+        dml_submission *submission = done;
+        done = submission->next;
+        dml_submission_release(context, submission);
     }
 }
 
-void dml_jobs_hurry(dml_context *context)
+void dml_submissions_flush_batch(dml_context *context)
 {
-    dml_lock_take(&context->lock);
+    dml_lock_acquire(&context->lock);
     submit_held(context); /* or else whoever waits does */
-    dml_lock_give(&context->lock);
-    dml_jobs_reap(context);
+    dml_lock_release(&context->lock);
+    dml_submissions_retire(context);
 }
 
-dml_code dml_jobs_wait_in_turn(dml_context *context, uint64_t serial, bool *in_turn, dml_status *status)
+dml_code dml_submissions_wait_throttled(dml_context *context, uint64_t timeline_value, bool *in_turn, dml_status *status)
 {
-    dml_lock_take(&context->lock);
-    VkResult result = serial > context->submitted ? submit_held(context) : VK_SUCCESS;
-    if (serial > context->submitted)
-        serial = context->submitted;
-    bool done = serial <= context->completed, last = serial == context->submitted;
-    dml_lock_give(&context->lock);
+    dml_lock_acquire(&context->lock);
+    VkResult result = timeline_value > context->submitted ? submit_held(context) : VK_SUCCESS;
+    if (timeline_value > context->submitted)
+        timeline_value = context->submitted;
+    bool done = timeline_value <= context->completed, last = timeline_value == context->submitted;
+    dml_lock_release(&context->lock);
     if (result)
         return dml_vk_fail(context, result, "vkQueueSubmit", status);
     if (done)
         return DML_OK;
-    dml_listener listener = dml_listen_from_now();
+    dml_interrupt_poll listener = dml_listen_from_now();
     result = wait_for(
         context,
-        &(goal){.serial = serial, .briefly = last, .naps = last, .leaves = true, .in_turn = in_turn, .listener = &listener});
+        &(goal){.timeline_value = timeline_value, .briefly = last, .naps = last, .leaves = true, .in_turn = in_turn, .listener = &listener});
     if (result != VK_ERROR_DEVICE_LOST) /* else there is no device to ask any more, least of all in the child of a fork */
-        dml_jobs_reap(context);
+        dml_submissions_retire(context);
     if (listener.interrupted)
         return dml_fail(status, DML_INTERRUPTED, "interrupted");
     if (result)
@@ -341,7 +341,7 @@ dml_code dml_jobs_wait_in_turn(dml_context *context, uint64_t serial, bool *in_t
     return DML_OK;
 }
 
-dml_code dml_jobs_wait(dml_context *context, uint64_t serial, dml_status *status)
+dml_code dml_submissions_wait(dml_context *context, uint64_t timeline_value, dml_status *status)
 {
-    return dml_jobs_wait_in_turn(context, serial, NULL, status);
+    return dml_submissions_wait_throttled(context, timeline_value, NULL, status);
 }

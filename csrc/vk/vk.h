@@ -34,27 +34,27 @@ dml_code dml_vk_context(int index, dml_context **context, dml_status *status);
  * back on any thread, after dml_vk_shutdown, and in the child of a fork too, where a device's memory is then just forgotten.
  * What is queued on a device's memory goes on undisturbed after the last reference: it is used again, or freed, once that is
  * done. */
-typedef struct dml_storage dml_storage;
+typedef struct dml_allocation dml_allocation;
 
-/* `size` bytes of a device's memory, undefined. It may be what another storage has left behind, to bound the cost of making; where
+/* `size` bytes of a device's memory, undefined. It may be what another allocation has left behind, to bound the cost of making; where
  * there is nothing of the kind, and it is not to `wait` for the driver to make one, it fails with DML_WOULD_WAIT. */
-dml_code dml_storage_create(dml_context *context, uint64_t size, bool wait, dml_storage **storage, dml_status *status);
+dml_code dml_allocation_create(dml_context *context, uint64_t size, bool wait, dml_allocation **allocation, dml_status *status);
 
 /* Host memory, which `release` frees in the end. NULL without memory; then `data` is the caller's still. */
-dml_storage *dml_storage_wrap(void *data, void (*release)(void *data));
+dml_allocation *dml_allocation_wrap(void *data, void (*release)(void *data));
 
-void dml_storage_retain(dml_storage *storage);
-void dml_storage_release(dml_storage *storage); /* NULL is fine */
+void dml_allocation_retain(dml_allocation *allocation);
+void dml_allocation_release(dml_allocation *allocation); /* NULL is fine */
 
-/* The context of a device's storage. Fails for one that can be used no more: its device was lost, or the process that made it
+/* The context of a device's allocation. Fails for one that can be used no more: its device was lost, or the process that made it
  * has forked this one, or is about to exit. */
-dml_code dml_storage_context(const dml_storage *storage, dml_context **context, dml_status *status);
+dml_code dml_allocation_context(const dml_allocation *allocation, dml_context **context, dml_status *status);
 
-/* Where the host sees the first byte; NULL if it does not. Look, and touch, only after dml_storage_wait. */
-void *dml_storage_data(const dml_storage *storage);
+/* Where the host sees the first byte; NULL if it does not. Look, and touch, only after dml_allocation_wait. */
+void *dml_allocation_data(const dml_allocation *allocation);
 
 /* Somebody else has the address from now on: dml_vk_shutdown leaves the memory alone while there are references. */
-void dml_storage_expose(dml_storage *storage);
+void dml_allocation_expose(dml_allocation *allocation);
 
 /* What DLPack's `data` points to where the device is Vulkan's: handles of a buffer and what goes with it, as integers. */
 typedef struct dml_vulkan_handles {
@@ -63,20 +63,20 @@ typedef struct dml_vulkan_handles {
     uint64_t device; /* VkDevice */
     uint64_t size;   /* bytes of the buffer */
 } dml_vulkan_handles;
-const dml_vulkan_handles *dml_storage_handles(const dml_storage *storage);
+const dml_vulkan_handles *dml_allocation_handles(const dml_allocation *allocation);
 
-/* Waits until all is done that is queued on a storage, or on a context. */
-dml_code dml_storage_wait(const dml_storage *storage, dml_status *status);
+/* Waits until all is done that is queued on a allocation, or on a context. */
+dml_code dml_allocation_wait(const dml_allocation *allocation, dml_status *status);
 dml_code dml_vk_wait(dml_context *context, dml_status *status);
 
 /* Waits for everything on every device that was used; the status is that of the last to fail. */
 dml_code dml_vk_wait_all(dml_status *status);
 
-/* Gives back to the devices all that is kept for the next storages, which waits for what is queued; fails as dml_vk_wait_all does. */
+/* Gives back to the devices all that is kept for the next allocations, which waits for what is queued; fails as dml_vk_wait_all does. */
 dml_code dml_vk_empty_pools(dml_status *status);
 
 typedef struct dml_memory_bytes {
-    uint64_t used;      /* in storages */
+    uint64_t used;      /* in allocations */
     uint64_t pooled;    /* kept for the next ones */
     uint64_t bound;     /* on `pooled` */
     uint64_t available; /* that may be had beyond these */
@@ -84,30 +84,30 @@ typedef struct dml_memory_bytes {
 dml_code dml_vk_memory(dml_context *context, dml_memory_bytes *bytes, dml_status *status);
 
 /* One side of a plan: what its offsets count from. */
-typedef struct dml_place {
-    dml_storage *storage; /* of a device; borrowed. NULL: host memory */
+typedef struct dml_operand {
+    dml_allocation *allocation; /* of a device; borrowed. NULL: host memory */
     void *data;           /* host memory, */
     bool read_only;       /* maybe of pages that nobody may write to */
-    uint64_t offset;      /* bytes in the storage */
-} dml_place;
+    uint64_t offset;      /* bytes in the allocation */
+} dml_operand;
 
-/* Runs a plan, simplified or not. Between two storages it is queued, behind all that was queued before; else it is waited for.
- * `lengths` is a storage with what plan->lengths is otherwise, or NULL. The places must not overlap. On failure the destination
+/* Runs a plan, simplified or not. Between two allocations it is queued, behind all that was queued before; else it is waited for.
+ * `lengths` is a allocation with what plan->lengths is otherwise, or NULL. The places must not overlap. On failure the destination
  * may be partly written; but where not even the queueing may `wait`, for the device, a compiler or memory, and would have to, it
  * fails with DML_WOULD_WAIT before anything is done. */
-dml_code dml_vk_run(dml_context *context, const dml_plan *plan, dml_place src, dml_place dst, dml_storage *lengths, bool wait,
+dml_code dml_vk_run(dml_context *context, const dml_plan *plan, dml_operand src, dml_operand dst, dml_allocation *lengths, bool wait,
                     dml_status *status);
 
 /* Queues the making of lengths from integers: of each of the `count` entries, 8 bytes apart, the first `item` bytes become an
  * int64 in [0, extent]; what is negative becomes 0. */
-dml_code dml_vk_clamp_lengths(dml_context *context, dml_storage *lengths, int64_t count, int item, bool is_signed,
+dml_code dml_vk_clamp_lengths(dml_context *context, dml_allocation *lengths, int64_t count, int item, bool is_signed,
                               int64_t extent, dml_status *status);
 
 /* Before all others, and before there are threads that fork: touches no Vulkan. `interrupted` is asked every now and then
  * during a call, on its thread, whether to stop; the call then ends with DML_INTERRUPTED, but not before the device is idle. */
 void dml_vk_open(bool (*interrupted)(void));
 
-/* What was given up because a device may still be using it: jobs with all that they hold, and contexts of lost devices. */
+/* What was given up because a device may still be using it: submissions with all that they hold, and contexts of lost devices. */
 uint64_t dml_vk_abandoned(void);
 
 /* For tests: makes every device, from now on, look as if it offered less. Values above what a device has, or -1, leave it as it is.

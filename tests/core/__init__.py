@@ -311,7 +311,7 @@ class Machine:
         self.element = self.item * self.extent_0 * self.extent_1 * self.extent_2
         words = np.array(dispatch.table[names["DML_TABLE_AXES"] : dispatch.table_words], np.int64)
         self.axes = words.reshape(-1, names["DML_TABLE_AXIS"])[::-1]  # here the outermost first
-        missing = max(names["DML_LEAST_AXES"] - self.t_rank, 0)
+        missing = max(names["DML_MIN_AXES"] - self.t_rank, 0)
         assert len(self.axes) == self.t_rank + missing and np.all(self.axes[:missing, :5] == (1, MASK, 0, 0, 0))
         self.axes = self.axes[missing:]
         self.t_reversed = self.t_rank - 1 - self.t_reversed

@@ -45,13 +45,13 @@ static void move(unsigned seed, int last)
     dml_tensor_pack(&output);
     dml_slice_plan(&input, &slice, &output, plan);
     size_t bytes = (size_t)(rows * columns);
-    char *from = dml_cache_take(bytes), *to = dml_cache_take(bytes);
+    char *from = dml_cache_acquire(bytes), *to = dml_cache_acquire(bytes);
     memset(from, (int)(seed % 251), bytes);
     memset(to, 255, bytes);
     dml_context *context;
     dml_code code = dml_vk_context(0, &context, &status);
     if (!code)
-        code = dml_vk_run(context, plan, (dml_place){.data = from}, (dml_place){.data = to}, NULL, true, &status);
+        code = dml_vk_run(context, plan, (dml_operand){.data = from}, (dml_operand){.data = to}, NULL, true, &status);
     check("dml_vk_run", code, last, &status);
     if (!code && !steps)
         for (int64_t i = 0; i < rows * (columns / 2); i++)
@@ -61,8 +61,8 @@ static void move(unsigned seed, int last)
             }
     if (code && status.in_use)
         return; /* what the device may still use is never freed */
-    dml_cache_give(from);
-    dml_cache_give(to);
+    dml_cache_release(from);
+    dml_cache_release(to);
 }
 
 /* Up, from one storage to another, and down. */
@@ -77,28 +77,28 @@ static void stay(unsigned seed, int last)
     memset(from, (int)(seed % 251), BYTES);
     dml_context *context;
     dml_status status = {.code = DML_OK};
-    dml_storage *a = NULL, *b = NULL;
+    dml_allocation *a = NULL, *b = NULL;
     dml_code code = dml_vk_context(0, &context, &status);
     if (!code)
-        code = dml_storage_create(context, BYTES, false, &a, &status);
+        code = dml_allocation_create(context, BYTES, false, &a, &status);
     if (code == DML_WOULD_WAIT)
-        code = dml_storage_create(context, BYTES, true, &a, &status);
+        code = dml_allocation_create(context, BYTES, true, &a, &status);
     if (!code)
-        code = dml_storage_create(context, BYTES, true, &b, &status);
+        code = dml_allocation_create(context, BYTES, true, &b, &status);
     if (!code)
-        code = dml_vk_run(context, plan, (dml_place){.data = from}, (dml_place){.storage = a}, NULL, true, &status);
+        code = dml_vk_run(context, plan, (dml_operand){.data = from}, (dml_operand){.storage = a}, NULL, true, &status);
     for (int i = 0; !code && i < 9; i++) { /* together more than there is room for */
-        code = dml_vk_run(context, plan, (dml_place){.storage = a}, (dml_place){.storage = b}, NULL, false, &status);
+        code = dml_vk_run(context, plan, (dml_operand){.storage = a}, (dml_operand){.storage = b}, NULL, false, &status);
         if (code == DML_WOULD_WAIT)
-            code = dml_vk_run(context, plan, (dml_place){.storage = a}, (dml_place){.storage = b}, NULL, true, &status);
+            code = dml_vk_run(context, plan, (dml_operand){.storage = a}, (dml_operand){.storage = b}, NULL, true, &status);
     }
     if (!code)
-        code = dml_vk_run(context, plan, (dml_place){.storage = b}, (dml_place){.data = to}, NULL, true, &status);
+        code = dml_vk_run(context, plan, (dml_operand){.storage = b}, (dml_operand){.data = to}, NULL, true, &status);
     check("a storage", code, last, &status);
     if (!code && memcmp(from, to, BYTES) != 0)
         fail("wrong bytes", &status);
-    dml_storage_release(a);
-    dml_storage_release(b);
+    dml_allocation_release(a);
+    dml_allocation_release(b);
 }
 
 static void give_birth(void)

@@ -1,4 +1,4 @@
-#include "py/memory.h"
+#include "py/result_memory.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -15,7 +15,7 @@
 #endif
 
 #include "py/cache.h"
-#include "py/device.h"
+#include "py/device_choice.h"
 #include "py/errors.h"
 #include "vk/vk.h"
 
@@ -92,14 +92,14 @@ int dml_memory_ready(void)
 
 static void *handler_malloc(void *Py_UNUSED(context), size_t size)
 {
-    return dml_cache_take(size);
+    return dml_cache_acquire(size);
 }
 
 static void *handler_calloc(void *Py_UNUSED(context), size_t count, size_t size)
 {
     if (size > 0 && count > SIZE_MAX / size)
         return NULL;
-    void *data = dml_cache_take(count * size);
+    void *data = dml_cache_acquire(count * size);
     return data ? memset(data, 0, count * size) : NULL;
 }
 
@@ -111,7 +111,7 @@ static void *handler_realloc(void *Py_UNUSED(context), void *data, size_t size)
 /* NumPy's idea of the size is not needed, nor always right: it counts 0 bytes as 1, and arrays change their shapes. */
 static void handler_free(void *Py_UNUSED(context), void *data, size_t Py_UNUSED(size))
 {
-    dml_cache_give(data);
+    dml_cache_release(data);
 }
 
 /* Arrays hold on to it when the module is gone, so it belongs to the process. */

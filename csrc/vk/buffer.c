@@ -44,7 +44,7 @@ static int64_t find_type(const dml_context *context, uint32_t types, VkMemoryPro
     return best;
 }
 
-int64_t dml_storage_type(const dml_context *context, uint32_t types, bool *mapped)
+int64_t dml_allocation_memory_type(const dml_context *context, uint32_t types, bool *mapped)
 {
     /* Memory of the device's that the host sees may be scarce, and slow to read: only where it is cached is it one and the same. */
     const VkMemoryPropertyFlags device = VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT,
@@ -146,7 +146,7 @@ dml_code dml_buffer_create(dml_context *context, uint64_t size, dml_memory_kind 
         snprintf(text, sizeof text, "allocating %llu bytes of device memory", (unsigned long long)needs.size);
         doing = text;
         if (kind == DML_MEMORY_DEVICE) {
-            int64_t type = dml_storage_type(context, needs.memoryTypeBits, &mapped);
+            int64_t type = dml_allocation_memory_type(context, needs.memoryTypeBits, &mapped);
             result = type < 0 ? VK_ERROR_OUT_OF_DEVICE_MEMORY : allocate(context, needs.size, type, NULL, buffer);
         } else {
             result = allocate_host(context, &needs, kind, buffer);

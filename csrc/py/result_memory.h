@@ -1,6 +1,6 @@
 /* Where the bytes of results come from, as NumPy and as the user see it. Every function needs the GIL. */
-#ifndef DML_PY_MEMORY_H
-#define DML_PY_MEMORY_H
+#ifndef DML_PY_RESULT_MEMORY_H
+#define DML_PY_RESULT_MEMORY_H
 
 #include <stdint.h>
 

@@ -1,40 +1,40 @@
 /* Dispatches that no plan asks for: sequence lengths that are on the device, and nothing at all. */
-#include "vk/job.h"
+#include "vk/submission.h"
 
 #include <string.h>
 
 /* Both sides are a part of `buffer`. */
-static dml_code record_other(dml_context *context, dml_job *job, dml_buffer *buffer, uint64_t offset, uint64_t size,
+static dml_code record_other(dml_context *context, dml_submission *submission, dml_buffer *buffer, uint64_t offset, uint64_t size,
                              dml_status *status)
 {
-    dml_slot *slot = &job->slots[0];
+    dml_slot *slot = &submission->slots[0];
     memset(slot, 0, sizeof *slot);
     slot->src.buffer = slot->dst.buffer = buffer;
     slot->src.offset = slot->dst.offset = offset;
     slot->src.size = slot->dst.size = size;
-    dml_plan_begin(&job->piece.plan, 1); /* without lengths */
-    job->pieces = 1;
-    job->bytes = size;
-    if (dml_job_reserve(context, &job->arena, DML_ARENA_BYTES, DML_MEMORY_HOST, status) || dml_job_begin(context, job, status))
+    dml_plan_begin(&submission->piece.plan, 1); /* without lengths */
+    submission->pieces = 1;
+    submission->bytes = size;
+    if (dml_submission_reserve(context, &submission->arena, DML_ARENA_BYTES, DML_MEMORY_HOST, status) || dml_submission_begin(context, submission, status))
         return status->code;
-    return dml_job_record(context, job, slot, status);
+    return dml_submission_record(context, submission, slot, status);
 }
 
 dml_code dml_vk_run_nothing(dml_context *context, dml_status *status)
 {
-    dml_job *job = NULL;
-    if (dml_job_take(context, true, &job, status))
+    dml_submission *submission = NULL;
+    if (dml_submission_acquire(context, true, &submission, status))
         return status->code;
-    job->after_others = false;
-    dml_plan_begin(&job->piece.plan, 1);
-    job->piece.cut = false;
-    dml_dispatch_choose(&job->piece, &context->traits.plan, 0, 0, DML_KERNEL_ELEMENTS, &job->dispatch);
-    job->dispatch.groups = 1;
-    job->dispatch.table[DML_TABLE_EXTENT] = 0;
-    dml_code code = record_other(context, job, &job->arena, 0, 16, status);
+    submission->after_others = false;
+    dml_plan_begin(&submission->piece.plan, 1);
+    submission->piece.cut = false;
+    dml_dispatch_choose(&submission->piece, &context->traits.plan, 0, 0, DML_KERNEL_ELEMENTS, &submission->dispatch);
+    submission->dispatch.groups = 1;
+    submission->dispatch.table[DML_TABLE_EXTENT] = 0;
+    dml_code code = record_other(context, submission, &submission->arena, 0, 16, status);
     if (!code)
-        code = dml_job_flush(context, job, status);
-    dml_job_finish(context, job);
+        code = dml_submission_flush(context, submission, status);
+    dml_submission_finish(context, submission);
     return code;
 }
 
@@ -56,25 +56,25 @@ static void choose_lengths(const dml_traits *traits, uint32_t count, int item, b
     dispatch->table_words = 4;
 }
 
-static dml_code clamp_part(dml_context *context, dml_storage *lengths, int64_t begin, int64_t count, int item, bool is_signed,
+static dml_code clamp_part(dml_context *context, dml_allocation *lengths, int64_t begin, int64_t count, int item, bool is_signed,
                            int64_t extent, dml_status *status)
 {
-    dml_job *job = NULL;
-    if (dml_job_take(context, true, &job, status))
+    dml_submission *submission = NULL;
+    if (dml_submission_acquire(context, true, &submission, status))
         return status->code;
-    job->after_others = true;
-    job->src = job->dst = (dml_place){.storage = lengths};
-    job->lengths = NULL;
-    choose_lengths(&context->traits.plan, (uint32_t)count, item, is_signed, extent, &job->dispatch);
-    dml_code code = record_other(context, job, &lengths->buffer, (uint64_t)begin * 8, (uint64_t)count * 8, status);
+    submission->after_others = true;
+    submission->src = submission->dst = (dml_operand){.allocation = lengths};
+    submission->lengths = NULL;
+    choose_lengths(&context->traits.plan, (uint32_t)count, item, is_signed, extent, &submission->dispatch);
+    dml_code code = record_other(context, submission, &lengths->buffer, (uint64_t)begin * 8, (uint64_t)count * 8, status);
     if (!code)
-        code = dml_job_queue(context, job, status);
+        code = dml_submission_queue(context, submission, status);
     if (code)
-        dml_job_finish(context, job);
+        dml_submission_finish(context, submission);
     return code;
 }
 
-dml_code dml_vk_clamp_lengths(dml_context *context, dml_storage *lengths, int64_t count, int item, bool is_signed,
+dml_code dml_vk_clamp_lengths(dml_context *context, dml_allocation *lengths, int64_t count, int item, bool is_signed,
                               int64_t extent, dml_status *status)
 {
     /* Parts begin where a window may, in entries. */

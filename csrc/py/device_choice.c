@@ -1,4 +1,4 @@
-#include "py/device.h"
+#include "py/device_choice.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -6,7 +6,7 @@
 
 #include "py/arguments.h"
 #include "py/errors.h"
-#include "py/memory.h"
+#include "py/result_memory.h"
 #include "vk/vk.h"
 
 static PyStructSequence_Field device_fields[] = {

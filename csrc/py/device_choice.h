@@ -1,6 +1,6 @@
 /* Devices as Python sees them, and which of them a call runs on. */
-#ifndef DML_PY_DEVICE_H
-#define DML_PY_DEVICE_H
+#ifndef DML_PY_DEVICE_CHOICE_H
+#define DML_PY_DEVICE_CHOICE_H
 
 #include <stdbool.h>
 
