@@ -47,7 +47,9 @@ def run(cell, peers, device=None, rounds=ROUNDS):
     del expected
 
     timings, failed = measure(contenders, rounds)
-    results.update({name: {"ms": timing.ms, "runs": timing.runs} for name, timing in timings.items()})
+    results.update(
+        {name: {"ms": timing.ms, "low": min(timing.runs), "high": max(timing.runs)} for name, timing in timings.items()}
+    )
     results.update({name: {"ms": None, "reason": reason(error)} for name, error in failed.items()})
     results.update({name: {"ms": None, "reason": why} for name, why in peers.absent.items()})
     contenders.clear()

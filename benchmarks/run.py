@@ -151,8 +151,9 @@ def main():
     pictures = plots.draw(report, options.output, suffix)
     print(reporting.text(report))
     if complete:
-        paths = {what: _relative(options.output / name, options.readme.parent) for what, name in pictures.items()}
-        if not reporting.update_readme(options.readme, report, paths):
+        log = options.output / "README.md"
+        log.write_text(reporting.page(report, pictures))
+        if not reporting.update_readme(options.readme, report, _relative(log, options.readme.parent)):
             print(f"\n{options.readme.name} has no markers {reporting.BEGIN} and {reporting.END}; it was left alone.")
 
 

@@ -132,7 +132,33 @@ def _variants(report, itemsize):
 
 
 def save(report, path):
-    Path(path).write_text(json.dumps(report, indent=1) + "\n")
+    """One line per field, cell and probe: a new run is a short diff."""
+
+    def lines(values, opening, closing):
+        return opening + "\n" + ",\n".join(values) + "\n" + closing
+
+    def plain(value):
+        return json.dumps(_rounded(value))
+
+    fields = []
+    for name, value in report.items():
+        if name == "cells":
+            text = lines(map(plain, value), "[", "]")
+        elif name in ("peers", "probes"):
+            text = lines((f"{plain(key)}: {plain(entry)}" for key, entry in value.items()), "{", "}")
+        else:
+            text = plain(value)
+        fields.append(f"{plain(name)}: {text}")
+    Path(path).write_text(lines(fields, "{", "}") + "\n")
+
+
+def _rounded(value):
+    """Four significant digits: more than any timing has."""
+    if isinstance(value, float):
+        return float(f"{value:.4g}")
+    if isinstance(value, dict):
+        return {key: _rounded(entry) for key, entry in value.items()}
+    return [_rounded(entry) for entry in value] if isinstance(value, list) else value
 
 
 def load(path):
