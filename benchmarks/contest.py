@@ -15,7 +15,7 @@ RESIDENT = "dmlops resident"  # the same on an array that is on the device alrea
 DEVICE_COPY = "device copy"  # of that array, by the device
 ON_DEVICE = (RESIDENT, DEVICE_COPY)
 COPY = "x.copy()"
-PLAIN = "plain cell"  # dmlops on the cell that this one is held against
+PLAIN = "plain cell"  # dmlops on the cell that this one is compared with
 NOT_PEERS = (OURS, *ON_DEVICE, PLAIN, COPY)
 
 

@@ -11,6 +11,7 @@ BEGIN, END = "<!-- benchmark:begin -->", "<!-- benchmark:end -->"
 GROUPS = {
     "counted": "Counted cells",
     "beside": "Further cells",
+    "images": "Images of 0.15 to 6 MB",
     "sizes": "depth_to_space of float32, from 1 KiB to 1 GiB",
     "blocks": "depth_to_space by blocks of 2, 3, 4 and 8",
 }
@@ -196,6 +197,7 @@ def section(report, log):
     for title in titles:
         entries = [readme_entry(by_title.get((title, itemsize)), peers) for itemsize in "1248"]
         lines.append(f"| {title} | {' | '.join(entries)} |")
+    lines += images_table(report)
     missed = sum(check["kept"] is False for check in checks(report))
     lines += [
         "",
@@ -206,6 +208,22 @@ def section(report, log):
         END,
     ]
     return "\n".join(lines)
+
+
+def images_table(report):
+    """Images of everyday sizes, in microseconds."""
+    records = group(report, "images")
+    if not records:
+        return []
+    lines = ["", "| image | us | best peer takes | of a copy of the result |", "|---|---|---|---|"]
+    for record in records:
+        name, _ = best_peer(record, report["peers"])
+        ours = ms(record, OURS)
+        lines.append(
+            f"| {record['title']}, {record['dtype']} | {number(ours and ours * 1e3)} | "
+            f"**{number(versus(record, report['peers']), 'x')}** {name or ''} | {number(cost(record), 'x')} |"
+        )
+    return lines
 
 
 def page(report, pictures):
