@@ -79,7 +79,7 @@ for _ in range(6):
     array = dmlops.empty(10 << 20, "u1")
     assert dmlops.memory_info(0).used - before.used == 10 << 20
     del array
-    assert dmlops.memory_info(0).pooled - before.pooled == 10 << 20, dmlops.memory_info(0)
+    assert dmlops.memory_info(0).pool_bytes - before.pool_bytes == 10 << 20, dmlops.memory_info(0)
 """
 
 
@@ -93,7 +93,7 @@ def test_memory_that_is_kept_is_used_again(library, odd):
 REFUSED = """
 import dmlops
 (device, host) = sorted(dmlops.devices(), key=lambda device: device.name == "host")
-assert not device.usable and host.usable and host.index == 0
+assert not device.usable and host.usable and host.index is None and device.index == 0
 try:
     dmlops.slice([1, 2], [0], [2])
 except dmlops.NoDeviceError as error:
@@ -173,7 +173,7 @@ assert devices[0].name == devices[1].name
 x = np.arange(60_000, dtype=np.uint16).reshape(60, 1000)
 def mirror(device):
     return np.array_equal(dmlops.slice(x, [0, 0], [60, 1000], [1, -1], device=device), x[:, ::-1])
-for device in (*devices, 0, 1, 2, "llvmpipe", None):
+for device in (*devices, 0, 1, "llvmpipe", None):
     assert mirror(device)
 assert sum(_core._counts(0)) == 4 and sum(_core._counts(1)) == 2, (_core._counts(0), _core._counts(1))
 with ThreadPoolExecutor(8) as pool:
