@@ -1,4 +1,4 @@
-"""dmlops.window: a NumPy key of slices, as the arguments of dmlops.slice."""
+"""dmlops.slice_from_key: a NumPy key of slices, as the arguments of dmlops.slice."""
 
 import builtins
 
@@ -62,6 +62,10 @@ def test_slices_of_other_things_are_type_errors(key):
     "shape, key, text",
     [
         (5, np.s_[:], "shape must be a sequence of ints, not int"),
+        (np.zeros((4, 6)), np.s_[:], "shape must be a sequence of ints, not an array: pass array.shape"),
+        (np.zeros((4, 6), int), np.s_[:], "pass array.shape"),
+        (np.zeros(4), np.s_[:], "pass array.shape"),
+        (np.int64(4), np.s_[:], "pass array.shape"),
         ((5.0,), np.s_[:], r"shape\[0\] must be an int, not float"),
         ((4, True), np.s_[:], r"shape\[1\] must be an int, not bool"),
         ((4,), np.s_[: 2.5], "the stop of a slice in key must be an int, not float"),
@@ -84,3 +88,19 @@ def test_keys_that_numpy_refuses_too(key):
         np.zeros((3, 4))[key]
     with pytest.raises((IndexError, ValueError)):
         dmlops.slice_from_key((3, 4), key)
+
+
+def test_a_device_array_in_place_of_its_shape(device):
+    for x in (np.zeros((4, 6)), np.zeros(4, int)):
+        with pytest.raises(TypeError, match="pass array.shape"):
+            dmlops.slice_from_key(dmlops.asarray(x, device=device), np.s_[:])
+
+
+def test_a_shape_may_be_an_array_of_ints():
+    assert dmlops.slice_from_key(np.array([4, 6]) // 2, np.s_[1:]) == dmlops.slice_from_key((2, 3), np.s_[1:])
+
+
+def test_the_old_name_warns():
+    with pytest.warns(DeprecationWarning, match="slice_from_key") as caught:
+        parts = dmlops.window((3, 4), np.s_[1:])
+    assert parts == dmlops.slice_from_key((3, 4), np.s_[1:]) and caught[0].filename == __file__
