@@ -78,6 +78,15 @@ def test_everything_public_is_documented():
             assert inspect.getdoc(thing), name
 
 
+@pytest.mark.parametrize("name", [name for name in [*dmlops.__all__, "slice"] if inspect.isfunction(getattr(dmlops, name))])
+def test_the_documented_parameters_are_those_of_the_signature(name):
+    function = getattr(dmlops, name)
+    section = re.search(r"^Parameters\n-+\n(.*?)(?=^\w[\w ]*\n-+\n|\Z)", inspect.getdoc(function), re.MULTILINE | re.DOTALL)
+    lines = re.findall(r"^(\w[\w, ]*) : ", section[1], re.MULTILINE) if section else []
+    if name != "window":  # which refers to slice_from_key
+        assert [parameter for line in lines for parameter in line.split(", ")] == list(inspect.signature(function).parameters)
+
+
 def test_version():
     import importlib.metadata
 
