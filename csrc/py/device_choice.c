@@ -128,7 +128,7 @@ static int no_vulkan(const request *asked, const dml_status *status)
     return -1;
 }
 
-/* Always -1, with ValueError: what was asked for fits no device, or is a `part` of the names of several; the text lists them. */
+/* Always -1, with ValueError that lists devices: none fits, or the names of several contain `part`, which is NULL otherwise. */
 static int not_one_device(const request *asked, const char *part)
 {
     dml_status status;

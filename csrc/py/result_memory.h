@@ -1,4 +1,4 @@
-/* The memory of NumPy results: an allocator for NumPy, and what memory_info and empty_cache do. Every function needs the GIL. */
+/* The memory of NumPy results: an allocator for NumPy, memory_info and empty_cache. Every function needs the GIL. */
 #ifndef DML_PY_RESULT_MEMORY_H
 #define DML_PY_RESULT_MEMORY_H
 
@@ -12,7 +12,7 @@ enum { DML_LARGE_RESULT = 64 * 1024 };
 /* Makes the allocator. 0, or -1 with an exception set. */
 int dml_memory_init(dml_state *state);
 
-/* Reads DMLOPS_CACHE, and must precede every use of the cache. 0, or -1 with an exception set: ValueError where it is no size. */
+/* Reads DMLOPS_CACHE; precedes every use of the cache. 0, or -1 with an exception set: ValueError where it is no size. */
 int dml_memory_ready(void);
 
 /* From dml_memory_lend to dml_memory_return, NumPy allocates from the cache: for one array of `bytes`, if that is large,
