@@ -100,8 +100,10 @@ void dml_devices_list(dml_device_list *list, dml_status *status)
         for (uint32_t i = 0; result >= 0 && i < count; i++)
             add_device(list, physical[i]);
     }
-    if (list->count > 0)
+    if (list->count > 0) {
+        dml_child_exit_watch();
         return;
+    }
     if (list->instance)
         vkDestroyInstance(list->instance, NULL);
     list->instance = NULL;
