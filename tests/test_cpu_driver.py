@@ -43,7 +43,7 @@ def libraries(tmp_path_factory):
 
 def manifest(path, library):
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(json.dumps({"ICD": {"library_path": str(library)}}))
+    path.write_text(json.dumps({"file_format_version": "1.0.0", "ICD": {"library_path": str(library), "api_version": "1.3.0"}}))
     return path
 
 
@@ -103,7 +103,7 @@ def test_how_a_manifest_names_the_library(libraries, tmp_path):
     assert said(libraries, tmp_path, VK_DRIVER_FILES=file) == OWN
     manifest(file, library.name)
     assert said(libraries, tmp_path, VK_DRIVER_FILES=file, LD_LIBRARY_PATH=libraries) == OWN
-    file.write_text('{"ICD":\n{"library_path"\t: "%s"}}' % str(library).replace("/", r"\/"))
+    file.write_text('{"ICD":\n{"library_path"\t: "%s"}}' % str(library).replace("/", r"\/"))  # which JSON allows
     assert said(libraries, tmp_path, VK_DRIVER_FILES=file) == OWN
 
 
