@@ -27,7 +27,7 @@ static int dlopen_flags(void)
     return RTLD_NOW | RTLD_LOCAL | (replaced ? 0 : RTLD_DEEPBIND);
 }
 
-/* The string that follows "library_path" in a manifest. False if there is none, or one with control characters or \u. */
+/* The string that follows "library_path" in a manifest. False if there is none, or one with escapes other than of " \ and /. */
 static bool find_library_path(const char *json, char *path, size_t size)
 {
     static const char key[] = "\"library_path\"", blanks[] = " \t\r\n";
@@ -43,8 +43,9 @@ static bool find_library_path(const char *json, char *path, size_t size)
         return false;
     size_t length = 0;
     for (; *at != '"' && length < size - 1; at++) {
-        if (*at == '\\' && !strchr("\"\\/", *++at))
+        if (*at == '\\' && !strchr("\"\\/", at[1]))
             return false;
+        at += *at == '\\';
         if (*at == '\0')
             return false;
         path[length++] = *at;
@@ -87,7 +88,7 @@ static void search(const char *path)
         return;
     }
     DIR *folder = opendir(path);
-    for (struct dirent *entry; folder && (entry = readdir(folder));) {
+    for (struct dirent *entry = folder ? readdir(folder) : NULL; entry; entry = readdir(folder)) {
         char manifest[PATH_MAX];
         if (is_manifest(entry->d_name) &&
             snprintf(manifest, sizeof manifest, "%s/%s", path, entry->d_name) < (int)sizeof manifest)
