@@ -228,6 +228,7 @@ CALL(void, GetDeviceQueue)(VkDevice d, uint32_t family, uint32_t index, VkQueue 
     }
 
 OBJECT(ShaderModule, VkShaderModule, VkShaderModuleCreateInfo, long)
+OBJECT(PipelineCache, VkPipelineCache, VkPipelineCacheCreateInfo, long)
 OBJECT(DescriptorSetLayout, VkDescriptorSetLayout, VkDescriptorSetLayoutCreateInfo, long)
 OBJECT(PipelineLayout, VkPipelineLayout, VkPipelineLayoutCreateInfo, long)
 OBJECT(DescriptorPool, VkDescriptorPool, VkDescriptorPoolCreateInfo, long)
