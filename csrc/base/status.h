@@ -35,8 +35,8 @@ typedef struct dml_status {
     char message[512];
 } dml_status;
 
-/* Fills in `status` and gives `code`, so that a failing function ends in `return dml_fail(...)`. A macro, for analysers to see that
- * what it gives is not DML_OK. */
+/* Fills in `status` and gives `code`, so that a failing function ends in `return dml_fail(...)`. A macro, for analysers to
+ * see that what it gives is not DML_OK. */
 #define dml_fail(status, code, ...) (dml_report(status, code, __VA_ARGS__), dml_given(code))
 void dml_report(dml_status *status, dml_code code, const char *format, ...) DML_PRINTF(3, 4);
 static inline dml_code dml_given(dml_code code)

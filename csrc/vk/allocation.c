@@ -114,7 +114,8 @@ void dml_allocation_retain(dml_allocation *allocation)
     dml_count_add(&allocation->references, 1);
 }
 
-/* Pools a device allocation. Over the limit, older ones are destroyed; the batched work that still uses them is submitted first. */
+/* Pools a device allocation. Over the limit, older ones are destroyed; the batched work that still uses them is submitted
+ * first. */
 static void recycle(dml_context *context, dml_allocation *allocation)
 {
     switch (dml_pool_add(context, allocation)) {

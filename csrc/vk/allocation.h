@@ -1,21 +1,19 @@
 /* Device allocations, and host memory, that arrays share.
  *
- * References are counted. The last one may be released on any thread, after dml_vk_shutdown, and in the child of a fork, where an
- * inherited device allocation is only forgotten. Work that is queued on an allocation goes on undisturbed after the last release.
+ * References are counted. The last one may be released on any thread, after dml_vk_shutdown, and in the child of a fork, where
+ * an inherited device allocation is only forgotten. Work that is queued on an allocation goes on undisturbed after the last
+ * release.
  */
 #ifndef DML_VK_ALLOCATION_H
 #define DML_VK_ALLOCATION_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
 #include "base/status.h"
+#include "vk/memory_types.h"
 
 typedef struct dml_context dml_context;
-typedef struct dml_allocation dml_allocation;
 
-/* `size` bytes of device memory with undefined contents, from the pool or new. A new one needs the driver: unless `wait` is set that
- * fails with DML_WOULD_WAIT. */
+/* `size` bytes of device memory with undefined contents, from the pool or new. A new one needs the driver: unless `wait` is
+ * set that fails with DML_WOULD_WAIT. */
 dml_code dml_allocation_create(dml_context *context, uint64_t size, bool wait, dml_allocation **allocation, dml_status *status);
 
 /* Host memory, which the last release frees by `release`. NULL without memory; then `data` stays the caller's. */
@@ -33,24 +31,11 @@ void *dml_allocation_data(const dml_allocation *allocation);
 /* Another library has the address from now on: dml_vk_shutdown leaves the memory alone while there are references. */
 void dml_allocation_expose(dml_allocation *allocation);
 
-/* What DLPack's `data` points to where the device is Vulkan's: handles as integers. */
-typedef struct dml_vulkan_handles {
-    uint64_t buffer; /* VkBuffer */
-    uint64_t memory; /* VkDeviceMemory, all of which is the buffer's */
-    uint64_t device; /* VkDevice */
-    uint64_t size;   /* bytes of the buffer */
-} dml_vulkan_handles;
 const dml_vulkan_handles *dml_allocation_handles(const dml_allocation *allocation);
 
 /* Waits until all work queued on an allocation is done. */
 dml_code dml_allocation_wait(const dml_allocation *allocation, dml_status *status);
 
-typedef struct dml_memory_bytes {
-    uint64_t used;      /* in allocations */
-    uint64_t pooled;    /* in freed ones that are pooled for reuse */
-    uint64_t bound;     /* on `pooled` */
-    uint64_t available; /* that the device could still give */
-} dml_memory_bytes;
 dml_code dml_vk_memory(dml_context *context, dml_memory_bytes *bytes, dml_status *status);
 
 #endif

@@ -1,14 +1,14 @@
 /* The allocations of a context: the live ones, and those that are pooled for reuse.
  *
- * Work is done in the order in which it was queued, so that a pooled allocation may be reused at once, while the device still works on
- * it for its last owner. It is destroyed only when the device is done with it.
+ * Work is done in the order in which it was queued, so that a pooled allocation may be reused at once, while the device still
+ * works on it for its last owner. It is destroyed only when the device is done with it.
  */
 #ifndef DML_VK_ALLOCATION_POOL_H
 #define DML_VK_ALLOCATION_POOL_H
 
-#include "vk/allocation.h"
 #include "vk/buffer.h"
 #include "vk/context.h"
+#include "vk/memory_types.h"
 
 struct dml_allocation {
     dml_buffer buffer; /* host memory: only `mapped` */
@@ -33,8 +33,8 @@ dml_allocation *dml_pool_find(dml_context *context, uint64_t size);
 /* Takes in a new allocation, or one that was found, with one reference. */
 void dml_pool_add_live(dml_context *context, dml_allocation *allocation);
 
-/* The last reference to a live allocation is gone. One that is REFUSED is the caller's to free: its buffer was destroyed, or its device
- * lost. */
+/* The last reference to a live allocation is gone. One that is REFUSED is the caller's to free: its buffer was destroyed, or
+ * its device lost. */
 typedef enum dml_pool_result { DML_POOL_REFUSED, DML_POOL_ADDED, DML_POOL_OVER_LIMIT } dml_pool_result;
 dml_pool_result dml_pool_add(dml_context *context, dml_allocation *allocation);
 

@@ -1,8 +1,8 @@
 /* The import/staging autotuner: whether host memory is imported or staged, where a device can do both.
  *
- * Import saves the host two copies, but the driver has to map the pages, and a discrete GPU reads them over its bus. Which costs more
- * depends on the device and the size. So calls of each size are timed both ways at first, and later ones take the way whose best time
- * was shorter.
+ * Import saves the host two copies, but the driver has to map the pages, and a discrete GPU reads them over its bus. Which
+ * costs more depends on the device and the size. So calls of each size are timed both ways at first, and later ones take the
+ * way whose best time was shorter.
  */
 #ifndef DML_VK_AUTOTUNE_H
 #define DML_VK_AUTOTUNE_H

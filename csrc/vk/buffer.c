@@ -47,8 +47,8 @@ static int64_t find_type(const dml_context *context, uint32_t types, VkMemoryPro
 
 int64_t dml_buffer_device_type(const dml_context *context, uint32_t types, bool *mapped)
 {
-    /* Device-local memory that the host sees may be scarce, and slow to read: it is preferred only where it is cached, so that device
-     * and host share their memory. */
+    /* Device-local memory that the host sees may be scarce, and slow to read: it is preferred only where it is cached, so
+     * that device and host share their memory. */
     const VkMemoryPropertyFlags device = VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT, shared = device |
                                                                                        kinds[DML_MEMORY_HOST_CACHED].required |
                                                                                        kinds[DML_MEMORY_HOST_CACHED].preferred;
@@ -113,8 +113,8 @@ bool dml_buffer_import(dml_context *context, const void *data, uint64_t size, dm
     return false;
 }
 
-/* On a CPU, large buffers are imported huge pages. lavapipe allocates small pages, whose faults cost more than the first use of the
- * buffer, and keeps them until the process ends. */
+/* On a CPU, large buffers are imported huge pages. lavapipe allocates small pages, whose faults cost more than the first use
+ * of the buffer, and keeps them until the process ends. */
 static bool create_of_pages(dml_context *context, uint64_t size, dml_buffer *buffer)
 {
     const dml_device_traits *traits = &context->traits;

@@ -17,8 +17,8 @@ typedef enum dml_memory_kind { DML_MEMORY_HOST, DML_MEMORY_HOST_CACHED, DML_MEMO
 
 dml_code dml_buffer_create(dml_context *context, uint64_t size, dml_memory_kind kind, dml_buffer *buffer, dml_status *status);
 
-/* Imports the pages of [data, data + size), whose first byte is then at `*offset` of the buffer. False, with nothing to destroy, where
- * the device refuses. */
+/* Imports the pages of [data, data + size), whose first byte is then at `*offset` of the buffer. False, with nothing to
+ * destroy, where the device refuses. */
 bool dml_buffer_import(dml_context *context, const void *data, uint64_t size, dml_buffer *buffer, uint64_t *offset);
 
 /* Replaces a buffer that is smaller than `size`; its contents are lost. */

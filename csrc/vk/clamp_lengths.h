@@ -3,7 +3,7 @@
 #define DML_VK_CLAMP_LENGTHS_H
 
 #include "base/status.h"
-#include "vk/operand.h"
+#include "vk/memory_types.h"
 
 typedef struct dml_context dml_context;
 

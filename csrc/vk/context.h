@@ -1,8 +1,8 @@
 /* A context: one VkDevice, and the state of all files that work on it.
  *
- * Locks. `lock` guards all state below it that has no other lock. It is held for microseconds, except across a fork, and where the
- * driver has no memory for a better wait, during vkQueueWaitIdle. `kernels.pipeline_lock` is held while a pipeline is compiled, and
- * `throttle_lock` by the one thread that waits for room in the queue; both are acquired before `lock`.
+ * Locks. `lock` guards all state below it that has no other lock. It is held for microseconds, except across a fork, and where
+ * the driver has no memory for a better wait, during vkQueueWaitIdle. `kernels.pipeline_lock` is held while a pipeline is
+ * compiled, and `throttle_lock` by the one thread that waits for room in the queue; both are acquired before `lock`.
  *
  * Each struct below belongs to the file of its name, and only that file names it.
  */

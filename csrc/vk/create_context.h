@@ -7,8 +7,8 @@
 
 dml_code dml_context_create(VkPhysicalDevice physical, dml_context **context, dml_status *status);
 
-/* Destroys all handles of a context whose device is idle. The struct stays: other threads, and arrays, may still look at it, and find
- * it closed. */
+/* Destroys all handles of a context whose device is idle. The struct stays: other threads, and arrays, may still look at it,
+ * and find it closed. */
 void dml_context_close(dml_context *context);
 
 /* Applies the overrides of a test. */

@@ -23,7 +23,8 @@ static struct {
 /* --- fork ------------------------------------------------------------------------------------------------------ */
 
 #ifndef _WIN32
-/* Whether this thread holds the lock of the state. If it forks meanwhile, a driver runs a program, and the handlers do nothing. */
+/* Whether this thread holds the lock of the state. If it forks meanwhile, a driver runs a program, and the handlers do
+ * nothing. */
 static _Thread_local bool has_state;
 
 static void acquire_state(void)
@@ -106,8 +107,8 @@ void dml_vk_open(bool (*interrupted)(void))
 
 /* --- the list -------------------------------------------------------------------------------------------------- */
 
-/* With the lock held: lists the devices. An empty list is tried again by the next call: memory may have been short, or a driver has been
- * installed since. */
+/* With the lock held: lists the devices. An empty list is tried again by the next call: memory may have been short, or a
+ * driver has been installed since. */
 static void list_devices(void)
 {
     if (state.closed)
@@ -179,8 +180,8 @@ dml_code dml_vk_context(int index, dml_context **context, dml_status *status)
     return code;
 }
 
-/* Calls `visit` with every context. `status` gets the first failure, or DML_INTERRUPTED, which ends the loop. It also ends in the child
- * of a fork by a signal handler, where the contexts are inherited. */
+/* Calls `visit` with every context. `status` gets the first failure, or DML_INTERRUPTED, which ends the loop. It also ends
+ * in the child of a fork by a signal handler, where the contexts are inherited. */
 static dml_code visit_contexts(dml_code (*visit)(dml_context *, dml_status *), dml_status *status)
 {
     dml_context *contexts[DML_MAX_DEVICES];
@@ -244,8 +245,8 @@ static bool wait_idle(dml_context *context)
     return result == VK_SUCCESS;
 }
 
-/* Closes a context for calls; whether it may be destroyed: no call is inside, the device is idle, and no other library has the address of
- * an allocation. */
+/* Closes a context for calls; whether it may be destroyed: no call is inside, the device is idle, and no other library has
+ * the address of an allocation. */
 static bool drain_context(dml_context *context)
 {
     bool drained = dml_context_drain(context);

@@ -24,8 +24,8 @@ void dml_kernels_deinit(dml_context *context);
 uint32_t dml_kernels_storage_buffers(const dml_context *context);
 const dml_modules *dml_kernels_modules(const dml_context *context, const dml_dispatch *dispatch);
 
-/* The pipeline of a dispatch; to be released when the submission is done. One that has to be compiled fails with DML_WOULD_WAIT unless
- * `wait` is set. */
+/* The pipeline of a dispatch; to be released when the submission is done. One that has to be compiled fails with
+ * DML_WOULD_WAIT unless `wait` is set. */
 dml_code dml_pipeline_acquire(dml_context *context, const dml_dispatch *dispatch, bool wait, dml_pipeline **pipeline,
                               dml_status *status);
 void dml_pipeline_release(dml_context *context, dml_pipeline *pipeline);

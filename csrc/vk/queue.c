@@ -44,7 +44,8 @@ static dml_code end_commands(dml_context *context, dml_submission *submission, d
     return result ? dml_vk_fail(context, result, "vkEndCommandBuffer", status) : DML_OK;
 }
 
-/* With the lock held: submits `submission`, if it is not NULL, and before it the batch, unless it does not come after others. */
+/* With the lock held: submits `submission`, if it is not NULL, and before it the batch, unless it does not come after
+ * others. */
 static VkResult submit(dml_context *context, const dml_submission *submission, VkFence fence)
 {
     VkCommandBuffer commands[DML_MAX_BATCHED + 1];

@@ -1,8 +1,8 @@
 /* The queue of a device: submissions are submitted, waited for, and retired when they are done.
  *
- * A submission is either waited for, by its fence; or queued, and then done when the timeline semaphore reaches its value. Small queued
- * ones are batched: vkQueueSubmit wakes a thread of the driver, so they are submitted together, with the next large one or when
- * somebody waits.
+ * A submission is either waited for, by its fence; or queued, and then done when the timeline semaphore reaches its value.
+ * Small queued ones are batched: vkQueueSubmit wakes a thread of the driver, so they are submitted together, with the next
+ * large one or when somebody waits.
  */
 #ifndef DML_VK_QUEUE_H
 #define DML_VK_QUEUE_H
@@ -14,7 +14,8 @@ enum { DML_MAX_BATCHED = 16 };
 /* Begins the command buffer. */
 dml_code dml_queue_begin(dml_context *context, dml_submission *submission, dml_status *status);
 
-/* Queues what is recorded, and does not wait: unless this fails, the submission is the queue's, and its call has left the context. */
+/* Queues what is recorded, and does not wait: unless this fails, the submission is the queue's, and its call has left the
+ * context. */
 dml_code dml_queue_enqueue(dml_context *context, dml_submission *submission, dml_status *status);
 
 /* Submits what is recorded; waits for it and resets the submission; or both. If the wait fails, the submission is abandoned. */
@@ -32,8 +33,8 @@ void dml_queue_retire(dml_context *context);
 /* Submits what is batched, then retires. */
 void dml_queue_flush_batch(dml_context *context);
 
-/* Waits until the timeline has reached a value, or with UINT64_MAX until all queued work is done. `lock` (or NULL) is one of the
- * caller's, see dml_held_lock. */
+/* Waits until the timeline has reached a value, or with UINT64_MAX until all queued work is done. `lock` (or NULL) is one of
+ * the caller's, see dml_held_lock. */
 dml_code dml_queue_wait(dml_context *context, uint64_t timeline_value, dml_held_lock *lock, dml_status *status);
 
 /* Where `length` submissions or more are queued, the timeline value of the `nth`, from 1; else 0. */

@@ -20,7 +20,8 @@ dml_limits dml_record_limits(const dml_context *context)
     return (dml_limits){.window = traits->window, .binding = binding < traits->window ? binding : traits->window};
 }
 
-/* The address, or the offset in a buffer, that the offsets of one side of a plan count from; kernels depend on its alignment. */
+/* The address, or the offset in a buffer, that the offsets of one side of a plan count from; kernels depend on its
+ * alignment. */
 static uint64_t base_of(const dml_submission *submission, const dml_operand *operand)
 {
     if (operand->allocation)
@@ -62,7 +63,8 @@ static uint64_t counter_bytes(const dml_context *context)
     return round_up(context->traits.plan.group_size * sizeof(uint32_t), 16);
 }
 
-/* Reserves part of the arena, at an offset that a descriptor may have: `room` is to be bound, and the host writes to what is returned. */
+/* Reserves part of the arena, at an offset that a descriptor may have: `room` is to be bound, and the host writes to what is
+ * returned. */
 static char *arena_reserve(dml_context *context, dml_submission *submission, uint64_t size, VkDescriptorBufferInfo *room)
 {
     *room = (VkDescriptorBufferInfo){submission->arena.handle, submission->arena_used, size};
@@ -78,8 +80,8 @@ static uint64_t arena_needs(const dml_context *context, const dml_submission *su
            (submission->lengths ? 0 : (uint64_t)(lengths.end - lengths.begin) * sizeof(int64_t));
 }
 
-/* A window as segments of 2 to the power of `bits` bytes. A descriptor array must be complete: segments beyond the window, which no kernel
- * reads, are bound to its beginning. */
+/* A window as segments of 2 to the power of `bits` bytes. A descriptor array must be complete: segments beyond the window,
+ * which no kernel reads, are bound to its beginning. */
 static void cut_window(const VkDescriptorBufferInfo *window, int32_t bits, VkDescriptorBufferInfo segments[DML_MAX_SEGMENTS])
 {
     const VkDeviceSize size = (VkDeviceSize)1 << bits;
@@ -130,7 +132,8 @@ static void record_copy(dml_context *context, dml_submission *submission, const 
     }
 }
 
-/* The lengths of submission->piece, in their allocation or copied to the arena. A shader that reads none still needs a valid binding. */
+/* The lengths of submission->piece, in their allocation or copied to the arena. A shader that reads none still needs a valid
+ * binding. */
 static VkDescriptorBufferInfo bind_lengths(dml_context *context, dml_submission *submission)
 {
     const dml_plan *plan = &submission->piece.plan;

@@ -13,8 +13,8 @@
 /* The host itself moves up to HOST_BYTES, or any number in contiguous runs of HOST_RUN bytes or more. */
 enum { HOST_BYTES = 32 * 1024, HOST_RUN = 4096 };
 
-/* Records all pieces of submission->plan. Each time the submission is full it is submitted and awaited; the last part is left to the
- * caller. Ends early where an import is refused. */
+/* Records all pieces of submission->plan. Each time the submission is full it is submitted and awaited; the last part is
+ * left to the caller. Ends early where an import is refused. */
 static dml_code run_pieces(dml_context *context, dml_submission *submission, dml_status *status)
 {
     dml_limits limits = dml_record_limits(context);

@@ -4,13 +4,13 @@
 
 #include "base/status.h"
 #include "core/dispatch.h"
-#include "vk/operand.h"
+#include "vk/memory_types.h"
 
 typedef struct dml_context dml_context;
 
-/* Runs a plan, simplified or not. Between two allocations it is queued behind all earlier work; otherwise the call waits until it is
- * done. On failure the destination may be partly written. Without `wait`, a call that would have to wait for the device, a pipeline
- * or memory fails with DML_WOULD_WAIT before anything is done. */
+/* Runs a plan, simplified or not. Between two allocations it is queued behind all earlier work; otherwise the call waits
+ * until it is done. On failure the destination may be partly written. Without `wait`, a call that would have to wait for the
+ * device, a pipeline or memory fails with DML_WOULD_WAIT before anything is done. */
 dml_code dml_vk_run(dml_context *context, const dml_transfer *transfer, bool wait, dml_status *status);
 
 /* Waits until all work queued on a context is done. */

@@ -85,8 +85,8 @@ typedef struct ring {
     bool sent[RING];
 } ring;
 
-/* Receives what was sent, the oldest first. After an error, what was sent is only awaited; after an error of waiting it is abandoned:
- * the device may be lost, or the context inherited. */
+/* Receives what was sent, the oldest first. After an error, what was sent is only awaited; after an error of waiting it is
+ * abandoned: the device may be lost, or the context inherited. */
 static dml_code receive_all(dml_context *context, ring *ring, int oldest, dml_code code, dml_status *status)
 {
     for (int i = 0; i < RING; i++) {

@@ -1,5 +1,5 @@
-/* A submission: all that one vkQueueSubmit needs, from the recording of its pieces until the device is done. A context has a list of
- * idle ones. */
+/* A submission: all that one vkQueueSubmit needs, from the recording of its pieces until the device is done. A context has a
+ * list of idle ones. */
 #ifndef DML_VK_SUBMISSION_H
 #define DML_VK_SUBMISSION_H
 
@@ -9,7 +9,7 @@
 #include "vk/buffer.h"
 #include "vk/context.h"
 #include "vk/kernels.h"
-#include "vk/operand.h"
+#include "vk/memory_types.h"
 #include "vk/wait.h"
 
 enum {

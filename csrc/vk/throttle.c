@@ -3,8 +3,8 @@
 #include "vk/queue.h"
 #include "vk/quiesce.h"
 
-/* The timeline value at which there is room in the queue again; 0 if there is room. A waiting call sleeps until many are done, so that
- * it is not woken for each one. */
+/* The timeline value at which there is room in the queue again; 0 if there is room. A waiting call sleeps until many are
+ * done, so that it is not woken for each one. */
 static uint64_t find_room(dml_context *context)
 {
     dml_queue_retire(context);

@@ -30,8 +30,8 @@ static bool has_segments(VkPhysicalDevice physical, const VkPhysicalDeviceLimits
            limits->maxPerStageResources > DML_MAX_STORAGE_BUFFERS; /* the table of the dispatch is one more */
 }
 
-/* The most bytes of a window. Kernels count bytes in 32 bits. The window may start early by up to the alignment, and an imported one
- * has up to a page more on either side. */
+/* The most bytes of a window. Kernels count bytes in 32 bits. The window may start early by up to the alignment, and an
+ * imported one has up to a page more on either side. */
 static int64_t widest_window(const dml_device_traits *traits)
 {
     uint64_t binding = (uint64_t)traits->plan.binding, segment = 1;
@@ -57,7 +57,8 @@ void dml_traits_find(VkPhysicalDevice physical, const dml_extensions *extensions
     const VkPhysicalDeviceLimits *limits = &all.properties.limits;
     bool cpu = all.properties.deviceType == VK_PHYSICAL_DEVICE_TYPE_CPU;
 
-    /* A CPU runs a workgroup on one thread, one subgroup after the other: so small workgroups, and few of them with much to do. */
+    /* A CPU runs a workgroup on one thread, one subgroup after the other: so small workgroups, and few of them with much to
+     * do. */
     uint32_t group = cpu ? subgroup.subgroupSize : 128;
     traits->plan.group_size =
         (uint32_t)smaller(group, smaller(limits->maxComputeWorkGroupInvocations, limits->maxComputeWorkGroupSize[0]));

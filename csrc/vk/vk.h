@@ -1,7 +1,7 @@
 /* All that csrc/py uses of Vulkan: devices, contexts, allocations, and running a plan.
  *
- * Every function may be called from any thread, without the GIL. Nothing touches Vulkan before the first call. A fork waits until
- * no thread is inside the driver. The child of a fork makes contexts of its own and never uses inherited handles.
+ * Every function may be called from any thread, without the GIL. Nothing touches Vulkan before the first call. A fork waits
+ * until no thread is inside the driver. The child of a fork makes contexts of its own and never uses inherited handles.
  */
 #ifndef DML_VK_VK_H
 #define DML_VK_VK_H
@@ -9,7 +9,7 @@
 #include "vk/allocation.h"
 #include "vk/clamp_lengths.h"
 #include "vk/instance.h"
-#include "vk/operand.h"
+#include "vk/memory_types.h"
 #include "vk/results.h"
 #include "vk/run.h"
 

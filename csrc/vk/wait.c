@@ -32,8 +32,8 @@ static VkResult wait_once(dml_context *context, const dml_wait *wait, uint64_t t
     return context->vk.vkWaitSemaphores(context->device, &info, timeout);
 }
 
-/* Asks whether the caller wants to stop, unless that was asked within POLL_NS. `interrupted` may fork, and may wait for the same lock.
- * False in the child of such a fork. */
+/* Asks whether the caller wants to stop, unless that was asked within POLL_NS. `interrupted` may fork, and may wait for the
+ * same lock. False in the child of such a fork. */
 static bool poll_interrupt(dml_context *context, const dml_wait *wait)
 {
     dml_interrupt_poll *interrupt = wait->interrupt;
@@ -53,9 +53,10 @@ static bool poll_interrupt(dml_context *context, const dml_wait *wait)
     return ours;
 }
 
-/* Spinning saves the cost of sleep and wake-up, which small work is not worth. Large work gets this core instead: a driver that
- * computes on the CPU needs it. Naps let the scheduler move that driver's threads: woken together, several may be queued on one core,
- * and a core that falls idle leaves a thread alone that ran there moments ago, so it has to look more than once. */
+/* Spinning saves the cost of sleep and wake-up, which small work is not worth. Large work gets this core instead: a driver
+ * that computes on the CPU needs it. Naps let the scheduler move that driver's threads: woken together, several may be
+ * queued on one core, and a core that falls idle leaves a thread alone that ran there moments ago, so it has to look more
+ * than once. */
 VkResult dml_wait_for(dml_context *context, const dml_wait *wait)
 {
     const int64_t start = dml_nanoseconds();

@@ -32,8 +32,8 @@ void dml_wait_init(bool (*interrupted)(void));
 
 dml_interrupt_poll dml_interrupt_poll_from_now(void);
 
-/* VK_SUCCESS, VK_TIMEOUT where it stopped early, or what failed. In the child of a fork by `interrupted` VK_ERROR_DEVICE_LOST: the
- * context is inherited there. */
+/* VK_SUCCESS, VK_TIMEOUT where it stopped early, or what failed. In the child of a fork by `interrupted`
+ * VK_ERROR_DEVICE_LOST: the context is inherited there. */
 VkResult dml_wait_for(dml_context *context, const dml_wait *wait);
 
 #endif
