@@ -50,9 +50,9 @@ bool dml_pool_exposed(dml_context *context);
 
 void dml_pool_count(dml_context *context, dml_memory_bytes *bytes); /* all but `available` */
 
-/* The context's lock is held: a submission uses the allocation, which may be NULL. */
+/* The timeline value of the last submission that uses an allocation. The first sets it with the context's lock held, and does
+ * nothing for NULL; the second acquires the lock. */
 void dml_allocation_mark_used(dml_allocation *allocation, uint64_t timeline_value);
-uint64_t dml_allocation_last_use(dml_context *context,
-                                 const dml_allocation *allocation); /* the timeline value; takes the lock */
+uint64_t dml_allocation_last_use(dml_context *context, const dml_allocation *allocation);
 
 #endif

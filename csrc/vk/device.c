@@ -43,22 +43,6 @@ int64_t dml_device_compute_family(VkPhysicalDevice physical)
     return -1;
 }
 
-static const char *type_name(VkPhysicalDeviceType type)
-{
-    switch (type) {
-    case VK_PHYSICAL_DEVICE_TYPE_DISCRETE_GPU:
-        return "discrete";
-    case VK_PHYSICAL_DEVICE_TYPE_INTEGRATED_GPU:
-        return "integrated";
-    case VK_PHYSICAL_DEVICE_TYPE_VIRTUAL_GPU:
-        return "virtual";
-    case VK_PHYSICAL_DEVICE_TYPE_CPU:
-        return "cpu";
-    default:
-        return "other";
-    }
-}
-
 /* The first of the required features that is missing; NULL if there is none. */
 static const char *missing_feature(VkPhysicalDevice physical)
 {
@@ -91,7 +75,8 @@ void dml_device_inspect(VkPhysicalDevice physical, dml_device *device)
     snprintf(info->name, sizeof info->name, "%s", properties->deviceName);
     snprintf(info->driver, sizeof info->driver, "%.120s%s%.120s", driver.driverName, driver.driverInfo[0] ? " " : "",
              driver.driverInfo);
-    info->type = type_name(properties->deviceType);
+    static const char *const types[] = {"other", "integrated", "discrete", "virtual", "cpu"}; /* by VkPhysicalDeviceType */
+    info->type = types[properties->deviceType <= VK_PHYSICAL_DEVICE_TYPE_CPU ? properties->deviceType : 0];
     info->api_major = VK_API_VERSION_MAJOR(properties->apiVersion);
     info->api_minor = VK_API_VERSION_MINOR(properties->apiVersion);
     info->api_patch = VK_API_VERSION_PATCH(properties->apiVersion);

@@ -20,9 +20,6 @@ static struct {
     uint64_t abandoned; /* by contexts that were lost or left at exit: at least one each */
 } state = {.lock = DML_LOCK_INIT};
 
-/* --- fork ------------------------------------------------------------------------------------------------------ */
-
-#ifndef _WIN32
 /* Whether this thread holds the lock of the state. If it forks meanwhile, a driver runs a program, and the handlers do
  * nothing. */
 static _Thread_local bool has_state;
@@ -39,6 +36,9 @@ static void release_state(void)
     dml_lock_release(&state.lock);
 }
 
+/* --- fork ------------------------------------------------------------------------------------------------------ */
+
+#ifndef _WIN32
 static void before_fork(void)
 {
     if (has_state)
@@ -83,16 +83,6 @@ static void watch_forks(void)
         watching = pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child) == 0;
 }
 #else
-static void acquire_state(void)
-{
-    dml_lock_acquire(&state.lock);
-}
-
-static void release_state(void)
-{
-    dml_lock_release(&state.lock);
-}
-
 static void watch_forks(void)
 {
 }
