@@ -100,7 +100,7 @@ static int64_t *find_override(const char *name)
     return NULL;
 }
 
-static int64_t override(const char *name, int64_t offered)
+static int64_t lowered(const char *name, int64_t offered)
 {
     int64_t value = *find_override(name);
     return value >= 0 && value < offered ? value : offered;
@@ -109,18 +109,18 @@ static int64_t override(const char *name, int64_t offered)
 void dml_traits_override(const dml_device_traits *offered, dml_device_traits *traits)
 {
     *traits = *offered;
-    traits->forced = (dml_kernel) override("kernel", offered->forced);
-    traits->host_import = override("host_import", offered->host_import);
-    traits->plan.binding = override("binding", offered->plan.binding);
-    traits->plan.window = override("window", widest_window(traits));
-    traits->staging = (uint64_t) override("staging", (int64_t)offered->staging);
-    traits->plan.group_size = (uint32_t) override("group_size", offered->plan.group_size);
-    traits->plan.parallel = (uint32_t) override("parallel", offered->plan.parallel);
-    traits->plan.max_groups = (uint32_t) override("max_groups", offered->plan.max_groups);
-    traits->mapped = override("mapped", offered->mapped);
-    traits->heap = (uint64_t) override("heap", (int64_t)offered->heap);
-    traits->plan.grain = (uint32_t) override("grain", offered->plan.grain);
-    traits->plan.cpu = override("cpu", offered->plan.cpu);
+    traits->forced = (dml_kernel)lowered("kernel", offered->forced);
+    traits->host_import = lowered("host_import", offered->host_import);
+    traits->plan.binding = lowered("binding", offered->plan.binding);
+    traits->plan.window = lowered("window", widest_window(traits));
+    traits->staging = (uint64_t)lowered("staging", (int64_t)offered->staging);
+    traits->plan.group_size = (uint32_t)lowered("group_size", offered->plan.group_size);
+    traits->plan.parallel = (uint32_t)lowered("parallel", offered->plan.parallel);
+    traits->plan.max_groups = (uint32_t)lowered("max_groups", offered->plan.max_groups);
+    traits->mapped = lowered("mapped", offered->mapped);
+    traits->heap = (uint64_t)lowered("heap", (int64_t)offered->heap);
+    traits->plan.grain = (uint32_t)lowered("grain", offered->plan.grain);
+    traits->plan.cpu = lowered("cpu", offered->plan.cpu);
 }
 
 bool dml_traits_set_override(const char *name, int64_t value)
