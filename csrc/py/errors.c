@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "base/clock.h"
 #include "vk/vk.h"
 
 /* The classes belong to the package in name, so that they read well in tracebacks and can be pickled. */
@@ -85,7 +86,7 @@ static void await_the_end(void)
     if (PyThread_get_thread_ident() == exiting_thread)
         return;
     Py_BEGIN_ALLOW_THREADS;
-    dml_vk_sleep(10000);
+    dml_sleep(10000);
     Py_END_ALLOW_THREADS;
 }
 
