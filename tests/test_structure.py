@@ -12,7 +12,7 @@ from support import ROOT, run_python
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]', re.MULTILINE)
 # An include may point right, never left.
-MAY_INCLUDE = {"py": {"py", "vk", "core"}, "vk": {"vk", "core"}, "core": {"core"}}
+MAY_INCLUDE = {"py": {"py", "vk", "core", "base"}, "vk": {"vk", "core", "base"}, "core": {"core", "base"}, "base": {"base"}}
 SOURCES = sorted(path for suffix in ("*.c", "*.h") for path in (ROOT / "csrc").rglob(suffix))
 
 

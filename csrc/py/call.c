@@ -121,7 +121,7 @@ dml_code dml_run_plan(const dml_choice *device, const dml_plan *plan, dml_operan
         (dst.allocation && dml_allocation_context(dst.allocation, &context, status)) ||
         (!src.allocation && !dst.allocation && dml_vk_context(device->index, &context, status)))
         return status->code;
-    return dml_vk_run(context, plan, src, dst, lengths, wait, status);
+    return dml_vk_run(context, &(dml_transfer){plan, src, dst, lengths}, wait, status);
 }
 
 void dml_copy_plan(const dml_tensor *from, const dml_tensor *to, dml_plan *plan)

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "py/arrays.h"
-#include "py/cache.h"
+#include "base/cache.h"
 #include "py/errors.h"
 #include "py/result_memory.h"
 

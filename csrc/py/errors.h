@@ -2,7 +2,7 @@
 #ifndef DML_PY_ERRORS_H
 #define DML_PY_ERRORS_H
 
-#include "core/status.h"
+#include "base/status.h"
 #include "py/module.h"
 
 /* Makes the exception classes and adds them to the module. 0, or -1 with an exception set. */

@@ -197,11 +197,14 @@ static dml_code widen_on_device(dml_call *call, const dml_device_array *lengths,
     plan_widen(&lengths->tensor, lengths->dtype->byteorder == NPY_OPPBYTE, &plan);
     if (dml_allocation_context(lengths->allocation, &context, &call->status) ||
         dml_allocation_create(context, (uint64_t)count * 8, true, &call->device_lengths, &call->status) ||
-        dml_vk_run(context, &plan, dml_device_array_operand((PyObject *)lengths), (dml_operand){.allocation = call->device_lengths},
-                   NULL, true, &call->status))
+        dml_vk_run(context,
+                   &(dml_transfer){.plan = &plan,
+                                   .src = dml_device_array_operand((PyObject *)lengths),
+                                   .dst = {.allocation = call->device_lengths}},
+                   true, &call->status))
         return call->status.code;
-    return dml_vk_clamp_lengths(context, call->device_lengths, count, (int)lengths->tensor.item, is_signed, extent,
-                                &call->status);
+    const dml_clamp clamp = {call->device_lengths, count, (int)lengths->tensor.item, is_signed, extent};
+    return dml_vk_clamp_lengths(context, &clamp, &call->status);
 }
 
 /* What shaders/lengths.comp does, and as quietly. */

@@ -14,7 +14,7 @@
 #include <unistd.h>
 #endif
 
-#include "py/cache.h"
+#include "base/cache.h"
 #include "py/device_choice.h"
 #include "py/errors.h"
 #include "vk/vk.h"

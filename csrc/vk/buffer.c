@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "vk/pages.h"
+#include "base/pages.h"
 
 /* Property flags a kind must have, and would like to have. */
 static const struct {

@@ -39,34 +39,32 @@ dml_code dml_vk_run_nothing(dml_context *context, dml_status *status)
 }
 
 /* The dispatch of shaders/lengths.comp, whose table is this. */
-static void choose_lengths(const dml_traits *traits, uint32_t count, int item, bool is_signed, int64_t extent,
-                           dml_dispatch *dispatch)
+static void choose_lengths(const dml_traits *traits, const dml_clamp *clamp, uint32_t count, dml_dispatch *dispatch)
 {
     memset(dispatch, 0, sizeof *dispatch);
     dispatch->kernel = (dml_kernel)DML_SHADER_LENGTHS;
     dispatch->constants[DML_GROUP_SIZE] = (int32_t)traits->group_size;
-    dispatch->constants[1] = is_signed;
-    dispatch->constants[2] = item;
+    dispatch->constants[1] = clamp->is_signed;
+    dispatch->constants[2] = clamp->item;
     uint32_t most = traits->parallel < traits->max_groups ? traits->parallel : traits->max_groups;
     uint32_t groups = count / traits->group_size + 1;
     dispatch->groups = groups < most ? groups : most;
     dispatch->table[0] = count;
     dispatch->table[1] = dispatch->groups * traits->group_size;
-    memcpy(&dispatch->table[2], &extent, sizeof extent);
+    memcpy(&dispatch->table[2], &clamp->extent, sizeof clamp->extent);
     dispatch->table_words = 4;
 }
 
-static dml_code clamp_part(dml_context *context, dml_allocation *lengths, int64_t begin, int64_t count, int item, bool is_signed,
-                           int64_t extent, dml_status *status)
+static dml_code clamp_part(dml_context *context, const dml_clamp *clamp, int64_t begin, int64_t count, dml_status *status)
 {
     dml_submission *submission = NULL;
     if (dml_submission_acquire(context, true, &submission, status))
         return status->code;
     submission->after_others = true;
-    submission->src = submission->dst = (dml_operand){.allocation = lengths};
+    submission->src = submission->dst = (dml_operand){.allocation = clamp->lengths};
     submission->lengths = NULL;
-    choose_lengths(&context->traits.plan, (uint32_t)count, item, is_signed, extent, &submission->dispatch);
-    dml_code code = record_other(context, submission, &lengths->buffer, (uint64_t)begin * 8, (uint64_t)count * 8, status);
+    choose_lengths(&context->traits.plan, clamp, (uint32_t)count, &submission->dispatch);
+    dml_code code = record_other(context, submission, &clamp->lengths->buffer, (uint64_t)begin * 8, (uint64_t)count * 8, status);
     if (!code)
         code = dml_submission_queue(context, submission, status);
     if (code)
@@ -74,15 +72,15 @@ static dml_code clamp_part(dml_context *context, dml_allocation *lengths, int64_
     return code;
 }
 
-dml_code dml_vk_clamp_lengths(dml_context *context, dml_allocation *lengths, int64_t count, int item, bool is_signed,
-                              int64_t extent, dml_status *status)
+dml_code dml_vk_clamp_lengths(dml_context *context, const dml_clamp *clamp, dml_status *status)
 {
     /* Parts begin where a window may, in entries. */
     int64_t unit = context->traits.plan.alignment / 8, most = context->traits.plan.binding / 8 / unit * unit;
     most = most > 0 ? most : unit;
     dml_code code = DML_OK;
-    for (int64_t begin = 0; begin < count && !code; begin += most)
-        code =
-            clamp_part(context, lengths, begin, count - begin < most ? count - begin : most, item, is_signed, extent, status);
+    for (int64_t begin = 0; begin < clamp->count && !code; begin += most) {
+        int64_t left = clamp->count - begin;
+        code = clamp_part(context, clamp, begin, left < most ? left : most, status);
+    }
     return code;
 }

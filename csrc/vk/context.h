@@ -21,9 +21,9 @@
 #include <stdatomic.h>
 #include <string.h>
 
+#include "base/lock.h"
+#include "base/status.h"
 #include "core/dispatch.h"
-#include "core/status.h"
-#include "vk/lock.h"
 #include "vk/vk.h"
 
 #define VK_NO_PROTOTYPES

@@ -270,20 +270,19 @@ static dml_code run_submission(dml_context *context, dml_submission *submission,
     return code;
 }
 
-dml_code dml_vk_run(dml_context *context, const dml_plan *plan, dml_operand src, dml_operand dst, dml_allocation *lengths, bool wait,
-                    dml_status *status)
+dml_code dml_vk_run(dml_context *context, const dml_transfer *transfer, bool wait, dml_status *status)
 {
     dml_submission *submission = NULL;
-    if (dml_plan_count(plan) == 0)
+    if (dml_plan_count(transfer->plan) == 0)
         return DML_OK;
     if (dml_submission_acquire(context, wait, &submission, status))
         return status->code;
-    dml_plan_copy(&submission->plan, plan);
+    dml_plan_copy(&submission->plan, transfer->plan);
     dml_plan_simplify(&submission->plan);
-    submission->src = src;
-    submission->dst = dst;
-    submission->lengths = lengths;
-    submission->after_others = src.allocation || dst.allocation;
+    submission->src = transfer->src;
+    submission->dst = transfer->dst;
+    submission->lengths = transfer->lengths;
+    submission->after_others = transfer->src.allocation || transfer->dst.allocation;
     dml_code code = run_submission(context, submission, status);
     bool queued = !code && submission->pieces > 0;
     if (queued)

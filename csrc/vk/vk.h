@@ -6,8 +6,8 @@
 #ifndef DML_VK_VK_H
 #define DML_VK_VK_H
 
+#include "base/status.h"
 #include "core/dispatch.h"
-#include "core/status.h"
 
 typedef struct dml_device_info {
     char name[256];
@@ -91,17 +91,29 @@ typedef struct dml_operand {
     uint64_t offset;      /* bytes in the allocation */
 } dml_operand;
 
+/* A plan and the memory that it reads and writes. */
+typedef struct dml_transfer {
+    const dml_plan *plan;
+    dml_operand src, dst;
+    dml_allocation *lengths; /* on the device, in place of plan->lengths; or NULL */
+} dml_transfer;
+
 /* Runs a plan, simplified or not. Between two allocations it is queued, behind all that was queued before; else it is waited for.
  * `lengths` is a allocation with what plan->lengths is otherwise, or NULL. The places must not overlap. On failure the destination
  * may be partly written; but where not even the queueing may `wait`, for the device, a compiler or memory, and would have to, it
  * fails with DML_WOULD_WAIT before anything is done. */
-dml_code dml_vk_run(dml_context *context, const dml_plan *plan, dml_operand src, dml_operand dst, dml_allocation *lengths, bool wait,
-                    dml_status *status);
+dml_code dml_vk_run(dml_context *context, const dml_transfer *transfer, bool wait, dml_status *status);
 
 /* Queues the making of lengths from integers: of each of the `count` entries, 8 bytes apart, the first `item` bytes become an
  * int64 in [0, extent]; what is negative becomes 0. */
-dml_code dml_vk_clamp_lengths(dml_context *context, dml_allocation *lengths, int64_t count, int item, bool is_signed,
-                              int64_t extent, dml_status *status);
+typedef struct dml_clamp {
+    dml_allocation *lengths;
+    int64_t count;
+    int item; /* bytes of an integer: 1, 2, 4 or 8 */
+    bool is_signed;
+    int64_t extent;
+} dml_clamp;
+dml_code dml_vk_clamp_lengths(dml_context *context, const dml_clamp *clamp, dml_status *status);
 
 /* Before all others, and before there are threads that fork: touches no Vulkan. `interrupted` is asked every now and then
  * during a call, on its thread, whether to stop; the call then ends with DML_INTERRUPTED, but not before the device is idle. */

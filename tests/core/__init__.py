@@ -148,7 +148,7 @@ class Core:
 
     def __init__(self, folder):
         path = folder / "core.so"
-        sources = [*sorted((support.ROOT / "csrc" / "core").glob("*.c")), support.ROOT / "tests" / "core" / "sizes.c"]
+        sources = [*sorted((support.ROOT / "csrc").glob("core/*.c")), support.ROOT / "csrc/base/status.c", support.ROOT / "tests" / "core" / "sizes.c"]
         flags = ["-std=c11", "-O1", "-g", "-shared", "-fPIC", "-Wall", "-Wextra", f"-I{support.ROOT / 'csrc'}"]
         support.compile_c([*flags, *sources, "-o", path])
         self.library = ctypes.CDLL(str(path))

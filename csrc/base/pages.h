@@ -1,7 +1,7 @@
 /* Memory straight from the system, in whole pages, and large memory on huge ones where the system grants them: the faults of small
  * pages cost more than to fill them does. */
-#ifndef DML_VK_PAGES_H
-#define DML_VK_PAGES_H
+#ifndef DML_BASE_PAGES_H
+#define DML_BASE_PAGES_H
 
 #include <stdbool.h>
 #include <stddef.h>

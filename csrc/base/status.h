@@ -3,8 +3,8 @@
  * A function that can fail returns dml_code (DML_OK is 0) and fills in the dml_status of its caller.
  * A status belongs to one call on one thread; nothing is allocated.
  */
-#ifndef DML_CORE_STATUS_H
-#define DML_CORE_STATUS_H
+#ifndef DML_BASE_STATUS_H
+#define DML_BASE_STATUS_H
 
 #if defined(__GNUC__)
 #define DML_PRINTF(text, first) __attribute__((format(printf, text, first)))

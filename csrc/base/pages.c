@@ -1,5 +1,5 @@
 #define _GNU_SOURCE /* MAP_ANONYMOUS and madvise */
-#include "vk/pages.h"
+#include "base/pages.h"
 
 #include <stdint.h>
 

@@ -1,6 +1,6 @@
 /* A mutex that needs no destroying; Windows has no pthreads, macOS no threads.h. */
-#ifndef DML_VK_LOCK_H
-#define DML_VK_LOCK_H
+#ifndef DML_BASE_LOCK_H
+#define DML_BASE_LOCK_H
 
 /* dml_count_add adds to a count that threads share, and gives the sum. */
 #ifdef _WIN32
