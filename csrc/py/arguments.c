@@ -84,14 +84,14 @@ static int ints_from(PyObject *object, const char *name, const char *wanted, dml
 
 int dml_ints_from(PyObject *object, const char *name, dml_ints *ints)
 {
-    return ints_from(object, name, "a sequence of ints", ints);
+    return ints_from(object, name, "an array or list of ints", ints);
 }
 
 int dml_int_or_ints_from(PyObject *object, const char *name, dml_ints *ints, bool *single)
 {
     *single = dml_is_int(object);
     if (!*single)
-        return ints_from(object, name, "an int or a sequence of ints", ints);
+        return ints_from(object, name, "an int, or an array or list of ints", ints);
     ints->count = 1;
     return dml_int_from(object, name, &ints->value[0]);
 }

@@ -1,10 +1,10 @@
 #include "py/call.h"
 
-#include "core/host.h"
 #include "py/arrays.h"
 #include "py/device_array.h"
 #include "py/errors.h"
-#include "vk/vk.h"
+#include "py/out.h"
+#include "py/transfer.h"
 
 int dml_call_begin(dml_call *call, PyObject *module, Py_ssize_t count, Py_ssize_t wanted)
 {
@@ -31,12 +31,16 @@ static int check_out(const dml_call *call, PyObject *out)
     return -1;
 }
 
-int dml_call_take(dml_call *call, PyObject *input, PyObject *out, PyObject *device)
+int dml_call_convert(dml_call *call, PyObject *input, PyObject *out, PyObject *device)
 {
     bool on_device = dml_is_device_array(call->state, input);
+    if (PyUnicode_CheckExact(input)) {
+        PyErr_SetString(PyExc_TypeError, "input must be an array, not str; " DML_READ_A_FILE);
+        return -1;
+    }
     if (on_device)
         Py_INCREF(input);
-    call->input = on_device ? input : (PyObject *)dml_array_from(input, "input");
+    call->input = on_device ? input : (PyObject *)dml_array_from(input, NULL, "input");
     if (!call->input || (out != Py_None && check_out(call, out) < 0))
         return -1;
     if (out != Py_None) {
@@ -77,7 +81,7 @@ int dml_call_open(dml_call *call)
         call->into = call->out;
         Py_INCREF(call->into);
     } else if (dml_is_device_array(call->state, call->input)) {
-        const dml_allocation *beside = dml_array_operand(call->input).allocation;
+        const dml_allocation *beside = ((dml_device_array *)call->input)->allocation;
         call->into = dml_device_array_new(call->state, &call->device, beside, dtype, &call->target);
     } else {
         call->into = dml_result_new(call->state, dtype, &call->target);
@@ -109,54 +113,39 @@ PyObject *dml_call_fail(dml_call *call)
     return NULL;
 }
 
-dml_code dml_run_plan(const dml_choice *device, const dml_plan *plan, dml_operand src, dml_operand dst, dml_allocation *lengths,
-                      bool wait, dml_status *status)
+/* The plan, then, where `into` is not `out`, the copy from the one to the other. */
+static dml_code run_plans(dml_call *call)
 {
-    if (device->host) {
-        dml_host_run(plan, src.data, dst.data);
-        return DML_OK;
+    const dml_backend *backend = dml_backend_of(&call->device);
+    const dml_transfer transfer = {&call->plan, dml_array_operand(call->input), dml_array_operand(call->into),
+                                   call->device_lengths};
+    bool on_device = transfer.src.allocation && transfer.dst.allocation, detour = call->out && call->into != call->out;
+    dml_plan copy_plan;
+    dml_transfer copy;
+    if (detour) {
+        dml_tensor tensor;
+        dml_array_describe(call->out, &tensor);
+        dml_copy_plan(&call->target, &tensor, &copy_plan);
+        copy = (dml_transfer){.plan = &copy_plan, .src = transfer.dst, .dst = dml_array_operand(call->out)};
     }
-    dml_context *context;
-    if ((src.allocation && dml_allocation_context(src.allocation, &context, status)) ||
-        (dst.allocation && dml_allocation_context(dst.allocation, &context, status)) ||
-        (!src.allocation && !dst.allocation && dml_vk_context(device->index, &context, status)))
-        return status->code;
-    return dml_vk_run(context, &(dml_transfer){plan, src, dst, lengths}, wait, status);
-}
-
-void dml_copy_plan(const dml_tensor *from, const dml_tensor *to, dml_plan *plan)
-{
-    dml_plan_begin(plan, from->item);
-    for (int k = 0; k < from->rank; k++)
-        dml_plan_add(plan, from->shape[k], from->strides[k], to->strides[k]);
+    /* Queueing takes microseconds, and handing over the GIL costs more, so it is kept unless something must be waited for. */
+    dml_code code = DML_WOULD_WAIT;
+    if (on_device && !detour)
+        code = backend->run(call->device.index, &transfer, false, &call->status);
+    if (code != DML_WOULD_WAIT)
+        return code;
+    Py_BEGIN_ALLOW_THREADS;
+    code = backend->run(call->device.index, &transfer, true, &call->status);
+    if (!code && detour)
+        code = (on_device ? backend : &dml_host_backend)->run(call->device.index, &copy, true, &call->status);
+    Py_END_ALLOW_THREADS;
+    return code;
 }
 
 PyObject *dml_call_run(dml_call *call)
 {
-    bool detour = call->out && call->into != call->out;
-    dml_plan copy;
-    dml_operand src = dml_array_operand(call->input), dst = dml_array_operand(call->into), out = dst;
-    if (detour) {
-        dml_tensor tensor;
-        dml_array_describe(call->out, &tensor);
-        dml_copy_plan(&call->target, &tensor, &copy);
-        out = dml_array_operand(call->out);
-    }
-    if (call->plan.item > 0 && dml_plan_count(&call->plan) > 0) {
-        /* Queueing is too soon done to let other threads run meanwhile, which costs them and this one more. */
-        dml_code code = DML_WOULD_WAIT;
-        if (src.allocation && dst.allocation && !detour)
-            code = dml_run_plan(&call->device, &call->plan, src, dst, call->device_lengths, false, &call->status);
-        if (code == DML_WOULD_WAIT) {
-            Py_BEGIN_ALLOW_THREADS;
-            code = dml_run_plan(&call->device, &call->plan, src, dst, call->device_lengths, true, &call->status);
-            if (!code && detour)
-                code = dml_run_plan(dst.allocation ? &call->device : &dml_host, &copy, dst, out, NULL, true, &call->status);
-            Py_END_ALLOW_THREADS;
-        }
-        if (code)
-            return dml_call_fail(call);
-    }
+    if (call->plan.item > 0 && dml_plan_count(&call->plan) > 0 && run_plans(call))
+        return dml_call_fail(call);
     PyObject *result = call->given ? call->given : call->into;
     Py_INCREF(result);
     release(call);

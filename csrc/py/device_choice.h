@@ -4,7 +4,7 @@
 
 #include <stdbool.h>
 
-#include "py/module.h"
+#include "py/state.h"
 
 /* Where a call runs: in plain C, or on the Vulkan device that dml_vk_device counts as `index`. */
 typedef struct dml_choice {

@@ -1,6 +1,11 @@
-/* The type dmlops.DeviceArray, as Python sees it, and which file does what. */
-#include "py/arrays.h"
+#include "py/device_type.h"
+
+#include "py/assign.h"
 #include "py/device_array.h"
+#include "py/dlpack_export.h"
+#include "py/shapes.h"
+#include "py/transfer.h"
+#include "py/views.h"
 
 static dml_state *state_of(PyObject *self)
 {
@@ -24,22 +29,6 @@ static void array_dealloc(PyObject *self)
 
 /* --- attributes -------------------------------------------------------------------------------------------------- */
 
-static PyObject *tuple_of(const int64_t *values, int count)
-{
-    PyObject *tuple = PyTuple_New(count);
-    for (int k = 0; tuple && k < count; k++) {
-        PyObject *value = PyLong_FromLongLong(values[k]);
-        if (!value || PyTuple_SetItem(tuple, k, value) < 0)
-            Py_CLEAR(tuple);
-    }
-    return tuple;
-}
-
-PyObject *dml_shape_tuple(const dml_tensor *tensor)
-{
-    return tuple_of(tensor->shape, tensor->rank);
-}
-
 static PyObject *get_shape(PyObject *self, void *Py_UNUSED(closure))
 {
     return dml_shape_tuple(&cast(self)->tensor);
@@ -47,7 +36,7 @@ static PyObject *get_shape(PyObject *self, void *Py_UNUSED(closure))
 
 static PyObject *get_strides(PyObject *self, void *Py_UNUSED(closure))
 {
-    return tuple_of(cast(self)->tensor.strides, cast(self)->tensor.rank);
+    return dml_ints_tuple(cast(self)->tensor.strides, cast(self)->tensor.rank);
 }
 
 static PyObject *get_dtype(PyObject *self, void *Py_UNUSED(closure))
@@ -150,6 +139,11 @@ static PyObject *method_copy(PyObject *self, PyObject *Py_UNUSED(none))
     return dml_device_array_copy(state_of(self), cast(self), &cast(self)->device);
 }
 
+static PyObject *method_deepcopy(PyObject *self, PyObject *Py_UNUSED(memo))
+{
+    return method_copy(self, NULL);
+}
+
 static PyObject *method_numpy(PyObject *self, PyObject *args, PyObject *kwargs)
 {
     static char *names[] = {"out", NULL};
@@ -175,7 +169,7 @@ static PyObject *method_array(PyObject *self, PyObject *args, PyObject *kwargs)
     else if (wanted > 0)
         array = dml_device_array_numpy(state_of(self), cast(self), Py_None);
     if (array && dtype) {
-        PyObject *other = PyArray_FromAny(array, dtype, 0, 0, NPY_ARRAY_FORCECAST, NULL); /* takes dtype */
+        PyObject *other = PyArray_FromAny(array, dtype, 0, 0, NPY_ARRAY_FORCECAST, NULL); /* steals dtype */
         dtype = NULL;
         Py_DECREF(array);
         array = other;
@@ -207,6 +201,8 @@ static PyMethodDef methods[] = {
     {"transpose", dml_view_transpose, METH_VARARGS,
      "transpose(*axes)\n--\n\nA view with the axes in another order; by default the reverse."},
     {"__array__", (PyCFunction)(void (*)(void))method_array, METH_VARARGS | METH_KEYWORDS, NULL},
+    {"__copy__", method_copy, METH_NOARGS, NULL},
+    {"__deepcopy__", method_deepcopy, METH_O, NULL},
     {"__dlpack__", (PyCFunction)(void (*)(void))dml_dlpack_export, METH_VARARGS | METH_KEYWORDS, NULL},
     {"__dlpack_device__", dml_dlpack_device, METH_NOARGS, NULL},
     {"__reduce_ex__", method_reduce, METH_VARARGS, NULL},
@@ -231,9 +227,12 @@ static const char doc[] =
     "The operators queue their work and return; it is done in the order of the calls. ``numpy()`` and ``wait()`` wait for it.\n"
     "Basic indexing (ints, slices, ``...`` and None) gives a view, which costs nothing; assigning to an index changes the\n"
     "array. The memory is freed when the last view is gone and the device has finished with it.\n\n"
-    "Arrays can be shared by DLPack: ``__dlpack__`` gives kDLVulkan, whose ``data`` points to four integers of 64 bits,\n"
-    "the VkBuffer, its VkDeviceMemory, the VkDevice and the buffer's size in bytes; with ``dl_device=(1, 0)``, and on the\n"
-    "host's device, kDLCPU.\n\n"
+    "Other libraries get an array by DLPack. ``numpy.from_dlpack(a, device=\"cpu\")`` and, for the rest,\n"
+    "``torch.from_dlpack(a.__dlpack__(dl_device=(1, 0)))`` share memory that the host sees, and copy what it does not. Work that\n"
+    "was queued before the export is done; what a later call writes to the array appears on the other side only after ``wait()``.\n"
+    "Views with negative strides are shared with NumPy alone: PyTorch would end the process, so other libraries get a copy, and\n"
+    "with ``copy=False`` a BufferError. Without ``dl_device``, arrays of a Vulkan device are kDLVulkan, whose ``data`` points to\n"
+    "four integers of 64 bits: the VkBuffer, its VkDeviceMemory, the VkDevice and the buffer's size in bytes.\n\n"
     "Examples\n"
     "--------\n"
     ">>> import numpy as np, dmlops\n"
@@ -269,7 +268,7 @@ static PyType_Spec spec = {
     .slots = slots,
 };
 
-int dml_device_array_init(dml_state *state, PyObject *module)
+int dml_device_type_init(dml_state *state, PyObject *module)
 {
     state->device_array_type = (PyTypeObject *)PyType_FromModuleAndSpec(module, &spec, NULL);
     if (!state->device_array_type)

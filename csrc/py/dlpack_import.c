@@ -27,6 +27,7 @@ static PyObject *copy_tensor(dml_state *state, PyObject *capsule, const dl_tenso
     if (!dtype)
         return NULL;
     dml_endpoint from = {.owner = capsule,
+                         .device = dml_host,
                          .operand = {.data = (char *)tensor->data + tensor->byte_offset, .read_only = read_only}};
     from.tensor.rank = tensor->ndim;
     from.tensor.item = (int64_t)PyDataType_ELSIZE(dtype);

@@ -110,7 +110,18 @@ PyObject *dml_raise(const dml_state *state, const dml_status *status)
     return NULL;
 }
 
-void dml_no_array(const char *name)
+/* Whether an object lends elements in host memory by DLPack. Clears its exceptions. */
+static bool lends_by_dlpack(PyObject *object)
+{
+    int type, index;
+    PyObject *device = PyObject_CallMethod(object, "__dlpack_device__", NULL);
+    bool lends = device && PyTuple_Check(device) && PyArg_ParseTuple(device, "ii", &type, &index) && type == 1; /* kDLCPU */
+    Py_XDECREF(device);
+    PyErr_Clear();
+    return lends;
+}
+
+void dml_no_array(const char *name, PyObject *object)
 {
     PyObject *type, *cause, *traceback, *error;
     PyErr_Fetch(&type, &cause, &traceback);
@@ -121,7 +132,8 @@ void dml_no_array(const char *name)
     }
     if (traceback)
         PyException_SetTraceback(cause, traceback);
-    PyErr_Format(type, "%s makes no array: %S", name, cause);
+    const char *hint = lends_by_dlpack(object) ? "; dmlops.from_dlpack takes it" : "";
+    PyErr_Format(type, "%s makes no array: %S%s", name, cause, hint);
     Py_DECREF(type);
     Py_XDECREF(traceback);
     PyErr_Fetch(&type, &error, &traceback);

@@ -1,17 +1,15 @@
-/* The module dmlops._core: its state, its functions, and what happens at exit. */
 #define DML_IMPORTS_NUMPY
 #include "py/module.h"
 
-#include "py/device_choice.h"
+#include "py/asarray.h"
 #include "py/device_array.h"
+#include "py/device_choice.h"
+#include "py/device_type.h"
+#include "py/dlpack_import.h"
+#include "py/entry_points.h"
 #include "py/errors.h"
 #include "py/result_memory.h"
 #include "vk/vk.h"
-
-dml_state *dml_state_of(PyObject *module)
-{
-    return PyModule_GetState(module);
-}
 
 static PyObject *shutdown_vulkan(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(none))
 {
@@ -68,17 +66,14 @@ static PyObject *from_dlpack(PyObject *module, PyObject *args)
 static PyObject *synchronize(PyObject *module, PyObject *device)
 {
     const dml_state *state = dml_state_of(module);
-    dml_choice choice = {.host = false, .index = -1}; /* all */
+    bool all = device == Py_None;
+    dml_choice choice = dml_host;
     dml_status status;
-    dml_code code = DML_OK;
-    dml_context *context;
-    if (device != Py_None && dml_device_choose(state, device, &choice) < 0)
+    dml_code code;
+    if (!all && dml_device_choose(state, device, &choice) < 0)
         return NULL;
     Py_BEGIN_ALLOW_THREADS;
-    if (choice.index < 0 && !choice.host)
-        code = dml_vk_wait_all(&status);
-    else if (!choice.host && (code = dml_vk_context(choice.index, &context, &status)) == DML_OK)
-        code = dml_vk_wait(context, &status);
+    code = all ? dml_vk_wait_all(&status) : dml_backend_of(&choice)->wait(choice.index, &status);
     Py_END_ALLOW_THREADS;
     if (code)
         return dml_raise(state, &status);
@@ -124,7 +119,7 @@ static int context_of(PyObject *module, PyObject *device, dml_context **context)
     dml_status status;
     if (dml_device_from(state, device, &choice) < 0)
         return -1;
-    if (choice.host) {
+    if (dml_backend_of(&choice) != &dml_vulkan_backend) {
         PyErr_SetString(PyExc_ValueError, "device must be a Vulkan device");
         return -1;
     }
@@ -201,49 +196,15 @@ static int module_exec(PyObject *module)
     if (!state->axis_error)
         return -1;
     if (dml_errors_init(state, module) < 0 || dml_device_init(state, module) < 0 || dml_memory_init(state, module) < 0 ||
-        dml_device_array_init(state, module) < 0)
+        dml_device_type_init(state, module) < 0)
         return -1;
     dml_vk_open(interrupted);
     return register_shutdown(module);
 }
 
-static int module_traverse(PyObject *module, visitproc visit, void *arg)
-{
-    dml_state *state = dml_state_of(module);
-    if (!state)
-        return 0;
-    Py_VISIT(state->vulkan_error);
-    Py_VISIT(state->out_of_device_memory_error);
-    Py_VISIT(state->device_lost_error);
-    Py_VISIT(state->no_device_error);
-    Py_VISIT(state->axis_error);
-    Py_VISIT(state->device_type);
-    Py_VISIT(state->memory_info_type);
-    Py_VISIT(state->device_array_type);
-    Py_VISIT(state->memory_handler);
-    return 0;
-}
-
-static int module_clear(PyObject *module)
-{
-    dml_state *state = dml_state_of(module);
-    if (!state)
-        return 0;
-    Py_CLEAR(state->vulkan_error);
-    Py_CLEAR(state->out_of_device_memory_error);
-    Py_CLEAR(state->device_lost_error);
-    Py_CLEAR(state->no_device_error);
-    Py_CLEAR(state->axis_error);
-    Py_CLEAR(state->device_type);
-    Py_CLEAR(state->memory_info_type);
-    Py_CLEAR(state->device_array_type);
-    Py_CLEAR(state->memory_handler);
-    return 0;
-}
-
 static void module_free(void *module)
 {
-    module_clear(module);
+    dml_state_clear(module);
 }
 
 /* PyMethodDef holds every kind of function as a PyCFunction; by way of void (*)(void) no compiler objects. */
@@ -282,8 +243,8 @@ static struct PyModuleDef module_def = {
     .m_size = sizeof(dml_state),
     .m_methods = module_methods,
     .m_slots = module_slots,
-    .m_traverse = module_traverse,
-    .m_clear = module_clear,
+    .m_traverse = dml_state_traverse,
+    .m_clear = dml_state_clear,
     .m_free = module_free,
 };
 

@@ -4,7 +4,7 @@
 
 #include <stdint.h>
 
-#include "py/module.h"
+#include "py/state.h"
 
 /* Results of fewer bytes come from NumPy's own allocator, which has them ready: ours would cost more than it saves. */
 enum { DML_LARGE_RESULT = 64 * 1024 };

@@ -1,11 +1,9 @@
-/* Views of device arrays: what indexing, reshaping and transposing make of shape, strides and offset. */
-#include "py/device_array.h"
-
-#include <string.h>
+#include "py/views.h"
 
 #include "py/arguments.h"
-#include "py/arrays.h"
+#include "py/device_array.h"
 #include "py/errors.h"
+#include "py/shapes.h"
 
 /* --- indexing ---------------------------------------------------------------------------------------------------- */
 
