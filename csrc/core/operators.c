@@ -1,5 +1,6 @@
 #include "core/operators.h"
 
+#include <stdio.h>
 #include <string.h>
 
 typedef long long ll;
@@ -143,6 +144,10 @@ static dml_code check_block_rank(int rank, const dml_block_args *args, dml_statu
             "block_size must have one entry per spatial axis, so input must have rank 2 or more, with an axis of channels; "
             "got rank %d",
             rank);
+    if (!args->single && rank == 2 && count != 1)
+        return dml_fail(
+            status, DML_VALUE_ERROR,
+            "block_size must have exactly 1 entry for an input of rank 2, of channels and one spatial axis; got %lld", count);
     if (!args->single && (count < 1 || count > rank - 1))
         return dml_fail(status, DML_VALUE_ERROR,
                         "block_size must have 1 to %d entries, one per spatial axis, for an input of rank %d; got %lld",
@@ -174,7 +179,7 @@ static dml_code check_product(int64_t a, int64_t b, dml_status *status)
     return DML_OK;
 }
 
-dml_code dml_block_shape(const dml_tensor *input, const dml_block_args *args, dml_tensor *output, dml_status *status)
+static dml_code block_shape(const dml_tensor *input, const dml_block_args *args, dml_tensor *output, dml_status *status)
 {
     if (check_block_rank(input->rank, args, status))
         return status->code;
@@ -207,6 +212,21 @@ dml_code dml_block_shape(const dml_tensor *input, const dml_block_args *args, dm
     }
     dml_tensor_pack(output);
     return DML_OK;
+}
+
+/* The commonest mistake is the layout: where the other one would do, the message asks. */
+dml_code dml_block_shape(const dml_tensor *input, const dml_block_args *args, dml_tensor *output, dml_status *status)
+{
+    if (block_shape(input, args, output, status) == DML_OK)
+        return DML_OK;
+    dml_block_args other = *args;
+    other.channels_last = !args->channels_last;
+    dml_status ignored;
+    size_t length = strlen(status->message);
+    if (block_shape(input, &other, output, &ignored) == DML_OK)
+        snprintf(status->message + length, sizeof status->message - length, "; channels %s? layout=\"%s\"",
+                 other.channels_last ? "last" : "first", other.channels_last ? "NHWC" : "NCHW");
+    return status->code;
 }
 
 void dml_block_plan(const dml_tensor *input, const dml_block_args *args, const dml_tensor *output, dml_plan *plan)

@@ -24,7 +24,7 @@ static const char *what_objects(PyArrayObject *array)
         memcpy(&first, PyArray_DATA(array), sizeof first); /* which may be unaligned */
     Py_XINCREF(first);
     if (first && PyArray_Check(first))
-        what = "is an array of arrays; np.stack them to one array";
+        what = "is an array of arrays; np.stack them into one";
     else if (first && PyArray_NDIM(array) == 0 && PyObject_HasAttrString(first, "__fspath__"))
         what = "is a path; " DML_READ_A_FILE;
     Py_XDECREF(first);
@@ -34,13 +34,12 @@ static const char *what_objects(PyArrayObject *array)
 PyArrayObject *dml_array_from(PyObject *object, PyArray_Descr *dtype, const char *name)
 {
     PyArrayObject *array = dml_array_any(object, dtype, name);
-    if (!array || dml_dtype_check(PyArray_DESCR(array), name) == 0)
-        return array;
-    const char *what = what_objects(array);
+    const char *what = array ? what_objects(array) : NULL;
     if (what)
         PyErr_Format(PyExc_TypeError, "%s %s", name, what);
-    Py_DECREF((PyObject *)array);
-    return NULL;
+    if (what || (array && dml_dtype_check(PyArray_DESCR(array), name) < 0))
+        Py_CLEAR(array);
+    return array;
 }
 
 int dml_make_private(PyObject **array)
@@ -92,7 +91,8 @@ dml_operand dml_array_operand(PyObject *array)
 {
     if (!PyArray_Check(array))
         return dml_device_array_operand(array);
-    return (dml_operand){.data = PyArray_DATA((PyArrayObject *)array), .read_only = !PyArray_ISWRITEABLE((PyArrayObject *)array)};
+    return (dml_operand){.data = PyArray_DATA((PyArrayObject *)array),
+                         .read_only = !PyArray_ISWRITEABLE((PyArrayObject *)array)};
 }
 
 PyArray_Descr *dml_array_dtype(PyObject *array)

@@ -137,7 +137,8 @@ static void export_strides(const dml_tensor *tensor, int64_t *strides)
     int64_t packed = 1;
     bool empty = dml_tensor_is_empty(tensor);
     for (int k = tensor->rank - 1; k >= 0; k--) {
-        strides[k] = empty || tensor->shape[k] == 1 ? packed : tensor->strides[k] / tensor->item; /* views are of whole elements */
+        strides[k] =
+            empty || tensor->shape[k] == 1 ? packed : tensor->strides[k] / tensor->item; /* views are of whole elements */
         packed *= tensor->shape[k] > 0 ? tensor->shape[k] : 1;
     }
 }

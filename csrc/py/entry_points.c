@@ -33,10 +33,11 @@ static int layout_from(PyObject *object, bool *channels_last)
     static const char *const images[] = {"HWC", "CHW"};
     for (int k = 0; k < 2; k++)
         if (PyUnicode_Check(object) && PyUnicode_CompareWithASCIIString(object, images[k]) == 0) {
-            PyErr_Format(PyExc_ValueError,
-                         "layout must be \"NCHW\" or \"NHWC\", not %R; for an image without a batch axis pass layout=\"N%s\" and a "
-                         "sequence of blocks, as block_size=(2, 2)",
-                         object, images[k]);
+            PyErr_Format(
+                PyExc_ValueError,
+                "layout must be \"NCHW\" or \"NHWC\", not %R; for an image without a batch axis pass layout=\"N%s\" and a "
+                "sequence of blocks, as block_size=(2, 2)",
+                object, images[k]);
             return -1;
         }
     return dml_word_from(object, "layout", "NCHW", "NHWC", channels_last);
@@ -49,8 +50,7 @@ static PyObject *move_blocks(PyObject *module, PyObject *const *args, Py_ssize_t
     dml_block_args block = {.block_size = &blocks, .to_space = to_space};
     if (dml_call_begin(&call, module, count, 6) < 0 || dml_call_convert(&call, args[0], args[4], args[5]) < 0 ||
         dml_int_or_ints_from(args[1], "block_size", &blocks, &block.single) < 0 ||
-        dml_word_from(args[2], "order", "DCR", "CRD", &block.crd) < 0 ||
-        layout_from(args[3], &block.channels_last) < 0)
+        dml_word_from(args[2], "order", "DCR", "CRD", &block.crd) < 0 || layout_from(args[3], &block.channels_last) < 0)
         return dml_call_fail(&call);
     if (dml_call_describe(&call) < 0 || dml_block_shape(&call.source, &block, &call.target, &call.status) ||
         dml_call_open(&call) < 0)

@@ -36,7 +36,8 @@ static PyArrayObject *lengths_from_objects(PyArrayObject *objects)
     PyArrayObject *lengths = (PyArrayObject *)PyArray_SimpleNew(PyArray_NDIM(dense), PyArray_DIMS(dense), NPY_INT64);
     npy_intp count = PyArray_SIZE(dense);
     PyObject **from = PyArray_DATA(dense);
-    const char *wanted = PyArray_NDIM(dense) == 0 ? "an array or list of ints" : "of ints"; /* a set or generator is one object */
+    const char *wanted =
+        PyArray_NDIM(dense) == 0 ? "an array or list of ints" : "of ints"; /* a set or generator is one object */
     for (npy_intp k = 0; lengths && k < count; k++)
         if (length_from(from[k] ? from[k] : Py_None, wanted, (int64_t *)PyArray_DATA(lengths) + k) < 0)
             Py_CLEAR(lengths);
@@ -199,9 +200,8 @@ static dml_code gather_on_device(dml_call *call, const dml_device_array *lengths
         return call->status.code;
     dml_plan plan;
     plan_widen(&lengths->tensor, lengths->dtype->byteorder == NPY_OPPBYTE, &plan);
-    const dml_transfer gather = {.plan = &plan,
-                                 .src = dml_device_array_operand((PyObject *)lengths),
-                                 .dst = backend->map(call->device_lengths, 0)};
+    const dml_transfer gather = {
+        .plan = &plan, .src = dml_device_array_operand((PyObject *)lengths), .dst = backend->map(call->device_lengths, 0)};
     const dml_clamp clamp = {.lengths = call->device_lengths,
                              .count = count,
                              .item = (int)lengths->tensor.item,

@@ -134,8 +134,8 @@ static void byte_range(PyObject *array, const dml_operand *place, int64_t *begin
 bool dml_arrays_may_overlap(PyObject *a, PyObject *b)
 {
     dml_operand a_operand = dml_array_operand(a), b_operand = dml_array_operand(b);
-    bool seen =
-        !a_operand.allocation || !b_operand.allocation || (dml_allocation_data(a_operand.allocation) && dml_allocation_data(b_operand.allocation));
+    bool seen = !a_operand.allocation || !b_operand.allocation ||
+                (dml_allocation_data(a_operand.allocation) && dml_allocation_data(b_operand.allocation));
     if (a_operand.allocation != b_operand.allocation && !seen)
         return false;
     int64_t a_begin, a_end, b_begin, b_end;
