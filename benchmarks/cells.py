@@ -122,7 +122,7 @@ class Slice(Operator):
     kind = "slice"
 
     def ours(self, dmlops, x, device):
-        return dmlops.slice(x, *dmlops.window(x.shape, self.key), device=device)
+        return dmlops.slice(x, *dmlops.slice_from_key(x.shape, self.key), device=device)
 
     def numpy(self, x):
         return x[self.key].copy()

@@ -8,7 +8,7 @@
 
 bool dml_is_device_array(const dml_state *state, PyObject *object)
 {
-    return Py_TYPE(object) == state->device_array_type;
+    return (PyObject *)Py_TYPE(object) == state->device_array_type;
 }
 
 bool dml_same_device(const dml_choice *a, const dml_choice *b)
@@ -80,7 +80,7 @@ PyObject *dml_device_array_new(const dml_state *state, const dml_choice *device,
     }
     if (code)
         return dml_raise(state, &status);
-    return array_new(state->device_array_type, allocation, dtype, device, 0, &tensor);
+    return array_new((PyTypeObject *)state->device_array_type, allocation, dtype, device, 0, &tensor);
 }
 
 PyObject *dml_device_array_view(dml_device_array *of, int64_t offset, const dml_tensor *tensor)

@@ -73,7 +73,7 @@ static PyObject *get_device(PyObject *self, void *Py_UNUSED(closure))
 static PyObject *array_repr(PyObject *self)
 {
     PyObject *shape = get_shape(self, NULL), *device = get_device(self, NULL);
-    PyObject *name = device ? PySequence_GetItem(device, 1) : NULL;
+    PyObject *name = device ? PyObject_GetAttrString(device, "name") : NULL;
     PyObject *text = shape && name ? PyUnicode_FromFormat("<dmlops.DeviceArray shape=%R dtype=%S device=%R>", shape,
                                                           (PyObject *)cast(self)->dtype, name)
                                    : NULL;
@@ -274,11 +274,11 @@ static PyType_Spec spec = {
 
 int dml_device_type_init(dml_state *state, PyObject *module)
 {
-    state->device_array_type = (PyTypeObject *)PyType_FromModuleAndSpec(module, &spec, NULL);
+    state->device_array_type = PyType_FromModuleAndSpec(module, &spec, NULL);
     if (!state->device_array_type)
         return -1;
     /* NumPy's operators and ufuncs then refuse it, where they would have downloaded it unasked. */
-    if (PyObject_SetAttrString((PyObject *)state->device_array_type, "__array_ufunc__", Py_None) < 0)
+    if (PyObject_SetAttrString(state->device_array_type, "__array_ufunc__", Py_None) < 0)
         return -1;
-    return PyModule_AddObjectRef(module, "DeviceArray", (PyObject *)state->device_array_type);
+    return PyModule_AddObjectRef(module, "DeviceArray", state->device_array_type);
 }

@@ -121,6 +121,12 @@ static PyDataMem_Handler handler = {
     .allocator = {.malloc = handler_malloc, .calloc = handler_calloc, .realloc = handler_realloc, .free = handler_free},
 };
 
+int dml_memory_init(dml_state *state)
+{
+    state->memory_handler = PyCapsule_New(&handler, "mem_handler", NULL);
+    return state->memory_handler ? 0 : -1;
+}
+
 int dml_memory_lend(const dml_state *state, int64_t bytes, PyObject **others)
 {
     *others = NULL;
@@ -153,32 +159,6 @@ int dml_memory_return(PyObject *others)
 }
 
 /* --- the user's side -------------------------------------------------------------------------------------------- */
-
-enum { FIELDS = 4 };
-
-static PyStructSequence_Field info_fields[] = {
-    {"used", "bytes in live arrays"},
-    {"pooled", "bytes kept for the next ones"},
-    {"bound", "the most that is kept"},
-    {"available", "bytes that may be had beyond these; 0 if unknown"},
-    {NULL, NULL},
-};
-
-static PyStructSequence_Desc info_desc = {
-    .name = "dmlops.MemoryInfo",
-    .doc = "What dmlops holds of a device's memory; what dmlops.memory_info() returns.",
-    .fields = info_fields,
-    .n_in_sequence = FIELDS,
-};
-
-int dml_memory_init(dml_state *state, PyObject *module)
-{
-    state->memory_handler = PyCapsule_New(&handler, "mem_handler", NULL);
-    state->memory_info_type = PyStructSequence_NewType(&info_desc);
-    if (!state->memory_handler || !state->memory_info_type)
-        return -1;
-    return PyModule_AddObjectRef(module, "MemoryInfo", (PyObject *)state->memory_info_type);
-}
 
 /* What the system could still give; 0 if unknown. */
 static unsigned long long available_on_host(void)
@@ -234,19 +214,8 @@ PyObject *dml_memory_info(const dml_state *state, PyObject *device)
         return NULL;
     if (dml_memory_ready() < 0 || count_bytes(state, &choice, &bytes) < 0)
         return NULL;
-    PyObject *info = PyStructSequence_New(state->memory_info_type);
-    if (!info)
-        return NULL;
-    const uint64_t values[FIELDS] = {bytes.used, bytes.pooled, bytes.bound, bytes.available};
-    bool complete = true;
-    for (int k = 0; k < FIELDS; k++) {
-        PyObject *value = PyLong_FromUnsignedLongLong(values[k]);
-        complete = complete && value;
-        PyStructSequence_SetItem(info, k, value); /* takes it, also if it is NULL */
-    }
-    if (!complete)
-        Py_CLEAR(info);
-    return info;
+    return Py_BuildValue("KKKK", (unsigned long long)bytes.used, (unsigned long long)bytes.pooled,
+                         (unsigned long long)bytes.bound, (unsigned long long)bytes.available);
 }
 
 PyObject *dml_memory_empty(const dml_state *state)

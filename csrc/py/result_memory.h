@@ -9,8 +9,8 @@
 /* Results of fewer bytes come from NumPy's own allocator, which has them ready: ours would cost more than it saves. */
 enum { DML_LARGE_RESULT = 64 * 1024 };
 
-/* Makes the type dmlops.MemoryInfo and our allocator. 0, or -1 with an exception set. */
-int dml_memory_init(dml_state *state, PyObject *module);
+/* Makes our allocator known to NumPy. 0, or -1 with an exception set. */
+int dml_memory_init(dml_state *state);
 
 /* Reads DMLOPS_CACHE, before anything comes from the cache. 0, or -1 with an exception set: ValueError where it is no size. */
 int dml_memory_ready(void);
@@ -23,7 +23,7 @@ int dml_memory_lend(const dml_state *state, int64_t bytes, PyObject **others);
 /* May be called with an exception set, which stays. 0, or -1 with an exception set. */
 int dml_memory_return(PyObject *others);
 
-/* A new dmlops.MemoryInfo of `device`, None being the host. May run Python. */
+/* A new tuple of the fields of dmlops.MemoryInfo for `device`, None being the host. May run Python. */
 PyObject *dml_memory_info(const dml_state *state, PyObject *device);
 
 /* Frees what is kept; None. */

@@ -4,18 +4,17 @@
 
 #include "py/python.h"
 
-/* Every member is an owned reference. */
+/* Every member is an owned reference, or NULL. */
 typedef struct dml_state {
     PyObject *vulkan_error;
     PyObject *out_of_device_memory_error;
     PyObject *device_lost_error;
     PyObject *no_device_error;
-    PyObject *axis_error; /* numpy.exceptions.AxisError */
-    PyTypeObject *device_type;
-    PyTypeObject *memory_info_type;
-    PyTypeObject *device_array_type;
+    PyObject *axis_error;   /* numpy.exceptions.AxisError */
+    PyObject *device_class; /* dmlops.Device, which is written in Python */
+    PyObject *device_array_type;
     PyObject *memory_handler;       /* a capsule: the allocator of array data that NumPy is given */
-    PyObject *numpy_dlpack_version; /* see dlpack_export.c; NULL: not needed yet */
+    PyObject *numpy_dlpack_version; /* what NumPy passes to __dlpack__; found out when first needed */
 } dml_state;
 
 dml_state *dml_state_of(PyObject *module);
