@@ -7,8 +7,8 @@
 #include "py/state.h"
 #include "vk/vk.h"
 
-/* What numpy.asarray makes of an object: a copy only if there is no other way. `dtype` is NULL or stolen. A new reference, or NULL with
- * an exception set that names the argument. May run Python. */
+/* What numpy.asarray makes of an object: a copy only if there is no other way. `dtype` is NULL or stolen. A new reference, or
+ * NULL with an exception set that names the argument. May run Python. */
 PyArrayObject *dml_array_any(PyObject *object, PyArray_Descr *dtype, const char *name);
 
 /* Likewise; TypeError for a dtype whose elements are not plain bytes. */
@@ -17,9 +17,9 @@ PyArrayObject *dml_array_from(PyObject *object, PyArray_Descr *dtype, const char
 /* What to tell who names a file. */
 #define DML_READ_A_FILE "a file is read first, as numpy.asarray(PIL.Image.open(name)) does"
 
-/* Replaces a reference by one to a view that nobody else has: others may give the array another shape, strides or dtype whenever a
- * thread or the garbage collector runs. Its dtype must be checked after that. Device arrays never change. 0, or -1 with an exception
- * set. */
+/* Replaces a reference by one to a view that nobody else has: others may give the array another shape, strides or dtype
+ * whenever a thread or the garbage collector runs. Its dtype must be checked after that. Device arrays never change. 0, or -1
+ * with an exception set. */
 int dml_make_private(PyObject **array);
 
 /* Whether elements of a dtype are plain bytes; 0, or -1 with a TypeError set. */
@@ -33,8 +33,8 @@ void dml_array_describe(PyObject *array, dml_tensor *tensor);
 dml_operand dml_array_operand(PyObject *array);
 PyArray_Descr *dml_array_dtype(PyObject *array);
 
-/* A new C-contiguous NumPy array of `shape`: where every result comes from. Its bytes are undefined, of a large one even those of
- * a result freed before: nobody may see them. A new reference, or NULL with an exception set. */
+/* A new C-contiguous NumPy array of `shape`: where every result comes from. Its bytes are undefined, of a large one even those
+ * of a result freed before: nobody may see them. A new reference, or NULL with an exception set. */
 PyObject *dml_result_new(const dml_state *state, PyArray_Descr *dtype, const dml_tensor *shape);
 
 #endif

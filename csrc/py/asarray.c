@@ -45,9 +45,12 @@ static PyObject *asarray_on_host(dml_state *state, PyObject *object, PyArray_Des
     return result;
 }
 
-PyObject *dml_asarray(dml_state *state, PyObject *object, PyObject *dtype_object, PyObject *device_object,
-                      PyObject *copy_object)
+PyObject *dml_asarray(PyObject *module, PyObject *args)
 {
+    dml_state *state = dml_state_of(module);
+    PyObject *object, *dtype_object, *device_object, *copy_object;
+    if (!PyArg_ParseTuple(args, "OOOO:asarray", &object, &dtype_object, &device_object, &copy_object))
+        return NULL;
     PyArray_Descr *dtype = NULL;
     dml_choice choice, *device = device_object == Py_None ? NULL : &choice;
     int copy = copy_from(copy_object);
@@ -88,12 +91,15 @@ static int shape_from(PyObject *object, dml_tensor *tensor)
     return 0;
 }
 
-PyObject *dml_empty(dml_state *state, PyObject *shape, PyObject *dtype_object, PyObject *device_object)
+PyObject *dml_empty(PyObject *module, PyObject *args)
 {
+    const dml_state *state = dml_state_of(module);
+    PyObject *shape, *dtype_object, *device_object;
     dml_tensor tensor;
     dml_choice device;
     PyArray_Descr *dtype = NULL;
-    if (shape_from(shape, &tensor) < 0 || !PyArray_DescrConverter(dtype_object, &dtype))
+    if (!PyArg_ParseTuple(args, "OOO:empty", &shape, &dtype_object, &device_object) || shape_from(shape, &tensor) < 0 ||
+        !PyArray_DescrConverter(dtype_object, &dtype))
         return NULL;
     PyObject *result = NULL;
     tensor.item = (int64_t)PyDataType_ELSIZE(dtype);

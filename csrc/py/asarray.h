@@ -4,8 +4,8 @@
 
 #include "py/state.h"
 
-/* The arguments of the public functions; None where the caller left one out. A new reference, or NULL with an exception set. */
-PyObject *dml_asarray(dml_state *state, PyObject *object, PyObject *dtype, PyObject *device, PyObject *copy);
-PyObject *dml_empty(dml_state *state, PyObject *shape, PyObject *dtype, PyObject *device);
+/* Functions of dmlops._core: (obj, dtype, device, copy) and (shape, dtype, device), None where the caller left one out. */
+PyObject *dml_asarray(PyObject *module, PyObject *args);
+PyObject *dml_empty(PyObject *module, PyObject *args);
 
 #endif

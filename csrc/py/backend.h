@@ -9,8 +9,8 @@
 typedef struct dml_backend {
     int dlpack_type; /* DLPack's code for the kind of device */
 
-    /* Undefined memory. With `beside`, an allocation of the same device, nothing is waited for: where that cannot be, it fails with
-     * DML_WOULD_WAIT. */
+    /* Undefined memory. With `beside`, an allocation of the same device, nothing is waited for: where that cannot be, it fails
+     * with DML_WOULD_WAIT. */
     dml_code (*allocate)(int index, const dml_allocation *beside, uint64_t bytes, dml_allocation **allocation,
                          dml_status *status);
 

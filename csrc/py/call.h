@@ -6,8 +6,8 @@
  *     dml_call_open      finds the device and the memory for the result; then the operator's *_plan fills in `plan`
  *     dml_call_run       moves the bytes and ends the call
  *
- * A call that fails on the way ends by dml_call_fail. Both ends release all that the call holds. Functions that return int return 0, or
- * -1 with an exception or `status` set. */
+ * A call that fails on the way ends by dml_call_fail. Both ends release all that the call holds. Functions that return int
+ * return 0, or -1 with an exception or `status` set. */
 #ifndef DML_PY_CALL_H
 #define DML_PY_CALL_H
 
@@ -41,8 +41,8 @@ int dml_call_convert(dml_call *call, PyObject *input, PyObject *out, PyObject *d
 /* From here on none of the caller's own code runs, except what other threads and the garbage collector run. */
 int dml_call_describe(dml_call *call);
 
-/* `target` has the result's shape; gets its strides. Only here, when the arguments are known to be right, a missing device is an
- * error. */
+/* `target` has the result's shape; gets its strides. Only here, when the arguments are known to be right, a missing device is
+ * an error. */
 int dml_call_open(dml_call *call);
 
 /* The result, or NULL with an exception set. */

@@ -1,8 +1,8 @@
 /* Arrays that stay on a device: dmlops.DeviceArray. Every function needs the GIL.
  *
- * An array is a view: a reference to an allocation, with a dtype, a shape, strides and an offset. Its elements never share bytes, and
- * its views are made by basic indexing alone, so neither do theirs. Arrays of the host's device are in host memory, and what is done
- * with them is done at once. */
+ * An array is a view: a reference to an allocation, with a dtype, a shape, strides and an offset. Its elements never share
+ * bytes, and its views are made by basic indexing alone, so neither do theirs. Arrays of the host's device are in host memory,
+ * and what is done with them is done at once. */
 #ifndef DML_PY_DEVICE_ARRAY_H
 #define DML_PY_DEVICE_ARRAY_H
 

@@ -95,8 +95,9 @@ static int read_request(dml_state *state, const dml_device_array *array, PyObjec
 
 /* --- the capsule ------------------------------------------------------------------------------------------------- */
 
-/* What a capsule points to: one block of memory, freed by the deleter. The consumer may call that on any thread, with the GIL or
- * without, even after the interpreter's end, so it holds nothing of Python's. A capsule that is never consumed calls it itself. */
+/* What a capsule points to: one block of memory, freed by the deleter. The consumer may call that on any thread, with the GIL
+ * or without, even after the interpreter's end, so it holds nothing of Python's. A capsule that is never consumed calls it
+ * itself. */
 typedef struct dl_export {
     union {
         dl_managed managed;

@@ -4,8 +4,8 @@
 
 #include "py/python.h"
 
-/* A new capsule. Views with negative strides are lent to NumPy only; other consumers get a copy, since some of them end the process
- * when they meet a negative stride. */
+/* A new capsule. Views with negative strides are lent to NumPy only; other consumers get a copy, since some of them end the
+ * process when they meet a negative stride. */
 PyObject *dml_dlpack_export(PyObject *self, PyObject *args, PyObject *kwargs);
 
 PyObject *dml_dlpack_device(PyObject *self, PyObject *none);

@@ -41,7 +41,8 @@ static PyObject *copy_tensor(dml_state *state, PyObject *capsule, const dl_tenso
     return array;
 }
 
-/* The capsule is renamed before any Python can run, so that no other consumer takes it too; renamed back where the copy fails. */
+/* The capsule is renamed before any Python can run, so that no other consumer takes it too; renamed back where the copy
+ * fails. */
 static PyObject *import_versioned(dml_state *state, PyObject *capsule, const dml_choice *device)
 {
     dl_versioned *versioned = PyCapsule_GetPointer(capsule, DL_VERSIONED_NAME);
@@ -70,10 +71,13 @@ static PyObject *import_managed(dml_state *state, PyObject *capsule, const dml_c
     return array;
 }
 
-PyObject *dml_dlpack_import(dml_state *state, PyObject *capsule, PyObject *device_object)
+PyObject *dml_dlpack_import(PyObject *module, PyObject *args)
 {
+    dml_state *state = dml_state_of(module);
+    PyObject *capsule, *device_object;
     dml_choice device;
-    if (dml_device_from(state, device_object, &device) < 0)
+    if (!PyArg_ParseTuple(args, "OO:from_dlpack", &capsule, &device_object) ||
+        dml_device_from(state, device_object, &device) < 0)
         return NULL;
     if (PyCapsule_IsValid(capsule, DL_VERSIONED_NAME))
         return import_versioned(state, capsule, &device);

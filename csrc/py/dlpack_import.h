@@ -4,7 +4,8 @@
 
 #include "py/state.h"
 
-/* A new array with the elements of the tensor in `capsule`, which is consumed. NULL with an exception set: it is not consumed. */
-PyObject *dml_dlpack_import(dml_state *state, PyObject *capsule, PyObject *device);
+/* Function of dmlops._core: (capsule, device), None where the caller names no device. A new array with the elements of the
+ * tensor in the capsule, which is consumed unless it fails. */
+PyObject *dml_dlpack_import(PyObject *module, PyObject *args);
 
 #endif

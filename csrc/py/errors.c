@@ -78,8 +78,8 @@ void dml_errors_exit(void)
     exiting_thread = PyThread_get_thread_ident();
 }
 
-/* Another thread is a daemon, whose traceback, written while the streams are torn down, would abort the process: it sleeps until the
- * interpreter ends it, or, should that not come, for a while. */
+/* Another thread is a daemon, whose traceback, written while the streams are torn down, would abort the process: it sleeps
+ * until the interpreter ends it, or, should that not come, for a while. */
 static void await_the_end(void)
 {
     if (PyThread_get_thread_ident() == exiting_thread)

@@ -14,8 +14,8 @@ PyObject *dml_raise(const dml_state *state, const dml_status *status);
 /* From here on the calling thread ends the interpreter. */
 void dml_errors_exit(void);
 
-/* Where NumPy has raised that it can make no array of an argument, a TypeError or ValueError: names the argument, and says so where
- * DLPack would do. May run Python. */
+/* Where NumPy has raised that it can make no array of an argument, a TypeError or ValueError: names the argument, and says so
+ * where DLPack would do. May run Python. */
 void dml_no_array(const char *name, PyObject *object);
 
 /* Raises TypeError "NAME must be WANTED, not TYPE-OF-FOUND"; always returns -1. */

@@ -122,8 +122,8 @@ static void clamp_unsigned(int64_t *lengths, npy_intp count, int64_t extent)
         lengths[k] = (uint64_t)lengths[k] < (uint64_t)extent ? lengths[k] : extent;
 }
 
-/* A copy before anything is looked at: other threads may write to the caller's meanwhile. To be freed by PyMem_Free; NULL with an
- * exception set. */
+/* A copy before anything is looked at: other threads may write to the caller's meanwhile. To be freed by PyMem_Free; NULL with
+ * an exception set. */
 static int64_t *lengths_clamp(PyArrayObject *lengths, int64_t extent)
 {
     bool wide = PyArray_ISUNSIGNED(lengths) && PyArray_ITEMSIZE(lengths) == 8;

@@ -43,33 +43,6 @@ static PyObject *memory_info(PyObject *module, PyObject *device)
     return dml_memory_info(dml_state_of(module), device);
 }
 
-/* object, dtype, device, copy */
-static PyObject *asarray(PyObject *module, PyObject *args)
-{
-    PyObject *object, *dtype, *device, *copy;
-    if (!PyArg_ParseTuple(args, "OOOO:asarray", &object, &dtype, &device, &copy))
-        return NULL;
-    return dml_asarray(dml_state_of(module), object, dtype, device, copy);
-}
-
-/* shape, dtype, device */
-static PyObject *empty(PyObject *module, PyObject *args)
-{
-    PyObject *shape, *dtype, *device;
-    if (!PyArg_ParseTuple(args, "OOO:empty", &shape, &dtype, &device))
-        return NULL;
-    return dml_empty(dml_state_of(module), shape, dtype, device);
-}
-
-/* capsule, device */
-static PyObject *from_dlpack(PyObject *module, PyObject *args)
-{
-    PyObject *capsule, *device;
-    if (!PyArg_ParseTuple(args, "OO:from_dlpack", &capsule, &device))
-        return NULL;
-    return dml_dlpack_import(dml_state_of(module), capsule, device);
-}
-
 static PyObject *synchronize(PyObject *module, PyObject *device)
 {
     const dml_state *state = dml_state_of(module);
@@ -226,9 +199,9 @@ static PyMethodDef module_methods[] = {
     {"_devices", devices, METH_NOARGS, NULL},
     {"_default_device", default_device, METH_NOARGS, NULL},
     {"_missing", missing, METH_NOARGS, NULL},
-    {"_asarray", asarray, METH_VARARGS, NULL},
-    {"_empty", empty, METH_VARARGS, NULL},
-    {"_from_dlpack", from_dlpack, METH_VARARGS, NULL},
+    {"_asarray", dml_asarray, METH_VARARGS, NULL},
+    {"_empty", dml_empty, METH_VARARGS, NULL},
+    {"_from_dlpack", dml_dlpack_import, METH_VARARGS, NULL},
     {"_synchronize", synchronize, METH_O, NULL},
     {"_memory_info", memory_info, METH_O, NULL},
     {"_empty_cache", empty_cache, METH_NOARGS, NULL},

@@ -114,8 +114,8 @@ int dml_out_check(PyObject *out, PyArray_Descr *dtype, const dml_tensor *shape)
     return overlaps ? -1 : 0;
 }
 
-/* The first byte an array uses, and one past the last; both the same if it is empty. They are addresses where the host sees them,
- * for it may have been lent them, else offsets in the allocation. */
+/* The first byte an array uses, and one past the last; both the same if it is empty. They are addresses where the host sees
+ * them, for it may have been lent them, else offsets in the allocation. */
 static void byte_range(PyObject *array, const dml_operand *place, int64_t *begin, int64_t *end)
 {
     dml_tensor tensor;

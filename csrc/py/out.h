@@ -8,8 +8,8 @@
 /* Whether `out`, of either kind, can take a result of this shape and dtype; 0, or -1 with an exception set. */
 int dml_out_check(PyObject *out, PyArray_Descr *dtype, const dml_tensor *shape);
 
-/* Whether the bytes from the first to the last that one array uses overlap those of the other. True also for arrays that interleave
- * without sharing a byte, which then only take a detour. */
+/* Whether the bytes from the first to the last that one array uses overlap those of the other. True also for arrays that
+ * interleave without sharing a byte, which then only take a detour. */
 bool dml_arrays_may_overlap(PyObject *a, PyObject *b);
 
 #endif

@@ -7,8 +7,8 @@
 
 bool dml_tensor_is_empty(const dml_tensor *shape);
 
-/* Bytes of an array of this shape; INT64_MAX for more than that, also where an axis is empty but the others are too large, as in
- * NumPy. */
+/* Bytes of an array of this shape; INT64_MAX for more than that, also where an axis is empty but the others are too large, as
+ * in NumPy. */
 int64_t dml_tensor_bytes(const dml_tensor *shape);
 
 /* Whether there can be such an array; 0, or -1 with an exception set. */
