@@ -9,7 +9,7 @@
 int dml_call_begin(dml_call *call, PyObject *module, Py_ssize_t count, Py_ssize_t wanted)
 {
     call->state = dml_state_of(module);
-    call->input = call->given = call->out = call->into = NULL;
+    call->input = call->caller_out = call->out = call->target_array = NULL;
     call->lengths = NULL;
     call->device_lengths = NULL;
     call->status.code = DML_OK;
@@ -45,7 +45,7 @@ int dml_call_convert(dml_call *call, PyObject *input, PyObject *out, PyObject *d
         return -1;
     if (out != Py_None) {
         Py_INCREF(out);
-        call->given = call->out = out;
+        call->caller_out = call->out = out;
     }
     call->device_named = device != Py_None || on_device;
     if (device != Py_None && dml_device_choose(call->state, device, &call->device) < 0)
@@ -78,17 +78,17 @@ int dml_call_open(dml_call *call)
     if (!call->device_named && dml_device_default(call->state, &call->device) < 0)
         return -1;
     if (call->out && !dml_arrays_may_overlap(call->out, call->input)) {
-        call->into = call->out;
-        Py_INCREF(call->into);
+        call->target_array = call->out;
+        Py_INCREF(call->target_array);
     } else if (dml_is_device_array(call->state, call->input)) {
         const dml_allocation *beside = ((dml_device_array *)call->input)->allocation;
-        call->into = dml_device_array_new(call->state, &call->device, beside, dtype, &call->target);
+        call->target_array = dml_device_array_new(call->state, &call->device, beside, dtype, &call->target);
     } else {
-        call->into = dml_result_new(call->state, dtype, &call->target);
+        call->target_array = dml_result_new(call->state, dtype, &call->target);
     }
-    if (!call->into)
+    if (!call->target_array)
         return -1;
-    dml_array_describe(call->into, &call->target);
+    dml_array_describe(call->target_array, &call->target);
     return 0;
 }
 
@@ -96,7 +96,7 @@ static void release(dml_call *call)
 {
     Py_XDECREF(call->input);
     Py_XDECREF(call->out);
-    Py_XDECREF(call->into);
+    Py_XDECREF(call->target_array);
     PyMem_Free(call->lengths);
     dml_allocation_release(call->device_lengths);
 }
@@ -104,25 +104,25 @@ static void release(dml_call *call)
 PyObject *dml_call_fail(dml_call *call)
 {
     dml_raise(call->state, &call->status);
-    /* Arrays that the device may still be writing to are never freed, or recycled as somebody else's. */
+    /* Arrays that the device may still be writing to are never freed. */
     if (call->status.code && call->status.in_use) {
-        call->input = call->out = call->into = NULL;
+        call->input = call->out = call->target_array = NULL;
         call->device_lengths = NULL;
     }
     release(call);
     return NULL;
 }
 
-/* The plan, then, where `into` is not `out`, the copy from the one to the other. */
+/* Runs the plan, and where `out` overlaps `input` the copy from `target_array` to `out`. */
 static dml_code run_plans(dml_call *call)
 {
     const dml_backend *backend = dml_backend_of(&call->device);
-    const dml_transfer transfer = {&call->plan, dml_array_operand(call->input), dml_array_operand(call->into),
+    const dml_transfer transfer = {&call->plan, dml_array_operand(call->input), dml_array_operand(call->target_array),
                                    call->device_lengths};
-    bool on_device = transfer.src.allocation && transfer.dst.allocation, detour = call->out && call->into != call->out;
+    bool queued = transfer.src.allocation && transfer.dst.allocation, indirect = call->out && call->target_array != call->out;
     dml_plan copy_plan;
     dml_transfer copy;
-    if (detour) {
+    if (indirect) {
         dml_tensor tensor;
         dml_array_describe(call->out, &tensor);
         dml_copy_plan(&call->target, &tensor, &copy_plan);
@@ -130,14 +130,14 @@ static dml_code run_plans(dml_call *call)
     }
     /* Queueing takes microseconds, and handing over the GIL costs more, so it is kept unless something must be waited for. */
     dml_code code = DML_WOULD_WAIT;
-    if (on_device && !detour)
+    if (queued && !indirect)
         code = backend->run(call->device.index, &transfer, false, &call->status);
     if (code != DML_WOULD_WAIT)
         return code;
     Py_BEGIN_ALLOW_THREADS;
     code = backend->run(call->device.index, &transfer, true, &call->status);
-    if (!code && detour)
-        code = (on_device ? backend : &dml_host_backend)->run(call->device.index, &copy, true, &call->status);
+    if (!code && indirect)
+        code = (queued ? backend : &dml_host_backend)->run(call->device.index, &copy, true, &call->status);
     Py_END_ALLOW_THREADS;
     return code;
 }
@@ -146,7 +146,7 @@ PyObject *dml_call_run(dml_call *call)
 {
     if (call->plan.item > 0 && dml_plan_count(&call->plan) > 0 && run_plans(call))
         return dml_call_fail(call);
-    PyObject *result = call->given ? call->given : call->into;
+    PyObject *result = call->caller_out ? call->caller_out : call->target_array;
     Py_INCREF(result);
     release(call);
     return result;

@@ -18,21 +18,21 @@
 
 typedef struct dml_call {
     const dml_state *state;
-    PyObject *input;                /* owned; NumPy's or on a device, and then so are `out` and `into` */
-    PyObject *given;                /* borrowed: the caller's `out`; NULL: a new result */
-    PyObject *out;                  /* owned: `given`, from dml_call_describe on as a view that nobody else has, like `input` */
-    PyObject *into;                 /* owned; what the plan writes: `out`, a new array, or one whose copy goes to `out` */
-    int64_t *lengths;               /* owned, by PyMem; NULL but for reverse_subsequences */
-    dml_allocation *device_lengths; /* owned; the same on the device */
+    PyObject *input;        /* owned; NumPy's or on a device, and then so are the next three */
+    PyObject *caller_out;   /* borrowed: the argument `out`; NULL: a new result */
+    PyObject *out;          /* owned: `caller_out`, as a view that nobody else has from dml_call_describe on, as `input` */
+    PyObject *target_array; /* owned; what the plan writes: `out`, a new result, or an array to be copied to `out` */
+    int64_t *lengths;       /* owned, by PyMem; NULL but for reverse_subsequences */
+    dml_allocation *device_lengths; /* owned; the same where input is a device array */
     dml_choice device;
     bool device_named; /* `device` is known: the caller named it, or `input` is on it; else dml_call_open finds one */
-    dml_tensor source;
-    dml_tensor target;
+    dml_tensor source; /* `input` */
+    dml_tensor target; /* `target_array` */
     dml_plan plan;
     dml_status status;
 } dml_call;
 
-/* `module` is dmlops._core, `wanted` the number of arguments that it should have been given. */
+/* `module` is dmlops._core, `wanted` the number of arguments that the operator has. */
 int dml_call_begin(dml_call *call, PyObject *module, Py_ssize_t count, Py_ssize_t wanted);
 
 /* Converts the arguments that all operators have; None stands for an `out` or `device` left out. */

@@ -20,7 +20,7 @@ typedef struct dml_device_array {
     dml_tensor tensor;
 } dml_device_array;
 
-/* What a device can do: the one place that tells devices apart. */
+/* What a device can do. Only this tells the kinds of devices apart. */
 static inline const dml_backend *dml_backend_of(const dml_choice *device)
 {
     return device->host ? &dml_host_backend : &dml_vulkan_backend;

@@ -85,7 +85,7 @@ static PyObject *array_repr(PyObject *self)
 
 static Py_hash_t array_hash(PyObject *self)
 {
-    return (Py_hash_t)((uintptr_t)self >> 4); /* never -1: an address has no such bits */
+    return (Py_hash_t)((uintptr_t)self >> 4); /* never -1: the high bits are 0 */
 }
 
 static PyObject *array_compare(PyObject *Py_UNUSED(self), PyObject *Py_UNUSED(other), int Py_UNUSED(op))
@@ -104,7 +104,7 @@ static Py_ssize_t array_length(PyObject *self)
 
 static PyObject *array_item(PyObject *self, Py_ssize_t index)
 {
-    if (index < 0) { /* Python has counted from the end already */
+    if (index < 0) { /* Python has added the length already */
         PyErr_SetString(PyExc_IndexError, "index is out of range");
         return NULL;
     }
@@ -153,7 +153,7 @@ static PyObject *method_numpy(PyObject *self, PyObject *args, PyObject *kwargs)
     return dml_device_array_numpy(state_of(self), cast(self), out);
 }
 
-/* As NumPy 2 has it; older ones give a dtype at most. */
+/* NumPy before 2 passes no `copy`. */
 static PyObject *method_array(PyObject *self, PyObject *args, PyObject *kwargs)
 {
     static char *names[] = {"dtype", "copy", NULL};
@@ -189,6 +189,19 @@ static int array_assign(PyObject *self, PyObject *key, PyObject *value)
     return dml_device_array_assign(state_of(self), self, key, value);
 }
 
+static const char dlpack_doc[] =
+    "__dlpack__(*, stream=None, max_version=None, dl_device=None, copy=None)\n--\n\n"
+    "The array as a DLPack capsule, once all that is queued on it is done.\n\n"
+    "``numpy.from_dlpack(a, device=\"cpu\")`` and ``torch.from_dlpack(a.__dlpack__(dl_device=(1, 0)))`` share the array's "
+    "memory\n"
+    "where the host sees it, and copy it elsewhere. What later calls write to shared memory appears on the other side only\n"
+    "after ``wait()``. ``copy=True`` always copies; ``copy=False`` raises BufferError where only a copy will do.\n\n"
+    "Views with negative strides are shared with NumPy only. PyTorch aborts the process when it meets one, so every other\n"
+    "library gets a copy. To share such an array, export it without the mirror and mirror it on the other side.\n\n"
+    "Without ``dl_device``, an array of a Vulkan device is kDLVulkan, for consumers that use Vulkan themselves: ``data`` "
+    "points\n"
+    "to four integers of 64 bits, the VkBuffer, its VkDeviceMemory, the VkDevice and the buffer's size in bytes.";
+
 static PyMethodDef methods[] = {
     {"wait", method_wait, METH_NOARGS, "wait()\n--\n\nWait until all that is queued on the array's memory is done."},
     {"copy", method_copy, METH_NOARGS, "copy()\n--\n\nA new C-contiguous array with the same elements, on the same device."},
@@ -203,7 +216,7 @@ static PyMethodDef methods[] = {
     {"__array__", (PyCFunction)(void (*)(void))method_array, METH_VARARGS | METH_KEYWORDS, NULL},
     {"__copy__", method_copy, METH_NOARGS, NULL},
     {"__deepcopy__", method_deepcopy, METH_O, NULL},
-    {"__dlpack__", (PyCFunction)(void (*)(void))dml_dlpack_export, METH_VARARGS | METH_KEYWORDS, NULL},
+    {"__dlpack__", (PyCFunction)(void (*)(void))dml_dlpack_export, METH_VARARGS | METH_KEYWORDS, dlpack_doc},
     {"__dlpack_device__", dml_dlpack_device, METH_NOARGS, NULL},
     {"__reduce_ex__", method_reduce, METH_VARARGS, NULL},
     {NULL, NULL, 0, NULL},
@@ -227,16 +240,7 @@ static const char doc[] =
     "The operators queue their work and return; it is done in the order of the calls. ``numpy()`` and ``wait()`` wait for it.\n"
     "Basic indexing (ints, slices, ``...`` and None) gives a view, which costs nothing; assigning to an index changes the\n"
     "array. The memory is freed when the last view is gone and the device has finished with it.\n\n"
-    "Other libraries get an array by DLPack. ``numpy.from_dlpack(a, device=\"cpu\")`` and, for the rest,\n"
-    "``torch.from_dlpack(a.__dlpack__(dl_device=(1, 0)))`` share memory that the host sees, and copy what it does not. Work "
-    "that\n"
-    "was queued before the export is done; what a later call writes to the array appears on the other side only after "
-    "``wait()``.\n"
-    "Views with negative strides are shared with NumPy alone: PyTorch would end the process, so other libraries get a copy, "
-    "and\n"
-    "with ``copy=False`` a BufferError. Without ``dl_device``, arrays of a Vulkan device are kDLVulkan, whose ``data`` points "
-    "to\n"
-    "four integers of 64 bits: the VkBuffer, its VkDeviceMemory, the VkDevice and the buffer's size in bytes.\n\n"
+    "``__dlpack__`` shares an array with other libraries.\n\n"
     "Examples\n"
     "--------\n"
     ">>> import numpy as np, dmlops\n"
@@ -277,7 +281,7 @@ int dml_device_type_init(dml_state *state, PyObject *module)
     state->device_array_type = PyType_FromModuleAndSpec(module, &spec, NULL);
     if (!state->device_array_type)
         return -1;
-    /* NumPy's operators and ufuncs then refuse it, where they would have downloaded it unasked. */
+    /* Makes NumPy's operators and ufuncs refuse device arrays; they would download them unasked. */
     if (PyObject_SetAttrString(state->device_array_type, "__array_ufunc__", Py_None) < 0)
         return -1;
     return PyModule_AddObjectRef(module, "DeviceArray", state->device_array_type);

@@ -185,7 +185,7 @@ static PyObject *capsule_of(const dml_device_array *array, dl_type type, const r
     return capsule;
 }
 
-/* Why the array's own memory cannot be lent; NULL if it can. */
+/* Why the array's own memory cannot be shared; NULL if it can. */
 static const char *need_for_copy(const dml_device_array *array, const request *wanted)
 {
     if (wanted->cpu && !dml_allocation_data(array->allocation))

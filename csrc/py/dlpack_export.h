@@ -4,7 +4,7 @@
 
 #include "py/python.h"
 
-/* A new capsule. Views with negative strides are lent to NumPy only; other consumers get a copy, since some of them end the
+/* A new capsule. Views with negative strides are shared with NumPy only; other consumers get a copy, since some of them end the
  * process when they meet a negative stride. */
 PyObject *dml_dlpack_export(PyObject *self, PyObject *args, PyObject *kwargs);
 

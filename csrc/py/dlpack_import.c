@@ -41,7 +41,7 @@ static PyObject *copy_tensor(dml_state *state, PyObject *capsule, const dl_tenso
     return array;
 }
 
-/* The capsule is renamed before any Python can run, so that no other consumer takes it too; renamed back where the copy
+/* The capsule is renamed before any Python can run, so that no other consumer can use it too, and renamed back if the copy
  * fails. */
 static PyObject *import_versioned(dml_state *state, PyObject *capsule, const dml_choice *device)
 {

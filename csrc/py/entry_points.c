@@ -69,7 +69,7 @@ PyObject *dml_py_space_to_depth(PyObject *module, PyObject *const *args, Py_ssiz
     return move_blocks(module, args, count, false);
 }
 
-/* The rules of reverse_subsequences, in the order in which a caller would look for the mistake. */
+/* Checks the rules of reverse_subsequences: the axes first, then the lengths. */
 static dml_code reverse_shape(dml_call *call, PyObject *lengths, int64_t axis, const int64_t *batch_axis,
                               dml_reverse_args *reverse, dml_tensor *tensor)
 {
@@ -99,7 +99,8 @@ PyObject *dml_py_reverse_subsequences(PyObject *module, PyObject *const *args, P
     dml_reverse_args reverse = {.axis = 0};
     bool failed = dml_call_describe(&call) < 0 || dml_make_private(&lengths) < 0 ||
                   reverse_shape(&call, lengths, axis, args[3] != Py_None ? &batch_axis : NULL, &reverse, &tensor);
-    bool host = PyArray_Check(lengths); /* then a wrong length is a wrong argument; else they are work for the device */
+    bool host =
+        PyArray_Check(lengths); /* then lengths are checked before a device is looked for; else the device clamps them */
     int64_t extent = failed ? 0 : call.source.shape[reverse.axis];
     failed = failed || (host && dml_lengths_gather(&call, lengths, extent) < 0) || dml_call_open(&call) < 0 ||
              (!host && dml_lengths_gather(&call, lengths, extent) < 0);

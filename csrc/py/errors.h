@@ -1,4 +1,4 @@
-/* How a failure below the Python edge becomes an exception. */
+/* How failures become exceptions. */
 #ifndef DML_PY_ERRORS_H
 #define DML_PY_ERRORS_H
 
@@ -11,11 +11,11 @@ int dml_errors_init(dml_state *state, PyObject *module);
 /* Raises what `status` says, unless an exception is set; always returns NULL. */
 PyObject *dml_raise(const dml_state *state, const dml_status *status);
 
-/* From here on the calling thread ends the interpreter. */
+/* The calling thread is about to end the interpreter. */
 void dml_errors_exit(void);
 
-/* Where NumPy has raised that it can make no array of an argument, a TypeError or ValueError: names the argument, and says so
- * where DLPack would do. May run Python. */
+/* Called when NumPy has raised that it can make no array of an argument. Replaces a TypeError or ValueError by one that names
+ * the argument, and dmlops.from_dlpack if that would do. May run Python. */
 void dml_no_array(const char *name, PyObject *object);
 
 /* Raises TypeError "NAME must be WANTED, not TYPE-OF-FOUND"; always returns -1. */

@@ -10,7 +10,7 @@
 
 static const char argument[] = "sequence_lengths";
 
-/* An entry of any magnitude; what is beyond int64 becomes the nearest int64, which clamps, or fails, just the same. */
+/* An int beyond int64 becomes the nearest int64, which is clamped, or refused as negative, just the same. */
 static int length_from(PyObject *object, const char *wanted, int64_t *value)
 {
     if (!dml_is_int(object))
@@ -26,10 +26,10 @@ static int length_from(PyObject *object, const char *wanted, int64_t *value)
     return *value == -1 && PyErr_Occurred() ? -1 : 0;
 }
 
-/* Steals `objects`, an array of Python objects, and gives their values as int64. */
+/* The values of an array of Python objects, which is stolen, as int64. */
 static PyArrayObject *lengths_from_objects(PyArrayObject *objects)
 {
-    PyArrayObject *dense = (PyArrayObject *)PyArray_NewCopy(objects, NPY_CORDER); /* an __index__ may change the first */
+    PyArrayObject *dense = (PyArrayObject *)PyArray_NewCopy(objects, NPY_CORDER); /* an __index__ may change the array */
     Py_DECREF((PyObject *)objects);
     if (!dense)
         return NULL;
@@ -45,7 +45,7 @@ static PyArrayObject *lengths_from_objects(PyArrayObject *objects)
     return lengths;
 }
 
-/* NumPy makes floats of [2**63, 1] and ints of [True, 2], so a list is looked at entry by entry. */
+/* Entry by entry: NumPy makes floats of [2**63, 1] and ints of [True, 2]. */
 static PyArrayObject *lengths_from_list(PyObject *list)
 {
     PyObject *array = PyArray_FromAny(list, NULL, 0, 0, NPY_ARRAY_ENSUREARRAY, NULL);
@@ -59,7 +59,7 @@ static PyArrayObject *lengths_from_list(PyObject *list)
     return array ? lengths_from_objects((PyArrayObject *)array) : NULL;
 }
 
-/* Steals `array`, of some number type that NumPy itself does not know as an integer; the int4 of ml_dtypes is one. */
+/* The values of an array, which is stolen, of a type that NumPy does not list as an integer, as the int4 of ml_dtypes. */
 static PyArrayObject *lengths_from_others(PyArrayObject *array, PyObject *object)
 {
     PyArray_Descr *descr = PyArray_DESCR(array);
@@ -102,7 +102,7 @@ static void negative_length(PyArrayObject *lengths, npy_intp flat, int64_t value
                  value == INT64_MIN ? " or less" : "");
 }
 
-/* -1, or the index of the first negative one, which stays. */
+/* Clamps all but negative lengths. Returns the index of the first negative one, or -1. */
 static npy_intp clamp_signed(int64_t *lengths, npy_intp count, int64_t extent)
 {
     int64_t signs = 0;
@@ -122,8 +122,8 @@ static void clamp_unsigned(int64_t *lengths, npy_intp count, int64_t extent)
         lengths[k] = (uint64_t)lengths[k] < (uint64_t)extent ? lengths[k] : extent;
 }
 
-/* A copy before anything is looked at: other threads may write to the caller's meanwhile. To be freed by PyMem_Free; NULL with
- * an exception set. */
+/* Checks and clamps a copy, since other threads may write to the caller's array meanwhile. To be freed by PyMem_Free; NULL
+ * with an exception set. */
 static int64_t *lengths_clamp(PyArrayObject *lengths, int64_t extent)
 {
     bool wide = PyArray_ISUNSIGNED(lengths) && PyArray_ITEMSIZE(lengths) == 8;
@@ -174,7 +174,7 @@ PyObject *dml_lengths_convert(const dml_call *call, PyObject *object)
     return object;
 }
 
-/* The plan that gathers integers as the low bytes of words of 8, in the device's byte order. */
+/* The plan that copies each integer to the low bytes of 8, in native byte order. The other bytes stay undefined. */
 static void plan_widen(const dml_tensor *tensor, bool swapped, dml_plan *plan)
 {
     int item = (int)tensor->item;

@@ -14,7 +14,7 @@
 static PyObject *shutdown_vulkan(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(none))
 {
     dml_errors_exit();
-    /* Waits for calls in flight on other threads, and those need the GIL to return. */
+    /* Calls in flight on other threads are waited for, and need the GIL to return. */
     Py_BEGIN_ALLOW_THREADS;
     dml_vk_shutdown();
     Py_END_ALLOW_THREADS;
@@ -65,7 +65,7 @@ static PyObject *empty_cache(PyObject *module, PyObject *Py_UNUSED(none))
     return dml_memory_empty(dml_state_of(module));
 }
 
-/* For tests: take something away from all devices (-1: give it back); see dml_vk_override. */
+/* For tests: makes all devices look as if they offered less; -1 ends that. See dml_vk_override. */
 static PyObject * override(PyObject *Py_UNUSED(module), PyObject *args)
 {
     const char *name;
@@ -77,7 +77,7 @@ static PyObject * override(PyObject *Py_UNUSED(module), PyObject *args)
     Py_RETURN_NONE;
 }
 
-/* Runs the handlers of signals that have come in; true if one raised. */
+/* Runs the handlers of pending signals; true if one raised. */
 static bool interrupted(void)
 {
     PyGILState_STATE gil = PyGILState_Ensure();
@@ -86,7 +86,7 @@ static bool interrupted(void)
     return raised;
 }
 
-/* For tests: how much was given up to a device that may still use it. */
+/* For tests: how many submissions and contexts were abandoned; see dml_vk_abandoned. */
 static PyObject *abandoned(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(none))
 {
     return PyLong_FromUnsignedLongLong(dml_vk_abandoned());
@@ -109,7 +109,7 @@ static int context_of(PyObject *module, PyObject *device, dml_context **context)
     return -1;
 }
 
-/* For tests: the pieces that each kernel has run on a device, as (copy, rows, words, elements). */
+/* For tests: how many pieces each kernel has run on a device, as (copy, rows, words, elements). */
 static PyObject *counts(PyObject *module, PyObject *device)
 {
     dml_context *context;
@@ -137,8 +137,8 @@ static PyObject *empty_dispatch(PyObject *module, PyObject *device)
     Py_RETURN_NONE;
 }
 
-/* Atexit rather than the module's own end: the device must be idle before the interpreter takes its threads away, and
- * at that end the driver's library may be gone. Registered once a process, however often the module is imported. */
+/* By atexit rather than m_free: devices must be idle before the interpreter ends its threads, and when modules are freed the
+ * driver's library may be unloaded. Registered once a process, however often the module is imported. */
 static int register_shutdown(PyObject *module)
 {
     static bool registered;
@@ -187,7 +187,8 @@ static void module_free(void *module)
     dml_state_clear(module);
 }
 
-/* PyMethodDef holds every kind of function as a PyCFunction; by way of void (*)(void) no compiler objects. */
+/* PyMethodDef holds every kind of function as a PyCFunction; compilers accept the cast through void (*)(void) without a
+ * warning. */
 #define DML_FAST(function) ((PyCFunction)(void (*)(void))(function))
 
 /* All are private to the package; only classes are public here. */

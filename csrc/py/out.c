@@ -35,8 +35,8 @@ static int sorted_axes(const dml_tensor *tensor, int64_t *extents, int64_t *stri
     return count;
 }
 
-/* Marks every element's bytes, in units of what all strides and the item have in common, and looks for a second mark. 1
- * if there is one, 0 if not, -1 without memory. `span` is in bytes. */
+/* Whether two elements share a byte, by a bitmap of the `span` bytes that the array reaches; a bit stands for as many bytes as
+ * divide the item size and all strides. 1, 0, or -1 without memory. */
 static int marks_collide(int64_t item, int axes, const int64_t *extents, const int64_t *strides, int64_t span)
 {
     int64_t unit = item;
@@ -64,7 +64,7 @@ static int marks_collide(int64_t item, int axes, const int64_t *extents, const i
     return collide;
 }
 
-/* Whether two elements of one array share a byte: 1, 0, or -1 without memory. */
+/* Whether two elements of one array share a byte. 1, 0, or -1 without memory. */
 static int overlaps_itself(const dml_tensor *tensor)
 {
     if (dml_tensor_is_empty(tensor))
@@ -72,7 +72,7 @@ static int overlaps_itself(const dml_tensor *tensor)
     int64_t extents[DML_MAX_RANK], strides[DML_MAX_RANK];
     int axes = sorted_axes(tensor, extents, strides);
     int64_t span = tensor->item, bytes = tensor->item;
-    bool nested = true; /* each stride steps over all that the smaller ones reach: nearly every array there is */
+    bool nested = true; /* each stride steps over all that the smaller ones reach, as in nearly every array */
     for (int k = 0; k < axes; k++) {
         nested = nested && strides[k] >= span;
         span += (extents[k] - 1) * strides[k];
@@ -101,7 +101,7 @@ int dml_out_check(PyObject *out, PyArray_Descr *dtype, const dml_tensor *shape)
         return -1;
     }
     if (!PyArray_Check(out))
-        return 0; /* an array on a device is writable, and none of its elements share memory */
+        return 0; /* device arrays are writable, and their elements share no memory */
     if (!PyArray_ISWRITEABLE((PyArrayObject *)out)) {
         PyErr_SetString(PyExc_ValueError, "out must be writable; it is read-only");
         return -1;
@@ -114,14 +114,14 @@ int dml_out_check(PyObject *out, PyArray_Descr *dtype, const dml_tensor *shape)
     return overlaps ? -1 : 0;
 }
 
-/* The first byte an array uses, and one past the last; both the same if it is empty. They are addresses where the host sees
- * them, for it may have been lent them, else offsets in the allocation. */
-static void byte_range(PyObject *array, const dml_operand *place, int64_t *begin, int64_t *end)
+/* The first byte that an array uses, and one past the last; the same if it is empty. These are addresses where the host sees
+ * the memory, since NumPy may have a view of it by DLPack; else offsets in the allocation. */
+static void byte_range(PyObject *array, const dml_operand *operand, int64_t *begin, int64_t *end)
 {
     dml_tensor tensor;
     dml_array_describe(array, &tensor);
-    char *seen = place->allocation ? dml_allocation_data(place->allocation) : place->data;
-    *begin = *end = (int64_t)(intptr_t)seen + (int64_t)place->offset;
+    char *address = operand->allocation ? dml_allocation_data(operand->allocation) : operand->data;
+    *begin = *end = (int64_t)(intptr_t)address + (int64_t)operand->offset;
     if (dml_tensor_is_empty(&tensor))
         return;
     for (int k = 0; k < tensor.rank; k++) {
@@ -134,9 +134,9 @@ static void byte_range(PyObject *array, const dml_operand *place, int64_t *begin
 bool dml_arrays_may_overlap(PyObject *a, PyObject *b)
 {
     dml_operand a_operand = dml_array_operand(a), b_operand = dml_array_operand(b);
-    bool seen = !a_operand.allocation || !b_operand.allocation ||
-                (dml_allocation_data(a_operand.allocation) && dml_allocation_data(b_operand.allocation));
-    if (a_operand.allocation != b_operand.allocation && !seen)
+    bool addresses = !a_operand.allocation || !b_operand.allocation ||
+                     (dml_allocation_data(a_operand.allocation) && dml_allocation_data(b_operand.allocation));
+    if (a_operand.allocation != b_operand.allocation && !addresses)
         return false;
     int64_t a_begin, a_end, b_begin, b_end;
     byte_range(a, &a_operand, &a_begin, &a_end);

@@ -72,7 +72,7 @@ static PyObject *download_new(const dml_state *state, dml_device_array *array)
     return result;
 }
 
-/* `out` may be a view of the array's own memory, exported by DLPack: then by way of another array. */
+/* `out` may be a view, by DLPack, of the array's own memory: then through a temporary array. */
 static int download_to(const dml_state *state, dml_device_array *array, PyObject *out)
 {
     if (dml_out_check(out, array->dtype, &array->tensor) < 0)

@@ -16,7 +16,7 @@ static int wrong_key(PyObject *entry)
     return -1;
 }
 
-/* An entry of a key, without what NumPy would take for advanced indexing; a new reference. */
+/* An entry of a key, if it is one of basic indexing; a new reference. */
 static PyObject *plain_entry(PyObject *entry)
 {
     if (dml_is_int(entry))
@@ -29,7 +29,8 @@ static PyObject *plain_entry(PyObject *entry)
     return entry;
 }
 
-/* A new tuple of plain entries, with `...` at its end where there was none: a full index then gives an array, too. */
+/* A new tuple of plain entries, with `...` added at the end if it has none, so that NumPy returns a 0-d array for a full
+ * index. */
 static PyObject *plain_key(PyObject *key)
 {
     bool many = PyTuple_Check(key), ellipsis = false;
@@ -50,8 +51,9 @@ static PyObject *plain_key(PyObject *key)
     return plain;
 }
 
-/* A NumPy array with the shape and strides of a device array, of bytes that lie nowhere: nobody but us ever sees it or its
- * views, and no element is looked at. Their addresses are far from both ends of what there is. */
+/* NumPy decides what an index means. It is asked about a stand-in: an array with the shape and strides of the device array, at
+ * an address that no memory is near. Views of it are made without reading an element, and neither it nor they leave this
+ * file. */
 static char *const nowhere = (char *)((intptr_t)1 << (8 * sizeof(intptr_t) - 3));
 
 static PyObject *stand_in(const dml_device_array *array)
@@ -150,8 +152,9 @@ static int find_shape(const dml_tensor *from, const dml_ints *wanted, dml_tensor
     return dml_wrong_shape("an array of shape %R cannot be reshaped to %R", from, to);
 }
 
-/* Strides for `to` of the elements of `from`, which has some: axis groups of equal size on both sides must chain. False if a
- * copy is needed. */
+/* Finds strides for `to`, which has as many elements as `from`, at least one. Axes are split into the smallest groups that
+ * have equal sizes on both sides; those of `from` must be contiguous within a group. False if they are not: then a copy is
+ * needed. */
 static bool find_strides(const dml_tensor *from, dml_tensor *to)
 {
     int a = 0, b = 0;
