@@ -235,7 +235,7 @@ def test_no_data_races(tmp_path):
 
 
 @pytest.mark.check
-@pytest.mark.parametrize("broken", ["submission.c", "queue.c", "gate.c", "kernels.c", "instance.c", "allocation.c", "cache.c"])
+@pytest.mark.parametrize("broken", ["submission.c", "queue.c", "quiesce.c", "kernels.c", "instance.c", "allocation_pool.c", "cache.c"])
 def test_a_missing_lock_would_be_found(broken, tmp_path):
     done = race(tmp_path, broken=[broken])
     assert done.returncode != 0 and "WARNING: ThreadSanitizer: data race" in done.stderr, done.stdout + done.stderr

@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "base/clock.h"
 #include "vk/vk.h"
 
 /* Named as classes of the package, so that tracebacks are readable and pickling works. */
@@ -85,7 +86,7 @@ static void sleep_at_exit(void)
     if (PyThread_get_thread_ident() == exiting_thread)
         return;
     Py_BEGIN_ALLOW_THREADS;
-    dml_vk_sleep(10000);
+    dml_sleep(10000);
     Py_END_ALLOW_THREADS;
 }
 

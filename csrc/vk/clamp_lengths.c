@@ -1,11 +1,15 @@
-/* Dispatches that no plan asks for: sequence lengths that are on the device, and nothing at all. */
-#include "vk/submission.h"
+#include "vk/clamp_lengths.h"
 
 #include <string.h>
 
-/* Both sides are a part of `buffer`. */
-static dml_code record_other(dml_context *context, dml_submission *submission, dml_buffer *buffer, uint64_t offset, uint64_t size,
-                             dml_status *status)
+#include "vk/allocation_pool.h"
+#include "vk/queue.h"
+#include "vk/record.h"
+#include "vk/throttle.h"
+
+/* Records submission->dispatch, with [offset, offset + size) of `buffer` as its source and destination. */
+static dml_code record_other(dml_context *context, dml_submission *submission, dml_buffer *buffer, uint64_t offset,
+                             uint64_t size, dml_status *status)
 {
     dml_slot *slot = &submission->slots[0];
     memset(slot, 0, sizeof *slot);
@@ -15,15 +19,16 @@ static dml_code record_other(dml_context *context, dml_submission *submission, d
     dml_plan_begin(&submission->piece.plan, 1); /* without lengths */
     submission->pieces = 1;
     submission->bytes = size;
-    if (dml_submission_reserve(context, &submission->arena, DML_ARENA_BYTES, DML_MEMORY_HOST, status) || dml_submission_begin(context, submission, status))
+    if (dml_buffer_reserve(context, &submission->arena, DML_ARENA_BYTES, DML_MEMORY_HOST, status) ||
+        dml_queue_begin(context, submission, status))
         return status->code;
-    return dml_submission_record(context, submission, slot, status);
+    return dml_record_dispatch(context, submission, slot, status);
 }
 
 dml_code dml_vk_run_nothing(dml_context *context, dml_status *status)
 {
     dml_submission *submission = NULL;
-    if (dml_submission_acquire(context, true, &submission, status))
+    if (dml_throttle_acquire(context, true, &submission, status))
         return status->code;
     submission->after_others = false;
     dml_plan_begin(&submission->piece.plan, 1);
@@ -33,12 +38,12 @@ dml_code dml_vk_run_nothing(dml_context *context, dml_status *status)
     submission->dispatch.table[DML_TABLE_EXTENT] = 0;
     dml_code code = record_other(context, submission, &submission->arena, 0, 16, status);
     if (!code)
-        code = dml_submission_flush(context, submission, status);
-    dml_submission_finish(context, submission);
+        code = dml_queue_submit_and_await(context, submission, status);
+    dml_throttle_release(context, submission);
     return code;
 }
 
-/* The dispatch of shaders/lengths.comp, whose table is this. */
+/* The dispatch of shaders/lengths.comp, which has constants and a table of its own. */
 static void choose_lengths(const dml_traits *traits, const dml_clamp *clamp, uint32_t count, dml_dispatch *dispatch)
 {
     memset(dispatch, 0, sizeof *dispatch);
@@ -58,23 +63,24 @@ static void choose_lengths(const dml_traits *traits, const dml_clamp *clamp, uin
 static dml_code clamp_part(dml_context *context, const dml_clamp *clamp, int64_t begin, int64_t count, dml_status *status)
 {
     dml_submission *submission = NULL;
-    if (dml_submission_acquire(context, true, &submission, status))
+    if (dml_throttle_acquire(context, true, &submission, status))
         return status->code;
     submission->after_others = true;
     submission->src = submission->dst = (dml_operand){.allocation = clamp->lengths};
     submission->lengths = NULL;
     choose_lengths(&context->traits.plan, clamp, (uint32_t)count, &submission->dispatch);
-    dml_code code = record_other(context, submission, &clamp->lengths->buffer, (uint64_t)begin * 8, (uint64_t)count * 8, status);
+    dml_code code =
+        record_other(context, submission, &clamp->lengths->buffer, (uint64_t)begin * 8, (uint64_t)count * 8, status);
     if (!code)
-        code = dml_submission_queue(context, submission, status);
+        code = dml_queue_enqueue(context, submission, status);
     if (code)
-        dml_submission_finish(context, submission);
+        dml_throttle_release(context, submission);
     return code;
 }
 
 dml_code dml_vk_clamp_lengths(dml_context *context, const dml_clamp *clamp, dml_status *status)
 {
-    /* Parts begin where a window may, in entries. */
+    /* In entries: parts begin at multiples of the alignment, and none is larger than a binding. */
     int64_t unit = context->traits.plan.alignment / 8, most = context->traits.plan.binding / 8 / unit * unit;
     most = most > 0 ? most : unit;
     dml_code code = DML_OK;
