@@ -59,10 +59,8 @@ def driver(device):
     """The name of the Vulkan driver that is measured, and the device's type."""
     import dmlops
 
-    for found in dmlops.devices():
-        if found.usable and (device or "").lower() in found.name.lower():
-            return f"{found.name}, {found.driver}", found.type
-    return None, None
+    found = dmlops.asarray(0, device=device).device
+    return f"{found.name}, {found.driver}", found.type
 
 
 def measure(options, cells, probe_names, held_to_cpu, unfinished):

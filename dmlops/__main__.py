@@ -93,7 +93,8 @@ COMMANDS: dict[str, tuple[Callable[[list[str]], int], str]] = {
 def _parse_none(command: str, arguments: list[str]) -> None:
     """Accept no arguments but --help."""
     text = COMMANDS[command][1]
-    argparse.ArgumentParser(prog=f"python -m dmlops {command}", description=f"{text[0].upper()}{text[1:]}.").parse_args(arguments)
+    parser = argparse.ArgumentParser(prog=f"python -m dmlops {command}", description=f"{text[0].upper()}{text[1:]}.")
+    parser.parse_args(arguments)
 
 
 def _count(number: int, noun: str) -> str:

@@ -119,20 +119,16 @@ static bool has_in_name(const dml_device_info *info, const char *part)
 /* Always -1, with NoDeviceError: there is no Vulkan device at all, and `status` says why. */
 static int no_vulkan(const request *asked, const dml_status *status)
 {
-    PyObject *said = PyUnicode_FromFormat("%s=%R: ", asked->source, asked->value);
-    PyObject *bytes = said ? PyUnicode_AsEncodedString(said, "utf-8", "replace") : NULL;
-    dml_status failure;
-    if (bytes) {
-        dml_fail(&failure, status->code, "%.60s%.400s (%s runs without Vulkan)", PyBytes_AsString(bytes), status->message,
-                 strcmp(asked->source, "device") == 0 ? "device=\"host\"" : "DMLOPS_DEVICE=host");
-        dml_raise(asked->state, &failure);
-    }
-    Py_XDECREF(bytes);
-    Py_XDECREF(said);
+    const char *host = strcmp(asked->source, "device") == 0 ? "device=\"host\"" : "DMLOPS_DEVICE=host";
+    if (status->code == DML_EXITING)
+        dml_raise(asked->state, status);
+    else
+        PyErr_Format(asked->state->no_device_error, "%s=%R: %s (%s runs without Vulkan)", asked->source, asked->value,
+                     status->message, host);
     return -1;
 }
 
-/* Always -1, with ValueError: what was asked for fits no device; or, if it is a `part` of a name, the text lists which it fits. */
+/* Always -1, with ValueError that lists devices: none fits, or the names of several contain `part`, which is NULL otherwise. */
 static int not_one_device(const request *asked, const char *part)
 {
     dml_status status;
@@ -142,15 +138,13 @@ static int not_one_device(const request *asked, const char *part)
     PyObject *list = PyUnicode_FromString("");
     for (int k = 0; list && k < count; k++) {
         const dml_device_info *info = dml_vk_device(k);
-        PyObject *name = !part || (info->usable && has_in_name(info, part)) ? text(info->name) : NULL;
-        if (name)
-            PyUnicode_AppendAndDel(&list,
-                                   PyUnicode_FromFormat("%d = %R (%s), ", k, name, info->usable ? info->type : "not usable"));
-        Py_XDECREF(name);
+        if (!part || (info->usable && has_in_name(info, part)))
+            PyUnicode_AppendAndDel(
+                &list, PyUnicode_FromFormat("%d = '%s' (%s), ", k, info->name, info->usable ? info->type : "not usable"));
     }
     if (list && part)
-        PyErr_Format(PyExc_ValueError, "%s=%R matches several devices: %Uchoose one by its number or whole name",
-                     asked->source, asked->value, list);
+        PyErr_Format(PyExc_ValueError, "%s=%R matches several devices: %Uchoose one by its number or whole name", asked->source,
+                     asked->value, list);
     else if (list)
         PyErr_Format(PyExc_ValueError, "%s=%R matches no device; choose one of: %U'host'", asked->source, asked->value, list);
     Py_XDECREF(list);
@@ -166,30 +160,27 @@ static int choose_index(const request *asked, int64_t index, dml_choice *choice)
     const dml_device_info *info = dml_vk_device(choice->index);
     if (info->usable)
         return 0;
-    PyObject *name = text(info->name), *reason = text(info->reason);
-    if (name && reason)
-        PyErr_Format(PyExc_ValueError, "%s=%R: %U is not usable: %U", asked->source, asked->value, name, reason);
-    Py_XDECREF(name);
-    Py_XDECREF(reason);
+    PyErr_Format(PyExc_ValueError, "%s=%R: %s is not usable: %s", asked->source, asked->value, info->name, info->reason);
     return -1;
 }
 
-static bool has_type(const dml_device_info *info, const char *type)
+/* The types by which a device can be chosen. The first three are GPUs; the last one means any of these. */
+static const char *const types[] = {"discrete", "integrated", "virtual", "cpu", "other", "gpu"};
+enum { GPU_TYPES = 3, ANY_GPU = 5, TYPES = 6 };
+
+/* An index of `types`, or TYPES. */
+static int type_of(const char *name)
 {
-    static const char *const gpus[] = {"discrete", "integrated", "virtual"};
-    bool gpu = false;
-    for (int k = 0; k < 3; k++)
-        gpu = gpu || strcmp(info->type, gpus[k]) == 0;
-    return equal(info->type, type) || (gpu && equal("gpu", type));
+    int type = 0;
+    while (type < TYPES && !equal(types[type], name))
+        type++;
+    return type;
 }
 
-static bool is_type(const char *name)
+static bool has_type(const dml_device_info *info, const char *name)
 {
-    static const char *const types[] = {"gpu", "discrete", "integrated", "virtual", "cpu", "other"};
-    bool known = false;
-    for (int k = 0; k < 6; k++)
-        known = known || equal(types[k], name);
-    return known;
+    int type = type_of(info->type), wanted = type_of(name);
+    return type == wanted || (wanted == ANY_GPU && type < GPU_TYPES);
 }
 
 /* The best device that fits, or -1. The list has the best first and unusable ones last. */
@@ -226,8 +217,9 @@ static int choose_name(const request *asked, const char *name, dml_choice *choic
     }
     dml_status status;
     int count = vulkan_count(&status);
-    int index = find(is_type(name) ? has_type : has_name, name, count);
-    return index >= 0 || is_type(name) ? choose_index(asked, index, choice) : choose_part(asked, name, count, choice);
+    bool type = type_of(name) < TYPES;
+    int index = find(type ? has_type : has_name, name, count);
+    return type || index >= 0 ? choose_index(asked, index, choice) : choose_part(asked, name, count, choice);
 }
 
 int dml_device_default(const dml_state *state, dml_choice *choice)
