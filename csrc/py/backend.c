@@ -1,6 +1,7 @@
 #include "py/backend.h"
 
 #include "base/cache.h"
+#include "base/machine_memory.h"
 #include "core/host.h"
 
 /* --- Vulkan ------------------------------------------------------------------------------------------------------ */
@@ -45,6 +46,14 @@ static dml_code vulkan_wait(int index, dml_status *status)
     return dml_vk_wait(context, status);
 }
 
+static dml_code vulkan_memory(int index, dml_memory_bytes *bytes, dml_status *status)
+{
+    dml_context *context;
+    if (dml_vk_context(index, &context, status))
+        return status->code;
+    return dml_vk_memory(context, bytes, status);
+}
+
 const dml_backend dml_vulkan_backend = {
     .dlpack_type = 7, /* kDLVulkan */
     .allocate = vulkan_allocate,
@@ -52,6 +61,7 @@ const dml_backend dml_vulkan_backend = {
     .run = vulkan_run,
     .clamp_lengths = vulkan_clamp_lengths,
     .wait = vulkan_wait,
+    .memory = vulkan_memory,
 };
 
 /* --- the host: everything is done at once, in plain C ------------------------------------------------------------- */
@@ -102,6 +112,14 @@ static dml_code host_wait(int index, dml_status *status)
     return DML_OK;
 }
 
+static dml_code host_memory(int index, dml_memory_bytes *bytes, dml_status *status)
+{
+    (void)index, (void)status;
+    dml_cache_bytes cache = dml_cache_count();
+    *bytes = (dml_memory_bytes){cache.used, cache.kept, cache.bound, dml_machine_memory_available()};
+    return DML_OK;
+}
+
 const dml_backend dml_host_backend = {
     .dlpack_type = 1, /* kDLCPU */
     .allocate = host_allocate,
@@ -109,4 +127,5 @@ const dml_backend dml_host_backend = {
     .run = host_run,
     .clamp_lengths = host_clamp_lengths,
     .wait = host_wait,
+    .memory = host_memory,
 };

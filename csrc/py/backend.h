@@ -25,6 +25,9 @@ typedef struct dml_backend {
 
     /* Waits for all that is queued on the device. */
     dml_code (*wait)(int index, dml_status *status);
+
+    /* Counts the memory in use, pooled and available. */
+    dml_code (*memory)(int index, dml_memory_bytes *bytes, dml_status *status);
 } dml_backend;
 
 extern const dml_backend dml_vulkan_backend, dml_host_backend;

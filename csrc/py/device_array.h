@@ -7,7 +7,6 @@
 #define DML_PY_DEVICE_ARRAY_H
 
 #include "core/operators.h"
-#include "py/backend.h"
 #include "py/device_choice.h"
 #include "py/state.h"
 
@@ -19,12 +18,6 @@ typedef struct dml_device_array {
     int64_t offset; /* bytes in the allocation */
     dml_tensor tensor;
 } dml_device_array;
-
-/* What a device can do. Only this tells the kinds of devices apart. */
-static inline const dml_backend *dml_backend_of(const dml_choice *device)
-{
-    return device->host ? &dml_host_backend : &dml_vulkan_backend;
-}
 
 bool dml_same_device(const dml_choice *a, const dml_choice *b);
 

@@ -29,7 +29,4 @@ PyObject *dml_memory_info(const dml_state *state, PyObject *device);
 /* Frees all pooled memory; None. */
 PyObject *dml_memory_empty(const dml_state *state);
 
-/* Bytes of memory that the machine has; 0 if unknown. */
-unsigned long long dml_memory_of_machine(void);
-
 #endif
