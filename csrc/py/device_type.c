@@ -1,5 +1,8 @@
 #include "py/device_type.h"
 
+#include <stddef.h>
+#include <structmember.h>
+
 #include "py/assign.h"
 #include "py/device_array.h"
 #include "py/dlpack_export.h"
@@ -39,25 +42,9 @@ static PyObject *get_strides(PyObject *self, void *Py_UNUSED(closure))
     return dml_ints_tuple(cast(self)->tensor.strides, cast(self)->tensor.rank);
 }
 
-static PyObject *get_dtype(PyObject *self, void *Py_UNUSED(closure))
-{
-    Py_INCREF((PyObject *)cast(self)->dtype);
-    return (PyObject *)cast(self)->dtype;
-}
-
-static PyObject *get_ndim(PyObject *self, void *Py_UNUSED(closure))
-{
-    return PyLong_FromLong(cast(self)->tensor.rank);
-}
-
 static PyObject *get_size(PyObject *self, void *Py_UNUSED(closure))
 {
     return PyLong_FromLongLong(dml_tensor_count(&cast(self)->tensor));
-}
-
-static PyObject *get_itemsize(PyObject *self, void *Py_UNUSED(closure))
-{
-    return PyLong_FromLongLong(cast(self)->tensor.item);
 }
 
 static PyObject *get_nbytes(PyObject *self, void *Py_UNUSED(closure))
@@ -222,12 +209,16 @@ static PyMethodDef methods[] = {
     {NULL, NULL, 0, NULL},
 };
 
+static PyMemberDef members[] = {
+    {"dtype", T_OBJECT_EX, offsetof(dml_device_array, dtype), READONLY, "What an element is."},
+    {"ndim", T_INT, offsetof(dml_device_array, tensor.rank), READONLY, "How many axes there are."},
+    {"itemsize", T_LONGLONG, offsetof(dml_device_array, tensor.item), READONLY, "Bytes of an element."},
+    {NULL, 0, 0, 0, NULL},
+};
+
 static PyGetSetDef attributes[] = {
     {"shape", get_shape, NULL, "Elements along each axis.", NULL},
-    {"dtype", get_dtype, NULL, "What an element is.", NULL},
-    {"ndim", get_ndim, NULL, "How many axes there are.", NULL},
     {"size", get_size, NULL, "How many elements there are.", NULL},
-    {"itemsize", get_itemsize, NULL, "Bytes of an element.", NULL},
     {"nbytes", get_nbytes, NULL, "Bytes of all elements.", NULL},
     {"strides", get_strides, NULL, "Bytes from one element to the next along each axis.", NULL},
     {"device", get_device, NULL, "The device that the array is on, a dmlops.Device.", NULL},
@@ -259,6 +250,7 @@ static PyType_Slot slots[] = {
     {Py_tp_richcompare, array_compare},
     {Py_tp_iter, array_iter},
     {Py_tp_methods, methods},
+    {Py_tp_members, members},
     {Py_tp_getset, attributes},
     {Py_nb_bool, array_truth},
     {Py_sq_length, array_length},

@@ -34,40 +34,8 @@ static int pair_from(PyObject *object, const char *name, int *first, int *second
     return PyArg_ParseTuple(object, "ii", first, second) ? 0 : -1;
 }
 
-/* The object that NumPy's from_dlpack passes as max_version; Py_None if it passes none, which NumPy before 2.1 does not. A new
- * reference, or NULL with an exception set. A dict's `update`, as the __dlpack__ of a stub, records what it is called with. */
-static PyObject *version_of_numpy(void)
-{
-    PyObject *asked = PyDict_New(), *update = asked ? PyObject_GetAttrString(asked, "update") : NULL;
-    PyObject *types = PyImport_ImportModule("types"), *numpy = PyImport_ImportModule("numpy"), *version = NULL;
-    PyObject *stub = update && types && numpy ? PyObject_CallMethod(types, "SimpleNamespace", NULL) : NULL;
-    if (stub && PyObject_SetAttrString(stub, "__dlpack__", update) == 0) {
-        Py_XDECREF(PyObject_CallMethod(numpy, "from_dlpack", "O", stub));
-        PyErr_Clear(); /* None is no capsule */
-        version = PyDict_GetItemString(asked, "max_version");
-        version = version ? version : Py_None;
-        Py_INCREF(version);
-    }
-    Py_XDECREF(stub);
-    Py_XDECREF(numpy);
-    Py_XDECREF(types);
-    Py_XDECREF(update);
-    Py_XDECREF(asked);
-    return version;
-}
-
-/* Whether NumPy is the consumer: it passes one and the same tuple for the life of the process, and nobody else has that object.
- * 1, 0, or -1 with an exception set. */
-static int is_from_numpy(dml_state *state, PyObject *version)
-{
-    if (version == Py_None)
-        return 0;
-    if (!state->numpy_dlpack_version)
-        state->numpy_dlpack_version = version_of_numpy();
-    return state->numpy_dlpack_version ? version == state->numpy_dlpack_version : -1;
-}
-
-static int read_request(dml_state *state, const dml_device_array *array, PyObject *args, PyObject *kwargs, request *wanted)
+static int read_request(const dml_state *state, const dml_device_array *array, PyObject *args, PyObject *kwargs,
+                        request *wanted)
 {
     static char *names[] = {"stream", "max_version", "dl_device", "copy", NULL};
     PyObject *stream = Py_None, *version = Py_None, *device = Py_None, *copy = Py_None;
@@ -77,12 +45,13 @@ static int read_request(dml_state *state, const dml_device_array *array, PyObjec
         PyErr_SetString(PyExc_BufferError, "stream must be None: these devices have no streams");
         return -1;
     }
-    int major = 0, minor = 0, from_numpy;
+    int major = 0, minor = 0;
     dl_device own = own_device(array), asked = own;
-    if (pair_from(version, "max_version", &major, &minor) < 0 ||
-        pair_from(device, "dl_device", &asked.type, &asked.index) < 0 || (from_numpy = is_from_numpy(state, version)) < 0)
+    if (pair_from(version, "max_version", &major, &minor) < 0 || pair_from(device, "dl_device", &asked.type, &asked.index) < 0)
         return -1;
-    *wanted = (request){.versioned = major >= 1, .from_numpy = from_numpy, .cpu = asked.type == DL_CPU};
+    *wanted = (request){.versioned = major >= 1,
+                        .from_numpy = version == state->numpy_dlpack_version && version != Py_None,
+                        .cpu = asked.type == DL_CPU};
     wanted->copy = copy == Py_None ? -1 : PyObject_IsTrue(copy);
     if (wanted->copy < 0 && copy != Py_None)
         return -1;

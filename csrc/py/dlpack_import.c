@@ -41,36 +41,6 @@ static PyObject *copy_tensor(dml_state *state, PyObject *capsule, const dl_tenso
     return array;
 }
 
-/* The capsule is renamed before any Python can run, so that no other consumer can use it too, and renamed back if the copy
- * fails. */
-static PyObject *import_versioned(dml_state *state, PyObject *capsule, const dml_choice *device)
-{
-    dl_versioned *versioned = PyCapsule_GetPointer(capsule, DL_VERSIONED_NAME);
-    if (versioned->major != 1)
-        return PyErr_Format(PyExc_BufferError, "this is a tensor of DLPack %u, not of DLPack 1", (unsigned)versioned->major);
-    if (PyCapsule_SetName(capsule, DL_USED_VERSIONED_NAME) < 0)
-        return NULL;
-    PyObject *array = copy_tensor(state, capsule, &versioned->tensor, versioned->flags & DL_READ_ONLY, device);
-    if (!array)
-        PyCapsule_SetName(capsule, DL_VERSIONED_NAME);
-    else if (versioned->deleter)
-        versioned->deleter(versioned);
-    return array;
-}
-
-static PyObject *import_managed(dml_state *state, PyObject *capsule, const dml_choice *device)
-{
-    dl_managed *managed = PyCapsule_GetPointer(capsule, DL_NAME);
-    if (PyCapsule_SetName(capsule, DL_USED_NAME) < 0)
-        return NULL;
-    PyObject *array = copy_tensor(state, capsule, &managed->tensor, false, device);
-    if (!array)
-        PyCapsule_SetName(capsule, DL_NAME);
-    else if (managed->deleter)
-        managed->deleter(managed);
-    return array;
-}
-
 PyObject *dml_dlpack_import(PyObject *module, PyObject *args)
 {
     dml_state *state = dml_state_of(module);
@@ -79,9 +49,23 @@ PyObject *dml_dlpack_import(PyObject *module, PyObject *args)
     if (!PyArg_ParseTuple(args, "OO:from_dlpack", &capsule, &device_object) ||
         dml_device_from(state, device_object, &device) < 0)
         return NULL;
-    if (PyCapsule_IsValid(capsule, DL_VERSIONED_NAME))
-        return import_versioned(state, capsule, &device);
-    if (PyCapsule_IsValid(capsule, DL_NAME))
-        return import_managed(state, capsule, &device);
-    return PyErr_Format(PyExc_TypeError, "__dlpack__ must give a fresh DLPack capsule");
+    bool is_versioned = PyCapsule_IsValid(capsule, DL_VERSIONED_NAME);
+    if (!is_versioned && !PyCapsule_IsValid(capsule, DL_NAME))
+        return PyErr_Format(PyExc_TypeError, "__dlpack__ must give a fresh DLPack capsule");
+    dl_versioned *versioned = is_versioned ? PyCapsule_GetPointer(capsule, DL_VERSIONED_NAME) : NULL;
+    dl_managed *managed = is_versioned ? NULL : PyCapsule_GetPointer(capsule, DL_NAME);
+    if (versioned && versioned->major != 1)
+        return PyErr_Format(PyExc_BufferError, "this is a tensor of DLPack %u, not of DLPack 1", (unsigned)versioned->major);
+    /* Renamed before any Python can run, so that no other consumer can use it too, and renamed back if the copy fails. */
+    if (PyCapsule_SetName(capsule, versioned ? DL_USED_VERSIONED_NAME : DL_USED_NAME) < 0)
+        return NULL;
+    bool read_only = versioned && versioned->flags & DL_READ_ONLY;
+    PyObject *array = copy_tensor(state, capsule, versioned ? &versioned->tensor : &managed->tensor, read_only, &device);
+    if (!array)
+        PyCapsule_SetName(capsule, versioned ? DL_VERSIONED_NAME : DL_NAME);
+    else if (versioned && versioned->deleter)
+        versioned->deleter(versioned);
+    else if (managed && managed->deleter)
+        managed->deleter(managed);
+    return array;
 }

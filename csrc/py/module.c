@@ -174,7 +174,8 @@ static int module_exec(PyObject *module)
     dml_state *state = dml_state_of(module);
     state->axis_error = import_attribute("numpy.exceptions", "AxisError");
     state->device_class = import_attribute("dmlops.device", "Device");
-    if (!state->axis_error || !state->device_class)
+    state->numpy_dlpack_version = import_attribute("dmlops.numpy_dlpack", "MAX_VERSION");
+    if (!state->axis_error || !state->device_class || !state->numpy_dlpack_version)
         return -1;
     if (dml_errors_init(state, module) < 0 || dml_memory_init(state) < 0 || dml_device_type_init(state, module) < 0)
         return -1;

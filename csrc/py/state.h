@@ -14,7 +14,7 @@ typedef struct dml_state {
     PyObject *device_class; /* dmlops.Device, which is written in Python */
     PyObject *device_array_type;
     PyObject *memory_handler;       /* a capsule: the allocator of array data that NumPy is given */
-    PyObject *numpy_dlpack_version; /* what NumPy passes to __dlpack__; found out when first needed */
+    PyObject *numpy_dlpack_version; /* dmlops.numpy_dlpack.MAX_VERSION */
 } dml_state;
 
 dml_state *dml_state_of(PyObject *module);
