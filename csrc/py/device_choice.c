@@ -69,7 +69,7 @@ PyObject *dml_device_of(const dml_state *state, const dml_choice *choice)
     return device_new(state, choice);
 }
 
-PyObject *dml_device_missing(void)
+PyObject *dml_device_missing(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(none))
 {
     dml_status status;
     if (vulkan_count(&status) > 0)

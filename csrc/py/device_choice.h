@@ -25,8 +25,8 @@ PyObject *dml_device_list(const dml_state *state);
 /* The dmlops.Device of a choice; a new reference. */
 PyObject *dml_device_of(const dml_state *state, const dml_choice *choice);
 
-/* Why there is no Vulkan device, as a str; None if there is one. */
-PyObject *dml_device_missing(void);
+/* Function of dmlops._core: why there is no Vulkan device, as a str; None if there is one. */
+PyObject *dml_device_missing(PyObject *module, PyObject *none);
 
 /* The device that an argument `device=` means, which is not None. May run Python.
  *

@@ -33,16 +33,6 @@ static PyObject *default_device(PyObject *module, PyObject *Py_UNUSED(none))
     return dml_device_default(state, &choice) < 0 ? NULL : dml_device_of(state, &choice);
 }
 
-static PyObject *missing(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(none))
-{
-    return dml_device_missing();
-}
-
-static PyObject *memory_info(PyObject *module, PyObject *device)
-{
-    return dml_memory_info(dml_state_of(module), device);
-}
-
 static PyObject *synchronize(PyObject *module, PyObject *device)
 {
     const dml_state *state = dml_state_of(module);
@@ -58,11 +48,6 @@ static PyObject *synchronize(PyObject *module, PyObject *device)
     if (code)
         return dml_raise(state, &status);
     Py_RETURN_NONE;
-}
-
-static PyObject *empty_cache(PyObject *module, PyObject *Py_UNUSED(none))
-{
-    return dml_memory_empty(dml_state_of(module));
 }
 
 /* For tests: makes all devices look as if they offered less; -1 ends that. See dml_vk_override. */
@@ -200,13 +185,13 @@ static PyMethodDef module_methods[] = {
     {"_slice", DML_FAST(dml_py_slice), METH_FASTCALL, NULL},
     {"_devices", devices, METH_NOARGS, NULL},
     {"_default_device", default_device, METH_NOARGS, NULL},
-    {"_missing", missing, METH_NOARGS, NULL},
+    {"_missing", dml_device_missing, METH_NOARGS, NULL},
     {"_asarray", dml_asarray, METH_VARARGS, NULL},
     {"_empty", dml_empty, METH_VARARGS, NULL},
     {"_from_dlpack", dml_dlpack_import, METH_VARARGS, NULL},
     {"_synchronize", synchronize, METH_O, NULL},
-    {"_memory_info", memory_info, METH_O, NULL},
-    {"_empty_cache", empty_cache, METH_NOARGS, NULL},
+    {"_memory_info", dml_memory_info, METH_O, NULL},
+    {"_empty_cache", dml_empty_cache, METH_NOARGS, NULL},
     {"_empty_dispatch", empty_dispatch, METH_O, NULL},
     {"_override", override, METH_VARARGS, NULL},
     {"_abandoned", abandoned, METH_NOARGS, NULL},

@@ -139,8 +139,9 @@ int dml_memory_return(PyObject *others)
 
 /* --- memory_info and empty_cache ----------------------------------------------------------------------------------- */
 
-PyObject *dml_memory_info(const dml_state *state, PyObject *device)
+PyObject *dml_memory_info(PyObject *module, PyObject *device)
 {
+    const dml_state *state = dml_state_of(module);
     dml_choice choice = dml_host;
     dml_memory_bytes bytes;
     dml_status status;
@@ -156,7 +157,7 @@ PyObject *dml_memory_info(const dml_state *state, PyObject *device)
                          (unsigned long long)bytes.bound, (unsigned long long)bytes.available);
 }
 
-PyObject *dml_memory_empty(const dml_state *state)
+PyObject *dml_empty_cache(PyObject *module, PyObject *Py_UNUSED(none))
 {
     if (dml_memory_ready() < 0)
         return NULL;
@@ -167,6 +168,6 @@ PyObject *dml_memory_empty(const dml_state *state)
     code = dml_vk_empty_pools(&status);
     Py_END_ALLOW_THREADS;
     if (code && code != DML_DEVICE_LOST) /* a lost device has no pool */
-        return dml_raise(state, &status);
+        return dml_raise(dml_state_of(module), &status);
     Py_RETURN_NONE;
 }

@@ -23,10 +23,9 @@ int dml_memory_lend(const dml_state *state, int64_t bytes, PyObject **others);
 /* May be called with an exception set, which stays. 0, or -1 with an exception set. */
 int dml_memory_return(PyObject *others);
 
-/* A new tuple of the fields of dmlops.MemoryInfo for `device`, None being the host. May run Python. */
-PyObject *dml_memory_info(const dml_state *state, PyObject *device);
-
-/* Frees all pooled memory; None. */
-PyObject *dml_memory_empty(const dml_state *state);
+/* Functions of dmlops._core: (device), None being the host, a new tuple of the fields of dmlops.MemoryInfo; (), which frees all
+ * pooled memory. */
+PyObject *dml_memory_info(PyObject *module, PyObject *device);
+PyObject *dml_empty_cache(PyObject *module, PyObject *none);
 
 #endif
