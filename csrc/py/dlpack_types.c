@@ -2,26 +2,26 @@
 
 #include <stdbool.h>
 
-/* By the names of the dtypes: NumPy's own, then those of the package ml_dtypes. */
+/* NumPy's own by kind and bytes, then those of the package ml_dtypes by name. */
 static const struct {
     const char *name;
     uint8_t code;
     uint8_t bits;
 } types[] = {
-    {"int8", 0, 8},
-    {"int16", 0, 16},
-    {"int32", 0, 32},
-    {"int64", 0, 64},
-    {"uint8", 1, 8},
-    {"uint16", 1, 16},
-    {"uint32", 1, 32},
-    {"uint64", 1, 64},
-    {"float16", 2, 16},
-    {"float32", 2, 32},
-    {"float64", 2, 64},
-    {"complex64", 5, 64},
-    {"complex128", 5, 128},
-    {"bool", 6, 8},
+    {"i1", 0, 8},
+    {"i2", 0, 16},
+    {"i4", 0, 32},
+    {"i8", 0, 64},
+    {"u1", 1, 8},
+    {"u2", 1, 16},
+    {"u4", 1, 32},
+    {"u8", 1, 64},
+    {"f2", 2, 16},
+    {"f4", 2, 32},
+    {"f8", 2, 64},
+    {"c8", 5, 64},
+    {"c16", 5, 128},
+    {"b1", 6, 8},
     {"bfloat16", 4, 16},
     {"float8_e3m4", 7, 8},
     {"float8_e4m3", 8, 8},
@@ -36,15 +36,16 @@ enum { TYPES = sizeof types / sizeof types[0], OF_NUMPY = 14 };
 
 int dml_dlpack_type(PyArray_Descr *dtype, dl_type *type)
 {
-    PyObject *name = PyObject_GetAttrString((PyObject *)dtype, "name");
-    if (!name)
+    bool of_numpy = !PyTypeNum_ISUSERDEF(dtype->type_num), found = false;
+    PyObject *name = of_numpy ? NULL : PyObject_GetAttrString((PyObject *)dtype, "name");
+    if (!of_numpy && !name)
         return -1;
-    bool found = false;
-    for (int i = 0; i < TYPES && !found; i++) {
-        found = PyUnicode_Check(name) && PyUnicode_CompareWithASCIIString(name, types[i].name) == 0;
+    for (int i = of_numpy ? 0 : OF_NUMPY; i < (of_numpy ? OF_NUMPY : TYPES) && !found; i++) {
         *type = (dl_type){.code = types[i].code, .bits = types[i].bits, .lanes = 1};
+        found = of_numpy ? types[i].name[0] == dtype->kind && types[i].bits == 8 * PyDataType_ELSIZE(dtype)
+                         : PyUnicode_Check(name) && PyUnicode_CompareWithASCIIString(name, types[i].name) == 0;
     }
-    Py_DECREF(name);
+    Py_XDECREF(name);
     if (found && PyArray_ISNBO(dtype->byteorder))
         return 0;
     PyErr_Format(PyExc_BufferError, "DLPack has no elements of dtype %S", (PyObject *)dtype);
