@@ -52,20 +52,21 @@ PyObject *dml_dlpack_import(PyObject *module, PyObject *args)
     bool is_versioned = PyCapsule_IsValid(capsule, DL_VERSIONED_NAME);
     if (!is_versioned && !PyCapsule_IsValid(capsule, DL_NAME))
         return PyErr_Format(PyExc_TypeError, "__dlpack__ must give a fresh DLPack capsule");
-    dl_versioned *versioned = is_versioned ? PyCapsule_GetPointer(capsule, DL_VERSIONED_NAME) : NULL;
-    dl_managed *managed = is_versioned ? NULL : PyCapsule_GetPointer(capsule, DL_NAME);
-    if (versioned && versioned->major != 1)
+    const char *name = is_versioned ? DL_VERSIONED_NAME : DL_NAME;
+    dl_managed *managed = PyCapsule_GetPointer(capsule, name);
+    dl_versioned *versioned = PyCapsule_GetPointer(capsule, name); /* the one or the other */
+    if (is_versioned && versioned->major != 1)
         return PyErr_Format(PyExc_BufferError, "this is a tensor of DLPack %u, not of DLPack 1", (unsigned)versioned->major);
     /* Renamed before any Python can run, so that no other consumer can use it too, and renamed back if the copy fails. */
-    if (PyCapsule_SetName(capsule, versioned ? DL_USED_VERSIONED_NAME : DL_USED_NAME) < 0)
+    if (PyCapsule_SetName(capsule, is_versioned ? DL_USED_VERSIONED_NAME : DL_USED_NAME) < 0)
         return NULL;
-    bool read_only = versioned && versioned->flags & DL_READ_ONLY;
-    PyObject *array = copy_tensor(state, capsule, versioned ? &versioned->tensor : &managed->tensor, read_only, &device);
+    bool read_only = is_versioned && versioned->flags & DL_READ_ONLY;
+    PyObject *array = copy_tensor(state, capsule, is_versioned ? &versioned->tensor : &managed->tensor, read_only, &device);
     if (!array)
-        PyCapsule_SetName(capsule, versioned ? DL_VERSIONED_NAME : DL_NAME);
-    else if (versioned && versioned->deleter)
+        PyCapsule_SetName(capsule, name);
+    else if (is_versioned && versioned->deleter)
         versioned->deleter(versioned);
-    else if (managed && managed->deleter)
+    else if (!is_versioned && managed->deleter)
         managed->deleter(managed);
     return array;
 }
