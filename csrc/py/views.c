@@ -46,7 +46,7 @@ static PyObject *plain_key(PyObject *key)
     if (plain && !ellipsis) {
         Py_INCREF(Py_Ellipsis);
         if (PyTuple_SetItem(plain, count, Py_Ellipsis) < 0)
-            Py_CLEAR(plain);
+            Py_CLEAR(plain); /* uncovered: a new tuple accepts every item */
     }
     return plain;
 }
