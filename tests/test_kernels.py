@@ -20,7 +20,7 @@ from strategies import content, raw
 
 COPY, ROWS, WORDS, ELEMENTS = range(4)
 FORCED = {"copy": COPY, "rows": ROWS, "words": WORDS, "elements": ELEMENTS}
-TRAITS = ["kernel", "host_import", "window", "binding", "staging", "group_size", "parallel", "max_groups", "grain", "cpu"]
+TRAITS = ["kernel", "host_import", "window", "binding", "staging", "group_size", "chunks", "max_groups", "invocation_bytes", "cpu"]
 FEWER = settings(max_examples=max(settings.default.max_examples // 4, 15))
 FEWEST = settings(max_examples=max(settings.default.max_examples // 15, 10))
 
@@ -317,7 +317,7 @@ def test_reversals(vulkan, data):
 def test_few_long_rows_and_many_short_ones(vulkan, shape, stride):
     x = np.random.default_rng(0).integers(0, 256, shape, np.uint8)
     strides = [1] * (len(shape) - 1) + [stride]
-    for traits in ({}, {"parallel": 1}, {"parallel": 7, "max_groups": 5}, {"group_size": 1}, {"grain": 16}, {"cpu": 0}):
+    for traits in ({}, {"chunks": 1}, {"chunks": 7, "max_groups": 5}, {"group_size": 1}, {"invocation_bytes": 16}, {"cpu": 0}):
         for kernel in (ROWS, WORDS, ELEMENTS):
             with overridden(kernel=kernel, **traits):
                 counts = check(vulkan, "slice", x, [0] * len(shape), shape, strides, out_offset=1)
@@ -327,7 +327,7 @@ def test_few_long_rows_and_many_short_ones(vulkan, shape, stride):
                 assert counts == only(kernel) or (kernel == ROWS and shape[-1] < 64)
 
 
-@pytest.mark.parametrize("traits", [{"parallel": 16}, {"parallel": 40}, {"parallel": 40, "max_groups": 1}, {"parallel": 16, "cpu": 0}])
+@pytest.mark.parametrize("traits", [{"chunks": 16}, {"chunks": 40}, {"chunks": 40, "max_groups": 1}, {"chunks": 16, "cpu": 0}])
 @pytest.mark.parametrize("item", [1, 2, 4])
 def test_rows_side_by_side(vulkan, traits, item):
     """Rows with gaps between them, more than there are shares, the last of which has a row for some invocations only; and more of these
@@ -341,7 +341,7 @@ def test_rows_side_by_side(vulkan, traits, item):
         assert check(vulkan, "slice", short, [0, 0], short.shape, [1, -1], out_offset=1 * item) == only(ROWS)
 
 
-@pytest.mark.parametrize("traits", [{"parallel": 7}, {"parallel": 60, "max_groups": 1}, {"parallel": 7, "cpu": 0}])
+@pytest.mark.parametrize("traits", [{"chunks": 7}, {"chunks": 60, "max_groups": 1}, {"chunks": 7, "cpu": 0}])
 @pytest.mark.parametrize("item", [1, 2, 3, 4, 8, 16])
 def test_rows_to_and_fro(vulkan, traits, item):
     """The source of each row is touched before its turn, or that of a row which is none, beyond either end of it."""
@@ -397,7 +397,7 @@ def test_words_of_any_axes(vulkan, data):
     length_shape = [1 if k == axis or data.draw(st.booleans()) else size for k, size in enumerate(shape)]
     count = int(np.prod(length_shape))
     lengths = data.draw(st.lists(some_lengths(shape[axis]), min_size=count, max_size=count))
-    grid = data.draw(st.sampled_from([{}, {"cpu": 0}, {"parallel": 3, "group_size": 1}, {"group_size": 4, "max_groups": 2}]))
+    grid = data.draw(st.sampled_from([{}, {"cpu": 0}, {"chunks": 3, "group_size": 1}, {"group_size": 4, "max_groups": 2}]))
     with overridden(kernel=WORDS, **grid):
         out_offset = data.draw(st.integers(0, 16))
         counts = check(vulkan, "reverse_subsequences", view, np.array(lengths).reshape(length_shape), axis, out_offset=out_offset)
@@ -485,10 +485,10 @@ LACKS = [
     {"group_size": 1},
     {"group_size": 4, "max_groups": 7},
     {"max_groups": 1},
-    {"parallel": 1},
+    {"chunks": 1},
     {"cpu": 0},
     {"cpu": 0, "max_groups": 7},
-    {"grain": 16},
+    {"invocation_bytes": 16},
     {"window": 4096, "kernel": ROWS, "max_groups": 7},
 ]
 

@@ -54,13 +54,12 @@ int64_t dml_pack_choose(const dml_plan *plan, const int64_t *extents, dml_side s
     return pack(plan, extents, side, kept, strides);
 }
 
-void dml_pack(const dml_split *split, dml_piece *piece, dml_side side, bool exact, dml_plan *copy)
+void dml_pack(const bool *kept, dml_piece *piece, dml_side side, bool exact, dml_plan *copy)
 {
     dml_plan *plan = &piece->plan;
     int64_t extents[DML_MAX_AXES], *offset = side == DML_SRC ? &plan->src_offset : &plan->dst_offset;
     for (int k = 0; k < plan->rank; k++)
         extents[k] = side == DML_SRC ? dml_piece_src_extent(piece, k) : plan->axes[k].extent;
-    const bool *kept = split->kept[side];
     int64_t strides[DML_MAX_AXES];
     pack(plan, extents, side, kept, strides);
     dml_plan_begin(copy, plan->item);

@@ -16,7 +16,7 @@ static dml_trials *trials_of(dml_context *context, const dml_submission *submiss
 dml_code dml_trial_begin(dml_context *context, const dml_submission *submission, dml_trial *trial, dml_status *status)
 {
     *trial = (dml_trial){.import = context->traits.host_import};
-    if (!trial->import || context->traits.plan.cpu)
+    if (!trial->import || context->traits.cpu)
         return DML_OK;
     if (submission->src.read_only) { /* a driver may take such memory, and fail when it pins it as if to write */
         trial->import = false;

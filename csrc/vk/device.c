@@ -179,17 +179,13 @@ static void find_traits(VkPhysicalDevice physical, const extensions *found, dml_
         subgroup.pNext = &import;
     vkGetPhysicalDeviceProperties2(physical, &all);
     const VkPhysicalDeviceLimits *limits = &all.properties.limits;
-    bool cpu = all.properties.deviceType == VK_PHYSICAL_DEVICE_TYPE_CPU;
-
-    /* A CPU runs a work group on one thread, a subgroup at a time: small groups, and few of them with much to do. */
-    uint32_t group = cpu ? subgroup.subgroupSize : 128;
+    traits->cpu = all.properties.deviceType == VK_PHYSICAL_DEVICE_TYPE_CPU;
+    const dml_tunables *tunables = traits->cpu ? &dml_tunables_cpu : &dml_tunables_gpu;
+    traits->plan.tunables = *tunables;
+    uint32_t group = tunables->group_size ? tunables->group_size : subgroup.subgroupSize;
     traits->plan.group_size =
         (uint32_t)least(group, least(limits->maxComputeWorkGroupInvocations, limits->maxComputeWorkGroupSize[0]));
-    traits->plan.parallel = cpu ? 128 : 1u << 16;
-    traits->plan.grain = cpu ? 64 : 16; /* GPUs join what neighbouring invocations load */
-    traits->plan.cpu = cpu;
-    uint32_t groups = cpu ? 32 : UINT32_MAX; /* as many threads as llvmpipe has at most */
-    traits->plan.max_groups = (uint32_t)least(groups, limits->maxComputeWorkGroupCount[0]);
+    traits->plan.max_groups = (uint32_t)least(tunables->max_groups, limits->maxComputeWorkGroupCount[0]);
     traits->plan.alignment = (uint32_t)limits->minStorageBufferOffsetAlignment;
     if (traits->plan.alignment < limits->minUniformBufferOffsetAlignment)
         traits->plan.alignment = (uint32_t)limits->minUniformBufferOffsetAlignment;
@@ -214,7 +210,7 @@ static struct {
     const char *name;
     int64_t value;
 } overrides[] = {{"kernel", -1},   {"host_import", -1}, {"window", -1}, {"binding", -1}, {"staging", -1}, {"group_size", -1},
-                 {"parallel", -1}, {"max_groups", -1},  {"mapped", -1}, {"heap", -1},    {"grain", -1},   {"cpu", -1}};
+                 {"chunks", -1}, {"max_groups", -1},  {"mapped", -1}, {"heap", -1},    {"invocation_bytes", -1},   {"cpu", -1}};
 
 static int64_t *find_override(const char *name)
 {
@@ -241,12 +237,15 @@ void dml_context_override(dml_context *context)
     traits->plan.window = override("window", widest_window(traits));
     traits->staging = (uint64_t) override("staging", (int64_t)offered->staging);
     traits->plan.group_size = (uint32_t) override("group_size", offered->plan.group_size);
-    traits->plan.parallel = (uint32_t) override("parallel", offered->plan.parallel);
     traits->plan.max_groups = (uint32_t) override("max_groups", offered->plan.max_groups);
     traits->mapped = override("mapped", offered->mapped);
     traits->heap = (uint64_t) override("heap", (int64_t)offered->heap);
-    traits->plan.grain = (uint32_t) override("grain", offered->plan.grain);
-    traits->plan.cpu = override("cpu", offered->plan.cpu);
+    traits->cpu = override("cpu", offered->cpu);
+    dml_tunables *tunables = &traits->plan.tunables;
+    if (!traits->cpu)
+        *tunables = dml_tunables_gpu;
+    tunables->chunks = (uint32_t) override("chunks", offered->plan.tunables.chunks);
+    tunables->invocation_bytes = (uint32_t) override("invocation_bytes", offered->plan.tunables.invocation_bytes);
 }
 
 bool dml_device_override(const char *name, int64_t value)

@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "core/choose.h"
 #include "core/host.h"
 
 enum {
@@ -149,7 +150,7 @@ static VkDescriptorBufferInfo bind_lengths(dml_context *context, dml_submission 
         return (VkDescriptorBufferInfo){submission->arena.handle, 0, 16};
     if (submission->lengths) {
         uint64_t early = begin % context->traits.plan.alignment;
-        submission->dispatch.table[DML_TABLE_LENGTH] += (uint32_t)(early / sizeof(int64_t));
+        submission->dispatch.table.length_offset += (uint32_t)(early / sizeof(int64_t));
         return (VkDescriptorBufferInfo){submission->lengths->buffer.handle, begin - early, bytes + early};
     }
     VkDescriptorBufferInfo room;
@@ -163,8 +164,7 @@ dml_code dml_submission_record(dml_context *context, dml_submission *submission,
     VkDescriptorBufferInfo buffers[DML_BINDINGS] = {{slot->src.buffer->handle, slot->src.offset, slot->src.size},
                                                     {slot->dst.buffer->handle, slot->dst.offset, slot->dst.size}};
     buffers[3] = bind_lengths(context, submission); /* it changes the table */
-    memcpy(arena_take(context, submission, sizeof dispatch->table, &buffers[2]), dispatch->table,
-           dispatch->table_words * sizeof dispatch->table[0]);
+    memcpy(arena_take(context, submission, sizeof dispatch->table, &buffers[2]), &dispatch->table, dispatch->table_bytes);
     memset(arena_take(context, submission, counter_bytes(context), &buffers[4]), 0, counter_bytes(context));
 
     VkDescriptorSet set;

@@ -2,6 +2,7 @@
 #ifndef DML_VK_SUBMISSION_H
 #define DML_VK_SUBMISSION_H
 
+#include "core/split.h"
 #include "vk/context.h"
 
 enum {
