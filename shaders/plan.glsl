@@ -110,10 +110,24 @@ struct Position {
     uint left;  // positions left along the innermost two axes, this one included
 };
 
+struct Axis {
+    uint extent;
+    uint multiplier;
+    uint src_stride;
+    uint dst_stride;
+    uint length_stride;
+};
+
+Axis axis_at(uint k)
+{
+    uvec4 first = table.axes[k].first;
+    return Axis(first.x, first.y, first.z, first.w, table.axes[k].length_stride);
+}
+
 // Takes the index on axis k off n, and moves there. n becomes the number on the axes further out.
 uint move_along(inout Offsets at, uint k, inout uint n)
 {
-    dml_table_axis axis = table.axes[k];
+    Axis axis = axis_at(k);
     uint quotient = divide(n, axis.extent, axis.multiplier), index = n - quotient * axis.extent;
     n = quotient;
     at.dst += index * axis.dst_stride;
@@ -129,7 +143,7 @@ uint move_along(inout Offsets at, uint k, inout uint n)
 Position locate(uint n)
 {
     Position position = Position(Offsets(table.src_offset, table.dst_offset, table.length_offset, 0), 0, 0);
-    uint inner = table.axes[0].extent, outer = table.axes[1].extent;
+    uint inner = axis_at(0).extent, outer = axis_at(1).extent;
     position.index = move_along(position.at, 0, n);
     position.left = (outer - 1 - move_along(position.at, 1, n)) * inner + inner - position.index;
     [[unroll]] for (uint k = 2; k < DML_TABLE_MIN_AXES; k++)
@@ -145,7 +159,7 @@ Position locate(uint n)
 Offsets axis_step(uint k)
 {
     bool reversed = k == table.reversed_axis;
-    dml_table_axis axis = table.axes[k];
+    Axis axis = axis_at(k);
     return Offsets(reversed ? 0 : axis.src_stride, axis.dst_stride, axis.length_stride, reversed ? 1 : 0);
 }
 
@@ -158,7 +172,7 @@ struct Walk {
 
 Walk make_walk()
 {
-    uint extent = table.axes[0].extent;
+    uint extent = axis_at(0).extent;
     Offsets step = axis_step(0);
     return Walk(step, move(axis_step(1), 1 - extent, step), extent);
 }
