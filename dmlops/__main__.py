@@ -9,17 +9,21 @@ import time
 import numpy as np
 
 import dmlops
-from dmlops import _core
+from dmlops import _core, explain
 
 
 def main(arguments=None):
+    arguments = sys.argv[1:] if arguments is None else arguments
+    if arguments[:1] == ["explain"]:
+        return explain.main(arguments[1:])
     parser = argparse.ArgumentParser(prog="python -m dmlops", description="DirectML's operators on Vulkan.")
     parser.add_argument(
         "command",
         nargs="?",
-        choices=["info", "selftest"],
+        choices=["info", "selftest", "explain"],
         default="info",
-        help="info: print versions and devices (default); selftest: compare every operator on every device with NumPy",
+        help="info: print versions and devices (default); selftest: compare every operator on every device with NumPy; "
+        "explain CALL: what a call becomes on a device, and why",
     )
     command = parser.parse_args(arguments).command
     return selftest() if command == "selftest" else info()

@@ -14,7 +14,8 @@ static int64_t tile_elements(const dml_policy *policy, const dml_rows *rows)
 {
     const dml_tunables *tunables = &policy->traits->tunables;
     int64_t elements = dml_rows_period(rows), step = dml_magnitude(rows->step), streams = dml_rows_streams(rows);
-    uint64_t begins = dml_rows_strides(rows) | (uint64_t)(elements * rows->step) | (uint64_t)(policy->src + rows->head * rows->step);
+    uint64_t begins =
+        dml_rows_strides(rows) | (uint64_t)(elements * rows->step) | (uint64_t)(policy->src + rows->head * rows->step);
     bool dense = step <= rows->element, sequential = dense && rows->step > 0 && !dml_rows_are_reversed(rows);
     bool unaligned = rows->head < 0 || (sequential && begins % 16 != 0);
     bool whole = (dense || rows->stream) && (rows->word == 32 || policy->scalar > 1);
@@ -133,8 +134,8 @@ static bool are_wide_rows(dml_policy *policy)
     const dml_tunables *tunables = &policy->traits->tunables;
     int64_t least = tunables->wide_row * policy->traits->group_size;
     dml_rows *rows = &policy->rows, of_16;
-    if (tunables->invocation_bytes < 32 || !find_rows(policy, 32, least, rows, &of_16) ||
-        of_16.per_window > rows->per_window || are_better_words(policy, rows))
+    if (tunables->invocation_bytes < 32 || !find_rows(policy, 32, least, rows, &of_16) || of_16.per_window > rows->per_window ||
+        are_better_words(policy, rows))
         return false;
     bool narrow = policy->scalar == 1 || (policy->scalar == 2 && row_bytes(rows) < 2 * least);
     return !(dml_rows_have_ends(rows) && narrow);

@@ -11,14 +11,14 @@ typedef struct dml_policy {
     /* Given: */
     const dml_piece *piece;
     const dml_traits *traits;
-    int32_t scalar;    /* bytes of the largest scalar that divides all addresses, strides and the item */
-    uint32_t src;      /* where source and destination begin in their windows */
+    int32_t scalar; /* bytes of the largest scalar that divides all addresses, strides and the item */
+    uint32_t src;   /* where source and destination begin in their windows */
     uint32_t dst;
     dml_kernel forced; /* a kernel that a test wants wherever it can move the piece; else DML_KERNEL_COUNT */
     /* Decided: */
     dml_kernel kernel;
     const char *reason;
-    dml_rows rows; /* if the kernel is DML_KERNEL_ROWS */
+    dml_rows rows;  /* if the kernel is DML_KERNEL_ROWS */
     bool has_words; /* whether words are possible, and */
     dml_words words;
 } dml_policy;

@@ -148,8 +148,7 @@ static int64_t common_head(const dml_rows *rows, uint32_t dst)
 
 bool dml_rows_find(const dml_plan *plan, const dml_tunables *tunables, int word, int32_t scalar, uint32_t dst, dml_rows *rows)
 {
-    const dml_rows none = {
-        .plan = plan, .tunables = tunables, .word = word, .row = -1, .window_axis = -1, .per_window = 1};
+    const dml_rows none = {.plan = plan, .tunables = tunables, .word = word, .row = -1, .window_axis = -1, .per_window = 1};
     *rows = none;
     if (plan->item <= tunables->max_item && find_pattern(rows) && meets_words(rows, dst)) {
         rows->extent = plan->axes[rows->row].extent;

@@ -73,3 +73,13 @@ const dml_tunables dml_tunables_gpu = {
     .sparse_chunks = 16,
     .prefetch_pitch = 0,
 };
+
+dml_traits dml_traits_of_class(const dml_tunables *tunables)
+{
+    return (dml_traits){.group_size = tunables->group_size ? tunables->group_size : 8,
+                        .max_groups = tunables->max_groups < 65535 ? tunables->max_groups : 65535,
+                        .alignment = 16,
+                        .window = INT64_C(1) << 27,
+                        .binding = INT64_C(1) << 27,
+                        .tunables = *tunables};
+}

@@ -12,11 +12,11 @@ typedef struct dml_tunables {
     const char *name; /* of the class of devices */
 
     /* "Work chunks" */
-    uint32_t group_size;    /* most invocations of a workgroup; 0: a subgroup. Occupancy against what is idle on short rows */
-    uint32_t max_groups;    /* workgroups of a dispatch; if chunks are dynamic, no more than there may be threads */
-    bool dynamic;           /* workgroups take chunks from an atomic counter: even load against a thread's cost of a workgroup */
-    uint32_t chunks;        /* worth cutting the work into: even load against the cost of a chunk */
-    int64_t min_chunk;      /* destination bytes worth a chunk, the same; 0: any */
+    uint32_t group_size; /* most invocations of a workgroup; 0: a subgroup. Occupancy against what is idle on short rows */
+    uint32_t max_groups; /* workgroups of a dispatch; if chunks are dynamic, no more than there may be threads */
+    bool dynamic;        /* workgroups take chunks from an atomic counter: even load against a thread's cost of a workgroup */
+    uint32_t chunks;     /* worth cutting the work into: even load against the cost of a chunk */
+    int64_t min_chunk;   /* destination bytes worth a chunk, the same; 0: any */
 
     /* "Copies and little work" */
     int64_t copy_run;     /* bytes of one of several regions, from which a copy command beats the kernels */
@@ -27,7 +27,7 @@ typedef struct dml_tunables {
     uint32_t invocation_bytes; /* source bytes that an invocation had better load: loads in flight against registers */
     int64_t tile_bytes;        /* most destination bytes of a tile: registers */
     int64_t long_streams;      /* most streams of which sequential unaligned reads get twice as long tiles; 0: never */
-    int64_t wide_row;          /* row bytes an invocation of a workgroup, from which words have 32 bytes: fewer stores, fewer tiles */
+    int64_t wide_row; /* row bytes an invocation of a workgroup, from which words have 32 bytes: fewer stores, fewer tiles */
 
     /* "Patterns of rows" */
     int64_t max_item;    /* bytes of an item that is moved by a pattern; a longer one is a row of its own */
@@ -83,5 +83,8 @@ typedef struct dml_traits {
     int64_t binding;     /* and that one descriptor has: larger windows are bound as segments of equal size */
     dml_tunables tunables;
 } dml_traits;
+
+/* A device as many of its class are. */
+dml_traits dml_traits_of_class(const dml_tunables *tunables);
 
 #endif

@@ -6,12 +6,12 @@
 
 typedef struct dml_words {
     const dml_plan *plan;
-    int axis;      /* along which a row's scalars lie; -1: a row is one item of the plan */
+    int axis;       /* along which a row's scalars lie; -1: a row is one item of the plan */
     int32_t scalar; /* bytes */
-    int64_t row;   /* bytes of a row in the destination */
-    int64_t ratio; /* source bytes that a row passes for each of these; negative: backwards */
-    int64_t pitch; /* source bytes between neighbouring rows */
-    int32_t tile;  /* words that an invocation makes */
+    int64_t row;    /* bytes of a row in the destination */
+    int64_t ratio;  /* source bytes that a row passes for each of these; negative: backwards */
+    int64_t pitch;  /* source bytes between neighbouring rows */
+    int32_t tile;   /* words that an invocation makes */
 } dml_words;
 
 /* False if the plan's destination has gaps. The tile is left to others. */

@@ -5,6 +5,7 @@
 #include "py/device_choice.h"
 #include "py/device_array.h"
 #include "py/errors.h"
+#include "py/explain.h"
 #include "py/result_memory.h"
 #include "vk/vk.h"
 
@@ -264,6 +265,7 @@ static PyMethodDef module_methods[] = {
     {"empty_cache", empty_cache, METH_NOARGS, NULL},
     {"empty_dispatch", empty_dispatch, METH_O, NULL},
     {"_override", override, METH_VARARGS, NULL},
+    {"_explain", dml_py_explain, METH_VARARGS, NULL},
     {"_abandoned", abandoned, METH_NOARGS, NULL},
     {"_counts", counts, METH_O, NULL},
     {"_shutdown", shutdown_vulkan, METH_NOARGS, NULL},

@@ -209,8 +209,9 @@ static void find_traits(VkPhysicalDevice physical, const extensions *found, dml_
 static struct {
     const char *name;
     int64_t value;
-} overrides[] = {{"kernel", -1},   {"host_import", -1}, {"window", -1}, {"binding", -1}, {"staging", -1}, {"group_size", -1},
-                 {"chunks", -1}, {"max_groups", -1},  {"mapped", -1}, {"heap", -1},    {"invocation_bytes", -1},   {"cpu", -1}};
+} overrides[] = {{"kernel", -1},  {"host_import", -1}, {"window", -1},           {"binding", -1},
+                 {"staging", -1}, {"group_size", -1},  {"chunks", -1},           {"max_groups", -1},
+                 {"mapped", -1},  {"heap", -1},        {"invocation_bytes", -1}, {"cpu", -1}};
 
 static int64_t *find_override(const char *name)
 {
@@ -246,6 +247,11 @@ void dml_context_override(dml_context *context)
         *tunables = dml_tunables_gpu;
     tunables->chunks = (uint32_t) override("chunks", offered->plan.tunables.chunks);
     tunables->invocation_bytes = (uint32_t) override("invocation_bytes", offered->plan.tunables.invocation_bytes);
+}
+
+const dml_traits *dml_vk_traits(const dml_context *context)
+{
+    return &context->traits.plan;
 }
 
 bool dml_device_override(const char *name, int64_t value)

@@ -115,6 +115,9 @@ uint64_t dml_vk_abandoned(void);
  * False for a name that is none. */
 bool dml_vk_override(const char *name, int64_t value);
 
+/* What kernel choice knows of the device. */
+const dml_traits *dml_vk_traits(const dml_context *context);
+
 /* How many pieces each kernel has run on a context: copy, rows, words, elements. */
 void dml_vk_counts(dml_context *context, uint64_t counts[DML_KERNEL_COUNT]);
 
