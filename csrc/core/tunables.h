@@ -1,6 +1,6 @@
 /* What kernel choice depends on: a device's limits, and the thresholds of its class, all of them in one structure.
  *
- * Each threshold says its unit and what it trades. The quoted heads are the entries of docs/tuning.md that have the measurements.
+ * Each threshold says its unit and what it trades. Quoted are the sections of docs/tuning.md that have the measurements.
  */
 #ifndef DML_CORE_TUNABLES_H
 #define DML_CORE_TUNABLES_H
@@ -11,43 +11,43 @@
 typedef struct dml_tunables {
     const char *name; /* of the class of devices */
 
-    /* "Work chunks" */
+    /* "Workgroup size", "Work chunks and dynamic scheduling" */
     uint32_t group_size; /* most invocations of a workgroup; 0: a subgroup. Occupancy against what is idle on short rows */
     uint32_t max_groups; /* workgroups of a dispatch; if chunks are dynamic, no more than there may be threads */
     bool dynamic;        /* workgroups take chunks from an atomic counter: even load against a thread's cost of a workgroup */
     uint32_t chunks;     /* worth cutting the work into: even load against the cost of a chunk */
     int64_t min_chunk;   /* destination bytes worth a chunk, the same; 0: any */
 
-    /* "Copies and little work" */
+    /* "Copy command", "Pipelines and first calls" */
     int64_t copy_run;     /* bytes of one of several regions, from which a copy command beats the kernels */
     int64_t copy_regions; /* most regions of a copy command: its length against a pipeline */
     int64_t little;       /* bytes up to which a pipeline of its own is not worth compiling */
 
-    /* "Bytes per invocation" */
+    /* "Bytes per invocation", "Word size" */
     uint32_t invocation_bytes; /* source bytes that an invocation had better load: loads in flight against registers */
     int64_t tile_bytes;        /* most destination bytes of a tile: registers */
     int64_t long_streams;      /* most streams of which sequential unaligned reads get twice as long tiles; 0: never */
     int64_t wide_row; /* row bytes an invocation of a workgroup, from which words have 32 bytes: fewer stores, fewer tiles */
 
-    /* "Patterns of rows" */
+    /* "Patterns" */
     int64_t max_item;    /* bytes of an item that is moved by a pattern; a longer one is a row of its own */
     int64_t min_row;     /* bytes of a row worth moving by words */
     int64_t long_row;    /* bytes of a row that needs no further axes to become longer */
     int64_t near_stride; /* source bytes between items that share a window: bytes loaded in vain against streams */
     int64_t max_streams; /* of a row: loads against registers */
 
-    /* "Rows or words" */
+    /* "Words against rows" */
     int64_t short_row;    /* bytes: shorter rows with heads or tails are made by words; 0: none. If words have the same rows, */
     int64_t short_scalar; /* so many more, divided by the bytes of a scalar, as heads and tails of small scalars cost more */
     int64_t min_scalars;  /* scalars of a row of words, and so many more for each source byte it spans per byte */
 
-    /* "Tiles of words" */
+    /* The same section: tiles of words. */
     int32_t words_tile;   /* most words of an invocation: it goes on with a row, but neighbours read further apart */
     int64_t words_dense;  /* twice the pitch of rows, in rows, up to which it is that; beyond, */
     int64_t words_near;   /* of rows of less than a word, the pitch in rows up to which it is two, and then one; */
     int64_t words_sparse; /* of others, the pitch in rows' spans up to which it is half, and then all: nothing is near anyway */
 
-    /* "Order of rows" */
+    /* "Traversal order" */
     int64_t long_walk;      /* indices of an axis worth walking along: locality against locating rows more often */
     bool source_order;      /* keep the destination's order if it is the source's: locality against longer walks */
     int64_t src_interleave; /* most indices of an axis that goes inside the walk to fill gaps in the source, */

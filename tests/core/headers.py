@@ -10,6 +10,7 @@ import support
 
 PATHS = [support.ROOT / "shaders" / "abi.h", *sorted((support.ROOT / "csrc" / "core").glob("*.h"))]
 TEXT = re.sub(r"/\*.*?\*/", "", "\n".join(path.read_text() for path in PATHS), flags=re.DOTALL)
+TEXT = re.sub(r"#ifdef __STDC_VERSION__\n(.*?)(?:#else\n.*?)?#endif\n", r"\1", TEXT, flags=re.DOTALL)  # what is GLSL's alone
 SCALARS = {
     "bool": ctypes.c_bool,
     "char": ctypes.c_char,
