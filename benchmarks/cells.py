@@ -34,7 +34,7 @@ class Shuffle(Operator):
         return {"order": self.order, "layout": self.layout}
 
     def split_channels(self, shape):
-        """`shape` with the channels as three axes, and the places of (block row, block column, channel) in it."""
+        """`shape` with the channels as three axes, and which axes of it are block row, block column and channel."""
         n, c, h, w = shape if self.layout == "NCHW" else (shape[0], shape[3], shape[1], shape[2])
         b, c = self.block, c // self.block**2
         parts = (b, b, c) if self.order == "DCR" else (c, b, b)
@@ -122,7 +122,7 @@ class Slice(Operator):
     kind = "slice"
 
     def ours(self, dmlops, x, device):
-        return dmlops.slice(x, *dmlops.window(x.shape, self.key), device=device)
+        return dmlops.slice(x, *dmlops.slice_from_key(x.shape, self.key), device=device)
 
     def numpy(self, x):
         return x[self.key].copy()
@@ -140,15 +140,30 @@ class Slice(Operator):
 
 
 @dataclass(frozen=True)
+class Transpose(Operator):
+    """The axes of x in another order, as an array of its own."""
+
+    axes: tuple
+    kind = "transpose"
+
+    def ours(self, dmlops, x, device):
+        view = x.transpose(self.axes)
+        return dmlops.slice(view, (0,) * view.ndim, view.shape, device=device)
+
+    def numpy(self, x):
+        return np.ascontiguousarray(x.transpose(self.axes))
+
+
+@dataclass(frozen=True)
 class Cell:
     name: str  # "mirror/4": what, then bytes an element; `--cells` matches it
     title: str
     operator: object
     shape: tuple
     dtype: np.dtype
-    group: str  # "counted", "beside", "sizes" or "blocks"
+    group: str  # "counted", "beside", "images", "sizes" or "blocks"
     target: float | None = None  # best peer / ours to be reached on lavapipe with 2 cores
-    plain: "Cell | None" = None  # whose cost per byte this one's is held against, measured in turn with it
+    plain: "Cell | None" = None  # the cell that this one is compared with, measured in turn with it
     vulkan: bool = field(default=True, compare=False)  # whether the other Vulkan programs take part
 
     @property
@@ -195,6 +210,24 @@ BESIDE = (
     ("columns", Slice(np.s_[:, 1:101]), ((), (512,)), None),
     ("crop of small images", Slice(np.s_[:, 1:-1, 1:-1]), ((), (28, 28)), None),
 )
+# Photographs of the sizes that models take and cameras give: title, operator, shape, bytes of an element.
+CROP, MIRROR = Slice(np.s_[..., 16:-16, 16:-16, :]), Slice(np.s_[..., ::-1, :])
+IMAGES = (
+    ("crop 224 x 224", CROP, (224, 224, 3), 1),
+    ("crop 8 of 224 x 224", CROP, (8, 224, 224, 3), 1),
+    ("crop 640 x 640", CROP, (640, 640, 3), 1),
+    ("crop 1080 x 1920", CROP, (1080, 1920, 3), 1),
+    ("mirror 224 x 224", MIRROR, (224, 224, 3), 1),
+    ("mirror 640 x 640", MIRROR, (640, 640, 3), 1),
+    ("mirror 1080 x 1920", MIRROR, (1080, 1920, 3), 1),
+    ("::2 1080 x 1920", Slice(np.s_[::2, ::2, :]), (1080, 1920, 3), 1),
+    ("space_to_depth 224 x 224", SpaceToDepth(), (1, 3, 224, 224), 4),
+    ("space_to_depth 640 x 640", SpaceToDepth(), (1, 3, 640, 640), 4),
+    ("depth_to_space to 640 x 640", DepthToSpace(), (1, 12, 320, 320), 4),
+    ("NCHW to NHWC 224 x 224", Transpose((1, 2, 0)), (3, 224, 224), 4),
+    ("NCHW to NHWC 640 x 640", Transpose((1, 2, 0)), (3, 640, 640), 4),
+    ("NHWC to NCHW 640 x 640", Transpose((2, 0, 1)), (640, 640, 3), 1),
+)
 PHOTOGRAPHS = (
     ("photographs cropped", Slice(np.s_[:, 1:-1, 1:-1, :])),
     ("photographs mirrored", Slice(np.s_[:, :, ::-1, :])),
@@ -235,6 +268,16 @@ def beside(nbytes):
     for title, operator in PHOTOGRAPHS:
         shape = fill(((), (480, 640, 3)), nbytes, 1)
         yield Cell(f"{label(title)}/3", title, operator, shape, DTYPES[1], "beside")
+
+
+def images():
+    """Each is compared with a call that copies as many bytes as it writes."""
+    for title, operator, shape, itemsize in IMAGES:
+        dtype = DTYPES[itemsize]
+        result = operator.numpy(np.empty(shape, dtype)).shape
+        whole = Cell(f"whole/{title}", "whole copy", Slice(np.s_[...,]), result, dtype, "images")
+        name = f"images/{label(title)}"
+        yield Cell(name, title, operator, shape, dtype, "images", plain=whole)
 
 
 def sizes(largest):
@@ -279,4 +322,4 @@ def in_words(nbytes):
 def everything(quick=False, mib=64):
     """All cells in the order in which they are measured."""
     nbytes = 4 * MIB if quick else mib * MIB
-    return [*counted(nbytes), *beside(nbytes), *sizes(16 * MIB if quick else SIZES[-1]), *blocks(nbytes)]
+    return [*counted(nbytes), *beside(nbytes), *images(), *sizes(16 * MIB if quick else SIZES[-1]), *blocks(nbytes)]

@@ -15,7 +15,7 @@ RESIDENT = "dmlops resident"  # the same on an array that is on the device alrea
 DEVICE_COPY = "device copy"  # of that array, by the device
 ON_DEVICE = (RESIDENT, DEVICE_COPY)
 COPY = "x.copy()"
-PLAIN = "plain cell"  # dmlops on the cell that this one is held against
+PLAIN = "plain cell"  # dmlops on the cell that this one is compared with
 NOT_PEERS = (OURS, *ON_DEVICE, PLAIN, COPY)
 
 
@@ -47,7 +47,9 @@ def run(cell, peers, device=None, rounds=ROUNDS):
     del expected
 
     timings, failed = measure(contenders, rounds)
-    results.update({name: {"ms": timing.ms, "runs": timing.runs} for name, timing in timings.items()})
+    results.update(
+        {name: {"ms": timing.ms, "low": min(timing.runs), "high": max(timing.runs)} for name, timing in timings.items()}
+    )
     results.update({name: {"ms": None, "reason": reason(error)} for name, error in failed.items()})
     results.update({name: {"ms": None, "reason": why} for name, why in peers.absent.items()})
     contenders.clear()

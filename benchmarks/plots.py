@@ -1,4 +1,4 @@
-"""The pictures: the cells that count, and time against size and block, each as PNG and SVG."""
+"""The pictures, as SVG: the counted cells, and time against size and block size."""
 
 from pathlib import Path
 
@@ -31,7 +31,7 @@ BYTES = {1: "1 byte", 2: "2 bytes", 4: "4 bytes", 8: "8 bytes"}
 
 
 def draw(report, folder, suffix=""):
-    """Writes what there is data for. Returns {what is drawn: file name of the SVG}."""
+    """Write a picture of all that was measured. Returns {title: file name}."""
     drawn = {}
     for what, name, figure in (
         ("Milliseconds by operator and bytes an element", "cells", cells(report)),
@@ -39,9 +39,7 @@ def draw(report, folder, suffix=""):
     ):
         if figure is None:
             continue
-        for kind, metadata in (("png", {"Software": None}), ("svg", {"Date": None})):
-            path = Path(folder) / f"{name}{suffix}.{kind}"
-            figure.savefig(path, dpi=150, metadata=metadata, bbox_inches="tight")
+        figure.savefig(Path(folder) / f"{name}{suffix}.svg", metadata={"Date": None}, bbox_inches="tight")
         plt.close(figure)
         drawn[what] = f"{name}{suffix}.svg"
     return drawn

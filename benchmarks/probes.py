@@ -60,7 +60,7 @@ def small_call(device, calls):
     calls_us, empty_us = [], []
     for _ in range(calls):
         calls_us.append(_microseconds(lambda: dmlops.depth_to_space(x, 2, device=device)))
-        empty_us.append(_microseconds(lambda: _core.empty_dispatch(device)))
+        empty_us.append(_microseconds(lambda: _core._empty_dispatch(device)))
     call, empty = statistics.median(calls_us), statistics.median(empty_us)
     return {"call_us": call, "empty_dispatch_us": empty, "overhead_us": call - empty}
 

@@ -59,10 +59,8 @@ def driver(device):
     """The name of the Vulkan driver that is measured, and the device's type."""
     import dmlops
 
-    for found in dmlops.devices():
-        if found.usable and (device or "").lower() in found.name.lower():
-            return f"{found.name}, {found.driver}", found.type
-    return None, None
+    found = dmlops.asarray(0, device=device).device
+    return f"{found.name}, {found.driver}", found.type
 
 
 def measure(options, cells, probe_names, held_to_cpu, unfinished):
@@ -151,8 +149,9 @@ def main():
     pictures = plots.draw(report, options.output, suffix)
     print(reporting.text(report))
     if complete:
-        paths = {what: _relative(options.output / name, options.readme.parent) for what, name in pictures.items()}
-        if not reporting.update_readme(options.readme, report, paths):
+        log = options.output / "README.md"
+        log.write_text(reporting.page(report, pictures))
+        if not reporting.update_readme(options.readme, report, _relative(log, options.readme.parent)):
             print(f"\n{options.readme.name} has no markers {reporting.BEGIN} and {reporting.END}; it was left alone.")
 
 

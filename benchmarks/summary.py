@@ -10,6 +10,7 @@ COUNTED_CELLS = 32
 GEOMETRIC_MEAN = 2.0  # at least
 COPIES = 2.4  # no counted cell above this many x.copy()
 PHOTOGRAPH_COPIES = 3.0
+IMAGE_COPIES = 1.7  # no image above this many calls that copy the bytes of its result
 FLATNESS = 1.5  # cost per byte from 4 MiB to 1 GiB
 VARIANT = {1: 3.0, 2: 3.0, 4: 2.0, 8: 2.0}  # cost per byte against the plain cell, by bytes an element
 DEVICE_SHARE = {1: 0.8, 2: 0.8, 4: 0.9, 8: 0.9}  # of the bandwidth of the device's own copy, on devices that are no CPU
@@ -67,6 +68,7 @@ def checks(report):
         _row("geometric mean, also against loops by hand", _mean(report, hand=True), None),
         _row("slowest counted cell, ours / x.copy()", _most(map(copies, counted)), COPIES),
         _row("slowest photographs, ours / x.copy()", _most(copies(r) for r in _photographs(report)), PHOTOGRAPH_COPIES),
+        _row("slowest image, ours / copying its result", _most(map(cost, group(report, "images"))), IMAGE_COPIES),
         _row("cost per byte from 4 MiB on, highest / lowest", _flatness(report), FLATNESS),
     ]
     for itemsize, bound in VARIANT.items():
@@ -115,13 +117,15 @@ def _photographs(report):
 
 
 def cost(record):
-    """Per byte, over that of the cell it is held against, both of one run."""
+    """Time against that of the plain cell: per byte of the input, or for an image per byte of the result."""
     measured = ms(record, PLAIN)
+    if record["group"] == "images":
+        return ratio(ms(record, OURS), measured)
     return measured and ratio(ratio(ms(record, OURS), record["nbytes"]), ratio(measured, record["plain"]["nbytes"]))
 
 
 def _flatness(report):
-    """Of the sizes that are held against one of them."""
+    """The highest cost per byte of a size over the lowest."""
     costs = [cost(record) for record in group(report, "sizes") if cost(record)]
     return max([1.0, *costs]) / min([1.0, *costs]) if costs else None
 
@@ -132,7 +136,33 @@ def _variants(report, itemsize):
 
 
 def save(report, path):
-    Path(path).write_text(json.dumps(report, indent=1) + "\n")
+    """One line per field, cell and probe: a new run is a short diff."""
+
+    def lines(values, opening, closing):
+        return opening + "\n" + ",\n".join(values) + "\n" + closing
+
+    def plain(value):
+        return json.dumps(_rounded(value))
+
+    fields = []
+    for name, value in report.items():
+        if name == "cells":
+            text = lines(map(plain, value), "[", "]")
+        elif name in ("peers", "probes"):
+            text = lines((f"{plain(key)}: {plain(entry)}" for key, entry in value.items()), "{", "}")
+        else:
+            text = plain(value)
+        fields.append(f"{plain(name)}: {text}")
+    Path(path).write_text(lines(fields, "{", "}") + "\n")
+
+
+def _rounded(value):
+    """Four significant digits: more than any timing has."""
+    if isinstance(value, float):
+        return float(f"{value:.4g}")
+    if isinstance(value, dict):
+        return {key: _rounded(entry) for key, entry in value.items()}
+    return [_rounded(entry) for entry in value] if isinstance(value, list) else value
 
 
 def load(path):

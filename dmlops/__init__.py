@@ -4,25 +4,34 @@
     >>> dmlops.slice(np.arange(10), offsets=[1], sizes=[8], strides=[-3])
     array([8, 5, 2])
 
-The operators are ``reverse_subsequences``, ``depth_to_space``, ``space_to_depth`` and ``slice``; ``window`` turns a
-NumPy key into the arguments of ``slice``, ``devices`` lists where they can run, and ``dmlops.reference`` has each of
-them in a few lines of NumPy. ``asarray`` puts an array on a device, where all of them leave it; ``DeviceArray.numpy`` gives it
-back. ``memory_info`` and ``empty_cache`` show and clear the memory kept for later results.
-Importing touches no Vulkan: the first call does.
+Operators
+    ``reverse_subsequences``, ``depth_to_space``, ``space_to_depth`` and ``slice``. ``slice_from_key`` converts a NumPy index
+    to the arguments of ``slice``. ``dmlops.reference`` has each operator in a few lines of NumPy.
+Devices
+    ``devices`` lists them; ``default_device`` returns the one that is used where none is named.
+Arrays that stay on a device
+    ``asarray``, ``empty`` and ``from_dlpack`` make a ``DeviceArray``. Operators that take one return one, and queue their work.
+    ``DeviceArray.numpy`` waits for the work and returns a NumPy array; ``synchronize`` waits for all work.
+Memory
+    ``memory_info`` reports how much is used and pooled; ``empty_cache`` frees what is pooled.
+
+Importing the package does not load Vulkan: the first call does.
 """
 
-from dmlops._core import (
-    Device,
-    DeviceArray,
-    DeviceLostError,
-    MemoryInfo,
-    NoDeviceError,
-    OutOfDeviceMemoryError,
-    VulkanError,
-)
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from dmlops._core import DeviceArray, DeviceLostError, NoDeviceError, OutOfDeviceMemoryError, VulkanError
 from dmlops.arrays import asarray, empty, from_dlpack, synchronize
-from dmlops.memory import empty_cache, memory_info
-from dmlops.operators import depth_to_space, devices, reverse_subsequences, slice, space_to_depth, window
+from dmlops.device import Device
+from dmlops.device_list import default_device, devices
+from dmlops.memory import MemoryInfo, empty_cache, memory_info
+from dmlops.operators import depth_to_space, reverse_subsequences, slice_from_key, space_to_depth, window
+from dmlops.operators import slice as slice
+
+if TYPE_CHECKING:
+    from dmlops import reference as reference
 
 __version__ = "0.1.0"
 
@@ -36,6 +45,7 @@ __all__ = [
     "OutOfDeviceMemoryError",
     "VulkanError",
     "asarray",
+    "default_device",
     "depth_to_space",
     "devices",
     "empty",
@@ -44,19 +54,23 @@ __all__ = [
     "memory_info",
     "reference",
     "reverse_subsequences",
+    "slice_from_key",
     "space_to_depth",
     "synchronize",
     "window",
 ]
 
 
-def __getattr__(name):
-    if name == "reference":  # most programs never ask for it
-        import importlib
+if not TYPE_CHECKING:  # a type checker would take every name for an attribute
 
-        return importlib.import_module("dmlops.reference")
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    def __getattr__(name: str) -> Any:
+        """Import ``dmlops.reference`` on first use, since most programs never use it."""
+        if name == "reference":
+            import importlib
+
+            return importlib.import_module("dmlops.reference")
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
-def __dir__():
+def __dir__() -> list[str]:
     return sorted(set(globals()) | {"reference"})

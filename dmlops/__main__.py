@@ -1,44 +1,54 @@
-"""``python -m dmlops``: versions and devices. ``python -m dmlops selftest``: every operator on every device."""
+"""The command line: ``python -m dmlops`` lists devices, ``python -m dmlops selftest`` tests them."""
+
+from __future__ import annotations
 
 import argparse
 import itertools
+import os
 import platform
 import sys
 import time
+from collections.abc import Callable
+from typing import Any, TypeAlias
 
 import numpy as np
 
 import dmlops
 from dmlops import _core, explain
 
-
-def main(arguments=None):
-    arguments = sys.argv[1:] if arguments is None else arguments
-    if arguments[:1] == ["explain"]:
-        return explain.main(arguments[1:])
-    parser = argparse.ArgumentParser(prog="python -m dmlops", description="DirectML's operators on Vulkan.")
-    parser.add_argument(
-        "command",
-        nargs="?",
-        choices=["info", "selftest", "explain"],
-        default="info",
-        help="info: print versions and devices (default); selftest: compare every operator on every device with NumPy; "
-        "explain CALL: what a call becomes on a device, and why",
-    )
-    command = parser.parse_args(arguments).command
-    return selftest() if command == "selftest" else info()
+# The arguments of one call of an operator, by position and by name.
+Call: TypeAlias = tuple[tuple[Any, ...], dict[str, Any]]
 
 
-def info():
+def main(arguments: list[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(prog="python -m dmlops", description="DirectML's data-movement operators on Vulkan.")
+    commands = parser.add_subparsers(title="commands", dest="command", metavar="COMMAND")
+    for name, (_, text) in COMMANDS.items():
+        commands.add_parser(name, help=text, add_help=False)
+    options, rest = parser.parse_known_args(arguments)
+    return COMMANDS[options.command or "info"][0](rest)
+
+
+def info(arguments: list[str]) -> int:
+    _parse_none("info", arguments)
     print(f"dmlops {dmlops.__version__}, Python {platform.python_version()}, NumPy {np.__version__}")
     devices = dmlops.devices()
-    print(f"Vulkan: {_core.missing() or _count(len(devices) - 1, 'device')}")
+    print(f"Vulkan: {_core._missing() or _count(len(devices) - 1, 'device')}")
+    print(f"DMLOPS_DEVICE: {os.environ.get('DMLOPS_DEVICE') or 'not set'}")
+    try:
+        default = dmlops.default_device()
+        print(f"Default device, marked *: {default.name} ({default.chosen_by})")
+    except (ValueError, dmlops.NoDeviceError) as error:
+        default = None
+        why = 'device="host" and DMLOPS_DEVICE=host run without Vulkan' if _core._missing() else error
+        print(f"Default device: none; {why}")
     print()
-    rows = [("index", "name", "type", "driver", "Vulkan", "memory", "usable")]
+    rows = [("", "index", "name", "type", "driver", "Vulkan", "memory", "usable")]
     for device in devices:
         rows.append(
             (
-                str(device.index),
+                "*" if device == default else "",
+                "-" if device.index is None else str(device.index),
                 device.name,
                 device.type,
                 device.driver,
@@ -53,9 +63,10 @@ def info():
     return 0
 
 
-def selftest():
-    if _core.missing():
-        print(f"Vulkan: {_core.missing()}")
+def selftest(arguments: list[str]) -> int:
+    _parse_none("selftest", arguments)
+    if _core._missing():
+        print(f"Vulkan: {_core._missing()}")
     failures = 0
     for device in dmlops.devices():
         if not device.usable:
@@ -72,27 +83,42 @@ def selftest():
     return 1 if failures else 0
 
 
-def _count(number, noun):
+# The name of a command: the function that runs it, which gets the arguments behind the name; what the help says.
+COMMANDS: dict[str, tuple[Callable[[list[str]], int], str]] = {
+    "info": (info, "print versions, devices and the default device; this is the default command"),
+    "selftest": (selftest, "compare every operator on every device with NumPy"),
+    "explain": (explain.main, "say what a call becomes on a device, and why"),
+}
+
+
+def _parse_none(command: str, arguments: list[str]) -> None:
+    """Accept no arguments but --help."""
+    text = COMMANDS[command][1]
+    parser = argparse.ArgumentParser(prog=f"python -m dmlops {command}", description=f"{text[0].upper()}{text[1:]}.")
+    parser.parse_args(arguments)
+
+
+def _count(number: int, noun: str) -> str:
     return f"{number} {noun}{'' if number == 1 else 's'}"
 
 
-def _first_problem(name, calls, device):
-    """What is wrong with the first call that does not do what its twin does; None if all do."""
+def _first_problem(name: str, calls: list[Call], device: dmlops.Device) -> str | None:
+    """Describe the first call whose result differs from the reference's; None if there is none."""
     for args, keywords in calls:
         what = f"with {args[0].dtype} {args[0].shape}, strides {args[0].strides}"
         expected = getattr(dmlops.reference, name)(*args, **keywords)
         try:
             result = getattr(dmlops, name)(*args, **keywords, device=device)
-        except Exception as error:  # a device that fails is what this looks for
+        except Exception as error:  # whatever fails is a finding
             return f"{what}: {type(error).__name__}: {error}"
         if result.shape != expected.shape or result.tobytes() != expected.tobytes():
             return f"{what}: differs from NumPy"
     return None
 
 
-def _cases():
-    """Calls of each operator that between them take every kind of path: item sizes, odd rows, strides, reversal."""
-    cases = {"reverse_subsequences": [], "depth_to_space": [], "space_to_depth": [], "slice": []}
+def _cases() -> dict[str, list[Call]]:
+    """Calls of each operator that together run every kernel: item sizes, unaligned rows, strides, reversal."""
+    cases: dict[str, list[Call]] = {"reverse_subsequences": [], "depth_to_space": [], "space_to_depth": [], "slice": []}
     for dtype in ("u1", "f2", "S3", ">f4", "c8", "f8", "c16"):
         image, odd, batch = _noise(dtype, (2, 12, 8, 18)), _noise(dtype, (37, 131)), _noise(dtype, (5, 29, 3))
         lengths = [0, 1, 28, 29, 17]
@@ -107,17 +133,17 @@ def _cases():
             for name in ("depth_to_space", "space_to_depth"):
                 cases[name].append(((picture, block), {"order": order, "layout": layout}))
         cases["slice"] += [
-            ((odd, *dmlops.window(odd.shape, key)), {})
+            ((odd, *dmlops.slice_from_key(odd.shape, key)), {})
             for key in (np.s_[:], np.s_[1:-1, 3:], np.s_[:, ::2], np.s_[::-1, ::-1], np.s_[::2, ::-3], np.s_[5:5])
         ]
         cases["slice"] += [((odd.T[1:], [0, 1], [130, 36], [2, -5]), {"output_sizes": [60, 7]})]
     return cases
 
 
-def _noise(dtype, shape):
-    dtype = np.dtype(dtype)
+def _noise(dtype: str, shape: tuple[int, ...]) -> np.ndarray[Any, np.dtype[Any]]:
     random = np.random.default_rng(1)
-    return random.integers(1, 255, (*shape, dtype.itemsize), np.uint8).view(dtype)[..., 0]
+    itemsize = np.dtype(dtype).itemsize
+    return random.integers(1, 255, (*shape, itemsize), np.uint8).view(dtype)[..., 0]
 
 
 if __name__ == "__main__":

@@ -1,43 +1,62 @@
 """Arrays that stay on a device: making them, and waiting for them."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 from dmlops import _core
+from dmlops._core import DeviceArray
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, DTypeLike
+
+    from dmlops._annotations import DeviceLike, Ints, SupportsDLPack
 
 __all__ = ["asarray", "empty", "from_dlpack", "synchronize"]
 
 _DLPACK_CPU = 1
 
 
-def asarray(obj, /, *, dtype=None, device=None, copy=None):
+def asarray(
+    obj: ArrayLike | DeviceArray,
+    /,
+    *,
+    dtype: DTypeLike | None = None,
+    device: DeviceLike | None = None,
+    copy: bool | None = None,
+) -> DeviceArray:
     """Put an array on a device.
 
     Parameters
     ----------
     obj : array_like or DeviceArray
-        Data on the host is always copied, and read before this returns. An array that is on the device already is returned as it
-        is; one on another device is transferred.
+        Data on the host is copied before the call returns. A device array that is on `device` already is returned itself; one
+        that is on another device is transferred.
     dtype : dtype, optional
-        Of the result. Data on the host is converted as ``numpy.asarray`` does it; a device array must have this dtype.
+        The result's dtype. Data on the host is converted as ``numpy.asarray`` converts it; a device array must have this
+        dtype.
     device : int, str or Device, optional
-        A place in ``dmlops.devices()``, part of a device's name, or one of its entries. By default the one that `obj` is on,
-        else the environment variable ``DMLOPS_DEVICE``, else the best device.
+        The device for the result; ``dmlops.devices`` lists what is accepted. Default: the device of `obj` if it is a device
+        array, else ``dmlops.default_device()``.
     copy : bool, optional
-        True: make a new array in any case. False: never.
+        True: always make a new array. False: never copy, and raise ValueError where a copy is needed. Default: copy where it
+        is needed.
 
     Returns
     -------
     DeviceArray
-        C-contiguous where it is new.
+        `obj` itself, or a new C-contiguous array.
 
     Raises
     ------
     TypeError
-        A dtype whose elements are not plain bytes, or another one than a device array has.
+        The dtype's elements are not plain bytes, or `dtype` differs from that of a device array.
     ValueError
-        ``copy=False`` where only a copy will do; an unknown `device`.
+        ``copy=False`` where a copy is needed; `device` names no device.
     NoDeviceError
-        There is no Vulkan device, and none was named.
+        There is no usable Vulkan device, and `device` is not ``"host"``.
     OutOfDeviceMemoryError
-        The device has no room for it.
+        The device has too little free memory.
 
     See Also
     --------
@@ -53,21 +72,20 @@ def asarray(obj, /, *, dtype=None, device=None, copy=None):
     >>> a.numpy().tolist()
     [[7, 7, 7], [3, 4, 5]]
     """
-    return _core.asarray(obj, dtype, device, copy)
+    return _core._asarray(obj, dtype, device, copy)
 
 
-def empty(shape, dtype=float, *, device=None):
-    """Make an array on a device whose elements are undefined.
+def empty(shape: Ints, dtype: DTypeLike | None = float, *, device: DeviceLike | None = None) -> DeviceArray:
+    """Make an array on a device without initialising its elements.
 
     Parameters
     ----------
     shape : int or sequence of int
-        Elements along each axis.
+        The number of elements along each axis.
     dtype : dtype, optional
-        What an element is; float64 by default.
+        The type of the elements. Default: float64.
     device : int, str or Device, optional
-        A place in ``dmlops.devices()``, part of a device's name, or one of its entries. By default the environment variable
-        ``DMLOPS_DEVICE``, else the best device.
+        The device for the result; ``dmlops.devices`` lists what is accepted. Default: ``dmlops.default_device()``.
 
     Returns
     -------
@@ -77,15 +95,15 @@ def empty(shape, dtype=float, *, device=None):
     Raises
     ------
     TypeError
-        A dtype whose elements are not plain bytes.
+        The dtype's elements are not plain bytes.
     ValueError
-        A negative size, or an unknown `device`.
+        A size is negative; `device` names no device.
     OverflowError
-        A size that does not fit into 64 bits.
+        A size does not fit into 64 bits.
     NoDeviceError
-        There is no usable Vulkan device, and ``device="host"`` was not asked for.
+        There is no usable Vulkan device, and `device` is not ``"host"``.
     OutOfDeviceMemoryError
-        The device has no room for it.
+        The device has too little free memory.
 
     Examples
     --------
@@ -94,22 +112,23 @@ def empty(shape, dtype=float, *, device=None):
     >>> out.nbytes
     24
     """
-    return _core.empty(shape, dtype, device)
+    return _core._empty(shape, dtype, device)
 
 
-def from_dlpack(x, /, *, device=None, copy=None):
+def from_dlpack(
+    x: SupportsDLPack | DeviceArray, /, *, device: DeviceLike | None = None, copy: bool | None = None
+) -> DeviceArray:
     """Put an array of another library on a device, by the DLPack protocol.
 
     Parameters
     ----------
-    x : object
-        With ``__dlpack__`` and ``__dlpack_device__``, and data in the host's memory, which is copied; or a device array of
-        dmlops.
+    x : object with ``__dlpack__`` and ``__dlpack_device__``
+        Its data must be in the host's memory, and is copied. A device array of dmlops is accepted too.
     device : int, str or Device, optional
-        A place in ``dmlops.devices()``, part of a device's name, or one of its entries. By default the environment variable
-        ``DMLOPS_DEVICE``, else the best device; for a device array, the one it is on.
+        The device for the result; ``dmlops.devices`` lists what is accepted. Default: the device of `x` if it is a device
+        array of dmlops, else ``dmlops.default_device()``.
     copy : bool, optional
-        False is possible only for a device array that is on `device`.
+        False is possible only for a device array of dmlops that is on `device` already.
 
     Returns
     -------
@@ -119,12 +138,14 @@ def from_dlpack(x, /, *, device=None, copy=None):
     Raises
     ------
     TypeError
-        `x` does not know the protocol.
+        `x` does not have the methods of the protocol.
     BufferError
-        Data on another device than the CPU, elements that NumPy has no dtype for (bfloat16 and the kinds of float8 need the
-        package ``ml_dtypes``), negative sizes, ``copy=False`` for data on the host.
+        The data is not in the host's memory; NumPy has no dtype for its elements (bfloat16 and the kinds of float8 need the
+        package ``ml_dtypes``); a size is negative; ``copy=False`` for data on the host.
     ValueError
-        An unknown `device`; ``copy=False`` for a device array on another one.
+        `device` names no device; ``copy=False`` for a device array that is on another one.
+    NoDeviceError
+        There is no usable Vulkan device, and `device` is not ``"host"``.
 
     Examples
     --------
@@ -132,40 +153,42 @@ def from_dlpack(x, /, *, device=None, copy=None):
     >>> dmlops.from_dlpack(np.arange(3)).numpy()
     array([0, 1, 2])
     """
-    if isinstance(x, _core.DeviceArray):
-        return _core.asarray(x, None, device, copy)
+    if isinstance(x, DeviceArray):
+        return _core._asarray(x, None, device, copy)
     if not hasattr(x, "__dlpack__") or not hasattr(x, "__dlpack_device__"):
         raise TypeError(f"x must have __dlpack__ and __dlpack_device__, which {type(x).__name__} lacks")
-    place = x.__dlpack_device__()
-    if place[0] != _DLPACK_CPU:
-        raise BufferError(f"only data in the host's memory can be read, not that of DLPack's device {tuple(map(int, place))}")
+    owner = x.__dlpack_device__()
+    if owner[0] != _DLPACK_CPU:
+        raise BufferError(f"only data in the host's memory can be read, not that of DLPack's device {tuple(map(int, owner))}")
     if copy is not None and not copy:
         raise BufferError("copy must not be False: data on the host is always copied")
     try:
-        capsule = x.__dlpack__(max_version=(1, 1))
-    except TypeError:  # a producer from before DLPack 1
+        capsule = x.__dlpack__(max_version=(1, 1))  # type: ignore[call-arg]
+    except TypeError:  # the producer implements a version before DLPack 1
         capsule = x.__dlpack__()
-    return _core.from_dlpack(capsule, device)
+    return _core._from_dlpack(capsule, device)
 
 
-def synchronize(device=None):
-    """Wait until all that was queued is done.
+def synchronize(device: DeviceLike | None = None) -> None:
+    """Wait until all queued work is done.
 
     Parameters
     ----------
     device : int, str or Device, optional
-        A place in ``dmlops.devices()``, part of a device's name, or one of its entries. By default, all of them.
+        The device to wait for; ``dmlops.devices`` lists what is accepted. Default: all devices.
 
     Raises
     ------
     ValueError
-        An unknown `device`.
+        `device` names no device.
+    NoDeviceError
+        `device` names a Vulkan device, and there is none.
     DeviceLostError
-        The device was lost, and no other call has said so; its arrays say so whenever they are used.
+        The device was lost, and no earlier call has reported it. Its arrays raise the error whenever they are used.
 
     Examples
     --------
     >>> import dmlops
     >>> dmlops.synchronize()
     """
-    _core.synchronize(device)
+    _core._synchronize(device)

@@ -1,53 +1,77 @@
-"""What dmlops holds of memory, and how to make it let go."""
+"""How much memory dmlops holds, and how to make it give some back."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
 
 from dmlops import _core
 
-__all__ = ["empty_cache", "memory_info"]
+if TYPE_CHECKING:
+    from dmlops._annotations import DeviceLike
+
+__all__ = ["MemoryInfo", "empty_cache", "memory_info"]
 
 
-def memory_info(device=None):
-    """Say how much memory dmlops uses, and how much it keeps for later.
+class MemoryInfo(NamedTuple):
+    """What dmlops holds of a device's memory, as ``dmlops.memory_info`` returns it. All fields are numbers of bytes."""
 
-    The memory of large results (64 KiB and more) is kept when they are freed, up to a bound, and used for the next ones:
-    the system takes as long to provide fresh memory as an operator takes to fill it.
+    used: int
+    """Bytes in live results and device arrays. Each allocation is rounded up, by at most an eighth or to a whole page.
+    Results of less than 64 KiB are not counted."""
+
+    pool_bytes: int
+    """Bytes of freed memory that is pooled for later results."""
+
+    pool_limit: int
+    """The largest value that `pool_bytes` may have once the device has finished its queued work."""
+
+    available: int
+    """Bytes that can be allocated besides, as far as the driver or the system knows; 0 if unknown."""
+
+
+def memory_info(device: DeviceLike | None = None) -> MemoryInfo:
+    """Return how much memory dmlops uses on a device, and how much of it is pooled.
+
+    When a result of 64 KiB or more is freed, its memory is pooled, up to a limit, and used for later results. To get fresh
+    memory from the system takes about as long as an operator takes to fill it.
 
     Parameters
     ----------
     device : int, str or Device, optional
-        A place in ``dmlops.devices()``, part of a device's name, or one of its entries. By default the host, in whose
-        memory the results are that are NumPy arrays.
+        The device to report on; ``dmlops.devices`` lists what is accepted. Default: the host, whose memory holds the results
+        that are NumPy arrays.
 
     Returns
     -------
     MemoryInfo
-        A tuple with named fields: `used`, the bytes of live results (of 64 KiB and more, as long as anything is kept at all) and device
-        arrays, each rounded up by at most an eighth, or to a page; `pooled`, the bytes kept for the next ones; `bound`, the most that is kept; `available`, the bytes that could be had
-        beyond these, as far as the driver or the system knows.
+        A named tuple of `used`, `pool_bytes`, `pool_limit` and `available`.
 
     Raises
     ------
     ValueError
-        An unknown `device`, or a ``DMLOPS_CACHE`` that is no size.
+        `device` names no device, or the environment variable ``DMLOPS_CACHE`` is no size.
+    NoDeviceError
+        `device` names a Vulkan device, and there is none.
 
     See Also
     --------
-    empty_cache : give back what is kept.
+    empty_cache : give the pooled memory back.
 
     Notes
     -----
-    The bound is 256 MiB, or a tenth of the machine's, or the device's, memory if that is less. For the host's the environment variable ``DMLOPS_CACHE``
-    sets another one: a number of bytes, which may end in ``K``, ``M`` or ``G`` (of 1024), or 0 to keep nothing. It is
-    read once, when the first result is made.
+    The limit of a device's pool is 256 MiB, or a tenth of its memory if that is less. The same holds for the host, where the
+    environment variable ``DMLOPS_CACHE`` sets another limit: a number of bytes, optionally with the suffix ``K``, ``M`` or
+    ``G`` (powers of 1024), or 0 for no pool. The variable is read once, when the first result is made.
 
-    Memory of a Vulkan device that is kept may still be in use by work that was queued; it is given up only after that.
+    Queued work may still use the pooled memory of a Vulkan device. Such memory is freed after that work only.
 
-    Where a device does not read NumPy's memory where it lies, buffers of 16 MiB in all are kept besides, for each thread that calls at the same
-    time as others, until ``empty_cache()``.
+    If a device cannot read NumPy's memory directly, each thread that calls at the same time as others also keeps staging
+    buffers of 16 MiB in all, until ``empty_cache()``.
 
-    Results on the host are ordinary arrays, whose data belong to a NumPy data handler named ``"dmlops"``. Of a result
-    larger than the bound only the beginning is kept, on Linux, for the next such result that is no larger, and the addresses of the rest,
-    which are memory only to limits on a process' virtual memory. Where a program has set a handler
-    of its own, results are left to it and nothing is kept.
+    Results on the host are ordinary arrays whose data belong to a NumPy data handler named ``"dmlops"``. If the program has
+    set a handler of its own, that one allocates the results and nothing is pooled. Of a result larger than the limit, on
+    Linux only the first pages are pooled, for the next such result that is no larger. The addresses of the other pages stay
+    reserved, which counts only towards limits on a process's virtual memory.
 
     Examples
     --------
@@ -56,31 +80,32 @@ def memory_info(device=None):
     >>> result = dmlops.slice(np.zeros(2**20, np.float32), offsets=[0], sizes=[2**20], device="host")
     >>> dmlops.memory_info().used - before.used
     4194304
-    >>> before.pooled <= before.bound
+    >>> before.pool_bytes <= before.pool_limit
     True
     """
-    return _core.memory_info(device)
+    return MemoryInfo(*_core._memory_info(device))
 
 
-def empty_cache():
-    """Give the memory that is kept for later results back, the host's and every device's.
+def empty_cache() -> None:
+    """Free the pooled memory of the host and of every device.
 
-    So are the buffers by way of which arrays went to devices and back. Live arrays are not affected. Waits for work that is queued.
+    Also frees the staging buffers through which arrays are transferred to devices. Waits for queued work. Live arrays are not
+    affected.
 
     Raises
     ------
     VulkanError
-        A device failed at that work. One that was lost keeps nothing, and is no error here.
+        Queued work failed on a device. A device that was lost has no pool, and raises no error here.
 
     See Also
     --------
-    memory_info : how much is kept.
+    memory_info : how much is pooled.
 
     Examples
     --------
     >>> import dmlops
     >>> dmlops.empty_cache()
-    >>> dmlops.memory_info().pooled
+    >>> dmlops.memory_info().pool_bytes
     0
     """
-    _core.empty_cache()
+    _core._empty_cache()

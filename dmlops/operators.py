@@ -1,70 +1,111 @@
-"""The public functions: signatures and documentation. The work is done in C, by dmlops._core."""
+"""The operators: signatures and documentation. The C extension dmlops._core does the work."""
 
 from __future__ import annotations
 
 import builtins
 import operator
+import warnings
+from typing import TYPE_CHECKING, SupportsIndex, overload
+
+import numpy as np
 
 from dmlops import _core
 
-__all__ = ["depth_to_space", "devices", "reverse_subsequences", "slice", "space_to_depth", "window"]
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+    from dmlops._annotations import AnyArray, Array, DeviceLike, Ints, IntSequence, Layout, Order, Slice
+    from dmlops._core import DeviceArray
+
+__all__ = ["depth_to_space", "reverse_subsequences", "slice", "slice_from_key", "space_to_depth", "window"]
+
+# The first overload of each operator is for device arrays. They are array_like too, hence the remark for mypy.
 
 
-def reverse_subsequences(input, sequence_lengths, axis, *, batch_axis=None, out=None, device=None):
-    """Reverse the first elements along an axis, as many as each position's own length says.
+@overload
+def reverse_subsequences(  # type: ignore[overload-overlap]
+    input: DeviceArray,
+    sequence_lengths: ArrayLike | DeviceArray,
+    axis: SupportsIndex,
+    *,
+    batch_axis: SupportsIndex | None = None,
+    out: DeviceArray | None = None,
+    device: DeviceLike | None = None,
+) -> DeviceArray: ...
+@overload
+def reverse_subsequences(
+    input: ArrayLike,
+    sequence_lengths: ArrayLike,
+    axis: SupportsIndex,
+    *,
+    batch_axis: SupportsIndex | None = None,
+    out: Array | None = None,
+    device: DeviceLike | None = None,
+) -> Array: ...
+def reverse_subsequences(
+    input: ArrayLike | DeviceArray,
+    sequence_lengths: ArrayLike | DeviceArray,
+    axis: SupportsIndex,
+    *,
+    batch_axis: SupportsIndex | None = None,
+    out: AnyArray | None = None,
+    device: DeviceLike | None = None,
+) -> AnyArray:
+    """Reverse the beginning of each sequence along an axis, up to the sequence's own length.
 
-    For every position outside `axis`, the first L elements along `axis` are reversed and the rest are copied, L being
-    that position's entry of `sequence_lengths`::
+    For every position on the other axes, let L be that position's entry of `sequence_lengths`. The first L elements along
+    `axis` are reversed, and the others are copied::
 
         out[..., i, ...] = input[..., L-1-i if i < L else i, ...]
 
     Parameters
     ----------
     input : array_like or DeviceArray
-        Of any rank from 1, any strides, and any dtype whose elements are plain bytes.
+        Any rank from 1, any strides, and any dtype whose elements are plain bytes.
     sequence_lengths : array_like of int, or DeviceArray
-        Without `batch_axis`: of the rank of `input`, of size 1 on `axis`, and on every other axis of input's size, or
-        of size 1, which then holds for the whole axis. With `batch_axis`: one-dimensional, with
-        ``input.shape[batch_axis]`` entries. Of any integer dtype, or nested lists of ints of any magnitude. A length
-        above ``input.shape[axis]`` means all of it; 0 and 1 change nothing. Lengths on the device, which only `input` there may have, are
-        never read back: a negative one acts as 0.
+        With `batch_axis`: one-dimensional, one length for each entry of that axis. Without: of the same rank as `input`, of
+        size 1 along `axis`, and along every other axis of the same size as `input`, or of size 1, which is broadcast.
+
+        Any integer dtype, or nested lists of ints of any magnitude. A length above ``input.shape[axis]`` means the whole
+        axis. Lengths in a device array require that `input` is one too. They are never read back to the host: a negative
+        one acts as 0.
     axis : int
-        The axis to reverse along; a negative one counts from the end.
+        The axis to reverse along. A negative value counts from the last axis.
     batch_axis : int, optional
-        The axis that `sequence_lengths` runs along, any but `axis`.
+        The axis that `sequence_lengths` runs along; it must differ from `axis`.
     out : numpy.ndarray or DeviceArray, optional
-        Where to put the result: of its shape and of input's dtype and kind, writable, of any strides. May share memory with the
-        arguments.
+        The array for the result: of the same kind and dtype as `input`, of the result's shape, writable, with any strides.
+        It may share memory with the other arguments. Default: a new array.
     device : int, str or Device, optional
-        Where to run: a place in ``dmlops.devices()``, part of a device's name, or one of its entries. By default the device
-        that `input` is on, else the environment variable ``DMLOPS_DEVICE``, else the best device.
+        The device to run on; ``dmlops.devices`` lists what is accepted. Default: the device of `input` if it is a device
+        array, else ``dmlops.default_device()``.
 
     Returns
     -------
     numpy.ndarray or DeviceArray
-        `out`, or a new C-contiguous array of the kind that `input` is, of input's shape and dtype.
+        `out`, or a new C-contiguous array of the same kind, shape and dtype as `input`.
 
     Raises
     ------
     TypeError
-        An argument of the wrong type: `sequence_lengths` of floats or bools, a float as `axis`, an input that holds
-        Python objects.
+        An argument has the wrong type: `sequence_lengths` of floats or bools, a float as `axis`, an input of Python
+        objects.
     numpy.exceptions.AxisError
         `axis` or `batch_axis` is out of range.
     ValueError
-        A negative length, a shape of `sequence_lengths` that does not fit, ``batch_axis == axis``, an `out` that does
-        not fit, an unknown `device`.
+        A length is negative; the shape of `sequence_lengths` or of `out` does not fit; `batch_axis` equals `axis`; `device`
+        names no device.
     OverflowError
-        An int that does not fit into 64 bits.
+        An int does not fit into 64 bits.
     NoDeviceError
-        There is no usable Vulkan device, and ``device="host"`` was not asked for.
+        There is no usable Vulkan device, and `device` is not ``"host"``.
     VulkanError
         The device failed.
 
     Notes
     -----
-    DirectML's ``DML_REVERSE_SUBSEQUENCES``, of any rank and dtype; with `batch_axis` ONNX's and OpenVINO's
-    ``ReverseSequence`` and TensorFlow's ``tf.reverse_sequence``.
+    This is DirectML's ``DML_REVERSE_SUBSEQUENCES`` for any rank and dtype. With `batch_axis` it is ``ReverseSequence`` of
+    ONNX and OpenVINO, and TensorFlow's ``tf.reverse_sequence``.
 
     Examples
     --------
@@ -77,50 +118,79 @@ def reverse_subsequences(input, sequence_lengths, axis, *, batch_axis=None, out=
     array([[3, 2, 1, 0],
            [5, 4, 0, 0]])
     """
-    return _core.reverse_subsequences(input, sequence_lengths, axis, batch_axis, out, device)
+    return _core._reverse_subsequences(input, sequence_lengths, axis, batch_axis, out, device)
 
 
-def depth_to_space(input, block_size, *, order="DCR", layout="NCHW", out=None, device=None):
-    """Move blocks of channels into the spatial axes: each spatial axis grows by its block size.
+@overload
+def depth_to_space(  # type: ignore[overload-overlap]
+    input: DeviceArray,
+    block_size: Ints,
+    *,
+    order: Order = "DCR",
+    layout: Layout = "NCHW",
+    out: DeviceArray | None = None,
+    device: DeviceLike | None = None,
+) -> DeviceArray: ...
+@overload
+def depth_to_space(
+    input: ArrayLike,
+    block_size: Ints,
+    *,
+    order: Order = "DCR",
+    layout: Layout = "NCHW",
+    out: Array | None = None,
+    device: DeviceLike | None = None,
+) -> Array: ...
+def depth_to_space(
+    input: ArrayLike | DeviceArray,
+    block_size: Ints,
+    *,
+    order: Order = "DCR",
+    layout: Layout = "NCHW",
+    out: AnyArray | None = None,
+    device: DeviceLike | None = None,
+) -> AnyArray:
+    """Move blocks of channels into the spatial axes, each of which grows by its block size.
 
     Parameters
     ----------
     input : array_like or DeviceArray
-        Batch axes, channels, spatial axes, in the order that `layout` says; any strides, and any dtype whose elements
-        are plain bytes.
+        Batch axes, channels and spatial axes, in the order of `layout`. Any strides, and any dtype whose elements are plain
+        bytes.
     block_size : int or sequence of int
-        An int: the block of every spatial axis, where axis 0 is batch and the rank is 4 or more. A sequence of K ints:
-        one block for each of K spatial axes; all axes in front of channels and the spatial ones are batch axes.
+        An int is the block size of every spatial axis; axis 0 is then the only batch axis, and the rank is 4 or more. A
+        sequence has one block size for each spatial axis; there may then be any number of batch axes, also none.
     order : {"DCR", "CRD"}, optional
-        How an input channel is numbered. With B the product of the blocks and C' = C / B, two spatial axes for example:
-        ``"DCR"`` ("depth, column, row") ``(b1*B2 + b2)*C' + c``, ``"CRD"`` ``c*B + b1*B2 + b2``.
+        How the input's channels are numbered. Let B be the product of the block sizes and C' = C / B the number of the
+        result's channels. With two spatial axes, position (b1, b2) of the block of channel c is input channel ``(b1*B2 +
+        b2)*C' + c`` for ``"DCR"`` (depth, column, row), and ``c*B + b1*B2 + b2`` for ``"CRD"``.
     layout : {"NCHW", "NHWC"}, optional
-        Where channels are: in front of the spatial axes, or behind them. Only that counts; the number of axes may be
-        another one.
+        Whether channels precede the spatial axes (``"NCHW"``) or follow them (``"NHWC"``). There may be more or fewer
+        spatial axes than the two letters H and W.
     out : numpy.ndarray or DeviceArray, optional
-        Where to put the result: of its shape and of input's dtype and kind, writable, of any strides. May share memory with
-        `input`.
+        The array for the result: of the same kind and dtype as `input`, of the result's shape, writable, with any strides.
+        It may share memory with `input`. Default: a new array.
     device : int, str or Device, optional
-        Where to run: a place in ``dmlops.devices()``, part of a device's name, or one of its entries. By default the device
-        that `input` is on, else the environment variable ``DMLOPS_DEVICE``, else the best device.
+        The device to run on; ``dmlops.devices`` lists what is accepted. Default: the device of `input` if it is a device
+        array, else ``dmlops.default_device()``.
 
     Returns
     -------
     numpy.ndarray or DeviceArray
-        `out`, or a new C-contiguous array of the kind that `input` is, of input's dtype, with C' channels and every spatial axis times its block.
+        `out`, or a new C-contiguous array of the same kind and dtype as `input`. It has C' channels, and every spatial axis
+        is multiplied by its block size.
 
     Raises
     ------
     TypeError
-        An argument of the wrong type: a float as `block_size`, an `order` that is no string, an input that holds Python
-        objects.
+        An argument has the wrong type: a float as `block_size`, an `order` that is no string, an input of Python objects.
     ValueError
-        A block below 1, channels that B does not divide, a rank that does not fit `block_size`, an unknown `order` or
-        `layout`, an `out` that does not fit, an unknown `device`.
+        A block size is below 1; the number of channels is no multiple of B; the rank does not fit `block_size`; `order` or
+        `layout` is unknown; `out` does not fit; `device` names no device.
     OverflowError
-        An int that does not fit into 64 bits.
+        An int does not fit into 64 bits.
     NoDeviceError
-        There is no usable Vulkan device, and ``device="host"`` was not asked for.
+        There is no usable Vulkan device, and `device` is not ``"host"``.
     VulkanError
         The device failed.
 
@@ -130,8 +200,8 @@ def depth_to_space(input, block_size, *, order="DCR", layout="NCHW", out=None, d
 
     Notes
     -----
-    DirectML's ``DML_DEPTH_TO_SPACE1`` (``DML_DEPTH_TO_SPACE`` is order DCR) and ONNX's ``DepthToSpace``, of any rank
-    and dtype. PyTorch's ``pixel_shuffle`` is order CRD; TensorFlow's ``depth_to_space`` is order DCR, by default with
+    This is DirectML's ``DML_DEPTH_TO_SPACE1`` (``DML_DEPTH_TO_SPACE`` is order DCR) and ONNX's ``DepthToSpace``, for any
+    rank and dtype. PyTorch's ``pixel_shuffle`` is order CRD. TensorFlow's ``depth_to_space`` is order DCR, by default with
     layout NHWC.
 
     Examples
@@ -151,51 +221,79 @@ def depth_to_space(input, block_size, *, order="DCR", layout="NCHW", out=None, d
             [[4, 5],
              [6, 7]]]])
     """
-    return _core.depth_to_space(input, block_size, order, layout, out, device)
+    return _core._depth_to_space(input, block_size, order, layout, out, device)
 
 
-def space_to_depth(input, block_size, *, order="DCR", layout="NCHW", out=None, device=None):
-    """Move blocks of the spatial axes into channels: each spatial axis shrinks by its block size.
+@overload
+def space_to_depth(  # type: ignore[overload-overlap]
+    input: DeviceArray,
+    block_size: Ints,
+    *,
+    order: Order = "DCR",
+    layout: Layout = "NCHW",
+    out: DeviceArray | None = None,
+    device: DeviceLike | None = None,
+) -> DeviceArray: ...
+@overload
+def space_to_depth(
+    input: ArrayLike,
+    block_size: Ints,
+    *,
+    order: Order = "DCR",
+    layout: Layout = "NCHW",
+    out: Array | None = None,
+    device: DeviceLike | None = None,
+) -> Array: ...
+def space_to_depth(
+    input: ArrayLike | DeviceArray,
+    block_size: Ints,
+    *,
+    order: Order = "DCR",
+    layout: Layout = "NCHW",
+    out: AnyArray | None = None,
+    device: DeviceLike | None = None,
+) -> AnyArray:
+    """Move blocks of the spatial axes into channels; each spatial axis shrinks by its block size.
 
     Parameters
     ----------
     input : array_like or DeviceArray
-        Batch axes, channels, spatial axes, in the order that `layout` says; any strides, and any dtype whose elements
-        are plain bytes.
+        Batch axes, channels and spatial axes, in the order of `layout`. Any strides, and any dtype whose elements are plain
+        bytes.
     block_size : int or sequence of int
-        An int: the block of every spatial axis, where axis 0 is batch and the rank is 4 or more. A sequence of K ints:
-        one block for each of K spatial axes; all axes in front of channels and the spatial ones are batch axes.
+        An int is the block size of every spatial axis; axis 0 is then the only batch axis, and the rank is 4 or more. A
+        sequence has one block size for each spatial axis; there may then be any number of batch axes, also none.
     order : {"DCR", "CRD"}, optional
-        How a result's channel is numbered. With B the product of the blocks and C input's channels, two spatial axes
-        for example: ``"DCR"`` ("depth, column, row") ``(b1*B2 + b2)*C + c``, ``"CRD"`` ``c*B + b1*B2 + b2``.
+        How the result's channels are numbered. Let B be the product of the block sizes and C the number of the input's
+        channels. With two spatial axes, position (b1, b2) of the block of channel c becomes channel ``(b1*B2 + b2)*C + c``
+        for ``"DCR"`` (depth, column, row), and ``c*B + b1*B2 + b2`` for ``"CRD"``.
     layout : {"NCHW", "NHWC"}, optional
-        Where channels are: in front of the spatial axes, or behind them. Only that counts; the number of axes may be
-        another one.
+        Whether channels precede the spatial axes (``"NCHW"``) or follow them (``"NHWC"``). There may be more or fewer
+        spatial axes than the two letters H and W.
     out : numpy.ndarray or DeviceArray, optional
-        Where to put the result: of its shape and of input's dtype and kind, writable, of any strides. May share memory with
-        `input`.
+        The array for the result: of the same kind and dtype as `input`, of the result's shape, writable, with any strides.
+        It may share memory with `input`. Default: a new array.
     device : int, str or Device, optional
-        Where to run: a place in ``dmlops.devices()``, part of a device's name, or one of its entries. By default the device
-        that `input` is on, else the environment variable ``DMLOPS_DEVICE``, else the best device.
+        The device to run on; ``dmlops.devices`` lists what is accepted. Default: the device of `input` if it is a device
+        array, else ``dmlops.default_device()``.
 
     Returns
     -------
     numpy.ndarray or DeviceArray
-        `out`, or a new C-contiguous array of the kind that `input` is, of input's dtype, with C*B channels and every spatial axis divided by its
-        block.
+        `out`, or a new C-contiguous array of the same kind and dtype as `input`. It has C*B channels, and every spatial
+        axis is divided by its block size.
 
     Raises
     ------
     TypeError
-        An argument of the wrong type: a float as `block_size`, an `order` that is no string, an input that holds Python
-        objects.
+        An argument has the wrong type: a float as `block_size`, an `order` that is no string, an input of Python objects.
     ValueError
-        A block below 1, a spatial axis that its block does not divide, a rank that does not fit `block_size`, an
-        unknown `order` or `layout`, an `out` that does not fit, an unknown `device`.
+        A block size is below 1; a spatial axis is no multiple of its block size; the rank does not fit `block_size`;
+        `order` or `layout` is unknown; `out` does not fit; `device` names no device.
     OverflowError
-        An int that does not fit into 64 bits.
+        An int does not fit into 64 bits.
     NoDeviceError
-        There is no usable Vulkan device, and ``device="host"`` was not asked for.
+        There is no usable Vulkan device, and `device` is not ``"host"``.
     VulkanError
         The device failed.
 
@@ -205,8 +303,8 @@ def space_to_depth(input, block_size, *, order="DCR", layout="NCHW", out=None, d
 
     Notes
     -----
-    DirectML's ``DML_SPACE_TO_DEPTH1`` and ONNX's ``SpaceToDepth``, which is order DCR, of any rank and dtype. PyTorch's
-    ``pixel_unshuffle`` is order CRD; TensorFlow's ``space_to_depth`` is order DCR, by default with layout NHWC.
+    This is DirectML's ``DML_SPACE_TO_DEPTH1`` and ONNX's ``SpaceToDepth``, which is order DCR, for any rank and dtype.
+    PyTorch's ``pixel_unshuffle`` is order CRD. TensorFlow's ``space_to_depth`` is order DCR, by default with layout NHWC.
 
     Examples
     --------
@@ -221,61 +319,91 @@ def space_to_depth(input, block_size, *, order="DCR", layout="NCHW", out=None, d
     <BLANKLINE>
             [[5, 7]]]])
     """
-    return _core.space_to_depth(input, block_size, order, layout, out, device)
+    return _core._space_to_depth(input, block_size, order, layout, out, device)
 
 
-def slice(input, offsets, sizes, strides=None, *, output_sizes=None, out=None, device=None):
-    """Cut a window out of an array, and step through it, forwards or backwards.
+@overload
+def slice(  # type: ignore[overload-overlap]
+    input: DeviceArray,
+    offsets: IntSequence,
+    sizes: IntSequence,
+    strides: IntSequence | None = None,
+    *,
+    output_sizes: IntSequence | None = None,
+    out: DeviceArray | None = None,
+    device: DeviceLike | None = None,
+) -> DeviceArray: ...
+@overload
+def slice(
+    input: ArrayLike,
+    offsets: IntSequence,
+    sizes: IntSequence,
+    strides: IntSequence | None = None,
+    *,
+    output_sizes: IntSequence | None = None,
+    out: Array | None = None,
+    device: DeviceLike | None = None,
+) -> Array: ...
+def slice(
+    input: ArrayLike | DeviceArray,
+    offsets: IntSequence,
+    sizes: IntSequence,
+    strides: IntSequence | None = None,
+    *,
+    output_sizes: IntSequence | None = None,
+    out: AnyArray | None = None,
+    device: DeviceLike | None = None,
+) -> AnyArray:
+    """Copy a window of an array, with a stride on each axis that may be negative.
 
-    The window on axis i is ``[offsets[i], offsets[i] + sizes[i])``. A positive stride starts at its first element, a
-    negative one at its last: ``out[k] = input[start + stride*k]``.
+    The window on axis i is ``[offsets[i], offsets[i] + sizes[i])``. A positive stride starts at the window's first element,
+    a negative one at its last: ``out[k] = input[start + stride*k]``.
 
     Parameters
     ----------
     input : array_like or DeviceArray
-        Of any rank, any strides, and any dtype whose elements are plain bytes.
+        Any rank, any strides, and any dtype whose elements are plain bytes.
     offsets, sizes : sequence of int
-        Where the window starts and how large it is, one entry for each axis; it must lie inside `input`.
+        The window's first position and its size on each axis. The window must lie inside `input`.
     strides : sequence of int, optional
-        The step on each axis, in elements, not 0; 1 by default.
+        The step on each axis in elements, not 0. Default: 1 on every axis.
     output_sizes : sequence of int, optional
-        How many elements to take on each axis, from 1 to the ``1 + (size-1) // abs(stride)`` that can be reached; by
-        default all of these. On an axis with a window of size 0 it is 0.
+        The number of elements to take on each axis, from 1 to the number that can be reached, ``1 + (size-1) //
+        abs(stride)``. It is 0 where the window's size is 0. Default: all that can be reached.
     out : numpy.ndarray or DeviceArray, optional
-        Where to put the result: of its shape and of input's dtype and kind, writable, of any strides. May share memory with
-        `input`.
+        The array for the result: of the same kind and dtype as `input`, of the result's shape, writable, with any strides.
+        It may share memory with `input`. Default: a new array.
     device : int, str or Device, optional
-        Where to run: a place in ``dmlops.devices()``, part of a device's name, or one of its entries. By default the device
-        that `input` is on, else the environment variable ``DMLOPS_DEVICE``, else the best device.
+        The device to run on; ``dmlops.devices`` lists what is accepted. Default: the device of `input` if it is a device
+        array, else ``dmlops.default_device()``.
 
     Returns
     -------
     numpy.ndarray or DeviceArray
-        `out`, or a new C-contiguous array of the kind that `input` is, of input's dtype and of shape `output_sizes`; never a view.
+        `out`, or a new C-contiguous array of the same kind and dtype as `input`, of shape `output_sizes`. Never a view.
 
     Raises
     ------
     TypeError
-        An argument of the wrong type: floats as `offsets`, an int where a sequence belongs, an input that holds Python
-        objects.
+        An argument has the wrong type: floats as `offsets`, an int in place of a sequence, an input of Python objects.
     ValueError
-        A sequence of the wrong length, a window that reaches out of `input`, a stride of 0, `output_sizes` beyond what
-        can be reached, an `out` that does not fit, an unknown `device`.
+        A sequence has the wrong length; the window reaches beyond `input`; a stride is 0; `output_sizes` exceeds what can
+        be reached; `out` does not fit; `device` names no device.
     OverflowError
-        An int that does not fit into 64 bits.
+        An int does not fit into 64 bits.
     NoDeviceError
-        There is no usable Vulkan device, and ``device="host"`` was not asked for.
+        There is no usable Vulkan device, and `device` is not ``"host"``.
     VulkanError
         The device failed.
 
     See Also
     --------
-    window : the same arguments from a NumPy key.
+    slice_from_key : the same arguments from a NumPy index.
 
     Notes
     -----
-    DirectML's ``DML_SLICE1`` (``DML_SLICE`` has positive strides only), of any rank and dtype, empty windows too.
-    ONNX's ``Slice`` counts as NumPy does; `window` translates.
+    This is DirectML's ``DML_SLICE1`` (``DML_SLICE`` has positive strides only) for any rank and dtype, and for empty
+    windows too. ONNX's ``Slice`` counts positions as NumPy does; `slice_from_key` converts them.
 
     Examples
     --------
@@ -288,41 +416,22 @@ def slice(input, offsets, sizes, strides=None, *, output_sizes=None, out=None, d
     array([[11, 10,  9],
            [ 3,  2,  1]])
     """
-    return _core.slice(input, offsets, sizes, strides, output_sizes, out, device)
+    return _core._slice(input, offsets, sizes, strides, output_sizes, out, device)
 
 
-def devices():
-    """List the devices, best first.
+def slice_from_key(
+    shape: IntSequence, key: Slice | tuple[Slice, ...]
+) -> tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...]]:
+    """Convert a NumPy index of slices and ``...`` to arguments of `slice`.
 
-    Usable Vulkan devices come first (discrete, integrated, virtual, CPU), then ``"host"``, which is plain C and needs
-    no Vulkan, then Vulkan devices that cannot be used, with the reason.
-
-    Returns
-    -------
-    list of Device
-        Tuples with the named fields `index`, `name`, `type`, `driver`, `api_version`, `memory` (bytes), `usable` and `reason`. Each
-        of them, its index, or part of its name is what the operators take as `device`.
-
-    Examples
-    --------
-    >>> import dmlops
-    >>> [device.name for device in dmlops.devices() if device.type == "host"]
-    ['host']
-    """
-    return _core.devices()
-
-
-def window(shape, key):
-    """Turn a NumPy key of slices and ``...`` into what `slice` wants.
-
-    ``dmlops.slice(x, *dmlops.window(x.shape, key))`` equals ``x[key]``.
+    ``dmlops.slice(x, *dmlops.slice_from_key(x.shape, key))`` equals ``x[key]``.
 
     Parameters
     ----------
     shape : sequence of int
-        The shape of the array to be indexed.
+        The shape of the array to index.
     key : builtin slice, Ellipsis, or a tuple of them
-        What would stand in the brackets, as made by ``numpy.s_``; clamped to `shape` as NumPy does it.
+        What would stand in the brackets, as ``numpy.s_`` makes it. Slices are clamped to `shape` as NumPy clamps them.
 
     Returns
     -------
@@ -332,65 +441,90 @@ def window(shape, key):
     Raises
     ------
     TypeError
-        The key holds anything else: an int or None would change the number of axes, which `slice` keeps. A size, or a part of a slice, that
-        is no int.
+        `key` has an entry of another kind: an int or None would change the number of axes, which `slice` keeps. A size in
+        `shape` or a part of a slice is no int. `shape` is the array itself.
     IndexError
-        More entries than axes, or more than one ``...``.
+        `key` has more entries than there are axes, or more than one ``...``.
     ValueError
-        A step of 0, or a size in `shape` that no axis has.
+        A step is 0, or a size in `shape` is out of range.
 
     Examples
     --------
     >>> import numpy as np, dmlops
-    >>> dmlops.window((5, 8), np.s_[..., 1:-1])
+    >>> dmlops.slice_from_key((5, 8), np.s_[..., 1:-1])
     ((0, 1), (5, 6), (1, 1))
     >>> x = np.arange(8)
-    >>> dmlops.slice(x, *dmlops.window(x.shape, np.s_[6:1:-2]))
+    >>> dmlops.slice(x, *dmlops.slice_from_key(x.shape, np.s_[6:1:-2]))
     array([6, 4, 2])
     """
+    sizes = _shape(shape)
+    keys = _slice_for_each_axis(key if isinstance(key, tuple) else (key,), len(sizes))
+    axes = [_slice_axis(size, axis_key) for size, axis_key in zip(sizes, keys, strict=True)]
+    return tuple(axis[0] for axis in axes), tuple(axis[1] for axis in axes), tuple(axis[2] for axis in axes)
+
+
+def window(
+    shape: IntSequence, key: Slice | tuple[Slice, ...]
+) -> tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...]]:
+    """Do what `slice_from_key` does, under its old name.
+
+    .. deprecated:: 0.2.0
+        Use `slice_from_key`. Version 0.3 will not have this name.
+    """
+    warnings.warn("dmlops.window is deprecated: use dmlops.slice_from_key", DeprecationWarning, stacklevel=2)
+    return slice_from_key(shape, key)
+
+
+def _shape(shape: IntSequence) -> tuple[int, ...]:
+    if hasattr(shape, "shape") and not _is_array_of_ints(shape):
+        raise TypeError("shape must be a sequence of ints, not an array: pass array.shape")
     try:
-        shape = tuple(shape)
+        entries = tuple(shape)
     except TypeError:
         raise TypeError(f"shape must be a sequence of ints, not {type(shape).__name__}") from None
-    shape = tuple(_index(extent, f"shape[{k}]") for k, extent in enumerate(shape))
-    if any(not 0 <= extent < 2**63 for extent in shape):
-        raise ValueError(f"shape must have sizes from 0 to 2**63 - 1, got {shape}")
-    keys = _one_slice_an_axis(key if isinstance(key, tuple) else (key,), len(shape))
-    axes = [_axis_window(extent, axis_key) for extent, axis_key in zip(shape, keys, strict=True)]
-    offsets, sizes, strides = zip(*axes, strict=True) if axes else ((), (), ())
-    return offsets, sizes, strides
+    sizes = tuple(_index(size, f"shape[{k}]") for k, size in enumerate(entries))
+    if any(not 0 <= size < 2**63 for size in sizes):
+        raise ValueError(f"shape must have sizes from 0 to 2**63 - 1, got {sizes}")
+    return sizes
 
 
-def _one_slice_an_axis(key, rank):
+def _is_array_of_ints(array: object) -> bool:
+    return isinstance(array, np.ndarray) and array.ndim == 1 and array.dtype.kind in "iu"
+
+
+def _slice_for_each_axis(key: tuple[Slice, ...], rank: int) -> list[builtins.slice]:
     for entry in key:
         if entry is not Ellipsis and not isinstance(entry, builtins.slice):
             raise TypeError(f"key must hold slices and ... only, not {type(entry).__name__}: slice keeps every axis")
-    ellipses = [place for place, entry in enumerate(key) if entry is Ellipsis]
+    ellipses = [position for position, entry in enumerate(key) if entry is Ellipsis]
     if len(ellipses) > 1:
         raise IndexError("key must not hold more than one ...")
     missing = rank - (len(key) - len(ellipses))
     if missing < 0:
         raise IndexError(f"key must have at most {rank} slices, one for each axis, not {rank - missing}")
-    place = ellipses[0] if ellipses else len(key)
-    return key[:place] + (builtins.slice(None),) * missing + key[place + len(ellipses) :]
+    position = ellipses[0] if ellipses else len(key)
+    slices = [entry for entry in key if isinstance(entry, builtins.slice)]
+    return slices[:position] + [builtins.slice(None)] * missing + slices[position:]
 
 
-def _index(entry, name):
-    if isinstance(entry, bool) or not hasattr(entry, "__index__"):
+def _index(entry: object, name: str) -> int:
+    if isinstance(entry, bool) or not isinstance(entry, SupportsIndex):
         raise TypeError(f"{name} must be an int, not {type(entry).__name__}")
     return operator.index(entry)
 
 
-def _axis_window(extent, key):
+def _slice_axis(size: int, key: builtins.slice) -> tuple[int, int, int]:
+    """The offset, size and stride that select what `key` selects of an axis."""
     parts = {name: getattr(key, name) for name in ("start", "stop", "step")}
-    start, stop, step = (None if part is None else _index(part, f"the {name} of a slice in key") for name, part in parts.items())
+    parts = {name: None if part is None else _index(part, f"the {name} of a slice in key") for name, part in parts.items()}
+    start, stop, step = parts.values()
     if step == 0:
         raise ValueError("the step of a slice in key must not be 0")
-    start, stop, step = builtins.slice(start, stop, step).indices(extent)
+    start, stop, step = builtins.slice(start, stop, step).indices(size)
     count = len(range(start, stop, step))
     if count == 0:
         return 0, 0, 1
     last = start + (count - 1) * step
-    # A step that leaves the axis at once may be any int; slice takes those of 64 bits.
+    # NumPy accepts any step that leaves the axis at once; slice accepts steps of 64 bits.
     step = max(-(2**63), min(step, 2**63 - 1))
     return min(start, last), abs(last - start) + 1, step

@@ -1,44 +1,59 @@
 """The operators in a few lines of NumPy each: what they mean, for reading and for comparing.
 
-The signatures are those of the package; `out` is filled in and returned, `device` is not looked at. Arguments are taken
-to be right: what the package refuses may pass here, or fail in NumPy's own words. Arrays that stay on a device are
-downloaded, and the result goes back there.
+The signatures are those of the package. `out` is filled in and returned; `device` is ignored. Arguments are taken to be right:
+what the package refuses may be accepted here, or fail with an error of NumPy's. Device arrays are downloaded, and the result is
+put on the same device.
 """
+
+from __future__ import annotations
 
 import builtins
 import functools
 import itertools
 import math
 import operator
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, TypeVar, cast
 
 import numpy as np
 
+import dmlops.operators
 from dmlops import _core
 
 __all__ = ["depth_to_space", "reverse_subsequences", "slice", "space_to_depth"]
 
+_Operator = TypeVar("_Operator", bound=Callable[..., Any])
+_Array = np.ndarray[Any, np.dtype[Any]]
 
-def _downloaded(argument):
-    """Arrays among the arguments are lengths; a negative one on a device acts as 0."""
+
+def _downloaded(argument: Any) -> Any:
+    """An array among the arguments holds lengths; a negative length in a device array acts as 0."""
     return np.maximum(argument.numpy(), 0) if isinstance(argument, _core.DeviceArray) else argument
 
 
-def _on_devices_too(twin):
-    @functools.wraps(twin)
-    def either(input, *args, out=None, **kwargs):
-        if not isinstance(input, _core.DeviceArray):
-            return twin(input, *args, out=out, **kwargs)
-        result = twin(input.numpy(), *map(_downloaded, args), **{name: _downloaded(arg) for name, arg in kwargs.items()})
-        if out is None:
-            return _core.asarray(result, None, input.device, None)
-        out[...] = result
-        return out
+def _twin_of(_operator: _Operator) -> Callable[[Callable[..., Any]], _Operator]:
+    """Give a function of NumPy arrays the operator's type, and let it take device arrays too."""
 
-    return either
+    def decorate(twin: Callable[..., Any]) -> _Operator:
+        @functools.wraps(twin)
+        def either(input: Any, *args: Any, out: Any = None, **kwargs: Any) -> Any:
+            if not isinstance(input, _core.DeviceArray):
+                return twin(input, *args, out=out, **kwargs)
+            result = twin(input.numpy(), *map(_downloaded, args), **{name: _downloaded(arg) for name, arg in kwargs.items()})
+            if out is None:
+                return _core._asarray(result, None, input.device, None)
+            out[...] = result
+            return out
+
+        return cast(_Operator, either)
+
+    return decorate
 
 
-@_on_devices_too
-def reverse_subsequences(input, sequence_lengths, axis, *, batch_axis=None, out=None, device=None):
+@_twin_of(dmlops.operators.reverse_subsequences)
+def reverse_subsequences(
+    input: Any, sequence_lengths: Any, axis: Any, *, batch_axis: Any = None, out: Any = None, device: Any = None
+) -> Any:
     x = np.moveaxis(np.asarray(input), axis, -1)
     lengths = np.array(sequence_lengths, dtype=object)  # ints of any magnitude
     if batch_axis is not None:
@@ -47,14 +62,16 @@ def reverse_subsequences(input, sequence_lengths, axis, *, batch_axis=None, out=
         lengths = lengths.reshape(shape)
     lengths = np.broadcast_to(np.moveaxis(lengths, axis, -1), x.shape[:-1] + (1,))
     result = x.copy()
-    for place in np.ndindex(x.shape[:-1]):
-        length = min(int(lengths[place][0]), x.shape[-1])
-        result[place][:length] = x[place][:length][::-1]
-    return _give(np.moveaxis(result, -1, axis), out)
+    for position in np.ndindex(x.shape[:-1]):
+        length = min(int(lengths[position][0]), x.shape[-1])
+        result[position][:length] = x[position][:length][::-1]
+    return _result(np.moveaxis(result, -1, axis), out)
 
 
-@_on_devices_too
-def depth_to_space(input, block_size, *, order="DCR", layout="NCHW", out=None, device=None):
+@_twin_of(dmlops.operators.depth_to_space)
+def depth_to_space(
+    input: Any, block_size: Any, *, order: str = "DCR", layout: str = "NCHW", out: Any = None, device: Any = None
+) -> Any:
     x = np.asarray(input)
     blocks = _blocks(x, block_size)
     x = _channels_first(x, blocks, layout)
@@ -64,11 +81,13 @@ def depth_to_space(input, block_size, *, order="DCR", layout="NCHW", out=None, d
     result = _empty(x, space_shape)
     for deep, space in _patches(space_shape[before], blocks, order) if result.size else ():
         result[space] = x[deep]
-    return _give(_channels_back(result, blocks, layout), out)
+    return _result(_channels_back(result, blocks, layout), out)
 
 
-@_on_devices_too
-def space_to_depth(input, block_size, *, order="DCR", layout="NCHW", out=None, device=None):
+@_twin_of(dmlops.operators.space_to_depth)
+def space_to_depth(
+    input: Any, block_size: Any, *, order: str = "DCR", layout: str = "NCHW", out: Any = None, device: Any = None
+) -> Any:
     x = np.asarray(input)
     blocks = _blocks(x, block_size)
     x = _channels_first(x, blocks, layout)
@@ -78,60 +97,66 @@ def space_to_depth(input, block_size, *, order="DCR", layout="NCHW", out=None, d
     result = _empty(x, deep_shape)
     for deep, space in _patches(x.shape[before], blocks, order) if result.size else ():
         result[deep] = x[space]
-    return _give(_channels_back(result, blocks, layout), out)
+    return _result(_channels_back(result, blocks, layout), out)
 
 
-@_on_devices_too
-def slice(input, offsets, sizes, strides=None, *, output_sizes=None, out=None, device=None):
+@_twin_of(dmlops.operators.slice)
+def slice(
+    input: Any, offsets: Any, sizes: Any, strides: Any = None, *, output_sizes: Any = None, out: Any = None, device: Any = None
+) -> Any:
     x = np.asarray(input)
     offsets, sizes = _ints(offsets), _ints(sizes)
-    # The `...` keeps a 0-d array an array.
-    window = x[(..., *(builtins.slice(offset, offset + size) for offset, size in zip(offsets, sizes, strict=True)))]
-    result = window if strides is None else window[(..., *(builtins.slice(None, None, stride) for stride in _ints(strides)))]
+    result = _cut(x, (builtins.slice(offset, offset + size) for offset, size in zip(offsets, sizes, strict=True)))
+    if strides is not None:
+        result = _cut(result, (builtins.slice(None, None, stride) for stride in _ints(strides)))
     if output_sizes is not None:
-        result = result[(..., *(builtins.slice(size) for size in _ints(output_sizes)))]
-    return _give(result, out)
+        result = _cut(result, (builtins.slice(size) for size in _ints(output_sizes)))
+    return _result(result, out)
 
 
-def _patches(channels, blocks, order):
-    """For each place in a block: where its elements are on the deep side, and where on the wide one.
+def _cut(x: Any, slices: Iterable[Any]) -> Any:
+    return x[(..., *slices)]  # the `...` makes the result an array where `x` is 0-d
 
-    `channels` counts those on the wide side. Both keys are for channels first, behind any batch axes.
+
+def _patches(channels: int, blocks: tuple[int, ...], order: str) -> Iterator[tuple[Any, Any]]:
+    """For each position in a block: the index of its elements in the deep array, and in the spatial one.
+
+    `channels` is the number of the spatial array's channels. Both indices are for channels first, after any batch axes.
     """
     volume = math.prod(blocks)
     rest = (builtins.slice(None),) * len(blocks)
-    for number, place in enumerate(itertools.product(*map(range, blocks))):
+    for number, position in enumerate(itertools.product(*map(range, blocks))):
         if order == "DCR":
             deep = builtins.slice(number * channels, (number + 1) * channels)
         else:
             deep = builtins.slice(number, None, volume)
-        space = tuple(builtins.slice(start, None, block) for start, block in zip(place, blocks, strict=True))
+        space = tuple(builtins.slice(start, None, block) for start, block in zip(position, blocks, strict=True))
         yield (..., deep, *rest), (..., builtins.slice(None), *space)
 
 
-def _blocks(x, block_size):
-    """One block size for each spatial axis; a single one is for all axes behind batch and channels."""
+def _blocks(x: _Array, block_size: Any) -> tuple[int, ...]:
+    """One block size for each spatial axis; an int is for all axes but one of batch and one of channels."""
     return _ints(block_size if np.iterable(block_size) else (block_size,) * (x.ndim - 2))
 
 
-def _ints(entries):
-    """As Python's: those of NumPy wrap round."""
+def _ints(entries: Iterable[Any]) -> tuple[int, ...]:
+    """Python's ints, since NumPy's overflow."""
     return tuple(map(operator.index, entries))
 
 
-def _channels_first(x, blocks, layout):
+def _channels_first(x: _Array, blocks: tuple[int, ...], layout: str) -> _Array:
     return np.moveaxis(x, -1, -1 - len(blocks)) if layout == "NHWC" else x
 
 
-def _channels_back(x, blocks, layout):
+def _channels_back(x: _Array, blocks: tuple[int, ...], layout: str) -> _Array:
     return np.moveaxis(x, -1 - len(blocks), -1) if layout == "NHWC" else x
 
 
-def _empty(x, shape):
+def _empty(x: _Array, shape: tuple[int, ...]) -> _Array:
     return np.empty_like(x, order="C", shape=shape)
 
 
-def _give(result, out):
+def _result(result: _Array, out: Any) -> Any:
     if out is None:
         return result.copy(order="C")
     np.asarray(out)[...] = result

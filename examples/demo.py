@@ -89,10 +89,10 @@ def mirror(photo):
 def subsample(photo):
     return Step(
         "Every sixth pixel",
-        "dmlops.slice(photo, *dmlops.window(photo.shape, np.s_[::6, ::6]))",
+        "dmlops.slice(photo, *dmlops.slice_from_key(photo.shape, np.s_[::6, ::6]))",
         "slice",
         photo,
-        lambda x, device: dmlops.slice(x, *dmlops.window(x.shape, np.s_[::6, ::6]), device=device),
+        lambda x, device: dmlops.slice(x, *dmlops.slice_from_key(x.shape, np.s_[::6, ::6]), device=device),
         lambda x: x[::6, ::6],
         lambda x, y: [(f"input {shape(x)}", x), (f"result {shape(y)}, shown three times as large", sheet.enlarged(y, 3))],
     )
@@ -243,11 +243,14 @@ def reverse_rows(photo):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--device", default=os.environ.get("DMLOPS_DEVICE"), help="index or part of a name")
+    parser.add_argument("--device", help="number, name or type of a device, or host (default: dmlops.default_device())")
     parser.add_argument("--output", default="demo.png", help="where the picture goes (default: %(default)s)")
     options = parser.parse_args()
-    device = options.device or dmlops.devices()[0]
-    name = device if isinstance(device, str) else device.name
+    try:
+        device = dmlops.asarray(0, device=options.device).device
+    except (ValueError, dmlops.NoDeviceError) as error:
+        raise SystemExit(f"{error}\nTo run the demo without Vulkan: DMLOPS_DEVICE=host make demo") from None
+    name = device.name
 
     temple, flower = load_sample_images().images
     astronaut = data.astronaut()

@@ -16,7 +16,7 @@ run() { # NAME COMMAND...
 }
 
 run "20,000 examples an operator" \
-    env HYPOTHESIS_PROFILE=soak .venv/bin/pytest -q tests/test_conformance.py tests/test_window.py
+    env HYPOTHESIS_PROFILE=soak .venv/bin/pytest -q tests/test_conformance.py tests/test_slice_from_key.py
 for file in $(grep -l 'mark\.soak' tests/test_*.py); do
     run "$file" .venv/bin/pytest -q -rs -m soak "$file"
 done

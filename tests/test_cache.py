@@ -116,7 +116,7 @@ def test_a_result_copied_to_an_overlapping_out_comes_from_the_cache(device):
     expected = x[::-1].copy()
     assert dmlops.slice(x, [0], [MIB], [-1], out=x, device=device) is x
     assert np.array_equal(x, expected)
-    assert dmlops.memory_info().pooled == 4 * MIB
+    assert dmlops.memory_info().pool_bytes == 4 * MIB
 
 
 def test_a_view_keeps_its_memory():
@@ -182,7 +182,7 @@ places = [address(y) for y in ys]
 for n in range(24):
     ys[n] = None
     info = dmlops.memory_info()
-    assert info.pooled <= BOUND and info.used == sum(y.nbytes for y in ys if y is not None)
+    assert info.pool_bytes <= BOUND and info.used == sum(y.nbytes for y in ys if y is not None)
 assert dmlops.memory_info()[:3] == (0, BOUND, BOUND)
 # The last six of 4 MiB are what is left; the one freed last is used first.
 assert [address(y) for y in [result(4 * MIB) for _ in range(6)]] == places[:17:-1]
@@ -277,7 +277,7 @@ for _ in range(200):
     size = random.choice([{bound} - random.randrange(300_000), random.randrange(64 * KIB, {bound})])
     ys = [result(size, 5), result(size - random.randrange(5000), 6)]
     assert (ys[0] == 5).all() and (ys[1] == 6).all()
-    assert dmlops.memory_info().pooled <= {bound}
+    assert dmlops.memory_info().pool_bytes <= {bound}
 """,
         cache=bound,
     )
@@ -306,7 +306,7 @@ def test_emptying():
     y, z = result(MIB, 3), result(2 * MIB)
     used = dmlops.memory_info().used
     del z
-    assert dmlops.memory_info().pooled == 2 * MIB
+    assert dmlops.memory_info().pool_bytes == 2 * MIB
     assert dmlops.empty_cache() is None
     assert dmlops.memory_info()[:2] == (used - 2 * MIB, 0)
     assert (y == 3).all()
@@ -333,7 +333,7 @@ import resource
 x = np.ones(20 * MIB, np.uint8)
 ys = [dmlops.slice(x, [0], [3 * MIB], device="host") for _ in range(8)]
 del ys
-assert dmlops.memory_info().pooled == BOUND
+assert dmlops.memory_info().pool_bytes == BOUND
 pages = int(open("/proc/self/statm").read().split()[0])
 resource.setrlimit(resource.RLIMIT_AS, (pages * resource.getpagesize() + 8 * MIB,) * 2)
 y = dmlops.slice(x, [0], [20 * MIB], device="host")
@@ -374,7 +374,7 @@ def test_default_bound(unset):
         """
 import os
 memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGESIZE")
-assert dmlops.memory_info().bound == min(256 * MIB, memory // 10)
+assert dmlops.memory_info().pool_limit == min(256 * MIB, memory // 10)
 """,
         cache=unset,
     )
@@ -399,7 +399,7 @@ for call in (dmlops.memory_info, dmlops.empty_cache, lambda: result(10), lambda:
 import os
 os.environ["DMLOPS_CACHE"] = "1M"
 result(10)
-assert dmlops.memory_info().bound == MIB
+assert dmlops.memory_info().pool_limit == MIB
 """,
         cache=text,
     )
@@ -502,7 +502,7 @@ def test_threads(device):
                 if rng.integers(20) == 0:
                     dmlops.empty_cache()
                 info = dmlops.memory_info()
-                assert info.pooled <= info.bound
+                assert info.pool_bytes <= info.pool_limit
             assert all((y == seed).all() for y in mine)
         except BaseException as error:
             wrong.append(error)

@@ -445,7 +445,7 @@ def test_memory_returns_to_the_pool_and_comes_from_there(device):
     gc.collect()
     dmlops.empty_cache()
     start = dmlops.memory_info(device)
-    assert start.pooled == 0
+    assert start.pool_bytes == 0
     a = dmlops.empty(3 * MIB, "u1", device=device)
     b = a[10:]
     assert dmlops.memory_info(device).used == start.used + 3 * MIB
@@ -461,26 +461,26 @@ def test_memory_returns_to_the_pool_and_comes_from_there(device):
 
 
 def test_the_pool_is_bounded(vulkan):
-    bound = dmlops.memory_info(vulkan).bound
+    bound = dmlops.memory_info(vulkan).pool_limit
     assert 0 < bound <= 256 * MIB
     arrays = [dmlops.empty(bound // 4, "u1", device=vulkan) for _ in range(6)]
     dmlops.synchronize()
     del arrays
-    assert bound // 2 <= dmlops.memory_info(vulkan).pooled <= bound
+    assert bound // 2 <= dmlops.memory_info(vulkan).pool_bytes <= bound
     tiny = [dmlops.empty(1, "u1", device=vulkan) for _ in range(3000)]
     del tiny
-    assert dmlops.memory_info(vulkan).pooled <= bound
+    assert dmlops.memory_info(vulkan).pool_bytes <= bound
     dmlops.empty_cache()
 
 
 def test_the_pool_is_bounded_by_itself(vulkan):
     """Nobody waits for the small result, and nobody comes for what it was made from."""
-    bound = dmlops.memory_info(vulkan).bound
+    bound = dmlops.memory_info(vulkan).pool_limit
     large = dmlops.empty(2 * bound, "u1", device=vulkan)
     small = dmlops.slice(large, [0], [1000])
     del large
     deadline = time.monotonic() + 60
-    while dmlops.memory_info(vulkan).pooled > bound:
+    while dmlops.memory_info(vulkan).pool_bytes > bound:
         assert time.monotonic() < deadline
         time.sleep(0.01)
     assert small.size == 1000
@@ -536,7 +536,7 @@ a = dmlops.asarray(x)
 b = a[::-1].copy()
 b.wait()
 del a, b
-assert dmlops.memory_info(0).pooled >= 128 * MIB
+assert dmlops.memory_info(0).pool_bytes >= 128 * MIB
 dmlops.empty_cache()
 assert held() < before + 32 * MIB, (before, held())
 """, env={"DMLOPS_DEVICE": None})

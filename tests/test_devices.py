@@ -1,6 +1,8 @@
 """Which devices there are, how one is chosen, and what is said where there is none."""
 
+import dataclasses
 import os
+import pickle
 import re
 
 import dmlops
@@ -10,14 +12,15 @@ import pytest
 import support
 
 ATTRIBUTES = {
-    "index": int,
+    "index": (int, type(None)),
     "name": str,
     "type": str,
     "driver": str,
     "api_version": str,
     "memory": int,
     "usable": bool,
-    "reason": (str, type(None)),
+    "reason": str,
+    "chosen_by": str,
 }
 BEST_FIRST = ["discrete", "integrated", "virtual", "cpu", "other", "host"]
 X = np.arange(6).reshape(2, 3)
@@ -31,10 +34,11 @@ def mirror(**more):
 def test_attributes(vulkan):
     devices = dmlops.devices()
     assert type(devices) is list
-    for place, device in enumerate(devices):
+    for position, device in enumerate(devices):
+        assert [field.name for field in dataclasses.fields(device)] == list(ATTRIBUTES)
         for name, kind in ATTRIBUTES.items():
             assert isinstance(getattr(device, name), kind), (name, getattr(device, name))
-        assert device.index == place
+        assert device.index == (None if device.type == "host" else position)
         assert device.usable == (not device.reason)
         assert device.name in repr(device)
     best = devices[vulkan]
@@ -42,17 +46,38 @@ def test_attributes(vulkan):
 
 
 def test_best_first_and_the_host_last(vulkan):
-    devices = dmlops.devices()
+    *devices, host = dmlops.devices()
     usable = [device.type for device in devices if device.usable]
     assert usable == sorted(usable, key=BEST_FIRST.index)
-    assert usable.count("host") == 1
+    assert host.type == "host" and host.usable and "host" not in usable
     assert [device.usable for device in devices] == sorted((device.usable for device in devices), reverse=True)
+
+
+def test_a_device_is_a_frozen_value(device):
+    (one,) = [one for one in dmlops.devices() if one.index == (None if device == "host" else device)]
+    twin = pickle.loads(pickle.dumps(one))
+    assert twin == one and hash(twin) == hash(one) and mirror(device=twin).tolist() == MIRRORED
+    assert one == dmlops.asarray(X, device=device).device
+    assert one != dataclasses.replace(one, name="other") and one != dataclasses.astuple(one)
+    with pytest.raises(AttributeError):
+        one.name = "other"
+    with pytest.raises((AttributeError, TypeError)):  # TypeError in Python 3.11
+        one.more = 1
+    assert not isinstance(one, tuple)
+
+
+def test_a_device_of_another_machine_is_none_of_this_one(vulkan):
+    other = dataclasses.replace(dmlops.devices()[vulkan], driver="another driver")
+    with pytest.raises(ValueError, match="matches no device"):
+        mirror(device=other)
 
 
 def test_every_way_to_name_a_device(vulkan):
     device = dmlops.devices()[vulkan]
-    for said in (device, device.index, np.int8(device.index), str(device.index), device.name, device.name[:5].upper()):
+    ways = [device, device.index, np.int8(device.index), str(device.index), device.name, device.name[:5].upper()]
+    for said in (*ways, device.type, device.type.upper()):
         assert mirror(device=said).tolist() == MIRRORED
+        assert dmlops.asarray(X, device=said).device == device
     assert mirror(device="HOST").tolist() == MIRRORED
     assert mirror(device=None).tolist() == MIRRORED
 
@@ -66,6 +91,50 @@ def test_an_unknown_name_lists_the_known(vulkan):
 def test_part_of_a_name_never_means_the_host():
     with pytest.raises(ValueError, match="hos"):
         mirror(device="hos")
+
+
+def test_no_number_means_the_host(vulkan):
+    for number in (len(dmlops.devices()) - 1, len(dmlops.devices()), -1):
+        for said in (number, str(number)):
+            with pytest.raises(ValueError, match=f"^device={said!r} matches no device; choose one of: 0 = .*, 'host'$"):
+                mirror(device=said)
+
+
+def test_a_type_of_which_there_is_none(vulkan):
+    absent = {"discrete", "integrated", "virtual", "other"} - {device.type for device in dmlops.devices() if device.usable}
+    if not absent:
+        pytest.skip("this machine has a device of each type")
+    for said in absent:
+        with pytest.raises(ValueError, match=f"^device='{said}' matches no device"):
+            mirror(device=said)
+
+
+# --- the default ------------------------------------------------------------------------------------------------
+
+DEFAULT = """
+import dmlops, numpy as np
+default = dmlops.default_device()
+assert default in dmlops.devices() and dmlops.asarray(1, device=default).device == default
+assert dmlops.asarray(1).device == default
+print(default.name, default.chosen_by, repr(default), sep=chr(10))
+"""
+
+
+def test_the_default_is_the_best_device(vulkan):
+    name, chosen_by, shown = support.run_python(DEFAULT, env={"DMLOPS_DEVICE": None}).stdout.splitlines()
+    assert name == dmlops.devices()[0].name and chosen_by == "best usable Vulkan device"
+    assert chosen_by in shown and name in shown
+
+
+def test_the_default_is_what_the_environment_names(vulkan):
+    for variable, name in (("cpu", dmlops.devices()[vulkan].name), ("host", "host")):
+        if variable != "host" and dmlops.devices()[vulkan].type != variable:
+            continue
+        said = support.run_python(DEFAULT, env={"DMLOPS_DEVICE": variable}).stdout.splitlines()
+        assert said[:2] == [name, f"DMLOPS_DEVICE={variable}"]
+
+
+# --- the environment --------------------------------------------------------------------------------------------
 
 
 WHERE = """
@@ -117,7 +186,105 @@ print(text)
 
 def test_no_driver():
     text = support.run_python(NOTHING, env=support.NO_VULKAN).stdout
-    assert "mesa-vulkan-drivers" in text and 'device="host"' in text
+    assert "no Vulkan driver was found" in text and "mesa-vulkan-drivers" in text and 'device="host"' in text
+
+
+NO_FALL_BACK = """
+import dmlops, numpy as np, sys
+calls = {
+    "slice": lambda **more: dmlops.slice(np.arange(4), [0], [4], **more),
+    "asarray": lambda **more: dmlops.asarray(1, **more),
+    "memory_info": dmlops.memory_info,
+    "synchronize": dmlops.synchronize,
+}
+for name, call in calls.items():
+    for device in (0, 1, -1, "0", "llvmpipe", "cpu", "gpu", "other"):
+        try:
+            call(device=device)
+        except dmlops.NoDeviceError as error:
+            assert str(error).startswith(f"device={device!r}: no Vulkan driver was found; "), error
+            assert "mesa-vulkan-drivers" in str(error) and str(error).endswith('(device="host" runs without Vulkan)'), error
+        else:
+            raise SystemExit(f"{name} ran on the host, which was not asked for by {device!r}")
+assert calls["slice"](device="host").tolist() == [0, 1, 2, 3]
+"""
+
+
+def test_without_a_driver_only_the_hosts_name_means_the_host():
+    support.run_python(NO_FALL_BACK, env=support.NO_VULKAN)
+
+
+@pytest.mark.parametrize("variable", ["0", "llvmpipe", "gpu"])
+def test_without_a_driver_the_environment_does_not_fall_back(variable):
+    for code in (WHERE, DEFAULT):
+        done = support.run_python(code, env={**support.NO_VULKAN, "DMLOPS_DEVICE": variable}, check=False)
+        assert f"NoDeviceError: DMLOPS_DEVICE='{variable}': no Vulkan driver was found; " in done.stderr
+        assert "mesa-vulkan-drivers" in done.stderr and "(DMLOPS_DEVICE=host runs without Vulkan)" in done.stderr
+
+
+# --- python -m dmlops -------------------------------------------------------------------------------------------
+
+
+def command_line(*arguments, **environment):
+    return support.run_python(None, args=("-m", "dmlops", *arguments), env=environment).stdout
+
+
+def test_info_marks_the_default(vulkan):
+    best = dmlops.devices()[0]
+    text = command_line(DMLOPS_DEVICE=None)
+    assert "DMLOPS_DEVICE: not set" in text
+    assert f"Default device, marked *: {best.name} (best usable Vulkan device)" in text
+    (marked,) = [line for line in text.splitlines() if line.startswith("*")]
+    assert marked.split()[1] == "0" and best.name in marked and best.driver in marked
+    assert text == command_line("info", DMLOPS_DEVICE=None)
+
+
+def test_info_reports_the_variable(vulkan):
+    text = command_line(DMLOPS_DEVICE="host")
+    assert "DMLOPS_DEVICE: host\n" in text and "host (DMLOPS_DEVICE=host)" in text
+    (marked,) = [line for line in text.splitlines() if line.startswith("*")]
+    assert marked.split()[1:3] == ["-", "host"]
+
+
+def test_info_reports_a_variable_that_matches_nothing(vulkan):
+    text = command_line(DMLOPS_DEVICE="gtx-9999")
+    assert "DMLOPS_DEVICE: gtx-9999\n" in text
+    assert "Default device: none; DMLOPS_DEVICE='gtx-9999' matches no device; choose one of: 0 = " in text
+    assert dmlops.devices()[vulkan].driver in text and "*" not in text
+
+
+def test_info_without_a_driver():
+    for variable in (None, "0"):
+        text = command_line(**{**support.NO_VULKAN, "DMLOPS_DEVICE": variable})
+        assert "Vulkan: no Vulkan driver was found" in text and "mesa-vulkan-drivers" in text
+        assert "Default device: none; " in text and "DMLOPS_DEVICE=host" in text
+        assert "*" not in text
+
+
+def test_selftest():
+    text = command_line("selftest", **{**support.NO_VULKAN, "DMLOPS_DEVICE": None})
+    passed = re.findall(r"^ok    host: (\w+),", text, re.MULTILINE)
+    assert passed == ["reverse_subsequences", "depth_to_space", "space_to_depth", "slice"]
+
+
+@pytest.mark.parametrize("wrong", ["nonsense", "--nonsense", "info nonsense", "selftest --nonsense"])
+def test_wrong_commands_are_refused(wrong):
+    done = support.run_python(None, args=("-m", "dmlops", *wrong.split()), check=False)
+    assert done.returncode == 2 and "nonsense" in done.stderr
+
+
+def test_commands_have_help():
+    assert "selftest" in command_line("--help") and "NumPy" in command_line("selftest", "--help")
+
+
+def test_the_demo_does_not_fall_back(tmp_path):
+    demo = str(support.ROOT / "examples" / "demo.py")
+    done = support.run_python(None, args=(demo,), env=support.NO_VULKAN, check=False, cwd=tmp_path)
+    assert done.returncode == 1 and "Traceback" not in done.stderr and not list(tmp_path.iterdir())
+    assert "no Vulkan driver was found" in done.stderr and "DMLOPS_DEVICE=host make demo" in done.stderr
+
+
+# --- no loader --------------------------------------------------------------------------------------------------
 
 
 @pytest.fixture(scope="module")

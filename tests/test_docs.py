@@ -34,7 +34,8 @@ def test_readme_examples(vulkan):
 @pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: path.name)
 def test_links_lead_somewhere(path):
     text = path.read_text()
-    headings = {re.sub(r"[^\w\- ]", "", line.lstrip("# ").lower()).strip().replace(" ", "-") for line in text.splitlines() if line.startswith("#")}
+    titles = [line.lstrip("# ").lower() for line in text.splitlines() if line.startswith("#")]
+    headings = {re.sub(r"[^\w\- ]", "", title).strip().replace(" ", "-") for title in titles}
     for target in re.findall(r"\]\(([^)\s]+)\)", text):
         if target.startswith("#"):
             assert target[1:] in headings, target
@@ -56,18 +57,19 @@ def test_the_twins_have_the_same_signature(operator):
 
 def test_the_stub_says_what_there_is():
     stub = ast.parse((ROOT / "dmlops" / "_core.pyi").read_text())
-    said = {node.name for node in stub.body if isinstance(node, (ast.FunctionDef, ast.ClassDef)) and node.name[0] != "_"}
-    said |= {node.target.id for node in stub.body if isinstance(node, ast.AnnAssign)}
-    there = {name for name, thing in vars(dmlops._core).items() if callable(thing) and not name.startswith("_")}
-    assert said == there
+    said = {node.name for node in stub.body if isinstance(node, (ast.FunctionDef, ast.ClassDef))}
+    there = {name: thing for name, thing in vars(dmlops._core).items() if callable(thing) and name[:2] != "__"}
+    assert said == set(there)
+    public = {name for name in there if not name.startswith("_")}
+    assert public <= set(dmlops.__all__) and all(inspect.isclass(there[name]) for name in public)
 
 
 def test_all():
     assert "slice" not in dmlops.__all__ and callable(dmlops.slice)
     for name in dmlops.__all__:
         assert hasattr(dmlops, name), name
-    for name in ("reverse_subsequences", "depth_to_space", "space_to_depth", "window", "devices", "NoDeviceError"):
-        assert name in dmlops.__all__
+    names = {"reverse_subsequences", "depth_to_space", "space_to_depth", "slice_from_key", "window", "devices", "NoDeviceError"}
+    assert names <= set(dmlops.__all__)
 
 
 def test_everything_public_is_documented():
@@ -75,6 +77,15 @@ def test_everything_public_is_documented():
         thing = getattr(dmlops, name)
         if callable(thing):
             assert inspect.getdoc(thing), name
+
+
+@pytest.mark.parametrize("name", [name for name in [*dmlops.__all__, "slice"] if inspect.isfunction(getattr(dmlops, name))])
+def test_the_documented_parameters_are_those_of_the_signature(name):
+    function = getattr(dmlops, name)
+    section = re.search(r"^Parameters\n-+\n(.*?)(?=^\w[\w ]*\n-+\n|\Z)", inspect.getdoc(function), re.MULTILINE | re.DOTALL)
+    lines = re.findall(r"^(\w[\w, ]*) : ", section[1], re.MULTILINE) if section else []
+    if name != "window":  # which refers to slice_from_key
+        assert [parameter for line in lines for parameter in line.split(", ")] == list(inspect.signature(function).parameters)
 
 
 def test_version():

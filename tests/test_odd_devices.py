@@ -5,6 +5,7 @@ import json
 import os
 import pathlib
 
+import dmlops
 import pytest
 
 import faults
@@ -79,7 +80,7 @@ for _ in range(6):
     array = dmlops.empty(10 << 20, "u1")
     assert dmlops.memory_info(0).used - before.used == 10 << 20
     del array
-    assert dmlops.memory_info(0).pooled - before.pooled == 10 << 20, dmlops.memory_info(0)
+    assert dmlops.memory_info(0).pool_bytes - before.pool_bytes == 10 << 20, dmlops.memory_info(0)
 """
 
 
@@ -93,7 +94,7 @@ def test_memory_that_is_kept_is_used_again(library, odd):
 REFUSED = """
 import dmlops
 (device, host) = sorted(dmlops.devices(), key=lambda device: device.name == "host")
-assert not device.usable and host.usable and host.index == 0
+assert not device.usable and host.usable and host.index is None and device.index == 0
 try:
     dmlops.slice([1, 2], [0], [2])
 except dmlops.NoDeviceError as error:
@@ -173,7 +174,7 @@ assert devices[0].name == devices[1].name
 x = np.arange(60_000, dtype=np.uint16).reshape(60, 1000)
 def mirror(device):
     return np.array_equal(dmlops.slice(x, [0, 0], [60, 1000], [1, -1], device=device), x[:, ::-1])
-for device in (*devices, 0, 1, 2, "llvmpipe", None):
+for device in (*devices, 0, 1, "llvmpipe", None):
     assert mirror(device)
 assert sum(_core._counts(0)) == 4 and sum(_core._counts(1)) == 2, (_core._counts(0), _core._counts(1))
 with ThreadPoolExecutor(8) as pool:
@@ -181,6 +182,52 @@ with ThreadPoolExecutor(8) as pool:
 """,
         env=two_drivers(distinct=1),
     )
+
+
+# Prints the index of the device that each name means, or the words of the error.
+NAMED = """
+import dmlops, sys
+for name in sys.argv[1:]:
+    try:
+        device = dmlops.asarray(1, device=name).device
+        print(device.index, device.type)
+    except ValueError as error:
+        print(error)
+"""
+
+
+def meant(environment, *names):
+    return support.run_python(None, args=("-c", NAMED, *names), env=environment).stdout.splitlines()
+
+
+def test_a_type_means_the_best_device_of_it(two_drivers):
+    for vulkan_type, word in [(0, "other"), (1, "integrated"), (2, "discrete"), (3, "virtual")]:
+        gpu = word != "other"
+        said = meant(two_drivers(distinct=1, second_type=vulkan_type), word, word.upper(), "gpu", "cpu")
+        assert said[:2] == [f"{0 if gpu else 1} {word}"] * 2
+        assert said[2] == f"0 {word}" if gpu else "device='gpu' matches no device" in said[2]
+        assert said[3] == f"{1 if gpu else 0} cpu"
+    assert meant(two_drivers(distinct=1), "cpu") == ["0 cpu"]
+
+
+def test_of_several_models_a_name_must_mean_one(two_drivers, vulkan):
+    name = dmlops.devices()[vulkan].name
+    environment = two_drivers(distinct=1, second_name=1)
+    part, *others = meant(environment, name[:5], name, "second", f"SECOND {name}")
+    assert part == (
+        f"device={name[:5]!r} matches several devices: 0 = {name!r} (cpu), 1 = {'Second ' + name!r} (cpu), "
+        "choose one by its number or whole name"
+    )
+    assert others == ["0 cpu", "1 cpu", "1 cpu"]
+
+
+def test_an_ambiguous_device_in_the_environment(two_drivers):
+    done = support.run_python(
+        "import dmlops; dmlops.default_device()",
+        env=two_drivers(distinct=1, second_name=1) | {"DMLOPS_DEVICE": "pipe"},
+        check=False,
+    )
+    assert "ValueError: DMLOPS_DEVICE='pipe' matches several devices" in done.stderr
 
 
 LOST = """

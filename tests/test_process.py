@@ -322,16 +322,69 @@ def test_fork_before_use(vulkan):
     support.run_python(FORK + "pid = child_of(use)\nuse()\njoin(pid)")
 
 
-def test_a_forked_child_that_exits_the_ordinary_way(vulkan):
-    support.run_python(USE + """
-import os, sys
+# What a forked child does before it leaves by exit: the driver's exit handlers, which it has inherited, would wait for threads of
+# its parent's.
+BEFORE_EXIT = {
+    "nothing": "pass",
+    "use": "use()",
+    "threads, on the stacks of the driver's": """
+    threads = [threading.Thread(target=time.sleep, args=(0.2,)) for _ in range(20)]
+    [thread.start() for thread in threads]
+    [thread.join() for thread in threads]
+""",
+    "a child": "leave_by_exit(lambda: None)",
+    "use, and a child that uses it": "use(); leave_by_exit(use); use()",
+}
+
+
+@pytest.mark.parametrize("parent", ["dmlops.devices()", "use()"])
+@pytest.mark.parametrize("work", BEFORE_EXIT)
+def test_a_forked_child_that_leaves_by_exit(work, parent, vulkan):
+    """With its own status, what it has printed, and the exit handlers registered since its parent used the device."""
+    done = support.run_python(USE + f"""
+import ctypes, os, signal, sys, threading, time
+libc = ctypes.CDLL(None)
+libc.strdup.restype = ctypes.c_void_p
+def print_at_exit(text):
+    libc.__cxa_atexit(ctypes.cast(libc.puts, ctypes.c_void_p), ctypes.c_void_p(libc.strdup(text)), None)
+def leave_by_exit(work):
+    pid = os.fork()
+    if pid == 0:
+        signal.alarm(60)  # a hang ends here, and shows
+        work()
+        print_at_exit(b"handler of the child's")
+        libc.printf(b"from C\\n")
+        print("from Python")
+        sys.exit(3)
+    assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 3
+def work():
+    {BEFORE_EXIT[work]}
+{parent}
+print_at_exit(b"handler of the parent's")
+leave_by_exit(work)
+use()
+""")
+    children = 1 + BEFORE_EXIT[work].count("leave_by_exit")
+    assert done.stderr == ""
+    for line in ("from Python", "from C", "handler of the child's"):
+        assert done.stdout.count(line + "\n") == children, done.stdout
+    # A grandchild of two that have used it leaves before this one, which is older than the second's driver.
+    assert done.stdout.count("handler of the parent's\n") == 1 + (1 if "use," in work else children)
+
+
+def test_a_forked_child_that_ends_by_an_exception(vulkan):
+    done = support.run_python(USE + """
+import os, signal
 use()
 pid = os.fork()
 if pid == 0:
-    sys.exit(0)  # runs atexit functions, which must leave the parent's device alone
-assert os.waitpid(pid, 0)[1] == 0
+    signal.alarm(60)
+    use()
+    raise LookupError("mine")
+assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 1
 use()
 """)
+    assert done.stderr.endswith("\nLookupError: mine\n") and done.stderr.count("Traceback") == 1
 
 
 @pytest.mark.parametrize("children", [25, pytest.param(200, marks=[pytest.mark.soak, pytest.mark.timeout(1800)])])

@@ -65,7 +65,7 @@ def test_the_sdist_is_complete(sdist):
     needed = {str(path.relative_to(ROOT)) for path in SOURCES}
     needed |= {str(path.relative_to(ROOT)) for path in (ROOT / "shaders").rglob("*") if path.is_file()}
     needed |= {str(path.relative_to(ROOT)) for path in (ROOT / "dmlops").glob("*.py*") if path.suffix in (".py", ".pyi")}
-    needed |= {"examples/requirements.txt", "tools/system-packages.sh", "benchmarks/results/cells.svg"}  # of the Makefile and README
+    needed |= {"examples/requirements.txt", "tools/system-packages.sh", "benchmarks/results/cells.svg", "benchmarks/results/README.md"}  # of the Makefile and README
     needed |= {"dmlops/py.typed", "LICENSE", "README.md", "pyproject.toml", "setup.py"}
     assert needed <= sdist, sorted(needed - sdist)
     assert not [name for name in sdist if name.endswith((".so", ".spv", ".o"))]
@@ -73,7 +73,7 @@ def test_the_sdist_is_complete(sdist):
 
 def test_the_installed_package_carries_what_it_needs():
     names = {str(path) for path in importlib.metadata.files("dmlops")}
-    assert {"dmlops/__init__.py", "dmlops/__init__.pyi", "dmlops/reference.pyi", "dmlops/_core.pyi", "dmlops/py.typed", "dmlops/reference.py"} <= names
+    assert {"dmlops/__init__.py", "dmlops/_core.pyi", "dmlops/py.typed", "dmlops/reference.py"} <= names
     assert any(re.fullmatch(r"dmlops/_core[.\w-]*\.so", name) for name in names)
     assert not [name for name in names if name.startswith(("csrc", "shaders", "tests"))]
 

@@ -15,11 +15,15 @@ assert_type(dmlops.depth_to_space(a, (2, 2), order="CRD", out=a), dmlops.DeviceA
 assert_type(dmlops.space_to_depth([[[[1]]]], np.int64(1), layout="NHWC", device=dmlops.devices()[0]), Array)
 assert_type(dmlops.reverse_subsequences(x, [1], axis=1, batch_axis=0), Array)
 assert_type(dmlops.reverse_subsequences(a, a, 1), dmlops.DeviceArray)
-assert_type(dmlops.slice(x, *dmlops.window(x.shape, np.s_[..., ::-1])), Array)
+assert_type(dmlops.slice(x, *dmlops.slice_from_key(x.shape, np.s_[..., ::-1])), Array)
 assert_type(dmlops.slice(a, [0] * 4, a.shape, [1, 1, 1, -1]), dmlops.DeviceArray)
 assert_type(dmlops.reference.slice(x, [0] * 4, x.shape), Array)
-assert_type(dmlops.devices()[0].index, int)
-assert_type(dmlops.memory_info().used, int)
+assert_type(dmlops.devices()[0].index, int | None)
+assert_type(dmlops.default_device(), dmlops.Device)
+assert_type(a.device.name, str)
+assert_type(dmlops.memory_info("cpu").pool_bytes, int)
+assert_type(dmlops.slice_from_key((3, 4), np.s_[1:]), tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...]])
+assert_type(dmlops.reference.depth_to_space(a, 2), dmlops.DeviceArray)
 assert_type(a[..., None, 0].reshape(2, 2).T, dmlops.DeviceArray)
 a[0] = 1.5
 a[:] = x
@@ -31,3 +35,5 @@ dmlops.depth_to_spce(x, 2)  # type: ignore[attr-defined]
 dmlops.depth_to_space(x, 2, order="RCD")  # type: ignore[call-overload]
 dmlops.depth_to_space(x, 2, out=a)  # type: ignore[call-overload]
 dmlops.devices()[0]._asdict()  # type: ignore[attr-defined]
+dmlops.devices()[0].name = "other"  # type: ignore[misc]
+dmlops.asarray(x, device=1.5)  # type: ignore[arg-type]

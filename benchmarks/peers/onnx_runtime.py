@@ -58,6 +58,9 @@ class OnnxRuntime(Peer):
         node = self._node("ReverseSequence", ["x", "lengths"], batch_axis=0, time_axis=1)
         return self._session(node, {"x": x, "lengths": operator.lengths(x.shape)})
 
+    def transpose(self, operator, x):
+        return self._session(self._node("Transpose", ["x"], perm=operator.axes), {"x": x})
+
     def slice(self, operator, x):
         axes = [axis for axis, part in enumerate(operator.full(x.ndim)) if part != slice(None)]
         ranges = [range(*operator.full(x.ndim)[axis].indices(x.shape[axis])) for axis in axes]

@@ -49,6 +49,9 @@ class OpenVino(Peer):
         lengths = operator.lengths(x.shape).astype(np.int32)
         return self._model(lambda p, q: self.ops.reverse_sequence(p, q, 0, 1), x, lengths)
 
+    def transpose(self, operator, x):
+        return self._model(lambda p: self.ops.transpose(p, np.array(operator.axes)), x)
+
     def slice(self, operator, x):
         ranges = [range(*part.indices(size)) for part, size in zip(operator.full(x.ndim), x.shape)]
         starts = [r.start for r in ranges]

@@ -32,7 +32,7 @@ class Peer:
     def depth_to_space(self, operator, x):
         raise Unsupported(f"{self.name} has no such operator here")
 
-    space_to_depth = reverse = slice = depth_to_space
+    space_to_depth = reverse = slice = transpose = depth_to_space
 
 
 def ascending(key, shape):

@@ -51,6 +51,9 @@ class PyTorch(Peer):
 
         return call
 
+    def transpose(self, operator, x):
+        return lambda: self.give(self.take(x).permute(operator.axes))
+
     def slice(self, operator, x):
         key, flipped = ascending(operator.full(x.ndim), x.shape)
         if flipped:

@@ -31,5 +31,8 @@ class TensorFlow(Peer):
         lengths = operator.lengths(x.shape)
         return lambda: self.tf.reverse_sequence(x, lengths, seq_axis=1, batch_axis=0).numpy()
 
+    def transpose(self, operator, x):
+        return lambda: self.tf.transpose(x, operator.axes).numpy()
+
     def slice(self, operator, x):
         return lambda: self.tf.convert_to_tensor(x)[operator.key].numpy()

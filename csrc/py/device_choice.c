@@ -1,6 +1,7 @@
 #include "py/device_choice.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,30 +10,7 @@
 #include "py/result_memory.h"
 #include "vk/vk.h"
 
-static PyStructSequence_Field device_fields[] = {
-    {"index", "place in dmlops.devices()"},
-    {"name", "what the device calls itself"},
-    {"type", "'discrete', 'integrated', 'virtual', 'cpu', 'other' or 'host'"},
-    {"driver", "name and version of its driver"},
-    {"api_version", "the Vulkan version it offers, like '1.3.255'; '' for the host"},
-    {"memory", "bytes of its largest heap of its own memory; 0 if unknown"},
-    {"usable", "whether operators run on it"},
-    {"reason", "why it is not usable; else ''"},
-    {NULL, NULL},
-};
-
-static PyStructSequence_Desc device_desc = {
-    .name = "dmlops.Device",
-    .doc = "A device that operators can run on; what dmlops.devices() lists and device= takes.",
-    .fields = device_fields,
-    .n_in_sequence = 8,
-};
-
-int dml_device_init(dml_state *state, PyObject *module)
-{
-    state->device_type = PyStructSequence_NewType(&device_desc);
-    return state->device_type ? PyModule_AddObjectRef(module, "Device", (PyObject *)state->device_type) : -1;
-}
+const dml_choice dml_host = {.host = true, .index = -1};
 
 /* --- the list ------------------------------------------------------------------------------------------------- */
 
@@ -48,65 +26,36 @@ static int vulkan_count(dml_status *status)
     return count;
 }
 
-/* The host stands behind the usable Vulkan devices; its place is their number. */
-static int host_place(int count)
-{
-    int place = 0;
-    while (place < count && dml_vk_device(place)->usable)
-        place++;
-    return place;
-}
-
 /* Drivers choose these texts; whatever bytes they hold, a list of devices comes out. */
 static PyObject *text(const char *bytes)
 {
     return PyUnicode_DecodeUTF8(bytes, (Py_ssize_t)strlen(bytes), "replace");
 }
 
-/* Device `place` of the list, whose host stands at `host`. */
-static PyObject *device_new(const dml_state *state, int place, int host)
+/* The arguments are the fields of dmlops.Device, in their order. */
+static PyObject *device_new(const dml_state *state, const dml_choice *choice)
 {
-    PyObject *device = PyStructSequence_New(state->device_type);
-    if (!device)
-        return NULL;
-    PyObject *field[8] = {PyLong_FromLong(place)};
-    if (place == host) {
-        field[1] = text("host");
-        field[2] = text("host");
-        field[3] = text("plain C");
-        field[4] = text("");
-        field[5] = PyLong_FromUnsignedLongLong(dml_memory_of_machine());
-        field[6] = PyBool_FromLong(1);
-        field[7] = text("");
-    } else {
-        const dml_device_info *info = dml_vk_device(place < host ? place : place - 1);
-        field[1] = text(info->name);
-        field[2] = text(info->type);
-        field[3] = text(info->driver);
-        field[4] =
-            PyUnicode_FromFormat("%u.%u.%u", (unsigned)info->api_major, (unsigned)info->api_minor, (unsigned)info->api_patch);
-        field[5] = PyLong_FromUnsignedLongLong(info->memory);
-        field[6] = PyBool_FromLong(info->usable);
-        field[7] = text(info->reason);
-    }
-    bool complete = true;
-    for (int k = 0; k < 8; k++) {
-        complete = complete && field[k];
-        PyStructSequence_SetItem(device, k, field[k]); /* takes it, also if it is NULL */
-    }
-    if (!complete)
-        Py_CLEAR(device);
-    return device;
+    if (choice->host)
+        return PyObject_CallFunction(state->device_class, "OssssKOs", Py_None, "host", "host", "plain C", "",
+                                     dml_memory_of_machine(), Py_True, "");
+    const dml_device_info *info = dml_vk_device(choice->index);
+    char version[40];
+    snprintf(version, sizeof version, "%u.%u.%u", (unsigned)info->api_major, (unsigned)info->api_minor,
+             (unsigned)info->api_patch);
+    return PyObject_CallFunction(state->device_class, "iNsNsKON", choice->index, text(info->name), info->type,
+                                 text(info->driver), version, (unsigned long long)info->memory,
+                                 info->usable ? Py_True : Py_False, text(info->reason));
 }
 
 PyObject *dml_device_list(const dml_state *state)
 {
     dml_status status;
-    int count = vulkan_count(&status), host = host_place(count);
+    int count = vulkan_count(&status);
     PyObject *list = PyList_New(count + 1);
-    for (int place = 0; list && place <= count; place++) {
-        PyObject *device = device_new(state, place, host);
-        if (!device || PyList_SetItem(list, place, device) < 0)
+    for (int k = 0; list && k <= count; k++) {
+        dml_choice choice = {.host = k == count, .index = k};
+        PyObject *device = device_new(state, &choice);
+        if (!device || PyList_SetItem(list, k, device) < 0)
             Py_CLEAR(list);
     }
     return list;
@@ -115,10 +64,9 @@ PyObject *dml_device_list(const dml_state *state)
 PyObject *dml_device_of(const dml_state *state, const dml_choice *choice)
 {
     dml_status status;
-    int count = vulkan_count(&status), host = host_place(count);
-    if (!choice->host && choice->index >= count) /* of the process before a fork, or at exit */
+    if (!choice->host && choice->index >= vulkan_count(&status)) /* of the process before a fork, or at exit */
         return PyErr_Format(PyExc_RuntimeError, "the array's device is there no more");
-    return device_new(state, choice->host ? host : choice->index + (choice->index >= host), host);
+    return device_new(state, choice);
 }
 
 PyObject *dml_device_missing(void)
@@ -131,35 +79,12 @@ PyObject *dml_device_missing(void)
 
 /* --- the choice ----------------------------------------------------------------------------------------------- */
 
-/* Always -1. `asker` is the argument or the environment variable. */
-static int unknown_device(const dml_state *state, const char *asker, PyObject *wanted)
-{
-    PyObject *list = dml_device_list(state), *known = list ? PyUnicode_FromString("") : NULL;
-    for (Py_ssize_t k = 0; known && k < PyList_Size(list); k++) {
-        PyObject *device = PyList_GetItem(list, k);
-        PyUnicode_AppendAndDel(&known, PyUnicode_FromFormat("%s%zd %R", k ? ", " : "", k, PyTuple_GetItem(device, 1)));
-    }
-    if (known)
-        PyErr_Format(PyExc_ValueError, "%s: there is no device %R; there are %U", asker, wanted, known);
-    Py_XDECREF(known);
-    Py_XDECREF(list);
-    return -1;
-}
-
-static int choose_place(const dml_state *state, const char *asker, PyObject *wanted, int64_t place, dml_choice *choice)
-{
-    dml_status status;
-    int count = vulkan_count(&status), host = host_place(count);
-    if (place < 0 || place > count)
-        return unknown_device(state, asker, wanted);
-    choice->host = place == host;
-    choice->index = (int)(place < host ? place : place - 1);
-    if (place <= host)
-        return 0;
-    const dml_device_info *info = dml_vk_device(choice->index);
-    PyErr_Format(PyExc_ValueError, "%s: device %R (%s) is not usable: %s", asker, wanted, info->name, info->reason);
-    return -1;
-}
+/* What a caller asked for: `value` is what was written in `source`, the argument "device" or the environment variable. */
+typedef struct request {
+    const dml_state *state;
+    const char *source;
+    PyObject *value;
+} request;
 
 static char lower(char c)
 {
@@ -173,89 +98,187 @@ static bool starts_with(const char *string, const char *start)
     return !*start;
 }
 
-static bool contains(const char *string, const char *part)
+static bool equal(const char *a, const char *b)
 {
-    for (; *string; string++)
-        if (starts_with(string, part))
+    return strlen(a) == strlen(b) && starts_with(a, b);
+}
+
+static bool has_name(const dml_device_info *info, const char *name)
+{
+    return equal(info->name, name);
+}
+
+static bool has_in_name(const dml_device_info *info, const char *part)
+{
+    for (const char *rest = info->name; *rest && *part; rest++)
+        if (starts_with(rest, part))
             return true;
     return false;
 }
 
-/* `wanted` is `name` as the caller wrote it. The host goes by its whole name only: part of one never means it. */
-static int choose_name(const dml_state *state, const char *asker, PyObject *wanted, const char *name, dml_choice *choice)
+/* Always -1, with NoDeviceError: there is no Vulkan device at all, and `status` says why. */
+static int no_vulkan(const request *asked, const dml_status *status)
 {
+    const char *host = strcmp(asked->source, "device") == 0 ? "device=\"host\"" : "DMLOPS_DEVICE=host";
+    if (status->code == DML_EXITING)
+        dml_raise(asked->state, status);
+    else
+        PyErr_Format(asked->state->no_device_error, "%s=%R: %s (%s runs without Vulkan)", asked->source, asked->value,
+                     status->message, host);
+    return -1;
+}
+
+/* Always -1, with ValueError that lists devices: none fits, or the names of several contain `part`, which is NULL otherwise. */
+static int not_one_device(const request *asked, const char *part)
+{
+    dml_status status;
+    int count = vulkan_count(&status);
+    if (count == 0)
+        return no_vulkan(asked, &status);
+    PyObject *list = PyUnicode_FromString("");
+    for (int k = 0; list && k < count; k++) {
+        const dml_device_info *info = dml_vk_device(k);
+        if (!part || (info->usable && has_in_name(info, part)))
+            PyUnicode_AppendAndDel(
+                &list, PyUnicode_FromFormat("%d = '%s' (%s), ", k, info->name, info->usable ? info->type : "not usable"));
+    }
+    if (list && part)
+        PyErr_Format(PyExc_ValueError, "%s=%R matches several devices: %Uchoose one by its number or whole name", asked->source,
+                     asked->value, list);
+    else if (list)
+        PyErr_Format(PyExc_ValueError, "%s=%R matches no device; choose one of: %U'host'", asked->source, asked->value, list);
+    Py_XDECREF(list);
+    return -1;
+}
+
+static int choose_index(const request *asked, int64_t index, dml_choice *choice)
+{
+    dml_status status;
+    if (index < 0 || index >= vulkan_count(&status))
+        return not_one_device(asked, NULL);
+    *choice = (dml_choice){.host = false, .index = (int)index};
+    const dml_device_info *info = dml_vk_device(choice->index);
+    if (info->usable)
+        return 0;
+    PyErr_Format(PyExc_ValueError, "%s=%R: %s is not usable: %s", asked->source, asked->value, info->name, info->reason);
+    return -1;
+}
+
+/* The types by which a device can be chosen. The first three are GPUs; the last one means any of these. */
+static const char *const types[] = {"discrete", "integrated", "virtual", "cpu", "other", "gpu"};
+enum { GPU_TYPES = 3, ANY_GPU = 5, TYPES = 6 };
+
+/* An index of `types`, or TYPES. */
+static int type_of(const char *name)
+{
+    int type = 0;
+    while (type < TYPES && !equal(types[type], name))
+        type++;
+    return type;
+}
+
+static bool has_type(const dml_device_info *info, const char *name)
+{
+    int type = type_of(info->type), wanted = type_of(name);
+    return type == wanted || (wanted == ANY_GPU && type < GPU_TYPES);
+}
+
+/* The best device that fits, or -1. The list has the best first and unusable ones last. */
+static int find(bool (*fits)(const dml_device_info *, const char *), const char *name, int count)
+{
+    int index = 0;
+    while (index < count && !fits(dml_vk_device(index), name))
+        index++;
+    return index < count ? index : -1;
+}
+
+/* The best device whose name contains `part`. Where usable devices of other names do too, the choice is the caller's. */
+static int choose_part(const request *asked, const char *part, int count, dml_choice *choice)
+{
+    int best = find(has_in_name, part, count);
+    for (int k = best + 1; best >= 0 && k < count; k++) {
+        const dml_device_info *other = dml_vk_device(k);
+        if (other->usable && has_in_name(other, part) && !equal(other->name, dml_vk_device(best)->name))
+            return not_one_device(asked, part);
+    }
+    return choose_index(asked, best, choice);
+}
+
+/* A number, "host", a type, a whole name, or a part of one; letters of either case. */
+static int choose_name(const request *asked, const char *name, dml_choice *choice)
+{
+    *choice = dml_host;
+    if (equal("host", name))
+        return 0;
     if (*name && strspn(name, "0123456789") == strlen(name)) {
         errno = 0;
-        long long place = strtoll(name, NULL, 10);
-        return choose_place(state, asker, wanted, errno ? -1 : place, choice);
+        long long index = strtoll(name, NULL, 10);
+        return choose_index(asked, errno ? -1 : index, choice);
     }
-    *choice = (dml_choice){.host = true, .index = -1};
-    if (starts_with(name, "host") && strlen(name) == 4)
-        return 0;
     dml_status status;
-    int count = *name ? vulkan_count(&status) : 0;
-    for (int index = 0; index < count; index++) /* best first, unusable ones last */
-        if (contains(dml_vk_device(index)->name, name))
-            return choose_place(state, asker, wanted, index + !dml_vk_device(index)->usable, choice);
-    return unknown_device(state, asker, wanted);
+    int count = vulkan_count(&status);
+    bool type = type_of(name) < TYPES;
+    int index = find(type ? has_type : has_name, name, count);
+    return type || index >= 0 ? choose_index(asked, index, choice) : choose_part(asked, name, count, choice);
 }
 
 int dml_device_default(const dml_state *state, dml_choice *choice)
 {
     const char *name = getenv("DMLOPS_DEVICE");
     if (name && *name) {
-        PyObject *text = PyBytes_FromString(name); /* another thread may set the variable anew */
-        PyObject *wanted = text ? PyUnicode_DecodeFSDefault(PyBytes_AsString(text)) : NULL;
-        int failed = wanted ? choose_name(state, "DMLOPS_DEVICE", wanted, PyBytes_AsString(text), choice) : -1;
-        Py_XDECREF(wanted);
-        Py_XDECREF(text);
+        PyObject *copy = PyBytes_FromString(name); /* another thread may set the variable anew */
+        PyObject *value = copy ? PyUnicode_DecodeFSDefault(PyBytes_AsString(copy)) : NULL;
+        request asked = {state, "DMLOPS_DEVICE", value};
+        int failed = value ? choose_name(&asked, PyBytes_AsString(copy), choice) : -1;
+        Py_XDECREF(value);
+        Py_XDECREF(copy);
         return failed;
     }
-    dml_status status;
+    dml_status status, failure;
     int count = vulkan_count(&status);
     *choice = (dml_choice){.host = false, .index = 0};
     if (count > 0 && dml_vk_device(0)->usable)
         return 0;
-    dml_status failure;
     if (count > 0)
         dml_fail(&failure, DML_NO_DEVICE, "no usable Vulkan device; %.200s: %.200s (device=\"host\" runs without one)",
                  dml_vk_device(0)->name, dml_vk_device(0)->reason);
     else
-        dml_fail(&failure, status.code, "%.400s (device=\"host\" runs without a Vulkan device)", status.message);
+        dml_fail(&failure, status.code, "%.400s (device=\"host\" runs without Vulkan)", status.message);
     dml_raise(state, &failure);
     return -1;
 }
 
-static int choose_device(const dml_state *state, PyObject *device, dml_choice *choice)
+/* A dmlops.Device means the entry of the list that equals it. */
+static int choose_device(const request *asked, dml_choice *choice)
 {
-    PyObject *list = dml_device_list(state);
+    PyObject *list = dml_device_list(asked->state);
+    Py_ssize_t size = list ? PyList_Size(list) : 0, k = 0;
     int same = list ? 0 : -1;
-    Py_ssize_t place = 0;
-    while (same == 0 && place < PyList_Size(list))
-        same = PyObject_RichCompareBool(PyList_GetItem(list, place++), device, Py_EQ);
+    while (same == 0 && k < size)
+        same = PyObject_RichCompareBool(PyList_GetItem(list, k++), asked->value, Py_EQ);
     Py_XDECREF(list);
     if (same < 0)
         return -1;
-    return choose_place(state, "device", device, same ? place - 1 : -1, choice);
+    *choice = dml_host;
+    return same && k == size ? 0 : choose_index(asked, same ? k - 1 : -1, choice);
 }
 
 int dml_device_choose(const dml_state *state, PyObject *object, dml_choice *choice)
 {
+    request asked = {state, "device", object};
     if (PyUnicode_Check(object)) {
         const char *name = PyUnicode_AsUTF8AndSize(object, NULL);
-        return name ? choose_name(state, "device", object, name, choice) : -1;
+        return name ? choose_name(&asked, name, choice) : -1;
     }
-    if (PyObject_TypeCheck(object, state->device_type))
-        return choose_device(state, object, choice);
-    int64_t place;
+    if ((PyObject *)Py_TYPE(object) == state->device_class)
+        return choose_device(&asked, choice);
+    int64_t index;
     if (!dml_is_int(object))
         return dml_type_error("device", "an int, a str, a dmlops.Device or None", object);
-    return dml_int_from(object, "device", &place) < 0 ? -1 : choose_place(state, "device", object, place, choice);
+    return dml_int_from(object, "device", &index) < 0 ? -1 : choose_index(&asked, index, choice);
 }
 
 int dml_device_from(const dml_state *state, PyObject *object, dml_choice *choice)
 {
     return object == Py_None ? dml_device_default(state, choice) : dml_device_choose(state, object, choice);
 }
-
-const dml_choice dml_host = {.host = true, .index = -1};

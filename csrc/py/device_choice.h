@@ -12,27 +12,27 @@ typedef struct dml_choice {
     int index;
 } dml_choice;
 
-/* Makes the type dmlops.Device. 0, or -1 with an exception set. */
-int dml_device_init(dml_state *state, PyObject *module);
+extern const dml_choice dml_host;
 
-/* A new list of every device: usable Vulkan devices, the host, unusable ones. */
+/* A new list with a dmlops.Device for each Vulkan device, usable ones first, and then for the host. */
 PyObject *dml_device_list(const dml_state *state);
 
-/* The entry of that list for a device; a new reference. */
+/* The dmlops.Device of a choice; a new reference. */
 PyObject *dml_device_of(const dml_state *state, const dml_choice *choice);
 
 /* Why there is no Vulkan device, as a str; None if there is one. */
 PyObject *dml_device_missing(void);
 
-/* The device that an argument `device=` means, which is not None. 0, or -1 with an exception set. May run Python. */
+/* The device that an argument `device=` means, which is not None. May run Python.
+ *
+ * 0, or -1 with an exception set: ValueError where there are Vulkan devices and none or several are meant, or the one meant is
+ * not usable; NoDeviceError where there is no Vulkan device at all and something else than the host is meant. */
 int dml_device_choose(const dml_state *state, PyObject *object, dml_choice *choice);
 
-/* The device where none is named: that of DMLOPS_DEVICE, else the best. 0, or -1 with an exception set. */
+/* The device where none is named: that of DMLOPS_DEVICE, else the best Vulkan device; NoDeviceError if there is none. */
 int dml_device_default(const dml_state *state, dml_choice *choice);
 
 /* The one or the other, as `object` is None or not. */
 int dml_device_from(const dml_state *state, PyObject *object, dml_choice *choice);
-
-extern const dml_choice dml_host;
 
 #endif

@@ -84,7 +84,7 @@ static PyObject *get_device(PyObject *self, void *Py_UNUSED(closure))
 static PyObject *array_repr(PyObject *self)
 {
     PyObject *shape = get_shape(self, NULL), *device = get_device(self, NULL);
-    PyObject *name = device ? PySequence_GetItem(device, 1) : NULL;
+    PyObject *name = device ? PyObject_GetAttrString(device, "name") : NULL;
     PyObject *text = shape && name ? PyUnicode_FromFormat("<dmlops.DeviceArray shape=%R dtype=%S device=%R>", shape,
                                                           (PyObject *)cast(self)->dtype, name)
                                    : NULL;

@@ -2,8 +2,8 @@
 #define DML_IMPORTS_NUMPY
 #include "py/module.h"
 
-#include "py/device_choice.h"
 #include "py/device_array.h"
+#include "py/device_choice.h"
 #include "py/errors.h"
 #include "py/explain.h"
 #include "py/result_memory.h"
@@ -27,6 +27,13 @@ static PyObject *shutdown_vulkan(PyObject *Py_UNUSED(module), PyObject *Py_UNUSE
 static PyObject *devices(PyObject *module, PyObject *Py_UNUSED(none))
 {
     return dml_device_list(dml_state_of(module));
+}
+
+static PyObject *default_device(PyObject *module, PyObject *Py_UNUSED(none))
+{
+    const dml_state *state = dml_state_of(module);
+    dml_choice choice;
+    return dml_device_default(state, &choice) < 0 ? NULL : dml_device_of(state, &choice);
 }
 
 static PyObject *missing(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(none))
@@ -199,10 +206,10 @@ static int module_exec(PyObject *module)
         return -1;
     dml_state *state = dml_state_of(module);
     state->axis_error = import_attribute("numpy.exceptions", "AxisError");
-    if (!state->axis_error)
+    state->device_class = import_attribute("dmlops.device", "Device");
+    if (!state->axis_error || !state->device_class)
         return -1;
-    if (dml_errors_init(state, module) < 0 || dml_device_init(state, module) < 0 || dml_memory_init(state, module) < 0 ||
-        dml_device_array_init(state, module) < 0)
+    if (dml_errors_init(state, module) < 0 || dml_memory_init(state) < 0 || dml_device_array_init(state, module) < 0)
         return -1;
     dml_vk_open(interrupted);
     return register_shutdown(module);
@@ -218,8 +225,7 @@ static int module_traverse(PyObject *module, visitproc visit, void *arg)
     Py_VISIT(state->device_lost_error);
     Py_VISIT(state->no_device_error);
     Py_VISIT(state->axis_error);
-    Py_VISIT(state->device_type);
-    Py_VISIT(state->memory_info_type);
+    Py_VISIT(state->device_class);
     Py_VISIT(state->device_array_type);
     Py_VISIT(state->memory_handler);
     return 0;
@@ -235,8 +241,7 @@ static int module_clear(PyObject *module)
     Py_CLEAR(state->device_lost_error);
     Py_CLEAR(state->no_device_error);
     Py_CLEAR(state->axis_error);
-    Py_CLEAR(state->device_type);
-    Py_CLEAR(state->memory_info_type);
+    Py_CLEAR(state->device_class);
     Py_CLEAR(state->device_array_type);
     Py_CLEAR(state->memory_handler);
     return 0;
@@ -250,20 +255,22 @@ static void module_free(void *module)
 /* PyMethodDef holds every kind of function as a PyCFunction; by way of void (*)(void) no compiler objects. */
 #define DML_FAST(function) ((PyCFunction)(void (*)(void))(function))
 
+/* All are private to the package; only classes are public here. */
 static PyMethodDef module_methods[] = {
-    {"reverse_subsequences", DML_FAST(dml_py_reverse_subsequences), METH_FASTCALL, NULL},
-    {"depth_to_space", DML_FAST(dml_py_depth_to_space), METH_FASTCALL, NULL},
-    {"space_to_depth", DML_FAST(dml_py_space_to_depth), METH_FASTCALL, NULL},
-    {"slice", DML_FAST(dml_py_slice), METH_FASTCALL, NULL},
-    {"devices", devices, METH_NOARGS, NULL},
-    {"missing", missing, METH_NOARGS, NULL},
-    {"asarray", asarray, METH_VARARGS, NULL},
-    {"empty", empty, METH_VARARGS, NULL},
-    {"from_dlpack", from_dlpack, METH_VARARGS, NULL},
-    {"synchronize", synchronize, METH_O, NULL},
-    {"memory_info", memory_info, METH_O, NULL},
-    {"empty_cache", empty_cache, METH_NOARGS, NULL},
-    {"empty_dispatch", empty_dispatch, METH_O, NULL},
+    {"_reverse_subsequences", DML_FAST(dml_py_reverse_subsequences), METH_FASTCALL, NULL},
+    {"_depth_to_space", DML_FAST(dml_py_depth_to_space), METH_FASTCALL, NULL},
+    {"_space_to_depth", DML_FAST(dml_py_space_to_depth), METH_FASTCALL, NULL},
+    {"_slice", DML_FAST(dml_py_slice), METH_FASTCALL, NULL},
+    {"_devices", devices, METH_NOARGS, NULL},
+    {"_default_device", default_device, METH_NOARGS, NULL},
+    {"_missing", missing, METH_NOARGS, NULL},
+    {"_asarray", asarray, METH_VARARGS, NULL},
+    {"_empty", empty, METH_VARARGS, NULL},
+    {"_from_dlpack", from_dlpack, METH_VARARGS, NULL},
+    {"_synchronize", synchronize, METH_O, NULL},
+    {"_memory_info", memory_info, METH_O, NULL},
+    {"_empty_cache", empty_cache, METH_NOARGS, NULL},
+    {"_empty_dispatch", empty_dispatch, METH_O, NULL},
     {"_override", override, METH_VARARGS, NULL},
     {"_explain", dml_py_explain, METH_VARARGS, NULL},
     {"_abandoned", abandoned, METH_NOARGS, NULL},

@@ -10,9 +10,8 @@ typedef struct dml_state {
     PyObject *out_of_device_memory_error;
     PyObject *device_lost_error;
     PyObject *no_device_error;
-    PyObject *axis_error; /* numpy.exceptions.AxisError */
-    PyTypeObject *device_type;
-    PyTypeObject *memory_info_type;
+    PyObject *axis_error;   /* numpy.exceptions.AxisError */
+    PyObject *device_class; /* dmlops.Device, which is written in Python */
     PyTypeObject *device_array_type;
     PyObject *memory_handler; /* NumPy's name for an allocator of array data: ours, a capsule */
 } dml_state;

@@ -19,7 +19,7 @@
 #include "py/errors.h"
 #include "vk/vk.h"
 
-/* --- the bound -------------------------------------------------------------------------------------------------- */
+/* --- the limit -------------------------------------------------------------------------------------------------- */
 
 unsigned long long dml_memory_of_machine(void)
 {
@@ -34,7 +34,7 @@ unsigned long long dml_memory_of_machine(void)
 #endif
 }
 
-static size_t default_bound(void)
+static size_t default_limit(void)
 {
     unsigned long long most = 256ull << 20, tenth = dml_memory_of_machine() / 10;
     return (size_t)(tenth > 0 && tenth < most ? tenth : most);
@@ -65,16 +65,16 @@ static bool size_from(const char *text, size_t *size)
     return !*end && number <= SIZE_MAX / 2 >> shift;
 }
 
-static int64_t bound_of_cache = -1; /* -1: not open yet */
+static int64_t cache_limit = -1; /* -1: not open yet */
 
-/* On first use, so that a wrong DMLOPS_CACHE fails a call and not the import. 0, or -1 with an exception set. */
+/* Called on first use, so that a wrong DMLOPS_CACHE fails a call and not the import. */
 int dml_memory_ready(void)
 {
-    if (bound_of_cache >= 0)
+    if (cache_limit >= 0)
         return 0;
     const char *text = getenv("DMLOPS_CACHE");
-    size_t bound = default_bound();
-    if (text && *text && !size_from(text, &bound)) {
+    size_t limit = default_limit();
+    if (text && *text && !size_from(text, &limit)) {
         PyObject *wrong = PyUnicode_DecodeFSDefault(text);
         if (wrong)
             PyErr_Format(PyExc_ValueError,
@@ -83,8 +83,8 @@ int dml_memory_ready(void)
         Py_XDECREF(wrong);
         return -1;
     }
-    dml_cache_open(bound);
-    bound_of_cache = (int64_t)bound;
+    dml_cache_open(limit);
+    cache_limit = (int64_t)limit;
     return 0;
 }
 
@@ -108,25 +108,31 @@ static void *handler_realloc(void *Py_UNUSED(context), void *data, size_t size)
     return dml_cache_resize(data, size);
 }
 
-/* NumPy's idea of the size is not needed, nor always right: it counts 0 bytes as 1, and arrays change their shapes. */
+/* `size` is not reliable: NumPy counts 0 bytes as 1, and passes the array's present size, which may have changed. */
 static void handler_free(void *Py_UNUSED(context), void *data, size_t Py_UNUSED(size))
 {
     dml_cache_release(data);
 }
 
-/* Arrays hold on to it when the module is gone, so it belongs to the process. */
+/* Static: arrays refer to it, and may outlive the module. */
 static PyDataMem_Handler handler = {
     .name = "dmlops",
     .version = 1,
     .allocator = {.malloc = handler_malloc, .calloc = handler_calloc, .realloc = handler_realloc, .free = handler_free},
 };
 
+int dml_memory_init(dml_state *state)
+{
+    state->memory_handler = PyCapsule_New(&handler, "mem_handler", NULL);
+    return state->memory_handler ? 0 : -1;
+}
+
 int dml_memory_lend(const dml_state *state, int64_t bytes, PyObject **others)
 {
     *others = NULL;
     if (dml_memory_ready() < 0)
         return -1;
-    if (bytes < DML_LARGE_RESULT || bound_of_cache == 0)
+    if (bytes < DML_LARGE_RESULT || cache_limit == 0)
         return 0;
     PyObject *present = PyDataMem_GetHandler();
     if (!present)
@@ -152,33 +158,7 @@ int dml_memory_return(PyObject *others)
     return ours ? 0 : -1;
 }
 
-/* --- the user's side -------------------------------------------------------------------------------------------- */
-
-enum { FIELDS = 4 };
-
-static PyStructSequence_Field info_fields[] = {
-    {"used", "bytes in live arrays"},
-    {"pooled", "bytes kept for the next ones"},
-    {"bound", "the most that is kept"},
-    {"available", "bytes that may be had beyond these; 0 if unknown"},
-    {NULL, NULL},
-};
-
-static PyStructSequence_Desc info_desc = {
-    .name = "dmlops.MemoryInfo",
-    .doc = "What dmlops holds of a device's memory; what dmlops.memory_info() returns.",
-    .fields = info_fields,
-    .n_in_sequence = FIELDS,
-};
-
-int dml_memory_init(dml_state *state, PyObject *module)
-{
-    state->memory_handler = PyCapsule_New(&handler, "mem_handler", NULL);
-    state->memory_info_type = PyStructSequence_NewType(&info_desc);
-    if (!state->memory_handler || !state->memory_info_type)
-        return -1;
-    return PyModule_AddObjectRef(module, "MemoryInfo", (PyObject *)state->memory_info_type);
-}
+/* --- memory_info and empty_cache ----------------------------------------------------------------------------------- */
 
 /* What the system could still give; 0 if unknown. */
 static unsigned long long available_on_host(void)
@@ -234,19 +214,8 @@ PyObject *dml_memory_info(const dml_state *state, PyObject *device)
         return NULL;
     if (dml_memory_ready() < 0 || count_bytes(state, &choice, &bytes) < 0)
         return NULL;
-    PyObject *info = PyStructSequence_New(state->memory_info_type);
-    if (!info)
-        return NULL;
-    const uint64_t values[FIELDS] = {bytes.used, bytes.pooled, bytes.bound, bytes.available};
-    bool complete = true;
-    for (int k = 0; k < FIELDS; k++) {
-        PyObject *value = PyLong_FromUnsignedLongLong(values[k]);
-        complete = complete && value;
-        PyStructSequence_SetItem(info, k, value); /* takes it, also if it is NULL */
-    }
-    if (!complete)
-        Py_CLEAR(info);
-    return info;
+    return Py_BuildValue("KKKK", (unsigned long long)bytes.used, (unsigned long long)bytes.pooled,
+                         (unsigned long long)bytes.bound, (unsigned long long)bytes.available);
 }
 
 PyObject *dml_memory_empty(const dml_state *state)
@@ -259,7 +228,7 @@ PyObject *dml_memory_empty(const dml_state *state)
     dml_cache_clear();
     code = dml_vk_empty_pools(&status);
     Py_END_ALLOW_THREADS;
-    if (code && code != DML_DEVICE_LOST) /* which keeps nothing */
+    if (code && code != DML_DEVICE_LOST) /* a lost device has no pool */
         return dml_raise(state, &status);
     Py_RETURN_NONE;
 }

@@ -184,6 +184,9 @@ void dml_context_close(dml_context *context);
 /* How many forks this process is away from the one that loaded dmlops. */
 extern uint32_t dml_generation;
 
+/* child_exit.c. Keeps a forked child from the exit handlers that drivers have registered so far. */
+void dml_child_exit_watch(void);
+
 /* gate.c. Around all that uses a context's handles: it is not closed in between, and the process does not fork. Fails once it is
  * closed, or the device is lost. */
 dml_code dml_context_enter(dml_context *context, dml_status *status);

@@ -189,8 +189,10 @@ dml_code dml_vk_context(int index, dml_context **context, dml_status *status)
                         state.list.devices[index].info.reason);
     } else {
         retire_lost(index);
-        if (!state.contexts[index])
+        if (!state.contexts[index]) {
             code = dml_context_create(state.list.devices[index].physical, &state.contexts[index], status);
+            dml_child_exit_watch();
+        }
         *context = state.contexts[index];
     }
     give_state();

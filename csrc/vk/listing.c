@@ -1,6 +1,7 @@
 /* Finding devices: the loader, an instance, and what its drivers offer, the better first. */
 #define VOLK_IMPLEMENTATION
 #include "vk/context.h"
+#include "vk/cpu_driver.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -89,6 +90,7 @@ void dml_devices_list(dml_device_list *list, dml_status *status)
         dml_fail(status, DML_NO_DEVICE, "the Vulkan loader is older than 1.2; %s", install);
         return;
     }
+    dml_cpu_driver_open();
     VkResult result = DML_MADE(create_instance(&list->instance), &list->instance);
     if (result == VK_SUCCESS) {
         volkLoadInstanceOnly(list->instance);
@@ -98,8 +100,10 @@ void dml_devices_list(dml_device_list *list, dml_status *status)
         for (uint32_t i = 0; result >= 0 && i < count; i++)
             add_device(list, physical[i]);
     }
-    if (list->count > 0)
+    if (list->count > 0) {
+        dml_child_exit_watch();
         return;
+    }
     if (list->instance)
         vkDestroyInstance(list->instance, NULL);
     list->instance = NULL;

@@ -7,7 +7,8 @@
  *   memory=2                the same, and host pointers may only be imported as the last
  *   memory=3                as 1, and the device's own that the host sees as through a window, of window=N bytes
  *   discrete=1              not a CPU
- *   second_discrete=1       nor is the second device, if there are several
+ *   second_type=N           the second device has this VkPhysicalDeviceType, if there are several
+ *   second_name=1           the second device has "Second " before its name, if there are several
  *   distinct=1              every physical device has a UUID of its own
  *   heap=N                  bytes of memory in all
  *   slow=N                  milliseconds that a submission takes at least
@@ -72,6 +73,11 @@ static VKAPI_ATTR void VKAPI_CALL odd_vkGetPhysicalDeviceProperties2(VkPhysicalD
         all->properties.deviceType = VK_PHYSICAL_DEVICE_TYPE_DISCRETE_GPU;
     if (place_of(device) == 1)
         all->properties.deviceType = (VkPhysicalDeviceType)odd("second_type", all->properties.deviceType);
+    if (place_of(device) == 1 && odd("second_name", 0)) {
+        char name[VK_MAX_PHYSICAL_DEVICE_NAME_SIZE];
+        snprintf(name, sizeof name, "Second %.200s", all->properties.deviceName);
+        memcpy(all->properties.deviceName, name, sizeof name);
+    }
     limits->maxComputeWorkGroupCount[0] = (uint32_t)lower("group_count", limits->maxComputeWorkGroupCount[0]);
     limits->maxComputeWorkGroupInvocations = (uint32_t)lower("invocations", limits->maxComputeWorkGroupInvocations);
     limits->maxComputeWorkGroupSize[0] = (uint32_t)lower("invocations", limits->maxComputeWorkGroupSize[0]);

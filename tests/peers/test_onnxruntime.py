@@ -56,7 +56,7 @@ def test_slice(device, dtype, seed):
         key.append(np.s_[start:stop:step] if step > 0 else np.s_[stop - dim - 1 : start - dim - 1 : step])
     starts, ends, steps = (np.array([getattr(part, name) for part in key]) for name in ("start", "stop", "step"))
     expected = run("Slice", [x, starts, ends, np.arange(4), steps])
-    result = dmlops.slice(x, *dmlops.window(x.shape, tuple(key)), device=device)
+    result = dmlops.slice(x, *dmlops.slice_from_key(x.shape, tuple(key)), device=device)
     assert result.shape == expected.shape and np.array_equal(result, expected)
 
 

@@ -1,4 +1,4 @@
-"""dmlops.window: a NumPy key of slices, as the arguments of dmlops.slice."""
+"""dmlops.slice_from_key: a NumPy key of slices, as the arguments of dmlops.slice."""
 
 import builtins
 
@@ -26,7 +26,7 @@ def keys(draw):
 def test_equals_numpy_indexing(device, drawn):
     shape, key = drawn
     x = np.arange(int(np.prod(shape)), dtype=np.int32).reshape(shape)
-    result = dmlops.slice(x, *dmlops.window(shape, key), device=device)
+    result = dmlops.slice(x, *dmlops.slice_from_key(shape, key), device=device)
     assert result.shape == x[key].shape
     assert np.array_equal(result, x[key])
 
@@ -34,7 +34,7 @@ def test_equals_numpy_indexing(device, drawn):
 @given(drawn=keys())
 def test_gives_three_sequences_of_ints(drawn):
     shape, key = drawn
-    parts = dmlops.window(shape, key)
+    parts = dmlops.slice_from_key(shape, key)
     assert len(parts) == 3
     for part in parts:
         assert len(part) == len(shape) and all(type(value) is int for value in part)
@@ -43,25 +43,29 @@ def test_gives_three_sequences_of_ints(drawn):
 def test_of_the_documentation():
     x = np.arange(60).reshape(3, 4, 5)
     key = np.s_[..., 1:-1, ::-1]
-    assert np.array_equal(dmlops.slice(x, *dmlops.window(x.shape, key), device="host"), x[key])
+    assert np.array_equal(dmlops.slice(x, *dmlops.slice_from_key(x.shape, key), device="host"), x[key])
 
 
 @pytest.mark.parametrize("key", [0, np.int64(1), None, (np.s_[:], 0), (None, ...), (np.s_[:], [0, 1]), "a", 1.5, True])
 def test_other_keys_are_type_errors(key):
     with pytest.raises(TypeError):
-        dmlops.window((3, 4), key)
+        dmlops.slice_from_key((3, 4), key)
 
 
 @pytest.mark.parametrize("key", [np.s_[1.0:], np.s_[:"a"], np.s_[::1.5]])
 def test_slices_of_other_things_are_type_errors(key):
     with pytest.raises(TypeError):
-        dmlops.window((3, 4), key)
+        dmlops.slice_from_key((3, 4), key)
 
 
 @pytest.mark.parametrize(
     "shape, key, text",
     [
         (5, np.s_[:], "shape must be a sequence of ints, not int"),
+        (np.zeros((4, 6)), np.s_[:], "shape must be a sequence of ints, not an array: pass array.shape"),
+        (np.zeros((4, 6), int), np.s_[:], "pass array.shape"),
+        (np.zeros(4), np.s_[:], "pass array.shape"),
+        (np.int64(4), np.s_[:], "pass array.shape"),
         ((5.0,), np.s_[:], r"shape\[0\] must be an int, not float"),
         ((4, True), np.s_[:], r"shape\[1\] must be an int, not bool"),
         ((4,), np.s_[: 2.5], "the stop of a slice in key must be an int, not float"),
@@ -69,13 +73,13 @@ def test_slices_of_other_things_are_type_errors(key):
 )
 def test_type_errors_say_what_was_wrong(shape, key, text):
     with pytest.raises(TypeError, match=text):
-        dmlops.window(shape, key)
+        dmlops.slice_from_key(shape, key)
 
 
 def test_sizes_that_no_axis_has():
     for size in (-1, 2**70):
         with pytest.raises(ValueError, match="shape must have sizes"):
-            dmlops.window((size,), np.s_[:])
+            dmlops.slice_from_key((size,), np.s_[:])
 
 
 @pytest.mark.parametrize("key", [(..., ...), np.s_[:, :, :], np.s_[::0]])
@@ -83,4 +87,20 @@ def test_keys_that_numpy_refuses_too(key):
     with pytest.raises((IndexError, ValueError)):
         np.zeros((3, 4))[key]
     with pytest.raises((IndexError, ValueError)):
-        dmlops.window((3, 4), key)
+        dmlops.slice_from_key((3, 4), key)
+
+
+def test_a_device_array_in_place_of_its_shape(device):
+    for x in (np.zeros((4, 6)), np.zeros(4, int)):
+        with pytest.raises(TypeError, match="pass array.shape"):
+            dmlops.slice_from_key(dmlops.asarray(x, device=device), np.s_[:])
+
+
+def test_a_shape_may_be_an_array_of_ints():
+    assert dmlops.slice_from_key(np.array([4, 6]) // 2, np.s_[1:]) == dmlops.slice_from_key((2, 3), np.s_[1:])
+
+
+def test_the_old_name_warns():
+    with pytest.warns(DeprecationWarning, match="slice_from_key") as caught:
+        parts = dmlops.window((3, 4), np.s_[1:])
+    assert parts == dmlops.slice_from_key((3, 4), np.s_[1:]) and caught[0].filename == __file__
