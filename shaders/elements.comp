@@ -1,5 +1,5 @@
-// Any plan: an invocation moves one scalar at a time. The table's innermost axis is the run that a workgroup moves along; the run's
-// position is looked up once.
+// Any plan: an invocation moves one scalar at a time. The table's innermost axis is the run that a workgroup moves along; the
+// run's position is looked up once.
 #version 450
 #extension GL_GOOGLE_include_directive : require
 #include "plan.glsl"

@@ -1,5 +1,5 @@
-// Clamps sequence lengths in place: of every eight bytes the first BYTES, an integer in the device's byte order, become a 64-bit length in
-// [0, extent].
+// Clamps sequence lengths in place: of every eight bytes the first BYTES, an integer in the device's byte order, become a
+// 64-bit length in [0, extent].
 #version 450
 #extension GL_GOOGLE_include_directive : require
 #extension GL_EXT_shader_explicit_arithmetic_types_int64 : require

@@ -1,7 +1,8 @@
-// What the kernels share: the windows of source and destination, the table and how to find a position in it, and the work chunks.
+// What the kernels share: the windows of source and destination, the table and how to find a position in it, and the work
+// chunks.
 //
-// A driver that runs invocations as the lanes of a CPU's vectors executes both sides of an `if` with masks, and the body of a `for` once
-// more than needed. So conditions are few, loops are `do while`, and rare work has a loop of its own.
+// A driver that runs invocations as the lanes of a CPU's vectors executes both sides of an `if` with masks, and the body of a
+// `for` once more than needed. So conditions are few, loops are `do while`, and rare work has a loop of its own.
 
 #extension GL_EXT_shader_explicit_arithmetic_types_int64 : require
 #extension GL_EXT_shader_8bit_storage : require
@@ -65,11 +66,11 @@ Chunk chunk_at(uint n)
     return Chunk(begin, begin + min(table.chunk, table.total - begin)); // begin + chunk may be 2**32
 }
 
-// Without DYNAMIC a workgroup does the chunk of its own number. With it, few workgroups take chunks from an atomic counter until none is
-// left, since threads that were given equal numbers of chunks would not end at the same time.
-// Every invocation has a counter: each comes by each chunk once, and need not be in the same one as its neighbours.
-// Chunks alternate between the two halves of the work: a fresh huge page that two threads write to at the same time is cleared by both.
-// The last chunk, which may be smaller, stays the last: an invocation without a row of its own in it is done.
+// Without DYNAMIC a workgroup does the chunk of its own number. With it, few workgroups take chunks from an atomic counter
+// until none is left, since threads that were given equal numbers of chunks would not end at the same time. Every invocation
+// has a counter: each comes by each chunk once, and need not be in the same one as its neighbours. Chunks alternate between the
+// two halves of the work: a fresh huge page that two threads write to at the same time is cleared by both. The last chunk,
+// which may be smaller, stays the last: an invocation without a row of its own in it is done.
 Chunk next_chunk()
 {
     if (!DYNAMIC)
@@ -95,7 +96,8 @@ struct Offsets {
 
 Offsets move(Offsets from, uint n, Offsets step)
 {
-    return Offsets(from.src + n * step.src, from.dst + n * step.dst, from.entry + n * step.entry, from.reversed + n * step.reversed);
+    return Offsets(from.src + n * step.src, from.dst + n * step.dst, from.entry + n * step.entry,
+                   from.reversed + n * step.reversed);
 }
 
 Offsets select(bool first, Offsets a, Offsets b)
@@ -139,7 +141,8 @@ uint move_along(inout Offsets at, uint k, inout uint n)
     return index;
 }
 
-// The n-th position. Every table has DML_TABLE_MIN_AXES axes, at constant addresses: a CPU driver loads these once for all invocations.
+// The n-th position. Every table has DML_TABLE_MIN_AXES axes, at constant addresses: a CPU driver loads these once for all
+// invocations.
 Position locate(uint n)
 {
     Position position = Position(Offsets(table.src_offset, table.dst_offset, table.length_offset, 0), 0, 0);
@@ -185,7 +188,8 @@ Position next_position(Position position, Walk walk)
     return Position(at, wraps ? 0 : position.index + 1, position.left - 1);
 }
 
-// Adds the source offset on the reversed axis, of which the first `length` indices are mirrored. True if this index is one of them.
+// Adds the source offset on the reversed axis, of which the first `length` indices are mirrored. True if this index is one of
+// them.
 bool reverse(inout Offsets at)
 {
     uint length = uint(lengths[at.entry]), i = at.reversed;

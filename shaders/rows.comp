@@ -1,17 +1,19 @@
 // Rows of contiguous destination bytes, composed as words of 16 or 32 bytes.
 //
-// A row is `rows_extent` elements. An element is EXTENT_2 x EXTENT_1 x EXTENT_0 items of ITEM bytes, whose sources lie near each other, but
-// for one axis each of whose indices has a source stream of its own. TILE elements are a whole number of words: a tile, which one invocation
-// makes. Its bytes come from one small window of each stream, always at the same offsets: the pattern is known when the pipeline is compiled,
-// so loops unroll into loads, shifts and masks. Windows whose addresses are not multiples of 8 are shifted into place.
+// A row is `rows_extent` elements. An element is EXTENT_2 x EXTENT_1 x EXTENT_0 items of ITEM bytes, whose sources lie near
+// each other, but for one axis each of whose indices has a source stream of its own. TILE elements are a whole number of words:
+// a tile, which one invocation makes. Its bytes come from one small window of each stream, always at the same offsets: the
+// pattern is known when the pipeline is compiled, so loops unroll into loads, shifts and masks. Windows whose addresses are not
+// multiples of 8 are shifted into place.
 //
-// The bytes before a row's first whole word (head) and behind its last (tail) are copied as scalars: no byte outside a row is written.
+// The bytes before a row's first whole word (head) and behind its last (tail) are copied as scalars: no byte outside a row is
+// written.
 //
-// REVERSED: AXIS names an axis of the table, rows move as a whole. ROW mirrors the first elements of each row, up to its length; STEP is that of
-// the mirrored part, and the others go the other way.
+// REVERSED: AXIS names an axis of the table, rows move as a whole. ROW mirrors the first elements of each row, up to its
+// length; STEP is that of the mirrored part, and the others go the other way.
 // PER_WINDOW rows are made from one window, WINDOW_STEP apart in it (a de-interleave).
-// SCHEDULE 0: software prefetch. Behind each row a workgroup reads the cache lines that the hardware prefetcher does not expect: those between this
-// row and the next, or the next row.
+// SCHEDULE 0: software prefetch. Behind each row a workgroup reads the cache lines that the hardware prefetcher does not
+// expect: those between this row and the next, or the next row.
 #version 450
 #extension GL_GOOGLE_include_directive : require
 #include "plan.glsl"
@@ -45,14 +47,16 @@ const uint SCALARS = ELEMENT / (SCALAR == 0 ? 1 : SCALAR); // of an element
 const uint WORDS = TILE * ELEMENT / WORD;                  // of a tile
 
 // Every PERIOD elements, or PERIOD_WORDS words, an element begins at a word. The first that does, at a distance of d bytes, is
-// d / EVEN * INVERSE modulo PERIOD: INVERSE is that of the element's odd part modulo 32, by a step of Newton's method from the inverse modulo 8.
+// d / EVEN * INVERSE modulo PERIOD: INVERSE is that of the element's odd part modulo 32, by a step of Newton's method from the
+// inverse modulo 8.
 const uint EVEN = ELEMENT & (~ELEMENT + 1); // largest power of two that divides an element
 const uint ODD = ELEMENT / EVEN;
 const uint INVERSE = ODD * (2 - ODD * ODD);
 const uint PERIOD = EVEN < WORD ? WORD / EVEN : 1;
 const uint PERIOD_WORDS = ELEMENT * PERIOD / WORD;
 
-// The window: its lowest source offset from the first element's, where elements are STEP or FORWARD apart, and its 8-byte words.
+// The window: its lowest source offset from the first element's, where elements are STEP or FORWARD apart, and its 8-byte
+// words.
 #define MAGNITUDE(x) ((x) < 0 ? -(x) : (x))
 #define REACH(extent, stride) (int(extent - 1) * (stride))
 #define BELOW(extent, stride) ((stride) < 0 ? REACH(extent, stride) : 0)
@@ -62,7 +66,8 @@ const int PATTERN_LOW =
 const int LOW = BELOW(TILE, STEP) + PATTERN_LOW;
 const int FORWARD_LOW = BELOW(TILE, FORWARD) + PATTERN_LOW;
 const int SPAN = int(ITEM) + MAGNITUDE(REACH(EXTENT_0, STRIDE_0)) + MAGNITUDE(REACH(EXTENT_1, STRIDE_1)) +
-                 MAGNITUDE(REACH(EXTENT_2, STRIDE_2)) + MAGNITUDE(REACH(PER_WINDOW, WINDOW_STEP)) + MAGNITUDE(REACH(TILE, STEP));
+                 MAGNITUDE(REACH(EXTENT_2, STRIDE_2)) + MAGNITUDE(REACH(PER_WINDOW, WINDOW_STEP)) +
+                 MAGNITUDE(REACH(TILE, STEP));
 const uint WINDOW = uint(SPAN + 7) / 8;
 
 uint prefetched = 0; // keeps the compiler from leaving out what is read only for the cache
@@ -91,7 +96,9 @@ uint source_within(uint within, uint stream_stride)
 uint stream_within(uint within)
 {
     uint item = within / ITEM;
-    return STREAM == 1 ? item % EXTENT_0 : STREAM == 2 ? item / EXTENT_0 % EXTENT_1 : STREAM == 3 ? item / EXTENT_0 / EXTENT_1 : 0;
+    if (STREAM == 1)
+        return item % EXTENT_0;
+    return STREAM == 2 ? item / EXTENT_0 % EXTENT_1 : STREAM == 3 ? item / EXTENT_0 / EXTENT_1 : 0;
 }
 
 // Where byte `at` of a tile is in the windows, which lie one behind the other. All arguments are constants.
@@ -101,7 +108,8 @@ uint pattern(uint at, int step, int low)
     return stream_within(at % ELEMENT) * (8 * WINDOW) + offset;
 }
 
-// The window that starts at src. Whole pairs of 8-byte words are loaded, also where the source ends within one, but none beyond what is bound.
+// The window that starts at src. Whole pairs of 8-byte words are loaded, also where the source ends within one, but none beyond
+// what is bound.
 void load_window(inout Window w, uint first, uint src)
 {
     if (ALIGN == 32) {
@@ -219,7 +227,8 @@ void copy_row(uint src, uint dst, uint length, uint part)
     if (n < end) [[loop]] do {
         bool mirrored = REVERSED == DML_REVERSED_ROW && n < tiles_a;
         uint tile = mirrored ? n : n - tiles_a;
-        // Sources ascend, even where destinations then descend: hardware prefetches forwards. What was prefetched is in the cache either way.
+        // Sources ascend, even where destinations then descend: hardware prefetches forwards. What was prefetched is in the
+        // cache either way.
         if (!PREFETCH && (mirrored || (REVERSED != DML_REVERSED_ROW && STEP < 0)))
             tile = (mirrored ? tiles_a : tiles_b) - 1 - tile;
         uint last = (mirrored ? a.count : b.count) - TILE, first = min(tile * TILE, last);

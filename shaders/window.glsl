@@ -1,7 +1,8 @@
-// What an invocation has loaded of the source, and words composed of it by a pattern that is known when the pipeline is compiled.
+// What an invocation has loaded of the source, and words composed of it by a pattern that is known when the pipeline is
+// compiled.
 
-// Where byte `at` of a tile is among the bytes that were loaded. `step` is the distance of elements in the source, `low` the begin of the window
-// from the first element's. All arguments are constants. Each kernel defines its own.
+// Where byte `at` of a tile is among the bytes that were loaded. `step` is the distance of elements in the source, `low` the
+// begin of the window from the first element's. All arguments are constants. Each kernel defines its own.
 uint pattern(uint at, int step, int low);
 
 // The DML_MAX_WINDOW_WORDS 8-byte words of all windows. Not an array: compilers split structures and vectors more readily.

@@ -1,6 +1,7 @@
-// A destination without gaps, composed as words of 16 bytes, each from the rows that it consists of. For rows so short that their heads and tails
-// would be most of the work. A row is `words_row` bytes: scalars that lie STEP apart in the source. An invocation makes TILE words, one after the
-// other. Only what precedes the first whole word of all and follows the last is copied as scalars.
+// A destination without gaps, composed as words of 16 bytes, each from the rows that it consists of. For rows so short that
+// their heads and tails would be most of the work. A row is `words_row` bytes: scalars that lie STEP apart in the source. An
+// invocation makes TILE words, one after the other. Only what precedes the first whole word of all and follows the last is
+// copied as scalars.
 //
 // REVERSED: AXIS names an axis of the table.
 #version 450
@@ -15,7 +16,7 @@ const int RATIO = STEP / int(SCALAR);              // source bytes for each of t
 const uint PAIRS = RATIO < 0 ? -RATIO : RATIO;     // and pairs of 8-byte words for each of its words
 const int LOW = RATIO < 0 ? 16 * RATIO - STEP : 0; // lowest source offset in a word, from its first scalar's
 const uint UNIT = RATIO == 1 ? 8 : SCALAR;         // bytes that stay together
-const uint OVERLAP = RATIO < 0 ? PAIRS : 0;         // of the pairs around a word's scalars, the one that the word before had too
+const uint OVERLAP = RATIO < 0 ? PAIRS : 0;         // the pair around a word's scalars that the word before had too
 
 uint pattern(uint at, int step, int low)
 {

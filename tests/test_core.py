@@ -1,6 +1,6 @@
-"""The core by itself: plans, their simplification and splitting, the operators' plans, and what is chosen for a device.
+"""csrc/core by itself: plans, their simplification and splitting, the operators' plans, and kernel choice.
 
-No device is used, and no dmlops either, but for the NumPy twins: csrc/core is compiled into a library of its own.
+No device is used, and nothing of dmlops but the NumPy reference: csrc/core is compiled into a library of its own.
 """
 
 import ctypes
@@ -78,10 +78,10 @@ def cases(draw, elements=300, empty=True):
             src = draw(st.sampled_from([1, 2, 8, 16, 64, 65, 160, 1024])) * draw(st.sampled_from([1, item]))
         axes[k][1:3] = [src, dst]
         src_span, dst_span = max(src_span, src_span + src * reach), dst_span + dst * reach
-        way = draw(st.sampled_from(["both", "both", "both", "src", "dst", "neither"]))
-        if way in ("src", "neither"):
+        signs = draw(st.sampled_from(["both", "both", "both", "src", "dst", "neither"]))
+        if signs in ("src", "neither"):
             axes[k][1] = -src
-        if way in ("dst", "neither"):
+        if signs in ("dst", "neither"):
             axes[k][2] = -dst
 
     reversed_ = draw(st.integers(0, rank - 1)) if rank and draw(st.booleans()) else -1
@@ -229,9 +229,9 @@ def looked_up(offsets, copy):
     """Where bytes that were packed lay before: `offsets` are after, `copy` moved them."""
     before, after = mirror.moves(copy, [])
     order = np.argsort(after, kind="stable")
-    places = order[np.searchsorted(after, offsets, sorter=order)]
-    assert np.array_equal(after[places], offsets), "the piece uses bytes that were not packed"
-    return before[places]
+    found = order[np.searchsorted(after, offsets, sorter=order)]
+    assert np.array_equal(after[found], offsets), "the piece uses bytes that were not packed"
+    return before[found]
 
 
 def check_packing(core, plan, lengths, chunk, packs):
@@ -303,7 +303,7 @@ def count_pieces(core, item, axes, reversed_, limit):
     "rows, columns", [(2, 10**9), (3, 150 * 10**6), (4, 33 * 10**6), (100, 10**7), (10**7, 100), (10**9, 1)]
 )
 @pytest.mark.parametrize("length_stride", [0, 1])
-def test_large_arrays_are_not_cut_to_crumbs(core, rows, columns, length_stride, limit):
+def test_large_arrays_are_cut_into_few_pieces(core, rows, columns, length_stride, limit):
     """An array reversed along its outer axis, with a length for each column or one for all: how often it is cut must
     depend on its size, and not on how many elements it has."""
     whole = rows * columns * (8 if length_stride else 1)
@@ -325,8 +325,8 @@ def test_long_sequences_are_not_staged_over_and_over(core, rows, columns):
     assert staged <= 3 * whole and len(packed) <= 64
 
 
-def test_pieces_are_a_binding_each_where_they_have_nothing_in_common(core):
-    """Images and their rows are cut apart; what would have pieces all over one side, read or written by each of them, is bound as segments."""
+def test_pieces_fit_a_binding_where_they_do_not_overlap(core):
+    """Images and rows are cut apart. Pieces that would each span all of one side are not made: windows are bound as segments instead."""
 
     def spans(axes, reversed_=-1):
         plan = core.simplified(Case(1, axes, 0, 0, reversed_, 0, [0]).plan)
@@ -437,9 +437,9 @@ def test_a_dispatch_moves_what_its_piece_says(core, data):
 def row_cases(draw):
     """Plans that are meant for rows: a contiguous destination, and sources that interleave."""
     item = draw(st.sampled_from([1, 2, 3, 4, 6, 8, 12, 16]))
-    row = draw(st.sampled_from([1, 3, 5, 16, 17, 40, 65, 130, 200] + [48, 72, 80, 136, 144]))  # the latter are words, but not tiles
+    row = draw(st.sampled_from([1, 3, 5, 16, 17, 40, 65, 130, 200] + [48, 72, 80, 136, 144]))  # the latter are whole words, but not tiles
     width = draw(st.sampled_from([1, 2, 3, 4, 8, 9, 10, 16]))
-    kind = draw(st.sampled_from(["gather", "interleave", "streams", "outs", "reversed", "straight"]))
+    kind = draw(st.sampled_from(["gather", "interleave", "streams", "window", "reversed", "straight"]))
     outer, gap = draw(st.integers(1, 4)), draw(st.sampled_from([0, 0, 0, 1, 4, 16, 100]))
     step = draw(st.sampled_from([1, -1, 2, -2, 3, -3, 5, 8, -8]))
     if kind == "straight":
@@ -453,7 +453,7 @@ def row_cases(draw):
     elif kind == "streams":  # each channel is a plane
         plane = item * row + gap + 64
         axes = [(outer, plane * width, item * row * width, 0), (row, item, item * width, 0), (width, plane, item, 0)]
-    elif kind == "outs":  # the planes are made from rows of pixels
+    elif kind == "window":  # the planes are made from rows of pixels
         plane = item * row + gap
         axes = [(width, item, plane, 0), (row, item * width, item, 0)]
     else:

@@ -75,8 +75,8 @@ static int32_t largest_unit(const dml_rows *rows, int64_t step)
     return unit;
 }
 
-/* What all windows' addresses are a multiple of. Where heads differ a window may start at any element, and where a row's last tile overlaps the
- * one before it, at any whole word's. */
+/* What all windows' addresses are a multiple of. Where heads differ a window may start at any element, and where a row's
+ * last tile overlaps the one before it, at any whole word's. */
 static int32_t window_alignment(const dml_rows *rows, bool overlap, uint32_t src)
 {
     bool reversed = dml_rows_are_reversed(rows);

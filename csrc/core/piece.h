@@ -9,8 +9,8 @@ typedef enum dml_side { DML_SRC, DML_DST, DML_LENGTHS } dml_side;
 typedef struct dml_piece {
     dml_plan plan;
     /* If the reversed axis was cut: the first destination index of this piece on it, and the source indices it may read,
-     * [source_begin, source_end), with plan.src_offset at source_begin. An element whose source lies elsewhere belongs to another piece.
-     * Without a cut: 0, 0 and the axis' extent, or 0 where no axis is reversed. */
+     * [source_begin, source_end), with plan.src_offset at source_begin. An element whose source lies elsewhere belongs to
+     * another piece. Without a cut: 0, 0 and the axis' extent, or 0 where no axis is reversed. */
     int64_t reversed_begin;
     int64_t source_begin;
     int64_t source_end;

@@ -6,10 +6,10 @@
 
 /* --- tiles ----------------------------------------------------------------------------------------------------- */
 
-/* Elements of a tile: the fewest that load `enough` source bytes over all streams. More loads are in flight at once the larger it is, until
- * registers run out. The base is half of invocation_bytes. It is doubled for windows that are not aligned to 16 bytes, each of which needs one
- * extra load, as for word sizes that need little composing; and once more for unaligned sequential reads of few streams. At least half of a
- * workgroup's invocations have a tile. */
+/* Elements of a tile: the fewest that load `enough` source bytes over all streams. More loads are in flight at once the
+ * larger it is, until registers run out. The base is half of invocation_bytes. It is doubled for windows that are not
+ * aligned to 16 bytes, each of which needs one extra load, as for word sizes that need little composing; and once more for
+ * unaligned sequential reads of few streams. At least half of a workgroup's invocations have a tile. */
 static int64_t tile_elements(const dml_policy *policy, const dml_rows *rows)
 {
     const dml_tunables *tunables = &policy->traits->tunables;
@@ -30,8 +30,8 @@ static int64_t tile_elements(const dml_policy *policy, const dml_rows *rows)
     return elements;
 }
 
-/* Words that an invocation makes one after the other: many where each goes on with the row that the one before ended in. Where rows are far
- * apart, fewer: what a workgroup's invocations read at a time is then nearer together. */
+/* Words that an invocation makes one after the other: many where each goes on with the row that the one before ended in.
+ * Where rows are far apart, fewer: what a workgroup's invocations read at a time is then nearer together. */
 static int32_t tile_words(const dml_tunables *tunables, const dml_words *words)
 {
     int32_t most = tunables->words_tile;
@@ -89,8 +89,8 @@ static bool find_words(const dml_policy *policy, dml_words *words)
     return true;
 }
 
-/* Whether rows have heads and tails, are so short that these are most of the work, and lie so near to each other that words find in the cache
- * what the next one needs. */
+/* Whether rows have heads and tails, are so short that these are most of the work, and lie so near to each other that words
+ * find in the cache what the next one needs. */
 static bool are_better_words(const dml_policy *policy, const dml_rows *rows)
 {
     const dml_tunables *tunables = &policy->traits->tunables;
@@ -128,7 +128,8 @@ static bool is_little(dml_policy *policy)
     return is_free(policy) && dml_plan_count(plan) * plan->item <= policy->traits->tunables.little;
 }
 
-/* Words of 32 bytes, unless those of 16 let more rows share a window, or larger words would leave more to be moved byte by byte. */
+/* Words of 32 bytes, unless those of 16 let more rows share a window, or larger words would leave more to be moved byte by
+ * byte. */
 static bool are_wide_rows(dml_policy *policy)
 {
     const dml_tunables *tunables = &policy->traits->tunables;

@@ -1,4 +1,5 @@
-/* Policy: which of the ways that a piece can be moved is taken, by an ordered table of rules. Never looks at which operator made the piece. */
+/* Policy: which of the ways that a piece can be moved is taken, by an ordered table of rules. Never looks at which operator
+ * made the piece. */
 #ifndef DML_CORE_POLICY_H
 #define DML_CORE_POLICY_H
 

@@ -102,8 +102,8 @@ static bool make_inner(dml_rows *rows, int k)
     return true;
 }
 
-/* Among the axes that are contiguous in the destination, the innermost that makes rows long enough, or the one that makes the longest.
- * Those further in become part of an element. */
+/* Among the axes that are contiguous in the destination, the innermost that makes rows long enough, or the one that makes
+ * the longest. Those further in become part of an element. */
 static bool find_pattern(dml_rows *rows)
 {
     const dml_plan *plan = rows->plan;

@@ -1,4 +1,5 @@
-/* Rows: the pattern by which a plan's destination rows are composed of words. Geometry alone: what is possible, not what is best. */
+/* Rows: the pattern by which a plan's destination rows are composed of words. Geometry alone: what is possible, not what is
+ * best. */
 #ifndef DML_CORE_ROWS_H
 #define DML_CORE_ROWS_H
 
@@ -7,7 +8,8 @@
 
 enum { DML_MAX_INNERS = 3 };
 
-/* How a plan's axes divide: those inside an element, the one along which a row's elements lie, and those along which rows lie. */
+/* How a plan's axes divide: those inside an element, the one along which a row's elements lie, and those along which rows
+ * lie. */
 typedef struct dml_rows {
     const dml_plan *plan;
     const dml_tunables *tunables;
@@ -26,8 +28,8 @@ typedef struct dml_rows {
     int64_t tile;       /* elements that an invocation moves at once */
 } dml_rows;
 
-/* Finds rows for words of so many bytes, with the smallest tile: false if there are none. `scalar` is the bytes of a scalar, `dst` where
- * the destination begins in its window. */
+/* Finds rows for words of so many bytes, with the smallest tile: false if there are none. `scalar` is the bytes of a scalar,
+ * `dst` where the destination begins in its window. */
 bool dml_rows_find(const dml_plan *plan, const dml_tunables *tunables, int word, int32_t scalar, uint32_t dst, dml_rows *rows);
 
 /* Whether an invocation has the registers for a tile of so many elements. */

@@ -71,8 +71,8 @@ static void move_walk_last(const dml_plan *plan, const dml_tunables *tunables, i
         move_last(axes, count, walk);
 }
 
-/* Whether an axis fills gaps that the walk leaves on either side: memory that is read or written without gaps needs one pass instead of
- * several. */
+/* Whether an axis fills gaps that the walk leaves on either side: memory that is read or written without gaps needs one pass
+ * instead of several. */
 static bool fills_gaps(const dml_axis *axis, const dml_axis *walk, const dml_tunables *tunables)
 {
     return (axis->extent <= tunables->src_interleave &&
@@ -97,8 +97,8 @@ static void order_rows(const dml_plan *plan, const dml_tunables *tunables, int *
 
 /* --- parts and chunks ------------------------------------------------------------------------------------------ */
 
-/* Shares out rows of so many steps each; a workgroup does group_size steps at a time, of `side` rows side by side. Many rows: several to
- * a chunk. Few: several chunks to a row. */
+/* Shares out rows of so many steps each; a workgroup does group_size steps at a time, of `side` rows side by side. Many
+ * rows: several to a chunk. Few: several chunks to a row. */
 static void share_out(dml_dispatch *dispatch, const dml_traits *traits, int64_t rows, int64_t steps, int64_t side)
 {
     int64_t chunks = traits->tunables.chunks, groups = traits->max_groups;
@@ -166,7 +166,8 @@ static int64_t rows_per_group(const dml_traits *traits, const reads *r)
     return side;
 }
 
-/* Source bytes behind each row to prefetch: the gap before the next row, or where directions alternate, all up to that row's end. 0: none. */
+/* Source bytes behind each row to prefetch: the gap before the next row, or where directions alternate, all up to that row's
+ * end. 0: none. */
 static int64_t prefetch_bytes(const dml_tunables *tunables, const reads *r)
 {
     int64_t gap = r->pitch - r->span;

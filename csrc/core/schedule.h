@@ -1,4 +1,5 @@
-/* The order of a dispatch's work and how it is shared out: the table's axes, parts, chunks, rows per workgroup and software prefetch.
+/* The order of a dispatch's work and how it is shared out: the table's axes, parts, chunks, rows per workgroup and software
+ * prefetch.
  *
  * Each function fills in the table and the number of workgroups, and for rows the constant DML_ROWS_SCHEDULE.
  */
@@ -15,8 +16,8 @@ void dml_schedule_words(const dml_words *words, const dml_traits *traits, dml_di
 /* The last axis is that of an item's scalars. */
 void dml_schedule_elements(const dml_plan *plan, const dml_traits *traits, dml_dispatch *dispatch);
 
-/* Whether rows of so many source bytes begin so far apart that hardware does not prefetch the next one. `even`: they begin at equal
- * distances. */
+/* Whether rows of so many source bytes begin so far apart that hardware does not prefetch the next one. `even`: they begin
+ * at equal distances. */
 bool dml_schedule_is_remote(const dml_tunables *tunables, int64_t pitch, int64_t span, bool even);
 
 #endif

@@ -1,21 +1,21 @@
-/* Pieces of a plan, small enough for what a device binds, or for what is staged.
+/* Splits a plan into pieces, small enough for what a device binds, or for what is staged.
  *
  *     for (dml_split_begin(&split, &plan, &limits); dml_split_next(&split, &piece);) ...
  *
- * Elements are never cut, so one longer than a limit becomes many; a reversed axis is cut only where it leaves the others no room,
- * and pieces in which its lengths leave nothing to do are left out.
+ * An item is not cut: one longer than a limit becomes an axis of shorter items. The reversed axis is cut only if it leaves the
+ * others no room; pieces in which the lengths leave nothing to move are then skipped.
  */
 #ifndef DML_CORE_SPLIT_H
 #define DML_CORE_SPLIT_H
 
 #include "core/piece.h"
 
-/* A side that is packed (core/pack.h) takes memory for its elements, any other for all that it spans. All limits that are
- * used are 64 or more, and none is larger than the one before it. */
+/* Bytes. A packed side (core/pack.h) needs memory for its elements alone, another for all that it spans. Each limit that is
+ * used is 64 or more, and no larger than the one before it. */
 typedef struct dml_limits {
-    int64_t window;  /* most bytes that a side spans */
-    int64_t binding; /* and that it had better span, where pieces have each a part of it to themselves; most bytes of lengths */
-    int64_t chunk;   /* most bytes of a side that is packed */
+    int64_t window;  /* most that a side spans */
+    int64_t binding; /* most that it spans if such pieces do not overlap; most of the lengths */
+    int64_t chunk;   /* most of a packed side */
     bool pack_src;
     bool pack_dst;
 } dml_limits;
@@ -24,7 +24,7 @@ typedef struct dml_split {
     dml_plan plan;
     int64_t tile[DML_MAX_AXES + 1];  /* extent of a piece on each axis; the last is the reversed axis' source side */
     int64_t begin[DML_MAX_AXES + 1]; /* of the next piece */
-    bool kept[2][DML_MAX_AXES];      /* of a side that is packed, the axes that keep their strides */
+    bool kept[2][DML_MAX_AXES];      /* the axes of a packed side that keep their strides */
     bool done;
 } dml_split;
 

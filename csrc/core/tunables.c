@@ -41,7 +41,8 @@ const dml_tunables dml_tunables_cpu = {
     .max_gap = 3072,
 };
 
-/* Neighbouring invocations' loads are joined, and workgroups are switched to hide misses: small tiles, many chunks, no prefetching. */
+/* Neighbouring invocations' loads are joined, and workgroups are switched to hide misses: small tiles, many chunks, no
+ * prefetching. */
 const dml_tunables dml_tunables_gpu = {
     .name = "gpu",
     .group_size = 128,

@@ -73,8 +73,8 @@ extern const dml_tunables dml_tunables_cpu;
 /* Estimates: no GPU has been measured. */
 extern const dml_tunables dml_tunables_gpu;
 
-/* A device. `window` is less than 2**32; where it is more than `binding`, it is less than DML_MAX_SEGMENTS times the largest power of two
- * that a binding has room for. */
+/* A device. `window` is less than 2**32; where it is more than `binding`, it is less than DML_MAX_SEGMENTS times the largest
+ * power of two that a binding has room for. */
 typedef struct dml_traits {
     uint32_t group_size; /* invocations of a workgroup */
     uint32_t max_groups; /* workgroups of a dispatch */
