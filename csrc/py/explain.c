@@ -87,15 +87,11 @@ static int plan_from(call *call, PyObject *shape)
 
 static int traits_from(const dml_state *state, PyObject *device, dml_traits *traits, dml_status *status)
 {
-    const dml_tunables *const classes[] = {&dml_tunables_cpu, &dml_tunables_gpu};
-    for (int i = 0; i < 2; i++) {
-        PyObject *name = PyUnicode_FromFormat("%s-class", classes[i]->name);
-        int same = name ? PyObject_RichCompareBool(name, device, Py_EQ) : -1;
-        Py_XDECREF(name);
-        if (same)
-            *traits = dml_traits_of_class(classes[i]);
-        if (same)
-            return same > 0 ? 0 : -1;
+    bool text = PyUnicode_Check(device);
+    bool cpu = text && PyUnicode_CompareWithASCIIString(device, "cpu-class") == 0;
+    if (cpu || (text && PyUnicode_CompareWithASCIIString(device, "gpu-class") == 0)) {
+        *traits = dml_traits_of_class(cpu ? &dml_tunables_cpu : &dml_tunables_gpu);
+        return 0;
     }
     dml_choice choice;
     dml_context *context;
@@ -125,13 +121,12 @@ static PyObject *plan_tuple(const dml_plan *plan)
     return Py_BuildValue("LLNi", (long long)plan->item, (long long)plan->src_offset, axes, plan->reversed);
 }
 
-/* The order is that of the table's axes, the innermost first. */
 static PyObject *piece_dict(const dml_piece *piece, const dml_dispatch *dispatch)
 {
     static const char *const kernels[DML_KERNEL_COUNT] = {"copy", "rows", "words", "elements"};
     const dml_table *table = &dispatch->table;
     const int32_t *c = dispatch->constants;
-    bool copy = dispatch->kernel == DML_KERNEL_COPY, rows = dispatch->kernel == DML_KERNEL_ROWS;
+    bool rows = dispatch->kernel == DML_KERNEL_ROWS;
     int64_t tile = c[DML_SCALAR];
     if (rows)
         tile =
@@ -143,8 +138,8 @@ static PyObject *piece_dict(const dml_piece *piece, const dml_dispatch *dispatch
                          "scalar_bytes", c[DML_SCALAR], "word_bytes", rows ? c[DML_ROWS_WORD] : 16, "alignment",
                          rows ? c[DML_ROWS_ALIGN] : 1, "rows_per_window", rows ? c[DML_ROWS_PER_WINDOW] : 1,
                          "rows_per_workgroup", rows && c[DML_ROWS_SCHEDULE] ? c[DML_ROWS_SCHEDULE] : 1, "group_size",
-                         c[DML_GROUP_SIZE], "prefetch_lines", table->rows_prefetch_lines, "chunks", copy ? 0 : table->chunks,
-                         "groups", dispatch->groups, "segment_bits", c[DML_SEGMENT_BITS]);
+                         c[DML_GROUP_SIZE], "prefetch_lines", table->rows_prefetch_lines, "chunks", table->chunks, "groups",
+                         dispatch->groups, "segment_bits", c[DML_SEGMENT_BITS]);
 }
 
 PyObject *dml_py_explain(PyObject *module, PyObject *args)
