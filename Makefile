@@ -61,7 +61,7 @@ check-shaders: | system
 # The layout of the C code (.clang-format); clang's warnings, its analyser and clang-tidy (.clang-tidy). What type checkers see.
 check-static: .venv/dmlops .venv-static/requirements
 	.venv-static/bin/clang-format --dry-run -Werror csrc/*/*.[ch]
-	.venv-static/bin/clang-tidy --quiet csrc/*/*.c -- -std=c11 -Wall -Wextra -Wconversion -Icsrc \
+	.venv-static/bin/clang-tidy --quiet csrc/*/*.c -- -std=c11 -Wall -Wextra -Wconversion -Icsrc -Ishaders \
 	    $$(.venv/bin/python -c 'import numpy, sysconfig; print("-isystem", sysconfig.get_path("include"), "-isystem", numpy.get_include())') \
 	    -isystem $$(dirname build/venv/temp.*/shaders/rows.spv.h)
 	.venv-static/bin/mypy --strict --python-executable .venv/bin/python tests/typed.py dmlops

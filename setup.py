@@ -124,7 +124,7 @@ setup(
         Extension(
             "dmlops._core",
             paths("csrc/**/*.c"),
-            include_dirs=["csrc"],
+            include_dirs=["csrc", "shaders"],
             depends=[*paths("csrc/**/*.h"), *paths("shaders/**/*"), "setup.py"],
             py_limited_api=True,  # csrc/py/python.h says which
         )

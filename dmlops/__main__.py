@@ -14,7 +14,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 import dmlops
-from dmlops import _core
+from dmlops import _core, explain
 
 # The arguments of one call of an operator, by position and by name.
 Call: TypeAlias = tuple[tuple[Any, ...], dict[str, Any]]
@@ -87,6 +87,7 @@ def selftest(arguments: list[str]) -> int:
 COMMANDS: dict[str, tuple[Callable[[list[str]], int], str]] = {
     "info": (info, "print versions, devices and the default device; this is the default command"),
     "selftest": (selftest, "compare every operator on every device with NumPy"),
+    "explain": (explain.main, "say what a call becomes on a device, and why"),
 }
 
 

@@ -1,5 +1,5 @@
 import builtins
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from types import EllipsisType
 from typing import Any, ClassVar, SupportsIndex, final
 
@@ -83,6 +83,9 @@ def _shutdown() -> None: ...  # what atexit calls
 # For tests and benchmarks.
 
 def _override(name: str, value: int, /) -> None: ...
+def _explain(
+    device: object, operator: str, item: int, shape: Sequence[int], /, *arguments: object
+) -> tuple[tuple[int, int, list[tuple[int, int, int, int]], int], list[dict[str, Any]]]: ...
 def _abandoned() -> int: ...
 def _counts(device: object, /) -> tuple[int, int, int, int]: ...  # pieces by kernel: copy, rows, words, elements
 def _empty_dispatch(device: object, /) -> None: ...

@@ -1,8 +1,8 @@
-// What the kernels share: the windows of source and destination, the table and finding one's way in it, and the shares of the work.
-// Mirrors csrc/core/dispatch.h. All byte offsets are modulo 2**32, so that negative strides need no thought.
+// What the kernels share: the windows of source and destination, the table and how to find a position in it, and the work
+// chunks.
 //
-// A driver that runs invocations side by side on a CPU executes what is in an `if` also where no invocation wants it, and the body of a
-// `for` once more than wanted. So conditions are few, loops end by `do while`, and what is seldom needed has a loop of its own.
+// A driver that runs invocations as the lanes of a CPU's vectors executes both sides of an `if` with masks, and the body of a
+// `for` once more than needed. So conditions are few, loops are `do while`, and rare work has a loop of its own.
 
 #extension GL_EXT_shader_explicit_arithmetic_types_int64 : require
 #extension GL_EXT_shader_8bit_storage : require
@@ -11,21 +11,19 @@
 #ifdef SEGMENTED
 #extension GL_EXT_nonuniform_qualifier : require
 #endif
+#include "abi.h"
 
-layout(local_size_x_id = 0) in;
-layout(constant_id = 0) const uint GROUP_SIZE = 8;
-layout(constant_id = 1) const uint REVERSED = 0;
-layout(constant_id = 2) const uint EDGE = 1;
-layout(constant_id = 3) const bool DYNAMIC = false;
+layout(local_size_x_id = DML_GROUP_SIZE) in;
+layout(constant_id = DML_GROUP_SIZE) const uint GROUP_SIZE = 8;
+layout(constant_id = DML_REVERSED) const uint REVERSED = DML_REVERSED_NONE;
+layout(constant_id = DML_SCALAR) const uint SCALAR = 1;
+layout(constant_id = DML_DYNAMIC) const bool DYNAMIC = false;
 
-const uint MOST_AXES = 131; // one more than a plan has: DML_MAX_AXES + 1
-const uint LEAST_AXES = 4;  // which a table has: DML_MIN_AXES
-
-// SEGMENTED: of windows that are larger than a binding may be, 2**SEGMENT_BITS bytes a binding. AT(src16, 4, n) is the n-th word of 2**4 bytes.
+// SEGMENTED: a window that is larger than a binding may be is an array of segments of 2**SEGMENT_BITS bytes.
+// AT(src16, 4, n) is the n-th word of 2**4 bytes.
 #ifdef SEGMENTED
-layout(constant_id = 27) const uint SEGMENT_BITS = 27;
-const uint MAX_SEGMENTS = 16; // DML_MAX_SEGMENTS
-#define SEGMENTS [MAX_SEGMENTS]
+layout(constant_id = DML_SEGMENT_BITS) const uint SEGMENT_BITS = 27;
+#define SEGMENTS [DML_MAX_SEGMENTS]
 #define AT(side, bits, n) side[nonuniformEXT((n) >> (SEGMENT_BITS - bits))].words[(n) & (1u << (SEGMENT_BITS - bits)) - 1]
 #else
 #define SEGMENTS
@@ -43,35 +41,11 @@ layout(set = 0, binding = 1) writeonly restrict buffer Dst8 { uint64_t words[]; 
 layout(set = 0, binding = 1) writeonly restrict buffer Dst4 { uint words[]; } dst4 SEGMENTS;
 layout(set = 0, binding = 1) writeonly restrict buffer Dst2 { uint16_t words[]; } dst2 SEGMENTS;
 layout(set = 0, binding = 1) writeonly restrict buffer Dst1 { uint8_t words[]; } dst1 SEGMENTS;
-layout(set = 0, binding = 2, std140) uniform Table {
-    uint rank;
-    uint total;
-    uint per_share;
-    uint src_offset;
-    uint dst_offset;
-    uint length_offset;
-    uint reversed_axis;
-    uint reversed_stride;
-    uint extent;
-    uint stream_stride;
-    uint out_stride;
-    uint src_last;
-    uint rows;
-    uint rows_multiplier;
-    uint part_tiles;
-    uint shares;
-    uvec2 reversed_begin; // 64 bits each, low word first
-    uvec2 source_begin;
-    uvec2 source_end;
-    uint item;
-    uint item_multiplier;
-    uint lines_ahead;
-    uvec4 axes[2 * MOST_AXES]; // the innermost first; of each: extent, multiplier, src_stride, dst_stride; length_stride
-} table;
+layout(set = 0, binding = 2, std140) uniform Table { dml_table table; };
 layout(set = 0, binding = 3) readonly restrict buffer Lengths { int64_t lengths[]; };
-layout(set = 0, binding = 4) restrict buffer Taken { uint taken[]; };
+layout(set = 0, binding = 4) restrict buffer Counters { uint counters[]; }; // one for each invocation of a workgroup
 
-// n / d, where multiplier is 2**32 / d rounded down: its product's high word is the quotient or one less.
+// n / d, where multiplier is floor(2**32 / d): the high word of n * multiplier is the quotient or one less.
 uint divide(uint n, uint d, uint multiplier)
 {
     uint high, low;
@@ -79,124 +53,143 @@ uint divide(uint n, uint d, uint multiplier)
     return n - high * d >= d ? high + 1 : high;
 }
 
-// Of the rows, or walks, that there are to do, numbered from 0: as many as a work group does at a time.
-struct Share {
+// A work chunk: the units [begin, end) of the table's `total`.
+struct Chunk {
     uint begin;
     uint end;
 };
 
-// An empty one if there is no n-th.
-Share share_at(uint n)
+// Empty if there is no n-th.
+Chunk chunk_at(uint n)
 {
-    uint begin = n < table.shares ? n * table.per_share : table.total;
-    return Share(begin, begin + min(table.per_share, table.total - begin)); // begin + per_share may be 2**32
+    uint begin = n < table.chunks ? n * table.chunk : table.total;
+    return Chunk(begin, begin + min(table.chunk, table.total - begin)); // begin + chunk may be 2**32
 }
 
-// A work group has the share of its own number. DYNAMIC: few work groups take whichever is next until none is left, since threads that
-// were given equal numbers of shares would not end at the same time. Every invocation counts for itself: each comes by each share once, and
-// need not be in the same one as its neighbours. Shares are taken from either half in turn: neighbours would be written at the same
-// time, and a fresh huge page that two threads write to is cleared by both. The last share, which may be smaller than the others, stays
-// the last: who finds no row of its own in it is done.
-Share next_share()
+// Without DYNAMIC a workgroup does the chunk of its own number. With it, few workgroups take chunks from an atomic counter
+// until none is left, since threads that were given equal numbers of chunks would not end at the same time. Every invocation
+// has a counter: each comes by each chunk once, and need not be in the same one as its neighbours. Chunks alternate between the
+// two halves of the work: a fresh huge page that two threads write to at the same time is cleared by both. The last chunk,
+// which may be smaller, stays the last: an invocation without a row of its own in it is done.
+Chunk next_chunk()
 {
     if (!DYNAMIC)
-        return share_at(table.shares);
-    uint n = atomicAdd(taken[gl_LocalInvocationID.x], 1), left = table.shares - n;
-    return share_at(n < table.shares ? n / 2 + left % 2 * (table.shares / 2) : n);
+        return chunk_at(table.chunks);
+    uint n = atomicAdd(counters[gl_LocalInvocationID.x], 1), left = table.chunks - n;
+    return chunk_at(n < table.chunks ? n / 2 + left % 2 * (table.chunks / 2) : n);
 }
 
-Share first_share()
+Chunk first_chunk()
 {
     if (DYNAMIC)
-        return next_share();
-    return share_at(gl_WorkGroupID.x);
+        return next_chunk();
+    return chunk_at(gl_WorkGroupID.x);
 }
 
-// Where something is, or how far from something else.
+// Where an element is, or how far it is from another.
 struct Offsets {
     uint src;
     uint dst;
     uint entry;    // of lengths
-    uint reversed; // index on the reversed axis, left out of src
+    uint reversed; // index on the reversed axis, which src leaves out
 };
 
 Offsets move(Offsets from, uint n, Offsets step)
 {
-    return Offsets(from.src + n * step.src, from.dst + n * step.dst, from.entry + n * step.entry, from.reversed + n * step.reversed);
+    return Offsets(from.src + n * step.src, from.dst + n * step.dst, from.entry + n * step.entry,
+                   from.reversed + n * step.reversed);
 }
 
-Offsets either(bool first, Offsets a, Offsets b)
+Offsets select(bool first, Offsets a, Offsets b)
 {
     return Offsets(first ? a.src : b.src, first ? a.dst : b.dst, first ? a.entry : b.entry, first ? a.reversed : b.reversed);
 }
 
-struct Place {
+// A combination of indices on the table's axes.
+struct Position {
     Offsets at;
-    uint index; // along the innermost axis
-    uint left;  // how many places are left along the innermost two, this one included
+    uint index; // on axis 0, the innermost
+    uint left;  // positions left along the innermost two axes, this one included
 };
 
-// Moves along axis k to where the n-th combination of it and those further out lies: its index on the axis, and n of those further out.
+struct Axis {
+    uint extent;
+    uint multiplier;
+    uint src_stride;
+    uint dst_stride;
+    uint length_stride;
+};
+
+Axis axis_at(uint k)
+{
+    uvec4 first = table.axes[k].first;
+    return Axis(first.x, first.y, first.z, first.w, table.axes[k].length_stride);
+}
+
+// Takes the index on axis k off n, and moves there. n becomes the number on the axes further out.
 uint move_along(inout Offsets at, uint k, inout uint n)
 {
-    uvec4 axis = table.axes[2 * k];
-    uint quotient = divide(n, axis.x, axis.y), index = n - quotient * axis.x;
+    Axis axis = axis_at(k);
+    uint quotient = divide(n, axis.extent, axis.multiplier), index = n - quotient * axis.extent;
     n = quotient;
-    at.dst += index * axis.w;
-    if (REVERSED != 0)
-        at.entry += index * table.axes[2 * k + 1].x;
-    bool reversed = REVERSED != 0 && k == table.reversed_axis;
+    at.dst += index * axis.dst_stride;
+    if (REVERSED != DML_REVERSED_NONE)
+        at.entry += index * axis.length_stride;
+    bool reversed = REVERSED != DML_REVERSED_NONE && k == table.reversed_axis;
     at.reversed = reversed ? index : at.reversed;
-    at.src += reversed ? 0 : index * axis.z;
+    at.src += reversed ? 0 : index * axis.src_stride;
     return index;
 }
 
-// Where the n-th combination of the table's axes lies. Every table has the first few, whose addresses are constants: a driver on a CPU reads these once
-// for all invocations.
-Place locate(uint n)
+// The n-th position. Every table has DML_TABLE_MIN_AXES axes, at constant addresses: a CPU driver loads these once for all
+// invocations.
+Position locate(uint n)
 {
-    Place place = Place(Offsets(table.src_offset, table.dst_offset, table.length_offset, 0), 0, 0);
-    uint inner = table.axes[0].x, outer = table.axes[2].x;
-    place.index = move_along(place.at, 0, n);
-    place.left = (outer - 1 - move_along(place.at, 1, n)) * inner + inner - place.index;
-    [[unroll]] for (uint k = 2; k < LEAST_AXES; k++)
-        move_along(place.at, k, n);
-    uint k = LEAST_AXES;
+    Position position = Position(Offsets(table.src_offset, table.dst_offset, table.length_offset, 0), 0, 0);
+    uint inner = axis_at(0).extent, outer = axis_at(1).extent;
+    position.index = move_along(position.at, 0, n);
+    position.left = (outer - 1 - move_along(position.at, 1, n)) * inner + inner - position.index;
+    [[unroll]] for (uint k = 2; k < DML_TABLE_MIN_AXES; k++)
+        move_along(position.at, k, n);
+    uint k = DML_TABLE_MIN_AXES;
     if (k < table.rank) [[loop]] do {
-        move_along(place.at, k, n);
+        move_along(position.at, k, n);
     } while (++k < table.rank);
-    return place;
+    return position;
 }
 
-// From one place to the next along axis k.
+// From one index on axis k to the next.
 Offsets axis_step(uint k)
 {
     bool reversed = k == table.reversed_axis;
-    uvec4 axis = table.axes[2 * k];
-    return Offsets(reversed ? 0 : axis.z, axis.w, table.axes[2 * k + 1].x, reversed ? 1 : 0);
+    Axis axis = axis_at(k);
+    return Offsets(reversed ? 0 : axis.src_stride, axis.dst_stride, axis.length_stride, reversed ? 1 : 0);
 }
 
-// From each place to the next: along the innermost axis, or to where it begins again. True along the innermost two.
-struct Way {
+// From one position to the next: along axis 0 by `step`, and from its end to its begin at the next index of axis 1 by `wrap`.
+struct Walk {
     Offsets step;
-    Offsets turn;
+    Offsets wrap;
     uint extent;
 };
 
-Way find_way()
+Walk make_walk()
 {
-    uint extent = table.axes[0].x;
+    uint extent = axis_at(0).extent;
     Offsets step = axis_step(0);
-    return Way(step, move(axis_step(1), 1 - extent, step), extent);
+    return Walk(step, move(axis_step(1), 1 - extent, step), extent);
 }
 
-Place next_place(Place place, Way way)
+// Only where position.left > 1.
+Position next_position(Position position, Walk walk)
 {
-    bool turns = place.index + 1 == way.extent;
-    return Place(move(place.at, 1, either(turns, way.turn, way.step)), turns ? 0 : place.index + 1, place.left - 1);
+    bool wraps = position.index + 1 == walk.extent;
+    Offsets at = move(position.at, 1, select(wraps, walk.wrap, walk.step));
+    return Position(at, wraps ? 0 : position.index + 1, position.left - 1);
 }
 
-// Where the source really is, of what is on a reversed axis whose first elements change places; whether it is one of these.
+// Adds the source offset on the reversed axis, of which the first `length` indices are mirrored. True if this index is one of
+// them.
 bool reverse(inout Offsets at)
 {
     uint length = uint(lengths[at.entry]), i = at.reversed;
@@ -204,17 +197,17 @@ bool reverse(inout Offsets at)
     return i < length;
 }
 
-// One narrow word. Those of one byte or two are cut from one of four, as which a driver on a CPU loads for all invocations at once.
-void copy_edge(uint src, uint dst)
+// Scalars of one byte or two are cut from four bytes: a CPU driver loads these for all invocations at once.
+void copy_scalar(uint src, uint dst)
 {
-    if (EDGE == 8) {
+    if (SCALAR == 8) {
         AT(dst8, 3, dst >> 3) = AT(src8, 3, src >> 3);
         return;
     }
     uint word = AT(src4, 2, src >> 2), shift = src % 4 * 8;
-    if (EDGE == 4)
+    if (SCALAR == 4)
         AT(dst4, 2, dst >> 2) = word;
-    else if (EDGE == 2)
+    else if (SCALAR == 2)
         AT(dst2, 1, dst >> 1) = uint16_t(word >> shift);
     else
         AT(dst1, 0, dst) = uint8_t(word >> shift);

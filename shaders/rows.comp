@@ -1,69 +1,86 @@
-// Rows of contiguous destination bytes, put together as words of 16 or 32 bytes.
+// Rows of contiguous destination bytes, composed as words of 16 or 32 bytes.
 //
-// A row is `extent` elements; an element is EXTENT_2 x EXTENT_1 x EXTENT_0 items of ITEM bytes, whose sources lie near each other but
-// for one axis of "streams". COUNT elements make a tile of WORDS whole words. The bytes of a tile come from one
-// small window of each stream, always at the same places: the pattern is known when the pipeline is made, loops unroll, and
-// what is left are loads, shifts and masks. All windows start at a multiple of ALIGN bytes; at odd ones they are shifted
-// into place.
-// What precedes the first whole word of a row and follows the last that ends with an element goes by narrow words, so that no byte outside is
+// A row is `rows_extent` elements. An element is EXTENT_2 x EXTENT_1 x EXTENT_0 items of ITEM bytes, whose sources lie near
+// each other, but for one axis each of whose indices has a source stream of its own. TILE elements are a whole number of words:
+// a tile, which one invocation makes. Its bytes come from one small window of each stream, always at the same offsets: the
+// pattern is known when the pipeline is compiled, so loops unroll into loads, shifts and masks. Windows whose addresses are not
+// multiples of 8 are shifted into place.
+//
+// The bytes before a row's first whole word (head) and behind its last (tail) are copied as scalars: no byte outside a row is
 // written.
 //
-// REVERSED 1: the table names the reversed axis, rows move whole. REVERSED 2: the row itself is reversed up to its length;
-// STEP is then that of the reversed part, and the rest goes the other way.
-// OUTS: so many destination rows are made from one window, OUT_STEP apart in it (a de-interleave).
-// AHEAD: behind each row, what lies between it and the next is read too (1), and so is the next (2): a CPU foresees only what goes on and on in
-// one direction.
+// REVERSED: AXIS names an axis of the table, rows move as a whole. ROW mirrors the first elements of each row, up to its
+// length; STEP is that of the mirrored part, and the others go the other way.
+// PER_WINDOW rows are made from one window, WINDOW_STEP apart in it (a de-interleave).
+// SCHEDULE 0: software prefetch. Behind each row a workgroup reads the cache lines that the hardware prefetcher does not
+// expect: those between this row and the next, or the next row.
 #version 450
 #extension GL_GOOGLE_include_directive : require
 #include "plan.glsl"
 #include "window.glsl"
 
-layout(constant_id = 4) const uint ITEM = 1;
-layout(constant_id = 5) const uint EXTENT_0 = 1;
-layout(constant_id = 6) const int STRIDE_0 = 0;
-layout(constant_id = 7) const uint EXTENT_1 = 1;
-layout(constant_id = 8) const int STRIDE_1 = 0;
-layout(constant_id = 9) const uint EXTENT_2 = 1;
-layout(constant_id = 10) const int STRIDE_2 = 0;
-layout(constant_id = 11) const uint STREAM = 0;
-layout(constant_id = 12) const int STEP = 1;
-layout(constant_id = 13) const uint COUNT = 16;
-layout(constant_id = 14) const uint WORDS = 1;
-layout(constant_id = 15) const uint UNIT = 8;
-layout(constant_id = 16) const int LOW = 0;
-layout(constant_id = 17) const uint WINDOW = 2;
-layout(constant_id = 18) const uint OUTS = 1;
-layout(constant_id = 19) const int OUT_STEP = 0;
-layout(constant_id = 20) const uint HEAD = 1;
-layout(constant_id = 21) const uint UNIT_2 = 8;
-layout(constant_id = 22) const int LOW_2 = 0;
-layout(constant_id = 23) const uint ALIGN = 1;
-layout(constant_id = 24) const uint WORD = 16;
-layout(constant_id = 25) const uint ABREAST = 1;
-layout(constant_id = 26) const uint AHEAD = 0;
+layout(constant_id = DML_ROWS_ITEM) const uint ITEM = 1;
+layout(constant_id = DML_ROWS_EXTENT_0) const uint EXTENT_0 = 1;
+layout(constant_id = DML_ROWS_STRIDE_0) const int STRIDE_0 = 0;
+layout(constant_id = DML_ROWS_EXTENT_1) const uint EXTENT_1 = 1;
+layout(constant_id = DML_ROWS_STRIDE_1) const int STRIDE_1 = 0;
+layout(constant_id = DML_ROWS_EXTENT_2) const uint EXTENT_2 = 1;
+layout(constant_id = DML_ROWS_STRIDE_2) const int STRIDE_2 = 0;
+layout(constant_id = DML_ROWS_STREAM) const uint STREAM = 0;
+layout(constant_id = DML_ROWS_STEP) const int STEP = 1;
+layout(constant_id = DML_ROWS_TILE) const uint TILE = 16;
+layout(constant_id = DML_ROWS_WORD) const uint WORD = 16;
+layout(constant_id = DML_ROWS_PER_WINDOW) const uint PER_WINDOW = 1;
+layout(constant_id = DML_ROWS_WINDOW_STEP) const int WINDOW_STEP = 0;
+layout(constant_id = DML_ROWS_UNIT) const uint UNIT = 8;
+layout(constant_id = DML_ROWS_FORWARD_UNIT) const uint FORWARD_UNIT = 8;
+layout(constant_id = DML_ROWS_ALIGN) const uint ALIGN = 1;
+layout(constant_id = DML_ROWS_SCHEDULE) const uint SCHEDULE = 1;
 
-const uint STREAMS = STREAM == 1 ? EXTENT_0 : STREAM == 2 ? EXTENT_1 : STREAM == 3 ? EXTENT_2 : 1;
-const uint LANES = GROUP_SIZE / ABREAST; // invocations for one row
-const uint ELEMENT = ITEM * EXTENT_0 * EXTENT_1 * EXTENT_2;
-const uint EVEN = ELEMENT & (~ELEMENT + 1); // its largest power of two
-const uint EDGES = ELEMENT / (EDGE == 0 ? 1 : EDGE); // narrow words of an element
-const uint HEADS = EVEN < WORD ? WORD / EVEN : 1; // elements until word starts come round again,
-const uint HEADS_WORDS = ELEMENT * HEADS / WORD; // and the words that they make
-
-const int FORWARD = REVERSED == 2 ? -STEP : STEP; // where elements are not reversed
+const bool PREFETCH = SCHEDULE == 0;
+const uint LANES = GROUP_SIZE / (PREFETCH ? 1 : SCHEDULE); // invocations for one row
 const uint CACHE_LINE = 64;
 
-uint touched = 0; // what was read only to be in the cache
+const uint STREAMS = STREAM == 1 ? EXTENT_0 : STREAM == 2 ? EXTENT_1 : STREAM == 3 ? EXTENT_2 : 1;
+const uint ELEMENT = ITEM * EXTENT_0 * EXTENT_1 * EXTENT_2;
+const uint SCALARS = ELEMENT / (SCALAR == 0 ? 1 : SCALAR); // of an element
+const uint WORDS = TILE * ELEMENT / WORD;                  // of a tile
 
-// Elements of a row, so many from one on, that make whole words, and a tile or more: the last tile may overlap the one before it.
+// Every PERIOD elements, or PERIOD_WORDS words, an element begins at a word. The first that does, at a distance of d bytes, is
+// d / EVEN * INVERSE modulo PERIOD: INVERSE is that of the element's odd part modulo 32, by a step of Newton's method from the
+// inverse modulo 8.
+const uint EVEN = ELEMENT & (~ELEMENT + 1); // largest power of two that divides an element
+const uint ODD = ELEMENT / EVEN;
+const uint INVERSE = ODD * (2 - ODD * ODD);
+const uint PERIOD = EVEN < WORD ? WORD / EVEN : 1;
+const uint PERIOD_WORDS = ELEMENT * PERIOD / WORD;
+
+// The window: its lowest source offset from the first element's, where elements are STEP or FORWARD apart, and its 8-byte
+// words.
+#define MAGNITUDE(x) ((x) < 0 ? -(x) : (x))
+#define REACH(extent, stride) (int(extent - 1) * (stride))
+#define BELOW(extent, stride) ((stride) < 0 ? REACH(extent, stride) : 0)
+const int FORWARD = REVERSED == DML_REVERSED_ROW ? -STEP : STEP;
+const int PATTERN_LOW =
+    BELOW(EXTENT_0, STRIDE_0) + BELOW(EXTENT_1, STRIDE_1) + BELOW(EXTENT_2, STRIDE_2) + BELOW(PER_WINDOW, WINDOW_STEP);
+const int LOW = BELOW(TILE, STEP) + PATTERN_LOW;
+const int FORWARD_LOW = BELOW(TILE, FORWARD) + PATTERN_LOW;
+const int SPAN = int(ITEM) + MAGNITUDE(REACH(EXTENT_0, STRIDE_0)) + MAGNITUDE(REACH(EXTENT_1, STRIDE_1)) +
+                 MAGNITUDE(REACH(EXTENT_2, STRIDE_2)) + MAGNITUDE(REACH(PER_WINDOW, WINDOW_STEP)) +
+                 MAGNITUDE(REACH(TILE, STEP));
+const uint WINDOW = uint(SPAN + 7) / 8;
+
+uint prefetched = 0; // keeps the compiler from leaving out what is read only for the cache
+
+// Elements of a row that are whole words, a tile or more of them. The last tile may overlap the one before it.
 struct Part {
     uint begin;
-    uint whole;
+    uint count;
 };
 
 uint tiles_of(Part part)
 {
-    return (part.whole + COUNT - 1) / COUNT;
+    return (part.count + TILE - 1) / TILE;
 }
 
 // Source offset of byte `within` of an element, given how far apart streams are.
@@ -75,22 +92,24 @@ uint source_within(uint within, uint stream_stride)
            x.z * (STREAM == 3 ? stream_stride : STRIDE_2);
 }
 
-// Which stream that byte is of.
+// The stream of that byte.
 uint stream_within(uint within)
 {
     uint item = within / ITEM;
-    return STREAM == 1 ? item % EXTENT_0 : STREAM == 2 ? item / EXTENT_0 % EXTENT_1 : STREAM == 3 ? item / EXTENT_0 / EXTENT_1 : 0;
+    if (STREAM == 1)
+        return item % EXTENT_0;
+    return STREAM == 2 ? item / EXTENT_0 % EXTENT_1 : STREAM == 3 ? item / EXTENT_0 / EXTENT_1 : 0;
 }
 
-// Where byte `at` of a tile is in the windows, one behind the other. All arguments are constants.
+// Where byte `at` of a tile is in the windows, which lie one behind the other. All arguments are constants.
 uint pattern(uint at, int step, int low)
 {
     uint offset = at / ELEMENT * step + source_within(at % ELEMENT, 0) - low;
     return stream_within(at % ELEMENT) * (8 * WINDOW) + offset;
 }
 
-// The window that starts at src. What is loaded may reach beyond the source on either side, as far as whole pairs of words do, and no
-// further than what is bound: those bytes are not used.
+// The window that starts at src. Whole pairs of 8-byte words are loaded, also where the source ends within one, but none beyond
+// what is bound.
 void load_window(inout Window w, uint first, uint src)
 {
     if (ALIGN == 32) {
@@ -107,11 +126,11 @@ void load_window(inout Window w, uint first, uint src)
                 set_word(w, first + i + 1, pair.y);
         }
     } else if (ALIGN == 8 && (WINDOW < 8 || uint(abs(STEP)) > ELEMENT)) {
+        // Few words, or words that are not all used: one load each.
         [[unroll]] for (uint i = 0; i < WINDOW; i++)
             set_word(w, first + i, AT(src8, 3, (src >> 3) + i));
     } else {
-        // Two words at a time, for which a driver on a CPU takes little longer than for one; the first may be either of a pair. Where some are not used,
-        // or there are few, one at a time is less.
+        // Pairs, which cost a CPU hardly more than single words. The first word may be either of its pair.
         uint from = src >> 4, last = table.src_last >> 1, shift = src % 8 * 8;
         bool second = src % 16 >= 8;
         u64vec2 pair = AT(src16, 4, from);
@@ -123,48 +142,49 @@ void load_window(inout Window w, uint first, uint src)
                 either = u64vec2(either.y, pair.x);
             }
             uint64_t next = second ? either.y : either.x;
-            set_word(w, first + i - 1, ALIGN == 8 ? word : cut_out(word, next, shift));
+            set_word(w, first + i - 1, ALIGN == 8 ? word : extract(word, next, shift));
             word = next;
         }
     }
 }
 
-// Eight bytes of a tile, for the destination row whose source is `out_step` further; `turned` is whether the tile is of the reversed part of a row.
-uint64_t compose(Window w, uint first, int out_step, bool turned)
+// Eight bytes of a tile, for the row whose source is `window_step` further; `mirrored`: of the mirrored part of a row.
+uint64_t compose(Window w, uint first, int window_step, bool mirrored)
 {
-    if (REVERSED == 2 && !turned)
-        return compose8(w, first, FORWARD, LOW_2, UNIT_2);
-    return compose8(w, first, STEP, LOW - out_step, UNIT);
+    if (REVERSED == DML_REVERSED_ROW && !mirrored)
+        return compose8(w, first, FORWARD, FORWARD_LOW, FORWARD_UNIT);
+    return compose8(w, first, STEP, LOW - window_step, UNIT);
 }
 
-// The elements of a row that no tile covers: those in front of the two parts, between them and behind.
-void copy_edges(uint src, uint dst, uint length, Part a, Part b)
+// The elements of a row outside its parts a and b: in front of them, between them and behind.
+void copy_head_and_tail(uint src, uint dst, uint length, Part a, Part b)
 {
-    uint between = b.begin - a.whole, words = (table.extent - (a.whole + b.whole)) * EDGES;
+    uint between = b.begin - a.count, scalars = (table.rows_extent - (a.count + b.count)) * SCALARS;
     uint n = gl_LocalInvocationID.x % LANES;
-    if (n < words) [[loop]] do {
-        uint element = n / EDGES, byte = n % EDGES * EDGE;
-        element += element >= between ? a.whole + b.whole : element >= a.begin ? a.whole : 0;
-        uint from = src + (element < length ? length - 1 - element : element) * FORWARD + source_within(byte, table.stream_stride);
-        [[unroll]] for (uint o = 0; o < OUTS; o++)
-            copy_edge(from + o * OUT_STEP, dst + element * ELEMENT + byte + o * table.out_stride);
+    if (n < scalars) [[loop]] do {
+        uint element = n / SCALARS, byte = n % SCALARS * SCALAR;
+        element += element >= between ? a.count + b.count : element >= a.begin ? a.count : 0;
+        uint index = element < length ? length - 1 - element : element;
+        uint from = src + index * FORWARD + source_within(byte, table.rows_stream_stride);
+        [[unroll]] for (uint r = 0; r < PER_WINDOW; r++)
+            copy_scalar(from + r * WINDOW_STEP, dst + element * ELEMENT + byte + r * table.rows_window_stride);
         n += LANES;
-    } while (n < words);
+    } while (n < scalars);
 }
 
-// A tile but for its first `skip` words.
-void copy_tile(uint src, uint dst, bool turned, uint skip)
+// A tile, but for its first `skip` words.
+void copy_tile(uint src, uint dst, bool mirrored, uint skip)
 {
     Window w;
     [[unroll]] for (uint s = 0; s < STREAMS; s++)
-        load_window(w, s * WINDOW, src + s * table.stream_stride);
-    [[unroll]] for (uint o = 0; o < OUTS; o++) {
-        uint to = (dst + o * table.out_stride) / WORD;
+        load_window(w, s * WINDOW, src + s * table.rows_stream_stride);
+    [[unroll]] for (uint r = 0; r < PER_WINDOW; r++) {
+        uint to = (dst + r * table.rows_window_stride) / WORD;
         [[unroll]] for (uint k = 0; k < WORDS; k++) {
             u64vec4 word = u64vec4(0);
             [[unroll]] for (uint i = 0; i < WORD / 8; i++)
-                word[i] = compose(w, WORD * k + 8 * i, int(o) * OUT_STEP, turned);
-            if (EDGE == 0 || k + HEADS_WORDS >= WORDS || k >= skip) {
+                word[i] = compose(w, WORD * k + 8 * i, int(r) * WINDOW_STEP, mirrored);
+            if (SCALAR == 0 || k + PERIOD_WORDS >= WORDS || k >= skip) {
                 if (WORD == 32)
                     AT(dst32, 5, to + k) = word;
                 else
@@ -174,78 +194,83 @@ void copy_tile(uint src, uint dst, bool turned, uint skip)
     }
 }
 
-// Of the elements from first up to last.
+// Of the elements [first, last).
 Part whole_words(uint dst, uint first, uint last)
 {
-    uint head = min(((-(dst + first * ELEMENT) & (WORD - 1)) / min(EVEN, WORD) * HEAD) & (HEADS - 1), last - first);
-    uint begin = first + head, whole = last - begin - (last - begin) % HEADS;
-    return Part(begin, whole < COUNT ? 0 : whole);
+    uint distance = -(dst + first * ELEMENT) & (WORD - 1);
+    uint head = min(distance / min(EVEN, WORD) * INVERSE & (PERIOD - 1), last - first);
+    uint begin = first + head, count = last - begin - (last - begin) % PERIOD;
+    return Part(begin, count < TILE ? 0 : count);
 }
 
-// Reads on from a row to the next, which is `ahead` of it, and brings that into the cache.
-void touch(uint src, uint ahead)
+// Reads on from the row at src towards the next, whose source is `distance` from it.
+void prefetch(uint src, uint distance)
 {
-    bool down = int(ahead) < 0;
-    uint low = src + (FORWARD < 0 ? (table.extent - 1) * FORWARD : 0), n = gl_LocalInvocationID.x;
-    uint from = down ? low - CACHE_LINE : low + table.extent * uint(abs(FORWARD)), step = down ? -CACHE_LINE : CACHE_LINE;
-    if (n < table.lines_ahead) [[loop]] do {
-        touched ^= AT(src4, 2, min((from + n * step) >> 2, 2 * table.src_last));
+    bool down = int(distance) < 0;
+    uint low = src + (FORWARD < 0 ? (table.rows_extent - 1) * FORWARD : 0), n = gl_LocalInvocationID.x;
+    uint from = down ? low - CACHE_LINE : low + table.rows_extent * uint(abs(FORWARD));
+    uint step = down ? -CACHE_LINE : CACHE_LINE;
+    if (n < table.rows_prefetch_lines) [[loop]] do {
+        prefetched ^= AT(src4, 2, min((from + n * step) >> 2, 2 * table.src_last));
         n += GROUP_SIZE;
-    } while (n < table.lines_ahead);
+    } while (n < table.rows_prefetch_lines);
 }
 
-// A row whose first `length` elements are reversed; its tiles are shared out in parts.
+// One part of a row whose first `length` elements are mirrored.
 void copy_row(uint src, uint dst, uint length, uint part)
 {
-    Part a = REVERSED == 2 ? whole_words(dst, 0, length) : Part(0, 0), b = whole_words(dst, length, table.extent);
+    Part a = REVERSED == DML_REVERSED_ROW ? whole_words(dst, 0, length) : Part(0, 0);
+    Part b = whole_words(dst, length, table.rows_extent);
     uint tiles_a = tiles_of(a), tiles_b = tiles_of(b);
-    uint begin = part * table.part_tiles, end = min(begin + table.part_tiles, tiles_a + tiles_b);
+    uint begin = part * table.part, end = min(begin + table.part, tiles_a + tiles_b);
     uint n = begin + gl_LocalInvocationID.x % LANES;
     if (n < end) [[loop]] do {
-        bool turned = REVERSED == 2 && n < tiles_a;
-        uint tile = turned ? n : n - tiles_a;
-        // Sources ascend even where destinations then descend: the other way round is slower, but for what is in the cache.
-        if (AHEAD == 0 && (turned || (REVERSED != 2 && STEP < 0)))
-            tile = (turned ? tiles_a : tiles_b) - 1 - tile;
-        uint last = (turned ? a.whole : b.whole) - COUNT, first = min(tile * COUNT, last);
-        uint element = first + (turned ? a.begin : b.begin);
-        uint from = REVERSED == 2 ? turned ? (length - 1 - element) * FORWARD + LOW : element * FORWARD + LOW_2
-                                  : element * STEP + LOW;
-        copy_tile(src + from, dst + element * ELEMENT, turned, (tile * COUNT - first) / HEADS * HEADS_WORDS);
+        bool mirrored = REVERSED == DML_REVERSED_ROW && n < tiles_a;
+        uint tile = mirrored ? n : n - tiles_a;
+        // Sources ascend, even where destinations then descend: hardware prefetches forwards. What was prefetched is in the
+        // cache either way.
+        if (!PREFETCH && (mirrored || (REVERSED != DML_REVERSED_ROW && STEP < 0)))
+            tile = (mirrored ? tiles_a : tiles_b) - 1 - tile;
+        uint last = (mirrored ? a.count : b.count) - TILE, first = min(tile * TILE, last);
+        uint element = first + (mirrored ? a.begin : b.begin);
+        uint from = REVERSED == DML_REVERSED_ROW
+                        ? mirrored ? (length - 1 - element) * FORWARD + LOW : element * FORWARD + FORWARD_LOW
+                        : element * STEP + LOW;
+        copy_tile(src + from, dst + element * ELEMENT, mirrored, (tile * TILE - first) / PERIOD * PERIOD_WORDS);
         n += LANES;
     } while (n < end);
     // Behind the tiles, whose loads have brought the cache lines: many at a time, where these would wait for one.
-    if (EDGE != 0 && part == 0)
-        copy_edges(src, dst, length, a, b);
+    if (SCALAR != 0 && part == 0)
+        copy_head_and_tail(src, dst, length, a, b);
 }
 
 void main()
 {
-    // Most rows of a work group are found from the one before. Rows side by side, or of a table without axes, are looked up one by one.
-    Way way = find_way();
-    Share share = first_share();
-    uint row = gl_LocalInvocationID.x / LANES, n = share.begin + row;
-    if (n < share.end) [[loop]] do {
+    // Most rows are found from the one before. Rows side by side, and those of a table without axes, are located one by one.
+    Walk walk = make_walk();
+    Chunk chunk = first_chunk();
+    uint row = gl_LocalInvocationID.x / LANES, n = chunk.begin + row;
+    if (n < chunk.end) [[loop]] do {
         uint part = divide(n, table.rows, table.rows_multiplier);
-        Place place = locate(n - part * table.rows);
-        uint stop = n + (ABREAST > 1 ? 1 : min(place.left, share.end - n));
+        Position position = locate(n - part * table.rows);
+        uint stop = n + (SCHEDULE > 1 ? 1 : min(position.left, chunk.end - n));
         do {
-            Offsets at = place.at;
-            bool turns = place.index + 1 == way.extent, back = REVERSED == 1 && reverse(at);
-            Offsets next = either(turns, way.turn, way.step);
-            uint ahead = next.src + next.reversed * (back ? -table.reversed_stride : table.reversed_stride);
-            copy_row(at.src, at.dst, REVERSED == 2 ? uint(lengths[at.entry]) : 0, part);
-            if (AHEAD != 0 && !turns) // what lies there, nobody knows
-                touch(at.src, ahead);
-            place.at = move(place.at, 1, next); // by what is known already: next_place would find it anew, which was measured
-            place.index = turns ? 0 : place.index + 1;
-            n += ABREAST;
+            Offsets at = position.at;
+            bool wraps = position.index + 1 == walk.extent, mirrored = REVERSED == DML_REVERSED_AXIS && reverse(at);
+            Offsets next = select(wraps, walk.wrap, walk.step);
+            uint distance = next.src + next.reversed * (mirrored ? -table.reversed_stride : table.reversed_stride);
+            copy_row(at.src, at.dst, REVERSED == DML_REVERSED_ROW ? uint(lengths[at.entry]) : 0, part);
+            if (PREFETCH && !wraps) // the row behind a wrap may be anywhere
+                prefetch(at.src, distance);
+            position.at = move(position.at, 1, next); // next_position() would compute `next` once more
+            position.index = wraps ? 0 : position.index + 1;
+            n += PREFETCH ? 1 : SCHEDULE;
         } while (n < stop);
-        if (n >= share.end) {
-            share = next_share();
-            n = share.begin + row;
+        if (n >= chunk.end) {
+            chunk = next_chunk();
+            n = chunk.begin + row;
         }
-    } while (n < share.end);
-    if (AHEAD != 0 && table.rank > MOST_AXES)
-        AT(dst4, 2, 0) = touched; // never; but no compiler knows, which else would leave out what nobody uses
+    } while (n < chunk.end);
+    if (PREFETCH && table.rank > DML_TABLE_MAX_AXES)
+        AT(dst4, 2, 0) = prefetched; // never
 }

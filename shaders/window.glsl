@@ -1,10 +1,11 @@
-// What is loaded of a source, and words put together from it by a pattern that is known when the pipeline is made.
+// What an invocation has loaded of the source, and words composed of it by a pattern that is known when the pipeline is
+// compiled.
 
-// Where byte `at` of a tile is in what was loaded, given source bytes from one element to the next and of the window's start from the first's. All
-// arguments are constants. Each kernel has its own.
+// Where byte `at` of a tile is among the bytes that were loaded. `step` is the distance of elements in the source, `low` the
+// begin of the window from the first element's. All arguments are constants. Each kernel defines its own.
 uint pattern(uint at, int step, int low);
 
-// The words of all windows. Not an array: compilers take structures and vectors apart more readily.
+// The DML_MAX_WINDOW_WORDS 8-byte words of all windows. Not an array: compilers split structures and vectors more readily.
 struct Window {
     u64vec4 a, b, c, d, e, f, g, h;
 };
@@ -38,12 +39,12 @@ void set_word(inout Window w, uint i, uint64_t word)
 }
 
 // Eight bytes that begin `shift` bits within the first of two words.
-uint64_t cut_out(uint64_t word, uint64_t next, uint shift)
+uint64_t extract(uint64_t word, uint64_t next, uint shift)
 {
     return word >> shift | next << 1 << (63 - shift);
 }
 
-// Four bytes of a tile, or (where as many stay together) eight.
+// Four bytes of a tile, of which `unit` at a time are together in the source.
 uint compose4(Window w, uint first, int step, int low, uint unit)
 {
     uint word = 0;

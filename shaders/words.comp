@@ -1,25 +1,26 @@
-// A destination without gaps, as words of 16 bytes, each put together from the rows that it is made of: for rows so short that what narrow words do at
-// their ends is most of the work. A row is `item` bytes: narrow words, of EDGE, that lie STEP apart in the source. An invocation makes WORDS words, one
-// after the other; only what precedes the first whole word of all and follows the last goes by narrow words.
+// A destination without gaps, composed as words of 16 bytes, each from the rows that it consists of. For rows so short that
+// their heads and tails would be most of the work. A row is `words_row` bytes: scalars that lie STEP apart in the source. An
+// invocation makes TILE words, one after the other. Only what precedes the first whole word of all and follows the last is
+// copied as scalars.
 //
-// REVERSED: 0 no axis, 1 the one that the table names.
+// REVERSED: AXIS names an axis of the table.
 #version 450
 #extension GL_GOOGLE_include_directive : require
 #include "plan.glsl"
 #include "window.glsl"
 
-layout(constant_id = 12) const int STEP = 1;
-layout(constant_id = 14) const uint WORDS = 1;
+layout(constant_id = DML_WORDS_STEP) const int STEP = 1;
+layout(constant_id = DML_WORDS_TILE) const uint TILE = 1;
 
-const int RATIO = STEP / int(EDGE);                // source bytes for each of the destination,
+const int RATIO = STEP / int(SCALAR);              // source bytes for each of the destination,
 const uint PAIRS = RATIO < 0 ? -RATIO : RATIO;     // and pairs of 8-byte words for each of its words
-const int LOW = RATIO < 0 ? 16 * RATIO - STEP : 0; // lowest source offset in a word, from its first item's
-const uint UNIT = RATIO == 1 ? 8 : EDGE;           // bytes that stay together
-const uint KEPT = RATIO < 0 ? PAIRS : 0;           // of the pairs around a word's items, the one that the word before had too
+const int LOW = RATIO < 0 ? 16 * RATIO - STEP : 0; // lowest source offset in a word, from its first scalar's
+const uint UNIT = RATIO == 1 ? 8 : SCALAR;         // bytes that stay together
+const uint OVERLAP = RATIO < 0 ? PAIRS : 0;         // the pair around a word's scalars that the word before had too
 
 uint pattern(uint at, int step, int low)
 {
-    return at / EDGE * step + at % EDGE - low;
+    return at / SCALAR * step + at % SCALAR - low;
 }
 
 // The whole words of the destination: `head` bytes precede them.
@@ -30,21 +31,21 @@ struct Whole {
 
 uint source_of(Offsets at)
 {
-    if (REVERSED == 1)
+    if (REVERSED == DML_REVERSED_AXIS)
         reverse(at);
     return at.src;
 }
 
-// A row's part in a word and in those that follow.
+// What a row has of a word and of those that follow.
 struct Part {
-    uint src;     // of the word's first item, if the row had all of the word; its lowest, where items go backwards
-    uint low;     // the row's first byte
-    uint high;    // and its last
-    uint ending;  // bytes from the word's begin to the row's end
-    u64vec2 kept; // the pair that this word and the next both need
+    uint src;       // of the word's first scalar, if the row had all of the word; its lowest, where scalars go backwards
+    uint low;       // the row's first byte
+    uint high;      // and its last
+    uint ending;    // bytes from the word's begin to the row's end
+    u64vec2 overlap; // the pair that this word and the next both need
 };
 
-// The i-th 16 aligned bytes around a word's items; any others of the row where it has none of them.
+// The i-th 16 aligned bytes around a word's scalars, or any others of the row where it has none of them.
 u64vec2 load_pair(Part part, uint i)
 {
     return AT(src16, 4, clamp((part.src + 16 * i) >> 4, part.low >> 4, part.high >> 4));
@@ -54,34 +55,34 @@ u64vec2 load_pair(Part part, uint i)
 Part begin_part(Offsets at, uint within, uint filled)
 {
     Part part;
-    uint row = source_of(at), reach = (table.item - EDGE) * PAIRS;
+    uint row = source_of(at), reach = (table.words_row - SCALAR) * PAIRS;
     part.src = row + (within - filled) * RATIO + LOW;
     part.low = RATIO < 0 ? row - reach : row;
-    part.high = part.low + reach + EDGE - 1;
-    part.ending = filled + table.item - within;
-    part.kept = load_pair(part, KEPT);
+    part.high = part.low + reach + SCALAR - 1;
+    part.ending = filled + table.words_row - within;
+    part.overlap = load_pair(part, OVERLAP);
     return part;
 }
 
-// What the row has of a word, and anything beside it. Goes on to the next word.
+// What the row has of a word, among bytes that mean nothing. Moves on to the next word.
 u64vec2 take_word(inout Part part)
 {
     Window w;
     uint shift = part.src % 8 * 8;
     bool second = part.src % 16 >= 8;
-    u64vec2 kept = part.kept, pair = KEPT == 0 ? kept : load_pair(part, 0);
-    part.kept = pair;
+    u64vec2 overlap = part.overlap, pair = OVERLAP == 0 ? overlap : load_pair(part, 0);
+    part.overlap = pair;
     uint64_t word = second ? pair.y : pair.x;
     [[unroll]] for (uint i = 1; i <= PAIRS; i++) {
-        u64vec2 next = i == KEPT ? kept : load_pair(part, i);
+        u64vec2 next = i == OVERLAP ? overlap : load_pair(part, i);
         uint64_t a = second ? next.x : pair.y, b = second ? next.y : next.x;
-        set_word(w, 2 * i - 2, cut_out(word, a, shift));
-        set_word(w, 2 * i - 1, cut_out(a, b, shift));
+        set_word(w, 2 * i - 2, extract(word, a, shift));
+        set_word(w, 2 * i - 1, extract(a, b, shift));
         word = b;
         pair = next;
     }
-    if (KEPT == 0)
-        part.kept = pair;
+    if (OVERLAP == 0)
+        part.overlap = pair;
     part.src += 16 * RATIO;
     part.ending -= 16;
     return u64vec2(compose8(w, 0, STEP, LOW, UNIT), compose8(w, 8, STEP, LOW, UNIT));
@@ -94,17 +95,17 @@ u64vec2 join(u64vec2 a, u64vec2 b, uint n)
     return u64vec2(b.x ^ ((a.x ^ b.x) & low), b.y ^ ((a.y ^ b.y) & high));
 }
 
-// The n-th WORDS words. Each turn of the inner loop brings what one row has of one word, of which `filled` bytes are there.
+// The n-th tile. Each iteration of the inner loop adds what one row has of one word, of which `filled` bytes are there already.
 // Most rows are found from the one before.
-void make_words(uint n, Whole whole, Way way)
+void make_words(uint n, Whole whole, Walk walk)
 {
-    uint first = whole.head + n * WORDS * 16, row = divide(first, table.item, table.item_multiplier);
-    uint within = first - row * table.item, filled = 0;
-    uint to = (table.dst_offset + first) >> 4, end = to + min(WORDS, whole.words - n * WORDS);
+    uint first = whole.head + n * TILE * 16, row = divide(first, table.words_row, table.words_row_multiplier);
+    uint within = first - row * table.words_row, filled = 0;
+    uint to = (table.dst_offset + first) >> 4, end = to + min(TILE, whole.words - n * TILE);
     u64vec2 word = u64vec2(0);
     [[loop]] do {
-        Place place = locate(row);
-        Part part = begin_part(place.at, within, filled);
+        Position position = locate(row);
+        Part part = begin_part(position.at, within, filled);
         bool more;
         within = 0;
         [[loop]] do {
@@ -118,42 +119,42 @@ void make_words(uint n, Whole whole, Way way)
             }
             if (ends) {
                 row++;
-                place = next_place(place, way);
+                position = next_position(position, walk);
             }
-            more = to < end && place.left > 0;
+            more = to < end && position.left > 0;
             if (ends && more)
-                part = begin_part(place.at, 0, filled);
+                part = begin_part(position.at, 0, filled);
         } while (more);
     } while (to < end);
 }
 
-void copy_edges(Whole whole)
+void copy_head_and_tail(Whole whole)
 {
-    uint n = gl_LocalInvocationID.x * EDGE, edges = table.extent * table.item - whole.words * 16;
-    if (n < edges) [[loop]] do {
-        uint at = n < whole.head ? n : n + whole.words * 16, row = divide(at, table.item, table.item_multiplier);
-        copy_edge(source_of(locate(row).at) + (at - row * table.item) * RATIO, table.dst_offset + at);
-        n += GROUP_SIZE * EDGE;
-    } while (n < edges);
+    uint n = gl_LocalInvocationID.x * SCALAR, bytes = table.words_rows * table.words_row - whole.words * 16;
+    if (n < bytes) [[loop]] do {
+        uint at = n < whole.head ? n : n + whole.words * 16, row = divide(at, table.words_row, table.words_row_multiplier);
+        copy_scalar(source_of(locate(row).at) + (at - row * table.words_row) * RATIO, table.dst_offset + at);
+        n += GROUP_SIZE * SCALAR;
+    } while (n < bytes);
 }
 
 void main()
 {
-    Way way = find_way();
-    uint bytes = table.extent * table.item, head = min(-table.dst_offset & 15, bytes);
+    Walk walk = make_walk();
+    uint bytes = table.words_rows * table.words_row, head = min(-table.dst_offset & 15, bytes);
     Whole whole = Whole(head, (bytes - head) / 16);
-    uint tiles = (whole.words + WORDS - 1) / WORDS;
-    Share share = first_share();
-    if (share.begin < share.end) [[loop]] do {
-        uint n = share.begin * table.part_tiles, last = min(n + table.part_tiles, tiles);
+    uint tiles = (whole.words + TILE - 1) / TILE;
+    Chunk chunk = first_chunk();
+    if (chunk.begin < chunk.end) [[loop]] do {
+        uint n = chunk.begin * table.part, last = min(n + table.part, tiles);
         n += gl_LocalInvocationID.x;
         if (n < last) do {
-            make_words(n, whole, way);
+            make_words(n, whole, walk);
             n += GROUP_SIZE;
         } while (n < last);
-        if (++share.begin == share.end)
-            share = next_share();
-    } while (share.begin < share.end);
+        if (++chunk.begin == chunk.end)
+            chunk = next_chunk();
+    } while (chunk.begin < chunk.end);
     if (gl_WorkGroupID.x == 0)
-        copy_edges(whole);
+        copy_head_and_tail(whole);
 }

@@ -1,7 +1,6 @@
-"""Each kernel, forced, and each thing taken away from a device: every way a plan can go, and no byte beside it touched.
+"""Each kernel, forced, and each feature taken away from a device: right results, and no byte beside them written.
 
-What ran is what the device reports to have run: a kernel that cannot do a plan leaves it to another (see
-csrc/core/dispatch.c).
+The counts are of what the device ran: a kernel that cannot move a plan leaves it to another (see csrc/core/policy.c).
 """
 
 import contextlib
@@ -20,7 +19,7 @@ from strategies import content, raw
 
 COPY, ROWS, WORDS, ELEMENTS = range(4)
 FORCED = {"copy": COPY, "rows": ROWS, "words": WORDS, "elements": ELEMENTS}
-TRAITS = ["kernel", "host_import", "window", "binding", "staging", "group_size", "parallel", "max_groups", "grain", "cpu"]
+TRAITS = ["kernel", "host_import", "window", "binding", "staging", "group_size", "chunks", "max_groups", "invocation_bytes", "cpu"]
 FEWER = settings(max_examples=max(settings.default.max_examples // 4, 15))
 FEWEST = settings(max_examples=max(settings.default.max_examples // 15, 10))
 
@@ -112,8 +111,8 @@ def crop(width):
 def test_straight_rows_at_every_offset(vulkan, width):
     x = np.random.default_rng(width).integers(0, 256, (3, width), np.uint8)
     with overridden(kernel=ROWS):
-        places = [(0, 0), (0, 16), (1, 0), (8, 8), (4, 4), (15, 3), (16, 0)]
-        for offset, (out_offset, gap) in itertools.product(range(17), places):
+        layouts = [(0, 0), (0, 16), (1, 0), (8, 8), (4, 4), (15, 3), (16, 0)]
+        for offset, (out_offset, gap) in itertools.product(range(17), layouts):
             counts = check(vulkan, "slice", placed(x, offset), *crop(width), out_offset=out_offset, out_gap=gap)
             assert counts == only(ROWS), (offset, out_offset, gap)
 
@@ -309,7 +308,7 @@ def test_reversals(vulkan, data):
     assert sum(counts) == 1 and counts[COPY] == 0
 
 
-# --- how the work is shared out ---------------------------------------------------------------------------------------
+# --- work chunks and schedules ----------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("shape", [(1, 60_000), (3, 20_001), (20_000, 3), (300, 200), (257, 40), (2, 2, 9000)])
@@ -317,7 +316,7 @@ def test_reversals(vulkan, data):
 def test_few_long_rows_and_many_short_ones(vulkan, shape, stride):
     x = np.random.default_rng(0).integers(0, 256, shape, np.uint8)
     strides = [1] * (len(shape) - 1) + [stride]
-    for traits in ({}, {"parallel": 1}, {"parallel": 7, "max_groups": 5}, {"group_size": 1}, {"grain": 16}, {"cpu": 0}):
+    for traits in ({}, {"chunks": 1}, {"chunks": 7, "max_groups": 5}, {"group_size": 1}, {"invocation_bytes": 16}, {"cpu": 0}):
         for kernel in (ROWS, WORDS, ELEMENTS):
             with overridden(kernel=kernel, **traits):
                 counts = check(vulkan, "slice", x, [0] * len(shape), shape, strides, out_offset=1)
@@ -327,11 +326,11 @@ def test_few_long_rows_and_many_short_ones(vulkan, shape, stride):
                 assert counts == only(kernel) or (kernel == ROWS and shape[-1] < 64)
 
 
-@pytest.mark.parametrize("traits", [{"parallel": 16}, {"parallel": 40}, {"parallel": 40, "max_groups": 1}, {"parallel": 16, "cpu": 0}])
+@pytest.mark.parametrize("traits", [{"chunks": 16}, {"chunks": 40}, {"chunks": 40, "max_groups": 1}, {"chunks": 16, "cpu": 0}])
 @pytest.mark.parametrize("item", [1, 2, 4])
 def test_rows_side_by_side(vulkan, traits, item):
-    """Rows with gaps between them, more than there are shares, the last of which has a row for some invocations only; and more of these
-    than work groups."""
+    """Rows with gaps between them, more than there are chunks; the last chunk has rows for some invocations only. Also more chunks than
+    workgroups."""
     x = random_array((1222, 1000), item)
     with overridden(kernel=ROWS, **traits):
         assert check(vulkan, "slice", x, [0, 0], x.shape, [2, -1], out_offset=1 * item) == only(ROWS)
@@ -341,17 +340,17 @@ def test_rows_side_by_side(vulkan, traits, item):
         assert check(vulkan, "slice", short, [0, 0], short.shape, [1, -1], out_offset=1 * item) == only(ROWS)
 
 
-@pytest.mark.parametrize("traits", [{"parallel": 7}, {"parallel": 60, "max_groups": 1}, {"parallel": 7, "cpu": 0}])
+@pytest.mark.parametrize("traits", [{"chunks": 7}, {"chunks": 60, "max_groups": 1}, {"chunks": 7, "cpu": 0}])
 @pytest.mark.parametrize("item", [1, 2, 3, 4, 8, 16])
-def test_rows_to_and_fro(vulkan, traits, item):
-    """The source of each row is touched before its turn, or that of a row which is none, beyond either end of it."""
+def test_rows_in_alternating_directions(vulkan, traits, item):
+    """The source of the next row is prefetched; behind the last row, memory that may lie beyond either end of the source."""
     x = random_array((4, 30, 700 // item), item)
     lengths = np.random.default_rng(0).integers(0, 31, (4, 1, 1))
     rows = np.random.default_rng(0).integers(0, x.shape[2] + 1, (4, 30, 1))
     with overridden(kernel=ROWS, **traits):
         for offset, out_offset in ((0, 0), (item, 0), (0, item), (1, 16), (16, 3)):
             for steps in itertools.product((1, -1), repeat=3):
-                array = placed(x, offset)[:, :, ::-1]  # a whole row may otherwise be a single item
+                array = placed(x, offset)[:, :, ::-1]  # else a whole row may be a single item
                 assert check(vulkan, "slice", array, [0] * 3, x.shape, steps, out_offset=out_offset)[COPY] == 0
             for array in (placed(x, offset), placed(x, offset)[:, ::-1], placed(x, offset)[..., ::-1]):
                 check(vulkan, "reverse_subsequences", array, lengths, 1, out_offset=out_offset)
@@ -388,7 +387,7 @@ def test_words_of_rows_whose_items_are_apart(vulkan, item):
 
 @given(data=st.data())
 def test_words_of_any_axes(vulkan, data):
-    """Two axes, which are stepped along, and more, where the way is looked up again; reversed up to any lengths."""
+    """Two axes, along which rows are found by steps, and more, where they are located anew; reversed up to any lengths."""
     shape = data.draw(st.lists(st.integers(1, 9), min_size=2, max_size=5))
     item = data.draw(st.sampled_from([1, 2, 3, 4, 8, 12, 26]))
     x = placed(random_array([size + 1 for size in shape], item), data.draw(st.integers(0, 16)))
@@ -397,7 +396,7 @@ def test_words_of_any_axes(vulkan, data):
     length_shape = [1 if k == axis or data.draw(st.booleans()) else size for k, size in enumerate(shape)]
     count = int(np.prod(length_shape))
     lengths = data.draw(st.lists(some_lengths(shape[axis]), min_size=count, max_size=count))
-    grid = data.draw(st.sampled_from([{}, {"cpu": 0}, {"parallel": 3, "group_size": 1}, {"group_size": 4, "max_groups": 2}]))
+    grid = data.draw(st.sampled_from([{}, {"cpu": 0}, {"chunks": 3, "group_size": 1}, {"group_size": 4, "max_groups": 2}]))
     with overridden(kernel=WORDS, **grid):
         out_offset = data.draw(st.integers(0, 16))
         counts = check(vulkan, "reverse_subsequences", view, np.array(lengths).reshape(length_shape), axis, out_offset=out_offset)
@@ -485,10 +484,10 @@ LACKS = [
     {"group_size": 1},
     {"group_size": 4, "max_groups": 7},
     {"max_groups": 1},
-    {"parallel": 1},
+    {"chunks": 1},
     {"cpu": 0},
     {"cpu": 0, "max_groups": 7},
-    {"grain": 16},
+    {"invocation_bytes": 16},
     {"window": 4096, "kernel": ROWS, "max_groups": 7},
 ]
 
@@ -600,7 +599,7 @@ for window in (4096, 2000, 640):
 
 
 def test_staged_pieces_read_nothing_beyond_the_source(vulkan, tmp_path):
-    """The array ends at a page that may not be read: a stray access ends the process."""
+    """The array ends at a page that may not be read: an access beyond it ends the process."""
     script = tmp_path / "guarded.py"
     script.write_text(GUARDED)
     support.run_python(None, args=(script, str(vulkan)))
@@ -613,7 +612,7 @@ from dmlops import _core
 
 device = int(sys.argv[1])
 _core._override("cpu", 0)  # a device that may have memory of its own
-_core._override("staging", 65536)  # so that one can tell which way it went
+_core._override("staging", 65536)  # so that the number of pieces tells which way was taken
 
 def pieces(call):
     before = sum(_core._counts(device))
@@ -636,13 +635,13 @@ for name, call in calls.items():
     assert len(set(counts[:6])) > 1, (name, "both ways are tried", counts)
     assert len(set(counts[7:])) == 1, (name, "then it is decided", counts)
 y = np.concatenate([x, x])
-turns = {step: [] for step in (1, -1)}
+rounds = {step: [] for step in (1, -1)}
 for _ in range(3):
-    for step, counts in turns.items():
+    for step, counts in rounds.items():
         count, result = pieces(lambda: dmlops.slice(y, [0, 0, 0], y.shape, [1, 1, step], device=device))
         assert np.array_equal(result, y[..., ::step])
         counts.append(count)
-assert all(len(set(counts)) > 1 for counts in turns.values()), ("both ways for either call", turns)
+assert all(len(set(counts)) > 1 for counts in rounds.values()), ("both ways for either call", rounds)
 
 x.setflags(write=False)  # some drivers import such memory, and fail when they use it
 assert pieces(calls["both"])[0] == 16

@@ -217,7 +217,7 @@ def race(folder, broken=()):
     for source in [*csrc.glob("base/*.c"), *csrc.glob("core/*.c"), *csrc.glob("vk/*.c"), HERE / "race.c"]:
         objects.append(folder / f"{source.parent.name}-{source.stem}.o")
         lock = ["-include", folder / "broken_lock.h"] if source.name in broken else []
-        support.compile_c([*flags, *lock, f"-I{csrc}", f"-I{folder}", "-c", "-o", objects[-1], source])
+        support.compile_c([*flags, *lock, f"-I{csrc}", f"-I{support.ROOT / 'shaders'}", f"-I{folder}", "-c", "-o", objects[-1], source])
     support.compile_c([*flags, "-o", folder / "race", *objects, "-pthread", "-ldl"])
     mock = ["-shared", "-fPIC", "-fvisibility=hidden", "-o", folder / "libvulkan.so.1", HERE / "mock_vulkan.c"]
     support.compile_c([*flags, *mock, "-pthread"])

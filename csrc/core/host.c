@@ -8,14 +8,13 @@ typedef struct walk {
     char *dst;
 } walk;
 
-/* The source index of destination index `i` on the reversed axis, for a position whose length is `length`. */
+/* The source index of destination index `i` on the reversed axis. */
 static int64_t reversed_index(int64_t i, int64_t length)
 {
     return i < length ? length - 1 - i : i;
 }
 
-/* Offsets are those of the element whose indices on axes 0 to k - 1 are fixed; the reversed axis is left out of `src`
- * until the length is known. */
+/* Moves all elements with the indices on axes 0 to k - 1 that the offsets stand for. `src` leaves out the reversed axis. */
 static void run_axis(const walk *w, int k, int64_t src, int64_t dst, int64_t length, int64_t reversed_i)
 {
     const dml_plan *plan = w->plan;

@@ -1,8 +1,8 @@
 #include "core/pack.h"
 
 enum {
-    NEAR = 64, /* bytes between elements that are sooner copied with them than left out */
-    WORD = 16  /* what runs of this length begin at a multiple of */
+    NEAR = 64, /* bytes of a gap that is copied rather than left out */
+    WORD = 16  /* runs of as many bytes begin at a multiple of it */
 };
 
 /* The axes that take memory, the one with the shortest stride first. */
@@ -21,8 +21,8 @@ static int sort_axes(const dml_plan *plan, const int64_t *extents, dml_side side
     return count;
 }
 
-/* Where axes do not keep their strides, what is further out is put one behind the other. Gives the bytes of all; `strides` are 0 of axes
- * that take no memory. */
+/* Strides of a packed side: axes that do not keep theirs lie one behind the other. An axis that needs no memory has stride
+ * 0. Gives the bytes of all. */
 static int64_t pack(const dml_plan *plan, const int64_t *extents, dml_side side, const bool *kept, int64_t *strides)
 {
     int64_t bytes = plan->item;
@@ -40,7 +40,7 @@ static int64_t pack(const dml_plan *plan, const int64_t *extents, dml_side side,
     return bytes;
 }
 
-/* The innermost axes keep theirs as long as these leave small gaps or none (they may interleave). */
+/* The innermost axes keep their strides as long as the gaps are small, or axes interleave. */
 int64_t dml_pack_choose(const dml_plan *plan, const int64_t *extents, dml_side side, bool *kept)
 {
     int64_t bytes = plan->item, strides[DML_MAX_AXES];
@@ -54,13 +54,12 @@ int64_t dml_pack_choose(const dml_plan *plan, const int64_t *extents, dml_side s
     return pack(plan, extents, side, kept, strides);
 }
 
-void dml_pack(const dml_split *split, dml_piece *piece, dml_side side, bool exact, dml_plan *copy)
+void dml_pack(const bool *kept, dml_piece *piece, dml_side side, bool exact, dml_plan *copy)
 {
     dml_plan *plan = &piece->plan;
     int64_t extents[DML_MAX_AXES], *offset = side == DML_SRC ? &plan->src_offset : &plan->dst_offset;
     for (int k = 0; k < plan->rank; k++)
         extents[k] = side == DML_SRC ? dml_piece_src_extent(piece, k) : plan->axes[k].extent;
-    const bool *kept = split->kept[side];
     int64_t strides[DML_MAX_AXES];
     pack(plan, extents, side, kept, strides);
     dml_plan_begin(copy, plan->item);

@@ -22,9 +22,9 @@ void dml_plan_copy(dml_plan *to, const dml_plan *from)
 
 static void swap(int64_t *a, int64_t *b)
 {
-    int64_t kept = *a;
+    int64_t value = *a;
     *a = *b;
-    *b = kept;
+    *b = value;
 }
 
 void dml_plan_turn(dml_plan *plan)
@@ -76,7 +76,7 @@ static void remove_axis(dml_plan *plan, int k)
         plan->reversed--;
 }
 
-/* Walks an axis from its other end. */
+/* Traverses an axis from its other end. */
 static void flip_axis(dml_plan *plan, dml_axis *axis)
 {
     plan->src_offset += (axis->extent - 1) * axis->src_stride;

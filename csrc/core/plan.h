@@ -30,7 +30,7 @@ typedef struct dml_plan {
     int64_t item;
     int64_t src_offset;
     int64_t dst_offset;
-    const int64_t *lengths; /* borrowed; every entry in [0, extent of the reversed axis]; NULL: a split knows nothing of them */
+    const int64_t *lengths; /* borrowed; every entry in [0, extent of the reversed axis]; NULL: not known */
     int64_t length_offset;  /* entries, to that of element (0, 0, ...) */
     int rank;
     int reversed; /* an index into axes, or -1 */
@@ -50,7 +50,7 @@ void dml_plan_add(dml_plan *plan, int64_t extent, int64_t src_stride, int64_t ds
 /* Copies only the axes in use; a plan is four kilobytes. */
 void dml_plan_copy(dml_plan *to, const dml_plan *from);
 
-/* The other way: from where it moved to. It has no reversed axis. */
+/* Swaps source and destination. The plan has no reversed axis. */
 void dml_plan_turn(dml_plan *plan);
 
 /* Elements moved; 0 for an empty plan. */
@@ -76,9 +76,9 @@ static inline int64_t dml_magnitude(int64_t value)
 /* The largest power of two up to `most` (one itself) that divides all of the value. */
 int64_t dml_divisor(uint64_t value, int64_t most);
 
-/* The same bytes, moved by fewer and longer steps: axes of extent 1 go, the destination's strides become positive
- * and descend, neighbours that chain become one, and contiguous inner axes grow the item. The reversed axis keeps to
- * itself. A plan that is empty becomes one axis of extent 0. */
+/* Moves the same bytes by fewer axes and longer items: drops axes of extent 1, makes destination strides positive and
+ * descending, merges neighbouring axes that continue each other, and takes contiguous inner axes into the item. The reversed
+ * axis is not merged. An empty plan becomes one axis of extent 0. */
 void dml_plan_simplify(dml_plan *plan);
 
 #endif

@@ -1,11 +1,62 @@
-/* Between dispatch.c and rows.c, which is most of it: the choice of a pattern for the kernel of that name. */
+/* Rows: the pattern by which a plan's destination rows are composed of words. Geometry alone: what is possible, not what is
+ * best. */
 #ifndef DML_CORE_ROWS_H
 #define DML_CORE_ROWS_H
 
-#include "core/words.h"
+#include "core/plan.h"
+#include "core/tunables.h"
 
-/* Fills in constants, table and groups, if the piece can be moved as rows, and would not be better off as these words, if it can also be
- * words (or NULL). */
-bool dml_rows_choose(const dml_piece *piece, const dml_traits *traits, const dml_words *words, dml_dispatch *dispatch);
+enum { DML_MAX_INNERS = 3 };
+
+/* How a plan's axes divide: those inside an element, the one along which a row's elements lie, and those along which rows
+ * lie. */
+typedef struct dml_rows {
+    const dml_plan *plan;
+    const dml_tunables *tunables;
+    int word;                  /* bytes of the words that are stored: 16 or 32 */
+    int row;                   /* axis along which a row runs; -1: a row is one item, and an element is a scalar */
+    int inner[DML_MAX_INNERS]; /* axes inside an element, the fastest first */
+    int inners;
+    int stream;         /* 0, or 1 + index into inner of the axis whose indices have streams of their own */
+    int window_axis;    /* an outer axis whose neighbours are made from one window; -1: none */
+    int64_t per_window; /* so many of them: a divisor of its extent */
+    int64_t element;    /* bytes of an element */
+    int64_t reach;      /* source bytes from the first to the last of an element, within a stream and a window */
+    int64_t extent;     /* elements of a row */
+    int64_t step;       /* source bytes from one element to the next */
+    int64_t head;       /* elements before the first whole word of a row; -1: rows differ */
+    int64_t tile;       /* elements that an invocation moves at once */
+} dml_rows;
+
+/* Finds rows for words of so many bytes, with the smallest tile: false if there are none. `scalar` is the bytes of a scalar,
+ * `dst` where the destination begins in its window. */
+bool dml_rows_find(const dml_plan *plan, const dml_tunables *tunables, int word, int32_t scalar, uint32_t dst, dml_rows *rows);
+
+/* Whether an invocation has the registers for a tile of so many elements. */
+bool dml_rows_fits(const dml_rows *rows, int64_t elements);
+
+/* Sets the size of a tile, and lets neighbouring rows that interleave in the source share its window, as many as fit. */
+void dml_rows_set_tile(dml_rows *rows, int64_t elements);
+
+int dml_rows_streams(const dml_rows *rows);
+
+/* Elements in the fewest whole words. */
+int64_t dml_rows_period(const dml_rows *rows);
+
+/* Whether rows have heads or tails that are no whole words. */
+bool dml_rows_have_ends(const dml_rows *rows);
+
+/* Whether a row is reversed in itself, up to its length. */
+bool dml_rows_are_reversed(const dml_rows *rows);
+
+/* 8-byte words of a window. */
+int64_t dml_rows_window_words(const dml_rows *rows);
+
+/* Whether rows lie along axis k, and what is left of it where neighbours share a window. */
+bool dml_rows_is_outer(const dml_rows *rows, int k);
+dml_axis dml_rows_outer_axis(const dml_rows *rows, int k);
+
+/* The bits of all that outer axes and streams add to a window's address. */
+uint64_t dml_rows_strides(const dml_rows *rows);
 
 #endif

@@ -4,7 +4,7 @@
 
 #include "core/pack.h"
 
-/* A whole number of items per tile that fits, chosen so that tiles are about equal and start on even words. */
+/* Indices of a tile, at most so many. Tiles are about equal, and start at multiples of 64. */
 static int64_t tile_extent(int64_t extent, int64_t most)
 {
     if (extent <= most)
@@ -44,7 +44,7 @@ static int widest_axis(const dml_split *split, dml_side side)
     return widest;
 }
 
-/* Cuts an axis until its reach is within `room`; gives by how much it became less. */
+/* Cuts an axis until its reach is within `room`. Gives the reduction. */
 static int64_t cut_axis(dml_split *split, int k, dml_side side, int64_t room)
 {
     int64_t before = side_reach(split, k, side);
@@ -52,9 +52,8 @@ static int64_t cut_axis(dml_split *split, int k, dml_side side, int64_t room)
     return before - side_reach(split, k, side);
 }
 
-/* Cuts axes until one side's span is within the limit. Each tile of the reversed axis has to look at all of its source, so it
- * stays whole where it leaves the others room: an eighth of the limit. Else it has half at first, and in the end what the others
- * leave. */
+/* Cuts axes until one side's span is within the limit. A tile of the reversed axis may read all of its source, so this axis
+ * stays whole if it leaves the others an eighth of the limit. Else it gets half at first, and finally what the others leave. */
 static void fit_side(dml_split *split, int64_t limit, dml_side side)
 {
     const dml_plan *plan = &split->plan;
@@ -87,11 +86,11 @@ static void fit_windows(dml_split *split, const dml_limits *limits, int64_t limi
         fit_side(split, limit, DML_DST);
 }
 
-/* Whether each piece has a part of one side to itself, or nearly so: what has pieces all over it is read, or written, that many times. */
+/* Whether pieces hardly overlap on one side: memory that several pieces span is read or written several times. */
 static bool is_apart(const dml_split *split, dml_side side)
 {
     const dml_plan *plan = &split->plan;
-    double pieces = 1; /* the last of an axis may be less than one */
+    double pieces = 1; /* the last of an axis counts as a fraction */
     int64_t span = plan->item, whole = plan->item;
     for (int k = 0; k < plan->rank; k++) {
         int64_t extent = plan->axes[k].extent;
@@ -104,7 +103,7 @@ static bool is_apart(const dml_split *split, dml_side side)
     return pieces * (double)span <= 1.125 * (double)whole;
 }
 
-/* Cuts to what one binding holds, if that costs nothing. */
+/* Cuts to what one binding holds, if pieces then do not overlap. */
 static void fit_bindings(dml_split *split, const dml_limits *limits)
 {
     int64_t fewest[DML_MAX_AXES];
@@ -114,7 +113,7 @@ static void fit_bindings(dml_split *split, const dml_limits *limits)
         memcpy(split->tile, fewest, sizeof fewest);
 }
 
-/* What a tile of one side takes when it is packed. */
+/* Bytes of one side of a tile when packed. */
 static int64_t packed_bytes(dml_split *split, dml_side side)
 {
     return dml_pack_choose(&split->plan, split->tile, side, split->kept[side]);
@@ -125,7 +124,7 @@ static int64_t half_of(int64_t extent)
     return tile_extent(extent, (extent + 1) / 2);
 }
 
-/* What one side, packed, would take if an axis were halved. */
+/* The same if an axis were halved. */
 static int64_t bytes_if_halved(dml_split *split, int k, dml_side side)
 {
     int64_t extent = split->tile[k];
@@ -135,8 +134,8 @@ static int64_t bytes_if_halved(dml_split *split, int k, dml_side side)
     return bytes;
 }
 
-/* Which axis to halve: of those that make much of a difference to one side (where gaps stay, some make none), the one that reaches furthest on
- * both, since either side then keeps its neighbours together. If there is none, the reversed axis, or else what makes most. */
+/* Which axis to halve: of those that save a quarter of one side (where gaps stay, some save nothing), the one that reaches
+ * furthest on both sides, so that neighbours stay together. If there is none: the reversed axis, or the one that saves most. */
 static int axis_to_halve(dml_split *split, dml_side side, int64_t bytes)
 {
     const dml_plan *plan = &split->plan;
@@ -162,7 +161,7 @@ static int axis_to_halve(dml_split *split, dml_side side, int64_t bytes)
     return reversed && (other < 0 || bytes_if_halved(split, plan->reversed, side) < bytes) ? plan->reversed : other;
 }
 
-/* Whether there was anything to cut. Cutting for one side may make the other keep fewer strides, and even become larger where these
+/* True if anything was cut. Cutting for one side may make the other keep fewer strides, and become larger where these
  * overlap. */
 static bool fit_packed(dml_split *split, int64_t limit, dml_side side)
 {
@@ -202,7 +201,7 @@ void dml_split_begin(dml_split *split, const dml_plan *plan, const dml_limits *l
     split->done = false;
 }
 
-/* Whether an element of a cut piece, of the row that has this length, has its source in the piece. */
+/* Whether a cut piece has a source for any of its elements in a row of this length. */
 static bool row_moves(const dml_piece *piece, int64_t length)
 {
     int64_t begin = piece->reversed_begin, end = begin + piece->plan.axes[piece->plan.reversed].extent;
@@ -211,7 +210,7 @@ static bool row_moves(const dml_piece *piece, int64_t length)
            (rest < end && rest < piece->source_end && end > piece->source_begin);
 }
 
-/* The same for all rows that have a length of their own, from axis k on. */
+/* The same for any row, over the axes from k on. */
 static bool rows_move(const dml_piece *piece, int k, int64_t entry)
 {
     const dml_plan *plan = &piece->plan;
@@ -274,19 +273,4 @@ bool dml_split_next(dml_split *split, dml_piece *piece)
         if (!piece->cut || !piece->plan.lengths || rows_move(piece, 0, piece->plan.length_offset))
             return true;
     return false;
-}
-
-int64_t dml_piece_src_extent(const dml_piece *piece, int k)
-{
-    bool other = piece->cut && k == piece->plan.reversed;
-    return other ? piece->source_end - piece->source_begin : piece->plan.axes[k].extent;
-}
-
-dml_span dml_piece_src_span(const dml_piece *piece)
-{
-    const dml_plan *plan = &piece->plan;
-    dml_span span = {plan->src_offset, plan->src_offset + plan->item};
-    for (int k = 0; k < plan->rank; k++)
-        dml_span_grow(&span, dml_piece_src_extent(piece, k), plan->axes[k].src_stride);
-    return span;
 }

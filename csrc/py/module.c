@@ -8,6 +8,7 @@
 #include "py/dlpack_import.h"
 #include "py/entry_points.h"
 #include "py/errors.h"
+#include "py/explain.h"
 #include "py/result_memory.h"
 #include "vk/vk.h"
 
@@ -194,6 +195,7 @@ static PyMethodDef module_methods[] = {
     {"_empty_cache", dml_empty_cache, METH_NOARGS, NULL},
     {"_empty_dispatch", empty_dispatch, METH_O, NULL},
     {"_override", override, METH_VARARGS, NULL},
+    {"_explain", dml_py_explain, METH_VARARGS, NULL},
     {"_abandoned", abandoned, METH_NOARGS, NULL},
     {"_counts", counts, METH_O, NULL},
     {"_shutdown", shutdown_vulkan, METH_NOARGS, NULL},

@@ -16,7 +16,7 @@ static dml_timing *timing_of(dml_context *context, const dml_submission *submiss
 dml_code dml_autotune_begin(dml_context *context, const dml_submission *submission, dml_autotune *choice, dml_status *status)
 {
     *choice = (dml_autotune){.import = context->traits.host_import};
-    if (!choice->import || context->traits.plan.cpu)
+    if (!choice->import || context->traits.cpu)
         return DML_OK;
     if (submission->src.read_only) { /* some drivers import such pages, and fail later when they pin them for writing */
         choice->import = false;

@@ -118,7 +118,7 @@ bool dml_buffer_import(dml_context *context, const void *data, uint64_t size, dm
 static bool create_of_pages(dml_context *context, uint64_t size, dml_buffer *buffer)
 {
     const dml_device_traits *traits = &context->traits;
-    if (!traits->plan.cpu || !traits->host_import || !traits->mapped || size < DML_HUGE_PAGE)
+    if (!traits->cpu || !traits->host_import || !traits->mapped || size < DML_HUGE_PAGE)
         return false;
     uint64_t offset, whole = (size + traits->import_alignment - 1) / traits->import_alignment * traits->import_alignment;
     void *pages = dml_pages_map(0, (size_t)whole);

@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "core/choose.h"
 #include "vk/allocation_pool.h"
 #include "vk/queue.h"
 #include "vk/record.h"
@@ -35,7 +36,7 @@ dml_code dml_vk_run_nothing(dml_context *context, dml_status *status)
     submission->piece.cut = false;
     dml_dispatch_choose(&submission->piece, &context->traits.plan, 0, 0, DML_KERNEL_ELEMENTS, &submission->dispatch);
     submission->dispatch.groups = 1;
-    submission->dispatch.table[DML_TABLE_EXTENT] = 0;
+    submission->dispatch.table.elements_extent = 0;
     dml_code code = record_other(context, submission, &submission->arena, 0, 16, status);
     if (!code)
         code = dml_queue_submit_and_await(context, submission, status);
@@ -49,15 +50,14 @@ static void choose_lengths(const dml_traits *traits, const dml_clamp *clamp, uin
     memset(dispatch, 0, sizeof *dispatch);
     dispatch->kernel = (dml_kernel)DML_SHADER_LENGTHS;
     dispatch->constants[DML_GROUP_SIZE] = (int32_t)traits->group_size;
-    dispatch->constants[1] = clamp->is_signed;
-    dispatch->constants[2] = clamp->item;
-    uint32_t most = traits->parallel < traits->max_groups ? traits->parallel : traits->max_groups;
+    dispatch->constants[DML_LENGTHS_SIGNED] = clamp->is_signed;
+    dispatch->constants[DML_LENGTHS_BYTES] = clamp->item;
+    uint32_t chunks = traits->tunables.chunks, most = chunks < traits->max_groups ? chunks : traits->max_groups;
     uint32_t groups = count / traits->group_size + 1;
     dispatch->groups = groups < most ? groups : most;
-    dispatch->table[0] = count;
-    dispatch->table[1] = dispatch->groups * traits->group_size;
-    memcpy(&dispatch->table[2], &clamp->extent, sizeof clamp->extent);
-    dispatch->table_words = 4;
+    dispatch->lengths = (dml_lengths_table){
+        .count = count, .invocations = dispatch->groups * traits->group_size, .extent = clamp->extent};
+    dispatch->table_bytes = sizeof dispatch->lengths;
 }
 
 static dml_code clamp_part(dml_context *context, const dml_clamp *clamp, int64_t begin, int64_t count, dml_status *status)

@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "core/choose.h"
 #include "vk/allocation_pool.h"
 #include "vk/queue.h"
 #include "vk/results.h"
@@ -143,7 +144,7 @@ static VkDescriptorBufferInfo bind_lengths(dml_context *context, dml_submission 
         return (VkDescriptorBufferInfo){submission->arena.handle, 0, 16};
     if (submission->lengths) {
         uint64_t early = begin % context->traits.plan.alignment;
-        submission->dispatch.table[DML_TABLE_LENGTH] += (uint32_t)(early / sizeof(int64_t));
+        submission->dispatch.table.length_offset += (uint32_t)(early / sizeof(int64_t));
         return (VkDescriptorBufferInfo){submission->lengths->buffer.handle, begin - early, bytes + early};
     }
     VkDescriptorBufferInfo room;
@@ -157,8 +158,7 @@ dml_code dml_record_dispatch(dml_context *context, dml_submission *submission, d
     VkDescriptorBufferInfo buffers[DML_BINDINGS] = {{slot->src.buffer->handle, slot->src.offset, slot->src.size},
                                                     {slot->dst.buffer->handle, slot->dst.offset, slot->dst.size}};
     buffers[3] = bind_lengths(context, submission); /* before the table is copied: it changes an entry */
-    memcpy(arena_reserve(context, submission, sizeof dispatch->table, &buffers[2]), dispatch->table,
-           dispatch->table_words * sizeof dispatch->table[0]);
+    memcpy(arena_reserve(context, submission, sizeof dispatch->table, &buffers[2]), &dispatch->table, dispatch->table_bytes);
     memset(arena_reserve(context, submission, counter_bytes(context), &buffers[4]), 0, counter_bytes(context));
 
     VkDescriptorSet set;

@@ -67,9 +67,9 @@ static dml_code send(dml_context *context, const dml_split *split, dml_submissio
 {
     bool from_host = !submission->src.allocation, to_host = !submission->dst.allocation;
     if (from_host)
-        dml_pack(split, &submission->piece, DML_SRC, false, &submission->pack[DML_SRC]);
+        dml_pack(split->kept[DML_SRC], &submission->piece, DML_SRC, false, &submission->pack[DML_SRC]);
     if (to_host)
-        dml_pack(split, &submission->piece, DML_DST, true, &submission->pack[DML_DST]);
+        dml_pack(split->kept[DML_DST], &submission->piece, DML_DST, true, &submission->pack[DML_DST]);
     if (dml_record_piece(context, submission, status))
         return status->code;
     if (from_host)

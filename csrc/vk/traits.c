@@ -55,18 +55,13 @@ void dml_traits_find(VkPhysicalDevice physical, const dml_extensions *extensions
         subgroup.pNext = &import;
     vkGetPhysicalDeviceProperties2(physical, &all);
     const VkPhysicalDeviceLimits *limits = &all.properties.limits;
-    bool cpu = all.properties.deviceType == VK_PHYSICAL_DEVICE_TYPE_CPU;
-
-    /* A CPU runs a workgroup on one thread, one subgroup after the other: so small workgroups, and few of them with much to
-     * do. */
-    uint32_t group = cpu ? subgroup.subgroupSize : 128;
+    traits->cpu = all.properties.deviceType == VK_PHYSICAL_DEVICE_TYPE_CPU;
+    const dml_tunables *tunables = traits->cpu ? &dml_tunables_cpu : &dml_tunables_gpu;
+    traits->plan.tunables = *tunables;
+    uint32_t group = tunables->group_size ? tunables->group_size : subgroup.subgroupSize;
     traits->plan.group_size =
         (uint32_t)smaller(group, smaller(limits->maxComputeWorkGroupInvocations, limits->maxComputeWorkGroupSize[0]));
-    traits->plan.parallel = cpu ? 128 : 1u << 16;
-    traits->plan.grain = cpu ? 64 : 16; /* a GPU coalesces the loads of neighbouring invocations */
-    traits->plan.cpu = cpu;
-    uint32_t groups = cpu ? 32 : UINT32_MAX; /* llvmpipe has at most 32 threads */
-    traits->plan.max_groups = (uint32_t)smaller(groups, limits->maxComputeWorkGroupCount[0]);
+    traits->plan.max_groups = (uint32_t)smaller(tunables->max_groups, limits->maxComputeWorkGroupCount[0]);
     traits->plan.alignment = (uint32_t)limits->minStorageBufferOffsetAlignment;
     if (traits->plan.alignment < limits->minUniformBufferOffsetAlignment)
         traits->plan.alignment = (uint32_t)limits->minUniformBufferOffsetAlignment;
@@ -89,8 +84,9 @@ void dml_traits_find(VkPhysicalDevice physical, const dml_extensions *extensions
 static struct {
     const char *name;
     int64_t value;
-} overrides[] = {{"kernel", -1},   {"host_import", -1}, {"window", -1}, {"binding", -1}, {"staging", -1}, {"group_size", -1},
-                 {"parallel", -1}, {"max_groups", -1},  {"mapped", -1}, {"heap", -1},    {"grain", -1},   {"cpu", -1}};
+} overrides[] = {{"kernel", -1},  {"host_import", -1}, {"window", -1},           {"binding", -1},
+                 {"staging", -1}, {"group_size", -1},  {"chunks", -1},           {"max_groups", -1},
+                 {"mapped", -1},  {"heap", -1},        {"invocation_bytes", -1}, {"cpu", -1}};
 
 static int64_t *find_override(const char *name)
 {
@@ -115,12 +111,15 @@ void dml_traits_override(const dml_device_traits *offered, dml_device_traits *tr
     traits->plan.window = lowered("window", widest_window(traits));
     traits->staging = (uint64_t)lowered("staging", (int64_t)offered->staging);
     traits->plan.group_size = (uint32_t)lowered("group_size", offered->plan.group_size);
-    traits->plan.parallel = (uint32_t)lowered("parallel", offered->plan.parallel);
     traits->plan.max_groups = (uint32_t)lowered("max_groups", offered->plan.max_groups);
     traits->mapped = lowered("mapped", offered->mapped);
     traits->heap = (uint64_t)lowered("heap", (int64_t)offered->heap);
-    traits->plan.grain = (uint32_t)lowered("grain", offered->plan.grain);
-    traits->plan.cpu = lowered("cpu", offered->plan.cpu);
+    traits->cpu = lowered("cpu", offered->cpu);
+    dml_tunables *tunables = &traits->plan.tunables;
+    if (!traits->cpu)
+        *tunables = dml_tunables_gpu;
+    tunables->chunks = (uint32_t)lowered("chunks", offered->plan.tunables.chunks);
+    tunables->invocation_bytes = (uint32_t)lowered("invocation_bytes", offered->plan.tunables.invocation_bytes);
 }
 
 bool dml_traits_set_override(const char *name, int64_t value)

@@ -7,6 +7,7 @@
 
 typedef struct dml_device_traits {
     dml_traits plan;
+    bool cpu; /* its memory is the host's, and threads run the workgroups */
     bool host_import;
     uint64_t import_alignment;
     uint64_t max_buffer; /* bytes of a VkBuffer or an allocation */

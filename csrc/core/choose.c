@@ -1,0 +1,126 @@
+#include "core/choose.h"
+
+#include <string.h>
+
+#include "core/pattern.h"
+#include "core/policy.h"
+#include "core/schedule.h"
+
+/* Bytes of the largest scalar that divides all addresses, strides and the item. */
+static int32_t scalar_bytes(const dml_plan *plan, uint64_t src_base, uint64_t dst_base)
+{
+    uint64_t all = (uint64_t)plan->item | (src_base + (uint64_t)plan->src_offset) | (dst_base + (uint64_t)plan->dst_offset);
+    for (int k = 0; k < plan->rank; k++)
+        all |= (uint64_t)plan->axes[k].src_stride | (uint64_t)plan->axes[k].dst_stride;
+    return (int32_t)dml_divisor(all, 8);
+}
+
+/* From an aligned address on. */
+static dml_span window_of(dml_span span, uint64_t base, uint32_t alignment)
+{
+    span.begin -= (int64_t)((base + (uint64_t)span.begin) & (alignment - 1));
+    return span;
+}
+
+static int32_t segment_bits(const dml_dispatch *dispatch, int64_t binding)
+{
+    int64_t src = dispatch->src_window.end - dispatch->src_window.begin;
+    int64_t dst = dispatch->dst_window.end - dispatch->dst_window.begin;
+    int32_t bits = 0;
+    if (src > binding || dst > binding)
+        while (INT64_C(2) << bits <= binding)
+            bits++;
+    return bits;
+}
+
+/* What does not depend on the kernel. */
+static void begin_dispatch(const dml_piece *piece, const dml_traits *traits, uint64_t src_base, uint64_t dst_base,
+                           dml_dispatch *dispatch)
+{
+    const dml_plan *plan = &piece->plan;
+    memset(dispatch, 0, offsetof(dml_dispatch, table) + offsetof(dml_table, axes));
+    dispatch->src_window = window_of(dml_piece_src_span(piece), src_base, traits->alignment);
+    dispatch->dst_window = window_of(dml_plan_dst_span(plan), dst_base, traits->alignment);
+    int32_t *constants = dispatch->constants;
+    constants[DML_GROUP_SIZE] = (int32_t)traits->group_size;
+    constants[DML_SCALAR] = scalar_bytes(plan, src_base, dst_base);
+    constants[DML_DYNAMIC] = traits->tunables.dynamic;
+    constants[DML_SEGMENT_BITS] = segment_bits(dispatch, traits->binding);
+    dml_table *table = &dispatch->table;
+    table->reversed_axis = UINT32_MAX; /* none */
+    table->src_offset = (uint32_t)(plan->src_offset - dispatch->src_window.begin);
+    table->dst_offset = (uint32_t)(plan->dst_offset - dispatch->dst_window.begin);
+    table->length_offset = (uint32_t)(plan->length_offset - dml_plan_length_span(plan).begin);
+    table->src_last = (uint32_t)((dispatch->src_window.end - dispatch->src_window.begin - 1) / 8);
+    if (plan->reversed >= 0)
+        table->reversed_stride = (uint32_t)plan->axes[plan->reversed].src_stride;
+}
+
+static void encode_rows(const dml_policy *policy, const dml_traits *traits, dml_dispatch *dispatch)
+{
+    dml_pattern_encode(&policy->rows, policy->src, dispatch->constants);
+    dml_schedule_rows(&policy->rows, traits, dispatch);
+}
+
+static void encode_words(const dml_words *words, const dml_traits *traits, dml_dispatch *dispatch)
+{
+    if (words->plan->reversed >= 0)
+        dispatch->constants[DML_REVERSED] = DML_REVERSED_AXIS;
+    dispatch->constants[DML_WORDS_STEP] = (int32_t)words->ratio * words->scalar;
+    dispatch->constants[DML_WORDS_TILE] = words->tile;
+    dml_schedule_words(words, traits, dispatch);
+}
+
+static void encode_elements(const dml_piece *piece, const dml_traits *traits, dml_dispatch *dispatch)
+{
+    dml_plan plan;
+    dml_plan_copy(&plan, &piece->plan);
+    int32_t scalar = dispatch->constants[DML_SCALAR];
+    dml_plan_add(&plan, plan.item / scalar, scalar, scalar);
+    if (plan.reversed >= 0)
+        dispatch->constants[DML_REVERSED] = piece->cut ? DML_REVERSED_CUT : DML_REVERSED_AXIS;
+    dispatch->table.cut_begin = piece->reversed_begin;
+    dispatch->table.source_begin = piece->source_begin;
+    dispatch->table.source_end = piece->source_end;
+    dml_schedule_elements(&plan, traits, dispatch);
+}
+
+void dml_dispatch_choose(const dml_piece *piece, const dml_traits *device, uint64_t src_base, uint64_t dst_base,
+                         dml_kernel forced, dml_dispatch *dispatch)
+{
+    /* Little work is cut into few chunks. */
+    dml_traits traits = *device;
+    dml_tunables *tunables = &traits.tunables;
+    int64_t bytes = dml_plan_count(&piece->plan) * piece->plan.item;
+    if (tunables->min_chunk > 0 && tunables->chunks > bytes / tunables->min_chunk + 1)
+        tunables->chunks = (uint32_t)(bytes / tunables->min_chunk + 1);
+
+    begin_dispatch(piece, &traits, src_base, dst_base, dispatch);
+    dml_policy policy = {.piece = piece,
+                         .traits = &traits,
+                         .scalar = dispatch->constants[DML_SCALAR],
+                         .src = dispatch->table.src_offset,
+                         .dst = dispatch->table.dst_offset,
+                         .forced = forced};
+    dml_policy_decide(&policy);
+    dispatch->kernel = policy.kernel;
+    dispatch->reason = policy.reason;
+    if (policy.kernel == DML_KERNEL_ROWS)
+        encode_rows(&policy, &traits, dispatch);
+    else if (policy.kernel == DML_KERNEL_WORDS)
+        encode_words(&policy.words, &traits, dispatch);
+    else if (policy.kernel == DML_KERNEL_ELEMENTS)
+        encode_elements(piece, &traits, dispatch);
+}
+
+bool dml_dispatch_region(const dml_plan *plan, int64_t index, int64_t *src_offset, int64_t *dst_offset)
+{
+    *src_offset = plan->src_offset;
+    *dst_offset = plan->dst_offset;
+    for (int k = plan->rank - 1; k >= 0; k--) {
+        *src_offset += index % plan->axes[k].extent * plan->axes[k].src_stride;
+        *dst_offset += index % plan->axes[k].extent * plan->axes[k].dst_stride;
+        index /= plan->axes[k].extent;
+    }
+    return index == 0;
+}

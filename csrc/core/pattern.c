@@ -1,0 +1,119 @@
+#include "core/pattern.h"
+
+/* An inner axis as the kernel has it: the stride of the streams' axis is 0, since each stream has a window of its own. */
+static dml_axis inner_axis(const dml_rows *rows, int i)
+{
+    if (i >= rows->inners)
+        return (dml_axis){.extent = 1};
+    const dml_axis *axis = &rows->plan->axes[rows->inner[i]];
+    return (dml_axis){.extent = axis->extent, .src_stride = rows->stream == i + 1 ? 0 : axis->src_stride};
+}
+
+static int64_t item_bytes(const dml_rows *rows)
+{
+    return rows->row < 0 ? rows->element : rows->plan->item;
+}
+
+static int64_t window_step(const dml_rows *rows)
+{
+    return rows->window_axis < 0 ? 0 : rows->plan->axes[rows->window_axis].src_stride;
+}
+
+static int64_t below(int64_t extent, int64_t stride)
+{
+    return stride < 0 ? (extent - 1) * stride : 0;
+}
+
+/* The lowest source offset of a tile's window, from its first element's. */
+static int64_t lowest(const dml_rows *rows, int64_t step)
+{
+    int64_t low = below(rows->tile, step) + below(rows->per_window, window_step(rows));
+    for (int i = 0; i < rows->inners; i++) {
+        dml_axis axis = inner_axis(rows, i);
+        low += below(axis.extent, axis.src_stride);
+    }
+    return low;
+}
+
+/* Source offset of a tile's byte from its first element's, within its stream; `stream` says which. */
+static int64_t source_of(const dml_rows *rows, int64_t step, int64_t byte, int64_t *stream)
+{
+    int64_t item = item_bytes(rows), within = byte % rows->element, index = within / item;
+    int64_t offset = byte / rows->element * step + within % item;
+    *stream = 0;
+    for (int i = 0; i < rows->inners; i++) {
+        dml_axis axis = inner_axis(rows, i);
+        int64_t x = index % axis.extent;
+        index /= axis.extent;
+        offset += x * axis.src_stride;
+        if (rows->stream == i + 1)
+            *stream = x;
+    }
+    return offset;
+}
+
+/* Whether groups of so many bytes of a tile lie together, and at a multiple of as many from the window's begin. */
+static bool stay_together(const dml_rows *rows, int64_t step, int unit)
+{
+    int64_t low = lowest(rows, step), stream, first_stream;
+    if (window_step(rows) % unit != 0)
+        return false;
+    for (int64_t byte = 0; byte < rows->tile * rows->element; byte++) {
+        int64_t first = source_of(rows, step, byte / unit * unit, &first_stream);
+        int64_t at = source_of(rows, step, byte, &stream);
+        if (stream != first_stream || at != first + byte % unit || (first - low) % unit != 0)
+            return false;
+    }
+    return true;
+}
+
+static int32_t largest_unit(const dml_rows *rows, int64_t step)
+{
+    int unit = 8;
+    while (unit > 1 && !stay_together(rows, step, unit))
+        unit /= 2;
+    return unit;
+}
+
+/* What all windows' addresses are a multiple of. Where heads differ a window may start at any element, and where a row's
+ * last tile overlaps the one before it, at any whole word's. */
+static int32_t window_alignment(const dml_rows *rows, bool overlap, uint32_t src)
+{
+    bool reversed = dml_rows_are_reversed(rows);
+    int64_t low = lowest(rows, reversed ? -rows->step : rows->step), head = rows->head;
+    uint64_t all = dml_rows_strides(rows) | (uint64_t)((overlap ? dml_rows_period(rows) : rows->tile) * rows->step);
+    if (head < 0) {
+        all |= (uint64_t)rows->step;
+        head = 0;
+    }
+    all |= (uint64_t)(src + head * rows->step + low);
+    if (reversed)
+        all |= (uint64_t)lowest(rows, rows->step) | (uint64_t)low;
+    int64_t alignment =
+        dml_divisor(all, dml_rows_window_words(rows) % 4 == 0 ? 32 : 16); /* four words are loaded at a time, or two */
+    return alignment < 8 ? 1 : (int32_t)alignment;
+}
+
+void dml_pattern_encode(const dml_rows *rows, uint32_t src, int32_t *c)
+{
+    bool reversed = dml_rows_are_reversed(rows), overlap = dml_rows_have_ends(rows) || rows->extent % rows->tile != 0;
+    if (rows->plan->reversed >= 0)
+        c[DML_REVERSED] = reversed ? DML_REVERSED_ROW : DML_REVERSED_AXIS;
+    if (!overlap)
+        c[DML_SCALAR] = 0;
+    c[DML_ROWS_ITEM] = (int32_t)item_bytes(rows);
+    for (int i = 0; i < DML_MAX_INNERS; i++) {
+        c[DML_ROWS_EXTENT_0 + 2 * i] = (int32_t)inner_axis(rows, i).extent;
+        c[DML_ROWS_STRIDE_0 + 2 * i] = (int32_t)inner_axis(rows, i).src_stride;
+    }
+    c[DML_ROWS_STREAM] = rows->stream;
+    c[DML_ROWS_STEP] = (int32_t)(reversed ? -rows->step : rows->step);
+    c[DML_ROWS_TILE] = (int32_t)rows->tile;
+    c[DML_ROWS_WORD] = rows->word;
+    c[DML_ROWS_PER_WINDOW] = (int32_t)rows->per_window;
+    c[DML_ROWS_WINDOW_STEP] = (int32_t)window_step(rows);
+    c[DML_ROWS_UNIT] = largest_unit(rows, c[DML_ROWS_STEP]);
+    if (reversed)
+        c[DML_ROWS_FORWARD_UNIT] = largest_unit(rows, rows->step);
+    c[DML_ROWS_ALIGN] = window_alignment(rows, overlap, src);
+}

@@ -1,0 +1,34 @@
+/* A piece of a plan: small enough for what a device binds, or for what is staged. */
+#ifndef DML_CORE_PIECE_H
+#define DML_CORE_PIECE_H
+
+#include "core/plan.h"
+
+typedef enum dml_side { DML_SRC, DML_DST, DML_LENGTHS } dml_side;
+
+typedef struct dml_piece {
+    dml_plan plan;
+    /* If the reversed axis was cut: the first destination index of this piece on it, and the source indices it may read,
+     * [source_begin, source_end), with plan.src_offset at source_begin. An element whose source lies elsewhere belongs to
+     * another piece. Without a cut: 0, 0 and the axis' extent, or 0 where no axis is reversed. */
+    int64_t reversed_begin;
+    int64_t source_begin;
+    int64_t source_end;
+    bool cut;
+} dml_piece;
+
+/* Bytes, or entries of lengths, between neighbours on an axis. */
+static inline int64_t dml_side_stride(const dml_axis *axis, dml_side side)
+{
+    if (side == DML_LENGTHS)
+        return axis->length_stride;
+    return side == DML_SRC ? axis->src_stride : axis->dst_stride;
+}
+
+/* Source indices of a piece on axis k. Of a reversed axis that was cut, the extent in the plan is the destination's alone. */
+int64_t dml_piece_src_extent(const dml_piece *piece, int k);
+
+/* The bytes it may read. */
+dml_span dml_piece_src_span(const dml_piece *piece);
+
+#endif

@@ -1,0 +1,184 @@
+#include "core/policy.h"
+
+#include <stddef.h>
+
+#include "core/schedule.h"
+
+/* --- tiles ----------------------------------------------------------------------------------------------------- */
+
+/* Elements of a tile: the fewest that load `enough` source bytes over all streams. More loads are in flight at once the
+ * larger it is, until registers run out. The base is half of invocation_bytes. It is doubled for windows that are not
+ * aligned to 16 bytes, each of which needs one extra load, as for word sizes that need little composing; and once more for
+ * unaligned sequential reads of few streams. At least half of a workgroup's invocations have a tile. */
+static int64_t tile_elements(const dml_policy *policy, const dml_rows *rows)
+{
+    const dml_tunables *tunables = &policy->traits->tunables;
+    int64_t elements = dml_rows_period(rows), step = dml_magnitude(rows->step), streams = dml_rows_streams(rows);
+    uint64_t begins =
+        dml_rows_strides(rows) | (uint64_t)(elements * rows->step) | (uint64_t)(policy->src + rows->head * rows->step);
+    bool dense = step <= rows->element, sequential = dense && rows->step > 0 && !dml_rows_are_reversed(rows);
+    bool unaligned = rows->head < 0 || (sequential && begins % 16 != 0);
+    bool whole = (dense || rows->stream) && (rows->word == 32 || policy->scalar > 1);
+    int64_t enough = tunables->invocation_bytes / 2;
+    if (unaligned || whole)
+        enough *= 2;
+    if (unaligned && sequential && streams <= tunables->long_streams)
+        enough *= 2;
+    while ((elements - 1) * step + rows->reach < enough / streams && dml_rows_fits(rows, 2 * elements) &&
+           elements * policy->traits->group_size <= rows->extent)
+        elements *= 2;
+    return elements;
+}
+
+/* Words that an invocation makes one after the other: many where each goes on with the row that the one before ended in.
+ * Where rows are far apart, fewer: what a workgroup's invocations read at a time is then nearer together. */
+static int32_t tile_words(const dml_tunables *tunables, const dml_words *words)
+{
+    int32_t most = tunables->words_tile;
+    if (most == 1 || 2 * words->pitch <= tunables->words_dense * words->row)
+        return most;
+    if (words->row < 16)
+        return words->pitch <= tunables->words_near * words->row ? 2 : 1;
+    return words->pitch <= tunables->words_sparse * words->row * dml_magnitude(words->ratio) ? most / 2 : most;
+}
+
+/* --- candidates ------------------------------------------------------------------------------------------------ */
+
+/* Whether a test has left the choice to us. */
+static bool is_free(const dml_policy *policy)
+{
+    return policy->forced == DML_KERNEL_COUNT;
+}
+
+static int64_t row_bytes(const dml_rows *rows)
+{
+    return rows->extent * rows->element;
+}
+
+/* Rows of at least so many bytes; `of_16` (or NULL) is the same pattern for words of 16 bytes. */
+static bool find_rows(const dml_policy *policy, int word, int64_t least, dml_rows *rows, dml_rows *of_16)
+{
+    if (policy->piece->cut || !(is_free(policy) || policy->forced < DML_KERNEL_WORDS) ||
+        !dml_rows_find(&policy->piece->plan, &policy->traits->tunables, word, policy->scalar, policy->dst, rows) ||
+        row_bytes(rows) < least)
+        return false;
+    if (of_16) {
+        *of_16 = *rows;
+        of_16->word = 16;
+        dml_rows_set_tile(of_16, tile_elements(policy, of_16));
+    }
+    dml_rows_set_tile(rows, tile_elements(policy, rows));
+    return true;
+}
+
+/* Rows of so few scalars are moved sooner one by one. */
+static bool are_worth_words(const dml_policy *policy, const dml_words *words)
+{
+    int64_t least = policy->traits->tunables.min_scalars;
+    if (words->axis >= 0)
+        least += least * dml_magnitude(words->ratio);
+    return words->row >= least * policy->scalar;
+}
+
+static bool find_words(const dml_policy *policy, dml_words *words)
+{
+    if (policy->piece->cut || !(is_free(policy) || policy->forced == DML_KERNEL_WORDS) ||
+        !dml_words_find(&policy->piece->plan, policy->scalar, words) || (is_free(policy) && !are_worth_words(policy, words)))
+        return false;
+    words->tile = tile_words(&policy->traits->tunables, words);
+    return true;
+}
+
+/* Whether rows have heads and tails, are so short that these are most of the work, and lie so near to each other that words
+ * find in the cache what the next one needs. */
+static bool are_better_words(const dml_policy *policy, const dml_rows *rows)
+{
+    const dml_tunables *tunables = &policy->traits->tunables;
+    const dml_words *words = &policy->words;
+    if (!is_free(policy) || !policy->has_words || !dml_rows_have_ends(rows))
+        return false;
+    bool same = rows->inners == 0 && rows->row == words->axis; /* as rows of words; else each of these has several of those */
+    if (!same && words->axis >= 0)
+        return false;
+    int64_t short_row = tunables->short_row, pitch = 0;
+    if (same)
+        short_row = (short_row + tunables->short_scalar / policy->scalar) / dml_magnitude(words->ratio);
+    for (int k = 0; k < rows->plan->rank; k++)
+        if (dml_rows_is_outer(rows, k))
+            pitch = dml_magnitude(dml_rows_outer_axis(rows, k).src_stride);
+    int64_t span = (rows->extent - 1) * dml_magnitude(rows->step) + rows->reach;
+    return row_bytes(rows) < short_row && !dml_schedule_is_remote(tunables, pitch, span, false);
+}
+
+/* --- rules ----------------------------------------------------------------------------------------------------- */
+
+static bool is_copy(dml_policy *policy)
+{
+    const dml_tunables *tunables = &policy->traits->tunables;
+    const dml_plan *plan = &policy->piece->plan;
+    int64_t regions = dml_plan_count(plan);
+    if (plan->reversed >= 0 || regions > tunables->copy_regions)
+        return false;
+    return policy->forced == DML_KERNEL_COPY || (is_free(policy) && (regions == 1 || plan->item >= tunables->copy_run));
+}
+
+static bool is_little(dml_policy *policy)
+{
+    const dml_plan *plan = &policy->piece->plan;
+    return is_free(policy) && dml_plan_count(plan) * plan->item <= policy->traits->tunables.little;
+}
+
+/* Words of 32 bytes, unless those of 16 let more rows share a window, or larger words would leave more to be moved byte by
+ * byte. */
+static bool are_wide_rows(dml_policy *policy)
+{
+    const dml_tunables *tunables = &policy->traits->tunables;
+    int64_t least = tunables->wide_row * policy->traits->group_size;
+    dml_rows *rows = &policy->rows, of_16;
+    if (tunables->invocation_bytes < 32 || !find_rows(policy, 32, least, rows, &of_16) || of_16.per_window > rows->per_window ||
+        are_better_words(policy, rows))
+        return false;
+    bool narrow = policy->scalar == 1 || (policy->scalar == 2 && row_bytes(rows) < 2 * least);
+    return !(dml_rows_have_ends(rows) && narrow);
+}
+
+static bool are_rows(dml_policy *policy)
+{
+    int64_t least = policy->traits->tunables.min_row;
+    return find_rows(policy, 16, least, &policy->rows, NULL) && !are_better_words(policy, &policy->rows);
+}
+
+static bool are_words(dml_policy *policy)
+{
+    return policy->has_words;
+}
+
+static bool is_anything(dml_policy *policy)
+{
+    (void)policy;
+    return true;
+}
+
+/* The first that applies. */
+static const struct {
+    dml_kernel kernel;
+    const char *reason;
+    bool (*applies)(dml_policy *policy);
+} rules[] = {
+    {DML_KERNEL_COPY, "one run, or a few long ones: the copy command has no kernel's cost", is_copy},
+    {DML_KERNEL_ELEMENTS, "too little for a pipeline of its own: elements need only a few pipelines", is_little},
+    {DML_KERNEL_ROWS, "long rows: words of 32 bytes need the fewest loads and stores", are_wide_rows},
+    {DML_KERNEL_ROWS, "rows: whole words by a pattern, scalars at both ends", are_rows},
+    {DML_KERNEL_WORDS, "rows so short that their ends would be most of the work: whole words across them", are_words},
+    {DML_KERNEL_ELEMENTS, "no pattern of rows, or destination with gaps: scalars one by one", is_anything},
+};
+
+void dml_policy_decide(dml_policy *policy)
+{
+    policy->has_words = find_words(policy, &policy->words);
+    int i = 0;
+    while (!rules[i].applies(policy))
+        i++;
+    policy->kernel = rules[i].kernel;
+    policy->reason = rules[i].reason;
+}

@@ -1,0 +1,29 @@
+/* Policy: which of the ways that a piece can be moved is taken, by an ordered table of rules. Never looks at which operator
+ * made the piece. */
+#ifndef DML_CORE_POLICY_H
+#define DML_CORE_POLICY_H
+
+#include "core/dispatch.h"
+#include "core/piece.h"
+#include "core/rows.h"
+#include "core/words.h"
+
+typedef struct dml_policy {
+    /* Given: */
+    const dml_piece *piece;
+    const dml_traits *traits;
+    int32_t scalar; /* bytes of the largest scalar that divides all addresses, strides and the item */
+    uint32_t src;   /* where source and destination begin in their windows */
+    uint32_t dst;
+    dml_kernel forced; /* a kernel that a test wants wherever it can move the piece; else DML_KERNEL_COUNT */
+    /* Decided: */
+    dml_kernel kernel;
+    const char *reason;
+    dml_rows rows;  /* if the kernel is DML_KERNEL_ROWS */
+    bool has_words; /* whether words are possible, and */
+    dml_words words;
+} dml_policy;
+
+void dml_policy_decide(dml_policy *policy);
+
+#endif

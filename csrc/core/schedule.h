@@ -1,0 +1,23 @@
+/* The order of a dispatch's work and how it is shared out: the table's axes, parts, chunks, rows per workgroup and software
+ * prefetch.
+ *
+ * Each function fills in the table and the number of workgroups, and for rows the constant DML_ROWS_SCHEDULE.
+ */
+#ifndef DML_CORE_SCHEDULE_H
+#define DML_CORE_SCHEDULE_H
+
+#include "core/dispatch.h"
+#include "core/rows.h"
+#include "core/words.h"
+
+void dml_schedule_rows(const dml_rows *rows, const dml_traits *traits, dml_dispatch *dispatch);
+void dml_schedule_words(const dml_words *words, const dml_traits *traits, dml_dispatch *dispatch);
+
+/* The last axis is that of an item's scalars. */
+void dml_schedule_elements(const dml_plan *plan, const dml_traits *traits, dml_dispatch *dispatch);
+
+/* Whether rows of so many source bytes begin so far apart that hardware does not prefetch the next one. `even`: they begin
+ * at equal distances. */
+bool dml_schedule_is_remote(const dml_tunables *tunables, int64_t pitch, int64_t span, bool even);
+
+#endif

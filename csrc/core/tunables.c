@@ -1,0 +1,39 @@
+#include "core/tunables.h"
+
+/* The lines are the sections of tunables.h. */
+const dml_tunables dml_tunables_cpu = {
+    .name = "cpu", /* clang-format off */
+    .group_size = 0, .max_groups = 32 /* llvmpipe's most threads */, .dynamic = true, .chunks = 128, .min_chunk = 8192,
+    .copy_run = 16384, .copy_regions = 64, .little = 4096,
+    .invocation_bytes = 64, .tile_bytes = 128, .long_streams = 2, .wide_row = 32,
+    .max_item = 128, .min_row = 32, .long_row = 128, .near_stride = 64, .max_streams = 8,
+    .short_row = 64, .short_scalar = 128, .min_scalars = 4,
+    .words_tile = 8, .words_dense = 5, .words_near = 8, .words_sparse = 6,
+    .long_walk = 64, .source_order = true, .src_interleave = INT64_MAX, .dst_interleave = 4,
+    .overlap_misses = true, .remote_pitch = 4, .even_lines = 2, .sparse_chunks = 1,
+    .prefetch_pitch = 8, .prefetched = 256, .cached = 65536, .min_gap = 384, .max_gap = 3072,
+}; /* clang-format on */
+
+/* Neighbours' loads coalesce, and workgroups are switched to hide misses: small tiles, many chunks, no prefetch. */
+const dml_tunables dml_tunables_gpu = {
+    .name = "gpu", /* clang-format off */
+    .group_size = 128, .max_groups = UINT32_MAX, .dynamic = false, .chunks = 65536, .min_chunk = 0,
+    .copy_run = 16384, .copy_regions = 64, .little = 4096,
+    .invocation_bytes = 16, .tile_bytes = 128, .long_streams = 0, .wide_row = 32,
+    .max_item = 128, .min_row = 32, .long_row = 128, .near_stride = 64, .max_streams = 8,
+    .short_row = 0, .short_scalar = 0, .min_scalars = 4,
+    .words_tile = 1,
+    .long_walk = 8, .source_order = false, .src_interleave = 4, .dst_interleave = 4,
+    .overlap_misses = false, .sparse_chunks = 16,
+    .prefetch_pitch = 0,
+}; /* clang-format on */
+
+dml_traits dml_traits_of_class(const dml_tunables *tunables)
+{
+    return (dml_traits){.group_size = tunables->group_size ? tunables->group_size : 8,
+                        .max_groups = tunables->max_groups < 65535 ? tunables->max_groups : 65535,
+                        .alignment = 16,
+                        .window = INT64_C(1) << 27,
+                        .binding = INT64_C(1) << 27,
+                        .tunables = *tunables};
+}

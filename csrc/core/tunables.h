@@ -1,0 +1,90 @@
+/* What kernel choice depends on: a device's limits, and the thresholds of its class, all of them in one structure.
+ *
+ * Each threshold says its unit and what it trades. Quoted are the sections of docs/tuning.md that have the measurements.
+ */
+#ifndef DML_CORE_TUNABLES_H
+#define DML_CORE_TUNABLES_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+typedef struct dml_tunables {
+    const char *name; /* of the class of devices */
+
+    /* "Workgroup size", "Work chunks and dynamic scheduling" */
+    uint32_t group_size; /* most invocations of a workgroup; 0: a subgroup. Occupancy against what is idle on short rows */
+    uint32_t max_groups; /* workgroups of a dispatch; if chunks are dynamic, no more than there may be threads */
+    bool dynamic;        /* workgroups take chunks from an atomic counter: even load against a thread's cost of a workgroup */
+    uint32_t chunks;     /* worth cutting the work into: even load against the cost of a chunk */
+    int64_t min_chunk;   /* destination bytes worth a chunk, the same; 0: any */
+
+    /* "Copy command", "Pipelines and first calls" */
+    int64_t copy_run;     /* bytes of one of several regions, from which a copy command beats the kernels */
+    int64_t copy_regions; /* most regions of a copy command: its length against a pipeline */
+    int64_t little;       /* bytes up to which a pipeline of its own is not worth compiling */
+
+    /* "Bytes per invocation", "Word size" */
+    uint32_t invocation_bytes; /* source bytes that an invocation had better load: loads in flight against registers */
+    int64_t tile_bytes;        /* most destination bytes of a tile: registers */
+    int64_t long_streams;      /* most streams of which sequential unaligned reads get twice as long tiles; 0: never */
+    int64_t wide_row; /* row bytes an invocation of a workgroup, from which words have 32 bytes: fewer stores, fewer tiles */
+
+    /* "Patterns" */
+    int64_t max_item;    /* bytes of an item that is moved by a pattern; a longer one is a row of its own */
+    int64_t min_row;     /* bytes of a row worth moving by words */
+    int64_t long_row;    /* bytes of a row that needs no further axes to become longer */
+    int64_t near_stride; /* source bytes between items that share a window: bytes loaded in vain against streams */
+    int64_t max_streams; /* of a row: loads against registers */
+
+    /* "Words against rows" */
+    int64_t short_row;    /* bytes: shorter rows with heads or tails are made by words; 0: none. If words have the same rows, */
+    int64_t short_scalar; /* so many more, divided by the bytes of a scalar, as heads and tails of small scalars cost more */
+    int64_t min_scalars;  /* scalars of a row of words, and so many more for each source byte it spans per byte */
+
+    /* The same section: tiles of words. */
+    int32_t words_tile;   /* most words of an invocation: it goes on with a row, but neighbours read further apart */
+    int64_t words_dense;  /* twice the pitch of rows, in rows, up to which it is that; beyond, */
+    int64_t words_near;   /* of rows of less than a word, the pitch in rows up to which it is two, and then one; */
+    int64_t words_sparse; /* of others, the pitch in rows' spans up to which it is half, and then all: nothing is near anyway */
+
+    /* "Traversal order" */
+    int64_t long_walk;      /* indices of an axis worth walking along: locality against locating rows more often */
+    bool source_order;      /* keep the destination's order if it is the source's: locality against longer walks */
+    int64_t src_interleave; /* most indices of an axis that goes inside the walk to fill gaps in the source, */
+    int64_t dst_interleave; /* or in the destination: one pass through memory against more streams at a time */
+
+    /* "Rows per workgroup" */
+    bool overlap_misses;    /* each invocation a row, where rows begin far apart; else rows enough for all to have a tile */
+    int64_t remote_pitch;   /* pitch in rows' spans above which hardware does not prefetch the next row, */
+    int64_t even_lines;     /* but for rows of so many cache lines that begin at equal distances */
+    uint32_t sparse_chunks; /* one of so many chunks must be left when rows are put together: busy invocations against groups */
+
+    /* "Software prefetch" */
+    int64_t prefetch_pitch; /* most pitch in rows' spans at which gaps are read: bytes in vain against misses; 0: no prefetch */
+    int64_t prefetched;     /* bytes of pitch up to which hardware prefetches by itself */
+    int64_t cached;         /* bytes of pitch up to which what was prefetched is still in the cache */
+    int64_t min_gap;        /* bytes between rows, from which hardware loses track */
+    int64_t max_gap;        /* and up to which it is worth reading them */
+} dml_tunables;
+
+/* Measured on lavapipe. */
+extern const dml_tunables dml_tunables_cpu;
+
+/* Estimates: no GPU has been measured. */
+extern const dml_tunables dml_tunables_gpu;
+
+/* A device. `window` is less than 2**32; where it is more than `binding`, it is less than DML_MAX_SEGMENTS times the largest
+ * power of two that a binding has room for. */
+typedef struct dml_traits {
+    uint32_t group_size; /* invocations of a workgroup */
+    uint32_t max_groups; /* workgroups of a dispatch */
+    uint32_t alignment;  /* of a window's first byte: a power of two, 16 or more */
+    int64_t window;      /* most bytes that a piece spans on either side, */
+    int64_t binding;     /* and that one descriptor has: larger windows are bound as segments of equal size */
+    dml_tunables tunables;
+} dml_traits;
+
+/* A device as many of its class are. */
+dml_traits dml_traits_of_class(const dml_tunables *tunables);
+
+#endif

@@ -1,0 +1,125 @@
+"""``python -m dmlops explain "depth_to_space(float32[1,64,256,256], 2)"``: what a call becomes on a device, and why. Nothing is moved."""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import itertools
+import math
+import sys
+from typing import Any
+
+import numpy as np
+
+from dmlops import _core
+
+# Each operator's arguments in the order of its C function, with their defaults; those without are `...`.
+OPERATORS: dict[str, dict[str, Any]] = {
+    "reverse_subsequences": {"input": ..., "sequence_lengths": ..., "axis": ..., "batch_axis": None},
+    "depth_to_space": {"input": ..., "block_size": ..., "order": "DCR", "layout": "NCHW"},
+    "space_to_depth": {"input": ..., "block_size": ..., "order": "DCR", "layout": "NCHW"},
+    "slice": {"input": ..., "offsets": ..., "sizes": ..., "strides": None, "output_sizes": None},
+}
+CLASSES = ("cpu-class", "gpu-class")
+
+# _core._explain stops here.
+MOST_PIECES = 256
+
+
+def main(arguments: list[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(
+        prog="python -m dmlops explain",
+        description="Says what a call becomes on a device: the simplified plan, its pieces, their kernels and why these were chosen.",
+    )
+    parser.add_argument("call", help='for example "slice(uint8[512,512,3], [8,8,0], [496,496,3])"; an array is DTYPE[SHAPE]')
+    parser.add_argument("--device", help=f"an index or a name; {' or '.join(CLASSES)} need no device (default: the default device)")
+    options = parser.parse_args(arguments)
+    device = int(options.device) if options.device and options.device.isdigit() else options.device
+    try:
+        print(explain(options.call, device))
+    except (ValueError, TypeError, IndexError, RuntimeError) as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 2
+    return 0
+
+
+def explain(call: str, device: object = None) -> str:
+    """The text that the command prints."""
+    operator, array, arguments = parse(call)
+    (item, src_offset, axes, reversed_), pieces = _core._explain(device, operator, array.itemsize, array.shape, *arguments)
+    lines = [f"plan: items of {item} bytes, source offset {src_offset}"]
+    for k, (extent, src, dst, length) in enumerate(axes):
+        lines.append(f"  axis {k}: {extent} at source stride {src}, destination stride {dst}" + f", length stride {length}" * (length != 0))
+        lines[-1] += ", reversed up to its length" * (k == reversed_)
+    lines.append(f"pieces: {len(pieces)}" + " or more" * (len(pieces) == MOST_PIECES))
+    for text, alike in itertools.groupby(map(_describe, pieces)):
+        lines += [f"  {line}" for line in f"{len(list(alike))} x {text}".splitlines()]
+    return "\n".join(lines)
+
+
+def _describe(piece: dict[str, Any]) -> str:
+    item, _, axes, _ = piece["plan"]
+    extents = " x ".join(str(extent) for extent, *_ in axes)
+    lines = [f"{piece['kernel']}, of {f'{extents} items' if axes else 'one item'} of {item} bytes", f"  why: {piece['reason']}"]
+    if piece["kernel"] == "copy":
+        return "\n".join(lines)
+    words = [f"{piece['tile_bytes']} bytes per invocation"]
+    if piece["kernel"] != "elements":
+        words.append(f"words of {piece['word_bytes']} bytes")
+    words.append(f"scalars of {piece['scalar_bytes']} bytes" if piece["scalar_bytes"] else "no head or tail")
+    if piece["kernel"] == "rows":
+        words += [f"source aligned to {piece['alignment']}"] * (piece["alignment"] > 1)
+        words += [f"{piece['rows_per_window']} rows per window"] * (piece["rows_per_window"] > 1)
+        words += [f"{piece['rows_per_workgroup']} rows per workgroup"] * (piece["rows_per_workgroup"] > 1)
+        words += [f"software prefetch of {piece['prefetch_lines']} cache lines behind a row"] * (piece["prefetch_lines"] > 0)
+    words += [f"bound as segments of 2**{piece['segment_bits']} bytes"] * (piece["segment_bits"] > 0)
+    schedule = f"{piece['chunks']} work chunks, {piece['groups']} workgroups of {piece['group_size']} invocations"
+    return "\n".join([*lines, f"  how: {', '.join(words)}", f"  schedule: {schedule}"])
+
+
+# --- the text of a call -----------------------------------------------------------------------------------------------
+
+
+class Array:
+    """What is said of an array: DTYPE[SHAPE]."""
+
+    def __init__(self, dtype: str, shape: tuple[int, ...]) -> None:
+        self.itemsize, self.shape = np.dtype(dtype).itemsize, shape
+        if min(shape, default=0) < 0 or len(shape) > 64 or math.prod(shape) * self.itemsize >= 2**62:
+            raise ValueError(f"{shape} is no shape of an array")
+
+
+def parse(call: str) -> tuple[str, Array, list[Any]]:
+    """An operator, its input and its own arguments, in order. Runs nothing of the text."""
+    try:
+        tree = ast.parse(call.strip(), mode="eval").body
+    except SyntaxError as error:
+        raise ValueError(f"{call!r} is no call: {error.msg}") from None
+    name = ast.unparse(tree.func).removeprefix("dmlops.") if isinstance(tree, ast.Call) else ""
+    if not isinstance(tree, ast.Call) or name not in OPERATORS:
+        raise ValueError(f"{call!r} is no call of {', '.join(OPERATORS)}")
+    defaults = OPERATORS[name]
+    given = dict(zip(defaults, map(_value, tree.args)))
+    given |= {str(keyword.arg): _value(keyword.value) for keyword in tree.keywords}
+    if len(tree.args) > len(defaults) or not set(given) <= set(defaults):
+        raise ValueError(f"{name} takes {', '.join(defaults)}")
+    arguments = defaults | given
+    if ... in arguments.values():
+        raise ValueError(f"{name} needs {', '.join(key for key, value in arguments.items() if value is ...)}")
+    array = arguments.pop("input")
+    if not isinstance(array, Array):
+        raise ValueError("input must be DTYPE[SHAPE], for example float32[1,64,256,256]")
+    if "sequence_lengths" in arguments:
+        lengths = arguments["sequence_lengths"]
+        arguments["sequence_lengths"] = lengths.shape if isinstance(lengths, Array) else np.shape(lengths)
+    return name, array, list(arguments.values())
+
+
+def _value(node: ast.expr) -> Any:
+    try:
+        value = ast.literal_eval(node.slice if isinstance(node, ast.Subscript) else node)
+    except ValueError:
+        raise ValueError(f"{ast.unparse(node)} is neither DTYPE[SHAPE] nor a literal") from None
+    if not isinstance(node, ast.Subscript):
+        return value
+    return Array(ast.unparse(node.value).strip("'"), value if isinstance(value, tuple) else (value,))

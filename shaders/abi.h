@@ -1,0 +1,136 @@
+/* The contract between csrc/core and the kernels: specialisation constants by id, and the table (a uniform block).
+ *
+ * C and GLSL both include this file. Constants are 32 bits each. Byte offsets and strides in the table are modulo 2**32, so
+ * negative strides need no special case.
+ */
+#ifndef DML_ABI_H
+#define DML_ABI_H
+
+/* Limits that a kernel is compiled with. */
+#define DML_MAX_SEGMENTS 16     /* descriptors of a descriptor array that binds a window as segments */
+#define DML_TABLE_MAX_AXES 131  /* DML_MAX_AXES of a plan, and one for the scalars of an item */
+#define DML_TABLE_MIN_AXES 4    /* a table has at least these; those that it does not need have extent 1 */
+#define DML_MAX_WINDOW_WORDS 32 /* 8-byte words that an invocation of `rows` has registers for, over all streams */
+#define DML_MAX_WORDS_STEP 15   /* largest distance, in scalars, between neighbours in a source row of `words` */
+
+/* Values of DML_REVERSED: which axis, if any, is reversed. */
+#define DML_REVERSED_NONE 0
+#define DML_REVERSED_AXIS 1 /* the table's axis `reversed_axis` */
+#define DML_REVERSED_ROW 2  /* rows: the row itself, up to its length */
+#define DML_REVERSED_CUT 3  /* elements: like AXIS, of an axis that was cut: sources outside the piece are skipped */
+
+/* Constants of all kernels. A scalar is an integer of 1, 2, 4 or 8 bytes. */
+#define DML_GROUP_SIZE 0   /* invocations of a workgroup */
+#define DML_REVERSED 1     /* DML_REVERSED_NONE, ... */
+#define DML_SCALAR 2       /* bytes of a scalar: the unit of elements, heads and tails; rows: 0 if no row has a head or tail */
+#define DML_DYNAMIC 3      /* 1: workgroups take work chunks from an atomic counter; 0: each does the chunk of its own number */
+#define DML_SEGMENT_BITS 4 /* log2 of the bytes of a segment; 0: windows are bound as a whole */
+
+/* Constants of rows.comp, which says what they are. */
+#define DML_ROWS_ITEM 5     /* bytes that are contiguous on both sides */
+#define DML_ROWS_EXTENT_0 6 /* inner axes of an element, the fastest first: extent, source stride in bytes */
+#define DML_ROWS_STRIDE_0 7
+#define DML_ROWS_EXTENT_1 8
+#define DML_ROWS_STRIDE_1 9
+#define DML_ROWS_EXTENT_2 10
+#define DML_ROWS_STRIDE_2 11
+#define DML_ROWS_STREAM 12       /* the inner axis with a source stream for each index, counted from 1; 0: one stream */
+#define DML_ROWS_STEP 13         /* source bytes from one element to the next */
+#define DML_ROWS_TILE 14         /* elements of a tile */
+#define DML_ROWS_WORD 15         /* bytes of a word: 16 or 32 */
+#define DML_ROWS_PER_WINDOW 16   /* destination rows made from one window (the de-interleave factor) */
+#define DML_ROWS_WINDOW_STEP 17  /* source bytes between these rows */
+#define DML_ROWS_UNIT 18         /* bytes that stay together in the pattern: 1, 2, 4 or 8 */
+#define DML_ROWS_FORWARD_UNIT 19 /* DML_REVERSED_ROW: the same where a row is not reversed */
+#define DML_ROWS_ALIGN 20        /* every window's address is a multiple of this: 1, 8, 16 or 32 */
+#define DML_ROWS_SCHEDULE 21     /* rows per workgroup; 0: one row, followed by software prefetch of `rows_prefetch_lines` */
+
+/* Constants of words.comp. */
+#define DML_WORDS_STEP 5 /* source bytes from one scalar of a row to the next */
+#define DML_WORDS_TILE 6 /* words that an invocation makes, one after the other */
+
+/* Constants of lengths.comp, which has no others but DML_GROUP_SIZE. */
+#define DML_LENGTHS_SIGNED 5
+#define DML_LENGTHS_BYTES 6 /* of a length as the caller gave it */
+
+#define DML_CONSTANTS 22 /* the most that a kernel has */
+
+#ifdef __STDC_VERSION__
+#include <stddef.h>
+#include <stdint.h>
+#define u32 uint32_t
+#define i64 int64_t
+typedef struct dml_table_axis dml_table_axis;
+typedef struct dml_table dml_table;
+typedef struct dml_lengths_table dml_lengths_table;
+#else
+#define u32 uint
+#define i64 int64_t
+#endif
+
+/* `multiplier` replaces a division by the extent: see divide() in plan.glsl. GLSL loads the first four at once, which is
+ * faster on a CPU. */
+struct dml_table_axis {
+#ifdef __STDC_VERSION__
+    u32 extent;
+    u32 multiplier;
+    u32 src_stride;
+    u32 dst_stride;
+#else
+    uvec4 first;
+#endif
+    u32 length_stride; /* entries */
+    u32 unused_0;
+    u32 unused_1;
+    u32 unused_2;
+};
+
+/* The work is `rows` rows (elements: runs along axis 0; words: one row) of `parts` parts each. Unit n of `total` = rows *
+ * parts is part n / rows of row n % rows. */
+struct dml_table {
+    u32 rank;
+    u32 total;
+    u32 chunk; /* units of a work chunk; the last may have fewer */
+    u32 chunks;
+    u32 rows;
+    u32 rows_multiplier;
+    u32 part;       /* tiles (elements: elements) of a part */
+    u32 src_offset; /* of element 0, from the window's begin */
+    u32 dst_offset;
+    u32 length_offset;       /* entries */
+    u32 reversed_axis;       /* index into axes, or none of these */
+    u32 reversed_stride;     /* source bytes */
+    u32 src_last;            /* index of the source window's last 8-byte word; memory is bound up to a multiple of 16 bytes */
+    u32 rows_extent;         /* rows: elements of a row */
+    u32 rows_stream_stride;  /* source bytes between streams */
+    u32 rows_window_stride;  /* destination bytes between the rows of one window */
+    u32 rows_prefetch_lines; /* cache lines to read behind a row */
+    u32 words_rows;          /* words: how many rows there are, */
+    u32 words_row;           /* and the destination bytes of one */
+    u32 words_row_multiplier;
+    u32 elements_extent; /* elements: of a run along axis 0 */
+    u32 unused;
+    i64 cut_begin;    /* DML_REVERSED_CUT: destination index of element 0 on the reversed axis, */
+    i64 source_begin; /* and the source indices that belong to the piece */
+    i64 source_end;
+    dml_table_axis axes[DML_TABLE_MAX_AXES]; /* the innermost first */
+};
+
+struct dml_lengths_table {
+    u32 count;
+    u32 invocations;
+    i64 extent;
+};
+
+#ifdef __STDC_VERSION__
+#undef u32
+#undef i64
+/* As std140 lays them out. */
+_Static_assert(sizeof(dml_table_axis) == 32, "an axis is two uvec4");
+_Static_assert(offsetof(dml_table, cut_begin) == 22 * 4, "64-bit integers lie at multiples of 8");
+_Static_assert(offsetof(dml_table, axes) == 28 * 4, "structures lie at multiples of 16");
+_Static_assert(sizeof(dml_table) == 28 * 4 + DML_TABLE_MAX_AXES * 32, "no padding");
+_Static_assert(sizeof(dml_lengths_table) == 16 && offsetof(dml_lengths_table, extent) == 8, "no padding");
+#endif
+
+#endif

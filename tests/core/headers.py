@@ -1,0 +1,110 @@
+"""The structures and constants of shaders/abi.h and csrc/core/*.h, read from the headers for ctypes.
+
+`check_source` is a C file by which the compiler tells what they really are.
+"""
+
+import ctypes
+import re
+
+import support
+
+PATHS = [support.ROOT / "shaders" / "abi.h", *sorted((support.ROOT / "csrc" / "core").glob("*.h"))]
+TEXT = re.sub(r"/\*.*?\*/", "", "\n".join(path.read_text() for path in PATHS), flags=re.DOTALL)
+TEXT = re.sub(r"#ifdef __STDC_VERSION__\n(.*?)(?:#else\n.*?)?#endif\n", r"\1", TEXT, flags=re.DOTALL)  # what is GLSL's alone
+SCALARS = {
+    "bool": ctypes.c_bool,
+    "char": ctypes.c_char,
+    "int": ctypes.c_int,
+    "long long": ctypes.c_longlong,
+    "int32_t": ctypes.c_int32,
+    "uint32_t": ctypes.c_uint32,
+    "u32": ctypes.c_uint32,
+    "int64_t": ctypes.c_int64,
+    "i64": ctypes.c_int64,
+    "uint64_t": ctypes.c_uint64,
+}
+
+
+def _constants():
+    found = {}
+    for name, value in re.findall(r"^#define (DML_\w+) +([^\n]+)$", TEXT, re.MULTILINE):
+        found[name] = value.strip()
+    for body in re.findall(r"enum\s*\w*\s*\{([^}]*)\}", TEXT):
+        before = "-1"
+        for member in filter(None, (part.strip() for part in body.split(","))):
+            name, _, value = (part.strip() for part in member.partition("="))
+            found[name] = before = value or f"{before} + 1"
+    return {name: _value(name, found) for name in found}
+
+
+def _value(name, found):
+    text = re.sub(r"DML_\w+", lambda match: str(_value(match[0], found)), found[name])
+    return int(eval(text))  # of our own headers: sums and products
+
+
+def _bodies():
+    return dict(re.findall(r"^(?:typedef )?struct (\w+) \{\n(.*?)^\}", TEXT, re.MULTILINE | re.DOTALL))
+
+
+def _fields(body):
+    """(type, name, dimensions) of each; those of an anonymous union as a list of its own."""
+    for union, kind, names in re.findall(r"union \{([^}]*)\};|(?:const )?(long long|\w+) ([^;{}]+);", body):
+        if union:
+            yield list(_fields(union))
+        for name in filter(None, names.split(", ")):
+            plain, *dimensions = re.findall(r"[^\[\]]+", name)
+            yield kind, plain, [int(eval(text, dict(CONSTANTS))) for text in dimensions]
+
+
+def _ctype(kind, name, dimensions):
+    if kind in SCALARS:
+        result = SCALARS[kind]
+    else:
+        result = ctypes.c_int if re.search(rf"enum {kind} ", TEXT) else _structure(kind)
+    if name.startswith("*"):
+        result = ctypes.c_char_p if kind == "char" else ctypes.POINTER(result)
+    for size in reversed(dimensions):
+        result *= size
+    return result
+
+
+def _structure(structure):
+    if structure not in STRUCTURES:
+        fields, anonymous = [], []
+        for field in _fields(_bodies()[structure]):
+            if isinstance(field, list):
+                members = [(name.lstrip("*"), _ctype(kind, name, dimensions)) for kind, name, dimensions in field]
+                anonymous.append(f"union_{len(fields)}")
+                fields.append((anonymous[-1], type("Union", (ctypes.Union,), {"_fields_": members})))
+            else:
+                fields.append((field[1].lstrip("*"), _ctype(*field)))
+        STRUCTURES[structure] = type(structure, (ctypes.Structure,), {"_anonymous_": anonymous, "_fields_": fields})
+    return STRUCTURES[structure]
+
+
+CONSTANTS = _constants()
+STRUCTURES = {}
+for _name in _bodies():
+    _structure(_name)
+
+
+def members(structure):
+    return [name for name, _ in structure._fields_ if not name.startswith("union_")]
+
+
+def check_source():
+    """C that defines `dml_truth`: what `expected` should be equal to."""
+    includes = [f'#include "{"core/" if path.parent.name == "core" else ""}{path.name}"\n' for path in PATHS]
+    values = [*CONSTANTS]
+    for name, structure in STRUCTURES.items():
+        values += [f"sizeof({name})", *(f"offsetof({name}, {member})" for member in members(structure))]
+    listed = "".join(f"    (long long)({value}),\n" for value in values)
+    return f"{''.join(includes)}#include <stddef.h>\nconst long long dml_truth[] = {{\n{listed}}};\n"
+
+
+def expected():
+    values = [*CONSTANTS.items()]
+    for name, structure in STRUCTURES.items():
+        values.append((f"sizeof({name})", ctypes.sizeof(structure)))
+        values += [(f"offsetof({name}, {member})", getattr(structure, member).offset) for member in members(structure)]
+    return values

@@ -1,0 +1,105 @@
+"""``python -m dmlops explain``: what it says is what happens, and a text that is no call is refused."""
+
+import dmlops
+import numpy as np
+import pytest
+from dmlops import _core, explain
+
+import support
+
+EXAMPLE = """\
+plan: items of 4 bytes, source offset 0
+  axis 0: 4096 at source stride 1024, destination stride 4096
+  axis 1: 2 at source stride 8388608, destination stride 2048
+  axis 2: 256 at source stride 4, destination stride 8
+  axis 3: 2 at source stride 4194304, destination stride 4
+pieces: 1
+  1 x rows, of 4096 x 2 x 256 x 2 items of 4 bytes
+    why: long rows: words of 32 bytes need the fewest loads and stores
+    how: 64 bytes per invocation, words of 32 bytes, no head or tail, source aligned to 32
+    schedule: 128 work chunks, 32 workgroups of 8 invocations
+"""
+
+CALLS = [
+    "depth_to_space(uint8[1, 64, 64, 64], 2)",
+    "space_to_depth(float32[2, 3, 64, 64], (4, 2), order='CRD')",
+    "space_to_depth(float32[2, 64, 64, 3], 2, layout='NHWC')",
+    "slice(float32[4, 300, 300], [0, 0, 0], [4, 300, 300], [1, 1, -1])",
+    "slice(float32[400, 300], [3, 0], [300, 300])",
+    "slice(uint8[2000, 28, 28], [0, 1, 1], [2000, 26, 26])",
+    "slice(uint8[70000], [0], [70000], [3], output_sizes=[10])",
+    "reverse_subsequences(int16[40, 1000, 4], int64[40], 1, batch_axis=0)",
+    "reverse_subsequences(int16[40, 1000, 4], int64[40, 1, 4], -2)",
+]
+
+
+def run(call, device):
+    """The call with arrays of zeros, which begin at a page."""
+
+    def array(dtype, shape):
+        nbytes = int(np.prod(shape)) * np.dtype(dtype).itemsize
+        buffer = np.zeros(nbytes + 4096, np.uint8)
+        start = -buffer.ctypes.data % 4096
+        return buffer[start : start + nbytes].view(dtype).reshape(shape)
+
+    class Kind:
+        def __init__(self, dtype):
+            self.dtype = dtype
+
+        def __getitem__(self, shape):
+            return array(self.dtype, shape)
+
+    names = {name: Kind(name) for name in ("uint8", "int16", "float32", "int64")}
+    operator, _, rest = call.partition("(")
+    return eval(f"function({rest[:-1]}, device=device)", names | {"function": getattr(dmlops, operator), "device": device})
+
+
+@pytest.mark.parametrize("call", CALLS)
+def test_it_says_which_kernels_run(vulkan, call):
+    kernels = ("copy", "rows", "words", "elements")
+    operator, array, arguments = explain.parse(call)
+    _, pieces = _core._explain(vulkan, operator, array.itemsize, array.shape, *arguments)
+    before = _core._counts(vulkan)
+    run(call, vulkan)
+    ran = [after - count for after, count in zip(_core._counts(vulkan), before)]
+    assert ran == [sum(piece["kernel"] == kernel for piece in pieces) for kernel in kernels] and sum(ran) > 0
+
+
+def test_the_command_prints_it_without_a_device(tmp_path):
+    call = "depth_to_space(float32[1,64,256,256], 2)"
+    nowhere = {"VK_DRIVER_FILES": tmp_path / "none.json", "VK_ICD_FILENAMES": tmp_path / "none.json"}
+    assert support.run_python(None, env=nowhere, args=("-m", "dmlops", "explain", call, "--device", "cpu-class")).stdout == EXAMPLE
+
+
+def test_pieces_alike_are_told_once():
+    text = explain.explain("slice(uint8[16384, 32768], [0, 0], [16384, 32768], [1, -1])", "cpu-class")
+    assert text.count("why:") <= 2 and " x rows, of" in text and "software prefetch" in text
+    assert "pieces: 256 or more" in explain.explain("slice(uint8[1048576, 1048576], [0, 0], [1048576, 1048576], [1, -1])", "cpu-class")
+    assert explain.explain("slice(uint8[0], [0], [0])", "gpu-class").endswith("pieces: 0")
+
+
+@pytest.mark.parametrize(
+    "call, message",
+    [
+        ("slice(", "is no call"),
+        ("__import__('os').system('true')", "is no call of"),
+        ("transpose(uint8[3])", "is no call of"),
+        ("slice(uint8[3])", "needs offsets, sizes"),
+        ("slice(uint8[3], [0], [3], what=1)", "takes input, offsets"),
+        ("slice(3, [0], [3])", "input must be DTYPE"),
+        ("slice(uint8[print(1)], [0], [3])", "neither DTYPE"),
+        ("slice(uint8[-3], [0], [3])", "no shape"),
+        ("slice(uint8[3], [0], [4])", "sizes"),
+        ("space_to_depth(uint8[1, 1, 3, 4], 2)", "not divisible"),
+        ("depth_to_space(uint8[1, 4, 3, 4], 2, 'XYZ')", "order"),
+        ("slice(unknown[3], [0], [3])", "unknown"),
+    ],
+)
+def test_what_is_no_call_is_refused(capsys, call, message):
+    assert explain.main([call, "--device", "cpu-class"]) == 2
+    assert message in capsys.readouterr().err
+
+
+def test_the_host_runs_no_kernels(capsys):
+    assert explain.main(["slice(uint8[3], [0], [3])", "--device", "host"]) == 2
+    assert "runs no kernels" in capsys.readouterr().err
