@@ -32,7 +32,7 @@ class Core:
         truth.write_text(check_source())
         sources = [*sorted((support.ROOT / "csrc").glob("core/*.c")), support.ROOT / "csrc/base/status.c", truth]
         flags = ["-std=c11", "-O1", "-g", "-shared", "-fPIC", "-Wall", "-Wextra"]
-        includes = [f"-I{support.ROOT / folder}" for folder in ("csrc", "shaders")]
+        includes = [f"-I{support.ROOT / folder}" for folder in ("csrc", "shaders", "")]
         support.compile_c([*flags, *includes, *sources, "-o", path])
         self.library = ctypes.CDLL(str(path))
         for name in ("dst", "length"):

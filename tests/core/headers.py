@@ -8,7 +8,7 @@ import re
 
 import support
 
-PATHS = [support.ROOT / "shaders" / "abi.h", *sorted((support.ROOT / "csrc" / "core").glob("*.h"))]
+PATHS = [support.ROOT / "shaders" / "abi.h", support.ROOT / "csrc" / "base" / "status.h", *sorted((support.ROOT / "csrc" / "core").glob("*.h"))]
 TEXT = re.sub(r"/\*.*?\*/", "", "\n".join(path.read_text() for path in PATHS), flags=re.DOTALL)
 TEXT = re.sub(r"#ifdef __STDC_VERSION__\n(.*?)(?:#else\n.*?)?#endif\n", r"\1", TEXT, flags=re.DOTALL)  # what is GLSL's alone
 SCALARS = {
@@ -94,7 +94,7 @@ def members(structure):
 
 def check_source():
     """C that defines `dml_truth`: what `expected` should be equal to."""
-    includes = [f'#include "{"core/" if path.parent.name == "core" else ""}{path.name}"\n' for path in PATHS]
+    includes = [f'#include "{path.parent.name}/{path.name}"\n' for path in PATHS]
     values = [*CONSTANTS]
     for name, structure in STRUCTURES.items():
         values += [f"sizeof({name})", *(f"offsetof({name}, {member})" for member in members(structure))]
