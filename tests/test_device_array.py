@@ -390,10 +390,25 @@ def test_identity(device):
     assert len({a, a[...], a.copy()}) == 3
 
 
-@pytest.mark.parametrize("way", [pickle.dumps, copy.copy, copy.deepcopy])
-def test_pickling_says_what_to_do_instead(device, way):
+@pytest.mark.parametrize("protocol", range(pickle.HIGHEST_PROTOCOL + 1))
+def test_pickling_says_what_to_do_instead(device, protocol):
     with pytest.raises(TypeError, match=r"\.numpy\(\)"):
-        way(dmlops.asarray(X, device=device))
+        pickle.dumps(dmlops.asarray(X, device=device), protocol)
+
+
+@pytest.mark.parametrize("way", [copy.copy, copy.deepcopy, lambda a: copy.deepcopy([a, a])[1]])
+def test_the_copy_module_copies_on_the_device(device, way):
+    a = dmlops.asarray(X, device=device)
+    expected = X[..., ::-1].copy()
+    b = way(a[..., ::-1])
+    a[...] = 0
+    assert b.device == a.device and b.strides == expected.strides
+    assert np.array_equal(b.numpy(), expected)
+
+
+def test_deepcopy_copies_an_array_once(device):
+    first, second = copy.deepcopy([dmlops.asarray(X, device=device)] * 2)
+    assert first is second
 
 
 def test_the_type_is_final_and_not_to_be_called(device):

@@ -129,6 +129,54 @@ def test_copies_are_copies(device):
     assert inside(a.__dlpack__(max_version=(1, 0), dl_device=(CPU, 0))).flags == 0
 
 
+MIRRORED = {"one axis": np.s_[:, ::-1], "in steps": np.s_[..., ::-2], "every axis": np.s_[::-1, ::-1, ::-1], "one of two": np.s_[0, ::-1, 1:]}
+
+
+@pytest.mark.parametrize("key", MIRRORED.values(), ids=MIRRORED)
+def test_negative_strides_are_for_numpy_alone(device, key):
+    """PyTorch ends the process when it meets one."""
+    a = dmlops.asarray(X, device=device)
+    for version in (None, (1, 0)):
+        structure = inside(a[key].__dlpack__(dl_device=(CPU, 0), max_version=version))
+        strides = structure.tensor.strides[: structure.tensor.ndim]
+        assert all(stride > 0 for stride in strides), strides
+        assert version is None or structure.flags == 2  # copied
+        y = np.from_dlpack(Old(a[key], {"dl_device": (CPU, 0)}))
+        assert np.array_equal(y, X[key])
+        with pytest.raises(BufferError, match="copy must not be False: .*negative strides"):
+            a[key].__dlpack__(dl_device=(CPU, 0), max_version=version, copy=False)
+    assert np.array_equal(a.numpy(), X)
+
+
+@pytest.mark.skipif(not NEW_CAPSULES, reason="NumPy's from_dlpack knows no copy before 2.1")
+@pytest.mark.parametrize("key", MIRRORED.values(), ids=MIRRORED)
+def test_numpy_shares_views_with_negative_strides(device, key):
+    a = dmlops.asarray(X, device=device)
+    shared = [np.from_dlpack(a[key], device="cpu"), np.from_dlpack(a[key], device="cpu", copy=False), np.from_dlpack(Producer(a[key], dl_device=(CPU, 0)))]
+    copied = np.from_dlpack(a[key], device="cpu", copy=True)
+    a[...] = X + 1
+    a.wait()
+    for y in shared:
+        assert y.strides == X[key].strides and np.array_equal(y, X[key] + 1)
+    assert np.array_equal(copied, X[key])
+
+
+@pytest.mark.parametrize("key", [np.s_[1::-2], np.s_[:, 1:2], np.s_[:0], np.s_[::-1, :0, ::-1], np.s_[None, ..., None]], ids=str)
+def test_strides_that_reach_no_element_are_ordinary(device, key):
+    """Those of axes of one element, and of arrays without any: consumers compare them with what they expect."""
+    a = dmlops.asarray(np.zeros((2, 3, 4), np.int16), device=device)
+    view = a[key]
+    tensor = inside(view.__dlpack__(dl_device=(CPU, 0), copy=False)).tensor
+    shape, strides = tensor.shape[: tensor.ndim], tensor.strides[: tensor.ndim]
+    assert tuple(shape) == view.shape
+    packed = 1
+    for extent, stride in zip(reversed(shape), reversed(strides), strict=True):
+        assert stride >= 0
+        if extent == 1 or 0 in shape:
+            assert stride == packed
+        packed *= max(extent, 1)
+
+
 def test_memory_that_the_host_does_not_see(vulkan):
     from dmlops import _core
 
@@ -246,6 +294,13 @@ def test_tensors_of_numpy(device, data):
     if x.size:
         x[...] = 0
         assert strategies.content(a.numpy()) == strategies.content(held)
+
+
+def test_tensors_whose_elements_share_memory(device):
+    """Strides of 0."""
+    x = np.lib.stride_tricks.as_strided(np.arange(4, dtype=np.int32), (3, 2, 4), (0, 0, 4))
+    made = Versioned(1, 0, None, None, 0, tensor_of(x, 0))
+    assert dmlops.from_dlpack(Given(made), device=device).numpy().tolist() == x.tolist()
 
 
 def test_read_only_tensors(device):

@@ -63,6 +63,21 @@ for name, (_, shape) in VALID.items():
     if hasattr(np.dtypes, "StringDType"):
         row(name, TypeError, "input", input=np.array([["a"]], np.dtypes.StringDType()))
 
+class Path:
+    def __fspath__(self):
+        return "cat.png"
+
+
+IMAGES = np.empty(2, object)  # what a DataFrame's column becomes
+IMAGES[:] = [X, X]
+PACKED = np.zeros(2, [("a", "i1"), ("images", "O")])
+PACKED["images"] = IMAGES
+for name in VALID:
+    row(name, TypeError, "input array of arrays; np.stack", input=IMAGES)
+    row(name, TypeError, "input array of arrays; np.stack", input=PACKED["images"])  # not aligned
+    row(name, TypeError, "input must be an array, not str; a file is read first", input="cat.png")
+    row(name, TypeError, "input is a path; a file is read first", input=Path())
+
 # reverse_subsequences
 for bad in (np.ones((4, 2, 1), int), np.ones(4, int), np.int64(3), 3):
     row("reverse_subsequences", ValueError, "sequence_lengths 4", sequence_lengths=bad)
@@ -85,6 +100,8 @@ row("reverse_subsequences", TypeError, "sequence_lengths", sequence_lengths=[[[[
 row("reverse_subsequences", TypeError, "sequence_lengths", sequence_lengths=[[[[None]]]])
 row("reverse_subsequences", TypeError, "sequence_lengths", sequence_lengths=None)
 row("reverse_subsequences", ValueError, "sequence_lengths inhomogeneous", sequence_lengths=[[1], [1, 2]])
+for kind, bad in (("set", {1}), ("generator", (1 for _ in range(1))), ("object", object())):
+    row("reverse_subsequences", TypeError, f"sequence_lengths must be an array or list of ints, not {kind}", sequence_lengths=bad)
 for value in (4, -5, 100):
     row("reverse_subsequences", AxisError, f"axis {value} 4", axis=value)
 row("reverse_subsequences", AxisError, "axis", input=np.float32(1), sequence_lengths=1, axis=0)
@@ -136,6 +153,10 @@ for name in ("depth_to_space", "space_to_depth"):
     row(name, TypeError, "order NoneType", order=None)
     row(name, TypeError, "order bytes", order=b"DCR")
     row(name, ValueError, "layout NCWH NCHW NHWC", layout="NCWH")
+    for image in ("HWC", "CHW"):
+        row(name, ValueError, f"layout NCHW NHWC {image} layout=\"N{image}\" sequence of blocks", layout=image)
+    row(name, TypeError, "block_size must be an int, or an array or list of ints, not set", block_size={2})
+    row(name, ValueError, "block_size must have exactly 1 entry rank 2 got 2", input=X[0, 0], block_size=[2, 2])
     row(name, TypeError, "layout int", layout=1)
     row(name, TypeError, "layout NoneType", layout=None)
 row("depth_to_space", ValueError, "4 9", block_size=3)
@@ -148,6 +169,11 @@ row("space_to_depth", ValueError, "4 3", block_size=[2, 3])
 row("space_to_depth", ValueError, "4 3", block_size=[3, 2])
 row("space_to_depth", ValueError, "2 4", layout="NHWC", block_size=4)
 
+row("depth_to_space", ValueError, "channels last? layout=\"NHWC\"", input=np.zeros((1, 6, 6, 4)))
+row("space_to_depth", ValueError, "size 3, not divisible channels last? layout=\"NHWC\"", input=np.zeros((1, 4, 6, 3)))
+row("space_to_depth", ValueError, "size 3, not divisible channels last? layout=\"NHWC\"", input=np.zeros((4, 6, 3)), block_size=[2, 2])
+row("space_to_depth", ValueError, "size 3, not divisible channels first? layout=\"NCHW\"", input=np.zeros((1, 3, 4, 6)), layout="NHWC")
+
 # slice
 for name, good in (("offsets", 0), ("sizes", 1), ("strides", 1), ("output_sizes", 1)):
     for bad in ([good] * 3, [good] * 5, [], [good] * 100):
@@ -156,6 +182,7 @@ for name, good in (("offsets", 0), ("sizes", 1), ("strides", 1), ("output_sizes"
         row("slice", TypeError, f"{name} {kind}", **{name: [good] * 3 + [bad]})
     row("slice", TypeError, f"{name} int", **{name: 1})
     row("slice", TypeError, name, **{name: "1111"})
+    row("slice", TypeError, f"{name} must be an array or list of ints, not set", **{name: {1, 2, 3, 4}})
     row("slice", TypeError, name, **{name: np.ones(4)})
     row("slice", TypeError, name, **{name: np.ones(4, bool)})
     row("slice", ValueError, f"{name} one-dimensional 2", **{name: np.ones((2, 2), int)})
@@ -306,6 +333,43 @@ def test_what_makes_no_array_is_named(device):
         with pytest.raises((TypeError, ValueError), match=f"^{name} makes no array: ") as raised:
             call()
         assert type(raised.value.__cause__) is raised.type
+
+
+@pytest.mark.parametrize("operator", VALID)
+def test_a_hint_is_given_only_where_it_helps(operator, device):
+    """No layout takes blocks of 5."""
+    if operator.endswith("depth"):
+        with pytest.raises(ValueError) as raised:
+            dmlops.space_to_depth(WIDE, 5, device=device)
+        assert "layout" not in str(raised.value)
+    with pytest.raises(TypeError) as raised:
+        getattr(dmlops, operator)(**{**VALID[operator][0], "input": OBJECTS}, device=device)
+    assert "stack" not in str(raised.value)
+
+
+@pytest.mark.parametrize("place, takes", [((1, 0), True), ((2, 0), False), (None, False)])
+def test_what_only_dlpack_can_read(place, takes):
+    class Tensor:
+        def __array__(self, *args, **kwargs):
+            raise TypeError("Got unsupported ScalarType BFloat16")
+
+        def __dlpack_device__(self):
+            if place is None:
+                raise ValueError("nowhere")
+            return place
+
+    for call, name in [(lambda x: dmlops.slice(x, [0], [1]), "input"), (dmlops.asarray, "obj")]:
+        with pytest.raises(TypeError, match=f"{name} makes no array: Got unsupported ScalarType BFloat16") as raised:
+            call(Tensor())
+        assert str(raised.value).endswith("; dmlops.from_dlpack takes it") == takes
+        assert type(raised.value.__cause__) is TypeError
+
+
+def test_asarray_of_images_in_a_column(device):
+    with pytest.raises(TypeError, match="obj is an array of arrays; np.stack"):
+        dmlops.asarray(IMAGES, device=device)
+    with pytest.raises(TypeError, match="obj is a path; a file is read first"):
+        dmlops.asarray(Path(), device=device)
 
 
 def test_copy_that_has_no_truth_value(device):

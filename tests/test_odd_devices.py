@@ -184,6 +184,32 @@ with ThreadPoolExecutor(8) as pool:
     )
 
 
+def test_arrays_are_copied_from_device_to_device(two_drivers):
+    support.run_python(
+        """
+import dmlops, numpy as np
+for shape in ((60, 1000), (3, 5), (0, 4)):
+    x = np.arange(np.prod(shape), dtype=np.uint16).reshape(shape)
+    a = dmlops.asarray(x, device=0)
+    for device in (1, "host", 0):
+        b = dmlops.asarray(a[:, ::-1], device=device)
+        assert b.device.name == ("host" if device == "host" else a.device.name)
+        assert b.device.index == (None if device == "host" else device), b.device
+        a = dmlops.asarray(dmlops.slice(b, [0, 0], shape, [1, -1]), device=0)
+        assert np.array_equal(b.numpy(), x[:, ::-1]) and np.array_equal(a.numpy(), x)
+    b = dmlops.asarray(x, device=1)
+    for call in (lambda: dmlops.slice(a, [0, 0], shape, out=b), lambda: b.__setitem__(..., a), lambda: dmlops.asarray(a, device=1, copy=False)):
+        try:
+            call()
+        except ValueError as error:
+            assert "device" in str(error)
+        else:
+            raise AssertionError("no error")
+""",
+        env=two_drivers(distinct=1),
+    )
+
+
 # Prints the index of the device that each name means, or the words of the error.
 NAMED = """
 import dmlops, sys

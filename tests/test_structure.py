@@ -10,32 +10,60 @@ import pytest
 
 from support import ROOT, run_python
 
-INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]', re.MULTILINE)
-# An include may point right, never left.
-MAY_INCLUDE = {"py": {"py", "vk", "core"}, "vk": {"vk", "core"}, "core": {"core"}}
+INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^">]+)[">]', re.MULTILINE)
+# A room includes itself and the rooms to its left.
+ROOMS = ["base", "core", "vk", "py"]
 SOURCES = sorted(path for suffix in ("*.c", "*.h") for path in (ROOT / "csrc").rglob(suffix))
+EVERY_SOURCE = pytest.mark.parametrize("path", SOURCES, ids=lambda path: str(path.relative_to(ROOT / "csrc")))
 
 
 def room(path):
     return path.relative_to(ROOT / "csrc").parts[0]
 
 
+def may_include(room):
+    return ROOMS[: ROOMS.index(room) + 1]
+
+
 def includes(path):
     return INCLUDE.findall(path.read_text())
 
 
+def included_headers(path):
+    return {ROOT / "csrc" / name for _, name in includes(path)} & set(SOURCES)
+
+
+def declared(header):
+    """The functions that a header declares or defines."""
+    return set(re.findall(r"^[A-Za-z][\w *]*?\b(dml_\w+)\(", header.read_text(), re.MULTILINE))
+
+
+def circles(graph):
+    """The sets of two nodes and more that all reach each other."""
+
+    def reached(start):
+        seen, left = set(), [start]
+        while left:
+            new = graph[left.pop()] - seen
+            seen |= new
+            left += new
+        return seen
+
+    reach = {node: reached(node) for node in graph}
+    found = {frozenset(other for other in reach[node] if node in reach[other]) for node in graph}
+    return [set(circle) for circle in found if len(circle) > 1]
+
+
 def test_there_are_sources():
-    assert {room(path) for path in SOURCES} == set(MAY_INCLUDE)
+    assert {room(path) for path in SOURCES} == set(ROOMS)
 
 
-@pytest.mark.parametrize("path", SOURCES, ids=lambda path: str(path.relative_to(ROOT / "csrc")))
-def test_includes_point_right(path):
+@EVERY_SOURCE
+def test_includes_stay_within_lower_rooms(path):
     for bracket, name in includes(path):
-        if bracket == '"' and (path.parent / name).exists() and "/" not in name:
-            continue  # a neighbour in the same room
         first = pathlib.PurePosixPath(name).parts[0]
-        if bracket == '"' and first in MAY_INCLUDE:
-            assert first in MAY_INCLUDE[room(path)], f"{room(path)} must not include {name}"
+        if bracket == '"' and first in ROOMS:
+            assert first in may_include(room(path)), f"{room(path)} must not include {name}"
             assert (ROOT / "csrc" / name).exists(), f"{name} does not exist"
         assert ".." not in name, f"{name} hides where it points"
         if name == "Python.h" or first == "numpy":
@@ -46,6 +74,80 @@ def test_includes_point_right(path):
 
 def test_the_rule_would_catch_a_breach():
     assert INCLUDE.findall('#include <Python.h>\n  # include "vk/vk.h"\n') == [("<", "Python.h"), ('"', "vk/vk.h")]
+    assert may_include("core") == ["base", "core"]
+
+
+def test_base_names_are_unique():
+    names = [path.name for path in SOURCES]
+    assert len(names) == len(set(names)), sorted(name for name in names if names.count(name) > 1)
+    folders = {}
+    for path in SOURCES:
+        folders.setdefault(path.stem, set()).add(path.parent)
+    assert all(len(places) == 1 for places in folders.values()), "a header lies beside the source that it belongs to"
+
+
+@EVERY_SOURCE
+def test_each_source_has_a_header_of_its_own(path):
+    if path.suffix == ".c":
+        header = path.with_suffix(".h")
+        assert header.exists() and f"{room(path)}/{header.name}" in [name for _, name in includes(path)][:1]
+
+
+def test_headers_do_not_include_each_other_in_circles():
+    assert circles({path: included_headers(path) for path in SOURCES}) == []
+
+
+def test_sources_do_not_call_each_other_in_circles():
+    """A source calls another one where it names, outside comments, a function that the other's header declares."""
+    home = {name: path.stem for path in SOURCES if path.suffix == ".h" for name in declared(path)}
+    graph = {path.stem: set() for path in SOURCES}
+    for path in SOURCES:
+        code = re.sub(r"/\*.*?\*/", "", path.read_text(), flags=re.DOTALL)
+        graph[path.stem] |= {home[name] for name in re.findall(r"\b(dml_\w+)[(,)]", code) if name in home} - {path.stem}
+    assert graph["create_context"] >= {"kernels", "queue"}
+    assert circles(graph) == []
+
+
+def test_a_circle_would_be_found():
+    assert circles({"a": {"b"}, "b": {"c"}, "c": {"b"}, "d": {"a"}}) == [{"b", "c"}]
+    assert circles({"a": {"b", "c"}, "b": {"c"}, "c": set()}) == []
+
+
+def test_a_part_of_the_context_is_named_only_by_the_file_that_owns_it():
+    header = (ROOT / "csrc" / "vk" / "context.h").read_text()
+    parts = re.findall(r"^    \} (\w+);$", header, re.MULTILINE)
+    assert {"quiesce", "queue", "allocation_pool"} <= set(parts)
+    for path in SOURCES:
+        named = set(re.findall(rf"\bcontext->({'|'.join(parts)})\.", path.read_text()))
+        assert named <= {path.stem}, f"{path.name} names what belongs to {named}.c"
+
+
+@EVERY_SOURCE
+def test_files_are_short_enough_to_read(path):
+    lines = path.read_text().splitlines()
+    assert len(lines) <= 300
+    assert max(map(len, lines)) <= 128
+
+
+def functions(text):
+    """The name and the number of lines of each function: from its first line to the brace that ends it."""
+    begin = None
+    for number, line in enumerate(text.splitlines()):
+        if line == "{":
+            yield_name = name
+        elif line == "}" and begin is not None:
+            yield yield_name, number - begin + 1
+        if re.match(r"[A-Za-z_].*\w\(", line):
+            begin, name = number, re.search(r"(\w+)\(", line)[1]
+
+
+@EVERY_SOURCE
+def test_functions_are_short_enough_to_read(path):
+    assert [(name, lines) for name, lines in functions(path.read_text()) if lines > 50] == []
+
+
+def test_a_long_function_would_be_found():
+    assert list(functions("int f(int a,\n      int b)\n{\n    return a;\n}\n")) == [("f", 5)]
 
 
 @pytest.fixture(scope="module")

@@ -206,7 +206,7 @@ static inline int no_lock(pthread_mutex_t *mutex) { (void)mutex; return 0; }
 
 
 def race(folder, broken=()):
-    """Builds csrc/core, csrc/vk and the cache of results over a mock of Vulkan, and runs many threads in them; the files
+    """Builds csrc/base, csrc/core and csrc/vk over a mock of Vulkan, and runs many threads in them; the files
     in `broken` take no locks."""
     for name in ("rows", "rows_segmented", "words", "words_segmented", "elements", "elements_segmented", "lengths"):
         (folder / f"{name}.spv.h").write_text(f"#include <stdint.h>\nstatic const uint32_t {name}_spv[] = {{0}};\n")
@@ -214,7 +214,7 @@ def race(folder, broken=()):
     flags = ["-std=gnu11", "-g", "-O1", "-fsanitize=thread", "-Wall", "-Wextra", "-Wno-missing-field-initializers"]
     csrc = support.ROOT / "csrc"
     objects = []
-    for source in [*csrc.glob("core/*.c"), *csrc.glob("vk/*.c"), csrc / "py" / "cache.c", HERE / "race.c"]:
+    for source in [*csrc.glob("base/*.c"), *csrc.glob("core/*.c"), *csrc.glob("vk/*.c"), HERE / "race.c"]:
         objects.append(folder / f"{source.parent.name}-{source.stem}.o")
         lock = ["-include", folder / "broken_lock.h"] if source.name in broken else []
         support.compile_c([*flags, *lock, f"-I{csrc}", f"-I{support.ROOT / 'shaders'}", f"-I{folder}", "-c", "-o", objects[-1], source])
@@ -235,7 +235,7 @@ def test_no_data_races(tmp_path):
 
 
 @pytest.mark.check
-@pytest.mark.parametrize("broken", ["job.c", "queue.c", "gate.c", "kernels.c", "instance.c", "storage.c", "cache.c"])
+@pytest.mark.parametrize("broken", ["submission.c", "queue.c", "quiesce.c", "kernels.c", "instance.c", "allocation_pool.c", "cache.c"])
 def test_a_missing_lock_would_be_found(broken, tmp_path):
     done = race(tmp_path, broken=[broken])
     assert done.returncode != 0 and "WARNING: ThreadSanitizer: data race" in done.stderr, done.stdout + done.stderr

@@ -1,5 +1,6 @@
 #include "core/operators.h"
 
+#include <stdio.h>
 #include <string.h>
 
 typedef long long ll;
@@ -128,25 +129,20 @@ static int64_t block_at(const dml_block_args *args, int k)
 static dml_code check_block_rank(int rank, const dml_block_args *args, dml_status *status)
 {
     ll count = args->block_size->count, b = args->single ? args->block_size->value[0] : 0;
-    if (args->single && rank == 3)
-        return dml_fail(status, DML_VALUE_ERROR,
-                        "block_size as one int needs an input of rank 4 or more, whose axis 0 is batch; got rank 3: pass "
-                        "block_size=(%lld, %lld) for one image without a batch axis, (%lld,) for one spatial axis",
-                        b, b, b);
     if (args->single && rank < 4)
         return dml_fail(status, DML_VALUE_ERROR,
-                        "block_size as one int needs an input of rank 4 or more (batch, channels, spatial axes); got rank %d",
-                        rank);
+                        "block_size as one int needs an input of rank 4 or more (batch, channels, spatial axes); got rank %d: "
+                        "pass block_size=(%lld, %lld) for one image without a batch axis, (%lld,) for one spatial axis",
+                        rank, b, b, b);
     if (!args->single && rank < 2)
-        return dml_fail(
-            status, DML_VALUE_ERROR,
-            "block_size must have one entry per spatial axis, so input must have rank 2 or more, with an axis of channels; "
-            "got rank %d",
-            rank);
+        return dml_fail(status, DML_VALUE_ERROR,
+                        "block_size must have one entry per spatial axis, so input must have rank 2 or more, with channels; "
+                        "got rank %d",
+                        rank);
     if (!args->single && (count < 1 || count > rank - 1))
         return dml_fail(status, DML_VALUE_ERROR,
-                        "block_size must have 1 to %d entries, one per spatial axis, for an input of rank %d; got %lld",
-                        rank - 1, rank, count);
+                        "block_size must have %s %d %s, one per spatial axis, for an input of rank %d; got %lld",
+                        rank == 2 ? "exactly" : "1 to", rank - 1, rank == 2 ? "entry" : "entries", rank, count);
     return DML_OK;
 }
 
@@ -174,7 +170,7 @@ static dml_code check_product(int64_t a, int64_t b, dml_status *status)
     return DML_OK;
 }
 
-dml_code dml_block_shape(const dml_tensor *input, const dml_block_args *args, dml_tensor *output, dml_status *status)
+static dml_code block_shape(const dml_tensor *input, const dml_block_args *args, dml_tensor *output, dml_status *status)
 {
     if (check_block_rank(input->rank, args, status))
         return status->code;
@@ -182,7 +178,6 @@ dml_code dml_block_shape(const dml_tensor *input, const dml_block_args *args, dm
     int64_t volume;
     if (block_volume(&axes, args, &volume, status))
         return status->code;
-
     output->rank = input->rank;
     output->item = input->item;
     memcpy(output->shape, input->shape, sizeof output->shape[0] * (size_t)input->rank);
@@ -207,6 +202,20 @@ dml_code dml_block_shape(const dml_tensor *input, const dml_block_args *args, dm
     }
     dml_tensor_pack(output);
     return DML_OK;
+}
+
+dml_code dml_block_shape(const dml_tensor *input, const dml_block_args *args, dml_tensor *output, dml_status *status)
+{
+    dml_block_args other = *args;
+    other.channels_last = !args->channels_last;
+    dml_status ignored;
+    dml_code code = block_shape(input, args, output, status);
+    if (code && !block_shape(input, &other, output, &ignored)) {
+        size_t length = strlen(status->message);
+        snprintf(status->message + length, sizeof status->message - length, "; channels %s? layout=\"%s\"",
+                 args->channels_last ? "first" : "last", args->channels_last ? "NCHW" : "NHWC");
+    }
+    return code;
 }
 
 void dml_block_plan(const dml_tensor *input, const dml_block_args *args, const dml_tensor *output, dml_plan *plan)

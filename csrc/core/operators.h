@@ -6,8 +6,8 @@
 #ifndef DML_CORE_OPERATORS_H
 #define DML_CORE_OPERATORS_H
 
+#include "base/status.h"
 #include "core/plan.h"
-#include "core/status.h"
 
 /* How an array lies in memory; strides in bytes, from the array's first element. */
 typedef struct dml_tensor {

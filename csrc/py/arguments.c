@@ -6,7 +6,7 @@ bool dml_is_int(PyObject *object)
 {
     if (PyLong_Check(object))
         return !PyBool_Check(object);
-    if (PyArray_Check(object)) /* an array has __index__, which works for a 0-d one of ints */
+    if (PyArray_Check(object)) /* every array has __index__; it works for 0-d arrays of ints */
         return PyArray_NDIM((PyArrayObject *)object) == 0 && PyArray_ISINTEGER((PyArrayObject *)object);
     return !PyArray_IsScalar(object, Bool) && PyIndex_Check(object);
 }
@@ -28,7 +28,7 @@ int dml_int_from(PyObject *object, const char *name, int64_t *value)
     return *value == -1 && PyErr_Occurred() ? -1 : 0;
 }
 
-/* A tuple of our own: an entry's __index__ may change the list it is in. */
+/* Always a new tuple of a list: the __index__ of an entry may change the list. */
 static PyObject *tuple_from(PyObject *object, const char *name, const char *wanted)
 {
     if (PyTuple_CheckExact(object) || PyList_CheckExact(object))
@@ -84,14 +84,14 @@ static int ints_from(PyObject *object, const char *name, const char *wanted, dml
 
 int dml_ints_from(PyObject *object, const char *name, dml_ints *ints)
 {
-    return ints_from(object, name, "a sequence of ints", ints);
+    return ints_from(object, name, "an array or list of ints", ints);
 }
 
 int dml_int_or_ints_from(PyObject *object, const char *name, dml_ints *ints, bool *single)
 {
     *single = dml_is_int(object);
     if (!*single)
-        return ints_from(object, name, "an int or a sequence of ints", ints);
+        return ints_from(object, name, "an int, or an array or list of ints", ints);
     ints->count = 1;
     return dml_int_from(object, name, &ints->value[0]);
 }

@@ -1,8 +1,7 @@
 /* Python arguments as C values. Each function returns 0, or -1 with an exception set that names the argument.
  *
- * Conversion may run anybody's Python (`__index__`, `__iter__`), which may change any array. So an operator converts
- * all of its arguments first and looks at the arrays' shapes and pointers last.
- */
+ * Conversion may run the caller's Python (`__index__`, `__iter__`), which may change any array. So an operator converts all of
+ * its arguments before it reads the shape or the address of an array. */
 #ifndef DML_PY_ARGUMENTS_H
 #define DML_PY_ARGUMENTS_H
 
@@ -12,16 +11,16 @@
 /* Anything with __index__ but bool, as an int64. */
 int dml_int_from(PyObject *object, const char *name, int64_t *value);
 
-/* Whether the object may stand where an int is wanted. Runs no Python. */
+/* Whether the object is an int, or has __index__ and is no bool. Runs no Python. */
 bool dml_is_int(PyObject *object);
 
-/* Any iterable of ints but text, bytes, sets and mappings. */
+/* From any iterable of ints except str, bytes, sets and mappings. */
 int dml_ints_from(PyObject *object, const char *name, dml_ints *ints);
 
-/* The same, or one int: then `*single`, and one entry. */
+/* Likewise, or from one int: then `*single` is true and `ints` has one entry. */
 int dml_int_or_ints_from(PyObject *object, const char *name, dml_ints *ints, bool *single);
 
-/* One of two words; `*second` says which. */
+/* One of two strings; `*second` is false for the first, true for the second. */
 int dml_word_from(PyObject *object, const char *name, const char *word0, const char *word1, bool *second);
 
 #endif

@@ -1,15 +1,15 @@
 #include "py/call.h"
 
-#include "core/host.h"
 #include "py/arrays.h"
 #include "py/device_array.h"
 #include "py/errors.h"
-#include "vk/vk.h"
+#include "py/out.h"
+#include "py/transfer.h"
 
 int dml_call_begin(dml_call *call, PyObject *module, Py_ssize_t count, Py_ssize_t wanted)
 {
     call->state = dml_state_of(module);
-    call->input = call->given = call->out = call->into = NULL;
+    call->input = call->caller_out = call->out = call->target_array = NULL;
     call->lengths = NULL;
     call->device_lengths = NULL;
     call->status.code = DML_OK;
@@ -31,17 +31,21 @@ static int check_out(const dml_call *call, PyObject *out)
     return -1;
 }
 
-int dml_call_take(dml_call *call, PyObject *input, PyObject *out, PyObject *device)
+int dml_call_convert(dml_call *call, PyObject *input, PyObject *out, PyObject *device)
 {
     bool on_device = dml_is_device_array(call->state, input);
+    if (PyUnicode_CheckExact(input)) {
+        PyErr_SetString(PyExc_TypeError, "input must be an array, not str; " DML_READ_A_FILE);
+        return -1;
+    }
     if (on_device)
         Py_INCREF(input);
-    call->input = on_device ? input : (PyObject *)dml_array_from(input, "input");
+    call->input = on_device ? input : (PyObject *)dml_array_from(input, NULL, "input");
     if (!call->input || (out != Py_None && check_out(call, out) < 0))
         return -1;
     if (out != Py_None) {
         Py_INCREF(out);
-        call->given = call->out = out;
+        call->caller_out = call->out = out;
     }
     call->device_named = device != Py_None || on_device;
     if (device != Py_None && dml_device_choose(call->state, device, &call->device) < 0)
@@ -74,17 +78,17 @@ int dml_call_open(dml_call *call)
     if (!call->device_named && dml_device_default(call->state, &call->device) < 0)
         return -1;
     if (call->out && !dml_arrays_may_overlap(call->out, call->input)) {
-        call->into = call->out;
-        Py_INCREF(call->into);
+        call->target_array = call->out;
+        Py_INCREF(call->target_array);
     } else if (dml_is_device_array(call->state, call->input)) {
-        const dml_allocation *beside = dml_array_operand(call->input).allocation;
-        call->into = dml_device_array_new(call->state, &call->device, beside, dtype, &call->target);
+        const dml_allocation *beside = ((dml_device_array *)call->input)->allocation;
+        call->target_array = dml_device_array_new(call->state, &call->device, beside, dtype, &call->target);
     } else {
-        call->into = dml_result_new(call->state, dtype, &call->target);
+        call->target_array = dml_result_new(call->state, dtype, &call->target);
     }
-    if (!call->into)
+    if (!call->target_array)
         return -1;
-    dml_array_describe(call->into, &call->target);
+    dml_array_describe(call->target_array, &call->target);
     return 0;
 }
 
@@ -92,7 +96,7 @@ static void release(dml_call *call)
 {
     Py_XDECREF(call->input);
     Py_XDECREF(call->out);
-    Py_XDECREF(call->into);
+    Py_XDECREF(call->target_array);
     PyMem_Free(call->lengths);
     dml_allocation_release(call->device_lengths);
 }
@@ -100,64 +104,49 @@ static void release(dml_call *call)
 PyObject *dml_call_fail(dml_call *call)
 {
     dml_raise(call->state, &call->status);
-    /* Arrays that the device may still be writing to are never freed, or recycled as somebody else's. */
+    /* Arrays that the device may still be writing to are never freed. */
     if (call->status.code && call->status.in_use) {
-        call->input = call->out = call->into = NULL;
+        call->input = call->out = call->target_array = NULL;
         call->device_lengths = NULL;
     }
     release(call);
     return NULL;
 }
 
-dml_code dml_run_plan(const dml_choice *device, const dml_plan *plan, dml_operand src, dml_operand dst, dml_allocation *lengths,
-                      bool wait, dml_status *status)
+/* Runs the plan, and where `out` overlaps `input` the copy from `target_array` to `out`. */
+static dml_code run_plans(dml_call *call)
 {
-    if (device->host) {
-        dml_host_run(plan, src.data, dst.data);
-        return DML_OK;
+    const dml_backend *backend = dml_backend_of(&call->device);
+    const dml_transfer transfer = {&call->plan, dml_array_operand(call->input), dml_array_operand(call->target_array),
+                                   call->device_lengths};
+    bool queued = transfer.src.allocation && transfer.dst.allocation, indirect = call->out && call->target_array != call->out;
+    dml_plan copy_plan;
+    dml_transfer copy;
+    if (indirect) {
+        dml_tensor tensor;
+        dml_array_describe(call->out, &tensor);
+        dml_copy_plan(&call->target, &tensor, &copy_plan);
+        copy = (dml_transfer){.plan = &copy_plan, .src = transfer.dst, .dst = dml_array_operand(call->out)};
     }
-    dml_context *context;
-    if ((src.allocation && dml_allocation_context(src.allocation, &context, status)) ||
-        (dst.allocation && dml_allocation_context(dst.allocation, &context, status)) ||
-        (!src.allocation && !dst.allocation && dml_vk_context(device->index, &context, status)))
-        return status->code;
-    return dml_vk_run(context, plan, src, dst, lengths, wait, status);
-}
-
-void dml_copy_plan(const dml_tensor *from, const dml_tensor *to, dml_plan *plan)
-{
-    dml_plan_begin(plan, from->item);
-    for (int k = 0; k < from->rank; k++)
-        dml_plan_add(plan, from->shape[k], from->strides[k], to->strides[k]);
+    /* Queueing takes microseconds, and handing over the GIL costs more, so it is kept unless something must be waited for. */
+    dml_code code = DML_WOULD_WAIT;
+    if (queued && !indirect)
+        code = backend->run(call->device.index, &transfer, false, &call->status);
+    if (code != DML_WOULD_WAIT)
+        return code;
+    Py_BEGIN_ALLOW_THREADS;
+    code = backend->run(call->device.index, &transfer, true, &call->status);
+    if (!code && indirect)
+        code = (queued ? backend : &dml_host_backend)->run(call->device.index, &copy, true, &call->status);
+    Py_END_ALLOW_THREADS;
+    return code;
 }
 
 PyObject *dml_call_run(dml_call *call)
 {
-    bool detour = call->out && call->into != call->out;
-    dml_plan copy;
-    dml_operand src = dml_array_operand(call->input), dst = dml_array_operand(call->into), out = dst;
-    if (detour) {
-        dml_tensor tensor;
-        dml_array_describe(call->out, &tensor);
-        dml_copy_plan(&call->target, &tensor, &copy);
-        out = dml_array_operand(call->out);
-    }
-    if (call->plan.item > 0 && dml_plan_count(&call->plan) > 0) {
-        /* Queueing is too soon done to let other threads run meanwhile, which costs them and this one more. */
-        dml_code code = DML_WOULD_WAIT;
-        if (src.allocation && dst.allocation && !detour)
-            code = dml_run_plan(&call->device, &call->plan, src, dst, call->device_lengths, false, &call->status);
-        if (code == DML_WOULD_WAIT) {
-            Py_BEGIN_ALLOW_THREADS;
-            code = dml_run_plan(&call->device, &call->plan, src, dst, call->device_lengths, true, &call->status);
-            if (!code && detour)
-                code = dml_run_plan(dst.allocation ? &call->device : &dml_host, &copy, dst, out, NULL, true, &call->status);
-            Py_END_ALLOW_THREADS;
-        }
-        if (code)
-            return dml_call_fail(call);
-    }
-    PyObject *result = call->given ? call->given : call->into;
+    if (call->plan.item > 0 && dml_plan_count(&call->plan) > 0 && run_plans(call))
+        return dml_call_fail(call);
+    PyObject *result = call->caller_out ? call->caller_out : call->target_array;
     Py_INCREF(result);
     release(call);
     return result;

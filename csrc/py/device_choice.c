@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/machine_memory.h"
 #include "py/arguments.h"
 #include "py/errors.h"
-#include "py/result_memory.h"
 #include "vk/vk.h"
 
 const dml_choice dml_host = {.host = true, .index = -1};
@@ -37,7 +37,7 @@ static PyObject *device_new(const dml_state *state, const dml_choice *choice)
 {
     if (choice->host)
         return PyObject_CallFunction(state->device_class, "OssssKOs", Py_None, "host", "host", "plain C", "",
-                                     dml_memory_of_machine(), Py_True, "");
+                                     dml_machine_memory(), Py_True, "");
     const dml_device_info *info = dml_vk_device(choice->index);
     char version[40];
     snprintf(version, sizeof version, "%u.%u.%u", (unsigned)info->api_major, (unsigned)info->api_minor,
@@ -69,7 +69,7 @@ PyObject *dml_device_of(const dml_state *state, const dml_choice *choice)
     return device_new(state, choice);
 }
 
-PyObject *dml_device_missing(void)
+PyObject *dml_device_missing(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(none))
 {
     dml_status status;
     if (vulkan_count(&status) > 0)

@@ -2,9 +2,8 @@
 #ifndef DML_PY_DEVICE_CHOICE_H
 #define DML_PY_DEVICE_CHOICE_H
 
-#include <stdbool.h>
-
-#include "py/module.h"
+#include "py/backend.h"
+#include "py/state.h"
 
 /* Where a call runs: in plain C, or on the Vulkan device that dml_vk_device counts as `index`. */
 typedef struct dml_choice {
@@ -14,14 +13,20 @@ typedef struct dml_choice {
 
 extern const dml_choice dml_host;
 
+/* What a device can do. Only this tells the kinds of devices apart. */
+static inline const dml_backend *dml_backend_of(const dml_choice *device)
+{
+    return device->host ? &dml_host_backend : &dml_vulkan_backend;
+}
+
 /* A new list with a dmlops.Device for each Vulkan device, usable ones first, and then for the host. */
 PyObject *dml_device_list(const dml_state *state);
 
 /* The dmlops.Device of a choice; a new reference. */
 PyObject *dml_device_of(const dml_state *state, const dml_choice *choice);
 
-/* Why there is no Vulkan device, as a str; None if there is one. */
-PyObject *dml_device_missing(void);
+/* Function of dmlops._core: why there is no Vulkan device, as a str; None if there is one. */
+PyObject *dml_device_missing(PyObject *module, PyObject *none);
 
 /* The device that an argument `device=` means, which is not None. May run Python.
  *

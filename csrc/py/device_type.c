@@ -1,6 +1,14 @@
-/* The type dmlops.DeviceArray, as Python sees it, and which file does what. */
-#include "py/arrays.h"
+#include "py/device_type.h"
+
+#include <stddef.h>
+#include <structmember.h>
+
+#include "py/assign.h"
 #include "py/device_array.h"
+#include "py/dlpack_export.h"
+#include "py/shapes.h"
+#include "py/transfer.h"
+#include "py/views.h"
 
 static dml_state *state_of(PyObject *self)
 {
@@ -24,22 +32,6 @@ static void array_dealloc(PyObject *self)
 
 /* --- attributes -------------------------------------------------------------------------------------------------- */
 
-static PyObject *tuple_of(const int64_t *values, int count)
-{
-    PyObject *tuple = PyTuple_New(count);
-    for (int k = 0; tuple && k < count; k++) {
-        PyObject *value = PyLong_FromLongLong(values[k]);
-        if (!value || PyTuple_SetItem(tuple, k, value) < 0)
-            Py_CLEAR(tuple);
-    }
-    return tuple;
-}
-
-PyObject *dml_shape_tuple(const dml_tensor *tensor)
-{
-    return tuple_of(tensor->shape, tensor->rank);
-}
-
 static PyObject *get_shape(PyObject *self, void *Py_UNUSED(closure))
 {
     return dml_shape_tuple(&cast(self)->tensor);
@@ -47,28 +39,12 @@ static PyObject *get_shape(PyObject *self, void *Py_UNUSED(closure))
 
 static PyObject *get_strides(PyObject *self, void *Py_UNUSED(closure))
 {
-    return tuple_of(cast(self)->tensor.strides, cast(self)->tensor.rank);
-}
-
-static PyObject *get_dtype(PyObject *self, void *Py_UNUSED(closure))
-{
-    Py_INCREF((PyObject *)cast(self)->dtype);
-    return (PyObject *)cast(self)->dtype;
-}
-
-static PyObject *get_ndim(PyObject *self, void *Py_UNUSED(closure))
-{
-    return PyLong_FromLong(cast(self)->tensor.rank);
+    return dml_ints_tuple(cast(self)->tensor.strides, cast(self)->tensor.rank);
 }
 
 static PyObject *get_size(PyObject *self, void *Py_UNUSED(closure))
 {
     return PyLong_FromLongLong(dml_tensor_count(&cast(self)->tensor));
-}
-
-static PyObject *get_itemsize(PyObject *self, void *Py_UNUSED(closure))
-{
-    return PyLong_FromLongLong(cast(self)->tensor.item);
 }
 
 static PyObject *get_nbytes(PyObject *self, void *Py_UNUSED(closure))
@@ -96,7 +72,7 @@ static PyObject *array_repr(PyObject *self)
 
 static Py_hash_t array_hash(PyObject *self)
 {
-    return (Py_hash_t)((uintptr_t)self >> 4); /* never -1: an address has no such bits */
+    return (Py_hash_t)((uintptr_t)self >> 4); /* never -1: the high bits are 0 */
 }
 
 static PyObject *array_compare(PyObject *Py_UNUSED(self), PyObject *Py_UNUSED(other), int Py_UNUSED(op))
@@ -115,7 +91,7 @@ static Py_ssize_t array_length(PyObject *self)
 
 static PyObject *array_item(PyObject *self, Py_ssize_t index)
 {
-    if (index < 0) { /* Python has counted from the end already */
+    if (index < 0) { /* Python has added the length already */
         PyErr_SetString(PyExc_IndexError, "index is out of range");
         return NULL;
     }
@@ -150,6 +126,11 @@ static PyObject *method_copy(PyObject *self, PyObject *Py_UNUSED(none))
     return dml_device_array_copy(state_of(self), cast(self), &cast(self)->device);
 }
 
+static PyObject *method_deepcopy(PyObject *self, PyObject *Py_UNUSED(memo))
+{
+    return method_copy(self, NULL);
+}
+
 static PyObject *method_numpy(PyObject *self, PyObject *args, PyObject *kwargs)
 {
     static char *names[] = {"out", NULL};
@@ -159,7 +140,7 @@ static PyObject *method_numpy(PyObject *self, PyObject *args, PyObject *kwargs)
     return dml_device_array_numpy(state_of(self), cast(self), out);
 }
 
-/* As NumPy 2 has it; older ones give a dtype at most. */
+/* NumPy before 2 passes no `copy`. */
 static PyObject *method_array(PyObject *self, PyObject *args, PyObject *kwargs)
 {
     static char *names[] = {"dtype", "copy", NULL};
@@ -175,7 +156,7 @@ static PyObject *method_array(PyObject *self, PyObject *args, PyObject *kwargs)
     else if (wanted > 0)
         array = dml_device_array_numpy(state_of(self), cast(self), Py_None);
     if (array && dtype) {
-        PyObject *other = PyArray_FromAny(array, dtype, 0, 0, NPY_ARRAY_FORCECAST, NULL); /* takes dtype */
+        PyObject *other = PyArray_FromAny(array, dtype, 0, 0, NPY_ARRAY_FORCECAST, NULL); /* steals dtype */
         dtype = NULL;
         Py_DECREF(array);
         array = other;
@@ -195,6 +176,19 @@ static int array_assign(PyObject *self, PyObject *key, PyObject *value)
     return dml_device_array_assign(state_of(self), self, key, value);
 }
 
+static const char dlpack_doc[] =
+    "__dlpack__(*, stream=None, max_version=None, dl_device=None, copy=None)\n--\n\n"
+    "The array as a DLPack capsule, once all that is queued on it is done.\n\n"
+    "``numpy.from_dlpack(a, device=\"cpu\")`` and ``torch.from_dlpack(a.__dlpack__(dl_device=(1, 0)))`` share the array's "
+    "memory\n"
+    "where the host sees it, and copy it elsewhere. What later calls write to shared memory appears on the other side only\n"
+    "after ``wait()``. ``copy=True`` always copies; ``copy=False`` raises BufferError where only a copy will do.\n\n"
+    "Views with negative strides are shared with NumPy only. PyTorch aborts the process when it meets one, so every other\n"
+    "library gets a copy. To share such an array, export it without the mirror and mirror it on the other side.\n\n"
+    "Without ``dl_device``, an array of a Vulkan device is kDLVulkan, for consumers that use Vulkan themselves: ``data`` "
+    "points\n"
+    "to four integers of 64 bits, the VkBuffer, its VkDeviceMemory, the VkDevice and the buffer's size in bytes.";
+
 static PyMethodDef methods[] = {
     {"wait", method_wait, METH_NOARGS, "wait()\n--\n\nWait until all that is queued on the array's memory is done."},
     {"copy", method_copy, METH_NOARGS, "copy()\n--\n\nA new C-contiguous array with the same elements, on the same device."},
@@ -207,18 +201,24 @@ static PyMethodDef methods[] = {
     {"transpose", dml_view_transpose, METH_VARARGS,
      "transpose(*axes)\n--\n\nA view with the axes in another order; by default the reverse."},
     {"__array__", (PyCFunction)(void (*)(void))method_array, METH_VARARGS | METH_KEYWORDS, NULL},
-    {"__dlpack__", (PyCFunction)(void (*)(void))dml_dlpack_export, METH_VARARGS | METH_KEYWORDS, NULL},
+    {"__copy__", method_copy, METH_NOARGS, NULL},
+    {"__deepcopy__", method_deepcopy, METH_O, NULL},
+    {"__dlpack__", (PyCFunction)(void (*)(void))dml_dlpack_export, METH_VARARGS | METH_KEYWORDS, dlpack_doc},
     {"__dlpack_device__", dml_dlpack_device, METH_NOARGS, NULL},
     {"__reduce_ex__", method_reduce, METH_VARARGS, NULL},
     {NULL, NULL, 0, NULL},
 };
 
+static PyMemberDef members[] = {
+    {"dtype", T_OBJECT_EX, offsetof(dml_device_array, dtype), READONLY, "What an element is."},
+    {"ndim", T_INT, offsetof(dml_device_array, tensor.rank), READONLY, "How many axes there are."},
+    {"itemsize", T_LONGLONG, offsetof(dml_device_array, tensor.item), READONLY, "Bytes of an element."},
+    {NULL, 0, 0, 0, NULL},
+};
+
 static PyGetSetDef attributes[] = {
     {"shape", get_shape, NULL, "Elements along each axis.", NULL},
-    {"dtype", get_dtype, NULL, "What an element is.", NULL},
-    {"ndim", get_ndim, NULL, "How many axes there are.", NULL},
     {"size", get_size, NULL, "How many elements there are.", NULL},
-    {"itemsize", get_itemsize, NULL, "Bytes of an element.", NULL},
     {"nbytes", get_nbytes, NULL, "Bytes of all elements.", NULL},
     {"strides", get_strides, NULL, "Bytes from one element to the next along each axis.", NULL},
     {"device", get_device, NULL, "The device that the array is on, a dmlops.Device.", NULL},
@@ -231,9 +231,7 @@ static const char doc[] =
     "The operators queue their work and return; it is done in the order of the calls. ``numpy()`` and ``wait()`` wait for it.\n"
     "Basic indexing (ints, slices, ``...`` and None) gives a view, which costs nothing; assigning to an index changes the\n"
     "array. The memory is freed when the last view is gone and the device has finished with it.\n\n"
-    "Arrays can be shared by DLPack: ``__dlpack__`` gives kDLVulkan, whose ``data`` points to four integers of 64 bits,\n"
-    "the VkBuffer, its VkDeviceMemory, the VkDevice and the buffer's size in bytes; with ``dl_device=(1, 0)``, and on the\n"
-    "host's device, kDLCPU.\n\n"
+    "``__dlpack__`` shares an array with other libraries.\n\n"
     "Examples\n"
     "--------\n"
     ">>> import numpy as np, dmlops\n"
@@ -252,6 +250,7 @@ static PyType_Slot slots[] = {
     {Py_tp_richcompare, array_compare},
     {Py_tp_iter, array_iter},
     {Py_tp_methods, methods},
+    {Py_tp_members, members},
     {Py_tp_getset, attributes},
     {Py_nb_bool, array_truth},
     {Py_sq_length, array_length},
@@ -269,13 +268,13 @@ static PyType_Spec spec = {
     .slots = slots,
 };
 
-int dml_device_array_init(dml_state *state, PyObject *module)
+int dml_device_type_init(dml_state *state, PyObject *module)
 {
-    state->device_array_type = (PyTypeObject *)PyType_FromModuleAndSpec(module, &spec, NULL);
+    state->device_array_type = PyType_FromModuleAndSpec(module, &spec, NULL);
     if (!state->device_array_type)
         return -1;
-    /* NumPy's operators and ufuncs then refuse it, where they would have downloaded it unasked. */
-    if (PyObject_SetAttrString((PyObject *)state->device_array_type, "__array_ufunc__", Py_None) < 0)
+    /* Makes NumPy's operators and ufuncs refuse device arrays; they would download them unasked. */
+    if (PyObject_SetAttrString(state->device_array_type, "__array_ufunc__", Py_None) < 0)
         return -1;
-    return PyModule_AddObjectRef(module, "DeviceArray", (PyObject *)state->device_array_type);
+    return PyModule_AddObjectRef(module, "DeviceArray", state->device_array_type);
 }

@@ -1,18 +1,16 @@
-/* The operators: each converts its arguments, and leaves the rules to core/operators.h and the rest to call.h.
- * All arguments are positional, None standing for one left out; dmlops/operators.py has the public signatures. */
-#include "core/operators.h"
+#include "py/entry_points.h"
 
 #include "py/arguments.h"
 #include "py/arrays.h"
 #include "py/call.h"
+#include "py/errors.h"
 #include "py/lengths.h"
 
-/* input, offsets, sizes, strides, output_sizes, out, device */
 PyObject *dml_py_slice(PyObject *module, PyObject *const *args, Py_ssize_t count)
 {
     dml_call call;
     dml_ints offsets, sizes, strides, output_sizes;
-    if (dml_call_begin(&call, module, count, 7) < 0 || dml_call_take(&call, args[0], args[5], args[6]) < 0 ||
+    if (dml_call_begin(&call, module, count, 7) < 0 || dml_call_convert(&call, args[0], args[5], args[6]) < 0 ||
         dml_ints_from(args[1], "offsets", &offsets) < 0 || dml_ints_from(args[2], "sizes", &sizes) < 0 ||
         (args[3] != Py_None && dml_ints_from(args[3], "strides", &strides) < 0) ||
         (args[4] != Py_None && dml_ints_from(args[4], "output_sizes", &output_sizes) < 0))
@@ -30,16 +28,29 @@ PyObject *dml_py_slice(PyObject *module, PyObject *const *args, Py_ssize_t count
     return dml_call_run(&call);
 }
 
-/* input, block_size, order, layout, out, device */
+static int layout_from(PyObject *object, bool *channels_last)
+{
+    static const char *const images[] = {"HWC", "CHW"};
+    for (int k = 0; k < 2; k++)
+        if (PyUnicode_Check(object) && PyUnicode_CompareWithASCIIString(object, images[k]) == 0) {
+            PyErr_Format(
+                PyExc_ValueError,
+                "layout must be \"NCHW\" or \"NHWC\", not %R; for an image without a batch axis pass layout=\"N%s\" and a "
+                "sequence of blocks, as block_size=(2, 2)",
+                object, images[k]);
+            return -1;
+        }
+    return dml_word_from(object, "layout", "NCHW", "NHWC", channels_last);
+}
+
 static PyObject *move_blocks(PyObject *module, PyObject *const *args, Py_ssize_t count, bool to_space)
 {
     dml_call call;
     dml_ints blocks;
     dml_block_args block = {.block_size = &blocks, .to_space = to_space};
-    if (dml_call_begin(&call, module, count, 6) < 0 || dml_call_take(&call, args[0], args[4], args[5]) < 0 ||
+    if (dml_call_begin(&call, module, count, 6) < 0 || dml_call_convert(&call, args[0], args[4], args[5]) < 0 ||
         dml_int_or_ints_from(args[1], "block_size", &blocks, &block.single) < 0 ||
-        dml_word_from(args[2], "order", "DCR", "CRD", &block.crd) < 0 ||
-        dml_word_from(args[3], "layout", "NCHW", "NHWC", &block.channels_last) < 0)
+        dml_word_from(args[2], "order", "DCR", "CRD", &block.crd) < 0 || layout_from(args[3], &block.channels_last) < 0)
         return dml_call_fail(&call);
     if (dml_call_describe(&call) < 0 || dml_block_shape(&call.source, &block, &call.target, &call.status) ||
         dml_call_open(&call) < 0)
@@ -58,7 +69,7 @@ PyObject *dml_py_space_to_depth(PyObject *module, PyObject *const *args, Py_ssiz
     return move_blocks(module, args, count, false);
 }
 
-/* The rules of reverse_subsequences, in the order in which a caller would look for the mistake. */
+/* Checks the rules of reverse_subsequences: the axes first, then the lengths. */
 static dml_code reverse_shape(dml_call *call, PyObject *lengths, int64_t axis, const int64_t *batch_axis,
                               dml_reverse_args *reverse, dml_tensor *tensor)
 {
@@ -73,15 +84,14 @@ static dml_code reverse_shape(dml_call *call, PyObject *lengths, int64_t axis, c
     return dml_reverse_shape(&call->source, reverse, &call->target, &call->status);
 }
 
-/* input, sequence_lengths, axis, batch_axis, out, device */
 PyObject *dml_py_reverse_subsequences(PyObject *module, PyObject *const *args, Py_ssize_t count)
 {
     dml_call call;
     int64_t axis = 0, batch_axis = 0;
     dml_tensor tensor;
     PyObject *lengths = NULL;
-    if (dml_call_begin(&call, module, count, 6) < 0 || dml_call_take(&call, args[0], args[4], args[5]) < 0 ||
-        !(lengths = dml_lengths_take(&call, args[1])) || dml_int_from(args[2], "axis", &axis) < 0 ||
+    if (dml_call_begin(&call, module, count, 6) < 0 || dml_call_convert(&call, args[0], args[4], args[5]) < 0 ||
+        !(lengths = dml_lengths_convert(&call, args[1])) || dml_int_from(args[2], "axis", &axis) < 0 ||
         (args[3] != Py_None && dml_int_from(args[3], "batch_axis", &batch_axis) < 0)) {
         Py_XDECREF(lengths);
         return dml_call_fail(&call);
@@ -89,10 +99,11 @@ PyObject *dml_py_reverse_subsequences(PyObject *module, PyObject *const *args, P
     dml_reverse_args reverse = {.axis = 0};
     bool failed = dml_call_describe(&call) < 0 || dml_make_private(&lengths) < 0 ||
                   reverse_shape(&call, lengths, axis, args[3] != Py_None ? &batch_axis : NULL, &reverse, &tensor);
-    bool host = PyArray_Check(lengths); /* then a wrong length is a wrong argument; else they are work for the device */
+    bool host =
+        PyArray_Check(lengths); /* then lengths are checked before a device is looked for; else the device clamps them */
     int64_t extent = failed ? 0 : call.source.shape[reverse.axis];
-    failed = failed || (host && dml_lengths_give(&call, lengths, extent) < 0) || dml_call_open(&call) < 0 ||
-             (!host && dml_lengths_give(&call, lengths, extent) < 0);
+    failed = failed || (host && dml_lengths_gather(&call, lengths, extent) < 0) || dml_call_open(&call) < 0 ||
+             (!host && dml_lengths_gather(&call, lengths, extent) < 0);
     Py_DECREF(lengths);
     if (failed)
         return dml_call_fail(&call);

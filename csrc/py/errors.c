@@ -2,14 +2,15 @@
 
 #include <string.h>
 
+#include "base/clock.h"
 #include "vk/vk.h"
 
-/* The classes belong to the package in name, so that they read well in tracebacks and can be pickled. */
+/* Named as classes of the package, so that tracebacks are readable and pickling works. */
 static PyObject *new_error(PyObject *module, const char *name, const char *doc, PyObject *bases, PyObject *members)
 {
     PyObject *error = PyErr_NewExceptionWithDoc(name, doc, bases, members);
     if (error && PyModule_AddObjectRef(module, name + sizeof "dmlops." - 1, error) < 0)
-        Py_CLEAR(error);
+        Py_CLEAR(error); /* uncovered: the import runs out of memory */
     return error;
 }
 
@@ -59,8 +60,8 @@ static PyObject *class_of(const dml_state *state, dml_code code)
 
 static void raise_vulkan(PyObject *error_class, const dml_status *status)
 {
-    PyObject *text =
-        PyUnicode_DecodeUTF8(status->message, (Py_ssize_t)strlen(status->message), "replace"); /* drivers' names are in it */
+    PyObject *text = PyUnicode_DecodeUTF8(status->message, (Py_ssize_t)strlen(status->message),
+                                          "replace"); /* it may hold the name of a driver */
     PyObject *error = text ? PyObject_CallFunctionObjArgs(error_class, text, NULL) : NULL;
     Py_XDECREF(text);
     const char *name = dml_vk_result_name(status->result);
@@ -78,23 +79,23 @@ void dml_errors_exit(void)
     exiting_thread = PyThread_get_thread_ident();
 }
 
-/* Another thread is a daemon, whose traceback, written while the streams are torn down, would abort the process: it sleeps until the
- * interpreter ends it, or, should that not come, for a while. */
-static void await_the_end(void)
+/* Daemon threads that call while the interpreter exits sleep until they are ended, ten seconds at most: a traceback written
+ * while the streams are torn down can abort the process. */
+static void sleep_at_exit(void)
 {
     if (PyThread_get_thread_ident() == exiting_thread)
         return;
     Py_BEGIN_ALLOW_THREADS;
-    dml_vk_sleep(10000);
-    Py_END_ALLOW_THREADS;
+    dml_sleep(10000);
+    Py_END_ALLOW_THREADS; /* uncovered: a daemon thread ends with the process while it sleeps */
 }
 
 PyObject *dml_raise(const dml_state *state, const dml_status *status)
 {
     if (status->code == DML_EXITING)
-        await_the_end();
+        sleep_at_exit();
     if (PyErr_Occurred())
-        return NULL; /* by Python, or a signal's handler: then that is what went wrong first */
+        return NULL; /* raised by Python code or by a signal's handler, before the failure in `status` */
     if (status->code == DML_AXIS_ERROR) {
         PyObject *error = PyObject_CallFunction(state->axis_error, "Lis", status->axis, status->rank, status->message);
         if (error)
@@ -110,18 +111,30 @@ PyObject *dml_raise(const dml_state *state, const dml_status *status)
     return NULL;
 }
 
-void dml_no_array(const char *name)
+/* Whether an object exports host memory by DLPack. Clears the exceptions that it raises. */
+static bool exports_host_memory(PyObject *object)
+{
+    int type, index;
+    PyObject *device = PyObject_CallMethod(object, "__dlpack_device__", NULL);
+    bool exports = device && PyTuple_Check(device) && PyArg_ParseTuple(device, "ii", &type, &index) && type == 1; /* kDLCPU */
+    Py_XDECREF(device);
+    PyErr_Clear();
+    return exports;
+}
+
+void dml_no_array(const char *name, PyObject *object)
 {
     PyObject *type, *cause, *traceback, *error;
     PyErr_Fetch(&type, &cause, &traceback);
     PyErr_NormalizeException(&type, &cause, &traceback);
-    if (type != PyExc_ValueError && type != PyExc_TypeError) { /* of somebody's __array__, perhaps */
+    if (type != PyExc_ValueError && type != PyExc_TypeError) { /* raised by an __array__ method, for example */
         PyErr_Restore(type, cause, traceback);
         return;
     }
     if (traceback)
         PyException_SetTraceback(cause, traceback);
-    PyErr_Format(type, "%s makes no array: %S", name, cause);
+    const char *hint = exports_host_memory(object) ? "; dmlops.from_dlpack takes it" : "";
+    PyErr_Format(type, "%s makes no array: %S%s", name, cause, hint);
     Py_DECREF(type);
     Py_XDECREF(traceback);
     PyErr_Fetch(&type, &error, &traceback);

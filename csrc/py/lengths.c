@@ -3,7 +3,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "core/host.h"
 #include "py/arguments.h"
 #include "py/arrays.h"
 #include "py/device_array.h"
@@ -11,11 +10,11 @@
 
 static const char argument[] = "sequence_lengths";
 
-/* An entry of any magnitude; what is beyond int64 becomes the nearest int64, which clamps, or fails, just the same. */
-static int length_from(PyObject *object, int64_t *value)
+/* An int beyond int64 becomes the nearest int64, which is clamped, or refused as negative, just the same. */
+static int length_from(PyObject *object, const char *wanted, int64_t *value)
 {
     if (!dml_is_int(object))
-        return dml_type_error(argument, "of ints", object);
+        return dml_type_error(argument, wanted, object);
     PyObject *number = PyNumber_Index(object);
     if (!number)
         return -1;
@@ -27,29 +26,31 @@ static int length_from(PyObject *object, int64_t *value)
     return *value == -1 && PyErr_Occurred() ? -1 : 0;
 }
 
-/* Steals `objects`, an array of Python objects, and gives their values as int64. */
+/* The values of an array of Python objects, which is stolen, as int64. */
 static PyArrayObject *lengths_from_objects(PyArrayObject *objects)
 {
-    PyArrayObject *dense = (PyArrayObject *)PyArray_NewCopy(objects, NPY_CORDER); /* an __index__ may change the first */
+    PyArrayObject *dense = (PyArrayObject *)PyArray_NewCopy(objects, NPY_CORDER); /* an __index__ may change the array */
     Py_DECREF((PyObject *)objects);
     if (!dense)
         return NULL;
     PyArrayObject *lengths = (PyArrayObject *)PyArray_SimpleNew(PyArray_NDIM(dense), PyArray_DIMS(dense), NPY_INT64);
     npy_intp count = PyArray_SIZE(dense);
     PyObject **from = PyArray_DATA(dense);
+    const char *wanted =
+        PyArray_NDIM(dense) == 0 ? "an array or list of ints" : "of ints"; /* a set or generator is one object */
     for (npy_intp k = 0; lengths && k < count; k++)
-        if (length_from(from[k] ? from[k] : Py_None, (int64_t *)PyArray_DATA(lengths) + k) < 0)
+        if (length_from(from[k] ? from[k] : Py_None, wanted, (int64_t *)PyArray_DATA(lengths) + k) < 0)
             Py_CLEAR(lengths);
     Py_DECREF((PyObject *)dense);
     return lengths;
 }
 
-/* NumPy makes floats of [2**63, 1] and ints of [True, 2], so a list is looked at entry by entry. */
+/* Entry by entry: NumPy makes floats of [2**63, 1] and ints of [True, 2]. */
 static PyArrayObject *lengths_from_list(PyObject *list)
 {
     PyObject *array = PyArray_FromAny(list, NULL, 0, 0, NPY_ARRAY_ENSUREARRAY, NULL);
     if (!array) {
-        dml_no_array(argument);
+        dml_no_array(argument, list);
         return NULL;
     }
     Py_DECREF(array);
@@ -58,7 +59,7 @@ static PyArrayObject *lengths_from_list(PyObject *list)
     return array ? lengths_from_objects((PyArrayObject *)array) : NULL;
 }
 
-/* Steals `array`, of some number type that NumPy itself does not know as an integer; the int4 of ml_dtypes is one. */
+/* The values of an array, which is stolen, of a type that NumPy does not list as an integer, as the int4 of ml_dtypes. */
 static PyArrayObject *lengths_from_others(PyArrayObject *array, PyObject *object)
 {
     PyArray_Descr *descr = PyArray_DESCR(array);
@@ -101,7 +102,7 @@ static void negative_length(PyArrayObject *lengths, npy_intp flat, int64_t value
                  value == INT64_MIN ? " or less" : "");
 }
 
-/* -1, or the place of the first negative one, which stays. */
+/* Clamps all but negative lengths. Returns the index of the first negative one, or -1. */
 static npy_intp clamp_signed(int64_t *lengths, npy_intp count, int64_t extent)
 {
     int64_t signs = 0;
@@ -121,8 +122,8 @@ static void clamp_unsigned(int64_t *lengths, npy_intp count, int64_t extent)
         lengths[k] = (uint64_t)lengths[k] < (uint64_t)extent ? lengths[k] : extent;
 }
 
-/* A copy before anything is looked at: other threads may write to the caller's meanwhile. To be freed by PyMem_Free; NULL with an
- * exception set. */
+/* Checks and clamps a copy, since other threads may write to the caller's array meanwhile. To be freed by PyMem_Free; NULL
+ * with an exception set. */
 static int64_t *lengths_clamp(PyArrayObject *lengths, int64_t extent)
 {
     bool wide = PyArray_ISUNSIGNED(lengths) && PyArray_ITEMSIZE(lengths) == 8;
@@ -151,7 +152,7 @@ static int64_t *lengths_clamp(PyArrayObject *lengths, int64_t extent)
 
 /* --- lengths on a device ---------------------------------------------------------------------------------------- */
 
-PyObject *dml_lengths_take(const dml_call *call, PyObject *object)
+PyObject *dml_lengths_convert(const dml_call *call, PyObject *object)
 {
     if (!dml_is_device_array(call->state, object))
         return (PyObject *)lengths_from(object);
@@ -173,7 +174,7 @@ PyObject *dml_lengths_take(const dml_call *call, PyObject *object)
     return object;
 }
 
-/* The plan that gathers integers as the low bytes of words of 8, in the device's byte order. */
+/* The plan that copies each integer to the low bytes of 8, in native byte order. The other bytes stay undefined. */
 static void plan_widen(const dml_tensor *tensor, bool swapped, dml_plan *plan)
 {
     int item = (int)tensor->item;
@@ -189,62 +190,37 @@ static void plan_widen(const dml_tensor *tensor, bool swapped, dml_plan *plan)
     }
 }
 
-static dml_code widen_on_device(dml_call *call, const dml_device_array *lengths, int64_t count, int64_t extent)
+static dml_code gather_on_device(dml_call *call, const dml_device_array *lengths, int64_t extent)
 {
-    dml_context *context;
-    dml_plan plan;
-    bool is_signed = PyTypeNum_ISSIGNED(lengths->dtype->type_num);
-    plan_widen(&lengths->tensor, lengths->dtype->byteorder == NPY_OPPBYTE, &plan);
-    if (dml_allocation_context(lengths->allocation, &context, &call->status) ||
-        dml_allocation_create(context, (uint64_t)count * 8, true, &call->device_lengths, &call->status) ||
-        dml_vk_run(context, &plan, dml_device_array_operand((PyObject *)lengths), (dml_operand){.allocation = call->device_lengths},
-                   NULL, true, &call->status))
-        return call->status.code;
-    return dml_vk_clamp_lengths(context, call->device_lengths, count, (int)lengths->tensor.item, is_signed, extent,
-                                &call->status);
-}
-
-/* What shaders/lengths.comp does, and as quietly. */
-static void clamp_quietly(int64_t *lengths, int64_t count, int item, bool is_signed, int64_t extent)
-{
-    int spare = 64 - 8 * item;
-    for (int64_t i = 0; i < count; i++) {
-        uint64_t raw = (uint64_t)lengths[i] << spare;
-        uint64_t length = is_signed && (int64_t)raw < 0 ? 0 : raw >> spare;
-        lengths[i] = length < (uint64_t)extent ? (int64_t)length : extent;
-    }
-}
-
-static int64_t *widen_on_host(const dml_device_array *lengths, int64_t count, int64_t extent)
-{
-    dml_plan plan;
-    int64_t *values = PyMem_Calloc((size_t)(count > 0 ? count : 1), sizeof *values);
-    if (!values) {
-        PyErr_NoMemory();
-        return NULL;
-    }
-    plan_widen(&lengths->tensor, lengths->dtype->byteorder == NPY_OPPBYTE, &plan);
-    if (count > 0)
-        dml_host_run(&plan, dml_device_array_operand((PyObject *)lengths).data, values);
-    clamp_quietly(values, count, (int)lengths->tensor.item, PyTypeNum_ISSIGNED(lengths->dtype->type_num), extent);
-    return values;
-}
-
-int dml_lengths_give(dml_call *call, PyObject *object, int64_t extent)
-{
-    if (PyArray_Check(object)) {
-        call->lengths = lengths_clamp((PyArrayObject *)object, extent);
-        return call->lengths ? 0 : -1;
-    }
-    const dml_device_array *lengths = (dml_device_array *)object;
     int64_t count = dml_tensor_count(&lengths->tensor);
-    if (call->device.host) {
-        call->lengths = widen_on_host(lengths, count, extent);
+    if (count == 0)
+        return DML_OK;
+    const dml_backend *backend = dml_backend_of(&call->device);
+    if (backend->allocate(call->device.index, NULL, (uint64_t)count * 8, &call->device_lengths, &call->status))
+        return call->status.code;
+    dml_plan plan;
+    plan_widen(&lengths->tensor, lengths->dtype->byteorder == NPY_OPPBYTE, &plan);
+    const dml_transfer gather = {
+        .plan = &plan, .src = dml_device_array_operand((PyObject *)lengths), .dst = backend->map(call->device_lengths, 0)};
+    const dml_clamp clamp = {.lengths = call->device_lengths,
+                             .count = count,
+                             .item = (int)lengths->tensor.item,
+                             .is_signed = PyTypeNum_ISSIGNED(lengths->dtype->type_num),
+                             .extent = extent};
+    if (backend->run(call->device.index, &gather, true, &call->status))
+        return call->status.code;
+    return backend->clamp_lengths(&clamp, &call->status);
+}
+
+int dml_lengths_gather(dml_call *call, PyObject *lengths, int64_t extent)
+{
+    if (PyArray_Check(lengths)) {
+        call->lengths = lengths_clamp((PyArrayObject *)lengths, extent);
         return call->lengths ? 0 : -1;
     }
     dml_code code;
     Py_BEGIN_ALLOW_THREADS;
-    code = widen_on_device(call, lengths, count, extent);
+    code = gather_on_device(call, (dml_device_array *)lengths, extent);
     Py_END_ALLOW_THREADS;
     return code ? -1 : 0;
 }

@@ -1,42 +1,21 @@
 #include "py/result_memory.h"
 
+#include "base/cache.h"
+#include "base/machine_memory.h"
+#include "py/device_choice.h"
+#include "py/errors.h"
+#include "vk/vk.h"
 #include <ctype.h>
 #include <errno.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
-#if defined(_WIN32)
-#ifndef WIN32_LEAN_AND_MEAN
-#define WIN32_LEAN_AND_MEAN
-#endif
-#include <windows.h>
-#else
-#include <unistd.h>
-#endif
-
-#include "py/cache.h"
-#include "py/device_choice.h"
-#include "py/errors.h"
-#include "vk/vk.h"
 
 /* --- the limit -------------------------------------------------------------------------------------------------- */
 
-unsigned long long dml_memory_of_machine(void)
-{
-#if defined(_WIN32)
-    MEMORYSTATUSEX memory = {.dwLength = sizeof memory};
-    return GlobalMemoryStatusEx(&memory) ? memory.ullTotalPhys : 0;
-#elif defined(_SC_PHYS_PAGES) && defined(_SC_PAGESIZE)
-    long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
-    return pages > 0 && page > 0 ? (unsigned long long)pages * (unsigned long long)page : 0;
-#else
-    return 0;
-#endif
-}
-
 static size_t default_limit(void)
 {
-    unsigned long long most = 256ull << 20, tenth = dml_memory_of_machine() / 10;
+    unsigned long long most = 256ull << 20, tenth = dml_machine_memory() / 10;
     return (size_t)(tenth > 0 && tenth < most ? tenth : most);
 }
 
@@ -160,65 +139,25 @@ int dml_memory_return(PyObject *others)
 
 /* --- memory_info and empty_cache ----------------------------------------------------------------------------------- */
 
-/* What the system could still give; 0 if unknown. */
-static unsigned long long available_on_host(void)
+PyObject *dml_memory_info(PyObject *module, PyObject *device)
 {
-#if defined(_WIN32)
-    MEMORYSTATUSEX memory = {.dwLength = sizeof memory};
-    return GlobalMemoryStatusEx(&memory) ? memory.ullAvailPhys : 0;
-#else
-    unsigned long long kib = 0;
-    char line[128];
-    FILE *file = fopen("/proc/meminfo", "r");
-    while (file && kib == 0 && fgets(line, sizeof line, file))
-        if (strncmp(line, "MemAvailable:", 13) == 0)
-            kib = strtoull(line + 13, NULL, 10);
-    if (file)
-        fclose(file);
-#if defined(_SC_AVPHYS_PAGES) && defined(_SC_PAGESIZE)
-    if (kib == 0) {
-        long pages = sysconf(_SC_AVPHYS_PAGES), page = sysconf(_SC_PAGESIZE);
-        kib = pages > 0 && page > 0 ? (unsigned long long)pages * (unsigned long long)page / 1024 : 0;
-    }
-#endif
-    return kib * 1024;
-#endif
-}
-
-/* 0, or -1 with an exception set. */
-static int count_bytes(const dml_state *state, const dml_choice *choice, dml_memory_bytes *bytes)
-{
-    if (choice->host) {
-        dml_cache_bytes cache = dml_cache_count();
-        *bytes = (dml_memory_bytes){cache.used, cache.kept, cache.bound, available_on_host()};
-        return 0;
-    }
-    dml_context *context;
+    const dml_state *state = dml_state_of(module);
+    dml_choice choice = dml_host;
+    dml_memory_bytes bytes;
     dml_status status;
     dml_code code;
+    if ((device != Py_None && dml_device_choose(state, device, &choice) < 0) || dml_memory_ready() < 0)
+        return NULL;
     Py_BEGIN_ALLOW_THREADS;
-    code = dml_vk_context(choice->index, &context, &status);
-    if (!code)
-        code = dml_vk_memory(context, bytes, &status);
+    code = dml_backend_of(&choice)->memory(choice.index, &bytes, &status);
     Py_END_ALLOW_THREADS;
     if (code)
-        dml_raise(state, &status);
-    return code ? -1 : 0;
-}
-
-PyObject *dml_memory_info(const dml_state *state, PyObject *device)
-{
-    dml_choice choice = {.host = true};
-    dml_memory_bytes bytes;
-    if (device != Py_None && dml_device_choose(state, device, &choice) < 0)
-        return NULL;
-    if (dml_memory_ready() < 0 || count_bytes(state, &choice, &bytes) < 0)
-        return NULL;
+        return dml_raise(state, &status);
     return Py_BuildValue("KKKK", (unsigned long long)bytes.used, (unsigned long long)bytes.pooled,
                          (unsigned long long)bytes.bound, (unsigned long long)bytes.available);
 }
 
-PyObject *dml_memory_empty(const dml_state *state)
+PyObject *dml_empty_cache(PyObject *module, PyObject *Py_UNUSED(none))
 {
     if (dml_memory_ready() < 0)
         return NULL;
@@ -229,6 +168,6 @@ PyObject *dml_memory_empty(const dml_state *state)
     code = dml_vk_empty_pools(&status);
     Py_END_ALLOW_THREADS;
     if (code && code != DML_DEVICE_LOST) /* a lost device has no pool */
-        return dml_raise(state, &status);
+        return dml_raise(dml_state_of(module), &status);
     Py_RETURN_NONE;
 }

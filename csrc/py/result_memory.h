@@ -4,7 +4,7 @@
 
 #include <stdint.h>
 
-#include "py/module.h"
+#include "py/state.h"
 
 /* Bytes. Smaller results come from NumPy's own allocator, which is faster for them. */
 enum { DML_LARGE_RESULT = 64 * 1024 };
@@ -23,13 +23,9 @@ int dml_memory_lend(const dml_state *state, int64_t bytes, PyObject **others);
 /* May be called with an exception set, which stays. 0, or -1 with an exception set. */
 int dml_memory_return(PyObject *others);
 
-/* A new tuple of the fields of dmlops.MemoryInfo for `device`, None being the host. May run Python. */
-PyObject *dml_memory_info(const dml_state *state, PyObject *device);
-
-/* Frees all pooled memory; None. */
-PyObject *dml_memory_empty(const dml_state *state);
-
-/* Bytes of memory that the machine has; 0 if unknown. */
-unsigned long long dml_memory_of_machine(void);
+/* Functions of dmlops._core: (device), None being the host, a new tuple of the fields of dmlops.MemoryInfo; (), which frees all
+ * pooled memory. */
+PyObject *dml_memory_info(PyObject *module, PyObject *device);
+PyObject *dml_empty_cache(PyObject *module, PyObject *none);
 
 #endif

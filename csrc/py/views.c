@@ -1,11 +1,8 @@
-/* Views of device arrays: what indexing, reshaping and transposing make of shape, strides and offset. */
-#include "py/device_array.h"
-
-#include <string.h>
+#include "py/views.h"
 
 #include "py/arguments.h"
-#include "py/arrays.h"
-#include "py/errors.h"
+#include "py/device_array.h"
+#include "py/shapes.h"
 
 /* --- indexing ---------------------------------------------------------------------------------------------------- */
 
@@ -19,7 +16,7 @@ static int wrong_key(PyObject *entry)
     return -1;
 }
 
-/* An entry of a key, without what NumPy would take for advanced indexing; a new reference. */
+/* An entry of a key, if it is one of basic indexing; a new reference. */
 static PyObject *plain_entry(PyObject *entry)
 {
     if (dml_is_int(entry))
@@ -32,7 +29,8 @@ static PyObject *plain_entry(PyObject *entry)
     return entry;
 }
 
-/* A new tuple of plain entries, with `...` at its end where there was none: a full index then gives an array, too. */
+/* A new tuple of plain entries, with `...` added at the end if it has none, so that NumPy returns a 0-d array for a full
+ * index. */
 static PyObject *plain_key(PyObject *key)
 {
     bool many = PyTuple_Check(key), ellipsis = false;
@@ -48,61 +46,85 @@ static PyObject *plain_key(PyObject *key)
     if (plain && !ellipsis) {
         Py_INCREF(Py_Ellipsis);
         if (PyTuple_SetItem(plain, count, Py_Ellipsis) < 0)
-            Py_CLEAR(plain);
+            Py_CLEAR(plain); /* uncovered: a new tuple accepts every item */
     }
     return plain;
 }
 
-/* NumPy knows best what a basic index means. It is asked about an array like this one that lies nowhere: of such an index it
- * makes a view, looking at no element, and nobody but us ever sees either array. */
-PyObject *dml_view_index(PyObject *self, PyObject *key)
+/* NumPy decides what an index means. It is asked about a stand-in: an array with the shape and strides of the device array, at
+ * an address that no memory is near. Views of it are made without reading an element, and neither it nor they leave this
+ * file. */
+static char *const nowhere = (char *)((intptr_t)1 << (8 * sizeof(intptr_t) - 3));
+
+static PyObject *stand_in(const dml_device_array *array)
 {
-    dml_device_array *array = (dml_device_array *)self;
     npy_intp shape[DML_MAX_RANK], strides[DML_MAX_RANK];
-    dml_tensor tensor;
     for (int k = 0; k < array->tensor.rank; k++) {
         shape[k] = (npy_intp)array->tensor.shape[k];
         strides[k] = (npy_intp)array->tensor.strides[k];
     }
-    char *const nowhere = (char *)((intptr_t)1 << (8 * sizeof(intptr_t) - 3)); /* far from both ends of what there is */
-    PyObject *plain = plain_key(key), *result = NULL;
-    PyObject *like = plain ? PyArray_NewFromDescr(&PyArray_Type, PyArray_DescrFromType(NPY_UINT8), array->tensor.rank, shape,
-                                                  strides, nowhere, 0, NULL)
-                           : NULL;
-    PyObject *view = like ? PyObject_GetItem(like, plain) : NULL;
-    if (view) {
-        PyArrayObject *found = (PyArrayObject *)view;
-        tensor.rank = PyArray_NDIM(found);
-        tensor.item = array->tensor.item;
-        for (int k = 0; k < tensor.rank; k++) {
-            tensor.shape[k] = PyArray_DIM(found, k);
-            tensor.strides[k] = PyArray_STRIDE(found, k);
-        }
-        int64_t from_first =
-            PyArray_SIZE(found) > 0 ? (char *)PyArray_DATA(found) - nowhere : 0; /* nothing may begin anywhere */
-        result = dml_device_array_view(array, array->offset + from_first, &tensor);
+    return PyArray_NewFromDescr(&PyArray_Type, PyArray_DescrFromType(NPY_UINT8), array->tensor.rank, shape, strides, nowhere, 0,
+                                NULL);
+}
+
+/* The view of a device array that NumPy has made of its stand-in; steals `view`, NULL with an exception set if it is that. */
+static PyObject *view_like(dml_device_array *array, PyObject *view)
+{
+    if (!view)
+        return NULL;
+    PyArrayObject *found = (PyArrayObject *)view;
+    dml_tensor tensor = {.rank = PyArray_NDIM(found), .item = array->tensor.item};
+    for (int k = 0; k < tensor.rank; k++) {
+        tensor.shape[k] = PyArray_DIM(found, k);
+        tensor.strides[k] = PyArray_STRIDE(found, k);
     }
-    Py_XDECREF(view);
+    int64_t offset = PyArray_SIZE(found) > 0 ? (char *)PyArray_DATA(found) - nowhere : 0; /* an empty view may begin anywhere */
+    Py_DECREF(view);
+    return dml_device_array_view(array, array->offset + offset, &tensor);
+}
+
+PyObject *dml_view_index(PyObject *self, PyObject *key)
+{
+    dml_device_array *array = (dml_device_array *)self;
+    PyObject *plain = plain_key(key), *like = plain ? stand_in(array) : NULL;
+    PyObject *result = view_like(array, like ? PyObject_GetItem(like, plain) : NULL);
     Py_XDECREF(like);
     Py_XDECREF(plain);
     return result;
 }
 
+/* --- transpose --------------------------------------------------------------------------------------------------- */
+
+PyObject *dml_view_transpose(PyObject *self, PyObject *args)
+{
+    dml_device_array *array = (dml_device_array *)self;
+    PyObject *like = stand_in(array), *transpose = like ? PyObject_GetAttrString(like, "transpose") : NULL;
+    PyObject *result = view_like(array, transpose ? PyObject_CallObject(transpose, args) : NULL);
+    Py_XDECREF(transpose);
+    Py_XDECREF(like);
+    return result;
+}
+
+PyObject *dml_view_t(PyObject *self, void *Py_UNUSED(closure))
+{
+    return dml_view_transpose(self, NULL);
+}
+
 /* --- reshape ----------------------------------------------------------------------------------------------------- */
 
-/* f(2, 3) and f((2, 3)) alike. */
-static int ints_of_arguments(PyObject *args, const char *name, dml_ints *ints)
+/* reshape(2, 3) and reshape((2, 3)) alike. */
+static int shape_from(PyObject *args, dml_ints *shape)
 {
     bool bare = PyTuple_Size(args) == 1 && !dml_is_int(PyTuple_GetItem(args, 0));
-    if (dml_ints_from(bare ? PyTuple_GetItem(args, 0) : args, name, ints) < 0)
+    if (dml_ints_from(bare ? PyTuple_GetItem(args, 0) : args, "shape", shape) < 0)
         return -1;
-    if (ints->count <= DML_MAX_RANK)
+    if (shape->count <= DML_MAX_RANK)
         return 0;
-    PyErr_Format(PyExc_ValueError, "%s must have at most %d entries, not %lld", name, DML_MAX_RANK, (long long)ints->count);
+    PyErr_Format(PyExc_ValueError, "shape must have at most %d entries, not %lld", DML_MAX_RANK, (long long)shape->count);
     return -1;
 }
 
-/* The sizes asked for, with -1 replaced. */
+/* The shape asked for, with -1 replaced by what is left. */
 static int find_shape(const dml_tensor *from, const dml_ints *wanted, dml_tensor *to)
 {
     int64_t size = dml_tensor_count(from), known = 1;
@@ -130,8 +152,9 @@ static int find_shape(const dml_tensor *from, const dml_ints *wanted, dml_tensor
     return dml_wrong_shape("an array of shape %R cannot be reshaped to %R", from, to);
 }
 
-/* Strides for `to` of the elements of `from`, which has some: axis groups of equal size on both sides must chain. False if a copy
- * is needed. */
+/* Finds strides for `to`, which has as many elements as `from`, at least one. Axes are split into the smallest groups that
+ * have equal sizes on both sides; those of `from` must be contiguous within a group. False if they are not: then a copy is
+ * needed. */
 static bool find_strides(const dml_tensor *from, dml_tensor *to)
 {
     int a = 0, b = 0;
@@ -168,8 +191,7 @@ PyObject *dml_view_reshape(PyObject *self, PyObject *args)
     dml_device_array *array = (dml_device_array *)self;
     dml_ints wanted;
     dml_tensor tensor = {.rank = 0};
-    if (ints_of_arguments(args, "shape", &wanted) < 0 || find_shape(&array->tensor, &wanted, &tensor) < 0 ||
-        dml_shape_check(&tensor) < 0)
+    if (shape_from(args, &wanted) < 0 || find_shape(&array->tensor, &wanted, &tensor) < 0 || dml_shape_check(&tensor) < 0)
         return NULL;
     if (dml_tensor_is_empty(&tensor))
         dml_tensor_pack(&tensor);
@@ -178,50 +200,4 @@ PyObject *dml_view_reshape(PyObject *self, PyObject *args)
         return NULL;
     }
     return dml_device_array_view(array, array->offset, &tensor);
-}
-
-/* --- transpose --------------------------------------------------------------------------------------------------- */
-
-static PyObject *permute(dml_device_array *array, const int *axes)
-{
-    dml_tensor tensor = {.rank = array->tensor.rank, .item = array->tensor.item};
-    for (int k = 0; k < tensor.rank; k++) {
-        tensor.shape[k] = array->tensor.shape[axes[k]];
-        tensor.strides[k] = array->tensor.strides[axes[k]];
-    }
-    return dml_device_array_view(array, array->offset, &tensor);
-}
-
-PyObject *dml_view_t(PyObject *self, void *Py_UNUSED(closure))
-{
-    dml_device_array *array = (dml_device_array *)self;
-    int axes[DML_MAX_RANK];
-    for (int k = 0; k < array->tensor.rank; k++)
-        axes[k] = array->tensor.rank - 1 - k;
-    return permute(array, axes);
-}
-
-PyObject *dml_view_transpose(PyObject *self, PyObject *args)
-{
-    dml_device_array *array = (dml_device_array *)self;
-    int rank = array->tensor.rank, axes[DML_MAX_RANK];
-    dml_ints wanted;
-    if (PyTuple_Size(args) == 0 || (PyTuple_Size(args) == 1 && PyTuple_GetItem(args, 0) == Py_None))
-        return dml_view_t(self, NULL);
-    if (ints_of_arguments(args, "axes", &wanted) < 0)
-        return NULL;
-    if (wanted.count != rank) {
-        PyErr_Format(PyExc_ValueError, "axes must have one entry per axis: %d, not %lld", rank, (long long)wanted.count);
-        return NULL;
-    }
-    bool used[DML_MAX_RANK] = {false};
-    dml_status status;
-    for (int k = 0; k < rank; k++) {
-        if (dml_normalize_axis("axes", wanted.value[k], rank, &axes[k], &status))
-            return dml_raise(PyType_GetModuleState(Py_TYPE(self)), &status);
-        if (used[axes[k]])
-            return PyErr_Format(PyExc_ValueError, "axes must not name axis %d twice", axes[k]);
-        used[axes[k]] = true;
-    }
-    return permute(array, axes);
 }

@@ -1,57 +1,56 @@
-/* Whether host memory is imported or staged, where both can be done. A device that reads it where it lies saves the host two copies, but
- * has to make its page tables for that, and goes over the bus for each cache line; which costs more differs between devices, and with
- * the size. So both are tried, and timed, and what was faster at its best is done from then on. */
-#include "vk/submission.h"
+#include "vk/autotune.h"
 
-enum { TRIES = 3 }; /* of either way: the first has compilers and allocations to wait for */
+#include "base/clock.h"
+#include "vk/queue.h"
 
-static dml_trials *trials_of(dml_context *context, const dml_submission *submission, int64_t bytes)
+enum { TRIES = 3 }; /* of either way: the first includes the compilation of pipelines and the allocation of buffers */
+
+static dml_timing *timing_of(dml_context *context, const dml_submission *submission, int64_t bytes)
 {
     int size = 0;
-    while (size < DML_TRIAL_SIZES - 1 && bytes >> (size + 1) > 0)
+    while (size < DML_AUTOTUNE_SIZES - 1 && bytes >> (size + 1) > 0)
         size++;
-    return &context->trials[!submission->src.allocation + 2 * !submission->dst.allocation - 1][size];
+    return &context->autotune.timings[!submission->src.allocation + 2 * !submission->dst.allocation - 1][size];
 }
 
-dml_code dml_trial_begin(dml_context *context, const dml_submission *submission, dml_trial *trial, dml_status *status)
+dml_code dml_autotune_begin(dml_context *context, const dml_submission *submission, dml_autotune *choice, dml_status *status)
 {
-    *trial = (dml_trial){.import = context->traits.host_import};
-    if (!trial->import || context->traits.cpu)
+    *choice = (dml_autotune){.import = context->traits.host_import};
+    if (!choice->import || context->traits.cpu)
         return DML_OK;
-    if (submission->src.read_only) { /* a driver may take such memory, and fail when it pins it as if to write */
-        trial->import = false;
+    if (submission->src.read_only) { /* some drivers import such pages, and fail later when they pin them for writing */
+        choice->import = false;
         return DML_OK;
     }
     int64_t bytes = dml_plan_count(&submission->plan) * submission->plan.item;
-    dml_trials *of = trials_of(context, submission, bytes);
+    dml_timing *timing = timing_of(context, submission, bytes);
     dml_lock_acquire(&context->lock);
-    /* One way, twice the other, twice the first and so on: calls that take turns are then tried both ways, each of them. */
-    bool imported = of->count[true] >= TRIES, staged = of->count[false] >= TRIES, open = !imported || !staged;
+    /* Import, then twice staging, twice import and so on: two kinds of call that alternate are then each timed both ways. */
+    bool imported = timing->count[true] >= TRIES, staged = timing->count[false] >= TRIES, open = !imported || !staged;
     if (imported != staged)
-        trial->import = staged;
+        choice->import = staged;
     else
-        trial->import = open ? (of->count[true] + of->count[false] + 1) / 2 % 2 == 0 : of->best[true] <= of->best[false];
+        choice->import =
+            open ? (timing->count[true] + timing->count[false] + 1) / 2 % 2 == 0 : timing->best[true] <= timing->best[false];
     dml_lock_release(&context->lock);
     if (!open)
         return DML_OK;
-    if (dml_submissions_wait(context, UINT64_MAX, status)) /* what is queued is not to be timed */
+    if (dml_queue_wait(context, UINT64_MAX, NULL, status)) /* earlier work must not be timed */
         return status->code;
-    trial->of = of;
-    trial->bytes = (double)bytes;
-    trial->start = dml_nanoseconds();
+    choice->timing = timing;
+    choice->bytes = (double)bytes;
+    choice->start = dml_nanoseconds();
     return DML_OK;
 }
 
-void dml_trial_end(dml_context *context, const dml_trial *trial)
+void dml_autotune_end(dml_context *context, const dml_autotune *choice)
 {
-    if (!trial->of)
+    if (!choice->timing)
         return;
-    double cost = (double)(dml_nanoseconds() - trial->start) / trial->bytes;
-    if (cost <= 0) /* somebody set the clock back */
-        return;
+    double cost = (double)(dml_nanoseconds() - choice->start) / choice->bytes;
     dml_lock_acquire(&context->lock);
-    double *best = &trial->of->best[trial->import];
-    if (trial->of->count[trial->import]++ == 0 || cost < *best)
+    double *best = &choice->timing->best[choice->import];
+    if (choice->timing->count[choice->import]++ == 0 || cost < *best)
         *best = cost;
     dml_lock_release(&context->lock);
 }

@@ -1,15 +1,15 @@
-/* Buffers: the device's own, and host memory imported without a copy. */
-#include "vk/context.h"
+#include "vk/buffer.h"
 
 #include <stdio.h>
 #include <string.h>
 
-#include "vk/pages.h"
+#include "base/pages.h"
+#include "vk/results.h"
 
-/* Property flags a kind must have, and would like to have. */
+/* Property flags that a kind requires, and prefers. */
 static const struct {
-    VkMemoryPropertyFlags must;
-    VkMemoryPropertyFlags like;
+    VkMemoryPropertyFlags required;
+    VkMemoryPropertyFlags preferred;
 } kinds[] = {
     [DML_MEMORY_HOST] = {VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT | VK_MEMORY_PROPERTY_HOST_COHERENT_BIT,
                          VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT},
@@ -25,9 +25,10 @@ static int count_bits(VkMemoryPropertyFlags flags)
     return count;
 }
 
-/* The type with all the flags it must have and most of those it would like; -1 if there is none. Types that need a feature
- * of their own (protected, AMD's coherent ones) are left alone. */
-static int64_t find_type(const dml_context *context, uint32_t types, VkMemoryPropertyFlags must, VkMemoryPropertyFlags like)
+/* The type with all required flags and most of the preferred ones; -1 if there is none. Types that need a feature to be enabled
+ * (protected memory, AMD's device-coherent memory) are ignored. */
+static int64_t find_type(const dml_context *context, uint32_t types, VkMemoryPropertyFlags required,
+                         VkMemoryPropertyFlags preferred)
 {
     const VkMemoryPropertyFlags plain = VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT | VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT |
                                         VK_MEMORY_PROPERTY_HOST_COHERENT_BIT | VK_MEMORY_PROPERTY_HOST_CACHED_BIT;
@@ -35,8 +36,8 @@ static int64_t find_type(const dml_context *context, uint32_t types, VkMemoryPro
     int best_score = -1;
     for (uint32_t i = 0; i < context->memory.memoryTypeCount; i++) {
         VkMemoryPropertyFlags flags = context->memory.memoryTypes[i].propertyFlags;
-        int score = count_bits(flags & like);
-        if ((types & 1u << i) && (flags & must) == must && !(flags & ~plain) && score > best_score) {
+        int score = count_bits(flags & preferred);
+        if ((types & 1u << i) && (flags & required) == required && !(flags & ~plain) && score > best_score) {
             best = i;
             best_score = score;
         }
@@ -44,14 +45,23 @@ static int64_t find_type(const dml_context *context, uint32_t types, VkMemoryPro
     return best;
 }
 
-int64_t dml_allocation_memory_type(const dml_context *context, uint32_t types, bool *mapped)
+int64_t dml_buffer_device_type(const dml_context *context, uint32_t types, bool *mapped)
 {
-    /* Memory of the device's that the host sees may be scarce, and slow to read: only where it is cached is it one and the same. */
-    const VkMemoryPropertyFlags device = VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT,
-                                shared = device | kinds[DML_MEMORY_HOST_CACHED].must | kinds[DML_MEMORY_HOST_CACHED].like;
+    /* Device-local memory that the host sees may be scarce, and slow to read: it is preferred only where it is cached, so
+     * that device and host share their memory. */
+    const VkMemoryPropertyFlags device = VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT, shared = device |
+                                                                                       kinds[DML_MEMORY_HOST_CACHED].required |
+                                                                                       kinds[DML_MEMORY_HOST_CACHED].preferred;
     int64_t type = find_type(context, types, shared, 0);
     *mapped = type >= 0 && context->traits.mapped;
     return type >= 0 ? type : find_type(context, types, device, 0);
+}
+
+uint64_t dml_buffer_device_heap(const dml_context *context)
+{
+    bool mapped;
+    int64_t type = dml_buffer_device_type(context, UINT32_MAX, &mapped);
+    return type < 0 ? 0 : context->memory.memoryHeaps[context->memory.memoryTypes[type].heapIndex].size;
 }
 
 static VkResult create_handle(dml_context *context, uint64_t size, const void *next, dml_buffer *buffer)
@@ -93,8 +103,8 @@ bool dml_buffer_import(dml_context *context, const void *data, uint64_t size, dm
         return false;
     VkMemoryRequirements needs;
     context->vk.vkGetBufferMemoryRequirements(context->device, buffer->handle, &needs);
-    int64_t type = find_type(context, needs.memoryTypeBits & pointer.memoryTypeBits, kinds[DML_MEMORY_HOST_CACHED].must,
-                             kinds[DML_MEMORY_HOST_CACHED].like);
+    int64_t type = find_type(context, needs.memoryTypeBits & pointer.memoryTypeBits, kinds[DML_MEMORY_HOST_CACHED].required,
+                             kinds[DML_MEMORY_HOST_CACHED].preferred);
     VkImportMemoryHostPointerInfoEXT import = {
         .sType = VK_STRUCTURE_TYPE_IMPORT_MEMORY_HOST_POINTER_INFO_EXT, .handleType = handle, .pHostPointer = pages};
     if (type >= 0 && needs.size <= bytes && allocate(context, bytes, type, &import, buffer) == VK_SUCCESS)
@@ -103,8 +113,8 @@ bool dml_buffer_import(dml_context *context, const void *data, uint64_t size, dm
     return false;
 }
 
-/* Where the device is the CPU, large memory is of pages of our own: a driver's may be small ones, which cost more at first than all
- * that is done with them later, and are not given back before the process ends. */
+/* On a CPU, large buffers are imported huge pages. lavapipe allocates small pages, whose faults cost more than the first use
+ * of the buffer, and keeps them until the process ends. */
 static bool create_of_pages(dml_context *context, uint64_t size, dml_buffer *buffer)
 {
     const dml_device_traits *traits = &context->traits;
@@ -120,12 +130,13 @@ static bool create_of_pages(dml_context *context, uint64_t size, dml_buffer *buf
     return false;
 }
 
-/* Of the types of memory a kind may have, the best that has room: a device's own that the host sees may be scarce. */
+/* Tries the types from the best on until one has room: device-local memory that the host sees may be scarce. */
 static VkResult allocate_host(dml_context *context, const VkMemoryRequirements *needs, dml_memory_kind kind, dml_buffer *buffer)
 {
     VkResult result = VK_ERROR_OUT_OF_DEVICE_MEMORY;
     uint32_t types = needs->memoryTypeBits;
-    for (int64_t type; !buffer->memory && (type = find_type(context, types, kinds[kind].must, kinds[kind].like)) >= 0;) {
+    for (int64_t type;
+         !buffer->memory && (type = find_type(context, types, kinds[kind].required, kinds[kind].preferred)) >= 0;) {
         result = allocate(context, needs->size, type, NULL, buffer);
         types &= ~(1u << type);
     }
@@ -146,7 +157,7 @@ dml_code dml_buffer_create(dml_context *context, uint64_t size, dml_memory_kind 
         snprintf(text, sizeof text, "allocating %llu bytes of device memory", (unsigned long long)needs.size);
         doing = text;
         if (kind == DML_MEMORY_DEVICE) {
-            int64_t type = dml_allocation_memory_type(context, needs.memoryTypeBits, &mapped);
+            int64_t type = dml_buffer_device_type(context, needs.memoryTypeBits, &mapped);
             result = type < 0 ? VK_ERROR_OUT_OF_DEVICE_MEMORY : allocate(context, needs.size, type, NULL, buffer);
         } else {
             result = allocate_host(context, &needs, kind, buffer);
@@ -160,6 +171,14 @@ dml_code dml_buffer_create(dml_context *context, uint64_t size, dml_memory_kind 
         return DML_OK;
     dml_buffer_destroy(context, buffer);
     return dml_vk_fail(context, result, doing, status);
+}
+
+dml_code dml_buffer_reserve(dml_context *context, dml_buffer *buffer, uint64_t size, dml_memory_kind kind, dml_status *status)
+{
+    if (buffer->size >= size)
+        return DML_OK;
+    dml_buffer_destroy(context, buffer);
+    return dml_buffer_create(context, size, kind, buffer, status);
 }
 
 void dml_buffer_destroy(dml_context *context, dml_buffer *buffer)

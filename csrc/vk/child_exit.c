@@ -1,16 +1,17 @@
-/* How a forked child that leaves by exit() gets past the drivers of its parent. */
 #define _GNU_SOURCE /* on_exit, fcloseall */
-#include "vk/context.h"
+#include "vk/child_exit.h"
 
 #include <stdlib.h> /* __GLIBC__ */
 #ifdef __GLIBC__
 #include <stdio.h>
 #include <unistd.h>
 
+#include "vk/quiesce.h"
+
 /* Ends as exit() does after its last handler. */
 static void leave(int status, void *generation)
 {
-    if ((uintptr_t)generation == dml_generation)
+    if ((uintptr_t)generation == dml_fork_generation())
         return;
     fcloseall();
     _exit(status);
@@ -21,7 +22,7 @@ static void leave(int status, void *generation)
  * in a child ends the process, keeps it from the driver's, and from no other but those registered earlier still. */
 void dml_child_exit_watch(void)
 {
-    (void)on_exit(leave, (void *)(uintptr_t)dml_generation);
+    (void)on_exit(leave, (void *)(uintptr_t)dml_fork_generation());
 }
 
 #else

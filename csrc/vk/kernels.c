@@ -1,9 +1,9 @@
-/* Pipelines: one for each kernel and each set of specialisation constants that was asked for, the least recently used
- * dropped where they become too many. */
-#include "vk/context.h"
+#include "vk/kernels.h"
 
 #include <stdlib.h>
 #include <string.h>
+
+#include "vk/results.h"
 
 #include "elements.spv.h"
 #include "elements_segmented.spv.h"
@@ -16,6 +16,16 @@
 const VkDescriptorType dml_binding_types[DML_BINDINGS] = {VK_DESCRIPTOR_TYPE_STORAGE_BUFFER, VK_DESCRIPTOR_TYPE_STORAGE_BUFFER,
                                                           VK_DESCRIPTOR_TYPE_UNIFORM_BUFFER, VK_DESCRIPTOR_TYPE_STORAGE_BUFFER,
                                                           VK_DESCRIPTOR_TYPE_STORAGE_BUFFER};
+
+uint32_t dml_kernels_storage_buffers(const dml_context *context)
+{
+    return context->offered.segmented ? DML_MAX_STORAGE_BUFFERS : DML_MIN_STORAGE_BUFFERS;
+}
+
+const dml_modules *dml_kernels_modules(const dml_context *context, const dml_dispatch *dispatch)
+{
+    return &context->kernels.modules[dispatch->constants[DML_SEGMENT_BITS] > 0];
+}
 
 static VkResult create_shader(dml_context *context, const uint32_t *code, size_t size, VkShaderModule *shader)
 {
@@ -45,7 +55,7 @@ static VkResult create_layouts(dml_context *context, uint32_t segments, dml_modu
 dml_code dml_kernels_init(dml_context *context, dml_status *status)
 {
     static const struct {
-        const uint32_t *code; /* NULL: the copy command is no shader, and lengths have no segments */
+        const uint32_t *code; /* NULL: a copy has no shader, and lengths.comp no segments */
         size_t size;
     } shaders[2][DML_SHADER_COUNT] = {{[DML_KERNEL_ROWS] = {rows_spv, sizeof rows_spv},
                                        [DML_KERNEL_WORDS] = {words_spv, sizeof words_spv},
@@ -54,9 +64,12 @@ dml_code dml_kernels_init(dml_context *context, dml_status *status)
                                       {[DML_KERNEL_ROWS] = {rows_segmented_spv, sizeof rows_segmented_spv},
                                        [DML_KERNEL_WORDS] = {words_segmented_spv, sizeof words_segmented_spv},
                                        [DML_KERNEL_ELEMENTS] = {elements_segmented_spv, sizeof elements_segmented_spv}}};
-    VkResult result = VK_SUCCESS;
+    context->kernels.pipeline_lock = (dml_lock)DML_LOCK_INIT;
+    VkPipelineCacheCreateInfo cache = {.sType = VK_STRUCTURE_TYPE_PIPELINE_CACHE_CREATE_INFO};
+    VkResult result = DML_MADE(context->vk.vkCreatePipelineCache(context->device, &cache, NULL, &context->kernels.cache),
+                               &context->kernels.cache);
     for (int segmented = 0; segmented <= context->offered.segmented && result == VK_SUCCESS; segmented++) {
-        dml_modules *modules = &context->modules[segmented];
+        dml_modules *modules = &context->kernels.modules[segmented];
         result = create_layouts(context, segmented ? DML_MAX_SEGMENTS : 1, modules);
         for (int i = 0; i < DML_SHADER_COUNT && result == VK_SUCCESS; i++)
             if (shaders[segmented][i].code)
@@ -67,17 +80,18 @@ dml_code dml_kernels_init(dml_context *context, dml_status *status)
 
 static void destroy_pipeline(dml_context *context, int i)
 {
-    context->vk.vkDestroyPipeline(context->device, context->pipelines[i]->handle, NULL);
-    free(context->pipelines[i]);
-    context->pipelines[i] = context->pipelines[--context->pipeline_count];
+    context->vk.vkDestroyPipeline(context->device, context->kernels.pipelines[i]->handle, NULL);
+    free(context->kernels.pipelines[i]);
+    context->kernels.pipelines[i] = context->kernels.pipelines[--context->kernels.count];
 }
 
 void dml_kernels_deinit(dml_context *context)
 {
-    while (context->pipeline_count > 0)
-        destroy_pipeline(context, context->pipeline_count - 1);
+    while (context->kernels.count > 0)
+        destroy_pipeline(context, context->kernels.count - 1);
+    context->vk.vkDestroyPipelineCache(context->device, context->kernels.cache, NULL);
     for (int segmented = 0; segmented < 2; segmented++) {
-        const dml_modules *modules = &context->modules[segmented];
+        const dml_modules *modules = &context->kernels.modules[segmented];
         for (int i = 0; i < DML_SHADER_COUNT; i++)
             context->vk.vkDestroyShaderModule(context->device, modules->shaders[i], NULL);
         context->vk.vkDestroyPipelineLayout(context->device, modules->layout, NULL);
@@ -90,7 +104,7 @@ static VkResult create_pipeline(dml_context *context, const dml_dispatch *dispat
     VkSpecializationMapEntry entries[DML_CONSTANTS];
     for (uint32_t i = 0; i < DML_CONSTANTS; i++)
         entries[i] = (VkSpecializationMapEntry){i, (uint32_t)(i * sizeof(int32_t)), sizeof(int32_t)};
-    const dml_modules *modules = dml_modules_for(context, dispatch);
+    const dml_modules *modules = dml_kernels_modules(context, dispatch);
     VkSpecializationInfo constants = {DML_CONSTANTS, entries, sizeof dispatch->constants, dispatch->constants};
     VkComputePipelineCreateInfo info = {.sType = VK_STRUCTURE_TYPE_COMPUTE_PIPELINE_CREATE_INFO,
                                         .stage = {.sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO,
@@ -99,43 +113,45 @@ static VkResult create_pipeline(dml_context *context, const dml_dispatch *dispat
                                                   .pName = "main",
                                                   .pSpecializationInfo = &constants},
                                         .layout = modules->layout};
-    return context->vk.vkCreateComputePipelines(context->device, VK_NULL_HANDLE, 1, &info, NULL, pipeline);
+    return context->vk.vkCreateComputePipelines(context->device, context->kernels.cache, 1, &info, NULL, pipeline);
 }
 
-/* For one more submission; NULL if there is none. */
+/* Acquires a pipeline that exists; else NULL. */
 static dml_pipeline *find_pipeline(dml_context *context, const dml_dispatch *dispatch)
 {
     dml_pipeline *found = NULL;
     dml_lock_acquire(&context->lock);
-    for (int i = 0; i < context->pipeline_count && !found; i++) {
-        dml_pipeline *pipeline = context->pipelines[i];
+    for (int i = 0; i < context->kernels.count && !found; i++) {
+        dml_pipeline *pipeline = context->kernels.pipelines[i];
         if (pipeline->kernel == dispatch->kernel &&
             memcmp(pipeline->constants, dispatch->constants, sizeof pipeline->constants) == 0)
             found = pipeline;
     }
     if (found) {
-        found->used = ++context->uses;
+        found->used = ++context->kernels.uses;
         found->users++;
     }
     dml_lock_release(&context->lock);
     return found;
 }
 
+/* At the limit, destroys the least recently used pipeline that no submission holds. */
 static bool make_room(dml_context *context)
 {
     dml_lock_acquire(&context->lock);
     int oldest = -1;
-    for (int i = 0; i < context->pipeline_count; i++)
-        if (context->pipelines[i]->users == 0 && (oldest < 0 || context->pipelines[i]->used < context->pipelines[oldest]->used))
+    for (int i = 0; i < context->kernels.count; i++)
+        if (context->kernels.pipelines[i]->users == 0 &&
+            (oldest < 0 || context->kernels.pipelines[i]->used < context->kernels.pipelines[oldest]->used))
             oldest = i;
-    if (context->pipeline_count == DML_MAX_PIPELINES && oldest >= 0)
+    if (context->kernels.count == DML_MAX_PIPELINES && oldest >= 0)
         destroy_pipeline(context, oldest);
-    bool room = context->pipeline_count < DML_MAX_PIPELINES;
+    bool room = context->kernels.count < DML_MAX_PIPELINES;
     dml_lock_release(&context->lock);
     return room;
 }
 
-/* With `making` held, so that the room is still there in the end. */
+/* With the pipeline lock held: nobody else uses the room that was made. */
 static VkResult add_pipeline(dml_context *context, const dml_dispatch *dispatch)
 {
     dml_pipeline *pipeline = make_room(context) ? calloc(1, sizeof *pipeline) : NULL;
@@ -147,28 +163,28 @@ static VkResult add_pipeline(dml_context *context, const dml_dispatch *dispatch)
     pipeline->kernel = dispatch->kernel;
     memcpy(pipeline->constants, dispatch->constants, sizeof pipeline->constants);
     dml_lock_acquire(&context->lock);
-    context->pipelines[context->pipeline_count++] = pipeline;
+    context->kernels.pipelines[context->kernels.count++] = pipeline;
     dml_lock_release(&context->lock);
     return VK_SUCCESS;
 }
 
 dml_code dml_pipeline_acquire(dml_context *context, const dml_dispatch *dispatch, bool wait, dml_pipeline **pipeline,
-                           dml_status *status)
+                              dml_status *status)
 {
     *pipeline = find_pipeline(context, dispatch);
     if (*pipeline)
         return DML_OK;
     if (!wait)
-        return dml_fail(status, DML_WOULD_WAIT, "would wait");
-    /* Threads that come for the same one at the same time find it made. */
+        return dml_fail(status, DML_WOULD_WAIT, "a pipeline has to be compiled");
+    /* A thread that waited here for another one to compile the same pipeline finds it. */
     VkResult result = VK_SUCCESS;
-    dml_lock_acquire(&context->making);
+    dml_lock_acquire(&context->kernels.pipeline_lock);
     *pipeline = find_pipeline(context, dispatch);
     if (!*pipeline) {
         result = add_pipeline(context, dispatch);
         *pipeline = find_pipeline(context, dispatch);
     }
-    dml_lock_release(&context->making);
+    dml_lock_release(&context->kernels.pipeline_lock);
     return result ? dml_vk_fail(context, result, "vkCreateComputePipelines", status) : DML_OK;
 }
 

@@ -1,10 +1,12 @@
-/* Finding devices: the loader, an instance, and what its drivers offer, the better first. */
 #define VOLK_IMPLEMENTATION
-#include "vk/context.h"
-#include "vk/cpu_driver.h"
+#include "vk/listing.h"
 
 #include <stdlib.h>
 #include <string.h>
+
+#include "vk/child_exit.h"
+#include "vk/cpu_driver.h"
+#include "vk/results.h"
 
 static const char *const install =
     "on Debian and Ubuntu: apt install libvulkan1 mesa-vulkan-drivers (lavapipe runs on any CPU); elsewhere the "
@@ -26,7 +28,7 @@ static VkResult create_instance(VkInstance *instance)
         list = malloc(count * sizeof *list);
     if (list && vkEnumerateInstanceExtensionProperties(NULL, &count, list) < 0)
         count = 0;
-    /* Drivers that are not fully conformant, as Apple's, show up only when asked for. */
+    /* The loader lists drivers that are not fully conformant, like MoltenVK, only on request. */
     const char *portability = VK_KHR_PORTABILITY_ENUMERATION_EXTENSION_NAME;
     bool portable = list && has_extension(list, count, portability);
     free(list);
@@ -41,7 +43,7 @@ static VkResult create_instance(VkInstance *instance)
     return vkCreateInstance(&info, NULL, instance);
 }
 
-/* The better device first. */
+/* By which devices are sorted: usable ones first, then by type. */
 static int order_of(const dml_device_info *info)
 {
     static const char *const types[] = {"discrete", "integrated", "virtual", "cpu", "other"};
@@ -57,7 +59,7 @@ static bool better(const dml_device_info *a, const dml_device_info *b)
     return order_a != order_b ? order_a < order_b : a->memory > b->memory;
 }
 
-/* Keeps the list sorted, and of a device that several drivers offer the better entry. */
+/* Keeps the list sorted, and for a device that several drivers offer only the better entry. */
 static void add_device(dml_device_list *list, VkPhysicalDevice physical)
 {
     dml_device device;
@@ -107,7 +109,7 @@ void dml_devices_list(dml_device_list *list, dml_status *status)
     if (list->instance)
         vkDestroyInstance(list->instance, NULL);
     list->instance = NULL;
-    /* What the loader says of a manifest that it cannot read may be anything, out of memory too. */
+    /* For a manifest that it cannot read the loader returns any error, VK_ERROR_OUT_OF_HOST_MEMORY included. */
     if (result < 0 && result != VK_ERROR_INCOMPATIBLE_DRIVER && result != VK_ERROR_INITIALIZATION_FAILED)
         dml_fail(status, DML_NO_DEVICE, "no Vulkan driver could be loaded (%s; VK_LOADER_DEBUG=error tells more); %s",
                  dml_vk_result_name(result), install);

@@ -1,114 +1,26 @@
-/* The queue of a device: submitting submissions, together where they are small; waiting for them; taking back those that are done. */
-#include "vk/submission.h"
+#include "vk/queue.h"
 
 #include <string.h>
-#include <time.h>
+
+#include "vk/allocation_pool.h"
+#include "vk/quiesce.h"
+#include "vk/results.h"
 
 enum {
-    LISTEN_NS = 100000000,   /* from asking whether to stop to asking again */
-    SPIN_NS = 200000,        /* of a wait that will be short, without sleeping */
-    NAP_NS = 200000,         /* the first sleep of a wait; each is twice as long as the one before */
-    SPIN_BYTES = 256 * 1024, /* written by a submission that is waited for without sleeping */
-    HELD_BYTES = 64 * 1024   /* written by a submission that may be held back */
+    SPIN_BYTES = 256 * 1024,  /* written by a submission that is waited for without sleeping */
+    BATCHED_BYTES = 64 * 1024 /* written by a submission that may be batched */
 };
-
-/* --- waiting ------------------------------------------------------------------------------------------------------ */
-
-int64_t dml_nanoseconds(void)
-{
-    struct timespec now;
-    timespec_get(&now, TIME_UTC);
-    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
-}
-
-/* What is waited for: a fence, or else that the timeline reaches a timeline_value. */
-typedef struct goal {
-    VkFence fence;
-    uint64_t timeline_value;
-    bool briefly;  /* it will not take long */
-    bool naps;     /* it may, and has the cores for itself */
-    bool leaves;   /* as soon as the caller wants to stop; else when it is reached */
-    bool *in_turn; /* whether the caller has the context's `turn`; one who then stops has it no more */
-    dml_interrupt_poll *listener;
-} goal;
-
-static VkResult wait_once(dml_context *context, const goal *goal, uint64_t timeout)
-{
-    if (goal->fence)
-        return context->vk.vkWaitForFences(context->device, 1, &goal->fence, VK_TRUE, timeout);
-    VkSemaphoreWaitInfo info = {.sType = VK_STRUCTURE_TYPE_SEMAPHORE_WAIT_INFO,
-                                .semaphoreCount = 1,
-                                .pSemaphores = &context->timeline,
-                                .pValues = &goal->timeline_value};
-    return context->vk.vkWaitSemaphores(context->device, &info, timeout);
-}
-
-dml_interrupt_poll dml_listen_from_now(void)
-{
-    return (dml_interrupt_poll){false, dml_nanoseconds()};
-}
-
-/* Asks whether the caller wants to stop, if that was not asked just now. Who answers may fork: false in the child; or wait for a turn of
- * its own. */
-static bool listen(dml_context *context, const goal *goal)
-{
-    dml_interrupt_poll *listener = goal->listener;
-    int64_t now = dml_nanoseconds();
-    bool just_now = now >= listener->listened && now < listener->listened + LISTEN_NS;
-    if (!dml_interrupted || listener->interrupted || just_now)
-        return true;
-    listener->listened = now;
-    bool in_turn = goal->in_turn && *goal->in_turn;
-    if (in_turn)
-        dml_lock_release(&context->turn);
-    bool ours = dml_context_outside(context, dml_interrupted, &listener->interrupted);
-    if (in_turn) {
-        *goal->in_turn = ours && !listener->interrupted;
-        if (*goal->in_turn)
-            dml_context_acquire_lock(context, &context->turn);
-    }
-    return ours;
-}
-
-/* Waiting in a loop that never sleeps costs half of what sleeping does; so wait like that for a little while, where little is to
- * be done. Where there is much, or others wait too, a driver that computes on the CPU has better use for this core. But its threads,
- * woken together, may all be queued for another one. When a core falls idle the system looks for such, and leaves those alone that ran
- * within half a millisecond or so: hence naps at first, so that it looks again and again. */
-static VkResult wait_for(dml_context *context, const goal *goal)
-{
-    const int64_t start = dml_nanoseconds();
-    VkResult result;
-    do /* unsigned, so that a clock set back ends it */
-        result = wait_once(context, goal, 0);
-    while (result == VK_TIMEOUT && goal->briefly && (uint64_t)(dml_nanoseconds() - start) < SPIN_NS);
-    uint64_t nap = goal->naps ? NAP_NS : LISTEN_NS;
-    while (true) {
-        if (!listen(context, goal))
-            return VK_ERROR_DEVICE_LOST; /* what is here is the parent's */
-        if (result != VK_TIMEOUT || (goal->leaves && goal->listener->interrupted))
-            break;
-        result = wait_once(context, goal, nap);
-        nap = 2 * nap < LISTEN_NS ? 2 * nap : LISTEN_NS;
-    }
-    if (result && result != VK_TIMEOUT && result != VK_ERROR_DEVICE_LOST) {
-        /* No memory for waiting, say. What is asked for has been submitted; there is another way to wait for it. */
-        dml_lock_acquire(&context->lock);
-        result = context->vk.vkQueueWaitIdle(context->queue);
-        dml_lock_release(&context->lock);
-    }
-    return result;
-}
 
 /* --- submitting --------------------------------------------------------------------------------------------------- */
 
-dml_code dml_submission_begin(dml_context *context, dml_submission *submission, dml_status *status)
+dml_code dml_queue_begin(dml_context *context, dml_submission *submission, dml_status *status)
 {
     VkCommandBufferBeginInfo info = {.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO,
                                      .flags = VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT};
     VkResult result = context->vk.vkBeginCommandBuffer(submission->commands, &info);
     if (result)
         return dml_vk_fail(context, result, "vkBeginCommandBuffer", status);
-    /* Submissions begin in order, but only this keeps one from overtaking another. */
+    /* Submissions begin in order, but without a barrier one may overtake another. */
     const VkPipelineStageFlags stages = VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT | VK_PIPELINE_STAGE_TRANSFER_BIT;
     const VkAccessFlags writes = VK_ACCESS_SHADER_WRITE_BIT | VK_ACCESS_TRANSFER_WRITE_BIT;
     VkMemoryBarrier barrier = {.sType = VK_STRUCTURE_TYPE_MEMORY_BARRIER,
@@ -119,59 +31,62 @@ dml_code dml_submission_begin(dml_context *context, dml_submission *submission, 
     return DML_OK;
 }
 
-static VkResult end_commands(dml_context *context, dml_submission *submission)
+static dml_code end_commands(dml_context *context, dml_submission *submission, dml_status *status)
 {
-    /* Waiting alone does not make what was written visible to the host. */
+    /* A fence alone does not make what was written visible to the host. */
     VkMemoryBarrier barrier = {.sType = VK_STRUCTURE_TYPE_MEMORY_BARRIER,
                                .srcAccessMask = VK_ACCESS_SHADER_WRITE_BIT | VK_ACCESS_TRANSFER_WRITE_BIT,
                                .dstAccessMask = VK_ACCESS_HOST_READ_BIT};
-    context->vk.vkCmdPipelineBarrier(submission->commands, VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT | VK_PIPELINE_STAGE_TRANSFER_BIT,
+    context->vk.vkCmdPipelineBarrier(submission->commands,
+                                     VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT | VK_PIPELINE_STAGE_TRANSFER_BIT,
                                      VK_PIPELINE_STAGE_HOST_BIT, 0, 1, &barrier, 0, NULL, 0, NULL);
-    return context->vk.vkEndCommandBuffer(submission->commands);
+    VkResult result = context->vk.vkEndCommandBuffer(submission->commands);
+    return result ? dml_vk_fail(context, result, "vkEndCommandBuffer", status) : DML_OK;
 }
 
-/* With the lock held: submits `submission`, if it is not NULL, and before it what was held back, if it comes after others. */
+/* With the lock held: submits `submission`, if it is not NULL, and before it the batch, unless it does not come after
+ * others. */
 static VkResult submit(dml_context *context, const dml_submission *submission, VkFence fence)
 {
     VkCommandBuffer commands[DML_MAX_BATCHED + 1];
     uint32_t count = 0;
-    uint64_t timeline_value = context->submitted + 1;
-    if (context->held > 0 && (!submission || submission->after_others))
-        for (const dml_submission *other = context->queued_first; other; other = other->next)
+    uint64_t timeline_value = context->queue.submitted + 1;
+    if (context->queue.batched > 0 && (!submission || submission->after_others))
+        for (const dml_submission *other = context->queue.first; other; other = other->next)
             if (other->timeline_value == timeline_value)
                 commands[count++] = other->commands;
-    bool counted = count > 0 || !fence;
+    bool signals = count > 0 || !fence;
     if (submission)
         commands[count++] = submission->commands;
     VkTimelineSemaphoreSubmitInfo signal = {.sType = VK_STRUCTURE_TYPE_TIMELINE_SEMAPHORE_SUBMIT_INFO,
-                                            .signalSemaphoreValueCount = counted,
+                                            .signalSemaphoreValueCount = signals,
                                             .pSignalSemaphoreValues = &timeline_value};
     VkSubmitInfo info = {.sType = VK_STRUCTURE_TYPE_SUBMIT_INFO,
                          .pNext = &signal,
                          .commandBufferCount = count,
                          .pCommandBuffers = commands,
-                         .signalSemaphoreCount = counted,
+                         .signalSemaphoreCount = signals,
                          .pSignalSemaphores = &context->timeline};
-    VkResult result = context->vk.vkQueueSubmit(context->queue, 1, &info, fence);
-    if (result == VK_SUCCESS && counted) {
-        context->submitted = timeline_value;
-        context->held = 0;
+    VkResult result = context->vk.vkQueueSubmit(context->device_queue, 1, &info, fence);
+    if (result == VK_SUCCESS && signals) {
+        context->queue.submitted = timeline_value;
+        context->queue.batched = 0;
     }
     return result;
 }
 
-/* After these nothing was submitted; after others nobody knows. */
+/* After these errors of vkQueueSubmit nothing was submitted; after others that is unknown. */
 static bool nothing_submitted(VkResult result)
 {
     return result == VK_ERROR_OUT_OF_HOST_MEMORY || result == VK_ERROR_OUT_OF_DEVICE_MEMORY;
 }
 
 /* With the lock held. */
-static VkResult submit_held(dml_context *context)
+static VkResult submit_batch(dml_context *context)
 {
-    VkResult result = context->held > 0 ? submit(context, NULL, VK_NULL_HANDLE) : VK_SUCCESS;
+    VkResult result = context->queue.batched > 0 ? submit(context, NULL, VK_NULL_HANDLE) : VK_SUCCESS;
     if (result && !nothing_submitted(result))
-        context->lost = true;
+        dml_context_mark_lost(context);
     return result;
 }
 
@@ -179,18 +94,18 @@ static VkResult submit_held(dml_context *context)
 static void count_pieces(dml_context *context, const dml_submission *submission)
 {
     for (int i = 0; i < submission->pieces; i++)
-        context->counts[submission->slots[i].pipeline ? submission->slots[i].pipeline->kernel : DML_KERNEL_COPY]++;
+        context->queue.counts[submission->slots[i].pipeline ? submission->slots[i].pipeline->kernel : DML_KERNEL_COPY]++;
 }
 
-dml_code dml_submission_abandon(dml_context *context, dml_submission *submission, dml_status *status)
+dml_code dml_queue_abandon(dml_context *context, dml_submission *submission, dml_status *status)
 {
     submission->abandoned = true;
     status->in_use = 1;
+    if (submission
+            ->after_others) /* the device may use its allocations for ever, so none of the context's may be freed or reused */
+        dml_context_mark_lost(context);
     dml_lock_acquire(&context->lock);
-    context->abandoned++;
-    /* When its allocations may be freed cannot be told any more, so none of this context's ever will be. */
-    if (submission->after_others)
-        context->lost = true;
+    context->queue.abandoned++;
     dml_lock_release(&context->lock);
     return status->code;
 }
@@ -198,109 +113,113 @@ dml_code dml_submission_abandon(dml_context *context, dml_submission *submission
 static dml_code submit_failed(dml_context *context, dml_submission *submission, VkResult result, dml_status *status)
 {
     dml_vk_fail(context, result, "vkQueueSubmit", status);
-    return nothing_submitted(result) ? status->code : dml_submission_abandon(context, submission, status);
+    return nothing_submitted(result) ? status->code : dml_queue_abandon(context, submission, status);
 }
 
-static void mark_allocation(dml_allocation *allocation, uint64_t timeline_value)
+dml_code dml_queue_enqueue(dml_context *context, dml_submission *submission, dml_status *status)
 {
-    if (allocation)
-        allocation->timeline_value = timeline_value;
-}
-
-dml_code dml_submission_queue(dml_context *context, dml_submission *submission, dml_status *status)
-{
-    VkResult result = end_commands(context, submission);
-    if (result)
-        return dml_vk_fail(context, result, "vkEndCommandBuffer", status);
+    if (end_commands(context, submission, status))
+        return status->code;
+    VkResult result = VK_SUCCESS;
     dml_lock_acquire(&context->lock);
-    submission->timeline_value = context->submitted + 1;
-    bool held = submission->bytes <= HELD_BYTES && context->held < DML_MAX_BATCHED;
-    if (!held)
+    submission->timeline_value = context->queue.submitted + 1;
+    bool batched = submission->bytes <= BATCHED_BYTES && context->queue.batched < DML_MAX_BATCHED;
+    if (!batched)
         result = submit(context, submission, VK_NULL_HANDLE);
     if (result == VK_SUCCESS) {
-        mark_allocation(submission->src.allocation, submission->timeline_value);
-        mark_allocation(submission->dst.allocation, submission->timeline_value);
-        mark_allocation(submission->lengths, submission->timeline_value);
+        dml_allocation_mark_used(submission->src.allocation, submission->timeline_value);
+        dml_allocation_mark_used(submission->dst.allocation, submission->timeline_value);
+        dml_allocation_mark_used(submission->lengths, submission->timeline_value);
         count_pieces(context, submission);
         submission->next = NULL;
-        *(context->queued_last ? &context->queued_last->next : &context->queued_first) = submission;
-        context->queued_last = submission;
-        context->queued++;
-        context->held += held;
-        context->in_flight--;
+        *(context->queue.last ? &context->queue.last->next : &context->queue.first) = submission;
+        context->queue.last = submission;
+        context->queue.count++;
+        context->queue.batched += batched;
     }
     dml_lock_release(&context->lock);
-    return result ? submit_failed(context, submission, result, status) : DML_OK;
+    if (result)
+        return submit_failed(context, submission, result, status);
+    dml_context_leave(context);
+    return DML_OK;
 }
 
-dml_code dml_submission_submit(dml_context *context, dml_submission *submission, dml_status *status)
+dml_code dml_queue_submit(dml_context *context, dml_submission *submission, dml_status *status)
 {
     if (!submission->may_wait)
-        return dml_fail(status, DML_WOULD_WAIT, "would wait");
-    VkResult result = end_commands(context, submission);
-    if (result)
-        return dml_vk_fail(context, result, "vkEndCommandBuffer", status);
+        return dml_fail(status, DML_WOULD_WAIT, "the device has to be waited for");
+    if (end_commands(context, submission, status))
+        return status->code;
+    bool alone = dml_context_alone(context);
     dml_lock_acquire(&context->lock);
-    submission->alone = context->in_flight == 1 && !context->queued_first;
-    result = submit(context, submission, submission->fence);
+    submission->alone = alone && !context->queue.first;
+    VkResult result = submit(context, submission, submission->fence);
     if (result == VK_SUCCESS)
         count_pieces(context, submission);
     dml_lock_release(&context->lock);
     return result ? submit_failed(context, submission, result, status) : DML_OK;
 }
 
-dml_code dml_submission_await(dml_context *context, dml_submission *submission, dml_status *status)
+dml_code dml_queue_await(dml_context *context, dml_submission *submission, dml_status *status)
 {
     bool little = submission->bytes <= SPIN_BYTES;
-    VkResult result = wait_for(context, &(goal){.fence = submission->fence,
-                                                .briefly = little && submission->alone,
-                                                .naps = !little && submission->alone,
-                                                .listener = submission->listener});
+    VkResult result = dml_wait_for(context, &(dml_wait){.fence = submission->fence,
+                                                        .spin = little && submission->alone,
+                                                        .nap = !little && submission->alone,
+                                                        .interrupt = submission->interrupt});
     if (result) {
         dml_vk_fail(context, result, "waiting for the device", status);
-        return dml_submission_abandon(context, submission, status);
+        return dml_queue_abandon(context, submission, status);
     }
     submission->broken = context->vk.vkResetFences(context->device, 1, &submission->fence);
     dml_submission_reset(context, submission);
-    if (submission->listener->interrupted)
+    if (submission->interrupt->interrupted)
         return dml_fail(status, DML_INTERRUPTED, "interrupted");
     return submission->broken ? dml_vk_fail(context, submission->broken, "resetting a command buffer", status) : DML_OK;
 }
 
-dml_code dml_submission_flush(dml_context *context, dml_submission *submission, dml_status *status)
+dml_code dml_queue_submit_and_await(dml_context *context, dml_submission *submission, dml_status *status)
 {
-    return dml_submission_submit(context, submission, status) ? status->code : dml_submission_await(context, submission, status);
-}
-
-void dml_vk_counts(dml_context *context, uint64_t counts[DML_KERNEL_COUNT])
-{
-    dml_lock_acquire(&context->lock);
-    memcpy(counts, context->counts, DML_KERNEL_COUNT * sizeof counts[0]);
-    dml_lock_release(&context->lock);
+    return dml_queue_submit(context, submission, status) ? status->code : dml_queue_await(context, submission, status);
 }
 
 /* --- what is queued ---------------------------------------------------------------------------------------------- */
 
-void dml_submissions_retire(dml_context *context)
+/* Removes the submissions that are done from the queue: a list of them. */
+static dml_submission *remove_done(dml_context *context)
 {
     dml_submission *done = NULL, **end = &done;
     uint64_t completed;
     dml_lock_acquire(&context->lock);
-    if (context->queued_first &&
+    if (context->queue.first &&
         context->vk.vkGetSemaphoreCounterValue(context->device, context->timeline, &completed) == VK_SUCCESS)
-        context->completed = completed;
-    while (context->queued_first && context->queued_first->timeline_value <= context->completed) {
-        *end = context->queued_first;
+        context->queue.completed = completed;
+    while (context->queue.first && context->queue.first->timeline_value <= context->queue.completed) {
+        *end = context->queue.first;
         end = &(*end)->next;
-        context->queued_first = *end;
-        context->queued--;
+        context->queue.first = *end;
+        context->queue.count--;
     }
     *end = NULL;
-    if (!context->queued_first)
-        context->queued_last = NULL;
+    if (!context->queue.first)
+        context->queue.last = NULL;
     dml_lock_release(&context->lock);
+    return done;
+}
+
+void dml_queue_trim_pool(dml_context *context, uint64_t limit)
+{
+    dml_lock_acquire(&context->lock);
+    uint64_t completed = context->queue.completed;
+    dml_lock_release(&context->lock);
+    dml_pool_trim(context, limit, completed);
+}
+
+void dml_queue_retire(dml_context *context)
+{
+    dml_submission *done = remove_done(context);
     if (done)
-        dml_allocations_trim(context, context->kept_bound);
+        dml_queue_trim_pool(context, dml_pool_limit(context));
     while (done) {
         dml_submission *submission = done;
         done = submission->next;
@@ -308,40 +227,72 @@ void dml_submissions_retire(dml_context *context)
     }
 }
 
-void dml_submissions_flush_batch(dml_context *context)
+void dml_queue_flush_batch(dml_context *context)
 {
     dml_lock_acquire(&context->lock);
-    submit_held(context); /* or else whoever waits does */
+    submit_batch(context); /* after a failure the batch stays, and a wait submits it again */
     dml_lock_release(&context->lock);
-    dml_submissions_retire(context);
+    dml_queue_retire(context);
 }
 
-dml_code dml_submissions_wait_throttled(dml_context *context, uint64_t timeline_value, bool *in_turn, dml_status *status)
+dml_code dml_queue_wait(dml_context *context, uint64_t timeline_value, dml_held_lock *lock, dml_status *status)
 {
     dml_lock_acquire(&context->lock);
-    VkResult result = timeline_value > context->submitted ? submit_held(context) : VK_SUCCESS;
-    if (timeline_value > context->submitted)
-        timeline_value = context->submitted;
-    bool done = timeline_value <= context->completed, last = timeline_value == context->submitted;
+    VkResult result = timeline_value > context->queue.submitted ? submit_batch(context) : VK_SUCCESS;
+    if (timeline_value > context->queue.submitted)
+        timeline_value = context->queue.submitted;
+    bool done = timeline_value <= context->queue.completed, last = timeline_value == context->queue.submitted;
     dml_lock_release(&context->lock);
     if (result)
         return dml_vk_fail(context, result, "vkQueueSubmit", status);
     if (done)
         return DML_OK;
-    dml_interrupt_poll listener = dml_listen_from_now();
-    result = wait_for(
-        context,
-        &(goal){.timeline_value = timeline_value, .briefly = last, .naps = last, .leaves = true, .in_turn = in_turn, .listener = &listener});
-    if (result != VK_ERROR_DEVICE_LOST) /* else there is no device to ask any more, least of all in the child of a fork */
-        dml_submissions_retire(context);
-    if (listener.interrupted)
+    dml_interrupt_poll interrupt = dml_interrupt_poll_from_now();
+    result = dml_wait_for(context, &(dml_wait){.timeline_value = timeline_value,
+                                               .spin = last,
+                                               .nap = last,
+                                               .stop_early = true,
+                                               .lock = lock,
+                                               .interrupt = &interrupt});
+    if (result != VK_ERROR_DEVICE_LOST) /* a lost device, or an inherited one, must not be asked for its timeline */
+        dml_queue_retire(context);
+    if (interrupt.interrupted)
         return dml_fail(status, DML_INTERRUPTED, "interrupted");
-    if (result)
-        return dml_vk_fail(context, result, "waiting for the device", status);
-    return DML_OK;
+    return result ? dml_vk_fail(context, result, "waiting for the device", status) : DML_OK;
 }
 
-dml_code dml_submissions_wait(dml_context *context, uint64_t timeline_value, dml_status *status)
+uint64_t dml_queue_nth_value(dml_context *context, int length, int nth)
 {
-    return dml_submissions_wait_throttled(context, timeline_value, NULL, status);
+    dml_lock_acquire(&context->lock);
+    const dml_submission *submission = context->queue.count < length ? NULL : context->queue.first;
+    for (int i = 1; submission && i < nth; i++)
+        submission = submission->next;
+    uint64_t timeline_value = submission ? submission->timeline_value : 0;
+    dml_lock_release(&context->lock);
+    return timeline_value;
+}
+
+uint64_t dml_queue_abandoned(dml_context *context)
+{
+    dml_lock_acquire(&context->lock);
+    uint64_t count = context->queue.abandoned;
+    dml_lock_release(&context->lock);
+    return count;
+}
+
+void dml_queue_counts(dml_context *context, uint64_t counts[DML_KERNEL_COUNT])
+{
+    dml_lock_acquire(&context->lock);
+    memcpy(counts, context->queue.counts, DML_KERNEL_COUNT * sizeof counts[0]);
+    dml_lock_release(&context->lock);
+}
+
+void dml_queue_destroy(dml_context *context)
+{
+    while (context->queue.first) {
+        dml_submission *submission = context->queue.first;
+        context->queue.first = submission->next;
+        dml_submission_reset(context, submission);
+        dml_submission_destroy(context, submission);
+    }
 }

@@ -1,4 +1,5 @@
-/* VkResults: their names, and the statuses they become. */
+#include "vk/results.h"
+
 #include "vk/context.h"
 
 const char *dml_vk_result_name(int result)
@@ -30,12 +31,17 @@ const char *dml_vk_result_name(int result)
     }
 }
 
-dml_code dml_vk_fail(dml_context *context, VkResult result, const char *doing, dml_status *status)
+void dml_context_mark_lost(dml_context *context)
+{
+    context->lost = true;
+}
+
+dml_code dml_vk_fail(dml_context *context, int result, const char *doing, dml_status *status)
 {
     dml_code code = DML_VULKAN_ERROR;
     if (result == VK_ERROR_DEVICE_LOST) {
         code = DML_DEVICE_LOST;
-        context->lost = true;
+        dml_context_mark_lost(context);
     } else if (result == VK_ERROR_OUT_OF_DEVICE_MEMORY) {
         code = DML_OUT_OF_DEVICE_MEMORY;
     } else if (result == VK_ERROR_OUT_OF_HOST_MEMORY) {

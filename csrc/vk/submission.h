@@ -1,16 +1,23 @@
-/* A submission: all that one submission needs, from the recording of its pieces to the end of the wait. A context keeps idle ones. */
+/* A submission: all that one vkQueueSubmit needs, from the recording of its pieces until the device is done. A context has a
+ * list of idle ones. */
 #ifndef DML_VK_SUBMISSION_H
 #define DML_VK_SUBMISSION_H
 
+#include "base/status.h"
+#include "core/dispatch.h"
 #include "core/split.h"
+#include "vk/buffer.h"
 #include "vk/context.h"
+#include "vk/kernels.h"
+#include "vk/memory_types.h"
+#include "vk/wait.h"
 
 enum {
     DML_MAX_PIECES = 32,         /* of one submission */
-    DML_ARENA_BYTES = 256 * 1024 /* of tables, lengths and counters; grows with the lengths of one piece */
+    DML_ARENA_BYTES = 256 * 1024 /* of tables, lengths and counters; a piece with more lengths gets a larger arena */
 };
 
-/* Which memory one side of a piece is in. */
+/* The buffer that holds one side of a piece. */
 typedef struct dml_binding {
     dml_buffer *buffer;
     dml_buffer imported;
@@ -24,101 +31,54 @@ typedef struct dml_slot {
     dml_pipeline *pipeline;
 } dml_slot;
 
-typedef struct dml_interrupt_poll {
-    bool interrupted; /* the caller wants to stop */
-    int64_t listened; /* when that was asked last */
-} dml_interrupt_poll;
+/* Buffers of a staged chunk's source and destination, which host and device both see. */
+typedef struct dml_staging {
+    dml_buffer side[2];
+    struct dml_staging *next;
+} dml_staging;
 
-struct dml_submission {
-    dml_submission *next;
-    uint64_t timeline_value;   /* of one that is queued: its submission's */
-    bool after_others; /* waits on the device for what was submitted before: it touches allocations */
+typedef struct dml_submission {
+    struct dml_submission *next;
+    uint64_t timeline_value; /* that the device signals when it is done, if it is queued */
+    bool after_others;       /* it uses allocations, so the device begins it after all that was submitted before */
     VkCommandPool pool;
     VkCommandBuffer commands;
     VkFence fence;
     VkDescriptorPool sets;
-    dml_buffer arena;
+    dml_buffer arena; /* host-visible: tables, lengths and counters of the pieces */
     uint64_t arena_used;
-    dml_staging *staging;              /* while it has chunks to move; else NULL */
-    uint64_t bytes;                    /* of all pieces' destinations */
-    bool alone;                        /* no other submission was in flight when it was submitted */
-    bool may_wait;                     /* else it fails where it would have to */
-    bool refused;                      /* an import */
-    bool abandoned;                    /* the device may still be using it: never touched again */
-    VkResult broken;                   /* of a reset that failed: never used again */
-    dml_interrupt_poll listening, *listener; /* its own, or that of the submission whose call this one serves too */
+    dml_staging *staging;                    /* while it has chunks to move; else NULL */
+    uint64_t bytes;                          /* of all pieces' destinations */
+    bool alone;                              /* no other work was in flight when it was submitted */
+    bool may_wait;                           /* else it fails with DML_WOULD_WAIT where it would have to */
+    bool refused;                            /* the device refused an import */
+    bool abandoned;                          /* the device may still be using it: it is leaked */
+    VkResult broken;                         /* of a reset that failed: it is destroyed, not reused */
+    dml_interrupt_poll own_poll, *interrupt; /* its own, or that of the first submission of the same call */
     int pieces;
     dml_slot slots[DML_MAX_PIECES];
     dml_operand src, dst;
     dml_allocation *lengths;
-    /* Too large for a stack of unknown size. */
+    /* Too large for a thread's stack. */
     dml_plan plan;
     dml_split split;
     dml_piece piece;
-    dml_plan pack[2]; /* where the elements of either side of a staged piece are, and where in staging memory */
+    dml_plan pack[2]; /* where a staged piece's elements of either side are, and where in the staging buffer */
     dml_dispatch dispatch;
-};
+} dml_submission;
 
-/* submission.c: an idle submission, or a new one; nobody else has it until it is finished. */
-dml_code dml_submission_acquire(dml_context *context, bool wait, dml_submission **submission, dml_status *status);
+/* An idle submission, or a new one; NULL if that fails. */
+dml_submission *dml_submission_create(dml_context *context, dml_status *status);
 
-/* One more, for the same call. */
-dml_code dml_submission_acquire_another(dml_context *context, const dml_submission *submission, dml_submission **another, dml_status *status);
-
-/* Drops what was recorded and never submitted. */
+/* Drops what is recorded, and releases what the pieces hold. The device is done with it, or it was never submitted. */
 void dml_submission_reset(dml_context *context, dml_submission *submission);
 
-/* Back to the idle ones, unless it was abandoned; and with it, who called. */
+/* Makes it idle, unless it was abandoned. */
 void dml_submission_release(dml_context *context, dml_submission *submission);
-void dml_submission_finish(dml_context *context, dml_submission *submission);
 
-/* queue.c: begins what is to be submitted. */
-dml_code dml_submission_begin(dml_context *context, dml_submission *submission, dml_status *status);
+void dml_submission_destroy(dml_context *context, dml_submission *submission);
 
-/* Submits what is recorded, now or with later submissions, and does not wait: the submission is the context's from then on, unless this fails. */
-dml_code dml_submission_queue(dml_context *context, dml_submission *submission, dml_status *status);
-
-/* Submits what is recorded, waits, and gives back what the pieces held. If even the wait fails the device may still be
- * writing: the submission, and all it holds, is then abandoned. */
-dml_code dml_submission_flush(dml_context *context, dml_submission *submission, dml_status *status);
-
-/* The two halves of that. */
-dml_code dml_submission_submit(dml_context *context, dml_submission *submission, dml_status *status);
-dml_code dml_submission_await(dml_context *context, dml_submission *submission, dml_status *status);
-
-/* In place of dml_submission_await: the device may still be using the submission, and all it holds, so none of it is ever touched again. Gives the status' code. */
-dml_code dml_submission_abandon(dml_context *context, dml_submission *submission, dml_status *status);
-
-/* What the clock says; and of a caller who has not asked yet whether to stop. */
-int64_t dml_nanoseconds(void);
-dml_interrupt_poll dml_listen_from_now(void);
-
-/* run.c: what a submission's plan is cut to, where neither side is packed. */
-dml_limits dml_submission_limits(const dml_context *context);
-
-/* Grows a buffer that is too small; its contents are lost. */
-dml_code dml_submission_reserve(dml_context *context, dml_buffer *buffer, uint64_t size, dml_memory_kind kind, dml_status *status);
-
-/* Records submission->dispatch, of submission->piece, between the bindings of `slot`; the arena has room for its table and lengths. */
-dml_code dml_submission_record(dml_context *context, dml_submission *submission, dml_slot *slot, dml_status *status);
-
-/* Binds and records submission->piece, with what is the host's in the submission's staging buffers from their first byte on; where it has none imported. Sets
- * submission->refused, and records nothing, where that is refused. */
-dml_code dml_submission_add(dml_context *context, dml_submission *submission, dml_status *status);
-
-/* trials.c: whether to import the memory of a call, and, as long as it is not known which way is faster, how that turned out if it
- * succeeded. */
-typedef struct dml_trial {
-    bool import;
-    dml_trials *of; /* NULL: nothing is to be found out */
-    double bytes;
-    int64_t start; /* in nanoseconds */
-} dml_trial;
-
-dml_code dml_trial_begin(dml_context *context, const dml_submission *submission, dml_trial *trial, dml_status *status);
-void dml_trial_end(dml_context *context, const dml_trial *trial);
-
-/* staging.c: takes submission->plan to its end by way of staging buffers. */
-dml_code dml_submission_stage(dml_context *context, dml_submission *submission, dml_status *status);
+/* At exit: all idle ones. */
+void dml_submissions_destroy(dml_context *context);
 
 #endif

@@ -30,7 +30,7 @@ class Core:
     def __init__(self, folder):
         path, truth = folder / "core.so", folder / "truth.c"
         truth.write_text(check_source())
-        sources = [*sorted((support.ROOT / "csrc" / "core").glob("*.c")), truth]
+        sources = [*sorted((support.ROOT / "csrc" / "core").glob("*.c")), support.ROOT / "csrc" / "base" / "status.c", truth]
         flags = ["-std=c11", "-O1", "-g", "-shared", "-fPIC", "-Wall", "-Wextra"]
         includes = [f"-I{support.ROOT / folder}" for folder in ("csrc", "shaders")]
         support.compile_c([*flags, *includes, *sources, "-o", path])

@@ -22,7 +22,8 @@ static PFN_vkGetDeviceProcAddr next_gdpa;
     X(vkBindBufferMemory) X(vkMapMemory) X(vkFlushMappedMemoryRanges) X(vkInvalidateMappedMemoryRanges)                \
     X(vkGetBufferMemoryRequirements) X(vkGetMemoryHostPointerPropertiesEXT) X(vkCreateShaderModule)                    \
     X(vkDestroyShaderModule) X(vkCreateDescriptorSetLayout) X(vkDestroyDescriptorSetLayout)                            \
-    X(vkCreatePipelineLayout) X(vkDestroyPipelineLayout) X(vkCreateComputePipelines) X(vkDestroyPipeline)              \
+    X(vkCreatePipelineLayout) X(vkDestroyPipelineLayout) X(vkCreatePipelineCache) X(vkDestroyPipelineCache)            \
+    X(vkCreateComputePipelines) X(vkDestroyPipeline)                                                                   \
     X(vkCreateCommandPool) X(vkDestroyCommandPool) X(vkResetCommandPool) X(vkAllocateCommandBuffers)                   \
     X(vkBeginCommandBuffer) X(vkEndCommandBuffer) X(vkCreateFence) X(vkDestroyFence) X(vkResetFences)                  \
     X(vkGetFenceStatus) X(vkWaitForFences) X(vkCreateSemaphore) X(vkDestroySemaphore) X(vkWaitSemaphores)              \
@@ -128,6 +129,8 @@ MAKES(vkCreateShaderModule, VkShaderModuleCreateInfo, VkShaderModule)
 DESTROYS(vkDestroyShaderModule, vkCreateShaderModule, VkShaderModule)
 MAKES(vkCreateDescriptorSetLayout, VkDescriptorSetLayoutCreateInfo, VkDescriptorSetLayout)
 DESTROYS(vkDestroyDescriptorSetLayout, vkCreateDescriptorSetLayout, VkDescriptorSetLayout)
+MAKES(vkCreatePipelineCache, VkPipelineCacheCreateInfo, VkPipelineCache)
+DESTROYS(vkDestroyPipelineCache, vkCreatePipelineCache, VkPipelineCache)
 MAKES(vkCreatePipelineLayout, VkPipelineLayoutCreateInfo, VkPipelineLayout)
 DESTROYS(vkDestroyPipelineLayout, vkCreatePipelineLayout, VkPipelineLayout)
 MAKES(vkCreateCommandPool, VkCommandPoolCreateInfo, VkCommandPool)

@@ -123,3 +123,14 @@ def test_data_loader_with_workers(device, method):
         assert [int(batch[0, 0, 0]) for batch in batches] == [0, 3, 6, 9]
         assert all((batch[:, :, -1] == 99).all() for batch in batches)
     assert data[3][0, -1] == 99
+
+
+def test_tensors_whose_elements_share_memory(device):
+    tensor = torch.arange(3).expand(2, 3)
+    assert dmlops.from_dlpack(tensor, device=device).numpy().tolist() == [[0, 1, 2]] * 2
+
+
+@pytest.mark.parametrize("call", [lambda t: dmlops.slice(t, [0], [3]), lambda t: dmlops.asarray(t)])
+def test_a_tensor_that_numpy_has_no_dtype_for(call):
+    with pytest.raises(TypeError, match="makes no array: .*; dmlops.from_dlpack takes it"):
+        call(torch.zeros(3, dtype=torch.bfloat16))

@@ -229,6 +229,7 @@ CALL(void, GetDeviceQueue)(VkDevice d, uint32_t family, uint32_t index, VkQueue 
 
 OBJECT(ShaderModule, VkShaderModule, VkShaderModuleCreateInfo, long)
 OBJECT(DescriptorSetLayout, VkDescriptorSetLayout, VkDescriptorSetLayoutCreateInfo, long)
+OBJECT(PipelineCache, VkPipelineCache, VkPipelineCacheCreateInfo, long)
 OBJECT(PipelineLayout, VkPipelineLayout, VkPipelineLayoutCreateInfo, long)
 OBJECT(DescriptorPool, VkDescriptorPool, VkDescriptorPoolCreateInfo, long)
 OBJECT(CommandPool, VkCommandPool, VkCommandPoolCreateInfo, pool)
@@ -515,6 +516,7 @@ __attribute__((visibility("default"))) PFN_vkVoidFunction vkGetInstanceProcAddr(
         X(GetPhysicalDeviceExternalBufferProperties) X(EnumerateDeviceExtensionProperties) X(CreateDevice)
         X(DestroyDevice) X(GetDeviceQueue) X(CreateShaderModule) X(DestroyShaderModule) X(CreateDescriptorSetLayout)
         X(DestroyDescriptorSetLayout) X(CreatePipelineLayout) X(DestroyPipelineLayout) X(CreateDescriptorPool)
+        X(CreatePipelineCache) X(DestroyPipelineCache)
         X(DestroyDescriptorPool) X(CreateCommandPool) X(DestroyCommandPool) X(CreateFence) X(DestroyFence)
         X(CreateSemaphore) X(DestroySemaphore) X(WaitSemaphores) X(GetSemaphoreCounterValue)
         X(CreateBuffer) X(DestroyBuffer) X(CreateComputePipelines) X(DestroyPipeline) X(GetBufferMemoryRequirements)

@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "core/operators.h"
-#include "py/cache.h"
+#include "base/cache.h"
 #include "vk/vk.h"
 
 enum { THREADS = 8, ROUNDS = 120 };
@@ -51,7 +51,7 @@ static void move(unsigned seed, int last)
     dml_context *context;
     dml_code code = dml_vk_context(0, &context, &status);
     if (!code)
-        code = dml_vk_run(context, plan, (dml_operand){.data = from}, (dml_operand){.data = to}, NULL, true, &status);
+        code = dml_vk_run(context, &(dml_transfer){plan, {.data = from}, {.data = to}, NULL}, true, &status);
     check("dml_vk_run", code, last, &status);
     if (!code && !steps)
         for (int64_t i = 0; i < rows * (columns / 2); i++)
@@ -65,7 +65,7 @@ static void move(unsigned seed, int last)
     dml_cache_release(to);
 }
 
-/* Up, from one storage to another, and down. */
+/* Up, from one allocation to another, and down. */
 static void stay(unsigned seed, int last)
 {
     enum { BYTES = 40000 };
@@ -86,15 +86,15 @@ static void stay(unsigned seed, int last)
     if (!code)
         code = dml_allocation_create(context, BYTES, true, &b, &status);
     if (!code)
-        code = dml_vk_run(context, plan, (dml_operand){.data = from}, (dml_operand){.storage = a}, NULL, true, &status);
+        code = dml_vk_run(context, &(dml_transfer){plan, {.data = from}, {.allocation = a}, NULL}, true, &status);
     for (int i = 0; !code && i < 9; i++) { /* together more than there is room for */
-        code = dml_vk_run(context, plan, (dml_operand){.storage = a}, (dml_operand){.storage = b}, NULL, false, &status);
+        code = dml_vk_run(context, &(dml_transfer){plan, {.allocation = a}, {.allocation = b}, NULL}, false, &status);
         if (code == DML_WOULD_WAIT)
-            code = dml_vk_run(context, plan, (dml_operand){.storage = a}, (dml_operand){.storage = b}, NULL, true, &status);
+            code = dml_vk_run(context, &(dml_transfer){plan, {.allocation = a}, {.allocation = b}, NULL}, true, &status);
     }
     if (!code)
-        code = dml_vk_run(context, plan, (dml_operand){.storage = b}, (dml_operand){.data = to}, NULL, true, &status);
-    check("a storage", code, last, &status);
+        code = dml_vk_run(context, &(dml_transfer){plan, {.allocation = b}, {.data = to}, NULL}, true, &status);
+    check("an allocation", code, last, &status);
     if (!code && memcmp(from, to, BYTES) != 0)
         fail("wrong bytes", &status);
     dml_allocation_release(a);

@@ -1,11 +1,11 @@
-#include "py/cache.h"
+#include "base/cache.h"
 
 #include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
 
-#include "vk/lock.h"
-#include "vk/pages.h"
+#include "base/lock.h"
+#include "base/pages.h"
 
 enum {
     STEPS_LOG2 = 3, /* size classes per doubling, as a power of two */

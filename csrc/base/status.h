@@ -1,10 +1,10 @@
-/* The one error style below the Python edge: a code, and a message the user will read.
+/* Errors below csrc/py: a code, and a message that the user will read.
  *
  * A function that can fail returns dml_code (DML_OK is 0) and fills in the dml_status of its caller.
  * A status belongs to one call on one thread; nothing is allocated.
  */
-#ifndef DML_CORE_STATUS_H
-#define DML_CORE_STATUS_H
+#ifndef DML_BASE_STATUS_H
+#define DML_BASE_STATUS_H
 
 #if defined(__GNUC__)
 #define DML_PRINTF(text, first) __attribute__((format(printf, text, first)))
@@ -22,8 +22,8 @@ typedef enum dml_code {
     DML_VULKAN_ERROR, /* `result` is the VkResult, here and in the two below */
     DML_OUT_OF_DEVICE_MEMORY,
     DML_DEVICE_LOST,
-    DML_INTERRUPTED, /* by the function that was given to dml_vk_open, which knows more */
-    DML_WOULD_WAIT,  /* and was asked not to: nothing has happened */
+    DML_INTERRUPTED, /* dml_vk_open's function has set an exception */
+    DML_WOULD_WAIT,  /* and the caller asked not to: nothing was done */
 } dml_code;
 
 typedef struct dml_status {
@@ -31,12 +31,12 @@ typedef struct dml_status {
     int result;
     long long axis;
     int rank;
-    int in_use; /* the device may still use the call's memory: it must never be freed */
+    int in_use; /* the device may still be using the call's memory, which must never be freed */
     char message[512];
 } dml_status;
 
-/* Fills in `status` and gives `code`, so that a failing function ends in `return dml_fail(...)`. A macro, for analysers to see that
- * what it gives is not DML_OK. */
+/* Fills in `status` and returns `code`: a failing function ends in `return dml_fail(...)`. It is a macro so that analysers
+ * see that the result is not DML_OK. */
 #define dml_fail(status, code, ...) (dml_report(status, code, __VA_ARGS__), dml_given(code))
 void dml_report(dml_status *status, dml_code code, const char *format, ...) DML_PRINTF(3, 4);
 static inline dml_code dml_given(dml_code code)

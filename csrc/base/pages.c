@@ -1,5 +1,5 @@
 #define _GNU_SOURCE /* MAP_ANONYMOUS and madvise */
-#include "vk/pages.h"
+#include "base/pages.h"
 
 #include <stdint.h>
 
@@ -43,13 +43,13 @@ void *dml_pages_map(size_t front, size_t bytes)
         return NULL;
     if (!slack)
         return pages;
-    /* What is left over on either side is returned. */
+    /* Unmap what is left over on either side. */
     size_t before = -((uintptr_t)pages + front) & (DML_HUGE_PAGE - 1);
     if (before > 0)
         munmap(pages, before);
     munmap(pages + before + needed, slack - before);
 #ifdef MADV_HUGEPAGE
-    madvise(pages + before + front, bytes, MADV_HUGEPAGE); /* a wish: not every kernel grants it */
+    madvise(pages + before + front, bytes, MADV_HUGEPAGE); /* only advice: a kernel may ignore it */
 #endif
     return pages + before;
 }
@@ -61,12 +61,12 @@ void dml_pages_unmap(void *pages, size_t size)
 }
 #endif
 
-bool dml_pages_release(void *pages, size_t size, size_t kept)
+bool dml_pages_release(void *pages, size_t size, size_t resident)
 {
 #ifdef __linux__
-    return madvise((char *)pages + kept, size - kept, MADV_DONTNEED) == 0;
+    return madvise((char *)pages + resident, size - resident, MADV_DONTNEED) == 0;
 #else
-    (void)pages, (void)size, (void)kept; /* elsewhere this advice need not be taken */
+    (void)pages, (void)size, (void)resident; /* other systems may ignore MADV_DONTNEED */
     return false;
 #endif
 }

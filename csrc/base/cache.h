@@ -10,8 +10,8 @@
  * Every function may be called from any thread, with or without the GIL, also in the child of a fork, and until the
  * process ends: arrays live longer than modules do. Knows nothing of Python.
  */
-#ifndef DML_PY_CACHE_H
-#define DML_PY_CACHE_H
+#ifndef DML_BASE_CACHE_H
+#define DML_BASE_CACHE_H
 
 #include <stddef.h>
 

@@ -1,0 +1,112 @@
+#include "py/asarray.h"
+
+#include "py/arguments.h"
+#include "py/arrays.h"
+#include "py/device_choice.h"
+#include "py/transfer.h"
+
+/* 1, 0, or -1 for None. -2 with an exception set. */
+static int copy_from(PyObject *copy)
+{
+    if (copy == Py_None)
+        return -1;
+    int wanted = PyObject_IsTrue(copy);
+    return wanted < 0 ? -2 : wanted;
+}
+
+static PyObject *asarray_on_device(dml_state *state, dml_device_array *array, PyArray_Descr *dtype, const dml_choice *device,
+                                   int copy)
+{
+    if (dtype && !PyArray_EquivTypes(dtype, array->dtype))
+        return PyErr_Format(PyExc_TypeError,
+                            "dtype must be that of the device array, %S, not %S: its elements are not converted",
+                            (PyObject *)array->dtype, (PyObject *)dtype);
+    bool same = !device || dml_same_device(device, &array->device);
+    if (!same && copy == 0)
+        return PyErr_Format(PyExc_ValueError, "copy must not be False for an array on another device");
+    if (!same || copy == 1)
+        return dml_device_array_copy(state, array, same ? &array->device : device);
+    Py_INCREF((PyObject *)array);
+    return (PyObject *)array;
+}
+
+static PyObject *asarray_on_host(dml_state *state, PyObject *object, PyArray_Descr *dtype, const dml_choice *device)
+{
+    Py_XINCREF((PyObject *)dtype); /* stolen */
+    PyObject *array = (PyObject *)dml_array_from(object, dtype, "obj"), *result = NULL;
+    dml_choice found;
+    if (array && dml_make_private(&array) == 0 && dml_dtype_check(dml_array_dtype(array), "obj") == 0 &&
+        (device || dml_device_default(state, &found) == 0)) {
+        dml_endpoint from;
+        dml_endpoint_init(&from, array);
+        result = dml_upload(state, device ? device : &found, dml_array_dtype(array), &from);
+    }
+    Py_XDECREF(array);
+    return result;
+}
+
+PyObject *dml_asarray(PyObject *module, PyObject *args)
+{
+    dml_state *state = dml_state_of(module);
+    PyObject *object, *dtype_object, *device_object, *copy_object;
+    if (!PyArg_ParseTuple(args, "OOOO:asarray", &object, &dtype_object, &device_object, &copy_object))
+        return NULL;
+    PyArray_Descr *dtype = NULL;
+    dml_choice choice, *device = device_object == Py_None ? NULL : &choice;
+    int copy = copy_from(copy_object);
+    if (copy < -1 || !PyArray_DescrConverter2(dtype_object, &dtype))
+        return NULL;
+    PyObject *result = NULL;
+    bool on_device = dml_is_device_array(state, object);
+    if ((dtype && dml_dtype_check(dtype, "dtype") < 0) || (device && dml_device_choose(state, device_object, device) < 0))
+        result = NULL;
+    else if (on_device)
+        result = asarray_on_device(state, (dml_device_array *)object, dtype, device, copy);
+    else if (copy == 0)
+        PyErr_SetString(PyExc_ValueError, "copy must not be False for data on the host, which is always copied");
+    else
+        result = asarray_on_host(state, object, dtype, device);
+    Py_XDECREF((PyObject *)dtype);
+    return result;
+}
+
+static int shape_from(PyObject *object, dml_tensor *tensor)
+{
+    dml_ints shape;
+    bool single;
+    if (dml_int_or_ints_from(object, "shape", &shape, &single) < 0)
+        return -1;
+    if (shape.count > DML_MAX_RANK) {
+        PyErr_Format(PyExc_ValueError, "shape must have at most %d entries, not %lld", DML_MAX_RANK, (long long)shape.count);
+        return -1;
+    }
+    tensor->rank = (int)shape.count;
+    for (int k = 0; k < tensor->rank; k++) {
+        tensor->shape[k] = shape.value[k];
+        if (shape.value[k] < 0) {
+            PyErr_Format(PyExc_ValueError, "shape[%d] must be 0 or more; got %lld", k, (long long)shape.value[k]);
+            return -1;
+        }
+    }
+    return 0;
+}
+
+PyObject *dml_empty(PyObject *module, PyObject *args)
+{
+    const dml_state *state = dml_state_of(module);
+    PyObject *shape, *dtype_object, *device_object;
+    dml_tensor tensor;
+    dml_choice device;
+    PyArray_Descr *dtype = NULL;
+    if (!PyArg_ParseTuple(args, "OOO:empty", &shape, &dtype_object, &device_object) || shape_from(shape, &tensor) < 0 ||
+        !PyArray_DescrConverter(dtype_object, &dtype))
+        return NULL;
+    PyObject *result = NULL;
+    tensor.item = (int64_t)PyDataType_ELSIZE(dtype);
+    if (PyDataType_HASSUBARRAY(dtype))
+        PyErr_SetString(PyExc_TypeError, "dtype must not be a subarray; add its shape to shape");
+    else if (dml_dtype_check(dtype, "dtype") == 0 && dml_device_from(state, device_object, &device) == 0)
+        result = dml_device_array_new(state, &device, NULL, dtype, &tensor);
+    Py_DECREF((PyObject *)dtype);
+    return result;
+}

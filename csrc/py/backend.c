@@ -1,0 +1,131 @@
+#include "py/backend.h"
+
+#include "base/cache.h"
+#include "base/machine_memory.h"
+#include "core/host.h"
+
+/* --- Vulkan ------------------------------------------------------------------------------------------------------ */
+
+static dml_code vulkan_allocate(int index, const dml_allocation *beside, uint64_t bytes, dml_allocation **allocation,
+                                dml_status *status)
+{
+    dml_context *context;
+    if (beside ? dml_allocation_context(beside, &context, status) : dml_vk_context(index, &context, status))
+        return status->code;
+    return dml_allocation_create(context, bytes, !beside, allocation, status);
+}
+
+static dml_operand vulkan_map(dml_allocation *allocation, int64_t offset)
+{
+    return (dml_operand){.allocation = allocation, .offset = (uint64_t)offset};
+}
+
+static dml_code vulkan_run(int index, const dml_transfer *transfer, bool wait, dml_status *status)
+{
+    const dml_allocation *src = transfer->src.allocation, *dst = transfer->dst.allocation;
+    dml_context *context;
+    if ((src && dml_allocation_context(src, &context, status)) || (dst && dml_allocation_context(dst, &context, status)) ||
+        (!src && !dst && dml_vk_context(index, &context, status)))
+        return status->code;
+    return dml_vk_run(context, transfer, wait, status);
+}
+
+static dml_code vulkan_clamp_lengths(const dml_clamp *clamp, dml_status *status)
+{
+    dml_context *context;
+    if (dml_allocation_context(clamp->lengths, &context, status))
+        return status->code;
+    return dml_vk_clamp_lengths(context, clamp, status);
+}
+
+static dml_code vulkan_wait(int index, dml_status *status)
+{
+    dml_context *context;
+    if (dml_vk_context(index, &context, status))
+        return status->code;
+    return dml_vk_wait(context, status);
+}
+
+static dml_code vulkan_memory(int index, dml_memory_bytes *bytes, dml_status *status)
+{
+    dml_context *context;
+    if (dml_vk_context(index, &context, status))
+        return status->code;
+    return dml_vk_memory(context, bytes, status);
+}
+
+const dml_backend dml_vulkan_backend = {
+    .dlpack_type = 7, /* kDLVulkan */
+    .allocate = vulkan_allocate,
+    .map = vulkan_map,
+    .run = vulkan_run,
+    .clamp_lengths = vulkan_clamp_lengths,
+    .wait = vulkan_wait,
+    .memory = vulkan_memory,
+};
+
+/* --- the host: everything is done at once, in plain C ------------------------------------------------------------- */
+
+static dml_code host_allocate(int index, const dml_allocation *beside, uint64_t bytes, dml_allocation **allocation,
+                              dml_status *status)
+{
+    (void)index, (void)beside;
+    void *data = dml_cache_acquire((size_t)bytes);
+    *allocation = data ? dml_allocation_wrap(data, dml_cache_release) : NULL;
+    if (*allocation)
+        return DML_OK;
+    dml_cache_release(data);
+    return dml_fail(status, DML_NO_MEMORY, "the host has no %llu bytes left for an array", (unsigned long long)bytes);
+}
+
+static dml_operand host_map(dml_allocation *allocation, int64_t offset)
+{
+    return (dml_operand){.data = (char *)dml_allocation_data(allocation) + offset};
+}
+
+static dml_code host_run(int index, const dml_transfer *transfer, bool wait, dml_status *status)
+{
+    (void)index, (void)wait, (void)status;
+    dml_plan plan = *transfer->plan;
+    if (transfer->lengths)
+        plan.lengths = dml_allocation_data(transfer->lengths);
+    dml_host_run(&plan, transfer->src.data, transfer->dst.data);
+    return DML_OK;
+}
+
+static dml_code host_clamp_lengths(const dml_clamp *clamp, dml_status *status)
+{
+    (void)status;
+    int64_t *lengths = dml_allocation_data(clamp->lengths);
+    int spare = 64 - 8 * clamp->item;
+    for (int64_t i = 0; i < clamp->count; i++) {
+        uint64_t raw = (uint64_t)lengths[i] << spare;
+        uint64_t length = clamp->is_signed && (int64_t)raw < 0 ? 0 : raw >> spare;
+        lengths[i] = length < (uint64_t)clamp->extent ? (int64_t)length : clamp->extent;
+    }
+    return DML_OK;
+}
+
+static dml_code host_wait(int index, dml_status *status)
+{
+    (void)index, (void)status;
+    return DML_OK;
+}
+
+static dml_code host_memory(int index, dml_memory_bytes *bytes, dml_status *status)
+{
+    (void)index, (void)status;
+    dml_cache_bytes cache = dml_cache_count();
+    *bytes = (dml_memory_bytes){cache.used, cache.kept, cache.bound, dml_machine_memory_available()};
+    return DML_OK;
+}
+
+const dml_backend dml_host_backend = {
+    .dlpack_type = 1, /* kDLCPU */
+    .allocate = host_allocate,
+    .map = host_map,
+    .run = host_run,
+    .clamp_lengths = host_clamp_lengths,
+    .wait = host_wait,
+    .memory = host_memory,
+};

@@ -1,0 +1,194 @@
+#include "py/dlpack_export.h"
+
+#include <stdlib.h>
+
+#include "py/backend.h"
+#include "py/device_array.h"
+#include "py/dlpack_types.h"
+#include "py/errors.h"
+#include "py/shapes.h"
+#include "py/transfer.h"
+
+/* --- what the consumer asks for ---------------------------------------------------------------------------------- */
+
+typedef struct request {
+    bool versioned;
+    bool from_numpy;
+    bool cpu; /* host memory; else that of the array's own device */
+    int copy; /* 0, 1, or -1: as need be */
+} request;
+
+static dl_device own_device(const dml_device_array *array)
+{
+    const dml_backend *backend = dml_backend_of(&array->device);
+    return (dl_device){backend->dlpack_type, backend->dlpack_type == DL_CPU ? 0 : array->device.index};
+}
+
+/* A tuple of two ints, or None, which leaves them alone. */
+static int pair_from(PyObject *object, const char *name, int *first, int *second)
+{
+    if (object == Py_None)
+        return 0;
+    if (!PyTuple_Check(object) || PyTuple_Size(object) != 2)
+        return dml_type_error(name, "a tuple of two ints or None", object);
+    return PyArg_ParseTuple(object, "ii", first, second) ? 0 : -1;
+}
+
+static int read_request(const dml_state *state, const dml_device_array *array, PyObject *args, PyObject *kwargs,
+                        request *wanted)
+{
+    static char *names[] = {"stream", "max_version", "dl_device", "copy", NULL};
+    PyObject *stream = Py_None, *version = Py_None, *device = Py_None, *copy = Py_None;
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "|$OOOO:__dlpack__", names, &stream, &version, &device, &copy))
+        return -1;
+    if (stream != Py_None) {
+        PyErr_SetString(PyExc_BufferError, "stream must be None: these devices have no streams");
+        return -1;
+    }
+    int major = 0, minor = 0;
+    dl_device own = own_device(array), asked = own;
+    if (pair_from(version, "max_version", &major, &minor) < 0 || pair_from(device, "dl_device", &asked.type, &asked.index) < 0)
+        return -1;
+    *wanted = (request){.versioned = major >= 1,
+                        .from_numpy = version == state->numpy_dlpack_version && version != Py_None,
+                        .cpu = asked.type == DL_CPU};
+    wanted->copy = copy == Py_None ? -1 : PyObject_IsTrue(copy);
+    if (wanted->copy < 0 && copy != Py_None)
+        return -1;
+    if ((asked.type == own.type && asked.index == own.index) || (wanted->cpu && asked.index == 0))
+        return 0;
+    PyErr_Format(PyExc_BufferError, "dl_device must be (%d, %d), where the array is, or (1, 0), the CPU; not (%d, %d)",
+                 own.type, own.index, asked.type, asked.index);
+    return -1;
+}
+
+/* --- the capsule ------------------------------------------------------------------------------------------------- */
+
+/* What a capsule points to: one block of memory, freed by the deleter. The consumer may call that on any thread, with the GIL
+ * or without, even after the interpreter's end, so it holds nothing of Python's. A capsule that is never consumed calls it
+ * itself. */
+typedef struct dl_export {
+    union {
+        dl_managed managed;
+        dl_versioned versioned;
+    } as;
+    dml_allocation *allocation;
+    int64_t shape[DML_MAX_RANK];
+    int64_t strides[DML_MAX_RANK];
+} dl_export;
+
+static void free_export(dl_export *export)
+{
+    dml_allocation_release(export->allocation);
+    free(export);
+}
+
+static void delete_managed(dl_managed *managed)
+{
+    free_export(managed->context);
+}
+
+static void delete_versioned(dl_versioned *versioned)
+{
+    free_export(versioned->context);
+}
+
+static void capsule_destroyed(PyObject *capsule)
+{
+    if (PyCapsule_IsValid(capsule, DL_NAME))
+        delete_managed(PyCapsule_GetPointer(capsule, DL_NAME));
+    else if (PyCapsule_IsValid(capsule, DL_VERSIONED_NAME))
+        delete_versioned(PyCapsule_GetPointer(capsule, DL_VERSIONED_NAME));
+}
+
+/* The strides in elements. Those that no element is reached by are those of a C-contiguous array: never negative. */
+static void export_strides(const dml_tensor *tensor, int64_t *strides)
+{
+    int64_t packed = 1;
+    bool empty = dml_tensor_is_empty(tensor);
+    for (int k = tensor->rank - 1; k >= 0; k--) {
+        strides[k] =
+            empty || tensor->shape[k] == 1 ? packed : tensor->strides[k] / tensor->item; /* views are of whole elements */
+        packed *= tensor->shape[k] > 0 ? tensor->shape[k] : 1;
+    }
+}
+
+static bool has_negative_stride(const dml_tensor *tensor)
+{
+    int64_t strides[DML_MAX_RANK];
+    bool negative = false;
+    export_strides(tensor, strides);
+    for (int k = 0; k < tensor->rank; k++)
+        negative = negative || strides[k] < 0;
+    return negative;
+}
+
+/* Of an array whose elements have `type`, and on which nothing is queued. */
+static PyObject *capsule_of(const dml_device_array *array, dl_type type, const request *wanted, bool copied)
+{
+    dl_export *export = calloc(1, sizeof *export);
+    if (!export)
+        return PyErr_NoMemory();
+    export->allocation = array->allocation;
+    dml_allocation_retain(array->allocation);
+    dml_allocation_expose(array->allocation);
+    dl_tensor tensor = {.ndim = array->tensor.rank, .type = type, .shape = export->shape, .strides = export->strides};
+    for (int k = 0; k < tensor.ndim; k++)
+        export->shape[k] = array->tensor.shape[k];
+    export_strides(&array->tensor, export->strides);
+    if (wanted->cpu) {
+        tensor.device = (dl_device){DL_CPU, 0};
+        tensor.data = (char *)dml_allocation_data(array->allocation) + array->offset;
+    } else {
+        tensor.device = own_device(array);
+        tensor.data = (void *)(uintptr_t)dml_allocation_handles(array->allocation);
+        tensor.byte_offset = (uint64_t)array->offset;
+    }
+    if (wanted->versioned)
+        export->as.versioned = (dl_versioned){1, 1, export, delete_versioned, copied ? DL_COPIED : 0, tensor};
+    else
+        export->as.managed = (dl_managed){tensor, export, delete_managed};
+    PyObject *capsule = PyCapsule_New(&export->as, wanted->versioned ? DL_VERSIONED_NAME : DL_NAME, capsule_destroyed);
+    if (!capsule)
+        free_export(export);
+    return capsule;
+}
+
+/* Why the array's own memory cannot be shared; NULL if it can. */
+static const char *need_for_copy(const dml_device_array *array, const request *wanted)
+{
+    if (wanted->cpu && !dml_allocation_data(array->allocation))
+        return "the host does not see the device's memory";
+    if (wanted->cpu && !wanted->from_numpy && has_negative_stride(&array->tensor))
+        return "the view has negative strides, which not every library can take; export the array and mirror it there";
+    return NULL;
+}
+
+PyObject *dml_dlpack_export(PyObject *self, PyObject *args, PyObject *kwargs)
+{
+    dml_state *state = PyType_GetModuleState(Py_TYPE(self));
+    dml_device_array *array = (dml_device_array *)self;
+    request wanted;
+    dl_type type;
+    if (read_request(state, array, args, kwargs, &wanted) < 0 || dml_dlpack_type(array->dtype, &type) < 0)
+        return NULL;
+    const char *need = need_for_copy(array, &wanted);
+    if (need && wanted.copy == 0)
+        return PyErr_Format(PyExc_BufferError, "copy must not be False: %s", need);
+    bool copied = need || wanted.copy == 1;
+    if (copied)
+        array = (dml_device_array *)dml_device_array_copy(state, array, wanted.cpu ? &dml_host : &array->device);
+    else
+        Py_INCREF(self);
+    PyObject *capsule = NULL;
+    if (array && dml_device_array_wait(state, array) == 0)
+        capsule = capsule_of(array, type, &wanted, copied);
+    Py_XDECREF((PyObject *)array);
+    return capsule;
+}
+
+PyObject *dml_dlpack_device(PyObject *self, PyObject *Py_UNUSED(none))
+{
+    dl_device device = own_device((dml_device_array *)self);
+    return Py_BuildValue("ii", device.type, device.index);
+}

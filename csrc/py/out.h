@@ -1,0 +1,15 @@
+/* Whether an array can receive a result: its shape, its dtype, and memory that it shares with itself or with others. */
+#ifndef DML_PY_OUT_H
+#define DML_PY_OUT_H
+
+#include "core/operators.h"
+#include "py/python.h"
+
+/* Whether `out`, of either kind, can receive a result of this shape and dtype; 0, or -1 with an exception set. */
+int dml_out_check(PyObject *out, PyArray_Descr *dtype, const dml_tensor *shape);
+
+/* Whether the bytes from the first to the last that one array uses overlap those of the other. True also for arrays that
+ * interleave without sharing a byte, which then go through a temporary one. */
+bool dml_arrays_may_overlap(PyObject *a, PyObject *b);
+
+#endif

@@ -1,0 +1,26 @@
+/* What one import of dmlops._core owns. */
+#ifndef DML_PY_STATE_H
+#define DML_PY_STATE_H
+
+#include "py/python.h"
+
+/* Every member is an owned reference, or NULL. */
+typedef struct dml_state {
+    PyObject *vulkan_error;
+    PyObject *out_of_device_memory_error;
+    PyObject *device_lost_error;
+    PyObject *no_device_error;
+    PyObject *axis_error;   /* numpy.exceptions.AxisError */
+    PyObject *device_class; /* dmlops.Device, which is written in Python */
+    PyObject *device_array_type;
+    PyObject *memory_handler;       /* a capsule: the allocator of array data that NumPy is given */
+    PyObject *numpy_dlpack_version; /* dmlops.numpy_dlpack.MAX_VERSION */
+} dml_state;
+
+dml_state *dml_state_of(PyObject *module);
+
+/* The module's m_traverse and m_clear. */
+int dml_state_traverse(PyObject *module, visitproc visit, void *arg);
+int dml_state_clear(PyObject *module);
+
+#endif

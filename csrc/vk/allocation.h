@@ -1,0 +1,41 @@
+/* Device allocations, and host memory, that arrays share.
+ *
+ * References are counted. The last one may be released on any thread, after dml_vk_shutdown, and in the child of a fork, where
+ * an inherited device allocation is only forgotten. Work that is queued on an allocation goes on undisturbed after the last
+ * release.
+ */
+#ifndef DML_VK_ALLOCATION_H
+#define DML_VK_ALLOCATION_H
+
+#include "base/status.h"
+#include "vk/memory_types.h"
+
+typedef struct dml_context dml_context;
+
+/* `size` bytes of device memory with undefined contents, from the pool or new. A new one needs the driver: unless `wait` is
+ * set that fails with DML_WOULD_WAIT. */
+dml_code dml_allocation_create(dml_context *context, uint64_t size, bool wait, dml_allocation **allocation, dml_status *status);
+
+/* Host memory, which the last release frees by `release`. NULL without memory; then `data` stays the caller's. */
+dml_allocation *dml_allocation_wrap(void *data, void (*release)(void *data));
+
+void dml_allocation_retain(dml_allocation *allocation);
+void dml_allocation_release(dml_allocation *allocation); /* NULL is fine */
+
+/* The context of a device allocation. Fails where the device was lost, or the allocation is inherited from a parent process. */
+dml_code dml_allocation_context(const dml_allocation *allocation, dml_context **context, dml_status *status);
+
+/* The first byte as the host maps it; NULL if it does not. Read and write it only after dml_allocation_wait. */
+void *dml_allocation_data(const dml_allocation *allocation);
+
+/* Another library has the address from now on: dml_vk_shutdown leaves the memory alone while there are references. */
+void dml_allocation_expose(dml_allocation *allocation);
+
+const dml_vulkan_handles *dml_allocation_handles(const dml_allocation *allocation);
+
+/* Waits until all work queued on an allocation is done. */
+dml_code dml_allocation_wait(const dml_allocation *allocation, dml_status *status);
+
+dml_code dml_vk_memory(dml_context *context, dml_memory_bytes *bytes, dml_status *status);
+
+#endif

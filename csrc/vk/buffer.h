@@ -1,0 +1,34 @@
+/* Buffers with memory of their own, or on imported host memory. */
+#ifndef DML_VK_BUFFER_H
+#define DML_VK_BUFFER_H
+
+#include "base/status.h"
+#include "vk/context.h"
+
+typedef struct dml_buffer {
+    VkBuffer handle;
+    VkDeviceMemory memory;
+    uint64_t size;
+    void *mapped; /* NULL where the host cannot see it */
+    void *pages;  /* imported pages that the buffer owns; or NULL */
+} dml_buffer;
+
+typedef enum dml_memory_kind { DML_MEMORY_HOST, DML_MEMORY_HOST_CACHED, DML_MEMORY_DEVICE } dml_memory_kind;
+
+dml_code dml_buffer_create(dml_context *context, uint64_t size, dml_memory_kind kind, dml_buffer *buffer, dml_status *status);
+
+/* Imports the pages of [data, data + size), whose first byte is then at `*offset` of the buffer. False, with nothing to
+ * destroy, where the device refuses. */
+bool dml_buffer_import(dml_context *context, const void *data, uint64_t size, dml_buffer *buffer, uint64_t *offset);
+
+/* Replaces a buffer that is smaller than `size`; its contents are lost. */
+dml_code dml_buffer_reserve(dml_context *context, dml_buffer *buffer, uint64_t size, dml_memory_kind kind, dml_status *status);
+
+void dml_buffer_destroy(dml_context *context, dml_buffer *buffer); /* a zeroed one is fine */
+
+/* The memory type of DML_MEMORY_DEVICE, among the bits of `types`, and whether it is mapped; -1 if there is none. */
+int64_t dml_buffer_device_type(const dml_context *context, uint32_t types, bool *mapped);
+
+uint64_t dml_buffer_device_heap(const dml_context *context); /* bytes; 0 if there is no such memory */
+
+#endif

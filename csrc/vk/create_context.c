@@ -1,0 +1,113 @@
+#include "vk/create_context.h"
+
+#include <stdlib.h>
+
+#include "vk/allocation_pool.h"
+#include "vk/buffer.h"
+#include "vk/kernels.h"
+#include "vk/queue.h"
+#include "vk/quiesce.h"
+#include "vk/results.h"
+#include "vk/staging.h"
+#include "vk/submission.h"
+
+static VkResult create_device(dml_context *context, bool portability)
+{
+    const char *names[3];
+    uint32_t count = 0;
+    if (context->offered.host_import)
+        names[count++] = VK_EXT_EXTERNAL_MEMORY_HOST_EXTENSION_NAME;
+    if (context->offered.budget)
+        names[count++] = VK_EXT_MEMORY_BUDGET_EXTENSION_NAME;
+    if (portability)
+        names[count++] = DML_PORTABILITY_SUBSET;
+
+    dml_features wanted;
+    dml_features_init(&wanted);
+    wanted.core.features.shaderInt64 = VK_TRUE;
+    wanted.vulkan11.storageBuffer16BitAccess = VK_TRUE;
+    wanted.vulkan12.storageBuffer8BitAccess = VK_TRUE;
+    wanted.vulkan12.shaderStorageBufferArrayNonUniformIndexing = context->offered.segmented;
+    wanted.vulkan12.timelineSemaphore = VK_TRUE; /* Vulkan 1.2 requires it */
+    VkDeviceQueueCreateInfo queue = {.sType = VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO,
+                                     .queueFamilyIndex = context->traits.queue_family,
+                                     .queueCount = 1,
+                                     .pQueuePriorities = (const float[]){1.0f}};
+    VkDeviceCreateInfo info = {.sType = VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO,
+                               .pNext = &wanted.core,
+                               .queueCreateInfoCount = 1,
+                               .pQueueCreateInfos = &queue,
+                               .enabledExtensionCount = count,
+                               .ppEnabledExtensionNames = names};
+    return DML_MADE(vkCreateDevice(context->physical, &info, NULL, &context->device), &context->device);
+}
+
+static dml_code create_timeline(dml_context *context, dml_status *status)
+{
+    VkSemaphoreTypeCreateInfo type = {.sType = VK_STRUCTURE_TYPE_SEMAPHORE_TYPE_CREATE_INFO,
+                                      .semaphoreType = VK_SEMAPHORE_TYPE_TIMELINE};
+    VkSemaphoreCreateInfo info = {.sType = VK_STRUCTURE_TYPE_SEMAPHORE_CREATE_INFO, .pNext = &type};
+    VkResult result =
+        DML_MADE(context->vk.vkCreateSemaphore(context->device, &info, NULL, &context->timeline), &context->timeline);
+    return result ? dml_vk_fail(context, result, "vkCreateSemaphore", status) : DML_OK;
+}
+
+void dml_context_override(dml_context *context)
+{
+    dml_traits_override(&context->offered, &context->traits);
+}
+
+static VkResult find_traits(dml_context *context, dml_extensions *extensions)
+{
+    vkGetPhysicalDeviceMemoryProperties(context->physical, &context->memory);
+    VkResult result = dml_extensions_find(context->physical, extensions);
+    if (result)
+        return result;
+    dml_traits_find(context->physical, extensions, &context->offered);
+    context->offered.heap = dml_buffer_device_heap(context);
+    dml_context_override(context);
+    return VK_SUCCESS;
+}
+
+dml_code dml_context_create(VkPhysicalDevice physical, dml_context **result, dml_status *status)
+{
+    dml_context *context = calloc(1, sizeof *context);
+    if (!context)
+        return dml_fail(status, DML_NO_MEMORY, "no memory for a device's context");
+    context->physical = physical;
+    context->throttle_lock = context->lock = (dml_lock)DML_LOCK_INIT;
+    dml_quiesce_init(context);
+    dml_extensions extensions;
+    VkResult made = find_traits(context, &extensions);
+    if (!made)
+        made = create_device(context, extensions.portability);
+    if (made) {
+        dml_vk_fail(context, made, "vkCreateDevice", status);
+        goto fail;
+    }
+    volkLoadDeviceTable(&context->vk, context->device);
+    context->vk.vkGetDeviceQueue(context->device, context->traits.queue_family, 0, &context->device_queue);
+    dml_pool_init(context);
+    if (dml_kernels_init(context, status) || create_timeline(context, status))
+        goto fail;
+    *result = context;
+    return DML_OK;
+fail:
+    dml_context_close(context);
+    free(context);
+    return status->code;
+}
+
+void dml_context_close(dml_context *context)
+{
+    if (!context->device)
+        return;
+    dml_queue_destroy(context);
+    dml_submissions_destroy(context);
+    dml_stagings_destroy(context);
+    dml_pool_destroy(context);
+    dml_kernels_deinit(context);
+    context->vk.vkDestroySemaphore(context->device, context->timeline, NULL);
+    context->vk.vkDestroyDevice(context->device, NULL);
+    context->device = VK_NULL_HANDLE;
+}

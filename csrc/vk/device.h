@@ -1,0 +1,57 @@
+/* What a physical device is, and whether it can be used. */
+#ifndef DML_VK_DEVICE_H
+#define DML_VK_DEVICE_H
+
+#include <string.h>
+
+#include "core/dispatch.h"
+#include "vk/device_info.h"
+
+#define VK_NO_PROTOTYPES
+#include <volk.h>
+
+/* What every buffer may be used for. */
+#define DML_BUFFER_USAGE                                                                                                       \
+    (VK_BUFFER_USAGE_STORAGE_BUFFER_BIT | VK_BUFFER_USAGE_UNIFORM_BUFFER_BIT | VK_BUFFER_USAGE_TRANSFER_SRC_BIT |              \
+     VK_BUFFER_USAGE_TRANSFER_DST_BIT)
+
+/* Storage buffers of a shader: source, destination, lengths and chunk counters, where source and destination may be arrays of
+ * DML_MAX_SEGMENTS. Every device supports four per stage; with fewer than the second number nothing is bound as segments. */
+enum { DML_MIN_STORAGE_BUFFERS = 4, DML_MAX_STORAGE_BUFFERS = 2 * DML_MAX_SEGMENTS + 2 };
+
+typedef struct dml_device {
+    VkPhysicalDevice physical;
+    dml_device_info info;
+    uint8_t uuid[VK_UUID_SIZE];
+} dml_device;
+
+/* A device's features, chained. */
+typedef struct dml_features {
+    VkPhysicalDeviceFeatures2 core;
+    VkPhysicalDeviceVulkan11Features vulkan11;
+    VkPhysicalDeviceVulkan12Features vulkan12;
+} dml_features;
+
+/* Those extensions that are used where there are any. */
+typedef struct dml_extensions {
+    bool import;
+    bool budget;
+    bool portability;
+} dml_extensions;
+#define DML_PORTABILITY_SUBSET "VK_KHR_portability_subset" /* vulkan.h leaves provisional extensions out */
+
+void dml_device_inspect(VkPhysicalDevice physical, dml_device *device);
+void dml_features_init(dml_features *features); /* all off */
+VkResult dml_extensions_find(VkPhysicalDevice physical, dml_extensions *found);
+int64_t dml_device_compute_family(VkPhysicalDevice physical); /* of its queues; -1 if there is none */
+
+/* Around a call that makes a handle: a failed one may leave anything in it. */
+#define DML_MADE(result, handle) dml_made((result), (handle), sizeof *(handle))
+static inline VkResult dml_made(VkResult result, void *handle, size_t size)
+{
+    if (result)
+        memset(handle, 0, size);
+    return result;
+}
+
+#endif

@@ -1,0 +1,18 @@
+/* What a user sees of a Vulkan device. */
+#ifndef DML_VK_DEVICE_INFO_H
+#define DML_VK_DEVICE_INFO_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+typedef struct dml_device_info {
+    char name[256];
+    char driver[256]; /* name and version of the driver, "llvmpipe Mesa 25.0.7 (LLVM 19)" */
+    char reason[256]; /* why the device is not usable; else empty */
+    const char *type; /* "discrete", "integrated", "virtual", "cpu" or "other" */
+    uint32_t api_major, api_minor, api_patch;
+    uint64_t memory; /* bytes of the largest device-local heap */
+    bool usable;
+} dml_device_info;
+
+#endif

@@ -1,0 +1,46 @@
+/* The process' list of devices, and a context for each one used. */
+#ifndef DML_VK_INSTANCE_H
+#define DML_VK_INSTANCE_H
+
+#include "base/status.h"
+#include "core/tunables.h"
+#include "vk/device_info.h"
+
+/* One device's context. It is made on first use and never freed. */
+typedef struct dml_context dml_context;
+
+/* Must come first, before there are threads that fork: registers the fork handlers, and touches no Vulkan. Waits poll
+ * `interrupted` (or NULL) on the caller's thread; when it returns true the call fails with DML_INTERRUPTED, as soon as the
+ * device is idle. */
+void dml_vk_open(bool (*interrupted)(void));
+
+/* The number of Vulkan devices: best first, unusable ones last, each once. Creates the instance. Where there is no loader or no
+ * driver the count is 0 and `status` (may be NULL) says what to install; that is no error. */
+int dml_vk_device_count(dml_status *status);
+const dml_device_info *dml_vk_device(int index);
+
+/* The context of device `index`, created if need be. */
+dml_code dml_vk_context(int index, dml_context **context, dml_status *status);
+
+/* What kernel choice knows of the device. */
+const dml_traits *dml_vk_traits(const dml_context *context);
+
+/* Waits for everything on every device that was used; the status is that of the first failure, or DML_INTERRUPTED. */
+dml_code dml_vk_wait_all(dml_status *status);
+
+/* Waits as dml_vk_wait_all does, then returns all pooled memory to the devices. */
+dml_code dml_vk_empty_pools(dml_status *status);
+
+/* How many submissions and contexts were leaked because a device may still be using them. */
+uint64_t dml_vk_abandoned(void);
+
+/* For tests: makes every device, from now on, look as if it offered less. Values above what a device has, or -1, change
+ * nothing. `name` is one of the traits listed in traits.c, or "kernel", which picks a kernel wherever it can do the work.
+ * False for an unknown name. */
+bool dml_vk_override(const char *name, int64_t value);
+
+/* Called once, at exit. Waits up to ten seconds for calls in flight, then destroys all contexts and the instance. Later
+ * calls fail with DML_EXITING. */
+void dml_vk_shutdown(void);
+
+#endif

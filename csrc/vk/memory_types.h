@@ -1,0 +1,40 @@
+/* Memory as callers describe it. */
+#ifndef DML_VK_MEMORY_TYPES_H
+#define DML_VK_MEMORY_TYPES_H
+
+#include "core/plan.h"
+
+typedef struct dml_allocation dml_allocation;
+
+/* One side of a plan: what its offsets count from. */
+typedef struct dml_operand {
+    dml_allocation *allocation; /* borrowed; NULL: host memory */
+    void *data;                 /* host memory, */
+    bool read_only;             /* which may lie in pages without write permission */
+    uint64_t offset;            /* bytes in the allocation */
+} dml_operand;
+
+/* A plan and its memory. The operands must not overlap. */
+typedef struct dml_transfer {
+    const dml_plan *plan;
+    dml_operand src, dst;
+    dml_allocation *lengths; /* on the device, in place of plan->lengths; or NULL */
+} dml_transfer;
+
+/* What DLPack's `data` points to where the device is Vulkan's: handles as integers. */
+typedef struct dml_vulkan_handles {
+    uint64_t buffer; /* VkBuffer */
+    uint64_t memory; /* VkDeviceMemory, all of which is the buffer's */
+    uint64_t device; /* VkDevice */
+    uint64_t size;   /* bytes of the buffer */
+} dml_vulkan_handles;
+
+/* Bytes of a device's memory. */
+typedef struct dml_memory_bytes {
+    uint64_t used;      /* in allocations */
+    uint64_t pooled;    /* in freed ones that are pooled for reuse */
+    uint64_t bound;     /* on `pooled` */
+    uint64_t available; /* that the device could still give */
+} dml_memory_bytes;
+
+#endif

@@ -1,0 +1,51 @@
+/* The queue of a device: submissions are submitted, waited for, and retired when they are done.
+ *
+ * A submission is either waited for, by its fence; or queued, and then done when the timeline semaphore reaches its value.
+ * Small queued ones are batched: vkQueueSubmit wakes a thread of the driver, so they are submitted together, with the next
+ * large one or when somebody waits.
+ */
+#ifndef DML_VK_QUEUE_H
+#define DML_VK_QUEUE_H
+
+#include "vk/submission.h"
+
+enum { DML_MAX_BATCHED = 16 };
+
+/* Begins the command buffer. */
+dml_code dml_queue_begin(dml_context *context, dml_submission *submission, dml_status *status);
+
+/* Queues what is recorded, and does not wait: unless this fails, the submission is the queue's, and its call has left the
+ * context. */
+dml_code dml_queue_enqueue(dml_context *context, dml_submission *submission, dml_status *status);
+
+/* Submits what is recorded; waits for it and resets the submission; or both. If the wait fails, the submission is abandoned. */
+dml_code dml_queue_submit(dml_context *context, dml_submission *submission, dml_status *status);
+dml_code dml_queue_await(dml_context *context, dml_submission *submission, dml_status *status);
+dml_code dml_queue_submit_and_await(dml_context *context, dml_submission *submission, dml_status *status);
+
+/* Leaks a submission, with all that it holds, because the device may still be using it. Returns the status' code. */
+dml_code dml_queue_abandon(dml_context *context, dml_submission *submission, dml_status *status);
+uint64_t dml_queue_abandoned(dml_context *context); /* how many */
+
+/* Makes queued submissions that are done idle, and trims the pool. */
+void dml_queue_retire(dml_context *context);
+
+/* Submits what is batched, then retires. */
+void dml_queue_flush_batch(dml_context *context);
+
+/* Waits until the timeline has reached a value, or with UINT64_MAX until all queued work is done. `lock` (or NULL) is one of
+ * the caller's, see dml_held_lock. */
+dml_code dml_queue_wait(dml_context *context, uint64_t timeline_value, dml_held_lock *lock, dml_status *status);
+
+/* Where `length` submissions or more are queued, the timeline value of the `nth`, from 1; else 0. */
+uint64_t dml_queue_nth_value(dml_context *context, int length, int nth);
+
+/* dml_pool_trim, of all that the device is known to be done with. */
+void dml_queue_trim_pool(dml_context *context, uint64_t limit);
+
+void dml_queue_counts(dml_context *context, uint64_t counts[DML_KERNEL_COUNT]);
+
+/* At exit, when the device is idle. */
+void dml_queue_destroy(dml_context *context);
+
+#endif

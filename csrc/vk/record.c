@@ -1,0 +1,211 @@
+#include "vk/record.h"
+
+#include <string.h>
+
+#include "core/choose.h"
+#include "vk/allocation_pool.h"
+#include "vk/queue.h"
+#include "vk/results.h"
+
+enum { MIN_STAGING = 64 * 1024 }; /* bytes of a staging buffer */
+
+static uint64_t round_up(uint64_t value, uint64_t to)
+{
+    return (value + to - 1) / to * to;
+}
+
+dml_limits dml_record_limits(const dml_context *context)
+{
+    const dml_traits *traits = &context->traits.plan;
+    int64_t binding = traits->binding - traits->alignment; /* a window may begin early by less than the alignment */
+    return (dml_limits){.window = traits->window, .binding = binding < traits->window ? binding : traits->window};
+}
+
+/* The address, or the offset in a buffer, that the offsets of one side of a plan count from; kernels depend on its
+ * alignment. */
+static uint64_t base_of(const dml_submission *submission, const dml_operand *operand)
+{
+    if (operand->allocation)
+        return operand->offset;
+    return submission->staging ? 0 : (uint64_t)(uintptr_t)operand->data;
+}
+
+/* Binds the window of one side of submission->piece. */
+static dml_code bind_window(dml_context *context, dml_submission *submission, dml_side side, dml_binding *binding,
+                            dml_status *status)
+{
+    const dml_operand *operand = side == DML_SRC ? &submission->src : &submission->dst;
+    dml_span window = side == DML_SRC ? submission->dispatch.src_window : submission->dispatch.dst_window;
+    binding->size = round_up((uint64_t)(window.end - window.begin), 16);
+    if (operand->allocation) {
+        binding->buffer = &operand->allocation->buffer;
+        binding->offset = operand->offset + (uint64_t)window.begin;
+        return DML_OK;
+    }
+    if (!submission->staging) {
+        binding->buffer = &binding->imported;
+        submission->refused = submission->refused ||
+                              !dml_buffer_import(context, (const char *)operand->data + window.begin,
+                                                 (uint64_t)(window.end - window.begin), &binding->imported, &binding->offset);
+        return DML_OK;
+    }
+    binding->buffer = &submission->staging->side[side];
+    binding->offset = 0;
+    uint64_t size = MIN_STAGING;
+    while (size < binding->size)
+        size *= 2;
+    return dml_buffer_reserve(context, binding->buffer, size, side == DML_SRC ? DML_MEMORY_HOST : DML_MEMORY_HOST_CACHED,
+                              status);
+}
+
+/* The counter that workgroups take chunks of work from: one 32-bit word for each invocation of a workgroup. */
+static uint64_t counter_bytes(const dml_context *context)
+{
+    return round_up(context->traits.plan.group_size * sizeof(uint32_t), 16);
+}
+
+/* Reserves part of the arena, at an offset that a descriptor may have: `room` is to be bound, and the host writes to what is
+ * returned. */
+static char *arena_reserve(dml_context *context, dml_submission *submission, uint64_t size, VkDescriptorBufferInfo *room)
+{
+    *room = (VkDescriptorBufferInfo){submission->arena.handle, submission->arena_used, size};
+    submission->arena_used = round_up(room->offset + size, context->traits.plan.alignment);
+    return (char *)submission->arena.mapped + room->offset;
+}
+
+/* Bytes of the arena that submission->piece needs at most. */
+static uint64_t arena_needs(const dml_context *context, const dml_submission *submission)
+{
+    dml_span lengths = dml_plan_length_span(&submission->piece.plan);
+    return sizeof submission->dispatch.table + counter_bytes(context) + 3 * (uint64_t)context->traits.plan.alignment +
+           (submission->lengths ? 0 : (uint64_t)(lengths.end - lengths.begin) * sizeof(int64_t));
+}
+
+/* A window as segments of 2 to the power of `bits` bytes. A descriptor array must be complete: segments beyond the window,
+ * which no kernel reads, are bound to its beginning. */
+static void cut_window(const VkDescriptorBufferInfo *window, int32_t bits, VkDescriptorBufferInfo segments[DML_MAX_SEGMENTS])
+{
+    const VkDeviceSize size = (VkDeviceSize)1 << bits;
+    for (uint32_t i = 0; i < DML_MAX_SEGMENTS; i++) {
+        VkDeviceSize begin = i * size < window->range ? i * size : 0, left = window->range - begin;
+        segments[i] = (VkDescriptorBufferInfo){window->buffer, window->offset + begin, left < size ? left : size};
+    }
+}
+
+static VkResult write_set(dml_context *context, dml_submission *submission, const VkDescriptorBufferInfo *buffers,
+                          VkDescriptorSet *set)
+{
+    VkDescriptorSetAllocateInfo info = {.sType = VK_STRUCTURE_TYPE_DESCRIPTOR_SET_ALLOCATE_INFO,
+                                        .descriptorPool = submission->sets,
+                                        .descriptorSetCount = 1,
+                                        .pSetLayouts = &dml_kernels_modules(context, &submission->dispatch)->set_layout};
+    VkResult result = context->vk.vkAllocateDescriptorSets(context->device, &info, set);
+    if (result)
+        return result;
+    VkWriteDescriptorSet writes[DML_BINDINGS];
+    VkDescriptorBufferInfo segments[2][DML_MAX_SEGMENTS];
+    for (uint32_t i = 0; i < DML_BINDINGS; i++)
+        writes[i] = (VkWriteDescriptorSet){.sType = VK_STRUCTURE_TYPE_WRITE_DESCRIPTOR_SET,
+                                           .dstSet = *set,
+                                           .dstBinding = i,
+                                           .descriptorCount = 1,
+                                           .descriptorType = dml_binding_types[i],
+                                           .pBufferInfo = &buffers[i]};
+    const int32_t bits = submission->dispatch.constants[DML_SEGMENT_BITS];
+    for (uint32_t i = 0; i < 2 && bits > 0; i++) {
+        cut_window(&buffers[i], bits, segments[i]);
+        writes[i].descriptorCount = DML_MAX_SEGMENTS;
+        writes[i].pBufferInfo = segments[i];
+    }
+    context->vk.vkUpdateDescriptorSets(context->device, DML_BINDINGS, writes, 0, NULL);
+    return VK_SUCCESS;
+}
+
+static void record_copy(dml_context *context, dml_submission *submission, const dml_slot *slot)
+{
+    const dml_plan *plan = &submission->piece.plan;
+    const dml_dispatch *dispatch = &submission->dispatch;
+    int64_t src, dst;
+    for (int64_t i = 0; dml_dispatch_region(plan, i, &src, &dst); i++) {
+        VkBufferCopy region = {slot->src.offset + (uint64_t)(src - dispatch->src_window.begin),
+                               slot->dst.offset + (uint64_t)(dst - dispatch->dst_window.begin), (uint64_t)plan->item};
+        context->vk.vkCmdCopyBuffer(submission->commands, slot->src.buffer->handle, slot->dst.buffer->handle, 1, &region);
+    }
+}
+
+/* The lengths of submission->piece, in their allocation or copied to the arena. A shader that reads none still needs a valid
+ * binding. */
+static VkDescriptorBufferInfo bind_lengths(dml_context *context, dml_submission *submission)
+{
+    const dml_plan *plan = &submission->piece.plan;
+    dml_span span = dml_plan_length_span(plan);
+    uint64_t begin = (uint64_t)span.begin * sizeof(int64_t), bytes = (uint64_t)(span.end - span.begin) * sizeof(int64_t);
+    if (bytes == 0)
+        return (VkDescriptorBufferInfo){submission->arena.handle, 0, 16};
+    if (submission->lengths) {
+        uint64_t early = begin % context->traits.plan.alignment;
+        submission->dispatch.table.length_offset += (uint32_t)(early / sizeof(int64_t));
+        return (VkDescriptorBufferInfo){submission->lengths->buffer.handle, begin - early, bytes + early};
+    }
+    VkDescriptorBufferInfo room;
+    memcpy(arena_reserve(context, submission, bytes, &room), plan->lengths + span.begin, bytes);
+    return room;
+}
+
+dml_code dml_record_dispatch(dml_context *context, dml_submission *submission, dml_slot *slot, dml_status *status)
+{
+    const dml_dispatch *dispatch = &submission->dispatch;
+    VkDescriptorBufferInfo buffers[DML_BINDINGS] = {{slot->src.buffer->handle, slot->src.offset, slot->src.size},
+                                                    {slot->dst.buffer->handle, slot->dst.offset, slot->dst.size}};
+    buffers[3] = bind_lengths(context, submission); /* before the table is copied: it changes an entry */
+    memcpy(arena_reserve(context, submission, sizeof dispatch->table, &buffers[2]), &dispatch->table,
+           dispatch->table_bytes);
+    memset(arena_reserve(context, submission, counter_bytes(context), &buffers[4]), 0, counter_bytes(context));
+
+    VkDescriptorSet set;
+    if (dml_pipeline_acquire(context, dispatch, submission->may_wait, &slot->pipeline, status))
+        return status->code;
+    VkResult result = write_set(context, submission, buffers, &set);
+    if (result)
+        return dml_vk_fail(context, result, "vkAllocateDescriptorSets", status);
+    context->vk.vkCmdBindPipeline(submission->commands, VK_PIPELINE_BIND_POINT_COMPUTE, slot->pipeline->handle);
+    context->vk.vkCmdBindDescriptorSets(submission->commands, VK_PIPELINE_BIND_POINT_COMPUTE,
+                                        dml_kernels_modules(context, dispatch)->layout, 0, 1, &set, 0, NULL);
+    context->vk.vkCmdDispatch(submission->commands, dispatch->groups, 1, 1);
+    return DML_OK;
+}
+
+bool dml_record_is_full(const dml_context *context, const dml_submission *submission)
+{
+    bool arena_full =
+        submission->pieces > 0 && submission->arena_used + arena_needs(context, submission) > submission->arena.size;
+    return submission->pieces == DML_MAX_PIECES || arena_full;
+}
+
+dml_code dml_record_piece(dml_context *context, dml_submission *submission, dml_status *status)
+{
+    if (!submission->piece.cut)
+        dml_plan_simplify(&submission->piece.plan);
+    uint64_t needs = arena_needs(context, submission);
+    if (dml_buffer_reserve(context, &submission->arena, needs > DML_ARENA_BYTES ? needs : DML_ARENA_BYTES, DML_MEMORY_HOST,
+                           status))
+        return status->code;
+    dml_slot *slot = &submission->slots[submission->pieces];
+    memset(slot, 0, sizeof *slot);
+    if (submission->pieces++ == 0 && dml_queue_begin(context, submission, status))
+        return status->code;
+    dml_dispatch *dispatch = &submission->dispatch;
+    dml_dispatch_choose(&submission->piece, &context->traits.plan, base_of(submission, &submission->src),
+                        base_of(submission, &submission->dst), context->traits.forced, dispatch);
+    if (bind_window(context, submission, DML_SRC, &slot->src, status) ||
+        bind_window(context, submission, DML_DST, &slot->dst, status))
+        return status->code;
+    if (submission->refused)
+        return DML_OK;
+    submission->bytes += slot->dst.size;
+    if (dispatch->kernel == DML_KERNEL_COPY)
+        record_copy(context, submission, slot);
+    else
+        return dml_record_dispatch(context, submission, slot, status);
+    return DML_OK;
+}

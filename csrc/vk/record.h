@@ -1,0 +1,20 @@
+/* Recording pieces: each is bound to windows of its two operands, and recorded as one copy or dispatch. */
+#ifndef DML_VK_RECORD_H
+#define DML_VK_RECORD_H
+
+#include "vk/submission.h"
+
+/* The limits that a plan is cut to. */
+dml_limits dml_record_limits(const dml_context *context);
+
+/* Whether submission->piece does not fit into this submission any more. */
+bool dml_record_is_full(const dml_context *context, const dml_submission *submission);
+
+/* Records submission->piece. Host memory is bound to the submission's staging buffers, from their first byte on; a
+ * submission without any imports it. Where the device refuses an import it sets submission->refused, and records nothing. */
+dml_code dml_record_piece(dml_context *context, dml_submission *submission, dml_status *status);
+
+/* Records submission->dispatch between the bindings of `slot`; the arena must have room for its table and lengths. */
+dml_code dml_record_dispatch(dml_context *context, dml_submission *submission, dml_slot *slot, dml_status *status);
+
+#endif

@@ -1,0 +1,22 @@
+/* Running plans on a device. */
+#ifndef DML_VK_RUN_H
+#define DML_VK_RUN_H
+
+#include "base/status.h"
+#include "core/dispatch.h"
+#include "vk/memory_types.h"
+
+typedef struct dml_context dml_context;
+
+/* Runs a plan, simplified or not. Between two allocations it is queued behind all earlier work; otherwise the call waits
+ * until it is done. On failure the destination may be partly written. Without `wait`, a call that would have to wait for the
+ * device, a pipeline or memory fails with DML_WOULD_WAIT before anything is done. */
+dml_code dml_vk_run(dml_context *context, const dml_transfer *transfer, bool wait, dml_status *status);
+
+/* Waits until all work queued on a context is done. */
+dml_code dml_vk_wait(dml_context *context, dml_status *status);
+
+/* How many pieces each kernel has run on a context: copy, rows, words, elements. */
+void dml_vk_counts(dml_context *context, uint64_t counts[DML_KERNEL_COUNT]);
+
+#endif

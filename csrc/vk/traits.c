@@ -1,0 +1,130 @@
+#include "vk/traits.h"
+
+#include <string.h>
+
+static uint64_t smaller(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
+}
+
+/* Whether buffers of DML_BUFFER_USAGE may be bound to imported host memory. */
+static bool imports_buffers(VkPhysicalDevice physical)
+{
+    VkPhysicalDeviceExternalBufferInfo info = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_EXTERNAL_BUFFER_INFO,
+                                               .usage = DML_BUFFER_USAGE,
+                                               .handleType = VK_EXTERNAL_MEMORY_HANDLE_TYPE_HOST_ALLOCATION_BIT_EXT};
+    VkExternalBufferProperties external = {.sType = VK_STRUCTURE_TYPE_EXTERNAL_BUFFER_PROPERTIES};
+    vkGetPhysicalDeviceExternalBufferProperties(physical, &info, &external);
+    return (external.externalMemoryProperties.externalMemoryFeatures & VK_EXTERNAL_MEMORY_FEATURE_IMPORTABLE_BIT) != 0;
+}
+
+/* Whether a binding may be an array of DML_MAX_SEGMENTS storage buffers. */
+static bool has_segments(VkPhysicalDevice physical, const VkPhysicalDeviceLimits *limits)
+{
+    dml_features f;
+    dml_features_init(&f);
+    vkGetPhysicalDeviceFeatures2(physical, &f.core);
+    return f.vulkan12.shaderStorageBufferArrayNonUniformIndexing &&
+           limits->maxPerStageDescriptorStorageBuffers >= DML_MAX_STORAGE_BUFFERS &&
+           limits->maxDescriptorSetStorageBuffers >= DML_MAX_STORAGE_BUFFERS &&
+           limits->maxPerStageResources > DML_MAX_STORAGE_BUFFERS; /* the table of the dispatch is one more */
+}
+
+/* The most bytes of a window. Kernels count bytes in 32 bits. The window may start early by up to the alignment, and an
+ * imported one has up to a page more on either side. */
+static int64_t widest_window(const dml_device_traits *traits)
+{
+    uint64_t binding = (uint64_t)traits->plan.binding, segment = 1;
+    while (2 * segment <= binding)
+        segment *= 2;
+    uint64_t most = traits->segmented ? DML_MAX_SEGMENTS * segment : binding;
+    most = smaller(smaller(most, UINT32_MAX), traits->max_buffer - 2 * traits->import_alignment);
+    return (int64_t)(most - traits->plan.alignment) & ~INT64_C(63);
+}
+
+void dml_traits_find(VkPhysicalDevice physical, const dml_extensions *extensions, dml_device_traits *traits)
+{
+    VkPhysicalDeviceExternalMemoryHostPropertiesEXT import = {
+        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_EXTERNAL_MEMORY_HOST_PROPERTIES_EXT};
+    VkPhysicalDeviceSubgroupProperties subgroup = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SUBGROUP_PROPERTIES};
+    VkPhysicalDeviceMaintenance3Properties memory = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MAINTENANCE_3_PROPERTIES,
+                                                     .pNext = &subgroup};
+    VkPhysicalDeviceProperties2 all = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2, .pNext = &memory};
+    traits->host_import = extensions->import && imports_buffers(physical);
+    if (traits->host_import)
+        subgroup.pNext = &import;
+    vkGetPhysicalDeviceProperties2(physical, &all);
+    const VkPhysicalDeviceLimits *limits = &all.properties.limits;
+    traits->cpu = all.properties.deviceType == VK_PHYSICAL_DEVICE_TYPE_CPU;
+    const dml_tunables *tunables = traits->cpu ? &dml_tunables_cpu : &dml_tunables_gpu;
+    traits->plan.tunables = *tunables;
+    uint32_t group = tunables->group_size ? tunables->group_size : subgroup.subgroupSize;
+    traits->plan.group_size =
+        (uint32_t)smaller(group, smaller(limits->maxComputeWorkGroupInvocations, limits->maxComputeWorkGroupSize[0]));
+    traits->plan.max_groups = (uint32_t)smaller(tunables->max_groups, limits->maxComputeWorkGroupCount[0]);
+    traits->plan.alignment = (uint32_t)limits->minStorageBufferOffsetAlignment;
+    if (traits->plan.alignment < limits->minUniformBufferOffsetAlignment)
+        traits->plan.alignment = (uint32_t)limits->minUniformBufferOffsetAlignment;
+    if (traits->plan.alignment < 16)
+        traits->plan.alignment = 16;
+    traits->max_buffer = memory.maxMemoryAllocationSize;
+    traits->import_alignment = traits->host_import ? import.minImportedHostPointerAlignment : 0;
+    traits->plan.binding = limits->maxStorageBufferRange & ~UINT32_C(15);
+    traits->segmented = has_segments(physical, limits);
+    traits->plan.window = widest_window(traits);
+    traits->segmented = traits->plan.window > traits->plan.binding; /* else one binding holds all that a kernel can address */
+    traits->staging = UINT64_C(4) << 20;
+    traits->mapped = true;
+    traits->budget = extensions->budget;
+    traits->forced = DML_KERNEL_COUNT;
+    traits->queue_family = (uint32_t)dml_device_compute_family(physical);
+}
+
+/* What a test may take away, and how much it leaves: -1 for all. */
+static struct {
+    const char *name;
+    int64_t value;
+} overrides[] = {{"kernel", -1},   {"host_import", -1}, {"window", -1}, {"binding", -1}, {"staging", -1}, {"group_size", -1},
+                 {"chunks", -1}, {"max_groups", -1},  {"mapped", -1}, {"heap", -1},    {"invocation_bytes", -1},   {"cpu", -1}};
+
+static int64_t *find_override(const char *name)
+{
+    for (size_t i = 0; i < sizeof overrides / sizeof overrides[0]; i++)
+        if (strcmp(overrides[i].name, name) == 0)
+            return &overrides[i].value;
+    return NULL;
+}
+
+static int64_t override(const char *name, int64_t offered)
+{
+    int64_t value = *find_override(name);
+    return value >= 0 && value < offered ? value : offered;
+}
+
+void dml_traits_override(const dml_device_traits *offered, dml_device_traits *traits)
+{
+    *traits = *offered;
+    traits->forced = (dml_kernel) override("kernel", offered->forced);
+    traits->host_import = override("host_import", offered->host_import);
+    traits->plan.binding = override("binding", offered->plan.binding);
+    traits->plan.window = override("window", widest_window(traits));
+    traits->staging = (uint64_t) override("staging", (int64_t)offered->staging);
+    traits->plan.group_size = (uint32_t) override("group_size", offered->plan.group_size);
+    traits->plan.max_groups = (uint32_t) override("max_groups", offered->plan.max_groups);
+    traits->mapped = override("mapped", offered->mapped);
+    traits->heap = (uint64_t) override("heap", (int64_t)offered->heap);
+    traits->cpu = override("cpu", offered->cpu);
+    dml_tunables *tunables = &traits->plan.tunables;
+    if (!traits->cpu)
+        *tunables = dml_tunables_gpu;
+    tunables->chunks = (uint32_t) override("chunks", offered->plan.tunables.chunks);
+    tunables->invocation_bytes = (uint32_t) override("invocation_bytes", offered->plan.tunables.invocation_bytes);
+}
+
+bool dml_traits_set_override(const char *name, int64_t value)
+{
+    int64_t *found = find_override(name);
+    if (found)
+        *found = value;
+    return found;
+}

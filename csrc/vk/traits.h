@@ -1,0 +1,32 @@
+/* What a device offers, as plain data, so that a test can take things away. */
+#ifndef DML_VK_TRAITS_H
+#define DML_VK_TRAITS_H
+
+#include "core/dispatch.h"
+#include "vk/device.h"
+
+typedef struct dml_device_traits {
+    dml_traits plan;
+    bool cpu; /* its memory is the host's, and threads run the workgroups */
+    bool host_import;
+    uint64_t import_alignment;
+    uint64_t max_buffer; /* bytes of a VkBuffer or an allocation */
+    uint64_t heap;       /* bytes of the heap that allocations come from */
+    bool budget;         /* VK_EXT_memory_budget */
+    bool segmented;      /* a window may be bound as several descriptor-array segments */
+    bool mapped;         /* allocations are mapped where their memory type allows it */
+    uint64_t staging;    /* most bytes of either side of a staged chunk */
+    dml_kernel forced;   /* by a test; else DML_KERNEL_COUNT */
+    uint32_t queue_family;
+} dml_device_traits;
+
+/* All but `heap`. */
+void dml_traits_find(VkPhysicalDevice physical, const dml_extensions *extensions, dml_device_traits *traits);
+
+/* Sets one override by its name, -1 for none; false for an unknown name. */
+bool dml_traits_set_override(const char *name, int64_t value);
+
+/* `traits` become what is offered, less the overrides. */
+void dml_traits_override(const dml_device_traits *offered, dml_device_traits *traits);
+
+#endif

@@ -1,0 +1,83 @@
+#include "vk/wait.h"
+
+#include "base/clock.h"
+#include "vk/quiesce.h"
+
+enum {
+    POLL_NS = 100000000, /* between two polls of `interrupted`, and the longest sleep */
+    SPIN_NS = 200000,    /* of polling the device without sleeping */
+    NAP_NS = 200000      /* the first sleep of a wait that naps; each is twice as long as the one before */
+};
+
+static bool (*interrupted)(void);
+
+void dml_wait_init(bool (*function)(void))
+{
+    interrupted = function;
+}
+
+dml_interrupt_poll dml_interrupt_poll_from_now(void)
+{
+    return (dml_interrupt_poll){false, dml_nanoseconds()};
+}
+
+static VkResult wait_once(dml_context *context, const dml_wait *wait, uint64_t timeout)
+{
+    if (wait->fence)
+        return context->vk.vkWaitForFences(context->device, 1, &wait->fence, VK_TRUE, timeout);
+    VkSemaphoreWaitInfo info = {.sType = VK_STRUCTURE_TYPE_SEMAPHORE_WAIT_INFO,
+                                .semaphoreCount = 1,
+                                .pSemaphores = &context->timeline,
+                                .pValues = &wait->timeline_value};
+    return context->vk.vkWaitSemaphores(context->device, &info, timeout);
+}
+
+/* Asks whether the caller wants to stop, unless that was asked within POLL_NS. `interrupted` may fork, and may wait for the
+ * same lock. False in the child of such a fork. */
+static bool poll_interrupt(dml_context *context, const dml_wait *wait)
+{
+    dml_interrupt_poll *interrupt = wait->interrupt;
+    int64_t now = dml_nanoseconds();
+    if (!interrupted || interrupt->interrupted || now < interrupt->asked + POLL_NS)
+        return true;
+    interrupt->asked = now;
+    bool locked = wait->lock && wait->lock->held;
+    if (locked)
+        dml_lock_release(wait->lock->lock);
+    bool ours = dml_context_outside(context, interrupted, &interrupt->interrupted);
+    if (locked) {
+        wait->lock->held = ours && !interrupt->interrupted;
+        if (wait->lock->held)
+            dml_context_acquire_lock(context, wait->lock->lock);
+    }
+    return ours;
+}
+
+/* Spinning saves the cost of sleep and wake-up, which small work is not worth. Large work gets this core instead: a driver
+ * that computes on the CPU needs it. Naps let the scheduler move that driver's threads: woken together, several may be
+ * queued on one core, and a core that falls idle leaves a thread alone that ran there moments ago, so it has to look more
+ * than once. */
+VkResult dml_wait_for(dml_context *context, const dml_wait *wait)
+{
+    const int64_t start = dml_nanoseconds();
+    VkResult result;
+    do
+        result = wait_once(context, wait, 0);
+    while (result == VK_TIMEOUT && wait->spin && dml_nanoseconds() - start < SPIN_NS);
+    uint64_t sleep = wait->nap ? NAP_NS : POLL_NS;
+    while (true) {
+        if (!poll_interrupt(context, wait))
+            return VK_ERROR_DEVICE_LOST;
+        if (result != VK_TIMEOUT || (wait->stop_early && wait->interrupt->interrupted))
+            break;
+        result = wait_once(context, wait, sleep);
+        sleep = 2 * sleep < POLL_NS ? 2 * sleep : POLL_NS;
+    }
+    if (result && result != VK_TIMEOUT && result != VK_ERROR_DEVICE_LOST) {
+        /* The driver may lack the memory for this wait; the work was submitted, and vkQueueWaitIdle waits for it too. */
+        dml_lock_acquire(&context->lock);
+        result = context->vk.vkQueueWaitIdle(context->device_queue);
+        dml_lock_release(&context->lock);
+    }
+    return result;
+}

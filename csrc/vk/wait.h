@@ -1,0 +1,39 @@
+/* Waiting for the device, while signals are still answered. */
+#ifndef DML_VK_WAIT_H
+#define DML_VK_WAIT_H
+
+#include "vk/context.h"
+
+/* Whether the caller wants to stop, which is asked every 100 ms. */
+typedef struct dml_interrupt_poll {
+    bool interrupted;
+    int64_t asked; /* when, by dml_nanoseconds */
+} dml_interrupt_poll;
+
+/* A lock that the caller holds, and that is released while `interrupted` runs. */
+typedef struct dml_held_lock {
+    dml_lock *lock;
+    bool held; /* afterwards: false where the wait ended without acquiring it again */
+} dml_held_lock;
+
+/* What is waited for: a fence, or without one the timeline semaphore to reach a value. */
+typedef struct dml_wait {
+    VkFence fence;
+    uint64_t timeline_value;
+    bool spin;           /* it will not take long: poll for a moment before sleeping */
+    bool nap;            /* it may take long and has the cores to itself: sleep briefly at first */
+    bool stop_early;     /* return as soon as the caller wants to stop; else only when it is reached */
+    dml_held_lock *lock; /* or NULL */
+    dml_interrupt_poll *interrupt;
+} dml_wait;
+
+/* Before the first wait; see dml_vk_open. */
+void dml_wait_init(bool (*interrupted)(void));
+
+dml_interrupt_poll dml_interrupt_poll_from_now(void);
+
+/* VK_SUCCESS, VK_TIMEOUT where it stopped early, or what failed. In the child of a fork by `interrupted`
+ * VK_ERROR_DEVICE_LOST: the context is inherited there. */
+VkResult dml_wait_for(dml_context *context, const dml_wait *wait);
+
+#endif
