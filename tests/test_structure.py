@@ -16,12 +16,6 @@ ROOMS = ["base", "core", "vk", "py"]
 SOURCES = sorted(path for suffix in ("*.c", "*.h") for path in (ROOT / "csrc").rglob(suffix))
 EVERY_SOURCE = pytest.mark.parametrize("path", SOURCES, ids=lambda path: str(path.relative_to(ROOT / "csrc")))
 
-# TEMPORARY, until csrc/core follows these rules as well: its present offenders. To be deleted.
-TEMPORARY_CIRCLES = [{"split", "pack"}]
-TEMPORARY_WITHOUT_HEADER = {"core"}
-TEMPORARY_SIZE = {"rows.c"}
-TEMPORARY_WIDTH = {"core", "cache.c", "cache.h"}
-
 
 def room(path):
     return path.relative_to(ROOT / "csrc").parts[0]
@@ -94,7 +88,7 @@ def test_base_names_are_unique():
 
 @EVERY_SOURCE
 def test_each_source_has_a_header_of_its_own(path):
-    if path.suffix == ".c" and room(path) not in TEMPORARY_WITHOUT_HEADER:
+    if path.suffix == ".c":
         header = path.with_suffix(".h")
         assert header.exists() and f"{room(path)}/{header.name}" in [name for _, name in includes(path)][:1]
 
@@ -111,7 +105,7 @@ def test_sources_do_not_call_each_other_in_circles():
         code = re.sub(r"/\*.*?\*/", "", path.read_text(), flags=re.DOTALL)
         graph[path.stem] |= {home[name] for name in re.findall(r"\b(dml_\w+)[(,)]", code) if name in home} - {path.stem}
     assert graph["create_context"] >= {"kernels", "queue"}
-    assert [circle for circle in circles(graph) if not any(circle <= known for known in TEMPORARY_CIRCLES)] == []
+    assert circles(graph) == []
 
 
 def test_a_circle_would_be_found():
@@ -131,8 +125,8 @@ def test_a_part_of_the_context_is_named_only_by_the_file_that_owns_it():
 @EVERY_SOURCE
 def test_files_are_short_enough_to_read(path):
     lines = path.read_text().splitlines()
-    assert len(lines) <= 300 or path.name in TEMPORARY_SIZE
-    assert max(map(len, lines)) <= 128 or {room(path), path.name} & TEMPORARY_WIDTH
+    assert len(lines) <= 300
+    assert max(map(len, lines)) <= 128
 
 
 def functions(text):

@@ -1,14 +1,14 @@
-/* Memory for large results, some of which is kept for the next ones: the page faults of a fresh 64 MiB cost as much as
- * copying them.
+/* Memory for large results, some of which is kept for the next ones: the page faults of a fresh 64 MiB cost as much as copying
+ * them.
  *
- * Memory comes in blocks that start on a page, those of 2 MiB and more on a huge page. A block given back is kept, up
- * to a bound for all that are kept, and handed out again for a request of the same size class, the one used last first;
- * beyond the bound those unused for longest go back to the system. Of a block's bytes at most an eighth (or a page) are
- * there only to round its size up. A block that is larger than the bound is not kept, but as much of its beginning as there is
- * room for, and the addresses of the rest: the next such block that is no larger takes its place, unless smaller ones needed the room.
+ * Memory comes in blocks that start on a page, those of 2 MiB and more on a huge page. A block given back is kept, up to a
+ * bound for all that are kept, and handed out again for a request of the same size class, the one used last first; beyond the
+ * bound those unused for longest go back to the system. Of a block's bytes at most an eighth (or a page) are there only to
+ * round its size up. A block that is larger than the bound is not kept, but as much of its beginning as there is room for, and
+ * the addresses of the rest: the next such block that is no larger takes its place, unless smaller ones needed the room.
  *
- * Every function may be called from any thread, with or without the GIL, also in the child of a fork, and until the
- * process ends: arrays live longer than modules do. Knows nothing of Python.
+ * Every function may be called from any thread, with or without the GIL, also in the child of a fork, and until the process
+ * ends: arrays live longer than modules do. Knows nothing of Python.
  */
 #ifndef DML_BASE_CACHE_H
 #define DML_BASE_CACHE_H

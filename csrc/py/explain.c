@@ -6,6 +6,7 @@
 #include "core/operators.h"
 #include "core/split.h"
 #include "py/arguments.h"
+#include "py/backend.h"
 #include "py/device_choice.h"
 #include "py/errors.h"
 #include "vk/vk.h"
@@ -97,7 +98,7 @@ static int traits_from(const dml_state *state, PyObject *device, dml_traits *tra
     dml_context *context;
     if (dml_device_from(state, device, &choice) < 0)
         return -1;
-    if (choice.host) {
+    if (dml_backend_of(&choice) == &dml_host_backend) {
         PyErr_SetString(PyExc_ValueError, "device=\"host\" runs no kernels: it copies item by item");
         return -1;
     }

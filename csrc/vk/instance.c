@@ -150,6 +150,11 @@ static void abandon_lost(int index)
     }
 }
 
+const dml_traits *dml_vk_traits(const dml_context *context)
+{
+    return &context->traits.plan;
+}
+
 dml_code dml_vk_context(int index, dml_context **context, dml_status *status)
 {
     dml_code code = DML_OK;

@@ -3,6 +3,7 @@
 #define DML_VK_INSTANCE_H
 
 #include "base/status.h"
+#include "core/tunables.h"
 #include "vk/device_info.h"
 
 /* One device's context. It is made on first use and never freed. */
@@ -20,6 +21,9 @@ const dml_device_info *dml_vk_device(int index);
 
 /* The context of device `index`, created if need be. */
 dml_code dml_vk_context(int index, dml_context **context, dml_status *status);
+
+/* What kernel choice knows of the device. */
+const dml_traits *dml_vk_traits(const dml_context *context);
 
 /* Waits for everything on every device that was used; the status is that of the first failure, or DML_INTERRUPTED. */
 dml_code dml_vk_wait_all(dml_status *status);

@@ -30,9 +30,9 @@ class Core:
     def __init__(self, folder):
         path, truth = folder / "core.so", folder / "truth.c"
         truth.write_text(check_source())
-        sources = [*sorted((support.ROOT / "csrc").glob("core/*.c")), support.ROOT / "csrc/base/status.c", truth]
+        sources = [*sorted((support.ROOT / "csrc" / "core").glob("*.c")), support.ROOT / "csrc" / "base" / "status.c", truth]
         flags = ["-std=c11", "-O1", "-g", "-shared", "-fPIC", "-Wall", "-Wextra"]
-        includes = [f"-I{support.ROOT / folder}" for folder in ("csrc", "shaders", "")]
+        includes = [f"-I{support.ROOT / folder}" for folder in ("csrc", "shaders")]
         support.compile_c([*flags, *includes, *sources, "-o", path])
         self.library = ctypes.CDLL(str(path))
         for name in ("dst", "length"):

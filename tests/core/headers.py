@@ -1,4 +1,4 @@
-"""The structures and constants of shaders/abi.h and csrc/core/*.h, read from the headers for ctypes.
+"""The structures and constants of shaders/abi.h, csrc/base/status.h and csrc/core/*.h, read from the headers for ctypes.
 
 `check_source` is a C file by which the compiler tells what they really are.
 """
@@ -8,8 +8,9 @@ import re
 
 import support
 
-PATHS = [support.ROOT / "shaders" / "abi.h", support.ROOT / "csrc" / "base" / "status.h", *sorted((support.ROOT / "csrc" / "core").glob("*.h"))]
-TEXT = re.sub(r"/\*.*?\*/", "", "\n".join(path.read_text() for path in PATHS), flags=re.DOTALL)
+CSRC = support.ROOT / "csrc"
+NAMES = ["../shaders/abi.h", "base/status.h", *(f"core/{path.name}" for path in sorted(CSRC.glob("core/*.h")))]
+TEXT = re.sub(r"/\*.*?\*/", "", "\n".join((CSRC / name).read_text() for name in NAMES), flags=re.DOTALL)
 TEXT = re.sub(r"#ifdef __STDC_VERSION__\n(.*?)(?:#else\n.*?)?#endif\n", r"\1", TEXT, flags=re.DOTALL)  # what is GLSL's alone
 SCALARS = {
     "bool": ctypes.c_bool,
@@ -94,7 +95,7 @@ def members(structure):
 
 def check_source():
     """C that defines `dml_truth`: what `expected` should be equal to."""
-    includes = [f'#include "{path.parent.name}/{path.name}"\n' for path in PATHS]
+    includes = [f'#include "{name}"\n' for name in NAMES]
     values = [*CONSTANTS]
     for name, structure in STRUCTURES.items():
         values += [f"sizeof({name})", *(f"offsetof({name}, {member})" for member in members(structure))]
