@@ -21,6 +21,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK = 1
 
 SOURCES := $(shell find csrc shaders dmlops -type f ! -name '*.pyc' ! -name '*.so') $(wildcard setup.py pyproject.toml MANIFEST.in README.md)
 TESTS := tests examples/preprocessing.ipynb
+without = $(patsubst %,--ignore=tests/test_%.py,$(1))
 CHECKS := $(addprefix check-,sanitizers validation deeper static leaks oldest-numpy peers fuzz shaders)
 
 .PHONY: demo test bench check soak clean help system
@@ -69,17 +70,17 @@ check-static: .venv/dmlops .venv-static/requirements
 	    -isystem $$(dirname build/wheel/temp.*/shaders/rows.spv.h)
 	.venv-static/bin/mypy --strict --python-executable .venv/bin/python tests/typed.py dmlops/*.pyi
 
-# Not one message from the validation layer, synchronisation validation included.
+# Not one message from the validation layer, synchronisation validation included. Without the tests that run no Vulkan.
 check-validation: .venv/dmlops
 	HYPOTHESIS_PROFILE=check DMLOPS_TEST_DEVICES=vulkan \
-	    tests/validation/run.sh .venv/bin/pytest -q -rs tests
+	    tests/validation/run.sh .venv/bin/pytest -q -rs tests $(call without,core reference)
 
 # The extension built with -fsanitize=address,undefined, where a warning is an error; the interpreter's own leaks are not
 # looked for. The same run counts which lines of csrc are executed, and lists the others with the reasons in the source.
-# Without the tests of arrays that take gigabytes: they run hardly any other lines.
+# Without the tests of arrays that take gigabytes, which execute hardly any other lines, and those that do not run the extension.
 check-sanitizers: .venv-sanitized/dmlops
 	find build/sanitized -name '*.gcda' -delete
-	HYPOTHESIS_PROFILE=check tests/sanitizers/run.sh .venv-sanitized/bin/pytest -q -rs tests --ignore=tests/test_large.py
+	HYPOTHESIS_PROFILE=check tests/sanitizers/run.sh .venv-sanitized/bin/pytest -q -rs tests $(call without,core large reference)
 	.venv-sanitized/bin/gcovr --root . --filter csrc/ --fail-under-line 95 --txt --json build/sanitized/coverage.json \
 	    --gcov-ignore-parse-errors=negative_hits.warn_once_per_file build/sanitized
 	.venv-sanitized/bin/python tests/uncovered.py build/sanitized/coverage.json
@@ -87,7 +88,7 @@ check-sanitizers: .venv-sanitized/dmlops
 # The wheel was built against NumPy 2; here it runs with the oldest NumPy supported: the tests that NumPy has a part in.
 check-oldest-numpy: .venv-oldest/dmlops
 	HYPOTHESIS_PROFILE=check .venv-oldest/bin/pytest -q -rs tests \
-	    $(addprefix --ignore=tests/test_,core.py faults.py kernels.py large.py limits.py odd_devices.py process.py threads.py)
+	    $(call without,core faults kernels large limits odd_devices process threads)
 
 # What is more after each test than before, every time it is run, is a leak.
 check-leaks: .venv/dmlops

@@ -26,9 +26,6 @@ for name, examples in (("test", 300), ("check", 20), ("odd", 10), ("soak", 20_00
         suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.large_base_example],
     )
 
-# What `pytest -m quick` leaves out: tests in processes of their own, of many threads, of large arrays.
-SLOW = {f"test_{name}.py" for name in ("cache", "faults", "hostile", "large", "limits", "odd_devices", "process", "threads")}
-
 # The libraries that dmlops is compared with are large: `make check` installs them, in an environment of their own.
 if not all(importlib.util.find_spec(name) for name in ("torch", "onnx", "onnxruntime")):
     collect_ignore = ["peers"]
@@ -39,7 +36,8 @@ DEVICES = os.environ.get("DMLOPS_TEST_DEVICES", "vulkan,host").split(",")
 def pytest_configure(config):
     config.addinivalue_line("markers", "soak: takes minutes or gigabytes; `make soak` runs it, others leave it out")
     config.addinivalue_line("markers", "check: takes minutes; a part of `make check`")
-    config.addinivalue_line("markers", "quick: what to run after every change; less than a minute")
+    config.addinivalue_line("markers", "slow: seconds of one test, or of a file whose tests start processes or use large arrays")
+    config.addinivalue_line("markers", "quick: all tests without the marks above; what to run after every change")
     settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "odd" if config.option.markexpr == "quick" else "test"))
     if not config.option.markexpr:
         config.option.markexpr = "not soak and not check"
@@ -51,7 +49,7 @@ def pytest_collection_modifyitems(items):
     for item in items:
         if not item.get_closest_marker("timeout"):
             item.add_marker(pytest.mark.timeout(limit))
-        if item.path.name not in SLOW and not any(map(item.get_closest_marker, ("check", "soak"))):
+        if not any(map(item.get_closest_marker, ("slow", "check", "soak"))):
             item.add_marker(pytest.mark.quick)
 
 

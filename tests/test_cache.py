@@ -17,6 +17,8 @@ except ImportError:  # NumPy 1
 
 import support
 
+pytestmark = pytest.mark.slow
+
 KIB, MIB = 2**10, 2**20
 PAGE = 4096
 BOUND = 24 * MIB

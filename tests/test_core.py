@@ -600,6 +600,7 @@ def test_rows_between_those_of_the_walk(core, heads):
     assert table_extents(core, choose(core, 1, transposed)) == [tokens, heads]
 
 
+@pytest.mark.slow
 def test_space_to_depth_of_large_blocks(core):
     """A window for all rows that are made from a source row, though words of 32 bytes would be without; and source rows one after the other."""
     dispatch = choose(core, 4, [(8, 2048, 2**21, 0), (8, 4, 2**18, 0), (16, 2**20, 2**14, 0), (64, 16384, 256, 0), (64, 32, 4, 0)])
@@ -672,6 +673,7 @@ def test_little_has_few_shares_on_a_cpu(core):
     assert shares(GPU, 100) == (100, 100)
 
 
+@pytest.mark.slow
 def test_rows_side_by_side(core):
     def abreast(traits, src_stride, step, rows=1000, extent=171):
         axes = [(rows, src_stride, 2 * extent, 0), (extent, step, 2, 0)]
@@ -699,6 +701,7 @@ def test_rows_side_by_side(core):
     assert abreast(GPU, 1030, 6) == 1  # more of them idle all the same
 
 
+@pytest.mark.slow
 def test_what_is_read_ahead(core):
     def ahead(item, axes, reversed=-1, traits=CPU):
         dispatch = choose(core, item, axes, reversed=reversed, traits=traits, lengths=[1] * 1000)

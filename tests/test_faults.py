@@ -11,6 +11,8 @@ import pytest
 import faults
 import support
 
+pytestmark = pytest.mark.slow
+
 STEP = 60
 WALKS = [
     ("vulkan", "VK_ERROR_OUT_OF_HOST_MEMORY", "instead"),

@@ -12,6 +12,8 @@ from dmlops import reference
 import faults
 import support
 
+pytestmark = pytest.mark.slow
+
 MIB = 2**20
 HIGHEST = 64 if int(np.__version__.split(".")[0]) >= 2 else 32  # rank of an array
 

@@ -10,6 +10,8 @@ import pytest
 import faults
 import support
 
+pytestmark = pytest.mark.slow
+
 MIB = 2**20
 USUAL = {"discrete": 1, "memory": 1, "atom": 64, "alignment": 64, "subgroup": 32, "group_count": 65535}
 DEVICES = {

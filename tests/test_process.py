@@ -7,6 +7,8 @@ import pytest
 import faults
 import support
 
+pytestmark = pytest.mark.slow
+
 USE = """
 import dmlops, numpy as np
 x = np.arange(20000, dtype=np.float32).reshape(20, 1000)
