@@ -130,7 +130,7 @@ print(text)
 
 
 def test_staging_memory_is_that_of_the_transfers_under_way(library):
-    """And not of each job that a transfer ever was: those that are queued take turns."""
+    """Queued transfers share staging buffers: they do not keep one for each submission."""
     support.run_python(
         """
 import dmlops, faults, numpy as np
@@ -141,7 +141,7 @@ b = dmlops.empty(x.shape, x.dtype)
 def queue():
     for _ in range(40):
         dmlops.slice(a, [0, 0], [20, 10], [-1, 1])
-def buffers():  # but for those that each job has
+def buffers():  # without those that each submission has
     dmlops.synchronize()
     dmlops.empty_cache()
     return layer.alive("vkAllocateMemory") - layer.alive("vkCreateCommandPool")
