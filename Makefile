@@ -6,7 +6,7 @@
 # and for those who work on dmlops:
 #
 #   make check    clang's analyser; the suite under the validation layer and the sanitizers, with the oldest NumPy, against
-#                 PyTorch and onnxruntime; faults, odd devices and data races at more places; a minute of fuzzing
+#                 PyTorch and onnxruntime; more faults, odd devices and data races; leaks; a minute of fuzzing
 #   make bench    measure; CELLS="..." measures some cells only, DEVICE=... MIB=... another device and larger arrays
 #   make soak     20,000 examples an operator, arrays beyond 4 GiB, every fault, forks and threads by the hundred, ten minutes
 #                 of fuzzing: hours, 16 GiB of memory
@@ -19,11 +19,13 @@ PYTHON ?= python3
 export PYTHON
 export PIP_DISABLE_PIP_VERSION_CHECK = 1
 
-SOURCES := $(shell find csrc shaders dmlops -type f ! -name '*.pyc') $(wildcard setup.py pyproject.toml MANIFEST.in README.md)
+SOURCES := $(shell find csrc shaders dmlops -type f ! -name '*.pyc' ! -name '*.so') $(wildcard setup.py pyproject.toml MANIFEST.in README.md)
 TESTS := tests examples/preprocessing.ipynb
+without = $(patsubst %,--ignore=tests/test_%.py,$(1))
+CHECKS := $(addprefix check-,sanitizers validation deeper static leaks oldest-numpy peers fuzz shaders)
 
 .PHONY: demo test bench check soak clean help system
-.PHONY: check-shaders check-static check-validation check-sanitizers check-leaks check-oldest-numpy check-peers check-deeper check-fuzz
+.PHONY: $(CHECKS)
 .DELETE_ON_ERROR:
 
 help:
@@ -33,7 +35,7 @@ demo: .venv/dmlops
 	.venv/bin/python examples/demo.py
 
 test: .venv/dmlops
-	.venv/bin/pytest -q -rs --nbmake $(TESTS)
+	.venv/bin/pytest -q -rs -n 2 --dist worksteal --nbmake $(TESTS)
 
 bench: .venv-bench/dmlops
 	.venv-bench/bin/python benchmarks/run.py $(if $(CELLS),--cells $(foreach cell,$(CELLS),'$(cell)')) $(if $(DEVICE),--device '$(DEVICE)') $(if $(MIB),--mib $(MIB))
@@ -41,7 +43,9 @@ bench: .venv-bench/dmlops
 soak: .venv/dmlops .venv-fuzz/dmlops
 	tests/soak.sh
 
-check: check-shaders check-static check-deeper check-validation check-sanitizers check-leaks check-oldest-numpy check-peers check-fuzz
+# Two at a time, each with its output in one piece; all of them, also after one has failed.
+check:
+	@$(MAKE) --no-print-directory -j2 -O -k $(CHECKS)
 
 # What takes minutes in the suite itself: the marker `check`.
 check-deeper: .venv/dmlops
@@ -63,35 +67,28 @@ check-static: .venv/dmlops .venv-static/requirements
 	.venv-static/bin/clang-format --dry-run -Werror csrc/*/*.[ch]
 	.venv-static/bin/clang-tidy --quiet csrc/*/*.c -- -std=c11 -Wall -Wextra -Wconversion -Icsrc -Ishaders \
 	    $$(.venv/bin/python -c 'import numpy, sysconfig; print("-isystem", sysconfig.get_path("include"), "-isystem", numpy.get_include())') \
-	    -isystem $$(dirname build/venv/temp.*/shaders/rows.spv.h)
+	    -isystem $$(dirname build/wheel/temp.*/shaders/rows.spv.h)
 	.venv-static/bin/mypy --strict --python-executable .venv/bin/python tests/typed.py dmlops
 
-# Not one message from the validation layer, synchronisation validation included.
+# Not one message from the validation layer, synchronisation validation included. Without the tests that run no Vulkan.
 check-validation: .venv/dmlops
 	HYPOTHESIS_PROFILE=check DMLOPS_TEST_DEVICES=vulkan \
-	    tests/validation/run.sh .venv/bin/pytest -q -rs tests
+	    tests/validation/run.sh .venv/bin/pytest -q -rs tests $(call without,core reference)
 
 # The extension built with -fsanitize=address,undefined, where a warning is an error; the interpreter's own leaks are not
-# looked for. The same run counts which lines of csrc are run, and lists those that are not, with the reasons (tests/uncovered.txt).
-# Without the tests of arrays that take gigabytes: they run hardly any other lines.
+# looked for. The same run counts which lines of csrc are executed, and lists the others with the reasons in the source.
+# Without the tests of arrays that take gigabytes, which execute hardly any other lines, and those that do not run the extension.
 check-sanitizers: .venv-sanitized/dmlops
-	find build/venv-sanitized -name '*.gcda' -delete
-	HYPOTHESIS_PROFILE=check tests/sanitizers/run.sh .venv-sanitized/bin/pytest -q -rs tests --ignore=tests/test_large.py
-	.venv-sanitized/bin/gcovr --root . --filter csrc/ --fail-under-line 95 --txt --json build/venv-sanitized/coverage.json \
-	    --gcov-ignore-parse-errors=negative_hits.warn_once_per_file build/venv-sanitized
-	.venv-sanitized/bin/python tests/uncovered.py build/venv-sanitized/coverage.json
+	find build/sanitized -name '*.gcda' -delete
+	HYPOTHESIS_PROFILE=check tests/sanitizers/run.sh .venv-sanitized/bin/pytest -q -rs tests $(call without,core large reference)
+	.venv-sanitized/bin/gcovr --root . --filter csrc/ --fail-under-line 95 --txt --json build/sanitized/coverage.json \
+	    --gcov-ignore-parse-errors=negative_hits.warn_once_per_file build/sanitized
+	.venv-sanitized/bin/python tests/uncovered.py build/sanitized/coverage.json
 
-# Built from the source distribution against NumPy 2, run with the oldest NumPy supported: the tests of what NumPy has a part in.
-check-oldest-numpy: .venv-oldest/requirements build/wheel/made
-	.venv-oldest/bin/pip install -q --no-deps --force-reinstall build/wheel/*.whl
+# The wheel was built against NumPy 2; here it runs with the oldest NumPy supported: the tests that NumPy has a part in.
+check-oldest-numpy: .venv-oldest/dmlops
 	HYPOTHESIS_PROFILE=check .venv-oldest/bin/pytest -q -rs tests \
-	    $(addprefix --ignore=tests/test_,core.py faults.py kernels.py large.py limits.py odd_devices.py process.py threads.py)
-
-build/wheel/made: $(SOURCES) .venv/requirements
-	rm -rf build/sdist build/wheel
-	.venv/bin/python -c "from setuptools import build_meta; build_meta.build_sdist('build/sdist')" >/dev/null
-	.venv/bin/pip wheel -q --no-build-isolation --no-deps -w build/wheel build/sdist/*.tar.gz
-	@touch $@
+	    $(call without,core faults kernels large limits odd_devices process threads)
 
 # What is more after each test than before, every time it is run, is a leak.
 check-leaks: .venv/dmlops
@@ -113,7 +110,7 @@ system:
 	@tools/system-packages.sh
 
 # An environment is three steps, each done again only when what it depends on has changed.
-#   $(1): its folder   $(2): its requirement files   $(3): what the environment of the build is
+#   $(1): its folder   $(2): its requirement files   $(3): the folder of the wheel that is installed in it
 define environment
 $(1)/created: | system
 	$$(PYTHON) -m venv $(1)
@@ -121,20 +118,36 @@ $(1)/created: | system
 $(1)/requirements: $(2) Makefile | $(1)/created
 	$(1)/bin/pip install -q 'setuptools>=77' numpy $(addprefix -r ,$(2))
 	@touch $$@
-$(1)/dmlops: $$(SOURCES) $(1)/requirements | system
-	@mkdir -p build
-	@printf '[build]\nbuild_base = build/%s\n' $(patsubst .%,%,$(1)) > build/$(patsubst .%,%,$(1)).cfg
-	DIST_EXTRA_CONFIG=$$(CURDIR)/build/$(patsubst .%,%,$(1)).cfg $(3) \
-	    $(1)/bin/pip install -q --no-build-isolation --no-deps --force-reinstall .
+$(1)/dmlops: $(3)/made $(1)/requirements
+	$(1)/bin/pip install -q --no-deps --force-reinstall $(3)/*.whl
+	@touch $$@
+endef
+
+# A wheel, and the intermediate files of its build.
+#   $(1): the folder   $(2): the environment that builds it   $(3): variables for setup.py
+define wheel
+$(1)/made: $$(SOURCES) $(2)/requirements | system
+	@mkdir -p $(1) && rm -f $(1)/*.whl
+	@printf '[build]\nbuild_base = $(1)\n' > $(1)/build.cfg
+	DIST_EXTRA_CONFIG=$$(CURDIR)/$(1)/build.cfg $(3) $(2)/bin/pip wheel -q --no-build-isolation --no-deps -w $(1) .
 	@touch $$@
 endef
 
 SANITIZE := -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer -O1 -g --coverage
 
-$(eval $(call environment,.venv,tests/requirements.txt examples/requirements.txt,))
-$(eval $(call environment,.venv-bench,benchmarks/requirements.txt,))
-$(eval $(call environment,.venv-sanitized,tests/requirements.txt tests/coverage.txt,DMLOPS_CFLAGS="$(SANITIZE) -fprofile-update=atomic -Wconversion -Werror" DMLOPS_LDFLAGS="$(SANITIZE)"))
-$(eval $(call environment,.venv-static,tests/static.txt,))
-$(eval $(call environment,.venv-oldest,tests/requirements.txt tests/oldest-numpy.txt,))
-$(eval $(call environment,.venv-fuzz,tests/requirements.txt tests/fuzz/requirements.txt,))
-$(eval $(call environment,.venv-check,tests/requirements.txt tests/peers/requirements.txt,))
+$(eval $(call wheel,build/wheel,.venv,))
+$(eval $(call wheel,build/sanitized,.venv-sanitized,DMLOPS_CFLAGS="$(SANITIZE) -fprofile-update=atomic -Wconversion -Werror" DMLOPS_LDFLAGS="$(SANITIZE)"))
+$(eval $(call environment,.venv,tests/requirements.txt examples/requirements.txt,build/wheel))
+$(eval $(call environment,.venv-bench,benchmarks/requirements.txt,build/wheel))
+$(eval $(call environment,.venv-sanitized,tests/requirements.txt tests/coverage.txt,build/sanitized))
+$(eval $(call environment,.venv-static,tests/static.txt,build/wheel))
+$(eval $(call environment,.venv-oldest,tests/requirements.txt tests/oldest-numpy.txt,build/wheel))
+$(eval $(call environment,.venv-fuzz,tests/requirements.txt tests/fuzz/requirements.txt,build/wheel))
+$(eval $(call environment,.venv-check,tests/requirements.txt tests/peers/requirements.txt,build/wheel))
+
+# The wheel's extension, also beside the sources (git ignores it): Python started in the checkout finds dmlops/ there before
+# the installed package.
+.venv/dmlops: dmlops/_core.abi3.so
+dmlops/_core.abi3.so: build/wheel/made
+	@.venv/bin/python -m zipfile -e build/wheel/*.whl build/wheel/files
+	@mv build/wheel/files/$@ $@

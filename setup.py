@@ -10,6 +10,7 @@ import shutil
 import subprocess
 import sys
 import sysconfig
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy
@@ -80,7 +81,7 @@ def compile_shader(glslc, source, flags, name, header):
 class BuildExtension(build_ext):
     def build_extension(self, extension):
         generated = Path(self.build_temp).resolve() / "shaders"
-        self.compile_shaders(generated)
+        glslc = find_glslc()
         folders = [*header_folders(self.compiler), numpy.get_include()]
         if self.compiler.compiler_type == "msvc":
             extension.include_dirs += folders
@@ -93,23 +94,29 @@ class BuildExtension(build_ext):
         extension.include_dirs.append(str(generated))
         extension.extra_compile_args += shlex.split(os.environ.get("DMLOPS_CFLAGS", ""))
         extension.extra_link_args += shlex.split(os.environ.get("DMLOPS_LDFLAGS", ""))
+        # Time stamps do not show a changed flag or compiler: build everything again after one.
+        recipe = "\n".join([Path(__file__).read_text(), glslc, *extension.extra_compile_args, *extension.extra_link_args])
+        stamp = Path(self.build_temp, "recipe")
+        self.force = self.force or not stamp.exists() or stamp.read_text() != recipe
+        stamp.unlink(missing_ok=True)
+        self.compile_shaders(glslc, generated)
         super().build_extension(extension)
+        stamp.write_text(recipe)
 
-    def compile_shaders(self, folder):
-        """Into headers in the build's own folder; all anew if any file is newer, for shaders include each other."""
-        glslc = find_glslc()
+    def compile_shaders(self, glslc, folder):
+        """Into headers in the build's own folder; all of them again if any file is newer, as shaders include each other."""
         folder.mkdir(parents=True, exist_ok=True)
         shaders = [path for path in (ROOT / "shaders").rglob("*") if path.is_file()]
         newest = max((path.stat().st_mtime for path in shaders), default=0)
         kernels = [path for path in shaders if path.suffix == ".comp"]
         wanted = {path.stem: (path, []) for path in kernels}
         wanted |= {f"{path.stem}_segmented": (path, ["-DSEGMENTED"]) for path in kernels if "plan.glsl" in path.read_text()}
-        for header in set(folder.glob("*.spv.h")) - {folder / f"{name}.spv.h" for name in wanted}:
+        headers = {name: folder / f"{name}.spv.h" for name in wanted}
+        for header in set(folder.glob("*.spv.h")) - set(headers.values()):
             header.unlink()
-        for name, (source, flags) in sorted(wanted.items()):
-            header = folder / f"{name}.spv.h"
-            if self.force or not header.exists() or header.stat().st_mtime <= newest:
-                compile_shader(glslc, source, flags, name, header)
+        old = [name for name, header in headers.items() if self.force or not header.exists() or header.stat().st_mtime <= newest]
+        with ThreadPoolExecutor(os.cpu_count()) as pool:
+            list(pool.map(lambda name: compile_shader(glslc, *wanted[name], name, headers[name]), old))
 
 
 def paths(pattern):

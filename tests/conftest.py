@@ -3,7 +3,8 @@
 Environment:
     VK_DRIVER_FILES       the Vulkan driver to test; lavapipe if not set
     DMLOPS_TEST_DEVICES   which of "vulkan" (the best device) and "host" to test; both if not set
-    HYPOTHESIS_PROFILE    "test" (300 examples an operator), "check" (20), "odd" (10), "soak" (20,000)
+    HYPOTHESIS_PROFILE    "test" (300 examples an operator), "check" (20), "odd" (10), "soak" (20,000); if not set, "odd"
+                          for `pytest -m quick`, else "test"
 """
 
 import importlib.util
@@ -24,7 +25,6 @@ for name, examples in (("test", 300), ("check", 20), ("odd", 10), ("soak", 20_00
         print_blob=True,
         suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.large_base_example],
     )
-settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "test"))
 
 # The libraries that dmlops is compared with are large: `make check` installs them, in an environment of their own.
 if not all(importlib.util.find_spec(name) for name in ("torch", "onnx", "onnxruntime")):
@@ -36,6 +36,9 @@ DEVICES = os.environ.get("DMLOPS_TEST_DEVICES", "vulkan,host").split(",")
 def pytest_configure(config):
     config.addinivalue_line("markers", "soak: takes minutes or gigabytes; `make soak` runs it, others leave it out")
     config.addinivalue_line("markers", "check: takes minutes; a part of `make check`")
+    config.addinivalue_line("markers", "slow: seconds of one test, or of a file whose tests start processes or use large arrays")
+    config.addinivalue_line("markers", "quick: all tests without the marks above; what to run after every change")
+    settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "odd" if config.option.markexpr == "quick" else "test"))
     if not config.option.markexpr:
         config.option.markexpr = "not soak and not check"
     support.begin_validation()
@@ -46,6 +49,8 @@ def pytest_collection_modifyitems(items):
     for item in items:
         if not item.get_closest_marker("timeout"):
             item.add_marker(pytest.mark.timeout(limit))
+        if not any(map(item.get_closest_marker, ("slow", "check", "soak"))):
+            item.add_marker(pytest.mark.quick)
 
 
 @pytest.fixture(params=DEVICES, scope="session")

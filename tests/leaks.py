@@ -3,7 +3,7 @@
 
     python tests/leaks.py PYTEST'S-ARGUMENTS...
 
-A count may grow a few times: kernels, idle jobs and caches are kept. Tests by Hypothesis, whose own memory grows, are not
+A count may grow a few times, as kernels, idle submissions and blocks are pooled. Tests by Hypothesis, whose own memory grows, are not
 asked for what Python counts.
 """
 

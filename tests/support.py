@@ -9,8 +9,11 @@ import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 
-# A folder for settings and logs, set by `make check`: the suite then runs under the validation layer.
-VALIDATION = os.environ.get("DMLOPS_TEST_VALIDATION")
+# A folder for settings and logs, set by `make check`: the suite then runs under the validation layer. Each of pytest's
+# workers has a folder of its own in it.
+VALIDATION = os.environ.get("DMLOPS_TEST_VALIDATION") and pathlib.Path(
+    os.environ["DMLOPS_TEST_VALIDATION"], os.environ.get("PYTEST_XDIST_WORKER", "main")
+)
 VALIDATION_SIGNS = ("Validation Error", "Validation Warning", "VUID-", "SYNC-HAZARD", "UNASSIGNED-")
 
 
@@ -58,7 +61,7 @@ def settings_for_layer(folder, log):
 
 def begin_validation():
     if VALIDATION:
-        os.environ.update(settings_for_layer(VALIDATION, pathlib.Path(VALIDATION) / "messages.txt"))
+        os.environ.update(settings_for_layer(VALIDATION, VALIDATION / "messages.txt"))
 
 
 def end_validation():
@@ -81,7 +84,7 @@ def run_python(code, *, env=None, args=(), timeout=120, check=True, cwd=None):
     """
     environment = dict(os.environ)
     if VALIDATION and "VK_INSTANCE_LAYERS" in environment:
-        environment.update(settings_for_layer(pathlib.Path(VALIDATION) / "children", "stdout"))
+        environment.update(settings_for_layer(VALIDATION / "children", "stdout"))
     environment = changed(environment, env or {})
     command = [sys.executable, *(args or ("-c", code))]
     done = subprocess.run(

@@ -1,4 +1,4 @@
-"""The memory of large results is kept when they are freed, up to a bound, and used for the next ones."""
+"""The memory of large results is pooled when they are freed, up to a limit, and reused for the next ones."""
 
 import gc
 import os
@@ -16,6 +16,8 @@ except ImportError:  # NumPy 1
     from numpy.core.multiarray import get_handler_name
 
 import support
+
+pytestmark = pytest.mark.slow
 
 KIB, MIB = 2**10, 2**20
 PAGE = 4096
@@ -55,7 +57,7 @@ def address(array):
 
 
 @pytest.mark.parametrize("size", [64 * KIB, 100_001, MIB, 2 * MIB, 3 * MIB + 17, 17 * MIB])
-def test_the_next_result_of_a_size_takes_the_place_of_the_last(device, size):
+def test_the_next_result_of_a_size_reuses_the_memory_of_the_last(device, size):
     x = np.random.default_rng(size).integers(0, 256, size, np.uint8)
     first = dmlops.slice(x, [0], [size], [-1], device=device)
     place = address(first)
@@ -160,7 +162,7 @@ def test_resize(size):
     assert dmlops.memory_info().used == before - MIB
 
 
-def test_resize_beyond_what_is_kept():
+def test_resize_beyond_the_limit():
     run_python("""
 y = result(MIB, 3)
 y.resize(2 * BOUND, refcheck=False)
@@ -174,7 +176,7 @@ assert dmlops.memory_info()[:3] == (0, MIB + BEGINNING, BOUND)
 # --- the bound --------------------------------------------------------------------------------------------------
 
 
-def test_no_more_than_the_bound_is_kept_and_the_unused_goes_first():
+def test_no_more_than_the_limit_is_pooled_and_the_least_recently_used_goes_first():
     run_python("""
 ys = [result(MIB) for _ in range(16)] + [result(4 * MIB) for _ in range(8)]
 assert dmlops.memory_info()[:3] == (48 * MIB, 0, BOUND)
@@ -291,7 +293,7 @@ def test_rounding_wastes_at_most_an_eighth():
         del y
 
 
-def test_a_bound_of_0_keeps_nothing():
+def test_a_limit_of_0_pools_nothing():
     run_python(
         """
 y = result(MIB)
@@ -327,7 +329,7 @@ assert full - resident() > 16 * MIB
 """)
 
 
-def test_what_is_kept_is_given_up_before_memory_runs_out():
+def test_pooled_memory_is_released_before_memory_runs_out():
     run_python("""
 import resource
 x = np.ones(20 * MIB, np.uint8)

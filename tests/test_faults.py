@@ -11,6 +11,8 @@ import pytest
 import faults
 import support
 
+pytestmark = pytest.mark.slow
+
 STEP = 60
 WALKS = [
     ("vulkan", "VK_ERROR_OUT_OF_HOST_MEMORY", "instead"),
@@ -42,7 +44,7 @@ def walk(library, kind, result, when, first, step, timeout=550):
 
 
 @pytest.mark.parametrize("kind, result, when", WALKS)
-def test_some_places(kind, result, when, library):
+def test_some_faults(kind, result, when, library):
     count = walk(library, kind, result, when, 3, STEP)
     assert count >= PLACES.get(result, PLACES[when]) // STEP
 
@@ -54,14 +56,14 @@ def test_every_allocation(library):
 @pytest.mark.check
 @pytest.mark.timeout(1200)
 @pytest.mark.parametrize("kind, result, when", WALKS)
-def test_more_places(kind, result, when, library):
+def test_more_faults(kind, result, when, library):
     assert walk(library, kind, result, when, 1, STEP // 6, 1200) >= PLACES.get(result, PLACES[when]) // (STEP // 6)
 
 
 @pytest.mark.soak
 @pytest.mark.timeout(3600)
 @pytest.mark.parametrize("kind, result, when", WALKS)
-def test_every_place(kind, result, when, library):
+def test_every_fault(kind, result, when, library):
     assert walk(library, kind, result, when, 1, 1, 3600) >= PLACES.get(result, PLACES[when])
 
 
@@ -124,7 +126,7 @@ def test_every_allocation_of_the_interpreters(device):
     assert int(done.stdout) > 100
 
 
-HELD = """
+BATCHED = """
 import dmlops, faults, numpy as np
 layer = faults.Layer()
 a = dmlops.asarray(np.arange(6).reshape(2, 3))
@@ -148,14 +150,14 @@ try:
         c = dmlops.slice(c, [0, 0], [2, 3], [-1, 1])
         done += 1
 except MemoryError:
-    print("held back:", done)
+    print("batched:", done)
 assert c.numpy().tolist() == ([[5, 4, 3], [2, 1, 0]] if done % 2 == 0 else [[2, 1, 0], [5, 4, 3]])
 """
 
 
-def test_what_is_held_back_outlives_a_failed_submission(library):
-    done = support.run_python(None, args=("-c", HELD), env=faults.environment(library))
-    assert re.search(r"held back: \d+", done.stdout), done.stdout
+def test_batched_work_outlives_a_failed_submission(library):
+    done = support.run_python(None, args=("-c", BATCHED), env=faults.environment(library))
+    assert re.search(r"batched: \d+", done.stdout), done.stdout
 
 
 REFUSED = """

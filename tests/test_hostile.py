@@ -11,6 +11,8 @@ import pytest
 import faults
 import support
 
+pytestmark = pytest.mark.slow
+
 X = np.arange(24, dtype=np.int32).reshape(4, 6)
 
 

@@ -414,6 +414,7 @@ def test_words_in_pieces(vulkan, narrower):
 # --- the other two kernels --------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kernel", sorted(FORCED))
 @pytest.mark.parametrize("operator", strategies.OPERATORS)
 @FEWER
@@ -492,6 +493,7 @@ LACKS = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("lack", LACKS, ids=lambda lack: "-".join(f"{name}={value}" for name, value in lack.items()))
 @pytest.mark.parametrize("operator", strategies.OPERATORS)
 @FEWEST

@@ -8,6 +8,8 @@ import numpy as np
 import pytest
 from dmlops import reference
 
+pytestmark = pytest.mark.slow
+
 MIB = 2**20
 
 

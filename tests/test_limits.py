@@ -12,6 +12,8 @@ from dmlops import reference
 import faults
 import support
 
+pytestmark = pytest.mark.slow
+
 MIB = 2**20
 HIGHEST = 64 if int(np.__version__.split(".")[0]) >= 2 else 32  # rank of an array
 
@@ -128,7 +130,7 @@ print(text)
 
 
 def test_staging_memory_is_that_of_the_transfers_under_way(library):
-    """And not of each job that a transfer ever was: those that are queued take turns."""
+    """Queued transfers share staging buffers: they do not keep one for each submission."""
     support.run_python(
         """
 import dmlops, faults, numpy as np
@@ -139,7 +141,7 @@ b = dmlops.empty(x.shape, x.dtype)
 def queue():
     for _ in range(40):
         dmlops.slice(a, [0, 0], [20, 10], [-1, 1])
-def buffers():  # but for those that each job has
+def buffers():  # without those that each submission has
     dmlops.synchronize()
     dmlops.empty_cache()
     return layer.alive("vkAllocateMemory") - layer.alive("vkCreateCommandPool")

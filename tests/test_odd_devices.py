@@ -11,6 +11,8 @@ import pytest
 import faults
 import support
 
+pytestmark = pytest.mark.slow
+
 MIB = 2**20
 USUAL = {"discrete": 1, "memory": 1, "atom": 64, "alignment": 64, "subgroup": 32, "group_count": 65535}
 DEVICES = {
@@ -73,7 +75,7 @@ def test_conformance_and_out(name, library):
     conform(library, "test_conformance.py", "test_out.py", "test_examples.py", **DEVICES[name])
 
 
-KEPT = """
+POOLED = """
 import dmlops
 before = dmlops.memory_info(0)
 for _ in range(6):
@@ -85,8 +87,8 @@ for _ in range(6):
 
 
 @pytest.mark.parametrize("odd", [{}, {"discrete": 1, "memory": 1}], ids=["seen by the host", "not seen by the host"])
-def test_memory_that_is_kept_is_used_again(library, odd):
-    support.run_python(KEPT, env=faults.environment(library, **odd))
+def test_pooled_memory_is_reused(library, odd):
+    support.run_python(POOLED, env=faults.environment(library, **odd))
 
 
 # --- refused ----------------------------------------------------------------------------------------------------

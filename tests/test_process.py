@@ -7,6 +7,8 @@ import pytest
 import faults
 import support
 
+pytestmark = pytest.mark.slow
+
 USE = """
 import dmlops, numpy as np
 x = np.arange(20000, dtype=np.float32).reshape(20, 1000)
@@ -415,13 +417,13 @@ layer = faults.Layer()
 """ + FORK + """
 import threading
 stop = threading.Event()
-turns = []
+rounds = []
 def loop():
     a = dmlops.asarray(x)
     while not stop.is_set():
         use()
         a = dmlops.slice(a, [0, 0], [20, 1000], [1, -1])
-        turns.append(dmlops.memory_info(a.device))
+        rounds.append(dmlops.memory_info(a.device))
 threads = [threading.Thread(target=loop) for _ in range(3)]
 [thread.start() for thread in threads]
 try:
@@ -430,7 +432,7 @@ try:
 finally:
     stop.set()
 [thread.join() for thread in threads]
-assert layer.violations == "" and len(turns) > 50, (layer.violations, len(turns))
+assert layer.violations == "" and len(rounds) > 50, (layer.violations, len(rounds))
 """, env=faults.environment(library, dwell=50))
 
 
@@ -501,7 +503,7 @@ use()
 
 
 def test_fork_in_the_handler_of_a_signal_while_there_is_no_room_in_the_queue(vulkan):
-    """Whoever waits for room does so in turn; the one whose turn it is forks while others wait for theirs."""
+    """One thread at a time waits for room in the queue; that one forks while others wait for its lock."""
     support.run_python(FORK + """
 import threading
 large = dmlops.asarray(np.zeros((2048, 4096), np.float32))

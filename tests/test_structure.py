@@ -4,8 +4,13 @@ import importlib.metadata
 import pathlib
 import re
 import shutil
+import subprocess
+import sys
 import tarfile
+import zipfile
 
+import dmlops
+import dmlops._core
 import pytest
 
 from support import ROOT, run_python
@@ -152,32 +157,63 @@ def test_a_long_function_would_be_found():
 
 @pytest.fixture(scope="module")
 def sdist(tmp_path_factory):
-    """The names in a source distribution, made from a copy that holds nothing built."""
+    """A source distribution, made from a copy that holds nothing built."""
     folder = tmp_path_factory.mktemp("sdist")
     copy = folder / "copy"
     skip = shutil.ignore_patterns(".*", "build", "dist", "*.egg-info", "*.so", "__pycache__", "tests", "shared")
     shutil.copytree(ROOT, copy, ignore=skip)
     run_python("from setuptools import build_meta; build_meta.build_sdist('..')", cwd=copy)
     (archive,) = folder.glob("*.tar.gz")
-    with tarfile.open(archive) as tar:
-        return {name.partition("/")[2] for name in tar.getnames()}
+    return archive
 
 
 def test_the_sdist_is_complete(sdist):
+    with tarfile.open(sdist) as tar:
+        names = {name.partition("/")[2] for name in tar.getnames()}
     needed = {str(path.relative_to(ROOT)) for path in SOURCES}
     needed |= {str(path.relative_to(ROOT)) for path in (ROOT / "shaders").rglob("*") if path.is_file()}
     needed |= {str(path.relative_to(ROOT)) for path in (ROOT / "dmlops").glob("*.py*") if path.suffix in (".py", ".pyi")}
     needed |= {"examples/requirements.txt", "tools/system-packages.sh", "benchmarks/results/cells.svg", "benchmarks/results/README.md"}  # of the Makefile and README
     needed |= {"dmlops/py.typed", "LICENSE", "README.md", "pyproject.toml", "setup.py"}
-    assert needed <= sdist, sorted(needed - sdist)
-    assert not [name for name in sdist if name.endswith((".so", ".spv", ".o"))]
+    assert needed <= names, sorted(needed - names)
+    assert not [name for name in names if name.endswith((".so", ".spv", ".o"))]
 
 
-def test_the_installed_package_carries_what_it_needs():
-    names = {str(path) for path in importlib.metadata.files("dmlops")}
+def carries_what_it_needs(names):
+    """Of the files of an installed package or a wheel."""
     assert {"dmlops/__init__.py", "dmlops/_core.pyi", "dmlops/py.typed", "dmlops/reference.py"} <= names
     assert any(re.fullmatch(r"dmlops/_core[.\w-]*\.so", name) for name in names)
     assert not [name for name in names if name.startswith(("csrc", "shaders", "tests"))]
+
+
+def test_the_installed_package_carries_what_it_needs():
+    carries_what_it_needs({str(path) for path in importlib.metadata.files("dmlops")})
+
+
+@pytest.mark.check
+def test_the_sdist_builds(sdist, tmp_path):
+    pip = [sys.executable, "-m", "pip", "wheel", "-q", "--no-build-isolation", "--no-deps", "-w", tmp_path]
+    subprocess.run([*pip, sdist], check=True)
+    (wheel,) = tmp_path.glob("*.whl")
+    carries_what_it_needs(set(zipfile.ZipFile(wheel).namelist()))
+
+
+def test_the_tests_use_the_installed_package():
+    """Of this environment, although the checkout has a built package too."""
+    for module in (dmlops, dmlops._core):
+        assert pathlib.Path(module.__file__).is_relative_to(sys.prefix), module.__file__
+    said = run_python("import dmlops._core; print(dmlops.__file__, dmlops._core.__file__, sep='\\n')").stdout
+    assert said.split("\n")[:2] == [dmlops.__file__, dmlops._core.__file__]
+
+
+def test_the_checkout_can_be_used_in_place():
+    """Python started in it finds its folder dmlops/ first: with the extension that is installed in .venv, no older or other one."""
+    if pathlib.Path(sys.prefix) != ROOT / ".venv":
+        pytest.skip("only .venv's extension stands beside the sources")
+    done = run_python("import dmlops; dmlops.slice([1, 2], [0], [2], device='host'); print(dmlops._core.__file__)", cwd=ROOT)
+    here = pathlib.Path(done.stdout.strip())
+    assert here.parent == ROOT / "dmlops"
+    assert here.read_bytes() == pathlib.Path(dmlops._core.__file__).read_bytes()
 
 
 def test_nothing_generated_is_tracked():

@@ -16,6 +16,8 @@ from dmlops import reference
 
 import support
 
+pytestmark = pytest.mark.slow
+
 
 def calls(seed):
     """A few calls with their results."""

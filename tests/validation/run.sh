@@ -25,12 +25,13 @@ print("validation: the layer reports a missing barrier and a bad argument, as it
 
 DMLOPS_TEST_VALIDATION=$folder "$@"
 
-if [ ! -f "$folder/messages.txt" ]; then
+set -- "$folder"/*/messages.txt
+if [ ! -f "$1" ]; then
     echo "validation: no log was written: the suite ran without the layer" >&2
     exit 1
-elif [ -s "$folder/messages.txt" ]; then
-    head -n 60 "$folder/messages.txt"
-    echo "validation: $(wc -l <"$folder/messages.txt") lines of messages, in $folder/messages.txt" >&2
+elif cat "$@" | grep -q .; then
+    cat "$@" | head -n 60
+    echo "validation: $(cat "$@" | wc -l) lines of messages, in $folder" >&2
     exit 1
 fi
 echo "validation: not one message"
