@@ -475,28 +475,44 @@ def test_rows_move_what_their_piece_says(core, data):
         check_choice(core, piece, case.lengths, offered(core), src_base, dst_base, forced)
 
 
-def choose(core, item, axes, forced=ANY, src_base=0, dst_base=0, *, reversed=-1, lengths=(), traits=None):
+def choose(core, item, axes, forced=ANY, src_base=0, dst_base=0, *, reversed=-1, lengths=(), traits=None, check=True):
     case = Case(item, axes, 0, 0, reversed, 0, lengths)
     piece = next(core.pieces(core.simplified(case.plan), 2**40))
     traits = traits or core.traits()
-    if core.library.dml_plan_count(byref(piece.plan)) * item > 2**22:  # the shaders' work in NumPy would take too long
+    if not check:
         return core.choose(piece, traits, src_base, dst_base, forced)
     return check_choice(core, piece, case.lengths, traits, src_base, dst_base, forced)
 
 
-def choose_line(core, line):
+def choose_line(core, line, check=False):
+    """The dispatch of a line of the golden file."""
+    arguments = [line.item, line.axes, line.forced, line.src, line.dst]
     lengths = [7] * 1000 if line.reversed >= 0 else []
     traits = core.traits(line.device, **line.changes)
-    return choose(core, line.item, line.axes, line.forced, line.src, line.dst, reversed=line.reversed, lengths=lengths, traits=traits)
+    return choose(core, *arguments, reversed=line.reversed, lengths=lengths, traits=traits, check=check)
 
 
 def test_choices_are_those_of_the_golden_file(core):
-    """Each is checked to move the right bytes as well."""
     before = golden.PATH.read_text()
     after = golden.rendered(before, lambda line: choose_line(core, line))
     difference = "\n".join(difflib.unified_diff(before.splitlines(), after.splitlines(), "choices.txt", "now", n=0, lineterm=""))
     if difference:
         pytest.fail(f"choices have changed; if that is meant: python tests/core/golden.py\n{difference}", pytrace=False)
+
+
+@pytest.mark.parametrize(
+    "least, most",
+    [
+        pytest.param(0, 2**22, marks=pytest.mark.slow, id="up to 4 MiB"),
+        pytest.param(2**22, 2**26, marks=pytest.mark.check, id="more than 4 MiB"),  # minutes, and gigabytes of memory
+    ],
+)
+def test_choices_of_the_golden_file_move_the_right_bytes(core, least, most):
+    lines = [line for line in golden.lines(golden.PATH.read_text()) if isinstance(line, golden.Line)]
+    chosen = [line for line in lines if least <= line.item * np.prod([extent for extent, *_ in line.axes]) < most]
+    assert len(chosen) >= 5
+    for line in chosen:
+        choose_line(core, line, check=True)
 
 
 @pytest.mark.parametrize("item, axes", [(1, [(100, 30, 10, 0), (10, 2, 1, 0)]), (1, [(1000, 136, 9, 0), (9, 15, 1, 0)])])
