@@ -127,9 +127,9 @@ struct dml_lengths_table {
 #undef i64
 /* As std140 lays them out. */
 _Static_assert(sizeof(dml_table_axis) == 32, "an axis is two uvec4");
-_Static_assert(offsetof(dml_table, cut_begin) == 22 * 4, "64-bit integers lie at multiples of 8");
-_Static_assert(offsetof(dml_table, axes) == 28 * 4, "structures lie at multiples of 16");
-_Static_assert(sizeof(dml_table) == 28 * 4 + DML_TABLE_MAX_AXES * 32, "no padding");
+_Static_assert(offsetof(dml_table, cut_begin) == 88, "64-bit integers lie at multiples of 8");
+_Static_assert(offsetof(dml_table, axes) == 112, "structures lie at multiples of 16");
+_Static_assert(sizeof(dml_table) == 112 + DML_TABLE_MAX_AXES * sizeof(dml_table_axis), "no padding");
 _Static_assert(sizeof(dml_lengths_table) == 16 && offsetof(dml_lengths_table, extent) == 8, "no padding");
 #endif
 

@@ -25,10 +25,7 @@ typedef struct dml_dispatch {
     int32_t constants[DML_CONSTANTS];
     uint32_t groups;      /* workgroups */
     uint32_t table_bytes; /* in use */
-    union {
-        dml_table table;
-        dml_lengths_table lengths;
-    };
+    dml_table table;      /* lengths.comp: a dml_lengths_table lies here */
 } dml_dispatch;
 
 #endif

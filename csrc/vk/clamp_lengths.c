@@ -55,9 +55,9 @@ static void choose_lengths(const dml_traits *traits, const dml_clamp *clamp, uin
     uint32_t chunks = traits->tunables.chunks, most = chunks < traits->max_groups ? chunks : traits->max_groups;
     uint32_t groups = count / traits->group_size + 1;
     dispatch->groups = groups < most ? groups : most;
-    dispatch->lengths = (dml_lengths_table){
-        .count = count, .invocations = dispatch->groups * traits->group_size, .extent = clamp->extent};
-    dispatch->table_bytes = sizeof dispatch->lengths;
+    dml_lengths_table table = {.count = count, .invocations = dispatch->groups * traits->group_size, .extent = clamp->extent};
+    memcpy(&dispatch->table, &table, sizeof table);
+    dispatch->table_bytes = sizeof table;
 }
 
 static dml_code clamp_part(dml_context *context, const dml_clamp *clamp, int64_t begin, int64_t count, dml_status *status)

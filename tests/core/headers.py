@@ -48,11 +48,9 @@ def _bodies():
 
 
 def _fields(body):
-    """(type, name, dimensions) of each; those of an anonymous union as a list of its own."""
-    for union, kind, names in re.findall(r"union \{([^}]*)\};|(?:const )?(long long|\w+) ([^;{}]+);", body):
-        if union:
-            yield list(_fields(union))
-        for name in filter(None, names.split(", ")):
+    """(type, name, dimensions) of each."""
+    for kind, names in re.findall(r"(?:const )?(long long|\w+) ([^;{}]+);", body):
+        for name in names.split(", "):
             plain, *dimensions = re.findall(r"[^\[\]]+", name)
             yield kind, plain, [int(eval(text, dict(CONSTANTS))) for text in dimensions]
 
@@ -71,15 +69,8 @@ def _ctype(kind, name, dimensions):
 
 def _structure(structure):
     if structure not in STRUCTURES:
-        fields, anonymous = [], []
-        for field in _fields(_bodies()[structure]):
-            if isinstance(field, list):
-                members = [(name.lstrip("*"), _ctype(kind, name, dimensions)) for kind, name, dimensions in field]
-                anonymous.append(f"union_{len(fields)}")
-                fields.append((anonymous[-1], type("Union", (ctypes.Union,), {"_fields_": members})))
-            else:
-                fields.append((field[1].lstrip("*"), _ctype(*field)))
-        STRUCTURES[structure] = type(structure, (ctypes.Structure,), {"_anonymous_": anonymous, "_fields_": fields})
+        fields = [(name.lstrip("*"), _ctype(kind, name, dimensions)) for kind, name, dimensions in _fields(_bodies()[structure])]
+        STRUCTURES[structure] = type(structure, (ctypes.Structure,), {"_fields_": fields})
     return STRUCTURES[structure]
 
 
@@ -90,7 +81,7 @@ for _name in _bodies():
 
 
 def members(structure):
-    return [name for name, _ in structure._fields_ if not name.startswith("union_")]
+    return [name for name, _ in structure._fields_]
 
 
 def check_source():
