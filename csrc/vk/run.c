@@ -108,11 +108,6 @@ dml_code dml_vk_wait(dml_context *context, dml_status *status)
     return code;
 }
 
-const dml_traits *dml_vk_traits(const dml_context *context)
-{
-    return &context->traits.plan;
-}
-
 void dml_vk_counts(dml_context *context, uint64_t counts[DML_KERNEL_COUNT])
 {
     dml_queue_counts(context, counts);

@@ -16,9 +16,6 @@ dml_code dml_vk_run(dml_context *context, const dml_transfer *transfer, bool wai
 /* Waits until all work queued on a context is done. */
 dml_code dml_vk_wait(dml_context *context, dml_status *status);
 
-/* What kernel choice knows of the device. */
-const dml_traits *dml_vk_traits(const dml_context *context);
-
 /* How many pieces each kernel has run on a context: copy, rows, words, elements. */
 void dml_vk_counts(dml_context *context, uint64_t counts[DML_KERNEL_COUNT]);
 
