@@ -11,6 +11,8 @@ import pytest
 
 import support
 
+pytestmark = pytest.mark.slow
+
 SYMBOL = 'const char *dmlops_test_symbol(void) { return "%s"; }\n'
 SAY = """
 #include <string.h>

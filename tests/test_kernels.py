@@ -148,6 +148,7 @@ def test_straight_rows(vulkan, data):
 STRIDES = [-8, -5, -3, -2, -1, 2, 3, 5, 8]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("item", [1, 2, 3, 4, 6, 8, 12, 16])
 @pytest.mark.parametrize("stride", [-1, 2, -3])
 def test_gathered_rows_at_every_offset(vulkan, item, stride):
@@ -188,6 +189,7 @@ def test_gathered_rows(vulkan, data):
     assert sum(counts) == 1 and counts[COPY] == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("item", [1, 2, 4, 8, 12])
 @pytest.mark.parametrize("beside", [1, 2, 4, 5])
 def test_fields_of_packed_records(vulkan, item, beside):
@@ -222,6 +224,7 @@ def block_shape(to_space, layout, channels, block, height, width):
     return (1, c, h, w) if layout == "NCHW" else (1, h, w, c)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("operator", ["depth_to_space", "space_to_depth"])
 @pytest.mark.parametrize("block", [2, 3, 4, 8])
 def test_blocks_of_bytes_at_every_offset(vulkan, operator, block):
@@ -311,6 +314,7 @@ def test_reversals(vulkan, data):
 # --- work chunks and schedules ----------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("shape", [(1, 60_000), (3, 20_001), (20_000, 3), (300, 200), (257, 40), (2, 2, 9000)])
 @pytest.mark.parametrize("stride", [2, -1])
 def test_few_long_rows_and_many_short_ones(vulkan, shape, stride):
@@ -340,6 +344,7 @@ def test_rows_side_by_side(vulkan, traits, item):
         assert check(vulkan, "slice", short, [0, 0], short.shape, [1, -1], out_offset=1 * item) == only(ROWS)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("traits", [{"chunks": 7}, {"chunks": 60, "max_groups": 1}, {"chunks": 7, "cpu": 0}])
 @pytest.mark.parametrize("item", [1, 2, 3, 4, 8, 16])
 def test_rows_in_alternating_directions(vulkan, traits, item):
@@ -370,6 +375,7 @@ def test_words_of_items_at_every_offset(vulkan, item):
                 assert counts == only(WORDS), (rows, offset, out_offset)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("item", [1, 2, 4, 8])
 def test_words_of_rows_whose_items_are_apart(vulkan, item):
     """Forwards and backwards, some shorter than a word, from wherever an item may begin."""
