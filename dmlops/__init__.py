@@ -33,7 +33,7 @@ from dmlops.operators import slice as slice
 if TYPE_CHECKING:
     from dmlops import reference as reference
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 # Without `slice`: `from dmlops import *` would shadow the builtin.
 __all__ = [
