@@ -101,7 +101,7 @@ class Backend(onnx.backend.base.Backend):
         >>> from onnx import parser
         >>> model = parser.parse_model('''
         ...     <ir_version: 10, opset_import: ["": 21]>
-        ...     turn (float[H, W] x) => (y) { y = Transpose (x) }''')
+        ...     turn (float[H, W] x) => (float[W, H] y) { y = Transpose (x) }''')
         >>> dmlops.onnx.backend.prepare(model).run([np.eye(2, 3, dtype="f4")])
         (array([[1., 0.],
                [0., 1.],
@@ -146,19 +146,19 @@ class Backend(onnx.backend.base.Backend):
         tuple of numpy.ndarray
             The node's outputs.
         """
-        given = inputs if isinstance(inputs, Sequence) else [inputs]
-        arrays = dict(zip(dict.fromkeys(filter(None, node.input)), map(_array, given), strict=True))
+        opset = kwargs.get("opset_version") or onnx.defs.onnx_opset_version()
+        super().run_node(node, inputs, opset_version=opset)  # checks the node
+        given = [value if isinstance(value, dmlops.DeviceArray) else np.asarray(value) for value in inputs]
+        arrays = dict(zip(dict.fromkeys(filter(None, node.input)), given, strict=True))
         values = [
             helper.make_tensor_value_info(name, helper.np_dtype_to_tensor_dtype(array.dtype), array.shape)
             for name, array in arrays.items()
         ]
         outputs = [helper.make_empty_tensor_value_info(name) for name in node.output]
-        opset = helper.make_opsetid("", kwargs.get("opset_version") or onnx.defs.onnx_opset_version())
-        model = helper.make_model(helper.make_graph([node], "node", values, outputs), opset_imports=[opset])
-        inferred = {value.name: value for value in onnx.shape_inference.infer_shapes(model).graph.output}
-        for output in model.graph.output:
-            output.CopyFrom(inferred[output.name])
-        return cls.run_model(model, arrays, device)
+        model = helper.make_model(
+            helper.make_graph([node], "node", values, outputs), opset_imports=[helper.make_opsetid("", opset)]
+        )
+        return BackendRep(Program(model, device)).run(arrays)
 
     @classmethod
     def supports_device(cls, device: DeviceLike) -> bool:
@@ -168,10 +168,6 @@ class Backend(onnx.backend.base.Backend):
         except (ValueError, dmlops.NoDeviceError):
             return False
         return True
-
-
-def _array(value: Any) -> AnyArray:
-    return value if isinstance(value, dmlops.DeviceArray) else np.asarray(value)
 
 
 is_compatible = Backend.is_compatible

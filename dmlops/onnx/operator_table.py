@@ -250,57 +250,65 @@ def _reshape_to(node: Node, a: AnyArray, shape: Array | None = None) -> AnyArray
 def _resize(node: Node, a: AnyArray, *operands: Array | None) -> AnyArray:
     if node.version > 10:
         operands = operands[1:]  # the region of interest is for modes that are not allowed here
-    factors, sizes = ((None if operand is None or operand.size == 0 else operand) for operand in (*operands, None, None)[:2])
+    scales, sizes = ((None if operand is None or operand.size == 0 else operand) for operand in (*operands, None, None)[:2])
     axes = _axes(node, None, a.ndim) or list(range(a.ndim))
-    old = np.array([a.shape[axis] for axis in axes])
-    if factors is not None:
-        scales = factors.astype(np.float32)
-        new = np.floor(old.astype(np.float32) * scales).astype(np.int64)
+    old = [a.shape[axis] for axis in axes]
+    if scales is not None:
+        factors = [_factor(float(scale)) for scale in scales]
+        new = [math.floor(size * over / under) for size, (over, under) in zip(old, factors, strict=True)]
     elif sizes is not None:
-        new, scales = sizes, sizes.astype(np.float32) / old.astype(np.float32)
+        new = sizes.tolist()
+        factors = [(float(result), float(size)) for result, size in zip(new, old, strict=True)]
         policy = node.attributes.get("keep_aspect_ratio_policy", "stretch")
         if policy != "stretch":
-            scales = np.full_like(scales, scales.min() if policy == "not_larger" else scales.max())
-            new = np.floor(scales * old + np.float32(0.5)).astype(np.int64)
+            over, under = (min if policy == "not_larger" else max)(factors, key=lambda factor: factor[0] / factor[1])
+            factors = [(over, under)] * len(old)
+            new = [math.floor(size * over / under + 0.5) for size in old]
     else:
         raise ValueError("scales or sizes must be given")
+    if new == old:
+        return a
     runs, whole = {}, [1] * a.ndim
-    for axis, size, result, scale in zip(axes, old.tolist(), new.tolist(), scales, strict=True):
-        index = _nearest_index(node, size, result, scale)
-        factor = result // size if size else 1
-        if np.array_equal(index, np.arange(size * factor) // max(factor, 1)):
-            whole[axis] = factor
+    for axis, size, result, factor in zip(axes, old, new, factors, strict=True):
+        index = _nearest_index(node, size, result, *factor)
+        times = result // size if size else 1
+        if np.array_equal(index, np.arange(size * times) // max(times, 1)):
+            whole[axis] = times
         else:
             runs[axis] = _runs(index)
     return _copies(_take(a, runs) if runs else a, [1] * a.ndim, whole)
 
 
-def _nearest_index(node: Node, size: int, result: int, scale: np.float32) -> Array:
-    """The element of the source that is nearest to each of the result's, in single precision as onnxruntime computes it."""
-    x: Any = np.arange(result, dtype=np.float32)
-    half = np.float32(0.5)
+def _factor(scale: float) -> tuple[float, float]:
+    """A scale in single precision as a quotient; the inverse of an integer is exact."""
+    under = float(round(1 / scale)) if scale > 0 else 0.0
+    return (1.0, under) if under and np.float32(1 / under) == np.float32(scale) else (scale, 1.0)
+
+
+def _nearest_index(node: Node, size: int, result: int, over: float, under: float) -> Array:
+    """For each element of the result, the nearest one of the source; the axis is scaled by ``over / under``."""
+    x: Any = np.arange(result, dtype=np.float64)
     mode = node.attributes.get("coordinate_transformation_mode", "half_pixel" if node.version > 10 else "asymmetric")
-    if mode == "asymmetric":
-        x = x / scale
+    if mode == "asymmetric" or over == under:
+        x = x * under / over
     elif mode == "align_corners":
-        x = x * np.float32(size - 1) / np.float32(max(result - 1, 1))
+        x = x * (size - 1) / max(result - 1, 1)
     elif mode == "tf_half_pixel_for_nn":
-        x = (x + half) / scale
+        x = (x + 0.5) * under / over
     elif mode == "pytorch_half_pixel" and result <= 1:
         x = np.zeros_like(x)
     else:
-        x = (x + half) / scale - half
-        if mode == "half_pixel_symmetric":
-            x += np.float32(size) / 2 * (1 - np.float32(result) / (scale * np.float32(size)))
+        shift = size / 2 - result * under / over / 2 if mode == "half_pixel_symmetric" else 0.0
+        x = (x + 0.5) * under / over - 0.5 + shift
     rounding = node.attributes.get("nearest_mode", "round_prefer_floor")
     if node.version == 10:
-        rounding = "ceil" if scale < 1 else "floor"
+        rounding = "ceil" if over < under else "floor"
     if rounding == "floor":
         x = np.floor(x)
     elif rounding == "ceil":
         x = np.ceil(x)
     else:
-        x = np.ceil(x - half) if rounding == "round_prefer_floor" else np.floor(x + half)
+        x = np.ceil(x - 0.5) if rounding == "round_prefer_floor" else np.floor(x + 0.5)
     index: Array = x.astype(np.int64).clip(0, max(size - 1, 0))
     return index
 
@@ -326,7 +334,10 @@ def _slice(
     along = _axes(node, axes, a.ndim) or list(range(len(first)))
     key = [slice(None)] * a.ndim
     for axis, start, end, step in zip(along, first, last, _ints(node, steps, "steps") or [1] * len(first), strict=True):
-        key[axis] = slice(start, end, step)
+        size = a.shape[axis]
+        # NumPy clamps a start in front of the array to -1 for negative steps, ONNX to 0.
+        start = max(start + size if start < 0 else start, 0)
+        key[axis] = slice(start, end if end >= -size else None if step < 0 else 0, step)
     return a[tuple(key)]
 
 

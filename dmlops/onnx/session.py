@@ -57,7 +57,7 @@ class Session:
     >>> from onnx import parser
     >>> model = parser.parse_model('''
     ...     <ir_version: 10, opset_import: ["": 21]>
-    ...     net (float[N, H, W, 3] photo) => (y) { x = Transpose <perm = [0, 3, 1, 2]> (photo) y = Relu (x) }''')
+    ...     net (float[N, H, W, 3] photo) => (float[N, 3, H, W] y) { x = Transpose <perm = [0, 3, 1, 2]> (photo) y = Relu (x) }''')
     >>> session = dmlops.onnx.Session(model.SerializeToString())
     >>> session
     <dmlops.onnx.Session: 1 node on a device (Transpose), 1 in onnxruntime>

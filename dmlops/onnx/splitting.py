@@ -43,7 +43,7 @@ def split(model: ModelProto) -> tuple[ModelProto | None, ModelProto | None]:
     >>> from onnx import parser
     >>> model = parser.parse_model('''
     ...     <ir_version: 10, opset_import: ["": 21]>
-    ...     net (float[N, 8, 8, 3] photo) => (y) { x = Transpose <perm = [0, 3, 1, 2]> (photo) y = Relu (x) }''')
+    ...     net (float[N, H, W, 3] photo) => (float[N, 3, H, W] y) { x = Transpose <perm = [0, 3, 1, 2]> (photo) y = Relu (x) }''')
     >>> moved, rest = dmlops.onnx.split(model)
     >>> [node.op_type for node in moved.graph.node], [node.op_type for node in rest.graph.node]
     (['Transpose'], ['Relu'])
