@@ -146,7 +146,7 @@ class Backend(onnx.backend.base.Backend):
         tuple of numpy.ndarray
             The node's outputs.
         """
-        opset = kwargs.get("opset_version") or onnx.defs.onnx_opset_version()
+        opset: Any = kwargs.get("opset_version") or onnx.defs.onnx_opset_version()
         super().run_node(node, inputs, opset_version=opset)  # checks the node
         given = [value if isinstance(value, dmlops.DeviceArray) else np.asarray(value) for value in inputs]
         arrays = dict(zip(dict.fromkeys(filter(None, node.input)), given, strict=True))

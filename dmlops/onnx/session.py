@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import dataclasses
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import onnx
-from onnx import ModelProto, TensorProto, TypeProto
+from onnx import TensorProto, ValueInfoProto
 
 from dmlops import DeviceArray
 from dmlops.onnx.graph import Program
@@ -82,24 +82,22 @@ class Session:
         else:
             model, folder = onnx.load(path, load_external_data=False), os.path.dirname(os.path.abspath(path))
         moved, rest = split(model)
-        self._outputs = [value.name for value in model.graph.output]
         self.moved = [node.op_type for node in moved.graph.node if node.op_type != "Constant"] if moved else []
         self._count = len(rest.graph.node) if rest else 0
-        self._program = None
-        self._arguments: dict[str, NodeArg] = {}
+        self._program = self.rest = None
         if moved:
             onnx.load_external_data_for_model(moved, folder or "")
             self._program = Program(moved, device)
-            self._arguments = {name: _argument(name, kind) for name, kind in _types(moved).items()}
-            if rest and folder:
+        if rest:
+            if moved and folder:
                 sess_options = sess_options or onnxruntime.SessionOptions()
                 sess_options.add_session_config_entry("session.model_external_initializers_file_folder_path", folder)
-        self.rest = None
-        if rest:
-            source = rest.SerializeToString() if moved else path
-            self.rest = onnxruntime.InferenceSession(source, sess_options, providers)
+            self.rest = onnxruntime.InferenceSession(rest.SerializeToString() if moved else path, sess_options, providers)
         initializers = {tensor.name for tensor in model.graph.initializer}
-        self._inputs = [value.name for value in model.graph.input if value.name not in initializers]
+        inputs = [value for value in model.graph.input if value.name not in initializers]
+        described = self.rest.get_inputs() + self.rest.get_outputs() if self.rest else []
+        self._inputs, self._outputs = (_arguments(values, described) for values in (inputs, model.graph.output))
+        self._read = [value.name for value in self.rest.get_inputs()] if self.rest else []
 
     def __repr__(self) -> str:
         if not self.moved:
@@ -109,13 +107,11 @@ class Session:
 
     def get_inputs(self) -> list[Any]:
         """Describe the model's inputs: objects with ``name``, ``type`` and ``shape``."""
-        there = {argument.name: argument for argument in self.rest.get_inputs()} if self.rest else {}
-        return [there.get(name) or self._arguments[name] for name in self._inputs]
+        return list(self._inputs)
 
     def get_outputs(self) -> list[Any]:
         """Describe the model's outputs: objects with ``name``, ``type`` and ``shape``."""
-        there = {argument.name: argument for argument in self.rest.get_outputs()} if self.rest else {}
-        return [there.get(name) or self._arguments[name] for name in self._outputs]
+        return list(self._outputs)
 
     def run(
         self, output_names: Sequence[str] | None, input_feed: Mapping[str, Any], run_options: Any = None
@@ -136,17 +132,15 @@ class Session:
         list of numpy.ndarray
             The outputs, in the order of `output_names`.
         """
-        names = list(output_names or self._outputs)
-        if missing := [name for name in self._inputs if name not in input_feed]:
+        names = list(output_names or [output.name for output in self._outputs])
+        if missing := [value.name for value in self._inputs if value.name not in input_feed]:
             raise ValueError(f"inputs {missing} are missing from input_feed")
         values = self._program.run(input_feed) if self._program else {}
         results: dict[str, Any] = {name: np.asarray(values[name]) for name in names if name in values}
-        wanted = [name for name in names if name not in values]
-        if wanted:
-            assert self.rest is not None
-            read = [argument.name for argument in self.rest.get_inputs()]
-            feed = {name: _on_host(values[name]) if name in values else input_feed[name] for name in read}
-            results.update(zip(wanted, self.rest.run(wanted, feed, run_options), strict=True))
+        others = [name for name in names if name not in values]
+        if others and self.rest:
+            feed = {name: _on_host(values[name]) if name in values else input_feed[name] for name in self._read}
+            results.update(zip(others, self.rest.run(others, feed, run_options), strict=True))
         return [results[name] for name in names]
 
 
@@ -162,14 +156,19 @@ def _on_host(value: AnyArray) -> Array:
     return value
 
 
-def _types(model: ModelProto) -> dict[str, TypeProto]:
-    return {value.name: value.type for value in (*model.graph.input, *model.graph.output)}
+def _arguments(values: Iterable[ValueInfoProto], described: Iterable[Any]) -> list[Any]:
+    """What onnxruntime says of each value, or what it would say of one that only the leading part has."""
+    there = {argument.name: argument for argument in described}
+    return [there.get(value.name) or NodeArg(value.name, _type(value), _shape(value)) for value in values]
 
 
-def _argument(name: str, kind: TypeProto) -> NodeArg:
-    tensor = kind.tensor_type
-    shape = [dim.dim_value if dim.HasField("dim_value") else dim.dim_param or None for dim in tensor.shape.dim]
-    return NodeArg(name, f"tensor({TensorProto.DataType.Name(tensor.elem_type).lower()})", shape)
+def _type(value: ValueInfoProto) -> str:
+    return f"tensor({TensorProto.DataType.Name(value.type.tensor_type.elem_type).lower()})"
+
+
+def _shape(value: ValueInfoProto) -> list[int | str | None]:
+    sizes = value.type.tensor_type.shape.dim
+    return [size.dim_value if size.HasField("dim_value") else size.dim_param or None for size in sizes]
 
 
 def _nodes(count: int) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from onnx import AttributeProto, GraphProto, ModelProto, NodeProto, helper
+from onnx import AttributeProto, GraphProto, ModelProto, NodeProto, ValueInfoProto, helper
 
 from dmlops.onnx.graph import Graph
 from dmlops.onnx.operator_table import VIEWS
@@ -54,15 +54,18 @@ def split(model: ModelProto) -> tuple[ModelProto | None, ModelProto | None]:
         return None, model
     protos = model.graph.node
     shapes = {k for k, node in enumerate(graph.nodes) if k not in graph.problems and graph.on_host(node)}
-    moved_values = {name for k in movers for name in graph.nodes[k].outputs}
-    rest = _needed(protos, set(range(len(protos))) - movers - shapes, set(graph.outputs) - moved_values, shapes)
-    read = {name for k in rest for name in _reads(protos[k])}
-    cut = [name for k in sorted(movers) for name in graph.nodes[k].outputs if name in read or name in graph.outputs]
+    results = {name for k in movers for name in graph.nodes[k].outputs}
+    others = [name for name in graph.outputs if name not in results]
+    rest = _needed(protos, set(range(len(protos))) - movers - shapes, set(others), shapes)
+    if not rest and not others:
+        return model, None
     moved = _needed(protos, movers, set(), shapes)
-    first = _part(model, graph, moved, (), cut)
-    if not rest and set(graph.outputs) <= moved_values:
-        return first, None
-    return first, _part(model, graph, rest, [name for name in cut if name in read], set(graph.outputs) - moved_values)
+    read_first, read_then = ({name for k in part for name in _reads(protos[k])} for part in (moved, rest))
+    cut = [name for k in sorted(movers) for name in graph.nodes[k].outputs if name in read_then]
+    ends = [*cut, *(name for name in graph.outputs if name in results and name not in cut)]
+    first = _part(model, graph, moved, read_first, [], ends)
+    # Inputs that nothing reads go with the rest.
+    return first, _part(model, graph, rest, (read_then | set(graph.inputs)) - (read_first - read_then), cut, others)
 
 
 def _movers(graph: Graph) -> set[int]:
@@ -100,27 +103,33 @@ def _needed(protos: Iterable[NodeProto], wanted: set[int], outputs: set[str], sh
     return needed[::-1]
 
 
-def _part(model: ModelProto, graph: Graph, nodes: list[int], cut: Iterable[str], outputs: Iterable[str]) -> ModelProto:
-    """A model of some of the nodes, with everything else of the model that they use."""
-    protos = [model.graph.node[k] for k in nodes]
-    read = {name for proto in protos for name in _reads(proto)} | set(outputs)
-    made = {name for proto in protos for name in proto.output}
-    part = ModelProto()
-    for field, value in model.ListFields():
-        if field.name != "graph":
-            getattr(part, field.name).MergeFrom(value) if field.is_repeated else setattr(part, field.name, value)
-    target, source = part.graph, model.graph
-    target.name, target.doc_string = source.name, source.doc_string
-    target.node.extend(protos)
-    target.initializer.extend(tensor for tensor in source.initializer if tensor.name in read)
-    target.sparse_initializer.extend(tensor for tensor in source.sparse_initializer if tensor.values.name in read)
-    target.value_info.extend(value for value in source.value_info if value.name in made and value.name not in outputs)
-    target.quantization_annotation.extend(note for note in source.quantization_annotation if note.tensor_name in read)
-    target.input.extend(value for value in source.input if value.name in read)
-    target.input.extend(helper.make_value_info(name, graph.types[name]) for name in cut)
-    order = [name for name in graph.outputs if name in outputs] + [name for name in outputs if name not in graph.outputs]
-    target.output.extend(helper.make_value_info(name, graph.types[name]) for name in order)
+def _part(
+    model: ModelProto, graph: Graph, nodes: Iterable[int], read: set[str], cut: Iterable[str], outputs: Iterable[str]
+) -> ModelProto:
+    """A model of some of the nodes, with everything else of the model that they read."""
+    source, kept = model.graph, read.union(outputs)
+    protos = [source.node[k] for k in nodes]
+    made = {name for proto in protos for name in proto.output}.difference(outputs)
+    target = helper.make_graph(
+        protos,
+        source.name,
+        [value for value in source.input if value.name in kept] + [_value(graph, name) for name in cut],
+        [_value(graph, name) for name in outputs],
+        [tensor for tensor in source.initializer if tensor.name in kept],
+        source.doc_string,
+        [value for value in source.value_info if value.name in made],
+        [tensor for tensor in source.sparse_initializer if tensor.values.name in kept],
+    )
+    target.quantization_annotation.extend(note for note in source.quantization_annotation if note.tensor_name in kept)
+    part = helper.make_model(
+        target, ir_version=model.ir_version, opset_imports=model.opset_import, functions=model.functions
+    )
+    part.metadata_props.extend(model.metadata_props)
     return part
+
+
+def _value(graph: Graph, name: str) -> ValueInfoProto:
+    return helper.make_value_info(name, graph.types[name])
 
 
 def _reads(proto: NodeProto) -> Iterator[str]:

@@ -110,6 +110,23 @@ def test_both_parts_are_valid_models(text):
     assert model.SerializeToString() == before
 
 
+def test_inputs_that_nothing_reads(device):
+    compare(FOCUS.replace("image)", "image, int32[5] unread)", 1), {"image": noise(1, 3, 4, 4), "unread": np.zeros(5, "i4")}, device=device)
+    compare(MOVES.replace("photo)", "photo, bool unread)", 1), {"photo": np.ones((1, 4, 4, 4), "u1"), "unread": np.array(True)}, device=device)
+
+
+def test_initializers_among_the_inputs(device):
+    """As IR versions below 4 require it."""
+    model = parser.parse_model(FOCUS)
+    model.ir_version, image = 3, noise(1, 3, 4, 4)
+    model.opset_import[0].version = 11
+    for tensor in model.graph.initializer:
+        model.graph.input.append(onnx.helper.make_tensor_value_info(tensor.name, tensor.data_type, tensor.dims))
+    session = dmlops.onnx.Session(model.SerializeToString(), device=device)
+    expected = onnxruntime.InferenceSession(model.SerializeToString()).run(None, {"image": image})
+    assert len(session.moved) == 7 and np.array_equal(session.run(None, {"image": image}), expected)
+
+
 def test_types_that_numpy_lacks_stay_in_onnxruntime():
     moved, _ = dmlops.onnx.split(parser.parse_model(FOCUS.replace("float[", "bfloat16[")))
     assert moved is None
