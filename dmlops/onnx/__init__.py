@@ -4,7 +4,7 @@
     >>> from onnx import parser
     >>> model = parser.parse_model('''
     ...     <ir_version: 10, opset_import: ["": 21]>
-    ...     mirror_and_pack (uint8[1, 4, 6, 3] photo) => (uint8[1, 12, 2, 3] patches) <int64[1] last = {-1}, int64[1] end = {-1000}> {
+    ...     pack (uint8[1, 4, 6, 3] photo) => (uint8[1, 12, 2, 3] patches) <int64[1] last = {-1}, int64[1] end = {-1000}> {
     ...         nchw = Transpose <perm = [0, 3, 1, 2]> (photo)
     ...         mirrored = Slice (nchw, last, end, last, last)
     ...         patches = SpaceToDepth <blocksize = 2> (mirrored)

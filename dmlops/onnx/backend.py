@@ -1,7 +1,7 @@
 """ONNX's backend interface for models whose nodes only move data.
 
-The functions are those of ``onnx.backend.base.Backend``. `device` is whatever dmlops accepts as a device, so that ONNX's ``"CPU"``
-means the first usable device that is a CPU; the default is ``dmlops.default_device()``.
+The functions are those of ``onnx.backend.base.Backend``. `device` is whatever dmlops accepts as a device: ONNX's ``"CPU"`` is
+the first usable device of that type. The default is ``dmlops.default_device()``.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ class BackendRep(onnx.backend.base.BackendRep):
         Returns
         -------
         tuple of numpy.ndarray or DeviceArray
-            The model's outputs. Outputs that are shapes are NumPy arrays in any case.
+            The model's outputs, new arrays. Outputs that are shapes are NumPy arrays in any case.
         """
         names = list(self._program.inputs)
         if not isinstance(inputs, Mapping):
@@ -111,9 +111,7 @@ class Backend(onnx.backend.base.Backend):
         return BackendRep(Program(model, device))
 
     @classmethod
-    def run_model(
-        cls, model: ModelProto, inputs: Any, device: DeviceLike | None = None, **kwargs: Any
-    ) -> tuple[AnyArray, ...]:
+    def run_model(cls, model: ModelProto, inputs: Any, device: DeviceLike | None = None, **kwargs: Any) -> tuple[AnyArray, ...]:
         """Run a model once: ``prepare(model, device).run(inputs)``."""
         return cls.prepare(model, device, **kwargs).run(inputs)
 

@@ -41,8 +41,8 @@ class UnsupportedNodeError(ValueError):
 class Graph:
     """What can be said about a model without running it.
 
-    Operands that are shapes, indices or amounts are needed on the host. So is, going backwards, whatever they are computed from:
-    those values stay NumPy arrays, and the nodes that compute them run on the host. All other values are device arrays.
+    Operands that are shapes, indices or amounts are needed on the host, and so is whatever they are computed from. Those values
+    stay NumPy arrays, and the nodes that compute them run on the host. All other values are device arrays.
 
     Attributes
     ----------
@@ -71,10 +71,11 @@ class Graph:
         self.outputs = {value.name: value.type for value in graph.output}
         self.types = {value.name: value.type for value in graph.value_info} | self.inputs | self.outputs
         not_plain = {name for name, kind in self.inputs.items() if not _is_plain(kind)}
+        not_plain |= {tensor.values.name for tensor in graph.sparse_initializer}
         self.problems = {k: reason for k, node in enumerate(self.nodes) if (reason := _problem(node, not_plain))}
         supported = [node for k, node in enumerate(self.nodes) if k not in self.problems]
         self.demanded = _demanded(supported)
-        self.known = set(self.initializers) | {tensor.values.name for tensor in graph.sparse_initializer}
+        self.known = set(self.initializers)
         for k, node in enumerate(self.nodes):
             if k in self.problems:
                 continue
@@ -118,7 +119,7 @@ class Program:
         self._constants: dict[str, Array] = {k: numpy_helper.to_array(v) for k, v in graph.initializers.items()}
         self._steps = [node for node in graph.nodes if not self._fold(node)]
         # Constants that are moved as data.
-        moved = {name for node in self._steps if not graph.on_host(node) for name in _data(node)} | set(graph.outputs)
+        moved = {name for node in self._steps if not graph.on_host(node) for name in _data(node)}
         self._uploaded = {name: self._upload(self._constants[name]) for name in moved & set(self._constants)}
         last = {name: k for k, node in enumerate(self._steps) for name in node.inputs if name not in graph.outputs}
         self._dead = [[name for name in set(node.inputs) if last.get(name) == k] for k, node in enumerate(self._steps)]
@@ -128,13 +129,14 @@ class Program:
         return self._graph.inputs.keys()
 
     def run(self, inputs: Mapping[str, Any]) -> dict[str, AnyArray]:
-        """Queue the model's work; return its outputs, which are device arrays, or NumPy arrays if they are shapes."""
+        """Queue the model's work; return its outputs: device arrays, or new NumPy arrays if the host has computed them."""
         values: dict[str, AnyArray] = {name: self._input(name, inputs[name]) for name in self.inputs}
         for node, dead in zip(self._steps, self._dead, strict=True):
             self._step(node, values)
             for name in dead:
                 values.pop(name, None)
-        return {name: values[name] if name in values else self._uploaded[name] for name in self._graph.outputs}
+        outputs = {name: values[name] if name in values else self._constants[name] for name in self._graph.outputs}
+        return {name: value if isinstance(value, DeviceArray) else value.copy() for name, value in outputs.items()}
 
     def _input(self, name: str, value: Any) -> AnyArray:
         dtype, shape = self._expected[name]
@@ -198,7 +200,7 @@ def _problem(node: Node, not_plain: set[str]) -> str | None:
         return f"is newer than what is known here, opset {operator.newest}"
     for name in node.inputs:
         if name in not_plain:
-            return f"reads {name!r}, which is no tensor of plain elements"
+            return f"reads {name!r}, which is no dense tensor of plain elements"
     for name, allowed in operator.allowed.items():
         if name in node.attributes and node.attributes[name] not in allowed:
             return f"has {name}={node.attributes[name]!r}, which is no movement of data"
@@ -206,7 +208,10 @@ def _problem(node: Node, not_plain: set[str]) -> str | None:
 
 
 def _is_plain(kind: TypeProto) -> bool:
-    return kind.HasField("tensor_type") and kind.tensor_type.elem_type not in (onnx.TensorProto.STRING, onnx.TensorProto.UNDEFINED)
+    return kind.HasField("tensor_type") and kind.tensor_type.elem_type not in (
+        onnx.TensorProto.STRING,
+        onnx.TensorProto.UNDEFINED,
+    )
 
 
 def _data(node: Node) -> tuple[str, ...]:

@@ -1,8 +1,8 @@
 """What each ONNX operator does with arrays: one function for each, and the table of them.
 
-The functions take NumPy arrays and device arrays alike. A result is a view where one will do, so that it costs nothing and fuses
-with the node that reads it. Operands that are shapes, indices or amounts are NumPy arrays; until an operator has such an operand,
-older versions of it have an attribute of the same name.
+The functions take NumPy arrays and device arrays alike. A result is a view where one will do: it costs nothing and fuses with
+the node that reads it. Operands that are shapes, indices or amounts are NumPy arrays; old versions of some operators have an
+attribute of the same name in their place.
 """
 
 from __future__ import annotations
@@ -102,7 +102,7 @@ def _copies(a: AnyArray, outer: Sequence[int], inner: Sequence[int]) -> AnyArray
 
 
 def _runs(index: Array) -> Runs:
-    """Cut an index into arithmetic progressions: slices of the result and of the source. A repeated element is a slice of one."""
+    """Cut an index into arithmetic progressions: a slice of the result and one of the source, of size 1 for a repeated element."""
     steps = np.diff(index)
     ends = np.append(np.flatnonzero(np.diff(steps)) + 1, len(steps))  # where each stretch of equal steps ends
     runs, begin = [], 0
@@ -214,7 +214,9 @@ def _pad(node: Node, a: AnyArray, pads: Array | None = None, value: Array | None
     before, after = [max(b, 0) for b in before], [max(e, 0) for e in after]
     mode = node.attributes.get("mode", "constant")
     if mode != "constant":
-        return _take(a, {k: _padding_runs(mode, before[k], a.shape[k], after[k]) for k in range(a.ndim) if before[k] + after[k]})
+        return _take(
+            a, {k: _padding_runs(mode, before[k], a.shape[k], after[k]) for k in range(a.ndim) if before[k] + after[k]}
+        )
     if not any(before + after):
         return a
     filling = np.asarray(node.attributes.get("value", 0) if value is None else value).reshape(()).astype(a.dtype)

@@ -57,7 +57,10 @@ class Session:
     >>> from onnx import parser
     >>> model = parser.parse_model('''
     ...     <ir_version: 10, opset_import: ["": 21]>
-    ...     net (float[N, H, W, 3] photo) => (float[N, 3, H, W] y) { x = Transpose <perm = [0, 3, 1, 2]> (photo) y = Relu (x) }''')
+    ...     net (float[N, H, W, 3] photo) => (float[N, 3, H, W] y) {
+    ...         x = Transpose <perm = [0, 3, 1, 2]> (photo)
+    ...         y = Relu (x)
+    ...     }''')
     >>> session = dmlops.onnx.Session(model.SerializeToString())
     >>> session
     <dmlops.onnx.Session: 1 node on a device (Transpose), 1 in onnxruntime>
@@ -113,9 +116,7 @@ class Session:
         """Describe the model's outputs: objects with ``name``, ``type`` and ``shape``."""
         return list(self._outputs)
 
-    def run(
-        self, output_names: Sequence[str] | None, input_feed: Mapping[str, Any], run_options: Any = None
-    ) -> list[Any]:
+    def run(self, output_names: Sequence[str] | None, input_feed: Mapping[str, Any], run_options: Any = None) -> list[Any]:
         """Run the model.
 
         Parameters

@@ -33,9 +33,9 @@ def split(model: ModelProto) -> tuple[ModelProto | None, ModelProto | None]:
 
     Notes
     -----
-    A node belongs to the leading part if it can run on a device and its data comes from inputs of the model. Left out are Gather,
-    which here is meant for shapes, and at the end of the part what moves nothing: Reshape, Flatten, Squeeze, Unsqueeze and
-    Identity. Nodes that compute shapes are put into both parts where both need them.
+    A node belongs to the leading part if it can run on a device and its data comes from inputs of the model. Gather of data is
+    left out, since it is a look-up in a table of weights as a rule. So is, at the end of the part, what moves nothing: Reshape,
+    Flatten, Squeeze, Unsqueeze and Identity. Nodes that compute shapes are in both parts where both need them.
 
     Examples
     --------
@@ -43,7 +43,10 @@ def split(model: ModelProto) -> tuple[ModelProto | None, ModelProto | None]:
     >>> from onnx import parser
     >>> model = parser.parse_model('''
     ...     <ir_version: 10, opset_import: ["": 21]>
-    ...     net (float[N, H, W, 3] photo) => (float[N, 3, H, W] y) { x = Transpose <perm = [0, 3, 1, 2]> (photo) y = Relu (x) }''')
+    ...     net (float[N, H, W, 3] photo) => (float[N, 3, H, W] y) {
+    ...         x = Transpose <perm = [0, 3, 1, 2]> (photo)
+    ...         y = Relu (x)
+    ...     }''')
     >>> moved, rest = dmlops.onnx.split(model)
     >>> [node.op_type for node in moved.graph.node], [node.op_type for node in rest.graph.node]
     (['Transpose'], ['Relu'])
@@ -121,9 +124,7 @@ def _part(
         [tensor for tensor in source.sparse_initializer if tensor.values.name in kept],
     )
     target.quantization_annotation.extend(note for note in source.quantization_annotation if note.tensor_name in kept)
-    part = helper.make_model(
-        target, ir_version=model.ir_version, opset_imports=model.opset_import, functions=model.functions
-    )
+    part = helper.make_model(target, ir_version=model.ir_version, opset_imports=model.opset_import, functions=model.functions)
     part.metadata_props.extend(model.metadata_props)
     return part
 

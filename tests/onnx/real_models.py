@@ -44,7 +44,9 @@ def models(folder, package):
 def random_feed(inputs):
     random = np.random.default_rng(29)
     for value in inputs:
-        shape = [size if isinstance(size, int) and size > 0 else 1 if axis == 0 else 64 for axis, size in enumerate(value.shape)]
+        shape = [
+            size if isinstance(size, int) and size > 0 else 1 if axis == 0 else 64 for axis, size in enumerate(value.shape)
+        ]
         yield value.name, (random.random(shape) * 255).astype(DTYPES[value.type])
 
 
@@ -84,9 +86,14 @@ def compare(path):
     some = {value.name: feed[value.name] for value in part.get_inputs()}
     equal = same(prepared.run(some), part.run(None, some)) and same(session.run(None, feed), alone.run(None, feed))
     times = milliseconds(lambda: session.run(None, feed), lambda: alone.run(None, feed))
-    times += milliseconds(lambda: [output.wait() for output in prepared.run(some, download=False)], lambda: part.run(None, some))
-    return equal, "{!r}\n    {}; whole model {:.2f} ms, onnxruntime alone {:.2f}; leading part {:.3f} ms, in onnxruntime {:.3f}".format(
-        session, "equal" if equal else "DIFFERS", *times
+    times += milliseconds(
+        lambda: [output.wait() for output in prepared.run(some, download=False)], lambda: part.run(None, some)
+    )
+    return (
+        equal,
+        "{!r}\n    {}; whole model {:.2f} ms, onnxruntime alone {:.2f}; leading part {:.3f} ms, in onnxruntime {:.3f}".format(
+            session, "equal" if equal else "DIFFERS", *times
+        ),
     )
 
 

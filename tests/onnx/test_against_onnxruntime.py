@@ -52,7 +52,9 @@ def test_resize_by_whole_factors(data, device):
     if down:
         x = np.ascontiguousarray(np.tile(x, (1, 1, *factors)))
     mode = draw(st.sampled_from(MODES))
-    opset = 11 if mode == "tf_half_pixel_for_nn" else 19 if mode == "half_pixel_symmetric" else draw(st.sampled_from([11, 13, 18]))
+    opset = (
+        11 if mode == "tf_half_pixel_for_nn" else 19 if mode == "half_pixel_symmetric" else draw(st.sampled_from([11, 13, 18]))
+    )
     scales = np.array([1, 1, *factors], np.float32)
     scales = 1 / scales if down else scales
     sizes = np.round(np.array(x.shape) * scales).astype(np.int64)
@@ -99,7 +101,9 @@ def test_resize_to_any_size(data, device):
 def test_pad(data, device):
     draw, x = data.draw, arrays(data.draw, 3)
     mode = draw(st.sampled_from(["constant", "edge", "reflect", "wrap"]))
-    amounts = [draw(st.integers(-1 if k % 4 > 1 and mode in ("constant", "edge") else 0, 2 if k % 4 > 1 else 0)) for k in range(8)]
+    amounts = [
+        draw(st.integers(-1 if k % 4 > 1 and mode in ("constant", "edge") else 0, 2 if k % 4 > 1 else 0)) for k in range(8)
+    ]
     value = np.array(draw(st.integers(0, 100)), x.dtype) if mode == "constant" and draw(st.booleans()) else None
     opset = 19 if mode == "wrap" else draw(st.sampled_from([13, 18]))
     both("Pad", [x, np.array(amounts), *([value] if value is not None else [])], opset, device, mode=mode)

@@ -30,9 +30,12 @@ class Row:
 
     def node(self):
         names = [f"i{k}" if value is not None else "" for k, value in enumerate(self.inputs)]
-        return helper.make_node(self.operator, names, [f"o{k}" for k in range(len(self.expected))], "the node", **self.attributes)
+        return helper.make_node(
+            self.operator, names, [f"o{k}" for k in range(len(self.expected))], "the node", **self.attributes
+        )
 
 
+REVERSED = dmlops.reference.reverse_subsequences(X, [2, 1], 1, batch_axis=0)
 EDGES = [(0, 0), (0, 0), (1, 2), (3, 0)]
 PADS = [0, 0, 1, 3, 0, 0, 2, 0]
 ROWS = [
@@ -69,7 +72,7 @@ ROWS = [
     Row("Resize", 11, 0, [X, np.float32([]), np.float32([1, 1, 2, 3])], X.repeat(2, 2).repeat(3, 3)),
     Row("Resize", 13, 0, [X, None, None, ints(2, 4, 3, 8)], X[:, :, ::2].repeat(2, 3)),
     Row("Resize", 18, 0, [X, None, np.float32([2, 3])], X.repeat(3, 2).repeat(2, 3), axes=[3, 2]),
-    Row("ReverseSequence", 10, 0, [X, ints(2, 1)], dmlops.reference.reverse_subsequences(X, [2, 1], 1, batch_axis=0), time_axis=1, batch_axis=0),
+    Row("ReverseSequence", 10, 0, [X, ints(2, 1)], REVERSED, time_axis=1, batch_axis=0),
     Row("Shape", 1, 0, [X], ints(2, 4, 6, 4)),
     Row("Shape", 15, 0, [X], ints(4, 6), start=-3, end=3),
     Row("Slice", 1, 9, [X], X[:, 1:-1, :, 2:], starts=[1, 2], ends=[-1, 1000], axes=[1, 3]),
