@@ -102,7 +102,7 @@ def _copies(a: AnyArray, outer: Sequence[int], inner: Sequence[int]) -> AnyArray
 
 
 def _runs(index: Array) -> Runs:
-    """Cut an index into arithmetic progressions: a slice of the result and one of the source, of size 1 for a repeated element."""
+    """Cut an index into arithmetic progressions: slices of the result and of the source, of size 1 for a repeated element."""
     steps = np.diff(index)
     ends = np.append(np.flatnonzero(np.diff(steps)) + 1, len(steps))  # where each stretch of equal steps ends
     runs, begin = [], 0

@@ -58,7 +58,8 @@ def test_resize_by_whole_factors(data, device):
     scales = np.array([1, 1, *factors], np.float32)
     scales = 1 / scales if down else scales
     sizes = np.round(np.array(x.shape) * scales).astype(np.int64)
-    operands = draw(st.sampled_from([[EMPTY, scales], [EMPTY, EMPTY, sizes]]))
+    exact = not down or not {3, 5}.intersection(factors)  # in single precision
+    operands = [EMPTY, scales] if exact and draw(st.booleans()) else [EMPTY, EMPTY, sizes]
     rounding = draw(st.sampled_from(ROUNDINGS))
     both("Resize", [x, *operands], opset, device, coordinate_transformation_mode=mode, nearest_mode=rounding)
 

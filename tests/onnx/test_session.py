@@ -30,7 +30,7 @@ FOCUS = """
 # A reshape by computed shapes on both sides of the cut, an output on either side, a subgraph that reads across the cut.
 SHAPES = """
     <ir_version: 10, opset_import: ["": 17]>
-    shapes (float[N, H, W, 3] photo, bool flag) => (float[N, 3, H, W] chw, float[N, K] flat, float[N, 3, H, W] chosen) <
+    shapes (float[N, H, W, 3] photo, bool flag) => (float[N, 3, H, W] chw, float[N, K] flat, float[N, 3, W, H] chosen) <
         int64[1] zero = {0}, int64[1] rest = {-1}
     > {
         chw = Transpose <perm = [0, 3, 1, 2]> (photo)
@@ -39,9 +39,10 @@ SHAPES = """
         size = Concat <axis = 0> (batch, rest)
         last = Reshape (chw, size)
         flat = Exp (last)
+        turned = Transpose <perm = [0, 3, 2, 1]> (photo)
         chosen = If (flag) <
-            then_branch = one () => (float[N, 3, H, W] p) { p = Identity (chw) },
-            else_branch = two () => (float[N, 3, H, W] q) { q = Neg (chw) }
+            then_branch = one () => (float[N, 3, W, H] p) { p = Identity (turned) },
+            else_branch = two () => (float[N, 3, W, H] q) { q = Neg (turned) }
         >
     }"""
 MOVES = """
@@ -81,9 +82,9 @@ def test_focus(device):
 def test_shapes_on_both_sides_outputs_and_subgraphs(device):
     feeds = [{"photo": noise(2, h, 6, 3), "flag": np.array(flag)} for h in (4, 5) for flag in (True, False)]
     session = compare(SHAPES, *feeds, device=device)
-    assert session.moved == ["Transpose"]
+    assert session.moved == ["Transpose", "Transpose"]
     chosen, chw = session.run(["chosen", "chw"], feeds[0])
-    assert np.array_equal(chosen, chw) and np.array_equal(chw, feeds[0]["photo"].transpose(0, 3, 1, 2))
+    assert np.array_equal(chosen, feeds[0]["photo"].T.transpose(3, 0, 1, 2)) and np.array_equal(chw, chosen.swapaxes(2, 3))
 
 
 def test_nothing_but_movement(device):
@@ -169,7 +170,7 @@ def test_onnxruntime_reads_the_devices_memory(vulkan):
 
 def test_shapes_that_are_declared_are_computed_by_prepare():
     text = (
-        SHAPES.replace("flat = Exp", "flat = Identity").split("chosen = If")[0].replace("bool flag", "float z")
+        SHAPES.replace("flat = Exp", "flat = Identity").split("turned =")[0].replace("bool flag", "float z")
         + "chosen = Identity (chw) }"
     )
     for declared, steps in ((text, 7), (text.replace("N, H, W, 3", "2, 4, 6, 3"), 4)):
@@ -195,6 +196,28 @@ def test_results_are_new_arrays():
         for result, wanted in zip(results, expected, strict=True):
             assert np.array_equal(result, wanted)
             result[...] = 0
+
+
+def test_shapes_computed_from_inputs(device):
+    nodes = (
+        "wide = Cast <to = 7> (s) first = Slice (wide, zero, one) all = Concat <axis = 0> (first, rest) y = Reshape (x, all)"
+    )
+    constants = "int64[1] zero = {0}, int64[1] one = {1}, int64[1] rest = {-1}"
+    model = parser.parse_model(
+        f'<ir_version: 10, opset_import: ["": 21]> g (float[6] x, int32[2] s) => (float[A, B] y) <{constants}> {{ {nodes} }}'
+    )
+    x = noise(6)
+    (y,) = dmlops.onnx.backend.run_model(model, [x, np.array([2, 9], np.int32)], device)
+    assert np.array_equal(y, x.reshape(2, 3))
+
+
+def test_sparse_initializers_are_refused():
+    model = parser.parse_model('<ir_version: 10, opset_import: ["": 21]> g () => (float[3] y) { y = Identity (w) }')
+    values = onnx.helper.make_tensor("w", 1, [1], [2.0])
+    sparse = onnx.helper.make_sparse_tensor(values, onnx.helper.make_tensor("at", 7, [1], [1]), [3])
+    model.graph.sparse_initializer.append(sparse)
+    with pytest.raises(dmlops.onnx.UnsupportedNodeError, match="reads 'w', which is no dense tensor"):
+        dmlops.onnx.backend.prepare(model)
 
 
 def prepare(nodes, opset=21, inputs="float[2, 4, 6] x, int64[2] s"):

@@ -36,6 +36,7 @@ class Row:
 
 
 REVERSED = dmlops.reference.reverse_subsequences(X, [2, 1], 1, batch_axis=0)
+ASYMMETRIC = {"coordinate_transformation_mode": "asymmetric"}
 EDGES = [(0, 0), (0, 0), (1, 2), (3, 0)]
 PADS = [0, 0, 1, 3, 0, 0, 2, 0]
 ROWS = [
@@ -70,6 +71,7 @@ ROWS = [
     Row("Resize", 10, 10, [X, np.float32([1, 1, 2, 3])], X.repeat(2, 2).repeat(3, 3)),
     Row("Resize", 10, 10, [X, np.float32([1, 0.5, 0.5, 1])], X[:, ::2, ::2]),
     Row("Resize", 11, 0, [X, np.float32([]), np.float32([1, 1, 2, 3])], X.repeat(2, 2).repeat(3, 3)),
+    Row("Resize", 11, 0, [X, np.float32([]), np.float32([1, 1, 1 / 3, 1])], X[:, :, ::3], nearest_mode="floor", **ASYMMETRIC),
     Row("Resize", 13, 0, [X, None, None, ints(2, 4, 3, 8)], X[:, :, ::2].repeat(2, 3)),
     Row("Resize", 18, 0, [X, None, np.float32([2, 3])], X.repeat(3, 2).repeat(2, 3), axes=[3, 2]),
     Row("ReverseSequence", 10, 0, [X, ints(2, 1)], REVERSED, time_axis=1, batch_axis=0),
