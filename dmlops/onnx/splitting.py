@@ -67,8 +67,7 @@ def split(model: ModelProto) -> tuple[ModelProto | None, ModelProto | None]:
     cut = [name for k in sorted(movers) for name in graph.nodes[k].outputs if name in read_then]
     ends = [*cut, *(name for name in graph.outputs if name in results and name not in cut)]
     first = _part(model, graph, moved, read_first, [], ends)
-    # Inputs that nothing reads go with the rest.
-    return first, _part(model, graph, rest, (read_then | set(graph.inputs)) - (read_first - read_then), cut, others)
+    return first, _part(model, graph, rest, read_then, cut, others)
 
 
 def _movers(graph: Graph) -> set[int]:
@@ -141,4 +140,3 @@ def _reads(proto: NodeProto) -> Iterator[str]:
         for inner in graphs:
             for node in inner.node:
                 yield from _reads(node)
-            yield from (value.name for value in inner.output)

@@ -134,6 +134,15 @@ def test_initializers_among_the_inputs(device):
     assert len(session.moved) == 7 and np.array_equal(session.run(None, {"image": image}), expected)
 
 
+def test_tables_of_weights_stay_in_onnxruntime(device):
+    model = """
+        <ir_version: 10, opset_import: ["": 21]>
+        words (int64[N, 5] ids) => (float[N, 5, 2] y) <float[4, 2] table = {0, 1, 2, 3, 4, 5, 6, 7}> {
+            turned = Transpose (ids) back = Transpose (turned) y = Gather (table, back)
+        }"""
+    assert compare(model, {"ids": RANDOM.integers(0, 4, (3, 5))}, device=device).moved == []
+
+
 def test_types_that_numpy_lacks_stay_in_onnxruntime():
     moved, _ = dmlops.onnx.split(parser.parse_model(FOCUS.replace("float[", "bfloat16[")))
     assert moved is None
@@ -156,6 +165,9 @@ def test_views_and_the_operator_that_reads_them_are_one_dispatch(vulkan):
     before = sum(dmlops._core._counts(vulkan))
     prepared.run([photo], download=False)
     assert sum(dmlops._core._counts(vulkan)) == before + 1
+    node = onnx.helper.make_node("Resize", ["x", "", "scales"], ["y"], mode="nearest")
+    (half,) = dmlops.onnx.backend.run_node(node, [photo, np.float32([1, 0.5, 0.5, 1])], vulkan)  # a view: nothing runs
+    assert sum(dmlops._core._counts(vulkan)) == before + 1 and half.shape == (3, 2, 3, 4)
 
 
 @pytest.mark.skipif(np.lib.NumpyVersion(np.__version__) < "2.1.0", reason="from_dlpack takes no device before NumPy 2.1")
@@ -165,7 +177,8 @@ def test_onnxruntime_reads_the_devices_memory(vulkan):
     array[...] = 7
     array.wait()
     assert (shared == 7).all()
-    assert np.array_equal(dmlops.onnx.session._on_host(array[::2]), array.numpy()[::2])
+    packed = dmlops.onnx.session._on_host(array.T)  # by the device
+    assert packed.flags.c_contiguous and np.array_equal(packed, array.numpy().T)
 
 
 def test_shapes_that_are_declared_are_computed_by_prepare():
@@ -265,6 +278,12 @@ def test_newer_definitions_are_refused(monkeypatch):
 def test_wrong_inputs(inputs, error, message):
     with pytest.raises(error, match=message):
         prepare("y = Reshape (x, s)").run(inputs)
+
+
+def test_uneven_splits_before_opset_18():
+    node = onnx.helper.make_node("Split", ["x"], ["a", "b"])
+    with pytest.raises(ValueError, match=r"axis 0 of size 5 cannot be split into \[2, 2\] for 2 outputs"):
+        dmlops.onnx.backend.run_node(node, [noise(5)], "host", opset_version=13)
 
 
 def test_errors_at_run_time_name_the_node():
