@@ -16,6 +16,7 @@ import dmlops.onnx
 import numpy as np
 import onnx
 import onnxruntime
+from dmlops.onnx.session import _on_host
 
 # A package that has models, and how many of them begin with nodes that only move data.
 PACKAGES = {
@@ -87,7 +88,7 @@ def compare(path):
     equal = same(prepared.run(some), part.run(None, some)) and same(session.run(None, feed), alone.run(None, feed))
     times = milliseconds(lambda: session.run(None, feed), lambda: alone.run(None, feed))
     times += milliseconds(
-        lambda: [output.wait() for output in prepared.run(some, download=False)], lambda: part.run(None, some)
+        lambda: [_on_host(output) for output in prepared.run(some, download=False)], lambda: part.run(None, some)
     )
     return (
         equal,

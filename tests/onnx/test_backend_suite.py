@@ -1,6 +1,7 @@
 """ONNX's own backend tests of every operator of dmlops.onnx, on Vulkan and on the host, equal to the bit."""
 
 import re
+import warnings
 
 import dmlops.onnx
 import onnx.backend.test
@@ -26,7 +27,9 @@ def models():
                 yield case.name, model
 
 
-MODELS = dict(models())
+with warnings.catch_warnings():
+    warnings.simplefilter("ignore")  # ONNX computes its cases here, overflows and all
+    MODELS = dict(models())
 RUN = {name for name in MODELS if not any(re.match(pattern, name) for pattern in LEFT_OUT)}
 
 
