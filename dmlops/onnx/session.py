@@ -148,7 +148,6 @@ class Session:
 def _on_host(value: AnyArray) -> Array:
     """An array for onnxruntime. It shares the device's memory where the host sees that and the elements are contiguous."""
     if isinstance(value, DeviceArray):
-        value.wait()
         try:
             shared: Array = np.from_dlpack(value, device="cpu", copy=False)
         except (BufferError, TypeError, RuntimeError, ValueError):
