@@ -50,7 +50,7 @@ def suite(device_name):
             yield name, case
 
 
-globals().update({f"Vulkan{name}": case for name, case in suite(support.vulkan_device)})
+globals().update({f"Vulkan{name}": pytest.mark.usefixtures("vulkan")(case) for name, case in suite(support.vulkan_device)})
 globals().update({f"Host{name}": case for name, case in suite(lambda: "host")})
 
 
