@@ -1,0 +1,237 @@
+"""A model's graph: which nodes only move data, which values are shapes on the host, and how to run it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import onnx
+import onnx.defs
+import onnx.shape_inference
+from onnx import ModelProto, NodeProto, TypeProto, helper, numpy_helper
+
+import dmlops
+from dmlops import DeviceArray
+from dmlops.onnx.operator_table import OPERATORS, Node
+
+if TYPE_CHECKING:
+    from dmlops._annotations import AnyArray, Array, DeviceLike
+
+__all__ = ["Graph", "Program", "UnsupportedNodeError"]
+
+
+class UnsupportedNodeError(ValueError):
+    """A model holds a node that is no movement of data, or that this version of dmlops does not know.
+
+    Attributes
+    ----------
+    name, op_type, domain : str
+        The node's name, its operator and the operator's domain, which is empty for ONNX's own.
+    opset : int
+        The version of that domain's operators that the model imports.
+    """
+
+    def __init__(self, node: Node, reason: str, others: int = 0) -> None:
+        self.name, self.op_type, self.domain, self.opset = node.name, node.operator, node.domain, node.opset
+        more = f"; {others} more nodes are unsupported" if others else ""
+        super().__init__(f"{node} {reason}{more}")
+
+
+class Graph:
+    """What can be said about a model without running it.
+
+    Operands that are shapes, indices or amounts are needed on the host, and so is whatever they are computed from. Those values
+    stay NumPy arrays, and the nodes that compute them run on the host. All other values are device arrays.
+
+    Attributes
+    ----------
+    nodes : list of Node
+        In the model's order, which is topological.
+    inputs, outputs : dict
+        The type of each input that is no initializer, and of each output.
+    types : dict
+        The type of each value, where it is known.
+    initializers : dict
+        The initializers' messages.
+    problems : dict
+        For each node that cannot be run here, by its position: why.
+    known : set of str
+        Values that depend on constants and shapes only.
+    demanded : set of str
+        Values that other nodes need on the host.
+    """
+
+    def __init__(self, model: ModelProto) -> None:
+        graph = onnx.shape_inference.infer_shapes(model).graph
+        opsets = {"" if entry.domain == "ai.onnx" else entry.domain: entry.version for entry in model.opset_import}
+        self.nodes = [_node(proto, opsets) for proto in graph.node]
+        self.initializers = {tensor.name: tensor for tensor in graph.initializer}
+        self.inputs = {value.name: value.type for value in graph.input if value.name not in self.initializers}
+        self.outputs = {value.name: value.type for value in graph.output}
+        self.types = {value.name: value.type for value in graph.value_info} | self.inputs | self.outputs
+        not_plain = {name for name, kind in self.inputs.items() if not _is_plain(kind)}
+        not_plain |= {tensor.values.name for tensor in graph.sparse_initializer}
+        self.problems = {k: reason for k, node in enumerate(self.nodes) if (reason := _problem(node, not_plain))}
+        supported = [node for k, node in enumerate(self.nodes) if k not in self.problems]
+        self.demanded = _demanded(supported)
+        self.known = set(self.initializers)
+        for k, node in enumerate(self.nodes):
+            if k in self.problems:
+                continue
+            if node.operator == "Shape" or all(name in self.known for name in node.inputs if name):
+                self.known.update(node.outputs)
+            elif node.operator == "Cast" and not self.on_host(node):
+                self.problems[k] = "converts data; only shapes are converted here"
+
+    def on_host(self, node: Node) -> bool:
+        """Whether a node computes shapes, indices or amounts, and so runs on the host."""
+        return any(name in self.known or name in self.demanded for name in node.outputs)
+
+    def shape(self, name: str) -> tuple[int | None, ...] | None:
+        """A value's sizes, with None for those that are not known; None if not even the rank is."""
+        kind = self.types.get(name)
+        if kind is None or not kind.tensor_type.HasField("shape"):
+            return None
+        return tuple(dim.dim_value if dim.HasField("dim_value") else None for dim in kind.tensor_type.shape.dim)
+
+    def raise_problem(self) -> None:
+        """Raise UnsupportedNodeError for the first node that cannot be run."""
+        for k in sorted(self.problems):
+            raise UnsupportedNodeError(self.nodes[k], self.problems[k], len(self.problems) - 1)
+
+
+class Program:
+    """A model made of movements, ready to run on one device.
+
+    What depends on constants and on the declared shapes only is computed here; the rest is run with the actual shapes. The host
+    knows every shape without waiting for the device.
+    """
+
+    def __init__(self, model: ModelProto, device: DeviceLike | None = None) -> None:
+        graph = Graph(model)
+        graph.raise_problem()
+        self._graph, self._device = graph, device
+        self._expected = {
+            name: (helper.tensor_dtype_to_np_dtype(kind.tensor_type.elem_type), graph.shape(name))
+            for name, kind in graph.inputs.items()
+        }
+        self._constants: dict[str, Array] = {k: numpy_helper.to_array(v) for k, v in graph.initializers.items()}
+        self._steps = [node for node in graph.nodes if not self._fold(node)]
+        # Constants that are moved as data.
+        moved = {name for node in self._steps if not graph.on_host(node) for name in _data(node)}
+        self._uploaded = {name: self._upload(self._constants[name]) for name in moved & set(self._constants)}
+        last = {name: k for k, node in enumerate(self._steps) for name in node.inputs if name not in graph.outputs}
+        self._dead = [[name for name in set(node.inputs) if last.get(name) == k] for k, node in enumerate(self._steps)]
+
+    @property
+    def inputs(self) -> Iterable[str]:
+        return self._graph.inputs.keys()
+
+    def run(self, inputs: Mapping[str, Any]) -> dict[str, AnyArray]:
+        """Queue the model's work; return its outputs: device arrays, or new NumPy arrays if the host has computed them."""
+        values: dict[str, AnyArray] = {name: self._input(name, inputs[name]) for name in self.inputs}
+        for node, dead in zip(self._steps, self._dead, strict=True):
+            self._step(node, values)
+            for name in dead:
+                values.pop(name, None)
+        outputs = {name: values[name] if name in values else self._constants[name] for name in self._graph.outputs}
+        return {name: value if isinstance(value, DeviceArray) else value.copy() for name, value in outputs.items()}
+
+    def _input(self, name: str, value: Any) -> AnyArray:
+        dtype, shape = self._expected[name]
+        array: AnyArray = value if isinstance(value, DeviceArray) else np.asarray(value)
+        if array.dtype != dtype:
+            raise TypeError(f"input {name!r} must be of dtype {dtype}, not {array.dtype}")
+        if shape is not None and not (
+            len(shape) == array.ndim and all(a in (None, b) for a, b in zip(shape, array.shape, strict=True))
+        ):
+            raise ValueError(f"input {name!r} must have the shape {shape}, not {array.shape}")
+        return np.asarray(array) if name in self._graph.demanded else self._upload(array)
+
+    def _upload(self, array: AnyArray) -> DeviceArray:
+        return dmlops.asarray(array, device=self._device)
+
+    def _fold(self, node: Node) -> bool:
+        """Run a node whose operands are known now, and keep the results as constants."""
+        if node.operator == "Shape":
+            shape = self._graph.shape(node.inputs[0])
+            if shape is None or None in shape:
+                return False
+            operands: list[Any] = [np.broadcast_to(np.uint8(0), [size or 0 for size in shape])]
+        elif all(name in self._constants for name in node.inputs if name):
+            operands = [self._constants.get(name) for name in node.inputs]
+        else:
+            return False
+        self._constants.update(zip(node.outputs, _run(node, operands), strict=True))
+        return True
+
+    def _step(self, node: Node, values: dict[str, AnyArray]) -> None:
+        on_host, data = self._graph.on_host(node), _data(node)
+        operands: list[AnyArray | None] = []
+        for k, name in enumerate(node.inputs):
+            operand = values.get(name, self._constants.get(name))
+            if k < len(data) and not on_host and not isinstance(operand, DeviceArray) and operand is not None:
+                operand = self._uploaded[name] if name in self._uploaded else self._upload(operand)
+            operands.append(operand)
+        values.update(zip(node.outputs, _run(node, operands), strict=True))
+
+
+def _node(proto: NodeProto, opsets: Mapping[str, int]) -> Node:
+    domain = "" if proto.domain == "ai.onnx" else proto.domain
+    opset = opsets.get(domain, 0)
+    try:
+        version = onnx.defs.get_schema(proto.op_type, opset, domain).since_version
+    except onnx.defs.SchemaError:
+        version = 0
+    attributes = {}
+    for attribute in proto.attribute:
+        value = helper.get_attribute_value(attribute)
+        attributes[attribute.name] = value.decode() if isinstance(value, bytes) else value
+    return Node(proto.name, proto.op_type, domain, opset, version, attributes, tuple(proto.input), tuple(proto.output))
+
+
+def _problem(node: Node, not_plain: set[str]) -> str | None:
+    """Why a node cannot be run, as far as it alone says."""
+    operator = OPERATORS.get(node.operator)
+    if node.domain or operator is None or node.version == 0:
+        return "is no movement of data"
+    if node.version > operator.newest:
+        return f"is newer than what is known here, opset {operator.newest}"
+    for name in node.inputs:
+        if name in not_plain:
+            return f"reads {name!r}, which is no dense tensor of plain elements"
+    for name, allowed in operator.allowed.items():
+        if name in node.attributes and node.attributes[name] not in allowed:
+            return f"has {name}={node.attributes[name]!r}, which is no movement of data"
+    return None
+
+
+def _is_plain(kind: TypeProto) -> bool:
+    return kind.HasField("tensor_type") and kind.tensor_type.elem_type not in (
+        onnx.TensorProto.STRING,
+        onnx.TensorProto.UNDEFINED,
+    )
+
+
+def _data(node: Node) -> tuple[str, ...]:
+    """The operands that are moved; those behind them are shapes, indices or amounts."""
+    return node.inputs if node.operator == "Concat" else node.inputs[:1]
+
+
+def _demanded(nodes: Iterable[Node]) -> set[str]:
+    demanded: set[str] = set()
+    for node in reversed(list(nodes)):
+        if node.operator != "Shape":
+            needed = demanded.intersection(node.outputs)
+            demanded.update(name for name in (node.inputs if needed else node.inputs[len(_data(node)) :]) if name)
+    return demanded
+
+
+def _run(node: Node, operands: list[Any]) -> tuple[Any, ...]:
+    try:
+        result = OPERATORS[node.operator].run(node, *operands)
+    except Exception as error:
+        error.add_note(f"in {node}")
+        raise
+    return result if isinstance(result, tuple) else (result,)

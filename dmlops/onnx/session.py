@@ -1,0 +1,175 @@
+"""A session that runs the leading part of a model on a device, and the rest in onnxruntime."""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import onnx
+from onnx import TensorProto, ValueInfoProto
+
+from dmlops import DeviceArray
+from dmlops.onnx.graph import Program
+from dmlops.onnx.splitting import split
+
+if TYPE_CHECKING:
+    import onnxruntime  # type: ignore[import-untyped]
+
+    from dmlops._annotations import AnyArray, Array, DeviceLike
+
+__all__ = ["Session"]
+
+
+@dataclasses.dataclass(frozen=True)
+class NodeArg:
+    """An input or an output, with the attributes that onnxruntime gives its own."""
+
+    name: str
+    type: str
+    shape: list[int | str | None]
+
+
+class Session:
+    """Run a model as ``onnxruntime.InferenceSession`` does, the leading part that only moves data on a device.
+
+    Parameters
+    ----------
+    path : str, os.PathLike or bytes
+        The file of an ONNX model, or the model itself, serialized.
+    sess_options, providers
+        Passed on to onnxruntime.
+    device : int, str or Device, optional
+        The device for the leading part; ``dmlops.devices`` lists what is accepted. Default: ``dmlops.default_device()``.
+
+    Attributes
+    ----------
+    moved : list of str
+        The operators that run on the device. Empty where no leading part moves data: onnxruntime then runs the model alone.
+    rest : onnxruntime.InferenceSession or None
+        What runs the rest of the model. None where the whole model only moves data.
+
+    Examples
+    --------
+    >>> import dmlops.onnx, numpy as np
+    >>> from onnx import parser
+    >>> model = parser.parse_model('''
+    ...     <ir_version: 10, opset_import: ["": 21]>
+    ...     net (float[N, H, W, 3] photo) => (float[N, 3, H, W] y) {
+    ...         x = Transpose <perm = [0, 3, 1, 2]> (photo)
+    ...         y = Relu (x)
+    ...     }''')
+    >>> session = dmlops.onnx.Session(model.SerializeToString())
+    >>> session
+    <dmlops.onnx.Session: 1 node on a device (Transpose), 1 in onnxruntime>
+    >>> session.run(None, {"photo": np.ones((1, 4, 6, 3), "f4")})[0].shape
+    (1, 3, 4, 6)
+    """
+
+    def __init__(
+        self,
+        path: str | os.PathLike[str] | bytes,
+        sess_options: onnxruntime.SessionOptions | None = None,
+        providers: Sequence[Any] | None = None,
+        *,
+        device: DeviceLike | None = None,
+    ) -> None:
+        try:
+            import onnxruntime
+        except ImportError as error:
+            raise ImportError("dmlops.onnx.Session needs the package onnxruntime: pip install dmlops[onnx]") from error
+        if isinstance(path, bytes):
+            model, folder = onnx.load_model_from_string(path), None
+        else:
+            model, folder = onnx.load(path, load_external_data=False), os.path.dirname(os.path.abspath(path))
+        moved, rest = split(model)
+        self.moved = [node.op_type for node in moved.graph.node if node.op_type != "Constant"] if moved else []
+        self._count = len(rest.graph.node) if rest else 0
+        self._program = self.rest = None
+        if moved:
+            onnx.load_external_data_for_model(moved, folder or "")
+            self._program = Program(moved, device)
+        if rest:
+            if moved and folder:
+                sess_options = sess_options or onnxruntime.SessionOptions()
+                sess_options.add_session_config_entry("session.model_external_initializers_file_folder_path", folder)
+            self.rest = onnxruntime.InferenceSession(rest.SerializeToString() if moved else path, sess_options, providers)
+        initializers = {tensor.name for tensor in model.graph.initializer}
+        inputs = [value for value in model.graph.input if value.name not in initializers]
+        described = self.rest.get_inputs() + self.rest.get_outputs() if self.rest else []
+        self._inputs, self._outputs = (_arguments(values, described) for values in (inputs, model.graph.output))
+        self._read = [value.name for value in self.rest.get_inputs()] if self.rest else []
+
+    def __repr__(self) -> str:
+        if not self.moved:
+            return "<dmlops.onnx.Session: no leading part moves data, all nodes in onnxruntime>"
+        operators = ", ".join(dict.fromkeys(self.moved))
+        return f"<dmlops.onnx.Session: {_nodes(len(self.moved))} on a device ({operators}), {self._count} in onnxruntime>"
+
+    def get_inputs(self) -> list[Any]:
+        """Describe the model's inputs: objects with ``name``, ``type`` and ``shape``."""
+        return list(self._inputs)
+
+    def get_outputs(self) -> list[Any]:
+        """Describe the model's outputs: objects with ``name``, ``type`` and ``shape``."""
+        return list(self._outputs)
+
+    def run(self, output_names: Sequence[str] | None, input_feed: Mapping[str, Any], run_options: Any = None) -> list[Any]:
+        """Run the model.
+
+        Parameters
+        ----------
+        output_names : sequence of str or None
+            Which outputs to return; all if None or empty.
+        input_feed : dict
+            An array for each input. The inputs of the leading part may be device arrays.
+        run_options : onnxruntime.RunOptions, optional
+            Passed on to onnxruntime.
+
+        Returns
+        -------
+        list of numpy.ndarray
+            The outputs, in the order of `output_names`.
+        """
+        names = list(output_names or [output.name for output in self._outputs])
+        if missing := [value.name for value in self._inputs if value.name not in input_feed]:
+            raise ValueError(f"inputs {missing} are missing from input_feed")
+        values = self._program.run(input_feed) if self._program else {}
+        results: dict[str, Any] = {name: np.asarray(values[name]) for name in names if name in values}
+        others = [name for name in names if name not in values]
+        if others and self.rest:
+            feed = {name: _on_host(values[name]) if name in values else input_feed[name] for name in self._read}
+            results.update(zip(others, self.rest.run(others, feed, run_options), strict=True))
+        return [results[name] for name in names]
+
+
+def _on_host(value: AnyArray) -> Array:
+    """An array for onnxruntime. It shares the device's memory where the host sees that and the elements are contiguous."""
+    if isinstance(value, DeviceArray):
+        try:
+            shared: Array = np.from_dlpack(value, device="cpu", copy=False)
+        except (BufferError, TypeError, RuntimeError, ValueError):
+            return value.numpy()
+        return shared if shared.flags.c_contiguous else value.numpy()
+    return value
+
+
+def _arguments(values: Iterable[ValueInfoProto], described: Iterable[Any]) -> list[Any]:
+    """What onnxruntime says of each value, or what it would say of one that only the leading part has."""
+    there = {argument.name: argument for argument in described}
+    return [there.get(value.name) or NodeArg(value.name, _type(value), _shape(value)) for value in values]
+
+
+def _type(value: ValueInfoProto) -> str:
+    return f"tensor({TensorProto.DataType.Name(value.type.tensor_type.elem_type).lower()})"
+
+
+def _shape(value: ValueInfoProto) -> list[int | str | None]:
+    sizes = value.type.tensor_type.shape.dim
+    return [size.dim_value if size.HasField("dim_value") else size.dim_param or None for size in sizes]
+
+
+def _nodes(count: int) -> str:
+    return f"{count} node{'' if count == 1 else 's'}"

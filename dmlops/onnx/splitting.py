@@ -1,0 +1,142 @@
+"""Cutting a model into the leading part that only moves data, and the rest."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from onnx import AttributeProto, GraphProto, ModelProto, NodeProto, ValueInfoProto, helper
+
+from dmlops.onnx.graph import Graph
+from dmlops.onnx.operator_table import VIEWS
+
+__all__ = ["split"]
+
+
+def split(model: ModelProto) -> tuple[ModelProto | None, ModelProto | None]:
+    """Cut a model into the leading part that only moves data, and the rest.
+
+    Parameters
+    ----------
+    model : onnx.ModelProto
+        Any valid model. It is not changed.
+
+    Returns
+    -------
+    moved : onnx.ModelProto or None
+        A model that ``dmlops.onnx.backend`` runs. None where no leading part moves data.
+    rest : onnx.ModelProto or None
+        Its inputs are outputs of `moved` and inputs of `model`. None where the whole model only moves data.
+
+    See Also
+    --------
+    Session : runs both parts.
+
+    Notes
+    -----
+    A node belongs to the leading part if it can run on a device and its data comes from inputs of the model. Gather of data is
+    left out, since it is a look-up in a table of weights as a rule. So is, at the end of the part, what moves nothing: Reshape,
+    Flatten, Squeeze, Unsqueeze and Identity. Nodes that compute shapes are in both parts where both need them.
+
+    Examples
+    --------
+    >>> import dmlops.onnx
+    >>> from onnx import parser
+    >>> model = parser.parse_model('''
+    ...     <ir_version: 10, opset_import: ["": 21]>
+    ...     net (float[N, H, W, 3] photo) => (float[N, 3, H, W] y) {
+    ...         x = Transpose <perm = [0, 3, 1, 2]> (photo)
+    ...         y = Relu (x)
+    ...     }''')
+    >>> moved, rest = dmlops.onnx.split(model)
+    >>> [node.op_type for node in moved.graph.node], [node.op_type for node in rest.graph.node]
+    (['Transpose'], ['Relu'])
+    """
+    graph = Graph(model)
+    movers = _movers(graph)
+    if not movers:
+        return None, model
+    protos = model.graph.node
+    shapes = {k for k, node in enumerate(graph.nodes) if k not in graph.problems and graph.on_host(node)}
+    results = {name for k in movers for name in graph.nodes[k].outputs}
+    others = [name for name in graph.outputs if name not in results]
+    rest = _needed(protos, set(range(len(protos))) - movers - shapes, set(others), shapes)
+    if not rest and not others:
+        return model, None
+    moved = _needed(protos, movers, set(), shapes)
+    read_first, read_then = ({name for k in part for name in _reads(protos[k])} for part in (moved, rest))
+    cut = [name for k in sorted(movers) for name in graph.nodes[k].outputs if name in read_then]
+    ends = [*cut, *(name for name in graph.outputs if name in results and name not in cut)]
+    first = _part(model, graph, moved, read_first, [], ends)
+    return first, _part(model, graph, rest, read_then, cut, others)
+
+
+def _movers(graph: Graph) -> set[int]:
+    """The positions of the nodes that move data from inputs of the model."""
+    # Types that NumPy itself lacks do not reach onnxruntime as NumPy arrays.
+    ready = {name for name, kind in graph.inputs.items() if _is_numpy(kind.tensor_type.elem_type)} | set(graph.initializers)
+    found: list[int] = []
+    for k, node in enumerate(graph.nodes):
+        if k in graph.problems or not all(name in ready for name in node.inputs if name):
+            continue
+        if not graph.on_host(node):
+            if node.operator == "Gather":
+                continue
+            found.append(k)
+        ready.update(node.outputs)
+    movers = set(found)
+    for k in reversed(found):
+        followed = any(name in graph.nodes[other].inputs for other in movers for name in graph.nodes[k].outputs)
+        if graph.nodes[k].operator in VIEWS and not followed:
+            movers.remove(k)
+    return movers
+
+
+def _is_numpy(element: int) -> bool:
+    return element > 0 and helper.tensor_dtype_to_np_dtype(element).isbuiltin == 1
+
+
+def _needed(protos: Iterable[NodeProto], wanted: set[int], outputs: set[str], shapes: set[int]) -> list[int]:
+    """The nodes `wanted`, and of `shapes` those that they or the outputs need, in order."""
+    needed, names = [], set(outputs)
+    for k, proto in reversed(list(enumerate(protos))):
+        if k in wanted or (k in shapes and names.intersection(proto.output)):
+            needed.append(k)
+            names.update(_reads(proto))
+    return needed[::-1]
+
+
+def _part(
+    model: ModelProto, graph: Graph, nodes: Iterable[int], read: set[str], cut: Iterable[str], outputs: Iterable[str]
+) -> ModelProto:
+    """A model of some of the nodes, with everything else of the model that they read."""
+    source, kept = model.graph, read.union(outputs)
+    protos = [source.node[k] for k in nodes]
+    made = {name for proto in protos for name in proto.output}.difference(outputs)
+    target = helper.make_graph(
+        protos,
+        source.name,
+        [value for value in source.input if value.name in kept] + [_value(graph, name) for name in cut],
+        [_value(graph, name) for name in outputs],
+        [tensor for tensor in source.initializer if tensor.name in kept],
+        source.doc_string,
+        [value for value in source.value_info if value.name in made],
+        [tensor for tensor in source.sparse_initializer if tensor.values.name in kept],
+    )
+    target.quantization_annotation.extend(note for note in source.quantization_annotation if note.tensor_name in kept)
+    part = helper.make_model(target, ir_version=model.ir_version, opset_imports=model.opset_import, functions=model.functions)
+    part.metadata_props.extend(model.metadata_props)
+    return part
+
+
+def _value(graph: Graph, name: str) -> ValueInfoProto:
+    return helper.make_value_info(name, graph.types[name])
+
+
+def _reads(proto: NodeProto) -> Iterator[str]:
+    """The values that a node reads, those that its subgraphs take from outside included."""
+    yield from filter(None, proto.input)
+    for attribute in proto.attribute:
+        graphs: list[GraphProto] = [attribute.g] if attribute.type == AttributeProto.GRAPH else list(attribute.graphs)
+        for inner in graphs:
+            for node in inner.node:
+                yield from _reads(node)

@@ -1,0 +1,327 @@
+"""Models cut in two: split, Session, and the errors of both; what the documentation says."""
+
+import doctest
+import importlib
+
+import dmlops.onnx
+import numpy as np
+import onnx
+import onnxruntime
+import pytest
+from onnx import parser
+from support import ROOT, run_python
+
+onnxruntime.set_default_logger_severity(3)
+RANDOM = np.random.default_rng(29)
+FOCUS = """
+    <ir_version: 10, opset_import: ["": 21]>
+    focus (float[N, 3, H, W] image) => (float[N, 12, A, B] y) <
+        int64[1] zero = {0}, int64[1] one = {1}, int64[1] two = {2}, int64[1] three = {3}, int64[1] end = {9223372036854775807}
+    > {
+        top = Slice (image, zero, end, two, two)
+        bottom = Slice (image, one, end, two, two)
+        a = Slice (top, zero, end, three, two)
+        b = Slice (bottom, zero, end, three, two)
+        c = Slice (top, one, end, three, two)
+        d = Slice (bottom, one, end, three, two)
+        patches = Concat <axis = 1> (a, b, c, d)
+        y = Sigmoid (patches)
+    }"""
+# A reshape by computed shapes on both sides of the cut, an output on either side, a subgraph that reads across the cut.
+SHAPES = """
+    <ir_version: 10, opset_import: ["": 17]>
+    shapes (float[N, H, W, 3] photo, bool flag) => (float[N, 3, H, W] chw, float[N, K] flat, float[N, 3, W, H] chosen) <
+        int64[1] zero = {0}, int64[1] rest = {-1}
+    > {
+        chw = Transpose <perm = [0, 3, 1, 2]> (photo)
+        shape = Shape (photo)
+        batch = Gather (shape, zero)
+        size = Concat <axis = 0> (batch, rest)
+        last = Reshape (chw, size)
+        flat = Exp (last)
+        turned = Transpose <perm = [0, 3, 2, 1]> (photo)
+        chosen = If (flag) <
+            then_branch = one () => (float[N, 3, W, H] p) { p = Identity (turned) },
+            else_branch = two () => (float[N, 3, W, H] q) { q = Neg (turned) }
+        >
+    }"""
+MOVES = """
+    <ir_version: 10, opset_import: ["": 21]>
+    moves (float[N, H, W, 4] photo) => (float[N, 16, A, B] y) <int64[1] last = {-1}, int64[1] end = {-1000}> {
+        chw = Transpose <perm = [0, 3, 1, 2]> (photo)
+        mirror = Slice (chw, last, end, last, last)
+        y = SpaceToDepth <blocksize = 2> (mirror)
+    }"""
+NOTHING = """
+    <ir_version: 10, opset_import: ["": 21]>
+    nothing (float[2, 3] x) => (float[3, 2] y) { z = Abs (x) y = Transpose (z) }"""
+
+
+def noise(*shape):
+    return RANDOM.random(shape, dtype=np.float32)
+
+
+def compare(text, *feeds, device=None):
+    """The session's results are those of onnxruntime alone; return the session."""
+    source = parser.parse_model(text).SerializeToString()
+    session, alone = dmlops.onnx.Session(source, device=device), onnxruntime.InferenceSession(source)
+    for ours, theirs in ((session.get_inputs(), alone.get_inputs()), (session.get_outputs(), alone.get_outputs())):
+        assert [(a.name, a.type, a.shape) for a in ours] == [(a.name, a.type, a.shape) for a in theirs]
+    for feed in feeds:
+        results, expected = session.run(None, feed), alone.run(None, feed)
+        for result, wanted in zip(results, expected, strict=True):
+            assert (result.dtype, result.shape, result.tobytes()) == (wanted.dtype, wanted.shape, wanted.tobytes())
+    return session
+
+
+def test_focus(device):
+    session = compare(FOCUS, {"image": noise(1, 3, 16, 32)}, {"image": noise(4, 3, 7, 5)[:, :, :6, :4]}, device=device)
+    assert session.moved == ["Slice"] * 6 + ["Concat"]
+
+
+def test_shapes_on_both_sides_outputs_and_subgraphs(device):
+    feeds = [{"photo": noise(2, h, 6, 3), "flag": np.array(flag)} for h in (4, 5) for flag in (True, False)]
+    session = compare(SHAPES, *feeds, device=device)
+    assert session.moved == ["Transpose", "Transpose"]
+    chosen, chw = session.run(["chosen", "chw"], feeds[0])
+    assert np.array_equal(chosen, feeds[0]["photo"].T.transpose(3, 0, 1, 2)) and np.array_equal(chw, chosen.swapaxes(2, 3))
+
+
+def test_nothing_but_movement(device):
+    photo = noise(3, 4, 6, 4)
+    session = compare(MOVES, {"photo": photo}, device=device)
+    assert session.rest is None and "0 in onnxruntime" in repr(session)
+    resident = dmlops.asarray(photo, device=device)
+    assert np.array_equal(session.run([], {"photo": resident})[0], session.run(None, {"photo": photo})[0])
+
+
+def test_no_leading_movement_says_so(device):
+    session = compare(NOTHING, {"x": noise(2, 3)}, device=device)
+    assert session.moved == [] and "no leading part moves data" in repr(session)
+    moved, rest = dmlops.onnx.split(parser.parse_model(NOTHING))
+    assert moved is None and rest.graph.node[0].op_type == "Abs"
+
+
+@pytest.mark.parametrize("text", [FOCUS, SHAPES, MOVES])
+def test_both_parts_are_valid_models(text):
+    model = parser.parse_model(text)
+    before = model.SerializeToString()
+    for part in filter(None, dmlops.onnx.split(model)):
+        onnx.checker.check_model(part, full_check=True)
+    assert model.SerializeToString() == before
+
+
+def test_inputs_that_nothing_reads(device):
+    compare(
+        FOCUS.replace("image)", "image, int32[5] unread)", 1),
+        {"image": noise(1, 3, 4, 4), "unread": np.zeros(5, "i4")},
+        device=device,
+    )
+    compare(
+        MOVES.replace("photo)", "photo, bool unread)", 1), {"photo": noise(1, 4, 4, 4), "unread": np.array(True)}, device=device
+    )
+
+
+def test_initializers_among_the_inputs(device):
+    """As IR versions below 4 require it."""
+    model = parser.parse_model(FOCUS)
+    model.ir_version, image = 3, noise(1, 3, 4, 4)
+    model.opset_import[0].version = 11
+    for tensor in model.graph.initializer:
+        model.graph.input.append(onnx.helper.make_tensor_value_info(tensor.name, tensor.data_type, tensor.dims))
+    session = dmlops.onnx.Session(model.SerializeToString(), device=device)
+    expected = onnxruntime.InferenceSession(model.SerializeToString()).run(None, {"image": image})
+    assert len(session.moved) == 7 and np.array_equal(session.run(None, {"image": image}), expected)
+
+
+def test_tables_of_weights_stay_in_onnxruntime(device):
+    model = """
+        <ir_version: 10, opset_import: ["": 21]>
+        words (int64[N, 5] ids) => (float[N, 5, 2] y) <float[4, 2] table = {0, 1, 2, 3, 4, 5, 6, 7}> {
+            turned = Transpose (ids) back = Transpose (turned) y = Gather (table, back)
+        }"""
+    assert compare(model, {"ids": RANDOM.integers(0, 4, (3, 5))}, device=device).moved == []
+
+
+def test_types_that_numpy_lacks_stay_in_onnxruntime():
+    moved, _ = dmlops.onnx.split(parser.parse_model(FOCUS.replace("float[", "bfloat16[")))
+    assert moved is None
+
+
+def test_external_data(tmp_path, device):
+    model = parser.parse_model(FOCUS.replace("y = Sigmoid (patches)", "y = Add (patches, weight)"))
+    weight = noise(12, 4, 4)
+    model.graph.initializer.append(onnx.numpy_helper.from_array(weight, "weight"))
+    path = tmp_path / "model.onnx"
+    onnx.save_model(model, path, save_as_external_data=True, location="weights", size_threshold=0)
+    image = noise(1, 3, 8, 8)
+    expected = onnxruntime.InferenceSession(path).run(None, {"image": image})
+    assert np.array_equal(dmlops.onnx.Session(path, device=device).run(None, {"image": image}), expected)
+
+
+def test_views_and_the_operator_that_reads_them_are_one_dispatch(vulkan):
+    prepared = dmlops.onnx.backend.prepare(parser.parse_model(MOVES), vulkan)
+    photo = dmlops.asarray(noise(3, 4, 6, 4), device=vulkan)
+    before = sum(dmlops._core._counts(vulkan))
+    prepared.run([photo], download=False)
+    assert sum(dmlops._core._counts(vulkan)) == before + 1
+    node = onnx.helper.make_node("Resize", ["x", "", "scales"], ["y"], mode="nearest")
+    (half,) = dmlops.onnx.backend.run_node(node, [photo, np.float32([1, 0.5, 0.5, 1])], vulkan)  # a view: nothing runs
+    assert sum(dmlops._core._counts(vulkan)) == before + 1 and half.shape == (3, 2, 3, 4)
+
+
+@pytest.mark.skipif(np.lib.NumpyVersion(np.__version__) < "2.1.0", reason="from_dlpack takes no device before NumPy 2.1")
+def test_onnxruntime_reads_the_devices_memory(vulkan):
+    array = dmlops.asarray(noise(4, 5), device=vulkan)
+    shared = dmlops.onnx.session._on_host(array)
+    array[...] = 7
+    array.wait()
+    assert (shared == 7).all()
+    packed = dmlops.onnx.session._on_host(array.T)  # by the device
+    assert packed.flags.c_contiguous and np.array_equal(packed, array.numpy().T)
+
+
+def test_shapes_that_are_declared_are_computed_by_prepare():
+    text = (
+        SHAPES.replace("flat = Exp", "flat = Identity").split("turned =")[0].replace("bool flag", "float z")
+        + "chosen = Identity (chw) }"
+    )
+    for declared, steps in ((text, 7), (text.replace("N, H, W, 3", "2, 4, 6, 3"), 4)):
+        prepared = dmlops.onnx.backend.prepare(parser.parse_model(declared), "host")
+        assert len(prepared._program._steps) == steps
+        photo = noise(2, 4, 6, 3)
+        _, flat, _ = prepared.run({"photo": photo, "z": np.float32(0)})
+        assert np.array_equal(flat, photo.transpose(0, 3, 1, 2).reshape(2, -1))
+
+
+def test_results_are_new_arrays():
+    """Whether they come from an input, a constant or a device."""
+    text = """
+        <ir_version: 10, opset_import: ["": 21]>
+        g (float[6] x, int64[2] s) => (float[A, B] y, int64[2] t, int64[2] u, int64[1] n, float[6] z) <int64[2] c = {3, 2}> {
+            t = Identity (s) y = Reshape (x, t) u = Identity (c) n = Shape (x) z = Identity (x)
+        }"""
+    prepared = dmlops.onnx.backend.prepare(parser.parse_model(text), "host")
+    x, s = noise(6), np.array([2, 3])
+    for _ in range(2):
+        results = prepared.run([x.copy(), s.copy()])
+        expected = [x.reshape(2, 3), s, [3, 2], [6], x]
+        for result, wanted in zip(results, expected, strict=True):
+            assert np.array_equal(result, wanted)
+            result[...] = 0
+
+
+def test_shapes_computed_from_inputs(device):
+    nodes = (
+        "wide = Cast <to = 7> (s) first = Slice (wide, zero, one) all = Concat <axis = 0> (first, rest) y = Reshape (x, all)"
+    )
+    constants = "int64[1] zero = {0}, int64[1] one = {1}, int64[1] rest = {-1}"
+    model = parser.parse_model(
+        f'<ir_version: 10, opset_import: ["": 21]> g (float[6] x, int32[2] s) => (float[A, B] y) <{constants}> {{ {nodes} }}'
+    )
+    x = noise(6)
+    (y,) = dmlops.onnx.backend.run_model(model, [x, np.array([2, 9], np.int32)], device)
+    assert np.array_equal(y, x.reshape(2, 3))
+
+
+def test_sparse_initializers_are_refused():
+    model = parser.parse_model('<ir_version: 10, opset_import: ["": 21]> g () => (float[3] y) { y = Identity (w) }')
+    values = onnx.helper.make_tensor("w", 1, [1], [2.0])
+    sparse = onnx.helper.make_sparse_tensor(values, onnx.helper.make_tensor("at", 7, [1], [1]), [3])
+    model.graph.sparse_initializer.append(sparse)
+    with pytest.raises(dmlops.onnx.UnsupportedNodeError, match="reads 'w', which is no dense tensor"):
+        dmlops.onnx.backend.prepare(model)
+
+
+def prepare(nodes, opset=21, inputs="float[2, 4, 6] x, int64[2] s"):
+    model = parser.parse_model(
+        f'<ir_version: 10, opset_import: ["": {opset}, "com.example": 1]> g ({inputs}) => (float[A, B, C] y) {{ {nodes} }}'
+    )
+    return dmlops.onnx.backend.prepare(model, "host")
+
+
+@pytest.mark.parametrize(
+    "nodes, message",
+    [
+        ("t = Transpose (x) [late] y = Relu (t)", r"node 'late' \(Relu, opset 21\) is no movement of data"),
+        ("y = Relu (x)", r"node 'of output y' \(Relu, opset 21\)"),
+        ("t = Abs (x) [two] y = Neg (t)", r"\(Abs, opset 21\).*; 1 more nodes are unsupported"),
+        ("y = com.example.Slice (x)", r"\(com.example.Slice, opset 1\) is no movement"),
+        ("y = Cast <to = 1> (x)", r"\(Cast, opset 21\) converts data; only shapes"),
+        ("y = Resize <mode = \"linear\"> (x, , , s)", r"\(Resize, opset 21\) has mode='linear'"),
+    ],
+)  # fmt: skip
+def test_unsupported_nodes_are_named(nodes, message):
+    with pytest.raises(dmlops.onnx.UnsupportedNodeError, match=message) as caught:
+        prepare(nodes)
+    assert caught.value.opset == (1 if "example" in nodes else 21) and caught.value.op_type in nodes
+
+
+def test_newer_definitions_are_refused(monkeypatch):
+    table = dmlops.onnx.graph.OPERATORS
+    monkeypatch.setitem(table, "Transpose", table["Transpose"].__class__(table["Transpose"].run, 13))
+    with pytest.raises(dmlops.onnx.UnsupportedNodeError, match="is newer than what is known here, opset 13"):
+        prepare("y = Transpose (x)")
+    prepare("y = Transpose (x)", opset=13)
+
+
+@pytest.mark.parametrize(
+    "inputs, error, message",
+    [
+        ([np.zeros((2, 4, 6), "f4")], ValueError, "the model has 2 inputs"),
+        ([np.zeros((2, 4, 6)), [2, 2]], TypeError, "input 'x' must be of dtype float32, not float64"),
+        ([np.zeros((2, 4, 5), "f4"), [2, 2]], ValueError, r"input 'x' must have the shape \(2, 4, 6\)"),
+        ({"x": np.zeros((2, 4, 6), "f4")}, ValueError, r"inputs \['s'\] are missing"),
+        ([np.zeros((2, 4, 6), "f4"), [5, 7]], ValueError, "reshape"),
+    ],
+)
+def test_wrong_inputs(inputs, error, message):
+    with pytest.raises(error, match=message):
+        prepare("y = Reshape (x, s)").run(inputs)
+
+
+def test_uneven_splits_before_opset_18():
+    node = onnx.helper.make_node("Split", ["x"], ["a", "b"])
+    with pytest.raises(ValueError, match=r"axis 0 of size 5 cannot be split into \[2, 2\] for 2 outputs"):
+        dmlops.onnx.backend.run_node(node, [noise(5)], "host", opset_version=13)
+
+
+def test_errors_at_run_time_name_the_node():
+    with pytest.raises(IndexError) as caught:
+        prepare("[picks] y = Gather (x, s)").run([np.zeros((2, 4, 6), "f4"), np.array([0, 2])])
+    assert "node 'picks' (Gather, opset 21)" in caught.value.__notes__[0]
+
+
+def test_session_refuses_missing_inputs():
+    with pytest.raises(ValueError, match="image"):
+        dmlops.onnx.Session(parser.parse_model(FOCUS).SerializeToString()).run(None, {})
+
+
+def test_devices_by_onnx_names(vulkan):
+    supports = dmlops.onnx.backend.supports_device
+    assert supports("host") and supports(dmlops.devices()[0].type.upper()) and not supports("CUDA:1")
+
+
+@pytest.mark.parametrize("module, action", [("onnx", ""), ("onnxruntime", "dmlops.onnx.Session(b'')")])
+def test_without_the_extra_the_error_names_it(module, action):
+    code = f"import sys; sys.modules[{module!r}] = None\nimport dmlops\nimport dmlops.onnx\n{action}"
+    done = run_python(code, check=False)
+    assert done.returncode == 1
+    assert f"needs the package {module}: pip install dmlops[onnx]" in done.stderr.splitlines()[-1]
+
+
+def test_dmlops_alone_imports_none_of_it():
+    run_python("import dmlops, sys; assert not {'onnx', 'dmlops.onnx', 'onnxruntime'} & set(sys.modules)")
+
+
+@pytest.mark.parametrize("name", ["dmlops.onnx", "dmlops.onnx.backend", "dmlops.onnx.session", "dmlops.onnx.splitting"])
+def test_docstrings(vulkan, name):
+    result = doctest.testmod(importlib.import_module(name))
+    assert result.attempted and not result.failed
+
+
+def test_page(vulkan):
+    result = doctest.testfile(
+        str(ROOT / "docs" / "onnx.md"), module_relative=False, optionflags=doctest.IGNORE_EXCEPTION_DETAIL
+    )
+    assert result.attempted > 10 and not result.failed
