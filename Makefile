@@ -22,7 +22,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK = 1
 SOURCES := $(shell find csrc shaders dmlops -type f ! -name '*.pyc' ! -name '*.so') $(wildcard setup.py pyproject.toml MANIFEST.in README.md)
 TESTS := tests examples/preprocessing.ipynb
 without = $(patsubst %,--ignore=tests/test_%.py,$(1))
-CHECKS := $(addprefix check-,sanitizers validation deeper static leaks oldest-numpy peers fuzz shaders)
+CHECKS := $(addprefix check-,sanitizers validation deeper static leaks oldest-numpy peers extras fuzz shaders)
 
 .PHONY: demo test bench check soak clean help system
 .PHONY: $(CHECKS)
@@ -63,12 +63,12 @@ check-shaders: | system
 	done; done
 
 # The layout of the C code (.clang-format); clang's warnings, its analyser and clang-tidy (.clang-tidy). What type checkers see.
-check-static: .venv/dmlops .venv-static/requirements
+check-static: .venv-extras/dmlops .venv-static/requirements
 	.venv-static/bin/clang-format --dry-run -Werror csrc/*/*.[ch]
 	.venv-static/bin/clang-tidy --quiet csrc/*/*.c -- -std=c11 -Wall -Wextra -Wconversion -Icsrc -Ishaders \
-	    $$(.venv/bin/python -c 'import numpy, sysconfig; print("-isystem", sysconfig.get_path("include"), "-isystem", numpy.get_include())') \
+	    $$(.venv-extras/bin/python -c 'import numpy, sysconfig; print("-isystem", sysconfig.get_path("include"), "-isystem", numpy.get_include())') \
 	    -isystem $$(dirname build/wheel/temp.*/shaders/rows.spv.h)
-	.venv-static/bin/mypy --strict --python-executable .venv/bin/python tests/typed.py dmlops
+	.venv-static/bin/mypy --strict --python-executable .venv-extras/bin/python tests/typed.py dmlops
 
 # Not one message from the validation layer, synchronisation validation included. Without the tests that run no Vulkan.
 check-validation: .venv/dmlops
@@ -97,6 +97,11 @@ check-leaks: .venv/dmlops
 
 check-peers: .venv-check/dmlops
 	.venv-check/bin/pytest -q -rs tests/peers
+
+# dmlops.onnx, also on models that packages carry, and dmlops.dask.
+check-extras: .venv-extras/dmlops
+	.venv-extras/bin/pytest -q -rs tests/onnx tests/dask
+	.venv-extras/bin/python tests/onnx/real_models.py build/onnx-models
 
 clean:
 	rm -rf build dist .venv .venv-* *.egg-info dmlops/*.so .hypothesis .pytest_cache .mypy_cache demo.png
@@ -144,6 +149,7 @@ $(eval $(call environment,.venv-static,tests/static.txt,build/wheel))
 $(eval $(call environment,.venv-oldest,tests/requirements.txt tests/oldest-numpy.txt,build/wheel))
 $(eval $(call environment,.venv-fuzz,tests/requirements.txt tests/fuzz/requirements.txt,build/wheel))
 $(eval $(call environment,.venv-check,tests/requirements.txt tests/peers/requirements.txt,build/wheel))
+$(eval $(call environment,.venv-extras,tests/requirements.txt tests/onnx/requirements.txt tests/dask/requirements.txt,build/wheel))
 
 # The wheel's extension, also beside the sources (git ignores it): Python started in the checkout finds dmlops/ there before
 # the installed package.
