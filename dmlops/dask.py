@@ -236,30 +236,30 @@ def slice(
     x = _input(input)
     offsets, sizes, strides, output_sizes = map(_reusable, (offsets, sizes, strides, output_sizes))
     checked = operators.slice(_weightless(x.shape), offsets, sizes, strides, output_sizes=output_sizes, device="host")
-    strides = [1] * x.ndim if strides is None else [operator.index(stride) for stride in strides]
+    steps = [1] * x.ndim if strides is None else [operator.index(stride) for stride in strides]
     windows = [
-        _windows(chunks, operator.index(offset), operator.index(size), stride, count)
-        for chunks, offset, size, stride, count in zip(x.chunks, offsets, sizes, strides, checked.shape, strict=True)
+        _windows(chunks, operator.index(offset), operator.index(size), step, count)
+        for chunks, offset, size, step, count in zip(x.chunks, offsets, sizes, steps, checked.shape, strict=True)
     ]
-    chunks = tuple(tuple(window.count for window in axis) or (0,) for axis in windows)
+    chunks = tuple(tuple(window.taken for window in axis) or (0,) for axis in windows)
     if not all(windows):
         return da.empty(checked.shape, dtype=x.dtype, chunks=chunks)
-    name = "dmlops-slice-" + tokenize(x, windows, strides, device)
+    name = "dmlops-slice-" + tokenize(x, windows, steps, device)
     graph = {}
     for position, parts in zip(np.ndindex(*map(len, windows)), itertools.product(*windows), strict=True):
-        window = {"offsets": [part.offset for part in parts], "sizes": [part.size for part in parts], "strides": strides}
+        window = {"offsets": [part.offset for part in parts], "sizes": [part.size for part in parts], "strides": steps}
         call = functools.partial(_call, "slice", device=device, **window)
         graph[(name, *position)] = (call, (x.name, *(part.chunk for part in parts)))
     return da.Array(HighLevelGraph.from_collections(name, graph, [x]), name, chunks, meta=_meta(x))
 
 
 class _Window(NamedTuple):
-    """What a slice takes of a chunk of an axis: the chunk's number, the window inside of it, how many elements that makes."""
+    """What a slice takes of a chunk of an axis: the chunk's number, the window inside of it, the number of elements taken."""
 
     chunk: int
     offset: int
     size: int
-    count: int
+    taken: int
 
 
 def _windows(chunks: _Chunks, offset: int, size: int, stride: int, count: int) -> list[_Window]:
