@@ -18,7 +18,6 @@ Views need no operator: ``da.transpose``, ``da.moveaxis`` and ``da.swapaxes`` co
 from __future__ import annotations
 
 import bisect
-import builtins
 import functools
 import itertools
 import math
@@ -284,11 +283,9 @@ def _blockwise(
     `lengths` is another array of blocks and the axes of `x` that it runs along.
     """
     call = functools.partial(_call, name, **arguments)
-    axes, adjust = tuple(range(x.ndim)), dict(enumerate(chunks))
-    token = f"dmlops-{name}"
-    return da.blockwise(
-        call, axes, x, axes, *lengths, adjust_chunks=adjust, align_arrays=False, meta=_meta(x), dtype=x.dtype, token=token
-    )
+    axes = tuple(range(x.ndim))
+    known = {"adjust_chunks": dict(enumerate(chunks)), "meta": _meta(x), "dtype": x.dtype}
+    return da.blockwise(call, axes, x, axes, *lengths, align_arrays=False, token=f"dmlops-{name}", **known)
 
 
 def _call(name: str, *blocks: Any, **arguments: Any) -> Array:
@@ -328,9 +325,12 @@ def _input(array: da.Array | ArrayLike) -> da.Array:
         array = np.asarray(array)
     # The operators refuse dtypes whose elements are not plain bytes.
     operators.slice(np.empty(0, array.dtype), [0], [0], device="host")
-    x = da.asarray(array)
+    return _known("input", da.asarray(array))
+
+
+def _known(argument: str, x: da.Array) -> da.Array:
     if any(map(math.isnan, x.shape)):
-        raise ValueError("input has chunks of unknown size: call its compute_chunk_sizes() before")
+        raise ValueError(f"{argument} has chunks of unknown size: call its compute_chunk_sizes() first")
     return x
 
 
@@ -343,7 +343,7 @@ def _lengths(lengths: da.Array | ArrayLike, x: da.Array, axis: SupportsIndex, ba
         if array.dtype == object:  # ints of any magnitude
             array = np.minimum(array, x.shape[operator.index(axis)]).astype(np.int64)
         return da.asarray(array)
-    shape, sizes = list(x.shape), list(lengths.shape)
+    shape, sizes = list(x.shape), list(_known("sequence_lengths", lengths).shape)
     if batch_axis is None and len(sizes) == x.ndim:
         # The check takes an array of lengths. Sizes that fit are made small, since there may be many lengths.
         others = [k for k in range(x.ndim) if axis not in (k, k - x.ndim)]
@@ -382,4 +382,4 @@ def _axes(x: da.Array, block_size: Ints, layout: Layout) -> tuple[int, dict[int,
 
 def _reusable(argument: Any) -> Any:
     """What can be iterated over twice: the operator's check comes first."""
-    return builtins.list(argument) if isinstance(argument, Iterable) else argument
+    return list(argument) if np.iterable(argument) else argument

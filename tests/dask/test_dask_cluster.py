@@ -22,7 +22,7 @@ TOP, BOTTOM, SIDE = 99, 101, 60  # what the crop leaves out: its chunks do not a
 
 @pytest.fixture
 def client():
-    options = {"n_workers": 2, "threads_per_worker": 1, "memory_limit": "1GiB", "dashboard_address": None}
+    options = {"n_workers": 2, "threads_per_worker": 1, "memory_limit": "1GiB", "dashboard_address": ":0"}
     with distributed.LocalCluster(**options) as cluster, distributed.Client(cluster) as client:
         yield client
 

@@ -220,9 +220,13 @@ def test_other_inputs_that_are_refused():
     x = da.arange(10, chunks=5)
     with pytest.raises(ValueError, match="compute_chunk_sizes"):
         dmlops.dask.slice(x[x > 3], [0], [1])
+    with pytest.raises(ValueError, match="sequence_lengths has chunks of unknown size"):
+        dmlops.dask.reverse_subsequences(np.zeros((10, 3)), x[x > 3], 1, batch_axis=0)
 
 
 def test_what_numpy_takes_is_an_input():
+    assert dmlops.dask.depth_to_space(np.zeros((1, 4, 1, 1)), np.array(2)).shape == (1, 1, 2, 2)
+    assert dmlops.dask.depth_to_space(np.zeros((4, 1, 1)), np.array([2, 2])).shape == (1, 2, 2)
     assert dmlops.dask.slice([1, 2, 3], [0], [3], [-1], device="host").compute().tolist() == [3, 2, 1]
     assert dmlops.dask.slice(da.from_array(np.float32(3)), (), (), device="host").compute() == 3
     assert dmlops.dask.reverse_subsequences([[1, 2]], [[2**80]], 1, device="host").compute().tolist() == [[2, 1]]
