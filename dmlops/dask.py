@@ -94,9 +94,11 @@ def reverse_subsequences(
     x = _rechunk("reverse_subsequences", x, {along: x.shape[along]})
     axes = tuple(range(x.ndim))
     length_axes = axes if batch_axis is None else (operator.index(batch_axis) % x.ndim,)
-    # A size of 1 is broadcast, also where all sizes are 1 and the input has empty chunks too.
-    chunks = (x.chunks[k] if size != 1 else (1,) for k, size in zip(length_axes, lengths.shape, strict=True))
-    lengths = lengths.rechunk(tuple(chunks))
+    # Without batch_axis a size of 1 is broadcast, to empty chunks too.
+    broadcast = [batch_axis is None and size == 1 for size in lengths.shape]
+    chunks = tuple((1,) if one else x.chunks[k] for k, one in zip(length_axes, broadcast, strict=True))
+    # Dask leaves the chunks of an empty array as they are.
+    lengths = lengths.rechunk(chunks) if lengths.size else da.empty(lengths.shape, dtype=lengths.dtype, chunks=chunks)
     arguments = {"axis": along, "batch_axis": None if batch_axis is None else length_axes[0], "device": device}
     return _blockwise("reverse_subsequences", x, x.chunks, arguments, lengths, length_axes)
 

@@ -271,6 +271,11 @@ def test_chunks_of_reverse_subsequences():
     lengths = da.ones((6, 1, 10), chunks=5, dtype=int)
     assert dmlops.dask.reverse_subsequences(x, lengths, 1).chunks == ((1, 5), (4,), (3, 3, 3, 1))
     assert dmlops.dask.reverse_subsequences(x, [1] * 6, -1, batch_axis=0).chunks == ((1, 5), (2, 2), (10,))
+    empty, lengths = da.zeros((0, 2), chunks=((0, 0), 2)), da.zeros(0, chunks=((0,),), dtype=int)
+    assert dmlops.dask.reverse_subsequences(empty, lengths, 1, batch_axis=0).chunks == ((0, 0), (2,))
+    one = da.ones((1, 2), chunks=((0, 1), 2))
+    for arguments in ({"sequence_lengths": [2], "batch_axis": 0}, {"sequence_lengths": [[2]]}):
+        assert dmlops.dask.reverse_subsequences(one, axis=1, **arguments).compute().tolist() == [[1, 1]]
     whole = da.zeros((6, 4, 10), chunks=((1, 5), 4, 3))
     assert "rechunk-merge" not in layers(dmlops.dask.reverse_subsequences(whole, [[[2]]], 1))
 
