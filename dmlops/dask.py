@@ -299,7 +299,7 @@ def _call(name: str, *blocks: Any, **arguments: Any) -> Array:
 
 
 def _rechunk(name: str, x: da.Array, multiples: dict[int, int]) -> da.Array:
-    """`x` with chunks that are multiples of a number on each of the axes in `multiples`; the public function's caller is warned."""
+    """`x` with chunks of multiples of a number on the axes in `multiples`. A warning points at the public function's caller."""
     chunks = tuple(_aligned(sizes, multiples.get(axis, 1)) for axis, sizes in enumerate(x.chunks))
     if chunks == x.chunks:
         return x
@@ -365,7 +365,7 @@ def _refuse_device_array(array: Any) -> None:
 
 
 def _weightless(shape: Sequence[int]) -> Array:
-    """An array whose elements have no bytes: an operator checks its arguments and makes the result's shape, and moves nothing."""
+    """Elements without bytes: an operator checks its arguments and finds the shape of its result, and moves nothing."""
     return np.empty(shape, dtype=[])
 
 
