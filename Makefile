@@ -40,7 +40,7 @@ test: .venv/dmlops
 bench: .venv-bench/dmlops
 	.venv-bench/bin/python benchmarks/run.py $(if $(CELLS),--cells $(foreach cell,$(CELLS),'$(cell)')) $(if $(DEVICE),--device '$(DEVICE)') $(if $(MIB),--mib $(MIB))
 
-soak: .venv/dmlops .venv-fuzz/dmlops
+soak: .venv/dmlops .venv-fuzz/dmlops .venv-extras/dmlops
 	tests/soak.sh
 
 # Two at a time, each with its output in one piece; all of them, also after one has failed.

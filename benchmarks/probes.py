@@ -17,7 +17,7 @@ import environment
 SMALL_CALLS = 1000
 STREAM = 64  # operators queued one after the other
 CHILD_SECONDS = 600
-NAMES = ("first-use", "small-call", "cache", "resident", "transfers", "threads")
+NAMES = ("first-use", "small-call", "cache", "resident", "transfers", "threads", "dask")
 
 
 def run(name, peers, device, quick=False):
@@ -32,6 +32,8 @@ def run(name, peers, device, quick=False):
         return transfers(device, repeats=3 if quick else 9)
     if name == "threads":
         return threads(device, processes=1 if quick else 7)
+    if name == "dask":
+        return dask_graph(device, repeats=3 if quick else 9)
     return cache_effect(device, processes=1 if quick else 3)
 
 
@@ -162,6 +164,38 @@ def threads(device, processes):
     children = [_child("threads", device or "") for _ in range(processes)]
     failed = [child for child in children if "reason" in child]
     return failed[0] if failed else {name: [child[name] for child in children] for name in children[0]}
+
+
+def dask_graph(device, repeats):
+    """Ms for each of eight blocks of 64 MiB that depth_to_space takes: of a Dask graph on two threads (`graph_ms`), of plain calls one
+    after the other (`calls_ms`), and of a graph of the NumPy expression (`numpy_ms`). No result is kept."""
+    import dask.array as da
+    import dmlops.dask
+    import numpy as np
+
+    shape = (4, 16, 512, 512)
+    blocks = [np.ones(shape, np.float32) for _ in range(8)]
+    x = da.concatenate([da.from_array(block, chunks=shape) for block in blocks]).persist(scheduler="synchronous")
+
+    def first(block):
+        return block[:1, :1, :1, :1].copy()
+
+    def expression(block):
+        n, c, h, w = block.shape
+        return block.reshape(n, 2, 2, c // 4, h, w).transpose(0, 3, 4, 1, 5, 2).reshape(n, c // 4, 2 * h, 2 * w)
+
+    def graph(result):
+        firsts = result.map_blocks(first, chunks=((1,) * len(blocks), (1,), (1,), (1,)), dtype=x.dtype)
+        return lambda: firsts.compute(scheduler="threads", num_workers=2)
+
+    numpys = x.map_blocks(expression, chunks=(x.chunks[0], (4,), (1024,), (1024,)), dtype=x.dtype)
+    ways = {
+        "graph_ms": graph(dmlops.dask.depth_to_space(x, 2, device=device)),
+        "calls_ms": lambda: [first(dmlops.depth_to_space(block, 2, device=device)) for block in blocks],
+        "numpy_ms": graph(numpys),
+    }
+    rounds = [{name: _microseconds(way) / 1e3 / len(blocks) for name, way in ways.items()} for _ in range(repeats + 2)]
+    return _medians(rounds[2:])
 
 
 def _microseconds(call):
