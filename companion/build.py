@@ -7,10 +7,10 @@ Three things come from elsewhere: a Debian system with an old C library and LLVM
 the mirror in the machine's apt configuration), Mesa's source (from the same mirror), and build tools (by pip).
 """
 
+import argparse
 import hashlib
 import json
 import os
-import re
 import shutil
 import subprocess
 import sys
@@ -21,6 +21,7 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 BUILD = HERE.parent / "build" / "companion"
+LOG = BUILD / "build.log"
 DIST = HERE.parent / "dist"
 
 MESA = "25.0.7"
@@ -35,11 +36,12 @@ LINK_FLAGS = [
     "-Wl,--version-script=/companion/exports.map,-Bsymbolic,--gc-sections,--build-id=sha1",
     "-Wl,--wrap=exp,--wrap=exp2,--wrap=log,--wrap=log2,--wrap=pow",
     "/driver/old_math.o",
+    "/driver/terminal.o",
     "-static-libgcc",
     "-static-libstdc++",
 ]
 OPTIONS = """
-    buildtype=release b_ndebug=true build-tests=false strip=true shader-cache=enabled
+    buildtype=release b_ndebug=true build-tests=false shader-cache=enabled
     vulkan-drivers=swrast gallium-drivers=llvmpipe llvm=enabled shared-llvm=disabled
     platforms= vulkan-layers= video-codecs= opengl=false gles1=disabled gles2=disabled glx=disabled egl=disabled gbm=disabled
     expat=disabled libunwind=disabled lmsensors=disabled valgrind=disabled xmlconfig=disabled zstd=disabled
@@ -47,9 +49,11 @@ OPTIONS = """
 
 
 def main():
+    argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter).parse_args()
     if os.geteuid() != 0 or not shutil.which("debootstrap"):
         sys.exit("needs root and debootstrap (apt-get install debootstrap)")
     BUILD.mkdir(parents=True, exist_ok=True)
+    LOG.write_text("")
     mirror, suite = find_suite()
     source = fetch_mesa(mirror)
     chroot = make_chroot(mirror, suite)
@@ -59,14 +63,13 @@ def main():
 
 def run(*command, **options):
     """Run a command; what it prints goes to a log, whose end is shown if it fails."""
-    log = BUILD / "build.log"
-    with log.open("a") as output:
+    with LOG.open("a") as output:
         output.write(f"$ {' '.join(map(str, command))}\n")
         output.flush()
         status = subprocess.run(command, stdout=output, stderr=subprocess.STDOUT, **options).returncode
     if status:
-        print(*log.read_text(errors="replace").splitlines()[-40:], sep="\n")
-        sys.exit(f"failed: {' '.join(map(str, command))}\nall of it is in {log}")
+        print(*LOG.read_text(errors="replace").splitlines()[-40:], sep="\n")
+        sys.exit(f"failed: {' '.join(map(str, command))}\nall of it is in {LOG}")
 
 
 def exists(url):
@@ -82,7 +85,7 @@ def find_suite():
     release = dict(line.split("=", 1) for line in Path("/etc/os-release").read_text().splitlines() if "=" in line)
     own = release.get("VERSION_CODENAME", "")
     targets = subprocess.run(
-        ["apt-get", "indextargets", "--format", "$(RELEASE) $(SITE)", "Created-By: Packages"], capture_output=True, text=True
+        ["apt-get", "indextargets", "--format", "$(CODENAME) $(SITE)", "Created-By: Packages"], capture_output=True, text=True
     ).stdout
     mirror = next((line.split()[1] for line in targets.splitlines() if line.split()[0] == own), None)
     if not mirror:
@@ -116,6 +119,8 @@ def make_chroot(mirror, suite):
         print(f"installing {suite}", flush=True)
         shutil.rmtree(chroot, ignore_errors=True)
         run("debootstrap", "--variant=minbase", f"--include={packages.replace(' ', ',')}", suite, chroot, mirror)
+        for name in ("libz.so", "libzstd.so"):  # so that -lz and -lzstd mean the archives
+            (chroot / "usr" / "lib" / "x86_64-linux-gnu" / name).unlink()
         done.write_text(packages)
     return chroot
 
@@ -123,8 +128,8 @@ def make_chroot(mirror, suite):
 def build_driver(chroot, suite, source):
     """Compile the driver in the chroot. Returns the folder with it, its licences and build.json."""
     patches = sorted((HERE / "patches").glob("*.patch"))
-    inputs = [Path(__file__), *patches, *sorted((HERE / "native").iterdir())]
-    key = hashlib.sha256(b"".join(path.read_bytes() for path in inputs) + suite.encode()).hexdigest()
+    inputs = [path.read_text() for path in [*patches, *sorted((HERE / "native").iterdir())]]
+    key = hashlib.sha256(json.dumps([suite, PACKAGES, MESA_SHA256, MESON, LINK_FLAGS, OPTIONS, inputs]).encode()).hexdigest()
     output, done = chroot / "driver", chroot / "driver" / "complete"
     if done.exists() and done.read_text() == key:
         return output
@@ -168,9 +173,13 @@ def collect_licences(chroot, suite, folder):
     gcc = next(documents.glob("libstdc++-*-dev")).name
     for package in (f"llvm-{LLVM[suite]}-dev", gcc, "zlib1g-dev", "libzstd-dev"):
         shutil.copy(documents / package / "copyright", folder / f"{package}.txt")
-    for licence in ("MIT", "BSL-1.0", "Apache-2.0", "SGI-B-2.0"):
-        shutil.copy(chroot / "mesa" / "licenses" / licence, folder / f"mesa-{licence}.txt")
-    shutil.copy(chroot / "mesa" / "docs" / "license.rst", folder / "mesa.rst")
+    mesa = chroot / "mesa"
+    shutil.copy(mesa / "docs" / "license.rst", folder / "mesa.rst")
+    for licence in ("MIT", "BSL-1.0", "Apache-2.0"):
+        shutil.copy(mesa / "licenses" / licence, folder / f"mesa-{licence}.txt")
+    for file in ("softfloat.c", "xxhash.h"):  # whose licence stands in the file alone
+        comment = (mesa / "src" / "util" / file).read_text().split("*/")[0]
+        (folder / f"mesa-{file}.txt").write_text(comment.removeprefix("/*"))
 
 
 def make_wheel(driver):

@@ -28,6 +28,7 @@ static uint8_t *bytes[4]; /* two sources, the destination, the work list */
 static uint8_t expected[BUFFER];
 static uint32_t components, size, variant;
 
+#define LAST (0xffffffffu / (components * size)) /* the last element with an offset of 32 bits */
 #define FUNCTION(name) ((PFN_##name)get_instance_address(instance, #name))
 #define CHECK(call)                                        \
     do {                                                   \
@@ -111,8 +112,8 @@ static VkPipeline make_pipeline(const char *path, VkPipelineLayout layout, uint3
     return pipeline;
 }
 
-/* Lists copies to distinct elements: all in bounds and active, or some of them. `range` is of both buffers, in bytes. */
-static void make_work(uint32_t range, uint32_t group, int in_bounds, int all_active)
+/* Lists copies to distinct elements. Of `range` bytes are both buffers; `beyond`, unless 0, is where some elements are. */
+static void make_work(uint32_t range, uint32_t group, uint32_t beyond, int all_active)
 {
     item *work = (item *)bytes[3];
     uint32_t elements = range / (components * size), stride = variant == LOOP ? 4 : 1, order[ITEMS];
@@ -126,22 +127,18 @@ static void make_work(uint32_t range, uint32_t group, int in_bounds, int all_act
         work[i].destination = order[i] * stride;
         work[i].count = all_active ? 1 + random_below(stride) : random_below(stride + 1);
         work[i].tile = group - 1 - i % group;
-        if (in_bounds || random_below(4))
-            continue;
-        /* Beyond the end by little or by much; the last offset of 32 bits; one whose components' offsets wrap. */
-        uint32_t beyond[] = {elements - 1, elements, elements + 1, elements + 100, 0x7fffffffu / (components * size),
-                             0xffffffffu / (components * size) - stride};
-        work[i].source = beyond[random_below(6)];
-        if (random_below(2)) /* one item to each element: as far beyond as it is in order */
-            work[i].destination = (random_below(2) ? elements - 1 : 0x10000000u / (components * size)) + order[i] * stride;
+        if (beyond && !random_below(8))
+            work[i].source = beyond;
+        if (beyond && !random_below(8) && (order[i] == 0 || beyond < LAST)) /* so that all stay distinct */
+            work[i].destination = beyond + order[i] * stride;
     }
 }
 
-/* The address of a component within a range, or NULL: offsets are of 32 bits and shifted as signed numbers. */
-static uint8_t *component_at(uint8_t *base, uint32_t range, uint32_t element, uint32_t component)
+/* The address of a component within a range, or NULL. Offsets are of 32 bits; those of loads are shifted as signed numbers. */
+static uint8_t *component_at(uint8_t *base, uint32_t range, uint32_t element, uint32_t component, int load)
 {
-    uint32_t shift = (uint32_t)__builtin_ctz(size);
-    uint32_t at = (uint32_t)((int32_t)(element * components * size) >> shift) + component;
+    uint32_t shift = (uint32_t)__builtin_ctz(size), offset = element * components * size;
+    uint32_t at = (load ? (uint32_t)((int32_t)offset >> shift) : offset >> shift) + component;
     return at < range >> shift ? base + START + at * size : NULL;
 }
 
@@ -156,8 +153,8 @@ static void expect(uint32_t range)
                 if (variant == PARTS && c % 2 == 0)
                     continue;
                 uint8_t *base = bytes[variant == ARRAY && work[i].tile & 1];
-                const uint8_t *from = component_at(base, range, work[i].source + n, variant == PARTS ? c - 1 : c);
-                uint8_t *to = component_at(expected, range, work[i].destination + n, c);
+                const uint8_t *from = component_at(base, range, work[i].source + n, variant == PARTS ? c - 1 : c, 1);
+                uint8_t *to = component_at(expected, range, work[i].destination + n, c, 0);
                 if (to)
                     memcpy(to, from ? from : zeros, size);
             }
@@ -207,11 +204,13 @@ int main(int count, char **arguments)
         VkPipeline pipeline = make_pipeline(arguments[3], layout, groups[g]);
         for (int round = 0; round < ROUNDS; round++, runs++) {
             /* Some ranges end within an element, some within a component. */
-            uint32_t range = ITEMS * 4 * components * size + random_below(components * size);
+            uint32_t range = (ITEMS * 4 + 4) * components * size + random_below(components * size);
             for (uint32_t b = 0; b < 3; b++)
                 for (uint32_t i = 0; i < BUFFER; i++)
                     bytes[b][i] = (uint8_t)(1 + random_below(255));
-            make_work(range, groups[g], !robust || round % 3 == 0, round % 2 == 0);
+            /* Just within the end, beyond it by little and by much, and where the offsets of an element's components wrap. */
+            uint32_t end = range / (components * size), beyond[] = {0, end - 1, end, end + 100, LAST / 2, LAST};
+            make_work(range, groups[g], robust ? beyond[round / 2 % 6] : 0, round % 2 == 0);
             expect(range);
             VkDescriptorBufferInfo infos[4];
             for (uint32_t i = 0; i < 4; i++)
