@@ -2,7 +2,8 @@
 
 Each driver has a process of its own, which stays. The drivers take turns at each cell of the benchmark, so that whatever
 else the machine does meets all alike. Prints the medians of the turns in milliseconds, and the first driver's time over
-each other's: above 1, the other is faster.
+each other's: above 1, the other is faster. ``--cpu`` takes the CPU time of all threads, which depends less on what else
+runs, but says nothing about waiting: it is for large arrays.
 """
 
 import argparse
@@ -12,6 +13,7 @@ import os
 import statistics
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "benchmarks"))
@@ -22,9 +24,9 @@ MIB = 64
 class Worker:
     """Times cells on one driver, in a process of its own."""
 
-    def __init__(self, manifest):
+    def __init__(self, manifest, *options):
         environment = {**os.environ, "VK_DRIVER_FILES": manifest, "VK_ICD_FILENAMES": manifest}
-        command = [sys.executable, __file__, "--work"]
+        command = [sys.executable, __file__, "--work", *options]
         self.process = subprocess.Popen(command, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
         self.driver = self.process.stdout.readline().strip()
 
@@ -33,7 +35,17 @@ class Worker:
         return float(self.process.stdout.readline())
 
 
-def work():
+def cpu_turn(call, seconds=0.05):
+    """CPU milliseconds of a call, over as many as take a moment."""
+    call()
+    begin, calls = time.process_time(), 0
+    while time.process_time() - begin < seconds:
+        call()
+        calls += 1
+    return (time.process_time() - begin) / calls * 1e3
+
+
+def work(cpu):
     """Read names of cells, time one turn of each; the input is kept until another cell is asked for."""
     import cells
     import dmlops
@@ -47,20 +59,22 @@ def work():
         cell = known[name]
         if name != last:
             last, data = name, cell.make_input()
-        print(timing._one_turn(lambda: cell.operator.ours(dmlops, data, device)), flush=True)
+        turn = cpu_turn if cpu else timing._one_turn
+        print(turn(lambda: cell.operator.ours(dmlops, data, device)), flush=True)
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--cells", action="append", metavar="GLOB", help=f"cells of the benchmark (default: {' '.join(DEFAULT)})")
     parser.add_argument("--turns", type=int, default=7)
+    parser.add_argument("--cpu", action="store_true", help="CPU time instead of time")
     parser.add_argument("manifests", nargs="+", metavar="MANIFEST")
     options = parser.parse_args()
     import cells
 
     names = [cell.name for cell in cells.everything(mib=MIB)]
     names = [name for name in names if any(fnmatch.fnmatchcase(name, glob) for glob in options.cells or DEFAULT)]
-    workers = [Worker(manifest) for manifest in options.manifests]
+    workers = [Worker(manifest, *["--cpu"] * options.cpu) for manifest in options.manifests]
     for number, worker in enumerate(workers):
         print(f"{number}: {worker.driver}, {options.manifests[number]}")
     logarithms = [[] for _ in workers]
@@ -78,4 +92,4 @@ def main():
 
 
 if __name__ == "__main__":
-    work() if sys.argv[1:] == ["--work"] else main()
+    work("--cpu" in sys.argv) if sys.argv[1:2] == ["--work"] else main()
