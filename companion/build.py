@@ -29,7 +29,8 @@ MESA_SHA256 = "592272df3cf01e85e7db300c449df5061092574d099da275d19e97ef0510f8a6"
 MESON = "meson==1.7.2"
 # LLVM's version by the suite that is built in. The first sets the oldest C library: 2.28, after old_math.c.
 LLVM = {"bullseye": "16", "bookworm": "16", "trixie": "19"}
-PACKAGES = "gcc g++ bison flex glslang-tools ninja-build patch pkg-config python3-mako python3-yaml python3-packaging zlib1g-dev libzstd-dev"
+TOOLS = "gcc g++ bison flex glslang-tools ninja-build patch pkg-config python3-mako python3-yaml python3-packaging"
+LIBRARIES = "zlib1g-dev libzstd-dev"
 
 # All symbols are local but those in exports.map. The build-id names the driver's shader cache.
 LINK_FLAGS = [
@@ -92,7 +93,7 @@ def find_suite():
         sys.exit(f"apt's sources name no mirror for this system's suite ({own!r})")
     suite = next((suite for suite in ("bullseye", own) if suite in LLVM and exists(f"{mirror}/dists/{suite}/Release")), None)
     if not suite:
-        sys.exit(f"the mirror that apt uses has no bullseye, and LLVM's version in {own!r} is not known: add it to LLVM in {__file__}")
+        sys.exit(f"the mirror that apt uses has no bullseye, and LLVM in {__file__} names no version for {own!r}: add one")
     if suite != "bullseye":
         print(f"the mirror that apt uses has no bullseye: building in {suite}, for systems with its C library or a newer one")
     return mirror, suite
@@ -114,7 +115,7 @@ def fetch_mesa(mirror):
 
 def make_chroot(mirror, suite):
     chroot, done = BUILD / suite, BUILD / suite / "complete"
-    packages = f"{PACKAGES} llvm-{LLVM[suite]}-dev"
+    packages = f"{TOOLS} {LIBRARIES} llvm-{LLVM[suite]}-dev"
     if not done.exists() or done.read_text() != packages:
         print(f"installing {suite}", flush=True)
         shutil.rmtree(chroot, ignore_errors=True)
@@ -129,7 +130,8 @@ def build_driver(chroot, suite, source):
     """Compile the driver in the chroot. Returns the folder with it, its licences and build.json."""
     patches = sorted((HERE / "patches").glob("*.patch"))
     inputs = [path.read_text() for path in [*patches, *sorted((HERE / "native").iterdir())]]
-    key = hashlib.sha256(json.dumps([suite, PACKAGES, MESA_SHA256, MESON, LINK_FLAGS, OPTIONS, inputs]).encode()).hexdigest()
+    inputs += [suite, TOOLS, LIBRARIES, MESA_SHA256, MESON, OPTIONS, *LINK_FLAGS]
+    key = hashlib.sha256(json.dumps(inputs).encode()).hexdigest()
     output, done = chroot / "driver", chroot / "driver" / "complete"
     if done.exists() and done.read_text() == key:
         return output
@@ -137,18 +139,19 @@ def build_driver(chroot, suite, source):
     for folder in ("driver", "mesa", "companion", "meson"):
         shutil.rmtree(chroot / folder, ignore_errors=True)
     shutil.copytree(HERE / "native", chroot / "companion")
+    shutil.copytree(HERE / "patches", chroot / "companion" / "patches")
     output.mkdir()
     with tarfile.open(source) as archive:
         archive.extractall(chroot, filter="data")
     (chroot / f"mesa-{MESA}").rename(chroot / "mesa")
-    for patch in patches:
-        run("patch", "-p1", "-d", chroot / "mesa", "-i", patch)
     run(sys.executable, "-m", "pip", "install", "-q", "--target", chroot / "meson", MESON)
 
     def inside(*command):
         clean = {"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "PYTHONPATH": "/meson", "LLVM": LLVM[suite], "LC_ALL": "C.UTF-8"}
         run("chroot", chroot, *command, env=clean)
 
+    for patch in patches:
+        inside("patch", "-p1", "-d", "/mesa", "-i", f"/companion/patches/{patch.name}")
     for name in ("old_math", "terminal"):
         inside("gcc", "-O2", "-fPIC", "-fno-builtin", "-c", f"/companion/{name}.c", "-o", f"/driver/{name}.o")
     options = [f"-D{option}" for option in OPTIONS.split()]
@@ -159,8 +162,8 @@ def build_driver(chroot, suite, source):
     inside("ninja", "-C", "/driver/build", library)
     inside("strip", "--strip-unneeded", f"/driver/build/{library}", "-o", "/driver/libvulkan_lvp.so")
     collect_licences(chroot, suite, output / "licences")
-    llvm = subprocess.run(["chroot", chroot, f"llvm-config-{LLVM[suite]}", "--version"], capture_output=True, text=True, check=True)
-    facts = {"mesa": MESA, "llvm": llvm.stdout.strip(), "suite": suite, "patches": [patch.name for patch in patches]}
+    llvm = subprocess.check_output(["chroot", chroot, f"llvm-config-{LLVM[suite]}", "--version"], text=True)
+    facts = {"mesa": MESA, "llvm": llvm.strip(), "suite": suite, "patches": [patch.name for patch in patches]}
     (output / "build.json").write_text(json.dumps(facts, indent=4) + "\n")
     done.write_text(key)
     return output

@@ -65,7 +65,7 @@ def work(cpu):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--cells", action="append", metavar="GLOB", help=f"cells of the benchmark (default: {' '.join(DEFAULT)})")
+    parser.add_argument("--cells", action="append", metavar="GLOB", help=f"of the benchmark (default: {' '.join(DEFAULT)})")
     parser.add_argument("--turns", type=int, default=7)
     parser.add_argument("--cpu", action="store_true", help="CPU time instead of time")
     parser.add_argument("manifests", nargs="+", metavar="MANIFEST")

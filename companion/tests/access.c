@@ -80,7 +80,7 @@ static void make_device(VkPhysicalDevice physical, VkBool32 robust)
     features.features.robustBufferAccess = robust2.robustBufferAccess2 = robust;
     robust2.robustImageAccess2 = VK_FALSE;
     float priority = 1;
-    VkDeviceQueueCreateInfo queue_info = {VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO, .queueCount = 1, .pQueuePriorities = &priority};
+    VkDeviceQueueCreateInfo queue_info = {VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO, NULL, 0, 0, 1, &priority};
     const char *extensions[] = {"VK_EXT_robustness2", "VK_EXT_external_memory_host"};
     VkDeviceCreateInfo info = {VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO, &features, 0, 1, &queue_info, .enabledExtensionCount = 2,
                                .ppEnabledExtensionNames = extensions};
@@ -127,7 +127,8 @@ static void make_descriptors(void)
 {
     VkDescriptorSetLayoutBinding bindings[3];
     for (uint32_t i = 0; i < 3; i++)
-        bindings[i] = (VkDescriptorSetLayoutBinding){i, VK_DESCRIPTOR_TYPE_STORAGE_BUFFER, i ? 1 : 2, VK_SHADER_STAGE_COMPUTE_BIT, NULL};
+        bindings[i] = (VkDescriptorSetLayoutBinding){i, VK_DESCRIPTOR_TYPE_STORAGE_BUFFER, i ? 1 : 2,
+                                                     VK_SHADER_STAGE_COMPUTE_BIT, NULL};
     VkDescriptorSetLayoutCreateInfo set_info = {VK_STRUCTURE_TYPE_DESCRIPTOR_SET_LAYOUT_CREATE_INFO, NULL, 0, 3, bindings};
     VkDescriptorSetLayout set_layout;
     CHECK(FUNCTION(vkCreateDescriptorSetLayout)(device, &set_info, NULL, &set_layout));

@@ -39,7 +39,7 @@ def python(site):
     """Runs Python, with the package installed; returns what it prints."""
 
     def run(*arguments):
-        environment = {**os.environ, "PYTHONPATH": str(site)}
-        return subprocess.run([sys.executable, *arguments], env=environment, check=True, stdout=subprocess.PIPE, text=True).stdout
+        options = {"env": {**os.environ, "PYTHONPATH": str(site)}, "stdout": subprocess.PIPE, "text": True}
+        return subprocess.run([sys.executable, *arguments], check=True, **options).stdout
 
     return run
