@@ -93,7 +93,7 @@ def test_bare_system(wheel, suite):
     shutil.copy(DEVICES, chroot)
     install = f"rm -rf /env && python3 -m venv /env && /env/bin/pip install -q --no-index /{wheel.name}"
     command = ["chroot", chroot, "sh", "-c", f"{install} && /env/bin/python /devices.py"]
-    clean = {"PATH": "/usr/bin:/bin", "HOME": "/root"}
+    clean = {"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "HOME": "/root"}
     printed = subprocess.run(command, env=clean, stdout=subprocess.PIPE, text=True, check=True).stdout
     (chroot / wheel.name).unlink()
     assert "llvmpipe" in printed
