@@ -81,14 +81,21 @@ def exists(url):
         return False
 
 
+def own_suite():
+    release = dict(line.split("=", 1) for line in Path("/etc/os-release").read_text().splitlines() if "=" in line)
+    return release.get("VERSION_CODENAME", "")
+
+
+def apt_mirrors():
+    """The mirror of each suite in the machine's apt configuration."""
+    command = ["apt-get", "indextargets", "--format", "$(CODENAME) $(SITE)", "Created-By: Packages"]
+    return dict(line.split() for line in subprocess.check_output(command, text=True).splitlines())
+
+
 def find_suite():
     """The machine's own mirror, and the oldest suite that it has and that this script knows; else the system's own."""
-    release = dict(line.split("=", 1) for line in Path("/etc/os-release").read_text().splitlines() if "=" in line)
-    own = release.get("VERSION_CODENAME", "")
-    targets = subprocess.run(
-        ["apt-get", "indextargets", "--format", "$(CODENAME) $(SITE)", "Created-By: Packages"], capture_output=True, text=True
-    ).stdout
-    mirror = next((line.split()[1] for line in targets.splitlines() if line.split()[0] == own), None)
+    own = own_suite()
+    mirror = apt_mirrors().get(own)
     if not mirror:
         sys.exit(f"apt's sources name no mirror for this system's suite ({own!r})")
     suite = next((suite for suite in ("bullseye", own) if suite in LLVM and exists(f"{mirror}/dists/{suite}/Release")), None)
