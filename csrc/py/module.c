@@ -160,8 +160,9 @@ static int module_exec(PyObject *module)
     dml_state *state = dml_state_of(module);
     state->axis_error = import_attribute("numpy.exceptions", "AxisError");
     state->device_class = import_attribute("dmlops.device", "Device");
+    state->choose_device = import_attribute("dmlops.device", "choose");
     state->numpy_dlpack_version = import_attribute("dmlops.numpy_dlpack", "MAX_VERSION");
-    if (!state->axis_error || !state->device_class || !state->numpy_dlpack_version)
+    if (!state->axis_error || !state->device_class || !state->choose_device || !state->numpy_dlpack_version)
         return -1; /* uncovered: the import runs out of memory */
     if (dml_errors_init(state, module) < 0 || dml_memory_init(state) < 0 || dml_device_type_init(state, module) < 0)
         return -1; /* uncovered: the import runs out of memory */

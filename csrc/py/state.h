@@ -10,8 +10,9 @@ typedef struct dml_state {
     PyObject *out_of_device_memory_error;
     PyObject *device_lost_error;
     PyObject *no_device_error;
-    PyObject *axis_error;   /* numpy.exceptions.AxisError */
-    PyObject *device_class; /* dmlops.Device, which is written in Python */
+    PyObject *axis_error;    /* numpy.exceptions.AxisError */
+    PyObject *device_class;  /* dmlops.Device, which is written in Python */
+    PyObject *choose_device; /* dmlops.device.choose */
     PyObject *device_array_type;
     PyObject *memory_handler;       /* a capsule: the allocator of array data that NumPy is given */
     PyObject *numpy_dlpack_version; /* dmlops.numpy_dlpack.MAX_VERSION */
