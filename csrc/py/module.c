@@ -196,7 +196,7 @@ static PyMethodDef module_methods[] = {
     {"_empty_cache", dml_empty_cache, METH_NOARGS, NULL},
     {"_empty_dispatch", empty_dispatch, METH_O, NULL},
     {"_override", override, METH_VARARGS, NULL},
-    {"_explain", dml_py_explain, METH_VARARGS, NULL},
+    {"_explain_traits", dml_explain_traits, METH_O, NULL},
     {"_abandoned", abandoned, METH_NOARGS, NULL},
     {"_counts", counts, METH_O, NULL},
     {"_shutdown", shutdown_vulkan, METH_NOARGS, NULL},
