@@ -9,13 +9,6 @@ from typing_extensions import CapsuleType
 
 from dmlops.device import Device
 
-class VulkanError(RuntimeError):
-    result: str | None
-
-class OutOfDeviceMemoryError(VulkanError, MemoryError): ...
-class DeviceLostError(VulkanError): ...
-class NoDeviceError(VulkanError): ...
-
 _Array = np.ndarray[Any, np.dtype[Any]]
 _Key = SupportsIndex | builtins.slice | EllipsisType | None
 

@@ -1,8 +1,10 @@
-"""The class Device, and which device a name means. dmlops._core imports this module, so it imports nothing of the package."""
+"""The class Device, and which device a name means. dmlops._core imports this module, so it does not import that."""
 
 from __future__ import annotations
 
 import dataclasses
+
+from dmlops.errors import NoDeviceError
 
 __all__ = ["Device"]
 
@@ -80,8 +82,6 @@ def choose(source: str, value: object, wanted: int | str | Device, devices: list
         return None
     said = f"{source}={value!r}"
     if not vulkan:
-        from dmlops._core import NoDeviceError
-
         way_out = 'device="host"' if source == "device" else "DMLOPS_DEVICE=host"
         raise NoDeviceError(f"{said}: {missing} ({way_out} runs without Vulkan)")
     fitting = _named(wanted.lower(), vulkan) if isinstance(wanted, str) else [one for one in vulkan if wanted in (one, one.index)]

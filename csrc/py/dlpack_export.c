@@ -62,6 +62,15 @@ static int read_request(const dml_state *state, const dml_device_array *array, P
     return -1;
 }
 
+static int type_from(const dml_state *state, PyArray_Descr *dtype, dl_type *type)
+{
+    PyObject *pair = PyObject_CallFunctionObjArgs(state->dlpack_type, (PyObject *)dtype, NULL);
+    type->lanes = 1;
+    int failed = !pair || !PyArg_ParseTuple(pair, "bb", &type->code, &type->bits);
+    Py_XDECREF(pair);
+    return failed ? -1 : 0;
+}
+
 /* --- the capsule ------------------------------------------------------------------------------------------------- */
 
 /* What a capsule points to: one block of memory, freed by the deleter. The consumer may call that on any thread, with the GIL
@@ -170,7 +179,7 @@ PyObject *dml_dlpack_export(PyObject *self, PyObject *args, PyObject *kwargs)
     dml_device_array *array = (dml_device_array *)self;
     request wanted;
     dl_type type;
-    if (read_request(state, array, args, kwargs, &wanted) < 0 || dml_dlpack_type(array->dtype, &type) < 0)
+    if (read_request(state, array, args, kwargs, &wanted) < 0 || type_from(state, array->dtype, &type) < 0)
         return NULL;
     const char *need = need_for_copy(array, &wanted);
     if (need && wanted.copy == 0)

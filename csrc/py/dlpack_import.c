@@ -23,7 +23,11 @@ static int check_tensor(const dl_tensor *tensor)
 static PyObject *copy_tensor(dml_state *state, PyObject *capsule, const dl_tensor *tensor, bool read_only,
                              const dml_choice *device)
 {
-    PyArray_Descr *dtype = check_tensor(tensor) == 0 ? dml_dlpack_dtype(tensor->type) : NULL;
+    if (check_tensor(tensor) < 0)
+        return NULL;
+    const dl_type *type = &tensor->type;
+    PyArray_Descr *dtype =
+        (PyArray_Descr *)PyObject_CallFunction(state->dlpack_dtype, "iii", type->code, type->bits, type->lanes);
     if (!dtype)
         return NULL;
     dml_endpoint from = {.owner = capsule,

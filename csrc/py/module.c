@@ -140,12 +140,33 @@ static int register_shutdown(PyObject *module)
     return registered ? 0 : -1;
 }
 
-static PyObject *import_attribute(const char *module_name, const char *name)
+/* What the module needs of Python's side: those members of its state that are attributes of other modules. */
+static int import_attributes(dml_state *state)
 {
-    PyObject *module = PyImport_ImportModule(module_name);
-    PyObject *attribute = module ? PyObject_GetAttrString(module, name) : NULL;
-    Py_XDECREF(module);
-    return attribute;
+    const struct {
+        PyObject **member;
+        const char *module;
+        const char *name;
+    } imports[] = {
+        {&state->vulkan_error, "dmlops.errors", "VulkanError"},
+        {&state->out_of_device_memory_error, "dmlops.errors", "OutOfDeviceMemoryError"},
+        {&state->device_lost_error, "dmlops.errors", "DeviceLostError"},
+        {&state->no_device_error, "dmlops.errors", "NoDeviceError"},
+        {&state->axis_error, "numpy.exceptions", "AxisError"},
+        {&state->device_class, "dmlops.device", "Device"},
+        {&state->choose_device, "dmlops.device", "choose"},
+        {&state->dlpack_type, "dmlops.dlpack", "type_of"},
+        {&state->dlpack_dtype, "dmlops.dlpack", "dtype_of"},
+        {&state->numpy_dlpack_version, "dmlops.dlpack", "MAX_VERSION"},
+    };
+    for (size_t k = 0; k < sizeof imports / sizeof imports[0]; k++) {
+        PyObject *module = PyImport_ImportModule(imports[k].module);
+        *imports[k].member = module ? PyObject_GetAttrString(module, imports[k].name) : NULL;
+        Py_XDECREF(module);
+        if (!*imports[k].member)
+            return -1; /* uncovered: the import runs out of memory */
+    }
+    return 0;
 }
 
 static int module_exec(PyObject *module)
@@ -158,13 +179,7 @@ static int module_exec(PyObject *module)
     if (PyArray_ImportNumPyAPI() < 0)
         return -1;
     dml_state *state = dml_state_of(module);
-    state->axis_error = import_attribute("numpy.exceptions", "AxisError");
-    state->device_class = import_attribute("dmlops.device", "Device");
-    state->choose_device = import_attribute("dmlops.device", "choose");
-    state->numpy_dlpack_version = import_attribute("dmlops.numpy_dlpack", "MAX_VERSION");
-    if (!state->axis_error || !state->device_class || !state->choose_device || !state->numpy_dlpack_version)
-        return -1; /* uncovered: the import runs out of memory */
-    if (dml_errors_init(state, module) < 0 || dml_memory_init(state) < 0 || dml_device_type_init(state, module) < 0)
+    if (import_attributes(state) < 0 || dml_memory_init(state) < 0 || dml_device_type_init(state, module) < 0)
         return -1; /* uncovered: the import runs out of memory */
     dml_vk_open(interrupted);
     return register_shutdown(module);
