@@ -5,7 +5,7 @@
 #include "py/device_array.h"
 #include "py/device_choice.h"
 #include "py/device_type.h"
-#include "py/dlpack_import.h"
+#include "py/dlpack.h"
 #include "py/entry_points.h"
 #include "py/errors.h"
 #include "py/explain.h"
@@ -185,9 +185,27 @@ static int module_exec(PyObject *module)
     return register_shutdown(module);
 }
 
+enum { STATE_MEMBERS = sizeof(dml_state) / sizeof(PyObject *) };
+
+static int module_traverse(PyObject *module, visitproc visit, void *arg)
+{
+    PyObject **members = PyModule_GetState(module);
+    for (int k = 0; members && k < STATE_MEMBERS; k++)
+        Py_VISIT(members[k]);
+    return 0;
+}
+
+static int module_clear(PyObject *module)
+{
+    PyObject **members = PyModule_GetState(module);
+    for (int k = 0; members && k < STATE_MEMBERS; k++)
+        Py_CLEAR(members[k]);
+    return 0;
+}
+
 static void module_free(void *module)
 {
-    dml_state_clear(module);
+    module_clear(module);
 }
 
 /* PyMethodDef holds every kind of function as a PyCFunction; compilers accept the cast through void (*)(void) without a
@@ -230,8 +248,8 @@ static struct PyModuleDef module_def = {
     .m_size = sizeof(dml_state),
     .m_methods = module_methods,
     .m_slots = module_slots,
-    .m_traverse = dml_state_traverse,
-    .m_clear = dml_state_clear,
+    .m_traverse = module_traverse,
+    .m_clear = module_clear,
     .m_free = module_free,
 };
 

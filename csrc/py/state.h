@@ -20,10 +20,9 @@ typedef struct dml_state {
     PyObject *memory_handler; /* a capsule: the allocator of array data that NumPy is given */
 } dml_state;
 
-dml_state *dml_state_of(PyObject *module);
-
-/* The module's m_traverse and m_clear. */
-int dml_state_traverse(PyObject *module, visitproc visit, void *arg);
-int dml_state_clear(PyObject *module);
+static inline dml_state *dml_state_of(PyObject *module)
+{
+    return PyModule_GetState(module);
+}
 
 #endif
