@@ -1,5 +1,5 @@
 import builtins
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from types import EllipsisType
 from typing import Any, ClassVar, SupportsIndex, final
 

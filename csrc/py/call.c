@@ -79,7 +79,7 @@ int dml_call_open(dml_call *call)
     if (call->out && dml_out_check(call->out, dtype, &call->target) < 0)
         return -1;
     if (call->explained)
-        return 0; /* the target stays as C-contiguous as its shape was made */
+        return 0; /* no array is made: the target keeps the strides of a C-contiguous one */
     if (!call->device_named && dml_device_default(call->state, &call->device) < 0)
         return -1;
     if (call->out && !dml_arrays_may_overlap(call->out, call->input)) {

@@ -60,10 +60,10 @@ static PyObject *list_devices(const dml_state *state, dml_status *status)
     return list;
 }
 
-PyObject *dml_device_list(const dml_state *state)
+PyObject *dml_device_list(PyObject *module, PyObject *Py_UNUSED(none))
 {
     dml_status status;
-    return list_devices(state, &status);
+    return list_devices(dml_state_of(module), &status);
 }
 
 PyObject *dml_device_of(const dml_state *state, const dml_choice *choice)

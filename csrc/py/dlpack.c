@@ -124,12 +124,10 @@ static void export_strides(const dml_tensor *tensor, int64_t *strides)
 
 static bool has_negative_stride(const dml_tensor *tensor)
 {
-    int64_t strides[DML_MAX_RANK];
     bool negative = false;
-    export_strides(tensor, strides);
     for (int k = 0; k < tensor->rank; k++)
-        negative = negative || strides[k] < 0;
-    return negative;
+        negative = negative || (tensor->strides[k] < 0 && tensor->shape[k] > 1);
+    return negative && !dml_tensor_is_empty(tensor);
 }
 
 /* Of an array whose elements have `type`, and on which nothing is queued. */

@@ -22,11 +22,6 @@ static PyObject *shutdown_vulkan(PyObject *Py_UNUSED(module), PyObject *Py_UNUSE
     Py_RETURN_NONE;
 }
 
-static PyObject *devices(PyObject *module, PyObject *Py_UNUSED(none))
-{
-    return dml_device_list(dml_state_of(module));
-}
-
 static PyObject *default_device(PyObject *module, PyObject *Py_UNUSED(none))
 {
     const dml_state *state = dml_state_of(module);
@@ -218,7 +213,7 @@ static PyMethodDef module_methods[] = {
     {"_depth_to_space", DML_FAST(dml_py_depth_to_space), METH_FASTCALL, NULL},
     {"_space_to_depth", DML_FAST(dml_py_space_to_depth), METH_FASTCALL, NULL},
     {"_slice", DML_FAST(dml_py_slice), METH_FASTCALL, NULL},
-    {"_devices", devices, METH_NOARGS, NULL},
+    {"_devices", dml_device_list, METH_NOARGS, NULL},
     {"_default_device", default_device, METH_NOARGS, NULL},
     {"_missing", dml_device_missing, METH_NOARGS, NULL},
     {"_asarray", dml_asarray, METH_VARARGS, NULL},
