@@ -22,10 +22,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from dmlops._core import DeviceArray, DeviceLostError, NoDeviceError, OutOfDeviceMemoryError, VulkanError
+from dmlops._core import DeviceArray
 from dmlops.arrays import asarray, empty, from_dlpack, synchronize
 from dmlops.device import Device
 from dmlops.device_list import default_device, devices
+from dmlops.errors import DeviceLostError, NoDeviceError, OutOfDeviceMemoryError, VulkanError
 from dmlops.memory import MemoryInfo, empty_cache, memory_info
 from dmlops.operators import depth_to_space, reverse_subsequences, slice_from_key, space_to_depth, window
 from dmlops.operators import slice as slice

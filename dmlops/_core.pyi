@@ -1,5 +1,5 @@
 import builtins
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from types import EllipsisType
 from typing import Any, ClassVar, SupportsIndex, final
 
@@ -8,13 +8,6 @@ from numpy.typing import DTypeLike
 from typing_extensions import CapsuleType
 
 from dmlops.device import Device
-
-class VulkanError(RuntimeError):
-    result: str | None
-
-class OutOfDeviceMemoryError(VulkanError, MemoryError): ...
-class DeviceLostError(VulkanError): ...
-class NoDeviceError(VulkanError): ...
 
 _Array = np.ndarray[Any, np.dtype[Any]]
 _Key = SupportsIndex | builtins.slice | EllipsisType | None
@@ -83,9 +76,7 @@ def _shutdown() -> None: ...  # what atexit calls
 # For tests and benchmarks.
 
 def _override(name: str, value: int, /) -> None: ...
-def _explain(
-    device: object, operator: str, item: int, shape: Sequence[int], /, *arguments: object
-) -> tuple[tuple[int, int, list[tuple[int, int, int, int]], int], list[dict[str, Any]]]: ...
+def _explain_traits(device: object, /) -> CapsuleType: ...  # an operator given it as `device` explains the call
 def _abandoned() -> int: ...
 def _counts(device: object, /) -> tuple[int, int, int, int]: ...  # pieces by kernel: copy, rows, words, elements
 def _empty_dispatch(device: object, /) -> None: ...

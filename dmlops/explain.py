@@ -22,7 +22,7 @@ OPERATORS: dict[str, dict[str, Any]] = {
 }
 CLASSES = ("cpu-class", "gpu-class")
 
-# _core._explain stops here.
+# An explanation stops here.
 MOST_PIECES = 256
 
 
@@ -43,10 +43,16 @@ def main(arguments: list[str] | None = None) -> int:
     return 0
 
 
+def plan_and_pieces(call: str, device: object = None) -> tuple[tuple[int, int, list[tuple[int, int, int, int]], int], list[dict[str, Any]]]:
+    """The plan of a call, as (item, src_offset, axes, reversed), and its first pieces."""
+    operator, arguments = parse(call)
+    plan, pieces = getattr(_core, f"_{operator}")(*arguments, None, _core._explain_traits(device))
+    return plan, pieces
+
+
 def explain(call: str, device: object = None) -> str:
     """The text that the command prints."""
-    operator, array, arguments = parse(call)
-    (item, src_offset, axes, reversed_), pieces = _core._explain(device, operator, array.itemsize, array.shape, *arguments)
+    (item, src_offset, axes, reversed_), pieces = plan_and_pieces(call, device)
     lines = [f"plan: items of {item} bytes, source offset {src_offset}"]
     for k, (extent, src, dst, length) in enumerate(axes):
         lines.append(f"  axis {k}: {extent} at source stride {src}, destination stride {dst}" + f", length stride {length}" * (length != 0))
@@ -84,13 +90,18 @@ class Array:
     """What is said of an array: DTYPE[SHAPE]."""
 
     def __init__(self, dtype: str, shape: tuple[int, ...]) -> None:
-        self.itemsize, self.shape = np.dtype(dtype).itemsize, shape
-        if min(shape, default=0) < 0 or len(shape) > 64 or math.prod(shape) * self.itemsize >= 2**62:
+        self.dtype, self.shape = np.dtype(dtype), shape
+        if min(shape, default=0) < 0 or len(shape) > 64 or math.prod(shape) * self.dtype.itemsize >= 2**62:
             raise ValueError(f"{shape} is no shape of an array")
 
+    def unreadable(self) -> np.ndarray[Any, np.dtype[Any]]:
+        """A C-contiguous array of that dtype and shape. It has no memory, so nothing may read its elements."""
+        strides = [math.prod(self.shape[k + 1 :]) * self.dtype.itemsize for k in range(len(self.shape))]
+        return np.lib.stride_tricks.as_strided(np.zeros(1, self.dtype), self.shape, strides, writeable=False)
 
-def parse(call: str) -> tuple[str, Array, list[Any]]:
-    """An operator, its input and its own arguments, in order. Runs nothing of the text."""
+
+def parse(call: str) -> tuple[str, list[Any]]:
+    """An operator and its arguments, in order. Runs nothing of the text."""
     try:
         tree = ast.parse(call.strip(), mode="eval").body
     except SyntaxError as error:
@@ -106,13 +117,13 @@ def parse(call: str) -> tuple[str, Array, list[Any]]:
     arguments = defaults | given
     if ... in arguments.values():
         raise ValueError(f"{name} needs {', '.join(key for key, value in arguments.items() if value is ...)}")
-    array = arguments.pop("input")
-    if not isinstance(array, Array):
+    if not isinstance(arguments["input"], Array):
         raise ValueError("input must be DTYPE[SHAPE], for example float32[1,64,256,256]")
-    if "sequence_lengths" in arguments:
-        lengths = arguments["sequence_lengths"]
-        arguments["sequence_lengths"] = lengths.shape if isinstance(lengths, Array) else np.shape(lengths)
-    return name, array, list(arguments.values())
+    arguments["input"] = arguments["input"].unreadable()
+    lengths = arguments.get("sequence_lengths")
+    if isinstance(lengths, Array):
+        arguments["sequence_lengths"] = np.zeros(lengths.shape, lengths.dtype)
+    return name, list(arguments.values())
 
 
 def _value(node: ast.expr) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from dmlops import _core
@@ -109,3 +110,22 @@ def empty_cache() -> None:
     0
     """
     _core._empty_cache()
+
+
+def _limit(text: str, machine: int) -> int:
+    """Find the host's pool limit in bytes. dmlops._core calls this once.
+
+    Parameters
+    ----------
+    text : str
+        ``DMLOPS_CACHE``; empty where it is not set.
+    machine : int
+        Bytes of the machine's memory; 0 if unknown.
+    """
+    if not text:
+        return min(256 << 20, machine // 10 or 256 << 20)
+    size = re.fullmatch(r"([0-9]{1,30}) *(?:([kmg])i?b?)?", text, re.IGNORECASE | re.ASCII)
+    limit = int(size[1]) << 10 * " kmg".index((size[2] or " ").lower()) if size else -1
+    if not 0 <= limit < 2**63:
+        raise ValueError(f"DMLOPS_CACHE must be a number of bytes, like 1000000, 256M or 1GiB, or 0 for no cache, not {text!r}")
+    return limit

@@ -57,8 +57,7 @@ def run(call, device):
 @pytest.mark.parametrize("call", CALLS)
 def test_it_says_which_kernels_run(vulkan, call):
     kernels = ("copy", "rows", "words", "elements")
-    operator, array, arguments = explain.parse(call)
-    _, pieces = _core._explain(vulkan, operator, array.itemsize, array.shape, *arguments)
+    _, pieces = explain.plan_and_pieces(call, vulkan)
     before = _core._counts(vulkan)
     run(call, vulkan)
     ran = [after - count for after, count in zip(_core._counts(vulkan), before)]

@@ -3,6 +3,7 @@
 #include "py/arrays.h"
 #include "py/device_array.h"
 #include "py/errors.h"
+#include "py/explain.h"
 #include "py/out.h"
 #include "py/transfer.h"
 
@@ -48,12 +49,14 @@ int dml_call_convert(dml_call *call, PyObject *input, PyObject *out, PyObject *d
         call->caller_out = call->out = out;
     }
     call->device_named = device != Py_None || on_device;
-    if (device != Py_None && dml_device_choose(call->state, device, &call->device) < 0)
+    call->explained = PyCapsule_IsValid(device, DML_TRAITS_NAME) ? PyCapsule_GetPointer(device, DML_TRAITS_NAME) : NULL;
+    bool choose = device != Py_None && !call->explained;
+    if (choose && dml_device_choose(call->state, device, &call->device) < 0)
         return -1;
     if (!on_device)
         return 0;
     const dml_choice *own = &((dml_device_array *)input)->device;
-    if (device != Py_None && !dml_same_device(&call->device, own)) {
+    if (choose && !dml_same_device(&call->device, own)) {
         PyErr_SetString(PyExc_ValueError, "device must be the one that input is on");
         return -1;
     }
@@ -75,6 +78,8 @@ int dml_call_open(dml_call *call)
     PyArray_Descr *dtype = dml_array_dtype(call->input);
     if (call->out && dml_out_check(call->out, dtype, &call->target) < 0)
         return -1;
+    if (call->explained)
+        return 0; /* no array is made: the target keeps the strides of a C-contiguous one */
     if (!call->device_named && dml_device_default(call->state, &call->device) < 0)
         return -1;
     if (call->out && !dml_arrays_may_overlap(call->out, call->input)) {
@@ -144,6 +149,11 @@ static dml_code run_plans(dml_call *call)
 
 PyObject *dml_call_run(dml_call *call)
 {
+    if (call->explained) {
+        PyObject *explanation = dml_explain_plan(&call->plan, call->explained);
+        release(call);
+        return explanation;
+    }
     if (call->plan.item > 0 && dml_plan_count(&call->plan) > 0 && run_plans(call))
         return dml_call_fail(call);
     PyObject *result = call->caller_out ? call->caller_out : call->target_array;

@@ -25,9 +25,10 @@ typedef struct dml_call {
     int64_t *lengths;       /* owned, by PyMem; NULL but for reverse_subsequences */
     dml_allocation *device_lengths; /* owned; the same where input is a device array */
     dml_choice device;
-    bool device_named; /* `device` is known: the caller named it, or `input` is on it; else dml_call_open finds one */
-    dml_tensor source; /* `input` */
-    dml_tensor target; /* `target_array` */
+    bool device_named;           /* `device` is known: the caller named it, or `input` is on it; else dml_call_open finds one */
+    const dml_traits *explained; /* borrowed: of the device for which to explain the call instead of running it; else NULL */
+    dml_tensor source;           /* `input` */
+    dml_tensor target;           /* `target_array` */
     dml_plan plan;
     dml_status status;
 } dml_call;
@@ -45,7 +46,7 @@ int dml_call_describe(dml_call *call);
  * an error. */
 int dml_call_open(dml_call *call);
 
-/* The result, or NULL with an exception set. */
+/* The result, or the explanation; NULL with an exception set. */
 PyObject *dml_call_run(dml_call *call);
 
 /* Raises `status`, unless an exception is set; always NULL. */

@@ -19,8 +19,8 @@ static inline const dml_backend *dml_backend_of(const dml_choice *device)
     return device->host ? &dml_host_backend : &dml_vulkan_backend;
 }
 
-/* A new list with a dmlops.Device for each Vulkan device, usable ones first, and then for the host. */
-PyObject *dml_device_list(const dml_state *state);
+/* Function of dmlops._core: a list with a dmlops.Device for each Vulkan device, usable ones first, and then for the host. */
+PyObject *dml_device_list(PyObject *module, PyObject *none);
 
 /* The dmlops.Device of a choice; a new reference. */
 PyObject *dml_device_of(const dml_state *state, const dml_choice *choice);

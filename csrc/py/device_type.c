@@ -5,7 +5,7 @@
 
 #include "py/assign.h"
 #include "py/device_array.h"
-#include "py/dlpack_export.h"
+#include "py/dlpack.h"
 #include "py/shapes.h"
 #include "py/transfer.h"
 #include "py/views.h"

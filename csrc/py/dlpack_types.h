@@ -1,5 +1,5 @@
 /* DLPack, the standard by which libraries pass arrays to each other, version 1.1: https://dmlc.github.io/dlpack/latest/
- * Its structures, as they lie in memory, and its element types as NumPy's dtypes. */
+ * Its structures, as they lie in memory. dmlops.dlpack knows which dtypes its element types are. */
 #ifndef DML_PY_DLPACK_TYPES_H
 #define DML_PY_DLPACK_TYPES_H
 
@@ -52,11 +52,5 @@ typedef struct dl_versioned {
 #define DL_USED_NAME "used_dltensor"
 #define DL_VERSIONED_NAME "dltensor_versioned"
 #define DL_USED_VERSIONED_NAME "used_dltensor_versioned"
-
-/* 0, or -1 with a BufferError set: a dtype that DLPack has no type for. */
-int dml_dlpack_type(PyArray_Descr *dtype, dl_type *type);
-
-/* A new reference, or NULL with a BufferError set. May import ml_dtypes. */
-PyArray_Descr *dml_dlpack_dtype(dl_type type);
 
 #endif

@@ -5,40 +5,6 @@
 #include "base/clock.h"
 #include "vk/vk.h"
 
-/* Named as classes of the package, so that tracebacks are readable and pickling works. */
-static PyObject *new_error(PyObject *module, const char *name, const char *doc, PyObject *bases, PyObject *members)
-{
-    PyObject *error = PyErr_NewExceptionWithDoc(name, doc, bases, members);
-    if (error && PyModule_AddObjectRef(module, name + sizeof "dmlops." - 1, error) < 0)
-        Py_CLEAR(error); /* uncovered: the import runs out of memory */
-    return error;
-}
-
-int dml_errors_init(dml_state *state, PyObject *module)
-{
-    PyObject *members = Py_BuildValue("{sO}", "result", Py_None);
-    if (!members)
-        return -1;
-    state->vulkan_error =
-        new_error(module, "dmlops.VulkanError", "A Vulkan call failed; `result` is the name of its VkResult, or None.",
-                  PyExc_RuntimeError, members);
-    Py_DECREF(members);
-    if (!state->vulkan_error)
-        return -1;
-
-    PyObject *bases = PyTuple_Pack(2, state->vulkan_error, PyExc_MemoryError);
-    if (!bases)
-        return -1;
-    state->out_of_device_memory_error =
-        new_error(module, "dmlops.OutOfDeviceMemoryError", "The device has too little free memory.", bases, NULL);
-    Py_DECREF(bases);
-    state->device_lost_error = new_error(module, "dmlops.DeviceLostError",
-                                         "The device stopped working, or the driver reset it.", state->vulkan_error, NULL);
-    state->no_device_error = new_error(module, "dmlops.NoDeviceError",
-                                       "No usable Vulkan device; the text says what to install.", state->vulkan_error, NULL);
-    return state->out_of_device_memory_error && state->device_lost_error && state->no_device_error ? 0 : -1;
-}
-
 static PyObject *class_of(const dml_state *state, dml_code code)
 {
     switch (code) {
@@ -111,20 +77,9 @@ PyObject *dml_raise(const dml_state *state, const dml_status *status)
     return NULL;
 }
 
-/* Whether an object exports host memory by DLPack. Clears the exceptions that it raises. */
-static bool exports_host_memory(PyObject *object)
-{
-    int type, index;
-    PyObject *device = PyObject_CallMethod(object, "__dlpack_device__", NULL);
-    bool exports = device && PyTuple_Check(device) && PyArg_ParseTuple(device, "ii", &type, &index) && type == 1; /* kDLCPU */
-    Py_XDECREF(device);
-    PyErr_Clear();
-    return exports;
-}
-
 void dml_no_array(const char *name, PyObject *object)
 {
-    PyObject *type, *cause, *traceback, *error;
+    PyObject *type, *cause, *traceback;
     PyErr_Fetch(&type, &cause, &traceback);
     PyErr_NormalizeException(&type, &cause, &traceback);
     if (type != PyExc_ValueError && type != PyExc_TypeError) { /* raised by an __array__ method, for example */
@@ -133,14 +88,15 @@ void dml_no_array(const char *name, PyObject *object)
     }
     if (traceback)
         PyException_SetTraceback(cause, traceback);
-    const char *hint = exports_host_memory(object) ? "; dmlops.from_dlpack takes it" : "";
-    PyErr_Format(type, "%s makes no array: %S%s", name, cause, hint);
-    Py_DECREF(type);
+    PyObject *errors = PyImport_ImportModule("dmlops.errors");
+    PyObject *error = errors ? PyObject_CallMethod(errors, "no_array", "sOO", name, object, cause) : NULL;
+    if (error)
+        PyErr_SetObject(type, error);
+    Py_XDECREF(error);
+    Py_XDECREF(errors);
     Py_XDECREF(traceback);
-    PyErr_Fetch(&type, &error, &traceback);
-    PyErr_NormalizeException(&type, &error, &traceback);
-    PyException_SetCause(error, cause);
-    PyErr_Restore(type, error, traceback);
+    Py_DECREF(cause);
+    Py_DECREF(type);
 }
 
 int dml_type_error(const char *name, const char *wanted, PyObject *found)

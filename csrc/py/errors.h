@@ -5,9 +5,6 @@
 #include "base/status.h"
 #include "py/state.h"
 
-/* Makes the exception classes and adds them to the module. 0, or -1 with an exception set. */
-int dml_errors_init(dml_state *state, PyObject *module);
-
 /* Raises what `status` says, unless an exception is set; always returns NULL. */
 PyObject *dml_raise(const dml_state *state, const dml_status *status);
 

@@ -1,90 +1,15 @@
 #include "py/explain.h"
 
-#include <string.h>
+#include <stdlib.h>
 
 #include "core/choose.h"
-#include "core/operators.h"
 #include "core/split.h"
-#include "py/arguments.h"
 #include "py/backend.h"
 #include "py/device_choice.h"
 #include "py/errors.h"
 #include "vk/vk.h"
 
 enum { MOST_PIECES = 256 };
-
-/* A call of an operator; those of its own arguments that it does not have are None. */
-typedef struct call {
-    const char *name;
-    dml_tensor input;
-    dml_tensor output;
-    PyObject *own[4];
-    dml_plan plan;
-    dml_status status;
-} call;
-
-static int slice_plan(call *call)
-{
-    static const char *const names[4] = {"offsets", "sizes", "strides", "output_sizes"};
-    dml_ints ints[4], *given[4] = {NULL};
-    for (int i = 0; i < 4; i++) {
-        if (i >= 2 && call->own[i] == Py_None)
-            continue;
-        given[i] = &ints[i];
-        if (dml_ints_from(call->own[i], names[i], given[i]) < 0)
-            return -1;
-    }
-    dml_slice_args args = {.offsets = given[0], .sizes = given[1], .strides = given[2], .output_sizes = given[3]};
-    if (dml_slice_shape(&call->input, &args, &call->output, &call->status))
-        return -1;
-    dml_slice_plan(&call->input, &args, &call->output, &call->plan);
-    return 0;
-}
-
-static int block_plan(call *call)
-{
-    dml_ints blocks;
-    dml_block_args args = {.block_size = &blocks, .to_space = strcmp(call->name, "depth_to_space") == 0};
-    if (dml_int_or_ints_from(call->own[0], "block_size", &blocks, &args.single) < 0 ||
-        dml_word_from(call->own[1], "order", "DCR", "CRD", &args.crd) < 0 ||
-        dml_word_from(call->own[2], "layout", "NCHW", "NHWC", &args.channels_last) < 0 ||
-        dml_block_shape(&call->input, &args, &call->output, &call->status))
-        return -1;
-    dml_block_plan(&call->input, &args, &call->output, &call->plan);
-    return 0;
-}
-
-static int reverse_plan(call *call)
-{
-    dml_ints shape;
-    dml_reverse_args args = {.batch_axis = -1, .length_shape = shape.value};
-    int64_t axis, batch_axis = 0;
-    bool batch = call->own[2] != Py_None;
-    if (dml_ints_from(call->own[0], "sequence_lengths", &shape) < 0 || dml_int_from(call->own[1], "axis", &axis) < 0 ||
-        (batch && dml_int_from(call->own[2], "batch_axis", &batch_axis) < 0))
-        return -1;
-    int rank = call->input.rank;
-    args.length_rank = (int)shape.count;
-    if (dml_normalize_axis("axis", axis, rank, &args.axis, &call->status) ||
-        (batch && dml_normalize_axis("batch_axis", batch_axis, rank, &args.batch_axis, &call->status)) ||
-        dml_reverse_shape(&call->input, &args, &call->output, &call->status))
-        return -1;
-    dml_reverse_plan(&call->input, &args, NULL, &call->output, &call->plan);
-    return 0;
-}
-
-static int plan_from(call *call, PyObject *shape)
-{
-    dml_ints ints;
-    if (dml_ints_from(shape, "shape", &ints) < 0)
-        return -1;
-    call->input.rank = (int)(ints.count < DML_MAX_RANK ? ints.count : DML_MAX_RANK);
-    memcpy(call->input.shape, ints.value, sizeof ints.value);
-    dml_tensor_pack(&call->input);
-    if (strcmp(call->name, "slice") == 0)
-        return slice_plan(call);
-    return strcmp(call->name, "reverse_subsequences") == 0 ? reverse_plan(call) : block_plan(call);
-}
 
 static int traits_from(const dml_state *state, PyObject *device, dml_traits *traits, dml_status *status)
 {
@@ -143,38 +68,51 @@ static PyObject *piece_dict(const dml_piece *piece, const dml_dispatch *dispatch
                          dispatch->groups, "segment_bits", c[DML_SEGMENT_BITS]);
 }
 
-PyObject *dml_py_explain(PyObject *module, PyObject *args)
+static void free_traits(PyObject *capsule)
+{
+    free(PyCapsule_GetPointer(capsule, DML_TRAITS_NAME));
+}
+
+PyObject *dml_explain_traits(PyObject *module, PyObject *device)
 {
     const dml_state *state = dml_state_of(module);
-    PyObject *device, *shape;
-    long long item;
-    dml_traits traits;
-    call call = {.own = {Py_None, Py_None, Py_None, Py_None}};
-    if (!PyArg_ParseTuple(args, "OsLOO|OOO:_explain", &device, &call.name, &item, &shape, &call.own[0], &call.own[1],
-                          &call.own[2], &call.own[3]))
-        return NULL;
-    call.input.item = item;
-    if (plan_from(&call, shape) < 0 || traits_from(state, device, &traits, &call.status) < 0)
-        return dml_raise(state, &call.status);
-    dml_plan_simplify(&call.plan);
-    int64_t binding = traits.binding - traits.alignment;
-    dml_limits limits = {.window = traits.window, .binding = binding < traits.window ? binding : traits.window};
+    dml_status status = {.code = DML_OK};
+    dml_traits *traits = malloc(sizeof *traits);
+    if (!traits)
+        return PyErr_NoMemory(); /* uncovered: no test runs the command without memory */
+    PyObject *capsule = NULL;
+    if (traits_from(state, device, traits, &status) < 0)
+        dml_raise(state, &status);
+    else
+        capsule = PyCapsule_New(traits, DML_TRAITS_NAME, free_traits);
+    if (!capsule)
+        free(traits);
+    return capsule;
+}
+
+PyObject *dml_explain_plan(const dml_plan *of, const dml_traits *traits)
+{
+    dml_plan plan = *of;
+    plan.lengths = NULL;
+    dml_plan_simplify(&plan);
+    int64_t binding = traits->binding - traits->alignment;
+    dml_limits limits = {.window = traits->window, .binding = binding < traits->window ? binding : traits->window};
     PyObject *pieces = PyList_New(0);
     dml_split split;
     dml_piece piece;
-    if (dml_plan_count(&call.plan) > 0)
-        dml_split_begin(&split, &call.plan, &limits);
+    if (dml_plan_count(&plan) > 0)
+        dml_split_begin(&split, &plan, &limits);
     else
         split.done = true;
     while (pieces && PyList_Size(pieces) < MOST_PIECES && dml_split_next(&split, &piece)) {
         dml_dispatch dispatch;
         if (!piece.cut)
             dml_plan_simplify(&piece.plan);
-        dml_dispatch_choose(&piece, &traits, 0, 0, DML_KERNEL_COUNT, &dispatch);
+        dml_dispatch_choose(&piece, traits, 0, 0, DML_KERNEL_COUNT, &dispatch);
         PyObject *entry = piece_dict(&piece, &dispatch);
         if (!entry || PyList_Append(pieces, entry) < 0)
             Py_CLEAR(pieces);
         Py_XDECREF(entry);
     }
-    return pieces ? Py_BuildValue("NN", plan_tuple(&call.plan), pieces) : NULL;
+    return pieces ? Py_BuildValue("NN", plan_tuple(&plan), pieces) : NULL;
 }

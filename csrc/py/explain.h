@@ -2,12 +2,19 @@
 #ifndef DML_PY_EXPLAIN_H
 #define DML_PY_EXPLAIN_H
 
+#include "core/dispatch.h"
+#include "core/plan.h"
 #include "py/python.h"
 
-/* device, operator, bytes of an element, shape, and the operator's own arguments in the order of entry_points.c; for
- * sequence_lengths, their shape. `device` may be "cpu-class" or "gpu-class" as well. Gives ((item, src_offset, axes,
- * reversed), pieces): the plan simplified, and a dict for each of the first 256 pieces; arrays begin at multiples of any
- * alignment. */
-PyObject *dml_py_explain(PyObject *module, PyObject *args);
+/* The name of a capsule that holds a dml_traits. An operator that is given one as its `device` explains the call instead of
+ * running it. */
+#define DML_TRAITS_NAME "dmlops.traits"
+
+/* Function of dmlops._core: a new capsule with the traits of a device, or of "cpu-class" or "gpu-class", which need none. */
+PyObject *dml_explain_traits(PyObject *module, PyObject *device);
+
+/* ((item, src_offset, axes, reversed), pieces): the plan simplified, and a dict for each of the first 256 pieces. Arrays begin
+ * at multiples of any alignment, and the lengths are not looked at. NULL with an exception set. */
+PyObject *dml_explain_plan(const dml_plan *plan, const dml_traits *traits);
 
 #endif

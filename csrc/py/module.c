@@ -5,7 +5,7 @@
 #include "py/device_array.h"
 #include "py/device_choice.h"
 #include "py/device_type.h"
-#include "py/dlpack_import.h"
+#include "py/dlpack.h"
 #include "py/entry_points.h"
 #include "py/errors.h"
 #include "py/explain.h"
@@ -20,11 +20,6 @@ static PyObject *shutdown_vulkan(PyObject *Py_UNUSED(module), PyObject *Py_UNUSE
     dml_vk_shutdown();
     Py_END_ALLOW_THREADS;
     Py_RETURN_NONE;
-}
-
-static PyObject *devices(PyObject *module, PyObject *Py_UNUSED(none))
-{
-    return dml_device_list(dml_state_of(module));
 }
 
 static PyObject *default_device(PyObject *module, PyObject *Py_UNUSED(none))
@@ -140,12 +135,33 @@ static int register_shutdown(PyObject *module)
     return registered ? 0 : -1;
 }
 
-static PyObject *import_attribute(const char *module_name, const char *name)
+/* What the module needs of Python's side: those members of its state that are attributes of other modules. */
+static int import_attributes(dml_state *state)
 {
-    PyObject *module = PyImport_ImportModule(module_name);
-    PyObject *attribute = module ? PyObject_GetAttrString(module, name) : NULL;
-    Py_XDECREF(module);
-    return attribute;
+    const struct {
+        PyObject **member;
+        const char *module;
+        const char *name;
+    } imports[] = {
+        {&state->vulkan_error, "dmlops.errors", "VulkanError"},
+        {&state->out_of_device_memory_error, "dmlops.errors", "OutOfDeviceMemoryError"},
+        {&state->device_lost_error, "dmlops.errors", "DeviceLostError"},
+        {&state->no_device_error, "dmlops.errors", "NoDeviceError"},
+        {&state->axis_error, "numpy.exceptions", "AxisError"},
+        {&state->device_class, "dmlops.device", "Device"},
+        {&state->choose_device, "dmlops.device", "choose"},
+        {&state->dlpack_type, "dmlops.dlpack", "type_of"},
+        {&state->dlpack_dtype, "dmlops.dlpack", "dtype_of"},
+        {&state->numpy_dlpack_version, "dmlops.dlpack", "MAX_VERSION"},
+    };
+    for (size_t k = 0; k < sizeof imports / sizeof imports[0]; k++) {
+        PyObject *module = PyImport_ImportModule(imports[k].module);
+        *imports[k].member = module ? PyObject_GetAttrString(module, imports[k].name) : NULL;
+        Py_XDECREF(module);
+        if (!*imports[k].member)
+            return -1; /* uncovered: the import runs out of memory */
+    }
+    return 0;
 }
 
 static int module_exec(PyObject *module)
@@ -158,20 +174,33 @@ static int module_exec(PyObject *module)
     if (PyArray_ImportNumPyAPI() < 0)
         return -1;
     dml_state *state = dml_state_of(module);
-    state->axis_error = import_attribute("numpy.exceptions", "AxisError");
-    state->device_class = import_attribute("dmlops.device", "Device");
-    state->numpy_dlpack_version = import_attribute("dmlops.numpy_dlpack", "MAX_VERSION");
-    if (!state->axis_error || !state->device_class || !state->numpy_dlpack_version)
-        return -1; /* uncovered: the import runs out of memory */
-    if (dml_errors_init(state, module) < 0 || dml_memory_init(state) < 0 || dml_device_type_init(state, module) < 0)
+    if (import_attributes(state) < 0 || dml_memory_init(state) < 0 || dml_device_type_init(state, module) < 0)
         return -1; /* uncovered: the import runs out of memory */
     dml_vk_open(interrupted);
     return register_shutdown(module);
 }
 
+enum { STATE_MEMBERS = sizeof(dml_state) / sizeof(PyObject *) };
+
+static int module_traverse(PyObject *module, visitproc visit, void *arg)
+{
+    PyObject **members = PyModule_GetState(module);
+    for (int k = 0; members && k < STATE_MEMBERS; k++)
+        Py_VISIT(members[k]);
+    return 0;
+}
+
+static int module_clear(PyObject *module)
+{
+    PyObject **members = PyModule_GetState(module);
+    for (int k = 0; members && k < STATE_MEMBERS; k++)
+        Py_CLEAR(members[k]);
+    return 0;
+}
+
 static void module_free(void *module)
 {
-    dml_state_clear(module);
+    module_clear(module);
 }
 
 /* PyMethodDef holds every kind of function as a PyCFunction; compilers accept the cast through void (*)(void) without a
@@ -184,7 +213,7 @@ static PyMethodDef module_methods[] = {
     {"_depth_to_space", DML_FAST(dml_py_depth_to_space), METH_FASTCALL, NULL},
     {"_space_to_depth", DML_FAST(dml_py_space_to_depth), METH_FASTCALL, NULL},
     {"_slice", DML_FAST(dml_py_slice), METH_FASTCALL, NULL},
-    {"_devices", devices, METH_NOARGS, NULL},
+    {"_devices", dml_device_list, METH_NOARGS, NULL},
     {"_default_device", default_device, METH_NOARGS, NULL},
     {"_missing", dml_device_missing, METH_NOARGS, NULL},
     {"_asarray", dml_asarray, METH_VARARGS, NULL},
@@ -195,7 +224,7 @@ static PyMethodDef module_methods[] = {
     {"_empty_cache", dml_empty_cache, METH_NOARGS, NULL},
     {"_empty_dispatch", empty_dispatch, METH_O, NULL},
     {"_override", override, METH_VARARGS, NULL},
-    {"_explain", dml_py_explain, METH_VARARGS, NULL},
+    {"_explain_traits", dml_explain_traits, METH_O, NULL},
     {"_abandoned", abandoned, METH_NOARGS, NULL},
     {"_counts", counts, METH_O, NULL},
     {"_shutdown", shutdown_vulkan, METH_NOARGS, NULL},
@@ -214,8 +243,8 @@ static struct PyModuleDef module_def = {
     .m_size = sizeof(dml_state),
     .m_methods = module_methods,
     .m_slots = module_slots,
-    .m_traverse = dml_state_traverse,
-    .m_clear = dml_state_clear,
+    .m_traverse = module_traverse,
+    .m_clear = module_clear,
     .m_free = module_free,
 };
 

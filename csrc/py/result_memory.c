@@ -5,44 +5,11 @@
 #include "py/device_choice.h"
 #include "py/errors.h"
 #include "vk/vk.h"
-#include <ctype.h>
-#include <errno.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
 /* --- the limit -------------------------------------------------------------------------------------------------- */
-
-static size_t default_limit(void)
-{
-    unsigned long long most = 256ull << 20, tenth = dml_machine_memory() / 10;
-    return (size_t)(tenth > 0 && tenth < most ? tenth : most);
-}
-
-/* Digits, then nothing, K, M or G, which may go on as KB or KiB; in either case of letters. */
-static bool size_from(const char *text, size_t *size)
-{
-    char *end;
-    if (!isdigit((unsigned char)*text))
-        return false;
-    errno = 0;
-    unsigned long long number = strtoull(text, &end, 10);
-    if (errno)
-        return false;
-    while (*end == ' ')
-        end++;
-    static const char units[] = "kmg";
-    const char *unit = *end ? strchr(units, tolower((unsigned char)*end)) : NULL;
-    int shift = unit ? 10 * (int)(unit - units + 1) : 0;
-    if (unit)
-        end++;
-    if (unit && tolower((unsigned char)*end) == 'i')
-        end++;
-    if (unit && tolower((unsigned char)*end) == 'b')
-        end++;
-    *size = (size_t)(number << shift);
-    return !*end && number <= SIZE_MAX / 2 >> shift;
-}
 
 static int64_t cache_limit = -1; /* -1: not open yet */
 
@@ -51,20 +18,18 @@ int dml_memory_ready(void)
 {
     if (cache_limit >= 0)
         return 0;
-    const char *text = getenv("DMLOPS_CACHE");
-    size_t limit = default_limit();
-    if (text && *text && !size_from(text, &limit)) {
-        PyObject *wrong = PyUnicode_DecodeFSDefault(text);
-        if (wrong)
-            PyErr_Format(PyExc_ValueError,
-                         "DMLOPS_CACHE must be a number of bytes, like 1000000, 256M or 1GiB, or 0 for no cache, not %R",
-                         wrong);
-        Py_XDECREF(wrong);
-        return -1;
-    }
-    dml_cache_open(limit);
-    cache_limit = (int64_t)limit;
-    return 0;
+    const char *variable = getenv("DMLOPS_CACHE");
+    PyObject *text = PyUnicode_DecodeFSDefault(variable ? variable : "");
+    PyObject *memory = text ? PyImport_ImportModule("dmlops.memory") : NULL;
+    PyObject *limit = memory ? PyObject_CallMethod(memory, "_limit", "OK", text, dml_machine_memory()) : NULL;
+    if (limit)
+        cache_limit = PyLong_AsLongLong(limit);
+    if (cache_limit >= 0)
+        dml_cache_open((size_t)cache_limit);
+    Py_XDECREF(limit);
+    Py_XDECREF(memory);
+    Py_XDECREF(text);
+    return cache_limit >= 0 ? 0 : -1;
 }
 
 /* --- NumPy's side ----------------------------------------------------------------------------------------------- */

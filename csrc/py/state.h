@@ -10,17 +10,19 @@ typedef struct dml_state {
     PyObject *out_of_device_memory_error;
     PyObject *device_lost_error;
     PyObject *no_device_error;
-    PyObject *axis_error;   /* numpy.exceptions.AxisError */
-    PyObject *device_class; /* dmlops.Device, which is written in Python */
+    PyObject *axis_error;           /* numpy.exceptions.AxisError */
+    PyObject *device_class;         /* dmlops.Device */
+    PyObject *choose_device;        /* dmlops.device.choose */
+    PyObject *dlpack_type;          /* dmlops.dlpack.type_of */
+    PyObject *dlpack_dtype;         /* dmlops.dlpack.dtype_of */
+    PyObject *numpy_dlpack_version; /* dmlops.dlpack.MAX_VERSION */
     PyObject *device_array_type;
-    PyObject *memory_handler;       /* a capsule: the allocator of array data that NumPy is given */
-    PyObject *numpy_dlpack_version; /* dmlops.numpy_dlpack.MAX_VERSION */
+    PyObject *memory_handler; /* a capsule: the allocator of array data that NumPy is given */
 } dml_state;
 
-dml_state *dml_state_of(PyObject *module);
-
-/* The module's m_traverse and m_clear. */
-int dml_state_traverse(PyObject *module, visitproc visit, void *arg);
-int dml_state_clear(PyObject *module);
+static inline dml_state *dml_state_of(PyObject *module)
+{
+    return PyModule_GetState(module);
+}
 
 #endif

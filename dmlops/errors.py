@@ -1,0 +1,44 @@
+"""The exceptions. dmlops._core imports this module, so it imports nothing of the package."""
+
+from __future__ import annotations
+
+__all__ = ["DeviceLostError", "NoDeviceError", "OutOfDeviceMemoryError", "VulkanError"]
+
+
+class VulkanError(RuntimeError):
+    """A Vulkan call failed; `result` is the name of its VkResult, or None."""
+
+    __module__ = "dmlops"
+    result: str | None = None
+
+
+class OutOfDeviceMemoryError(VulkanError, MemoryError):
+    """The device has too little free memory."""
+
+    __module__ = "dmlops"
+
+
+class DeviceLostError(VulkanError):
+    """The device stopped working, or the driver reset it."""
+
+    __module__ = "dmlops"
+
+
+class NoDeviceError(VulkanError):
+    """No usable Vulkan device; the text says what to install."""
+
+    __module__ = "dmlops"
+
+
+def no_array(name: str, argument: object, cause: ValueError | TypeError) -> ValueError | TypeError:
+    """Make the error for an argument of which NumPy made no array. It names dmlops.from_dlpack if that would do."""
+    hint = ""
+    try:
+        kind, _ = argument.__dlpack_device__()  # type: ignore[attr-defined]
+        if kind == 1:  # kDLCPU
+            hint = "; dmlops.from_dlpack takes it"
+    except Exception:
+        pass
+    error = type(cause)(f"{name} makes no array: {cause}{hint}")
+    error.__cause__ = cause
+    return error
