@@ -1,30 +1,17 @@
 #define _DEFAULT_SOURCE /* pthread_condattr_setclock */
 #include "base/lock.h"
 
-#ifdef _WIN32
+#if defined(_WIN32)
 void dml_cond_init(dml_cond *cond)
 {
     InitializeConditionVariable(cond);
-}
-
-void dml_cond_wait(dml_cond *cond, dml_lock *lock)
-{
-    SleepConditionVariableSRW(cond, lock, INFINITE, 0);
 }
 
 void dml_cond_wait_for(dml_cond *cond, dml_lock *lock, int milliseconds)
 {
     SleepConditionVariableSRW(cond, lock, (DWORD)milliseconds, 0);
 }
-
-void dml_cond_wake_all(dml_cond *cond)
-{
-    WakeAllConditionVariable(cond);
-}
-#else
-#include <time.h>
-
-#ifdef __APPLE__
+#elif defined(__APPLE__)
 void dml_cond_init(dml_cond *cond)
 {
     pthread_cond_init(cond, NULL);
@@ -36,6 +23,8 @@ void dml_cond_wait_for(dml_cond *cond, dml_lock *lock, int milliseconds)
     pthread_cond_timedwait_relative_np(cond, lock, &time);
 }
 #else
+#include <time.h>
+
 void dml_cond_init(dml_cond *cond)
 {
     pthread_condattr_t attributes;
@@ -53,16 +42,5 @@ void dml_cond_wait_for(dml_cond *cond, dml_lock *lock, int milliseconds)
     end.tv_sec += milliseconds / 1000 + end.tv_nsec / 1000000000;
     end.tv_nsec %= 1000000000;
     pthread_cond_timedwait(cond, lock, &end);
-}
-#endif
-
-void dml_cond_wait(dml_cond *cond, dml_lock *lock)
-{
-    pthread_cond_wait(cond, lock);
-}
-
-void dml_cond_wake_all(dml_cond *cond)
-{
-    pthread_cond_broadcast(cond);
 }
 #endif

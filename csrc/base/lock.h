@@ -1,5 +1,4 @@
-/* A mutex and a condition variable that need no destroying, and a counter that threads share. Windows has no pthreads, macOS no
- * threads.h. */
+/* A mutex and a condition variable that need no destroying. Windows has no pthreads, macOS no threads.h. */
 #ifndef DML_BASE_LOCK_H
 #define DML_BASE_LOCK_H
 
@@ -9,45 +8,25 @@
 typedef SRWLOCK dml_lock;
 typedef CONDITION_VARIABLE dml_cond;
 #define DML_LOCK_INIT SRWLOCK_INIT
-static inline void dml_lock_acquire(dml_lock *lock)
-{
-    AcquireSRWLockExclusive(lock);
-}
-static inline void dml_lock_release(dml_lock *lock)
-{
-    ReleaseSRWLockExclusive(lock);
-}
-static inline int dml_count_add(int *count, int by)
-{
-    return InterlockedExchangeAdd((volatile LONG *)count, by) + by;
-}
+#define dml_lock_acquire AcquireSRWLockExclusive
+#define dml_lock_release ReleaseSRWLockExclusive
+#define dml_cond_wait(cond, lock) SleepConditionVariableSRW(cond, lock, INFINITE, 0)
+#define dml_cond_wake_all WakeAllConditionVariable
 #else
 #include <pthread.h>
 typedef pthread_mutex_t dml_lock;
 typedef pthread_cond_t dml_cond;
 #define DML_LOCK_INIT PTHREAD_MUTEX_INITIALIZER
-static inline void dml_lock_acquire(dml_lock *lock)
-{
-    pthread_mutex_lock(lock);
-}
-static inline void dml_lock_release(dml_lock *lock)
-{
-    pthread_mutex_unlock(lock);
-}
-/* Adds to a count, and returns the sum. */
-static inline int dml_count_add(int *count, int by)
-{
-    return __atomic_add_fetch(count, by, __ATOMIC_ACQ_REL);
-}
+#define dml_lock_acquire pthread_mutex_lock
+#define dml_lock_release pthread_mutex_unlock
+#define dml_cond_wait pthread_cond_wait
+#define dml_cond_wake_all pthread_cond_broadcast
 #endif
 
 /* Also in the child of a fork, before any other use there: a condition variable that has waiters in the parent is unusable. */
 void dml_cond_init(dml_cond *cond);
 
-/* Both release the lock while they wait, and may return early; the second returns after `milliseconds` at the latest. */
-void dml_cond_wait(dml_cond *cond, dml_lock *lock);
+/* As dml_cond_wait it releases the lock while it waits, and may return early; it returns after `milliseconds` at the latest. */
 void dml_cond_wait_for(dml_cond *cond, dml_lock *lock, int milliseconds);
-
-void dml_cond_wake_all(dml_cond *cond);
 
 #endif

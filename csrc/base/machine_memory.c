@@ -1,50 +1,39 @@
 #include "base/machine_memory.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#if defined(_WIN32)
-#ifndef WIN32_LEAN_AND_MEAN
+#ifdef _WIN32
 #define WIN32_LEAN_AND_MEAN
-#endif
 #include <windows.h>
-#else
-#include <unistd.h>
-#endif
 
-unsigned long long dml_machine_memory(void)
+dml_machine_bytes dml_machine_memory(void)
 {
-#if defined(_WIN32)
     MEMORYSTATUSEX memory = {.dwLength = sizeof memory};
-    return GlobalMemoryStatusEx(&memory) ? memory.ullTotalPhys : 0;
-#elif defined(_SC_PHYS_PAGES) && defined(_SC_PAGESIZE)
-    long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
-    return pages > 0 && page > 0 ? (unsigned long long)pages * (unsigned long long)page : 0;
+    return GlobalMemoryStatusEx(&memory) ? (dml_machine_bytes){memory.ullTotalPhys, memory.ullAvailPhys}
+                                         : (dml_machine_bytes){0, 0};
+}
 #else
-    return 0;
-#endif
+#include <stdio.h>
+#include <unistd.h>
+
+/* Of sysconf's number of pages. */
+static unsigned long long bytes_of(int name)
+{
+    long pages = sysconf(name), page = sysconf(_SC_PAGESIZE);
+    return pages > 0 && page > 0 ? (unsigned long long)pages * (unsigned long long)page : 0;
 }
 
-unsigned long long dml_machine_memory_available(void)
+dml_machine_bytes dml_machine_memory(void)
 {
-#if defined(_WIN32)
-    MEMORYSTATUSEX memory = {.dwLength = sizeof memory};
-    return GlobalMemoryStatusEx(&memory) ? memory.ullAvailPhys : 0;
-#else
+    dml_machine_bytes bytes = {bytes_of(_SC_PHYS_PAGES), 0};
+#ifdef __linux__
     unsigned long long kib = 0;
-    char line[128];
     FILE *file = fopen("/proc/meminfo", "r");
-    while (file && kib == 0 && fgets(line, sizeof line, file))
-        if (strncmp(line, "MemAvailable:", 13) == 0)
-            kib = strtoull(line + 13, NULL, 10);
+    if (file && fscanf(file, "MemTotal: %*u kB MemFree: %*u kB MemAvailable: %llu", &kib) == 1)
+        bytes.available = kib * 1024;
+    else
+        bytes.available = bytes_of(_SC_AVPHYS_PAGES);
     if (file)
         fclose(file);
-#if defined(_SC_AVPHYS_PAGES) && defined(_SC_PAGESIZE)
-    if (kib == 0) {
-        long pages = sysconf(_SC_AVPHYS_PAGES), page = sysconf(_SC_PAGESIZE);
-        kib = pages > 0 && page > 0 ? (unsigned long long)pages * (unsigned long long)page / 1024 : 0;
-    }
 #endif
-    return kib * 1024;
-#endif
+    return bytes;
 }
+#endif

@@ -1,10 +1,12 @@
-/* The memory of the machine, in bytes; 0 where the system does not tell. */
+/* The memory of the machine. */
 #ifndef DML_BASE_MACHINE_MEMORY_H
 #define DML_BASE_MACHINE_MEMORY_H
 
-unsigned long long dml_machine_memory(void);
+/* In bytes; 0 where the system does not tell. */
+typedef struct dml_machine_bytes {
+    unsigned long long total, available;
+} dml_machine_bytes;
 
-/* What the system could still give. */
-unsigned long long dml_machine_memory_available(void);
+dml_machine_bytes dml_machine_memory(void);
 
 #endif

@@ -21,7 +21,7 @@ int dml_memory_ready(void)
     const char *variable = getenv("DMLOPS_CACHE");
     PyObject *text = PyUnicode_DecodeFSDefault(variable ? variable : "");
     PyObject *memory = text ? PyImport_ImportModule("dmlops.memory") : NULL;
-    PyObject *limit = memory ? PyObject_CallMethod(memory, "_limit", "OK", text, dml_machine_memory()) : NULL;
+    PyObject *limit = memory ? PyObject_CallMethod(memory, "_limit", "OK", text, dml_machine_memory().total) : NULL;
     if (limit)
         cache_limit = PyLong_AsLongLong(limit);
     if (cache_limit >= 0)

@@ -46,7 +46,7 @@ static dml_code allocate_again(dml_context *context, uint64_t size, dml_buffer *
 {
     dml_code code = dml_queue_wait(context, UINT64_MAX, NULL, status);
     if (!code) {
-        dml_queue_trim_pool(context, 0);
+        dml_queue_trim_pool(context, true);
         code = allocate(context, size, buffer, status);
     }
     if (code == DML_OUT_OF_DEVICE_MEMORY) {
@@ -111,7 +111,7 @@ dml_allocation *dml_allocation_wrap(void *data, void (*release)(void *data))
 
 void dml_allocation_retain(dml_allocation *allocation)
 {
-    dml_count_add(&allocation->references, 1);
+    allocation->references++;
 }
 
 /* Pools a device allocation. Over the limit, older ones are destroyed; the batched work that still uses them is submitted
@@ -125,7 +125,7 @@ static void recycle(dml_context *context, dml_allocation *allocation)
     case DML_POOL_OVER_LIMIT:
         if (dml_context_enter_to_free(context)) {
             dml_queue_flush_batch(context);
-            dml_queue_trim_pool(context, dml_pool_limit(context));
+            dml_queue_trim_pool(context, false);
             dml_context_leave(context);
         }
         break;
@@ -136,7 +136,7 @@ static void recycle(dml_context *context, dml_allocation *allocation)
 
 void dml_allocation_release(dml_allocation *allocation)
 {
-    if (!allocation || dml_count_add(&allocation->references, -1) > 0)
+    if (!allocation || --allocation->references > 0)
         return;
     if (!allocation->context) {
         allocation->release(allocation->buffer.mapped);
@@ -166,11 +166,7 @@ void *dml_allocation_data(const dml_allocation *allocation)
 
 void dml_allocation_expose(dml_allocation *allocation)
 {
-    if (!allocation->context)
-        return; /* host memory outlives every device */
-    dml_lock_acquire(&allocation->context->lock);
     allocation->exposed = true;
-    dml_lock_release(&allocation->context->lock);
 }
 
 const dml_vulkan_handles *dml_allocation_handles(const dml_allocation *allocation)
@@ -185,7 +181,7 @@ dml_code dml_allocation_wait(const dml_allocation *allocation, dml_status *statu
         return DML_OK;
     if (dml_allocation_context(allocation, &context, status) || dml_context_enter(context, status))
         return status->code;
-    dml_code code = dml_queue_wait(context, dml_allocation_last_use(context, allocation), NULL, status);
+    dml_code code = dml_queue_wait(context, allocation->timeline_value, NULL, status);
     dml_context_leave(context);
     return code;
 }

@@ -15,11 +15,6 @@ void dml_pool_init(dml_context *context)
     context->allocation_pool.limit = tenth < most ? tenth : most;
 }
 
-uint64_t dml_pool_limit(const dml_context *context)
-{
-    return context->allocation_pool.limit;
-}
-
 uint64_t dml_pool_size_class(const dml_context *context, uint64_t size)
 {
     /* Eight classes from each power of two to the next: at most an eighth is wasted. */
@@ -59,16 +54,17 @@ static void remove_pooled(dml_context *context, dml_allocation *allocation)
     context->allocation_pool.count--;
 }
 
-static bool over_limit(const dml_context *context, uint64_t limit)
+static bool over_limit(const dml_context *context)
 {
-    return context->allocation_pool.pooled_bytes > limit || context->allocation_pool.count > MAX_POOLED;
+    return context->allocation_pool.pooled_bytes > context->allocation_pool.limit ||
+           context->allocation_pool.count > MAX_POOLED;
 }
 
 /* The oldest one, where it is to be destroyed and the device is done with it; else NULL. */
-static dml_allocation *next_to_trim(const dml_context *context, uint64_t limit, uint64_t completed)
+static dml_allocation *next_to_trim(const dml_context *context, bool all, uint64_t completed)
 {
     dml_allocation *oldest = context->allocation_pool.oldest;
-    return oldest && over_limit(context, limit) && oldest->timeline_value <= completed ? oldest : NULL;
+    return oldest && (all || over_limit(context)) && oldest->timeline_value <= completed ? oldest : NULL;
 }
 
 /* --- life of an allocation --------------------------------------------------------------------------------------- */
@@ -107,7 +103,7 @@ dml_pool_result dml_pool_add(dml_context *context, dml_allocation *allocation)
         link_allocation(allocation, &context->allocation_pool.newest, &context->allocation_pool.oldest);
         context->allocation_pool.pooled_bytes += allocation->buffer.size;
         context->allocation_pool.count++;
-        result = over_limit(context, context->allocation_pool.limit) ? DML_POOL_OVER_LIMIT : DML_POOL_ADDED;
+        result = over_limit(context) ? DML_POOL_OVER_LIMIT : DML_POOL_ADDED;
     }
     dml_lock_release(&context->lock);
     return result;
@@ -119,16 +115,16 @@ static void destroy_allocation(dml_allocation *allocation)
     free(allocation);
 }
 
-void dml_pool_trim(dml_context *context, uint64_t limit, uint64_t completed)
+void dml_pool_trim(dml_context *context, bool all, uint64_t completed)
 {
     dml_lock_acquire(&context->lock);
-    bool needed = next_to_trim(context, limit, completed);
+    bool needed = next_to_trim(context, all, completed);
     dml_lock_release(&context->lock);
     if (!needed || !dml_context_enter_to_free(context))
         return;
     dml_allocation *dropped = NULL, *allocation;
     dml_lock_acquire(&context->lock);
-    while ((allocation = next_to_trim(context, limit, completed))) {
+    while ((allocation = next_to_trim(context, all, completed))) {
         remove_pooled(context, allocation);
         allocation->next = dropped;
         dropped = allocation;
@@ -174,18 +170,4 @@ void dml_pool_count(dml_context *context, dml_memory_bytes *bytes)
     bytes->pooled = context->allocation_pool.pooled_bytes;
     bytes->bound = context->allocation_pool.limit;
     dml_lock_release(&context->lock);
-}
-
-void dml_allocation_mark_used(dml_allocation *allocation, uint64_t timeline_value)
-{
-    if (allocation)
-        allocation->timeline_value = timeline_value;
-}
-
-uint64_t dml_allocation_last_use(dml_context *context, const dml_allocation *allocation)
-{
-    dml_lock_acquire(&context->lock);
-    uint64_t timeline_value = allocation->timeline_value;
-    dml_lock_release(&context->lock);
-    return timeline_value;
 }

@@ -15,9 +15,9 @@ struct dml_allocation {
     dml_vulkan_handles handles;
     dml_context *context; /* NULL for host memory */
     uint32_t generation;  /* dml_fork_generation of the process that made it */
-    int references;
-    uint64_t timeline_value; /* of the last submission that uses it */
-    bool exposed;
+    atomic_int references;
+    atomic_ullong timeline_value; /* of the last submission that uses it */
+    atomic_bool exposed;
     void (*release)(void *);     /* of host memory */
     dml_allocation *prev, *next; /* in the list of live ones, or of pooled ones, the newest first */
 };
@@ -38,9 +38,9 @@ void dml_pool_add_live(dml_context *context, dml_allocation *allocation);
 typedef enum dml_pool_result { DML_POOL_REFUSED, DML_POOL_ADDED, DML_POOL_OVER_LIMIT } dml_pool_result;
 dml_pool_result dml_pool_add(dml_context *context, dml_allocation *allocation);
 
-/* Destroys pooled allocations, the oldest first, until `limit` bytes are left, or one that is used after `completed`. */
-void dml_pool_trim(dml_context *context, uint64_t limit, uint64_t completed);
-uint64_t dml_pool_limit(const dml_context *context); /* the usual one */
+/* Destroys pooled allocations, the oldest first, until the pool is within its limit, or `all` are gone; or until one that is
+ * used after `completed`. */
+void dml_pool_trim(dml_context *context, bool all, uint64_t completed);
 
 /* At exit: all pooled ones, and the buffers of live ones, whose owners still free the struct. */
 void dml_pool_destroy(dml_context *context);
@@ -49,10 +49,5 @@ void dml_pool_destroy(dml_context *context);
 bool dml_pool_exposed(dml_context *context);
 
 void dml_pool_count(dml_context *context, dml_memory_bytes *bytes); /* all but `available` */
-
-/* The timeline value of the last submission that uses an allocation. The first sets it with the context's lock held, and does
- * nothing for NULL; the second acquires the lock. */
-void dml_allocation_mark_used(dml_allocation *allocation, uint64_t timeline_value);
-uint64_t dml_allocation_last_use(dml_context *context, const dml_allocation *allocation);
 
 #endif

@@ -70,7 +70,7 @@ static VkResult create_handle(dml_context *context, uint64_t size, const void *n
     buffer->size = size;
     VkBufferCreateInfo info = {
         .sType = VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO, .pNext = next, .size = size, .usage = DML_BUFFER_USAGE};
-    return DML_MADE(context->vk.vkCreateBuffer(context->device, &info, NULL, &buffer->handle), &buffer->handle);
+    return DML_CREATE(context, Buffer, &info, &buffer->handle);
 }
 
 static VkResult allocate(dml_context *context, uint64_t size, int64_t type, const void *next, dml_buffer *buffer)

@@ -79,8 +79,8 @@ typedef struct dml_context {
         int count;
         int batched;                       /* of these, not submitted yet */
         uint64_t submitted;                /* timeline value of the last submission; batched ones will have the next */
-        uint64_t completed;                /* the largest timeline value seen as done */
-        uint64_t abandoned;                /* submissions that the device may use for ever */
+        atomic_ullong completed;           /* the largest timeline value seen as done */
+        atomic_ullong abandoned;           /* submissions that the device may use for ever */
         uint64_t counts[DML_SHADER_COUNT]; /* pieces run */
     } queue;
 
@@ -94,7 +94,11 @@ typedef struct dml_context {
 
     struct {
         dml_timing timings[3][DML_AUTOTUNE_SIZES]; /* from the host, to the host, both */
-    } autotune;
+    } run;
 } dml_context;
+
+/* Calls vkCreate<kind> of a context's device. */
+#define DML_CREATE(context, kind, info, handle)                                                                                \
+    DML_MADE((context)->vk.vkCreate##kind((context)->device, info, NULL, handle), handle)
 
 #endif

@@ -47,14 +47,8 @@ static dml_code create_timeline(dml_context *context, dml_status *status)
     VkSemaphoreTypeCreateInfo type = {.sType = VK_STRUCTURE_TYPE_SEMAPHORE_TYPE_CREATE_INFO,
                                       .semaphoreType = VK_SEMAPHORE_TYPE_TIMELINE};
     VkSemaphoreCreateInfo info = {.sType = VK_STRUCTURE_TYPE_SEMAPHORE_CREATE_INFO, .pNext = &type};
-    VkResult result =
-        DML_MADE(context->vk.vkCreateSemaphore(context->device, &info, NULL, &context->timeline), &context->timeline);
+    VkResult result = DML_CREATE(context, Semaphore, &info, &context->timeline);
     return result ? dml_vk_fail(context, result, "vkCreateSemaphore", status) : DML_OK;
-}
-
-void dml_context_override(dml_context *context)
-{
-    dml_traits_override(&context->offered, &context->traits);
 }
 
 static VkResult find_traits(dml_context *context, dml_extensions *extensions)
@@ -65,7 +59,7 @@ static VkResult find_traits(dml_context *context, dml_extensions *extensions)
         return result;
     dml_traits_find(context->physical, extensions, &context->offered);
     context->offered.heap = dml_buffer_device_heap(context);
-    dml_context_override(context);
+    dml_traits_override(&context->offered, &context->traits);
     return VK_SUCCESS;
 }
 

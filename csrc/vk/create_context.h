@@ -11,7 +11,4 @@ dml_code dml_context_create(VkPhysicalDevice physical, dml_context **context, dm
  * and find it closed. */
 void dml_context_close(dml_context *context);
 
-/* Applies the overrides of a test. */
-void dml_context_override(dml_context *context);
-
 #endif

@@ -210,7 +210,7 @@ static dml_code empty_pool(dml_context *context, dml_status *status)
 {
     if (dml_vk_wait(context, status))
         return status->code;
-    dml_queue_trim_pool(context, 0);
+    dml_queue_trim_pool(context, true);
     if (dml_context_enter(context, status))
         return status->code;
     dml_stagings_destroy(context);
@@ -229,7 +229,7 @@ bool dml_vk_override(const char *name, int64_t value)
     bool known = dml_traits_set_override(name, value);
     for (int i = 0; i < state.list.count; i++)
         if (state.contexts[i])
-            dml_context_override(state.contexts[i]);
+            dml_traits_override(&state.contexts[i]->offered, &state.contexts[i]->traits);
     release_state();
     return known;
 }

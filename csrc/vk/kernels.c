@@ -30,7 +30,7 @@ const dml_modules *dml_kernels_modules(const dml_context *context, const dml_dis
 static VkResult create_shader(dml_context *context, const uint32_t *code, size_t size, VkShaderModule *shader)
 {
     VkShaderModuleCreateInfo info = {.sType = VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO, .codeSize = size, .pCode = code};
-    return DML_MADE(context->vk.vkCreateShaderModule(context->device, &info, NULL, shader), shader);
+    return DML_CREATE(context, ShaderModule, &info, shader);
 }
 
 static VkResult create_layouts(dml_context *context, uint32_t segments, dml_modules *modules)
@@ -43,13 +43,12 @@ static VkResult create_layouts(dml_context *context, uint32_t segments, dml_modu
                                                      .stageFlags = VK_SHADER_STAGE_COMPUTE_BIT};
     VkDescriptorSetLayoutCreateInfo set = {
         .sType = VK_STRUCTURE_TYPE_DESCRIPTOR_SET_LAYOUT_CREATE_INFO, .bindingCount = DML_BINDINGS, .pBindings = bindings};
-    VkResult result = DML_MADE(context->vk.vkCreateDescriptorSetLayout(context->device, &set, NULL, &modules->set_layout),
-                               &modules->set_layout);
+    VkResult result = DML_CREATE(context, DescriptorSetLayout, &set, &modules->set_layout);
     if (result)
         return result;
     VkPipelineLayoutCreateInfo layout = {
         .sType = VK_STRUCTURE_TYPE_PIPELINE_LAYOUT_CREATE_INFO, .setLayoutCount = 1, .pSetLayouts = &modules->set_layout};
-    return DML_MADE(context->vk.vkCreatePipelineLayout(context->device, &layout, NULL, &modules->layout), &modules->layout);
+    return DML_CREATE(context, PipelineLayout, &layout, &modules->layout);
 }
 
 dml_code dml_kernels_init(dml_context *context, dml_status *status)
@@ -66,8 +65,7 @@ dml_code dml_kernels_init(dml_context *context, dml_status *status)
                                        [DML_KERNEL_ELEMENTS] = {elements_segmented_spv, sizeof elements_segmented_spv}}};
     context->kernels.pipeline_lock = (dml_lock)DML_LOCK_INIT;
     VkPipelineCacheCreateInfo cache = {.sType = VK_STRUCTURE_TYPE_PIPELINE_CACHE_CREATE_INFO};
-    VkResult result = DML_MADE(context->vk.vkCreatePipelineCache(context->device, &cache, NULL, &context->kernels.cache),
-                               &context->kernels.cache);
+    VkResult result = DML_CREATE(context, PipelineCache, &cache, &context->kernels.cache);
     for (int segmented = 0; segmented <= context->offered.segmented && result == VK_SUCCESS; segmented++) {
         dml_modules *modules = &context->kernels.modules[segmented];
         result = create_layouts(context, segmented ? DML_MAX_SEGMENTS : 1, modules);

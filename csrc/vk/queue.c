@@ -7,11 +7,22 @@
 #include "vk/results.h"
 
 enum {
-    SPIN_BYTES = 256 * 1024,  /* written by a submission that is waited for without sleeping */
-    BATCHED_BYTES = 64 * 1024 /* written by a submission that may be batched */
+    SPIN_BYTES = 256 * 1024,   /* written by a submission that is waited for without sleeping */
+    BATCHED_BYTES = 64 * 1024, /* written by a submission that may be batched */
+
+    /* Of all that a submission records. */
+    STAGES = VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT | VK_PIPELINE_STAGE_TRANSFER_BIT,
+    WRITES = VK_ACCESS_SHADER_WRITE_BIT | VK_ACCESS_TRANSFER_WRITE_BIT
 };
 
 /* --- submitting --------------------------------------------------------------------------------------------------- */
+
+/* What was written before is visible to what follows. */
+static void record_barrier(dml_context *context, dml_submission *submission, VkPipelineStageFlags to, VkAccessFlags access)
+{
+    VkMemoryBarrier barrier = {.sType = VK_STRUCTURE_TYPE_MEMORY_BARRIER, .srcAccessMask = WRITES, .dstAccessMask = access};
+    context->vk.vkCmdPipelineBarrier(submission->commands, STAGES, to, 0, 1, &barrier, 0, NULL, 0, NULL);
+}
 
 dml_code dml_queue_begin(dml_context *context, dml_submission *submission, dml_status *status)
 {
@@ -21,25 +32,15 @@ dml_code dml_queue_begin(dml_context *context, dml_submission *submission, dml_s
     if (result)
         return dml_vk_fail(context, result, "vkBeginCommandBuffer", status);
     /* Submissions begin in order, but without a barrier one may overtake another. */
-    const VkPipelineStageFlags stages = VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT | VK_PIPELINE_STAGE_TRANSFER_BIT;
-    const VkAccessFlags writes = VK_ACCESS_SHADER_WRITE_BIT | VK_ACCESS_TRANSFER_WRITE_BIT;
-    VkMemoryBarrier barrier = {.sType = VK_STRUCTURE_TYPE_MEMORY_BARRIER,
-                               .srcAccessMask = writes,
-                               .dstAccessMask = writes | VK_ACCESS_SHADER_READ_BIT | VK_ACCESS_TRANSFER_READ_BIT};
     if (submission->after_others)
-        context->vk.vkCmdPipelineBarrier(submission->commands, stages, stages, 0, 1, &barrier, 0, NULL, 0, NULL);
+        record_barrier(context, submission, STAGES, WRITES | VK_ACCESS_SHADER_READ_BIT | VK_ACCESS_TRANSFER_READ_BIT);
     return DML_OK;
 }
 
 static dml_code end_commands(dml_context *context, dml_submission *submission, dml_status *status)
 {
     /* A fence alone does not make what was written visible to the host. */
-    VkMemoryBarrier barrier = {.sType = VK_STRUCTURE_TYPE_MEMORY_BARRIER,
-                               .srcAccessMask = VK_ACCESS_SHADER_WRITE_BIT | VK_ACCESS_TRANSFER_WRITE_BIT,
-                               .dstAccessMask = VK_ACCESS_HOST_READ_BIT};
-    context->vk.vkCmdPipelineBarrier(submission->commands,
-                                     VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT | VK_PIPELINE_STAGE_TRANSFER_BIT,
-                                     VK_PIPELINE_STAGE_HOST_BIT, 0, 1, &barrier, 0, NULL, 0, NULL);
+    record_barrier(context, submission, VK_PIPELINE_STAGE_HOST_BIT, VK_ACCESS_HOST_READ_BIT);
     VkResult result = context->vk.vkEndCommandBuffer(submission->commands);
     return result ? dml_vk_fail(context, result, "vkEndCommandBuffer", status) : DML_OK;
 }
@@ -90,6 +91,12 @@ static VkResult submit_batch(dml_context *context)
     return result;
 }
 
+static void mark_used(dml_allocation *allocation, const dml_submission *submission)
+{
+    if (allocation)
+        allocation->timeline_value = submission->timeline_value;
+}
+
 /* With the lock held. */
 static void count_pieces(dml_context *context, const dml_submission *submission)
 {
@@ -101,12 +108,10 @@ dml_code dml_queue_abandon(dml_context *context, dml_submission *submission, dml
 {
     submission->abandoned = true;
     status->in_use = 1;
-    if (submission
-            ->after_others) /* the device may use its allocations for ever, so none of the context's may be freed or reused */
+    /* The device may use its allocations for ever, so none of the context's may be freed or reused. */
+    if (submission->after_others)
         dml_context_mark_lost(context);
-    dml_lock_acquire(&context->lock);
     context->queue.abandoned++;
-    dml_lock_release(&context->lock);
     return status->code;
 }
 
@@ -127,9 +132,9 @@ dml_code dml_queue_enqueue(dml_context *context, dml_submission *submission, dml
     if (!batched)
         result = submit(context, submission, VK_NULL_HANDLE);
     if (result == VK_SUCCESS) {
-        dml_allocation_mark_used(submission->src.allocation, submission->timeline_value);
-        dml_allocation_mark_used(submission->dst.allocation, submission->timeline_value);
-        dml_allocation_mark_used(submission->lengths, submission->timeline_value);
+        mark_used(submission->src.allocation, submission);
+        mark_used(submission->dst.allocation, submission);
+        mark_used(submission->lengths, submission);
         count_pieces(context, submission);
         submission->next = NULL;
         *(context->queue.last ? &context->queue.last->next : &context->queue.first) = submission;
@@ -207,19 +212,16 @@ static dml_submission *remove_done(dml_context *context)
     return done;
 }
 
-void dml_queue_trim_pool(dml_context *context, uint64_t limit)
+void dml_queue_trim_pool(dml_context *context, bool all)
 {
-    dml_lock_acquire(&context->lock);
-    uint64_t completed = context->queue.completed;
-    dml_lock_release(&context->lock);
-    dml_pool_trim(context, limit, completed);
+    dml_pool_trim(context, all, context->queue.completed);
 }
 
 void dml_queue_retire(dml_context *context)
 {
     dml_submission *done = remove_done(context);
     if (done)
-        dml_queue_trim_pool(context, dml_pool_limit(context));
+        dml_queue_trim_pool(context, false);
     while (done) {
         dml_submission *submission = done;
         done = submission->next;
@@ -274,10 +276,7 @@ uint64_t dml_queue_nth_value(dml_context *context, int length, int nth)
 
 uint64_t dml_queue_abandoned(dml_context *context)
 {
-    dml_lock_acquire(&context->lock);
-    uint64_t count = context->queue.abandoned;
-    dml_lock_release(&context->lock);
-    return count;
+    return context->queue.abandoned;
 }
 
 void dml_queue_counts(dml_context *context, uint64_t counts[DML_KERNEL_COUNT])

@@ -1,8 +1,8 @@
 #include "vk/run.h"
 
+#include "base/clock.h"
 #include "core/host.h"
 #include "vk/allocation_pool.h"
-#include "vk/autotune.h"
 #include "vk/queue.h"
 #include "vk/quiesce.h"
 #include "vk/record.h"
@@ -12,6 +12,78 @@
 
 /* The host itself moves up to HOST_BYTES, or any number in contiguous runs of HOST_RUN bytes or more. */
 enum { HOST_BYTES = 32 * 1024, HOST_RUN = 4096 };
+
+/* --- the autotuner -------------------------------------------------------------------------------------------------- */
+
+/* Whether host memory is imported or staged, where a device can do both.
+ *
+ * Import saves the host two copies, but the driver has to map the pages, and a discrete GPU reads them over its bus. Which
+ * costs more depends on the device and the size. So calls of each size are timed both ways at first, and later ones take the
+ * way whose best time was shorter.
+ */
+enum { TRIES = 3 }; /* of either way: the first includes the compilation of pipelines and the allocation of buffers */
+
+/* What was chosen for a call. */
+typedef struct autotune {
+    bool import;
+    dml_timing *timing; /* NULL: the call is not timed */
+    double bytes;
+    int64_t start; /* by dml_nanoseconds */
+} autotune;
+
+static dml_timing *timing_of(dml_context *context, const dml_submission *submission, int64_t bytes)
+{
+    int size = 0;
+    while (size < DML_AUTOTUNE_SIZES - 1 && bytes >> (size + 1) > 0)
+        size++;
+    return &context->run.timings[!submission->src.allocation + 2 * !submission->dst.allocation - 1][size];
+}
+
+/* Before submission->plan is run. */
+static dml_code autotune_begin(dml_context *context, const dml_submission *submission, autotune *choice, dml_status *status)
+{
+    *choice = (autotune){.import = context->traits.host_import};
+    if (!choice->import || context->traits.cpu)
+        return DML_OK;
+    if (submission->src.read_only) { /* some drivers import such pages, and fail later when they pin them for writing */
+        choice->import = false;
+        return DML_OK;
+    }
+    int64_t bytes = dml_plan_count(&submission->plan) * submission->plan.item;
+    dml_timing *timing = timing_of(context, submission, bytes);
+    dml_lock_acquire(&context->lock);
+    /* Import, then twice staging, twice import and so on: two kinds of call that alternate are then each timed both ways. */
+    bool imported = timing->count[true] >= TRIES, staged = timing->count[false] >= TRIES, open = !imported || !staged;
+    if (imported != staged)
+        choice->import = staged;
+    else
+        choice->import =
+            open ? (timing->count[true] + timing->count[false] + 1) / 2 % 2 == 0 : timing->best[true] <= timing->best[false];
+    dml_lock_release(&context->lock);
+    if (!open)
+        return DML_OK;
+    if (dml_queue_wait(context, UINT64_MAX, NULL, status)) /* earlier work must not be timed */
+        return status->code;
+    choice->timing = timing;
+    choice->bytes = (double)bytes;
+    choice->start = dml_nanoseconds();
+    return DML_OK;
+}
+
+/* After it has succeeded. */
+static void autotune_end(dml_context *context, const autotune *choice)
+{
+    if (!choice->timing)
+        return;
+    double cost = (double)(dml_nanoseconds() - choice->start) / choice->bytes;
+    dml_lock_acquire(&context->lock);
+    double *best = &choice->timing->best[choice->import];
+    if (choice->timing->count[choice->import]++ == 0 || cost < *best)
+        *best = cost;
+    dml_lock_release(&context->lock);
+}
+
+/* --- running ---------------------------------------------------------------------------------------------------------- */
 
 /* Records all pieces of submission->plan. Each time the submission is full it is submitted and awaited; the last part is
  * left to the caller. Ends early where an import is refused. */
@@ -61,19 +133,19 @@ static dml_code run_submission(dml_context *context, dml_submission *submission,
 {
     if (host_moves(submission, context)) {
         const dml_allocation *allocation = submission->src.allocation ? submission->src.allocation : submission->dst.allocation;
-        if (dml_queue_wait(context, dml_allocation_last_use(context, allocation), NULL, status))
+        if (dml_queue_wait(context, allocation->timeline_value, NULL, status))
             return status->code;
         dml_host_run(&submission->plan, seen_by_host(&submission->src), seen_by_host(&submission->dst));
         return DML_OK;
     }
     if (submission->src.allocation && submission->dst.allocation)
         return run_pieces(context, submission, status);
-    dml_autotune choice;
-    if (dml_autotune_begin(context, submission, &choice, status))
+    autotune choice;
+    if (autotune_begin(context, submission, &choice, status))
         return status->code;
     dml_code code = choice.import ? import_pieces(context, submission, status) : dml_stage(context, submission, status);
     if (!code)
-        dml_autotune_end(context, &choice);
+        autotune_end(context, &choice);
     return code;
 }
 

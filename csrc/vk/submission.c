@@ -29,8 +29,7 @@ static VkResult create_handles(dml_context *context, dml_submission *submission)
     VkCommandPoolCreateInfo pool = {.sType = VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO,
                                     .flags = VK_COMMAND_POOL_CREATE_TRANSIENT_BIT,
                                     .queueFamilyIndex = context->traits.queue_family};
-    VkResult result =
-        DML_MADE(context->vk.vkCreateCommandPool(context->device, &pool, NULL, &submission->pool), &submission->pool);
+    VkResult result = DML_CREATE(context, CommandPool, &pool, &submission->pool);
     if (result)
         return result;
     VkCommandBufferAllocateInfo commands = {.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO,
@@ -41,7 +40,7 @@ static VkResult create_handles(dml_context *context, dml_submission *submission)
     if (result)
         return result;
     VkFenceCreateInfo fence = {.sType = VK_STRUCTURE_TYPE_FENCE_CREATE_INFO};
-    result = DML_MADE(context->vk.vkCreateFence(context->device, &fence, NULL, &submission->fence), &submission->fence);
+    result = DML_CREATE(context, Fence, &fence, &submission->fence);
     if (result)
         return result;
     const VkDescriptorPoolSize sizes[] = {
@@ -51,7 +50,7 @@ static VkResult create_handles(dml_context *context, dml_submission *submission)
                                        .maxSets = DML_MAX_PIECES,
                                        .poolSizeCount = 2,
                                        .pPoolSizes = sizes};
-    return DML_MADE(context->vk.vkCreateDescriptorPool(context->device, &sets, NULL, &submission->sets), &submission->sets);
+    return DML_CREATE(context, DescriptorPool, &sets, &submission->sets);
 }
 
 dml_submission *dml_submission_create(dml_context *context, dml_status *status)
