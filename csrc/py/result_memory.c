@@ -22,14 +22,15 @@ int dml_memory_ready(void)
     PyObject *text = PyUnicode_DecodeFSDefault(variable ? variable : "");
     PyObject *memory = text ? PyImport_ImportModule("dmlops.memory") : NULL;
     PyObject *limit = memory ? PyObject_CallMethod(memory, "_limit", "OK", text, dml_machine_memory().total) : NULL;
-    if (limit)
-        cache_limit = PyLong_AsLongLong(limit);
-    if (cache_limit >= 0)
-        dml_cache_open((size_t)cache_limit);
+    long long bytes = limit ? PyLong_AsLongLong(limit) : -1;
+    if (bytes >= 0 && cache_limit < 0) { /* another thread may have come first while Python ran */
+        cache_limit = bytes;
+        dml_cache_open((size_t)bytes);
+    }
     Py_XDECREF(limit);
     Py_XDECREF(memory);
     Py_XDECREF(text);
-    return cache_limit >= 0 ? 0 : -1;
+    return bytes >= 0 ? 0 : -1;
 }
 
 /* --- NumPy's side ----------------------------------------------------------------------------------------------- */
