@@ -1,39 +1,50 @@
 #include "base/machine_memory.h"
 
-#ifdef _WIN32
-#define WIN32_LEAN_AND_MEAN
-#include <windows.h>
-
-dml_machine_bytes dml_machine_memory(void)
-{
-    MEMORYSTATUSEX memory = {.dwLength = sizeof memory};
-    return GlobalMemoryStatusEx(&memory) ? (dml_machine_bytes){memory.ullTotalPhys, memory.ullAvailPhys}
-                                         : (dml_machine_bytes){0, 0};
-}
-#else
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#if defined(_WIN32)
+#ifndef WIN32_LEAN_AND_MEAN
+#define WIN32_LEAN_AND_MEAN
+#endif
+#include <windows.h>
+#else
 #include <unistd.h>
+#endif
 
-/* Of sysconf's number of pages. */
-static unsigned long long bytes_of(int name)
+unsigned long long dml_machine_memory(void)
 {
-    long pages = sysconf(name), page = sysconf(_SC_PAGESIZE);
+#if defined(_WIN32)
+    MEMORYSTATUSEX memory = {.dwLength = sizeof memory};
+    return GlobalMemoryStatusEx(&memory) ? memory.ullTotalPhys : 0;
+#elif defined(_SC_PHYS_PAGES) && defined(_SC_PAGESIZE)
+    long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
     return pages > 0 && page > 0 ? (unsigned long long)pages * (unsigned long long)page : 0;
+#else
+    return 0;
+#endif
 }
 
-dml_machine_bytes dml_machine_memory(void)
+unsigned long long dml_machine_memory_available(void)
 {
-    dml_machine_bytes bytes = {bytes_of(_SC_PHYS_PAGES), 0};
-#ifdef __linux__
+#if defined(_WIN32)
+    MEMORYSTATUSEX memory = {.dwLength = sizeof memory};
+    return GlobalMemoryStatusEx(&memory) ? memory.ullAvailPhys : 0;
+#else
     unsigned long long kib = 0;
+    char line[128];
     FILE *file = fopen("/proc/meminfo", "r");
-    if (file && fscanf(file, "MemTotal: %*u kB MemFree: %*u kB MemAvailable: %llu", &kib) == 1)
-        bytes.available = kib * 1024;
-    else
-        bytes.available = bytes_of(_SC_AVPHYS_PAGES);
+    while (file && kib == 0 && fgets(line, sizeof line, file))
+        if (strncmp(line, "MemAvailable:", 13) == 0)
+            kib = strtoull(line + 13, NULL, 10);
     if (file)
         fclose(file);
+#if defined(_SC_AVPHYS_PAGES) && defined(_SC_PAGESIZE)
+    if (kib == 0) {
+        long pages = sysconf(_SC_AVPHYS_PAGES), page = sysconf(_SC_PAGESIZE);
+        kib = pages > 0 && page > 0 ? (unsigned long long)pages * (unsigned long long)page / 1024 : 0;
+    }
 #endif
-    return bytes;
+    return kib * 1024;
+#endif
 }
-#endif

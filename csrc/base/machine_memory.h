@@ -1,12 +1,10 @@
-/* The memory of the machine. */
+/* The memory of the machine, in bytes; 0 where the system does not tell. */
 #ifndef DML_BASE_MACHINE_MEMORY_H
 #define DML_BASE_MACHINE_MEMORY_H
 
-/* In bytes; 0 where the system does not tell. */
-typedef struct dml_machine_bytes {
-    unsigned long long total, available;
-} dml_machine_bytes;
+unsigned long long dml_machine_memory(void);
 
-dml_machine_bytes dml_machine_memory(void);
+/* What the system could still give. */
+unsigned long long dml_machine_memory_available(void);
 
 #endif

@@ -36,7 +36,7 @@ static PyObject *device_new(const dml_state *state, const dml_choice *choice)
 {
     if (choice->host)
         return PyObject_CallFunction(state->device_class, "OssssKOs", Py_None, "host", "host", "plain C", "",
-                                     dml_machine_memory().total, Py_True, "");
+                                     dml_machine_memory(), Py_True, "");
     const dml_device_info *info = dml_vk_device(choice->index);
     char version[40];
     snprintf(version, sizeof version, "%u.%u.%u", (unsigned)info->api_major, (unsigned)info->api_minor,

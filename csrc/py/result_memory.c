@@ -21,7 +21,7 @@ int dml_memory_ready(void)
     const char *variable = getenv("DMLOPS_CACHE");
     PyObject *text = PyUnicode_DecodeFSDefault(variable ? variable : "");
     PyObject *memory = text ? PyImport_ImportModule("dmlops.memory") : NULL;
-    PyObject *limit = memory ? PyObject_CallMethod(memory, "_limit", "OK", text, dml_machine_memory().total) : NULL;
+    PyObject *limit = memory ? PyObject_CallMethod(memory, "_limit", "OK", text, dml_machine_memory()) : NULL;
     long long bytes = limit ? PyLong_AsLongLong(limit) : -1;
     if (bytes >= 0 && cache_limit < 0) { /* another thread may have come first while Python ran */
         cache_limit = bytes;
