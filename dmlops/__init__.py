@@ -22,7 +22,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from dmlops._core import DeviceArray
+try:
+    from dmlops._core import DeviceArray
+except ModuleNotFoundError as error:
+    if error.name != "dmlops._core":
+        raise
+    raise ImportError("this dmlops is a source folder without its extension: run `make demo`, or start Python elsewhere") from error
 from dmlops.arrays import asarray, empty, from_dlpack, synchronize
 from dmlops.device import Device
 from dmlops.device_list import default_device, devices

@@ -216,6 +216,12 @@ def test_the_checkout_can_be_used_in_place():
     assert here.read_bytes() == pathlib.Path(dmlops._core.__file__).read_bytes()
 
 
+def test_a_folder_without_the_extension_says_what_to_do(tmp_path):
+    shutil.copytree(ROOT / "dmlops", tmp_path / "dmlops", ignore=shutil.ignore_patterns("*.so", "__pycache__"))
+    with pytest.raises(AssertionError, match="run `make demo`"):
+        run_python("import dmlops", cwd=tmp_path)
+
+
 def test_nothing_generated_is_tracked():
     """Shaders and headers made by the build stay out of the source folders."""
     for folder in ("csrc", "shaders"):
