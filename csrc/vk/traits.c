@@ -30,6 +30,18 @@ static bool has_segments(VkPhysicalDevice physical, const VkPhysicalDeviceLimits
            limits->maxPerStageResources > DML_MAX_STORAGE_BUFFERS; /* the table of the dispatch is one more */
 }
 
+/* Whether an access with a uniform descriptor becomes a gather or scatter that is slower than a nonuniform one: with llvmpipe
+ * from Mesa 25.1 on, where the CPU has AVX-512. 25.0 and older say that they are version 1. */
+static bool gathers(VkDriverId driver, uint32_t version)
+{
+#if defined(__GNUC__) && (defined(__x86_64__) || defined(__i386__))
+    return driver == VK_DRIVER_ID_MESA_LLVMPIPE && version >= VK_MAKE_API_VERSION(0, 25, 1, 0) &&
+           __builtin_cpu_supports("avx512f");
+#else
+    return false;
+#endif
+}
+
 /* The most bytes of a window. Kernels count bytes in 32 bits. The window may start early by up to the alignment, and an
  * imported one has up to a page more on either side. */
 static int64_t widest_window(const dml_device_traits *traits)
@@ -49,7 +61,8 @@ void dml_traits_find(VkPhysicalDevice physical, const dml_extensions *extensions
     VkPhysicalDeviceSubgroupProperties subgroup = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SUBGROUP_PROPERTIES};
     VkPhysicalDeviceMaintenance3Properties memory = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MAINTENANCE_3_PROPERTIES,
                                                      .pNext = &subgroup};
-    VkPhysicalDeviceProperties2 all = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2, .pNext = &memory};
+    VkPhysicalDeviceDriverProperties driver = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_DRIVER_PROPERTIES, .pNext = &memory};
+    VkPhysicalDeviceProperties2 all = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2, .pNext = &driver};
     traits->host_import = extensions->import && imports_buffers(physical);
     if (traits->host_import)
         subgroup.pNext = &import;
@@ -72,7 +85,9 @@ void dml_traits_find(VkPhysicalDevice physical, const dml_extensions *extensions
     traits->plan.binding = limits->maxStorageBufferRange & ~UINT32_C(15);
     traits->segmented = has_segments(physical, limits);
     traits->plan.window = widest_window(traits);
-    traits->segmented = traits->plan.window > traits->plan.binding; /* else one binding holds all that a kernel can address */
+    traits->plan.tunables.segments_always = traits->segmented && gathers(driver.driverID, all.properties.driverVersion);
+    if (traits->plan.window <= traits->plan.binding) /* one binding holds all that a kernel can address */
+        traits->segmented = traits->plan.tunables.segments_always;
     traits->staging = UINT64_C(4) << 20;
     traits->mapped = true;
     traits->budget = extensions->budget;
@@ -80,13 +95,13 @@ void dml_traits_find(VkPhysicalDevice physical, const dml_extensions *extensions
     traits->queue_family = (uint32_t)dml_device_compute_family(physical);
 }
 
-/* What a test may take away, and how much it leaves: -1 for all. */
+/* What a test may take away, and how much it leaves: -1 for all. Segments may be had for every window, or only for large ones. */
 static struct {
     const char *name;
     int64_t value;
-} overrides[] = {{"kernel", -1},  {"host_import", -1}, {"window", -1},           {"binding", -1},
-                 {"staging", -1}, {"group_size", -1},  {"chunks", -1},           {"max_groups", -1},
-                 {"mapped", -1},  {"heap", -1},        {"invocation_bytes", -1}, {"cpu", -1}};
+} overrides[] = {{"kernel", -1},           {"host_import", -1}, {"window", -1},         {"binding", -1}, {"staging", -1},
+                 {"group_size", -1},       {"chunks", -1},      {"max_groups", -1},     {"mapped", -1},  {"heap", -1},
+                 {"invocation_bytes", -1}, {"cpu", -1},         {"segments_always", -1}};
 
 static int64_t *find_override(const char *name)
 {
@@ -96,10 +111,16 @@ static int64_t *find_override(const char *name)
     return NULL;
 }
 
-static int64_t lowered(const char *name, int64_t offered)
+static int64_t chosen(const char *name, int64_t offered)
 {
     int64_t value = *find_override(name);
-    return value >= 0 && value < offered ? value : offered;
+    return value >= 0 ? value : offered;
+}
+
+static int64_t lowered(const char *name, int64_t offered)
+{
+    int64_t value = chosen(name, offered);
+    return value < offered ? value : offered;
 }
 
 void dml_traits_override(const dml_device_traits *offered, dml_device_traits *traits)
@@ -118,6 +139,7 @@ void dml_traits_override(const dml_device_traits *offered, dml_device_traits *tr
     dml_tunables *tunables = &traits->plan.tunables;
     if (!traits->cpu)
         *tunables = dml_tunables_gpu;
+    tunables->segments_always = traits->segmented && chosen("segments_always", offered->plan.tunables.segments_always);
     tunables->chunks = (uint32_t)lowered("chunks", offered->plan.tunables.chunks);
     tunables->invocation_bytes = (uint32_t)lowered("invocation_bytes", offered->plan.tunables.invocation_bytes);
 }
