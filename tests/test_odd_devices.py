@@ -114,10 +114,11 @@ print(_core._explain(0, operator, array.itemsize, array.shape, *arguments)[1][0]
     ],
 )
 def test_where_llvmpipe_gathers_all_windows_are_segments(odd, gathers, library):
-    """From Mesa 25.1 on, where the CPU has AVX-512."""
+    """From Mesa 25.1 on, where the CPU has AVX-512 and the driver may use it."""
     cpu = pathlib.Path("/proc/cpuinfo").read_text()
-    done = support.run_python(SEGMENT_BITS, env=faults.environment(library, **odd))
-    assert int(done.stdout) == (27 if gathers and " avx512f " in cpu else 0)
+    for environment, overridden in ({"GALLIUM_OVERRIDE_CPU_CAPS": None}, False), ({"GALLIUM_OVERRIDE_CPU_CAPS": "avx"}, True):
+        done = support.run_python(SEGMENT_BITS, env=faults.environment(library, **odd) | environment)
+        assert int(done.stdout) == (27 if gathers and not overridden and " avx512f " in cpu else 0)
 
 
 # --- refused ----------------------------------------------------------------------------------------------------

@@ -1,5 +1,6 @@
 #include "vk/traits.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 static uint64_t smaller(uint64_t a, uint64_t b)
@@ -31,12 +32,12 @@ static bool has_segments(VkPhysicalDevice physical, const VkPhysicalDeviceLimits
 }
 
 /* Whether an access with a uniform descriptor becomes a gather or scatter that is slower than a nonuniform one: with llvmpipe
- * from Mesa 25.1 on, where the CPU has AVX-512. 25.0 and older say that they are version 1. */
+ * from Mesa 25.1 on, where the CPU has AVX-512 and the driver is not told to do without. Up to 25.0 it says it is version 1. */
 static bool gathers(VkDriverId driver, uint32_t version)
 {
 #if defined(__GNUC__) && (defined(__x86_64__) || defined(__i386__))
     return driver == VK_DRIVER_ID_MESA_LLVMPIPE && version >= VK_MAKE_API_VERSION(0, 25, 1, 0) &&
-           __builtin_cpu_supports("avx512f");
+           __builtin_cpu_supports("avx512f") && !getenv("GALLIUM_OVERRIDE_CPU_CAPS");
 #else
     return false;
 #endif
@@ -95,7 +96,7 @@ void dml_traits_find(VkPhysicalDevice physical, const dml_extensions *extensions
     traits->queue_family = (uint32_t)dml_device_compute_family(physical);
 }
 
-/* What a test may take away, and how much it leaves: -1 for all. Segments may be had for every window, or only for large ones. */
+/* What a test may take away, and how much it leaves: -1 for all. `segments_always` may be set either way. */
 static struct {
     const char *name;
     int64_t value;
