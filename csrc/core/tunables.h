@@ -68,6 +68,8 @@ typedef struct dml_tunables {
     int64_t cached;         /* bytes of pitch up to which what was prefetched is still in the cache */
     int64_t min_gap;        /* bytes between rows, from which hardware loses track */
     int64_t max_gap;        /* and up to which it is worth reading them */
+    int32_t prefetch_ahead; /* steps of a workgroup by which rows read forwards are prefetched; 0: hardware does it */
+    int64_t ahead_bytes;    /* most source bytes of a tile for that: loads in vain against misses */
 } dml_tunables;
 
 /* Measured on lavapipe. */
