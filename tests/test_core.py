@@ -372,6 +372,7 @@ def traits(draw):
         "window": 2**32 - 8192,
         "binding": draw(st.sampled_from([2**32 - 16, 4096, 5000, 512])),
         "segments_always": draw(st.booleans()),
+        "prefetch_ahead": draw(st.sampled_from([0, 1, 2])),
     }
     return lambda core: core.traits(of, **changes)
 
