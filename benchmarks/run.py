@@ -60,7 +60,9 @@ def driver(device):
     import dmlops
 
     found = dmlops.asarray(0, device=device).device
-    return f"{found.name}, {found.driver}", found.type
+    _, pieces = dmlops._core._explain(found, "slice", 1, (8, 8), (0, 0), (8, 7)) if found.type != "host" else (None, [])
+    variant = ", segments for every kernel" if any(piece["segment_bits"] for piece in pieces) else ""
+    return f"{found.name}, {found.driver}{variant}", found.type
 
 
 def measure(options, cells, probe_names, held_to_cpu, unfinished):

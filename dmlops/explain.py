@@ -78,6 +78,7 @@ def _describe(piece: dict[str, Any]) -> str:
         words += [f"{piece['rows_per_window']} rows per window"] * (piece["rows_per_window"] > 1)
         words += [f"{piece['rows_per_workgroup']} rows per workgroup"] * (piece["rows_per_workgroup"] > 1)
         words += [f"software prefetch of {piece['prefetch_lines']} cache lines behind a row"] * (piece["prefetch_lines"] > 0)
+    words += [f"software prefetch, steps ahead: {piece['prefetch_ahead']}"] * (piece["prefetch_ahead"] > 0)
     words += [f"bound as segments of 2**{piece['segment_bits']} bytes"] * (piece["segment_bits"] > 0)
     schedule = f"{piece['chunks']} work chunks, {piece['groups']} workgroups of {piece['group_size']} invocations"
     return "\n".join([*lines, f"  how: {', '.join(words)}", f"  schedule: {schedule}"])

@@ -44,6 +44,7 @@
 #define DML_ROWS_FORWARD_UNIT 19 /* DML_REVERSED_ROW: the same where a row is not reversed */
 #define DML_ROWS_ALIGN 20        /* every window's address is a multiple of this: 1, 8, 16 or 32 */
 #define DML_ROWS_SCHEDULE 21     /* rows per workgroup; 0: one row, followed by software prefetch of `rows_prefetch_lines` */
+#define DML_ROWS_AHEAD 22        /* steps of a workgroup along a row by which reads are prefetched; 0: none */
 
 /* Constants of words.comp. */
 #define DML_WORDS_STEP 5 /* source bytes from one scalar of a row to the next */
@@ -53,7 +54,7 @@
 #define DML_LENGTHS_SIGNED 5
 #define DML_LENGTHS_BYTES 6 /* of a length as the caller gave it */
 
-#define DML_CONSTANTS 22 /* the most that a kernel has */
+#define DML_CONSTANTS 23 /* the most that a kernel has */
 
 #ifdef __STDC_VERSION__
 #include <stddef.h>

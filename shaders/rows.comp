@@ -14,6 +14,7 @@
 // PER_WINDOW rows are made from one window, WINDOW_STEP apart in it (a de-interleave).
 // SCHEDULE 0: software prefetch. Behind each row a workgroup reads the cache lines that the hardware prefetcher does not
 // expect: those between this row and the next, or the next row.
+// AHEAD: software prefetch of rows that are read forwards, so many steps of the workgroup before their windows are loaded.
 #version 450
 #extension GL_GOOGLE_include_directive : require
 #include "plan.glsl"
@@ -36,6 +37,7 @@ layout(constant_id = DML_ROWS_UNIT) const uint UNIT = 8;
 layout(constant_id = DML_ROWS_FORWARD_UNIT) const uint FORWARD_UNIT = 8;
 layout(constant_id = DML_ROWS_ALIGN) const uint ALIGN = 1;
 layout(constant_id = DML_ROWS_SCHEDULE) const uint SCHEDULE = 1;
+layout(constant_id = DML_ROWS_AHEAD) const uint AHEAD = 0;
 
 const bool PREFETCH = SCHEDULE == 0;
 const uint LANES = GROUP_SIZE / (PREFETCH ? 1 : SCHEDULE); // invocations for one row
@@ -172,12 +174,24 @@ void copy_head_and_tail(uint src, uint dst, uint length, Part a, Part b)
     } while (n < scalars);
 }
 
+// Reads the cache lines of the tile that this invocation makes AHEAD steps later.
+void prefetch_tile(uint src)
+{
+    const uint bytes = TILE * uint(STEP);
+    uint from = src + AHEAD * LANES * bytes;
+    [[unroll]] for (uint i = 0; i < bytes; i += CACHE_LINE)
+        prefetched ^= AT(src4, 2, min((from + i) >> 2, 2 * table.src_last));
+}
+
 // A tile, but for its first `skip` words.
 void copy_tile(uint src, uint dst, bool mirrored, uint skip)
 {
     Window w;
-    [[unroll]] for (uint s = 0; s < STREAMS; s++)
+    [[unroll]] for (uint s = 0; s < STREAMS; s++) {
+        if (AHEAD > 0)
+            prefetch_tile(src + s * table.rows_stream_stride);
         load_window(w, s * WINDOW, src + s * table.rows_stream_stride);
+    }
     [[unroll]] for (uint r = 0; r < PER_WINDOW; r++) {
         uint to = (dst + r * table.rows_window_stride) / WORD;
         [[unroll]] for (uint k = 0; k < WORDS; k++) {
@@ -271,6 +285,6 @@ void main()
             n = chunk.begin + row;
         }
     } while (n < chunk.end);
-    if (PREFETCH && table.rank > DML_TABLE_MAX_AXES)
+    if ((PREFETCH || AHEAD > 0) && table.rank > DML_TABLE_MAX_AXES)
         AT(dst4, 2, 0) = prefetched; // never
 }

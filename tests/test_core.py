@@ -371,6 +371,8 @@ def traits(draw):
         "alignment": draw(st.sampled_from([16, 64, 256])),
         "window": 2**32 - 8192,
         "binding": draw(st.sampled_from([2**32 - 16, 4096, 5000, 512])),
+        "segments_always": draw(st.booleans()),
+        "prefetch_ahead": draw(st.sampled_from([0, 1, 2])),
     }
     return lambda core: core.traits(of, **changes)
 
@@ -402,7 +404,8 @@ def check_choice(core, piece, lengths, traits, src_base, dst_base, forced):
         assert not side.size or window.begin <= side.min() and side.max() < window.end, "a byte is beyond its window"
         assert window.end == span[1] and 0 <= span[0] - window.begin < traits.alignment
     segment, widest = dispatch.constants[CONSTANTS["DML_SEGMENT_BITS"]], max(window.end - window.begin for window in windows)
-    assert segment == (0 if widest <= traits.binding else traits.binding.bit_length() - 1), "segments are as large as they may be, where one is too small"
+    segmented = traits.tunables.segments_always or widest > traits.binding
+    assert segment == (traits.binding.bit_length() - 1 if segmented else 0), "segments are as large as they may be, where one is too small or all are wanted"
     if dispatch.kernel == COPY:
         assert forced in (COPY, ANY) and piece.plan.reversed < 0
         got = run_copy(core, piece.plan)

@@ -19,7 +19,7 @@ from strategies import content, raw
 
 COPY, ROWS, WORDS, ELEMENTS = range(4)
 FORCED = {"copy": COPY, "rows": ROWS, "words": WORDS, "elements": ELEMENTS}
-TRAITS = ["kernel", "host_import", "window", "binding", "staging", "group_size", "chunks", "max_groups", "invocation_bytes", "cpu"]
+TRAITS = ["kernel", "host_import", "window", "binding", "staging", "group_size", "chunks", "max_groups", "invocation_bytes", "cpu", "segments_always", "prefetch_ahead"]
 FEWER = settings(max_examples=max(settings.default.max_examples // 4, 15))
 FEWEST = settings(max_examples=max(settings.default.max_examples // 15, 10))
 
@@ -488,6 +488,13 @@ LACKS = [
     {"binding": 4096, "kernel": ROWS},
     {"binding": 4096, "kernel": WORDS},
     {"binding": 4096, "kernel": ELEMENTS},
+    {"segments_always": 0},
+    {"prefetch_ahead": 0},
+    {"prefetch_ahead": 1},
+    {"prefetch_ahead": 3, "window": 4096, "segments_always": 1, "kernel": ROWS},
+    {"segments_always": 1},
+    *({"segments_always": 1, "kernel": kernel} for kernel in (ROWS, WORDS, ELEMENTS)),
+    {"segments_always": 1, "window": 4096, "host_import": 0},
     {"group_size": 1},
     {"group_size": 4, "max_groups": 7},
     {"max_groups": 1},

@@ -14,6 +14,7 @@ import support
 pytestmark = pytest.mark.slow
 
 MIB = 2**20
+MESA_25_1 = 25 << 22 | 1 << 12
 USUAL = {"discrete": 1, "memory": 1, "atom": 64, "alignment": 64, "subgroup": 32, "group_count": 65535}
 DEVICES = {
     "a graphics card": {**USUAL, "binding": 2**30},
@@ -40,6 +41,9 @@ DEVICES = {
     "few tiny bindings": {"binding": 8192 + 4096, "storage_buffers": 33},
     "tiny bindings and few resources": {"binding": 8192 + 4096, "resources": 34},
     "tiny bindings without arrays": {"binding": 8192 + 4096, "lacks_shaderStorageBufferArrayNonUniformIndexing": 1},
+    "Mesa 25.1": {"driver_version": MESA_25_1},
+    "Mesa 25.1 and allocations of less than a binding": {"driver_version": MESA_25_1, "allocation": 100 * MIB},
+    "Mesa 25.1 and tiny bindings": {"driver_version": MESA_25_1, "binding": 8192 + 4096},
     "tiny allocations": {"allocation": 8 * MIB, "imports": 0, "memory": 1},
     "tiny allocations, imported": {"allocation": MIB},
     "few work groups": {"group_count": 3, "discrete": 1},
@@ -49,7 +53,7 @@ DEVICES = {
     "no integers of 8 and 16 bits": {"lacks_shaderInt8": 1, "lacks_shaderInt16": 1},
     "no transfer flag": {"lacks_transfer": 1},
 }
-SHORT = ["a graphics card", "the least that Vulkan guarantees", "every second import refused", "tiny bindings"]
+SHORT = ["a graphics card", "the least that Vulkan guarantees", "every second import refused", "tiny bindings", "Mesa 25.1"]
 
 
 @pytest.fixture(scope="module")
@@ -89,6 +93,32 @@ for _ in range(6):
 @pytest.mark.parametrize("odd", [{}, {"discrete": 1, "memory": 1}], ids=["seen by the host", "not seen by the host"])
 def test_pooled_memory_is_reused(library, odd):
     support.run_python(POOLED, env=faults.environment(library, **odd))
+
+
+SEGMENT_BITS = """
+import dmlops
+from dmlops import _core, explain
+operator, array, arguments = explain.parse("slice(uint8[300, 300], [3, 5], [297, 295])")
+print(_core._explain(0, operator, array.itemsize, array.shape, *arguments)[1][0]["segment_bits"])
+"""
+
+
+@pytest.mark.parametrize(
+    "odd, gathers",
+    [
+        ({"driver_version": MESA_25_1}, True),
+        ({"driver_version": 26 << 22}, True),
+        ({"driver_version": MESA_25_1, "lacks_shaderStorageBufferArrayNonUniformIndexing": 1}, False),
+        ({"driver_version": MESA_25_1 - 1}, False),
+        ({"driver_version": 1}, False),
+    ],
+)
+def test_where_llvmpipe_gathers_all_windows_are_segments(odd, gathers, library):
+    """From Mesa 25.1 on, where the CPU has AVX-512 and the driver may use it."""
+    cpu = pathlib.Path("/proc/cpuinfo").read_text()
+    for environment, overridden in ({"GALLIUM_OVERRIDE_CPU_CAPS": None}, False), ({"GALLIUM_OVERRIDE_CPU_CAPS": "avx"}, True):
+        done = support.run_python(SEGMENT_BITS, env=faults.environment(library, **odd) | environment)
+        assert int(done.stdout) == (27 if gathers and not overridden and " avx512f " in cpu else 0)
 
 
 # --- refused ----------------------------------------------------------------------------------------------------

@@ -22,13 +22,14 @@ static dml_span window_of(dml_span span, uint64_t base, uint32_t alignment)
     return span;
 }
 
-static int32_t segment_bits(const dml_dispatch *dispatch, int64_t binding)
+/* The same for windows of any size, so that they share pipelines. */
+static int32_t segment_bits(const dml_dispatch *dispatch, const dml_traits *traits)
 {
     int64_t src = dispatch->src_window.end - dispatch->src_window.begin;
     int64_t dst = dispatch->dst_window.end - dispatch->dst_window.begin;
     int32_t bits = 0;
-    if (src > binding || dst > binding)
-        while (INT64_C(2) << bits <= binding)
+    if (traits->tunables.segments_always || src > traits->binding || dst > traits->binding)
+        while (INT64_C(2) << bits <= traits->binding)
             bits++;
     return bits;
 }
@@ -45,7 +46,7 @@ static void begin_dispatch(const dml_piece *piece, const dml_traits *traits, uin
     constants[DML_GROUP_SIZE] = (int32_t)traits->group_size;
     constants[DML_SCALAR] = scalar_bytes(plan, src_base, dst_base);
     constants[DML_DYNAMIC] = traits->tunables.dynamic;
-    constants[DML_SEGMENT_BITS] = segment_bits(dispatch, traits->binding);
+    constants[DML_SEGMENT_BITS] = segment_bits(dispatch, traits);
     dml_table *table = &dispatch->table;
     table->reversed_axis = UINT32_MAX; /* none */
     table->src_offset = (uint32_t)(plan->src_offset - dispatch->src_window.begin);

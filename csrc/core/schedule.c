@@ -209,6 +209,9 @@ void dml_schedule_rows(const dml_rows *rows, const dml_traits *traits, dml_dispa
         table->rows_prefetch_lines = (uint32_t)((bytes + CACHE_LINE - 1) / CACHE_LINE);
     }
     dispatch->constants[DML_ROWS_SCHEDULE] = table->rows_prefetch_lines > 0 ? 0 : (int32_t)side;
+    bool forwards = rows->step > 0 && dispatch->constants[DML_REVERSED] != DML_REVERSED_ROW;
+    if (forwards && table->rows_prefetch_lines == 0 && rows->tile * rows->step <= traits->tunables.ahead_bytes)
+        dispatch->constants[DML_ROWS_AHEAD] = traits->tunables.prefetch_ahead;
     int64_t tiles = rows->extent / rows->tile + 2; /* at most: either part of a reversed row may end with one of its own */
     share_out(dispatch, traits, count, tiles, side);
 }

@@ -18,6 +18,9 @@ typedef struct dml_tunables {
     uint32_t chunks;     /* worth cutting the work into: even load against the cost of a chunk */
     int64_t min_chunk;   /* destination bytes worth a chunk, the same; 0: any */
 
+    /* "Mesa 25.1 and later with AVX-512" */
+    bool segments_always; /* also windows that one descriptor can bind: per-lane accesses against gathers and scatters */
+
     /* "Copy command", "Pipelines and first calls" */
     int64_t copy_run;     /* bytes of one of several regions, from which a copy command beats the kernels */
     int64_t copy_regions; /* most regions of a copy command: its length against a pipeline */
@@ -65,6 +68,8 @@ typedef struct dml_tunables {
     int64_t cached;         /* bytes of pitch up to which what was prefetched is still in the cache */
     int64_t min_gap;        /* bytes between rows, from which hardware loses track */
     int64_t max_gap;        /* and up to which it is worth reading them */
+    int32_t prefetch_ahead; /* steps of a workgroup by which rows read forwards are prefetched; 0: hardware does it */
+    int64_t ahead_bytes;    /* most source bytes of a tile for that: loads in vain against misses */
 } dml_tunables;
 
 /* Measured on lavapipe. */
@@ -80,7 +85,8 @@ typedef struct dml_traits {
     uint32_t max_groups; /* workgroups of a dispatch */
     uint32_t alignment;  /* of a window's first byte: a power of two, 16 or more */
     int64_t window;      /* most bytes that a piece spans on either side, */
-    int64_t binding;     /* and that one descriptor has: larger windows are bound as segments of equal size */
+    int64_t binding;     /* and that one descriptor has: larger windows are bound as segments of equal size, and with
+                          * `tunables.segments_always` all are: then the device has descriptor arrays */
     dml_tunables tunables;
 } dml_traits;
 

@@ -219,6 +219,7 @@ class Machine:
         assert self.side == 1 or whole, "rows side by side are whole"
         assert self.schedule > 0 or whole, "the next row is another workgroup's"
         assert (self.schedule == 0) == (self.table.rows_prefetch_lines > 0)
+        assert self.ahead == 0 or (self.schedule > 0 and self.step > 0 and self.reversed != REVERSED_ROW), "prefetch of what is not read next"
 
     def run(self):
         total, chunk, chunks = self.table.total, self.table.chunk, self.table.chunks

@@ -9,6 +9,7 @@
  *   discrete=1              not a CPU
  *   second_type=N           the second device has this VkPhysicalDeviceType, if there are several
  *   second_name=1           the second device has "Second " before its name, if there are several
+ *   driver_version=N        what the driver says of its version
  *   distinct=1              every physical device has a UUID of its own
  *   heap=N                  bytes of memory in all
  *   slow=N                  milliseconds that a submission takes at least
@@ -69,6 +70,7 @@ static VKAPI_ATTR void VKAPI_CALL odd_vkGetPhysicalDeviceProperties2(VkPhysicalD
     VkPhysicalDeviceLimits *limits = &all->properties.limits;
     if (odd("lacks_vulkan12", 0))
         all->properties.apiVersion = VK_API_VERSION_1_1;
+    all->properties.driverVersion = (uint32_t)odd("driver_version", all->properties.driverVersion);
     if (odd("discrete", 0))
         all->properties.deviceType = VK_PHYSICAL_DEVICE_TYPE_DISCRETE_GPU;
     if (place_of(device) == 1)
