@@ -96,10 +96,8 @@ def test_pooled_memory_is_reused(library, odd):
 
 
 SEGMENT_BITS = """
-import dmlops
-from dmlops import _core, explain
-operator, array, arguments = explain.parse("slice(uint8[300, 300], [3, 5], [297, 295])")
-print(_core._explain(0, operator, array.itemsize, array.shape, *arguments)[1][0]["segment_bits"])
+from dmlops import explain
+print(explain.plan_and_pieces("slice(uint8[300, 300], [3, 5], [297, 295])", 0)[1][0]["segment_bits"])
 """
 
 
