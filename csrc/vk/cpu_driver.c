@@ -12,19 +12,41 @@
 #include <dirent.h>
 #include <dlfcn.h>
 #include <limits.h>
+#include <link.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
+
+/* Whether calls of malloc reach libc's. The linker takes the first library that defines it. Its address would not tell: in an
+ * executable that is not position-independent that is a stub of the executable. */
+static bool libc_allocates(void)
+{
+    Dl_info libc, found;
+    const ElfW(Sym) * symbol;
+    struct link_map *map;
+    void *program = dlopen(NULL, RTLD_LAZY);
+    if (!program || !dladdr(dlsym(RTLD_DEFAULT, "gnu_get_libc_version"), &libc) ||
+        !dladdr1(dlsym(RTLD_DEFAULT, "malloc"), &found, (void **)&symbol, RTLD_DL_SYMENT) ||
+        dlinfo(program, RTLD_DI_LINKMAP, &map) < 0)
+        return false;
+    bool stub = symbol && symbol->st_shndx == SHN_UNDEF;
+    for (; stub && map; map = map->l_next) {
+        void *library = *map->l_name ? dlopen(map->l_name, RTLD_LAZY | RTLD_NOLOAD) : NULL;
+        void *function = library ? dlsym(library, "malloc") : NULL; /* or that of a library it depends on */
+        stub = !function || !dladdr(function, &found) || (uintptr_t)found.dli_fbase != map->l_addr;
+        if (library)
+            dlclose(library);
+    }
+    return found.dli_fbase == libc.dli_fbase;
+}
 
 /* RTLD_DEEPBIND makes the driver and libLLVM prefer their own dependencies, libc's malloc included. Where another malloc
  * replaces that one (a preloaded jemalloc, a sanitizer), memory from strdup would be freed by the wrong one. Without it the
  * driver is still safe from what is loaded later, since RTLD_NOW binds all symbols at once. */
 static int dlopen_flags(void)
 {
-    Dl_info allocator, libc;
-    bool replaced = !dladdr(dlsym(RTLD_DEFAULT, "malloc"), &allocator) ||
-                    !dladdr(dlsym(RTLD_DEFAULT, "gnu_get_libc_version"), &libc) || allocator.dli_fbase != libc.dli_fbase;
-    return RTLD_NOW | RTLD_LOCAL | (replaced ? 0 : RTLD_DEEPBIND);
+    return RTLD_NOW | RTLD_LOCAL | (libc_allocates() ? RTLD_DEEPBIND : 0);
 }
 
 /* The string that follows "library_path" in a manifest. False if there is none, or one with escapes other than of " \ and /. */
