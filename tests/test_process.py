@@ -344,7 +344,8 @@ BEFORE_EXIT = {
 def test_a_forked_child_that_leaves_by_exit(work, parent, vulkan):
     """With its own status, what it has printed, and the exit handlers registered since its parent used the device."""
     done = support.run_python(USE + f"""
-import ctypes, os, signal, sys, threading, time
+import ctypes, os, signal, sys, threading, time, warnings
+warnings.simplefilter("ignore", DeprecationWarning)  # Python 3.12 warns of each fork beside threads
 libc = ctypes.CDLL(None)
 libc.strdup.restype = ctypes.c_void_p
 def print_at_exit(text):

@@ -12,14 +12,12 @@ typedef struct dml_tunables {
     const char *name; /* of the class of devices */
 
     /* "Workgroup size", "Work chunks and dynamic scheduling" */
-    uint32_t group_size; /* most invocations of a workgroup; 0: a subgroup. Occupancy against what is idle on short rows */
-    uint32_t max_groups; /* workgroups of a dispatch; if chunks are dynamic, no more than there may be threads */
-    bool dynamic;        /* workgroups take chunks from an atomic counter: even load against a thread's cost of a workgroup */
-    uint32_t chunks;     /* worth cutting the work into: even load against the cost of a chunk */
-    int64_t min_chunk;   /* destination bytes worth a chunk, the same; 0: any */
-
-    /* "Mesa 25.1 and later with AVX-512" */
-    bool segments_always; /* also windows that one descriptor can bind: per-lane accesses against gathers and scatters */
+    uint32_t group_size;  /* most invocations of a workgroup; 0: a subgroup. Occupancy against what is idle on short rows */
+    uint32_t max_groups;  /* workgroups of a dispatch; if chunks are dynamic, no more than there may be threads */
+    bool dynamic;         /* workgroups take chunks from an atomic counter: even load against a thread's cost of a workgroup */
+    bool segments_always; /* "Mesa 25.1 and later with AVX-512": segments also for windows that one descriptor can bind */
+    uint32_t chunks;      /* worth cutting the work into: even load against the cost of a chunk */
+    int64_t min_chunk;    /* destination bytes worth a chunk, the same; 0: any */
 
     /* "Copy command", "Pipelines and first calls" */
     int64_t copy_run;     /* bytes of one of several regions, from which a copy command beats the kernels */

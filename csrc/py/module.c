@@ -159,7 +159,7 @@ static int import_attributes(dml_state *state)
         *imports[k].member = module ? PyObject_GetAttrString(module, imports[k].name) : NULL;
         Py_XDECREF(module);
         if (!*imports[k].member)
-            return -1; /* uncovered: the import runs out of memory */
+            return -1;
     }
     return 0;
 }
