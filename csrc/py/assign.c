@@ -65,7 +65,7 @@ static PyObject *value_for(dml_state *state, dml_device_array *target, PyObject 
     } else {
         array = (PyObject *)dml_array_from(value, NULL, "value");
         if (array && dml_make_private(&array) < 0)
-            Py_CLEAR(array);
+            Py_CLEAR(array); /* uncovered: a fault that only soak injects */
     }
     if (array && !PyArray_EquivTypes(dml_array_dtype(array), target->dtype)) {
         PyErr_Format(PyExc_TypeError, "a value must have the array's dtype %S, not %S", (PyObject *)target->dtype,

@@ -103,7 +103,7 @@ static int choose_in_python(const dml_state *state, const char *source, PyObject
         list ? PyObject_CallFunction(state->choose_device, "sOONN", source, value, wanted, list, text(status.message)) : NULL;
     if (!found && status.code == DML_EXITING) {
         PyErr_Clear();
-        dml_raise(state, &status);
+        dml_raise(state, &status); /* uncovered: a fault that only soak injects */
     }
     *choice = dml_host;
     if (found && found != Py_None)

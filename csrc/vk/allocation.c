@@ -151,7 +151,7 @@ void dml_allocation_release(dml_allocation *allocation)
 dml_code dml_allocation_context(const dml_allocation *allocation, dml_context **context, dml_status *status)
 {
     if (allocation->generation != dml_fork_generation())
-        return dml_fail(status, DML_DEVICE_LOST,
+        return dml_fail(status, DML_DEVICE_LOST, /* uncovered: only in a forked child, which writes no counts */
                         "the array is inherited from the process that forked this one, and cannot be used here");
     *context = allocation->context;
     if (allocation->context->lost)
@@ -189,7 +189,7 @@ dml_code dml_allocation_wait(const dml_allocation *allocation, dml_status *statu
 dml_code dml_vk_memory(dml_context *context, dml_memory_bytes *bytes, dml_status *status)
 {
     if (dml_context_enter(context, status))
-        return status->code;
+        return status->code;        /* uncovered: a fault that only soak injects */
     dml_queue_flush_batch(context); /* batched work may be all that keeps the pool over its limit */
     bytes->available = available(context);
     dml_pool_count(context, bytes);

@@ -92,7 +92,7 @@ bool dml_buffer_import(dml_context *context, const void *data, uint64_t size, dm
     uint64_t begin = address & ~(page - 1), bytes = (address + size - begin + page - 1) & ~(page - 1);
     void *pages = (void *)(uintptr_t)begin;
     if (!context->traits.host_import || bytes > context->traits.max_buffer)
-        return false;
+        return false; /* uncovered: needs large arrays, which this run leaves out */
     *offset = address - begin;
 
     VkMemoryHostPointerPropertiesEXT pointer = {.sType = VK_STRUCTURE_TYPE_MEMORY_HOST_POINTER_PROPERTIES_EXT};

@@ -14,8 +14,8 @@ static void leave(int status, void *generation)
 {
     if ((uintptr_t)generation == dml_fork_generation())
         return;
-    fcloseall();
-    _exit(status);
+    fcloseall();   /* uncovered: only in a forked child, which writes no counts */
+    _exit(status); /* uncovered: only in a forked child, which writes no counts */
 }
 
 /* A driver's exit handler joins threads that a child does not have: Mesa's waits for those of the shader cache, which hangs or

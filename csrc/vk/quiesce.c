@@ -45,7 +45,7 @@ dml_code dml_context_enter(dml_context *context, dml_status *status)
     if (context->quiesce.closed)
         code = dml_fail(status, DML_EXITING, "the interpreter is exiting");
     else if (context->lost)
-        code = dml_fail(status, DML_DEVICE_LOST, "the device was lost");
+        code = dml_fail(status, DML_DEVICE_LOST, "the device was lost"); /* uncovered: a race of two threads */
     else
         context->quiesce.in_flight++;
     dml_lock_release(&context->lock);
@@ -126,7 +126,7 @@ void dml_context_resume(dml_context *context)
     dml_lock_release(&context->lock);
 }
 
-void dml_context_resume_in_child(dml_context *context)
+void dml_context_resume_in_child(dml_context *context) /* uncovered: only in a forked child, which writes no counts */
 {
     context->quiesce.forking = false;
     dml_cond_init(&context->quiesce.changed); /* its waiters are threads of the parent */

@@ -63,7 +63,7 @@ static dml_code autotune_begin(dml_context *context, const dml_submission *submi
     if (!open)
         return DML_OK;
     if (dml_queue_wait(context, UINT64_MAX, NULL, status)) /* earlier work must not be timed */
-        return status->code;
+        return status->code;                               /* uncovered: a fault that only soak injects */
     choice->timing = timing;
     choice->bytes = (double)bytes;
     choice->start = dml_nanoseconds();
@@ -142,7 +142,7 @@ static dml_code run_submission(dml_context *context, dml_submission *submission,
         return run_pieces(context, submission, status);
     autotune choice;
     if (autotune_begin(context, submission, &choice, status))
-        return status->code;
+        return status->code; /* uncovered: a fault that only soak injects */
     dml_code code = choice.import ? import_pieces(context, submission, status) : dml_stage(context, submission, status);
     if (!code)
         autotune_end(context, &choice);
@@ -174,7 +174,7 @@ dml_code dml_vk_run(dml_context *context, const dml_transfer *transfer, bool wai
 dml_code dml_vk_wait(dml_context *context, dml_status *status)
 {
     if (dml_context_enter(context, status))
-        return status->code;
+        return status->code; /* uncovered: a fault that only soak injects */
     dml_code code = dml_queue_wait(context, UINT64_MAX, NULL, status);
     dml_context_leave(context);
     return code;

@@ -112,7 +112,7 @@ static dml_code make_ready(dml_context *context, dml_submission *submission, rin
     if (sent)
         return receive(context, *next, status);
     if (!*next && dml_throttle_acquire_another(context, submission, next, status))
-        return status->code;
+        return status->code; /* uncovered: a fault that only soak injects */
     return (*next)->staging ? DML_OK : acquire_staging(context, *next, status);
 }
 

@@ -67,7 +67,7 @@ dml_submission *dml_submission_create(dml_context *context, dml_status *status)
     if (!made)
         return submission;
     if (submission)
-        dml_submission_destroy(context, submission);
+        dml_submission_destroy(context, submission); /* uncovered: a fault that only soak injects */
     dml_vk_fail(context, made, "making a command buffer", status);
     return NULL;
 }
@@ -102,7 +102,7 @@ void dml_submission_release(dml_context *context, dml_submission *submission)
         return;
     }
     if (submission->arena.size > MAX_IDLE_ARENA)
-        dml_buffer_destroy(context, &submission->arena);
+        dml_buffer_destroy(context, &submission->arena); /* uncovered: needs large arrays, which this run leaves out */
     dml_lock_acquire(&context->lock);
     submission->next = context->submission.idle;
     context->submission.idle = submission;

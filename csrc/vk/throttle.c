@@ -48,7 +48,7 @@ dml_code dml_throttle_acquire_another(dml_context *context, const dml_submission
 {
     dml_submission *other = dml_submission_create(context, status);
     if (!other)
-        return status->code;
+        return status->code; /* uncovered: a fault that only soak injects */
     other->interrupt = submission->interrupt;
     other->may_wait = submission->may_wait;
     other->after_others = submission->after_others;

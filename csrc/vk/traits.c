@@ -87,10 +87,10 @@ void dml_traits_find(VkPhysicalDevice physical, const dml_extensions *extensions
         (uint32_t)smaller(group, smaller(limits->maxComputeWorkGroupInvocations, limits->maxComputeWorkGroupSize[0]));
     traits->plan.max_groups = (uint32_t)smaller(tunables->max_groups, limits->maxComputeWorkGroupCount[0]);
     traits->plan.alignment = (uint32_t)limits->minStorageBufferOffsetAlignment;
-    if (traits->plan.alignment < limits->minUniformBufferOffsetAlignment)
+    if (traits->plan.alignment < limits->minUniformBufferOffsetAlignment) /* uncovered: needs another system or driver */
         traits->plan.alignment = (uint32_t)limits->minUniformBufferOffsetAlignment;
     if (traits->plan.alignment < 16)
-        traits->plan.alignment = 16;
+        traits->plan.alignment = 16; /* uncovered: needs another system or driver */
     traits->max_buffer = memory.maxMemoryAllocationSize;
     traits->import_alignment = traits->host_import ? import.minImportedHostPointerAlignment : 0;
     traits->plan.binding = limits->maxStorageBufferRange & ~UINT32_C(15);
