@@ -61,12 +61,12 @@ typedef struct dml_tunables {
     uint32_t sparse_chunks; /* one of so many chunks must be left when rows are put together: busy invocations against groups */
 
     /* "Software prefetch" */
+    int32_t prefetch_ahead; /* steps of a workgroup by which rows read forwards are prefetched; 0: hardware does it */
     int64_t prefetch_pitch; /* most pitch in rows' spans at which gaps are read: bytes in vain against misses; 0: no prefetch */
     int64_t prefetched;     /* bytes of pitch up to which hardware prefetches by itself */
     int64_t cached;         /* bytes of pitch up to which what was prefetched is still in the cache */
     int64_t min_gap;        /* bytes between rows, from which hardware loses track */
     int64_t max_gap;        /* and up to which it is worth reading them */
-    int32_t prefetch_ahead; /* steps of a workgroup by which rows read forwards are prefetched; 0: hardware does it */
     int64_t ahead_bytes;    /* most source bytes of a tile for that: loads in vain against misses */
 } dml_tunables;
 
