@@ -27,7 +27,8 @@ try:
 except ModuleNotFoundError as error:
     if error.name != "dmlops._core":
         raise
-    raise ImportError("this dmlops is a source folder without its extension: run `make demo`, or start Python elsewhere") from error
+    message = "this dmlops is a source folder without its extension: run `make demo`, or start Python elsewhere"
+    raise ImportError(message) from error
 from dmlops.arrays import asarray, empty, from_dlpack, synchronize
 from dmlops.device import Device
 from dmlops.device_list import default_device, devices

@@ -84,7 +84,10 @@ def choose(source: str, value: object, wanted: int | str | Device, devices: list
     if not vulkan:
         way_out = 'device="host"' if source == "device" else "DMLOPS_DEVICE=host"
         raise NoDeviceError(f"{said}: {missing} ({way_out} runs without Vulkan)")
-    fitting = _named(wanted.lower(), vulkan) if isinstance(wanted, str) else [one for one in vulkan if wanted in (one, one.index)]
+    if isinstance(wanted, str):
+        fitting = _named(wanted.lower(), vulkan)
+    else:
+        fitting = [one for one in vulkan if wanted in (one, one.index)]
     if not fitting:
         raise ValueError(f"{said} matches no device; choose one of: {_listed(vulkan)}, 'host'")
     if len(fitting) > 1:
