@@ -4,9 +4,7 @@ Every contender gets the same number of threads, and all Vulkan contenders the s
 """
 
 import contextlib
-import ctypes
 import glob
-import json
 import os
 import platform
 import sys
@@ -27,7 +25,7 @@ def prepare(device=None):
     os.environ.setdefault("ENABLE_TAICHI_HEADER_PRINT", "0")
     os.environ.setdefault("TI_SKIP_VERSION_CHECK", "1")
     held_to_cpu = _choose_driver(device)
-    _bind_drivers()
+    _open_driver()
     return held_to_cpu
 
 
@@ -46,19 +44,11 @@ def _driver_files(pattern):
     return [file for folder in DRIVER_FOLDERS for file in sorted(glob.glob(f"{folder}/{pattern}"))]
 
 
-def _bind_drivers():
-    """Load the drivers that may be used now, with their symbols bound to their own libraries.
+def _open_driver():
+    """Have dmlops open lavapipe, bound apart from the LLVM of other libraries, before these are imported."""
+    import dmlops
 
-    TensorFlow puts the symbols of its own LLVM into the process' global scope; a driver that is loaded or bound
-    after that (lavapipe compiles its shaders with LLVM) finds those instead of its own version's and crashes.
-    """
-    chosen = next(filter(None, map(os.environ.get, DRIVER_VARIABLES)), "")
-    for file in chosen.split(os.pathsep) if chosen else _driver_files("*.json"):
-        with contextlib.suppress(OSError, ValueError, KeyError), open(file) as text:
-            library = json.load(text)["ICD"]["library_path"]
-            if os.sep in library:
-                library = os.path.join(os.path.dirname(file), library)  # relative to the file, unless absolute
-            ctypes.CDLL(library, mode=os.RTLD_NOW | os.RTLD_DEEPBIND)
+    dmlops.devices()
 
 
 @contextlib.contextmanager
