@@ -63,6 +63,12 @@ def info(arguments: list[str]) -> int:
     return 0
 
 
+def run(arguments: list[str]) -> int:
+    from dmlops.directml.run import main as run_model  # other commands do without its modules
+
+    return run_model(arguments)
+
+
 def selftest(arguments: list[str]) -> int:
     _parse_none("selftest", arguments)
     if _core._missing():
@@ -88,6 +94,7 @@ COMMANDS: dict[str, tuple[Callable[[list[str]], int], str]] = {
     "info": (info, "print versions, devices and the default device; this is the default command"),
     "selftest": (selftest, "compare every operator on every device with NumPy"),
     "explain": (explain.main, "say what a call becomes on a device, and why"),
+    "run": (run, "run a model of DirectML's test tool, DxDispatch"),
 }
 
 

@@ -13,8 +13,9 @@ Descriptions
 Feature levels
     ``validate`` tells every rule that a description breaks. ``lowest_feature_level`` returns the first level that takes it.
 Running
-    ``execute`` runs a description on arrays. ``load`` reads a model of DxDispatch, DirectML's test tool, whose ``run`` does what
-    ``python -m dmlops run MODEL.json`` does; ``dump`` writes one.
+    ``execute`` runs a description on arrays.
+Models of DxDispatch, DirectML's test tool
+    ``load`` reads one, ``run`` runs it, ``dump`` writes it. ``python -m dmlops run MODEL.json`` prints what DxDispatch prints.
 """
 
 from __future__ import annotations
@@ -48,6 +49,9 @@ from dmlops.directml.enums import (
 )
 from dmlops.directml.errors import DirectMLError, Problem
 from dmlops.directml.execution import execute
+from dmlops.directml.model import Binding, Dispatch, Model, Print, WriteFile, dump, load
+from dmlops.directml.resources import Constant, File, Mixed, Resource, Sequence_, Values
+from dmlops.directml.run import run
 from dmlops.directml.tensor import OPERATOR_DESC, SCALE_BIAS, SIZE_2D, TENSOR_DESC
 from dmlops.directml.validation import lowest_feature_level, validate
 
@@ -79,9 +83,23 @@ __all__ = [
     "TENSOR_DESC",
     "TILE_OPERATOR_DESC",
     "UPSAMPLE_2D_OPERATOR_DESC",
+    "Binding",
+    "Constant",
     "DirectMLError",
+    "Dispatch",
+    "File",
+    "Mixed",
+    "Model",
+    "Print",
     "Problem",
+    "Resource",
+    "Sequence_",
+    "Values",
+    "WriteFile",
+    "dump",
     "execute",
+    "load",
     "lowest_feature_level",
+    "run",
     "validate",
 ]

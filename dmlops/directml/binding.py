@@ -69,26 +69,26 @@ def _one(name: str, place: str, tensor: TENSOR_DESC, array: Any, problems: list[
         return _device_array(place, tensor, array, problems)
     if not isinstance(array, np.ndarray):
         raise TypeError(f"bindings[{place!r}] is {type(array).__name__}; allowed: a numpy.ndarray or DeviceArray")
-    array = np.asarray(array)
-    if output and not array.flags.writeable:
+    buffer: Array = np.asarray(array)
+    if output and not buffer.flags.writeable:
         problems.append(Problem(f"bindings[{place!r}]", "read-only", "a writable array for an output"))
-    if array.dtype == tensor.dtype and array.shape == tuple(tensor.Sizes):
-        return array
-    if array.ndim != 1 or array.dtype not in (tensor.dtype, np.uint8):
-        what = f"{array.dtype} of shape {array.shape}"
+    if buffer.dtype == tensor.dtype and buffer.shape == tuple(tensor.Sizes):
+        return buffer
+    if buffer.ndim != 1 or buffer.dtype not in (tensor.dtype, np.uint8):
+        what = f"{buffer.dtype} of shape {buffer.shape}"
         allowed = f"{tensor.dtype} of shape {tuple(tensor.Sizes)}, or a one-dimensional buffer of {tensor.dtype} or bytes"
         problems.append(Problem(f"bindings[{place!r}]", what, allowed))
         return None
     needed = max(tensor.extent * tensor.dtype.itemsize, tensor.TotalTensorSizeInBytes or 0)
-    if array.nbytes < needed:
-        problems.append(Problem(f"bindings[{place!r}]", f"a buffer of {array.nbytes} bytes", f"{needed} bytes or more"))
+    if buffer.nbytes < needed:
+        problems.append(Problem(f"bindings[{place!r}]", f"a buffer of {buffer.nbytes} bytes", f"{needed} bytes or more"))
         return None
-    if array.dtype != tensor.dtype:
-        if not array.flags.c_contiguous:
+    if buffer.dtype != tensor.dtype:
+        if not buffer.flags.c_contiguous:
             problems.append(Problem(f"bindings[{place!r}]", "a buffer of bytes with gaps", "one without"))
             return None
-        array = array[: array.size // tensor.dtype.itemsize * tensor.dtype.itemsize].view(tensor.dtype)
-    return lay_over(tensor, array)
+        buffer = buffer[: buffer.size // tensor.dtype.itemsize * tensor.dtype.itemsize].view(tensor.dtype)
+    return lay_over(tensor, buffer)
 
 
 def _device_array(place: str, tensor: TENSOR_DESC, array: DeviceArray, problems: list[Problem]) -> DeviceArray | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import Any, cast
 
 import numpy as np
 
@@ -73,7 +74,7 @@ class Checks:
             assert isinstance(value, int | float)
             self.that(_float_fits(value, dtype), field, value, f"a number that {kind} holds")
         else:
-            limits = np.iinfo(dtype)
+            limits = np.iinfo(cast(Any, dtype))
             allowed = f"an integer that {kind} holds, {limits.min} to {limits.max}"
             self.that(isinstance(value, int) and limits.min <= value <= limits.max, field, value, allowed)
 
@@ -81,7 +82,7 @@ class Checks:
         """A FLOAT is truncated to the tensor's data type: 10.6 becomes 10."""
         dtype = tensor.data_type.dtype
         if dtype is not None and dtype.kind != "f":
-            limits = np.iinfo(dtype)
+            limits = np.iinfo(cast(Any, dtype))
             fits = math.isfinite(value) and limits.min <= math.trunc(value) <= limits.max
             self.that(fits, field, value, f"a number that {tensor.data_type} holds, {limits.min} to {limits.max}")
 
@@ -150,7 +151,7 @@ class Checks:
             span = tensor.extent
             self.that(span <= most, f"{place}.Strides", list(tensor.Strides), f"a span of at most {most}", tables.TENSOR_PAGE)
         if output:
-            flags = DML_TENSOR_FLAGS(tensor.Flags)
+            flags = DML_TENSOR_FLAGS.of(tensor.Flags)
             self.that(flags == DML_TENSOR_FLAGS.NONE, f"{place}.Flags", flags, "NONE for an output", tables.FLAGS_PAGE)
         alignment, dtype = tensor.GuaranteedBaseOffsetAlignment, tensor.data_type.dtype
         if alignment and dtype is not None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import enum
+from typing import Self
 
 import numpy as np
 
@@ -24,8 +25,13 @@ class Named(enum.IntEnum):
     @classmethod
     def _missing_(cls, value: object) -> Named | None:
         if isinstance(value, str):
-            return cls.__members__.get(value.removeprefix(cls._prefix()))  # type: ignore[return-value]
+            return cls.__members__.get(value.removeprefix(cls._prefix()))
         return None
+
+    @classmethod
+    def of(cls, value: str | int) -> Self:
+        """The member of a name or number, for type checkers, which take it that only numbers can be given to the class."""
+        return cls(value)  # type: ignore[arg-type]
 
     @classmethod
     def _prefix(cls) -> str:

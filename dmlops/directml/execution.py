@@ -85,7 +85,7 @@ def _copy(source: AnyArray, where: dict[str, Any]) -> AnyArray:
     """Copy a whole array; one of host memory also into a device array."""
     if isinstance(where["out"], DeviceArray) and not isinstance(source, DeviceArray):
         where["out"][...] = source
-        return where["out"]  # type: ignore[no-any-return]
+        return where["out"]
     result: AnyArray = dmlops.slice(source, [0] * source.ndim, source.shape, **where)
     return result
 
@@ -104,7 +104,8 @@ def _slice1(desc: descs.SLICE1_OPERATOR_DESC, bound: dict[str, Any], where: dict
 
 def _slice_grad(desc: descs.SLICE_GRAD_OPERATOR_DESC, bound: dict[str, Any], where: dict[str, Any]) -> AnyArray:
     window = _exact_window(desc, desc.InputGradientTensor)
-    return dmlops.slice_grad(bound["InputGradientTensor"], desc.OutputGradientTensor.Sizes, *window, **where)
+    result: AnyArray = dmlops.slice_grad(bound["InputGradientTensor"], desc.OutputGradientTensor.Sizes, *window, **where)
+    return result
 
 
 def _exact_window(
@@ -143,21 +144,24 @@ def _reverse(desc: descs.REVERSE_SUBSEQUENCES_OPERATOR_DESC, bound: dict[str, An
 def _padding(
     desc: descs.PADDING_OPERATOR_DESC | descs.PADDING1_OPERATOR_DESC, bound: dict[str, Any], where: dict[str, Any]
 ) -> AnyArray:
-    mode: Any = DML_PADDING_MODE(desc.PaddingMode).name.lower()
+    mode: Any = DML_PADDING_MODE.of(desc.PaddingMode).name.lower()
     if mode == "constant":
         if isinstance(desc, descs.PADDING1_OPERATOR_DESC):
             where["value"] = scalar_of(desc.PaddingValue, desc.OutputTensor)
         else:
             where["value"] = truncated(desc.PaddingValue, desc.OutputTensor)
-    return dmlops.padding(bound["InputTensor"], desc.StartPadding, desc.EndPadding, mode=mode, **where)
+    result: AnyArray = dmlops.padding(bound["InputTensor"], desc.StartPadding, desc.EndPadding, mode=mode, **where)
+    return result
 
 
 def _tile(desc: descs.TILE_OPERATOR_DESC, bound: dict[str, Any], where: dict[str, Any]) -> AnyArray:
-    return dmlops.tile(bound["InputTensor"], desc.Repeats, **where)
+    result: AnyArray = dmlops.tile(bound["InputTensor"], desc.Repeats, **where)
+    return result
 
 
 def _join(desc: descs.JOIN_OPERATOR_DESC, bound: dict[str, Any], where: dict[str, Any]) -> AnyArray:
-    return dmlops.join(bound["InputTensors"], desc.Axis, **where)
+    result: AnyArray = dmlops.join(bound["InputTensors"], desc.Axis, **where)
+    return result
 
 
 def _split(desc: descs.SPLIT_OPERATOR_DESC, bound: dict[str, Any], where: dict[str, Any]) -> list[AnyArray]:
@@ -188,7 +192,8 @@ def _fill(desc: descs.FILL_VALUE_CONSTANT_OPERATOR_DESC, bound: dict[str, Any], 
 
 
 def _upsample(desc: descs.UPSAMPLE_2D_OPERATOR_DESC, bound: dict[str, Any], where: dict[str, Any]) -> AnyArray:
-    return dmlops.upsample(bound["InputTensor"], (desc.ScaleSize.Height, desc.ScaleSize.Width), **where)
+    result: AnyArray = dmlops.upsample(bound["InputTensor"], (desc.ScaleSize.Height, desc.ScaleSize.Width), **where)
+    return result
 
 
 def _diagonal(desc: descs.DIAGONAL_MATRIX_OPERATOR_DESC, bound: dict[str, Any], where: dict[str, Any]) -> AnyArray:

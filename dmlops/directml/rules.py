@@ -112,12 +112,12 @@ def reverse_subsequences(check: Checks, desc: descs.REVERSE_SUBSEQUENCES_OPERATO
 
 
 def padding(check: Checks, desc: descs.PADDING_OPERATOR_DESC | descs.PADDING1_OPERATOR_DESC) -> None:
-    mode = DML_PADDING_MODE(desc.PaddingMode)
+    mode = DML_PADDING_MODE.of(desc.PaddingMode)
     if check.level:
         allowed = [name for name, first in PADDING_MODES.items() if LEVELS[first] <= LEVELS[check.level]]
         check.that(mode.name in allowed, "PaddingMode", mode, ", ".join(allowed))
     if isinstance(desc, descs.PADDING1_OPERATOR_DESC):
-        value_type = DML_TENSOR_DATA_TYPE(desc.PaddingValueDataType)
+        value_type = DML_TENSOR_DATA_TYPE.of(desc.PaddingValueDataType)
         check.same_type("PaddingValueDataType", value_type, desc.OutputTensor)
         if mode == DML_PADDING_MODE.CONSTANT:
             check.scalar("PaddingValue", desc.PaddingValue, value_type)
@@ -182,8 +182,8 @@ def identity(check: Checks, desc: descs.ELEMENT_WISE_IDENTITY_OPERATOR_DESC) -> 
 
 
 def fill(check: Checks, desc: descs.FILL_VALUE_CONSTANT_OPERATOR_DESC) -> None:
-    check.same_type("ValueDataType", DML_TENSOR_DATA_TYPE(desc.ValueDataType), desc.OutputTensor)
-    check.scalar("Value", desc.Value, DML_TENSOR_DATA_TYPE(desc.ValueDataType))
+    check.same_type("ValueDataType", DML_TENSOR_DATA_TYPE.of(desc.ValueDataType), desc.OutputTensor)
+    check.scalar("Value", desc.Value, DML_TENSOR_DATA_TYPE.of(desc.ValueDataType))
 
 
 def upsample(check: Checks, desc: descs.UPSAMPLE_2D_OPERATOR_DESC) -> None:
@@ -210,8 +210,8 @@ def diagonal1(check: Checks, desc: descs.DIAGONAL_MATRIX1_OPERATOR_DESC) -> None
     check.that(desc.OutputTensor.rank >= 2, "OutputTensor.DimensionCount", desc.OutputTensor.rank, "2 or more")
     if desc.InputTensor is not None:
         check.sizes("OutputTensor", desc.OutputTensor, desc.InputTensor.Sizes, "those of InputTensor")
-    check.same_type("ValueDataType", DML_TENSOR_DATA_TYPE(desc.ValueDataType), desc.OutputTensor)
-    check.scalar("Value", desc.Value, DML_TENSOR_DATA_TYPE(desc.ValueDataType))
+    check.same_type("ValueDataType", DML_TENSOR_DATA_TYPE.of(desc.ValueDataType), desc.OutputTensor)
+    check.scalar("Value", desc.Value, DML_TENSOR_DATA_TYPE.of(desc.ValueDataType))
 
 
 RULES: dict[str, Callable[[Checks, Any], None]] = {

@@ -49,7 +49,7 @@ class TENSOR_DESC(Record):
 
     @property
     def data_type(self) -> DML_TENSOR_DATA_TYPE:
-        return DML_TENSOR_DATA_TYPE(self.DataType)
+        return DML_TENSOR_DATA_TYPE.of(self.DataType)
 
     @property
     def dtype(self) -> np.dtype[np.generic]:
