@@ -64,7 +64,7 @@ def info(arguments: list[str]) -> int:
 
 
 def run(arguments: list[str]) -> int:
-    from dmlops.directml.run import main as run_model  # other commands do without its modules
+    from dmlops.directml.runner import main as run_model  # other commands do without its modules
 
     return run_model(arguments)
 

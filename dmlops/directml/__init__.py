@@ -51,7 +51,7 @@ from dmlops.directml.errors import DirectMLError, Problem
 from dmlops.directml.execution import execute
 from dmlops.directml.model import Binding, Dispatch, Model, Print, WriteFile, dump, load
 from dmlops.directml.resources import Constant, File, Mixed, Resource, Sequence_, Values
-from dmlops.directml.run import run
+from dmlops.directml.runner import run
 from dmlops.directml.tensor import OPERATOR_DESC, SCALE_BIAS, SIZE_2D, TENSOR_DESC
 from dmlops.directml.validation import lowest_feature_level, validate
 

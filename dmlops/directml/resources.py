@@ -87,6 +87,8 @@ class Resource:
             return sum(_dtype(kind).itemsize for kind, _ in initial.values)
         if isinstance(initial, File):
             path = resolve(initial.path, folder)
+            if path.exists() and not path.is_file():
+                raise DirectMLError(f"{initial.path} is no file; allowed: a .npy file, or one of bytes")
             return _open_npy(path).nbytes if path.suffix.lower() == ".npy" else path.stat().st_size
         count = len(initial.values) if isinstance(initial, Values) else initial.count
         return count * _dtype(self.data_type).itemsize
@@ -115,28 +117,34 @@ class Resource:
             raise DirectMLError(f"{path} holds {dtype}; allowed: {allowed}")
         return kinds[0]
 
-    def values(self, folder: pathlib.Path) -> Array:
-        """The first values as bytes."""
+    def write(self, buffer: Array, folder: pathlib.Path) -> None:
+        """Write the first values into a buffer of zeros, as large as `total_bytes`."""
         initial = self.initial
+        place = buffer[self.offset_in_bytes : self.offset_in_bytes + self.count_bytes(folder)]
         if isinstance(initial, File):
             path = resolve(initial.path, folder)
             if path.suffix.lower() == ".npy":
-                return np.ascontiguousarray(_open_npy(path)).reshape(-1).view(np.uint8)
-            return np.fromfile(path, np.uint8)
+                array = _open_npy(path)
+                place.view(array.dtype).reshape(array.shape)[...] = array
+            else:
+                place[...] = np.fromfile(path, np.uint8, len(place))
+            return
         if isinstance(initial, Mixed):
-            return np.frombuffer(b"".join(cast_to(value, kind).tobytes() for kind, value in initial.values), np.uint8)
+            place[...] = np.frombuffer(b"".join(cast_to(value, kind).tobytes() for kind, value in initial.values), np.uint8)
+            return
+        values = place.view(_dtype(self.data_type))
         if isinstance(initial, Values):
-            values = np.empty(len(initial.values), _dtype(self.data_type))
             for index, value in enumerate(initial.values):
                 values[index] = cast_to(value, self.data_type)
         elif isinstance(initial, Constant):
-            values = np.full(initial.count, cast_to(initial.value, self.data_type))
+            value = cast_to(initial.value, self.data_type)
+            if any(value.tobytes()):  # else they are zeros already
+                values[...] = value
         else:
-            values = np.full(initial.count, cast_to(initial.delta, self.data_type))
+            values[...] = cast_to(initial.delta, self.data_type)
             values[:1] = cast_to(initial.start, self.data_type)
             with np.errstate(all="ignore"):
                 np.add.accumulate(values, dtype=values.dtype, out=values)
-        return values.view(np.uint8)
 
 
 def _dtype(kind: DML_TENSOR_DATA_TYPE) -> np.dtype[np.generic]:

@@ -133,10 +133,8 @@ class _Run:
             raise MemoryError(f"the model's resources take {sum(sizes.values())} bytes, and {available} are available")
         buffers = {}
         for name, resource in self.model.resources.items():
-            buffer = np.zeros(sizes[name], np.uint8)
-            values = resource.values(folder)
-            buffer[resource.offset_in_bytes : resource.offset_in_bytes + len(values)] = values
-            buffers[name] = buffer
+            buffers[name] = np.zeros(sizes[name], np.uint8)
+            resource.write(buffers[name], folder)
         return buffers
 
     def command(self, command: Dispatch | Print | WriteFile) -> None:
@@ -229,14 +227,8 @@ class _Run:
         if kind == DML_TENSOR_DATA_TYPE.UNKNOWN:
             raise DirectMLError(f"print of {command.resource}: values of several types have no form to be printed in")
         values = self._elements(command.resource, self.model.resources[command.resource].count_bytes(self.model.folder))
-        texts = map(format_number, values.tolist())
-        if not command.verbose:
-            self.write(f"Resource '{command.resource}': {', '.join(texts)}")
-            return
-        width, digits = len(str(len(values))), 2 * values.dtype.itemsize
-        bits = values.view(f"u{values.dtype.itemsize}").tolist()
-        lines = [f"[{i:{width}}] {text} (0x{bits[i]:{digits}X})" for i, text in enumerate(texts)]
-        self.write("\n".join([f"Resource '{command.resource}':", *lines]))
+        text = in_lines(values) if command.verbose else f" {in_one_line(values)}"
+        self.write(f"Resource '{command.resource}':{text}")
 
     def _write_file(self, command: WriteFile) -> None:
         values = self.contents(command.resource)
@@ -274,9 +266,19 @@ def _device(device: DeviceLike) -> dmlops.Device:
     return dmlops.empty(0, np.uint8, device=device).device
 
 
-def format_number(value: float) -> str:
-    """As C++ streams print numbers: floats with six digits."""
-    return format(value, "g") if isinstance(value, float) else str(value)
+def in_one_line(values: Array) -> str:
+    """Numbers as C++ streams print them, floats with six digits. A part at a time, since Python's numbers are large."""
+    form = "%g" if values.dtype.kind == "f" else "%d"
+    parts = (values[begin : begin + 4096].tolist() for begin in range(0, len(values), 4096))
+    return ", ".join([", ".join([form % value for value in part]) for part in parts])
+
+
+def in_lines(values: Array) -> str:
+    """A line for each number, with its index and its bits."""
+    form = "%g" if values.dtype.kind == "f" else "%d"
+    width, digits = len(str(len(values))), 2 * values.dtype.itemsize
+    bits = values.view(f"u{values.dtype.itemsize}")
+    return "".join(f"\n[{i:{width}}] {form % value.item()} (0x{bits[i]:{digits}X})" for i, value in enumerate(values))
 
 
 def _available_memory() -> int:
