@@ -69,7 +69,8 @@ class PyTorch(Peer):
         return lambda: self.give(self.torch.cat([self.take(part) for part in x], operator.axis))
 
     def split(self, operator, x):
-        return lambda: [self.give(part) for part in self.take(x).split(operator.sizes(x), operator.axis)]
+        fresh = {"memory_format": self.torch.contiguous_format}
+        return lambda: [self.give(part.clone(**fresh)) for part in self.take(x).split(operator.sizes(x), operator.axis)]
 
     def slice(self, operator, x):
         key, flipped = ascending(operator.full(x.ndim), x.shape)
