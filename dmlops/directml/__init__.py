@@ -50,7 +50,7 @@ from dmlops.directml.enums import (
 from dmlops.directml.errors import DirectMLError, Problem
 from dmlops.directml.execution import execute
 from dmlops.directml.model import Binding, Dispatch, Model, Print, WriteFile, dump, load
-from dmlops.directml.resources import Constant, File, Mixed, Resource, Sequence_, Values
+from dmlops.directml.resources import ConstantValues, FileValues, ListedValues, MixedValues, Resource, SequenceValues
 from dmlops.directml.runner import run
 from dmlops.directml.tensor import OPERATOR_DESC, SCALE_BIAS, SIZE_2D, TENSOR_DESC
 from dmlops.directml.validation import lowest_feature_level, validate
@@ -84,17 +84,17 @@ __all__ = [
     "TILE_OPERATOR_DESC",
     "UPSAMPLE_2D_OPERATOR_DESC",
     "Binding",
-    "Constant",
+    "ConstantValues",
     "DirectMLError",
     "Dispatch",
-    "File",
-    "Mixed",
+    "FileValues",
+    "ListedValues",
+    "MixedValues",
     "Model",
     "Print",
     "Problem",
     "Resource",
-    "Sequence_",
-    "Values",
+    "SequenceValues",
     "WriteFile",
     "dump",
     "execute",

@@ -16,6 +16,8 @@ from dmlops.directml.tensor import OPERATOR_DESC, TENSOR_DESC
 
 __all__ = ["Checks"]
 
+MAX_RANK = 64 if np.lib.NumpyVersion(np.__version__) >= "2.0.0" else 32  # DirectML's limits are lower
+
 
 class Checks:
     """Collects what is wrong with a description.
@@ -94,7 +96,7 @@ class Checks:
         if not named:
             return True  # a JOIN of nothing with nothing is impossible: there is always an output
         name, place, first = named[0]
-        agree = True
+        agree = first.rank <= MAX_RANK
         for other_name, other_place, other in named[1:]:
             allowed = f"{first.rank}, that of {place}"
             agree &= self.that(other.rank == first.rank, f"{other_place}.DimensionCount", other.rank, allowed)
@@ -105,6 +107,9 @@ class Checks:
 
     def _tensor(self, name: str, place: str, tensor: TENSOR_DESC) -> None:
         output = name.startswith("Output")
+        if tensor.rank > MAX_RANK:
+            self.that(False, f"{place}.DimensionCount", tensor.rank, f"at most {MAX_RANK}, as NumPy has it", tables.TENSOR_PAGE)
+            return
         if self.level:
             self._support(name, place, tensor, self.level)
             self._limits(place, tensor, output)

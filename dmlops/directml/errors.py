@@ -57,12 +57,17 @@ class DirectMLError(ValueError):
     def __str__(self) -> str:
         if len(self.problems) < 2:
             return ": ".join([self.subject, *map(str, self.problems)])
-        return "\n  ".join([f"{self.subject}: {len(self.problems)} problems", *map(str, self.problems)])
+        return "\n  ".join([f"{self.subject}: {len(self.problems)} problems", *self._texts()])
 
     @property
     def line(self) -> str:
         """The whole message in one line."""
-        return f"{self.subject}: {'; '.join(map(str, self.problems))}" if self.problems else self.subject
+        return f"{self.subject}: {'; '.join(self._texts())}" if self.problems else self.subject
+
+    def _texts(self) -> list[str]:
+        """The problems as text. Those after the twentieth are only counted."""
+        texts = [str(problem) for problem in self.problems[:20]]
+        return texts + ([f"and {len(self.problems) - 20} more"] if len(self.problems) > 20 else [])
 
     def within(self, place: str) -> DirectMLError:
         """Return the same error, its fields told from a place further out: ``dispatchables.crop.desc``."""

@@ -17,8 +17,9 @@ __all__ = ["Node", "parse"]
 
 T = TypeVar("T")
 
-_COMMENTS = re.compile(r'"(?:[^"\\]|\\.)*"|//[^\n]*|/\*.*?\*/', re.DOTALL)
-_LAST_COMMAS = re.compile(r'"(?:[^"\\]|\\.)*"|,(?=\s*[\]}])', re.DOTALL)
+# Strings and comments that are not closed reach to the end of the text, so that each character is looked at once.
+_COMMENTS = re.compile(r'"(?:[^"\\]|\\.)*+"?|//[^\n]*|/\*.*?(?:\*/|\Z)', re.DOTALL)
+_LAST_COMMAS = re.compile(r'"(?:[^"\\]|\\.)*+"?|,(?=\s*[\]}])', re.DOTALL)
 
 
 def parse(text: str, what: str) -> Node:

@@ -13,7 +13,15 @@ from dmlops.directml.desc_json import read_desc, write_desc
 from dmlops.directml.errors import DirectMLError
 from dmlops.directml.fields import integer, shown, uint
 from dmlops.directml.json_reader import Node, parse
-from dmlops.directml.resources import Constant, File, Mixed, Resource, Sequence_, Values, read_resource
+from dmlops.directml.resources import (
+    ConstantValues,
+    FileValues,
+    ListedValues,
+    MixedValues,
+    Resource,
+    SequenceValues,
+    read_resource,
+)
 from dmlops.directml.tensor import OPERATOR_DESC
 
 __all__ = ["Binding", "Dispatch", "Model", "Print", "WriteFile", "dump", "load"]
@@ -221,16 +229,16 @@ def dump(model: Model, path: str | os.PathLike[str]) -> None:
 def _write_resource(resource: Resource) -> dict[str, Any]:
     initial = resource.initial
     values: Any
-    if isinstance(initial, Constant):
+    if isinstance(initial, ConstantValues):
         values = {"valueCount": initial.count, "value": _number(initial.value)}
-    elif isinstance(initial, Sequence_):
+    elif isinstance(initial, SequenceValues):
         values = {"valueCount": initial.count, "valueStart": _number(initial.start), "valueDelta": _number(initial.delta)}
-    elif isinstance(initial, Values):
+    elif isinstance(initial, ListedValues):
         values = list(map(_number, initial.values))
-    elif isinstance(initial, Mixed):
+    elif isinstance(initial, MixedValues):
         values = [{"type": kind.name, "value": _number(value)} for kind, value in initial.values]
     else:
-        assert isinstance(initial, File)
+        assert isinstance(initial, FileValues)
         values = {"sourcePath": initial.path}
     written = {"initialValuesDataType": resource.data_type.name, "initialValues": values}
     if resource.size_in_bytes is not None:

@@ -16,13 +16,13 @@ from dmlops.directml.errors import DirectMLError
 from dmlops.directml.fields import Refused, enumeration, integer
 from dmlops.directml.json_reader import Node
 
-__all__ = ["Constant", "File", "Mixed", "Resource", "Sequence_", "Values", "read_resource"]
+__all__ = ["ConstantValues", "FileValues", "ListedValues", "MixedValues", "Resource", "SequenceValues", "read_resource"]
 
 Number: TypeAlias = int | float
 
 
 @dataclass(frozen=True)
-class Constant:
+class ConstantValues:
     """One value, `count` times."""
 
     count: int
@@ -30,7 +30,7 @@ class Constant:
 
 
 @dataclass(frozen=True)
-class Sequence_:
+class SequenceValues:
     """`count` values: `start`, `start` + `delta`, and so on, added up in the data type as DxDispatch does."""
 
     count: int
@@ -39,21 +39,21 @@ class Sequence_:
 
 
 @dataclass(frozen=True)
-class Values:
+class ListedValues:
     """The values themselves."""
 
     values: tuple[Number, ...]
 
 
 @dataclass(frozen=True)
-class Mixed:
-    """Values of different types, one after the other: (type, value)."""
+class MixedValues:
+    """ListedValues of different types, one after the other: (type, value)."""
 
     values: tuple[tuple[DML_TENSOR_DATA_TYPE, Number], ...]
 
 
 @dataclass(frozen=True)
-class File:
+class FileValues:
     """A file: ``.npy``, or bytes of the resource's data type."""
 
     path: str
@@ -66,8 +66,8 @@ class Resource:
     Attributes
     ----------
     data_type : DML_TENSOR_DATA_TYPE
-        The type of the first values, and what is printed. UNKNOWN: a ``.npy`` file has its own, or the values are `Mixed`.
-    initial : Constant, Sequence_, Values, Mixed or File
+        The type of the first values, and what is printed. UNKNOWN: a ``.npy`` file has its own, or the values are `MixedValues`.
+    initial : ConstantValues, SequenceValues, ListedValues, MixedValues or FileValues
         The first values.
     size_in_bytes : int or None
         The size of the buffer. None: as large as the values, rounded up to 4 bytes.
@@ -76,21 +76,21 @@ class Resource:
     """
 
     data_type: DML_TENSOR_DATA_TYPE
-    initial: Constant | Sequence_ | Values | Mixed | File
+    initial: ConstantValues | SequenceValues | ListedValues | MixedValues | FileValues
     size_in_bytes: int | None = None
     offset_in_bytes: int = 0
 
     def count_bytes(self, folder: pathlib.Path) -> int:
         """How many bytes the first values take; nothing is allocated for it."""
         initial = self.initial
-        if isinstance(initial, Mixed):
+        if isinstance(initial, MixedValues):
             return sum(_dtype(kind).itemsize for kind, _ in initial.values)
-        if isinstance(initial, File):
+        if isinstance(initial, FileValues):
             path = resolve(initial.path, folder)
             if path.exists() and not path.is_file():
                 raise DirectMLError(f"{initial.path} is no file; allowed: a .npy file, or one of bytes")
             return _open_npy(path).nbytes if path.suffix.lower() == ".npy" else path.stat().st_size
-        count = len(initial.values) if isinstance(initial, Values) else initial.count
+        count = len(initial.values) if isinstance(initial, ListedValues) else initial.count
         return count * _dtype(self.data_type).itemsize
 
     def total_bytes(self, folder: pathlib.Path) -> int:
@@ -107,7 +107,7 @@ class Resource:
 
     def type_in(self, folder: pathlib.Path) -> DML_TENSOR_DATA_TYPE:
         """The data type; that of a ``.npy`` file is in the file."""
-        if not isinstance(self.initial, File) or not self.initial.path.lower().endswith(".npy"):
+        if not isinstance(self.initial, FileValues) or not self.initial.path.lower().endswith(".npy"):
             return self.data_type
         path = resolve(self.initial.path, folder)
         dtype = _open_npy(path).dtype
@@ -121,7 +121,7 @@ class Resource:
         """Write the first values into a buffer of zeros, as large as `total_bytes`."""
         initial = self.initial
         place = buffer[self.offset_in_bytes : self.offset_in_bytes + self.count_bytes(folder)]
-        if isinstance(initial, File):
+        if isinstance(initial, FileValues):
             path = resolve(initial.path, folder)
             if path.suffix.lower() == ".npy":
                 array = _open_npy(path)
@@ -129,14 +129,14 @@ class Resource:
             else:
                 place[...] = np.fromfile(path, np.uint8, len(place))
             return
-        if isinstance(initial, Mixed):
+        if isinstance(initial, MixedValues):
             place[...] = np.frombuffer(b"".join(cast_to(value, kind).tobytes() for kind, value in initial.values), np.uint8)
             return
         values = place.view(_dtype(self.data_type))
-        if isinstance(initial, Values):
+        if isinstance(initial, ListedValues):
             for index, value in enumerate(initial.values):
                 values[index] = cast_to(value, self.data_type)
-        elif isinstance(initial, Constant):
+        elif isinstance(initial, ConstantValues):
             value = cast_to(initial.value, self.data_type)
             if any(value.tobytes()):  # else they are zeros already
                 values[...] = value
@@ -153,8 +153,9 @@ def _dtype(kind: DML_TENSOR_DATA_TYPE) -> np.dtype[np.generic]:
 
 
 def cast_to(value: Number, kind: DML_TENSOR_DATA_TYPE) -> Any:
+    """A number as DxDispatch reads it: what becomes FLOAT16 is rounded to FLOAT32 first."""
     with np.errstate(over="ignore"):
-        return _dtype(kind).type(value)
+        return _dtype(kind).type(np.float32(value) if kind == DML_TENSOR_DATA_TYPE.FLOAT16 else value)
 
 
 def resolve(path: str, folder: pathlib.Path) -> pathlib.Path:
@@ -232,15 +233,17 @@ def read_resource(node: Node, folder: pathlib.Path) -> Resource:
     return resource
 
 
-def _read_initial(node: Node, kind: DML_TENSOR_DATA_TYPE) -> Constant | Sequence_ | Values | Mixed | File:
+def _read_initial(
+    node: Node, kind: DML_TENSOR_DATA_TYPE
+) -> ConstantValues | SequenceValues | ListedValues | MixedValues | FileValues:
     unknown = kind == DML_TENSOR_DATA_TYPE.UNKNOWN
     if isinstance(node.value, list):
         if not node.value:
             node.refuse("one value or more")
         if unknown:
-            return Mixed(tuple(_read_mixed(entry) for entry in node.entries()))
+            return MixedValues(tuple(_read_mixed(entry) for entry in node.entries()))
         convert = number_of(kind)
-        return Values(tuple(entry.convert(convert) for entry in node.entries()))
+        return ListedValues(tuple(entry.convert(convert) for entry in node.entries()))
     if node.value == "deferred":
         node.refuse("values: deferred resources belong to ONNX models, which are not data movement")
     forms = [name for name in ("value", "valueStart", "sourcePath") if node.has(name)]
@@ -254,10 +257,10 @@ def _read_initial(node: Node, kind: DML_TENSOR_DATA_TYPE) -> Constant | Sequence
     convert = number_of(kind)
     if forms == ["value"]:
         node.names(("valueCount", "value"))
-        return Constant(node["valueCount"].convert(_count), node["value"].convert(convert))
+        return ConstantValues(node["valueCount"].convert(_count), node["value"].convert(convert))
     node.names(("valueCount", "valueStart", "valueDelta"))
     count = node["valueCount"].convert(_count)
-    return Sequence_(count, node["valueStart"].convert(convert), node["valueDelta"].convert(convert))
+    return SequenceValues(count, node["valueStart"].convert(convert), node["valueDelta"].convert(convert))
 
 
 def _read_mixed(node: Node) -> tuple[DML_TENSOR_DATA_TYPE, Number]:
@@ -268,7 +271,7 @@ def _read_mixed(node: Node) -> tuple[DML_TENSOR_DATA_TYPE, Number]:
     return kind, node["value"].convert(number_of(kind))
 
 
-def _read_file(node: Node, unknown: bool) -> File:
+def _read_file(node: Node, unknown: bool) -> FileValues:
     path = node.text()
     suffix = pathlib.PurePath(path).suffix.lower()
     if suffix in (".png", ".jpg", ".jpeg"):
@@ -277,4 +280,4 @@ def _read_file(node: Node, unknown: bool) -> File:
         node.refuse("the name of a file")
     if unknown and suffix != ".npy":
         node.refuse("a .npy file where there is no initialValuesDataType")
-    return File(path)
+    return FileValues(path)

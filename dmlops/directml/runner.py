@@ -64,7 +64,10 @@ def main(arguments: list[str]) -> int:
 
 def _fail(model: str, message: str) -> int:
     line = " ".join(message.split())
-    print(f"dmlops run: {model}: {line}".encode(errors="backslashreplace").decode(), file=sys.stderr)
+    if len(line) > 4000:
+        line = f"{line[:4000]}..."
+    text = "".join(letter if letter.isprintable() else letter.encode("unicode_escape").decode() for letter in line)
+    print(f"dmlops run: {model}: {text}", file=sys.stderr)
     return 1
 
 

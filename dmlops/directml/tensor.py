@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-import math
+import itertools
+import operator
 from collections.abc import Iterator
 from dataclasses import dataclass, fields
 
@@ -68,7 +69,8 @@ class TENSOR_DESC(Record):
         """The strides in elements, also where `Strides` is None."""
         if self.Strides is not None:
             return tuple(self.Strides)
-        return tuple(math.prod(self.Sizes[axis + 1 :]) for axis in range(self.rank))
+        packed = itertools.accumulate(reversed(self.Sizes[1:]), operator.mul, initial=1)
+        return tuple(packed)[::-1] if self.Sizes else ()
 
     @property
     def extent(self) -> int:

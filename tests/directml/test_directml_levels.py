@@ -7,6 +7,33 @@ from dmlops.directml import tables
 
 import described
 
+# The tables once more, written down apart from the package: level, ranks, data types.
+LEVELS = {
+    "SLICE": "1_0 4-5 no8, 2_1 4-5 to32, 3_0 1-8 to32, 4_1 1-8 all",
+    "SLICE1": "2_1 4-5 to32, 3_0 1-8 to32, 4_1 1-8 all",
+    "SLICE_GRAD": "3_0 4-5 to32, 3_1 1-8 to32, 4_1 1-8 all",
+    "DEPTH_TO_SPACE": "1_0 4-4 float, 2_1 4-4 to32, 5_0 4-4 all",
+    "DEPTH_TO_SPACE1": "2_1 4-4 to32, 5_0 4-4 all",
+    "SPACE_TO_DEPTH": "1_0 4-4 float, 2_1 4-4 to32, 5_0 4-4 all",
+    "SPACE_TO_DEPTH1": "2_1 4-4 to32, 5_0 4-4 all",
+    "REVERSE_SUBSEQUENCES": "2_1 4-4 to32, 3_0 4-5 to32, 4_0 1-8 to32, 5_0 1-8 all",
+    "PADDING": "1_0 4-5 float, 2_1 4-5 to32, 3_1 1-8 to32, 5_0 1-8 all",
+    "PADDING1": "5_0 1-8 all",
+    "TILE": "1_0 4-4 float, 2_1 4-4 to32, 3_1 1-8 to32, 4_1 1-8 no_double",
+    "JOIN": "1_0 4-4 no8, 2_1 4-4 to32, 3_0 4-5 to32, 4_1 1-8 all",
+    "SPLIT": "1_0 4-4 no8, 2_1 4-4 to32, 3_0 1-8 to32, 4_1 1-8 all",
+    "ELEMENT_WISE_IDENTITY": "1_0 4-5 float, 2_1 4-5 to32, 3_0 1-8 to32, 4_1 1-8 all",
+    "FILL_VALUE_CONSTANT": "2_1 4-4 to32, 4_0 1-8 to32, 4_1 1-8 all",
+    "UPSAMPLE_2D": "1_0 4-5 float",
+    "DIAGONAL_MATRIX": "2_0 4-4 float, 2_1 4-4 to32, 4_0 2-4 to32, 5_1 2-4 all",
+    "DIAGONAL_MATRIX1": "5_1 2-4 all",
+}
+SETS = {"float": {"FLOAT32", "FLOAT16"}}
+SETS["no8"] = SETS["float"] | {"INT32", "INT16", "UINT32", "UINT16"}
+SETS["to32"] = SETS["no8"] | {"INT8", "UINT8"}
+SETS["no_double"] = SETS["to32"] | {"INT64", "UINT64"}
+SETS["all"] = SETS["no_double"] | {"FLOAT64"}
+
 TYPES = [kind.name for kind in dml.DML_TENSOR_DATA_TYPE if kind.dtype is not None]
 CASES = [(operator, level) for operator, rows in tables.SUPPORT.items() for level in tables.LEVELS]
 
@@ -93,7 +120,15 @@ def test_unknown_levels(level):
         dml.validate(described.smallest("TILE", 4, "INT8"), level)
 
 
+@pytest.mark.parametrize("operator", LEVELS)
+def test_the_tables_are_those_of_the_pages(operator):
+    rows = [row.split() for row in LEVELS[operator].split(", ")]
+    expected = {level: (tuple(map(int, ranks.split("-"))), SETS[types]) for level, ranks, types in rows}
+    assert {level: (row.ranks, set(row.types)) for level, row in tables.SUPPORT[operator].items()} == expected
+
+
 def test_the_tables_are_complete_and_in_order():
+    assert set(LEVELS) == set(tables.SUPPORT)
     assert set(tables.SUPPORT) == set(tables.PAGES) == set(described.descs.DESCS)
     for rows in tables.SUPPORT.values():
         numbers = [tables.LEVELS[level] for level in rows]

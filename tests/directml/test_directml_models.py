@@ -517,6 +517,38 @@ def test_hostile_models_end_in_one_line(tmp_path, capsys, model, message):
     assert "Traceback" not in said.err
 
 
+@pytest.mark.parametrize(
+    "text", ['"\\\\"' * 40_000 + '"x', '"' + '\\"' * 100_000, "/* " * 100_000, ", " * 100_000, "{" + " " * 300_000]
+)
+def test_hostile_text_takes_no_longer_than_it_is_long(tmp_path, text):
+    """Else the time limit of the tests would end this one."""
+    with pytest.raises(dml.DirectMLError, match="is no JSON"):
+        dml.load(written(tmp_path, text))
+
+
+def test_tensors_of_absurd_rank(tmp_path, capsys):
+    sizes = [1] * 200_000
+    tensors = {"InputTensor": {"DataType": "INT8", "Sizes": sizes}, "OutputTensor": {"DataType": "INT8", "Sizes": sizes}}
+    path = written(tmp_path, model_of({}, {"copy": {"type": "ELEMENT_WISE_IDENTITY", "desc": tensors}}))
+    for level in ("6_4", "none"):
+        assert main(["run", str(path), "-a", "host", "-l", level]) == 1
+        said = capsys.readouterr().err
+        assert "InputTensor.DimensionCount is 200000; allowed: at most" in said
+    tensors["InputTensor"]["Sizes"] = tensors["OutputTensor"]["Sizes"] = [0] * 60
+    path = written(tmp_path, model_of({}, {"copy": {"type": "ELEMENT_WISE_IDENTITY", "desc": tensors}}))
+    if np.lib.NumpyVersion(np.__version__) >= "2.0.0":
+        assert main(["run", str(path), "-a", "host"]) == 1
+        assert "; and " in (said := capsys.readouterr().err) and said.endswith(" more\n")
+
+
+def test_names_cannot_write_to_the_terminal(tmp_path, capsys):
+    name = "\x1b[2J\n\ud800" + "x" * 10_000
+    for model in (model_of({name: 7}), model_of({}, {name: {"type": "GEMM"}})):
+        assert main(["run", str(written(tmp_path, model))]) == 1
+        said = capsys.readouterr().err
+        assert "\x1b" not in said and said.count("\n") == 1 and len(said) < 5000
+
+
 def fill_of(**fields):
     desc = {"OutputTensor": {"DataType": "FLOAT16", "Sizes": [2]}, "ValueDataType": "FLOAT16", "Value": 1} | fields
     return model_of({}, {"f": {"type": "FILL_VALUE_CONSTANT", "desc": desc}})
