@@ -93,8 +93,6 @@ class Checks:
         named = list(self.desc.tensors())
         for name, place, tensor in named:
             self._tensor(name, place, tensor)
-        if not named:
-            return True  # a JOIN of nothing with nothing is impossible: there is always an output
         name, place, first = named[0]
         agree = first.rank <= MAX_RANK
         for other_name, other_place, other in named[1:]:

@@ -80,6 +80,8 @@ def _read_field(node: Node, name: str, kind: str) -> Any:
 def _read_struct(node: Node, kind: type[SIZE_2D] | type[SCALE_BIAS]) -> SIZE_2D | SCALE_BIAS:
     names = tuple(field.name for field in dataclasses.fields(kind))
     node.names(names)
+    if kind is SCALE_BIAS:
+        return SCALE_BIAS(*(node[name].convert(number_of(DML_TENSOR_DATA_TYPE.FLOAT32)) for name in names))
     try:
         return kind(*(node[name].value for name in names))
     except DirectMLError as error:

@@ -119,6 +119,23 @@ def test_device_arrays(device):
     assert parts[0] is kept and [part.numpy().tolist() for part in parts] == [[[0, 1, 2]], [[3, 4, 5]]]
 
 
+def test_device_arrays_have_the_shape_of_their_tensors():
+    desc = tile_of("INT16")
+    flat = dmlops.asarray(np.zeros(4, np.int16), device="host")
+    with pytest.raises(dml.DirectMLError, match=r"is a DeviceArray, int16 of shape \(4,\); allowed: int16 of shape \(2, 2\)"):
+        dml.execute(desc, {"InputTensor": flat})
+
+
+def test_rank_0_runs_where_only_running_counts(device):
+    x = dml.TENSOR_DESC("INT16", [])
+    desc = dml.ELEMENT_WISE_IDENTITY_OPERATOR_DESC(x, x)
+    with pytest.raises(dml.DirectMLError, match="DimensionCount is 0; allowed: 1 to 8"):
+        dml.validate(desc)
+    for source in (np.array(7, np.int16), np.array([7, 8], np.int16)):
+        result = dml.execute(desc, {"InputTensor": source}, feature_level=None, device=device)["OutputTensor"]
+        assert result.shape == () and result == 7
+
+
 @pytest.mark.parametrize("value", [b"\x01\xfe", np.float16(1.5)])
 def test_a_scalar_may_be_bytes_or_numpy_s(device, value):
     tensor = dml.TENSOR_DESC("FLOAT16", [2])

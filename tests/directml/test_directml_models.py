@@ -1,7 +1,9 @@
 """Models of DxDispatch: what they print, what they write, and what is said of models that are wrong."""
 
+import io
 import json
 import math
+import textwrap
 
 import numpy as np
 import pytest
@@ -188,6 +190,7 @@ def test_tensors_owned_by_directml_are_bound_and_copied_first(tmp_path):
         (listed([1, 2], "FLOAT16", sizeInBytes=64), "1, 2"),
         (listed([1, 2, 3], "UINT16", initialValuesOffsetInBytes=2), "0, 1, 2"),
         (listed([1e300], "FLOAT64"), "1e+300"),
+        (listed([10**400, -(10**400)], "FLOAT64"), "inf, -inf"),
         (listed([1e300]), "inf"),
         (constant(3, "nan"), "nan, nan, nan"),
     ],
@@ -339,6 +342,11 @@ def changed(*path, to=None, model=slicing):
 
 DESC = ("dispatchables", "crop", "desc")
 HOSTILE = [
+    (changed("commands", 1, "verbose", to=1), "commands[1].verbose is 1; allowed: true or false"),
+    (
+        changed("resources", "out", to={"initialValues": [{"type": "INT4", "value": 1}]}),
+        "initialValues[0].type is 'INT4'; allowed",
+    ),
     ("", "model.json is no JSON: Expecting value at line 1, column 1"),
     ("{", "model.json is no JSON: Expecting property name enclosed in double quotes at line 1, column 2"),
     ('{"resources": {}\n"commands": []}', "Expecting ',' delimiter at line 2, column 1, before '\"commands\": []}'"),
@@ -549,6 +557,14 @@ def test_names_cannot_write_to_the_terminal(tmp_path, capsys):
         assert "\x1b" not in said and said.count("\n") == 1 and len(said) < 5000
 
 
+UPSAMPLE = {
+    "type": "UPSAMPLE_2D",
+    "InputTensor": {"DataType": "FLOAT32", "Sizes": [1, 1, 2, 2]},
+    "OutputTensor": {"DataType": "FLOAT32", "Sizes": [1, 1, 2, 2]},
+    "InterpolationMode": 0,
+}
+
+
 def fill_of(**fields):
     desc = {"OutputTensor": {"DataType": "FLOAT16", "Sizes": [2]}, "ValueDataType": "FLOAT16", "Value": 1} | fields
     return model_of({}, {"f": {"type": "FILL_VALUE_CONSTANT", "desc": desc}})
@@ -563,6 +579,11 @@ def fill_of(**fields):
         (fill_of(Value=None), "Value is None; allowed: a number"),
         (fill_of(ValueDataType="FLOAT8"), "dispatchables.f.desc.ValueDataType is 'FLOAT8'; allowed"),
         (fill_of(ValueDataType=[]), "dispatchables.f.desc.ValueDataType is []; allowed"),
+        (
+            model_of({}, {"f": UPSAMPLE | {"ScaleSize": {"Width": -1, "Height": 1}}}),
+            "dispatchables.f.ScaleSize.Width is -1; allowed: an",
+        ),
+        (model_of({}, {"f": UPSAMPLE | {"ScaleSize": {"Width": 1}}}), "dispatchables.f.ScaleSize.Height is missing"),
         (fill_of(OutputTensor=None), "dispatchables.f.desc.OutputTensor is None; allowed: an object"),
     ],
 )
@@ -579,12 +600,17 @@ def test_hostile_scalars(tmp_path, model, message):
         (b"\x93NUMPY\x01\x00\xff\xff", "is no .npy file that dmlops reads"),
         (b"\x80\x04\x95", "is no .npy file that dmlops reads"),
         (None, "is no .npy file that dmlops reads"),
+        ("zip", "is no .npy file that dmlops reads"),
     ],
 )
 def test_hostile_npy_files(tmp_path, content, message):
     """Also a header that promises terabytes, which are not allocated."""
     path = tmp_path / "x.npy"
-    if content is None:
+    if content == "zip":
+        packed = io.BytesIO()
+        np.savez(packed, a=np.zeros(3))
+        content = packed.getvalue()
+    elif content is None:
         header = b"{'descr': '<f4', 'fortran_order': False, 'shape': (1000000000000,), }"
         content = b"\x93NUMPY\x01\x00" + (117 + 1).to_bytes(2, "little") + header.ljust(117) + b"\n" + bytes(64)
     path.write_bytes(content)
@@ -629,6 +655,29 @@ def test_options(tmp_path, capsys, arguments, message):
     assert main(["run", str(path), *arguments]) == 1
     assert message in capsys.readouterr().err
     assert main(["run", str(path), "-l", "none", "-a", "host"]) == 0
+
+
+def test_files_without_values(tmp_path):
+    (tmp_path / "empty.bin").write_bytes(b"")
+    with pytest.raises(dml.DirectMLError, match="resources.x: initialValues is empty; allowed: one value or more"):
+        dml.load(written(tmp_path, model_of({"x": listed({"sourcePath": "empty.bin"})})))
+
+
+@pytest.mark.slow
+def test_a_pipe_that_closes(tmp_path):
+    """`python -m dmlops run ... | head -1`: no traceback."""
+    commands = [{"type": "print", "resource": "x"}] * 100
+    path = written(tmp_path, model_of({"x": constant(1000)}, commands=commands))
+    code = f"""
+        import subprocess, sys
+        command = [sys.executable, "-m", "dmlops", "run", {str(path)!r}, "-a", "host"]
+        run = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        run.stdout.read(10)
+        run.stdout.close()
+        assert run.stderr.read() == b"", "something was said"
+        assert run.wait() == 1
+    """
+    run_python(textwrap.dedent(code))
 
 
 def test_files_that_are_no_models(tmp_path, capsys):

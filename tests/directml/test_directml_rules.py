@@ -43,6 +43,12 @@ def fill(data_type, value, value_type=None):
 
 BIG = 2**16
 RULES = [
+    (slice0(offsets=[0]), "len(Offsets) is 1; allowed: 2, the DimensionCount of the tensors"),
+    (
+        dml.DEPTH_TO_SPACE_OPERATOR_DESC(t(4, 2, 2), t(1, 4, 4), 2),
+        "InputTensor.DimensionCount is 3; allowed: 4 at feature level",
+    ),
+    (fill("UNKNOWN", 1), "OutputTensor.DataType is UNKNOWN; allowed: FLOAT64, FLOAT32"),
     (slice1(count=3), "DimensionCount is 3; allowed: 2, the DimensionCount of the tensors"),
     (slice1(InputWindowSizes=[4]), "len(InputWindowSizes) is 1; allowed: 2"),
     (
@@ -237,6 +243,8 @@ def test_no_description_at_all():
 
 
 CONSTRUCTED = [
+    (lambda: dml.SCALE_BIAS(None, 1), "SCALE_BIAS: Scale is None; allowed: a number"),
+    (lambda: dml.SCALE_BIAS([], 1), "SCALE_BIAS: Scale is []; allowed: a number"),
     (lambda: T("FLOAT33", [1]), "TENSOR_DESC: DataType is 'FLOAT33'; allowed: UNKNOWN (0), FLOAT32 (1)"),
     (lambda: T(99, [1]), "DataType is 99"),
     (lambda: T(True, [1]), "DataType is True"),
@@ -310,6 +318,13 @@ def test_descriptions_are_values():
 )
 def test_sizes_of_buffers(tensor, extent, size):
     assert (tensor.extent, tensor.size_in_bytes) == (extent, size)
+
+
+def test_sizes_of_what_numpy_lacks():
+    with pytest.raises(ValueError, match="NumPy has no UINT4"):
+        _ = t(2, data_type="UINT4").size_in_bytes
+    assert t(2, TotalTensorSizeInBytes=64).size_in_bytes == 64
+    assert dml.SCALE_BIAS(10**400, -(10**400)) == dml.SCALE_BIAS(math.inf, -math.inf)
 
 
 def test_fields_are_those_of_the_header():
