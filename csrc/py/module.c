@@ -150,6 +150,7 @@ static int import_attributes(dml_state *state)
         {&state->axis_error, "numpy.exceptions", "AxisError"},
         {&state->device_class, "dmlops.device", "Device"},
         {&state->choose_device, "dmlops.device", "choose"},
+        {&state->companion_folder, "dmlops.companion", "folder"},
         {&state->dlpack_type, "dmlops.dlpack", "type_of"},
         {&state->dlpack_dtype, "dmlops.dlpack", "dtype_of"},
         {&state->numpy_dlpack_version, "dmlops.dlpack", "MAX_VERSION"},
