@@ -48,24 +48,28 @@ static int vulkan_count(const dml_state *state, dml_status *status)
 }
 
 /* Drivers choose these texts; whatever bytes they hold, a list of devices comes out. */
-static PyObject *text(const char *bytes)
+PyObject *dml_text(const char *bytes)
 {
     return PyUnicode_DecodeUTF8(bytes, (Py_ssize_t)strlen(bytes), "replace");
 }
 
 /* The arguments are the fields of dmlops.Device, in their order. */
+PyObject *dml_device_new(const dml_state *state, int index, const dml_device_info *info)
+{
+    char version[40];
+    snprintf(version, sizeof version, "%u.%u.%u", (unsigned)info->api_major, (unsigned)info->api_minor,
+             (unsigned)info->api_patch);
+    return PyObject_CallFunction(state->device_class, "iNsNsKON", index, dml_text(info->name), info->type,
+                                 dml_text(info->driver), version, (unsigned long long)info->memory,
+                                 info->usable ? Py_True : Py_False, dml_text(info->reason));
+}
+
 static PyObject *device_new(const dml_state *state, const dml_choice *choice)
 {
     if (choice->host)
         return PyObject_CallFunction(state->device_class, "OssssKOs", Py_None, "host", "host", "plain C", "",
                                      dml_machine_memory(), Py_True, "");
-    const dml_device_info *info = dml_vk_device(choice->index);
-    char version[40];
-    snprintf(version, sizeof version, "%u.%u.%u", (unsigned)info->api_major, (unsigned)info->api_minor,
-             (unsigned)info->api_patch);
-    return PyObject_CallFunction(state->device_class, "iNsNsKON", choice->index, text(info->name), info->type,
-                                 text(info->driver), version, (unsigned long long)info->memory,
-                                 info->usable ? Py_True : Py_False, text(info->reason));
+    return dml_device_new(state, choice->index, dml_vk_device(choice->index));
 }
 
 /* `status` says why there is no Vulkan device, if there is none. */
@@ -107,7 +111,7 @@ PyObject *dml_device_missing(PyObject *module, PyObject *Py_UNUSED(none))
         return NULL;
     if (count > 0)
         Py_RETURN_NONE;
-    return text(status.message);
+    return dml_text(status.message);
 }
 
 /* --- the choice ----------------------------------------------------------------------------------------------- */
@@ -128,7 +132,8 @@ static int choose_in_python(const dml_state *state, const char *source, PyObject
     dml_status status;
     PyObject *list = list_devices(state, &status);
     PyObject *found =
-        list ? PyObject_CallFunction(state->choose_device, "sOONN", source, value, wanted, list, text(status.message)) : NULL;
+        list ? PyObject_CallFunction(state->choose_device, "sOONN", source, value, wanted, list, dml_text(status.message))
+             : NULL;
     if (!found && status.code == DML_EXITING) {
         PyErr_Clear();
         dml_raise(state, &status); /* uncovered: a fault that only soak injects */

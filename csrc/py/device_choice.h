@@ -19,6 +19,12 @@ static inline const dml_backend *dml_backend_of(const dml_choice *device)
     return device->host ? &dml_host_backend : &dml_vulkan_backend;
 }
 
+/* A str of whatever bytes a driver has chosen. */
+PyObject *dml_text(const char *bytes);
+
+/* The dmlops.Device of a Vulkan device, with the number `index`. */
+PyObject *dml_device_new(const dml_state *state, int index, const dml_device_info *info);
+
 /* Function of dmlops._core: a list with a dmlops.Device for each Vulkan device, usable ones first, and then for the host. */
 PyObject *dml_device_list(PyObject *module, PyObject *none);
 

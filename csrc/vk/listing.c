@@ -95,8 +95,7 @@ static dml_code add_devices(dml_device_list *list, const dml_instance *instance,
                     dml_vk_result_name(result));
 }
 
-/* Through the loader where `driver` is NULL; whether that gave any device. */
-static bool try_way(dml_device_list *list, const char *driver)
+bool dml_devices_try(dml_device_list *list, const char *driver)
 {
     dml_instance *instance = &list->instances[list->way_count++];
     dml_status status;
@@ -147,14 +146,10 @@ void dml_devices_list(dml_device_list *list, const char *companion, dml_status *
     list->way_count = 0;
     if (*companion && !loader_is_told())
         dml_manifests_visit_path(companion, take_first, driver);
-    if (*driver == '\0') {
-        try_way(list, NULL);
-    } else if (dml_gpu_nodes()) {
-        try_way(list, NULL);
-        try_way(list, driver);
-    } else if (!try_way(list, driver)) {
-        try_way(list, NULL);
-    }
+    bool direct = *driver != '\0', by_loader = !direct || dml_gpu_nodes();
+    bool found = dml_devices_try(list, by_loader ? NULL : driver);
+    if (direct && (by_loader || !found))
+        dml_devices_try(list, by_loader ? driver : NULL);
     if (list->count > 0)
         dml_child_exit_watch();
     else

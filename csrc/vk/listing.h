@@ -21,6 +21,10 @@ typedef struct dml_device_list {
  * says what it shall load. */
 void dml_devices_list(dml_device_list *list, const char *companion, dml_status *status);
 
+/* Adds the devices that the loader finds, or where `driver` is not NULL, those of that driver. Whether it has any; if not, the
+ * way says why. */
+bool dml_devices_try(dml_device_list *list, const char *driver);
+
 /* Destroys the instances, of which nothing is in use. */
 void dml_devices_close(dml_device_list *list);
 
