@@ -54,7 +54,8 @@ check-deeper: .venv/dmlops
 # lavapipe as a companion's driver is: without the loader.
 check-direct: .venv/dmlops
 	DMLOPS_TEST_DIRECT=1 HYPOTHESIS_PROFILE=odd .venv/bin/pytest -q -rs \
-	    $(addprefix tests/test_,conformance.py device_array.py devices.py direct_driver.py dlpack.py limits.py process.py threads.py)
+	    $(addprefix tests/test_,conformance.py device_array.py devices.py dlpack.py limits.py process.py threads.py) \
+	    tests/test_direct_driver.py::test_this_process_is_as_it_should_be
 
 check-fuzz: .venv-fuzz/dmlops
 	.venv-fuzz/bin/python tests/fuzz/run.py 60

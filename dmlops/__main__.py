@@ -14,7 +14,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 import dmlops
-from dmlops import _core, explain
+from dmlops import _core, doctor, explain
 
 # The arguments of one call of an operator, by position and by name.
 Call: TypeAlias = tuple[tuple[Any, ...], dict[str, Any]]
@@ -60,6 +60,9 @@ def info(arguments: list[str]) -> int:
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     for row in rows:
         print("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip())
+    print()
+    for line in doctor.report(devices[:-1]):
+        print(line)
     return 0
 
 
@@ -85,7 +88,7 @@ def selftest(arguments: list[str]) -> int:
 
 # The name of a command: the function that runs it, which gets the arguments behind the name; what the help says.
 COMMANDS: dict[str, tuple[Callable[[list[str]], int], str]] = {
-    "info": (info, "print versions, devices and the default device; this is the default command"),
+    "info": (info, "print versions, devices, the driver of each and why others were passed over; the default command"),
     "selftest": (selftest, "compare every operator on every device with NumPy"),
     "explain": (explain.main, "say what a call becomes on a device, and why"),
 }

@@ -31,8 +31,7 @@ static int find_companion(const dml_state *state)
     return PyErr_Occurred() ? -1 : 0;
 }
 
-/* The first call loads drivers, and takes its time. -1 with an exception set. */
-static int vulkan_count(const dml_state *state, dml_status *status)
+int dml_device_count(const dml_state *state, dml_status *status)
 {
     static bool found; /* under the GIL */
     int count;
@@ -75,7 +74,7 @@ static PyObject *device_new(const dml_state *state, const dml_choice *choice)
 /* `status` says why there is no Vulkan device, if there is none. */
 static PyObject *list_devices(const dml_state *state, dml_status *status)
 {
-    int count = vulkan_count(state, status);
+    int count = dml_device_count(state, status);
     PyObject *list = count < 0 ? NULL : PyList_New(count + 1);
     for (int k = 0; list && k <= count; k++) {
         dml_choice choice = {.host = k == count, .index = k};
@@ -95,7 +94,7 @@ PyObject *dml_device_list(PyObject *module, PyObject *Py_UNUSED(none))
 PyObject *dml_device_of(const dml_state *state, const dml_choice *choice)
 {
     dml_status status;
-    int count = choice->host ? 0 : vulkan_count(state, &status);
+    int count = choice->host ? 0 : dml_device_count(state, &status);
     if (count < 0)
         return NULL;
     if (!choice->host && choice->index >= count) /* of the process before a fork, or at exit */
@@ -106,7 +105,7 @@ PyObject *dml_device_of(const dml_state *state, const dml_choice *choice)
 PyObject *dml_device_missing(PyObject *module, PyObject *Py_UNUSED(none))
 {
     dml_status status;
-    int count = vulkan_count(dml_state_of(module), &status);
+    int count = dml_device_count(dml_state_of(module), &status);
     if (count < 0)
         return NULL;
     if (count > 0)
@@ -119,7 +118,7 @@ PyObject *dml_device_missing(PyObject *module, PyObject *Py_UNUSED(none))
 static bool choose_usable(const dml_state *state, int64_t index, dml_choice *choice)
 {
     dml_status status;
-    if (index < 0 || index >= vulkan_count(state, &status) || !dml_vk_device((int)index)->usable)
+    if (index < 0 || index >= dml_device_count(state, &status) || !dml_vk_device((int)index)->usable)
         return false;
     *choice = (dml_choice){.host = false, .index = (int)index};
     return true;
@@ -166,7 +165,7 @@ int dml_device_default(const dml_state *state, dml_choice *choice)
         return failed;
     }
     dml_status status, failure;
-    int count = vulkan_count(state, &status);
+    int count = dml_device_count(state, &status);
     *choice = (dml_choice){.host = false, .index = 0};
     if (count < 0)
         return -1;

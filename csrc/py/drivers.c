@@ -16,10 +16,12 @@ static PyObject *way_new(const dml_way *way)
     return Py_BuildValue("NNN", PyBool_FromLong(way->direct), PyUnicode_DecodeFSDefault(way->library), dml_text(way->reason));
 }
 
-PyObject *dml_ways(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(none))
+PyObject *dml_ways(PyObject *module, PyObject *Py_UNUSED(none))
 {
-    PyObject *ways = PyList_New(0), *of_devices = PyList_New(0);
-    int failed = ways && of_devices ? 0 : -1, count = dml_vk_device_count(NULL);
+    dml_status status;
+    int count = dml_device_count(dml_state_of(module), &status);
+    PyObject *ways = count < 0 ? NULL : PyList_New(0), *of_devices = ways ? PyList_New(0) : NULL;
+    int failed = of_devices ? 0 : -1;
     for (int k = 0; !failed && k < dml_vk_way_count(); k++)
         failed = append(ways, way_new(dml_vk_way(k)));
     for (int k = 0; !failed && k < count; k++)

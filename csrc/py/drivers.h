@@ -5,7 +5,7 @@
 #include "py/state.h"
 
 /* How devices were looked for: a list of (whether directly in a driver, path of loader or driver, why it gave none), and for
- * each Vulkan device the position of its way there. Call after the devices were listed. */
+ * each Vulkan device the position of its way there. */
 PyObject *dml_ways(PyObject *module, PyObject *none);
 
 /* The drivers that the loader would find: a list of (path of the manifest, library that it names). */
