@@ -32,6 +32,9 @@ def main(arguments: list[str] | None = None) -> int:
 def info(arguments: list[str]) -> int:
     _parse_none("info", arguments)
     print(f"dmlops {dmlops.__version__}, Python {platform.python_version()}, NumPy {np.__version__}")
+    if crash := doctor.crash():
+        print("\n".join(crash))
+        return 1
     devices = dmlops.devices()
     print(f"Vulkan: {_core._missing() or _count(len(devices) - 1, 'device')}")
     print(f"DMLOPS_DEVICE: {os.environ.get('DMLOPS_DEVICE') or 'not set'}")

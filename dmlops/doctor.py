@@ -17,7 +17,7 @@ from collections.abc import Iterator
 from dmlops import _core, companion
 from dmlops.device import Device
 
-__all__ = ["report"]
+__all__ = ["crash", "report"]
 
 # The variables that tell the loader what to load. Where one is set the companion is left out (csrc/vk/listing.c).
 VARIABLES = ("VK_DRIVER_FILES", "VK_ICD_FILENAMES", "VK_ADD_DRIVER_FILES", "VK_INSTANCE_LAYERS")
@@ -35,6 +35,9 @@ for library in sys.argv[1:]:
 """
 
 
+LISTING = "import dmlops; dmlops.devices()"
+
+
 @dataclasses.dataclass(frozen=True)
 class Driver:
     """A driver that the loader would find, and what opening it gave."""
@@ -46,6 +49,27 @@ class Driver:
 
     def has(self, device: Device) -> bool:
         return (device.name, device.driver, device.api_version) in self.devices
+
+
+def crash() -> list[str]:
+    """List the devices in another process first, where a driver that ends the process does no harm.
+
+    Returns
+    -------
+    list of str
+        Lines that say which driver did; none if none did.
+    """
+    try:
+        done = subprocess.run([sys.executable, "-c", LISTING], capture_output=True, timeout=SECONDS, check=False)
+    except (subprocess.TimeoutExpired, OSError):
+        return []
+    if done.returncode >= 0:
+        return []
+    lines = [f"To list the devices ends the process with status {done.returncode}. The drivers, each opened alone:"]
+    for driver in _probed(_core._drivers()):
+        found = ", ".join(name for name, _, _ in driver.devices)
+        lines.append(f"  {driver.library} ({driver.manifest}): {driver.reason or f'it has {found}'}")
+    return [*lines, "VK_DRIVER_FILES, set to the manifest of one that works, leaves the others out."]
 
 
 def report(devices: list[Device]) -> Iterator[str]:
@@ -70,7 +94,7 @@ def report(devices: list[Device]) -> Iterator[str]:
     for device, way in zip(devices, of_devices, strict=True):
         direct, library, _ = ways[way]
         if direct:
-            yield f"  {device.index}  {library}, without the loader: the driver of {_package()}"
+            yield f"  {device.index}  {os.path.normpath(library)}, without the loader: the driver of {_package()}"
             continue
         fitting = [driver for driver in drivers if driver.has(device)]
         used |= {driver.manifest for driver in fitting}
@@ -92,10 +116,14 @@ def _passed_over(devices: list[Device], drivers: list[Driver]) -> Iterator[str]:
     ways, _ = _core._ways()
     for direct, library, reason in ways:
         if reason and direct:
-            yield f"{library}, the driver of {_package()}: {reason}"
+            yield f"{os.path.normpath(library)}, the driver of {_package()}: {reason}"
         elif reason:
             yield f"the loader{f' {library}' if library else ''}: {reason}"
     told = [name for name in VARIABLES if os.environ.get(name)]
+    for name in (one for one in told if one != "VK_INSTANCE_LAYERS"):
+        for path in filter(None, os.environ[name].split(os.pathsep)):
+            if not os.path.exists(path):
+                yield f"{path}, which {name} names: there is no such file"
     if all(direct for direct, _, _ in ways):
         yield "the Vulkan loader and its drivers: there is no GPU, and the CPU has a driver already"
     elif all(not direct for direct, _, _ in ways) and companion.folder():

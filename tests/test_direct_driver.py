@@ -374,6 +374,114 @@ assert os.wait()[1] == 0
     )
 
 
+# --- python -m dmlops ------------------------------------------------------------------------------------------------
+
+
+def doctor(environment, status=0):
+    done = support.run_python(None, args=("-m", "dmlops"), env=environment, check=False)
+    assert done.returncode == status and done.stderr == "", done.stdout + done.stderr
+    return done.stdout.splitlines()
+
+
+def manifest(path, library):
+    path.write_text(json.dumps({"file_format_version": "1.0.0", "ICD": {"library_path": str(library), "api_version": "1.3.0"}}))
+    return str(path)
+
+
+def test_info_names_the_driver_behind_the_loader(lavapipe):
+    (line,) = [line for line in doctor(support.by_loader()) if ", by the loader " in line]
+    assert line.startswith("  0  ") and "libvulkan_lvp" in line and f"({support.driver()})" in line
+    assert os.path.exists(line.split()[1]) and os.path.exists(line.split()[-1])
+
+
+def test_info_names_the_companions_driver(machine):
+    environment = machine("companion")
+    folder = environment["PYTHONPATH"].split(os.pathsep)[0]
+    lines = doctor(environment)
+    (line,) = [line for line in lines if line.endswith(f", without the loader: the driver of dmlops-lavapipe, in {folder}/dmlops_lavapipe")]
+    assert line.startswith("  0  /") and "libcompanion.so" in line
+    assert "  the Vulkan loader and its drivers: there is no GPU, and the CPU has a driver already" in lines
+
+
+def test_info_with_both(machine, tmp_path):
+    """The system has a driver of lavapipe's too, which is the CPU again, and one that the loader leaves out."""
+    environment = machine("lavapipe", "lavapipe", NODE, HOME=tmp_path, XDG_DATA_DIRS=tmp_path, XDG_CONFIG_DIRS=tmp_path)
+    drivers = tmp_path / "vulkan" / "icd.d"
+    drivers.mkdir(parents=True)
+    package = environment["PYTHONPATH"].split(os.pathsep)[0]
+    library = json.loads(open(f"{package}/dmlops_lavapipe/lvp_icd.json").read())["ICD"]["library_path"]
+    (drivers / "c.json").write_text("{}")
+    manifest(drivers / "a.json", library)
+    text = "\n".join(doctor(environment))
+    assert f"  0  {library}, without the loader" in text
+    assert f"{library} ({drivers}/a.json): its device is listed already, by another driver of the same version" in text
+    assert f"({drivers}/c.json): it is no manifest of a driver" in text
+
+
+@pytest.mark.parametrize("companion", ["no_entry", "empty"])
+def test_info_says_why_the_companion_was_passed_over(companion, machine):
+    reason = {"no_entry": "it is no Vulkan driver", "empty": "it has no device"}[companion]
+    (line,) = [line for line in doctor(machine(companion)) if f"lib{companion}.so, the driver of dmlops-lavapipe" in line]
+    assert reason in line
+
+
+def test_info_says_what_the_environment_leaves_out(machine):
+    text = "\n".join(doctor(machine("companion", VK_DRIVER_FILES="/nonexistent")))
+    assert "/nonexistent, which VK_DRIVER_FILES names: there is no such file" in text
+    assert "VK_DRIVER_FILES is set, so the loader alone is asked" in text
+
+
+def test_info_without_a_loader(machine):
+    text = "\n".join(doctor(machine(None, "no_loader")))
+    assert "the loader: the Vulkan loader is not installed" in text or "libvulkan.so.1: the Vulkan loader is not installed" in text
+    assert "pip install dmlops[cpu]" in text and "mesa-vulkan-drivers" in text
+
+
+def test_info_of_a_gpu_without_a_driver(machine):
+    code = f"""
+import sys
+from dmlops import __main__, doctor
+doctor.GPU_NODES = ("/dev/nul*",)
+sys.exit(__main__.main([]))
+"""
+    said = support.run_python(code, env=machine("companion")).stdout
+    assert "There is a GPU (/dev/null) without a Vulkan driver: install its vendor's, and the Vulkan loader." in said
+
+
+ABORTS = "#include <stdlib.h>\n__attribute__((constructor)) static void start(void) { abort(); }\n"
+HANGS = "#include <unistd.h>\n__attribute__((constructor)) static void start(void) { sleep(1000); }\n"
+
+
+@pytest.fixture(scope="module")
+def bad_drivers(tmp_path_factory):
+    """Manifests of drivers that end the process, and that never come back, when they are opened."""
+    folder = tmp_path_factory.mktemp("bad")
+    for name, code in (("aborts", ABORTS), ("hangs", HANGS)):
+        (folder / f"{name}.c").write_text(code)
+        support.compile_c(["-shared", "-fPIC", "-o", folder / f"{name}.so", folder / f"{name}.c"])
+        manifest(folder / f"{name}.json", folder / f"{name}.so")
+    return folder
+
+
+def test_info_survives_a_driver_that_ends_the_process(bad_drivers, lavapipe):
+    files = os.pathsep.join([str(bad_drivers / "aborts.json"), support.driver()])
+    lines = doctor({"VK_DRIVER_FILES": files, "VK_ICD_FILENAMES": files, "DMLOPS_DEVICE": None}, status=1)
+    assert any("ends the process with status -6. The drivers, each opened alone:" in line for line in lines)
+    assert any(line.endswith("aborts.json): opening it ends the process with status -6") for line in lines)
+    assert any(f"({support.driver()}): it has llvmpipe" in line for line in lines)
+
+
+def test_a_driver_that_never_comes_back(bad_drivers, lavapipe, monkeypatch):
+    from dmlops import doctor
+
+    none, lvp, missing = doctor._probed([("none.json", ""), ("lvp.json", lavapipe), ("x.json", "/nonexistent.so")])
+    assert "llvmpipe" in lvp.devices[0][0] and not lvp.reason and "/nonexistent.so" in missing.reason
+    assert none.reason == "it is no manifest of a driver"
+    monkeypatch.setattr(doctor, "SECONDS", 2)
+    (hangs,) = doctor._probed([("hangs.json", str(bad_drivers / "hangs.so"))])
+    assert hangs.reason == "opening it takes longer than 2 seconds"
+
+
 def test_this_process_is_as_it_should_be(vulkan):
     """With DMLOPS_TEST_DIRECT all tests run without the loader, and else with it."""
     ways, of_devices = dmlops._core._ways()
