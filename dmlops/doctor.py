@@ -130,17 +130,17 @@ def _passed_over(devices: list[Device], drivers: list[Driver]) -> Iterator[str]:
         why = f"{told[0]} is set, so the loader alone is asked" if told else "its folder has no manifest of a driver"
         yield f"{_package()}: {why}"
     for driver in drivers:
-        reason = driver.reason
-        if not reason and any(device[1] == one.driver for device in driver.devices for one in devices):
-            reason = "its device is listed already, by another driver of the same version"
-        elif not reason:
-            names = ", ".join(device[0] for device in driver.devices)
-            reason = f"it has {names}, but the CPU is listed already" if _is_cpu(driver) else f"it has {names}, but the loader leaves it out"
-        yield f"{driver.library} ({driver.manifest}): {reason}"
+        yield f"{driver.library} ({driver.manifest}): {driver.reason or _why_not(driver, devices)}"
 
 
-def _is_cpu(driver: Driver) -> bool:
-    return any(name.startswith("llvmpipe") for name, _, _ in driver.devices)
+def _why_not(driver: Driver, devices: list[Device]) -> str:
+    """Why none of the devices that a driver has is listed as its own."""
+    names = ", ".join(name for name, _, _ in driver.devices)
+    if any(driver.has(device) for device in devices):
+        return f"it has {names}, which another driver has, too"
+    if any(name.startswith("llvmpipe") for name, _, _ in driver.devices):
+        return f"it has {names}: the CPU, which another driver has, too"
+    return f"it has {names}, but the loader leaves it out"
 
 
 def _advice(devices: list[Device]) -> Iterator[str]:

@@ -6,6 +6,7 @@ a GPU is what a preloaded library answers.
 
 import json
 import os
+import pathlib
 
 import dmlops
 import pytest
@@ -28,6 +29,7 @@ int glob(const char *pattern, int flags, int (*error)(const char *, int), glob_t
     return node && fnmatch(pattern, node, 0) == 0 ? 0 : GLOB_NOMATCH;
 }
 """
+TESTS = support.ROOT / "tests"
 NODE = "/dev/dri/renderD128"
 CPU = "-DTYPE=VK_PHYSICAL_DEVICE_TYPE_CPU"
 # The name of a library: the macros it is compiled with.
@@ -63,8 +65,9 @@ def machine(tmp_path_factory):
     def build(path, macros):
         if not path.exists():
             path.parent.mkdir(parents=True, exist_ok=True)
-            flags = ["-std=gnu11", "-O1", "-Wall", "-Wextra", "-Wno-missing-field-initializers", "-shared", "-fPIC", "-fvisibility=hidden"]
-            support.compile_c([*flags, *macros, f"-I{support.ROOT / 'tests'}", "-o", path, support.ROOT / "tests" / "direct.c", "-pthread"])
+            flags = ["-std=gnu11", "-O1", "-Wall", "-Wextra", "-Wno-missing-field-initializers", f"-I{TESTS}"]
+            shared = ["-shared", "-fPIC", "-fvisibility=hidden", "-o", path]
+            support.compile_c([*flags, *macros, *shared, TESTS / "direct.c", "-pthread"])
         return path
 
     def environment(companion, loader="gpu", node=None, **more):
@@ -409,12 +412,12 @@ def test_info_with_both(machine, tmp_path):
     drivers = tmp_path / "vulkan" / "icd.d"
     drivers.mkdir(parents=True)
     package = environment["PYTHONPATH"].split(os.pathsep)[0]
-    library = json.loads(open(f"{package}/dmlops_lavapipe/lvp_icd.json").read())["ICD"]["library_path"]
+    library = json.loads(pathlib.Path(package, "dmlops_lavapipe", "lvp_icd.json").read_text())["ICD"]["library_path"]
     (drivers / "c.json").write_text("{}")
     manifest(drivers / "a.json", library)
     text = "\n".join(doctor(environment))
     assert f"  0  {library}, without the loader" in text
-    assert f"{library} ({drivers}/a.json): its device is listed already, by another driver of the same version" in text
+    assert f"{library} ({drivers}/a.json): it has companion, which another driver has, too" in text
     assert f"({drivers}/c.json): it is no manifest of a driver" in text
 
 
@@ -438,7 +441,7 @@ def test_info_without_a_loader(machine):
 
 
 def test_info_of_a_gpu_without_a_driver(machine):
-    code = f"""
+    code = """
 import sys
 from dmlops import __main__, doctor
 doctor.GPU_NODES = ("/dev/nul*",)
