@@ -112,10 +112,11 @@ static bool are_better_words(const dml_policy *policy, const dml_rows *rows)
 
 /* --- rules ----------------------------------------------------------------------------------------------------- */
 
-/* Whether rows are so long and so few that a thread of the driver copies them sooner than several compose them. */
+/* Whether rows are so long and so few that a thread of the driver copies them sooner than several compose them: a region costs
+ * as much as a few hundred bytes. */
 static bool are_rows_to_copy(const dml_tunables *tunables, int64_t item, int64_t regions)
 {
-    return item >= tunables->copy_row && regions <= tunables->copy_rows && item * regions <= tunables->copy_bytes;
+    return item >= tunables->copy_row && regions <= item && item * regions <= tunables->copy_bytes;
 }
 
 static bool is_copy(dml_policy *policy)

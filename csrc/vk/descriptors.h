@@ -1,4 +1,4 @@
-/* The descriptor sets of a submission: each piece has one, which is allocated once and rewritten whenever the piece is recorded. */
+/* The descriptor sets of a submission: each piece has one, allocated once and rewritten whenever the piece is recorded. */
 #ifndef DML_VK_DESCRIPTORS_H
 #define DML_VK_DESCRIPTORS_H
 
