@@ -102,7 +102,7 @@ def number(value: Any) -> float:
     try:
         return float(value)
     except OverflowError:
-        return math.copysign(math.inf, value)
+        return math.inf if value > 0 else -math.inf
     except (TypeError, ValueError):
         raise Refused(value, "a number") from None
 

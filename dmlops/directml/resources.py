@@ -201,7 +201,7 @@ def number_of(kind: DML_TENSOR_DATA_TYPE) -> Any:
         try:
             return float(value)
         except OverflowError:
-            return math.copysign(math.inf, value)
+            return math.inf if value > 0 else -math.inf
 
     return convert
 
