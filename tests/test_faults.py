@@ -96,6 +96,10 @@ calls = [
     lambda: dmlops.slice(x, [0, 0, 0], [2, 3, 4], [1, 1, -1]), lambda: dmlops.slice(a, [0, 0, 0], [2, 3, 4], [1, 1, -1], out=a),
     lambda: dmlops.depth_to_space(image, 2), lambda: dmlops.reverse_subsequences(x[:, :, 0], [[2], [3]], 1),
     lambda: dmlops.reverse_subsequences(a, dmlops.asarray(lengths), 2),
+    lambda: dmlops.padding(x, [0, 1, 1], [2, 0, 1], value=2.5), lambda: dmlops.padding(a, [0, 1, 1], [2, 0, 1], mode="symmetric"),
+    lambda: dmlops.join([x, x[:1], x[:, :, ::-1]], 0), lambda: dmlops.join([a, a], 1), lambda: dmlops.split(x, 2, [1, 3]),
+    lambda: dmlops.split(a, 0, [1, 1], out=[a[1:], a[:1]]), lambda: dmlops.tile(x, [1, 2, 2]), lambda: dmlops.transpose(a),
+    lambda: dmlops.upsample(image, 2), lambda: dmlops.slice_grad(x, [2, 3, 9], [0, 0, 1], [2, 3, 8], [1, 1, -2]),
     lambda: dmlops.asarray([1, 2, 3]), lambda: dmlops.empty((2, 3)), lambda: a[0, ::-1], lambda: a.__setitem__(0, 1.0),
     lambda: a.numpy(), lambda: a.copy(), lambda: a.T, lambda: a.reshape(6, 4), lambda: list(a), lambda: repr(a), lambda: a.device,
     lambda: a.__dlpack__(dl_device=(1, 0)), lambda: dmlops.from_dlpack(x), lambda: dmlops.devices(), lambda: dmlops.memory_info(),
@@ -218,15 +222,19 @@ layer = faults.Layer()
 x = np.arange(12, dtype=np.uint16).reshape(3, 4)
 def mirrored(array):
     return np.asarray(dmlops.slice(array, [0, 0], [3, 4], [1, -1]))
-for array in (x, dmlops.asarray(x)):
-    assert np.array_equal(mirrored(array), x[:, ::-1])
+def fails(call):
     layer.arm("vulkan", 1, "VK_ERROR_OUT_OF_DEVICE_MEMORY", only="vkAllocateDescriptorSets")
     try:
-        mirrored(array)
+        call()
         raise SystemExit("no error")
     except dmlops.OutOfDeviceMemoryError as error:
         assert "vkAllocateDescriptorSets" in str(error), error
-    assert np.array_equal(mirrored(array), x[:, ::-1])
+fails(lambda: mirrored(x))
+assert np.array_equal(mirrored(x), x[:, ::-1])
+on_device = dmlops.asarray(x)
+batched = dmlops.slice(on_device, [0, 0], [3, 4], [1, -1])  # its submission has a descriptor set, the next has none yet
+fails(lambda: mirrored(on_device))
+assert np.array_equal(mirrored(on_device), x[:, ::-1]) and np.array_equal(batched, x[:, ::-1])
 """
 
 
