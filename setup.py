@@ -23,7 +23,7 @@ from setuptools.command.sdist import sdist
 
 ROOT = Path(__file__).resolve().parent
 VENDORED = ROOT / "vendored"  # only in a source distribution
-VENDORED_HEADERS = ("vulkan/*.h", "vk_video/*.h", "volk.[ch]")
+VENDORED_HEADERS = ("vulkan/*.h", "vk_video/*.h")
 
 
 def missing(what, package, elsewhere):
@@ -49,7 +49,7 @@ def find_glslc():
 
 
 def header_folders(more=()):
-    """Where <vulkan/vulkan.h> and <volk.h> are, in folders that the compiler does not look into by itself."""
+    """Where <vulkan/vulkan.h> is, if in a folder that the compiler does not look into by itself."""
     if VENDORED.is_dir():
         return [str(VENDORED / "include")]
     sdk = sdk_folders("include", "Include")
@@ -62,18 +62,11 @@ def header_folders(more=()):
     multiarch = sysconfig.get_config_var("MULTIARCH")
     if multiarch:
         folders.append(Path("/usr/include", multiarch))
-
-    def folder_of(header, choices):
-        return next((folder for folder in choices if (folder / header).is_file()), None)
-
-    vulkan = folder_of("vulkan/vulkan.h", folders)
-    volk = folder_of("volk.h", folders + [folder / name for folder in folders for name in ("volk", "Volk")])
+    vulkan = next((folder for folder in folders if (folder / "vulkan/vulkan.h").is_file()), None)
     elsewhere = "Elsewhere: {}, or the Vulkan SDK, with VULKAN_SDK set to its folder."
     if not vulkan:
         missing("<vulkan/vulkan.h>", "libvulkan-dev", elsewhere.format("Fedora, Arch and Homebrew vulkan-headers"))
-    if not volk:
-        missing("<volk.h>", "libvulkan-volk-dev", elsewhere.format("Fedora vulkan-volk-devel, Arch and Homebrew volk"))
-    return [str(folder) for folder in dict.fromkeys([vulkan, volk]) if folder != Path("/usr/include")]
+    return [str(vulkan)] if vulkan != Path("/usr/include") else []
 
 
 def compile_shader(glslc, source, flags, name, header):

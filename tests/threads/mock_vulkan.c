@@ -166,6 +166,11 @@ CALL(void, GetPhysicalDeviceMemoryProperties)(VkPhysicalDevice p, VkPhysicalDevi
     all->memoryHeaps[0] = (VkMemoryHeap){1 << 30, VK_MEMORY_HEAP_DEVICE_LOCAL_BIT};
 }
 
+CALL(void, GetPhysicalDeviceMemoryProperties2)(VkPhysicalDevice p, VkPhysicalDeviceMemoryProperties2 *all)
+{
+    GetPhysicalDeviceMemoryProperties(p, &all->memoryProperties);
+}
+
 CALL(void, GetPhysicalDeviceQueueFamilyProperties)(VkPhysicalDevice p, uint32_t *count, VkQueueFamilyProperties *all)
 {
     (void)p;
@@ -312,13 +317,6 @@ CALL(VkResult, AllocateDescriptorSets)(VkDevice d, const VkDescriptorSetAllocate
     (void)d;
     ++*(long *)(uintptr_t)info->descriptorPool;
     *out = (VkDescriptorSet)(uintptr_t)info->descriptorPool;
-    return VK_SUCCESS;
-}
-
-CALL(VkResult, ResetDescriptorPool)(VkDevice d, VkDescriptorPool p, VkDescriptorPoolResetFlags f)
-{
-    (void)d, (void)f;
-    ++*(long *)(uintptr_t)p;
     return VK_SUCCESS;
 }
 
@@ -512,7 +510,7 @@ __attribute__((visibility("default"))) PFN_vkVoidFunction vkGetInstanceProcAddr(
 #define X(name) {"vk" #name, (PFN_vkVoidFunction)name},
         X(EnumerateInstanceVersion) X(EnumerateInstanceExtensionProperties) X(CreateInstance) X(DestroyInstance)
         X(EnumeratePhysicalDevices) X(GetPhysicalDeviceProperties2) X(GetPhysicalDeviceFeatures2)
-        X(GetPhysicalDeviceMemoryProperties) X(GetPhysicalDeviceQueueFamilyProperties)
+        X(GetPhysicalDeviceMemoryProperties) X(GetPhysicalDeviceMemoryProperties2) X(GetPhysicalDeviceQueueFamilyProperties)
         X(GetPhysicalDeviceExternalBufferProperties) X(EnumerateDeviceExtensionProperties) X(CreateDevice)
         X(DestroyDevice) X(GetDeviceQueue) X(CreateShaderModule) X(DestroyShaderModule) X(CreateDescriptorSetLayout)
         X(DestroyDescriptorSetLayout) X(CreatePipelineLayout) X(DestroyPipelineLayout) X(CreateDescriptorPool)
@@ -521,7 +519,7 @@ __attribute__((visibility("default"))) PFN_vkVoidFunction vkGetInstanceProcAddr(
         X(CreateSemaphore) X(DestroySemaphore) X(WaitSemaphores) X(GetSemaphoreCounterValue)
         X(CreateBuffer) X(DestroyBuffer) X(CreateComputePipelines) X(DestroyPipeline) X(GetBufferMemoryRequirements)
         X(GetMemoryHostPointerPropertiesEXT) X(AllocateMemory) X(FreeMemory) X(BindBufferMemory) X(MapMemory)
-        X(AllocateDescriptorSets) X(ResetDescriptorPool) X(UpdateDescriptorSets) X(AllocateCommandBuffers)
+        X(AllocateDescriptorSets) X(UpdateDescriptorSets) X(AllocateCommandBuffers)
         X(ResetCommandPool) X(BeginCommandBuffer) X(EndCommandBuffer) X(CmdCopyBuffer) X(CmdPipelineBarrier)
         X(CmdBindPipeline) X(CmdBindDescriptorSets) X(CmdDispatch) X(QueueSubmit) X(WaitForFences) X(ResetFences)
         X(QueueWaitIdle) X(GetDeviceProcAddr)
