@@ -42,7 +42,8 @@ test: .venv/dmlops
 bench: .venv-bench/dmlops
 	.venv-bench/bin/python benchmarks/run.py $(if $(CELLS),--cells $(foreach cell,$(CELLS),'$(cell)')) $(if $(DEVICE),--device '$(DEVICE)') $(if $(MIB),--mib $(MIB))
 
-soak: .venv/dmlops .venv-fuzz/dmlops .venv-extras/dmlops
+soak: .venv/dmlops .venv-fuzz/dmlops .venv-extras/dmlops .venv-wheels/requirements
+	.venv-wheels/bin/python tools/wheels.py
 	tests/soak.sh
 
 # For publishing: dmlops, and its companion dmlops-lavapipe, whose first build takes ten minutes.
