@@ -18,6 +18,7 @@ from setuptools import Extension, setup
 from setuptools.command.build_ext import build_ext
 
 ROOT = Path(__file__).resolve().parent
+VARIANTS = ("SEGMENTED", "ONLY_32_BIT")  # of kernels that include plan.glsl, besides the plain one
 
 
 def missing(what, package, elsewhere):
@@ -110,7 +111,9 @@ class BuildExtension(build_ext):
         newest = max((path.stat().st_mtime for path in shaders), default=0)
         kernels = [path for path in shaders if path.suffix == ".comp"]
         wanted = {path.stem: (path, []) for path in kernels}
-        wanted |= {f"{path.stem}_segmented": (path, ["-DSEGMENTED"]) for path in kernels if "plan.glsl" in path.read_text()}
+        for path in kernels:
+            if "plan.glsl" in path.read_text():
+                wanted |= {f"{path.stem}_{variant.lower()}": (path, [f"-D{variant}"]) for variant in VARIANTS}
         headers = {name: folder / f"{name}.spv.h" for name in wanted}
         for header in set(folder.glob("*.spv.h")) - set(headers.values()):
             header.unlink()

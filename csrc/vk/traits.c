@@ -25,6 +25,15 @@ static bool imports_buffers(VkPhysicalDevice physical)
     return (external.externalMemoryProperties.externalMemoryFeatures & VK_EXTERNAL_MEMORY_FEATURE_IMPORTABLE_BIT) != 0;
 }
 
+/* Whether the device lacks what most kernels use; then shaders/words.glsl says what follows. */
+static bool has_only_32_bits(VkPhysicalDevice physical)
+{
+    dml_features f;
+    dml_features_init(&f);
+    vkGetPhysicalDeviceFeatures2(physical, &f.core);
+    return !f.core.features.shaderInt64 || !f.vulkan11.storageBuffer16BitAccess || !f.vulkan12.storageBuffer8BitAccess;
+}
+
 /* Whether a binding may be an array of DML_MAX_SEGMENTS storage buffers. */
 static bool has_segments(VkPhysicalDevice physical, const VkPhysicalDeviceLimits *limits)
 {
@@ -76,7 +85,8 @@ void dml_traits_find(VkPhysicalDevice physical, const dml_extensions *extensions
                                                      .pNext = &subgroup};
     VkPhysicalDeviceDriverProperties driver = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_DRIVER_PROPERTIES, .pNext = &memory};
     VkPhysicalDeviceProperties2 all = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2, .pNext = &driver};
-    traits->host_import = extensions->import && imports_buffers(physical);
+    traits->only_32_bit = has_only_32_bits(physical);
+    traits->host_import = extensions->import && !traits->only_32_bit && imports_buffers(physical);
     if (traits->host_import)
         subgroup.pNext = &import;
     vkGetPhysicalDeviceProperties2(physical, &all);
@@ -97,7 +107,9 @@ void dml_traits_find(VkPhysicalDevice physical, const dml_extensions *extensions
     traits->max_buffer = memory.maxMemoryAllocationSize;
     traits->import_alignment = traits->host_import ? import.minImportedHostPointerAlignment : 0;
     traits->plan.binding = limits->maxStorageBufferRange & ~UINT32_C(15);
-    traits->segmented = has_segments(physical, limits);
+    traits->segmented = has_segments(physical, limits) && !traits->only_32_bit;
+    if (traits->only_32_bit)
+        traits->plan.tunables.wide_row = UINT32_MAX; /* words of 16 bytes only */
     traits->plan.window = widest_window(traits);
     find_avx512_tunables(driver.driverID, all.properties.driverVersion, traits);
     if (traits->plan.window <= traits->plan.binding) /* one binding holds all that a kernel can address */
