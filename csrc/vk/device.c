@@ -14,15 +14,15 @@ void dml_features_init(dml_features *f)
     f->vulkan11.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_1_FEATURES;
 }
 
-VkResult dml_extensions_find(VkPhysicalDevice physical, dml_extensions *found)
+VkResult dml_extensions_find(const dml_instance_functions *vk, VkPhysicalDevice physical, dml_extensions *found)
 {
     memset(found, 0, sizeof *found);
     uint32_t count = 0;
-    VkResult result = vkEnumerateDeviceExtensionProperties(physical, NULL, &count, NULL);
+    VkResult result = vk->vkEnumerateDeviceExtensionProperties(physical, NULL, &count, NULL);
     if (result)
         return result;
     VkExtensionProperties *list = malloc((count + 1) * sizeof *list);
-    result = list ? vkEnumerateDeviceExtensionProperties(physical, NULL, &count, list) : VK_ERROR_OUT_OF_HOST_MEMORY;
+    result = list ? vk->vkEnumerateDeviceExtensionProperties(physical, NULL, &count, list) : VK_ERROR_OUT_OF_HOST_MEMORY;
     for (uint32_t i = 0; result >= 0 && i < count; i++) {
         found->import |= strcmp(list[i].extensionName, VK_EXT_EXTERNAL_MEMORY_HOST_EXTENSION_NAME) == 0;
         found->budget |= strcmp(list[i].extensionName, VK_EXT_MEMORY_BUDGET_EXTENSION_NAME) == 0;
@@ -32,20 +32,22 @@ VkResult dml_extensions_find(VkPhysicalDevice physical, dml_extensions *found)
     return result < 0 ? result : VK_SUCCESS;
 }
 
-int64_t dml_device_compute_family(VkPhysicalDevice physical)
+int64_t dml_device_compute_family(const dml_instance_functions *vk, VkPhysicalDevice physical)
 {
     VkQueueFamilyProperties families[32];
     uint32_t count = 32;
-    vkGetPhysicalDeviceQueueFamilyProperties(physical, &count, families);
+    vk->vkGetPhysicalDeviceQueueFamilyProperties(physical, &count, families);
     for (uint32_t i = 0; i < count; i++)
         if (families[i].queueCount > 0 && (families[i].queueFlags & VK_QUEUE_COMPUTE_BIT))
             return i;
     return -1;
 }
 
-void dml_device_inspect(VkPhysicalDevice physical, dml_device *device)
+void dml_device_inspect(const dml_instance *instance, VkPhysicalDevice physical, dml_device *device)
 {
+    const dml_instance_functions *vk = &instance->vk;
     memset(device, 0, sizeof *device);
+    device->instance = instance;
     dml_device_info *info = &device->info;
     device->physical = physical;
     /* A driver older than 1.2 leaves structs that it does not know as they are. */
@@ -53,8 +55,9 @@ void dml_device_inspect(VkPhysicalDevice physical, dml_device *device)
     VkPhysicalDeviceIDProperties id = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_ID_PROPERTIES, .pNext = &driver};
     VkPhysicalDeviceProperties2 all = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2, .pNext = &id};
     const VkPhysicalDeviceProperties *properties = &all.properties;
-    vkGetPhysicalDeviceProperties2(physical, &all);
+    vk->vkGetPhysicalDeviceProperties2(physical, &all);
     memcpy(device->uuid, id.deviceUUID, VK_UUID_SIZE);
+    device->lavapipe = driver.driverID == VK_DRIVER_ID_MESA_LLVMPIPE;
     snprintf(info->name, sizeof info->name, "%s", properties->deviceName);
     snprintf(info->driver, sizeof info->driver, "%.120s%s%.120s", driver.driverName, driver.driverInfo[0] ? " " : "",
              driver.driverInfo);
@@ -65,14 +68,14 @@ void dml_device_inspect(VkPhysicalDevice physical, dml_device *device)
     info->api_patch = VK_API_VERSION_PATCH(properties->apiVersion);
 
     VkPhysicalDeviceMemoryProperties memory;
-    vkGetPhysicalDeviceMemoryProperties(physical, &memory);
+    vk->vkGetPhysicalDeviceMemoryProperties(physical, &memory);
     for (uint32_t i = 0; i < memory.memoryHeapCount; i++)
         if ((memory.memoryHeaps[i].flags & VK_MEMORY_HEAP_DEVICE_LOCAL_BIT) && memory.memoryHeaps[i].size > info->memory)
             info->memory = memory.memoryHeaps[i].size;
 
     if (properties->apiVersion < VK_API_VERSION_1_2)
         snprintf(info->reason, sizeof info->reason, "it offers only Vulkan older than 1.2");
-    else if (dml_device_compute_family(physical) < 0)
+    else if (dml_device_compute_family(vk, physical) < 0)
         snprintf(info->reason, sizeof info->reason, "it has no compute queue");
     info->usable = !info->reason[0];
 }
