@@ -6,7 +6,7 @@
 # and for those who work on dmlops:
 #
 #   make check    clang's analyser; the suite under the validation layer and the sanitizers, with the oldest NumPy, against
-#                 PyTorch and onnxruntime; more faults, odd devices and data races; leaks; a minute of fuzzing
+#                 PyTorch and onnxruntime; more faults, odd devices and data races; SwiftShader; leaks; a minute of fuzzing
 #   make bench    measure; CELLS="..." measures some cells only, DEVICE=... MIB=... another device and larger arrays
 #   make soak     20,000 examples an operator, arrays beyond 4 GiB, every fault, forks and threads by the hundred, ten minutes
 #                 of fuzzing: hours, 16 GiB of memory
@@ -22,7 +22,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK = 1
 SOURCES := $(shell find csrc shaders dmlops -type f ! -name '*.pyc' ! -name '*.so') $(wildcard setup.py pyproject.toml MANIFEST.in README.md)
 TESTS := tests examples/preprocessing.ipynb
 without = $(patsubst %,--ignore=tests/test_%.py,$(1))
-CHECKS := $(addprefix check-,sanitizers validation deeper direct static leaks oldest-numpy peers extras fuzz shaders)
+CHECKS := $(addprefix check-,sanitizers validation deeper direct static leaks oldest-numpy peers extras fuzz shaders swiftshader)
 
 .PHONY: demo test bench check soak clean help system
 .PHONY: $(CHECKS)
@@ -109,6 +109,12 @@ check-peers: .venv-check/dmlops
 check-extras: .venv-extras/dmlops
 	.venv-extras/bin/pytest -q -rs tests/onnx tests/dask
 	.venv-extras/bin/python tests/onnx/real_models.py build/onnx-models
+
+# A second driver, without 64-bit integers and storage of 8 and 16 bits. What it cannot do is skipped, with the reason.
+check-swiftshader: .venv/dmlops
+	@manifest=$$(tools/swiftshader.sh) || exit 0; set -x; VK_DRIVER_FILES=$$manifest VK_ICD_FILENAMES=$$manifest \
+	    DMLOPS_TEST_DEVICES=vulkan HYPOTHESIS_PROFILE=odd .venv/bin/pytest -q -rs -m quick \
+	    $(patsubst %,tests/test_%.py,conformance out examples kernels device_array indexing dlpack errors slice_from_key)
 
 clean:
 	rm -rf build dist .venv .venv-* *.egg-info dmlops/*.so .hypothesis .pytest_cache .mypy_cache demo.png

@@ -109,8 +109,6 @@ void dml_traits_find(const dml_instance_functions *vk, VkPhysicalDevice physical
     traits->import_alignment = traits->host_import ? import.minImportedHostPointerAlignment : 0;
     traits->plan.binding = limits->maxStorageBufferRange & ~UINT32_C(15);
     traits->segmented = has_segments(vk, physical, limits) && !traits->only_32_bit;
-    if (traits->only_32_bit)
-        traits->plan.tunables.wide_row = UINT32_MAX; /* words of 16 bytes only */
     traits->plan.window = widest_window(traits);
     find_avx512_tunables(driver.driverID, all.properties.driverVersion, traits);
     if (traits->plan.window <= traits->plan.binding) /* one binding holds all that a kernel can address */
@@ -166,6 +164,8 @@ void dml_traits_override(const dml_device_traits *offered, dml_device_traits *tr
     dml_tunables *tunables = &traits->plan.tunables;
     if (!traits->cpu)
         *tunables = dml_tunables_gpu;
+    if (traits->only_32_bit)
+        tunables->wide_row = UINT32_MAX; /* words of 16 bytes only */
     tunables->segments_always = traits->segmented && chosen("segments_always", offered->plan.tunables.segments_always);
     tunables->prefetch_ahead = (int32_t)chosen("prefetch_ahead", offered->plan.tunables.prefetch_ahead);
     tunables->chunks = (uint32_t)lowered("chunks", offered->plan.tunables.chunks);

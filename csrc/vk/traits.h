@@ -21,7 +21,7 @@ typedef struct dml_device_traits {
     uint32_t queue_family;
 } dml_device_traits;
 
-/* All but `heap`. */
+/* All but `heap`; dml_traits_override follows. */
 void dml_traits_find(const dml_instance_functions *vk, VkPhysicalDevice physical, const dml_extensions *extensions,
                      dml_device_traits *traits);
 
