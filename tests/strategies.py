@@ -191,6 +191,10 @@ def stored(value, dtype):
     """The bytes of an element in what ``numpy.full`` makes, as an element without meaning."""
     item = np.zeros((), dtype)
     np.copyto(item, value, casting="unsafe")
+    if np.issubdtype(dtype, np.longdouble) or np.issubdtype(dtype, np.clongdouble):  # whose other bytes mean nothing
+        whole = item.reshape(1).view(np.uint8).reshape(-1, np.dtype(np.longdouble).itemsize)
+        meant = 10 if np.finfo(np.longdouble).nmant == 63 else whole.shape[1]
+        (whole if dtype.isnative else whole[:, ::-1])[:, meant:] = 0
     return raw(item)[()]
 
 
