@@ -7,6 +7,7 @@
 #
 #   make check    clang's analyser; the suite under the validation layer and the sanitizers, with the oldest NumPy, against
 #                 PyTorch and onnxruntime; more faults, odd devices and data races; leaks; a minute of fuzzing
+#   make docs     build the documentation site: build/docs/index.html
 #   make bench    measure; CELLS="..." measures some cells only, DEVICE=... MIB=... another device and larger arrays
 #   make soak     20,000 examples an operator, arrays beyond 4 GiB, every fault, forks and threads by the hundred, ten minutes
 #                 of fuzzing: hours, 16 GiB of memory
@@ -22,9 +23,9 @@ export PIP_DISABLE_PIP_VERSION_CHECK = 1
 SOURCES := $(shell find csrc shaders dmlops -type f ! -name '*.pyc' ! -name '*.so') $(wildcard setup.py pyproject.toml MANIFEST.in README.md)
 TESTS := tests examples/preprocessing.ipynb
 without = $(patsubst %,--ignore=tests/test_%.py,$(1))
-CHECKS := $(addprefix check-,sanitizers validation deeper static leaks oldest-numpy peers extras fuzz shaders)
+CHECKS := $(addprefix check-,sanitizers validation deeper static leaks oldest-numpy peers extras fuzz shaders docs)
 
-.PHONY: demo test bench check soak clean help system
+.PHONY: demo test docs bench check soak clean help system system-browser
 .PHONY: $(CHECKS)
 .DELETE_ON_ERROR:
 
@@ -39,6 +40,12 @@ test: .venv/dmlops
 
 bench: .venv-bench/dmlops
 	.venv-bench/bin/python benchmarks/run.py $(if $(CELLS),--cells $(foreach cell,$(CELLS),'$(cell)')) $(if $(DEVICE),--device '$(DEVICE)') $(if $(MIB),--mib $(MIB))
+
+# The site. Everything that it shows is computed while it is built; a warning is an error.
+docs: .venv-docs/dmlops
+	.venv-docs/bin/python docs/assemble.py build/docs-source
+	.venv-docs/bin/sphinx-build -q -W --keep-going -b html -d build/docs-cache -c docs build/docs-source build/docs
+	@echo "The site: build/docs/index.html"
 
 soak: .venv/dmlops .venv-fuzz/dmlops .venv-extras/dmlops
 	tests/soak.sh
@@ -103,6 +110,13 @@ check-extras: .venv-extras/dmlops
 	.venv-extras/bin/pytest -q -rs tests/onnx tests/dask
 	.venv-extras/bin/python tests/onnx/real_models.py build/onnx-models
 
+# The site in a browser, page by page: desktop, phone, search, links, pictures, errors on the console.
+check-docs: docs | system-browser
+	.venv-docs/bin/pytest -q -rs tests/docs
+
+system-browser: | system
+	@DMLOPS_APT_EXTRA="chromium chromium-driver" tools/system-packages.sh || echo "no browser: the tests of the site say what they skip"
+
 clean:
 	rm -rf build dist .venv .venv-* *.egg-info dmlops/*.so .hypothesis .pytest_cache .mypy_cache demo.png
 	rm -f benchmarks/results/*-partial* benchmarks/results/*-unfinished*
@@ -143,6 +157,7 @@ SANITIZE := -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-om
 $(eval $(call wheel,build/wheel,.venv,))
 $(eval $(call wheel,build/sanitized,.venv-sanitized,DMLOPS_CFLAGS="$(SANITIZE) -fprofile-update=atomic -Wconversion -Werror" DMLOPS_LDFLAGS="$(SANITIZE)"))
 $(eval $(call environment,.venv,tests/requirements.txt examples/requirements.txt,build/wheel))
+$(eval $(call environment,.venv-docs,docs/requirements.txt examples/requirements.txt,build/wheel))
 $(eval $(call environment,.venv-bench,benchmarks/requirements.txt,build/wheel))
 $(eval $(call environment,.venv-sanitized,tests/requirements.txt tests/coverage.txt,build/sanitized))
 $(eval $(call environment,.venv-static,tests/static.txt,build/wheel))
