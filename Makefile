@@ -112,7 +112,7 @@ check-extras: .venv-extras/dmlops
 
 # The site in a browser, page by page: desktop, phone, search, links, pictures, errors on the console.
 check-docs: docs | system-browser
-	.venv-docs/bin/pytest -q -rs tests/docs
+	.venv-docs/bin/pytest -q -rs --confcutdir tests/docs tests/docs
 
 system-browser: | system
 	@DMLOPS_APT_EXTRA="chromium chromium-driver" tools/system-packages.sh || echo "no browser: the tests of the site say what they skip"

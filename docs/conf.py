@@ -8,6 +8,12 @@ import dmlops
 
 sys.path.insert(0, str(Path(__file__).parent))
 
+# Kernels for the executed pages: without the user's own settings, and without ipykernel's warning of unencrypted loopback traffic.
+profile = Path(__file__).parent.parent / "build" / "ipython" / "profile_default"
+profile.mkdir(parents=True, exist_ok=True)
+(profile / "ipython_kernel_config.py").write_text('c.IPKernelApp.log_level = "ERROR"\n')
+os.environ["IPYTHONDIR"] = os.fspath(profile.parent)
+
 project = "dmlops"
 author = "the authors of dmlops"
 project_copyright = author
@@ -48,4 +54,5 @@ html_theme_options = {
     "footer_start": ["copyright"],
     "footer_end": [],
 }
+html_context = {"default_mode": "auto"}  # else the theme complains on the console of a first visit
 html_sidebars = {"index": []}

@@ -3,6 +3,7 @@
 `make check-docs` builds the site and runs this. DMLOPS_SITE_PICTURES names a folder to keep a screenshot of each page in.
 """
 
+import base64
 import functools
 import http.server
 import json
@@ -84,7 +85,8 @@ def keep_picture(browser, page, width):
     folder = os.environ.get("DMLOPS_SITE_PICTURES")
     if folder:
         pathlib.Path(folder).mkdir(parents=True, exist_ok=True)
-        browser.save_screenshot(f"{folder}/{page.replace('/', '-')}-{width}.png")
+        whole = browser.execute_cdp_cmd("Page.captureScreenshot", {"captureBeyondViewport": True, "format": "png"})
+        pathlib.Path(folder, f"{page.replace('/', '-')}-{width}.png").write_bytes(base64.b64decode(whole["data"]))
 
 
 def test_the_site_is_whole():
