@@ -26,4 +26,9 @@ def section(library):
     language = "cpp" if library.setup.startswith("//") else "python"
     rows = [f"| {library.name} | dmlops | what differs |", "|---|---|---|"]
     rows += [f"| `{row.theirs}` | `{row.ours}` | {row.differs} |" for row in library.rows]
-    return f"## {library.name}\n\n```{language}\n{library.setup}\n```\n\n" + "\n".join(rows) + "\n"
+    return f"## {library.name}\n\n```{language}\n{library.setup}\n```\n\n" + even(rows) + "\n"
+
+
+def even(rows):
+    """A table whose columns have one width."""
+    return "\n".join(["::::{container} even", *rows, "::::"])

@@ -3,6 +3,7 @@
 import ast
 import contextlib
 import io
+import math
 import os
 import subprocess
 import sys
@@ -10,6 +11,7 @@ from pathlib import Path
 
 import dmlops
 
+from coming_from_page import even
 from crossovers import measured
 from interop import ROWS as EXCHANGES
 from results import REPORT, best_peer, group, ms, number, versus
@@ -46,20 +48,26 @@ def demo_sheet(target):
     drawn.unlink()
 
 
+def times(records):
+    """A table of cells: what is measured in a row, bytes of an element in a column."""
+    cells = {}
+    for record in records:
+        name, _ = best_peer(record, REPORT["peers"])
+        text = number(ms(record, "dmlops"))
+        if name:
+            text += f" · **{number(versus(record, REPORT['peers']), 'x')}** {name}"
+        itemsize = record["nbytes"] // math.prod(record["shape"])
+        cells.setdefault(record["title"], {})[itemsize] = text
+    sizes = (1, 2, 4, 8)
+    rows = [(title, *(row.get(size, "") for size in sizes)) for title, row in cells.items()]
+    return table(("cell", "1 byte", "2 bytes", "4 bytes", "8 bytes"), rows)
+
+
 def counted(folder):
-    """The benchmark's table: an operator a row, bytes of an element a column."""
-    records = group(REPORT, "counted")
-    rows = []
-    for title in dict.fromkeys(record["title"] for record in records):
-        cells = []
-        for record in (record for record in records if record["title"] == title):
-            name, _ = best_peer(record, REPORT["peers"])
-            cells.append(f"{number(ms(record, 'dmlops'))} · **{number(versus(record, REPORT['peers']), 'x')}** {name}")
-        rows.append((title, *cells))
-    head = ("64 MiB", "1 byte", "2 bytes", "4 bytes", "8 bytes")
+    """The benchmark's table."""
     return (
         f"{machine()}. Milliseconds of dmlops for arrays of 64 MiB, and in bold how many times as long the fastest other library takes."
-        f"\n\n{table(head, rows)}\n\n![The same as a picture](pictures/cells.svg)"
+        f"\n\n{times(group(REPORT, 'counted'))}\n\n![The same as a picture](pictures/cells.svg)"
     )
 
 
@@ -113,19 +121,29 @@ def neighbours(folder):
 
 def dlpack(folder):
     rows = [(row.library, f"`{row.export}`", f"`{row.back}`", row.note) for row in EXCHANGES]
-    return table(("library", "a device array there", "an array of theirs here", ""), rows)
+    return even(table(("library", "a device array there", "an array of theirs here", "remark"), rows).splitlines())
+
+
+def device_list(folder):
+    return command()
 
 
 def explain(folder):
+    return command("explain", "depth_to_space(float32[1,64,256,256], 2)")
+
+
+def command(*arguments):
+    """What `python -m dmlops` prints."""
     import dmlops.__main__
 
     said = io.StringIO()
     with contextlib.redirect_stdout(said):
-        dmlops.__main__.main(["explain", "depth_to_space(float32[1,64,256,256], 2)"])
-    return f"```text\n{said.getvalue()}```"
+        dmlops.__main__.main(list(arguments))
+    shown = " ".join(["python -m dmlops", *(f'"{one}"' if "(" in one else one for one in arguments)])
+    return f"```console\n$ {shown}\n{said.getvalue()}```"
 
 
 COMPUTED = {
     function.__name__: function
-    for function in (front_picture, counted, lost_cells, curves, first_calls, crossovers, neighbours, dlpack, explain)
+    for function in (front_picture, counted, lost_cells, curves, first_calls, crossovers, neighbours, dlpack, device_list, explain)
 }

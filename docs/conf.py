@@ -55,4 +55,4 @@ html_theme_options = {
     "footer_end": [],
 }
 html_context = {"default_mode": "auto"}  # else the theme complains on the console of a first visit
-html_sidebars = {"index": []}
+html_sidebars = {name: [] for name in ("index", "install", "coming_from", "search", "genindex")}

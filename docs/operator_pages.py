@@ -7,8 +7,10 @@ import dmlops
 import numpy as np
 
 import drawing
+from coming_from_page import even
+from computed import machine, times
 from operator_table import OPERATORS
-from results import REPORT, best_peer, group, ms, number
+from results import REPORT, group
 
 # TODO of the merge: the operators that the built dmlops has not yet.
 PRESENT = [operator for operator in OPERATORS if hasattr(dmlops, operator.name)]
@@ -41,8 +43,10 @@ def page(operator, pages):
     parts = [f"# {operator.name}", operator.summary, *example(operator, operator.example, pages, 0)]
     if operator.photograph:
         parts += photograph(operator, pages)
-    for number_of_it, more in enumerate(operator.more, 1):
-        parts += example(operator, more, pages, number_of_it)
+    if operator.more:
+        parts.append("## Further examples")
+    for position, more in enumerate(operator.more, 1):
+        parts += example(operator, more, pages, position)
     parts += ["## Reference", "```{eval-rst}", f".. autofunction:: dmlops.{operator.name}{signature(operator.name)}", "```"]
     parts += ["## Errors", "Nothing runs when an argument is wrong.", errors(operator)]
     parts += ["## The same elsewhere", elsewhere(operator)]
@@ -130,7 +134,7 @@ def errors(operator):
             rows.append(f"| `{call}` | **{type(error).__name__}**: {message} |")
         else:
             raise AssertionError(f"{call} raises nothing")
-    return "\n".join(rows)
+    return even(rows)
 
 
 def elsewhere(operator):
@@ -139,32 +143,15 @@ def elsewhere(operator):
     return f"- DirectML: {structures}\n- ONNX: {onnx}\n- Other libraries: [Coming from ...](../coming_from.md)"
 
 
-def cells_of(operator):
-    return [
-        record
-        for record in group(REPORT, "counted") + group(REPORT, "beside") + group(REPORT, "images")
-        if record["operator"].partition("(")[0] in operator.cells
-    ]
-
-
 def speed(operator):
-    records = [record for record in cells_of(operator) if ms(record, "dmlops")]
-    if not records:
-        return ["Not in the last run of the benchmark."]
-    rows = ["| cell | array | dmlops, ms | `x.copy()`, ms | fastest other library | ratio |", "|---|---|--:|--:|---|--:|"]
-    for record in records:
-        name, best = best_peer(record, REPORT["peers"])
-        ours = ms(record, "dmlops")
-        other = f"{name}, {number(best)} ms" if best else "-"
-        ratio = number(best / ours, "x") if best else "-"
-        array = f"{record['dtype']} {'×'.join(map(str, record['shape']))}"
-        rows.append(f"| {record['title']} | {array} | {number(ours)} | {number(ms(record, 'x.copy()'))} | {other} | {ratio} |")
-    machine = REPORT["machine"]
-    return [
-        f"Medians of the benchmark's last run: {REPORT['date']}, {machine['cpu']}, {machine['cores']} cores, "
-        f"{REPORT['driver']}, dmlops {REPORT['dmlops']}. Below 1x the other library is faster.",
-        "\n".join(rows),
+    measured = [
+        [record for record in group(REPORT, name) if record["operator"].partition("(")[0] in operator.cells]
+        for name in ("counted", "beside", "images")
     ]
+    if not any(measured):
+        return ["Not in the last run of the benchmark."]
+    meaning = "Milliseconds of dmlops for 64 MiB, and in bold how many times as long the fastest other library takes."
+    return [f"{machine()}. {meaning} Below 1x that library is faster.", times([one for part in measured for one in part])]
 
 
 def index():
