@@ -6,7 +6,7 @@
 # and for those who work on dmlops:
 #
 #   make check    clang's analyser; the suite under the validation layer and the sanitizers, with the oldest NumPy, against
-#                 PyTorch and onnxruntime; more faults, odd devices and data races; leaks; a minute of fuzzing
+#                 PyTorch and onnxruntime; more faults, odd devices and data races; leaks; a minute of fuzzing; the site
 #   make docs     build the documentation site: build/docs/index.html
 #   make bench    measure; CELLS="..." measures some cells only, DEVICE=... MIB=... another device and larger arrays
 #   make soak     20,000 examples an operator, arrays beyond 4 GiB, every fault, forks and threads by the hundred, ten minutes

@@ -37,6 +37,12 @@ def front_picture(folder):
     return "![Every result beside its input: crop, mirror, patches, pixel shuffle, reversed rows and lines](pictures/demo.webp)"
 
 
+def readme_example(folder):
+    """The README's first example, which the test suite runs."""
+    text = (ROOT / "README.md").read_text()
+    return text[text.index("```python") : text.index("```\n", text.index("```python"))].rstrip().replace("```python", "```pycon") + "\n```"
+
+
 def demo_sheet(target):
     """Run examples/demo.py, and write its picture to `target` as WebP."""
     from PIL import Image
@@ -145,5 +151,5 @@ def command(*arguments):
 
 COMPUTED = {
     function.__name__: function
-    for function in (front_picture, counted, lost_cells, curves, first_calls, crossovers, neighbours, dlpack, device_list, explain)
+    for function in (front_picture, readme_example, counted, lost_cells, curves, first_calls, crossovers, neighbours, dlpack, device_list, explain)
 }

@@ -11,6 +11,7 @@ from support import ROOT
 
 sys.path.append(str(ROOT / "docs"))
 
+import interop  # noqa: E402
 from coming_from import LIBRARIES, arrays  # noqa: E402
 
 CASES = [pytest.param(library, row, id=f"{library.name.split()[0]}-{row.theirs[:40]}") for library in LIBRARIES for row in library.rows]
@@ -64,6 +65,18 @@ def test_both_columns_give_the_same(device, library, row):
     for one, other in zip(parts(ours), parts(theirs)):
         assert one.dtype == other.dtype and one.shape == other.shape
         assert one.tobytes() == np.ascontiguousarray(other).tobytes()
+
+
+@pytest.mark.parametrize("row", [row for row in interop.ROWS if row.tested], ids=lambda row: row.library)
+def test_arrays_go_to_others_and_back(device, row):
+    if not importlib.util.find_spec(row.module):
+        pytest.skip(f"{row.module} is not installed")
+    x = np.arange(24, dtype=np.float32).reshape(2, 3, 4)
+    names = {"np": np, "dmlops": OnDevice(dmlops.asarray(0, device=device).device), "a": dmlops.asarray(x, device=device)}
+    exec(row.setup, names)
+    names["theirs"] = eval(row.export, names)
+    back = eval(row.back, names)
+    assert back.device == names["a"].device and np.array_equal(back.numpy(), x)
 
 
 class OnDevice:
