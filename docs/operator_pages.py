@@ -12,6 +12,11 @@ from computed import machine, times
 from operator_table import OPERATORS
 from results import REPORT, group
 
+try:
+    from dmlops.directml.tables import SUPPORT
+except ImportError:  # TODO of the merge
+    SUPPORT = None
+
 # TODO of the merge: the operators that the built dmlops has not yet.
 PRESENT = [operator for operator in OPERATORS if hasattr(dmlops, operator.name)]
 
@@ -49,7 +54,7 @@ def page(operator, pages):
         parts += example(operator, more, pages, position)
     parts += ["## Reference", "```{eval-rst}", f".. autofunction:: dmlops.{operator.name}{signature(operator.name)}", "```"]
     parts += ["## Errors", "Nothing runs when an argument is wrong.", errors(operator)]
-    parts += ["## The same elsewhere", elsewhere(operator)]
+    parts += ["## The same elsewhere", elsewhere(operator), *levels(operator)]
     parts += ["## How fast", *speed(operator)]
     return joined(parts)
 
@@ -141,6 +146,26 @@ def elsewhere(operator):
     structures = ", ".join(f"`DML_{name}_OPERATOR_DESC`" for name in operator.directml)
     onnx = ", ".join(f"[{name}](https://onnx.ai/onnx/operators/onnx__{name}.html)" for name in operator.onnx) or "none"
     return f"- DirectML: {structures}\n- ONNX: {onnx}\n- Other libraries: [Coming from ...](../coming_from.md)"
+
+
+def levels(operator):
+    """Ranks and data types of DirectML's structures, which dmlops does not limit."""
+    if SUPPORT is None:
+        return []
+    rows = ["| structure | from feature level | ranks | data types |", "|---|---|---|---|"]
+    for name in operator.directml:
+        for level, support in sorted(SUPPORT[name].items()):
+            ranks = "-".join(map(str, sorted(set(support.ranks))))
+            types = ", ".join(sorted(support.types, key=by_size)).lower()
+            rows.append(f"| `{name}` | {level} | {ranks} | {types} |")
+    remark = "What DirectML takes, by feature level. dmlops takes every rank and dtype; `dmlops.directml` checks a call by these rules:"
+    return [remark, "\n".join(rows)]
+
+
+def by_size(name):
+    """FLOAT16, FLOAT32, INT8, INT16, ..."""
+    letters = name.rstrip("0123456789")
+    return letters, int(name[len(letters) :])
 
 
 def speed(operator):
