@@ -1,4 +1,4 @@
-"""What the pages of docs/*.md leave to be computed. A comment `<!-- computed: NAME -->` there becomes what COMPUTED[NAME] returns."""
+"""What the pages of docs/*.md leave to be computed: `<!-- computed: NAME -->` there becomes what COMPUTED[NAME] returns."""
 
 import ast
 import contextlib
@@ -9,12 +9,12 @@ import subprocess
 import sys
 from pathlib import Path
 
-import dmlops
-
 from coming_from_page import even
 from crossovers import measured
 from interop import ROWS as EXCHANGES
 from results import REPORT, best_peer, group, ms, number, versus
+
+import dmlops
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -40,7 +40,10 @@ def front_picture(folder):
 def readme_example(folder):
     """The README's first example, which the test suite runs."""
     text = (ROOT / "README.md").read_text()
-    return text[text.index("```python") : text.index("```\n", text.index("```python"))].rstrip().replace("```python", "```pycon") + "\n```"
+    return (
+        text[text.index("```python") : text.index("```\n", text.index("```python"))].rstrip().replace("```python", "```pycon")
+        + "\n```"
+    )
 
 
 def demo_sheet(target):
@@ -50,7 +53,9 @@ def demo_sheet(target):
     drawn = target.with_suffix(".png")
     subprocess.run([sys.executable, ROOT / "examples" / "demo.py", "--output", drawn], check=True, stdout=subprocess.DEVNULL)
     sheet = Image.open(drawn).convert("RGB")
-    sheet.resize((sheet.width * 3 // 4, sheet.height * 3 // 4), Image.Resampling.LANCZOS).save(target, "WEBP", quality=80, method=6)
+    sheet.resize((sheet.width * 3 // 4, sheet.height * 3 // 4), Image.Resampling.LANCZOS).save(
+        target, "WEBP", quality=80, method=6
+    )
     drawn.unlink()
 
 
@@ -72,7 +77,8 @@ def times(records):
 def counted(folder):
     """The benchmark's table."""
     return (
-        f"{machine()}. Milliseconds of dmlops for arrays of 64 MiB, and in bold how many times as long the fastest other library takes."
+        f"{machine()}. Milliseconds of dmlops for arrays of 64 MiB, and in bold how many times as long the fastest other "
+        "library takes."
         f"\n\n{times(group(REPORT, 'counted'))}\n\n![The same as a picture](pictures/cells.svg)"
     )
 
@@ -151,5 +157,17 @@ def command(*arguments):
 
 COMPUTED = {
     function.__name__: function
-    for function in (front_picture, readme_example, counted, lost_cells, curves, first_calls, crossovers, neighbours, dlpack, device_list, explain)
+    for function in (
+        front_picture,
+        readme_example,
+        counted,
+        lost_cells,
+        curves,
+        first_calls,
+        crossovers,
+        neighbours,
+        dlpack,
+        device_list,
+        explain,
+    )
 }

@@ -8,7 +8,7 @@ import dmlops
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-# Kernels for the executed pages: without the user's own settings, and without ipykernel's warning of unencrypted loopback traffic.
+# Kernels for the executed pages: without the user's own settings, and without ipykernel's warning of loopback traffic.
 profile = Path(__file__).parent.parent / "build" / "ipython" / "profile_default"
 profile.mkdir(parents=True, exist_ok=True)
 (profile / "ipython_kernel_config.py").write_text('c.IPKernelApp.log_level = "ERROR"\n')

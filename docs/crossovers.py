@@ -2,8 +2,9 @@
 
 import time
 
-import dmlops
 import numpy as np
+
+import dmlops
 
 
 def calls():
@@ -63,4 +64,10 @@ def measured(device):
     """Rows of (title, what, NumPy's ms, host's ms, the device's ms)."""
     for title, what, ours, numpy in calls():
         assert np.array_equal(ours(device), numpy())
-        yield title, what, median_ms(numpy), median_ms(lambda ours=ours: ours("host")), median_ms(lambda ours=ours: ours(device))
+        yield (
+            title,
+            what,
+            median_ms(numpy),
+            median_ms(lambda ours=ours: ours("host")),
+            median_ms(lambda ours=ours: ours(device)),
+        )

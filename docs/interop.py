@@ -15,8 +15,17 @@ class Exchange:
 
 
 ROWS = (
-    Exchange("NumPy", "numpy", "", 'np.from_dlpack(a, device="cpu")', "dmlops.asarray(theirs)", "`a.numpy()` copies, and is writable."),
-    Exchange("PyTorch", "torch", "import torch", "torch.from_dlpack(a.__dlpack__(dl_device=(1, 0)))", "dmlops.from_dlpack(theirs)"),
+    Exchange(
+        "NumPy",
+        "numpy",
+        "",
+        'np.from_dlpack(a, device="cpu")',
+        "dmlops.asarray(theirs)",
+        "`a.numpy()` copies, and is writable.",
+    ),
+    Exchange(
+        "PyTorch", "torch", "import torch", "torch.from_dlpack(a.__dlpack__(dl_device=(1, 0)))", "dmlops.from_dlpack(theirs)"
+    ),
     Exchange("JAX", "jax", "import jax", "jax.numpy.asarray(a.numpy())", "dmlops.from_dlpack(theirs)"),
     Exchange("TensorFlow", "tensorflow", "import tensorflow as tf", "tf.constant(a.numpy())", "dmlops.asarray(theirs.numpy())"),
     Exchange(
@@ -27,5 +36,13 @@ ROWS = (
         "dmlops.asarray(theirs.numpy())",
         "`dmlops.onnx.Session` does this without a copy.",
     ),
-    Exchange("CuPy", "cupy", "import cupy", "cupy.asarray(a.numpy())", "dmlops.asarray(cupy.asnumpy(theirs))", "By the host; not in the suite.", tested=False),
+    Exchange(
+        "CuPy",
+        "cupy",
+        "import cupy",
+        "cupy.asarray(a.numpy())",
+        "dmlops.asarray(cupy.asnumpy(theirs))",
+        "By the host; not in the suite.",
+        tested=False,
+    ),
 )

@@ -3,14 +3,14 @@
 import inspect
 import re
 
-import dmlops
-import numpy as np
-
 import drawing
+import numpy as np
 from coming_from_page import even
 from computed import machine, times
 from operator_table import OPERATORS
 from results import REPORT, group
+
+import dmlops
 
 try:
     from dmlops.directml.tables import SUPPORT
@@ -158,7 +158,9 @@ def levels(operator):
             ranks = "-".join(map(str, sorted(set(support.ranks))))
             types = ", ".join(sorted(support.types, key=by_size)).lower()
             rows.append(f"| `{name}` | {level} | {ranks} | {types} |")
-    remark = "What DirectML takes, by feature level. dmlops takes every rank and dtype; `dmlops.directml` checks a call by these rules:"
+    remark = (
+        "What DirectML takes, by feature level. dmlops takes every rank and dtype; `dmlops.directml` checks calls by these."
+    )
     return [remark, "\n".join(rows)]
 
 
@@ -187,9 +189,9 @@ def index():
         rows.append(f"| [{operator.name}]({operator.name}.md) | {operator.summary} | {structures} | {onnx} |")
     toctree = "```{toctree}\n:hidden:\n\n" + "\n".join(operator.name for operator in PRESENT) + "\n```"
     common = (
-        "Each takes what `numpy.asarray` takes, or a `DeviceArray`, of any dtype whose elements are plain bytes, any strides and "
-        "any rank that its description allows. Each returns a new C-contiguous, writable array of the same dtype. `out=` names an "
-        "array to write to; it may have any strides and overlap with the input. `device=` chooses the device. `dmlops.reference` "
-        "has the same functions in a few lines of NumPy."
+        "Each takes what `numpy.asarray` takes, or a `DeviceArray`, of any dtype whose elements are plain bytes, any strides "
+        "and any rank that its description allows. Each returns a new C-contiguous, writable array of the same dtype. `out=` "
+        "names an array to write to; it may have any strides and overlap with the input. `device=` chooses the device. "
+        "`dmlops.reference` has the same functions in a few lines of NumPy."
     )
     return joined(["# Operators", common, "\n".join(rows), toctree])

@@ -77,7 +77,7 @@ OPERATORS = (
             "x.reshape(1, 2, 2, 1, 2, 2).transpose(0, 3, 4, 1, 5, 2).reshape(1, 1, 4, 4)",
         ),
         Example(
-            'np.stack([photo[i:426:2, j::2] for i in (0, 1) for j in (0, 1)]).transpose(1, 2, 0, 3).reshape(213, 320, 12)',
+            "np.stack([photo[i:426:2, j::2] for i in (0, 1) for j in (0, 1)]).transpose(1, 2, 0, 3).reshape(213, 320, 12)",
             'dmlops.depth_to_space(x, (2, 2), layout="NHWC")',
             "x.reshape(213, 320, 2, 2, 3).transpose(0, 2, 1, 3, 4).reshape(426, 640, 3)",
             "Four small pictures in the channels become one of twice the height and width.",
@@ -230,7 +230,12 @@ OPERATORS = (
             "dmlops.join(x, axis=1)",
             "np.concatenate(x, axis=1)",
         ),
-        Example("[photo[:, :200], photo[:, 440:]]", "dmlops.join(x, axis=1)", "np.concatenate(x, axis=1)", "Two strips of a photograph."),
+        Example(
+            "[photo[:, :200], photo[:, 440:]]",
+            "dmlops.join(x, axis=1)",
+            "np.concatenate(x, axis=1)",
+            "Two strips of a photograph.",
+        ),
         (
             "dmlops.join([], axis=0)",
             "dmlops.join([np.zeros(2), np.zeros(2, np.float32)], axis=0)",
@@ -244,7 +249,9 @@ OPERATORS = (
         "split",
         "Cuts an array along an axis into a list of arrays.",
         Example("np.arange(10).reshape(2, 5)", "dmlops.split(x, 1, (2, 3))", "np.split(x, [2], axis=1)"),
-        Example("photo", "dmlops.split(x, 1, (200, 240, 200))", "np.split(x, [200, 440], axis=1)", "Three strips of a photograph."),
+        Example(
+            "photo", "dmlops.split(x, 1, (200, 240, 200))", "np.split(x, [200, 440], axis=1)", "Three strips of a photograph."
+        ),
         ("dmlops.split(np.zeros((2, 5)), 1, (2, 2))", "dmlops.split(np.zeros((2, 5)), 2, (2,))"),
         ("SPLIT",),
         ("Split",),
@@ -262,7 +269,12 @@ OPERATORS = (
         "transpose",
         "Permutes the axes, and returns a copy.",
         Example("np.arange(6).reshape(2, 3)", "dmlops.transpose(x)", "np.ascontiguousarray(x.T)"),
-        Example("photo", "dmlops.transpose(x, (1, 0, 2))", "np.ascontiguousarray(x.transpose(1, 0, 2))", "Rows and columns exchanged."),
+        Example(
+            "photo",
+            "dmlops.transpose(x, (1, 0, 2))",
+            "np.ascontiguousarray(x.transpose(1, 0, 2))",
+            "Rows and columns exchanged.",
+        ),
         ("dmlops.transpose(np.zeros((2, 3)), (0, 0))", "dmlops.transpose(np.zeros((2, 3)), (0, 2))"),
         ("ELEMENT_WISE_IDENTITY",),
         ("Transpose",),

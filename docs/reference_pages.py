@@ -2,9 +2,9 @@
 
 import inspect
 
-import dmlops
-
 from operator_pages import PRESENT, signature
+
+import dmlops
 
 SECTIONS = (
     ("Keys", ("slice_from_key",)),
@@ -38,7 +38,8 @@ REFERENCE = (
 OTHERS = (
     "- `dmlops.onnx`: [ONNX models](onnx.md)\n"
     "- `dmlops.dask`: [Arrays larger than memory](dask.md)\n"
-    "- `python -m dmlops`: lists the devices; `selftest` compares every operator with NumPy on each; `explain CALL` prints how a call runs"
+    "- `python -m dmlops`: lists the devices; `selftest` compares every operator with NumPy on each; `explain CALL` prints how "
+    "a call runs"
 )
 
 

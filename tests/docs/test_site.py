@@ -92,7 +92,17 @@ def keep_picture(browser, page, width):
 def test_the_site_is_whole():
     """A page for each subject, whatever the build said."""
     assert len(PAGES) >= 20
-    for page in ("index", "install", "coming_from", "operators/index", "arrays", "performance", "api", "changelog", "tour/index"):
+    for page in (
+        "index",
+        "install",
+        "coming_from",
+        "operators/index",
+        "arrays",
+        "performance",
+        "api",
+        "changelog",
+        "tour/index",
+    ):
         assert f"{page}.html" in PAGES
 
 
@@ -142,9 +152,12 @@ def test_pages_look_right(address, browser, page, width):
 @pytest.mark.parametrize(("words", "page"), [("pixel_shuffle", "coming_from"), ("space_to_depth", "operators/space_to_depth")])
 def test_the_search_finds(address, browser, words, page):
     open_page(browser, address + "search.html?" + urllib.parse.urlencode({"q": words}), "desktop")
-    found = wait(browser, lambda chrome: chrome.execute_script(
-        "return [...document.querySelectorAll('#search-results li a')].map(a => a.getAttribute('href'))"
-    ))
+    found = wait(
+        browser,
+        lambda chrome: chrome.execute_script(
+            "return [...document.querySelectorAll('#search-results li a')].map(a => a.getAttribute('href'))"
+        ),
+    )
     assert any(page in target for target in found), json.dumps(found)
     assert console(browser) == []
 
@@ -154,8 +167,18 @@ def test_the_search_is_reached_from_a_page(address, browser):
     from selenium.webdriver.common.keys import Keys
 
     open_page(browser, address + "index.html", "desktop")
-    wait(browser, lambda chrome: [button for button in chrome.find_elements(By.CSS_SELECTOR, ".search-button, .search-button-field") if button.is_displayed()])[0].click()
-    field = wait(browser, lambda chrome: [field for field in chrome.find_elements(By.CSS_SELECTOR, "input[name=q]") if field.is_displayed()])[0]
+    wait(
+        browser,
+        lambda chrome: [
+            button
+            for button in chrome.find_elements(By.CSS_SELECTOR, ".search-button, .search-button-field")
+            if button.is_displayed()
+        ],
+    )[0].click()
+    field = wait(
+        browser,
+        lambda chrome: [field for field in chrome.find_elements(By.CSS_SELECTOR, "input[name=q]") if field.is_displayed()],
+    )[0]
     field.send_keys("clamped" + Keys.ENTER)
     wait(browser, lambda chrome: chrome.execute_script("return document.querySelectorAll('#search-results li a').length"))
     assert "search.html" in browser.current_url
