@@ -51,6 +51,14 @@ def test_links_lead_somewhere(path):
             assert file.exists() or file in COMPUTED, target
 
 
+@pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT)))
+def test_code_blocks_are_python(path):
+    """Blocks with prompts are doctests, and those of the site are executed; others must at least be Python."""
+    for block in re.findall(r"^```python\n(.*?)^```$", path.read_text(), re.MULTILINE | re.DOTALL):
+        if not block.startswith(">>>"):
+            ast.parse(block)
+
+
 def test_every_environment_variable_is_on_its_page():
     page = (ROOT / "docs" / "environment.md").read_text()
     sources = [*(ROOT / "csrc").rglob("*.c"), *(ROOT / "dmlops").rglob("*.py"), ROOT / "setup.py"]
