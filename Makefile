@@ -2,12 +2,12 @@
 #
 #   make demo     run the operators on photographs and text; writes demo.png
 #   make test     run the test suite
+#   make docs     build the documentation site, build/docs/index.html
 #
 # and for those who work on dmlops:
 #
 #   make check    clang's analyser; the suite under the validation layer and the sanitizers, with the oldest NumPy, against
-#                 PyTorch and onnxruntime; more faults, odd devices and data races; leaks; a minute of fuzzing; the site
-#   make docs     build the documentation site: build/docs/index.html
+#                 PyTorch and onnxruntime; more faults, odd devices and data races; leaks; a minute of fuzzing
 #   make bench    measure; CELLS="..." measures some cells only, DEVICE=... MIB=... another device and larger arrays
 #   make soak     20,000 examples an operator, arrays beyond 4 GiB, every fault, forks and threads by the hundred, ten minutes
 #                 of fuzzing: hours, 16 GiB of memory
@@ -23,9 +23,9 @@ export PIP_DISABLE_PIP_VERSION_CHECK = 1
 SOURCES := $(shell find csrc shaders dmlops -type f ! -name '*.pyc' ! -name '*.so') $(wildcard setup.py pyproject.toml MANIFEST.in README.md)
 TESTS := tests examples/preprocessing.ipynb
 without = $(patsubst %,--ignore=tests/test_%.py,$(1))
-CHECKS := $(addprefix check-,sanitizers validation deeper static leaks oldest-numpy peers extras fuzz shaders docs)
+CHECKS := $(addprefix check-,sanitizers validation deeper static leaks oldest-numpy peers extras fuzz shaders)
 
-.PHONY: demo test docs bench check soak clean help system system-browser
+.PHONY: demo test bench check soak clean help system
 .PHONY: $(CHECKS)
 .DELETE_ON_ERROR:
 
@@ -42,10 +42,19 @@ bench: .venv-bench/dmlops
 	.venv-bench/bin/python benchmarks/run.py $(if $(CELLS),--cells $(foreach cell,$(CELLS),'$(cell)')) $(if $(DEVICE),--device '$(DEVICE)') $(if $(MIB),--mib $(MIB))
 
 # The site. Everything that it shows is computed while it is built; a warning is an error.
+.PHONY: docs check-docs system-browser
 docs: .venv-docs/dmlops
 	.venv-docs/bin/python docs/assemble.py build/docs-source
 	.venv-docs/bin/sphinx-build -q -W --keep-going -b html -d build/docs-cache -c docs build/docs-source build/docs
 	@echo "The site: build/docs/index.html"
+
+# It in a browser, page by page: desktop, phone, search, links, pictures, errors on the console.
+CHECKS += check-docs
+check-docs: docs | system-browser
+	.venv-docs/bin/pytest -q -rs --confcutdir tests/docs tests/docs
+
+system-browser: | system
+	@DMLOPS_APT_EXTRA="chromium chromium-driver" tools/system-packages.sh || echo "no browser: the tests of the site say what they skip"
 
 soak: .venv/dmlops .venv-fuzz/dmlops .venv-extras/dmlops
 	tests/soak.sh
@@ -109,13 +118,6 @@ check-peers: .venv-check/dmlops
 check-extras: .venv-extras/dmlops
 	.venv-extras/bin/pytest -q -rs tests/onnx tests/dask
 	.venv-extras/bin/python tests/onnx/real_models.py build/onnx-models
-
-# The site in a browser, page by page: desktop, phone, search, links, pictures, errors on the console.
-check-docs: docs | system-browser
-	.venv-docs/bin/pytest -q -rs --confcutdir tests/docs tests/docs
-
-system-browser: | system
-	@DMLOPS_APT_EXTRA="chromium chromium-driver" tools/system-packages.sh || echo "no browser: the tests of the site say what they skip"
 
 clean:
 	rm -rf build dist .venv .venv-* *.egg-info dmlops/*.so .hypothesis .pytest_cache .mypy_cache demo.png

@@ -19,7 +19,7 @@ if ! command -v apt-get >/dev/null 2>&1; then
     exit 1
 fi
 
-packages="libvulkan-dev libvulkan-volk-dev glslc spirv-tools vulkan-validationlayers mesa-vulkan-drivers ${DMLOPS_APT_EXTRA:-}"
+packages="libvulkan-dev libvulkan-volk-dev glslc spirv-tools vulkan-validationlayers mesa-vulkan-drivers"
 command -v "${CC:-cc}" >/dev/null 2>&1 || packages="$packages gcc libc6-dev"
 # What the interpreter in use lacks; one that did not come from Debian brings its own headers.
 python="${PYTHON:-python3}"
@@ -30,6 +30,7 @@ has_headers || packages="$packages python3-dev"
 has_venv || packages="$packages python3-venv"
 
 missing=
+packages="$packages ${DMLOPS_APT_EXTRA:-}"
 for package in $packages; do
     installed "$package" || missing="$missing $package"
 done
