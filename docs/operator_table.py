@@ -8,7 +8,10 @@ from dataclasses import dataclass, field
 
 @dataclass(frozen=True)
 class Example:
-    """A call. `input` makes `x`; `call` makes the result; `numpy` is NumPy's expression for it."""
+    """A call. `input` makes `x`; `call` makes the result; `numpy` is NumPy's expression for it.
+
+    Of more lines than one, `numpy` assigns to `y`.
+    """
 
     input: str
     call: str
@@ -305,7 +308,7 @@ OPERATORS = (
         Example(
             "np.arange(1, 5).reshape(2, 2)",
             "dmlops.slice_grad(x, (3, 5), offsets=(0, 1), sizes=(3, 3), strides=(2, -2))",
-            "scattered((3, 5), np.s_[0:3:2, 3::-2], x)",
+            "y = np.zeros((3, 5), x.dtype)\ny[0:3:2, 3::-2] = x",
         ),
         None,
         (
