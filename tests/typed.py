@@ -17,7 +17,21 @@ assert_type(dmlops.reverse_subsequences(x, [1], axis=1, batch_axis=0), Array)
 assert_type(dmlops.reverse_subsequences(a, a, 1), dmlops.DeviceArray)
 assert_type(dmlops.slice(x, *dmlops.slice_from_key(x.shape, np.s_[..., ::-1])), Array)
 assert_type(dmlops.slice(a, [0] * 4, a.shape, [1, 1, 1, -1]), dmlops.DeviceArray)
+assert_type(dmlops.padding(x, [0] * 4, (1, 1, 1, 1), mode="edge"), Array)
+assert_type(dmlops.padding(a, x.shape, a.shape, value=np.float32(3), out=a), dmlops.DeviceArray)
+assert_type(dmlops.tile([[1, 2]], [2, np.int8(3)]), Array)
+assert_type(dmlops.join([x, [[[[1.0]]]], x], axis=np.int64(1)), Array)
+assert_type(dmlops.join((a, a), -1, out=a), dmlops.DeviceArray)
+assert_type(dmlops.split(x, 0, [1], out=[x]), list[Array])
+assert_type(dmlops.split(a, 1, (2, 2)), list[dmlops.DeviceArray])
+assert_type(dmlops.transpose(a, (0, 2, 3, 1)), dmlops.DeviceArray)
+assert_type(dmlops.transpose(x), Array)
+assert_type(dmlops.upsample(x, 2, layout="NHWC"), Array)
+assert_type(dmlops.upsample(a, (2, 2)), dmlops.DeviceArray)
+assert_type(dmlops.slice_grad(x, x.shape, [0] * 4, x.shape, [1, 1, -1, 1]), Array)
+assert_type(dmlops.slice_grad(a, [9] * 4, [0] * 4, a.shape), dmlops.DeviceArray)
 assert_type(dmlops.reference.slice(x, [0] * 4, x.shape), Array)
+assert_type(dmlops.reference.split(a, 1, [4]), list[dmlops.DeviceArray])
 assert_type(dmlops.devices()[0].index, int | None)
 assert_type(dmlops.default_device(), dmlops.Device)
 assert_type(a.device.name, str)
@@ -34,6 +48,9 @@ dmlops.empty((2, 3)).numpy()
 dmlops.depth_to_spce(x, 2)  # type: ignore[attr-defined]
 dmlops.depth_to_space(x, 2, order="RCD")  # type: ignore[call-overload]
 dmlops.depth_to_space(x, 2, out=a)  # type: ignore[call-overload]
+dmlops.padding(x, [0] * 4, [0] * 4, mode="reflect")  # type: ignore[call-overload]
+dmlops.padding(x, [0] * 4, [0] * 4, value=[1])  # type: ignore[call-overload]
+dmlops.split(x, 0, [1], out=x)  # type: ignore[call-overload]
 dmlops.devices()[0]._asdict()  # type: ignore[attr-defined]
 dmlops.devices()[0].name = "other"  # type: ignore[misc]
 dmlops.asarray(x, device=1.5)  # type: ignore[arg-type]

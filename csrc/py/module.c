@@ -6,6 +6,7 @@
 #include "py/device_choice.h"
 #include "py/device_type.h"
 #include "py/dlpack.h"
+#include "py/drivers.h"
 #include "py/entry_points.h"
 #include "py/errors.h"
 #include "py/explain.h"
@@ -148,8 +149,10 @@ static int import_attributes(dml_state *state)
         {&state->device_lost_error, "dmlops.errors", "DeviceLostError"},
         {&state->no_device_error, "dmlops.errors", "NoDeviceError"},
         {&state->axis_error, "numpy.exceptions", "AxisError"},
+        {&state->copyto, "numpy", "copyto"},
         {&state->device_class, "dmlops.device", "Device"},
         {&state->choose_device, "dmlops.device", "choose"},
+        {&state->companion_folder, "dmlops.companion", "folder"},
         {&state->dlpack_type, "dmlops.dlpack", "type_of"},
         {&state->dlpack_dtype, "dmlops.dlpack", "dtype_of"},
         {&state->numpy_dlpack_version, "dmlops.dlpack", "MAX_VERSION"},
@@ -213,9 +216,19 @@ static PyMethodDef module_methods[] = {
     {"_depth_to_space", DML_FAST(dml_py_depth_to_space), METH_FASTCALL, NULL},
     {"_space_to_depth", DML_FAST(dml_py_space_to_depth), METH_FASTCALL, NULL},
     {"_slice", DML_FAST(dml_py_slice), METH_FASTCALL, NULL},
+    {"_padding", DML_FAST(dml_py_padding), METH_FASTCALL, NULL},
+    {"_tile", DML_FAST(dml_py_tile), METH_FASTCALL, NULL},
+    {"_join", DML_FAST(dml_py_join), METH_FASTCALL, NULL},
+    {"_split", DML_FAST(dml_py_split), METH_FASTCALL, NULL},
+    {"_transpose", DML_FAST(dml_py_transpose), METH_FASTCALL, NULL},
+    {"_upsample", DML_FAST(dml_py_upsample), METH_FASTCALL, NULL},
+    {"_slice_grad", DML_FAST(dml_py_slice_grad), METH_FASTCALL, NULL},
     {"_devices", dml_device_list, METH_NOARGS, NULL},
     {"_default_device", default_device, METH_NOARGS, NULL},
     {"_missing", dml_device_missing, METH_NOARGS, NULL},
+    {"_ways", dml_ways, METH_NOARGS, NULL},
+    {"_drivers", dml_drivers, METH_NOARGS, NULL},
+    {"_probe_driver", dml_probe_driver, METH_O, NULL},
     {"_asarray", dml_asarray, METH_VARARGS, NULL},
     {"_empty", dml_empty, METH_VARARGS, NULL},
     {"_from_dlpack", dml_dlpack_import, METH_VARARGS, NULL},
