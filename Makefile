@@ -44,6 +44,7 @@ bench: .venv-bench/dmlops
 # The site. Everything that it shows is computed while it is built; a warning is an error.
 .PHONY: docs check-docs system-browser
 docs: .venv-docs/dmlops
+	rm -rf build/docs build/docs-cache
 	.venv-docs/bin/python docs/assemble.py build/docs-source
 	.venv-docs/bin/sphinx-build -q -W --keep-going -b html -d build/docs-cache -c docs build/docs-source build/docs
 	@echo "The site: build/docs/index.html"

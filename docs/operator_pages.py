@@ -17,14 +17,11 @@ try:
 except ImportError:  # TODO of the merge
     SUPPORT = None
 
-# TODO of the merge: the operators that the built dmlops has not yet.
-PRESENT = [operator for operator in OPERATORS if hasattr(dmlops, operator.name)]
-
 
 def write(folder):
     pages = folder / "operators"
     pages.mkdir()
-    for operator in PRESENT:
+    for operator in OPERATORS:
         (pages / f"{operator.name}.md").write_text(page(operator, pages))
     (pages / "index.md").write_text(index())
 
@@ -178,11 +175,11 @@ def speed(operator):
 
 def index():
     rows = ["| operator | what it does | DirectML | ONNX |", "|---|---|---|---|"]
-    for operator in PRESENT:
+    for operator in OPERATORS:
         structures = ", ".join(f"`{name}`" for name in operator.directml)
         onnx = ", ".join(operator.onnx) or "-"
         rows.append(f"| [{operator.name}]({operator.name}.md) | {operator.summary} | {structures} | {onnx} |")
-    toctree = "```{toctree}\n:hidden:\n\n" + "\n".join(operator.name for operator in PRESENT) + "\n```"
+    toctree = "```{toctree}\n:hidden:\n\n" + "\n".join(operator.name for operator in OPERATORS) + "\n```"
     common = (
         "Each takes what `numpy.asarray` takes, or a `DeviceArray`, of any dtype whose elements are plain bytes, any strides "
         "and any rank that its description allows. Each returns a new C-contiguous, writable array of the same dtype. `out=` "

@@ -2,7 +2,8 @@
 
 import inspect
 
-from operator_pages import PRESENT, signature
+from operator_pages import signature
+from operator_table import OPERATORS
 
 import dmlops
 
@@ -21,7 +22,7 @@ def write(folder):
 
 
 def page():
-    named = {name for _, names in SECTIONS for name in names} | {operator.name for operator in PRESENT} | ELSEWHERE
+    named = {name for _, names in SECTIONS for name in names} | {operator.name for operator in OPERATORS} | ELSEWHERE
     missing = sorted(set(dmlops.__all__) - named)
     sections = [*SECTIONS, *([("More", tuple(missing))] if missing else [])]
     parts = ["# API reference", "Everything public of the package `dmlops`, from its docstrings.", "## Operators", operators()]
@@ -44,7 +45,7 @@ OTHERS = (
 
 
 def operators():
-    return "\n".join(f"- [{operator.name}](operators/{operator.name}.md): {operator.summary}" for operator in PRESENT)
+    return "\n".join(f"- [{operator.name}](operators/{operator.name}.md): {operator.summary}" for operator in OPERATORS)
 
 
 def documented(name):
