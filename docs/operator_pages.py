@@ -11,11 +11,7 @@ from operator_table import OPERATORS
 from results import REPORT, group
 
 import dmlops
-
-try:
-    from dmlops.directml.tables import SUPPORT
-except ImportError:  # TODO of the merge
-    SUPPORT = None
+from dmlops.directml.tables import SUPPORT
 
 
 def write(folder):
@@ -142,8 +138,6 @@ def elsewhere(operator):
 
 def levels(operator):
     """Ranks and data types of DirectML's structures, which dmlops does not limit."""
-    if SUPPORT is None:
-        return []
     rows = ["| structure | from feature level | ranks | data types |", "|---|---|---|---|"]
     for name in operator.directml:
         for level, support in sorted(SUPPORT[name].items()):

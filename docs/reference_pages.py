@@ -38,6 +38,7 @@ REFERENCE = (
 )
 OTHERS = (
     "- `dmlops.onnx`: [ONNX models](onnx.md)\n"
+    "- `dmlops.directml`: [DirectML's descriptions](directml.md)\n"
     "- `dmlops.dask`: [Arrays larger than memory](dask.md)\n"
     "- `python -m dmlops`: lists the devices; `selftest` compares every operator with NumPy on each; `explain CALL` prints how "
     "a call runs"
