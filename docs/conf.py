@@ -28,12 +28,11 @@ myst_enable_extensions = ["deflist", "colon_fence"]
 myst_heading_anchors = 3
 nb_execution_mode = "force"
 nb_execution_raise_on_error = True
-nb_execution_timeout = 120
+nb_execution_timeout = 600
 nb_merge_streams = True
 
 autodoc_typehints = "none"  # the docstrings say it in words
 autodoc_member_order = "bysource"
-autodoc_mock_imports = ["dask", "onnx", "onnxruntime"]
 napoleon_google_docstring = False
 napoleon_use_rtype = False
 copybutton_prompt_text = r">>> |\.\.\. |\$ "

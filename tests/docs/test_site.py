@@ -73,7 +73,7 @@ def open_page(browser, url, width):
 def wait(browser, condition):
     from selenium.webdriver.support.ui import WebDriverWait
 
-    return WebDriverWait(browser, 20).until(condition)
+    return WebDriverWait(browser, 120).until(condition)
 
 
 def console(browser):
