@@ -6,8 +6,8 @@
 # and for those who work on dmlops:
 #
 #   make check    clang's analyser; the suite under the validation layer and the sanitizers, with the oldest NumPy, against
-#                 PyTorch and onnxruntime; more faults, odd devices and data races; leaks; a minute of fuzzing; the wheels on
-#                 bare systems
+#                 PyTorch and onnxruntime; more faults, odd devices and data races; SwiftShader; leaks; a minute of fuzzing;
+#                 the wheels on bare systems
 #   make bench    measure; CELLS="..." measures some cells only, DEVICE=... MIB=... another device and larger arrays
 #   make soak     20,000 examples an operator, arrays beyond 4 GiB, every fault, forks and threads by the hundred, ten minutes
 #                 of fuzzing: hours, 16 GiB of memory
@@ -24,7 +24,8 @@ export PIP_DISABLE_PIP_VERSION_CHECK = 1
 SOURCES := $(shell find csrc shaders dmlops -type f ! -name '*.pyc' ! -name '*.so') $(wildcard setup.py pyproject.toml MANIFEST.in README.md)
 TESTS := tests examples/preprocessing.ipynb examples/directml.ipynb
 without = $(patsubst %,--ignore=tests/test_%.py,$(1))
-CHECKS := $(addprefix check-,sanitizers validation deeper direct static leaks oldest-numpy peers extras fuzz shaders wheels)
+CHECKS := $(addprefix check-,sanitizers validation deeper direct static leaks oldest-numpy peers extras fuzz shaders \
+    swiftshader wheels)
 
 .PHONY: demo test bench check soak wheels clean help system
 .PHONY: $(CHECKS)
@@ -70,12 +71,13 @@ check-direct: .venv/dmlops
 check-fuzz: .venv-fuzz/dmlops
 	.venv-fuzz/bin/python tests/fuzz/run.py 60
 
-# Each kernel as the build compiles it, through the SPIR-V validator.
+# Each kernel as the build compiles it, through the SPIR-V validator. ONLY_32_BIT must need no more than every device has.
 check-shaders: | system
 	@mkdir -p build/shaders
-	@for shader in shaders/*.comp; do for variant in PLAIN SEGMENTED; do \
+	@for shader in shaders/*.comp; do for variant in PLAIN SEGMENTED ONLY_32_BIT; do \
 	    glslc --target-env=vulkan1.2 -O -D$$variant -Ishaders -o build/shaders/kernel.spv $$shader && \
 	    spirv-val --target-env vulkan1.2 build/shaders/kernel.spv && echo "valid: $$shader $$variant" || exit 1; \
+	    [ $$variant != ONLY_32_BIT ] || [ "$$(spirv-dis build/shaders/kernel.spv | grep -c OpCapability)" = 1 ] || exit 1; \
 	done; done
 
 # The layout of the C code (.clang-format); clang's warnings, its analyser and clang-tidy (.clang-tidy). What type checkers see.
@@ -126,6 +128,12 @@ check-wheels: .venv/dmlops .venv-wheels/requirements
 	.venv-wheels/bin/python companion/build.py || [ $$? -eq 69 ]
 	.venv/bin/pytest -q -rs companion/tests
 	.venv/bin/pytest -q -rs -s tests/wheels/bare.py
+
+# A second driver, without 64-bit integers and storage of 8 and 16 bits. What it cannot do is skipped, with the reason.
+check-swiftshader: .venv/dmlops
+	@manifest=$$(tools/swiftshader.sh) || exit 0; set -x; VK_DRIVER_FILES=$$manifest VK_ICD_FILENAMES=$$manifest \
+	    DMLOPS_TEST_DEVICES=vulkan HYPOTHESIS_PROFILE=odd .venv/bin/pytest -q -rs -m quick \
+	    $(patsubst %,tests/test_%.py,conformance out examples kernels device_array indexing dlpack errors slice_from_key)
 
 clean:
 	rm -rf build dist .venv .venv-* *.egg-info dmlops/*.so .hypothesis .pytest_cache .mypy_cache demo.png

@@ -24,6 +24,7 @@ from setuptools.command.sdist import sdist
 ROOT = Path(__file__).resolve().parent
 VENDORED = ROOT / "vendored"  # only in a source distribution
 VENDORED_HEADERS = ("vulkan/*.h", "vk_video/*.h")
+VARIANTS = ("SEGMENTED", "ONLY_32_BIT")  # of kernels that include plan.glsl, besides the plain one
 
 
 def missing(what, package, elsewhere):
@@ -83,7 +84,9 @@ def kernels():
     """The source and the flags of each compiled shader, by name."""
     sources = sorted((ROOT / "shaders").rglob("*.comp"))
     variants = {path.stem: (path, []) for path in sources}
-    variants |= {f"{path.stem}_segmented": (path, ["-DSEGMENTED"]) for path in sources if "plan.glsl" in path.read_text()}
+    for path in sources:
+        if "plan.glsl" in path.read_text():
+            variants |= {f"{path.stem}_{variant.lower()}": (path, [f"-D{variant}"]) for variant in VARIANTS}
     return variants
 
 

@@ -555,6 +555,7 @@ def test_large_arrays_in_pieces(vulkan, host_import, window):
         assert sum(counts) > pieces // 6
 
 
+@pytest.mark.needs_segments
 @pytest.mark.parametrize("kernel", [None, "rows", "words", "elements"])
 def test_windows_beyond_a_binding(vulkan, kernel):
     """A large image is not cut into pieces that each write a part of every row: its windows are bound as segments."""
@@ -675,6 +676,7 @@ assert pieces(calls["both"])[0] == 1
 """
 
 
+@pytest.mark.needs_import
 def test_importing_or_staging_is_decided_by_trial(vulkan, tmp_path):
     script = tmp_path / "trials.py"
     script.write_text(TRIALS)

@@ -26,6 +26,15 @@ static bool imports_buffers(const dml_instance_functions *vk, VkPhysicalDevice p
     return (external.externalMemoryProperties.externalMemoryFeatures & VK_EXTERNAL_MEMORY_FEATURE_IMPORTABLE_BIT) != 0;
 }
 
+/* Whether the device lacks what most kernels use; then shaders/words.glsl says what follows. */
+static bool has_only_32_bits(const dml_instance_functions *vk, VkPhysicalDevice physical)
+{
+    dml_features f;
+    dml_features_init(&f);
+    vk->vkGetPhysicalDeviceFeatures2(physical, &f.core);
+    return !f.core.features.shaderInt64 || !f.vulkan11.storageBuffer16BitAccess || !f.vulkan12.storageBuffer8BitAccess;
+}
+
 /* Whether a binding may be an array of DML_MAX_SEGMENTS storage buffers. */
 static bool has_segments(const dml_instance_functions *vk, VkPhysicalDevice physical, const VkPhysicalDeviceLimits *limits)
 {
@@ -90,7 +99,8 @@ void dml_traits_find(const dml_instance_functions *vk, VkPhysicalDevice physical
                                                      .pNext = &subgroup};
     VkPhysicalDeviceDriverProperties driver = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_DRIVER_PROPERTIES, .pNext = &memory};
     VkPhysicalDeviceProperties2 all = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2, .pNext = &driver};
-    traits->host_import = extensions->import && imports_buffers(vk, physical);
+    traits->only_32_bit = has_only_32_bits(vk, physical);
+    traits->host_import = extensions->import && !traits->only_32_bit && imports_buffers(vk, physical);
     if (traits->host_import)
         subgroup.pNext = &import;
     vk->vkGetPhysicalDeviceProperties2(physical, &all);
@@ -111,7 +121,7 @@ void dml_traits_find(const dml_instance_functions *vk, VkPhysicalDevice physical
     traits->max_buffer = memory.maxMemoryAllocationSize;
     traits->import_alignment = traits->host_import ? import.minImportedHostPointerAlignment : 0;
     traits->plan.binding = limits->maxStorageBufferRange & ~UINT32_C(15);
-    traits->segmented = has_segments(vk, physical, limits);
+    traits->segmented = has_segments(vk, physical, limits) && !traits->only_32_bit;
     traits->plan.window = widest_window(traits);
     find_avx512_tunables(driver.driverID, all.properties.driverVersion, traits);
     if (traits->plan.window <= traits->plan.binding) /* one binding holds all that a kernel can address */
@@ -167,6 +177,8 @@ void dml_traits_override(const dml_device_traits *offered, dml_device_traits *tr
     dml_tunables *tunables = &traits->plan.tunables;
     if (!traits->cpu)
         *tunables = dml_tunables_gpu;
+    if (traits->only_32_bit)
+        tunables->wide_row = UINT32_MAX; /* words of 16 bytes only */
     tunables->segments_always = traits->segmented && chosen("segments_always", offered->plan.tunables.segments_always);
     tunables->prefetch_ahead = (int32_t)chosen("prefetch_ahead", offered->plan.tunables.prefetch_ahead);
     tunables->chunks = (uint32_t)lowered("chunks", offered->plan.tunables.chunks);
