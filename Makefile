@@ -28,7 +28,7 @@ without = $(patsubst %,--ignore=tests/test_%.py,$(1))
 CHECKS := $(addprefix check-,sanitizers validation deeper direct static leaks oldest-numpy peers extras fuzz shaders \
     swiftshader wheels)
 
-.PHONY: demo test bench check soak wheels clean help system
+.PHONY: demo test bench check soak wheels clean help system debootstrap
 .PHONY: $(CHECKS)
 .DELETE_ON_ERROR:
 
@@ -60,12 +60,12 @@ check-docs: docs | system-browser
 system-browser: | system
 	@DMLOPS_APT_EXTRA="chromium chromium-driver" tools/system-packages.sh || echo "no browser: the tests of the site say what they skip"
 
-soak: .venv/dmlops .venv-fuzz/dmlops .venv-extras/dmlops .venv-wheels/requirements
+soak: .venv/dmlops .venv-fuzz/dmlops .venv-extras/dmlops .venv-wheels/requirements | debootstrap
 	.venv-wheels/bin/python tools/wheels.py
 	tests/soak.sh
 
 # For publishing: dmlops, and its companion dmlops-lavapipe, whose first build takes ten minutes.
-wheels: .venv-wheels/requirements
+wheels: .venv-wheels/requirements | debootstrap
 	.venv-wheels/bin/python tools/wheels.py
 	.venv-wheels/bin/python companion/build.py
 	.venv-wheels/bin/check-wheel-contents dist
@@ -142,7 +142,7 @@ check-extras: .venv-extras/dmlops
 
 # The wheels of dist/, made anew, in systems with Python and nothing else. Exit status 69: Mesa, or a system with an old C
 # library, could not be had.
-check-wheels: .venv/dmlops .venv-wheels/requirements
+check-wheels: .venv/dmlops .venv-wheels/requirements | debootstrap
 	.venv-wheels/bin/python tools/wheels.py
 	.venv-wheels/bin/python companion/build.py || [ $$? -eq 69 ]
 	.venv/bin/pytest -q -rs companion/tests
@@ -164,6 +164,10 @@ system:
 	@! command -v $(PYTHON) >/dev/null || $(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
 	    echo "dmlops needs Python 3.11 or later; $(PYTHON) is $$($(PYTHON) -V 2>&1). Try: make PYTHON=python3.12 $(MAKECMDGOALS)"; exit 1; }
 	@tools/system-packages.sh
+
+# What installs other systems into folders. Where it cannot be had, the scripts that need it say so.
+debootstrap: | system
+	@tools/system-packages.sh debootstrap || true
 
 # An environment is three steps, each done again only when what it depends on has changed.
 #   $(1): its folder   $(2): its requirement files   $(3): the folder of the wheel that is installed in it

@@ -1,6 +1,7 @@
 """What keeps the house a house: who may include whom, and what the packages carry."""
 
 import importlib.metadata
+import os
 import pathlib
 import re
 import shutil
@@ -175,6 +176,8 @@ def test_the_sdist_is_complete(sdist):
     needed |= {str(path.relative_to(ROOT)) for path in (ROOT / "dmlops").glob("*.py*") if path.suffix in (".py", ".pyi")}
     needed |= {"examples/requirements.txt", "tools/system-packages.sh", "benchmarks/results/cells.svg", "benchmarks/results/README.md"}  # of the Makefile and README
     needed |= {"dmlops/py.typed", "LICENSE", "README.md", "pyproject.toml", "setup.py"}
+    needed |= {"companion/build.py", "vendored/include/vulkan/vulkan.h", "vendored/include/vulkan/LICENSE.txt"}
+    needed |= {f"vendored/shaders/{path.stem}.spv.h" for path in (ROOT / "shaders").glob("*.comp")}
     assert needed <= names, sorted(needed - names)
     assert not [name for name in names if name.endswith((".so", ".spv", ".o"))]
 
@@ -191,10 +194,21 @@ def test_the_installed_package_carries_what_it_needs():
     carries_what_it_needs({str(path) for path in importlib.metadata.files("dmlops")})
 
 
+def test_the_sdist_asks_for_the_compiler_that_it_is_to_use(sdist, tmp_path):
+    with tarfile.open(sdist) as tar:
+        tar.extractall(tmp_path, filter="data")
+    (folder,) = tmp_path.iterdir()
+    variables = {"DMLOPS_COMPILE_SHADERS": "1", "GLSLC": "/nonexistent", "VULKAN_SDK": None}
+    done = run_python("", args=("setup.py", "-q", "build_ext"), cwd=folder, env=variables, check=False)
+    assert done.returncode and "dmlops: glslc" in done.stderr
+
+
 @pytest.mark.check
-def test_the_sdist_builds(sdist, tmp_path):
+@pytest.mark.parametrize("variables", [{"GLSLC": "/nonexistent"}, {"DMLOPS_COMPILE_SHADERS": "1"}], ids=str)
+def test_the_sdist_builds(sdist, tmp_path, variables):
+    """Without a shader compiler, and with one on request."""
     pip = [sys.executable, "-m", "pip", "wheel", "-q", "--no-build-isolation", "--no-deps", "-w", tmp_path]
-    subprocess.run([*pip, sdist], check=True)
+    subprocess.run([*pip, sdist], check=True, env={**os.environ, **variables})
     (wheel,) = tmp_path.glob("*.whl")
     carries_what_it_needs(set(zipfile.ZipFile(wheel).namelist()))
 

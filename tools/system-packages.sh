@@ -2,6 +2,7 @@
 # Installs the system packages that dmlops is built and tested with, on Debian and Ubuntu.
 # Does nothing when all are there, so that running it again costs a fraction of a second.
 #
+#   tools/system-packages.sh PACKAGE...   installs these, too
 #   DMLOPS_SKIP_APT=1   leave the system alone (another system, or packages from elsewhere)
 #   DMLOPS_APT_EXTRA    further packages: the browser that `make check-docs` opens the site in
 #
@@ -19,7 +20,7 @@ if ! command -v apt-get >/dev/null 2>&1; then
     exit 1
 fi
 
-packages="libvulkan-dev glslc spirv-tools vulkan-validationlayers mesa-vulkan-drivers"
+packages="libvulkan-dev glslc spirv-tools vulkan-validationlayers mesa-vulkan-drivers $*"
 command -v "${CC:-cc}" >/dev/null 2>&1 || packages="$packages gcc libc6-dev"
 # What the interpreter in use lacks; one that did not come from Debian brings its own headers.
 python="${PYTHON:-python3}"
