@@ -7,8 +7,8 @@
 # and for those who work on dmlops:
 #
 #   make check    clang's analyser; the suite under the validation layer and the sanitizers, with the oldest NumPy, against
-#                 PyTorch and onnxruntime; more faults, odd devices and data races; SwiftShader; leaks; a minute of fuzzing;
-#                 the wheels on bare systems
+#                 PyTorch and onnxruntime; more faults, odd devices and data races; SwiftShader; lavapipe without the loader;
+#                 compilers for macOS and Windows; leaks; a minute of fuzzing; the wheels on bare systems
 #   make bench    measure; CELLS="..." measures some cells only, DEVICE=... MIB=... another device and larger arrays
 #   make soak     20,000 examples an operator, arrays beyond 4 GiB, every fault, forks and threads by the hundred, ten minutes
 #                 of fuzzing: hours, 16 GiB of memory
