@@ -12,20 +12,20 @@ import numpy as np
 from dmlops import _core
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike
+    from numpy.typing import NDArray
 
-    from dmlops._annotations import AnyArray, Array, DeviceLike, Ints, IntSequence, Layout, Order, Slice
+    from dmlops._annotations import AnyArray, Array, DeviceLike, Input, Ints, IntSequence, Layout, Lengths, Order, Slice, T
     from dmlops._core import DeviceArray
 
 __all__ = ["depth_to_space", "reverse_subsequences", "slice", "slice_from_key", "space_to_depth", "window"]
 
-# The first overload of each operator is for device arrays. They are array_like too, hence the remark for mypy.
+# Each operator's overloads: device arrays, NumPy arrays, and what numpy.asarray makes an array of.
 
 
 @overload
-def reverse_subsequences(  # type: ignore[overload-overlap]
+def reverse_subsequences(
     input: DeviceArray,
-    sequence_lengths: ArrayLike | DeviceArray,
+    sequence_lengths: Lengths | DeviceArray,
     axis: SupportsIndex,
     *,
     batch_axis: SupportsIndex | None = None,
@@ -34,8 +34,18 @@ def reverse_subsequences(  # type: ignore[overload-overlap]
 ) -> DeviceArray: ...
 @overload
 def reverse_subsequences(
-    input: ArrayLike,
-    sequence_lengths: ArrayLike,
+    input: NDArray[T],
+    sequence_lengths: Lengths,
+    axis: SupportsIndex,
+    *,
+    batch_axis: SupportsIndex | None = None,
+    out: NDArray[T] | None = None,
+    device: DeviceLike | None = None,
+) -> NDArray[T]: ...
+@overload
+def reverse_subsequences(
+    input: Input,
+    sequence_lengths: Lengths,
     axis: SupportsIndex,
     *,
     batch_axis: SupportsIndex | None = None,
@@ -43,8 +53,8 @@ def reverse_subsequences(
     device: DeviceLike | None = None,
 ) -> Array: ...
 def reverse_subsequences(
-    input: ArrayLike | DeviceArray,
-    sequence_lengths: ArrayLike | DeviceArray,
+    input: Input | DeviceArray,
+    sequence_lengths: Lengths | DeviceArray,
     axis: SupportsIndex,
     *,
     batch_axis: SupportsIndex | None = None,
@@ -122,7 +132,7 @@ def reverse_subsequences(
 
 
 @overload
-def depth_to_space(  # type: ignore[overload-overlap]
+def depth_to_space(
     input: DeviceArray,
     block_size: Ints,
     *,
@@ -133,7 +143,17 @@ def depth_to_space(  # type: ignore[overload-overlap]
 ) -> DeviceArray: ...
 @overload
 def depth_to_space(
-    input: ArrayLike,
+    input: NDArray[T],
+    block_size: Ints,
+    *,
+    order: Order = "DCR",
+    layout: Layout = "NCHW",
+    out: NDArray[T] | None = None,
+    device: DeviceLike | None = None,
+) -> NDArray[T]: ...
+@overload
+def depth_to_space(
+    input: Input,
     block_size: Ints,
     *,
     order: Order = "DCR",
@@ -142,7 +162,7 @@ def depth_to_space(
     device: DeviceLike | None = None,
 ) -> Array: ...
 def depth_to_space(
-    input: ArrayLike | DeviceArray,
+    input: Input | DeviceArray,
     block_size: Ints,
     *,
     order: Order = "DCR",
@@ -225,7 +245,7 @@ def depth_to_space(
 
 
 @overload
-def space_to_depth(  # type: ignore[overload-overlap]
+def space_to_depth(
     input: DeviceArray,
     block_size: Ints,
     *,
@@ -236,7 +256,17 @@ def space_to_depth(  # type: ignore[overload-overlap]
 ) -> DeviceArray: ...
 @overload
 def space_to_depth(
-    input: ArrayLike,
+    input: NDArray[T],
+    block_size: Ints,
+    *,
+    order: Order = "DCR",
+    layout: Layout = "NCHW",
+    out: NDArray[T] | None = None,
+    device: DeviceLike | None = None,
+) -> NDArray[T]: ...
+@overload
+def space_to_depth(
+    input: Input,
     block_size: Ints,
     *,
     order: Order = "DCR",
@@ -245,7 +275,7 @@ def space_to_depth(
     device: DeviceLike | None = None,
 ) -> Array: ...
 def space_to_depth(
-    input: ArrayLike | DeviceArray,
+    input: Input | DeviceArray,
     block_size: Ints,
     *,
     order: Order = "DCR",
@@ -323,7 +353,7 @@ def space_to_depth(
 
 
 @overload
-def slice(  # type: ignore[overload-overlap]
+def slice(
     input: DeviceArray,
     offsets: IntSequence,
     sizes: IntSequence,
@@ -335,7 +365,18 @@ def slice(  # type: ignore[overload-overlap]
 ) -> DeviceArray: ...
 @overload
 def slice(
-    input: ArrayLike,
+    input: NDArray[T],
+    offsets: IntSequence,
+    sizes: IntSequence,
+    strides: IntSequence | None = None,
+    *,
+    output_sizes: IntSequence | None = None,
+    out: NDArray[T] | None = None,
+    device: DeviceLike | None = None,
+) -> NDArray[T]: ...
+@overload
+def slice(
+    input: Input,
     offsets: IntSequence,
     sizes: IntSequence,
     strides: IntSequence | None = None,
@@ -345,7 +386,7 @@ def slice(
     device: DeviceLike | None = None,
 ) -> Array: ...
 def slice(
-    input: ArrayLike | DeviceArray,
+    input: Input | DeviceArray,
     offsets: IntSequence,
     sizes: IntSequence,
     strides: IntSequence | None = None,
