@@ -38,10 +38,10 @@ def _printed(array: DeviceArray, prefix: str) -> str:
     if array.size <= options["threshold"]:
         return np.array2string(array.numpy(), separator=", ", prefix=prefix, suffix=",", threshold=array.size)
     # NumPy abbreviates an axis that is longer than twice `edge`. One element in the middle stands for those it leaves out.
-    edge = int(options["edgeitems"])
+    edge = max(1, int(options["edgeitems"]))
     corners = np.zeros([min(size, 2 * edge + 1) for size in array.shape], array.dtype)
     for source, target in _corners(array.shape, edge):
-        array[source].numpy(corners[target])
+        array[source].numpy(corners[(*target, ...)])
     return np.array2string(corners, separator=", ", prefix=prefix, suffix=",", threshold=0)
 
 
