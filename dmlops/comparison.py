@@ -226,8 +226,8 @@ def _download(call: inspect.BoundArguments) -> None:
 def _devices(devices: DeviceLike | Iterable[DeviceLike] | None) -> list[Device]:
     if devices is None:
         return [device for device in all_devices() if device.usable]
-    single = isinstance(devices, (str, Device)) or not isinstance(devices, Iterable)
-    chosen = [empty(0, device=device).device for device in ([devices] if single else devices)]  # type: ignore[union-attr,list-item]
+    several: list[Any] = [devices] if isinstance(devices, str) or not isinstance(devices, Iterable) else list(devices)
+    chosen = [empty(0, device=device).device for device in several]
     if not chosen:
         raise ValueError("devices must name one device or more")
     return chosen

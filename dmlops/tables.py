@@ -10,14 +10,13 @@ __all__ = ["as_html", "as_text"]
 
 def as_text(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     """Columns two spaces apart: the first to the left, numbers to the right."""
-    table = [header, *rows]
-    widths = [max(len(row[k]) for row in table) for k in range(len(header))]
-    right = [k > 0 and any(map(_is_number, column)) for k, column in enumerate(zip(*rows, strict=True))] or [False] * len(header)
-    lines = []
-    for row in table:
-        cells = zip(row, widths, right, strict=True)
-        lines.append("  ".join(cell.rjust(width) if at_right else cell.ljust(width) for cell, width, at_right in cells).rstrip())
-    return "\n".join(lines)
+    columns = list(zip(header, *rows, strict=True))
+    laid_out = []
+    for k, column in enumerate(columns):
+        width = max(map(len, column))
+        right = k > 0 and any(map(_is_number, column))
+        laid_out.append([cell.rjust(width) if right else cell.ljust(width) for cell in column])
+    return "\n".join("  ".join(line).rstrip() for line in zip(*laid_out, strict=True))
 
 
 def as_html(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:

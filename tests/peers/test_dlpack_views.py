@@ -46,6 +46,7 @@ def consumers(library):
     """The ways in which a library takes an array: name, function, what mirrored views are: shared, copied or refused."""
     if library == "numpy":
         return [
+            ("object", np.from_dlpack, "shared"),
             ("from_dlpack", lambda a: np.from_dlpack(OnCpu(a)), "shared"),
             ("copy=False", lambda a: np.from_dlpack(OnCpu(a), copy=False), "shared"),
             ("copy=True", lambda a: np.from_dlpack(OnCpu(a), copy=True), "copied"),
@@ -56,13 +57,17 @@ def consumers(library):
         return [
             ("capsule", lambda a: torch.from_dlpack(a.__dlpack__(dl_device=(1, 0))), "copied"),
             ("new capsule", lambda a: torch.from_dlpack(a.__dlpack__(dl_device=(1, 0), max_version=(1, 0))), "copied"),
-            ("object", lambda a: torch.from_dlpack(OnCpu(a)), "copied"),
+            ("object", torch.from_dlpack, "copied"),
+            ("object on the CPU", lambda a: torch.from_dlpack(OnCpu(a)), "copied"),
             ("copy=False", lambda a: torch.from_dlpack(OnCpu(a), copy=False), "refused"),
             ("copy=False on the CPU", lambda a: torch.from_dlpack(OnCpu(a), device="cpu", copy=False), "refused"),
         ]
     import jax
 
-    return [("from_dlpack", lambda a: jax.dlpack.from_dlpack(OnCpu(a)), "copied")]
+    return [
+        ("object", jax.dlpack.from_dlpack, "copied"),
+        ("object on the CPU", lambda a: jax.dlpack.from_dlpack(OnCpu(a)), "copied"),
+    ]
 
 
 def check(a, view, consume, mirrored, name, library):
