@@ -18,7 +18,13 @@ void dml_sleep(int milliseconds)
 {
     Sleep((DWORD)milliseconds);
 }
+
+void dml_yield(void)
+{
+    SwitchToThread();
+}
 #else
+#include <sched.h>
 #include <time.h>
 
 int64_t dml_nanoseconds(void)
@@ -31,5 +37,10 @@ int64_t dml_nanoseconds(void)
 void dml_sleep(int milliseconds)
 {
     nanosleep(&(struct timespec){milliseconds / 1000, milliseconds % 1000 * 1000000L}, NULL);
+}
+
+void dml_yield(void)
+{
+    sched_yield();
 }
 #endif

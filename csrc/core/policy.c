@@ -112,14 +112,24 @@ static bool are_better_words(const dml_policy *policy, const dml_rows *rows)
 
 /* --- rules ----------------------------------------------------------------------------------------------------- */
 
+/* Whether rows are so long and so few that a thread of the driver copies them sooner than several compose them: a region costs
+ * as much as a few hundred bytes. */
+static bool are_rows_to_copy(const dml_tunables *tunables, int64_t item, int64_t regions)
+{
+    return item >= tunables->copy_row && regions <= item && item * regions <= tunables->copy_bytes;
+}
+
 static bool is_copy(dml_policy *policy)
 {
     const dml_tunables *tunables = &policy->traits->tunables;
     const dml_plan *plan = &policy->piece->plan;
     int64_t regions = dml_plan_count(plan);
-    if (plan->reversed >= 0 || regions > tunables->copy_regions)
+    if (plan->reversed >= 0)
         return false;
-    return policy->forced == DML_KERNEL_COPY || (is_free(policy) && (regions == 1 || plan->item >= tunables->copy_run));
+    if (is_free(policy) && are_rows_to_copy(tunables, plan->item, regions))
+        return true;
+    return regions <= tunables->copy_regions &&
+           (policy->forced == DML_KERNEL_COPY || (is_free(policy) && (regions == 1 || plan->item >= tunables->copy_run)));
 }
 
 static bool is_little(dml_policy *policy)

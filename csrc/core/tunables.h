@@ -22,6 +22,8 @@ typedef struct dml_tunables {
     /* "Copy command", "Pipelines and first calls" */
     int64_t copy_run;     /* bytes of one of several regions, from which a copy command beats the kernels */
     int64_t copy_regions; /* most regions of a copy command: its length against a pipeline */
+    int64_t copy_row;     /* bytes of a region, from which a copy of no more regions than a region has bytes */
+    int64_t copy_bytes;   /* and of no more bytes than these beats waking several threads; 0: never */
     int64_t little;       /* bytes up to which a pipeline of its own is not worth compiling */
 
     /* "Bytes per invocation", "Word size" */

@@ -17,11 +17,6 @@ const VkDescriptorType dml_binding_types[DML_BINDINGS] = {VK_DESCRIPTOR_TYPE_STO
                                                           VK_DESCRIPTOR_TYPE_UNIFORM_BUFFER, VK_DESCRIPTOR_TYPE_STORAGE_BUFFER,
                                                           VK_DESCRIPTOR_TYPE_STORAGE_BUFFER};
 
-uint32_t dml_kernels_storage_buffers(const dml_context *context)
-{
-    return context->offered.segmented ? DML_MAX_STORAGE_BUFFERS : DML_MIN_STORAGE_BUFFERS;
-}
-
 const dml_modules *dml_kernels_modules(const dml_context *context, const dml_dispatch *dispatch)
 {
     return &context->kernels.modules[dispatch->constants[DML_SEGMENT_BITS] > 0];

@@ -20,8 +20,7 @@ typedef struct dml_pipeline {
 dml_code dml_kernels_init(dml_context *context, dml_status *status);
 void dml_kernels_deinit(dml_context *context);
 
-/* How many storage buffers a descriptor set has, and the layouts of a dispatch's pipeline. */
-uint32_t dml_kernels_storage_buffers(const dml_context *context);
+/* The layouts of a dispatch's pipeline. */
 const dml_modules *dml_kernels_modules(const dml_context *context, const dml_dispatch *dispatch);
 
 /* The pipeline of a dispatch; to be released when the submission is done. One that has to be compiled fails with

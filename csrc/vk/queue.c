@@ -7,8 +7,10 @@
 #include "vk/results.h"
 
 enum {
-    SPIN_BYTES = 256 * 1024,   /* written by a submission that is waited for without sleeping */
-    BATCHED_BYTES = 64 * 1024, /* written by a submission that may be batched */
+    POLLED_BYTES = 8 * 1024 * 1024, /* written by a submission that is polled before the caller sleeps, */
+    POLL_NS = 1000000,              /* so long; */
+    POLL_TIMELINE_NS = 200000,      /* and what is queued, whatever it writes */
+    BATCHED_BYTES = 64 * 1024,      /* written by a submission that may be batched */
 
     /* Of all that a submission records. */
     STAGES = VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT | VK_PIPELINE_STAGE_TRANSFER_BIT,
@@ -167,10 +169,10 @@ dml_code dml_queue_submit(dml_context *context, dml_submission *submission, dml_
 
 dml_code dml_queue_await(dml_context *context, dml_submission *submission, dml_status *status)
 {
-    bool little = submission->bytes <= SPIN_BYTES;
+    bool polled = submission->alone && submission->bytes <= POLLED_BYTES;
     VkResult result = dml_wait_for(context, &(dml_wait){.fence = submission->fence,
-                                                        .spin = little && submission->alone,
-                                                        .nap = !little && submission->alone,
+                                                        .poll_ns = polled ? POLL_NS : 0,
+                                                        .nap = submission->alone,
                                                         .interrupt = submission->interrupt});
     if (result) {
         dml_vk_fail(context, result, "waiting for the device", status);
@@ -251,7 +253,7 @@ dml_code dml_queue_wait(dml_context *context, uint64_t timeline_value, dml_held_
         return DML_OK;
     dml_interrupt_poll interrupt = dml_interrupt_poll_from_now();
     result = dml_wait_for(context, &(dml_wait){.timeline_value = timeline_value,
-                                               .spin = last,
+                                               .poll_ns = last ? POLL_TIMELINE_NS : 0,
                                                .nap = last,
                                                .stop_early = true,
                                                .lock = lock,

@@ -4,6 +4,7 @@
 
 #include "core/choose.h"
 #include "vk/allocation_pool.h"
+#include "vk/descriptors.h"
 #include "vk/queue.h"
 #include "vk/results.h"
 
@@ -81,55 +82,27 @@ static uint64_t arena_needs(const dml_context *context, const dml_submission *su
            (submission->lengths ? 0 : (uint64_t)(lengths.end - lengths.begin) * sizeof(int64_t));
 }
 
-/* A window as segments of 2 to the power of `bits` bytes. A descriptor array must be complete: segments beyond the window,
- * which no kernel reads, are bound to its beginning. */
-static void cut_window(const VkDescriptorBufferInfo *window, int32_t bits, VkDescriptorBufferInfo segments[DML_MAX_SEGMENTS])
-{
-    const VkDeviceSize size = (VkDeviceSize)1 << bits;
-    for (uint32_t i = 0; i < DML_MAX_SEGMENTS; i++) {
-        VkDeviceSize begin = i * size < window->range ? i * size : 0, left = window->range - begin;
-        segments[i] = (VkDescriptorBufferInfo){window->buffer, window->offset + begin, left < size ? left : size};
-    }
-}
-
-static VkResult write_set(dml_context *context, dml_submission *submission, const VkDescriptorBufferInfo *buffers,
-                          VkDescriptorSet *set)
-{
-    VkDescriptorSetAllocateInfo info = {.sType = VK_STRUCTURE_TYPE_DESCRIPTOR_SET_ALLOCATE_INFO,
-                                        .descriptorPool = submission->sets,
-                                        .descriptorSetCount = 1,
-                                        .pSetLayouts = &dml_kernels_modules(context, &submission->dispatch)->set_layout};
-    VkResult result = context->vk.vkAllocateDescriptorSets(context->device, &info, set);
-    if (result)
-        return result;
-    VkWriteDescriptorSet writes[DML_BINDINGS];
-    VkDescriptorBufferInfo segments[2][DML_MAX_SEGMENTS];
-    for (uint32_t i = 0; i < DML_BINDINGS; i++)
-        writes[i] = (VkWriteDescriptorSet){.sType = VK_STRUCTURE_TYPE_WRITE_DESCRIPTOR_SET,
-                                           .dstSet = *set,
-                                           .dstBinding = i,
-                                           .descriptorCount = 1,
-                                           .descriptorType = dml_binding_types[i],
-                                           .pBufferInfo = &buffers[i]};
-    const int32_t bits = submission->dispatch.constants[DML_SEGMENT_BITS];
-    for (uint32_t i = 0; i < 2 && bits > 0; i++) {
-        cut_window(&buffers[i], bits, segments[i]);
-        writes[i].descriptorCount = DML_MAX_SEGMENTS;
-        writes[i].pBufferInfo = segments[i];
-    }
-    context->vk.vkUpdateDescriptorSets(context->device, DML_BINDINGS, writes, 0, NULL);
-    return VK_SUCCESS;
-}
-
+/* The copy command, with as many regions at a time as fit on the stack. */
 static void record_copy(dml_context *context, dml_submission *submission, const dml_slot *slot)
 {
+    enum { REGIONS = 128 };
     const dml_plan *plan = &submission->piece.plan;
     const dml_dispatch *dispatch = &submission->dispatch;
+    const uint64_t from = slot->src.offset - (uint64_t)dispatch->src_window.begin;
+    const uint64_t to = slot->dst.offset - (uint64_t)dispatch->dst_window.begin;
+    VkBufferCopy regions[REGIONS];
+    uint32_t count = 0;
     int64_t src, dst;
-    for (int64_t i = 0; dml_dispatch_region(plan, i, &src, &dst); i++) {
-        VkBufferCopy region = {slot->src.offset + (uint64_t)(src - dispatch->src_window.begin),
-                               slot->dst.offset + (uint64_t)(dst - dispatch->dst_window.begin), (uint64_t)plan->item};
-        context->vk.vkCmdCopyBuffer(submission->commands, slot->src.buffer->handle, slot->dst.buffer->handle, 1, &region);
+    bool more = true;
+    for (int64_t i = 0; more; i++) {
+        more = dml_dispatch_region(plan, i, &src, &dst);
+        if (more)
+            regions[count++] = (VkBufferCopy){from + (uint64_t)src, to + (uint64_t)dst, (uint64_t)plan->item};
+        if (count == REGIONS || (!more && count > 0)) {
+            context->vk.vkCmdCopyBuffer(submission->commands, slot->src.buffer->handle, slot->dst.buffer->handle, count,
+                                        regions);
+            count = 0;
+        }
     }
 }
 
@@ -164,7 +137,7 @@ dml_code dml_record_dispatch(dml_context *context, dml_submission *submission, d
     VkDescriptorSet set;
     if (dml_pipeline_acquire(context, dispatch, submission->may_wait, &slot->pipeline, status))
         return status->code;
-    VkResult result = write_set(context, submission, buffers, &set);
+    VkResult result = dml_descriptors_write(context, submission, (int)(slot - submission->slots), buffers, &set);
     if (result)
         return dml_vk_fail(context, result, "vkAllocateDescriptorSets", status);
     context->vk.vkCmdBindPipeline(submission->commands, VK_PIPELINE_BIND_POINT_COMPUTE, slot->pipeline->handle);

@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "vk/descriptors.h"
 #include "vk/results.h"
 
 enum { MAX_IDLE_ARENA = 1024 * 1024 }; /* bytes; a larger one is destroyed with its submission's work */
@@ -9,7 +10,7 @@ enum { MAX_IDLE_ARENA = 1024 * 1024 }; /* bytes; a larger one is destroyed with 
 void dml_submission_destroy(dml_context *context, dml_submission *submission)
 {
     dml_buffer_destroy(context, &submission->arena);
-    context->vk.vkDestroyDescriptorPool(context->device, submission->sets, NULL);
+    dml_descriptors_destroy(context, &submission->descriptors);
     context->vk.vkDestroyFence(context->device, submission->fence, NULL);
     context->vk.vkDestroyCommandPool(context->device, submission->pool, NULL);
     free(submission);
@@ -43,14 +44,7 @@ static VkResult create_handles(dml_context *context, dml_submission *submission)
     result = DML_CREATE(context, Fence, &fence, &submission->fence);
     if (result)
         return result;
-    const VkDescriptorPoolSize sizes[] = {
-        {VK_DESCRIPTOR_TYPE_STORAGE_BUFFER, dml_kernels_storage_buffers(context) * DML_MAX_PIECES},
-        {VK_DESCRIPTOR_TYPE_UNIFORM_BUFFER, DML_MAX_PIECES}};
-    VkDescriptorPoolCreateInfo sets = {.sType = VK_STRUCTURE_TYPE_DESCRIPTOR_POOL_CREATE_INFO,
-                                       .maxSets = DML_MAX_PIECES,
-                                       .poolSizeCount = 2,
-                                       .pPoolSizes = sizes};
-    return DML_CREATE(context, DescriptorPool, &sets, &submission->sets);
+    return dml_descriptors_create(context, &submission->descriptors);
 }
 
 dml_submission *dml_submission_create(dml_context *context, dml_status *status)
@@ -85,8 +79,6 @@ void dml_submission_reset(dml_context *context, dml_submission *submission)
     submission->bytes = 0;
     submission->arena_used = 0;
     submission->refused = false;
-    if (!submission->broken)
-        submission->broken = context->vk.vkResetDescriptorPool(context->device, submission->sets, 0);
     if (!submission->broken)
         submission->broken = context->vk.vkResetCommandPool(context->device, submission->pool, 0);
 }

@@ -37,6 +37,12 @@ typedef struct dml_staging {
     struct dml_staging *next;
 } dml_staging;
 
+/* A descriptor set for each piece and each layout of kernels.h; NULL until it is first used. */
+typedef struct dml_descriptors {
+    VkDescriptorPool pool;
+    VkDescriptorSet sets[DML_MAX_PIECES][2]; /* [true]: for windows that are bound as segments */
+} dml_descriptors;
+
 typedef struct dml_submission {
     struct dml_submission *next;
     uint64_t timeline_value; /* that the device signals when it is done, if it is queued */
@@ -44,7 +50,7 @@ typedef struct dml_submission {
     VkCommandPool pool;
     VkCommandBuffer commands;
     VkFence fence;
-    VkDescriptorPool sets;
+    dml_descriptors descriptors;
     dml_buffer arena; /* host-visible: tables, lengths and counters of the pieces */
     uint64_t arena_used;
     dml_staging *staging;                    /* while it has chunks to move; else NULL */

@@ -7,6 +7,8 @@
 #include <cpuid.h>
 #endif
 
+#include "base/cores.h"
+
 static uint64_t smaller(uint64_t a, uint64_t b)
 {
     return a < b ? a : b;
@@ -82,6 +84,7 @@ void dml_traits_find(VkPhysicalDevice physical, const dml_extensions *extensions
     traits->cpu = all.properties.deviceType == VK_PHYSICAL_DEVICE_TYPE_CPU;
     const dml_tunables *tunables = traits->cpu ? &dml_tunables_cpu : &dml_tunables_gpu;
     traits->plan.tunables = *tunables;
+    traits->plan.tunables.copy_bytes /= dml_machine_cores() > 2 ? 4 : 1; /* kernels use all cores, a copy one */
     uint32_t group = tunables->group_size ? tunables->group_size : subgroup.subgroupSize;
     traits->plan.group_size =
         (uint32_t)smaller(group, smaller(limits->maxComputeWorkGroupInvocations, limits->maxComputeWorkGroupSize[0]));

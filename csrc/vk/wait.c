@@ -5,7 +5,6 @@
 
 enum {
     POLL_NS = 100000000, /* between two polls of `interrupted`, and the longest sleep */
-    SPIN_NS = 200000,    /* of polling the device without sleeping */
     NAP_NS = 200000      /* the first sleep of a wait that naps; each is twice as long as the one before */
 };
 
@@ -53,17 +52,18 @@ static bool poll_interrupt(dml_context *context, const dml_wait *wait)
     return ours;
 }
 
-/* Spinning saves the cost of sleep and wake-up, which small work is not worth. Large work gets this core instead: a driver
- * that computes on the CPU needs it. Naps let the scheduler move that driver's threads: woken together, several may be
- * queued on one core, and a core that falls idle leaves a thread alone that ran there moments ago, so it has to look more
- * than once. */
+/* Polling saves the cost of sleep and wake-up, which small work is not worth. The core is yielded between two polls: a driver
+ * that computes on the CPU may need it. Large work gets the core at once. Naps let the scheduler move that driver's threads:
+ * woken together, several may be queued on one core, and a core that falls idle leaves a thread alone that ran there moments
+ * ago, so it has to look more than once. */
 VkResult dml_wait_for(dml_context *context, const dml_wait *wait)
 {
     const int64_t start = dml_nanoseconds();
-    VkResult result;
-    do
+    VkResult result = wait_once(context, wait, 0);
+    while (result == VK_TIMEOUT && wait->poll_ns > 0 && dml_nanoseconds() - start < wait->poll_ns) {
+        dml_yield();
         result = wait_once(context, wait, 0);
-    while (result == VK_TIMEOUT && wait->spin && dml_nanoseconds() - start < SPIN_NS);
+    }
     uint64_t sleep = wait->nap ? NAP_NS : POLL_NS;
     while (true) {
         if (!poll_interrupt(context, wait))

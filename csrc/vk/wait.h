@@ -20,7 +20,7 @@ typedef struct dml_held_lock {
 typedef struct dml_wait {
     VkFence fence;
     uint64_t timeline_value;
-    bool spin;           /* it will not take long: poll for a moment before sleeping */
+    int64_t poll_ns;     /* how long the device is polled before the first sleep */
     bool nap;            /* it may take long and has the cores to itself: sleep briefly at first */
     bool stop_early;     /* return as soon as the caller wants to stop; else only when it is reached */
     dml_held_lock *lock; /* or NULL */

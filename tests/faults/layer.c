@@ -27,7 +27,7 @@ static PFN_vkGetDeviceProcAddr next_gdpa;
     X(vkCreateCommandPool) X(vkDestroyCommandPool) X(vkResetCommandPool) X(vkAllocateCommandBuffers)                   \
     X(vkBeginCommandBuffer) X(vkEndCommandBuffer) X(vkCreateFence) X(vkDestroyFence) X(vkResetFences)                  \
     X(vkGetFenceStatus) X(vkWaitForFences) X(vkCreateSemaphore) X(vkDestroySemaphore) X(vkWaitSemaphores)              \
-    X(vkGetSemaphoreCounterValue) X(vkCreateDescriptorPool) X(vkDestroyDescriptorPool) X(vkResetDescriptorPool)        \
+    X(vkGetSemaphoreCounterValue) X(vkCreateDescriptorPool) X(vkDestroyDescriptorPool)                                 \
     X(vkAllocateDescriptorSets) X(vkUpdateDescriptorSets) X(vkCmdDispatch) X(vkQueueSubmit) X(vkQueueWaitIdle)         \
     X(vkDeviceWaitIdle)
 
@@ -148,7 +148,6 @@ DOES(vkResetCommandPool, (VkDevice d, VkCommandPool p, VkCommandPoolResetFlags f
 DOES(vkBeginCommandBuffer, (VkCommandBuffer c, const VkCommandBufferBeginInfo *i), (c, i))
 DOES(vkEndCommandBuffer, (VkCommandBuffer c), (c))
 DOES(vkResetFences, (VkDevice d, uint32_t n, const VkFence *f), (d, n, f))
-DOES(vkResetDescriptorPool, (VkDevice d, VkDescriptorPool p, VkDescriptorPoolResetFlags f), (d, p, f))
 WAITS(vkGetFenceStatus, (VkDevice d, VkFence f), (d, f))
 WAITS(vkQueueWaitIdle, (VkQueue q), (q))
 WAITS(vkDeviceWaitIdle, (VkDevice d), (d))

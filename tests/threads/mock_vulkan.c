@@ -315,13 +315,6 @@ CALL(VkResult, AllocateDescriptorSets)(VkDevice d, const VkDescriptorSetAllocate
     return VK_SUCCESS;
 }
 
-CALL(VkResult, ResetDescriptorPool)(VkDevice d, VkDescriptorPool p, VkDescriptorPoolResetFlags f)
-{
-    (void)d, (void)f;
-    ++*(long *)(uintptr_t)p;
-    return VK_SUCCESS;
-}
-
 CALL(void, UpdateDescriptorSets)(VkDevice d, uint32_t n, const VkWriteDescriptorSet *w, uint32_t m,
                                  const VkCopyDescriptorSet *c)
 {
@@ -521,7 +514,7 @@ __attribute__((visibility("default"))) PFN_vkVoidFunction vkGetInstanceProcAddr(
         X(CreateSemaphore) X(DestroySemaphore) X(WaitSemaphores) X(GetSemaphoreCounterValue)
         X(CreateBuffer) X(DestroyBuffer) X(CreateComputePipelines) X(DestroyPipeline) X(GetBufferMemoryRequirements)
         X(GetMemoryHostPointerPropertiesEXT) X(AllocateMemory) X(FreeMemory) X(BindBufferMemory) X(MapMemory)
-        X(AllocateDescriptorSets) X(ResetDescriptorPool) X(UpdateDescriptorSets) X(AllocateCommandBuffers)
+        X(AllocateDescriptorSets) X(UpdateDescriptorSets) X(AllocateCommandBuffers)
         X(ResetCommandPool) X(BeginCommandBuffer) X(EndCommandBuffer) X(CmdCopyBuffer) X(CmdPipelineBarrier)
         X(CmdBindPipeline) X(CmdBindDescriptorSets) X(CmdDispatch) X(QueueSubmit) X(WaitForFences) X(ResetFences)
         X(QueueWaitIdle) X(GetDeviceProcAddr)
