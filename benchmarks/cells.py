@@ -1,4 +1,4 @@
-"""What is measured, as data: four operators with their arguments, and the cells that apply them to arrays.
+"""What is measured, as data: operators with their arguments, and the cells that apply them to arrays.
 
 An operator knows how it is called in dmlops (`ours`) and what it means (`numpy`, the expression every
 result is compared with). How the others express it stands in the folder `peers`.
@@ -147,11 +147,96 @@ class Transpose(Operator):
     kind = "transpose"
 
     def ours(self, dmlops, x, device):
-        view = x.transpose(self.axes)
-        return dmlops.slice(view, (0,) * view.ndim, view.shape, device=device)
+        return dmlops.transpose(x, self.axes, device=device)
 
     def numpy(self, x):
         return np.ascontiguousarray(x.transpose(self.axes))
+
+
+@dataclass(frozen=True)
+class Padding(Operator):
+    """So many elements more before and after each of the last two axes."""
+
+    width: int = 3
+    mode: str = "constant"
+    kind = "padding"
+
+    def ours(self, dmlops, x, device):
+        before, after = zip(*self.pairs(x.ndim))
+        return dmlops.padding(x, before, after, mode=self.mode, device=device)
+
+    def numpy(self, x):
+        return np.pad(x, self.pairs(x.ndim), self.numpy_mode)
+
+    @property
+    def numpy_mode(self):
+        """The mode's name in NumPy, ONNX, PyTorch, OpenVINO and, in capitals, TensorFlow."""
+        return "reflect" if self.mode == "reflection" else self.mode
+
+    def pairs(self, rank):
+        return ((0, 0),) * (rank - 2) + ((self.width, self.width),) * 2
+
+
+@dataclass(frozen=True)
+class Tile(Operator):
+    """The whole array again, in both directions of the last two axes."""
+
+    times: int = 2
+    kind = "tile"
+
+    def ours(self, dmlops, x, device):
+        return dmlops.tile(x, self.repeats(x.ndim), device=device)
+
+    def numpy(self, x):
+        return np.tile(x, self.repeats(x.ndim))
+
+    def repeats(self, rank):
+        return (1,) * (rank - 2) + (self.times,) * 2
+
+
+@dataclass(frozen=True)
+class Upsample(Operator):
+    """Each element of (n, c, h, w) again, in both directions of the last two axes."""
+
+    scale: int = 2
+    kind = "upsample"
+
+    def ours(self, dmlops, x, device):
+        return dmlops.upsample(x, self.scale, device=device)
+
+    def numpy(self, x):
+        return x.repeat(self.scale, 2).repeat(self.scale, 3)
+
+
+@dataclass(frozen=True)
+class Join(Operator):
+    """The arrays x[0], x[1], ... along their channels: each is contiguous."""
+
+    axis = 1
+    kind = "join"
+
+    def ours(self, dmlops, x, device):
+        return dmlops.join(list(x), self.axis, device=device)
+
+    def numpy(self, x):
+        return np.concatenate(list(x), self.axis)
+
+
+@dataclass(frozen=True)
+class Split(Operator):
+    """Two arrays, each with half of the channels."""
+
+    axis = 1
+    kind = "split"
+
+    def ours(self, dmlops, x, device):
+        return dmlops.split(x, self.axis, self.sizes(x), device=device)
+
+    def numpy(self, x):
+        return [part.copy() for part in np.split(x, 2, self.axis)]
+
+    def sizes(self, x):
+        return [x.shape[self.axis] // 2] * 2
 
 
 @dataclass(frozen=True)
@@ -161,7 +246,7 @@ class Cell:
     operator: object
     shape: tuple
     dtype: np.dtype
-    group: str  # "counted", "beside", "images", "sizes" or "blocks"
+    group: str  # "counted", "family", "beside", "images", "sizes" or "blocks"
     target: float | None = None  # best peer / ours to be reached on lavapipe with 2 cores
     plain: "Cell | None" = None  # the cell that this one is compared with, measured in turn with it
     vulkan: bool = field(default=True, compare=False)  # whether the other Vulkan programs take part
@@ -192,6 +277,17 @@ COUNTED = (
     ("::2, ::-3", Slice(np.s_[..., ::2, ::-3]), ((), (16, 512, 512)), (2.0, 1.1, 0.7, 0.7)),
     ("reversal, axis 1", Reverse(), ((64, 256), ()), (0.85, 0.85, 0.85, 0.85)),
     ("crop", Slice(np.s_[:, :, 1:-1, 1:-1]), ((), (16, 512, 512)), (0.45, 0.65, 1.0, 1.0)),
+)
+# The other operators: title, operator, axes, how many times as large the result is; the result fills the array's size.
+IMAGE_AXES = ((), (16, 512, 512))
+FAMILY = (
+    ("join", Join(), ((2,), (16, 512, 512)), 1),
+    ("split", Split(), IMAGE_AXES, 1),
+    ("padding", Padding(), IMAGE_AXES, 1),
+    ("padding by reflection", Padding(mode="reflection"), IMAGE_AXES, 1),
+    ("tile", Tile(), ((), (16, 256, 256)), 4),
+    ("upsample", Upsample(), ((), (16, 256, 256)), 4),
+    ("NHWC to NCHW", Transpose((0, 3, 1, 2)), ((), (480, 640, 3)), 1),
 )
 NHWC = {"layout": "NHWC"}
 CRD = {"order": "CRD"}
@@ -254,6 +350,23 @@ def counted(nbytes):
             yield Cell(f"{label(title)}/{itemsize}", title, operator, shape, dtype, "counted", target)
 
 
+def family(nbytes):
+    """Each is compared with a call that copies as many bytes as it writes."""
+    for itemsize, dtype in DTYPES.items():
+        side = math.isqrt(nbytes // itemsize)
+        matrix = ("2-D transpose", Transpose((1, 0)), (side, side))
+        images = [(title, operator, fill(axes, nbytes // times, itemsize)) for title, operator, axes, times in FAMILY]
+        for title, operator, shape in (*images, matrix):
+            yield against_whole_copy(f"{label(title)}/{itemsize}", title, operator, shape, dtype, "family")
+
+
+def against_whole_copy(name, title, operator, shape, dtype, group):
+    """A cell whose plain cell copies an array that has the size of its result."""
+    result = (math.prod(shape),) if operator.kind == "split" else operator.numpy(np.empty(shape, dtype)).shape
+    whole = Cell(f"whole/{name}", "whole copy", Slice(np.s_[...,]), result, dtype, group)
+    return Cell(name, title, operator, shape, dtype, group, plain=whole)
+
+
 def beside(nbytes):
     plain = {cell.name: cell for cell in counted(nbytes)}
     for title, operator, axes, against in BESIDE:
@@ -273,11 +386,7 @@ def beside(nbytes):
 def images():
     """Each is compared with a call that copies as many bytes as it writes."""
     for title, operator, shape, itemsize in IMAGES:
-        dtype = DTYPES[itemsize]
-        result = operator.numpy(np.empty(shape, dtype)).shape
-        whole = Cell(f"whole/{title}", "whole copy", Slice(np.s_[...,]), result, dtype, "images")
-        name = f"images/{label(title)}"
-        yield Cell(name, title, operator, shape, dtype, "images", plain=whole)
+        yield against_whole_copy(f"images/{label(title)}", title, operator, shape, DTYPES[itemsize], "images")
 
 
 def sizes(largest):
@@ -322,4 +431,4 @@ def in_words(nbytes):
 def everything(quick=False, mib=64):
     """All cells in the order in which they are measured."""
     nbytes = 4 * MIB if quick else mib * MIB
-    return [*counted(nbytes), *beside(nbytes), *images(), *sizes(16 * MIB if quick else SIZES[-1]), *blocks(nbytes)]
+    return [*counted(nbytes), *family(nbytes), *beside(nbytes), *images(), *sizes(16 * MIB if quick else SIZES[-1]), *blocks(nbytes)]

@@ -2,6 +2,7 @@
 
 import functools
 import gc
+import itertools
 
 import dmlops
 import numpy as np
@@ -43,7 +44,7 @@ def run(cell, peers, device=None, rounds=ROUNDS):
                 contenders.append(_checked(name, make(), x, right.get(name, lambda: expected)()))
         except Exception as error:
             results[name] = {"ms": None, "reason": reason(error)}
-    written = expected.nbytes
+    written = sum(part.nbytes for part in parts(expected))
     del expected
 
     timings, failed = measure(contenders, rounds)
@@ -79,24 +80,32 @@ def _prepare(peer, cell, x):
 def _on_device(array, work):
     def call():
         result = work(array)
-        result.wait()
+        for part in parts(result):
+            part.wait()
         return result
 
     return call
 
 
+def parts(result):
+    """The arrays of a result: most operators have one, `split` has several."""
+    return result if isinstance(result, list) else [result]
+
+
 def _checked(name, call, x, expected):
     """A contender whose results are right, bit for bit, and arrays of their own."""
-    first = call()
+    first = parts(call())
     if name in ON_DEVICE:
-        first = first.numpy()
-    if not isinstance(first, np.ndarray):
-        raise Unsupported(f"gives {type(first).__name__}, not an array")
-    if not same(first, expected):
+        first = [part.numpy() for part in first]
+    for part in first:
+        if not isinstance(part, np.ndarray):
+            raise Unsupported(f"gives {type(part).__name__}, not an array")
+    expected = parts(expected)
+    if len(first) != len(expected) or not all(map(same, first, expected)):
         raise Unsupported("the result differs from NumPy's")
-    second = call()
-    shared = name not in ON_DEVICE and (np.may_share_memory(first, second) or np.may_share_memory(first, x))
-    if shared or not first.flags.c_contiguous:
+    second = [] if name in ON_DEVICE else parts(call())
+    shared = any(np.may_share_memory(a, b) for a, b in itertools.product(second, [*first, x]))
+    if shared or not all(part.flags.c_contiguous for part in first):
         raise Unsupported("the result is not an array of its own")
     return Contender(name, call)
 

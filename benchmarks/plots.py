@@ -1,4 +1,4 @@
-"""The pictures, as SVG: the counted cells, and time against size and block size."""
+"""The pictures, as SVG: the counted cells and those of the family, and time against size and block size."""
 
 from pathlib import Path
 
@@ -47,7 +47,7 @@ def draw(report, folder, suffix=""):
 
 def cells(report):
     """A panel an operator: bytes an element against ms, for ours, the best peer and a copy."""
-    records = group(report, "counted")
+    records = [*group(report, "counted"), *group(report, "family")]
     titles = list(dict.fromkeys(record["title"] for record in records))
     if not titles:
         return None

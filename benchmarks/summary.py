@@ -11,6 +11,9 @@ GEOMETRIC_MEAN = 2.0  # at least
 COPIES = 2.4  # no counted cell above this many x.copy()
 PHOTOGRAPH_COPIES = 3.0
 IMAGE_COPIES = 1.7  # no image above this many calls that copy the bytes of its result
+JOIN_COPIES, PADDING_COPIES = 1.3, 1.5  # ours / x.copy()
+UPSAMPLE_COPIES = 2.0  # ours / a call that copies the bytes of its result
+TRANSPOSES = ("NHWC-to-NCHW/", "2-D-transpose/")  # no peer is faster
 FLATNESS = 1.5  # cost per byte from 4 MiB to 1 GiB
 VARIANT = {1: 3.0, 2: 3.0, 4: 2.0, 8: 2.0}  # cost per byte against the plain cell, by bytes an element
 DEVICE_SHARE = {1: 0.8, 2: 0.8, 4: 0.9, 8: 0.9}  # of the bandwidth of the device's own copy, on devices that are no CPU
@@ -70,6 +73,10 @@ def checks(report):
         _row("slowest counted cell, ours / x.copy()", _most(map(copies, counted)), COPIES),
         _row("slowest photographs, ours / x.copy()", _most(copies(r) for r in _photographs(report)), PHOTOGRAPH_COPIES),
         _row("slowest image, ours / copying its result", _most(map(cost, group(report, "images"))), IMAGE_COPIES),
+        _row("slowest join or split, ours / x.copy()", _most(map(copies, _named(report, "join/", "split/"))), JOIN_COPIES),
+        _row("slowest padding of images, ours / x.copy()", _most(map(copies, _named(report, "padding/"))), PADDING_COPIES),
+        _row("slowest upsample, ours / copying its result", _most(map(cost, _named(report, "upsample/"))), UPSAMPLE_COPIES),
+        _row("slowest transpose, best peer / ours", _least(versus(r, peers) for r in _named(report, *TRANSPOSES)), 1.0, at_least=True),
         _row("cost per byte from 4 MiB on, highest / lowest", _flatness(report), FLATNESS),
     ]
     for itemsize, bound in VARIANT.items():
@@ -83,8 +90,7 @@ def checks(report):
     for itemsize, bound in DEVICE_SHARE.items():
         shares = [of_device_copy(r) for r in counted if r["name"].endswith(f"/{itemsize}")]
         name = f"slowest on the device, share of its copy's bandwidth, {itemsize}-byte items"
-        least = min(filter(None, shares), default=None)
-        rows.append(_row(name, least, bound if elsewhere else None, at_least=True))
+        rows.append(_row(name, _least(shares), bound if elsewhere else None, at_least=True))
     transfers = (report["probes"].get("transfers") or {}).get("as it chooses", {})
     share = ratio(transfers.get("up_ms", 0) + transfers.get("down_ms", 0), transfers.get("call_ms"))
     name = "upload and download / a call between host arrays"
@@ -108,6 +114,15 @@ def _most(values):
     return max((value for value in values if value), default=None)
 
 
+def _least(values):
+    return min((value for value in values if value), default=None)
+
+
+def _named(report, *names):
+    """The cells of the family whose names begin so."""
+    return [record for record in group(report, "family") if record["name"].startswith(names)]
+
+
 def _mean(report, hand=False):
     """None as well where a cell is missing that somebody else can do."""
     counted = [r for r in group(report, "counted") if best_peer(r, report["peers"], hand)[1]]
@@ -121,9 +136,9 @@ def _photographs(report):
 
 
 def cost(record):
-    """Time against that of the plain cell: per byte of the input, or for an image per byte of the result."""
+    """Time against that of the plain cell: per byte of the input, or in some groups per byte of the result."""
     measured = ms(record, PLAIN)
-    if record["group"] == "images":
+    if record["group"] in ("images", "family"):
         return ratio(ms(record, OURS), measured)
     return measured and ratio(ratio(ms(record, OURS), record["nbytes"]), ratio(measured, record["plain"]["nbytes"]))
 

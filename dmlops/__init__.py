@@ -5,8 +5,9 @@
     array([8, 5, 2])
 
 Operators
-    ``reverse_subsequences``, ``depth_to_space``, ``space_to_depth`` and ``slice``. ``slice_from_key`` converts a NumPy index
-    to the arguments of ``slice``. ``dmlops.reference`` has each operator in a few lines of NumPy.
+    ``reverse_subsequences``, ``depth_to_space``, ``space_to_depth``, ``slice``, ``slice_grad``, ``padding``, ``tile``,
+    ``upsample``, ``transpose``, ``join`` and ``split``. ``slice_from_key`` converts a NumPy index to the arguments of
+    ``slice``. ``dmlops.reference`` has each operator in a few lines of NumPy.
 Devices
     ``devices`` lists them; ``default_device`` returns the one that is used where none is named. ``compare`` runs an operator
     on each of them and in NumPy.
@@ -36,7 +37,20 @@ from dmlops.device import Device
 from dmlops.device_list import default_device, devices
 from dmlops.errors import DeviceLostError, NoDeviceError, OutOfDeviceMemoryError, VulkanError
 from dmlops.memory import MemoryInfo, empty_cache, memory_info
-from dmlops.operators import depth_to_space, reverse_subsequences, slice_from_key, space_to_depth, window
+from dmlops.operators import (
+    depth_to_space,
+    join,
+    padding,
+    reverse_subsequences,
+    slice_from_key,
+    slice_grad,
+    space_to_depth,
+    split,
+    tile,
+    transpose,
+    upsample,
+    window,
+)
 from dmlops.operators import slice as slice
 
 if TYPE_CHECKING:
@@ -62,12 +76,19 @@ __all__ = [
     "empty",
     "empty_cache",
     "from_dlpack",
+    "join",
     "memory_info",
+    "padding",
     "reference",
     "reverse_subsequences",
     "slice_from_key",
+    "slice_grad",
     "space_to_depth",
+    "split",
     "synchronize",
+    "tile",
+    "transpose",
+    "upsample",
     "window",
 ]
 

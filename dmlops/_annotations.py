@@ -47,4 +47,6 @@ Ints: TypeAlias = SupportsIndex | IntSequence
 Slice: TypeAlias = builtins.slice | EllipsisType
 Order: TypeAlias = Literal["DCR", "CRD"]
 Layout: TypeAlias = Literal["NCHW", "NHWC"]
+PaddingMode: TypeAlias = Literal["constant", "edge", "reflection", "symmetric", "wrap"]
+Scalar: TypeAlias = complex | str | bytes | np.generic
 Progress: TypeAlias = bool | Callable[[int, int], object]

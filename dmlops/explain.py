@@ -19,17 +19,26 @@ OPERATORS: dict[str, dict[str, Any]] = {
     "depth_to_space": {"input": ..., "block_size": ..., "order": "DCR", "layout": "NCHW"},
     "space_to_depth": {"input": ..., "block_size": ..., "order": "DCR", "layout": "NCHW"},
     "slice": {"input": ..., "offsets": ..., "sizes": ..., "strides": None, "output_sizes": None},
+    "padding": {"input": ..., "start_padding": ..., "end_padding": ..., "mode": "constant", "value": 0},
+    "tile": {"input": ..., "repeats": ...},
+    "join": {"inputs": ..., "axis": ...},
+    "split": {"input": ..., "axis": ..., "output_axis_sizes": ...},
+    "transpose": {"input": ..., "axes": None},
+    "upsample": {"input": ..., "scale_size": ..., "layout": "NCHW"},
+    "slice_grad": {"gradient": ..., "output_shape": ..., "offsets": ..., "sizes": ..., "strides": None},
 }
 CLASSES = ("cpu-class", "gpu-class")
 
-# An explanation stops here.
+# An explanation stops here, at as many steps, and as many pieces of one.
 MOST_PIECES = 256
+
+_Plan = tuple[int, int, list[tuple[int, int, int, int]], int]
 
 
 def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(
         prog="python -m dmlops explain",
-        description="Says what a call becomes on a device: the simplified plan, its pieces, their kernels and why these were chosen.",
+        description="Says what a call becomes on a device: the simplified plan of each step, its pieces, their kernels and why.",
     )
     parser.add_argument("call", help='for example "slice(uint8[512,512,3], [8,8,0], [496,496,3])"; an array is DTYPE[SHAPE]')
     parser.add_argument("--device", help=f"an index or a name; {' or '.join(CLASSES)} need no device (default: the default device)")
@@ -43,16 +52,37 @@ def main(arguments: list[str] | None = None) -> int:
     return 0
 
 
-def plan_and_pieces(call: str, device: object = None) -> tuple[tuple[int, int, list[tuple[int, int, int, int]], int], list[dict[str, Any]]]:
-    """The plan of a call, as (item, src_offset, axes, reversed), and its first pieces."""
+def steps(call: str, device: object = None) -> list[tuple[int | None, int, _Plan, list[dict[str, Any]]]]:
+    """The first steps of a call that move something.
+
+    Each is the index of the input that it reads, or None where it repeats one item; the index of the result that it writes; the plan,
+    as (item, src_offset, axes, reversed); and its first pieces.
+    """
     operator, arguments = parse(call)
-    plan, pieces = getattr(_core, f"_{operator}")(*arguments, None, _core._explain_traits(device))
+    explained: Any = getattr(_core, f"_{operator}")(*arguments, None, _core._explain_traits(device))
+    return list(explained)
+
+
+def plan_and_pieces(call: str, device: object = None) -> tuple[_Plan, list[dict[str, Any]]]:
+    """The same of a call that is one step."""
+    ((_, _, plan, pieces),) = steps(call, device)
     return plan, pieces
 
 
 def explain(call: str, device: object = None) -> str:
     """The text that the command prints."""
-    (item, src_offset, axes, reversed_), pieces = plan_and_pieces(call, device)
+    found = steps(call, device)
+    if len(found) == 1:
+        return _step(*found[0][2:])
+    lines = [f"steps: {len(found)}" + " or more" * (len(found) == MOST_PIECES)]
+    for number, (src, dst, plan, pieces) in enumerate(found, 1):
+        source = "one item, repeated," if src is None else f"input {src}"
+        lines += [f"step {number}: from {source} to result {dst}", *(f"  {line}" for line in _step(plan, pieces).splitlines())]
+    return "\n".join(lines)
+
+
+def _step(plan: _Plan, pieces: list[dict[str, Any]]) -> str:
+    item, src_offset, axes, reversed_ = plan
     lines = [f"plan: items of {item} bytes, source offset {src_offset}"]
     for k, (extent, src, dst, length) in enumerate(axes):
         lines.append(f"  axis {k}: {extent} at source stride {src}, destination stride {dst}" + f", length stride {length}" * (length != 0))
@@ -118,9 +148,12 @@ def parse(call: str) -> tuple[str, list[Any]]:
     arguments = defaults | given
     if ... in arguments.values():
         raise ValueError(f"{name} needs {', '.join(key for key, value in arguments.items() if value is ...)}")
-    if not isinstance(arguments["input"], Array):
-        raise ValueError("input must be DTYPE[SHAPE], for example float32[1,64,256,256]")
-    arguments["input"] = arguments["input"].unreadable()
+    first = next(iter(defaults))
+    arrays = arguments[first] if first == "inputs" else [arguments[first]]
+    if not isinstance(arrays, (list, tuple)) or not all(isinstance(array, Array) for array in arrays):
+        raise ValueError(f"{first} must be {'a list of ' * (first == 'inputs')}DTYPE[SHAPE], for example float32[1,64,256,256]")
+    arrays = [array.unreadable() for array in arrays]
+    arguments[first] = arrays if first == "inputs" else arrays[0]
     lengths = arguments.get("sequence_lengths")
     if isinstance(lengths, Array):
         arguments["sequence_lengths"] = np.zeros(lengths.shape, lengths.dtype)
@@ -128,6 +161,8 @@ def parse(call: str) -> tuple[str, list[Any]]:
 
 
 def _value(node: ast.expr) -> Any:
+    if isinstance(node, (ast.List, ast.Tuple)):
+        return [_value(entry) for entry in node.elts]
     try:
         value = ast.literal_eval(node.slice if isinstance(node, ast.Subscript) else node)
     except ValueError:

@@ -20,15 +20,42 @@ import numpy as np
 import dmlops.operators
 from dmlops import _core
 
-__all__ = ["depth_to_space", "reverse_subsequences", "slice", "space_to_depth"]
+__all__ = [
+    "depth_to_space",
+    "join",
+    "padding",
+    "reverse_subsequences",
+    "slice",
+    "slice_grad",
+    "space_to_depth",
+    "split",
+    "tile",
+    "transpose",
+    "upsample",
+]
 
 _Operator = TypeVar("_Operator", bound=Callable[..., Any])
 _Array = np.ndarray[Any, np.dtype[Any]]
 
 
+def _each(function: Callable[..., Any], *arguments: Any) -> Any:
+    """Call a function with the arguments; where these are lists, with their entries in turn."""
+    if isinstance(arguments[0], (list, tuple)):
+        return [function(*entries) for entries in zip(*arguments, strict=True)]
+    return function(*arguments)
+
+
 def _downloaded(argument: Any) -> Any:
-    """An array among the arguments holds lengths; a negative length in a device array acts as 0."""
-    return np.maximum(argument.numpy(), 0) if isinstance(argument, _core.DeviceArray) else argument
+    return _each(lambda entry: entry.numpy() if isinstance(entry, _core.DeviceArray) else entry, argument)
+
+
+def _devices(*arguments: Any) -> Iterator[Any]:
+    """Yield the devices of the device arrays among the arguments, and among the lists among them."""
+    for argument in arguments:
+        if isinstance(argument, _core.DeviceArray):
+            yield argument.device
+        elif isinstance(argument, (list, tuple)):
+            yield from _devices(*argument)
 
 
 def _twin_of(_operator: _Operator) -> Callable[[Callable[..., Any]], _Operator]:
@@ -36,13 +63,14 @@ def _twin_of(_operator: _Operator) -> Callable[[Callable[..., Any]], _Operator]:
 
     def decorate(twin: Callable[..., Any]) -> _Operator:
         @functools.wraps(twin)
-        def either(input: Any, *args: Any, out: Any = None, **kwargs: Any) -> Any:
-            if not isinstance(input, _core.DeviceArray):
-                return twin(input, *args, out=out, **kwargs)
-            result = twin(input.numpy(), *map(_downloaded, args), **{name: _downloaded(arg) for name, arg in kwargs.items()})
+        def either(*args: Any, out: Any = None, **kwargs: Any) -> Any:
+            device = next(_devices(*args, *kwargs.values()), None)
+            if device is None:
+                return twin(*args, out=out, **kwargs)
+            result = twin(*map(_downloaded, args), **{name: _downloaded(argument) for name, argument in kwargs.items()})
             if out is None:
-                return _core._asarray(result, None, input.device, None)
-            out[...] = result
+                return _each(lambda array: _core._asarray(array, None, device, None), result)
+            _each(lambda array, target: target.__setitem__(..., array), result, out)
             return out
 
         return cast(_Operator, either)
@@ -63,7 +91,7 @@ def reverse_subsequences(
     lengths = np.broadcast_to(np.moveaxis(lengths, axis, -1), x.shape[:-1] + (1,))
     result = x.copy()
     for position in np.ndindex(x.shape[:-1]):
-        length = min(int(lengths[position][0]), x.shape[-1])
+        length = max(0, min(int(lengths[position][0]), x.shape[-1]))  # a negative one in a device array acts as 0
         result[position][:length] = x[position][:length][::-1]
     return _result(np.moveaxis(result, -1, axis), out)
 
@@ -106,12 +134,108 @@ def slice(
 ) -> Any:
     x = np.asarray(input)
     offsets, sizes = _ints(offsets), _ints(sizes)
-    result = _cut(x, (builtins.slice(offset, offset + size) for offset, size in zip(offsets, sizes, strict=True)))
+    result = _cut(x, map(_window, offsets, sizes))
     if strides is not None:
         result = _cut(result, (builtins.slice(None, None, stride) for stride in _ints(strides)))
     if output_sizes is not None:
         result = _cut(result, (builtins.slice(size) for size in _ints(output_sizes)))
     return _result(result, out)
+
+
+@_twin_of(dmlops.operators.padding)
+def padding(
+    input: Any,
+    start_padding: Any,
+    end_padding: Any,
+    *,
+    mode: str = "constant",
+    value: Any = 0,
+    out: Any = None,
+    device: Any = None,
+) -> Any:
+    result = np.asarray(input)
+    for axis, (before, after) in enumerate(zip(_ints(start_padding), _ints(end_padding), strict=True)):
+        size = result.shape[axis]
+        positions = np.arange(-before, size + after)
+        if mode != "constant":
+            result = np.take(result, _PADDING_MODES[mode](positions, size), axis)
+        else:
+            grown = np.zeros(result.shape[:axis] + positions.shape + result.shape[axis + 1 :], result.dtype)
+            grown[...] = value
+            np.moveaxis(grown, axis, 0)[before : before + size] = np.moveaxis(result, axis, 0)
+            result = grown
+    return _result(result, out)
+
+
+# Where the element at each position beside an axis of `size` elements comes from.
+_PADDING_MODES: dict[str, Callable[[Any, int], Any]] = {
+    "edge": lambda positions, size: np.clip(positions, 0, size - 1),
+    "reflection": lambda positions, size: _fold(positions, max(1, 2 * size - 2), 0),
+    "symmetric": lambda positions, size: _fold(positions, 2 * size, 1),
+    "wrap": lambda positions, size: positions % size,
+}
+
+
+def _fold(positions: Any, period: int, repeated: int) -> Any:
+    """Go to and fro within each period."""
+    return np.minimum(positions % period, period - repeated - positions % period)
+
+
+@_twin_of(dmlops.operators.tile)
+def tile(input: Any, repeats: Any, *, out: Any = None, device: Any = None) -> Any:
+    return _result(np.tile(np.asarray(input), _ints(repeats)), out)
+
+
+@_twin_of(dmlops.operators.join)
+def join(inputs: Any, axis: Any, *, out: Any = None, device: Any = None) -> Any:
+    return _result(np.concatenate([np.asarray(array) for array in inputs], axis), out)
+
+
+@_twin_of(dmlops.operators.split)
+def split(input: Any, axis: Any, output_axis_sizes: Any, *, out: Any = None, device: Any = None) -> Any:
+    ends = itertools.accumulate(_ints(output_axis_sizes))
+    x = np.moveaxis(np.asarray(input), axis, 0)
+    parts = [np.moveaxis(x[begin:end], 0, axis).copy() for begin, end in itertools.pairwise([0, *ends])]
+    return _each(_result, parts, [None] * len(parts) if out is None else out)
+
+
+@_twin_of(dmlops.operators.transpose)
+def transpose(input: Any, axes: Any = None, *, out: Any = None, device: Any = None) -> Any:
+    return _result(np.transpose(np.asarray(input), None if axes is None else _ints(axes)), out)
+
+
+@_twin_of(dmlops.operators.upsample)
+def upsample(input: Any, scale_size: Any, *, layout: str = "NCHW", out: Any = None, device: Any = None) -> Any:
+    x = np.asarray(input)
+    factors = _blocks(x, scale_size)
+    first = x.ndim - len(factors) - (layout == "NHWC")
+    for axis, factor in enumerate(factors, first):
+        x = np.repeat(x, factor, axis)
+    return _result(x, out)
+
+
+@_twin_of(dmlops.operators.slice_grad)
+def slice_grad(
+    gradient: Any,
+    output_shape: Any,
+    offsets: Any,
+    sizes: Any,
+    strides: Any = None,
+    *,
+    out: Any = None,
+    device: Any = None,
+) -> Any:
+    x = np.asarray(gradient)
+    result = np.zeros(_ints(output_shape), x.dtype)
+    window = _cut(result, map(_window, _ints(offsets), _ints(sizes)))
+    if strides is not None:
+        window = _cut(window, (builtins.slice(None, None, stride) for stride in _ints(strides)))
+    _cut(window, map(builtins.slice, x.shape))[...] = x
+    return _result(result, out)
+
+
+def _window(offset: int, size: int) -> builtins.slice:
+    return builtins.slice(offset, offset + size)
 
 
 def _cut(x: Any, slices: Iterable[Any]) -> Any:

@@ -14,6 +14,8 @@ import dmlops
 import numpy as np
 from dmlops import reference
 
+from strategies import content, parts
+
 PAGE = mmap.PAGESIZE
 libc = ctypes.CDLL(None, use_errno=True)
 libc.mprotect.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int]
@@ -52,6 +54,15 @@ def calls(rng, dtype):
     half = max(1, width // 2)
     yield "depth_to_space", (4, max(1, rows // 2), max(1, half // 2)), ([2, 2],)
     yield "space_to_depth", (1, 2 * max(1, rows // 2), 2 * max(1, half // 2)), ([2, 2],)
+    small = max(1, width // 6)
+    for mode in ("constant", "edge", "reflection", "symmetric", "wrap"):
+        yield "padding", (rows, small), ([0, left % (3 * small)], [0, right % small]), {"mode": mode}
+    yield "tile", (rows, small), ([2, 3],)
+    yield "upsample", (rows, small), ([3],)
+    yield "transpose", (rows, width), ()
+    yield "slice_grad", (rows, small), ([rows, 2 * small + left], [0, left], [rows, 2 * small], [-1, 2])
+    yield "join", (rows, half), (1,)
+    yield "split", (rows, width), (1, [left, width - left])
 
 
 def gaps(device, images=64, rows=16, pitch=1024, apart=1 << 16):
@@ -97,14 +108,17 @@ def main(device):
     count = 0
     for itemsize in (1, 2, 3, 4, 8, 12, 16) * 12:
         dtype = np.dtype(f"V{itemsize}")
-        for name, shape, args in calls(rng, dtype):
+        for name, shape, args, *kwargs in calls(rng, dtype):
+            kwargs = dict(*kwargs)
             for at_end in (True, False):
                 x = source.place(shape, dtype, at_end)
-                expected = getattr(reference, name)(x, *args)
-                out = target.place(expected.shape, dtype, at_end)
+                first = [x, x] if name == "join" else x
+                expected = getattr(reference, name)(first, *args, **kwargs)
+                shapes = [part.shape for part in parts(expected)]
+                outs = [target.place(part, dtype, at_end ^ bool(k)) for k, part in enumerate(shapes)]
                 print(count, name, shape, dtype, at_end, flush=True)  # the last line names the case that crashed
-                getattr(dmlops, name)(x, *args, out=out, device=device)
-                assert out.tobytes() == expected.tobytes(), (name, shape, args, dtype)
+                getattr(dmlops, name)(first, *args, **kwargs, out=outs if name == "split" else outs[0], device=device)
+                assert content(outs) == content(parts(expected)), (name, shape, args, dtype)
                 count += 1
     print(count, "cases, all right")
 

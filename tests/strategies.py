@@ -73,8 +73,13 @@ def raw(array):
 
 
 def content(array):
-    """Every byte of every element, in C order."""
-    return raw(array).tobytes()
+    """Every byte of every element, in C order; of a list of arrays, as a list."""
+    return [content(part) for part in array] if isinstance(array, list) else raw(array).tobytes()
+
+
+def parts(result):
+    """The arrays of a result: most operators have one, `split` has a list."""
+    return result if isinstance(result, list) else [result]
 
 
 @st.composite
@@ -151,39 +156,65 @@ class Call:
     input: ArraySpec
     args: tuple
     kwargs: dict = field(default_factory=dict)
+    others: tuple | None = None  # the first argument is a list of arrays: `input`, then these
+
+    @property
+    def specs(self):
+        """Of all arrays of the first argument."""
+        return [self.input, *(self.others or ())]
+
+    def build(self):
+        """The first argument."""
+        arrays = [spec.build() for spec in self.specs]
+        return arrays[0] if self.others is None else arrays
 
     def arguments(self):
         """The arguments as Python objects; a description among them becomes the array it describes."""
         return tuple(arg.build() if isinstance(arg, LengthsSpec) else arg for arg in self.args)
 
     def expected(self, module, array=None):
-        """What `module`'s twin of the operator makes of the bytes of `array` (the input, if not given)."""
-        array = self.input.build() if array is None else array
-        result = getattr(module, self.operator)(raw(array), *self.arguments(), **self.kwargs)
-        return np.ascontiguousarray(result).view(array.dtype).reshape(result.shape)
+        """What `module`'s twin of the operator makes of the bytes of `array` (the first argument, if not given)."""
+        arrays, kwargs, dtype = parts(self.build() if array is None else array), dict(self.kwargs), self.input.dtype
+        if self.operator == "padding":
+            kwargs["value"] = stored(kwargs.get("value", 0), dtype)
+        first = [raw(each) for each in arrays]
+        result = getattr(module, self.operator)(first[0] if self.others is None else first, *self.arguments(), **kwargs)
+        results = [np.ascontiguousarray(part).view(dtype).reshape(part.shape) for part in parts(result)]
+        return results if isinstance(result, list) else results[0]
 
     def run(self, module, array=None, **more):
-        array = self.input.build() if array is None else array
+        array = self.build() if array is None else array
         return getattr(module, self.operator)(array, *self.arguments(), **self.kwargs, **more)
+
+
+def stored(value, dtype):
+    """The bytes that an element gets when `value` is assigned to it, as an element without meaning."""
+    item = np.zeros((), dtype)
+    if not (dtype.type is np.void and isinstance(value, int)):  # 0, which is what there is
+        item[()] = value
+    return raw(item)[()]
+
+
+@st.composite
+def windows(draw, shape):
+    """(offsets, sizes, strides, counts): what `slice` may be asked for, the counts as its `output_sizes`."""
+    axes = []
+    for dim in shape:
+        offset = draw(st.integers(0, min(dim, 20)))
+        size = dim - offset - draw(st.integers(0, min(dim - offset, 9)))
+        if len(shape) > 8 and draw(st.integers(0, 9)):
+            stride = 1
+        else:
+            stride = draw(st.sampled_from([1, 1, 2, 3, -1, -1, -2, -3, 4, 7, -16, 2**40, -(2**63), 2**63 - 1]))
+        reachable = 0 if size == 0 else 1 + (size - 1) // abs(stride)
+        axes.append((offset, size, stride, reachable - draw(st.integers(0, min(3, max(reachable - 1, 0))))))
+    return [list(column) for column in zip(*axes)] if axes else [[], [], [], []]
 
 
 @st.composite
 def slices(draw, max_rank=MAX_RANK):
     spec = draw(specs(draw(shapes(max_rank=max_rank))))
-    offsets, sizes, strides, counts = [], [], [], []
-    ones = len(spec.shape) > 8
-    for dim in spec.shape:
-        offset = draw(st.integers(0, min(dim, 20)))
-        size = dim - offset - draw(st.integers(0, min(dim - offset, 9)))
-        if ones and draw(st.integers(0, 9)):
-            stride = 1
-        else:
-            stride = draw(st.sampled_from([1, 1, 2, 3, -1, -1, -2, -3, 4, 7, -16, 2**40, -(2**63), 2**63 - 1]))
-        reachable = 0 if size == 0 else 1 + (size - 1) // abs(stride)
-        offsets.append(offset)
-        sizes.append(size)
-        strides.append(stride)
-        counts.append(reachable - draw(st.integers(0, min(3, max(reachable - 1, 0)))))
+    offsets, sizes, strides, counts = draw(windows(spec.shape))
     form = draw(st.sampled_from(["strides", "strides", "counts", "none"]))
     if form == "none":
         return Call("slice", spec, (offsets, sizes))
@@ -345,10 +376,144 @@ def reversals(draw, max_rank=MAX_RANK):
     return Call("reverse_subsequences", spec, (described, axis - rank if draw(st.booleans()) else axis), kwargs)
 
 
+def growths(draw, shape):
+    """For each axis, by how much it may grow for the result not to become large; an axis of 0 counts as one of 1."""
+    room, rank = max(1, 3 * BUDGET // max(1, int(np.prod([max(1, size) for size in shape])))), len(shape)
+    most = [1] * rank
+    for axis in draw(st.permutations(range(rank)))[:4]:
+        most[axis] = draw(st.sampled_from([1, 2, 3, 5, 9, 20, room]))
+        most[axis] = min(most[axis], room)
+        room //= most[axis]
+    return most
+
+
+VALUES = {
+    "b": [True, False],
+    "i": [0, 1, -1, 100, -128],
+    "u": [0, 1, 255],
+    "f": [0, 1.5, -0.0, float("nan"), float("inf"), 7],
+    "c": [0, 1.5, 2 - 3j, float("nan")],
+    "S": [b"", b"ab", b"x"],
+    "U": ["", "ab", "\u00e9"],
+}
+
+
+def values(draw, dtype):
+    """What `padding` takes as the value of a dtype: a scalar of Python's, or a scalar or an array of NumPy's."""
+    if dtype.kind in VALUES:
+        value = draw(st.sampled_from([value for value in VALUES[dtype.kind] if dtype.itemsize or not value]))
+    elif dtype.kind == "V" and not issubclass(dtype.type, np.void):  # of ml_dtypes
+        value = draw(st.sampled_from([0, 1.5, 1, -2.0]))
+    elif dtype.fields or not dtype.itemsize:
+        return np.zeros((), dtype)[()]  # no holes with something in them
+    else:
+        return np.frombuffer(bytes(range(1, 1 + dtype.itemsize)), dtype)[0]
+    return draw(st.sampled_from([value, value, np.array(value, dtype)[()], np.array(value, dtype)]))
+
+
+@st.composite
+def paddings(draw, max_rank=MAX_RANK):
+    mode = draw(st.sampled_from(["constant", "constant", "edge", "reflection", "symmetric", "wrap"]))
+    spec = draw(specs(draw(shapes(max_rank=max_rank))))
+    starts, ends = [], []
+    for size, most in zip(spec.shape, growths(draw, spec.shape)):
+        room = max(1, size) * (most - 1) if size or mode == "constant" else 0
+        starts.append(draw(st.integers(0, min(room, 3)) | st.integers(0, room)))
+        ends.append(draw(st.integers(0, min(room - starts[-1], 3)) | st.integers(0, room - starts[-1])))
+    kwargs = {"mode": mode} if mode != "constant" or draw(st.booleans()) else {}
+    if draw(st.booleans()) or spec.dtype.kind in "SU":  # where 0 is no empty string
+        kwargs["value"] = values(draw, spec.dtype)
+    container = draw(st.sampled_from([list, tuple]))
+    return Call("padding", spec, (container(starts), container(ends)), kwargs)
+
+
+@st.composite
+def tiles(draw, max_rank=MAX_RANK):
+    spec = draw(specs(draw(shapes(max_rank=max_rank))))
+    repeats = [draw(st.integers(1, most)) for most in growths(draw, spec.shape)]
+    if repeats and draw(st.integers(0, 19)) == 0:
+        repeats[draw(st.integers(0, len(repeats) - 1))] = 0
+    return Call("tile", spec, (repeats,))
+
+
+@st.composite
+def transposes(draw, max_rank=MAX_RANK):
+    spec = draw(specs(draw(shapes(max_rank=max_rank))))
+    rank = len(spec.shape)
+    axes = draw(st.permutations(range(rank)))
+    axes = [axis - rank if draw(st.integers(0, 4)) == 0 else axis for axis in axes] if rank <= 8 else axes
+    return Call("transpose", spec, draw(st.sampled_from([(axes,), (tuple(axes),), (), (None,)])))
+
+
+@st.composite
+def upsamples(draw, max_rank=MAX_RANK):
+    single = draw(st.integers(0, 2)) == 0
+    layout = draw(st.sampled_from(["NCHW", "NHWC"]))
+    shape = draw(shapes(4 if single else 2, max_rank))
+    spatial = len(shape) - 2 if single else draw(st.integers(1, len(shape) - 1))
+    first = len(shape) - spatial - (layout == "NHWC")
+    most = growths(draw, shape)[first : first + spatial]
+    if single:
+        size, factor = max(1, int(np.prod([max(1, extent) for extent in shape]))), draw(st.integers(1, max(most)))
+        while factor > 1 and size * factor**spatial > 3 * BUDGET:
+            factor -= 1
+        factors = factor
+    else:
+        factors = [draw(st.integers(1, growth)) for growth in most]
+    kwargs = {"layout": layout} if layout == "NHWC" or draw(st.booleans()) else {}
+    return Call("upsample", draw(specs(shape)), (factors,), kwargs)
+
+
+@st.composite
+def joins(draw, max_rank=MAX_RANK):
+    first = draw(specs(draw(shapes(1, max_rank))))
+    rank = len(first.shape)
+    axis = draw(st.integers(0, rank - 1))
+    beside = int(np.prod(first.shape)) // max(1, first.shape[axis])
+    others = []
+    for _ in range(draw(st.sampled_from([0, 1, 1, 2, 3, 11]))):
+        most = max(1, min(40, BUDGET // (3 * max(1, beside))))
+        size = draw(st.just(first.shape[axis]) | st.integers(0, most)) if len(others) < 3 else draw(st.integers(0, 2))
+        shape = (*first.shape[:axis], size, *first.shape[axis + 1 :])
+        others.append(draw(specs(shape, first.dtype)))
+    return Call("join", first, (axis - rank if draw(st.booleans()) else axis,), others=tuple(others))
+
+
+@st.composite
+def splits(draw, max_rank=MAX_RANK):
+    spec = draw(specs(draw(shapes(1, max_rank))))
+    rank = len(spec.shape)
+    axis = draw(st.integers(0, rank - 1))
+    size = spec.shape[axis]
+    cuts = sorted(draw(st.lists(st.integers(0, size), max_size=draw(st.sampled_from([0, 1, 1, 2, 3, 9])))))
+    sizes = [end - begin for begin, end in zip([0, *cuts], [*cuts, size])]
+    return Call("split", spec, (axis - rank if draw(st.booleans()) else axis, draw(st.sampled_from([list, tuple]))(sizes)))
+
+
+@st.composite
+def slice_grads(draw, max_rank=MAX_RANK):
+    shape = draw(shapes(max_rank=max_rank))
+    offsets, sizes, strides, counts = draw(windows(shape))
+    if draw(st.integers(0, 3)) == 0:
+        strides = None
+        counts = [size - draw(st.integers(0, min(2, max(size - 1, 0)))) for size in sizes]
+    args = (list(shape), offsets, sizes, *([] if strides is None else [strides]))
+    return Call("slice_grad", draw(specs(tuple(counts))), args)
+
+
 CALLS = {
     "slice": slices,
     "depth_to_space": lambda max_rank=MAX_RANK: blocks(True, max_rank),
     "space_to_depth": lambda max_rank=MAX_RANK: blocks(False, max_rank),
     "reverse_subsequences": reversals,
+    "padding": paddings,
+    "tile": tiles,
+    "join": joins,
+    "split": splits,
+    "transpose": transposes,
+    "upsample": upsamples,
+    "slice_grad": slice_grads,
 }
 OPERATORS = sorted(CALLS)
+PLANS = ["depth_to_space", "reverse_subsequences", "slice", "space_to_depth"]  # each call is one plan
+PROGRAMS = [operator for operator in OPERATORS if operator not in PLANS]  # and of these some are several

@@ -8,40 +8,25 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import strategies
-from strategies import content
+from strategies import content, parts
 
 
-def check(call, device):
-    array = call.input.build()
+@pytest.mark.parametrize("operator", strategies.OPERATORS)
+@given(data=st.data())
+def test_operator(device, operator, data):
+    call = data.draw(strategies.CALLS[operator]())
+    array = call.build()
     before = content(array)
     result = call.run(dmlops, array, device=device)
     expected = call.expected(reference, array)
-    assert type(result) is np.ndarray
-    assert result.dtype == array.dtype and result.dtype.isnative == array.dtype.isnative
-    assert result.shape == expected.shape
-    assert content(result) == content(expected)
-    assert result.flags.c_contiguous and result.flags.writeable and result.flags.owndata and result.flags.aligned
+    assert type(result) is type(expected) and len(parts(result)) == len(parts(expected))
+    for ours, right in zip(parts(result), parts(expected)):
+        assert type(ours) is np.ndarray
+        assert ours.dtype == call.input.dtype and ours.dtype.isnative == call.input.dtype.isnative
+        assert ours.shape == right.shape
+        assert content(ours) == content(right)
+        assert ours.flags.c_contiguous and ours.flags.writeable and ours.flags.owndata and ours.flags.aligned
     assert content(array) == before, "the input changed"
-
-
-@given(data=st.data())
-def test_slice(device, data):
-    check(data.draw(strategies.slices()), device)
-
-
-@given(data=st.data())
-def test_depth_to_space(device, data):
-    check(data.draw(strategies.blocks(to_space=True)), device)
-
-
-@given(data=st.data())
-def test_space_to_depth(device, data):
-    check(data.draw(strategies.blocks(to_space=False)), device)
-
-
-@given(data=st.data())
-def test_reverse_subsequences(device, data):
-    check(data.draw(strategies.reversals()), device)
 
 
 @given(data=st.data())
@@ -49,6 +34,43 @@ def test_space_to_depth_is_the_inverse(device, data):
     call = data.draw(strategies.blocks(to_space=True))
     array = call.input.build()
     back = dmlops.space_to_depth(call.run(dmlops, array, device=device), *call.args, **call.kwargs, device=device)
+    assert back.shape == array.shape and content(back) == content(array)
+
+
+@given(data=st.data())
+def test_join_is_the_inverse_of_split(device, data):
+    call = data.draw(strategies.splits())
+    array = call.build()
+    result = call.run(dmlops, array, device=device)
+    back = dmlops.join(result, call.args[0], device=device)
+    assert back.shape == array.shape and content(back) == content(array)
+
+
+@given(data=st.data())
+def test_slice_is_the_inverse_of_padding(device, data):
+    call = data.draw(strategies.paddings())
+    array = call.build()
+    back = dmlops.slice(call.run(dmlops, array, device=device), call.args[0], array.shape, device=device)
+    assert content(back) == content(array)
+
+
+@given(data=st.data())
+def test_slice_is_the_inverse_of_slice_grad(device, data):
+    call = data.draw(strategies.slice_grads())
+    array = call.build()
+    result = call.run(dmlops, array, device=device)
+    back = dmlops.slice(result, *call.args[1:], output_sizes=array.shape, device=device)
+    assert content(back) == content(array)
+
+
+@given(data=st.data())
+def test_transposing_back_is_nothing(device, data):
+    call = data.draw(strategies.transposes())
+    array = call.build()
+    axes = (call.args or (None,))[0]
+    axes = range(array.ndim)[::-1] if axes is None else [axis % array.ndim for axis in axes]
+    result = call.run(dmlops, array, device=device)
+    back = dmlops.transpose(result, np.argsort(list(axes)).astype(int), device=device)
     assert back.shape == array.shape and content(back) == content(array)
 
 
@@ -77,6 +99,21 @@ def test_rows_of_every_length_and_offset(device, itemsize):
                 window = ([0, width // 5], [3, width - width // 5], [1, stride])
                 result = dmlops.slice(x, *window, device=device)
                 assert result.tobytes() == reference.slice(x, *window).tobytes(), (width, offset, stride)
+            left, right = offset % 5, width % 4
+            for name, args, kwargs in [
+                ("padding", ([1, left], [0, right]), {"value": parent[:itemsize].view(dtype)[0]}),
+                *(("padding", ([0, left], [1, right]), {"mode": mode}) for mode in ("edge", "reflection", "symmetric", "wrap")),
+                ("tile", ([2, 3],), {}),
+                ("upsample", ([2],), {}),
+                ("upsample", ([3],), {"layout": "NHWC"}),
+                ("transpose", (), {}),
+            ]:
+                result = getattr(dmlops, name)(x, *args, **kwargs, device=device)
+                assert result.tobytes() == getattr(reference, name)(x, *args, **kwargs).tobytes(), (width, offset, name, kwargs)
+            sizes = [left % (width + 1), 0, width - left % (width + 1)]
+            halves = dmlops.split(x, 1, sizes, device=device)
+            assert content(halves) == content(reference.split(x, 1, sizes)), (width, offset, sizes)
+            assert dmlops.join(halves[::-1], -1, device=device).tobytes() == reference.join(halves[::-1], 1).tobytes()
 
 
 def test_nan_payloads_and_minus_zero_survive(device):
@@ -139,6 +176,51 @@ def test_unpadded_structs_keep_their_holes(device):
     x = np.frombuffer(bytes(range(160)), holes)
     result = dmlops.slice(x, [0], [10], [-1], device=device)
     assert result.tobytes() == x.view("V16")[::-1].tobytes()
+
+
+# What NumPy has a function for is equal to it.
+@pytest.mark.parametrize("dtype", ["u1", "f4", "c16"])
+def test_equal_to_functions_of_numpy(device, dtype):
+    x = np.random.default_rng(2).integers(0, 100, (2, 3, 5, 7)).astype(dtype)
+    pairs = ((0, 0), (1, 2), (0, 3), (4, 0))
+    before, after = zip(*pairs)
+    assert np.array_equal(dmlops.padding(x, before, after, value=9, device=device), np.pad(x, pairs, constant_values=9))
+    for ours, numpys in (("edge", "edge"), ("reflection", "reflect"), ("symmetric", "symmetric"), ("wrap", "wrap")):
+        assert np.array_equal(dmlops.padding(x, before, after, mode=ours, device=device), np.pad(x, pairs, numpys))
+    assert np.array_equal(dmlops.tile(x, (2, 1, 3, 2), device=device), np.tile(x, (2, 1, 3, 2)))
+    assert np.array_equal(dmlops.transpose(x, device=device), x.T)
+    assert np.array_equal(dmlops.transpose(x, (0, 2, 3, 1), device=device), x.transpose(0, 2, 3, 1))
+    assert np.array_equal(dmlops.upsample(x, 2, device=device), x.repeat(2, 2).repeat(2, 3))
+    assert np.array_equal(dmlops.upsample(x, (2, 3), layout="NHWC", device=device), x.repeat(2, 1).repeat(3, 2))
+    assert np.array_equal(dmlops.join([x, x[:, ::-1], x[:, :0]], 1, device=device), np.concatenate([x, x[:, ::-1]], 1))
+    for part, right in zip(dmlops.split(x, -1, (1, 4, 2), device=device), np.split(x, (1, 5), -1), strict=True):
+        assert np.array_equal(part, right)
+
+
+def test_padding_longer_than_the_axis_folds_over_again(device):
+    x = np.arange(3)
+    for mode, right in [
+        ("reflection", [1, 0, 1, 2, 1, 0, 1, 2, 1, 0, 1, 2, 1, 0]),
+        ("symmetric", [1, 2, 2, 1, 0, 0, 1, 2, 2, 1, 0, 0, 1, 2]),
+        ("wrap", [1, 2, 0, 1, 2, 0, 1, 2, 0, 1, 2, 0, 1, 2]),
+        ("edge", [0, 0, 0, 0, 0, 0, 1, 2, 2, 2, 2, 2, 2, 2]),
+    ]:
+        assert dmlops.padding(x, [5], [6], mode=mode, device=device).tolist() == right, mode
+        assert dmlops.padding([8], [2], [3], mode=mode, device=device).tolist() == [8] * 6
+
+
+def test_parts_of_split_are_arrays_of_their_own(device):
+    x = np.arange(12).reshape(3, 4)
+    first, second = dmlops.split(x, 1, [1, 3], device=device)
+    first[...] = 99
+    assert second.tolist() == x[:, 1:].tolist() and (x != 99).all()
+
+
+def test_one_array_several_times(device):
+    x = np.arange(6, dtype=np.uint16).reshape(2, 3)
+    assert np.array_equal(dmlops.join([x] * 40, 0, device=device), np.concatenate([x] * 40))
+    assert np.array_equal(dmlops.join([x, x.T.reshape(2, 3)] * 20, 1, device=device), np.concatenate([x, x.T.reshape(2, 3)] * 20, 1))
+    assert content(dmlops.split(x, 1, [1] * 3, device=device)) == content(np.split(x, 3, 1))
 
 
 def test_focus_of_yolo(device):

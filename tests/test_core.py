@@ -605,7 +605,7 @@ def built(core, call, array):
     return tuple(output.shape[: output.rank]), plan, lengths
 
 
-@pytest.mark.parametrize("operator", strategies.OPERATORS)
+@pytest.mark.parametrize("operator", strategies.PLANS)
 @given(data=st.data())
 def test_operators_become_the_right_plan(core, operator, data):
     call = data.draw(strategies.CALLS[operator]())

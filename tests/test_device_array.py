@@ -202,27 +202,31 @@ def test_wrong_out_of_numpy(device, out, error):
 def test_operators_on_views(device, operator, data):
     """Every call that NumPy arrays are tested with, on a view of a device array with steps, gaps, and axes in any order."""
     call = data.draw(strategies.CALLS[operator](max_rank=10))
-    x = call.input.build()
-    large, find = data.draw(strategies.view_specs(x.ndim)).embed(x)
-    a = find(dmlops.asarray(large, device=device))
+    arrays = []
+    for spec in call.specs:
+        large, find = data.draw(strategies.view_specs(len(spec.shape))).embed(spec.build())
+        arrays.append(find(dmlops.asarray(large, device=device)))
     args = list(call.arguments())
-    expected = call.expected(reference)
+    expected = strategies.parts(call.expected(reference))
     if operator == "reverse_subsequences" and isinstance(args[0], np.ndarray) and data.draw(st.booleans()):
         lengths, find_lengths = data.draw(strategies.view_specs(args[0].ndim)).embed(args[0])
         args[0] = find_lengths(dmlops.asarray(lengths, device=device))
-    out = None
-    if data.draw(st.booleans()):
-        canvas, find_out = data.draw(strategies.view_specs(expected.ndim)).embed(expected)
+    wholes, outs = [], []
+    for part in expected if data.draw(st.booleans()) else []:
+        canvas, find_out = data.draw(strategies.view_specs(part.ndim)).embed(part)
         before = np.random.default_rng(0).integers(0, 256, canvas.nbytes, np.uint8).view(canvas.dtype).reshape(canvas.shape) if canvas.dtype.itemsize else canvas
-        whole = dmlops.asarray(before, device=device)
-        out = find_out(whole)
-    result = getattr(dmlops, operator)(a, *args, **call.kwargs, out=out)
-    assert type(result) is dmlops.DeviceArray and result.device == a.device and result.dtype == x.dtype
-    assert strategies.content(result.numpy()) == strategies.content(expected)
-    if out is not None:
-        assert result is out
+        wholes.append((dmlops.asarray(before, device=device), before, find_out))
+        outs.append(find_out(wholes[-1][0]))
+    out = None if not outs else outs if operator == "split" else outs[0]
+    first = arrays[0] if call.others is None else arrays
+    result = strategies.parts(getattr(dmlops, operator)(first, *args, **call.kwargs, out=out))
+    for part, right in zip(result, expected, strict=True):
+        assert type(part) is dmlops.DeviceArray and part.device == arrays[0].device and part.dtype == call.input.dtype
+        assert strategies.content(part.numpy()) == strategies.content(right)
+    for part, right, out, (whole, before, find_out) in zip(result, expected, outs, wholes):
+        assert part is out
         after = strategies.raw(before).copy().view(before.dtype).reshape(before.shape)
-        strategies.raw(find_out(after))[...] = strategies.raw(expected)
+        strategies.raw(find_out(after))[...] = strategies.raw(right)
         assert strategies.content(whole.numpy()) == strategies.content(after), "a byte beside the result was written"
 
 
@@ -236,7 +240,8 @@ def test_chains(device, data):
     a = dmlops.asarray(x, device=device)
     kept = []
     for _ in range(data.draw(st.integers(1, 7))):
-        step = data.draw(st.sampled_from(["index", "transpose", "slice", "deep", "wide", "reverse", "assign", "copy", "out"]))
+        steps = ["index", "transpose", "slice", "deep", "wide", "reverse", "assign", "copy", "out", "pad", "tile", "swap", "split", "double", "grad"]
+        step = data.draw(st.sampled_from(steps))
         if step == "index":
             keys = [slice(None, None, data.draw(st.sampled_from([1, -1, 2]))) for _ in range(4)]
             x, a = x[tuple(keys)], a[tuple(keys)]
@@ -255,6 +260,29 @@ def test_chains(device, data):
             given_lengths = dmlops.asarray(lengths, device=device) if data.draw(st.booleans()) else lengths
             x = bytewise(reference.reverse_subsequences, x, lengths, 3, batch_axis=0)
             a = dmlops.reverse_subsequences(a, given_lengths, 3, batch_axis=0)
+        elif step == "pad" and x.size < 20_000:
+            pads = [[data.draw(st.integers(0, 2)) for _ in range(4)] for _ in range(2)]
+            mode = data.draw(st.sampled_from(["constant", "edge", "reflection", "symmetric", "wrap"] if x.size else ["constant"]))
+            value = strategies.raw(np.zeros(1, dtype))[0]
+            x = bytewise(reference.padding, x, *pads, mode=mode, value=value)
+            a = dmlops.padding(a, *pads, mode=mode, value=np.zeros(1, dtype)[0])
+        elif step == "tile" and x.size < 5000:
+            repeats = [data.draw(st.integers(1, 2)) for _ in range(4)]
+            x, a = bytewise(reference.tile, x, repeats), dmlops.tile(a, repeats)
+        elif step == "swap":
+            order = data.draw(st.permutations(range(4)))
+            x, a = bytewise(reference.transpose, x, order), dmlops.transpose(a, order)
+        elif step == "split":
+            axis = data.draw(st.integers(0, 3))
+            sizes = [x.shape[axis] // 2, x.shape[axis] - x.shape[axis] // 2]
+            ours, theirs = dmlops.split(a, axis, sizes), reference.split(strategies.raw(x), axis, sizes)
+            a, x = dmlops.join(ours[::-1], axis), reference.join(theirs[::-1], axis).view(dtype)
+        elif step == "double" and x.size < 5000:
+            x, a = bytewise(reference.upsample, x, 2), dmlops.upsample(a, 2)
+        elif step == "grad":
+            window = x.shape, [0, 0, 0, x.shape[3] // 2], [*x.shape[:3], x.shape[3] - x.shape[3] // 2], [1, -1, 1, 1]
+            a = dmlops.slice_grad(dmlops.slice(a, *window[1:]), *window)
+            x = bytewise(lambda raw: reference.slice_grad(reference.slice(raw, *window[1:]), *window), x)
         elif step == "assign":
             strategies.raw(x)[:, :, ::-1] = strategies.raw(x).copy()
             a[:, :, ::-1] = a
@@ -285,6 +313,13 @@ def test_the_twins_take_device_arrays(device):
         assert np.array_equal(out.numpy(), reference.reverse_subsequences(X, [0, 2, 1, 99], 3, batch_axis=1))
         named = module.reverse_subsequences(a, axis=3, batch_axis=1, sequence_lengths=lengths)
         assert np.array_equal(named.numpy(), out.numpy())
+        halves = module.split(a, axis=3, output_axis_sizes=[3, 5])
+        assert [type(half) for half in halves] == [dmlops.DeviceArray] * 2
+        assert module.join(inputs=halves[::-1], axis=3, out=out) is out
+        assert np.array_equal(out.numpy(), np.roll(X, 5, 3))
+        backwards = [out[..., 5:], out[..., :5]]
+        assert module.split(a, 3, [3, 5], out=backwards)[0] is backwards[0]
+        assert np.array_equal(out.numpy(), np.roll(X, 5, 3))
 
 
 @pytest.mark.parametrize("code", "i1 u1 i2 u2 i4 u4 i8 u8 >i2 >u4 >i8 >u8".split())

@@ -9,6 +9,7 @@ from dmlops import _core
 from numpy.exceptions import AxisError
 
 import support
+from strategies import parts
 
 X = np.arange(24, dtype=np.float32).reshape(1, 4, 2, 3)
 WIDE = np.arange(32, dtype=np.float32).reshape(1, 2, 4, 4)
@@ -33,7 +34,26 @@ VALID = {
     "depth_to_space": (dict(input=X, block_size=2), (1, 1, 4, 6)),
     "space_to_depth": (dict(input=WIDE, block_size=2), (1, 8, 2, 2)),
     "slice": (dict(input=X, offsets=[0, 0, 0, 1], sizes=[1, 4, 2, 2]), (1, 4, 2, 2)),
+    "padding": (dict(input=X, start_padding=[0, 0, 1, 0], end_padding=[0, 1, 0, 2]), (1, 5, 3, 5)),
+    "tile": (dict(input=X, repeats=[1, 2, 1, 3]), (1, 8, 2, 9)),
+    "join": (dict(inputs=[X, X[:, :1]], axis=1), (1, 5, 2, 3)),
+    "split": (dict(input=X, axis=3, output_axis_sizes=[1, 2]), [(1, 4, 2, 1), (1, 4, 2, 2)]),
+    "transpose": (dict(input=X, axes=[0, 2, 3, 1]), (1, 2, 3, 4)),
+    "upsample": (dict(input=X, scale_size=2), (1, 4, 4, 6)),
+    "slice_grad": (dict(gradient=X, output_shape=[2, 4, 5, 3], offsets=[0, 0, 1, 0], sizes=[1, 4, 3, 3], strides=[1, 1, -2, 1]), (2, 4, 5, 3)),
 }
+
+
+def first(operator, array):
+    """The first argument, which operators call differently."""
+    return {"inputs": [array]} if operator == "join" else {"gradient" if operator == "slice_grad" else "input": array}
+
+
+def outs(operator, make):
+    """`out` of arrays that `make` makes of their shapes."""
+    shape = VALID[operator][1]
+    return [make(part) for part in shape] if isinstance(shape, list) else make(shape)
+
 
 # operator, what differs from the valid call, the exception, words of the message
 ROWS = []
@@ -44,17 +64,20 @@ def row(operator, exception, words, **changes):
 
 
 # Every operator: input, out, device.
-for name, (_, shape) in VALID.items():
-    row(name, TypeError, "input object", input=OBJECTS)
-    row(name, TypeError, "input", input=NESTED_OBJECTS)
-    row(name, TypeError, "out list", out=[[0.0]])
+for name in VALID:
+    (argument,) = first(name, X)
+    row(name, TypeError, f"{argument} object", **first(name, OBJECTS))
+    row(name, TypeError, argument, **first(name, NESTED_OBJECTS))
+    row(name, TypeError, "out list", out=outs(name, lambda shape: [[0.0]]))
+    row(name, TypeError, "out str", out=outs(name, lambda shape: "out"))
     row(name, TypeError, "out str", out="out")
-    row(name, ValueError, "out (7,)", out=np.zeros(7, np.float32))
-    row(name, ValueError, "out", out=np.zeros(shape[::-1], np.float32))
-    row(name, ValueError, "out float64 float32", out=np.zeros(shape, np.float64))
-    row(name, ValueError, "out >f4", out=swapped(np.zeros(shape, np.float32)))
-    row(name, ValueError, "out read-only", out=frozen(np.zeros(shape, np.float32)))
-    row(name, ValueError, "out memory", out=np.lib.stride_tricks.as_strided(np.zeros(99, np.float32), shape, (4, 16, 8, 0)))
+    row(name, ValueError, "out (7,)", out=outs(name, lambda shape: np.zeros(7, np.float32)))
+    row(name, ValueError, "out", out=outs(name, lambda shape: np.zeros(shape[1:], np.float32)))
+    row(name, ValueError, "out float64 float32", out=outs(name, np.zeros))
+    row(name, ValueError, "out >f4", out=outs(name, lambda shape: swapped(np.zeros(shape, np.float32))))
+    row(name, ValueError, "out read-only", out=outs(name, lambda shape: frozen(np.zeros(shape, np.float32))))
+    shared = np.zeros(999, np.float32)
+    row(name, ValueError, "out memory", out=outs(name, lambda shape, shared=shared: np.lib.stride_tricks.as_strided(shared, shape, (4, 16, 8, 0))))
     row(name, ValueError, "device gtx-9999", device="gtx-9999")
     row(name, ValueError, "device 4711", device=4711)
     row(name, ValueError, "device 4711", device="4711")
@@ -63,7 +86,8 @@ for name, (_, shape) in VALID.items():
     row(name, TypeError, "device bool", device=True)
     row(name, TypeError, "device list", device=["host"])
     if hasattr(np.dtypes, "StringDType"):
-        row(name, TypeError, "input", input=np.array([["a"]], np.dtypes.StringDType()))
+        row(name, TypeError, argument, **first(name, np.array([["a"]], np.dtypes.StringDType())))
+
 
 class Path:
     def __fspath__(self):
@@ -75,10 +99,36 @@ IMAGES[:] = [X, X]
 PACKED = np.zeros(2, [("a", "i1"), ("images", "O")])
 PACKED["images"] = IMAGES
 for name in VALID:
-    row(name, TypeError, "input array of arrays; np.stack", input=IMAGES)
-    row(name, TypeError, "input array of arrays; np.stack", input=PACKED["images"])  # not aligned
-    row(name, TypeError, "input must be an array, not str; a file is read first", input="cat.png")
-    row(name, TypeError, "input is a path; a file is read first", input=Path())
+    (argument,) = first(name, X)
+    row(name, TypeError, f"{argument} array of arrays; np.stack", **first(name, IMAGES))
+    row(name, TypeError, f"{argument} array of arrays; np.stack", **first(name, PACKED["images"]))  # not aligned
+    row(name, TypeError, f"{argument} must be an array, not str; a file is read first", **first(name, "cat.png"))
+    row(name, TypeError, f"{argument} is a path; a file is read first", **first(name, Path()))
+
+
+def int_rows(operator, name, good, counted=True):
+    """A sequence of one int for each of four axes."""
+    for bad in ([good] * 3, [good] * 5, [], [good] * 100) if counted else ():
+        row(operator, ValueError, f"{name} {len(bad)} 4", **{name: bad})
+    for kind, bad in (("float", 1.0), ("bool", True), ("str", "1"), ("NoneType", None)):
+        row(operator, TypeError, f"{name} {kind}", **{name: [good] * 3 + [bad]})
+    row(operator, TypeError, f"{name} int", **{name: 1})
+    row(operator, TypeError, name, **{name: "1111"})
+    row(operator, TypeError, f"{name} must be an array or list of ints, not set", **{name: {1, 2, 3, 4}})
+    row(operator, TypeError, name, **{name: np.ones(4)})
+    row(operator, TypeError, name, **{name: np.ones(4, bool)})
+    row(operator, ValueError, f"{name} one-dimensional 2", **{name: np.ones((2, 2), int)})
+    row(operator, (ValueError, OverflowError), name, **{name: [good] * 3 + [2**64]})
+    row(operator, (ValueError, OverflowError), name, **{name: [good] * 3 + [-HUGE]})
+
+
+def axis_rows(operator):
+    """`axis` of four."""
+    for value in (4, -5, 100):
+        row(operator, AxisError, f"axis {value} 4", axis=value)
+    row(operator, (AxisError, OverflowError), "axis", axis=HUGE)
+    for kind, value in (("float", 1.0), ("bool", True), ("str", "3"), ("NoneType", None)):
+        row(operator, TypeError, f"axis {kind}", axis=value)
 
 # reverse_subsequences
 for bad in (np.ones((4, 2, 1), int), np.ones(4, int), np.int64(3), 3):
@@ -104,14 +154,8 @@ row("reverse_subsequences", TypeError, "sequence_lengths", sequence_lengths=None
 row("reverse_subsequences", ValueError, "sequence_lengths inhomogeneous", sequence_lengths=[[1], [1, 2]])
 for kind, bad in (("set", {1}), ("generator", (1 for _ in range(1))), ("object", object())):
     row("reverse_subsequences", TypeError, f"sequence_lengths must be an array or list of ints, not {kind}", sequence_lengths=bad)
-for value in (4, -5, 100):
-    row("reverse_subsequences", AxisError, f"axis {value} 4", axis=value)
+axis_rows("reverse_subsequences")
 row("reverse_subsequences", AxisError, "axis", input=np.float32(1), sequence_lengths=1, axis=0)
-row("reverse_subsequences", (AxisError, OverflowError), "axis", axis=HUGE)
-row("reverse_subsequences", TypeError, "axis float", axis=1.0)
-row("reverse_subsequences", TypeError, "axis bool", axis=True)
-row("reverse_subsequences", TypeError, "axis str", axis="3")
-row("reverse_subsequences", TypeError, "axis NoneType", axis=None)
 for value in (4, -5):
     row("reverse_subsequences", AxisError, f"batch_axis {value} 4", batch_axis=value, sequence_lengths=[1])
 row("reverse_subsequences", ValueError, "batch_axis axis", batch_axis=3, sequence_lengths=[1, 1, 1])
@@ -178,18 +222,7 @@ row("space_to_depth", ValueError, "size 3, not divisible channels first? layout=
 
 # slice
 for name, good in (("offsets", 0), ("sizes", 1), ("strides", 1), ("output_sizes", 1)):
-    for bad in ([good] * 3, [good] * 5, [], [good] * 100):
-        row("slice", ValueError, f"{name} {len(bad)} 4", **{name: bad})
-    for kind, bad in (("float", 1.0), ("bool", True), ("str", "1"), ("NoneType", None)):
-        row("slice", TypeError, f"{name} {kind}", **{name: [good] * 3 + [bad]})
-    row("slice", TypeError, f"{name} int", **{name: 1})
-    row("slice", TypeError, name, **{name: "1111"})
-    row("slice", TypeError, f"{name} must be an array or list of ints, not set", **{name: {1, 2, 3, 4}})
-    row("slice", TypeError, name, **{name: np.ones(4)})
-    row("slice", TypeError, name, **{name: np.ones(4, bool)})
-    row("slice", ValueError, f"{name} one-dimensional 2", **{name: np.ones((2, 2), int)})
-    row("slice", (ValueError, OverflowError), name, **{name: [good] * 3 + [2**64]})
-    row("slice", (ValueError, OverflowError), name, **{name: [good] * 3 + [-HUGE]})
+    int_rows("slice", name, good)
 for name in ("offsets", "sizes"):
     row("slice", TypeError, f"{name} NoneType", **{name: None})
 row("slice", ValueError, "offsets -1", offsets=[0, 0, 0, -1])
@@ -205,6 +238,105 @@ row("slice", ValueError, "output_sizes -1", output_sizes=[1, 4, 2, -1])
 row("slice", ValueError, "output_sizes 3 2", output_sizes=[1, 4, 2, 3])
 row("slice", ValueError, "output_sizes 2 1", strides=[1, 1, 1, 2], output_sizes=[1, 4, 2, 2])
 row("slice", ValueError, "output_sizes 1 0", sizes=[1, 4, 2, 0], output_sizes=[1, 4, 2, 1])
+
+# padding
+BYTES = X.astype(np.uint8)
+for name in ("start_padding", "end_padding"):
+    int_rows("padding", name, 0)
+    row("padding", TypeError, f"{name} NoneType", **{name: None})
+    row("padding", ValueError, f"{name} -1", **{name: [0, 0, -1, 0]})
+    row("padding", ValueError, f"{name} overflows", **{name: [0, 0, 2**63 - 1, 0]})
+for value in ("reflect", "CONSTANT", ""):
+    row("padding", ValueError, f"mode {value} constant edge reflection symmetric wrap", mode=value)
+for kind, value in (("int", 0), ("NoneType", None), ("bytes", b"edge")):
+    row("padding", TypeError, f"mode {kind}", mode=value)
+for value in ("edge", "reflection", "symmetric", "wrap"):
+    row("padding", ValueError, f"{value} axis 2 0", mode=value, input=X[:, :, :0])
+for value in ("1", b"1", None, [1], np.ones(1), np.ones(4, np.float32), 1j, object()):
+    row("padding", TypeError, "value", value=value)
+for value in (1.5, 1j, "1", np.float32(1), None):
+    row("padding", TypeError, "value uint8", input=BYTES, value=value)
+for value in (256, -1, HUGE, -HUGE):
+    row("padding", OverflowError, f"value {value} uint8", input=BYTES, value=value)
+row("padding", OverflowError, "value 128 int8", input=X.astype(np.int8), value=128)
+
+# tile
+int_rows("tile", "repeats", 1)
+row("tile", TypeError, "repeats NoneType", repeats=None)
+row("tile", ValueError, "repeats -1", repeats=[1, 1, -1, 1])
+row("tile", ValueError, "repeats overflows", repeats=[1, 1, 1, 2**62])
+
+# join
+axis_rows("join")
+row("join", ValueError, "inputs empty", inputs=[])
+for kind, value in (("int", 3), ("NoneType", None)):
+    row("join", TypeError, f"inputs {kind}", inputs=value)
+row("join", TypeError, "inputs str", inputs="ab")
+row("join", TypeError, "inputs[1] float64 float32", inputs=[X, X.astype(np.float64), BYTES])
+row("join", TypeError, "inputs[2] >f4", inputs=[X, X, swapped(X)])
+row("join", TypeError, "inputs[1] object", inputs=[X, OBJECTS])
+row("join", ValueError, "inputs[1] rank 3 4", inputs=[X, X[0]])
+row("join", ValueError, "inputs[2] 1 2", inputs=[X, X, X[:, :, :1]])
+row("join", AxisError, "axis 0", inputs=[np.float32(1)] * 2, axis=0)
+
+# split
+axis_rows("split")
+int_rows("split", "output_axis_sizes", 1, counted=False)
+row("split", AxisError, "axis 0", input=np.float32(1), axis=0, output_axis_sizes=[])
+row("split", TypeError, "output_axis_sizes NoneType", output_axis_sizes=None)
+row("split", ValueError, "output_axis_sizes -1", output_axis_sizes=[4, -1])
+for wrong in ([1, 1], [1, 3], [], [0], [2**62, 2**62], [2**63 - 1, 1, 3]):
+    row("split", ValueError, "output_axis_sizes 3", output_axis_sizes=wrong)
+PAIR = [np.zeros(shape, np.float32) for shape in VALID["split"][1]]
+row("split", ValueError, "out 1 2", out=PAIR[:1])
+row("split", ValueError, "out 3 2", out=[*PAIR, PAIR[0]])
+row("split", TypeError, "out", out=np.zeros((2, 1, 4, 2, 2), np.float32))
+row("split", TypeError, "out dict", out=dict(enumerate(PAIR)))
+row("split", ValueError, "out memory", output_axis_sizes=[1, 1, 1], out=PAIR[:1] * 3)
+BUFFER = np.zeros((1, 4, 2, 3), np.float32)
+row("split", ValueError, "out memory", out=[BUFFER[..., :1], BUFFER[..., :2]])
+
+# transpose
+int_rows("transpose", "axes", 0)
+for value in (4, -5, 100):
+    row("transpose", AxisError, f"axes {value} 4", axes=[0, 1, 2, value])
+row("transpose", ValueError, "axes 1", axes=[0, 1, 2, 1])
+row("transpose", ValueError, "axes 1", axes=[0, 1, 2, -3])
+
+# upsample
+for value in (0, -1, -2):
+    row("upsample", ValueError, f"scale_size {value}", scale_size=value)
+    row("upsample", ValueError, f"scale_size {value}", scale_size=[2, value])
+row("upsample", (ValueError, OverflowError), "scale_size", scale_size=HUGE)
+row("upsample", ValueError, "scale_size overflows", scale_size=2**62)
+row("upsample", ValueError, "scale_size overflows", scale_size=[2**62])
+for kind, value in (("float", 2.0), ("bool", True), ("str", "2"), ("NoneType", None), ("set", {2})):
+    row("upsample", TypeError, f"scale_size {kind}", scale_size=value)
+    if kind != "set":
+        row("upsample", TypeError, f"scale_size {kind}", scale_size=[2, value])
+for value in ([], [1] * 4, [1] * 100):
+    row("upsample", ValueError, "scale_size", scale_size=value)
+row("upsample", ValueError, "scale_size (2, 2) (2,)", input=X[0], scale_size=2)
+row("upsample", ValueError, "scale_size", input=np.float32(1), scale_size=2)
+row("upsample", ValueError, "layout NCWH NCHW NHWC", layout="NCWH")
+row("upsample", ValueError, "layout NCHW NHWC HWC layout=\"NHWC\" sequence", layout="HWC")
+row("upsample", TypeError, "layout int", layout=1)
+
+# slice_grad
+for name, good in (("output_shape", 9), ("offsets", 0), ("sizes", 1), ("strides", 1)):
+    int_rows("slice_grad", name, good)
+for name in ("output_shape", "offsets", "sizes"):
+    row("slice_grad", TypeError, f"{name} NoneType", **{name: None})
+row("slice_grad", ValueError, "output_shape -1", output_shape=[2, 4, -1, 3])
+row("slice_grad", ValueError, "offsets -1", offsets=[0, 0, -1, 0])
+row("slice_grad", ValueError, "sizes -1", sizes=[1, 4, -1, 3])
+row("slice_grad", ValueError, "2 3 5", output_shape=[2, 4, 5, 3], offsets=[0, 0, 3, 0])
+row("slice_grad", ValueError, "9223372036854775807", offsets=[0, 0, 2**63 - 1, 0], sizes=[1, 4, 2**63 - 1, 3])
+row("slice_grad", ValueError, "strides 0", strides=[1, 1, 0, 1])
+row("slice_grad", ValueError, "gradient 2 1", strides=[1, 1, 3, 1])
+row("slice_grad", ValueError, "gradient 2 0", sizes=[1, 4, 0, 3])
+row("slice_grad", ValueError, "gradient 0", gradient=X[:, :, :0])
+row("slice_grad", ValueError, "gradient 3 4", gradient=X[0])
 
 
 def title(one):
@@ -237,18 +369,18 @@ def test_row(one, device):
     more = {} if "device" in changes else {"device": device}
     assert violation(one, **more) is None
     if "out" not in changes:
-        canary = np.full(VALID[operator][1], 7, np.float32)
+        canary = outs(operator, lambda shape: np.full(shape, 7, np.float32))
         assert violation(one, **more, out=canary) is None
-        assert (canary == 7).all(), "out was changed"
-    elif isinstance(changes["out"], np.ndarray):
-        assert not changes["out"].any(), "out was changed"
+        assert all((part == 7).all() for part in parts(canary)), "out was changed"
+    else:
+        assert not any(np.any(part) for part in parts(changes["out"]) if isinstance(part, np.ndarray)), "out was changed"
 
 
 @pytest.mark.parametrize("operator", VALID)
 def test_the_valid_calls_are_valid(operator, device):
-    arguments, shape = VALID[operator]
-    out = np.zeros(shape, np.float32)
-    assert getattr(dmlops, operator)(**arguments, out=out, device=device) is out
+    out = outs(operator, lambda shape: np.zeros(shape, np.float32))
+    result = getattr(dmlops, operator)(**VALID[operator][0], out=out, device=device)
+    assert all(part is given for part, given in zip(parts(result), parts(out), strict=True))
 
 
 def test_wrong_arguments_never_reach_a_device():
@@ -284,6 +416,15 @@ def test_missing_and_unknown_arguments(device):
         lambda: dmlops.depth_to_space(X, 2, "DCR", device=device),
         lambda: dmlops.reverse_subsequences(X, ONES, device=device),
         lambda: dmlops.reverse_subsequences(X, ONES, 3, 0, device=device),
+        lambda: dmlops.padding(X, [0] * 4, device=device),
+        lambda: dmlops.padding(X, [0] * 4, [0] * 4, "edge", device=device),
+        lambda: dmlops.tile(X, device=device),
+        lambda: dmlops.join([X], device=device),
+        lambda: dmlops.join([X], 0, None, device=device),
+        lambda: dmlops.split(X, 0, device=device),
+        lambda: dmlops.transpose(device=device),
+        lambda: dmlops.upsample(X, 2, "NCHW", device=device),
+        lambda: dmlops.slice_grad(X, [9] * 4, [0] * 4, device=device),
     ):
         with pytest.raises(TypeError):
             call()
@@ -294,6 +435,8 @@ def test_none_means_the_default(device):
     result = dmlops.slice(X, **full, strides=None, output_sizes=None, out=None, device=device)
     assert np.array_equal(result, X[..., 1:])
     assert np.array_equal(dmlops.reverse_subsequences(X, ONES, 3, batch_axis=None, device=device), X)
+    assert np.array_equal(dmlops.transpose(X, None, device=device), X.T)
+    assert np.array_equal(dmlops.slice_grad(X, X.shape, [0] * 4, X.shape, None, device=device), X)
 
 
 @pytest.mark.parametrize("empty", [(0, 4, 2, 2), (1, 0, 2, 2), (1, 4, 0, 2), (1, 4, 2, 0)])
@@ -304,6 +447,16 @@ def test_axes_of_size_zero_are_fine(empty, device):
     assert dmlops.space_to_depth(x, 2, device=device).shape == (n, 4 * c, h // 2, w // 2)
     assert dmlops.reverse_subsequences(x, np.ones((n, c, h, 1), int), 3, device=device).shape == empty
     assert dmlops.slice(x, [0] * 4, list(empty), [-1] * 4, device=device).shape == empty
+    assert dmlops.tile(x, [2] * 4, device=device).shape == (2 * n, 2 * c, 2 * h, 2 * w)
+    assert dmlops.upsample(x, 3, device=device).shape == (n, c, 3 * h, 3 * w)
+    assert dmlops.transpose(x, device=device).shape == empty[::-1]
+    assert dmlops.join([x, x], 1, device=device).shape == (n, 2 * c, h, w)
+    assert [part.shape for part in dmlops.split(x, 3, [0, w], device=device)] == [(n, c, h, 0), empty]
+    for mode in ("constant", "edge", "reflection", "symmetric", "wrap"):
+        pads = [0 if size == 0 else 2 for size in empty]
+        assert dmlops.padding(x, pads, [0] * 4, mode=mode, device=device).shape == tuple(map(sum, zip(empty, pads)))
+    assert (dmlops.padding(x, [1] * 4, [0] * 4, value=5, device=device) == 5).all()
+    assert not dmlops.slice_grad(x, [3] * 4, [0] * 4, empty, device=device).any()
 
 
 def test_the_rules_hold_for_empty_arrays_too(device):
@@ -330,6 +483,8 @@ def test_what_makes_no_array_is_named(device):
     for call, name in [
         (lambda: dmlops.asarray([[1], [1, 2]]), "obj"),
         (lambda: dmlops.slice([[1], [1, 2]], [0], [1], device=device), "input"),
+        (lambda: dmlops.slice_grad([[1], [1, 2]], [1], [0], [1], device=device), "gradient"),
+        (lambda: dmlops.join([X, [[1], [1, 2]]], 0, device=device), r"inputs\[1\]"),
         (lambda: dmlops.reverse_subsequences(X, [[1], [1, 2]], 1, batch_axis=0, device=device), "sequence_lengths"),
     ]:
         with pytest.raises((TypeError, ValueError), match=f"^{name} makes no array: ") as raised:
@@ -345,7 +500,7 @@ def test_a_hint_is_given_only_where_it_helps(operator, device):
             dmlops.space_to_depth(WIDE, 5, device=device)
         assert "layout" not in str(raised.value)
     with pytest.raises(TypeError) as raised:
-        getattr(dmlops, operator)(**{**VALID[operator][0], "input": OBJECTS}, device=device)
+        getattr(dmlops, operator)(**{**VALID[operator][0], **first(operator, OBJECTS)}, device=device)
     assert "stack" not in str(raised.value)
 
 

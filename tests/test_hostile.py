@@ -69,6 +69,17 @@ def test_what_raises_raises_its_own(device):
         lambda: dmlops.reverse_subsequences(X, np.ones((4, 1), int), Index(1, raises), out=out, device=device),
         lambda: dmlops.space_to_depth(X, (2, Index(2, raises)), out=out, device=device),
         lambda: dmlops.slice(X, [0, 0], [4, 6], out=out, device=Index(0, raises)),
+        lambda: dmlops.padding(X, [0, Index(0, raises)], [0, 0], out=out, device=device),
+        lambda: dmlops.padding(X, [0, 0], [0, 0], value=Arrays(raises), out=out, device=device),
+        lambda: dmlops.tile(X, (raises() for _ in range(2)), out=out, device=device),
+        lambda: dmlops.join([X, Arrays(raises)], 0, out=out, device=device),
+        lambda: dmlops.join((raises() for _ in range(2)), 0, out=out, device=device),
+        lambda: dmlops.join([X], Index(0, raises), out=out, device=device),
+        lambda: dmlops.split(X, 0, [Index(4, raises)], out=[out], device=device),
+        lambda: dmlops.transpose(X, [0, Index(1, raises)], out=out, device=device),
+        lambda: dmlops.upsample(X, [Index(1, raises)], out=out, device=device),
+        lambda: dmlops.slice_grad(Arrays(raises), [4, 6], [0, 0], [4, 6], out=out, device=device),
+        lambda: dmlops.slice_grad(X, [4, Index(6, raises)], [0, 0], [4, 6], out=out, device=device),
     ):
         with pytest.raises(Mine):
             call()
@@ -141,6 +152,60 @@ def test_a_list_that_grows_while_it_is_read(device):
     sizes = [4]
     sizes.append(Index(6, lambda: sizes.extend([1] * 1000)))
     assert dmlops.slice(X, [0, 0], sizes, device=device).tolist() == X.tolist()
+
+
+def test_an_array_that_shrinks_another_one_of_the_list(device):
+    x = np.arange(100_000, dtype=np.int32).reshape(100, 1000).copy()
+    result = dmlops.join([x, Arrays(lambda: x.resize((4, 6), refcheck=False) or X)], 0, device=device)
+    assert result.tolist() == np.concatenate([X, X]).tolist()
+    x = np.arange(100_000, dtype=np.int32).reshape(100, 1000).copy()
+    with pytest.raises(ValueError, match="inputs"):
+        dmlops.join([x, Arrays(lambda: x.resize((3, 5), refcheck=False) or X)], 0, device=device)
+    x = np.arange(100_000, dtype=np.int32).reshape(100, 1000).copy()
+    with pytest.raises(ValueError, match="output_axis_sizes"):
+        dmlops.split(x, 0, [50, Index(50, lambda: x.resize((4, 6), refcheck=False))], device=device)
+
+
+def test_a_list_of_arrays_that_changes_while_it_is_read(device):
+    """The arrays are those that were in it at first."""
+    inputs = [X]
+    inputs += [Arrays(lambda: inputs.clear() or X), X]
+    assert dmlops.join(inputs, 0, device=device).tolist() == np.concatenate([X, X, X]).tolist()
+    inputs = [X]
+    inputs += [Arrays(lambda: inputs.extend([X] * 1000) or X)]
+    assert dmlops.join(inputs, 0, device=device).tolist() == np.concatenate([X, X]).tolist()
+    dtype = np.dtype([("a", "i4"), ("b", "i4")])
+    x, y = np.zeros(8, "V8"), np.zeros(8, "V8")
+    with pytest.raises(TypeError, match="inputs"):
+        dmlops.join([x, Arrays(lambda: setattr(x, "dtype", dtype) or y)], 0, device=device)
+
+
+def test_a_list_of_results_that_changes_while_it_is_used(device):
+    outs = [np.zeros((4, 2), np.int32), np.zeros((4, 4), np.int32)]
+    kept = list(outs)
+
+    def clear():
+        outs.clear()
+        outs.extend([None] * 1000)
+
+    try:
+        result = dmlops.split(X, 1, [2, Index(4, clear)], out=outs, device=device)
+    except (TypeError, ValueError) as error:
+        assert "out" in str(error) and not kept[0].any() and not kept[1].any()
+    else:
+        assert all(part is out for part, out in zip(result, kept, strict=True))
+        assert [part.tolist() for part in kept] == [X[:, :2].tolist(), X[:, 2:].tolist()]
+    outs = [np.zeros((4, 2), np.int32), np.zeros((4, 4), np.int32)]
+    with pytest.raises(ValueError, match="out"):
+        dmlops.split(X, 1, [2, Index(4, lambda: outs[1].resize((1, 1), refcheck=False))], out=outs, device=device)
+    assert not outs[0].any()
+
+
+def test_a_value_that_changes_the_input(device):
+    x = np.arange(100_000, dtype=np.int32).reshape(100, 1000).copy()
+    with pytest.raises((TypeError, ValueError)):
+        value = Arrays(lambda: x.resize((4, 6, 1), refcheck=False) or np.int32(3))
+        dmlops.padding(x, [1, 1], [1, 1], value=value, device=device)
 
 
 def test_an_endless_sequence(device):

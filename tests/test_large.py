@@ -70,6 +70,37 @@ class Test200MiB:
         result = dmlops.reverse_subsequences(flat, [flat.size - 5], 0, device=device)
         assert same(result[:-5], flat[:-5][::-1]) and same(result[-5:], flat[-5:])
 
+    def test_padded(self, x, device):
+        pads = [0, 0, 3, 5], [0, 0, 2, 7]
+        for mode in ("constant", "reflection"):
+            result = dmlops.padding(x, *pads, mode=mode, device=device)
+            assert same(result[:, :, 3:-2, 5:-7], x)
+            assert same(result[:, :, :4, :], reference.padding(x[:, :, :5], *pads, mode=mode)[:, :, :4])
+            assert same(result[:, :, :, -8:], reference.padding(x[..., -9:], *pads, mode=mode)[..., -8:])
+
+    def test_joined_and_split(self, x, device):
+        result = dmlops.join([x[..., 3:], x[..., :3]], 3, device=device)
+        assert same(result[..., :-3], x[..., 3:]) and same(result[..., -3:], x[..., :3])
+        left, right = dmlops.split(x, 2, [700, 1800], device=device)
+        assert same(left, x[:, :, :700]) and same(right, x[:, :, 700:])
+
+    def test_transposed(self, x, device):
+        assert same(dmlops.transpose(x, (0, 2, 3, 1), device=device), x.transpose(0, 2, 3, 1))
+
+    def test_tiled_and_upsampled(self, x, device):
+        x = x[..., : x.shape[3] // 4]
+        result = dmlops.tile(x, (1, 1, 1, 4), device=device)
+        assert all(same(result[..., k * x.shape[3] : (k + 1) * x.shape[3]], x) for k in range(4))
+        result = dmlops.upsample(x, 2, device=device)
+        assert same(result[:, :, ::2, 1::2], x) and same(result[:, :, 1::2, ::2], x)
+
+    def test_gradient_of_a_slice(self, x, device):
+        x = x[:, :, ::4]
+        window = (1, 8, 4 * x.shape[2], x.shape[3]), [0] * 4, [1, 8, 4 * x.shape[2], x.shape[3]], [1, 1, -4, -1]
+        result = dmlops.slice_grad(x, *window, device=device)
+        assert same(result[:, :, ::-4, ::-1], x)
+        assert not result[:, :, :3].any() and not result[:, :, 4:7].any() and not result[:, :, -4:-1].any()
+
     def test_transposed_input(self, x, device):
         x = x[0, 0].T
         assert same(dmlops.slice(x, [0, 0], list(x.shape), device=device), x)
@@ -130,3 +161,20 @@ class TestAbove4GiB:
     def test_reverse_subsequences_of_one_row(self, huge, device):
         result = dmlops.reverse_subsequences(huge, [N - 3], 0, device=device)
         assert same(result[:-3], huge[:-3][::-1]) and same(result[-3:], huge[-3:])
+
+    def test_joined_of_parts(self, huge, device):
+        parts = dmlops.split(huge, 0, [5, N // 2, N - 5 - N // 2], device=device)
+        assert same(parts[0], huge[:5]) and same(parts[1], huge[5 : 5 + N // 2]) and same(parts[2], huge[5 + N // 2 :])
+        assert same(dmlops.join(parts[1:], 0, device=device), huge[5:])
+
+    def test_padded(self, huge, device):
+        result = dmlops.padding(huge, [5], [2**20 + 3], mode="wrap", device=device)
+        assert same(result[5 : N + 5], huge) and same(result[:5], huge[-5:]) and same(result[N + 5 :], huge[: 2**20 + 3])
+
+    def test_transposed(self, huge, device):
+        image = huge.reshape(3, -1, 1024)
+        assert same(dmlops.transpose(image, (1, 2, 0), device=device), image.transpose(1, 2, 0))
+
+    def test_gradient_of_a_slice(self, huge, device):
+        result = dmlops.slice_grad(huge[: N // 2], [N + 3], [2], [N], [-2], device=device)
+        assert same(result[3 : N + 3 : 2][: N // 2], huge[: N // 2][::-1]) and not result[:3].any() and not result[4::2].any()

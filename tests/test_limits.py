@@ -31,12 +31,74 @@ def test_a_result_that_no_memory_holds(device):
     assert dmlops.memory_info().used == used
 
 
+@pytest.mark.parametrize("name, shape, arguments, more", [
+    ("padding", (2, 3), ([2**29, 2**19], [2**29 - 2, 2**19 - 3]), {}),
+    ("tile", (2, 4), ([2**29, 2**18],), {}),
+    ("upsample", (2, 2**20), ([2**29],), {"layout": "NHWC"}),
+    ("slice_grad", (2, 3), ([2**30, 2**20], [0, 0], [2, 3]), {}),
+])  # fmt: skip
+def test_a_result_that_grows_beyond_any_memory(device, name, shape, arguments, more):
+    with pytest.raises(MemoryError, match="1073741824, 1048576"):
+        getattr(dmlops, name)(np.broadcast_to(np.uint8(1), shape), *arguments, **more, device=device)
+
+
+def test_parts_that_no_memory_holds(device):
+    x = np.broadcast_to(np.uint8(1), (2**30, 2**20))
+    used = dmlops.memory_info().used
+    with pytest.raises(MemoryError, match="1073741823, 1048576"):
+        dmlops.split(x, 0, [1, 2**30 - 1], device=device)
+    with pytest.raises(MemoryError, match="1073741824, 2097152"):
+        dmlops.join([x, x], 1, device=device)
+    with pytest.raises(MemoryError, match="1048576, 1073741824"):
+        dmlops.transpose(x, device=device)
+    assert dmlops.memory_info().used == used
+
+
 def test_sizes_that_no_integer_holds(device):
     x = np.broadcast_to(np.uint8(1), (2**31, 2**31))
     with pytest.raises((MemoryError, ValueError)):
         dmlops.slice(x, [0, 0], list(x.shape), device=device)
     with pytest.raises(ValueError, match="block_size"):
         dmlops.depth_to_space(np.zeros((1, 4, 1, 1)), (2**40, 2**40), device=device)
+    one = np.zeros((1, 1), np.uint8)
+    for call in (
+        lambda: dmlops.tile(one, [2**40, 2**40], device=device),
+        lambda: dmlops.padding(one, [2**40, 0], [0, 2**40], device=device),
+        lambda: dmlops.padding(one, [2**62, 0], [2**62, 0], device=device),
+        lambda: dmlops.padding(one, [2**40, 0], [0, 2**40], mode="edge", device=device),
+        lambda: dmlops.upsample(np.zeros((1, 1, 1)), [2**40, 2**40], device=device),
+        lambda: dmlops.slice_grad(one, [2**40, 2**40], [0, 0], [1, 1], device=device),
+        lambda: dmlops.join([x, x], 0, device=device),
+        lambda: dmlops.join([np.broadcast_to(np.zeros((0,), "V0"), (2**62, 0))] * 2, 0, device=device),
+    ):
+        with pytest.raises((MemoryError, ValueError)):
+            call()
+    # Where there is nothing to hold, nothing is too large.
+    assert dmlops.tile(np.zeros((0, 1), np.uint8), [5, 2**40], device=device).shape == (0, 2**40)
+    assert dmlops.tile(one, [2**40, 0], device=device).shape == (2**40, 0)
+
+
+@pytest.mark.parametrize("count", [70, 1000])
+def test_very_many_parts(device, count):
+    x = np.arange(count * 3, dtype=np.uint16).reshape(3, count)
+    parts = dmlops.split(x, 1, [1] * count, device=device)
+    assert len(parts) == count and all(np.array_equal(part, x[:, k : k + 1]) for k, part in enumerate(parts))
+    assert np.array_equal(dmlops.join(parts[::-1], 1, device=device), x[:, ::-1])
+    arrays = [dmlops.asarray(part, device=device) for part in parts]
+    assert np.array_equal(dmlops.join(arrays, 0).numpy(), x.T.reshape(-1, 1))
+    again = dmlops.split(dmlops.join(arrays, 1), 1, [1] * count)
+    assert all(np.array_equal(part.numpy(), x[:, k : k + 1]) for k, part in enumerate(again))
+
+
+def test_padding_far_beyond_the_axis(device):
+    x = np.arange(3, dtype=np.uint8)
+    for mode in ("constant", "edge", "reflection", "symmetric", "wrap"):
+        result = dmlops.padding(x, [100_000], [200_001], mode=mode, device=device)
+        assert np.array_equal(result, reference.padding(x, [100_000], [200_001], mode=mode)), mode
+    cube = np.arange(27, dtype=np.uint8).reshape(3, 3, 3)
+    for mode in ("reflection", "symmetric", "wrap"):
+        result = dmlops.padding(cube, [20, 30, 40], [17, 0, 31], mode=mode, device=device)
+        assert np.array_equal(result, reference.padding(cube, [20, 30, 40], [17, 0, 31], mode=mode)), mode
 
 
 def test_the_highest_rank(device):
@@ -50,6 +112,22 @@ def test_the_highest_rank(device):
     assert np.array_equal(result, reference.reverse_subsequences(x, lengths, -1))
     blocks = (1,) * (HIGHEST - 1)
     assert np.array_equal(dmlops.space_to_depth(x, blocks, device=device), reference.space_to_depth(x, blocks))
+    pads = [[0] * (HIGHEST - 6) + [1, 0] * 3, [0, 1, 1] + [0] * (HIGHEST - 3)]
+    for mode in ("constant", "edge", "reflection", "symmetric", "wrap"):
+        result = dmlops.padding(x, *pads, mode=mode, device=device)
+        assert np.array_equal(result, reference.padding(x, *pads, mode=mode)), mode
+    repeats = [2, 1, 3] + [1] * (HIGHEST - 5) + [2, 1]
+    assert np.array_equal(dmlops.tile(x, repeats, device=device), reference.tile(x, repeats))
+    axes = [*range(3, HIGHEST), 1, 0, 2]
+    assert np.array_equal(dmlops.transpose(x, axes, device=device), x.transpose(axes))
+    assert np.array_equal(dmlops.transpose(x, device=device), x.T)
+    assert np.array_equal(dmlops.join([x, x, x], 2, device=device), np.concatenate([x, x, x], 2))
+    halves = dmlops.split(x, -1, [2, 3], device=device)
+    assert np.array_equal(halves[0], x[..., :2]) and np.array_equal(halves[1], x[..., 2:])
+    factors = [1] * (HIGHEST - 4) + [2, 1, 2]
+    assert np.array_equal(dmlops.upsample(x, factors, device=device), reference.upsample(x, factors))
+    window = [3, 2, 3] + [2] * 2 + [1] * (HIGHEST - 8) + [2, 1, 9], [1] + [0] * (HIGHEST - 1), [*shape[:-1], 9], [1] * (HIGHEST - 1) + [-2]
+    assert np.array_equal(dmlops.slice_grad(x, *window, device=device), reference.slice_grad(x, *window))
     with pytest.raises(ValueError):
         dmlops.slice(x, [0] * (HIGHEST + 1), [1] * (HIGHEST + 1), device=device)
 
@@ -64,6 +142,16 @@ def round():
     assert dmlops.slice(empty, [0, 0, 0], [4, 0, 3], device=DEVICE).shape == (4, 0, 3)
     assert dmlops.slice(tiny, [0, 0], [2, 3], [1, -1], device=DEVICE)[1, 0] == 5
     assert dmlops.reverse_subsequences(tiny, lengths, 1, device=DEVICE)[1, 0] == 4
+    assert dmlops.padding(tiny, [1, 0], [0, 1], value=9, device=DEVICE)[0, 0] == 9
+    assert dmlops.join(dmlops.split(tiny, 1, [1, 2], device=DEVICE), 1, device=DEVICE)[1, 2] == 5
+    try:
+        dmlops.join([tiny, lengths], 1, device=DEVICE)
+    except TypeError:
+        pass
+    try:
+        dmlops.padding(tiny, [1, 0], [0, 1], value="x", device=DEVICE)
+    except TypeError:
+        pass
     try:
         dmlops.slice(tiny, [0, 0], [2, 4], device=DEVICE)
     except ValueError:

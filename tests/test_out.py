@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 import strategies
 import support
-from strategies import content
+from strategies import content, parts
 
 RANK = 7  # an axis for the bytes of an element is added below, and few arrays have more anyway
 
@@ -23,35 +23,58 @@ def own_bytes(spec, size, shift=0):
     return mask
 
 
+def out_specs(data, call):
+    """For each array of the result one that takes it, of any layout."""
+    shapes = [part.shape for part in parts(call.expected(reference))]
+    return [data.draw(strategies.specs(shape, call.input.dtype, distinct=True)) for shape in shapes]
+
+
+def run_into(call, device, outs, array=None):
+    """Run a call with `outs` for its result, which must be what is returned."""
+    single = call.operator != "split"
+    result = call.run(dmlops, array, device=device, out=outs[0] if single else outs)
+    assert all(ours is out for ours, out in zip(parts(result), outs, strict=True))
+
+
 @pytest.mark.parametrize("operator", strategies.OPERATORS)
 @given(data=st.data())
 def test_out_of_any_layout(device, operator, data):
     call = data.draw(strategies.CALLS[operator](RANK))
-    expected = call.expected(reference)
-    spec = data.draw(strategies.specs(expected.shape, call.input.dtype, distinct=True))
-    parent = spec.parent()
-    before = parent.copy()
-    out = spec.view(parent)
-    assert call.run(dmlops, device=device, out=out) is out
-    assert content(out) == content(expected)
-    others = ~own_bytes(spec, parent.size)
-    assert np.array_equal(parent[others], before[others]), "wrote beside out's elements"
+    specs = out_specs(data, call)
+    parents = [spec.parent() for spec in specs]
+    before = [parent.copy() for parent in parents]
+    outs = [spec.view(parent) for spec, parent in zip(specs, parents)]
+    run_into(call, device, outs)
+    assert content(outs) == content(parts(call.expected(reference)))
+    for spec, parent, old in zip(specs, parents, before):
+        others = ~own_bytes(spec, parent.size)
+        assert np.array_equal(parent[others], old[others]), "wrote beside out's elements"
 
 
 @pytest.mark.parametrize("operator", strategies.OPERATORS)
 @given(data=st.data())
 def test_out_that_shares_memory_with_the_input(device, operator, data):
+    """All inputs lie in one buffer, and so do the results, side by side."""
     call = data.draw(strategies.CALLS[operator](RANK))
-    spec = data.draw(strategies.specs(call.expected(reference).shape, call.input.dtype, distinct=True))
-    shifts = [data.draw(st.sampled_from([0, 0, 1, 4, 16, 64, 100])) for _ in range(2)]
-    size = max(call.input.nbytes + shifts[0], spec.nbytes + shifts[1])
-    parent = np.random.default_rng(spec.seed).integers(0, 256, size, np.uint8)
+    specs = out_specs(data, call)
+    begins = [data.draw(st.sampled_from([0, 0, 1, 4, 16, 64, 100])) for _ in call.specs]
+    places, size = [], 0
+    for spec in specs:
+        places.append(size + data.draw(st.sampled_from([0, 0, 1, 4, 16, 64, 100])))
+        size = places[-1] + spec.nbytes
+    size = max(size, *(spec.nbytes + begin for spec, begin in zip(call.specs, begins)))
+    parent = np.random.default_rng(call.input.seed).integers(0, 256, size, np.uint8)
     before = parent.copy()
-    array, out = call.input.view(parent, shifts[0]), spec.view(parent, shifts[1])
-    expected = call.expected(reference, call.input.view(before, shifts[0]))
-    assert call.run(dmlops, array, device=device, out=out) is out
-    assert content(out) == content(expected)
-    others = ~own_bytes(spec, size, shifts[1])
+
+    def inputs(buffer):
+        arrays = [spec.view(buffer, begin) for spec, begin in zip(call.specs, begins)]
+        return arrays[0] if call.others is None else arrays
+
+    outs = [spec.view(parent, place) for spec, place in zip(specs, places)]
+    run_into(call, device, outs, inputs(parent))
+    assert content(outs) == content(parts(call.expected(reference, inputs(before))))
+    mine = [own_bytes(spec, size, place) for spec, place in zip(specs, places)]
+    others = ~np.any([np.zeros(size, bool), *mine], axis=0)
     assert np.array_equal(parent[others], before[others]), "wrote beside out's elements"
 
 
@@ -60,6 +83,37 @@ def test_in_place(device):
     expected = x[:, ::-1].copy()
     assert dmlops.slice(x, [0, 0], [50, 100], [1, -1], out=x, device=device) is x
     assert np.array_equal(x, expected)
+
+
+def test_join_in_place(device):
+    """Where the parts of `out` are the inputs, in another order."""
+    x = np.arange(4000, dtype=np.float32).reshape(40, 100)
+    expected = np.concatenate([x[25:], x[:25]])
+    assert dmlops.join([x[25:], x[:25]], 0, out=x, device=device) is x
+    assert np.array_equal(x, expected)
+
+
+def test_split_in_place(device):
+    """Where the results are parts of the input, in another order."""
+    x = np.arange(4000, dtype=np.float32).reshape(40, 100)
+    expected = np.concatenate([x[15:], x[:15]])
+    outs = [x[25:], x[:25]]
+    result = dmlops.split(x, 0, [15, 25], out=outs, device=device)
+    assert all(part is out for part, out in zip(result, outs, strict=True))
+    assert np.array_equal(x, expected)
+
+
+def test_padding_in_place(device):
+    x = np.arange(4000, dtype=np.float32).reshape(40, 100)
+    expected = np.pad(x[5:35, 20:90], ((5, 5), (20, 10)), "reflect")
+    assert dmlops.padding(x[5:35, 20:90], [5, 20], [5, 10], mode="reflection", out=x, device=device) is x
+    assert np.array_equal(x, expected)
+
+
+def test_slice_grad_clears_out(device):
+    out = np.full((4, 5), 7)
+    assert dmlops.slice_grad([[1, 2]], (4, 5), [1, 0], [1, 5], [1, -3], out=out, device=device) is out
+    assert out.tolist() == [[0] * 5, [0, 2, 0, 0, 1], [0] * 5, [0] * 5]
 
 
 def test_out_that_shares_memory_with_the_lengths(device):

@@ -86,3 +86,87 @@ def test_depth_to_space_and_back(data, to_space):
         crd = call.kwargs.get("order", "DCR") == "CRD"
         source[channel_axis] = c * product + block_index if crd else block_index * channels + c
         assert wide[place].tobytes() == deep[tuple(source)].tobytes()
+
+
+@given(call=strategies.paddings().filter(small))
+def test_padding(call):
+    x, result = strategies.raw(call.input.build()), strategies.raw(call.expected(reference))
+    starts, ends = call.args
+    mode = call.kwargs.get("mode", "constant")
+    assert result.shape == tuple(map(sum, zip(starts, x.shape, ends)))
+    constant = strategies.stored(call.kwargs.get("value", 0), call.input.dtype)
+
+    def inside(i, n):
+        """Where an element beside an axis comes from, one fold after the other."""
+        while not 0 <= i < n and not (mode == "constant" or n == 0):
+            if mode == "edge" or n == 1:
+                i = 0 if i < 0 else n - 1
+            elif mode == "wrap":
+                i = i + n if i < 0 else i - n
+            else:
+                repeated = mode == "symmetric"
+                i = -i - repeated if i < 0 else 2 * (n - 1) - i + repeated
+        return i
+
+    for place in np.ndindex(*result.shape):
+        source = tuple(inside(i - start, n) for i, start, n in zip(place, starts, x.shape))
+        element = x[source] if all(0 <= i < n for i, n in zip(source, x.shape)) else constant
+        assert result[place].tobytes() == element.tobytes()
+
+
+@given(call=strategies.tiles().filter(small))
+def test_tile(call):
+    x, result = strategies.raw(call.input.build()), strategies.raw(call.expected(reference))
+    assert result.shape == tuple(n * times for n, times in zip(x.shape, call.args[0]))
+    for place in np.ndindex(*result.shape):
+        assert result[place].tobytes() == x[tuple(i % n for i, n in zip(place, x.shape))].tobytes()
+
+
+@given(call=strategies.transposes().filter(small))
+def test_transpose(call):
+    x, result = strategies.raw(call.input.build()), strategies.raw(call.expected(reference))
+    axes = (call.args or (None,))[0]
+    axes = [axis % x.ndim for axis in (range(x.ndim)[::-1] if axes is None else axes)]
+    assert result.shape == tuple(x.shape[axis] for axis in axes)
+    for place in np.ndindex(*result.shape):
+        source = [0] * x.ndim
+        for axis, i in zip(axes, place):
+            source[axis] = i
+        assert result[place].tobytes() == x[tuple(source)].tobytes()
+
+
+@given(call=strategies.upsamples().filter(small))
+def test_upsample(call):
+    x, result = strategies.raw(call.input.build()), strategies.raw(call.expected(reference))
+    factors = call.args[0]
+    factors = [factors] * (x.ndim - 2) if isinstance(factors, int) else list(factors)
+    behind = [1] if call.kwargs.get("layout") == "NHWC" else []
+    factors = [1] * (x.ndim - len(factors) - len(behind)) + factors + behind
+    assert result.shape == tuple(n * factor for n, factor in zip(x.shape, factors))
+    for place in np.ndindex(*result.shape):
+        assert result[place].tobytes() == x[tuple(i // factor for i, factor in zip(place, factors))].tobytes()
+
+
+@given(call=strategies.joins().filter(small))
+def test_join_and_split(call):
+    arrays, result = [strategies.raw(array) for array in call.build()], strategies.raw(call.expected(reference))
+    axis = call.args[0] % result.ndim
+    owners = [(array, i) for array in arrays for i in range(array.shape[axis])]
+    for place in np.ndindex(*result.shape):
+        array, i = owners[place[axis]]
+        assert result[place].tobytes() == array[(*place[:axis], i, *place[axis + 1 :])].tobytes()
+    parts = reference.split(result, axis, [array.shape[axis] for array in arrays])
+    assert [part.shape for part in parts] == [array.shape for array in arrays]
+    assert strategies.content(parts) == strategies.content(arrays)
+
+
+@given(call=strategies.slice_grads().filter(small))
+def test_slice_grad(call):
+    x, result = strategies.raw(call.input.build()), strategies.raw(call.expected(reference))
+    shape, offsets, sizes, strides = (*call.args, [1] * x.ndim)[:4]
+    assert result.shape == tuple(shape)
+    expected = np.zeros(shape, result.dtype)
+    for place in np.ndindex(*x.shape):
+        starts = [o if s > 0 else o + n - 1 for o, n, s in zip(offsets, sizes, strides)]
+        expected[tuple(a + s * k for a, s, k in zip(starts, strides, place))] = x[place]
+    assert result.tobytes() == expected.tobytes()

@@ -36,6 +36,21 @@ assert_type(dmlops.slice(a, [0] * 4, a.shape, [1, 1, 1, -1]), dmlops.DeviceArray
 assert_type(dmlops.slice(photo, [0, 0, 0], (5, 5, 3)), NDArray[Any])
 assert_type(dmlops.asarray(photo), dmlops.DeviceArray)
 assert_type(dmlops.reference.slice(x, [0] * 4, x.shape), NDArray[np.float32])
+assert_type(dmlops.padding(x, [0] * 4, (1, 1, 1, 1), mode="edge"), NDArray[np.float32])
+assert_type(dmlops.padding(a, x.shape, a.shape, value=np.float32(3), out=a), dmlops.DeviceArray)
+assert_type(dmlops.tile([[1, 2]], [2, np.int8(3)]), NDArray[Any])
+assert_type(dmlops.join([x, [[[[1.0]]]], x], axis=np.int64(1)), NDArray[Any])
+assert_type(dmlops.join([x, x], 0), NDArray[np.float32])
+assert_type(dmlops.join((a, a), -1, out=a), dmlops.DeviceArray)
+assert_type(dmlops.split(x, 0, [1], out=[x]), list[NDArray[np.float32]])
+assert_type(dmlops.split(a, 1, (2, 2)), list[dmlops.DeviceArray])
+assert_type(dmlops.transpose(a, (0, 2, 3, 1)), dmlops.DeviceArray)
+assert_type(dmlops.transpose(x), NDArray[np.float32])
+assert_type(dmlops.upsample(x, 2, layout="NHWC"), NDArray[np.float32])
+assert_type(dmlops.upsample(a, (2, 2)), dmlops.DeviceArray)
+assert_type(dmlops.slice_grad(x, x.shape, [0] * 4, x.shape, [1, 1, -1, 1]), NDArray[np.float32])
+assert_type(dmlops.slice_grad(a, [9] * 4, [0] * 4, a.shape), dmlops.DeviceArray)
+assert_type(dmlops.reference.split(a, 1, [4]), list[dmlops.DeviceArray])
 assert_type(dmlops.devices()[0].index, int | None)
 assert_type(dmlops.default_device(), dmlops.Device)
 assert_type(a.device.name, str)
@@ -64,6 +79,9 @@ dmlops.reverse_subsequences(a, [1.5], axis=1, batch_axis=0)  # type: ignore[list
 dmlops.reverse_subsequences(x, x, axis=1)  # type: ignore[arg-type]
 dmlops.reverse_subsequences(x, a, axis=1)  # type: ignore[call-overload]
 dmlops.slice(x, [0.5] * 4, x.shape)  # type: ignore[list-item]
+dmlops.padding(x, [0] * 4, [0] * 4, mode="reflect")  # type: ignore[call-overload]
+dmlops.padding(x, [0] * 4, [0] * 4, value=[1])  # type: ignore[call-overload]
+dmlops.split(x, 0, [1], out=x)  # type: ignore[call-overload]
 dmlops.devices()[0]._asdict()  # type: ignore[attr-defined]
 dmlops.devices()[0].name = "other"  # type: ignore[misc]
 dmlops.asarray(x, device=1.5)  # type: ignore[arg-type]

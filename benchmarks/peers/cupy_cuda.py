@@ -17,7 +17,7 @@ class CuPy(Peer):
     def depth_to_space(self, operator, x):
         return lambda: self.cupy.asnumpy(operator.numpy(self.cupy.asarray(x)))
 
-    space_to_depth = slice = depth_to_space
+    space_to_depth = slice = padding = tile = upsample = join = depth_to_space
 
     def reverse(self, operator, x):
         cupy, lengths = self.cupy, operator.lengths(x.shape)

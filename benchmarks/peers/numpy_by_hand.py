@@ -47,7 +47,31 @@ class NumPyByHand(Peer):
 
         return call
 
+    def padding(self, operator, x):
+        if operator.mode != "constant":
+            raise Unsupported("the expression is the form that people write")
+        shape = [before + size + after for size, (before, after) in zip(x.shape, operator.pairs(x.ndim))]
+        inside = np.s_[..., operator.width : -operator.width, operator.width : -operator.width]
+
+        def call():
+            y = np.zeros(shape, x.dtype)
+            y[inside] = x
+            return y
+
+        return call
+
+    def upsample(self, operator, x):
+        shape = (*x.shape[:2], *(size * operator.scale for size in x.shape[2:]))
+
+        def call():
+            y = np.empty(shape, x.dtype)
+            for row, column in np.ndindex(operator.scale, operator.scale):
+                y[..., row :: operator.scale, column :: operator.scale] = x
+            return y
+
+        return call
+
     def slice(self, operator, x):
         raise Unsupported("the expression is the fastest form already")
 
-    transpose = slice
+    transpose = tile = join = split = slice

@@ -26,22 +26,24 @@ class OnnxRuntime(Peer):
             helper.make_tensor_value_info(name, helper.np_dtype_to_tensor_dtype(array.dtype), array.shape)
             for name, array in inputs.items()
         ]
-        kind = helper.np_dtype_to_tensor_dtype(inputs["x"].dtype)
+        kind = declared[0].type.tensor_type.elem_type
         graph = helper.make_graph(
             [node],
             "cell",
             declared,
-            [helper.make_tensor_value_info("y", kind, None)],
+            [helper.make_tensor_value_info(name, kind, None) for name in node.output],
             [self.onnx.numpy_helper.from_array(np.array(value), name) for name, value in constants],
         )
         model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)], ir_version=8)
         session = self.runtime.InferenceSession(
             model.SerializeToString(), self.options, providers=["CPUExecutionProvider"]
         )
+        if len(node.output) > 1:
+            return lambda: session.run(None, inputs)
         return lambda: session.run(None, inputs)[0]
 
-    def _node(self, kind, inputs, **attributes):
-        return self.onnx.helper.make_node(kind, inputs, ["y"], **attributes)
+    def _node(self, kind, inputs, outputs=("y",), **attributes):
+        return self.onnx.helper.make_node(kind, inputs, outputs, **attributes)
 
     def depth_to_space(self, operator, x):
         if operator.layout != "NCHW":
@@ -60,6 +62,27 @@ class OnnxRuntime(Peer):
 
     def transpose(self, operator, x):
         return self._session(self._node("Transpose", ["x"], perm=operator.axes), {"x": x})
+
+    def padding(self, operator, x):
+        pads = np.array(operator.pairs(x.ndim)).T.reshape(-1)
+        node = self._node("Pad", ["x", "pads", "value"], mode=operator.numpy_mode)
+        return self._session(node, {"x": x}, (("pads", pads), ("value", np.zeros((), x.dtype))))
+
+    def tile(self, operator, x):
+        return self._session(self._node("Tile", ["x", "repeats"]), {"x": x}, (("repeats", operator.repeats(x.ndim)),))
+
+    def upsample(self, operator, x):
+        how = {"mode": "nearest", "coordinate_transformation_mode": "asymmetric", "nearest_mode": "floor"}
+        scales = np.array([1, 1, operator.scale, operator.scale], np.float32)
+        return self._session(self._node("Resize", ["x", "", "scales"], **how), {"x": x}, (("scales", scales),))
+
+    def join(self, operator, x):
+        inputs = {f"x{k}": part for k, part in enumerate(x)}
+        return self._session(self._node("Concat", list(inputs), axis=operator.axis), inputs)
+
+    def split(self, operator, x):
+        node = self._node("Split", ["x", "sizes"], ("y0", "y1"), axis=operator.axis)
+        return self._session(node, {"x": x}, (("sizes", operator.sizes(x)),))
 
     def slice(self, operator, x):
         axes = [axis for axis, part in enumerate(operator.full(x.ndim)) if part != slice(None)]

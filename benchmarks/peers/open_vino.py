@@ -21,16 +21,17 @@ class OpenVino(Peer):
 
     def _model(self, build, *arrays):
         parameters = [self.ops.parameter(array.shape, array.dtype.type) for array in arrays]
-        model = self.openvino.Model([build(*parameters)], parameters)
+        model = self.openvino.Model(build(*parameters).outputs(), parameters, "cell")
         compiled = self.core.compile_model(model, "CPU", self.config)
-        request, output = compiled.create_infer_request(), compiled.output(0)
-        shape, dtype = tuple(output.shape), arrays[0].dtype
+        request, dtype = compiled.create_infer_request(), arrays[0].dtype
+        shapes = [tuple(output.shape) for output in compiled.outputs]
 
         def call():
-            result = np.empty(shape, dtype)
-            request.set_output_tensor(self.openvino.Tensor(result, shared_memory=True))
+            results = [np.empty(shape, dtype) for shape in shapes]
+            for index, result in enumerate(results):
+                request.set_output_tensor(index, self.openvino.Tensor(result, shared_memory=True))
             request.infer(arrays, share_inputs=True, share_outputs=True)
-            return result
+            return results if len(results) > 1 else results[0]
 
         return call
 
@@ -51,6 +52,24 @@ class OpenVino(Peer):
 
     def transpose(self, operator, x):
         return self._model(lambda p: self.ops.transpose(p, np.array(operator.axes)), x)
+
+    def padding(self, operator, x):
+        before, after = map(np.array, zip(*operator.pairs(x.ndim)))
+        return self._model(lambda p: self.ops.pad(p, before, after, operator.numpy_mode, np.zeros((), x.dtype)), x)
+
+    def tile(self, operator, x):
+        return self._model(lambda p: self.ops.tile(p, np.array(operator.repeats(x.ndim))), x)
+
+    def upsample(self, operator, x):
+        how = {"coordinate_transformation_mode": "asymmetric", "nearest_mode": "floor"}
+        scales, axes = np.full(2, operator.scale, np.float32), np.array([2, 3])
+        return self._model(lambda p: self.ops.interpolate(p, scales, "nearest", "scales", axes=axes, **how), x)
+
+    def join(self, operator, x):
+        return self._model(lambda *parameters: self.ops.concat(parameters, operator.axis), *x)
+
+    def split(self, operator, x):
+        return self._model(lambda p: self.ops.variadic_split(p, operator.axis, np.array(operator.sizes(x))), x)
 
     def slice(self, operator, x):
         ranges = [range(*part.indices(size)) for part, size in zip(operator.full(x.ndim), x.shape)]

@@ -26,13 +26,14 @@ class Peer:
         return None
 
     def prepare(self, operator, x):
-        """A function () -> numpy.ndarray. Each kind of operator has the method of its name."""
+        """A function () -> numpy.ndarray, or of `split` a list of them. Each kind of operator has the method of its name."""
         return getattr(self, operator.kind)(operator, x)
 
     def depth_to_space(self, operator, x):
         raise Unsupported(f"{self.name} has no such operator here")
 
     space_to_depth = reverse = slice = transpose = depth_to_space
+    padding = tile = upsample = join = split = depth_to_space
 
 
 def ascending(key, shape):

@@ -54,6 +54,24 @@ class PyTorch(Peer):
     def transpose(self, operator, x):
         return lambda: self.give(self.take(x).permute(operator.axes))
 
+    def padding(self, operator, x):
+        pad, widths = self.torch.nn.functional.pad, (operator.width,) * 4
+        return lambda: self.give(pad(self.take(x), widths, operator.numpy_mode))
+
+    def tile(self, operator, x):
+        return lambda: self.give(self.take(x).tile(operator.repeats(x.ndim)))
+
+    def upsample(self, operator, x):
+        interpolate = self.torch.nn.functional.interpolate
+        return lambda: self.give(interpolate(self.take(x), scale_factor=operator.scale, mode="nearest"))
+
+    def join(self, operator, x):
+        return lambda: self.give(self.torch.cat([self.take(part) for part in x], operator.axis))
+
+    def split(self, operator, x):
+        fresh = {"memory_format": self.torch.contiguous_format}
+        return lambda: [self.give(part.clone(**fresh)) for part in self.take(x).split(operator.sizes(x), operator.axis)]
+
     def slice(self, operator, x):
         key, flipped = ascending(operator.full(x.ndim), x.shape)
         if flipped:

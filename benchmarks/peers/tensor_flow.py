@@ -34,5 +34,21 @@ class TensorFlow(Peer):
     def transpose(self, operator, x):
         return lambda: self.tf.transpose(x, operator.axes).numpy()
 
+    def padding(self, operator, x):
+        return lambda: self.tf.pad(x, operator.pairs(x.ndim), operator.numpy_mode.upper()).numpy()
+
+    def tile(self, operator, x):
+        return lambda: self.tf.tile(x, operator.repeats(x.ndim)).numpy()
+
+    def upsample(self, operator, x):
+        repeat, scale = self.tf.repeat, operator.scale
+        return lambda: repeat(repeat(x, scale, axis=2), scale, axis=3).numpy()
+
+    def join(self, operator, x):
+        return lambda: self.tf.concat(list(x), operator.axis).numpy()
+
+    def split(self, operator, x):
+        return lambda: [part.numpy() for part in self.tf.split(x, operator.sizes(x), operator.axis)]
+
     def slice(self, operator, x):
         return lambda: self.tf.convert_to_tensor(x)[operator.key].numpy()

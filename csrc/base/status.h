@@ -23,7 +23,7 @@ typedef enum dml_code {
     DML_OUT_OF_DEVICE_MEMORY,
     DML_DEVICE_LOST,
     DML_INTERRUPTED, /* dml_vk_open's function has set an exception */
-    DML_WOULD_WAIT,  /* and the caller asked not to: nothing was done */
+    DML_WOULD_WAIT,  /* and the caller asked not to: it may call again */
 } dml_code;
 
 typedef struct dml_status {

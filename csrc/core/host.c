@@ -14,6 +14,15 @@ static int64_t reversed_index(int64_t i, int64_t length)
     return i < length ? length - 1 - i : i;
 }
 
+/* Writes an item again and again: what is there is doubled. */
+static void repeat(char *dst, const char *src, int64_t item, int64_t count)
+{
+    int64_t done = item, bytes = item * count;
+    memcpy(dst, src, (size_t)item);
+    for (; done < bytes; done *= 2)
+        memcpy(dst + done, dst, (size_t)(done < bytes - done ? done : bytes - done));
+}
+
 /* Moves all elements with the indices on axes 0 to k - 1 that the offsets stand for. `src` leaves out the reversed axis. */
 static void run_axis(const walk *w, int k, int64_t src, int64_t dst, int64_t length, int64_t reversed_i)
 {
@@ -25,6 +34,10 @@ static void run_axis(const walk *w, int k, int64_t src, int64_t dst, int64_t len
         return;
     }
     const dml_axis *axis = &plan->axes[k];
+    if (k == plan->rank - 1 && plan->reversed < 0 && axis->src_stride == 0 && axis->dst_stride == plan->item) {
+        repeat(w->dst + dst, w->src + src, plan->item, axis->extent);
+        return;
+    }
     if (k == plan->rank - 1 && plan->reversed < 0) {
         for (int64_t i = 0; i < axis->extent; i++)
             memcpy(w->dst + dst + i * axis->dst_stride, w->src + src + i * axis->src_stride, (size_t)plan->item);

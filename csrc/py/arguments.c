@@ -29,7 +29,7 @@ int dml_int_from(PyObject *object, const char *name, int64_t *value)
 }
 
 /* Always a new tuple of a list: the __index__ of an entry may change the list. */
-static PyObject *tuple_from(PyObject *object, const char *name, const char *wanted)
+PyObject *dml_tuple_from(PyObject *object, const char *name, const char *wanted)
 {
     if (PyTuple_CheckExact(object) || PyList_CheckExact(object))
         return PySequence_Tuple(object);
@@ -66,7 +66,7 @@ static int entry_from(PyObject *entry, const char *name, Py_ssize_t index, int64
 
 static int ints_from(PyObject *object, const char *name, const char *wanted, dml_ints *ints)
 {
-    PyObject *tuple = tuple_from(object, name, wanted);
+    PyObject *tuple = dml_tuple_from(object, name, wanted);
     if (!tuple)
         return -1;
     Py_ssize_t count = PyTuple_Size(tuple);
@@ -96,13 +96,36 @@ int dml_int_or_ints_from(PyObject *object, const char *name, dml_ints *ints, boo
     return dml_int_from(object, name, &ints->value[0]);
 }
 
-int dml_word_from(PyObject *object, const char *name, const char *word0, const char *word1, bool *second)
+int dml_int_list_from(PyObject *object, const char *name, int64_t **values, int64_t *count)
+{
+    PyObject *tuple = dml_tuple_from(object, name, "an array or list of ints");
+    if (!tuple)
+        return -1;
+    *count = PyTuple_Size(tuple);
+    *values = PyMem_Malloc((size_t)(*count > 0 ? *count : 1) * sizeof **values);
+    int failed = *values ? 0 : -1;
+    if (failed)
+        PyErr_NoMemory();
+    for (Py_ssize_t k = 0; k < *count && !failed; k++)
+        failed = entry_from(PyTuple_GetItem(tuple, k), name, k, &(*values)[k]);
+    Py_DECREF(tuple);
+    return failed;
+}
+
+int dml_word_from(PyObject *object, const char *name, const char *const *words, int count, int *index)
 {
     if (!PyUnicode_Check(object))
         return dml_type_error(name, "a str", object);
-    *second = PyUnicode_CompareWithASCIIString(object, word1) == 0;
-    if (*second || PyUnicode_CompareWithASCIIString(object, word0) == 0)
-        return 0;
-    PyErr_Format(PyExc_ValueError, "%s must be \"%s\" or \"%s\", not %R", name, word0, word1, object);
+    char all[128] = "";
+    size_t at = 0;
+    for (*index = 0; *index < count; ++*index) {
+        if (PyUnicode_CompareWithASCIIString(object, words[*index]) == 0)
+            return 0;
+        const char *between = *index == 0 ? "" : ", ";
+        if (*index > 0 && *index == count - 1)
+            between = " or ";
+        at += (size_t)PyOS_snprintf(all + at, sizeof all - at, "%s\"%s\"", between, words[*index]);
+    }
+    PyErr_Format(PyExc_ValueError, "%s must be %s, not %R", name, all, object);
     return -1;
 }

@@ -5,7 +5,7 @@
 #ifndef DML_PY_ARGUMENTS_H
 #define DML_PY_ARGUMENTS_H
 
-#include "core/operators.h"
+#include "core/operator.h"
 #include "py/python.h"
 
 /* Anything with __index__ but bool, as an int64. */
@@ -20,7 +20,13 @@ int dml_ints_from(PyObject *object, const char *name, dml_ints *ints);
 /* Likewise, or from one int: then `*single` is true and `ints` has one entry. */
 int dml_int_or_ints_from(PyObject *object, const char *name, dml_ints *ints, bool *single);
 
-/* One of two strings; `*second` is false for the first, true for the second. */
-int dml_word_from(PyObject *object, const char *name, const char *word0, const char *word1, bool *second);
+/* Any number of ints: to be freed by PyMem_Free. */
+int dml_int_list_from(PyObject *object, const char *name, int64_t **values, int64_t *count);
+
+/* A new tuple of any iterable except str, bytes, sets and mappings; NULL with an exception set. `wanted` says what is. */
+PyObject *dml_tuple_from(PyObject *object, const char *name, const char *wanted);
+
+/* One of `count` strings, two or more: its index. */
+int dml_word_from(PyObject *object, const char *name, const char *const *words, int count, int *index);
 
 #endif

@@ -2,7 +2,7 @@
 #ifndef DML_PY_ARRAYS_H
 #define DML_PY_ARRAYS_H
 
-#include "core/operators.h"
+#include "core/operator.h"
 #include "py/device_array.h"
 #include "py/state.h"
 #include "vk/vk.h"

@@ -92,7 +92,7 @@ static int broadcast(const dml_tensor *from, const dml_tensor *to, dml_tensor *r
     }
     if (fits)
         return 0;
-    return dml_wrong_shape("a value of shape %R does not broadcast to shape %R", from, to);
+    return dml_wrong_shape("%s of shape %R does not broadcast to shape %R", "a value", from, to);
 }
 
 /* Moves the elements of `value`, an array that shares no memory with `view`. */

@@ -20,12 +20,21 @@ static dml_operand vulkan_map(dml_allocation *allocation, int64_t offset)
     return (dml_operand){.allocation = allocation, .offset = (uint64_t)offset};
 }
 
+/* The context of those operands that are allocations. */
+static dml_code context_of(const dml_operand *operands, int64_t count, dml_context **context, dml_status *status)
+{
+    for (int64_t i = 0; i < count; i++)
+        if (operands[i].allocation && dml_allocation_context(operands[i].allocation, context, status))
+            return status->code;
+    return DML_OK;
+}
+
 static dml_code vulkan_run(int index, const dml_transfer *transfer, bool wait, dml_status *status)
 {
-    const dml_allocation *src = transfer->src.allocation, *dst = transfer->dst.allocation;
-    dml_context *context;
-    if ((src && dml_allocation_context(src, &context, status)) || (dst && dml_allocation_context(dst, &context, status)) ||
-        (!src && !dst && dml_vk_context(index, &context, status)))
+    dml_context *context = NULL;
+    if (context_of(transfer->inputs, transfer->input_count, &context, status) ||
+        context_of(transfer->results, transfer->result_count, &context, status) ||
+        (!context && dml_vk_context(index, &context, status)))
         return status->code;
     return dml_vk_run(context, transfer, wait, status);
 }
@@ -86,10 +95,14 @@ static dml_operand host_map(dml_allocation *allocation, int64_t offset)
 static dml_code host_run(int index, const dml_transfer *transfer, bool wait, dml_status *status)
 {
     (void)index, (void)wait, (void)status;
-    dml_plan plan = *transfer->plan;
-    if (transfer->lengths)
-        plan.lengths = dml_allocation_data(transfer->lengths);
-    dml_host_run(&plan, transfer->src.data, transfer->dst.data);
+    for (int64_t i = 0; i < transfer->program->count; i++) {
+        dml_step step;
+        dml_program_step(transfer->program, i, &step);
+        if (transfer->lengths)
+            step.plan.lengths = dml_allocation_data(transfer->lengths);
+        const void *src = step.src == DML_FILL ? transfer->fill : transfer->inputs[step.src].data;
+        dml_host_run(&step.plan, src, transfer->results[step.dst].data);
+    }
     return DML_OK;
 }
 

@@ -17,7 +17,7 @@ typedef struct dml_backend {
     /* The operand `offset` bytes into an allocation. */
     dml_operand (*map)(dml_allocation *allocation, int64_t offset);
 
-    /* Runs a plan whose operands are on the device or in host memory; as dml_vk_run does. */
+    /* Runs a program whose operands are on the device or in host memory; as dml_vk_run does. */
     dml_code (*run)(int index, const dml_transfer *transfer, bool wait, dml_status *status);
 
     /* Makes lengths of integers, as dml_vk_clamp_lengths does. */

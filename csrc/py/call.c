@@ -1,18 +1,27 @@
 #include "py/call.h"
 
+#include <string.h>
+
 #include "py/arrays.h"
+#include "py/convert.h"
 #include "py/device_array.h"
 #include "py/errors.h"
 #include "py/explain.h"
 #include "py/out.h"
+#include "py/shapes.h"
 #include "py/transfer.h"
 
 int dml_call_begin(dml_call *call, PyObject *module, Py_ssize_t count, Py_ssize_t wanted)
 {
+    memset(call, 0, offsetof(dml_call, plan));
+    memset(&call->one.output, 0, sizeof call->one.output);
     call->state = dml_state_of(module);
-    call->input = call->caller_out = call->out = call->target_array = NULL;
-    call->lengths = NULL;
-    call->device_lengths = NULL;
+    call->one.input = NULL;
+    call->inputs = &call->one.input;
+    call->sources = &call->one.source;
+    call->outputs = &call->one.output;
+    call->targets = &call->one.target;
+    call->input_count = call->output_count = 1;
     call->status.code = DML_OK;
     if (count == wanted)
         return 0;
@@ -20,119 +29,162 @@ int dml_call_begin(dml_call *call, PyObject *module, Py_ssize_t count, Py_ssize_
     return -1;
 }
 
-/* Nothing is moved between the host and a device unless asked for. */
-static int check_out(const dml_call *call, PyObject *out)
-{
-    bool device = dml_is_device_array(call->state, call->input);
-    if (device ? !dml_is_device_array(call->state, out) : !PyArray_Check(out))
-        return dml_type_error("out", device ? "a dmlops.DeviceArray, as input is, or None" : "a numpy.ndarray or None", out);
-    if (!device || dml_same_device(&((dml_device_array *)out)->device, &((dml_device_array *)call->input)->device))
-        return 0;
-    PyErr_SetString(PyExc_ValueError, "out must be on the device that input is on");
-    return -1;
-}
-
-int dml_call_convert(dml_call *call, PyObject *input, PyObject *out, PyObject *device)
-{
-    bool on_device = dml_is_device_array(call->state, input);
-    if (PyUnicode_CheckExact(input)) {
-        PyErr_SetString(PyExc_TypeError, "input must be an array, not str; " DML_READ_A_FILE);
-        return -1;
-    }
-    if (on_device)
-        Py_INCREF(input);
-    call->input = on_device ? input : (PyObject *)dml_array_from(input, NULL, "input");
-    if (!call->input || (out != Py_None && check_out(call, out) < 0))
-        return -1;
-    if (out != Py_None) {
-        Py_INCREF(out);
-        call->caller_out = call->out = out;
-    }
-    call->device_named = device != Py_None || on_device;
-    call->explained = PyCapsule_IsValid(device, DML_TRAITS_NAME) ? PyCapsule_GetPointer(device, DML_TRAITS_NAME) : NULL;
-    bool choose = device != Py_None && !call->explained;
-    if (choose && dml_device_choose(call->state, device, &call->device) < 0)
-        return -1;
-    if (!on_device)
-        return 0;
-    const dml_choice *own = &((dml_device_array *)input)->device;
-    if (choose && !dml_same_device(&call->device, own)) {
-        PyErr_SetString(PyExc_ValueError, "device must be the one that input is on");
-        return -1;
-    }
-    call->device = *own;
-    return 0;
-}
+/* --- arrays ------------------------------------------------------------------------------------------------------- */
 
 int dml_call_describe(dml_call *call)
 {
-    if (dml_make_private(&call->input) < 0 || (call->out && dml_make_private(&call->out) < 0) ||
-        dml_dtype_check(dml_array_dtype(call->input), "input") < 0) /* once more: it may be another one by now */
-        return -1;
-    dml_array_describe(call->input, &call->source);
+    for (int64_t k = 0; k < call->output_count; k++)
+        if (call->outputs[k].out && dml_make_private(&call->outputs[k].out) < 0)
+            return -1;
+    for (int64_t k = 0; k < call->input_count; k++) {
+        dml_operand_name name = dml_input_name(call, k);
+        if (dml_make_private(&call->inputs[k]) < 0 ||
+            dml_dtype_check(dml_array_dtype(call->inputs[k]), name.text) < 0) /* once more: it may be another one by now */
+            return -1;
+        PyArray_Descr *first = dml_array_dtype(call->inputs[0]), *dtype = dml_array_dtype(call->inputs[k]);
+        if (!PyArray_EquivTypes(first, dtype)) {
+            PyErr_Format(PyExc_TypeError, "%s must have the dtype %S of inputs[0], not %S", name.text, (PyObject *)first,
+                         (PyObject *)dtype);
+            return -1;
+        }
+        dml_array_describe(call->inputs[k], &call->sources[k]);
+    }
     return 0;
+}
+
+/* Whether the program can write to `out` itself: it shares no memory with an input. */
+static bool is_apart(const dml_call *call, int64_t index)
+{
+    PyObject *out = call->outputs[index].out;
+    for (int64_t k = 0; k < call->input_count; k++)
+        if (dml_arrays_may_overlap(out, call->inputs[k]))
+            return false;
+    return true;
+}
+
+static int open_output(dml_call *call, int64_t index)
+{
+    dml_output *output = &call->outputs[index];
+    dml_tensor *target = &call->targets[index];
+    PyArray_Descr *dtype = dml_array_dtype(call->inputs[0]);
+    if (output->out && is_apart(call, index)) {
+        output->target = output->out;
+        Py_INCREF(output->target);
+    } else if (dml_call_on_device(call)) {
+        const dml_allocation *beside = ((dml_device_array *)call->inputs[0])->allocation;
+        output->target = dml_device_array_new(call->state, &call->device, beside, dtype, target);
+    } else {
+        output->target = dml_result_new(call->state, dtype, target);
+    }
+    if (!output->target)
+        return -1;
+    dml_array_describe(output->target, target);
+    return 0;
+}
+
+/* Whether `out`, if given, can receive the result, and shares no element with one before it. */
+static int check_output(const dml_call *call, int64_t index)
+{
+    PyObject *out = call->outputs[index].out;
+    dml_operand_name name = dml_output_name(call, index);
+    if (!out)
+        return 0;
+    int failed = dml_out_check(out, name.text, dml_array_dtype(call->inputs[0]), call->input_name, &call->targets[index]);
+    for (int64_t k = 0; k < index && !failed; k++) {
+        failed = dml_arrays_collide(out, call->outputs[k].out);
+        if (failed > 0)
+            PyErr_Format(PyExc_ValueError, "%s must not share memory with out[%lld]", name.text, (long long)k);
+    }
+    return failed ? -1 : 0;
 }
 
 int dml_call_open(dml_call *call)
 {
-    PyArray_Descr *dtype = dml_array_dtype(call->input);
-    if (call->out && dml_out_check(call->out, dtype, &call->target) < 0)
-        return -1;
+    for (int64_t k = 0; k < call->output_count; k++)
+        if (check_output(call, k) < 0)
+            return -1;
+    for (int64_t k = 0; k < call->output_count && call->explained; k++)
+        if (dml_shape_check(&call->targets[k]) < 0)
+            return -1;
     if (call->explained)
-        return 0; /* no array is made: the target keeps the strides of a C-contiguous one */
+        return 0; /* no array is made: the targets keep the strides of C-contiguous ones */
     if (!call->device_named && dml_device_default(call->state, &call->device) < 0)
         return -1;
-    if (call->out && !dml_arrays_may_overlap(call->out, call->input)) {
-        call->target_array = call->out;
-        Py_INCREF(call->target_array);
-    } else if (dml_is_device_array(call->state, call->input)) {
-        const dml_allocation *beside = ((dml_device_array *)call->input)->allocation;
-        call->target_array = dml_device_array_new(call->state, &call->device, beside, dtype, &call->target);
-    } else {
-        call->target_array = dml_result_new(call->state, dtype, &call->target);
-    }
-    if (!call->target_array)
-        return -1;
-    dml_array_describe(call->target_array, &call->target);
+    for (int64_t k = 0; k < call->output_count; k++)
+        if (open_output(call, k) < 0)
+            return -1;
     return 0;
 }
 
-static void release(dml_call *call)
+static void free_unless(void *memory, const void *one)
 {
-    Py_XDECREF(call->input);
-    Py_XDECREF(call->out);
-    Py_XDECREF(call->target_array);
+    if (memory != one)
+        PyMem_Free(memory);
+}
+
+/* `leak`: the device may still be using the arrays, which are then never freed. */
+static void release(dml_call *call, bool leak)
+{
+    for (int64_t k = 0; k < call->input_count && !leak; k++)
+        Py_XDECREF(call->inputs[k]);
+    for (int64_t k = 0; k < call->output_count && !leak; k++) {
+        Py_XDECREF(call->outputs[k].caller);
+        Py_XDECREF(call->outputs[k].out);
+        Py_XDECREF(call->outputs[k].target);
+    }
+    if (!leak)
+        dml_allocation_release(call->device_lengths);
+    free_unless(call->inputs, &call->one.input);
+    free_unless(call->sources, &call->one.source);
+    free_unless(call->outputs, &call->one.output);
+    free_unless(call->targets, &call->one.target);
+    PyMem_Free(call->fill);
     PyMem_Free(call->lengths);
-    dml_allocation_release(call->device_lengths);
 }
 
 PyObject *dml_call_fail(dml_call *call)
 {
     dml_raise(call->state, &call->status);
-    /* Arrays that the device may still be writing to are never freed. */
-    if (call->status.code && call->status.in_use) {
-        call->input = call->out = call->target_array = NULL;
-        call->device_lengths = NULL;
-    }
-    release(call);
+    release(call, call->status.code && call->status.in_use);
     return NULL;
 }
 
-/* Runs the plan, and where `out` overlaps `input` the copy from `target_array` to `out`. */
-static dml_code run_plans(dml_call *call)
+/* --- running ------------------------------------------------------------------------------------------------------ */
+
+/* Copies those results that `out` does not have yet, one after the other. */
+static dml_code copy_outputs(dml_call *call, const dml_backend *backend, const dml_operand *targets)
+{
+    for (int64_t k = 0; k < call->output_count; k++) {
+        const dml_output *output = &call->outputs[k];
+        if (!output->out || output->target == output->out)
+            continue;
+        dml_tensor tensor;
+        dml_array_describe(output->out, &tensor);
+        dml_copy_plan(&call->targets[k], &tensor, &call->plan);
+        dml_program_of_plan(&call->program, &call->plan);
+        const dml_operand out = dml_array_operand(output->out);
+        const dml_transfer copy = {
+            .program = &call->program, .inputs = &targets[k], .input_count = 1, .results = &out, .result_count = 1};
+        if (backend->run(call->device.index, &copy, true, &call->status))
+            return call->status.code;
+    }
+    return DML_OK;
+}
+
+/* Runs the program, between operands that are in the order of inputs and outputs. */
+static dml_code run_program(dml_call *call, const dml_operand *operands)
 {
     const dml_backend *backend = dml_backend_of(&call->device);
-    const dml_transfer transfer = {&call->plan, dml_array_operand(call->input), dml_array_operand(call->target_array),
-                                   call->device_lengths};
-    bool queued = transfer.src.allocation && transfer.dst.allocation, indirect = call->out && call->target_array != call->out;
-    dml_plan copy_plan;
-    dml_transfer copy;
-    if (indirect) {
-        dml_tensor tensor;
-        dml_array_describe(call->out, &tensor);
-        dml_copy_plan(&call->target, &tensor, &copy_plan);
-        copy = (dml_transfer){.plan = &copy_plan, .src = transfer.dst, .dst = dml_array_operand(call->out)};
-    }
+    const dml_transfer transfer = {.program = &call->program,
+                                   .inputs = operands,
+                                   .input_count = call->input_count,
+                                   .results = operands + call->input_count,
+                                   .result_count = call->output_count,
+                                   .fill = call->fill,
+                                   .lengths = call->device_lengths};
+    bool queued = dml_call_on_device(call), indirect = false;
+    for (int64_t k = 0; k < call->output_count; k++)
+        indirect = indirect || (call->outputs[k].out && call->outputs[k].target != call->outputs[k].out);
     /* Queueing takes microseconds, and handing over the GIL costs more, so it is kept unless something must be waited for. */
     dml_code code = DML_WOULD_WAIT;
     if (queued && !indirect)
@@ -142,22 +194,54 @@ static dml_code run_plans(dml_call *call)
     Py_BEGIN_ALLOW_THREADS;
     code = backend->run(call->device.index, &transfer, true, &call->status);
     if (!code && indirect)
-        code = (queued ? backend : &dml_host_backend)->run(call->device.index, &copy, true, &call->status);
+        code = copy_outputs(call, queued ? backend : &dml_host_backend, transfer.results);
     Py_END_ALLOW_THREADS;
     return code;
+}
+
+static PyObject *result_of(const dml_call *call, int64_t index)
+{
+    PyObject *result = call->outputs[index].caller ? call->outputs[index].caller : call->outputs[index].target;
+    Py_INCREF(result);
+    return result;
+}
+
+static PyObject *list_results(const dml_call *call)
+{
+    PyObject *list = PyList_New((Py_ssize_t)call->output_count);
+    for (int64_t k = 0; list && k < call->output_count; k++)
+        if (PyList_SetItem(list, (Py_ssize_t)k, result_of(call, k)) < 0)
+            Py_CLEAR(list);
+    return list;
 }
 
 PyObject *dml_call_run(dml_call *call)
 {
     if (call->explained) {
-        PyObject *explanation = dml_explain_plan(&call->plan, call->explained);
-        release(call);
+        PyObject *explanation = dml_explain_program(&call->program, call->explained);
+        release(call, false);
         return explanation;
     }
-    if (call->plan.item > 0 && dml_plan_count(&call->plan) > 0 && run_plans(call))
+    int64_t bytes = 0, count = call->input_count + call->output_count;
+    for (int64_t k = 0; k < call->output_count; k++)
+        bytes |= dml_tensor_bytes(&call->targets[k]);
+    dml_operand few[2], *operands = count > 2 ? PyMem_Malloc((size_t)count * sizeof *operands) : few;
+    for (int64_t k = 0; operands && k < count; k++)
+        operands[k] = dml_array_operand(k < call->input_count ? call->inputs[k] : call->outputs[k - call->input_count].target);
+    int failed = operands ? bytes > 0 && run_program(call, operands) : -1;
+    if (!operands)
+        PyErr_NoMemory();
+    if (operands != few)
+        PyMem_Free(operands);
+    if (failed)
         return dml_call_fail(call);
-    PyObject *result = call->caller_out ? call->caller_out : call->target_array;
-    Py_INCREF(result);
-    release(call);
+    PyObject *result = call->listed ? list_results(call) : result_of(call, 0);
+    release(call, false);
     return result;
+}
+
+PyObject *dml_call_run_plan(dml_call *call)
+{
+    dml_program_of_plan(&call->program, &call->plan);
+    return dml_call_run(call);
 }

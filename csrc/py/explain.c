@@ -9,7 +9,7 @@
 #include "py/errors.h"
 #include "vk/vk.h"
 
-enum { MOST_PIECES = 256 };
+enum { MOST_STEPS = 256, MOST_PIECES = 256 };
 
 static int traits_from(const dml_state *state, PyObject *device, dml_traits *traits, dml_status *status)
 {
@@ -90,20 +90,15 @@ PyObject *dml_explain_traits(PyObject *module, PyObject *device)
     return capsule;
 }
 
-PyObject *dml_explain_plan(const dml_plan *of, const dml_traits *traits)
+/* A list of dicts; a new reference, or NULL with an exception set. */
+static PyObject *list_pieces(const dml_plan *plan, const dml_traits *traits)
 {
-    dml_plan plan = *of;
-    plan.lengths = NULL;
-    dml_plan_simplify(&plan);
     int64_t binding = traits->binding - traits->alignment;
     dml_limits limits = {.window = traits->window, .binding = binding < traits->window ? binding : traits->window};
     PyObject *pieces = PyList_New(0);
     dml_split split;
     dml_piece piece;
-    if (dml_plan_count(&plan) > 0)
-        dml_split_begin(&split, &plan, &limits);
-    else
-        split.done = true;
+    dml_split_begin(&split, plan, &limits);
     while (pieces && PyList_Size(pieces) < MOST_PIECES && dml_split_next(&split, &piece)) {
         dml_dispatch dispatch;
         if (!piece.cut)
@@ -114,5 +109,33 @@ PyObject *dml_explain_plan(const dml_plan *of, const dml_traits *traits)
             Py_CLEAR(pieces);
         Py_XDECREF(entry);
     }
-    return pieces ? Py_BuildValue("NN", plan_tuple(&plan), pieces) : NULL;
+    return pieces;
+}
+
+static PyObject *step_tuple(dml_step *step, const dml_traits *traits)
+{
+    step->plan.lengths = NULL;
+    dml_plan_simplify(&step->plan);
+    PyObject *pieces = list_pieces(&step->plan, traits);
+    if (!pieces)
+        return NULL;
+    if (step->src == DML_FILL)
+        return Py_BuildValue("OLNN", Py_None, (long long)step->dst, plan_tuple(&step->plan), pieces);
+    return Py_BuildValue("LLNN", (long long)step->src, (long long)step->dst, plan_tuple(&step->plan), pieces);
+}
+
+PyObject *dml_explain_program(const dml_program *program, const dml_traits *traits)
+{
+    PyObject *steps = PyList_New(0);
+    dml_step step;
+    for (int64_t i = 0; i < program->count && steps && PyList_Size(steps) < MOST_STEPS; i++) {
+        dml_program_step(program, i, &step);
+        if (dml_plan_count(&step.plan) == 0)
+            continue;
+        PyObject *entry = step_tuple(&step, traits);
+        if (!entry || PyList_Append(steps, entry) < 0)
+            Py_CLEAR(steps);
+        Py_XDECREF(entry);
+    }
+    return steps;
 }

@@ -3,7 +3,7 @@
 #define DML_PY_EXPLAIN_H
 
 #include "core/dispatch.h"
-#include "core/plan.h"
+#include "core/program.h"
 #include "py/python.h"
 
 /* The name of a capsule that holds a dml_traits. An operator that is given one as its `device` explains the call instead of
@@ -13,8 +13,9 @@
 /* Function of dmlops._core: a new capsule with the traits of a device, or of "cpu-class" or "gpu-class", which need none. */
 PyObject *dml_explain_traits(PyObject *module, PyObject *device);
 
-/* ((item, src_offset, axes, reversed), pieces): the plan simplified, and a dict for each of the first 256 pieces. Arrays begin
+/* A list of the first 256 steps that are not empty: (src, dst, (item, src_offset, axes, reversed), pieces), with the index of
+ * an input or None for a fill, that of a result, the plan simplified, and a dict for each of the first 256 pieces. Arrays begin
  * at multiples of any alignment, and the lengths are not looked at. NULL with an exception set. */
-PyObject *dml_explain_plan(const dml_plan *plan, const dml_traits *traits);
+PyObject *dml_explain_program(const dml_program *program, const dml_traits *traits);
 
 #endif

@@ -156,7 +156,7 @@ PyObject *dml_lengths_convert(const dml_call *call, PyObject *object)
 {
     if (!dml_is_device_array(call->state, object))
         return (PyObject *)lengths_from(object);
-    if (!dml_is_device_array(call->state, call->input)) {
+    if (!dml_is_device_array(call->state, call->inputs[0])) {
         PyErr_Format(PyExc_TypeError, "%s must not be a dmlops.DeviceArray unless input is one", argument);
         return NULL;
     }
@@ -200,8 +200,10 @@ static dml_code gather_on_device(dml_call *call, const dml_device_array *lengths
         return call->status.code;
     dml_plan plan;
     plan_widen(&lengths->tensor, lengths->dtype->byteorder == NPY_OPPBYTE, &plan);
-    const dml_transfer gather = {
-        .plan = &plan, .src = dml_device_array_operand((PyObject *)lengths), .dst = backend->map(call->device_lengths, 0)};
+    dml_program program;
+    dml_program_of_plan(&program, &plan);
+    const dml_operand from = dml_device_array_operand((PyObject *)lengths), to = backend->map(call->device_lengths, 0);
+    const dml_transfer gather = {.program = &program, .inputs = &from, .input_count = 1, .results = &to, .result_count = 1};
     const dml_clamp clamp = {.lengths = call->device_lengths,
                              .count = count,
                              .item = (int)lengths->tensor.item,

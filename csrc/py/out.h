@@ -2,11 +2,15 @@
 #ifndef DML_PY_OUT_H
 #define DML_PY_OUT_H
 
-#include "core/operators.h"
+#include "core/operator.h"
 #include "py/python.h"
 
-/* Whether `out`, of either kind, can receive a result of this shape and dtype; 0, or -1 with an exception set. */
-int dml_out_check(PyObject *out, PyArray_Descr *dtype, const dml_tensor *shape);
+/* Whether `out`, of either kind, can receive a result of this shape and of the dtype of the argument `like`; 0, or -1 with an
+ * exception set. */
+int dml_out_check(PyObject *out, const char *name, PyArray_Descr *dtype, const char *like, const dml_tensor *shape);
+
+/* Whether any two elements of two arrays, whose bytes may overlap, share a byte. 1, 0, or -1 with an exception set. */
+int dml_arrays_collide(PyObject *a, PyObject *b);
 
 /* Whether the bytes from the first to the last that one array uses overlap those of the other. True also for arrays that
  * interleave without sharing a byte, which then go through a temporary one. */

@@ -46,11 +46,11 @@ PyObject *dml_shape_tuple(const dml_tensor *tensor)
     return dml_ints_tuple(tensor->shape, tensor->rank);
 }
 
-int dml_wrong_shape(const char *format, const dml_tensor *first, const dml_tensor *second)
+int dml_wrong_shape(const char *format, const char *name, const dml_tensor *first, const dml_tensor *second)
 {
     PyObject *first_shape = dml_shape_tuple(first), *second_shape = dml_shape_tuple(second);
     if (first_shape && second_shape)
-        PyErr_Format(PyExc_ValueError, format, first_shape, second_shape);
+        PyErr_Format(PyExc_ValueError, format, name, first_shape, second_shape);
     Py_XDECREF(first_shape);
     Py_XDECREF(second_shape);
     return -1;

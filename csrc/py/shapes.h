@@ -2,7 +2,7 @@
 #ifndef DML_PY_SHAPES_H
 #define DML_PY_SHAPES_H
 
-#include "core/operators.h"
+#include "core/operator.h"
 #include "py/python.h"
 
 bool dml_tensor_is_empty(const dml_tensor *shape);
@@ -18,7 +18,7 @@ int dml_shape_check(const dml_tensor *shape);
 PyObject *dml_ints_tuple(const int64_t *values, int count);
 PyObject *dml_shape_tuple(const dml_tensor *tensor);
 
-/* Raises ValueError with two shapes, for each of which `format` has a %R; always -1. */
-int dml_wrong_shape(const char *format, const dml_tensor *first, const dml_tensor *second);
+/* Raises ValueError with two shapes, for each of which `format` has a %R behind a %s for `name`; always -1. */
+int dml_wrong_shape(const char *format, const char *name, const dml_tensor *first, const dml_tensor *second);
 
 #endif

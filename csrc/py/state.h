@@ -11,6 +11,7 @@ typedef struct dml_state {
     PyObject *device_lost_error;
     PyObject *no_device_error;
     PyObject *axis_error;           /* numpy.exceptions.AxisError */
+    PyObject *copyto;               /* numpy.copyto */
     PyObject *device_class;         /* dmlops.Device */
     PyObject *choose_device;        /* dmlops.device.choose */
     PyObject *dlpack_type;          /* dmlops.dlpack.type_of */

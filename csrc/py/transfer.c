@@ -22,13 +22,16 @@ void dml_copy_plan(const dml_tensor *from, const dml_tensor *to, dml_plan *plan)
 int dml_move(const dml_state *state, const dml_endpoint *from, const dml_endpoint *to)
 {
     dml_plan plan;
+    dml_program program;
     dml_status status;
     dml_code code;
     dml_copy_plan(&from->tensor, &to->tensor, &plan);
     if (plan.item == 0 || dml_plan_count(&plan) == 0)
         return 0;
     const dml_choice *device = from->operand.allocation ? &from->device : &to->device;
-    const dml_transfer transfer = {.plan = &plan, .src = from->operand, .dst = to->operand};
+    dml_program_of_plan(&program, &plan);
+    const dml_transfer transfer = {
+        .program = &program, .inputs = &from->operand, .input_count = 1, .results = &to->operand, .result_count = 1};
     Py_BEGIN_ALLOW_THREADS;
     code = dml_backend_of(device)->run(device->index, &transfer, true, &status);
     Py_END_ALLOW_THREADS;
@@ -75,7 +78,7 @@ static PyObject *download_new(const dml_state *state, dml_device_array *array)
 /* `out` may be a view, by DLPack, of the array's own memory: then through a temporary array. */
 static int download_to(const dml_state *state, dml_device_array *array, PyObject *out)
 {
-    if (dml_out_check(out, array->dtype, &array->tensor) < 0)
+    if (dml_out_check(out, "out", array->dtype, "the array", &array->tensor) < 0)
         return -1;
     if (!dml_arrays_may_overlap(out, (PyObject *)array))
         return download(state, array, out);

@@ -165,7 +165,7 @@ static int find_shape(const dml_tensor *from, const dml_ints *wanted, dml_tensor
         return 0;
     for (int k = 0; k < to->rank; k++)
         to->shape[k] = wanted->value[k];
-    return dml_wrong_shape("an array of shape %R cannot be reshaped to %R", from, to);
+    return dml_wrong_shape("%s of shape %R cannot be reshaped to %R", "an array", from, to);
 }
 
 /* Finds strides for `to`, which has as many elements as `from`, at least one. Axes are split into the smallest groups that

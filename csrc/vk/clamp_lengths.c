@@ -62,12 +62,12 @@ static void choose_lengths(const dml_traits *traits, const dml_clamp *clamp, uin
 
 static dml_code clamp_part(dml_context *context, const dml_clamp *clamp, int64_t begin, int64_t count, dml_status *status)
 {
+    const dml_transfer transfer = {.lengths = clamp->lengths};
     dml_submission *submission = NULL;
     if (dml_throttle_acquire(context, true, &submission, status))
         return status->code;
     submission->after_others = true;
-    submission->src = submission->dst = (dml_operand){.allocation = clamp->lengths};
-    submission->lengths = NULL;
+    submission->transfer = &transfer;
     choose_lengths(&context->traits.plan, clamp, (uint32_t)count, &submission->dispatch);
     dml_code code =
         record_other(context, submission, &clamp->lengths->buffer, (uint64_t)begin * 8, (uint64_t)count * 8, status);

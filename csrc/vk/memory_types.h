@@ -2,23 +2,26 @@
 #ifndef DML_VK_MEMORY_TYPES_H
 #define DML_VK_MEMORY_TYPES_H
 
-#include "core/plan.h"
+#include "core/program.h"
 
 typedef struct dml_allocation dml_allocation;
 
-/* One side of a plan: what its offsets count from. */
+/* One side of a plan: what its offsets count from. The memory is borrowed. */
 typedef struct dml_operand {
-    dml_allocation *allocation; /* borrowed; NULL: host memory */
+    dml_allocation *allocation; /* NULL: host memory */
     void *data;                 /* host memory, */
     bool read_only;             /* which may lie in pages without write permission */
     uint64_t offset;            /* bytes in the allocation */
 } dml_operand;
 
-/* A plan and its memory. The operands must not overlap. */
+/* A program and its memory, all of it borrowed. No result may overlap an input, or another result. Each side is host memory or
+ * allocations of one device. */
 typedef struct dml_transfer {
-    const dml_plan *plan;
-    dml_operand src, dst;
-    dml_allocation *lengths; /* on the device, in place of plan->lengths; or NULL */
+    const dml_program *program;
+    const dml_operand *inputs, *results;
+    int64_t input_count, result_count;
+    const void *fill;        /* the item of steps whose source is DML_FILL; or NULL */
+    dml_allocation *lengths; /* on the device, in place of a plan's lengths; or NULL */
 } dml_transfer;
 
 /* What DLPack's `data` points to where the device is Vulkan's: handles as integers. */

@@ -93,10 +93,11 @@ static VkResult submit_batch(dml_context *context)
     return result;
 }
 
-static void mark_used(dml_allocation *allocation, const dml_submission *submission)
+static void mark_used(const dml_operand *operands, int64_t count, const dml_submission *submission)
 {
-    if (allocation)
-        allocation->timeline_value = submission->timeline_value;
+    for (int64_t i = 0; i < count; i++)
+        if (operands[i].allocation)
+            operands[i].allocation->timeline_value = submission->timeline_value;
 }
 
 /* With the lock held. */
@@ -125,6 +126,7 @@ static dml_code submit_failed(dml_context *context, dml_submission *submission, 
 
 dml_code dml_queue_enqueue(dml_context *context, dml_submission *submission, dml_status *status)
 {
+    const dml_transfer *transfer = submission->transfer;
     if (end_commands(context, submission, status))
         return status->code;
     VkResult result = VK_SUCCESS;
@@ -134,9 +136,9 @@ dml_code dml_queue_enqueue(dml_context *context, dml_submission *submission, dml
     if (!batched)
         result = submit(context, submission, VK_NULL_HANDLE);
     if (result == VK_SUCCESS) {
-        mark_used(submission->src.allocation, submission);
-        mark_used(submission->dst.allocation, submission);
-        mark_used(submission->lengths, submission);
+        mark_used(transfer->inputs, transfer->input_count, submission);
+        mark_used(transfer->results, transfer->result_count, submission);
+        mark_used(&(dml_operand){.allocation = transfer->lengths}, 1, submission);
         count_pieces(context, submission);
         submission->next = NULL;
         *(context->queue.last ? &context->queue.last->next : &context->queue.first) = submission;

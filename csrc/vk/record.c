@@ -22,13 +22,35 @@ dml_limits dml_record_limits(const dml_context *context)
     return (dml_limits){.window = traits->window, .binding = binding < traits->window ? binding : traits->window};
 }
 
+/* Whether the source is a repeated item, which is copied to the arena. Staging copies it to a buffer as any other source. */
+static bool is_filled(const dml_submission *submission)
+{
+    return submission->step.src == DML_FILL && !submission->staging;
+}
+
+/* The counter that workgroups take chunks of work from: one 32-bit word for each invocation of a workgroup. */
+static uint64_t counter_bytes(const dml_context *context)
+{
+    return round_up(context->traits.plan.group_size * sizeof(uint32_t), 16);
+}
+
+/* Reserves part of the arena, at an offset that a descriptor may have: `room` is to be bound, and the host writes to what is
+ * returned. */
+static char *arena_reserve(dml_context *context, dml_submission *submission, uint64_t size, VkDescriptorBufferInfo *room)
+{
+    *room = (VkDescriptorBufferInfo){submission->arena.handle, submission->arena_used, size};
+    submission->arena_used = round_up(room->offset + size, context->traits.plan.alignment);
+    return (char *)submission->arena.mapped + room->offset;
+}
+
 /* The address, or the offset in a buffer, that the offsets of one side of a plan count from; kernels depend on its
  * alignment. */
 static uint64_t base_of(const dml_submission *submission, const dml_operand *operand)
 {
     if (operand->allocation)
         return operand->offset;
-    return submission->staging ? 0 : (uint64_t)(uintptr_t)operand->data;
+    bool copied = submission->staging || (operand == &submission->src && is_filled(submission));
+    return copied ? 0 : (uint64_t)(uintptr_t)operand->data;
 }
 
 /* Binds the window of one side of submission->piece. */
@@ -41,6 +63,13 @@ static dml_code bind_window(dml_context *context, dml_submission *submission, dm
     if (operand->allocation) {
         binding->buffer = &operand->allocation->buffer;
         binding->offset = operand->offset + (uint64_t)window.begin;
+        return DML_OK;
+    }
+    if (side == DML_SRC && is_filled(submission)) {
+        VkDescriptorBufferInfo room;
+        memcpy(arena_reserve(context, submission, binding->size, &room), operand->data, (size_t)submission->piece.plan.item);
+        binding->buffer = &submission->arena;
+        binding->offset = room.offset;
         return DML_OK;
     }
     if (!submission->staging) {
@@ -59,27 +88,13 @@ static dml_code bind_window(dml_context *context, dml_submission *submission, dm
                               status);
 }
 
-/* The counter that workgroups take chunks of work from: one 32-bit word for each invocation of a workgroup. */
-static uint64_t counter_bytes(const dml_context *context)
-{
-    return round_up(context->traits.plan.group_size * sizeof(uint32_t), 16);
-}
-
-/* Reserves part of the arena, at an offset that a descriptor may have: `room` is to be bound, and the host writes to what is
- * returned. */
-static char *arena_reserve(dml_context *context, dml_submission *submission, uint64_t size, VkDescriptorBufferInfo *room)
-{
-    *room = (VkDescriptorBufferInfo){submission->arena.handle, submission->arena_used, size};
-    submission->arena_used = round_up(room->offset + size, context->traits.plan.alignment);
-    return (char *)submission->arena.mapped + room->offset;
-}
-
 /* Bytes of the arena that submission->piece needs at most. */
 static uint64_t arena_needs(const dml_context *context, const dml_submission *submission)
 {
     dml_span lengths = dml_plan_length_span(&submission->piece.plan);
     return sizeof submission->dispatch.table + counter_bytes(context) + 3 * (uint64_t)context->traits.plan.alignment +
-           (submission->lengths ? 0 : (uint64_t)(lengths.end - lengths.begin) * sizeof(int64_t));
+           (submission->transfer->lengths ? 0 : (uint64_t)(lengths.end - lengths.begin) * sizeof(int64_t)) +
+           (is_filled(submission) ? (uint64_t)submission->piece.plan.item + context->traits.plan.alignment : 0);
 }
 
 /* The copy command, with as many regions at a time as fit on the stack. */
@@ -115,10 +130,11 @@ static VkDescriptorBufferInfo bind_lengths(dml_context *context, dml_submission 
     uint64_t begin = (uint64_t)span.begin * sizeof(int64_t), bytes = (uint64_t)(span.end - span.begin) * sizeof(int64_t);
     if (bytes == 0)
         return (VkDescriptorBufferInfo){submission->arena.handle, 0, 16};
-    if (submission->lengths) {
+    const dml_allocation *lengths = submission->transfer->lengths;
+    if (lengths) {
         uint64_t early = begin % context->traits.plan.alignment;
         submission->dispatch.table.length_offset += (uint32_t)(early / sizeof(int64_t));
-        return (VkDescriptorBufferInfo){submission->lengths->buffer.handle, begin - early, bytes + early};
+        return (VkDescriptorBufferInfo){lengths->buffer.handle, begin - early, bytes + early};
     }
     VkDescriptorBufferInfo room;
     memcpy(arena_reserve(context, submission, bytes, &room), plan->lengths + span.begin, bytes);

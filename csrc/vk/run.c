@@ -13,6 +13,15 @@
 /* The host itself moves up to HOST_BYTES, or any number in contiguous runs of HOST_RUN bytes or more. */
 enum { HOST_BYTES = 32 * 1024, HOST_RUN = 4096 };
 
+/* A submission with more is queued before the next step: hardly any step has as many pieces as are left then. */
+enum { MOST_PIECES = DML_MAX_PIECES - 8 };
+
+/* All operands of a side are in the same kind of memory. Without inputs, there are fills alone. */
+static bool on_device(const dml_operand *side)
+{
+    return side && side->allocation;
+}
+
 /* --- the autotuner -------------------------------------------------------------------------------------------------- */
 
 /* Whether host memory is imported or staged, where a device can do both.
@@ -31,26 +40,35 @@ typedef struct autotune {
     int64_t start; /* by dml_nanoseconds */
 } autotune;
 
-static dml_timing *timing_of(dml_context *context, const dml_submission *submission, int64_t bytes)
+static dml_timing *timing_of(dml_context *context, const dml_transfer *transfer, int64_t bytes)
 {
     int size = 0;
     while (size < DML_AUTOTUNE_SIZES - 1 && bytes >> (size + 1) > 0)
         size++;
-    return &context->run.timings[!submission->src.allocation + 2 * !submission->dst.allocation - 1][size];
+    return &context->run.timings[!on_device(transfer->inputs) + 2 * !on_device(transfer->results) - 1][size];
 }
 
-/* Before submission->plan is run. */
+static bool any_read_only(const dml_transfer *transfer)
+{
+    for (int64_t i = 0; i < transfer->input_count; i++)
+        if (transfer->inputs[i].read_only)
+            return true;
+    return false;
+}
+
+/* Before the submission's call is run. */
 static dml_code autotune_begin(dml_context *context, const dml_submission *submission, autotune *choice, dml_status *status)
 {
     *choice = (autotune){.import = context->traits.host_import};
     if (!choice->import || context->traits.cpu)
         return DML_OK;
-    if (submission->src.read_only) { /* some drivers import such pages, and fail later when they pin them for writing */
+    if (any_read_only(
+            submission->transfer)) { /* some drivers import such pages, and fail later when they pin them for writing */
         choice->import = false;
         return DML_OK;
     }
-    int64_t bytes = dml_plan_count(&submission->plan) * submission->plan.item;
-    dml_timing *timing = timing_of(context, submission, bytes);
+    int64_t bytes = dml_program_bytes(submission->transfer->program);
+    dml_timing *timing = timing_of(context, submission->transfer, bytes);
     dml_lock_acquire(&context->lock);
     /* Import, then twice staging, twice import and so on: two kinds of call that alternate are then each timed both ways. */
     bool imported = timing->count[true] >= TRIES, staged = timing->count[false] >= TRIES, open = !imported || !staged;
@@ -85,30 +103,32 @@ static void autotune_end(dml_context *context, const autotune *choice)
 
 /* --- running ---------------------------------------------------------------------------------------------------------- */
 
-/* Records all pieces of submission->plan. Each time the submission is full it is submitted and awaited; the last part is
- * left to the caller. Ends early where an import is refused. */
+/* Makes step `index` of the submission's call, simplified. False if it is empty. */
+static bool make_step(dml_submission *submission, int64_t index)
+{
+    const dml_transfer *transfer = submission->transfer;
+    dml_step *step = &submission->step;
+    dml_program_step(transfer->program, index, step);
+    if (dml_plan_count(&step->plan) == 0)
+        return false;
+    dml_plan_simplify(&step->plan);
+    submission->src = step->src == DML_FILL ? (dml_operand){.data = (void *)transfer->fill} : transfer->inputs[step->src];
+    submission->dst = transfer->results[step->dst];
+    return true;
+}
+
+/* Records all pieces of submission->step. Each time the submission is full it is submitted and awaited; the last part is left
+ * to the caller. Ends early where an import is refused. */
 static dml_code run_pieces(dml_context *context, dml_submission *submission, dml_status *status)
 {
     dml_limits limits = dml_record_limits(context);
-    dml_split_begin(&submission->split, &submission->plan, &limits);
+    dml_split_begin(&submission->split, &submission->step.plan, &limits);
     while (!submission->refused && dml_split_next(&submission->split, &submission->piece)) {
         bool full = dml_record_is_full(context, submission);
         if ((full && dml_queue_submit_and_await(context, submission, status)) || dml_record_piece(context, submission, status))
             return status->code;
     }
     return DML_OK;
-}
-
-/* Imports host memory; where the device refuses, all is staged. */
-static dml_code import_pieces(dml_context *context, dml_submission *submission, dml_status *status)
-{
-    if (run_pieces(context, submission, status))
-        return status->code;
-    if (!submission->refused)
-        return submission->pieces == 0 ? DML_OK : dml_queue_submit_and_await(context, submission, status);
-    dml_submission_reset(context, submission);
-    return submission->broken ? dml_vk_fail(context, submission->broken, "resetting a command buffer", status)
-                              : dml_stage(context, submission, status);
 }
 
 /* The first byte of an operand as the host sees it; NULL if it does not. */
@@ -118,32 +138,105 @@ static char *seen_by_host(const dml_operand *operand)
     return first ? first + (operand->allocation ? operand->offset : 0) : NULL;
 }
 
-/* Whether the host moves the bytes itself, between host memory and a mapped allocation. */
-static bool host_moves(dml_submission *submission, const dml_context *context)
+/* Whether the host moves submission->step itself, if it sees both sides. */
+static bool host_is_faster(const dml_context *context, const dml_submission *submission)
 {
-    const dml_plan *plan = &submission->plan;
-    bool one = !submission->src.allocation != !submission->dst.allocation;
-    return one && seen_by_host(&submission->src) && seen_by_host(&submission->dst) &&
-           context->traits.forced == DML_KERNEL_COUNT &&
+    const dml_plan *plan = &submission->step.plan;
+    return context->traits.forced == DML_KERNEL_COUNT && seen_by_host(&submission->src) && seen_by_host(&submission->dst) &&
            (plan->item >= HOST_RUN || dml_plan_count(plan) * plan->item <= HOST_BYTES);
 }
 
-/* Completes submission->plan; but work between allocations is recorded, and left to be queued. */
-static dml_code run_submission(dml_context *context, dml_submission *submission, dml_status *status)
+static void move_by_host(const dml_submission *submission)
 {
-    if (host_moves(submission, context)) {
-        const dml_allocation *allocation = submission->src.allocation ? submission->src.allocation : submission->dst.allocation;
+    dml_host_run(&submission->step.plan, seen_by_host(&submission->src), seen_by_host(&submission->dst));
+}
+
+/* Moves all steps through staging buffers; the host itself fills, and moves little ones among several. */
+static dml_code stage_steps(dml_context *context, dml_submission *submission, dml_status *status)
+{
+    const dml_program *program = submission->transfer->program;
+    for (int64_t i = 0; i < program->count; i++) {
+        if (!make_step(submission, i))
+            continue;
+        bool fills = submission->step.src == DML_FILL && context->traits.forced == DML_KERNEL_COUNT;
+        if (fills || (program->count > 1 && host_is_faster(context, submission)))
+            move_by_host(submission);
+        else if (dml_stage(context, submission, status))
+            return status->code;
+    }
+    return DML_OK;
+}
+
+/* Imports host memory; where the device refuses, all is staged. */
+static dml_code import_steps(dml_context *context, dml_submission *submission, dml_status *status)
+{
+    for (int64_t i = 0; i < submission->transfer->program->count && !submission->refused; i++)
+        if (make_step(submission, i) && run_pieces(context, submission, status))
+            return status->code;
+    if (!submission->refused)
+        return submission->pieces == 0 ? DML_OK : dml_queue_submit_and_await(context, submission, status);
+    dml_submission_reset(context, submission);
+    return submission->broken ? dml_vk_fail(context, submission->broken, "resetting a command buffer", status)
+                              : stage_steps(context, submission, status);
+}
+
+/* Enters the context with a submission for a call. */
+static dml_code begin(dml_context *context, const dml_transfer *transfer, bool wait, dml_submission **submission,
+                      dml_status *status)
+{
+    if (dml_throttle_acquire(context, wait, submission, status))
+        return status->code;
+    (*submission)->transfer = transfer;
+    (*submission)->after_others = on_device(transfer->inputs) || on_device(transfer->results);
+    return DML_OK;
+}
+
+/* Queues or ends a submission, which the call then has no more. */
+static dml_code end(dml_context *context, dml_submission **submission, dml_code code, dml_status *status)
+{
+    bool queued = !code && (*submission)->pieces > 0;
+    if (queued)
+        code = dml_queue_enqueue(context, *submission, status);
+    if (!queued || code)
+        dml_throttle_release(context, *submission);
+    *submission = NULL;
+    return code;
+}
+
+/* Records all steps between allocations. What fills a submission is queued, and another one goes on. */
+static dml_code queue_steps(dml_context *context, dml_submission **submission, dml_status *status)
+{
+    const dml_transfer *transfer = (*submission)->transfer;
+    bool wait = (*submission)->may_wait;
+    for (int64_t i = 0; i < transfer->program->count; i++) {
+        if ((*submission)->pieces > MOST_PIECES &&
+            (end(context, submission, DML_OK, status) || begin(context, transfer, wait, submission, status)))
+            return status->code;
+        if (make_step(*submission, i) && run_pieces(context, *submission, status))
+            return status->code;
+    }
+    return DML_OK;
+}
+
+/* Completes the call; but work between allocations is recorded, and left to be queued. */
+static dml_code run_submission(dml_context *context, dml_submission **taken, dml_status *status)
+{
+    dml_submission *submission = *taken;
+    const dml_transfer *transfer = submission->transfer;
+    bool from_device = on_device(transfer->inputs), to_device = on_device(transfer->results);
+    if (from_device && to_device)
+        return queue_steps(context, taken, status);
+    if (from_device != to_device && make_step(submission, 0) && host_is_faster(context, submission)) { /* of one step */
+        const dml_allocation *allocation = from_device ? submission->src.allocation : submission->dst.allocation;
         if (dml_queue_wait(context, allocation->timeline_value, NULL, status))
             return status->code;
-        dml_host_run(&submission->plan, seen_by_host(&submission->src), seen_by_host(&submission->dst));
+        move_by_host(submission);
         return DML_OK;
     }
-    if (submission->src.allocation && submission->dst.allocation)
-        return run_pieces(context, submission, status);
     autotune choice;
     if (autotune_begin(context, submission, &choice, status))
         return status->code; /* uncovered: a fault that only soak injects */
-    dml_code code = choice.import ? import_pieces(context, submission, status) : dml_stage(context, submission, status);
+    dml_code code = choice.import ? import_steps(context, submission, status) : stage_steps(context, submission, status);
     if (!code)
         autotune_end(context, &choice);
     return code;
@@ -152,23 +245,10 @@ static dml_code run_submission(dml_context *context, dml_submission *submission,
 dml_code dml_vk_run(dml_context *context, const dml_transfer *transfer, bool wait, dml_status *status)
 {
     dml_submission *submission = NULL;
-    if (dml_plan_count(transfer->plan) == 0)
-        return DML_OK;
-    if (dml_throttle_acquire(context, wait, &submission, status))
+    if (begin(context, transfer, wait, &submission, status))
         return status->code;
-    dml_plan_copy(&submission->plan, transfer->plan);
-    dml_plan_simplify(&submission->plan);
-    submission->src = transfer->src;
-    submission->dst = transfer->dst;
-    submission->lengths = transfer->lengths;
-    submission->after_others = transfer->src.allocation || transfer->dst.allocation;
-    dml_code code = run_submission(context, submission, status);
-    bool queued = !code && submission->pieces > 0;
-    if (queued)
-        code = dml_queue_enqueue(context, submission, status);
-    if (!queued || code)
-        dml_throttle_release(context, submission);
-    return code;
+    dml_code code = run_submission(context, &submission, status);
+    return submission ? end(context, &submission, code, status) : code;
 }
 
 dml_code dml_vk_wait(dml_context *context, dml_status *status)

@@ -1,4 +1,4 @@
-/* Running plans on a device. */
+/* Running programs on a device. */
 #ifndef DML_VK_RUN_H
 #define DML_VK_RUN_H
 
@@ -8,9 +8,9 @@
 
 typedef struct dml_context dml_context;
 
-/* Runs a plan, simplified or not. Between two allocations it is queued behind all earlier work; otherwise the call waits
- * until it is done. On failure the destination may be partly written. Without `wait`, a call that would have to wait for the
- * device, a pipeline or memory fails with DML_WOULD_WAIT before anything is done. */
+/* Runs a program. Between allocations it is queued behind all earlier work; otherwise the call waits until it is done. Between
+ * an allocation and host memory the program has one step. On failure the results may be partly written. Without `wait`, a call
+ * that would have to wait for the device, a pipeline or memory fails with DML_WOULD_WAIT, and can be run again. */
 dml_code dml_vk_run(dml_context *context, const dml_transfer *transfer, bool wait, dml_status *status);
 
 /* Waits until all work queued on a context is done. */

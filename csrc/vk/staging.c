@@ -126,7 +126,7 @@ dml_code dml_stage(dml_context *context, dml_submission *submission, dml_status 
     limits.chunk = chunk < limits.binding ? chunk : limits.binding;
     limits.pack_src = !submission->src.allocation;
     limits.pack_dst = !submission->dst.allocation;
-    dml_split_begin(&submission->split, &submission->plan, &limits);
+    dml_split_begin(&submission->split, &submission->step.plan, &limits);
     while (!code && !submission->split.done) {
         code = make_ready(context, submission, &ring, k, status);
         dml_submission *next = ring.submission[k];

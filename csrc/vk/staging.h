@@ -8,7 +8,7 @@
 
 #include "vk/submission.h"
 
-/* Moves all of submission->plan. */
+/* Moves all of submission->step. */
 dml_code dml_stage(dml_context *context, dml_submission *submission, dml_status *status);
 
 /* Destroys the idle buffers. */

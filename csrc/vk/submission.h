@@ -63,10 +63,10 @@ typedef struct dml_submission {
     dml_interrupt_poll own_poll, *interrupt; /* its own, or that of the first submission of the same call */
     int pieces;
     dml_slot slots[DML_MAX_PIECES];
-    dml_operand src, dst;
-    dml_allocation *lengths;
+    const dml_transfer *transfer; /* borrowed, until the call is done */
+    dml_operand src, dst;         /* of `step` */
     /* Too large for a thread's stack. */
-    dml_plan plan;
+    dml_step step;
     dml_split split;
     dml_piece piece;
     dml_plan pack[2]; /* where a staged piece's elements of either side are, and where in the staging buffer */

@@ -52,9 +52,9 @@ dml_code dml_throttle_acquire_another(dml_context *context, const dml_submission
     other->interrupt = submission->interrupt;
     other->may_wait = submission->may_wait;
     other->after_others = submission->after_others;
+    other->transfer = submission->transfer;
     other->src = submission->src;
     other->dst = submission->dst;
-    other->lengths = submission->lengths;
     *another = other;
     return DML_OK;
 }

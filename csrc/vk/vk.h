@@ -1,4 +1,4 @@
-/* All that csrc/py uses of Vulkan: devices, contexts, allocations, and running a plan.
+/* All that csrc/py uses of Vulkan: devices, contexts, allocations, and running a program.
  *
  * Every function may be called from any thread, without the GIL. Nothing touches Vulkan before the first call. A fork waits
  * until no thread is inside the driver. The child of a fork makes contexts of its own and never uses inherited handles.

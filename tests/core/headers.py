@@ -58,6 +58,8 @@ def _fields(body):
 def _ctype(kind, name, dimensions):
     if kind in SCALARS:
         result = SCALARS[kind]
+    elif name.startswith("*") and kind not in _bodies():  # void, or a function
+        result = ctypes.c_int  # what it points to is never looked at
     else:
         result = ctypes.c_int if re.search(rf"enum {kind} ", TEXT) else _structure(kind)
     if name.startswith("*"):

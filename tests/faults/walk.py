@@ -18,6 +18,7 @@ import numpy as np
 from dmlops import _core, reference
 
 import faults
+from strategies import content, parts
 
 SECONDS = 60  # for one scenario; one takes a tenth of a second
 os.environ["DMLOPS_CACHE"] = "4M"  # little, so that there are results beyond it
@@ -43,6 +44,15 @@ CALLS = [
     ("reverse_subsequences", (X, LENGTHS, 1), {}),
     ("depth_to_space", (IMAGE, 2), {"order": "CRD"}),
     ("space_to_depth", (IMAGE, 2), {"layout": "NCHW"}),
+]
+# Of several steps in one submission, and of several results.
+FAMILY_CALLS = [
+    ("padding", (X, [1, 3], [2, 5]), {"value": 9}),
+    ("padding", (IMAGE, [0, 0, 3, 3], [0, 0, 70, 3]), {"mode": "reflection"}),
+    ("join", ([X, X[:, ::-1], X[:, :5]], 1), {}),
+    ("split", (X, 1, [4000, 0, 96]), {}),
+    ("slice_grad", (X, [40, 8200], [3, 1], [32, 8191], [1, -2]), {}),
+    ("upsample", (IMAGE, 2), {}),
 ]
 TRAITS = ["mapped", "host_import", "staging", "window", "kernel"]
 
@@ -71,17 +81,17 @@ class Run:
         return call()
 
     def operate(self, name, args, kwargs):
-        expected = np.ascontiguousarray(getattr(reference, name)(*args, **kwargs))
-        sources = [a for a in args if isinstance(a, np.ndarray)]
+        expected = parts(getattr(reference, name)(*args, **kwargs))
+        sources = [a for a in (*args, *(args[0] if name == "join" else ())) if isinstance(a, np.ndarray)]
         before = [a.tobytes() for a in sources]
         result = self.attempt(lambda: getattr(dmlops, name)(*args, **kwargs))
-        if result.tobytes() != expected.tobytes():
+        if content(parts(result)) != content(expected):
             raise Broken(f"{name}: wrong bytes")
-        # Into every second element of a larger array, whose others belong to somebody else.
-        parent = np.full((*expected.shape[:-1], 2 * expected.shape[-1]), 7, expected.dtype)
-        out = parent[..., ::2]
-        self.attempt(lambda: getattr(dmlops, name)(*args, **kwargs, out=out))
-        if out.tobytes() != expected.tobytes() or not (parent[..., 1::2] == 7).all():
+        # Into every second element of larger arrays, whose others belong to somebody else.
+        parents = [np.full((*part.shape[:-1], 2 * part.shape[-1]), 7, part.dtype) for part in expected]
+        outs = [parent[..., ::2] for parent in parents]
+        self.attempt(lambda: getattr(dmlops, name)(*args, **kwargs, out=outs if name == "split" else outs[0]))
+        if content(outs) != content(expected) or not all((parent[..., 1::2] == 7).all() for parent in parents):
             raise Broken(f"{name}: wrong bytes in out")
         if before != [a.tobytes() for a in sources]:
             raise Broken(f"{name}: the input changed")
@@ -138,25 +148,58 @@ class Run:
         if self.attempt(chain).tobytes() != expected.tobytes():
             raise Broken("wrong bytes of a chain")
 
+    def resident_family(self):
+        """The same for operators of several steps and of several results."""
+        expected = np.pad(np.concatenate([X[:, 1000:], X[:, :1000]], 1), ((0, 0), (3, 2)), "reflect")
+
+        def chain():
+            left, right = dmlops.split(dmlops.asarray(X), 1, [1000, 3096])
+            return dmlops.padding(dmlops.join([right, left], 1), [0, 3], [0, 2], mode="reflection").numpy()
+
+        if self.attempt(chain).tobytes() != expected.tobytes():
+            raise Broken("wrong bytes of a chain of the family")
+
+    def split_in_place(self):
+        """A failed call of several results leaves the array that they share with the input as it was."""
+        same = X.copy()
+
+        def call():
+            try:
+                return dmlops.split(same, 0, [12, 20], out=[same[20:], same[:20]])
+            except FAMILY:
+                if not np.array_equal(same, X):
+                    raise Broken("a failed call changed its input") from None
+                raise
+
+        self.attempt(call)
+        if not np.array_equal(same, np.roll(X, 20, 0)):
+            raise Broken("wrong bytes of a split in place")
+
     def scenario(self):
         self.attempt(dmlops.devices)
-        for call in CALLS:
+        for call in (*CALLS, *FAMILY_CALLS):
             self.operate(*call)
         self.in_place()
+        self.split_in_place()
         self.into_scattered()
         self.beyond_the_bound()
         self.resident()
+        self.resident_family()
         _core._override("mapped", 0)
         self.resident()
+        self.resident_family()
         _core._override("host_import", 0)  # by way of staging memory
         self.operate(*CALLS[0])
         self.resident()
         _core._override("mapped", -1)
         _core._override("staging", 40_000)  # in several submissions
         self.operate(*CALLS[3])
+        self.operate(*FAMILY_CALLS[2])
+        self.operate(*FAMILY_CALLS[3])
         _core._override("host_import", -1)
         _core._override("window", 70_000)  # in several pieces
         self.operate(*CALLS[0])
+        self.operate(*FAMILY_CALLS[0])
         for name in TRAITS:
             _core._override(name, -1)
         dmlops.synchronize()

@@ -1,0 +1,191 @@
+#include "py/convert.h"
+
+#include "py/arguments.h"
+#include "py/arrays.h"
+#include "py/device_array.h"
+#include "py/errors.h"
+#include "py/explain.h"
+
+static dml_operand_name name_entry(const char *name, int64_t index)
+{
+    dml_operand_name entry;
+    PyOS_snprintf(entry.text, sizeof entry.text, "%s[%lld]", name, (long long)index);
+    return entry;
+}
+
+static dml_operand_name name_of(const char *name)
+{
+    dml_operand_name only;
+    PyOS_snprintf(only.text, sizeof only.text, "%s", name);
+    return only;
+}
+
+dml_operand_name dml_input_name(const dml_call *call, int64_t index)
+{
+    return index > 0 ? name_entry("inputs", index) : name_of(call->input_name);
+}
+
+dml_operand_name dml_output_name(const dml_call *call, int64_t index)
+{
+    return call->listed ? name_entry("out", index) : name_of("out");
+}
+
+bool dml_call_on_device(const dml_call *call)
+{
+    return dml_is_device_array(call->state, call->inputs[0]);
+}
+
+static const dml_choice *device_of(PyObject *device_array)
+{
+    return &((dml_device_array *)device_array)->device;
+}
+
+/* Of an array that is of the same kind as the first input. */
+static int check_same_device(const dml_call *call, PyObject *array, const char *name)
+{
+    if (!dml_call_on_device(call) || dml_same_device(device_of(array), device_of(call->inputs[0])))
+        return 0;
+    PyErr_Format(PyExc_ValueError, "%s must be on the device that %s is on", name, call->input_name);
+    return -1;
+}
+
+static int convert_input(dml_call *call, const char *name, PyObject *input, PyObject **converted)
+{
+    if (PyUnicode_CheckExact(input)) {
+        PyErr_Format(PyExc_TypeError, "%s must be an array, not str; " DML_READ_A_FILE, name);
+        return -1;
+    }
+    bool device = dml_is_device_array(call->state, input);
+    if (device)
+        Py_INCREF(input);
+    *converted = device ? input : (PyObject *)dml_array_from(input, NULL, name);
+    return *converted ? 0 : -1;
+}
+
+/* Nothing is moved between the host and a device unless asked for. */
+static int convert_output(dml_call *call, const char *name, PyObject *out, dml_output *output)
+{
+    if (dml_call_on_device(call) ? !dml_is_device_array(call->state, out) : !PyArray_Check(out)) {
+        char wanted[96] = "a numpy.ndarray or None";
+        if (dml_call_on_device(call))
+            PyOS_snprintf(wanted, sizeof wanted, "a dmlops.DeviceArray, as %s is, or None", call->input_name);
+        return dml_type_error(name, wanted, out);
+    }
+    if (check_same_device(call, out, name) < 0)
+        return -1;
+    Py_INCREF(out);
+    Py_INCREF(out);
+    output->caller = output->out = out;
+    return 0;
+}
+
+int dml_call_convert_device(dml_call *call, PyObject *device)
+{
+    call->device_named = device != Py_None || dml_call_on_device(call);
+    call->explained = PyCapsule_IsValid(device, DML_TRAITS_NAME) ? PyCapsule_GetPointer(device, DML_TRAITS_NAME) : NULL;
+    bool choose = device != Py_None && !call->explained;
+    if (choose && dml_device_choose(call->state, device, &call->device) < 0)
+        return -1;
+    if (!dml_call_on_device(call))
+        return 0;
+    const dml_choice *own = device_of(call->inputs[0]);
+    if (choose && !dml_same_device(&call->device, own)) {
+        PyErr_Format(PyExc_ValueError, "device must be the one that %s is on", call->input_name);
+        return -1;
+    }
+    call->device = *own;
+    return 0;
+}
+
+int dml_call_convert_input(dml_call *call, const char *name, PyObject *input)
+{
+    call->input_name = name;
+    return convert_input(call, name, input, &call->inputs[0]);
+}
+
+int dml_call_convert_output(dml_call *call, PyObject *out)
+{
+    return out == Py_None ? 0 : convert_output(call, "out", out, &call->outputs[0]);
+}
+
+int dml_call_convert(dml_call *call, const char *name, PyObject *input, PyObject *out, PyObject *device)
+{
+    if (dml_call_convert_input(call, name, input) < 0 || dml_call_convert_output(call, out) < 0)
+        return -1;
+    return dml_call_convert_device(call, device);
+}
+
+/* A new tuple of a sequence that is no array. */
+static PyObject *tuple_from(const dml_call *call, PyObject *object, const char *name, const char *wanted)
+{
+    bool refused = PyArray_Check(object) || dml_is_device_array(call->state, object);
+    if (!refused)
+        return dml_tuple_from(object, name, wanted);
+    dml_type_error(name, wanted, object);
+    return NULL;
+}
+
+/* Room for `count`, zeroed; one of which is zero bytes is none. */
+static void *zeroed(int64_t count, size_t size)
+{
+    void *memory = PyMem_Calloc((size_t)(count > 0 ? count : 1), size);
+    return memory ? memory : PyErr_NoMemory();
+}
+
+int dml_call_convert_inputs(dml_call *call, PyObject *inputs)
+{
+    PyObject *tuple = tuple_from(call, inputs, "inputs", "a sequence of arrays");
+    int64_t count = tuple ? PyTuple_Size(tuple) : 0;
+    call->input_name = "inputs[0]";
+    if (tuple && count == 0)
+        PyErr_SetString(PyExc_ValueError, "inputs must not be empty: there is nothing to join");
+    PyObject **arrays = count > 0 ? zeroed(count, sizeof *arrays) : NULL;
+    dml_tensor *sources = arrays ? zeroed(count, sizeof *sources) : NULL;
+    if (sources) {
+        call->inputs = arrays;
+        call->sources = sources;
+        call->input_count = count;
+    } else {
+        PyMem_Free(arrays);
+    }
+    int failed = sources ? 0 : -1;
+    for (int64_t k = 0; k < count && !failed; k++) {
+        dml_operand_name name = dml_input_name(call, k);
+        failed = convert_input(call, name.text, PyTuple_GetItem(tuple, k), &arrays[k]);
+        if (!failed && dml_is_device_array(call->state, arrays[k]) != dml_call_on_device(call)) {
+            PyErr_Format(PyExc_TypeError, "%s must %sbe a dmlops.DeviceArray, as inputs[0] is%s", name.text,
+                         dml_call_on_device(call) ? "" : "not ", dml_call_on_device(call) ? "" : " none");
+            failed = -1;
+        }
+        failed = failed || check_same_device(call, arrays[k], name.text) < 0 ? -1 : 0;
+    }
+    Py_XDECREF(tuple);
+    return failed;
+}
+
+int dml_call_convert_outputs(dml_call *call, PyObject *out, int64_t count)
+{
+    dml_output *outputs = zeroed(count, sizeof *outputs);
+    dml_tensor *targets = outputs ? zeroed(count, sizeof *targets) : NULL;
+    if (!targets) {
+        PyMem_Free(outputs);
+        return -1;
+    }
+    call->outputs = outputs;
+    call->targets = targets;
+    call->output_count = count;
+    call->listed = true;
+    if (out == Py_None)
+        return 0;
+    PyObject *tuple = tuple_from(call, out, "out", "a list of arrays or None");
+    int failed = tuple ? 0 : -1;
+    if (tuple && PyTuple_Size(tuple) != count) {
+        PyErr_Format(PyExc_ValueError, "out must have one array per result: %lld, got %zd", (long long)count,
+                     PyTuple_Size(tuple));
+        failed = -1;
+    }
+    for (int64_t k = 0; k < count && !failed; k++)
+        failed = convert_output(call, dml_output_name(call, k).text, PyTuple_GetItem(tuple, k), &outputs[k]);
+    Py_XDECREF(tuple);
+    return failed;
+}
