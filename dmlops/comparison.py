@@ -220,7 +220,9 @@ def _download(call: inspect.BoundArguments) -> None:
     value = call.arguments[input]
     call.arguments[input] = [np.asarray(entry) for entry in value] if input == "inputs" else np.asarray(value)
     for other in others:
-        call.arguments[other] = reference._downloaded(call.arguments[other])
+        lengths = call.arguments[other]  # the only other argument that may be a device array; a negative one acts as 0 there
+        if isinstance(lengths, DeviceArray):
+            call.arguments[other] = np.maximum(lengths.numpy(), 0)
 
 
 def _devices(devices: DeviceLike | Iterable[DeviceLike] | None) -> list[Device]:

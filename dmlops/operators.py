@@ -5,7 +5,7 @@ from __future__ import annotations
 import builtins
 import operator
 import warnings
-from typing import TYPE_CHECKING, SupportsIndex, overload
+from typing import TYPE_CHECKING, Any, SupportsIndex, overload
 
 import numpy as np
 
@@ -62,6 +62,7 @@ def reverse_subsequences(
     batch_axis: SupportsIndex | None = None,
     out: DeviceArray | None = None,
     device: DeviceLike | None = None,
+    progress: Progress | None = None,
 ) -> DeviceArray: ...
 @overload
 def reverse_subsequences(
@@ -72,6 +73,7 @@ def reverse_subsequences(
     batch_axis: SupportsIndex | None = None,
     out: NDArray[T] | None = None,
     device: DeviceLike | None = None,
+    progress: Progress | None = None,
 ) -> NDArray[T]: ...
 @overload
 def reverse_subsequences(
@@ -82,6 +84,7 @@ def reverse_subsequences(
     batch_axis: SupportsIndex | None = None,
     out: Array | None = None,
     device: DeviceLike | None = None,
+    progress: Progress | None = None,
 ) -> Array: ...
 def reverse_subsequences(
     input: Input | DeviceArray,
@@ -91,6 +94,7 @@ def reverse_subsequences(
     batch_axis: SupportsIndex | None = None,
     out: AnyArray | None = None,
     device: DeviceLike | None = None,
+    progress: Progress | None = None,
 ) -> AnyArray:
     """Reverse the beginning of each sequence along an axis, up to the sequence's own length.
 
@@ -120,6 +124,9 @@ def reverse_subsequences(
     device : int, str or Device, optional
         The device to run on; ``dmlops.devices`` lists what is accepted. Default: the device of `input` if it is a device
         array, else ``dmlops.default_device()``.
+    progress : bool or function, optional
+        For calls of many seconds: True draws a bar, by tqdm where it is installed; a function is called with the bytes that are
+        done and with those of all, after each 128 MiB or so. The call then waits for its work, also where arrays are on a device.
 
     Returns
     -------
@@ -159,7 +166,14 @@ def reverse_subsequences(
     array([[3, 2, 1, 0],
            [5, 4, 0, 0]])
     """
-    return _core._reverse_subsequences(input, sequence_lengths, axis, batch_axis, out, device)
+    return _core._reverse_subsequences(
+        input,
+        sequence_lengths,
+        axis,
+        batch_axis,
+        out,
+        device if progress is None else _tracked("reverse_subsequences", device, progress),
+    )
 
 
 @overload
@@ -171,6 +185,7 @@ def depth_to_space(
     layout: Layout = "NCHW",
     out: DeviceArray | None = None,
     device: DeviceLike | None = None,
+    progress: Progress | None = None,
 ) -> DeviceArray: ...
 @overload
 def depth_to_space(
@@ -181,6 +196,7 @@ def depth_to_space(
     layout: Layout = "NCHW",
     out: NDArray[T] | None = None,
     device: DeviceLike | None = None,
+    progress: Progress | None = None,
 ) -> NDArray[T]: ...
 @overload
 def depth_to_space(
@@ -191,6 +207,7 @@ def depth_to_space(
     layout: Layout = "NCHW",
     out: Array | None = None,
     device: DeviceLike | None = None,
+    progress: Progress | None = None,
 ) -> Array: ...
 def depth_to_space(
     input: Input | DeviceArray,
@@ -200,6 +217,7 @@ def depth_to_space(
     layout: Layout = "NCHW",
     out: AnyArray | None = None,
     device: DeviceLike | None = None,
+    progress: Progress | None = None,
 ) -> AnyArray:
     """Move blocks of channels into the spatial axes, each of which grows by its block size.
 
@@ -224,6 +242,9 @@ def depth_to_space(
     device : int, str or Device, optional
         The device to run on; ``dmlops.devices`` lists what is accepted. Default: the device of `input` if it is a device
         array, else ``dmlops.default_device()``.
+    progress : bool or function, optional
+        For calls of many seconds: True draws a bar, by tqdm where it is installed; a function is called with the bytes that are
+        done and with those of all, after each 128 MiB or so. The call then waits for its work, also where arrays are on a device.
 
     Returns
     -------
@@ -272,7 +293,9 @@ def depth_to_space(
             [[4, 5],
              [6, 7]]]])
     """
-    return _core._depth_to_space(input, block_size, order, layout, out, device)
+    return _core._depth_to_space(
+        input, block_size, order, layout, out, device if progress is None else _tracked("depth_to_space", device, progress)
+    )
 
 
 @overload
@@ -284,6 +307,7 @@ def space_to_depth(
     layout: Layout = "NCHW",
     out: DeviceArray | None = None,
     device: DeviceLike | None = None,
+    progress: Progress | None = None,
 ) -> DeviceArray: ...
 @overload
 def space_to_depth(
@@ -294,6 +318,7 @@ def space_to_depth(
     layout: Layout = "NCHW",
     out: NDArray[T] | None = None,
     device: DeviceLike | None = None,
+    progress: Progress | None = None,
 ) -> NDArray[T]: ...
 @overload
 def space_to_depth(
@@ -304,6 +329,7 @@ def space_to_depth(
     layout: Layout = "NCHW",
     out: Array | None = None,
     device: DeviceLike | None = None,
+    progress: Progress | None = None,
 ) -> Array: ...
 def space_to_depth(
     input: Input | DeviceArray,
@@ -313,6 +339,7 @@ def space_to_depth(
     layout: Layout = "NCHW",
     out: AnyArray | None = None,
     device: DeviceLike | None = None,
+    progress: Progress | None = None,
 ) -> AnyArray:
     """Move blocks of the spatial axes into channels; each spatial axis shrinks by its block size.
 
@@ -337,6 +364,9 @@ def space_to_depth(
     device : int, str or Device, optional
         The device to run on; ``dmlops.devices`` lists what is accepted. Default: the device of `input` if it is a device
         array, else ``dmlops.default_device()``.
+    progress : bool or function, optional
+        For calls of many seconds: True draws a bar, by tqdm where it is installed; a function is called with the bytes that are
+        done and with those of all, after each 128 MiB or so. The call then waits for its work, also where arrays are on a device.
 
     Returns
     -------
@@ -380,7 +410,9 @@ def space_to_depth(
     <BLANKLINE>
             [[5, 7]]]])
     """
-    return _core._space_to_depth(input, block_size, order, layout, out, device)
+    return _core._space_to_depth(
+        input, block_size, order, layout, out, device if progress is None else _tracked("space_to_depth", device, progress)
+    )
 
 
 @overload
@@ -393,6 +425,7 @@ def slice(
     output_sizes: IntSequence | None = None,
     out: DeviceArray | None = None,
     device: DeviceLike | None = None,
+    progress: Progress | None = None,
 ) -> DeviceArray: ...
 @overload
 def slice(
@@ -404,6 +437,7 @@ def slice(
     output_sizes: IntSequence | None = None,
     out: NDArray[T] | None = None,
     device: DeviceLike | None = None,
+    progress: Progress | None = None,
 ) -> NDArray[T]: ...
 @overload
 def slice(
@@ -415,6 +449,7 @@ def slice(
     output_sizes: IntSequence | None = None,
     out: Array | None = None,
     device: DeviceLike | None = None,
+    progress: Progress | None = None,
 ) -> Array: ...
 def slice(
     input: Input | DeviceArray,
@@ -425,6 +460,7 @@ def slice(
     output_sizes: IntSequence | None = None,
     out: AnyArray | None = None,
     device: DeviceLike | None = None,
+    progress: Progress | None = None,
 ) -> AnyArray:
     """Copy a window of an array, with a stride on each axis that may be negative.
 
@@ -448,6 +484,9 @@ def slice(
     device : int, str or Device, optional
         The device to run on; ``dmlops.devices`` lists what is accepted. Default: the device of `input` if it is a device
         array, else ``dmlops.default_device()``.
+    progress : bool or function, optional
+        For calls of many seconds: True draws a bar, by tqdm where it is installed; a function is called with the bytes that are
+        done and with those of all, after each 128 MiB or so. The call then waits for its work, also where arrays are on a device.
 
     Returns
     -------
@@ -488,7 +527,9 @@ def slice(
     array([[11, 10,  9],
            [ 3,  2,  1]])
     """
-    return _core._slice(input, offsets, sizes, strides, output_sizes, out, device)
+    return _core._slice(
+        input, offsets, sizes, strides, output_sizes, out, device if progress is None else _tracked("slice", device, progress)
+    )
 
 
 @overload
@@ -501,6 +542,7 @@ def padding(
     value: Scalar = 0,
     out: DeviceArray | None = None,
     device: DeviceLike | None = None,
+    progress: Progress | None = None,
 ) -> DeviceArray: ...
 @overload
 def padding(
@@ -512,6 +554,7 @@ def padding(
     value: Scalar = 0,
     out: NDArray[T] | None = None,
     device: DeviceLike | None = None,
+    progress: Progress | None = None,
 ) -> NDArray[T]: ...
 @overload
 def padding(
@@ -523,6 +566,7 @@ def padding(
     value: Scalar = 0,
     out: Array | None = None,
     device: DeviceLike | None = None,
+    progress: Progress | None = None,
 ) -> Array: ...
 def padding(
     input: Input | DeviceArray,
@@ -533,6 +577,7 @@ def padding(
     value: Scalar = 0,
     out: AnyArray | None = None,
     device: DeviceLike | None = None,
+    progress: Progress | None = None,
 ) -> AnyArray:
     """Add elements before and after an array along each axis: a constant, or elements of the array itself.
 
@@ -565,6 +610,9 @@ def padding(
     device : int, str or Device, optional
         The device to run on; ``dmlops.devices`` lists what is accepted. Default: the device of `input` if it is a device
         array, else ``dmlops.default_device()``.
+    progress : bool or function, optional
+        For calls of many seconds: True draws a bar, by tqdm where it is installed; a function is called with the bytes that are
+        done and with those of all, after each 128 MiB or so. The call then waits for its work, also where arrays are on a device.
 
     Returns
     -------
@@ -609,7 +657,15 @@ def padding(
     array([[3, 2, 1, 2, 3, 2, 1],
            [6, 5, 4, 5, 6, 5, 4]])
     """
-    return _core._padding(input, start_padding, end_padding, mode, value, out, device)
+    return _core._padding(
+        input,
+        start_padding,
+        end_padding,
+        mode,
+        value,
+        out,
+        device if progress is None else _tracked("padding", device, progress),
+    )
 
 
 @overload
@@ -619,6 +675,7 @@ def tile(
     *,
     out: DeviceArray | None = None,
     device: DeviceLike | None = None,
+    progress: Progress | None = None,
 ) -> DeviceArray: ...
 @overload
 def tile(
@@ -627,6 +684,7 @@ def tile(
     *,
     out: NDArray[T] | None = None,
     device: DeviceLike | None = None,
+    progress: Progress | None = None,
 ) -> NDArray[T]: ...
 @overload
 def tile(
@@ -635,6 +693,7 @@ def tile(
     *,
     out: Array | None = None,
     device: DeviceLike | None = None,
+    progress: Progress | None = None,
 ) -> Array: ...
 def tile(
     input: Input | DeviceArray,
@@ -642,6 +701,7 @@ def tile(
     *,
     out: AnyArray | None = None,
     device: DeviceLike | None = None,
+    progress: Progress | None = None,
 ) -> AnyArray:
     """Repeat a whole array along each axis.
 
@@ -657,6 +717,9 @@ def tile(
     device : int, str or Device, optional
         The device to run on; ``dmlops.devices`` lists what is accepted. Default: the device of `input` if it is a device
         array, else ``dmlops.default_device()``.
+    progress : bool or function, optional
+        For calls of many seconds: True draws a bar, by tqdm where it is installed; a function is called with the bytes that are
+        done and with those of all, after each 128 MiB or so. The call then waits for its work, also where arrays are on a device.
 
     Returns
     -------
@@ -695,7 +758,7 @@ def tile(
            [1, 2, 1, 2, 1, 2],
            [3, 4, 3, 4, 3, 4]])
     """
-    return _core._tile(input, repeats, out, device)
+    return _core._tile(input, repeats, out, device if progress is None else _tracked("tile", device, progress))
 
 
 @overload
@@ -705,6 +768,7 @@ def join(
     *,
     out: DeviceArray | None = None,
     device: DeviceLike | None = None,
+    progress: Progress | None = None,
 ) -> DeviceArray: ...
 @overload
 def join(
@@ -713,6 +777,7 @@ def join(
     *,
     out: NDArray[T] | None = None,
     device: DeviceLike | None = None,
+    progress: Progress | None = None,
 ) -> NDArray[T]: ...
 @overload
 def join(
@@ -721,6 +786,7 @@ def join(
     *,
     out: Array | None = None,
     device: DeviceLike | None = None,
+    progress: Progress | None = None,
 ) -> Array: ...
 def join(
     inputs: Iterable[ArrayLike] | Iterable[DeviceArray],
@@ -728,6 +794,7 @@ def join(
     *,
     out: AnyArray | None = None,
     device: DeviceLike | None = None,
+    progress: Progress | None = None,
 ) -> AnyArray:
     """Put arrays one after the other along an axis.
 
@@ -744,6 +811,9 @@ def join(
     device : int, str or Device, optional
         The device to run on; ``dmlops.devices`` lists what is accepted. Default: the device of `inputs` if they are device
         arrays, else ``dmlops.default_device()``.
+    progress : bool or function, optional
+        For calls of many seconds: True draws a bar, by tqdm where it is installed; a function is called with the bytes that are
+        done and with those of all, after each 128 MiB or so. The call then waits for its work, also where arrays are on a device.
 
     Returns
     -------
@@ -783,7 +853,7 @@ def join(
     array([[1, 2, 5],
            [3, 4, 6]])
     """
-    return _core._join(inputs, axis, out, device)
+    return _core._join(inputs, axis, out, device if progress is None else _tracked("join", device, progress))
 
 
 @overload
@@ -794,6 +864,7 @@ def split(
     *,
     out: Sequence[DeviceArray] | None = None,
     device: DeviceLike | None = None,
+    progress: Progress | None = None,
 ) -> list[DeviceArray]: ...
 @overload
 def split(
@@ -803,6 +874,7 @@ def split(
     *,
     out: Sequence[NDArray[T]] | None = None,
     device: DeviceLike | None = None,
+    progress: Progress | None = None,
 ) -> list[NDArray[T]]: ...
 @overload
 def split(
@@ -812,6 +884,7 @@ def split(
     *,
     out: Sequence[Array] | None = None,
     device: DeviceLike | None = None,
+    progress: Progress | None = None,
 ) -> list[Array]: ...
 def split(
     input: Input | DeviceArray,
@@ -820,6 +893,7 @@ def split(
     *,
     out: Sequence[Array] | Sequence[DeviceArray] | None = None,
     device: DeviceLike | None = None,
+    progress: Progress | None = None,
 ) -> list[Array] | list[DeviceArray]:
     """Cut an array into parts along an axis.
 
@@ -837,6 +911,9 @@ def split(
     device : int, str or Device, optional
         The device to run on; ``dmlops.devices`` lists what is accepted. Default: the device of `input` if it is a device
         array, else ``dmlops.default_device()``.
+    progress : bool or function, optional
+        For calls of many seconds: True draws a bar, by tqdm where it is installed; a function is called with the bytes that are
+        done and with those of all, after each 128 MiB or so. The call then waits for its work, also where arrays are on a device.
 
     Returns
     -------
@@ -875,7 +952,9 @@ def split(
            [4]]), array([[2, 3],
            [5, 6]])]
     """
-    return _core._split(input, axis, output_axis_sizes, out, device)
+    return _core._split(
+        input, axis, output_axis_sizes, out, device if progress is None else _tracked("split", device, progress)
+    )
 
 
 @overload
@@ -885,6 +964,7 @@ def transpose(
     *,
     out: DeviceArray | None = None,
     device: DeviceLike | None = None,
+    progress: Progress | None = None,
 ) -> DeviceArray: ...
 @overload
 def transpose(
@@ -893,6 +973,7 @@ def transpose(
     *,
     out: NDArray[T] | None = None,
     device: DeviceLike | None = None,
+    progress: Progress | None = None,
 ) -> NDArray[T]: ...
 @overload
 def transpose(
@@ -901,6 +982,7 @@ def transpose(
     *,
     out: Array | None = None,
     device: DeviceLike | None = None,
+    progress: Progress | None = None,
 ) -> Array: ...
 def transpose(
     input: Input | DeviceArray,
@@ -908,6 +990,7 @@ def transpose(
     *,
     out: AnyArray | None = None,
     device: DeviceLike | None = None,
+    progress: Progress | None = None,
 ) -> AnyArray:
     """Copy an array with its axes in another order.
 
@@ -924,6 +1007,9 @@ def transpose(
     device : int, str or Device, optional
         The device to run on; ``dmlops.devices`` lists what is accepted. Default: the device of `input` if it is a device
         array, else ``dmlops.default_device()``.
+    progress : bool or function, optional
+        For calls of many seconds: True draws a bar, by tqdm where it is installed; a function is called with the bytes that are
+        done and with those of all, after each 128 MiB or so. The call then waits for its work, also where arrays are on a device.
 
     Returns
     -------
@@ -965,7 +1051,7 @@ def transpose(
     >>> dmlops.transpose(photograph, (2, 0, 1)).shape
     (3, 480, 640)
     """
-    return _core._transpose(input, axes, out, device)
+    return _core._transpose(input, axes, out, device if progress is None else _tracked("transpose", device, progress))
 
 
 @overload
@@ -976,6 +1062,7 @@ def upsample(
     layout: Layout = "NCHW",
     out: DeviceArray | None = None,
     device: DeviceLike | None = None,
+    progress: Progress | None = None,
 ) -> DeviceArray: ...
 @overload
 def upsample(
@@ -985,6 +1072,7 @@ def upsample(
     layout: Layout = "NCHW",
     out: NDArray[T] | None = None,
     device: DeviceLike | None = None,
+    progress: Progress | None = None,
 ) -> NDArray[T]: ...
 @overload
 def upsample(
@@ -994,6 +1082,7 @@ def upsample(
     layout: Layout = "NCHW",
     out: Array | None = None,
     device: DeviceLike | None = None,
+    progress: Progress | None = None,
 ) -> Array: ...
 def upsample(
     input: Input | DeviceArray,
@@ -1002,6 +1091,7 @@ def upsample(
     layout: Layout = "NCHW",
     out: AnyArray | None = None,
     device: DeviceLike | None = None,
+    progress: Progress | None = None,
 ) -> AnyArray:
     """Repeat each element along the spatial axes: nearest-neighbour scaling by whole factors.
 
@@ -1022,6 +1112,9 @@ def upsample(
     device : int, str or Device, optional
         The device to run on; ``dmlops.devices`` lists what is accepted. Default: the device of `input` if it is a device
         array, else ``dmlops.default_device()``.
+    progress : bool or function, optional
+        For calls of many seconds: True draws a bar, by tqdm where it is installed; a function is called with the bytes that are
+        done and with those of all, after each 128 MiB or so. The call then waits for its work, also where arrays are on a device.
 
     Returns
     -------
@@ -1064,7 +1157,9 @@ def upsample(
     >>> dmlops.upsample(np.zeros((1, 4, 6, 3)), (2, 3), layout="NHWC").shape
     (1, 8, 18, 3)
     """
-    return _core._upsample(input, scale_size, layout, out, device)
+    return _core._upsample(
+        input, scale_size, layout, out, device if progress is None else _tracked("upsample", device, progress)
+    )
 
 
 @overload
@@ -1077,6 +1172,7 @@ def slice_grad(
     *,
     out: DeviceArray | None = None,
     device: DeviceLike | None = None,
+    progress: Progress | None = None,
 ) -> DeviceArray: ...
 @overload
 def slice_grad(
@@ -1088,6 +1184,7 @@ def slice_grad(
     *,
     out: NDArray[T] | None = None,
     device: DeviceLike | None = None,
+    progress: Progress | None = None,
 ) -> NDArray[T]: ...
 @overload
 def slice_grad(
@@ -1099,6 +1196,7 @@ def slice_grad(
     *,
     out: Array | None = None,
     device: DeviceLike | None = None,
+    progress: Progress | None = None,
 ) -> Array: ...
 def slice_grad(
     gradient: Input | DeviceArray,
@@ -1109,6 +1207,7 @@ def slice_grad(
     *,
     out: AnyArray | None = None,
     device: DeviceLike | None = None,
+    progress: Progress | None = None,
 ) -> AnyArray:
     """Write an array where `slice` would have read it, into zeros: the gradient of `slice`.
 
@@ -1130,6 +1229,9 @@ def slice_grad(
     device : int, str or Device, optional
         The device to run on; ``dmlops.devices`` lists what is accepted. Default: the device of `gradient` if it is a device
         array, else ``dmlops.default_device()``.
+    progress : bool or function, optional
+        For calls of many seconds: True draws a bar, by tqdm where it is installed; a function is called with the bytes that are
+        done and with those of all, after each 128 MiB or so. The call then waits for its work, also where arrays are on a device.
 
     Returns
     -------
@@ -1167,7 +1269,15 @@ def slice_grad(
            [0, 2, 0, 1],
            [0, 4, 0, 3]])
     """
-    return _core._slice_grad(gradient, output_shape, offsets, sizes, strides, out, device)
+    return _core._slice_grad(
+        gradient,
+        output_shape,
+        offsets,
+        sizes,
+        strides,
+        out,
+        device if progress is None else _tracked("slice_grad", device, progress),
+    )
 
 
 def slice_from_key(
@@ -1214,9 +1324,7 @@ def slice_from_key(
     return tuple(axis[0] for axis in axes), tuple(axis[1] for axis in axes), tuple(axis[2] for axis in axes)
 
 
-def window(
-    shape: IntSequence, key: Slice | tuple[Slice, ...]
-) -> tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...]]:
+def window(shape: IntSequence, key: Slice | tuple[Slice, ...]) -> tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...]]:
     """Do what `slice_from_key` does, under its old name.
 
     .. deprecated:: 0.2.0
@@ -1224,6 +1332,13 @@ def window(
     """
     warnings.warn("dmlops.window is deprecated: use dmlops.slice_from_key", DeprecationWarning, stacklevel=2)
     return slice_from_key(shape, key)
+
+
+def _tracked(name: str, device: DeviceLike | None, progress: Progress) -> Any:
+    """What the extension takes as `device` of a call that reports its progress."""
+    from dmlops.progress import tracked
+
+    return tracked(name, device, progress)
 
 
 def _shape(shape: IntSequence) -> tuple[int, ...]:

@@ -69,6 +69,12 @@ np.from_dlpack(a)
 dmlops.from_dlpack(x)
 dmlops.empty((2, 3)).numpy()
 
+dmlops.slice(x, [0] * 4, x.shape, progress=True)
+dmlops.slice(a, [0] * 4, x.shape, progress=lambda done, total: print(done / total))
+assert_type(bool(dmlops.compare(dmlops.slice, x, [0] * 4, x.shape, devices=["host"])), bool)
+assert_type(dmlops.compare("slice", x, [0] * 4, x.shape).rows[0].milliseconds, float)
+
+dmlops.slice(x, [0] * 4, x.shape, progress=5)  # type: ignore[call-overload]
 dmlops.depth_to_spce(x, 2)  # type: ignore[attr-defined]
 dmlops.depth_to_space(x, 2, order="RCD")  # type: ignore[call-overload]
 dmlops.depth_to_space(x, 2, out=a)  # type: ignore[call-overload]
