@@ -191,7 +191,7 @@ def padding(
             result = np.take(result, _PADDING_MODES[mode](positions, size), axis)
         else:
             grown = np.zeros(result.shape[:axis] + positions.shape + result.shape[axis + 1 :], result.dtype)
-            grown[...] = value
+            np.copyto(grown, value, casting="unsafe")
             np.moveaxis(grown, axis, 0)[before : before + size] = np.moveaxis(result, axis, 0)
             result = grown
     return _result(result, out)

@@ -188,10 +188,9 @@ class Call:
 
 
 def stored(value, dtype):
-    """The bytes that an element gets when `value` is assigned to it, as an element without meaning."""
+    """The bytes of an element in what ``numpy.full`` makes, as an element without meaning."""
     item = np.zeros((), dtype)
-    if not (dtype.type is np.void and isinstance(value, int)):  # 0, which is what there is
-        item[()] = value
+    np.copyto(item, value, casting="unsafe")
     return raw(item)[()]
 
 

@@ -47,6 +47,11 @@ int dml_call_describe(dml_call *call)
                          (PyObject *)dtype);
             return -1;
         }
+        if (call->fill_dtype && !PyArray_EquivTypes((PyArray_Descr *)call->fill_dtype, dtype)) {
+            PyErr_Format(PyExc_TypeError, "%s has changed its dtype from %S to %S", name.text, call->fill_dtype,
+                         (PyObject *)dtype);
+            return -1;
+        }
         dml_array_describe(call->inputs[k], &call->sources[k]);
     }
     return 0;
@@ -139,6 +144,7 @@ static void release(dml_call *call, bool leak)
     free_unless(call->outputs, &call->one.output);
     free_unless(call->targets, &call->one.target);
     PyMem_Free(call->fill);
+    Py_XDECREF(call->fill_dtype);
     PyMem_Free(call->lengths);
 }
 

@@ -35,6 +35,7 @@ typedef struct dml_call {
     dml_tensor *targets;            /* of the outputs' `target` */
     bool listed;                    /* the result is a list of the outputs */
     void *fill;                     /* owned, by PyMem: the item that the program repeats; or NULL */
+    PyObject *fill_dtype;           /* owned: of `fill`, where it was made before the inputs were looked at; or NULL */
     int64_t *lengths;               /* owned, by PyMem; NULL but for reverse_subsequences */
     dml_allocation *device_lengths; /* owned; the same where the inputs are device arrays */
     dml_choice device;

@@ -138,12 +138,12 @@ PyObject *dml_py_padding(PyObject *module, PyObject *const *args, Py_ssize_t cou
     int mode;
     if (dml_call_begin(&call, module, count, 7) < 0 || dml_call_convert(&call, "input", args[0], args[5], args[6]) < 0 ||
         dml_ints_from(args[1], "start_padding", &start) < 0 || dml_ints_from(args[2], "end_padding", &end) < 0 ||
-        dml_word_from(args[3], "mode", modes, DML_PADDING_MODES, &mode) < 0)
+        dml_word_from(args[3], "mode", modes, DML_PADDING_MODES, &mode) < 0 || dml_fill_from(&call, args[4]) < 0)
         return dml_call_fail(&call);
     const dml_padding_args args_of = {&start, &end, (dml_padding_mode)mode};
     dml_padding padding;
-    if (dml_call_describe(&call) < 0 || dml_fill_from(&call, args[4]) < 0 ||
-        dml_padding_shape(&call.one.source, &args_of, &call.one.target, &call.status) || dml_call_open(&call) < 0)
+    if (dml_call_describe(&call) < 0 || dml_padding_shape(&call.one.source, &args_of, &call.one.target, &call.status) ||
+        dml_call_open(&call) < 0)
         return dml_call_fail(&call);
     dml_padding_program(&call.one.source, &args_of, &call.one.target, &padding, &call.program);
     return dml_call_run(&call);

@@ -4,14 +4,18 @@
 
 #include "py/arrays.h"
 
-int dml_fill_zero(dml_call *call)
+static int make_room(dml_call *call, size_t item)
 {
-    size_t item = (size_t)call->sources[0].item;
     call->fill = PyMem_Calloc(item > 0 ? item : 1, 1);
     if (call->fill)
         return 0;
     PyErr_NoMemory();
     return -1;
+}
+
+int dml_fill_zero(dml_call *call)
+{
+    return make_room(call, (size_t)call->sources[0].item);
 }
 
 /* Numbers as NumPy orders them: what comes later holds what comes before. Bools are integers here, as True and False are. */
@@ -87,7 +91,9 @@ static void raise_wrong(PyObject *value, PyArray_Descr *dtype, bool overflow)
 int dml_fill_from(dml_call *call, PyObject *value)
 {
     PyArray_Descr *dtype = dml_array_dtype(call->inputs[0]);
-    if (dml_fill_zero(call) < 0)
+    Py_INCREF((PyObject *)dtype);
+    call->fill_dtype = (PyObject *)dtype;
+    if (make_room(call, (size_t)PyDataType_ELSIZE(dtype)) < 0)
         return -1;
     Py_INCREF((PyObject *)dtype);
     PyObject *array = PyArray_Zeros(0, NULL, dtype, 0), *done = NULL;
@@ -99,7 +105,7 @@ int dml_fill_from(dml_call *call, PyObject *value)
     if (done)
         exact = is_exact(array, value);
     if (exact == 1)
-        memcpy(call->fill, PyArray_DATA((PyArrayObject *)array), (size_t)call->sources[0].item);
+        memcpy(call->fill, PyArray_DATA((PyArrayObject *)array), (size_t)PyDataType_ELSIZE(dtype));
     else
         raise_wrong(value, dtype, exact == 0);
     Py_XDECREF(done);

@@ -5,7 +5,8 @@
 #include "py/call.h"
 
 /* Gives the call the item that numpy.full would make of a value in the inputs' dtype; TypeError or OverflowError where the
- * dtype does not hold it. It may run Python, which can no longer change the inputs. 0, or -1 with an exception set. */
+ * dtype does not hold it. It runs the caller's code, and so comes before dml_call_describe, which sees whether the dtype is
+ * still the same. 0, or -1 with an exception set. */
 int dml_fill_from(dml_call *call, PyObject *value);
 
 /* Gives the call an item of zeros. */

@@ -227,8 +227,8 @@ static dml_code run_submission(dml_context *context, dml_submission **taken, dml
     if (from_device && to_device)
         return queue_steps(context, taken, status);
     if (from_device != to_device && make_step(submission, 0) && host_is_faster(context, submission)) { /* of one step */
-        const dml_allocation *allocation = from_device ? submission->src.allocation : submission->dst.allocation;
-        if (dml_queue_wait(context, allocation->timeline_value, NULL, status))
+        const dml_operand *side = from_device ? transfer->inputs : transfer->results;
+        if (dml_queue_wait(context, side->allocation->timeline_value, NULL, status))
             return status->code;
         move_by_host(submission);
         return DML_OK;
