@@ -789,7 +789,7 @@ def join(
     progress: Progress | None = None,
 ) -> Array: ...
 def join(
-    inputs: Iterable[ArrayLike] | Iterable[DeviceArray],
+    inputs: Iterable[Input] | Iterable[DeviceArray],
     axis: SupportsIndex,
     *,
     out: AnyArray | None = None,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import sys
 from typing import TYPE_CHECKING, Any
 
@@ -13,9 +14,7 @@ __all__ = ["Bar", "tracked"]
 PORTION_BYTES = 128 << 20  # tens of milliseconds of work: long enough that portions cost nothing, short enough for a bar
 
 
-def tracked(
-    name: str, device: DeviceLike | None, progress: Progress
-) -> tuple[DeviceLike | None, Callable[[int, int], object], int]:
+def tracked(name: str, device: DeviceLike | None, progress: Progress) -> Any:
     """What the extension takes in place of a device: it then reports to a function of (bytes done, bytes of all).
 
     Parameters
@@ -43,11 +42,9 @@ class Bar:
         self.name = name
         self.bar: Any = None
         try:
-            from tqdm.auto import tqdm
+            self.tqdm: Any = importlib.import_module("tqdm.auto").tqdm
         except ImportError:
-            self.tqdm: Any = None
-        else:
-            self.tqdm = tqdm
+            self.tqdm = None
 
     def __call__(self, done: int, total: int) -> None:
         if self.tqdm is None:

@@ -112,5 +112,12 @@ def test_views_arrive(library, device):
     assert done.returncode == 0 and wrong == ["done"] and len(lines) > len(VIEWS), f"exit status {done.returncode}\n{wrong}\n{done.stderr}"
 
 
+def test_jax_copies_nothing(device):
+    import jax
+
+    a = dmlops.asarray(np.arange(20_000, dtype=np.float32), device=device)
+    assert jax.dlpack.from_dlpack(a).unsafe_buffer_pointer() == np.from_dlpack(a).ctypes.data
+
+
 if __name__ == "__main__":
     main(*sys.argv[1:])
