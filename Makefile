@@ -22,7 +22,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK = 1
 SOURCES := $(shell find csrc shaders dmlops -type f ! -name '*.pyc' ! -name '*.so') $(wildcard setup.py pyproject.toml MANIFEST.in README.md)
 TESTS := tests examples/preprocessing.ipynb
 without = $(patsubst %,--ignore=tests/test_%.py,$(1))
-CHECKS := $(addprefix check-,sanitizers validation deeper static leaks oldest-numpy peers extras fuzz shaders)
+CHECKS := $(addprefix check-,sanitizers validation deeper direct static leaks oldest-numpy peers extras fuzz shaders)
 
 .PHONY: demo test bench check soak clean help system
 .PHONY: $(CHECKS)
@@ -50,6 +50,12 @@ check:
 # What takes minutes in the suite itself: the marker `check`.
 check-deeper: .venv/dmlops
 	.venv/bin/pytest -q -rs -m check tests
+
+# lavapipe as a companion's driver is: without the loader.
+check-direct: .venv/dmlops
+	DMLOPS_TEST_DIRECT=1 HYPOTHESIS_PROFILE=odd .venv/bin/pytest -q -rs \
+	    $(addprefix tests/test_,conformance.py device_array.py devices.py dlpack.py limits.py process.py threads.py) \
+	    tests/test_direct_driver.py::test_this_process_is_as_it_should_be
 
 check-fuzz: .venv-fuzz/dmlops
 	.venv-fuzz/bin/python tests/fuzz/run.py 60

@@ -43,7 +43,7 @@ def find_glslc():
 
 
 def header_folders(compiler):
-    """Where <vulkan/vulkan.h> and <volk.h> are, in folders that the compiler does not look into by itself."""
+    """Where <vulkan/vulkan.h> is, if in a folder that the compiler does not look into by itself."""
     sdk = sdk_folders("include", "Include")
     usual = [Path(folder) for folder in ("/usr/include", "/usr/local/include", "/opt/homebrew/include")]
     flags = shlex.split(os.environ.get("CFLAGS", "")) + shlex.split(os.environ.get("CPPFLAGS", ""))
@@ -54,18 +54,11 @@ def header_folders(compiler):
     multiarch = sysconfig.get_config_var("MULTIARCH")
     if multiarch:
         folders.append(Path("/usr/include", multiarch))
-
-    def folder_of(header, choices):
-        return next((folder for folder in choices if (folder / header).is_file()), None)
-
-    vulkan = folder_of("vulkan/vulkan.h", folders)
-    volk = folder_of("volk.h", folders + [folder / name for folder in folders for name in ("volk", "Volk")])
+    vulkan = next((folder for folder in folders if (folder / "vulkan/vulkan.h").is_file()), None)
     elsewhere = "Elsewhere: {}, or the Vulkan SDK, with VULKAN_SDK set to its folder."
     if not vulkan:
         missing("<vulkan/vulkan.h>", "libvulkan-dev", elsewhere.format("Fedora, Arch and Homebrew vulkan-headers"))
-    if not volk:
-        missing("<volk.h>", "libvulkan-volk-dev", elsewhere.format("Fedora vulkan-volk-devel, Arch and Homebrew volk"))
-    return [str(folder) for folder in dict.fromkeys([vulkan, volk]) if folder != Path("/usr/include")]
+    return [str(vulkan)] if vulkan != Path("/usr/include") else []
 
 
 def compile_shader(glslc, source, flags, name, header):

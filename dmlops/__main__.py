@@ -14,7 +14,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 import dmlops
-from dmlops import _core, explain
+from dmlops import _core, doctor, explain
 
 # The arguments of one call of an operator, by position and by name.
 Call: TypeAlias = tuple[tuple[Any, ...], dict[str, Any]]
@@ -32,6 +32,9 @@ def main(arguments: list[str] | None = None) -> int:
 def info(arguments: list[str]) -> int:
     _parse_none("info", arguments)
     print(f"dmlops {dmlops.__version__}, Python {platform.python_version()}, NumPy {np.__version__}")
+    if crash := doctor.crash():
+        print("\n".join(crash))
+        return 1
     devices = dmlops.devices()
     print(f"Vulkan: {_core._missing() or _count(len(devices) - 1, 'device')}")
     print(f"DMLOPS_DEVICE: {os.environ.get('DMLOPS_DEVICE') or 'not set'}")
@@ -60,6 +63,9 @@ def info(arguments: list[str]) -> int:
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     for row in rows:
         print("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip())
+    print()
+    for line in doctor.report(devices[:-1]):
+        print(line)
     return 0
 
 
@@ -85,7 +91,7 @@ def selftest(arguments: list[str]) -> int:
 
 # The name of a command: the function that runs it, which gets the arguments behind the name; what the help says.
 COMMANDS: dict[str, tuple[Callable[[list[str]], int], str]] = {
-    "info": (info, "print versions, devices and the default device; this is the default command"),
+    "info": (info, "print versions, devices, the driver of each and why others were passed over; the default command"),
     "selftest": (selftest, "compare every operator on every device with NumPy"),
     "explain": (explain.main, "say what a call becomes on a device, and why"),
 }

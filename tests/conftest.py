@@ -2,6 +2,7 @@
 
 Environment:
     VK_DRIVER_FILES       the Vulkan driver to test; lavapipe if not set
+    DMLOPS_TEST_DIRECT    if set: the driver is used without the loader, as that of a companion package
     DMLOPS_TEST_DEVICES   which of "vulkan" (the best device) and "host" to test; both if not set
     HYPOTHESIS_PROFILE    "test" (300 examples an operator), "check" (20), "odd" (10), "soak" (20,000); if not set, "odd"
                           for `pytest -m quick`, else "test"

@@ -1,6 +1,7 @@
 """Things the tests need that are neither fixtures nor strategies."""
 
 import glob
+import json
 import os
 import pathlib
 import subprocess
@@ -17,25 +18,66 @@ VALIDATION = os.environ.get("DMLOPS_TEST_VALIDATION") and pathlib.Path(
 VALIDATION_SIGNS = ("Validation Error", "Validation Warning", "VUID-", "SYNC-HAZARD", "UNASSIGNED-")
 
 
+# Nothing that tells the loader what to load.
+NO_CHOICE = {"VK_DRIVER_FILES": None, "VK_ICD_FILENAMES": None, "VK_ADD_DRIVER_FILES": None, "VK_INSTANCE_LAYERS": None}
+
+
 def select_driver():
-    """Tests run on lavapipe unless the environment names a driver: a machine may have several."""
-    if "VK_DRIVER_FILES" in os.environ or "VK_ICD_FILENAMES" in os.environ:
-        return
-    found = [path for place in ("/usr/share/vulkan/icd.d", "/etc/vulkan/icd.d") for path in glob.glob(f"{place}/lvp_icd*.json")]
-    if found:
-        os.environ["VK_DRIVER_FILES"] = os.environ["VK_ICD_FILENAMES"] = found[0]
+    """Tests run on lavapipe unless the environment names a driver: a machine may have several.
+
+    With DMLOPS_TEST_DIRECT they run on it without the loader: it is then a companion's, of a package made here.
+    """
+    if "VK_DRIVER_FILES" not in os.environ and "VK_ICD_FILENAMES" not in os.environ:
+        places = ("/usr/share/vulkan/icd.d", "/etc/vulkan/icd.d")
+        found = [path for place in places for path in glob.glob(f"{place}/lvp_icd*.json")]
+        if found:
+            os.environ["VK_DRIVER_FILES"] = os.environ["VK_ICD_FILENAMES"] = found[0]
+    os.environ.setdefault("DMLOPS_TEST_DRIVER", os.environ.get("VK_DRIVER_FILES") or os.environ.get("VK_ICD_FILENAMES") or "")
+    if os.environ.get("DMLOPS_TEST_DIRECT"):
+        folder = tempfile.mkdtemp(prefix="dmlops-companion-")
+        environment = changed(os.environ, companion(folder, library_of(driver())))
+        os.environ.clear()
+        os.environ.update(environment)
+        sys.path.insert(0, folder)
 
 
 def driver():
     """The manifest of the driver under test."""
-    return os.environ["VK_DRIVER_FILES"].split(os.pathsep)[0]
+    return os.environ["DMLOPS_TEST_DRIVER"].split(os.pathsep)[0]
+
+
+def by_loader():
+    """The environment in which the loader loads the driver under test: for what only the loader can do, such as layers."""
+    return {"VK_DRIVER_FILES": driver(), "VK_ICD_FILENAMES": driver()}
+
+
+def library_of(manifest):
+    """The library that a manifest names: its path, or a file's name for the system to find."""
+    library = json.loads(pathlib.Path(manifest).read_text())["ICD"]["library_path"]
+    return str(pathlib.Path(manifest).parent / library) if "/" in library else library
+
+
+def companion(folder, library):
+    """Makes a package as dmlops-lavapipe is one, with a driver of one's choice; the environment in which Python finds it.
+
+    It comes first: neither an installed companion nor the sources of one, in the checkout, are found then.
+    """
+    package = pathlib.Path(folder, "dmlops_lavapipe")
+    package.mkdir(parents=True, exist_ok=True)
+    (package / "__init__.py").write_text('raise ImportError("dmlops must not import it")\n')
+    manifest = {"file_format_version": "1.0.1", "ICD": {"library_path": str(library), "api_version": "1.3.0"}}
+    (package / "lvp_icd.json").write_text(json.dumps(manifest))
+    others = filter(None, [os.environ.get("PYTHONPATH")])
+    return {"PYTHONPATH": os.pathsep.join([str(folder), *others]), **NO_CHOICE}
 
 
 def vulkan_device():
     import dmlops
 
-    for device in dmlops.devices():
-        if device.usable and device.name != "host":
+    ways, of_devices = dmlops._core._ways()
+    for device in dmlops.devices()[:-1]:
+        by_loader = not ways[of_devices[device.index]][0]
+        if device.usable and not (by_loader and os.environ.get("DMLOPS_TEST_DIRECT")):
             return device.index
     raise AssertionError(f"no usable Vulkan device among {dmlops.devices()}; `make` installs lavapipe")
 

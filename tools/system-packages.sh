@@ -14,11 +14,11 @@ installed() { dpkg-query -W -f='${Status}' "$1" 2>/dev/null | grep -q 'ok instal
 [ -z "${DMLOPS_SKIP_APT:-}" ] || exit 0
 if ! command -v apt-get >/dev/null 2>&1; then
     say "no apt-get here. Install by your system's means: a C compiler, Python 3.11+ with headers and venv,"
-    say "the Vulkan headers and loader, volk, glslc (shaderc), a Vulkan driver; then set DMLOPS_SKIP_APT=1."
+    say "the Vulkan headers and loader, glslc (shaderc), a Vulkan driver; then set DMLOPS_SKIP_APT=1."
     exit 1
 fi
 
-packages="libvulkan-dev libvulkan-volk-dev glslc spirv-tools vulkan-validationlayers mesa-vulkan-drivers"
+packages="libvulkan-dev glslc spirv-tools vulkan-validationlayers mesa-vulkan-drivers"
 command -v "${CC:-cc}" >/dev/null 2>&1 || packages="$packages gcc libc6-dev"
 # What the interpreter in use lacks; one that did not come from Debian brings its own headers.
 python="${PYTHON:-python3}"

@@ -13,44 +13,69 @@ const dml_choice dml_host = {.host = true, .index = -1};
 
 /* --- the list ------------------------------------------------------------------------------------------------- */
 
-/* The first call loads drivers, and takes its time. */
-static int vulkan_count(dml_status *status)
+/* Looks for the package of the companion, until there are devices: it may be installed meanwhile. What is wrong with it, or
+ * with the import system, leaves it out; an interrupt, or what is no Exception, is raised. */
+static int find_companion(const dml_state *state)
 {
+    PyObject *folder = PyObject_CallNoArgs(state->companion_folder), *bytes = NULL;
+    if (folder && PyUnicode_FSConverter(folder, &bytes)) {
+        const char *path = PyBytes_AsString(bytes);
+        Py_BEGIN_ALLOW_THREADS;
+        dml_vk_set_companion(path);
+        Py_END_ALLOW_THREADS;
+    } else if (PyErr_ExceptionMatches(PyExc_Exception)) {
+        PyErr_Clear();
+    }
+    Py_XDECREF(bytes);
+    Py_XDECREF(folder);
+    return PyErr_Occurred() ? -1 : 0;
+}
+
+int dml_device_count(const dml_state *state, dml_status *status)
+{
+    static bool found; /* under the GIL */
     int count;
     status->code = DML_OK;
     status->message[0] = '\0';
+    if (!found && find_companion(state) < 0)
+        return -1;
     Py_BEGIN_ALLOW_THREADS;
     count = dml_vk_device_count(status);
     Py_END_ALLOW_THREADS;
+    found = count > 0;
     return count;
 }
 
 /* Drivers choose these texts; whatever bytes they hold, a list of devices comes out. */
-static PyObject *text(const char *bytes)
+PyObject *dml_text(const char *bytes)
 {
     return PyUnicode_DecodeUTF8(bytes, (Py_ssize_t)strlen(bytes), "replace");
 }
 
 /* The arguments are the fields of dmlops.Device, in their order. */
+PyObject *dml_device_new(const dml_state *state, int index, const dml_device_info *info)
+{
+    char version[40];
+    snprintf(version, sizeof version, "%u.%u.%u", (unsigned)info->api_major, (unsigned)info->api_minor,
+             (unsigned)info->api_patch);
+    return PyObject_CallFunction(state->device_class, "iNsNsKON", index, dml_text(info->name), info->type,
+                                 dml_text(info->driver), version, (unsigned long long)info->memory,
+                                 info->usable ? Py_True : Py_False, dml_text(info->reason));
+}
+
 static PyObject *device_new(const dml_state *state, const dml_choice *choice)
 {
     if (choice->host)
         return PyObject_CallFunction(state->device_class, "OssssKOs", Py_None, "host", "host", "plain C", "",
                                      dml_machine_memory(), Py_True, "");
-    const dml_device_info *info = dml_vk_device(choice->index);
-    char version[40];
-    snprintf(version, sizeof version, "%u.%u.%u", (unsigned)info->api_major, (unsigned)info->api_minor,
-             (unsigned)info->api_patch);
-    return PyObject_CallFunction(state->device_class, "iNsNsKON", choice->index, text(info->name), info->type,
-                                 text(info->driver), version, (unsigned long long)info->memory,
-                                 info->usable ? Py_True : Py_False, text(info->reason));
+    return dml_device_new(state, choice->index, dml_vk_device(choice->index));
 }
 
 /* `status` says why there is no Vulkan device, if there is none. */
 static PyObject *list_devices(const dml_state *state, dml_status *status)
 {
-    int count = vulkan_count(status);
-    PyObject *list = PyList_New(count + 1);
+    int count = dml_device_count(state, status);
+    PyObject *list = count < 0 ? NULL : PyList_New(count + 1);
     for (int k = 0; list && k <= count; k++) {
         dml_choice choice = {.host = k == count, .index = k};
         PyObject *device = device_new(state, &choice);
@@ -69,25 +94,31 @@ PyObject *dml_device_list(PyObject *module, PyObject *Py_UNUSED(none))
 PyObject *dml_device_of(const dml_state *state, const dml_choice *choice)
 {
     dml_status status;
-    if (!choice->host && choice->index >= vulkan_count(&status)) /* of the process before a fork, or at exit */
+    int count = choice->host ? 0 : dml_device_count(state, &status);
+    if (count < 0)
+        return NULL;
+    if (!choice->host && choice->index >= count) /* of the process before a fork, or at exit */
         return PyErr_Format(PyExc_RuntimeError, "the array's device is there no more");
     return device_new(state, choice);
 }
 
-PyObject *dml_device_missing(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(none))
+PyObject *dml_device_missing(PyObject *module, PyObject *Py_UNUSED(none))
 {
     dml_status status;
-    if (vulkan_count(&status) > 0)
+    int count = dml_device_count(dml_state_of(module), &status);
+    if (count < 0)
+        return NULL;
+    if (count > 0)
         Py_RETURN_NONE;
-    return text(status.message);
+    return dml_text(status.message);
 }
 
 /* --- the choice ----------------------------------------------------------------------------------------------- */
 
-static bool choose_usable(int64_t index, dml_choice *choice)
+static bool choose_usable(const dml_state *state, int64_t index, dml_choice *choice)
 {
     dml_status status;
-    if (index < 0 || index >= vulkan_count(&status) || !dml_vk_device((int)index)->usable)
+    if (index < 0 || index >= dml_device_count(state, &status) || !dml_vk_device((int)index)->usable)
         return false;
     *choice = (dml_choice){.host = false, .index = (int)index};
     return true;
@@ -100,7 +131,8 @@ static int choose_in_python(const dml_state *state, const char *source, PyObject
     dml_status status;
     PyObject *list = list_devices(state, &status);
     PyObject *found =
-        list ? PyObject_CallFunction(state->choose_device, "sOONN", source, value, wanted, list, text(status.message)) : NULL;
+        list ? PyObject_CallFunction(state->choose_device, "sOONN", source, value, wanted, list, dml_text(status.message))
+             : NULL;
     if (!found && status.code == DML_EXITING) {
         PyErr_Clear();
         dml_raise(state, &status); /* uncovered: a fault that only soak injects */
@@ -133,8 +165,10 @@ int dml_device_default(const dml_state *state, dml_choice *choice)
         return failed;
     }
     dml_status status, failure;
-    int count = vulkan_count(&status);
+    int count = dml_device_count(state, &status);
     *choice = (dml_choice){.host = false, .index = 0};
+    if (count < 0)
+        return -1;
     if (count > 0 && dml_vk_device(0)->usable)
         return 0;
     if (count > 0)
@@ -157,8 +191,10 @@ int dml_device_choose(const dml_state *state, PyObject *object, dml_choice *choi
         return dml_type_error("device", "an int, a str, a dmlops.Device or None", object);
     if (dml_int_from(object, "device", &index) < 0)
         return -1;
-    if (choose_usable(index, choice))
+    if (choose_usable(state, index, choice))
         return 0;
+    if (PyErr_Occurred())
+        return -1;
     PyObject *wanted = PyLong_FromLongLong(index);
     int failed = wanted ? choose_in_python(state, "device", object, wanted, choice) : -1;
     Py_XDECREF(wanted);

@@ -19,6 +19,16 @@ static inline const dml_backend *dml_backend_of(const dml_choice *device)
     return device->host ? &dml_host_backend : &dml_vulkan_backend;
 }
 
+/* How many Vulkan devices there are; -1 with an exception set. `status` says why there is none. The first call loads drivers,
+ * and takes its time. */
+int dml_device_count(const dml_state *state, dml_status *status);
+
+/* A str of whatever bytes a driver has chosen. */
+PyObject *dml_text(const char *bytes);
+
+/* The dmlops.Device of a Vulkan device, with the number `index`. */
+PyObject *dml_device_new(const dml_state *state, int index, const dml_device_info *info);
+
 /* Function of dmlops._core: a list with a dmlops.Device for each Vulkan device, usable ones first, and then for the host. */
 PyObject *dml_device_list(PyObject *module, PyObject *none);
 

@@ -6,6 +6,7 @@
 #include "py/device_choice.h"
 #include "py/device_type.h"
 #include "py/dlpack.h"
+#include "py/drivers.h"
 #include "py/entry_points.h"
 #include "py/errors.h"
 #include "py/explain.h"
@@ -152,6 +153,7 @@ static int import_attributes(dml_state *state)
         {&state->copyto, "numpy", "copyto"},
         {&state->device_class, "dmlops.device", "Device"},
         {&state->choose_device, "dmlops.device", "choose"},
+        {&state->companion_folder, "dmlops.companion", "folder"},
         {&state->dlpack_type, "dmlops.dlpack", "type_of"},
         {&state->dlpack_dtype, "dmlops.dlpack", "dtype_of"},
         {&state->numpy_dlpack_version, "dmlops.dlpack", "MAX_VERSION"},
@@ -225,6 +227,9 @@ static PyMethodDef module_methods[] = {
     {"_devices", dml_device_list, METH_NOARGS, NULL},
     {"_default_device", default_device, METH_NOARGS, NULL},
     {"_missing", dml_device_missing, METH_NOARGS, NULL},
+    {"_ways", dml_ways, METH_NOARGS, NULL},
+    {"_drivers", dml_drivers, METH_NOARGS, NULL},
+    {"_probe_driver", dml_probe_driver, METH_O, NULL},
     {"_asarray", dml_asarray, METH_VARARGS, NULL},
     {"_empty", dml_empty, METH_VARARGS, NULL},
     {"_from_dlpack", dml_dlpack_import, METH_VARARGS, NULL},

@@ -21,7 +21,7 @@ static uint64_t available(dml_context *context)
     VkPhysicalDeviceMemoryBudgetPropertiesEXT budget = {.sType =
                                                             VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MEMORY_BUDGET_PROPERTIES_EXT};
     VkPhysicalDeviceMemoryProperties2 all = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MEMORY_PROPERTIES_2, .pNext = &budget};
-    vkGetPhysicalDeviceMemoryProperties2(context->physical, &all);
+    context->instance_vk.vkGetPhysicalDeviceMemoryProperties2(context->physical, &all);
     uint32_t heap = context->memory.memoryTypes[type].heapIndex;
     uint64_t offered = budget.heapBudget[heap], usage = budget.heapUsage[heap];
     uint64_t free_bytes = offered > usage ? offered - usage : 0;

@@ -40,7 +40,8 @@ typedef struct dml_context {
     VkDevice device;
     VkQueue device_queue;
     VkSemaphore timeline;
-    struct VolkDeviceTable vk;
+    dml_device_functions vk;
+    dml_instance_functions instance_vk; /* of its physical device's instance */
     VkPhysicalDeviceMemoryProperties memory;
     dml_device_traits offered;
     dml_device_traits traits; /* `offered`, less what a test took away */

@@ -39,7 +39,7 @@ static VkResult create_device(dml_context *context, bool portability)
                                .pQueueCreateInfos = &queue,
                                .enabledExtensionCount = count,
                                .ppEnabledExtensionNames = names};
-    return DML_MADE(vkCreateDevice(context->physical, &info, NULL, &context->device), &context->device);
+    return DML_MADE(context->instance_vk.vkCreateDevice(context->physical, &info, NULL, &context->device), &context->device);
 }
 
 static dml_code create_timeline(dml_context *context, dml_status *status)
@@ -53,22 +53,24 @@ static dml_code create_timeline(dml_context *context, dml_status *status)
 
 static VkResult find_traits(dml_context *context, dml_extensions *extensions)
 {
-    vkGetPhysicalDeviceMemoryProperties(context->physical, &context->memory);
-    VkResult result = dml_extensions_find(context->physical, extensions);
+    const dml_instance_functions *vk = &context->instance_vk;
+    vk->vkGetPhysicalDeviceMemoryProperties(context->physical, &context->memory);
+    VkResult result = dml_extensions_find(vk, context->physical, extensions);
     if (result)
         return result;
-    dml_traits_find(context->physical, extensions, &context->offered);
+    dml_traits_find(vk, context->physical, extensions, &context->offered);
     context->offered.heap = dml_buffer_device_heap(context);
     dml_traits_override(&context->offered, &context->traits);
     return VK_SUCCESS;
 }
 
-dml_code dml_context_create(VkPhysicalDevice physical, dml_context **result, dml_status *status)
+dml_code dml_context_create(const dml_device *device, dml_context **result, dml_status *status)
 {
     dml_context *context = calloc(1, sizeof *context);
     if (!context)
         return dml_fail(status, DML_NO_MEMORY, "no memory for a device's context");
-    context->physical = physical;
+    context->physical = device->physical;
+    context->instance_vk = device->instance->vk;
     context->throttle_lock = context->lock = (dml_lock)DML_LOCK_INIT;
     dml_quiesce_init(context);
     dml_extensions extensions;
@@ -79,7 +81,7 @@ dml_code dml_context_create(VkPhysicalDevice physical, dml_context **result, dml
         dml_vk_fail(context, made, "vkCreateDevice", status);
         goto fail;
     }
-    volkLoadDeviceTable(&context->vk, context->device);
+    dml_device_functions_load(context->instance_vk.vkGetDeviceProcAddr, context->device, &context->vk);
     context->vk.vkGetDeviceQueue(context->device, context->traits.queue_family, 0, &context->device_queue);
     dml_pool_init(context);
     if (dml_kernels_init(context, status) || create_timeline(context, status))

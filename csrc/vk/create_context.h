@@ -5,7 +5,7 @@
 #include "base/status.h"
 #include "vk/context.h"
 
-dml_code dml_context_create(VkPhysicalDevice physical, dml_context **context, dml_status *status);
+dml_code dml_context_create(const dml_device *device, dml_context **context, dml_status *status);
 
 /* Destroys all handles of a context whose device is idle. The struct stays: other threads, and arrays, may still look at it,
  * and find it closed. */

@@ -14,15 +14,15 @@ void dml_features_init(dml_features *f)
     f->vulkan11.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_1_FEATURES;
 }
 
-VkResult dml_extensions_find(VkPhysicalDevice physical, dml_extensions *found)
+VkResult dml_extensions_find(const dml_instance_functions *vk, VkPhysicalDevice physical, dml_extensions *found)
 {
     memset(found, 0, sizeof *found);
     uint32_t count = 0;
-    VkResult result = vkEnumerateDeviceExtensionProperties(physical, NULL, &count, NULL);
+    VkResult result = vk->vkEnumerateDeviceExtensionProperties(physical, NULL, &count, NULL);
     if (result)
         return result;
     VkExtensionProperties *list = malloc((count + 1) * sizeof *list);
-    result = list ? vkEnumerateDeviceExtensionProperties(physical, NULL, &count, list) : VK_ERROR_OUT_OF_HOST_MEMORY;
+    result = list ? vk->vkEnumerateDeviceExtensionProperties(physical, NULL, &count, list) : VK_ERROR_OUT_OF_HOST_MEMORY;
     for (uint32_t i = 0; result >= 0 && i < count; i++) {
         found->import |= strcmp(list[i].extensionName, VK_EXT_EXTERNAL_MEMORY_HOST_EXTENSION_NAME) == 0;
         found->budget |= strcmp(list[i].extensionName, VK_EXT_MEMORY_BUDGET_EXTENSION_NAME) == 0;
@@ -32,11 +32,11 @@ VkResult dml_extensions_find(VkPhysicalDevice physical, dml_extensions *found)
     return result < 0 ? result : VK_SUCCESS;
 }
 
-int64_t dml_device_compute_family(VkPhysicalDevice physical)
+int64_t dml_device_compute_family(const dml_instance_functions *vk, VkPhysicalDevice physical)
 {
     VkQueueFamilyProperties families[32];
     uint32_t count = 32;
-    vkGetPhysicalDeviceQueueFamilyProperties(physical, &count, families);
+    vk->vkGetPhysicalDeviceQueueFamilyProperties(physical, &count, families);
     for (uint32_t i = 0; i < count; i++)
         if (families[i].queueCount > 0 && (families[i].queueFlags & VK_QUEUE_COMPUTE_BIT))
             return i;
@@ -44,25 +44,27 @@ int64_t dml_device_compute_family(VkPhysicalDevice physical)
 }
 
 /* The first of the required features that is missing; NULL if there is none. */
-static const char *missing_feature(VkPhysicalDevice physical)
+static const char *missing_feature(const dml_instance_functions *vk, VkPhysicalDevice physical)
 {
     dml_features f;
     dml_features_init(&f);
-    vkGetPhysicalDeviceFeatures2(physical, &f.core);
+    vk->vkGetPhysicalDeviceFeatures2(physical, &f.core);
     if (!f.core.features.shaderInt64)
         return "it lacks the feature shaderInt64";
     if (!f.vulkan11.storageBuffer16BitAccess)
         return "it lacks the feature storageBuffer16BitAccess";
     if (!f.vulkan12.storageBuffer8BitAccess)
         return "it lacks the feature storageBuffer8BitAccess";
-    if (dml_device_compute_family(physical) < 0)
+    if (dml_device_compute_family(vk, physical) < 0)
         return "it has no compute queue";
     return NULL;
 }
 
-void dml_device_inspect(VkPhysicalDevice physical, dml_device *device)
+void dml_device_inspect(const dml_instance *instance, VkPhysicalDevice physical, dml_device *device)
 {
+    const dml_instance_functions *vk = &instance->vk;
     memset(device, 0, sizeof *device);
+    device->instance = instance;
     dml_device_info *info = &device->info;
     device->physical = physical;
     /* A driver older than 1.2 leaves structs that it does not know as they are. */
@@ -70,8 +72,9 @@ void dml_device_inspect(VkPhysicalDevice physical, dml_device *device)
     VkPhysicalDeviceIDProperties id = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_ID_PROPERTIES, .pNext = &driver};
     VkPhysicalDeviceProperties2 all = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2, .pNext = &id};
     const VkPhysicalDeviceProperties *properties = &all.properties;
-    vkGetPhysicalDeviceProperties2(physical, &all);
+    vk->vkGetPhysicalDeviceProperties2(physical, &all);
     memcpy(device->uuid, id.deviceUUID, VK_UUID_SIZE);
+    device->lavapipe = driver.driverID == VK_DRIVER_ID_MESA_LLVMPIPE;
     snprintf(info->name, sizeof info->name, "%s", properties->deviceName);
     snprintf(info->driver, sizeof info->driver, "%.120s%s%.120s", driver.driverName, driver.driverInfo[0] ? " " : "",
              driver.driverInfo);
@@ -82,13 +85,13 @@ void dml_device_inspect(VkPhysicalDevice physical, dml_device *device)
     info->api_patch = VK_API_VERSION_PATCH(properties->apiVersion);
 
     VkPhysicalDeviceMemoryProperties memory;
-    vkGetPhysicalDeviceMemoryProperties(physical, &memory);
+    vk->vkGetPhysicalDeviceMemoryProperties(physical, &memory);
     for (uint32_t i = 0; i < memory.memoryHeapCount; i++)
         if ((memory.memoryHeaps[i].flags & VK_MEMORY_HEAP_DEVICE_LOCAL_BIT) && memory.memoryHeaps[i].size > info->memory)
             info->memory = memory.memoryHeaps[i].size;
 
     bool old = properties->apiVersion < VK_API_VERSION_1_2;
-    const char *missing = old ? "it offers only Vulkan older than 1.2" : missing_feature(physical);
+    const char *missing = old ? "it offers only Vulkan older than 1.2" : missing_feature(vk, physical);
     info->usable = !missing;
     if (missing)
         snprintf(info->reason, sizeof info->reason, "%s", missing);

@@ -6,9 +6,7 @@
 
 #include "core/dispatch.h"
 #include "vk/device_info.h"
-
-#define VK_NO_PROTOTYPES
-#include <volk.h>
+#include "vk/open_instance.h"
 
 /* What every buffer may be used for. */
 #define DML_BUFFER_USAGE                                                                                                       \
@@ -20,9 +18,11 @@
 enum { DML_MIN_STORAGE_BUFFERS = 4, DML_MAX_STORAGE_BUFFERS = 2 * DML_MAX_SEGMENTS + 2 };
 
 typedef struct dml_device {
+    const dml_instance *instance;
     VkPhysicalDevice physical;
     dml_device_info info;
     uint8_t uuid[VK_UUID_SIZE];
+    bool lavapipe; /* Mesa's driver for the CPU, of which the machine has one */
 } dml_device;
 
 /* A device's features, chained. */
@@ -40,10 +40,11 @@ typedef struct dml_extensions {
 } dml_extensions;
 #define DML_PORTABILITY_SUBSET "VK_KHR_portability_subset" /* vulkan.h leaves provisional extensions out */
 
-void dml_device_inspect(VkPhysicalDevice physical, dml_device *device);
+void dml_device_inspect(const dml_instance *instance, VkPhysicalDevice physical, dml_device *device);
 void dml_features_init(dml_features *features); /* all off */
-VkResult dml_extensions_find(VkPhysicalDevice physical, dml_extensions *found);
-int64_t dml_device_compute_family(VkPhysicalDevice physical); /* of its queues; -1 if there is none */
+VkResult dml_extensions_find(const dml_instance_functions *vk, VkPhysicalDevice physical, dml_extensions *found);
+int64_t dml_device_compute_family(const dml_instance_functions *vk,
+                                  VkPhysicalDevice physical); /* of its queues; -1 if there is none */
 
 /* Around a call that makes a handle: a failed one may leave anything in it. */
 #define DML_MADE(result, handle) dml_made((result), (handle), sizeof *(handle))

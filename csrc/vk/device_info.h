@@ -5,6 +5,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/library.h"
+
 typedef struct dml_device_info {
     char name[256];
     char driver[256]; /* name and version of the driver, "llvmpipe Mesa 25.0.7 (LLVM 19)" */
@@ -13,6 +15,14 @@ typedef struct dml_device_info {
     uint32_t api_major, api_minor, api_patch;
     uint64_t memory; /* bytes of the largest device-local heap */
     bool usable;
+    int way; /* see dml_vk_way */
 } dml_device_info;
+
+/* One way in which devices were looked for. */
+typedef struct dml_way {
+    bool direct;            /* straight into a driver, without the loader */
+    char library[DML_PATH]; /* the loader, or the driver; empty if there is no loader */
+    char reason[512];       /* why it has given no device; else empty */
+} dml_way;
 
 #endif

@@ -1,5 +1,6 @@
 #include "vk/instance.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "vk/allocation_pool.h"
@@ -19,6 +20,7 @@ static struct {
     dml_status status; /* why there are no devices */
     dml_context *contexts[DML_MAX_DEVICES];
     uint64_t abandoned; /* by contexts that were lost or left at exit: at least one each */
+    char companion[DML_PATH];
 } state = {.lock = DML_LOCK_INIT};
 
 /* Whether this thread holds the lock of the state. If it forks meanwhile, a driver runs a program, and the handlers do
@@ -70,10 +72,10 @@ static void after_fork_in_child(void)
     if (has_state)
         return;
     resume_contexts(dml_context_resume_in_child); /* the call that forked, of this thread, still has to leave its context */
-    bool closed = state.closed;
-    memset(&state, 0, sizeof state);
     state.lock = (dml_lock)DML_LOCK_INIT;
-    state.closed = closed;
+    memset(&state.list, 0, sizeof state.list);
+    memset(state.contexts, 0, sizeof state.contexts);
+    state.abandoned = 0;
     dml_fork_count();
 }
 
@@ -105,7 +107,14 @@ static void list_devices(void)
     if (state.closed)
         dml_fail(&state.status, DML_EXITING, "the interpreter is exiting");
     else if (state.list.count == 0)
-        dml_devices_list(&state.list, &state.status);
+        dml_devices_list(&state.list, state.companion, &state.status);
+}
+
+void dml_vk_set_companion(const char *folder)
+{
+    acquire_state();
+    snprintf(state.companion, sizeof state.companion, "%s", folder);
+    release_state();
 }
 
 int dml_vk_device_count(dml_status *status)
@@ -122,6 +131,16 @@ int dml_vk_device_count(dml_status *status)
 const dml_device_info *dml_vk_device(int index)
 {
     return &state.list.devices[index].info;
+}
+
+int dml_vk_way_count(void)
+{
+    return state.list.way_count;
+}
+
+const dml_way *dml_vk_way(int index)
+{
+    return &state.list.instances[index].way;
 }
 
 /* What a context leaks: its submissions, and if its device is lost, itself. */
@@ -169,7 +188,7 @@ dml_code dml_vk_context(int index, dml_context **context, dml_status *status)
     } else {
         abandon_lost(index);
         if (!state.contexts[index]) {
-            code = dml_context_create(state.list.devices[index].physical, &state.contexts[index], status);
+            code = dml_context_create(&state.list.devices[index], &state.contexts[index], status);
             dml_child_exit_watch();
         }
         *context = state.contexts[index];
@@ -267,9 +286,8 @@ void dml_vk_shutdown(void)
             idle = false;
         }
     }
-    if (idle && state.list.instance)
-        vkDestroyInstance(state.list.instance, NULL);
-    state.list.instance = NULL;
+    if (idle)
+        dml_devices_close(&state.list);
     state.list.count = 0;
     release_state();
 }

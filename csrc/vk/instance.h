@@ -14,10 +14,18 @@ typedef struct dml_context dml_context;
  * device is idle. */
 void dml_vk_open(bool (*interrupted)(void));
 
-/* The number of Vulkan devices: best first, unusable ones last, each once. Creates the instance. Where there is no loader or no
- * driver the count is 0 and `status` (may be NULL) says what to install; that is no error. */
+/* A folder with the manifest of a driver for the CPU, which needs no loader; see dml_devices_list. Counts from the next listing
+ * on, in forked children too. */
+void dml_vk_set_companion(const char *folder);
+
+/* The number of Vulkan devices: best first, unusable ones last, each once. Creates the instances. Where there is no loader or
+ * no driver the count is 0 and `status` (may be NULL) says what to install; that is no error. */
 int dml_vk_device_count(dml_status *status);
 const dml_device_info *dml_vk_device(int index);
+
+/* In which ways the devices were looked for, after a count of them. */
+int dml_vk_way_count(void);
+const dml_way *dml_vk_way(int index);
 
 /* The context of device `index`, created if need be. */
 dml_code dml_vk_context(int index, dml_context **context, dml_status *status);

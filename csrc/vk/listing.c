@@ -1,47 +1,22 @@
-#define VOLK_IMPLEMENTATION
 #include "vk/listing.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/gpu_nodes.h"
 #include "vk/child_exit.h"
-#include "vk/cpu_driver.h"
+#include "vk/manifests.h"
 #include "vk/results.h"
 
 static const char *const install =
+#if defined(__linux__) && defined(__x86_64__)
+    "pip install dmlops[cpu] brings a driver for any CPU; "
+#endif
     "on Debian and Ubuntu: apt install libvulkan1 mesa-vulkan-drivers (lavapipe runs on any CPU); elsewhere the "
     "graphics driver of the GPU and the Vulkan loader";
 
-static bool has_extension(const VkExtensionProperties *list, uint32_t count, const char *name)
-{
-    for (uint32_t i = 0; i < count; i++)
-        if (strcmp(list[i].extensionName, name) == 0)
-            return true;
-    return false;
-}
-
-static VkResult create_instance(VkInstance *instance)
-{
-    VkExtensionProperties *list = NULL;
-    uint32_t count = 0;
-    if (vkEnumerateInstanceExtensionProperties(NULL, &count, NULL) == VK_SUCCESS && count)
-        list = malloc(count * sizeof *list);
-    if (list && vkEnumerateInstanceExtensionProperties(NULL, &count, list) < 0)
-        count = 0; /* uncovered: needs another system or driver */
-    /* The loader lists drivers that are not fully conformant, like MoltenVK, only on request. */
-    const char *portability = VK_KHR_PORTABILITY_ENUMERATION_EXTENSION_NAME;
-    bool portable = list && has_extension(list, count, portability);
-    free(list);
-
-    VkApplicationInfo application = {
-        .sType = VK_STRUCTURE_TYPE_APPLICATION_INFO, .pApplicationName = "dmlops", .apiVersion = VK_API_VERSION_1_2};
-    VkInstanceCreateInfo info = {.sType = VK_STRUCTURE_TYPE_INSTANCE_CREATE_INFO,
-                                 .flags = portable ? VK_INSTANCE_CREATE_ENUMERATE_PORTABILITY_BIT_KHR : 0,
-                                 .pApplicationInfo = &application,
-                                 .enabledExtensionCount = portable,
-                                 .ppEnabledExtensionNames = &portability};
-    return vkCreateInstance(&info, NULL, instance);
-}
+/* --- the list ---------------------------------------------------------------------------------------------------- */
 
 /* By which devices are sorted: usable ones first, then by type. */
 static int order_of(const dml_device_info *info)
@@ -59,16 +34,32 @@ static bool better(const dml_device_info *a, const dml_device_info *b)
     return order_a != order_b ? order_a < order_b : a->memory > b->memory;
 }
 
-/* Keeps the list sorted, and for a device that several drivers offer only the better entry. */
-static void add_device(dml_device_list *list, VkPhysicalDevice physical)
+/* Whether both are one: a device that several drivers offer, or the CPU, by the system's lavapipe and the companion's. */
+static bool same(const dml_device *a, const dml_device *b)
+{
+    if (a->instance != b->instance && a->lavapipe && b->lavapipe)
+        return true;
+    return memcmp(a->uuid, b->uuid, VK_UUID_SIZE) == 0 && strcmp(a->info.name, b->info.name) == 0;
+}
+
+/* Of two entries for one device: the usable one, then the companion's. */
+static bool replaces(const dml_device *a, const dml_device *b)
+{
+    if (a->info.usable != b->info.usable || a->instance == b->instance)
+        return better(&a->info, &b->info);
+    return a->instance->way.direct;
+}
+
+/* Keeps the list sorted, and each device once. */
+static void add_device(dml_device_list *list, const dml_instance *instance, VkPhysicalDevice physical)
 {
     dml_device device;
-    dml_device_inspect(physical, &device);
+    dml_device_inspect(instance, physical, &device);
+    device.info.way = (int)(instance - list->instances);
     for (int i = 0; i < list->count; i++) {
-        const dml_device *other = &list->devices[i];
-        if (memcmp(other->uuid, device.uuid, VK_UUID_SIZE) != 0 || strcmp(other->info.name, device.info.name) != 0)
+        if (!same(&list->devices[i], &device))
             continue;
-        if (!better(&device.info, &other->info))
+        if (!replaces(&device, &list->devices[i]))
             return;
         list->count--;
         memmove(&list->devices[i], &list->devices[i + 1], (size_t)(list->count - i) * sizeof device);
@@ -82,37 +73,91 @@ static void add_device(dml_device_list *list, VkPhysicalDevice physical)
     list->devices[to] = device;
 }
 
-void dml_devices_list(dml_device_list *list, dml_status *status)
+/* --- the ways ------------------------------------------------------------------------------------------------- */
+
+/* Adds the devices of an open instance; of one without any, says why. */
+static dml_code add_devices(dml_device_list *list, const dml_instance *instance, dml_status *status)
 {
-    if (volkInitialize() != VK_SUCCESS) {
-        dml_fail(status, DML_NO_DEVICE, "the Vulkan loader is not installed; %s", install);
-        return;
+    VkPhysicalDevice physical[DML_MAX_DEVICES];
+    uint32_t count = DML_MAX_DEVICES;
+    VkResult result = instance->vk.vkEnumeratePhysicalDevices(instance->handle, &count, physical);
+    for (uint32_t i = 0; result >= 0 && i < count; i++)
+        add_device(list, instance, physical[i]);
+    if (result >= 0 && count > 0)
+        return DML_OK;
+    if (instance->way.direct && result >= 0)
+        return dml_fail(status, DML_NO_DEVICE, "it has no device");
+    if (instance->way.direct)
+        return dml_fail(status, DML_NO_DEVICE, "vkEnumeratePhysicalDevices failed: %s", dml_vk_result_name(result));
+    if (result >= 0 || result == VK_ERROR_INCOMPATIBLE_DRIVER || result == VK_ERROR_INITIALIZATION_FAILED)
+        return dml_fail(status, DML_NO_DEVICE, "no Vulkan driver was found");
+    return dml_fail(status, DML_NO_DEVICE, "no Vulkan driver could be loaded (%s; VK_LOADER_DEBUG=error tells more)",
+                    dml_vk_result_name(result));
+}
+
+bool dml_devices_try(dml_device_list *list, const char *driver)
+{
+    dml_instance *instance = &list->instances[list->way_count++];
+    dml_status status;
+    if (driver ? dml_instance_open_driver(instance, driver, &status) : dml_instance_open_loader(instance, &status))
+        ; /* the status says why */
+    else if (!add_devices(list, instance, &status))
+        return true;
+    dml_instance_close(instance);
+    snprintf(instance->way.reason, sizeof instance->way.reason, "%s", status.message);
+    return false;
+}
+
+static void take_first(const char *manifest, const char *library, void *driver)
+{
+    (void)manifest;
+    if (*(char *)driver == '\0')
+        snprintf(driver, DML_PATH, "%s", library);
+}
+
+/* Whether the environment says what the loader shall load. */
+static bool loader_is_told(void)
+{
+    static const char *const names[] = {"VK_DRIVER_FILES", "VK_ICD_FILENAMES", "VK_ADD_DRIVER_FILES", "VK_INSTANCE_LAYERS"};
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        const char *value = getenv(names[i]);
+        if (value && *value)
+            return true;
     }
-    if (volkGetInstanceVersion() < VK_API_VERSION_1_2) { /* uncovered: needs another system or driver */
-        dml_fail(status, DML_NO_DEVICE, "the Vulkan loader is older than 1.2; %s", install);
-        return; /* uncovered: needs another system or driver */
+    return false;
+}
+
+/* Why there is no device, of each way. */
+static void explain(const dml_device_list *list, dml_status *status)
+{
+    char reasons[2 * DML_PATH] = "";
+    for (int i = 0; i < list->way_count; i++) {
+        const dml_way *way = &list->instances[i].way;
+        size_t length = strlen(reasons);
+        snprintf(reasons + length, sizeof reasons - length, "%s%s%s%s", length > 0 ? "; " : "", way->direct ? way->library : "",
+                 way->direct ? ": " : "", way->reason);
     }
-    dml_cpu_driver_open();
-    VkResult result = DML_MADE(create_instance(&list->instance), &list->instance);
-    if (result == VK_SUCCESS) {
-        volkLoadInstanceOnly(list->instance);
-        VkPhysicalDevice physical[DML_MAX_DEVICES];
-        uint32_t count = DML_MAX_DEVICES;
-        result = vkEnumeratePhysicalDevices(list->instance, &count, physical);
-        for (uint32_t i = 0; result >= 0 && i < count; i++)
-            add_device(list, physical[i]);
-    }
-    if (list->count > 0) {
+    dml_fail(status, DML_NO_DEVICE, "%.200s; %s", reasons, install);
+}
+
+void dml_devices_list(dml_device_list *list, const char *companion, dml_status *status)
+{
+    char driver[DML_PATH] = "";
+    list->way_count = 0;
+    if (*companion && !loader_is_told())
+        dml_manifests_visit_path(companion, take_first, driver);
+    bool direct = *driver != '\0', by_loader = !direct || dml_gpu_nodes();
+    bool found = dml_devices_try(list, by_loader ? NULL : driver);
+    if (direct && (by_loader || !found))
+        dml_devices_try(list, by_loader ? driver : NULL);
+    if (list->count > 0)
         dml_child_exit_watch();
-        return;
-    }
-    if (list->instance)
-        vkDestroyInstance(list->instance, NULL); /* uncovered: a fault that only soak injects */
-    list->instance = NULL;
-    /* For a manifest that it cannot read the loader returns any error, VK_ERROR_OUT_OF_HOST_MEMORY included. */
-    if (result < 0 && result != VK_ERROR_INCOMPATIBLE_DRIVER && result != VK_ERROR_INITIALIZATION_FAILED)
-        dml_fail(status, DML_NO_DEVICE, "no Vulkan driver could be loaded (%s; VK_LOADER_DEBUG=error tells more); %s",
-                 dml_vk_result_name(result), install);
     else
-        dml_fail(status, DML_NO_DEVICE, "no Vulkan driver was found; %s", install);
+        explain(list, status);
+}
+
+void dml_devices_close(dml_device_list *list)
+{
+    for (int i = 0; i < list->way_count; i++)
+        dml_instance_close(&list->instances[i]);
 }

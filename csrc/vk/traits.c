@@ -15,22 +15,22 @@ static uint64_t smaller(uint64_t a, uint64_t b)
 }
 
 /* Whether buffers of DML_BUFFER_USAGE may be bound to imported host memory. */
-static bool imports_buffers(VkPhysicalDevice physical)
+static bool imports_buffers(const dml_instance_functions *vk, VkPhysicalDevice physical)
 {
     VkPhysicalDeviceExternalBufferInfo info = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_EXTERNAL_BUFFER_INFO,
                                                .usage = DML_BUFFER_USAGE,
                                                .handleType = VK_EXTERNAL_MEMORY_HANDLE_TYPE_HOST_ALLOCATION_BIT_EXT};
     VkExternalBufferProperties external = {.sType = VK_STRUCTURE_TYPE_EXTERNAL_BUFFER_PROPERTIES};
-    vkGetPhysicalDeviceExternalBufferProperties(physical, &info, &external);
+    vk->vkGetPhysicalDeviceExternalBufferProperties(physical, &info, &external);
     return (external.externalMemoryProperties.externalMemoryFeatures & VK_EXTERNAL_MEMORY_FEATURE_IMPORTABLE_BIT) != 0;
 }
 
 /* Whether a binding may be an array of DML_MAX_SEGMENTS storage buffers. */
-static bool has_segments(VkPhysicalDevice physical, const VkPhysicalDeviceLimits *limits)
+static bool has_segments(const dml_instance_functions *vk, VkPhysicalDevice physical, const VkPhysicalDeviceLimits *limits)
 {
     dml_features f;
     dml_features_init(&f);
-    vkGetPhysicalDeviceFeatures2(physical, &f.core);
+    vk->vkGetPhysicalDeviceFeatures2(physical, &f.core);
     return f.vulkan12.shaderStorageBufferArrayNonUniformIndexing &&
            limits->maxPerStageDescriptorStorageBuffers >= DML_MAX_STORAGE_BUFFERS &&
            limits->maxDescriptorSetStorageBuffers >= DML_MAX_STORAGE_BUFFERS &&
@@ -67,7 +67,8 @@ static int64_t widest_window(const dml_device_traits *traits)
     return (int64_t)(most - traits->plan.alignment) & ~INT64_C(63);
 }
 
-void dml_traits_find(VkPhysicalDevice physical, const dml_extensions *extensions, dml_device_traits *traits)
+void dml_traits_find(const dml_instance_functions *vk, VkPhysicalDevice physical, const dml_extensions *extensions,
+                     dml_device_traits *traits)
 {
     VkPhysicalDeviceExternalMemoryHostPropertiesEXT import = {
         .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_EXTERNAL_MEMORY_HOST_PROPERTIES_EXT};
@@ -76,10 +77,10 @@ void dml_traits_find(VkPhysicalDevice physical, const dml_extensions *extensions
                                                      .pNext = &subgroup};
     VkPhysicalDeviceDriverProperties driver = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_DRIVER_PROPERTIES, .pNext = &memory};
     VkPhysicalDeviceProperties2 all = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2, .pNext = &driver};
-    traits->host_import = extensions->import && imports_buffers(physical);
+    traits->host_import = extensions->import && imports_buffers(vk, physical);
     if (traits->host_import)
         subgroup.pNext = &import;
-    vkGetPhysicalDeviceProperties2(physical, &all);
+    vk->vkGetPhysicalDeviceProperties2(physical, &all);
     const VkPhysicalDeviceLimits *limits = &all.properties.limits;
     traits->cpu = all.properties.deviceType == VK_PHYSICAL_DEVICE_TYPE_CPU;
     const dml_tunables *tunables = traits->cpu ? &dml_tunables_cpu : &dml_tunables_gpu;
@@ -97,7 +98,7 @@ void dml_traits_find(VkPhysicalDevice physical, const dml_extensions *extensions
     traits->max_buffer = memory.maxMemoryAllocationSize;
     traits->import_alignment = traits->host_import ? import.minImportedHostPointerAlignment : 0;
     traits->plan.binding = limits->maxStorageBufferRange & ~UINT32_C(15);
-    traits->segmented = has_segments(physical, limits);
+    traits->segmented = has_segments(vk, physical, limits);
     traits->plan.window = widest_window(traits);
     find_avx512_tunables(driver.driverID, all.properties.driverVersion, traits);
     if (traits->plan.window <= traits->plan.binding) /* one binding holds all that a kernel can address */
@@ -106,7 +107,7 @@ void dml_traits_find(VkPhysicalDevice physical, const dml_extensions *extensions
     traits->mapped = true;
     traits->budget = extensions->budget;
     traits->forced = DML_KERNEL_COUNT;
-    traits->queue_family = (uint32_t)dml_device_compute_family(physical);
+    traits->queue_family = (uint32_t)dml_device_compute_family(vk, physical);
 }
 
 /* What a test may take away, and how much it leaves: -1 for all. The last two may be set either way. */

@@ -21,7 +21,8 @@ typedef struct dml_device_traits {
 } dml_device_traits;
 
 /* All but `heap`. */
-void dml_traits_find(VkPhysicalDevice physical, const dml_extensions *extensions, dml_device_traits *traits);
+void dml_traits_find(const dml_instance_functions *vk, VkPhysicalDevice physical, const dml_extensions *extensions,
+                     dml_device_traits *traits);
 
 /* Sets one override by its name, -1 for none; false for an unknown name. */
 bool dml_traits_set_override(const char *name, int64_t value);

@@ -10,6 +10,7 @@
 #include "vk/clamp_lengths.h"
 #include "vk/instance.h"
 #include "vk/memory_types.h"
+#include "vk/probe.h"
 #include "vk/results.h"
 #include "vk/run.h"
 

@@ -48,6 +48,7 @@ def environment(library, **odd):
     folders = [str(library.parent), "/usr/share/vulkan/explicit_layer.d", "/usr/local/share/vulkan/explicit_layer.d"]
     layers = [NAME, *filter(None, [os.environ.get("VK_INSTANCE_LAYERS")])]
     return {
+        **support.by_loader(),
         "VK_LAYER_PATH": os.pathsep.join(folders),
         "VK_INSTANCE_LAYERS": os.pathsep.join(layers),
         "PYTHONPATH": os.pathsep.join([str(HERE.parent), *filter(None, [os.environ.get("PYTHONPATH")])]),

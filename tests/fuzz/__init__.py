@@ -153,7 +153,8 @@ def volume(x, name, args):
     """About as many elements as the result has; what is no plain int counts as a few."""
 
     def entry(argument, k):
-        argument = argument if isinstance(argument, (list, tuple, range, np.ndarray)) else [argument] * x.ndim
+        listed = isinstance(argument, (list, tuple, range)) or isinstance(argument, np.ndarray) and argument.ndim
+        argument = argument if listed else [argument] * x.ndim
         number = argument[k] if k < len(argument) else 0
         return max(0, number) if type(number) is int else 5
 

@@ -166,6 +166,11 @@ CALL(void, GetPhysicalDeviceMemoryProperties)(VkPhysicalDevice p, VkPhysicalDevi
     all->memoryHeaps[0] = (VkMemoryHeap){1 << 30, VK_MEMORY_HEAP_DEVICE_LOCAL_BIT};
 }
 
+CALL(void, GetPhysicalDeviceMemoryProperties2)(VkPhysicalDevice p, VkPhysicalDeviceMemoryProperties2 *all)
+{
+    GetPhysicalDeviceMemoryProperties(p, &all->memoryProperties);
+}
+
 CALL(void, GetPhysicalDeviceQueueFamilyProperties)(VkPhysicalDevice p, uint32_t *count, VkQueueFamilyProperties *all)
 {
     (void)p;
@@ -505,7 +510,7 @@ __attribute__((visibility("default"))) PFN_vkVoidFunction vkGetInstanceProcAddr(
 #define X(name) {"vk" #name, (PFN_vkVoidFunction)name},
         X(EnumerateInstanceVersion) X(EnumerateInstanceExtensionProperties) X(CreateInstance) X(DestroyInstance)
         X(EnumeratePhysicalDevices) X(GetPhysicalDeviceProperties2) X(GetPhysicalDeviceFeatures2)
-        X(GetPhysicalDeviceMemoryProperties) X(GetPhysicalDeviceQueueFamilyProperties)
+        X(GetPhysicalDeviceMemoryProperties) X(GetPhysicalDeviceMemoryProperties2) X(GetPhysicalDeviceQueueFamilyProperties)
         X(GetPhysicalDeviceExternalBufferProperties) X(EnumerateDeviceExtensionProperties) X(CreateDevice)
         X(DestroyDevice) X(GetDeviceQueue) X(CreateShaderModule) X(DestroyShaderModule) X(CreateDescriptorSetLayout)
         X(DestroyDescriptorSetLayout) X(CreatePipelineLayout) X(DestroyPipelineLayout) X(CreateDescriptorPool)

@@ -1,0 +1,68 @@
+#include "py/drivers.h"
+
+#include "py/device_choice.h"
+#include "vk/vk.h"
+
+/* Appends a new reference, which may be NULL after a failure. */
+static int append(PyObject *list, PyObject *item)
+{
+    int failed = item ? PyList_Append(list, item) : -1;
+    Py_XDECREF(item);
+    return failed;
+}
+
+static PyObject *way_new(const dml_way *way)
+{
+    return Py_BuildValue("NNN", PyBool_FromLong(way->direct), PyUnicode_DecodeFSDefault(way->library), dml_text(way->reason));
+}
+
+PyObject *dml_ways(PyObject *module, PyObject *Py_UNUSED(none))
+{
+    dml_status status;
+    int count = dml_device_count(dml_state_of(module), &status);
+    PyObject *ways = count < 0 ? NULL : PyList_New(0), *of_devices = ways ? PyList_New(0) : NULL;
+    int failed = of_devices ? 0 : -1;
+    for (int k = 0; !failed && k < dml_vk_way_count(); k++)
+        failed = append(ways, way_new(dml_vk_way(k)));
+    for (int k = 0; !failed && k < count; k++)
+        failed = append(of_devices, PyLong_FromLong(dml_vk_device(k)->way));
+    PyObject *both = failed ? NULL : PyTuple_Pack(2, ways, of_devices);
+    Py_XDECREF(of_devices);
+    Py_XDECREF(ways);
+    return both;
+}
+
+/* A failure leaves an exception set, which ends the search. */
+static void add_driver(const char *manifest, const char *library, void *list)
+{
+    if (!PyErr_Occurred())
+        (void)append(list, Py_BuildValue("NN", PyUnicode_DecodeFSDefault(manifest), PyUnicode_DecodeFSDefault(library)));
+}
+
+PyObject *dml_drivers(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(none))
+{
+    PyObject *list = PyList_New(0);
+    if (list)
+        dml_vk_drivers(add_driver, list);
+    if (PyErr_Occurred())
+        Py_CLEAR(list);
+    return list;
+}
+
+PyObject *dml_probe_driver(PyObject *module, PyObject *library)
+{
+    static dml_probe probe; /* under the GIL */
+    PyObject *path;
+    if (!PyUnicode_FSConverter(library, &path))
+        return NULL;
+    dml_vk_probe(PyBytes_AsString(path), &probe);
+    Py_DECREF(path);
+    PyObject *devices = PyList_New(0);
+    int failed = devices ? 0 : -1;
+    for (int k = 0; !failed && k < probe.count; k++)
+        failed = append(devices, dml_device_new(dml_state_of(module), k, &probe.devices[k]));
+    PyObject *path_found = failed ? NULL : PyUnicode_DecodeFSDefault(probe.way.library);
+    PyObject *all = path_found ? Py_BuildValue("NNO", path_found, dml_text(probe.way.reason), devices) : NULL;
+    Py_XDECREF(devices);
+    return all;
+}

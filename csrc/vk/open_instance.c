@@ -1,0 +1,149 @@
+#include "vk/open_instance.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "vk/cpu_driver.h"
+#include "vk/device.h"
+#include "vk/results.h"
+
+static bool has_extension(const VkExtensionProperties *list, uint32_t count, const char *name)
+{
+    for (uint32_t i = 0; i < count; i++)
+        if (strcmp(list[i].extensionName, name) == 0)
+            return true;
+    return false;
+}
+
+/* The loader lists drivers that are not fully conformant, like MoltenVK, only on request. */
+static bool asks_for_portability(PFN_vkEnumerateInstanceExtensionProperties enumerate)
+{
+    VkExtensionProperties *list = NULL;
+    uint32_t count = 0;
+    if (enumerate(NULL, &count, NULL) == VK_SUCCESS && count)
+        list = malloc(count * sizeof *list);
+    if (list && enumerate(NULL, &count, list) < 0)
+        count = 0; /* uncovered: needs another system or driver */
+    bool found = list && has_extension(list, count, VK_KHR_PORTABILITY_ENUMERATION_EXTENSION_NAME);
+    free(list);
+    return found;
+}
+
+static VkResult create(PFN_vkGetInstanceProcAddr get, VkInstance *instance)
+{
+    PFN_vkCreateInstance create_instance = (PFN_vkCreateInstance)get(NULL, "vkCreateInstance");
+    PFN_vkEnumerateInstanceExtensionProperties enumerate =
+        (PFN_vkEnumerateInstanceExtensionProperties)get(NULL, "vkEnumerateInstanceExtensionProperties");
+    if (!create_instance || !enumerate)
+        return VK_ERROR_INCOMPATIBLE_DRIVER;
+    const char *portability = VK_KHR_PORTABILITY_ENUMERATION_EXTENSION_NAME;
+    bool portable = asks_for_portability(enumerate);
+    VkApplicationInfo application = {
+        .sType = VK_STRUCTURE_TYPE_APPLICATION_INFO, .pApplicationName = "dmlops", .apiVersion = VK_API_VERSION_1_2};
+    VkInstanceCreateInfo info = {.sType = VK_STRUCTURE_TYPE_INSTANCE_CREATE_INFO,
+                                 .flags = portable ? VK_INSTANCE_CREATE_ENUMERATE_PORTABILITY_BIT_KHR : 0,
+                                 .pApplicationInfo = &application,
+                                 .enabledExtensionCount = portable,
+                                 .ppEnabledExtensionNames = &portability};
+    return DML_MADE(create_instance(&info, NULL, instance), instance);
+}
+
+static bool older_than_1_2(PFN_vkGetInstanceProcAddr get)
+{
+    uint32_t version = VK_API_VERSION_1_0;
+    PFN_vkEnumerateInstanceVersion ask = (PFN_vkEnumerateInstanceVersion)get(NULL, "vkEnumerateInstanceVersion");
+    return !ask || ask(&version) != VK_SUCCESS || version < VK_API_VERSION_1_2;
+}
+
+static dml_code load(dml_instance *instance, PFN_vkGetInstanceProcAddr get, dml_status *status)
+{
+    const char *missing = dml_instance_functions_load(get, instance->handle, &instance->vk);
+    if (!missing)
+        return DML_OK;
+    instance->handle = VK_NULL_HANDLE; /* what lacks a function may lack the one that destroys it */
+    return dml_fail(status, DML_NO_DEVICE, "it lacks the function %s", missing);
+}
+
+/* --- the loader ------------------------------------------------------------------------------------------------ */
+
+static PFN_vkGetInstanceProcAddr open_loader(void)
+{
+#if defined(_WIN32)
+    static const char *const names[] = {"vulkan-1.dll"};
+#elif defined(__APPLE__)
+    static const char *const names[] = {
+        "libvulkan.dylib",         "libvulkan.1.dylib",           "libMoltenVK.dylib",
+        "vulkan.framework/vulkan", "MoltenVK.framework/MoltenVK", "/usr/local/lib/libvulkan.dylib"};
+#else
+    static const char *const names[] = {"libvulkan.so.1", "libvulkan.so"};
+#endif
+    void *library = NULL;
+    char reason[8];
+    for (size_t i = 0; !library && i < sizeof names / sizeof names[0]; i++)
+        library = dml_library_open(names[i], false, reason, sizeof reason);
+    return library ? (PFN_vkGetInstanceProcAddr)dml_library_function(library, "vkGetInstanceProcAddr") : NULL;
+}
+
+dml_code dml_instance_open_loader(dml_instance *instance, dml_status *status)
+{
+    memset(instance, 0, sizeof *instance);
+    PFN_vkGetInstanceProcAddr get = open_loader();
+    if (!get)
+        return dml_fail(status, DML_NO_DEVICE, "the Vulkan loader is not installed");
+    dml_library_path((dml_function)get, instance->way.library, sizeof instance->way.library);
+    if (older_than_1_2(get))
+        return dml_fail(status, DML_NO_DEVICE, "the Vulkan loader is older than 1.2");
+    dml_cpu_driver_open();
+    VkResult result = create(get, &instance->handle);
+    if (result == VK_SUCCESS)
+        return load(instance, get, status);
+    /* For a manifest that it cannot read the loader returns any error, VK_ERROR_OUT_OF_HOST_MEMORY included. */
+    if (result != VK_ERROR_INCOMPATIBLE_DRIVER && result != VK_ERROR_INITIALIZATION_FAILED)
+        return dml_fail(status, DML_NO_DEVICE, "no Vulkan driver could be loaded (%s; VK_LOADER_DEBUG=error tells more)",
+                        dml_vk_result_name(result));
+    return dml_fail(status, DML_NO_DEVICE, "no Vulkan driver was found");
+}
+
+/* --- a driver --------------------------------------------------------------------------------------------------- */
+
+/* What the loader says to a driver before all else (LoaderDriverInterface.md): "I know version 5 of your interface", by which
+ * handles belong to the driver alone. */
+static dml_code negotiate(void *library, dml_status *status)
+{
+    typedef VkResult(VKAPI_PTR * negotiation)(uint32_t *);
+    uint32_t version = 5;
+    negotiation ask = (negotiation)dml_library_function(library, "vk_icdNegotiateLoaderICDInterfaceVersion");
+    VkResult result = ask ? ask(&version) : VK_SUCCESS;
+    return result ? dml_fail(status, DML_NO_DEVICE, "it needs another loader: %s", dml_vk_result_name(result)) : DML_OK;
+}
+
+dml_code dml_instance_open_driver(dml_instance *instance, const char *library, dml_status *status)
+{
+    memset(instance, 0, sizeof *instance);
+    instance->way.direct = true;
+    snprintf(instance->way.library, sizeof instance->way.library, "%s", library);
+    char reason[400];
+    void *driver = dml_library_open(library, true, reason, sizeof reason);
+    if (!driver)
+        return dml_fail(status, DML_NO_DEVICE, "%s", reason);
+    PFN_vkGetInstanceProcAddr get = (PFN_vkGetInstanceProcAddr)dml_library_function(driver, "vk_icdGetInstanceProcAddr");
+    if (!get)
+        return dml_fail(status, DML_NO_DEVICE, "it is no Vulkan driver: it exports no vk_icdGetInstanceProcAddr");
+    dml_library_path((dml_function)get, instance->way.library, sizeof instance->way.library);
+    if (negotiate(driver, status))
+        return status->code;
+    if (older_than_1_2(get))
+        return dml_fail(status, DML_NO_DEVICE, "it offers only Vulkan older than 1.2");
+    VkResult result = create(get, &instance->handle);
+    if (result)
+        return dml_fail(status, DML_NO_DEVICE, "vkCreateInstance failed: %s", dml_vk_result_name(result));
+    return load(instance, get, status);
+}
+
+void dml_instance_close(dml_instance *instance)
+{
+    if (instance->handle)
+        instance->vk.vkDestroyInstance(instance->handle, NULL);
+    instance->handle = VK_NULL_HANDLE;
+}
