@@ -20,14 +20,15 @@ static void give_step(const dml_program *program, int64_t index, dml_step *step)
     copy_step(step, program->args);
 }
 
-/* The outermost axis that can be cut, which may be made of the item; -1 if there is none. */
-static int axis_to_cut(dml_plan *plan)
+/* The outermost axis that can be cut, which may be made of the item, but not of one that fills; -1 if there is none. */
+static int axis_to_cut(dml_step *step)
 {
+    dml_plan *plan = &step->plan;
     for (int k = 0; k < plan->rank; k++)
         if (plan->axes[k].extent > 1 && k != plan->reversed)
             return k;
     int64_t word = dml_divisor((uint64_t)plan->item, 16);
-    if (plan->item == word || plan->reversed >= 0)
+    if (plan->item == word || plan->reversed >= 0 || step->src == DML_FILL)
         return -1;
     dml_plan_add(plan, plan->item / word, word, word);
     plan->item = word;
@@ -38,7 +39,7 @@ static int axis_to_cut(dml_plan *plan)
 static bool run_step(dml_portions *portions, dml_step *step)
 {
     int64_t bytes = plan_bytes(&step->plan);
-    int k = bytes > portions->most ? axis_to_cut(&step->plan) : -1;
+    int k = bytes > portions->most ? axis_to_cut(step) : -1;
     if (k < 0) {
         const dml_program portion = {.count = 1, .make = give_step, .args = step};
         return portions->run(portions, &portion, bytes);

@@ -4,11 +4,15 @@
 
 #include "core/program.h"
 
+struct dml_portions;
+
+/* Runs a portion, which has `bytes`. False ends the run. */
+typedef bool dml_portion_runner(struct dml_portions *portions, const dml_program *portion, int64_t bytes);
+
 typedef struct dml_portions {
-    const dml_program *program; /* not empty */
-    int64_t most;               /* bytes of a portion, about; 1 or more */
-    /* Runs a portion, which has `bytes`. False ends the run. */
-    bool (*run)(struct dml_portions *portions, const dml_program *portion, int64_t bytes);
+    const dml_program *program;
+    int64_t most; /* bytes of a portion, about; 1 or more */
+    dml_portion_runner *run;
 } dml_portions;
 
 /* Calls `run` for each portion. True if all of these calls returned true. A portion has whole steps, or a part of one. The
