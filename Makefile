@@ -20,7 +20,7 @@ export PYTHON
 export PIP_DISABLE_PIP_VERSION_CHECK = 1
 
 SOURCES := $(shell find csrc shaders dmlops -type f ! -name '*.pyc' ! -name '*.so') $(wildcard setup.py pyproject.toml MANIFEST.in README.md)
-TESTS := tests examples/preprocessing.ipynb
+TESTS := tests examples/preprocessing.ipynb examples/directml.ipynb
 without = $(patsubst %,--ignore=tests/test_%.py,$(1))
 CHECKS := $(addprefix check-,sanitizers validation deeper direct static leaks oldest-numpy peers extras fuzz shaders)
 

@@ -69,6 +69,12 @@ def info(arguments: list[str]) -> int:
     return 0
 
 
+def run(arguments: list[str]) -> int:
+    from dmlops.directml.runner import main as run_model  # other commands do without its modules
+
+    return run_model(arguments)
+
+
 def selftest(arguments: list[str]) -> int:
     _parse_none("selftest", arguments)
     if _core._missing():
@@ -94,6 +100,7 @@ COMMANDS: dict[str, tuple[Callable[[list[str]], int], str]] = {
     "info": (info, "print versions, devices, the driver of each and why others were passed over; the default command"),
     "selftest": (selftest, "compare every operator on every device with NumPy"),
     "explain": (explain.main, "say what a call becomes on a device, and why"),
+    "run": (run, "run a model of DirectML's test tool, DxDispatch"),
 }
 
 

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import dmlops
+from dmlops import directml as dml
 
 
 class Image:
@@ -92,3 +93,12 @@ dmlops.devices()[0]._asdict()  # type: ignore[attr-defined]
 dmlops.devices()[0].name = "other"  # type: ignore[misc]
 dmlops.asarray(x, device=1.5)  # type: ignore[arg-type]
 np.concatenate(a)  # type: ignore[arg-type]
+
+tensor = dml.TENSOR_DESC("FLOAT32", (2, 2), Strides=[1, 2])
+desc = dml.PADDING_OPERATOR_DESC(tensor, tensor, "EDGE", 0, 2, [0, 0], np.zeros(2, int).tolist())
+assert_type(dml.validate(desc), None)
+assert_type(dml.lowest_feature_level(desc), str | None)
+assert_type(dml.execute(desc, {"InputTensor": x}, feature_level=None, device="host"), dict[str, Any])
+assert_type(dml.DirectMLError("").problems, tuple[dml.Problem, ...])
+assert_type(dml.load("model.json"), dml.Model)
+assert_type(dml.run(dml.load("model.json"), write=print), dict[str, NDArray[Any]])

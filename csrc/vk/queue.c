@@ -11,7 +11,6 @@ enum {
     POLL_NS = 1000000,              /* so long; */
     POLL_TIMELINE_NS = 200000,      /* and what is queued, whatever it writes */
     BATCHED_BYTES = 64 * 1024,      /* written by a submission that may be batched */
-
     /* Of all that a submission records. */
     STAGES = VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT | VK_PIPELINE_STAGE_TRANSFER_BIT,
     WRITES = VK_ACCESS_SHADER_WRITE_BIT | VK_ACCESS_TRANSFER_WRITE_BIT

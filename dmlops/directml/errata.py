@@ -1,0 +1,171 @@
+"""Mistakes in DirectML's pages, as data: what a page says, what is right, and how that is known."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from dmlops.directml.tables import CONSTANTS_PAGE, HISTORY_PAGE, PAGES, SIZE_PAGE, TENSOR_PAGE, WIN32
+
+__all__ = ["ERRATA", "Erratum"]
+
+
+@dataclass(frozen=True)
+class Erratum:
+    """One mistake. `page` is the address, `place` where on the page, `says` and `right` what it says and should say."""
+
+    page: str
+    place: str
+    says: str
+    right: str
+    why: str
+
+
+ERRATA = (
+    Erratum(
+        PAGES["SLICE1"],
+        "InputWindowStrides",
+        "The type is UINT.",
+        "INT.",
+        "The same page lets strides be negative, and the struct in DirectML.h has INT.",
+    ),
+    Erratum(
+        PAGES["SLICE1"],
+        "MaxCopiedElements",
+        "1 + (InputWindowSize[i] - 1) / InputWindowStrides[i]",
+        "1 + (InputWindowSizes[i] - 1) / abs(InputWindowStrides[i])",
+        "With the stride of -2 in the page's second example the formula gives 0 or less, while two elements are copied.",
+    ),
+    Erratum(
+        PAGES["SLICE1"],
+        "Example 2, axis 2",
+        "InputWindowOffsets[2] + InputWindowSizes[0] - 1 = 0 + 4 - 1 = 3",
+        "InputWindowOffsets[2] + InputWindowSizes[2] - 1 = 0 + 4 - 1 = 3",
+        "InputWindowSizes[0] is 1; the numbers that follow are those of axis 2.",
+    ),
+    Erratum(
+        PAGES["SLICE_GRAD"],
+        "InputWindowStrides",
+        "Unlike SLICE1, this operator requires strides other than 0. The type is UINT.",
+        "SLICE1 requires that too. The type is INT.",
+        'The page of SLICE1 says "Strides may not be 0"; here too negative strides flip the window.',
+    ),
+    Erratum(
+        PAGES["SPACE_TO_DEPTH"],
+        "OutputTensor",
+        "{ Batch, Channels / (BlockSize * BlockSize), Height * BlockSize, Width * BlockSize }",
+        "{ Batch, Channels * BlockSize * BlockSize, Height / BlockSize, Width / BlockSize }",
+        "The sizes are those of DEPTH_TO_SPACE; the page's own example goes from {1, 2, 4, 6} to {1, 8, 2, 3}.",
+    ),
+    Erratum(
+        PAGES["SPACE_TO_DEPTH1"],
+        "OutputTensor",
+        "{ Batch, Channels / (BlockSize * BlockSize), Height * BlockSize, Width * BlockSize }",
+        "{ Batch, Channels * BlockSize * BlockSize, Height / BlockSize, Width / BlockSize }",
+        "As on the page of SPACE_TO_DEPTH.",
+    ),
+    Erratum(
+        PAGES["REVERSE_SUBSEQUENCES"],
+        "Examples",
+        "The second tensor is called SequenceTensor.",
+        "SequenceLengthsTensor.",
+        "So is the field, on the same page and in DirectML.h.",
+    ),
+    Erratum(
+        PAGES["TILE"],
+        "Examples",
+        "The second tensor, of sizes {1, 1, 6, 9}, is called InputTensor.",
+        "OutputTensor.",
+        "The sizes are those of the first tensor times Repeats.",
+    ),
+    Erratum(
+        PAGES["UPSAMPLE_2D"],
+        "OutputTensor",
+        "A tensor containing the input data.",
+        "A tensor to write the output data to.",
+        "The sentence is that of InputTensor.",
+    ),
+    Erratum(
+        PAGES["DIAGONAL_MATRIX1"],
+        "Example 1",
+        "Value is 7, and the output has ones on the diagonal.",
+        "With Value 7 the output has sevens; for ones, Value is 1.",
+        "The page's pseudocode writes Value, as its second example does.",
+    ),
+    Erratum(
+        PAGES["DIAGONAL_MATRIX1"],
+        "OutputTensor",
+        "The dimensions are { Batch1, Batch2, OutputHeight, OutputWidth }.",
+        "The last two of 2 to 4 dimensions are height and width; those before are a batch.",
+        "The table of the page has 2 to 4 dimensions, and its examples have 2.",
+    ),
+    Erratum(
+        PAGES["PADDING1"],
+        "PaddingMode",
+        "SYMMETRIC was introduced in feature level 3_0. WRAP is not listed.",
+        "All modes but WRAP are there from 5_0, with the operator. WRAP is there from 6_4.",
+        "The operator was introduced in 5_0; the feature level history has WRAP for both operators.",
+    ),
+    Erratum(
+        PAGES["PADDING"],
+        "PaddingMode",
+        "WRAP is not listed.",
+        "WRAP is there from 6_4.",
+        "The feature level history and DirectML.h have it.",
+    ),
+    Erratum(
+        WIN32 + "ne-directml-dml_padding_mode",
+        "Constants",
+        "CONSTANT, EDGE and REFLECTION are described.",
+        "SYMMETRIC (3) and WRAP (4) too.",
+        "The syntax on the same page lists all five.",
+    ),
+    Erratum(
+        PAGES["PADDING"],
+        "Tensor support",
+        "4 to 5 dimensions before 3_1.",
+        "As the page says; the feature level history says that the maximum grew from 4 to 8.",
+        "Where page and history disagree, dmlops takes the page.",
+    ),
+    Erratum(
+        PAGES["JOIN"],
+        "Tensor support",
+        "4 to 5 dimensions at 3_0, and 1 to 8 at 4_1.",
+        "As the page says; the feature level history has 8 dimensions at 3_1.",
+        "Where page and history disagree, dmlops takes the page.",
+    ),
+    Erratum(
+        HISTORY_PAGE,
+        "DML_FEATURE_LEVEL_2_1",
+        "SLICE, JOIN, SPLIT and DIAGONAL_MATRIX are not among the operators with more integer types.",
+        "They are: the first three take INT8 and UINT8 from 2_1, DIAGONAL_MATRIX all integers of up to 32 bits.",
+        "The pages of the four operators have tables for 2_1 that say so.",
+    ),
+    Erratum(
+        HISTORY_PAGE,
+        "DML_FEATURE_LEVEL_3_1",
+        "The maximum number of dimensions of SLICE_GRAD has increased from 4 to 8.",
+        "From 5 to 8.",
+        "The page of SLICE_GRAD has 4 to 5 dimensions at 3_0.",
+    ),
+    Erratum(
+        TENSOR_PAGE,
+        "Strides",
+        "Strides of 0 broadcast; nothing is said of outputs.",
+        "An output's elements must not share a place.",
+        "Else the result depends on which element is written last. dmlops refuses such outputs at every feature level.",
+    ),
+    Erratum(
+        SIZE_PAGE,
+        "DMLCalcBufferTensorSize",
+        "The index of the last element is added up in 32 bits.",
+        "In 64 bits.",
+        "Strides may be any 32-bit number, so that the sum can wrap round and a buffer look large enough that is not.",
+    ),
+    Erratum(
+        CONSTANTS_PAGE,
+        "DML_TENSOR_DIMENSION_COUNT_MAX1",
+        "DirectML tensors support a maximum of 8 dimensions from 3_0.",
+        "Each operator has limits of its own, as the pages' tables say.",
+        "DEPTH_TO_SPACE takes 4 dimensions at every level, UPSAMPLE_2D at most 5, DIAGONAL_MATRIX at most 4.",
+    ),
+)

@@ -1,0 +1,85 @@
+"""Write the tables of docs/directml.md from dmlops.directml's data; the test suite checks that the page has them.
+
+python docs/directml_tables.py
+"""
+
+from pathlib import Path
+
+from dmlops.directml import tables
+from dmlops.directml.errata import ERRATA
+
+PAGE = Path(__file__).resolve().parent / "directml.md"
+# What a set of data types is called in the table.
+SETS = {
+    tables.FLOATS: "floats",
+    tables.NO_8_BIT: "16 and 32 bits",
+    tables.UP_TO_32_BIT: "8 to 32 bits",
+    tables.NO_FLOAT64: "all but FLOAT64",
+    tables.ALL_TYPES: "all",
+}
+
+
+def table(head, rows):
+    return "\n".join("| " + " | ".join(line) + " |" for line in [head, ["---"] * len(head), *rows])
+
+
+def levels():
+    """Ranks and data types of each operator by feature level, then what the names of data types mean, then the padding modes."""
+    rows = [
+        [f"[`{name}`]({tables.PAGES[name]})", "<br>".join(row(level, support) for level, support in levels.items())]
+        for name, levels in tables.SUPPORT.items()
+    ]
+    meanings = [[name, ", ".join(types)] for types, name in SETS.items()]
+    modes = [[f"`{mode}`", first] for mode, first in tables.PADDING_MODES.items()]
+    return "\n\n".join(
+        [
+            table(["operator", "from feature level: ranks, data types"], rows),
+            table(["data types", "which"], meanings),
+            table(["padding mode", "from feature level"], modes),
+        ]
+    )
+
+
+def row(level, support):
+    ranks = "-".join(map(str, sorted(set(support.ranks))))
+    others = "".join(f", `{name}` {' or '.join(types)}" for name, types in support.others.items())
+    return f"{level}: {ranks}, {SETS[support.types]}{others}"
+
+
+def errata():
+    """The mistakes in DirectML's pages."""
+    rows = [
+        [f"[{title(entry.page)}]({entry.page})", entry.place, cell(entry.says), cell(entry.right), cell(entry.why)]
+        for entry in ERRATA
+    ]
+    return table(["page", "place", "what it says", "what is right", "why"], rows)
+
+
+def title(page):
+    """The name of a structure or enumeration, or the page's own."""
+    operators = {address: f"DML_{operator}_OPERATOR_DESC" for operator, address in tables.PAGES.items()}
+    if page in operators:
+        return operators[page]
+    name = page.rpartition("/")[2]
+    return name[len("ns-directml-") :].upper() if name.startswith(("ns-", "ne-")) else name
+
+
+def cell(text):
+    return text.replace("|", "\\|").replace("*", "\\*").replace("[", "\\[").replace("]", "\\]")
+
+
+PARTS = {"levels": levels, "errata": errata}
+
+
+def with_tables(text):
+    """The text of the page with each part between its two comments made anew."""
+    for name, part in PARTS.items():
+        begin, end = f"<!-- {name}: docs/directml_tables.py -->\n", f"<!-- {name}: end -->"
+        before, _, rest = text.partition(begin)
+        _, _, after = rest.partition(end)
+        text = f"{before}{begin}{part()}\n{end}{after}"
+    return text
+
+
+if __name__ == "__main__":
+    PAGE.write_text(with_tables(PAGE.read_text()))
