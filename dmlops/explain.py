@@ -46,7 +46,7 @@ def main(arguments: list[str] | None = None) -> int:
     device = int(options.device) if options.device and options.device.isdigit() else options.device
     try:
         print(explain(options.call, device))
-    except (ValueError, TypeError, IndexError, RuntimeError) as error:
+    except (ValueError, TypeError, IndexError, OverflowError, RuntimeError) as error:
         print(f"error: {error}", file=sys.stderr)
         return 2
     return 0

@@ -218,7 +218,8 @@ def tile(input: Any, repeats: Any, *, out: Any = None, device: Any = None, progr
 
 @_twin_of(dmlops.operators.join)
 def join(inputs: Any, axis: Any, *, out: Any = None, device: Any = None, progress: Any = None) -> Any:
-    return _result(np.concatenate([np.asarray(array) for array in inputs], axis), out)
+    arrays = [np.asarray(array) for array in inputs]
+    return _result(np.concatenate(arrays, axis, dtype=arrays[0].dtype), out)  # else in the machine's byte order
 
 
 @_twin_of(dmlops.operators.split)

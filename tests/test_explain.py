@@ -30,6 +30,15 @@ CALLS = [
     "slice(uint8[70000], [0], [70000], [3], output_sizes=[10])",
     "reverse_subsequences(int16[40, 1000, 4], int64[40], 1, batch_axis=0)",
     "reverse_subsequences(int16[40, 1000, 4], int64[40, 1, 4], -2)",
+    "padding(uint8[16, 512, 500], [0, 3, 3], [0, 3, 4], value=7)",
+    "padding(float32[300, 300], [3, 0], [0, 700], mode='reflection')",
+    "tile(int16[300, 300], [2, 3])",
+    "join([float32[4, 300, 300], float32[4, 20, 300]], 1)",
+    "split(uint8[4000, 300], 1, [100, 0, 200])",
+    "transpose(float32[200, 300])",
+    "transpose(uint8[4, 300, 300, 3], (0, 3, 1, 2))",
+    "upsample(float32[1, 3, 100, 100], 2)",
+    "slice_grad(float32[300, 200], [300, 400], [0, 1], [300, 399], [1, -2])",
 ]
 
 
@@ -70,6 +79,17 @@ def test_the_command_prints_it_without_a_device(tmp_path):
     assert support.run_python(None, env=nowhere, args=("-m", "dmlops", "explain", call, "--device", "cpu-class")).stdout == EXAMPLE
 
 
+def test_steps_are_told_one_by_one():
+    text = explain.explain("padding(float32[16,512,512], [0, 3, 3], [0, 3, 3])", "gpu-class")
+    assert text.startswith("steps: ") and "step 1: from " in text
+    assert "from one item, repeated, to result 0\n" in text and "from input 0 to result 0\n" in text
+    text = explain.explain("join([uint8[5, 3], uint8[5, 4]], axis=1)", "cpu-class")
+    assert [line for line in text.splitlines() if "step" in line] == ["steps: 2", "step 1: from input 0 to result 0", "step 2: from input 1 to result 0"]
+    text = explain.explain("split(uint8[5, 3], 1, [1, 2])", "cpu-class")
+    assert "step 2: from input 0 to result 1" in text
+    assert explain.explain(f"split(uint8[3000], 0, {[10] * 300})", "cpu-class").startswith("steps: 256 or more")
+
+
 def test_pieces_alike_are_told_once():
     text = explain.explain("slice(uint8[16384, 32768], [0, 0], [16384, 32768], [1, -1])", "cpu-class")
     assert text.count("why:") <= 2 and " x rows, of" in text and "software prefetch" in text
@@ -86,6 +106,11 @@ def test_pieces_alike_are_told_once():
         ("slice(uint8[3])", "needs offsets, sizes"),
         ("slice(uint8[3], [0], [3], what=1)", "takes input, offsets"),
         ("slice(3, [0], [3])", "input must be DTYPE"),
+        ("slice_grad(3, [3], [0], [3])", "gradient must be DTYPE"),
+        ("join([3], 0)", "inputs must be a list of DTYPE"),
+        ("join(uint8[3], 0)", "inputs must be a list of DTYPE"),
+        ("split(uint8[3], 0, [2, 2])", "output_axis_sizes"),
+        ("padding(uint8[3], [0], [3], value=300)", "does not fit into input's dtype uint8"),
         ("slice(uint8[print(1)], [0], [3])", "neither DTYPE"),
         ("slice(uint8[-3], [0], [3])", "no shape"),
         ("slice(uint8[3], [0], [4])", "sizes"),

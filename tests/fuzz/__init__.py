@@ -150,7 +150,7 @@ def joined(c, x):
 
 
 def volume(x, name, args):
-    """About as many elements as the result has; what is no plain int counts as a few."""
+    """About as many elements as the result has, an axis of 0 counted as one of 1, and what is no plain int as a few."""
 
     def entry(argument, k):
         listed = isinstance(argument, (list, tuple, range)) or isinstance(argument, np.ndarray) and argument.ndim
@@ -159,10 +159,12 @@ def volume(x, name, args):
         return max(0, number) if type(number) is int else 5
 
     if name == "padding":
-        return math.prod(n + entry(args[0], k) + entry(args[1], k) for k, n in enumerate(x.shape))
-    if name == "slice_grad":
-        return math.prod(entry(args[0], k) for k in range(x.ndim))
-    return math.prod(n * entry(args[0], k if name == "tile" else 0) for k, n in enumerate(x.shape))
+        sizes = [n + entry(args[0], k) + entry(args[1], k) for k, n in enumerate(x.shape)]
+    elif name == "slice_grad":
+        sizes = [entry(args[0], k) for k in range(x.ndim)]
+    else:
+        sizes = [max(1, n) * entry(args[0], k if name == "tile" else 0) for k, n in enumerate(x.shape)]
+    return math.prod(max(1, size) for size in sizes)
 
 
 def growing(c, x, name):
