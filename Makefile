@@ -2,14 +2,17 @@
 #
 #   make demo     run the operators on photographs and text; writes demo.png
 #   make test     run the test suite
+#   make docs     build the documentation site, build/docs/index.html
 #
 # and for those who work on dmlops:
 #
 #   make check    clang's analyser; the suite under the validation layer and the sanitizers, with the oldest NumPy, against
-#                 PyTorch and onnxruntime; more faults, odd devices and data races; leaks; a minute of fuzzing
+#                 PyTorch and onnxruntime; more faults, odd devices and data races; SwiftShader; leaks; a minute of fuzzing;
+#                 the wheels on bare systems
 #   make bench    measure; CELLS="..." measures some cells only, DEVICE=... MIB=... another device and larger arrays
 #   make soak     20,000 examples an operator, arrays beyond 4 GiB, every fault, forks and threads by the hundred, ten minutes
 #                 of fuzzing: hours, 16 GiB of memory
+#   make wheels   wheels for Linux and a source distribution, and a wheel with a Vulkan driver for the CPU, in dist/
 #   make clean    remove all that was made here
 #
 # PYTHON=python3.12     another interpreter (3.11 or later)
@@ -22,9 +25,10 @@ export PIP_DISABLE_PIP_VERSION_CHECK = 1
 SOURCES := $(shell find csrc shaders dmlops -type f ! -name '*.pyc' ! -name '*.so') $(wildcard setup.py pyproject.toml MANIFEST.in README.md)
 TESTS := tests examples/preprocessing.ipynb examples/directml.ipynb
 without = $(patsubst %,--ignore=tests/test_%.py,$(1))
-CHECKS := $(addprefix check-,sanitizers validation deeper direct static leaks oldest-numpy peers extras fuzz shaders)
+CHECKS := $(addprefix check-,sanitizers validation deeper direct static leaks oldest-numpy peers extras fuzz shaders \
+    swiftshader wheels)
 
-.PHONY: demo test bench check soak clean help system
+.PHONY: demo test bench check soak wheels clean help system
 .PHONY: $(CHECKS)
 .DELETE_ON_ERROR:
 
@@ -40,8 +44,32 @@ test: .venv/dmlops
 bench: .venv-bench/dmlops
 	.venv-bench/bin/python benchmarks/run.py $(if $(CELLS),--cells $(foreach cell,$(CELLS),'$(cell)')) $(if $(DEVICE),--device '$(DEVICE)') $(if $(MIB),--mib $(MIB))
 
-soak: .venv/dmlops .venv-fuzz/dmlops .venv-extras/dmlops
+# The site. Everything that it shows is computed while it is built; a warning is an error.
+.PHONY: docs check-docs system-browser
+docs: .venv-docs/dmlops
+	rm -rf build/docs build/docs-cache
+	.venv-docs/bin/python docs/assemble.py build/docs-source
+	.venv-docs/bin/sphinx-build -q -W --keep-going -b html -d build/docs-cache -c docs build/docs-source build/docs
+	@echo "The site: build/docs/index.html"
+
+# It in a browser, page by page: desktop, phone, search, links, pictures, errors on the console.
+CHECKS += check-docs
+check-docs: docs | system-browser
+	.venv-docs/bin/pytest -q -rs --confcutdir tests/docs tests/docs
+
+system-browser: | system
+	@DMLOPS_APT_EXTRA="chromium chromium-driver" tools/system-packages.sh || echo "no browser: the tests of the site say what they skip"
+
+soak: .venv/dmlops .venv-fuzz/dmlops .venv-extras/dmlops .venv-wheels/requirements
+	.venv-wheels/bin/python tools/wheels.py
 	tests/soak.sh
+
+# For publishing: dmlops, and its companion dmlops-lavapipe, whose first build takes ten minutes.
+wheels: .venv-wheels/requirements
+	.venv-wheels/bin/python tools/wheels.py
+	.venv-wheels/bin/python companion/build.py
+	.venv-wheels/bin/check-wheel-contents dist
+	.venv-wheels/bin/twine check --strict dist/*
 
 # Two at a time, each with its output in one piece; all of them, also after one has failed.
 check:
@@ -60,20 +88,23 @@ check-direct: .venv/dmlops
 check-fuzz: .venv-fuzz/dmlops
 	.venv-fuzz/bin/python tests/fuzz/run.py 60
 
-# Each kernel as the build compiles it, through the SPIR-V validator.
+# Each kernel as the build compiles it, through the SPIR-V validator. ONLY_32_BIT must need no more than every device has.
 check-shaders: | system
 	@mkdir -p build/shaders
-	@for shader in shaders/*.comp; do for variant in PLAIN SEGMENTED; do \
+	@for shader in shaders/*.comp; do for variant in PLAIN SEGMENTED ONLY_32_BIT; do \
 	    glslc --target-env=vulkan1.2 -O -D$$variant -Ishaders -o build/shaders/kernel.spv $$shader && \
 	    spirv-val --target-env vulkan1.2 build/shaders/kernel.spv && echo "valid: $$shader $$variant" || exit 1; \
+	    [ $$variant != ONLY_32_BIT ] || [ "$$(spirv-dis build/shaders/kernel.spv | grep -c OpCapability)" = 1 ] || exit 1; \
 	done; done
 
-# The layout of the C code (.clang-format); clang's warnings, its analyser and clang-tidy (.clang-tidy). What type checkers see.
+# The layout of the C code (.clang-format); clang's warnings, its analyser and clang-tidy (.clang-tidy). What compilers for other
+# systems say. What type checkers see.
 check-static: .venv-extras/dmlops .venv-static/requirements
 	.venv-static/bin/clang-format --dry-run -Werror csrc/*/*.[ch]
 	.venv-static/bin/clang-tidy --quiet csrc/*/*.c -- -std=c11 -Wall -Wextra -Wconversion -Icsrc -Ishaders \
 	    $$(.venv-extras/bin/python -c 'import numpy, sysconfig; print("-isystem", sysconfig.get_path("include"), "-isystem", numpy.get_include())') \
 	    -isystem $$(dirname build/wheel/temp.*/shaders/rows.spv.h)
+	.venv-static/bin/python tools/cross.py $$(dirname build/wheel/temp.*/shaders/rows.spv.h)
 	.venv-static/bin/mypy --strict --python-executable .venv-extras/bin/python tests/typed.py dmlops
 	.venv-static/bin/basedpyright --pythonpath .venv-extras/bin/python
 
@@ -109,6 +140,20 @@ check-peers: .venv-check/dmlops
 check-extras: .venv-extras/dmlops
 	.venv-extras/bin/pytest -q -rs tests/onnx tests/dask
 	.venv-extras/bin/python tests/onnx/real_models.py build/onnx-models
+
+# The wheels of dist/, made anew, in systems with Python and nothing else. Exit status 69: Mesa, or a system with an old C
+# library, could not be had.
+check-wheels: .venv/dmlops .venv-wheels/requirements
+	.venv-wheels/bin/python tools/wheels.py
+	.venv-wheels/bin/python companion/build.py || [ $$? -eq 69 ]
+	.venv/bin/pytest -q -rs companion/tests
+	.venv/bin/pytest -q -rs -s tests/wheels/bare.py
+
+# A second driver, without 64-bit integers and storage of 8 and 16 bits. What it cannot do is skipped, with the reason.
+check-swiftshader: .venv/dmlops
+	@manifest=$$(tools/swiftshader.sh) || exit 0; set -x; VK_DRIVER_FILES=$$manifest VK_ICD_FILENAMES=$$manifest \
+	    DMLOPS_TEST_DEVICES=vulkan HYPOTHESIS_PROFILE=odd .venv/bin/pytest -q -rs -m quick \
+	    $(patsubst %,tests/test_%.py,conformance out examples kernels device_array indexing)
 
 clean:
 	rm -rf build dist .venv .venv-* *.egg-info dmlops/*.so .hypothesis .pytest_cache .mypy_cache demo.png
@@ -150,10 +195,12 @@ SANITIZE := -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-om
 $(eval $(call wheel,build/wheel,.venv,))
 $(eval $(call wheel,build/sanitized,.venv-sanitized,DMLOPS_CFLAGS="$(SANITIZE) -fprofile-update=atomic -Wconversion -Werror" DMLOPS_LDFLAGS="$(SANITIZE)"))
 $(eval $(call environment,.venv,tests/requirements.txt examples/requirements.txt,build/wheel))
+$(eval $(call environment,.venv-docs,docs/requirements.txt examples/requirements.txt,build/wheel))
 $(eval $(call environment,.venv-bench,benchmarks/requirements.txt,build/wheel))
 $(eval $(call environment,.venv-sanitized,tests/requirements.txt tests/coverage.txt,build/sanitized))
 $(eval $(call environment,.venv-static,tests/static.txt,build/wheel))
 $(eval $(call environment,.venv-oldest,tests/requirements.txt tests/oldest-numpy.txt,build/wheel))
+$(eval $(call environment,.venv-wheels,tools/wheels.txt,build/wheel))
 $(eval $(call environment,.venv-fuzz,tests/requirements.txt tests/fuzz/requirements.txt,build/wheel))
 $(eval $(call environment,.venv-check,tests/requirements.txt tests/peers/requirements.txt,build/wheel))
 $(eval $(call environment,.venv-extras,tests/requirements.txt tests/onnx/requirements.txt tests/dask/requirements.txt,build/wheel))

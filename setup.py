@@ -1,5 +1,8 @@
 """Builds dmlops._core: shaders by glslc, then C. pyproject.toml has everything else.
 
+A source distribution carries the compiled shaders and Vulkan's headers, in the folder vendored/: its build needs a C
+compiler and Python's headers only. In it, DMLOPS_COMPILE_SHADERS=1 has glslc compile the shaders as in the repository.
+
 From the environment: GLSLC (the shader compiler), VULKAN_SDK, CC as usual; DMLOPS_CFLAGS and DMLOPS_LDFLAGS are put
 behind the flags chosen here (sanitizers, coverage, -Werror).
 """
@@ -16,8 +19,12 @@ from pathlib import Path
 import numpy
 from setuptools import Extension, setup
 from setuptools.command.build_ext import build_ext
+from setuptools.command.sdist import sdist
 
 ROOT = Path(__file__).resolve().parent
+VENDORED = ROOT / "vendored"  # only in a source distribution
+VENDORED_HEADERS = ("vulkan/*.h", "vk_video/*.h")
+VARIANTS = ("SEGMENTED", "ONLY_32_BIT")  # of kernels that include plan.glsl, besides the plain one
 
 
 def missing(what, package, elsewhere):
@@ -42,15 +49,17 @@ def find_glslc():
     )
 
 
-def header_folders(compiler):
+def header_folders(more=()):
     """Where <vulkan/vulkan.h> is, if in a folder that the compiler does not look into by itself."""
+    if VENDORED.is_dir():
+        return [str(VENDORED / "include")]
     sdk = sdk_folders("include", "Include")
     usual = [Path(folder) for folder in ("/usr/include", "/usr/local/include", "/opt/homebrew/include")]
     flags = shlex.split(os.environ.get("CFLAGS", "")) + shlex.split(os.environ.get("CPPFLAGS", ""))
     own = [flag[2:] for flag in flags if flag.startswith("-I") and len(flag) > 2]
     for variable in ("CPATH", "C_INCLUDE_PATH"):
         own += filter(None, os.environ.get(variable, "").split(os.pathsep))
-    folders = [*sdk, *map(Path, own), *map(Path, compiler.include_dirs), *usual]
+    folders = [*sdk, *map(Path, own), *map(Path, more), *usual]
     multiarch = sysconfig.get_config_var("MULTIARCH")
     if multiarch:
         folders.append(Path("/usr/include", multiarch))
@@ -71,11 +80,53 @@ def compile_shader(glslc, source, flags, name, header):
     header.write_text(text)
 
 
+def kernels():
+    """The source and the flags of each compiled shader, by name."""
+    sources = sorted((ROOT / "shaders").rglob("*.comp"))
+    variants = {path.stem: (path, []) for path in sources}
+    for path in sources:
+        if "plan.glsl" in path.read_text():
+            variants |= {f"{path.stem}_{variant.lower()}": (path, [f"-D{variant}"]) for variant in VARIANTS}
+    return variants
+
+
+def compile_shaders(glslc, names, folder):
+    """Into headers in `folder`, several at a time."""
+    wanted = kernels()
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        list(pool.map(lambda name: compile_shader(glslc, *wanted[name], name, folder / f"{name}.spv.h"), names))
+
+
+def vendor(folder):
+    """Fill the folder vendored/ of a source distribution."""
+    (folder / "shaders").mkdir(parents=True)
+    compile_shaders(find_glslc(), kernels(), folder / "shaders")
+    found = [*map(Path, header_folders()), Path("/usr/include")]
+    for pattern in VENDORED_HEADERS:
+        headers = next(filter(None, (sorted(place.glob(pattern)) for place in found)), [])
+        for header in headers:
+            target = folder / "include" / Path(pattern).parent / header.name
+            target.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(header, target)
+    shutil.copy(ROOT / "tools" / "licences" / "vulkan-headers.txt", folder / "include" / "vulkan" / "LICENSE.txt")
+
+
+class SourceDistribution(sdist):
+    def make_release_tree(self, base_dir, files):
+        super().make_release_tree(base_dir, files)
+        target = Path(base_dir, "vendored")
+        if VENDORED.is_dir():
+            shutil.copytree(VENDORED, target)
+        else:
+            vendor(target)
+
+
 class BuildExtension(build_ext):
     def build_extension(self, extension):
         generated = Path(self.build_temp).resolve() / "shaders"
-        glslc = find_glslc()
-        folders = [*header_folders(self.compiler), numpy.get_include()]
+        compiled = VENDORED.is_dir() and os.environ.get("DMLOPS_COMPILE_SHADERS") != "1"
+        glslc = "" if compiled else find_glslc()
+        folders = [*header_folders(self.compiler.include_dirs), numpy.get_include()]
         if self.compiler.compiler_type == "msvc":
             extension.include_dirs += folders
             extension.extra_compile_args = ["/std:c11", "/O2", "/W3"]
@@ -92,24 +143,22 @@ class BuildExtension(build_ext):
         stamp = Path(self.build_temp, "recipe")
         self.force = self.force or not stamp.exists() or stamp.read_text() != recipe
         stamp.unlink(missing_ok=True)
-        self.compile_shaders(glslc, generated)
+        self.prepare_shaders(glslc, generated)
         super().build_extension(extension)
         stamp.write_text(recipe)
 
-    def compile_shaders(self, glslc, folder):
-        """Into headers in the build's own folder; all of them again if any file is newer, as shaders include each other."""
+    def prepare_shaders(self, glslc, folder):
+        """Headers in the build's own folder; all of them again if any file is newer, as shaders include each other."""
         folder.mkdir(parents=True, exist_ok=True)
-        shaders = [path for path in (ROOT / "shaders").rglob("*") if path.is_file()]
-        newest = max((path.stat().st_mtime for path in shaders), default=0)
-        kernels = [path for path in shaders if path.suffix == ".comp"]
-        wanted = {path.stem: (path, []) for path in kernels}
-        wanted |= {f"{path.stem}_segmented": (path, ["-DSEGMENTED"]) for path in kernels if "plan.glsl" in path.read_text()}
-        headers = {name: folder / f"{name}.spv.h" for name in wanted}
+        if not glslc:
+            shutil.copytree(VENDORED / "shaders", folder, dirs_exist_ok=True)
+            return
+        newest = max(path.stat().st_mtime for path in (ROOT / "shaders").rglob("*") if path.is_file())
+        headers = {name: folder / f"{name}.spv.h" for name in kernels()}
         for header in set(folder.glob("*.spv.h")) - set(headers.values()):
             header.unlink()
         old = [name for name, header in headers.items() if self.force or not header.exists() or header.stat().st_mtime <= newest]
-        with ThreadPoolExecutor(os.cpu_count()) as pool:
-            list(pool.map(lambda name: compile_shader(glslc, *wanted[name], name, headers[name]), old))
+        compile_shaders(glslc, old, folder)
 
 
 def paths(pattern):
@@ -129,6 +178,6 @@ setup(
             py_limited_api=True,  # csrc/py/python.h says which
         )
     ],
-    cmdclass={"build_ext": BuildExtension},
+    cmdclass={"build_ext": BuildExtension, "sdist": SourceDistribution},
     options={"bdist_wheel": {"py_limited_api": "cp311"}},
 )

@@ -4,7 +4,8 @@ The wheel is put into ``dist/``. Everything else is kept in ``build/companion``:
 each of which is made anew only if what it is made from has changed. The first build takes some minutes and 3 GB.
 
 Three things come from elsewhere: a Debian system with an old C library and LLVM's static archives (by debootstrap, from
-the mirror in the machine's apt configuration), Mesa's source (from the same mirror), and build tools (by pip).
+the mirror in the machine's apt configuration), Mesa's source (from the same mirror), and build tools (by pip). The exit
+status is 69 if the first or the second cannot be had, and 1 if the build fails.
 """
 
 import argparse
@@ -49,20 +50,28 @@ OPTIONS = """
 """
 
 
+class Unavailable(Exception):
+    """Something that the build needs cannot be had on this machine, or now."""
+
+
 def main():
     argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter).parse_args()
-    if os.geteuid() != 0 or not shutil.which("debootstrap"):
-        sys.exit("needs root and debootstrap (apt-get install debootstrap)")
     BUILD.mkdir(parents=True, exist_ok=True)
     LOG.write_text("")
-    mirror, suite = find_suite()
-    source = fetch_mesa(mirror)
-    chroot = make_chroot(mirror, suite)
+    try:
+        if os.geteuid() != 0 or not shutil.which("debootstrap"):
+            raise Unavailable("needs root and debootstrap (apt-get install debootstrap)")
+        mirror, suite = find_suite()
+        source = fetch_mesa(mirror)
+        chroot = make_chroot(mirror, suite)
+    except Unavailable as error:
+        print(f"dmlops-lavapipe cannot be built here: {error}", file=sys.stderr)
+        sys.exit(os.EX_UNAVAILABLE)
     driver = build_driver(chroot, suite, source)
     print(make_wheel(driver))
 
 
-def run(*command, **options):
+def run(*command, failure=SystemExit, **options):
     """Run a command; what it prints goes to a log, whose end is shown if it fails."""
     with LOG.open("a") as output:
         output.write(f"$ {' '.join(map(str, command))}\n")
@@ -70,7 +79,7 @@ def run(*command, **options):
         status = subprocess.run(command, stdout=output, stderr=subprocess.STDOUT, **options).returncode
     if status:
         print(*LOG.read_text(errors="replace").splitlines()[-40:], sep="\n")
-        sys.exit(f"failed: {' '.join(map(str, command))}\nall of it is in {LOG}")
+        raise failure(f"failed: {' '.join(map(str, command))}\nall of it is in {LOG}")
 
 
 def exists(url):
@@ -79,6 +88,8 @@ def exists(url):
         return True
     except urllib.error.HTTPError:
         return False
+    except urllib.error.URLError as error:
+        raise Unavailable(f"{url}: {error.reason}") from error
 
 
 def own_suite():
@@ -97,10 +108,11 @@ def find_suite():
     own = own_suite()
     mirror = apt_mirrors().get(own)
     if not mirror:
-        sys.exit(f"apt's sources name no mirror for this system's suite ({own!r})")
+        raise Unavailable(f"apt's sources name no mirror for this system's suite ({own!r})")
     suite = next((suite for suite in ("bullseye", own) if suite in LLVM and exists(f"{mirror}/dists/{suite}/Release")), None)
     if not suite:
-        sys.exit(f"the mirror that apt uses has no bullseye, and LLVM in {__file__} names no version for {own!r}: add one")
+        names = f"LLVM in {__file__} names no version for {own!r}: add one"
+        raise Unavailable(f"the mirror that apt uses has no bullseye, and {names}")
     if suite != "bullseye":
         print(f"the mirror that apt uses has no bullseye: building in {suite}, for systems with its C library or a newer one")
     return mirror, suite
@@ -112,8 +124,9 @@ def fetch_mesa(mirror):
         try:
             with urllib.request.urlopen(f"{mirror}/pool/main/m/mesa/{archive.name}") as response:
                 archive.write_bytes(response.read())
-        except urllib.error.HTTPError as error:
-            sys.exit(f"the mirror that apt uses no longer has {archive.name} ({error}): put it, from elsewhere, into {BUILD}")
+        except OSError as error:
+            message = f"the mirror that apt uses does not give {archive.name} ({error}): put it, from elsewhere, into {BUILD}"
+            raise Unavailable(message) from error
     digest = hashlib.sha256(archive.read_bytes()).hexdigest()
     if digest != MESA_SHA256:
         sys.exit(f"{archive} has the SHA-256 {digest}, expected {MESA_SHA256}: remove it")
@@ -126,7 +139,8 @@ def make_chroot(mirror, suite):
     if not done.exists() or done.read_text() != packages:
         print(f"installing {suite}", flush=True)
         shutil.rmtree(chroot, ignore_errors=True)
-        run("debootstrap", "--variant=minbase", f"--include={packages.replace(' ', ',')}", suite, chroot, mirror)
+        command = ["debootstrap", "--variant=minbase", f"--include={packages.replace(' ', ',')}", suite, chroot, mirror]
+        run(*command, failure=Unavailable)
         for name in ("libz.so", "libzstd.so"):  # so that -lz and -lzstd mean the archives
             (chroot / "usr" / "lib" / "x86_64-linux-gnu" / name).unlink()
         done.write_text(packages)

@@ -66,7 +66,11 @@ typedef struct dml_table dml_table;
 typedef struct dml_lengths_table dml_lengths_table;
 #else
 #define u32 uint
+#ifdef ONLY_32_BIT
+#define i64 uvec2
+#else
 #define i64 int64_t
+#endif
 #endif
 
 /* `multiplier` replaces a division by the extent: see divide() in plan.glsl. GLSL loads the first four at once, which is

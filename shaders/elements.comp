@@ -9,11 +9,11 @@ void copy_element(Offsets at)
     if (REVERSED == DML_REVERSED_AXIS)
         reverse(at);
     if (REVERSED == DML_REVERSED_CUT) {
-        int64_t length = lengths[at.entry], i = table.cut_begin + int64_t(at.reversed);
-        int64_t from = i < length ? length - 1 - i : i;
-        if (from < table.source_begin || from >= table.source_end)
+        i64 length = lengths[at.entry], i = sum(table.cut_begin, at.reversed);
+        i64 from = is_less(i, length) ? difference(length, sum(i, 1)) : i;
+        if (is_less(from, table.source_begin) || !is_less(from, table.source_end))
             return;
-        at.src += uint(from - table.source_begin) * table.reversed_stride;
+        at.src += low_word(difference(from, table.source_begin)) * table.reversed_stride;
     }
     copy_scalar(at.src, at.dst);
 }

@@ -4,14 +4,13 @@
 // A driver that runs invocations as the lanes of a CPU's vectors executes both sides of an `if` with masks, and the body of a
 // `for` once more than needed. So conditions are few, loops are `do while`, and rare work has a loop of its own.
 
-#extension GL_EXT_shader_explicit_arithmetic_types_int64 : require
-#extension GL_EXT_shader_8bit_storage : require
-#extension GL_EXT_shader_16bit_storage : require
 #extension GL_EXT_control_flow_attributes : require
 #ifdef SEGMENTED
 #extension GL_EXT_nonuniform_qualifier : require
 #endif
+#include "words.glsl" // enables the types of abi.h
 #include "abi.h"
+#include "numbers.glsl"
 
 layout(local_size_x_id = DML_GROUP_SIZE) in;
 layout(constant_id = DML_GROUP_SIZE) const uint GROUP_SIZE = 8;
@@ -31,18 +30,20 @@ layout(constant_id = DML_SEGMENT_BITS) const uint SEGMENT_BITS = 27;
 #endif
 
 // The same bytes, as words of each size that is used.
+#ifndef ONLY_32_BIT
 layout(set = 0, binding = 0) readonly restrict buffer Src32 { u64vec4 words[]; } src32 SEGMENTS;
-layout(set = 0, binding = 0) readonly restrict buffer Src16 { u64vec2 words[]; } src16 SEGMENTS;
-layout(set = 0, binding = 0) readonly restrict buffer Src8 { uint64_t words[]; } src8 SEGMENTS;
-layout(set = 0, binding = 0) readonly restrict buffer Src4 { uint words[]; } src4 SEGMENTS;
 layout(set = 0, binding = 1) writeonly restrict buffer Dst32 { u64vec4 words[]; } dst32 SEGMENTS;
-layout(set = 0, binding = 1) writeonly restrict buffer Dst16 { u64vec2 words[]; } dst16 SEGMENTS;
-layout(set = 0, binding = 1) writeonly restrict buffer Dst8 { uint64_t words[]; } dst8 SEGMENTS;
-layout(set = 0, binding = 1) writeonly restrict buffer Dst4 { uint words[]; } dst4 SEGMENTS;
 layout(set = 0, binding = 1) writeonly restrict buffer Dst2 { uint16_t words[]; } dst2 SEGMENTS;
 layout(set = 0, binding = 1) writeonly restrict buffer Dst1 { uint8_t words[]; } dst1 SEGMENTS;
+#endif
+layout(set = 0, binding = 0) readonly restrict buffer Src16 { Word16 words[]; } src16 SEGMENTS;
+layout(set = 0, binding = 0) readonly restrict buffer Src8 { Word8 words[]; } src8 SEGMENTS;
+layout(set = 0, binding = 0) readonly restrict buffer Src4 { uint words[]; } src4 SEGMENTS;
+layout(set = 0, binding = 1) writeonly restrict buffer Dst16 { Word16 words[]; } dst16 SEGMENTS;
+layout(set = 0, binding = 1) writeonly restrict buffer Dst8 { Word8 words[]; } dst8 SEGMENTS;
+layout(set = 0, binding = 1) WRITEONLY restrict buffer Dst4 { uint words[]; } dst4 SEGMENTS;
 layout(set = 0, binding = 2, std140) uniform Table { dml_table table; };
-layout(set = 0, binding = 3) readonly restrict buffer Lengths { int64_t lengths[]; };
+layout(set = 0, binding = 3) readonly restrict buffer Lengths { i64 lengths[]; };
 layout(set = 0, binding = 4) restrict buffer Counters { uint counters[]; }; // one for each invocation of a workgroup
 
 // n / d, where multiplier is floor(2**32 / d): the high word of n * multiplier is the quotient or one less.
@@ -192,9 +193,25 @@ Position next_position(Position position, Walk walk)
 // them.
 bool reverse(inout Offsets at)
 {
-    uint length = uint(lengths[at.entry]), i = at.reversed;
+    uint length = low_word(lengths[at.entry]), i = at.reversed;
     at.src += (i < length ? length - 1 - i : i) * table.reversed_stride;
     return i < length;
+}
+
+// The low `bits` bits of `value`, as a scalar of the destination.
+void store_scalar(uint dst, uint bits, uint value)
+{
+#ifdef ONLY_32_BIT
+    // The other bytes of the word may be another invocation's. They stay as they are, whatever comes between the two.
+    uint shift = dst % 4 * 8, mask = (1u << bits) - 1;
+    atomicAnd(AT(dst4, 2, dst >> 2), ~(mask << shift));
+    atomicOr(AT(dst4, 2, dst >> 2), (value & mask) << shift);
+#else
+    if (bits == 16)
+        AT(dst2, 1, dst >> 1) = uint16_t(value);
+    else
+        AT(dst1, 0, dst) = uint8_t(value);
+#endif
 }
 
 // Scalars of one byte or two are cut from four bytes: a CPU driver loads these for all invocations at once.
@@ -207,8 +224,6 @@ void copy_scalar(uint src, uint dst)
     uint word = AT(src4, 2, src >> 2), shift = src % 4 * 8;
     if (SCALAR == 4)
         AT(dst4, 2, dst >> 2) = word;
-    else if (SCALAR == 2)
-        AT(dst2, 1, dst >> 1) = uint16_t(word >> shift);
     else
-        AT(dst1, 0, dst) = uint8_t(word >> shift);
+        store_scalar(dst, SCALAR == 2 ? 16 : 8, word >> shift);
 }

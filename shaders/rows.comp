@@ -114,18 +114,22 @@ uint pattern(uint at, int step, int low)
 // what is bound.
 void load_window(inout Window w, uint first, uint src)
 {
+#ifndef ONLY_32_BIT
     if (ALIGN == 32) {
         [[unroll]] for (uint i = 0; i < WINDOW; i += 4) {
             u64vec4 quad = AT(src32, 5, (src >> 5) + i / 4);
             [[unroll]] for (uint k = 0; k < 4; k++)
                 set_word(w, first + i + k, quad[k]);
         }
-    } else if (ALIGN == 16) {
+        return;
+    }
+#endif
+    if (ALIGN >= 16) {
         [[unroll]] for (uint i = 0; i < WINDOW; i += 2) {
-            u64vec2 pair = AT(src16, 4, (src >> 4) + i / 2);
-            set_word(w, first + i, pair.x);
+            Word16 pair = AT(src16, 4, (src >> 4) + i / 2);
+            set_word(w, first + i, FIRST(pair));
             if (i + 1 < WINDOW)
-                set_word(w, first + i + 1, pair.y);
+                set_word(w, first + i + 1, SECOND(pair));
         }
     } else if (ALIGN == 8 && (WINDOW < 8 || uint(abs(STEP)) > ELEMENT)) {
         // Few words, or words that are not all used: one load each.
@@ -135,15 +139,15 @@ void load_window(inout Window w, uint first, uint src)
         // Pairs, which cost a CPU hardly more than single words. The first word may be either of its pair.
         uint from = src >> 4, last = table.src_last >> 1, shift = src % 8 * 8;
         bool second = src % 16 >= 8;
-        u64vec2 pair = AT(src16, 4, from);
-        uint64_t word = second ? pair.y : pair.x;
+        Word16 pair = AT(src16, 4, from);
+        Word8 word = second ? SECOND(pair) : FIRST(pair);
         [[unroll]] for (uint i = 1; i <= WINDOW; i++) {
-            u64vec2 either = pair;
+            Word16 either = pair;
             if (i % 2 == 1) {
                 pair = AT(src16, 4, min(from + (i + 1) / 2, last));
-                either = u64vec2(either.y, pair.x);
+                either = Word16(SECOND(either), FIRST(pair));
             }
-            uint64_t next = second ? either.y : either.x;
+            Word8 next = second ? SECOND(either) : FIRST(either);
             set_word(w, first + i - 1, ALIGN == 8 ? word : extract(word, next, shift));
             word = next;
         }
@@ -151,7 +155,7 @@ void load_window(inout Window w, uint first, uint src)
 }
 
 // Eight bytes of a tile, for the row whose source is `window_step` further; `mirrored`: of the mirrored part of a row.
-uint64_t compose(Window w, uint first, int window_step, bool mirrored)
+Word8 compose(Window w, uint first, int window_step, bool mirrored)
 {
     if (REVERSED == DML_REVERSED_ROW && !mirrored)
         return compose8(w, first, FORWARD, FORWARD_LOW, FORWARD_UNIT);
@@ -195,6 +199,12 @@ void copy_tile(uint src, uint dst, bool mirrored, uint skip)
     [[unroll]] for (uint r = 0; r < PER_WINDOW; r++) {
         uint to = (dst + r * table.rows_window_stride) / WORD;
         [[unroll]] for (uint k = 0; k < WORDS; k++) {
+#ifdef ONLY_32_BIT
+            uvec2 a = compose(w, 16 * k, int(r) * WINDOW_STEP, mirrored);
+            uvec2 b = compose(w, 16 * k + 8, int(r) * WINDOW_STEP, mirrored);
+            if (SCALAR == 0 || k + PERIOD_WORDS >= WORDS || k >= skip)
+                AT(dst16, 4, to + k) = uvec4(a, b);
+#else
             u64vec4 word = u64vec4(0);
             [[unroll]] for (uint i = 0; i < WORD / 8; i++)
                 word[i] = compose(w, WORD * k + 8 * i, int(r) * WINDOW_STEP, mirrored);
@@ -204,6 +214,7 @@ void copy_tile(uint src, uint dst, bool mirrored, uint skip)
                 else
                     AT(dst16, 4, to + k) = word.xy;
             }
+#endif
         }
     }
 }
@@ -273,7 +284,7 @@ void main()
             bool wraps = position.index + 1 == walk.extent, mirrored = REVERSED == DML_REVERSED_AXIS && reverse(at);
             Offsets next = select(wraps, walk.wrap, walk.step);
             uint distance = next.src + next.reversed * (mirrored ? -table.reversed_stride : table.reversed_stride);
-            copy_row(at.src, at.dst, REVERSED == DML_REVERSED_ROW ? uint(lengths[at.entry]) : 0, part);
+            copy_row(at.src, at.dst, REVERSED == DML_REVERSED_ROW ? low_word(lengths[at.entry]) : 0, part);
             if (PREFETCH && !wraps) // the row behind a wrap may be anywhere
                 prefetch(at.src, distance);
             position.at = move(position.at, 1, next); // next_position() would compute `next` once more

@@ -5,6 +5,39 @@
 // begin of the window from the first element's. All arguments are constants. Each kernel defines its own.
 uint pattern(uint at, int step, int low);
 
+#ifdef ONLY_32_BIT
+
+// An invocation has one at a time. Passed by value, it would be copied for each word.
+struct Window {
+    uint unused;
+};
+uvec2 window_words[DML_MAX_WINDOW_WORDS];
+
+uvec2 word_of(Window w, uint i)
+{
+    return window_words[i];
+}
+
+void set_word(inout Window w, uint i, uvec2 word)
+{
+    window_words[i] = word;
+}
+
+uvec2 halves_of(uvec2 word)
+{
+    return word;
+}
+
+// Eight bytes that begin `shift` bits within the first of two words.
+uvec2 extract(uvec2 word, uvec2 next, uint shift)
+{
+    uvec3 from = shift < 32 ? uvec3(word, next.x) : uvec3(word.y, next);
+    shift %= 32;
+    return from.xy >> shift | from.yz << 1 << (31 - shift);
+}
+
+#else
+
 // The DML_MAX_WINDOW_WORDS 8-byte words of all windows. Not an array: compilers split structures and vectors more readily.
 struct Window {
     u64vec4 a, b, c, d, e, f, g, h;
@@ -38,11 +71,18 @@ void set_word(inout Window w, uint i, uint64_t word)
         w.h[k] = word;
 }
 
+uvec2 halves_of(uint64_t word)
+{
+    return unpackUint2x32(word);
+}
+
 // Eight bytes that begin `shift` bits within the first of two words.
 uint64_t extract(uint64_t word, uint64_t next, uint shift)
 {
     return word >> shift | next << 1 << (63 - shift);
 }
+
+#endif
 
 // Four bytes of a tile, of which `unit` at a time are together in the source.
 uint compose4(Window w, uint first, int step, int low, uint unit)
@@ -50,7 +90,7 @@ uint compose4(Window w, uint first, int step, int low, uint unit)
     uint word = 0;
     [[unroll]] for (uint at = 0; at < 4; at += unit) {
         uint from = pattern(first + at, step, low);
-        uvec2 halves = unpackUint2x32(word_of(w, from / 8));
+        uvec2 halves = halves_of(word_of(w, from / 8));
         uint bytes = (from % 8 < 4 ? halves.x : halves.y) >> (from % 4 * 8);
         if (unit < 4)
             bytes &= (1u << (unit * 8 % 32)) - 1;
@@ -59,9 +99,14 @@ uint compose4(Window w, uint first, int step, int low, uint unit)
     return word;
 }
 
-uint64_t compose8(Window w, uint first, int step, int low, uint unit)
+Word8 compose8(Window w, uint first, int step, int low, uint unit)
 {
     if (unit == 8)
         return word_of(w, pattern(first, step, low) / 8);
-    return packUint2x32(uvec2(compose4(w, first, step, low, unit), compose4(w, first + 4, step, low, unit)));
+    uvec2 halves = uvec2(compose4(w, first, step, low, unit), compose4(w, first + 4, step, low, unit));
+#ifdef ONLY_32_BIT
+    return halves;
+#else
+    return packUint2x32(halves);
+#endif
 }

@@ -42,11 +42,11 @@ struct Part {
     uint low;       // the row's first byte
     uint high;      // and its last
     uint ending;    // bytes from the word's begin to the row's end
-    u64vec2 overlap; // the pair that this word and the next both need
+    Word16 overlap;  // the pair that this word and the next both need
 };
 
 // The i-th 16 aligned bytes around a word's scalars, or any others of the row where it has none of them.
-u64vec2 load_pair(Part part, uint i)
+Word16 load_pair(Part part, uint i)
 {
     return AT(src16, 4, clamp((part.src + 16 * i) >> 4, part.low >> 4, part.high >> 4));
 }
@@ -65,17 +65,17 @@ Part begin_part(Offsets at, uint within, uint filled)
 }
 
 // What the row has of a word, among bytes that mean nothing. Moves on to the next word.
-u64vec2 take_word(inout Part part)
+Word16 take_word(inout Part part)
 {
     Window w;
     uint shift = part.src % 8 * 8;
     bool second = part.src % 16 >= 8;
-    u64vec2 overlap = part.overlap, pair = OVERLAP == 0 ? overlap : load_pair(part, 0);
+    Word16 overlap = part.overlap, pair = OVERLAP == 0 ? overlap : load_pair(part, 0);
     part.overlap = pair;
-    uint64_t word = second ? pair.y : pair.x;
+    Word8 word = second ? SECOND(pair) : FIRST(pair);
     [[unroll]] for (uint i = 1; i <= PAIRS; i++) {
-        u64vec2 next = i == OVERLAP ? overlap : load_pair(part, i);
-        uint64_t a = second ? next.x : pair.y, b = second ? next.y : next.x;
+        Word16 next = i == OVERLAP ? overlap : load_pair(part, i);
+        Word8 a = second ? FIRST(next) : SECOND(pair), b = second ? SECOND(next) : FIRST(next);
         set_word(w, 2 * i - 2, extract(word, a, shift));
         set_word(w, 2 * i - 1, extract(a, b, shift));
         word = b;
@@ -85,14 +85,27 @@ u64vec2 take_word(inout Part part)
         part.overlap = pair;
     part.src += 16 * RATIO;
     part.ending -= 16;
-    return u64vec2(compose8(w, 0, STEP, LOW, UNIT), compose8(w, 8, STEP, LOW, UNIT));
+    return Word16(compose8(w, 0, STEP, LOW, UNIT), compose8(w, 8, STEP, LOW, UNIT));
 }
 
-// The first n of 16 bytes from a, the others from b.
-u64vec2 join(u64vec2 a, u64vec2 b, uint n)
+#ifdef ONLY_32_BIT
+// The lowest n bytes; all for 4 and more, none below 0.
+uint low_bytes(int n)
 {
+    return n >= 4 ? ~0u : (1u << (max(n, 0) * 8)) - 1;
+}
+#endif
+
+// The first n of 16 bytes from a, the others from b.
+Word16 join(Word16 a, Word16 b, uint n)
+{
+#ifdef ONLY_32_BIT
+    int left = int(n);
+    return b ^ ((a ^ b) & uvec4(low_bytes(left), low_bytes(left - 4), low_bytes(left - 8), low_bytes(left - 12)));
+#else
     uint64_t mask = (uint64_t(1) << (n % 8 * 8)) - 1, low = n < 8 ? mask : ~uint64_t(0), high = n < 8 ? 0 : mask;
     return u64vec2(b.x ^ ((a.x ^ b.x) & low), b.y ^ ((a.y ^ b.y) & high));
+#endif
 }
 
 // The n-th tile. Each iteration of the inner loop adds what one row has of one word, of which `filled` bytes are there already.
@@ -102,7 +115,7 @@ void make_words(uint n, Whole whole, Walk walk)
     uint first = whole.head + n * TILE * 16, row = divide(first, table.words_row, table.words_row_multiplier);
     uint within = first - row * table.words_row, filled = 0;
     uint to = (table.dst_offset + first) >> 4, end = to + min(TILE, whole.words - n * TILE);
-    u64vec2 word = u64vec2(0);
+    Word16 word = Word16(0);
     [[loop]] do {
         Position position = locate(row);
         Part part = begin_part(position.at, within, filled);

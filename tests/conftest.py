@@ -27,8 +27,8 @@ for name, examples in (("test", 300), ("check", 20), ("odd", 10), ("soak", 20_00
         suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.large_base_example],
     )
 
-# Libraries that dmlops is compared with or works with: `make check` installs them, in environments of their own.
-NEEDED = {"peers": ("torch", "onnx", "onnxruntime"), "dask": ("distributed", "zarr")}
+# What these folders need, `make check` installs in environments of their own.
+NEEDED = {"docs": ("selenium",), "peers": ("torch", "onnx", "onnxruntime"), "dask": ("distributed", "zarr")}
 collect_ignore = [folder for folder, names in NEEDED.items() if not all(map(importlib.util.find_spec, names))]
 
 DEVICES = os.environ.get("DMLOPS_TEST_DEVICES", "vulkan,host").split(",")
@@ -39,6 +39,8 @@ def pytest_configure(config):
     config.addinivalue_line("markers", "check: takes minutes; a part of `make check`")
     config.addinivalue_line("markers", "slow: seconds of one test, or of a file whose tests start processes or use large arrays")
     config.addinivalue_line("markers", "quick: all tests without the marks above; what to run after every change")
+    for marker in ("needs_import", "needs_segments", "needs_fork"):
+        config.addinivalue_line("markers", f"{marker}: skipped on a driver that lacks this; support.lacks() has the reasons")
     settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "odd" if config.option.markexpr == "quick" else "test"))
     if not config.option.markexpr:
         config.option.markexpr = "not soak and not check"
@@ -46,8 +48,12 @@ def pytest_configure(config):
 
 
 def pytest_collection_modifyitems(items):
+    lacking = support.lacks()
     limit = 14_400 if settings.default.max_examples > 1000 else 600
     for item in items:
+        for marker, reason in lacking.items():
+            if item.get_closest_marker(marker):
+                item.add_marker(pytest.mark.skip(reason=reason))
         if not item.get_closest_marker("timeout"):
             item.add_marker(pytest.mark.timeout(limit))
         if not any(map(item.get_closest_marker, ("slow", "check", "soak"))):

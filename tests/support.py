@@ -71,6 +71,17 @@ def companion(folder, library):
     return {"PYTHONPATH": os.pathsep.join([str(folder), *others]), **NO_CHOICE}
 
 
+def lacks():
+    """What the driver under test lacks of what some tests need: {marker: reason}."""
+    if "swiftshader" not in os.environ.get("VK_DRIVER_FILES", "").lower():
+        return {}
+    return {
+        "needs_import": "SwiftShader has no 64-bit integers, and such devices import no host memory",
+        "needs_segments": "SwiftShader has no 64-bit integers, and such devices bind no segments",
+        "needs_fork": "a child that is forked after SwiftShader was used hangs inside it",
+    }
+
+
 def vulkan_device():
     import dmlops
 

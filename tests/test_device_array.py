@@ -672,6 +672,7 @@ started.wait()
 """)
 
 
+@pytest.mark.needs_fork
 def test_a_forked_child(vulkan):
     """The parent's arrays raise there, and may go; new ones work; the parent's go on."""
     done = support.run_python(QUEUED + """
@@ -705,6 +706,7 @@ print("parent")
     assert done.stdout == "parent\n", done.stdout
 
 
+@pytest.mark.needs_fork
 def test_fork_while_threads_queue(vulkan):
     support.run_python(QUEUED + """
 import signal, threading

@@ -16,6 +16,7 @@ pytestmark = pytest.mark.slow
 MIB = 2**20
 MESA_25_1 = 25 << 22 | 1 << 12
 USUAL = {"discrete": 1, "memory": 1, "atom": 64, "alignment": 64, "subgroup": 32, "group_count": 65535}
+ONLY_32_BIT = {"lacks_shaderInt64": 1, "lacks_storageBuffer16BitAccess": 1, "lacks_storageBuffer8BitAccess": 1}
 DEVICES = {
     "a graphics card": {**USUAL, "binding": 2**30},
     "the least that Vulkan guarantees": {
@@ -52,8 +53,17 @@ DEVICES = {
     "a GPU of narrow groups": {"discrete": 1, "invocations": 32},
     "no integers of 8 and 16 bits": {"lacks_shaderInt8": 1, "lacks_shaderInt16": 1},
     "no transfer flag": {"lacks_transfer": 1},
+    "integers of 32 bits only": ONLY_32_BIT,
+    "integers of 32 bits only, a graphics card": {**USUAL, **ONLY_32_BIT, "binding": 2**30},
 }
-SHORT = ["a graphics card", "the least that Vulkan guarantees", "every second import refused", "tiny bindings", "Mesa 25.1"]
+SHORT = [
+    "a graphics card",
+    "the least that Vulkan guarantees",
+    "every second import refused",
+    "tiny bindings",
+    "Mesa 25.1",
+    "integers of 32 bits only",
+]
 
 
 @pytest.fixture(scope="module")
@@ -64,7 +74,7 @@ def library(tmp_path_factory, vulkan):
 def conform(library, *tests, **odd):
     environment = faults.environment(library, **odd)
     environment |= {"DMLOPS_TEST_DEVICES": "vulkan", "HYPOTHESIS_PROFILE": "odd", "DMLOPS_TEST_VALIDATION": None}
-    names = [str(support.ROOT / "tests" / name) for name in tests]
+    names = [str(support.ROOT / "tests" / name) if name.endswith(".py") else name for name in tests]
     support.run_python(None, args=("-m", "faults.conformance", *names), env=environment, timeout=550)
 
 
@@ -77,6 +87,17 @@ def test_conformance(name, library):
 @pytest.mark.parametrize("name", DEVICES)
 def test_conformance_and_out(name, library):
     conform(library, "test_conformance.py", "test_out.py", "test_examples.py", **DEVICES[name])
+
+
+@pytest.mark.parametrize("feature", ONLY_32_BIT)
+def test_a_feature_that_most_kernels_use_is_missing(feature, library):
+    conform(library, "test_examples.py", **{feature: 1})
+
+
+@pytest.mark.check
+def test_kernels_of_32_bits(library):
+    """Each kernel, forced. What needs segments has none: its windows are cut."""
+    conform(library, "test_kernels.py", "-k", "not binding and not trial", **ONLY_32_BIT)
 
 
 POOLED = """
@@ -145,9 +166,6 @@ print(device.reason)
 @pytest.mark.parametrize(
     "lacks, said",
     [
-        ("shaderInt64", "shaderInt64"),
-        ("storageBuffer16BitAccess", "storageBuffer16BitAccess"),
-        ("storageBuffer8BitAccess", "storageBuffer8BitAccess"),
         ("compute", "compute queue"),
         ("vulkan12", "older than 1.2"),
     ],

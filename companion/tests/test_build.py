@@ -34,13 +34,13 @@ def test_suite_that_is_not_known(build, monkeypatch):
     monkeypatch.setattr(build, "exists", lambda url: "bullseye" not in url)
     monkeypatch.setattr(build, "own_suite", lambda: "noble")
     monkeypatch.setattr(build, "apt_mirrors", lambda: {"noble": "http://mirror.example/ubuntu"})
-    with pytest.raises(SystemExit, match="no bullseye.*'noble'"):
+    with pytest.raises(build.Unavailable, match="no bullseye.*'noble'"):
         build.find_suite()
 
 
 def test_no_mirror(build, monkeypatch):
     monkeypatch.setattr(build, "apt_mirrors", dict)
-    with pytest.raises(SystemExit, match="name no mirror"):
+    with pytest.raises(build.Unavailable, match="name no mirror"):
         build.find_suite()
 
 
@@ -49,7 +49,7 @@ def test_source_that_the_mirror_has_dropped(build, monkeypatch):
         raise urllib.error.HTTPError(url, 404, "Not Found", None, None)
 
     monkeypatch.setattr(build.urllib.request, "urlopen", missing)
-    with pytest.raises(SystemExit, match=r"no longer has mesa_.*\.orig\.tar\.xz"):
+    with pytest.raises(build.Unavailable, match=r"does not give mesa_.*\.orig\.tar\.xz"):
         build.fetch_mesa("http://mirror.example/debian")
 
 
@@ -57,3 +57,12 @@ def test_source_that_is_not_what_it_was(build):
     (build.BUILD / f"mesa_{build.MESA}.orig.tar.xz").write_bytes(b"other")
     with pytest.raises(SystemExit, match="SHA-256"):
         build.fetch_mesa("http://mirror.example/debian")
+
+
+def test_exit_status_where_it_cannot_be_built(build, monkeypatch, capsys):
+    monkeypatch.setattr(build, "LOG", build.BUILD / "build.log")
+    monkeypatch.setattr(build.sys, "argv", ["build.py"])
+    monkeypatch.setattr(build.shutil, "which", lambda name: None)
+    with pytest.raises(SystemExit) as stopped:
+        build.main()
+    assert stopped.value.code == 69 and "debootstrap" in capsys.readouterr().err

@@ -45,7 +45,7 @@ PyObject *dml_drivers(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(none))
     if (list)
         dml_vk_drivers(add_driver, list);
     if (PyErr_Occurred())
-        Py_CLEAR(list);
+        Py_CLEAR(list); /* uncovered: out of memory */
     return list;
 }
 

@@ -24,9 +24,8 @@ static VkResult create_device(dml_context *context, bool portability)
 
     dml_features wanted;
     dml_features_init(&wanted);
-    wanted.core.features.shaderInt64 = VK_TRUE;
-    wanted.vulkan11.storageBuffer16BitAccess = VK_TRUE;
-    wanted.vulkan12.storageBuffer8BitAccess = VK_TRUE;
+    wanted.core.features.shaderInt64 = wanted.vulkan11.storageBuffer16BitAccess = wanted.vulkan12.storageBuffer8BitAccess =
+        !context->offered.only_32_bit;
     wanted.vulkan12.shaderStorageBufferArrayNonUniformIndexing = context->offered.segmented;
     wanted.vulkan12.timelineSemaphore = VK_TRUE; /* Vulkan 1.2 requires it */
     VkDeviceQueueCreateInfo queue = {.sType = VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO,

@@ -43,23 +43,6 @@ int64_t dml_device_compute_family(const dml_instance_functions *vk, VkPhysicalDe
     return -1;
 }
 
-/* The first of the required features that is missing; NULL if there is none. */
-static const char *missing_feature(const dml_instance_functions *vk, VkPhysicalDevice physical)
-{
-    dml_features f;
-    dml_features_init(&f);
-    vk->vkGetPhysicalDeviceFeatures2(physical, &f.core);
-    if (!f.core.features.shaderInt64)
-        return "it lacks the feature shaderInt64";
-    if (!f.vulkan11.storageBuffer16BitAccess)
-        return "it lacks the feature storageBuffer16BitAccess";
-    if (!f.vulkan12.storageBuffer8BitAccess)
-        return "it lacks the feature storageBuffer8BitAccess";
-    if (dml_device_compute_family(vk, physical) < 0)
-        return "it has no compute queue";
-    return NULL;
-}
-
 void dml_device_inspect(const dml_instance *instance, VkPhysicalDevice physical, dml_device *device)
 {
     const dml_instance_functions *vk = &instance->vk;
@@ -90,9 +73,9 @@ void dml_device_inspect(const dml_instance *instance, VkPhysicalDevice physical,
         if ((memory.memoryHeaps[i].flags & VK_MEMORY_HEAP_DEVICE_LOCAL_BIT) && memory.memoryHeaps[i].size > info->memory)
             info->memory = memory.memoryHeaps[i].size;
 
-    bool old = properties->apiVersion < VK_API_VERSION_1_2;
-    const char *missing = old ? "it offers only Vulkan older than 1.2" : missing_feature(vk, physical);
-    info->usable = !missing;
-    if (missing)
-        snprintf(info->reason, sizeof info->reason, "%s", missing);
+    if (properties->apiVersion < VK_API_VERSION_1_2)
+        snprintf(info->reason, sizeof info->reason, "it offers only Vulkan older than 1.2");
+    else if (dml_device_compute_family(vk, physical) < 0)
+        snprintf(info->reason, sizeof info->reason, "it has no compute queue");
+    info->usable = !info->reason[0];
 }

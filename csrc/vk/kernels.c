@@ -6,11 +6,14 @@
 #include "vk/results.h"
 
 #include "elements.spv.h"
+#include "elements_only_32_bit.spv.h"
 #include "elements_segmented.spv.h"
 #include "lengths.spv.h"
 #include "rows.spv.h"
+#include "rows_only_32_bit.spv.h"
 #include "rows_segmented.spv.h"
 #include "words.spv.h"
+#include "words_only_32_bit.spv.h"
 #include "words_segmented.spv.h"
 
 const VkDescriptorType dml_binding_types[DML_BINDINGS] = {VK_DESCRIPTOR_TYPE_STORAGE_BUFFER, VK_DESCRIPTOR_TYPE_STORAGE_BUFFER,
@@ -46,28 +49,41 @@ static VkResult create_layouts(dml_context *context, uint32_t segments, dml_modu
     return DML_CREATE(context, PipelineLayout, &layout, &modules->layout);
 }
 
+/* A copy has no shader, and lengths.comp is the same for all devices. */
+#define VARIANT(suffix)                                                                                                        \
+    {                                                                                                                          \
+        [DML_KERNEL_ROWS] = {rows##suffix##_spv, sizeof rows##suffix##_spv},                                                   \
+        [DML_KERNEL_WORDS] = {words##suffix##_spv, sizeof words##suffix##_spv},                                                \
+        [DML_KERNEL_ELEMENTS] = {elements##suffix##_spv, sizeof elements##suffix##_spv},                                       \
+        [DML_SHADER_LENGTHS] = {lengths_spv, sizeof lengths_spv},                                                              \
+    }
+
+typedef enum variant { PLAIN, SEGMENTED, ONLY_32_BIT, VARIANT_COUNT } variant;
+
+static const struct {
+    const uint32_t *code;
+    size_t size;
+} shaders[VARIANT_COUNT][DML_SHADER_COUNT] = {
+    [PLAIN] = VARIANT(), [SEGMENTED] = VARIANT(_segmented), [ONLY_32_BIT] = VARIANT(_only_32_bit)};
+
+static VkResult create_modules(dml_context *context, variant variant, dml_modules *modules)
+{
+    VkResult result = create_layouts(context, variant == SEGMENTED ? DML_MAX_SEGMENTS : 1, modules);
+    for (int i = 0; i < DML_SHADER_COUNT && result == VK_SUCCESS; i++)
+        if (shaders[variant][i].code)
+            result = create_shader(context, shaders[variant][i].code, shaders[variant][i].size, &modules->shaders[i]);
+    return result;
+}
+
 dml_code dml_kernels_init(dml_context *context, dml_status *status)
 {
-    static const struct {
-        const uint32_t *code; /* NULL: a copy has no shader, and lengths.comp no segments */
-        size_t size;
-    } shaders[2][DML_SHADER_COUNT] = {{[DML_KERNEL_ROWS] = {rows_spv, sizeof rows_spv},
-                                       [DML_KERNEL_WORDS] = {words_spv, sizeof words_spv},
-                                       [DML_KERNEL_ELEMENTS] = {elements_spv, sizeof elements_spv},
-                                       [DML_SHADER_LENGTHS] = {lengths_spv, sizeof lengths_spv}},
-                                      {[DML_KERNEL_ROWS] = {rows_segmented_spv, sizeof rows_segmented_spv},
-                                       [DML_KERNEL_WORDS] = {words_segmented_spv, sizeof words_segmented_spv},
-                                       [DML_KERNEL_ELEMENTS] = {elements_segmented_spv, sizeof elements_segmented_spv}}};
     context->kernels.pipeline_lock = (dml_lock)DML_LOCK_INIT;
     VkPipelineCacheCreateInfo cache = {.sType = VK_STRUCTURE_TYPE_PIPELINE_CACHE_CREATE_INFO};
     VkResult result = DML_CREATE(context, PipelineCache, &cache, &context->kernels.cache);
-    for (int segmented = 0; segmented <= context->offered.segmented && result == VK_SUCCESS; segmented++) {
-        dml_modules *modules = &context->kernels.modules[segmented];
-        result = create_layouts(context, segmented ? DML_MAX_SEGMENTS : 1, modules);
-        for (int i = 0; i < DML_SHADER_COUNT && result == VK_SUCCESS; i++)
-            if (shaders[segmented][i].code)
-                result = create_shader(context, shaders[segmented][i].code, shaders[segmented][i].size, &modules->shaders[i]);
-    }
+    if (result == VK_SUCCESS)
+        result = create_modules(context, context->offered.only_32_bit ? ONLY_32_BIT : PLAIN, &context->kernels.modules[false]);
+    if (result == VK_SUCCESS && context->offered.segmented)
+        result = create_modules(context, SEGMENTED, &context->kernels.modules[true]);
     return result == VK_SUCCESS ? DML_OK : dml_vk_fail(context, result, "making shaders", status);
 }
 

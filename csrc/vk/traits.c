@@ -5,6 +5,7 @@
 
 #if defined(__GNUC__) && (defined(__x86_64__) || defined(__i386__))
 #include <cpuid.h>
+#include <immintrin.h>
 #endif
 
 #include "base/cores.h"
@@ -25,6 +26,15 @@ static bool imports_buffers(const dml_instance_functions *vk, VkPhysicalDevice p
     return (external.externalMemoryProperties.externalMemoryFeatures & VK_EXTERNAL_MEMORY_FEATURE_IMPORTABLE_BIT) != 0;
 }
 
+/* Whether the device lacks what most kernels use; then shaders/words.glsl says what follows. */
+static bool has_only_32_bits(const dml_instance_functions *vk, VkPhysicalDevice physical)
+{
+    dml_features f;
+    dml_features_init(&f);
+    vk->vkGetPhysicalDeviceFeatures2(physical, &f.core);
+    return !f.core.features.shaderInt64 || !f.vulkan11.storageBuffer16BitAccess || !f.vulkan12.storageBuffer8BitAccess;
+}
+
 /* Whether a binding may be an array of DML_MAX_SEGMENTS storage buffers. */
 static bool has_segments(const dml_instance_functions *vk, VkPhysicalDevice physical, const VkPhysicalDeviceLimits *limits)
 {
@@ -37,13 +47,25 @@ static bool has_segments(const dml_instance_functions *vk, VkPhysicalDevice phys
            limits->maxPerStageResources > DML_MAX_STORAGE_BUFFERS; /* the table of the dispatch is one more */
 }
 
+#if defined(__GNUC__) && (defined(__x86_64__) || defined(__i386__))
+/* Whether the CPU has AVX-512 and the system saves its registers. __builtin_cpu_supports would need data of a run-time library
+ * of the compiler, which Zig's clang does not have. */
+__attribute__((target("xsave"))) static bool has_avx512(void)
+{
+    const uint64_t needed = 0xe6; /* SSE, AVX, and three kinds of AVX-512 registers */
+    unsigned a, b, c, d;
+    bool known = __get_cpuid(1, &a, &b, &c, &d) && (c & bit_OSXSAVE) && ((uint64_t)_xgetbv(0) & needed) == needed;
+    return known && __get_cpuid_count(7, 0, &a, &b, &c, &d) && (b & bit_AVX512F);
+}
+#endif
+
 /* What makes kernels slow where llvmpipe uses AVX-512. From Mesa 25.1 on (up to 25.0 it says it is version 1), accesses with a
  * uniform descriptor become gathers and scatters. On AMD's family 26, Zen 5, reads are not prefetched by hardware. */
 static void find_avx512_tunables(VkDriverId driver, uint32_t version, dml_device_traits *traits)
 {
 #if defined(__GNUC__) && (defined(__x86_64__) || defined(__i386__))
     unsigned vendor = 0, model = 0, b, c, d;
-    if (driver != VK_DRIVER_ID_MESA_LLVMPIPE || !__builtin_cpu_supports("avx512f") || getenv("GALLIUM_OVERRIDE_CPU_CAPS"))
+    if (driver != VK_DRIVER_ID_MESA_LLVMPIPE || !has_avx512() || getenv("GALLIUM_OVERRIDE_CPU_CAPS"))
         return;
     traits->plan.tunables.segments_always = traits->segmented && version >= VK_MAKE_API_VERSION(0, 25, 1, 0);
     bool known = __get_cpuid(0, &model, &vendor, &c, &d) && __get_cpuid(1, &model, &b, &c, &d);
@@ -77,7 +99,8 @@ void dml_traits_find(const dml_instance_functions *vk, VkPhysicalDevice physical
                                                      .pNext = &subgroup};
     VkPhysicalDeviceDriverProperties driver = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_DRIVER_PROPERTIES, .pNext = &memory};
     VkPhysicalDeviceProperties2 all = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2, .pNext = &driver};
-    traits->host_import = extensions->import && imports_buffers(vk, physical);
+    traits->only_32_bit = has_only_32_bits(vk, physical);
+    traits->host_import = extensions->import && !traits->only_32_bit && imports_buffers(vk, physical);
     if (traits->host_import)
         subgroup.pNext = &import;
     vk->vkGetPhysicalDeviceProperties2(physical, &all);
@@ -98,7 +121,7 @@ void dml_traits_find(const dml_instance_functions *vk, VkPhysicalDevice physical
     traits->max_buffer = memory.maxMemoryAllocationSize;
     traits->import_alignment = traits->host_import ? import.minImportedHostPointerAlignment : 0;
     traits->plan.binding = limits->maxStorageBufferRange & ~UINT32_C(15);
-    traits->segmented = has_segments(vk, physical, limits);
+    traits->segmented = has_segments(vk, physical, limits) && !traits->only_32_bit;
     traits->plan.window = widest_window(traits);
     find_avx512_tunables(driver.driverID, all.properties.driverVersion, traits);
     if (traits->plan.window <= traits->plan.binding) /* one binding holds all that a kernel can address */
@@ -154,6 +177,8 @@ void dml_traits_override(const dml_device_traits *offered, dml_device_traits *tr
     dml_tunables *tunables = &traits->plan.tunables;
     if (!traits->cpu)
         *tunables = dml_tunables_gpu;
+    if (traits->only_32_bit)
+        tunables->wide_row = UINT32_MAX; /* words of 16 bytes only */
     tunables->segments_always = traits->segmented && chosen("segments_always", offered->plan.tunables.segments_always);
     tunables->prefetch_ahead = (int32_t)chosen("prefetch_ahead", offered->plan.tunables.prefetch_ahead);
     tunables->chunks = (uint32_t)lowered("chunks", offered->plan.tunables.chunks);

@@ -7,7 +7,8 @@
 
 typedef struct dml_device_traits {
     dml_traits plan;
-    bool cpu; /* its memory is the host's, and threads run the workgroups */
+    bool cpu;         /* its memory is the host's, and threads run the workgroups */
+    bool only_32_bit; /* kernels get by without 64-bit integers and storage of 8 and 16 bits: nothing is imported */
     bool host_import;
     uint64_t import_alignment;
     uint64_t max_buffer; /* bytes of a VkBuffer or an allocation */
@@ -20,7 +21,7 @@ typedef struct dml_device_traits {
     uint32_t queue_family;
 } dml_device_traits;
 
-/* All but `heap`. */
+/* All but `heap`; dml_traits_override follows. */
 void dml_traits_find(const dml_instance_functions *vk, VkPhysicalDevice physical, const dml_extensions *extensions,
                      dml_device_traits *traits);
 

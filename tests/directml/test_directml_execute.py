@@ -126,6 +126,26 @@ def test_device_arrays_have_the_shape_of_their_tensors():
         dml.execute(desc, {"InputTensor": flat})
 
 
+def test_a_buffer_of_bytes_may_end_within_an_element(device):
+    buffer = np.arange(11, dtype=np.uint8)
+    result = dml.execute(tile_of("INT16"), {"InputTensor": buffer}, device=device)["OutputTensor"]
+    assert result.tobytes() == 2 * buffer[:8].tobytes()
+
+
+def test_empty_slices_run_where_only_running_counts(device):
+    x = np.arange(12, dtype=np.int8).reshape(3, 4)
+    tensors = dml.TENSOR_DESC("INT8", [3, 4]), dml.TENSOR_DESC("INT8", [0, 2])
+    for desc in (
+        dml.SLICE_OPERATOR_DESC(*tensors, 2, [3, 0], [0, 2], [2, 1]),
+        dml.SLICE1_OPERATOR_DESC(*tensors, 2, [3, 0], [0, 2], [-2, 1]),
+    ):
+        assert dml.execute(desc, {"InputTensor": x}, feature_level=None, device=device)["OutputTensor"].shape == (0, 2)
+    grad = dml.SLICE_GRAD_OPERATOR_DESC(*reversed(tensors), 2, [3, 0], [0, 2], [-2, 1])
+    bindings = {"InputGradientTensor": np.zeros((0, 2), np.int8)}
+    result = dml.execute(grad, bindings, feature_level=None, device=device)["OutputGradientTensor"]
+    assert result.shape == (3, 4) and not result.any()
+
+
 def test_rank_0_runs_where_only_running_counts(device):
     x = dml.TENSOR_DESC("INT16", [])
     desc = dml.ELEMENT_WISE_IDENTITY_OPERATOR_DESC(x, x)

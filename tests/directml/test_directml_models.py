@@ -189,6 +189,7 @@ def test_tensors_owned_by_directml_are_bound_and_copied_first(tmp_path):
         (listed([2**64 - 1], 10), "18446744073709551615"),
         (listed([1, 2], "FLOAT16", sizeInBytes=64), "1, 2"),
         (listed([1, 2, 3], "UINT16", initialValuesOffsetInBytes=2), "0, 1, 2"),
+        (listed([1, 2, 3], "UINT16", initialValuesOffsetInBytes=0), "1, 2, 3"),
         (listed([1e300], "FLOAT64"), "1e+300"),
         (listed([10**400, -(10**400)], "FLOAT64"), "inf, -inf"),
         (listed([1e300]), "inf"),
@@ -328,6 +329,21 @@ def test_dump_and_load(tmp_path):
     assert repr(again) == repr(loaded)  # since nan is not nan
     assert again.dispatchables == loaded.dispatchables and again.commands == loaded.commands
     assert math.isinf(again.dispatchables["pad"].PaddingValue) and again.dispatchables["fill"].Value == b"\x01\x7e"
+
+
+def test_a_model_made_in_python():
+    """On a buffer that ends within an element."""
+    x = dml.TENSOR_DESC("INT32", [2])
+    model = dml.Model(
+        {
+            "a": dml.Resource(dml.DML_TENSOR_DATA_TYPE.INT32, dml.SequenceValues(2, 5, -3), size_in_bytes=10),
+            "b": dml.Resource(dml.DML_TENSOR_DATA_TYPE.INT32, dml.ConstantValues(2, 0)),
+        },
+        {"copy": dml.ELEMENT_WISE_IDENTITY_OPERATOR_DESC(x, x)},
+        [dml.Dispatch("copy", {"InputTensor": [dml.Binding("a")], "OutputTensor": [dml.Binding("b")]})],
+    )
+    results = dml.run(model, device="host")
+    assert {name: array.tolist() for name, array in results.items()} == {"a": [5, 2], "b": [5, 2]}
 
 
 def changed(*path, to=None, model=slicing):

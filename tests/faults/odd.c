@@ -302,8 +302,16 @@ void odd_check_device(const VkDeviceCreateInfo *info)
         find((VkBaseOutStructure *)info->pNext, VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2);
     if (!all || (odd("lacks_shaderInt16", 0) && all->features.shaderInt16))
         violation("a feature asked for that there is not");
+    if (all && odd("lacks_shaderInt64", 0) && all->features.shaderInt64)
+        violation("64-bit integers asked for that there are not");
+    VkPhysicalDeviceVulkan11Features *f11 =
+        find((VkBaseOutStructure *)info->pNext, VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_1_FEATURES);
+    if (f11 && odd("lacks_storageBuffer16BitAccess", 0) && f11->storageBuffer16BitAccess)
+        violation("storage of 16 bits asked for that there is not");
     VkPhysicalDeviceVulkan12Features *f =
         find((VkBaseOutStructure *)info->pNext, VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_FEATURES);
+    if (f && odd("lacks_storageBuffer8BitAccess", 0) && f->storageBuffer8BitAccess)
+        violation("storage of 8 bits asked for that there is not");
     if (f && f->shaderStorageBufferArrayNonUniformIndexing && odd("lacks_shaderStorageBufferArrayNonUniformIndexing", 0))
         violation("arrays of bindings asked for that there are not");
     for (uint32_t i = 0; odd("imports", 1) == 0 && i < info->enabledExtensionCount; i++)

@@ -1,0 +1,110 @@
+"""The wheels of dist/ on bare systems: no compiler, no Vulkan, no headers. `make check-wheels` runs it.
+
+Its name keeps it out of the suite. Nothing here touches ``sys.path`` or the environment of this process.
+"""
+
+import shutil
+from pathlib import Path
+
+import pytest
+from systems import DIST, ROOT_USER, System, Unavailable
+
+pytestmark = pytest.mark.timeout(1200)
+
+BOOKWORM = System("bookworm", "numpy==1.26.* numba")
+TRIXIE = System("trixie", "numpy tensorflow-cpu")
+NEWEST = System("sid", "numpy")
+COMPILER = System("bookworm", "numpy setuptools>=77", packages="gcc libc6-dev python3-dev")
+PROGRAM = Path(__file__).with_name("operators.py")
+
+
+def prepared(system):
+    if not list(DIST.glob("dmlops_lavapipe-*.whl")):
+        pytest.skip("dist/ has no wheel of dmlops-lavapipe: companion/build.py says why")
+    try:
+        system.prepare()
+    except Unavailable as error:
+        pytest.skip(str(error))
+    shutil.copy(PROGRAM, system.folder)
+    return system
+
+
+def check(system, *modules, **options):
+    """What the operators do, in a process that uses these modules in this order."""
+    printed = system.python(f"/operators.py {' '.join(modules)}", **options)
+    lines = [line for line in printed.splitlines() if line.startswith(("first call", "equal to NumPy"))]
+    print(f"\n{system.suite}:", *lines, sep="\n    ")
+    assert lines[-1].startswith("equal to NumPy")
+
+
+def packages(system, **options):
+    return {line.split("==")[0] for line in system.python("-m pip list --format freeze", **options).split()} - {"pip", "setuptools"}
+
+
+@pytest.fixture(scope="module")
+def bookworm():
+    """As root, as in a container, with the oldest NumPy."""
+    system = prepared(BOOKWORM)
+    system.install("dmlops", "dmlops-lavapipe", "numpy==1.26.*", user=ROOT_USER)
+    return system
+
+
+@pytest.fixture(scope="module")
+def trixie():
+    """As a user who may not become root."""
+    system = prepared(TRIXIE)
+    system.install("dmlops[cpu]")
+    assert packages(system) == {"dmlops", "dmlops-lavapipe", "numpy"}
+    return system
+
+
+def test_systems_are_bare(bookworm, trixie):
+    for system in (bookworm, trixie):
+        assert not system.run("command -v gcc cc clang glslc make", check=False)
+        assert not system.run("find / -xdev -name 'libvulkan*' -not -path '*/dmlops_lavapipe/*' 2>&1 | grep -v denied", check=False)
+
+
+def test_selftest(bookworm, trixie):
+    for system, user in ((bookworm, ROOT_USER), (trixie, "user:user")):
+        printed = system.python("-m dmlops selftest", user=user)
+        assert "llvmpipe" in printed and "FAIL" not in printed, printed
+
+
+def test_oldest_numpy_as_root(bookworm):
+    check(bookworm, "dmlops", user=ROOT_USER)
+
+
+def test_as_a_user(trixie):
+    check(trixie, "dmlops")
+
+
+def test_home_that_cannot_be_written(trixie):
+    environment = {"HOME": "/opt"}
+    printed = trixie.run("touch /opt/file 2>&1; /home/user/env/bin/python /operators.py dmlops", home="/opt", **environment)
+    assert "Permission denied" in printed and "equal to NumPy" in printed, printed
+
+
+@pytest.mark.parametrize("modules", [("numba", "dmlops"), ("dmlops", "numba", "dmlops")], ids="-".join)
+def test_beside_numba(bookworm, modules):
+    bookworm.add("numba", user=ROOT_USER)
+    check(bookworm, *modules, user=ROOT_USER)
+
+
+@pytest.mark.parametrize("modules", [("tensorflow", "dmlops"), ("dmlops", "tensorflow", "dmlops")], ids="-".join)
+def test_beside_tensorflow(trixie, modules):
+    trixie.add("tensorflow-cpu")
+    check(trixie, *modules)
+
+
+def test_newest_system():
+    system = prepared(NEWEST)
+    system.install("dmlops[cpu]")
+    check(system, "dmlops")
+
+
+def test_sdist_with_a_compiler_alone():
+    system = prepared(COMPILER)
+    (sdist,) = DIST.glob("dmlops-*.tar.gz")
+    assert not system.run("command -v glslc; ls /usr/include | grep -iE 'vulkan|volk'", check=False)
+    system.install(f"/dist/{sdist.name}", "dmlops-lavapipe")
+    check(system, "dmlops")
