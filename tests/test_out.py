@@ -144,7 +144,7 @@ def test_a_subclass_as_out_is_filled_and_returned(device):
     assert np.asarray(out).tolist() == [[0, 1], [1, 0]]
 
 
-@pytest.mark.parametrize("name", ["vulkan", "host"])
+@pytest.mark.parametrize("name", [pytest.param("vulkan", marks=pytest.mark.needs_import), "host"])
 def test_nothing_beyond_the_pages_of_the_arrays_is_touched(name, request):
     """Arrays flush against pages that may be neither read nor written; a stray access ends the process."""
     device = str(request.getfixturevalue("vulkan")) if name == "vulkan" else "host"
