@@ -47,7 +47,7 @@ if [ "$(id -u)" -ne 0 ]; then
     }
     sudo=sudo
 fi
-apt() { $sudo env DEBIAN_FRONTEND=noninteractive apt-get -qq -o Dpkg::Use-Pty=0 -o DPkg::Lock::Timeout=120 "$@" >/dev/null; }
+apt() { $sudo env DEBIAN_FRONTEND=noninteractive apt-get -qq -o Dpkg::Use-Pty=0 -o DPkg::Lock::Timeout=600 "$@" >/dev/null; }
 
 say "installing$missing"
 apt update || say "apt-get update failed; going on with the lists that are here"
