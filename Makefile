@@ -7,8 +7,8 @@
 # and for those who work on dmlops:
 #
 #   make check    clang's analyser; the suite under the validation layer and the sanitizers, with the oldest NumPy, against
-#                 PyTorch and onnxruntime; more faults, odd devices and data races; SwiftShader; leaks; a minute of fuzzing;
-#                 the wheels on bare systems
+#                 PyTorch and onnxruntime; more faults, odd devices and data races; SwiftShader; lavapipe without the loader;
+#                 compilers for macOS and Windows; leaks; a minute of fuzzing; the wheels on bare systems
 #   make bench    measure; CELLS="..." measures some cells only, DEVICE=... MIB=... another device and larger arrays
 #   make soak     20,000 examples an operator, arrays beyond 4 GiB, every fault, forks and threads by the hundred, ten minutes
 #                 of fuzzing: hours, 16 GiB of memory
@@ -106,6 +106,7 @@ check-static: .venv-extras/dmlops .venv-static/requirements
 	    -isystem $$(dirname build/wheel/temp.*/shaders/rows.spv.h)
 	.venv-static/bin/python tools/cross.py $$(dirname build/wheel/temp.*/shaders/rows.spv.h)
 	.venv-static/bin/mypy --strict --python-executable .venv-extras/bin/python tests/typed.py dmlops
+	.venv-static/bin/basedpyright --pythonpath .venv-extras/bin/python
 
 # Not one message from the validation layer, synchronisation validation included. Without the tests that run no Vulkan.
 check-validation: .venv/dmlops

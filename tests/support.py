@@ -27,12 +27,14 @@ def select_driver():
 
     With DMLOPS_TEST_DIRECT they run on it without the loader: it is then a companion's, of a package made here.
     """
+    named = os.environ.get("VK_DRIVER_FILES") or os.environ.get("VK_ICD_FILENAMES")
     if "VK_DRIVER_FILES" not in os.environ and "VK_ICD_FILENAMES" not in os.environ:
         places = ("/usr/share/vulkan/icd.d", "/etc/vulkan/icd.d")
         found = [path for place in places for path in glob.glob(f"{place}/lvp_icd*.json")]
-        if found:
-            os.environ["VK_DRIVER_FILES"] = os.environ["VK_ICD_FILENAMES"] = found[0]
-    os.environ.setdefault("DMLOPS_TEST_DRIVER", os.environ.get("VK_DRIVER_FILES") or os.environ.get("VK_ICD_FILENAMES") or "")
+        named = os.environ.get("DMLOPS_TEST_DRIVER") or next(iter(found), None)
+        if named:
+            os.environ["VK_DRIVER_FILES"] = os.environ["VK_ICD_FILENAMES"] = named
+    os.environ["DMLOPS_TEST_DRIVER"] = named or ""
     if os.environ.get("DMLOPS_TEST_DIRECT"):
         folder = tempfile.mkdtemp(prefix="dmlops-companion-")
         environment = changed(os.environ, companion(folder, library_of(driver())))

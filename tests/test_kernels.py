@@ -525,6 +525,18 @@ def test_any_call_without(vulkan, lack, operator, data):
         assert sum(counts) > 2
 
 
+@pytest.mark.parametrize("device_array", [False, True])
+@pytest.mark.parametrize("size", [5000, 70000, 300000])
+def test_an_item_to_fill_with_may_be_larger_than_a_window(vulkan, size, device_array):
+    value = np.random.default_rng(size).integers(0, 256, size, np.uint8).view(f"V{size}")[0]
+    x = np.zeros((2, 1), f"V{size}")
+    expected = np.full((4, 3), value)
+    expected[1:3, 1:2] = x
+    with overridden(window=65536):
+        result = dmlops.padding(dmlops.asarray(x, device=vulkan) if device_array else x, [1, 1], [1, 1], value=value, device=vulkan)
+        assert content(np.asarray(result)) == content(expected)
+
+
 def test_device_arrays_in_more_pieces_than_are_submitted_together(vulkan):
     x = np.random.default_rng(1).integers(0, 2**32, (60, 4, 230), np.uint32)
     with overridden(window=4096):

@@ -3,6 +3,7 @@
 import contextlib
 import os
 import platform
+import re
 import subprocess
 import sys
 import threading
@@ -209,7 +210,7 @@ static inline int no_lock(pthread_mutex_t *mutex) { (void)mutex; return 0; }
 def race(folder, broken=()):
     """Builds csrc/base, csrc/core and csrc/vk over a mock of Vulkan, and runs many threads in them; the files
     in `broken` take no locks."""
-    for name in ("rows", "rows_segmented", "words", "words_segmented", "elements", "elements_segmented", "lengths"):
+    for name in re.findall(r'#include "(\w+)\.spv\.h"', (support.ROOT / "csrc" / "vk" / "kernels.c").read_text()):
         (folder / f"{name}.spv.h").write_text(f"#include <stdint.h>\nstatic const uint32_t {name}_spv[] = {{0}};\n")
     (folder / "broken_lock.h").write_text(BROKEN_LOCK)
     flags = ["-std=gnu11", "-g", "-O1", "-fsanitize=thread", "-Wall", "-Wextra", "-Wno-missing-field-initializers"]

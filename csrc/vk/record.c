@@ -67,7 +67,8 @@ static dml_code bind_window(dml_context *context, dml_submission *submission, dm
     }
     if (side == DML_SRC && is_filled(submission)) {
         VkDescriptorBufferInfo room;
-        memcpy(arena_reserve(context, submission, binding->size, &room), operand->data, (size_t)submission->piece.plan.item);
+        memcpy(arena_reserve(context, submission, binding->size, &room), (const char *)operand->data + window.begin,
+               (size_t)(window.end - window.begin));
         binding->buffer = &submission->arena;
         binding->offset = room.offset;
         return DML_OK;
@@ -91,10 +92,10 @@ static dml_code bind_window(dml_context *context, dml_submission *submission, dm
 /* Bytes of the arena that submission->piece needs at most. */
 static uint64_t arena_needs(const dml_context *context, const dml_submission *submission)
 {
-    dml_span lengths = dml_plan_length_span(&submission->piece.plan);
+    dml_span lengths = dml_plan_length_span(&submission->piece.plan), item = dml_piece_src_span(&submission->piece);
     return sizeof submission->dispatch.table + counter_bytes(context) + 3 * (uint64_t)context->traits.plan.alignment +
            (submission->transfer->lengths ? 0 : (uint64_t)(lengths.end - lengths.begin) * sizeof(int64_t)) +
-           (is_filled(submission) ? (uint64_t)submission->piece.plan.item + context->traits.plan.alignment : 0);
+           (is_filled(submission) ? (uint64_t)(item.end - item.begin) + 2 * (uint64_t)context->traits.plan.alignment : 0);
 }
 
 /* The copy command, with as many regions at a time as fit on the stack. */
