@@ -168,7 +168,7 @@ system:
 
 # What installs other systems into folders. Where it cannot be had, the scripts that need it say so.
 debootstrap: | system
-	@tools/system-packages.sh debootstrap || true
+	@DMLOPS_APT_EXTRA=debootstrap tools/system-packages.sh || true
 
 # An environment is three steps, each done again only when what it depends on has changed.
 #   $(1): its folder   $(2): its requirement files   $(3): the folder of the wheel that is installed in it

@@ -2,9 +2,8 @@
 # Installs the system packages that dmlops is built and tested with, on Debian and Ubuntu.
 # Does nothing when all are there, so that running it again costs a fraction of a second.
 #
-#   tools/system-packages.sh PACKAGE...   installs these, too
 #   DMLOPS_SKIP_APT=1   leave the system alone (another system, or packages from elsewhere)
-#   DMLOPS_APT_EXTRA    further packages: the browser that `make check-docs` opens the site in
+#   DMLOPS_APT_EXTRA    further packages: a browser for `make check-docs`, debootstrap for `make check-wheels`
 #
 # Debian 12's own Mesa runs compute shaders 5 to 10 times slower than the one of
 # bookworm-backports, which is therefore taken from the mirror the machine already uses.
@@ -20,7 +19,7 @@ if ! command -v apt-get >/dev/null 2>&1; then
     exit 1
 fi
 
-packages="libvulkan-dev glslc spirv-tools vulkan-validationlayers mesa-vulkan-drivers $*"
+packages="libvulkan-dev glslc spirv-tools vulkan-validationlayers mesa-vulkan-drivers"
 command -v "${CC:-cc}" >/dev/null 2>&1 || packages="$packages gcc libc6-dev"
 # What the interpreter in use lacks; one that did not come from Debian brings its own headers.
 python="${PYTHON:-python3}"
@@ -48,7 +47,7 @@ if [ "$(id -u)" -ne 0 ]; then
     }
     sudo=sudo
 fi
-apt() { $sudo env DEBIAN_FRONTEND=noninteractive apt-get -qq -o Dpkg::Use-Pty=0 -o DPkg::Lock::Timeout=120 "$@" >/dev/null; }
+apt() { $sudo env DEBIAN_FRONTEND=noninteractive apt-get -qq -o Dpkg::Use-Pty=0 -o DPkg::Lock::Timeout=600 "$@" >/dev/null; }
 
 say "installing$missing"
 apt update || say "apt-get update failed; going on with the lists that are here"
