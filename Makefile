@@ -106,6 +106,7 @@ check-static: .venv-extras/dmlops .venv-static/requirements
 	    -isystem $$(dirname build/wheel/temp.*/shaders/rows.spv.h)
 	.venv-static/bin/python tools/cross.py $$(dirname build/wheel/temp.*/shaders/rows.spv.h)
 	.venv-static/bin/mypy --strict --python-executable .venv-extras/bin/python tests/typed.py dmlops
+	.venv-static/bin/basedpyright --pythonpath .venv-extras/bin/python
 
 # Not one message from the validation layer, synchronisation validation included. Without the tests that run no Vulkan.
 check-validation: .venv/dmlops

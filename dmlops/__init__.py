@@ -9,7 +9,8 @@ Operators
     ``upsample``, ``transpose``, ``join`` and ``split``. ``slice_from_key`` converts a NumPy index to the arguments of
     ``slice``. ``dmlops.reference`` has each operator in a few lines of NumPy.
 Devices
-    ``devices`` lists them; ``default_device`` returns the one that is used where none is named.
+    ``devices`` lists them; ``default_device`` returns the one that is used where none is named. ``compare`` runs an operator
+    on each of them and in NumPy.
 Arrays that stay on a device
     ``asarray``, ``empty`` and ``from_dlpack`` make a ``DeviceArray``. Operators that take one return one, and queue their work.
     ``DeviceArray.numpy`` waits for the work and returns a NumPy array; ``synchronize`` waits for all work.
@@ -30,6 +31,7 @@ except ModuleNotFoundError as error:
         raise
     message = "this dmlops is a source folder without its extension: run `make demo`, or start Python elsewhere"
     raise ImportError(message) from error
+import dmlops.array_methods  # completes DeviceArray
 from dmlops.arrays import asarray, empty, from_dlpack, synchronize
 from dmlops.device import Device
 from dmlops.device_list import default_device, devices
@@ -53,6 +55,7 @@ from dmlops.operators import slice as slice
 
 if TYPE_CHECKING:
     from dmlops import reference as reference
+    from dmlops.comparison import compare as compare
 
 __version__ = "0.2.0"
 
@@ -66,6 +69,7 @@ __all__ = [
     "OutOfDeviceMemoryError",
     "VulkanError",
     "asarray",
+    "compare",
     "default_device",
     "depth_to_space",
     "devices",
@@ -92,13 +96,14 @@ __all__ = [
 if not TYPE_CHECKING:  # a type checker would take every name for an attribute
 
     def __getattr__(name: str) -> Any:
-        """Import ``dmlops.reference`` on first use, since most programs never use it."""
-        if name == "reference":
+        """Import ``dmlops.reference`` and ``dmlops.compare`` on first use, since most programs never use them."""
+        if name in ("reference", "compare"):
             import importlib
 
-            return importlib.import_module("dmlops.reference")
+            module = importlib.import_module("dmlops.reference" if name == "reference" else "dmlops.comparison")
+            return module if name == "reference" else module.compare
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:
-    return sorted(set(globals()) | {"reference"})
+    return sorted(set(globals()) | {"compare", "reference"})

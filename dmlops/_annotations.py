@@ -1,19 +1,46 @@
-"""Types of arguments, for annotations only."""
+"""Types of arguments, for annotations only.
+
+An operator has three overloads: DeviceArray in, DeviceArray out; ``NDArray[T]`` in, ``NDArray[T]`` out; whatever else
+``numpy.asarray`` takes (`Input`) in, ``NDArray[Any]`` out. `out` is of the result's type in each.
+"""
 
 from __future__ import annotations
 
 import builtins
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import EllipsisType
-from typing import Any, Literal, Protocol, SupportsIndex, TypeAlias
+from typing import Any, Literal, Protocol, SupportsIndex, TypeAlias, TypeVar
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from dmlops._core import DeviceArray
 from dmlops.device import Device
 
-Array: TypeAlias = np.ndarray[Any, np.dtype[Any]]
+T = TypeVar("T", bound=np.generic)
+
+
+class SupportsArrayInterface(Protocol):
+    """What numpy.asarray takes though its own annotations lack it: the images of Pillow, for one."""
+
+    @property
+    def __array_interface__(self) -> Mapping[str, Any]: ...
+
+
+class SupportsIntArray(Protocol):
+    def __array__(self) -> NDArray[np.integer[Any]]: ...
+
+
+class SupportsDLPack(Protocol):
+    def __dlpack__(self) -> object: ...
+    def __dlpack_device__(self) -> tuple[int, int]: ...
+
+
+Array: TypeAlias = NDArray[Any]
 AnyArray: TypeAlias = Array | DeviceArray
+Input: TypeAlias = ArrayLike | SupportsArrayInterface  # no DeviceArray: see _core.pyi
+NestedInts: TypeAlias = "Sequence[SupportsIndex | NDArray[np.integer[Any]] | NestedInts]"
+Lengths: TypeAlias = SupportsIntArray | NestedInts
 DeviceLike: TypeAlias = SupportsIndex | str | Device
 IntSequence: TypeAlias = Iterable[SupportsIndex]
 Ints: TypeAlias = SupportsIndex | IntSequence
@@ -22,8 +49,4 @@ Order: TypeAlias = Literal["DCR", "CRD"]
 Layout: TypeAlias = Literal["NCHW", "NHWC"]
 PaddingMode: TypeAlias = Literal["constant", "edge", "reflection", "symmetric", "wrap"]
 Scalar: TypeAlias = complex | str | bytes | np.generic
-
-
-class SupportsDLPack(Protocol):
-    def __dlpack__(self) -> object: ...
-    def __dlpack_device__(self) -> tuple[int, int]: ...
+Progress: TypeAlias = bool | Callable[[int, int], object]

@@ -8,9 +8,9 @@ from dmlops import _core
 from dmlops._core import DeviceArray
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, DTypeLike
+    from numpy.typing import DTypeLike
 
-    from dmlops._annotations import DeviceLike, Ints, SupportsDLPack
+    from dmlops._annotations import DeviceLike, Input, Ints, SupportsDLPack
 
 __all__ = ["asarray", "empty", "from_dlpack", "synchronize"]
 
@@ -18,7 +18,7 @@ _DLPACK_CPU = 1
 
 
 def asarray(
-    obj: ArrayLike | DeviceArray,
+    obj: Input | DeviceArray,
     /,
     *,
     dtype: DTypeLike | None = None,

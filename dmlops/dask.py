@@ -43,7 +43,7 @@ except ImportError as error:
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
-    from dmlops._annotations import Array, DeviceLike, Ints, IntSequence, Layout, Order
+    from dmlops._annotations import Array, DeviceLike, Ints, IntSequence, Layout, Lengths, Order
 
 __all__ = ["depth_to_space", "reverse_subsequences", "slice", "space_to_depth"]
 
@@ -52,7 +52,7 @@ _Chunks = tuple[int, ...]  # of one axis
 
 def reverse_subsequences(
     input: da.Array | ArrayLike,
-    sequence_lengths: da.Array | ArrayLike,
+    sequence_lengths: da.Array | Lengths,
     axis: SupportsIndex,
     *,
     batch_axis: SupportsIndex | None = None,
@@ -336,7 +336,7 @@ def _known(argument: str, x: da.Array) -> da.Array:
     return x
 
 
-def _lengths(lengths: da.Array | ArrayLike, x: da.Array, axis: SupportsIndex, batch_axis: SupportsIndex | None) -> da.Array:
+def _lengths(lengths: da.Array | Lengths, x: da.Array, axis: SupportsIndex, batch_axis: SupportsIndex | None) -> da.Array:
     """Sequence lengths for `x`, checked as far as they are known."""
     _refuse_device_array(lengths)
     if not isinstance(lengths, da.Array):

@@ -8,10 +8,24 @@ import os
 from dmlops import _core
 from dmlops.device import Device
 
-__all__ = ["default_device", "devices"]
+__all__ = ["DeviceList", "default_device", "devices"]
 
 
-def devices() -> list[Device]:
+class DeviceList(list[Device]):
+    """A list of devices. Notebooks show it as a table."""
+
+    def _repr_html_(self) -> str:
+        from dmlops import tables
+
+        rows = []
+        for device in self:
+            memory = f"{device.memory / 2**30:.1f} GiB" if device.memory else ""
+            number = "" if device.index is None else str(device.index)
+            rows.append([number, device.name, device.type, device.driver, memory, device.reason or "yes"])
+        return tables.as_html(["device", "name", "type", "driver", "memory", "usable"], rows)
+
+
+def devices() -> DeviceList:
     """List the devices that operators can run on.
 
     Usable Vulkan devices come first: discrete GPUs, integrated GPUs, virtual GPUs, CPUs (Mesa's lavapipe), others; within a
@@ -21,7 +35,7 @@ def devices() -> list[Device]:
     Returns
     -------
     list of Device
-        One entry for each device.
+        One entry for each device. Notebooks show it as a table.
 
     See Also
     --------
@@ -45,7 +59,7 @@ def devices() -> list[Device]:
     >>> dmlops.devices()[-1]
     Device(index=None, name='host', type='host')
     """
-    return _core._devices()
+    return DeviceList(_core._devices())
 
 
 def default_device() -> Device:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import builtins
 import operator
 import warnings
-from typing import TYPE_CHECKING, SupportsIndex, overload
+from typing import TYPE_CHECKING, Any, SupportsIndex, overload
 
 import numpy as np
 
@@ -14,19 +14,23 @@ from dmlops import _core
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from numpy.typing import ArrayLike
+    from numpy.typing import NDArray
 
     from dmlops._annotations import (
         AnyArray,
         Array,
         DeviceLike,
+        Input,
         Ints,
         IntSequence,
         Layout,
+        Lengths,
         Order,
         PaddingMode,
+        Progress,
         Scalar,
         Slice,
+        T,
     )
     from dmlops._core import DeviceArray
 
@@ -46,37 +50,51 @@ __all__ = [
     "window",
 ]
 
-# The first overload of each operator is for device arrays. They are array_like too, hence the remark for mypy.
+# Each operator's overloads: device arrays, NumPy arrays, and what numpy.asarray makes an array of.
 
 
 @overload
-def reverse_subsequences(  # type: ignore[overload-overlap]
+def reverse_subsequences(
     input: DeviceArray,
-    sequence_lengths: ArrayLike | DeviceArray,
+    sequence_lengths: Lengths | DeviceArray,
     axis: SupportsIndex,
     *,
     batch_axis: SupportsIndex | None = None,
     out: DeviceArray | None = None,
     device: DeviceLike | None = None,
+    progress: Progress | None = None,
 ) -> DeviceArray: ...
 @overload
 def reverse_subsequences(
-    input: ArrayLike,
-    sequence_lengths: ArrayLike,
+    input: NDArray[T],
+    sequence_lengths: Lengths,
+    axis: SupportsIndex,
+    *,
+    batch_axis: SupportsIndex | None = None,
+    out: NDArray[T] | None = None,
+    device: DeviceLike | None = None,
+    progress: Progress | None = None,
+) -> NDArray[T]: ...
+@overload
+def reverse_subsequences(
+    input: Input,
+    sequence_lengths: Lengths,
     axis: SupportsIndex,
     *,
     batch_axis: SupportsIndex | None = None,
     out: Array | None = None,
     device: DeviceLike | None = None,
+    progress: Progress | None = None,
 ) -> Array: ...
 def reverse_subsequences(
-    input: ArrayLike | DeviceArray,
-    sequence_lengths: ArrayLike | DeviceArray,
+    input: Input | DeviceArray,
+    sequence_lengths: Lengths | DeviceArray,
     axis: SupportsIndex,
     *,
     batch_axis: SupportsIndex | None = None,
     out: AnyArray | None = None,
     device: DeviceLike | None = None,
+    progress: Progress | None = None,
 ) -> AnyArray:
     """Reverse the beginning of each sequence along an axis, up to the sequence's own length.
 
@@ -106,6 +124,9 @@ def reverse_subsequences(
     device : int, str or Device, optional
         The device to run on; ``dmlops.devices`` lists what is accepted. Default: the device of `input` if it is a device
         array, else ``dmlops.default_device()``.
+    progress : bool or function, optional
+        For calls of many seconds: True draws a bar, by tqdm where it is installed; a function is called with the bytes that are
+        done and with those of all, after each 128 MiB or so. The call then waits for its work, also where arrays are on a device.
 
     Returns
     -------
@@ -145,11 +166,18 @@ def reverse_subsequences(
     array([[3, 2, 1, 0],
            [5, 4, 0, 0]])
     """
-    return _core._reverse_subsequences(input, sequence_lengths, axis, batch_axis, out, device)
+    return _core._reverse_subsequences(
+        input,
+        sequence_lengths,
+        axis,
+        batch_axis,
+        out,
+        device if progress is None else _tracked("reverse_subsequences", device, progress),
+    )
 
 
 @overload
-def depth_to_space(  # type: ignore[overload-overlap]
+def depth_to_space(
     input: DeviceArray,
     block_size: Ints,
     *,
@@ -157,25 +185,39 @@ def depth_to_space(  # type: ignore[overload-overlap]
     layout: Layout = "NCHW",
     out: DeviceArray | None = None,
     device: DeviceLike | None = None,
+    progress: Progress | None = None,
 ) -> DeviceArray: ...
 @overload
 def depth_to_space(
-    input: ArrayLike,
+    input: NDArray[T],
+    block_size: Ints,
+    *,
+    order: Order = "DCR",
+    layout: Layout = "NCHW",
+    out: NDArray[T] | None = None,
+    device: DeviceLike | None = None,
+    progress: Progress | None = None,
+) -> NDArray[T]: ...
+@overload
+def depth_to_space(
+    input: Input,
     block_size: Ints,
     *,
     order: Order = "DCR",
     layout: Layout = "NCHW",
     out: Array | None = None,
     device: DeviceLike | None = None,
+    progress: Progress | None = None,
 ) -> Array: ...
 def depth_to_space(
-    input: ArrayLike | DeviceArray,
+    input: Input | DeviceArray,
     block_size: Ints,
     *,
     order: Order = "DCR",
     layout: Layout = "NCHW",
     out: AnyArray | None = None,
     device: DeviceLike | None = None,
+    progress: Progress | None = None,
 ) -> AnyArray:
     """Move blocks of channels into the spatial axes, each of which grows by its block size.
 
@@ -200,6 +242,9 @@ def depth_to_space(
     device : int, str or Device, optional
         The device to run on; ``dmlops.devices`` lists what is accepted. Default: the device of `input` if it is a device
         array, else ``dmlops.default_device()``.
+    progress : bool or function, optional
+        For calls of many seconds: True draws a bar, by tqdm where it is installed; a function is called with the bytes that are
+        done and with those of all, after each 128 MiB or so. The call then waits for its work, also where arrays are on a device.
 
     Returns
     -------
@@ -248,11 +293,13 @@ def depth_to_space(
             [[4, 5],
              [6, 7]]]])
     """
-    return _core._depth_to_space(input, block_size, order, layout, out, device)
+    return _core._depth_to_space(
+        input, block_size, order, layout, out, device if progress is None else _tracked("depth_to_space", device, progress)
+    )
 
 
 @overload
-def space_to_depth(  # type: ignore[overload-overlap]
+def space_to_depth(
     input: DeviceArray,
     block_size: Ints,
     *,
@@ -260,25 +307,39 @@ def space_to_depth(  # type: ignore[overload-overlap]
     layout: Layout = "NCHW",
     out: DeviceArray | None = None,
     device: DeviceLike | None = None,
+    progress: Progress | None = None,
 ) -> DeviceArray: ...
 @overload
 def space_to_depth(
-    input: ArrayLike,
+    input: NDArray[T],
+    block_size: Ints,
+    *,
+    order: Order = "DCR",
+    layout: Layout = "NCHW",
+    out: NDArray[T] | None = None,
+    device: DeviceLike | None = None,
+    progress: Progress | None = None,
+) -> NDArray[T]: ...
+@overload
+def space_to_depth(
+    input: Input,
     block_size: Ints,
     *,
     order: Order = "DCR",
     layout: Layout = "NCHW",
     out: Array | None = None,
     device: DeviceLike | None = None,
+    progress: Progress | None = None,
 ) -> Array: ...
 def space_to_depth(
-    input: ArrayLike | DeviceArray,
+    input: Input | DeviceArray,
     block_size: Ints,
     *,
     order: Order = "DCR",
     layout: Layout = "NCHW",
     out: AnyArray | None = None,
     device: DeviceLike | None = None,
+    progress: Progress | None = None,
 ) -> AnyArray:
     """Move blocks of the spatial axes into channels; each spatial axis shrinks by its block size.
 
@@ -303,6 +364,9 @@ def space_to_depth(
     device : int, str or Device, optional
         The device to run on; ``dmlops.devices`` lists what is accepted. Default: the device of `input` if it is a device
         array, else ``dmlops.default_device()``.
+    progress : bool or function, optional
+        For calls of many seconds: True draws a bar, by tqdm where it is installed; a function is called with the bytes that are
+        done and with those of all, after each 128 MiB or so. The call then waits for its work, also where arrays are on a device.
 
     Returns
     -------
@@ -346,11 +410,13 @@ def space_to_depth(
     <BLANKLINE>
             [[5, 7]]]])
     """
-    return _core._space_to_depth(input, block_size, order, layout, out, device)
+    return _core._space_to_depth(
+        input, block_size, order, layout, out, device if progress is None else _tracked("space_to_depth", device, progress)
+    )
 
 
 @overload
-def slice(  # type: ignore[overload-overlap]
+def slice(
     input: DeviceArray,
     offsets: IntSequence,
     sizes: IntSequence,
@@ -359,10 +425,23 @@ def slice(  # type: ignore[overload-overlap]
     output_sizes: IntSequence | None = None,
     out: DeviceArray | None = None,
     device: DeviceLike | None = None,
+    progress: Progress | None = None,
 ) -> DeviceArray: ...
 @overload
 def slice(
-    input: ArrayLike,
+    input: NDArray[T],
+    offsets: IntSequence,
+    sizes: IntSequence,
+    strides: IntSequence | None = None,
+    *,
+    output_sizes: IntSequence | None = None,
+    out: NDArray[T] | None = None,
+    device: DeviceLike | None = None,
+    progress: Progress | None = None,
+) -> NDArray[T]: ...
+@overload
+def slice(
+    input: Input,
     offsets: IntSequence,
     sizes: IntSequence,
     strides: IntSequence | None = None,
@@ -370,9 +449,10 @@ def slice(
     output_sizes: IntSequence | None = None,
     out: Array | None = None,
     device: DeviceLike | None = None,
+    progress: Progress | None = None,
 ) -> Array: ...
 def slice(
-    input: ArrayLike | DeviceArray,
+    input: Input | DeviceArray,
     offsets: IntSequence,
     sizes: IntSequence,
     strides: IntSequence | None = None,
@@ -380,6 +460,7 @@ def slice(
     output_sizes: IntSequence | None = None,
     out: AnyArray | None = None,
     device: DeviceLike | None = None,
+    progress: Progress | None = None,
 ) -> AnyArray:
     """Copy a window of an array, with a stride on each axis that may be negative.
 
@@ -403,6 +484,9 @@ def slice(
     device : int, str or Device, optional
         The device to run on; ``dmlops.devices`` lists what is accepted. Default: the device of `input` if it is a device
         array, else ``dmlops.default_device()``.
+    progress : bool or function, optional
+        For calls of many seconds: True draws a bar, by tqdm where it is installed; a function is called with the bytes that are
+        done and with those of all, after each 128 MiB or so. The call then waits for its work, also where arrays are on a device.
 
     Returns
     -------
@@ -443,11 +527,13 @@ def slice(
     array([[11, 10,  9],
            [ 3,  2,  1]])
     """
-    return _core._slice(input, offsets, sizes, strides, output_sizes, out, device)
+    return _core._slice(
+        input, offsets, sizes, strides, output_sizes, out, device if progress is None else _tracked("slice", device, progress)
+    )
 
 
 @overload
-def padding(  # type: ignore[overload-overlap]
+def padding(
     input: DeviceArray,
     start_padding: IntSequence,
     end_padding: IntSequence,
@@ -456,10 +542,23 @@ def padding(  # type: ignore[overload-overlap]
     value: Scalar = 0,
     out: DeviceArray | None = None,
     device: DeviceLike | None = None,
+    progress: Progress | None = None,
 ) -> DeviceArray: ...
 @overload
 def padding(
-    input: ArrayLike,
+    input: NDArray[T],
+    start_padding: IntSequence,
+    end_padding: IntSequence,
+    *,
+    mode: PaddingMode = "constant",
+    value: Scalar = 0,
+    out: NDArray[T] | None = None,
+    device: DeviceLike | None = None,
+    progress: Progress | None = None,
+) -> NDArray[T]: ...
+@overload
+def padding(
+    input: Input,
     start_padding: IntSequence,
     end_padding: IntSequence,
     *,
@@ -467,9 +566,10 @@ def padding(
     value: Scalar = 0,
     out: Array | None = None,
     device: DeviceLike | None = None,
+    progress: Progress | None = None,
 ) -> Array: ...
 def padding(
-    input: ArrayLike | DeviceArray,
+    input: Input | DeviceArray,
     start_padding: IntSequence,
     end_padding: IntSequence,
     *,
@@ -477,6 +577,7 @@ def padding(
     value: Scalar = 0,
     out: AnyArray | None = None,
     device: DeviceLike | None = None,
+    progress: Progress | None = None,
 ) -> AnyArray:
     """Add elements before and after an array along each axis: a constant, or elements of the array itself.
 
@@ -509,6 +610,9 @@ def padding(
     device : int, str or Device, optional
         The device to run on; ``dmlops.devices`` lists what is accepted. Default: the device of `input` if it is a device
         array, else ``dmlops.default_device()``.
+    progress : bool or function, optional
+        For calls of many seconds: True draws a bar, by tqdm where it is installed; a function is called with the bytes that are
+        done and with those of all, after each 128 MiB or so. The call then waits for its work, also where arrays are on a device.
 
     Returns
     -------
@@ -553,31 +657,51 @@ def padding(
     array([[3, 2, 1, 2, 3, 2, 1],
            [6, 5, 4, 5, 6, 5, 4]])
     """
-    return _core._padding(input, start_padding, end_padding, mode, value, out, device)
+    return _core._padding(
+        input,
+        start_padding,
+        end_padding,
+        mode,
+        value,
+        out,
+        device if progress is None else _tracked("padding", device, progress),
+    )
 
 
 @overload
-def tile(  # type: ignore[overload-overlap]
+def tile(
     input: DeviceArray,
     repeats: IntSequence,
     *,
     out: DeviceArray | None = None,
     device: DeviceLike | None = None,
+    progress: Progress | None = None,
 ) -> DeviceArray: ...
 @overload
 def tile(
-    input: ArrayLike,
+    input: NDArray[T],
+    repeats: IntSequence,
+    *,
+    out: NDArray[T] | None = None,
+    device: DeviceLike | None = None,
+    progress: Progress | None = None,
+) -> NDArray[T]: ...
+@overload
+def tile(
+    input: Input,
     repeats: IntSequence,
     *,
     out: Array | None = None,
     device: DeviceLike | None = None,
+    progress: Progress | None = None,
 ) -> Array: ...
 def tile(
-    input: ArrayLike | DeviceArray,
+    input: Input | DeviceArray,
     repeats: IntSequence,
     *,
     out: AnyArray | None = None,
     device: DeviceLike | None = None,
+    progress: Progress | None = None,
 ) -> AnyArray:
     """Repeat a whole array along each axis.
 
@@ -593,6 +717,9 @@ def tile(
     device : int, str or Device, optional
         The device to run on; ``dmlops.devices`` lists what is accepted. Default: the device of `input` if it is a device
         array, else ``dmlops.default_device()``.
+    progress : bool or function, optional
+        For calls of many seconds: True draws a bar, by tqdm where it is installed; a function is called with the bytes that are
+        done and with those of all, after each 128 MiB or so. The call then waits for its work, also where arrays are on a device.
 
     Returns
     -------
@@ -631,31 +758,43 @@ def tile(
            [1, 2, 1, 2, 1, 2],
            [3, 4, 3, 4, 3, 4]])
     """
-    return _core._tile(input, repeats, out, device)
+    return _core._tile(input, repeats, out, device if progress is None else _tracked("tile", device, progress))
 
 
 @overload
-def join(  # type: ignore[overload-overlap]
+def join(
     inputs: Iterable[DeviceArray],
     axis: SupportsIndex,
     *,
     out: DeviceArray | None = None,
     device: DeviceLike | None = None,
+    progress: Progress | None = None,
 ) -> DeviceArray: ...
 @overload
 def join(
-    inputs: Iterable[ArrayLike],
+    inputs: Iterable[NDArray[T]],
+    axis: SupportsIndex,
+    *,
+    out: NDArray[T] | None = None,
+    device: DeviceLike | None = None,
+    progress: Progress | None = None,
+) -> NDArray[T]: ...
+@overload
+def join(
+    inputs: Iterable[Input],
     axis: SupportsIndex,
     *,
     out: Array | None = None,
     device: DeviceLike | None = None,
+    progress: Progress | None = None,
 ) -> Array: ...
 def join(
-    inputs: Iterable[ArrayLike] | Iterable[DeviceArray],
+    inputs: Iterable[Input] | Iterable[DeviceArray],
     axis: SupportsIndex,
     *,
     out: AnyArray | None = None,
     device: DeviceLike | None = None,
+    progress: Progress | None = None,
 ) -> AnyArray:
     """Put arrays one after the other along an axis.
 
@@ -672,6 +811,9 @@ def join(
     device : int, str or Device, optional
         The device to run on; ``dmlops.devices`` lists what is accepted. Default: the device of `inputs` if they are device
         arrays, else ``dmlops.default_device()``.
+    progress : bool or function, optional
+        For calls of many seconds: True draws a bar, by tqdm where it is installed; a function is called with the bytes that are
+        done and with those of all, after each 128 MiB or so. The call then waits for its work, also where arrays are on a device.
 
     Returns
     -------
@@ -711,34 +853,47 @@ def join(
     array([[1, 2, 5],
            [3, 4, 6]])
     """
-    return _core._join(inputs, axis, out, device)
+    return _core._join(inputs, axis, out, device if progress is None else _tracked("join", device, progress))
 
 
 @overload
-def split(  # type: ignore[overload-overlap]
+def split(
     input: DeviceArray,
     axis: SupportsIndex,
     output_axis_sizes: IntSequence,
     *,
     out: Sequence[DeviceArray] | None = None,
     device: DeviceLike | None = None,
+    progress: Progress | None = None,
 ) -> list[DeviceArray]: ...
 @overload
 def split(
-    input: ArrayLike,
+    input: NDArray[T],
+    axis: SupportsIndex,
+    output_axis_sizes: IntSequence,
+    *,
+    out: Sequence[NDArray[T]] | None = None,
+    device: DeviceLike | None = None,
+    progress: Progress | None = None,
+) -> list[NDArray[T]]: ...
+@overload
+def split(
+    input: Input,
     axis: SupportsIndex,
     output_axis_sizes: IntSequence,
     *,
     out: Sequence[Array] | None = None,
     device: DeviceLike | None = None,
+    progress: Progress | None = None,
 ) -> list[Array]: ...
 def split(
-    input: ArrayLike | DeviceArray,
+    input: Input | DeviceArray,
     axis: SupportsIndex,
     output_axis_sizes: IntSequence,
     *,
     out: Sequence[Array] | Sequence[DeviceArray] | None = None,
     device: DeviceLike | None = None,
+    progress: Progress | None = None,
 ) -> list[Array] | list[DeviceArray]:
     """Cut an array into parts along an axis.
 
@@ -756,6 +911,9 @@ def split(
     device : int, str or Device, optional
         The device to run on; ``dmlops.devices`` lists what is accepted. Default: the device of `input` if it is a device
         array, else ``dmlops.default_device()``.
+    progress : bool or function, optional
+        For calls of many seconds: True draws a bar, by tqdm where it is installed; a function is called with the bytes that are
+        done and with those of all, after each 128 MiB or so. The call then waits for its work, also where arrays are on a device.
 
     Returns
     -------
@@ -794,31 +952,45 @@ def split(
            [4]]), array([[2, 3],
            [5, 6]])]
     """
-    return _core._split(input, axis, output_axis_sizes, out, device)
+    return _core._split(
+        input, axis, output_axis_sizes, out, device if progress is None else _tracked("split", device, progress)
+    )
 
 
 @overload
-def transpose(  # type: ignore[overload-overlap]
+def transpose(
     input: DeviceArray,
     axes: IntSequence | None = None,
     *,
     out: DeviceArray | None = None,
     device: DeviceLike | None = None,
+    progress: Progress | None = None,
 ) -> DeviceArray: ...
 @overload
 def transpose(
-    input: ArrayLike,
+    input: NDArray[T],
+    axes: IntSequence | None = None,
+    *,
+    out: NDArray[T] | None = None,
+    device: DeviceLike | None = None,
+    progress: Progress | None = None,
+) -> NDArray[T]: ...
+@overload
+def transpose(
+    input: Input,
     axes: IntSequence | None = None,
     *,
     out: Array | None = None,
     device: DeviceLike | None = None,
+    progress: Progress | None = None,
 ) -> Array: ...
 def transpose(
-    input: ArrayLike | DeviceArray,
+    input: Input | DeviceArray,
     axes: IntSequence | None = None,
     *,
     out: AnyArray | None = None,
     device: DeviceLike | None = None,
+    progress: Progress | None = None,
 ) -> AnyArray:
     """Copy an array with its axes in another order.
 
@@ -835,6 +1007,9 @@ def transpose(
     device : int, str or Device, optional
         The device to run on; ``dmlops.devices`` lists what is accepted. Default: the device of `input` if it is a device
         array, else ``dmlops.default_device()``.
+    progress : bool or function, optional
+        For calls of many seconds: True draws a bar, by tqdm where it is installed; a function is called with the bytes that are
+        done and with those of all, after each 128 MiB or so. The call then waits for its work, also where arrays are on a device.
 
     Returns
     -------
@@ -876,34 +1051,47 @@ def transpose(
     >>> dmlops.transpose(photograph, (2, 0, 1)).shape
     (3, 480, 640)
     """
-    return _core._transpose(input, axes, out, device)
+    return _core._transpose(input, axes, out, device if progress is None else _tracked("transpose", device, progress))
 
 
 @overload
-def upsample(  # type: ignore[overload-overlap]
+def upsample(
     input: DeviceArray,
     scale_size: Ints,
     *,
     layout: Layout = "NCHW",
     out: DeviceArray | None = None,
     device: DeviceLike | None = None,
+    progress: Progress | None = None,
 ) -> DeviceArray: ...
 @overload
 def upsample(
-    input: ArrayLike,
+    input: NDArray[T],
+    scale_size: Ints,
+    *,
+    layout: Layout = "NCHW",
+    out: NDArray[T] | None = None,
+    device: DeviceLike | None = None,
+    progress: Progress | None = None,
+) -> NDArray[T]: ...
+@overload
+def upsample(
+    input: Input,
     scale_size: Ints,
     *,
     layout: Layout = "NCHW",
     out: Array | None = None,
     device: DeviceLike | None = None,
+    progress: Progress | None = None,
 ) -> Array: ...
 def upsample(
-    input: ArrayLike | DeviceArray,
+    input: Input | DeviceArray,
     scale_size: Ints,
     *,
     layout: Layout = "NCHW",
     out: AnyArray | None = None,
     device: DeviceLike | None = None,
+    progress: Progress | None = None,
 ) -> AnyArray:
     """Repeat each element along the spatial axes: nearest-neighbour scaling by whole factors.
 
@@ -924,6 +1112,9 @@ def upsample(
     device : int, str or Device, optional
         The device to run on; ``dmlops.devices`` lists what is accepted. Default: the device of `input` if it is a device
         array, else ``dmlops.default_device()``.
+    progress : bool or function, optional
+        For calls of many seconds: True draws a bar, by tqdm where it is installed; a function is called with the bytes that are
+        done and with those of all, after each 128 MiB or so. The call then waits for its work, also where arrays are on a device.
 
     Returns
     -------
@@ -966,11 +1157,13 @@ def upsample(
     >>> dmlops.upsample(np.zeros((1, 4, 6, 3)), (2, 3), layout="NHWC").shape
     (1, 8, 18, 3)
     """
-    return _core._upsample(input, scale_size, layout, out, device)
+    return _core._upsample(
+        input, scale_size, layout, out, device if progress is None else _tracked("upsample", device, progress)
+    )
 
 
 @overload
-def slice_grad(  # type: ignore[overload-overlap]
+def slice_grad(
     gradient: DeviceArray,
     output_shape: IntSequence,
     offsets: IntSequence,
@@ -979,10 +1172,23 @@ def slice_grad(  # type: ignore[overload-overlap]
     *,
     out: DeviceArray | None = None,
     device: DeviceLike | None = None,
+    progress: Progress | None = None,
 ) -> DeviceArray: ...
 @overload
 def slice_grad(
-    gradient: ArrayLike,
+    gradient: NDArray[T],
+    output_shape: IntSequence,
+    offsets: IntSequence,
+    sizes: IntSequence,
+    strides: IntSequence | None = None,
+    *,
+    out: NDArray[T] | None = None,
+    device: DeviceLike | None = None,
+    progress: Progress | None = None,
+) -> NDArray[T]: ...
+@overload
+def slice_grad(
+    gradient: Input,
     output_shape: IntSequence,
     offsets: IntSequence,
     sizes: IntSequence,
@@ -990,9 +1196,10 @@ def slice_grad(
     *,
     out: Array | None = None,
     device: DeviceLike | None = None,
+    progress: Progress | None = None,
 ) -> Array: ...
 def slice_grad(
-    gradient: ArrayLike | DeviceArray,
+    gradient: Input | DeviceArray,
     output_shape: IntSequence,
     offsets: IntSequence,
     sizes: IntSequence,
@@ -1000,6 +1207,7 @@ def slice_grad(
     *,
     out: AnyArray | None = None,
     device: DeviceLike | None = None,
+    progress: Progress | None = None,
 ) -> AnyArray:
     """Write an array where `slice` would have read it, into zeros: the gradient of `slice`.
 
@@ -1021,6 +1229,9 @@ def slice_grad(
     device : int, str or Device, optional
         The device to run on; ``dmlops.devices`` lists what is accepted. Default: the device of `gradient` if it is a device
         array, else ``dmlops.default_device()``.
+    progress : bool or function, optional
+        For calls of many seconds: True draws a bar, by tqdm where it is installed; a function is called with the bytes that are
+        done and with those of all, after each 128 MiB or so. The call then waits for its work, also where arrays are on a device.
 
     Returns
     -------
@@ -1058,7 +1269,15 @@ def slice_grad(
            [0, 2, 0, 1],
            [0, 4, 0, 3]])
     """
-    return _core._slice_grad(gradient, output_shape, offsets, sizes, strides, out, device)
+    return _core._slice_grad(
+        gradient,
+        output_shape,
+        offsets,
+        sizes,
+        strides,
+        out,
+        device if progress is None else _tracked("slice_grad", device, progress),
+    )
 
 
 def slice_from_key(
@@ -1105,9 +1324,7 @@ def slice_from_key(
     return tuple(axis[0] for axis in axes), tuple(axis[1] for axis in axes), tuple(axis[2] for axis in axes)
 
 
-def window(
-    shape: IntSequence, key: Slice | tuple[Slice, ...]
-) -> tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...]]:
+def window(shape: IntSequence, key: Slice | tuple[Slice, ...]) -> tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...]]:
     """Do what `slice_from_key` does, under its old name.
 
     .. deprecated:: 0.2.0
@@ -1115,6 +1332,13 @@ def window(
     """
     warnings.warn("dmlops.window is deprecated: use dmlops.slice_from_key", DeprecationWarning, stacklevel=2)
     return slice_from_key(shape, key)
+
+
+def _tracked(name: str, device: DeviceLike | None, progress: Progress) -> Any:
+    """What the extension takes as `device` of a call that reports its progress."""
+    from dmlops.progress import tracked
+
+    return tracked(name, device, progress)
 
 
 def _shape(shape: IntSequence) -> tuple[int, ...]:

@@ -1,8 +1,8 @@
 """The operators in a few lines of NumPy each: what they mean, for reading and for comparing.
 
-The signatures are those of the package. `out` is filled in and returned; `device` is ignored. Arguments are taken to be right:
-what the package refuses may be accepted here, or fail with an error of NumPy's. Device arrays are downloaded, and the result is
-put on the same device.
+The signatures are those of the package. `out` is filled in and returned; `device` and `progress` are ignored. Arguments are taken
+to be right: what the package refuses may be accepted here, or fail with an error of NumPy's. Device arrays are downloaded, and the
+result is put on the same device.
 """
 
 from __future__ import annotations
@@ -80,7 +80,14 @@ def _twin_of(_operator: _Operator) -> Callable[[Callable[..., Any]], _Operator]:
 
 @_twin_of(dmlops.operators.reverse_subsequences)
 def reverse_subsequences(
-    input: Any, sequence_lengths: Any, axis: Any, *, batch_axis: Any = None, out: Any = None, device: Any = None
+    input: Any,
+    sequence_lengths: Any,
+    axis: Any,
+    *,
+    batch_axis: Any = None,
+    out: Any = None,
+    device: Any = None,
+    progress: Any = None,
 ) -> Any:
     x = np.moveaxis(np.asarray(input), axis, -1)
     lengths = np.array(sequence_lengths, dtype=object)  # ints of any magnitude
@@ -98,7 +105,14 @@ def reverse_subsequences(
 
 @_twin_of(dmlops.operators.depth_to_space)
 def depth_to_space(
-    input: Any, block_size: Any, *, order: str = "DCR", layout: str = "NCHW", out: Any = None, device: Any = None
+    input: Any,
+    block_size: Any,
+    *,
+    order: str = "DCR",
+    layout: str = "NCHW",
+    out: Any = None,
+    device: Any = None,
+    progress: Any = None,
 ) -> Any:
     x = np.asarray(input)
     blocks = _blocks(x, block_size)
@@ -114,7 +128,14 @@ def depth_to_space(
 
 @_twin_of(dmlops.operators.space_to_depth)
 def space_to_depth(
-    input: Any, block_size: Any, *, order: str = "DCR", layout: str = "NCHW", out: Any = None, device: Any = None
+    input: Any,
+    block_size: Any,
+    *,
+    order: str = "DCR",
+    layout: str = "NCHW",
+    out: Any = None,
+    device: Any = None,
+    progress: Any = None,
 ) -> Any:
     x = np.asarray(input)
     blocks = _blocks(x, block_size)
@@ -130,7 +151,15 @@ def space_to_depth(
 
 @_twin_of(dmlops.operators.slice)
 def slice(
-    input: Any, offsets: Any, sizes: Any, strides: Any = None, *, output_sizes: Any = None, out: Any = None, device: Any = None
+    input: Any,
+    offsets: Any,
+    sizes: Any,
+    strides: Any = None,
+    *,
+    output_sizes: Any = None,
+    out: Any = None,
+    device: Any = None,
+    progress: Any = None,
 ) -> Any:
     x = np.asarray(input)
     offsets, sizes = _ints(offsets), _ints(sizes)
@@ -152,6 +181,7 @@ def padding(
     value: Any = 0,
     out: Any = None,
     device: Any = None,
+    progress: Any = None,
 ) -> Any:
     result = np.asarray(input)
     for axis, (before, after) in enumerate(zip(_ints(start_padding), _ints(end_padding), strict=True)):
@@ -182,18 +212,18 @@ def _fold(positions: Any, period: int, repeated: int) -> Any:
 
 
 @_twin_of(dmlops.operators.tile)
-def tile(input: Any, repeats: Any, *, out: Any = None, device: Any = None) -> Any:
+def tile(input: Any, repeats: Any, *, out: Any = None, device: Any = None, progress: Any = None) -> Any:
     return _result(np.tile(np.asarray(input), _ints(repeats)), out)
 
 
 @_twin_of(dmlops.operators.join)
-def join(inputs: Any, axis: Any, *, out: Any = None, device: Any = None) -> Any:
+def join(inputs: Any, axis: Any, *, out: Any = None, device: Any = None, progress: Any = None) -> Any:
     arrays = [np.asarray(array) for array in inputs]
     return _result(np.concatenate(arrays, axis, dtype=arrays[0].dtype), out)  # else in the machine's byte order
 
 
 @_twin_of(dmlops.operators.split)
-def split(input: Any, axis: Any, output_axis_sizes: Any, *, out: Any = None, device: Any = None) -> Any:
+def split(input: Any, axis: Any, output_axis_sizes: Any, *, out: Any = None, device: Any = None, progress: Any = None) -> Any:
     ends = itertools.accumulate(_ints(output_axis_sizes))
     x = np.moveaxis(np.asarray(input), axis, 0)
     parts = [np.moveaxis(x[begin:end], 0, axis).copy() for begin, end in itertools.pairwise([0, *ends])]
@@ -201,12 +231,14 @@ def split(input: Any, axis: Any, output_axis_sizes: Any, *, out: Any = None, dev
 
 
 @_twin_of(dmlops.operators.transpose)
-def transpose(input: Any, axes: Any = None, *, out: Any = None, device: Any = None) -> Any:
+def transpose(input: Any, axes: Any = None, *, out: Any = None, device: Any = None, progress: Any = None) -> Any:
     return _result(np.transpose(np.asarray(input), None if axes is None else _ints(axes)), out)
 
 
 @_twin_of(dmlops.operators.upsample)
-def upsample(input: Any, scale_size: Any, *, layout: str = "NCHW", out: Any = None, device: Any = None) -> Any:
+def upsample(
+    input: Any, scale_size: Any, *, layout: str = "NCHW", out: Any = None, device: Any = None, progress: Any = None
+) -> Any:
     x = np.asarray(input)
     factors = _blocks(x, scale_size)
     first = x.ndim - len(factors) - (layout == "NHWC")
@@ -225,6 +257,7 @@ def slice_grad(
     *,
     out: Any = None,
     device: Any = None,
+    progress: Any = None,
 ) -> Any:
     x = np.asarray(gradient)
     result = np.zeros(_ints(output_shape), x.dtype)

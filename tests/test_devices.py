@@ -34,7 +34,7 @@ def mirror(**more):
 
 def test_attributes(vulkan):
     devices = dmlops.devices()
-    assert type(devices) is list
+    assert isinstance(devices, list)
     for position, device in enumerate(devices):
         assert [field.name for field in dataclasses.fields(device)] == list(ATTRIBUTES)
         for name, kind in ATTRIBUTES.items():

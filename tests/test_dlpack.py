@@ -7,6 +7,7 @@ import types
 import dmlops
 import numpy as np
 import pytest
+from dmlops import _core
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -178,8 +179,6 @@ def test_strides_that_reach_no_element_are_ordinary(device, key):
 
 
 def test_memory_that_the_host_does_not_see(vulkan):
-    from dmlops import _core
-
     dmlops.empty_cache()
     _core._override("mapped", 0)
     try:
@@ -202,8 +201,35 @@ def test_the_data_is_waited_for(device):
 
 
 def test_the_device(device):
+    """lavapipe's memory is the CPU's."""
     a = dmlops.asarray(X, device=device)
-    assert a.__dlpack_device__() == ((CPU, 0) if device == "host" else (VULKAN, a.device.index))
+    assert a.__dlpack_device__() == (CPU, 0)
+    tensor = inside(a.__dlpack__(max_version=(1, 0))).tensor
+    assert (tensor.device_type, tensor.device_id) == (CPU, 0)
+
+
+def test_the_device_of_memory_that_the_host_does_not_see(vulkan):
+    dmlops.empty_cache()
+    _core._override("mapped", 0)
+    try:
+        a = dmlops.asarray(X, device=vulkan)
+    finally:
+        _core._override("mapped", -1)
+    assert a.__dlpack_device__() == (VULKAN, a.device.index)
+    tensor = inside(a.__dlpack__(max_version=(1, 0))).tensor
+    assert (tensor.device_type, tensor.device_id) == (VULKAN, a.device.index)
+
+
+def test_from_dlpack_just_works(device):
+    """It waits for the array's work, and copies nothing."""
+    a = dmlops.asarray(X, device=device)
+    for _ in range(21):
+        a = dmlops.slice(a, [0, 0, 0], X.shape, [1, 1, -1])
+    y = np.from_dlpack(a)
+    assert np.array_equal(y, X[..., ::-1])
+    a[0] = 7
+    a.wait()
+    assert (y[0] == 7).all() and np.shares_memory(y, np.from_dlpack(a))
 
 
 @pytest.mark.parametrize("version, name", [(None, b"dltensor"), ((0, 8), b"dltensor"), ((1, 0), b"dltensor_versioned"), ((1, 1), b"dltensor_versioned"), ((7, 3), b"dltensor_versioned")])
@@ -220,16 +246,17 @@ def test_versions(device, version, name):
 def test_the_handle(vulkan):
     """As documented: four integers, the last of them the buffer's size; `byte_offset` leads to the first element."""
     a = dmlops.asarray(np.zeros((100, 1000), np.uint16), device=vulkan)
-    capsule = a[3:, ::-2].__dlpack__(max_version=(1, 0))
+    asked = {"max_version": (1, 0), "dl_device": (VULKAN, a.device.index)}
+    capsule = a[3:, ::-2].__dlpack__(**asked)
     tensor = inside(capsule).tensor
     assert (tensor.device_type, tensor.device_id) == (VULKAN, a.device.index)
     buffer, memory, handle, size = (ctypes.c_uint64 * 4).from_address(tensor.data)
     assert buffer and memory and handle and size >= a.nbytes
     assert tensor.byte_offset == 3 * 2000 + 999 * 2
     assert tensor.shape[:2] == [97, 500] and tensor.strides[:2] == [1000, -2]
-    nothing = dmlops.empty((0, 3), device=vulkan)[::-1, ::-1].__dlpack__(max_version=(1, 0))
+    nothing = dmlops.empty((0, 3), device=vulkan)[::-1, ::-1].__dlpack__(**asked)
     assert inside(nothing).tensor.byte_offset == 0  # not before the memory
-    again = inside(a[...].__dlpack__(max_version=(1, 0)))
+    again = inside(a[...].__dlpack__(**asked))
     assert again.tensor.data == tensor.data
 
 
@@ -257,7 +284,7 @@ def test_wrong_arguments(device):
 def test_capsules_that_nobody_takes(device):
     a = dmlops.asarray(X, device=device)
     used = dmlops.memory_info(device).used
-    capsules = [a.__dlpack__(max_version=version, dl_device=place, copy=copy) for version in (None, (1, 0)) for place in (None, (CPU, 0)) for copy in (None, True)]
+    capsules = [a.__dlpack__(max_version=version, dl_device=place, copy=copy) for version in (None, (1, 0)) for place in (None, (CPU, 0), a.__dlpack_device__()) for copy in (None, True)]
     del capsules
     assert dmlops.memory_info(device).used == used
 

@@ -482,14 +482,12 @@ def test_the_host_has_no_kernels_to_count():
 
 
 def test_what_makes_no_array_is_named(device):
-    small = dmlops.asarray(3, device=device)
     for call, name in [
-        (lambda: dmlops.asarray([small, small]), "obj"),
         (lambda: dmlops.asarray([[1], [1, 2]]), "obj"),
         (lambda: dmlops.slice([[1], [1, 2]], [0], [1], device=device), "input"),
         (lambda: dmlops.slice_grad([[1], [1, 2]], [1], [0], [1], device=device), "gradient"),
         (lambda: dmlops.join([X, [[1], [1, 2]]], 0, device=device), r"inputs\[1\]"),
-        (lambda: dmlops.reverse_subsequences(X, [small], 1, batch_axis=0, device=device), "sequence_lengths"),
+        (lambda: dmlops.reverse_subsequences(X, [[1], [1, 2]], 1, batch_axis=0, device=device), "sequence_lengths"),
     ]:
         with pytest.raises((TypeError, ValueError), match=f"^{name} makes no array: ") as raised:
             call()

@@ -1,37 +1,56 @@
-"""What a type checker makes of the public names; `make check-static` asks mypy. Nothing here is run."""
+"""What a type checker makes of the public names; `make check-static` asks mypy and basedpyright. Nothing here is run."""
 
 from typing import Any, assert_type
 
 import numpy as np
+from numpy.typing import NDArray
 
 import dmlops
 from dmlops import directml as dml
 
-Array = np.ndarray[Any, np.dtype[Any]]
-x = np.zeros((1, 4, 2, 2), np.float32)
-a = dmlops.asarray(x, device="host")
 
-assert_type(dmlops.depth_to_space(x, 2), Array)
+class Image:
+    """What Pillow's images declare."""
+
+    @property
+    def __array_interface__(self) -> dict[str, str | bytes | int | tuple[int, ...]]:
+        return {}
+
+
+x: NDArray[np.float32] = np.zeros((1, 4, 2, 2), np.float32)
+lengths: NDArray[np.int32] = np.zeros((1, 4, 2, 1), np.int32)
+a = dmlops.asarray(x, device="host")
+photo = Image()
+
+assert_type(dmlops.depth_to_space(x, 2), NDArray[np.float32])
+assert_type(dmlops.depth_to_space(x, 2, out=x), NDArray[np.float32])
 assert_type(dmlops.depth_to_space(a, (2, 2), order="CRD", out=a), dmlops.DeviceArray)
-assert_type(dmlops.space_to_depth([[[[1]]]], np.int64(1), layout="NHWC", device=dmlops.devices()[0]), Array)
-assert_type(dmlops.reverse_subsequences(x, [1], axis=1, batch_axis=0), Array)
+assert_type(dmlops.space_to_depth([[[[1]]]], np.int64(1), layout="NHWC", device=dmlops.devices()[0]), NDArray[Any])
+assert_type(dmlops.reverse_subsequences(x, [1], axis=1, batch_axis=0), NDArray[np.float32])
+assert_type(dmlops.reverse_subsequences(x, [[[[1]] * 2] * 4], axis=3), NDArray[np.float32])
+assert_type(dmlops.reverse_subsequences(x, lengths, axis=3), NDArray[np.float32])
+assert_type(dmlops.reverse_subsequences(x, range(1), axis=3, batch_axis=0), NDArray[np.float32])
 assert_type(dmlops.reverse_subsequences(a, a, 1), dmlops.DeviceArray)
-assert_type(dmlops.slice(x, *dmlops.slice_from_key(x.shape, np.s_[..., ::-1])), Array)
+assert_type(dmlops.reverse_subsequences(a, [1], 1, batch_axis=0), dmlops.DeviceArray)
+assert_type(dmlops.slice(x, *dmlops.slice_from_key(x.shape, np.s_[..., ::-1])), NDArray[np.float32])
 assert_type(dmlops.slice(a, [0] * 4, a.shape, [1, 1, 1, -1]), dmlops.DeviceArray)
-assert_type(dmlops.padding(x, [0] * 4, (1, 1, 1, 1), mode="edge"), Array)
+assert_type(dmlops.slice(photo, [0, 0, 0], (5, 5, 3)), NDArray[Any])
+assert_type(dmlops.asarray(photo), dmlops.DeviceArray)
+assert_type(dmlops.reference.slice(x, [0] * 4, x.shape), NDArray[np.float32])
+assert_type(dmlops.padding(x, [0] * 4, (1, 1, 1, 1), mode="edge"), NDArray[np.float32])
 assert_type(dmlops.padding(a, x.shape, a.shape, value=np.float32(3), out=a), dmlops.DeviceArray)
-assert_type(dmlops.tile([[1, 2]], [2, np.int8(3)]), Array)
-assert_type(dmlops.join([x, [[[[1.0]]]], x], axis=np.int64(1)), Array)
+assert_type(dmlops.tile([[1, 2]], [2, np.int8(3)]), NDArray[Any])
+assert_type(dmlops.join([x, [[[[1.0]]]], x], axis=np.int64(1)), NDArray[Any])
+assert_type(dmlops.join([x, x], 0), NDArray[np.float32])
 assert_type(dmlops.join((a, a), -1, out=a), dmlops.DeviceArray)
-assert_type(dmlops.split(x, 0, [1], out=[x]), list[Array])
+assert_type(dmlops.split(x, 0, [1], out=[x]), list[NDArray[np.float32]])
 assert_type(dmlops.split(a, 1, (2, 2)), list[dmlops.DeviceArray])
 assert_type(dmlops.transpose(a, (0, 2, 3, 1)), dmlops.DeviceArray)
-assert_type(dmlops.transpose(x), Array)
-assert_type(dmlops.upsample(x, 2, layout="NHWC"), Array)
+assert_type(dmlops.transpose(x), NDArray[np.float32])
+assert_type(dmlops.upsample(x, 2, layout="NHWC"), NDArray[np.float32])
 assert_type(dmlops.upsample(a, (2, 2)), dmlops.DeviceArray)
-assert_type(dmlops.slice_grad(x, x.shape, [0] * 4, x.shape, [1, 1, -1, 1]), Array)
+assert_type(dmlops.slice_grad(x, x.shape, [0] * 4, x.shape, [1, 1, -1, 1]), NDArray[np.float32])
 assert_type(dmlops.slice_grad(a, [9] * 4, [0] * 4, a.shape), dmlops.DeviceArray)
-assert_type(dmlops.reference.slice(x, [0] * 4, x.shape), Array)
 assert_type(dmlops.reference.split(a, 1, [4]), list[dmlops.DeviceArray])
 assert_type(dmlops.devices()[0].index, int | None)
 assert_type(dmlops.default_device(), dmlops.Device)
@@ -39,22 +58,41 @@ assert_type(a.device.name, str)
 assert_type(dmlops.memory_info("cpu").pool_bytes, int)
 assert_type(dmlops.slice_from_key((3, 4), np.s_[1:]), tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...]])
 assert_type(dmlops.reference.depth_to_space(a, 2), dmlops.DeviceArray)
-assert_type(a[..., None, 0].reshape(2, 2).T, dmlops.DeviceArray)
+assert_type(a[..., None, 0].reshape(2, 2).T.ravel().squeeze().swapaxes(0, 0), dmlops.DeviceArray)
+assert_type(a.numpy(), NDArray[Any])
+assert_type(a.numpy(x), NDArray[np.float32])
+assert_type((int(a), float(a), complex(a), bool(a)), tuple[int, float, complex, bool])
+assert_type(np.asarray(a), NDArray[Any])
 a[0] = 1.5
 a[:] = x
+np.array(a)
 np.from_dlpack(a)
 dmlops.from_dlpack(x)
 dmlops.empty((2, 3)).numpy()
 
+dmlops.slice(x, [0] * 4, x.shape, progress=True)
+dmlops.slice(a, [0] * 4, x.shape, progress=lambda done, total: print(done / total))
+assert_type(bool(dmlops.compare(dmlops.slice, x, [0] * 4, x.shape, devices=["host"])), bool)
+assert_type(dmlops.compare("slice", x, [0] * 4, x.shape).rows[0].milliseconds, float)
+
+dmlops.slice(x, [0] * 4, x.shape, progress=5)  # type: ignore[call-overload]
 dmlops.depth_to_spce(x, 2)  # type: ignore[attr-defined]
 dmlops.depth_to_space(x, 2, order="RCD")  # type: ignore[call-overload]
 dmlops.depth_to_space(x, 2, out=a)  # type: ignore[call-overload]
+dmlops.depth_to_space(a, 2, out=x)  # type: ignore[call-overload]
+dmlops.slice(a, [0] * 4, a.shape, out=x)  # type: ignore[call-overload]
+dmlops.reverse_subsequences(x, [1.5], axis=1, batch_axis=0)  # type: ignore[list-item]
+dmlops.reverse_subsequences(a, [1.5], axis=1, batch_axis=0)  # type: ignore[list-item]
+dmlops.reverse_subsequences(x, x, axis=1)  # type: ignore[arg-type]
+dmlops.reverse_subsequences(x, a, axis=1)  # type: ignore[call-overload]
+dmlops.slice(x, [0.5] * 4, x.shape)  # type: ignore[list-item]
 dmlops.padding(x, [0] * 4, [0] * 4, mode="reflect")  # type: ignore[call-overload]
 dmlops.padding(x, [0] * 4, [0] * 4, value=[1])  # type: ignore[call-overload]
 dmlops.split(x, 0, [1], out=x)  # type: ignore[call-overload]
 dmlops.devices()[0]._asdict()  # type: ignore[attr-defined]
 dmlops.devices()[0].name = "other"  # type: ignore[misc]
 dmlops.asarray(x, device=1.5)  # type: ignore[arg-type]
+np.concatenate(a)  # type: ignore[arg-type]
 
 tensor = dml.TENSOR_DESC("FLOAT32", (2, 2), Strides=[1, 2])
 desc = dml.PADDING_OPERATOR_DESC(tensor, tensor, "EDGE", 0, 2, [0, 0], np.zeros(2, int).tolist())
@@ -63,4 +101,4 @@ assert_type(dml.lowest_feature_level(desc), str | None)
 assert_type(dml.execute(desc, {"InputTensor": x}, feature_level=None, device="host"), dict[str, Any])
 assert_type(dml.DirectMLError("").problems, tuple[dml.Problem, ...])
 assert_type(dml.load("model.json"), dml.Model)
-assert_type(dml.run(dml.load("model.json"), write=print), dict[str, Array])
+assert_type(dml.run(dml.load("model.json"), write=print), dict[str, NDArray[Any]])

@@ -193,12 +193,13 @@ static dml_code run_program(dml_call *call, const dml_operand *operands)
         indirect = indirect || (call->outputs[k].out && call->outputs[k].target != call->outputs[k].out);
     /* Queueing takes microseconds, and handing over the GIL costs more, so it is kept unless something must be waited for. */
     dml_code code = DML_WOULD_WAIT;
-    if (queued && !indirect)
+    if (queued && !indirect && !call->progress.function)
         code = backend->run(call->device.index, &transfer, false, &call->status);
     if (code != DML_WOULD_WAIT)
         return code;
     Py_BEGIN_ALLOW_THREADS;
-    code = backend->run(call->device.index, &transfer, true, &call->status);
+    code = call->progress.function ? dml_progress_run(&call->progress, backend, call->device.index, &transfer, &call->status)
+                                   : backend->run(call->device.index, &transfer, true, &call->status);
     if (!code && indirect)
         code = copy_outputs(call, queued ? backend : &dml_host_backend, transfer.results);
     Py_END_ALLOW_THREADS;

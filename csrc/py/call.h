@@ -13,6 +13,7 @@
 
 #include "core/program.h"
 #include "py/device_choice.h"
+#include "py/progress.h"
 #include "py/state.h"
 #include "vk/vk.h"
 
@@ -40,7 +41,8 @@ typedef struct dml_call {
     dml_choice device;
     bool device_named;           /* `device` is known: the caller named it, or inputs are on it; else dml_call_open finds one */
     const dml_traits *explained; /* borrowed: of the device for which to explain the call instead of running it; else NULL */
-    dml_plan plan;               /* of a program of one step */
+    dml_progress progress;
+    dml_plan plan; /* of a program of one step */
     dml_program program;
     dml_status status;
     struct {

@@ -81,6 +81,8 @@ static int convert_output(dml_call *call, const char *name, PyObject *out, dml_o
 
 int dml_call_convert_device(dml_call *call, PyObject *device)
 {
+    if (dml_progress_from(&device, &call->progress) < 0)
+        return -1;
     call->device_named = device != Py_None || dml_call_on_device(call);
     call->explained = PyCapsule_IsValid(device, DML_TRAITS_NAME) ? PyCapsule_GetPointer(device, DML_TRAITS_NAME) : NULL;
     bool choose = device != Py_None && !call->explained;

@@ -57,19 +57,6 @@ static PyObject *get_device(PyObject *self, void *Py_UNUSED(closure))
     return dml_device_of(state_of(self), &cast(self)->device);
 }
 
-static PyObject *array_repr(PyObject *self)
-{
-    PyObject *shape = get_shape(self, NULL), *device = get_device(self, NULL);
-    PyObject *name = device ? PyObject_GetAttrString(device, "name") : NULL;
-    PyObject *text = shape && name ? PyUnicode_FromFormat("<dmlops.DeviceArray shape=%R dtype=%S device=%R>", shape,
-                                                          (PyObject *)cast(self)->dtype, name)
-                                   : NULL;
-    Py_XDECREF(name);
-    Py_XDECREF(device);
-    Py_XDECREF(shape);
-    return text;
-}
-
 static Py_hash_t array_hash(PyObject *self)
 {
     return (Py_hash_t)((uintptr_t)self >> 4); /* never -1: the high bits are 0 */
@@ -104,12 +91,6 @@ static PyObject *array_item(PyObject *self, Py_ssize_t index)
 static PyObject *array_iter(PyObject *self)
 {
     return array_length(self) < 0 ? NULL : PySeqIter_New(self);
-}
-
-static int array_truth(PyObject *Py_UNUSED(self))
-{
-    PyErr_SetString(PyExc_TypeError, "a dmlops.DeviceArray has no truth value; ask what .numpy() gives");
-    return -1;
 }
 
 /* --- methods ----------------------------------------------------------------------------------------------------- */
@@ -179,15 +160,15 @@ static int array_assign(PyObject *self, PyObject *key, PyObject *value)
 static const char dlpack_doc[] =
     "__dlpack__(*, stream=None, max_version=None, dl_device=None, copy=None)\n--\n\n"
     "The array as a DLPack capsule, once all that is queued on it is done.\n\n"
-    "``numpy.from_dlpack(a, device=\"cpu\")`` and ``torch.from_dlpack(a.__dlpack__(dl_device=(1, 0)))`` share the array's "
-    "memory\n"
-    "where the host sees it, and copy it elsewhere. What later calls write to shared memory appears on the other side only\n"
-    "after ``wait()``. ``copy=True`` always copies; ``copy=False`` raises BufferError where only a copy will do.\n\n"
+    "An array whose memory the host sees is the CPU's: ``torch.from_dlpack(a)``, ``jax.dlpack.from_dlpack(a)`` and\n"
+    "``numpy.from_dlpack(a)`` share that memory. Elsewhere ``dl_device=(1, 0)`` copies the array to the CPU. What later calls\n"
+    "write to shared memory appears on the other side only after ``wait()``. ``copy=True`` always copies; ``copy=False``\n"
+    "raises BufferError where only a copy will do.\n\n"
     "Views with negative strides are shared with NumPy only. PyTorch aborts the process when it meets one, so every other\n"
     "library gets a copy. To share such an array, export it without the mirror and mirror it on the other side.\n\n"
-    "Without ``dl_device``, an array of a Vulkan device is kDLVulkan, for consumers that use Vulkan themselves: ``data`` "
-    "points\n"
-    "to four integers of 64 bits, the VkBuffer, its VkDeviceMemory, the VkDevice and the buffer's size in bytes.";
+    "An array that the host does not see is kDLVulkan, for consumers that use Vulkan themselves, and so is every array of a\n"
+    "Vulkan device with ``dl_device=(7, index)``: ``data`` points to four integers of 64 bits, the VkBuffer, its\n"
+    "VkDeviceMemory, the VkDevice and the buffer's size in bytes.";
 
 static PyMethodDef methods[] = {
     {"wait", method_wait, METH_NOARGS, "wait()\n--\n\nWait until all that is queued on the array's memory is done."},
@@ -231,7 +212,10 @@ static const char doc[] =
     "The operators queue their work and return; it is done in the order of the calls. ``numpy()`` and ``wait()`` wait for it.\n"
     "Basic indexing (ints, slices, ``...`` and None) gives a view, which costs nothing; assigning to an index changes the\n"
     "array. The memory is freed when the last view is gone and the device has finished with it.\n\n"
-    "``__dlpack__`` shares an array with other libraries.\n\n"
+    "It prints as a NumPy array does, and one element converts to a Python scalar in the same way. NumPy's functions that\n"
+    "make views, such as ``numpy.flip``, work. ``numpy.asarray``, ``array``, ``array_equal``, ``array_equiv``, ``allclose``\n"
+    "and ``numpy.testing`` download. Other functions raise TypeError: call them with what ``numpy()`` gives. ``__dlpack__``\n"
+    "shares an array with other libraries.\n\n"
     "Examples\n"
     "--------\n"
     ">>> import numpy as np, dmlops\n"
@@ -245,14 +229,12 @@ static const char doc[] =
 static PyType_Slot slots[] = {
     {Py_tp_doc, (void *)doc},
     {Py_tp_dealloc, array_dealloc},
-    {Py_tp_repr, array_repr},
     {Py_tp_hash, array_hash},
     {Py_tp_richcompare, array_compare},
     {Py_tp_iter, array_iter},
     {Py_tp_methods, methods},
     {Py_tp_members, members},
     {Py_tp_getset, attributes},
-    {Py_nb_bool, array_truth},
     {Py_sq_length, array_length},
     {Py_sq_item, array_item},
     {Py_mp_length, array_length},

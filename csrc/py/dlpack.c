@@ -24,6 +24,12 @@ static dl_device own_device(const dml_device_array *array)
     return (dl_device){backend->dlpack_type, backend->dlpack_type == DL_CPU ? 0 : array->device.index};
 }
 
+/* Where the array is unless the consumer asks for another place. */
+static dl_device offered_device(const dml_device_array *array)
+{
+    return dml_allocation_data(array->allocation) ? (dl_device){DL_CPU, 0} : own_device(array);
+}
+
 /* A tuple of two ints, or None, which leaves them alone. */
 static int pair_from(PyObject *object, const char *name, int *first, int *second)
 {
@@ -46,7 +52,7 @@ static int read_request(const dml_state *state, const dml_device_array *array, P
         return -1;
     }
     int major = 0, minor = 0;
-    dl_device own = own_device(array), asked = own;
+    dl_device own = own_device(array), asked = offered_device(array);
     if (pair_from(version, "max_version", &major, &minor) < 0 || pair_from(device, "dl_device", &asked.type, &asked.index) < 0)
         return -1;
     *wanted = (request){.versioned = major >= 1,
@@ -57,7 +63,7 @@ static int read_request(const dml_state *state, const dml_device_array *array, P
         return -1;
     if ((asked.type == own.type && asked.index == own.index) || (wanted->cpu && asked.index == 0))
         return 0;
-    PyErr_Format(PyExc_BufferError, "dl_device must be (%d, %d), where the array is, or (1, 0), the CPU; not (%d, %d)",
+    PyErr_Format(PyExc_BufferError, "dl_device must be (%d, %d), the array's device, or (1, 0), the CPU; not (%d, %d)",
                  own.type, own.index, asked.type, asked.index);
     return -1;
 }
@@ -196,7 +202,7 @@ PyObject *dml_dlpack_export(PyObject *self, PyObject *args, PyObject *kwargs)
 
 PyObject *dml_dlpack_device(PyObject *self, PyObject *Py_UNUSED(none))
 {
-    dl_device device = own_device((dml_device_array *)self);
+    dl_device device = offered_device((dml_device_array *)self);
     return Py_BuildValue("ii", device.type, device.index);
 }
 

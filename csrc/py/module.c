@@ -11,6 +11,7 @@
 #include "py/errors.h"
 #include "py/explain.h"
 #include "py/result_memory.h"
+#include "py/views.h"
 #include "vk/vk.h"
 
 static PyObject *shutdown_vulkan(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(none))
@@ -232,6 +233,7 @@ static PyMethodDef module_methods[] = {
     {"_asarray", dml_asarray, METH_VARARGS, NULL},
     {"_empty", dml_empty, METH_VARARGS, NULL},
     {"_from_dlpack", dml_dlpack_import, METH_VARARGS, NULL},
+    {"_view", dml_view_by, METH_VARARGS, NULL},
     {"_synchronize", synchronize, METH_O, NULL},
     {"_memory_info", dml_memory_info, METH_O, NULL},
     {"_empty_cache", dml_empty_cache, METH_NOARGS, NULL},

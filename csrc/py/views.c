@@ -16,10 +16,11 @@ static int wrong_key(PyObject *entry)
     return -1;
 }
 
-/* An entry of a key, if it is one of basic indexing; a new reference. */
-static PyObject *plain_entry(PyObject *entry)
+/* An entry of a key of `array`, if it is one of basic indexing; a new reference. */
+static PyObject *plain_entry(PyObject *array, PyObject *entry)
 {
-    if (dml_is_int(entry))
+    bool many = Py_TYPE(entry) == Py_TYPE(array) && ((dml_device_array *)entry)->tensor.rank > 0;
+    if (!many && dml_is_int(entry))
         return PyNumber_Index(entry);
     if (entry != Py_None && entry != Py_Ellipsis && !PySlice_Check(entry)) {
         wrong_key(entry);
@@ -31,7 +32,7 @@ static PyObject *plain_entry(PyObject *entry)
 
 /* A new tuple of plain entries, with `...` added at the end if it has none, so that NumPy returns a 0-d array for a full
  * index. */
-static PyObject *plain_key(PyObject *key)
+static PyObject *plain_key(PyObject *array, PyObject *key)
 {
     bool many = PyTuple_Check(key), ellipsis = false;
     Py_ssize_t count = many ? PyTuple_Size(key) : 1;
@@ -39,7 +40,7 @@ static PyObject *plain_key(PyObject *key)
         ellipsis = ellipsis || (many ? PyTuple_GetItem(key, k) : key) == Py_Ellipsis;
     PyObject *plain = PyTuple_New(count + !ellipsis);
     for (Py_ssize_t k = 0; plain && k < count; k++) {
-        PyObject *entry = plain_entry(many ? PyTuple_GetItem(key, k) : key);
+        PyObject *entry = plain_entry(array, many ? PyTuple_GetItem(key, k) : key);
         if (!entry || PyTuple_SetItem(plain, k, entry) < 0)
             Py_CLEAR(plain);
     }
@@ -86,11 +87,26 @@ static PyObject *view_like(dml_device_array *array, PyObject *view)
 PyObject *dml_view_index(PyObject *self, PyObject *key)
 {
     dml_device_array *array = (dml_device_array *)self;
-    PyObject *plain = plain_key(key), *like = plain ? stand_in(array) : NULL;
+    PyObject *plain = plain_key(self, key), *like = plain ? stand_in(array) : NULL;
     PyObject *result = view_like(array, like ? PyObject_GetItem(like, plain) : NULL);
     Py_XDECREF(like);
     Py_XDECREF(plain);
     return result;
+}
+
+PyObject *dml_view_by(PyObject *module, PyObject *args)
+{
+    PyTypeObject *type = (PyTypeObject *)dml_state_of(module)->device_array_type;
+    PyObject *self, *function;
+    if (!PyArg_ParseTuple(args, "O!O:_view", type, &self, &function))
+        return NULL;
+    dml_device_array *array = (dml_device_array *)self;
+    PyObject *like = stand_in(array), *view = like ? PyObject_CallFunctionObjArgs(function, like, NULL) : NULL;
+    Py_XDECREF(like);
+    if (!view || PyArray_Check(view))
+        return view_like(array, view);
+    Py_DECREF(view);
+    return PyErr_Format(PyExc_TypeError, "function must return a view");
 }
 
 /* --- transpose --------------------------------------------------------------------------------------------------- */

@@ -348,7 +348,7 @@ def test_signatures_and_documentation():
     for name in dmlops.dask.__all__:
         ours, packages = inspect.signature(getattr(dmlops.dask, name)), inspect.signature(getattr(dmlops, name))
         assert [(p.name, p.kind, p.default) for p in ours.parameters.values()] == [
-            (p.name, p.kind, p.default) for p in packages.parameters.values() if p.name != "out"
+            (p.name, p.kind, p.default) for p in packages.parameters.values() if p.name not in ("out", "progress")
         ]
     assert sorted(dmlops.dask.__all__) == sorted(strategies.PLANS)
     assert doctest.testmod(dmlops.dask, optionflags=FLAGS).failed == 0

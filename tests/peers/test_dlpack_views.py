@@ -46,6 +46,7 @@ def consumers(library):
     """The ways in which a library takes an array: name, function, what mirrored views are: shared, copied or refused."""
     if library == "numpy":
         return [
+            ("object", np.from_dlpack, "shared"),
             ("from_dlpack", lambda a: np.from_dlpack(OnCpu(a)), "shared"),
             ("copy=False", lambda a: np.from_dlpack(OnCpu(a), copy=False), "shared"),
             ("copy=True", lambda a: np.from_dlpack(OnCpu(a), copy=True), "copied"),
@@ -56,13 +57,17 @@ def consumers(library):
         return [
             ("capsule", lambda a: torch.from_dlpack(a.__dlpack__(dl_device=(1, 0))), "copied"),
             ("new capsule", lambda a: torch.from_dlpack(a.__dlpack__(dl_device=(1, 0), max_version=(1, 0))), "copied"),
-            ("object", lambda a: torch.from_dlpack(OnCpu(a)), "copied"),
+            ("object", torch.from_dlpack, "copied"),
+            ("object on the CPU", lambda a: torch.from_dlpack(OnCpu(a)), "copied"),
             ("copy=False", lambda a: torch.from_dlpack(OnCpu(a), copy=False), "refused"),
             ("copy=False on the CPU", lambda a: torch.from_dlpack(OnCpu(a), device="cpu", copy=False), "refused"),
         ]
     import jax
 
-    return [("from_dlpack", lambda a: jax.dlpack.from_dlpack(OnCpu(a)), "copied")]
+    return [
+        ("object", jax.dlpack.from_dlpack, "copied"),
+        ("object on the CPU", lambda a: jax.dlpack.from_dlpack(OnCpu(a)), "copied"),
+    ]
 
 
 def check(a, view, consume, mirrored, name, library):
@@ -105,6 +110,13 @@ def test_views_arrive(library, device):
     lines = done.stdout.splitlines()
     wrong = [line for line in lines if not line.endswith(": right")]
     assert done.returncode == 0 and wrong == ["done"] and len(lines) > len(VIEWS), f"exit status {done.returncode}\n{wrong}\n{done.stderr}"
+
+
+def test_jax_copies_nothing(device):
+    import jax
+
+    a = dmlops.asarray(np.arange(20_000, dtype=np.float32), device=device)
+    assert jax.dlpack.from_dlpack(a).unsafe_buffer_pointer() == np.from_dlpack(a).ctypes.data
 
 
 if __name__ == "__main__":

@@ -87,6 +87,17 @@ def test_torch_shares_memory_that_the_host_sees(device):
     assert (tensor == 5).all()
 
 
+def test_from_dlpack_just_works(device):
+    """After waiting for the array's work, and without a copy."""
+    x = np.random.default_rng(0).integers(0, 256, (1000, 1000), np.uint8)
+    a = dmlops.asarray(x, device=device)
+    for _ in range(21):
+        a = dmlops.slice(a, [0, 0], [1000, 1000], [1, -1])
+    tensor = torch.from_dlpack(a)
+    assert tensor.data_ptr() == np.from_dlpack(a).ctypes.data
+    assert np.array_equal(tensor.numpy(), x[:, ::-1])
+
+
 def test_torch_holds_a_result_of_queued_work(device):
     x = np.random.default_rng(0).integers(0, 256, (1000, 1000), np.uint8)
     b = dmlops.asarray(x, device=device)

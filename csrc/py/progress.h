@@ -1,0 +1,23 @@
+/* Calls that report how far they have come: see dmlops/progress.py. */
+#ifndef DML_PY_PROGRESS_H
+#define DML_PY_PROGRESS_H
+
+#include "py/backend.h"
+#include "py/python.h"
+
+/* What dmlops.progress passes in place of a device: (device, function of the bytes done and all, bytes of a portion). All
+ * borrowed. */
+typedef struct dml_progress {
+    PyObject *function; /* NULL: nothing is reported */
+    int64_t portion;
+} dml_progress;
+
+/* Replaces `device` by that in the tuple, if it is one. 0, or -1 with an exception set. */
+int dml_progress_from(PyObject **device, dml_progress *progress);
+
+/* Runs a transfer in portions, calls the function before and after each, and waits for them. Called without the GIL.
+ * DML_INTERRUPTED, with an exception set, if the function raises. */
+dml_code dml_progress_run(const dml_progress *progress, const dml_backend *backend, int index, const dml_transfer *transfer,
+                          dml_status *status);
+
+#endif

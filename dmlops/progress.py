@@ -1,0 +1,58 @@
+"""How far a long call has come: the argument `progress` of the operators."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from dmlops._annotations import DeviceLike, Progress
+
+__all__ = ["Bar", "tracked"]
+
+PORTION_BYTES = 128 << 20  # tens of milliseconds of work: long enough that portions cost nothing, short enough for a bar
+
+
+def tracked(name: str, device: DeviceLike | None, progress: Progress) -> Any:
+    """What the extension takes in place of a device: it then reports to a function of (bytes done, bytes of all).
+
+    Parameters
+    ----------
+    name : str
+        The operator's name.
+    device : int, str, Device or None
+        The argument `device` of the call.
+    progress : bool, or function of two ints
+        The argument `progress` of the call.
+    """
+    if progress is False:
+        return device
+    if progress is True:
+        return device, Bar(name), PORTION_BYTES
+    if not callable(progress):
+        raise TypeError(f"progress must be a bool, or a function of the bytes done and of all bytes, not {progress!r}")
+    return device, progress, PORTION_BYTES
+
+
+class Bar:
+    """A function for `progress` that draws a bar: tqdm's where it is installed, else a percentage on the standard error."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.bar: Any = None
+        try:
+            self.tqdm: Any = importlib.import_module("tqdm.auto").tqdm
+        except ImportError:
+            self.tqdm = None
+
+    def __call__(self, done: int, total: int) -> None:
+        if self.tqdm is None:
+            end = "\n" if done == total else ""
+            print(f"\r{self.name}: {100 * done // total} %", end=end, file=sys.stderr, flush=True)
+            return
+        if self.bar is None:
+            self.bar = self.tqdm(total=total, desc=self.name, unit="B", unit_scale=True, unit_divisor=1024)
+        self.bar.update(done - self.bar.n)
+        if done == total:
+            self.bar.close()

@@ -1,0 +1,227 @@
+"""dmlops.compare, its tables and its picture."""
+
+import functools
+
+import dmlops
+import numpy as np
+import pytest
+from dmlops import comparison, operators, reference, tables
+
+import strategies
+import support
+
+X = np.arange(2 * 4 * 6 * 8, dtype=np.float32).reshape(2, 4, 6, 8)
+HOLES = np.dtype({"names": ["a", "b"], "formats": ["u1", "<i4"], "offsets": [0, 4], "itemsize": 12})
+
+
+def names():
+    return [device.name for device in dmlops.devices() if device.usable]
+
+
+def test_every_operator_on_every_device(vulkan):
+    calls = {
+        "slice": ([0, 0, 0, 1], [2, 4, 6, 7], [1, -1, 1, 3]),
+        "depth_to_space": (2,),
+        "space_to_depth": (2,),
+        "reverse_subsequences": ([3, 1], 3),
+    }
+    more = {"reverse_subsequences": {"batch_axis": 0}, "space_to_depth": {"order": "CRD"}}
+    for name, args in calls.items():
+        for operator in (name, getattr(dmlops, name)):
+            result = dmlops.compare(operator, X, *args, repeat=1, **more.get(name, {}))
+            assert result and result.operator == name
+            assert [row.device.name for row in result.rows] == names()
+            assert result.numpy_milliseconds > 0 and all(row.milliseconds > 0 and row.equal for row in result.rows)
+
+
+@pytest.mark.parametrize("given, expected", [("host", 1), (["host"], 1), (["host", "host"], 2), (None, None), (dmlops.devices()[-1], 1)])
+def test_devices(vulkan, given, expected):
+    result = dmlops.compare("slice", X, [0] * 4, X.shape, devices=given, repeat=1)
+    assert len(result.rows) == (expected or len(names()))
+
+
+def test_a_vulkan_device_by_number(vulkan):
+    (row,) = dmlops.compare("slice", X, [0] * 4, X.shape, devices=vulkan, repeat=1).rows
+    assert row.device.index == vulkan
+
+
+def test_device_arrays_are_downloaded(device):
+    lengths = dmlops.asarray([-1, 99], device=device)
+    a = dmlops.asarray(X, device=device)
+    assert dmlops.compare("reverse_subsequences", a, lengths, 3, batch_axis=0, devices="host", repeat=1)
+    assert dmlops.compare("reverse_subsequences", input=a, axis=3, batch_axis=0, sequence_lengths=lengths, devices=device, repeat=1)
+
+
+def test_bytes_between_fields_are_compared(device):
+    x = np.frombuffer(np.random.default_rng(0).bytes(12 * 96), HOLES).reshape(2, 4, 3, 4)
+    assert dmlops.compare("depth_to_space", x, 2, devices=device, repeat=1)
+    assert dmlops.compare("slice", x[..., ::-1], [0] * 4, x.shape, devices=device, repeat=1)
+
+
+@pytest.mark.parametrize("x", [[[1, 2], [3, 4]], np.float64(3), np.zeros((0, 3)), np.array(["a", "bc"]), np.zeros(3, "V0"), np.array([np.nan, -0.0])], ids=repr)
+def test_anything_array_like(x):
+    shape = np.asarray(x).shape
+    assert dmlops.compare("slice", x, [0] * len(shape), shape, devices="host", repeat=1)
+
+
+@pytest.fixture
+def wrong(monkeypatch):
+    """The operator slice returns what the test says."""
+
+    def returns(function):
+        right = operators.slice
+        monkeypatch.setattr(operators, "slice", functools.wraps(right)(lambda *args, **kwargs: function(right(*args, **kwargs))))
+
+    return returns
+
+
+def spoiled(x):
+    x[1, 2, 3, 4] = -5
+    x[1, 3, 3, 4] = -6
+    return x
+
+
+def test_a_difference_is_named(wrong):
+    wrong(spoiled)
+    result = dmlops.compare("slice", X, [0] * 4, X.shape, devices="host", repeat=1)
+    assert not result and not result.rows[0].equal
+    difference = result.rows[0].difference
+    assert (difference.index, difference.value, difference.expected) == ((1, 2, 3, 4), -5.0, float(X[1, 2, 3, 4]))
+    assert repr(result).endswith(f"host: at (1, 2, 3, 4) -5.0, NumPy has {X[1, 2, 3, 4]}")
+    assert "(1, 2, 3, 4)" in result._repr_html_()
+
+
+@pytest.mark.parametrize("function, words", [(lambda x: x[:1], r"\(1, 4, 6, 8\), NumPy has \(2, 4, 6, 8\)"), (lambda x: x.astype("f8"), "float64.*float32")])
+def test_another_shape_or_dtype(wrong, function, words):
+    wrong(function)
+    result = dmlops.compare("slice", X, [0] * 4, X.shape, devices="host", repeat=1)
+    assert not result and result.rows[0].difference.index is None
+    with pytest.raises(AssertionError, match=words):
+        assert result, repr(result)
+
+
+@pytest.mark.parametrize("bits", [0x80000000, 0x7FC00001])
+def test_every_bit_counts(wrong, bits):
+    """-0.0 equals 0.0, and a NaN nothing; here it is the bits that count."""
+    wrong(lambda x: np.full(1, bits, np.uint32).view(np.float32))
+    base = np.array([0.0 if bits == 0x80000000 else np.nan], np.float32)
+    assert not dmlops.compare("slice", base, [0], [1], devices="host", repeat=1)
+
+
+def test_results_that_are_lists():
+    """Of operators with several results."""
+    one, other = np.arange(3), np.array([[1, 2]])
+    assert comparison._difference([one, other], [one.copy(), other.copy()]) is None
+    assert comparison._difference([one, other], [one, other + 1]).index == (1, 0, 0)
+    assert "1 results" in str(comparison._difference([one], [one, other]))
+
+
+def test_a_device_that_fails(wrong):
+    def fail(result):
+        raise dmlops.OutOfDeviceMemoryError("there is none")
+
+    wrong(fail)
+    result = dmlops.compare("slice", X, [0] * 4, X.shape, devices="host", picture=False, repeat=1)
+    assert not result and isinstance(result.rows[0].error, dmlops.VulkanError)
+    assert "there is none" in repr(result) and "nan" in repr(result)
+
+
+@pytest.mark.parametrize("args, kwargs, error, words", [
+    ((np.flip, X), {}, ValueError, "depth_to_space.*flip"), (("no such", X), {}, ValueError, "no such"), ((reference.slice, X), {}, ValueError, "slice"),
+    (("slice", X, [0], [1]), {"out": X}, TypeError, "out"), (("slice", X, [0], [1]), {"device": 0}, TypeError, "device"),
+    (("slice", X, [0], [1]), {"repeat": 0}, ValueError, "repeat"), (("slice", X, [0], [1]), {"repeat": 1.5}, TypeError, "int"),
+    (("slice", X, [0] * 4, X.shape), {"devices": "no such"}, ValueError, "no such"), (("slice", X, [0] * 4, X.shape), {"devices": []}, ValueError, "devices"),
+    (("slice", X), {}, TypeError, "offsets"), (("depth_to_space", X, 3), {"devices": "host"}, ValueError, "divisible by 9"),
+])  # fmt: skip
+def test_wrong_calls(args, kwargs, error, words):
+    with pytest.raises(error, match=words):
+        dmlops.compare(*args, **kwargs)
+
+
+# --- tables -----------------------------------------------------------------------------------------------------
+
+
+def test_the_table_as_text():
+    result = dmlops.compare("slice", X, [0] * 4, X.shape, devices="host", repeat=2)
+    head, row = repr(result).splitlines()
+    assert head.split() == ["slice", "ms", "NumPy's", "ms", "equal"]
+    assert row.startswith("host ") and row.endswith("  yes") and len(head) == len(row) + 2
+
+
+def test_tables():
+    assert tables.as_text(["name", "ms"], [["a", "1.5"], ["longer", "10"]]) == "name     ms\na       1.5\nlonger   10"
+    assert tables.as_text(["name", "ms"], []) == "name  ms"
+    assert tables.as_html(["<b>"], [["a & b"]]) == "<table><thead><tr><th>&lt;b&gt;</th></tr></thead><tbody><tr><td>a &amp; b</td></tr></tbody></table>"
+
+
+def test_devices_show_as_a_table():
+    page = dmlops.devices()._repr_html_()
+    assert page.count("<tr>") == 1 + len(dmlops.devices())
+    assert ">host<" in page and isinstance(dmlops.devices(), list)
+
+
+# --- pictures -----------------------------------------------------------------------------------------------------
+
+
+def draw(x, *args, name="slice", **kwargs):
+    pytest.importorskip("PIL", reason="Pillow is not installed")
+    return dmlops.compare(name, x, *(args or ([0] * x.ndim, x.shape)), devices="host", repeat=1, picture=True, **kwargs)
+
+
+@pytest.mark.parametrize("x", [
+    np.zeros((30, 50), np.uint8), np.zeros((30, 50, 3), np.uint8), np.zeros((30, 50, 4), np.uint8), np.zeros((30, 50, 1), bool), np.zeros((2, 3, 30, 50), np.float32), np.zeros((1, 1, 12, 30, 50), ">i4"),
+    np.full((3, 30, 50), np.inf),
+], ids=lambda x: f"{x.dtype} {x.shape}")  # fmt: skip
+def test_pictures(x):
+    result = draw(x)
+    panels = 3 * 8 * 50 if x.shape != (1, 1, 12, 30, 50) else 3 * 2 * 200
+    assert result and result.picture.width == panels + 2 * 24
+    assert '<img alt="input, result, difference" src="data:image/png;base64,' in result._repr_html_()
+    assert "<img" not in dmlops.compare("slice", x, [0] * x.ndim, x.shape, devices="host", repeat=1)._repr_html_()
+
+
+def test_the_picture_shows_what_differs(wrong):
+    def spoil(x):
+        x[7, 9] += 1
+        return x
+
+    wrong(spoil)
+    result = draw(np.full((240, 240), 100, np.uint8))
+    difference = np.asarray(result.picture)[24:, -240:, 0]
+    assert not result and difference[7, 9] == 255 and difference.sum() == 255
+
+
+def test_the_picture_of_a_device_that_failed(wrong):
+    def fail(result):
+        raise dmlops.VulkanError("it failed")
+
+    wrong(fail)
+    assert not draw(X[0, 0]) and draw(X[0, 0]).picture.width == 2 * 8 * 40 + 24
+
+
+@pytest.mark.parametrize("x", [np.zeros(5), np.zeros((0, 5)), np.zeros((4, 4), complex), np.zeros((4, 4), "U1")], ids=lambda x: f"{x.dtype} {x.shape}")
+def test_what_is_no_image(x):
+    with pytest.raises(ValueError, match="picture"):
+        draw(x)
+
+
+def test_pictures_without_pillow():
+    done = support.run_python("""
+import sys
+sys.modules["PIL"] = None
+import dmlops
+try:
+    dmlops.compare("slice", [[1]], [0, 0], [1, 1], devices="host", picture=True)
+except ImportError as error:
+    print(error)
+""")
+    assert "Pillow" in done.stdout and "matplotlib" in done.stdout
+
+
+def test_the_strategies_know_every_operator():
+    assert set(reference.__all__) == set(strategies.OPERATORS)
+
+
+def test_nothing_is_imported_before_it_is_used():
+    late = {f"dmlops.{name}" for name in ("comparison", "comparison_picture", "progress", "reference", "tables")} | {"inspect", "PIL"}
+    support.run_python(f"import sys, numpy; before = set(sys.modules); import dmlops; found = {late!r} & (set(sys.modules) - before); assert not found, found")

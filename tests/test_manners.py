@@ -1,0 +1,284 @@
+"""What shells, notebooks, NumPy's functions and Python's conversions make of a device array."""
+
+import operator
+import warnings
+
+import dmlops
+import numpy as np
+import pytest
+from dmlops import _core
+from hypothesis import given
+from hypothesis import strategies as st
+
+import strategies
+import support
+
+X = np.arange(24, dtype=np.float32).reshape(2, 3, 4)
+
+
+# --- repr -------------------------------------------------------------------------------------------------------
+
+
+def shown(a):
+    """What repr must be, apart from the line break before the shape."""
+    values = np.array2string(np.asarray(a), separator=", ", prefix="DeviceArray(", suffix=",")
+    return f"DeviceArray({values}, shape={a.shape}, dtype={a.dtype}, device={a.device.name!r})"
+
+
+def on_one_line(text):
+    return text.replace(",\n            shape=", ", shape=")
+
+
+def test_repr_of_a_small_array():
+    assert repr(dmlops.asarray([1, 2, 3], device="host")) == "DeviceArray([1, 2, 3], shape=(3,), dtype=int64, device='host')"
+    assert str(dmlops.asarray(2.5, device="host")) == "DeviceArray(2.5, shape=(), dtype=float64, device='host')"
+    a = dmlops.asarray([[1.5, 2], [-1, 0]], device="host")
+    assert repr(a).splitlines() == ["DeviceArray([[ 1.5,  2. ],", "             [-1. ,  0. ]], shape=(2, 2), dtype=float64, device='host')"]
+    long = dmlops.asarray(np.arange(22), device="host")
+    assert repr(long).splitlines()[-1] == "            shape=(22,), dtype=int64, device='host')"
+
+
+@given(data=st.data())
+def test_values_are_printed_as_numpy_prints_them(device, data):
+    dtype = data.draw(st.sampled_from([np.dtype(code) for code in "? i1 u8 f2 f4 >f8 c8 M8[s] U3 S2 V3".split()]))
+    x = data.draw(strategies.specs(data.draw(strategies.shapes(max_rank=4)), dtype)).build()
+    a = dmlops.asarray(x, device=device)
+    options = {"threshold": data.draw(st.integers(0, 20)), "edgeitems": data.draw(st.integers(1, 3)), "linewidth": data.draw(st.integers(20, 120)), "precision": data.draw(st.integers(0, 9))}
+    with np.printoptions(**options):
+        assert on_one_line(repr(a)) == shown(a)
+
+
+@pytest.mark.parametrize("shape", [(7,), (6,), (1001,), (1000,), (100, 7, 2), (3, 700), (5, 6, 40), (0, 2000), (2000, 1)])
+def test_repr_is_short(device, shape):
+    x = np.random.default_rng(0).normal(size=shape)
+    a = dmlops.asarray(x, device=device)
+    for view in (a, a.T, a[::-1]):
+        assert on_one_line(repr(view)) == shown(view)
+
+
+def test_no_items_at_the_edge():
+    with np.printoptions(threshold=0, edgeitems=0):
+        assert repr(dmlops.asarray(np.arange(9), device="host")).startswith("DeviceArray([..., 8], shape=(9,)")
+
+
+def test_repr_downloads_what_it_prints(device, monkeypatch):
+    """Less than a kibibyte of an array of any size."""
+    downloaded = []
+    numpy = dmlops.DeviceArray.numpy
+
+    def counted(self, *args):
+        result = numpy(self, *args)
+        downloaded.append(result.nbytes)
+        return result
+
+    monkeypatch.setattr(dmlops.DeviceArray, "numpy", counted)
+    text = repr(dmlops.empty((64, 1024, 1024), np.uint8, device=device))
+    assert "shape=(64, 1024, 1024), dtype=uint8" in text and text.count("...") == 6 * 6 + 6 + 1
+    assert 6 * 6 * 6 == sum(downloaded) < 1024
+    a = dmlops.empty(2**28, np.float32, device=device)
+    downloaded.clear()
+    assert repr(a) and sum(downloaded) == 6 * 4
+
+
+def test_repr_waits_for_the_work(device):
+    a = dmlops.asarray(np.arange(4_000_000, dtype=np.int32).reshape(2000, 2000), device=device)
+    for _ in range(21):
+        a = dmlops.slice(a, [0, 0], [2000, 2000], [1, -1])
+    assert repr(a).startswith("DeviceArray([[   1999,    1998,    1997, ...,       2,       1,       0],")
+
+
+def test_repr_of_a_lost_array(vulkan):
+    """The child of a fork sees the parent's array: printing it is no error."""
+    done = support.run_python("""
+import os, sys, dmlops
+a = dmlops.asarray([1, 2, 3])
+pid = os.fork()
+if pid == 0:
+    print(repr(a), flush=True)
+    os._exit(0)
+assert os.waitpid(pid, 0)[1] == 0
+""")
+    assert done.stdout.startswith("DeviceArray(<DeviceLostError: ") and "forked" in done.stdout and "shape=(3,), dtype=int64" in done.stdout
+
+
+# --- one element ------------------------------------------------------------------------------------------------
+
+CONVERSIONS = [bool, int, float, complex, operator.index, lambda x: x.item(), lambda x: x.tolist(), lambda x: [10, 20, 30][x], lambda x: x.item(0), lambda x: x.item(-1)]
+CONVERSIONS += [lambda x: x.item(1), lambda x: x.item(0, 0), lambda x: x.item((0,)), lambda x: x.item(1.5), lambda x: x.item("no"), lambda x: x.item(10**30)]
+ARRAYS = [np.int16(2), np.float64(2.5), np.complex64(1 + 2j), np.bool_(True), [0], [[1]], [1.5], [1, 2], [[1, 2], [3, 4]], [], np.zeros((2, 0)), "3", "text", b"abc", np.datetime64("2026-01-01"), np.zeros(2, "V3")]
+
+
+def outcome(convert, x):
+    with warnings.catch_warnings(record=True) as warned:
+        warnings.simplefilter("always")
+        try:
+            result = convert(x)
+        except Exception as error:
+            result = type(error), str(error)
+    return type(result), result, [one.category for one in warned]
+
+
+@pytest.mark.parametrize("x", ARRAYS, ids=repr)
+def test_conversions_are_numpy_s(device, x):
+    """The values, the types, the errors and their words, the warnings."""
+    x = np.asarray(x)
+    a = dmlops.asarray(x, device=device)
+    for convert in CONVERSIONS:
+        assert outcome(convert, a) == outcome(convert, x)
+
+
+@given(data=st.data())
+def test_item_by_any_index(device, data):
+    x = np.arange(120).reshape(data.draw(st.sampled_from([(120,), (4, 30), (2, 3, 4, 5), (1, 120)])))
+    a = dmlops.asarray(x, device=device)
+    index = data.draw(st.one_of(st.integers(-130, 130), st.tuples(*[st.integers(-size - 1, size) for size in x.shape])))
+    args = data.draw(st.sampled_from([(index,), index])) if isinstance(index, tuple) else (index,)
+    assert outcome(lambda array: array.item(*args), a) == outcome(lambda array: array.item(*args), x)
+
+
+def test_a_condition(device):
+    assert dmlops.asarray(1, device=device) and not dmlops.asarray([[0.0]], device=device)
+
+
+def test_an_array_as_index(device):
+    a, two = dmlops.asarray(X, device=device), dmlops.asarray(1, device=device)
+    assert np.array_equal(a[two].numpy(), X[1]) and np.array_equal(X[two], X[1])
+    for many in (dmlops.asarray([1], device=device), dmlops.asarray([0, 1], device=device), dmlops.asarray(1.0, device=device)):
+        with pytest.raises((IndexError, TypeError), match="only int"):
+            a[many]
+
+
+def test_lists_of_elements_make_an_array(device):
+    small = dmlops.asarray(3, device=device)
+    assert np.array([small, small]).tolist() == [3, 3]
+    assert dmlops.asarray([small, small], device=device).tolist() == [3, 3]
+
+
+# --- views ------------------------------------------------------------------------------------------------------
+
+
+@given(data=st.data())
+def test_views_are_numpy_s(device, data):
+    x = np.arange(48).reshape(data.draw(st.sampled_from([(48,), (1, 48), (2, 3, 8), (4, 1, 3, 1, 4), (2, 2, 2, 2, 3, 1)])))
+    a = dmlops.asarray(x, device=device)
+    axes = [data.draw(st.integers(-x.ndim - 1, x.ndim)) for _ in range(2)]
+    for view in (lambda y: y.swapaxes(*axes), lambda y: y.squeeze(), lambda y: y.squeeze(axes[0]), lambda y: y.squeeze(axis=tuple(axes))):
+        assert result_of(view, a) == result_of(view, x)
+
+
+def result_of(view, x):
+    try:
+        result = view(x)
+    except Exception as error:
+        return type(error), str(error)
+    return result.shape, [stride for stride, size in zip(result.strides, result.shape, strict=True) if size > 1], result.tolist()
+
+
+def test_ravel_is_a_view(device):
+    a = dmlops.asarray(X, device=device)
+    flat = a[:, ...].ravel()
+    flat[5] = -1
+    assert flat.shape == (24,) and a.numpy()[0, 1, 1] == -1
+    with pytest.raises(ValueError, match="copy"):
+        a.T.ravel()
+    assert a.T.copy().ravel().tolist() == a.numpy().T.ravel().tolist()
+
+
+def test_a_view_by_a_function_must_be_one(device):
+    a = dmlops.asarray(X, device=device)
+    with pytest.raises(TypeError, match="must return a view"):
+        _core._view(a, lambda like: 3)
+    with pytest.raises(ZeroDivisionError):
+        _core._view(a, lambda like: 1 / 0)
+    for wrong in ((a,), (X, lambda like: like)):
+        with pytest.raises(TypeError):
+            _core._view(*wrong)
+
+
+# --- NumPy's functions --------------------------------------------------------------------------------------------
+
+VIEWS = {
+    "flip": [(), (1,), ((0, 2),)], "fliplr": [()], "flipud": [()], "rot90": [(), (2,), (3, (1, 2))], "transpose": [(), ((2, 0, 1),)], "moveaxis": [(0, -1)], "rollaxis": [(2,)], "swapaxes": [(0, 2)],
+    "expand_dims": [(0,), ((0, -1),)], "squeeze": [()], "diagonal": [(), (1, 1, 2)], "permute_dims": [(), ((2, 0, 1),)], "matrix_transpose": [()], "reshape": [((4, 6),), (-1,)], "ravel": [()],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", VIEWS)
+def test_functions_that_are_views(device, name):
+    function = getattr(np, name, None)
+    if function is None:
+        pytest.skip(f"this NumPy has no {name}")
+    a = dmlops.asarray(X, device=device)
+    for args in VIEWS[name]:
+        result = function(a, *args)
+        expected = function(X, *args)
+        assert type(result) is dmlops.DeviceArray and result.device == a.device
+        assert result.shape == expected.shape and np.array_equal(result, expected)
+    before = np.array(a)
+    function(a, *VIEWS[name][0])[...] = -1
+    assert not np.array_equal(a, before)
+
+
+def test_keywords_of_views(device):
+    a = dmlops.asarray(X, device=device)
+    assert np.array_equal(np.flip(m=a, axis=0), X[::-1])
+    assert np.array_equal(np.ravel(a=a, order="C"), X.ravel())
+    for wrong in (lambda: np.reshape(a, (4, 6), order="F"), lambda: np.ravel(a, order="K")):
+        with pytest.raises(TypeError, match="order"):
+            wrong()
+    with pytest.raises(ValueError, match="copy"):
+        np.ravel(a.T)
+    with pytest.raises(np.exceptions.AxisError):
+        np.flip(a, 3)
+
+
+def test_questions_about_shape_and_dtype(device):
+    a = dmlops.asarray(X, device=device)
+    assert (np.shape(a), np.ndim(a), np.size(a), np.size(a, 1)) == ((2, 3, 4), 3, 24, 3)
+    assert np.isrealobj(a) and not np.iscomplexobj(a) and np.result_type(a, np.float64) == np.float64
+
+
+DOWNLOADS = {
+    "concatenate": lambda a: np.concatenate(a), "concatenate of a list": lambda a: np.concatenate([a, X]), "stack": lambda a: np.stack([a, a]), "vstack": lambda a: np.vstack([X, a]), "mean": lambda a: np.mean(a),
+    "sum": lambda a: np.sum(a), "copy": lambda a: np.copy(a), "zeros_like": lambda a: np.zeros_like(a), "where": lambda a: np.where(X > 0, a, X), "copyto": lambda a: np.copyto(X.copy(), a), "pad": lambda a: np.pad(a, 1),
+    "linalg.norm": lambda a: np.linalg.norm(a), "fft.fft": lambda a: np.fft.fft(a), "broadcast_to": lambda a: np.broadcast_to(a, (2, 2, 3, 4)), "take": lambda a: np.take(a, 0), "tile": lambda a: np.tile(a, 2),
+    "save": lambda a: np.save("never written", a), "repeat": lambda a: np.repeat(a, 2), "isclose": lambda a: np.isclose(a, X),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", DOWNLOADS)
+def test_functions_that_would_download(device, name):
+    with pytest.raises(TypeError, match=rf"^numpy\.{name.split()[0]} would download a dmlops.DeviceArray: .*\.numpy\(\)"):
+        DOWNLOADS[name](dmlops.asarray(X, device=device))
+
+
+def test_functions_that_download_for_tests(device):
+    a = dmlops.asarray(X, device=device)
+    for equal in (np.array_equal, np.array_equiv, np.allclose):
+        assert equal(a, X) and equal(X, a) and equal(a, a) and not equal(a, X + 1)
+    for check in (np.testing.assert_array_equal, np.testing.assert_equal, np.testing.assert_allclose, np.testing.assert_array_almost_equal):
+        check(a, X)
+        check(X, a)
+        with pytest.raises(AssertionError):
+            check(a, X + 1)
+
+
+def test_other_libraries_may_take_device_arrays(device):
+    class Other:
+        def __array_function__(self, func, types, args, kwargs):
+            return "taken"
+
+    assert np.concatenate([dmlops.asarray(X, device=device), Other()]) == "taken"
+
+
+def test_the_stub_has_the_methods_of_device_arrays():
+    """All but the hooks that _core.pyi leaves out on purpose."""
+    import ast
+
+    stub = ast.parse((support.ROOT / "dmlops" / "_core.pyi").read_text())
+    (body,) = [node.body for node in stub.body if isinstance(node, ast.ClassDef)]
+    said = {node.name for node in body if isinstance(node, ast.FunctionDef)}
+    there = {name for name in vars(dmlops.DeviceArray) if not name.startswith("__")}
+    assert {name for name in said if not name.startswith("__")} == there
+    assert all(hasattr(dmlops.DeviceArray, name) for name in said)
+    assert all(getattr(dmlops.DeviceArray, name).__doc__ for name in there)
