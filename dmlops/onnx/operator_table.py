@@ -1,9 +1,9 @@
 """What each ONNX operator does with arrays: one function for each, and the table of them.
 
 The functions take NumPy arrays and device arrays alike. A result is a view where one will do: it costs nothing and fuses with
-the node that reads it. All else is one call of dmlops, on the device of a device array, or on the host for a NumPy array: shapes
-and constants need no device. Operands that are shapes, indices or amounts are NumPy arrays; old versions of some operators have
-an attribute of the same name in their place.
+the node that reads it. Others are a call of dmlops on the device of a device array, or on the host for a NumPy array: shapes and
+constants need no device. Operands that are shapes, indices or amounts are NumPy arrays; old versions of some operators have an
+attribute of the same name in their place.
 """
 
 from __future__ import annotations
