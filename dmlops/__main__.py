@@ -118,20 +118,26 @@ def _count(number: int, noun: str) -> str:
 def _first_problem(name: str, calls: list[Call], device: dmlops.Device) -> str | None:
     """Describe the first call whose result differs from the reference's; None if there is none."""
     for args, keywords in calls:
-        what = f"with {args[0].dtype} {args[0].shape}, strides {args[0].strides}"
-        expected = getattr(dmlops.reference, name)(*args, **keywords)
+        first = _arrays(args[0])[0]
+        what = f"with {first.dtype} {first.shape}, strides {first.strides}"
+        expected = _arrays(getattr(dmlops.reference, name)(*args, **keywords))
         try:
-            result = getattr(dmlops, name)(*args, **keywords, device=device)
+            result = _arrays(getattr(dmlops, name)(*args, **keywords, device=device))
         except Exception as error:  # whatever fails is a finding
             return f"{what}: {type(error).__name__}: {error}"
-        if result.shape != expected.shape or result.tobytes() != expected.tobytes():
+        if [(array.shape, array.tobytes()) for array in result] != [(array.shape, array.tobytes()) for array in expected]:
             return f"{what}: differs from NumPy"
     return None
 
 
+def _arrays(arrays: Any) -> list[np.ndarray[Any, np.dtype[Any]]]:
+    """What `join` takes and `split` gives is a list."""
+    return arrays if isinstance(arrays, list) else [arrays]
+
+
 def _cases() -> dict[str, list[Call]]:
     """Calls of each operator that together run every kernel: item sizes, unaligned rows, strides, reversal."""
-    cases: dict[str, list[Call]] = {"reverse_subsequences": [], "depth_to_space": [], "space_to_depth": [], "slice": []}
+    cases: dict[str, list[Call]] = {name: [] for name in explain.OPERATORS}
     for dtype in ("u1", "f2", "S3", ">f4", "c8", "f8", "c16"):
         image, odd, batch = _noise(dtype, (2, 12, 8, 18)), _noise(dtype, (37, 131)), _noise(dtype, (5, 29, 3))
         lengths = [0, 1, 28, 29, 17]
@@ -150,6 +156,14 @@ def _cases() -> dict[str, list[Call]]:
             for key in (np.s_[:], np.s_[1:-1, 3:], np.s_[:, ::2], np.s_[::-1, ::-1], np.s_[::2, ::-3], np.s_[5:5])
         ]
         cases["slice"] += [((odd.T[1:], [0, 1], [130, 36], [2, -5]), {"output_sizes": [60, 7]})]
+        cases["padding"] += [((odd, [1, 200], [40, 3]), {"mode": mode}) for mode in ("edge", "reflection", "symmetric", "wrap")]
+        cases["padding"] += [((odd[:, ::-1], [3, 3], [0, 5]), {"value": odd[0, 0]})]
+        cases["tile"] += [((odd, [2, 3]), {}), ((batch.T, [1, 3, 2]), {})]
+        cases["join"] += [(([odd, odd[:, ::-1], odd[:, :5]], 1), {}), (([batch, batch[:2]], 0), {})]
+        cases["split"] += [((odd, 1, [100, 0, 31]), {}), ((batch.T, 0, [1, 2]), {})]
+        cases["transpose"] += [((odd,), {}), ((batch, (2, 0, 1)), {}), ((image, (0, 2, 3, 1)), {})]
+        cases["upsample"] += [((image, 2), {}), ((batch, (3, 2)), {"layout": "NHWC"})]
+        cases["slice_grad"] += [((odd, [40, 400], [3, 1], [37, 391], [1, -3]), {})]
     return cases
 
 

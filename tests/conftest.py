@@ -27,8 +27,8 @@ for name, examples in (("test", 300), ("check", 20), ("odd", 10), ("soak", 20_00
         suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.large_base_example],
     )
 
-# Libraries that dmlops is compared with or works with: `make check` installs them, in environments of their own.
-NEEDED = {"peers": ("torch", "onnx", "onnxruntime"), "dask": ("distributed", "zarr")}
+# What these folders need, `make check` installs in environments of their own.
+NEEDED = {"docs": ("selenium",), "peers": ("torch", "onnx", "onnxruntime"), "dask": ("distributed", "zarr")}
 collect_ignore = [folder for folder, names in NEEDED.items() if not all(map(importlib.util.find_spec, names))]
 
 DEVICES = os.environ.get("DMLOPS_TEST_DEVICES", "vulkan,host").split(",")

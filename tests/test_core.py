@@ -478,6 +478,18 @@ def test_rows_move_what_their_piece_says(core, data):
         check_choice(core, piece, case.lengths, offered(core), src_base, dst_base, forced)
 
 
+@pytest.mark.parametrize("item", [1, 2, 4, 8])
+@pytest.mark.parametrize("rows, columns", [(8, 16), (72, 48), (136, 32)])
+@pytest.mark.parametrize("outer, step, base", [(1, 1, 0), (3, 1, 4), (2, -1, 16)])
+def test_transposes_are_moved_by_blocks(core, item, rows, columns, outer, step, base):
+    """Their source may begin anywhere and go either way; rows of the destination begin at words."""
+    pitch, plane = rows * item + 512, (rows * item + 512) * columns
+    axes = [(outer, plane, rows * columns * item, 0), (rows, item, columns * item, 0), (columns, step * pitch, item, 0)]
+    dispatch = choose(core, item, axes, ROWS, base * item // 4, 32)
+    assert dispatch.kernel == ROWS and dispatch.constants[CONSTANTS["DML_ROWS_PER_WINDOW"]] == 8
+    assert choose(core, item, axes, ROWS, 0, item // 2 or 1).kernel == ELEMENTS
+
+
 def choose(core, item, axes, forced=ANY, src_base=0, dst_base=0, *, reversed=-1, lengths=(), traits=None, check=True):
     case = Case(item, axes, 0, 0, reversed, 0, lengths)
     piece = next(core.pieces(core.simplified(case.plan), 2**40))

@@ -14,7 +14,9 @@ import strategies
 from support import ROOT
 
 FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
-DOCUMENTS = sorted(ROOT.glob("*.md"))
+DOCUMENTS = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
+# Pages that exist on the built site only.
+COMPUTED = {ROOT / "docs" / name for name in ("api.md", "coming_from.md", "operators/index.md", "tour/preprocessing.ipynb")}
 
 
 def test_docstrings(vulkan):
@@ -31,7 +33,12 @@ def test_readme_examples(vulkan):
     assert result.attempted >= 5 and result.failed == 0
 
 
-@pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: path.name)
+def test_the_readme_is_short():
+    assert len((ROOT / "README.md").read_text().splitlines()) <= 150
+    assert (ROOT / "docs" / "demo.webp").stat().st_size < 400_000
+
+
+@pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT)))
 def test_links_lead_somewhere(path):
     text = path.read_text()
     titles = [line.lstrip("# ").lower() for line in text.splitlines() if line.startswith("#")]
@@ -40,7 +47,33 @@ def test_links_lead_somewhere(path):
         if target.startswith("#"):
             assert target[1:] in headings, target
         elif not target.startswith(("http://", "https://", "mailto:")):
-            assert (path.parent / target.partition("#")[0]).exists(), target
+            file = (path.parent / target.partition("#")[0]).resolve()
+            assert file.exists() or file in COMPUTED, target
+
+
+@pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT)))
+def test_code_blocks_are_python(path):
+    """Blocks with prompts are doctests, and those of the site are executed; others must at least be Python."""
+    for block in re.findall(r"^```python\n(.*?)^```$", path.read_text(), re.MULTILINE | re.DOTALL):
+        if not block.startswith(">>>"):
+            ast.parse(block)
+
+
+def test_every_environment_variable_is_on_its_page():
+    page = (ROOT / "docs" / "environment.md").read_text()
+    sources = [*(ROOT / "csrc").rglob("*.c"), *(ROOT / "dmlops").rglob("*.py"), ROOT / "setup.py"]
+    text = "".join(path.read_text() for path in sources)
+    read = set(re.findall(r"""(?:getenv\(|environ\.get\(|environ\[)["'](\w+)""", text)) | set(re.findall(r"\bDMLOPS_[A-Z]+\b", text))
+    assert {"DMLOPS_DEVICE", "DMLOPS_CACHE"} <= read
+    assert sorted(name for name in read if f"`{name}`" not in page and name != "HOME") == []
+
+
+def test_every_operator_has_a_page():
+    table = (ROOT / "docs" / "operator_table.py").read_text()
+    readme = (ROOT / "README.md").read_text()
+    for name in strategies.OPERATORS:
+        assert f'        "{name}",\n' in table, name
+        assert f"`{name}(" in readme, name
 
 
 @pytest.mark.parametrize("operator", strategies.OPERATORS)

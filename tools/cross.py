@@ -86,25 +86,28 @@ def vulkan():
 
 
 def run(arguments):
+    cache = {"ZIG_LOCAL_CACHE_DIR": str(BUILD / "zig"), "ZIG_GLOBAL_CACHE_DIR": str(BUILD / "zig")}
     command = [sys.executable, "-m", "ziglang", "cc", *map(str, arguments)]
-    done = subprocess.run(command, capture_output=True, text=True, cwd=ROOT, check=False)
+    done = subprocess.run(command, capture_output=True, text=True, cwd=ROOT, check=False, env=os.environ | cache)
     return done.stderr if done.returncode else ""
 
 
 def compile_for(target, folders):
-    """Compiles all, and links what needs no Python; what the compiler says of failures."""
+    """Compiles all, and links what needs no Python; what the compiler says of failures.
+
+    Many sources in one command are faster, but the compiler takes them to link them only.
+    """
     flags = ["-target", target, "-std=c11", "-O1", "-Wall", "-Wextra", "-Werror", "-fvisibility=hidden"]
     flags += ["-Icsrc", "-Ishaders", *(word for folder in folders for word in ("-isystem", folder))]
     objects = BUILD / target
     objects.mkdir(parents=True, exist_ok=True)
-    sources = sorted((ROOT / "csrc").rglob("*.c"))
-    made = {source: objects / f"{source.parent.name}-{source.stem}.o" for source in sources}
+    sources = sorted(path.relative_to(ROOT) for path in (ROOT / "csrc").rglob("*.c"))
+    linked = [source for source in sources if source.parent.name != "py"]
+    said = [run([*flags, "-shared", "-o", objects / TARGETS[target], *linked])]
     with ThreadPoolExecutor(os.cpu_count()) as pool:
-        said = list(pool.map(lambda source: run([*flags, "-c", "-o", made[source], source.relative_to(ROOT)]), sources))
-    if any(said):
-        return "".join(said)
-    parts = [file for source, file in made.items() if source.parent.name != "py"]
-    return run(["-target", target, "-shared", "-o", objects / TARGETS[target], *parts])
+        compiled = [source for source in sources if source.parent.name == "py"]
+        said += pool.map(lambda source: run([*flags, "-c", "-o", objects / f"{source.stem}.o", source]), compiled)
+    return "".join(said)
 
 
 def main(shaders):

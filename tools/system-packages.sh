@@ -3,6 +3,7 @@
 # Does nothing when all are there, so that running it again costs a fraction of a second.
 #
 #   DMLOPS_SKIP_APT=1   leave the system alone (another system, or packages from elsewhere)
+#   DMLOPS_APT_EXTRA    further packages: the browser that `make check-docs` opens the site in
 #
 # Debian 12's own Mesa runs compute shaders 5 to 10 times slower than the one of
 # bookworm-backports, which is therefore taken from the mirror the machine already uses.
@@ -29,6 +30,7 @@ has_headers || packages="$packages python3-dev"
 has_venv || packages="$packages python3-venv"
 
 missing=
+packages="$packages ${DMLOPS_APT_EXTRA:-}"
 for package in $packages; do
     installed "$package" || missing="$missing $package"
 done
@@ -45,7 +47,7 @@ if [ "$(id -u)" -ne 0 ]; then
     }
     sudo=sudo
 fi
-apt() { $sudo env DEBIAN_FRONTEND=noninteractive apt-get -qq -o Dpkg::Use-Pty=0 "$@" >/dev/null; }
+apt() { $sudo env DEBIAN_FRONTEND=noninteractive apt-get -qq -o Dpkg::Use-Pty=0 -o DPkg::Lock::Timeout=120 "$@" >/dev/null; }
 
 say "installing$missing"
 apt update || say "apt-get update failed; going on with the lists that are here"

@@ -3,6 +3,7 @@
 #include <stddef.h>
 
 #include "core/schedule.h"
+#include "core/transpose.h"
 
 /* --- tiles ----------------------------------------------------------------------------------------------------- */
 
@@ -138,6 +139,12 @@ static bool is_little(dml_policy *policy)
     return is_free(policy) && dml_plan_count(plan) * plan->item <= policy->traits->tunables.little;
 }
 
+static bool is_transpose(dml_policy *policy)
+{
+    return (is_free(policy) || policy->forced < DML_KERNEL_WORDS) &&
+           dml_transpose_find(&policy->piece->plan, &policy->traits->tunables, policy->dst, &policy->blocks, &policy->rows);
+}
+
 /* Words of 32 bytes, unless those of 16 let more rows share a window, or larger words would leave more to be moved byte by
  * byte. */
 static bool are_wide_rows(dml_policy *policy)
@@ -177,6 +184,7 @@ static const struct {
 } rules[] = {
     {DML_KERNEL_COPY, "one run, or a few long ones: the copy command has no kernel's cost", is_copy},
     {DML_KERNEL_ELEMENTS, "too little for a pipeline of its own: elements need only a few pipelines", is_little},
+    {DML_KERNEL_ROWS, "a transpose: blocks of rows, each a word from as many places as it has items", is_transpose},
     {DML_KERNEL_ROWS, "long rows: words of 32 bytes need the fewest loads and stores", are_wide_rows},
     {DML_KERNEL_ROWS, "rows: whole words by a pattern, scalars at both ends", are_rows},
     {DML_KERNEL_WORDS, "rows so short that their ends would be most of the work: whole words across them", are_words},

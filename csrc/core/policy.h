@@ -19,8 +19,9 @@ typedef struct dml_policy {
     /* Decided: */
     dml_kernel kernel;
     const char *reason;
-    dml_rows rows;  /* if the kernel is DML_KERNEL_ROWS */
-    bool has_words; /* whether words are possible, and */
+    dml_rows rows;   /* if the kernel is DML_KERNEL_ROWS; of `piece`, or of */
+    dml_plan blocks; /* a transpose as blocks */
+    bool has_words;  /* whether words are possible, and */
     dml_words words;
 } dml_policy;
 

@@ -195,7 +195,8 @@ void dml_schedule_rows(const dml_rows *rows, const dml_traits *traits, dml_dispa
             count *= outer.axes[k].extent;
         }
     }
-    order_rows(&outer, &traits->tunables, axes, rank);
+    if (rows->extent > 1) /* else they are blocks of a transpose, in order */
+        order_rows(&outer, &traits->tunables, axes, rank);
     put_axes(dispatch, &outer, axes, rank);
     table->rows_extent = (uint32_t)rows->extent;
     if (rows->stream)
@@ -205,7 +206,10 @@ void dml_schedule_rows(const dml_rows *rows, const dml_traits *traits, dml_dispa
     if (rank > 0) {
         reads r = reads_of(rows, count, axes[rank - 1], dispatch->constants[DML_SCALAR] == 0);
         int64_t bytes = prefetch_bytes(&traits->tunables, &r);
-        side = bytes > 0 ? 1 : rows_per_group(traits, &r);
+        if (rows->extent == 1) /* one for each invocation */
+            side = traits->group_size;
+        else if (bytes == 0)
+            side = rows_per_group(traits, &r);
         table->rows_prefetch_lines = (uint32_t)((bytes + CACHE_LINE - 1) / CACHE_LINE);
     }
     dispatch->constants[DML_ROWS_SCHEDULE] = table->rows_prefetch_lines > 0 ? 0 : (int32_t)side;

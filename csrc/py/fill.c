@@ -1,5 +1,6 @@
 #include "py/fill.h"
 
+#include <float.h>
 #include <string.h>
 
 #include "py/arrays.h"
@@ -88,6 +89,15 @@ static void raise_wrong(PyObject *value, PyArray_Descr *dtype, bool overflow)
         PyErr_Format(PyExc_TypeError, "value must be a scalar that input's dtype %S holds, not %R", (PyObject *)dtype, value);
 }
 
+/* The bytes of x87's long doubles that mean nothing, into which NumPy writes whatever a register holds, become 0. */
+static void clear_holes(char *item, PyArray_Descr *dtype)
+{
+    enum { MEANT = LDBL_MANT_DIG == 64 ? 10 : sizeof(long double), HOLE = sizeof(long double) - MEANT };
+    int parts = (dtype->type_num == NPY_LONGDOUBLE) + 2 * (dtype->type_num == NPY_CLONGDOUBLE);
+    for (int i = 0; i < parts; i++)
+        memset(item + (size_t)i * sizeof(long double) + (dtype->byteorder == NPY_OPPBYTE ? 0 : MEANT), 0, HOLE);
+}
+
 int dml_fill_from(dml_call *call, PyObject *value)
 {
     PyArray_Descr *dtype = dml_array_dtype(call->inputs[0]);
@@ -104,10 +114,12 @@ int dml_fill_from(dml_call *call, PyObject *value)
         done = PyObject_CallFunction(call->state->copyto, "OOs", array, value, "unsafe"); /* as numpy.full does */
     if (done)
         exact = is_exact(array, value);
-    if (exact == 1)
+    if (exact == 1) {
         memcpy(call->fill, PyArray_DATA((PyArrayObject *)array), (size_t)PyDataType_ELSIZE(dtype));
-    else
+        clear_holes(call->fill, dtype);
+    } else {
         raise_wrong(value, dtype, exact == 0);
+    }
     Py_XDECREF(done);
     Py_DECREF(array);
     return exact == 1 ? 0 : -1;

@@ -151,15 +151,14 @@ static void move_by_host(const dml_submission *submission)
     dml_host_run(&submission->step.plan, seen_by_host(&submission->src), seen_by_host(&submission->dst));
 }
 
-/* Moves all steps through staging buffers; the host itself fills, and moves little ones among several. */
+/* Moves all steps through staging buffers, one after the other; the host itself fills. */
 static dml_code stage_steps(dml_context *context, dml_submission *submission, dml_status *status)
 {
     const dml_program *program = submission->transfer->program;
     for (int64_t i = 0; i < program->count; i++) {
         if (!make_step(submission, i))
             continue;
-        bool fills = submission->step.src == DML_FILL && context->traits.forced == DML_KERNEL_COUNT;
-        if (fills || (program->count > 1 && host_is_faster(context, submission)))
+        if (submission->step.src == DML_FILL && context->traits.forced == DML_KERNEL_COUNT)
             move_by_host(submission);
         else if (dml_stage(context, submission, status))
             return status->code;

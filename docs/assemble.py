@@ -1,0 +1,75 @@
+"""Write the sources of the site: pages as they stand in the repository, and those that are computed.
+
+    python docs/assemble.py build/docs-source
+
+A page that stands in the repository may link to other files of it. Links to files that are pages of the site lead to the page;
+a link to any other file becomes the file's name.
+"""
+
+import os
+import re
+import shutil
+import sys
+from pathlib import Path
+
+import coming_from_page
+import operator_pages
+import reference_pages
+from computed import COMPUTED
+
+DOCS = Path(__file__).resolve().parent
+ROOT = DOCS.parent
+# Pages that stand elsewhere in the repository, by their place on the site. All of docs/*.md are pages too.
+ELSEWHERE = {
+    "architecture.md": ROOT / "ARCHITECTURE.md",
+    "contributing.md": ROOT / "CONTRIBUTING.md",
+    "changelog.md": ROOT / "CHANGELOG.md",
+    "benchmark.md": ROOT / "benchmarks" / "results" / "README.md",
+    **{f"tour/{path.name}": path for path in sorted((ROOT / "examples").glob("*.ipynb"))},
+}
+COMMENT = re.compile(r"<!-- computed: (\w+) -->")
+LINK = re.compile(r"(!?)\[([^\]]*)\]\(([^)\s#]+)(#[^)\s]*)?\)")
+
+
+def main(folder):
+    if folder.exists():
+        shutil.rmtree(folder)
+    pages = {str(path.relative_to(DOCS)): path for path in sorted(DOCS.rglob("*.md"))} | ELSEWHERE
+    places = {source: place for place, source in pages.items()}
+    for place, source in pages.items():
+        target = folder / place
+        target.parent.mkdir(parents=True, exist_ok=True)
+        if source.suffix == ".md":
+            text = with_links_of_the_site(source, place, places, folder)
+            target.write_text(COMMENT.sub(lambda match: COMPUTED[match[1]](folder), text))
+        else:
+            shutil.copy(source, target)
+    for module in (operator_pages, coming_from_page, reference_pages):
+        module.write(folder)
+
+
+def with_links_of_the_site(source, place, places, folder):
+    """The text of the page `source`, which gets to `place`, with each link to a file of the repository mended."""
+
+    def mended(match):
+        picture, text, target, heading = match[1], match[2], match[3], match[4] or ""
+        if re.match(r"[a-z]+:", target):
+            return match[0]
+        path = Path(os.path.normpath(source.parent / target))
+        if path in places:
+            return f"{picture}[{text}]({os.path.relpath(places[path], Path(place).parent)}{heading})"
+        if picture:
+            pictures = folder / "pictures"
+            pictures.mkdir(parents=True, exist_ok=True)
+            shutil.copy(path, pictures)
+            return f"![{text}]({os.path.relpath('pictures', Path(place).parent)}/{path.name})"
+        if DOCS in source.parents and not path.exists():  # a page that is computed
+            return match[0]
+        return f"`{text.strip('`')}`"
+
+    parts = re.split(r"(^```.*?^```$)", source.read_text(), flags=re.MULTILINE | re.DOTALL)
+    return "".join(part if part.startswith("```") else LINK.sub(mended, part) for part in parts)
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]).resolve())

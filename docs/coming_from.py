@@ -1,0 +1,270 @@
+"""What other libraries' expressions are called here, as data. The site shows it, and tests/peers/test_coming_from.py runs it.
+
+Both columns are Python. `theirs` is run with the library's usual names, `ours` with `np` and `dmlops`; both see the arrays
+below. The results must be equal. DirectML and PyDirectML exist on Windows only: of their rows, `theirs` is not run, and
+`numpy` says what it means instead.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+ARRAYS = {
+    "x": "np.arange(2 * 8 * 4 * 6, dtype=np.float32).reshape(2, 8, 4, 6)  # a batch, NCHW",
+    "nhwc": "np.arange(2 * 4 * 6 * 8, dtype=np.float32).reshape(2, 4, 6, 8)",
+    "lines": "np.arange(1, 22).reshape(3, 7)  # a batch of padded sequences",
+    "lengths": "np.array([3, 7, 0])",
+}
+
+
+@dataclass(frozen=True)
+class Row:
+    theirs: str
+    ours: str
+    differs: str = ""
+    numpy: str = ""  # what `theirs` means, where it cannot be run
+
+
+@dataclass(frozen=True)
+class Library:
+    name: str
+    module: str | None  # what must be importable for the rows to be run
+    setup: str  # their usual names, and their arrays
+    rows: tuple[Row, ...]
+
+
+def arrays():
+    """The arrays that the rows use, by name."""
+    return {name: eval(code, {"np": np}) for name, code in ARRAYS.items()}
+
+
+NUMPY = Library(
+    "NumPy",
+    "numpy",
+    "import numpy as np",
+    (
+        Row(
+            "x[:, 2:6].copy()",
+            "dmlops.slice(x, (0, 2, 0, 0), (2, 4, 4, 6))",
+            "NumPy's `2:6` has a stop. Here it is offset 2 and size 4: `sizes` are sizes.",
+        ),
+        Row(
+            "x[..., 1:-1, ::-2].copy()",
+            "dmlops.slice(x, *dmlops.slice_from_key(x.shape, np.s_[..., 1:-1, ::-2]))",
+            "`slice_from_key` converts a key, with NumPy's rules for what is out of range.",
+        ),
+        Row("np.flip(x, -1).copy()", "dmlops.slice(x, (0, 0, 0, 0), x.shape, (1, 1, 1, -1))", "The result is never a view."),
+        Row(
+            "x.reshape(2, 2, 2, 2, 4, 6).transpose(0, 3, 4, 1, 5, 2).reshape(2, 2, 8, 12)",
+            "dmlops.depth_to_space(x, 2)",
+            "One call, one pass.",
+        ),
+        Row(
+            "x.reshape(2, 8, 2, 2, 3, 2).transpose(0, 3, 5, 1, 2, 4).reshape(2, 32, 2, 3)",
+            "dmlops.space_to_depth(x, 2)",
+        ),
+        Row(
+            "np.stack([np.r_[line[:n][::-1], line[n:]] for line, n in zip(lines, lengths)])",
+            "dmlops.reverse_subsequences(lines, lengths, axis=1, batch_axis=0)",
+            "A length above the axis is clamped to it, as NumPy's `[:n]` does; a negative one is a `ValueError`.",
+        ),
+        Row(
+            'np.pad(x, ((0, 0), (0, 0), (1, 2), (3, 0)), mode="reflect")',
+            'dmlops.padding(x, (0, 0, 1, 3), (0, 0, 2, 0), mode="reflection")',
+            "All starts, then all ends. The mode has DirectML's name.",
+        ),
+        Row("np.tile(x, (1, 1, 2, 3))", "dmlops.tile(x, (1, 1, 2, 3))", "One number for each axis; none is prepended."),
+        Row("np.concatenate([x, x], axis=1)", "dmlops.join([x, x], 1)", "All arrays have the same dtype: nothing is promoted."),
+        Row("np.split(x, [3, 5], axis=1)", "dmlops.split(x, 1, (3, 2, 3))", "Sizes, not positions."),
+        Row(
+            "x.transpose(0, 2, 3, 1).copy()", "dmlops.transpose(x, (0, 2, 3, 1))", "A copy. `DeviceArray.transpose` is a view."
+        ),
+        Row("x.repeat(2, axis=2).repeat(2, axis=3)", "dmlops.upsample(x, 2)"),
+    ),
+)
+
+PYTORCH = Library(
+    "PyTorch",
+    "torch",
+    "import torch\nimport torch.nn.functional as F\nt = torch.from_numpy(x)",
+    (
+        Row(
+            "F.pixel_shuffle(t, 2)",
+            'dmlops.depth_to_space(x, 2, order="CRD")',
+            "PyTorch numbers channels as CRD; the default here is DCR.",
+        ),
+        Row("F.pixel_unshuffle(t, 2)", 'dmlops.space_to_depth(x, 2, order="CRD")', "The same."),
+        Row(
+            "torch.flip(t, (2, 3))",
+            "dmlops.slice(x, (0, 0, 0, 0), x.shape, (1, 1, -1, -1))",
+            "Negative strides also select: -2 is every second element, from the end.",
+        ),
+        Row(
+            "t[:, :, 1:3, ::2]",
+            "dmlops.slice(x, *dmlops.slice_from_key(x.shape, np.s_[:, :, 1:3, ::2]))",
+            "A copy; PyTorch's is a view.",
+        ),
+        Row(
+            'F.pad(t, (3, 0, 1, 2), mode="reflect")',
+            'dmlops.padding(x, (0, 0, 1, 3), (0, 0, 2, 0), mode="reflection")',
+            "PyTorch's list begins with the last axis, and has start and end side by side.",
+        ),
+        Row('F.pad(t, (1, 1, 0, 0), mode="circular")', 'dmlops.padding(x, (0, 0, 0, 1), (0, 0, 0, 1), mode="wrap")'),
+        Row("t.repeat(1, 1, 2, 3)", "dmlops.tile(x, (1, 1, 2, 3))"),
+        Row("torch.cat([t, t], 1)", "dmlops.join([x, x], 1)", "PyTorch promotes dtypes; `join` raises a `TypeError`."),
+        Row("torch.split(t, [3, 2, 3], 1)", "dmlops.split(x, 1, (3, 2, 3))", "Copies; PyTorch's are views."),
+        Row("t.permute(0, 2, 3, 1).contiguous()", "dmlops.transpose(x, (0, 2, 3, 1))"),
+        Row('F.interpolate(t, scale_factor=2, mode="nearest")', "dmlops.upsample(x, 2)", "Whole factors only."),
+    ),
+)
+
+TENSORFLOW = Library(
+    "TensorFlow",
+    "tensorflow",
+    "import tensorflow as tf",
+    (
+        Row(
+            "tf.nn.depth_to_space(nhwc, 2)",
+            'dmlops.depth_to_space(nhwc, 2, layout="NHWC")',
+            "TensorFlow's default layout is NHWC. Both are DCR.",
+        ),
+        Row("tf.nn.space_to_depth(nhwc, 2)", 'dmlops.space_to_depth(nhwc, 2, layout="NHWC")', "The same."),
+        Row(
+            "tf.reverse_sequence(lines, lengths, seq_axis=1, batch_axis=0)",
+            "dmlops.reverse_subsequences(lines, lengths, axis=1, batch_axis=0)",
+            "TensorFlow refuses lengths above the axis; here they are clamped. `batch_axis` has no default here.",
+        ),
+        Row(
+            "tf.slice(x, [0, 2, 0, 0], [2, 4, 4, 6])",
+            "dmlops.slice(x, (0, 2, 0, 0), (2, 4, 4, 6))",
+            "Sizes in both. TensorFlow's -1, 'to the end', is an error here.",
+        ),
+        Row(
+            "tf.strided_slice(x, [0, 0, 3, 0], [2, 8, -5, 6], [1, 1, -1, 2])",
+            "dmlops.slice(x, (0, 0, 0, 0), (2, 8, 4, 6), (1, 1, -1, 2))",
+            "With a negative stride, TensorFlow's `begin` is the window's last position.",
+        ),
+        Row(
+            'tf.pad(x, [[0, 0], [0, 0], [1, 2], [3, 0]], "REFLECT")',
+            'dmlops.padding(x, (0, 0, 1, 3), (0, 0, 2, 0), mode="reflection")',
+            "All starts, then all ends.",
+        ),
+        Row("tf.tile(x, [1, 1, 2, 3])", "dmlops.tile(x, (1, 1, 2, 3))"),
+        Row("tf.concat([x, x], 1)", "dmlops.join([x, x], 1)"),
+        Row("tf.split(x, [3, 2, 3], 1)", "dmlops.split(x, 1, (3, 2, 3))"),
+        Row("tf.transpose(x, [0, 2, 3, 1])", "dmlops.transpose(x, (0, 2, 3, 1))"),
+        Row("tf.keras.layers.UpSampling2D(2)(nhwc)", 'dmlops.upsample(nhwc, (2, 2), layout="NHWC")'),
+    ),
+)
+
+ONNX = Library(
+    "ONNX",
+    "onnxruntime",
+    "# each call is a model of one node, opset 18, run by onnxruntime",
+    (
+        Row("DepthToSpace(x, blocksize=2)", "dmlops.depth_to_space(x, 2)", "DCR in both."),
+        Row('DepthToSpace(x, blocksize=2, mode="CRD")', 'dmlops.depth_to_space(x, 2, order="CRD")'),
+        Row("SpaceToDepth(x, blocksize=2)", "dmlops.space_to_depth(x, 2)", 'ONNX has no mode CRD here; `order="CRD"` does it.'),
+        Row(
+            "ReverseSequence(lines, lengths, time_axis=1, batch_axis=0)",
+            "dmlops.reverse_subsequences(lines, lengths, axis=1, batch_axis=0)",
+            "ONNX allows axes 0 and 1 only, and onnxruntime refuses over-long lengths; here they are clamped.",
+        ),
+        Row(
+            "Slice(x, [3, 5], [-9, 0], [2, 3], [-1, -2])",
+            "dmlops.slice(x, (0, 0, 0, 1), (2, 8, 4, 5), (1, 1, -1, -2))",
+            "ONNX counts negative positions from the end and clamps them; here a window is inside the array.",
+        ),
+        Row(
+            'Pad(x, [0, 0, 1, 3, 0, 0, 2, 0], mode="reflect")',
+            'dmlops.padding(x, (0, 0, 1, 3), (0, 0, 2, 0), mode="reflection")',
+        ),
+        Row("Tile(x, [1, 1, 2, 3])", "dmlops.tile(x, (1, 1, 2, 3))"),
+        Row("Concat(x, x, axis=1)", "dmlops.join([x, x], 1)"),
+        Row("Split(x, [3, 2, 3], axis=1)", "dmlops.split(x, 1, (3, 2, 3))"),
+        Row("Transpose(x, perm=[0, 2, 3, 1])", "dmlops.transpose(x, (0, 2, 3, 1))"),
+        Row(
+            'Resize(x, scales=[1, 1, 2, 2], mode="nearest", coordinate_transformation_mode="asymmetric", nearest_mode="floor")',
+            "dmlops.upsample(x, 2)",
+            "Whole factors only. `dmlops.onnx` runs the other forms.",
+        ),
+    ),
+)
+
+DIRECTML = Library(
+    "DirectML (DirectMLX in C++)",
+    None,
+    "// C++ on Windows: not run here",
+    (
+        Row(
+            "dml::DepthToSpace(x, 2, DML_DEPTH_SPACE_ORDER_DEPTH_COLUMN_ROW)",
+            "dmlops.depth_to_space(x, 2)",
+            "Any rank and dtype here; DirectML has rank 4.",
+            "x.reshape(2, 2, 2, 2, 4, 6).transpose(0, 3, 4, 1, 5, 2).reshape(2, 2, 8, 12)",
+        ),
+        Row(
+            "dml::SpaceToDepth(x, 2, DML_DEPTH_SPACE_ORDER_COLUMN_ROW_DEPTH)",
+            'dmlops.space_to_depth(x, 2, order="CRD")',
+            "",
+            "x.reshape(2, 8, 2, 2, 3, 2).transpose(0, 1, 3, 5, 2, 4).reshape(2, 32, 2, 3)",
+        ),
+        Row(
+            "dml::ReverseSubsequences(lines, lengths, 1)",
+            "dmlops.reverse_subsequences(lines, lengths[:, None], 1)",
+            "The lengths have size 1 on the axis in both. A zero stride of DirectML is broadcasting here.",
+            "np.stack([np.r_[line[:n][::-1], line[n:]] for line, n in zip(lines, lengths)])",
+        ),
+        Row(
+            "dml::Slice(x, {0,0,0,1}, {2,8,4,5}, {1,1,-1,-2})",
+            "dmlops.slice(x, (0, 0, 0, 1), (2, 8, 4, 5), (1, 1, -1, -2))",
+            "The sign of a stride means the same: a negative one starts at the window's end. An axis may be empty here.",
+            "x[:, :, ::-1, 5:0:-2]",
+        ),
+        Row(
+            "dml::Padding(x, DML_PADDING_MODE_EDGE, 0, {0,0,1,3}, {0,0,2,0})",
+            'dmlops.padding(x, (0, 0, 1, 3), (0, 0, 2, 0), mode="edge")',
+            "",
+            'np.pad(x, ((0, 0), (0, 0), (1, 2), (3, 0)), mode="edge")',
+        ),
+        Row(
+            "dml::Tile(x, {1,1,2,3})", "dmlops.tile(x, (1, 1, 2, 3))", "0 repeats are allowed here.", "np.tile(x, (1, 1, 2, 3))"
+        ),
+        Row("dml::Join({x, x}, 1)", "dmlops.join([x, x], 1)", "", "np.concatenate([x, x], 1)"),
+        Row("dml::Split(x, 1, {3,2,3})", "dmlops.split(x, 1, (3, 2, 3))", "", "np.split(x, [3, 5], 1)"),
+        Row(
+            "dml::Upsample2D(x, DML_SIZE_2D{2, 2}, DML_INTERPOLATION_MODE_NEAREST_NEIGHBOR)",
+            "dmlops.upsample(x, 2)",
+            "Mode linear computes, and is not offered.",
+            "x.repeat(2, axis=2).repeat(2, axis=3)",
+        ),
+    ),
+)
+
+PYDIRECTML = Library(
+    "PyDirectML",
+    None,
+    "# Python on Windows, discontinued: not run here",
+    (
+        Row(
+            "dml.slice(x, [0,0,0,1], [2,8,4,5], [1,1,-1,-2])",
+            "dmlops.slice(x, (0, 0, 0, 1), (2, 8, 4, 5), (1, 1, -1, -2))",
+            "Expressions of PyDirectML run when their model is compiled and dispatched; a call here runs at once.",
+            "x[:, :, ::-1, 5:0:-2]",
+        ),
+        Row(
+            "dml.padding(x, dml.PaddingMode.CONSTANT, 9, [0,0,1,3], [0,0,2,0])",
+            "dmlops.padding(x, (0, 0, 1, 3), (0, 0, 2, 0), value=9)",
+            "",
+            "np.pad(x, ((0, 0), (0, 0), (1, 2), (3, 0)), constant_values=9)",
+        ),
+        Row("dml.join([x, x], 1)", "dmlops.join([x, x], 1)", "", "np.concatenate([x, x], 1)"),
+        Row(
+            "dml.up_sample_2d(x, dml.Size2D(2, 2), dml.InterpolationMode.NEAREST_NEIGHBOR)",
+            "dmlops.upsample(x, 2)",
+            "",
+            "x.repeat(2, axis=2).repeat(2, axis=3)",
+        ),
+    ),
+)
+
+LIBRARIES = (NUMPY, PYTORCH, TENSORFLOW, ONNX, DIRECTML, PYDIRECTML)

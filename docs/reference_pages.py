@@ -1,0 +1,58 @@
+"""The page of the API: every public name, from the docstrings."""
+
+import inspect
+
+from operator_pages import signature
+from operator_table import OPERATORS
+
+import dmlops
+
+SECTIONS = (
+    ("Keys", ("slice_from_key",)),
+    ("Arrays on a device", ("asarray", "empty", "from_dlpack", "synchronize", "DeviceArray")),
+    ("Devices", ("devices", "default_device", "Device")),
+    ("Memory", ("memory_info", "empty_cache", "MemoryInfo")),
+    ("Errors", ("VulkanError", "OutOfDeviceMemoryError", "DeviceLostError", "NoDeviceError")),
+)
+ELSEWHERE = {"reference", "slice", "window"}  # described in words
+
+
+def write(folder):
+    (folder / "api.md").write_text(page())
+
+
+def page():
+    named = {name for _, names in SECTIONS for name in names} | {operator.name for operator in OPERATORS} | ELSEWHERE
+    missing = sorted(set(dmlops.__all__) - named)
+    sections = [*SECTIONS, *([("More", tuple(missing))] if missing else [])]
+    parts = ["# API reference", "Everything public of the package `dmlops`, from its docstrings.", "## Operators", operators()]
+    for title, names in sections:
+        parts += [f"## {title}", *map(documented, names)]
+    parts += ["## dmlops.reference", REFERENCE, "## Other modules", OTHERS]
+    return "\n\n".join(parts) + "\n"
+
+
+REFERENCE = (
+    "Each operator in a few lines of NumPy, with the same signature: what the operator means, for reading and for comparing. "
+    "`out` is filled in and returned; `device` is ignored. The test suite compares every operator with its twin here."
+)
+OTHERS = (
+    "- `dmlops.onnx`: [ONNX models](onnx.md)\n"
+    "- `dmlops.directml`: [DirectML's descriptions](directml.md)\n"
+    "- `dmlops.dask`: [Arrays larger than memory](dask.md)\n"
+    "- `python -m dmlops`: lists the devices; `selftest` compares every operator with NumPy on each; `explain CALL` prints how "
+    "a call runs"
+)
+
+
+def operators():
+    return "\n".join(f"- [{operator.name}](operators/{operator.name}.md): {operator.summary}" for operator in OPERATORS)
+
+
+def documented(name):
+    thing = getattr(dmlops, name)
+    if inspect.isclass(thing):
+        kind = "autoexception" if issubclass(thing, BaseException) else "autoclass"
+        options = "   :members:\n" if kind == "autoclass" else "   :show-inheritance:\n"
+        return f"```{{eval-rst}}\n.. {kind}:: dmlops.{name}\n{options}```"
+    return f"```{{eval-rst}}\n.. autofunction:: dmlops.{name}{signature(name)}\n```"
