@@ -168,7 +168,9 @@ def padding(
     operators.padding(np.empty(0, x.dtype), [0], [0], mode=mode, value=value, device="host")
     value = value.copy() if isinstance(value, np.ndarray) else value
     starts, ends = ([operator.index(count) for count in counts] for counts in (start_padding, end_padding))
-    if x.size == 0:  # then there are only constants, or nothing
+    if checked.size == 0:
+        return da.empty(checked.shape, dtype=x.dtype, chunks=checked.shape)
+    if x.size == 0:  # then there are only constants
         chunks = [sizes if size else (0,) for sizes, size in zip(x.chunks, x.shape, strict=True)]
         x = da.empty(x.shape, dtype=x.dtype, chunks=tuple(chunks))
     elif mode == "wrap":

@@ -398,6 +398,10 @@ def test_chunks_of_padding():
     one = dmlops.dask.padding(da.from_array(np.arange(3)), [7], [2], mode="wrap", device="host")
     assert one.chunks == ((12,),) and one.compute().tolist() == [2, *[0, 1, 2] * 3, 0, 1]
     assert dmlops.dask.padding(x, [0], [0]).chunks == x.chunks
+    empty = da.zeros((0, 2), chunks=(1, (0, 2)))
+    assert dmlops.dask.padding(empty, [0, 1], [0, 0], mode="edge").chunks == ((0,), (3,))
+    ones = dmlops.dask.padding(empty, [1, 1], [2, 0], value=1, device="host")
+    assert ones.chunks == ((3,), (1, 2)) and ones.compute().tolist() == [[1.0] * 3] * 3
 
 
 def test_blocks_within_the_padding_are_passed_on(monkeypatch):
