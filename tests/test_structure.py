@@ -185,7 +185,7 @@ def test_the_sdist_is_complete(sdist):
 def carries_what_it_needs(names):
     """Of the files of an installed package or a wheel."""
     assert {"dmlops/__init__.py", "dmlops/_core.pyi", "dmlops/py.typed", "dmlops/reference.py"} <= names
-    assert {"dmlops/directml/tables.py", "dmlops/onnx/backend.py"} <= names
+    assert {"dmlops/dask/blocks.py", "dmlops/directml/tables.py", "dmlops/onnx/backend.py"} <= names
     assert any(re.fullmatch(r"dmlops/_core[.\w-]*\.so", name) for name in names)
     assert not [name for name in names if name.startswith(("csrc", "shaders", "tests"))]
 

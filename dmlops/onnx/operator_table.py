@@ -1,14 +1,14 @@
 """What each ONNX operator does with arrays: one function for each, and the table of them.
 
 The functions take NumPy arrays and device arrays alike. A result is a view where one will do: it costs nothing and fuses with
-the node that reads it. Operands that are shapes, indices or amounts are NumPy arrays; old versions of some operators have an
+the node that reads it. Others are a call of dmlops on the device of a device array, or on the host for a NumPy array: shapes and
+constants need no device. Operands that are shapes, indices or amounts are NumPy arrays; old versions of some operators have an
 attribute of the same name in their place.
 """
 
 from __future__ import annotations
 
 import dataclasses
-import functools
 import itertools
 import math
 from collections.abc import Callable, Mapping, Sequence
@@ -20,7 +20,7 @@ from onnx import TensorProto, helper, numpy_helper
 import dmlops
 
 if TYPE_CHECKING:
-    from dmlops._annotations import AnyArray, Array
+    from dmlops._annotations import AnyArray, Array, PaddingMode
 
 __all__ = ["OPERATORS", "VIEWS", "Node", "Operator"]
 
@@ -80,6 +80,11 @@ def _empty(like: AnyArray, shape: Sequence[int]) -> AnyArray:
     return dmlops.empty(tuple(shape), like.dtype, device=like.device)
 
 
+def _device(a: AnyArray) -> str | None:
+    """Where the operators of dmlops run: NumPy arrays are shapes and constants here, which stay on the host."""
+    return "host" if isinstance(a, np.ndarray) else None
+
+
 def _reshape(a: AnyArray, shape: Sequence[int]) -> AnyArray:
     try:
         return a.reshape(tuple(shape))
@@ -91,14 +96,8 @@ def _along(rank: int, axis: int, key: slice) -> tuple[slice, ...]:
     return (slice(None),) * axis + (key,) + (slice(None),) * (rank - axis - 1)
 
 
-def _copies(a: AnyArray, outer: Sequence[int], inner: Sequence[int]) -> AnyArray:
-    """Repeat each axis as a whole `outer` times, and each of its elements `inner` times, in one pass."""
-    factors = list(zip(outer, a.shape, inner, strict=True))
-    if all(before == after == 1 for before, _, after in factors):
-        return a
-    out = _empty(a, [math.prod(sizes) for sizes in factors])
-    out.reshape(sum(factors, ()))[...] = a.reshape(sum(((1, size, 1) for size in a.shape), ()))
-    return out
+def _repeated(a: AnyArray, repeats: Sequence[int]) -> AnyArray:
+    return a if list(repeats) == [1] * a.ndim else dmlops.tile(a, repeats, device=_device(a))
 
 
 def _runs(index: Array) -> Runs:
@@ -149,16 +148,7 @@ def _cast(node: Node, a: Array) -> Array:
 def _concat(node: Node, *parts: AnyArray) -> AnyArray:
     if len(parts) == 1:
         return parts[0]
-    shape = list(parts[0].shape)
-    axis = _axis(node.attributes.get("axis", 1), len(shape))
-    shape[axis] = sum(part.shape[axis] for part in parts)
-    out, begin = _empty(parts[0], shape), 0
-    for part in parts:
-        if part.shape[:axis] + part.shape[axis + 1 :] != tuple(shape[:axis] + shape[axis + 1 :]):
-            raise ValueError(f"parts of shapes {parts[0].shape} and {part.shape} do not join along axis {axis}")
-        out[_along(len(shape), axis, slice(begin, begin + part.shape[axis]))] = part
-        begin += part.shape[axis]
-    return out
+    return dmlops.join(parts, node.attributes.get("axis", 1), device=_device(parts[0]))
 
 
 def _constant(node: Node) -> Array:
@@ -169,16 +159,13 @@ def _constant(node: Node) -> Array:
 
 
 def _depth_to_space(node: Node, a: AnyArray) -> AnyArray:
-    return dmlops.depth_to_space(a, node.attributes["blocksize"], order=node.attributes.get("mode", "DCR"))
+    return dmlops.depth_to_space(a, node.attributes["blocksize"], order=node.attributes.get("mode", "DCR"), device=_device(a))
 
 
 def _expand(node: Node, a: AnyArray, shape: Array) -> AnyArray:
     wanted = np.broadcast_shapes(a.shape, tuple(shape.tolist()))
-    if wanted == a.shape:
-        return a
-    out = _empty(a, wanted)
-    out[...] = a
-    return out
+    a = a[(None,) * (len(wanted) - a.ndim) + (...,)]
+    return _repeated(a, [size if old == 1 else 1 for old, size in zip(a.shape, wanted, strict=True)])
 
 
 def _flatten(node: Node, a: AnyArray) -> AnyArray:
@@ -212,34 +199,11 @@ def _pad(node: Node, a: AnyArray, pads: Array | None = None, value: Array | None
     # A negative amount crops.
     a = a[tuple(slice(max(-b, 0), max(n - max(-e, 0), 0)) for b, n, e in zip(before, a.shape, after, strict=True))]
     before, after = [max(b, 0) for b in before], [max(e, 0) for e in after]
-    mode = node.attributes.get("mode", "constant")
-    if mode != "constant":
-        return _take(
-            a, {k: _padding_runs(mode, before[k], a.shape[k], after[k]) for k in range(a.ndim) if before[k] + after[k]}
-        )
     if not any(before + after):
         return a
-    filling = np.asarray(node.attributes.get("value", 0) if value is None else value).reshape(()).astype(a.dtype)
-    out = _empty(a, [sum(sizes) for sizes in zip(before, a.shape, after, strict=True)])
-    inside = [slice(b, b + n) for b, n in zip(before, a.shape, strict=True)]
-    out[tuple(inside)] = a
-    for axis in range(a.ndim):  # the slabs on both sides of this axis, within what the axes before it have inside
-        for border in (slice(0, before[axis]), slice(inside[axis].stop, None)):
-            out[(*inside[:axis], border)] = filling
-    return out
-
-
-@functools.lru_cache(256)
-def _padding_runs(mode: str, before: int, size: int, after: int) -> Runs:
-    if size == 0:
-        raise ValueError(f"an axis of size 0 cannot be padded with mode {mode!r}")
-    index = np.arange(-before, size + after)
-    if mode == "edge" or (mode == "reflect" and size == 1):
-        return _runs(index.clip(0, size - 1))
-    if mode == "wrap":
-        return _runs(index % size)
-    index %= 2 * size - 2
-    return _runs(np.minimum(index, 2 * size - 2 - index))
+    filling: Any = np.asarray(node.attributes.get("value", 0) if value is None else value).reshape(()).astype(a.dtype)[()]
+    mode = _PADDING_MODES[node.attributes.get("mode", "constant")]
+    return dmlops.padding(a, before, after, mode=mode, value=filling, device=_device(a))
 
 
 def _reshape_to(node: Node, a: AnyArray, shape: Array | None = None) -> AnyArray:
@@ -274,11 +238,13 @@ def _resize(node: Node, a: AnyArray, *operands: Array | None) -> AnyArray:
     for axis, size, result, factor in zip(axes, old, new, factors, strict=True):
         index = _nearest_index(node, size, result, *factor)
         times = result // size if size else 1
-        if np.array_equal(index, np.arange(size * times) // max(times, 1)):
+        if times and np.array_equal(index, np.arange(size * times) // times):
             whole[axis] = times
         else:
             runs[axis] = _runs(index)
-    return _copies(_take(a, runs) if runs else a, [1] * a.ndim, whole)
+    a = _take(a, runs) if runs else a
+    # To upsample, every axis is a spatial one; the new first axis is that of channels.
+    return a if set(whole) <= {1} else dmlops.upsample(a[None], whole, device=_device(a))[0]
 
 
 def _factor(scale: float) -> tuple[float, float]:
@@ -303,7 +269,7 @@ def _nearest_index(node: Node, size: int, result: int, over: float, under: float
         shift = size / 2 - result * under / over / 2 if mode == "half_pixel_symmetric" else 0.0
         x = (x + 0.5) * under / over - 0.5 + shift
     rounding = node.attributes.get("nearest_mode", "round_prefer_floor")
-    if node.version == 10:
+    if node.version <= 10:
         rounding = "ceil" if over < under else "floor"
     if rounding == "floor":
         x = np.floor(x)
@@ -317,7 +283,7 @@ def _nearest_index(node: Node, size: int, result: int, over: float, under: float
 
 def _reverse_sequence(node: Node, a: AnyArray, lengths: Array) -> AnyArray:
     axis, batch_axis = node.attributes.get("time_axis", 0), node.attributes.get("batch_axis", 1)
-    return dmlops.reverse_subsequences(a, lengths, axis, batch_axis=batch_axis)
+    return dmlops.reverse_subsequences(a, lengths, axis, batch_axis=batch_axis, device=_device(a))
 
 
 def _shape(node: Node, a: AnyArray) -> Array:
@@ -344,7 +310,7 @@ def _slice(
 
 
 def _space_to_depth(node: Node, a: AnyArray) -> AnyArray:
-    return dmlops.space_to_depth(a, node.attributes["blocksize"], order=node.attributes.get("mode", "DCR"))
+    return dmlops.space_to_depth(a, node.attributes["blocksize"], order=node.attributes.get("mode", "DCR"), device=_device(a))
 
 
 def _split(node: Node, a: AnyArray, parts: Array | None = None) -> tuple[AnyArray, ...]:
@@ -370,10 +336,9 @@ def _squeeze(node: Node, a: AnyArray, axes: Array | None = None) -> AnyArray:
 
 
 def _tile(node: Node, a: AnyArray, repeats: Array, axis: Array | None = None) -> AnyArray:
-    if node.version > 1:
-        return _copies(a, repeats.tolist(), [1] * a.ndim)
-    assert axis is not None
-    return _copies(a, [int(repeats.item()) if k == axis.item() else 1 for k in range(a.ndim)], [1] * a.ndim)
+    if axis is None:
+        return _repeated(a, repeats.tolist())
+    return _repeated(a, [int(repeats.item()) if k == axis.item() else 1 for k in range(a.ndim)])
 
 
 def _transpose(node: Node, a: AnyArray) -> AnyArray:
@@ -389,6 +354,15 @@ def _unsqueeze(node: Node, a: AnyArray, axes: Array | None = None) -> AnyArray:
     return a.reshape(tuple(1 if axis in places else next(sizes) for axis in range(rank)))
 
 
+def _upsample(node: Node, a: AnyArray, scales: Array | None = None) -> AnyArray:
+    if scales is None:
+        given = node.attributes
+        factors = given["scales"] if node.version > 1 else [1, 1, given["height_scale"], given["width_scale"]]
+        scales = np.array(factors, np.float32)
+    return _resize(node, a, scales)
+
+
+_PADDING_MODES: dict[str, PaddingMode] = {"constant": "constant", "reflect": "reflection", "edge": "edge", "wrap": "wrap"}
 _ORDERS = {"mode": ("DCR", "CRD")}
 _NEAREST = {
     "mode": ("nearest",),
@@ -414,7 +388,7 @@ OPERATORS = {
     "Flatten": Operator(_flatten, 25),
     "Gather": Operator(_gather, 13),
     "Identity": Operator(_identity, 25),
-    "Pad": Operator(_pad, 25, {"mode": ("constant", "reflect", "edge", "wrap")}),
+    "Pad": Operator(_pad, 25, {"mode": tuple(_PADDING_MODES)}),
     "Reshape": Operator(_reshape_to, 25),
     "Resize": Operator(_resize, 19, _NEAREST),
     "ReverseSequence": Operator(_reverse_sequence, 28),
@@ -426,6 +400,7 @@ OPERATORS = {
     "Tile": Operator(_tile, 13),
     "Transpose": Operator(_transpose, 25),
     "Unsqueeze": Operator(_unsqueeze, 25),
+    "Upsample": Operator(_upsample, 9, {"mode": ("nearest",)}),
 }
 
 # Operators that move no element of an array that is contiguous.

@@ -1,6 +1,7 @@
 """dmlops.dask against NumPy: results, chunks, what is refused, and what happens when."""
 
 import doctest
+import importlib
 import inspect
 import warnings
 
@@ -59,17 +60,24 @@ def test_equals_numpy_for_any_chunks(operator, device):
     def check(data):
         call = data.draw(strategies.CALLS[operator](max_rank=RANK))
         assume(call.input.dtype.itemsize > 0)
-        array, arguments = call.input.build(), list(call.arguments())
-        if array.dtype.kind == "V":  # Dask, as NumPy, does not copy the holes between fields
-            array = strategies.raw(array)
-        x = as_dask(array, data.draw(chunks(array.shape)))
+        arrays, arguments = strategies.parts(call.build()), list(call.arguments())
+        if call.input.dtype.kind == "V":  # Dask, as NumPy, does not copy the holes between fields
+            arrays = [strategies.raw(array) for array in arrays]
+        x = [as_dask(array, data.draw(chunks(array.shape))) for array in arrays]
         if operator == "reverse_subsequences" and isinstance(arguments[0], np.ndarray) and data.draw(st.booleans()):
             arguments[0] = as_dask(arguments[0], data.draw(chunks(arguments[0].shape)))
-        result = getattr(dmlops.dask, operator)(x, *arguments, **call.kwargs, device=device)
-        expected = call.expected(reference, array)
-        assert (result.shape, result.dtype) == (expected.shape, array.dtype)
-        assert type(result._meta) is np.ndarray and (result._meta.ndim, result._meta.dtype) == (result.ndim, result.dtype)
-        assert strategies.content(assembled(result)) == strategies.content(expected)
+        kwargs = dict(call.kwargs)
+        if arrays[0].dtype != call.input.dtype and "value" in kwargs:
+            kwargs["value"] = strategies.stored(kwargs["value"], call.input.dtype)
+        single = call.others is None
+        results = getattr(dmlops.dask, operator)(x[0] if single else x, *arguments, **kwargs, device=device)
+        expected = call.expected(reference)
+        assert isinstance(results, list) == isinstance(expected, list)
+        for result, array in zip(strategies.parts(results), strategies.parts(expected), strict=True):
+            assert (result.shape, result.dtype) == (array.shape, arrays[0].dtype)
+            assert type(result._meta) is np.ndarray
+            assert (result._meta.ndim, result._meta.dtype) == (result.ndim, result.dtype)
+            assert strategies.content(assembled(result)) == strategies.content(array)
 
     check()
 
@@ -79,26 +87,32 @@ def picture(shape=(2, 12, 16, 20), chunks=(1, 12, 8, 10)):
 
 
 CALLS = {
-    "depth_to_space": lambda x, **more: dmlops.dask.depth_to_space(x, 2, **more),
-    "space_to_depth": lambda x, **more: dmlops.dask.space_to_depth(x, 2, **more),
-    "slice": lambda x, **more: dmlops.dask.slice(x, *dmlops.slice_from_key(x.shape, np.s_[..., 1:-1, ::-1]), **more),
-    "reverse_subsequences": lambda x, **more: dmlops.dask.reverse_subsequences(x, range(12), 2, batch_axis=1, **more),
+    "depth_to_space": (2,),
+    "padding": ([0, 0, 1, 2], [0, 0, 3, 1]),
+    "reverse_subsequences": (range(12), 2),
+    "slice": ([0, 0, 1, 0], [2, 12, 14, 20], [1, 1, 1, -1]),
+    "slice_grad": ([2, 12, 20, 50], [0, 0, 2, 1], [2, 12, 16, 39], [1, 1, 1, -2]),
+    "space_to_depth": (2,),
+    "split": (1, [5, 7]),
+    "tile": ([1, 2, 1, 1],),
+    "transpose": ((0, 3, 1, 2),),
+    "upsample": (2,),
 }
 every_call = pytest.mark.parametrize("name", CALLS)
 
 
-def numpys(name, array):
-    arguments = {"slice": dmlops.slice_from_key(array.shape, np.s_[..., 1:-1, ::-1]), "reverse_subsequences": (range(12), 2)}
-    more = {"batch_axis": 1} if name == "reverse_subsequences" else {}
-    return getattr(reference, name)(array, *arguments.get(name, (2,)), **more)
+def called(module, name, x, **more):
+    """The operator's result; of split, the last."""
+    more |= {"batch_axis": 1} if name == "reverse_subsequences" else {}
+    return strategies.parts(getattr(module, name)(x, *CALLS[name], **more))[-1]
 
 
 @every_call
 @pytest.mark.parametrize("scheduler", ["synchronous", "threads", "processes"])
 def test_schedulers(name, scheduler, device):
     x = picture()
-    result = CALLS[name](x, device=device).compute(scheduler=scheduler, num_workers=2)
-    assert np.array_equal(result, numpys(name, x.compute()))
+    result = called(dmlops.dask, name, x, device=device).compute(scheduler=scheduler, num_workers=2)
+    assert np.array_equal(result, called(reference, name, x.compute()))
 
 
 @every_call
@@ -107,8 +121,8 @@ def test_nothing_is_computed_before_it_must(name):
         raise AssertionError("computed")
 
     x = picture().map_blocks(never, dtype=np.int64, meta=np.empty((0,) * 4, np.int64))
-    result = CALLS[name](x, device="no such device")
-    assert result.shape == numpys(name, np.zeros(x.shape, np.uint8)).shape
+    result = called(dmlops.dask, name, x, device="no such device")
+    assert result.shape == called(reference, name, np.zeros(x.shape, np.uint8)).shape
     assert result.dtype == np.int64 and repr(result).startswith(f"dask.array<dmlops-{name}")
     with pytest.raises(AssertionError, match="computed"):
         result.compute(scheduler="synchronous")
@@ -116,21 +130,22 @@ def test_nothing_is_computed_before_it_must(name):
 
 @every_call
 def test_one_call_for_each_block(name, monkeypatch):
-    calls, ours = [], getattr(dmlops.operators, name)
+    operator = {"split": "slice"}.get(name, name)
+    calls, ours = [], getattr(dmlops.operators, operator)
 
     def counted(block, *args, **kwargs):
         calls.append(block.shape)
         return ours(block, *args, **kwargs)
 
-    result = CALLS[name](picture(chunks=(1, 12, 16, 10)), device="host")
-    monkeypatch.setattr(dmlops.operators, name, counted)
+    result = called(dmlops.dask, name, picture(chunks=(1, 12, 16, 10)), device="host")
+    monkeypatch.setattr(dmlops.operators, operator, counted)
     result.compute(scheduler="synchronous")
     assert len(calls) == result.npartitions == 4
 
 
 @every_call
 def test_the_device_is_looked_up_by_the_worker(name):
-    result = CALLS[name](picture(), device="no such device")
+    result = called(dmlops.dask, name, picture(), device="no such device")
     with pytest.raises(ValueError, match="no such device"):
         result.compute(scheduler="synchronous")
 
@@ -139,7 +154,7 @@ def test_the_device_is_looked_up_by_the_worker(name):
 def test_equal_calls_have_equal_keys(name):
     x = picture()
     with dask.config.set({"tokenize.ensure-deterministic": True}):
-        names = [CALLS[name](x, device=device).name for device in (None, None, "host", dmlops.devices()[0])]
+        names = [called(dmlops.dask, name, x, device=device).name for device in (None, None, "host", dmlops.devices()[0])]
     assert names[0] == names[1] and len(set(names)) == 3
 
 
@@ -182,11 +197,27 @@ def same_error(ours, theirs):
         ("reverse_subsequences", ([1] * 12, 9), {"batch_axis": 1}),
         ("reverse_subsequences", ([1] * 11 + [-1], 3), {"batch_axis": 1}),
         ("reverse_subsequences", ([1.0] * 12, 3), {"batch_axis": 1}),
+        ("padding", ([0] * 3, [0] * 4), {}),
+        ("padding", ([0, 0, 0, -1], [0] * 4), {}),
+        ("padding", ([0] * 4, [1] * 4), {"mode": "reflect"}),
+        ("padding", ([0] * 4, [1] * 4), {"value": 1.5}),
+        ("padding", ([0] * 4, [1] * 4), {"value": 2**63}),
+        ("slice_grad", ([2, 12, 16, 20], [0, 0, 0, 1], [2, 12, 16, 20]), {}),
+        ("slice_grad", ([2, 12, 16], [0] * 3, [2, 12, 16]), {}),
+        ("split", (4, [1]), {}),
+        ("split", (1, [5, 6]), {}),
+        ("split", (1, [-1, 13]), {}),
+        ("tile", ([2, 2],), {}),
+        ("tile", (2,), {}),
+        ("transpose", ([0, 1, 1, 3],), {}),
+        ("transpose", ([0, 1, 2, 4],), {}),
+        ("upsample", (0,), {}),
+        ("upsample", ([2, 2, 2, 2],), {}),
     ],
 )
 def test_wrong_arguments_are_refused_at_once(name, args, kwargs):
     x = picture()
-    array = np.zeros(x.shape)
+    array = np.zeros(x.shape, x.dtype)
     same_error(lambda: getattr(dmlops.dask, name)(x, *args, **kwargs), lambda: getattr(dmlops, name)(array, *args, **kwargs))
 
 
@@ -238,6 +269,46 @@ def test_lengths_may_change_after_the_call():
     result = dmlops.dask.reverse_subsequences(da.from_array(np.array([[1, 2, 3]] * 2)), lengths, 1, batch_axis=0, device="host")
     lengths[:] = 0
     assert result.compute().tolist() == [[3, 2, 1]] * 2
+
+
+@pytest.mark.parametrize(
+    "arrays, axis",
+    [
+        ([], 0),
+        (3, 0),
+        ([np.zeros((2, 3)), np.zeros((3, 3))], 1),
+        ([np.zeros((2, 3)), np.zeros(3)], 0),
+        ([np.zeros(2), np.zeros(2, np.float32)], 0),
+        ([np.zeros(2), np.zeros(2)], 1),
+        ([np.zeros(2), np.zeros(2)], 0.0),
+        ([np.float64(1)], 0),
+    ],
+)
+def test_arrays_that_do_not_join_are_refused_at_once(arrays, axis):
+    ours = [da.from_array(array) for array in arrays] if isinstance(arrays, list) else arrays
+    same_error(lambda: dmlops.dask.join(ours, axis), lambda: dmlops.join(arrays, axis))
+
+
+def test_join_needs_no_device_and_takes_no_device_array():
+    x = picture()
+    with dask.config.set({"tokenize.ensure-deterministic": True}):
+        result, again = (dmlops.dask.join([x, x.compute()[:1]], 0, device="no such device") for _ in range(2))
+    assert result.name == again.name and repr(result).startswith("dask.array<dmlops-join")
+    assert np.array_equal(result.compute(scheduler="processes", num_workers=2), np.concatenate([x.compute(), x.compute()[:1]]))
+    a = dmlops.asarray(np.arange(3), device="host")
+    for arrays in (a, [a], [np.arange(3), a]):
+        with pytest.raises(TypeError, match="pass NumPy blocks"):
+            dmlops.dask.join(arrays, 0)
+    hidden = da.arange(3, chunks=3).map_blocks(lambda block: a, meta=np.empty(0, a.dtype))
+    with pytest.raises(TypeError, match="pass NumPy blocks"):
+        dmlops.dask.join([hidden], 0).compute(scheduler="synchronous")
+
+
+def test_the_value_may_change_after_the_call():
+    value = np.array(3)
+    result = dmlops.dask.padding([1], [1], [0], value=value, device="host")
+    value[...] = 0
+    assert result.compute().tolist() == [3, 1]
 
 
 def layers(result):
@@ -296,6 +367,85 @@ def test_chunks_of_slice():
     assert cut(np.s_[5:5]) == (0,)
 
 
+def test_chunks_of_join():
+    x, y = da.zeros((6, 10), chunks=((2, 4), (0, 4, 6))), da.zeros((6, 3), chunks=((3, 3), 2))
+    joined = dmlops.dask.join([x, y, x[:, :0]], -1)
+    assert joined.chunks == ((2, 1, 3), (0, 4, 6, 2, 1))
+    same = dmlops.dask.join([x, x], 1)
+    assert same.chunks == ((2, 4), (0, 4, 6, 0, 4, 6)) and "rechunk-merge" not in layers(same)
+    assert dmlops.dask.join([x[:, :0], y[:, :0]], 1).shape == (6, 0)
+
+
+def test_chunks_of_padding():
+    x = da.from_array(np.arange(20), chunks=((3, 0, 4, 6, 2, 5),))
+
+    def padded(start, end, mode):
+        result = dmlops.dask.padding(x, [start], [end], mode=mode, device="host")
+        numpys = reference.padding(np.arange(20), [start], [end], mode=mode)
+        assert np.array_equal(assembled(result), numpys)
+        return result.chunks[0]
+
+    assert padded(2, 30, "constant") == (5, 0, 4, 6, 2, 35)
+    assert padded(7, 7, "edge") == (10, 0, 4, 6, 2, 12)
+    assert padded(2, 4, "reflection") == (5, 0, 4, 6, 2, 9)
+    assert padded(3, 5, "reflection") == (10, 6, 12)  # 4 and 6 elements are needed
+    assert padded(3, 5, "symmetric") == (6, 0, 4, 6, 2, 10)
+    assert padded(8, 8, "symmetric") == (36,)
+    assert padded(0, 19, "reflection") == (39,)
+    assert padded(19, 0, "symmetric") == (39,)
+    assert padded(6, 4, "wrap") == (1, 5, 3, 4, 6, 2, 5, 3, 1)
+    assert padded(0, 21, "wrap") == (3, 4, 6, 2, 5, 3, 4, 6, 2, 5, 1)
+    one = dmlops.dask.padding(da.from_array(np.arange(3)), [7], [2], mode="wrap", device="host")
+    assert one.chunks == ((12,),) and one.compute().tolist() == [2, *[0, 1, 2] * 3, 0, 1]
+    assert dmlops.dask.padding(x, [0], [0]).chunks == x.chunks
+    empty = da.zeros((0, 2), chunks=(1, (0, 2)))
+    assert dmlops.dask.padding(empty, [0, 1], [0, 0], mode="edge").chunks == ((0,), (3,))
+    ones = dmlops.dask.padding(empty, [1, 1], [2, 0], value=1, device="host")
+    assert ones.chunks == ((3,), (1, 2)) and ones.compute().tolist() == [[1.0] * 3] * 3
+
+
+def test_blocks_within_the_padding_are_passed_on(monkeypatch):
+    calls, ours = [], dmlops.operators.padding
+    result = dmlops.dask.padding(picture(chunks=(1, 12, 4, 5)), [0, 0, 1, 1], [0, 0, 1, 1], device="host")
+    monkeypatch.setattr(dmlops.operators, "padding", lambda *args, **kwargs: calls.append(1) or ours(*args, **kwargs))
+    result.compute(scheduler="synchronous")
+    assert len(calls) == 2 * 12 and result.npartitions == 2 * 16
+
+
+def test_chunks_of_tile():
+    x = da.zeros((4, 6), chunks=(4, (1, 5)), dtype="u1")
+    assert dmlops.dask.tile(x, [3, 2]).chunks == ((12,), (1, 5, 1, 5))
+    assert dmlops.dask.tile(x, [0, 2]).chunks == ((0,), (1, 5, 1, 5))
+    assert dmlops.dask.tile(x, [1, 1]).chunks == x.chunks
+    with dask.config.set({"array.chunk-size": "59B"}):
+        assert dmlops.dask.tile(x, [3, 2]).chunks == ((4, 4, 4), (1, 5, 1, 5))
+
+
+def test_chunks_of_split():
+    x = da.zeros((6, 20), chunks=(3, (3, 0, 4, 6, 2, 5)))
+    parts = dmlops.dask.split(x, -1, [7, 0, 1, 12])
+    assert [part.chunks for part in parts] == [((3, 3), sizes) for sizes in ((3, 4), (0,), (1,), (5, 2, 5))]
+    assert dmlops.dask.split(x[:, :0], 1, []) == []
+
+
+def test_chunks_of_slice_grad():
+    x = da.ones(9, chunks=((4, 0, 3, 2),), dtype=int)
+    spread = dmlops.dask.slice_grad(x, [30], [2], [25], [3])
+    assert spread.chunks == ((14, 9, 7),)  # the first elements of the chunks are 2, 14 and 23
+    assert dmlops.dask.slice_grad(x, [30], [2], [25], [-3]).chunks == ((8, 9, 13),)
+    empty = dmlops.dask.slice_grad(np.zeros((0, 2), "S3"), [4, 5], [1, 1], [0, 2])
+    assert empty.shape == (4, 5) and empty.dtype == "S3" and not empty.compute().any()
+    assert dmlops.dask.slice_grad(np.zeros((0, 2)), [0, 5], [0, 1], [0, 2]).shape == (0, 5)
+
+
+def test_chunks_of_transpose_and_upsample():
+    x = da.zeros((4, 6, 9, 2), chunks=((1, 3), 6, (2, 7), 1))
+    assert dmlops.dask.transpose(x, [0, -1, 1, 2]).chunks == ((1, 3), (1, 1), (6,), (2, 7))
+    assert dmlops.dask.transpose(x).chunks == x.chunks[::-1]
+    assert dmlops.dask.upsample(x, (2, 3)).chunks == ((1, 3), (6,), (4, 14), (3, 3))
+    assert dmlops.dask.upsample(x, (5,), layout="NHWC").chunks == ((1, 3), (6,), (10, 35), (1, 1))
+
+
 def test_chunks_outside_of_the_window_are_not_computed():
     def only_the_second(block, block_id=None):
         assert block_id == (1,)
@@ -312,6 +462,7 @@ def test_large_chunks_are_warned_of():
         lambda: dmlops.dask.depth_to_space(x, 2),
         lambda: dmlops.dask.space_to_depth(x, 2),
         lambda: dmlops.dask.reverse_subsequences(x, [3, 3], 1, batch_axis=0),
+        lambda: dmlops.dask.padding(x, [0, 15, 0, 0], [0] * 4, mode="reflection"),
     ]
     for case in cases:
         with dask.config.set({"array.chunk-size": "16kiB"}), warnings.catch_warnings():
@@ -350,6 +501,8 @@ def test_signatures_and_documentation():
         assert [(p.name, p.kind, p.default) for p in ours.parameters.values()] == [
             (p.name, p.kind, p.default) for p in packages.parameters.values() if p.name not in ("out", "progress")
         ]
-    assert sorted(dmlops.dask.__all__) == sorted(strategies.PLANS)
-    assert doctest.testmod(dmlops.dask, optionflags=FLAGS).failed == 0
+    assert sorted(dmlops.dask.__all__) == strategies.OPERATORS
+    modules = [dmlops.dask, *(importlib.import_module(f"dmlops.dask.{name}") for name in ("assembly", "blocks", "windows"))]
+    assert all(doctest.testmod(module, optionflags=FLAGS)[0] == 0 for module in modules)
+    assert all(getattr(dmlops.dask, name).__doc__.count(">>> ") > 1 for name in dmlops.dask.__all__)
     assert doctest.testfile(str(ROOT / "docs" / "dask.md"), module_relative=False, optionflags=FLAGS).failed == 0

@@ -95,13 +95,17 @@ ROWS = [
     Row("Transpose", 1, 0, [X], X.transpose(0, 3, 1, 2), perm=[0, 3, 1, 2]),
     Row("Transpose", 1, 0, [X], X.T),
     Row("Unsqueeze", 1, 12, [X], X[:, None, :, None], axes=[1, 3]),
+    Row("Upsample", 1, 6, [X], X.repeat(2, 2).repeat(3, 3), height_scale=2.0, width_scale=3.0),
+    Row("Upsample", 7, 8, [X], X.repeat(2, 2).repeat(3, 3), scales=[1.0, 1.0, 2.0, 3.0]),
+    Row("Upsample", 9, 9, [X, np.float32([2, 1, 1.5, 1])], X.repeat(2, 0)[:, :, [0, 0, 1, 2, 2, 3, 4, 4, 5]]),
     Row("Unsqueeze", 13, 0, [X, ints(-1, 0)], X[None, ..., None]),
 ]  # fmt: skip
 
 
 def definitions(operator):
     history = onnx.defs.get_all_schemas_with_history()
-    return {schema.since_version for schema in history if (schema.domain, schema.name) == ("", operator)}
+    named = [schema for schema in history if (schema.domain, schema.name) == ("", operator)]
+    return {schema.since_version for schema in named if not schema.deprecated}
 
 
 CASES = [
