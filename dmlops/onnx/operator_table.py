@@ -145,10 +145,11 @@ def _cast(node: Node, a: Array) -> Array:
     return a.astype(helper.tensor_dtype_to_np_dtype(TensorProto.DataType.Value(to) if isinstance(to, str) else to))
 
 
-def _concat(node: Node, *parts: AnyArray) -> AnyArray:
-    if len(parts) == 1:
-        return parts[0]
-    return dmlops.join(parts, node.attributes.get("axis", 1), device=_device(parts[0]))
+def _concat(node: Node, *parts: Any) -> AnyArray:  # all NumPy arrays, or all device arrays
+    joined: AnyArray = parts[0]
+    if len(parts) > 1:
+        joined = dmlops.join(parts, node.attributes.get("axis", 1), device=_device(parts[0]))
+    return joined
 
 
 def _constant(node: Node) -> Array:
