@@ -202,10 +202,13 @@ def _roomy(chunks: Chunks, start: int, end: int, mode: str) -> Chunks:
         return {"edge": 1, "reflection": count + 1, "symmetric": count}.get(mode, 0) if count else 0
 
     front, back = _enough(chunks, needed(start)), _enough(chunks[::-1], needed(end))
+    if front == back == 1:
+        return chunks
     if front + back > len(chunks):
         return (sum(chunks),)
-    middle = chunks[front : len(chunks) - back]
-    return (sum(chunks[:front]), *middle, sum(chunks[len(chunks) - back :]))
+    rest = len(chunks) - back
+    merged = (sum(chunks[:front]), *chunks[front:rest], sum(chunks[rest:]))
+    return tuple(size for size in merged if size)  # Dask need not rechunk to empty chunks
 
 
 def _enough(chunks: Chunks, needed: int) -> int:

@@ -19,6 +19,7 @@ static struct {
     void *(*calloc)(size_t, size_t);
     void (*free)(void *);
     void *(*PyMem_Malloc)(size_t);
+    void *(*PyMem_Calloc)(size_t, size_t);
     void (*PyMem_Free)(void *);
     void *(*mmap)(void *, size_t, int, int, int, off_t);
     int (*madvise)(void *, size_t, int);
@@ -53,6 +54,11 @@ static void *our_PyMem_Malloc(size_t size)
     return fault_fires("memory", "PyMem_Malloc", false) ? NULL : count("PyMem_Malloc", real.PyMem_Malloc(size));
 }
 
+static void *our_PyMem_Calloc(size_t number, size_t size)
+{
+    return fault_fires("memory", "PyMem_Calloc", false) ? NULL : count("PyMem_Malloc", real.PyMem_Calloc(number, size));
+}
+
 static void our_PyMem_Free(void *data)
 {
     if (data)
@@ -84,6 +90,7 @@ static const struct {
                  {"calloc", our_calloc, (void **)&real.calloc},
                  {"free", our_free, (void **)&real.free},
                  {"PyMem_Malloc", our_PyMem_Malloc, (void **)&real.PyMem_Malloc},
+                 {"PyMem_Calloc", our_PyMem_Calloc, (void **)&real.PyMem_Calloc},
                  {"PyMem_Free", our_PyMem_Free, (void **)&real.PyMem_Free},
                  {"mmap", our_mmap, (void **)&real.mmap},
                  {"madvise", our_madvise, (void **)&real.madvise}};

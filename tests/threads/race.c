@@ -7,7 +7,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "core/operators.h"
+#include "core/op_slice.h"
 #include "base/cache.h"
 #include "vk/vk.h"
 
@@ -28,6 +28,14 @@ static void check(const char *what, dml_code code, int last, const dml_status *s
         fail(what, status);
 }
 
+static dml_code run(dml_context *context, const dml_plan *plan, dml_operand from, dml_operand to, bool wait, dml_status *status)
+{
+    dml_program program;
+    dml_program_of_plan(&program, plan);
+    dml_transfer transfer = {.program = &program, .inputs = &from, .results = &to, .input_count = 1, .result_count = 1};
+    return dml_vk_run(context, &transfer, wait, status);
+}
+
 /* A window of a matrix; columns of it where `steps`, which the mock cannot do but which makes pipelines. */
 static void move(unsigned seed, int last)
 {
@@ -36,7 +44,7 @@ static void move(unsigned seed, int last)
     dml_tensor_pack(&input);
     bool steps = seed % 5 == 0;
     dml_ints offsets = {2, {0, 0}}, sizes = {2, {rows, columns / 2}}, strides = {2, {1, steps ? 1 + seed % 50 : 1}};
-    dml_slice_args slice = {&offsets, &sizes, &strides, NULL};
+    dml_slice_args slice = {.offsets = &offsets, .sizes = &sizes, .strides = &strides, .of = "input"};
     dml_status status;
     static dml_plan plans[THREADS + 2];
     dml_plan *plan = &plans[last];
@@ -51,7 +59,7 @@ static void move(unsigned seed, int last)
     dml_context *context;
     dml_code code = dml_vk_context(0, &context, &status);
     if (!code)
-        code = dml_vk_run(context, &(dml_transfer){plan, {.data = from}, {.data = to}, NULL}, true, &status);
+        code = run(context, plan, (dml_operand){.data = from}, (dml_operand){.data = to}, true, &status);
     check("dml_vk_run", code, last, &status);
     if (!code && !steps)
         for (int64_t i = 0; i < rows * (columns / 2); i++)
@@ -86,14 +94,14 @@ static void stay(unsigned seed, int last)
     if (!code)
         code = dml_allocation_create(context, BYTES, true, &b, &status);
     if (!code)
-        code = dml_vk_run(context, &(dml_transfer){plan, {.data = from}, {.allocation = a}, NULL}, true, &status);
+        code = run(context, plan, (dml_operand){.data = from}, (dml_operand){.allocation = a}, true, &status);
     for (int i = 0; !code && i < 9; i++) { /* together more than there is room for */
-        code = dml_vk_run(context, &(dml_transfer){plan, {.allocation = a}, {.allocation = b}, NULL}, false, &status);
+        code = run(context, plan, (dml_operand){.allocation = a}, (dml_operand){.allocation = b}, false, &status);
         if (code == DML_WOULD_WAIT)
-            code = dml_vk_run(context, &(dml_transfer){plan, {.allocation = a}, {.allocation = b}, NULL}, true, &status);
+            code = run(context, plan, (dml_operand){.allocation = a}, (dml_operand){.allocation = b}, true, &status);
     }
     if (!code)
-        code = dml_vk_run(context, &(dml_transfer){plan, {.allocation = b}, {.data = to}, NULL}, true, &status);
+        code = run(context, plan, (dml_operand){.allocation = b}, (dml_operand){.data = to}, true, &status);
     check("an allocation", code, last, &status);
     if (!code && memcmp(from, to, BYTES) != 0)
         fail("wrong bytes", &status);
