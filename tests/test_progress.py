@@ -129,6 +129,20 @@ def test_a_function_that_raises_ends_the_call(device, error, last):
     assert np.array_equal(dmlops.slice(X, [0] * 4, X.shape, device=device), X)
 
 
+def test_a_function_that_raises_between_steps(device):
+    """Of a program of many small steps, several of which are one portion."""
+    calls = []
+
+    def stop(done, total):
+        calls.append(done)
+        if len(calls) == 3:
+            raise RuntimeError("enough")
+
+    with pytest.raises(RuntimeError, match="enough"):
+        dmlops.join([X[0, 0, :2]] * 20, 0, device=device, progress=stop)
+    assert calls == [0, 64, 128]
+
+
 def test_the_function_may_call_dmlops(device):
     def nested(done, total):
         assert np.array_equal(dmlops.slice(X, [0] * 4, X.shape, [-1] * 4, device=device), X[::-1, ::-1, ::-1, ::-1])
