@@ -71,11 +71,11 @@ def library(tmp_path_factory, vulkan):
     return faults.build(tmp_path_factory.mktemp("faults"))
 
 
-def conform(library, *tests, **odd):
+def conform(library, *tests, timeout=550, **odd):
     environment = faults.environment(library, **odd)
     environment |= {"DMLOPS_TEST_DEVICES": "vulkan", "HYPOTHESIS_PROFILE": "odd", "DMLOPS_TEST_VALIDATION": None}
     names = [str(support.ROOT / "tests" / name) if name.endswith(".py") else name for name in tests]
-    support.run_python(None, args=("-m", "faults.conformance", *names), env=environment, timeout=550)
+    support.run_python(None, args=("-m", "faults.conformance", *names), env=environment, timeout=timeout)
 
 
 @pytest.mark.parametrize("name", SHORT)
@@ -94,10 +94,11 @@ def test_a_feature_that_most_kernels_use_is_missing(feature, library):
     conform(library, "test_examples.py", **{feature: 1})
 
 
-@pytest.mark.check
+@pytest.mark.soak
+@pytest.mark.timeout(3600)
 def test_kernels_of_32_bits(library):
-    """Each kernel, forced. What needs segments has none: its windows are cut."""
-    conform(library, "test_kernels.py", "-k", "not binding and not trial", **ONLY_32_BIT)
+    """Each kernel, forced. What needs segments has none: its windows are cut. `make check-swiftshader` runs them too."""
+    conform(library, "test_kernels.py", "-k", "not binding and not trial", timeout=3600, **ONLY_32_BIT)
 
 
 POOLED = """
