@@ -13,7 +13,7 @@ import support
 
 pytestmark = pytest.mark.slow
 
-STEP = 60
+STEP = 120
 WALKS = [
     ("vulkan", "VK_ERROR_OUT_OF_HOST_MEMORY", "instead"),
     ("vulkan", "VK_ERROR_OUT_OF_DEVICE_MEMORY", "instead"),
