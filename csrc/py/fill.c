@@ -33,7 +33,7 @@ static int number_of_dtype(PyArray_Descr *dtype)
     return PyTypeNum_ISCOMPLEX(dtype->type_num) ? COMPLEX : NO_NUMBER;
 }
 
-/* What kind of number a scalar is; NO_NUMBER also where NumPy makes no array of it. */
+/* What kind of number a scalar is; NO_NUMBER also where NumPy makes no array of it. Lack of memory remains as the exception set. */
 static int number_of(PyObject *value)
 {
     if (PyLong_Check(value)) /* of any magnitude */
@@ -41,7 +41,8 @@ static int number_of(PyObject *value)
     PyObject *array = PyArray_FromAny(value, NULL, 0, 0, 0, NULL);
     int number = array ? number_of_dtype(PyArray_DESCR((PyArrayObject *)array)) : NO_NUMBER;
     Py_XDECREF(array);
-    PyErr_Clear();
+    if (!array && !PyErr_ExceptionMatches(PyExc_MemoryError))
+        PyErr_Clear();
     return number;
 }
 
@@ -50,10 +51,12 @@ static bool is_text(PyObject *value)
     return PyUnicode_Check(value) || PyBytes_Check(value);
 }
 
-/* Whether a dtype is for such scalars. */
+/* Whether a dtype is for such scalars; false with an exception set where there was no memory to tell. */
 static bool goes_into(PyObject *value, PyArray_Descr *dtype)
 {
     int number = number_of(value), most = number_of_dtype(dtype);
+    if (PyErr_Occurred())
+        return false;
     if (most != NO_NUMBER)
         return number <= most;
     return !PyTypeNum_ISDATETIME(dtype->type_num) || number == INTEGER || number == NO_NUMBER;
