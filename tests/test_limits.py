@@ -164,7 +164,10 @@ for _ in range(ROUNDS):
 grown = resident() - before
 assert HOARDS or grown < 4 << 20, f"{grown} bytes more after {ROUNDS} rounds"
 after = [sys.getrefcount(o) for o in (empty, tiny, lengths, None, dmlops.slice)]
-assert all(abs(a - b) < 20 for a, b in zip(references, after)), (references, after)
+# CPython 3.11 loses a few of None's references where C calls a Python function, as str(np.dtype("u1")) does: a leak of ours
+# would be one a round.
+most = [ROUNDS // 4 if o is None else 20 for o in (empty, tiny, lengths, None, dmlops.slice)]
+assert all(abs(a - b) < c for a, b, c in zip(references, after, most)), (references, after)
 """
 
 
