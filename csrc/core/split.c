@@ -5,7 +5,7 @@
 #include "core/pack.h"
 #include "core/transpose.h"
 
-enum { SPLIT_BYTES = 64 * 1024 }; /* that are worth a piece more */
+enum { SPLIT_BYTES = 1024 * 1024 }; /* that are worth a piece more */
 
 /* Indices of a tile, at most so many. Tiles are about equal, and start at multiples of 64. */
 static int64_t tile_extent(int64_t extent, int64_t most)
