@@ -164,6 +164,18 @@ dml_code dml_record_dispatch(dml_context *context, dml_submission *submission, d
     return DML_OK;
 }
 
+/* Steps write disjoint bytes, but a kernel counts as a writer of its whole window: what the copy command writes there waits for
+ * it, and it for that. */
+static void record_change_of_kind(dml_context *context, dml_submission *submission)
+{
+    enum {
+        STAGES = VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT | VK_PIPELINE_STAGE_TRANSFER_BIT,
+        WRITES = VK_ACCESS_SHADER_WRITE_BIT | VK_ACCESS_TRANSFER_WRITE_BIT
+    };
+    VkMemoryBarrier barrier = {.sType = VK_STRUCTURE_TYPE_MEMORY_BARRIER, .srcAccessMask = WRITES, .dstAccessMask = WRITES};
+    context->vk.vkCmdPipelineBarrier(submission->commands, STAGES, STAGES, 0, 1, &barrier, 0, NULL, 0, NULL);
+}
+
 bool dml_record_is_full(const dml_context *context, const dml_submission *submission)
 {
     bool arena_full =
@@ -192,7 +204,10 @@ dml_code dml_record_piece(dml_context *context, dml_submission *submission, dml_
     if (submission->refused)
         return DML_OK;
     submission->bytes += slot->dst.size;
-    if (dispatch->kernel == DML_KERNEL_COPY)
+    bool copies = dispatch->kernel == DML_KERNEL_COPY;
+    if (submission->pieces > 1 && copies == (slot[-1].pipeline != NULL))
+        record_change_of_kind(context, submission);
+    if (copies)
         record_copy(context, submission, slot);
     else
         return dml_record_dispatch(context, submission, slot, status);
