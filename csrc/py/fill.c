@@ -33,7 +33,7 @@ static int number_of_dtype(PyArray_Descr *dtype)
     return PyTypeNum_ISCOMPLEX(dtype->type_num) ? COMPLEX : NO_NUMBER;
 }
 
-/* What kind of number a scalar is; NO_NUMBER also where NumPy makes no array of it. Lack of memory remains as the exception set. */
+/* What kind of number a scalar is; NO_NUMBER also where NumPy makes no array of it. For lack of memory an exception is set. */
 static int number_of(PyObject *value)
 {
     if (PyLong_Check(value)) /* of any magnitude */
