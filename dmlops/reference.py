@@ -207,7 +207,7 @@ _PADDING_MODES: dict[str, Callable[[Any, int], Any]] = {
 
 
 def _fold(positions: Any, period: int, repeated: int) -> Any:
-    """Go to and fro within each period."""
+    """Positions in alternating direction within each period."""
     return np.minimum(positions % period, period - repeated - positions % period)
 
 

@@ -28,26 +28,6 @@ static int64_t block_at(const dml_block_args *args, int k)
     return args->block_size->value[args->single ? 0 : k];
 }
 
-static dml_code check_block_rank(int rank, const dml_block_args *args, dml_status *status)
-{
-    ll count = args->block_size->count, b = args->single ? args->block_size->value[0] : 0;
-    if (args->single && rank < 4)
-        return dml_fail(status, DML_VALUE_ERROR,
-                        "block_size as one int needs an input of rank 4 or more (batch, channels, spatial axes); got rank %d: "
-                        "pass block_size=(%lld, %lld) for one image without a batch axis, (%lld,) for one spatial axis",
-                        rank, b, b, b);
-    if (!args->single && rank < 2)
-        return dml_fail(status, DML_VALUE_ERROR,
-                        "block_size must have one entry per spatial axis, so input must have rank 2 or more, with channels; "
-                        "got rank %d",
-                        rank);
-    if (!args->single && (count < 1 || count > rank - 1))
-        return dml_fail(status, DML_VALUE_ERROR,
-                        "block_size must have %s %d %s, one per spatial axis, for an input of rank %d; got %lld",
-                        rank == 2 ? "exactly" : "1 to", rank - 1, rank == 2 ? "entry" : "entries", rank, count);
-    return DML_OK;
-}
-
 /* The product of all blocks. */
 static dml_code block_volume(const block_axes *axes, const dml_block_args *args, int64_t *volume, dml_status *status)
 {
@@ -74,7 +54,7 @@ static dml_code check_product(int64_t a, int64_t b, dml_status *status)
 
 static dml_code block_shape(const dml_tensor *input, const dml_block_args *args, dml_tensor *output, dml_status *status)
 {
-    if (check_block_rank(input->rank, args, status))
+    if (dml_check_spatial("block_size", args->block_size, args->single, input->rank, status))
         return status->code;
     block_axes axes = block_axes_of(input->rank, args);
     int64_t volume;

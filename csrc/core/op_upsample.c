@@ -16,29 +16,9 @@ static int64_t scale_of(int rank, const dml_upsample_args *args, int k)
     return args->scale_size->value[args->single ? 0 : k - first];
 }
 
-static dml_code check_rank(int rank, const dml_upsample_args *args, dml_status *status)
-{
-    long long count = args->scale_size->count, scale = args->scale_size->value[0];
-    if (args->single && rank < 4)
-        return dml_fail(status, DML_VALUE_ERROR,
-                        "scale_size as one int needs an input of rank 4 or more (batch, channels, spatial axes); got rank %d: "
-                        "pass scale_size=(%lld, %lld) for one image without a batch axis, (%lld,) for one spatial axis",
-                        rank, scale, scale, scale);
-    if (!args->single && rank < 2)
-        return dml_fail(status, DML_VALUE_ERROR,
-                        "scale_size must have one entry per spatial axis, so input must have rank 2 or more, with channels; "
-                        "got rank %d",
-                        rank);
-    if (!args->single && (count < 1 || count > rank - 1))
-        return dml_fail(status, DML_VALUE_ERROR,
-                        "scale_size must have 1 to %d entries, one per spatial axis, for an input of rank %d; got %lld",
-                        rank - 1, rank, count);
-    return DML_OK;
-}
-
 dml_code dml_upsample_shape(const dml_tensor *input, const dml_upsample_args *args, dml_tensor *result, dml_status *status)
 {
-    if (check_rank(input->rank, args, status))
+    if (dml_check_spatial("scale_size", args->scale_size, args->single, input->rank, status))
         return status->code;
     for (int k = 0; k < (int)args->scale_size->count; k++)
         if (args->scale_size->value[k] < 1)

@@ -41,6 +41,26 @@ dml_code dml_check_least(const char *name, const dml_ints *ints, int k, int64_t 
     return DML_OK;
 }
 
+dml_code dml_check_spatial(const char *name, const dml_ints *ints, bool single, int rank, dml_status *status)
+{
+    long long count = ints->count, value = single ? ints->value[0] : 0;
+    if (single && rank < 4)
+        return dml_fail(status, DML_VALUE_ERROR,
+                        "%s as one int needs an input of rank 4 or more (batch, channels, spatial axes); got rank %d: pass "
+                        "%s=(%lld, %lld) for one image without a batch axis, (%lld,) for one spatial axis",
+                        name, rank, name, value, value, value);
+    if (!single && rank < 2)
+        return dml_fail(
+            status, DML_VALUE_ERROR,
+            "%s must have one entry per spatial axis, so input must have rank 2 or more, with channels; got rank %d", name,
+            rank);
+    if (!single && (count < 1 || count > rank - 1))
+        return dml_fail(status, DML_VALUE_ERROR,
+                        "%s must have %s %d %s, one per spatial axis, for an input of rank %d; got %lld", name,
+                        rank == 2 ? "exactly" : "1 to", rank - 1, rank == 2 ? "entry" : "entries", rank, count);
+    return DML_OK;
+}
+
 dml_code dml_multiply_axis(const char *name, int64_t by, int axis, int64_t *size, dml_status *status)
 {
     if (by > 0 && *size > INT64_MAX / by)

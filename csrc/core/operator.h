@@ -39,6 +39,10 @@ dml_code dml_check_entries(const char *name, const dml_ints *ints, const char *o
 /* Checks that entry `k` is not below `least`. */
 dml_code dml_check_least(const char *name, const dml_ints *ints, int k, int64_t least, dml_status *status);
 
+/* Checks that an argument has an entry for each spatial axis of an input with channels. `single`: it was one int for all of
+ * them, and axis 0 of the input is batch. */
+dml_code dml_check_spatial(const char *name, const dml_ints *ints, bool single, int rank, dml_status *status);
+
 /* Multiplies the size of an axis by an entry of an argument, where there are as many indices. */
 dml_code dml_multiply_axis(const char *name, int64_t by, int axis, int64_t *size, dml_status *status);
 
