@@ -1,4 +1,4 @@
-"""Methods of DeviceArray that need no C: how it prints, its elements as Python scalars, and what NumPy's functions do with it."""
+"""Methods of DeviceArray that need no C: how it prints, its elements as scalars, and what NumPy's functions do with it."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def _stand_in(array: DeviceArray) -> Any:
 
 
 def _one(array: DeviceArray) -> Any:
-    """The only element as a NumPy array. Of several or none: an array with which NumPy raises the error that it has for them."""
+    """The only element as a NumPy array. Of several or none: an array with which NumPy raises its own error for them."""
     return array.numpy() if array.size == 1 else _stand_in(array)
 
 

@@ -126,7 +126,8 @@ def reverse_subsequences(
         array, else ``dmlops.default_device()``.
     progress : bool or function, optional
         For calls of many seconds: True draws a bar, by tqdm where it is installed; a function is called with the bytes that are
-        done and with those of all, after each 128 MiB or so. The call then waits for its work, also where arrays are on a device.
+        done and with those of all, after each 128 MiB or so. The call then waits for its work, also where arrays are on a
+        device.
 
     Returns
     -------
@@ -244,7 +245,8 @@ def depth_to_space(
         array, else ``dmlops.default_device()``.
     progress : bool or function, optional
         For calls of many seconds: True draws a bar, by tqdm where it is installed; a function is called with the bytes that are
-        done and with those of all, after each 128 MiB or so. The call then waits for its work, also where arrays are on a device.
+        done and with those of all, after each 128 MiB or so. The call then waits for its work, also where arrays are on a
+        device.
 
     Returns
     -------
@@ -366,7 +368,8 @@ def space_to_depth(
         array, else ``dmlops.default_device()``.
     progress : bool or function, optional
         For calls of many seconds: True draws a bar, by tqdm where it is installed; a function is called with the bytes that are
-        done and with those of all, after each 128 MiB or so. The call then waits for its work, also where arrays are on a device.
+        done and with those of all, after each 128 MiB or so. The call then waits for its work, also where arrays are on a
+        device.
 
     Returns
     -------
@@ -486,7 +489,8 @@ def slice(
         array, else ``dmlops.default_device()``.
     progress : bool or function, optional
         For calls of many seconds: True draws a bar, by tqdm where it is installed; a function is called with the bytes that are
-        done and with those of all, after each 128 MiB or so. The call then waits for its work, also where arrays are on a device.
+        done and with those of all, after each 128 MiB or so. The call then waits for its work, also where arrays are on a
+        device.
 
     Returns
     -------
@@ -612,7 +616,8 @@ def padding(
         array, else ``dmlops.default_device()``.
     progress : bool or function, optional
         For calls of many seconds: True draws a bar, by tqdm where it is installed; a function is called with the bytes that are
-        done and with those of all, after each 128 MiB or so. The call then waits for its work, also where arrays are on a device.
+        done and with those of all, after each 128 MiB or so. The call then waits for its work, also where arrays are on a
+        device.
 
     Returns
     -------
@@ -719,7 +724,8 @@ def tile(
         array, else ``dmlops.default_device()``.
     progress : bool or function, optional
         For calls of many seconds: True draws a bar, by tqdm where it is installed; a function is called with the bytes that are
-        done and with those of all, after each 128 MiB or so. The call then waits for its work, also where arrays are on a device.
+        done and with those of all, after each 128 MiB or so. The call then waits for its work, also where arrays are on a
+        device.
 
     Returns
     -------
@@ -813,7 +819,8 @@ def join(
         arrays, else ``dmlops.default_device()``.
     progress : bool or function, optional
         For calls of many seconds: True draws a bar, by tqdm where it is installed; a function is called with the bytes that are
-        done and with those of all, after each 128 MiB or so. The call then waits for its work, also where arrays are on a device.
+        done and with those of all, after each 128 MiB or so. The call then waits for its work, also where arrays are on a
+        device.
 
     Returns
     -------
@@ -913,7 +920,8 @@ def split(
         array, else ``dmlops.default_device()``.
     progress : bool or function, optional
         For calls of many seconds: True draws a bar, by tqdm where it is installed; a function is called with the bytes that are
-        done and with those of all, after each 128 MiB or so. The call then waits for its work, also where arrays are on a device.
+        done and with those of all, after each 128 MiB or so. The call then waits for its work, also where arrays are on a
+        device.
 
     Returns
     -------
@@ -1009,7 +1017,8 @@ def transpose(
         array, else ``dmlops.default_device()``.
     progress : bool or function, optional
         For calls of many seconds: True draws a bar, by tqdm where it is installed; a function is called with the bytes that are
-        done and with those of all, after each 128 MiB or so. The call then waits for its work, also where arrays are on a device.
+        done and with those of all, after each 128 MiB or so. The call then waits for its work, also where arrays are on a
+        device.
 
     Returns
     -------
@@ -1114,7 +1123,8 @@ def upsample(
         array, else ``dmlops.default_device()``.
     progress : bool or function, optional
         For calls of many seconds: True draws a bar, by tqdm where it is installed; a function is called with the bytes that are
-        done and with those of all, after each 128 MiB or so. The call then waits for its work, also where arrays are on a device.
+        done and with those of all, after each 128 MiB or so. The call then waits for its work, also where arrays are on a
+        device.
 
     Returns
     -------
@@ -1231,7 +1241,8 @@ def slice_grad(
         array, else ``dmlops.default_device()``.
     progress : bool or function, optional
         For calls of many seconds: True draws a bar, by tqdm where it is installed; a function is called with the bytes that are
-        done and with those of all, after each 128 MiB or so. The call then waits for its work, also where arrays are on a device.
+        done and with those of all, after each 128 MiB or so. The call then waits for its work, also where arrays are on a
+        device.
 
     Returns
     -------
