@@ -37,7 +37,7 @@
 #define DML_ROWS_STREAM 12       /* the inner axis with a source stream for each index, counted from 1; 0: one stream */
 #define DML_ROWS_STEP 13         /* source bytes from one element to the next */
 #define DML_ROWS_TILE 14         /* elements of a tile */
-#define DML_ROWS_WORD 15         /* bytes of a word: 16 or 32 */
+#define DML_ROWS_WORD 15         /* bytes of a word: 8, 16 or 32 */
 #define DML_ROWS_PER_WINDOW 16   /* destination rows made from one window (the de-interleave factor) */
 #define DML_ROWS_WINDOW_STEP 17  /* source bytes between these rows */
 #define DML_ROWS_UNIT 18         /* bytes that stay together in the pattern: 1, 2, 4 or 8 */

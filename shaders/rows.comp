@@ -1,4 +1,4 @@
-// Rows of contiguous destination bytes, composed as words of 16 or 32 bytes.
+// Rows of contiguous destination bytes, composed as words of 8, 16 or 32 bytes.
 //
 // A row is `rows_extent` elements. An element is EXTENT_2 x EXTENT_1 x EXTENT_0 items of ITEM bytes, whose sources lie near
 // each other, but for one axis each of whose indices has a source stream of its own. TILE elements are a whole number of words:
@@ -200,10 +200,16 @@ void copy_tile(uint src, uint dst, bool mirrored, uint skip)
         uint to = (dst + r * table.rows_window_stride) / WORD;
         [[unroll]] for (uint k = 0; k < WORDS; k++) {
 #ifdef ONLY_32_BIT
-            uvec2 a = compose(w, 16 * k, int(r) * WINDOW_STEP, mirrored);
-            uvec2 b = compose(w, 16 * k + 8, int(r) * WINDOW_STEP, mirrored);
-            if (SCALAR == 0 || k + PERIOD_WORDS >= WORDS || k >= skip)
-                AT(dst16, 4, to + k) = uvec4(a, b);
+            uvec4 word = uvec4(0);
+            word.xy = compose(w, WORD * k, int(r) * WINDOW_STEP, mirrored);
+            if (WORD > 8)
+                word.zw = compose(w, WORD * k + 8, int(r) * WINDOW_STEP, mirrored);
+            if (SCALAR == 0 || k + PERIOD_WORDS >= WORDS || k >= skip) {
+                if (WORD == 8)
+                    AT(dst8, 3, to + k) = word.xy;
+                else
+                    AT(dst16, 4, to + k) = word;
+            }
 #else
             u64vec4 word = u64vec4(0);
             [[unroll]] for (uint i = 0; i < WORD / 8; i++)
@@ -211,6 +217,8 @@ void copy_tile(uint src, uint dst, bool mirrored, uint skip)
             if (SCALAR == 0 || k + PERIOD_WORDS >= WORDS || k >= skip) {
                 if (WORD == 32)
                     AT(dst32, 5, to + k) = word;
+                else if (WORD == 8)
+                    AT(dst8, 3, to + k) = word.x;
                 else
                     AT(dst16, 4, to + k) = word.xy;
             }

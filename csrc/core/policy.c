@@ -159,6 +159,17 @@ static bool are_wide_rows(dml_policy *policy)
     return !(dml_rows_have_ends(rows) && narrow);
 }
 
+/* Words of 8 bytes, if several short rows then make up a tile although their bytes are no whole words of 16: of all these rows
+ * only the first and the last few of an axis have heads and tails. */
+static bool are_narrow_rows(dml_policy *policy)
+{
+    const dml_tunables *tunables = &policy->traits->tunables;
+    dml_rows *rows = &policy->rows, of_16;
+    bool several = tunables->narrow_row > 0 && find_rows(policy, 8, 0, rows, NULL) && rows->row >= 0 &&
+                   rows->element >= tunables->narrow_row && rows->extent >= tunables->narrow_tiles * rows->tile;
+    return several && !(find_rows(policy, 16, 0, &of_16, NULL) && of_16.row == rows->row);
+}
+
 static bool are_rows(dml_policy *policy)
 {
     int64_t least = policy->traits->tunables.min_row;
@@ -186,6 +197,7 @@ static const struct {
     {DML_KERNEL_ELEMENTS, "too little for a pipeline of its own: elements need only a few pipelines", is_little},
     {DML_KERNEL_ROWS, "a transpose: blocks of rows, each a word from as many places as it has items", is_transpose},
     {DML_KERNEL_ROWS, "long rows: words of 32 bytes need the fewest loads and stores", are_wide_rows},
+    {DML_KERNEL_ROWS, "short rows: several of them are whole words of 8 bytes", are_narrow_rows},
     {DML_KERNEL_ROWS, "rows: whole words by a pattern, scalars at both ends", are_rows},
     {DML_KERNEL_WORDS, "rows so short that their ends would be most of the work: whole words across them", are_words},
     {DML_KERNEL_ELEMENTS, "no pattern of rows, or destination with gaps: scalars one by one", is_anything},

@@ -13,7 +13,7 @@ enum { DML_MAX_INNERS = 3 };
 typedef struct dml_rows {
     const dml_plan *plan;
     const dml_tunables *tunables;
-    int word;                  /* bytes of the words that are stored: 16 or 32 */
+    int word;                  /* bytes of the words that are stored: 8, 16 or 32 */
     int row;                   /* axis along which a row runs; -1: a row is one item, and an element is a scalar */
     int inner[DML_MAX_INNERS]; /* axes inside an element, the fastest first */
     int inners;

@@ -5,7 +5,7 @@ const dml_tunables dml_tunables_cpu = {
     .name = "cpu", /* clang-format off */
     .group_size = 0, .max_groups = 32 /* llvmpipe's most threads */, .dynamic = true, .chunks = 128, .min_chunk = 8192,
     .copy_run = 16384, .copy_regions = 64, .copy_row = 512, .copy_bytes = 8388608, .little = 4096,
-    .invocation_bytes = 64, .tile_bytes = 128, .long_streams = 2, .wide_row = 32,
+    .invocation_bytes = 64, .tile_bytes = 128, .long_streams = 2, .wide_row = 32, .narrow_row = 16, .narrow_tiles = 6,
     .max_item = 128, .min_row = 32, .long_row = 128, .near_stride = 64, .max_streams = 8,
     .short_row = 64, .short_scalar = 128, .min_scalars = 4,
     .words_tile = 8, .words_dense = 5, .words_near = 8, .words_sparse = 6,

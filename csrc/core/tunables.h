@@ -31,6 +31,8 @@ typedef struct dml_tunables {
     int64_t tile_bytes;        /* most destination bytes of a tile: registers */
     int64_t long_streams;      /* most streams of which sequential unaligned reads get twice as long tiles; 0: never */
     int64_t wide_row; /* row bytes an invocation of a workgroup, from which words have 32 bytes: fewer stores, fewer tiles */
+    int64_t narrow_row;   /* least bytes of a short row, several of which are words of 8 bytes together; 0: never */
+    int64_t narrow_tiles; /* and the fewest such tiles along their axis: heads and tails are left at its ends */
 
     /* "Patterns" */
     int64_t max_item;    /* bytes of an item that is moved by a pattern; a longer one is a row of its own */
