@@ -43,8 +43,8 @@ int64_t dml_device_compute_family(const dml_instance_functions *vk, VkPhysicalDe
     return -1;
 }
 
-/* Whether SwiftShader was used before a fork. The child has none of its threads, and new devices there get no others: their work
- * would never begin. */
+/* Whether SwiftShader was used before a fork. The child has none of its threads, and new devices there get no others: their
+ * work would never begin. */
 static bool swiftshader_forked;
 
 void dml_device_forked(const dml_device *device) /* uncovered: only in a forked child, which writes no counts */
