@@ -7,7 +7,7 @@
 # and for those who work on dmlops:
 #
 #   make check    clang's analyser; the suite under the validation layer and the sanitizers, with the oldest NumPy, against
-#                 PyTorch and onnxruntime; more faults, odd devices and data races; lavapipe without the loader; SwiftShader;
+#                 PyTorch and onnxruntime; more faults, odd devices and data races; lavapipe without the loader;
 #                 compilers for macOS and Windows; leaks; a minute of fuzzing; the wheels on bare systems
 #   make bench    measure; CELLS="..." measures some cells only, DEVICE=... MIB=... another device and larger arrays
 #   make soak     20,000 examples an operator, arrays beyond 4 GiB, every fault, forks and threads by the hundred, ten minutes
@@ -26,10 +26,9 @@ SOURCES := $(shell find csrc shaders dmlops -type f ! -name '*.pyc' ! -name '*.s
 TESTS := tests examples/preprocessing.ipynb examples/directml.ipynb
 without = $(patsubst %,--ignore=tests/test_%.py,$(1))
 CHECKS := $(addprefix check-,sanitizers validation deeper direct static leaks oldest-numpy peers extras fuzz shaders wheels)
-CHECKS += check-swiftshader
 
 .PHONY: demo test bench check soak wheels clean help system debootstrap
-.PHONY: $(CHECKS)
+.PHONY: $(CHECKS) check-swiftshader
 .DELETE_ON_ERROR:
 
 help:
@@ -150,7 +149,7 @@ check-wheels: .venv/dmlops .venv-wheels/requirements | debootstrap
 	.venv/bin/pytest -q -rs -s tests/wheels/bare.py
 
 # A second driver, without 64-bit integers and storage of 8 and 16 bits. What it cannot do is skipped, with the reason. Without
-# the slow tests: a pipeline takes a second to compile there.
+# the slow tests: a pipeline takes a second to compile there. Not part of `make check`: it has not been run whole.
 check-swiftshader: .venv/dmlops
 	@manifest=$$(tools/swiftshader.sh) || exit 0; set -x; VK_DRIVER_FILES=$$manifest VK_ICD_FILENAMES=$$manifest \
 	    DMLOPS_TEST_DEVICES=vulkan HYPOTHESIS_PROFILE=odd .venv/bin/pytest -q -rs -n 2 --dist worksteal -m quick \
