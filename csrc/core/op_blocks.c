@@ -4,36 +4,29 @@
 #include <stdio.h>
 #include <string.h>
 
-typedef long long ll;
-
 enum { BLOCK_SIZE, ORDER, LAYOUT };
 static const dml_word orders[] = {"DCR", "CRD", NULL};
-
-static bool to_space(const dml_program *program)
-{
-    return program->op == &dml_op_depth_to_space;
-}
 
 static dml_code block_shape(const dml_program *program, dml_ints *blocks, dml_ints *layout, dml_status *status)
 {
     const dml_tensor *input = program->inputs;
-    int64_t volume = 1;
-    if (dml_spread_factors(blocks, layout, input->rank, status) || dml_multiply_entries(blocks, &volume, status))
+    bool to_space = program->op == &dml_op_depth_to_space;
+    if (dml_spread_factors(blocks, layout, input->rank, status) ||
+        dml_multiply_entries(blocks, &blocks->value[layout->value[0]], status))
         return status->code;
-    blocks->value[layout->value[0]] = volume;
     for (int k = 0; k < input->rank; k++) {
-        bool is_channel = k == layout->value[0], shrinks = is_channel == to_space(program);
+        bool is_channel = k == layout->value[0], shrinks = is_channel == to_space;
         int64_t before = input->shape[k], by = blocks->value[k], *size = &program->results->shape[k];
-        if (shrinks && before % by != 0 && is_channel)
-            return dml_fail(status, DML_VALUE_ERROR,
-                            "input has %lld channels (axis %d), which is not divisible by %lld, the product of block_size",
-                            (ll)before, k, (ll)by);
-        if (shrinks && before % by != 0)
-            return dml_fail(status, DML_VALUE_ERROR, "input's spatial axis %d has size %lld, not divisible by block_size %lld",
-                            k, (ll)before, (ll)by);
         *size = shrinks ? before / by : before;
         if (!shrinks && dml_multiply_axis(blocks->name, by, k, size, status))
             return status->code;
+        if (shrinks && before % by != 0 && is_channel)
+            return dml_fail(status, DML_VALUE_ERROR,
+                            "input has %lld channels (axis %d), which is not divisible by %lld, the product of block_size",
+                            (long long)before, k, (long long)by);
+        if (shrinks && before % by != 0)
+            return dml_fail(status, DML_VALUE_ERROR, "input's spatial axis %d has size %lld, not divisible by block_size %lld",
+                            k, (long long)before, (long long)by);
     }
     return DML_OK;
 }
@@ -42,23 +35,23 @@ static dml_code block_shape(const dml_program *program, dml_ints *blocks, dml_in
 static dml_code shape(dml_program *program, dml_status *status)
 {
     dml_ints blocks = program->args[BLOCK_SIZE], layout = program->args[LAYOUT];
-    bool last = layout.value[0];
+    int64_t other = layout.value[0] = !layout.value[0];
     dml_status ignored;
-    dml_code code = block_shape(program, &program->args[BLOCK_SIZE], &program->args[LAYOUT], status);
-    layout.value[0] = !last;
-    if (code && !block_shape(program, &blocks, &layout, &ignored)) {
-        size_t length = strlen(status->message);
+    if (!block_shape(program, &program->args[BLOCK_SIZE], &program->args[LAYOUT], status))
+        return DML_OK;
+    size_t length = strlen(status->message);
+    if (!block_shape(program, &blocks, &layout, &ignored))
         snprintf(status->message + length, sizeof status->message - length, "; channels %s? layout=\"%s\"",
-                 last ? "first" : "last", dml_layouts[!last]);
-    }
-    return code;
+                 other ? "last" : "first", dml_layouts[other]);
+    return status->code;
 }
 
 static void make(const dml_program *program, int64_t index, dml_step *step)
 {
     (void)index;
-    const dml_tensor *sides[] = {program->inputs, program->results};
-    const dml_tensor *deep = sides[!to_space(program)], *wide = sides[to_space(program)];
+    bool to_space = program->op == &dml_op_depth_to_space;
+    const dml_tensor *deep = to_space ? program->inputs : program->results,
+                     *wide = to_space ? program->results : program->inputs;
     const int64_t *blocks = program->args[BLOCK_SIZE].value, channel = program->args[LAYOUT].value[0];
     int64_t crd = program->args[ORDER].value[0], channels = wide->shape[channel], stride = deep->strides[channel];
     /* A step of one in a block passes over all later blocks, and in DCR over the channels as well. */
@@ -71,7 +64,7 @@ static void make(const dml_program *program, int64_t index, dml_step *step)
         dml_plan_add(&step->plan, deep->shape[k], deep->strides[k], blocks[k] * wide->strides[k]);
         dml_plan_add(&step->plan, blocks[k], inner, wide->strides[k]);
     }
-    if (!to_space(program))
+    if (!to_space)
         dml_plan_turn(&step->plan);
 }
 

@@ -91,13 +91,14 @@ dml_code dml_spread_factors(dml_ints *factors, dml_ints *layout, int rank, dml_s
 
 dml_code dml_multiply_entries(const dml_ints *ints, int64_t *product, dml_status *status)
 {
-    *product = 1;
+    int64_t all = 1;
     for (int64_t k = 0; k < ints->count; k++) {
-        if (*product > INT64_MAX / ints->value[k])
+        if (all > INT64_MAX / ints->value[k])
             return dml_fail(status, DML_VALUE_ERROR, "%s is too large: the product of its entries overflows at %lld",
                             ints->name, (ll)ints->value[k]);
-        *product *= ints->value[k];
+        all *= ints->value[k];
     }
+    *product = all;
     return DML_OK;
 }
 

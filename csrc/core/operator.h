@@ -32,9 +32,9 @@ typedef struct dml_parameter {
     const dml_word *words; /* two or more, and NULL */
 } dml_parameter;
 
-/* Checks all rules but those that the parameters state, and gives the results their shapes; they have rank, item and shape of the
- * first input before. It may normalize the program's arguments, and gives it a `count` other than 1. The operators' documents
- * say where each rule comes from. */
+/* Checks all rules but those that the parameters state, and gives the results their shapes; before, they have rank, item and
+ * shape of the first input. It may normalize the program's arguments, and gives it a `count` other than 1. The operators'
+ * documents say where each rule comes from. */
 typedef dml_code dml_shape_rule(dml_program *program, dml_status *status);
 
 typedef struct dml_operator {
@@ -78,7 +78,7 @@ dml_code dml_normalize_axis(const char *name, int64_t *axis, int rank, dml_statu
  * the others. `layout`, 0 for channels before the spatial axes and 1 for channels behind them, becomes the channels' axis. */
 dml_code dml_spread_factors(dml_ints *factors, dml_ints *layout, int rank, dml_status *status);
 
-/* The product of all entries, which are 1 or more. */
+/* The product of all entries, which are 1 or more; `product` may be one of them. */
 dml_code dml_multiply_entries(const dml_ints *ints, int64_t *product, dml_status *status);
 
 /* Multiplies the size of an axis by an argument's entry, where there are as many indices. */
