@@ -9,13 +9,15 @@ enum { MOST_RUNS = 4 }; /* on an axis: the first, which may be a part, then two 
 static int64_t find_runs(const dml_program *program, int k, dml_run *runs)
 {
     int64_t mode = program->args[MODE].value[0], start = program->args[START].value[k], size = program->inputs->shape[k];
-    int64_t all = program->results->shape[k], period = 0, end = 0, count = 0;
+    int64_t all = program->results->shape[k], period = 0, at = 0, end = 0, count = 0;
     runs[0] = (dml_run){start, size, 1, 0, 1, 1, 0};
+    if (mode == CONSTANT || all == size)
+        return 1;
     if (mode != EDGE && size > 1 && size <= INT64_MAX / 4) /* the input, then what it is backwards if it does not wrap */
         period = mode == WRAP ? size : 2 * (size - (mode == REFLECTION));
-    for (int64_t at = 0; at < all && mode != CONSTANT; count++) {
+    do {
         int64_t i = period > 0 ? ((at - start) % period + period) % period : at - start;
-        dml_run *run = &runs[count];
+        dml_run *run = &runs[count++];
         if (i >= 0 && i < size)
             *run = (dml_run){at, size - i, 1, i, 1, 1, period};
         else if (period > 0)
@@ -23,17 +25,16 @@ static int64_t find_runs(const dml_program *program, int k, dml_run *runs)
         else
             *run = (dml_run){at, i < 0 ? -i : all - at, 1, i < 0 ? 0 : size - 1, 0, 1, 0};
         run->extent = run->extent < all - at ? run->extent : all - at;
-        run->times += count > 0 && period > 0 ? (all - at - run->extent) / period : 0;
+        run->times += count > 1 && period > 0 ? (all - at - run->extent) / period : 0;
         int64_t reach = at + (run->times - 1) * period + run->extent;
         end = reach > end ? reach : end;
-        at = count < 2 && run->extent < period ? at + run->extent : end;
-    }
-    return count > 0 ? count : 1;
+        at = count < 3 && run->extent < period ? at + run->extent : end;
+    } while (at < all);
+    return count;
 }
 
 static dml_code shape(dml_program *program, dml_status *status)
 {
-    bool constant = program->args[MODE].value[0] == CONSTANT;
     uint64_t steps = 1; /* of a shape that is refused for its size, it wraps */
     for (int k = 0; k < program->inputs->rank; k++) {
         int64_t start = program->args[START].value[k], end = program->args[END].value[k], *size = &program->results->shape[k];
@@ -41,13 +42,13 @@ static dml_code shape(dml_program *program, dml_status *status)
         if (start > INT64_MAX - *size || end > INT64_MAX - *size - start)
             return dml_fail(status, DML_VALUE_ERROR, "start_padding[%d] and end_padding[%d] are too large: their sum overflows",
                             k, k);
-        if (*size == 0 && start + end > 0 && !constant)
+        if (*size == 0 && start + end > 0 && program->args[MODE].value[0] != CONSTANT)
             return dml_fail(status, DML_VALUE_ERROR,
                             "mode must be \"constant\" where an empty axis is padded; input's axis %d is", k);
         *size += start + end;
         steps *= (uint64_t)find_runs(program, k, runs);
     }
-    program->count = constant ? dml_window_steps(program->results) : (int64_t)steps;
+    program->count = program->args[MODE].value[0] == CONSTANT ? dml_window_steps(program->results) : (int64_t)steps;
     return DML_OK;
 }
 
@@ -56,14 +57,13 @@ static void make(const dml_program *program, int64_t index, dml_step *step)
 {
     const dml_tensor *input = program->inputs, *result = program->results;
     dml_run runs[DML_MAX_RANK + MOST_RUNS];
-    bool constant = program->args[MODE].value[0] == CONSTANT;
     for (int k = 0; k < result->rank; k++) {
         int64_t count = find_runs(program, k, &runs[k]);
-        if (!constant)
+        if (program->args[MODE].value[0] != CONSTANT)
             dml_plan_add_run(&step->plan, &runs[k + index % count], input->strides[k], result->strides[k]);
         index /= count;
     }
-    if (constant)
+    if (program->args[MODE].value[0] == CONSTANT)
         dml_window_step(program, runs, index, step);
 }
 

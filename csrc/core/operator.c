@@ -37,7 +37,7 @@ dml_code dml_operator_shape(dml_program *program, dml_status *status)
         if (check_argument(&op->parameters[i], &program->args[i], op->input, program->inputs->rank, status))
             return status->code;
     for (int64_t i = 0; i < program->result_count; i++)
-        program->results[i] = program->inputs[0];
+        dml_tensor_copy_shape(&program->results[i], program->inputs);
     if (op->shape(program, status))
         return status->code;
     for (int64_t i = 0; i < program->result_count; i++)

@@ -43,7 +43,8 @@ void dml_plan_add_run(dml_plan *plan, const dml_run *run, int64_t src_stride, in
         plan->dst_offset += run->first * dst_stride;
     }
     /* A stride that is never taken could overflow. */
-    dml_plan_add(plan, times, 0, times > 1 ? run->period * dst_stride : 0);
+    if (times != 1)
+        dml_plan_add(plan, times, 0, times > 1 ? run->period * dst_stride : 0);
     dml_plan_add(plan, extent, extent > 1 ? run->src_step * src_stride : 0, extent > 1 ? run->step * dst_stride : 0);
 }
 
@@ -76,14 +77,20 @@ static dml_run outside(const dml_run *window, int where, int64_t size)
 void dml_window_step(const dml_program *program, const dml_run *window, int64_t index, dml_step *step)
 {
     const dml_tensor *input = program->inputs, *result = program->results;
-    int64_t axis = index / FILLS;
-    step->src = axis < result->rank ? DML_FILL : 0;
-    for (int k = 0; k < result->rank; k++) {
-        dml_run run = {.extent = result->shape[k], .step = 1, .times = 1};
-        if (k < axis)
-            run = window[k];
-        else if (k == axis)
-            run = outside(&window[k], (int)(index % FILLS), result->shape[k]);
-        dml_plan_add_run(&step->plan, &run, step->src == DML_FILL ? 0 : input->strides[k], result->strides[k]);
+    int axis = (int)(index / FILLS);
+    bool fills = axis < result->rank;
+    step->src = fills ? DML_FILL : 0;
+    dml_run fill = {.extent = 0};
+    if (fills)
+        fill = outside(&window[axis], (int)(index % FILLS), result->shape[axis]);
+    if (fills && (fill.extent <= 0 || fill.times <= 0)) {
+        dml_plan_add(&step->plan, 0, 0, 0); /* most are empty */
+        return;
     }
+    for (int k = 0; k < axis; k++)
+        dml_plan_add_run(&step->plan, &window[k], fills ? 0 : input->strides[k], result->strides[k]);
+    if (fills)
+        dml_plan_add_run(&step->plan, &fill, 0, result->strides[axis]);
+    for (int k = axis + 1; k < result->rank; k++)
+        dml_plan_add(&step->plan, result->shape[k], 0, result->strides[k]);
 }

@@ -1,11 +1,20 @@
 #include "core/tensor.h"
 
+#include <string.h>
+
 int64_t dml_tensor_count(const dml_tensor *tensor)
 {
     int64_t count = 1;
     for (int k = 0; k < tensor->rank; k++)
         count *= tensor->shape[k];
     return count;
+}
+
+void dml_tensor_copy_shape(dml_tensor *to, const dml_tensor *from)
+{
+    to->rank = from->rank;
+    to->item = from->item;
+    memcpy(to->shape, from->shape, (size_t)from->rank * sizeof from->shape[0]);
 }
 
 void dml_tensor_pack(dml_tensor *tensor)

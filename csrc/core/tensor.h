@@ -24,6 +24,9 @@ typedef struct dml_ints {
 /* Elements of an array that there is: they can be counted. */
 int64_t dml_tensor_count(const dml_tensor *tensor);
 
+/* Copies rank, item and shape: a tensor is a kilobyte. */
+void dml_tensor_copy_shape(dml_tensor *to, const dml_tensor *from);
+
 /* Shape given, fills in C-contiguous strides. */
 void dml_tensor_pack(dml_tensor *tensor);
 
