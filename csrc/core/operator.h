@@ -13,11 +13,11 @@ typedef enum dml_kind {
     DML_ARG_AXIS,        /* one int: an axis of the first input, becomes counted from the front */
     DML_ARG_INTS,        /* one for each axis of the first input */
     DML_ARG_INT_OR_INTS, /* one for each spatial axis, or one for all of them */
-    DML_ARG_PARTS,       /* ints, one per result: `count`, and the program's `parts` */
+    DML_ARG_PARTS,       /* ints, one per result: how many, and the program's `parts` */
     DML_ARG_WORD,        /* one of `words`: its index */
     DML_ARG_LAYOUT,      /* likewise; the operator's first parameter is for spatial axes */
     DML_ARG_ITEM,        /* a scalar that the inputs' dtype holds: what is filled with */
-    DML_ARG_LENGTHS,     /* an array of integers: its shape, and the program's `lengths` */
+    DML_ARG_LENGTHS,     /* an array of integers: its shape, and the program's `lengths`; the first parameter */
 } dml_kind;
 
 enum { DML_MAX_PARAMETERS = 4 };

@@ -29,7 +29,7 @@ typedef struct dml_program {
     dml_tensor *inputs, *results;
     const dml_operator *op; /* or NULL, also below, where the program is no operator's */
     dml_ints *args;         /* of the operator */
-    int64_t *parts;         /* join, split: where each part begins, on the axis */
+    int64_t *parts;         /* join, split: where each part begins, on the axis; split's sizes before */
     const int64_t *lengths; /* reverse_subsequences: a dense array of their shape, or NULL: not known */
     int64_t most_length;    /* all are in [0, most_length] */
     const void *other;      /* what a maker that is no operator's needs */

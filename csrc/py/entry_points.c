@@ -46,9 +46,9 @@ static int convert(dml_call *call, const dml_parameter *parameter, PyObject *obj
     case DML_ARG_ITEM:
         return dml_fill_from(call, object);
     case DML_ARG_LENGTHS:
-        return dml_lengths_convert(call, object);
+        break;
     }
-    return -1;
+    return dml_lengths_convert(call, object);
 }
 
 /* The arguments in their order: from here on, until dml_call_describe, they may run the caller's code. */
