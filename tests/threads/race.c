@@ -149,7 +149,7 @@ static void *work_on(void *none)
 int main(void)
 {
     pthread_t threads[THREADS], late;
-    dml_cache_open(4 << 20);
+    dml_cache_open(4 << 20, 0);
     dml_vk_open(NULL);
     for (intptr_t i = 0; i < THREADS; i++)
         pthread_create(&threads[i], NULL, work, (void *)i);
