@@ -123,8 +123,9 @@ static size_t limit(void)
 static block *drop_to(size_t most)
 {
     block *dropped = NULL;
+    bool whole_stays = keeps_whole() && cache.beginning->capacity <= most;
     while (cache.kept > most) {
-        block *b = cache.oldest && keeps_whole() ? NULL : take_beginning();
+        block *b = whole_stays ? NULL : take_beginning();
         if (!b) {
             b = cache.oldest;
             unkeep(b);
