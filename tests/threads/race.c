@@ -128,6 +128,7 @@ static void *work(void *number)
     for (unsigned i = 0; i < ROUNDS; i++) {
         move((unsigned)self * 7919 + i * 31, self);
         stay((unsigned)self * 7919 + i * 31, self);
+        dml_cache_release(dml_cache_acquire(5 << 20)); /* beyond the bound */
         dml_context *context;
         dml_status status;
         dml_memory_bytes bytes;
@@ -151,7 +152,7 @@ static void *work_on(void *none)
 int main(void)
 {
     pthread_t threads[THREADS], late;
-    dml_cache_open(4 << 20);
+    dml_cache_open(4 << 20, 8 << 20);
     dml_vk_open(NULL);
     for (intptr_t i = 0; i < THREADS; i++)
         pthread_create(&threads[i], NULL, work, (void *)i);
