@@ -25,10 +25,10 @@ export PIP_DISABLE_PIP_VERSION_CHECK = 1
 SOURCES := $(shell find csrc shaders dmlops -type f ! -name '*.pyc' ! -name '*.so') $(wildcard setup.py pyproject.toml MANIFEST.in README.md)
 TESTS := tests examples/preprocessing.ipynb examples/directml.ipynb
 without = $(patsubst %,--ignore=tests/test_%.py,$(1))
-CHECKS := $(addprefix check-,sanitizers validation deeper direct static leaks oldest-numpy peers extras fuzz shaders wheels)
+CHECKS := $(addprefix check-,sanitizers validation deeper direct swiftshader static leaks oldest-numpy peers extras fuzz shaders wheels)
 
 .PHONY: demo test bench check soak wheels clean help system debootstrap
-.PHONY: $(CHECKS) check-swiftshader
+.PHONY: $(CHECKS)
 .DELETE_ON_ERROR:
 
 help:
@@ -149,7 +149,7 @@ check-wheels: .venv/dmlops .venv-wheels/requirements | debootstrap
 	.venv/bin/pytest -q -rs -s tests/wheels/bare.py
 
 # A second driver, without 64-bit integers and storage of 8 and 16 bits. What it cannot do is skipped, with the reason. Without
-# the slow tests: a pipeline takes a second to compile there. Not part of `make check`: it has not been run whole.
+# the slow tests: a pipeline takes a second to compile there.
 check-swiftshader: .venv/dmlops
 	@manifest=$$(tools/swiftshader.sh) || exit 0; set -x; VK_DRIVER_FILES=$$manifest VK_ICD_FILENAMES=$$manifest \
 	    DMLOPS_TEST_DEVICES=vulkan HYPOTHESIS_PROFILE=odd .venv/bin/pytest -q -rs -n 2 --dist worksteal -m quick \
