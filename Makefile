@@ -9,7 +9,8 @@
 #   make check    clang's analyser; the suite under the validation layer and the sanitizers, with the oldest NumPy, against
 #                 PyTorch and onnxruntime; more faults, odd devices and data races; lavapipe without the loader;
 #                 compilers for macOS and Windows; leaks; a minute of fuzzing; the wheels on bare systems
-#   make bench    measure; CELLS="..." measures some cells only, DEVICE=... MIB=... another device and larger arrays
+#   make bench    measure; CELLS="..." measures some cells only, DEVICE=... MIB=... another device and larger arrays;
+#                 make bench-drivers compares lavapipe of three releases of Debian
 #   make soak     20,000 examples an operator, arrays beyond 4 GiB, every fault, forks and threads by the hundred, ten minutes
 #                 of fuzzing: hours, 16 GiB of memory
 #   make wheels   wheels for Linux and a source distribution, and a wheel with a Vulkan driver for the CPU, in dist/
@@ -27,7 +28,7 @@ TESTS := tests examples/preprocessing.ipynb examples/directml.ipynb
 without = $(patsubst %,--ignore=tests/test_%.py,$(1))
 CHECKS := $(addprefix check-,sanitizers validation deeper direct swiftshader static leaks oldest-numpy peers extras fuzz shaders wheels)
 
-.PHONY: demo test bench check soak wheels clean help system debootstrap
+.PHONY: demo test bench bench-drivers check soak wheels clean help system debootstrap
 .PHONY: $(CHECKS)
 .DELETE_ON_ERROR:
 
@@ -42,6 +43,9 @@ test: .venv/dmlops
 
 bench: .venv-bench/dmlops
 	.venv-bench/bin/python benchmarks/run.py $(if $(CELLS),--cells $(foreach cell,$(CELLS),'$(cell)')) $(if $(DEVICE),--device '$(DEVICE)') $(if $(MIB),--mib $(MIB))
+
+bench-drivers: .venv/dmlops | debootstrap
+	.venv/bin/python benchmarks/drivers.py
 
 # The site. Everything that it shows is computed while it is built; a warning is an error.
 .PHONY: docs check-docs system-browser
