@@ -9,7 +9,8 @@
 #   make check    clang's analyser; the suite under the validation layer and the sanitizers, with the oldest NumPy, against
 #                 PyTorch and onnxruntime; more faults, odd devices and data races; lavapipe without the loader;
 #                 compilers for macOS and Windows; leaks; a minute of fuzzing; the wheels on bare systems
-#   make bench    measure; CELLS="..." measures some cells only, DEVICE=... MIB=... another device and larger arrays
+#   make bench    measure; CELLS="..." measures some cells only, DEVICE=... MIB=... another device and larger arrays;
+#                 make bench-drivers compares lavapipe of three releases of Debian
 #   make soak     20,000 examples an operator, arrays beyond 4 GiB, every fault, forks and threads by the hundred, ten minutes
 #                 of fuzzing: hours, 16 GiB of memory
 #   make wheels   wheels for Linux and a source distribution, and a wheel with a Vulkan driver for the CPU, in dist/
@@ -25,10 +26,10 @@ export PIP_DISABLE_PIP_VERSION_CHECK = 1
 SOURCES := $(shell find csrc shaders dmlops -type f ! -name '*.pyc' ! -name '*.so') $(wildcard setup.py pyproject.toml MANIFEST.in README.md)
 TESTS := tests examples/preprocessing.ipynb examples/directml.ipynb
 without = $(patsubst %,--ignore=tests/test_%.py,$(1))
-CHECKS := $(addprefix check-,sanitizers validation deeper direct static leaks oldest-numpy peers extras fuzz shaders wheels)
+CHECKS := $(addprefix check-,sanitizers validation deeper direct swiftshader static leaks oldest-numpy peers extras fuzz shaders wheels)
 
-.PHONY: demo test bench check soak wheels clean help system debootstrap
-.PHONY: $(CHECKS) check-swiftshader
+.PHONY: demo test bench bench-drivers check soak wheels clean help system debootstrap
+.PHONY: $(CHECKS)
 .DELETE_ON_ERROR:
 
 help:
@@ -42,6 +43,9 @@ test: .venv/dmlops
 
 bench: .venv-bench/dmlops
 	.venv-bench/bin/python benchmarks/run.py $(if $(CELLS),--cells $(foreach cell,$(CELLS),'$(cell)')) $(if $(DEVICE),--device '$(DEVICE)') $(if $(MIB),--mib $(MIB))
+
+bench-drivers: .venv/dmlops | debootstrap
+	.venv/bin/python benchmarks/drivers.py
 
 # The site. Everything that it shows is computed while it is built; a warning is an error.
 .PHONY: docs check-docs system-browser
@@ -148,12 +152,13 @@ check-wheels: .venv/dmlops .venv-wheels/requirements | debootstrap
 	.venv/bin/pytest -q -rs companion/tests
 	.venv/bin/pytest -q -rs -s tests/wheels/bare.py
 
-# A second driver, without 64-bit integers and storage of 8 and 16 bits. What it cannot do is skipped, with the reason. Not part of
-# `make check`: a pipeline takes a second to compile there.
+# A second driver, without 64-bit integers and storage of 8 and 16 bits. What it cannot do is skipped, with the reason. Without
+# the slow tests: a pipeline takes a second to compile there.
 check-swiftshader: .venv/dmlops
 	@manifest=$$(tools/swiftshader.sh) || exit 0; set -x; VK_DRIVER_FILES=$$manifest VK_ICD_FILENAMES=$$manifest \
-	    DMLOPS_TEST_DEVICES=vulkan HYPOTHESIS_PROFILE=odd .venv/bin/pytest -q -rs -m quick -k 'not (exit or fork or thread)' \
-	    $(patsubst %,tests/test_%.py,conformance out examples kernels device_array indexing)
+	    DMLOPS_TEST_DEVICES=vulkan HYPOTHESIS_PROFILE=odd .venv/bin/pytest -q -rs -n 2 --dist worksteal -m quick \
+	    $(patsubst %,tests/test_%.py,comparison conformance device_array devices dlpack errors examples explain) \
+	    $(patsubst %,tests/test_%.py,indexing kernels manners out slice_from_key)
 
 clean:
 	rm -rf build dist .venv .venv-* *.egg-info dmlops/*.so .hypothesis .pytest_cache .mypy_cache demo.png

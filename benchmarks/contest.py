@@ -20,8 +20,8 @@ PLAIN = "plain cell"  # dmlops on the cell that this one is compared with
 NOT_PEERS = (OURS, *ON_DEVICE, PLAIN, COPY)
 
 
-def run(cell, peers, device=None, rounds=ROUNDS):
-    """The record of `cell`, plain data."""
+def run(cell, peers, device=None, rounds=ROUNDS, names=None):
+    """The record of `cell`, plain data; with `names`, of these contenders alone."""
     x = cell.make_input()
     results, contenders = {}, []
     upload = functools.cache(lambda: dmlops.asarray(x, device=device))
@@ -37,11 +37,11 @@ def run(cell, peers, device=None, rounds=ROUNDS):
     calls.update({peer.name: lambda peer=peer: _prepare(peer, cell, x) for peer in peers.present})
 
     expected = cell.operator.numpy(x)
-    for name, make in calls.items():
+    for name in names or calls:
         try:
             with quiet():
                 right = {COPY: lambda: x, DEVICE_COPY: lambda: x, PLAIN: lambda: cell.plain.operator.numpy(plain)}
-                contenders.append(_checked(name, make(), x, right.get(name, lambda: expected)()))
+                contenders.append(_checked(name, calls[name](), x, right.get(name, lambda: expected)()))
         except Exception as error:
             results[name] = {"ms": None, "reason": reason(error)}
     written = sum(part.nbytes for part in parts(expected))

@@ -24,7 +24,8 @@ class MemoryInfo(NamedTuple):
     """Bytes of freed memory that is pooled for later results."""
 
     pool_limit: int
-    """The largest value that `pool_bytes` may have once the device has finished its queued work."""
+    """The largest value that `pool_bytes` may have once the device has finished its queued work. On the host it is raised
+    while a result beyond the limit is pooled, see ``memory_info``."""
 
     available: int
     """Bytes that can be allocated besides, as far as the driver or the system knows; 0 if unknown."""
@@ -74,6 +75,11 @@ def memory_info(device: DeviceLike | None = None) -> MemoryInfo:
     Linux only the first pages are pooled, for the next such result that is no larger. The addresses of the other pages stay
     reserved, which counts only towards limits on a process's virtual memory.
 
+    Once three such results in a row used the same memory, all of it is pooled, if it is at most a quarter of the machine's
+    memory and ``DMLOPS_CACHE`` is not set. `pool_limit` is raised by as much meanwhile. If no such result asks for it within
+    ten seconds, it is freed when another pooled result is freed or ``memory_info`` is called. Until then the system takes it
+    without writing it to disk as soon as the machine or the process's control group (a container) runs short of memory.
+
     Examples
     --------
     >>> import numpy as np, dmlops
@@ -112,8 +118,8 @@ def empty_cache() -> None:
     _core._empty_cache()
 
 
-def _limit(text: str, machine: int) -> int:
-    """Find the host's pool limit in bytes. dmlops._core calls this once.
+def _limits(text: str, machine: int) -> tuple[int, int]:
+    """Find the host's pool limit and the largest result that may be pooled whole beyond it. dmlops._core calls this once.
 
     Parameters
     ----------
@@ -123,9 +129,9 @@ def _limit(text: str, machine: int) -> int:
         Bytes of the machine's memory; 0 if unknown.
     """
     if not text:
-        return min(256 << 20, machine // 10 or 256 << 20)
+        return min(256 << 20, machine // 10 or 256 << 20), machine // 4
     size = re.fullmatch(r"([0-9]{1,30}) *(?:([kmg])i?b?)?", text, re.IGNORECASE | re.ASCII)
     limit = int(size[1]) << 10 * " kmg".index((size[2] or " ").lower()) if size else -1
     if not 0 <= limit < 2**63:
         raise ValueError(f"DMLOPS_CACHE must be a number of bytes, like 1000000, 256M or 1GiB, or 0 for no cache, not {text!r}")
-    return limit
+    return limit, 0

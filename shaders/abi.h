@@ -22,7 +22,7 @@
 /* Constants of all kernels. A scalar is an integer of 1, 2, 4 or 8 bytes. */
 #define DML_GROUP_SIZE 0   /* invocations of a workgroup */
 #define DML_REVERSED 1     /* DML_REVERSED_NONE, ... */
-#define DML_SCALAR 2       /* bytes of a scalar: the unit of elements, heads and tails; rows: 0 if no row has a head or tail */
+#define DML_SCALAR 2       /* bytes of a scalar, divides all addresses and strides; rows: 0 if no row has a head or tail */
 #define DML_DYNAMIC 3      /* 1: workgroups take work chunks from an atomic counter; 0: each does the chunk of its own number */
 #define DML_SEGMENT_BITS 4 /* log2 of the bytes of a segment; 0: windows are bound as a whole */
 

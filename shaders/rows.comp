@@ -45,8 +45,8 @@ const uint CACHE_LINE = 64;
 
 const uint STREAMS = STREAM == 1 ? EXTENT_0 : STREAM == 2 ? EXTENT_1 : STREAM == 3 ? EXTENT_2 : 1;
 const uint ELEMENT = ITEM * EXTENT_0 * EXTENT_1 * EXTENT_2;
-const uint SCALARS = ELEMENT / (SCALAR == 0 ? 1 : SCALAR); // of an element
-const uint WORDS = TILE * ELEMENT / WORD;                  // of a tile
+const uint EDGE = ITEM % 8 == 0 ? 8 : ITEM & (~ITEM + 1); // bytes of a store in heads and tails
+const uint WORDS = TILE * ELEMENT / WORD;                 // of a tile
 
 // Every PERIOD elements, or PERIOD_WORDS words, an element begins at a word. The first that does, at a distance of d bytes, is
 // d / EVEN * INVERSE modulo PERIOD: INVERSE is that of the element's odd part modulo 32, by a step of Newton's method from the
@@ -162,20 +162,38 @@ Word8 compose(Window w, uint first, int window_step, bool mirrored)
     return compose8(w, first, STEP, LOW - window_step, UNIT);
 }
 
+// EDGE bytes, at a multiple of as many in the destination, and anywhere in the source.
+void copy_edge(uint src, uint dst)
+{
+    if (EDGE == SCALAR) {
+        copy_scalar(src, dst);
+        return;
+    }
+    uint from = src >> 3;
+    Word8 bytes = extract(AT(src8, 3, from), AT(src8, 3, min(from + 1, table.src_last)), src % 8 * 8);
+    if (EDGE == 8)
+        AT(dst8, 3, dst >> 3) = bytes;
+    else if (EDGE == 4)
+        AT(dst4, 2, dst >> 2) = halves_of(bytes).x;
+    else
+        store_scalar(dst, 16, halves_of(bytes).x);
+}
+
 // The elements of a row outside its parts a and b: in front of them, between them and behind.
 void copy_head_and_tail(uint src, uint dst, uint length, Part a, Part b)
 {
-    uint between = b.begin - a.count, scalars = (table.rows_extent - (a.count + b.count)) * SCALARS;
+    const uint EDGES = ELEMENT / EDGE;
+    uint between = b.begin - a.count, edges = (table.rows_extent - (a.count + b.count)) * EDGES;
     uint n = gl_LocalInvocationID.x % LANES;
-    if (n < scalars) [[loop]] do {
-        uint element = n / SCALARS, byte = n % SCALARS * SCALAR;
+    if (n < edges) [[loop]] do {
+        uint element = n / EDGES, byte = n % EDGES * EDGE;
         element += element >= between ? a.count + b.count : element >= a.begin ? a.count : 0;
         uint index = element < length ? length - 1 - element : element;
         uint from = src + index * FORWARD + source_within(byte, table.rows_stream_stride);
         [[unroll]] for (uint r = 0; r < PER_WINDOW; r++)
-            copy_scalar(from + r * WINDOW_STEP, dst + element * ELEMENT + byte + r * table.rows_window_stride);
+            copy_edge(from + r * WINDOW_STEP, dst + element * ELEMENT + byte + r * table.rows_window_stride);
         n += LANES;
-    } while (n < scalars);
+    } while (n < edges);
 }
 
 // Reads the cache lines of the tile that this invocation makes AHEAD steps later.

@@ -80,7 +80,7 @@ def lacks():
     return {
         "needs_import": "SwiftShader has no 64-bit integers, and such devices import no host memory",
         "needs_segments": "SwiftShader has no 64-bit integers, and such devices bind no segments",
-        "needs_fork": "a child that is forked after SwiftShader was used hangs inside it",
+        "needs_fork": "SwiftShader has no threads in a child that was forked after its first use, and is refused there",
     }
 
 

@@ -40,10 +40,12 @@ def empty():
     dmlops.empty_cache()
 
 
-def run_python(code, cache=f"{BOUND}", **more):
-    """In a process of its own, for the bound is read once."""
+def run_python(code, cache=f"{BOUND}", whole=None, **more):
+    """In a process of its own, for the bound is read once. `whole`: the largest result that is kept whole beyond it."""
     code = f"""
 import dmlops, numpy as np
+if {whole}:
+    dmlops.memory._limits = lambda text, machine: (BOUND, {whole})
 KIB, MIB, PAGE, BOUND, BEGINNING = 2**10, 2**20, {PAGE}, {BOUND}, {BEGINNING}
 def result(size, value=1, device="host"):
     return dmlops.slice(np.full(size, value, np.uint8), [0], [size], device=device)
@@ -350,6 +352,136 @@ assert dmlops.memory_info()[:2] == (20 * MIB, 0)
 """)
 
 
+# --- what is asked for again and again ---------------------------------------------------------------------------
+
+WHOLE = 4 * BOUND
+LARGE = 3 * BOUND
+needs_offers = pytest.mark.skipif(sys.platform != "linux", reason="elsewhere a result beyond the bound is never kept")
+
+
+@needs_offers
+def test_a_result_beyond_the_bound_is_kept_whole_once_three_in_a_row_had_its_memory():
+    run_python(
+        """
+smaller = [result(4 * MIB) for _ in range(8)]
+for n in range(3):
+    assert dmlops.memory_info()[1:3] == (BEGINNING if n else 0, BOUND)
+    y = result(LARGE, n)
+    assert dmlops.memory_info()[1:3] == (0, BOUND)
+    place = address(y)
+    del y
+assert dmlops.memory_info()[1:3] == (LARGE, BOUND + LARGE)
+del smaller  # 32 MiB, of which the bound lets 24 stay: it holds beside
+assert dmlops.memory_info()[:3] == (0, BOUND + LARGE, BOUND + LARGE)
+y = result(LARGE, 9)
+assert address(y) == place and (y == 9).all() and dmlops.memory_info()[:3] == (LARGE, BOUND, BOUND)
+del y
+dmlops.empty_cache()
+assert dmlops.memory_info()[:3] == (0, 0, BOUND)
+result(LARGE)
+assert dmlops.memory_info()[:3] == (0, BEGINNING, BOUND)
+""".replace("LARGE", str(LARGE)),
+        whole=WHOLE,
+    )
+
+
+@needs_offers
+def test_also_where_a_result_replaces_the_last():
+    run_python(
+        f"""
+y = None
+for n in range(7):
+    y = result({LARGE}, n)
+assert (y == 6).all() and dmlops.memory_info()[:3] == ({LARGE}, {LARGE}, BOUND + {LARGE})
+""",
+        whole=WHOLE,
+    )
+
+
+@needs_offers
+@pytest.mark.parametrize(
+    "sizes",
+    [
+        [LARGE],
+        [LARGE, LARGE],
+        [*[MIB] * 20, LARGE, *[MIB] * 20],
+        [*[LARGE, 4 * MIB] * 2, LARGE + 1],  # one that does not fit begins anew
+        [LARGE, *[3 * MIB] * 30, LARGE, LARGE],  # the small ones, all alive at once, took the room of its beginning
+        [WHOLE + PAGE] * 5,  # more than may be kept
+    ],
+)
+def test_what_does_not_raise_the_limit(sizes):
+    run_python(
+        f"""
+small = []
+for size in {sizes}:
+    y = result(size)
+    if size < BOUND:
+        small.append(y)
+    else:
+        small.clear()
+    del y
+    assert dmlops.memory_info().pool_limit == BOUND >= dmlops.memory_info().pool_bytes
+""",
+        whole=WHOLE,
+    )
+
+
+def test_a_bound_that_was_asked_for_is_never_raised():
+    run_python(f"""
+for _ in range(9):
+    result({LARGE})
+    assert dmlops.memory_info()[:3] == (0, BEGINNING, BOUND)
+""")
+
+
+@needs_offers
+def test_a_smaller_result_in_its_place_gives_the_rest_back():
+    run_python(
+        f"""
+import os
+def resident():
+    return int(open("/proc/self/statm").read().split()[1]) * os.sysconf("SC_PAGESIZE")
+x = np.ones({LARGE}, np.uint8)
+def part(size):
+    return dmlops.slice(x, [0], [size], device="host")
+for _ in range(3):
+    part({LARGE})
+whole = resident()
+y = part({LARGE} - 40 * MIB)
+assert y.all() and dmlops.memory_info()[:3] == ({LARGE} - 40 * MIB, 0, BOUND) and whole - resident() > 36 * MIB
+del y
+assert dmlops.memory_info()[:3] == (0, {LARGE} - 40 * MIB, BOUND + {LARGE} - 40 * MIB)
+y = part({LARGE})
+assert y.all() and dmlops.memory_info()[:3] == ({LARGE}, 0, BOUND)
+""",
+        whole=WHOLE,
+    )
+
+
+@needs_offers
+@pytest.mark.parametrize("then", ["dmlops.memory_info()", "result(MIB)"])
+def test_what_nobody_asks_for_is_given_back(then):
+    """The system could have it at once; after ten seconds the next call gives it back."""
+    run_python(
+        f"""
+import re, time
+def lazily():
+    return int(re.search(r"LazyFree: *([0-9]+)", open("/proc/self/smaps_rollup").read())[1]) * KIB
+for _ in range(3):
+    result({LARGE})
+assert lazily() > {LARGE} - 4 * MIB
+time.sleep(1)
+assert dmlops.memory_info().pool_bytes == {LARGE}
+time.sleep(10)
+{then}
+assert lazily() == 0
+assert dmlops.memory_info().pool_limit == BOUND >= dmlops.memory_info().pool_bytes
+""",
+        whole=WHOLE,
+    )
+
+
 # --- settings ---------------------------------------------------------------------------------------------------
 
 
@@ -380,6 +512,19 @@ assert dmlops.memory_info().pool_limit == min(256 * MIB, memory // 10)
 """,
         cache=unset,
     )
+
+
+@pytest.mark.parametrize(
+    "text, machine, limits",
+    [
+        ("", 0, (256 * MIB, 0)),
+        ("", 8 * MIB, (8 * MIB // 10, 2 * MIB)),
+        ("", 2**33, (256 * MIB, 2**31)),
+        ("1G", 2**33, (2**30, 0)),
+    ],
+)
+def test_a_quarter_of_memory_is_the_most_that_is_kept_beyond_the_bound(text, machine, limits):
+    assert dmlops.memory._limits(text, machine) == limits
 
 
 @pytest.mark.parametrize(

@@ -585,36 +585,37 @@ def tensor_of(array):
     return tensor
 
 
-def ints(values):
-    return None if values is None else ctypes.pointer(mirror.Ints(len(values), tuple(values)))
+WORDS_OF = {"order": ["DCR", "CRD"], "layout": ["NCHW", "NHWC"]}
+
+
+def argument(kind, name, value):
+    if kind == CONSTANTS["DML_ARG_LENGTHS"]:
+        values = value.shape
+    elif name in WORDS_OF:
+        values = [WORDS_OF[name].index(value or WORDS_OF[name][0])]
+    else:
+        values = value if np.iterable(value) else [value or 0]
+    single = kind == CONSTANTS["DML_ARG_INT_OR_INTS"] and not np.iterable(value)
+    return mirror.Ints(given=value is not None, single=single, count=len(values), value=tuple(values), name=name.encode())
 
 
 def built(core, call, array):
     """An operator's result shape, its plan and its lengths, made by the core alone."""
-    tensor, output, status, plan = tensor_of(array), mirror.Tensor(), mirror.Status(), mirror.Plan()
-    lengths = np.zeros(0, np.int64)
-    if call.operator == "slice":
-        args = mirror.SliceArgs(*map(ints, (call.args + (None,) * 3)[:3]), ints(call.kwargs.get("output_sizes")))
-        name, more = "slice", []
-    elif call.operator == "reverse_subsequences":
-        described, axis = call.args
-        given_ = np.asarray(described.build(), dtype=object)
-        axis %= array.ndim
-        lengths = np.minimum(given_, array.shape[axis]).astype(np.int64).reshape(-1)
-        shape = (ctypes.c_int64 * max(given_.ndim, 1))(*given_.shape)
-        batch = call.kwargs.get("batch_axis")
-        args = mirror.ReverseArgs(axis, -1 if batch is None else batch % array.ndim, given_.ndim, shape)
-        name, more = "reverse", [lengths.ctypes.data_as(ctypes.POINTER(ctypes.c_int64))]
-    else:
-        block = call.args[0]
-        single = not np.iterable(block)
-        args = mirror.BlockArgs(ints([block] if single else block), single, call.operator == "depth_to_space")
-        args.crd = call.kwargs.get("order") == "CRD"
-        args.channels_last = call.kwargs.get("layout") == "NHWC"
-        name, more = "block", []
-    assert getattr(core.library, f"dml_{name}_shape")(byref(tensor), byref(args), byref(output), byref(status)) == 0
-    getattr(core.library, f"dml_{name}_plan")(byref(tensor), byref(args), *more, byref(output), byref(plan))
-    return tuple(output.shape[: output.rank]), plan, lengths
+    operator = mirror.Operator.in_dll(core.library, f"dml_op_{call.operator}")
+    kinds = {parameter.name.decode(): parameter.kind for parameter in operator.parameters if parameter.name}
+    values = dict.fromkeys(kinds) | dict(zip(kinds, call.args)) | call.kwargs
+    if "sequence_lengths" in values:
+        values["sequence_lengths"] = np.asarray(values["sequence_lengths"].build(), dtype=object)
+    args = (mirror.Ints * len(kinds))(*(argument(kind, name, values[name]) for name, kind in kinds.items()))
+    tensor, output, status, step = tensor_of(array), mirror.Tensor(), mirror.Status(), mirror.Step()
+    program = mirror.Program(input_count=1, result_count=1, inputs=ctypes.pointer(tensor), results=ctypes.pointer(output))
+    program.op, program.args = ctypes.pointer(operator), args
+    assert core.library.dml_operator_shape(byref(program), byref(status)) == 0
+    lengths = np.minimum(values.get("sequence_lengths", np.zeros(0)), program.most_length).astype(np.int64).reshape(-1)
+    program.lengths = lengths.ctypes.data_as(ctypes.POINTER(ctypes.c_int64))
+    assert program.count == 1
+    core.library.dml_program_step(byref(program), 0, byref(step))
+    return tuple(output.shape[: output.rank]), step.plan, lengths
 
 
 @pytest.mark.parametrize("operator", strategies.PLANS)

@@ -107,7 +107,7 @@ def crop(width):
     return [0, 1], [3, width - 2]
 
 
-@pytest.mark.parametrize("width", [34, 40, 64, 130, 200, 515, 3000])
+@pytest.mark.parametrize("width", [34, 40, 64, 102, 106, 130, 200, 515, 3000])
 def test_straight_rows_at_every_offset(vulkan, width):
     x = np.random.default_rng(width).integers(0, 256, (3, width), np.uint8)
     with overridden(kernel=ROWS):

@@ -14,6 +14,7 @@ import support
 pytestmark = pytest.mark.slow
 
 MIB = 2**20
+SWIFTSHADER = 10  # a VkDriverId
 MESA_25_1 = 25 << 22 | 1 << 12
 USUAL = {"discrete": 1, "memory": 1, "atom": 64, "alignment": 64, "subgroup": 32, "group_count": 65535}
 ONLY_32_BIT = {"lacks_shaderInt64": 1, "lacks_storageBuffer16BitAccess": 1, "lacks_storageBuffer8BitAccess": 1}
@@ -97,7 +98,7 @@ def test_a_feature_that_most_kernels_use_is_missing(feature, library):
 @pytest.mark.soak
 @pytest.mark.timeout(3600)
 def test_kernels_of_32_bits(library):
-    """Each kernel, forced. What needs segments has none: its windows are cut. `make check-swiftshader` runs them too."""
+    """Each kernel, forced. What needs segments has none: its windows are cut. `make check-swiftshader` runs the quick ones."""
     conform(library, "test_kernels.py", "-k", "not binding and not trial", timeout=3600, **ONLY_32_BIT)
 
 
@@ -174,6 +175,42 @@ print(device.reason)
 def test_what_a_device_must_have_is_named_where_it_is_missing(lacks, said, library):
     done = support.run_python(REFUSED, env=faults.environment(library, **{f"lacks_{lacks}": 1}))
     assert said in done.stdout
+
+
+FORKED = """
+import dmlops, os, signal
+x = [1, 2, 3]
+call = lambda **more: dmlops.slice(x, [0], [3], [-1], **more).tolist()
+def child(check):
+    pid = os.fork()
+    if pid == 0:
+        signal.alarm(60)  # a hang ends here, and shows
+        check()
+        os._exit(0)
+    assert os.waitpid(pid, 0)[1] == 0
+def usable():
+    assert call() == [3, 2, 1]
+def refused():
+    (device, host) = dmlops.devices()
+    assert not device.usable and "forked" in device.reason and call(device="host") == [3, 2, 1]
+    try:
+        call()
+    except dmlops.NoDeviceError as error:
+        assert device.reason in str(error), error
+    else:
+        raise SystemExit("used")
+dmlops.devices()
+child(usable)
+call()
+child(refused)
+child(lambda: child(refused))
+assert call() == [3, 2, 1]
+"""
+
+
+def test_swiftshader_is_refused_in_a_child_forked_after_its_use(library):
+    """Its work would never begin there. A child that is forked before may use it."""
+    support.run_python(FORKED, env=faults.environment(library, driver_id=SWIFTSHADER))
 
 
 # --- several ----------------------------------------------------------------------------------------------------

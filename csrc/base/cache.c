@@ -4,13 +4,14 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/lock.h"
 #include "base/pages.h"
+#include "base/size_class.h"
 
 enum {
-    STEPS_LOG2 = 3, /* size classes per doubling, as a power of two */
-    STEPS = 1 << STEPS_LOG2,
-    CLASSES = STEPS * 8 * (int)sizeof(size_t)
+    MIN_USES = 3, /* of a large block, for it to be kept whole */
+    WHOLE_SECONDS = 10
 };
 
 /* Stands at the start of the page in front of a block's data, where resizing finds it too: NumPy tells the size when it
@@ -18,36 +19,26 @@ enum {
 typedef struct block {
     size_t mapped;               /* bytes, this page included */
     size_t capacity;             /* of these for data: all, but for a large block that is used again for less */
-    int size_class;              /* whose blocks have all the same capacity; -1: never kept whole */
+    int size_class;              /* whose blocks have all the same capacity; -1: larger than the bound */
+    size_t uses;                 /* requests in a row that it was handed out for */
+    int64_t kept_at;             /* nanoseconds; of a large block */
     struct block *newer, *older; /* neighbours among all blocks kept, by the time they were given back */
     struct block *above, *below; /* the same, among those of one size class */
 } block;
 
 static struct {
-    dml_lock lock; /* of all below but `bound` and `page`, which are set once */
+    dml_lock lock; /* of all below but `bound`, `largest_whole` and `page`, which are set once */
     size_t bound;
+    size_t largest_whole;
     size_t page;
     size_t used;
     size_t kept;
     block *newest, *oldest;
-    block *top[CLASSES];
-    block *beginning; /* a block too large to be kept, of whose pages there are as many as there was room for: its capacity */
+    block *top[DML_SIZE_CLASSES];
+    block *beginning; /* a large block; capacity: the bytes kept of it, as many as there was room for or, beyond `bound`, all */
 } cache = {.lock = DML_LOCK_INIT};
 
-/* --- sizes ----------------------------------------------------------------------------------------------------- */
-
-static size_t round_up(size_t value, size_t power_of_two)
-{
-    return (value + power_of_two - 1) & ~(power_of_two - 1);
-}
-
-static int log2_of(size_t value)
-{
-    int log2 = 0;
-    while (value >>= 1)
-        log2++;
-    return log2;
-}
+/* --- blocks ----------------------------------------------------------------------------------------------------- */
 
 /* What a block for `bytes` has to be; false if that is too much to ask for. */
 static bool measure(size_t bytes, block *wanted)
@@ -56,13 +47,9 @@ static bool measure(size_t bytes, block *wanted)
         return false;
     if (bytes == 0)
         bytes = 1;
-    size_t step = (size_t)1 << log2_of(bytes) >> STEPS_LOG2;
-    wanted->capacity = round_up(bytes, step > cache.page ? step : cache.page);
-    int log2 = log2_of(wanted->capacity);
-    /* A page or more: NOLINTNEXTLINE(clang-analyzer-core.BitwiseShift) */
-    wanted->size_class = log2 << STEPS_LOG2 | (int)(wanted->capacity >> (log2 - STEPS_LOG2) & (STEPS - 1));
+    wanted->size_class = dml_size_class(bytes, cache.page, &wanted->capacity);
     if (wanted->capacity > cache.bound) {
-        wanted->capacity = round_up(bytes, cache.page); /* only what will be used again is rounded further */
+        wanted->capacity = dml_round_up(bytes, cache.page); /* only what will be used again is rounded further */
         wanted->size_class = -1;
     }
     return true;
@@ -76,11 +63,6 @@ static char *data_of(block *b)
 static block *block_of(void *data)
 {
     return (block *)(void *)((char *)data - cache.page);
-}
-
-static void unmap(block *b)
-{
-    dml_pages_unmap(b, b->mapped);
 }
 
 /* --- what is kept; the lock is held ----------------------------------------------------------------------------- */
@@ -123,13 +105,27 @@ static block *take_beginning(void)
     return b;
 }
 
-/* Takes out the beginning of a large block, then the blocks unused for longest, until at most `limit` bytes are kept; returns
+/* Is a large block kept whole, and its time not over? */
+static bool keeps_whole(void)
+{
+    const block *b = cache.beginning;
+    return b && b->capacity > cache.bound && dml_nanoseconds() - b->kept_at < WHOLE_SECONDS * INT64_C(1000000000);
+}
+
+/* On all that is kept: a large block that is kept whole counts besides the bound. */
+static size_t limit(void)
+{
+    return cache.bound + (keeps_whole() ? cache.beginning->capacity : 0);
+}
+
+/* Takes out the beginning of a large block, then the blocks unused for longest, until at most `most` bytes are kept; returns
  * them, linked by `older`, for unmap_all, which takes its time and needs no lock. */
-static block *drop_to(size_t limit)
+static block *drop_to(size_t most)
 {
     block *dropped = NULL;
-    while (cache.kept > limit) {
-        block *b = take_beginning();
+    bool whole_stays = keeps_whole() && cache.beginning->capacity <= most;
+    while (cache.kept > most) {
+        block *b = whole_stays ? NULL : take_beginning();
         if (!b) {
             b = cache.oldest;
             unkeep(b);
@@ -144,7 +140,7 @@ static void unmap_all(block *b)
 {
     while (b) {
         block *next = b->older;
-        unmap(b);
+        dml_pages_unmap(b, b->mapped);
         b = next;
     }
 }
@@ -165,25 +161,28 @@ static block *find_kept(const block *wanted, block **dropped)
 
 /* --- what is too large to be kept -------------------------------------------------------------------------------- */
 
-static void keep_beginning(block *b)
+static void keep_large(block *b)
 {
     dml_lock_acquire(&cache.lock);
-    size_t most = (cache.bound - cache.kept) / 8 * 7; /* the rest is for smaller ones, which need not drop it then */
-    size_t room = cache.beginning ? 0 : most / DML_HUGE_PAGE * DML_HUGE_PAGE;
+    bool vacant = !cache.beginning, whole = vacant && b->uses >= MIN_USES && b->capacity <= cache.largest_whole;
+    size_t most = vacant ? (cache.bound - cache.kept) / 8 * 7 : 0; /* the rest is for smaller ones, which need not drop it */
+    size_t room = most / DML_HUGE_PAGE * DML_HUGE_PAGE;
     dml_lock_release(&cache.lock);
-    bool kept = room > 0 && dml_pages_release(b, b->mapped, cache.page + room);
+    whole = whole && dml_pages_offer(b, b->mapped, cache.page);
+    bool kept = whole || (room > 0 && dml_pages_release(b, b->mapped, cache.page + room));
     if (kept) {
-        b->capacity = room;
+        b->capacity = whole ? b->capacity : room;
+        b->kept_at = dml_nanoseconds();
         dml_lock_acquire(&cache.lock);
-        kept = !cache.beginning && room <= cache.bound - cache.kept;
+        kept = !cache.beginning && (whole || room <= cache.bound - cache.kept);
         if (kept) {
             cache.beginning = b;
-            cache.kept += room;
+            cache.kept += b->capacity;
         }
         dml_lock_release(&cache.lock);
     }
     if (!kept)
-        unmap(b);
+        dml_pages_unmap(b, b->mapped);
 }
 
 /* --- the interface ---------------------------------------------------------------------------------------------- */
@@ -201,9 +200,10 @@ static void after_fork(void)
 }
 #endif
 
-void dml_cache_open(size_t bound)
+void dml_cache_open(size_t bound, size_t largest_whole)
 {
     cache.bound = bound;
+    cache.largest_whole = largest_whole;
     cache.page = dml_page_size();
 #ifndef _WIN32
     pthread_atfork(before_fork, after_fork, after_fork); /* fails for lack of memory only; then a fork is a risk */
@@ -223,6 +223,9 @@ void *dml_cache_acquire(size_t bytes)
     unmap_all(dropped);
 
     wanted.mapped = b ? b->mapped : cache.page + wanted.capacity;
+    wanted.uses = b ? b->uses + 1 : 1;
+    if (b && b->capacity > wanted.capacity)
+        dml_pages_release(b, b->mapped, cache.page + wanted.capacity);
     if (!b)
         b = dml_pages_map(cache.page, wanted.capacity);
     if (!b) {
@@ -233,6 +236,7 @@ void *dml_cache_acquire(size_t bytes)
         b->mapped = wanted.mapped;
         b->capacity = wanted.capacity;
         b->size_class = wanted.size_class;
+        b->uses = wanted.uses;
         return data_of(b);
     }
     dml_lock_acquire(&cache.lock);
@@ -250,13 +254,13 @@ void dml_cache_release(void *data)
     dml_lock_acquire(&cache.lock);
     cache.used -= b->capacity;
     if (!large) {
-        dropped = drop_to(cache.bound - b->capacity);
+        dropped = drop_to(limit() - b->capacity);
         keep(b);
     }
     dml_lock_release(&cache.lock);
     unmap_all(dropped);
     if (large)
-        keep_beginning(b);
+        keep_large(b);
 }
 
 void *dml_cache_resize(void *data, size_t bytes)
@@ -286,7 +290,10 @@ void dml_cache_clear(void)
 dml_cache_bytes dml_cache_count(void)
 {
     dml_lock_acquire(&cache.lock);
-    dml_cache_bytes bytes = {.used = cache.used, .kept = cache.kept, .bound = cache.bound};
+    size_t bound = limit();
+    block *dropped = drop_to(bound);
+    dml_cache_bytes bytes = {.used = cache.used, .kept = cache.kept, .bound = bound};
     dml_lock_release(&cache.lock);
+    unmap_all(dropped);
     return bytes;
 }

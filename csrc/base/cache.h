@@ -5,7 +5,9 @@
  * bound for all that are kept, and handed out again for a request of the same size class, the one used last first; beyond the
  * bound those unused for longest go back to the system. Of a block's bytes at most an eighth (or a page) are there only to
  * round its size up. A block that is larger than the bound is not kept, but as much of its beginning as there is room for, and
- * the addresses of the rest: the next such block that is no larger takes its place, unless smaller ones needed the room.
+ * the addresses of the rest: the next such block that is no larger takes its place, unless smaller ones needed the room. One
+ * that was handed out three times in a row is kept whole, besides the bound, for ten seconds. Its pages are those that the
+ * system takes first when it, or the process's control group, runs short of memory.
  *
  * Every function may be called from any thread, with or without the GIL, also in the child of a fork, and until the process
  * ends: arrays live longer than modules do. Knows nothing of Python.
@@ -18,11 +20,12 @@
 typedef struct dml_cache_bytes {
     size_t used;  /* in blocks handed out */
     size_t kept;  /* in blocks kept for reuse */
-    size_t bound; /* on `kept` */
+    size_t bound; /* on `kept`: raised while a large block is kept whole */
 } dml_cache_bytes;
 
-/* Before all others, and only once; `bound` is in bytes, 0 keeps nothing. */
-void dml_cache_open(size_t bound);
+/* Before all others, and only once; `bound` is in bytes, 0 keeps nothing. Of the blocks larger than that, those of at most
+ * `largest_whole` bytes may be kept whole. */
+void dml_cache_open(size_t bound, size_t largest_whole);
 
 /* A block of at least `bytes`, whose contents are undefined; 0 counts as 1. NULL if there is no memory. */
 void *dml_cache_acquire(size_t bytes);

@@ -21,4 +21,8 @@ void dml_pages_unmap(void *pages, size_t size);
  * pages. False where the system cannot do this. */
 bool dml_pages_release(void *pages, size_t size, size_t resident);
 
+/* The same, but the system takes the pages only when it, or the process's control group, runs short of memory. What is written
+ * until then costs no page fault. */
+bool dml_pages_offer(void *pages, size_t size, size_t resident);
+
 #endif

@@ -1,6 +1,8 @@
-#include "core/op_join.h"
+#include "core/operator.h"
 
 typedef long long ll;
+
+enum { AXIS };
 
 static dml_code check_input(const dml_tensor *inputs, int64_t i, int axis, dml_status *status)
 {
@@ -15,24 +17,38 @@ static dml_code check_input(const dml_tensor *inputs, int64_t i, int axis, dml_s
     return DML_OK;
 }
 
-dml_code dml_join_shape(const dml_tensor *inputs, int64_t count, int64_t axis, dml_parts *parts, dml_tensor *result,
-                        dml_status *status)
+static dml_code shape(dml_program *program, dml_status *status)
 {
-    if (dml_normalize_axis("axis", axis, inputs[0].rank, &parts->axis, status))
-        return status->code;
-    *result = inputs[0];
-    int64_t *size = &result->shape[parts->axis];
-    *size = 0;
-    for (int64_t i = 0; i < count; i++) {
-        if (check_input(inputs, i, parts->axis, status))
+    int axis = (int)program->args[AXIS].value[0];
+    int64_t sum = 0;
+    for (int64_t i = 0; i < program->input_count; i++) {
+        if (check_input(program->inputs, i, axis, status))
             return status->code;
-        int64_t more = inputs[i].shape[parts->axis];
-        if (more > INT64_MAX - *size)
-            return dml_fail(status, DML_VALUE_ERROR, "inputs are too large: the sum of their sizes on axis %d overflows",
-                            parts->axis);
-        parts->begin[i] = *size;
-        *size += more;
+        int64_t size = program->inputs[i].shape[axis];
+        if (size > INT64_MAX - sum)
+            return dml_fail(status, DML_VALUE_ERROR, "inputs are too large: the sum of their sizes on axis %d overflows", axis);
+        program->parts[i] = sum;
+        sum += size;
     }
-    dml_tensor_pack(result);
+    program->results->shape[axis] = sum;
+    program->count = program->input_count;
     return DML_OK;
 }
+
+/* One step for each input. */
+static void make(const dml_program *program, int64_t index, dml_step *step)
+{
+    const dml_tensor *input = &program->inputs[index], *result = program->results;
+    step->src = index;
+    step->plan.dst_offset = program->parts[index] * result->strides[program->args[AXIS].value[0]];
+    dml_plan_add_axes(&step->plan, input, input, result);
+}
+
+/* As numpy.concatenate has it. */
+const dml_operator dml_op_join = {
+    .input = "inputs",
+    .several = true,
+    .parameters = {[AXIS] = {.name = "axis", .kind = DML_ARG_AXIS}},
+    .shape = shape,
+    .make = make,
+};

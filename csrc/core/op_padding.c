@@ -1,92 +1,80 @@
-#include "core/op_padding.h"
+#include "core/operator.h"
 
-dml_code dml_padding_shape(const dml_tensor *input, const dml_padding_args *args, dml_tensor *result, dml_status *status)
+enum { START, END, MODE, VALUE };
+enum { CONSTANT, EDGE, REFLECTION, SYMMETRIC, WRAP };
+static const dml_word modes[] = {"constant", "edge", "reflection", "symmetric", "wrap", NULL};
+enum { MOST_RUNS = 4 }; /* on an axis: the first, which may be a part, then two that are repeated in turn, and the last */
+
+/* The result's axis k as runs, one or more: how many. With a constant it is where the input goes. */
+static int64_t find_runs(const dml_program *program, int k, dml_run *runs)
 {
-    if (dml_check_entries("start_padding", args->start, "input", input->rank, status) ||
-        dml_check_entries("end_padding", args->end, "input", input->rank, status))
-        return status->code;
-    *result = *input;
-    for (int k = 0; k < input->rank; k++) {
-        if (dml_check_least("start_padding", args->start, k, 0, status) ||
-            dml_check_least("end_padding", args->end, k, 0, status))
-            return status->code;
-        int64_t room = INT64_MAX - input->shape[k], start = args->start->value[k], end = args->end->value[k];
-        if (start > room || end > room - start)
+    int64_t mode = program->args[MODE].value[0], start = program->args[START].value[k], size = program->inputs->shape[k];
+    int64_t all = program->results->shape[k], period = 0, at = 0, end = 0, count = 0;
+    runs[0] = (dml_run){start, size, 1, 0, 1, 1, 0};
+    if (mode == CONSTANT || all == size)
+        return 1;
+    if (mode != EDGE && size > 1 && size <= INT64_MAX / 4) /* the input, then what it is backwards if it does not wrap */
+        period = mode == WRAP ? size : 2 * (size - (mode == REFLECTION));
+    do {
+        int64_t i = period > 0 ? ((at - start) % period + period) % period : at - start;
+        dml_run *run = &runs[count++];
+        if (i >= 0 && i < size)
+            *run = (dml_run){at, size - i, 1, i, 1, 1, period};
+        else if (period > 0)
+            *run = (dml_run){at, period - i, 1, period - i - (mode == SYMMETRIC), -1, 1, period};
+        else
+            *run = (dml_run){at, i < 0 ? -i : all - at, 1, i < 0 ? 0 : size - 1, 0, 1, 0};
+        run->extent = run->extent < all - at ? run->extent : all - at;
+        run->times += count > 1 && period > 0 ? (all - at - run->extent) / period : 0;
+        int64_t reach = at + (run->times - 1) * period + run->extent;
+        end = reach > end ? reach : end;
+        at = count < 3 && run->extent < period ? at + run->extent : end;
+    } while (at < all);
+    return count;
+}
+
+static dml_code shape(dml_program *program, dml_status *status)
+{
+    uint64_t steps = 1; /* of a shape that is refused for its size, it wraps */
+    for (int k = 0; k < program->inputs->rank; k++) {
+        int64_t start = program->args[START].value[k], end = program->args[END].value[k], *size = &program->results->shape[k];
+        dml_run runs[MOST_RUNS];
+        if (start > INT64_MAX - *size || end > INT64_MAX - *size - start)
             return dml_fail(status, DML_VALUE_ERROR, "start_padding[%d] and end_padding[%d] are too large: their sum overflows",
                             k, k);
-        if (input->shape[k] == 0 && start + end > 0 && args->mode != DML_PADDING_CONSTANT)
+        if (*size == 0 && start + end > 0 && program->args[MODE].value[0] != CONSTANT)
             return dml_fail(status, DML_VALUE_ERROR,
                             "mode must be \"constant\" where an empty axis is padded; input's axis %d is", k);
-        result->shape[k] += start + end;
+        *size += start + end;
+        steps *= (uint64_t)find_runs(program, k, runs);
     }
-    dml_tensor_pack(result);
+    program->count = program->args[MODE].value[0] == CONSTANT ? dml_window_steps(program->results) : (int64_t)steps;
     return DML_OK;
 }
 
-static void add_run(dml_padding *padding, int k, dml_run run)
+/* With a constant, the input is a window. Else the step is a run on each axis; its index counts them all. */
+static void make(const dml_program *program, int64_t index, dml_step *step)
 {
-    if (run.extent > 0 && run.times > 0)
-        padding->run[k][padding->runs[k]++] = run;
+    const dml_tensor *input = program->inputs, *result = program->results;
+    dml_run runs[DML_MAX_RANK + MOST_RUNS];
+    for (int k = 0; k < result->rank; k++) {
+        int64_t count = find_runs(program, k, &runs[k]);
+        if (program->args[MODE].value[0] != CONSTANT)
+            dml_plan_add_run(&step->plan, &runs[k + index % count], input->strides[k], result->strides[k]);
+        index /= count;
+    }
+    if (program->args[MODE].value[0] == CONSTANT)
+        dml_window_step(program, runs, index, step);
 }
 
-/* Indices `begin` to `end` of a period, which starts at `first`: the axis forwards, then from `turn` on backwards. */
-static void add_period(dml_padding *padding, int k, int64_t size, int64_t turn, dml_run of, int64_t begin, int64_t end)
-{
-    int64_t forwards = end < size ? end : size, backwards = begin > size ? begin : size;
-    add_run(padding, k, (dml_run){of.first + begin, forwards - begin, begin, 1, of.times, of.period});
-    add_run(padding, k, (dml_run){of.first + backwards, end - backwards, turn + size - backwards, -1, of.times, of.period});
-}
-
-static void find_runs(dml_padding *padding, int k, int64_t size, const dml_padding_args *args)
-{
-    int64_t start = args->start->value[k], all = start + size + args->end->value[k], period = size;
-    padding->runs[k] = 0;
-    if (args->mode == DML_PADDING_EDGE || size < 2 || all == size) {
-        add_run(padding, k, (dml_run){0, start, 0, 0, 1, 0});
-        add_run(padding, k, (dml_run){start, size, 0, 1, 1, 0});
-        add_run(padding, k, (dml_run){start + size, all - start - size, size - 1, 0, 1, 0});
-        return;
-    }
-    if (args->mode != DML_PADDING_WRAP)
-        period += args->mode == DML_PADDING_SYMMETRIC ? size : size - 2;
-    int64_t turn = args->mode == DML_PADDING_SYMMETRIC ? size - 1 : size - 2, skip = (period - start % period) % period;
-    int64_t first = skip > 0 ? period - skip : 0, whole = (all - first) / period, rest = first + whole * period;
-    if (skip > 0)
-        add_period(padding, k, size, turn, (dml_run){.first = -skip, .times = 1}, skip, period);
-    add_period(padding, k, size, turn, (dml_run){.first = first, .times = whole, .period = period}, 0, period);
-    add_period(padding, k, size, turn, (dml_run){.first = rest, .times = 1}, 0, all - rest);
-}
-
-/* The step is a run on each axis; its index counts them all. */
-static void make_runs(const dml_program *program, int64_t index, dml_step *step)
-{
-    const dml_padding *padding = program->args;
-    for (int k = 0; k < program->results->rank; k++) {
-        const dml_run *run = &padding->run[k][index % padding->runs[k]];
-        int64_t src_stride = program->inputs->strides[k], dst_stride = program->results->strides[k];
-        index /= padding->runs[k];
-        step->plan.src_offset += run->src * src_stride;
-        step->plan.dst_offset += run->first * dst_stride;
-        dml_plan_add(&step->plan, run->times, 0, run->period * dst_stride);
-        dml_plan_add(&step->plan, run->extent, run->step * src_stride, dst_stride);
-    }
-}
-
-void dml_padding_program(const dml_tensor *input, const dml_padding_args *args, const dml_tensor *result, dml_padding *padding,
-                         dml_program *program)
-{
-    if (args->mode == DML_PADDING_CONSTANT) {
-        for (int k = 0; k < input->rank; k++) {
-            padding->window.first[k] = args->start->value[k];
-            padding->window.count[k] = input->shape[k];
-            padding->window.step[k] = 1;
-        }
-        dml_window_program(program, &padding->window, input, result);
-        return;
-    }
-    *program = (dml_program){dml_tensor_count(result) > 0, make_runs, padding, input, result};
-    for (int k = 0; k < input->rank && program->count > 0; k++) {
-        find_runs(padding, k, input->shape[k], args);
-        program->count *= padding->runs[k];
-    }
-}
+/* As numpy.pad has it: a reflection does not repeat the edge. */
+const dml_operator dml_op_padding = {
+    .input = "input",
+    .fills = true,
+    .parameters = {[START] = {.name = "start_padding", .kind = DML_ARG_INTS, .natural = true},
+                   [END] = {.name = "end_padding", .kind = DML_ARG_INTS, .natural = true},
+                   [MODE] = {.name = "mode", .kind = DML_ARG_WORD, .words = modes},
+                   [VALUE] = {.name = "value", .kind = DML_ARG_ITEM}},
+    .shape = shape,
+    .make = make,
+};

@@ -1,53 +1,74 @@
-#include "core/op_reverse.h"
+#include "core/operator.h"
 
 typedef long long ll;
 
-dml_code dml_reverse_shape(const dml_tensor *input, const dml_reverse_args *args, dml_tensor *output, dml_status *status)
+enum { LENGTHS, AXIS, BATCH_AXIS };
+
+static dml_code check_batch(const dml_ints *lengths, int axis, int batch_axis, const dml_tensor *input, dml_status *status)
 {
-    if (args->batch_axis >= 0) {
-        int64_t batches = input->shape[args->batch_axis];
-        if (args->batch_axis == args->axis)
-            return dml_fail(status, DML_VALUE_ERROR, "batch_axis must differ from axis; both are %d", args->axis);
-        if (args->length_rank != 1)
-            return dml_fail(status, DML_VALUE_ERROR, "sequence_lengths must be 1-D where batch_axis is given; got rank %d",
-                            args->length_rank);
-        if (args->length_shape[0] != batches)
-            return dml_fail(status, DML_VALUE_ERROR,
-                            "sequence_lengths must have %lld entries, the size of input's axis %d (batch_axis); got %lld",
-                            (ll)batches, args->batch_axis, (ll)args->length_shape[0]);
-    } else {
-        if (args->length_rank != input->rank)
-            return dml_fail(status, DML_VALUE_ERROR,
-                            "sequence_lengths must have input's rank, %d (or batch_axis must be given); got rank %d",
-                            input->rank, args->length_rank);
-        for (int k = 0; k < input->rank; k++) {
-            int64_t size = args->length_shape[k], dim = input->shape[k];
-            if (k == args->axis && size != 1)
-                return dml_fail(status, DML_VALUE_ERROR,
-                                "sequence_lengths must have size 1 on axis %d, the one reversed; got %lld", k, (ll)size);
-            if (k != args->axis && size != dim && size != 1)
-                return dml_fail(status, DML_VALUE_ERROR,
-                                "sequence_lengths must have size %lld or 1 on axis %d, as input has; got %lld", (ll)dim, k,
-                                (ll)size);
-        }
-    }
-    *output = *input;
-    dml_tensor_pack(output);
+    int64_t batches = input->shape[batch_axis];
+    if (batch_axis == axis)
+        return dml_fail(status, DML_VALUE_ERROR, "batch_axis must differ from axis; both are %d", axis);
+    if (lengths->count != 1)
+        return dml_fail(status, DML_VALUE_ERROR, "sequence_lengths must be 1-D where batch_axis is given; got rank %lld",
+                        (ll)lengths->count);
+    if (lengths->value[0] != batches)
+        return dml_fail(status, DML_VALUE_ERROR,
+                        "sequence_lengths must have %lld entries, the size of input's axis %d (batch_axis); got %lld",
+                        (ll)batches, batch_axis, (ll)lengths->value[0]);
     return DML_OK;
 }
 
-void dml_reverse_plan(const dml_tensor *input, const dml_reverse_args *args, const int64_t *lengths, const dml_tensor *output,
-                      dml_plan *plan)
+static dml_code check_lengths(const dml_ints *lengths, int axis, const dml_tensor *input, dml_status *status)
 {
-    dml_plan_begin(plan, input->item);
-    for (int k = 0; k < input->rank; k++)
-        dml_plan_add(plan, input->shape[k], input->strides[k], output->strides[k]);
-    plan->reversed = args->axis;
-    plan->lengths = lengths;
+    if (lengths->count != input->rank)
+        return dml_fail(status, DML_VALUE_ERROR,
+                        "sequence_lengths must have input's rank, %d (or batch_axis must be given); got rank %lld", input->rank,
+                        (ll)lengths->count);
+    for (int k = 0; k < input->rank; k++) {
+        int64_t size = lengths->value[k], dim = input->shape[k];
+        if (k == axis && size != 1)
+            return dml_fail(status, DML_VALUE_ERROR, "sequence_lengths must have size 1 on axis %d, the one reversed; got %lld",
+                            k, (ll)size);
+        if (k != axis && size != dim && size != 1)
+            return dml_fail(status, DML_VALUE_ERROR,
+                            "sequence_lengths must have size %lld or 1 on axis %d, as input has; got %lld", (ll)dim, k,
+                            (ll)size);
+    }
+    return DML_OK;
+}
+
+static dml_code shape(dml_program *program, dml_status *status)
+{
+    const dml_tensor *input = program->inputs;
+    const dml_ints *lengths = &program->args[LENGTHS];
+    const dml_ints *batch = &program->args[BATCH_AXIS];
+    int axis = (int)program->args[AXIS].value[0];
+    program->most_length = input->shape[axis];
+    return batch->given ? check_batch(lengths, axis, (int)batch->value[0], input, status)
+                        : check_lengths(lengths, axis, input, status);
+}
+
+static void make(const dml_program *program, int64_t index, dml_step *step)
+{
+    (void)index;
+    const dml_ints *lengths = &program->args[LENGTHS], *batch = &program->args[BATCH_AXIS];
+    dml_plan_add_axes(&step->plan, program->inputs, program->inputs, program->results);
+    step->plan.reversed = (int)program->args[AXIS].value[0];
+    step->plan.lengths = program->lengths;
     int64_t entries = 1;
-    for (int k = args->length_rank - 1; k >= 0; k--) {
-        if (args->length_shape[k] > 1)
-            plan->axes[args->batch_axis >= 0 ? args->batch_axis : k].length_stride = entries;
-        entries *= args->length_shape[k];
+    for (int k = (int)lengths->count - 1; k >= 0; k--) {
+        if (lengths->value[k] > 1)
+            step->plan.axes[batch->given ? batch->value[0] : k].length_stride = entries;
+        entries *= lengths->value[k];
     }
 }
+
+const dml_operator dml_op_reverse_subsequences = {
+    .input = "input",
+    .parameters = {[LENGTHS] = {.name = "sequence_lengths", .kind = DML_ARG_LENGTHS},
+                   [AXIS] = {.name = "axis", .kind = DML_ARG_AXIS},
+                   [BATCH_AXIS] = {.name = "batch_axis", .kind = DML_ARG_AXIS, .optional = true}},
+    .shape = shape,
+    .make = make,
+};

@@ -1,40 +1,48 @@
-#include "core/op_slice_grad.h"
+#include "core/operator.h"
 
-dml_code dml_slice_grad_shape(const dml_tensor *gradient, const dml_ints *output_shape, const dml_slice_args *args,
-                              dml_tensor *result, dml_status *status)
+typedef long long ll;
+
+enum { OUTPUT_SHAPE, OFFSETS, SIZES, STRIDES };
+
+static dml_code shape(dml_program *program, dml_status *status)
 {
-    dml_tensor window;
-    if (dml_check_entries("output_shape", output_shape, "gradient", gradient->rank, status))
-        return status->code;
-    *result = *gradient;
-    for (int k = 0; k < gradient->rank; k++) {
-        if (dml_check_least("output_shape", output_shape, k, 0, status))
-            return status->code;
+    const dml_tensor *gradient = program->inputs;
+    const dml_ints *args = program->args, *output_shape = &args[OUTPUT_SHAPE];
+    dml_tensor *result = program->results;
+    int64_t window[DML_MAX_RANK];
+    for (int k = 0; k < gradient->rank; k++)
         result->shape[k] = output_shape->value[k];
-    }
-    if (dml_slice_shape(result, args, &window, status))
+    if (dml_check_window(&args[OFFSETS], result, "the result", window, status))
         return status->code;
     for (int k = 0; k < gradient->rank; k++) {
-        int64_t size = gradient->shape[k], most = window.shape[k], least = most > 0;
-        if (size < least || size > most)
+        int64_t size = gradient->shape[k], least = window[k] > 0;
+        if (size < least || size > window[k])
             return dml_fail(
                 status, DML_VALUE_ERROR,
-                "gradient must have a size in [%lld, %lld] on axis %d (sizes[%d] is %lld, strides[%d] is %lld); got "
-                "%lld",
-                (long long)least, (long long)most, k, k, (long long)args->sizes->value[k], k,
-                (long long)(args->strides ? args->strides->value[k] : 1), (long long)size);
+                "gradient must have a size in [%lld, %lld] on axis %d (sizes[%d] is %lld, strides[%d] is %lld); got %lld",
+                (ll)least, (ll)window[k], k, k, (ll)args[SIZES].value[k], k,
+                (ll)(args[STRIDES].given ? args[STRIDES].value[k] : 1), (ll)size);
     }
-    dml_tensor_pack(result);
+    program->count = dml_window_steps(result);
     return DML_OK;
 }
 
-void dml_slice_grad_program(const dml_tensor *gradient, const dml_slice_args *args, const dml_tensor *result,
-                            dml_window *window, dml_program *program)
+static void make(const dml_program *program, int64_t index, dml_step *step)
 {
-    for (int k = 0; k < gradient->rank; k++) {
-        window->step[k] = args->strides ? args->strides->value[k] : 1;
-        window->count[k] = gradient->shape[k];
-        window->first[k] = args->offsets->value[k] + (window->step[k] < 0 ? args->sizes->value[k] - 1 : 0);
-    }
-    dml_window_program(program, window, gradient, result);
+    dml_run window[DML_MAX_RANK];
+    for (int k = 0; k < program->results->rank; k++)
+        window[k] = dml_window_run(&program->args[OFFSETS], k, program->inputs->shape[k]);
+    dml_window_step(program, window, index, step);
 }
+
+/* Zeros, with the gradient where slice would have read. */
+const dml_operator dml_op_slice_grad = {
+    .input = "gradient",
+    .fills = true,
+    .parameters = {[OUTPUT_SHAPE] = {.name = "output_shape", .kind = DML_ARG_INTS, .natural = true},
+                   [OFFSETS] = {.name = "offsets", .kind = DML_ARG_INTS},
+                   [SIZES] = {.name = "sizes", .kind = DML_ARG_INTS},
+                   [STRIDES] = {.name = "strides", .kind = DML_ARG_INTS, .optional = true}},
+    .shape = shape,
+    .make = make,
+};

@@ -1,29 +1,46 @@
-#include "core/op_split.h"
+#include "core/operator.h"
 
 typedef long long ll;
 
-dml_code dml_split_shape(const dml_tensor *input, int64_t axis, dml_parts *parts, int64_t count, dml_tensor *results,
-                         dml_status *status)
+enum { AXIS, SIZES };
+
+static dml_code shape(dml_program *program, dml_status *status)
 {
-    if (dml_normalize_axis("axis", axis, input->rank, &parts->axis, status))
-        return status->code;
-    int64_t all = input->shape[parts->axis], sum = 0;
-    for (int64_t i = 0; i < count; i++) {
-        int64_t size = parts->begin[i];
+    int axis = (int)program->args[AXIS].value[0];
+    int64_t all = program->inputs->shape[axis], sum = 0;
+    for (int64_t i = 0; i < program->result_count; i++) {
+        int64_t size = program->parts[i];
         if (size < 0 || size > all - sum)
             return dml_fail(
                 status, DML_VALUE_ERROR,
                 "output_axis_sizes[%lld] must be in [0, %lld], what is left of input's axis %d of size %lld; got %lld", (ll)i,
-                (ll)(all - sum), parts->axis, (ll)all, (ll)size);
-        results[i] = *input;
-        results[i].shape[parts->axis] = size;
-        dml_tensor_pack(&results[i]);
-        parts->begin[i] = sum;
+                (ll)(all - sum), axis, (ll)all, (ll)size);
+        program->results[i].shape[axis] = size;
+        program->parts[i] = sum;
         sum += size;
     }
     if (sum != all)
         return dml_fail(status, DML_VALUE_ERROR,
-                        "output_axis_sizes must add up to %lld, the size of input's axis %d; their sum is %lld", (ll)all,
-                        parts->axis, (ll)sum);
+                        "output_axis_sizes must add up to %lld, the size of input's axis %d; their sum is %lld", (ll)all, axis,
+                        (ll)sum);
+    program->count = program->result_count;
     return DML_OK;
 }
+
+/* One step for each result. */
+static void make(const dml_program *program, int64_t index, dml_step *step)
+{
+    const dml_tensor *input = program->inputs, *result = &program->results[index];
+    step->dst = index;
+    step->plan.src_offset = program->parts[index] * input->strides[program->args[AXIS].value[0]];
+    dml_plan_add_axes(&step->plan, result, input, result);
+}
+
+/* Consecutive parts of an array. */
+const dml_operator dml_op_split = {
+    .input = "input",
+    .parameters = {[AXIS] = {.name = "axis", .kind = DML_ARG_AXIS},
+                   [SIZES] = {.name = "output_axis_sizes", .kind = DML_ARG_PARTS}},
+    .shape = shape,
+    .make = make,
+};

@@ -1,24 +1,32 @@
-#include "core/op_tile.h"
+#include "core/operator.h"
 
-dml_code dml_tile_shape(const dml_tensor *input, const dml_ints *repeats, dml_tensor *result, dml_status *status)
+enum { REPEATS };
+
+static dml_code shape(dml_program *program, dml_status *status)
 {
-    if (dml_check_entries("repeats", repeats, "input", input->rank, status))
-        return status->code;
-    *result = *input;
-    for (int k = 0; k < input->rank; k++)
-        if (dml_check_least("repeats", repeats, k, 0, status) ||
-            dml_multiply_axis("repeats", repeats->value[k], k, &result->shape[k], status))
+    const dml_ints *repeats = &program->args[REPEATS];
+    dml_tensor *result = program->results;
+    for (int k = 0; k < result->rank; k++)
+        if (dml_multiply_axis(repeats->name, repeats->value[k], k, &result->shape[k], status))
             return status->code;
-    dml_tensor_pack(result);
     return DML_OK;
 }
 
 /* Two axes each: the copies, which all read the same, and what is in one. */
-void dml_tile_plan(const dml_tensor *input, const dml_ints *repeats, const dml_tensor *result, dml_plan *plan)
+static void make(const dml_program *program, int64_t index, dml_step *step)
 {
-    dml_plan_begin(plan, input->item);
+    (void)index;
+    const dml_tensor *input = program->inputs, *result = program->results;
     for (int k = 0; k < input->rank; k++) {
-        dml_plan_add(plan, repeats->value[k], 0, input->shape[k] * result->strides[k]);
-        dml_plan_add(plan, input->shape[k], input->strides[k], result->strides[k]);
+        dml_plan_add(&step->plan, program->args[REPEATS].value[k], 0, input->shape[k] * result->strides[k]);
+        dml_plan_add(&step->plan, input->shape[k], input->strides[k], result->strides[k]);
     }
 }
+
+/* As numpy.tile has it. */
+const dml_operator dml_op_tile = {
+    .input = "input",
+    .parameters = {[REPEATS] = {.name = "repeats", .kind = DML_ARG_INTS, .natural = true}},
+    .shape = shape,
+    .make = make,
+};

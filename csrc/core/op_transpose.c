@@ -1,40 +1,43 @@
-#include "core/op_transpose.h"
+#include "core/operator.h"
 
 #include <stdio.h>
 
-static int axis_of(const dml_ints *axes, int rank, int k)
-{
-    return axes ? (int)axes->value[k] : rank - 1 - k;
-}
+enum { AXES };
 
-dml_code dml_transpose_shape(const dml_tensor *input, dml_ints *axes, dml_tensor *result, dml_status *status)
+static dml_code shape(dml_program *program, dml_status *status)
 {
     bool taken[DML_MAX_RANK] = {false};
-    if (dml_check_entries("axes", axes, "input", input->rank, status))
-        return status->code;
-    result->rank = input->rank;
-    result->item = input->item;
+    const dml_tensor *input = program->inputs;
+    dml_ints *axes = &program->args[AXES];
     for (int k = 0; k < input->rank; k++) {
         char name[32];
-        int axis = axis_of(axes, input->rank, k);
+        int64_t *axis = &axes->value[k];
+        if (!axes->given)
+            *axis = input->rank - 1 - k;
         snprintf(name, sizeof name, "axes[%d]", k);
-        if (axes && dml_normalize_axis(name, axes->value[k], input->rank, &axis, status))
+        if (dml_normalize_axis(name, axis, input->rank, status))
             return status->code;
-        if (taken[axis])
+        if (taken[*axis])
             return dml_fail(status, DML_VALUE_ERROR, "axes must name each axis of input once; axes[%d] is axis %d again", k,
-                            axis);
-        taken[axis] = true;
-        result->shape[k] = input->shape[axis];
-        if (axes)
-            axes->value[k] = axis;
+                            (int)*axis);
+        taken[*axis] = true;
+        program->results->shape[k] = input->shape[*axis];
     }
-    dml_tensor_pack(result);
     return DML_OK;
 }
 
-void dml_transpose_plan(const dml_tensor *input, const dml_ints *axes, const dml_tensor *result, dml_plan *plan)
+static void make(const dml_program *program, int64_t index, dml_step *step)
 {
-    dml_plan_begin(plan, input->item);
+    (void)index;
+    const dml_tensor *input = program->inputs, *result = program->results;
     for (int k = 0; k < input->rank; k++)
-        dml_plan_add(plan, result->shape[k], input->strides[axis_of(axes, input->rank, k)], result->strides[k]);
+        dml_plan_add(&step->plan, result->shape[k], input->strides[program->args[AXES].value[k]], result->strides[k]);
 }
+
+/* As numpy.transpose has it, copied; without axes, they are in reverse order. */
+const dml_operator dml_op_transpose = {
+    .input = "input",
+    .parameters = {[AXES] = {.name = "axes", .kind = DML_ARG_INTS, .optional = true}},
+    .shape = shape,
+    .make = make,
+};

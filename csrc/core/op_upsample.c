@@ -1,44 +1,36 @@
-#include "core/op_upsample.h"
+#include "core/operator.h"
 
-/* The first spatial axis; there are as many as there are factors. */
-static int first_spatial(int rank, const dml_upsample_args *args)
-{
-    int spatial = args->single ? rank - 2 : (int)args->scale_size->count;
-    return rank - spatial - args->channels_last;
-}
+enum { SCALE_SIZE, LAYOUT };
 
-/* By how much axis k grows. */
-static int64_t scale_of(int rank, const dml_upsample_args *args, int k)
+static dml_code shape(dml_program *program, dml_status *status)
 {
-    int first = first_spatial(rank, args);
-    if (k < first || k >= rank - args->channels_last)
-        return 1;
-    return args->scale_size->value[args->single ? 0 : k - first];
-}
-
-dml_code dml_upsample_shape(const dml_tensor *input, const dml_upsample_args *args, dml_tensor *result, dml_status *status)
-{
-    if (dml_check_spatial("scale_size", args->scale_size, args->single, input->rank, status))
+    dml_ints *scale = &program->args[SCALE_SIZE];
+    dml_tensor *result = program->results;
+    if (dml_spread_factors(scale, &program->args[LAYOUT], result->rank, status))
         return status->code;
-    for (int k = 0; k < (int)args->scale_size->count; k++)
-        if (args->scale_size->value[k] < 1)
-            return dml_fail(status, DML_VALUE_ERROR, "scale_size must be at least 1; got %lld",
-                            (long long)args->scale_size->value[k]);
-    *result = *input;
-    for (int k = 0; k < input->rank; k++)
-        if (dml_multiply_axis("scale_size", scale_of(input->rank, args, k), k, &result->shape[k], status))
+    for (int k = 0; k < result->rank; k++)
+        if (dml_multiply_axis(scale->name, scale->value[k], k, &result->shape[k], status))
             return status->code;
-    dml_tensor_pack(result);
     return DML_OK;
 }
 
 /* Two axes each: the input's, and the copies of each of its elements. */
-void dml_upsample_plan(const dml_tensor *input, const dml_upsample_args *args, const dml_tensor *result, dml_plan *plan)
+static void make(const dml_program *program, int64_t index, dml_step *step)
 {
-    dml_plan_begin(plan, input->item);
+    (void)index;
+    const dml_tensor *input = program->inputs, *result = program->results;
     for (int k = 0; k < input->rank; k++) {
-        int64_t scale = scale_of(input->rank, args, k);
-        dml_plan_add(plan, input->shape[k], input->strides[k], scale * result->strides[k]);
-        dml_plan_add(plan, scale, 0, result->strides[k]);
+        int64_t scale = program->args[SCALE_SIZE].value[k];
+        dml_plan_add(&step->plan, input->shape[k], input->strides[k], scale * result->strides[k]);
+        dml_plan_add(&step->plan, scale, 0, result->strides[k]);
     }
 }
+
+/* Nearest neighbour by whole factors. */
+const dml_operator dml_op_upsample = {
+    .input = "input",
+    .parameters = {[SCALE_SIZE] = {.name = "scale_size", .kind = DML_ARG_INT_OR_INTS},
+                   [LAYOUT] = {.name = "layout", .kind = DML_ARG_LAYOUT, .words = dml_layouts}},
+    .shape = shape,
+    .make = make,
+};

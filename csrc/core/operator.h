@@ -1,49 +1,94 @@
-/* What all operators share: how arrays are described, and common rules.
- *
- * Each operator has a file op_*.c: *_shape checks every rule and gives the result's shape, *_plan or *_program (which cannot
- * fail) makes the plan or the program once the result's strides are known. See the operators' documents for where each rule
- * comes from. Nothing here knows Python, NumPy or Vulkan.
- */
+/* Operators: each is a file op_*.c, which ends with its dml_operator, and a name in the list below. Nothing here knows Python,
+ * NumPy or Vulkan. */
 #ifndef DML_CORE_OPERATOR_H
 #define DML_CORE_OPERATOR_H
 
+#include <stddef.h>
+
 #include "base/status.h"
-#include "core/plan.h"
+#include "core/program.h"
 
-/* How an array lies in memory; strides in bytes, from the array's first element. */
-typedef struct dml_tensor {
-    int rank;
-    int64_t item;
-    int64_t shape[DML_MAX_RANK];
-    int64_t strides[DML_MAX_RANK];
-} dml_tensor;
+/* What is given for a parameter, and how it becomes a dml_ints. */
+typedef enum dml_kind {
+    DML_ARG_AXIS,        /* one int: an axis of the first input, becomes counted from the front */
+    DML_ARG_INTS,        /* one for each axis of the first input */
+    DML_ARG_INT_OR_INTS, /* one for each spatial axis, or one for all of them */
+    DML_ARG_PARTS,       /* ints, one per result: how many, and the program's `parts` */
+    DML_ARG_WORD,        /* one of `words`: its index */
+    DML_ARG_LAYOUT,      /* likewise; the operator's first parameter is for spatial axes */
+    DML_ARG_ITEM,        /* a scalar that the inputs' dtype holds: what is filled with */
+    DML_ARG_LENGTHS,     /* an array of integers: its shape, and the program's `lengths`; the first parameter */
+} dml_kind;
 
-/* A sequence of ints as the caller gave it; `count` may exceed what `value` holds, and is then wrong anyway. */
-typedef struct dml_ints {
-    int64_t count;
-    int64_t value[DML_MAX_RANK];
-} dml_ints;
+enum { DML_MAX_PARAMETERS = 4 };
 
-/* Elements of an array that there is: they can be counted. */
-int64_t dml_tensor_count(const dml_tensor *tensor);
+typedef const char *dml_word;
 
-/* Shape given, fills in C-contiguous strides. */
-void dml_tensor_pack(dml_tensor *tensor);
+typedef struct dml_parameter {
+    const char *name;
+    dml_kind kind;
+    bool optional;         /* may be None */
+    bool natural;          /* of DML_ARG_INTS: 0 or more */
+    const dml_word *words; /* two or more, and NULL */
+} dml_parameter;
+
+/* Checks all rules but those that the parameters state, and gives the results their shapes; before, they have rank, item and
+ * shape of the first input. It may normalize the program's arguments, and gives it a `count` other than 1. The operators'
+ * documents say where each rule comes from. */
+typedef dml_code dml_shape_rule(dml_program *program, dml_status *status);
+
+typedef struct dml_operator {
+    const char *input;                                /* what the input is called */
+    bool several;                                     /* it is a sequence of them */
+    bool fills;                                       /* steps may be fills: of zeros, if there is no DML_ARG_ITEM */
+    dml_parameter parameters[DML_MAX_PARAMETERS + 1]; /* of its own; one without a name ends them */
+    dml_shape_rule *shape;
+    dml_step_maker *make; /* once the results' strides are known */
+} dml_operator;
+
+#define DML_OPERATORS(X)                                                                                                       \
+    X(reverse_subsequences)                                                                                                    \
+    X(depth_to_space)                                                                                                          \
+    X(space_to_depth)                                                                                                          \
+    X(slice)                                                                                                                   \
+    X(padding)                                                                                                                 \
+    X(tile)                                                                                                                    \
+    X(join)                                                                                                                    \
+    X(split)                                                                                                                   \
+    X(transpose)                                                                                                               \
+    X(upsample)                                                                                                                \
+    X(slice_grad)
+
+#define DML_DECLARE_OPERATOR(name) extern const dml_operator dml_op_##name;
+DML_OPERATORS(DML_DECLARE_OPERATOR)
+
+/* Checks all rules of a program that has an operator, its arguments and inputs. Gives it its steps, and the results shapes and
+ * C-contiguous strides. */
+dml_code dml_operator_shape(dml_program *program, dml_status *status);
+
+/* The words of a layout. */
+extern const dml_word dml_layouts[];
+
+/* --- rules that operators share ---------------------------------------------------------------------------------------- */
 
 /* Turns an axis counted from the end into one counted from the front. */
-dml_code dml_normalize_axis(const char *name, int64_t axis, int rank, int *normalized, dml_status *status);
+dml_code dml_normalize_axis(const char *name, int64_t *axis, int rank, dml_status *status);
 
-/* Checks that there is one entry for each of the `rank` axes of `of`; NULL is fine. */
-dml_code dml_check_entries(const char *name, const dml_ints *ints, const char *of, int rank, dml_status *status);
+/* Turns factors of 1 or more, one for each spatial axis of an input with channels, into one for each of its `rank` axes: 1 for
+ * the others. `layout`, 0 for channels before the spatial axes and 1 for channels behind them, becomes the channels' axis. */
+dml_code dml_spread_factors(dml_ints *factors, dml_ints *layout, int rank, dml_status *status);
 
-/* Checks that entry `k` is not below `least`. */
-dml_code dml_check_least(const char *name, const dml_ints *ints, int k, int64_t least, dml_status *status);
+/* The product of all entries, which are 1 or more; `product` may be one of them. */
+dml_code dml_multiply_entries(const dml_ints *ints, int64_t *product, dml_status *status);
 
-/* Checks that an argument has an entry for each spatial axis of an input with channels. `single`: it was one int for all of
- * them, and axis 0 of the input is batch. */
-dml_code dml_check_spatial(const char *name, const dml_ints *ints, bool single, int rank, dml_status *status);
-
-/* Multiplies the size of an axis by an entry of an argument, where there are as many indices. */
+/* Multiplies the size of an axis by an argument's entry, where there are as many indices. */
 dml_code dml_multiply_axis(const char *name, int64_t by, int axis, int64_t *size, dml_status *status);
+
+/* Checks a window of an array called `name` by offsets, sizes and strides, three arguments in this order; `most` becomes the
+ * number of indices on each axis. */
+dml_code dml_check_window(const dml_ints *args, const dml_tensor *tensor, const char *name, int64_t *most, dml_status *status);
+
+/* `count` indices of the window on axis k, from the first on. */
+dml_run dml_window_run(const dml_ints *args, int k, int64_t count);
 
 #endif

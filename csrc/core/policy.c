@@ -60,8 +60,7 @@ static int64_t row_bytes(const dml_rows *rows)
 static bool find_rows(const dml_policy *policy, int word, int64_t least, dml_rows *rows, dml_rows *of_16)
 {
     if (policy->piece->cut || !(is_free(policy) || policy->forced < DML_KERNEL_WORDS) ||
-        !dml_rows_find(&policy->piece->plan, &policy->traits->tunables, word, policy->scalar, policy->dst, rows) ||
-        row_bytes(rows) < least)
+        !dml_rows_find(&policy->piece->plan, &policy->traits->tunables, word, policy->dst, rows) || row_bytes(rows) < least)
         return false;
     if (of_16) {
         *of_16 = *rows;

@@ -17,7 +17,7 @@ static void copy_step(dml_step *to, const dml_step *from)
 static void give_step(const dml_program *program, int64_t index, dml_step *step)
 {
     (void)index;
-    copy_step(step, program->args);
+    copy_step(step, program->other);
 }
 
 /* The outermost axis that can be cut, which may be made of the item, but not of one that fills; -1 if there is none. */
@@ -41,7 +41,10 @@ static bool run_step(dml_portions *portions, dml_step *step)
     int64_t bytes = plan_bytes(&step->plan);
     int k = bytes > portions->most ? axis_to_cut(step) : -1;
     if (k < 0) {
-        const dml_program portion = {.count = 1, .make = give_step, .args = step};
+        dml_program portion = *portions->program;
+        portion.count = 1;
+        portion.make = give_step;
+        portion.other = step;
         return portions->run(portions, &portion, bytes);
     }
     const dml_axis *axis = &step->plan.axes[k];
@@ -69,7 +72,7 @@ typedef struct range {
 
 static void give_of_range(const dml_program *program, int64_t index, dml_step *step)
 {
-    const range *steps = program->args;
+    const range *steps = program->other;
     steps->program->make(steps->program, steps->first + index, step);
 }
 
@@ -77,8 +80,10 @@ static void give_of_range(const dml_program *program, int64_t index, dml_step *s
 static bool run_range(dml_portions *portions, int64_t first, int64_t end, int64_t bytes)
 {
     const range steps = {portions->program, first};
-    const dml_program portion = {
-        .count = end - first, .make = give_of_range, .args = &steps, .inputs = portions->program->inputs};
+    dml_program portion = *portions->program;
+    portion.count = end - first;
+    portion.make = give_of_range;
+    portion.other = &steps;
     return bytes == 0 || portions->run(portions, &portion, bytes);
 }
 

@@ -10,12 +10,12 @@ void dml_program_step(const dml_program *program, int64_t index, dml_step *step)
 static void make_plan(const dml_program *program, int64_t index, dml_step *step)
 {
     (void)index;
-    dml_plan_copy(&step->plan, program->args);
+    dml_plan_copy(&step->plan, program->other);
 }
 
 void dml_program_of_plan(dml_program *program, const dml_plan *plan)
 {
-    *program = (dml_program){.count = 1, .make = make_plan, .args = plan};
+    *program = (dml_program){.count = 1, .make = make_plan, .input_count = 1, .result_count = 1, .other = plan};
 }
 
 int64_t dml_program_bytes(const dml_program *program)
@@ -29,97 +29,68 @@ int64_t dml_program_bytes(const dml_program *program)
     return bytes;
 }
 
+void dml_plan_add_axes(dml_plan *plan, const dml_tensor *shape, const dml_tensor *from, const dml_tensor *to)
+{
+    for (int k = 0; k < shape->rank; k++)
+        dml_plan_add(plan, shape->shape[k], from->strides[k], to->strides[k]);
+}
+
+void dml_plan_add_run(dml_plan *plan, const dml_run *run, int64_t src_stride, int64_t dst_stride)
+{
+    int64_t times = run->times > 0 ? run->times : 0, extent = run->extent > 0 ? run->extent : 0;
+    if (times > 0 && extent > 0) {
+        plan->src_offset += run->src * src_stride;
+        plan->dst_offset += run->first * dst_stride;
+    }
+    /* A stride that is never taken could overflow. */
+    if (times != 1)
+        dml_plan_add(plan, times, 0, times > 1 ? run->period * dst_stride : 0);
+    dml_plan_add(plan, extent, extent > 1 ? run->src_step * src_stride : 0, extent > 1 ? run->step * dst_stride : 0);
+}
+
 /* --- windows ------------------------------------------------------------------------------------------------------- */
 
 /* Three fills for each axis, and the window itself. */
 enum { BEFORE, BETWEEN, BEHIND, FILLS };
 
-/* Adds the indices of the window on an axis. */
-static void add_window(const dml_window *window, int k, int64_t src_stride, int64_t dst_stride, dml_plan *plan)
+int64_t dml_window_steps(const dml_tensor *result)
 {
-    int64_t count = window->count[k];
-    if (count > 0)
-        plan->dst_offset += window->first[k] * dst_stride;
-    dml_plan_add(plan, count, count > 1 ? src_stride : 0, count > 1 ? window->step[k] * dst_stride : 0);
+    return FILLS * (int64_t)result->rank + 1;
 }
 
-/* Adds the indices of an axis that are not the window's: those before it, between its indices, or behind it. */
-static void add_outside(const dml_window *window, int k, int64_t where, int64_t extent, int64_t stride, dml_plan *plan)
+/* The indices of an axis that are not the window's: those before it, between its indices, or behind it. */
+static dml_run outside(const dml_run *window, int where, int64_t size)
 {
-    int64_t count = window->count[k], first = count > 0 ? window->first[k] : extent, last = first;
-    int64_t step = count > 1 ? dml_magnitude(window->step[k]) : 1;
-    if (count > 0 && window->step[k] > 0)
-        last = first + (count - 1) * step;
-    else if (count > 0)
-        first = last - (count - 1) * step;
-    int64_t begin = where == BEFORE ? 0 : first + 1, size = where == BEFORE ? first : step - 1;
-    if (where == BETWEEN)
-        dml_plan_add(plan, count - (count > 0), 0, step * stride);
-    if (where == BEHIND) {
-        begin = last + 1;
-        size = count > 0 ? extent - begin : 0;
-    }
-    if (size > 0)
-        plan->dst_offset += begin * stride;
-    dml_plan_add(plan, size, 0, stride);
+    int64_t count = window->extent, step = count > 1 ? dml_magnitude(window->step) : 1, reach = (count - 1) * step;
+    int64_t low = window->step < 0 ? window->first - reach : window->first;
+    if (count == 0)
+        low = size; /* all is before it */
+    const dml_run runs[FILLS] = {
+        [BEFORE] = {.extent = low, .step = 1, .times = 1},
+        [BETWEEN] = {.first = low + 1, .extent = step - 1, .step = 1, .times = count - 1, .period = step},
+        [BEHIND] = {.first = low + reach + 1, .extent = size - (low + reach + 1), .step = 1, .times = 1},
+    };
+    return runs[where];
 }
 
 /* A fill at axis k: the window on the axes before it, what is outside of the window on k, and all of those behind it. */
-static void make_window(const dml_program *program, int64_t index, dml_step *step)
+void dml_window_step(const dml_program *program, const dml_run *window, int64_t index, dml_step *step)
 {
     const dml_tensor *input = program->inputs, *result = program->results;
-    int64_t axis = index / FILLS;
-    step->src = axis < result->rank ? DML_FILL : 0;
-    for (int k = 0; k < result->rank; k++) {
-        int64_t stride = result->strides[k];
-        if (k < axis)
-            add_window(program->args, k, step->src == DML_FILL ? 0 : input->strides[k], stride, &step->plan);
-        else if (k == axis)
-            add_outside(program->args, k, index % FILLS, result->shape[k], stride, &step->plan);
-        else
-            dml_plan_add(&step->plan, result->shape[k], 0, stride);
+    int axis = (int)(index / FILLS);
+    bool fills = axis < result->rank;
+    step->src = fills ? DML_FILL : 0;
+    dml_run fill = {.extent = 0};
+    if (fills)
+        fill = outside(&window[axis], (int)(index % FILLS), result->shape[axis]);
+    if (fills && (fill.extent <= 0 || fill.times <= 0)) {
+        dml_plan_add(&step->plan, 0, 0, 0); /* most are empty */
+        return;
     }
-}
-
-void dml_window_program(dml_program *program, const dml_window *window, const dml_tensor *input, const dml_tensor *result)
-{
-    *program = (dml_program){FILLS * (int64_t)result->rank + 1, make_window, window, input, result};
-}
-
-/* --- parts ------------------------------------------------------------------------------------------------------------ */
-
-/* Where a part begins in the whole, which an empty array may not have. */
-static int64_t offset_of(const dml_parts *parts, int64_t index, const dml_tensor *part, const dml_tensor *whole)
-{
-    return part->shape[parts->axis] > 0 ? parts->begin[index] * whole->strides[parts->axis] : 0;
-}
-
-static void make_join(const dml_program *program, int64_t index, dml_step *step)
-{
-    const dml_tensor *input = &program->inputs[index];
-    step->src = index;
-    step->plan.dst_offset = offset_of(program->args, index, input, program->results);
-    for (int k = 0; k < input->rank; k++)
-        dml_plan_add(&step->plan, input->shape[k], input->strides[k], program->results->strides[k]);
-}
-
-static void make_split(const dml_program *program, int64_t index, dml_step *step)
-{
-    const dml_tensor *result = &program->results[index];
-    step->dst = index;
-    step->plan.src_offset = offset_of(program->args, index, result, program->inputs);
-    for (int k = 0; k < result->rank; k++)
-        dml_plan_add(&step->plan, result->shape[k], program->inputs->strides[k], result->strides[k]);
-}
-
-void dml_join_program(dml_program *program, const dml_parts *parts, const dml_tensor *inputs, int64_t count,
-                      const dml_tensor *result)
-{
-    *program = (dml_program){count, make_join, parts, inputs, result};
-}
-
-void dml_split_program(dml_program *program, const dml_parts *parts, const dml_tensor *input, const dml_tensor *results,
-                       int64_t count)
-{
-    *program = (dml_program){count, make_split, parts, input, results};
+    for (int k = 0; k < axis; k++)
+        dml_plan_add_run(&step->plan, &window[k], fills ? 0 : input->strides[k], result->strides[k]);
+    if (fills)
+        dml_plan_add_run(&step->plan, &fill, 0, result->strides[axis]);
+    for (int k = axis + 1; k < result->rank; k++)
+        dml_plan_add(&step->plan, result->shape[k], 0, result->strides[k]);
 }

@@ -4,7 +4,7 @@
 #ifndef DML_CORE_PROGRAM_H
 #define DML_CORE_PROGRAM_H
 
-#include "core/operator.h"
+#include "core/tensor.h"
 
 /* The source of a step that repeats one item: strides and offset of the plan's source are 0. */
 enum { DML_FILL = -1 };
@@ -15,17 +15,24 @@ typedef struct dml_step {
     dml_plan plan;
 } dml_step;
 
+typedef struct dml_operator dml_operator;
 struct dml_program;
 
 /* Makes step `index`, which may be empty, of one that is from the first input to the first result and has no axes. */
 typedef void dml_step_maker(const struct dml_program *program, int64_t index, dml_step *step);
 
+/* All that it refers to is borrowed. */
 typedef struct dml_program {
     int64_t count; /* of steps */
     dml_step_maker *make;
-    const void *args; /* of the operator, here and below borrowed */
-    const dml_tensor *inputs;
-    const dml_tensor *results;
+    int64_t input_count, result_count;
+    dml_tensor *inputs, *results;
+    const dml_operator *op; /* or NULL, also below, where the program is no operator's */
+    dml_ints *args;         /* of the operator */
+    int64_t *parts;         /* join, split: where each part begins, on the axis; split's sizes before */
+    const int64_t *lengths; /* reverse_subsequences: a dense array of their shape, or NULL: not known */
+    int64_t most_length;    /* all are in [0, most_length] */
+    const void *other;      /* what a maker that is no operator's needs */
 } dml_program;
 
 void dml_program_step(const dml_program *program, int64_t index, dml_step *step);
@@ -36,26 +43,27 @@ void dml_program_of_plan(dml_program *program, const dml_plan *plan);
 /* Bytes that all steps write. */
 int64_t dml_program_bytes(const dml_program *program);
 
-/* A window of a result: on each axis every `step`-th index from `first` on. */
-typedef struct dml_window {
-    int64_t first[DML_MAX_RANK];
-    int64_t count[DML_MAX_RANK];
-    int64_t step[DML_MAX_RANK]; /* not 0 */
-} dml_window;
+/* Adds all axes of an array, which move between two arrays that have them. */
+void dml_plan_add_axes(dml_plan *plan, const dml_tensor *shape, const dml_tensor *from, const dml_tensor *to);
 
-/* The window comes from the input, and all else of the result is filled. */
-void dml_window_program(dml_program *program, const dml_window *window, const dml_tensor *input, const dml_tensor *result);
+/* `extent` indices of a result's axis, `step` apart from `first` on, whose source advances by `src_step` from `src` on: `times`
+ * times, `period` indices apart. */
+typedef struct dml_run {
+    int64_t first;
+    int64_t extent;
+    int64_t step;
+    int64_t src;
+    int64_t src_step;
+    int64_t times;
+    int64_t period;
+} dml_run;
 
-/* Parts of an array, along an axis. */
-typedef struct dml_parts {
-    int axis;
-    int64_t *begin; /* index of the first of each part */
-} dml_parts;
+/* Adds a run of an axis that has these strides. */
+void dml_plan_add_run(dml_plan *plan, const dml_run *run, int64_t src_stride, int64_t dst_stride);
 
-/* One step per part: from inputs to one result, or from one input to results. */
-void dml_join_program(dml_program *program, const dml_parts *parts, const dml_tensor *inputs, int64_t count,
-                      const dml_tensor *result);
-void dml_split_program(dml_program *program, const dml_parts *parts, const dml_tensor *input, const dml_tensor *results,
-                       int64_t count);
+/* Makes a step of a program whose input is a window of the result, a run on each axis of all of the input's indices, once; all
+ * else is filled. There are dml_window_steps of them. */
+int64_t dml_window_steps(const dml_tensor *result);
+void dml_window_step(const dml_program *program, const dml_run *window, int64_t index, dml_step *step);
 
 #endif

@@ -146,7 +146,16 @@ static int64_t common_head(const dml_rows *rows, uint32_t dst)
     return head;
 }
 
-bool dml_rows_find(const dml_plan *plan, const dml_tunables *tunables, int word, int32_t scalar, uint32_t dst, dml_rows *rows)
+/* Bytes of the largest integer that divides an item and the destination's offset and strides, whatever those of the source. */
+static int64_t edge_bytes(const dml_plan *plan, uint32_t dst)
+{
+    uint64_t all = (uint64_t)plan->item | dst;
+    for (int k = 0; k < plan->rank; k++)
+        all |= (uint64_t)plan->axes[k].dst_stride;
+    return dml_divisor(all, 8);
+}
+
+bool dml_rows_find(const dml_plan *plan, const dml_tunables *tunables, int word, uint32_t dst, dml_rows *rows)
 {
     const dml_rows none = {.plan = plan, .tunables = tunables, .word = word, .row = -1, .window_axis = -1, .per_window = 1};
     *rows = none;
@@ -155,8 +164,8 @@ bool dml_rows_find(const dml_plan *plan, const dml_tunables *tunables, int word,
         rows->step = plan->axes[rows->row].src_stride;
     } else if (plan->item >= 16) {
         *rows = none;
-        rows->element = rows->reach = rows->step = scalar;
-        rows->extent = plan->item / scalar;
+        rows->element = rows->reach = rows->step = edge_bytes(plan, dst);
+        rows->extent = plan->item / rows->element;
     } else {
         return false;
     }

@@ -14,7 +14,7 @@ typedef struct dml_rows {
     const dml_plan *plan;
     const dml_tunables *tunables;
     int word;                  /* bytes of the words that are stored: 16 or 32 */
-    int row;                   /* axis along which a row runs; -1: a row is one item, and an element is a scalar */
+    int row;                   /* axis along which a row runs; -1: a row is one item, and an element is an integer */
     int inner[DML_MAX_INNERS]; /* axes inside an element, the fastest first */
     int inners;
     int stream;         /* 0, or 1 + index into inner of the axis whose indices have streams of their own */
@@ -28,9 +28,9 @@ typedef struct dml_rows {
     int64_t tile;       /* elements that an invocation moves at once */
 } dml_rows;
 
-/* Finds rows for words of so many bytes, with the smallest tile: false if there are none. `scalar` is the bytes of a scalar,
- * `dst` where the destination begins in its window. */
-bool dml_rows_find(const dml_plan *plan, const dml_tunables *tunables, int word, int32_t scalar, uint32_t dst, dml_rows *rows);
+/* Finds rows for words of so many bytes, with the smallest tile: false if there are none. `dst` is where the destination begins
+ * in its window. */
+bool dml_rows_find(const dml_plan *plan, const dml_tunables *tunables, int word, uint32_t dst, dml_rows *rows);
 
 /* Whether an invocation has the registers for a tile of so many elements. */
 bool dml_rows_fits(const dml_rows *rows, int64_t elements);

@@ -157,7 +157,8 @@ static int64_t rows_per_group(const dml_traits *traits, const reads *r)
     int64_t group = traits->group_size, side = 1;
     if (tunables->overlap_misses) {
         bool gaps = !r->streams && r->pitch >= 2 * r->span;
-        bool far = dml_schedule_is_remote(tunables, r->pitch, r->span, r->even) || r->tiles >= 2 * group;
+        bool one_step = r->span >= tunables->remote_row && r->tiles <= group; /* all misses of a row at once */
+        bool far = (!one_step && dml_schedule_is_remote(tunables, r->pitch, r->span, r->even)) || r->tiles >= 2 * group;
         return r->count >= group * tunables->chunks && gaps && far ? group : 1;
     }
     while (r->count / (2 * side) >= tunables->chunks / tunables->sparse_chunks && 2 * side * r->tiles <= group &&

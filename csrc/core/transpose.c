@@ -4,6 +4,7 @@ enum {
     WORD = 16,       /* bytes of a row in a block */
     LINE = 64,       /* bytes of a cache line */
     FAR = 256,       /* bytes beyond which a row's items share no window: 8 * DML_MAX_WINDOW_WORDS */
+    FEW = 8,         /* streams that rows interleave themselves: tunables' max_streams */
     PAGE = 4096,     /* bytes: rows that are a multiple of it apart share cache sets */
     PASS_ROWS = 1536 /* most rows to go on with before the next words of each: the lines written stay in the cache */
 };
@@ -20,7 +21,10 @@ int dml_transpose_axis(const dml_plan *plan)
         if (plan->axes[k].src_stride == plan->item && plan->axes[k].extent >= DML_BLOCK_ROWS)
             axis = k;
     }
-    return words && dml_magnitude(last->src_stride) > FAR ? axis : -1;
+    if (!words || axis < 0 || dml_magnitude(last->src_stride) <= FAR)
+        return -1;
+    bool interleaved = last->extent <= FEW && plan->axes[axis].dst_stride == last->extent * last->dst_stride;
+    return interleaved ? -1 : axis;
 }
 
 /* The largest multiple of `unit` that divides an extent, which is one too, and is at most `most`. */

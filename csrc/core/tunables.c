@@ -10,7 +10,7 @@ const dml_tunables dml_tunables_cpu = {
     .short_row = 64, .short_scalar = 128, .min_scalars = 4,
     .words_tile = 8, .words_dense = 5, .words_near = 8, .words_sparse = 6,
     .long_walk = 64, .source_order = true, .src_interleave = INT64_MAX, .dst_interleave = 4,
-    .overlap_misses = true, .remote_pitch = 4, .even_lines = 2, .sparse_chunks = 1,
+    .overlap_misses = true, .remote_pitch = 4, .remote_row = 512, .even_lines = 2, .sparse_chunks = 1,
     .prefetch_pitch = 8, .prefetched = 256, .cached = 65536, .min_gap = 384, .max_gap = 3072, .ahead_bytes = 256,
 }; /* clang-format on */
 

@@ -59,7 +59,8 @@ typedef struct dml_tunables {
     /* "Rows per workgroup" */
     bool overlap_misses;    /* each invocation a row, where rows begin far apart; else rows enough for all to have a tile */
     int64_t remote_pitch;   /* pitch in rows' spans above which hardware does not prefetch the next row, */
-    int64_t even_lines;     /* but for rows of so many cache lines that begin at equal distances */
+    int64_t remote_row;     /* but for rows of such a span in bytes that a workgroup reads in one step, */
+    int64_t even_lines;     /* and for rows of so many cache lines that begin at equal distances */
     uint32_t sparse_chunks; /* one of so many chunks must be left when rows are put together: busy invocations against groups */
 
     /* "Software prefetch" */

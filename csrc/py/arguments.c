@@ -79,6 +79,7 @@ static int ints_from(PyObject *object, const char *name, const char *wanted, dml
     }
     Py_DECREF(tuple);
     ints->count = count;
+    ints->single = false;
     return failed;
 }
 
@@ -87,12 +88,12 @@ int dml_ints_from(PyObject *object, const char *name, dml_ints *ints)
     return ints_from(object, name, "an array or list of ints", ints);
 }
 
-int dml_int_or_ints_from(PyObject *object, const char *name, dml_ints *ints, bool *single)
+int dml_int_or_ints_from(PyObject *object, const char *name, dml_ints *ints)
 {
-    *single = dml_is_int(object);
-    if (!*single)
+    if (!dml_is_int(object))
         return ints_from(object, name, "an int, or an array or list of ints", ints);
     ints->count = 1;
+    ints->single = true;
     return dml_int_from(object, name, &ints->value[0]);
 }
 
@@ -112,19 +113,20 @@ int dml_int_list_from(PyObject *object, const char *name, int64_t **values, int6
     return failed;
 }
 
-int dml_word_from(PyObject *object, const char *name, const char *const *words, int count, int *index)
+int dml_word_from(PyObject *object, const char *name, const char *const *words, int64_t *index)
 {
     if (!PyUnicode_Check(object))
         return dml_type_error(name, "a str", object);
     char all[128] = "";
     size_t at = 0;
-    for (*index = 0; *index < count; ++*index) {
-        if (PyUnicode_CompareWithASCIIString(object, words[*index]) == 0)
+    for (int k = 0; words[k]; k++) {
+        *index = k;
+        if (PyUnicode_CompareWithASCIIString(object, words[k]) == 0)
             return 0;
-        const char *between = *index == 0 ? "" : ", ";
-        if (*index > 0 && *index == count - 1)
+        const char *between = k == 0 ? "" : ", ";
+        if (k > 0 && !words[k + 1])
             between = " or ";
-        at += (size_t)PyOS_snprintf(all + at, sizeof all - at, "%s\"%s\"", between, words[*index]);
+        at += (size_t)PyOS_snprintf(all + at, sizeof all - at, "%s\"%s\"", between, words[k]);
     }
     PyErr_Format(PyExc_ValueError, "%s must be %s, not %R", name, all, object);
     return -1;

@@ -5,7 +5,7 @@
 #ifndef DML_PY_ARGUMENTS_H
 #define DML_PY_ARGUMENTS_H
 
-#include "core/operator.h"
+#include "core/tensor.h"
 #include "py/python.h"
 
 /* Anything with __index__ but bool, as an int64. */
@@ -17,8 +17,8 @@ bool dml_is_int(PyObject *object);
 /* From any iterable of ints except str, bytes, sets and mappings. */
 int dml_ints_from(PyObject *object, const char *name, dml_ints *ints);
 
-/* Likewise, or from one int: then `*single` is true and `ints` has one entry. */
-int dml_int_or_ints_from(PyObject *object, const char *name, dml_ints *ints, bool *single);
+/* Likewise, or from one int: then `ints` is `single` and has one entry. */
+int dml_int_or_ints_from(PyObject *object, const char *name, dml_ints *ints);
 
 /* Any number of ints: to be freed by PyMem_Free. */
 int dml_int_list_from(PyObject *object, const char *name, int64_t **values, int64_t *count);
@@ -26,7 +26,7 @@ int dml_int_list_from(PyObject *object, const char *name, int64_t **values, int6
 /* A new tuple of any iterable except str, bytes, sets and mappings; NULL with an exception set. `wanted` says what is. */
 PyObject *dml_tuple_from(PyObject *object, const char *name, const char *wanted);
 
-/* One of `count` strings, two or more: its index. */
-int dml_word_from(PyObject *object, const char *name, const char *const *words, int count, int *index);
+/* One of `words`, two or more strings and NULL: its index. */
+int dml_word_from(PyObject *object, const char *name, const char *const *words, int64_t *index);
 
 #endif

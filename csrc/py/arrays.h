@@ -2,7 +2,7 @@
 #ifndef DML_PY_ARRAYS_H
 #define DML_PY_ARRAYS_H
 
-#include "core/operator.h"
+#include "core/tensor.h"
 #include "py/device_array.h"
 #include "py/state.h"
 #include "vk/vk.h"

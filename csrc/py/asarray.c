@@ -73,8 +73,7 @@ PyObject *dml_asarray(PyObject *module, PyObject *args)
 static int shape_from(PyObject *object, dml_tensor *tensor)
 {
     dml_ints shape;
-    bool single;
-    if (dml_int_or_ints_from(object, "shape", &shape, &single) < 0)
+    if (dml_int_or_ints_from(object, "shape", &shape) < 0)
         return -1;
     if (shape.count > DML_MAX_RANK) {
         PyErr_Format(PyExc_ValueError, "shape must have at most %d entries, not %lld", DML_MAX_RANK, (long long)shape.count);

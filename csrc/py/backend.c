@@ -32,8 +32,8 @@ static dml_code context_of(const dml_operand *operands, int64_t count, dml_conte
 static dml_code vulkan_run(int index, const dml_transfer *transfer, bool wait, dml_status *status)
 {
     dml_context *context = NULL;
-    if (context_of(transfer->inputs, transfer->input_count, &context, status) ||
-        context_of(transfer->results, transfer->result_count, &context, status) ||
+    if (context_of(transfer->inputs, transfer->program->input_count, &context, status) ||
+        context_of(transfer->results, transfer->program->result_count, &context, status) ||
         (!context && dml_vk_context(index, &context, status)))
         return status->code;
     return dml_vk_run(context, transfer, wait, status);

@@ -7,22 +7,30 @@
 #include "py/device_array.h"
 #include "py/errors.h"
 #include "py/explain.h"
+#include "py/fill.h"
+#include "py/lengths.h"
 #include "py/out.h"
 #include "py/shapes.h"
 #include "py/transfer.h"
 
-int dml_call_begin(dml_call *call, PyObject *module, Py_ssize_t count, Py_ssize_t wanted)
+int dml_call_begin(dml_call *call, PyObject *module, const dml_operator *op, Py_ssize_t count)
 {
-    memset(call, 0, offsetof(dml_call, plan));
+    Py_ssize_t wanted = 3;
+    memset(call, 0, offsetof(dml_call, args));
     memset(&call->one.output, 0, sizeof call->one.output);
-    call->state = dml_state_of(module);
     call->one.input = NULL;
+    call->state = dml_state_of(module);
+    call->input_name = op->several ? "inputs[0]" : op->input;
     call->inputs = &call->one.input;
-    call->sources = &call->one.source;
     call->outputs = &call->one.output;
-    call->targets = &call->one.target;
-    call->input_count = call->output_count = 1;
-    call->status.code = DML_OK;
+    call->program = (dml_program){.op = op,
+                                  .args = call->args,
+                                  .input_count = 1,
+                                  .result_count = 1,
+                                  .inputs = &call->one.source,
+                                  .results = &call->one.target};
+    while (op->parameters[wanted - 3].name)
+        wanted++;
     if (count == wanted)
         return 0;
     PyErr_Format(PyExc_TypeError, "expected %zd arguments, got %zd", wanted, count);
@@ -33,10 +41,10 @@ int dml_call_begin(dml_call *call, PyObject *module, Py_ssize_t count, Py_ssize_
 
 int dml_call_describe(dml_call *call)
 {
-    for (int64_t k = 0; k < call->output_count; k++)
+    for (int64_t k = 0; k < call->program.result_count; k++)
         if (call->outputs[k].out && dml_make_private(&call->outputs[k].out) < 0)
             return -1;
-    for (int64_t k = 0; k < call->input_count; k++) {
+    for (int64_t k = 0; k < call->program.input_count; k++) {
         dml_operand_name name = dml_input_name(call, k);
         if (dml_make_private(&call->inputs[k]) < 0 ||
             dml_dtype_check(dml_array_dtype(call->inputs[k]), name.text) < 0) /* once more: it may be another one by now */
@@ -52,16 +60,18 @@ int dml_call_describe(dml_call *call)
                          (PyObject *)dtype);
             return -1;
         }
-        dml_array_describe(call->inputs[k], &call->sources[k]);
+        dml_array_describe(call->inputs[k], &call->program.inputs[k]);
     }
-    return 0;
+    if (call->program.op->fills && !call->fill && dml_fill_zero(call) < 0)
+        return -1;
+    return call->lengths_of ? dml_lengths_describe(call) : 0;
 }
 
 /* Whether the program can write to `out` itself: it shares no memory with an input. */
 static bool is_apart(const dml_call *call, int64_t index)
 {
     PyObject *out = call->outputs[index].out;
-    for (int64_t k = 0; k < call->input_count; k++)
+    for (int64_t k = 0; k < call->program.input_count; k++)
         if (dml_arrays_may_overlap(out, call->inputs[k]))
             return false;
     return true;
@@ -70,7 +80,7 @@ static bool is_apart(const dml_call *call, int64_t index)
 static int open_output(dml_call *call, int64_t index)
 {
     dml_output *output = &call->outputs[index];
-    dml_tensor *target = &call->targets[index];
+    dml_tensor *target = &call->program.results[index];
     PyArray_Descr *dtype = dml_array_dtype(call->inputs[0]);
     if (output->out && is_apart(call, index)) {
         output->target = output->out;
@@ -94,7 +104,8 @@ static int check_output(const dml_call *call, int64_t index)
     dml_operand_name name = dml_output_name(call, index);
     if (!out)
         return 0;
-    int failed = dml_out_check(out, name.text, dml_array_dtype(call->inputs[0]), call->input_name, &call->targets[index]);
+    int failed =
+        dml_out_check(out, name.text, dml_array_dtype(call->inputs[0]), call->input_name, &call->program.results[index]);
     for (int64_t k = 0; k < index && !failed; k++) {
         failed = dml_arrays_collide(out, call->outputs[k].out);
         if (failed > 0)
@@ -105,17 +116,17 @@ static int check_output(const dml_call *call, int64_t index)
 
 int dml_call_open(dml_call *call)
 {
-    for (int64_t k = 0; k < call->output_count; k++)
+    for (int64_t k = 0; k < call->program.result_count; k++)
         if (check_output(call, k) < 0)
             return -1;
-    for (int64_t k = 0; k < call->output_count && call->explained; k++)
-        if (dml_shape_check(&call->targets[k]) < 0)
+    for (int64_t k = 0; k < call->program.result_count && call->explained; k++)
+        if (dml_shape_check(&call->program.results[k]) < 0)
             return -1;
     if (call->explained)
         return 0; /* no array is made: the targets keep the strides of C-contiguous ones */
     if (!call->device_named && dml_device_default(call->state, &call->device) < 0)
         return -1;
-    for (int64_t k = 0; k < call->output_count; k++)
+    for (int64_t k = 0; k < call->program.result_count; k++)
         if (open_output(call, k) < 0)
             return -1;
     return 0;
@@ -130,9 +141,9 @@ static void free_unless(void *memory, const void *one)
 /* `leak`: the device may still be using the arrays, which are then never freed. */
 static void release(dml_call *call, bool leak)
 {
-    for (int64_t k = 0; k < call->input_count && !leak; k++)
+    for (int64_t k = 0; k < call->program.input_count && !leak; k++)
         Py_XDECREF(call->inputs[k]);
-    for (int64_t k = 0; k < call->output_count && !leak; k++) {
+    for (int64_t k = 0; k < call->program.result_count && !leak; k++) {
         Py_XDECREF(call->outputs[k].caller);
         Py_XDECREF(call->outputs[k].out);
         Py_XDECREF(call->outputs[k].target);
@@ -140,11 +151,13 @@ static void release(dml_call *call, bool leak)
     if (!leak)
         dml_allocation_release(call->device_lengths);
     free_unless(call->inputs, &call->one.input);
-    free_unless(call->sources, &call->one.source);
     free_unless(call->outputs, &call->one.output);
-    free_unless(call->targets, &call->one.target);
+    free_unless(call->program.inputs, &call->one.source);
+    free_unless(call->program.results, &call->one.target);
+    PyMem_Free(call->program.parts);
     PyMem_Free(call->fill);
     Py_XDECREF(call->fill_dtype);
+    Py_XDECREF(call->lengths_of);
     PyMem_Free(call->lengths);
 }
 
@@ -160,17 +173,18 @@ PyObject *dml_call_fail(dml_call *call)
 /* Copies those results that `out` does not have yet, one after the other. */
 static dml_code copy_outputs(dml_call *call, const dml_backend *backend, const dml_operand *targets)
 {
-    for (int64_t k = 0; k < call->output_count; k++) {
+    dml_plan plan;
+    dml_program program;
+    for (int64_t k = 0; k < call->program.result_count; k++) {
         const dml_output *output = &call->outputs[k];
         if (!output->out || output->target == output->out)
             continue;
         dml_tensor tensor;
         dml_array_describe(output->out, &tensor);
-        dml_copy_plan(&call->targets[k], &tensor, &call->plan);
-        dml_program_of_plan(&call->program, &call->plan);
+        dml_copy_plan(&call->program.results[k], &tensor, &plan);
+        dml_program_of_plan(&program, &plan);
         const dml_operand out = dml_array_operand(output->out);
-        const dml_transfer copy = {
-            .program = &call->program, .inputs = &targets[k], .input_count = 1, .results = &out, .result_count = 1};
+        const dml_transfer copy = {.program = &program, .inputs = &targets[k], .results = &out};
         if (backend->run(call->device.index, &copy, true, &call->status))
             return call->status.code;
     }
@@ -183,13 +197,11 @@ static dml_code run_program(dml_call *call, const dml_operand *operands)
     const dml_backend *backend = dml_backend_of(&call->device);
     const dml_transfer transfer = {.program = &call->program,
                                    .inputs = operands,
-                                   .input_count = call->input_count,
-                                   .results = operands + call->input_count,
-                                   .result_count = call->output_count,
+                                   .results = operands + call->program.input_count,
                                    .fill = call->fill,
                                    .lengths = call->device_lengths};
     bool queued = dml_call_on_device(call), indirect = false;
-    for (int64_t k = 0; k < call->output_count; k++)
+    for (int64_t k = 0; k < call->program.result_count; k++)
         indirect = indirect || (call->outputs[k].out && call->outputs[k].target != call->outputs[k].out);
     /* Queueing takes microseconds, and handing over the GIL costs more, so it is kept unless something must be waited for. */
     dml_code code = DML_WOULD_WAIT;
@@ -215,8 +227,8 @@ static PyObject *result_of(const dml_call *call, int64_t index)
 
 static PyObject *list_results(const dml_call *call)
 {
-    PyObject *list = PyList_New((Py_ssize_t)call->output_count);
-    for (int64_t k = 0; list && k < call->output_count; k++)
+    PyObject *list = PyList_New((Py_ssize_t)call->program.result_count);
+    for (int64_t k = 0; list && k < call->program.result_count; k++)
         if (PyList_SetItem(list, (Py_ssize_t)k, result_of(call, k)) < 0)
             Py_CLEAR(list);
     return list;
@@ -229,12 +241,13 @@ PyObject *dml_call_run(dml_call *call)
         release(call, false);
         return explanation;
     }
-    int64_t bytes = 0, count = call->input_count + call->output_count;
-    for (int64_t k = 0; k < call->output_count; k++)
-        bytes |= dml_tensor_bytes(&call->targets[k]);
+    int64_t bytes = 0, count = call->program.input_count + call->program.result_count;
+    for (int64_t k = 0; k < call->program.result_count; k++)
+        bytes |= dml_tensor_bytes(&call->program.results[k]);
     dml_operand few[2], *operands = count > 2 ? PyMem_Malloc((size_t)count * sizeof *operands) : few;
     for (int64_t k = 0; operands && k < count; k++)
-        operands[k] = dml_array_operand(k < call->input_count ? call->inputs[k] : call->outputs[k - call->input_count].target);
+        operands[k] = dml_array_operand(k < call->program.input_count ? call->inputs[k]
+                                                                      : call->outputs[k - call->program.input_count].target);
     int failed = operands ? bytes > 0 && run_program(call, operands) : -1;
     if (!operands)
         PyErr_NoMemory();
@@ -245,10 +258,4 @@ PyObject *dml_call_run(dml_call *call)
     PyObject *result = call->listed ? list_results(call) : result_of(call, 0);
     release(call, false);
     return result;
-}
-
-PyObject *dml_call_run_plan(dml_call *call)
-{
-    dml_program_of_plan(&call->program, &call->plan);
-    return dml_call_run(call);
 }

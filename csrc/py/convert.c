@@ -63,19 +63,20 @@ static int convert_input(dml_call *call, const char *name, PyObject *input, PyOb
 }
 
 /* Nothing is moved between the host and a device unless asked for. */
-static int convert_output(dml_call *call, const char *name, PyObject *out, dml_output *output)
+static int convert_output(dml_call *call, int64_t index, PyObject *out)
 {
+    const dml_operand_name name = dml_output_name(call, index);
     if (dml_call_on_device(call) ? !dml_is_device_array(call->state, out) : !PyArray_Check(out)) {
         char wanted[96] = "a numpy.ndarray or None";
         if (dml_call_on_device(call))
             PyOS_snprintf(wanted, sizeof wanted, "a dmlops.DeviceArray, as %s is, or None", call->input_name);
-        return dml_type_error(name, wanted, out);
+        return dml_type_error(name.text, wanted, out);
     }
-    if (check_same_device(call, out, name) < 0)
+    if (check_same_device(call, out, name.text) < 0)
         return -1;
     Py_INCREF(out);
     Py_INCREF(out);
-    output->caller = output->out = out;
+    call->outputs[index].caller = call->outputs[index].out = out;
     return 0;
 }
 
@@ -99,24 +100,6 @@ int dml_call_convert_device(dml_call *call, PyObject *device)
     return 0;
 }
 
-int dml_call_convert_input(dml_call *call, const char *name, PyObject *input)
-{
-    call->input_name = name;
-    return convert_input(call, name, input, &call->inputs[0]);
-}
-
-int dml_call_convert_output(dml_call *call, PyObject *out)
-{
-    return out == Py_None ? 0 : convert_output(call, "out", out, &call->outputs[0]);
-}
-
-int dml_call_convert(dml_call *call, const char *name, PyObject *input, PyObject *out, PyObject *device)
-{
-    if (dml_call_convert_input(call, name, input) < 0 || dml_call_convert_output(call, out) < 0)
-        return -1;
-    return dml_call_convert_device(call, device);
-}
-
 /* A new tuple of a sequence that is no array. */
 static PyObject *tuple_from(const dml_call *call, PyObject *object, const char *name, const char *wanted)
 {
@@ -134,51 +117,56 @@ static void *zeroed(int64_t count, size_t size)
     return memory ? memory : PyErr_NoMemory();
 }
 
-int dml_call_convert_inputs(dml_call *call, PyObject *inputs)
+static int convert_sequence(dml_call *call, PyObject *inputs)
 {
+    dml_program *program = &call->program;
     PyObject *tuple = tuple_from(call, inputs, "inputs", "a sequence of arrays");
     int64_t count = tuple ? PyTuple_Size(tuple) : 0;
-    call->input_name = "inputs[0]";
+    program->input_count = 0;
+    call->inputs = zeroed(count, sizeof *call->inputs);
+    program->inputs = zeroed(count, sizeof *program->inputs);
+    program->parts = zeroed(count, sizeof *program->parts);
     if (tuple && count == 0)
         PyErr_SetString(PyExc_ValueError, "inputs must not be empty: there is nothing to join");
-    PyObject **arrays = count > 0 ? zeroed(count, sizeof *arrays) : NULL;
-    dml_tensor *sources = arrays ? zeroed(count, sizeof *sources) : NULL;
-    if (sources) {
-        call->inputs = arrays;
-        call->sources = sources;
-        call->input_count = count;
-    } else {
-        PyMem_Free(arrays);
-    }
-    int failed = sources ? 0 : -1;
+    int failed = count > 0 && call->inputs && program->inputs && program->parts ? 0 : -1;
     for (int64_t k = 0; k < count && !failed; k++) {
         dml_operand_name name = dml_input_name(call, k);
-        failed = convert_input(call, name.text, PyTuple_GetItem(tuple, k), &arrays[k]);
-        if (!failed && dml_is_device_array(call->state, arrays[k]) != dml_call_on_device(call)) {
+        program->input_count = k + 1;
+        failed = convert_input(call, name.text, PyTuple_GetItem(tuple, k), &call->inputs[k]);
+        if (!failed && dml_is_device_array(call->state, call->inputs[k]) != dml_call_on_device(call)) {
             PyErr_Format(PyExc_TypeError, "%s must %sbe a dmlops.DeviceArray, as inputs[0] is%s", name.text,
                          dml_call_on_device(call) ? "" : "not ", dml_call_on_device(call) ? "" : " none");
             failed = -1;
         }
-        failed = failed || check_same_device(call, arrays[k], name.text) < 0 ? -1 : 0;
+        failed = failed || check_same_device(call, call->inputs[k], name.text) < 0 ? -1 : 0;
     }
     Py_XDECREF(tuple);
     return failed;
 }
 
-int dml_call_convert_outputs(dml_call *call, PyObject *out, int64_t count)
+int dml_call_convert_inputs(dml_call *call, PyObject *input)
 {
-    dml_output *outputs = zeroed(count, sizeof *outputs);
-    dml_tensor *targets = outputs ? zeroed(count, sizeof *targets) : NULL;
-    if (!targets) {
-        PyMem_Free(outputs);
-        return -1;
-    }
-    call->outputs = outputs;
-    call->targets = targets;
-    call->output_count = count;
+    return call->program.op->several ? convert_sequence(call, input)
+                                     : convert_input(call, call->input_name, input, &call->inputs[0]);
+}
+
+int dml_call_list_outputs(dml_call *call, int64_t count)
+{
     call->listed = true;
-    if (out == Py_None)
-        return 0;
+    call->program.result_count = 0;
+    call->outputs = zeroed(count, sizeof *call->outputs);
+    call->program.results = zeroed(count, sizeof *call->program.results);
+    if (!call->outputs || !call->program.results)
+        return -1;
+    call->program.result_count = count;
+    return 0;
+}
+
+int dml_call_convert_outputs(dml_call *call, PyObject *out)
+{
+    if (out == Py_None || !call->listed)
+        return out == Py_None ? 0 : convert_output(call, 0, out);
+    int64_t count = call->program.result_count;
     PyObject *tuple = tuple_from(call, out, "out", "a list of arrays or None");
     int failed = tuple ? 0 : -1;
     if (tuple && PyTuple_Size(tuple) != count) {
@@ -187,7 +175,7 @@ int dml_call_convert_outputs(dml_call *call, PyObject *out, int64_t count)
         failed = -1;
     }
     for (int64_t k = 0; k < count && !failed; k++)
-        failed = convert_output(call, dml_output_name(call, k).text, PyTuple_GetItem(tuple, k), &outputs[k]);
+        failed = convert_output(call, k, PyTuple_GetItem(tuple, k));
     Py_XDECREF(tuple);
     return failed;
 }

@@ -4,15 +4,13 @@
 
 #include "py/call.h"
 
-/* None stands for an `out` or `device` left out. `name` is the input's. */
-int dml_call_convert(dml_call *call, const char *name, PyObject *input, PyObject *out, PyObject *device);
-
-/* The same in parts, for several inputs or outputs: the inputs come first. `out` is None or a sequence of `count`. */
-int dml_call_convert_input(dml_call *call, const char *name, PyObject *input);
-int dml_call_convert_inputs(dml_call *call, PyObject *inputs);
-int dml_call_convert_output(dml_call *call, PyObject *out);
-int dml_call_convert_outputs(dml_call *call, PyObject *out, int64_t count);
+/* In this order; None stands for an `out` or `device` left out. */
+int dml_call_convert_inputs(dml_call *call, PyObject *input);
+int dml_call_convert_outputs(dml_call *call, PyObject *out);
 int dml_call_convert_device(dml_call *call, PyObject *device);
+
+/* Before the outputs: makes the result a list of `count`. */
+int dml_call_list_outputs(dml_call *call, int64_t count);
 
 /* What messages call an input or an output: "inputs[3]", "out". */
 typedef struct dml_operand_name {

@@ -1,38 +1,12 @@
-/* The operators as functions of dmlops._core: METH_FASTCALL, every argument given, None where the caller left one out. */
+/* The operators as functions of dmlops._core: METH_FASTCALL, every argument given, None where the caller left one out. Those of
+ * a dml_operator are its input, its own parameters, `out` and `device`. */
 #ifndef DML_PY_ENTRY_POINTS_H
 #define DML_PY_ENTRY_POINTS_H
 
+#include "core/operator.h"
 #include "py/python.h"
 
-/* input, sequence_lengths, axis, batch_axis, out, device */
-PyObject *dml_py_reverse_subsequences(PyObject *module, PyObject *const *args, Py_ssize_t count);
-
-/* input, block_size, order, layout, out, device */
-PyObject *dml_py_depth_to_space(PyObject *module, PyObject *const *args, Py_ssize_t count);
-PyObject *dml_py_space_to_depth(PyObject *module, PyObject *const *args, Py_ssize_t count);
-
-/* input, offsets, sizes, strides, output_sizes, out, device */
-PyObject *dml_py_slice(PyObject *module, PyObject *const *args, Py_ssize_t count);
-
-/* input, start_padding, end_padding, mode, value, out, device */
-PyObject *dml_py_padding(PyObject *module, PyObject *const *args, Py_ssize_t count);
-
-/* input, repeats, out, device */
-PyObject *dml_py_tile(PyObject *module, PyObject *const *args, Py_ssize_t count);
-
-/* inputs, axis, out, device */
-PyObject *dml_py_join(PyObject *module, PyObject *const *args, Py_ssize_t count);
-
-/* input, axis, output_axis_sizes, out, device */
-PyObject *dml_py_split(PyObject *module, PyObject *const *args, Py_ssize_t count);
-
-/* input, axes, out, device */
-PyObject *dml_py_transpose(PyObject *module, PyObject *const *args, Py_ssize_t count);
-
-/* input, scale_size, layout, out, device */
-PyObject *dml_py_upsample(PyObject *module, PyObject *const *args, Py_ssize_t count);
-
-/* gradient, output_shape, offsets, sizes, strides, out, device */
-PyObject *dml_py_slice_grad(PyObject *module, PyObject *const *args, Py_ssize_t count);
+#define DML_DECLARE_ENTRY_POINT(name) PyObject *dml_py_##name(PyObject *module, PyObject *const *args, Py_ssize_t count);
+DML_OPERATORS(DML_DECLARE_ENTRY_POINT)
 
 #endif

@@ -16,7 +16,7 @@ static int make_room(dml_call *call, size_t item)
 
 int dml_fill_zero(dml_call *call)
 {
-    return make_room(call, (size_t)call->sources[0].item);
+    return make_room(call, (size_t)call->program.inputs[0].item);
 }
 
 /* Numbers as NumPy orders them: what comes later holds what comes before. Bools are integers here, as True and False are. */

@@ -152,26 +152,41 @@ static int64_t *lengths_clamp(PyArrayObject *lengths, int64_t extent)
 
 /* --- lengths on a device ---------------------------------------------------------------------------------------- */
 
-PyObject *dml_lengths_convert(const dml_call *call, PyObject *object)
+static int check_on_device(const dml_call *call, PyObject *object)
 {
-    if (!dml_is_device_array(call->state, object))
-        return (PyObject *)lengths_from(object);
-    if (!dml_is_device_array(call->state, call->inputs[0])) {
+    const dml_device_array *lengths = (dml_device_array *)object, *input = (dml_device_array *)call->inputs[0];
+    if (!dml_is_device_array(call->state, call->inputs[0]))
         PyErr_Format(PyExc_TypeError, "%s must not be a dmlops.DeviceArray unless input is one", argument);
-        return NULL;
-    }
-    const dml_device_array *lengths = (dml_device_array *)object;
-    if (!dml_same_device(&lengths->device, &call->device)) {
+    else if (!dml_same_device(&lengths->device, &input->device))
         PyErr_Format(PyExc_ValueError, "%s must be on the device that input is on", argument);
-        return NULL;
-    }
-    if (!PyTypeNum_ISINTEGER(lengths->dtype->type_num)) {
+    else if (!PyTypeNum_ISINTEGER(lengths->dtype->type_num))
         PyErr_Format(PyExc_TypeError, "%s on a device must be of one of NumPy's integer dtypes, not %S", argument,
                      (PyObject *)lengths->dtype);
-        return NULL;
-    }
-    Py_INCREF(object);
-    return object;
+    else
+        return 0;
+    return -1;
+}
+
+int dml_lengths_convert(dml_call *call, PyObject *object)
+{
+    bool device = dml_is_device_array(call->state, object);
+    if (device && check_on_device(call, object) < 0)
+        return -1;
+    if (device)
+        Py_INCREF(object);
+    call->lengths_of = device ? object : (PyObject *)lengths_from(object);
+    return call->lengths_of ? 0 : -1;
+}
+
+int dml_lengths_describe(dml_call *call)
+{
+    dml_tensor tensor;
+    if (dml_make_private(&call->lengths_of) < 0)
+        return -1;
+    dml_array_describe(call->lengths_of, &tensor);
+    call->args[0].count = tensor.rank;
+    memcpy(call->args[0].value, tensor.shape, sizeof tensor.shape);
+    return 0;
 }
 
 /* The plan that copies each integer to the low bytes of 8, in native byte order. The other bytes stay undefined. */
@@ -203,7 +218,7 @@ static dml_code gather_on_device(dml_call *call, const dml_device_array *lengths
     dml_program program;
     dml_program_of_plan(&program, &plan);
     const dml_operand from = dml_device_array_operand((PyObject *)lengths), to = backend->map(call->device_lengths, 0);
-    const dml_transfer gather = {.program = &program, .inputs = &from, .input_count = 1, .results = &to, .result_count = 1};
+    const dml_transfer gather = {.program = &program, .inputs = &from, .results = &to};
     const dml_clamp clamp = {.lengths = call->device_lengths,
                              .count = count,
                              .item = (int)lengths->tensor.item,
@@ -214,15 +229,18 @@ static dml_code gather_on_device(dml_call *call, const dml_device_array *lengths
     return backend->clamp_lengths(&clamp, &call->status);
 }
 
-int dml_lengths_gather(dml_call *call, PyObject *lengths, int64_t extent)
+int dml_lengths_gather(dml_call *call, bool device)
 {
-    if (PyArray_Check(lengths)) {
-        call->lengths = lengths_clamp((PyArrayObject *)lengths, extent);
+    if (!call->lengths_of || PyArray_Check(call->lengths_of) == device)
+        return 0;
+    int64_t extent = call->program.most_length;
+    if (!device) {
+        call->program.lengths = call->lengths = lengths_clamp((PyArrayObject *)call->lengths_of, extent);
         return call->lengths ? 0 : -1;
     }
     dml_code code;
     Py_BEGIN_ALLOW_THREADS;
-    code = gather_on_device(call, (dml_device_array *)lengths, extent);
+    code = gather_on_device(call, (dml_device_array *)call->lengths_of, extent);
     Py_END_ALLOW_THREADS;
     return code ? -1 : 0;
 }

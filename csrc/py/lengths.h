@@ -4,12 +4,16 @@
 
 #include "py/call.h"
 
-/* An array of integer dtype from what the caller gave: NumPy's, or one on the device that the call's input is on. A new
- * reference, or NULL with an exception set. May run Python. */
-PyObject *dml_lengths_convert(const dml_call *call, PyObject *object);
+/* Keeps an array of integer dtype made from what the caller gave: NumPy's, or one on the device that the input is on. May run
+ * Python. Here and below 0, or -1 with an exception set. */
+int dml_lengths_convert(dml_call *call, PyObject *object);
 
-/* Gives the call the lengths' values in C order, clamped to `extent`, in memory or queued on the device. 0, or -1 with an
- * exception or the call's status set: of lengths that the host can see, a negative one is an error. Runs no Python. */
-int dml_lengths_gather(dml_call *call, PyObject *lengths, int64_t extent);
+/* The array's shape becomes the operator's first argument. Runs no Python from here on. */
+int dml_lengths_describe(dml_call *call);
+
+/* If the call has lengths, and they are on a device or not as `device` says: gives it their values in C order, clamped as the
+ * program says, in memory or queued on the device. Of lengths that the host can see, a negative one is an error. May set the
+ * call's status instead. */
+int dml_lengths_gather(dml_call *call, bool device);
 
 #endif

@@ -211,20 +211,11 @@ static void module_free(void *module)
  * warning. */
 #define DML_FAST(function) ((PyCFunction)(void (*)(void))(function))
 
+#define DML_OPERATOR_METHOD(name) {"_" #name, DML_FAST(dml_py_##name), METH_FASTCALL, NULL},
+
 /* All are private to the package; only classes are public here. */
 static PyMethodDef module_methods[] = {
-    {"_reverse_subsequences", DML_FAST(dml_py_reverse_subsequences), METH_FASTCALL, NULL},
-    {"_depth_to_space", DML_FAST(dml_py_depth_to_space), METH_FASTCALL, NULL},
-    {"_space_to_depth", DML_FAST(dml_py_space_to_depth), METH_FASTCALL, NULL},
-    {"_slice", DML_FAST(dml_py_slice), METH_FASTCALL, NULL},
-    {"_padding", DML_FAST(dml_py_padding), METH_FASTCALL, NULL},
-    {"_tile", DML_FAST(dml_py_tile), METH_FASTCALL, NULL},
-    {"_join", DML_FAST(dml_py_join), METH_FASTCALL, NULL},
-    {"_split", DML_FAST(dml_py_split), METH_FASTCALL, NULL},
-    {"_transpose", DML_FAST(dml_py_transpose), METH_FASTCALL, NULL},
-    {"_upsample", DML_FAST(dml_py_upsample), METH_FASTCALL, NULL},
-    {"_slice_grad", DML_FAST(dml_py_slice_grad), METH_FASTCALL, NULL},
-    {"_devices", dml_device_list, METH_NOARGS, NULL},
+    DML_OPERATORS(DML_OPERATOR_METHOD){"_devices", dml_device_list, METH_NOARGS, NULL},
     {"_default_device", default_device, METH_NOARGS, NULL},
     {"_missing", dml_device_missing, METH_NOARGS, NULL},
     {"_ways", dml_ways, METH_NOARGS, NULL},

@@ -21,13 +21,14 @@ int dml_memory_ready(void)
     const char *variable = getenv("DMLOPS_CACHE");
     PyObject *text = PyUnicode_DecodeFSDefault(variable ? variable : "");
     PyObject *memory = text ? PyImport_ImportModule("dmlops.memory") : NULL;
-    PyObject *limit = memory ? PyObject_CallMethod(memory, "_limit", "OK", text, dml_machine_memory()) : NULL;
-    long long bytes = limit ? PyLong_AsLongLong(limit) : -1;
-    if (bytes >= 0 && cache_limit < 0) { /* another thread may have come first while Python ran */
+    PyObject *limits = memory ? PyObject_CallMethod(memory, "_limits", "OK", text, dml_machine_memory()) : NULL;
+    long long bytes = -1, whole;
+    bool found = limits && PyArg_ParseTuple(limits, "LL", &bytes, &whole);
+    if (found && cache_limit < 0) { /* another thread may have come first while Python ran */
         cache_limit = bytes;
-        dml_cache_open((size_t)bytes);
+        dml_cache_open((size_t)bytes, (size_t)whole);
     }
-    Py_XDECREF(limit);
+    Py_XDECREF(limits);
     Py_XDECREF(memory);
     Py_XDECREF(text);
     return bytes >= 0 ? 0 : -1;

@@ -2,7 +2,7 @@
 #ifndef DML_PY_SHAPES_H
 #define DML_PY_SHAPES_H
 
-#include "core/operator.h"
+#include "core/tensor.h"
 #include "py/python.h"
 
 bool dml_tensor_is_empty(const dml_tensor *shape);

@@ -15,8 +15,7 @@ void dml_endpoint_init(dml_endpoint *endpoint, PyObject *array)
 void dml_copy_plan(const dml_tensor *from, const dml_tensor *to, dml_plan *plan)
 {
     dml_plan_begin(plan, from->item);
-    for (int k = 0; k < from->rank; k++)
-        dml_plan_add(plan, from->shape[k], from->strides[k], to->strides[k]);
+    dml_plan_add_axes(plan, from, from, to);
 }
 
 int dml_move(const dml_state *state, const dml_endpoint *from, const dml_endpoint *to)
@@ -30,8 +29,7 @@ int dml_move(const dml_state *state, const dml_endpoint *from, const dml_endpoin
         return 0;
     const dml_choice *device = from->operand.allocation ? &from->device : &to->device;
     dml_program_of_plan(&program, &plan);
-    const dml_transfer transfer = {
-        .program = &program, .inputs = &from->operand, .input_count = 1, .results = &to->operand, .result_count = 1};
+    const dml_transfer transfer = {.program = &program, .inputs = &from->operand, .results = &to->operand};
     Py_BEGIN_ALLOW_THREADS;
     code = dml_backend_of(device)->run(device->index, &transfer, true, &status);
     Py_END_ALLOW_THREADS;

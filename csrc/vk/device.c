@@ -43,6 +43,15 @@ int64_t dml_device_compute_family(const dml_instance_functions *vk, VkPhysicalDe
     return -1;
 }
 
+/* Whether SwiftShader was used before a fork. The child has none of its threads, and new devices there get no others: their
+ * work would never begin. */
+static bool swiftshader_forked;
+
+void dml_device_forked(const dml_device *device) /* uncovered: only in a forked child, which writes no counts */
+{
+    swiftshader_forked |= device->swiftshader; /* uncovered: only in a forked child, which writes no counts */
+}
+
 void dml_device_inspect(const dml_instance *instance, VkPhysicalDevice physical, dml_device *device)
 {
     const dml_instance_functions *vk = &instance->vk;
@@ -58,6 +67,7 @@ void dml_device_inspect(const dml_instance *instance, VkPhysicalDevice physical,
     vk->vkGetPhysicalDeviceProperties2(physical, &all);
     memcpy(device->uuid, id.deviceUUID, VK_UUID_SIZE);
     device->lavapipe = driver.driverID == VK_DRIVER_ID_MESA_LLVMPIPE;
+    device->swiftshader = driver.driverID == VK_DRIVER_ID_GOOGLE_SWIFTSHADER;
     snprintf(info->name, sizeof info->name, "%s", properties->deviceName);
     snprintf(info->driver, sizeof info->driver, "%.120s%s%.120s", driver.driverName, driver.driverInfo[0] ? " " : "",
              driver.driverInfo);
@@ -77,5 +87,8 @@ void dml_device_inspect(const dml_instance *instance, VkPhysicalDevice physical,
         snprintf(info->reason, sizeof info->reason, "it offers only Vulkan older than 1.2");
     else if (dml_device_compute_family(vk, physical) < 0)
         snprintf(info->reason, sizeof info->reason, "it has no compute queue");
+    else if (device->swiftshader && swiftshader_forked)
+        snprintf(info->reason, sizeof info->reason, /* uncovered: only in a forked child, which writes no counts */
+                 "SwiftShader cannot be used in a child that was forked after its first use");
     info->usable = !info->reason[0];
 }

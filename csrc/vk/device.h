@@ -23,6 +23,7 @@ typedef struct dml_device {
     dml_device_info info;
     uint8_t uuid[VK_UUID_SIZE];
     bool lavapipe; /* Mesa's driver for the CPU, of which the machine has one */
+    bool swiftshader;
 } dml_device;
 
 /* A device's features, chained. */
@@ -41,7 +42,8 @@ typedef struct dml_extensions {
 #define DML_PORTABILITY_SUBSET "VK_KHR_portability_subset" /* vulkan.h leaves provisional extensions out */
 
 void dml_device_inspect(const dml_instance *instance, VkPhysicalDevice physical, dml_device *device);
-void dml_features_init(dml_features *features); /* all off */
+void dml_device_forked(const dml_device *device); /* in a forked child: `device` had a context before */
+void dml_features_init(dml_features *features);   /* all off */
 VkResult dml_extensions_find(const dml_instance_functions *vk, VkPhysicalDevice physical, dml_extensions *found);
 int64_t dml_device_compute_family(const dml_instance_functions *vk,
                                   VkPhysicalDevice physical); /* of its queues; -1 if there is none */

@@ -72,6 +72,9 @@ static void after_fork_in_child(void)
     if (has_state)
         return;
     resume_contexts(dml_context_resume_in_child); /* the call that forked, of this thread, still has to leave its context */
+    for (int i = 0; i < state.list.count; i++)
+        if (state.contexts[i]) /* uncovered: only in a forked child, which writes no counts */
+            dml_device_forked(&state.list.devices[i]);
     state.lock = (dml_lock)DML_LOCK_INIT;
     memset(&state.list, 0, sizeof state.list);
     memset(state.contexts, 0, sizeof state.contexts);

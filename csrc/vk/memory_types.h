@@ -18,10 +18,9 @@ typedef struct dml_operand {
  * allocations of one device. */
 typedef struct dml_transfer {
     const dml_program *program;
-    const dml_operand *inputs, *results;
-    int64_t input_count, result_count;
-    const void *fill;        /* the item of steps whose source is DML_FILL; or NULL */
-    dml_allocation *lengths; /* on the device, in place of a plan's lengths; or NULL */
+    const dml_operand *inputs, *results; /* as many as the program has */
+    const void *fill;                    /* the item of steps whose source is DML_FILL; or NULL */
+    dml_allocation *lengths;             /* on the device, in place of a plan's lengths; or NULL */
 } dml_transfer;
 
 /* What DLPack's `data` points to where the device is Vulkan's: handles as integers. */

@@ -135,8 +135,8 @@ dml_code dml_queue_enqueue(dml_context *context, dml_submission *submission, dml
     if (!batched)
         result = submit(context, submission, VK_NULL_HANDLE);
     if (result == VK_SUCCESS) {
-        mark_used(transfer->inputs, transfer->input_count, submission);
-        mark_used(transfer->results, transfer->result_count, submission);
+        mark_used(transfer->inputs, transfer->program->input_count, submission);
+        mark_used(transfer->results, transfer->program->result_count, submission);
         mark_used(&(dml_operand){.allocation = transfer->lengths}, 1, submission);
         count_pieces(context, submission);
         submission->next = NULL;

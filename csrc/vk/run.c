@@ -50,7 +50,7 @@ static dml_timing *timing_of(dml_context *context, const dml_transfer *transfer,
 
 static bool any_read_only(const dml_transfer *transfer)
 {
-    for (int64_t i = 0; i < transfer->input_count; i++)
+    for (int64_t i = 0; i < transfer->program->input_count; i++)
         if (transfer->inputs[i].read_only)
             return true;
     return false;

@@ -24,7 +24,7 @@ def dask_array(array: da.Array | ArrayLike) -> da.Array:
     """The argument as a Dask array of plain bytes and known chunks."""
     refuse_device_array(array)
     if not hasattr(array, "dtype"):
-        array = np.asarray(array)
+        array = operators.transpose(array, device="host").T  # refuses what the operators refuse
     # The operators refuse dtypes whose elements are not plain bytes.
     operators.slice(np.empty(0, array.dtype), [0], [0], device="host")
     return known("input", da.asarray(array))

@@ -75,9 +75,9 @@ def call(name: str, *blocks: Any, **arguments: Any) -> Array:
 
 
 def passed_on(block: Array) -> Array:
-    """A task for a block that needs no call."""
+    """A task for a block that needs no call. As with the operators, masks and subclasses are dropped."""
     refuse_device_array(block)
-    return block
+    return np.asarray(block)
 
 
 def rechunk(name: str, x: da.Array, chunks: Sequence[Chunks]) -> da.Array:

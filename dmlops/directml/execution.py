@@ -192,8 +192,14 @@ def _fill(desc: descs.FILL_VALUE_CONSTANT_OPERATOR_DESC, bound: dict[str, Any], 
 
 
 def _upsample(desc: descs.UPSAMPLE_2D_OPERATOR_DESC, bound: dict[str, Any], where: dict[str, Any]) -> AnyArray:
-    result: AnyArray = dmlops.upsample(bound["InputTensor"], (desc.ScaleSize.Height, desc.ScaleSize.Width), **where)
-    return result
+    source, out = bound["InputTensor"], where["out"]
+    scale = (desc.ScaleSize.Height, desc.ScaleSize.Width)
+    if desc.InputTensor.rank > 2:
+        result: AnyArray = dmlops.upsample(source, scale, **where)
+        return result
+    out = _empty_like(source, desc.OutputTensor) if out is None else out
+    dmlops.upsample(source[None], scale, out=out[None], device=where["device"])  # with an axis of channels
+    return out
 
 
 def _diagonal(desc: descs.DIAGONAL_MATRIX_OPERATOR_DESC, bound: dict[str, Any], where: dict[str, Any]) -> AnyArray:

@@ -50,12 +50,11 @@ class BackendRep(onnx.backend.base.BackendRep):
         """
         names = list(self._program.inputs)
         if not isinstance(inputs, Mapping):
-            given = list(inputs) if isinstance(inputs, Sequence) else [inputs]
-            if len(given) != len(names):
-                raise ValueError(f"the model has {len(names)} inputs, {names}, not {len(given)}")
-            inputs = dict(zip(names, given, strict=True))
+            inputs = dict(zip(names, _one_each(inputs, names, "model"), strict=True))
         if missing := [name for name in names if name not in inputs]:
             raise ValueError(f"inputs {missing} are missing")
+        if unknown := [name for name in inputs if name not in names]:
+            raise ValueError(f"the model has the inputs {names}, not {unknown}")
         results = self._program.run(inputs).values()
         return tuple(np.asarray(result) for result in results) if download else tuple(results)
 
@@ -94,6 +93,8 @@ class Backend(onnx.backend.base.Backend):
             A node is no movement of data; the message names it, its operator and its opset.
         onnx.checker.ValidationError
             The model is no valid ONNX.
+        ValueError
+            There is no such device.
 
         Examples
         --------
@@ -131,7 +132,7 @@ class Backend(onnx.backend.base.Backend):
         node : onnx.NodeProto
             A node of a supported operator.
         inputs : sequence of array_like
-            Its inputs, without those that the node leaves out.
+            Its inputs, without those that the node leaves out; one array stands for a sequence of one.
         device : int, str or Device, optional
             As for ``prepare``.
         outputs_info : sequence, optional
@@ -146,8 +147,10 @@ class Backend(onnx.backend.base.Backend):
         """
         opset: Any = kwargs.get("opset_version") or onnx.defs.onnx_opset_version()
         super().run_node(node, inputs, opset_version=opset)  # checks the node
-        given = [value if isinstance(value, dmlops.DeviceArray) else np.asarray(value) for value in inputs]
-        arrays = dict(zip(dict.fromkeys(filter(None, node.input)), given, strict=True))
+        names = [name for name in node.input if name]
+        given = _one_each(inputs, names, "node")
+        given = [value if isinstance(value, dmlops.DeviceArray) else np.asarray(value) for value in given]
+        arrays = dict(zip(names, given, strict=True))
         values = [
             helper.make_tensor_value_info(name, helper.np_dtype_to_tensor_dtype(array.dtype), array.shape)
             for name, array in arrays.items()
@@ -166,6 +169,13 @@ class Backend(onnx.backend.base.Backend):
         except (ValueError, dmlops.NoDeviceError):
             return False
         return True
+
+
+def _one_each(inputs: Any, names: Sequence[str], what: str) -> list[Any]:
+    given = list(inputs) if isinstance(inputs, Sequence) else [inputs]
+    if len(given) != len(names):
+        raise ValueError(f"the {what} has {len(names)} inputs, {names}, not {len(given)}")
+    return given
 
 
 is_compatible = Backend.is_compatible

@@ -36,6 +36,10 @@ class UnsupportedNodeError(ValueError):
         self.name, self.op_type, self.domain, self.opset = node.name, node.operator, node.domain, node.opset
         more = f"; {others} more nodes are unsupported" if others else ""
         super().__init__(f"{node} {reason}{more}")
+        self._arguments = node, reason, others
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), self._arguments
 
 
 class Graph:
@@ -112,6 +116,8 @@ class Program:
         graph = Graph(model)
         graph.raise_problem()
         self._graph, self._device = graph, device
+        if device is not None:
+            self._upload(np.zeros(0, np.uint8))  # raises if there is no such device
         self._expected = {
             name: (helper.tensor_dtype_to_np_dtype(kind.tensor_type.elem_type), graph.shape(name))
             for name, kind in graph.inputs.items()
@@ -141,6 +147,8 @@ class Program:
     def _input(self, name: str, value: Any) -> AnyArray:
         dtype, shape = self._expected[name]
         array: AnyArray = value if isinstance(value, DeviceArray) else np.asarray(value)
+        if not hasattr(value, "dtype") and np.can_cast(array.dtype, dtype, "same_kind"):  # a list of numbers
+            array = np.asarray(array, dtype)
         if array.dtype != dtype:
             raise TypeError(f"input {name!r} must be of dtype {dtype}, not {array.dtype}")
         if shape is not None and not (

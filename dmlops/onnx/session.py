@@ -101,6 +101,9 @@ class Session:
         described = self.rest.get_inputs() + self.rest.get_outputs() if self.rest else []
         self._inputs, self._outputs = (_arguments(values, described) for values in (inputs, model.graph.output))
         self._read = [value.name for value in self.rest.get_inputs()] if self.rest else []
+        folded = {tensor.name for tensor in moved.graph.initializer} if moved else set()
+        replaceable = [value.name for value in self.rest.get_overridable_initializers()] if self.rest else []
+        self._replaceable = [name for name in replaceable if name not in folded]
 
     def __repr__(self) -> str:
         if not self.moved:
@@ -124,7 +127,8 @@ class Session:
         output_names : sequence of str or None
             Which outputs to return; all if None or empty.
         input_feed : dict
-            An array for each input. The inputs of the leading part may be device arrays.
+            An array for each input. The inputs of the leading part may be device arrays. Initializers that are also inputs may be
+            replaced, except those that the leading part reads.
         run_options : onnxruntime.RunOptions, optional
             Passed on to onnxruntime.
 
@@ -136,11 +140,18 @@ class Session:
         names = list(output_names or [output.name for output in self._outputs])
         if missing := [value.name for value in self._inputs if value.name not in input_feed]:
             raise ValueError(f"inputs {missing} are missing from input_feed")
+        known = [*(value.name for value in self._inputs), *self._replaceable]
+        if unknown := [name for name in input_feed if name not in known]:
+            raise ValueError(f"input_feed has {unknown}; the inputs are {known}")
+        outputs = [output.name for output in self._outputs]
+        if unknown := [name for name in names if name not in outputs]:
+            raise ValueError(f"output_names has {unknown}; the outputs are {outputs}")
         values = self._program.run(input_feed) if self._program else {}
         results: dict[str, Any] = {name: np.asarray(values[name]) for name in names if name in values}
         others = [name for name in names if name not in values]
         if others and self.rest:
             feed = {name: _on_host(values[name]) if name in values else input_feed[name] for name in self._read}
+            feed |= {name: input_feed[name] for name in self._replaceable if name in input_feed}
             results.update(zip(others, self.rest.run(others, feed, run_options), strict=True))
         return [results[name] for name in names]
 

@@ -20,7 +20,7 @@ SRC, DST = CONSTANTS["DML_SRC"], CONSTANTS["DML_DST"]
 Axis, Span, Plan, Piece = (STRUCTURES[f"dml_{name}"] for name in ("axis", "span", "plan", "piece"))
 Split, Limits = STRUCTURES["dml_split"], STRUCTURES["dml_limits"]
 Tensor, Ints, Status = STRUCTURES["dml_tensor"], STRUCTURES["dml_ints"], STRUCTURES["dml_status"]
-SliceArgs, BlockArgs, ReverseArgs = (STRUCTURES[f"dml_{name}_args"] for name in ("slice", "block", "reverse"))
+Operator, Program, Step = (STRUCTURES[f"dml_{name}"] for name in ("operator", "program", "step"))
 Traits, Tunables, Dispatch = (STRUCTURES[f"dml_{name}"] for name in ("traits", "tunables", "dispatch"))
 
 
@@ -53,6 +53,7 @@ class Core:
         ]
         self.library.dml_dispatch_region.argtypes = [POINTER(Plan), c_int64, POINTER(c_int64), POINTER(c_int64)]
         self.library.dml_dispatch_region.restype = c_bool
+        self.library.dml_program_step.argtypes = [POINTER(Program), c_int64, POINTER(Step)]
         self.tunables = {name: Tunables.in_dll(self.library, f"dml_tunables_{name}") for name in ("cpu", "gpu")}
 
     def mismatches(self):

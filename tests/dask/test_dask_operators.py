@@ -248,11 +248,23 @@ def test_other_inputs_that_are_refused():
         dmlops.dask.slice(da.from_array(np.array([None]), chunks=1), [0], [1])
     with pytest.raises(TypeError, match="input has dtype object"):
         dmlops.dask.slice([None], [0], [1])
+    with pytest.raises(TypeError, match="input must be an array, not str"):
+        dmlops.dask.slice("photo.png", [0], [1])
     x = da.arange(10, chunks=5)
     with pytest.raises(ValueError, match="compute_chunk_sizes"):
         dmlops.dask.slice(x[x > 3], [0], [1])
     with pytest.raises(ValueError, match="sequence_lengths has chunks of unknown size"):
         dmlops.dask.reverse_subsequences(np.zeros((10, 3)), x[x > 3], 1, batch_axis=0)
+
+
+def test_masks_are_dropped():
+    x = da.ma.masked_array(da.arange(12, chunks=4), mask=[True, False, False] * 4)
+    for result in (
+        dmlops.dask.join([x, x], 0),
+        dmlops.dask.padding(x, [1], [1], device="host"),
+        dmlops.dask.tile(x, [2], device="host"),
+    ):
+        assert type(result.compute(scheduler="synchronous")) is np.ndarray
 
 
 def test_what_numpy_takes_is_an_input():

@@ -156,6 +156,14 @@ def test_rank_0_runs_where_only_running_counts(device):
         assert result.shape == () and result == 7
 
 
+def test_an_image_without_channels_is_upsampled_where_only_running_counts(device):
+    desc = dml.UPSAMPLE_2D_OPERATOR_DESC(dml.TENSOR_DESC("INT8", [2, 3]), dml.TENSOR_DESC("INT8", [4, 3]), dml.SIZE_2D(1, 2), 0)
+    x, out = np.arange(6, dtype=np.int8).reshape(2, 3), np.zeros(12, np.int8)
+    made = dml.execute(desc, {"InputTensor": x}, feature_level=None, device=device)["OutputTensor"]
+    dml.execute(desc, {"InputTensor": x, "OutputTensor": out}, feature_level=None, device=device)
+    assert made.tolist() == out.reshape(4, 3).tolist() == x.repeat(2, 0).tolist()
+
+
 @pytest.mark.parametrize("value", [b"\x01\xfe", np.float16(1.5)])
 def test_a_scalar_may_be_bytes_or_numpy_s(device, value):
     tensor = dml.TENSOR_DESC("FLOAT16", [2])

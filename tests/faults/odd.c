@@ -10,6 +10,7 @@
  *   second_type=N           the second device has this VkPhysicalDeviceType, if there are several
  *   second_name=1           the second device has "Second " before its name, if there are several
  *   driver_version=N        what the driver says of its version
+ *   driver_id=N             which driver it says it is, a VkDriverId
  *   distinct=1              every physical device has a UUID of its own
  *   heap=N                  bytes of memory in all
  *   slow=N                  milliseconds that a submission takes at least
@@ -104,6 +105,9 @@ static VKAPI_ATTR void VKAPI_CALL odd_vkGetPhysicalDeviceProperties2(VkPhysicalD
     if (import)
         import->minImportedHostPointerAlignment =
             higher("import_alignment", import->minImportedHostPointerAlignment);
+    VkPhysicalDeviceDriverProperties *driver = find(chain, VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_DRIVER_PROPERTIES);
+    if (driver)
+        driver->driverID = (VkDriverId)odd("driver_id", driver->driverID);
     VkPhysicalDeviceIDProperties *id = find(chain, VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_ID_PROPERTIES);
     if (id && odd("distinct", 0))
         id->deviceUUID[0] = place_of(device);

@@ -2,6 +2,7 @@
 
 import doctest
 import importlib
+import pickle
 
 import dmlops.onnx
 import numpy as np
@@ -269,6 +270,7 @@ def test_newer_definitions_are_refused(monkeypatch):
     "inputs, error, message",
     [
         ([np.zeros((2, 4, 6), "f4")], ValueError, "the model has 2 inputs"),
+        ({"x": 1, "s": 2, "t": 3}, ValueError, r"the model has the inputs \['x', 's'\], not \['t'\]"),
         ([np.zeros((2, 4, 6)), [2, 2]], TypeError, "input 'x' must be of dtype float32, not float64"),
         ([np.zeros((2, 4, 5), "f4"), [2, 2]], ValueError, r"input 'x' must have the shape \(2, 4, 6\)"),
         ({"x": np.zeros((2, 4, 6), "f4")}, ValueError, r"inputs \['s'\] are missing"),
@@ -292,9 +294,69 @@ def test_errors_at_run_time_name_the_node():
     assert "node 'picks' (Gather, opset 21)" in caught.value.__notes__[0]
 
 
-def test_session_refuses_missing_inputs():
-    with pytest.raises(ValueError, match="image"):
-        dmlops.onnx.Session(parser.parse_model(FOCUS).SerializeToString()).run(None, {})
+@pytest.mark.parametrize("text, shape", [(FOCUS, (1, 3, 4, 4)), (MOVES, (2, 4, 6, 4)), (NOTHING, (2, 3))])
+def test_session_refuses_names_that_are_not_the_model_s(text, shape):
+    session = dmlops.onnx.Session(parser.parse_model(text).SerializeToString(), device="host")
+    feed = {session.get_inputs()[0].name: noise(*shape)}
+    with pytest.raises(ValueError, match=r"inputs \['.*'\] are missing from input_feed"):
+        session.run(None, {})
+    with pytest.raises(ValueError, match=r"input_feed has \['other'\]; the inputs are \['"):
+        session.run(None, feed | {"other": noise(2)})
+    with pytest.raises(ValueError, match=r"output_names has \['z'\]; the outputs are \['y'\]"):
+        session.run(["y", "z"], feed)
+
+
+@pytest.mark.parametrize("nodes", ["t = Transpose (x) y = Add (t, w)", "z = Add (x, x) t = Transpose (z) y = Add (t, w)"])
+def test_initializers_may_be_replaced_where_onnxruntime_reads_them(nodes):
+    text = '<ir_version: 10, opset_import: ["": 21]> g (float[N, 2] x, float[1] w) => (float[2, N] y) <float[1] w = {1}>'
+    session = compare(f"{text} {{ {nodes} }}", {"x": noise(3, 2)}, {"x": noise(3, 2), "w": noise(1)}, device="host")
+    assert len(session.get_inputs()) == 1
+
+
+def test_initializers_of_the_leading_part_may_not_be_replaced():
+    text = (
+        '<ir_version: 10, opset_import: ["": 21]> '
+        "g (float[6] x, int64[2] s) => (float[3, 2] y) <int64[2] s = {2, 3}> { r = Reshape (x, s) t = Transpose (r) y = Abs (t) }"
+    )
+    session = compare(text, {"x": noise(6)}, device="host")
+    with pytest.raises(ValueError, match=r"input_feed has \['s'\]; the inputs are \['x'\]"):
+        session.run(None, {"x": noise(6), "s": np.array([3, 2])})
+
+
+def test_lists_of_numbers():
+    text = MOVES.replace("float[", "float16[")
+    photo = RANDOM.integers(0, 9, (1, 4, 6, 4))
+    prepared = dmlops.onnx.backend.prepare(parser.parse_model(text), "host")
+    (expected,) = prepared.run([photo.astype("f2")])
+    for numbers in (photo.tolist(), photo.astype(float).tolist()):
+        assert np.array_equal(prepared.run([numbers]), [expected])
+    with pytest.raises(TypeError, match="input 'photo' must be of dtype float16, not complex128"):
+        prepared.run([(photo + 1j).tolist()])
+
+
+def test_the_device_is_looked_up_by_prepare():
+    model = parser.parse_model(MOVES)
+    with pytest.raises(ValueError, match="no such device"):
+        dmlops.onnx.backend.prepare(model, "no such device")
+    with pytest.raises(ValueError, match="no such device"):
+        dmlops.onnx.Session(model.SerializeToString(), device="no such device")
+
+
+def test_run_node_takes_an_input_for_each_of_the_node_s():
+    x = noise(2, 3)
+    node = onnx.helper.make_node("Concat", ["x", "x"], ["y"], axis=0)
+    assert np.array_equal(dmlops.onnx.backend.run_node(node, [x, x], "host"), [np.concatenate([x, x])])
+    node = onnx.helper.make_node("Transpose", ["x"], ["y"])
+    assert np.array_equal(dmlops.onnx.backend.run_node(node, x, "host"), [x.T])
+    with pytest.raises(ValueError, match=r"the node has 1 inputs, \['x'\], not 2"):
+        dmlops.onnx.backend.run_node(node, [x, x], "host")
+
+
+def test_errors_pass_between_processes():
+    with pytest.raises(dmlops.onnx.UnsupportedNodeError) as caught:
+        prepare("t = Abs (x) [two] y = Neg (t)")
+    copy = pickle.loads(pickle.dumps(caught.value))
+    assert str(copy) == str(caught.value) and (copy.name, copy.op_type) == (caught.value.name, "Abs")
 
 
 def test_devices_by_onnx_names(vulkan):

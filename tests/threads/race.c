@@ -7,8 +7,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "core/op_slice.h"
 #include "base/cache.h"
+#include "core/operator.h"
 #include "vk/vk.h"
 
 enum { THREADS = 8, ROUNDS = 120 };
@@ -28,11 +28,10 @@ static void check(const char *what, dml_code code, int last, const dml_status *s
         fail(what, status);
 }
 
-static dml_code run(dml_context *context, const dml_plan *plan, dml_operand from, dml_operand to, bool wait, dml_status *status)
+static dml_code run(dml_context *context, const dml_program *program, dml_operand from, dml_operand to, bool wait,
+                    dml_status *status)
 {
-    dml_program program;
-    dml_program_of_plan(&program, plan);
-    dml_transfer transfer = {.program = &program, .inputs = &from, .results = &to, .input_count = 1, .result_count = 1};
+    dml_transfer transfer = {.program = program, .inputs = &from, .results = &to};
     return dml_vk_run(context, &transfer, wait, status);
 }
 
@@ -43,15 +42,16 @@ static void move(unsigned seed, int last)
     dml_tensor input = {.rank = 2, .item = 1, .shape = {rows, columns}}, output;
     dml_tensor_pack(&input);
     bool steps = seed % 5 == 0;
-    dml_ints offsets = {2, {0, 0}}, sizes = {2, {rows, columns / 2}}, strides = {2, {1, steps ? 1 + seed % 50 : 1}};
-    dml_slice_args slice = {.offsets = &offsets, .sizes = &sizes, .strides = &strides, .of = "input"};
+    dml_ints args[DML_MAX_PARAMETERS] = {
+        {.given = true, .count = 2, .value = {0, 0}},
+        {.given = true, .count = 2, .value = {rows, columns / 2}},
+        {.given = true, .count = 2, .value = {1, steps ? 1 + seed % 50 : 1}},
+    };
     dml_status status;
-    static dml_plan plans[THREADS + 2];
-    dml_plan *plan = &plans[last];
-    if (dml_slice_shape(&input, &slice, &output, &status))
+    dml_program slice = {
+        .op = &dml_op_slice, .args = args, .input_count = 1, .result_count = 1, .inputs = &input, .results = &output};
+    if (dml_operator_shape(&slice, &status))
         abort();
-    dml_tensor_pack(&output);
-    dml_slice_plan(&input, &slice, &output, plan);
     size_t bytes = (size_t)(rows * columns);
     char *from = dml_cache_acquire(bytes), *to = dml_cache_acquire(bytes);
     memset(from, (int)(seed % 251), bytes);
@@ -59,7 +59,7 @@ static void move(unsigned seed, int last)
     dml_context *context;
     dml_code code = dml_vk_context(0, &context, &status);
     if (!code)
-        code = run(context, plan, (dml_operand){.data = from}, (dml_operand){.data = to}, true, &status);
+        code = run(context, &slice, (dml_operand){.data = from}, (dml_operand){.data = to}, true, &status);
     check("dml_vk_run", code, last, &status);
     if (!code && !steps)
         for (int64_t i = 0; i < rows * (columns / 2); i++)
@@ -82,6 +82,8 @@ static void stay(unsigned seed, int last)
     char *from = bytes[last][0], *to = bytes[last][1];
     dml_plan *plan = &plans[last];
     dml_plan_begin(plan, BYTES);
+    dml_program program;
+    dml_program_of_plan(&program, plan);
     memset(from, (int)(seed % 251), BYTES);
     dml_context *context;
     dml_status status = {.code = DML_OK};
@@ -94,14 +96,14 @@ static void stay(unsigned seed, int last)
     if (!code)
         code = dml_allocation_create(context, BYTES, true, &b, &status);
     if (!code)
-        code = run(context, plan, (dml_operand){.data = from}, (dml_operand){.allocation = a}, true, &status);
+        code = run(context, &program, (dml_operand){.data = from}, (dml_operand){.allocation = a}, true, &status);
     for (int i = 0; !code && i < 9; i++) { /* together more than there is room for */
-        code = run(context, plan, (dml_operand){.allocation = a}, (dml_operand){.allocation = b}, false, &status);
+        code = run(context, &program, (dml_operand){.allocation = a}, (dml_operand){.allocation = b}, false, &status);
         if (code == DML_WOULD_WAIT)
-            code = run(context, plan, (dml_operand){.allocation = a}, (dml_operand){.allocation = b}, true, &status);
+            code = run(context, &program, (dml_operand){.allocation = a}, (dml_operand){.allocation = b}, true, &status);
     }
     if (!code)
-        code = run(context, plan, (dml_operand){.allocation = b}, (dml_operand){.data = to}, true, &status);
+        code = run(context, &program, (dml_operand){.allocation = b}, (dml_operand){.data = to}, true, &status);
     check("an allocation", code, last, &status);
     if (!code && memcmp(from, to, BYTES) != 0)
         fail("wrong bytes", &status);
@@ -126,6 +128,7 @@ static void *work(void *number)
     for (unsigned i = 0; i < ROUNDS; i++) {
         move((unsigned)self * 7919 + i * 31, self);
         stay((unsigned)self * 7919 + i * 31, self);
+        dml_cache_release(dml_cache_acquire(5 << 20)); /* beyond the bound */
         dml_context *context;
         dml_status status;
         dml_memory_bytes bytes;
@@ -149,7 +152,7 @@ static void *work_on(void *none)
 int main(void)
 {
     pthread_t threads[THREADS], late;
-    dml_cache_open(4 << 20);
+    dml_cache_open(4 << 20, 8 << 20);
     dml_vk_open(NULL);
     for (intptr_t i = 0; i < THREADS; i++)
         pthread_create(&threads[i], NULL, work, (void *)i);

@@ -50,8 +50,8 @@ class System:
         self.suite, self.wheels, self.packages, self.arch = suite, wheels.split(), packages.split(), arch
         self.folder = BUILD / "-".join([suite, *self.packages, *([] if arch == "amd64" else [arch])])
 
-    def prepare(self):
-        """Make the system, unless it is there; copy what is in dist/ into it."""
+    def prepare(self, dist=DIST):
+        """Make the system, unless it is there; copy the wheels and source distributions of a folder into it."""
         if os.geteuid() != 0 or not shutil.which("debootstrap"):
             raise Unavailable("needs root and debootstrap")
         done, recipe = self.folder / "complete", json.dumps([self.wheels, self.packages])
@@ -59,7 +59,9 @@ class System:
             self.make()
             done.write_text(recipe)
         shutil.rmtree(self.folder / "dist", ignore_errors=True)
-        shutil.copytree(DIST, self.folder / "dist")
+        (self.folder / "dist").mkdir()
+        for file in (*dist.glob("*.whl"), *dist.glob("*.tar.gz")):
+            shutil.copy(file, self.folder / "dist")
 
     def make(self):
         shutil.rmtree(self.folder, ignore_errors=True)

@@ -1,0 +1,27 @@
+#include "core/tensor.h"
+
+#include <string.h>
+
+int64_t dml_tensor_count(const dml_tensor *tensor)
+{
+    int64_t count = 1;
+    for (int k = 0; k < tensor->rank; k++)
+        count *= tensor->shape[k];
+    return count;
+}
+
+void dml_tensor_copy_shape(dml_tensor *to, const dml_tensor *from)
+{
+    to->rank = from->rank;
+    to->item = from->item;
+    memcpy(to->shape, from->shape, (size_t)from->rank * sizeof from->shape[0]);
+}
+
+void dml_tensor_pack(dml_tensor *tensor)
+{
+    uint64_t stride = (uint64_t)tensor->item; /* of a shape that is refused for its size, it wraps */
+    for (int k = tensor->rank - 1; k >= 0; k--) {
+        tensor->strides[k] = (int64_t)stride;
+        stride *= tensor->shape[k] > 0 ? (uint64_t)tensor->shape[k] : 1;
+    }
+}
