@@ -1,11 +1,12 @@
 #include "core/transpose.h"
 
 enum {
-    WORD = 16,     /* bytes of a row in a block */
-    LINE = 64,     /* bytes of a cache line */
-    FAR = 256,     /* bytes beyond which a row's items share no window: 8 * DML_MAX_WINDOW_WORDS */
-    FEW = 8,       /* streams that rows interleave themselves: tunables' max_streams */
-    PASS_ROWS = 64 /* most rows to go on with before the next word of each: the lines written stay in the cache */
+    WORD = 16,       /* bytes of a row in a block */
+    LINE = 64,       /* bytes of a cache line */
+    FAR = 256,       /* bytes beyond which a row's items share no window: 8 * DML_MAX_WINDOW_WORDS */
+    FEW = 8,         /* streams that rows interleave themselves: tunables' max_streams */
+    PAGE = 4096,     /* bytes: rows that are a multiple of it apart share cache sets */
+    PASS_ROWS = 1536 /* most rows to go on with before the next words of each: the lines written stay in the cache */
 };
 
 int dml_transpose_axis(const dml_plan *plan)
@@ -40,11 +41,14 @@ static void add_axis(dml_plan *plan, const dml_axis *axis, int64_t extent, int64
     dml_plan_add(plan, extent, step * axis->src_stride, step * axis->dst_stride);
 }
 
-/* The order is that in which blocks are moved: first those that write the same cache line, then a pass along the source. */
+/* The order is that in which blocks are moved: first those that write the same half of a cache line, then a pass along the
+ * source. Few streams suit the hardware prefetcher. Rows that share cache sets leave none to write the other half later: all of
+ * a line comes first. */
 static void make_blocks(const dml_plan *plan, int axis, dml_plan *blocks)
 {
     const dml_axis *across = &plan->axes[axis], *last = &plan->axes[plan->rank - 1];
-    int64_t streams = WORD / plan->item, words = last->extent / streams, line = part_of(words, 1, LINE / WORD);
+    int64_t streams = WORD / plan->item, words = last->extent / streams;
+    int64_t line = part_of(words, 1, across->dst_stride % PAGE == 0 ? LINE / WORD : LINE / WORD / 2);
     int64_t pass = part_of(across->extent, DML_BLOCK_ROWS, PASS_ROWS);
     dml_plan_begin(blocks, plan->item);
     blocks->src_offset = plan->src_offset;
