@@ -25,6 +25,7 @@ ELSEWHERE = {
     "contributing.md": ROOT / "CONTRIBUTING.md",
     "changelog.md": ROOT / "CHANGELOG.md",
     "benchmark.md": ROOT / "benchmarks" / "results" / "README.md",
+    "drivers.md": ROOT / "benchmarks" / "results" / "drivers.md",
     **{f"tour/{path.name}": path for path in sorted((ROOT / "examples").glob("*.ipynb"))},
 }
 COMMENT = re.compile(r"<!-- computed: (\w+) -->")
