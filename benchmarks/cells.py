@@ -309,20 +309,20 @@ BESIDE = (
 # Photographs of the sizes that models take and cameras give: title, operator, shape, bytes of an element.
 CROP, MIRROR = Slice(np.s_[..., 16:-16, 16:-16, :]), Slice(np.s_[..., ::-1, :])
 IMAGES = (
-    ("crop 224 x 224", CROP, (224, 224, 3), 1),
-    ("crop 8 of 224 x 224", CROP, (8, 224, 224, 3), 1),
-    ("crop 640 x 640", CROP, (640, 640, 3), 1),
-    ("crop 1080 x 1920", CROP, (1080, 1920, 3), 1),
-    ("mirror 224 x 224", MIRROR, (224, 224, 3), 1),
-    ("mirror 640 x 640", MIRROR, (640, 640, 3), 1),
-    ("mirror 1080 x 1920", MIRROR, (1080, 1920, 3), 1),
-    ("::2 1080 x 1920", Slice(np.s_[::2, ::2, :]), (1080, 1920, 3), 1),
-    ("space_to_depth 224 x 224", SpaceToDepth(), (1, 3, 224, 224), 4),
-    ("space_to_depth 640 x 640", SpaceToDepth(), (1, 3, 640, 640), 4),
-    ("depth_to_space to 640 x 640", DepthToSpace(), (1, 12, 320, 320), 4),
-    ("NCHW to NHWC 224 x 224", Transpose((1, 2, 0)), (3, 224, 224), 4),
-    ("NCHW to NHWC 640 x 640", Transpose((1, 2, 0)), (3, 640, 640), 4),
-    ("NHWC to NCHW 640 x 640", Transpose((2, 0, 1)), (640, 640, 3), 1),
+    ("crop: 224 x 224", CROP, (224, 224, 3), 1),
+    ("crop: 8 of 224 x 224", CROP, (8, 224, 224, 3), 1),
+    ("crop: 640 x 640", CROP, (640, 640, 3), 1),
+    ("crop: 1080 x 1920", CROP, (1080, 1920, 3), 1),
+    ("mirror: 224 x 224", MIRROR, (224, 224, 3), 1),
+    ("mirror: 640 x 640", MIRROR, (640, 640, 3), 1),
+    ("mirror: 1080 x 1920", MIRROR, (1080, 1920, 3), 1),
+    ("::2: 1080 x 1920", Slice(np.s_[::2, ::2, :]), (1080, 1920, 3), 1),
+    ("space_to_depth, float32: 224 x 224", SpaceToDepth(), (1, 3, 224, 224), 4),
+    ("space_to_depth, float32: 640 x 640", SpaceToDepth(), (1, 3, 640, 640), 4),
+    ("depth_to_space, float32: 640 x 640", DepthToSpace(), (1, 12, 320, 320), 4),
+    ("NCHW to NHWC, float32: 224 x 224", Transpose((1, 2, 0)), (3, 224, 224), 4),
+    ("NCHW to NHWC, float32: 640 x 640", Transpose((1, 2, 0)), (3, 640, 640), 4),
+    ("NHWC to NCHW: 640 x 640", Transpose((2, 0, 1)), (640, 640, 3), 1),
 )
 PHOTOGRAPHS = (
     ("photographs cropped", Slice(np.s_[:, 1:-1, 1:-1, :])),
@@ -340,7 +340,7 @@ def fill(axes, nbytes, itemsize):
 
 
 def label(title):
-    return title.replace(", ", "-").replace(" ", "-").replace("::", "every").replace("every-3", "back3")
+    return title.replace(": ", "-").replace(", ", "-").replace(" ", "-").replace("::", "every").replace("every-3", "back3")
 
 
 def counted(nbytes):

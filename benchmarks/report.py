@@ -211,7 +211,7 @@ def section(report, log):
     missed = sum(check["kept"] is False for check in checks(report))
     lines += [
         "",
-        "Milliseconds of dmlops, and in bold how many times as long the best peer takes, for elements of 1 to 8 bytes. "
+        "Milliseconds (of images microseconds) of dmlops, and in bold how many times as long the best peer takes. "
         f"Medians of {report['rounds']} turns; every result is compared with NumPy first. Small calls lose to NumPy and PyTorch: "
         f"a call costs some 0.1 ms on a CPU device. [Every cell, every contender and every goal]({log}), "
         f"{'all of which are met' if not missed else f'{missed} of which are missed'}.",
@@ -221,18 +221,15 @@ def section(report, log):
 
 
 def images_table(report):
-    """Images of everyday sizes, in microseconds."""
-    records = group(report, "images")
+    """Images of everyday sizes, in microseconds: a row for each size, a column for each operator."""
+    records = {tuple(record["title"].split(": ")): record for record in group(report, "images")}
     if not records:
         return []
-    lines = ["", "| image | us | best peer takes | of a copy of the result |", "|---|---|---|---|"]
-    for record in records:
-        name, _ = best_peer(record, report["peers"])
-        ours = ms(record, OURS)
-        lines.append(
-            f"| {record['title']}, {record['dtype']} | {number(ours and ours * 1e3)} | "
-            f"**{number(versus(record, report['peers']), 'x')}** {name or ''} | {number(cost(record), 'x')} |"
-        )
+    operators, sizes = (list(dict.fromkeys(names)) for names in zip(*records))
+    lines = ["", f"| images, us | {' | '.join(operators)} |", "|---" * (1 + len(operators)) + "|"]
+    for size in sizes:
+        entries = [readme_entry(records.get((operator, size)), report["peers"], us=True) for operator in operators]
+        lines.append(f"| {size} | {' | '.join(entries)} |")
     return lines
 
 
@@ -262,11 +259,11 @@ def behind(report):
     return f"A peer is faster in {', '.join(slower)} (operator/bytes)." if slower else "No peer is faster in any of them."
 
 
-def readme_entry(record, peers):
+def readme_entry(record, peers, us=False):
     if record is None or ms(record, OURS) is None:
         return "-"
     name, _ = best_peer(record, peers)
-    return f"{number(ms(record, OURS))} · **{number(versus(record, peers), 'x')}** {name or ''}".rstrip()
+    return f"{number(ms(record, OURS) * (1000 if us else 1))} · **{number(versus(record, peers), 'x')}** {name or ''}".rstrip()
 
 
 def update_readme(path, report, log):
