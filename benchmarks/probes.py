@@ -167,15 +167,15 @@ def threads(device, processes):
 
 
 def dask_graph(device, repeats):
-    """Ms for each of eight blocks of 64 MiB that depth_to_space takes: of a Dask graph on two threads (`graph_ms`), of plain calls one
+    """Ms for each of 32 blocks of 64 MiB that depth_to_space takes: of a Dask graph on two threads (`graph_ms`), of plain calls one
     after the other (`calls_ms`), and of a graph of the NumPy expression (`numpy_ms`). No result is kept."""
     import dask.array as da
     import dmlops.dask
     import numpy as np
 
     shape = (4, 16, 512, 512)
-    blocks = [np.ones(shape, np.float32) for _ in range(8)]
-    x = da.concatenate([da.from_array(block, chunks=shape) for block in blocks]).persist(scheduler="synchronous")
+    blocks = [np.ones(shape, np.float32) for _ in range(8)] * 4  # many, as a graph takes some 2 ms whatever its size
+    x = da.concatenate([da.from_array(block, chunks=shape, name=False) for block in blocks]).persist(scheduler="synchronous")
 
     def first(block):
         return block[:1, :1, :1, :1].copy()
