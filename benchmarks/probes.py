@@ -13,6 +13,7 @@ import threading
 import time
 
 import environment
+from timing import medians
 
 SMALL_CALLS = 1000
 STREAM = 64  # operators queued one after the other
@@ -48,7 +49,7 @@ def first_use(peers, device, processes):
     for name, module in modules.items():
         children = [_child("first-use", module, device or "") for _ in range(processes)]
         failed = [child["reason"] for child in children if "reason" in child]
-        results[name] = {"reason": failed[0]} if failed else _medians(children)
+        results[name] = {"reason": failed[0]} if failed else medians(children)
     return results
 
 
@@ -74,7 +75,7 @@ def cache_effect(device, processes):
         runs["with"].append(_child("cache", device or ""))
         runs["without"].append(_child("cache", device or "", DMLOPS_CACHE="0"))
     failed = [child["reason"] for children in runs.values() for child in children if "reason" in child]
-    return {"reason": failed[0]} if failed else {key: _medians(children) for key, children in runs.items()}
+    return {"reason": failed[0]} if failed else {key: medians(children) for key, children in runs.items()}
 
 
 def resident(device, repeats):
@@ -126,7 +127,7 @@ def resident(device, repeats):
         }
         for _ in range(repeats + 2)
     ]
-    return {"queue_us": statistics.median(queue_us)} | _medians(rounds[2:])
+    return {"queue_us": statistics.median(queue_us)} | medians(rounds[2:])
 
 
 def transfers(device, repeats):
@@ -147,11 +148,11 @@ def transfers(device, repeats):
         }
         return [{name: _microseconds(call) / 1e3 for name, call in calls.items()} for _ in range(repeats + 8)][8:]
 
-    results = {"as it chooses": _medians(rounds())}
+    results = {"as it chooses": medians(rounds())}
     _core._override("host_import", 0)
     _core._override("mapped", 0)
     try:
-        results["through staging memory"] = _medians(rounds())
+        results["through staging memory"] = medians(rounds())
     finally:
         _core._override("host_import", -1)
         _core._override("mapped", -1)
@@ -195,7 +196,7 @@ def dask_graph(device, repeats):
         "numpy_ms": graph(numpys),
     }
     rounds = [{name: _microseconds(way) / 1e3 / len(blocks) for name, way in ways.items()} for _ in range(repeats + 2)]
-    return _medians(rounds[2:])
+    return medians(rounds[2:])
 
 
 def _microseconds(call):
@@ -204,10 +205,6 @@ def _microseconds(call):
     stop = time.perf_counter_ns()
     del result
     return (stop - start) / 1e3
-
-
-def _medians(children):
-    return {key: statistics.median(child[key] for child in children) for key in children[0]}
 
 
 def _child(*arguments, **variables):
@@ -272,7 +269,7 @@ def _child_threads(device):
         return 4 * SMALL_CALLS / (time.perf_counter() - start)
 
     return {
-        name: _medians([{"one": rate(call, 1), "four": rate(call, 4)} for _ in range(8)][1:])
+        name: medians([{"one": rate(call, 1), "four": rate(call, 4)} for _ in range(8)][1:])
         for name, call in kinds.items()
     }
 

@@ -83,3 +83,8 @@ def once(call):
     stop = time.perf_counter()
     del result
     return (stop - start) * 1e3
+
+
+def medians(runs):
+    """The median of each entry over dicts that have the same keys."""
+    return {key: statistics.median(run[key] for run in runs) for key in runs[0]}

@@ -35,7 +35,7 @@ static struct {
     size_t kept;
     block *newest, *oldest;
     block *top[DML_SIZE_CLASSES];
-    block *beginning; /* a large block; capacity: the bytes kept of it, as many as there was room for or, beyond `bound`, all */
+    block *large; /* a block larger than the bound; capacity: the bytes kept of it, as many as there was room for, or all */
 } cache = {.lock = DML_LOCK_INIT};
 
 /* --- blocks ----------------------------------------------------------------------------------------------------- */
@@ -97,10 +97,10 @@ static bool is_large(const block *b)
     return b->size_class < 0;
 }
 
-static block *take_beginning(void)
+static block *take_large(void)
 {
-    block *b = cache.beginning;
-    cache.beginning = NULL;
+    block *b = cache.large;
+    cache.large = NULL;
     cache.kept -= b ? b->capacity : 0;
     return b;
 }
@@ -108,24 +108,24 @@ static block *take_beginning(void)
 /* Is a large block kept whole, and its time not over? */
 static bool keeps_whole(void)
 {
-    const block *b = cache.beginning;
+    const block *b = cache.large;
     return b && b->capacity > cache.bound && dml_nanoseconds() - b->kept_at < WHOLE_SECONDS * INT64_C(1000000000);
 }
 
 /* On all that is kept: a large block that is kept whole counts besides the bound. */
 static size_t limit(void)
 {
-    return cache.bound + (keeps_whole() ? cache.beginning->capacity : 0);
+    return cache.bound + (keeps_whole() ? cache.large->capacity : 0);
 }
 
-/* Takes out the beginning of a large block, then the blocks unused for longest, until at most `most` bytes are kept; returns
- * them, linked by `older`, for unmap_all, which takes its time and needs no lock. */
+/* Takes out the large block, unless it stays whole, then the blocks unused for longest, until at most `most` bytes are kept;
+ * returns them, linked by `older`, for unmap_all, which takes its time and needs no lock. */
 static block *drop_to(size_t most)
 {
     block *dropped = NULL;
-    bool whole_stays = keeps_whole() && cache.beginning->capacity <= most;
+    bool whole_stays = keeps_whole() && cache.large->capacity <= most;
     while (cache.kept > most) {
-        block *b = whole_stays ? NULL : take_beginning();
+        block *b = whole_stays ? NULL : take_large();
         if (!b) {
             b = cache.oldest;
             unkeep(b);
@@ -148,7 +148,7 @@ static void unmap_all(block *b)
 /* A kept block that will do; one that is in the way of others is `dropped`. */
 static block *find_kept(const block *wanted, block **dropped)
 {
-    block *b = is_large(wanted) ? take_beginning() : cache.top[wanted->size_class];
+    block *b = is_large(wanted) ? take_large() : cache.top[wanted->size_class];
     if (b && !is_large(wanted)) {
         unkeep(b);
     } else if (b && b->mapped - cache.page < wanted->capacity) {
@@ -164,7 +164,7 @@ static block *find_kept(const block *wanted, block **dropped)
 static void keep_large(block *b)
 {
     dml_lock_acquire(&cache.lock);
-    bool vacant = !cache.beginning, whole = vacant && b->uses >= MIN_USES && b->capacity <= cache.largest_whole;
+    bool vacant = !cache.large, whole = vacant && b->uses >= MIN_USES && b->capacity <= cache.largest_whole;
     size_t most = vacant ? (cache.bound - cache.kept) / 8 * 7 : 0; /* the rest is for smaller ones, which need not drop it */
     size_t room = most / DML_HUGE_PAGE * DML_HUGE_PAGE;
     dml_lock_release(&cache.lock);
@@ -174,9 +174,9 @@ static void keep_large(block *b)
         b->capacity = whole ? b->capacity : room;
         b->kept_at = dml_nanoseconds();
         dml_lock_acquire(&cache.lock);
-        kept = !cache.beginning && (whole || room <= cache.bound - cache.kept);
+        kept = !cache.large && (whole || room <= cache.bound - cache.kept);
         if (kept) {
-            cache.beginning = b;
+            cache.large = b;
             cache.kept += b->capacity;
         }
         dml_lock_release(&cache.lock);

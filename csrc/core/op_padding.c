@@ -35,7 +35,7 @@ static int64_t find_runs(const dml_program *program, int k, dml_run *runs)
 
 static dml_code shape(dml_program *program, dml_status *status)
 {
-    uint64_t steps = 1; /* of a shape that is refused for its size, it wraps */
+    uint64_t steps = 1; /* wraps only where the shape is so large that it is refused later */
     for (int k = 0; k < program->inputs->rank; k++) {
         int64_t start = program->args[START].value[k], end = program->args[END].value[k], *size = &program->results->shape[k];
         dml_run runs[MOST_RUNS];

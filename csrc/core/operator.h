@@ -32,8 +32,8 @@ typedef struct dml_parameter {
     const dml_word *words; /* two or more, and NULL */
 } dml_parameter;
 
-/* Checks all rules but those that the parameters state, and gives the results their shapes; before, they have rank, item and
- * shape of the first input. It may normalize the program's arguments, and gives it a `count` other than 1. The operators'
+/* Checks the rules that the parameters do not state, and gives the results their shapes. On entry the results have rank, item
+ * and shape of the first input. It may normalize the program's arguments, and gives it a `count` other than 1. The operators'
  * documents say where each rule comes from. */
 typedef dml_code dml_shape_rule(dml_program *program, dml_status *status);
 

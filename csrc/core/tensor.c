@@ -19,7 +19,7 @@ void dml_tensor_copy_shape(dml_tensor *to, const dml_tensor *from)
 
 void dml_tensor_pack(dml_tensor *tensor)
 {
-    uint64_t stride = (uint64_t)tensor->item; /* of a shape that is refused for its size, it wraps */
+    uint64_t stride = (uint64_t)tensor->item; /* wraps only where the shape is so large that it is refused later */
     for (int k = tensor->rank - 1; k >= 0; k--) {
         tensor->strides[k] = (int64_t)stride;
         stride *= tensor->shape[k] > 0 ? (uint64_t)tensor->shape[k] : 1;

@@ -42,8 +42,8 @@ static void add_axis(dml_plan *plan, const dml_axis *axis, int64_t extent, int64
 }
 
 /* The order is that in which blocks are moved: first those that write the same half of a cache line, then a pass along the
- * source. Few streams suit the hardware prefetcher. Rows that share cache sets leave none to write the other half later: all of
- * a line comes first. */
+ * source. Few streams suit the hardware prefetcher. Where rows share cache sets, a line is evicted before its other half is
+ * written; there whole lines come first. */
 static void make_blocks(const dml_plan *plan, int axis, dml_plan *blocks)
 {
     const dml_axis *across = &plan->axes[axis], *last = &plan->axes[plan->rank - 1];
