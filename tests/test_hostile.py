@@ -16,11 +16,6 @@ pytestmark = pytest.mark.slow
 X = np.arange(24, dtype=np.int32).reshape(4, 6)
 
 
-@pytest.fixture(scope="module")
-def library(tmp_path_factory, vulkan):
-    return faults.build(tmp_path_factory.mktemp("faults"))
-
-
 class Arrays:
     """`__array__` as somebody means it."""
 

@@ -18,11 +18,6 @@ MIB = 2**20
 HIGHEST = 64 if int(np.__version__.split(".")[0]) >= 2 else 32  # rank of an array
 
 
-@pytest.fixture(scope="module")
-def library(tmp_path_factory, vulkan):
-    return faults.build(tmp_path_factory.mktemp("faults"))
-
-
 def test_a_result_that_no_memory_holds(device):
     x = np.broadcast_to(np.uint8(1), (2**30, 2**20))
     used = dmlops.memory_info().used

@@ -137,14 +137,13 @@ def test_files_are_short_enough_to_read(path):
 
 def functions(text):
     """The name and the number of lines of each function: from its first line to the brace that ends it."""
-    begin = None
+    first = None
     for number, line in enumerate(text.splitlines()):
-        if line == "{":
-            yield_name = name
-        elif line == "}" and begin is not None:
-            yield yield_name, number - begin + 1
         if re.match(r"[A-Za-z_].*\w\(", line):
-            begin, name = number, re.search(r"(\w+)\(", line)[1]
+            first = number, re.search(r"(\w+)\(", line)[1]
+        elif line == "}" and first:
+            yield first[1], number - first[0] + 1
+            first = None
 
 
 @EVERY_SOURCE
