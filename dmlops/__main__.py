@@ -1,4 +1,4 @@
-"""The command line: ``python -m dmlops`` lists devices, ``python -m dmlops selftest`` tests them."""
+"""The command line: ``python -m dmlops`` lists the devices; COMMANDS below has the other commands."""
 
 from __future__ import annotations
 
