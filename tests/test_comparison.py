@@ -129,7 +129,7 @@ def test_a_device_that_fails(wrong):
 @pytest.mark.parametrize("args, kwargs, error, words", [
     ((np.flip, X), {}, ValueError, "depth_to_space.*flip"), (("no such", X), {}, ValueError, "no such"), ((reference.slice, X), {}, ValueError, "slice"),
     (("slice", X, [0], [1]), {"out": X}, TypeError, "out"), (("slice", X, [0], [1]), {"device": 0}, TypeError, "device"),
-    (("slice", X, [0], [1]), {"repeat": 0}, ValueError, "repeat"), (("slice", X, [0], [1]), {"repeat": 1.5}, TypeError, "int"),
+    (("slice", X, [0], [1]), {"repeat": 0}, ValueError, "repeat"), (("slice", X, [0], [1]), {"repeat": 1.5}, TypeError, "repeat must be an int, not float"),
     (("slice", X, [0] * 4, X.shape), {"devices": "no such"}, ValueError, "no such"), (("slice", X, [0] * 4, X.shape), {"devices": []}, ValueError, "devices"),
     (("slice", X), {}, TypeError, "offsets"), (("depth_to_space", X, 3), {"devices": "host"}, ValueError, "divisible by 9"),
 ])  # fmt: skip
