@@ -1,5 +1,10 @@
 """``python -m dmlops explain``: what it says is what happens, and a text that is no call is refused."""
 
+import os
+import subprocess
+import sys
+import tempfile
+
 import dmlops
 import numpy as np
 import pytest
@@ -123,6 +128,16 @@ def test_pieces_alike_are_told_once():
 def test_what_is_no_call_is_refused(capsys, call, message):
     assert explain.main([call, "--device", "cpu-class"]) == 2
     assert message in capsys.readouterr().err
+
+
+def test_a_command_whose_pipe_closes_ends_without_a_traceback():
+    """`python -m dmlops explain ... | true`"""
+    read, write = os.pipe()
+    os.close(read)
+    command = [sys.executable, "-m", "dmlops", "explain", "slice(uint8[3], [0], [3])", "--device", "cpu-class"]
+    done = subprocess.run(command, stdout=write, stderr=subprocess.PIPE, cwd=tempfile.gettempdir())
+    os.close(write)
+    assert (done.returncode, done.stderr) == (1, b"")
 
 
 def test_the_host_runs_no_kernels(capsys):
