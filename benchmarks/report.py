@@ -16,7 +16,21 @@ GROUPS = {
     "sizes": "depth_to_space of float32, from 1 KiB to 1 GiB",
     "blocks": "depth_to_space by blocks of 2, 3, 4 and 8",
 }
-COLUMNS = ("cell", "ours ms", "resident", "of copy", "copy ms", "best peer", "ms", "ratio", "target", "", "ours/copy", "by hand", "of plain")
+COLUMNS = (
+    "cell",
+    "ours ms",
+    "resident",
+    "of copy",
+    "copy ms",
+    "best peer",
+    "ms",
+    "ratio",
+    "target",
+    "",
+    "ours/copy",
+    "by hand",
+    "of plain",
+)
 
 
 def number(value, unit="", digits=2):
@@ -57,8 +71,7 @@ def row(record, peers):
 
 def line(cells, widths=(27, 8, 8, 8, 8, 13, 8, 7, 7, 3, 9, 7, 8)):
     return "  ".join(
-        cell.ljust(width) if index in (0, 5) else cell.rjust(width)
-        for index, (cell, width) in enumerate(zip(cells, widths))
+        cell.ljust(width) if index in (0, 5) else cell.rjust(width) for index, (cell, width) in enumerate(zip(cells, widths))
     ).rstrip()
 
 
@@ -102,11 +115,7 @@ def check_line(check):
     if check["value"] is None:
         return f"{check['name']}: not measured"
     sign = "at least" if check["at_least"] else "at most"
-    bound = (
-        ""
-        if check["bound"] is None
-        else f" ({sign} {number(check['bound'])}: {'kept' if check['kept'] else 'NOT KEPT'})"
-    )
+    bound = "" if check["bound"] is None else f" ({sign} {number(check['bound'])}: {'kept' if check['kept'] else 'NOT KEPT'})"
     return f"{check['name']}: {number(check['value'])}{bound}"
 
 
@@ -257,8 +266,7 @@ def headline(report):
         return "dmlops itself was not measured."
     over = "" if len(ratios) == COUNTED_CELLS else f" that were measured of {COUNTED_CELLS}"
     return (
-        f"The best peer takes **{number(mean)} times** as long as dmlops "
-        f"(geometric mean over the {len(ratios)} cells{over})."
+        f"The best peer takes **{number(mean)} times** as long as dmlops (geometric mean over the {len(ratios)} cells{over})."
     )
 
 

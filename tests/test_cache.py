@@ -82,9 +82,7 @@ def test_live_results_share_nothing(device):
     assert len({address(r) // MIB for r in results}) == 8
 
 
-@pytest.mark.parametrize(
-    "shape, dtype", [((256, 1024), "f4"), ((3, 50_000), "S3"), ((70_000,), [("a", "i1"), ("b", "f8")])]
-)
+@pytest.mark.parametrize("shape, dtype", [((256, 1024), "f4"), ((3, 50_000), "S3"), ((70_000,), [("a", "i1"), ("b", "f8")])])
 def test_such_a_result_is_an_array_like_any_other(device, shape, dtype):
     x = np.zeros(shape, dtype)
     for _ in range(2):
