@@ -2,11 +2,11 @@
 
 enum {
     WORD = 16,               /* bytes of a row in a block, */
-    BLOCK_ROWS = 8,          /* and rows of it; of bytes that begin anywhere in a word half as many and twice as many */
+    BLOCK_ROWS = 8,          /* and rows; of bytes in rows that begin anywhere half as many and twice as many */
     LINE = 64,               /* bytes of a cache line */
     FAR = 256,               /* bytes beyond which a row's items share no window: 8 * DML_MAX_WINDOW_WORDS */
     FEW = 8,                 /* streams that rows interleave themselves: tunables' max_streams */
-    STREAMS = 16,            /* most source rows that are read side by side for whole lines of rows that begin anywhere */
+    STREAMS = 16,            /* most source rows to read side by side for whole lines of rows that begin anywhere */
     PAGE = 4096,             /* bytes: rows that are a multiple of it apart share cache sets */
     PASS_ROWS = 1536,        /* most rows to go on with before the next words of each: the lines written stay in the cache */
     REST_ROW = 256,          /* bytes of rows whose ends are worth dispatches of their own, */
@@ -30,9 +30,10 @@ typedef struct division {
 
 static bool find_axis(const dml_plan *plan, division *by)
 {
+    if (plan->rank < 2 || plan->reversed >= 0 || plan->item >= WORD || WORD % plan->item != 0)
+        return false;
     const dml_axis *last = &plan->axes[plan->rank - 1];
-    if (plan->rank < 2 || plan->reversed >= 0 || plan->item >= WORD || WORD % plan->item != 0 ||
-        last->dst_stride != plan->item || dml_magnitude(last->src_stride) <= FAR)
+    if (last->dst_stride != plan->item || dml_magnitude(last->src_stride) <= FAR)
         return false;
     by->axis = -1;
     for (int k = 0; k < plan->rank - 1; k++)
