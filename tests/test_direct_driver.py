@@ -162,8 +162,7 @@ def test_a_bad_driver_is_passed_over(companion, reason, machine):
     done = support.run_python("import dmlops; dmlops.asarray(1)", env=machine(companion, "no_loader"), check=False)
     said = done.stderr.splitlines()[-1]
     assert said.startswith("dmlops.NoDeviceError: ") and "pip install dmlops[cpu]" in said
-    assert reason in said or len(reason) > 90
-    assert "the Vulkan loader is not installed" in said or len(reason) > 90
+    assert reason in said and "the Vulkan loader is not installed" in said
 
 
 @pytest.mark.parametrize(

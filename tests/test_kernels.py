@@ -650,7 +650,7 @@ def test_staged_pieces_read_nothing_beyond_the_source(vulkan, tmp_path):
     support.run_python(None, args=(script, str(vulkan)))
 
 
-TRIALS = """
+AUTOTUNER = """
 import sys
 import dmlops, numpy as np
 from dmlops import _core
@@ -704,9 +704,9 @@ assert pieces(calls["both"])[0] == 1
 
 
 @pytest.mark.needs_import
-def test_importing_or_staging_is_decided_by_trial(vulkan, tmp_path):
-    script = tmp_path / "trials.py"
-    script.write_text(TRIALS)
+def test_the_autotuner_imports_or_stages(vulkan, tmp_path):
+    script = tmp_path / "autotuner.py"
+    script.write_text(AUTOTUNER)
     support.run_python(None, args=(script, str(vulkan)))
 
 
