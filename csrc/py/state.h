@@ -14,7 +14,7 @@ typedef struct dml_state {
     PyObject *copyto;               /* numpy.copyto */
     PyObject *device_class;         /* dmlops.Device */
     PyObject *choose_device;        /* dmlops.device.choose */
-    PyObject *companion_folder;     /* dmlops.companion.folder */
+    PyObject *search_drivers;       /* dmlops.driver_search.search */
     PyObject *dlpack_type;          /* dmlops.dlpack.type_of */
     PyObject *dlpack_dtype;         /* dmlops.dlpack.dtype_of */
     PyObject *numpy_dlpack_version; /* dmlops.dlpack.MAX_VERSION */
