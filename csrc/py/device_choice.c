@@ -2,7 +2,6 @@
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/machine_memory.h"
 #include "py/arguments.h"
@@ -47,19 +46,11 @@ int dml_device_count(const dml_state *state, dml_status *status)
     return count;
 }
 
-/* Drivers choose these texts; whatever bytes they hold, a list of devices comes out. */
-PyObject *dml_text(const char *bytes)
-{
-    return PyUnicode_DecodeUTF8(bytes, (Py_ssize_t)strlen(bytes), "replace");
-}
-
 /* The arguments are the fields of dmlops.Device, in their order. */
 PyObject *dml_device_new(const dml_state *state, int index, const dml_device_info *info)
 {
-    char version[40];
-    snprintf(version, sizeof version, "%u.%u.%u", (unsigned)info->api_major, (unsigned)info->api_minor,
-             (unsigned)info->api_patch);
-    return PyObject_CallFunction(state->device_class, "iNsNsKON", index, dml_text(info->name), info->type,
+    PyObject *version = PyUnicode_FromFormat("%u.%u.%u", info->api_major, info->api_minor, info->api_patch);
+    return PyObject_CallFunction(state->device_class, "iNsNNKON", index, dml_text(info->name), info->type,
                                  dml_text(info->driver), version, (unsigned long long)info->memory,
                                  info->usable ? Py_True : Py_False, dml_text(info->reason));
 }

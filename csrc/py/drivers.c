@@ -1,6 +1,7 @@
 #include "py/drivers.h"
 
 #include "py/device_choice.h"
+#include "py/errors.h"
 #include "vk/vk.h"
 
 /* Appends a new reference, which may be NULL after a failure. */
