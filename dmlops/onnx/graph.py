@@ -9,11 +9,12 @@ import numpy as np
 import onnx
 import onnx.defs
 import onnx.shape_inference
-from onnx import ModelProto, NodeProto, TypeProto, helper, numpy_helper
+from onnx import ModelProto, NodeProto, TensorProto, TypeProto, helper, numpy_helper
 
 import dmlops
 from dmlops import DeviceArray
-from dmlops.onnx.operator_table import OPERATORS, Node
+from dmlops.onnx.node import Node
+from dmlops.onnx.operator_table import OPERATORS, cast_type
 
 if TYPE_CHECKING:
     from dmlops._annotations import AnyArray, Array, DeviceLike
@@ -67,6 +68,8 @@ class Graph:
     """
 
     def __init__(self, model: ModelProto) -> None:
+        if not isinstance(model, ModelProto):
+            raise TypeError(f"model must be an onnx.ModelProto, not {type(model).__name__}: onnx.load reads one from a file")
         graph = onnx.shape_inference.infer_shapes(model).graph
         opsets = {"" if entry.domain == "ai.onnx" else entry.domain: entry.version for entry in model.opset_import}
         self.nodes = [_node(proto, opsets) for proto in graph.node]
@@ -85,12 +88,16 @@ class Graph:
                 continue
             if node.operator == "Shape" or all(name in self.known for name in node.inputs if name):
                 self.known.update(node.outputs)
-            elif node.operator == "Cast" and not self.on_host(node):
+            elif node.operator == "Cast" and not self.on_host(node) and self._type(node.inputs[0]) != cast_type(node):
                 self.problems[k] = "converts data; only shapes are converted here"
 
     def on_host(self, node: Node) -> bool:
         """Whether a node computes shapes, indices or amounts, and so runs on the host."""
         return any(name in self.known or name in self.demanded for name in node.outputs)
+
+    def _type(self, name: str) -> int:
+        """The type of a value's elements, one of ``TensorProto.DataType``; UNDEFINED where it is not known."""
+        return self.types[name].tensor_type.elem_type if name in self.types else TensorProto.UNDEFINED
 
     def shape(self, name: str) -> tuple[int | None, ...] | None:
         """A value's sizes, with None for those that are not known; None if not even the rank is."""
@@ -217,8 +224,8 @@ def _problem(node: Node, not_plain: set[str]) -> str | None:
 
 def _is_plain(kind: TypeProto) -> bool:
     return kind.HasField("tensor_type") and kind.tensor_type.elem_type not in (
-        onnx.TensorProto.STRING,
-        onnx.TensorProto.UNDEFINED,
+        TensorProto.STRING,
+        TensorProto.UNDEFINED,
     )
 
 
