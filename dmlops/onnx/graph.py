@@ -35,8 +35,8 @@ class UnsupportedNodeError(ValueError):
 
     def __init__(self, node: Node, reason: str, others: int = 0) -> None:
         self.name, self.op_type, self.domain, self.opset = node.name, node.operator, node.domain, node.opset
-        more = f"; {others} more nodes are unsupported" if others else ""
-        super().__init__(f"{node} {reason}{more}")
+        more = f", as {others} more cannot be run" if others else ""
+        super().__init__(f"{node} {reason}{more}; dmlops.onnx.Session leaves such nodes to onnxruntime")
         self._arguments = node, reason, others
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -153,7 +153,11 @@ class Program:
 
     def _input(self, name: str, value: Any) -> AnyArray:
         dtype, shape = self._expected[name]
-        array: AnyArray = value if isinstance(value, DeviceArray) else np.asarray(value)
+        try:
+            array: AnyArray = value if isinstance(value, DeviceArray) else np.asarray(value)
+        except (TypeError, ValueError) as error:
+            error.add_note(f"in input {name!r}")
+            raise
         if not hasattr(value, "dtype") and np.can_cast(array.dtype, dtype, "same_kind"):  # a list of numbers
             array = np.asarray(array, dtype)
         if array.dtype != dtype:
@@ -161,7 +165,9 @@ class Program:
         if shape is not None and not (
             len(shape) == array.ndim and all(a in (None, b) for a, b in zip(shape, array.shape, strict=True))
         ):
-            raise ValueError(f"input {name!r} must have the shape {shape}, not {array.shape}")
+            sizes = self._graph.inputs[name].tensor_type.shape.dim
+            names = [size.dim_param or "any" if known is None else str(known) for known, size in zip(shape, sizes, strict=True)]
+            raise ValueError(f"input {name!r} must have the shape [{', '.join(names)}], not {list(array.shape)}")
         return np.asarray(array) if name in self._graph.demanded else self._upload(array)
 
     def _upload(self, array: AnyArray) -> DeviceArray:
@@ -211,6 +217,8 @@ def _problem(node: Node, not_plain: set[str]) -> str | None:
     operator = OPERATORS.get(node.operator)
     if node.domain or operator is None or node.version == 0:
         return "is no movement of data"
+    if node.opset > onnx.defs.onnx_opset_version():
+        return f"is newer than what the package onnx {onnx.__version__} knows, opset {onnx.defs.onnx_opset_version()}"
     if node.version > operator.newest:
         return f"is newer than what is known here, opset {operator.newest}"
     for name in node.inputs:

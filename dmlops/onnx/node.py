@@ -29,7 +29,8 @@ class Node:
 
     def __str__(self) -> str:
         operator = f"{self.domain}.{self.operator}" if self.domain else self.operator
-        return f"node {self.name or f'of output {next(iter(self.outputs), None)}'!r} ({operator}, opset {self.opset})"
+        which = repr(self.name) if self.name else f"of output {next(iter(self.outputs), None)!r}"
+        return f"node {which} ({operator}, opset {self.opset})"
 
 
 def ints_of(node: Node, operand: Array | None, attribute: str) -> list[int] | None:

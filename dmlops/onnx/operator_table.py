@@ -136,8 +136,12 @@ def _slice(
 ) -> AnyArray:
     first, last = ints_of(node, starts, "starts") or [], ints_of(node, ends, "ends") or []
     along = axes_of(node, axes, a.ndim) or list(range(len(first)))
+    strides = ints_of(node, steps, "steps") or [1] * len(first)
+    if not len(first) == len(last) == len(along) == len(strides):
+        counts = f"{len(first)}, {len(last)}, {len(along)} and {len(strides)}"
+        raise ValueError(f"starts, ends, axes and steps must have as many entries each, not {counts}")
     key = [slice(None)] * a.ndim
-    for axis, start, end, step in zip(along, first, last, ints_of(node, steps, "steps") or [1] * len(first), strict=True):
+    for axis, start, end, step in zip(along, first, last, strides, strict=True):
         size = a.shape[axis]
         # NumPy clamps a start in front of the array to -1 for negative steps, ONNX to 0.
         start = max(start + size if start < 0 else start, 0)

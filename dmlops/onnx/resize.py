@@ -39,6 +39,9 @@ def resize(node: Node, a: AnyArray, *operands: Array | None) -> AnyArray:
     scales, sizes = ((None if operand is None or operand.size == 0 else operand) for operand in (*operands, None, None)[:2])
     axes = axes_of(node, None, a.ndim) or list(range(a.ndim))
     old = [a.shape[axis] for axis in axes]
+    for name, given in (("scales", scales), ("sizes", sizes)):
+        if given is not None and (len(given) != len(axes) or given.min() < 0):
+            raise ValueError(f"{name} must have an entry for each of {len(axes)} axes, none below 0, not {given.tolist()}")
     if scales is not None:
         factors = [_factor(float(scale)) for scale in scales]
         new = [math.floor(size * over / under) for size, (over, under) in zip(old, factors, strict=True)]

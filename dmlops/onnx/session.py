@@ -155,6 +155,10 @@ class Session:
         list of numpy.ndarray
             The outputs, in the order of `output_names`.
         """
+        if not isinstance(input_feed, Mapping):
+            raise TypeError(f"input_feed must be a dict of arrays by the names of inputs, not {type(input_feed).__name__}")
+        if isinstance(output_names, str):
+            raise TypeError(f"output_names must be a sequence of names, not the name {output_names!r}")
         names = list(output_names or [output.name for output in self._outputs])
         if missing := [value.name for value in self._inputs if value.name not in input_feed]:
             raise ValueError(f"inputs {missing} are missing from input_feed")

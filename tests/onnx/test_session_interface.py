@@ -66,6 +66,16 @@ def test_options_serve_models_of_several_folders(tmp_path):
             assert np.array_equal(session.run(None, {"image": image}), expected)
 
 
+def test_arguments_of_the_wrong_type():
+    session, _ = both(FOCUS)
+    image = noise(1, 3, 4, 4)
+    for feed in ([image], image):
+        with pytest.raises(TypeError, match="input_feed must be a dict of arrays by the names of inputs, not (list|ndarray)"):
+            session.run(None, feed)
+    with pytest.raises(TypeError, match="output_names must be a sequence of names, not the name 'y'"):
+        session.run("y", {"image": image})
+
+
 def test_files_that_are_no_models(tmp_path):
     path = tmp_path / "photo.onnx"
     path.write_bytes(b"\x89PNG no model")
