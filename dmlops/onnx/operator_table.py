@@ -40,7 +40,7 @@ class Operator:
 def cast_type(node: Node) -> int:
     """The type that a Cast converts to, one of ``TensorProto.DataType``."""
     to = node.attributes["to"]
-    return TensorProto.DataType.Value(to) if isinstance(to, str) else to
+    return int(TensorProto.DataType.Value(to) if isinstance(to, str) else to)
 
 
 def _cast(node: Node, a: AnyArray) -> AnyArray:

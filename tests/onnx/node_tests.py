@@ -10,8 +10,8 @@ from onnx.backend.test.loader import load_model_tests
 # Tests whose graphs consist of operators of the table and that are left out, and why.
 LEFT_OUT = {
     r"test_cast(like_.*_expanded)?": "Cast of data computes; only shapes are cast",
-    r"test_resize_.*(linear|cubic|tf_crop_and_resize)": "these modes interpolate or extrapolate",
-    r"test_identity_(sequence|opt)$": "a sequence or an optional is no tensor",
+    r"test_resize_.*(linear|cubic|tf_crop_and_resize)": "Resize in these modes interpolates or extrapolates",
+    r"test_identity_(sequence|opt)$": "Identity of a sequence or an optional, which is no tensor",
 }
 
 
