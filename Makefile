@@ -203,7 +203,7 @@ SANITIZE := -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-om
 $(eval $(call wheel,build/wheel,.venv,))
 $(eval $(call wheel,build/sanitized,.venv-sanitized,DMLOPS_CFLAGS="$(SANITIZE) -fprofile-update=atomic -Wconversion -Werror" DMLOPS_LDFLAGS="$(SANITIZE)"))
 $(eval $(call environment,.venv,tests/requirements.txt examples/requirements.txt,build/wheel))
-$(eval $(call environment,.venv-docs,docs/requirements.txt examples/requirements.txt,build/wheel))
+$(eval $(call environment,.venv-docs,docs/requirements.txt examples/requirements.txt $(addprefix tests/,onnx/requirements.txt dask/requirements.txt),build/wheel))
 $(eval $(call environment,.venv-bench,benchmarks/requirements.txt,build/wheel))
 $(eval $(call environment,.venv-sanitized,tests/requirements.txt tests/coverage.txt,build/sanitized))
 $(eval $(call environment,.venv-static,tests/static.txt,build/wheel))

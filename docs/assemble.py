@@ -3,9 +3,10 @@
     python docs/assemble.py build/docs-source
 
 A page that stands in the repository may link to other files of it. Links to files that are pages of the site lead to the page;
-a link to any other file becomes the file's name.
+a link to any other file becomes the file's name. The examples of the pages are run: a wrong one ends it.
 """
 
+import doctest
 import os
 import re
 import shutil
@@ -41,12 +42,19 @@ def main(folder):
         target = folder / place
         target.parent.mkdir(parents=True, exist_ok=True)
         if source.suffix == ".md":
+            run_examples(source)
             text = with_links_of_the_site(source, place, places, folder)
             target.write_text(COMMENT.sub(lambda match: COMPUTED[match[1]](folder), text))
         else:
             shutil.copy(source, target)
     for module in (operator_pages, coming_from_page, reference_pages):
         module.write(folder)
+
+
+def run_examples(page):
+    """Run what stands behind prompts; the cells of notebooks are run by Sphinx."""
+    if doctest.testfile(str(page), module_relative=False, optionflags=doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE).failed:
+        raise SystemExit(f"{page}: its examples do not print what it says")
 
 
 def with_links_of_the_site(source, place, places, folder):

@@ -17,6 +17,7 @@ from results import REPORT, best_peer, group, ms, number, versus
 import dmlops
 
 ROOT = Path(__file__).resolve().parent.parent
+sys.path.append(str(ROOT / "tests" / "onnx"))
 
 
 def table(head, rows, align=None):
@@ -136,6 +137,33 @@ def dlpack(folder):
     return even(table(("library", "a device array there", "an array of theirs here", "remark"), rows).splitlines())
 
 
+def onnx_tests(folder):
+    """ONNX's own tests of the operators of dmlops.onnx: how many run, and which are left out."""
+    import onnx
+    from node_tests import LEFT_OUT, left_out, models
+
+    names = models()
+    groups = left_out(names)
+    out = sum(map(len, groups.values()))
+    rows = [
+        (reason, len(groups[pattern]), ", ".join(f"`{name.removeprefix('test_')}`" for name in groups[pattern]))
+        for pattern, reason in LEFT_OUT.items()
+    ]
+    said = (
+        f"Of the {len(names)} tests that the package onnx {onnx.__version__} has for these operators, {len(names) - out} run."
+    )
+    details = [f"- {reason}: {listed}" for reason, _, listed in rows]
+    return "\n\n".join(
+        [
+            f"{said} Left out are {out}:",
+            table(("why", "tests"), [row[:2] for row in rows], ("---", "--:")),
+            "<details><summary>Their names</summary>",
+            "\n".join(details),
+            "</details>",
+        ]
+    )
+
+
 def device_list(folder):
     return command()
 
@@ -167,6 +195,7 @@ COMPUTED = {
         crossovers,
         neighbours,
         dlpack,
+        onnx_tests,
         device_list,
         explain,
     )

@@ -108,7 +108,8 @@ class Backend(onnx.backend.base.Backend):
                [0., 1.],
                [0., 0.]], dtype=float32),)
         """
-        onnx.checker.check_model(model)
+        if isinstance(model, ModelProto):  # Graph refuses other types
+            onnx.checker.check_model(model)
         return BackendRep(Program(model, device))
 
     @classmethod

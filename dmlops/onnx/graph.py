@@ -9,11 +9,12 @@ import numpy as np
 import onnx
 import onnx.defs
 import onnx.shape_inference
-from onnx import ModelProto, NodeProto, TypeProto, helper, numpy_helper
+from onnx import ModelProto, NodeProto, TensorProto, TypeProto, helper, numpy_helper
 
 import dmlops
 from dmlops import DeviceArray
-from dmlops.onnx.operator_table import OPERATORS, Node
+from dmlops.onnx.node import Node
+from dmlops.onnx.operator_table import OPERATORS, cast_type
 
 if TYPE_CHECKING:
     from dmlops._annotations import AnyArray, Array, DeviceLike
@@ -34,8 +35,8 @@ class UnsupportedNodeError(ValueError):
 
     def __init__(self, node: Node, reason: str, others: int = 0) -> None:
         self.name, self.op_type, self.domain, self.opset = node.name, node.operator, node.domain, node.opset
-        more = f"; {others} more nodes are unsupported" if others else ""
-        super().__init__(f"{node} {reason}{more}")
+        more = f", as {others} more cannot be run" if others else ""
+        super().__init__(f"{node} {reason}{more}; dmlops.onnx.Session leaves such nodes to onnxruntime")
         self._arguments = node, reason, others
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -67,6 +68,8 @@ class Graph:
     """
 
     def __init__(self, model: ModelProto) -> None:
+        if not isinstance(model, ModelProto):
+            raise TypeError(f"model must be an onnx.ModelProto, not {type(model).__name__}: onnx.load reads one from a file")
         graph = onnx.shape_inference.infer_shapes(model).graph
         opsets = {"" if entry.domain == "ai.onnx" else entry.domain: entry.version for entry in model.opset_import}
         self.nodes = [_node(proto, opsets) for proto in graph.node]
@@ -85,12 +88,16 @@ class Graph:
                 continue
             if node.operator == "Shape" or all(name in self.known for name in node.inputs if name):
                 self.known.update(node.outputs)
-            elif node.operator == "Cast" and not self.on_host(node):
+            elif node.operator == "Cast" and not self.on_host(node) and self._type(node.inputs[0]) != cast_type(node):
                 self.problems[k] = "converts data; only shapes are converted here"
 
     def on_host(self, node: Node) -> bool:
         """Whether a node computes shapes, indices or amounts, and so runs on the host."""
         return any(name in self.known or name in self.demanded for name in node.outputs)
+
+    def _type(self, name: str) -> int:
+        """The type of a value's elements, one of ``TensorProto.DataType``; UNDEFINED where it is not known."""
+        return self.types[name].tensor_type.elem_type if name in self.types else TensorProto.UNDEFINED
 
     def shape(self, name: str) -> tuple[int | None, ...] | None:
         """A value's sizes, with None for those that are not known; None if not even the rank is."""
@@ -146,7 +153,11 @@ class Program:
 
     def _input(self, name: str, value: Any) -> AnyArray:
         dtype, shape = self._expected[name]
-        array: AnyArray = value if isinstance(value, DeviceArray) else np.asarray(value)
+        try:
+            array: AnyArray = value if isinstance(value, DeviceArray) else np.asarray(value)
+        except (TypeError, ValueError) as error:
+            error.add_note(f"in input {name!r}")
+            raise
         if not hasattr(value, "dtype") and np.can_cast(array.dtype, dtype, "same_kind"):  # a list of numbers
             array = np.asarray(array, dtype)
         if array.dtype != dtype:
@@ -154,7 +165,9 @@ class Program:
         if shape is not None and not (
             len(shape) == array.ndim and all(a in (None, b) for a, b in zip(shape, array.shape, strict=True))
         ):
-            raise ValueError(f"input {name!r} must have the shape {shape}, not {array.shape}")
+            sizes = self._graph.inputs[name].tensor_type.shape.dim
+            names = [size.dim_param or "any" if known is None else str(known) for known, size in zip(shape, sizes, strict=True)]
+            raise ValueError(f"input {name!r} must have the shape [{', '.join(names)}], not {list(array.shape)}")
         return np.asarray(array) if name in self._graph.demanded else self._upload(array)
 
     def _upload(self, array: AnyArray) -> DeviceArray:
@@ -204,6 +217,8 @@ def _problem(node: Node, not_plain: set[str]) -> str | None:
     operator = OPERATORS.get(node.operator)
     if node.domain or operator is None or node.version == 0:
         return "is no movement of data"
+    if node.opset > onnx.defs.onnx_opset_version():
+        return f"is newer than what the package onnx {onnx.__version__} knows, opset {onnx.defs.onnx_opset_version()}"
     if node.version > operator.newest:
         return f"is newer than what is known here, opset {operator.newest}"
     for name in node.inputs:
@@ -217,8 +232,8 @@ def _problem(node: Node, not_plain: set[str]) -> str | None:
 
 def _is_plain(kind: TypeProto) -> bool:
     return kind.HasField("tensor_type") and kind.tensor_type.elem_type not in (
-        onnx.TensorProto.STRING,
-        onnx.TensorProto.UNDEFINED,
+        TensorProto.STRING,
+        TensorProto.UNDEFINED,
     )
 
 

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-import dataclasses
+import contextlib
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import onnx
-from onnx import TensorProto, ValueInfoProto
+from google.protobuf.message import DecodeError  # type: ignore[import-untyped]
+from onnx import ModelProto
 
 from dmlops import DeviceArray
 from dmlops.onnx.graph import Program
+from dmlops.onnx.metadata import ModelMetadata, arguments, metadata
 from dmlops.onnx.splitting import split
 
 if TYPE_CHECKING:
@@ -23,13 +25,8 @@ if TYPE_CHECKING:
 __all__ = ["Session"]
 
 
-@dataclasses.dataclass(frozen=True)
-class NodeArg:
-    """An input or an output, with the attributes that onnxruntime gives its own."""
-
-    name: str
-    type: str
-    shape: list[int | str | None]
+# Where onnxruntime looks for the external data of a model that it is given as bytes.
+FOLDER = "session.model_external_initializers_file_folder_path"
 
 
 class Session:
@@ -37,9 +34,9 @@ class Session:
 
     Parameters
     ----------
-    path : str, os.PathLike or bytes
+    path_or_bytes : str, os.PathLike or bytes
         The file of an ONNX model, or the model itself, serialized.
-    sess_options, providers
+    sess_options, providers, provider_options, **kwargs
         Passed on to onnxruntime.
     device : int, str or Device, optional
         The device for the leading part; ``dmlops.devices`` lists what is accepted. Default: ``dmlops.default_device()``.
@@ -70,40 +67,41 @@ class Session:
 
     def __init__(
         self,
-        path: str | os.PathLike[str] | bytes,
+        path_or_bytes: str | os.PathLike[str] | bytes,
         sess_options: onnxruntime.SessionOptions | None = None,
         providers: Sequence[Any] | None = None,
+        provider_options: Sequence[Any] | None = None,
         *,
         device: DeviceLike | None = None,
+        **kwargs: Any,
     ) -> None:
         try:
             import onnxruntime
         except ImportError as error:
-            raise ImportError("dmlops.onnx.Session needs the package onnxruntime: pip install dmlops[onnx]") from error
-        if isinstance(path, bytes):
-            model, folder = onnx.load_model_from_string(path), None
-        else:
-            model, folder = onnx.load(path, load_external_data=False), os.path.dirname(os.path.abspath(path))
+            raise ImportError('dmlops.onnx.Session needs the package onnxruntime: pip install "dmlops[onnx]"') from error
+        model, folder = _load(path_or_bytes)
         moved, rest = split(model)
         self.moved = [node.op_type for node in moved.graph.node if node.op_type != "Constant"] if moved else []
         self._count = len(rest.graph.node) if rest else 0
         self._program = self.rest = None
         if moved:
-            onnx.load_external_data_for_model(moved, folder or "")
+            onnx.load_external_data_for_model(moved, folder)
             self._program = Program(moved, device)
         if rest:
-            if moved and folder:
-                sess_options = sess_options or onnxruntime.SessionOptions()
-                sess_options.add_session_config_entry("session.model_external_initializers_file_folder_path", folder)
-            self.rest = onnxruntime.InferenceSession(rest.SerializeToString() if moved else path, sess_options, providers)
+            source = rest.SerializeToString() if moved else path_or_bytes
+            options = sess_options or onnxruntime.SessionOptions()
+            with _folder_set(options, folder if moved else ""):
+                self.rest = onnxruntime.InferenceSession(source, options, providers, provider_options, **kwargs)
+        self._options = self.rest.get_session_options() if self.rest else sess_options or onnxruntime.SessionOptions()
+        self._metadata = metadata(model)
         initializers = {tensor.name for tensor in model.graph.initializer}
         inputs = [value for value in model.graph.input if value.name not in initializers]
         described = self.rest.get_inputs() + self.rest.get_outputs() if self.rest else []
-        self._inputs, self._outputs = (_arguments(values, described) for values in (inputs, model.graph.output))
+        self._inputs, self._outputs = (arguments(values, described) for values in (inputs, model.graph.output))
         self._read = [value.name for value in self.rest.get_inputs()] if self.rest else []
         folded = {tensor.name for tensor in moved.graph.initializer} if moved else set()
-        replaceable = [value.name for value in self.rest.get_overridable_initializers()] if self.rest else []
-        self._replaceable = [name for name in replaceable if name not in folded]
+        replaceable = self.rest.get_overridable_initializers() if self.rest else []
+        self._replaceable = [value for value in replaceable if value.name not in folded]
 
     def __repr__(self) -> str:
         if not self.moved:
@@ -119,6 +117,26 @@ class Session:
         """Describe the model's outputs: objects with ``name``, ``type`` and ``shape``."""
         return list(self._outputs)
 
+    def get_overridable_initializers(self) -> list[Any]:
+        """Describe the initializers that `run` can be given other values for."""
+        return list(self._replaceable)
+
+    def get_modelmeta(self) -> ModelMetadata:
+        """Tell what the model says of itself: the attributes are those of ``onnxruntime.ModelMetadata``."""
+        return self._metadata
+
+    def get_providers(self) -> list[str]:
+        """List onnxruntime's execution providers of the rest, which are none where there is no rest."""
+        return list(self.rest.get_providers()) if self.rest else []
+
+    def get_provider_options(self) -> dict[str, Any]:
+        """Return the options of each of them."""
+        return dict(self.rest.get_provider_options()) if self.rest else {}
+
+    def get_session_options(self) -> onnxruntime.SessionOptions:
+        """Return the options of onnxruntime's session."""
+        return self._options
+
     def run(self, output_names: Sequence[str] | None, input_feed: Mapping[str, Any], run_options: Any = None) -> list[Any]:
         """Run the model.
 
@@ -127,8 +145,8 @@ class Session:
         output_names : sequence of str or None
             Which outputs to return; all if None or empty.
         input_feed : dict
-            An array for each input. The inputs of the leading part may be device arrays. Initializers that are also inputs may be
-            replaced, except those that the leading part reads.
+            An array for each input. The inputs of the leading part may be device arrays. Initializers that are also inputs may
+            be replaced, except those that the leading part reads.
         run_options : onnxruntime.RunOptions, optional
             Passed on to onnxruntime.
 
@@ -137,10 +155,15 @@ class Session:
         list of numpy.ndarray
             The outputs, in the order of `output_names`.
         """
+        if not isinstance(input_feed, Mapping):
+            raise TypeError(f"input_feed must be a dict of arrays by the names of inputs, not {type(input_feed).__name__}")
+        if isinstance(output_names, str):
+            raise TypeError(f"output_names must be a sequence of names, not the name {output_names!r}")
         names = list(output_names or [output.name for output in self._outputs])
         if missing := [value.name for value in self._inputs if value.name not in input_feed]:
             raise ValueError(f"inputs {missing} are missing from input_feed")
-        known = [*(value.name for value in self._inputs), *self._replaceable]
+        replaceable = [value.name for value in self._replaceable]
+        known = [*(value.name for value in self._inputs), *replaceable]
         if unknown := [name for name in input_feed if name not in known]:
             raise ValueError(f"input_feed has {unknown}; the inputs are {known}")
         outputs = [output.name for output in self._outputs]
@@ -151,9 +174,35 @@ class Session:
         others = [name for name in names if name not in values]
         if others and self.rest:
             feed = {name: _on_host(values[name]) if name in values else input_feed[name] for name in self._read}
-            feed |= {name: input_feed[name] for name in self._replaceable if name in input_feed}
+            feed |= {name: input_feed[name] for name in replaceable if name in input_feed}
             results.update(zip(others, self.rest.run(others, feed, run_options), strict=True))
         return [results[name] for name in names]
+
+
+def _load(source: str | os.PathLike[str] | bytes) -> tuple[ModelProto, str]:
+    """A model without its external data, and the folder where that is."""
+    try:
+        if isinstance(source, bytes):
+            return onnx.load_model_from_string(source), ""
+        if not isinstance(source, (str, os.PathLike)):
+            kind = type(source).__name__
+            raise TypeError(f"path_or_bytes must be a path, or bytes as model.SerializeToString() returns them, not {kind}")
+        return onnx.load(source, load_external_data=False), os.path.dirname(os.path.abspath(source))
+    except DecodeError as error:
+        name = "path_or_bytes" if isinstance(source, bytes) else os.fspath(source)
+        raise ValueError(f"{name} is no ONNX model: {error}") from error
+
+
+@contextlib.contextmanager
+def _folder_set(options: onnxruntime.SessionOptions, folder: str) -> Iterator[None]:
+    """While a session is made: the options may be used for models of other folders, too."""
+    if folder:
+        options.add_session_config_entry(FOLDER, folder)
+    try:
+        yield
+    finally:
+        if folder:
+            options.add_session_config_entry(FOLDER, "")
 
 
 def _on_host(value: AnyArray) -> Array:
@@ -165,21 +214,6 @@ def _on_host(value: AnyArray) -> Array:
             return value.numpy()
         return shared if shared.flags.c_contiguous else value.numpy()
     return value
-
-
-def _arguments(values: Iterable[ValueInfoProto], described: Iterable[Any]) -> list[Any]:
-    """What onnxruntime says of each value, or what it would say of one that only the leading part has."""
-    there = {argument.name: argument for argument in described}
-    return [there.get(value.name) or NodeArg(value.name, _type(value), _shape(value)) for value in values]
-
-
-def _type(value: ValueInfoProto) -> str:
-    return f"tensor({TensorProto.DataType.Name(value.type.tensor_type.elem_type).lower()})"
-
-
-def _shape(value: ValueInfoProto) -> list[int | str | None]:
-    sizes = value.type.tensor_type.shape.dim
-    return [size.dim_value if size.HasField("dim_value") else size.dim_param or None for size in sizes]
 
 
 def _nodes(count: int) -> str:

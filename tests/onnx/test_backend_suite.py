@@ -1,36 +1,14 @@
 """ONNX's own backend tests of every operator of dmlops.onnx, on Vulkan and on the host, equal to the bit."""
 
-import re
-import warnings
-
 import dmlops.onnx
 import onnx.backend.test
 import pytest
 import support
-from dmlops.onnx.operator_table import OPERATORS
-from onnx.backend.test.loader import load_model_tests
+from node_tests import LEFT_OUT, left_out, models
 
-# Tests whose graphs consist of operators of the table and that are left out, and why.
-LEFT_OUT = {
-    r"test_cast(like_.*_expanded)?": "Cast of data computes; only shapes are cast",
-    r"test_resize_.*(linear|cubic|tf_crop_and_resize)": "these modes interpolate or extrapolate",
-    r"test_identity_(sequence|opt)$": "a sequence or an optional is no tensor",
-}
-
-
-def models():
-    """The models of the suite whose graphs consist of our operators, by the name of their test."""
-    for kind in ("node", "simple", "pytorch-converted", "pytorch-operator"):
-        for case in load_model_tests(kind=kind):
-            model = case.model or onnx.load(f"{case.model_dir}/model.onnx")
-            if model.graph.node and all(node.op_type in OPERATORS for node in model.graph.node):
-                yield case.name, model
-
-
-with warnings.catch_warnings():
-    warnings.simplefilter("ignore")  # ONNX computes its cases here, overflows and all
-    MODELS = dict(models())
-RUN = {name for name in MODELS if not any(re.match(pattern, name) for pattern in LEFT_OUT)}
+MODELS = models()
+OUT = left_out(MODELS)
+RUN = set(MODELS).difference(*OUT.values())
 
 
 def suite(device_name):
@@ -61,9 +39,8 @@ def test_all_of_them_run():
 
 @pytest.mark.parametrize("pattern", LEFT_OUT)
 def test_what_is_left_out_is_refused(pattern):
-    left_out = [name for name in MODELS if re.match(pattern, name)]
-    assert left_out
-    for name in left_out:
+    assert OUT[pattern]
+    for name in OUT[pattern]:
         assert not dmlops.onnx.backend.is_compatible(MODELS[name]), name
         with pytest.raises(dmlops.onnx.UnsupportedNodeError, match="opset"):
             dmlops.onnx.backend.prepare(MODELS[name])

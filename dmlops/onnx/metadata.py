@@ -1,0 +1,60 @@
+"""What a session says of its model, with the names and the attributes that onnxruntime has for it."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterable
+from typing import Any
+
+from onnx import ModelProto, TensorProto, ValueInfoProto
+
+__all__ = ["ModelMetadata", "NodeArg", "arguments", "metadata"]
+
+
+@dataclasses.dataclass(frozen=True)
+class NodeArg:
+    """An input or an output."""
+
+    name: str
+    type: str
+    shape: list[int | str | None]
+
+
+@dataclasses.dataclass(frozen=True)
+class ModelMetadata:
+    """Where a model comes from, and what its author says of it."""
+
+    producer_name: str
+    graph_name: str
+    domain: str
+    description: str
+    graph_description: str
+    version: int
+    custom_metadata_map: dict[str, str]
+
+
+def metadata(model: ModelProto) -> ModelMetadata:
+    return ModelMetadata(
+        model.producer_name,
+        model.graph.name,
+        model.domain,
+        model.doc_string,
+        model.graph.doc_string,
+        model.model_version,
+        {entry.key: entry.value for entry in model.metadata_props},
+    )
+
+
+def arguments(values: Iterable[ValueInfoProto], described: Iterable[Any]) -> list[Any]:
+    """What onnxruntime says of each value, or what it would say of one that only the leading part has."""
+    there = {argument.name: argument for argument in described}
+    return [there.get(value.name) or NodeArg(value.name, _type(value), _shape(value)) for value in values]
+
+
+def _type(value: ValueInfoProto) -> str:
+    return f"tensor({TensorProto.DataType.Name(value.type.tensor_type.elem_type).lower()})"
+
+
+def _shape(value: ValueInfoProto) -> list[int | str | None]:
+    sizes = value.type.tensor_type.shape.dim
+    return [size.dim_value if size.HasField("dim_value") else size.dim_param or None for size in sizes]

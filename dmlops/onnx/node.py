@@ -1,0 +1,52 @@
+"""A node of a graph, and its operands that are numbers."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from dmlops._annotations import Array
+
+__all__ = ["Node", "axes_of", "ints_of", "positive"]
+
+
+@dataclasses.dataclass(frozen=True)
+class Node:
+    """A node of a graph. `version` is the opset that its operator's definition came with; `opset` is the model's."""
+
+    name: str
+    operator: str
+    domain: str
+    opset: int
+    version: int
+    attributes: Mapping[str, Any]
+    inputs: tuple[str, ...]
+    outputs: tuple[str, ...]
+
+    def __str__(self) -> str:
+        operator = f"{self.domain}.{self.operator}" if self.domain else self.operator
+        which = repr(self.name) if self.name else f"of output {next(iter(self.outputs), None)!r}"
+        return f"node {which} ({operator}, opset {self.opset})"
+
+
+def ints_of(node: Node, operand: Array | None, attribute: str) -> list[int] | None:
+    """The operand as a list, or the attribute that older versions have in its place; None if there is neither."""
+    found = node.attributes.get(attribute) if operand is None else operand
+    return None if found is None else [int(value) for value in np.asarray(found).reshape(-1)]
+
+
+def axes_of(node: Node, operand: Array | None, rank: int) -> list[int] | None:
+    """The axes that an operand or the attribute `axes` names, none below 0; None if there is neither."""
+    axes = ints_of(node, operand, "axes")
+    return None if axes is None else [positive(axis, rank) for axis in axes]
+
+
+def positive(axis: int, rank: int) -> int:
+    """The number of an axis that may be counted from the end."""
+    if not -rank <= axis < rank:
+        raise ValueError(f"axis {axis} is out of range for rank {rank}")
+    return axis % rank

@@ -1,0 +1,93 @@
+"""What a session has beside `run`, as onnxruntime's has it, and what it says of files that are no models."""
+
+import dmlops.onnx
+import numpy as np
+import onnx
+import onnxruntime
+import pytest
+from onnx import parser
+from test_session import FOCUS, MOVES, NOTHING, noise
+
+ATTRIBUTES = ["producer_name", "graph_name", "domain", "description", "graph_description", "version", "custom_metadata_map"]
+
+
+def both(text, change=lambda model: None, **options):
+    """A session of ours and one of onnxruntime."""
+    model = parser.parse_model(text)
+    change(model)
+    source = model.SerializeToString()
+    return dmlops.onnx.Session(source, device="host", **options), onnxruntime.InferenceSession(source, **options)
+
+
+@pytest.mark.parametrize("text", [FOCUS, MOVES, NOTHING])
+def test_metadata(text):
+    def describe(model):
+        model.producer_name, model.domain, model.doc_string, model.model_version = "trainer", "com.example", "A model.", 3
+        model.graph.doc_string = "A graph."
+        model.metadata_props.add(key="names", value="{0: 'cat'}")
+
+    ours, theirs = (session.get_modelmeta() for session in both(text, describe))
+    assert [getattr(ours, name) for name in ATTRIBUTES] == [getattr(theirs, name) for name in ATTRIBUTES]
+    assert sorted(name for name in dir(theirs) if name[0] != "_") == sorted(ATTRIBUTES)
+
+
+def test_providers_and_options():
+    options = onnxruntime.SessionOptions()
+    options.log_severity_level = 3
+    given = {"sess_options": options, "providers": ["CPUExecutionProvider"], "provider_options": [{}]}
+    ours, theirs = both(FOCUS, **given, disabled_optimizers=["ConstantFolding"])
+    assert ours.get_providers() == theirs.get_providers() == ["CPUExecutionProvider"]
+    assert ours.get_provider_options() == theirs.get_provider_options()
+    alone, _ = both(MOVES, **given)
+    assert alone.get_providers() == [] and alone.get_provider_options() == {}
+    for session in (ours, alone):
+        assert session.get_session_options().log_severity_level == 3
+    assert dmlops.onnx.Session(path_or_bytes=parser.parse_model(MOVES).SerializeToString()).get_session_options()
+
+
+def test_overridable_initializers():
+    text = '<ir_version: 10, opset_import: ["": 21]> g (float[N, 2] x, float[1] w) => (float[2, N] y) <float[1] w = {1}>'
+    ours, theirs = both(f"{text} {{ t = Transpose (x) y = Add (t, w) }}")
+    names = [[(a.name, a.type, a.shape) for a in session.get_overridable_initializers()] for session in (ours, theirs)]
+    assert names[0] == names[1] == [("w", "tensor(float)", [1])]
+
+
+def test_options_serve_models_of_several_folders(tmp_path):
+    """What is set for external data of one does not stay."""
+    options, image = onnxruntime.SessionOptions(), noise(1, 3, 8, 8)
+    for name in ("first", "second"):
+        model = parser.parse_model(FOCUS.replace("y = Sigmoid (patches)", "y = Add (patches, weight)"))
+        model.graph.initializer.append(onnx.numpy_helper.from_array(noise(12, 4, 4), "weight"))
+        path = tmp_path / name / "model.onnx"
+        path.parent.mkdir()
+        onnx.save_model(model, path, save_as_external_data=True, location="weights", size_threshold=0)
+        expected = onnxruntime.InferenceSession(path).run(None, {"image": image})
+        for session in (dmlops.onnx.Session(path, options, device="host"), onnxruntime.InferenceSession(path, options)):
+            assert np.array_equal(session.run(None, {"image": image}), expected)
+
+
+def test_arguments_of_the_wrong_type():
+    session, _ = both(FOCUS)
+    image = noise(1, 3, 4, 4)
+    for feed in ([image], image):
+        with pytest.raises(TypeError, match="input_feed must be a dict of arrays by the names of inputs, not (list|ndarray)"):
+            session.run(None, feed)
+    with pytest.raises(TypeError, match="output_names must be a sequence of names, not the name 'y'"):
+        session.run("y", {"image": image})
+
+
+def test_files_that_are_no_models(tmp_path):
+    path = tmp_path / "photo.onnx"
+    path.write_bytes(b"\x89PNG no model")
+    with pytest.raises(ValueError, match=r"photo\.onnx is no ONNX model"):
+        dmlops.onnx.Session(path)
+    with pytest.raises(ValueError, match="path_or_bytes is no ONNX model"):
+        dmlops.onnx.Session(path.read_bytes())
+    for source in (parser.parse_model(FOCUS), None):
+        with pytest.raises(TypeError, match=r"path_or_bytes must be a path, or bytes.*, not (ModelProto|NoneType)"):
+            dmlops.onnx.Session(source)
+    for function in (dmlops.onnx.split, dmlops.onnx.backend.prepare, dmlops.onnx.backend.is_compatible):
+        with pytest.raises(TypeError, match=r"model must be an onnx.ModelProto, not PosixPath: onnx.load reads one"):
+            function(path)
+    with pytest.raises(FileNotFoundError, match="there is none"):
+        dmlops.onnx.Session(tmp_path / "there is none")
