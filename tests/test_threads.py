@@ -38,7 +38,9 @@ def calls(seed):
         made.append(("transpose", (x, (2, 0, 1)), {}))
         made.append(("tile", (x[:, :9], (1, 2, 2)), {}))
         made.append(("upsample", (x[:9], (1, 2)), {"layout": "NHWC"}))
-        made.append(("slice_grad", (x, [rows, 2 * width, x.shape[2]], [0, 0, 0], [rows, 2 * width - 1, x.shape[2]], [1, -2, 1]), {}))
+        made.append(
+            ("slice_grad", (x, [rows, 2 * width, x.shape[2]], [0, 0, 0], [rows, 2 * width - 1, x.shape[2]], [1, -2, 1]), {})
+        )
     return made
 
 
@@ -219,7 +221,9 @@ def race(folder, broken=()):
     for source in [*csrc.glob("base/*.c"), *csrc.glob("core/*.c"), *csrc.glob("vk/*.c"), HERE / "race.c"]:
         objects.append(folder / f"{source.parent.name}-{source.stem}.o")
         lock = ["-include", folder / "broken_lock.h"] if source.name in broken else []
-        support.compile_c([*flags, *lock, f"-I{csrc}", f"-I{support.ROOT / 'shaders'}", f"-I{folder}", "-c", "-o", objects[-1], source])
+        support.compile_c(
+            [*flags, *lock, f"-I{csrc}", f"-I{support.ROOT / 'shaders'}", f"-I{folder}", "-c", "-o", objects[-1], source]
+        )
     support.compile_c([*flags, "-o", folder / "race", *objects, "-pthread", "-ldl"])
     mock = ["-shared", "-fPIC", "-fvisibility=hidden", "-o", folder / "libvulkan.so.1", HERE / "mock_vulkan.c"]
     support.compile_c([*flags, *mock, "-pthread"])
@@ -237,7 +241,9 @@ def test_no_data_races(tmp_path):
 
 
 @pytest.mark.check
-@pytest.mark.parametrize("broken", ["submission.c", "queue.c", "quiesce.c", "kernels.c", "instance.c", "allocation_pool.c", "cache.c"])
+@pytest.mark.parametrize(
+    "broken", ["submission.c", "queue.c", "quiesce.c", "kernels.c", "instance.c", "allocation_pool.c", "cache.c"]
+)
 def test_a_missing_lock_would_be_found(broken, tmp_path):
     done = race(tmp_path, broken=[broken])
     assert done.returncode != 0 and "WARNING: ThreadSanitizer: data race" in done.stderr, done.stdout + done.stderr
