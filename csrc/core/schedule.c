@@ -87,10 +87,11 @@ static void order_rows(const dml_plan *plan, const dml_tunables *tunables, int *
                                      dml_magnitude(plan->axes[axes[count - 2]].src_stride);
     if (!tunables->source_order || !in_order)
         move_walk_last(plan, tunables, axes, count);
+    int walk = count - 1;
     for (int i = count - 2; i >= 0; i--) {
-        if (fills_gaps(&plan->axes[axes[i]], &plan->axes[axes[count - 1]], tunables)) {
-            move_last(axes, count, i);
-            break;
+        if (fills_gaps(&plan->axes[axes[i]], &plan->axes[axes[walk]], tunables)) {
+            move_last(axes, walk + 1, i); /* behind the walk, in front of those that went there before */
+            walk--;
         }
     }
 }
