@@ -13,7 +13,7 @@ import pytest
 
 import support
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.driverless]
 
 # A file for the question whether the kernel shows a GPU: DMLOPS_TEST_NODE, if set.
 GPU = """

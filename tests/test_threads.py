@@ -42,6 +42,7 @@ def calls(seed):
     return made
 
 
+@pytest.mark.many_pipelines
 def test_many_threads_at_once(device):
     start = threading.Barrier(8)
 
@@ -111,6 +112,7 @@ def another_thread():
         thread.join()
 
 
+@pytest.mark.many_bytes
 def test_the_gil_is_free_during_a_call(device):
     x = np.zeros((4096, 4096), np.float32)
     with another_thread() as count:
@@ -122,6 +124,7 @@ def test_the_gil_is_free_during_a_call(device):
     assert progress > 0
 
 
+@pytest.mark.many_bytes
 def test_the_gil_is_free_while_there_is_no_room_in_the_queue(vulkan):
     def mirrored(x):
         return dmlops.slice(x, [0, 0], [2048, 2048], [1, -1])
