@@ -26,7 +26,8 @@ export PIP_DISABLE_PIP_VERSION_CHECK = 1
 SOURCES := $(shell find csrc shaders dmlops -type f ! -name '*.pyc' ! -name '*.so') $(wildcard setup.py pyproject.toml MANIFEST.in README.md)
 TESTS := tests examples/preprocessing.ipynb examples/directml.ipynb
 without = $(patsubst %,--ignore=tests/test_%.py,$(1))
-CHECKS := $(addprefix check-,sanitizers validation deeper direct swiftshader static leaks oldest-numpy peers extras fuzz shaders wheels)
+# The longest first: the others fill what is left of two cores.
+CHECKS := $(addprefix check-,sanitizers wheels deeper validation swiftshader extras static peers oldest-numpy direct leaks fuzz shaders)
 
 .PHONY: demo test bench bench-drivers check soak wheels clean help system debootstrap
 .PHONY: $(CHECKS)
@@ -76,8 +77,10 @@ wheels: .venv-wheels/requirements | debootstrap
 
 # Two at a time, each with its output in one piece; all of them, also after one has failed. `make test` has run every test; each
 # of these changes one thing, and runs the tests that have to do with it. All draw the same examples, so that lavapipe compiles
-# a kernel once for all of them: Mesa keeps compiled kernels on disk.
+# a kernel once for all of them: Mesa keeps compiled kernels on disk. Environments come first: make begins targets that are
+# ready before those that wait for one, the longest of all among them.
 check:
+	@$(MAKE) --no-print-directory -j2 -O -k $(ENVIRONMENTS) || true
 	@PYTEST_ADDOPTS=--hypothesis-seed=$$(date +%s) $(MAKE) --no-print-directory -j2 -O -k $(CHECKS)
 
 # What takes minutes in the suite itself: the marker `check`.
@@ -216,6 +219,9 @@ $(eval $(call environment,.venv-wheels,tools/wheels.txt,build/wheel))
 $(eval $(call environment,.venv-fuzz,tests/requirements.txt tests/fuzz/requirements.txt,build/wheel))
 $(eval $(call environment,.venv-check,tests/requirements.txt tests/peers/requirements.txt,build/wheel))
 $(eval $(call environment,.venv-extras,tests/requirements.txt tests/onnx/requirements.txt tests/dask/requirements.txt,build/wheel))
+
+ENVIRONMENTS := $(patsubst %,.venv%/dmlops,-sanitized -extras -check -oldest -fuzz -docs) .venv/dmlops \
+    .venv-static/requirements .venv-wheels/requirements
 
 # The wheel's extension, also beside the sources (git ignores it): Python started in the checkout finds dmlops/ there before
 # the installed package.
