@@ -45,6 +45,8 @@
 #define DML_ROWS_ALIGN 20        /* every window's address is a multiple of this: 1, 8, 16 or 32 */
 #define DML_ROWS_SCHEDULE 21     /* rows per workgroup; 0: one row, followed by software prefetch of `rows_prefetch_lines` */
 #define DML_ROWS_AHEAD 22        /* steps of a workgroup along a row by which reads are prefetched; 0: none */
+#define DML_ROWS_PHASE 23        /* destination bytes from a word's begin to that of the first of these rows, */
+#define DML_ROWS_SKEW 24         /* and bytes more for each further one */
 
 /* Constants of words.comp. */
 #define DML_WORDS_STEP 5 /* source bytes from one scalar of a row to the next */
@@ -54,7 +56,7 @@
 #define DML_LENGTHS_SIGNED 5
 #define DML_LENGTHS_BYTES 6 /* of a length as the caller gave it */
 
-#define DML_CONSTANTS 23 /* the most that a kernel has */
+#define DML_CONSTANTS 25 /* the most that a kernel has */
 
 #ifdef __STDC_VERSION__
 #include <stddef.h>

@@ -11,7 +11,8 @@
 //
 // REVERSED: AXIS names an axis of the table, rows move as a whole. ROW mirrors the first elements of each row, up to its
 // length; STEP is that of the mirrored part, and the others go the other way.
-// PER_WINDOW rows are made from one window, WINDOW_STEP apart in it (a de-interleave).
+// PER_WINDOW rows are made from one window, WINDOW_STEP apart in it (a de-interleave). Row r of these may begin at byte PHASE +
+// r * SKEW of a word: it is then stored from its first whole word on, of elements that have a word more (a transpose).
 // SCHEDULE 0: software prefetch. Behind each row a workgroup reads the cache lines that the hardware prefetcher does not
 // expect: those between this row and the next, or the next row.
 // AHEAD: software prefetch of rows that are read forwards, so many steps of the workgroup before their windows are loaded.
@@ -38,15 +39,18 @@ layout(constant_id = DML_ROWS_FORWARD_UNIT) const uint FORWARD_UNIT = 8;
 layout(constant_id = DML_ROWS_ALIGN) const uint ALIGN = 1;
 layout(constant_id = DML_ROWS_SCHEDULE) const uint SCHEDULE = 1;
 layout(constant_id = DML_ROWS_AHEAD) const uint AHEAD = 0;
+layout(constant_id = DML_ROWS_PHASE) const uint PHASE = 0;
+layout(constant_id = DML_ROWS_SKEW) const uint SKEW = 0;
 
 const bool PREFETCH = SCHEDULE == 0;
 const uint LANES = GROUP_SIZE / (PREFETCH ? 1 : SCHEDULE); // invocations for one row
 const uint CACHE_LINE = 64;
 
-const uint STREAMS = STREAM == 1 ? EXTENT_0 : STREAM == 2 ? EXTENT_1 : STREAM == 3 ? EXTENT_2 : 1;
+const uint PHASED = PHASE + SKEW > 0 ? 1 : 0;
+const uint STREAMS = (STREAM == 1 ? EXTENT_0 : STREAM == 2 ? EXTENT_1 : STREAM == 3 ? EXTENT_2 : 1) - PHASED; // of use
 const uint ELEMENT = ITEM * EXTENT_0 * EXTENT_1 * EXTENT_2;
 const uint EDGE = ITEM % 8 == 0 ? 8 : ITEM & (~ITEM + 1); // bytes of a store in heads and tails
-const uint WORDS = TILE * ELEMENT / WORD;                 // of a tile
+const uint WORDS = TILE * ELEMENT / WORD - PHASED;        // that are stored of a tile
 
 // Every PERIOD elements, or PERIOD_WORDS words, an element begins at a word. The first that does, at a distance of d bytes, is
 // d / EVEN * INVERSE modulo PERIOD: INVERSE is that of the element's odd part modulo 32, by a step of Newton's method from the
@@ -215,13 +219,14 @@ void copy_tile(uint src, uint dst, bool mirrored, uint skip)
         load_window(w, s * WINDOW, src + s * table.rows_stream_stride);
     }
     [[unroll]] for (uint r = 0; r < PER_WINDOW; r++) {
-        uint to = (dst + r * table.rows_window_stride) / WORD;
+        const uint skipped = -(PHASE + r * SKEW) & (WORD - 1);
+        uint to = (dst + r * table.rows_window_stride + skipped) / WORD;
         [[unroll]] for (uint k = 0; k < WORDS; k++) {
 #ifdef ONLY_32_BIT
             uvec4 word = uvec4(0);
-            word.xy = compose(w, WORD * k, int(r) * WINDOW_STEP, mirrored);
+            word.xy = compose(w, skipped + WORD * k, int(r) * WINDOW_STEP, mirrored);
             if (WORD > 8)
-                word.zw = compose(w, WORD * k + 8, int(r) * WINDOW_STEP, mirrored);
+                word.zw = compose(w, skipped + WORD * k + 8, int(r) * WINDOW_STEP, mirrored);
             if (SCALAR == 0 || k + PERIOD_WORDS >= WORDS || k >= skip) {
                 if (WORD == 8)
                     AT(dst8, 3, to + k) = word.xy;
@@ -231,7 +236,7 @@ void copy_tile(uint src, uint dst, bool mirrored, uint skip)
 #else
             u64vec4 word = u64vec4(0);
             [[unroll]] for (uint i = 0; i < WORD / 8; i++)
-                word[i] = compose(w, WORD * k + 8 * i, int(r) * WINDOW_STEP, mirrored);
+                word[i] = compose(w, skipped + WORD * k + 8 * i, int(r) * WINDOW_STEP, mirrored);
             if (SCALAR == 0 || k + PERIOD_WORDS >= WORDS || k >= skip) {
                 if (WORD == 32)
                     AT(dst32, 5, to + k) = word;

@@ -407,6 +407,9 @@ def check_choice(core, piece, lengths, traits, src_base, dst_base, forced):
     segment, widest = dispatch.constants[CONSTANTS["DML_SEGMENT_BITS"]], max(window.end - window.begin for window in windows)
     segmented = traits.tunables.segments_always or widest > traits.binding
     assert segment == (traits.binding.bit_length() - 1 if segmented else 0), "segments are as large as they may be, where one is too small or all are wanted"
+    rests = core.rests(piece, dispatch)
+    for rest in rests:
+        check_choice(core, rest, lengths, traits, src_base, dst_base, forced)
     if dispatch.kernel == COPY:
         assert forced in (COPY, ANY) and piece.plan.reversed < 0
         got = run_copy(core, piece.plan)
@@ -420,6 +423,9 @@ def check_choice(core, piece, lengths, traits, src_base, dst_base, forced):
         begin, end = core.span("length", piece.plan)
         got = mirror.Machine(dispatch, lengths[begin:end]).run()
         got = got[0] + windows[0].begin, got[1] + windows[1].begin
+    if rests:
+        assert dispatch.kernel == ROWS
+        got = mirror.unique(mirror.joined([got, *(own_moves(rest, lengths) for rest in rests)]))
     assert mirror.same(got, expected)
     return dispatch
 
@@ -489,6 +495,15 @@ def test_transposes_are_moved_by_blocks(core, item, rows, columns, outer, step, 
     dispatch = choose(core, item, axes, ROWS, base * item // 4, 32)
     assert dispatch.kernel == ROWS and dispatch.constants[CONSTANTS["DML_ROWS_PER_WINDOW"]] == 8
     assert choose(core, item, axes, ROWS, 0, item // 2 or 1).kernel == ELEMENTS
+
+
+@pytest.mark.parametrize("item, rows, columns", [(1, 1030, 1027), (1, 1026, 1030), (2, 701, 771), (4, 523, 530), (8, 371, 373)])
+@pytest.mark.parametrize("step, base", [(1, 0), (-1, 8)])
+def test_transposes_leave_what_is_no_whole_blocks(core, item, rows, columns, step, base):
+    """Rows of the destination begin anywhere in a word."""
+    axes = [(rows, item, columns * item, 0), (columns, step * rows * item, item, 0)]
+    dispatch = choose(core, item, axes, src_base=base, dst_base=base)
+    assert dispatch.kernel == ROWS and dispatch.rest_count >= 2
 
 
 def choose(core, item, axes, forced=ANY, src_base=0, dst_base=0, *, reversed=-1, lengths=(), traits=None, check=True):

@@ -273,6 +273,19 @@ def test_blocks_run_as_rows(vulkan, item, order):
     assert check(vulkan, "depth_to_space", placed(last, 16), 2, order=order, layout="NHWC", out_offset=16)[COPY] == 0
 
 
+# --- transposes -------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("item", [1, 2, 4, 8])
+@pytest.mark.parametrize("shape, axes", [((1037, 1501), (1, 0)), ((2, 801, 1104), (0, 2, 1))])
+def test_transposes_of_any_size(vulkan, item, shape, axes):
+    """Rows of the result begin anywhere in a word, and neither side is whole blocks."""
+    array = random_array(shape, item)
+    for out_offset, gap in [(None, 0), (0, 0), (item, 0), (0, item), (16 - item, 5 * item)]:
+        counts = check(vulkan, "transpose", array, axes, out_offset=out_offset, out_gap=gap)
+        assert counts[ROWS] > 0
+
+
 # --- reversals --------------------------------------------------------------------------------------------------------
 
 

@@ -106,6 +106,8 @@ void dml_dispatch_choose(const dml_piece *piece, const dml_traits *device, uint6
     dml_policy_decide(&policy);
     dispatch->kernel = policy.kernel;
     dispatch->reason = policy.reason;
+    dispatch->rest_count = policy.transpose.rest_count;
+    memcpy(dispatch->rests, policy.transpose.rests, sizeof dispatch->rests);
     if (policy.kernel == DML_KERNEL_ROWS)
         encode_rows(&policy, &traits, dispatch);
     else if (policy.kernel == DML_KERNEL_WORDS)

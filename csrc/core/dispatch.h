@@ -17,9 +17,13 @@ typedef enum dml_kernel {
     DML_KERNEL_COUNT
 } dml_kernel;
 
+enum { DML_MAX_RESTS = 3 };
+
 typedef struct dml_dispatch {
     dml_kernel kernel;
-    const char *reason;  /* of the choice, for people */
+    const char *reason;            /* of the choice, for people */
+    dml_part rests[DML_MAX_RESTS]; /* of the piece, that this dispatch does not move, or not all of: pieces of their own */
+    int rest_count;
     dml_span src_window; /* bytes to bind, from the plan's bases */
     dml_span dst_window;
     int32_t constants[DML_CONSTANTS];

@@ -112,6 +112,8 @@ void dml_pattern_encode(const dml_rows *rows, uint32_t src, int32_t *c)
     c[DML_ROWS_WORD] = rows->word;
     c[DML_ROWS_PER_WINDOW] = (int32_t)rows->per_window;
     c[DML_ROWS_WINDOW_STEP] = (int32_t)window_step(rows);
+    c[DML_ROWS_PHASE] = (int32_t)rows->phase;
+    c[DML_ROWS_SKEW] = (int32_t)rows->skew;
     c[DML_ROWS_UNIT] = largest_unit(rows, c[DML_ROWS_STEP]);
     if (reversed)
         c[DML_ROWS_FORWARD_UNIT] = largest_unit(rows, rows->step);

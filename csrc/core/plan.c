@@ -20,6 +20,16 @@ void dml_plan_copy(dml_plan *to, const dml_plan *from)
     memcpy(to, from, offsetof(dml_plan, axes) + (size_t)from->rank * sizeof from->axes[0]);
 }
 
+void dml_plan_take(dml_plan *to, const dml_plan *from, const dml_part *part)
+{
+    dml_plan_copy(to, from);
+    dml_axis *axis = &to->axes[part->axis];
+    to->src_offset += part->begin * axis->src_stride;
+    to->dst_offset += part->begin * axis->dst_stride;
+    axis->extent = part->extent;
+    dml_plan_simplify(to);
+}
+
 static void swap(int64_t *a, int64_t *b)
 {
     int64_t value = *a;

@@ -37,6 +37,13 @@ typedef struct dml_plan {
     dml_axis axes[DML_MAX_AXES];
 } dml_plan;
 
+/* A part of a plan: some indices of one axis. */
+typedef struct dml_part {
+    int axis;
+    int64_t begin;
+    int64_t extent;
+} dml_part;
+
 /* The bytes a plan touches on one side, as offsets from that side's base: [begin, end). */
 typedef struct dml_span {
     int64_t begin;
@@ -49,6 +56,9 @@ void dml_plan_add(dml_plan *plan, int64_t extent, int64_t src_stride, int64_t ds
 
 /* Copies only the axes in use; a plan is four kilobytes. */
 void dml_plan_copy(dml_plan *to, const dml_plan *from);
+
+/* `to` becomes that part of `from`, which has no reversed axis, simplified. */
+void dml_plan_take(dml_plan *to, const dml_plan *from, const dml_part *part);
 
 /* Swaps source and destination. The plan has no reversed axis. */
 void dml_plan_turn(dml_plan *plan);

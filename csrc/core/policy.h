@@ -5,7 +5,7 @@
 
 #include "core/dispatch.h"
 #include "core/piece.h"
-#include "core/rows.h"
+#include "core/transpose.h"
 #include "core/words.h"
 
 typedef struct dml_policy {
@@ -19,9 +19,9 @@ typedef struct dml_policy {
     /* Decided: */
     dml_kernel kernel;
     const char *reason;
-    dml_rows rows;   /* if the kernel is DML_KERNEL_ROWS; of `piece`, or of */
-    dml_plan blocks; /* a transpose as blocks */
-    bool has_words;  /* whether words are possible, and */
+    dml_rows rows; /* if the kernel is DML_KERNEL_ROWS; of `piece`, or of the blocks of */
+    dml_transpose transpose;
+    bool has_words; /* whether words are possible, and */
     dml_words words;
 } dml_policy;
 

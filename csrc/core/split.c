@@ -3,9 +3,6 @@
 #include <string.h>
 
 #include "core/pack.h"
-#include "core/transpose.h"
-
-enum { SPLIT_BYTES = 1024 * 1024 }; /* that are worth a piece more */
 
 /* Indices of a tile, at most so many. Tiles are about equal, and start at multiples of 64. */
 static int64_t tile_extent(int64_t extent, int64_t most)
@@ -194,9 +191,6 @@ void dml_split_begin(dml_split *split, const dml_plan *plan, const dml_limits *l
     if (whole->item <= limits->binding)
         fit_bindings(split, limits);
     fit_side(split, limits->binding, DML_LENGTHS);
-    int transposed = dml_transpose_axis(whole); /* of much: whole blocks, and what is left in a piece of its own */
-    if (transposed >= 0 && dml_plan_count(whole) * whole->item >= SPLIT_BYTES)
-        split->tile[transposed] -= split->tile[transposed] % DML_BLOCK_ROWS;
     bool cut;
     do {
         cut = limits->pack_src && fit_packed(split, limits->chunk, DML_SRC);

@@ -1,30 +1,62 @@
 #include "core/transpose.h"
 
 enum {
-    WORD = 16,       /* bytes of a row in a block */
-    LINE = 64,       /* bytes of a cache line */
-    FAR = 256,       /* bytes beyond which a row's items share no window: 8 * DML_MAX_WINDOW_WORDS */
-    FEW = 8,         /* streams that rows interleave themselves: tunables' max_streams */
-    PAGE = 4096,     /* bytes: rows that are a multiple of it apart share cache sets */
-    PASS_ROWS = 1536 /* most rows to go on with before the next words of each: the lines written stay in the cache */
+    WORD = 16,               /* bytes of a row in a block, */
+    BLOCK_ROWS = 8,          /* and rows; of bytes in rows that begin anywhere half as many and twice as many */
+    LINE = 64,               /* bytes of a cache line */
+    FAR = 256,               /* bytes beyond which a row's items share no window: 8 * DML_MAX_WINDOW_WORDS */
+    FEW = 8,                 /* streams that rows interleave themselves: tunables' max_streams */
+    STREAMS = 16,            /* most source rows to read side by side for whole lines of rows that begin anywhere */
+    PAGE = 4096,             /* bytes: rows that are a multiple of it apart share cache sets */
+    PASS_ROWS = 1536,        /* most rows to go on with before the next words of each: the lines written stay in the cache */
+    REST_ROW = 256,          /* bytes of rows whose ends are worth dispatches of their own, */
+    REST_BYTES = 1024 * 1024 /* and of all rows */
 };
 
-int dml_transpose_axis(const dml_plan *plan)
+/* How blocks divide a plan. */
+typedef struct division {
+    int axis;       /* along which the source is contiguous, and rows lie; a row is along the last */
+    int64_t word;   /* bytes of a row in a block, */
+    int64_t items;  /* and items of it */
+    int64_t rows;   /* of a block */
+    int64_t phase;  /* bytes from a word's begin to the first row's, */
+    int64_t skew;   /* and bytes more for each further row, modulo a word */
+    int64_t head;   /* items of a row that may lie before its first word */
+    int64_t words;  /* of a row */
+    int64_t line;   /* words of a row that are written one after the other: a divisor of these */
+    int64_t pass;   /* rows to go on with, a multiple of a block's, */
+    int64_t passes; /* so many times */
+} division;
+
+static bool find_axis(const dml_plan *plan, division *by)
 {
     if (plan->rank < 2 || plan->reversed >= 0 || plan->item >= WORD || WORD % plan->item != 0)
-        return -1;
+        return false;
     const dml_axis *last = &plan->axes[plan->rank - 1];
-    bool words = last->dst_stride == plan->item && last->extent * plan->item % WORD == 0;
-    int axis = -1;
-    for (int k = 0; k < plan->rank - 1; k++) {
-        words = words && plan->axes[k].dst_stride % WORD == 0;
-        if (plan->axes[k].src_stride == plan->item && plan->axes[k].extent >= DML_BLOCK_ROWS)
-            axis = k;
-    }
-    if (!words || axis < 0 || dml_magnitude(last->src_stride) <= FAR)
-        return -1;
-    bool interleaved = last->extent <= FEW && plan->axes[axis].dst_stride == last->extent * last->dst_stride;
-    return interleaved ? -1 : axis;
+    if (last->dst_stride != plan->item || dml_magnitude(last->src_stride) <= FAR)
+        return false;
+    by->axis = -1;
+    for (int k = 0; k < plan->rank - 1; k++)
+        if (plan->axes[k].src_stride == plan->item && plan->axes[k].extent >= BLOCK_ROWS)
+            by->axis = k;
+    return by->axis >= 0 && (last->extent > FEW || plan->axes[by->axis].dst_stride != last->extent * last->dst_stride);
+}
+
+/* Rows that begin anywhere in a word do so in each block alike. */
+static bool find_phase(const dml_plan *plan, uint32_t dst, division *by)
+{
+    int64_t stride = plan->axes[by->axis].dst_stride;
+    bool aligned = dst % WORD == 0 && stride % WORD == 0, halved = plan->item == 1 && !aligned;
+    by->word = halved ? WORD / 2 : WORD;
+    by->rows = halved ? BLOCK_ROWS * 2 : BLOCK_ROWS;
+    by->items = by->word / plan->item;
+    by->phase = dst % by->word;
+    by->skew = stride % by->word;
+    by->head = by->phase > 0 || by->skew > 0 ? by->items - 1 : 0;
+    bool alike = (by->phase | by->skew) % plan->item == 0 && plan->axes[by->axis].extent >= by->rows;
+    for (int k = 0; k < plan->rank - 1; k++)
+        alike = alike && (k == by->axis || plan->axes[k].dst_stride % by->word == 0);
+    return alike;
 }
 
 /* The largest multiple of `unit` that divides an extent, which is one too, and is at most `most`. */
@@ -35,6 +67,37 @@ static int64_t part_of(int64_t extent, int64_t unit, int64_t most)
     return most;
 }
 
+static void divide_row(const dml_plan *plan, division *by)
+{
+    int64_t extent = plan->axes[plan->rank - 1].extent;
+    by->words = (extent - by->head) / by->items;
+    bool whole = plan->axes[by->axis].dst_stride % PAGE == 0 || (by->head > 0 && LINE / plan->item <= STREAMS);
+    by->line = LINE / by->word / (whole ? 1 : 2);
+    if (by->words * by->items == extent)
+        by->line = part_of(by->words, 1, by->line);
+    else
+        by->words -= by->words % by->line;
+}
+
+/* Passes are all of the rows, if these are then not too short; `whole`: in any case, if possible. */
+static void divide_rows(const dml_plan *plan, bool whole, division *by)
+{
+    int64_t extent = plan->axes[by->axis].extent;
+    by->passes = (extent + PASS_ROWS - 1) / PASS_ROWS;
+    by->pass = extent / by->passes - extent / by->passes % by->rows;
+    int64_t part = extent % by->rows == 0 ? part_of(extent, by->rows, PASS_ROWS) : 0;
+    if (part > 0 && (whole || 2 * part > PASS_ROWS)) {
+        by->pass = part;
+        by->passes = extent / part;
+    }
+}
+
+static void add_rest(dml_transpose *transpose, int axis, int64_t begin, int64_t end)
+{
+    if (begin < end)
+        transpose->rests[transpose->rest_count++] = (dml_part){axis, begin, end - begin};
+}
+
 /* `step` neighbours at a time. */
 static void add_axis(dml_plan *plan, const dml_axis *axis, int64_t extent, int64_t step)
 {
@@ -43,44 +106,57 @@ static void add_axis(dml_plan *plan, const dml_axis *axis, int64_t extent, int64
 
 /* The order is that in which blocks are moved: first those that write the same half of a cache line, then a pass along the
  * source. Few streams suit the hardware prefetcher. Where rows share cache sets, a line is evicted before its other half is
- * written; there whole lines come first. */
-static void make_blocks(const dml_plan *plan, int axis, dml_plan *blocks)
+ * written; there whole lines come first, as where halves would be of two lines. */
+static void make_blocks(const dml_plan *plan, const division *by, dml_plan *blocks)
 {
-    const dml_axis *across = &plan->axes[axis], *last = &plan->axes[plan->rank - 1];
-    int64_t streams = WORD / plan->item, words = last->extent / streams;
-    int64_t line = part_of(words, 1, across->dst_stride % PAGE == 0 ? LINE / WORD : LINE / WORD / 2);
-    int64_t pass = part_of(across->extent, DML_BLOCK_ROWS, PASS_ROWS);
+    const dml_axis *across = &plan->axes[by->axis], *last = &plan->axes[plan->rank - 1];
     dml_plan_begin(blocks, plan->item);
     blocks->src_offset = plan->src_offset;
     blocks->dst_offset = plan->dst_offset;
     for (int k = 0; k < plan->rank - 1; k++)
-        if (k != axis)
+        if (k != by->axis)
             add_axis(blocks, &plan->axes[k], plan->axes[k].extent, 1);
-    add_axis(blocks, across, across->extent / pass, pass);
-    add_axis(blocks, last, words / line, line * streams);
-    add_axis(blocks, across, pass, 1);
-    add_axis(blocks, last, line, streams);
-    dml_plan_add(blocks, 1, 0, WORD); /* the row: one element, which is a word */
-    add_axis(blocks, last, streams, 1);
+    add_axis(blocks, across, by->passes, by->pass);
+    add_axis(blocks, last, by->words / by->line, by->line * by->items);
+    add_axis(blocks, across, by->pass, 1);
+    add_axis(blocks, last, by->line, by->items);
+    dml_plan_add(blocks, 1, 0, by->word); /* the row: one element */
+    add_axis(blocks, last, by->head > 0 ? 2 * by->items : by->items, 1);
 }
 
-bool dml_transpose_find(const dml_plan *plan, const dml_tunables *tunables, uint32_t dst, dml_plan *blocks, dml_rows *rows)
+bool dml_transpose_find(const dml_plan *plan, const dml_tunables *tunables, uint32_t dst, dml_transpose *transpose,
+                        dml_rows *rows)
 {
-    int axis = dml_transpose_axis(plan);
-    if (axis < 0 || plan->axes[axis].extent % DML_BLOCK_ROWS != 0 || dst % WORD != 0 || plan->rank + 4 > DML_MAX_AXES)
+    division by;
+    if (!find_axis(plan, &by) || !find_phase(plan, dst, &by) || plan->rank + 4 > DML_MAX_AXES)
         return false;
-    make_blocks(plan, axis, blocks);
+    const int last = plan->rank - 1;
+    const int64_t extent = plan->axes[last].extent;
+    bool worth = extent * plan->item >= REST_ROW && dml_plan_count(plan) * plan->item >= REST_BYTES;
+    divide_row(plan, &by);
+    divide_rows(plan, !worth, &by);
+    add_rest(transpose, last, 0, by.head);
+    add_rest(transpose, last, by.words * by.items, extent);
+    add_rest(transpose, by.axis, by.passes * by.pass, plan->axes[by.axis].extent);
+    if (transpose->rest_count > 0 && !worth) {
+        transpose->rest_count = 0;
+        return false;
+    }
+    dml_plan *blocks = &transpose->blocks;
+    make_blocks(plan, &by, blocks);
     *rows = (dml_rows){.plan = blocks,
                        .tunables = tunables,
-                       .word = WORD,
+                       .word = (int)by.word,
                        .row = blocks->rank - 2,
                        .inner = {blocks->rank - 1},
                        .inners = 1,
                        .stream = 1,
                        .window_axis = blocks->rank - 4,
-                       .per_window = DML_BLOCK_ROWS,
-                       .element = WORD,
-                       .reach = DML_BLOCK_ROWS * plan->item,
+                       .per_window = by.rows,
+                       .phase = by.phase,
+                       .skew = by.skew,
+                       .element = blocks->axes[blocks->rank - 1].extent * plan->item,
+                       .reach = by.rows * plan->item,
                        .extent = 1,
                        .tile = 1};
     return true;

@@ -2,20 +2,23 @@
  *
  * Rows of few items would be gathered from as many places. Instead an invocation moves a block: one word of several
  * neighbouring rows, of items that are neighbours in the source. That is the pattern of rows with streams that share a window.
+ * A row may begin anywhere in a word. What no block moves, a few columns at its ends and a few rows, is left as rests.
  */
 #ifndef DML_CORE_TRANSPOSE_H
 #define DML_CORE_TRANSPOSE_H
 
+#include "core/dispatch.h"
 #include "core/rows.h"
 
-enum { DML_BLOCK_ROWS = 8 };
+typedef struct dml_transpose {
+    dml_plan blocks;               /* the plan that the rows refer to */
+    dml_part rests[DML_MAX_RESTS]; /* of the plan: what blocks do not move, or not all of */
+    int rest_count;
+} dml_transpose;
 
-/* The axis along which the source is contiguous, if a plan is a transpose and rows of the destination begin at words; else -1.
- * The last axis is the destination's. */
-int dml_transpose_axis(const dml_plan *plan);
-
-/* Makes blocks of such a plan, simplified. `blocks` becomes the plan that `rows` refers to. False if it has none: then there is
- * no such axis, its extent is no multiple of DML_BLOCK_ROWS, or rows do not begin at words. */
-bool dml_transpose_find(const dml_plan *plan, const dml_tunables *tunables, uint32_t dst, dml_plan *blocks, dml_rows *rows);
+/* Makes blocks of a simplified plan whose destination begins at `dst` in its window. False if it is no transpose, or if rests
+ * are not worth their dispatches. */
+bool dml_transpose_find(const dml_plan *plan, const dml_tunables *tunables, uint32_t dst, dml_transpose *transpose,
+                        dml_rows *rows);
 
 #endif

@@ -90,6 +90,22 @@ PyObject *dml_explain_traits(PyObject *module, PyObject *device)
     return capsule;
 }
 
+/* Appends dicts of a piece and of what its dispatch leaves; false with an exception set. */
+static bool append_piece(PyObject *pieces, const dml_piece *piece, const dml_traits *traits)
+{
+    dml_dispatch dispatch;
+    dml_dispatch_choose(piece, traits, 0, 0, DML_KERNEL_COUNT, &dispatch);
+    PyObject *entry = piece_dict(piece, &dispatch);
+    bool appended = entry && PyList_Append(pieces, entry) == 0;
+    Py_XDECREF(entry);
+    dml_piece rest = {.cut = false};
+    for (int i = 0; i < dispatch.rest_count && appended; i++) {
+        dml_plan_take(&rest.plan, &piece->plan, &dispatch.rests[i]);
+        appended = append_piece(pieces, &rest, traits);
+    }
+    return appended;
+}
+
 /* A list of dicts; a new reference, or NULL with an exception set. */
 static PyObject *list_pieces(const dml_plan *plan, const dml_traits *traits)
 {
@@ -100,14 +116,10 @@ static PyObject *list_pieces(const dml_plan *plan, const dml_traits *traits)
     dml_piece piece;
     dml_split_begin(&split, plan, &limits);
     while (pieces && PyList_Size(pieces) < MOST_PIECES && dml_split_next(&split, &piece)) {
-        dml_dispatch dispatch;
         if (!piece.cut)
             dml_plan_simplify(&piece.plan);
-        dml_dispatch_choose(&piece, traits, 0, 0, DML_KERNEL_COUNT, &dispatch);
-        PyObject *entry = piece_dict(&piece, &dispatch);
-        if (!entry || PyList_Append(pieces, entry) < 0)
+        if (!append_piece(pieces, &piece, traits))
             Py_CLEAR(pieces);
-        Py_XDECREF(entry);
     }
     return pieces;
 }

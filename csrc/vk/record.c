@@ -93,7 +93,8 @@ static dml_code bind_window(dml_context *context, dml_submission *submission, dm
 static uint64_t arena_needs(const dml_context *context, const dml_submission *submission)
 {
     dml_span lengths = dml_plan_length_span(&submission->piece.plan), item = dml_piece_src_span(&submission->piece);
-    return sizeof submission->dispatch.table + counter_bytes(context) + 3 * (uint64_t)context->traits.plan.alignment +
+    uint64_t each = sizeof submission->dispatch.table + counter_bytes(context) + 3 * (uint64_t)context->traits.plan.alignment;
+    return DML_MAX_DISPATCHES * each +
            (submission->transfer->lengths ? 0 : (uint64_t)(lengths.end - lengths.begin) * sizeof(int64_t)) +
            (is_filled(submission) ? (uint64_t)(item.end - item.begin) + 2 * (uint64_t)context->traits.plan.alignment : 0);
 }
@@ -164,9 +165,8 @@ dml_code dml_record_dispatch(dml_context *context, dml_submission *submission, d
     return DML_OK;
 }
 
-/* Steps write disjoint bytes, but a kernel counts as a writer of its whole window: what the copy command writes there waits for
- * it, and it for that. */
-static void record_change_of_kind(dml_context *context, dml_submission *submission)
+/* What was recorded writes before what follows. */
+static void record_order(dml_context *context, dml_submission *submission)
 {
     enum {
         STAGES = VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT | VK_PIPELINE_STAGE_TRANSFER_BIT,
@@ -180,7 +180,24 @@ bool dml_record_is_full(const dml_context *context, const dml_submission *submis
 {
     bool arena_full =
         submission->pieces > 0 && submission->arena_used + arena_needs(context, submission) > submission->arena.size;
-    return submission->pieces == DML_MAX_PIECES || arena_full;
+    return submission->pieces > DML_MAX_PIECES - DML_MAX_DISPATCHES || arena_full;
+}
+
+/* Records what the dispatch of submission->piece leaves. Some of it that dispatch writes too. */
+static dml_code record_rests(dml_context *context, dml_submission *submission, dml_status *status)
+{
+    const int count = submission->dispatch.rest_count;
+    dml_part rests[DML_MAX_RESTS];
+    dml_plan whole;
+    memcpy(rests, submission->dispatch.rests, sizeof rests);
+    dml_plan_copy(&whole, &submission->piece.plan);
+    for (int i = 0; i < count && !submission->refused; i++) {
+        dml_plan_take(&submission->piece.plan, &whole, &rests[i]);
+        record_order(context, submission);
+        if (dml_record_piece(context, submission, status))
+            return status->code;
+    }
+    return DML_OK;
 }
 
 dml_code dml_record_piece(dml_context *context, dml_submission *submission, dml_status *status)
@@ -205,11 +222,13 @@ dml_code dml_record_piece(dml_context *context, dml_submission *submission, dml_
         return DML_OK;
     submission->bytes += slot->dst.size;
     bool copies = dispatch->kernel == DML_KERNEL_COPY;
+    /* Steps write disjoint bytes, but a kernel counts as a writer of its whole window: what the copy command writes there waits
+     * for it, and it for that. */
     if (submission->pieces > 1 && copies == (slot[-1].pipeline != NULL))
-        record_change_of_kind(context, submission);
+        record_order(context, submission);
     if (copies)
         record_copy(context, submission, slot);
-    else
-        return dml_record_dispatch(context, submission, slot, status);
-    return DML_OK;
+    else if (dml_record_dispatch(context, submission, slot, status))
+        return status->code;
+    return dispatch->rest_count > 0 ? record_rests(context, submission, status) : DML_OK;
 }

@@ -14,7 +14,7 @@
 enum { HOST_BYTES = 32 * 1024, HOST_RUN = 4096 };
 
 /* A submission with more is queued before the next step: hardly any step has as many pieces as are left then. */
-enum { MOST_PIECES = DML_MAX_PIECES - 8 };
+enum { MOST_PIECES = DML_MAX_PIECES - DML_MAX_DISPATCHES };
 
 /* All operands of a side are in the same kind of memory. Without inputs, there are fills alone. */
 static bool on_device(const dml_operand *side)

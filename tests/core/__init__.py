@@ -104,6 +104,13 @@ class Core:
         self.library.dml_dispatch_choose(byref(piece), byref(traits), src_base, dst_base, forced, byref(dispatch))
         return dispatch
 
+    def rests(self, piece, dispatch):
+        """What the dispatch of a piece leaves, as pieces."""
+        pieces = [Piece() for _ in range(dispatch.rest_count)]
+        for rest, part in zip(pieces, dispatch.rests):
+            self.library.dml_plan_take(byref(rest.plan), byref(piece.plan), byref(part))
+        return pieces
+
     def span(self, which, plan):
         """The "dst" that a plan writes, or the "length" that it reads; of a piece, the "src" that it may read."""
         kind = "piece" if isinstance(plan, Piece) else "plan"
@@ -152,6 +159,12 @@ def in_order(src, dst):
 def joined(pairs):
     """Several results of `moves` as one."""
     return in_order(*(np.concatenate([pair[side] for pair in pairs]) for side in (0, 1)))
+
+
+def unique(pairs):
+    """The same without repetitions."""
+    first = np.append(True, (np.diff(pairs[0]) != 0) | (np.diff(pairs[1]) != 0))
+    return pairs[0][first], pairs[1][first]
 
 
 def same(a, b):
@@ -207,6 +220,8 @@ class Machine:
         self.element = self.item * int(np.prod([extent for extent, _ in inner]))
         self.words, odd = divmod(self.tile * self.element, self.word)
         assert odd == 0, "a tile is not whole words"
+        assert self.phase < self.word and self.skew < self.word
+        self.words -= self.phase + self.skew > 0
         self.even = self.element & -self.element
         reaches = [(extent - 1) * stride for extent, stride in (*inner, (self.per_window, self.window_step))]
         steps = self.step, -self.step
@@ -421,7 +436,8 @@ class Machine:
         byte = np.arange(self.word * self.words)
         mine = byte >= skip[:, None]
         for r in range(self.per_window):
-            stream, offset = self.offsets(byte, step)
+            skipped = -(self.phase + r * self.skew) % self.word
+            stream, offset = self.offsets(byte + skipped, step)
             offset = offset - low + r * self.window_step
             assert offset.min() >= 0 and offset.max() < 8 * self.window, "the pattern leaves its window"
             assert np.array_equal(offset, offset[byte // unit * unit] + byte % unit)
@@ -429,7 +445,7 @@ class Machine:
             windows = np.add.outer(src, stream * self.table.rows_stream_stride) & MASK
             assert not np.any(windows % self.align), "a window is not aligned"
             self.check_loads(windows, np.broadcast_to(offset // 8, windows.shape))
-            stores = (np.add.outer(dst, byte) + r * self.table.rows_window_stride) & MASK
+            stores = (np.add.outer(dst, byte + skipped) + r * self.table.rows_window_stride) & MASK
             assert not np.any(stores[:, :: self.word] % self.word), "a store is not aligned"
             self.src.append((windows + offset)[mine])
             self.dst.append(stores[mine])

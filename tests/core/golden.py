@@ -59,6 +59,7 @@ def describe(dispatch):
     more += [f"{constant('ROWS_PER_WINDOW')} rows per window"] * (constant("ROWS_PER_WINDOW") > 1)
     more += [f"prefetch {table.rows_prefetch_lines} lines"] * (schedule == 0)
     more += [f"{schedule} rows per workgroup"] * (schedule > 1)
+    more += [f"rests {dispatch.rest_count}"] * (dispatch.rest_count > 0)
     return f"rows of {constant('ROWS_WORD')} B, {', '.join(more)}, {work}"
 
 
