@@ -24,7 +24,8 @@ export PIP_DISABLE_PIP_VERSION_CHECK = 1
 SOURCES := $(shell find csrc shaders dmlops -type f ! -name '*.pyc' ! -name '*.so') $(wildcard setup.py pyproject.toml MANIFEST.in README.md)
 TESTS := tests examples/preprocessing.ipynb examples/directml.ipynb
 without = $(patsubst %,--ignore=tests/test_%.py,$(1))
-CHECKS := $(addprefix check-,sanitizers validation deeper direct swiftshader static leaks oldest-numpy peers extras fuzz shaders wheels)
+# The longest first: the others fill what is left of two cores.
+CHECKS := $(addprefix check-,sanitizers wheels deeper validation swiftshader extras static peers oldest-numpy direct leaks fuzz shaders)
 
 .PHONY: demo test bench bench-drivers check soak wheels clean help system debootstrap
 .PHONY: $(CHECKS)
@@ -54,10 +55,10 @@ docs: .venv-docs/dmlops
 	.venv-docs/bin/sphinx-build -q -W --keep-going -b html -d build/docs-cache -c docs build/docs-source build/docs
 	@echo "The site: build/docs/index.html"
 
-# It in a browser, page by page: desktop, phone, search, links, pictures, errors on the console.
+# It in a browser, page by page: desktop, phone, search, links, pictures, errors on the console. Its pytest knows no Hypothesis.
 CHECKS += check-docs
 check-docs: docs | system-browser
-	.venv-docs/bin/pytest -q -rs --confcutdir tests/docs tests/docs
+	PYTEST_ADDOPTS= .venv-docs/bin/pytest -q -rs --confcutdir tests/docs tests/docs
 
 system-browser: | system
 	@DMLOPS_APT_EXTRA="chromium chromium-driver" tools/system-packages.sh || echo "no browser: the tests of the site say what they skip"
@@ -73,9 +74,13 @@ wheels: .venv-wheels/requirements | debootstrap
 	.venv-wheels/bin/check-wheel-contents dist
 	.venv-wheels/bin/twine check --strict dist/*
 
-# Two at a time, each with its output in one piece; all of them, also after one has failed.
+# Two at a time, each with its output in one piece; all of them, also after one has failed. `make test` has run every test; each
+# of these changes one thing, and runs the tests that have to do with it. All draw the same examples, so that lavapipe compiles
+# a kernel once for all of them: Mesa keeps compiled kernels on disk. Environments come first: make begins targets that are
+# ready before those that wait for one, the longest of all among them.
 check:
-	@$(MAKE) --no-print-directory -j2 -O -k $(CHECKS)
+	@$(MAKE) --no-print-directory -j2 -O -k $(ENVIRONMENTS) || true
+	@PYTEST_ADDOPTS=--hypothesis-seed=$$(date +%s) $(MAKE) --no-print-directory -j2 -O -k $(CHECKS)
 
 # What takes minutes in the suite itself: the marker `check`.
 check-deeper: .venv/dmlops
@@ -83,7 +88,7 @@ check-deeper: .venv/dmlops
 
 # lavapipe as a companion's driver is: without the loader.
 check-direct: .venv/dmlops
-	DMLOPS_TEST_DIRECT=1 HYPOTHESIS_PROFILE=odd .venv/bin/pytest -q -rs \
+	DMLOPS_TEST_DIRECT=1 DMLOPS_TEST_DEVICES=vulkan HYPOTHESIS_PROFILE=odd .venv/bin/pytest -q -rs \
 	    $(addprefix tests/test_,conformance.py device_array.py devices.py dlpack.py limits.py process.py threads.py) \
 	    tests/test_direct_driver.py::test_this_process_is_as_it_should_be
 
@@ -110,17 +115,20 @@ check-static: .venv-extras/dmlops .venv-static/requirements
 	.venv-static/bin/mypy --strict --python-executable .venv-extras/bin/python tests/typed.py dmlops
 	.venv-static/bin/basedpyright --pythonpath .venv-extras/bin/python
 
-# Not one message from the validation layer, synchronisation validation included. Without the tests that run no Vulkan.
+# Not one message from the validation layer, synchronisation validation included. Without the tests that run no driver,
+# and those of the cache of results, whose memory is like any other to Vulkan.
 check-validation: .venv/dmlops
 	HYPOTHESIS_PROFILE=check DMLOPS_TEST_DEVICES=vulkan \
-	    tests/validation/run.sh .venv/bin/pytest -q -rs tests $(call without,core reference)
+	    tests/validation/run.sh .venv/bin/pytest -q -rs tests \
+	    -m 'not (soak or check or driverless)' $(call without,cache)
 
 # The extension built with -fsanitize=address,undefined, where a warning is an error; the interpreter's own leaks are not
 # looked for. The same run counts which lines of csrc are executed, and lists the others with the reasons in the source.
 # Without the tests of arrays that take gigabytes, which execute hardly any other lines, and those that do not run the extension.
 check-sanitizers: .venv-sanitized/dmlops
 	find build/sanitized -name '*.gcda' -delete
-	HYPOTHESIS_PROFILE=check tests/sanitizers/run.sh .venv-sanitized/bin/pytest -q -rs tests $(call without,core large reference)
+	HYPOTHESIS_PROFILE=check tests/sanitizers/run.sh .venv-sanitized/bin/pytest -q -rs tests \
+	    $(call without,core large reference structure)
 	.venv-sanitized/bin/gcovr --root . --filter csrc/ --fail-under-line 95 --txt --json build/sanitized/coverage.json \
 	    --gcov-ignore-parse-errors=negative_hits.warn_once_per_file build/sanitized
 	.venv-sanitized/bin/python tests/uncovered.py build/sanitized/coverage.json
@@ -151,13 +159,11 @@ check-wheels: .venv/dmlops .venv-wheels/requirements | debootstrap
 	.venv/bin/pytest -q -rs companion/tests
 	.venv/bin/pytest -q -rs -s tests/wheels/bare.py
 
-# A second driver, without 64-bit integers and storage of 8 and 16 bits. What it cannot do is skipped, with the reason. Without
-# the slow tests: a pipeline takes a second to compile there.
+# The suite on a second driver, without 64-bit integers and storage of 8 and 16 bits. What it cannot do, or not within minutes,
+# is skipped, with the reason.
 check-swiftshader: .venv/dmlops
 	@manifest=$$(tools/swiftshader.sh) || exit 0; set -x; VK_DRIVER_FILES=$$manifest VK_ICD_FILENAMES=$$manifest \
-	    DMLOPS_TEST_DEVICES=vulkan HYPOTHESIS_PROFILE=odd .venv/bin/pytest -q -rs -n 2 --dist worksteal -m quick \
-	    $(patsubst %,tests/test_%.py,comparison conformance device_array devices dlpack errors examples explain) \
-	    $(patsubst %,tests/test_%.py,indexing kernels manners out slice_from_key)
+	    DMLOPS_TEST_DEVICES=vulkan HYPOTHESIS_PROFILE=odd .venv/bin/pytest -q -rs -n 2 --dist worksteal tests
 
 clean:
 	rm -rf build dist .venv .venv-* *.egg-info dmlops/*.so .hypothesis .pytest_cache .mypy_cache demo.png
@@ -202,7 +208,7 @@ SANITIZE := -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-om
 
 $(eval $(call wheel,build/wheel,.venv,))
 $(eval $(call wheel,build/sanitized,.venv-sanitized,DMLOPS_CFLAGS="$(SANITIZE) -fprofile-update=atomic -Wconversion -Werror" DMLOPS_LDFLAGS="$(SANITIZE)"))
-$(eval $(call environment,.venv,tests/requirements.txt examples/requirements.txt,build/wheel))
+$(eval $(call environment,.venv,tests/requirements.txt tests/notebooks.txt examples/requirements.txt,build/wheel))
 $(eval $(call environment,.venv-docs,docs/requirements.txt examples/requirements.txt $(addprefix tests/,onnx/requirements.txt dask/requirements.txt),build/wheel))
 $(eval $(call environment,.venv-bench,benchmarks/requirements.txt,build/wheel))
 $(eval $(call environment,.venv-sanitized,tests/requirements.txt tests/coverage.txt,build/sanitized))
@@ -212,6 +218,9 @@ $(eval $(call environment,.venv-wheels,tools/wheels.txt,build/wheel))
 $(eval $(call environment,.venv-fuzz,tests/requirements.txt tests/fuzz/requirements.txt,build/wheel))
 $(eval $(call environment,.venv-check,tests/requirements.txt tests/peers/requirements.txt,build/wheel))
 $(eval $(call environment,.venv-extras,tests/requirements.txt tests/onnx/requirements.txt tests/dask/requirements.txt,build/wheel))
+
+ENVIRONMENTS := $(patsubst %,.venv%/dmlops,-sanitized -extras -check -oldest -fuzz -docs) .venv/dmlops \
+    .venv-static/requirements .venv-wheels/requirements
 
 # The wheel's extension, also beside the sources (git ignores it): Python started in the checkout finds dmlops/ there before
 # the installed package.

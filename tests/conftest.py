@@ -39,8 +39,9 @@ def pytest_configure(config):
     config.addinivalue_line("markers", "check: takes minutes; a part of `make check`")
     config.addinivalue_line("markers", "slow: seconds of one test, or of a file whose tests start processes or use large arrays")
     config.addinivalue_line("markers", "quick: all tests without the marks above; what to run after every change")
-    for marker in ("needs_import", "needs_segments", "needs_fork"):
-        config.addinivalue_line("markers", f"{marker}: skipped on a driver that lacks this; support.lacks() has the reasons")
+    config.addinivalue_line("markers", "driverless: runs no Vulkan driver, or mocks alone; for `make test`")
+    for marker in ("needs_import", "needs_segments", "needs_fork", "many_pipelines", "many_bytes"):
+        config.addinivalue_line("markers", f"{marker}: skipped where support.lacks() has a reason")
     settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "odd" if config.option.markexpr == "quick" else "test"))
     if not config.option.markexpr:
         config.option.markexpr = "not soak and not check"

@@ -54,6 +54,9 @@ class Plugin:
         self.layer.watch_allocations()
         self.tests = 0
 
+    def pytest_collection_finish(self):
+        gc.freeze()  # what pytest has made by now lives to the end; gc.collect() after each test would look at all of it
+
     @pytest.hookimpl(tryfirst=True)
     def pytest_pyfunc_call(self, pyfuncitem):
         python = not getattr(pyfuncitem.obj, "is_hypothesis_test", False)

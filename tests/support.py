@@ -59,6 +59,13 @@ def library_of(manifest):
     return str(pathlib.Path(manifest).parent / library) if "/" in library else library
 
 
+def copy_manifest(path):
+    """The manifest of the driver under test in another place; the library stays where it is."""
+    manifest = json.loads(pathlib.Path(driver()).read_text())
+    manifest["ICD"]["library_path"] = library_of(driver())
+    pathlib.Path(path).write_text(json.dumps(manifest))
+
+
 def companion(folder, library):
     """Makes a package as dmlops-lavapipe is one, with a driver of one's choice; the environment in which Python finds it.
 
@@ -80,6 +87,9 @@ def lacks():
     return {
         "needs_import": "SwiftShader has no 64-bit integers, and such devices import no host memory",
         "needs_segments": "SwiftShader has no 64-bit integers, and such devices bind no segments",
+        "many_pipelines": "SwiftShader takes a second to build a pipeline, and this test builds hundreds",
+        "many_bytes": "SwiftShader moves some 30 MB a second, and this test gigabytes",
+        "driverless": "no Vulkan driver runs in it, or mocks alone: the same as with lavapipe",
         "needs_fork": "SwiftShader has no threads in a child that was forked after its first use, and is refused there",
     }
 

@@ -662,6 +662,7 @@ def test_threads(device):
     assert dmlops.memory_info().used == before
 
 
+@pytest.mark.needs_fork
 def test_a_forked_child_has_copies(vulkan):
     run_python("""
 import os, signal, traceback

@@ -19,6 +19,7 @@ import strategies
 from core import ANY, CONSTANTS, COPY, DST, ELEMENTS, ROWS, SRC, WORDS, golden
 from strategies import content
 
+pytestmark = pytest.mark.driverless
 
 
 @pytest.fixture(scope="module")

@@ -11,7 +11,7 @@ import pytest
 
 import support
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.driverless]
 
 SYMBOL = 'const char *dmlops_test_symbol(void) { return "%s"; }\n'
 SAY = """

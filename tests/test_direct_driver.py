@@ -13,7 +13,7 @@ import pytest
 
 import support
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.driverless]
 
 # For the question whether the kernel shows a GPU: Python's start-up puts DMLOPS_TEST_NODE, if set, in the place of all files.
 GPU = """

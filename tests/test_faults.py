@@ -38,12 +38,14 @@ def walk(library, kind, result, when, first, step, timeout=550):
     return int(re.search(r"(\d+) faults, 0 promises broken", done.stdout)[1])
 
 
+@pytest.mark.many_pipelines
 @pytest.mark.parametrize("kind, result, when", WALKS)
 def test_some_faults(kind, result, when, library):
     count = walk(library, kind, result, when, 3, STEP)
     assert count >= PLACES.get(result, PLACES[when]) // STEP
 
 
+@pytest.mark.many_pipelines
 def test_every_allocation(library):
     assert walk(library, "memory", "VK_ERROR_OUT_OF_HOST_MEMORY", "instead", 1, 1) > 12
 
@@ -172,6 +174,7 @@ assert np.array_equal(a[::-1].numpy(), x[::-1])
 """
 
 
+@pytest.mark.needs_import
 def test_a_large_array_where_the_driver_takes_no_memory_of_ours(library):
     support.run_python(None, args=("-c", REFUSED), env=faults.environment(library))
 

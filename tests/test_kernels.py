@@ -149,6 +149,7 @@ STRIDES = [-8, -5, -3, -2, -1, 2, 3, 5, 8]
 
 
 @pytest.mark.slow
+@pytest.mark.many_pipelines
 @pytest.mark.parametrize("item", [1, 2, 3, 4, 6, 8, 12, 16])
 @pytest.mark.parametrize("stride", [-1, 2, -3])
 def test_gathered_rows_at_every_offset(vulkan, item, stride):
@@ -190,6 +191,7 @@ def test_gathered_rows(vulkan, data):
 
 
 @pytest.mark.slow
+@pytest.mark.many_pipelines
 @pytest.mark.parametrize("item", [1, 2, 4, 8, 12])
 @pytest.mark.parametrize("beside", [1, 2, 4, 5])
 def test_fields_of_packed_records(vulkan, item, beside):
@@ -225,6 +227,7 @@ def block_shape(to_space, layout, channels, block, height, width):
 
 
 @pytest.mark.slow
+@pytest.mark.many_pipelines
 @pytest.mark.parametrize("operator", ["depth_to_space", "space_to_depth"])
 @pytest.mark.parametrize("block", [2, 3, 4, 8])
 def test_blocks_of_bytes_at_every_offset(vulkan, operator, block):
@@ -328,6 +331,7 @@ def test_reversals(vulkan, data):
 
 
 @pytest.mark.slow
+@pytest.mark.many_pipelines
 @pytest.mark.parametrize("shape", [(1, 60_000), (3, 20_001), (20_000, 3), (300, 200), (257, 40), (2, 2, 9000)])
 @pytest.mark.parametrize("stride", [2, -1])
 def test_few_long_rows_and_many_short_ones(vulkan, shape, stride):
@@ -358,6 +362,7 @@ def test_rows_side_by_side(vulkan, traits, item):
 
 
 @pytest.mark.slow
+@pytest.mark.many_pipelines
 @pytest.mark.parametrize("traits", [{"chunks": 7}, {"chunks": 60, "max_groups": 1}, {"chunks": 7, "cpu": 0}])
 @pytest.mark.parametrize("item", [1, 2, 3, 4, 8, 16])
 def test_rows_in_alternating_directions(vulkan, traits, item):
@@ -389,6 +394,7 @@ def test_words_of_items_at_every_offset(vulkan, item):
 
 
 @pytest.mark.slow
+@pytest.mark.many_pipelines
 @pytest.mark.parametrize("item", [1, 2, 4, 8])
 def test_words_of_rows_whose_items_are_apart(vulkan, item):
     """Forwards and backwards, some shorter than a word, from wherever an item may begin."""
@@ -434,6 +440,7 @@ def test_words_in_pieces(vulkan, narrower):
 
 
 @pytest.mark.slow
+@pytest.mark.many_pipelines
 @pytest.mark.parametrize("kernel", sorted(FORCED))
 @pytest.mark.parametrize("operator", strategies.OPERATORS)
 @FEWER
@@ -521,6 +528,7 @@ LACKS = [
 
 
 @pytest.mark.slow
+@pytest.mark.many_pipelines
 @pytest.mark.parametrize("lack", LACKS, ids=lambda lack: "-".join(f"{name}={value}" for name, value in lack.items()))
 @pytest.mark.parametrize("operator", [*strategies.PLANS, "program"])
 @FEWEST

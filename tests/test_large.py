@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from dmlops import reference
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.many_bytes]
 
 MIB = 2**20
 

@@ -265,6 +265,7 @@ assert np.array_equal(dmlops.asarray(x)[::-1].numpy(), x[::-1])
     )
 
 
+@pytest.mark.needs_import
 def test_a_full_device_does_not_matter_where_arrays_are_used_where_they_lie(library):
     support.run_python(LARGE, env=faults.environment(library, heap=4 * MIB))
 

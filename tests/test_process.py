@@ -212,6 +212,7 @@ assert np.array_equal(dmlops.slice(big, [0, 0], [100, 8000], [1, -1]), big[:, ::
 """, env=faults.environment(library, slow=1000))
 
 
+@pytest.mark.many_bytes
 def test_the_handler_of_a_signal_that_came_while_the_queue_was_full_may_fill_it_again(vulkan):
     support.run_python("""
 import os, signal, threading
@@ -291,6 +292,7 @@ def join(pid):
 """
 
 
+@pytest.mark.needs_fork
 def test_fork_after_use(vulkan):
     """The child makes a context of its own; the parent goes on with its."""
     support.run_python(FORK + """
@@ -304,6 +306,7 @@ use()
 """)
 
 
+@pytest.mark.needs_fork
 def test_fork_of_a_fork(vulkan):
     support.run_python(FORK + """
 use()
@@ -335,9 +338,15 @@ BEFORE_EXIT = {
 }
 
 
-@pytest.mark.parametrize("parent", ["dmlops.devices()", "use()"])
-@pytest.mark.parametrize("work", BEFORE_EXIT)
-def test_a_forked_child_that_leaves_by_exit(work, parent, vulkan):
+def used_before_a_fork(parent, work):
+    return (parent + BEFORE_EXIT[work]).count("use") > 1
+
+
+@pytest.mark.parametrize("parent, work", [
+    pytest.param(parent, work, marks=[pytest.mark.needs_fork] * used_before_a_fork(parent, work))
+    for parent in ("dmlops.devices()", "use()") for work in BEFORE_EXIT
+])  # fmt: skip
+def test_a_forked_child_that_leaves_by_exit(parent, work, vulkan):
     """With its own status, what it has printed, and the exit handlers registered since its parent used the device."""
     done = support.run_python(USE + f"""
 import ctypes, os, signal, sys, threading, time, warnings
@@ -371,6 +380,7 @@ use()
     assert done.stdout.count("handler of the parent's\n") == 1 + (1 if "use," in work else children)
 
 
+@pytest.mark.needs_fork
 def test_a_forked_child_that_ends_by_an_exception(vulkan):
     done = support.run_python(USE + """
 import os, signal
@@ -386,6 +396,7 @@ use()
     assert done.stderr.endswith("\nLookupError: mine\n") and done.stderr.count("Traceback") == 1
 
 
+@pytest.mark.needs_fork
 @pytest.mark.parametrize("children", [25, pytest.param(200, marks=[pytest.mark.soak, pytest.mark.timeout(1800)])])
 def test_fork_while_other_threads_are_in_calls(children, vulkan):
     support.run_python(FORK + f"""
@@ -433,6 +444,7 @@ assert layer.violations == "" and len(rounds) > 50, (layer.violations, len(round
 """, env=faults.environment(library, dwell=50))
 
 
+@pytest.mark.needs_fork
 @pytest.mark.parametrize("end", ["return", "raise KeyboardInterrupt"])
 @pytest.mark.parametrize("call", ["dmlops.slice(big, [0, 0], [100, 8000], [1, -1])", "stage(); dmlops.slice(big, [0, 0], [100, 8000])", "queued.wait()"])
 def test_fork_in_the_handler_of_a_signal_that_came_during_a_call(library, end, call):
@@ -499,6 +511,7 @@ use()
 """, env=faults.environment(library, slow=800))
 
 
+@pytest.mark.needs_fork
 def test_fork_in_the_handler_of_a_signal_while_there_is_no_room_in_the_queue(vulkan):
     """One thread at a time waits for room in the queue; that one forks while others wait for its lock."""
     support.run_python(FORK + """
@@ -526,6 +539,7 @@ use()
 """, timeout=300)
 
 
+@pytest.mark.needs_fork
 def test_fork_while_another_thread_makes_the_context(vulkan):
     support.run_python(FORK + """
 import threading
@@ -538,6 +552,7 @@ use()
 """)
 
 
+@pytest.mark.needs_fork
 def test_fork_after_the_device_was_lost(library):
     support.run_python(FORK + """
 import faults
@@ -575,9 +590,11 @@ if __name__ == "__main__":
 """
 
 
-@pytest.mark.parametrize("method", ["fork", "forkserver", "spawn"])
-@pytest.mark.parametrize("used", ["used", "unused"])
-def test_process_pools(method, used, tmp_path, vulkan):
+@pytest.mark.parametrize("used, method", [
+    pytest.param("used", "fork", marks=pytest.mark.needs_fork), ("used", "forkserver"), ("used", "spawn"),
+    ("unused", "fork"), ("unused", "forkserver"), ("unused", "spawn"),
+])  # fmt: skip
+def test_process_pools(used, method, tmp_path, vulkan):
     (tmp_path / "pools.py").write_text(POOL)
     # From Python 3.12 on os.fork warns of any threads there are, the driver's among them.
     done = support.run_python(None, args=("-Wignore::DeprecationWarning", str(tmp_path / "pools.py"), method, used))

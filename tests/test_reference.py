@@ -4,11 +4,14 @@ import itertools
 import math
 
 import numpy as np
+import pytest
 from dmlops import reference
 from hypothesis import given
 from hypothesis import strategies as st
 
 import strategies
+
+pytestmark = pytest.mark.driverless
 
 
 def small(call):

@@ -65,6 +65,8 @@ OTHERS = """vkAllocateDescriptorSets vkCreateDescriptorPool vkCreateCommandPool 
 @pytest.mark.parametrize("case, imports", [("elements", 2), ("rows", 2), ("copy", 2), ("device", 0)])
 def test_a_call_makes_no_vulkan_objects_but_imports(case, imports, driver_version, library):
     names = [*IMPORTS, *OTHERS]
+    if "needs_import" in support.lacks():
+        imports = 0
     environment = faults.environment(library, driver_version=driver_version)
     done = support.run_python(None, args=("-c", CASES + MAKERS, case, str(CALLS), *names), env=environment)
     assert eval(done.stdout) == dict.fromkeys(IMPORTS, imports * CALLS) | dict.fromkeys(OTHERS, 0)

@@ -16,6 +16,8 @@ import pytest
 
 from support import ROOT, run_python
 
+pytestmark = pytest.mark.driverless
+
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^">]+)[">]', re.MULTILINE)
 # A room includes itself and the rooms to its left.
 ROOMS = ["base", "core", "vk", "py"]

@@ -44,6 +44,7 @@ def calls(seed):
     return made
 
 
+@pytest.mark.many_pipelines
 def test_many_threads_at_once(device):
     start = threading.Barrier(8)
 
@@ -113,6 +114,7 @@ def another_thread():
         thread.join()
 
 
+@pytest.mark.many_bytes
 def test_the_gil_is_free_during_a_call(device):
     x = np.zeros((4096, 4096), np.float32)
     with another_thread() as count:
@@ -124,6 +126,7 @@ def test_the_gil_is_free_during_a_call(device):
     assert progress > 0
 
 
+@pytest.mark.many_bytes
 def test_the_gil_is_free_while_there_is_no_room_in_the_queue(vulkan):
     def mirrored(x):
         return dmlops.slice(x, [0, 0], [2048, 2048], [1, -1])
@@ -209,41 +212,55 @@ static inline int no_lock(pthread_mutex_t *mutex) { (void)mutex; return 0; }
 """
 
 
-def race(folder, broken=()):
-    """Builds csrc/base, csrc/core and csrc/vk over a mock of Vulkan, and runs many threads in them; the files
-    in `broken` take no locks."""
-    for name in re.findall(r'#include "(\w+)\.spv\.h"', (support.ROOT / "csrc" / "vk" / "kernels.c").read_text()):
+FLAGS = ["-std=gnu11", "-g", "-O1", "-fsanitize=thread", "-Wall", "-Wextra", "-Wno-missing-field-initializers"]
+CSRC = support.ROOT / "csrc"
+
+
+def compile_part(source, folder, built, *options):
+    """Compiles one file into `folder`; the shaders' headers are in `built`."""
+    target = folder / f"{source.parent.name}-{source.stem}.o"
+    includes = [f"-I{CSRC}", f"-I{support.ROOT / 'shaders'}", f"-I{built}"]
+    support.compile_c([*FLAGS, *options, *includes, "-c", "-o", target, source])
+    return target
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory):
+    """A folder with csrc/base, csrc/core and csrc/vk compiled, and with a mock of Vulkan."""
+    folder = tmp_path_factory.mktemp("race")
+    for name in re.findall(r'#include "(\w+)\.spv\.h"', (CSRC / "vk" / "kernels.c").read_text()):
         (folder / f"{name}.spv.h").write_text(f"#include <stdint.h>\nstatic const uint32_t {name}_spv[] = {{0}};\n")
     (folder / "broken_lock.h").write_text(BROKEN_LOCK)
-    flags = ["-std=gnu11", "-g", "-O1", "-fsanitize=thread", "-Wall", "-Wextra", "-Wno-missing-field-initializers"]
-    csrc = support.ROOT / "csrc"
-    objects = []
-    for source in [*csrc.glob("base/*.c"), *csrc.glob("core/*.c"), *csrc.glob("vk/*.c"), HERE / "race.c"]:
-        objects.append(folder / f"{source.parent.name}-{source.stem}.o")
-        lock = ["-include", folder / "broken_lock.h"] if source.name in broken else []
-        support.compile_c(
-            [*flags, *lock, f"-I{csrc}", f"-I{support.ROOT / 'shaders'}", f"-I{folder}", "-c", "-o", objects[-1], source]
-        )
-    support.compile_c([*flags, "-o", folder / "race", *objects, "-pthread", "-ldl"])
+    for source in [*CSRC.glob("base/*.c"), *CSRC.glob("core/*.c"), *CSRC.glob("vk/*.c"), HERE / "race.c"]:
+        compile_part(source, folder, folder)
     mock = ["-shared", "-fPIC", "-fvisibility=hidden", "-o", folder / "libvulkan.so.1", HERE / "mock_vulkan.c"]
-    support.compile_c([*flags, *mock, "-pthread"])
+    support.compile_c([*FLAGS, *mock, "-pthread"])
+    return folder
+
+
+def race(built, folder, broken=None):
+    """Runs many threads in it; the file `broken` takes no locks."""
+    objects = {path.name: path for path in built.glob("*.o")}
+    if broken:
+        (source,) = CSRC.glob(f"*/{broken}")
+        part = compile_part(source, folder, built, "-include", built / "broken_lock.h")
+        objects[part.name] = part
+    support.compile_c([*FLAGS, "-o", folder / "race", *objects.values(), "-pthread", "-ldl"])
     environment = {name: value for name, value in os.environ.items() if name != "LD_PRELOAD"}
-    environment |= {"LD_LIBRARY_PATH": str(folder), "TSAN_OPTIONS": "halt_on_error=1"}
+    environment |= {"LD_LIBRARY_PATH": str(built), "TSAN_OPTIONS": "halt_on_error=1"}
     # The sanitizer wants its addresses free, which a kernel that shuffles them widely does not leave them.
     command = ["setarch", platform.machine(), "-R", str(folder / "race")]
     return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=120)
 
 
 @pytest.mark.check
-def test_no_data_races(tmp_path):
-    done = race(tmp_path)
+def test_no_data_races(built, tmp_path):
+    done = race(built, tmp_path)
     assert done.returncode == 0 and "WARNING" not in done.stderr, done.stdout + done.stderr
 
 
 @pytest.mark.check
-@pytest.mark.parametrize(
-    "broken", ["submission.c", "queue.c", "quiesce.c", "kernels.c", "instance.c", "allocation_pool.c", "cache.c"]
-)
-def test_a_missing_lock_would_be_found(broken, tmp_path):
-    done = race(tmp_path, broken=[broken])
+@pytest.mark.parametrize("broken", ["submission.c", "queue.c", "quiesce.c", "kernels.c", "instance.c", "allocation_pool.c", "cache.c"])
+def test_a_missing_lock_would_be_found(broken, built, tmp_path):
+    done = race(built, tmp_path, broken)
     assert done.returncode != 0 and "WARNING: ThreadSanitizer: data race" in done.stderr, done.stdout + done.stderr

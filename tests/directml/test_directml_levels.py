@@ -7,6 +7,8 @@ from dmlops.directml import tables
 
 import described
 
+pytestmark = pytest.mark.driverless
+
 # The tables once more, written down apart from the package: level, ranks, data types.
 LEVELS = {
     "SLICE": "1_0 4-5 no8, 2_1 4-5 to32, 3_0 1-8 to32, 4_1 1-8 all",

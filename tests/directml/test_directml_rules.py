@@ -8,6 +8,8 @@ import pytest
 
 import dmlops.directml as dml
 
+pytestmark = pytest.mark.driverless
+
 T = dml.TENSOR_DESC
 
 
