@@ -1,16 +1,14 @@
-# Two commands do everything, set-up included:
+# Each command sets up what it needs:
 #
 #   make demo     run the operators on photographs and text; writes demo.png
 #   make test     run the test suite
 #   make docs     build the documentation site, build/docs/index.html
 #
-# and for those who work on dmlops:
+# and for those who work on dmlops (CONTRIBUTING.md says more):
 #
-#   make check    clang's analyser; the suite under the validation layer and the sanitizers, with the oldest NumPy, against
-#                 PyTorch and onnxruntime; more faults, odd devices and data races; lavapipe without the loader;
-#                 compilers for macOS and Windows; leaks; a minute of fuzzing; the wheels on bare systems
-#   make bench    measure; CELLS="..." measures some cells only, DEVICE=... MIB=... another device and larger arrays;
-#                 make bench-drivers compares lavapipe of three releases of Debian
+#   make check    all that is too heavy for `make test`, in parts: make check-NAME runs one
+#   make bench    measure; CELLS="..." measures some cells only, DEVICE=... MIB=... another device and larger arrays
+#   make bench-drivers  compare lavapipe of three releases of Debian; as root
 #   make soak     20,000 examples an operator, arrays beyond 4 GiB, every fault, forks and threads by the hundred, ten minutes
 #                 of fuzzing: hours, 16 GiB of memory
 #   make wheels   wheels for Linux and a source distribution, and a wheel with a Vulkan driver for the CPU, in dist/
@@ -35,6 +33,7 @@ CHECKS := $(addprefix check-,sanitizers wheels deeper validation swiftshader ext
 
 help:
 	@sed -n '/^$$/q;s/^# \{0,1\}//p' Makefile
+	@printf '\nNAME of make check-NAME: %s\n' "$(CHECKS:check-%=%)"
 
 demo: .venv/dmlops
 	.venv/bin/python examples/demo.py

@@ -157,7 +157,9 @@ class BuildExtension(build_ext):
         headers = {name: folder / f"{name}.spv.h" for name in kernels()}
         for header in set(folder.glob("*.spv.h")) - set(headers.values()):
             header.unlink()
-        old = [name for name, header in headers.items() if self.force or not header.exists() or header.stat().st_mtime <= newest]
+        old = [
+            name for name, header in headers.items() if self.force or not header.exists() or header.stat().st_mtime <= newest
+        ]
         compile_shaders(glslc, old, folder)
 
 

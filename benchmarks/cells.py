@@ -431,4 +431,11 @@ def in_words(nbytes):
 def everything(quick=False, mib=64):
     """All cells in the order in which they are measured."""
     nbytes = 4 * MIB if quick else mib * MIB
-    return [*counted(nbytes), *family(nbytes), *beside(nbytes), *images(), *sizes(16 * MIB if quick else SIZES[-1]), *blocks(nbytes)]
+    return [
+        *counted(nbytes),
+        *family(nbytes),
+        *beside(nbytes),
+        *images(),
+        *sizes(16 * MIB if quick else SIZES[-1]),
+        *blocks(nbytes),
+    ]

@@ -91,9 +91,7 @@ def curves(report):
         return None
     figure, (left, right) = plt.subplots(1, 2, figsize=(12, 5), width_ratios=(3, 2), layout="constrained")
     _lines(left, sizes, [record["nbytes"] for record in sizes], report["peers"])
-    left.set_xticks(
-        [record["nbytes"] for record in sizes], [record["title"] for record in sizes], fontsize=7, rotation=30
-    )
+    left.set_xticks([record["nbytes"] for record in sizes], [record["title"] for record in sizes], fontsize=7, rotation=30)
     left.set_title("depth_to_space, float32, block 2: ms against size", fontsize=10)
     _lines(right, blocks, [int(record["name"].split("/")[1]) for record in blocks], report["peers"])
     right.set_xticks(*(2 * [[int(record["name"].split("/")[1]) for record in blocks]]))

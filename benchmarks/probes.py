@@ -269,8 +269,7 @@ def _child_threads(device):
         return 4 * SMALL_CALLS / (time.perf_counter() - start)
 
     return {
-        name: medians([{"one": rate(call, 1), "four": rate(call, 4)} for _ in range(8)][1:])
-        for name, call in kinds.items()
+        name: medians([{"one": rate(call, 1), "four": rate(call, 4)} for _ in range(8)][1:]) for name, call in kinds.items()
     }
 
 

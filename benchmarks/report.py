@@ -16,7 +16,21 @@ GROUPS = {
     "sizes": "depth_to_space of float32, from 1 KiB to 1 GiB",
     "blocks": "depth_to_space by blocks of 2, 3, 4 and 8",
 }
-COLUMNS = ("cell", "ours ms", "resident", "of copy", "copy ms", "best peer", "ms", "ratio", "target", "", "ours/copy", "by hand", "of plain")
+COLUMNS = (
+    "cell",
+    "ours ms",
+    "resident",
+    "of copy",
+    "copy ms",
+    "best peer",
+    "ms",
+    "ratio",
+    "target",
+    "",
+    "ours/copy",
+    "by hand",
+    "of plain",
+)
 
 
 def number(value, unit="", digits=2):
@@ -57,8 +71,7 @@ def row(record, peers):
 
 def line(cells, widths=(27, 8, 8, 8, 8, 13, 8, 7, 7, 3, 9, 7, 8)):
     return "  ".join(
-        cell.ljust(width) if index in (0, 5) else cell.rjust(width)
-        for index, (cell, width) in enumerate(zip(cells, widths))
+        cell.ljust(width) if index in (0, 5) else cell.rjust(width) for index, (cell, width) in enumerate(zip(cells, widths))
     ).rstrip()
 
 
@@ -102,73 +115,78 @@ def check_line(check):
     if check["value"] is None:
         return f"{check['name']}: not measured"
     sign = "at least" if check["at_least"] else "at most"
-    bound = (
-        ""
-        if check["bound"] is None
-        else f" ({sign} {number(check['bound'])}: {'kept' if check['kept'] else 'NOT KEPT'})"
-    )
+    bound = "" if check["bound"] is None else f" ({sign} {number(check['bound'])}: {'kept' if check['kept'] else 'NOT KEPT'})"
     return f"{check['name']}: {number(check['value'])}{bound}"
 
 
 def probe_lines(report):
+    """What the probes gave; of one that failed, why."""
     lines = []
-    probes = report["probes"]
-    for name, result in probes.get("first-use", {}).items():
-        if "reason" in result:
-            lines.append(f"first use, {name}: - ({result['reason']})")
-        else:
-            lines.append(
-                f"first use, {name}: import and start {number(result['import_ms'])} ms, "
-                f"first call {number(result['first_call_ms'])} ms"
-            )
-    small = probes.get("small-call", {})
-    if "call_us" in small:
-        against = number(small.get("empty_dispatch_us"))
-        lines.append(f"1 KiB call: {number(small['call_us'])} us, empty dispatch: {against} us")
-    elif small:
-        lines.append(f"1 KiB call: - ({small['reason']})")
-    cache = probes.get("cache", {})
-    if "with" in cache:
-        lines.append(
-            "cache of result blocks, depth_to_space/4: "
-            f"{number(cache['with']['ms'])} ms with (copy {number(cache['with']['copy_ms'])}), "
-            f"{number(cache['without']['ms'])} ms without (copy {number(cache['without']['copy_ms'])})"
-        )
-    elif cache:
-        lines.append(f"cache of result blocks: - ({cache['reason']})")
-    resident = probes.get("resident", {})
-    if "queue_us" in resident:
-        lines.append(
-            f"arrays that stay on the device: {number(resident['queue_us'])} us to queue an operator, of 64; five in a row "
-            f"{number(resident['chain_ms'])} ms, one by one {number(resident['single_ms'])} ms; crop, mirror and depth_to_space in one "
-            f"pass {number(resident['view_ms'])} ms, depth_to_space of a contiguous array {number(resident['dense_ms'])} ms"
-        )
-    elif resident:
-        lines.append(f"arrays that stay on the device: - ({resident['reason']})")
-    transfers = probes.get("transfers", {})
-    if "reason" in transfers:
-        lines.append(f"64 MiB to the device and back: - ({transfers['reason']})")
-    elif transfers:
-        lines.append("64 MiB to the device, from it, and depth_to_space between host arrays, ms:")
-        for way, result in transfers.items():
-            lines.append(f"  {way}: {number(result['up_ms'])}, {number(result['down_ms'])}, {number(result['call_ms'])}")
-    threads = probes.get("threads", {})
-    if "reason" in threads:
-        lines.append(f"four threads against one: - ({threads['reason']})")
-    elif threads:
-        lines.append("1 KiB calls in a second, four threads against one; median, lowest and highest of processes of their own:")
-        for name, processes in threads.items():
-            ratios = [rates["four"] / rates["one"] for rates in processes]
-            lines.append(f"  {name}: {number(median(ratios))} ({number(min(ratios))} to {number(max(ratios))})")
-    dask = probes.get("dask", {})
-    if "graph_ms" in dask:
-        lines.append(
-            f"depth_to_space of 64 MiB blocks of a Dask array on two threads: {number(dask['graph_ms'])} ms a block; plain calls "
-            f"{number(dask['calls_ms'])} ms, NumPy's expression in a graph {number(dask['numpy_ms'])} ms"
-        )
-    elif dask:
-        lines.append(f"64 MiB blocks of a Dask array: - ({dask['reason']})")
+    for name, result in report["probes"].get("first-use", {}).items():
+        lines.append(f"first use, {name}: {dash(result) if 'reason' in result else first_use(result)}")
+    for name, (title, describe) in PROBES.items():
+        result = report["probes"].get(name)
+        if result and "reason" in result:
+            lines.append(f"{title}: {dash(result)}")
+        elif result:
+            lines += describe(result)
     return "\n".join(lines)
+
+
+def dash(result):
+    return f"- ({result['reason']})"
+
+
+def first_use(result):
+    return f"import and start {number(result['import_ms'])} ms, first call {number(result['first_call_ms'])} ms"
+
+
+def small_call(result):
+    yield f"1 KiB call: {number(result['call_us'])} us, empty dispatch: {number(result.get('empty_dispatch_us'))} us"
+
+
+def cache(result):
+    both = (f"{number(result[name]['ms'])} ms {name} (copy {number(result[name]['copy_ms'])})" for name in ("with", "without"))
+    yield f"cache of result blocks, depth_to_space/4: {', '.join(both)}"
+
+
+def resident(result):
+    yield (
+        f"arrays that stay on the device: {number(result['queue_us'])} us to queue an operator, of 64; five in a row "
+        f"{number(result['chain_ms'])} ms, one by one {number(result['single_ms'])} ms; crop, mirror and depth_to_space in one "
+        f"pass {number(result['view_ms'])} ms, depth_to_space of a contiguous array {number(result['dense_ms'])} ms"
+    )
+
+
+def transfers(result):
+    yield "64 MiB to the device, from it, and depth_to_space between host arrays, ms:"
+    for way, times in result.items():
+        yield f"  {way}: {number(times['up_ms'])}, {number(times['down_ms'])}, {number(times['call_ms'])}"
+
+
+def threads(result):
+    yield "1 KiB calls in a second, four threads against one; median, lowest and highest of processes of their own:"
+    for name, processes in result.items():
+        ratios = [rates["four"] / rates["one"] for rates in processes]
+        yield f"  {name}: {number(median(ratios))} ({number(min(ratios))} to {number(max(ratios))})"
+
+
+def dask(result):
+    yield (
+        f"depth_to_space of 64 MiB blocks of a Dask array on two threads: {number(result['graph_ms'])} ms a block; plain calls "
+        f"{number(result['calls_ms'])} ms, NumPy's expression in a graph {number(result['numpy_ms'])} ms"
+    )
+
+
+# For each probe: its title where it failed, and the lines of what it gave.
+PROBES = {
+    "small-call": ("1 KiB call", small_call),
+    "cache": ("cache of result blocks", cache),
+    "resident": ("arrays that stay on the device", resident),
+    "transfers": ("64 MiB to the device and back", transfers),
+    "threads": ("four threads against one", threads),
+    "dask": ("64 MiB blocks of a Dask array", dask),
+}
 
 
 def absences(report):
@@ -248,8 +266,7 @@ def headline(report):
         return "dmlops itself was not measured."
     over = "" if len(ratios) == COUNTED_CELLS else f" that were measured of {COUNTED_CELLS}"
     return (
-        f"The best peer takes **{number(mean)} times** as long as dmlops "
-        f"(geometric mean over the {len(ratios)} cells{over})."
+        f"The best peer takes **{number(mean)} times** as long as dmlops (geometric mean over the {len(ratios)} cells{over})."
     )
 
 

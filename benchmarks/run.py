@@ -30,9 +30,7 @@ def arguments():
     parser.add_argument("--rounds", type=int, help="calls of each contender (7, with --quick 3)")
     parser.add_argument("--device", help="part of a device's name; without it lavapipe, unless VK_DRIVER_FILES is set")
     parser.add_argument("--output", type=Path, default=HERE / "results", help="folder of JSON and pictures")
-    parser.add_argument(
-        "--readme", type=Path, default=HERE.parent / "README.md", help="file whose section is generated"
-    )
+    parser.add_argument("--readme", type=Path, default=HERE.parent / "README.md", help="file whose section is generated")
     parser.add_argument("--render", action="store_true", help="measure nothing")
     parser.add_argument("--list", action="store_true", help="print the names of all cells and probes")
     options = parser.parse_args()
@@ -147,7 +145,9 @@ def main():
         report = summary.load(file)
     else:
         cells = [cell for cell in cells if cell.name in names]
-        report = measure(options, cells, [name for name in NAMES if name in names], held_to_cpu, file.with_stem(f"{file.stem}-unfinished"))
+        report = measure(
+            options, cells, [name for name in NAMES if name in names], held_to_cpu, file.with_stem(f"{file.stem}-unfinished")
+        )
         summary.save(report, file)
     pictures = plots.draw(report, options.output, suffix)
     print(reporting.text(report))

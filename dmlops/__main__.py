@@ -1,8 +1,9 @@
-"""The command line: ``python -m dmlops`` lists devices, ``python -m dmlops selftest`` tests them."""
+"""The command line: ``python -m dmlops`` lists the devices; COMMANDS below has the other commands."""
 
 from __future__ import annotations
 
 import argparse
+import contextlib
 import itertools
 import os
 import platform
@@ -26,7 +27,14 @@ def main(arguments: list[str] | None = None) -> int:
     for name, (_, text) in COMMANDS.items():
         commands.add_parser(name, help=text, add_help=False)
     options, rest = parser.parse_known_args(arguments)
-    return COMMANDS[options.command or "info"][0](rest)
+    try:
+        status = COMMANDS[options.command or "info"][0](rest)
+        sys.stdout.flush()
+    except BrokenPipeError:  # of `| head`
+        with contextlib.suppress(OSError):
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
+    return status
 
 
 def info(arguments: list[str]) -> int:

@@ -1,16 +1,17 @@
-"""Methods of DeviceArray that need no C: how it prints, its elements as scalars, and what NumPy's functions do with it."""
+"""Methods of DeviceArray that need little C: how it prints, its elements as scalars, views, what other libraries make of it."""
 
 from __future__ import annotations
 
 import functools
 import itertools
+import math
 import operator
 from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
 
-from dmlops import _core
+from dmlops import _core, dlpack
 from dmlops._core import DeviceArray
 from dmlops.errors import VulkanError
 
@@ -109,6 +110,46 @@ def tolist(self: DeviceArray) -> Any:
 # --- views ----------------------------------------------------------------------------------------------------------
 
 
+def reshape(self: DeviceArray, *shape: Any) -> DeviceArray:
+    """A view of another shape, with the elements in the same order; one size may be -1.
+
+    Raises ValueError where a copy would be needed: ``a.copy().reshape(...)`` makes it.
+    """
+    wanted = _core._shape(shape[0] if len(shape) == 1 else shape)
+    sizes = wanted
+    if wanted.count(-1) == 1 and (known := -math.prod(wanted)) > 0:
+        sizes = tuple(self.size // known if size == -1 else size for size in wanted)
+    if min(sizes, default=0) < 0 or math.prod(sizes) != self.size:
+        raise ValueError(f"an array of shape {self.shape} cannot be reshaped to {wanted}")
+    if 0 in sizes and self.itemsize * math.prod(size for size in sizes if size) >= 2**63:
+        raise ValueError("shape is too large: the array would have more than 2**63 bytes")
+    try:
+        return _core._view(self, lambda like: _reshaped(like, sizes))
+    except (ValueError, AttributeError):
+        raise ValueError("this view cannot be reshaped so without a copy; .copy() makes one") from None
+
+
+def _reshaped(like: Any, shape: tuple[int, ...]) -> Any:
+    if _RESHAPE_NEVER_COPIES:
+        return like.reshape(shape, copy=False)
+    view = like.view()
+    view.shape = shape
+    return view
+
+
+_RESHAPE_NEVER_COPIES = np.lib.NumpyVersion(np.__version__) >= "2.1.0"  # if asked
+
+
+def transpose(self: DeviceArray, *axes: Any) -> DeviceArray:
+    """A view with the axes in another order; by default the reverse."""
+    return _core._view(self, lambda like: like.transpose(*axes))
+
+
+def _t(self: DeviceArray) -> DeviceArray:
+    """A view with the axes in reverse order."""
+    return transpose(self)
+
+
 def ravel(self: DeviceArray) -> DeviceArray:
     """A view of one axis. Raises ValueError where a copy would be needed: ``a.copy().ravel()`` makes it."""
     return self.reshape(-1)
@@ -122,6 +163,99 @@ def squeeze(self: DeviceArray, axis: Any = None) -> DeviceArray:
 def swapaxes(self: DeviceArray, axis1: Any, axis2: Any) -> DeviceArray:
     """A view with two axes exchanged."""
     return _core._view(self, lambda like: like.swapaxes(axis1, axis2))
+
+
+# --- copies ---------------------------------------------------------------------------------------------------------
+
+
+def __copy__(self: DeviceArray) -> DeviceArray:
+    return self.copy()
+
+
+def __deepcopy__(self: DeviceArray, memo: dict[int, object]) -> DeviceArray:
+    return self.copy()
+
+
+def __array__(self: DeviceArray, dtype: Any = None, copy: bool | None = None) -> Any:
+    """The elements as a NumPy array, for ``numpy.asarray``. NumPy before 2 passes no `copy`."""
+    wanted = None if dtype is None else np.dtype(dtype)
+    if copy is not None and not copy:
+        raise ValueError("a dmlops.DeviceArray becomes a NumPy array by copying only; copy=False was asked for")
+    return np.asarray(self.numpy(), wanted)
+
+
+# --- what there is not ------------------------------------------------------------------------------------------------
+
+
+def __reduce_ex__(self: DeviceArray, protocol: Any) -> Any:
+    raise TypeError("a dmlops.DeviceArray cannot be pickled; pickle what .numpy() gives")
+
+
+def _not_compared(self: DeviceArray, other: Any) -> Any:
+    raise TypeError("a dmlops.DeviceArray cannot be compared; compare what .numpy() gives")
+
+
+# --- DLPack -----------------------------------------------------------------------------------------------------------
+
+
+_CPU = (1, 0)  # kDLCPU
+
+
+def __dlpack__(
+    self: DeviceArray, *, stream: Any = None, max_version: Any = None, dl_device: Any = None, copy: Any = None
+) -> Any:
+    """The array as a DLPack capsule, once all that is queued on it is done.
+
+    An array whose memory the host sees is the CPU's: ``torch.from_dlpack(a)``, ``jax.dlpack.from_dlpack(a)`` and
+    ``numpy.from_dlpack(a)`` share that memory. Elsewhere ``dl_device=(1, 0)`` copies the array to the CPU. What later calls
+    write to shared memory appears on the other side only after ``wait()``. ``copy=True`` always copies; ``copy=False``
+    raises BufferError where only a copy will do.
+
+    Views with negative strides are shared with NumPy only. PyTorch aborts the process when it meets one, so every other
+    library gets a copy. To share such an array, export it without the mirror and mirror it on the other side.
+
+    An array that the host does not see is kDLVulkan, for consumers that use Vulkan themselves, and so is every array of a
+    Vulkan device with ``dl_device=(7, index)``: ``data`` points to four integers of 64 bits, the VkBuffer, its
+    VkDeviceMemory, the VkDevice and the buffer's size in bytes.
+    """
+    if stream is not None:
+        raise BufferError("stream must be None: these devices have no streams")
+    own, seen_by_host = _core._dlpack_places(self)
+    versioned = max_version is not None and _pair(max_version, "max_version")[0] >= 1
+    asked = (_CPU if seen_by_host else own) if dl_device is None else _pair(dl_device, "dl_device")
+    if asked not in (own, _CPU):
+        raise BufferError(f"dl_device must be {own}, the array's device, or (1, 0), the CPU; not {asked}")
+    element_type = dlpack.type_of(self.dtype)
+    cpu = asked == _CPU
+    need = _need_for_copy(self, cpu, seen_by_host, max_version)
+    if need and copy is not None and not copy:
+        raise BufferError(f"copy must not be False: {need}")
+    copied = bool(need or copy)
+    lent = _core._asarray(self, None, "host" if cpu else None, True) if copied else self
+    return _core._dlpack(lent, element_type, asked, versioned, copied)
+
+
+def _pair(value: Any, name: str) -> tuple[int, int]:
+    if not isinstance(value, tuple) or len(value) != 2:
+        raise TypeError(f"{name} must be a tuple of two ints or None, not {type(value).__name__}")
+    return operator.index(value[0]), operator.index(value[1])
+
+
+def _need_for_copy(array: DeviceArray, cpu: bool, seen_by_host: bool, max_version: Any) -> str:
+    """Why the array's own memory cannot be shared; empty if it can."""
+    if cpu and not seen_by_host:
+        return "the host does not see the device's memory"
+    shape, strides = array.shape, array.strides
+    negative = array.nbytes > 0 and any(strides[k] < 0 and shape[k] > 1 for k in range(array.ndim))
+    from_numpy = max_version is not None and max_version is dlpack.MAX_VERSION
+    if cpu and negative and not from_numpy:
+        return "the view has negative strides, which not every library can take; export the array and mirror it there"
+    return ""
+
+
+def __dlpack_device__(self: DeviceArray) -> tuple[int, int]:
+    own, seen_by_host = _core._dlpack_places(self)
+    return _CPU if seen_by_host else own
 
 
 # --- NumPy's functions ------------------------------------------------------------------------------------------------
@@ -192,7 +326,11 @@ def _ways() -> dict[Any, Any]:
 
 for _method in (
     *(__repr__, __bool__, __int__, __float__, __complex__, __index__, item, tolist),
-    *(ravel, squeeze, swapaxes, __array_function__),
+    *(reshape, transpose, ravel, squeeze, swapaxes, __array_function__),
+    *(__copy__, __deepcopy__, __array__, __reduce_ex__, __dlpack__, __dlpack_device__),
 ):
     _method.__qualname__ = f"DeviceArray.{_method.__name__}"
     setattr(DeviceArray, _method.__name__, _method)
+for _name in ("__eq__", "__ne__", "__lt__", "__le__", "__gt__", "__ge__"):
+    setattr(DeviceArray, _name, _not_compared)
+setattr(DeviceArray, "T", property(_t))

@@ -72,7 +72,7 @@ def asarray(
     >>> a.numpy().tolist()
     [[7, 7, 7], [3, 4, 5]]
     """
-    return _core._asarray(obj, dtype, device, copy)
+    return _core._asarray(obj, dtype, device, copy if copy is None else bool(copy))
 
 
 def empty(shape: Ints, dtype: DTypeLike | None = float, *, device: DeviceLike | None = None) -> DeviceArray:
@@ -154,7 +154,7 @@ def from_dlpack(
     array([0, 1, 2])
     """
     if isinstance(x, DeviceArray):
-        return _core._asarray(x, None, device, copy)
+        return asarray(x, device=device, copy=copy)
     if not hasattr(x, "__dlpack__") or not hasattr(x, "__dlpack_device__"):
         raise TypeError(f"x must have __dlpack__ and __dlpack_device__, which {type(x).__name__} lacks")
     owner = x.__dlpack_device__()

@@ -1,4 +1,4 @@
-"""Where dmlops-lavapipe is, the driver for the CPU that is a package of its own. dmlops._core imports this module."""
+"""Where dmlops-lavapipe is, the driver for the CPU that is a package of its own. driver_search asks."""
 
 from __future__ import annotations
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import inspect
-import operator as python_operator
 import statistics
 import time
 from collections.abc import Callable, Iterable
@@ -187,7 +186,7 @@ def compare(
     name = _name(operator)
     for refused in {"out", "device"} & set(kwargs):
         raise TypeError(f"compare takes no {refused}: it makes its own arrays, on the devices that `devices` names")
-    if python_operator.index(repeat) < 1:
+    if operators._index(repeat, "repeat") < 1:
         raise ValueError(f"repeat must be 1 or more, not {repeat}")
     if picture:
         from dmlops import comparison_picture

@@ -1,4 +1,4 @@
-"""DLPack's element types as NumPy's dtypes, and how `DeviceArray.__dlpack__` knows NumPy. dmlops._core calls these."""
+"""DLPack's element types as NumPy's dtypes, and how `DeviceArray.__dlpack__` knows NumPy. dmlops._core imports this module."""
 
 from __future__ import annotations
 

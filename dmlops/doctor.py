@@ -7,21 +7,17 @@ another process, since a driver that is broken may end the process that loads it
 from __future__ import annotations
 
 import dataclasses
-import glob
 import json
 import os
 import subprocess
 import sys
 from collections.abc import Iterator
 
-from dmlops import _core, companion
+from dmlops import _core, companion, driver_search
 from dmlops.device import Device
 
 __all__ = ["crash", "report"]
 
-# The variables that tell the loader what to load. Where one is set the companion is left out (csrc/vk/listing.c).
-VARIABLES = ("VK_DRIVER_FILES", "VK_ICD_FILENAMES", "VK_ADD_DRIVER_FILES", "VK_INSTANCE_LAYERS")
-GPU_NODES = ("/dev/dri/renderD*", "/dev/nvidia*", "/dev/kfd", "/dev/dxg")
 SECONDS = 60  # for all drivers together
 
 # Prints one line for each driver, at once: the process may not live to open the next one.
@@ -66,7 +62,7 @@ def crash() -> list[str]:
     if done.returncode >= 0:
         return []
     lines = [f"To list the devices ends the process with status {done.returncode}. The drivers, each opened alone:"]
-    for driver in _probed(_core._drivers()):
+    for driver in _probed(driver_search.manifests()):
         found = ", ".join(name for name, _, _ in driver.devices)
         lines.append(f"  {driver.library} ({driver.manifest}): {driver.reason or f'it has {found}'}")
     return [*lines, "VK_DRIVER_FILES, set to the manifest of one that works, leaves the others out."]
@@ -87,7 +83,7 @@ def report(devices: list[Device]) -> Iterator[str]:
     """
     ways, of_devices = _core._ways()
     by_loader = any(not direct for direct, _, _ in ways)
-    drivers = _probed(_core._drivers()) if by_loader else []
+    drivers = _probed(driver_search.manifests()) if by_loader else []
     if devices:
         yield "Where the devices come from:"
     used = set()
@@ -119,7 +115,7 @@ def _passed_over(devices: list[Device], drivers: list[Driver]) -> Iterator[str]:
             yield f"{os.path.normpath(library)}, the driver of {_package()}: {reason}"
         elif reason:
             yield f"the loader{f' {library}' if library else ''}: {reason}"
-    told = [name for name in VARIABLES if os.environ.get(name)]
+    told = [name for name in driver_search.VARIABLES if os.environ.get(name)]
     for name in (one for one in told if one != "VK_INSTANCE_LAYERS"):
         for path in filter(None, os.environ[name].split(os.pathsep)):
             if not os.path.exists(path):
@@ -145,7 +141,7 @@ def _why_not(driver: Driver, devices: list[Device]) -> str:
 
 def _advice(devices: list[Device]) -> Iterator[str]:
     """What to install, where something is missing that could be there."""
-    nodes = [node for pattern in GPU_NODES for node in sorted(glob.glob(pattern))]
+    nodes = driver_search.gpu_nodes()
     gpus = [device for device in devices if device.type in ("discrete", "integrated", "virtual")]
     if nodes and not gpus:
         yield f"There is a GPU ({nodes[0]}) without a Vulkan driver: install its vendor's, and the Vulkan loader."

@@ -19,7 +19,7 @@ class OutOfDeviceMemoryError(VulkanError, MemoryError):
 
 
 class DeviceLostError(VulkanError):
-    """The device stopped working, or the driver reset it."""
+    """The device stopped working or was reset, or an array is inherited from the process that forked this one."""
 
     __module__ = "dmlops"
 

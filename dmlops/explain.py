@@ -41,7 +41,9 @@ def main(arguments: list[str] | None = None) -> int:
         description="Says what a call becomes on a device: the simplified plan of each step, its pieces, their kernels and why.",
     )
     parser.add_argument("call", help='for example "slice(uint8[512,512,3], [8,8,0], [496,496,3])"; an array is DTYPE[SHAPE]')
-    parser.add_argument("--device", help=f"an index or a name; {' or '.join(CLASSES)} need no device (default: the default device)")
+    parser.add_argument(
+        "--device", help=f"an index or a name; {' or '.join(CLASSES)} need no device (default: the default device)"
+    )
     options = parser.parse_args(arguments)
     device = int(options.device) if options.device and options.device.isdigit() else options.device
     try:
@@ -85,7 +87,10 @@ def _step(plan: _Plan, pieces: list[dict[str, Any]]) -> str:
     item, src_offset, axes, reversed_ = plan
     lines = [f"plan: items of {item} bytes, source offset {src_offset}"]
     for k, (extent, src, dst, length) in enumerate(axes):
-        lines.append(f"  axis {k}: {extent} at source stride {src}, destination stride {dst}" + f", length stride {length}" * (length != 0))
+        lines.append(
+            f"  axis {k}: {extent} at source stride {src}, destination stride {dst}"
+            + f", length stride {length}" * (length != 0)
+        )
         lines[-1] += ", reversed up to its length" * (k == reversed_)
     lines.append(f"pieces: {len(pieces)}" + " or more" * (len(pieces) == MOST_PIECES))
     for text, alike in itertools.groupby(map(_describe, pieces)):

@@ -12,6 +12,7 @@ SECTIONS = (
     ("Arrays on a device", ("asarray", "empty", "from_dlpack", "synchronize", "DeviceArray")),
     ("Devices", ("devices", "default_device", "Device")),
     ("Memory", ("memory_info", "empty_cache", "MemoryInfo")),
+    ("Comparison", ("compare",)),
     ("Errors", ("VulkanError", "OutOfDeviceMemoryError", "DeviceLostError", "NoDeviceError")),
 )
 ELSEWHERE = {"reference", "slice", "window"}  # described in words
@@ -24,9 +25,9 @@ def write(folder):
 def page():
     named = {name for _, names in SECTIONS for name in names} | {operator.name for operator in OPERATORS} | ELSEWHERE
     missing = sorted(set(dmlops.__all__) - named)
-    sections = [*SECTIONS, *([("More", tuple(missing))] if missing else [])]
+    assert not missing, f"no section has {missing}"
     parts = ["# API reference", "Everything public of the package `dmlops`, from its docstrings.", "## Operators", operators()]
-    for title, names in sections:
+    for title, names in SECTIONS:
         parts += [f"## {title}", *map(documented, names)]
     parts += ["## dmlops.reference", REFERENCE, "## Other modules", OTHERS]
     return "\n\n".join(parts) + "\n"
@@ -34,14 +35,14 @@ def page():
 
 REFERENCE = (
     "Each operator in a few lines of NumPy, with the same signature: what the operator means, for reading and for comparing. "
-    "`out` is filled in and returned; `device` is ignored. The test suite compares every operator with its twin here."
+    "`out` is filled in and returned; `device` and `progress` are ignored. The test suite compares every operator with its twin here."
 )
 OTHERS = (
     "- `dmlops.onnx`: [ONNX models](onnx.md)\n"
     "- `dmlops.directml`: [DirectML's descriptions](directml.md)\n"
     "- `dmlops.dask`: [Arrays larger than memory](dask.md)\n"
     "- `python -m dmlops`: lists the devices; `selftest` compares every operator with NumPy on each; `explain CALL` prints how "
-    "a call runs"
+    "a call runs; `run MODEL.json` runs a model of DxDispatch"
 )
 
 

@@ -274,7 +274,9 @@ def main():
         print(line.format(step.operator, *shapes, str(step.input.dtype), name[:28], ms, numpy_ms, equal))
 
     faster = sum(step.numpy_ms < step.ms for step in steps)
-    print(f"\nNumPy is faster in {faster} of {len(steps)}: one photograph is little work, and a call costs some 0.1 ms on a CPU driver.")
+    print(
+        f"\nNumPy is faster in {faster} of {len(steps)}: one photograph is little work, and a call costs some 0.1 ms on a CPU driver."
+    )
     print("Larger batches, and arrays that stay on a device, are what dmlops is for: see the README's section on speed.")
 
     sheet.draw(steps, f"dmlops {dmlops.__version__} on {name}").save(options.output, optimize=True)

@@ -75,6 +75,14 @@ def vulkan():
     return support.vulkan_device()
 
 
+@pytest.fixture(scope="session")
+def library(tmp_path_factory, vulkan):
+    """The Vulkan layer of tests/faults, which plays drivers that fail or offer less."""
+    import faults
+
+    return faults.build(tmp_path_factory.mktemp("faults"))
+
+
 @pytest.fixture(scope="session", autouse=True)
 def validated():
     """Under `make check`: the validation layer must really have been in this process."""

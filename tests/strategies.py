@@ -405,7 +405,11 @@ def values(draw, dtype):
     """What `padding` takes as the value of a dtype: a scalar of Python's, or a scalar or an array of NumPy's."""
     if dtype.kind in VALUES:
         room = dtype.itemsize // (4 if dtype.kind == "U" else 1)
-        value = draw(st.sampled_from([value for value in VALUES[dtype.kind] if not isinstance(value, (bytes, str)) or len(value) <= room]))
+        value = draw(
+            st.sampled_from(
+                [value for value in VALUES[dtype.kind] if not isinstance(value, (bytes, str)) or len(value) <= room]
+            )
+        )
     elif dtype.kind == "V" and not issubclass(dtype.type, np.void):  # of ml_dtypes
         value = draw(st.sampled_from([0, 1.5, 1, -2.0]))
     elif dtype.fields or not dtype.itemsize:

@@ -21,7 +21,7 @@ pytestmark = pytest.mark.slow
 
 KIB, MIB = 2**10, 2**20
 PAGE = 4096
-BOUND = 24 * MIB
+LIMIT = 24 * MIB
 BEGINNING = 20 * MIB if sys.platform == "linux" else 0  # of what is larger: huge pages, and an eighth is left for smaller ones
 
 
@@ -40,13 +40,13 @@ def empty():
     dmlops.empty_cache()
 
 
-def run_python(code, cache=f"{BOUND}", whole=None, **more):
-    """In a process of its own, for the bound is read once. `whole`: the largest result that is kept whole beyond it."""
+def run_python(code, cache=f"{LIMIT}", whole=None, **more):
+    """In a process of its own, for the limit is read once. `whole`: the largest result that is pooled whole beyond it."""
     code = f"""
 import dmlops, numpy as np
 if {whole}:
-    dmlops.memory._limits = lambda text, machine: (BOUND, {whole})
-KIB, MIB, PAGE, BOUND, BEGINNING = 2**10, 2**20, {PAGE}, {BOUND}, {BEGINNING}
+    dmlops.memory._limits = lambda text, machine: (LIMIT, {whole})
+KIB, MIB, PAGE, LIMIT, BEGINNING = 2**10, 2**20, {PAGE}, {LIMIT}, {BEGINNING}
 def result(size, value=1, device="host"):
     return dmlops.slice(np.full(size, value, np.uint8), [0], [size], device=device)
 def address(array):
@@ -82,9 +82,7 @@ def test_live_results_share_nothing(device):
     assert len({address(r) // MIB for r in results}) == 8
 
 
-@pytest.mark.parametrize(
-    "shape, dtype", [((256, 1024), "f4"), ((3, 50_000), "S3"), ((70_000,), [("a", "i1"), ("b", "f8")])]
-)
+@pytest.mark.parametrize("shape, dtype", [((256, 1024), "f4"), ((3, 50_000), "S3"), ((70_000,), [("a", "i1"), ("b", "f8")])])
 def test_such_a_result_is_an_array_like_any_other(device, shape, dtype):
     x = np.zeros(shape, dtype)
     for _ in range(2):
@@ -167,54 +165,54 @@ def test_resize(size):
 def test_resize_beyond_the_limit():
     run_python("""
 y = result(MIB, 3)
-y.resize(2 * BOUND, refcheck=False)
-assert dmlops.memory_info().used == 2 * BOUND
+y.resize(2 * LIMIT, refcheck=False)
+assert dmlops.memory_info().used == 2 * LIMIT
 assert (y[:MIB] == 3).all() and not y[MIB:].any()
 del y
-assert dmlops.memory_info()[:3] == (0, MIB + BEGINNING, BOUND)
+assert dmlops.memory_info()[:3] == (0, MIB + BEGINNING, LIMIT)
 """)
 
 
-# --- the bound --------------------------------------------------------------------------------------------------
+# --- the limit --------------------------------------------------------------------------------------------------
 
 
 def test_no_more_than_the_limit_is_pooled_and_the_least_recently_used_goes_first():
     run_python("""
 ys = [result(MIB) for _ in range(16)] + [result(4 * MIB) for _ in range(8)]
-assert dmlops.memory_info()[:3] == (48 * MIB, 0, BOUND)
+assert dmlops.memory_info()[:3] == (48 * MIB, 0, LIMIT)
 places = [address(y) for y in ys]
 for n in range(24):
     ys[n] = None
     info = dmlops.memory_info()
-    assert info.pool_bytes <= BOUND and info.used == sum(y.nbytes for y in ys if y is not None)
-assert dmlops.memory_info()[:3] == (0, BOUND, BOUND)
+    assert info.pool_bytes <= LIMIT and info.used == sum(y.nbytes for y in ys if y is not None)
+assert dmlops.memory_info()[:3] == (0, LIMIT, LIMIT)
 # The last six of 4 MiB are what is left; the one freed last is used first.
 assert [address(y) for y in [result(4 * MIB) for _ in range(6)]] == places[:17:-1]
 """)
 
 
 @pytest.mark.parametrize("size", [24 * MIB, 24 * MIB - 5, 23 * MIB])
-def test_a_result_as_large_as_the_bound(size):
+def test_a_result_as_large_as_the_limit(size):
     run_python(f"""
 x = result(MIB)
 y = result({size})
 del x, y
-assert dmlops.memory_info()[:3] == (0, BOUND, BOUND)
-z = result(BOUND + 1)
-assert dmlops.memory_info()[:3] == (BOUND + PAGE, BOUND, BOUND)
+assert dmlops.memory_info()[:3] == (0, LIMIT, LIMIT)
+z = result(LIMIT + 1)
+assert dmlops.memory_info()[:3] == (LIMIT + PAGE, LIMIT, LIMIT)
 del z
-assert dmlops.memory_info()[:3] == (0, BOUND, BOUND)
+assert dmlops.memory_info()[:3] == (0, LIMIT, LIMIT)
 """)
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="elsewhere memory cannot be given back without its addresses")
 @pytest.mark.skipif("ASAN_OPTIONS" in os.environ, reason="the sanitizers' own memory has page faults for every new address")
-def test_the_next_result_beyond_the_bound_begins_with_the_pages_of_the_last():
+def test_the_next_result_beyond_the_limit_begins_with_the_pages_of_the_last():
     """Fewer page faults tell: on the host, whose one thread takes each fault once, and the fewest of several times, since a process has
     others besides."""
     run_python("""
 import resource
-x = np.ones(4 * BOUND // 3, np.uint8)
+x = np.ones(4 * LIMIT // 3, np.uint8)
 def faults(value):
     x[:] = value
     before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
@@ -233,13 +231,13 @@ assert again < afresh * 3 / 4, (again, afresh)
 """)
 
 
-def test_results_beyond_the_bound_of_many_sizes():
+def test_results_beyond_the_limit_of_many_sizes():
     run_python("""
 import random, sys
 random.seed(1)
 kept = None
 for n in range(60):
-    size = BOUND + random.randrange(1, 3 * BOUND)
+    size = LIMIT + random.randrange(1, 3 * LIMIT)
     y = result(size, n % 251)
     assert (y == n % 251).all() and address(y) % (2 * MIB) == 0
     assert dmlops.memory_info()[:2] == ((size + PAGE - 1) // PAGE * PAGE, 0)
@@ -256,34 +254,34 @@ assert dmlops.memory_info()[:2] == (0, 0)
 
 def test_smaller_results_take_the_place_of_a_beginning():
     run_python("""
-y, small = result(4 * BOUND, 1), result(2 * MIB)
+y, small = result(4 * LIMIT, 1), result(2 * MIB)
 del y, small
 assert dmlops.memory_info()[:2] == (0, BEGINNING + 2 * MIB)
-y, large = result(3 * MIB, 2), result(2 * BOUND, 3)
-assert dmlops.memory_info()[:2] == (2 * BOUND + 3 * MIB, 2 * MIB)
+y, large = result(3 * MIB, 2), result(2 * LIMIT, 3)
+assert dmlops.memory_info()[:2] == (2 * LIMIT + 3 * MIB, 2 * MIB)
 assert (y == 2).all() and (large == 3).all()
 del large, y
 y = [result(3 * MIB, n) for n in range(6)]
 del y
 assert dmlops.memory_info()[:2] == (0, 20 * MIB)
-assert (result(2 * BOUND, 4) == 4).all()
+assert (result(2 * LIMIT, 4) == 4).all()
 """)
 
 
-@pytest.mark.parametrize("bound", [MIB + 1, 3 * MIB - 5, 15 * MIB + 17, 31 * MIB])
-def test_sizes_next_to_a_bound_that_is_no_round_number(bound):
+@pytest.mark.parametrize("limit", [MIB + 1, 3 * MIB - 5, 15 * MIB + 17, 31 * MIB])
+def test_sizes_next_to_a_limit_that_is_no_round_number(limit):
     """Each size is written from end to end; sizes that are rounded up alike must not meet where they are not."""
     run_python(
         f"""
 import random
-random.seed({bound})
+random.seed({limit})
 for _ in range(200):
-    size = random.choice([{bound} - random.randrange(300_000), random.randrange(64 * KIB, {bound})])
+    size = random.choice([{limit} - random.randrange(300_000), random.randrange(64 * KIB, {limit})])
     ys = [result(size, 5), result(size - random.randrange(5000), 6)]
     assert (ys[0] == 5).all() and (ys[1] == 6).all()
-    assert dmlops.memory_info().pool_bytes <= {bound}
+    assert dmlops.memory_info().pool_bytes <= {limit}
 """,
-        cache=bound,
+        cache=limit,
     )
 
 
@@ -337,7 +335,7 @@ import resource
 x = np.ones(20 * MIB, np.uint8)
 ys = [dmlops.slice(x, [0], [3 * MIB], device="host") for _ in range(8)]
 del ys
-assert dmlops.memory_info().pool_bytes == BOUND
+assert dmlops.memory_info().pool_bytes == LIMIT
 pages = int(open("/proc/self/statm").read().split()[0])
 resource.setrlimit(resource.RLIMIT_AS, (pages * resource.getpagesize() + 8 * MIB,) * 2)
 y = dmlops.slice(x, [0], [20 * MIB], device="host")
@@ -354,32 +352,32 @@ assert dmlops.memory_info()[:2] == (20 * MIB, 0)
 
 # --- what is asked for again and again ---------------------------------------------------------------------------
 
-WHOLE = 4 * BOUND
-LARGE = 3 * BOUND
-needs_offers = pytest.mark.skipif(sys.platform != "linux", reason="elsewhere a result beyond the bound is never kept")
+WHOLE = 4 * LIMIT
+LARGE = 3 * LIMIT
+needs_offers = pytest.mark.skipif(sys.platform != "linux", reason="elsewhere a result beyond the limit is never pooled")
 
 
 @needs_offers
-def test_a_result_beyond_the_bound_is_kept_whole_once_three_in_a_row_had_its_memory():
+def test_a_result_beyond_the_limit_is_pooled_whole_once_three_in_a_row_had_its_memory():
     run_python(
         """
 smaller = [result(4 * MIB) for _ in range(8)]
 for n in range(3):
-    assert dmlops.memory_info()[1:3] == (BEGINNING if n else 0, BOUND)
+    assert dmlops.memory_info()[1:3] == (BEGINNING if n else 0, LIMIT)
     y = result(LARGE, n)
-    assert dmlops.memory_info()[1:3] == (0, BOUND)
+    assert dmlops.memory_info()[1:3] == (0, LIMIT)
     place = address(y)
     del y
-assert dmlops.memory_info()[1:3] == (LARGE, BOUND + LARGE)
-del smaller  # 32 MiB, of which the bound lets 24 stay: it holds beside
-assert dmlops.memory_info()[:3] == (0, BOUND + LARGE, BOUND + LARGE)
+assert dmlops.memory_info()[1:3] == (LARGE, LIMIT + LARGE)
+del smaller  # 32 MiB, of which the limit lets 24 stay: it holds beside
+assert dmlops.memory_info()[:3] == (0, LIMIT + LARGE, LIMIT + LARGE)
 y = result(LARGE, 9)
-assert address(y) == place and (y == 9).all() and dmlops.memory_info()[:3] == (LARGE, BOUND, BOUND)
+assert address(y) == place and (y == 9).all() and dmlops.memory_info()[:3] == (LARGE, LIMIT, LIMIT)
 del y
 dmlops.empty_cache()
-assert dmlops.memory_info()[:3] == (0, 0, BOUND)
+assert dmlops.memory_info()[:3] == (0, 0, LIMIT)
 result(LARGE)
-assert dmlops.memory_info()[:3] == (0, BEGINNING, BOUND)
+assert dmlops.memory_info()[:3] == (0, BEGINNING, LIMIT)
 """.replace("LARGE", str(LARGE)),
         whole=WHOLE,
     )
@@ -392,7 +390,7 @@ def test_also_where_a_result_replaces_the_last():
 y = None
 for n in range(7):
     y = result({LARGE}, n)
-assert (y == 6).all() and dmlops.memory_info()[:3] == ({LARGE}, {LARGE}, BOUND + {LARGE})
+assert (y == 6).all() and dmlops.memory_info()[:3] == ({LARGE}, {LARGE}, LIMIT + {LARGE})
 """,
         whole=WHOLE,
     )
@@ -407,7 +405,7 @@ assert (y == 6).all() and dmlops.memory_info()[:3] == ({LARGE}, {LARGE}, BOUND +
         [*[MIB] * 20, LARGE, *[MIB] * 20],
         [*[LARGE, 4 * MIB] * 2, LARGE + 1],  # one that does not fit begins anew
         [LARGE, *[3 * MIB] * 30, LARGE, LARGE],  # the small ones, all alive at once, took the room of its beginning
-        [WHOLE + PAGE] * 5,  # more than may be kept
+        [WHOLE + PAGE] * 5,  # more than may be pooled
     ],
 )
 def test_what_does_not_raise_the_limit(sizes):
@@ -416,22 +414,22 @@ def test_what_does_not_raise_the_limit(sizes):
 small = []
 for size in {sizes}:
     y = result(size)
-    if size < BOUND:
+    if size < LIMIT:
         small.append(y)
     else:
         small.clear()
     del y
-    assert dmlops.memory_info().pool_limit == BOUND >= dmlops.memory_info().pool_bytes
+    assert dmlops.memory_info().pool_limit == LIMIT >= dmlops.memory_info().pool_bytes
 """,
         whole=WHOLE,
     )
 
 
-def test_a_bound_that_was_asked_for_is_never_raised():
+def test_a_limit_that_was_asked_for_is_never_raised():
     run_python(f"""
 for _ in range(9):
     result({LARGE})
-    assert dmlops.memory_info()[:3] == (0, BEGINNING, BOUND)
+    assert dmlops.memory_info()[:3] == (0, BEGINNING, LIMIT)
 """)
 
 
@@ -449,11 +447,11 @@ for _ in range(3):
     part({LARGE})
 whole = resident()
 y = part({LARGE} - 40 * MIB)
-assert y.all() and dmlops.memory_info()[:3] == ({LARGE} - 40 * MIB, 0, BOUND) and whole - resident() > 36 * MIB
+assert y.all() and dmlops.memory_info()[:3] == ({LARGE} - 40 * MIB, 0, LIMIT) and whole - resident() > 36 * MIB
 del y
-assert dmlops.memory_info()[:3] == (0, {LARGE} - 40 * MIB, BOUND + {LARGE} - 40 * MIB)
+assert dmlops.memory_info()[:3] == (0, {LARGE} - 40 * MIB, LIMIT + {LARGE} - 40 * MIB)
 y = part({LARGE})
-assert y.all() and dmlops.memory_info()[:3] == ({LARGE}, 0, BOUND)
+assert y.all() and dmlops.memory_info()[:3] == ({LARGE}, 0, LIMIT)
 """,
         whole=WHOLE,
     )
@@ -476,7 +474,7 @@ assert dmlops.memory_info().pool_bytes == {LARGE}
 time.sleep(10)
 {then}
 assert lazily() == 0
-assert dmlops.memory_info().pool_limit == BOUND >= dmlops.memory_info().pool_bytes
+assert dmlops.memory_info().pool_limit == LIMIT >= dmlops.memory_info().pool_bytes
 """,
         whole=WHOLE,
     )
@@ -486,7 +484,7 @@ assert dmlops.memory_info().pool_limit == BOUND >= dmlops.memory_info().pool_byt
 
 
 @pytest.mark.parametrize(
-    "text, bound",
+    "text, limit",
     [
         ("0", 0),
         ("1000000", 10**6),
@@ -498,12 +496,12 @@ assert dmlops.memory_info().pool_limit == BOUND >= dmlops.memory_info().pool_byt
         ("0G", 0),
     ],
 )
-def test_bound_from_the_environment(text, bound):
-    run_python(f"assert dmlops.memory_info()[:3] == (0, 0, {bound})", cache=text)
+def test_limit_from_the_environment(text, limit):
+    run_python(f"assert dmlops.memory_info()[:3] == (0, 0, {limit})", cache=text)
 
 
 @pytest.mark.parametrize("unset", [None, ""])
-def test_default_bound(unset):
+def test_default_limit(unset):
     run_python(
         """
 import os
@@ -523,14 +521,14 @@ assert dmlops.memory_info().pool_limit == min(256 * MIB, memory // 10)
         ("1G", 2**33, (2**30, 0)),
     ],
 )
-def test_a_quarter_of_memory_is_the_most_that_is_kept_beyond_the_bound(text, machine, limits):
+def test_a_quarter_of_memory_is_the_most_that_is_pooled_beyond_the_limit(text, machine, limits):
     assert dmlops.memory._limits(text, machine) == limits
 
 
 @pytest.mark.parametrize(
     "text", ["much", "-1", "+1", " 1", "1.5G", "1T", "1iB", "1B", "5MM", "99999999999999999999", "17179869184G", "0x10"]
 )
-def test_a_bound_that_is_no_size(text):
+def test_a_limit_that_is_no_size(text):
     """Fails the call that is first to need it, and each after it; what comes before does not care."""
     run_python(
         """
@@ -618,7 +616,7 @@ y = result(MIB, 4)
 assert get_handler_name() == get_handler_name(y) == "somebody" and (y == 4).all()
 assert get_handler_name(before) == "dmlops"
 del before, y
-assert dmlops.memory_info()[:3] == (0, MIB, BOUND)
+assert dmlops.memory_info()[:3] == (0, MIB, LIMIT)
 """)
 
 
@@ -679,14 +677,14 @@ if pid == 0:
         y[:] = 6
         del y
         z = result(MIB, 7, 0)
-        assert address(z) == place and (z == 7).all() and dmlops.memory_info()[:3] == (MIB, MIB, BOUND)
+        assert address(z) == place and (z == 7).all() and dmlops.memory_info()[:3] == (MIB, MIB, LIMIT)
         dmlops.empty_cache()
         os._exit(0)
     except BaseException:
         traceback.print_exc()
         os._exit(1)
 assert os.waitpid(pid, 0)[1] == 0
-assert (y == 5).all() and dmlops.memory_info()[:3] == (MIB, MIB, BOUND)
+assert (y == 5).all() and dmlops.memory_info()[:3] == (MIB, MIB, LIMIT)
 """)
 
 
@@ -730,8 +728,8 @@ del dmlops
 gc.collect()
 del first
 import dmlops
-assert dmlops.memory_info()[:3] == (4 * MIB - MIB, MIB, BOUND)
+assert dmlops.memory_info()[:3] == (4 * MIB - MIB, MIB, LIMIT)
 third = dmlops.slice(np.ones(MIB, np.uint8), [0], [MIB], device="host")
-assert dmlops.memory_info()[:3] == (4 * MIB, 0, BOUND)
+assert dmlops.memory_info()[:3] == (4 * MIB, 0, LIMIT)
 """)
     assert done.stdout == "9 0\n9 0\n" and done.stderr == ""

@@ -34,7 +34,9 @@ def test_every_operator_on_every_device(vulkan):
             assert result.numpy_milliseconds > 0 and all(row.milliseconds > 0 and row.equal for row in result.rows)
 
 
-@pytest.mark.parametrize("given, expected", [("host", 1), (["host"], 1), (["host", "host"], 2), (None, None), (dmlops.devices()[-1], 1)])
+@pytest.mark.parametrize(
+    "given, expected", [("host", 1), (["host"], 1), (["host", "host"], 2), (None, None), (dmlops.devices()[-1], 1)]
+)
 def test_devices(vulkan, given, expected):
     result = dmlops.compare("slice", X, [0] * 4, X.shape, devices=given, repeat=1)
     assert len(result.rows) == (expected or len(names()))
@@ -49,7 +51,9 @@ def test_device_arrays_are_downloaded(device):
     lengths = dmlops.asarray([-1, 99], device=device)
     a = dmlops.asarray(X, device=device)
     assert dmlops.compare("reverse_subsequences", a, lengths, 3, batch_axis=0, devices="host", repeat=1)
-    assert dmlops.compare("reverse_subsequences", input=a, axis=3, batch_axis=0, sequence_lengths=lengths, devices=device, repeat=1)
+    assert dmlops.compare(
+        "reverse_subsequences", input=a, axis=3, batch_axis=0, sequence_lengths=lengths, devices=device, repeat=1
+    )
 
 
 def test_bytes_between_fields_are_compared(device):
@@ -58,7 +62,11 @@ def test_bytes_between_fields_are_compared(device):
     assert dmlops.compare("slice", x[..., ::-1], [0] * 4, x.shape, devices=device, repeat=1)
 
 
-@pytest.mark.parametrize("x", [[[1, 2], [3, 4]], np.float64(3), np.zeros((0, 3)), np.array(["a", "bc"]), np.zeros(3, "V0"), np.array([np.nan, -0.0])], ids=repr)
+@pytest.mark.parametrize(
+    "x",
+    [[[1, 2], [3, 4]], np.float64(3), np.zeros((0, 3)), np.array(["a", "bc"]), np.zeros(3, "V0"), np.array([np.nan, -0.0])],
+    ids=repr,
+)
 def test_anything_array_like(x):
     shape = np.asarray(x).shape
     assert dmlops.compare("slice", x, [0] * len(shape), shape, devices="host", repeat=1)
@@ -70,7 +78,9 @@ def wrong(monkeypatch):
 
     def returns(function):
         right = operators.slice
-        monkeypatch.setattr(operators, "slice", functools.wraps(right)(lambda *args, **kwargs: function(right(*args, **kwargs))))
+        monkeypatch.setattr(
+            operators, "slice", functools.wraps(right)(lambda *args, **kwargs: function(right(*args, **kwargs)))
+        )
 
     return returns
 
@@ -91,7 +101,10 @@ def test_a_difference_is_named(wrong):
     assert "(1, 2, 3, 4)" in result._repr_html_()
 
 
-@pytest.mark.parametrize("function, words", [(lambda x: x[:1], r"\(1, 4, 6, 8\), NumPy has \(2, 4, 6, 8\)"), (lambda x: x.astype("f8"), "float64.*float32")])
+@pytest.mark.parametrize(
+    "function, words",
+    [(lambda x: x[:1], r"\(1, 4, 6, 8\), NumPy has \(2, 4, 6, 8\)"), (lambda x: x.astype("f8"), "float64.*float32")],
+)
 def test_another_shape_or_dtype(wrong, function, words):
     wrong(function)
     result = dmlops.compare("slice", X, [0] * 4, X.shape, devices="host", repeat=1)
@@ -129,7 +142,7 @@ def test_a_device_that_fails(wrong):
 @pytest.mark.parametrize("args, kwargs, error, words", [
     ((np.flip, X), {}, ValueError, "depth_to_space.*flip"), (("no such", X), {}, ValueError, "no such"), ((reference.slice, X), {}, ValueError, "slice"),
     (("slice", X, [0], [1]), {"out": X}, TypeError, "out"), (("slice", X, [0], [1]), {"device": 0}, TypeError, "device"),
-    (("slice", X, [0], [1]), {"repeat": 0}, ValueError, "repeat"), (("slice", X, [0], [1]), {"repeat": 1.5}, TypeError, "int"),
+    (("slice", X, [0], [1]), {"repeat": 0}, ValueError, "repeat"), (("slice", X, [0], [1]), {"repeat": 1.5}, TypeError, "repeat must be an int, not float"),
     (("slice", X, [0] * 4, X.shape), {"devices": "no such"}, ValueError, "no such"), (("slice", X, [0] * 4, X.shape), {"devices": []}, ValueError, "devices"),
     (("slice", X), {}, TypeError, "offsets"), (("depth_to_space", X, 3), {"devices": "host"}, ValueError, "divisible by 9"),
 ])  # fmt: skip
@@ -151,7 +164,10 @@ def test_the_table_as_text():
 def test_tables():
     assert tables.as_text(["name", "ms"], [["a", "1.5"], ["longer", "10"]]) == "name     ms\na       1.5\nlonger   10"
     assert tables.as_text(["name", "ms"], []) == "name  ms"
-    assert tables.as_html(["<b>"], [["a & b"]]) == "<table><thead><tr><th>&lt;b&gt;</th></tr></thead><tbody><tr><td>a &amp; b</td></tr></tbody></table>"
+    assert (
+        tables.as_html(["<b>"], [["a & b"]])
+        == "<table><thead><tr><th>&lt;b&gt;</th></tr></thead><tbody><tr><td>a &amp; b</td></tr></tbody></table>"
+    )
 
 
 def test_devices_show_as_a_table():
@@ -199,7 +215,11 @@ def test_the_picture_of_a_device_that_failed(wrong):
     assert not draw(X[0, 0]) and draw(X[0, 0]).picture.width == 2 * 8 * 40 + 24
 
 
-@pytest.mark.parametrize("x", [np.zeros(5), np.zeros((0, 5)), np.zeros((4, 4), complex), np.zeros((4, 4), "U1")], ids=lambda x: f"{x.dtype} {x.shape}")
+@pytest.mark.parametrize(
+    "x",
+    [np.zeros(5), np.zeros((0, 5)), np.zeros((4, 4), complex), np.zeros((4, 4), "U1")],
+    ids=lambda x: f"{x.dtype} {x.shape}",
+)
 def test_what_is_no_image(x):
     with pytest.raises(ValueError, match="picture"):
         draw(x)
@@ -223,5 +243,10 @@ def test_the_strategies_know_every_operator():
 
 
 def test_nothing_is_imported_before_it_is_used():
-    late = {f"dmlops.{name}" for name in ("comparison", "comparison_picture", "progress", "reference", "tables")} | {"inspect", "PIL"}
-    support.run_python(f"import sys, numpy; before = set(sys.modules); import dmlops; found = {late!r} & (set(sys.modules) - before); assert not found, found")
+    late = {f"dmlops.{name}" for name in ("comparison", "comparison_picture", "progress", "reference", "tables")} | {
+        "inspect",
+        "PIL",
+    }
+    support.run_python(
+        f"import sys, numpy; before = set(sys.modules); import dmlops; found = {late!r} & (set(sys.modules) - before); assert not found, found"
+    )

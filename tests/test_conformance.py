@@ -219,7 +219,9 @@ def test_parts_of_split_are_arrays_of_their_own(device):
 def test_one_array_several_times(device):
     x = np.arange(6, dtype=np.uint16).reshape(2, 3)
     assert np.array_equal(dmlops.join([x] * 40, 0, device=device), np.concatenate([x] * 40))
-    assert np.array_equal(dmlops.join([x, x.T.reshape(2, 3)] * 20, 1, device=device), np.concatenate([x, x.T.reshape(2, 3)] * 20, 1))
+    assert np.array_equal(
+        dmlops.join([x, x.T.reshape(2, 3)] * 20, 1, device=device), np.concatenate([x, x.T.reshape(2, 3)] * 20, 1)
+    )
     assert content(dmlops.split(x, 1, [1] * 3, device=device)) == content(np.split(x, 3, 1))
 
 

@@ -109,7 +109,15 @@ def test_how_a_manifest_names_the_library(libraries, tmp_path):
     assert said(libraries, tmp_path, VK_DRIVER_FILES=file) == OWN
 
 
-MALFORMED = ["", '{"ICD": {}}', '"library_path"', '"library_path" "x"', '"library_path": 5', '"library_path": "', '"library_path": "\\']
+MALFORMED = [
+    "",
+    '{"ICD": {}}',
+    '"library_path"',
+    '"library_path" "x"',
+    '"library_path": 5',
+    '"library_path": "',
+    '"library_path": "\\',
+]
 
 
 @pytest.mark.parametrize("text", [*MALFORMED, r'"library_path": "\u006c"'])

@@ -506,26 +506,26 @@ def test_memory_returns_to_the_pool_and_comes_from_there(device):
 
 
 def test_the_pool_is_bounded(vulkan):
-    bound = dmlops.memory_info(vulkan).pool_limit
-    assert 0 < bound <= 256 * MIB
-    arrays = [dmlops.empty(bound // 4, "u1", device=vulkan) for _ in range(6)]
+    limit = dmlops.memory_info(vulkan).pool_limit
+    assert 0 < limit <= 256 * MIB
+    arrays = [dmlops.empty(limit // 4, "u1", device=vulkan) for _ in range(6)]
     dmlops.synchronize()
     del arrays
-    assert bound // 2 <= dmlops.memory_info(vulkan).pool_bytes <= bound
+    assert limit // 2 <= dmlops.memory_info(vulkan).pool_bytes <= limit
     tiny = [dmlops.empty(1, "u1", device=vulkan) for _ in range(3000)]
     del tiny
-    assert dmlops.memory_info(vulkan).pool_bytes <= bound
+    assert dmlops.memory_info(vulkan).pool_bytes <= limit
     dmlops.empty_cache()
 
 
 def test_the_pool_is_bounded_by_itself(vulkan):
     """Nobody waits for the small result, and nobody comes for what it was made from."""
-    bound = dmlops.memory_info(vulkan).pool_limit
-    large = dmlops.empty(2 * bound, "u1", device=vulkan)
+    limit = dmlops.memory_info(vulkan).pool_limit
+    large = dmlops.empty(2 * limit, "u1", device=vulkan)
     small = dmlops.slice(large, [0], [1000])
     del large
     deadline = time.monotonic() + 60
-    while dmlops.memory_info(vulkan).pool_bytes > bound:
+    while dmlops.memory_info(vulkan).pool_bytes > limit:
         assert time.monotonic() < deadline
         time.sleep(0.01)
     assert small.size == 1000

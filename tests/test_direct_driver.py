@@ -1,7 +1,7 @@
 """A companion's driver, used without the loader: when that is done, what is said where it fails, two instances at once.
 
 The companion is a package made here. Its driver is a mock, as is the loader, except where lavapipe is asked for. Whether there
-is a GPU is what a preloaded library answers.
+is a GPU is what an environment variable says.
 """
 
 import json
@@ -15,19 +15,10 @@ import support
 
 pytestmark = [pytest.mark.slow, pytest.mark.driverless]
 
-# A file for the question whether the kernel shows a GPU: DMLOPS_TEST_NODE, if set.
+# For the question whether the kernel shows a GPU: Python's start-up puts DMLOPS_TEST_NODE, if set, in the place of all files.
 GPU = """
-#include <fnmatch.h>
-#include <glob.h>
-#include <stdlib.h>
-int glob(const char *pattern, int flags, int (*error)(const char *, int), glob_t *matches)
-{
-    const char *node = getenv("DMLOPS_TEST_NODE");
-    (void)flags, (void)error;
-    matches->gl_pathc = 0;
-    matches->gl_pathv = NULL;
-    return node && fnmatch(pattern, node, 0) == 0 ? 0 : GLOB_NOMATCH;
-}
+import fnmatch, glob, os
+glob.glob = lambda pattern: fnmatch.filter([os.environ.get("DMLOPS_TEST_NODE", "")], pattern)
 """
 TESTS = support.ROOT / "tests"
 NODE = "/dev/dri/renderD128"
@@ -59,8 +50,8 @@ LOADERS = {
 def machine(tmp_path_factory):
     """A function that gives the environment of a machine, of a companion's library, a loader, a file that means a GPU."""
     folder = tmp_path_factory.mktemp("machine")
-    (folder / "gpu.c").write_text(GPU)
-    support.compile_c(["-shared", "-fPIC", "-o", folder / "gpu.so", folder / "gpu.c"])
+    (folder / "gpu").mkdir()
+    (folder / "gpu" / "sitecustomize.py").write_text(GPU)
 
     def build(path, macros):
         if not path.exists():
@@ -72,10 +63,10 @@ def machine(tmp_path_factory):
 
     def environment(companion, loader="gpu", node=None, **more):
         library = build(folder / f"lib{companion}.so", LIBRARIES[companion]) if companion in LIBRARIES else companion
-        preload = " ".join(filter(None, [os.environ.get("LD_PRELOAD"), str(folder / "gpu.so")]))
-        made = {**support.NO_CHOICE, "LD_PRELOAD": preload, "DMLOPS_TEST_NODE": node, "DMLOPS_DEVICE": None, "PYTHONPATH": None}
+        made = {**support.NO_CHOICE, "DMLOPS_TEST_NODE": node, "DMLOPS_DEVICE": None, "PYTHONPATH": str(folder / "gpu")}
         if library:
             made |= support.companion(tmp_path_factory.mktemp("packages"), library)
+            made["PYTHONPATH"] += os.pathsep + str(folder / "gpu")
         if loader != "system":
             path = build(folder / loader / "libvulkan.so.1", LOADERS[loader])
             made["LD_LIBRARY_PATH"] = path.parent
@@ -162,8 +153,7 @@ def test_a_bad_driver_is_passed_over(companion, reason, machine):
     done = support.run_python("import dmlops; dmlops.asarray(1)", env=machine(companion, "no_loader"), check=False)
     said = done.stderr.splitlines()[-1]
     assert said.startswith("dmlops.NoDeviceError: ") and "pip install dmlops[cpu]" in said
-    assert reason in said or len(reason) > 90
-    assert "the Vulkan loader is not installed" in said or len(reason) > 90
+    assert reason in said and "the Vulkan loader is not installed" in said
 
 
 @pytest.mark.parametrize(
@@ -453,12 +443,13 @@ def test_info_without_a_loader(machine):
 
 def test_info_of_a_gpu_without_a_driver(machine):
     code = """
-import sys
-from dmlops import __main__, doctor
-doctor.GPU_NODES = ("/dev/nul*",)
+import dmlops, sys
+from dmlops import __main__, driver_search
+dmlops.devices()
+driver_search.GPU_NODES = ("/dev/nul*",)
 sys.exit(__main__.main([]))
 """
-    said = support.run_python(code, env=machine("companion")).stdout
+    said = support.run_python(code, env=machine("companion", node="/dev/null")).stdout
     assert "There is a GPU (/dev/null) without a Vulkan driver: install its vendor's, and the Vulkan loader." in said
 
 

@@ -194,7 +194,7 @@ def test_memory_that_the_host_does_not_see(vulkan):
 
 def test_the_data_is_waited_for(device):
     x = np.random.default_rng(0).integers(0, 256, (2000, 2000), np.uint8)
-    b = a = dmlops.asarray(x, device=device)
+    b = dmlops.asarray(x, device=device)
     for _ in range(21):
         b = dmlops.slice(b, [0, 0], [2000, 2000], [1, -1])
     assert np.array_equal(np.from_dlpack(Producer(b, dl_device=(CPU, 0))), x[:, ::-1])

@@ -63,7 +63,9 @@ def test_every_environment_variable_is_on_its_page():
     page = (ROOT / "docs" / "environment.md").read_text()
     sources = [*(ROOT / "csrc").rglob("*.c"), *(ROOT / "dmlops").rglob("*.py"), ROOT / "setup.py"]
     text = "".join(path.read_text() for path in sources)
-    read = set(re.findall(r"""(?:getenv\(|environ\.get\(|environ\[)["'](\w+)""", text)) | set(re.findall(r"\bDMLOPS_[A-Z]+\b", text))
+    read = set(re.findall(r"""(?:getenv\(|environ\.get\(|environ\[)["'](\w+)""", text)) | set(
+        re.findall(r"\bDMLOPS_[A-Z]+\b", text)
+    )
     assert {"DMLOPS_DEVICE", "DMLOPS_CACHE"} <= read
     assert sorted(name for name in read if f"`{name}`" not in page and name != "HOME") == []
 

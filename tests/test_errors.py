@@ -104,6 +104,7 @@ for name in VALID:
     row(name, TypeError, f"{argument} array of arrays; np.stack", **first(name, PACKED["images"]))  # not aligned
     row(name, TypeError, f"{argument} must be an array, not str; a file is read first", **first(name, "cat.png"))
     row(name, TypeError, f"{argument} is a path; a file is read first", **first(name, Path()))
+    row(name, TypeError, f"{argument} is None, not an array", **first(name, None))  # what OpenCV makes of a file that is not there
 
 
 def int_rows(operator, name, good, counted=True):
@@ -529,6 +530,14 @@ def test_asarray_of_images_in_a_column(device):
         dmlops.asarray(IMAGES, device=device)
     with pytest.raises(TypeError, match="obj is a path; a file is read first"):
         dmlops.asarray(Path(), device=device)
+
+
+def test_a_dtype_of_objects_is_named(device):
+    message = "^dtype must have elements that are plain bytes; those of dtype object are not$"
+    with pytest.raises(TypeError, match=message):
+        dmlops.asarray([1], dtype=object, device=device)
+    with pytest.raises(TypeError, match=message):
+        dmlops.empty(1, object, device=device)
 
 
 def test_copy_that_has_no_truth_value(device):

@@ -1,5 +1,10 @@
 """``python -m dmlops explain``: what it says is what happens, and a text that is no call is refused."""
 
+import os
+import subprocess
+import sys
+import tempfile
+
 import dmlops
 import numpy as np
 import pytest
@@ -77,7 +82,9 @@ def test_it_says_which_kernels_run(vulkan, call):
 def test_the_command_prints_it_without_a_device(tmp_path):
     call = "depth_to_space(float32[1,64,256,256], 2)"
     nowhere = {"VK_DRIVER_FILES": tmp_path / "none.json", "VK_ICD_FILENAMES": tmp_path / "none.json"}
-    assert support.run_python(None, env=nowhere, args=("-m", "dmlops", "explain", call, "--device", "cpu-class")).stdout == EXAMPLE
+    assert (
+        support.run_python(None, env=nowhere, args=("-m", "dmlops", "explain", call, "--device", "cpu-class")).stdout == EXAMPLE
+    )
 
 
 def test_steps_are_told_one_by_one():
@@ -85,7 +92,11 @@ def test_steps_are_told_one_by_one():
     assert text.startswith("steps: ") and "step 1: from " in text
     assert "from one item, repeated, to result 0\n" in text and "from input 0 to result 0\n" in text
     text = explain.explain("join([uint8[5, 3], uint8[5, 4]], axis=1)", "cpu-class")
-    assert [line for line in text.splitlines() if "step" in line] == ["steps: 2", "step 1: from input 0 to result 0", "step 2: from input 1 to result 0"]
+    assert [line for line in text.splitlines() if "step" in line] == [
+        "steps: 2",
+        "step 1: from input 0 to result 0",
+        "step 2: from input 1 to result 0",
+    ]
     text = explain.explain("split(uint8[5, 3], 1, [1, 2])", "cpu-class")
     assert "step 2: from input 0 to result 1" in text
     assert explain.explain(f"split(uint8[3000], 0, {[10] * 300})", "cpu-class").startswith("steps: 256 or more")
@@ -94,7 +105,9 @@ def test_steps_are_told_one_by_one():
 def test_pieces_alike_are_told_once():
     text = explain.explain("slice(uint8[16384, 32768], [0, 0], [16384, 32768], [1, -1])", "cpu-class")
     assert text.count("why:") <= 2 and " x rows, of" in text and "software prefetch" in text
-    assert "pieces: 256 or more" in explain.explain("slice(uint8[1048576, 1048576], [0, 0], [1048576, 1048576], [1, -1])", "cpu-class")
+    assert "pieces: 256 or more" in explain.explain(
+        "slice(uint8[1048576, 1048576], [0, 0], [1048576, 1048576], [1, -1])", "cpu-class"
+    )
     assert explain.explain("slice(uint8[0], [0], [0])", "gpu-class") == "steps: 0"
 
 
@@ -123,6 +136,16 @@ def test_pieces_alike_are_told_once():
 def test_what_is_no_call_is_refused(capsys, call, message):
     assert explain.main([call, "--device", "cpu-class"]) == 2
     assert message in capsys.readouterr().err
+
+
+def test_a_command_whose_pipe_closes_ends_without_a_traceback():
+    """`python -m dmlops explain ... | true`"""
+    read, write = os.pipe()
+    os.close(read)
+    command = [sys.executable, "-m", "dmlops", "explain", "slice(uint8[3], [0], [3])", "--device", "cpu-class"]
+    done = subprocess.run(command, stdout=write, stderr=subprocess.PIPE, cwd=tempfile.gettempdir())
+    os.close(write)
+    assert (done.returncode, done.stderr) == (1, b"")
 
 
 def test_the_host_runs_no_kernels(capsys):

@@ -26,11 +26,6 @@ WALKS = [
 PLACES = {"instead": 300, "after": 150, "VK_TIMEOUT": 15}  # that the scenario has at least
 
 
-@pytest.fixture(scope="module")
-def library(tmp_path_factory, vulkan):
-    return faults.build(tmp_path_factory.mktemp("faults"))
-
-
 def walk(library, kind, result, when, first, step, timeout=550):
     done = support.run_python(
         None,

@@ -16,11 +16,6 @@ pytestmark = pytest.mark.slow
 X = np.arange(24, dtype=np.int32).reshape(4, 6)
 
 
-@pytest.fixture(scope="module")
-def library(tmp_path_factory, vulkan):
-    return faults.build(tmp_path_factory.mktemp("faults"))
-
-
 class Arrays:
     """`__array__` as somebody means it."""
 
@@ -158,9 +153,7 @@ def test_an_index_that_changes_the_lengths(device):
     result = dmlops.reverse_subsequences(X, lengths, Index(1, shorten), device=device)
     assert result.tolist() == X.tolist()
     with pytest.raises(ValueError, match="sequence_lengths"):
-        dmlops.reverse_subsequences(
-            X, lengths, Index(1, lambda: lengths.resize((1, 1, 9), refcheck=False)), device=device
-        )
+        dmlops.reverse_subsequences(X, lengths, Index(1, lambda: lengths.resize((1, 1, 9), refcheck=False)), device=device)
 
 
 def test_a_list_that_grows_while_it_is_read(device):

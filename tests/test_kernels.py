@@ -278,12 +278,14 @@ def test_blocks_run_as_rows(vulkan, item, order):
 
 @pytest.mark.parametrize("item", [1, 2, 4, 8])
 @pytest.mark.parametrize("shape, axes", [((1037, 1501), (1, 0)), ((2, 801, 1104), (0, 2, 1))])
-def test_transposes_of_any_size(vulkan, item, shape, axes):
+@pytest.mark.parametrize("host_import", [1, 0])
+def test_transposes_of_any_size(vulkan, host_import, item, shape, axes):
     """Rows of the result begin anywhere in a word, and neither side is whole blocks."""
     array = random_array(shape, item)
-    for out_offset, gap in [(None, 0), (0, 0), (item, 0), (0, item), (16 - item, 5 * item)]:
-        counts = check(vulkan, "transpose", array, axes, out_offset=out_offset, out_gap=gap)
-        assert counts[ROWS] > 0
+    with overridden(host_import=host_import):
+        for out_offset, gap in [(None, 0), (0, 0), (item, 0), (0, item), (16 - item, 5 * item)]:
+            counts = check(vulkan, "transpose", array, axes, out_offset=out_offset, out_gap=gap)
+            assert counts[ROWS] > 0
 
 
 # --- reversals --------------------------------------------------------------------------------------------------------
@@ -658,7 +660,7 @@ def test_staged_pieces_read_nothing_beyond_the_source(vulkan, tmp_path):
     support.run_python(None, args=(script, str(vulkan)))
 
 
-TRIALS = """
+AUTOTUNER = """
 import sys
 import dmlops, numpy as np
 from dmlops import _core
@@ -712,9 +714,9 @@ assert pieces(calls["both"])[0] == 1
 
 
 @pytest.mark.needs_import
-def test_importing_or_staging_is_decided_by_trial(vulkan, tmp_path):
-    script = tmp_path / "trials.py"
-    script.write_text(TRIALS)
+def test_the_autotuner_imports_or_stages(vulkan, tmp_path):
+    script = tmp_path / "autotuner.py"
+    script.write_text(AUTOTUNER)
     support.run_python(None, args=(script, str(vulkan)))
 
 

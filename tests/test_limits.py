@@ -18,11 +18,6 @@ MIB = 2**20
 HIGHEST = 64 if int(np.__version__.split(".")[0]) >= 2 else 32  # rank of an array
 
 
-@pytest.fixture(scope="module")
-def library(tmp_path_factory, vulkan):
-    return faults.build(tmp_path_factory.mktemp("faults"))
-
-
 def test_a_result_that_no_memory_holds(device):
     x = np.broadcast_to(np.uint8(1), (2**30, 2**20))
     used = dmlops.memory_info().used
@@ -126,7 +121,12 @@ def test_the_highest_rank(device):
     assert np.array_equal(halves[0], x[..., :2]) and np.array_equal(halves[1], x[..., 2:])
     factors = [1] * (HIGHEST - 4) + [2, 1, 2]
     assert np.array_equal(dmlops.upsample(x, factors, device=device), reference.upsample(x, factors))
-    window = [3, 2, 3] + [2] * 2 + [1] * (HIGHEST - 8) + [2, 1, 9], [1] + [0] * (HIGHEST - 1), [*shape[:-1], 9], [1] * (HIGHEST - 1) + [-2]
+    window = (
+        [3, 2, 3] + [2] * 2 + [1] * (HIGHEST - 8) + [2, 1, 9],
+        [1] + [0] * (HIGHEST - 1),
+        [*shape[:-1], 9],
+        [1] * (HIGHEST - 1) + [-2],
+    )
     assert np.array_equal(dmlops.slice_grad(x, *window, device=device), reference.slice_grad(x, *window))
     with pytest.raises(ValueError):
         dmlops.slice(x, [0] * (HIGHEST + 1), [1] * (HIGHEST + 1), device=device)

@@ -66,11 +66,6 @@ SHORT = [
 ]
 
 
-@pytest.fixture(scope="module")
-def library(tmp_path_factory, vulkan):
-    return faults.build(tmp_path_factory.mktemp("faults"))
-
-
 def conform(library, *tests, timeout=550, **odd):
     environment = faults.environment(library, **odd)
     environment |= {"DMLOPS_TEST_DEVICES": "vulkan", "HYPOTHESIS_PROFILE": "odd", "DMLOPS_TEST_VALIDATION": None}
@@ -100,7 +95,7 @@ def test_a_feature_that_most_kernels_use_is_missing(feature, library):
 @pytest.mark.timeout(3600)
 def test_kernels_of_32_bits(library):
     """Each kernel, forced. What needs segments has none: its windows are cut. `make check-swiftshader` runs the quick ones."""
-    conform(library, "test_kernels.py", "-k", "not binding and not trial", timeout=3600, **ONLY_32_BIT)
+    conform(library, "test_kernels.py", "-k", "not binding and not autotuner", timeout=3600, **ONLY_32_BIT)
 
 
 POOLED = """

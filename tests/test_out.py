@@ -154,9 +154,7 @@ def test_nothing_beyond_the_pages_of_the_arrays_is_touched(name, request):
     assert "cases, all right" in done.stdout
 
 
-@pytest.mark.parametrize(
-    "strides, apart", [((3, 2), True), ((2, 2), False), ((5, 2), True), ((3, 3), False), ((1, 3), True)]
-)
+@pytest.mark.parametrize("strides, apart", [((3, 2), True), ((2, 2), False), ((5, 2), True), ((3, 3), False), ((1, 3), True)])
 def test_out_whose_strides_interleave(device, strides, apart):
     """Whether elements share bytes is then to be found out one by one."""
     parent = np.full(40, 7, np.uint8)

@@ -96,11 +96,6 @@ def test_an_uncaught_exception_is_all_that_is_said(vulkan):
     assert said.count("Traceback") == 1
 
 
-@pytest.fixture(scope="module")
-def library(tmp_path_factory, vulkan):
-    return faults.build(tmp_path_factory.mktemp("faults"))
-
-
 def test_exit_with_work_in_the_queue(library):
     """A daemon thread's call takes a while yet: its memory must not go from under the device."""
     done = support.run_python(USE + """

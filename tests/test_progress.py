@@ -48,9 +48,15 @@ def test_portions_make_the_same_result(device, operator, on_device, data):
     array, seen = call.build(), Reports()
     expected = strategies.parts(call.expected(reference, array))
     if on_device:
-        array = [dmlops.asarray(each, device=device) for each in array] if isinstance(array, list) else dmlops.asarray(array, device=device)
+        array = (
+            [dmlops.asarray(each, device=device) for each in array]
+            if isinstance(array, list)
+            else dmlops.asarray(array, device=device)
+        )
     result = call.run(dmlops, array, device=device, progress=seen)
-    assert [strategies.content(np.asarray(ours)) for ours in strategies.parts(result)] == [strategies.content(right) for right in expected]
+    assert [strategies.content(np.asarray(ours)) for ours in strategies.parts(result)] == [
+        strategies.content(right) for right in expected
+    ]
     total = sum(right.nbytes for right in expected)
     if total:
         seen.check(total)

@@ -68,7 +68,7 @@ def test_slices_of_other_things_are_type_errors(key):
         (np.int64(4), np.s_[:], "pass array.shape"),
         ((5.0,), np.s_[:], r"shape\[0\] must be an int, not float"),
         ((4, True), np.s_[:], r"shape\[1\] must be an int, not bool"),
-        ((4,), np.s_[: 2.5], "the stop of a slice in key must be an int, not float"),
+        ((4,), np.s_[:2.5], "the stop of a slice in key must be an int, not float"),
     ],
 )
 def test_type_errors_say_what_was_wrong(shape, key, text):

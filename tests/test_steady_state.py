@@ -61,11 +61,6 @@ OTHERS = """vkAllocateDescriptorSets vkCreateDescriptorPool vkCreateCommandPool 
     vkCreateComputePipelines vkMapMemory""".split()
 
 
-@pytest.fixture(scope="module")
-def library(tmp_path_factory, vulkan):
-    return faults.build(tmp_path_factory.mktemp("faults"))
-
-
 @pytest.mark.parametrize("driver_version", [1, 26 << 22], ids=["whole windows", "segments"])
 @pytest.mark.parametrize("case, imports", [("elements", 2), ("rows", 2), ("copy", 2), ("device", 0)])
 def test_a_call_makes_no_vulkan_objects_but_imports(case, imports, driver_version, library):

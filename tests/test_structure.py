@@ -97,7 +97,9 @@ def test_base_names_are_unique():
 @EVERY_SOURCE
 def test_each_source_has_a_header_of_its_own(path):
     if path.suffix == ".c":
-        header = path.with_name("operator.h") if path.name.startswith("op_") else path.with_suffix(".h")  # which declares all operators
+        header = (
+            path.with_name("operator.h") if path.name.startswith("op_") else path.with_suffix(".h")
+        )  # which declares all operators
         assert header.exists() and f"{room(path)}/{header.name}" in [name for _, name in includes(path)][:1]
 
 
@@ -139,14 +141,13 @@ def test_files_are_short_enough_to_read(path):
 
 def functions(text):
     """The name and the number of lines of each function: from its first line to the brace that ends it."""
-    begin = None
+    first = None
     for number, line in enumerate(text.splitlines()):
-        if line == "{":
-            yield_name = name
-        elif line == "}" and begin is not None:
-            yield yield_name, number - begin + 1
         if re.match(r"[A-Za-z_].*\w\(", line):
-            begin, name = number, re.search(r"(\w+)\(", line)[1]
+            first = number, re.search(r"(\w+)\(", line)[1]
+        elif line == "}" and first:
+            yield first[1], number - first[0] + 1
+            first = None
 
 
 @EVERY_SOURCE
@@ -176,7 +177,12 @@ def test_the_sdist_is_complete(sdist):
     needed = {str(path.relative_to(ROOT)) for path in SOURCES}
     needed |= {str(path.relative_to(ROOT)) for path in (ROOT / "shaders").rglob("*") if path.is_file()}
     needed |= {str(path.relative_to(ROOT)) for path in (ROOT / "dmlops").glob("*.py*") if path.suffix in (".py", ".pyi")}
-    needed |= {"examples/requirements.txt", "tools/system-packages.sh", "benchmarks/results/cells.svg", "benchmarks/results/README.md"}  # of the Makefile and README
+    needed |= {
+        "examples/requirements.txt",
+        "tools/system-packages.sh",
+        "benchmarks/results/cells.svg",
+        "benchmarks/results/README.md",
+    }  # of the Makefile and README
     needed |= {"dmlops/py.typed", "LICENSE", "README.md", "pyproject.toml", "setup.py"}
     needed |= {"companion/build.py", "vendored/include/vulkan/vulkan.h", "vendored/include/vulkan/LICENSE.txt"}
     needed |= {f"vendored/shaders/{path.stem}.spv.h" for path in (ROOT / "shaders").glob("*.comp")}

@@ -38,7 +38,9 @@ def calls(seed):
         made.append(("transpose", (x, (2, 0, 1)), {}))
         made.append(("tile", (x[:, :9], (1, 2, 2)), {}))
         made.append(("upsample", (x[:9], (1, 2)), {"layout": "NHWC"}))
-        made.append(("slice_grad", (x, [rows, 2 * width, x.shape[2]], [0, 0, 0], [rows, 2 * width - 1, x.shape[2]], [1, -2, 1]), {}))
+        made.append(
+            ("slice_grad", (x, [rows, 2 * width, x.shape[2]], [0, 0, 0], [rows, 2 * width - 1, x.shape[2]], [1, -2, 1]), {})
+        )
     return made
 
 
@@ -258,7 +260,9 @@ def test_no_data_races(built, tmp_path):
 
 
 @pytest.mark.check
-@pytest.mark.parametrize("broken", ["submission.c", "queue.c", "quiesce.c", "kernels.c", "instance.c", "allocation_pool.c", "cache.c"])
+@pytest.mark.parametrize(
+    "broken", ["submission.c", "queue.c", "quiesce.c", "kernels.c", "instance.c", "allocation_pool.c", "cache.c"]
+)
 def test_a_missing_lock_would_be_found(broken, built, tmp_path):
     done = race(built, tmp_path, broken)
     assert done.returncode != 0 and "WARNING: ThreadSanitizer: data race" in done.stderr, done.stdout + done.stderr

@@ -49,7 +49,9 @@ def main(report):
             idle.discard(mark)
             left.setdefault(reason, []).append(f"{file['file']}:{number}: {source[number - 1].strip()}")
         for number in sorted(idle):
-            left.setdefault("Executed this time, although marked", []).append(f"{file['file']}:{number}: {source[number - 1].strip()}")
+            left.setdefault("Executed this time, although marked", []).append(
+                f"{file['file']}:{number}: {source[number - 1].strip()}"
+            )
     for reason, lines in left.items():
         print(reason, *lines, sep="\n    ")
     if empty:

@@ -85,7 +85,9 @@ def inspect(sdist, wheels):
     version = re.search(r'^__version__ = "(.+)"$', (ROOT / "dmlops" / "__init__.py").read_text(), re.MULTILINE)[1]
     assert sdist.name == f"dmlops-{version}.tar.gz", (sdist.name, version)
     for wheel, machine in zip(wheels, MACHINES, strict=True):
-        assert re.fullmatch(rf"dmlops-{re.escape(version)}-cp311-abi3-[\w.]*manylinux2014_{machine}[\w.]*\.whl", wheel.name), wheel.name
+        assert re.fullmatch(rf"dmlops-{re.escape(version)}-cp311-abi3-[\w.]*manylinux2014_{machine}[\w.]*\.whl", wheel.name), (
+            wheel.name
+        )
         assert wheel.stat().st_size < LARGEST_WHEEL, f"{wheel.name} has {wheel.stat().st_size} bytes"
         with zipfile.ZipFile(wheel) as archive:
             names = archive.namelist()
@@ -101,7 +103,14 @@ def inspect_library(library):
     """Needs the C library alone, looks for it in no folder of this machine, exports one symbol."""
     tags = list(library.get_section_by_name(".dynamic").iter_tags())
     needed = {tag.needed for tag in tags if tag.entry.d_tag == "DT_NEEDED"}
-    assert {name.split(".")[0] for name in needed} <= {"libc", "libdl", "libm", "libpthread", "ld-linux-x86-64", "ld-linux-aarch64"}, needed
+    assert {name.split(".")[0] for name in needed} <= {
+        "libc",
+        "libdl",
+        "libm",
+        "libpthread",
+        "ld-linux-x86-64",
+        "ld-linux-aarch64",
+    }, needed
     assert not [tag for tag in tags if tag.entry.d_tag in ("DT_RPATH", "DT_RUNPATH", "DT_TEXTREL")], tags
     symbols = [symbol for symbol in library.get_section_by_name(".dynsym").iter_symbols() if symbol["st_shndx"] != "SHN_UNDEF"]
     assert [symbol.name for symbol in symbols] == ["PyInit__core"], symbols

@@ -67,9 +67,6 @@ def reason(error):
 
 def describe(peers):
     return {
-        **{
-            peer.name: {"version": peer.version, "where": peer.where, "idiomatic": peer.idiomatic}
-            for peer in peers.present
-        },
+        **{peer.name: {"version": peer.version, "where": peer.where, "idiomatic": peer.idiomatic} for peer in peers.present},
         **{name: {"version": None, "reason": why} for name, why in peers.absent.items()},
     }

@@ -35,9 +35,7 @@ class OnnxRuntime(Peer):
             [self.onnx.numpy_helper.from_array(np.array(value), name) for name, value in constants],
         )
         model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)], ir_version=8)
-        session = self.runtime.InferenceSession(
-            model.SerializeToString(), self.options, providers=["CPUExecutionProvider"]
-        )
+        session = self.runtime.InferenceSession(model.SerializeToString(), self.options, providers=["CPUExecutionProvider"])
         if len(node.output) > 1:
             return lambda: session.run(None, inputs)
         return lambda: session.run(None, inputs)[0]

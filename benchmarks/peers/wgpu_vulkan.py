@@ -36,17 +36,13 @@ class Wgpu(Peer):
         from wgpu.backends.wgpu_native.extras import set_instance_extras
 
         set_instance_extras(backends=["Vulkan"])  # OpenGL's drivers would be loaded, too
-        adapters = [
-            a for a in wgpu.gpu.enumerate_adapters_sync() if str(device or "").lower() in a.info["device"].lower()
-        ]
+        adapters = [a for a in wgpu.gpu.enumerate_adapters_sync() if str(device or "").lower() in a.info["device"].lower()]
         if not adapters:
             raise Unsupported("wgpu found no such Vulkan device")
         self.wgpu, self.adapter = wgpu, adapters[0]
         self.limit = self.adapter.limits["max-storage-buffer-binding-size"]
         self.device = self.adapter.request_device_sync(
-            required_limits={
-                name: self.adapter.limits[name] for name in ("max-storage-buffer-binding-size", "max-buffer-size")
-            }
+            required_limits={name: self.adapter.limits[name] for name in ("max-storage-buffer-binding-size", "max-buffer-size")}
         )
 
     def depth_to_space(self, operator, x):

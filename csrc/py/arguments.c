@@ -97,6 +97,16 @@ int dml_int_or_ints_from(PyObject *object, const char *name, dml_ints *ints)
     return dml_int_from(object, name, &ints->value[0]);
 }
 
+int dml_shape_from(PyObject *object, dml_ints *shape)
+{
+    if (dml_int_or_ints_from(object, "shape", shape) < 0)
+        return -1;
+    if (shape->count <= DML_MAX_RANK)
+        return 0;
+    PyErr_Format(PyExc_ValueError, "shape must have at most %d entries, not %lld", DML_MAX_RANK, (long long)shape->count);
+    return -1;
+}
+
 int dml_int_list_from(PyObject *object, const char *name, int64_t **values, int64_t *count)
 {
     PyObject *tuple = dml_tuple_from(object, name, "an array or list of ints");

@@ -20,6 +20,9 @@ int dml_ints_from(PyObject *object, const char *name, dml_ints *ints);
 /* Likewise, or from one int: then `ints` is `single` and has one entry. */
 int dml_int_or_ints_from(PyObject *object, const char *name, dml_ints *ints);
 
+/* The argument `shape`: one int, or as many as an array can have axes. */
+int dml_shape_from(PyObject *object, dml_ints *shape);
+
 /* Any number of ints: to be freed by PyMem_Free. */
 int dml_int_list_from(PyObject *object, const char *name, int64_t **values, int64_t *count);
 

@@ -25,6 +25,8 @@ static const char *what_objects(PyArrayObject *array)
     Py_XINCREF(first);
     if (first && PyArray_Check(first))
         what = "is an array of arrays; np.stack them into one";
+    else if (first == Py_None && PyArray_NDIM(array) == 0)
+        what = "is None, not an array";
     else if (first && PyArray_NDIM(array) == 0 && PyObject_HasAttrString(first, "__fspath__"))
         what = "is a path; " DML_READ_A_FILE;
     Py_XDECREF(first);
@@ -58,7 +60,8 @@ int dml_dtype_check(PyArray_Descr *dtype, const char *name)
 {
     if (!PyDataType_REFCHK(dtype) && dtype->type_num != NPY_VSTRING)
         return 0;
-    PyErr_Format(PyExc_TypeError, "%s has dtype %S, whose elements are not plain bytes", name, (PyObject *)dtype);
+    PyErr_Format(PyExc_TypeError, "%s must have elements that are plain bytes; those of dtype %S are not", name,
+                 (PyObject *)dtype);
     return -1;
 }
 

@@ -5,26 +5,17 @@
 #include "py/device_choice.h"
 #include "py/transfer.h"
 
-/* 1, 0, or -1 for None. -2 with an exception set. */
-static int copy_from(PyObject *copy)
-{
-    if (copy == Py_None)
-        return -1;
-    int wanted = PyObject_IsTrue(copy);
-    return wanted < 0 ? -2 : wanted;
-}
-
 static PyObject *asarray_on_device(dml_state *state, dml_device_array *array, PyArray_Descr *dtype, const dml_choice *device,
-                                   int copy)
+                                   PyObject *copy)
 {
     if (dtype && !PyArray_EquivTypes(dtype, array->dtype))
         return PyErr_Format(PyExc_TypeError,
                             "dtype must be that of the device array, %S, not %S: its elements are not converted",
                             (PyObject *)array->dtype, (PyObject *)dtype);
     bool same = !device || dml_same_device(device, &array->device);
-    if (!same && copy == 0)
+    if (!same && copy == Py_False)
         return PyErr_Format(PyExc_ValueError, "copy must not be False for an array on another device");
-    if (!same || copy == 1)
+    if (!same || copy == Py_True)
         return dml_device_array_copy(state, array, same ? &array->device : device);
     Py_INCREF((PyObject *)array);
     return (PyObject *)array;
@@ -48,13 +39,12 @@ static PyObject *asarray_on_host(dml_state *state, PyObject *object, PyArray_Des
 PyObject *dml_asarray(PyObject *module, PyObject *args)
 {
     dml_state *state = dml_state_of(module);
-    PyObject *object, *dtype_object, *device_object, *copy_object;
-    if (!PyArg_ParseTuple(args, "OOOO:asarray", &object, &dtype_object, &device_object, &copy_object))
+    PyObject *object, *dtype_object, *device_object, *copy;
+    if (!PyArg_ParseTuple(args, "OOOO:asarray", &object, &dtype_object, &device_object, &copy))
         return NULL;
     PyArray_Descr *dtype = NULL;
     dml_choice choice, *device = device_object == Py_None ? NULL : &choice;
-    int copy = copy_from(copy_object);
-    if (copy < -1 || !PyArray_DescrConverter2(dtype_object, &dtype))
+    if (!PyArray_DescrConverter2(dtype_object, &dtype))
         return NULL;
     PyObject *result = NULL;
     bool on_device = dml_is_device_array(state, object);
@@ -62,7 +52,7 @@ PyObject *dml_asarray(PyObject *module, PyObject *args)
         result = NULL;
     else if (on_device)
         result = asarray_on_device(state, (dml_device_array *)object, dtype, device, copy);
-    else if (copy == 0)
+    else if (copy == Py_False)
         PyErr_SetString(PyExc_ValueError, "copy must not be False for data on the host, which is always copied");
     else
         result = asarray_on_host(state, object, dtype, device);
@@ -73,12 +63,8 @@ PyObject *dml_asarray(PyObject *module, PyObject *args)
 static int shape_from(PyObject *object, dml_tensor *tensor)
 {
     dml_ints shape;
-    if (dml_int_or_ints_from(object, "shape", &shape) < 0)
+    if (dml_shape_from(object, &shape) < 0)
         return -1;
-    if (shape.count > DML_MAX_RANK) {
-        PyErr_Format(PyExc_ValueError, "shape must have at most %d entries, not %lld", DML_MAX_RANK, (long long)shape.count);
-        return -1;
-    }
     tensor->rank = (int)shape.count;
     for (int k = 0; k < tensor->rank; k++) {
         tensor->shape[k] = shape.value[k];

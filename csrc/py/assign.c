@@ -1,61 +1,19 @@
 #include "py/assign.h"
 
-#include <string.h>
-
 #include "py/arrays.h"
 #include "py/out.h"
 #include "py/shapes.h"
 #include "py/transfer.h"
 #include "py/views.h"
 
-static bool is_scalar(PyObject *value)
-{
-    return PyBool_Check(value) || PyLong_CheckExact(value) || PyFloat_CheckExact(value) || PyComplex_CheckExact(value) ||
-           PyUnicode_CheckExact(value) || PyBytes_CheckExact(value);
-}
-
-/* Whether Python's type of number, or text, goes into the dtype at all: as NumPy sees it, bool < int < float < complex. */
-static bool scalar_fits(PyObject *value, PyArray_Descr *dtype)
-{
-    static const char order[] = "b iu f c";
-    if (PyUnicode_Check(value) || PyBytes_Check(value))
-        return dtype->kind == (PyUnicode_Check(value) ? 'U' : 'S');
-    int rank = PyBool_Check(value) ? 0 : PyLong_Check(value) ? 2 : PyFloat_Check(value) ? 5 : 7;
-    if (PyTypeNum_ISUSERDEF(dtype->type_num)) /* those of ml_dtypes are small ints, or floats */
-        return rank < (dml_dtype_is_integer(dtype) ? 5 : 7);
-    const char *found = dtype->kind ? strchr(order, dtype->kind) : NULL;
-    return found && found - order >= rank;
-}
-
-/* A 0-d array of a Python scalar in `dtype`, which may not change it: 300 is no uint8. */
-static PyObject *array_of_scalar(PyObject *value, PyArray_Descr *dtype)
-{
-    if (!scalar_fits(value, dtype)) {
-        PyErr_Format(PyExc_TypeError, "%R does not go into an array of dtype %S", value, (PyObject *)dtype);
-        return NULL;
-    }
-    Py_INCREF((PyObject *)dtype);
-    PyObject *array = PyArray_FromAny(value, dtype, 0, 0, NPY_ARRAY_ENSUREARRAY | NPY_ARRAY_FORCECAST, NULL);
-    bool exact = dml_dtype_is_integer(dtype) || dtype->kind == 'S' || dtype->kind == 'U';
-    PyObject *back = array && exact ? PyObject_CallMethod(array, "item", NULL) : NULL;
-    int same = array && !exact ? 1 : -1;
-    if (back)
-        same = PyObject_RichCompareBool(back, value, Py_EQ);
-    Py_XDECREF(back);
-    if (same == 0)
-        PyErr_Format(PyLong_Check(value) ? PyExc_OverflowError : PyExc_ValueError, "%R does not fit into dtype %S", value,
-                     (PyObject *)dtype);
-    if (same != 1)
-        Py_CLEAR(array);
-    return array;
-}
-
 /* What is to be assigned, as an array of either kind on the right device and of the right dtype; a new reference. */
 static PyObject *value_for(dml_state *state, dml_device_array *target, PyObject *value)
 {
-    if (is_scalar(value))
-        return array_of_scalar(value, target->dtype);
-    PyObject *array = value;
+    PyObject *array = PyObject_CallFunctionObjArgs(state->element_of, value, (PyObject *)target->dtype, NULL);
+    if (array != Py_None)
+        return array;
+    Py_DECREF(array); /* no scalar of Python's */
+    array = value;
     if (dml_is_device_array(state, value)) {
         Py_INCREF(value);
         if (!dml_same_device(&((dml_device_array *)value)->device, &target->device)) {

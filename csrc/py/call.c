@@ -7,7 +7,6 @@
 #include "py/device_array.h"
 #include "py/errors.h"
 #include "py/explain.h"
-#include "py/fill.h"
 #include "py/lengths.h"
 #include "py/out.h"
 #include "py/shapes.h"
@@ -62,7 +61,9 @@ int dml_call_describe(dml_call *call)
         }
         dml_array_describe(call->inputs[k], &call->program.inputs[k]);
     }
-    if (call->program.op->fills && !call->fill && dml_fill_zero(call) < 0)
+    if (call->program.op->fills && !call->fill) /* zeros */
+        call->fill = PyObject_CallFunction((PyObject *)&PyBytes_Type, "n", (Py_ssize_t)call->program.inputs[0].item);
+    if (call->program.op->fills && !call->fill)
         return -1;
     return call->lengths_of ? dml_lengths_describe(call) : 0;
 }
@@ -155,7 +156,7 @@ static void release(dml_call *call, bool leak)
     free_unless(call->program.inputs, &call->one.source);
     free_unless(call->program.results, &call->one.target);
     PyMem_Free(call->program.parts);
-    PyMem_Free(call->fill);
+    Py_XDECREF(call->fill);
     Py_XDECREF(call->fill_dtype);
     Py_XDECREF(call->lengths_of);
     PyMem_Free(call->lengths);
@@ -198,7 +199,7 @@ static dml_code run_program(dml_call *call, const dml_operand *operands)
     const dml_transfer transfer = {.program = &call->program,
                                    .inputs = operands,
                                    .results = operands + call->program.input_count,
-                                   .fill = call->fill,
+                                   .fill = call->fill ? PyBytes_AsString(call->fill) : NULL,
                                    .lengths = call->device_lengths};
     bool queued = dml_call_on_device(call), indirect = false;
     for (int64_t k = 0; k < call->program.result_count; k++)

@@ -30,8 +30,8 @@ typedef struct dml_call {
     PyObject **inputs; /* owned */
     dml_output *outputs;
     bool listed;          /* the result is a list of the outputs */
-    void *fill;           /* owned, by PyMem: the item that the program repeats; or NULL */
-    PyObject *fill_dtype; /* owned: of `fill`, where it was made before the inputs were looked at; or NULL */
+    PyObject *fill;       /* owned: bytes, the item that the program repeats; or NULL */
+    PyObject *fill_dtype; /* owned: that of the inputs when `fill` was converted; or NULL */
     PyObject *lengths_of; /* owned: the array that is the operator's first argument; NULL but for reverse_subsequences */
     int64_t *lengths;     /* owned, by PyMem: its values, */
     dml_allocation *device_lengths; /* or owned: the same where the inputs are device arrays */

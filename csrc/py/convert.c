@@ -6,28 +6,24 @@
 #include "py/errors.h"
 #include "py/explain.h"
 
-static dml_operand_name name_entry(const char *name, int64_t index)
+static dml_operand_name name_of(const char *name, bool several, int64_t index)
 {
-    dml_operand_name entry;
-    PyOS_snprintf(entry.text, sizeof entry.text, "%s[%lld]", name, (long long)index);
-    return entry;
-}
-
-static dml_operand_name name_of(const char *name)
-{
-    dml_operand_name only;
-    PyOS_snprintf(only.text, sizeof only.text, "%s", name);
-    return only;
+    dml_operand_name full;
+    if (several)
+        PyOS_snprintf(full.text, sizeof full.text, "%s[%lld]", name, (long long)index);
+    else
+        PyOS_snprintf(full.text, sizeof full.text, "%s", name);
+    return full;
 }
 
 dml_operand_name dml_input_name(const dml_call *call, int64_t index)
 {
-    return index > 0 ? name_entry("inputs", index) : name_of(call->input_name);
+    return name_of(call->program.op->input, call->program.op->several, index);
 }
 
 dml_operand_name dml_output_name(const dml_call *call, int64_t index)
 {
-    return call->listed ? name_entry("out", index) : name_of("out");
+    return name_of("out", call->listed, index);
 }
 
 bool dml_call_on_device(const dml_call *call)

@@ -19,9 +19,7 @@ bool dml_same_device(const dml_choice *a, const dml_choice *b)
 /* The axes there are: most tensors have far fewer than there is room for. */
 static void copy_tensor(dml_tensor *to, const dml_tensor *from)
 {
-    to->rank = from->rank;
-    to->item = from->item;
-    memcpy(to->shape, from->shape, sizeof from->shape[0] * (size_t)from->rank);
+    dml_tensor_copy_shape(to, from);
     memcpy(to->strides, from->strides, sizeof from->strides[0] * (size_t)from->rank);
 }
 

@@ -2,7 +2,6 @@
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/machine_memory.h"
 #include "py/arguments.h"
@@ -13,22 +12,23 @@ const dml_choice dml_host = {.host = true, .index = -1};
 
 /* --- the list ------------------------------------------------------------------------------------------------- */
 
-/* Looks for the package of the companion, until there are devices: it may be installed meanwhile. What is wrong with it, or
- * with the import system, leaves it out; an interrupt, or what is no Exception, is raised. */
-static int find_companion(const dml_state *state)
+/* Looks for drivers, until there are devices: one may be installed meanwhile. */
+static int search_drivers(const dml_state *state)
 {
-    PyObject *folder = PyObject_CallNoArgs(state->companion_folder), *bytes = NULL;
-    if (folder && PyUnicode_FSConverter(folder, &bytes)) {
-        const char *path = PyBytes_AsString(bytes);
+    const char *driver, *lavapipe;
+    int loader_first;
+    PyObject *found = PyObject_CallNoArgs(state->search_drivers);
+    bool read = found && PyArg_ParseTuple(found, "yyp", &driver, &lavapipe, &loader_first);
+    if (read) {
+        dml_search search = {.loader_first = loader_first};
+        snprintf(search.driver, sizeof search.driver, "%s", driver);
+        snprintf(search.lavapipe, sizeof search.lavapipe, "%s", lavapipe);
         Py_BEGIN_ALLOW_THREADS;
-        dml_vk_set_companion(path);
+        dml_vk_set_search(&search);
         Py_END_ALLOW_THREADS;
-    } else if (PyErr_ExceptionMatches(PyExc_Exception)) {
-        PyErr_Clear();
     }
-    Py_XDECREF(bytes);
-    Py_XDECREF(folder);
-    return PyErr_Occurred() ? -1 : 0;
+    Py_XDECREF(found);
+    return read ? 0 : -1;
 }
 
 int dml_device_count(const dml_state *state, dml_status *status)
@@ -37,7 +37,7 @@ int dml_device_count(const dml_state *state, dml_status *status)
     int count;
     status->code = DML_OK;
     status->message[0] = '\0';
-    if (!found && find_companion(state) < 0)
+    if (!found && search_drivers(state) < 0)
         return -1;
     Py_BEGIN_ALLOW_THREADS;
     count = dml_vk_device_count(status);
@@ -46,19 +46,11 @@ int dml_device_count(const dml_state *state, dml_status *status)
     return count;
 }
 
-/* Drivers choose these texts; whatever bytes they hold, a list of devices comes out. */
-PyObject *dml_text(const char *bytes)
-{
-    return PyUnicode_DecodeUTF8(bytes, (Py_ssize_t)strlen(bytes), "replace");
-}
-
 /* The arguments are the fields of dmlops.Device, in their order. */
 PyObject *dml_device_new(const dml_state *state, int index, const dml_device_info *info)
 {
-    char version[40];
-    snprintf(version, sizeof version, "%u.%u.%u", (unsigned)info->api_major, (unsigned)info->api_minor,
-             (unsigned)info->api_patch);
-    return PyObject_CallFunction(state->device_class, "iNsNsKON", index, dml_text(info->name), info->type,
+    PyObject *version = PyUnicode_FromFormat("%u.%u.%u", info->api_major, info->api_minor, info->api_patch);
+    return PyObject_CallFunction(state->device_class, "iNsNNKON", index, dml_text(info->name), info->type,
                                  dml_text(info->driver), version, (unsigned long long)info->memory,
                                  info->usable ? Py_True : Py_False, dml_text(info->reason));
 }

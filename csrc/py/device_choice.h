@@ -23,9 +23,6 @@ static inline const dml_backend *dml_backend_of(const dml_choice *device)
  * and takes its time. */
 int dml_device_count(const dml_state *state, dml_status *status);
 
-/* A str of whatever bytes a driver has chosen. */
-PyObject *dml_text(const char *bytes);
-
 /* The dmlops.Device of a Vulkan device, with the number `index`. */
 PyObject *dml_device_new(const dml_state *state, int index, const dml_device_info *info);
 

@@ -5,7 +5,6 @@
 
 #include "py/assign.h"
 #include "py/device_array.h"
-#include "py/dlpack.h"
 #include "py/shapes.h"
 #include "py/transfer.h"
 #include "py/views.h"
@@ -62,12 +61,6 @@ static Py_hash_t array_hash(PyObject *self)
     return (Py_hash_t)((uintptr_t)self >> 4); /* never -1: the high bits are 0 */
 }
 
-static PyObject *array_compare(PyObject *Py_UNUSED(self), PyObject *Py_UNUSED(other), int Py_UNUSED(op))
-{
-    PyErr_SetString(PyExc_TypeError, "a dmlops.DeviceArray cannot be compared; compare what .numpy() gives");
-    return NULL;
-}
-
 static Py_ssize_t array_length(PyObject *self)
 {
     if (cast(self)->tensor.rank > 0)
@@ -107,11 +100,6 @@ static PyObject *method_copy(PyObject *self, PyObject *Py_UNUSED(none))
     return dml_device_array_copy(state_of(self), cast(self), &cast(self)->device);
 }
 
-static PyObject *method_deepcopy(PyObject *self, PyObject *Py_UNUSED(memo))
-{
-    return method_copy(self, NULL);
-}
-
 static PyObject *method_numpy(PyObject *self, PyObject *args, PyObject *kwargs)
 {
     static char *names[] = {"out", NULL};
@@ -121,54 +109,10 @@ static PyObject *method_numpy(PyObject *self, PyObject *args, PyObject *kwargs)
     return dml_device_array_numpy(state_of(self), cast(self), out);
 }
 
-/* NumPy before 2 passes no `copy`. */
-static PyObject *method_array(PyObject *self, PyObject *args, PyObject *kwargs)
-{
-    static char *names[] = {"dtype", "copy", NULL};
-    PyObject *wanted_dtype = Py_None, *copy = Py_None, *array = NULL;
-    PyArray_Descr *dtype = NULL;
-    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "|OO:__array__", names, &wanted_dtype, &copy) ||
-        !PyArray_DescrConverter2(wanted_dtype, &dtype))
-        return NULL;
-    int wanted = copy == Py_None ? 1 : PyObject_IsTrue(copy);
-    if (wanted == 0)
-        PyErr_SetString(PyExc_ValueError,
-                        "a dmlops.DeviceArray becomes a NumPy array by copying only; copy=False was asked for");
-    else if (wanted > 0)
-        array = dml_device_array_numpy(state_of(self), cast(self), Py_None);
-    if (array && dtype) {
-        PyObject *other = PyArray_FromAny(array, dtype, 0, 0, NPY_ARRAY_FORCECAST, NULL); /* steals dtype */
-        dtype = NULL;
-        Py_DECREF(array);
-        array = other;
-    }
-    Py_XDECREF((PyObject *)dtype);
-    return array;
-}
-
-static PyObject *method_reduce(PyObject *Py_UNUSED(self), PyObject *Py_UNUSED(args))
-{
-    PyErr_SetString(PyExc_TypeError, "a dmlops.DeviceArray cannot be pickled; pickle what .numpy() gives");
-    return NULL;
-}
-
 static int array_assign(PyObject *self, PyObject *key, PyObject *value)
 {
     return dml_device_array_assign(state_of(self), self, key, value);
 }
-
-static const char dlpack_doc[] =
-    "__dlpack__(*, stream=None, max_version=None, dl_device=None, copy=None)\n--\n\n"
-    "The array as a DLPack capsule, once all that is queued on it is done.\n\n"
-    "An array whose memory the host sees is the CPU's: ``torch.from_dlpack(a)``, ``jax.dlpack.from_dlpack(a)`` and\n"
-    "``numpy.from_dlpack(a)`` share that memory. Elsewhere ``dl_device=(1, 0)`` copies the array to the CPU. What later calls\n"
-    "write to shared memory appears on the other side only after ``wait()``. ``copy=True`` always copies; ``copy=False``\n"
-    "raises BufferError where only a copy will do.\n\n"
-    "Views with negative strides are shared with NumPy only. PyTorch aborts the process when it meets one, so every other\n"
-    "library gets a copy. To share such an array, export it without the mirror and mirror it on the other side.\n\n"
-    "An array that the host does not see is kDLVulkan, for consumers that use Vulkan themselves, and so is every array of a\n"
-    "Vulkan device with ``dl_device=(7, index)``: ``data`` points to four integers of 64 bits, the VkBuffer, its\n"
-    "VkDeviceMemory, the VkDevice and the buffer's size in bytes.";
 
 static PyMethodDef methods[] = {
     {"wait", method_wait, METH_NOARGS, "wait()\n--\n\nWait until all that is queued on the array's memory is done."},
@@ -176,17 +120,6 @@ static PyMethodDef methods[] = {
     {"numpy", (PyCFunction)(void (*)(void))method_numpy, METH_VARARGS | METH_KEYWORDS,
      "numpy(out=None)\n--\n\nThe elements as a NumPy array: a new C-contiguous one, or `out`, once all that is queued on them\n"
      "is done."},
-    {"reshape", dml_view_reshape, METH_VARARGS,
-     "reshape(*shape)\n--\n\nA view of another shape, with the elements in the same order; one size may be -1.\n\n"
-     "Raises ValueError where a copy would be needed: ``a.copy().reshape(...)`` makes it."},
-    {"transpose", dml_view_transpose, METH_VARARGS,
-     "transpose(*axes)\n--\n\nA view with the axes in another order; by default the reverse."},
-    {"__array__", (PyCFunction)(void (*)(void))method_array, METH_VARARGS | METH_KEYWORDS, NULL},
-    {"__copy__", method_copy, METH_NOARGS, NULL},
-    {"__deepcopy__", method_deepcopy, METH_O, NULL},
-    {"__dlpack__", (PyCFunction)(void (*)(void))dml_dlpack_export, METH_VARARGS | METH_KEYWORDS, dlpack_doc},
-    {"__dlpack_device__", dml_dlpack_device, METH_NOARGS, NULL},
-    {"__reduce_ex__", method_reduce, METH_VARARGS, NULL},
     {NULL, NULL, 0, NULL},
 };
 
@@ -203,7 +136,6 @@ static PyGetSetDef attributes[] = {
     {"nbytes", get_nbytes, NULL, "Bytes of all elements.", NULL},
     {"strides", get_strides, NULL, "Bytes from one element to the next along each axis.", NULL},
     {"device", get_device, NULL, "The device that the array is on, a dmlops.Device.", NULL},
-    {"T", dml_view_t, NULL, "A view with the axes in reverse order.", NULL},
     {NULL, NULL, NULL, NULL, NULL},
 };
 
@@ -230,7 +162,6 @@ static PyType_Slot slots[] = {
     {Py_tp_doc, (void *)doc},
     {Py_tp_dealloc, array_dealloc},
     {Py_tp_hash, array_hash},
-    {Py_tp_richcompare, array_compare},
     {Py_tp_iter, array_iter},
     {Py_tp_methods, methods},
     {Py_tp_members, members},

@@ -9,75 +9,14 @@
 #include "py/shapes.h"
 #include "py/transfer.h"
 
-/* --- export: what the consumer asks for ------------------------------------------------------------------------- */
+/* --- export ------------------------------------------------------------------------------------------------------ */
 
-typedef struct request {
-    bool versioned;
-    bool from_numpy;
-    bool cpu; /* host memory; else that of the array's own device */
-    int copy; /* 0, 1, or -1: as need be */
-} request;
-
-static dl_device own_device(const dml_device_array *array)
+PyObject *dml_dlpack_places(PyObject *Py_UNUSED(module), PyObject *self)
 {
-    const dml_backend *backend = dml_backend_of(&array->device);
-    return (dl_device){backend->dlpack_type, backend->dlpack_type == DL_CPU ? 0 : array->device.index};
+    const dml_device_array *array = (dml_device_array *)self;
+    int type = dml_backend_of(&array->device)->dlpack_type, index = type == DL_CPU ? 0 : array->device.index;
+    return Py_BuildValue("(ii)N", type, index, PyBool_FromLong(dml_allocation_data(array->allocation) != NULL));
 }
-
-/* Where the array is unless the consumer asks for another place. */
-static dl_device offered_device(const dml_device_array *array)
-{
-    return dml_allocation_data(array->allocation) ? (dl_device){DL_CPU, 0} : own_device(array);
-}
-
-/* A tuple of two ints, or None, which leaves them alone. */
-static int pair_from(PyObject *object, const char *name, int *first, int *second)
-{
-    if (object == Py_None)
-        return 0;
-    if (!PyTuple_Check(object) || PyTuple_Size(object) != 2)
-        return dml_type_error(name, "a tuple of two ints or None", object);
-    return PyArg_ParseTuple(object, "ii", first, second) ? 0 : -1;
-}
-
-static int read_request(const dml_state *state, const dml_device_array *array, PyObject *args, PyObject *kwargs,
-                        request *wanted)
-{
-    static char *names[] = {"stream", "max_version", "dl_device", "copy", NULL};
-    PyObject *stream = Py_None, *version = Py_None, *device = Py_None, *copy = Py_None;
-    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "|$OOOO:__dlpack__", names, &stream, &version, &device, &copy))
-        return -1;
-    if (stream != Py_None) {
-        PyErr_SetString(PyExc_BufferError, "stream must be None: these devices have no streams");
-        return -1;
-    }
-    int major = 0, minor = 0;
-    dl_device own = own_device(array), asked = offered_device(array);
-    if (pair_from(version, "max_version", &major, &minor) < 0 || pair_from(device, "dl_device", &asked.type, &asked.index) < 0)
-        return -1;
-    *wanted = (request){.versioned = major >= 1,
-                        .from_numpy = version == state->numpy_dlpack_version && version != Py_None,
-                        .cpu = asked.type == DL_CPU};
-    wanted->copy = copy == Py_None ? -1 : PyObject_IsTrue(copy);
-    if (wanted->copy < 0 && copy != Py_None)
-        return -1;
-    if ((asked.type == own.type && asked.index == own.index) || (wanted->cpu && asked.index == 0))
-        return 0;
-    PyErr_Format(PyExc_BufferError, "dl_device must be (%d, %d), the array's device, or (1, 0), the CPU; not (%d, %d)",
-                 own.type, own.index, asked.type, asked.index);
-    return -1;
-}
-
-static int type_from(const dml_state *state, PyArray_Descr *dtype, dl_type *type)
-{
-    PyObject *pair = PyObject_CallFunctionObjArgs(state->dlpack_type, (PyObject *)dtype, NULL);
-    type->lanes = 1;
-    int failed = !pair || !PyArg_ParseTuple(pair, "bb", &type->code, &type->bits);
-    Py_XDECREF(pair);
-    return failed ? -1 : 0;
-}
-
-/* --- export: the capsule ---------------------------------------------------------------------------------------- */
 
 /* What a capsule points to: one block of memory, freed by the deleter. The consumer may call that on any thread, with the GIL
  * or without, even after the interpreter's end, so it holds nothing of Python's. A capsule that is never consumed calls it
@@ -128,82 +67,42 @@ static void export_strides(const dml_tensor *tensor, int64_t *strides)
     }
 }
 
-static bool has_negative_stride(const dml_tensor *tensor)
+PyObject *dml_dlpack_export(PyObject *module, PyObject *args)
 {
-    bool negative = false;
-    for (int k = 0; k < tensor->rank; k++)
-        negative = negative || (tensor->strides[k] < 0 && tensor->shape[k] > 1);
-    return negative && !dml_tensor_is_empty(tensor);
-}
-
-/* Of an array whose elements have `type`, and on which nothing is queued. */
-static PyObject *capsule_of(const dml_device_array *array, dl_type type, const request *wanted, bool copied)
-{
+    dml_state *state = dml_state_of(module);
+    dml_device_array *array;
+    dl_type type = {.lanes = 1};
+    dl_device device;
+    int versioned, copied;
+    if (!PyArg_ParseTuple(args, "O!(bb)(ii)pp:_dlpack", (PyTypeObject *)state->device_array_type, &array, &type.code,
+                          &type.bits, &device.type, &device.index, &versioned, &copied) ||
+        dml_device_array_wait(state, array) < 0)
+        return NULL;
     dl_export *export = calloc(1, sizeof *export);
     if (!export)
         return PyErr_NoMemory();
     export->allocation = array->allocation;
     dml_allocation_retain(array->allocation);
     dml_allocation_expose(array->allocation);
-    dl_tensor tensor = {.ndim = array->tensor.rank, .type = type, .shape = export->shape, .strides = export->strides};
+    dl_tensor tensor = {
+        .device = device, .ndim = array->tensor.rank, .type = type, .shape = export->shape, .strides = export->strides};
     for (int k = 0; k < tensor.ndim; k++)
         export->shape[k] = array->tensor.shape[k];
     export_strides(&array->tensor, export->strides);
-    if (wanted->cpu) {
-        tensor.device = (dl_device){DL_CPU, 0};
+    if (device.type == DL_CPU) {
         tensor.data = (char *)dml_allocation_data(array->allocation) + array->offset;
     } else {
-        tensor.device = own_device(array);
         tensor.data = (void *)(uintptr_t)dml_allocation_handles(array->allocation);
         tensor.byte_offset = (uint64_t)array->offset;
     }
-    if (wanted->versioned)
+    if (versioned)
         export->as.versioned = (dl_versioned){1, 1, export, delete_versioned, copied ? DL_COPIED : 0, tensor};
     else
         export->as.managed = (dl_managed){tensor, export, delete_managed};
-    PyObject *capsule = PyCapsule_New(&export->as, wanted->versioned ? DL_VERSIONED_NAME : DL_NAME, capsule_destroyed);
+    PyObject *capsule = PyCapsule_New(&export->as, versioned ? DL_VERSIONED_NAME : DL_NAME, capsule_destroyed);
     if (!capsule)
         free_export(export);
     return capsule;
-}
-
-/* Why the array's own memory cannot be shared; NULL if it can. */
-static const char *need_for_copy(const dml_device_array *array, const request *wanted)
-{
-    if (wanted->cpu && !dml_allocation_data(array->allocation))
-        return "the host does not see the device's memory";
-    if (wanted->cpu && !wanted->from_numpy && has_negative_stride(&array->tensor))
-        return "the view has negative strides, which not every library can take; export the array and mirror it there";
-    return NULL;
-}
-
-PyObject *dml_dlpack_export(PyObject *self, PyObject *args, PyObject *kwargs)
-{
-    dml_state *state = PyType_GetModuleState(Py_TYPE(self));
-    dml_device_array *array = (dml_device_array *)self;
-    request wanted;
-    dl_type type;
-    if (read_request(state, array, args, kwargs, &wanted) < 0 || type_from(state, array->dtype, &type) < 0)
-        return NULL;
-    const char *need = need_for_copy(array, &wanted);
-    if (need && wanted.copy == 0)
-        return PyErr_Format(PyExc_BufferError, "copy must not be False: %s", need);
-    bool copied = need || wanted.copy == 1;
-    if (copied)
-        array = (dml_device_array *)dml_device_array_copy(state, array, wanted.cpu ? &dml_host : &array->device);
-    else
-        Py_INCREF(self);
-    PyObject *capsule = NULL;
-    if (array && dml_device_array_wait(state, array) == 0)
-        capsule = capsule_of(array, type, &wanted, copied);
-    Py_XDECREF((PyObject *)array);
-    return capsule;
-}
-
-PyObject *dml_dlpack_device(PyObject *self, PyObject *Py_UNUSED(none))
-{
-    dl_device device = offered_device((dml_device_array *)self);
-    return Py_BuildValue("ii", device.type, device.index);
 }
 
 /* --- import ----------------------------------------------------------------------------------------------------- */

@@ -1,6 +1,7 @@
 #include "py/drivers.h"
 
 #include "py/device_choice.h"
+#include "py/errors.h"
 #include "vk/vk.h"
 
 /* Appends a new reference, which may be NULL after a failure. */
@@ -30,23 +31,6 @@ PyObject *dml_ways(PyObject *module, PyObject *Py_UNUSED(none))
     Py_XDECREF(of_devices);
     Py_XDECREF(ways);
     return both;
-}
-
-/* A failure leaves an exception set, which ends the search. */
-static void add_driver(const char *manifest, const char *library, void *list)
-{
-    if (!PyErr_Occurred())
-        (void)append(list, Py_BuildValue("NN", PyUnicode_DecodeFSDefault(manifest), PyUnicode_DecodeFSDefault(library)));
-}
-
-PyObject *dml_drivers(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(none))
-{
-    PyObject *list = PyList_New(0);
-    if (list)
-        dml_vk_drivers(add_driver, list);
-    if (PyErr_Occurred())
-        Py_CLEAR(list); /* uncovered: out of memory */
-    return list;
 }
 
 PyObject *dml_probe_driver(PyObject *module, PyObject *library)

@@ -8,9 +8,6 @@
  * each Vulkan device the position of its way there. */
 PyObject *dml_ways(PyObject *module, PyObject *none);
 
-/* The drivers that the loader would find: a list of (path of the manifest, library that it names). */
-PyObject *dml_drivers(PyObject *module, PyObject *none);
-
 /* Opens the driver of a given path without the loader: (its path, why it gives no device, list of dmlops.Device). A bad driver
  * may end the process. */
 PyObject *dml_probe_driver(PyObject *module, PyObject *library);

@@ -1,9 +1,9 @@
 #include "py/entry_points.h"
 
 #include "py/arguments.h"
+#include "py/arrays.h"
 #include "py/call.h"
 #include "py/convert.h"
-#include "py/fill.h"
 #include "py/lengths.h"
 
 /* `blocks` is the argument that has an entry per spatial axis. */
@@ -19,6 +19,18 @@ static int layout_from(PyObject *object, const char *blocks, const dml_parameter
             return -1;
         }
     return dml_word_from(object, parameter->name, parameter->words, layout->value);
+}
+
+/* The value that padding fills with. It runs the caller's code: dml_call_describe sees whether the dtype is still the same. */
+static int fill_from(dml_call *call, PyObject *value)
+{
+    PyArray_Descr *dtype = dml_array_dtype(call->inputs[0]);
+    Py_INCREF((PyObject *)dtype);
+    call->fill_dtype = (PyObject *)dtype;
+    if (PyTypeNum_ISNUMBER(dtype->type_num) && PyLong_CheckExact(value) && PyObject_Not(value))
+        return 0; /* zeros, as of an operator without a value */
+    call->fill = PyObject_CallFunctionObjArgs(call->state->item_of, value, call->fill_dtype, NULL);
+    return call->fill ? 0 : -1;
 }
 
 /* An argument of the operator's own. */
@@ -44,7 +56,7 @@ static int convert(dml_call *call, const dml_parameter *parameter, PyObject *obj
     case DML_ARG_LAYOUT:
         return layout_from(object, call->program.args[0].name, parameter, ints);
     case DML_ARG_ITEM:
-        return dml_fill_from(call, object);
+        return fill_from(call, object);
     case DML_ARG_LENGTHS:
         break;
     }

@@ -5,6 +5,11 @@
 #include "base/clock.h"
 #include "vk/vk.h"
 
+PyObject *dml_text(const char *bytes)
+{
+    return PyUnicode_DecodeUTF8(bytes, (Py_ssize_t)strlen(bytes), "replace");
+}
+
 static PyObject *class_of(const dml_state *state, dml_code code)
 {
     switch (code) {
@@ -26,8 +31,7 @@ static PyObject *class_of(const dml_state *state, dml_code code)
 
 static void raise_vulkan(PyObject *error_class, const dml_status *status)
 {
-    PyObject *text = PyUnicode_DecodeUTF8(status->message, (Py_ssize_t)strlen(status->message),
-                                          "replace"); /* it may hold the name of a driver */
+    PyObject *text = dml_text(status->message); /* it may hold the name of a driver */
     PyObject *error = text ? PyObject_CallFunctionObjArgs(error_class, text, NULL) : NULL;
     Py_XDECREF(text);
     const char *name = dml_vk_result_name(status->result);

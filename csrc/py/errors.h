@@ -5,6 +5,9 @@
 #include "base/status.h"
 #include "py/state.h"
 
+/* A str of whatever bytes a driver has chosen. */
+PyObject *dml_text(const char *bytes);
+
 /* Raises what `status` says, unless an exception is set; always returns NULL. */
 PyObject *dml_raise(const dml_state *state, const dml_status *status);
 

@@ -131,9 +131,8 @@ static PyObject *step_tuple(dml_step *step, const dml_traits *traits)
     PyObject *pieces = list_pieces(&step->plan, traits);
     if (!pieces)
         return NULL;
-    if (step->src == DML_FILL)
-        return Py_BuildValue("OLNN", Py_None, (long long)step->dst, plan_tuple(&step->plan), pieces);
-    return Py_BuildValue("LLNN", (long long)step->src, (long long)step->dst, plan_tuple(&step->plan), pieces);
+    PyObject *src = step->src == DML_FILL ? Py_BuildValue("") : PyLong_FromLongLong(step->src);
+    return Py_BuildValue("NLNN", src, (long long)step->dst, plan_tuple(&step->plan), pieces);
 }
 
 PyObject *dml_explain_program(const dml_program *program, const dml_traits *traits)

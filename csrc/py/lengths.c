@@ -1,105 +1,24 @@
 #include "py/lengths.h"
 
-#include <stdio.h>
 #include <string.h>
 
-#include "py/arguments.h"
 #include "py/arrays.h"
 #include "py/device_array.h"
-#include "py/errors.h"
 
 static const char argument[] = "sequence_lengths";
 
-/* An int beyond int64 becomes the nearest int64, which is clamped, or refused as negative, just the same. */
-static int length_from(PyObject *object, const char *wanted, int64_t *value)
+/* An array of integers. NumPy alone would make floats of [2**63, 1] and ints of [True, 2]. */
+static PyArrayObject *lengths_from(const dml_state *state, PyObject *object)
 {
-    if (!dml_is_int(object))
-        return dml_type_error(argument, wanted, object);
-    PyObject *number = PyNumber_Index(object);
-    if (!number)
-        return -1;
-    int overflow;
-    *value = PyLong_AsLongLongAndOverflow(number, &overflow);
-    Py_DECREF(number);
-    if (overflow)
-        *value = overflow > 0 ? INT64_MAX : INT64_MIN;
-    return *value == -1 && PyErr_Occurred() ? -1 : 0;
-}
-
-/* The values of an array of Python objects, which is stolen, as int64. */
-static PyArrayObject *lengths_from_objects(PyArrayObject *objects)
-{
-    PyArrayObject *dense = (PyArrayObject *)PyArray_NewCopy(objects, NPY_CORDER); /* an __index__ may change the array */
-    Py_DECREF((PyObject *)objects);
-    if (!dense)
-        return NULL;
-    PyArrayObject *lengths = (PyArrayObject *)PyArray_SimpleNew(PyArray_NDIM(dense), PyArray_DIMS(dense), NPY_INT64);
-    npy_intp count = PyArray_SIZE(dense);
-    PyObject **from = PyArray_DATA(dense);
-    const char *wanted =
-        PyArray_NDIM(dense) == 0 ? "an array or list of ints" : "of ints"; /* a set or generator is one object */
-    for (npy_intp k = 0; lengths && k < count; k++)
-        if (length_from(from[k] ? from[k] : Py_None, wanted, (int64_t *)PyArray_DATA(lengths) + k) < 0)
-            Py_CLEAR(lengths);
-    Py_DECREF((PyObject *)dense);
-    return lengths;
-}
-
-/* Entry by entry: NumPy makes floats of [2**63, 1] and ints of [True, 2]. */
-static PyArrayObject *lengths_from_list(PyObject *list)
-{
-    PyObject *array = PyArray_FromAny(list, NULL, 0, 0, NPY_ARRAY_ENSUREARRAY, NULL);
-    if (!array) {
-        dml_no_array(argument, list);
-        return NULL;
+    PyArrayObject *array = NULL;
+    if (!PyList_Check(object) && !PyTuple_Check(object)) {
+        array = dml_array_any(object, NULL, argument);
+        if (!array || PyArray_ISINTEGER(array))
+            return array;
     }
-    Py_DECREF(array);
-    PyArray_Descr *object = PyArray_DescrFromType(NPY_OBJECT);
-    array = PyArray_FromAny(list, object, 0, 0, NPY_ARRAY_ENSUREARRAY, NULL);
-    return array ? lengths_from_objects((PyArrayObject *)array) : NULL;
-}
-
-/* The values of an array, which is stolen, of a type that NumPy does not list as an integer, as the int4 of ml_dtypes. */
-static PyArrayObject *lengths_from_others(PyArrayObject *array, PyObject *object)
-{
-    PyArray_Descr *descr = PyArray_DESCR(array);
-    bool empty_sequence = !PyArray_Check(object) && PyArray_SIZE(array) == 0; /* NumPy calls it float64 */
-    PyObject *lengths = NULL;
-    if (empty_sequence || dml_dtype_is_integer(descr))
-        lengths = PyArray_FromArray(array, PyArray_DescrFromType(NPY_INT64), NPY_ARRAY_FORCECAST);
-    else
-        PyErr_Format(PyExc_TypeError, "%s must be of an integer dtype, not %S", argument, (PyObject *)descr);
-    Py_DECREF((PyObject *)array);
+    PyObject *lengths = PyObject_CallFunctionObjArgs(state->lengths_of, object, array ? (PyObject *)array : Py_None, NULL);
+    Py_XDECREF((PyObject *)array);
     return (PyArrayObject *)lengths;
-}
-
-static PyArrayObject *lengths_from(PyObject *object)
-{
-    if (PyList_Check(object) || PyTuple_Check(object))
-        return lengths_from_list(object);
-    PyArrayObject *array = dml_array_any(object, NULL, argument);
-    if (!array || PyArray_ISINTEGER(array))
-        return array;
-    if (PyArray_TYPE(array) == NPY_OBJECT)
-        return lengths_from_objects(array);
-    return lengths_from_others(array, object);
-}
-
-/* "sequence_lengths[1, 0] is -3" for the entry at `flat` in C order. */
-static void negative_length(PyArrayObject *lengths, npy_intp flat, int64_t value)
-{
-    npy_intp index[DML_MAX_RANK];
-    int rank = PyArray_NDIM(lengths);
-    for (int k = rank - 1; k >= 0; k--) {
-        index[k] = flat % PyArray_DIM(lengths, k);
-        flat /= PyArray_DIM(lengths, k);
-    }
-    char where[DML_MAX_RANK * 22 + 1] = "";
-    int at = 0;
-    for (int k = 0; k < rank; k++)
-        at += snprintf(where + at, sizeof where - (size_t)at, k ? ", %lld" : "%lld", (long long)index[k]);
-    PyErr_Format(PyExc_ValueError, "%s[%s] is %lld%s; a length must be 0 or more", argument, where, (long long)value,
-                 value == INT64_MIN ? " or less" : "");
 }
 
 /* Clamps all but negative lengths. Returns the index of the first negative one, or -1. */
@@ -124,7 +43,7 @@ static void clamp_unsigned(int64_t *lengths, npy_intp count, int64_t extent)
 
 /* Checks and clamps a copy, since other threads may write to the caller's array meanwhile. To be freed by PyMem_Free; NULL
  * with an exception set. */
-static int64_t *lengths_clamp(PyArrayObject *lengths, int64_t extent)
+static int64_t *lengths_clamp(const dml_state *state, PyArrayObject *lengths, int64_t extent)
 {
     bool wide = PyArray_ISUNSIGNED(lengths) && PyArray_ITEMSIZE(lengths) == 8;
     PyArrayObject *dense =
@@ -142,7 +61,8 @@ static int64_t *lengths_clamp(PyArrayObject *lengths, int64_t extent)
     else if (values)
         negative = clamp_signed(values, count, extent);
     if (negative >= 0) {
-        negative_length(lengths, negative, values[negative]);
+        PyObject *none = PyObject_CallFunction(state->negative_length, "OnL", lengths, negative, (long long)values[negative]);
+        Py_XDECREF(none); /* it raises */
         PyMem_Free(values);
         values = NULL;
     }
@@ -174,7 +94,7 @@ int dml_lengths_convert(dml_call *call, PyObject *object)
         return -1;
     if (device)
         Py_INCREF(object);
-    call->lengths_of = device ? object : (PyObject *)lengths_from(object);
+    call->lengths_of = device ? object : (PyObject *)lengths_from(call->state, object);
     return call->lengths_of ? 0 : -1;
 }
 
@@ -235,7 +155,7 @@ int dml_lengths_gather(dml_call *call, bool device)
         return 0;
     int64_t extent = call->program.most_length;
     if (!device) {
-        call->program.lengths = call->lengths = lengths_clamp((PyArrayObject *)call->lengths_of, extent);
+        call->program.lengths = call->lengths = lengths_clamp(call->state, (PyArrayObject *)call->lengths_of, extent);
         return call->lengths ? 0 : -1;
     }
     dml_code code;

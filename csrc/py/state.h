@@ -10,14 +10,15 @@ typedef struct dml_state {
     PyObject *out_of_device_memory_error;
     PyObject *device_lost_error;
     PyObject *no_device_error;
-    PyObject *axis_error;           /* numpy.exceptions.AxisError */
-    PyObject *copyto;               /* numpy.copyto */
-    PyObject *device_class;         /* dmlops.Device */
-    PyObject *choose_device;        /* dmlops.device.choose */
-    PyObject *companion_folder;     /* dmlops.companion.folder */
-    PyObject *dlpack_type;          /* dmlops.dlpack.type_of */
-    PyObject *dlpack_dtype;         /* dmlops.dlpack.dtype_of */
-    PyObject *numpy_dlpack_version; /* dmlops.dlpack.MAX_VERSION */
+    PyObject *axis_error;      /* numpy.exceptions.AxisError */
+    PyObject *device_class;    /* dmlops.Device */
+    PyObject *choose_device;   /* dmlops.device.choose */
+    PyObject *search_drivers;  /* dmlops.driver_search.search */
+    PyObject *lengths_of;      /* dmlops.lengths.lengths_of */
+    PyObject *negative_length; /* dmlops.lengths.negative_length */
+    PyObject *item_of;         /* dmlops.scalars.item_of */
+    PyObject *element_of;      /* dmlops.scalars.element_of */
+    PyObject *dlpack_dtype;    /* dmlops.dlpack.dtype_of */
     PyObject *device_array_type;
     PyObject *memory_handler; /* a capsule: the allocator of array data that NumPy is given */
 } dml_state;

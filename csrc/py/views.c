@@ -1,6 +1,7 @@
 #include "py/views.h"
 
 #include "py/arguments.h"
+#include "py/arrays.h"
 #include "py/device_array.h"
 #include "py/shapes.h"
 
@@ -73,13 +74,12 @@ static PyObject *view_like(dml_device_array *array, PyObject *view)
 {
     if (!view)
         return NULL;
-    PyArrayObject *found = (PyArrayObject *)view;
-    dml_tensor tensor = {.rank = PyArray_NDIM(found), .item = array->tensor.item};
-    for (int k = 0; k < tensor.rank; k++) {
-        tensor.shape[k] = PyArray_DIM(found, k);
-        tensor.strides[k] = PyArray_STRIDE(found, k);
-    }
-    int64_t offset = PyArray_SIZE(found) > 0 ? (char *)PyArray_DATA(found) - nowhere : 0; /* an empty view may begin anywhere */
+    dml_tensor tensor;
+    dml_array_describe(view, &tensor);
+    tensor.item = array->tensor.item;
+    int64_t offset = 0; /* an empty view may begin anywhere */
+    if (dml_tensor_count(&tensor) > 0)
+        offset = (char *)PyArray_DATA((PyArrayObject *)view) - nowhere;
     Py_DECREF(view);
     return dml_device_array_view(array, array->offset + offset, &tensor);
 }
@@ -109,111 +109,8 @@ PyObject *dml_view_by(PyObject *module, PyObject *args)
     return PyErr_Format(PyExc_TypeError, "function must return a view");
 }
 
-/* --- transpose --------------------------------------------------------------------------------------------------- */
-
-PyObject *dml_view_transpose(PyObject *self, PyObject *args)
+PyObject *dml_shape(PyObject *Py_UNUSED(module), PyObject *sizes)
 {
-    dml_device_array *array = (dml_device_array *)self;
-    PyObject *like = stand_in(array), *transpose = like ? PyObject_GetAttrString(like, "transpose") : NULL;
-    PyObject *result = view_like(array, transpose ? PyObject_CallObject(transpose, args) : NULL);
-    Py_XDECREF(transpose);
-    Py_XDECREF(like);
-    return result;
-}
-
-PyObject *dml_view_t(PyObject *self, void *Py_UNUSED(closure))
-{
-    return dml_view_transpose(self, NULL);
-}
-
-/* --- reshape ----------------------------------------------------------------------------------------------------- */
-
-/* reshape(2, 3) and reshape((2, 3)) alike. */
-static int shape_from(PyObject *args, dml_ints *shape)
-{
-    bool bare = PyTuple_Size(args) == 1 && !dml_is_int(PyTuple_GetItem(args, 0));
-    if (dml_ints_from(bare ? PyTuple_GetItem(args, 0) : args, "shape", shape) < 0)
-        return -1;
-    if (shape->count <= DML_MAX_RANK)
-        return 0;
-    PyErr_Format(PyExc_ValueError, "shape must have at most %d entries, not %lld", DML_MAX_RANK, (long long)shape->count);
-    return -1;
-}
-
-/* The shape asked for, with -1 replaced by what is left. */
-static int find_shape(const dml_tensor *from, const dml_ints *wanted, dml_tensor *to)
-{
-    int64_t size = dml_tensor_count(from), known = 1;
-    int unknown = -1;
-    to->rank = (int)wanted->count;
-    to->item = from->item;
-    bool fits = true;
-    for (int k = 0; k < to->rank; k++) {
-        int64_t extent = to->shape[k] = wanted->value[k];
-        fits = fits && (extent >= 0 || (extent == -1 && unknown < 0)) && (extent <= 0 || known <= INT64_MAX / extent);
-        if (extent == -1)
-            unknown = k;
-        else if (fits)
-            known *= extent;
-    }
-    if (fits && unknown >= 0) {
-        fits = known > 0 && size % known == 0;
-        to->shape[unknown] = fits ? size / known : 0;
-        known = size;
-    }
-    if (fits && known == size)
-        return 0;
-    for (int k = 0; k < to->rank; k++)
-        to->shape[k] = wanted->value[k];
-    return dml_wrong_shape("%s of shape %R cannot be reshaped to %R", "an array", from, to);
-}
-
-/* Finds strides for `to`, which has as many elements as `from`, at least one. Axes are split into the smallest groups that
- * have equal sizes on both sides; those of `from` must be contiguous within a group. False if they are not: then a copy is
- * needed. */
-static bool find_strides(const dml_tensor *from, dml_tensor *to)
-{
-    int a = 0, b = 0;
-    while (b < to->rank) {
-        int64_t a_size = 1, b_size = to->shape[b];
-        int a_begin = a, b_begin = b++;
-        while (a_size != b_size || (a < from->rank && from->shape[a] == 1)) {
-            if (a_size < b_size || (a_size == b_size && a < from->rank))
-                a_size *= from->shape[a++];
-            else
-                b_size *= to->shape[b++];
-        }
-        /* from's axes [a_begin, a) must be one run */
-        int64_t stride = 0, reach = 0;
-        for (int k = a - 1; k >= a_begin; k--) {
-            if (from->shape[k] == 1)
-                continue;
-            if (reach > 0 && from->strides[k] != reach * stride)
-                return false;
-            stride = reach > 0 ? stride : from->strides[k];
-            reach = (reach > 0 ? reach : 1) * from->shape[k];
-        }
-        stride = reach > 0 ? stride : from->item;
-        for (int k = b - 1; k >= b_begin; k--) {
-            to->strides[k] = stride;
-            stride *= to->shape[k];
-        }
-    }
-    return true;
-}
-
-PyObject *dml_view_reshape(PyObject *self, PyObject *args)
-{
-    dml_device_array *array = (dml_device_array *)self;
-    dml_ints wanted;
-    dml_tensor tensor = {.rank = 0};
-    if (shape_from(args, &wanted) < 0 || find_shape(&array->tensor, &wanted, &tensor) < 0 || dml_shape_check(&tensor) < 0)
-        return NULL;
-    if (dml_tensor_is_empty(&tensor))
-        dml_tensor_pack(&tensor);
-    else if (!find_strides(&array->tensor, &tensor)) {
-        PyErr_SetString(PyExc_ValueError, "this view cannot be reshaped so without a copy; .copy() makes one");
-        return NULL;
-    }
-    return dml_device_array_view(array, array->offset, &tensor);
+    dml_ints shape;
+    return dml_shape_from(sizes, &shape) < 0 ? NULL : dml_ints_tuple(shape.value, (int)shape.count);
 }

@@ -7,21 +7,17 @@
 #include "vk/cpu_driver.h"
 
 #include <stdbool.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/library.h"
-#include "vk/manifests.h"
 
-static void open_if_lavapipe(const char *manifest, const char *library, void *none)
+void dml_cpu_driver_open(const char *libraries)
 {
-    (void)manifest, (void)none;
-    const char *slash = strrchr(library, '/');
-    char reason[8]; /* the loader finds it out, too */
-    if (strncmp(slash ? slash + 1 : library, "libvulkan_lvp", strlen("libvulkan_lvp")) == 0)
+    char library[DML_PATH], reason[8]; /* the loader finds it out, too */
+    for (int length; *libraries; libraries += length + (libraries[length] == '\n')) {
+        length = (int)strcspn(libraries, "\n");
+        snprintf(library, sizeof library, "%.*s", length, libraries);
         (void)dml_library_open(library, true, reason, sizeof reason);
-}
-
-void dml_cpu_driver_open(void)
-{
-    dml_manifests_visit(open_if_lavapipe, NULL);
+    }
 }

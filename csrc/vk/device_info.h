@@ -18,6 +18,13 @@ typedef struct dml_device_info {
     int way; /* see dml_vk_way */
 } dml_device_info;
 
+/* What is opened to find devices. */
+typedef struct dml_search {
+    char driver[DML_PATH];   /* the library of a driver that is used without the loader; or empty */
+    char lavapipe[DML_PATH]; /* libraries of Mesa's CPU driver that the loader would open, one a line */
+    bool loader_first;       /* the driver comes second, besides; else the loader, if there is no device before */
+} dml_search;
+
 /* One way in which devices were looked for. */
 typedef struct dml_way {
     bool direct;            /* straight into a driver, without the loader */

@@ -20,7 +20,7 @@ static struct {
     dml_status status; /* why there are no devices */
     dml_context *contexts[DML_MAX_DEVICES];
     uint64_t abandoned; /* by contexts that were lost or left at exit: at least one each */
-    char companion[DML_PATH];
+    dml_search search;
 } state = {.lock = DML_LOCK_INIT};
 
 /* Whether this thread holds the lock of the state. If it forks meanwhile, a driver runs a program, and the handlers do
@@ -110,13 +110,13 @@ static void list_devices(void)
     if (state.closed)
         dml_fail(&state.status, DML_EXITING, "the interpreter is exiting");
     else if (state.list.count == 0)
-        dml_devices_list(&state.list, state.companion, &state.status);
+        dml_devices_list(&state.list, &state.search, &state.status);
 }
 
-void dml_vk_set_companion(const char *folder)
+void dml_vk_set_search(const dml_search *search)
 {
     acquire_state();
-    snprintf(state.companion, sizeof state.companion, "%s", folder);
+    state.search = *search;
     release_state();
 }
 

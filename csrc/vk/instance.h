@@ -14,9 +14,8 @@ typedef struct dml_context dml_context;
  * device is idle. */
 void dml_vk_open(bool (*interrupted)(void));
 
-/* A folder with the manifest of a driver for the CPU, which needs no loader; see dml_devices_list. Counts from the next listing
- * on, in forked children too. */
-void dml_vk_set_companion(const char *folder);
+/* What is opened from the next listing on, in forked children too. */
+void dml_vk_set_search(const dml_search *search);
 
 /* The number of Vulkan devices: best first, unusable ones last, each once. Creates the instances. Where there is no loader or
  * no driver the count is 0 and `status` (may be NULL) says what to install; that is no error. */

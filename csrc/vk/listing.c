@@ -1,12 +1,9 @@
 #include "vk/listing.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "base/gpu_nodes.h"
 #include "vk/child_exit.h"
-#include "vk/manifests.h"
 #include "vk/results.h"
 
 static const char *const install =
@@ -95,35 +92,17 @@ static dml_code add_devices(dml_device_list *list, const dml_instance *instance,
                     dml_vk_result_name(result));
 }
 
-bool dml_devices_try(dml_device_list *list, const char *driver)
+bool dml_devices_try(dml_device_list *list, const dml_search *search, bool direct)
 {
     dml_instance *instance = &list->instances[list->way_count++];
     dml_status status;
-    if (driver ? dml_instance_open_driver(instance, driver, &status) : dml_instance_open_loader(instance, &status))
+    if (direct ? dml_instance_open_driver(instance, search->driver, &status)
+               : dml_instance_open_loader(instance, search->lavapipe, &status))
         ; /* the status says why */
     else if (!add_devices(list, instance, &status))
         return true;
     dml_instance_close(instance);
     snprintf(instance->way.reason, sizeof instance->way.reason, "%s", status.message);
-    return false;
-}
-
-static void take_first(const char *manifest, const char *library, void *driver)
-{
-    (void)manifest;
-    if (*(char *)driver == '\0')
-        snprintf(driver, DML_PATH, "%s", library);
-}
-
-/* Whether the environment says what the loader shall load. */
-static bool loader_is_told(void)
-{
-    static const char *const names[] = {"VK_DRIVER_FILES", "VK_ICD_FILENAMES", "VK_ADD_DRIVER_FILES", "VK_INSTANCE_LAYERS"};
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
-        const char *value = getenv(names[i]);
-        if (value && *value)
-            return true;
-    }
     return false;
 }
 
@@ -140,16 +119,13 @@ static void explain(const dml_device_list *list, dml_status *status)
     dml_fail(status, DML_NO_DEVICE, "%.200s; %s", reasons, install);
 }
 
-void dml_devices_list(dml_device_list *list, const char *companion, dml_status *status)
+void dml_devices_list(dml_device_list *list, const dml_search *search, dml_status *status)
 {
-    char driver[DML_PATH] = "";
     list->way_count = 0;
-    if (*companion && !loader_is_told())
-        dml_manifests_visit_path(companion, take_first, driver);
-    bool direct = *driver != '\0', by_loader = !direct || dml_gpu_nodes();
-    bool found = dml_devices_try(list, by_loader ? NULL : driver);
-    if (direct && (by_loader || !found))
-        dml_devices_try(list, by_loader ? driver : NULL);
+    bool driver = *search->driver != '\0', by_loader = !driver || search->loader_first;
+    bool found = dml_devices_try(list, search, !by_loader);
+    if (driver && (by_loader || !found))
+        dml_devices_try(list, search, by_loader);
     if (list->count > 0)
         dml_child_exit_watch();
     else

@@ -85,7 +85,7 @@ static PFN_vkGetInstanceProcAddr open_loader(void)
     return library ? (PFN_vkGetInstanceProcAddr)dml_library_function(library, "vkGetInstanceProcAddr") : NULL;
 }
 
-dml_code dml_instance_open_loader(dml_instance *instance, dml_status *status)
+dml_code dml_instance_open_loader(dml_instance *instance, const char *lavapipe, dml_status *status)
 {
     memset(instance, 0, sizeof *instance);
     PFN_vkGetInstanceProcAddr get = open_loader();
@@ -94,7 +94,7 @@ dml_code dml_instance_open_loader(dml_instance *instance, dml_status *status)
     dml_library_path((dml_function)get, instance->way.library, sizeof instance->way.library);
     if (older_than_1_2(get))
         return dml_fail(status, DML_NO_DEVICE, "the Vulkan loader is older than 1.2");
-    dml_cpu_driver_open();
+    dml_cpu_driver_open(lavapipe);
     VkResult result = create(get, &instance->handle);
     if (result == VK_SUCCESS)
         return load(instance, get, status);

@@ -12,8 +12,9 @@ typedef struct dml_instance {
     dml_way way;
 } dml_instance;
 
-/* Both fill in all of `instance`, also when they fail. The status says why; what to install is the caller's to say. */
-dml_code dml_instance_open_loader(dml_instance *instance, dml_status *status);
+/* Both fill in all of `instance`, also when they fail. The status says why; what to install is the caller's to say. For
+ * `lavapipe` see dml_search. */
+dml_code dml_instance_open_loader(dml_instance *instance, const char *lavapipe, dml_status *status);
 dml_code dml_instance_open_driver(dml_instance *instance, const char *library, dml_status *status);
 
 /* Nothing of it is in use. */

@@ -1,23 +1,20 @@
 #include "vk/probe.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "vk/listing.h"
-#include "vk/manifests.h"
 
 void dml_vk_probe(const char *library, dml_probe *probe)
 {
     static dml_device_list list;
+    static dml_search search;
     memset(&list, 0, sizeof list);
-    dml_devices_try(&list, library);
+    snprintf(search.driver, sizeof search.driver, "%s", library);
+    dml_devices_try(&list, &search, true);
     probe->way = list.instances[0].way;
     probe->count = list.count < DML_PROBED_DEVICES ? list.count : DML_PROBED_DEVICES;
     for (int i = 0; i < probe->count; i++)
         probe->devices[i] = list.devices[i].info;
     dml_devices_close(&list);
-}
-
-void dml_vk_drivers(void (*visit)(const char *manifest, const char *library, void *argument), void *argument)
-{
-    dml_manifests_visit(visit, argument);
 }

@@ -15,7 +15,4 @@ typedef struct dml_probe {
 /* Opens a driver without the loader, lists its devices, and closes it. A bad driver may end the process. */
 void dml_vk_probe(const char *library, dml_probe *probe);
 
-/* Calls `visit` with each driver that the loader would find; see manifests.h. */
-void dml_vk_drivers(void (*visit)(const char *manifest, const char *library, void *argument), void *argument);
-
 #endif

@@ -48,10 +48,8 @@ def main(arguments: list[str]) -> int:
         sys.stdout.flush()
     except DirectMLError as error:
         return _fail(options.model, error.line)
-    except BrokenPipeError:  # of `| head`
-        with contextlib.suppress(OSError):
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 1
+    except BrokenPipeError:
+        raise  # of `| head`: python -m dmlops then ends without a word
     except OSError as error:
         name = f"{error.filename}: " if error.filename and str(error.filename) != options.model else ""
         return _fail(options.model, f"{name}{error.strerror or error}")

@@ -71,7 +71,9 @@ def _ctype(kind, name, dimensions):
 
 def _structure(structure):
     if structure not in STRUCTURES:
-        fields = [(name.lstrip("*"), _ctype(kind, name, dimensions)) for kind, name, dimensions in _fields(_bodies()[structure])]
+        fields = [
+            (name.lstrip("*"), _ctype(kind, name, dimensions)) for kind, name, dimensions in _fields(_bodies()[structure])
+        ]
         STRUCTURES[structure] = type(structure, (ctypes.Structure,), {"_fields_": fields})
     return STRUCTURES[structure]
 

@@ -117,12 +117,12 @@ class Run:
         if not np.array_equal(out, X[1:4, 2:6]):
             raise Broken("wrong bytes in a scattered out")
 
-    def beyond_the_bound(self):
-        """Results that are too large to be kept, each of which begins with the pages of the one before."""
+    def beyond_the_limit(self):
+        """Results that are too large to be pooled, each of which begins with the pages of the one before."""
         for n in range(3):
             x = np.full(5 * 2**20, n, np.uint8)
             if not np.array_equal(self.attempt(lambda x=x: dmlops.slice(x, [0], [x.size], device="host")), x):
-                raise Broken("wrong bytes in a result beyond the bound")
+                raise Broken("wrong bytes in a result beyond the limit")
 
     def resident(self):
         """A chain on the device: uploads, queued steps, lengths there, an assignment by way of a copy, downloads."""
@@ -181,7 +181,7 @@ class Run:
         self.in_place()
         self.split_in_place()
         self.into_scattered()
-        self.beyond_the_bound()
+        self.beyond_the_limit()
         self.resident()
         self.resident_family()
         _core._override("mapped", 0)

@@ -72,11 +72,7 @@ def array(c):
     if dtype == object:
         return np.zeros(shape, object)
     data = np.frombuffer((np.arange(size + 16) * 7 % 251).astype(np.uint8).tobytes(), np.uint8)
-    x = (
-        np.ndarray(shape, dtype, data, c.below(16)).copy()
-        if c.below(4)
-        else np.ndarray(shape, dtype, data, c.below(16))
-    )
+    x = np.ndarray(shape, dtype, data, c.below(16)).copy() if c.below(4) else np.ndarray(shape, dtype, data, c.below(16))
     how = c.below(8)
     if how == 1:
         x = x.T
@@ -119,9 +115,7 @@ def numbers(c, x, sensible):
     if kind < 10:
         return list(sensible)
     entries = [number(c, x) for _ in range(x.ndim if kind < 14 else c.below(9))]
-    return c.one_of(
-        entries, tuple(entries), iter(entries), number(c, x), np.array([1, 2, 3]), range(x.ndim), {1: 2}, b"1"
-    )
+    return c.one_of(entries, tuple(entries), iter(entries), number(c, x), np.array([1, 2, 3]), range(x.ndim), {1: 2}, b"1")
 
 
 def lengths(c, x):
@@ -146,7 +140,9 @@ def joined(c, x):
     kind = c.below(8)
     if kind < 4:
         return c.one_of([x], [x, x], (x, x[:1] if x.ndim else x), [x, x.copy() if x.size < 5000 else x, x])
-    return c.one_of([], x, iter([x, x]), [x, array(c)], [Hostile(0, x, c.below(5)), x], 5, [x, x.tolist() if x.size < 5000 else x], None)
+    return c.one_of(
+        [], x, iter([x, x]), [x, array(c)], [Hostile(0, x, c.below(5)), x], 5, [x, x.tolist() if x.size < 5000 else x], None
+    )
 
 
 def volume(x, name, args):
@@ -173,7 +169,9 @@ def growing(c, x, name):
     if name == "padding":
         sensible = [few, few[::-1]]
         args = [numbers(c, x, entries) for entries in sensible]
-        value = c.one_of(0, 1.5, -1, 300, "a", b"ab", None, True, np.float32(2), np.array(3), [1], 2**70, 1j, Hostile(1, x, c.below(5)))
+        value = c.one_of(
+            0, 1.5, -1, 300, "a", b"ab", None, True, np.float32(2), np.array(3), [1], 2**70, 1j, Hostile(1, x, c.below(5))
+        )
         kwargs = {"mode": c.one_of(*MODES), "value": value}
     elif name == "slice_grad":
         begins, step = [min(n, 1) for n in few], c.one_of(1, 2, -1, -3)
@@ -250,7 +248,9 @@ def attempt(data, device):
     try:
         result = getattr(dmlops, name)(given, *args, **kwargs, out=outs, device=device)
     except ALLOWED as error:
-        hostile = data and any(isinstance(a, Hostile) for a in (given, *args, *kwargs.values(), *(given if isinstance(given, list) else ())))
+        hostile = data and any(
+            isinstance(a, Hostile) for a in (given, *args, *kwargs.values(), *(given if isinstance(given, list) else ()))
+        )
         assert before is None or hostile or out.tobytes() == before, f"{name} changed out and raised {error!r}"
         return type(error).__name__
     assert isinstance(result, list if name == "split" else np.ndarray)

@@ -106,10 +106,14 @@ def main(library, device):
 def test_views_arrive(library, device):
     if library == "numpy" and np.lib.NumpyVersion(np.__version__) < "2.1.0":
         pytest.skip("NumPy's from_dlpack knows no copy before 2.1")
-    done = support.run_python("", args=[__file__, library, str(device)], env={"PYTHONPATH": str(support.ROOT / "tests")}, check=False)
+    done = support.run_python(
+        "", args=[__file__, library, str(device)], env={"PYTHONPATH": str(support.ROOT / "tests")}, check=False
+    )
     lines = done.stdout.splitlines()
     wrong = [line for line in lines if not line.endswith(": right")]
-    assert done.returncode == 0 and wrong == ["done"] and len(lines) > len(VIEWS), f"exit status {done.returncode}\n{wrong}\n{done.stderr}"
+    assert done.returncode == 0 and wrong == ["done"] and len(lines) > len(VIEWS), (
+        f"exit status {done.returncode}\n{wrong}\n{done.stderr}"
+    )
 
 
 def test_jax_copies_nothing(device):

@@ -64,7 +64,18 @@ def test_packed_sequences_reversed(device):
     assert np.array_equal(dmlops.reverse_subsequences(x, lengths, 1, batch_axis=0, device=device), expected.numpy())
 
 
-TENSORS = [torch.bool, torch.uint8, torch.int8, torch.int16, torch.int32, torch.int64, torch.float16, torch.float32, torch.float64, torch.complex64]
+TENSORS = [
+    torch.bool,
+    torch.uint8,
+    torch.int8,
+    torch.int16,
+    torch.int32,
+    torch.int64,
+    torch.float16,
+    torch.float32,
+    torch.float64,
+    torch.complex64,
+]
 TENSORS += [torch.bfloat16, torch.float8_e4m3fn, torch.float8_e5m2]
 
 

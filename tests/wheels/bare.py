@@ -38,7 +38,10 @@ def check(system, *modules, **options):
 
 
 def packages(system, **options):
-    return {line.split("==")[0] for line in system.python("-m pip list --format freeze", **options).split()} - {"pip", "setuptools"}
+    return {line.split("==")[0] for line in system.python("-m pip list --format freeze", **options).split()} - {
+        "pip",
+        "setuptools",
+    }
 
 
 @pytest.fixture(scope="module")
@@ -61,7 +64,9 @@ def trixie():
 def test_systems_are_bare(bookworm, trixie):
     for system in (bookworm, trixie):
         assert not system.run("command -v gcc cc clang glslc make", check=False)
-        assert not system.run("find / -xdev -name 'libvulkan*' -not -path '*/dmlops_lavapipe/*' 2>&1 | grep -v denied", check=False)
+        assert not system.run(
+            "find / -xdev -name 'libvulkan*' -not -path '*/dmlops_lavapipe/*' 2>&1 | grep -v denied", check=False
+        )
 
 
 def test_selftest(bookworm, trixie):

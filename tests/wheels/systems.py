@@ -90,7 +90,9 @@ class System:
         variables = {"HOME": home, "PATH": PATH, "LC_ALL": "C.UTF-8", "PIP_DISABLE_PIP_VERSION_CHECK": "1", **environment}
         words = [f"{name}={value}" for name, value in variables.items()]
         enter = ["unshare", "--mount", "sh", "-c", ENTER, "enter", self.folder, user, *words]
-        done = subprocess.run([*enter, "sh", "-c", f"cd; {command}"], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        done = subprocess.run(
+            [*enter, "sh", "-c", f"cd; {command}"], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+        )
         if check and done.returncode:
             print(done.stdout)
             raise subprocess.CalledProcessError(done.returncode, command, done.stdout)
@@ -102,7 +104,10 @@ class System:
         self.add(*requirements, user=user)
 
     def add(self, *requirements, user=USER):
-        self.run(f"~/env/bin/pip install -q --no-index --find-links /dist --find-links /wheels {' '.join(map(repr, requirements))}", user=user)
+        self.run(
+            f"~/env/bin/pip install -q --no-index --find-links /dist --find-links /wheels {' '.join(map(repr, requirements))}",
+            user=user,
+        )
 
     def python(self, arguments, **options):
         return self.run(f"~/env/bin/python {arguments}", **options)
@@ -125,4 +130,6 @@ def index_of_this_machine():
     chosen |= {name: settings[name] for name in ("trusted-host", "proxy", "default-timeout") if name in settings}
     variables = {f"PIP_{name.upper().replace('-', '_')}": value for name, value in chosen.items()}
     variables |= {"PIP_CERT": str(CERTIFICATES)} if CERTIFICATES.exists() else {}
-    return variables | {name: value for name, value in os.environ.items() if name.lower() in ("http_proxy", "https_proxy", "no_proxy")}
+    return variables | {
+        name: value for name, value in os.environ.items() if name.lower() in ("http_proxy", "https_proxy", "no_proxy")
+    }

@@ -1,4 +1,4 @@
-"""Draw the README's picture anew: python docs/pictures.py"""
+"""Draw docs/demo.webp, the picture of the README, anew: python docs/demo_picture.py"""
 
 from pathlib import Path
 
