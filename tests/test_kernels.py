@@ -278,12 +278,14 @@ def test_blocks_run_as_rows(vulkan, item, order):
 
 @pytest.mark.parametrize("item", [1, 2, 4, 8])
 @pytest.mark.parametrize("shape, axes", [((1037, 1501), (1, 0)), ((2, 801, 1104), (0, 2, 1))])
-def test_transposes_of_any_size(vulkan, item, shape, axes):
+@pytest.mark.parametrize("host_import", [1, 0])
+def test_transposes_of_any_size(vulkan, host_import, item, shape, axes):
     """Rows of the result begin anywhere in a word, and neither side is whole blocks."""
     array = random_array(shape, item)
-    for out_offset, gap in [(None, 0), (0, 0), (item, 0), (0, item), (16 - item, 5 * item)]:
-        counts = check(vulkan, "transpose", array, axes, out_offset=out_offset, out_gap=gap)
-        assert counts[ROWS] > 0
+    with overridden(host_import=host_import):
+        for out_offset, gap in [(None, 0), (0, 0), (item, 0), (0, item), (16 - item, 5 * item)]:
+            counts = check(vulkan, "transpose", array, axes, out_offset=out_offset, out_gap=gap)
+            assert counts[ROWS] > 0
 
 
 # --- reversals --------------------------------------------------------------------------------------------------------

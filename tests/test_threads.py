@@ -260,7 +260,9 @@ def test_no_data_races(built, tmp_path):
 
 
 @pytest.mark.check
-@pytest.mark.parametrize("broken", ["submission.c", "queue.c", "quiesce.c", "kernels.c", "instance.c", "allocation_pool.c", "cache.c"])
+@pytest.mark.parametrize(
+    "broken", ["submission.c", "queue.c", "quiesce.c", "kernels.c", "instance.c", "allocation_pool.c", "cache.c"]
+)
 def test_a_missing_lock_would_be_found(broken, built, tmp_path):
     done = race(built, tmp_path, broken)
     assert done.returncode != 0 and "WARNING: ThreadSanitizer: data race" in done.stderr, done.stdout + done.stderr

@@ -81,9 +81,9 @@ static dml_code bind_window(dml_context *context, dml_submission *submission, dm
         return DML_OK;
     }
     binding->buffer = &submission->staging->side[side];
-    binding->offset = 0;
+    binding->offset = (uint64_t)window.begin; /* 0, but for what a dispatch leaves of its piece */
     uint64_t size = MIN_STAGING;
-    while (size < binding->size)
+    while (size < binding->offset + binding->size)
         size *= 2;
     return dml_buffer_reserve(context, binding->buffer, size, side == DML_SRC ? DML_MEMORY_HOST : DML_MEMORY_HOST_CACHED,
                               status);
