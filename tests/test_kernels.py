@@ -277,7 +277,7 @@ def test_blocks_run_as_rows(vulkan, item, order):
 
 
 @pytest.mark.parametrize("item", [1, 2, 4, 8])
-@pytest.mark.parametrize("shape, axes", [((1037, 1501), (1, 0)), ((2, 801, 1104), (0, 2, 1))])
+@pytest.mark.parametrize("shape, axes", [((1037, 1501), (1, 0)), ((2, 801, 1104), (0, 2, 1)), ((343, 3110), (1, 0))])
 @pytest.mark.parametrize("host_import", [pytest.param(1, marks=pytest.mark.needs_import), 0])
 def test_transposes_of_any_size(vulkan, host_import, item, shape, axes):
     """Rows of the result begin anywhere in a word, and neither side is whole blocks."""
