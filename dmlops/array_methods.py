@@ -132,12 +132,32 @@ def reshape(self: DeviceArray, *shape: Any) -> DeviceArray:
 def _reshaped(like: Any, shape: tuple[int, ...]) -> Any:
     if _RESHAPE_NEVER_COPIES:
         return like.reshape(shape, copy=False)
-    view = like.view()
-    view.shape = shape
-    return view
+    return np.lib.stride_tricks.as_strided(like, shape, _strides(like, shape))
 
 
-_RESHAPE_NEVER_COPIES = np.lib.NumpyVersion(np.__version__) >= "2.1.0"  # if asked
+_RESHAPE_NEVER_COPIES = np.lib.NumpyVersion(np.__version__) >= "2.1.0"  # if asked; before, it reads what it cannot make a view of
+
+
+def _strides(like: Any, shape: tuple[int, ...]) -> list[int]:
+    """The strides of a view of another shape. Raises ValueError where there is none."""
+    if like.size == 0:
+        return [0] * len(shape)
+    runs = [[1, like.itemsize]]  # the size and stride of axes that continue each other
+    for size, stride in zip(like.shape, like.strides):
+        if runs[-1][1] == size * stride:
+            runs[-1] = [runs[-1][0] * size, stride]
+        elif size > 1:
+            runs.append([size, stride])
+    strides = []
+    for size in reversed(shape):
+        while runs[-1][0] == 1 and len(runs) > 1:
+            runs.pop()
+        left, stride = runs[-1]
+        if left % size != 0:
+            raise ValueError("a copy would be needed")
+        strides.append(stride)
+        runs[-1] = [left // size, stride * size]
+    return strides[::-1]
 
 
 def transpose(self: DeviceArray, *axes: Any) -> DeviceArray:
