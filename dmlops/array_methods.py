@@ -135,7 +135,8 @@ def _reshaped(like: Any, shape: tuple[int, ...]) -> Any:
     return np.lib.stride_tricks.as_strided(like, shape, _strides(like, shape))
 
 
-_RESHAPE_NEVER_COPIES = np.lib.NumpyVersion(np.__version__) >= "2.1.0"  # if asked; before, it reads what it cannot make a view of
+# If asked so. Before, it reads the elements of what it cannot make a view of, and the stand-in has none.
+_RESHAPE_NEVER_COPIES = np.lib.NumpyVersion(np.__version__) >= "2.1.0"
 
 
 def _strides(like: Any, shape: tuple[int, ...]) -> list[int]:
