@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import glob
+import json  # not at the first call: a child that is forked while another thread imports would wait for that thread
 import os
 import sys
 
@@ -81,8 +82,6 @@ def _in_path(path: str) -> list[tuple[str, str]]:
 
 def _library(manifest: str) -> str:
     """A relative path begins at the manifest; a bare name is the dynamic linker's to find."""
-    import json  # only here: most programs have no use for it
-
     try:
         with open(manifest, "rb") as file:
             named = json.loads(file.read(1 << 16))["ICD"]["library_path"]
