@@ -152,7 +152,7 @@ def volume(x, name, args):
         listed = isinstance(argument, (list, tuple, range)) or isinstance(argument, np.ndarray) and argument.ndim
         argument = argument if listed else [argument] * x.ndim
         number = argument[k] if k < len(argument) else 0
-        return max(0, number) if type(number) is int else 5
+        return max(0, number) if type(number) is int else 17  # an iterator's may be any extent
 
     if name == "padding":
         sizes = [n + entry(args[0], k) + entry(args[1], k) for k, n in enumerate(x.shape)]
