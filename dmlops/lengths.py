@@ -8,6 +8,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from dmlops.errors import no_array
+from dmlops.scalars import INTEGER, kind_of
 
 NAME = "sequence_lengths"
 INT64 = np.iinfo(np.int64)
@@ -42,7 +43,7 @@ def lengths_of(given: Any, array: np.ndarray[Any, Any] | None) -> np.ndarray[Any
     if array.dtype == object:
         return _of_objects(array)
     nothing = not isinstance(given, np.ndarray) and array.size == 0  # which NumPy calls float64
-    if nothing or (array.dtype.isbuiltin == 2 and np.can_cast(array.dtype, np.int64, "safe")):
+    if nothing or kind_of(array.dtype) == INTEGER:
         return array.astype(np.int64)
     raise TypeError(f"{NAME} must be of an integer dtype, not {array.dtype}")
 

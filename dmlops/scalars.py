@@ -13,7 +13,7 @@ OF_KIND = {"b": BOOL, "i": INTEGER, "u": INTEGER, "f": REAL, "c": COMPLEX}
 OF_PYTHON = {bool: BOOL, int: INTEGER, float: REAL, complex: COMPLEX}
 
 
-def _number(dtype: np.dtype[Any]) -> int:
+def kind_of(dtype: np.dtype[Any]) -> int:
     """Which kind of number a dtype's elements are."""
     if dtype.isbuiltin == 2:  # of another package, as ml_dtypes: small ints, or floats
         return INTEGER if np.can_cast(dtype, np.int64, "safe") else REAL
@@ -63,8 +63,8 @@ def _goes_into(value: Any, dtype: np.dtype[Any]) -> bool:
     """Whether it is a scalar, and a dtype is for such scalars. A bool is an int here."""
     if not isinstance(value, (int, float, complex, str, bytes, np.generic, np.ndarray)) or getattr(value, "ndim", 0) > 0:
         return False
-    kind = INTEGER if isinstance(value, int) else max(_number(np.asarray(value).dtype), INTEGER)
-    most = _number(dtype)
+    kind = INTEGER if isinstance(value, int) else max(kind_of(np.asarray(value).dtype), INTEGER)
+    most = kind_of(dtype)
     if most != NO_NUMBER:
         return kind <= max(most, INTEGER)
     return dtype.kind not in "mM" or kind in (INTEGER, NO_NUMBER)
@@ -74,7 +74,7 @@ def _is_exact(array: Any, value: Any) -> bool:
     """Whether what was stored is the value, of those where NumPy stores what is left of it."""
     if array.dtype.kind in "SU" and isinstance(value, (str, bytes)):
         return bool(len(value) <= array.dtype.itemsize // (4 if array.dtype.kind == "U" else 1))
-    return _number(array.dtype) > INTEGER or bool(array.item() == value)
+    return kind_of(array.dtype) > INTEGER or bool(array.item() == value)
 
 
 def _clear_holes(array: Any) -> None:
@@ -102,7 +102,7 @@ def element_of(value: Any, dtype: np.dtype[Any]) -> np.ndarray[Any, Any] | None:
     kind = OF_PYTHON.get(type(value))
     if kind is None and type(value) not in (str, bytes):
         return None
-    number = _number(dtype)
+    number = kind_of(dtype)
     fits = dtype.kind == ("U" if type(value) is str else "S") if kind is None else kind <= number < NO_NUMBER
     if not fits:
         raise TypeError(f"{value!r} does not go into an array of dtype {dtype}")

@@ -65,16 +65,6 @@ int dml_dtype_check(PyArray_Descr *dtype, const char *name)
     return -1;
 }
 
-bool dml_dtype_is_integer(PyArray_Descr *dtype)
-{
-    if (!PyTypeNum_ISUSERDEF(dtype->type_num))
-        return PyTypeNum_ISINTEGER(dtype->type_num);
-    PyArray_Descr *int64 = PyArray_DescrFromType(NPY_INT64);
-    bool fits = PyArray_CanCastTypeTo(dtype, int64, NPY_SAFE_CASTING);
-    Py_DECREF((PyObject *)int64);
-    return fits;
-}
-
 void dml_array_describe(PyObject *object, dml_tensor *tensor)
 {
     if (!PyArray_Check(object)) {

@@ -25,9 +25,6 @@ int dml_make_private(PyObject **array);
 /* Whether elements of a dtype are plain bytes; 0, or -1 with a TypeError set. */
 int dml_dtype_check(PyArray_Descr *dtype, const char *name);
 
-/* NumPy's own integers, and those of other packages whose values all fit into int64, as ml_dtypes' int4. */
-bool dml_dtype_is_integer(PyArray_Descr *dtype);
-
 /* How an array lies in memory, now; where its first element is; its dtype, borrowed. */
 void dml_array_describe(PyObject *array, dml_tensor *tensor);
 dml_operand dml_array_operand(PyObject *array);
