@@ -31,7 +31,8 @@ except ModuleNotFoundError as error:
         raise
     message = "this dmlops is a source folder without its extension: run `make demo`, or start Python elsewhere"
     raise ImportError(message) from error
-import dmlops.array_methods  # completes DeviceArray
+import dmlops.array_methods  # completes DeviceArray, as does
+import dmlops.array_protocols
 from dmlops.arrays import asarray, empty, from_dlpack, synchronize
 from dmlops.device import Device
 from dmlops.device_list import default_device, devices

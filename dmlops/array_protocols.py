@@ -1,0 +1,156 @@
+"""Methods of DeviceArray for other libraries: NumPy's conversion and functions, and DLPack."""
+
+from __future__ import annotations
+
+import functools
+import operator
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from dmlops import _core, dlpack
+from dmlops._core import DeviceArray
+from dmlops.array_methods import add_methods, stand_in
+
+__all__: list[str] = []  # the methods below are the type's; see the end of this file
+
+
+def __array__(self: DeviceArray, dtype: Any = None, copy: bool | None = None) -> Any:
+    """The elements as a NumPy array, for ``numpy.asarray``. NumPy before 2 passes no `copy`."""
+    wanted = None if dtype is None else np.dtype(dtype)
+    if copy is not None and not copy:
+        raise ValueError("a dmlops.DeviceArray becomes a NumPy array by copying only; copy=False was asked for")
+    return np.asarray(self.numpy(), wanted)
+
+
+# --- DLPack -----------------------------------------------------------------------------------------------------------
+
+
+_CPU = (1, 0)  # kDLCPU
+
+
+def __dlpack__(
+    self: DeviceArray, *, stream: Any = None, max_version: Any = None, dl_device: Any = None, copy: Any = None
+) -> Any:
+    """The array as a DLPack capsule, once all that is queued on it is done.
+
+    An array whose memory the host sees is the CPU's: ``torch.from_dlpack(a)``, ``jax.dlpack.from_dlpack(a)`` and
+    ``numpy.from_dlpack(a)`` share that memory. Elsewhere ``dl_device=(1, 0)`` copies the array to the CPU. What later calls
+    write to shared memory appears on the other side only after ``wait()``. ``copy=True`` always copies; ``copy=False``
+    raises BufferError where only a copy will do.
+
+    Views with negative strides are shared with NumPy only. PyTorch aborts the process when it meets one, so every other
+    library gets a copy. To share such an array, export it without the mirror and mirror it on the other side.
+
+    An array that the host does not see is kDLVulkan, for consumers that use Vulkan themselves, and so is every array of a
+    Vulkan device with ``dl_device=(7, index)``: ``data`` points to four integers of 64 bits, the VkBuffer, its
+    VkDeviceMemory, the VkDevice and the buffer's size in bytes.
+    """
+    if stream is not None:
+        raise BufferError("stream must be None: these devices have no streams")
+    own, seen_by_host = _core._dlpack_places(self)
+    versioned = max_version is not None and _pair(max_version, "max_version")[0] >= 1
+    asked = (_CPU if seen_by_host else own) if dl_device is None else _pair(dl_device, "dl_device")
+    if asked not in (own, _CPU):
+        raise BufferError(f"dl_device must be {own}, the array's device, or (1, 0), the CPU; not {asked}")
+    element_type = dlpack.type_of(self.dtype)
+    cpu = asked == _CPU
+    need = _need_for_copy(self, cpu, seen_by_host, max_version)
+    if need and copy is not None and not copy:
+        raise BufferError(f"copy must not be False: {need}")
+    copied = bool(need or copy)
+    lent = _core._asarray(self, None, "host" if cpu else None, True) if copied else self
+    return _core._dlpack(lent, element_type, asked, versioned, copied)
+
+
+def _pair(value: Any, name: str) -> tuple[int, int]:
+    if not isinstance(value, tuple) or len(value) != 2:
+        raise TypeError(f"{name} must be a tuple of two ints or None, not {type(value).__name__}")
+    return operator.index(value[0]), operator.index(value[1])
+
+
+def _need_for_copy(array: DeviceArray, cpu: bool, seen_by_host: bool, max_version: Any) -> str:
+    """Why the array's own memory cannot be shared; empty if it can."""
+    if cpu and not seen_by_host:
+        return "the host does not see the device's memory"
+    shape, strides = array.shape, array.strides
+    negative = array.nbytes > 0 and any(strides[k] < 0 and shape[k] > 1 for k in range(array.ndim))
+    from_numpy = max_version is not None and max_version is dlpack.MAX_VERSION
+    if cpu and negative and not from_numpy:
+        return "the view has negative strides, which not every library can take; export the array and mirror it there"
+    return ""
+
+
+def __dlpack_device__(self: DeviceArray) -> tuple[int, int]:
+    own, seen_by_host = _core._dlpack_places(self)
+    return _CPU if seen_by_host else own
+
+
+# --- NumPy's functions ------------------------------------------------------------------------------------------------
+
+
+def __array_function__(self: DeviceArray, func: Any, types: Any, args: Any, kwargs: Any) -> Any:
+    """Views, questions about shape and dtype, and comparisons for tests; NumPy's other functions would download unasked."""
+    if not all(issubclass(one, (DeviceArray, np.ndarray)) for one in types):
+        return NotImplemented
+    way = _ways().get(func)
+    if way is None:
+        name = f"{func.__module__}.{func.__name__}"
+        raise TypeError(f"{name} would download a dmlops.DeviceArray: call it with what .numpy() gives")
+    return way(self, func, args, kwargs)
+
+
+def _exchanged(exchange: Callable[[DeviceArray], Any], args: Any, kwargs: Any) -> Any:
+    """The arguments with something else for each device array."""
+
+    def other(argument: Any) -> Any:
+        if isinstance(argument, DeviceArray):
+            return exchange(argument)
+        return [other(entry) for entry in argument] if isinstance(argument, (list, tuple)) else argument
+
+    return [other(argument) for argument in args], {name: other(argument) for name, argument in kwargs.items()}
+
+
+def _as_view(self: DeviceArray, func: Any, args: Any, kwargs: Any) -> DeviceArray:
+    def viewed(like: Any) -> Any:
+        new_args, new_kwargs = _exchanged(lambda array: like if array is self else array, args, kwargs)
+        return func(*new_args, **new_kwargs)
+
+    return _core._view(self, viewed)
+
+
+def _by_shape(self: DeviceArray, func: Any, args: Any, kwargs: Any) -> Any:
+    args, kwargs = _exchanged(stand_in, args, kwargs)
+    return func(*args, **kwargs)
+
+
+def _downloaded(self: DeviceArray, func: Any, args: Any, kwargs: Any) -> Any:
+    args, kwargs = _exchanged(DeviceArray.numpy, args, kwargs)
+    return func(*args, **kwargs)
+
+
+def _by_method(self: DeviceArray, func: Any, args: Any, kwargs: Any) -> DeviceArray:
+    """reshape and ravel: of those orders that make views, the one of C."""
+    a, *rest = args or (kwargs.pop("a"),)
+    if kwargs.pop("order", "C") != "C":
+        raise TypeError(f"numpy.{func.__name__} of a dmlops.DeviceArray has order='C' only")
+    shape = [kwargs.pop(name) for name in ("shape", "newshape") if name in kwargs]
+    method: Callable[..., DeviceArray] = getattr(a, func.__name__)
+    return method(*rest, *shape, **kwargs)
+
+
+@functools.cache
+def _ways() -> dict[Any, Any]:
+    """What to do for each of NumPy's functions that takes device arrays; some do not exist in every version."""
+    ways = {
+        _as_view: "transpose permute_dims matrix_transpose swapaxes moveaxis rollaxis squeeze expand_dims flip fliplr flipud "
+        "rot90 diagonal",
+        _by_method: "reshape ravel",
+        _by_shape: "shape ndim size iscomplexobj isrealobj result_type can_cast",
+        _downloaded: "array_equal array_equiv allclose",
+    }
+    return {getattr(np, name): way for way, names in ways.items() for name in names.split() if hasattr(np, name)}
+
+
+add_methods(__array__, __array_function__, __dlpack__, __dlpack_device__)
