@@ -506,6 +506,21 @@ def test_transposes_leave_what_is_no_whole_blocks(core, item, rows, columns, ste
     assert dispatch.kernel == ROWS and dispatch.rest_count >= 2
 
 
+@pytest.mark.parametrize("item", [1, 2, 4, 8])
+@pytest.mark.parametrize("rows", [5003, 50_257, 999_983, 2**24 - 1, 2**24 - 9])
+def test_a_transpose_of_many_rows_is_few_dispatches(core, item, rows):
+    """Each of its passes may leave some rows, which are a transpose again. A window has 4 GiB at most."""
+
+    def count(piece):
+        dispatch = core.choose(piece, core.traits(), 0, 0, ANY)
+        return 1 + sum(map(count, core.rests(piece, dispatch)))
+
+    columns = 256 // item + 1
+    case = Case(item, [(rows, item, columns * item, 0), (columns, rows * item, item, 0)], 0, 0, -1, 0, [])
+    piece = next(core.pieces(core.simplified(case.plan), 2**40))
+    assert 3 <= count(piece) <= CONSTANTS["DML_MAX_DISPATCHES"]
+
+
 def choose(core, item, axes, forced=ANY, src_base=0, dst_base=0, *, reversed=-1, lengths=(), traits=None, check=True):
     case = Case(item, axes, 0, 0, reversed, 0, lengths)
     piece = next(core.pieces(core.simplified(case.plan), 2**40))

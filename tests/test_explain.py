@@ -42,6 +42,7 @@ CALLS = [
     "join([float32[4, 300, 300], float32[4, 20, 300]], 1)",
     "split(uint8[4000, 300], 1, [100, 0, 200])",
     "transpose(float32[200, 300])",
+    "transpose(float32[700, 803])",
     "transpose(uint8[4, 300, 300, 3], (0, 3, 1, 2))",
     "upsample(float32[1, 3, 100, 100], 2)",
     pytest.param("slice_grad(float32[300, 200], [300, 400], [0, 1], [300, 399], [1, -2])", marks=STAGED_FILLS),

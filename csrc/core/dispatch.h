@@ -17,7 +17,10 @@ typedef enum dml_kernel {
     DML_KERNEL_COUNT
 } dml_kernel;
 
-enum { DML_MAX_RESTS = 3 };
+enum {
+    DML_MAX_RESTS = 3,      /* of a dispatch */
+    DML_MAX_DISPATCHES = 12 /* of a piece, its rests and theirs included */
+};
 
 typedef struct dml_dispatch {
     dml_kernel kernel;

@@ -20,14 +20,14 @@ typedef struct dml_rows {
     int stream;         /* 0, or 1 + index into inner of the axis whose indices have streams of their own */
     int window_axis;    /* an outer axis whose neighbours are made from one window; -1: none */
     int64_t per_window; /* so many of them: a divisor of its extent */
-    int64_t phase;   /* bytes from a word's begin to that of their first, if rows are stored from their first whole word on; */
-    int64_t skew;    /* and bytes more for each further one. An element then has a word more than is stored */
-    int64_t element; /* bytes of an element */
-    int64_t reach;   /* source bytes from the first to the last of an element, within a stream and a window */
-    int64_t extent;  /* elements of a row */
-    int64_t step;    /* source bytes from one element to the next */
-    int64_t head;    /* elements before the first whole word of a row; -1: rows differ */
-    int64_t tile;    /* elements that an invocation moves at once */
+    int64_t phase;      /* bytes from a word's begin to where the first of them begins, */
+    int64_t skew;       /* and bytes more for each further one; if any, an element has a word more than is stored */
+    int64_t element;    /* bytes of an element */
+    int64_t reach;      /* source bytes from the first to the last of an element, within a stream and a window */
+    int64_t extent;     /* elements of a row */
+    int64_t step;       /* source bytes from one element to the next */
+    int64_t head;       /* elements before the first whole word of a row; -1: rows differ */
+    int64_t tile;       /* elements that an invocation moves at once */
 } dml_rows;
 
 /* Finds rows for words of so many bytes, with the smallest tile: false if there are none. `dst` is where the destination begins

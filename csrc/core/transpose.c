@@ -1,8 +1,8 @@
 #include "core/transpose.h"
 
 enum {
-    WORD = 16,               /* bytes of a row in a block, */
-    BLOCK_ROWS = 8,          /* and rows; of bytes in rows that begin anywhere half as many and twice as many */
+    WORD = 16,               /* bytes of a row in a block; half of it where items are bytes and rows begin anywhere, */
+    BLOCK_ROWS = 8,          /* rows of a block; there twice as many */
     LINE = 64,               /* bytes of a cache line */
     FAR = 256,               /* bytes beyond which a row's items share no window: 8 * DML_MAX_WINDOW_WORDS */
     FEW = 8,                 /* streams that rows interleave themselves: tunables' max_streams */
@@ -21,7 +21,7 @@ typedef struct division {
     int64_t rows;   /* of a block */
     int64_t phase;  /* bytes from a word's begin to the first row's, */
     int64_t skew;   /* and bytes more for each further row, modulo a word */
-    int64_t head;   /* items of a row that may lie before its first word */
+    int64_t head;   /* most items of a row before its first whole word */
     int64_t words;  /* of a row */
     int64_t line;   /* words of a row that are written one after the other: a divisor of these */
     int64_t pass;   /* rows to go on with, a multiple of a block's, */
@@ -42,7 +42,7 @@ static bool find_axis(const dml_plan *plan, division *by)
     return by->axis >= 0 && (last->extent > FEW || plan->axes[by->axis].dst_stride != last->extent * last->dst_stride);
 }
 
-/* Rows that begin anywhere in a word do so in each block alike. */
+/* Finds where in a word the rows of a block begin. False unless that is the same in all blocks. */
 static bool find_phase(const dml_plan *plan, uint32_t dst, division *by)
 {
     int64_t stride = plan->axes[by->axis].dst_stride;

@@ -13,8 +13,7 @@
 #include "vk/wait.h"
 
 enum {
-    DML_MAX_PIECES = 32,         /* of one submission, with what dispatches of these leave */
-    DML_MAX_DISPATCHES = 12,     /* of one piece */
+    DML_MAX_PIECES = 32,         /* of one submission, rests of dispatches included */
     DML_ARENA_BYTES = 256 * 1024 /* of tables, lengths and counters; a piece with more lengths gets a larger arena */
 };
 
