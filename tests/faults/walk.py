@@ -25,6 +25,7 @@ os.environ["DMLOPS_CACHE"] = "4M"  # little, so that there are results beyond it
 RNG = np.random.default_rng(6)
 X = RNG.integers(0, 256, (32, 4096), np.uint8)
 IMAGE = RNG.integers(0, 2**16, (1, 8, 64, 64), np.uint16)
+MATRIX = RNG.integers(0, 2**16, (403, 1403), np.uint16)  # a transpose by blocks, with rests
 LENGTHS = RNG.integers(0, 4097, (32, 1))
 FAMILY = (dmlops.VulkanError, MemoryError)
 
@@ -51,6 +52,7 @@ FAMILY_CALLS = [
     ("padding", (IMAGE, [0, 0, 3, 0], [0, 0, 70, 0]), {"mode": "reflection"}),
     ("join", ([X, X[:, ::-1], X[:, :5]], 1), {}),
     ("split", (X, 1, [4000, 0, 96]), {}),
+    ("transpose", (MATRIX,), {}),
     ("slice_grad", (X, [40, 8200], [3, 1], [32, 8191], [1, -2]), {}),
 ]
 TRAITS = ["mapped", "host_import", "staging", "window", "kernel"]
