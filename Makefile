@@ -25,7 +25,7 @@ SOURCES := $(shell find csrc shaders dmlops -type f ! -name '*.pyc' ! -name '*.s
 TESTS := tests examples/preprocessing.ipynb examples/directml.ipynb
 without = $(patsubst %,--ignore=tests/test_%.py,$(1))
 # The longest first: the others fill what is left of two cores.
-CHECKS := $(addprefix check-,sanitizers wheels deeper validation swiftshader extras static peers oldest-numpy direct leaks fuzz shaders)
+CHECKS := $(addprefix check-,sanitizers wheels deeper validation swiftshader onnx static peers oldest-numpy direct leaks fuzz shaders)
 
 .PHONY: demo test bench bench-drivers check soak wheels clean help system debootstrap
 .PHONY: $(CHECKS)
@@ -63,7 +63,7 @@ check-docs: docs | system-browser
 system-browser: | system
 	@DMLOPS_APT_EXTRA="chromium chromium-driver" tools/system-packages.sh || echo "no browser: the tests of the site say what they skip"
 
-soak: .venv/dmlops .venv-fuzz/dmlops .venv-extras/dmlops .venv-wheels/requirements | debootstrap
+soak: .venv/dmlops .venv-fuzz/dmlops .venv-wheels/requirements | debootstrap
 	.venv-wheels/bin/python tools/wheels.py
 	tests/soak.sh
 
@@ -106,21 +106,21 @@ check-shaders: | system
 
 # The layout of the C code (.clang-format); clang's warnings, its analyser and clang-tidy (.clang-tidy). What compilers for other
 # systems say. What type checkers see.
-check-static: .venv-extras/dmlops .venv-static/requirements
+check-static: .venv-onnx/dmlops .venv-static/requirements
 	.venv-static/bin/clang-format --dry-run -Werror csrc/*/*.[ch]
 	.venv-static/bin/clang-tidy --quiet csrc/*/*.c -- -std=c11 -Wall -Wextra -Wconversion -Icsrc -Ishaders \
-	    $$(.venv-extras/bin/python -c 'import numpy, sysconfig; print("-isystem", sysconfig.get_path("include"), "-isystem", numpy.get_include())') \
+	    $$(.venv-onnx/bin/python -c 'import numpy, sysconfig; print("-isystem", sysconfig.get_path("include"), "-isystem", numpy.get_include())') \
 	    -isystem $$(dirname build/wheel/temp.*/shaders/rows.spv.h)
 	.venv-static/bin/python tools/cross.py $$(dirname build/wheel/temp.*/shaders/rows.spv.h)
-	.venv-static/bin/mypy --strict --python-executable .venv-extras/bin/python tests/typed.py dmlops
-	.venv-static/bin/basedpyright --pythonpath .venv-extras/bin/python
+	.venv-static/bin/mypy --strict --python-executable .venv-onnx/bin/python tests/typed.py dmlops
+	.venv-static/bin/basedpyright --pythonpath .venv-onnx/bin/python
 
 # Not one message from the validation layer, synchronisation validation included. Without the tests that run no driver,
-# and those of the cache of results, whose memory is like any other to Vulkan.
+# those of the cache of results, whose memory is like any other to Vulkan, and those of Dask, whose blocks are calls like any.
 check-validation: .venv/dmlops
 	HYPOTHESIS_PROFILE=check DMLOPS_TEST_DEVICES=vulkan \
 	    tests/validation/run.sh .venv/bin/pytest -q -rs tests \
-	    -m 'not (soak or check or driverless)' $(call without,cache)
+	    -m 'not (soak or check or driverless)' $(call without,cache) --ignore=tests/dask
 
 # The extension built with -fsanitize=address,undefined, where a warning is an error; the interpreter's own leaks are not
 # looked for. The same run counts which lines of csrc are executed, and lists the others with the reasons in the source.
@@ -146,10 +146,10 @@ check-leaks: .venv/dmlops
 check-peers: .venv-check/dmlops
 	.venv-check/bin/pytest -q -rs tests/peers
 
-# dmlops.onnx, also on models that packages carry, and dmlops.dask.
-check-extras: .venv-extras/dmlops
-	.venv-extras/bin/pytest -q -rs tests/onnx tests/dask
-	.venv-extras/bin/python tests/onnx/real_models.py build/onnx-models
+# dmlops.onnx, also on models that packages carry.
+check-onnx: .venv-onnx/dmlops
+	.venv-onnx/bin/pytest -q -rs tests/onnx
+	.venv-onnx/bin/python tests/onnx/real_models.py build/onnx-models
 
 # The wheels of dist/, made anew, in systems with Python and nothing else. Exit status 69: Mesa, or a system with an old C
 # library, could not be had.
@@ -159,11 +159,11 @@ check-wheels: .venv/dmlops .venv-wheels/requirements | debootstrap
 	.venv/bin/pytest -q -rs companion/tests
 	.venv/bin/pytest -q -rs -s tests/wheels/bare.py
 
-# The suite on a second driver, without 64-bit integers and storage of 8 and 16 bits. What it cannot do, or not within minutes,
-# is skipped, with the reason.
+# The suite, but for Dask, on a second driver, without 64-bit integers and storage of 8 and 16 bits. What it cannot do, or not
+# within minutes, is skipped, with the reason.
 check-swiftshader: .venv/dmlops
 	@manifest=$$(tools/swiftshader.sh) || exit 0; set -x; VK_DRIVER_FILES=$$manifest VK_ICD_FILENAMES=$$manifest \
-	    DMLOPS_TEST_DEVICES=vulkan HYPOTHESIS_PROFILE=odd .venv/bin/pytest -q -rs -n 2 --dist worksteal tests
+	    DMLOPS_TEST_DEVICES=vulkan HYPOTHESIS_PROFILE=odd .venv/bin/pytest -q -rs -n 2 --dist worksteal tests --ignore=tests/dask
 
 clean:
 	rm -rf build dist .venv .venv-* *.egg-info dmlops/*.so .hypothesis .pytest_cache .mypy_cache demo.png
@@ -208,7 +208,7 @@ SANITIZE := -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-om
 
 $(eval $(call wheel,build/wheel,.venv,))
 $(eval $(call wheel,build/sanitized,.venv-sanitized,DMLOPS_CFLAGS="$(SANITIZE) -fprofile-update=atomic -Wconversion -Werror" DMLOPS_LDFLAGS="$(SANITIZE)"))
-$(eval $(call environment,.venv,tests/requirements.txt tests/notebooks.txt examples/requirements.txt,build/wheel))
+$(eval $(call environment,.venv,$(addprefix tests/,requirements.txt notebooks.txt dask/requirements.txt) examples/requirements.txt,build/wheel))
 $(eval $(call environment,.venv-docs,docs/requirements.txt examples/requirements.txt $(addprefix tests/,onnx/requirements.txt dask/requirements.txt),build/wheel))
 $(eval $(call environment,.venv-bench,benchmarks/requirements.txt,build/wheel))
 $(eval $(call environment,.venv-sanitized,tests/requirements.txt tests/coverage.txt,build/sanitized))
@@ -217,9 +217,9 @@ $(eval $(call environment,.venv-oldest,tests/requirements.txt tests/oldest-numpy
 $(eval $(call environment,.venv-wheels,tools/wheels.txt,build/wheel))
 $(eval $(call environment,.venv-fuzz,tests/requirements.txt tests/fuzz/requirements.txt,build/wheel))
 $(eval $(call environment,.venv-check,tests/requirements.txt tests/peers/requirements.txt,build/wheel))
-$(eval $(call environment,.venv-extras,tests/requirements.txt tests/onnx/requirements.txt tests/dask/requirements.txt,build/wheel))
+$(eval $(call environment,.venv-onnx,tests/requirements.txt tests/onnx/requirements.txt,build/wheel))
 
-ENVIRONMENTS := $(patsubst %,.venv%/dmlops,-sanitized -extras -check -oldest -fuzz -docs) .venv/dmlops \
+ENVIRONMENTS := $(patsubst %,.venv%/dmlops,-sanitized -onnx -check -oldest -fuzz -docs) .venv/dmlops \
     .venv-static/requirements .venv-wheels/requirements
 
 # The wheel's extension, also beside the sources (git ignores it): Python started in the checkout finds dmlops/ there before

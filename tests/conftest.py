@@ -27,7 +27,7 @@ for name, examples in (("test", 300), ("check", 20), ("odd", 10), ("soak", 20_00
         suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.large_base_example],
     )
 
-# What these folders need, `make check` installs in environments of their own.
+# What these folders need, not every environment has: `make test` installs Dask, parts of `make check` the others.
 NEEDED = {"docs": ("selenium",), "peers": ("torch", "onnx", "onnxruntime"), "dask": ("distributed", "zarr")}
 collect_ignore = [folder for folder, names in NEEDED.items() if not all(map(importlib.util.find_spec, names))]
 

@@ -20,7 +20,7 @@ run "20,000 examples an operator" \
 for file in $(grep -l 'mark\.soak' tests/test_*.py); do
     run "$file" .venv/bin/pytest -q -rs -m soak "$file"
 done
-run "8 GiB through a Dask cluster" .venv-extras/bin/pytest -q -rs -m soak tests/dask
+run "8 GiB through a Dask cluster" .venv/bin/pytest -q -rs -m soak tests/dask
 run "the wheel for aarch64, under qemu" .venv/bin/pytest -q -rs -m soak tests/wheels/aarch64.py
 run "ten minutes of fuzzing" .venv-fuzz/bin/python tests/fuzz/run.py 600
 

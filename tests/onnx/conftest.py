@@ -1,4 +1,4 @@
-"""These tests run in an environment of their own, `make check-extras`; elsewhere they are not collected."""
+"""These tests run in an environment of their own, `make check-onnx`; elsewhere they are not collected."""
 
 import importlib.util
 
