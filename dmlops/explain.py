@@ -42,7 +42,7 @@ def main(arguments: list[str] | None = None) -> int:
     )
     parser.add_argument("call", help='for example "slice(uint8[512,512,3], [8,8,0], [496,496,3])"; an array is DTYPE[SHAPE]')
     parser.add_argument(
-        "--device", help=f"an index or a name; {' or '.join(CLASSES)} need no device (default: the default device)"
+        "--device", help=f"an index, a name or a type; {' or '.join(CLASSES)} need no device (default: the default device)"
     )
     options = parser.parse_args(arguments)
     device = int(options.device) if options.device and options.device.isdigit() else options.device

@@ -144,9 +144,7 @@ def levels(operator):
             ranks = "-".join(map(str, sorted(set(support.ranks))))
             types = ", ".join(sorted(support.types, key=by_size)).lower()
             rows.append(f"| `{name}` | {level} | {ranks} | {types} |")
-    remark = (
-        "What DirectML takes, by feature level. dmlops takes every rank and dtype; `dmlops.directml` checks calls by these."
-    )
+    remark = "What DirectML takes, by feature level; `dmlops.directml` checks by it. dmlops itself takes every rank and dtype."
     return [remark, "\n".join(rows)]
 
 

@@ -6,8 +6,9 @@
     >>> patches
     dask.array<dmlops-space_to_depth, shape=(64, 768, 64, 64), dtype=uint8, chunksize=(8, 768, 32, 32), chunktype=numpy.ndarray>
 
-The functions have the names and the arguments of the package's, without `out`. Arguments are checked at once; what depends on
-values in a Dask array is checked when its block is computed. Shape, dtype and chunks of a result are known without computing.
+The functions have the names and the arguments of the package's, without `out` and `progress`. Arguments are checked at once;
+what depends on values in a Dask array is checked when its block is computed. Shape, dtype and chunks of a result are known
+without computing.
 
 A block of a result is one dmlops call. Where Dask's rearranging of blocks is all there is to do, there is no call: `join`, and
 the blocks that `tile` repeats and that `padding` leaves as they are.
