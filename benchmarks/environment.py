@@ -16,8 +16,8 @@ THREAD_VARIABLES = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"
 
 
 def prepare(device=None):
-    """Set the process' environment. Returns whether the run is held to lavapipe, the driver on the CPU: without `device` and without
-    drivers that the environment names it is, where there is one."""
+    """Set the process' environment. Returns whether the run is held to lavapipe, the driver on the CPU: without `device` and
+    without drivers that the environment names it is, where there is one."""
     os.environ.pop("DMLOPS_DEVICE", None)  # for `device` to say
     for variable in THREAD_VARIABLES:
         os.environ.setdefault(variable, str(THREADS))

@@ -1,7 +1,7 @@
 """What needs a process of its own, or is not about bytes: first use, the cost of a small call, the cache.
 
-`python probes.py first-use MODULE`, `python probes.py cache` and `python probes.py threads` are the children; they print one line of
-JSON.
+`python probes.py first-use MODULE`, `python probes.py cache` and `python probes.py threads` are the children; they print one
+line of JSON.
 """
 
 import json
@@ -79,9 +79,9 @@ def cache_effect(device, processes):
 
 
 def resident(device, repeats):
-    """Arrays that stay on the device: `queue_us` of each of 64 small operators until the last of them returns; on 64 MiB the ms of five
-    operators in a row (`chain_ms`) and of the five one by one (`single_ms`), then of depth_to_space of a cropped and mirrored view
-    (`view_ms`) and of a contiguous array of the same shape (`dense_ms`)."""
+    """Arrays that stay on the device: `queue_us` of each of 64 small operators until the last of them returns; on 64 MiB the ms
+    of five operators in a row (`chain_ms`) and of the five one by one (`single_ms`), then of depth_to_space of a cropped and
+    mirrored view (`view_ms`) and of a contiguous array of the same shape (`dense_ms`)."""
     import dmlops
     import numpy as np
 
@@ -131,8 +131,8 @@ def resident(device, repeats):
 
 
 def transfers(device, repeats):
-    """Ms of an upload, a download and a call between host arrays, of 64 MiB: as dmlops chooses to move them, and through staging memory
-    only: {way: {"up_ms", "down_ms", "call_ms"}}."""
+    """Ms of an upload, a download and a call between host arrays, of 64 MiB: as dmlops chooses to move them, and through
+    staging memory only: {way: {"up_ms", "down_ms", "call_ms"}}."""
     import dmlops
     import numpy as np
     from dmlops import _core
@@ -160,16 +160,16 @@ def transfers(device, repeats):
 
 
 def threads(device, processes):
-    """Calls on 1 KiB in a second, from one thread and from four, of each process, since the system places threads with more luck in
-    some than in others: {what: [{"one", "four"}]}."""
+    """Calls on 1 KiB in a second, from one thread and from four, of each process, since the system places threads with more
+    luck in some than in others: {what: [{"one", "four"}]}."""
     children = [_child("threads", device or "") for _ in range(processes)]
     failed = [child for child in children if "reason" in child]
     return failed[0] if failed else {name: [child[name] for child in children] for name in children[0]}
 
 
 def dask_graph(device, repeats):
-    """Ms for each of 32 blocks of 64 MiB that depth_to_space takes: of a Dask graph on two threads (`graph_ms`), of plain calls one
-    after the other (`calls_ms`), and of a graph of the NumPy expression (`numpy_ms`). No result is kept."""
+    """Ms for each of 32 blocks of 64 MiB that depth_to_space takes: of a Dask graph on two threads (`graph_ms`), of plain calls
+    one after the other (`calls_ms`), and of a graph of the NumPy expression (`numpy_ms`). No result is kept."""
     import dask.array as da
     import dmlops.dask
     import numpy as np

@@ -230,8 +230,8 @@ def section(report, log):
     lines += [
         "",
         "Milliseconds (of images microseconds) of dmlops, and in bold how many times as long the best peer takes. "
-        f"Medians of {report['rounds']} turns; every result is compared with NumPy first. Small calls lose to NumPy and PyTorch: "
-        f"a call costs some 0.1 ms on a CPU device. [Every cell, every contender and every goal]({log}), "
+        f"Medians of {report['rounds']} turns; every result is compared with NumPy first. Small calls lose to NumPy and "
+        f"PyTorch: a call costs some 0.1 ms on a CPU device. [Every cell, every contender and every goal]({log}), "
         f"{'all of which are met' if not missed else f'{missed} of which are missed'}.",
         END,
     ]

@@ -65,7 +65,7 @@ def driver(device):
 
 
 def measure(options, cells, probe_names, held_to_cpu, unfinished):
-    """The report, of which file `unfinished` has what is known at any time: a crash or a kill loses nothing but the cell it hits."""
+    """The report. The file `unfinished` has what is known at any time: a crash or a kill loses only the cell it hits."""
     import dmlops
     from tqdm import tqdm
 

@@ -1,8 +1,8 @@
 """Measuring contenders against each other: in one process, in rotation, medians.
 
 Each contender in turn calls for a moment, the round begun by a different one each time, so that whatever the
-machine does besides, and whatever a neighbour leaves in caches or in spinning threads, meets all alike. What one left free in the
-heap is given back first: each is timed with the page faults that it has in a process of its own, where that memory is not there.
+machine does besides, and whatever a neighbour leaves in caches or in spinning threads, meets all alike. What one left free in
+the heap is given back first: each is timed with the page faults that it has in a process of its own, without that memory.
 """
 
 import ctypes
@@ -68,7 +68,7 @@ def _trim_heap():
 
 
 def _one_turn(call):
-    """Ms of one call, the median of as many as fit into a moment. The one before them is left out: it wakes cores and threads."""
+    """Ms of one call, the median of as many as fit into a moment. One before them is left out: it wakes cores and threads."""
     once(call)
     times = []
     while len(times) < MOST_AT_A_TIME and sum(times) < MOMENT * 1e3:

@@ -1,4 +1,4 @@
-"""``python -m dmlops explain "depth_to_space(float32[1,64,256,256], 2)"``: what a call becomes on a device, and why. Nothing is moved."""
+"""``python -m dmlops explain CALL``: what a call becomes on a device, and why. Nothing is moved."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ _Plan = tuple[int, int, list[tuple[int, int, int, int]], int]
 def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(
         prog="python -m dmlops explain",
-        description="Says what a call becomes on a device: the simplified plan of each step, its pieces, their kernels and why.",
+        description="Says what a call becomes on a device: each step's simplified plan, its pieces, their kernels and why.",
     )
     parser.add_argument("call", help='for example "slice(uint8[512,512,3], [8,8,0], [496,496,3])"; an array is DTYPE[SHAPE]')
     parser.add_argument(
@@ -57,8 +57,8 @@ def main(arguments: list[str] | None = None) -> int:
 def steps(call: str, device: object = None) -> list[tuple[int | None, int, _Plan, list[dict[str, Any]]]]:
     """The first steps of a call that move something.
 
-    Each is the index of the input that it reads, or None where it repeats one item; the index of the result that it writes; the plan,
-    as (item, src_offset, axes, reversed); and its first pieces.
+    Each is the index of the input that it reads, or None where it repeats one item; the index of the result that it writes; the
+    plan, as (item, src_offset, axes, reversed); and its first pieces.
     """
     operator, arguments = parse(call)
     explained: Any = getattr(_core, f"_{operator}")(*arguments, None, _core._explain_traits(device))

@@ -1,8 +1,8 @@
 """The operators in a few lines of NumPy each: what they mean, for reading and for comparing.
 
-The signatures are those of the package. `out` is filled in and returned; `device` and `progress` are ignored. Arguments are taken
-to be right: what the package refuses may be accepted here, or fail with an error of NumPy's. Device arrays are downloaded, and the
-result is put on the same device.
+The signatures are those of the package. `out` is filled in and returned; `device` and `progress` are ignored. Arguments are
+taken to be right: what the package refuses may be accepted here, or fail with an error of NumPy's. Device arrays are
+downloaded, and the result is put on the same device.
 """
 
 from __future__ import annotations

@@ -24,7 +24,7 @@ def table(head, rows):
 
 
 def levels():
-    """Ranks and data types of each operator by feature level, then what the names of data types mean, then the padding modes."""
+    """Ranks and data types of each operator by feature level, what the names of data types mean, and the padding modes."""
     rows = [
         [f"[`{name}`]({tables.PAGES[name]})", "<br>".join(row(level, support) for level, support in levels.items())]
         for name, levels in tables.SUPPORT.items()

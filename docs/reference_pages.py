@@ -35,8 +35,8 @@ def page():
 
 REFERENCE = (
     "Each operator in a few lines of NumPy, with the same signature: what the operator means, for reading and for comparing. "
-    "`out` is filled in and returned; `device` and `progress` are ignored. The test suite compares every operator with its twin "
-    "here."
+    "`out` is filled in and returned; `device` and `progress` are ignored. The test suite compares every operator with its "
+    "twin here."
 )
 OTHERS = (
     "- `dmlops.onnx`: [ONNX models](onnx.md)\n"

@@ -1,5 +1,5 @@
-// Numbers of 64 bits from 0 on, i64 of abi.h: integers, or, where ONLY_32_BIT is defined, vectors of 32-bit integers, the low one
-// first.
+// Numbers of 64 bits from 0 on, i64 of abi.h: integers, or, where ONLY_32_BIT is defined, vectors of 32-bit integers, the low
+// one first.
 uint low_word(i64 n)
 {
 #ifdef ONLY_32_BIT

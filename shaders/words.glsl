@@ -1,8 +1,8 @@
 // Words of 8 and 16 bytes: of 64-bit integers, or, where ONLY_32_BIT is defined, vectors of 32-bit integers.
 //
-// ONLY_32_BIT is for devices that lack 64-bit integers, or storage of 8 or 16 bits. There are no words of 32 bytes then. Scalars
-// of 1 and 2 bytes are stored by atomics on the 4 bytes around them, so the destination must not be memory whose neighbouring
-// bytes belong to somebody else: host memory is staged.
+// ONLY_32_BIT is for devices that lack 64-bit integers, or storage of 8 or 16 bits. There are no words of 32 bytes then.
+// Scalars of 1 and 2 bytes are stored by atomics on the 4 bytes around them, so the destination must not be memory whose
+// neighbouring bytes belong to somebody else: host memory is staged.
 #ifdef ONLY_32_BIT
 #define WRITEONLY // atomics read
 #define Word8 uvec2

@@ -37,7 +37,7 @@ DEVICES = os.environ.get("DMLOPS_TEST_DEVICES", "vulkan,host").split(",")
 def pytest_configure(config):
     config.addinivalue_line("markers", "soak: takes minutes or gigabytes; `make soak` runs it, others leave it out")
     config.addinivalue_line("markers", "check: takes minutes; a part of `make check`")
-    config.addinivalue_line("markers", "slow: seconds of one test, or of a file whose tests start processes or use large arrays")
+    config.addinivalue_line("markers", "slow: takes seconds, or starts processes, or uses large arrays")
     config.addinivalue_line("markers", "quick: all tests without the marks above; what to run after every change")
     config.addinivalue_line("markers", "driverless: runs no Vulkan driver, or mocks alone; for `make test`")
     for marker in ("needs_import", "needs_segments", "needs_fork", "many_pipelines", "many_bytes"):

@@ -1,5 +1,5 @@
-"""Runs the operators on arrays that end where inaccessible pages begin, and on some that have such between their elements. Run by test_out.py
-in a process of its own.
+"""Runs the operators on arrays that end where inaccessible pages begin, and on some that have such between their elements. Run
+by test_out.py in a process of its own.
 
 Usage: python guard_pages.py DEVICE
 """
@@ -80,7 +80,7 @@ def gaps(device, images=64, rows=16, pitch=1024, apart=1 << 16):
 
 
 def pages_of_their_own(device, rows=20):
-    """Short rows, each flush against a page that may not be read: words that two of them share are made without a look beyond either."""
+    """Short rows, each flush against a page that may not be read: words that two of them share need no more bytes."""
     memory = mmap.mmap(-1, 2 * rows * PAGE)
     data = np.frombuffer(memory, np.uint8)
     data[:] = np.random.default_rng(7).integers(0, 256, data.size, np.uint8)

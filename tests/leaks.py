@@ -3,8 +3,8 @@
 
     python tests/leaks.py PYTEST'S-ARGUMENTS...
 
-A count may grow a few times, as kernels, idle submissions and blocks are pooled. Tests by Hypothesis, whose own memory grows, are not
-asked for what Python counts.
+A count may grow a few times, as kernels, idle submissions and blocks are pooled. Tests by Hypothesis, whose own memory grows,
+are not asked for what Python counts.
 """
 
 import gc

@@ -208,8 +208,8 @@ assert dmlops.memory_info()[:3] == (0, LIMIT, LIMIT)
 @pytest.mark.skipif(sys.platform != "linux", reason="elsewhere memory cannot be given back without its addresses")
 @pytest.mark.skipif("ASAN_OPTIONS" in os.environ, reason="the sanitizers' own memory has page faults for every new address")
 def test_the_next_result_beyond_the_limit_begins_with_the_pages_of_the_last():
-    """Fewer page faults tell: on the host, whose one thread takes each fault once, and the fewest of several times, since a process has
-    others besides."""
+    """Fewer page faults tell: on the host, whose one thread takes each fault once, and the fewest of several times, since a
+    process has others besides."""
     run_python("""
 import resource
 x = np.ones(4 * LIMIT // 3, np.uint8)

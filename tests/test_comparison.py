@@ -140,10 +140,13 @@ def test_a_device_that_fails(wrong):
 
 
 @pytest.mark.parametrize("args, kwargs, error, words", [
-    ((np.flip, X), {}, ValueError, "depth_to_space.*flip"), (("no such", X), {}, ValueError, "no such"), ((reference.slice, X), {}, ValueError, "slice"),
+    ((np.flip, X), {}, ValueError, "depth_to_space.*flip"), (("no such", X), {}, ValueError, "no such"),
+    ((reference.slice, X), {}, ValueError, "slice"),
     (("slice", X, [0], [1]), {"out": X}, TypeError, "out"), (("slice", X, [0], [1]), {"device": 0}, TypeError, "device"),
-    (("slice", X, [0], [1]), {"repeat": 0}, ValueError, "repeat"), (("slice", X, [0], [1]), {"repeat": 1.5}, TypeError, "repeat must be an int, not float"),
-    (("slice", X, [0] * 4, X.shape), {"devices": "no such"}, ValueError, "no such"), (("slice", X, [0] * 4, X.shape), {"devices": []}, ValueError, "devices"),
+    (("slice", X, [0], [1]), {"repeat": 0}, ValueError, "repeat"),
+    (("slice", X, [0], [1]), {"repeat": 1.5}, TypeError, "repeat must be an int, not float"),
+    (("slice", X, [0] * 4, X.shape), {"devices": "no such"}, ValueError, "no such"),
+    (("slice", X, [0] * 4, X.shape), {"devices": []}, ValueError, "devices"),
     (("slice", X), {}, TypeError, "offsets"), (("depth_to_space", X, 3), {"devices": "host"}, ValueError, "divisible by 9"),
 ])  # fmt: skip
 def test_wrong_calls(args, kwargs, error, words):
@@ -185,7 +188,8 @@ def draw(x, *args, name="slice", **kwargs):
 
 
 @pytest.mark.parametrize("x", [
-    np.zeros((30, 50), np.uint8), np.zeros((30, 50, 3), np.uint8), np.zeros((30, 50, 4), np.uint8), np.zeros((30, 50, 1), bool), np.zeros((2, 3, 30, 50), np.float32), np.zeros((1, 1, 12, 30, 50), ">i4"),
+    np.zeros((30, 50), np.uint8), np.zeros((30, 50, 3), np.uint8), np.zeros((30, 50, 4), np.uint8), np.zeros((30, 50, 1), bool),
+    np.zeros((2, 3, 30, 50), np.float32), np.zeros((1, 1, 12, 30, 50), ">i4"),
     np.full((3, 30, 50), np.inf),
 ], ids=lambda x: f"{x.dtype} {x.shape}")  # fmt: skip
 def test_pictures(x):
@@ -248,5 +252,6 @@ def test_nothing_is_imported_before_it_is_used():
         "PIL",
     }
     support.run_python(
-        f"import sys, numpy; before = set(sys.modules); import dmlops; found = {late!r} & (set(sys.modules) - before); assert not found, found"
+        "import sys, numpy; before = set(sys.modules); import dmlops; "
+        f"found = {late!r} & (set(sys.modules) - before); assert not found, found"
     )

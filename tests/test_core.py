@@ -248,7 +248,8 @@ def check_packing(core, plan, lengths, chunk, packs):
             written = mirror.moves(moved, [])[1]
             assert written.size == np.unique(written).size and written.max() < end
             if side == DST:
-                assert written.size == core.library.dml_plan_count(byref(piece.plan)) * piece.plan.item, "more than the elements"
+                elements = core.library.dml_plan_count(byref(piece.plan))
+                assert written.size == elements * piece.plan.item, "more than the elements"
         if not packed.cut:
             packed = core.simplified_piece(packed)
         src, dst = own_moves(packed, lengths)
@@ -317,8 +318,8 @@ def test_large_arrays_are_cut_into_few_pieces(core, rows, columns, length_stride
 
 @pytest.mark.parametrize("rows, columns", [(2**22, 4), (2**21, 8), (2**20, 16), (2**18, 64)])
 def test_long_sequences_are_not_staged_over_and_over(core, rows, columns):
-    """64 MiB reversed along the outer axis, a length for each column. Cutting that axis is what makes chunks smaller; where columns are
-    a few bytes apart, cutting these makes hardly any difference."""
+    """64 MiB reversed along the outer axis, a length for each column. Cutting that axis is what makes chunks smaller; where
+    columns are a few bytes apart, cutting these makes hardly any difference."""
     whole = rows * columns * 4
     case = Case(4, [(rows, columns * 4, columns * 4, 0), (columns, 4, 4, 1)], 0, 0, 0, 0, [rows * 3 // 4] * columns)
     packed = [core.packed(piece, SRC, False)[0] for piece in core.pieces(core.simplified(case.plan), 2**27, 2**22, True, True)]
@@ -327,20 +328,23 @@ def test_long_sequences_are_not_staged_over_and_over(core, rows, columns):
 
 
 def test_pieces_fit_a_binding_where_they_do_not_overlap(core):
-    """Images and rows are cut apart. Pieces that would each span all of one side are not made: windows are bound as segments instead."""
+    """Images and rows are cut apart. Instead of pieces that would each span all of one side, windows are bound as segments."""
 
     def spans(axes, reversed_=-1):
         plan = core.simplified(Case(1, axes, 0, 0, reversed_, 0, [0]).plan)
-        return [core.span(side, piece if side == "src" else piece.plan) for piece in core.pieces(plan, 2**31, binding=2**27) for side in ("src", "dst")]
+        pieces = core.pieces(plan, 2**31, binding=2**27)
+        return [core.span(side, piece if side == "src" else piece.plan) for piece in pieces for side in ("src", "dst")]
 
     def shuffled(images, height, width):  # depth_to_space by blocks of 2, of one channel
-        block = [(height, width, 4 * width, 0), (2, 2 * height * width, 2 * width, 0), (width, 1, 2, 0), (2, height * width, 1, 0)]
+        block = [(height, width, 4 * width, 0), (2, 2 * height * width, 2 * width, 0)]
+        block += [(width, 1, 2, 0), (2, height * width, 1, 0)]
         return [(images, 4 * height * width, 4 * height * width, 0), *block]
 
     assert len(spans(shuffled(1, 2**13, 2**13))) == 2  # 2**28 bytes
     assert len(spans(shuffled(1, 2**15, 2**15))) > 2  # more than a window
     planes = (2, 2**27, 1, 0), (2**27, 1, 2, 0)
-    assert len(spans(planes)) == len(spans([(extent, dst, src, 0) for extent, src, dst, _ in planes])) == 2  # one side has each to itself
+    swapped = [(extent, dst, src, 0) for extent, src, dst, _ in planes]
+    assert len(spans(planes)) == len(spans(swapped)) == 2  # one side has each to itself
     uneven = shuffled(10, 2**12, 2**11)  # four, four and two
     for axes in (shuffled(16, 2**12, 2**12), uneven, [(2**15, 2**14, -(2**14), 0), (2**13, 2, 1, 0)]):
         found = spans(axes)
@@ -349,7 +353,8 @@ def test_pieces_fit_a_binding_where_they_do_not_overlap(core):
 
 
 def test_overlapping_sources_are_not_packed_into_more_than_a_chunk(core):
-    """Their elements share memory only as long as strides are kept; cutting for the destination may end that, as may a last, smaller piece."""
+    """Their elements share memory only as long as strides are kept; cutting for the destination may end that, as may a last,
+    smaller piece."""
     axes = [(776, 68, 80 * 68 * 4, 0), (80, 29200, 68 * 4, 0), (68, 19124, 4, 0)]
     for piece in core.pieces(core.simplified(Case(4, axes, 0, 0, -1, 0, []).plan), 2**27, 2**22, True, True):
         begin, end = core.span("src", core.packed(piece, SRC, False)[0])
@@ -406,7 +411,8 @@ def check_choice(core, piece, lengths, traits, src_base, dst_base, forced):
         assert window.end == span[1] and 0 <= span[0] - window.begin < traits.alignment
     segment, widest = dispatch.constants[CONSTANTS["DML_SEGMENT_BITS"]], max(window.end - window.begin for window in windows)
     segmented = traits.tunables.segments_always or widest > traits.binding
-    assert segment == (traits.binding.bit_length() - 1 if segmented else 0), "segments are as large as they may be, where one is too small or all are wanted"
+    # Segments are as large as they may be, where one is too small or all are wanted.
+    assert segment == (traits.binding.bit_length() - 1 if segmented else 0)
     rests = core.rests(piece, dispatch)
     for rest in rests:
         check_choice(core, rest, lengths, traits, src_base, dst_base, forced)
@@ -435,7 +441,8 @@ def test_a_dispatch_moves_what_its_piece_says(core, data):
     case = data.draw(cases(1200, empty=False))
     plan = core.simplified(case.plan)
     limit = limit_for(plan, data.draw(st.integers(1, 4)))
-    arguments = [data.draw(s) for s in (traits(), bases, bases, st.sampled_from([ANY, COPY, ROWS, ROWS, ROWS, WORDS, WORDS, ELEMENTS]))]
+    kernels = st.sampled_from([ANY, COPY, ROWS, ROWS, ROWS, WORDS, WORDS, ELEMENTS])
+    arguments = [data.draw(s) for s in (traits(), bases, bases, kernels)]
     offered = arguments[0](core)
     for number, piece in enumerate(core.pieces(plan, limit)):
         check_choice(core, piece, case.lengths, offered, *arguments[1:])
@@ -447,7 +454,8 @@ def test_a_dispatch_moves_what_its_piece_says(core, data):
 def row_cases(draw):
     """Plans that are meant for rows: a contiguous destination, and sources that interleave."""
     item = draw(st.sampled_from([1, 2, 3, 4, 6, 8, 12, 16]))
-    row = draw(st.sampled_from([1, 3, 5, 16, 17, 40, 65, 130, 200] + [48, 72, 80, 136, 144]))  # the latter are whole words, but not tiles
+    words = [48, 72, 80, 136, 144]  # whole words, but not tiles
+    row = draw(st.sampled_from([1, 3, 5, 16, 17, 40, 65, 130, 200] + words))
     width = draw(st.sampled_from([1, 2, 3, 4, 8, 9, 10, 16]))
     kind = draw(st.sampled_from(["gather", "interleave", "streams", "window", "reversed", "straight"]))
     outer, gap = draw(st.integers(1, 4)), draw(st.sampled_from([0, 0, 0, 1, 4, 16, 100]))
@@ -541,7 +549,8 @@ def choose_line(core, line, check=False):
 def test_choices_are_those_of_the_golden_file(core):
     before = golden.PATH.read_text()
     after = golden.rendered(before, lambda line: choose_line(core, line))
-    difference = "\n".join(difflib.unified_diff(before.splitlines(), after.splitlines(), "choices.txt", "now", n=0, lineterm=""))
+    lines = before.splitlines(), after.splitlines()
+    difference = "\n".join(difflib.unified_diff(*lines, "choices.txt", "now", n=0, lineterm=""))
     if difference:
         pytest.fail(f"choices have changed; if that is meant: python tests/core/golden.py\n{difference}", pytrace=False)
 

@@ -35,7 +35,8 @@ def libraries(tmp_path_factory):
         "libneighbour.so": SYMBOL % "process",
         "libvulkan_lvp_test.so": SYMBOL % "driver" + SAY,
         "libvulkan_other.so": SYMBOL % "driver" + SAY,
-        "liballocator.so": "#include <stddef.h>\nvoid *__libc_malloc(size_t);\nvoid *malloc(size_t n) { return __libc_malloc(n); }\n",
+        "liballocator.so": "#include <stddef.h>\nvoid *__libc_malloc(size_t);\n"
+        "void *malloc(size_t n) { return __libc_malloc(n); }\n",
     }.items():
         source = folder / f"{name}.c"
         source.write_text(code)
@@ -50,7 +51,7 @@ def manifest(path, library):
 
 
 def said(libraries, root, **environment):
-    """What the driver says when dmlops looks for devices. Everywhere in `root`, and nowhere in it if not told, are manifests."""
+    """What the driver says when dmlops looks for devices. The manifests are everywhere in `root`, and by default nowhere."""
     nothing = {"VK_DRIVER_FILES": None, "VK_ICD_FILENAMES": None, "VK_ADD_DRIVER_FILES": None}
     for name in ("XDG_CONFIG_HOME", "XDG_CONFIG_DIRS", "XDG_DATA_HOME", "XDG_DATA_DIRS", "HOME"):
         nothing[name] = root / "empty"

@@ -70,7 +70,17 @@ def test_out_of_any_layout(device, data):
 
 
 @pytest.mark.parametrize("shape", [(3000, 700), (7, 300_001), (1 << 22,)])
-@pytest.mark.parametrize("traits", [{}, {"mapped": 0}, {"host_import": 0}, {"host_import": 0, "mapped": 0}, {"host_import": 0, "mapped": 0, "staging": 65536}, {"window": 1 << 20}])
+@pytest.mark.parametrize(
+    "traits",
+    [
+        {},
+        {"mapped": 0},
+        {"host_import": 0},
+        {"host_import": 0, "mapped": 0},
+        {"host_import": 0, "mapped": 0, "staging": 65536},
+        {"window": 1 << 20},
+    ],
+)
 def test_large_arrays_by_every_way(vulkan, override, traits, shape):
     """Large enough for the device to do it, with less and less of what this device offers."""
     dmlops.empty_cache()
@@ -150,7 +160,8 @@ def test_empty(device):
 
 
 @pytest.mark.parametrize("args, error", [
-    (((-1,),), ValueError), (("3",), TypeError), ((1.0,), TypeError), (((2, True),), TypeError), (([1] * 65,), ValueError), (((2**40, 2**40),), ValueError), (((2**40, 2**40, 0),), ValueError),
+    (((-1,),), ValueError), (("3",), TypeError), ((1.0,), TypeError), (((2, True),), TypeError), (([1] * 65,), ValueError),
+    (((2**40, 2**40),), ValueError), (((2**40, 2**40, 0),), ValueError),
     ((3, object), TypeError), ((3, "no such dtype"), TypeError), ((3, [("a", "O")]), TypeError), ((3, ("i4", (2,))), TypeError),
 ])  # fmt: skip
 def test_empty_of_nonsense(device, args, error):
@@ -158,9 +169,16 @@ def test_empty_of_nonsense(device, args, error):
         dmlops.empty(*args, device=device)
 
 
-@pytest.mark.parametrize("wrong, error", [("no such device", ValueError), (99, ValueError), (1.5, TypeError), (True, TypeError)])
+@pytest.mark.parametrize(
+    "wrong, error", [("no such device", ValueError), (99, ValueError), (1.5, TypeError), (True, TypeError)]
+)
 def test_unknown_devices(wrong, error):
-    for call in (lambda: dmlops.asarray([1], device=wrong), lambda: dmlops.empty(1, device=wrong), lambda: dmlops.from_dlpack(X, device=wrong), lambda: dmlops.synchronize(wrong)):
+    for call in (
+        lambda: dmlops.asarray([1], device=wrong),
+        lambda: dmlops.empty(1, device=wrong),
+        lambda: dmlops.from_dlpack(X, device=wrong),
+        lambda: dmlops.synchronize(wrong),
+    ):
         with pytest.raises(error, match="device"):
             call()
 
@@ -186,7 +204,8 @@ def test_numpy_asarray(device):
 
 
 @pytest.mark.parametrize("out, error", [
-    (np.zeros(3, "f4"), ValueError), (np.zeros(X.shape), ValueError), ([0], TypeError), ("out", TypeError), (np.broadcast_to(np.float32(0), X.shape), ValueError),
+    (np.zeros(3, "f4"), ValueError), (np.zeros(X.shape), ValueError), ([0], TypeError), ("out", TypeError),
+    (np.broadcast_to(np.float32(0), X.shape), ValueError),
     (np.lib.stride_tricks.as_strided(np.zeros(99, "f4"), X.shape, (4, 16, 8, 0)), ValueError),
 ])  # fmt: skip
 def test_wrong_out_of_numpy(device, out, error):
@@ -214,7 +233,10 @@ def test_operators_on_views(device, operator, data):
     wholes, outs = [], []
     for part in expected if data.draw(st.booleans()) else []:
         canvas, find_out = data.draw(strategies.view_specs(part.ndim)).embed(part)
-        before = np.random.default_rng(0).integers(0, 256, canvas.nbytes, np.uint8).view(canvas.dtype).reshape(canvas.shape) if canvas.dtype.itemsize else canvas
+        before = canvas
+        if canvas.dtype.itemsize:
+            noise = np.random.default_rng(0).integers(0, 256, canvas.nbytes, np.uint8)
+            before = noise.view(canvas.dtype).reshape(canvas.shape)
         wholes.append((dmlops.asarray(before, device=device), before, find_out))
         outs.append(find_out(wholes[-1][0]))
     out = None if not outs else outs if operator == "split" else outs[0]
@@ -240,7 +262,8 @@ def test_chains(device, data):
     a = dmlops.asarray(x, device=device)
     kept = []
     for _ in range(data.draw(st.integers(1, 7))):
-        steps = ["index", "transpose", "slice", "deep", "wide", "reverse", "assign", "copy", "out", "pad", "tile", "swap", "split", "double", "grad"]
+        steps = ["index", "transpose", "slice", "deep", "wide", "reverse", "assign", "copy", "out"]
+        steps += ["pad", "tile", "swap", "split", "double", "grad"]
         step = data.draw(st.sampled_from(steps))
         if step == "index":
             keys = [slice(None, None, data.draw(st.sampled_from([1, -1, 2]))) for _ in range(4)]
@@ -262,7 +285,8 @@ def test_chains(device, data):
             a = dmlops.reverse_subsequences(a, given_lengths, 3, batch_axis=0)
         elif step == "pad" and x.size < 20_000:
             pads = [[data.draw(st.integers(0, 2)) for _ in range(4)] for _ in range(2)]
-            mode = data.draw(st.sampled_from(["constant", "edge", "reflection", "symmetric", "wrap"] if x.size else ["constant"]))
+            modes = ["constant", "edge", "reflection", "symmetric", "wrap"] if x.size else ["constant"]
+            mode = data.draw(st.sampled_from(modes))
             value = strategies.raw(np.zeros(1, dtype))[0]
             x = bytewise(reference.padding, x, *pads, mode=mode, value=value)
             a = dmlops.padding(a, *pads, mode=mode, value=np.zeros(1, dtype)[0])
@@ -414,7 +438,9 @@ def test_nothing_is_moved_to_another_device_unasked(vulkan):
 
 def test_arithmetic_is_not_ours(device):
     a = dmlops.asarray(X, device=device)
-    for call in (lambda: X + a, lambda: a + X, lambda: a + a, lambda: np.add(a, 1), lambda: a == a, lambda: a != 1, lambda: X == a, lambda: a < a, lambda: a in [X], lambda: -a):
+    calls = [lambda: X + a, lambda: a + X, lambda: a + a, lambda: np.add(a, 1), lambda: -a]
+    calls += [lambda: a == a, lambda: a != 1, lambda: X == a, lambda: a < a, lambda: a in [X]]
+    for call in calls:
         with pytest.raises(TypeError):
             call()
 
@@ -455,7 +481,11 @@ def test_the_type_is_final_and_not_to_be_called(device):
 
 def test_a_wrong_call_leaves_out_alone(device):
     a, out = dmlops.asarray(X, device=device), dmlops.asarray(np.full((1, 1, 12, 16), 7, np.float32), device=device)
-    for call in (lambda: dmlops.depth_to_space(a, 3, out=out), lambda: dmlops.slice(a, [0] * 4, [9] * 4, out=out), lambda: dmlops.depth_to_space(a, 2.0, out=out)):
+    for call in (
+        lambda: dmlops.depth_to_space(a, 3, out=out),
+        lambda: dmlops.slice(a, [0] * 4, [9] * 4, out=out),
+        lambda: dmlops.depth_to_space(a, 2.0, out=out),
+    ):
         with pytest.raises((ValueError, TypeError)):
             call()
     assert (out.numpy() == 7).all()
@@ -651,7 +681,18 @@ def queue(count=20):
 """
 
 
-@pytest.mark.parametrize("end", ["", "b = queue()", "b = queue(); del a", "sys.last = queue()", "view = queue().__dlpack__(dl_device=(1, 0))", "import atexit; atexit.register(queue)", "class Late:\n    def __del__(self): self.a = None\nlate = Late(); late.a = queue(); sys.late = late"])
+@pytest.mark.parametrize(
+    "end",
+    [
+        "",
+        "b = queue()",
+        "b = queue(); del a",
+        "sys.last = queue()",
+        "view = queue().__dlpack__(dl_device=(1, 0))",
+        "import atexit; atexit.register(queue)",
+        "class Late:\n    def __del__(self): self.a = None\nlate = Late(); late.a = queue(); sys.late = late",
+    ],
+)
 def test_exit_is_quiet(vulkan, end):
     done = support.run_python(QUEUED + end + "\nprint('bye')")
     assert done.stdout == "bye\n"
@@ -682,8 +723,9 @@ host = dmlops.asarray(x, device="host")
 pid = os.fork()
 if pid == 0:
     signal.alarm(60)
-    for call in (lambda: b.numpy(), lambda: dmlops.slice(b, [0, 0], [1, 1]), lambda: b.copy(), lambda: b.__dlpack__(), lambda: b.wait(),
-                 lambda: np.asarray(b), lambda: b.__setitem__(0, 1), lambda: dmlops.asarray(b, device="host"), lambda: b.__dlpack__(dl_device=(1, 0))):
+    for call in (lambda: b.numpy(), lambda: dmlops.slice(b, [0, 0], [1, 1]), lambda: b.copy(), lambda: b.__dlpack__(),
+                 lambda: b.wait(), lambda: np.asarray(b), lambda: b.__setitem__(0, 1),
+                 lambda: dmlops.asarray(b, device="host"), lambda: b.__dlpack__(dl_device=(1, 0))):
         try:
             call()
             print("no error")

@@ -1,6 +1,7 @@
-"""DLPack, by the current standard and by the old one: to real consumers, from real producers, and with capsules made by hand."""
+"""DLPack, by the current standard and the old one: to real consumers, from real producers, with capsules made by hand."""
 
 import ctypes
+import itertools
 import sys
 import types
 
@@ -16,7 +17,8 @@ import support
 
 CPU, VULKAN = 1, 7
 NUMBERS = [np.dtype(code) for code in "? i1 u1 i2 u2 i4 u4 i8 u8 f2 f4 f8 c8 c16".split()]
-SMALL = [np.dtype(getattr(strategies.ml_dtypes, name)) for name in dir(strategies.ml_dtypes) if name == "bfloat16" or name.startswith("float8_e")] if strategies.ml_dtypes else []
+NAMES = [name for name in dir(strategies.ml_dtypes) if name == "bfloat16" or name.startswith("float8_e")]
+SMALL = [np.dtype(getattr(strategies.ml_dtypes, name)) for name in NAMES]
 NEW_CAPSULES = np.lib.NumpyVersion(np.__version__) >= "2.1.0"  # from there on NumPy takes them
 X = np.arange(24, dtype=np.float32).reshape(2, 3, 4)
 
@@ -32,7 +34,8 @@ class Tensor(ctypes.Structure):
     _fields_ = [
         ("data", ctypes.c_void_p), ("device_type", ctypes.c_int32), ("device_id", ctypes.c_int32), ("ndim", ctypes.c_int32),
         ("code", ctypes.c_uint8), ("bits", ctypes.c_uint8), ("lanes", ctypes.c_uint16),
-        ("shape", ctypes.POINTER(ctypes.c_int64)), ("strides", ctypes.POINTER(ctypes.c_int64)), ("byte_offset", ctypes.c_uint64),
+        ("shape", ctypes.POINTER(ctypes.c_int64)), ("strides", ctypes.POINTER(ctypes.c_int64)),
+        ("byte_offset", ctypes.c_uint64),
     ]  # fmt: skip
 
 
@@ -130,7 +133,12 @@ def test_copies_are_copies(device):
     assert inside(a.__dlpack__(max_version=(1, 0), dl_device=(CPU, 0))).flags == 0
 
 
-MIRRORED = {"one axis": np.s_[:, ::-1], "in steps": np.s_[..., ::-2], "every axis": np.s_[::-1, ::-1, ::-1], "one of two": np.s_[0, ::-1, 1:]}
+MIRRORED = {
+    "one axis": np.s_[:, ::-1],
+    "in steps": np.s_[..., ::-2],
+    "every axis": np.s_[::-1, ::-1, ::-1],
+    "one of two": np.s_[0, ::-1, 1:],
+}
 
 
 @pytest.mark.parametrize("key", MIRRORED.values(), ids=MIRRORED)
@@ -153,7 +161,8 @@ def test_negative_strides_are_for_numpy_alone(device, key):
 @pytest.mark.parametrize("key", MIRRORED.values(), ids=MIRRORED)
 def test_numpy_shares_views_with_negative_strides(device, key):
     a = dmlops.asarray(X, device=device)
-    shared = [np.from_dlpack(a[key], device="cpu"), np.from_dlpack(a[key], device="cpu", copy=False), np.from_dlpack(Producer(a[key], dl_device=(CPU, 0)))]
+    shared = [np.from_dlpack(a[key], device="cpu"), np.from_dlpack(a[key], device="cpu", copy=False)]
+    shared += [np.from_dlpack(Producer(a[key], dl_device=(CPU, 0)))]
     copied = np.from_dlpack(a[key], device="cpu", copy=True)
     a[...] = X + 1
     a.wait()
@@ -162,7 +171,9 @@ def test_numpy_shares_views_with_negative_strides(device, key):
     assert np.array_equal(copied, X[key])
 
 
-@pytest.mark.parametrize("key", [np.s_[1::-2], np.s_[:, 1:2], np.s_[:0], np.s_[::-1, :0, ::-1], np.s_[None, ..., None]], ids=str)
+@pytest.mark.parametrize(
+    "key", [np.s_[1::-2], np.s_[:, 1:2], np.s_[:0], np.s_[::-1, :0, ::-1], np.s_[None, ..., None]], ids=str
+)
 def test_strides_that_reach_no_element_are_ordinary(device, key):
     """Those of axes of one element, and of arrays without any: consumers compare them with what they expect."""
     a = dmlops.asarray(np.zeros((2, 3, 4), np.int16), device=device)
@@ -232,7 +243,16 @@ def test_from_dlpack_just_works(device):
     assert (y[0] == 7).all() and np.shares_memory(y, np.from_dlpack(a))
 
 
-@pytest.mark.parametrize("version, name", [(None, b"dltensor"), ((0, 8), b"dltensor"), ((1, 0), b"dltensor_versioned"), ((1, 1), b"dltensor_versioned"), ((7, 3), b"dltensor_versioned")])
+@pytest.mark.parametrize(
+    "version, name",
+    [
+        (None, b"dltensor"),
+        ((0, 8), b"dltensor"),
+        ((1, 0), b"dltensor_versioned"),
+        ((1, 1), b"dltensor_versioned"),
+        ((7, 3), b"dltensor_versioned"),
+    ],
+)
 def test_versions(device, version, name):
     capsule = dmlops.asarray(X, device=device).__dlpack__(max_version=version)
     assert get_name(capsule) == name
@@ -260,7 +280,9 @@ def test_the_handle(vulkan):
     assert again.tensor.data == tensor.data
 
 
-@pytest.mark.parametrize("asked", [{"stream": 1}, {"stream": -1}, {"dl_device": (2, 0)}, {"dl_device": (CPU, 1)}, {"dl_device": (VULKAN, 99)}])
+@pytest.mark.parametrize(
+    "asked", [{"stream": 1}, {"stream": -1}, {"dl_device": (2, 0)}, {"dl_device": (CPU, 1)}, {"dl_device": (VULKAN, 99)}]
+)
 def test_what_is_refused(device, asked):
     with pytest.raises(BufferError, match=next(iter(asked))):
         dmlops.asarray(X, device=device).__dlpack__(**asked)
@@ -284,7 +306,8 @@ def test_wrong_arguments(device):
 def test_capsules_that_nobody_takes(device):
     a = dmlops.asarray(X, device=device)
     used = dmlops.memory_info(device).used
-    capsules = [a.__dlpack__(max_version=version, dl_device=place, copy=copy) for version in (None, (1, 0)) for place in (None, (CPU, 0), a.__dlpack_device__()) for copy in (None, True)]
+    asked = itertools.product((None, (1, 0)), (None, (CPU, 0), a.__dlpack_device__()), (None, True))
+    capsules = [a.__dlpack__(max_version=version, dl_device=place, copy=copy) for version, place, copy in asked]
     del capsules
     assert dmlops.memory_info(device).used == used
 
@@ -450,7 +473,8 @@ def test_download_into_memory_that_was_lent():
 
 
 @pytest.mark.parametrize("changes, words", [
-    ({"code": 3}, "3"), ({"code": 99}, "99"), ({"bits": 4}, "4"), ({"bits": 24}, "24"), ({"lanes": 2}, "2 lanes"), ({"code": 2, "bits": 8}, "8"), ({"code": 17, "bits": 4}, "17"),
+    ({"code": 3}, "3"), ({"code": 99}, "99"), ({"bits": 4}, "4"), ({"bits": 24}, "24"), ({"lanes": 2}, "2 lanes"),
+    ({"code": 2, "bits": 8}, "8"), ({"code": 17, "bits": 4}, "17"),
     ({"ndim": 65}, "65"), ({"ndim": -1}, "-1"), ({"device_type": 2}, "2"),
 ])  # fmt: skip
 def test_tensors_that_do_not_fit(device, changes, words):

@@ -1,5 +1,6 @@
 """The error table, row by row: each argument, what is wrong with it, what is raised, what the message says."""
 
+import functools
 import re
 
 import dmlops
@@ -40,7 +41,10 @@ VALID = {
     "split": (dict(input=X, axis=3, output_axis_sizes=[1, 2]), [(1, 4, 2, 1), (1, 4, 2, 2)]),
     "transpose": (dict(input=X, axes=[0, 2, 3, 1]), (1, 2, 3, 4)),
     "upsample": (dict(input=X, scale_size=2), (1, 4, 4, 6)),
-    "slice_grad": (dict(gradient=X, output_shape=[2, 4, 5, 3], offsets=[0, 0, 1, 0], sizes=[1, 4, 3, 3], strides=[1, 1, -2, 1]), (2, 4, 5, 3)),
+    "slice_grad": (
+        dict(gradient=X, output_shape=[2, 4, 5, 3], offsets=[0, 0, 1, 0], sizes=[1, 4, 3, 3], strides=[1, 1, -2, 1]),
+        (2, 4, 5, 3),
+    ),
 }
 
 
@@ -77,7 +81,8 @@ for name in VALID:
     row(name, ValueError, "out >f4", out=outs(name, lambda shape: swapped(np.zeros(shape, np.float32))))
     row(name, ValueError, "out read-only", out=outs(name, lambda shape: frozen(np.zeros(shape, np.float32))))
     shared = np.zeros(999, np.float32)
-    row(name, ValueError, "out memory", out=outs(name, lambda shape, shared=shared: np.lib.stride_tricks.as_strided(shared, shape, (4, 16, 8, 0))))
+    view = functools.partial(np.lib.stride_tricks.as_strided, shared, strides=(4, 16, 8, 0))
+    row(name, ValueError, "out memory", out=outs(name, view))
     row(name, ValueError, "device gtx-9999", device="gtx-9999")
     row(name, ValueError, "device 4711", device=4711)
     row(name, ValueError, "device 4711", device="4711")
@@ -104,7 +109,8 @@ for name in VALID:
     row(name, TypeError, f"{argument} array of arrays; np.stack", **first(name, PACKED["images"]))  # not aligned
     row(name, TypeError, f"{argument} must be an array, not str; a file is read first", **first(name, "cat.png"))
     row(name, TypeError, f"{argument} is a path; a file is read first", **first(name, Path()))
-    row(name, TypeError, f"{argument} is None, not an array", **first(name, None))  # what OpenCV makes of a file that is not there
+    # None is what OpenCV makes of a file that is not there.
+    row(name, TypeError, f"{argument} is None, not an array", **first(name, None))
 
 
 def int_rows(operator, name, good, counted=True):
@@ -154,7 +160,8 @@ row("reverse_subsequences", TypeError, "sequence_lengths", sequence_lengths=[[[[
 row("reverse_subsequences", TypeError, "sequence_lengths", sequence_lengths=None)
 row("reverse_subsequences", ValueError, "sequence_lengths inhomogeneous", sequence_lengths=[[1], [1, 2]])
 for kind, bad in (("set", {1}), ("generator", (1 for _ in range(1))), ("object", object())):
-    row("reverse_subsequences", TypeError, f"sequence_lengths must be an array or list of ints, not {kind}", sequence_lengths=bad)
+    words = f"sequence_lengths must be an array or list of ints, not {kind}"
+    row("reverse_subsequences", TypeError, words, sequence_lengths=bad)
 axis_rows("reverse_subsequences")
 row("reverse_subsequences", AxisError, "axis", input=np.float32(1), sequence_lengths=1, axis=0)
 for value in (4, -5):
@@ -209,8 +216,9 @@ for name in ("depth_to_space", "space_to_depth"):
 row("depth_to_space", ValueError, "4 9", block_size=3)
 row("depth_to_space", ValueError, "3 4", layout="NHWC")
 row("depth_to_space", ValueError, "4 6", block_size=[2, 3])
-row("depth_to_space", ValueError, f"block_size {2**40} {2**30} overflows", input=np.zeros((1, 0, 1, 2**40)), block_size=[1, 2**30])
-row("space_to_depth", ValueError, f"block_size {2**40} {2**30} overflows", input=np.zeros((1, 2**40, 0, 1)), block_size=[2**30, 1])
+words = f"block_size {2**40} {2**30} overflows"
+row("depth_to_space", ValueError, words, input=np.zeros((1, 0, 1, 2**40)), block_size=[1, 2**30])
+row("space_to_depth", ValueError, words, input=np.zeros((1, 2**40, 0, 1)), block_size=[2**30, 1])
 row("space_to_depth", ValueError, "4 3", block_size=3)
 row("space_to_depth", ValueError, "4 3", block_size=[2, 3])
 row("space_to_depth", ValueError, "4 3", block_size=[3, 2])
@@ -218,8 +226,10 @@ row("space_to_depth", ValueError, "2 4", layout="NHWC", block_size=4)
 
 row("depth_to_space", ValueError, "channels last? layout=\"NHWC\"", input=np.zeros((1, 6, 6, 4)))
 row("space_to_depth", ValueError, "size 3, not divisible channels last? layout=\"NHWC\"", input=np.zeros((1, 4, 6, 3)))
-row("space_to_depth", ValueError, "size 3, not divisible channels last? layout=\"NHWC\"", input=np.zeros((4, 6, 3)), block_size=[2, 2])
-row("space_to_depth", ValueError, "size 3, not divisible channels first? layout=\"NCHW\"", input=np.zeros((1, 3, 4, 6)), layout="NHWC")
+words = 'size 3, not divisible channels last? layout="NHWC"'
+row("space_to_depth", ValueError, words, input=np.zeros((4, 6, 3)), block_size=[2, 2])
+words = 'size 3, not divisible channels first? layout="NCHW"'
+row("space_to_depth", ValueError, words, input=np.zeros((1, 3, 4, 6)), layout="NHWC")
 
 # slice
 for name, good in (("offsets", 0), ("sizes", 1), ("strides", 1), ("output_sizes", 1)):
@@ -343,8 +353,11 @@ row("slice_grad", ValueError, "gradient 3 4", gradient=X[0])
 def title(one):
     """Without addresses, which differ between the processes that run the suite."""
     operator, changes, exception, _ = one
-    texts = {name: getattr(value, "shape", None) or re.sub(" at 0x[0-9a-f]+", "", repr(value))[:30] for name, value in changes.items()}
-    said = ",".join(f"{name}={text}" for name, text in texts.items())
+
+    def text(value):
+        return getattr(value, "shape", None) or re.sub(" at 0x[0-9a-f]+", "", repr(value))[:30]
+
+    said = ",".join(f"{name}={text(value)}" for name, value in changes.items())
     return f"{operator}-{said}"
 
 

@@ -93,13 +93,15 @@ calls = [
     lambda: dmlops.slice(x, [0, 0, 0], [2, 3, 4], [1, 1, -1]), lambda: dmlops.slice(a, [0, 0, 0], [2, 3, 4], [1, 1, -1], out=a),
     lambda: dmlops.depth_to_space(image, 2), lambda: dmlops.reverse_subsequences(x[:, :, 0], [[2], [3]], 1),
     lambda: dmlops.reverse_subsequences(a, dmlops.asarray(lengths), 2),
-    lambda: dmlops.padding(x, [0, 1, 1], [2, 0, 1], value=2.5), lambda: dmlops.padding(a, [0, 1, 1], [2, 0, 1], mode="symmetric"),
+    lambda: dmlops.padding(x, [0, 1, 1], [2, 0, 1], value=2.5),
+    lambda: dmlops.padding(a, [0, 1, 1], [2, 0, 1], mode="symmetric"),
     lambda: dmlops.join([x, x[:1], x[:, :, ::-1]], 0), lambda: dmlops.join([a, a], 1), lambda: dmlops.split(x, 2, [1, 3]),
     lambda: dmlops.split(a, 0, [1, 1], out=[a[1:], a[:1]]), lambda: dmlops.tile(x, [1, 2, 2]), lambda: dmlops.transpose(a),
     lambda: dmlops.upsample(image, 2), lambda: dmlops.slice_grad(x, [2, 3, 9], [0, 0, 1], [2, 3, 8], [1, 1, -2]),
     lambda: dmlops.asarray([1, 2, 3]), lambda: dmlops.empty((2, 3)), lambda: a[0, ::-1], lambda: a.__setitem__(0, 1.0),
     lambda: a.numpy(), lambda: a.copy(), lambda: a.T, lambda: a.reshape(6, 4), lambda: list(a), lambda: a.device,
-    lambda: a.__dlpack__(dl_device=(1, 0)), lambda: dmlops.from_dlpack(x), lambda: dmlops.devices(), lambda: dmlops.memory_info(),
+    lambda: a.__dlpack__(dl_device=(1, 0)), lambda: dmlops.from_dlpack(x), lambda: dmlops.devices(),
+    lambda: dmlops.memory_info(),
 ]
 failed = 0
 for call in calls:
@@ -197,8 +199,9 @@ dmlops.empty_cache()
 new = dmlops.asarray(x)  # on the device that there is now
 new[...] = 7
 for use in (a.numpy, a.wait, a.copy, view.numpy, lambda: dmlops.slice(view, [0, 0], [2, 4]), lambda: a.__setitem__(0, 1),
-            lambda: new.__setitem__(0, a[0]), lambda: np.asarray(a), lambda: a.__dlpack__(), lambda: dmlops.asarray(a, device="host"),
-            lambda: dmlops.slice(new, [0, 0], [3, 4], out=a), lambda: dmlops.reverse_subsequences(new, a[:, :1], 1)):
+            lambda: new.__setitem__(0, a[0]), lambda: np.asarray(a), lambda: a.__dlpack__(),
+            lambda: dmlops.asarray(a, device="host"), lambda: dmlops.slice(new, [0, 0], [3, 4], out=a),
+            lambda: dmlops.reverse_subsequences(new, a[:, :1], 1)):
     try:
         use()
         raise SystemExit("no error")

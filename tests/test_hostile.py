@@ -371,7 +371,8 @@ def test_lengths_that_another_thread_changes():
         thread.join()
 
 
-# One thread gives an array other shapes and dtypes while another one's calls have it. Each call sees one of them from its beginning to its end.
+# One thread gives an array other shapes and dtypes while another one's calls have it. Each call sees one of them from its
+# beginning to its end.
 CHANGING = """
 import dmlops, numpy as np, sys, threading, time
 what = sys.argv[1]

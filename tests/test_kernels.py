@@ -19,7 +19,8 @@ from strategies import content, raw
 
 COPY, ROWS, WORDS, ELEMENTS = range(4)
 FORCED = {"copy": COPY, "rows": ROWS, "words": WORDS, "elements": ELEMENTS}
-TRAITS = ["kernel", "host_import", "window", "binding", "staging", "group_size", "chunks", "max_groups", "invocation_bytes", "cpu", "segments_always", "prefetch_ahead"]
+TRAITS = ["kernel", "host_import", "window", "binding", "staging", "group_size", "chunks", "max_groups"]
+TRAITS += ["invocation_bytes", "cpu", "segments_always", "prefetch_ahead"]
 FEWER = settings(max_examples=max(settings.default.max_examples // 4, 15))
 FEWEST = settings(max_examples=max(settings.default.max_examples // 15, 10))
 
@@ -352,8 +353,8 @@ def test_few_long_rows_and_many_short_ones(vulkan, shape, stride):
 @pytest.mark.parametrize("traits", [{"chunks": 16}, {"chunks": 40}, {"chunks": 40, "max_groups": 1}, {"chunks": 16, "cpu": 0}])
 @pytest.mark.parametrize("item", [1, 2, 4])
 def test_rows_side_by_side(vulkan, traits, item):
-    """Rows with gaps between them, more than there are chunks; the last chunk has rows for some invocations only. Also more chunks than
-    workgroups."""
+    """Rows with gaps between them, more than there are chunks; the last chunk has rows for some invocations only. Also more
+    chunks than workgroups."""
     x = random_array((1222, 1000), item)
     with overridden(kernel=ROWS, **traits):
         assert check(vulkan, "slice", x, [0, 0], x.shape, [2, -1], out_offset=1 * item) == only(ROWS)
@@ -391,7 +392,8 @@ def test_words_of_items_at_every_offset(vulkan, item):
         for rows in (1, 2, 37):
             x = np.random.default_rng(item).integers(0, 256, (5, rows + 1, item + 3), np.uint8)
             for offset, out_offset in itertools.product(range(17), (0, 1, 4, 8, 15)):
-                counts = check(vulkan, "slice", placed(x, offset), [0, 1, 2], [5, rows, item], [-1, 1, 1], out_offset=out_offset)
+                window = [0, 1, 2], [5, rows, item], [-1, 1, 1]
+                counts = check(vulkan, "slice", placed(x, offset), *window, out_offset=out_offset)
                 assert counts == only(WORDS), (rows, offset, out_offset)
 
 
@@ -426,7 +428,8 @@ def test_words_of_any_axes(vulkan, data):
     grid = data.draw(st.sampled_from([{}, {"cpu": 0}, {"chunks": 3, "group_size": 1}, {"group_size": 4, "max_groups": 2}]))
     with overridden(kernel=WORDS, **grid):
         out_offset = data.draw(st.integers(0, 16))
-        counts = check(vulkan, "reverse_subsequences", view, np.array(lengths).reshape(length_shape), axis, out_offset=out_offset)
+        lengths = np.array(lengths).reshape(length_shape)
+        counts = check(vulkan, "reverse_subsequences", view, lengths, axis, out_offset=out_offset)
     assert counts == only(WORDS)
 
 
@@ -557,7 +560,8 @@ def test_an_item_to_fill_with_may_be_larger_than_a_window(vulkan, size, device_a
     expected = np.full((4, 3), value)
     expected[1:3, 1:2] = x
     with overridden(window=65536):
-        result = dmlops.padding(dmlops.asarray(x, device=vulkan) if device_array else x, [1, 1], [1, 1], value=value, device=vulkan)
+        source = dmlops.asarray(x, device=vulkan) if device_array else x
+        result = dmlops.padding(source, [1, 1], [1, 1], value=value, device=vulkan)
         assert content(np.asarray(result)) == content(expected)
 
 

@@ -33,7 +33,9 @@ def test_repr_of_a_small_array():
     assert repr(dmlops.asarray([1, 2, 3], device="host")) == "DeviceArray([1, 2, 3], shape=(3,), dtype=int64, device='host')"
     assert str(dmlops.asarray(2.5, device="host")) == "DeviceArray(2.5, shape=(), dtype=float64, device='host')"
     a = dmlops.asarray([[1.5, 2], [-1, 0]], device="host")
-    assert repr(a).splitlines() == ["DeviceArray([[ 1.5,  2. ],", "             [-1. ,  0. ]], shape=(2, 2), dtype=float64, device='host')"]
+    first, second = repr(a).splitlines()
+    assert first == "DeviceArray([[ 1.5,  2. ],"
+    assert second == "             [-1. ,  0. ]], shape=(2, 2), dtype=float64, device='host')"
     long = dmlops.asarray(np.arange(22), device="host")
     assert repr(long).splitlines()[-1] == "            shape=(22,), dtype=int64, device='host')"
 
@@ -43,7 +45,8 @@ def test_values_are_printed_as_numpy_prints_them(device, data):
     dtype = data.draw(st.sampled_from([np.dtype(code) for code in "? i1 u8 f2 f4 >f8 c8 M8[s] U3 S2 V3".split()]))
     x = data.draw(strategies.specs(data.draw(strategies.shapes(max_rank=4)), dtype)).build()
     a = dmlops.asarray(x, device=device)
-    options = {"threshold": data.draw(st.integers(0, 20)), "edgeitems": data.draw(st.integers(1, 3)), "linewidth": data.draw(st.integers(20, 120)), "precision": data.draw(st.integers(0, 9))}
+    limits = {"threshold": (0, 20), "edgeitems": (1, 3), "linewidth": (20, 120), "precision": (0, 9)}
+    options = {name: data.draw(st.integers(*both)) for name, both in limits.items()}
     with np.printoptions(**options):
         assert on_one_line(repr(a)) == shown(a)
 
@@ -98,14 +101,18 @@ if pid == 0:
     os._exit(0)
 assert os.waitpid(pid, 0)[1] == 0
 """)
-    assert done.stdout.startswith("DeviceArray(<DeviceLostError: ") and "forked" in done.stdout and "shape=(3,), dtype=int64" in done.stdout
+    assert done.stdout.startswith("DeviceArray(<DeviceLostError: ")
+    assert "forked" in done.stdout and "shape=(3,), dtype=int64" in done.stdout
 
 
 # --- one element ------------------------------------------------------------------------------------------------
 
-CONVERSIONS = [bool, int, float, complex, operator.index, lambda x: x.item(), lambda x: x.tolist(), lambda x: [10, 20, 30][x], lambda x: x.item(0), lambda x: x.item(-1)]
-CONVERSIONS += [lambda x: x.item(1), lambda x: x.item(0, 0), lambda x: x.item((0,)), lambda x: x.item(1.5), lambda x: x.item("no"), lambda x: x.item(10**30)]
-ARRAYS = [np.int16(2), np.float64(2.5), np.complex64(1 + 2j), np.bool_(True), [0], [[1]], [1.5], [1, 2], [[1, 2], [3, 4]], [], np.zeros((2, 0)), "3", "text", b"abc", np.datetime64("2026-01-01"), np.zeros(2, "V3")]
+CONVERSIONS = [bool, int, float, complex, operator.index, lambda x: x.item(), lambda x: x.tolist()]
+CONVERSIONS += [lambda x: [10, 20, 30][x], lambda x: x.item(0), lambda x: x.item(-1), lambda x: x.item(1)]
+CONVERSIONS += [lambda x: x.item(0, 0), lambda x: x.item((0,)), lambda x: x.item(1.5), lambda x: x.item("no")]
+CONVERSIONS += [lambda x: x.item(10**30)]
+ARRAYS = [np.int16(2), np.float64(2.5), np.complex64(1 + 2j), np.bool_(True), [0], [[1]], [1.5], [1, 2], [[1, 2], [3, 4]]]
+ARRAYS += [[], np.zeros((2, 0)), "3", "text", b"abc", np.datetime64("2026-01-01"), np.zeros(2, "V3")]
 
 
 def outcome(convert, x):
@@ -162,7 +169,8 @@ def test_views_are_numpy_s(device, data):
     x = np.arange(48).reshape(data.draw(st.sampled_from([(48,), (1, 48), (2, 3, 8), (4, 1, 3, 1, 4), (2, 2, 2, 2, 3, 1)])))
     a = dmlops.asarray(x, device=device)
     axes = [data.draw(st.integers(-x.ndim - 1, x.ndim)) for _ in range(2)]
-    for view in (lambda y: y.swapaxes(*axes), lambda y: y.squeeze(), lambda y: y.squeeze(axes[0]), lambda y: y.squeeze(axis=tuple(axes))):
+    squeezes = [lambda y: y.squeeze(), lambda y: y.squeeze(axes[0]), lambda y: y.squeeze(axis=tuple(axes))]
+    for view in (lambda y: y.swapaxes(*axes), *squeezes):
         assert result_of(view, a) == result_of(view, x)
 
 
@@ -171,7 +179,8 @@ def result_of(view, x):
         result = view(x)
     except Exception as error:
         return type(error), str(error)
-    return result.shape, [stride for stride, size in zip(result.strides, result.shape, strict=True) if size > 1], result.tolist()
+    strides = [stride for stride, size in zip(result.strides, result.shape, strict=True) if size > 1]
+    return result.shape, strides, result.tolist()
 
 
 def test_ravel_is_a_view(device):
@@ -198,8 +207,10 @@ def test_a_view_by_a_function_must_be_one(device):
 # --- NumPy's functions --------------------------------------------------------------------------------------------
 
 VIEWS = {
-    "flip": [(), (1,), ((0, 2),)], "fliplr": [()], "flipud": [()], "rot90": [(), (2,), (3, (1, 2))], "transpose": [(), ((2, 0, 1),)], "moveaxis": [(0, -1)], "rollaxis": [(2,)], "swapaxes": [(0, 2)],
-    "expand_dims": [(0,), ((0, -1),)], "squeeze": [()], "diagonal": [(), (1, 1, 2)], "permute_dims": [(), ((2, 0, 1),)], "matrix_transpose": [()], "reshape": [((4, 6),), (-1,)], "ravel": [()],
+    "flip": [(), (1,), ((0, 2),)], "fliplr": [()], "flipud": [()], "rot90": [(), (2,), (3, (1, 2))],
+    "transpose": [(), ((2, 0, 1),)], "moveaxis": [(0, -1)], "rollaxis": [(2,)], "swapaxes": [(0, 2)],
+    "expand_dims": [(0,), ((0, -1),)], "squeeze": [()], "diagonal": [(), (1, 1, 2)], "permute_dims": [(), ((2, 0, 1),)],
+    "matrix_transpose": [()], "reshape": [((4, 6),), (-1,)], "ravel": [()],
 }  # fmt: skip
 
 
@@ -239,9 +250,13 @@ def test_questions_about_shape_and_dtype(device):
 
 
 DOWNLOADS = {
-    "concatenate": lambda a: np.concatenate(a), "concatenate of a list": lambda a: np.concatenate([a, X]), "stack": lambda a: np.stack([a, a]), "vstack": lambda a: np.vstack([X, a]), "mean": lambda a: np.mean(a),
-    "sum": lambda a: np.sum(a), "copy": lambda a: np.copy(a), "zeros_like": lambda a: np.zeros_like(a), "where": lambda a: np.where(X > 0, a, X), "copyto": lambda a: np.copyto(X.copy(), a), "pad": lambda a: np.pad(a, 1),
-    "linalg.norm": lambda a: np.linalg.norm(a), "fft.fft": lambda a: np.fft.fft(a), "broadcast_to": lambda a: np.broadcast_to(a, (2, 2, 3, 4)), "take": lambda a: np.take(a, 0), "tile": lambda a: np.tile(a, 2),
+    "concatenate": lambda a: np.concatenate(a), "concatenate of a list": lambda a: np.concatenate([a, X]),
+    "stack": lambda a: np.stack([a, a]), "vstack": lambda a: np.vstack([X, a]), "mean": lambda a: np.mean(a),
+    "sum": lambda a: np.sum(a), "copy": lambda a: np.copy(a), "zeros_like": lambda a: np.zeros_like(a),
+    "where": lambda a: np.where(X > 0, a, X), "copyto": lambda a: np.copyto(X.copy(), a), "pad": lambda a: np.pad(a, 1),
+    "linalg.norm": lambda a: np.linalg.norm(a), "fft.fft": lambda a: np.fft.fft(a),
+    "broadcast_to": lambda a: np.broadcast_to(a, (2, 2, 3, 4)), "take": lambda a: np.take(a, 0),
+    "tile": lambda a: np.tile(a, 2),
     "save": lambda a: np.save("never written", a), "repeat": lambda a: np.repeat(a, 2), "isclose": lambda a: np.isclose(a, X),
 }  # fmt: skip
 
@@ -256,7 +271,8 @@ def test_functions_that_download_for_tests(device):
     a = dmlops.asarray(X, device=device)
     for equal in (np.array_equal, np.array_equiv, np.allclose):
         assert equal(a, X) and equal(X, a) and equal(a, a) and not equal(a, X + 1)
-    for check in (np.testing.assert_array_equal, np.testing.assert_equal, np.testing.assert_allclose, np.testing.assert_array_almost_equal):
+    for name in ("array_equal", "equal", "allclose", "array_almost_equal"):
+        check = getattr(np.testing, f"assert_{name}")
         check(a, X)
         check(X, a)
         with pytest.raises(AssertionError):

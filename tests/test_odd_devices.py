@@ -276,7 +276,8 @@ for shape in ((60, 1000), (3, 5), (0, 4)):
         a = dmlops.asarray(dmlops.slice(b, [0, 0], shape, [1, -1]), device=0)
         assert np.array_equal(b.numpy(), x[:, ::-1]) and np.array_equal(a.numpy(), x)
     b = dmlops.asarray(x, device=1)
-    for call in (lambda: dmlops.slice(a, [0, 0], shape, out=b), lambda: b.__setitem__(..., a), lambda: dmlops.asarray(a, device=1, copy=False)):
+    for call in (lambda: dmlops.slice(a, [0, 0], shape, out=b), lambda: b.__setitem__(..., a),
+                 lambda: dmlops.asarray(a, device=1, copy=False)):
         try:
             call()
         except ValueError as error:

@@ -78,7 +78,10 @@ import time; time.sleep(60)
 """, 5),
     "by a signal": ("import os, signal; os.kill(os.getpid(), signal.SIGTERM)", -signal.SIGTERM),
     "with results that live in a module": ("import builtins; builtins.kept = dmlops.slice(x, [0, 0], [20, 1000])", 0),
-    "with a thread that is not a daemon": ("import threading; threading.Thread(target=lambda: [use() for _ in range(50)]).start()", 0),
+    "with a thread that is not a daemon": (
+        "import threading; threading.Thread(target=lambda: [use() for _ in range(50)]).start()",
+        0,
+    ),
 }
 
 
@@ -260,7 +263,8 @@ def test_arrays_while_exiting(vulkan):
     done = support.run_python("""
 import atexit
 def last():
-    for use in (a.numpy, a.wait, a.copy, lambda: dmlops.slice(a, [0], [3]), lambda: dmlops.memory_info(a.device), lambda: a.device):
+    for use in (a.numpy, a.wait, a.copy, lambda: dmlops.slice(a, [0], [3]), lambda: dmlops.memory_info(a.device),
+                lambda: a.device):
         try:
             use()
         except (dmlops.VulkanError, RuntimeError) as error:
@@ -270,7 +274,8 @@ atexit.register(last)
 import dmlops, numpy as np
 a = dmlops.asarray([1, 2, 3])
 """)
-    assert done.stdout.count("exiting") == 4 and done.stdout.count("there no more") == 2 and done.stdout.endswith("(3,)\n") and not done.stderr, done.stdout + done.stderr
+    counts = done.stdout.count("exiting"), done.stdout.count("there no more")
+    assert counts == (4, 2) and done.stdout.endswith("(3,)\n") and not done.stderr, done.stdout + done.stderr
 
 
 FORK = USE + """
@@ -323,8 +328,8 @@ def test_fork_before_use(vulkan):
     support.run_python(FORK + "pid = child_of(use)\nuse()\njoin(pid)")
 
 
-# What a forked child does before it leaves by exit: the driver's exit handlers, which it has inherited, would wait for threads of
-# its parent's.
+# What a forked child does before it leaves by exit: the driver's exit handlers, which it has inherited, would wait for threads
+# of its parent's.
 BEFORE_EXIT = {
     "nothing": "pass",
     "use": "use()",
@@ -446,7 +451,14 @@ assert layer.violations == "" and len(rounds) > 50, (layer.violations, len(round
 
 @pytest.mark.needs_fork
 @pytest.mark.parametrize("end", ["return", "raise KeyboardInterrupt"])
-@pytest.mark.parametrize("call", ["dmlops.slice(big, [0, 0], [100, 8000], [1, -1])", "stage(); dmlops.slice(big, [0, 0], [100, 8000])", "queued.wait()"])
+@pytest.mark.parametrize(
+    "call",
+    [
+        "dmlops.slice(big, [0, 0], [100, 8000], [1, -1])",
+        "stage(); dmlops.slice(big, [0, 0], [100, 8000])",
+        "queued.wait()",
+    ],
+)
 def test_fork_in_the_handler_of_a_signal_that_came_during_a_call(library, end, call):
     """The call goes on in the parent; in the child it ends, as what it waits for is the parent's."""
     support.run_python(FORK + f"""
@@ -672,7 +684,8 @@ def test_command_line_without_vulkan():
 def test_selftest(vulkan):
     import dmlops
 
-    done = support.run_python(None, args=("-m", "dmlops", "selftest"), timeout=550)  # SwiftShader needs minutes for its pipelines
+    # SwiftShader needs minutes for its pipelines.
+    done = support.run_python(None, args=("-m", "dmlops", "selftest"), timeout=550)
     for operator in strategies.OPERATORS:
         lines = [line for line in done.stdout.splitlines() if operator in line]
         assert len(lines) >= sum(device.usable for device in dmlops.devices()), done.stdout

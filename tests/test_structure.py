@@ -230,7 +230,7 @@ def test_the_tests_use_the_installed_package():
 
 
 def test_the_checkout_can_be_used_in_place():
-    """Python started in it finds its folder dmlops/ first: with the extension that is installed in .venv, no older or other one."""
+    """Python started in it finds its folder dmlops/ first, with the extension that is installed in .venv and no other one."""
     if pathlib.Path(sys.prefix) != ROOT / ".venv":
         pytest.skip("only .venv's extension stands beside the sources")
     done = run_python("import dmlops; dmlops.slice([1, 2], [0], [2], device='host'); print(dmlops._core.__file__)", cwd=ROOT)

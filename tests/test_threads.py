@@ -93,8 +93,8 @@ assert not wrong, wrong
 
 @contextlib.contextmanager
 def another_thread():
-    """Gives a function that says how far another thread has come. No thread is ever made to give up the GIL: it runs only while the
-    first one lets it."""
+    """Gives a function that says how far another thread has come. No thread is ever made to give up the GIL: it runs only while
+    the first one lets it."""
     count, stop = [0], threading.Event()
 
     def tick():

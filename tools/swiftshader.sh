@@ -13,7 +13,10 @@ if [ ! -e "$manifest" ]; then
     [ "$(id -u)" -eq 0 ] || sudo=sudo
     say "installing chromium-common"
     $sudo env DEBIAN_FRONTEND=noninteractive apt-get -qq -o Dpkg::Use-Pty=0 -o DPkg::Lock::Timeout=600 install \
-        --no-install-recommends chromium-common >/dev/null 2>&1 || { say "skipped: apt-get could not install chromium-common"; exit 1; }
+        --no-install-recommends chromium-common >/dev/null 2>&1 || {
+        say "skipped: apt-get could not install chromium-common"
+        exit 1
+    }
     [ -e "$manifest" ] || { say "skipped: chromium-common has no $manifest"; exit 1; }
 fi
 printf '%s\n' "$manifest"

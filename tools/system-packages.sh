@@ -24,7 +24,11 @@ command -v "${CC:-cc}" >/dev/null 2>&1 || packages="$packages gcc libc6-dev"
 # What the interpreter in use lacks; one that did not come from Debian brings its own headers.
 python="${PYTHON:-python3}"
 command -v "$python" >/dev/null 2>&1 || packages="$packages python3"
-has_headers() { "$python" -c 'import os, sysconfig as s; raise SystemExit(not os.path.exists(os.path.join(s.get_path("include"), "Python.h")))' 2>/dev/null; }
+has_headers() {
+    "$python" -c '
+import os, sysconfig
+raise SystemExit(not os.path.exists(os.path.join(sysconfig.get_path("include"), "Python.h")))' 2>/dev/null
+}
 has_venv() { "$python" -c 'import venv, ensurepip' 2>/dev/null; }
 has_headers || packages="$packages python3-dev"
 has_venv || packages="$packages python3-venv"

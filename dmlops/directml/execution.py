@@ -36,9 +36,9 @@ def execute(
     desc : OPERATOR_DESC
         The description: ``SLICE1_OPERATOR_DESC(...)``.
     bindings : dict of arrays by the names of fields
-        An array for each input, or a list of arrays for `InputTensors`. An array either has the shape and type of its tensor, or
-        is a one-dimensional buffer, of the tensor's type or of bytes, that the tensor's sizes and strides are laid over. It may
-        be larger than they need.
+        An array for each input, or a list of arrays for `InputTensors`. An array either has the shape and type of its tensor,
+        or is a one-dimensional buffer, of the tensor's type or of bytes, that the tensor's sizes and strides are laid over. It
+        may be larger than they need.
 
         Outputs may be bound too. They are written where the shape or the strides say, and no byte beside that changes. Input
         and output may share memory. A device array must have the shape of its tensor.

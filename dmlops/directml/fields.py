@@ -1,4 +1,4 @@
-"""How a description takes its fields: whatever is given becomes ints, floats, tuples and members of enumerations, or is refused.
+"""How a description takes its fields: what is given becomes ints, floats, tuples and members of enumerations, or is refused.
 
 Fields are annotated with the names of C types, as DirectML.h has them, and ``CONVERT`` has a function for each.
 """

@@ -29,7 +29,7 @@ __all__ = ["Binding", "Dispatch", "Model", "Print", "WriteFile", "dump", "load"]
 
 @dataclass(frozen=True)
 class Binding:
-    """A resource, from an element on. `element_count` and `element_size` may be None: all that follow, of the resource's type."""
+    """A resource, from an element on. `element_count` and `element_size` of None: all that follow, of the resource's type."""
 
     name: str
     element_offset: int = 0

@@ -66,7 +66,7 @@ class Resource:
     Attributes
     ----------
     data_type : DML_TENSOR_DATA_TYPE
-        The type of the first values, and what is printed. UNKNOWN: a ``.npy`` file has its own, or the values are `MixedValues`.
+        The type of the first values and of what is printed. UNKNOWN: that of a ``.npy`` file, or the values are `MixedValues`.
     initial : ConstantValues, SequenceValues, ListedValues, MixedValues or FileValues
         The first values.
     size_in_bytes : int or None

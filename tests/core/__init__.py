@@ -1,5 +1,5 @@
-"""csrc/core without Python and without Vulkan: compiled into a library of its own, what a plan means in NumPy, and what the shaders make of
-a dispatch.
+"""csrc/core without Python and without Vulkan: compiled into a library of its own, what a plan means in NumPy, and what the
+shaders make of a dispatch.
 
 What a plan means and what the shaders do is written anew from the headers' words, for the C to be judged by.
 """
@@ -64,7 +64,8 @@ class Core:
     def traits(self, kind="cpu", **changes):
         """A device of a class, with other traits or tunables."""
         of = self.tunables[kind]
-        traits = Traits(group_size=of.group_size or 8, max_groups=min(of.max_groups, 65535), alignment=16, window=2**27, binding=2**27)
+        groups = min(of.max_groups, 65535)
+        traits = Traits(group_size=of.group_size or 8, max_groups=groups, alignment=16, window=2**27, binding=2**27)
         traits.tunables = of
         for name, value in changes.items():
             setattr(traits if hasattr(traits, name) else traits.tunables, name, value)
@@ -174,7 +175,8 @@ def same(a, b):
 def source_span(plan):
     """What a plan may read, whatever its lengths are."""
     reaches = [(axis.extent - 1) * axis.src_stride for axis in plan.axes[: plan.rank]]
-    return plan.src_offset + sum(min(reach, 0) for reach in reaches), plan.src_offset + plan.item + sum(max(reach, 0) for reach in reaches)
+    begin, end = (sum(limit(reach, 0) for reach in reaches) for limit in (min, max))
+    return plan.src_offset + begin, plan.src_offset + plan.item + end
 
 
 def span_of(values):
@@ -199,7 +201,8 @@ class Machine:
         for name, attribute in names.items():
             setattr(self, attribute, int(dispatch.constants[CONSTANTS[name]]))
         least = CONSTANTS["DML_TABLE_MIN_AXES"]
-        axes = [[getattr(axis, name) for name, _ in axis._fields_[:5]] for axis in self.table.axes[: max(self.table.rank, least)]]
+        present = self.table.axes[: max(self.table.rank, least)]
+        axes = [[getattr(axis, name) for name, _ in axis._fields_[:5]] for axis in present]
         assert dispatch.table_bytes == type(self.table).axes.offset + ctypes.sizeof(self.table.axes[0]) * len(axes)
         assert all(axis == [1, MASK, 0, 0, 0] for axis in axes[self.table.rank :])
         self.axes = np.array(axes[: self.table.rank][::-1], np.int64).reshape(-1, 5)  # here the outermost first
@@ -235,7 +238,8 @@ class Machine:
         assert self.side == 1 or whole, "rows side by side are whole"
         assert self.schedule > 0 or whole, "the next row is another workgroup's"
         assert (self.schedule == 0) == (self.table.rows_prefetch_lines > 0)
-        assert self.ahead == 0 or (self.schedule > 0 and self.step > 0 and self.reversed != REVERSED_ROW), "prefetch of what is not read next"
+        forwards = self.schedule > 0 and self.step > 0 and self.reversed != REVERSED_ROW
+        assert self.ahead == 0 or forwards, "prefetch of what is not read next"
 
     def run(self):
         total, chunk, chunks = self.table.total, self.table.chunk, self.table.chunks
@@ -256,7 +260,8 @@ class Machine:
         return np.where(n - high * d >= d, high + 1, high)
 
     def locate(self, n):
-        src, dst, entry, index = self.table.src_offset + 0 * n, self.table.dst_offset + 0 * n, self.table.length_offset + 0 * n, 0 * n
+        offsets = (self.table.src_offset, self.table.dst_offset, self.table.length_offset, 0)
+        src, dst, entry, index = (offset + 0 * n for offset in offsets)
         for k in reversed(range(self.table.rank)):
             extent, multiplier, src_stride, dst_stride, length_stride = map(int, self.axes[k])
             quotient = self.divide(n, extent, multiplier)
@@ -304,8 +309,8 @@ class Machine:
         self.give(src, dst, self.scalar)
 
     def whole_words(self, total):
-        """A destination without gaps: where each byte comes from, and whether what the shader builds on is so. How it follows the rows
-        through the words is left to the devices."""
+        """A destination without gaps: where each byte comes from, and whether what the shader builds on is so. How it follows
+        the rows through the words is left to the devices."""
         ratio, odd = divmod(self.step, self.scalar)
         assert self.table.rows == 1 and self.table.words_row > 0 and self.table.words_row % self.scalar == 0
         assert odd == 0 and 1 <= abs(ratio) <= CONSTANTS["DML_MAX_WORDS_STEP"], "more words than the shader has room for"
@@ -315,7 +320,8 @@ class Machine:
         tiles = -(-words // self.tile)
         assert total * self.table.part >= tiles, "words that nobody makes"
         src, dst, entry, index = self.locate(np.arange(self.table.words_rows))
-        assert np.array_equal(dst, (self.table.dst_offset + np.arange(self.table.words_rows) * self.table.words_row) & MASK), "the destination has gaps"
+        rows = np.arange(self.table.words_rows) * self.table.words_row
+        assert np.array_equal(dst, (self.table.dst_offset + rows) & MASK), "the destination has gaps"
         # Along the last two axes a step, or a wrap where the last of them begins again, is as good as locating.
         inner, outer = [int(extent) for extent in [1, 1, *self.axes[:, 0]][-1:-3:-1]]
         n = np.arange(1, self.table.words_rows)
@@ -396,8 +402,8 @@ class Machine:
         b = self.whole_words_of_a_row(dst, length, self.table.rows_extent)
         forward = -self.step if self.reversed == REVERSED_ROW else self.step
         self.copy_head_and_tail(src, dst, length, forward, a, b, part)
-        # Of each: the elements' order, their source, and the pattern. A row's tiles are shared out as one. The last may overlap the one
-        # before it, which leaves it the words that it lacks.
+        # Of each: the elements' order, their source, and the pattern. A row's tiles are shared out as one. The last may overlap
+        # the one before it, which leaves it the words that it lacks.
         begin, end = part * self.table.part, (part + 1) * self.table.part
         before = 0
         for (first, whole), mirrored in ((a, True), (b, False)):

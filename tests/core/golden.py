@@ -1,9 +1,10 @@
-"""The golden file of kernel choice, tests/golden/choices.txt: a plan and a class of devices on each line, and what is chosen for them.
+"""The golden file of kernel choice, tests/golden/choices.txt: a plan and a class of devices on each line, and what is chosen
+for them.
 
     python tests/core/golden.py    writes it anew, from the plans that are in it; then look at the difference
 
-A line is `CLASS ITEM AXIS... OPTION... -> CHOICE`: an axis is EXTENT:SRC_STRIDE:DST_STRIDE[:LENGTH_STRIDE], the outermost first; options are
-reversed=AXIS, src=ADDRESS, dst=ADDRESS, forced=KERNEL, and traits or tunables of the device.
+A line is `CLASS ITEM AXIS... OPTION... -> CHOICE`: an axis is EXTENT:SRC_STRIDE:DST_STRIDE[:LENGTH_STRIDE], the outermost
+first; options are reversed=AXIS, src=ADDRESS, dst=ADDRESS, forced=KERNEL, and traits or tunables of the device.
 """
 
 import pathlib

@@ -252,7 +252,8 @@ def test_files(tmp_path, monkeypatch):
 
 
 def test_comments_and_last_commas(tmp_path):
-    text = '// a "comment"\n{"$schema": "x", "resources": {"x": {"initialValuesDataType": "INT8", "initialValues": [1, /* 2, */ 3, ], } },'
+    text = '// a "comment"\n{"$schema": "x", "resources": '
+    text += '{"x": {"initialValuesDataType": "INT8", "initialValues": [1, /* 2, */ 3, ], } },'
     text += '"dispatchables": { }, "commands": [{"type": "print", "resource": "x"}], }'
     assert lines(tmp_path, text) == ["Resource 'x': 1, 3"]
     strings = (

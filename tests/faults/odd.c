@@ -85,7 +85,8 @@ static VKAPI_ATTR void VKAPI_CALL odd_vkGetPhysicalDeviceProperties2(VkPhysicalD
     limits->maxComputeWorkGroupInvocations = (uint32_t)lower("invocations", limits->maxComputeWorkGroupInvocations);
     limits->maxComputeWorkGroupSize[0] = (uint32_t)lower("invocations", limits->maxComputeWorkGroupSize[0]);
     limits->maxStorageBufferRange = (uint32_t)lower("binding", limits->maxStorageBufferRange);
-    limits->maxPerStageDescriptorStorageBuffers = (uint32_t)lower("storage_buffers", limits->maxPerStageDescriptorStorageBuffers);
+    limits->maxPerStageDescriptorStorageBuffers =
+        (uint32_t)lower("storage_buffers", limits->maxPerStageDescriptorStorageBuffers);
     limits->maxDescriptorSetStorageBuffers = (uint32_t)lower("storage_buffers", limits->maxDescriptorSetStorageBuffers);
     limits->maxPerStageResources = (uint32_t)lower("resources", limits->maxPerStageResources);
     limits->maxPushConstantsSize = (uint32_t)lower("push", limits->maxPushConstantsSize);
@@ -189,7 +190,9 @@ uint32_t odd_memory_bits(uint32_t bits, bool host_pointer)
 {
     if (!odd("memory", 0))
         return bits;
-    return !host_pointer ? (odd("memory", 0) == 3 ? 15 : 7) : odd("memory", 0) == 2 ? 1u << CACHED : 1u << COHERENT | 1u << CACHED;
+    if (!host_pointer)
+        return odd("memory", 0) == 3 ? 15 : 7;
+    return odd("memory", 0) == 2 ? 1u << CACHED : 1u << COHERENT | 1u << CACHED;
 }
 
 /* Of memory that is not coherent the host sees a copy, until it flushes or invalidates. */

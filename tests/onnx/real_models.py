@@ -77,7 +77,7 @@ def options():
 
 
 def compare(path):
-    """Whether the leading part and the whole model equal onnxruntime's results (None: no leading part moves data), and cells."""
+    """Whether the leading part and the whole model equal onnxruntime's results (None: no leading part), and cells."""
     session = dmlops.onnx.Session(path, options())
     if not session.moved:
         assert "no leading part moves data" in repr(session)

@@ -352,7 +352,8 @@ def test_initializers_may_be_replaced_where_onnxruntime_reads_them(nodes):
 def test_initializers_of_the_leading_part_may_not_be_replaced():
     text = (
         '<ir_version: 10, opset_import: ["": 21]> '
-        "g (float[6] x, int64[2] s) => (float[3, 2] y) <int64[2] s = {2, 3}> { r = Reshape (x, s) t = Transpose (r) y = Abs (t) }"
+        "g (float[6] x, int64[2] s) => (float[3, 2] y) <int64[2] s = {2, 3}> "
+        "{ r = Reshape (x, s) t = Transpose (r) y = Abs (t) }"
     )
     session = compare(text, {"x": noise(6)}, device="host")
     with pytest.raises(ValueError, match=r"input_feed has \['s'\]; the inputs are \['x'\]"):

@@ -1,4 +1,4 @@
-"""Every kind of view, lent to each library by DLPack, in processes of their own: what a library cannot take may end the process."""
+"""Every kind of view, lent to each library by DLPack, in processes of their own: one that it cannot take may end it."""
 
 import sys
 

@@ -1,7 +1,7 @@
-"""Libraries that bring a compiler, or threads, of their own: in one process with dmlops, imported before its first call or after it.
+"""Libraries with a compiler, or threads, of their own, in one process with dmlops: imported before its first call or after it.
 
-Each runs something of its own after a call of dmlops, and dmlops compiles kernels after that. Both sides' results are right, and the
-process ends with status 0.
+Each runs something of its own after a call of dmlops, and dmlops compiles kernels after that. Both sides' results are right,
+and the process ends with status 0.
 """
 
 import importlib.util
@@ -23,7 +23,8 @@ result = traced(tensor).numpy()
 """,
     "onnxruntime": """
 from onnx import helper
-nodes = [helper.make_node("Max", ["a", "two"], ["b"]), helper.make_node("Transpose", ["a"], ["c"]), helper.make_node("MatMul", ["b", "c"], ["d"])]
+nodes = [helper.make_node("Max", ["a", "two"], ["b"]), helper.make_node("Transpose", ["a"], ["c"])]
+nodes.append(helper.make_node("MatMul", ["b", "c"], ["d"]))
 value = lambda name: helper.make_tensor_value_info(name, helper.np_dtype_to_tensor_dtype(a.dtype), None)
 graph = helper.make_graph(nodes, "graph", [value("a"), value("two")], [value("d")])
 model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)], ir_version=8)

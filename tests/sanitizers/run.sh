@@ -19,7 +19,9 @@ case $libraries in
     ;;
 esac
 
-core=$("$(dirname "$1")"/python -I -c 'import importlib.metadata as m; print(*(f.locate() for f in m.files("dmlops") if "_core" in f.name and f.suffix == ".so"))')
+core=$("$(dirname "$1")"/python -I -c '
+import importlib.metadata
+print(*(file.locate() for file in importlib.metadata.files("dmlops") if "_core" in file.name and file.suffix == ".so"))')
 if ! grep -q __asan_report "$core" || ! grep -q __ubsan_handle "$core"; then
     echo "sanitizers: $core is not instrumented" >&2
     exit 1
