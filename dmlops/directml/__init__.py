@@ -9,7 +9,7 @@
     [[[[0, 1], [2, 3], [0, 1], [2, 3]]]]
 
 Descriptions
-    A frozen dataclass for each operator that moves data, and ``TENSOR_DESC``, fields named and ordered as in DirectML.h.
+    A frozen dataclass for each operator that moves data, fields named and ordered as in DirectML.h, and ``TENSOR_DESC``.
 Feature levels
     ``validate`` tells every rule that a description breaks. ``lowest_feature_level`` returns the first level that takes it.
 Running

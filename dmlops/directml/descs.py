@@ -1,4 +1,4 @@
-"""DirectML's descriptions as frozen dataclasses, fields named and ordered as in DirectML.h.
+"""DirectML's descriptions of operators as frozen dataclasses, fields named and ordered as in DirectML.h.
 
 Enumerations may be given as members, names or numbers; sequences of ints as lists, tuples or arrays.
 """

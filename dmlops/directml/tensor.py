@@ -17,7 +17,7 @@ __all__ = ["OPERATOR_DESC", "SCALE_BIAS", "SIZE_2D", "TENSOR_DESC"]
 
 @dataclass(frozen=True)
 class TENSOR_DESC(Record):
-    """A tensor in a buffer: ``DML_BUFFER_TENSOR_DESC``.
+    """A tensor in a buffer: ``DML_BUFFER_TENSOR_DESC``. Fields with a default come last; DimensionCount is left out.
 
     Attributes
     ----------
