@@ -93,7 +93,11 @@ PYTORCH = Library(
             'dmlops.depth_to_space(x, 2, order="CRD")',
             "PyTorch numbers channels as CRD; the default here is DCR.",
         ),
-        Row("F.pixel_unshuffle(t, 2)", 'dmlops.space_to_depth(x, 2, order="CRD")', "The same."),
+        Row(
+            "F.pixel_unshuffle(t, 2)",
+            'dmlops.space_to_depth(x, 2, order="CRD")',
+            "PyTorch numbers channels as CRD; the default here is DCR.",
+        ),
         Row(
             "torch.flip(t, (2, 3))",
             "dmlops.slice(x, (0, 0, 0, 0), x.shape, (1, 1, -1, -1))",
@@ -128,7 +132,11 @@ TENSORFLOW = Library(
             'dmlops.depth_to_space(nhwc, 2, layout="NHWC")',
             "TensorFlow's default layout is NHWC. Both are DCR.",
         ),
-        Row("tf.nn.space_to_depth(nhwc, 2)", 'dmlops.space_to_depth(nhwc, 2, layout="NHWC")', "The same."),
+        Row(
+            "tf.nn.space_to_depth(nhwc, 2)",
+            'dmlops.space_to_depth(nhwc, 2, layout="NHWC")',
+            "TensorFlow's default layout is NHWC. Both are DCR.",
+        ),
         Row(
             "tf.reverse_sequence(lines, lengths, seq_axis=1, batch_axis=0)",
             "dmlops.reverse_subsequences(lines, lengths, axis=1, batch_axis=0)",

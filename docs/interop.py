@@ -40,7 +40,7 @@ ROWS = (
         "import cupy",
         "cupy.asarray(a.numpy())",
         "dmlops.asarray(cupy.asnumpy(theirs))",
-        "By the host; not in the suite.",
+        "Copies through the host's memory. The suite does not run this row.",
         tested=False,
     ),
 )
