@@ -35,7 +35,7 @@ class UnsupportedNodeError(ValueError):
 
     def __init__(self, node: Node, reason: str, others: int = 0) -> None:
         self.name, self.op_type, self.domain, self.opset = node.name, node.operator, node.domain, node.opset
-        more = f", as {others} more cannot be run" if others else ""
+        more = f", and {others} more cannot be run" if others else ""
         super().__init__(f"{node} {reason}{more}; dmlops.onnx.Session leaves such nodes to onnxruntime")
         self._arguments = node, reason, others
 

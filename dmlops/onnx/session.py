@@ -126,11 +126,11 @@ class Session:
         return self._metadata
 
     def get_providers(self) -> list[str]:
-        """List onnxruntime's execution providers of the rest, which are none where there is no rest."""
+        """List the execution providers of onnxruntime's session; none where the whole model runs on the device."""
         return list(self.rest.get_providers()) if self.rest else []
 
     def get_provider_options(self) -> dict[str, Any]:
-        """Return the options of each of them."""
+        """Return the options of each execution provider of onnxruntime's session."""
         return dict(self.rest.get_provider_options()) if self.rest else {}
 
     def get_session_options(self) -> onnxruntime.SessionOptions:

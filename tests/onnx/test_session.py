@@ -253,7 +253,7 @@ def prepare(nodes, opset=21, inputs="float[2, 4, 6] x, int64[2] s"):
     [
         ("t = Transpose (x) [late] y = Relu (t)", r"node 'late' \(Relu, opset 21\) is no movement of data"),
         ("y = Relu (x)", r"node of output 'y' \(Relu, opset 21\)"),
-        ("t = Abs (x) [two] y = Neg (t)", r"\(Abs, opset 21\) is no .*, as 1 more cannot be run; dmlops.onnx.Session leaves"),
+        ("t = Abs (x) [two] y = Neg (t)", r"\(Abs, opset 21\) is no .*, and 1 more cannot be run; dmlops.onnx.Session leaves"),
         ("y = com.example.Slice (x)", r"\(com.example.Slice, opset 1\) is no movement"),
         ("y = Cast <to = 11> (x)", r"\(Cast, opset 21\) converts data; only shapes"),
         ("y = Resize <mode = \"linear\"> (x, , , s)", r"\(Resize, opset 21\) has mode='linear'"),
