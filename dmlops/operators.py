@@ -125,9 +125,8 @@ def reverse_subsequences(
         The device to run on; ``dmlops.devices`` lists what is accepted. Default: the device of `input` if it is a device
         array, else ``dmlops.default_device()``.
     progress : bool or function, optional
-        For calls of many seconds: True draws a bar, by tqdm where it is installed; a function is called with the bytes that are
-        done and with those of all, after each 128 MiB or so. The call then waits for its work, also where arrays are on a
-        device.
+        For calls of many seconds: True draws a bar, by tqdm where it is installed. A function is called after each 128 MiB or
+        so with two ints, the bytes done and all bytes. Either way the call waits for its work, also with device arrays.
 
     Returns
     -------
@@ -244,9 +243,8 @@ def depth_to_space(
         The device to run on; ``dmlops.devices`` lists what is accepted. Default: the device of `input` if it is a device
         array, else ``dmlops.default_device()``.
     progress : bool or function, optional
-        For calls of many seconds: True draws a bar, by tqdm where it is installed; a function is called with the bytes that are
-        done and with those of all, after each 128 MiB or so. The call then waits for its work, also where arrays are on a
-        device.
+        For calls of many seconds: True draws a bar, by tqdm where it is installed. A function is called after each 128 MiB or
+        so with two ints, the bytes done and all bytes. Either way the call waits for its work, also with device arrays.
 
     Returns
     -------
@@ -367,9 +365,8 @@ def space_to_depth(
         The device to run on; ``dmlops.devices`` lists what is accepted. Default: the device of `input` if it is a device
         array, else ``dmlops.default_device()``.
     progress : bool or function, optional
-        For calls of many seconds: True draws a bar, by tqdm where it is installed; a function is called with the bytes that are
-        done and with those of all, after each 128 MiB or so. The call then waits for its work, also where arrays are on a
-        device.
+        For calls of many seconds: True draws a bar, by tqdm where it is installed. A function is called after each 128 MiB or
+        so with two ints, the bytes done and all bytes. Either way the call waits for its work, also with device arrays.
 
     Returns
     -------
@@ -488,9 +485,8 @@ def slice(
         The device to run on; ``dmlops.devices`` lists what is accepted. Default: the device of `input` if it is a device
         array, else ``dmlops.default_device()``.
     progress : bool or function, optional
-        For calls of many seconds: True draws a bar, by tqdm where it is installed; a function is called with the bytes that are
-        done and with those of all, after each 128 MiB or so. The call then waits for its work, also where arrays are on a
-        device.
+        For calls of many seconds: True draws a bar, by tqdm where it is installed. A function is called after each 128 MiB or
+        so with two ints, the bytes done and all bytes. Either way the call waits for its work, also with device arrays.
 
     Returns
     -------
@@ -615,9 +611,8 @@ def padding(
         The device to run on; ``dmlops.devices`` lists what is accepted. Default: the device of `input` if it is a device
         array, else ``dmlops.default_device()``.
     progress : bool or function, optional
-        For calls of many seconds: True draws a bar, by tqdm where it is installed; a function is called with the bytes that are
-        done and with those of all, after each 128 MiB or so. The call then waits for its work, also where arrays are on a
-        device.
+        For calls of many seconds: True draws a bar, by tqdm where it is installed. A function is called after each 128 MiB or
+        so with two ints, the bytes done and all bytes. Either way the call waits for its work, also with device arrays.
 
     Returns
     -------
@@ -723,9 +718,8 @@ def tile(
         The device to run on; ``dmlops.devices`` lists what is accepted. Default: the device of `input` if it is a device
         array, else ``dmlops.default_device()``.
     progress : bool or function, optional
-        For calls of many seconds: True draws a bar, by tqdm where it is installed; a function is called with the bytes that are
-        done and with those of all, after each 128 MiB or so. The call then waits for its work, also where arrays are on a
-        device.
+        For calls of many seconds: True draws a bar, by tqdm where it is installed. A function is called after each 128 MiB or
+        so with two ints, the bytes done and all bytes. Either way the call waits for its work, also with device arrays.
 
     Returns
     -------
@@ -818,9 +812,8 @@ def join(
         The device to run on; ``dmlops.devices`` lists what is accepted. Default: the device of `inputs` if they are device
         arrays, else ``dmlops.default_device()``.
     progress : bool or function, optional
-        For calls of many seconds: True draws a bar, by tqdm where it is installed; a function is called with the bytes that are
-        done and with those of all, after each 128 MiB or so. The call then waits for its work, also where arrays are on a
-        device.
+        For calls of many seconds: True draws a bar, by tqdm where it is installed. A function is called after each 128 MiB or
+        so with two ints, the bytes done and all bytes. Either way the call waits for its work, also with device arrays.
 
     Returns
     -------
@@ -919,9 +912,8 @@ def split(
         The device to run on; ``dmlops.devices`` lists what is accepted. Default: the device of `input` if it is a device
         array, else ``dmlops.default_device()``.
     progress : bool or function, optional
-        For calls of many seconds: True draws a bar, by tqdm where it is installed; a function is called with the bytes that are
-        done and with those of all, after each 128 MiB or so. The call then waits for its work, also where arrays are on a
-        device.
+        For calls of many seconds: True draws a bar, by tqdm where it is installed. A function is called after each 128 MiB or
+        so with two ints, the bytes done and all bytes. Either way the call waits for its work, also with device arrays.
 
     Returns
     -------
@@ -1016,9 +1008,8 @@ def transpose(
         The device to run on; ``dmlops.devices`` lists what is accepted. Default: the device of `input` if it is a device
         array, else ``dmlops.default_device()``.
     progress : bool or function, optional
-        For calls of many seconds: True draws a bar, by tqdm where it is installed; a function is called with the bytes that are
-        done and with those of all, after each 128 MiB or so. The call then waits for its work, also where arrays are on a
-        device.
+        For calls of many seconds: True draws a bar, by tqdm where it is installed. A function is called after each 128 MiB or
+        so with two ints, the bytes done and all bytes. Either way the call waits for its work, also with device arrays.
 
     Returns
     -------
@@ -1122,9 +1113,8 @@ def upsample(
         The device to run on; ``dmlops.devices`` lists what is accepted. Default: the device of `input` if it is a device
         array, else ``dmlops.default_device()``.
     progress : bool or function, optional
-        For calls of many seconds: True draws a bar, by tqdm where it is installed; a function is called with the bytes that are
-        done and with those of all, after each 128 MiB or so. The call then waits for its work, also where arrays are on a
-        device.
+        For calls of many seconds: True draws a bar, by tqdm where it is installed. A function is called after each 128 MiB or
+        so with two ints, the bytes done and all bytes. Either way the call waits for its work, also with device arrays.
 
     Returns
     -------
@@ -1240,9 +1230,8 @@ def slice_grad(
         The device to run on; ``dmlops.devices`` lists what is accepted. Default: the device of `gradient` if it is a device
         array, else ``dmlops.default_device()``.
     progress : bool or function, optional
-        For calls of many seconds: True draws a bar, by tqdm where it is installed; a function is called with the bytes that are
-        done and with those of all, after each 128 MiB or so. The call then waits for its work, also where arrays are on a
-        device.
+        For calls of many seconds: True draws a bar, by tqdm where it is installed. A function is called after each 128 MiB or
+        so with two ints, the bytes done and all bytes. Either way the call waits for its work, also with device arrays.
 
     Returns
     -------
