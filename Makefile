@@ -20,6 +20,8 @@
 PYTHON ?= python3
 export PYTHON
 export PIP_DISABLE_PIP_VERSION_CHECK = 1
+# An index that is out of reach for two minutes fails nothing.
+export PIP_RETRIES = 9
 
 SOURCES := $(shell find csrc shaders dmlops -type f ! -name '*.pyc' ! -name '*.so') $(wildcard setup.py pyproject.toml MANIFEST.in README.md)
 TESTS := tests examples/preprocessing.ipynb examples/directml.ipynb

@@ -141,11 +141,12 @@ def changed(environment, changes):
     return environment | {name: str(value) for name, value in changes.items() if value is not None}
 
 
-def run_python(code, *, env=None, args=(), timeout=300, check=True, cwd=None):
+def run_python(code, *, env=None, args=(), timeout=550, check=True, cwd=None):
     """Runs `code` in a fresh interpreter away from the checkout; returns the finished process.
 
     Values of None in `env` remove a variable. Under `make check` the child runs with the validation layer too, whose
-    messages come on its standard output, where they fail the test.
+    messages come on its standard output, where they fail the test. The limit of time ends what hangs, and nothing that is
+    slow on a busy machine: it is little less than the test's own.
     """
     environment = dict(os.environ)
     if VALIDATION and "VK_INSTANCE_LAYERS" in environment:

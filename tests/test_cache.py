@@ -670,7 +670,7 @@ y, other = result(MIB, 5, 0), result(MIB, 5, 0)
 del other
 pid = os.fork()
 if pid == 0:
-    signal.alarm(60)
+    signal.alarm(300)
     try:
         place = address(y)
         assert (y == 5).all()
@@ -701,7 +701,7 @@ threads = [threading.Thread(target=loop) for _ in range(4)]
 for _ in range(50):
     pid = os.fork()
     if pid == 0:
-        signal.alarm(60)
+        signal.alarm(300)
         result(70_000)
         os._exit(0)
     assert os.waitpid(pid, 0)[1] == 0

@@ -231,25 +231,32 @@ def test_another_thread_cannot_resize_what_a_call_uses(library):
     """A call holds its arrays, and NumPy does not resize what somebody holds."""
     support.run_python(
         """
-import dmlops, numpy as np, threading
+import dmlops, faults, numpy as np, threading
 from dmlops import _core
+layer = faults.Layer()
 x, out = np.arange(100_000, dtype=np.int32), np.empty(100_000, np.int32)
-dmlops.slice(x, [0], [100_000], [-1], out=out)
+def call():
+    dmlops.slice(x, [0], [100_000], [-1], out=out)
+call()
 before = sum(_core._counts(None))
-thread = threading.Thread(target=lambda: dmlops.slice(x, [0], [100_000], [-1], out=out))
+layer.slow(3_600_000)  # the call goes on until it was tried
+thread = threading.Thread(target=call)
 thread.start()
 while sum(_core._counts(None)) == before:
     pass
-for array in (x, out):
+for name in ("x", "out"):
     try:
-        array.resize(10)
+        globals()[name].resize(10)
     except ValueError:
         continue
     raise SystemExit("resized in the middle of a call")
+layer.slow(0)
 thread.join()
 assert np.array_equal(out, x[::-1])
+for name in ("x", "out"):
+    globals()[name].resize(10)  # nobody holds it any more
 """,
-        env=faults.environment(library, slow=700),
+        env=faults.environment(library),
     )
 
 

@@ -180,7 +180,7 @@ call = lambda **more: dmlops.slice(x, [0], [3], [-1], **more).tolist()
 def child(check):
     pid = os.fork()
     if pid == 0:
-        signal.alarm(60)  # a hang ends here, and shows
+        signal.alarm(300)  # a hang ends here, and shows
         check()
         os._exit(0)
     assert os.waitpid(pid, 0)[1] == 0
@@ -357,17 +357,21 @@ def test_synchronize_tells_of_whichever_device_is_lost(lost, two_drivers):
 
 
 FORKED_AMONG_TWO = """
-import dmlops, os, signal, sys, threading
+import dmlops, faults, os, signal, sys, threading
 import numpy as np
+layer = faults.Layer()
 queued = [dmlops.slice(dmlops.asarray(np.ones(100), device=device), (0,), (100,), (-1,)) for device in (0, 1)]
 pid = -1
 def handler(*_):
     global pid
     pid = os.fork()
     if pid == 0:
-        signal.alarm(30)  # a hang ends here, and shows
+        signal.alarm(300)  # a hang ends here, and shows
+    else:
+        layer.slow(0)
 signal.signal(signal.SIGUSR1, handler)
-threading.Timer(0.2, os.kill, (os.getpid(), signal.SIGUSR1)).start()
+layer.slow(3_600_000)  # until the handler has forked
+threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGUSR1)).start()
 try:
     getattr(dmlops, sys.argv[1])()
 except dmlops.DeviceLostError:
@@ -381,7 +385,7 @@ assert pid > 0 and os.waitpid(pid, 0)[1] == 0
 @pytest.mark.parametrize("call", ["synchronize", "empty_cache"])
 def test_fork_in_the_handler_of_a_signal_while_two_devices_are_waited_for(call, two_drivers):
     """Neither is the child's, which waits for none."""
-    support.run_python("", args=("-c", FORKED_AMONG_TWO, call), env=two_drivers(distinct=1, slow=800))
+    support.run_python("", args=("-c", FORKED_AMONG_TWO, call), env=two_drivers(distinct=1))
 
 
 def test_a_driver_that_forks_while_it_is_loaded(tmp_path, vulkan):

@@ -132,7 +132,14 @@ for _ in range(12):
         assert done.stderr == "" and done.stdout == ""
 
 
-INTERRUPT = USE + """
+# layer.slow(NEVER): a device that does not finish until layer.slow(0), however long that takes on a busy machine.
+UNFINISHED = """
+import faults
+layer = faults.Layer()
+NEVER = 3_600_000  # milliseconds
+"""
+
+INTERRUPT = UNFINISHED + USE + """
 import os, signal, sys, threading, time
 from dmlops import _core
 signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background jobs ignore it
@@ -150,25 +157,26 @@ thread.start()
 
 
 def test_keyboard_interrupt_during_a_long_wait(library):
-    """Comes through, though not before the device has let go of the arrays."""
+    """The handler runs during the wait. KeyboardInterrupt comes through when the device has let go of the arrays."""
     support.run_python(INTERRUPT + """
-handled = []
+finished = []
+def finish():
+    finished.append(True)
+    layer.slow(0)
 def handler(*_):
-    handled.append(time.monotonic())
+    threading.Timer(0.5, finish).start()
     raise KeyboardInterrupt
 signal.signal(signal.SIGINT, handler)
-start = time.monotonic()
+layer.slow(NEVER)
 try:
     dmlops.slice(big, [0, 0], [100, 8000], [1, -1])
 except KeyboardInterrupt as error:
-    pass
+    assert finished
 else:
     raise SystemExit("no KeyboardInterrupt")
-end = time.monotonic()
-assert handled[0] < start + 2 < end, "the handler ran when all was over"
 assert _core._abandoned() == 0 and sys.getrefcount(big) == references
 use()
-""", env=faults.environment(library, slow=2500))
+""", env=faults.environment(library))
 
 
 def test_keyboard_interrupt_ends_a_call_of_many_submissions(library):
@@ -189,30 +197,31 @@ use()
 
 def test_keyboard_interrupt_while_an_array_is_waited_for(library):
     """At once: what is queued needs nobody to wait for it."""
-    support.run_python(USE + """
-import os, signal, threading, time
+    support.run_python(UNFINISHED + USE + """
+import os, signal, threading
 signal.signal(signal.SIGINT, signal.default_int_handler)
 a = dmlops.asarray(x)
 for wait in (lambda b: b.numpy(), lambda b: b.wait(), lambda b: dmlops.synchronize(), lambda b: dmlops.empty_cache()):
     b = dmlops.slice(a, [0, 0], [20, 1000], [1, -1])
-    start = time.monotonic()
-    threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT)).start()
+    layer.slow(NEVER)
     try:
+        threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT)).start()
         wait(b)
     except KeyboardInterrupt:
-        assert time.monotonic() < start + 1.9, "it waited to the end"
+        layer.slow(0)
     else:
         raise SystemExit("no KeyboardInterrupt")
     assert np.array_equal(b.numpy(), x[:, ::-1])
-""", env=faults.environment(library, slow=2000))
+""", env=faults.environment(library))
 
 
 def test_a_signal_whose_handler_does_not_raise_changes_nothing(library):
     support.run_python(INTERRUPT + """
 seen = []
-signal.signal(signal.SIGINT, lambda *_: (seen.append(1), use()))  # which calls dmlops itself
+signal.signal(signal.SIGINT, lambda *_: (seen.append(1), layer.slow(0), use()))  # which calls dmlops itself
+layer.slow(NEVER)
 assert np.array_equal(dmlops.slice(big, [0, 0], [100, 8000], [1, -1]), big[:, ::-1]) and seen
-""", env=faults.environment(library, slow=1000))
+""", env=faults.environment(library))
 
 
 @pytest.mark.many_bytes
@@ -220,7 +229,7 @@ def test_the_handler_of_a_signal_that_came_while_the_queue_was_full_may_fill_it_
     support.run_python("""
 import os, signal, threading
 import dmlops, numpy as np
-signal.alarm(100)  # a hang ends here, and shows
+signal.alarm(500)  # a hang ends here, and shows
 a = dmlops.asarray(np.random.default_rng(0).integers(0, 256, (8192, 8192), np.uint8))
 b, ran = dmlops.empty(a.shape, a.dtype), []
 def fill():
@@ -241,7 +250,7 @@ for n in (1, 2, 3):
     except InterruptedError:
         assert n == 2
 assert np.array_equal(b.numpy(), a.numpy()[:, ::-1])
-""", timeout=200)
+""")
 
 
 def test_use_while_exiting(vulkan):
@@ -283,7 +292,7 @@ import os, sys, signal
 def child_of(work):
     pid = os.fork()
     if pid == 0:
-        signal.alarm(60)  # a hang ends here, and shows
+        signal.alarm(300)  # a hang ends here, and shows
         try:
             work()
             os._exit(0)
@@ -363,7 +372,7 @@ def print_at_exit(text):
 def leave_by_exit(work):
     pid = os.fork()
     if pid == 0:
-        signal.alarm(60)  # a hang ends here, and shows
+        signal.alarm(300)  # a hang ends here, and shows
         work()
         print_at_exit(b"handler of the child's")
         libc.printf(b"from C\\n")
@@ -392,7 +401,7 @@ import os, signal
 use()
 pid = os.fork()
 if pid == 0:
-    signal.alarm(60)
+    signal.alarm(300)
     use()
     raise LookupError("mine")
 assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 1
@@ -461,7 +470,7 @@ assert layer.violations == "" and len(rounds) > 50, (layer.violations, len(round
 )
 def test_fork_in_the_handler_of_a_signal_that_came_during_a_call(library, end, call):
     """The call goes on in the parent; in the child it ends, as what it waits for is the parent's."""
-    support.run_python(FORK + f"""
+    support.run_python(UNFINISHED + FORK + f"""
 import threading
 big = np.arange(800_000, dtype=np.uint32).reshape(100, 8000)
 use()
@@ -473,29 +482,29 @@ def handler(*_):
     global pid
     pid = os.fork()
     if pid == 0:
-        signal.alarm(60)
+        signal.alarm(300)
         {end}
+    layer.slow(0)
 signal.signal(signal.SIGUSR1, handler)
-threading.Timer(0.2, os.kill, (os.getpid(), signal.SIGUSR1)).start()
+layer.slow(NEVER)
+threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGUSR1)).start()
 try:
     {call}
 except (dmlops.DeviceLostError, KeyboardInterrupt):
     assert pid == 0
+    layer.slow(0)
     use()
     os._exit(0)
 assert pid > 0
 join(pid)
 assert np.array_equal(queued.numpy(), x[:, ::-1])
 use()
-""", env=faults.environment(library, slow=800))
+""", env=faults.environment(library))
 
 
 def test_fork_in_the_handler_of_a_signal_while_the_cache_is_emptied(library):
     """The child leaves alone what is the parent's."""
-    support.run_python("""
-import faults
-layer = faults.Layer()
-""" + FORK + """
+    support.run_python(UNFINISHED + FORK + """
 import threading
 dmlops._core._override("host_import", 0)
 use()
@@ -507,9 +516,12 @@ def handler(*_):
     alive = layer.alive()
     pid = os.fork()
     if pid == 0:
-        signal.alarm(60)
+        signal.alarm(300)
+    else:
+        layer.slow(0)
 signal.signal(signal.SIGUSR1, handler)
-threading.Timer(0.2, os.kill, (os.getpid(), signal.SIGUSR1)).start()
+layer.slow(NEVER)
+threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGUSR1)).start()
 try:
     dmlops.empty_cache()
 except dmlops.DeviceLostError:
@@ -520,7 +532,7 @@ assert pid > 0
 join(pid)
 assert layer.alive() < alive  # staging buffers among them
 use()
-""", env=faults.environment(library, slow=800))
+""", env=faults.environment(library))
 
 
 @pytest.mark.needs_fork
@@ -548,7 +560,7 @@ for _ in range(4):
 [join(pid) for pid in pids]
 assert pids
 use()
-""", timeout=300)
+""")
 
 
 @pytest.mark.needs_fork
@@ -684,8 +696,7 @@ def test_command_line_without_vulkan():
 def test_selftest(vulkan):
     import dmlops
 
-    # SwiftShader needs minutes for its pipelines.
-    done = support.run_python(None, args=("-m", "dmlops", "selftest"), timeout=550)
+    done = support.run_python(None, args=("-m", "dmlops", "selftest"))
     for operator in strategies.OPERATORS:
         lines = [line for line in done.stdout.splitlines() if operator in line]
         assert len(lines) >= sum(device.usable for device in dmlops.devices()), done.stdout

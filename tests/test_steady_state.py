@@ -100,7 +100,7 @@ def test_a_call_makes_no_system_calls_but_the_drivers_waiting(case, vulkan, tmp_
         pytest.skip(reason)
     log = tmp_path / "trace"
     args = ("-f", "-qq", "-o", str(log), sys.executable, "-c", CASES + REPEAT, case, str(CALLS))
-    done = subprocess.run([shutil.which("strace"), *args], capture_output=True, text=True, timeout=300, cwd=tmp_path)
+    done = subprocess.run([shutil.which("strace"), *args], capture_output=True, text=True, timeout=550, cwd=tmp_path)
     assert done.returncode == 0, done.stdout + done.stderr
     lines = log.read_text().splitlines()
     begin, end = (next(i for i, line in enumerate(lines) if f'write(2, "{said}"' in line) for said in ("BEGIN", "END"))

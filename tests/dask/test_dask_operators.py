@@ -22,13 +22,29 @@ from support import NO_VULKAN, ROOT, run_python
 from test_docs import FLAGS
 
 RANK = 7
+MOST_BLOCKS = 1000  # of a result
 
 
 @st.composite
-def chunks(draw, shape):
-    """Chunks of an array, also empty ones."""
-    cuts = [draw(st.lists(st.integers(0, size), max_size=2 if len(shape) <= 4 else 1)) for size in shape]
-    return tuple(tuple(np.diff([0, *sorted(cut), size]).tolist()) for cut, size in zip(cuts, shape))
+def chunks(draw, shape, times):
+    """Chunks of an array, also empty ones; an axis whose chunks would come again too many times is one chunk."""
+    found, blocks, most = [], 1, 2 if len(shape) <= 4 else 1
+    for size, count in zip(shape, times):
+        fits = blocks * (most + 1) * count <= MOST_BLOCKS
+        cut = draw(st.lists(st.integers(0, size), max_size=most if fits else 0))
+        blocks *= (len(cut) + 1) * count if cut else 1
+        found.append(tuple(np.diff([0, *sorted(cut), size]).tolist()))
+    return tuple(found)
+
+
+def repetitions(call):
+    """How many times the chunks of each axis come again in the result; `join` cuts every array at the chunks of each."""
+    shape = call.input.shape
+    if call.operator == "tile":
+        return [max(count, 1) for count in call.args[0]]
+    if call.kwargs.get("mode") == "wrap":
+        return [sum(axis) // max(axis[1], 1) + 2 for axis in zip(call.args[0], shape, call.args[1])]
+    return [len(call.specs)] * len(shape)
 
 
 def as_dask(array, chunks):
@@ -63,9 +79,10 @@ def test_equals_numpy_for_any_chunks(operator, device):
         arrays, arguments = strategies.parts(call.build()), list(call.arguments())
         if call.input.dtype.kind == "V":  # Dask, as NumPy, does not copy the holes between fields
             arrays = [strategies.raw(array) for array in arrays]
-        x = [as_dask(array, data.draw(chunks(array.shape))) for array in arrays]
+        x = [as_dask(array, data.draw(chunks(array.shape, repetitions(call)))) for array in arrays]
         if operator == "reverse_subsequences" and isinstance(arguments[0], np.ndarray) and data.draw(st.booleans()):
-            arguments[0] = as_dask(arguments[0], data.draw(chunks(arguments[0].shape)))
+            lengths = arguments[0]
+            arguments[0] = as_dask(lengths, data.draw(chunks(lengths.shape, [1] * lengths.ndim)))
         kwargs = dict(call.kwargs)
         if operator == "padding" and arrays[0].dtype != call.input.dtype:  # 0 is no zero byte in a field of strings
             kwargs["value"] = strategies.stored(kwargs.get("value", 0), call.input.dtype)

@@ -74,6 +74,10 @@ class Layer:
         code = RESULTS[result] if isinstance(result, str) else result
         self.library.faults_arm(kind.encode(), only.encode(), ctypes.c_long(at), code, after)
 
+    def slow(self, milliseconds):
+        """Says anew how long a submission takes at least, also one that is waited for."""
+        self.library.faults_slow(ctypes.c_long(milliseconds))
+
     def watch_allocations(self):
         assert self.library.faults_watch_allocations(b"dmlops/_core") > 0, "no imported function was found"
 

@@ -161,10 +161,18 @@ static long milliseconds_since_submission(void)
     return (now.tv_sec - submitted_at.tv_sec) * 1000 + (now.tv_nsec - submitted_at.tv_nsec) / 1000000;
 }
 
+static atomic_long slow = -1; /* what a test has said last; -1: nothing */
+
+EXPORT void faults_slow(long milliseconds)
+{
+    slow = milliseconds;
+}
+
 /* A slow device, "slow" being milliseconds that a submission takes at least: waits as long as it is told to. */
 static bool finished(uint64_t timeout)
 {
-    long left = (long)odd("slow", 0) - milliseconds_since_submission();
+    long least = slow < 0 ? (long)odd("slow", 0) : slow;
+    long left = least - milliseconds_since_submission();
     long wait = (uint64_t)left < timeout / 1000000 ? left : (long)(timeout / 1000000);
     if (left > 0)
         nanosleep(&(struct timespec){wait / 1000, wait % 1000 * 1000000}, NULL);

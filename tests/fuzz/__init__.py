@@ -1,5 +1,7 @@
 """Bytes become a call with arguments of every kind, sensible and not, for a fuzzer to choose: see `one`."""
 
+import copy
+import itertools
 import math
 import unittest.mock
 
@@ -13,6 +15,7 @@ OPERATORS = ["slice", "reverse_subsequences", "depth_to_space", "space_to_depth"
 OPERATORS += ["padding", "tile", "join", "split", "transpose", "upsample", "slice_grad"]
 MODES = ["constant", "constant", "edge", "reflection", "symmetric", "wrap", "reflect", None]
 MOST = 2**22  # bytes of a result that are moved; more are asked for only where no memory holds them
+ITERATOR = type(iter([]))
 HUGE = [2**31, 2**32, 2**62, 2**63 - 1, 2**63, 2**64 - 1, 2**64, 2**200]
 
 
@@ -146,20 +149,18 @@ def joined(c, x):
 
 
 def volume(x, name, args):
-    """About as many elements as the result has, an axis of 0 counted as one of 1, and what is no plain int as a few."""
+    """As many elements as the result has, an axis of 0 counted as one of 1, and what is no plain int as 17."""
 
-    def entry(argument, k):
+    def entries(argument):
+        argument = list(copy.copy(argument)) if isinstance(argument, ITERATOR) else argument
         listed = isinstance(argument, (list, tuple, range)) or isinstance(argument, np.ndarray) and argument.ndim
-        argument = argument if listed else [argument] * x.ndim
-        number = argument[k] if k < len(argument) else 0
-        return max(0, number) if type(number) is int else 17  # an iterator's may be any extent
+        plain = argument if listed else [argument] * (x.ndim - 2 if name == "upsample" else x.ndim)
+        return [max(0, number) if type(number) is int else 17 for number in plain]
 
     if name == "padding":
-        sizes = [n + entry(args[0], k) + entry(args[1], k) for k, n in enumerate(x.shape)]
-    elif name == "slice_grad":
-        sizes = [entry(args[0], k) for k in range(x.ndim)]
+        sizes = [sum(axis) for axis in itertools.zip_longest(x.shape, *map(entries, args[:2]), fillvalue=0)]
     else:
-        sizes = [max(1, n) * entry(args[0], k if name == "tile" else 0) for k, n in enumerate(x.shape)]
+        sizes = [*(x.shape if name != "slice_grad" else ()), *entries(args[0])]
     return math.prod(max(1, size) for size in sizes)
 
 

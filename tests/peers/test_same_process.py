@@ -76,7 +76,7 @@ ENVIRONMENT = {"MESA_SHADER_CACHE_DISABLE": "true", "TF_CPP_MIN_LOG_LEVEL": "3"}
 
 
 def run(code):
-    done = support.run_python(code, env=ENVIRONMENT, timeout=300)
+    done = support.run_python(code, env=ENVIRONMENT)
     assert done.stdout.endswith("both are right\n")
 
 
