@@ -45,9 +45,8 @@ def main(arguments: list[str] | None = None) -> int:
         "--device", help=f"an index or a name; {' or '.join(CLASSES)} need no device (default: the default device)"
     )
     options = parser.parse_args(arguments)
-    device = int(options.device) if options.device and options.device.isdigit() else options.device
     try:
-        print(explain(options.call, device))
+        print(explain(options.call, options.device))
     except (ValueError, TypeError, IndexError, OverflowError, RuntimeError) as error:
         print(f"error: {error}", file=sys.stderr)
         return 2
