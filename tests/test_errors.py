@@ -260,6 +260,7 @@ for value in (1.5, 1j, "1", np.float32(1), None):
 for value in (256, -1, HUGE, -HUGE):
     row("padding", OverflowError, f"value {value} uint8", input=BYTES, value=value)
 row("padding", OverflowError, "value 128 int8", input=X.astype(np.int8), value=128)
+row("padding", OverflowError, "value thousands of digits float32", value=10**5000)
 
 # tile
 int_rows("tile", "repeats", 1)
