@@ -17,6 +17,7 @@ ONES = np.ones((1, 4, 2, 1), np.int64)
 OBJECTS = np.array([[None]], object)
 NESTED_OBJECTS = np.zeros((2, 2), [("a", "i4"), ("b", "O")])
 HUGE = 2**70
+SEVERAL = dmlops.asarray([0, 1], device="host")  # like the arrays of any library it has __index__, for one element
 
 
 def frozen(array):
@@ -85,6 +86,7 @@ for name in VALID:
     row(name, TypeError, "device float", device=1.0)
     row(name, TypeError, "device bool", device=True)
     row(name, TypeError, "device list", device=["host"])
+    row(name, TypeError, "device must be an int, a str, a dmlops.Device or None, not DeviceArray", device=SEVERAL)
     if hasattr(np.dtypes, "StringDType"):
         row(name, TypeError, argument, **first(name, np.array([["a"]], np.dtypes.StringDType())))
 
@@ -111,7 +113,7 @@ def int_rows(operator, name, good, counted=True):
     """A sequence of one int for each of four axes."""
     for bad in ([good] * 3, [good] * 5, [], [good] * 100) if counted else ():
         row(operator, ValueError, f"{name} {len(bad)} 4", **{name: bad})
-    for kind, bad in (("float", 1.0), ("bool", True), ("str", "1"), ("NoneType", None)):
+    for kind, bad in (("float", 1.0), ("bool", True), ("str", "1"), ("NoneType", None), ("DeviceArray", SEVERAL)):
         row(operator, TypeError, f"{name} {kind}", **{name: [good] * 3 + [bad]})
     row(operator, TypeError, f"{name} int", **{name: 1})
     row(operator, TypeError, name, **{name: "1111"})
@@ -128,7 +130,7 @@ def axis_rows(operator):
     for value in (4, -5, 100):
         row(operator, AxisError, f"axis {value} 4", axis=value)
     row(operator, (AxisError, OverflowError), "axis", axis=HUGE)
-    for kind, value in (("float", 1.0), ("bool", True), ("str", "3"), ("NoneType", None)):
+    for kind, value in (("float", 1.0), ("bool", True), ("str", "3"), ("NoneType", None), ("DeviceArray", SEVERAL)):
         row(operator, TypeError, f"axis {kind}", axis=value)
 
 # reverse_subsequences
@@ -432,6 +434,15 @@ def test_missing_and_unknown_arguments(device):
     ):
         with pytest.raises(TypeError):
             call()
+
+
+def test_device_arrays_of_ints_are_ints_and_sequences(device):
+    one, two = dmlops.asarray(2, device=device), dmlops.asarray([2, 2], device=device)
+    for block_size in (one, two):
+        assert dmlops.depth_to_space(X, block_size, device=device).shape == (1, 1, 4, 6)
+    assert dmlops.empty(one, device=device).shape == (2,) and dmlops.empty(two, device=device).shape == (2, 2)
+    with pytest.raises(TypeError, match=r"shape\[0\] must be an int, not DeviceArray"):
+        dmlops.empty(two[None], device=device)
 
 
 def test_none_means_the_default(device):
