@@ -189,7 +189,9 @@ class _Run:
         for name, entries in bindings.items():
             _must_have(f"bindings of {dispatchable}", self.buffers, *(binding.name for binding in entries))
             if len(entries) != len(tensors[name]):
-                problems.append(Problem(f"len({name})", str(len(entries)), f"{len(tensors[name])}, as many as there are tensors"))
+                problems.append(
+                    Problem(f"len({name})", str(len(entries)), f"{len(tensors[name])}, as many as there are tensors")
+                )
                 continue
             for index, (binding, tensor) in enumerate(zip(entries, tensors[name], strict=True)):
                 place = f"{name}[{index}]" if len(entries) > 1 else name
