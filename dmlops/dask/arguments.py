@@ -25,10 +25,11 @@ REFUSED = (str, bytes, bytearray, Mapping, Set)  # iterables that are no sequenc
 def dask_array(array: da.Array | ArrayLike) -> da.Array:
     """The argument as a Dask array of plain bytes and known chunks."""
     refuse_device_array(array)
-    if not isinstance(getattr(array, "dtype", None), np.dtype):  # a list, or an array of a library with dtypes of its own
+    dtype = getattr(array, "dtype", None)
+    if isinstance(dtype, np.dtype):
+        operators.slice(np.empty(0, dtype), [0], [0], device="host")  # refuses dtypes whose elements are not plain bytes
+    else:  # a list, or an array of a library that has dtypes of its own
         array = operators.transpose(array, device="host").T  # refuses what the operators refuse
-    # The operators refuse dtypes whose elements are not plain bytes.
-    operators.slice(np.empty(0, array.dtype), [0], [0], device="host")
     x = known("input", da.asarray(array))
     return x if type(x._meta) is np.ndarray else x.map_blocks(passed_on, dtype=x.dtype, meta=meta(x))
 
