@@ -361,6 +361,19 @@ def test_operands_of_the_wrong_length(nodes, operands, message):
     assert "node 'it' (" in caught.value.__notes__[0]
 
 
+@pytest.mark.parametrize("axis", [-3, 3])
+def test_flatten_at_an_axis_that_there_is_not(axis):
+    node = onnx.helper.make_node("Flatten", ["x"], ["y"], axis=axis)
+    with pytest.raises(ValueError, match=f"axis {axis} is out of range for rank 2"):
+        dmlops.onnx.backend.run_node(node, [noise(2, 3)], "host")
+
+
+def test_a_shape_that_copies_too_many_sizes():
+    node = onnx.helper.make_node("Reshape", ["x", "shape"], ["y"])
+    with pytest.raises(ValueError, match=r"shape \[2, 3, 0\] copies a size of \(2, 3\) that is not there"):
+        dmlops.onnx.backend.run_node(node, [noise(2, 3), np.array([2, 3, 0])], "host")
+
+
 def test_uneven_splits_before_opset_18():
     node = onnx.helper.make_node("Split", ["x"], ["a", "b"])
     with pytest.raises(ValueError, match=r"axis 0 of size 5 cannot be split into \[2, 2\] for 2 outputs"):
