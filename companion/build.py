@@ -98,9 +98,10 @@ def own_suite():
 
 
 def apt_mirrors():
-    """The mirror of each suite in the machine's apt configuration."""
-    command = ["apt-get", "indextargets", "--format", "$(CODENAME) $(SITE)", "Created-By: Packages"]
-    return dict(line.split() for line in subprocess.check_output(command, text=True).splitlines())
+    """The mirror of each suite in apt's configuration. Repositories of others have suites of the same names, or of none."""
+    command = ["apt-get", "indextargets", "--format", "$(ORIGIN)\t$(CODENAME)\t$(SITE)", "Created-By: Packages"]
+    targets = [line.split("\t") for line in subprocess.check_output(command, text=True).splitlines()]
+    return {codename: site for origin, codename, site in targets if origin in ("Debian", "Ubuntu")}
 
 
 def find_suite():

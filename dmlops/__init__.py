@@ -43,16 +43,15 @@ from dmlops.operators import (
     join,
     padding,
     reverse_subsequences,
-    slice_from_key,
     slice_grad,
     space_to_depth,
     split,
     tile,
     transpose,
     upsample,
-    window,
 )
 from dmlops.operators import slice as slice
+from dmlops.slice_keys import slice_from_key, window
 
 if TYPE_CHECKING:
     from dmlops import reference as reference
@@ -107,4 +106,5 @@ if not TYPE_CHECKING:  # a type checker would take every name for an attribute
 
 
 def __dir__() -> list[str]:
-    return sorted(set(globals()) | {"compare", "reference"})
+    """What is public, and those of the subpackages that are imported."""
+    return sorted({*__all__, "slice", "__all__", "__doc__", "__version__", *({"dask", "directml", "onnx"} & set(globals()))})

@@ -130,14 +130,26 @@ def _downloaded(self: DeviceArray, func: Any, args: Any, kwargs: Any) -> Any:
     return func(*args, **kwargs)
 
 
-def _by_method(self: DeviceArray, func: Any, args: Any, kwargs: Any) -> DeviceArray:
-    """reshape and ravel: of those orders that make views, the one of C."""
-    a, *rest = args or (kwargs.pop("a"),)
-    if kwargs.pop("order", "C") != "C":
+def _reshape(self: DeviceArray, func: Any, args: Any, kwargs: Any) -> DeviceArray:
+    def reshape(a: DeviceArray, shape: Any = None, order: str = "C", *, newshape: Any = None, copy: bool | None = None) -> Any:
+        _refuse_order(order, func)
+        return (a.copy() if copy else a).reshape(newshape if shape is None else shape)
+
+    result: DeviceArray = reshape(*args, **kwargs)
+    return result
+
+
+def _ravel(self: DeviceArray, func: Any, args: Any, kwargs: Any) -> DeviceArray:
+    def ravel(a: DeviceArray, order: str = "C") -> DeviceArray:
+        _refuse_order(order, func)
+        return a.ravel()
+
+    return ravel(*args, **kwargs)
+
+
+def _refuse_order(order: str, func: Any) -> None:
+    if order != "C":
         raise TypeError(f"numpy.{func.__name__} of a dmlops.DeviceArray has order='C' only")
-    shape = [kwargs.pop(name) for name in ("shape", "newshape") if name in kwargs]
-    method: Callable[..., DeviceArray] = getattr(a, func.__name__)
-    return method(*rest, *shape, **kwargs)
 
 
 @functools.cache
@@ -146,7 +158,8 @@ def _ways() -> dict[Any, Any]:
     ways = {
         _as_view: "transpose permute_dims matrix_transpose swapaxes moveaxis rollaxis squeeze expand_dims flip fliplr flipud "
         "rot90 diagonal",
-        _by_method: "reshape ravel",
+        _reshape: "reshape",
+        _ravel: "ravel",
         _by_shape: "shape ndim size iscomplexobj isrealobj result_type can_cast",
         _downloaded: "array_equal array_equiv allclose",
     }

@@ -6,7 +6,7 @@ import dataclasses
 import inspect
 import statistics
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,7 +16,8 @@ from dmlops._core import DeviceArray
 from dmlops.arrays import empty
 from dmlops.device import Device
 from dmlops.device_list import devices as all_devices
-from dmlops.errors import VulkanError
+from dmlops.errors import VulkanError, shown
+from dmlops.slice_keys import index_of
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -186,8 +187,8 @@ def compare(
     name = _name(operator)
     for refused in {"out", "device"} & set(kwargs):
         raise TypeError(f"compare takes no {refused}: it makes its own arrays, on the devices that `devices` names")
-    if operators._index(repeat, "repeat") < 1:
-        raise ValueError(f"repeat must be 1 or more, not {repeat}")
+    if index_of(repeat, "repeat") < 1:
+        raise ValueError(f"repeat must be 1 or more, not {shown(repeat)}")
     if picture:
         from dmlops import comparison_picture
     call = inspect.signature(getattr(operators, name)).bind(*args, **kwargs)
@@ -200,8 +201,8 @@ def compare(
         rows.append(Row(device, milliseconds, None if error else _difference(result, expected), error))
     image = None
     if picture:
-        shown = next((k for k, row in enumerate(rows) if row.difference), 0)
-        image = comparison_picture.draw(next(iter(call.arguments.values())), runs[shown][0], expected)
+        drawn = next((k for k, row in enumerate(rows) if row.difference), 0)
+        image = comparison_picture.draw(next(iter(call.arguments.values())), runs[drawn][0], expected)
     return Comparison(name, tuple(rows), numpy_milliseconds, image)
 
 
@@ -214,14 +215,16 @@ def _name(operator: Callable[..., Any] | str) -> str:
 
 
 def _download(call: inspect.BoundArguments) -> None:
-    """Make NumPy arrays of the input, and of the device arrays among the other arguments."""
+    """Make NumPy arrays of the input and of other device arrays, and lists of iterators: the call is run several times."""
     input, *others = call.arguments
     value = call.arguments[input]
     call.arguments[input] = [np.asarray(entry) for entry in value] if input == "inputs" else np.asarray(value)
     for other in others:
-        lengths = call.arguments[other]  # the only other argument that may be a device array; a negative one acts as 0 there
-        if isinstance(lengths, DeviceArray):
-            call.arguments[other] = np.maximum(lengths.numpy(), 0)
+        argument = call.arguments[other]
+        if isinstance(argument, DeviceArray):  # lengths, of which a negative one acts as 0
+            call.arguments[other] = np.maximum(argument.numpy(), 0)
+        elif isinstance(argument, Iterator):
+            call.arguments[other] = list(argument)
 
 
 def _devices(devices: DeviceLike | Iterable[DeviceLike] | None) -> list[Device]:

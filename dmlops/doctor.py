@@ -14,7 +14,7 @@ import sys
 from collections.abc import Iterator
 
 from dmlops import _core, companion, driver_search
-from dmlops.device import Device
+from dmlops.device import GPUS, Device
 
 __all__ = ["crash", "report"]
 
@@ -29,8 +29,6 @@ for library in sys.argv[1:]:
     about = [[device.name, device.driver, device.api_version] for device in devices]
     print("driver", json.dumps([path, reason, about]), flush=True)
 """
-
-
 LISTING = "import dmlops; dmlops.devices()"
 
 
@@ -142,7 +140,7 @@ def _why_not(driver: Driver, devices: list[Device]) -> str:
 def _advice(devices: list[Device]) -> Iterator[str]:
     """What to install, where something is missing that could be there."""
     nodes = driver_search.gpu_nodes()
-    gpus = [device for device in devices if device.type in ("discrete", "integrated", "virtual")]
+    gpus = [device for device in devices if device.type in GPUS]
     if nodes and not gpus:
         yield f"There is a GPU ({nodes[0]}) without a Vulkan driver: install its vendor's, and the Vulkan loader."
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 __all__ = ["DeviceLostError", "NoDeviceError", "OutOfDeviceMemoryError", "VulkanError"]
 
 
@@ -28,6 +31,15 @@ class NoDeviceError(VulkanError):
     """No usable Vulkan device; the text says what to install."""
 
     __module__ = "dmlops"
+
+
+def shown(value: object, as_text: Callable[[Any], str] = repr) -> str:
+    """A value for a message, cut short where it is long."""
+    try:
+        text = as_text(value)
+    except ValueError:  # an int of more digits than Python prints
+        text = "an int of thousands of digits"
+    return text if len(text) <= 80 else f"{text[:60]}... ({len(text)} characters)"
 
 
 def no_array(name: str, argument: object, cause: ValueError | TypeError) -> ValueError | TypeError:

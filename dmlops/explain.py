@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import ast
+import inspect
 import itertools
 import math
 import sys
@@ -11,22 +12,17 @@ from typing import Any
 
 import numpy as np
 
-from dmlops import _core
+from dmlops import _core, operators
+
+
+def _arguments(operator: str) -> dict[str, Any]:
+    parameters = inspect.signature(getattr(operators, operator)).parameters.values()
+    where = ("out", "device", "progress")
+    return {each.name: ... if each.default is each.empty else each.default for each in parameters if each.name not in where}
+
 
 # Each operator's arguments in the order of its C function, with their defaults; those without are `...`.
-OPERATORS: dict[str, dict[str, Any]] = {
-    "reverse_subsequences": {"input": ..., "sequence_lengths": ..., "axis": ..., "batch_axis": None},
-    "depth_to_space": {"input": ..., "block_size": ..., "order": "DCR", "layout": "NCHW"},
-    "space_to_depth": {"input": ..., "block_size": ..., "order": "DCR", "layout": "NCHW"},
-    "slice": {"input": ..., "offsets": ..., "sizes": ..., "strides": None, "output_sizes": None},
-    "padding": {"input": ..., "start_padding": ..., "end_padding": ..., "mode": "constant", "value": 0},
-    "tile": {"input": ..., "repeats": ...},
-    "join": {"inputs": ..., "axis": ...},
-    "split": {"input": ..., "axis": ..., "output_axis_sizes": ...},
-    "transpose": {"input": ..., "axes": None},
-    "upsample": {"input": ..., "scale_size": ..., "layout": "NCHW"},
-    "slice_grad": {"gradient": ..., "output_shape": ..., "offsets": ..., "sizes": ..., "strides": None},
-}
+OPERATORS: dict[str, dict[str, Any]] = {operator: _arguments(operator) for operator in operators.__all__}
 CLASSES = ("cpu-class", "gpu-class")
 
 # An explanation stops here, at as many steps, and as many pieces of one.
@@ -45,9 +41,8 @@ def main(arguments: list[str] | None = None) -> int:
         "--device", help=f"an index, a name or a type; {' or '.join(CLASSES)} need no device (default: the default device)"
     )
     options = parser.parse_args(arguments)
-    device = int(options.device) if options.device and options.device.isdigit() else options.device
     try:
-        print(explain(options.call, device))
+        print(explain(options.call, options.device))
     except (ValueError, TypeError, IndexError, OverflowError, RuntimeError) as error:
         print(f"error: {error}", file=sys.stderr)
         return 2

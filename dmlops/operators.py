@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-import builtins
-import operator
-import warnings
-from typing import TYPE_CHECKING, Any, SupportsIndex, overload
-
-import numpy as np
+from typing import TYPE_CHECKING, SupportsIndex, overload
 
 from dmlops import _core
+from dmlops.progress import tracked
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -29,7 +25,6 @@ if TYPE_CHECKING:
         PaddingMode,
         Progress,
         Scalar,
-        Slice,
         T,
     )
     from dmlops._core import DeviceArray
@@ -40,14 +35,12 @@ __all__ = [
     "padding",
     "reverse_subsequences",
     "slice",
-    "slice_from_key",
     "slice_grad",
     "space_to_depth",
     "split",
     "tile",
     "transpose",
     "upsample",
-    "window",
 ]
 
 # Each operator's overloads: device arrays, NumPy arrays, and what numpy.asarray makes an array of.
@@ -172,7 +165,7 @@ def reverse_subsequences(
         axis,
         batch_axis,
         out,
-        device if progress is None else _tracked("reverse_subsequences", device, progress),
+        device if progress is None else tracked("reverse_subsequences", device, progress),
     )
 
 
@@ -294,7 +287,7 @@ def depth_to_space(
              [6, 7]]]])
     """
     return _core._depth_to_space(
-        input, block_size, order, layout, out, device if progress is None else _tracked("depth_to_space", device, progress)
+        input, block_size, order, layout, out, device if progress is None else tracked("depth_to_space", device, progress)
     )
 
 
@@ -411,7 +404,7 @@ def space_to_depth(
             [[5, 7]]]])
     """
     return _core._space_to_depth(
-        input, block_size, order, layout, out, device if progress is None else _tracked("space_to_depth", device, progress)
+        input, block_size, order, layout, out, device if progress is None else tracked("space_to_depth", device, progress)
     )
 
 
@@ -528,7 +521,7 @@ def slice(
            [ 3,  2,  1]])
     """
     return _core._slice(
-        input, offsets, sizes, strides, output_sizes, out, device if progress is None else _tracked("slice", device, progress)
+        input, offsets, sizes, strides, output_sizes, out, device if progress is None else tracked("slice", device, progress)
     )
 
 
@@ -664,7 +657,7 @@ def padding(
         mode,
         value,
         out,
-        device if progress is None else _tracked("padding", device, progress),
+        device if progress is None else tracked("padding", device, progress),
     )
 
 
@@ -758,7 +751,7 @@ def tile(
            [1, 2, 1, 2, 1, 2],
            [3, 4, 3, 4, 3, 4]])
     """
-    return _core._tile(input, repeats, out, device if progress is None else _tracked("tile", device, progress))
+    return _core._tile(input, repeats, out, device if progress is None else tracked("tile", device, progress))
 
 
 @overload
@@ -853,7 +846,7 @@ def join(
     array([[1, 2, 5],
            [3, 4, 6]])
     """
-    return _core._join(inputs, axis, out, device if progress is None else _tracked("join", device, progress))
+    return _core._join(inputs, axis, out, device if progress is None else tracked("join", device, progress))
 
 
 @overload
@@ -952,9 +945,7 @@ def split(
            [4]]), array([[2, 3],
            [5, 6]])]
     """
-    return _core._split(
-        input, axis, output_axis_sizes, out, device if progress is None else _tracked("split", device, progress)
-    )
+    return _core._split(input, axis, output_axis_sizes, out, device if progress is None else tracked("split", device, progress))
 
 
 @overload
@@ -1051,7 +1042,7 @@ def transpose(
     >>> dmlops.transpose(photograph, (2, 0, 1)).shape
     (3, 480, 640)
     """
-    return _core._transpose(input, axes, out, device if progress is None else _tracked("transpose", device, progress))
+    return _core._transpose(input, axes, out, device if progress is None else tracked("transpose", device, progress))
 
 
 @overload
@@ -1158,7 +1149,7 @@ def upsample(
     (1, 8, 18, 3)
     """
     return _core._upsample(
-        input, scale_size, layout, out, device if progress is None else _tracked("upsample", device, progress)
+        input, scale_size, layout, out, device if progress is None else tracked("upsample", device, progress)
     )
 
 
@@ -1276,121 +1267,5 @@ def slice_grad(
         sizes,
         strides,
         out,
-        device if progress is None else _tracked("slice_grad", device, progress),
+        device if progress is None else tracked("slice_grad", device, progress),
     )
-
-
-def slice_from_key(
-    shape: IntSequence, key: Slice | tuple[Slice, ...]
-) -> tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...]]:
-    """Convert a NumPy index of slices and ``...`` to arguments of `slice`.
-
-    ``dmlops.slice(x, *dmlops.slice_from_key(x.shape, key))`` equals ``x[key]``.
-
-    Parameters
-    ----------
-    shape : sequence of int
-        The shape of the array to index.
-    key : builtin slice, Ellipsis, or a tuple of them
-        What would stand in the brackets, as ``numpy.s_`` makes it. Slices are clamped to `shape` as NumPy clamps them.
-
-    Returns
-    -------
-    offsets, sizes, strides : tuple of int
-        One entry for each axis.
-
-    Raises
-    ------
-    TypeError
-        `key` has an entry of another kind: an int or None would change the number of axes, which `slice` keeps. A size in
-        `shape` or a part of a slice is no int. `shape` is the array itself.
-    IndexError
-        `key` has more entries than there are axes, or more than one ``...``.
-    ValueError
-        A step is 0, or a size in `shape` is out of range.
-
-    Examples
-    --------
-    >>> import numpy as np, dmlops
-    >>> dmlops.slice_from_key((5, 8), np.s_[..., 1:-1])
-    ((0, 1), (5, 6), (1, 1))
-    >>> x = np.arange(8)
-    >>> dmlops.slice(x, *dmlops.slice_from_key(x.shape, np.s_[6:1:-2]))
-    array([6, 4, 2])
-    """
-    sizes = _shape(shape)
-    keys = _slice_for_each_axis(key if isinstance(key, tuple) else (key,), len(sizes))
-    axes = [_slice_axis(size, axis_key) for size, axis_key in zip(sizes, keys, strict=True)]
-    return tuple(axis[0] for axis in axes), tuple(axis[1] for axis in axes), tuple(axis[2] for axis in axes)
-
-
-def window(shape: IntSequence, key: Slice | tuple[Slice, ...]) -> tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...]]:
-    """Do what `slice_from_key` does, under its old name.
-
-    .. deprecated:: 0.2.0
-        Use `slice_from_key`. Version 0.3 will not have this name.
-    """
-    warnings.warn("dmlops.window is deprecated: use dmlops.slice_from_key", DeprecationWarning, stacklevel=2)
-    return slice_from_key(shape, key)
-
-
-def _tracked(name: str, device: DeviceLike | None, progress: Progress) -> Any:
-    """What the extension takes as `device` of a call that reports its progress."""
-    from dmlops.progress import tracked
-
-    return tracked(name, device, progress)
-
-
-def _shape(shape: IntSequence) -> tuple[int, ...]:
-    if hasattr(shape, "shape") and not _is_array_of_ints(shape):
-        raise TypeError("shape must be a sequence of ints, not an array: pass array.shape")
-    try:
-        entries = tuple(shape)
-    except TypeError:
-        raise TypeError(f"shape must be a sequence of ints, not {type(shape).__name__}") from None
-    sizes = tuple(_index(size, f"shape[{k}]") for k, size in enumerate(entries))
-    if any(not 0 <= size < 2**63 for size in sizes):
-        raise ValueError(f"shape must have sizes from 0 to 2**63 - 1, got {sizes}")
-    return sizes
-
-
-def _is_array_of_ints(array: object) -> bool:
-    return isinstance(array, np.ndarray) and array.ndim == 1 and array.dtype.kind in "iu"
-
-
-def _slice_for_each_axis(key: tuple[Slice, ...], rank: int) -> list[builtins.slice]:
-    for entry in key:
-        if entry is not Ellipsis and not isinstance(entry, builtins.slice):
-            raise TypeError(f"key must hold slices and ... only, not {type(entry).__name__}: slice keeps every axis")
-    ellipses = [position for position, entry in enumerate(key) if entry is Ellipsis]
-    if len(ellipses) > 1:
-        raise IndexError("key must not hold more than one ...")
-    missing = rank - (len(key) - len(ellipses))
-    if missing < 0:
-        raise IndexError(f"key must have at most {rank} slices, one for each axis, not {rank - missing}")
-    position = ellipses[0] if ellipses else len(key)
-    slices = [entry for entry in key if isinstance(entry, builtins.slice)]
-    return slices[:position] + [builtins.slice(None)] * missing + slices[position:]
-
-
-def _index(entry: object, name: str) -> int:
-    if isinstance(entry, bool) or not isinstance(entry, SupportsIndex):
-        raise TypeError(f"{name} must be an int, not {type(entry).__name__}")
-    return operator.index(entry)
-
-
-def _slice_axis(size: int, key: builtins.slice) -> tuple[int, int, int]:
-    """The offset, size and stride that select what `key` selects of an axis."""
-    parts = {name: getattr(key, name) for name in ("start", "stop", "step")}
-    parts = {name: None if part is None else _index(part, f"the {name} of a slice in key") for name, part in parts.items()}
-    start, stop, step = parts.values()
-    if step == 0:
-        raise ValueError("the step of a slice in key must not be 0")
-    start, stop, step = builtins.slice(start, stop, step).indices(size)
-    count = len(range(start, stop, step))
-    if count == 0:
-        return 0, 0, 1
-    last = start + (count - 1) * step
-    # NumPy accepts any step that leaves the axis at once; slice accepts steps of 64 bits.
-    step = max(-(2**63), min(step, 2**63 - 1))
-    return min(start, last), abs(last - start) + 1, step

@@ -8,17 +8,16 @@ downloaded, and the result is put on the same device.
 from __future__ import annotations
 
 import builtins
-import functools
 import itertools
 import math
 import operator
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any, TypeVar, cast
+from typing import Any
 
 import numpy as np
 
 import dmlops.operators
-from dmlops import _core
+from dmlops.twins import twin_of
 
 __all__ = [
     "depth_to_space",
@@ -34,51 +33,10 @@ __all__ = [
     "upsample",
 ]
 
-_Operator = TypeVar("_Operator", bound=Callable[..., Any])
 _Array = np.ndarray[Any, np.dtype[Any]]
 
 
-def _each(function: Callable[..., Any], *arguments: Any) -> Any:
-    """Call a function with the arguments; where these are lists, with their entries in turn."""
-    if isinstance(arguments[0], (list, tuple)):
-        return [function(*entries) for entries in zip(*arguments, strict=True)]
-    return function(*arguments)
-
-
-def _downloaded(argument: Any) -> Any:
-    return _each(lambda entry: entry.numpy() if isinstance(entry, _core.DeviceArray) else entry, argument)
-
-
-def _devices(*arguments: Any) -> Iterator[Any]:
-    """Yield the devices of the device arrays among the arguments, and among the lists among them."""
-    for argument in arguments:
-        if isinstance(argument, _core.DeviceArray):
-            yield argument.device
-        elif isinstance(argument, (list, tuple)):
-            yield from _devices(*argument)
-
-
-def _twin_of(_operator: _Operator) -> Callable[[Callable[..., Any]], _Operator]:
-    """Give a function of NumPy arrays the operator's type, and let it take device arrays too."""
-
-    def decorate(twin: Callable[..., Any]) -> _Operator:
-        @functools.wraps(twin)
-        def either(*args: Any, out: Any = None, **kwargs: Any) -> Any:
-            device = next(_devices(*args, *kwargs.values()), None)
-            if device is None:
-                return twin(*args, out=out, **kwargs)
-            result = twin(*map(_downloaded, args), **{name: _downloaded(argument) for name, argument in kwargs.items()})
-            if out is None:
-                return _each(lambda array: _core._asarray(array, None, device, None), result)
-            _each(lambda array, target: target.__setitem__(..., array), result, out)
-            return out
-
-        return cast(_Operator, either)
-
-    return decorate
-
-
-@_twin_of(dmlops.operators.reverse_subsequences)
+@twin_of(dmlops.operators.reverse_subsequences)
 def reverse_subsequences(
     input: Any,
     sequence_lengths: Any,
@@ -103,7 +61,7 @@ def reverse_subsequences(
     return _result(np.moveaxis(result, -1, axis), out)
 
 
-@_twin_of(dmlops.operators.depth_to_space)
+@twin_of(dmlops.operators.depth_to_space)
 def depth_to_space(
     input: Any,
     block_size: Any,
@@ -126,7 +84,7 @@ def depth_to_space(
     return _result(_channels_back(result, blocks, layout), out)
 
 
-@_twin_of(dmlops.operators.space_to_depth)
+@twin_of(dmlops.operators.space_to_depth)
 def space_to_depth(
     input: Any,
     block_size: Any,
@@ -149,7 +107,7 @@ def space_to_depth(
     return _result(_channels_back(result, blocks, layout), out)
 
 
-@_twin_of(dmlops.operators.slice)
+@twin_of(dmlops.operators.slice)
 def slice(
     input: Any,
     offsets: Any,
@@ -171,7 +129,7 @@ def slice(
     return _result(result, out)
 
 
-@_twin_of(dmlops.operators.padding)
+@twin_of(dmlops.operators.padding)
 def padding(
     input: Any,
     start_padding: Any,
@@ -211,31 +169,31 @@ def _fold(positions: Any, period: int, repeated: int) -> Any:
     return np.minimum(positions % period, period - repeated - positions % period)
 
 
-@_twin_of(dmlops.operators.tile)
+@twin_of(dmlops.operators.tile)
 def tile(input: Any, repeats: Any, *, out: Any = None, device: Any = None, progress: Any = None) -> Any:
     return _result(np.tile(np.asarray(input), _ints(repeats)), out)
 
 
-@_twin_of(dmlops.operators.join)
+@twin_of(dmlops.operators.join)
 def join(inputs: Any, axis: Any, *, out: Any = None, device: Any = None, progress: Any = None) -> Any:
     arrays = [np.asarray(array) for array in inputs]
     return _result(np.concatenate(arrays, axis, dtype=arrays[0].dtype), out)  # else in the machine's byte order
 
 
-@_twin_of(dmlops.operators.split)
+@twin_of(dmlops.operators.split)
 def split(input: Any, axis: Any, output_axis_sizes: Any, *, out: Any = None, device: Any = None, progress: Any = None) -> Any:
     ends = itertools.accumulate(_ints(output_axis_sizes))
     x = np.moveaxis(np.asarray(input), axis, 0)
     parts = [np.moveaxis(x[begin:end], 0, axis).copy() for begin, end in itertools.pairwise([0, *ends])]
-    return _each(_result, parts, [None] * len(parts) if out is None else out)
+    return [_result(part, to) for part, to in zip(parts, [None] * len(parts) if out is None else out, strict=True)]
 
 
-@_twin_of(dmlops.operators.transpose)
+@twin_of(dmlops.operators.transpose)
 def transpose(input: Any, axes: Any = None, *, out: Any = None, device: Any = None, progress: Any = None) -> Any:
     return _result(np.transpose(np.asarray(input), None if axes is None else _ints(axes)), out)
 
 
-@_twin_of(dmlops.operators.upsample)
+@twin_of(dmlops.operators.upsample)
 def upsample(
     input: Any, scale_size: Any, *, layout: str = "NCHW", out: Any = None, device: Any = None, progress: Any = None
 ) -> Any:
@@ -247,7 +205,7 @@ def upsample(
     return _result(x, out)
 
 
-@_twin_of(dmlops.operators.slice_grad)
+@twin_of(dmlops.operators.slice_grad)
 def slice_grad(
     gradient: Any,
     output_shape: Any,

@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from dmlops.errors import shown
+
 # Kinds of numbers as NumPy orders them: an element holds a number of its own kind, and of those before it.
 BOOL, INTEGER, REAL, COMPLEX, NO_NUMBER = range(5)
 OF_KIND = {"b": BOOL, "i": INTEGER, "u": INTEGER, "f": REAL, "c": COMPLEX}
@@ -49,9 +51,9 @@ def _item(value: Any, dtype: np.dtype[Any]) -> bytes:
     except OverflowError:
         exact = False
     except (TypeError, ValueError):
-        raise TypeError(f"value must be a scalar that input's dtype {dtype} holds, not {value!r}") from None
+        raise TypeError(f"value must be a scalar that input's dtype {dtype} holds, not {shown(value)}") from None
     if not exact:
-        raise OverflowError(f"value {value!r} does not fit into input's dtype {dtype}")
+        raise OverflowError(f"value {shown(value)} does not fit into input's dtype {dtype}")
     _clear_holes(array)
     return array.tobytes()
 
@@ -105,9 +107,9 @@ def element_of(value: Any, dtype: np.dtype[Any]) -> np.ndarray[Any, Any] | None:
     number = kind_of(dtype)
     fits = dtype.kind == ("U" if type(value) is str else "S") if kind is None else kind <= number < NO_NUMBER
     if not fits:
-        raise TypeError(f"{value!r} does not go into an array of dtype {dtype}")
+        raise TypeError(f"{shown(value)} does not go into an array of dtype {dtype}")
     array = np.asarray(value, dtype)
     if (number == INTEGER or kind is None) and array.item() != value:
         error = OverflowError if kind is not None else ValueError
-        raise error(f"{value!r} does not fit into dtype {dtype}")
+        raise error(f"{shown(value)} does not fit into dtype {dtype}")
     return array

@@ -107,6 +107,14 @@ def test_all():
     assert names <= set(dmlops.__all__)
 
 
+def test_dir_has_what_is_public():
+    import dmlops.directml
+
+    listed = set(dir(dmlops))
+    assert {*dmlops.__all__, "slice", "__version__", "directml"} <= listed
+    assert {name for name in listed if name[:2] != "__"} <= {*dmlops.__all__, "slice", "dask", "directml", "onnx"}
+
+
 def test_everything_public_is_documented():
     for name in [*dmlops.__all__, "slice"]:
         thing = getattr(dmlops, name)

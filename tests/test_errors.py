@@ -18,6 +18,7 @@ ONES = np.ones((1, 4, 2, 1), np.int64)
 OBJECTS = np.array([[None]], object)
 NESTED_OBJECTS = np.zeros((2, 2), [("a", "i4"), ("b", "O")])
 HUGE = 2**70
+SEVERAL = dmlops.asarray([0, 1], device="host")  # like the arrays of any library it has __index__, for one element
 
 
 def frozen(array):
@@ -90,6 +91,7 @@ for name in VALID:
     row(name, TypeError, "device float", device=1.0)
     row(name, TypeError, "device bool", device=True)
     row(name, TypeError, "device list", device=["host"])
+    row(name, TypeError, "device must be an int, a str, a dmlops.Device or None, not DeviceArray", device=SEVERAL)
     if hasattr(np.dtypes, "StringDType"):
         row(name, TypeError, argument, **first(name, np.array([["a"]], np.dtypes.StringDType())))
 
@@ -117,7 +119,7 @@ def int_rows(operator, name, good, counted=True):
     """A sequence of one int for each of four axes."""
     for bad in ([good] * 3, [good] * 5, [], [good] * 100) if counted else ():
         row(operator, ValueError, f"{name} {len(bad)} 4", **{name: bad})
-    for kind, bad in (("float", 1.0), ("bool", True), ("str", "1"), ("NoneType", None)):
+    for kind, bad in (("float", 1.0), ("bool", True), ("str", "1"), ("NoneType", None), ("DeviceArray", SEVERAL)):
         row(operator, TypeError, f"{name} {kind}", **{name: [good] * 3 + [bad]})
     row(operator, TypeError, f"{name} int", **{name: 1})
     row(operator, TypeError, name, **{name: "1111"})
@@ -134,7 +136,7 @@ def axis_rows(operator):
     for value in (4, -5, 100):
         row(operator, AxisError, f"axis {value} 4", axis=value)
     row(operator, (AxisError, OverflowError), "axis", axis=HUGE)
-    for kind, value in (("float", 1.0), ("bool", True), ("str", "3"), ("NoneType", None)):
+    for kind, value in (("float", 1.0), ("bool", True), ("str", "3"), ("NoneType", None), ("DeviceArray", SEVERAL)):
         row(operator, TypeError, f"axis {kind}", axis=value)
 
 # reverse_subsequences
@@ -444,6 +446,20 @@ def test_missing_and_unknown_arguments(device):
     ):
         with pytest.raises(TypeError):
             call()
+
+
+def test_an_int_that_python_does_not_print(device):
+    with pytest.raises(OverflowError, match="value an int of thousands of digits does not fit into input's dtype float32"):
+        dmlops.padding(X, [1] * 4, [1] * 4, value=10**5000, device=device)
+
+
+def test_device_arrays_of_ints_are_ints_and_sequences(device):
+    one, two = dmlops.asarray(2, device=device), dmlops.asarray([2, 2], device=device)
+    for block_size in (one, two):
+        assert dmlops.depth_to_space(X, block_size, device=device).shape == (1, 1, 4, 6)
+    assert dmlops.empty(one, device=device).shape == (2,) and dmlops.empty(two, device=device).shape == (2, 2)
+    with pytest.raises(TypeError, match=r"shape\[0\] must be an int, not DeviceArray"):
+        dmlops.empty(two[None], device=device)
 
 
 def test_none_means_the_default(device):

@@ -152,3 +152,9 @@ def test_a_command_whose_pipe_closes_ends_without_a_traceback():
 def test_the_host_runs_no_kernels(capsys):
     assert explain.main(["slice(uint8[3], [0], [3])", "--device", "host"]) == 2
     assert "runs no kernels" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("name", ["²", "", "no such device"])
+def test_a_device_that_there_is_not(capsys, name):
+    assert explain.main(["slice(uint8[3], [0], [3])", "--device", name]) == 2
+    assert f"device={name!r}" in capsys.readouterr().err

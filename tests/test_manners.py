@@ -234,13 +234,24 @@ def test_keywords_of_views(device):
     a = dmlops.asarray(X, device=device)
     assert np.array_equal(np.flip(m=a, axis=0), X[::-1])
     assert np.array_equal(np.ravel(a=a, order="C"), X.ravel())
-    for wrong in (lambda: np.reshape(a, (4, 6), order="F"), lambda: np.ravel(a, order="K")):
+    assert np.array_equal(np.ravel(a, "C"), X.ravel()) and np.array_equal(np.reshape(a, (4, 6), "C"), X.reshape(4, 6))
+    for wrong in (lambda: np.reshape(a, (4, 6), order="F"), lambda: np.ravel(a, order="K"), lambda: np.ravel(a, "K")):
         with pytest.raises(TypeError, match="order"):
             wrong()
     with pytest.raises(ValueError, match="copy"):
         np.ravel(a.T)
     with pytest.raises(np.exceptions.AxisError):
         np.flip(a, 3)
+
+
+@pytest.mark.skipif(np.lib.NumpyVersion(np.__version__) < "2.1.0", reason="numpy.reshape has no `copy` before NumPy 2.1")
+def test_reshape_copies_where_asked_to(device):
+    a = dmlops.asarray(X, device=device)
+    copied, view = np.reshape(a.T, shape=24, copy=True), np.reshape(a, 24, copy=False)
+    view[...] = 0
+    assert np.array_equal(copied, X.T.ravel()) and not a.numpy().any()
+    with pytest.raises(ValueError, match="copy"):
+        np.reshape(a.T, 24, copy=False)
 
 
 def test_questions_about_shape_and_dtype(device):

@@ -651,6 +651,23 @@ assert failure is None, failure
 """)
 
 
+def test_calls_import_nothing():
+    """The child of a fork would wait for ever for a module that another thread is importing."""
+    support.run_python("""
+import sys, dmlops, numpy as np
+x, before = np.zeros((4, 6)), set(sys.modules)
+for device in ("host", *(device for device in dmlops.devices() if device.usable)):
+    dmlops.slice(x, [0, 0], [4, 6], device=device, progress=lambda done, of: None)
+    dmlops.reverse_subsequences(x.tolist(), [1, 2, 3, 4], 1, batch_axis=0, device=device)
+    dmlops.padding(x, [1, 1], [1, 1], value=2.5, device=device)
+    a = dmlops.from_dlpack(dmlops.transpose(x, device=device), device=device)
+    a[0] = 1
+    dmlops.slice_from_key(x.shape, np.s_[1:]), a.reshape(24), np.flip(a), a.tolist(), dmlops.memory_info(device)
+dmlops.synchronize()
+assert set(sys.modules) == before, set(sys.modules) - before
+""")
+
+
 def test_import_again_after_removal_from_sys_modules():
     support.run_python("""
 import sys, dmlops, numpy as np

@@ -69,6 +69,9 @@ def test_slices_of_other_things_are_type_errors(key):
         ((5.0,), np.s_[:], r"shape\[0\] must be an int, not float"),
         ((4, True), np.s_[:], r"shape\[1\] must be an int, not bool"),
         ((4,), np.s_[:2.5], "the stop of a slice in key must be an int, not float"),
+        ((4, np.arange(2)), np.s_[:], r"shape\[1\] must be an int, not ndarray"),
+        ((4,), np.s_[np.arange(2) :], "the start of a slice in key must be an int, not ndarray"),
+        ((4,), np.s_[dmlops.asarray([1, 2], device="host") :], "the start of a slice in key must be an int, not DeviceArray"),
     ],
 )
 def test_type_errors_say_what_was_wrong(shape, key, text):
@@ -77,9 +80,18 @@ def test_type_errors_say_what_was_wrong(shape, key, text):
 
 
 def test_sizes_that_no_axis_has():
-    for size in (-1, 2**70):
+    for size in (-1, 2**70, 10**5000):
         with pytest.raises(ValueError, match="shape must have sizes"):
             dmlops.slice_from_key((size,), np.s_[:])
+
+
+def test_errors_of_an_index_are_passed_on():
+    class Wrong:
+        def __index__(self):
+            raise TypeError("of the caller")
+
+    with pytest.raises(TypeError, match="of the caller"):
+        dmlops.slice_from_key((4,), np.s_[: Wrong()])
 
 
 @pytest.mark.parametrize("key", [(..., ...), np.s_[:, :, :], np.s_[::0]])

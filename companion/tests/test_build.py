@@ -8,15 +8,31 @@ import pytest
 from conftest import ROOT
 
 
-@pytest.fixture
-def build(tmp_path, monkeypatch):
+def script():
     specification = importlib.util.spec_from_file_location("companion_build", ROOT / "companion" / "build.py")
     module = importlib.util.module_from_spec(specification)
     specification.loader.exec_module(module)
+    return module
+
+
+@pytest.fixture
+def build(tmp_path, monkeypatch):
+    module = script()
     monkeypatch.setattr(module, "BUILD", tmp_path)
     monkeypatch.setattr(module, "apt_mirrors", lambda: {"bookworm": "http://mirror.example/debian"})
     monkeypatch.setattr(module, "own_suite", lambda: "bookworm")
     return module
+
+
+def test_mirrors_of_the_distribution_only(monkeypatch):
+    module = script()
+    targets = [
+        "Debian\tbookworm\thttp://mirror.example/debian",
+        "Docker\tbookworm\thttp://docker.example/debian",
+        "Some Vendor\t\thttp://vendor.example/flat",
+    ]
+    monkeypatch.setattr(module.subprocess, "check_output", lambda command, text: "\n".join(targets))
+    assert module.apt_mirrors() == {"bookworm": "http://mirror.example/debian"}
 
 
 def test_oldest_suite(build, monkeypatch):

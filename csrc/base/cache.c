@@ -10,7 +10,7 @@
 #include "base/size_class.h"
 
 enum {
-    MIN_USES = 3, /* of a large block, for it to be kept whole */
+    MIN_USES = 3, /* of a large block, for it to be pooled whole */
     WHOLE_SECONDS = 10
 };
 
@@ -19,23 +19,23 @@ enum {
 typedef struct block {
     size_t mapped;               /* bytes, this page included */
     size_t capacity;             /* of these for data: all, but for a large block that is used again for less */
-    int size_class;              /* whose blocks have all the same capacity; -1: larger than the bound */
+    int size_class;              /* whose blocks have all the same capacity; -1: larger than the limit */
     size_t uses;                 /* requests in a row that it was handed out for */
-    int64_t kept_at;             /* nanoseconds; of a large block */
-    struct block *newer, *older; /* neighbours among all blocks kept, by the time they were given back */
+    int64_t pooled_at;           /* nanoseconds; of a large block */
+    struct block *newer, *older; /* neighbours among all pooled blocks, by the time they were given back */
     struct block *above, *below; /* the same, among those of one size class */
 } block;
 
 static struct {
-    dml_lock lock; /* of all below but `bound`, `largest_whole` and `page`, which are set once */
-    size_t bound;
+    dml_lock lock; /* of all below but `limit`, `largest_whole` and `page`, which are set once */
+    size_t limit;
     size_t largest_whole;
     size_t page;
     size_t used;
-    size_t kept;
+    size_t pooled;
     block *newest, *oldest;
     block *top[DML_SIZE_CLASSES];
-    block *large; /* a block larger than the bound; capacity: the bytes kept of it, as many as there was room for, or all */
+    block *large; /* a block larger than the limit; capacity: the bytes pooled of it, as many as there was room for, or all */
 } cache = {.lock = DML_LOCK_INIT};
 
 /* --- blocks ----------------------------------------------------------------------------------------------------- */
@@ -48,7 +48,7 @@ static bool measure(size_t bytes, block *wanted)
     if (bytes == 0)
         bytes = 1;
     wanted->size_class = dml_size_class(bytes, cache.page, &wanted->capacity);
-    if (wanted->capacity > cache.bound) {
+    if (wanted->capacity > cache.limit) {
         wanted->capacity = dml_round_up(bytes, cache.page); /* only what will be used again is rounded further */
         wanted->size_class = -1;
     }
@@ -65,9 +65,9 @@ static block *block_of(void *data)
     return (block *)(void *)((char *)data - cache.page);
 }
 
-/* --- what is kept; the lock is held ----------------------------------------------------------------------------- */
+/* --- the pool; the lock is held --------------------------------------------------------------------------------- */
 
-static void keep(block *b)
+static void pool(block *b)
 {
     block **top = &cache.top[b->size_class];
     b->above = NULL;
@@ -79,17 +79,17 @@ static void keep(block *b)
     b->older = cache.newest;
     *(b->older ? &b->older->newer : &cache.oldest) = b;
     cache.newest = b;
-    cache.kept += b->capacity;
+    cache.pooled += b->capacity;
 }
 
-static void unkeep(block *b)
+static void unpool(block *b)
 {
     *(b->above ? &b->above->below : &cache.top[b->size_class]) = b->below;
     if (b->below)
         b->below->above = b->above;
     *(b->newer ? &b->newer->older : &cache.newest) = b->older;
     *(b->older ? &b->older->newer : &cache.oldest) = b->newer;
-    cache.kept -= b->capacity;
+    cache.pooled -= b->capacity;
 }
 
 static bool is_large(const block *b)
@@ -101,34 +101,34 @@ static block *take_large(void)
 {
     block *b = cache.large;
     cache.large = NULL;
-    cache.kept -= b ? b->capacity : 0;
+    cache.pooled -= b ? b->capacity : 0;
     return b;
 }
 
-/* Is a large block kept whole, and its time not over? */
-static bool keeps_whole(void)
+/* Is a large block pooled whole, and its time not over? */
+static bool is_pooled_whole(void)
 {
     const block *b = cache.large;
-    return b && b->capacity > cache.bound && dml_nanoseconds() - b->kept_at < WHOLE_SECONDS * INT64_C(1000000000);
+    return b && b->capacity > cache.limit && dml_nanoseconds() - b->pooled_at < WHOLE_SECONDS * INT64_C(1000000000);
 }
 
-/* On all that is kept: a large block that is kept whole counts besides the bound. */
-static size_t limit(void)
+/* On the bytes pooled: a large block that is pooled whole counts besides `cache.limit`. */
+static size_t limit_now(void)
 {
-    return cache.bound + (keeps_whole() ? cache.large->capacity : 0);
+    return cache.limit + (is_pooled_whole() ? cache.large->capacity : 0);
 }
 
-/* Takes out the large block, unless it stays whole, then the blocks unused for longest, until at most `most` bytes are kept;
+/* Takes out the large block, unless it stays whole, then the blocks unused for longest, until at most `most` bytes are pooled;
  * returns them, linked by `older`, for unmap_all, which takes its time and needs no lock. */
 static block *drop_to(size_t most)
 {
     block *dropped = NULL;
-    bool whole_stays = keeps_whole() && cache.large->capacity <= most;
-    while (cache.kept > most) {
+    bool whole_stays = is_pooled_whole() && cache.large->capacity <= most;
+    while (cache.pooled > most) {
         block *b = whole_stays ? NULL : take_large();
         if (!b) {
             b = cache.oldest;
-            unkeep(b);
+            unpool(b);
         }
         b->older = dropped;
         dropped = b;
@@ -145,12 +145,12 @@ static void unmap_all(block *b)
     }
 }
 
-/* A kept block that will do; one that is in the way of others is `dropped`. */
-static block *find_kept(const block *wanted, block **dropped)
+/* A pooled block that will do; one that is in the way of others is `dropped`. */
+static block *find_pooled(const block *wanted, block **dropped)
 {
     block *b = is_large(wanted) ? take_large() : cache.top[wanted->size_class];
     if (b && !is_large(wanted)) {
-        unkeep(b);
+        unpool(b);
     } else if (b && b->mapped - cache.page < wanted->capacity) {
         b->older = NULL;
         *dropped = b;
@@ -159,29 +159,29 @@ static block *find_kept(const block *wanted, block **dropped)
     return b;
 }
 
-/* --- what is too large to be kept -------------------------------------------------------------------------------- */
+/* --- what is larger than the pool ------------------------------------------------------------------------------- */
 
-static void keep_large(block *b)
+static void pool_large(block *b)
 {
     dml_lock_acquire(&cache.lock);
     bool vacant = !cache.large, whole = vacant && b->uses >= MIN_USES && b->capacity <= cache.largest_whole;
-    size_t most = vacant ? (cache.bound - cache.kept) / 8 * 7 : 0; /* the rest is for smaller ones, which need not drop it */
+    size_t most = vacant ? (cache.limit - cache.pooled) / 8 * 7 : 0; /* the rest is for smaller ones, which need not drop it */
     size_t room = most / DML_HUGE_PAGE * DML_HUGE_PAGE;
     dml_lock_release(&cache.lock);
     whole = whole && dml_pages_offer(b, b->mapped, cache.page);
-    bool kept = whole || (room > 0 && dml_pages_release(b, b->mapped, cache.page + room));
-    if (kept) {
+    bool pooled = whole || (room > 0 && dml_pages_release(b, b->mapped, cache.page + room));
+    if (pooled) {
         b->capacity = whole ? b->capacity : room;
-        b->kept_at = dml_nanoseconds();
+        b->pooled_at = dml_nanoseconds();
         dml_lock_acquire(&cache.lock);
-        kept = !cache.large && (whole || room <= cache.bound - cache.kept);
-        if (kept) {
+        pooled = !cache.large && (whole || room <= cache.limit - cache.pooled);
+        if (pooled) {
             cache.large = b;
-            cache.kept += b->capacity;
+            cache.pooled += b->capacity;
         }
         dml_lock_release(&cache.lock);
     }
-    if (!kept)
+    if (!pooled)
         dml_pages_unmap(b, b->mapped);
 }
 
@@ -200,9 +200,9 @@ static void after_fork(void)
 }
 #endif
 
-void dml_cache_open(size_t bound, size_t largest_whole)
+void dml_cache_open(size_t limit, size_t largest_whole)
 {
-    cache.bound = bound;
+    cache.limit = limit;
     cache.largest_whole = largest_whole;
     cache.page = dml_page_size();
 #ifndef _WIN32
@@ -217,7 +217,7 @@ void *dml_cache_acquire(size_t bytes)
         return NULL;
     block *dropped = NULL;
     dml_lock_acquire(&cache.lock);
-    block *b = find_kept(&wanted, &dropped);
+    block *b = find_pooled(&wanted, &dropped);
     cache.used += wanted.capacity;
     dml_lock_release(&cache.lock);
     unmap_all(dropped);
@@ -254,13 +254,13 @@ void dml_cache_release(void *data)
     dml_lock_acquire(&cache.lock);
     cache.used -= b->capacity;
     if (!large) {
-        dropped = drop_to(limit() - b->capacity);
-        keep(b);
+        dropped = drop_to(limit_now() - b->capacity);
+        pool(b);
     }
     dml_lock_release(&cache.lock);
     unmap_all(dropped);
     if (large)
-        keep_large(b);
+        pool_large(b);
 }
 
 void *dml_cache_resize(void *data, size_t bytes)
@@ -290,9 +290,9 @@ void dml_cache_clear(void)
 dml_cache_bytes dml_cache_count(void)
 {
     dml_lock_acquire(&cache.lock);
-    size_t bound = limit();
-    block *dropped = drop_to(bound);
-    dml_cache_bytes bytes = {.used = cache.used, .kept = cache.kept, .bound = bound};
+    size_t limit = limit_now();
+    block *dropped = drop_to(limit);
+    dml_cache_bytes bytes = {.used = cache.used, .pooled = cache.pooled, .limit = limit};
     dml_lock_release(&cache.lock);
     unmap_all(dropped);
     return bytes;

@@ -11,13 +11,21 @@ bool dml_is_int(PyObject *object)
     return !PyArray_IsScalar(object, Bool) && PyIndex_Check(object);
 }
 
-int dml_int_from(PyObject *object, const char *name, int64_t *value)
+/* The int that an object is; NULL without an exception where it is none. Every library's arrays have __index__, which raises
+ * TypeError but for those of a single int. */
+static PyObject *int_of(PyObject *object)
 {
-    if (!dml_is_int(object))
-        return dml_type_error(name, "an int", object);
-    PyObject *number = PyNumber_Index(object);
+    PyObject *number = dml_is_int(object) ? PyNumber_Index(object) : NULL;
+    if (!number && PyErr_Occurred() && PyErr_ExceptionMatches(PyExc_TypeError) && PyMapping_Check(object))
+        PyErr_Clear();
+    return number;
+}
+
+/* Steals `number`, which may be NULL: of an object that is no int, or with an exception set. */
+static int int64_from(PyObject *number, PyObject *object, const char *name, const char *wanted, int64_t *value)
+{
     if (!number)
-        return -1;
+        return PyErr_Occurred() ? -1 : dml_type_error(name, wanted, object);
     int overflow;
     *value = PyLong_AsLongLongAndOverflow(number, &overflow);
     Py_DECREF(number);
@@ -26,6 +34,16 @@ int dml_int_from(PyObject *object, const char *name, int64_t *value)
         return -1;
     }
     return *value == -1 && PyErr_Occurred() ? -1 : 0;
+}
+
+int dml_int_among(PyObject *object, const char *name, const char *wanted, int64_t *value)
+{
+    return int64_from(int_of(object), object, name, wanted, value);
+}
+
+int dml_int_from(PyObject *object, const char *name, int64_t *value)
+{
+    return dml_int_among(object, name, "an int", value);
 }
 
 /* Always a new tuple of a list: the __index__ of an entry may change the list. */
@@ -90,11 +108,12 @@ int dml_ints_from(PyObject *object, const char *name, dml_ints *ints)
 
 int dml_int_or_ints_from(PyObject *object, const char *name, dml_ints *ints)
 {
-    if (!dml_is_int(object))
+    PyObject *number = int_of(object);
+    if (!number && !PyErr_Occurred())
         return ints_from(object, name, "an int, or an array or list of ints", ints);
     ints->count = 1;
     ints->single = true;
-    return dml_int_from(object, name, &ints->value[0]);
+    return int64_from(number, object, name, "an int", &ints->value[0]);
 }
 
 int dml_shape_from(PyObject *object, dml_ints *shape)

@@ -8,8 +8,11 @@
 #include "core/tensor.h"
 #include "py/python.h"
 
-/* Anything with __index__ but bool, as an int64. */
+/* Anything with __index__ but bool, as an int64. Of arrays, those of a single int. */
 int dml_int_from(PyObject *object, const char *name, int64_t *value);
+
+/* Likewise, where other types are taken, too: `wanted` names all, for the message. */
+int dml_int_among(PyObject *object, const char *name, const char *wanted, int64_t *value);
 
 /* Whether the object is an int, or has __index__ and is no bool. Runs no Python. */
 bool dml_is_int(PyObject *object);

@@ -179,9 +179,7 @@ int dml_device_choose(const dml_state *state, PyObject *object, dml_choice *choi
         return choose_name(state, "device", object, choice);
     if ((PyObject *)Py_TYPE(object) == state->device_class)
         return choose_in_python(state, "device", object, object, choice);
-    if (!dml_is_int(object))
-        return dml_type_error("device", "an int, a str, a dmlops.Device or None", object);
-    if (dml_int_from(object, "device", &index) < 0)
+    if (dml_int_among(object, "device", "an int, a str, a dmlops.Device or None", &index) < 0)
         return -1;
     if (choose_usable(state, index, choice))
         return 0;

@@ -121,7 +121,7 @@ PyObject *dml_memory_info(PyObject *module, PyObject *device)
     if (code)
         return dml_raise(state, &status);
     return Py_BuildValue("KKKK", (unsigned long long)bytes.used, (unsigned long long)bytes.pooled,
-                         (unsigned long long)bytes.bound, (unsigned long long)bytes.available);
+                         (unsigned long long)bytes.limit, (unsigned long long)bytes.available);
 }
 
 PyObject *dml_empty_cache(PyObject *module, PyObject *Py_UNUSED(none))

@@ -168,6 +168,6 @@ void dml_pool_count(dml_context *context, dml_memory_bytes *bytes)
     dml_lock_acquire(&context->lock);
     bytes->used = context->allocation_pool.used_bytes;
     bytes->pooled = context->allocation_pool.pooled_bytes;
-    bytes->bound = context->allocation_pool.limit;
+    bytes->limit = context->allocation_pool.limit;
     dml_lock_release(&context->lock);
 }

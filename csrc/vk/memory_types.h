@@ -35,7 +35,7 @@ typedef struct dml_vulkan_handles {
 typedef struct dml_memory_bytes {
     uint64_t used;      /* in allocations */
     uint64_t pooled;    /* in freed ones that are pooled for reuse */
-    uint64_t bound;     /* on `pooled` */
+    uint64_t limit;     /* on `pooled` */
     uint64_t available; /* that the device could still give */
 } dml_memory_bytes;
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence, Set
 from typing import TYPE_CHECKING, Any
 
 import dask.array as da
@@ -17,17 +17,21 @@ if TYPE_CHECKING:
 
     from dmlops._annotations import Array
 
-__all__ = ["dask_array", "known", "refuse_device_array", "reusable", "weightless"]
+__all__ = ["dask_array", "known", "meta", "passed_on", "refuse_device_array", "reusable", "weightless"]
+
+REFUSED = (str, bytes, bytearray, Mapping, Set)  # iterables that are no sequence of ints
 
 
 def dask_array(array: da.Array | ArrayLike) -> da.Array:
     """The argument as a Dask array of plain bytes and known chunks."""
     refuse_device_array(array)
-    if not hasattr(array, "dtype"):
+    dtype = getattr(array, "dtype", None)
+    if isinstance(dtype, np.dtype):
+        operators.slice(np.empty(0, dtype), [0], [0], device="host")  # refuses dtypes whose elements are not plain bytes
+    else:  # a list, or an array of a library that has dtypes of its own
         array = operators.transpose(array, device="host").T  # refuses what the operators refuse
-    # The operators refuse dtypes whose elements are not plain bytes.
-    operators.slice(np.empty(0, array.dtype), [0], [0], device="host")
-    return known("input", da.asarray(array))
+    x = known("input", da.asarray(array))
+    return x if type(x._meta) is np.ndarray else x.map_blocks(passed_on, dtype=x.dtype, meta=meta(x))
 
 
 def known(argument: str, x: da.Array) -> da.Array:
@@ -49,6 +53,18 @@ def weightless(shape: Sequence[int]) -> Array:
     return np.empty(shape, dtype=[])
 
 
+def passed_on(block: Array) -> Array:
+    """A task for a block that needs no call. As with the operators, masks and subclasses are dropped."""
+    refuse_device_array(block)
+    return np.asarray(block)
+
+
+def meta(x: da.Array) -> Array:
+    """What Dask knows of the result's blocks: they are plain NumPy arrays."""
+    return np.empty((0,) * x.ndim, x.dtype)
+
+
 def reusable(argument: Any) -> Any:
-    """What can be iterated over twice: the operator's check comes first."""
-    return list(argument) if np.iterable(argument) else argument
+    """What can be iterated over twice, since the operator's check comes first. What it refuses stays as it is."""
+    one_dimensional = np.iterable(argument) and getattr(argument, "ndim", 1) == 1
+    return list(argument) if one_dimensional and not isinstance(argument, REFUSED) else argument

@@ -15,8 +15,8 @@ from dask.base import tokenize
 from dask.highlevelgraph import HighLevelGraph
 
 from dmlops import operators
-from dmlops.dask.arguments import dask_array, refuse_device_array, reusable, weightless
-from dmlops.dask.graphs import Chunks, Part, arranged, between, blockwise, call, is_large, meta, passed_on, rechunk
+from dmlops.dask.arguments import dask_array, meta, passed_on, refuse_device_array, reusable, weightless
+from dmlops.dask.graphs import Chunks, Part, arranged, between, blockwise, call, is_large, rechunk
 from dmlops.dask.windows import slicing, windows
 
 if TYPE_CHECKING:
@@ -53,6 +53,8 @@ def join(inputs: Iterable[da.Array | ArrayLike], axis: SupportsIndex, *, device:
     ((1, 1, 1, 1), (3, 3, 2))
     """
     refuse_device_array(inputs)
+    if isinstance(inputs, (da.Array, np.ndarray)):
+        raise TypeError(f"inputs must be a sequence of arrays, not {type(inputs).__name__}")
     inputs = reusable(inputs)
     if not isinstance(inputs, list) or not inputs:
         operators.join(inputs, axis, device="host")  # raises

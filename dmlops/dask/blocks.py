@@ -11,8 +11,9 @@ import dask.array as da
 import numpy as np
 
 from dmlops import operators
-from dmlops.dask.arguments import dask_array, known, refuse_device_array, reusable, weightless
-from dmlops.dask.graphs import aligned, blockwise, call, meta, rechunk
+from dmlops.dask.arguments import dask_array, known, meta, refuse_device_array, reusable, weightless
+from dmlops.dask.graphs import aligned, blockwise, call, rechunk
+from dmlops.lengths import lengths_of
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -242,10 +243,8 @@ def _lengths(lengths: da.Array | Lengths, x: da.Array, axis: SupportsIndex, batc
     refuse_device_array(lengths)
     if not isinstance(lengths, da.Array):
         operators.reverse_subsequences(weightless(x.shape), lengths, axis, batch_axis=batch_axis, device="host")
-        array = np.array(lengths, dtype=getattr(lengths, "dtype", object))
-        if array.dtype == object:  # ints of any magnitude
-            array = np.minimum(array, x.shape[operator.index(axis)]).astype(np.int64)
-        return da.asarray(array)
+        array = None if isinstance(lengths, (list, tuple)) else np.array(lengths)
+        return da.asarray(array if array is not None and array.dtype.kind in "iu" else lengths_of(lengths, array))
     shape, sizes = list(x.shape), list(known("sequence_lengths", lengths).shape)
     if batch_axis is None and len(sizes) == x.ndim:
         # The check takes an array of lengths. Sizes that fit are made small, since there may be many lengths.

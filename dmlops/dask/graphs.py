@@ -17,12 +17,12 @@ from dask.highlevelgraph import HighLevelGraph
 from dask.utils import format_bytes, parse_bytes
 
 from dmlops import operators
-from dmlops.dask.arguments import refuse_device_array
+from dmlops.dask.arguments import meta, refuse_device_array
 
 if TYPE_CHECKING:
     from dmlops._annotations import Array
 
-__all__ = ["Chunks", "Part", "aligned", "arranged", "between", "blockwise", "call", "is_large", "meta", "passed_on", "rechunk"]
+__all__ = ["Chunks", "Part", "aligned", "arranged", "between", "blockwise", "call", "is_large", "rechunk"]
 
 Chunks: TypeAlias = tuple[int, ...]  # of one axis
 Task: TypeAlias = "Callable[[Any], Array]"
@@ -74,12 +74,6 @@ def call(name: str, *blocks: Any, **arguments: Any) -> Array:
     return result
 
 
-def passed_on(block: Array) -> Array:
-    """A task for a block that needs no call. As with the operators, masks and subclasses are dropped."""
-    refuse_device_array(block)
-    return np.asarray(block)
-
-
 def rechunk(name: str, x: da.Array, chunks: Sequence[Chunks]) -> da.Array:
     """`x` with other chunks. Where they are large, a warning points at the caller of the public function that calls this."""
     if tuple(chunks) == x.chunks:
@@ -113,8 +107,3 @@ def _aligned(chunks: Chunks, multiple: int) -> Chunks:
 def between(borders: Iterable[int]) -> Chunks:
     """The chunks between borders, which begin with 0."""
     return tuple(end - begin for begin, end in itertools.pairwise(sorted(set(borders))))
-
-
-def meta(x: da.Array) -> Array:
-    """What Dask knows of the result's blocks: they are plain NumPy arrays."""
-    return np.empty((0,) * x.ndim, x.dtype)

@@ -100,7 +100,7 @@ def _read_tensor(node: Node) -> TENSOR_DESC:
     if isinstance(values.get("Flags"), list):
         flags = [DML_TENSOR_FLAGS.of(_flag(entry)) for entry in inner["Flags"].entries()]
         values["Flags"] = max(flags, default=DML_TENSOR_FLAGS.NONE)
-    if not values.get("Strides"):
+    if values.get("Strides") == []:
         values["Strides"] = None  # DxDispatch takes no strides for packed ones
     if values.get("TotalTensorSizeInBytes") == 0:
         values["TotalTensorSizeInBytes"] = None  # as DxDispatch

@@ -13,6 +13,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from dmlops import errors
 from dmlops.directml import enums
 from dmlops.directml.errors import DirectMLError, Problem
 from dmlops.directml.tables import HEADER
@@ -39,12 +40,8 @@ class Refused(Exception):
 
 
 def shown(value: object) -> str:
-    """The value for a message, cut short where it is long."""
-    try:
-        text = str(value) if isinstance(value, enums.Named) else repr(value)
-    except ValueError:  # an int of more digits than Python prints
-        text = "an int of thousands of digits"
-    return text if len(text) <= 80 else f"{text[:60]}... ({len(text)} characters)"
+    """The value for a message: members of enumerations by name."""
+    return errors.shown(value, str if isinstance(value, enums.Named) else repr)
 
 
 def integer(low: int, high: int, allowed: str) -> Callable[[Any], int]:

@@ -5,11 +5,10 @@ from __future__ import annotations
 import argparse
 import contextlib
 import math
-import os
 import pathlib
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -20,6 +19,7 @@ from dmlops.directml.binding import lay_over
 from dmlops.directml.enums import DML_TENSOR_DATA_TYPE, DML_TENSOR_FLAGS, level_name
 from dmlops.directml.errors import DirectMLError, Problem
 from dmlops.directml.execution import execute
+from dmlops.directml.fields import shown
 from dmlops.directml.model import Binding, Bound, Dispatch, Model, Print, WriteFile, load
 from dmlops.directml.tables import CONSTANTS_PAGE, FLAGS_PAGE, LEVELS, MIN_ALIGNMENT
 from dmlops.directml.tensor import OPERATOR_DESC, TENSOR_DESC
@@ -97,12 +97,16 @@ def run(
     Raises
     ------
     DirectMLError
-        An operator breaks a rule, or a binding does not fit.
+        An operator breaks a rule, a binding does not fit, or a command names what the model does not have.
+    TypeError
+        `model` is no Model.
     MemoryError
         The resources do not fit into memory.
     OSError
         A file cannot be read or written.
     """
+    if not isinstance(model, Model):
+        raise TypeError(f"model is {type(model).__name__}; allowed: a Model, as dmlops.directml.load reads from a file")
     run = _Run(model, device, None if feature_level is None else level_name(feature_level), write or (lambda line: None))
     for command in model.commands:
         run.command(command)
@@ -119,7 +123,7 @@ class _Run:
                 validate(desc, level)
         self.types = {name: resource.type_in(model.folder) for name, resource in model.resources.items()}
         self.buffers = self._allocate()
-        self.device = dmlops.default_device() if device is None else _device(device)
+        self.device = dmlops.default_device() if device is None else dmlops.empty(0, device=device).device
         self.write(f"Running on '{self.device.name}'")
         self.owned = {
             name: {field: [array.copy() for array in arrays] for field, arrays in self._bind(name, bindings, True).items()}
@@ -129,7 +133,7 @@ class _Run:
     def _allocate(self) -> dict[str, Array]:
         folder = self.model.folder
         sizes = {name: resource.total_bytes(folder) for name, resource in self.model.resources.items()}
-        available = _available_memory()
+        available = dmlops.memory_info().available or sys.maxsize
         if sum(sizes.values()) > available:
             raise MemoryError(f"the model's resources take {sum(sizes.values())} bytes, and {available} are available")
         buffers = {}
@@ -140,8 +144,11 @@ class _Run:
 
     def command(self, command: Dispatch | Print | WriteFile) -> None:
         if isinstance(command, Dispatch):
+            _must_have("dispatch", self.model.dispatchables, command.dispatchable)
             self._dispatch(command)
-        elif isinstance(command, Print):
+            return
+        _must_have(type(command).__name__, self.buffers, command.resource)
+        if isinstance(command, Print):
             self._print(command)
         else:
             self._write_file(command)
@@ -173,11 +180,19 @@ class _Run:
     def _bind(self, dispatchable: str, bindings: Bound, initial: bool) -> dict[str, list[Array]]:
         """The tensors of a dispatchable laid over the buffers that are bound to them."""
         tensors: dict[str, list[TENSOR_DESC]] = {}
+        _must_have("bindings", self.model.dispatchables, dispatchable)
         for name, _, tensor in self.model.dispatchables[dispatchable].tensors():
             tensors.setdefault(name, []).append(tensor)
+        _must_have(f"bindings of {dispatchable}", tensors, *bindings)
         views: dict[str, list[Array]] = {}
         problems: list[Problem] = []
         for name, entries in bindings.items():
+            _must_have(f"bindings of {dispatchable}", self.buffers, *(binding.name for binding in entries))
+            if len(entries) != len(tensors[name]):
+                problems.append(
+                    Problem(f"len({name})", str(len(entries)), f"{len(tensors[name])}, as many as there are tensors")
+                )
+                continue
             for index, (binding, tensor) in enumerate(zip(entries, tensors[name], strict=True)):
                 place = f"{name}[{index}]" if len(entries) > 1 else name
                 owned = tensor.Flags == DML_TENSOR_FLAGS.OWNED_BY_DML
@@ -258,13 +273,15 @@ class _within(contextlib.AbstractContextManager[None]):
             raise DirectMLError(f"{self.what}: {error.subject}", error.problems) from None
 
 
+def _must_have(what: str, known: Mapping[str, Any], *names: str) -> None:
+    """A model that `load` has read names only what it has; one made in Python may not."""
+    for name in names:
+        if name not in known:
+            raise DirectMLError(what, [Problem("a name", shown(name), ", ".join(known) or "none, as the model has none")])
+
+
 def _is_single(desc: OPERATOR_DESC, name: str) -> bool:
     return isinstance(getattr(desc, name), TENSOR_DESC)
-
-
-def _device(device: DeviceLike) -> dmlops.Device:
-    """The device that a choice means."""
-    return dmlops.empty(0, np.uint8, device=device).device
 
 
 def in_one_line(values: Array) -> str:
@@ -280,14 +297,3 @@ def in_lines(values: Array) -> str:
     width, digits = len(str(len(values))), 2 * values.dtype.itemsize
     bits = values.view(f"u{values.dtype.itemsize}")
     return "".join(f"\n[{i:{width}}] {form % value.item()} (0x{bits[i]:{digits}X})" for i, value in enumerate(values))
-
-
-def _available_memory() -> int:
-    """How many bytes can be allocated without swapping."""
-    with contextlib.suppress(OSError, ValueError):
-        for line in pathlib.Path("/proc/meminfo").read_text().splitlines():
-            if line.startswith("MemAvailable:"):
-                return int(line.split()[1]) * 1024
-    with contextlib.suppress(OSError, ValueError, AttributeError):
-        return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-    return sys.maxsize

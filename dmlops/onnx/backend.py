@@ -46,7 +46,8 @@ class BackendRep(onnx.backend.base.BackendRep):
         Returns
         -------
         tuple of numpy.ndarray or DeviceArray
-            The model's outputs, new arrays. Outputs that are shapes are NumPy arrays in any case.
+            The model's outputs. NumPy arrays are new; device arrays may be views of inputs that are device arrays. Outputs that
+            are shapes are NumPy arrays in any case.
         """
         names = list(self._program.inputs)
         if not isinstance(inputs, Mapping):

@@ -15,6 +15,7 @@ import dmlops
 from dmlops import DeviceArray
 from dmlops.onnx.node import Node
 from dmlops.onnx.operator_table import OPERATORS, cast_type
+from dmlops.scalars import kind_of
 
 if TYPE_CHECKING:
     from dmlops._annotations import AnyArray, Array, DeviceLike
@@ -104,7 +105,8 @@ class Graph:
         kind = self.types.get(name)
         if kind is None or not kind.tensor_type.HasField("shape"):
             return None
-        return tuple(dim.dim_value if dim.HasField("dim_value") else None for dim in kind.tensor_type.shape.dim)
+        dims = kind.tensor_type.shape.dim  # some exporters write -1 for a size that is not known
+        return tuple(dim.dim_value if dim.HasField("dim_value") and dim.dim_value >= 0 else None for dim in dims)
 
     def raise_problem(self) -> None:
         """Raise UnsupportedNodeError for the first node that cannot be run."""
@@ -155,11 +157,11 @@ class Program:
         dtype, shape = self._expected[name]
         try:
             array: AnyArray = value if isinstance(value, DeviceArray) else np.asarray(value)
-        except (TypeError, ValueError) as error:
+            if not hasattr(value, "dtype") and kind_of(array.dtype) <= kind_of(dtype):  # a list of numbers
+                array = np.asarray(value, dtype)
+        except (TypeError, ValueError, OverflowError) as error:
             error.add_note(f"in input {name!r}")
             raise
-        if not hasattr(value, "dtype") and np.can_cast(array.dtype, dtype, "same_kind"):  # a list of numbers
-            array = np.asarray(array, dtype)
         if array.dtype != dtype:
             raise TypeError(f"input {name!r} must be of dtype {dtype}, not {array.dtype}")
         if shape is not None and not (

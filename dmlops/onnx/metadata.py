@@ -6,7 +6,7 @@ import dataclasses
 from collections.abc import Iterable
 from typing import Any
 
-from onnx import ModelProto, TensorProto, ValueInfoProto
+from onnx import ModelProto, TensorProto, TensorShapeProto, ValueInfoProto
 
 __all__ = ["ModelMetadata", "NodeArg", "arguments", "metadata"]
 
@@ -56,5 +56,10 @@ def _type(value: ValueInfoProto) -> str:
 
 
 def _shape(value: ValueInfoProto) -> list[int | str | None]:
-    sizes = value.type.tensor_type.shape.dim
-    return [size.dim_value if size.HasField("dim_value") else size.dim_param or None for size in sizes]
+    return [_size(dim) for dim in value.type.tensor_type.shape.dim]
+
+
+def _size(dim: TensorShapeProto.Dimension) -> int | str | None:
+    if dim.HasField("dim_value"):
+        return dim.dim_value if dim.dim_value >= 0 else None
+    return dim.dim_param or None

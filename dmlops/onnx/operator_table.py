@@ -74,7 +74,7 @@ def _expand(node: Node, a: AnyArray, shape: Array) -> AnyArray:
 
 def _flatten(node: Node, a: AnyArray) -> AnyArray:
     axis = node.attributes.get("axis", 1)
-    axis += a.ndim if axis < 0 else 0
+    axis = axis if axis == a.ndim else positive(axis, a.ndim)
     return reshape(a, (math.prod(a.shape[:axis]), math.prod(a.shape[axis:])))
 
 
@@ -113,6 +113,8 @@ def _pad(node: Node, a: AnyArray, pads: Array | None = None, value: Array | None
 def _reshape_to(node: Node, a: AnyArray, shape: Array | None = None) -> AnyArray:
     sizes = ints_of(node, shape, "shape") or []
     if not node.attributes.get("allowzero", 0):
+        if 0 in sizes[a.ndim :]:
+            raise ValueError(f"shape {sizes} copies a size of {a.shape} that is not there")
         sizes = [a.shape[axis] if size == 0 else size for axis, size in enumerate(sizes)]
     return reshape(a, sizes)
 

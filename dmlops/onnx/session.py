@@ -79,7 +79,9 @@ class Session:
             import onnxruntime
         except ImportError as error:
             raise ImportError('dmlops.onnx.Session needs the package onnxruntime: pip install "dmlops[onnx]"') from error
+        options = sess_options or onnxruntime.SessionOptions()
         model, folder = _load(path_or_bytes)
+        folder = folder or _folder_of(options)
         moved, rest = split(model)
         self.moved = [node.op_type for node in moved.graph.node if node.op_type != "Constant"] if moved else []
         self._count = len(rest.graph.node) if rest else 0
@@ -89,10 +91,9 @@ class Session:
             self._program = Program(moved, device)
         if rest:
             source = rest.SerializeToString() if moved else path_or_bytes
-            options = sess_options or onnxruntime.SessionOptions()
-            with _folder_set(options, folder if moved else ""):
+            with _folder_set(options, folder) if moved else contextlib.nullcontext():
                 self.rest = onnxruntime.InferenceSession(source, options, providers, provider_options, **kwargs)
-        self._options = self.rest.get_session_options() if self.rest else sess_options or onnxruntime.SessionOptions()
+        self._options = self.rest.get_session_options() if self.rest else options
         self._metadata = metadata(model)
         initializers = {tensor.name for tensor in model.graph.initializer}
         inputs = [value for value in model.graph.input if value.name not in initializers]
@@ -145,8 +146,8 @@ class Session:
         output_names : sequence of str or None
             Which outputs to return; all if None or empty.
         input_feed : dict
-            An array for each input. The inputs of the leading part may be device arrays. Initializers that are also inputs may
-            be replaced, except those that the leading part reads.
+            An array for each input, which may be a device array. Initializers that are also inputs may be replaced, except those
+            that the leading part reads.
         run_options : onnxruntime.RunOptions, optional
             Passed on to onnxruntime.
 
@@ -173,8 +174,8 @@ class Session:
         results: dict[str, Any] = {name: np.asarray(values[name]) for name in names if name in values}
         others = [name for name in names if name not in values]
         if others and self.rest:
-            feed = {name: _on_host(values[name]) if name in values else input_feed[name] for name in self._read}
-            feed |= {name: input_feed[name] for name in replaceable if name in input_feed}
+            read = [*self._read, *(name for name in replaceable if name in input_feed)]
+            feed = {name: _on_host(values[name] if name in values else input_feed[name]) for name in read}
             results.update(zip(others, self.rest.run(others, feed, run_options), strict=True))
         return [results[name] for name in names]
 
@@ -193,16 +194,23 @@ def _load(source: str | os.PathLike[str] | bytes) -> tuple[ModelProto, str]:
         raise ValueError(f"{name} is no ONNX model: {error}") from error
 
 
+def _folder_of(options: onnxruntime.SessionOptions) -> str:
+    try:
+        folder: str = options.get_session_config_entry(FOLDER)
+    except RuntimeError:  # it is not set
+        return ""
+    return folder
+
+
 @contextlib.contextmanager
 def _folder_set(options: onnxruntime.SessionOptions, folder: str) -> Iterator[None]:
     """While a session is made: the options may be used for models of other folders, too."""
-    if folder:
-        options.add_session_config_entry(FOLDER, folder)
+    before = _folder_of(options)
+    options.add_session_config_entry(FOLDER, folder)
     try:
         yield
     finally:
-        if folder:
-            options.add_session_config_entry(FOLDER, "")
+        options.add_session_config_entry(FOLDER, before)
 
 
 def _on_host(value: AnyArray) -> Array:

@@ -230,6 +230,11 @@ def same_error(ours, theirs):
         ("transpose", ([0, 1, 2, 4],), {}),
         ("upsample", (0,), {}),
         ("upsample", ([2, 2, 2, 2],), {}),
+        ("upsample", ({2},), {}),
+        ("upsample", ("2",), {}),
+        ("tile", ({1: 1, 2: 1, 3: 1, 4: 1},), {}),
+        ("tile", (b"\1\1\1\1",), {}),
+        ("tile", (np.ones((4, 1), int),), {}),
     ],
 )
 def test_wrong_arguments_are_refused_at_once(name, args, kwargs):
@@ -280,6 +285,8 @@ def test_masks_are_dropped():
         dmlops.dask.join([x, x], 0),
         dmlops.dask.padding(x, [1], [1], device="host"),
         dmlops.dask.tile(x, [2], device="host"),
+        dmlops.dask.padding(x, [0], [0]),
+        dmlops.dask.tile(x, [1]),
     ):
         assert type(result.compute(scheduler="synchronous")) is np.ndarray
 
@@ -291,6 +298,31 @@ def test_what_numpy_takes_is_an_input():
     assert dmlops.dask.slice(da.from_array(np.float32(3)), (), (), device="host").compute() == 3
     assert dmlops.dask.reverse_subsequences([[1, 2]], [[2**80]], 1, device="host").compute().tolist() == [[2, 1]]
     assert dmlops.dask.reverse_subsequences(np.zeros((0, 2)), [], 1, batch_axis=0, device="host").compute().shape == (0, 2)
+
+
+class ArrayOfAnotherLibrary:
+    """As PyTorch has them: NumPy converts it, and its dtype is none of NumPy's."""
+
+    dtype = "torch.int64"
+
+    def __init__(self, entries):
+        self.array = np.array(entries)
+
+    def __array__(self, dtype=None, copy=None):
+        return self.array
+
+
+class Index:
+    def __index__(self):
+        return 2
+
+
+@pytest.mark.parametrize("lengths", [ArrayOfAnotherLibrary([2, 2]), [Index(), 2], [np.array(2), np.uint64(2)], (2, Index())])
+def test_lengths_are_what_the_package_takes(lengths):
+    x = ArrayOfAnotherLibrary([[1, 2, 3]] * 2)
+    for module in (dmlops, dmlops.dask):
+        result = module.reverse_subsequences(x, lengths, 1, batch_axis=0, device="host")
+        assert np.asarray(result).tolist() == [[2, 1, 3]] * 2
 
 
 def test_lengths_may_change_after_the_call():
@@ -316,6 +348,18 @@ def test_lengths_may_change_after_the_call():
 def test_arrays_that_do_not_join_are_refused_at_once(arrays, axis):
     ours = [da.from_array(array) for array in arrays] if isinstance(arrays, list) else arrays
     same_error(lambda: dmlops.dask.join(ours, axis), lambda: dmlops.join(arrays, axis))
+
+
+@pytest.mark.parametrize("inputs", [np.zeros((2, 3)), {0: np.zeros(3)}, {1.0}, "ab"])
+def test_what_is_no_sequence_of_arrays_is_not_joined(inputs):
+    same_error(lambda: dmlops.dask.join(inputs, 0), lambda: dmlops.join(inputs, 0))
+
+
+def test_a_dask_array_is_no_sequence_of_arrays():
+    x = da.zeros((2, 3))
+    for array in (x, x[x[:, 0] == 0]):
+        with pytest.raises(TypeError, match="inputs must be a sequence of arrays, not Array"):
+            dmlops.dask.join(array, 0)
 
 
 def test_join_needs_no_device_and_takes_no_device_array():

@@ -8,6 +8,7 @@ import textwrap
 import numpy as np
 import pytest
 
+import dmlops
 import dmlops.directml as dml
 from dmlops.__main__ import main
 from dmlops.directml import runner
@@ -347,6 +348,31 @@ def test_a_model_made_in_python():
     assert {name: array.tolist() for name, array in results.items()} == {"a": [5, 2], "b": [5, 2]}
 
 
+@pytest.mark.parametrize(
+    "command, message",
+    [
+        (dml.Print("c"), "Print: a name is 'c'; allowed: a, b"),
+        (dml.WriteFile("c", "file"), "WriteFile: a name is 'c'; allowed: a, b"),
+        (dml.Dispatch("move", {}), "dispatch: a name is 'move'; allowed: copy"),
+        (dml.Dispatch("copy", {"Input": []}), "bindings of copy: a name is 'Input'; allowed: InputTensor, OutputTensor"),
+        (dml.Dispatch("copy", {"InputTensor": [dml.Binding("c")]}), "bindings of copy: a name is 'c'; allowed: a, b"),
+        (dml.Dispatch("copy", {"InputTensor": []}), "len(InputTensor) is 0; allowed: 1, as many as there are tensors"),
+    ],
+)
+def test_names_that_a_model_made_in_python_does_not_have(command, message):
+    x = dml.TENSOR_DESC("INT32", [2])
+    values = dml.Resource(dml.DML_TENSOR_DATA_TYPE.INT32, dml.ConstantValues(2, 0))
+    copy = dml.ELEMENT_WISE_IDENTITY_OPERATOR_DESC(x, x)
+    with pytest.raises(dml.DirectMLError) as error:
+        dml.run(dml.Model({"a": values, "b": values}, {"copy": copy}, [command]), device="host")
+    assert message in str(error.value)
+
+
+def test_a_path_is_no_model():
+    with pytest.raises(TypeError, match=r"model is str; allowed: a Model, as dmlops\.directml\.load reads"):
+        dml.run("model.json")
+
+
 def changed(*path, to=None, model=slicing):
     """A good model with one thing changed; `to` may be a function of the object that `path` leads to."""
     result = model() if callable(model) else json.loads(json.dumps(model))
@@ -364,6 +390,7 @@ HOSTILE = [
         changed("resources", "out", to={"initialValues": [{"type": "INT4", "value": 1}]}),
         "initialValues[0].type is 'INT4'; allowed",
     ),
+    (changed(*DESC, "InputTensor", "Strides", to=0), "InputTensor.Strides is 0; allowed: a sequence"),
     ("", "model.json is no JSON: Expecting value at line 1, column 1"),
     ("{", "model.json is no JSON: Expecting property name enclosed in double quotes at line 1, column 2"),
     ('{"resources": {}\n"commands": []}', "Expecting ',' delimiter at line 2, column 1, before '\"commands\": []}'"),
@@ -710,7 +737,7 @@ def test_files_that_are_no_models(tmp_path, capsys):
 
 
 def test_memory_is_looked_at_before_any_is_taken(tmp_path, monkeypatch):
-    monkeypatch.setattr(runner, "_available_memory", lambda: 1 << 20)
+    monkeypatch.setattr(runner.dmlops, "memory_info", lambda: dmlops.MemoryInfo(0, 0, 0, 1 << 20))
     monkeypatch.setattr(runner.np, "zeros", pytest.fail)
     with pytest.raises(MemoryError, match="take 2097152 bytes, and 1048576 are available"):
         lines(tmp_path, model_of({"x": constant(1 << 19)}))

@@ -97,6 +97,34 @@ def test_nothing_but_movement(device):
     assert np.array_equal(session.run([], {"photo": resident})[0], session.run(None, {"photo": photo})[0])
 
 
+def test_device_arrays_for_every_input(device):
+    """Also for those that the rest reads, too, and that it reads alone."""
+    text = """
+        <ir_version: 10, opset_import: ["": 21]>
+        both (float[N, N] x, float[1] w) => (float[N, N] y) { t = Transpose (x) s = Add (t, x) y = Mul (s, w) }"""
+    feed = {"x": noise(3, 3), "w": noise(1)}
+    session = compare(text, feed, device=device)
+    resident = {name: dmlops.asarray(array, device=device) for name, array in feed.items()}
+    assert session.moved == ["Transpose"] and np.array_equal(session.run(None, resident), session.run(None, feed))
+
+
+def test_sizes_below_0_are_not_known(device):
+    """Some exporters write -1."""
+    for text, feed in (
+        (FOCUS, {"image": noise(2, 3, 4, 4)}),
+        (SHAPES, {"photo": noise(2, 4, 6, 3), "flag": np.array(True)}),
+    ):
+        model = parser.parse_model(text)
+        for value in (*model.graph.input, *model.graph.output):
+            for dim in list(value.type.tensor_type.shape.dim)[:1]:
+                dim.dim_value = -1
+        source = model.SerializeToString()
+        ours, theirs = dmlops.onnx.Session(source, device=device), onnxruntime.InferenceSession(source)
+        assert [value.shape for value in ours.get_inputs()] == [value.shape for value in theirs.get_inputs()]
+        for result, expected in zip(ours.run(None, feed), theirs.run(None, feed), strict=True):
+            assert np.array_equal(result, expected)
+
+
 def test_no_leading_movement_says_so(device):
     session = compare(NOTHING, {"x": noise(2, 3)}, device=device)
     assert session.moved == [] and "no leading part moves data" in repr(session)
@@ -297,6 +325,21 @@ def test_wrong_inputs(inputs, error, message):
         prepare("y = Reshape (x, s)").run(inputs)
 
 
+def test_lists_for_inputs_of_several_types():
+    for kind, given, wanted in (("uint8", [1, 255], [1, 255]), ("float", [1, True], [1.0, 1.0]), ("double", (0.5,), [0.5])):
+        (result,) = prepare("y = Identity (x)", inputs=f"{kind}[N] x").run({"x": given})
+        assert result.tolist() == wanted
+    with pytest.raises(TypeError, match="input 'x' must be of dtype uint8, not float64"):
+        prepare("y = Identity (x)", inputs="uint8[N] x").run([[1.5]])
+
+
+def test_numbers_that_the_inputs_type_does_not_hold():
+    for given in ([300], [-129]):
+        with pytest.raises(OverflowError) as caught:
+            prepare("y = Identity (x)", inputs="int8[N] x").run([given])
+        assert caught.value.__notes__ == ["in input 'x'"]
+
+
 def test_dimensions_that_may_have_any_size():
     prepared = prepare("y = Transpose (x)", inputs="float[N, ?, 6] x")
     with pytest.raises(ValueError, match=r"input 'x' must have the shape \[N, any, 6\], not \[2, 4, 5\]"):
@@ -316,6 +359,19 @@ def test_operands_of_the_wrong_length(nodes, operands, message):
     with pytest.raises(ValueError, match=message) as caught:
         prepared.run(given[: 2 + operands.count(",")])
     assert "node 'it' (" in caught.value.__notes__[0]
+
+
+@pytest.mark.parametrize("axis", [-3, 3])
+def test_flatten_at_an_axis_that_there_is_not(axis):
+    node = onnx.helper.make_node("Flatten", ["x"], ["y"], axis=axis)
+    with pytest.raises(ValueError, match=f"axis {axis} is out of range for rank 2"):
+        dmlops.onnx.backend.run_node(node, [noise(2, 3)], "host")
+
+
+def test_a_shape_that_copies_too_many_sizes():
+    node = onnx.helper.make_node("Reshape", ["x", "shape"], ["y"])
+    with pytest.raises(ValueError, match=r"shape \[2, 3, 0\] copies a size of \(2, 3\) that is not there"):
+        dmlops.onnx.backend.run_node(node, [noise(2, 3), np.array([2, 3, 0])], "host")
 
 
 def test_uneven_splits_before_opset_18():

@@ -5,6 +5,7 @@ import numpy as np
 import onnx
 import onnxruntime
 import pytest
+from dmlops.onnx.session import FOLDER
 from onnx import parser
 from test_session import FOCUS, MOVES, NOTHING, noise
 
@@ -64,6 +65,22 @@ def test_options_serve_models_of_several_folders(tmp_path):
         expected = onnxruntime.InferenceSession(path).run(None, {"image": image})
         for session in (dmlops.onnx.Session(path, options, device="host"), onnxruntime.InferenceSession(path, options)):
             assert np.array_equal(session.run(None, {"image": image}), expected)
+
+
+def test_the_folder_that_the_caller_sets(tmp_path):
+    """It serves both parts of a model in memory, and stays."""
+    text = FOCUS.replace("y = Sigmoid (patches)", "all = Concat <axis = 1> (patches, weight) y = Add (all, more)")
+    model = parser.parse_model(text.replace("float[N, 12, A, B] y", "float[N, 13, A, B] y"))
+    for name, channels in (("weight", 1), ("more", 13)):
+        model.graph.initializer.append(onnx.numpy_helper.from_array(noise(1, channels, 4, 4), name))
+    onnx.save_model(model, tmp_path / "model.onnx", save_as_external_data=True, location="weights", size_threshold=0)
+    source = onnx.load(tmp_path / "model.onnx", load_external_data=False).SerializeToString()
+    options, image = onnxruntime.SessionOptions(), noise(1, 3, 8, 8)
+    options.add_session_config_entry(FOLDER, str(tmp_path))
+    session = dmlops.onnx.Session(source, options, device="host")
+    assert session.moved[-1] == "Concat" and options.get_session_config_entry(FOLDER) == str(tmp_path)
+    expected = onnxruntime.InferenceSession(source, options).run(None, {"image": image})
+    assert np.array_equal(session.run(None, {"image": image}), expected)
 
 
 def test_arguments_of_the_wrong_type():

@@ -128,7 +128,7 @@ static void *work(void *number)
     for (unsigned i = 0; i < ROUNDS; i++) {
         move((unsigned)self * 7919 + i * 31, self);
         stay((unsigned)self * 7919 + i * 31, self);
-        dml_cache_release(dml_cache_acquire(5 << 20)); /* beyond the bound */
+        dml_cache_release(dml_cache_acquire(5 << 20)); /* beyond the limit */
         dml_context *context;
         dml_status status;
         dml_memory_bytes bytes;
