@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, SupportsIndex, overload
+from typing import TYPE_CHECKING, Any, SupportsIndex, overload
 
 from dmlops import _core
-from dmlops.progress import tracked
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -165,7 +164,7 @@ def reverse_subsequences(
         axis,
         batch_axis,
         out,
-        device if progress is None else tracked("reverse_subsequences", device, progress),
+        device if progress is None else _tracked("reverse_subsequences", device, progress),
     )
 
 
@@ -287,7 +286,7 @@ def depth_to_space(
              [6, 7]]]])
     """
     return _core._depth_to_space(
-        input, block_size, order, layout, out, device if progress is None else tracked("depth_to_space", device, progress)
+        input, block_size, order, layout, out, device if progress is None else _tracked("depth_to_space", device, progress)
     )
 
 
@@ -404,7 +403,7 @@ def space_to_depth(
             [[5, 7]]]])
     """
     return _core._space_to_depth(
-        input, block_size, order, layout, out, device if progress is None else tracked("space_to_depth", device, progress)
+        input, block_size, order, layout, out, device if progress is None else _tracked("space_to_depth", device, progress)
     )
 
 
@@ -521,7 +520,7 @@ def slice(
            [ 3,  2,  1]])
     """
     return _core._slice(
-        input, offsets, sizes, strides, output_sizes, out, device if progress is None else tracked("slice", device, progress)
+        input, offsets, sizes, strides, output_sizes, out, device if progress is None else _tracked("slice", device, progress)
     )
 
 
@@ -657,7 +656,7 @@ def padding(
         mode,
         value,
         out,
-        device if progress is None else tracked("padding", device, progress),
+        device if progress is None else _tracked("padding", device, progress),
     )
 
 
@@ -751,7 +750,7 @@ def tile(
            [1, 2, 1, 2, 1, 2],
            [3, 4, 3, 4, 3, 4]])
     """
-    return _core._tile(input, repeats, out, device if progress is None else tracked("tile", device, progress))
+    return _core._tile(input, repeats, out, device if progress is None else _tracked("tile", device, progress))
 
 
 @overload
@@ -846,7 +845,7 @@ def join(
     array([[1, 2, 5],
            [3, 4, 6]])
     """
-    return _core._join(inputs, axis, out, device if progress is None else tracked("join", device, progress))
+    return _core._join(inputs, axis, out, device if progress is None else _tracked("join", device, progress))
 
 
 @overload
@@ -945,7 +944,7 @@ def split(
            [4]]), array([[2, 3],
            [5, 6]])]
     """
-    return _core._split(input, axis, output_axis_sizes, out, device if progress is None else tracked("split", device, progress))
+    return _core._split(input, axis, output_axis_sizes, out, device if progress is None else _tracked("split", device, progress))
 
 
 @overload
@@ -1042,7 +1041,7 @@ def transpose(
     >>> dmlops.transpose(photograph, (2, 0, 1)).shape
     (3, 480, 640)
     """
-    return _core._transpose(input, axes, out, device if progress is None else tracked("transpose", device, progress))
+    return _core._transpose(input, axes, out, device if progress is None else _tracked("transpose", device, progress))
 
 
 @overload
@@ -1149,7 +1148,7 @@ def upsample(
     (1, 8, 18, 3)
     """
     return _core._upsample(
-        input, scale_size, layout, out, device if progress is None else tracked("upsample", device, progress)
+        input, scale_size, layout, out, device if progress is None else _tracked("upsample", device, progress)
     )
 
 
@@ -1267,5 +1266,12 @@ def slice_grad(
         sizes,
         strides,
         out,
-        device if progress is None else tracked("slice_grad", device, progress),
+        device if progress is None else _tracked("slice_grad", device, progress),
     )
+
+
+def _tracked(name: str, device: DeviceLike | None, progress: Progress) -> Any:
+    """What the extension takes as `device` of a call that reports its progress."""
+    from dmlops.progress import tracked
+
+    return tracked(name, device, progress)

@@ -252,7 +252,7 @@ def test_the_strategies_know_every_operator():
 
 
 def test_nothing_is_imported_before_it_is_used():
-    late = {f"dmlops.{name}" for name in ("comparison", "comparison_picture", "reference", "tables")} | {
+    late = {f"dmlops.{name}" for name in ("comparison", "comparison_picture", "progress", "reference", "tables")} | {
         "inspect",
         "PIL",
     }
