@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 import operator
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -124,7 +124,7 @@ def reshape(self: DeviceArray, *shape: Any) -> DeviceArray:
         raise ValueError("shape is too large: the array would have more than 2**63 bytes")
     try:
         return _core._view(self, lambda like: _reshaped(like, sizes))
-    except (ValueError, AttributeError):
+    except ValueError:
         raise ValueError("this view cannot be reshaped so without a copy; .copy() makes one") from None
 
 
@@ -138,10 +138,10 @@ def _reshaped(like: Any, shape: tuple[int, ...]) -> Any:
 _RESHAPE_NEVER_COPIES = np.lib.NumpyVersion(np.__version__) >= "2.1.0"
 
 
-def _strides(like: Any, shape: tuple[int, ...]) -> list[int]:
+def _strides(like: Any, shape: tuple[int, ...]) -> Sequence[int]:
     """The strides of a view of another shape. Raises ValueError where there is none."""
     if like.size == 0:
-        return [0] * len(shape)
+        return np.empty(shape, like.dtype).strides
     runs = [[1, like.itemsize]]  # the size and stride of axes that continue each other
     for size, stride in zip(like.shape, like.strides):
         if runs[-1][1] == size * stride:

@@ -514,19 +514,28 @@ def test_transposes_leave_what_is_no_whole_blocks(core, item, rows, columns, ste
     assert dispatch.kernel == ROWS and dispatch.rest_count >= 2
 
 
+def dispatches(core, item, axes, dst_base=0):
+    def count(piece):
+        dispatch = core.choose(piece, core.traits(), 0, dst_base, ANY)
+        return 1 + sum(map(count, core.rests(piece, dispatch)))
+
+    return count(next(core.pieces(core.simplified(Case(item, axes, 0, 0, -1, 0, []).plan), 2**40)))
+
+
 @pytest.mark.parametrize("item", [1, 2, 4, 8])
 @pytest.mark.parametrize("rows", [5003, 50_257, 999_983, 2**24 - 1, 2**24 - 9])
 def test_a_transpose_of_many_rows_is_few_dispatches(core, item, rows):
     """Each of its passes may leave some rows, which are a transpose again. A window has 4 GiB at most."""
-
-    def count(piece):
-        dispatch = core.choose(piece, core.traits(), 0, 0, ANY)
-        return 1 + sum(map(count, core.rests(piece, dispatch)))
-
     columns = 256 // item + 1
-    case = Case(item, [(rows, item, columns * item, 0), (columns, rows * item, item, 0)], 0, 0, -1, 0, [])
-    piece = next(core.pieces(core.simplified(case.plan), 2**40))
-    assert 3 <= count(piece) <= CONSTANTS["DML_MAX_DISPATCHES"]
+    axes = [(rows, item, columns * item, 0), (columns, rows * item, item, 0)]
+    assert 3 <= dispatches(core, item, axes) <= CONSTANTS["DML_MAX_DISPATCHES"]
+
+
+@pytest.mark.parametrize("contiguous", [1, 2, 3, 4, 5, 6])
+def test_a_transpose_of_overlapping_windows_is_few_dispatches(core, contiguous):
+    """Several axes of the source are contiguous: what blocks along one of them leave is a transpose along the next."""
+    axes = [(15, 2, 15**k * 272, 0) for k in reversed(range(contiguous))] + [(136, 4096, 2, 0)]
+    assert dispatches(core, 2, [(16, 2**20, 15**contiguous * 272, 0), *axes], 2) <= CONSTANTS["DML_MAX_DISPATCHES"]
 
 
 def choose(core, item, axes, forced=ANY, src_base=0, dst_base=0, *, reversed=-1, lengths=(), traits=None, check=True):

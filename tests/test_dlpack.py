@@ -301,6 +301,9 @@ def test_wrong_arguments(device):
             a.__dlpack__(**wrong)
     with pytest.raises(TypeError):
         a.__dlpack__(None)
+    for method in (dmlops.DeviceArray.__dlpack__, dmlops.DeviceArray.__dlpack_device__):
+        with pytest.raises(TypeError):
+            method(X)
 
 
 def test_capsules_that_nobody_takes(device):

@@ -132,6 +132,11 @@ def test_reshape(device, shape, key, wanted):
         same(a.reshape(*wanted), expected)
 
 
+def test_strides_that_lead_nowhere_are_those_of_numpy(device):
+    for shape, wanted in [((1, 1), (1, 1, 1)), ((), (1,)), ((0, 4), (0, 2, 2)), ((3,), (1, 3, 1))]:
+        assert dmlops.empty(shape, device=device).reshape(wanted).strides == np.empty(shape).reshape(wanted).strides
+
+
 def test_reshape_says_what_was_asked_for(device):
     a = dmlops.empty((2, 3, 4), np.uint8, device=device)
     for wanted in ((5, 5), (-1, -1), (-2, -12), (2**62, 2**62), (7, -1)):

@@ -289,6 +289,17 @@ def test_transposes_of_any_size(vulkan, host_import, item, shape, axes):
             assert counts[ROWS] > 0
 
 
+def test_a_submission_has_room_for_what_a_transpose_leaves(vulkan):
+    """Of windows that overlap, several axes are contiguous, and what blocks along one leave is a transpose along the next."""
+    few = np.random.default_rng(4).integers(0, 2**16, 136 * 256 + 64, np.uint16)
+    x = np.lib.stride_tricks.as_strided(few, (15, 15, 15, 15, 136), (2, 2, 2, 2, 512))
+    expected = np.concatenate([x[:1]] * 20 + [x])
+    buffer, start = memory(expected.nbytes, 2, 3)
+    out = np.ndarray(expected.shape, np.uint16, buffer, start)
+    dmlops.join([x[:1]] * 20 + [x], 0, device=vulkan, out=out)
+    assert np.array_equal(out, expected)
+
+
 # --- reversals --------------------------------------------------------------------------------------------------------
 
 

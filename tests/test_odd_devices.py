@@ -79,6 +79,13 @@ def test_conformance(name, library):
     conform(library, "test_conformance.py", **DEVICES[name])
 
 
+@pytest.mark.many_pipelines
+@pytest.mark.parametrize("name", ["a graphics card", "every second import refused", "alignment of 256", "integers of 32 bits only"])
+def test_what_transposes_leave(name, library):
+    """That takes arrays larger than those above."""
+    conform(library, "test_kernels.py", "-k", "transposes_of_any_size", **DEVICES[name])
+
+
 @pytest.mark.check
 @pytest.mark.parametrize("name", DEVICES)
 def test_conformance_and_out(name, library):

@@ -18,8 +18,9 @@ typedef enum dml_kernel {
 } dml_kernel;
 
 enum {
-    DML_MAX_RESTS = 3,      /* of a dispatch */
-    DML_MAX_DISPATCHES = 12 /* of a piece, its rests and theirs included */
+    DML_MAX_RESTS = 3,                                     /* of a dispatch; at most one of them has rests itself, */
+    DML_MAX_DEPTH = 3,                                     /* and none of a piece that is so deep */
+    DML_MAX_DISPATCHES = DML_MAX_RESTS * DML_MAX_DEPTH + 1 /* of a piece, its rests and theirs included */
 };
 
 typedef struct dml_dispatch {

@@ -15,6 +15,7 @@ typedef struct dml_piece {
     int64_t source_begin;
     int64_t source_end;
     bool cut;
+    int depth; /* 0; of a rest, which a dispatch leaves of a piece: one more than that of the piece */
 } dml_piece;
 
 /* Bytes, or entries of lengths, between neighbours on an axis. */

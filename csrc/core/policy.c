@@ -141,7 +141,7 @@ static bool is_little(dml_policy *policy)
 static bool is_transpose(dml_policy *policy)
 {
     return (is_free(policy) || policy->forced < DML_KERNEL_WORDS) &&
-           dml_transpose_find(&policy->piece->plan, &policy->traits->tunables, policy->dst, &policy->transpose, &policy->rows);
+           dml_transpose_find(policy->piece, &policy->traits->tunables, policy->dst, &policy->transpose, &policy->rows);
 }
 
 /* Words of 32 bytes, unless those of 16 let more rows share a window, or larger words would leave more to be moved byte by

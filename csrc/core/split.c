@@ -173,6 +173,12 @@ static bool fit_packed(dml_split *split, int64_t limit, dml_side side)
     return cut;
 }
 
+dml_limits dml_split_limits(const dml_traits *traits)
+{
+    int64_t binding = traits->binding - traits->alignment; /* a window may begin early by less than the alignment */
+    return (dml_limits){.window = traits->window, .binding = binding < traits->window ? binding : traits->window};
+}
+
 void dml_split_begin(dml_split *split, const dml_plan *plan, const dml_limits *limits)
 {
     dml_plan_copy(&split->plan, plan);
@@ -242,6 +248,7 @@ static bool next_piece(dml_split *split, dml_piece *piece)
     }
     int64_t sources = 1;
     piece->cut = false;
+    piece->depth = 0;
     piece->reversed_begin = piece->source_begin = piece->source_end = 0;
     if (whole->reversed >= 0) {
         const dml_axis *axis = &whole->axes[whole->reversed];

@@ -9,6 +9,7 @@
 #define DML_CORE_SPLIT_H
 
 #include "core/piece.h"
+#include "core/tunables.h"
 
 /* Bytes. A packed side (core/pack.h) needs memory for its elements alone, another for all that it spans. Each limit that is
  * used is 64 or more, and no larger than the one before it. */
@@ -27,6 +28,9 @@ typedef struct dml_split {
     bool kept[2][DML_MAX_AXES];      /* the axes of a packed side that keep their strides */
     bool done;
 } dml_split;
+
+/* What a device binds. */
+dml_limits dml_split_limits(const dml_traits *traits);
 
 /* The plan is simplified, and not empty. */
 void dml_split_begin(dml_split *split, const dml_plan *plan, const dml_limits *limits);

@@ -124,15 +124,17 @@ static void make_blocks(const dml_plan *plan, const division *by, dml_plan *bloc
     add_axis(blocks, last, by->head > 0 ? 2 * by->items : by->items, 1);
 }
 
-bool dml_transpose_find(const dml_plan *plan, const dml_tunables *tunables, uint32_t dst, dml_transpose *transpose,
+bool dml_transpose_find(const dml_piece *piece, const dml_tunables *tunables, uint32_t dst, dml_transpose *transpose,
                         dml_rows *rows)
 {
+    const dml_plan *plan = &piece->plan;
     division by;
     if (!find_axis(plan, &by) || !find_phase(plan, dst, &by) || plan->rank + 4 > DML_MAX_AXES)
         return false;
     const int last = plan->rank - 1;
     const int64_t extent = plan->axes[last].extent;
-    bool worth = extent * plan->item >= REST_ROW && dml_plan_count(plan) * plan->item >= REST_BYTES;
+    bool worth =
+        extent * plan->item >= REST_ROW && dml_plan_count(plan) * plan->item >= REST_BYTES && piece->depth < DML_MAX_DEPTH;
     divide_row(plan, &by);
     divide_rows(plan, !worth, &by);
     add_rest(transpose, last, 0, by.head);

@@ -8,6 +8,7 @@
 #define DML_CORE_TRANSPOSE_H
 
 #include "core/dispatch.h"
+#include "core/piece.h"
 #include "core/rows.h"
 
 typedef struct dml_transpose {
@@ -16,9 +17,9 @@ typedef struct dml_transpose {
     int rest_count;
 } dml_transpose;
 
-/* Makes blocks of a simplified plan whose destination begins at `dst` in its window. False if it is no transpose, or if rests
- * are not worth their dispatches. */
-bool dml_transpose_find(const dml_plan *plan, const dml_tunables *tunables, uint32_t dst, dml_transpose *transpose,
+/* Makes blocks of a piece with a simplified plan, whose destination begins at `dst` in its window. False if it is no transpose,
+ * or if rests are not worth their dispatches. */
+bool dml_transpose_find(const dml_piece *piece, const dml_tunables *tunables, uint32_t dst, dml_transpose *transpose,
                         dml_rows *rows);
 
 #endif

@@ -11,9 +11,11 @@
 
 /* --- export ------------------------------------------------------------------------------------------------------ */
 
-PyObject *dml_dlpack_places(PyObject *Py_UNUSED(module), PyObject *self)
+PyObject *dml_dlpack_places(PyObject *module, PyObject *object)
 {
-    const dml_device_array *array = (dml_device_array *)self;
+    const dml_device_array *array = (dml_device_array *)object;
+    if (!dml_is_device_array(dml_state_of(module), object))
+        return PyErr_Format(PyExc_TypeError, "__dlpack__ and __dlpack_device__ are methods of dmlops.DeviceArray");
     int type = dml_backend_of(&array->device)->dlpack_type, index = type == DL_CPU ? 0 : array->device.index;
     return Py_BuildValue("(ii)N", type, index, PyBool_FromLong(dml_allocation_data(array->allocation) != NULL));
 }

@@ -98,7 +98,7 @@ static bool append_piece(PyObject *pieces, const dml_piece *piece, const dml_tra
     PyObject *entry = piece_dict(piece, &dispatch);
     bool appended = entry && PyList_Append(pieces, entry) == 0;
     Py_XDECREF(entry);
-    dml_piece rest = {.cut = false};
+    dml_piece rest = {.depth = piece->depth + 1};
     for (int i = 0; i < dispatch.rest_count && appended; i++) {
         dml_plan_take(&rest.plan, &piece->plan, &dispatch.rests[i]);
         appended = append_piece(pieces, &rest, traits);
@@ -109,8 +109,7 @@ static bool append_piece(PyObject *pieces, const dml_piece *piece, const dml_tra
 /* A list of dicts; a new reference, or NULL with an exception set. */
 static PyObject *list_pieces(const dml_plan *plan, const dml_traits *traits)
 {
-    int64_t binding = traits->binding - traits->alignment;
-    dml_limits limits = {.window = traits->window, .binding = binding < traits->window ? binding : traits->window};
+    dml_limits limits = dml_split_limits(traits);
     PyObject *pieces = PyList_New(0);
     dml_split split;
     dml_piece piece;

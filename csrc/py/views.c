@@ -53,9 +53,8 @@ static PyObject *plain_key(PyObject *array, PyObject *key)
     return plain;
 }
 
-/* NumPy decides what an index means. It is asked about a stand-in: an array with the shape and strides of the device array, at
- * an address that no memory is near. Views of it are made without reading an element, and neither it nor they leave this
- * file. */
+/* NumPy decides what an index means. It is asked about a stand-in: an array with the dtype, shape and strides of the device
+ * array, at an address that no memory is near. Views of it are made without reading an element. */
 static char *const nowhere = (char *)((intptr_t)1 << (8 * sizeof(intptr_t) - 3));
 
 static PyObject *stand_in(const dml_device_array *array)
@@ -65,8 +64,8 @@ static PyObject *stand_in(const dml_device_array *array)
         shape[k] = (npy_intp)array->tensor.shape[k];
         strides[k] = (npy_intp)array->tensor.strides[k];
     }
-    return PyArray_NewFromDescr(&PyArray_Type, PyArray_DescrFromType(NPY_UINT8), array->tensor.rank, shape, strides, nowhere, 0,
-                                NULL);
+    Py_INCREF((PyObject *)array->dtype); /* the new array steals it */
+    return PyArray_NewFromDescr(&PyArray_Type, array->dtype, array->tensor.rank, shape, strides, nowhere, 0, NULL);
 }
 
 /* The view of a device array that NumPy has made of its stand-in; steals `view`, NULL with an exception set if it is that. */
@@ -76,7 +75,6 @@ static PyObject *view_like(dml_device_array *array, PyObject *view)
         return NULL;
     dml_tensor tensor;
     dml_array_describe(view, &tensor);
-    tensor.item = array->tensor.item;
     int64_t offset = 0; /* an empty view may begin anywhere */
     if (dml_tensor_count(&tensor) > 0)
         offset = (char *)PyArray_DATA((PyArrayObject *)view) - nowhere;

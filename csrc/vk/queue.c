@@ -10,20 +10,10 @@ enum {
     POLLED_BYTES = 8 * 1024 * 1024, /* written by a submission that is polled before the caller sleeps, */
     POLL_NS = 1000000,              /* so long; */
     POLL_TIMELINE_NS = 200000,      /* and what is queued, whatever it writes */
-    BATCHED_BYTES = 64 * 1024,      /* written by a submission that may be batched */
-    /* Of all that a submission records. */
-    STAGES = VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT | VK_PIPELINE_STAGE_TRANSFER_BIT,
-    WRITES = VK_ACCESS_SHADER_WRITE_BIT | VK_ACCESS_TRANSFER_WRITE_BIT
+    BATCHED_BYTES = 64 * 1024       /* written by a submission that may be batched */
 };
 
 /* --- submitting --------------------------------------------------------------------------------------------------- */
-
-/* What was written before is visible to what follows. */
-static void record_barrier(dml_context *context, dml_submission *submission, VkPipelineStageFlags to, VkAccessFlags access)
-{
-    VkMemoryBarrier barrier = {.sType = VK_STRUCTURE_TYPE_MEMORY_BARRIER, .srcAccessMask = WRITES, .dstAccessMask = access};
-    context->vk.vkCmdPipelineBarrier(submission->commands, STAGES, to, 0, 1, &barrier, 0, NULL, 0, NULL);
-}
 
 dml_code dml_queue_begin(dml_context *context, dml_submission *submission, dml_status *status)
 {
@@ -34,14 +24,14 @@ dml_code dml_queue_begin(dml_context *context, dml_submission *submission, dml_s
         return dml_vk_fail(context, result, "vkBeginCommandBuffer", status);
     /* Submissions begin in order, but without a barrier one may overtake another. */
     if (submission->after_others)
-        record_barrier(context, submission, STAGES, WRITES | VK_ACCESS_SHADER_READ_BIT | VK_ACCESS_TRANSFER_READ_BIT);
+        dml_submission_barrier(context, submission, false);
     return DML_OK;
 }
 
 static dml_code end_commands(dml_context *context, dml_submission *submission, dml_status *status)
 {
     /* A fence alone does not make what was written visible to the host. */
-    record_barrier(context, submission, VK_PIPELINE_STAGE_HOST_BIT, VK_ACCESS_HOST_READ_BIT);
+    dml_submission_barrier(context, submission, true);
     VkResult result = context->vk.vkEndCommandBuffer(submission->commands);
     return result ? dml_vk_fail(context, result, "vkEndCommandBuffer", status) : DML_OK;
 }

@@ -15,13 +15,6 @@ static uint64_t round_up(uint64_t value, uint64_t to)
     return (value + to - 1) / to * to;
 }
 
-dml_limits dml_record_limits(const dml_context *context)
-{
-    const dml_traits *traits = &context->traits.plan;
-    int64_t binding = traits->binding - traits->alignment; /* a window may begin early by less than the alignment */
-    return (dml_limits){.window = traits->window, .binding = binding < traits->window ? binding : traits->window};
-}
-
 /* Whether the source is a repeated item, which is copied to the arena. Staging copies it to a buffer as any other source. */
 static bool is_filled(const dml_submission *submission)
 {
@@ -165,17 +158,6 @@ dml_code dml_record_dispatch(dml_context *context, dml_submission *submission, d
     return DML_OK;
 }
 
-/* What was recorded writes before what follows. */
-static void record_order(dml_context *context, dml_submission *submission)
-{
-    enum {
-        STAGES = VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT | VK_PIPELINE_STAGE_TRANSFER_BIT,
-        WRITES = VK_ACCESS_SHADER_WRITE_BIT | VK_ACCESS_TRANSFER_WRITE_BIT
-    };
-    VkMemoryBarrier barrier = {.sType = VK_STRUCTURE_TYPE_MEMORY_BARRIER, .srcAccessMask = WRITES, .dstAccessMask = WRITES};
-    context->vk.vkCmdPipelineBarrier(submission->commands, STAGES, STAGES, 0, 1, &barrier, 0, NULL, 0, NULL);
-}
-
 bool dml_record_is_full(const dml_context *context, const dml_submission *submission)
 {
     bool arena_full =
@@ -183,7 +165,7 @@ bool dml_record_is_full(const dml_context *context, const dml_submission *submis
     return submission->pieces > DML_MAX_PIECES - DML_MAX_DISPATCHES || arena_full;
 }
 
-/* Records what the dispatch of submission->piece leaves. Some of it that dispatch writes too. */
+/* Records what the dispatch of submission->piece leaves. */
 static dml_code record_rests(dml_context *context, dml_submission *submission, dml_status *status)
 {
     const int count = submission->dispatch.rest_count;
@@ -191,12 +173,13 @@ static dml_code record_rests(dml_context *context, dml_submission *submission, d
     dml_plan whole;
     memcpy(rests, submission->dispatch.rests, sizeof rests);
     dml_plan_copy(&whole, &submission->piece.plan);
+    submission->piece.depth++;
     for (int i = 0; i < count && !submission->refused; i++) {
         dml_plan_take(&submission->piece.plan, &whole, &rests[i]);
-        record_order(context, submission);
         if (dml_record_piece(context, submission, status))
             return status->code;
     }
+    submission->piece.depth--;
     return DML_OK;
 }
 
@@ -220,12 +203,12 @@ dml_code dml_record_piece(dml_context *context, dml_submission *submission, dml_
         return status->code;
     if (submission->refused)
         return DML_OK;
-    submission->bytes += slot->dst.size;
+    submission->bytes += (uint64_t)(dml_plan_count(&submission->piece.plan) * submission->piece.plan.item);
     bool copies = dispatch->kernel == DML_KERNEL_COPY;
-    /* Steps write disjoint bytes, but a kernel counts as a writer of its whole window: what the copy command writes there waits
-     * for it, and it for that. */
-    if (submission->pieces > 1 && copies == (slot[-1].pipeline != NULL))
-        record_order(context, submission);
+    /* A dispatch may write some of what it leaves, too. Steps write disjoint bytes, but a kernel counts as a writer of its whole
+     * window: what the copy command writes there waits for it, and it for that. */
+    if (submission->piece.depth > 0 || (submission->pieces > 1 && copies == (slot[-1].pipeline != NULL)))
+        dml_submission_barrier(context, submission, false);
     if (copies)
         record_copy(context, submission, slot);
     else if (dml_record_dispatch(context, submission, slot, status))

@@ -4,9 +4,6 @@
 
 #include "vk/submission.h"
 
-/* The limits that a plan is cut to. */
-dml_limits dml_record_limits(const dml_context *context);
-
 /* Whether submission->piece does not fit into this submission any more. */
 bool dml_record_is_full(const dml_context *context, const dml_submission *submission);
 

@@ -121,7 +121,7 @@ static bool make_step(dml_submission *submission, int64_t index)
  * to the caller. Ends early where an import is refused. */
 static dml_code run_pieces(dml_context *context, dml_submission *submission, dml_status *status)
 {
-    dml_limits limits = dml_record_limits(context);
+    dml_limits limits = dml_split_limits(&context->traits.plan);
     dml_split_begin(&submission->split, &submission->step.plan, &limits);
     while (!submission->refused && dml_split_next(&submission->split, &submission->piece)) {
         bool full = dml_record_is_full(context, submission);

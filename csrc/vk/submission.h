@@ -76,6 +76,9 @@ typedef struct dml_submission {
 /* An idle submission, or a new one; NULL if that fails. */
 dml_submission *dml_submission_create(dml_context *context, dml_status *status);
 
+/* Records that what was written before is visible to what follows: on the host, or on the device. */
+void dml_submission_barrier(dml_context *context, dml_submission *submission, bool on_host);
+
 /* Drops what is recorded, and releases what the pieces hold. The device is done with it, or it was never submitted. */
 void dml_submission_reset(dml_context *context, dml_submission *submission);
 

@@ -109,6 +109,7 @@ class Core:
         """What the dispatch of a piece leaves, as pieces."""
         pieces = [Piece() for _ in range(dispatch.rest_count)]
         for rest, part in zip(pieces, dispatch.rests):
+            rest.depth = piece.depth + 1
             self.library.dml_plan_take(byref(rest.plan), byref(piece.plan), byref(part))
         return pieces
 
