@@ -944,7 +944,9 @@ def split(
            [4]]), array([[2, 3],
            [5, 6]])]
     """
-    return _core._split(input, axis, output_axis_sizes, out, device if progress is None else _tracked("split", device, progress))
+    return _core._split(
+        input, axis, output_axis_sizes, out, device if progress is None else _tracked("split", device, progress)
+    )
 
 
 @overload

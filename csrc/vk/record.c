@@ -205,8 +205,8 @@ dml_code dml_record_piece(dml_context *context, dml_submission *submission, dml_
         return DML_OK;
     submission->bytes += (uint64_t)(dml_plan_count(&submission->piece.plan) * submission->piece.plan.item);
     bool copies = dispatch->kernel == DML_KERNEL_COPY;
-    /* A dispatch may write some of what it leaves, too. Steps write disjoint bytes, but a kernel counts as a writer of its whole
-     * window: what the copy command writes there waits for it, and it for that. */
+    /* A dispatch may write some of what it leaves, too. Steps write disjoint bytes, but a kernel counts as a writer of its
+     * whole window: what the copy command writes there waits for it, and it for that. */
     if (submission->piece.depth > 0 || (submission->pieces > 1 && copies == (slot[-1].pipeline != NULL)))
         dml_submission_barrier(context, submission, false);
     if (copies)
