@@ -146,8 +146,8 @@ class Session:
         output_names : sequence of str or None
             Which outputs to return; all if None or empty.
         input_feed : dict
-            An array for each input, which may be a device array. Initializers that are also inputs may be replaced, except those
-            that the leading part reads.
+            An array for each input, which may be a device array. Initializers that are also inputs may be replaced, except
+            those that the leading part reads.
         run_options : onnxruntime.RunOptions, optional
             Passed on to onnxruntime.
 
