@@ -56,7 +56,7 @@ def pytest_collection_modifyitems(items):
             if item.get_closest_marker(marker):
                 item.add_marker(pytest.mark.skip(reason=reason))
         if not item.get_closest_marker("timeout"):
-            item.add_marker(pytest.mark.timeout(limit))
+            item.add_marker(pytest.mark.timeout(limit * 3 if item.get_closest_marker("check") else limit))
         if not any(map(item.get_closest_marker, ("slow", "check", "soak"))):
             item.add_marker(pytest.mark.quick)
 

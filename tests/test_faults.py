@@ -26,7 +26,7 @@ WALKS = [
 PLACES = {"instead": 300, "after": 150, "VK_TIMEOUT": 15}  # that the scenario has at least
 
 
-def walk(library, kind, result, when, first, step, timeout=550):
+def walk(library, kind, result, when, first, step, timeout=1700):
     done = support.run_python(
         None,
         args=("-m", "faults.walk", kind, result, when, str(first), str(step)),

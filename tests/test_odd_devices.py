@@ -66,7 +66,7 @@ SHORT = [
 ]
 
 
-def conform(library, *tests, timeout=550, **odd):
+def conform(library, *tests, timeout=1700, **odd):
     environment = faults.environment(library, **odd)
     environment |= {"DMLOPS_TEST_DEVICES": "vulkan", "HYPOTHESIS_PROFILE": "odd", "DMLOPS_TEST_VALIDATION": None}
     names = [str(support.ROOT / "tests" / name) if name.endswith(".py") else name for name in tests]

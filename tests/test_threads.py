@@ -250,7 +250,7 @@ def race(built, folder, broken=None):
     environment |= {"LD_LIBRARY_PATH": str(built), "TSAN_OPTIONS": "halt_on_error=1"}
     # The sanitizer wants its addresses free, which a kernel that shuffles them widely does not leave them.
     command = ["setarch", platform.machine(), "-R", str(folder / "race")]
-    return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=550)
+    return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=1700)
 
 
 @pytest.mark.check
