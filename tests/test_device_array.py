@@ -583,9 +583,11 @@ def loop(count):
     for k in range(count):
         r = dmlops.slice(small, [0] * 4, [1, 4, 20, 30 - k % 7], [1, 1, 1, -1])
     dmlops.synchronize()
-large = dmlops.empty(32 << 20, "u1")
+large = dmlops.empty(16 << 20, "u1")
+dmlops.slice(large, [0], [16 << 20], [-1])
+loop(7)  # from here on there are the pipelines
 for _ in range(4):
-    dmlops.slice(large, [0], [32 << 20], [-1])
+    dmlops.slice(large, [0], [16 << 20], [-1])
 loop(1000)  # behind large work the queue is full: there are as many submissions as there will ever be
 del large
 dmlops.empty_cache()
