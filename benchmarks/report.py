@@ -272,8 +272,12 @@ def headline(report):
 
 def behind(report):
     """Which counted cells a peer wins."""
-    slower = [r["name"] for r in group(report, "counted") if (versus(r, report["peers"]) or 1) < 1]
-    return f"A peer is faster in {', '.join(slower)} (operator/bytes)." if slower else "No peer is faster in any of them."
+    slower: dict[str, list[str]] = {}
+    for r in group(report, "counted"):
+        if (versus(r, report["peers"]) or 1) < 1:
+            slower.setdefault(r["title"], []).append(r["name"].rpartition("/")[2])
+    cells = ", ".join(f"`{title}` ({', '.join(sizes)} bytes)" for title, sizes in slower.items())
+    return f"A peer is faster in {cells}." if slower else "No peer is faster in any of them."
 
 
 def readme_entry(record, peers, us=False):
