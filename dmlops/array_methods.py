@@ -141,7 +141,8 @@ _RESHAPE_NEVER_COPIES = np.lib.NumpyVersion(np.__version__) >= "2.1.0"
 def _strides(like: Any, shape: tuple[int, ...]) -> Sequence[int]:
     """The strides of a view of another shape. Raises ValueError where there is none."""
     if like.size == 0:
-        return np.empty(shape, like.dtype).strides
+        sizes = [max(1, size) for size in shape]
+        return [like.itemsize * math.prod(sizes[k + 1 :]) for k in range(len(sizes))]
     runs = [[1, like.itemsize]]  # the size and stride of axes that continue each other
     for size, stride in zip(like.shape, like.strides):
         if runs[-1][1] == size * stride:
