@@ -140,6 +140,8 @@ _RESHAPE_NEVER_COPIES = np.lib.NumpyVersion(np.__version__) >= "2.1.0"
 
 def _strides(like: Any, shape: tuple[int, ...]) -> Sequence[int]:
     """The strides of a view of another shape. Raises ValueError where there is none."""
+    if shape == like.shape:
+        return like.strides
     if like.size == 0:
         sizes = [max(1, size) for size in shape]
         return [like.itemsize * math.prod(sizes[k + 1 :]) for k in range(len(sizes))]
@@ -151,7 +153,7 @@ def _strides(like: Any, shape: tuple[int, ...]) -> Sequence[int]:
             runs.append([size, stride])
     strides = []
     for size in reversed(shape):
-        while runs[-1][0] == 1 and len(runs) > 1:
+        while size > 1 and runs[-1][0] == 1 and len(runs) > 1:
             runs.pop()
         left, stride = runs[-1]
         if left % size != 0:
