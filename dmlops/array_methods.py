@@ -141,7 +141,7 @@ _RESHAPE_NEVER_COPIES = np.lib.NumpyVersion(np.__version__) >= "2.1.0"
 def _strides(like: Any, shape: tuple[int, ...]) -> Sequence[int]:
     """The strides of a view of another shape. Raises ValueError where there is none."""
     if shape == like.shape:
-        return like.strides
+        return tuple(like.strides)
     if like.size == 0:
         sizes = [max(1, size) for size in shape]
         return [like.itemsize * math.prod(sizes[k + 1 :]) for k in range(len(sizes))]
