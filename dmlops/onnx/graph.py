@@ -13,6 +13,7 @@ from onnx import ModelProto, NodeProto, TensorProto, TypeProto, helper, numpy_he
 
 import dmlops
 from dmlops import DeviceArray
+from dmlops.onnx.metadata import size_of
 from dmlops.onnx.node import Node
 from dmlops.onnx.operator_table import OPERATORS, cast_type
 from dmlops.scalars import kind_of
@@ -105,8 +106,8 @@ class Graph:
         kind = self.types.get(name)
         if kind is None or not kind.tensor_type.HasField("shape"):
             return None
-        dims = kind.tensor_type.shape.dim  # some exporters write -1 for a size that is not known
-        return tuple(dim.dim_value if dim.HasField("dim_value") and dim.dim_value >= 0 else None for dim in dims)
+        sizes = map(size_of, kind.tensor_type.shape.dim)
+        return tuple(size if isinstance(size, int) else None for size in sizes)
 
     def raise_problem(self) -> None:
         """Raise UnsupportedNodeError for the first node that cannot be run."""

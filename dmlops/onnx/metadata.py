@@ -8,7 +8,7 @@ from typing import Any
 
 from onnx import ModelProto, TensorProto, TensorShapeProto, ValueInfoProto
 
-__all__ = ["ModelMetadata", "NodeArg", "arguments", "metadata"]
+__all__ = ["ModelMetadata", "NodeArg", "arguments", "metadata", "size_of"]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -56,10 +56,11 @@ def _type(value: ValueInfoProto) -> str:
 
 
 def _shape(value: ValueInfoProto) -> list[int | str | None]:
-    return [_size(dim) for dim in value.type.tensor_type.shape.dim]
+    return [size_of(dim) for dim in value.type.tensor_type.shape.dim]
 
 
-def _size(dim: TensorShapeProto.Dimension) -> int | str | None:
+def size_of(dim: TensorShapeProto.Dimension) -> int | str | None:
+    """A size, its name, or None if it has neither. Some exporters write -1 for a size that is not known."""
     if dim.HasField("dim_value"):
         return dim.dim_value if dim.dim_value >= 0 else None
     return dim.dim_param or None
