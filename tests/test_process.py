@@ -132,11 +132,10 @@ for _ in range(12):
         assert done.stderr == "" and done.stdout == ""
 
 
-# layer.slow(NEVER): a device that does not finish until layer.slow(0), however long that takes on a busy machine.
+# layer.slow(faults.NEVER): a device that does not finish until layer.slow(0), however long that takes on a busy machine.
 UNFINISHED = """
 import faults
 layer = faults.Layer()
-NEVER = 3_600_000  # milliseconds
 """
 
 INTERRUPT = UNFINISHED + USE + """
@@ -167,7 +166,7 @@ def handler(*_):
     threading.Timer(0.5, finish).start()
     raise KeyboardInterrupt
 signal.signal(signal.SIGINT, handler)
-layer.slow(NEVER)
+layer.slow(faults.NEVER)
 try:
     dmlops.slice(big, [0, 0], [100, 8000], [1, -1])
 except KeyboardInterrupt as error:
@@ -203,7 +202,7 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 a = dmlops.asarray(x)
 for wait in (lambda b: b.numpy(), lambda b: b.wait(), lambda b: dmlops.synchronize(), lambda b: dmlops.empty_cache()):
     b = dmlops.slice(a, [0, 0], [20, 1000], [1, -1])
-    layer.slow(NEVER)
+    layer.slow(faults.NEVER)
     try:
         threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT)).start()
         wait(b)
@@ -219,7 +218,7 @@ def test_a_signal_whose_handler_does_not_raise_changes_nothing(library):
     support.run_python(INTERRUPT + """
 seen = []
 signal.signal(signal.SIGINT, lambda *_: (seen.append(1), layer.slow(0), use()))  # which calls dmlops itself
-layer.slow(NEVER)
+layer.slow(faults.NEVER)
 assert np.array_equal(dmlops.slice(big, [0, 0], [100, 8000], [1, -1]), big[:, ::-1]) and seen
 """, env=faults.environment(library))
 
@@ -486,7 +485,7 @@ def handler(*_):
         {end}
     layer.slow(0)
 signal.signal(signal.SIGUSR1, handler)
-layer.slow(NEVER)
+layer.slow(faults.NEVER)
 threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGUSR1)).start()
 try:
     {call}
@@ -520,7 +519,7 @@ def handler(*_):
     else:
         layer.slow(0)
 signal.signal(signal.SIGUSR1, handler)
-layer.slow(NEVER)
+layer.slow(faults.NEVER)
 threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGUSR1)).start()
 try:
     dmlops.empty_cache()

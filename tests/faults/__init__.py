@@ -60,6 +60,9 @@ def environment(library, **odd):
     }
 
 
+NEVER = 3_600_000  # for Layer.slow, in milliseconds: until it says otherwise
+
+
 class Layer:
     """The layer in this process."""
 
