@@ -8,6 +8,7 @@
 #
 #   make check    all that is too heavy for `make test`, in parts: make check-NAME runs one
 #   make bench    measure; CELLS="..." measures some cells only, DEVICE=... MIB=... another device and larger arrays
+#   make bench-gpu  compare with PyTorch and CuPy on a GPU, where these are installed; DEVICE=... names it
 #   make bench-drivers  compare lavapipe of three releases of Debian; as root
 #   make soak     20,000 examples an operator, arrays beyond 4 GiB, every fault, forks and threads by the hundred, ten minutes
 #                 of fuzzing: hours, 16 GiB of memory
@@ -29,7 +30,7 @@ without = $(patsubst %,--ignore=tests/test_%.py,$(1))
 # The longest first: the others fill what is left of two cores.
 CHECKS := $(addprefix check-,sanitizers wheels deeper validation swiftshader onnx static peers oldest-numpy direct leaks fuzz shaders)
 
-.PHONY: demo test bench bench-drivers check soak wheels clean help system debootstrap
+.PHONY: demo test bench bench-gpu bench-drivers check soak wheels clean help system debootstrap
 .PHONY: $(CHECKS)
 .DELETE_ON_ERROR:
 
@@ -45,6 +46,9 @@ test: .venv/dmlops
 
 bench: .venv-bench/dmlops
 	.venv-bench/bin/python benchmarks/run.py $(if $(CELLS),--cells $(foreach cell,$(CELLS),'$(cell)')) $(if $(DEVICE),--device '$(DEVICE)') $(if $(MIB),--mib $(MIB))
+
+bench-gpu: .venv-bench/dmlops
+	.venv-bench/bin/python benchmarks/gpu.py $(if $(DEVICE),--device '$(DEVICE)') $(if $(MIB),--mib $(MIB))
 
 bench-drivers: .venv/dmlops | debootstrap
 	.venv/bin/python benchmarks/drivers.py
@@ -100,7 +104,7 @@ check-fuzz: .venv-fuzz/dmlops
 # Each kernel as the build compiles it, through the SPIR-V validator. ONLY_32_BIT must need no more than every device has.
 check-shaders: | system
 	@mkdir -p build/shaders
-	@for shader in shaders/*.comp; do for variant in PLAIN SEGMENTED ONLY_32_BIT; do \
+	@for shader in shaders/*.comp; do for variant in PLAIN SEGMENTED VECTORS ONLY_32_BIT; do \
 	    glslc --target-env=vulkan1.2 -O -D$$variant -Ishaders -o build/shaders/kernel.spv $$shader && \
 	    spirv-val --target-env vulkan1.2 build/shaders/kernel.spv && echo "valid: $$shader $$variant" || exit 1; \
 	    [ $$variant != ONLY_32_BIT ] || [ "$$(spirv-dis build/shaders/kernel.spv | grep -c OpCapability)" = 1 ] || exit 1; \

@@ -24,7 +24,7 @@ from setuptools.command.sdist import sdist
 ROOT = Path(__file__).resolve().parent
 VENDORED = ROOT / "vendored"  # only in a source distribution
 VENDORED_HEADERS = ("vulkan/*.h", "vk_video/*.h")
-VARIANTS = ("SEGMENTED", "ONLY_32_BIT")  # of kernels that include plan.glsl, besides the plain one
+VARIANTS = ("SEGMENTED", "VECTORS", "ONLY_32_BIT")  # of kernels that include plan.glsl, besides the plain one
 
 
 def missing(what, package, elsewhere):

@@ -27,6 +27,7 @@ ELSEWHERE = {
     "changelog.md": ROOT / "CHANGELOG.md",
     "benchmark.md": ROOT / "benchmarks" / "results" / "README.md",
     "drivers.md": ROOT / "benchmarks" / "results" / "drivers.md",
+    "gpu.md": ROOT / "benchmarks" / "results" / "gpu.md",
     **{f"tour/{path.name}": path for path in sorted((ROOT / "examples").glob("*.ipynb"))},
 }
 COMMENT = re.compile(r"<!-- computed: (\w+) -->")

@@ -30,9 +30,11 @@ layout(constant_id = DML_SEGMENT_BITS) const uint SEGMENT_BITS = 27;
 #endif
 
 // The same bytes, as words of each size that is used.
-#ifndef ONLY_32_BIT
+#ifndef VECTORS
 layout(set = 0, binding = 0) readonly restrict buffer Src32 { u64vec4 words[]; } src32 SEGMENTS;
 layout(set = 0, binding = 1) writeonly restrict buffer Dst32 { u64vec4 words[]; } dst32 SEGMENTS;
+#endif
+#ifndef ONLY_32_BIT
 layout(set = 0, binding = 1) writeonly restrict buffer Dst2 { uint16_t words[]; } dst2 SEGMENTS;
 layout(set = 0, binding = 1) writeonly restrict buffer Dst1 { uint8_t words[]; } dst1 SEGMENTS;
 #endif

@@ -118,7 +118,7 @@ uint pattern(uint at, int step, int low)
 // what is bound.
 void load_window(inout Window w, uint first, uint src)
 {
-#ifndef ONLY_32_BIT
+#ifndef VECTORS
     if (ALIGN == 32) {
         [[unroll]] for (uint i = 0; i < WINDOW; i += 4) {
             u64vec4 quad = AT(src32, 5, (src >> 5) + i / 4);
@@ -222,7 +222,7 @@ void copy_tile(uint src, uint dst, bool mirrored, uint skip)
         const uint skipped = -(PHASE + r * SKEW) & (WORD - 1);
         uint to = (dst + r * table.rows_window_stride + skipped) / WORD;
         [[unroll]] for (uint k = 0; k < WORDS; k++) {
-#ifdef ONLY_32_BIT
+#ifdef VECTORS
             uvec4 word = uvec4(0);
             word.xy = compose(w, skipped + WORD * k, int(r) * WINDOW_STEP, mirrored);
             if (WORD > 8)

@@ -5,7 +5,7 @@
 // begin of the window from the first element's. All arguments are constants. Each kernel defines its own.
 uint pattern(uint at, int step, int low);
 
-#ifdef ONLY_32_BIT
+#ifdef VECTORS
 
 // An invocation has one at a time. Passed by value, it would be copied for each word.
 struct Window {
@@ -104,7 +104,7 @@ Word8 compose8(Window w, uint first, int step, int low, uint unit)
     if (unit == 8)
         return word_of(w, pattern(first, step, low) / 8);
     uvec2 halves = uvec2(compose4(w, first, step, low, unit), compose4(w, first + 4, step, low, unit));
-#ifdef ONLY_32_BIT
+#ifdef VECTORS
     return halves;
 #else
     return packUint2x32(halves);

@@ -88,7 +88,7 @@ Word16 take_word(inout Part part)
     return Word16(compose8(w, 0, STEP, LOW, UNIT), compose8(w, 8, STEP, LOW, UNIT));
 }
 
-#ifdef ONLY_32_BIT
+#ifdef VECTORS
 // The lowest n bytes; all for 4 and more, none below 0.
 uint low_bytes(int n)
 {
@@ -99,7 +99,7 @@ uint low_bytes(int n)
 // The first n of 16 bytes from a, the others from b.
 Word16 join(Word16 a, Word16 b, uint n)
 {
-#ifdef ONLY_32_BIT
+#ifdef VECTORS
     int left = int(n);
     return b ^ ((a ^ b) & uvec4(low_bytes(left), low_bytes(left - 4), low_bytes(left - 8), low_bytes(left - 12)));
 #else

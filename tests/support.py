@@ -82,7 +82,14 @@ def companion(folder, library):
 
 def lacks():
     """What the driver under test lacks of what some tests need: {marker: reason}."""
-    if "swiftshader" not in os.environ.get("VK_DRIVER_FILES", "").lower():
+    driver = os.environ.get("VK_DRIVER_FILES", "").lower()
+    if "nvidia" in driver:
+        return {
+            "needs_fork": "NVIDIA's driver creates no device in a child that was forked after its first use",
+            "needs_shared_memory": "the host does not see a graphics card's memory",
+            "needs_copy_command": "on a GPU kernels copy",
+        }
+    if "swiftshader" not in driver:
         return {}
     return {
         "needs_import": "SwiftShader has no 64-bit integers, and such devices import no host memory",

@@ -107,6 +107,7 @@ def test_numpy_asks_for_the_cpu(device):
     assert np.array_equal(np.from_dlpack(a, device="cpu", copy=True), X)
 
 
+@pytest.mark.needs_shared_memory
 def test_memory_that_the_host_sees_is_shared(device):
     """lavapipe's is."""
     a = dmlops.asarray(X, device=device)
@@ -122,6 +123,7 @@ def test_memory_that_the_host_sees_is_shared(device):
     assert dmlops.memory_info(device).used < used
 
 
+@pytest.mark.needs_shared_memory
 def test_copies_are_copies(device):
     a = dmlops.asarray(X, device=device)
     y = np.from_dlpack(Producer(a, dl_device=(CPU, 0), copy=True))
@@ -141,6 +143,7 @@ MIRRORED = {
 }
 
 
+@pytest.mark.needs_shared_memory
 @pytest.mark.parametrize("key", MIRRORED.values(), ids=MIRRORED)
 def test_negative_strides_are_for_numpy_alone(device, key):
     """PyTorch ends the process when it meets one."""
@@ -157,6 +160,7 @@ def test_negative_strides_are_for_numpy_alone(device, key):
     assert np.array_equal(a.numpy(), X)
 
 
+@pytest.mark.needs_shared_memory
 @pytest.mark.skipif(not NEW_CAPSULES, reason="NumPy's from_dlpack knows no copy before 2.1")
 @pytest.mark.parametrize("key", MIRRORED.values(), ids=MIRRORED)
 def test_numpy_shares_views_with_negative_strides(device, key):
@@ -171,6 +175,7 @@ def test_numpy_shares_views_with_negative_strides(device, key):
     assert np.array_equal(copied, X[key])
 
 
+@pytest.mark.needs_shared_memory
 @pytest.mark.parametrize(
     "key", [np.s_[1::-2], np.s_[:, 1:2], np.s_[:0], np.s_[::-1, :0, ::-1], np.s_[None, ..., None]], ids=str
 )
@@ -211,6 +216,7 @@ def test_the_data_is_waited_for(device):
     assert np.array_equal(np.from_dlpack(Producer(b, dl_device=(CPU, 0))), x[:, ::-1])
 
 
+@pytest.mark.needs_shared_memory
 def test_the_device(device):
     """lavapipe's memory is the CPU's."""
     a = dmlops.asarray(X, device=device)
@@ -231,6 +237,7 @@ def test_the_device_of_memory_that_the_host_does_not_see(vulkan):
     assert (tensor.device_type, tensor.device_id) == (VULKAN, a.device.index)
 
 
+@pytest.mark.needs_shared_memory
 def test_from_dlpack_just_works(device):
     """It waits for the array's work, and copies nothing."""
     a = dmlops.asarray(X, device=device)

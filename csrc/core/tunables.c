@@ -14,12 +14,13 @@ const dml_tunables dml_tunables_cpu = {
     .prefetch_pitch = 8, .prefetched = 256, .cached = 65536, .min_gap = 384, .max_gap = 3072, .ahead_bytes = 256,
 }; /* clang-format on */
 
-/* Neighbours' loads coalesce, and workgroups are switched to hide misses: small tiles, many chunks, no prefetch. */
+/* Neighbours' loads coalesce, and workgroups are switched to hide misses: small tiles, many chunks, no prefetch. Kernels copy
+ * faster than the copy command does. */
 const dml_tunables dml_tunables_gpu = {
     .name = "gpu", /* clang-format off */
     .group_size = 128, .max_groups = UINT32_MAX, .dynamic = false, .chunks = 65536, .min_chunk = 0,
-    .copy_run = 16384, .copy_regions = 64, .little = 4096,
-    .invocation_bytes = 16, .tile_bytes = 128, .long_streams = 0, .wide_row = 32,
+    .copy_regions = 0, .little = 4096,
+    .invocation_bytes = 16, .tile_bytes = 128, .long_streams = 0, .wide_row = UINT32_MAX /* words of 16 bytes only */,
     .max_item = 128, .min_row = 32, .long_row = 128, .near_stride = 64, .max_streams = 8,
     .short_row = 0, .short_scalar = 0, .min_scalars = 4,
     .words_tile = 1,

@@ -21,7 +21,7 @@ typedef struct dml_tunables {
 
     /* "Copy command", "Pipelines and first calls" */
     int64_t copy_run;     /* bytes of one of several regions, from which a copy command beats the kernels */
-    int64_t copy_regions; /* most regions of a copy command: its length against a pipeline */
+    int64_t copy_regions; /* most regions of a copy command: its length against a pipeline; 0: no copy command */
     int64_t copy_row;     /* bytes of a region, from which a copy of no more regions than a region has bytes */
     int64_t copy_bytes;   /* and of no more bytes than these beats waking several threads; 0: never */
     int64_t little;       /* bytes up to which a pipeline of its own is not worth compiling */
@@ -78,7 +78,7 @@ typedef struct dml_tunables {
 /* Measured on lavapipe. */
 extern const dml_tunables dml_tunables_cpu;
 
-/* Estimates: no GPU has been measured. */
+/* Estimates, some of which were measured on an NVIDIA H200: "GPU values". */
 extern const dml_tunables dml_tunables_gpu;
 
 /* A device. `window` is less than 2**32; where it is more than `binding`, it is less than DML_MAX_SEGMENTS times the largest

@@ -43,13 +43,29 @@ int64_t dml_device_compute_family(const dml_instance_functions *vk, VkPhysicalDe
     return -1;
 }
 
-/* Whether SwiftShader was used before a fork. The child has none of its threads, and new devices there get no others: their
- * work would never begin. */
-static bool swiftshader_forked;
+/* Drivers that work no more in a child that was forked after their first use, and whether it was. SwiftShader has none of its
+ * threads there, nor do new devices get others: their work would never begin. NVIDIA's creates no device. */
+static struct {
+    VkDriverId driver;
+    const char *name;
+    bool forked;
+} unforkable[] = {{VK_DRIVER_ID_GOOGLE_SWIFTSHADER, "SwiftShader", false},
+                  {VK_DRIVER_ID_NVIDIA_PROPRIETARY, "NVIDIA's driver", false}};
+enum { UNFORKABLE = sizeof unforkable / sizeof unforkable[0] };
 
 void dml_device_forked(const dml_device *device) /* uncovered: only in a forked child, which writes no counts */
 {
-    swiftshader_forked |= device->swiftshader; /* uncovered: only in a forked child, which writes no counts */
+    for (int i = 0; i < UNFORKABLE; i++) /* uncovered: only in a forked child, which writes no counts */
+        unforkable[i].forked |= device->driver == unforkable[i].driver; /* uncovered: as above */
+}
+
+/* The name of the driver, if the child cannot use it; else NULL. */
+static const char *lost_in_fork(const dml_device *device)
+{
+    for (int i = 0; i < UNFORKABLE; i++)
+        if (unforkable[i].forked && device->driver == unforkable[i].driver)
+            return unforkable[i].name; /* uncovered: only in a forked child, which writes no counts */
+    return NULL;
 }
 
 void dml_device_inspect(const dml_instance *instance, VkPhysicalDevice physical, dml_device *device)
@@ -66,8 +82,7 @@ void dml_device_inspect(const dml_instance *instance, VkPhysicalDevice physical,
     const VkPhysicalDeviceProperties *properties = &all.properties;
     vk->vkGetPhysicalDeviceProperties2(physical, &all);
     memcpy(device->uuid, id.deviceUUID, VK_UUID_SIZE);
-    device->lavapipe = driver.driverID == VK_DRIVER_ID_MESA_LLVMPIPE;
-    device->swiftshader = driver.driverID == VK_DRIVER_ID_GOOGLE_SWIFTSHADER;
+    device->driver = driver.driverID;
     snprintf(info->name, sizeof info->name, "%s", properties->deviceName);
     snprintf(info->driver, sizeof info->driver, "%.120s%s%.120s", driver.driverName, driver.driverInfo[0] ? " " : "",
              driver.driverInfo);
@@ -87,8 +102,8 @@ void dml_device_inspect(const dml_instance *instance, VkPhysicalDevice physical,
         snprintf(info->reason, sizeof info->reason, "it offers only Vulkan older than 1.2");
     else if (dml_device_compute_family(vk, physical) < 0)
         snprintf(info->reason, sizeof info->reason, "it has no compute queue");
-    else if (device->swiftshader && swiftshader_forked)
+    else if (lost_in_fork(device))
         snprintf(info->reason, sizeof info->reason, /* uncovered: only in a forked child, which writes no counts */
-                 "SwiftShader cannot be used in a child that was forked after its first use");
+                 "%s cannot be used in a child that was forked after its first use", lost_in_fork(device));
     info->usable = !info->reason[0];
 }

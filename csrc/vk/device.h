@@ -22,8 +22,7 @@ typedef struct dml_device {
     VkPhysicalDevice physical;
     dml_device_info info;
     uint8_t uuid[VK_UUID_SIZE];
-    bool lavapipe; /* Mesa's driver for the CPU, of which the machine has one */
-    bool swiftshader;
+    VkDriverId driver;
 } dml_device;
 
 /* A device's features, chained. */

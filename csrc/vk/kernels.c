@@ -8,13 +8,16 @@
 #include "elements.spv.h"
 #include "elements_only_32_bit.spv.h"
 #include "elements_segmented.spv.h"
+#include "elements_vectors.spv.h"
 #include "lengths.spv.h"
 #include "rows.spv.h"
 #include "rows_only_32_bit.spv.h"
 #include "rows_segmented.spv.h"
+#include "rows_vectors.spv.h"
 #include "words.spv.h"
 #include "words_only_32_bit.spv.h"
 #include "words_segmented.spv.h"
+#include "words_vectors.spv.h"
 
 const VkDescriptorType dml_binding_types[DML_BINDINGS] = {VK_DESCRIPTOR_TYPE_STORAGE_BUFFER, VK_DESCRIPTOR_TYPE_STORAGE_BUFFER,
                                                           VK_DESCRIPTOR_TYPE_UNIFORM_BUFFER, VK_DESCRIPTOR_TYPE_STORAGE_BUFFER,
@@ -58,13 +61,21 @@ static VkResult create_layouts(dml_context *context, uint32_t segments, dml_modu
         [DML_SHADER_LENGTHS] = {lengths_spv, sizeof lengths_spv},                                                              \
     }
 
-typedef enum variant { PLAIN, SEGMENTED, ONLY_32_BIT, VARIANT_COUNT } variant;
+typedef enum variant { PLAIN, SEGMENTED, VECTORS, ONLY_32_BIT, VARIANT_COUNT } variant;
 
 static const struct {
     const uint32_t *code;
     size_t size;
-} shaders[VARIANT_COUNT][DML_SHADER_COUNT] = {
-    [PLAIN] = VARIANT(), [SEGMENTED] = VARIANT(_segmented), [ONLY_32_BIT] = VARIANT(_only_32_bit)};
+} shaders[VARIANT_COUNT][DML_SHADER_COUNT] = {[PLAIN] = VARIANT(),
+                                              [SEGMENTED] = VARIANT(_segmented),
+                                              [VECTORS] = VARIANT(_vectors),
+                                              [ONLY_32_BIT] = VARIANT(_only_32_bit)};
+
+/* What kernels are made of where one descriptor binds a window. See shaders/words.glsl. */
+static variant variant_of(const dml_device_traits *traits)
+{
+    return traits->only_32_bit ? ONLY_32_BIT : traits->cpu ? PLAIN : VECTORS;
+}
 
 static VkResult create_modules(dml_context *context, variant variant, dml_modules *modules)
 {
@@ -81,7 +92,7 @@ dml_code dml_kernels_init(dml_context *context, dml_status *status)
     VkPipelineCacheCreateInfo cache = {.sType = VK_STRUCTURE_TYPE_PIPELINE_CACHE_CREATE_INFO};
     VkResult result = DML_CREATE(context, PipelineCache, &cache, &context->kernels.cache);
     if (result == VK_SUCCESS)
-        result = create_modules(context, context->offered.only_32_bit ? ONLY_32_BIT : PLAIN, &context->kernels.modules[false]);
+        result = create_modules(context, variant_of(&context->offered), &context->kernels.modules[false]);
     if (result == VK_SUCCESS && context->offered.segmented)
         result = create_modules(context, SEGMENTED, &context->kernels.modules[true]);
     return result == VK_SUCCESS ? DML_OK : dml_vk_fail(context, result, "making shaders", status);

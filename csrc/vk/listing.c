@@ -34,7 +34,7 @@ static bool better(const dml_device_info *a, const dml_device_info *b)
 /* Whether both are one: a device that several drivers offer, or the CPU, by the system's lavapipe and the companion's. */
 static bool same(const dml_device *a, const dml_device *b)
 {
-    if (a->instance != b->instance && a->lavapipe && b->lavapipe)
+    if (a->instance != b->instance && a->driver == VK_DRIVER_ID_MESA_LLVMPIPE && b->driver == VK_DRIVER_ID_MESA_LLVMPIPE)
         return true;
     return memcmp(a->uuid, b->uuid, VK_UUID_SIZE) == 0 && strcmp(a->info.name, b->info.name) == 0;
 }
