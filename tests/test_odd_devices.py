@@ -13,7 +13,7 @@ import support
 pytestmark = pytest.mark.slow
 
 MIB = 2**20
-SWIFTSHADER = 10  # a VkDriverId
+NVIDIA, SWIFTSHADER = 4, 10  # VkDriverIds
 MESA_25_1 = 25 << 22 | 1 << 12
 USUAL = {"discrete": 1, "memory": 1, "atom": 64, "alignment": 64, "subgroup": 32, "group_count": 65535}
 ONLY_32_BIT = {"lacks_shaderInt64": 1, "lacks_storageBuffer16BitAccess": 1, "lacks_storageBuffer8BitAccess": 1}
@@ -219,9 +219,10 @@ assert call() == [3, 2, 1]
 """
 
 
-def test_swiftshader_is_refused_in_a_child_forked_after_its_use(library):
-    """Its work would never begin there. A child that is forked before may use it."""
-    support.run_python(FORKED, env=faults.environment(library, driver_id=SWIFTSHADER))
+@pytest.mark.parametrize("driver", [SWIFTSHADER, NVIDIA], ids=["SwiftShader", "NVIDIA"])
+def test_drivers_that_are_refused_in_a_child_forked_after_their_use(driver, library):
+    """Work would never begin there, or no device be created. A child that is forked before may use them."""
+    support.run_python(FORKED, env=faults.environment(library, driver_id=driver))
 
 
 # --- several ----------------------------------------------------------------------------------------------------
