@@ -157,9 +157,17 @@ check-onnx: .venv-onnx/dmlops
 	.venv-onnx/bin/pytest -q -rs tests/onnx
 	.venv-onnx/bin/python tests/onnx/real_models.py build/onnx-models
 
-# The wheels of dist/, made anew, in systems with Python and nothing else. Exit status 69: Mesa, or a system with an old C
-# library, could not be had.
+# The wheels of dist/, made anew, in systems with Python and nothing else: what dmlops does there without a driver. With the
+# companion's wheel in dist/, all that check-companion runs there.
 check-wheels: .venv/dmlops .venv-wheels/requirements | debootstrap
+	.venv-wheels/bin/python tools/wheels.py
+	.venv/bin/pytest -q -rs companion/tests/test_build.py
+	.venv/bin/pytest -q -rs -s tests/wheels/bare.py
+
+# Not in `make check`, since its first build of Mesa takes ten minutes; `make soak` runs it. Exit status 69: Mesa, or a system
+# with an old C library, could not be had.
+.PHONY: check-companion
+check-companion: .venv/dmlops .venv-wheels/requirements | debootstrap
 	.venv-wheels/bin/python tools/wheels.py
 	.venv-wheels/bin/python companion/build.py || [ $$? -eq 69 ]
 	.venv/bin/pytest -q -rs companion/tests

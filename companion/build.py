@@ -181,7 +181,7 @@ def build_driver(chroot, suite, source):
     setup = ["setup", "--native-file", "/companion/meson.ini", "/driver/build", "/mesa", *options]
     inside("python3", "-m", "mesonbuild.mesonmain", *setup)
     library = "src/gallium/targets/lavapipe/libvulkan_lvp.so"
-    inside("nice", "ninja", "-C", "/driver/build", library)  # `make check` runs tests beside it
+    inside("nice", "ninja", "-C", "/driver/build", library)  # others may work beside it
     inside("strip", "--strip-unneeded", f"/driver/build/{library}", "-o", "/driver/libvulkan_lvp.so")
     collect_licences(chroot, suite, output / "licences")
     llvm = subprocess.check_output(["chroot", chroot, f"llvm-config-{LLVM[suite]}", "--version"], text=True)

@@ -22,6 +22,7 @@ for file in $(grep -l 'mark\.soak' tests/test_*.py); do
 done
 run "8 GiB through a Dask cluster" .venv/bin/pytest -q -rs -m soak tests/dask
 run "the wheel for aarch64, under qemu" .venv/bin/pytest -q -rs -m soak tests/wheels/aarch64.py
+run "the companion, and the wheels on bare systems with it" make check-companion
 run "ten minutes of fuzzing" .venv-fuzz/bin/python tests/fuzz/run.py 600
 
 echo
