@@ -78,7 +78,7 @@ def test_the_oldest_system_is_bare(bookworm):
 
 def test_selftest(bookworm):
     printed = bookworm.python("-m dmlops selftest", user=ROOT_USER)
-    assert ("llvmpipe" if COMPANION else "Vulkan: no Vulkan driver was found; pip install dmlops[cpu]") in printed, printed
+    assert ("llvmpipe" if COMPANION else "the Vulkan loader is not installed; pip install dmlops[cpu]") in printed, printed
     assert "ok    host: slice" in printed and "FAIL" not in printed, printed
 
 
@@ -127,9 +127,11 @@ def test_newest_system():
     check(system, "dmlops")
 
 
+@needs_companion
 def test_sdist_with_a_compiler_alone():
+    """By Debian's compiler; tools/wheels.py also builds it without a header of the system's, by another."""
     system = prepared(COMPILER)
     (sdist,) = DIST.glob("dmlops-*.tar.gz")
     assert not system.run("command -v glslc; ls /usr/include | grep -iE 'vulkan|volk'", check=False)
-    system.install(f"/dist/{sdist.name}", *WANTED[1:])
+    system.install(f"/dist/{sdist.name}", "dmlops-lavapipe")
     check(system, "dmlops")
