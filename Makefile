@@ -11,7 +11,7 @@
 #   make bench-gpu  compare with PyTorch and CuPy on a GPU, where these are installed; DEVICE=... names it
 #   make bench-drivers  compare lavapipe of three releases of Debian; as root
 #   make soak     20,000 examples an operator, arrays beyond 4 GiB, every fault, forks and threads by the hundred, ten minutes
-#                 of fuzzing: hours, 16 GiB of memory
+#                 of fuzzing, what `make check` leaves out, the companion: hours, 16 GiB of memory
 #   make wheels   wheels for Linux and a source distribution, and a wheel with a Vulkan driver for the CPU, in dist/
 #   make clean    remove all that was made here
 #
@@ -28,7 +28,7 @@ SOURCES := $(shell find csrc shaders dmlops -type f ! -name '*.pyc' ! -name '*.s
 TESTS := tests examples/preprocessing.ipynb examples/directml.ipynb
 without = $(patsubst %,--ignore=tests/test_%.py,$(1))
 # The longest first: the others fill what is left of two cores.
-CHECKS := $(addprefix check-,sanitizers wheels deeper validation swiftshader onnx static peers oldest-numpy direct leaks fuzz shaders)
+CHECKS := $(addprefix check-,sanitizers validation deeper static swiftshader wheels oldest-numpy direct peers leaks onnx fuzz shaders)
 
 .PHONY: demo test bench bench-gpu bench-drivers check soak wheels clean help system debootstrap
 .PHONY: $(CHECKS)
@@ -92,11 +92,12 @@ check:
 check-deeper: .venv/dmlops
 	.venv/bin/pytest -q -rs -m check tests
 
-# lavapipe as a companion's driver is: without the loader.
+# lavapipe as a companion's driver is, without the loader: how it is found, used, forked with and left.
 check-direct: .venv/dmlops
 	DMLOPS_TEST_DIRECT=1 DMLOPS_TEST_DEVICES=vulkan HYPOTHESIS_PROFILE=odd .venv/bin/pytest -q -rs \
-	    $(addprefix tests/test_,conformance.py device_array.py devices.py dlpack.py limits.py process.py threads.py) \
-	    tests/test_direct_driver.py::test_this_process_is_as_it_should_be
+	    $(addprefix tests/test_,conformance.py device_array.py devices.py process.py threads.py) \
+	    tests/test_direct_driver.py::test_this_process_is_as_it_should_be \
+	    -k 'not (gil_is_free or pools or selftest or queue_was_full or no_room_in_the_queue)'
 
 check-fuzz: .venv-fuzz/dmlops
 	.venv-fuzz/bin/python tests/fuzz/run.py 60
@@ -123,8 +124,8 @@ check-static: .venv-onnx/dmlops .venv-static/requirements
 
 # Not one message from the validation layer, synchronisation validation included. Without the tests that run no driver, and
 # without those whose Vulkan calls are the same as others': of the cache of results, of Dask and of hostile arguments; of more
-# offsets and lengths, which are numbers to Vulkan; of forks, whose children begin anew; of failing allocations, after which
-# the same is destroyed as after failing Vulkan calls.
+# offsets and lengths, which are numbers to Vulkan; of forks, whose children begin anew; of failing allocations, after which the
+# same is destroyed as after failing Vulkan calls. `make soak` runs what SAME_TO_VULKAN names.
 SAME_TO_VULKAN := every_offset or every_length or alternating_directions or long_rows or packed_records or what_transposes_leave \
     or fork or pools or selftest or queue_was_full or every_allocation or Mesa
 check-validation: .venv/dmlops
@@ -134,12 +135,12 @@ check-validation: .venv/dmlops
 
 # The extension built with -fsanitize=address,undefined, where a warning is an error; the interpreter's own leaks are not
 # looked for. The same run counts which lines of csrc are executed, and lists the others with the reasons in the source.
-# Without the tests of arrays that take gigabytes, which execute hardly any other lines, and those that do not run the extension;
-# without those that execute the same lines again: for another result of the same failed call, on a device that differs by a
-# number, for more sizes of results and more lengths of rows.
-SAME_TO_C := INITIALIZATION or OUT_OF_DEVICE or (HOST_MEMORY and after) or thirds_2 or thirds_3 or Mesa or what_transposes_leave \
-    or conformance and (card or import) or next_to_a_limit or nobody_asks or gil_is_free or alternating_directions or long_rows \
-    or packed_records or pools or selftest or queue_was_full or no_room_in_the_queue
+# Without the tests of arrays that take gigabytes, which execute hardly any other lines, and those that do not run the
+# extension; without those that execute the same lines again: for another result of the same failed call, on a device that
+# differs by a number, for more sizes of results and lengths of rows. `make soak` runs what SAME_TO_C names.
+SAME_TO_C := INITIALIZATION or OUT_OF_DEVICE or (HOST_MEMORY and after) or thirds_2 or thirds_3 or Mesa or \
+    what_transposes_leave or conformance and (card or import) or next_to_a_limit or nobody_asks or gil_is_free or \
+    alternating_directions or long_rows or packed_records or pools or selftest or queue_was_full or no_room_in_the_queue
 check-sanitizers: .venv-sanitized/dmlops
 	find build/sanitized -name '*.gcda' -delete
 	HYPOTHESIS_PROFILE=odd tests/sanitizers/run.sh .venv-sanitized/bin/pytest -q -rs tests \
@@ -148,10 +149,11 @@ check-sanitizers: .venv-sanitized/dmlops
 	    --gcov-ignore-parse-errors=negative_hits.warn_once_per_file build/sanitized
 	.venv-sanitized/bin/python tests/uncovered.py build/sanitized/coverage.json
 
-# The wheel was built against NumPy 2; here it runs with the oldest NumPy supported: the tests that NumPy has a part in.
+# The wheel was built against NumPy 2; here it runs with the oldest NumPy supported: the tests that NumPy has a part in. Not
+# those of kernels, portions, drivers, processes and the cache of results, to which an array is memory, shape and strides.
 check-oldest-numpy: .venv-oldest/dmlops
-	HYPOTHESIS_PROFILE=check .venv-oldest/bin/pytest -q -rs tests \
-	    $(call without,core faults kernels large limits odd_devices process threads)
+	HYPOTHESIS_PROFILE=odd .venv-oldest/bin/pytest -q -rs tests $(call without,cache core cpu_driver devices direct_driver faults \
+	    kernels large limits odd_devices process progress steady_state structure threads)
 
 # What is more after each test than before, every time it is run, is a leak.
 check-leaks: .venv/dmlops
@@ -182,11 +184,15 @@ check-companion: .venv/dmlops .venv-wheels/requirements | debootstrap
 	.venv/bin/pytest -q -rs companion/tests
 	.venv/bin/pytest -q -rs -s tests/wheels/bare.py
 
-# The suite, but for Dask, on a second driver, without 64-bit integers and storage of 8 and 16 bits. What it cannot do, or not
-# within minutes, is skipped, with the reason.
+# A second driver, without 64-bit integers and storage of 8 and 16 bits: the tests of what dmlops does otherwise there, which
+# are kernels, staging and device arrays. What it cannot do, or not within minutes, is skipped, with the reason. `make soak`
+# runs the whole suite there.
+ON_SWIFTSHADER = \
+    $(addprefix tests/test_,conformance.py device_array.py dlpack.py errors.py examples.py kernels.py out.py progress.py) \
+    -k 'not (exit or freed_only or leaves_nothing_behind or waited_for)'
 check-swiftshader: .venv/dmlops
 	@manifest=$$(tools/swiftshader.sh) || exit 0; set -x; VK_DRIVER_FILES=$$manifest VK_ICD_FILENAMES=$$manifest \
-	    DMLOPS_TEST_DEVICES=vulkan HYPOTHESIS_PROFILE=odd .venv/bin/pytest -q -rs -n 2 --dist worksteal tests --ignore=tests/dask
+	    DMLOPS_TEST_DEVICES=vulkan HYPOTHESIS_PROFILE=odd .venv/bin/pytest -q -rs $(ON_SWIFTSHADER)
 
 clean:
 	rm -rf build dist .venv .venv-* *.egg-info dmlops/*.so .hypothesis .pytest_cache .mypy_cache demo.png

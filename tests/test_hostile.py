@@ -370,7 +370,7 @@ def test_lengths_that_another_thread_changes():
     thread = threading.Thread(target=change)
     thread.start()
     try:
-        for _ in range(4_000 if SANITIZED else 20_000):  # the sanitizers see every read beyond the lengths, not only unlucky ones
+        for _ in range(4_000 if SANITIZED else 20_000):  # the sanitizers see every read that is beyond the lengths
             try:
                 dmlops.reverse_subsequences(x, lengths, 1, batch_axis=0, device="host")
             except ValueError as error:
