@@ -28,7 +28,8 @@ SOURCES := $(shell find csrc shaders dmlops -type f ! -name '*.pyc' ! -name '*.s
 TESTS := tests examples/preprocessing.ipynb examples/directml.ipynb
 without = $(patsubst %,--ignore=tests/test_%.py,$(1))
 # The longest first: the others fill what is left of two cores.
-CHECKS := $(addprefix check-,sanitizers validation deeper static swiftshader wheels oldest-numpy direct peers leaks onnx fuzz shaders)
+CHECKS := $(addprefix check-,sanitizers validation deeper swiftshader static wheels docs peers leaks direct onnx oldest-numpy \
+    fuzz shaders)
 
 .PHONY: demo test bench bench-gpu bench-drivers check soak wheels clean help system debootstrap
 .PHONY: $(CHECKS)
@@ -62,7 +63,6 @@ docs: .venv-docs/dmlops
 	@echo "The site: build/docs/index.html"
 
 # It in a browser, page by page: desktop, phone, search, links, pictures, errors on the console. Its pytest knows no Hypothesis.
-CHECKS += check-docs
 check-docs: docs | system-browser
 	PYTEST_ADDOPTS= .venv-docs/bin/pytest -q -rs --confcutdir tests/docs tests/docs
 
