@@ -140,7 +140,7 @@ check-validation: .venv/dmlops
 # differs by a number, for more sizes of results and lengths of rows. `make soak` runs what SAME_TO_C names.
 SAME_TO_C := INITIALIZATION or OUT_OF_DEVICE or (HOST_MEMORY and after) or thirds_2 or thirds_3 or Mesa or \
     what_transposes_leave or conformance and (card or import) or next_to_a_limit or nobody_asks or gil_is_free or \
-    alternating_directions or long_rows or packed_records or pools or selftest or queue_was_full or no_room_in_the_queue
+    alternating_directions or long_rows or packed_records or pools or selftest
 check-sanitizers: .venv-sanitized/dmlops
 	find build/sanitized -name '*.gcda' -delete
 	HYPOTHESIS_PROFILE=odd tests/sanitizers/run.sh .venv-sanitized/bin/pytest -q -rs tests \
