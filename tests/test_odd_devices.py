@@ -96,8 +96,8 @@ def test_conformance(name, library):
     [
         "every second import refused",
         "alignment of 256",
-        pytest.param("a graphics card", marks=pytest.mark.check),
-        pytest.param("integers of 32 bits only", marks=pytest.mark.check),
+        pytest.param("a graphics card", marks=pytest.mark.soak),
+        pytest.param("integers of 32 bits only", marks=pytest.mark.soak),
     ],
 )
 def test_what_transposes_leave(name, library):
