@@ -74,7 +74,9 @@ static const struct {
 /* What kernels are made of where one descriptor binds a window. See shaders/words.glsl. */
 static variant variant_of(const dml_device_traits *traits)
 {
-    return traits->only_32_bit ? ONLY_32_BIT : traits->cpu ? PLAIN : VECTORS;
+    if (traits->only_32_bit)
+        return ONLY_32_BIT;
+    return traits->cpu ? PLAIN : VECTORS;
 }
 
 static VkResult create_modules(dml_context *context, variant variant, dml_modules *modules)
