@@ -110,8 +110,7 @@ def is_right(contender, small):
     from contest import parts, same
 
     x = small.make_input()
-    result = contender.prepare(small, x)()
-    given = [contender.numpy(part) for part in (result if isinstance(result, (list, tuple)) else [result])]
+    given = [contender.numpy(part) for part in parts(contender.prepare(small, x)())]
     wanted = parts(small.operator.numpy(x))
     return len(given) == len(wanted) and all(map(same, given, wanted))
 
@@ -174,10 +173,10 @@ def page(report):
         ]
     lines += [f"| | {' | '.join(names)} | GB/s | best other / dmlops |", f"|---|{'---|' * (len(names) + 2)}"]
     for record in report["cells"]:
-        ms = [number(record["ms"][name]) if name in record["ms"] else "–" for name in names]
-        ratio = ratios[record["name"]]
+        ms = [number(record["ms"].get(name)) for name in names]
+        ratio = number(ratios[record["name"]])
         bandwidth = record["moved"] / record["ms"]["dmlops"] / 1e6
-        lines.append(f"| {record['name']} | {' | '.join(ms)} | {bandwidth:.0f} | {number(ratio) if ratio else '–'} |")
+        lines.append(f"| {record['name']} | {' | '.join(ms)} | {bandwidth:.0f} | {ratio} |")
     return "\n".join([*lines, ""])
 
 

@@ -1,7 +1,7 @@
 // Words of 8 and 16 bytes: of 64-bit integers, or, where VECTORS is defined, vectors of 32-bit integers.
 //
-// VECTORS is for GPUs, which load and store such a vector at once, but not vectors of 64-bit integers. On a CPU driver it is the
-// other way round. There are no words of 32 bytes then.
+// VECTORS is for GPUs: they load and store such a vector at once, but not one of 64-bit integers. A CPU driver takes less time
+// for 64-bit integers. There are no words of 32 bytes then.
 //
 // ONLY_32_BIT is for devices that lack 64-bit integers, or storage of 8 or 16 bits. Scalars of 1 and 2 bytes are stored by
 // atomics on the 4 bytes around them, so the destination must not be memory whose neighbouring bytes belong to somebody else:

@@ -128,11 +128,10 @@ static bool is_copy(dml_policy *policy)
     int64_t regions = dml_plan_count(plan);
     if (plan->reversed >= 0)
         return false;
-    if (is_free(policy) && are_rows_to_copy(tunables, plan->item, regions))
-        return true;
     if (policy->forced == DML_KERNEL_COPY)
         return regions <= FORCED_REGIONS;
-    return is_free(policy) && regions <= tunables->copy_regions && (regions == 1 || plan->item >= tunables->copy_run);
+    bool few_runs = regions <= tunables->copy_regions && (regions == 1 || plan->item >= tunables->copy_run);
+    return is_free(policy) && (few_runs || are_rows_to_copy(tunables, plan->item, regions));
 }
 
 static bool is_little(dml_policy *policy)
