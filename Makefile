@@ -11,7 +11,7 @@
 #   make bench-gpu  compare with PyTorch and CuPy on a GPU, where these are installed; DEVICE=... names it
 #   make bench-drivers  compare lavapipe of three releases of Debian; as root
 #   make soak     20,000 examples an operator, arrays beyond 4 GiB, every fault, forks and threads by the hundred, ten minutes
-#                 of fuzzing, what `make check` leaves out, the companion: hours, 16 GiB of memory
+#                 of fuzzing, the whole suite where `make check` runs parts, the companion: hours, 16 GiB of memory
 #   make wheels   wheels for Linux and a source distribution, and a wheel with a Vulkan driver for the CPU, in dist/
 #   make clean    remove all that was made here
 #
@@ -92,7 +92,8 @@ check:
 check-deeper: .venv/dmlops
 	.venv/bin/pytest -q -rs -m check tests
 
-# lavapipe as a companion's driver is, without the loader: how it is found, used, forked with and left.
+# lavapipe as a companion's driver is, without the loader: how it is found, used, forked with and left. Without slow tests to
+# which the way of opening it makes no difference: of the GIL, of pools and full queues, of the self-test.
 check-direct: .venv/dmlops
 	DMLOPS_TEST_DIRECT=1 DMLOPS_TEST_DEVICES=vulkan HYPOTHESIS_PROFILE=odd .venv/bin/pytest -q -rs \
 	    $(addprefix tests/test_,conformance.py device_array.py devices.py process.py threads.py) \

@@ -592,12 +592,11 @@ loop(1000)  # behind large work the queue is full: there are as many submissions
 del large
 dmlops.empty_cache()
 used = dmlops.memory_info(0).used
-growth = []
-while not growth or (growth[-1] >= 4 << 20 and len(growth) < 4):  # a driver may take a while to have all the memory it keeps
-    before = resident()
-    loop(20000)
-    growth.append(resident() - before)
-assert growth[-1] < 4 << 20, growth
+if dmlops.default_device().type != "cpu":
+    loop(40000)  # so many calls NVIDIA's driver takes to have all the memory that it keeps
+before = resident()
+loop(20000)
+assert resident() - before < 4 << 20, resident() - before
 assert dmlops.memory_info(0).used == used
 del small
 assert dmlops.memory_info(0).used == 0
