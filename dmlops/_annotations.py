@@ -7,6 +7,7 @@ An operator has three overloads: DeviceArray in, DeviceArray out; ``NDArray[T]``
 from __future__ import annotations
 
 import builtins
+import datetime
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import EllipsisType
 from typing import Any, Literal, Protocol, SupportsIndex, TypeAlias, TypeVar
@@ -48,5 +49,5 @@ Slice: TypeAlias = builtins.slice | EllipsisType
 Order: TypeAlias = Literal["DCR", "CRD"]
 Layout: TypeAlias = Literal["NCHW", "NHWC"]
 PaddingMode: TypeAlias = Literal["constant", "edge", "reflection", "symmetric", "wrap"]
-Scalar: TypeAlias = complex | str | bytes | np.generic
+Scalar: TypeAlias = complex | str | bytes | np.generic | datetime.date | datetime.timedelta | None
 Progress: TypeAlias = bool | Callable[[int, int], object]

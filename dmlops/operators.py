@@ -594,8 +594,9 @@ def padding(
 
         More elements than the axis has continue the pattern. An axis of size 0 can be padded with ``constant`` only.
     value : scalar, optional
-        The constant, which is stored as ``numpy.full`` stores it. It must be of a type that the dtype can hold. The other
-        modes do not use it. Default: 0.
+        The constant, which is stored as ``numpy.full`` stores it: floats and times are rounded. It must be of a type that the
+        dtype can hold; datetimes and timedeltas also take those of Python and pandas, and None. The other modes do not use it.
+        Default: 0.
     out : numpy.ndarray or DeviceArray, optional
         The array for the result: of the same kind and dtype as `input`, of the result's shape, writable, with any strides.
         It may share memory with `input`. Default: a new array.
@@ -621,7 +622,7 @@ def padding(
         A sequence has the wrong length; a padding is negative; an axis of size 0 has no element to repeat; `mode` is
         unknown; `out` does not fit; `device` names no device.
     OverflowError
-        An int does not fit into 64 bits, or `value` not into the dtype.
+        An int does not fit into 64 bits, or `value` not into the dtype: it is too large, or its text too long.
     NoDeviceError
         There is no usable Vulkan device, and `device` is not ``"host"``.
     VulkanError

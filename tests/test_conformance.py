@@ -1,5 +1,10 @@
 """Each operator against its NumPy twin: every dtype, shape, layout and argument, to the byte."""
 
+import ctypes
+import datetime
+import platform
+import sys
+
 import dmlops
 import numpy as np
 import pytest
@@ -231,3 +236,59 @@ def test_focus_of_yolo(device):
     focus = dmlops.space_to_depth(x.swapaxes(2, 3), 2, device=device).swapaxes(2, 3)
     parts = [x[..., ::2, ::2], x[..., 1::2, ::2], x[..., ::2, 1::2], x[..., 1::2, 1::2]]
     assert np.array_equal(focus, np.concatenate(parts, axis=1))
+
+
+@pytest.mark.parametrize("dtype, value", [
+    ("M8[ns]", datetime.datetime(2020, 1, 2, 3, 4, 5, 6)), ("M8[D]", datetime.date(9999, 12, 31)), ("M8[s]", None),
+    ("M8[D]", datetime.datetime(2020, 1, 2, 3)), (">M8[us]", datetime.date(1, 1, 1)), ("M8[s]", 5), ("M8[25s]", "2020-02"),
+    ("m8[ns]", datetime.timedelta(days=-3, microseconds=1)), ("m8[ms]", None), ("m8[s]", "7"), ("m8[h]", np.timedelta64(2, "D")),
+    ("M8[ns]", np.datetime64("NaT", "D")), ("M8[Y]", np.datetime64("2020-05-06T07")), ("M8[ns]", np.datetime64("2262-04-11")),
+    ("m8[s]", np.timedelta64("NaT")), ("m8[s]", np.timedelta64(3)), ("m8[s]", np.iinfo(np.int64).max), ("M8", None),
+    ("S3", 255), ("U4", 3.75), ("S5", True), ("U2", b"ab"), ("V2", 255), ("V9", -1), ("V2", b"a"), ("V4", "a"),
+    ("f2", 65519), ("f4", 1e-300), ("f4", -np.inf), ("f8", 2**80), ("?", 1), ("u8", 2**64 - 1), ("i8", np.uint64(7)),
+    ([("a", "u1"), ("b", "U3")], 255), ([("a", "f4", (2, 3)), ("b", [("c", "M8[s]")])], 1),
+    ([("a", "u1", 2), ("b", "S3")], np.array(([255, 0], b"xyz"), [("x", "i8", 2), ("y", "S9")])),
+], ids=str)  # fmt: skip
+def test_values_are_stored_as_numpy_stores_them(device, dtype, value):
+    expected = np.full(1, value, dtype)
+    result = dmlops.padding(expected[:0], [1], [0], value=value, device=device)
+    assert result.dtype == expected.dtype and result.tobytes() == expected.tobytes()
+
+
+def test_a_time_of_pandas_keeps_its_nanoseconds(device):
+    class Timestamp(datetime.datetime):
+        asm8 = np.datetime64("2020-01-01T00:00:00.123456789")
+
+    class NaT(datetime.datetime):
+        asm8 = np.datetime64("NaT", "ns")
+
+    for dtype, value in (("M8[ns]", Timestamp(2020, 1, 1)), ("M8[ns]", NaT(1, 1, 1)), ("m8[ns]", NaT(1, 1, 1))):
+        expected = np.array(value.asm8.astype(np.int64)).view(dtype)
+        assert dmlops.padding(np.zeros(0, dtype), [0], [1], value=value, device=device).tobytes() == expected.tobytes()
+        array = dmlops.asarray(np.zeros(1, dtype), device=device)
+        array[0] = value
+        assert array.numpy().tobytes() == expected.tobytes()
+
+
+FLUSH = {"x86_64": (28, 0x8040), "aarch64": (0, 1 << 24)}  # in glibc's fenv_t: where the FPU's control word is, and its bits
+
+
+@pytest.mark.skipif(sys.platform != "linux" or platform.machine() not in FLUSH, reason="this machine's fenv_t is not known")
+def test_a_denormal_that_the_fpu_flushes_is_flushed_once_only(device):
+    """As torch.set_flush_denormal(True) has it."""
+    libm = ctypes.CDLL("libm.so.6")
+    before, flushing = ctypes.create_string_buffer(64), ctypes.create_string_buffer(64)
+    at, bits = FLUSH[platform.machine()]
+    libm.fegetenv(before), libm.fegetenv(flushing)
+    word = int.from_bytes(flushing[at : at + 4], "little") | bits
+    flushing[at : at + 4] = word.to_bytes(4, "little")
+    for value in (1e-40, -1e-40, 2.0**-140):
+        libm.fesetenv(flushing)
+        try:
+            flushed = np.float32(value)
+            dmlops.padding(np.ones(1, "f4"), [1], [0], value=value, device=device)
+        finally:
+            libm.fesetenv(before)
+        assert flushed == 0, "the FPU does not flush"
+        result = dmlops.padding(np.ones(1, "f4"), [1], [0], value=value, device=device)
+        assert result.tobytes() == np.array([value, 1], "f4").tobytes()

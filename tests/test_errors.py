@@ -1,5 +1,6 @@
 """The error table, row by row: each argument, what is wrong with it, what is raised, what the message says."""
 
+import datetime
 import functools
 import re
 
@@ -139,6 +140,7 @@ def axis_rows(operator):
     for kind, value in (("float", 1.0), ("bool", True), ("str", "3"), ("NoneType", None), ("DeviceArray", SEVERAL)):
         row(operator, TypeError, f"axis {kind}", axis=value)
 
+
 # reverse_subsequences
 for bad in (np.ones((4, 2, 1), int), np.ones(4, int), np.int64(3), 3):
     row("reverse_subsequences", ValueError, "sequence_lengths 4", sequence_lengths=bad)
@@ -210,7 +212,7 @@ for name in ("depth_to_space", "space_to_depth"):
     row(name, TypeError, "order bytes", order=b"DCR")
     row(name, ValueError, "layout NCWH NCHW NHWC", layout="NCWH")
     for image in ("HWC", "CHW"):
-        row(name, ValueError, f"layout NCHW NHWC {image} layout=\"N{image}\" sequence of blocks", layout=image)
+        row(name, ValueError, f'layout NCHW NHWC {image} layout="N{image}" sequence of blocks', layout=image)
     row(name, TypeError, "block_size must be an int, or an array or list of ints, not set", block_size={2})
     row(name, ValueError, "block_size must have exactly 1 entry rank 2 got 2", input=X[0, 0], block_size=[2, 2])
     row(name, TypeError, "layout int", layout=1)
@@ -226,8 +228,8 @@ row("space_to_depth", ValueError, "4 3", block_size=[2, 3])
 row("space_to_depth", ValueError, "4 3", block_size=[3, 2])
 row("space_to_depth", ValueError, "2 4", layout="NHWC", block_size=4)
 
-row("depth_to_space", ValueError, "channels last? layout=\"NHWC\"", input=np.zeros((1, 6, 6, 4)))
-row("space_to_depth", ValueError, "size 3, not divisible channels last? layout=\"NHWC\"", input=np.zeros((1, 4, 6, 3)))
+row("depth_to_space", ValueError, 'channels last? layout="NHWC"', input=np.zeros((1, 6, 6, 4)))
+row("space_to_depth", ValueError, 'size 3, not divisible channels last? layout="NHWC"', input=np.zeros((1, 4, 6, 3)))
 words = 'size 3, not divisible channels last? layout="NHWC"'
 row("space_to_depth", ValueError, words, input=np.zeros((4, 6, 3)), block_size=[2, 2])
 words = 'size 3, not divisible channels first? layout="NCHW"'
@@ -264,7 +266,7 @@ for value in ("reflect", "CONSTANT", ""):
 for kind, value in (("int", 0), ("NoneType", None), ("bytes", b"edge")):
     row("padding", TypeError, f"mode {kind}", mode=value)
 for value in ("edge", "reflection", "symmetric", "wrap"):
-    row("padding", ValueError, "mode \"constant\" empty axis 2", mode=value, input=X[:, :, :0])
+    row("padding", ValueError, 'mode "constant" empty axis 2', mode=value, input=X[:, :, :0])
 for value in ("1", b"1", None, [1], np.ones(1), np.ones(4, np.float32), 1j, object()):
     row("padding", TypeError, "value", value=value)
 for value in (1.5, 1j, "1", np.float32(1), None):
@@ -272,6 +274,28 @@ for value in (1.5, 1j, "1", np.float32(1), None):
 for value in (256, -1, HUGE, -HUGE):
     row("padding", OverflowError, f"value {value} uint8", input=BYTES, value=value)
 row("padding", OverflowError, "value 128 int8", input=X.astype(np.int8), value=128)
+STRUCT = np.zeros(X.shape, [("a", "u1", 2), ("b", "S3")])
+for dtype, bad in (
+    ("S2", [255, 3.75, b"abc", "abc", True, 2**70]), ("U2", [255, 3.75, "abc", np.datetime64("2020-01-01")]),
+    ("V2", [-1, 1.5, b"abc", "ab"]), ("M8[ns]", [np.datetime64("9999-12-31"), "9999", np.uint64(2**63), HUGE]),
+    ("M8[ps]", [np.datetime64("1971-01-01"), "1971"]), ("M8[as]", [np.datetime64("2020-01-01")]),
+    ("M8[ns]", [datetime.date(9999, 1, 1), datetime.datetime(1600, 1, 1)]),
+    ("m8[ns]", [np.timedelta64(300, "Y"), np.timedelta64(2**62, "D"), datetime.timedelta(days=999_999_999)]),
+    ("f2", [70000, 1e300, np.float32(65520)]), ("f4", [1e39, -1e39, 2**200, np.longdouble("1e50")]), ("f8", [10**400]),
+    ("c8", [1e300, 1e300j]), ("?", [2, -1]), ("u8", [-1, np.int8(-1), 2**64]), ("i8", [np.uint64(2**63)]),
+    (STRUCT.dtype, [256, -1, 1234, np.array(([1, 256], b""), [("x", "i8", 2), ("y", "S1")])]),
+):  # fmt: skip
+    for value in bad:
+        words = f"value does not fit into input's dtype {np.dtype(dtype)}"
+        row("padding", OverflowError, words, input=np.zeros(X.shape, dtype), value=value)
+for dtype, bad in (
+    ("M8[s]", [1.5, datetime.timedelta(1), np.timedelta64(1, "s"), "tomorrow", datetime.time(1)]),
+    ("m8[s]", [1.5, datetime.date(2020, 1, 1), np.datetime64(1, "s"), "soon"]), ("U9", [None, datetime.date(2020, 1, 1)]),
+    ("i4", [float("nan"), float("inf"), np.datetime64(1, "s")]), (STRUCT.dtype, [None, [1]]), ("V8", [None]),
+    (STRUCT.dtype, [1.5, np.zeros((), [("x", "u1")]), np.zeros((), "u1,u1,u1")]), ("f4", [np.array(None)]),
+):  # fmt: skip
+    for value in bad:
+        row("padding", TypeError, "value scalar", input=np.zeros(X.shape, dtype), value=value)
 
 # tile
 int_rows("tile", "repeats", 1)
@@ -332,7 +356,7 @@ for value in ([], [1] * 4, [1] * 100):
 row("upsample", ValueError, "scale_size (2, 2) (2,)", input=X[0], scale_size=2)
 row("upsample", ValueError, "scale_size", input=np.float32(1), scale_size=2)
 row("upsample", ValueError, "layout NCWH NCHW NHWC", layout="NCWH")
-row("upsample", ValueError, "layout NCHW NHWC HWC layout=\"NHWC\" sequence", layout="HWC")
+row("upsample", ValueError, 'layout NCHW NHWC HWC layout="NHWC" sequence', layout="HWC")
 row("upsample", TypeError, "layout int", layout=1)
 
 # slice_grad

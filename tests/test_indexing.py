@@ -1,6 +1,7 @@
 """Views of device arrays: basic indexing, reshaping and transposing mean what NumPy's do, and cost the device nothing."""
 
 import ctypes
+import datetime
 import itertools
 import re
 
@@ -258,6 +259,7 @@ def test_an_index_that_changes_its_mind(device):
     ("?", True, True), ("u1", 255, 255), ("u1", True, 1), ("i2", -32768, -32768), ("f4", 3, 3.0), ("f4", 0.5, 0.5),
     ("c8", 2.5, 2.5), ("c16", 1j, 1j),
     ("U5", "abc", "abc"), ("S3", b"ab", b"ab"), (">i4", 7, 7), (">f8", 0.25, 0.25), ("u8", 2**64 - 1, 2**64 - 1),
+    ("M8[s]", datetime.datetime(2020, 1, 2, 3), "2020-01-02T03"), ("M8[D]", None, "NaT"), ("m8[s]", datetime.timedelta(1), 86400),
 ])  # fmt: skip
 def test_python_scalars(device, dtype, value, result):
     a = dmlops.asarray(np.zeros((2, 3), dtype), device=device)
@@ -289,7 +291,9 @@ def test_python_scalars_for_the_types_of_ml_dtypes(device):
 @pytest.mark.parametrize("dtype, value, error", [
     ("u1", 256, OverflowError), ("u1", -1, OverflowError), ("i2", 40000, OverflowError), ("i8", 2**63, OverflowError),
     ("i4", 1.0, TypeError), ("?", 1, TypeError), ("f4", 1j, TypeError), ("i4", "1", TypeError), ("U2", "abc", ValueError),
-    ("S1", b"ab", ValueError),
+    ("S1", b"ab", ValueError), ("f4", 1e39, OverflowError), ("c8", 1e39j, OverflowError), ("S2", "ab", TypeError),
+    ("M8[ns]", datetime.date(9999, 1, 1), OverflowError), ("M8[s]", datetime.timedelta(1), TypeError),
+    ("m8[s]", datetime.date(2020, 1, 1), TypeError), ("u1", datetime.date(2020, 1, 1), TypeError),
     ("f4", None, TypeError), ("M8[s]", 3, TypeError), ("f4", np.float64(1), TypeError), ("f4", [1.0], TypeError),
     ("f4", np.zeros(3), TypeError), ("f4", np.zeros(2, "f4"), ValueError), ("f4", np.zeros((2, 2, 3), "f4"), ValueError),
     ("f4", np.zeros((0, 3), "f4"), ValueError),
