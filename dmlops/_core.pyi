@@ -1,7 +1,7 @@
 import builtins
 from collections.abc import Callable, Iterator, Sequence
 from types import EllipsisType
-from typing import Any, ClassVar, SupportsIndex, TypeVar, final, overload
+from typing import Any, SupportsIndex, TypeVar, final, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,11 +13,10 @@ _T = TypeVar("_T", bound=np.generic)
 _Array = NDArray[Any]
 _Key = SupportsIndex | builtins.slice | EllipsisType | None
 
-# There are __array__ and __array_function__ too. They are not declared, so that a checker does not take a device array for
-# array_like: a NumPy `out` for one is an error then, and so is a function of NumPy's that would download it.
+# There are __array__, __array_function__, __array_ufunc__ and the operators too. They are not declared, so that a checker does
+# not take a device array for array_like: a NumPy `out` for one is an error then, and so is what would download it.
 @final
 class DeviceArray:
-    __array_ufunc__: ClassVar[None]
     def __hash__(self) -> int: ...  # by identity
     @property
     def shape(self) -> tuple[int, ...]: ...

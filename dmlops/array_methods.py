@@ -206,10 +206,6 @@ def __reduce_ex__(self: DeviceArray, protocol: Any) -> Any:
     raise TypeError("a dmlops.DeviceArray cannot be pickled; pickle what .numpy() gives")
 
 
-def _not_compared(self: DeviceArray, other: Any) -> Any:
-    raise TypeError("a dmlops.DeviceArray cannot be compared; compare what .numpy() gives")
-
-
 # --- the type's ---------------------------------------------------------------------------------------------------------
 
 
@@ -222,6 +218,4 @@ def add_methods(*methods: Any) -> None:
 
 add_methods(__repr__, __bool__, __int__, __float__, __complex__, __index__, item, tolist)
 add_methods(reshape, transpose, ravel, squeeze, swapaxes, __copy__, __deepcopy__, __reduce_ex__)
-for _name in ("__eq__", "__ne__", "__lt__", "__le__", "__gt__", "__ge__"):
-    setattr(DeviceArray, _name, _not_compared)
 setattr(DeviceArray, "T", property(_t))

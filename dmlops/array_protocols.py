@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import functools
 import operator
+import types
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 
@@ -90,15 +91,24 @@ def __dlpack_device__(self: DeviceArray) -> tuple[int, int]:
 # --- NumPy's functions ------------------------------------------------------------------------------------------------
 
 
-def __array_function__(self: DeviceArray, func: Any, types: Any, args: Any, kwargs: Any) -> Any:
+def __array_function__(self: DeviceArray, func: Any, kinds: Any, args: Any, kwargs: Any) -> Any:
     """Views, questions about shape and dtype, and comparisons for tests; NumPy's other functions would download unasked."""
-    if not all(issubclass(one, (DeviceArray, np.ndarray)) for one in types):
+    if not all(issubclass(one, (DeviceArray, np.ndarray)) for one in kinds):
         return NotImplemented
     way = _ways().get(func)
-    if way is None:
-        name = f"{func.__module__}.{func.__name__}"
-        raise TypeError(f"{name} would download a dmlops.DeviceArray: call it with what .numpy() gives")
-    return way(self, func, args, kwargs)
+    return _refuse(f"{func.__module__}.{func.__name__}") if way is None else way(self, func, args, kwargs)
+
+
+def _refuse(name: str) -> NoReturn:
+    raise TypeError(f"{name} would download a dmlops.DeviceArray: call it with what .numpy() gives")
+
+
+def __array_ufunc__(self: DeviceArray, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
+    """Refuses: no operator and no other ufunc of NumPy runs on a device."""
+    if any(hasattr(one, "__array_ufunc__") and not isinstance(one, (DeviceArray, np.ndarray, np.generic)) for one in inputs):
+        return NotImplemented
+    place = "numpy." if getattr(np, ufunc.__name__, None) is ufunc else ""
+    return _refuse(f"{place}{ufunc.__name__}{'' if method == '__call__' else '.' + method}")
 
 
 def _exchanged(exchange: Callable[[DeviceArray], Any], args: Any, kwargs: Any) -> Any:
@@ -166,4 +176,7 @@ def _ways() -> dict[Any, Any]:
     return {getattr(np, name): way for way, names in ways.items() for name in names.split() if hasattr(np, name)}
 
 
-add_methods(__array__, __array_function__, __dlpack__, __dlpack_device__)
+add_methods(__array__, __array_function__, __array_ufunc__, __dlpack__, __dlpack_device__)
+for _name, _operator in vars(np.lib.mixins.NDArrayOperatorsMixin).items():  # each calls a ufunc
+    if isinstance(_operator, types.FunctionType):
+        setattr(DeviceArray, _name, _operator)

@@ -40,17 +40,3 @@ def shown(value: object, as_text: Callable[[Any], str] = repr) -> str:
     except ValueError:  # an int of more digits than Python prints
         text = "an int of thousands of digits"
     return text if len(text) <= 80 else f"{text[:60]}... ({len(text)} characters)"
-
-
-def no_array(name: str, argument: object, cause: ValueError | TypeError) -> ValueError | TypeError:
-    """Make the error for an argument of which NumPy made no array. It names dmlops.from_dlpack if that would do."""
-    hint = ""
-    try:
-        kind, _ = argument.__dlpack_device__()  # type: ignore[attr-defined]
-        if kind == 1:  # kDLCPU
-            hint = "; dmlops.from_dlpack takes it"
-    except Exception:
-        pass
-    error = type(cause)(f"{name} makes no array: {cause}{hint}")
-    error.__cause__ = cause
-    return error

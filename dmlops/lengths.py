@@ -7,7 +7,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from dmlops.errors import no_array
+from dmlops.refused_arrays import no_array
 from dmlops.scalars import INTEGER, kind_of
 
 NAME = "sequence_lengths"

@@ -1,6 +1,7 @@
 """The error table, row by row: each argument, what is wrong with it, what is raised, what the message says."""
 
 import datetime
+import decimal
 import functools
 import re
 
@@ -114,6 +115,12 @@ for name in VALID:
     row(name, TypeError, f"{argument} is a path; a file is read first", **first(name, Path()))
     # None is what OpenCV makes of a file that is not there.
     row(name, TypeError, f"{argument} is None, not an array", **first(name, None))
+    if name != "join":
+        row(name, TypeError, f"{argument} must be an array, not set; sorted({argument})", **first(name, {1, 2}))
+        row(name, TypeError, f"{argument} must be an array, not generator; list({argument})", **first(name, (k for k in "ab")))
+        row(name, ValueError, f"{argument} inhomogeneous pad them to one shape first", **first(name, [[1, 2], [3]]))
+        words = f"{argument} object numpy.asarray({argument}, dtype='float64') converts"
+        row(name, TypeError, words, **first(name, np.array([1, None], object)))
 
 
 def int_rows(operator, name, good, counted=True):
@@ -583,6 +590,63 @@ def test_asarray_of_images_in_a_column(device):
         dmlops.asarray(IMAGES, device=device)
     with pytest.raises(TypeError, match="obj is a path; a file is read first"):
         dmlops.asarray(Path(), device=device)
+
+
+RAGGED, LISTS = np.empty(2, object), np.empty(2, object)
+RAGGED[:] = [np.ones(2), np.ones(3)]
+LISTS[:] = [[1], [2, 3]]
+
+
+@pytest.mark.parametrize("obj, words", [
+    ({1: 2}, "must be an array, not dict; pass one of its values"), (frozenset("a"), "not frozenset; sorted(obj)"),
+    ({1: 2}.values(), "not dict_values; list(obj)"), (map(abs, [1]), "not map; list(obj)"), (iter([1]), "not list_iterator; list(obj)"),
+    (object(), "must be an array, not object"), (int, "must be an array, not type"),
+    (np.array([1, 2], object), "numpy.asarray(obj, dtype='int64') converts them"),
+    (np.array([True, False], object), "dtype='bool'"), (np.array([1, 2.5, None], object), "dtype='float64'"),
+    ([decimal.Decimal(1)], "dtype='float64'"), ([2**70, 1], "dtype='float64'"), (2**70, "dtype='float64'"),
+    (np.array([1, 2j], object), "dtype='complex128'"), (np.array(["a", "bc"], object), "dtype='str'"),
+    (np.array([b"a"], object), "dtype='bytes'"), ([datetime.date(2020, 1, 2), None], "dtype='datetime64[us]'"),
+    ([datetime.timedelta(3)], "dtype='timedelta64[us]'"), (np.array(["a", None], object), "dtype object are not; the first is of type str"),
+    ([{1}, {2}], "the first is of type set"), (LISTS, "an array of lists; pad them to one shape first"),
+    (RAGGED, "an array of arrays; pad them to one shape first, then np.stack"), ([[1], [2, 3]], "; pad them to one shape first"),
+    ([np.ones(2), np.ones(3)], "; pad them to one shape first"), ([[1, 2], 3], "; pad them to one shape first"),
+    (NESTED_OBJECTS, "leave out or convert 'b'"),
+], ids=lambda value: None if isinstance(value, str) else re.sub(" at 0x[0-9a-f]+", "", repr(value))[:30])  # fmt: skip
+def test_what_is_no_array_of_plain_bytes_says_what_would_do(device, obj, words):
+    with pytest.raises((TypeError, ValueError), match=f"^obj .*{re.escape(words)}"):
+        dmlops.asarray(obj, device=device)
+    if "converts" in words or "dtype='" in words:
+        converted = np.asarray(obj, words.split("dtype='")[1].split("'")[0])
+        assert dmlops.asarray(converted, device=device).shape == converted.shape
+
+
+@pytest.mark.skipif(not hasattr(np.dtypes, "StringDType"), reason="this NumPy has no StringDType")
+def test_strings_of_any_length_are_converted_by_asarray(device):
+    strings = np.array(["a", "bc"], np.dtypes.StringDType())
+    with pytest.raises(TypeError, match=r"StringDType.*: numpy.asarray\(obj, dtype='U2'\) converts them"):
+        dmlops.asarray(strings, device=device)
+    assert dmlops.asarray(np.asarray(strings, "U2"), device=device).tolist() == ["a", "bc"]
+
+
+def test_sparse_arrays(device):
+    class Matrix:  # of SciPy
+        def toarray(self):
+            return np.ones(2)
+
+    class Tensor:  # of PyTorch
+        def __array__(self, *args, **kwargs):
+            raise TypeError("can't convert Sparse layout tensor to numpy. Use Tensor.to_dense() first.")
+
+        def __dlpack_device__(self):
+            return 1, 0
+
+        def __dlpack__(self, **kwargs):
+            raise BufferError("no strided tensor")
+
+    with pytest.raises(TypeError, match=r"^obj must be an array, not Matrix; obj.toarray\(\) makes one$"):
+        dmlops.asarray(Matrix(), device=device)
+    with pytest.raises(TypeError, match=r"^obj makes no array: can't .* Use Tensor.to_dense\(\) first$"):
+        dmlops.asarray(Tensor(), device=device)
 
 
 def test_a_dtype_of_objects_is_named(device):

@@ -1,6 +1,7 @@
 """What shells, notebooks, NumPy's functions and Python's conversions make of a device array."""
 
 import operator
+import re
 import warnings
 
 import dmlops
@@ -276,6 +277,55 @@ DOWNLOADS = {
 def test_functions_that_would_download(device, name):
     with pytest.raises(TypeError, match=rf"^numpy\.{name.split()[0]} would download a dmlops.DeviceArray: .*\.numpy\(\)"):
         DOWNLOADS[name](dmlops.asarray(X, device=device))
+
+
+def binary_operators():
+    for name, operator_name in (("add", "add"), ("subtract", "sub"), ("multiply", "mul"), ("power", "pow"), ("bitwise_and", "and_"),
+                                ("matmul", "matmul"), ("equal", "eq"), ("not_equal", "ne"), ("(less|greater)", "lt")):  # fmt: skip
+        yield name, getattr(operator, operator_name)
+    yield "divide", operator.truediv
+    yield "add", operator.iadd
+
+
+@pytest.mark.parametrize("name, function", list(binary_operators()))
+def test_operators_say_what_to_do(device, name, function):
+    """Between a device array and another, NumPy's arrays and scalars, Python's scalars, in either order."""
+    a = dmlops.asarray(X, device=device)
+    for other in (a, X, X[0, 0, 0], np.float32(2), np.array(3), 2, 2.5):
+        for left, right in ((a, other), (other, a)):
+            with pytest.raises(TypeError, match=rf"^numpy\.{name} would download a dmlops.DeviceArray: .*\.numpy\(\)"):
+                function(left, right)
+    assert np.array_equal(a, X)
+
+
+def test_ufuncs_say_what_to_do(device):
+    a = dmlops.asarray(X, device=device)
+    for name, call in {
+        "numpy.negative": lambda: -a, "numpy.absolute": lambda: abs(a), "numpy.sin": lambda: np.sin(a),
+        "numpy.add": lambda: np.add(X, 1, out=a), "numpy.add.reduce": lambda: np.add.reduce(a), "numpy.greater": lambda: max(a),
+        "mine (vectorized)": lambda: np.frompyfunc(mine, 1, 1)(a), "numpy.equal": lambda: a in [X],
+    }.items():  # fmt: skip
+        with pytest.raises(TypeError, match=rf"^{re.escape(name)} would download a dmlops.DeviceArray: .*\.numpy\(\)"):
+            call()
+
+
+def mine(element):
+    return element
+
+
+def test_other_libraries_may_take_the_operators(device):
+    class Other:
+        def __array_ufunc__(self, ufunc, method, *inputs, **kwargs):
+            return "taken"
+
+    class Reflected:
+        __array_ufunc__ = None
+
+        def __radd__(self, other):
+            return "reflected"
+
+    a = dmlops.asarray(X, device=device)
+    assert a + Other() == "taken" and np.add(Other(), a) == "taken" and a + Reflected() == "reflected"
 
 
 def test_functions_that_download_for_tests(device):

@@ -1,7 +1,5 @@
 #include "py/arrays.h"
 
-#include <string.h>
-
 #include "py/errors.h"
 #include "py/result_memory.h"
 #include "py/shapes.h"
@@ -15,32 +13,18 @@ PyArrayObject *dml_array_any(PyObject *object, PyArray_Descr *dtype, const char 
     return (PyArrayObject *)array;
 }
 
-/* What is wrong with an array of Python objects, where that can be told; else NULL. */
-static const char *what_objects(PyArrayObject *array)
+static bool is_plain(PyArray_Descr *dtype)
 {
-    PyObject *first = NULL;
-    const char *what = NULL;
-    if (PyArray_TYPE(array) == NPY_OBJECT && PyArray_SIZE(array) > 0)
-        memcpy(&first, PyArray_DATA(array), sizeof first); /* which may be unaligned */
-    Py_XINCREF(first);
-    if (first && PyArray_Check(first))
-        what = "is an array of arrays; np.stack them into one";
-    else if (first == Py_None && PyArray_NDIM(array) == 0)
-        what = "is None, not an array";
-    else if (first && PyArray_NDIM(array) == 0 && PyObject_HasAttrString(first, "__fspath__"))
-        what = "is a path; " DML_READ_A_FILE;
-    Py_XDECREF(first);
-    return what;
+    return !PyDataType_REFCHK(dtype) && dtype->type_num != NPY_VSTRING;
 }
 
 PyArrayObject *dml_array_from(PyObject *object, PyArray_Descr *dtype, const char *name)
 {
     PyArrayObject *array = dml_array_any(object, dtype, name);
-    const char *what = array ? what_objects(array) : NULL;
-    if (what)
-        PyErr_Format(PyExc_TypeError, "%s %s", name, what);
-    if (what || (array && dml_dtype_check(PyArray_DESCR(array), name) < 0))
+    if (array && !is_plain(PyArray_DESCR(array))) {
+        dml_not_plain(name, (PyObject *)array);
         Py_CLEAR(array);
+    }
     return array;
 }
 
@@ -58,7 +42,7 @@ int dml_make_private(PyObject **array)
 
 int dml_dtype_check(PyArray_Descr *dtype, const char *name)
 {
-    if (!PyDataType_REFCHK(dtype) && dtype->type_num != NPY_VSTRING)
+    if (is_plain(dtype))
         return 0;
     PyErr_Format(PyExc_TypeError, "%s must have elements that are plain bytes; those of dtype %S are not", name,
                  (PyObject *)dtype);

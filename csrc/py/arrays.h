@@ -11,11 +11,8 @@
  * NULL with an exception set that names the argument. May run Python. */
 PyArrayObject *dml_array_any(PyObject *object, PyArray_Descr *dtype, const char *name);
 
-/* Likewise; TypeError for a dtype whose elements are not plain bytes. */
+/* Likewise; for a dtype whose elements are not plain bytes a TypeError that says what to do. */
 PyArrayObject *dml_array_from(PyObject *object, PyArray_Descr *dtype, const char *name);
-
-/* What to tell who names a file. */
-#define DML_READ_A_FILE "a file is read first, as numpy.asarray(PIL.Image.open(name)) does"
 
 /* Replaces a reference by one to a view that nobody else has: others may give the array another shape, strides or dtype
  * whenever a thread or the garbage collector runs. Its dtype must be checked after that. Device arrays never change. 0, or -1

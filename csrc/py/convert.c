@@ -48,7 +48,7 @@ static int check_same_device(const dml_call *call, PyObject *array, const char *
 static int convert_input(dml_call *call, const char *name, PyObject *input, PyObject **converted)
 {
     if (PyUnicode_CheckExact(input)) {
-        PyErr_Format(PyExc_TypeError, "%s must be an array, not str; " DML_READ_A_FILE, name);
+        dml_not_plain(name, input);
         return -1;
     }
     bool device = dml_is_device_array(call->state, input);

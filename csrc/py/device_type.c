@@ -186,8 +186,5 @@ int dml_device_type_init(dml_state *state, PyObject *module)
     state->device_array_type = PyType_FromModuleAndSpec(module, &spec, NULL);
     if (!state->device_array_type)
         return -1;
-    /* Makes NumPy's operators and ufuncs refuse device arrays; they would download them unasked. */
-    if (PyObject_SetAttrString(state->device_array_type, "__array_ufunc__", Py_None) < 0)
-        return -1;
     return PyModule_AddObjectRef(module, "DeviceArray", state->device_array_type);
 }

@@ -81,6 +81,20 @@ PyObject *dml_raise(const dml_state *state, const dml_status *status)
     return NULL;
 }
 
+/* Raises what a function of dmlops.refused_arrays makes of arguments, a tuple that is stolen. */
+static void raise_refusal(PyObject *type, const char *function, PyObject *arguments)
+{
+    PyObject *module = PyImport_ImportModule("dmlops.refused_arrays");
+    PyObject *make = module ? PyObject_GetAttrString(module, function) : NULL;
+    PyObject *error = make && arguments ? PyObject_CallObject(make, arguments) : NULL;
+    if (error)
+        PyErr_SetObject(type, error);
+    Py_XDECREF(error);
+    Py_XDECREF(make);
+    Py_XDECREF(module);
+    Py_XDECREF(arguments);
+}
+
 void dml_no_array(const char *name, PyObject *object)
 {
     PyObject *type, *cause, *traceback;
@@ -92,15 +106,15 @@ void dml_no_array(const char *name, PyObject *object)
     }
     if (traceback)
         PyException_SetTraceback(cause, traceback);
-    PyObject *errors = PyImport_ImportModule("dmlops.errors");
-    PyObject *error = errors ? PyObject_CallMethod(errors, "no_array", "sOO", name, object, cause) : NULL;
-    if (error)
-        PyErr_SetObject(type, error);
-    Py_XDECREF(error);
-    Py_XDECREF(errors);
+    raise_refusal(type, "no_array", Py_BuildValue("(sOO)", name, object, cause));
     Py_XDECREF(traceback);
     Py_DECREF(cause);
     Py_DECREF(type);
+}
+
+void dml_not_plain(const char *name, PyObject *object)
+{
+    raise_refusal(PyExc_TypeError, "not_plain", Py_BuildValue("(sO)", name, object));
 }
 
 int dml_type_error(const char *name, const char *wanted, PyObject *found)

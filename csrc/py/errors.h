@@ -15,8 +15,11 @@ PyObject *dml_raise(const dml_state *state, const dml_status *status);
 void dml_errors_exit(void);
 
 /* Called when NumPy has raised that it can make no array of an argument. Replaces a TypeError or ValueError by one that names
- * the argument, and dmlops.from_dlpack if that would do. May run Python. */
+ * the argument and what would do. May run Python. */
 void dml_no_array(const char *name, PyObject *object);
+
+/* Raises TypeError for a str, or an array whose elements are not plain bytes. May run Python. */
+void dml_not_plain(const char *name, PyObject *object);
 
 /* Raises TypeError "NAME must be WANTED, not TYPE-OF-FOUND"; always returns -1. */
 int dml_type_error(const char *name, const char *wanted, PyObject *found);

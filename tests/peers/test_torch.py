@@ -156,3 +156,10 @@ def test_tensors_whose_elements_share_memory(device):
 def test_a_tensor_that_numpy_has_no_dtype_for(call):
     with pytest.raises(TypeError, match="makes no array: .*; dmlops.from_dlpack takes it"):
         call(torch.zeros(3, dtype=torch.bfloat16))
+
+
+@pytest.mark.parametrize("call", [lambda t: dmlops.slice(t, [0], [3]), lambda t: dmlops.asarray(t)])
+def test_a_tensor_that_dlpack_does_not_take_either(call):
+    with pytest.raises((TypeError, RuntimeError), match="makes no array: .*to_dense") as raised:
+        call(torch.eye(3).to_sparse())
+    assert "from_dlpack" not in str(raised.value)
