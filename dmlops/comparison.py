@@ -17,6 +17,7 @@ from dmlops.arrays import empty
 from dmlops.device import Device
 from dmlops.device_list import devices as all_devices
 from dmlops.errors import VulkanError, shown
+from dmlops.scalars import item_of
 from dmlops.slice_keys import index_of
 
 if TYPE_CHECKING:
@@ -253,16 +254,20 @@ def _run(name: str, call: inspect.BoundArguments, device: Device, repeat: int) -
 
 
 def _in_numpy(name: str, call: inspect.BoundArguments, repeat: int) -> tuple[Any, float]:
-    input = next(iter(call.arguments.values()))
+    given, first = dict(call.arguments), next(iter(call.arguments))
+    input = given[first]
     dtype = (input[0] if isinstance(input, list) else input).dtype
-    if dtype.names and "value" not in call.arguments:  # NumPy leaves out the bytes between fields, so it gets whole elements
-        call.arguments[next(iter(call.arguments))] = _viewed(input, f"V{dtype.itemsize}")
+    if dtype.names or dtype.char in "gG":  # NumPy leaves out bytes that mean nothing, so it gets whole elements
+        whole = np.dtype(f"V{dtype.itemsize}")
+        call.arguments[first] = _viewed(input, whole)
+        if name == "padding":
+            call.arguments["value"] = np.array(item_of(given.get("value", 0), dtype), whole)
     times: list[float] = []
     while len(times) < repeat and sum(times) < _NUMPY_SECONDS:
         start = time.perf_counter()
         result = getattr(reference, name)(*call.args, **call.kwargs)
         times.append(time.perf_counter() - start)
-    call.arguments[next(iter(call.arguments))] = input
+    call.arguments.update(given)
     return _viewed(result, dtype), 1000 * statistics.median(times)
 
 

@@ -1,5 +1,6 @@
 """dmlops.compare, its tables and its picture."""
 
+import datetime
 import functools
 
 import dmlops
@@ -65,6 +66,18 @@ def test_bytes_between_fields_are_compared(device):
     x = np.frombuffer(np.random.default_rng(0).bytes(12 * 96), HOLES).reshape(2, 4, 3, 4)
     assert dmlops.compare("depth_to_space", x, 2, devices=device, repeat=1)
     assert dmlops.compare("slice", x[..., ::-1], [0] * 4, x.shape, devices=device, repeat=1)
+
+
+@pytest.mark.parametrize("dtype, value", [
+    (HOLES, 5), (HOLES, None), (HOLES, np.frombuffer(bytes(range(12)), HOLES)[0]), ([("a", "u1"), ("b", "S3")], None),
+    (np.dtype([("a", "u1"), ("b", "g"), ("c", "U2", 2)], align=True), 7), ("g", 0.1), ("g", None), ("G", 2 - 3j), (">g", 1),
+    ("M8[s]", datetime.datetime(2020, 1, 2)), ("M8[s]", None), ("S3", 255), ("f4", 0.1),
+], ids=str)  # fmt: skip
+def test_bytes_that_mean_nothing_are_equal_where_a_value_is_stored(device, dtype, value):
+    x = np.frombuffer(np.random.default_rng(0).bytes(60 * np.dtype(dtype).itemsize), dtype).reshape(6, 10)[:, ::-2]
+    more = {} if value is None and np.dtype(dtype).kind != "M" else {"value": value}
+    result = dmlops.compare("padding", x, [1, 2], [0, 3], devices=device, repeat=1, **more)
+    assert result, result
 
 
 @pytest.mark.parametrize(
@@ -214,6 +227,23 @@ def test_the_picture_shows_what_differs(wrong):
     result = draw(np.full((240, 240), 100, np.uint8))
     difference = np.asarray(result.picture)[24:, -240:, 0]
     assert not result and difference[7, 9] == 255 and difference.sum() == 255
+
+
+@pytest.mark.parametrize("shape", [(1, 100_000), (100_000, 1), (5000, 5000), (1, 100_000, 3), (10_000, 1, 2), (3, 7000, 2)])
+def test_pictures_of_large_arrays_stay_small(shape):
+    x = np.zeros(shape, np.uint8)
+    result = dmlops.compare("tile", x, [1] * x.ndim, devices="host", repeat=1, picture=True)
+    assert result and result.picture.width <= 3 * 4096 + 2 * 24 and result.picture.height <= 4096 + 24
+
+
+def test_the_picture_of_a_large_array_shows_each_difference(wrong):
+    def spoil(x):
+        x[9001, 7] += 1
+        return x
+
+    wrong(spoil)
+    difference = np.asarray(draw(np.full((10_000, 240), 100, np.uint8)).picture)[24:, -240:, 0]
+    assert difference[9001 // 3, 7] == 255 and difference.sum() == 255
 
 
 def test_the_picture_of_a_device_that_failed(wrong):

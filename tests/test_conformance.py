@@ -241,7 +241,8 @@ def test_focus_of_yolo(device):
 @pytest.mark.parametrize("dtype, value", [
     ("M8[ns]", datetime.datetime(2020, 1, 2, 3, 4, 5, 6)), ("M8[D]", datetime.date(9999, 12, 31)), ("M8[s]", None),
     ("M8[D]", datetime.datetime(2020, 1, 2, 3)), (">M8[us]", datetime.date(1, 1, 1)), ("M8[s]", 5), ("M8[25s]", "2020-02"),
-    ("m8[ns]", datetime.timedelta(days=-3, microseconds=1)), ("m8[ms]", None), ("m8[s]", "7"), ("m8[h]", np.timedelta64(2, "D")),
+    ("m8[ns]", datetime.timedelta(days=-3, microseconds=1)), ("m8[ms]", None), ("m8[s]", "7"),
+    ("m8[h]", np.timedelta64(2, "D")),
     ("M8[ns]", np.datetime64("NaT", "D")), ("M8[Y]", np.datetime64("2020-05-06T07")), ("M8[ns]", np.datetime64("2262-04-11")),
     ("m8[s]", np.timedelta64("NaT")), ("m8[s]", np.timedelta64(3)), ("m8[s]", np.iinfo(np.int64).max), ("M8", None),
     ("S3", 255), ("U4", 3.75), ("S5", True), ("U2", b"ab"), ("V2", 255), ("V9", -1), ("V2", b"a"), ("V4", "a"),

@@ -599,16 +599,19 @@ LISTS[:] = [[1], [2, 3]]
 
 @pytest.mark.parametrize("obj, words", [
     ({1: 2}, "must be an array, not dict; pass one of its values"), (frozenset("a"), "not frozenset; sorted(obj)"),
-    ({1: 2}.values(), "not dict_values; list(obj)"), (map(abs, [1]), "not map; list(obj)"), (iter([1]), "not list_iterator; list(obj)"),
+    ({1: 2}.values(), "not dict_values; list(obj)"), (map(abs, [1]), "not map; list(obj)"),
+    (iter([1]), "not list_iterator; list(obj)"),
     (object(), "must be an array, not object"), (int, "must be an array, not type"),
     (np.array([1, 2], object), "numpy.asarray(obj, dtype='int64') converts them"),
     (np.array([True, False], object), "dtype='bool'"), (np.array([1, 2.5, None], object), "dtype='float64'"),
     ([decimal.Decimal(1)], "dtype='float64'"), ([2**70, 1], "dtype='float64'"), (2**70, "dtype='float64'"),
     (np.array([1, 2j], object), "dtype='complex128'"), (np.array(["a", "bc"], object), "dtype='str'"),
     (np.array([b"a"], object), "dtype='bytes'"), ([datetime.date(2020, 1, 2), None], "dtype='datetime64[us]'"),
-    ([datetime.timedelta(3)], "dtype='timedelta64[us]'"), (np.array(["a", None], object), "dtype object are not; the first is of type str"),
+    ([datetime.timedelta(3)], "dtype='timedelta64[us]'"),
+    (np.array(["a", None], object), "dtype object are not; the first is of type str"),
     ([{1}, {2}], "the first is of type set"), (LISTS, "an array of lists; pad them to one shape first"),
-    (RAGGED, "an array of arrays; pad them to one shape first, then np.stack"), ([[1], [2, 3]], "; pad them to one shape first"),
+    (RAGGED, "an array of arrays; pad them to one shape first, then np.stack"),
+    ([[1], [2, 3]], "; pad them to one shape first"),
     ([np.ones(2), np.ones(3)], "; pad them to one shape first"), ([[1, 2], 3], "; pad them to one shape first"),
     (NESTED_OBJECTS, "leave out or convert 'b'"),
 ], ids=lambda value: None if isinstance(value, str) else re.sub(" at 0x[0-9a-f]+", "", repr(value))[:30])  # fmt: skip

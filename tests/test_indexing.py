@@ -259,7 +259,8 @@ def test_an_index_that_changes_its_mind(device):
     ("?", True, True), ("u1", 255, 255), ("u1", True, 1), ("i2", -32768, -32768), ("f4", 3, 3.0), ("f4", 0.5, 0.5),
     ("c8", 2.5, 2.5), ("c16", 1j, 1j),
     ("U5", "abc", "abc"), ("S3", b"ab", b"ab"), (">i4", 7, 7), (">f8", 0.25, 0.25), ("u8", 2**64 - 1, 2**64 - 1),
-    ("M8[s]", datetime.datetime(2020, 1, 2, 3), "2020-01-02T03"), ("M8[D]", None, "NaT"), ("m8[s]", datetime.timedelta(1), 86400),
+    ("M8[s]", datetime.datetime(2020, 1, 2, 3), "2020-01-02T03"), ("M8[D]", None, "NaT"),
+    ("m8[s]", datetime.timedelta(1), 86400),
 ])  # fmt: skip
 def test_python_scalars(device, dtype, value, result):
     a = dmlops.asarray(np.zeros((2, 3), dtype), device=device)

@@ -280,9 +280,9 @@ def test_functions_that_would_download(device, name):
 
 
 def binary_operators():
-    for name, operator_name in (("add", "add"), ("subtract", "sub"), ("multiply", "mul"), ("power", "pow"), ("bitwise_and", "and_"),
-                                ("matmul", "matmul"), ("equal", "eq"), ("not_equal", "ne"), ("(less|greater)", "lt")):  # fmt: skip
-        yield name, getattr(operator, operator_name)
+    functions = {"add": "add", "subtract": "sub", "multiply": "mul", "power": "pow", "bitwise_and": "and_", "matmul": "matmul"}
+    for name, function in (functions | {"equal": "eq", "not_equal": "ne", "(less|greater)": "lt"}).items():
+        yield name, getattr(operator, function)
     yield "divide", operator.truediv
     yield "add", operator.iadd
 
