@@ -114,21 +114,28 @@ def reshape(self: DeviceArray, *shape: Any) -> DeviceArray:
 
     Raises ValueError where a copy would be needed: ``a.copy().reshape(...)`` makes it.
     """
-    wanted = _core._shape(shape[0] if len(shape) == 1 else shape)
-    sizes = wanted
-    if wanted.count(-1) == 1 and (known := -math.prod(wanted)) > 0:
-        sizes = tuple(self.size // known if size == -1 else size for size in wanted)
-    if min(sizes, default=0) < 0 or math.prod(sizes) != self.size:
-        raise ValueError(f"an array of shape {self.shape} cannot be reshaped to {wanted}")
-    if 0 in sizes and self.itemsize * math.prod(size for size in sizes if size) >= 2**63:
-        raise ValueError("shape is too large: the array would have more than 2**63 bytes")
+    sizes = new_shape(self, *shape)
     try:
-        return _core._view(self, lambda like: _reshaped(like, sizes))
+        return _core._view(self, lambda like: reshaped(like, sizes))
     except ValueError:
         raise ValueError("this view cannot be reshaped so without a copy; .copy() makes one") from None
 
 
-def _reshaped(like: Any, shape: tuple[int, ...]) -> Any:
+def new_shape(array: Any, *shape: Any) -> tuple[int, ...]:
+    """The shape that arguments of reshape mean for an array of either kind. ValueError if it has other elements."""
+    wanted = _core._shape(shape[0] if len(shape) == 1 else shape)
+    sizes = wanted
+    if wanted.count(-1) == 1 and (known := -math.prod(wanted)) > 0:
+        sizes = tuple(array.size // known if size == -1 else size for size in wanted)
+    if min(sizes, default=0) < 0 or math.prod(sizes) != array.size:
+        raise ValueError(f"an array of shape {array.shape} cannot be reshaped to {wanted}")
+    if 0 in sizes and array.itemsize * math.prod(size for size in sizes if size) >= 2**63:
+        raise ValueError("shape is too large: the array would have more than 2**63 bytes")
+    return sizes
+
+
+def reshaped(like: Any, shape: tuple[int, ...]) -> Any:
+    """A view of another shape of an array that nobody can read. ValueError if there is none."""
     if _RESHAPE_NEVER_COPIES:
         return like.reshape(shape, copy=False)
     return np.lib.stride_tricks.as_strided(like, shape, _strides(like, shape))

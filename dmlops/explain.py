@@ -13,6 +13,8 @@ from typing import Any
 import numpy as np
 
 from dmlops import _core, operators
+from dmlops.array_methods import new_shape, reshaped
+from dmlops.errors import shown
 
 
 def _arguments(operator: str) -> dict[str, Any]:
@@ -36,14 +38,16 @@ def main(arguments: list[str] | None = None) -> int:
         prog="python -m dmlops explain",
         description="Says what a call becomes on a device: each step's simplified plan, its pieces, their kernels and why.",
     )
-    parser.add_argument("call", help='for example "slice(uint8[512,512,3], [8,8,0], [496,496,3])"; an array is DTYPE[SHAPE]')
+    parser.add_argument(
+        "call", help='for example "slice(uint8[512,512,3], [8,8,0], [496,496,3])"; an array is DTYPE[SHAPE], or a view of it'
+    )
     parser.add_argument(
         "--device", help=f"an index, a name or a type; {' or '.join(CLASSES)} need no device (default: the default device)"
     )
     options = parser.parse_args(arguments)
     try:
         print(explain(options.call, options.device))
-    except (ValueError, TypeError, IndexError, OverflowError, RuntimeError) as error:
+    except (ValueError, TypeError, IndexError, OverflowError, RuntimeError, MemoryError) as error:
         print(f"error: {error}", file=sys.stderr)
         return 2
     return 0
@@ -117,13 +121,21 @@ def _describe(piece: dict[str, Any]) -> str:
 # --- the text of a call -----------------------------------------------------------------------------------------------
 
 
+MOST_LENGTHS = 2**27  # entries of sequence_lengths, which are made; other arrays have no memory
+METHODS = ("transpose", "reshape", "squeeze", "swapaxes")  # that make views, as T does
+
+
 class Array:
     """What is said of an array: DTYPE[SHAPE]."""
 
     def __init__(self, dtype: str, shape: tuple[int, ...]) -> None:
         self.dtype, self.shape = np.dtype(dtype), shape
-        if min(shape, default=0) < 0 or len(shape) > 64 or math.prod(shape) * self.dtype.itemsize >= 2**62:
-            raise ValueError(f"{shape} is no shape of an array")
+        if not all(type(size) is int and size >= 0 for size in shape) or len(shape) > 64:
+            raise ValueError(f"{shown(shape)} is no shape of an array: ints of 0 or more, at most 64")
+        if math.prod(max(1, size) for size in shape) * max(1, self.dtype.itemsize) >= 2**62:
+            raise ValueError(f"{shown(shape)} is no shape of an array: it would have 2**62 bytes or more")
+        if self.dtype.hasobject or self.dtype.subdtype:
+            raise ValueError(f"{self.dtype} is no dtype of plain bytes and of one element")
 
     def unreadable(self) -> np.ndarray[Any, np.dtype[Any]]:
         """A C-contiguous array of that dtype and shape. It has no memory, so nothing may read its elements."""
@@ -134,39 +146,103 @@ class Array:
 def parse(call: str) -> tuple[str, list[Any]]:
     """An operator and its arguments, in order. Runs nothing of the text."""
     try:
-        tree = ast.parse(call.strip(), mode="eval").body
+        return _parsed(call, ast.parse(call.strip(), mode="eval").body)
     except SyntaxError as error:
-        raise ValueError(f"{call!r} is no call: {error.msg}") from None
+        raise ValueError(f"{shown(call)} is no call: {error.msg}") from None
+    except (RecursionError, MemoryError):
+        raise ValueError(f"{shown(call)} is no call: it is nested too deeply") from None
+
+
+def _parsed(call: str, tree: ast.expr) -> tuple[str, list[Any]]:
     name = ast.unparse(tree.func).removeprefix("dmlops.") if isinstance(tree, ast.Call) else ""
     if not isinstance(tree, ast.Call) or name not in OPERATORS:
-        raise ValueError(f"{call!r} is no call of {', '.join(OPERATORS)}")
+        raise ValueError(f"{shown(call)} is no call of {', '.join(OPERATORS)}")
     defaults = OPERATORS[name]
-    given = dict(zip(defaults, map(_value, tree.args)))
-    given |= {str(keyword.arg): _value(keyword.value) for keyword in tree.keywords}
-    if len(tree.args) > len(defaults) or not set(given) <= set(defaults):
+    names = [*itertools.islice(defaults, len(tree.args)), *(str(keyword.arg) for keyword in tree.keywords)]
+    if len(tree.args) > len(defaults) or not set(names) <= set(defaults):
         raise ValueError(f"{name} takes {', '.join(defaults)}")
-    arguments = defaults | given
-    if ... in arguments.values():
+    for twice in (each for each in names if names.count(each) > 1):
+        raise ValueError(f"{name} is given {twice} twice")
+    values = map(_value, [*tree.args, *(keyword.value for keyword in tree.keywords)])
+    arguments = defaults | dict(zip(names, values, strict=True))
+    if any(value is ... for value in arguments.values()):
         raise ValueError(f"{name} needs {', '.join(key for key, value in arguments.items() if value is ...)}")
     first = next(iter(defaults))
     arrays = arguments[first] if first == "inputs" else [arguments[first]]
-    if not isinstance(arrays, (list, tuple)) or not all(isinstance(array, Array) for array in arrays):
+    if not isinstance(arrays, (list, tuple)) or not all(isinstance(array, np.ndarray) for array in arrays):
         raise ValueError(f"{first} must be {'a list of ' * (first == 'inputs')}DTYPE[SHAPE], for example float32[1,64,256,256]")
-    arrays = [array.unreadable() for array in arrays]
-    arguments[first] = arrays if first == "inputs" else arrays[0]
     lengths = arguments.get("sequence_lengths")
-    if isinstance(lengths, Array):
+    if isinstance(lengths, list) and _has_array(lengths):
+        raise ValueError("sequence_lengths must be DTYPE[SHAPE] or a literal")
+    if isinstance(lengths, np.ndarray):
+        if lengths.size > MOST_LENGTHS:
+            raise ValueError(f"sequence_lengths has {lengths.size} entries, more than the {MOST_LENGTHS} that explain takes")
         arguments["sequence_lengths"] = np.zeros(lengths.shape, lengths.dtype)
+    for other in (key for key in list(arguments)[1:] if key != "sequence_lengths" and _has_array(arguments[key])):
+        raise ValueError(f"{other} must be a literal, since an array has no elements here")
     return name, list(arguments.values())
 
 
+def _has_array(value: Any) -> bool:
+    return isinstance(value, np.ndarray) or (isinstance(value, list) and any(map(_has_array, value)))
+
+
 def _value(node: ast.expr) -> Any:
+    """A literal, an array or a view of one, or a list of those."""
     if isinstance(node, (ast.List, ast.Tuple)):
         return [_value(entry) for entry in node.elts]
+    if isinstance(node, ast.Subscript) and _is_dtype(node.value):
+        shape = _literal(node.slice)
+        dtype = ast.unparse(node.value).strip("'").removeprefix("np.").removeprefix("numpy.")
+        return Array(dtype, shape if isinstance(shape, tuple) else (shape,)).unreadable()
+    method = node.func if isinstance(node, ast.Call) else node
+    if not isinstance(method, (ast.Subscript, ast.Attribute)):
+        return _literal(node)
+    array = _value(method.value)
+    if not isinstance(array, np.ndarray):
+        raise ValueError(f"{_text(node)} is no view of DTYPE[SHAPE]")
+    if isinstance(node, ast.Subscript):
+        return _indexed(array, node.slice)
+    if isinstance(node, ast.Attribute) and node.attr == "T":
+        return array.T
+    if not isinstance(node, ast.Call) or not isinstance(method, ast.Attribute) or method.attr not in METHODS:
+        raise ValueError(f"{_text(node)} is no view: an array has brackets, T and the methods {', '.join(METHODS)}")
+    args, kwargs = map(_literal, node.args), {str(keyword.arg): _literal(keyword.value) for keyword in node.keywords}
+    if method.attr == "reshape":
+        return reshaped(array, new_shape(array, *args, **kwargs))
+    view: Any = getattr(array, method.attr)(*args, **kwargs)
+    return view
+
+
+def _is_dtype(node: ast.expr) -> bool:
+    """Whether it is a name, a text, or a name of NumPy's."""
+    of_numpy = isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id in ("np", "numpy")
+    return of_numpy or isinstance(node, (ast.Name, ast.Constant))
+
+
+def _indexed(array: np.ndarray[Any, Any], key: ast.expr) -> np.ndarray[Any, Any]:
+    entries = [_entry(entry) for entry in (key.elts if isinstance(key, ast.Tuple) else [key])]
+    view: np.ndarray[Any, Any] = array[(*entries, *([] if ... in entries else [...]))]  # with `...` it is never an element
+    return view
+
+
+def _entry(node: ast.expr) -> Any:
+    """An entry of a key: an int, None, `...` or a slice."""
+    if isinstance(node, ast.Slice):
+        bounds = [None if bound is None else _literal(bound) for bound in (node.lower, node.upper, node.step)]
+        return slice(*bounds)
+    entry = None if ast.unparse(node) in ("np.newaxis", "numpy.newaxis") else _literal(node)
+    if type(entry) is not int and entry is not None and entry is not ...:
+        raise ValueError(f"{_text(node)} is no index: an array takes ints, slices, None and ...")
+    return entry
+
+
+def _literal(node: ast.expr) -> Any:
     try:
-        value = ast.literal_eval(node.slice if isinstance(node, ast.Subscript) else node)
-    except ValueError:
-        raise ValueError(f"{ast.unparse(node)} is neither DTYPE[SHAPE] nor a literal") from None
-    if not isinstance(node, ast.Subscript):
-        return value
-    return Array(ast.unparse(node.value).strip("'"), value if isinstance(value, tuple) else (value,))
+        return ast.literal_eval(node)
+    except (ValueError, TypeError):
+        raise ValueError(f"{_text(node)} is neither DTYPE[SHAPE] nor a literal") from None
+
+
+def _text(node: ast.expr) -> str:
+    return shown(node, ast.unparse)

@@ -132,11 +132,57 @@ def test_pieces_alike_are_told_once():
         ("space_to_depth(uint8[1, 1, 3, 4], 2)", "not divisible"),
         ("depth_to_space(uint8[1, 4, 3, 4], 2, 'XYZ')", "order"),
         ("slice(unknown[3], [0], [3])", "unknown"),
+        ("slice(uint8[3], [0], [3], offsets=[0])", "slice is given offsets twice"),
+        ("slice(uint8[3], [0], sizes=[3], sizes=[2])", "slice is given sizes twice"),
+        (f"slice({'-' * 20000}1)", "nested too deeply"),
+        (f"slice({'[' * 20000}{']' * 20000})", "nested"),
+        ("reverse_subsequences(uint8[100000000000, 1], int64[100000000000, 1], 1)", "100000000000 entries, more than"),
+        ("slice(uint8[99999999999999999999], [0], [3])", "2**62 bytes or more"),
+        ("slice(uint8[0, 4611686018427387904], [0], [3])", "2**62 bytes or more"),
+        ("slice(V9999999999[3], [0], [3])", "V9999999999"),
+        ('slice(uint8["a"], [0], [3])', "no shape"),
+        ("slice(uint8[True], [0], [3])", "no shape"),
+        ("slice(uint8[1.5], [0], [3])", "no shape"),
+        ("slice(object[3], [0], [3])", "plain bytes"),
+        ("slice('(2,3)f4'[3], [0], [3])", "of one element"),
+        ("slice(uint8[3], int64[1], [3])", "offsets must be a literal"),
+        ("slice(uint8[3], [int64[1]], [3])", "offsets must be a literal"),
+        ("padding(uint8[3], [0], [3], value=uint8[3])", "value must be a literal"),
+        ("reverse_subsequences(uint8[3], [int64[1]], 0)", "sequence_lengths must be"),
+        ("tile(uint8[3, 4][9], [1])", "out of bounds"),
+        ("tile(uint8[3, 4][[0, 1]], [1])", "[0, 1] is no index"),
+        ("tile(uint8[3, 4][True], [1])", "True is no index"),
+        ("tile(uint8[3, 4][..., ...], [1])", "single ellipsis"),
+        ("tile(uint8[3, 4][::0], [1])", "step cannot be zero"),
+        ("tile(uint8[3, 4].T.reshape(12), [1])", "copy"),
+        ("tile(uint8[3, 4].reshape(7), [1])", "cannot be reshaped"),
+        ("tile(uint8[3, 4].transpose(0, 5), [1])", "axis 5"),
+        ("tile(uint8[3, 4].sum(), [1])", "is no view: an array has brackets, T and the methods transpose"),
+        ("tile(uint8[3, 4].flat, [1])", "is no view"),
+        ("tile(f(uint8[3]).T, [1])", "neither DTYPE"),
+        ("tile(**{'input': 1})", "takes input, repeats"),
+        ("\0", "null bytes"),
     ],
 )
 def test_what_is_no_call_is_refused(capsys, call, message):
     assert explain.main([call, "--device", "cpu-class"]) == 2
     assert message in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("view", [
+    "[..., ::-1]", "[1:, None, 2:9:3]", "[:, 3]", "[np.newaxis, -1]", ".T", ".transpose(2, 0, 1)", ".transpose((1, 2, 0))",
+    ".swapaxes(0, -1)", "[:1].squeeze()", "[:1].squeeze(axis=0)", ".reshape(40, -1)", ".reshape((5, 8, 60))[::2].T[1:, ::-1]",
+    "[2, 3, 4]", "[..., 0]",
+])  # fmt: skip
+def test_views_of_arrays(view):
+    expected = np.asarray(eval(f"x{view}", {"x": np.zeros((40, 10, 6), "f4"), "np": np}))
+    _, (array, axes) = explain.parse(f"transpose(float32[40, 10, 6]{view})")
+    assert axes is None and array.shape == expected.shape and array.strides == expected.strides
+
+
+def test_a_view_is_explained():
+    text = explain.explain("slice(uint8[8,640,640,3][..., ::-1], [0, 0, 0, 0], [8, 640, 640, 3])", "cpu-class")
+    assert "axis 1: 3 at source stride -1, destination stride 1" in text
 
 
 def test_a_command_whose_pipe_closes_ends_without_a_traceback():
