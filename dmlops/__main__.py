@@ -22,6 +22,9 @@ Call: TypeAlias = tuple[tuple[Any, ...], dict[str, Any]]
 
 
 def main(arguments: list[str] | None = None) -> int:
+    for name in ("stdout", "stderr"):  # None where the file is closed, as by `>&-`
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, "w"))  # noqa: SIM115
     parser = argparse.ArgumentParser(prog="python -m dmlops", description="DirectML's data-movement operators on Vulkan.")
     commands = parser.add_subparsers(title="commands", dest="command", metavar="COMMAND")
     for name, (_, text) in COMMANDS.items():
@@ -30,7 +33,9 @@ def main(arguments: list[str] | None = None) -> int:
     try:
         status = COMMANDS[options.command or "info"][0](rest)
         sys.stdout.flush()
-    except BrokenPipeError:  # of `| head`
+    except OSError as error:  # BrokenPipeError of `| head`; a full disk
+        if not isinstance(error, BrokenPipeError):
+            print(f"error: {error}", file=sys.stderr)
         with contextlib.suppress(OSError):
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1

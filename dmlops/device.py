@@ -104,7 +104,7 @@ def _named(name: str, devices: list[Device]) -> list[Device]:
     if name in TYPES:
         return [one for one in devices if name == one.type or (name == "gpu" and one.type in GPUS)][:1]
     whole = [one for one in devices if one.name.lower() == name]
-    part = [one for one in devices if name and name in one.name.lower()]
+    part = [one for one in devices if any(map(str.isalnum, name)) and name in one.name.lower()]
     usable = [one for one in part if one.usable]
     several = len({one.name.lower() for one in usable}) > 1
     return whole[:1] or (usable if several else part[:1])

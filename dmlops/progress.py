@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib
 import sys
 from typing import TYPE_CHECKING, Any
@@ -36,7 +37,10 @@ def tracked(name: str, device: DeviceLike | None, progress: Progress) -> Any:
 
 
 class Bar:
-    """A function for `progress` that draws a bar: tqdm's where it is installed, else a percentage on the standard error."""
+    """A function for `progress` that draws a bar: tqdm's where it is installed, else a percentage on the standard error.
+
+    Without a standard error, as under ``pythonw``, it draws nothing. What cannot be drawn never fails the call.
+    """
 
     def __init__(self, name: str) -> None:
         self.name = name
@@ -47,6 +51,11 @@ class Bar:
             self.tqdm = None
 
     def __call__(self, done: int, total: int) -> None:
+        if sys.stderr is not None:
+            with contextlib.suppress(OSError, ValueError):  # full or closed
+                self._draw(done, total)
+
+    def _draw(self, done: int, total: int) -> None:
         if self.tqdm is None:
             end = "\n" if done == total else ""
             print(f"\r{self.name}: {100 * done // total} %", end=end, file=sys.stderr, flush=True)

@@ -185,6 +185,16 @@ print(text)
 """
 
 
+@pytest.mark.parametrize("name", [" ", ",", " , ", "(", ".", "\t"])
+def test_a_name_needs_a_letter_or_digit(vulkan, name):
+    """Spaces and commas are a part of most names."""
+    with pytest.raises(ValueError, match=re.escape(f"device={name!r} matches no device; choose one of")):
+        dmlops.asarray([1], device=name)
+    code = "import dmlops\ntry: dmlops.default_device()\nexcept ValueError as error: print(error)"
+    said = support.run_python(code, env={"DMLOPS_DEVICE": name}).stdout
+    assert said.startswith(f"DMLOPS_DEVICE={name!r} matches no device")
+
+
 def test_no_driver():
     text = support.run_python(NOTHING, env=support.NO_VULKAN).stdout
     assert "no Vulkan driver was found" in text and "mesa-vulkan-drivers" in text and 'device="host"' in text

@@ -1,6 +1,10 @@
 """The life of a process: import, exit, fork, sub-interpreters, the command line."""
 
+import shlex
 import signal
+import subprocess
+import sys
+import tempfile
 
 import pytest
 
@@ -41,7 +45,9 @@ def test_exit_after_use(vulkan):
 
 def test_exit_while_another_thread_is_in_a_call(vulkan):
     for _ in range(5):
-        done = support.run_python(USE + """
+        done = support.run_python(
+            USE
+            + """
 import threading, time
 big = np.zeros((2000, 4000), np.uint8)
 started = threading.Event()
@@ -51,7 +57,8 @@ def loop():
         started.set()
 threading.Thread(target=loop, daemon=True).start()
 started.wait()
-""")
+"""
+        )
         assert done.stderr == ""
 
 
@@ -59,23 +66,32 @@ started.wait()
 ENDS = {
     "normally": ("", 0),
     "by sys.exit": ("import sys; sys.exit(3)", 3),
-    "by sys.exit in a thread": ("""
+    "by sys.exit in a thread": (
+        """
 import sys, threading
 thread = threading.Thread(target=lambda: (use(), sys.exit(3)))
 thread.start(); thread.join()
-""", 0),
-    "by an exception in a thread": ("""
+""",
+        0,
+    ),
+    "by an exception in a thread": (
+        """
 import threading
 threading.excepthook = lambda arguments: None
 thread = threading.Thread(target=lambda: (use(), 1 / 0))
 thread.start(); thread.join()
-""", 0),
+""",
+        0,
+    ),
     "by os._exit": ("import os; os._exit(4)", 4),
-    "by os._exit in a thread": ("""
+    "by os._exit in a thread": (
+        """
 import os, threading
 threading.Thread(target=lambda: (use(), os._exit(5))).start()
 import time; time.sleep(60)
-""", 5),
+""",
+        5,
+    ),
     "by a signal": ("import os, signal; os.kill(os.getpid(), signal.SIGTERM)", -signal.SIGTERM),
     "with results that live in a module": ("import builtins; builtins.kept = dmlops.slice(x, [0, 0], [20, 1000])", 0),
     "with a thread that is not a daemon": (
@@ -101,20 +117,26 @@ def test_an_uncaught_exception_is_all_that_is_said(vulkan):
 
 def test_exit_with_work_in_the_queue(library):
     """A daemon thread's call takes a while yet: its memory must not go from under the device."""
-    done = support.run_python(USE + """
+    done = support.run_python(
+        USE
+        + """
 import threading, time
 from dmlops import _core
 use()
 threading.Thread(target=use, daemon=True).start()
 while sum(_core._counts(None)) < 2:  # until it is submitted
     time.sleep(0.001)
-""", env=faults.environment(library, slow=500))
+""",
+        env=faults.environment(library, slow=500),
+    )
     assert done.stderr == "" and done.stdout == ""
 
 
 def test_exit_with_many_daemon_threads_in_calls(library):
     for _ in range(3):
-        done = support.run_python(USE + """
+        done = support.run_python(
+            USE
+            + """
 import threading
 def loop():
     while True:
@@ -128,7 +150,8 @@ for _ in range(6):
     threading.Thread(target=loop, daemon=True).start()
 for _ in range(12):
     started.acquire()
-""")
+"""
+        )
         assert done.stderr == "" and done.stdout == ""
 
 
@@ -138,7 +161,10 @@ import faults
 layer = faults.Layer()
 """
 
-INTERRUPT = UNFINISHED + USE + """
+INTERRUPT = (
+    UNFINISHED
+    + USE
+    + """
 import os, signal, sys, threading, time
 from dmlops import _core
 signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background jobs ignore it
@@ -153,11 +179,14 @@ references = sys.getrefcount(big)
 thread = threading.Thread(target=interrupt)
 thread.start()
 """
+)
 
 
 def test_keyboard_interrupt_during_a_long_wait(library):
     """The handler runs during the wait. KeyboardInterrupt comes through when the device has let go of the arrays."""
-    support.run_python(INTERRUPT + """
+    support.run_python(
+        INTERRUPT
+        + """
 finished = []
 def finish():
     finished.append(True)
@@ -175,11 +204,15 @@ else:
     raise SystemExit("no KeyboardInterrupt")
 assert _core._abandoned() == 0 and sys.getrefcount(big) == references
 use()
-""", env=faults.environment(library))
+""",
+        env=faults.environment(library),
+    )
 
 
 def test_keyboard_interrupt_ends_a_call_of_many_submissions(library):
-    support.run_python(INTERRUPT + """
+    support.run_python(
+        INTERRUPT
+        + """
 _core._override("host_import", 0)
 _core._override("staging", 32_000)
 try:
@@ -191,12 +224,17 @@ else:
 assert sum(_core._counts(None)) < before + 50, "it went on to the end"
 assert _core._abandoned() == 0 and sys.getrefcount(big) == references
 use()
-""", env=faults.environment(library, slow=100))
+""",
+        env=faults.environment(library, slow=100),
+    )
 
 
 def test_keyboard_interrupt_while_an_array_is_waited_for(library):
     """At once: what is queued needs nobody to wait for it."""
-    support.run_python(UNFINISHED + USE + """
+    support.run_python(
+        UNFINISHED
+        + USE
+        + """
 import os, signal, threading
 signal.signal(signal.SIGINT, signal.default_int_handler)
 a = dmlops.asarray(x)
@@ -211,16 +249,22 @@ for wait in (lambda b: b.numpy(), lambda b: b.wait(), lambda b: dmlops.synchroni
     else:
         raise SystemExit("no KeyboardInterrupt")
     assert np.array_equal(b.numpy(), x[:, ::-1])
-""", env=faults.environment(library))
+""",
+        env=faults.environment(library),
+    )
 
 
 def test_a_signal_whose_handler_does_not_raise_changes_nothing(library):
-    support.run_python(INTERRUPT + """
+    support.run_python(
+        INTERRUPT
+        + """
 seen = []
 signal.signal(signal.SIGINT, lambda *_: (seen.append(1), layer.slow(0), use()))  # which calls dmlops itself
 layer.slow(faults.NEVER)
 assert np.array_equal(dmlops.slice(big, [0, 0], [100, 8000], [1, -1]), big[:, ::-1]) and seen
-""", env=faults.environment(library))
+""",
+        env=faults.environment(library),
+    )
 
 
 @pytest.mark.many_bytes
@@ -254,7 +298,8 @@ assert np.array_equal(b.numpy(), a.numpy()[:, ::-1])
 
 def test_use_while_exiting(vulkan):
     """atexit functions registered before the first use run after dmlops' own: an error, not a crash."""
-    done = support.run_python("""
+    done = support.run_python(
+        """
 import atexit
 def last():
     try:
@@ -263,7 +308,10 @@ def last():
     except dmlops.VulkanError as error:
         print("refused")
 atexit.register(last)
-""" + USE + "use()")
+"""
+        + USE
+        + "use()"
+    )
     assert done.stdout in ("fine\n", "refused\n")
 
 
@@ -286,7 +334,9 @@ a = dmlops.asarray([1, 2, 3])
     assert counts == (4, 2) and done.stdout.endswith("(3,)\n") and not done.stderr, done.stdout + done.stderr
 
 
-FORK = USE + """
+FORK = (
+    USE
+    + """
 import os, sys, signal
 def child_of(work):
     pid = os.fork()
@@ -303,12 +353,15 @@ def join(pid):
     status = os.waitpid(pid, 0)[1]
     assert status == 0, status
 """
+)
 
 
 @pytest.mark.needs_fork
 def test_fork_after_use(vulkan):
     """The child makes a context of its own; the parent goes on with its."""
-    support.run_python(FORK + """
+    support.run_python(
+        FORK
+        + """
 use()
 children = [child_of(lambda: [use() for _ in range(20)]) for _ in range(3)]
 for _ in range(20):
@@ -316,12 +369,15 @@ for _ in range(20):
 for pid in children:
     join(pid)
 use()
-""")
+"""
+    )
 
 
 @pytest.mark.needs_fork
 def test_fork_of_a_fork(vulkan):
-    support.run_python(FORK + """
+    support.run_python(
+        FORK
+        + """
 use()
 def middle():
     use()
@@ -329,7 +385,8 @@ def middle():
     use()
 join(child_of(middle))
 use()
-""")
+"""
+    )
 
 
 def test_fork_before_use(vulkan):
@@ -361,7 +418,9 @@ def used_before_a_fork(parent, work):
 ])  # fmt: skip
 def test_a_forked_child_that_leaves_by_exit(parent, work, vulkan):
     """With its own status, what it has printed, and the exit handlers registered since its parent used the device."""
-    done = support.run_python(USE + f"""
+    done = support.run_python(
+        USE
+        + f"""
 import ctypes, os, signal, sys, threading, time, warnings
 warnings.simplefilter("ignore", DeprecationWarning)  # Python 3.12 warns of each fork beside threads
 libc = ctypes.CDLL(None)
@@ -384,7 +443,8 @@ def work():
 print_at_exit(b"handler of the parent's")
 leave_by_exit(work)
 use()
-""")
+"""
+    )
     children = 1 + BEFORE_EXIT[work].count("leave_by_exit")
     assert done.stderr == ""
     for line in ("from Python", "from C", "handler of the child's"):
@@ -395,7 +455,9 @@ use()
 
 @pytest.mark.needs_fork
 def test_a_forked_child_that_ends_by_an_exception(vulkan):
-    done = support.run_python(USE + """
+    done = support.run_python(
+        USE
+        + """
 import os, signal
 use()
 pid = os.fork()
@@ -405,14 +467,17 @@ if pid == 0:
     raise LookupError("mine")
 assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 1
 use()
-""")
+"""
+    )
     assert done.stderr.endswith("\nLookupError: mine\n") and done.stderr.count("Traceback") == 1
 
 
 @pytest.mark.needs_fork
 @pytest.mark.parametrize("children", [25, pytest.param(200, marks=[pytest.mark.soak, pytest.mark.timeout(1800)])])
 def test_fork_while_other_threads_are_in_calls(children, vulkan):
-    support.run_python(FORK + f"""
+    support.run_python(
+        FORK
+        + f"""
 import threading
 stop = threading.Event()
 def loop():
@@ -427,15 +492,20 @@ finally:
     stop.set()
 [thread.join() for thread in threads]
 use()
-""", timeout=1700)
+""",
+        timeout=1700,
+    )
 
 
 def test_no_other_thread_is_in_the_driver_when_a_child_is_born(library):
     """Its locks would be taken for ever in the child."""
-    support.run_python("""
+    support.run_python(
+        """
 import faults
 layer = faults.Layer()
-""" + FORK + """
+"""
+        + FORK
+        + """
 import threading
 stop = threading.Event()
 rounds = []
@@ -454,7 +524,9 @@ finally:
     stop.set()
 [thread.join() for thread in threads]
 assert layer.violations == "" and len(rounds) > 50, (layer.violations, len(rounds))
-""", env=faults.environment(library, dwell=50))
+""",
+        env=faults.environment(library, dwell=50),
+    )
 
 
 @pytest.mark.needs_fork
@@ -469,7 +541,10 @@ assert layer.violations == "" and len(rounds) > 50, (layer.violations, len(round
 )
 def test_fork_in_the_handler_of_a_signal_that_came_during_a_call(library, end, call):
     """The call goes on in the parent; in the child it ends, as what it waits for is the parent's."""
-    support.run_python(UNFINISHED + FORK + f"""
+    support.run_python(
+        UNFINISHED
+        + FORK
+        + f"""
 import threading
 big = np.arange(800_000, dtype=np.uint32).reshape(100, 8000)
 use()
@@ -498,12 +573,17 @@ assert pid > 0
 join(pid)
 assert np.array_equal(queued.numpy(), x[:, ::-1])
 use()
-""", env=faults.environment(library))
+""",
+        env=faults.environment(library),
+    )
 
 
 def test_fork_in_the_handler_of_a_signal_while_the_cache_is_emptied(library):
     """The child leaves alone what is the parent's."""
-    support.run_python(UNFINISHED + FORK + """
+    support.run_python(
+        UNFINISHED
+        + FORK
+        + """
 import threading
 dmlops._core._override("host_import", 0)
 use()
@@ -531,13 +611,17 @@ assert pid > 0
 join(pid)
 assert layer.alive() < alive  # staging buffers among them
 use()
-""", env=faults.environment(library))
+""",
+        env=faults.environment(library),
+    )
 
 
 @pytest.mark.needs_fork
 def test_fork_in_the_handler_of_a_signal_while_there_is_no_room_in_the_queue(vulkan):
     """One thread at a time waits for room in the queue; that one forks while others wait for its lock."""
-    support.run_python(FORK + """
+    support.run_python(
+        FORK
+        + """
 import threading
 large = dmlops.asarray(np.zeros((2048, 4096), np.float32))
 def fill():
@@ -559,12 +643,15 @@ for _ in range(4):
 [join(pid) for pid in pids]
 assert pids
 use()
-""")
+"""
+    )
 
 
 @pytest.mark.needs_fork
 def test_fork_while_another_thread_makes_the_context(vulkan):
-    support.run_python(FORK + """
+    support.run_python(
+        FORK
+        + """
 import threading
 thread = threading.Thread(target=use)
 thread.start()
@@ -572,12 +659,15 @@ for _ in range(5):
     join(child_of(use))
 thread.join()
 use()
-""")
+"""
+    )
 
 
 @pytest.mark.needs_fork
 def test_fork_after_the_device_was_lost(library):
-    support.run_python(FORK + """
+    support.run_python(
+        FORK
+        + """
 import faults
 layer = faults.Layer()
 use()
@@ -589,10 +679,14 @@ except dmlops.DeviceLostError:
 join(child_of(use))
 use()
 join(child_of(use))
-""", env=faults.environment(library))
+""",
+        env=faults.environment(library),
+    )
 
 
-POOL = USE + """
+POOL = (
+    USE
+    + """
 import concurrent.futures, multiprocessing, sys
 def work(n):
     use()
@@ -611,6 +705,7 @@ if __name__ == "__main__":
     assert process.exitcode == 0
     use()
 """
+)
 
 
 @pytest.mark.parametrize("used, method", [
@@ -679,7 +774,9 @@ assert dmlops.slice([1, 2], [0], [2], [-1], device="host").tolist() == [2, 1]
 
 def test_import_again_after_use(vulkan):
     """Context and devices belong to the process; the new module's errors and types are its own."""
-    done = support.run_python(USE + """
+    done = support.run_python(
+        USE
+        + """
 import sys
 use()
 old = dmlops
@@ -691,7 +788,8 @@ for _ in range(3):
     use()
     assert np.array_equal(old.slice(x, [0, 0], [20, 1000], [1, -1]), x[:, ::-1])
 del old
-""")
+"""
+    )
     assert done.stderr == ""
 
 
@@ -721,6 +819,23 @@ def test_selftest(vulkan):
 def test_an_unknown_command():
     done = support.run_python(None, args=("-m", "dmlops", "frobnicate"), check=False)
     assert done.returncode != 0 and "frobnicate" in done.stderr
+
+
+COMMANDS = ["", "explain 'slice(uint8[3], [0], [3])' --device cpu-class", "explain no", "run /no/such.json", "--help"]
+
+
+@pytest.mark.parametrize("streams", [">&-", "2>&-", ">&- 2>&-", "<&- >&- 2>&-", ">/dev/full", "2>/dev/full"])
+@pytest.mark.parametrize("command", COMMANDS)
+def test_streams_that_are_closed_or_full(command, streams):
+    """No traceback; an error stays off the standard output; the status tells of output that is lost."""
+    line = f"{shlex.quote(sys.executable)} -m dmlops {command} {streams}"
+    done = subprocess.run(["sh", "-c", line], capture_output=True, text=True, cwd=tempfile.gettempdir(), timeout=600)
+    expected = {"explain no": 2, "run /no/such.json": 1}.get(command, 0)
+    if streams == ">/dev/full" and not expected and command != "--help":  # argparse writes that, and hides errors
+        assert (done.returncode, done.stderr) == (1, "error: [Errno 28] No space left on device\n")
+    elif streams != "2>/dev/full" or not expected:
+        assert done.returncode == expected, done
+    assert "Traceback" not in done.stderr and (not expected or done.stdout == "")
 
 
 @pytest.mark.parametrize("flag", ["-O", "-OO", "-I", "-Werror"])

@@ -235,6 +235,30 @@ def test_the_real_tqdm(capsys, portions):
     assert "slice: 100%" in capsys.readouterr().err
 
 
+class Full(io.StringIO):
+    def write(self, text):
+        raise OSError(28, "No space left on device")
+
+
+class Closed(io.StringIO):
+    def __init__(self):
+        super().__init__()
+        self.close()
+
+
+@pytest.mark.parametrize("stream", [lambda: None, Full, Closed], ids=["none", "full", "closed"])
+@pytest.mark.parametrize("tqdm", [True, False])
+def test_a_standard_error_that_takes_nothing(monkeypatch, portions, stream, tqdm):
+    """Under pythonw there is none. The call goes on."""
+    if not tqdm:
+        monkeypatch.setitem(sys.modules, "tqdm", None)
+        monkeypatch.setitem(sys.modules, "tqdm.auto", None)
+    monkeypatch.setattr(sys, "stderr", stream())
+    portions(X[0].nbytes)
+    result = dmlops.slice(X, [0] * 4, X.shape, [-1] * 4, device="host", progress=True)
+    assert np.array_equal(result, X[::-1, ::-1, ::-1, ::-1])
+
+
 def test_every_operator_has_it():
     import inspect
 
