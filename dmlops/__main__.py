@@ -16,6 +16,7 @@ import numpy as np
 
 import dmlops
 from dmlops import _core, doctor, explain
+from dmlops.errors import printable
 
 # The arguments of one call of an operator, by position and by name.
 Call: TypeAlias = tuple[tuple[Any, ...], dict[str, Any]]
@@ -25,6 +26,8 @@ def main(arguments: list[str] | None = None) -> int:
     for name in ("stdout", "stderr"):  # None where the file is closed, as by `>&-`
         if getattr(sys, name) is None:
             setattr(sys, name, open(os.devnull, "w"))  # noqa: SIM115
+        with contextlib.suppress(AttributeError):  # a stream of the caller's
+            getattr(sys, name).reconfigure(errors="backslashreplace")
     parser = argparse.ArgumentParser(prog="python -m dmlops", description="DirectML's data-movement operators on Vulkan.")
     commands = parser.add_subparsers(title="commands", dest="command", metavar="COMMAND")
     for name, (_, text) in COMMANDS.items():
@@ -46,18 +49,18 @@ def info(arguments: list[str]) -> int:
     _parse_none("info", arguments)
     print(f"dmlops {dmlops.__version__}, Python {platform.python_version()}, NumPy {np.__version__}")
     if crash := doctor.crash():
-        print("\n".join(crash))
+        print("\n".join(map(printable, crash)))
         return 1
     devices = dmlops.devices()
-    print(f"Vulkan: {_core._missing() or _count(len(devices) - 1, 'device')}")
-    print(f"DMLOPS_DEVICE: {os.environ.get('DMLOPS_DEVICE') or 'not set'}")
+    print(printable(f"Vulkan: {_core._missing() or _count(len(devices) - 1, 'device')}"))
+    print(printable(f"DMLOPS_DEVICE: {os.environ.get('DMLOPS_DEVICE') or 'not set'}"))
     try:
         default = dmlops.default_device()
-        print(f"Default device, marked *: {default.name} ({default.chosen_by})")
+        print(printable(f"Default device, marked *: {default.name} ({default.chosen_by})"))
     except (ValueError, dmlops.NoDeviceError) as error:
         default = None
         why = 'device="host" and DMLOPS_DEVICE=host run without Vulkan' if _core._missing() else error
-        print(f"Default device: none; {why}")
+        print(printable(f"Default device: none; {why}"))
     print()
     rows = [("", "index", "name", "type", "driver", "Vulkan", "memory", "usable")]
     for device in devices:
@@ -75,10 +78,10 @@ def info(arguments: list[str]) -> int:
         )
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     for row in rows:
-        print("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip())
+        print(printable("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()))
     print()
     for line in doctor.report(devices[:-1]):
-        print(line)
+        print(printable(line))
     return 0
 
 

@@ -40,3 +40,8 @@ def shown(value: object, as_text: Callable[[Any], str] = repr) -> str:
     except ValueError:  # an int of more digits than Python prints
         text = "an int of thousands of digits"
     return text if len(text) <= 80 else f"{text[:60]}... ({len(text)} characters)"
+
+
+def printable(text: str) -> str:
+    """A line for a terminal: control characters and what no encoding has are written as escapes."""
+    return "".join(letter if letter.isprintable() else letter.encode("unicode_escape").decode() for letter in text)

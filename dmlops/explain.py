@@ -14,7 +14,7 @@ import numpy as np
 
 from dmlops import _core, operators
 from dmlops.array_methods import new_shape, reshaped
-from dmlops.errors import shown
+from dmlops.errors import printable, shown
 
 
 def _arguments(operator: str) -> dict[str, Any]:
@@ -48,7 +48,7 @@ def main(arguments: list[str] | None = None) -> int:
     try:
         print(explain(options.call, options.device))
     except (ValueError, TypeError, IndexError, OverflowError, RuntimeError, MemoryError) as error:
-        print(f"error: {error}", file=sys.stderr)
+        print(printable(f"error: {error}"), file=sys.stderr)
         return 2
     return 0
 

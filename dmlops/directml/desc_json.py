@@ -115,7 +115,7 @@ def _read_tensor(node: Node) -> TENSOR_DESC:
 
 
 def _flag(node: Node) -> str:
-    if node.value not in DML_TENSOR_FLAGS.__members__ and node.value not in [flag.full_name for flag in DML_TENSOR_FLAGS]:
+    if node.value not in [name for flag in DML_TENSOR_FLAGS for name in (flag.name, flag.full_name)]:
         node.refuse(", ".join(DML_TENSOR_FLAGS.__members__))
     return node.text()
 

@@ -6,6 +6,7 @@ The text may have what DxDispatch takes beyond JSON: comments, and a comma behin
 from __future__ import annotations
 
 import json
+import os
 import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NoReturn, TypeVar
@@ -100,6 +101,16 @@ class Node:
         if not isinstance(self.value, str):
             self.refuse("a string")
         return self.value
+
+    def file_name(self) -> str:
+        name = self.text()
+        try:
+            encoded = os.fsencode(name)
+        except ValueError:
+            encoded = b""
+        if not encoded or b"\0" in encoded:
+            self.refuse("the name of a file")
+        return name
 
     def boolean(self) -> bool:
         if not isinstance(self.value, bool):

@@ -154,9 +154,7 @@ def _read_command(node: Node, dispatchables: Mapping[str, OPERATOR_DESC], resour
     if kind == "writefile":
         node.names(("type", "resource", "targetPath", "dimensions"))
         sizes = [entry.convert(uint) for entry in node["dimensions"].entries()] if node.has("dimensions") else []
-        target = node["targetPath"].text()
-        if not target or "\0" in target:
-            node["targetPath"].refuse("the name of a file")
+        target = node["targetPath"].file_name()
         if pathlib.PurePath(target).suffix.lower() in (".png", ".jpg", ".jpeg"):
             node["targetPath"].refuse("a .npy file, or one of bytes: writing an image computes")
         return WriteFile(_known(node["resource"], resources), target, tuple(sizes))

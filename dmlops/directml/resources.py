@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import os
 import pathlib
+import warnings
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -167,9 +168,13 @@ def resolve(path: str, folder: pathlib.Path) -> pathlib.Path:
 def _open_npy(path: pathlib.Path) -> Array:
     """The array of a .npy file, mapped: a header that promises more than the file holds is an error, not an allocation."""
     try:
-        array: Array = np.load(path, mmap_mode="r", allow_pickle=False)
-    except (ValueError, TypeError, OverflowError, EOFError) as error:
-        raise DirectMLError(f"{path} is no .npy file that dmlops reads: {error}") from None
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of Python, about the text of a header
+            array: Array = np.load(path, mmap_mode="r", allow_pickle=False)
+    except Exception as error:  # NumPy reads the header as Python, and a zip file by its first bytes
+        if isinstance(error, MemoryError) or (isinstance(error, OSError) and error.errno):
+            raise
+        raise DirectMLError(f"{path} is no .npy file that dmlops reads: {str(error) or type(error).__name__}") from None
     if not isinstance(array, np.ndarray):
         raise DirectMLError(f"{path} is no .npy file that dmlops reads")
     return array
@@ -272,12 +277,10 @@ def _read_mixed(node: Node) -> tuple[DML_TENSOR_DATA_TYPE, Number]:
 
 
 def _read_file(node: Node, unknown: bool) -> FileValues:
-    path = node.text()
+    path = node.file_name()
     suffix = pathlib.PurePath(path).suffix.lower()
     if suffix in (".png", ".jpg", ".jpeg"):
         node.refuse("a .npy file, or one of bytes: reading an image computes")
-    if not path or "\0" in path:
-        node.refuse("the name of a file")
     if unknown and suffix != ".npy":
         node.refuse("a .npy file where there is no initialValuesDataType")
     return FileValues(path)

@@ -24,6 +24,7 @@ from dmlops.directml.model import Binding, Bound, Dispatch, Model, Print, WriteF
 from dmlops.directml.tables import CONSTANTS_PAGE, FLAGS_PAGE, LEVELS, MIN_ALIGNMENT
 from dmlops.directml.tensor import OPERATOR_DESC, TENSOR_DESC
 from dmlops.directml.validation import validate
+from dmlops.errors import printable
 
 __all__ = ["main", "run"]
 
@@ -64,8 +65,7 @@ def _fail(model: str, message: str) -> int:
     line = " ".join(message.split())
     if len(line) > 4000:
         line = f"{line[:4000]}..."
-    text = "".join(letter if letter.isprintable() else letter.encode("unicode_escape").decode() for letter in line)
-    print(f"dmlops run: {model}: {text}", file=sys.stderr)
+    print(printable(f"dmlops run: {model}: {line}"), file=sys.stderr)
     return 1
 
 
@@ -124,7 +124,7 @@ class _Run:
         self.types = {name: resource.type_in(model.folder) for name, resource in model.resources.items()}
         self.buffers = self._allocate()
         self.device = dmlops.default_device() if device is None else dmlops.empty(0, device=device).device
-        self.write(f"Running on '{self.device.name}'")
+        self.write(f"Running on '{printable(self.device.name)}'")
         self.owned = {
             name: {field: [array.copy() for array in arrays] for field, arrays in self._bind(name, bindings, True).items()}
             for name, bindings in model.initial_bindings.items()
@@ -175,7 +175,7 @@ class _Run:
         with _within(f"dispatch of {command.dispatchable}"):
             execute(desc, arrays, feature_level=self.level, device=self.device)
         milliseconds = (time.perf_counter() - began) * 1e3
-        self.write(f"Dispatch '{command.dispatchable}': 1 iterations, {milliseconds:.4f} ms median (CPU)")
+        self.write(f"Dispatch '{printable(command.dispatchable)}': 1 iterations, {milliseconds:.4f} ms median (CPU)")
 
     def _bind(self, dispatchable: str, bindings: Bound, initial: bool) -> dict[str, list[Array]]:
         """The tensors of a dispatchable laid over the buffers that are bound to them."""
@@ -244,7 +244,7 @@ class _Run:
             raise DirectMLError(f"print of {command.resource}: values of several types have no form to be printed in")
         values = self._elements(command.resource, self.model.resources[command.resource].count_bytes(self.model.folder))
         text = in_lines(values) if command.verbose else f" {in_one_line(values)}"
-        self.write(f"Resource '{command.resource}':{text}")
+        self.write(f"Resource '{printable(command.resource)}':{text}")
 
     def _write_file(self, command: WriteFile) -> None:
         values = self.contents(command.resource)
@@ -259,7 +259,7 @@ class _Run:
                 np.save(file, values.reshape(shape), allow_pickle=False)
         else:
             path.write_bytes(values.tobytes())
-        self.write(f"Resource '{command.resource}' written to '{command.target_path}'")
+        self.write(printable(f"Resource '{command.resource}' written to '{command.target_path}'"))
 
 
 class _within(contextlib.AbstractContextManager[None]):

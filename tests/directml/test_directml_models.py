@@ -1,8 +1,10 @@
 """Models of DxDispatch: what they print, what they write, and what is said of models that are wrong."""
 
+import functools
 import io
 import json
 import math
+import operator
 import textwrap
 
 import numpy as np
@@ -493,6 +495,7 @@ HOSTILE = [
     (changed("resources", "out", to=listed({"sourcePath": "gone.npy"})), "resources.out: gone.npy: No such file or directory"),
     (changed("resources", "out", to=listed({"sourcePath": "."})), "resources.out: . is no file"),
     (changed("resources", "out", to=listed({"sourcePath": "a\0b.npy"})), "allowed: the name of a file"),
+    (changed("resources", "out", to=listed({"sourcePath": "a\ud800.npy"})), "allowed: the name of a file"),
     (
         changed("resources", "out", to=listed({"sourcePath": "model.json"}, "UNKNOWN")),
         "a .npy file where there is no initialValuesD",
@@ -645,6 +648,7 @@ def test_hostile_scalars(tmp_path, model, message):
         (b"\x80\x04\x95", "is no .npy file that dmlops reads"),
         (None, "is no .npy file that dmlops reads"),
         ("zip", "is no .npy file that dmlops reads"),
+        (b"PK\x03\x04", "is no .npy file that dmlops reads"),
     ],
 )
 def test_hostile_npy_files(tmp_path, content, message):
@@ -660,6 +664,92 @@ def test_hostile_npy_files(tmp_path, content, message):
     path.write_bytes(content)
     with pytest.raises(dml.DirectMLError, match=message):
         dml.load(written(tmp_path, model_of({"x": {"initialValues": {"sourcePath": "x.npy"}}})))
+
+
+@pytest.mark.filterwarnings("error")
+def test_npy_files_with_a_wrong_byte(tmp_path):
+    """NumPy reads the header as Python: a wrong byte there is an error of the tokenizer, of the parser or of the compiler."""
+    path, model = tmp_path / "x.npy", written(tmp_path, model_of({"x": {"initialValues": {"sourcePath": "x.npy"}}}))
+    np.save(path, np.zeros((2, 3), np.float32))
+    whole, refused = path.read_bytes(), 0
+    for position in range(len(whole) - 24):
+        for byte in b"\0\t\n \"'(),-0:[\\]aT{}\xff":
+            path.write_bytes(whole[:position] + bytes([byte]) + whole[position + 1 :])
+            try:
+                dml.load(model)
+            except dml.DirectMLError as error:
+                refused += 1
+                assert str(error).startswith("resources.x: ")
+    assert refused > 1000
+    for length in range(len(whole)):
+        path.write_bytes(whole[:length])
+        with pytest.raises(dml.DirectMLError, match="x.npy is no .npy file"):
+            dml.load(model)
+
+
+def every_value(model, place=()):
+    """The places of all values in a model."""
+    yield place
+    for key, entry in model.items() if isinstance(model, dict) else enumerate(model) if isinstance(model, list) else ():
+        yield from every_value(entry, (*place, key))
+
+
+STRANGE = [
+    None,
+    True,
+    -1,
+    2**70,
+    0.5,
+    "",
+    "\ud800",
+    "\x1b[31m",
+    "a\0b",
+    [],
+    [{}],
+    [[]],
+    [None],
+    ["\ud800"],
+    {},
+    {"": {}},
+    {"a": [{}]},
+]
+
+
+@pytest.mark.parametrize("strange", STRANGE, ids=ascii)
+def test_strange_values_anywhere_end_in_one_line(tmp_path, monkeypatch, capsys, strange):
+    monkeypatch.chdir(tmp_path)
+    np.save("a.npy", np.zeros(4, np.float32))
+    model = slicing()
+    model["resources"]["file"] = {"initialValues": {"sourcePath": "a.npy"}, "sizeInBytes": 64, "initialValuesOffsetInBytes": 4}
+    model["dispatchables"]["crop"]["desc"]["InputTensor"]["Flags"] = ["NONE"]
+    model["dispatchables"] |= fill_of()["dispatchables"]
+    model["commands"] += [{"type": "writeFile", "resource": "file", "targetPath": "b.npy", "dimensions": [2, 2]}]
+    for place in every_value(model):
+        changed_model = json.loads(json.dumps(model))
+        if place:
+            *outer, last = place
+            functools.reduce(operator.getitem, outer, changed_model)[last] = strange
+        else:
+            changed_model = strange
+        status = main(["run", str(written(tmp_path, json.dumps(changed_model))), "-a", "host"])
+        said = capsys.readouterr()
+        assert status == 0 or (status == 1 and said.err.startswith("dmlops run: ") and said.err.count("\n") == 1), place
+        assert (said.out + said.err).replace("\n", "").isprintable(), place
+
+
+def test_names_are_printed_with_escapes(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    model = model_of(
+        {"a\x1b[31m\ud800\u202e": constant(2)},
+        commands=[
+            {"type": "print", "resource": "a\x1b[31m\ud800\u202e"},
+            {"type": "writeFile", "resource": "a\x1b[31m\ud800\u202e", "targetPath": "x\r.bin"},
+        ],
+    )
+    assert main(["run", str(written(tmp_path, model)), "-a", "host"]) == 0
+    _, printed, wrote = capsys.readouterr().out.splitlines()
+    assert printed == r"Resource 'a\x1b[31m\ud800\u202e': 0, 0"
+    assert wrote == r"Resource 'a\x1b[31m\ud800\u202e' written to 'x\r.bin'" and (tmp_path / "x\r.bin").exists()
 
 
 @pytest.mark.parametrize(
