@@ -432,6 +432,13 @@ def test_capsules_made_by_hand(device, old):
     assert dmlops.from_dlpack(Given(made, old=True), device=device).numpy().tolist() == [3, 4, 5, 6, 7]
 
 
+@pytest.mark.parametrize("shape", [(0,), (3, 0, 2), (0, 2**60)])
+def test_no_data_is_needed_for_no_elements(device, shape):
+    sizes = (ctypes.c_int64 * len(shape))(*shape)
+    tensor = tensor_of(np.zeros(1, np.int32), 0, data=None, ndim=len(shape), shape=sizes, strides=None)
+    assert dmlops.from_dlpack(Given(Managed(tensor, None, None), old=True), device=device).shape == shape
+
+
 @pytest.mark.skipif(not SMALL, reason="ml_dtypes is not installed")
 @pytest.mark.parametrize("dtype", SMALL, ids=str)
 def test_the_types_of_ml_dtypes_go_round(device, dtype):
@@ -454,7 +461,8 @@ def test_the_types_of_ml_dtypes_go_round(device, dtype):
 
 
 def test_bfloat16_without_ml_dtypes():
-    support.run_python("""
+    support.run_python(
+        """
 import sys
 sys.modules["ml_dtypes"] = None
 sys.path.insert(0, %r)
@@ -466,7 +474,9 @@ except BufferError as error:
     assert "bfloat16" in str(error) and "ml_dtypes" in str(error), error
 else:
     raise AssertionError("no error")
-""" % str(support.ROOT / "tests"))
+"""
+        % str(support.ROOT / "tests")
+    )
 
 
 def test_a_type_that_this_ml_dtypes_lacks():
@@ -485,7 +495,8 @@ def test_download_into_memory_that_was_lent():
 @pytest.mark.parametrize("changes, words", [
     ({"code": 3}, "3"), ({"code": 99}, "99"), ({"bits": 4}, "4"), ({"bits": 24}, "24"), ({"lanes": 2}, "2 lanes"),
     ({"code": 2, "bits": 8}, "8"), ({"code": 17, "bits": 4}, "17"),
-    ({"ndim": 65}, "65"), ({"ndim": -1}, "-1"), ({"device_type": 2}, "2"),
+    ({"data": None}, "must have data; it is NULL"), ({"shape": None}, "a shape; it is NULL"),
+    ({"ndim": 0, "data": None}, "must have data; it is NULL"), ({"ndim": 65}, "65"), ({"ndim": -1}, "-1"), ({"device_type": 2}, "2"),
 ])  # fmt: skip
 def test_tensors_that_do_not_fit(device, changes, words):
     freed = []

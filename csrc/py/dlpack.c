@@ -117,10 +117,17 @@ static int check_tensor(const dl_tensor *tensor)
                      (int)tensor->device.type);
     else if (tensor->ndim < 0 || tensor->ndim > DML_MAX_RANK)
         PyErr_Format(PyExc_BufferError, "a tensor must have at most %d axes, not %d", DML_MAX_RANK, (int)tensor->ndim);
+    else if (tensor->ndim > 0 && !tensor->shape)
+        PyErr_Format(PyExc_BufferError, "a tensor of %d axes must have a shape; it is NULL", (int)tensor->ndim);
+    bool empty = false;
     for (int k = 0; k < tensor->ndim && !PyErr_Occurred(); k++)
         if (tensor->shape[k] < 0)
             PyErr_Format(PyExc_BufferError, "a tensor must not have negative sizes; that of axis %d is %lld", k,
                          (long long)tensor->shape[k]);
+        else
+            empty = empty || tensor->shape[k] == 0;
+    if (!PyErr_Occurred() && !tensor->data && !empty)
+        PyErr_SetString(PyExc_BufferError, "a tensor that has elements must have data; it is NULL");
     return PyErr_Occurred() ? -1 : 0;
 }
 

@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 
 __all__ = ["join", "padding", "tile"]
 
+MOST_CHUNKS = 10**6  # a graph of more takes minutes and gigabytes before anything is computed
+
 
 def join(inputs: Iterable[da.Array | ArrayLike], axis: SupportsIndex, *, device: DeviceLike | None = None) -> da.Array:
     """Put arrays one after the other along an axis, as `dmlops.join` does.
@@ -108,13 +110,18 @@ def tile(input: da.Array | ArrayLike, repeats: IntSequence, *, device: DeviceLik
     repeats = reusable(repeats)
     checked = operators.tile(weightless(x.shape), repeats, device="host")
     times = [operator.index(count) for count in repeats]
-    chunks = [sizes * count or (0,) for sizes, count in zip(x.chunks, times, strict=True)]
     if checked.size == 0:
-        return da.empty(checked.shape, dtype=x.dtype, chunks=tuple(chunks))
+        few = math.prod(len(sizes) * max(1, count) for sizes, count in zip(x.chunks, times, strict=True)) <= MOST_CHUNKS
+        chunks = tuple(sizes * count or (0,) for sizes, count in zip(x.chunks, times, strict=True)) if few else checked.shape
+        return da.empty(checked.shape, dtype=x.dtype, chunks=chunks)
     inner, nbytes = [1] * x.ndim, math.prod(map(max, x.chunks)) * x.dtype.itemsize
     for axis, count in enumerate(times):
         if len(x.chunks[axis]) == 1 and not is_large(nbytes * count):
             inner[axis], nbytes = count, nbytes * count
+    blocks = math.prod(len(sizes) * (count // within) for sizes, count, within in zip(x.chunks, times, inner, strict=True))
+    if blocks > MOST_CHUNKS:
+        remedy = "give the axis one chunk, raise array.chunk-size in Dask's configuration, or tile twice, by fewer repeats each"
+        raise ValueError(f"repeats of {times} make {blocks} chunks, more than {MOST_CHUNKS}: {remedy}")
     if max(inner, default=1) > 1:
         grown = [tuple(size * count for size in sizes) for sizes, count in zip(x.chunks, inner, strict=True)]
         x = blockwise("tile", x, grown, {"repeats": inner, "device": device})

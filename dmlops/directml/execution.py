@@ -229,14 +229,16 @@ def _diagonal1(desc: descs.DIAGONAL_MATRIX1_OPERATOR_DESC, bound: dict[str, Any]
 def _diagonals(tensor: TENSOR_DESC) -> Array:
     """The number of each diagonal, column minus row, from the bottom left to the top right."""
     height, width = tensor.Sizes[-2:]
-    return np.arange(1 - height, max(width, 1))
+    return np.arange(1 - height, width) if all(tensor.Sizes) else np.arange(0)
 
 
 def _along_diagonals(line: Array, tensor: TENSOR_DESC) -> Array:
     """A view of the tensor's shape that has the same entry of `line` all along each diagonal."""
     height, width = tensor.Sizes[-2:]
+    if 0 in tensor.Sizes:
+        return np.empty(tuple(tensor.Sizes), line.dtype)
     step = line.strides[0]
-    matrix = np.lib.stride_tricks.as_strided(line[max(height - 1, 0) :], (height, width), (-step, step))
+    matrix = np.lib.stride_tricks.as_strided(line[height - 1 :], (height, width), (-step, step))
     return np.broadcast_to(matrix, tuple(tensor.Sizes))
 
 

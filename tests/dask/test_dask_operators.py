@@ -579,3 +579,14 @@ def test_signatures_and_documentation():
     assert all(doctest.testmod(module, optionflags=FLAGS)[0] == 0 for module in modules)
     assert all(getattr(dmlops.dask, name).__doc__.count(">>> ") > 1 for name in dmlops.dask.__all__)
     assert doctest.testfile(str(ROOT / "docs" / "dask.md"), module_relative=False, optionflags=FLAGS).failed == 0
+
+
+def test_tiles_of_too_many_chunks_are_refused():
+    """A graph of them would take minutes before anything is computed."""
+    x = da.zeros((2, 3), dtype="u1", chunks=(1, 3))
+    for repeats in ([130_000_000, 1], [2000, 2**40]):
+        with pytest.raises(ValueError, match=r"make \d+ chunks, more than 1000000: .*array.chunk-size"):
+            dmlops.dask.tile(x, repeats)
+    empty = da.zeros((2, 0), dtype="u1", chunks=(1, 0))
+    assert dmlops.dask.tile(empty, [130_000_000, 1]).shape == (260_000_000, 0)
+    assert dmlops.dask.tile(da.zeros(2, dtype="u1"), [1_000_000]).chunks == ((2_000_000,),)

@@ -232,3 +232,12 @@ def test_empty_tensors_run_where_only_running_counts(device):
     with pytest.raises(dml.DirectMLError, match="1 or more"):
         dml.execute(desc, bindings, device=device)
     assert dml.execute(desc, bindings, feature_level=None, device=device)["OutputTensor"].shape == (4, 0)
+
+
+@pytest.mark.parametrize("sizes", [[0, 2**31], [2**31, 0], [0, 2**32 - 1], [2**32 - 1, 0], [0, 1, 2, 2**30], [1, 0, 3, 3]])
+@pytest.mark.parametrize("name", ["DIAGONAL_MATRIX", "DIAGONAL_MATRIX1"])
+def test_the_diagonal_of_an_empty_matrix_takes_no_memory(device, name, sizes):
+    tensor = dml.TENSOR_DESC("FLOAT32", sizes)
+    one = dml.DIAGONAL_MATRIX_OPERATOR_DESC(tensor, 0, 2.0) if name == "DIAGONAL_MATRIX" else None
+    desc = one or dml.DIAGONAL_MATRIX1_OPERATOR_DESC(None, tensor, "FLOAT32", 2.0, 0, 1)
+    assert dml.execute(desc, {}, feature_level=None, device=device)["OutputTensor"].shape == tuple(sizes)

@@ -106,6 +106,7 @@ def main(library, device):
 def test_views_arrive(library, device):
     if library == "numpy" and np.lib.NumpyVersion(np.__version__) < "2.1.0":
         pytest.skip("NumPy's from_dlpack knows no copy before 2.1")
+    pytest.importorskip(library, reason=f"{library} is not installed")
     done = support.run_python(
         "", args=[__file__, library, str(device)], env={"PYTHONPATH": str(support.ROOT / "tests")}, check=False
     )
@@ -117,8 +118,7 @@ def test_views_arrive(library, device):
 
 
 def test_jax_copies_nothing(device):
-    import jax
-
+    jax = pytest.importorskip("jax", reason="JAX is not installed")
     a = dmlops.asarray(np.arange(20_000, dtype=np.float32), device=device)
     assert jax.dlpack.from_dlpack(a).unsafe_buffer_pointer() == np.from_dlpack(a).ctypes.data
 
