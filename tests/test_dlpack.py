@@ -495,8 +495,10 @@ def test_download_into_memory_that_was_lent():
 @pytest.mark.parametrize("changes, words", [
     ({"code": 3}, "3"), ({"code": 99}, "99"), ({"bits": 4}, "4"), ({"bits": 24}, "24"), ({"lanes": 2}, "2 lanes"),
     ({"code": 2, "bits": 8}, "8"), ({"code": 17, "bits": 4}, "17"),
-    ({"data": None}, "must have data; it is NULL"), ({"shape": None}, "a shape; it is NULL"),
-    ({"ndim": 0, "data": None}, "must have data; it is NULL"), ({"ndim": 65}, "65"), ({"ndim": -1}, "-1"), ({"device_type": 2}, "2"),
+    ({"data": None}, "must have data; it is NULL"),
+    ({"shape": None}, "a shape; it is NULL"),
+    ({"ndim": 0, "data": None}, "must have data; it is NULL"),
+    ({"ndim": 65}, "65"), ({"ndim": -1}, "-1"), ({"device_type": 2}, "2"),
 ])  # fmt: skip
 def test_tensors_that_do_not_fit(device, changes, words):
     freed = []
