@@ -35,14 +35,19 @@ class Node:
 
 def ints_of(node: Node, operand: Array | None, attribute: str) -> list[int] | None:
     """The operand as a list, or the attribute that older versions have in its place; None if there is neither."""
+    if operand is not None and operand.ndim > 1:
+        raise ValueError(f"{attribute} must be a vector, not of the shape {list(operand.shape)}")
     found = node.attributes.get(attribute) if operand is None else operand
     return None if found is None else [int(value) for value in np.asarray(found).reshape(-1)]
 
 
-def axes_of(node: Node, operand: Array | None, rank: int) -> list[int] | None:
-    """The axes that an operand or the attribute `axes` names, none below 0; None if there is neither."""
+def axes_of(node: Node, operand: Array | None, rank: int, repeats: bool = False) -> list[int] | None:
+    """The axes that an operand or the attribute `axes` names, none below 0, or twice; None if there is neither."""
     axes = ints_of(node, operand, "axes")
-    return None if axes is None else [positive(axis, rank) for axis in axes]
+    found = None if axes is None else [positive(axis, rank) for axis in axes]
+    if found and not repeats and len(set(found)) < len(found):
+        raise ValueError(f"axes {axes} name an axis twice")
+    return found
 
 
 def positive(axis: int, rank: int) -> int:

@@ -30,11 +30,16 @@ __all__ = ["OPERATORS", "VIEWS", "Operator", "cast_type"]
 
 @dataclasses.dataclass(frozen=True)
 class Operator:
-    """How to run an operator, the newest of its definitions that `run` knows, and which values its attributes may have."""
+    """How to run an operator, the newest of its definitions that `run` knows, and which values its attributes may have.
+
+    `doubt` says why a node is left to onnxruntime all the same, if it is. It gets the operands behind the first, as far as they
+    are constants; others are None.
+    """
 
     run: Callable[..., Any]
     newest: int
     allowed: Mapping[str, tuple[Any, ...]] = dataclasses.field(default_factory=dict)
+    doubt: Callable[..., str | None] | None = None
 
 
 def cast_type(node: Node) -> int:
@@ -93,16 +98,26 @@ def _identity(node: Node, a: AnyArray) -> AnyArray:
 
 
 def _pad(node: Node, a: AnyArray, pads: Array | None = None, value: Array | None = None, axes: Array | None = None) -> AnyArray:
+    if pads is not None and pads.ndim == 2 and len(pads) == 1:  # an old form
+        pads = pads[0]
     amounts = ints_of(node, pads, "pads" if node.version > 1 else "paddings") or []
-    padded = axes_of(node, axes, a.ndim) if axes is not None else list(range(a.ndim))
+    padded = axes_of(node, axes, a.ndim, repeats=True) if axes is not None else list(range(a.ndim))
     if padded is None or len(amounts) != 2 * len(padded):
         raise ValueError(f"pads must have two entries for each of {a.ndim if padded is None else len(padded)} axes")
     before, after = [0] * a.ndim, [0] * a.ndim
     for axis, first, last in zip(padded, amounts[: len(padded)], amounts[len(padded) :], strict=True):
         before[axis], after[axis] = first, last
-    # A negative amount crops.
-    a = a[tuple(slice(max(-b, 0), max(n - max(-e, 0), 0)) for b, n, e in zip(before, a.shape, after, strict=True))]
-    before, after = [max(b, 0) for b in before], [max(e, 0) for e in after]
+    # A negative amount crops: what lies between `first` and `stop` stays.
+    key = []
+    for axis, (size, first, last) in enumerate(zip(a.shape, before, after, strict=True)):
+        if size + first + last < 0:
+            raise ValueError(f"pads {first} and {last} crop more than the {size} elements of axis {axis}")
+        begin, stop = max(-first, 0), size - max(-last, 0)
+        if begin > stop:  # one side crops elements that the other adds
+            begin, stop, first, last = 0, 0, size + first + last, 0
+        key.append(slice(begin, stop))
+        before[axis], after[axis] = max(first, 0), max(last, 0)
+    a = a[tuple(key)]
     if not any(before + after):
         return a
     filling: Any = np.asarray(node.attributes.get("value", 0) if value is None else value).reshape(()).astype(a.dtype)[()]
@@ -163,9 +178,11 @@ def _split(node: Node, a: AnyArray, parts: Array | None = None) -> tuple[AnyArra
     axis = positive(node.attributes.get("axis", 0), a.ndim)
     size, count = a.shape[axis], len(node.outputs)
     sizes = ints_of(node, parts, "split")
+    if node.attributes.get("num_outputs", count) != count:
+        raise ValueError(f"num_outputs is {node.attributes['num_outputs']}, but there are {count} outputs")
     if sizes is None:
         each = -(-size // count) if node.version >= 18 else size // count  # from 18 on the last may be smaller
-        sizes = [max(min(each, size - each * k), 0) for k in range(count)]
+        sizes = [each] * (count - 1) + [size - each * (count - 1) if node.version >= 18 else each]
     if sum(sizes) != size or len(sizes) != count or min(sizes) < 0:
         raise ValueError(f"axis {axis} of size {size} cannot be split into {sizes} for {count} outputs")
     ends = list(itertools.accumulate(sizes))
@@ -173,7 +190,7 @@ def _split(node: Node, a: AnyArray, parts: Array | None = None) -> tuple[AnyArra
 
 
 def _squeeze(node: Node, a: AnyArray, axes: Array | None = None) -> AnyArray:
-    dropped = axes_of(node, axes, a.ndim)
+    dropped = axes_of(node, axes, a.ndim, repeats=True)
     if dropped is None:
         dropped = [axis for axis, size in enumerate(a.shape) if size == 1]
     if any(a.shape[axis] != 1 for axis in dropped):
@@ -183,7 +200,7 @@ def _squeeze(node: Node, a: AnyArray, axes: Array | None = None) -> AnyArray:
 
 def _tile(node: Node, a: AnyArray, repeats: Array, axis: Array | None = None) -> AnyArray:
     if axis is None:
-        return repeated(a, repeats.tolist())
+        return repeated(a, ints_of(node, repeats, "repeats") or [])
     return repeated(a, [int(repeats.item()) if k == axis.item() else 1 for k in range(a.ndim)])
 
 
@@ -194,9 +211,7 @@ def _transpose(node: Node, a: AnyArray) -> AnyArray:
 def _unsqueeze(node: Node, a: AnyArray, axes: Array | None = None) -> AnyArray:
     new = ints_of(node, axes, "axes") or []
     rank = a.ndim + len(new)
-    places, sizes = {positive(axis, rank) for axis in new}, iter(a.shape)
-    if len(places) != len(new):
-        raise ValueError(f"axes {new} name an axis twice")
+    places, sizes = axes_of(node, axes, rank) or [], iter(a.shape)
     return a.reshape(tuple(1 if axis in places else next(sizes) for axis in range(rank)))
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,7 +15,7 @@ from dmlops.onnx.node import Node, axes_of
 if TYPE_CHECKING:
     from dmlops._annotations import AnyArray, Array
 
-__all__ = ["NEAREST", "resize", "upsample"]
+__all__ = ["NEAREST", "Exact", "resize", "upsample"]
 
 # The attributes' values that choose an element, and do not compute one.
 NEAREST = {
@@ -33,34 +34,94 @@ NEAREST = {
 }
 
 
-def resize(node: Node, a: AnyArray, *operands: Array | None) -> AnyArray:
+class Exact:
+    """The positions of ONNX's text, in rational numbers."""
+
+    @staticmethod
+    def scale(value: float) -> Fraction:
+        """A scale in single precision stands for the quotient of small integers that rounds to it, if there is one."""
+        exact = Fraction(value)
+        simple = exact.limit_denominator(1000)
+        return simple if np.float32(float(simple)) == np.float32(value) else exact
+
+    @staticmethod
+    def quotient(result: int, size: int) -> Fraction:
+        return Fraction(result, size)
+
+    @staticmethod
+    def scaled(size: int, scale: Fraction) -> int:
+        return math.floor(size * scale)
+
+    @staticmethod
+    def rounded(size: int, scale: Fraction) -> int:
+        return math.floor(size * scale + Fraction(1, 2))
+
+    @staticmethod
+    def nearest(mode: str, rounding: str, size: int, result: int, scale: Fraction) -> Array:
+        """For each element of the result, the nearest one of the source, at ``first + k * step`` before it is rounded."""
+        half, step = Fraction(1, 2), 1 / scale
+        first = step / 2 - half
+        if mode == "asymmetric" or scale == 1:
+            first = Fraction(0)
+        elif mode == "align_corners":
+            first, step = Fraction(0), Fraction(size - 1, max(result - 1, 1))
+        elif mode == "tf_half_pixel_for_nn":
+            first = step / 2
+        elif mode == "pytorch_half_pixel" and result <= 1:
+            first = Fraction(0)
+        elif mode == "half_pixel_symmetric":
+            first += (size - result * step) / 2
+        if rounding == "round_prefer_floor":
+            first -= half
+        elif rounding == "round_prefer_ceil":
+            first += half
+        over, under = first.denominator * step.numerator, first.denominator * step.denominator
+        k = np.arange(result, dtype=object) * over + first.numerator * step.denominator
+        index = -(-k // under) if rounding in ("ceil", "round_prefer_floor") else k // under
+        return index.clip(0, size - 1).astype(np.int64)
+
+
+def resize(node: Node, a: AnyArray, *operands: Array | None, numbers: Any = Exact) -> AnyArray:
+    """Run a Resize; `numbers` is ``Exact``, or has other arithmetic in functions of the same names."""
     if node.version > 10:
         operands = operands[1:]  # the region of interest is for modes that are not allowed here
     scales, sizes = ((None if operand is None or operand.size == 0 else operand) for operand in (*operands, None, None)[:2])
+    if scales is not None and sizes is not None:
+        raise ValueError("scales and sizes must not both be given")
     axes = axes_of(node, None, a.ndim) or list(range(a.ndim))
     old = [a.shape[axis] for axis in axes]
     for name, given in (("scales", scales), ("sizes", sizes)):
-        if given is not None and (len(given) != len(axes) or given.min() < 0):
+        if given is not None and (given.shape != (len(axes),) or not given.min() >= 0):
             raise ValueError(f"{name} must have an entry for each of {len(axes)} axes, none below 0, not {given.tolist()}")
     if scales is not None:
-        factors = [_factor(float(scale)) for scale in scales]
-        new = [math.floor(size * over / under) for size, (over, under) in zip(old, factors, strict=True)]
+        if not (np.isfinite(scales) & (scales > 0)).all():
+            raise ValueError(f"scales must be above 0 and finite, not {scales.tolist()}")
+        factors = [numbers.scale(scale) for scale in scales.tolist()]
+        new = [numbers.scaled(size, factor) for size, factor in zip(old, factors, strict=True)]
     elif sizes is not None:
         new = sizes.tolist()
-        factors = [(float(result), float(size)) for result, size in zip(new, old, strict=True)]
+        if any(result and not size for result, size in zip(new, old, strict=True)):
+            raise ValueError(f"sizes {old} cannot become {new}: an axis of size 0 has no element")
+        factors = [
+            numbers.quotient(result, size) if size else numbers.scale(1.0) for result, size in zip(new, old, strict=True)
+        ]
         policy = node.attributes.get("keep_aspect_ratio_policy", "stretch")
         if policy != "stretch":
-            over, under = (min if policy == "not_larger" else max)(factors, key=lambda factor: factor[0] / factor[1])
-            factors = [(over, under)] * len(old)
-            new = [math.floor(size * over / under + 0.5) for size in old]
+            factors = [(min if policy == "not_larger" else max)(factors)] * len(old)
+            new = [numbers.rounded(size, factor) for size, factor in zip(old, factors, strict=True)]
     else:
         raise ValueError("scales or sizes must be given")
     if new == old:
         return a
+    mode, rounding = _modes(node)
     runs, whole = {}, [1] * a.ndim
     for axis, size, result, factor in zip(axes, old, new, factors, strict=True):
-        index = _nearest_index(node, size, result, *factor)
-        times = result // size if size else 1
+        if not result:
+            runs[axis] = runs_of(np.zeros(0, np.int64))
+            continue
+        simple = {"": "ceil" if factor < 1 else "floor"}
+        index = numbers.nearest(mode, simple.get(rounding, rounding), size, result, factor)
+        times = result // size
         if times and np.array_equal(index, np.arange(size * times) // times):
             whole[axis] = times
         else:
@@ -70,43 +131,17 @@ def resize(node: Node, a: AnyArray, *operands: Array | None) -> AnyArray:
     return a if set(whole) <= {1} else dmlops.upsample(a[None], whole, device=device_of(a))[0]
 
 
-def _factor(scale: float) -> tuple[float, float]:
-    """A scale in single precision as a quotient; the inverse of an integer is exact."""
-    under = float(round(1 / scale)) if scale > 0 else 0.0
-    return (1.0, under) if under and np.float32(1 / under) == np.float32(scale) else (scale, 1.0)
-
-
-def _nearest_index(node: Node, size: int, result: int, over: float, under: float) -> Array:
-    """For each element of the result, the nearest one of the source; the axis is scaled by ``over / under``."""
-    x: Any = np.arange(result, dtype=np.float64)
-    mode = node.attributes.get("coordinate_transformation_mode", "half_pixel" if node.version > 10 else "asymmetric")
-    if mode == "asymmetric" or over == under:
-        x = x * under / over
-    elif mode == "align_corners":
-        x = x * (size - 1) / max(result - 1, 1)
-    elif mode == "tf_half_pixel_for_nn":
-        x = (x + 0.5) * under / over
-    elif mode == "pytorch_half_pixel" and result <= 1:
-        x = np.zeros_like(x)
-    else:
-        shift = size / 2 - result * under / over / 2 if mode == "half_pixel_symmetric" else 0.0
-        x = (x + 0.5) * under / over - 0.5 + shift
-    rounding = node.attributes.get("nearest_mode", "round_prefer_floor")
+def _modes(node: Node) -> tuple[str, str]:
+    """How positions are computed and rounded; before opset 11 that depends on the scale."""
     if node.version <= 10:
-        rounding = "ceil" if over < under else "floor"
-    if rounding == "floor":
-        x = np.floor(x)
-    elif rounding == "ceil":
-        x = np.ceil(x)
-    else:
-        x = np.ceil(x - 0.5) if rounding == "round_prefer_floor" else np.floor(x + 0.5)
-    index: Array = x.astype(np.int64).clip(0, max(size - 1, 0))
-    return index
+        return "asymmetric", ""
+    given = node.attributes
+    return given.get("coordinate_transformation_mode", "half_pixel"), given.get("nearest_mode", "round_prefer_floor")
 
 
-def upsample(node: Node, a: AnyArray, scales: Array | None = None) -> AnyArray:
+def upsample(node: Node, a: AnyArray, scales: Array | None = None, *, numbers: Any = Exact) -> AnyArray:
     if scales is None:
         given = node.attributes
         factors = given["scales"] if node.version > 1 else [1, 1, given["height_scale"], given["width_scale"]]
         scales = np.array(factors, np.float32)
-    return resize(node, a, scales)
+    return resize(node, a, scales, numbers=numbers)

@@ -351,14 +351,45 @@ def test_dimensions_that_may_have_any_size():
     [
         ("Slice (x, a, b)", "int64[K] a, int64[L] b", "entries each, not 2, 1, 2 and 2"),
         ("Resize (x, , f)", "int64[K] a, int64[L] b, float[M] f", "scales must have an entry for each of 3 axes, none below 0"),
+        ("Resize (x, , f, a)", "int64[K] a, int64[L] b, float[M] f", "scales and sizes must not both be given"),
+        ("Resize (x, , g)", "int64[K] a, int64[L] b, float[M] f, float[3] g", r"above 0 and finite, not \[1.0, 0.0, 2.0\]"),
+        (
+            "Resize (x, , , z)",
+            "int64[K] a, int64[L] b, float[M] f, float[3] g, int64[2] z",
+            "sizes must have an entry for each",
+        ),
     ],
 )
 def test_operands_of_the_wrong_length(nodes, operands, message):
-    given = [np.zeros((2, 4, 6), "f4"), np.array([0, 1]), np.array([1]), np.float32([1, 2])]
+    given = [
+        np.zeros((2, 4, 6), "f4"),
+        np.array([0, 1]),
+        np.array([1]),
+        np.float32([1, 2]),
+        np.float32([1, 0, 2]),
+        np.array([1, 2]),
+    ]
     prepared = prepare(f"[it] y = {nodes}", inputs=f"float[2, 4, 6] x, {operands}")
     with pytest.raises(ValueError, match=message) as caught:
         prepared.run(given[: 2 + operands.count(",")])
     assert "node 'it' (" in caught.value.__notes__[0]
+
+
+@pytest.mark.parametrize(
+    "operator, operands, attributes, message",
+    [
+        ("Slice", [[[0]], [[1]]], {}, r"starts must be a vector, not of the shape \[1, 1\]"),
+        ("Slice", [[0, 0], [1, 1], [0, -2]], {}, r"axes \[0, -2\] name an axis twice"),
+        ("Tile", [[[1, 2]]], {}, r"repeats must be a vector, not of the shape \[1, 2\]"),
+        ("Split", [], {"num_outputs": 3}, "num_outputs is 3, but there are 1 outputs"),
+    ],
+)
+def test_operands_that_make_no_sense(operator, operands, attributes, message):
+    names = [f"i{k}" for k in range(len(operands) + 1)]
+    node = onnx.helper.make_node(operator, names, ["y"], **attributes)
+    given = [noise(2, 3), *(np.array(operand) for operand in operands)]
+    with pytest.raises(ValueError, match=message):
+        dmlops.onnx.backend.run_node(node, given, "host")
 
 
 @pytest.mark.parametrize("axis", [-3, 3])
