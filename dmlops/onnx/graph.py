@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 import onnx
 import onnx.defs
-import onnx.shape_inference
-from onnx import ModelProto, NodeProto, TensorProto, TypeProto, helper, numpy_helper
+from onnx import ModelProto, NodeProto, TensorProto, helper, numpy_helper
+from onnx.external_data_helper import uses_external_data
 
 import dmlops
 from dmlops import DeviceArray
+from dmlops.onnx.inference import Shape, contradicts, inferred_types, is_plain
 from dmlops.onnx.metadata import size_of
 from dmlops.onnx.node import Node
-from dmlops.onnx.operator_table import OPERATORS, cast_type
+from dmlops.onnx.operator_table import OPERATORS, Operator, cast_type
 from dmlops.scalars import kind_of
 
 if TYPE_CHECKING:
@@ -51,6 +53,13 @@ class Graph:
     Operands that are shapes, indices or amounts are needed on the host, and so is whatever they are computed from. Those values
     stay NumPy arrays, and the nodes that compute them run on the host. All other values are device arrays.
 
+    Parameters
+    ----------
+    model : onnx.ModelProto
+        The model.
+    operators : dict
+        How each operator is run: ``OPERATORS``, or ``ONNXRUNTIME``, which follows onnxruntime.
+
     Attributes
     ----------
     nodes : list of Node
@@ -58,7 +67,8 @@ class Graph:
     inputs, outputs : dict
         The type of each input that is no initializer, and of each output.
     types : dict
-        The type of each value, where it is known.
+        The type of each value, where it is known. Sizes are those that follow from the inputs' sizes: what a model declares of
+        other values may be out of date, and onnxruntime does not insist on it.
     initializers : dict
         The initializers' messages.
     problems : dict
@@ -69,19 +79,21 @@ class Graph:
         Values that other nodes need on the host.
     """
 
-    def __init__(self, model: ModelProto) -> None:
+    def __init__(self, model: ModelProto, operators: Mapping[str, Operator] = OPERATORS) -> None:
         if not isinstance(model, ModelProto):
             raise TypeError(f"model must be an onnx.ModelProto, not {type(model).__name__}: onnx.load reads one from a file")
-        graph = onnx.shape_inference.infer_shapes(model).graph
+        graph = model.graph
         opsets = {"" if entry.domain == "ai.onnx" else entry.domain: entry.version for entry in model.opset_import}
+        self.operators = operators
         self.nodes = [_node(proto, opsets) for proto in graph.node]
+        self._constant_nodes = {name: node for node in self.nodes if node.operator == "Constant" for name in node.outputs}
         self.initializers = {tensor.name: tensor for tensor in graph.initializer}
         self.inputs = {value.name: value.type for value in graph.input if value.name not in self.initializers}
         self.outputs = {value.name: value.type for value in graph.output}
-        self.types = {value.name: value.type for value in graph.value_info} | self.inputs | self.outputs
-        not_plain = {name for name, kind in self.inputs.items() if not _is_plain(kind)}
+        self.types = inferred_types(model) | self.inputs
+        not_plain = {name for name, kind in self.inputs.items() if not is_plain(kind)}
         not_plain |= {tensor.values.name for tensor in graph.sparse_initializer}
-        self.problems = {k: reason for k, node in enumerate(self.nodes) if (reason := _problem(node, not_plain))}
+        self.problems = {k: reason for k, node in enumerate(self.nodes) if (reason := self._problem(node, not_plain))}
         supported = [node for k, node in enumerate(self.nodes) if k not in self.problems]
         self.demanded = _demanded(supported)
         self.known = set(self.initializers)
@@ -93,6 +105,31 @@ class Graph:
             elif node.operator == "Cast" and not self.on_host(node) and self._type(node.inputs[0]) != cast_type(node):
                 self.problems[k] = "converts data; only shapes are converted here"
 
+    def _problem(self, node: Node, not_plain: set[str]) -> str | None:
+        """Why a node cannot be run, as far as it alone and constants say."""
+        operator = self.operators.get(node.operator)
+        if node.domain or operator is None or node.version == 0:
+            return "is no movement of data"
+        if node.opset > onnx.defs.onnx_opset_version():
+            return f"is newer than what the package onnx {onnx.__version__} knows, opset {onnx.defs.onnx_opset_version()}"
+        if node.version > operator.newest:
+            return f"is newer than what is known here, opset {operator.newest}"
+        for name in node.inputs:
+            if name in not_plain:
+                return f"reads {name!r}, which is no dense tensor of plain elements"
+        for name, allowed in operator.allowed.items():
+            if name in node.attributes and node.attributes[name] not in allowed:
+                return f"has {name}={node.attributes[name]!r}, which is no movement of data"
+        return operator.doubt(node, *map(self._constant, node.inputs[1:])) if operator.doubt else None
+
+    def _constant(self, name: str) -> Array | None:
+        """The value of a constant that is in the model itself, and not in a file beside it."""
+        if name in self._constant_nodes:
+            value: Array = self.operators["Constant"].run(self._constant_nodes[name])
+            return value
+        tensor = self.initializers.get(name)
+        return None if tensor is None or uses_external_data(tensor) else numpy_helper.to_array(tensor)
+
     def on_host(self, node: Node) -> bool:
         """Whether a node computes shapes, indices or amounts, and so runs on the host."""
         return any(name in self.known or name in self.demanded for name in node.outputs)
@@ -101,7 +138,7 @@ class Graph:
         """The type of a value's elements, one of ``TensorProto.DataType``; UNDEFINED where it is not known."""
         return self.types[name].tensor_type.elem_type if name in self.types else TensorProto.UNDEFINED
 
-    def shape(self, name: str) -> tuple[int | None, ...] | None:
+    def shape(self, name: str) -> Shape | None:
         """A value's sizes, with None for those that are not known; None if not even the rank is."""
         kind = self.types.get(name)
         if kind is None or not kind.tensor_type.HasField("shape"):
@@ -122,8 +159,10 @@ class Program:
     knows every shape without waiting for the device.
     """
 
-    def __init__(self, model: ModelProto, device: DeviceLike | None = None) -> None:
-        graph = Graph(model)
+    def __init__(
+        self, model: ModelProto, device: DeviceLike | None = None, operators: Mapping[str, Operator] = OPERATORS
+    ) -> None:
+        graph = Graph(model, operators)
         graph.raise_problem()
         self._graph, self._device = graph, device
         if device is not None:
@@ -131,14 +170,21 @@ class Program:
         self._expected = {
             name: (helper.tensor_dtype_to_np_dtype(kind.tensor_type.elem_type), graph.shape(name))
             for name, kind in graph.inputs.items()
+            if is_plain(kind)
         }
         self._constants: dict[str, Array] = {k: numpy_helper.to_array(v) for k, v in graph.initializers.items()}
         self._steps = [node for node in graph.nodes if not self._fold(node)]
+        self._read = {name for node in self._steps for name in node.inputs}.union(graph.outputs)
         # Constants that are moved as data.
         moved = {name for node in self._steps if not graph.on_host(node) for name in _data(node)}
-        self._uploaded = {name: self._upload(self._constants[name]) for name in moved & set(self._constants)}
+        self._moved = moved & set(self._constants)
+        self._uploaded: dict[str, DeviceArray] = {}
+        self._process = 0
         last = {name: k for k, node in enumerate(self._steps) for name in node.inputs if name not in graph.outputs}
         self._dead = [[name for name in set(node.inputs) if last.get(name) == k] for k, node in enumerate(self._steps)]
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError("a prepared model cannot be pickled: pass on the model, and prepare it again")
 
     @property
     def inputs(self) -> Iterable[str]:
@@ -146,7 +192,15 @@ class Program:
 
     def run(self, inputs: Mapping[str, Any]) -> dict[str, AnyArray]:
         """Queue the model's work; return its outputs: device arrays, or new NumPy arrays if the host has computed them."""
-        values: dict[str, AnyArray] = {name: self._input(name, inputs[name]) for name in self.inputs}
+        if self._process != os.getpid():  # the first run, or a fork: device arrays stay in their process
+            self._uploaded = {name: self._upload(self._constants[name]) for name in self._moved}
+            self._process = os.getpid()
+        given = {name: self._checked(name, inputs[name]) for name in self._expected}
+        values: dict[str, AnyArray] = {
+            name: np.asarray(array) if name in self._graph.demanded else self._upload(array)
+            for name, array in given.items()
+            if name in self._read
+        }
         for node, dead in zip(self._steps, self._dead, strict=True):
             self._step(node, values)
             for name in dead:
@@ -154,7 +208,7 @@ class Program:
         outputs = {name: values[name] if name in values else self._constants[name] for name in self._graph.outputs}
         return {name: value if isinstance(value, DeviceArray) else value.copy() for name, value in outputs.items()}
 
-    def _input(self, name: str, value: Any) -> AnyArray:
+    def _checked(self, name: str, value: Any) -> AnyArray:
         dtype, shape = self._expected[name]
         try:
             array: AnyArray = value if isinstance(value, DeviceArray) else np.asarray(value)
@@ -165,13 +219,11 @@ class Program:
             raise
         if array.dtype != dtype:
             raise TypeError(f"input {name!r} must be of dtype {dtype}, not {array.dtype}")
-        if shape is not None and not (
-            len(shape) == array.ndim and all(a in (None, b) for a, b in zip(shape, array.shape, strict=True))
-        ):
+        if shape is not None and contradicts(array.shape, shape):
             sizes = self._graph.inputs[name].tensor_type.shape.dim
             names = [size.dim_param or "any" if known is None else str(known) for known, size in zip(shape, sizes, strict=True)]
             raise ValueError(f"input {name!r} must have the shape [{', '.join(names)}], not {list(array.shape)}")
-        return np.asarray(array) if name in self._graph.demanded else self._upload(array)
+        return array
 
     def _upload(self, array: AnyArray) -> DeviceArray:
         return dmlops.asarray(array, device=self._device)
@@ -187,7 +239,7 @@ class Program:
             operands = [self._constants.get(name) for name in node.inputs]
         else:
             return False
-        self._constants.update(zip(node.outputs, _run(node, operands), strict=True))
+        self._constants.update(zip(node.outputs, self._results(node, operands), strict=True))
         return True
 
     def _step(self, node: Node, values: dict[str, AnyArray]) -> None:
@@ -198,7 +250,15 @@ class Program:
             if k < len(data) and not on_host and not isinstance(operand, DeviceArray) and operand is not None:
                 operand = self._uploaded[name] if name in self._uploaded else self._upload(operand)
             operands.append(operand)
-        values.update(zip(node.outputs, _run(node, operands), strict=True))
+        values.update(zip(node.outputs, self._results(node, operands), strict=True))
+
+    def _results(self, node: Node, operands: list[Any]) -> tuple[Any, ...]:
+        try:
+            result = self._graph.operators[node.operator].run(node, *operands)
+        except Exception as error:
+            error.add_note(f"in {node}")
+            raise
+        return result if isinstance(result, tuple) else (result,)
 
 
 def _node(proto: NodeProto, opsets: Mapping[str, int]) -> Node:
@@ -211,33 +271,8 @@ def _node(proto: NodeProto, opsets: Mapping[str, int]) -> Node:
     attributes = {}
     for attribute in proto.attribute:
         value = helper.get_attribute_value(attribute)
-        attributes[attribute.name] = value.decode() if isinstance(value, bytes) else value
+        attributes[attribute.name] = value.decode(errors="surrogateescape") if isinstance(value, bytes) else value
     return Node(proto.name, proto.op_type, domain, opset, version, attributes, tuple(proto.input), tuple(proto.output))
-
-
-def _problem(node: Node, not_plain: set[str]) -> str | None:
-    """Why a node cannot be run, as far as it alone says."""
-    operator = OPERATORS.get(node.operator)
-    if node.domain or operator is None or node.version == 0:
-        return "is no movement of data"
-    if node.opset > onnx.defs.onnx_opset_version():
-        return f"is newer than what the package onnx {onnx.__version__} knows, opset {onnx.defs.onnx_opset_version()}"
-    if node.version > operator.newest:
-        return f"is newer than what is known here, opset {operator.newest}"
-    for name in node.inputs:
-        if name in not_plain:
-            return f"reads {name!r}, which is no dense tensor of plain elements"
-    for name, allowed in operator.allowed.items():
-        if name in node.attributes and node.attributes[name] not in allowed:
-            return f"has {name}={node.attributes[name]!r}, which is no movement of data"
-    return None
-
-
-def _is_plain(kind: TypeProto) -> bool:
-    return kind.HasField("tensor_type") and kind.tensor_type.elem_type not in (
-        TensorProto.STRING,
-        TensorProto.UNDEFINED,
-    )
 
 
 def _data(node: Node) -> tuple[str, ...]:
@@ -252,12 +287,3 @@ def _demanded(nodes: Iterable[Node]) -> set[str]:
             needed = demanded.intersection(node.outputs)
             demanded.update(name for name in (node.inputs if needed else node.inputs[len(_data(node)) :]) if name)
     return demanded
-
-
-def _run(node: Node, operands: list[Any]) -> tuple[Any, ...]:
-    try:
-        result = OPERATORS[node.operator].run(node, *operands)
-    except Exception as error:
-        error.add_note(f"in {node}")
-        raise
-    return result if isinstance(result, tuple) else (result,)

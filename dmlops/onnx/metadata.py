@@ -8,7 +8,7 @@ from typing import Any
 
 from onnx import ModelProto, TensorProto, TensorShapeProto, ValueInfoProto
 
-__all__ = ["ModelMetadata", "NodeArg", "arguments", "metadata", "size_of"]
+__all__ = ["ModelMetadata", "NodeArg", "described", "metadata", "size_of"]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -45,9 +45,9 @@ def metadata(model: ModelProto) -> ModelMetadata:
     )
 
 
-def arguments(values: Iterable[ValueInfoProto], described: Iterable[Any]) -> list[Any]:
-    """What onnxruntime says of each value, or what it would say of one that only the leading part has."""
-    there = {argument.name: argument for argument in described}
+def described(values: Iterable[ValueInfoProto], arguments: Iterable[Any]) -> list[Any]:
+    """What onnxruntime says of each value, or would say if it had a kernel for the leading part."""
+    there = {argument.name: argument for argument in arguments}
     return [there.get(value.name) or NodeArg(value.name, _type(value), _shape(value)) for value in values]
 
 

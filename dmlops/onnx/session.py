@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
-from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
-import onnx
-from google.protobuf.message import DecodeError  # type: ignore[import-untyped]
-from onnx import ModelProto
 
+import dmlops
 from dmlops import DeviceArray
 from dmlops.onnx.graph import Program
-from dmlops.onnx.metadata import ModelMetadata, arguments, metadata
-from dmlops.onnx.splitting import split
+from dmlops.onnx.inference import Shape, contradicts
+from dmlops.onnx.metadata import ModelMetadata, described, metadata
+from dmlops.onnx.parts import Source
 
 if TYPE_CHECKING:
     import onnxruntime  # type: ignore[import-untyped]
@@ -25,12 +23,11 @@ if TYPE_CHECKING:
 __all__ = ["Session"]
 
 
-# Where onnxruntime looks for the external data of a model that it is given as bytes.
-FOLDER = "session.model_external_initializers_file_folder_path"
-
-
 class Session:
     """Run a model as ``onnxruntime.InferenceSession`` does, the leading part that only moves data on a device.
+
+    Results are those of onnxruntime for the CPU, also where ONNX's text says otherwise. A model that cannot be analysed is left
+    to onnxruntime as a whole.
 
     Parameters
     ----------
@@ -79,36 +76,49 @@ class Session:
             import onnxruntime
         except ImportError as error:
             raise ImportError('dmlops.onnx.Session needs the package onnxruntime: pip install "dmlops[onnx]"') from error
+        if device is not None:
+            dmlops.empty((0,), np.uint8, device=device)  # raises if there is no such device
         options = sess_options or onnxruntime.SessionOptions()
-        model, folder = _load(path_or_bytes)
-        folder = folder or _folder_of(options)
-        moved, rest = split(model)
-        self.moved = [node.op_type for node in moved.graph.node if node.op_type != "Constant"] if moved else []
-        self._count = len(rest.graph.node) if rest else 0
-        self._program = self.rest = None
-        if moved:
-            onnx.load_external_data_for_model(moved, folder)
-            self._program = Program(moved, device)
-        if rest:
-            source = rest.SerializeToString() if moved else path_or_bytes
-            with _folder_set(options, folder) if moved else contextlib.nullcontext():
-                self.rest = onnxruntime.InferenceSession(source, options, providers, provider_options, **kwargs)
-        self._options = self.rest.get_session_options() if self.rest else options
-        self._metadata = metadata(model)
+        self.moved: list[str] = []
+        self._program: Program | None = None
+        self._passed: Mapping[str, Shape | None] = {}
+        self._metadata: ModelMetadata
+        arguments = providers, provider_options
+        self._source = Source(path_or_bytes, options, sess_options is not None, arguments, kwargs)
+        model = self._source.load()
+        try:
+            parts = self._source.parts(model, device) if model else None
+        except Exception:  # onnxruntime runs all of the model, or says what is wrong with it
+            parts = None
+        if model is None or parts is None:
+            self._take_whole()
+            return
+        self.moved = [node.op_type for node in parts.moved.graph.node if node.op_type != "Constant"]
+        self._program = parts.program
+        self.rest, self._count, self._passed = parts.rest, parts.count, parts.passed
         initializers = {tensor.name for tensor in model.graph.initializer}
         inputs = [value for value in model.graph.input if value.name not in initializers]
-        described = self.rest.get_inputs() + self.rest.get_outputs() if self.rest else []
-        self._inputs, self._outputs = (arguments(values, described) for values in (inputs, model.graph.output))
-        self._read = [value.name for value in self.rest.get_inputs()] if self.rest else []
-        folded = {tensor.name for tensor in moved.graph.initializer} if moved else set()
+        self._inputs, self._outputs = (described(values, parts.described) for values in (inputs, model.graph.output))
+        self._metadata = metadata(model)
+        folded = {tensor.name for tensor in parts.moved.graph.initializer}
         replaceable = self.rest.get_overridable_initializers() if self.rest else []
         self._replaceable = [value for value in replaceable if value.name not in folded]
+
+    def _take_whole(self) -> None:
+        """Leave all of the model to onnxruntime."""
+        self.moved = []
+        self._program, self.rest, self._passed = None, self._source.whole(), {}
+        self._inputs, self._outputs = self.rest.get_inputs(), self.rest.get_outputs()
+        self._metadata, self._replaceable = self.rest.get_modelmeta(), self.rest.get_overridable_initializers()
 
     def __repr__(self) -> str:
         if not self.moved:
             return "<dmlops.onnx.Session: no leading part moves data, all nodes in onnxruntime>"
         operators = ", ".join(dict.fromkeys(self.moved))
         return f"<dmlops.onnx.Session: {_nodes(len(self.moved))} on a device ({operators}), {self._count} in onnxruntime>"
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError("a dmlops.onnx.Session cannot be pickled: pass on the model's path or bytes, and make another session")
 
     def get_inputs(self) -> list[Any]:
         """Describe the model's inputs: objects with ``name``, ``type`` and ``shape``."""
@@ -136,7 +146,7 @@ class Session:
 
     def get_session_options(self) -> onnxruntime.SessionOptions:
         """Return the options of onnxruntime's session."""
-        return self._options
+        return self.rest.get_session_options() if self.rest else self._source.options
 
     def run(self, output_names: Sequence[str] | None, input_feed: Mapping[str, Any], run_options: Any = None) -> list[Any]:
         """Run the model.
@@ -161,7 +171,8 @@ class Session:
         if isinstance(output_names, str):
             raise TypeError(f"output_names must be a sequence of names, not the name {output_names!r}")
         names = list(output_names or [output.name for output in self._outputs])
-        if missing := [value.name for value in self._inputs if value.name not in input_feed]:
+        needed = [value.name for value in self._inputs if not value.type.startswith("optional")]
+        if missing := [name for name in needed if name not in input_feed]:
             raise ValueError(f"inputs {missing} are missing from input_feed")
         replaceable = [value.name for value in self._replaceable]
         known = [*(value.name for value in self._inputs), *replaceable]
@@ -170,47 +181,20 @@ class Session:
         outputs = [output.name for output in self._outputs]
         if unknown := [name for name in names if name not in outputs]:
             raise ValueError(f"output_names has {unknown}; the outputs are {outputs}")
-        values = self._program.run(input_feed) if self._program else {}
+        program, rest = self._program, self.rest
+        values = program.run(input_feed) if program else {}
         results: dict[str, Any] = {name: np.asarray(values[name]) for name in names if name in values}
         others = [name for name in names if name not in values]
-        if others and self.rest:
-            read = [*self._read, *(name for name in replaceable if name in input_feed)]
-            feed = {name: _on_host(values[name] if name in values else input_feed[name]) for name in read}
-            results.update(zip(others, self.rest.run(others, feed, run_options), strict=True))
+        if others and rest:
+            # Inference follows ONNX's text, and not all models do.
+            if any(shape is not None and contradicts(values[name].shape, shape) for name, shape in self._passed.items()):
+                self._take_whole()
+                return self.run(output_names, input_feed, run_options)
+            given = {**input_feed, **values}
+            read = [*(value.name for value in rest.get_inputs()), *replaceable]
+            feed = {name: _on_host(given[name]) for name in read if name in given}
+            results.update(zip(others, rest.run(others, feed, run_options), strict=True))
         return [results[name] for name in names]
-
-
-def _load(source: str | os.PathLike[str] | bytes) -> tuple[ModelProto, str]:
-    """A model without its external data, and the folder where that is."""
-    try:
-        if isinstance(source, bytes):
-            return onnx.load_model_from_string(source), ""
-        if not isinstance(source, (str, os.PathLike)):
-            kind = type(source).__name__
-            raise TypeError(f"path_or_bytes must be a path, or bytes as model.SerializeToString() returns them, not {kind}")
-        return onnx.load(source, load_external_data=False), os.path.dirname(os.path.abspath(source))
-    except DecodeError as error:
-        name = "path_or_bytes" if isinstance(source, bytes) else os.fspath(source)
-        raise ValueError(f"{name} is no ONNX model: {error}") from error
-
-
-def _folder_of(options: onnxruntime.SessionOptions) -> str:
-    try:
-        folder: str = options.get_session_config_entry(FOLDER)
-    except RuntimeError:  # it is not set
-        return ""
-    return folder
-
-
-@contextlib.contextmanager
-def _folder_set(options: onnxruntime.SessionOptions, folder: str) -> Iterator[None]:
-    """While a session is made: the options may be used for models of other folders, too."""
-    before = _folder_of(options)
-    options.add_session_config_entry(FOLDER, folder)
-    try:
-        yield
-    finally:
-        options.add_session_config_entry(FOLDER, before)
 
 
 def _on_host(value: AnyArray) -> Array:

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 
-from onnx import AttributeProto, GraphProto, ModelProto, NodeProto, ValueInfoProto, helper
+from onnx import AttributeProto, GraphProto, ModelProto, NodeProto, TensorProto, TypeProto, ValueInfoProto, helper
 
 from dmlops.onnx.graph import Graph
+from dmlops.onnx.inference import is_plain
 from dmlops.onnx.operator_table import VIEWS
 
-__all__ = ["split"]
+__all__ = ["cut", "split", "tensors"]
 
 
 def split(model: ModelProto) -> tuple[ModelProto | None, ModelProto | None]:
@@ -51,7 +52,11 @@ def split(model: ModelProto) -> tuple[ModelProto | None, ModelProto | None]:
     >>> [node.op_type for node in moved.graph.node], [node.op_type for node in rest.graph.node]
     (['Transpose'], ['Relu'])
     """
-    graph = Graph(model)
+    return cut(model, Graph(model))
+
+
+def cut(model: ModelProto, graph: Graph) -> tuple[ModelProto | None, ModelProto | None]:
+    """Cut a model, of which `graph` knows what can be moved."""
     movers = _movers(graph)
     if not movers:
         return None, model
@@ -64,16 +69,18 @@ def split(model: ModelProto) -> tuple[ModelProto | None, ModelProto | None]:
         return model, None
     moved = _needed(protos, movers, set(), shapes)
     read_first, read_then = ({name for k in part for name in _reads(protos[k])} for part in (moved, rest))
-    cut = [name for k in sorted(movers) for name in graph.nodes[k].outputs if name in read_then]
-    ends = [*cut, *(name for name in graph.outputs if name in results and name not in cut)]
+    passed = [name for k in sorted(movers) for name in graph.nodes[k].outputs if name in read_then]
+    ends = [*passed, *(name for name in graph.outputs if name in results and name not in passed)]
     first = _part(model, graph, moved, read_first, [], ends)
-    return first, _part(model, graph, rest, read_then, cut, others)
+    unread = graph.inputs.keys() - read_first  # onnxruntime checks these, too
+    return first, _part(model, graph, rest, read_then | unread, passed, others)
 
 
 def _movers(graph: Graph) -> set[int]:
     """The positions of the nodes that move data from inputs of the model."""
     # Types that NumPy itself lacks do not reach onnxruntime as NumPy arrays.
-    ready = {name for name, kind in graph.inputs.items() if _is_numpy(kind.tensor_type.elem_type)} | set(graph.initializers)
+    ready = {name for name, kind in graph.inputs.items() if is_plain(kind) and _is_numpy(kind.tensor_type.elem_type)}
+    ready |= set(graph.initializers)
     found: list[int] = []
     for k, node in enumerate(graph.nodes):
         if k in graph.problems or not all(name in ready for name in node.inputs if name):
@@ -92,7 +99,7 @@ def _movers(graph: Graph) -> set[int]:
 
 
 def _is_numpy(element: int) -> bool:
-    return element > 0 and helper.tensor_dtype_to_np_dtype(element).isbuiltin == 1
+    return helper.tensor_dtype_to_np_dtype(element).isbuiltin == 1
 
 
 def _needed(protos: Iterable[NodeProto], wanted: set[int], outputs: set[str], shapes: set[int]) -> list[int]:
@@ -106,17 +113,21 @@ def _needed(protos: Iterable[NodeProto], wanted: set[int], outputs: set[str], sh
 
 
 def _part(
-    model: ModelProto, graph: Graph, nodes: Iterable[int], read: set[str], cut: Iterable[str], outputs: Iterable[str]
+    model: ModelProto, graph: Graph, nodes: Iterable[int], read: set[str], passed: Iterable[str], outputs: Iterable[str]
 ) -> ModelProto:
-    """A model of some of the nodes, with everything else of the model that they read."""
+    """A model of some of the nodes, with everything else of the model that they read.
+
+    It declares the sizes of what is passed from part to part as far as those of the inputs say. Others may be out of date, and
+    those of inputs are checked.
+    """
     source, kept = model.graph, read.union(outputs)
     protos = [source.node[k] for k in nodes]
     made = {name for proto in protos for name in proto.output}.difference(outputs)
     target = helper.make_graph(
         protos,
         source.name,
-        [value for value in source.input if value.name in kept] + [_value(graph, name) for name in cut],
-        [_value(graph, name) for name in outputs],
+        [value for value in source.input if value.name in kept] + [_value(name, graph.types) for name in passed],
+        [_value(name, graph.types | graph.outputs) for name in outputs],
         [tensor for tensor in source.initializer if tensor.name in kept],
         source.doc_string,
         [value for value in source.value_info if value.name in made],
@@ -128,15 +139,30 @@ def _part(
     return part
 
 
-def _value(graph: Graph, name: str) -> ValueInfoProto:
-    return helper.make_value_info(name, graph.types[name])
+def _value(name: str, types: Mapping[str, TypeProto]) -> ValueInfoProto:
+    if name not in types:
+        raise ValueError(f"the type of {name!r} cannot be inferred: the model is not valid")
+    return helper.make_value_info(name, types[name])
 
 
 def _reads(proto: NodeProto) -> Iterator[str]:
     """The values that a node reads, those that its subgraphs take from outside included."""
     yield from filter(None, proto.input)
+    for inner in _subgraphs(proto):
+        for node in inner.node:
+            yield from _reads(node)
+
+
+def tensors(graph: GraphProto) -> Iterator[TensorProto]:
+    """The initializers of a graph and of its subgraphs, and the tensors among the attributes."""
+    yield from graph.initializer
+    for node in graph.node:
+        for attribute in node.attribute:
+            yield from [attribute.t] if attribute.type == AttributeProto.TENSOR else attribute.tensors
+        for inner in _subgraphs(node):
+            yield from tensors(inner)
+
+
+def _subgraphs(proto: NodeProto) -> Iterator[GraphProto]:
     for attribute in proto.attribute:
-        graphs: list[GraphProto] = [attribute.g] if attribute.type == AttributeProto.GRAPH else list(attribute.graphs)
-        for inner in graphs:
-            for node in inner.node:
-                yield from _reads(node)
+        yield from [attribute.g] if attribute.type == AttributeProto.GRAPH else attribute.graphs

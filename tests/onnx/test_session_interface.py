@@ -1,12 +1,18 @@
 """What a session has beside `run`, as onnxruntime's has it, and what it says of files that are no models."""
 
+import copy
+import multiprocessing
+import pickle
+import textwrap
+
 import dmlops.onnx
 import numpy as np
 import onnx
 import onnxruntime
 import pytest
-from dmlops.onnx.session import FOLDER
+from dmlops.onnx.parts import FOLDER
 from onnx import parser
+from support import run_python
 from test_session import FOCUS, MOVES, NOTHING, noise
 
 ATTRIBUTES = ["producer_name", "graph_name", "domain", "description", "graph_description", "version", "custom_metadata_map"]
@@ -108,3 +114,73 @@ def test_files_that_are_no_models(tmp_path):
             function(path)
     with pytest.raises(FileNotFoundError, match="there is none"):
         dmlops.onnx.Session(tmp_path / "there is none")
+
+
+def test_a_model_in_onnxruntime_s_own_format(tmp_path):
+    options = onnxruntime.SessionOptions()
+    options.optimized_model_filepath = str(tmp_path / "model.ort")
+    options.add_session_config_entry("session.save_model_format", "ORT")
+    onnxruntime.InferenceSession(parser.parse_model(FOCUS).SerializeToString(), options)
+    session = dmlops.onnx.Session(tmp_path / "model.ort")
+    expected = dmlops.onnx.Session(parser.parse_model(FOCUS).SerializeToString())
+    image = noise(1, 3, 8, 8)
+    assert not session.moved and np.array_equal(*(one.run(None, {"image": image}) for one in (session, expected)))
+    assert session.get_inputs()[0].name == "image" and session.get_modelmeta().custom_metadata_map == {}
+
+
+CONSTANT = """
+    <ir_version: 10, opset_import: ["": 21]>
+    constant (float[N, 2] x) => (float[M, 2] y, float[M, 2] z) <float[1, 2] c = {1, 2}> {
+        y = Concat <axis = 0> (x, c) z = Abs (y)
+    }"""
+
+
+@pytest.mark.needs_fork
+@pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
+def test_a_session_made_before_a_fork(device):
+    """Constants that are moved are on the device: the child uploads them again."""
+    source = parser.parse_model(CONSTANT)
+    session = dmlops.onnx.Session(source.SerializeToString(), device=device)
+    prepared = dmlops.onnx.backend.prepare(dmlops.onnx.split(source)[0], device)
+    x = noise(3, 2)
+    expected = session.run(None, {"x": x}), prepared.run([x])
+
+    def child(results):
+        results.put((session.run(None, {"x": x}), prepared.run([x])))
+
+    context = multiprocessing.get_context("fork")
+    results = context.Queue()
+    process = context.Process(target=child, args=(results,))
+    process.start()
+    for ours, theirs in zip(results.get(timeout=60), expected, strict=True):
+        assert np.array_equal(ours, theirs)
+    process.join()
+    assert process.exitcode == 0
+    assert np.array_equal(session.run(None, {"x": x}), expected[0])
+
+
+def test_a_session_is_not_pickled():
+    source = parser.parse_model(CONSTANT)
+    session = dmlops.onnx.Session(source.SerializeToString(), device="host")
+    for function in (pickle.dumps, copy.copy, copy.deepcopy):
+        with pytest.raises(TypeError, match="a dmlops.onnx.Session cannot be pickled: pass on the model's path or bytes"):
+            function(session)
+    prepared = dmlops.onnx.backend.prepare(dmlops.onnx.split(source)[0], "host")
+    with pytest.raises(TypeError, match="a prepared model cannot be pickled: pass on the model, and prepare it again"):
+        pickle.dumps(prepared)
+
+
+@pytest.mark.parametrize("external", [False, True])
+def test_nothing_is_written_to_stderr(external, tmp_path):
+    model = parser.parse_model(FOCUS.replace("y = Sigmoid (patches)", "y = Add (patches, weight)"))
+    model.graph.initializer.append(onnx.numpy_helper.from_array(noise(12, 4, 4), "weight"))
+    onnx.save_model(model, tmp_path / "model.onnx", save_as_external_data=external, location="weights", size_threshold=0)
+    code = f"""
+        import dmlops.onnx, numpy as np, onnxruntime
+        for options in (None, {None if external else "onnxruntime.SessionOptions()"}):
+            for _ in range(2):
+                session = dmlops.onnx.Session({str(tmp_path / "model.onnx")!r}, options, device="host")
+                assert session.moved and session.rest
+                session.run(None, {{"image": np.zeros((1, 3, 8, 8), "f4")}})
+        """
+    assert run_python(textwrap.dedent(code)).stderr == ""
