@@ -10,8 +10,8 @@
 #   make bench    measure; CELLS="..." measures some cells only, DEVICE=... MIB=... another device and larger arrays
 #   make bench-gpu  compare with PyTorch and CuPy on a GPU, where these are installed; DEVICE=... names it
 #   make bench-drivers  compare lavapipe of three releases of Debian; as root
-#   make soak     20,000 examples an operator, arrays beyond 4 GiB, every fault, forks and threads by the hundred, ten minutes
-#                 of fuzzing, the whole suite where `make check` runs parts, the companion: hours, 16 GiB of memory
+#   make soak     20,000 examples an operator, 20,000 ONNX models, arrays beyond 4 GiB, every fault, forks and threads by the
+#                 hundred, ten minutes of fuzzing, the whole suite where `make check` runs parts, the companion: hours, 16 GiB of memory
 #   make wheels   wheels for Linux and a source distribution, and a wheel with a Vulkan driver for the CPU, in dist/
 #   make clean    remove all that was made here
 #
@@ -69,7 +69,7 @@ check-docs: docs | system-browser
 system-browser: | system
 	@DMLOPS_APT_EXTRA="chromium chromium-driver" tools/system-packages.sh || echo "no browser: the tests of the site say what they skip"
 
-soak: .venv/dmlops .venv-fuzz/dmlops .venv-wheels/requirements | debootstrap
+soak: .venv/dmlops .venv-fuzz/dmlops .venv-onnx/dmlops .venv-wheels/requirements | debootstrap
 	.venv-wheels/bin/python tools/wheels.py
 	tests/soak.sh
 

@@ -1,0 +1,324 @@
+"""A session does what onnxruntime does, with random models: the same values, descriptions, and errors.
+
+A model is one example of Hypothesis; HYPOTHESIS_PROFILE says how many there are.
+"""
+
+import dmlops.onnx
+import numpy as np
+import onnx
+import onnxruntime
+import pytest
+from hypothesis import given
+from onnx import parser
+from random_models import models
+
+onnxruntime.set_default_logger_severity(4)
+UNCLEAR = (KeyError, AttributeError, ZeroDivisionError, AssertionError, RecursionError, UnicodeError, SystemError)
+
+# What onnxruntime refuses at run time and a session does: onnxruntime's message, and what ONNX's text says.
+REFUSED = {
+    "Cannot slice scalars": "Slice along no axis is the identity",
+    "data_rank > 0": "Pad along no axis is the identity",
+    "zero effective input extent": "a result without elements needs no element to repeat",
+    "Unexpected mode of": "nor does a result of padding an empty input by wrapping",
+    "Pad reflect": "NumPy, which the text names, reflects again and again, and repeats an only element",
+    "Scale value should be greater than 0": "a size of 0 is a size",
+    "Invalid sequence length": "an input without elements has nothing to reverse",
+}
+
+# It takes every Expand to a constant shape of zeros and ones for one that changes nothing, and zeros for ones therefore.
+FAULTY_OPTIMIZERS = ["ExpandElimination"]
+
+
+def outcome(make, source, feed, **options):
+    """What a session says of itself (None: it cannot be made), and its results, or the error."""
+    try:
+        session = make(source, **options)
+    except Exception as error:
+        return None, error
+    described = [[(a.name, a.type, a.shape) for a in values] for values in (session.get_inputs(), session.get_outputs())]
+    try:
+        return described, session.run(None, feed)
+    except Exception as error:
+        return described, error
+
+
+def without_declared_sizes(model):
+    """The model that says nothing of the sizes of values that are computed. onnxruntime believes what is declared as a rule."""
+    bare = onnx.ModelProto()
+    bare.CopyFrom(model)
+    for value in (*bare.graph.value_info, *bare.graph.output):
+        value.type.tensor_type.ClearField("shape")
+    return bare
+
+
+def check(case, device):
+    model, feed = case
+    source = model.SerializeToString()
+    description, results = outcome(dmlops.onnx.Session, source, feed, device=device)
+    assert not isinstance(results, UNCLEAR), repr(results)
+    options = {"disabled_optimizers": FAULTY_OPTIMIZERS}
+    wanted_description, wanted = outcome(onnxruntime.InferenceSession, source, feed, **options)
+    if isinstance(wanted, Exception) and not isinstance(results, Exception):
+        wanted_description, wanted = outcome(
+            onnxruntime.InferenceSession, without_declared_sizes(model).SerializeToString(), feed, **options
+        )
+    if "NOT_IMPLEMENTED" in str(wanted):  # onnxruntime has no kernel for the type
+        return
+    if isinstance(wanted, Exception):
+        assert isinstance(results, Exception) or any(message in str(wanted) for message in REFUSED), str(wanted)
+        return
+    assert not isinstance(results, Exception), repr(results)
+    check_description(description, wanted_description, model)
+    for result, expected in zip(results, wanted, strict=True):
+        assert (result.dtype, result.shape) == (expected.dtype, expected.shape)
+        assert result.tobytes() == expected.tobytes(), (result, expected)
+
+
+def check_description(description, wanted, model):
+    """Names, types and sizes of inputs. onnxruntime infers sizes of outputs from the whole model, a session from the rest."""
+    (inputs, outputs), (wanted_inputs, wanted_outputs) = description, wanted
+    assert inputs == wanted_inputs
+    assert [value[:2] for value in outputs] == [value[:2] for value in wanted_outputs]
+    for (_, _, sizes), (_, _, others), value in zip(outputs, wanted_outputs, model.graph.output, strict=True):
+        declared = [dim.dim_value for dim in value.type.tensor_type.shape.dim]
+        for k, size in enumerate(sizes if others else ()):
+            assert not isinstance(size, int) or not isinstance(others[k], int) or size in (others[k], *declared[k : k + 1])
+
+
+@given(case=models())
+def test_random_models(case, device):
+    check(case, device)
+
+
+def ramp(*shape):
+    return np.arange(1, np.prod(shape, dtype=int) + 1, dtype=np.float32).reshape(shape)
+
+
+def parsed(text, opset=19):
+    return parser.parse_model(f'<ir_version: 8, opset_import: ["": {opset}]> g {text}')
+
+
+def session_of(model, device):
+    return dmlops.onnx.Session(model.SerializeToString(), device=device)
+
+
+def test_declared_sizes_that_are_out_of_date(device):
+    """As where a batch was made variable by editing inputs and outputs."""
+    model = parsed("(float[1, 4, 5, 2] x) => (float[1, 2, 4, 5] y) { t = Transpose <perm = [0, 3, 1, 2]> (x) y = Relu (t) }")
+    model = onnx.shape_inference.infer_shapes(model)
+    for value in (model.graph.input[0], model.graph.output[0]):
+        value.type.tensor_type.shape.dim[0].dim_param = "N"
+    feed = {"x": ramp(3, 4, 5, 2)}
+    check((model, feed), device)
+    session = session_of(model, device)
+    assert session.moved == ["Transpose"] and session.run(None, feed)[0].shape == (3, 2, 4, 5)
+    assert [list(value.shape) for value in session.rest.get_inputs()] == [["N", 2, 4, 5]]
+
+
+def test_shapes_are_computed_from_what_is_there_not_from_what_is_declared():
+    model = parsed("(float[N, 2] x) => (float[A, B] y, int64[2] s) { t = Transpose (x) s = Shape (t) y = Reshape (x, s) }")
+    model.graph.value_info.append(onnx.helper.make_tensor_value_info("t", 1, [2, 1]))
+    y, s = dmlops.onnx.backend.run_model(model, [ramp(3, 2)], "host")
+    assert s.tolist() == list(y.shape) == [2, 3]
+
+
+# Models in which onnxruntime and ONNX's text differ: the model, its feed, what a session returns, what the backend returns.
+DIFFERENCES = {
+    "slice-to-INT64_MAX": (
+        "(float[N] x) => (float[M] y) <int64[1] m = {-1}, int64[1] e = {9223372036854775807}, int64[1] a = {0}>"
+        " { y = Slice (x, m, e, a, m) }",
+        {"x": ramp(4)},
+        [4, 3, 2, 1],
+        [],
+    ),
+    "slice-to-INT32_MAX": (
+        "(float[4] x, int64[1] e) => (float[M] y) <int64[1] m = {-1}, int64[1] a = {0}>"
+        " { t = Slice (x, m, e, a, m) y = Transpose (t) }",
+        {"x": ramp(4), "e": np.array([2**31 - 1])},
+        [4, 3, 2, 1],
+        [],
+    ),
+    "squeeze-no-axes": (
+        "(float[1, 2, 1] x) => (float[2] y) <int64[0] a = {}> { t = Squeeze (x, a) y = Transpose (t) }",
+        {"x": ramp(1, 2, 1)},
+        [1, 2],
+        [[[1], [2]]],
+    ),
+    "squeeze-no-axes-at-run-time": (
+        "(float[1, 2, 1] x, int64[K] a) => (float[2] y) { t = Squeeze (x, a) y = Transpose (t) }",
+        {"x": ramp(1, 2, 1), "a": np.zeros(0, np.int64)},
+        [1, 2],
+        [[[1], [2]]],
+    ),
+    "resize-in-single-precision": (  # 18 * 20 / 24 is 15; in single precision it is less
+        '(float[N] x) => (float[M] y) <int64[1] s = {24}> { y = Resize <nearest_mode = "floor",'
+        ' coordinate_transformation_mode = "asymmetric"> (x, , , s) }',
+        {"x": ramp(20)},
+        [1, *range(1, 6), 6, *range(6, 11), 11, *range(11, 16), 15, *range(16, 21)],
+        [1, *range(1, 6), 6, *range(6, 11), 11, *range(11, 16), 16, *range(16, 21)],
+    ),
+}
+
+
+@pytest.mark.parametrize("name", DIFFERENCES)
+def test_where_the_text_says_otherwise(name, device):
+    text, feed, in_session, by_text = DIFFERENCES[name]
+    model = parsed(text)
+    model.graph.output[0].type.tensor_type.ClearField("shape")
+    check((model, feed), device)
+    (result,) = session_of(model, device).run(None, feed)
+    assert result.tolist() == in_session
+    (result,) = dmlops.onnx.backend.prepare(parsed(text), device).run(feed)
+    assert result.tolist() == by_text
+
+
+# Models in which they agree, and the result.
+AGREEMENTS = {
+    "half-pixel-symmetric": (
+        '(float[N] x) => (float[M] y) <float[1] s = {1.5}> { y = Resize <mode = "nearest", nearest_mode = "ceil",'
+        ' coordinate_transformation_mode = "half_pixel_symmetric"> (x, , s) }',
+        {"x": ramp(3)},
+        [1, 2, 3, 3],
+    ),
+    "scale-of-seven-tenths": (  # which single precision does not hold
+        '(float[N] x) => (float[M] y) <float[1] s = {0.7}> { y = Resize <nearest_mode = "floor",'
+        ' coordinate_transformation_mode = "asymmetric"> (x, , s) }',
+        {"x": ramp(10)},
+        [1, 2, 3, 5, 6, 8, 9],
+    ),
+    "pads-of-both-signs": (
+        "(float[N] x) => (float[M] y) <int64[2] p = {-5, 2}, float v = {9}> { y = Pad (x, p, v) }",
+        {"x": ramp(4)},
+        [9],
+    ),
+    "pads-cropped": (
+        "(float[N] x) => (float[M] y) <int64[2] p = {3, -2}> { y = Pad (x, p) }",
+        {"x": ramp(1)},
+        [0, 0],
+    ),
+    "pads-cropped-to-nothing": (
+        "(float[N] x) => (float[M] y) <int64[2] p = {-4, 3}, float v = {9}> { y = Pad (x, p, v) }",
+        {"x": ramp(2)},
+        [9],
+    ),
+    "squeeze-all": ("(float[1, 2, 1] x) => (float[2] y) { y = Squeeze (x) }", {"x": ramp(1, 2, 1)}, [1, 2]),
+    "resize-nothing": (
+        '(float[N] x) => (float[M] y) <int64[1] s = {0}> { y = Resize <keep_aspect_ratio_policy = "not_larger"> (x, , , s) }',
+        {"x": ramp(0)},
+        [],
+    ),
+    "resize-nothing-beside-something": (
+        "(float[M, N] x) => (float[A, B] y) <int64[2] s = {4, 0}> { t = Transpose (x) y = Resize <keep_aspect_ratio_policy"
+        ' = "not_smaller"> (t, , , s) }',
+        {"x": ramp(0, 2)},
+        [[], [], [], []],
+    ),
+}
+
+
+@pytest.mark.parametrize("name", AGREEMENTS)
+def test_where_the_text_says_the_same(name, device):
+    text, feed, expected = AGREEMENTS[name]
+    check((parsed(text), feed), device)
+    assert dmlops.onnx.backend.run_model(parsed(text), feed, device)[0].tolist() == expected
+    assert session_of(parsed(text), device).run(None, feed)[0].tolist() == expected
+
+
+def test_pads_that_crop_more_than_there_is():
+    node = onnx.helper.make_node("Pad", ["x", "pads"], ["y"])
+    with pytest.raises(ValueError, match="pads 1 and -4 crop more than the 2 elements of axis 0"):
+        dmlops.onnx.backend.run_node(node, [ramp(2), np.array([1, -4])], "host")
+
+
+def test_an_inferred_shape_that_is_wrong(device):
+    """Inference does not know the negative axes that old models have; onnxruntime warns, and computes what is there."""
+    model = parsed("(float[1, 5, 1] x) => (float y) { s = Squeeze <axes = [-3]> (x) t = Transpose (s) y = Relu (t) }", 10)
+    model.graph.output[0].type.tensor_type.ClearField("shape")
+    feed, session = {"x": ramp(1, 5, 1)}, session_of(model, device)
+    assert session.moved and session.run(None, feed)[0].shape == (1, 5)
+    assert not session.moved and session.run(None, feed)[0].shape == (1, 5)
+    assert "no leading part moves data" in repr(session)
+
+
+def not_utf8(model):
+    attribute = model.graph.node[1].attribute.add(name="case_change_action", type=onnx.AttributeProto.STRING)
+    attribute.s = b"\xff"
+
+
+def element_type_999(model):
+    model.graph.input[0].type.tensor_type.elem_type = 999
+
+
+# What analysis or ONNX's own package does not understand, and values that are no tensors beside those that are moved.
+ODD = {
+    "domain-without-import": ("(float[2, 3] x) => (float[3, 2] y) { t = Transpose (x) y = com.microsoft.Gelu (t) }", None, {}),
+    "unused-sequence": (
+        "(float[2, 3] x, seq(float[2]) q) => (float[3, 2] y) { t = Transpose (x) y = Relu (t) }",
+        None,
+        {"q": [ramp(2)]},
+    ),
+    "unused-sequence-nothing-else": (
+        "(float[2, 3] x, seq(float[2]) q) => (float[3, 2] y) { y = Transpose (x) }",
+        None,
+        {"q": [ramp(2)]},
+    ),
+    "unused-optional": ("(float[2, 3] x, optional(float[2]) q) => (float[3, 2] y) { y = Transpose (x) }", None, {}),
+    "unused-strings": (
+        "(float[2, 3] x, string[2] q) => (float[3, 2] y) { y = Transpose (x) }",
+        None,
+        {"q": np.array(["a", "b"])},
+    ),
+    "unused-of-another-shape": (
+        "(float[2, 3] x, float[2] q) => (float[3, 2] y) { t = Transpose (x) y = Relu (t) }",
+        None,
+        {"q": ramp(3)},
+    ),
+    "strings": (
+        "(string[2] q, float[2, 3] x) => (string[2] z, float[3, 2] y) {"
+        " z = StringNormalizer (q) t = Transpose (x) y = Abs (t) }",
+        not_utf8,
+        {"q": np.array(["a", "b"])},
+    ),
+    "perm-out-of-range": ("(float[2, 3] x) => (float[3, 2] y) { t = Transpose <perm = [0, 5]> (x) y = Relu (t) }", None, {}),
+    "unknown-type": ("(float[2, 3] x) => (float[3, 2] y) { t = Transpose (x) y = Relu (t) }", element_type_999, {}),
+    "wrong-output-type": ("(float[2, 3] x) => (int64[3, 2] y) { y = Transpose (x) }", None, {}),
+    "no-such-value": ("(float[2, 3] x) => (float[3, 2] y) { t = Transpose (x) y = Add (t, nowhere) }", None, {}),
+}
+
+
+@pytest.mark.parametrize("name", ODD)
+def test_odd_models(name, device):
+    text, change, feed = ODD[name]
+    model = parsed(text)
+    if change:
+        change(model)
+    feed = {"x": ramp(2, 3), **feed}
+    check((model, feed), device)
+    _, ours = outcome(dmlops.onnx.Session, model.SerializeToString(), feed, device=device)
+    _, theirs = outcome(onnxruntime.InferenceSession, model.SerializeToString(), feed)
+    assert type(ours) is type(theirs) and (isinstance(ours, list) or str(ours) == str(theirs))
+
+
+def test_split_says_that_a_model_is_not_valid():
+    with pytest.raises(ValueError, match="the type of 't' cannot be inferred: the model is not valid"):
+        dmlops.onnx.split(parsed(ODD["perm-out-of-range"][0]))
+    model = parsed(ODD["unknown-type"][0])
+    element_type_999(model)
+    assert dmlops.onnx.split(model) == (None, model)
+
+
+@pytest.mark.parametrize("rounding", ["round_prefer_floor", "round_prefer_ceil", "floor", "ceil"])
+@pytest.mark.parametrize("mode", ["half_pixel", "half_pixel_symmetric", "pytorch_half_pixel", "align_corners", "asymmetric"])
+def test_resize_by_many_scales(mode, rounding):
+    """Scales that are quotients put positions in the middle of two elements, and single precision beside it."""
+    random = np.random.default_rng(29)
+    attributes = f'coordinate_transformation_mode = "{mode}", nearest_mode = "{rounding}"'
+    text = f"(float[N] x, float[1] s) => (float[M] y) {{ y = Resize <{attributes}> (x, , s) }}"
+    source = parsed(text).SerializeToString()
+    ours, theirs = dmlops.onnx.Session(source, device="host"), onnxruntime.InferenceSession(source)
+    assert ours.moved == ["Resize"]
+    for _ in range(200):
+        scale = np.float32([random.integers(1, 40) / random.integers(1, 12)])
+        feed = {"x": ramp(random.integers(1, 30)), "s": scale}
+        assert np.array_equal(ours.run(None, feed), theirs.run(None, feed)), feed
