@@ -262,6 +262,32 @@ for name in ("x", "out"):
     )
 
 
+def test_finalizers_that_set_context_variables():
+    """A collection while a result is allocated: Python 3.11 would go on with the variables that the finalizer has replaced."""
+    support.run_python("""
+import gc, dmlops, numpy as np
+a = dmlops.asarray(np.zeros(1 << 17, np.uint8), device="host")
+lists = []
+class Sets:
+    def __init__(self):
+        self.itself = self
+    def __del__(self):
+        with np.errstate(all="ignore"):
+            lists.extend([] for _ in range(100))  # where the variables were
+for threshold in range(1, 20):
+    gc.disable()
+    gc.collect()
+    Sets()
+    gc.set_threshold(threshold)
+    gc.enable()
+    assert a.numpy().size == 1 << 17
+    assert gc.isenabled()
+gc.disable()
+a.numpy()
+assert not gc.isenabled() and len(lists) >= 1800
+""")
+
+
 def test_memory_maps(tmp_path, device):
     data = np.random.default_rng(1).integers(0, 256, (300, 1001), np.uint8)
     data.tofile(tmp_path / "data")

@@ -73,6 +73,16 @@ int dml_memory_init(dml_state *state)
     return state->memory_handler ? 0 : -1;
 }
 
+/* Setting a context variable can collect garbage within Python 3.11, which crashes where a finalizer then sets one, too. */
+static PyObject *set_handler(PyObject *allocator)
+{
+    int enabled = PyGC_Disable();
+    PyObject *former = PyDataMem_SetHandler(allocator);
+    if (enabled)
+        PyGC_Enable();
+    return former;
+}
+
 int dml_memory_lend(const dml_state *state, int64_t bytes, PyObject **others)
 {
     *others = NULL;
@@ -86,7 +96,7 @@ int dml_memory_lend(const dml_state *state, int64_t bytes, PyObject **others)
     bool ordinary = present == PyDataMem_DefaultHandler;
     Py_DECREF(present);
     if (ordinary)
-        *others = PyDataMem_SetHandler(state->memory_handler);
+        *others = set_handler(state->memory_handler);
     return ordinary && !*others ? -1 : 0;
 }
 
@@ -96,7 +106,7 @@ int dml_memory_return(PyObject *others)
         return 0;
     PyObject *type, *value, *traceback;
     PyErr_Fetch(&type, &value, &traceback);
-    PyObject *ours = PyDataMem_SetHandler(others);
+    PyObject *ours = set_handler(others);
     Py_DECREF(others);
     if (type || ours)
         PyErr_Restore(type, value, traceback);
