@@ -141,7 +141,8 @@ def from_dlpack(
         `x` does not have the methods of the protocol.
     BufferError
         The data is not in the host's memory; NumPy has no dtype for its elements (bfloat16 and the kinds of float8 need the
-        package ``ml_dtypes``); a size is negative; ``copy=False`` for data on the host.
+        package ``ml_dtypes``); a size is negative; shape or data is missing, or leaves the address space; ``copy=False`` for
+        data on the host.
     ValueError
         `device` names no device; ``copy=False`` for a device array that is on another one.
     NoDeviceError

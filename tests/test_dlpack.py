@@ -405,13 +405,14 @@ def tensor_of(array, type_code, **more):
     return tensor
 
 
+def sizes(*values):
+    return (ctypes.c_int64 * len(values))(*values)
+
+
 @pytest.mark.parametrize("shape", [(-2, -2), (-1, 0), (4, -(2**62))])
 def test_negative_sizes_are_refused(device, shape):
     """Their product is none."""
-    x = np.zeros((2, 2), np.uint8)
-    tensor = tensor_of(x, 1)
-    sizes = (ctypes.c_int64 * 2)(*shape)
-    tensor.shape, tensor.strides = sizes, None
+    tensor = tensor_of(np.zeros((2, 2), np.uint8), 1, shape=sizes(*shape), strides=None)
     with pytest.raises(BufferError, match="negative sizes"):
         dmlops.from_dlpack(Given(Managed(tensor, None, None), old=True), device=device)
 
@@ -434,9 +435,23 @@ def test_capsules_made_by_hand(device, old):
 
 @pytest.mark.parametrize("shape", [(0,), (3, 0, 2), (0, 2**60)])
 def test_no_data_is_needed_for_no_elements(device, shape):
-    sizes = (ctypes.c_int64 * len(shape))(*shape)
-    tensor = tensor_of(np.zeros(1, np.int32), 0, data=None, ndim=len(shape), shape=sizes, strides=None)
+    tensor = tensor_of(np.zeros(1, np.int32), 0, data=None, ndim=len(shape), shape=sizes(*shape), strides=None)
     assert dmlops.from_dlpack(Given(Managed(tensor, None, None), old=True), device=device).shape == shape
+
+
+def test_fields_that_say_nothing(device):
+    """Strides that no element is reached by, and the data of a tensor without elements."""
+    x = np.arange(3, dtype=np.int32)
+    many, none = 2**63 - 1, -(2**63)
+    for shape, strides in [((3, 1), (1, many)), ((1, 3, 1), (none, 1, 0))]:
+        tensor = tensor_of(x, 0, ndim=len(shape), shape=sizes(*shape), strides=sizes(*strides))
+        a = dmlops.from_dlpack(Given(Managed(tensor, None, None), old=True), device=device)
+        assert a.shape == shape and a.numpy().ravel().tolist() == [0, 1, 2]
+    for offset in (0, 2**64 - 1):
+        tensor = tensor_of(x, 0, ndim=2, data=None, shape=sizes(3, 0), strides=sizes(many, none), byte_offset=offset)
+        assert dmlops.from_dlpack(Given(Managed(tensor, None, None), old=True), device=device).shape == (3, 0)
+    tensor = tensor_of(x, 0, ndim=0, shape=None, strides=None, byte_offset=4)
+    assert dmlops.from_dlpack(Given(Managed(tensor, None, None), old=True), device=device).numpy() == 1
 
 
 @pytest.mark.skipif(not SMALL, reason="ml_dtypes is not installed")
@@ -495,10 +510,15 @@ def test_download_into_memory_that_was_lent():
 @pytest.mark.parametrize("changes, words", [
     ({"code": 3}, "3"), ({"code": 99}, "99"), ({"bits": 4}, "4"), ({"bits": 24}, "24"), ({"lanes": 2}, "2 lanes"),
     ({"code": 2, "bits": 8}, "8"), ({"code": 17, "bits": 4}, "17"),
-    ({"data": None}, "must have data; it is NULL"),
-    ({"shape": None}, "a shape; it is NULL"),
-    ({"ndim": 0, "data": None}, "must have data; it is NULL"),
-    ({"ndim": 65}, "65"), ({"ndim": -1}, "-1"), ({"device_type": 2}, "2"),
+    ({"ndim": 65}, "65"), ({"ndim": -1}, "-1"), ({"ndim": 2**31 - 1}, "2147483647"), ({"device_type": 2}, "2"),
+    ({"lanes": 0}, "0 lanes"), ({"bits": 0}, "0 bits"), ({"shape": None}, "shape; it is NULL"),
+    ({"shape": None, "strides": None}, "shape; it is NULL"), ({"data": None}, "data; that is NULL"),
+    ({"data": None, "byte_offset": 64}, "data; it is NULL"), ({"byte_offset": 2**64 - 1}, "address space"),
+    ({"strides": sizes(2**61 - 1)}, "address space"), ({"strides": sizes(-(2**61))}, "address space"),
+    ({"strides": sizes(-(2**62))}, "64 bits"), ({"strides": sizes(2**63 - 1)}, "64 bits"),
+    ({"shape": sizes(2**61)}, "2\\*\\*63 bytes"),
+    ({"shape": sizes(2**61), "strides": sizes(0)}, "2\\*\\*63 bytes"),
+    ({"ndim": 2, "shape": sizes(2**40, 2**40), "strides": None}, "2\\*\\*63 bytes"),
 ])  # fmt: skip
 def test_tensors_that_do_not_fit(device, changes, words):
     freed = []

@@ -10,6 +10,23 @@ int64_t dml_tensor_count(const dml_tensor *tensor)
     return count;
 }
 
+bool dml_tensor_span(const dml_tensor *tensor, dml_span *span)
+{
+    bool empty = tensor->item == 0, fits = true;
+    for (int k = 0; k < tensor->rank; k++)
+        empty = empty || tensor->shape[k] == 0;
+    *span = (dml_span){0, empty ? 0 : tensor->item};
+    for (int k = 0; k < tensor->rank && !empty; k++) {
+        int64_t stride = tensor->strides[k], steps = tensor->shape[k] - 1;
+        uint64_t bytes = stride < 0 ? 0 - (uint64_t)stride : (uint64_t)stride;
+        uint64_t left = (uint64_t)INT64_MAX - (uint64_t)dml_magnitude(stride < 0 ? span->begin : span->end);
+        fits = fits && (steps == 0 || bytes <= left / (uint64_t)steps);
+        if (fits)
+            dml_span_grow(span, tensor->shape[k], steps > 0 ? stride : 0);
+    }
+    return fits;
+}
+
 void dml_tensor_copy_shape(dml_tensor *to, const dml_tensor *from)
 {
     to->rank = from->rank;

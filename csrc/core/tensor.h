@@ -24,6 +24,9 @@ typedef struct dml_ints {
 /* Elements of an array that there is: they can be counted. */
 int64_t dml_tensor_count(const dml_tensor *tensor);
 
+/* The bytes of an array's elements, counted from its first element; none if it is empty. False if 64 bits cannot hold that. */
+bool dml_tensor_span(const dml_tensor *tensor, dml_span *span);
+
 /* Copies rank, item and shape: a tensor is a kilobyte. */
 void dml_tensor_copy_shape(dml_tensor *to, const dml_tensor *from);
 

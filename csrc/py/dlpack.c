@@ -1,5 +1,6 @@
 #include "py/dlpack.h"
 
+#include <stdarg.h>
 #include <stdlib.h>
 
 #include "py/backend.h"
@@ -109,50 +110,86 @@ PyObject *dml_dlpack_export(PyObject *module, PyObject *args)
 
 /* --- import ----------------------------------------------------------------------------------------------------- */
 
-/* 0, or -1 with a BufferError set. */
-static int check_tensor(const dl_tensor *tensor)
+static int refuse(const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    PyErr_FormatV(PyExc_BufferError, format, arguments);
+    va_end(arguments);
+    return -1;
+}
+
+/* Whether a tensor of the host's can be read: 0, or -1 with a BufferError set. */
+static int check_shape(const dl_tensor *tensor)
 {
     if (tensor->device.type != DL_CPU)
-        PyErr_Format(PyExc_BufferError, "only tensors in the CPU's memory can be read, not those of DLPack's device type %d",
-                     (int)tensor->device.type);
-    else if (tensor->ndim < 0 || tensor->ndim > DML_MAX_RANK)
-        PyErr_Format(PyExc_BufferError, "a tensor must have at most %d axes, not %d", DML_MAX_RANK, (int)tensor->ndim);
-    else if (tensor->ndim > 0 && !tensor->shape)
-        PyErr_Format(PyExc_BufferError, "a tensor of %d axes must have a shape; it is NULL", (int)tensor->ndim);
-    bool empty = false;
-    for (int k = 0; k < tensor->ndim && !PyErr_Occurred(); k++)
+        return refuse("only tensors in the CPU's memory can be read, not those of DLPack's device type %d",
+                      (int)tensor->device.type);
+    if (tensor->ndim < 0 || tensor->ndim > DML_MAX_RANK)
+        return refuse("a tensor must have at most %d axes, not %d", DML_MAX_RANK, (int)tensor->ndim);
+    if (tensor->ndim > 0 && !tensor->shape)
+        return refuse("a tensor of %d axes must have a shape; it is NULL", (int)tensor->ndim);
+    for (int k = 0; k < tensor->ndim; k++)
         if (tensor->shape[k] < 0)
-            PyErr_Format(PyExc_BufferError, "a tensor must not have negative sizes; that of axis %d is %lld", k,
-                         (long long)tensor->shape[k]);
-        else
-            empty = empty || tensor->shape[k] == 0;
-    if (!PyErr_Occurred() && !tensor->data && !empty)
-        PyErr_SetString(PyExc_BufferError, "a tensor that has elements must have data; it is NULL");
-    return PyErr_Occurred() ? -1 : 0;
+            return refuse("a tensor must not have negative sizes; that of axis %d is %lld", k, (long long)tensor->shape[k]);
+    return 0;
+}
+
+/* The strides in bytes; those that reach no element are those of a C-contiguous array. 0, or -1 with a BufferError set. */
+static int import_strides(const dl_tensor *from, dml_tensor *to)
+{
+    if (dml_tensor_bytes(to) == INT64_MAX)
+        return refuse("a tensor must have less than 2**63 bytes");
+    dml_tensor_pack(to);
+    for (int k = 0; from->strides && !dml_tensor_is_empty(to) && k < from->ndim; k++) {
+        if (from->shape[k] == 1)
+            continue;
+        if (from->strides[k] < INT64_MIN / to->item || from->strides[k] > INT64_MAX / to->item)
+            return refuse("a tensor's strides must fit into 64 bits; that of axis %d is %lld elements", k,
+                          (long long)from->strides[k]);
+        to->strides[k] = from->strides[k] * to->item;
+    }
+    return 0;
+}
+
+/* The first element of `to`. All that it reaches must be within the address space. 0, or -1 with a BufferError set. */
+static int import_data(const dl_tensor *from, const dml_tensor *to, char **data)
+{
+    dml_span span;
+    bool fits = dml_tensor_span(to, &span);
+    uint64_t base = (uint64_t)(uintptr_t)from->data, first = base + from->byte_offset;
+    *data = (char *)(uintptr_t)first;
+    if (dml_tensor_is_empty(to))
+        return 0;
+    if (!from->data)
+        return refuse("a tensor with elements must have data; it is NULL");
+    if (!fits || first < base || (uint64_t)-span.begin > first || (uint64_t)span.end > UINTPTR_MAX - first)
+        return refuse("a tensor must lie within the address space, which its sizes, strides and byte_offset leave");
+    return 0;
 }
 
 /* `capsule` owns `tensor`. */
 static PyObject *copy_tensor(dml_state *state, PyObject *capsule, const dl_tensor *tensor, bool read_only,
                              const dml_choice *device)
 {
-    if (check_tensor(tensor) < 0)
+    if (check_shape(tensor) < 0)
         return NULL;
     const dl_type *type = &tensor->type;
     PyArray_Descr *dtype =
         (PyArray_Descr *)PyObject_CallFunction(state->dlpack_dtype, "iii", type->code, type->bits, type->lanes);
     if (!dtype)
         return NULL;
-    dml_endpoint from = {.owner = capsule,
-                         .device = dml_host,
-                         .operand = {.data = (char *)tensor->data + tensor->byte_offset, .read_only = read_only}};
+    char *data;
+    PyObject *array = NULL;
+    dml_endpoint from = {.owner = capsule, .device = dml_host};
     from.tensor.rank = tensor->ndim;
     from.tensor.item = (int64_t)PyDataType_ELSIZE(dtype);
     for (int k = 0; k < tensor->ndim; k++)
         from.tensor.shape[k] = tensor->shape[k];
-    dml_tensor_pack(&from.tensor);
-    for (int k = 0; tensor->strides && k < tensor->ndim; k++)
-        from.tensor.strides[k] = tensor->strides[k] * from.tensor.item;
-    PyObject *array = dml_upload(state, device, dtype, &from);
+    if (import_strides(tensor, &from.tensor) == 0 && import_data(tensor, &from.tensor, &data) == 0) {
+        from.operand = (dml_operand){.data = data, .read_only = read_only};
+        array = dml_upload(state, device, dtype, &from);
+    }
     Py_DECREF((PyObject *)dtype);
     return array;
 }
