@@ -141,18 +141,17 @@ def reshaped(like: Any, shape: tuple[int, ...]) -> Any:
     return np.lib.stride_tricks.as_strided(like, shape, _strides(like, shape))
 
 
-# If asked so. Before, it reads the elements of what it cannot make a view of, and the stand-in has none.
+# If asked so. Before, it copies what it cannot make a view of, element by element.
 _RESHAPE_NEVER_COPIES = np.lib.NumpyVersion(np.__version__) >= "2.1.0"
 
 
 def _strides(like: Any, shape: tuple[int, ...]) -> Sequence[int]:
-    """The strides of a view of another shape. Raises ValueError where there is none."""
+    """The strides of a view of another shape, all 0 of an empty one. Raises ValueError where there is none."""
     if shape == like.shape:
         return tuple(like.strides)
     if like.size == 0:
-        sizes = [max(1, size) for size in shape]
-        return [like.itemsize * math.prod(sizes[k + 1 :]) for k in range(len(sizes))]
-    runs = [[1, like.itemsize]]  # the size and stride of axes that continue each other
+        return [0] * len(shape)
+    runs = [[1, 0]]  # the size and stride of axes that continue each other
     for size, stride in zip(like.shape, like.strides):
         if runs[-1][1] == size * stride:
             runs[-1] = [runs[-1][0] * size, stride]

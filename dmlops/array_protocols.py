@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import inspect
 import operator
 import types
 from collections.abc import Callable
@@ -122,15 +123,23 @@ def _exchanged(exchange: Callable[[DeviceArray], Any], args: Any, kwargs: Any) -
     return [other(argument) for argument in args], {name: other(argument) for name, argument in kwargs.items()}
 
 
-def _as_view(self: DeviceArray, func: Any, args: Any, kwargs: Any) -> DeviceArray:
-    def viewed(like: Any) -> Any:
-        new_args, new_kwargs = _exchanged(lambda array: like if array is self else array, args, kwargs)
-        return func(*new_args, **new_kwargs)
+def _called(func: Any, first: Any, args: Any, kwargs: Any) -> Any:
+    """Call with another first argument: a device array elsewhere, as for axes, means its elements."""
+    if args:
+        return func(first, *args[1:], **kwargs)
+    name = next(iter(inspect.signature(func).parameters))
+    return func(**{**kwargs, name: first})
 
-    return _core._view(self, viewed)
+
+def _as_view(self: DeviceArray, func: Any, args: Any, kwargs: Any) -> DeviceArray:
+    return _core._view(self, lambda like: _called(func, like, args, kwargs))
 
 
 def _by_shape(self: DeviceArray, func: Any, args: Any, kwargs: Any) -> Any:
+    return _called(func, stand_in(self), args, kwargs)
+
+
+def _by_dtype(self: DeviceArray, func: Any, args: Any, kwargs: Any) -> Any:
     args, kwargs = _exchanged(stand_in, args, kwargs)
     return func(*args, **kwargs)
 
@@ -170,7 +179,8 @@ def _ways() -> dict[Any, Any]:
         "rot90 diagonal",
         _reshape: "reshape",
         _ravel: "ravel",
-        _by_shape: "shape ndim size iscomplexobj isrealobj result_type can_cast",
+        _by_shape: "shape ndim size iscomplexobj isrealobj",
+        _by_dtype: "result_type can_cast",
         _downloaded: "array_equal array_equiv allclose",
     }
     return {getattr(np, name): way for way, names in ways.items() for name in names.split() if hasattr(np, name)}

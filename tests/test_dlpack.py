@@ -512,7 +512,7 @@ def test_download_into_memory_that_was_lent():
     ({"code": 2, "bits": 8}, "8"), ({"code": 17, "bits": 4}, "17"),
     ({"ndim": 65}, "65"), ({"ndim": -1}, "-1"), ({"ndim": 2**31 - 1}, "2147483647"), ({"device_type": 2}, "2"),
     ({"lanes": 0}, "0 lanes"), ({"bits": 0}, "0 bits"), ({"shape": None}, "shape; it is NULL"),
-    ({"shape": None, "strides": None}, "shape; it is NULL"), ({"data": None}, "data; that is NULL"),
+    ({"shape": None, "strides": None}, "shape; it is NULL"), ({"data": None}, "data; it is NULL"),
     ({"data": None, "byte_offset": 64}, "data; it is NULL"), ({"byte_offset": 2**64 - 1}, "address space"),
     ({"strides": sizes(2**61 - 1)}, "address space"), ({"strides": sizes(-(2**61))}, "address space"),
     ({"strides": sizes(-(2**62))}, "64 bits"), ({"strides": sizes(2**63 - 1)}, "64 bits"),

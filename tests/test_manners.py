@@ -2,6 +2,7 @@
 
 import operator
 import re
+import traceback
 import warnings
 
 import dmlops
@@ -229,6 +230,65 @@ def test_functions_that_are_views(device, name):
     before = np.array(a)
     function(a, *VIEWS[name][0])[...] = -1
     assert not np.array_equal(a, before)
+
+
+def outcome(call, *arrays):
+    try:
+        return np.asarray(call(*arrays)).tolist()
+    except Exception as error:
+        return type(error), str(error)
+
+
+@pytest.mark.parametrize("values", [[0], [-1], [1, 0], [[0]], 0, 1], ids=str)
+def test_axes_that_are_a_device_array(device, values):
+    """The array itself, too: its elements are read, as NumPy reads those of its own."""
+    calls = [lambda a: np.transpose(a, a), lambda a: np.transpose(axes=a, a=a), lambda a: np.moveaxis(a, a, a)]
+    calls += [lambda a: np.rollaxis(a, a, start=a), lambda a: np.swapaxes(a, a, a), lambda a: np.expand_dims(a, a)]
+    calls += [lambda a: np.flip(axis=a, m=a), lambda a: np.squeeze(a[None], a), lambda a: np.diagonal(a[None], a, a)]
+    x = np.array(values)
+    a = dmlops.asarray(x, device=device)
+    for number, call in enumerate(calls):
+        assert outcome(call, a) == outcome(call, x), number
+    of_two = [lambda b, a: np.transpose(b, a), lambda b, a: np.moveaxis(b, a, a), lambda b, a: np.flip(b, a), np.size]
+    y = np.arange(6).reshape(2, 3)
+    for number, call in enumerate(of_two):
+        assert outcome(call, dmlops.asarray(y, device=device), a) == outcome(call, y, x), number
+
+
+class Index:
+    def __index__(self):
+        raise LookupError
+
+
+def test_tracebacks_show_locals(device):
+    """What a view was to be made of: somebody who shows the variables of frames may print, copy and change it."""
+    a = dmlops.asarray(X, device=device)
+    wrong = [lambda: np.flip(a, 3), lambda: a.transpose(0, 5), lambda: a.squeeze(0), lambda: a.T.reshape(24), lambda: a[9]]
+    wrong += [lambda: np.rot90(a, axes=(0, 0)), lambda: np.expand_dims(a, 9), lambda: np.diagonal(a, 0, 1, 1)]
+    wrong += [lambda: np.moveaxis(a, [0], [0, 1]), lambda: a[Index()], lambda: np.transpose(a, [Index()] * 3)]
+    found = []
+    for call in wrong:
+        with pytest.raises((ValueError, IndexError, LookupError)) as caught:  # AxisError is both of the first
+            call()
+        traceback.TracebackException.from_exception(caught.value, capture_locals=True)
+        frames = [frame for frame, _ in traceback.walk_tb(caught.value.__traceback__)]
+        found += [value for frame in frames for value in frame.f_locals.values() if type(value) is np.ndarray]
+    assert len(found) >= 5
+    for like in found:
+        like.copy()[...] = like
+        assert like.tobytes() == b"" and str(like) and like.tolist() and np.array_equal(like, like)
+    assert np.array_equal(a, X)
+
+
+def test_a_view_must_be_within_the_array(device):
+    a = dmlops.asarray(X, device=device)[1:, ::-1]
+    strided = np.lib.stride_tricks.as_strided
+    outside = [lambda like: like.copy(), lambda like: np.zeros((1, 3, 4), "V0"), lambda like: X[1:]]
+    outside += [lambda like: strided(like, (2, 3, 4), (48, -16, 4)), lambda like: strided(like, (9,), (-16,))]
+    outside += [lambda like: strided(like, (3,), (2**62,)), lambda like: like[:, ::-1][:, :1].view()[..., 3:].repeat(9, 1)]
+    for wrong in outside:
+        with pytest.raises(TypeError, match="must return a view"):
+            _core._view(a, wrong)
 
 
 def test_keywords_of_views(device):

@@ -53,8 +53,9 @@ static PyObject *plain_key(PyObject *array, PyObject *key)
     return plain;
 }
 
-/* NumPy decides what an index means. It is asked about a stand-in: an array with the dtype, shape and strides of the device
- * array, at an address that no memory is near. Views of it are made without reading an element. */
+/* NumPy decides what an index means. It is asked about a stand-in: an array with the shape and strides of the device array, whose
+ * items have no bytes. So Python code that gets to see it, by a traceback's locals for example, may print, copy or change it:
+ * none of that reaches memory. Its address is one that none is near. */
 static char *const nowhere = (char *)((intptr_t)1 << (8 * sizeof(intptr_t) - 3));
 
 static PyObject *stand_in(const dml_device_array *array)
@@ -64,8 +65,21 @@ static PyObject *stand_in(const dml_device_array *array)
         shape[k] = (npy_intp)array->tensor.shape[k];
         strides[k] = (npy_intp)array->tensor.strides[k];
     }
-    Py_INCREF((PyObject *)array->dtype); /* the new array steals it */
-    return PyArray_NewFromDescr(&PyArray_Type, array->dtype, array->tensor.rank, shape, strides, nowhere, 0, NULL);
+    PyArray_Descr *no_bytes = PyArray_DescrFromType(NPY_VOID); /* the new array steals it */
+    return PyArray_NewFromDescr(&PyArray_Type, no_bytes, array->tensor.rank, shape, strides, nowhere, 0, NULL);
+}
+
+/* Whether all that a view reaches from `offset` bytes behind the first element of an array is reached by the array, too. */
+static bool is_within(const dml_tensor *view, int64_t offset, const dml_tensor *array)
+{
+    dml_span inner, outer;
+    bool known = dml_tensor_span(view, &inner) && dml_tensor_span(array, &outer);
+    return known && inner.begin >= outer.begin - offset && inner.end <= outer.end - offset;
+}
+
+static PyObject *no_view(void)
+{
+    return PyErr_Format(PyExc_TypeError, "function must return a view");
 }
 
 /* The view of a device array that NumPy has made of its stand-in; steals `view`, NULL with an exception set if it is that. */
@@ -75,11 +89,17 @@ static PyObject *view_like(dml_device_array *array, PyObject *view)
         return NULL;
     dml_tensor tensor;
     dml_array_describe(view, &tensor);
-    int64_t offset = 0; /* an empty view may begin anywhere */
-    if (dml_tensor_count(&tensor) > 0)
-        offset = (char *)PyArray_DATA((PyArrayObject *)view) - nowhere;
+    tensor.item = array->tensor.item;
+    bool empty = dml_tensor_is_empty(&tensor), counted = false;
+    for (int k = 0; k < tensor.rank; k++)
+        counted = counted || tensor.strides[k] != 0;
+    if (!counted) /* NumPy has counted strides anew, with items of no bytes */
+        dml_tensor_pack(&tensor);
+    int64_t offset = empty ? 0 : (char *)PyArray_DATA((PyArrayObject *)view) - nowhere; /* an empty view may begin anywhere */
     Py_DECREF(view);
-    return dml_device_array_view(array, array->offset + offset, &tensor);
+    if (is_within(&tensor, offset, &array->tensor))
+        return dml_device_array_view(array, array->offset + offset, &tensor);
+    return no_view();
 }
 
 PyObject *dml_view_index(PyObject *self, PyObject *key)
@@ -104,7 +124,7 @@ PyObject *dml_view_by(PyObject *module, PyObject *args)
     if (!view || PyArray_Check(view))
         return view_like(array, view);
     Py_DECREF(view);
-    return PyErr_Format(PyExc_TypeError, "function must return a view");
+    return no_view();
 }
 
 PyObject *dml_shape(PyObject *Py_UNUSED(module), PyObject *sizes)

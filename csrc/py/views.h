@@ -8,9 +8,8 @@
 /* self[key]. A new reference, or NULL with an exception set. */
 PyObject *dml_view_index(PyObject *self, PyObject *key);
 
-/* Function of dmlops._core: (array, function). `function` is called with a NumPy array that has the dtype, shape and strides
- * of the device array but no memory, and must return a basic view of it without reading or keeping it. The same view of
- * `array`. */
+/* Function of dmlops._core: (array, function). `function` is called with a NumPy array that has the shape and strides of the
+ * device array and items of no bytes, and must return a basic view of it. The same view of `array`. */
 PyObject *dml_view_by(PyObject *module, PyObject *args);
 
 /* Function of dmlops._core: an argument `shape`, an int or several, as a tuple. */
