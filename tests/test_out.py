@@ -1,5 +1,7 @@
 """out=: any strides, any overlap with the inputs, and not one byte beside its own elements."""
 
+import re
+
 import dmlops
 import numpy as np
 import pytest
@@ -166,3 +168,78 @@ def test_out_whose_strides_interleave(device, strides, apart):
         with pytest.raises(ValueError, match="share memory"):
             dmlops.slice(x, [0, 0], [2, 3], out=out, device=device)
     assert (parent == 7).sum() == (34 if apart else 40)
+
+
+@given(data=st.data())
+def test_results_that_share_memory(data):
+    """Of any strides, in one buffer: refused where two elements share a byte, by the names of two arrays that do."""
+    rank, count = data.draw(st.integers(1, 3)), data.draw(st.integers(1, 6))
+    axis, itemsize = data.draw(st.integers(0, rank - 1)), data.draw(st.sampled_from([1, 2, 4]))
+    common = [data.draw(st.integers(1, 4)) for _ in range(rank)]
+    alike = data.draw(st.booleans())
+    strides = [data.draw(st.integers(-24, 24)) for _ in range(rank)]
+    buffer = np.full(2000, 7, np.uint8)
+    outs, elements = [], []
+    for _ in range(count):
+        shape = [*common]
+        shape[axis] = data.draw(st.integers(0, 4))
+        own = strides if alike else [data.draw(st.integers(-24, 24)) for _ in range(rank)]
+        start = 1000 + data.draw(st.integers(-100, 100))
+        first = np.ndarray(1, f"u{itemsize}", buffer, start)
+        outs.append(np.lib.stride_tricks.as_strided(first, shape, own))
+        elements.append([start + int(np.dot(index, own)) for index in np.ndindex(*shape)])
+    used = [[first + byte for first in firsts for byte in range(itemsize)] for firsts in elements]
+    wrong = {(k, k) for k in range(count) if len(set(used[k])) < len(used[k])}
+    wrong |= {(j, k) for k in range(count) for j in range(k) if set(used[j]) & set(used[k])}
+    sizes = [out.shape[axis] for out in outs]
+    x = np.arange(np.prod([*common[:axis], sum(sizes), *common[axis + 1 :]])).astype(outs[0].dtype)
+    x = x.reshape([*common[:axis], sum(sizes), *common[axis + 1 :]])
+    try:
+        dmlops.split(x, axis, sizes, out=outs, device="host")
+    except ValueError as error:
+        named = [int(number) for number in re.findall(r"out\[(\d+)\]", str(error))]
+        assert "share memory" in str(error) and (min(named), max(named)) in wrong and (buffer == 7).all()
+    else:
+        assert not wrong
+        assert all(np.array_equal(out, part) for out, part in zip(outs, reference.split(x, axis, sizes), strict=True))
+
+
+INTERLEAVED = {
+    "columns": lambda parent: [parent[:, :, k] for k in range(64)],
+    "columns of every other row": lambda parent: [parent[k % 2 :: 2, :, k] for k in range(64)],
+    "tiles": lambda parent: [parent[a : a + 128, b : b + 8] for a in range(0, 1024, 128) for b in range(0, 16, 8)],
+    "tiles, each row of them shifted": lambda parent: [
+        parent[a + b : a + b + 100, b : b + 8] for a in range(0, 800, 100) for b in range(0, 16, 8)
+    ],
+    "mirrored columns": lambda parent: [parent[:: 1 - 2 * (k % 2), ::-1, k] for k in range(64)],
+    "rows, the last one first": lambda parent: list(parent[::-1]),
+}
+
+
+@pytest.mark.parametrize("views", INTERLEAVED.values(), ids=INTERLEAVED)
+def test_many_results_that_interleave(device, views):
+    parent = np.zeros((1024, 16, 64), np.uint16)
+    outs = views(parent)
+    x = np.random.default_rng(0).integers(0, 2**16, (len(outs) * len(outs[0]), *outs[0].shape[1:]), np.uint16)
+    result = dmlops.split(x, 0, [len(outs[0])] * len(outs), out=outs, device=device)
+    assert all(np.array_equal(part, right) for part, right in zip(result, np.split(x, len(outs)), strict=True))
+    before = parent.copy()
+    again = [*outs, outs[len(outs) // 2][::-1]]
+    with pytest.raises(ValueError, match=rf"out\[{len(outs)}\] must not share memory with out\[{len(outs) // 2}\]"):
+        dmlops.split(np.concatenate([x, x[: len(outs[0])]]), 0, [len(outs[0])] * len(again), out=again, device=device)
+    assert np.array_equal(parent, before)
+
+
+def test_thousands_of_results(device):
+    parent = np.zeros((5000, 6), np.int16)
+    x = np.arange(30_000, dtype=np.int16).reshape(5000, 6)
+    outs = [parent[k : k + 1] for k in np.random.default_rng(0).permutation(5000)]
+    dmlops.split(x, 0, [1] * 5000, out=outs, device=device)
+    assert np.array_equal(np.concatenate(outs), x)
+    on_device = dmlops.asarray(np.zeros_like(parent), device=device)
+    outs = [on_device[k : k + 1] for k in range(4999, -1, -1)]
+    dmlops.split(dmlops.asarray(x, device=device), 0, [1] * 5000, out=outs)
+    assert np.array_equal(on_device.numpy(), x[::-1])
+    outs[17] = on_device[::-1][4000:4001]
+    with pytest.raises(ValueError, match=r"out\[4000\] must not share memory with out\[17\]"):
+        dmlops.split(dmlops.asarray(x, device=device), 0, [1] * 5000, out=outs)

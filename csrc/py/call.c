@@ -98,21 +98,33 @@ static int open_output(dml_call *call, int64_t index)
     return 0;
 }
 
-/* Whether `out`, if given, can receive the result, and shares no element with one before it. */
+/* Whether `out`, if given, can receive the result. */
 static int check_output(const dml_call *call, int64_t index)
 {
     PyObject *out = call->outputs[index].out;
     dml_operand_name name = dml_output_name(call, index);
-    if (!out)
+    return out ? dml_out_check(out, name.text, dml_array_dtype(call->inputs[0]), call->input_name,
+                               &call->program.results[index])
+               : 0;
+}
+
+/* Whether no two arrays of `out` share an element; none of them overlaps itself. */
+static int check_apart(const dml_call *call)
+{
+    int64_t count = call->program.result_count, pair[2];
+    if (count < 2 || !call->outputs[0].out)
         return 0;
-    int failed =
-        dml_out_check(out, name.text, dml_array_dtype(call->inputs[0]), call->input_name, &call->program.results[index]);
-    for (int64_t k = 0; k < index && !failed; k++) {
-        failed = dml_arrays_collide(out, call->outputs[k].out);
-        if (failed > 0)
-            PyErr_Format(PyExc_ValueError, "%s must not share memory with out[%lld]", name.text, (long long)k);
-    }
-    return failed ? -1 : 0;
+    PyObject **outs = PyMem_Malloc((size_t)count * sizeof *outs);
+    for (int64_t k = 0; outs && k < count; k++)
+        outs[k] = call->outputs[k].out;
+    if (!outs)
+        PyErr_NoMemory();
+    int overlaps = outs ? dml_arrays_overlap(outs, count, pair) : -1;
+    PyMem_Free(outs);
+    if (overlaps > 0)
+        PyErr_Format(PyExc_ValueError, "out[%lld] must not share memory with out[%lld]", (long long)pair[1],
+                     (long long)pair[0]);
+    return overlaps ? -1 : 0;
 }
 
 int dml_call_open(dml_call *call)
@@ -120,6 +132,8 @@ int dml_call_open(dml_call *call)
     for (int64_t k = 0; k < call->program.result_count; k++)
         if (check_output(call, k) < 0)
             return -1;
+    if (check_apart(call) < 0)
+        return -1;
     for (int64_t k = 0; k < call->program.result_count && call->explained; k++)
         if (dml_shape_check(&call->program.results[k]) < 0)
             return -1;

@@ -1,100 +1,94 @@
 #include "py/out.h"
 
-#include <stdlib.h>
 #include <string.h>
 
+#include "core/overlap.h"
 #include "py/arrays.h"
+#include "py/device_array.h"
 #include "py/shapes.h"
 
-static int64_t gcd(int64_t a, int64_t b)
+/* Where an array is. */
+typedef struct place {
+    const void
+        *space;    /* NULL for addresses, since NumPy may have a view of what the host sees by DLPack; else the allocation */
+    int64_t first; /* byte of the first element, in the allocation or an address */
+    dml_tensor tensor;
+} place;
+
+static void place_of(PyObject *array, place *place)
 {
-    while (b) {
-        int64_t rest = a % b;
-        a = b;
-        b = rest;
-    }
-    return a;
+    const dml_operand operand = dml_array_operand(array);
+    char *address = operand.allocation ? dml_allocation_data(operand.allocation) : operand.data;
+    place->space = operand.allocation && !address ? operand.allocation : NULL;
+    place->first = (int64_t)(intptr_t)address + (int64_t)operand.offset;
+    dml_array_describe(array, &place->tensor);
 }
 
-/* Axes of more than one element with their strides made positive, the smallest first. Returns how many. */
-static int sorted_axes(const dml_tensor *tensor, int64_t *extents, int64_t *strides)
+bool dml_arrays_may_overlap(PyObject *a, PyObject *b)
 {
-    int count = 0;
-    for (int k = 0; k < tensor->rank; k++) {
-        if (tensor->shape[k] < 2)
+    place one, other;
+    dml_span span, other_span;
+    place_of(a, &one);
+    place_of(b, &other);
+    if (one.space != other.space || dml_tensor_is_empty(&one.tensor) || dml_tensor_is_empty(&other.tensor))
+        return false;
+    bool known = dml_tensor_span(&one.tensor, &span) && dml_tensor_span(&other.tensor, &other_span);
+    return !known ||
+           (one.first + span.begin < other.first + other_span.end && other.first + other_span.begin < one.first + span.end);
+}
+
+/* Where all arrays that are not empty are. Returns how many. */
+static int64_t footprints_of(PyObject *const *arrays, int64_t count, dml_footprint *footprints, dml_reach *axes)
+{
+    int64_t found = 0;
+    for (int64_t i = 0; i < count; i++) {
+        place place;
+        place_of(arrays[i], &place);
+        if (dml_tensor_is_empty(&place.tensor))
             continue;
-        int64_t stride = tensor->strides[k] < 0 ? -tensor->strides[k] : tensor->strides[k];
-        int at = count++;
-        for (; at > 0 && strides[at - 1] > stride; at--) {
-            strides[at] = strides[at - 1];
-            extents[at] = extents[at - 1];
-        }
-        strides[at] = stride;
-        extents[at] = tensor->shape[k];
+        dml_footprint_init(&footprints[found], place.space, place.first, &place.tensor, axes);
+        footprints[found++].index = i;
+        axes += place.tensor.rank;
     }
-    return count;
+    return found;
 }
 
-/* Marks the bytes of all elements, the first of which is at byte `at`, in a bitmap: a bit stands for `unit` bytes, which divide
- * the item and all strides. True if a bit is set already. */
-static bool marks_collide(unsigned char *marks, int64_t unit, int64_t at, const dml_tensor *tensor)
+/* Few footprints are looked at in microseconds. */
+enum { FEW = 64 };
+
+static dml_overlap find_overlap(dml_footprint *footprints, int64_t count, int64_t pair[2])
 {
-    int64_t index[DML_MAX_RANK] = {0};
-    bool collide = false, more = true;
-    while (more && !collide) {
-        for (int64_t u = at / unit; u < (at + tensor->item) / unit && !collide; u++) {
-            collide = marks[u / 8] >> (u % 8) & 1;
-            marks[u / 8] = (unsigned char)(marks[u / 8] | 1 << (u % 8));
-        }
-        more = false;
-        for (int k = tensor->rank - 1; k >= 0 && !more; k--) {
-            more = ++index[k] < tensor->shape[k];
-            at += more ? tensor->strides[k] : -(tensor->shape[k] - 1) * tensor->strides[k];
-            if (!more)
-                index[k] = 0;
-        }
-    }
-    return collide;
+    dml_overlap found = count <= FEW ? dml_find_overlap(footprints, count, false, pair) : DML_OVERLAP_UNKNOWN;
+    if (found != DML_OVERLAP_UNKNOWN)
+        return found;
+    Py_BEGIN_ALLOW_THREADS;
+    found = dml_find_overlap(footprints, count, true, pair);
+    Py_END_ALLOW_THREADS;
+    return found;
 }
 
-/* Whether two elements of one or two tensors share a byte, by a bitmap of the `span` bytes that all reach; `at` is where the
- * first element of each is in it. 1, 0, or -1 without memory. */
-static int elements_collide(const dml_tensor *const *tensors, const int64_t *at, int count, int64_t span)
+static int rank_of(PyObject *array)
 {
-    int64_t unit = tensors[0]->item;
-    for (int i = 0; i < count; i++) {
-        unit = gcd(unit, at[i]);
-        for (int k = 0; k < tensors[i]->rank; k++)
-            unit = gcd(unit, tensors[i]->shape[k] > 1 ? dml_magnitude(tensors[i]->strides[k]) : 0);
-    }
-    unsigned char *marks = calloc((size_t)(span / unit / 8 + 1), 1);
-    bool collide = false;
-    for (int i = 0; i < count && marks && !collide; i++)
-        collide = marks_collide(marks, unit, at[i], tensors[i]);
-    free(marks);
-    return marks ? collide : -1;
+    return PyArray_Check(array) ? PyArray_NDIM((PyArrayObject *)array) : ((dml_device_array *)array)->tensor.rank;
 }
 
-/* Whether two elements of one array share a byte. 1, 0, or -1 without memory. */
-static int overlaps_itself(const dml_tensor *tensor)
+int dml_arrays_overlap(PyObject *const *arrays, int64_t count, int64_t pair[2])
 {
-    if (dml_tensor_is_empty(tensor))
-        return 0;
-    int64_t extents[DML_MAX_RANK], strides[DML_MAX_RANK];
-    int axes = sorted_axes(tensor, extents, strides);
-    int64_t span = tensor->item, bytes = tensor->item;
-    bool nested = true; /* each stride steps over all that the smaller ones reach, as in nearly every array */
-    for (int k = 0; k < axes; k++) {
-        nested = nested && strides[k] >= span;
-        span += (extents[k] - 1) * strides[k];
-        bytes *= extents[k];
-        if (bytes > span)
-            return 1;
-    }
-    int64_t first = 0;
-    for (int k = 0; k < tensor->rank; k++)
-        first += tensor->strides[k] < 0 ? (1 - tensor->shape[k]) * tensor->strides[k] : 0;
-    return nested ? 0 : elements_collide(&tensor, &first, 1, span);
+    int64_t ranks = 0;
+    for (int64_t i = 0; i < count; i++)
+        ranks += rank_of(arrays[i]);
+    dml_footprint one, *footprints = count > 1 ? PyMem_Malloc((size_t)count * sizeof *footprints) : &one;
+    dml_reach few[DML_MAX_RANK], *axes = ranks > DML_MAX_RANK ? PyMem_Malloc((size_t)ranks * sizeof *axes) : few;
+    dml_overlap found = DML_OVERLAP_NO_MEMORY;
+    if (footprints && axes)
+        found = find_overlap(footprints, footprints_of(arrays, count, footprints, axes), pair);
+    if (found == DML_OVERLAP_NO_MEMORY)
+        PyErr_NoMemory();
+    if (footprints != &one)
+        PyMem_Free(footprints);
+    if (axes != few)
+        PyMem_Free(axes);
+    return found == DML_OVERLAP_NO_MEMORY ? -1 : found == DML_OVERLAP;
 }
 
 static bool same_shape(const dml_tensor *found, const dml_tensor *wanted)
@@ -120,70 +114,9 @@ int dml_out_check(PyObject *out, const char *name, PyArray_Descr *dtype, const c
         PyErr_Format(PyExc_ValueError, "%s must be writable; it is read-only", name);
         return -1;
     }
-    int overlaps = overlaps_itself(&tensor);
+    int64_t pair[2];
+    int overlaps = dml_arrays_overlap(&out, 1, pair);
     if (overlaps > 0)
         PyErr_Format(PyExc_ValueError, "%s must not have elements that share memory with each other", name);
-    else if (overlaps < 0)
-        PyErr_NoMemory();
     return overlaps ? -1 : 0;
-}
-
-/* Where an array is: addresses where the host sees its memory, since NumPy may have a view of it by DLPack; else
- * offsets in the allocation. */
-typedef struct byte_range {
-    const dml_allocation *allocation;
-    bool addresses;
-    int64_t first; /* byte of the first element */
-    int64_t begin; /* the first byte that is used, */
-    int64_t end;   /* and one past the last; the same if the array is empty */
-    dml_tensor tensor;
-} byte_range;
-
-static void range_of(PyObject *array, byte_range *range)
-{
-    const dml_operand operand = dml_array_operand(array);
-    char *address = operand.allocation ? dml_allocation_data(operand.allocation) : operand.data;
-    dml_array_describe(array, &range->tensor);
-    range->allocation = operand.allocation;
-    range->addresses = !operand.allocation || address;
-    range->first = range->begin = range->end = (int64_t)(intptr_t)address + (int64_t)operand.offset;
-    if (dml_tensor_is_empty(&range->tensor))
-        return;
-    for (int k = 0; k < range->tensor.rank; k++) {
-        int64_t reach = (range->tensor.shape[k] - 1) * range->tensor.strides[k];
-        *(reach < 0 ? &range->begin : &range->end) += reach;
-    }
-    range->end += range->tensor.item;
-}
-
-static bool may_overlap(const byte_range *a, const byte_range *b)
-{
-    bool comparable = a->allocation == b->allocation || (a->addresses && b->addresses);
-    bool empty = a->begin == a->end || b->begin == b->end;
-    return comparable && !empty && a->begin < b->end && b->begin < a->end;
-}
-
-bool dml_arrays_may_overlap(PyObject *a, PyObject *b)
-{
-    byte_range a_range, b_range;
-    range_of(a, &a_range);
-    range_of(b, &b_range);
-    return may_overlap(&a_range, &b_range);
-}
-
-int dml_arrays_collide(PyObject *a, PyObject *b)
-{
-    byte_range a_range, b_range;
-    range_of(a, &a_range);
-    range_of(b, &b_range);
-    if (!may_overlap(&a_range, &b_range))
-        return 0;
-    int64_t begin = a_range.begin < b_range.begin ? a_range.begin : b_range.begin;
-    int64_t end = a_range.end > b_range.end ? a_range.end : b_range.end;
-    const dml_tensor *const tensors[] = {&a_range.tensor, &b_range.tensor};
-    const int64_t at[] = {a_range.first - begin, b_range.first - begin};
-    int collide = elements_collide(tensors, at, 2, end - begin);
-    if (collide < 0)
-        PyErr_NoMemory();
-    return collide;
 }
