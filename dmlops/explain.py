@@ -137,10 +137,15 @@ class Array:
         if self.dtype.hasobject or self.dtype.subdtype:
             raise ValueError(f"{self.dtype} is no dtype of plain bytes and of one element")
 
-    def unreadable(self) -> np.ndarray[Any, np.dtype[Any]]:
-        """A C-contiguous array of that dtype and shape. It has no memory, so nothing may read its elements."""
+    def without_memory(self) -> np.ndarray[Any, np.dtype[Any]]:
+        """An array of that shape and its strides, whose items have no bytes to read; its dtype's metadata has `dtype`."""
         strides = [math.prod(self.shape[k + 1 :]) * self.dtype.itemsize for k in range(len(self.shape))]
-        return np.lib.stride_tricks.as_strided(np.zeros(1, self.dtype), self.shape, strides, writeable=False)
+        no_bytes = np.dtype("V0", metadata={"dtype": self.dtype})
+        return np.lib.stride_tricks.as_strided(np.zeros(1, no_bytes), self.shape, strides, writeable=False)
+
+
+def _dtype(array: np.ndarray[Any, Any]) -> np.dtype[Any]:
+    return (array.dtype.metadata or {})["dtype"]
 
 
 def parse(call: str) -> tuple[str, list[Any]]:
@@ -177,7 +182,9 @@ def _parsed(call: str, tree: ast.expr) -> tuple[str, list[Any]]:
     if isinstance(lengths, np.ndarray):
         if lengths.size > MOST_LENGTHS:
             raise ValueError(f"sequence_lengths has {lengths.size} entries, more than the {MOST_LENGTHS} that explain takes")
-        arguments["sequence_lengths"] = np.zeros(lengths.shape, lengths.dtype)
+        arguments["sequence_lengths"] = np.broadcast_to(np.zeros((), _dtype(lengths)), lengths.shape)
+    described = [(array, _dtype(array)) for array in arrays]
+    arguments[first] = described if first == "inputs" else described[0]
     for other in (key for key in list(arguments)[1:] if key != "sequence_lengths" and _has_array(arguments[key])):
         raise ValueError(f"{other} must be a literal, since an array has no elements here")
     return name, list(arguments.values())
@@ -194,7 +201,7 @@ def _value(node: ast.expr) -> Any:
     if isinstance(node, ast.Subscript) and _is_dtype(node.value):
         shape = _literal(node.slice)
         dtype = ast.unparse(node.value).strip("'").removeprefix("np.").removeprefix("numpy.")
-        return Array(dtype, shape if isinstance(shape, tuple) else (shape,)).unreadable()
+        return Array(dtype, shape if isinstance(shape, tuple) else (shape,)).without_memory()
     method = node.func if isinstance(node, ast.Call) else node
     if not isinstance(method, (ast.Subscript, ast.Attribute)):
         return _literal(node)

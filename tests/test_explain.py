@@ -4,6 +4,7 @@ import os
 import subprocess
 import sys
 import tempfile
+import traceback
 
 import dmlops
 import numpy as np
@@ -176,13 +177,22 @@ def test_what_is_no_call_is_refused(capsys, call, message):
 ])  # fmt: skip
 def test_views_of_arrays(view):
     expected = np.asarray(eval(f"x{view}", {"x": np.zeros((40, 10, 6), "f4"), "np": np}))
-    _, (array, axes) = explain.parse(f"transpose(float32[40, 10, 6]{view})")
+    _, ((array, dtype), axes) = explain.parse(f"transpose(float32[40, 10, 6]{view})")
     assert axes is None and array.shape == expected.shape and array.strides == expected.strides
 
 
 def test_a_view_is_explained():
     text = explain.explain("slice(uint8[8,640,640,3][..., ::-1], [0, 0, 0, 0], [8, 640, 640, 3])", "cpu-class")
     assert "axis 1: 3 at source stride -1, destination stride 1" in text
+
+
+def test_arrays_take_no_memory():
+    """Those of lengths neither; and who shows the variables of a traceback reads none."""
+    text = explain.explain("reverse_subsequences(uint8[100000000,3], int64[100000000,1], 1)", "cpu-class")
+    assert "pieces: " in text
+    with pytest.raises(ValueError) as caught:
+        explain.explain("slice(uint8[1152921504606846976], [0], [-1])", "cpu-class")
+    traceback.TracebackException.from_exception(caught.value, capture_locals=True)
 
 
 def test_a_command_whose_pipe_closes_ends_without_a_traceback():

@@ -58,8 +58,8 @@ static int64_t end_without(const dml_footprint *footprint, int64_t stride)
     return footprint->end - (extent - 1) * stride;
 }
 
-/* Leaves out the axes of the largest stride, if it steps over all that the group reaches without them: two runs can share a byte
- * only at the same index of such an axis, and if they do, they also do at index 0. */
+/* Leaves out the axes of the largest stride, if it steps over all that the group reaches without them: two runs can share a
+ * byte only at the same index of such an axis, and if they do, they also do at index 0. */
 static bool leave_out(dml_footprint *group, int64_t size)
 {
     int64_t stride = 0, end = group[0].begin;

@@ -28,11 +28,11 @@ typedef enum dml_overlap {
     DML_OVERLAP_NO_MEMORY,
 } dml_overlap;
 
-/* Of an array that is not empty, whose first element is at byte `first` of `space`. `axes` has room for each of the tensor's. */
+/* Of an array that is not empty, with its first element at byte `first` of `space`. `axes` has room for those of the tensor. */
 void dml_footprint_init(dml_footprint *footprint, const void *space, int64_t first, const dml_tensor *tensor, dml_reach *axes);
 
-/* Whether two elements share a byte, of one footprint or of two: `pair` becomes their indices, the smaller one first. Changes the
- * footprints, with which it may be called again. */
+/* Whether two elements share a byte, of one footprint or of two: `pair` becomes their indices, the smaller one first. Changes
+ * the footprints, with which it may be called again. */
 dml_overlap dml_find_overlap(dml_footprint *footprints, int64_t count, bool wait, int64_t pair[2]);
 
 #endif

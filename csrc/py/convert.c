@@ -45,8 +45,27 @@ static int check_same_device(const dml_call *call, PyObject *array, const char *
     return -1;
 }
 
+/* The array of an explained call, from (a NumPy array with its shape and strides, its dtype). It has no memory: only C code
+ * gets to see it, and reads none of it. */
+static PyObject *described(PyObject *description, const char *name)
+{
+    PyArrayObject *like;
+    PyArray_Descr *dtype;
+    if (!PyArg_ParseTuple(description, "O!O!", &PyArray_Type, &like, &PyArrayDescr_Type, &dtype) ||
+        dml_dtype_check(dtype, name) < 0)
+        return NULL;
+    char *nowhere = (char *)(intptr_t)4096;
+    Py_INCREF((PyObject *)dtype); /* the new array steals it */
+    return PyArray_NewFromDescr(&PyArray_Type, dtype, PyArray_NDIM(like), PyArray_DIMS(like), PyArray_STRIDES(like), nowhere, 0,
+                                NULL);
+}
+
 static int convert_input(dml_call *call, const char *name, PyObject *input, PyObject **converted)
 {
+    if (call->explained) {
+        *converted = described(input, name);
+        return *converted ? 0 : -1;
+    }
     if (PyUnicode_CheckExact(input)) {
         dml_not_plain(name, input);
         return -1;
@@ -81,7 +100,6 @@ int dml_call_convert_device(dml_call *call, PyObject *device)
     if (dml_progress_from(&device, &call->progress) < 0)
         return -1;
     call->device_named = device != Py_None || dml_call_on_device(call);
-    call->explained = PyCapsule_IsValid(device, DML_TRAITS_NAME) ? PyCapsule_GetPointer(device, DML_TRAITS_NAME) : NULL;
     bool choose = device != Py_None && !call->explained;
     if (choose && dml_device_choose(call->state, device, &call->device) < 0)
         return -1;

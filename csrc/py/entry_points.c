@@ -4,6 +4,7 @@
 #include "py/arrays.h"
 #include "py/call.h"
 #include "py/convert.h"
+#include "py/explain.h"
 #include "py/lengths.h"
 
 /* `blocks` is the argument that has an entry per spatial axis. */
@@ -67,12 +68,14 @@ static int convert(dml_call *call, const dml_parameter *parameter, PyObject *obj
 static int convert_all(dml_call *call, PyObject *const *args, Py_ssize_t count)
 {
     const dml_parameter *parameters = call->program.op->parameters;
+    PyObject *device = args[count - 1];
+    call->explained = PyCapsule_IsValid(device, DML_TRAITS_NAME) ? PyCapsule_GetPointer(device, DML_TRAITS_NAME) : NULL;
     if (dml_call_convert_inputs(call, args[0]) < 0)
         return -1;
     for (int k = 0; parameters[k].name; k++)
         if (convert(call, &parameters[k], args[1 + k], &call->args[k]) < 0)
             return -1;
-    return dml_call_convert_outputs(call, args[count - 2]) < 0 ? -1 : dml_call_convert_device(call, args[count - 1]);
+    return dml_call_convert_outputs(call, args[count - 2]) < 0 ? -1 : dml_call_convert_device(call, device);
 }
 
 static PyObject *run(const dml_operator *op, PyObject *module, PyObject *const *args, Py_ssize_t count)

@@ -151,7 +151,7 @@ static dml_code gather_on_device(dml_call *call, const dml_device_array *lengths
 
 int dml_lengths_gather(dml_call *call, bool device)
 {
-    if (!call->lengths_of || PyArray_Check(call->lengths_of) == device)
+    if (!call->lengths_of || call->explained || PyArray_Check(call->lengths_of) == device)
         return 0;
     int64_t extent = call->program.most_length;
     if (!device) {

@@ -53,9 +53,9 @@ static PyObject *plain_key(PyObject *array, PyObject *key)
     return plain;
 }
 
-/* NumPy decides what an index means. It is asked about a stand-in: an array with the shape and strides of the device array, whose
- * items have no bytes. So Python code that gets to see it, by a traceback's locals for example, may print, copy or change it:
- * none of that reaches memory. Its address is one that none is near. */
+/* NumPy decides what an index means. It is asked about a stand-in: an array with the shape and strides of the device array,
+ * whose items have no bytes. So Python code that gets to see it, by a traceback's locals for example, may print, copy or
+ * change it: none of that reaches memory. Its address is one that none is near. */
 static char *const nowhere = (char *)((intptr_t)1 << (8 * sizeof(intptr_t) - 3));
 
 static PyObject *stand_in(const dml_device_array *array)
