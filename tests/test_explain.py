@@ -178,7 +178,7 @@ def test_what_is_no_call_is_refused(capsys, call, message):
 def test_views_of_arrays(view):
     expected = np.asarray(eval(f"x{view}", {"x": np.zeros((40, 10, 6), "f4"), "np": np}))
     _, ((array, dtype), axes) = explain.parse(f"transpose(float32[40, 10, 6]{view})")
-    assert axes is None and array.shape == expected.shape and array.strides == expected.strides
+    assert axes is None and array.shape == expected.shape and array.strides == expected.strides and dtype == expected.dtype
 
 
 def test_a_view_is_explained():
