@@ -141,7 +141,8 @@ class Array:
         """An array of that shape and its strides, whose items have no bytes to read; its dtype's metadata has `dtype`."""
         strides = [math.prod(self.shape[k + 1 :]) * self.dtype.itemsize for k in range(len(self.shape))]
         no_bytes = np.dtype("V0", metadata={"dtype": self.dtype})
-        return np.lib.stride_tricks.as_strided(np.zeros(1, no_bytes), self.shape, strides, writeable=False)
+        array = np.lib.stride_tricks.as_strided(np.zeros(1, "V0"), self.shape, strides, writeable=False)
+        return array.view(no_bytes)
 
 
 def _dtype(array: np.ndarray[Any, Any]) -> np.dtype[Any]:
