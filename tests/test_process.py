@@ -530,6 +530,30 @@ assert layer.violations == "" and len(rounds) > 50, (layer.violations, len(round
 
 
 @pytest.mark.needs_fork
+@pytest.mark.needs_shared_memory
+def test_a_fork_does_not_wait_for_a_copy_that_the_host_makes(vulkan):
+    """The copy is under way before the fork, and not complete after it: then the fork has not waited for its end."""
+    support.run_python(FORK + """
+import threading
+source, out = dmlops.asarray(np.ones(1 << 28, np.uint8)), np.zeros(1 << 28, np.uint8)
+def meanwhile():
+    out[:] = 0
+    thread = threading.Thread(target=lambda: source.numpy(out=out))
+    thread.start()
+    while thread.is_alive() and out[0] == 0:
+        pass
+    child = child_of(use)
+    under_way = out[-1] == 0
+    join(child)
+    thread.join()
+    assert out.all()
+    return under_way
+assert any(meanwhile() for _ in range(50))
+use()
+""")
+
+
+@pytest.mark.needs_fork
 @pytest.mark.parametrize("end", ["return", "raise KeyboardInterrupt"])
 @pytest.mark.parametrize(
     "call",

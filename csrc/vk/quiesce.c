@@ -2,6 +2,7 @@
 #include "vk/quiesce.h"
 
 #include "base/clock.h"
+#include "core/host.h"
 #include "vk/context.h"
 
 enum { DRAIN_MS = 10000 };
@@ -103,6 +104,13 @@ bool dml_context_outside(dml_context *context, bool (*work)(void), bool *result)
     return true;
 }
 
+void dml_context_run_on_host(dml_context *context, const dml_plan *plan, const void *src, void *dst)
+{
+    step_out(context);
+    dml_host_run(plan, src, dst);
+    step_in(context);
+}
+
 void dml_context_acquire_lock(dml_context *context, dml_lock *lock)
 {
     step_out(context);
@@ -146,4 +154,13 @@ bool dml_context_drain(dml_context *context)
     bool drained = context->quiesce.in_flight == 0;
     dml_lock_release(&context->lock);
     return drained;
+}
+
+/* Tries again after VK_ERROR_OUT_OF_HOST_MEMORY and the like, which may pass: at exit there is no later call. */
+bool dml_context_wait_idle(dml_context *context)
+{
+    VkResult result = VK_NOT_READY;
+    for (int tries = 0; result != VK_SUCCESS && result != VK_ERROR_DEVICE_LOST && tries < 3; tries++)
+        result = context->vk.vkQueueWaitIdle(context->device_queue);
+    return result == VK_SUCCESS;
 }

@@ -7,6 +7,7 @@
 
 #include "base/lock.h"
 #include "base/status.h"
+#include "core/plan.h"
 
 typedef struct dml_context dml_context;
 
@@ -27,6 +28,10 @@ bool dml_context_alone(dml_context *context);
  * context is an inherited one and must not be used. */
 bool dml_context_outside(dml_context *context, bool (*work)(void), bool *result);
 
+/* For a caller who is inside: dml_host_run, for which a fork need not wait. It uses no driver, and holds no lock. The child
+ * has a partly written destination, as of any other copy that a thread of its parent was making. */
+void dml_context_run_on_host(dml_context *context, const dml_plan *plan, const void *src, void *dst);
+
 /* For a caller who is inside: acquires a lock that may be held during a fork by another one. */
 void dml_context_acquire_lock(dml_context *context, dml_lock *lock);
 
@@ -38,6 +43,9 @@ void dml_context_resume_in_child(dml_context *context);
 
 /* Lets nobody enter any more, and waits up to ten seconds until all have left; whether they have. */
 bool dml_context_drain(dml_context *context);
+
+/* Whether the device of a drained context becomes idle. */
+bool dml_context_wait_idle(dml_context *context);
 
 /* How many forks there are between this process and the one that loaded dmlops; what was made under another value is
  * inherited. */

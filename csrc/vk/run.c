@@ -1,7 +1,6 @@
 #include "vk/run.h"
 
 #include "base/clock.h"
-#include "core/host.h"
 #include "vk/allocation_pool.h"
 #include "vk/queue.h"
 #include "vk/quiesce.h"
@@ -146,9 +145,9 @@ static bool host_is_faster(const dml_context *context, const dml_submission *sub
            (plan->item >= HOST_RUN || dml_plan_count(plan) * plan->item <= HOST_BYTES);
 }
 
-static void move_by_host(const dml_submission *submission)
+static void move_by_host(dml_context *context, const dml_submission *submission)
 {
-    dml_host_run(&submission->step.plan, seen_by_host(&submission->src), seen_by_host(&submission->dst));
+    dml_context_run_on_host(context, &submission->step.plan, seen_by_host(&submission->src), seen_by_host(&submission->dst));
 }
 
 /* Moves all steps through staging buffers, one after the other; the host itself fills. */
@@ -159,7 +158,7 @@ static dml_code stage_steps(dml_context *context, dml_submission *submission, dm
         if (!make_step(submission, i))
             continue;
         if (submission->step.src == DML_FILL && context->traits.forced == DML_KERNEL_COUNT)
-            move_by_host(submission);
+            move_by_host(context, submission);
         else if (dml_stage(context, submission, status))
             return status->code;
     }
@@ -229,7 +228,7 @@ static dml_code run_submission(dml_context *context, dml_submission **taken, dml
         const dml_operand *side = from_device ? transfer->inputs : transfer->results;
         if (dml_queue_wait(context, side->allocation->timeline_value, NULL, status))
             return status->code;
-        move_by_host(submission);
+        move_by_host(context, submission);
         return DML_OK;
     }
     autotune choice;

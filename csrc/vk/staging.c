@@ -2,9 +2,9 @@
 
 #include <stdlib.h>
 
-#include "core/host.h"
 #include "core/pack.h"
 #include "vk/queue.h"
+#include "vk/quiesce.h"
 #include "vk/record.h"
 #include "vk/throttle.h"
 
@@ -57,7 +57,8 @@ static dml_code receive(dml_context *context, dml_submission *submission, dml_st
         return status->code;
     if (!submission->dst.allocation) {
         dml_plan_turn(&submission->pack[DML_DST]);
-        dml_host_run(&submission->pack[DML_DST], submission->staging->side[DML_DST].mapped, submission->dst.data);
+        dml_context_run_on_host(context, &submission->pack[DML_DST], submission->staging->side[DML_DST].mapped,
+                                submission->dst.data);
     }
     return DML_OK;
 }
@@ -73,10 +74,12 @@ static dml_code send(dml_context *context, const dml_split *split, dml_submissio
     if (dml_record_piece(context, submission, status))
         return status->code;
     if (from_host)
-        dml_host_run(&submission->pack[DML_SRC], submission->src.data, submission->staging->side[DML_SRC].mapped);
+        dml_context_run_on_host(context, &submission->pack[DML_SRC], submission->src.data,
+                                submission->staging->side[DML_SRC].mapped);
     /* A cut piece leaves some elements of its destination as they are, and all of them are unpacked. */
     if (to_host && submission->piece.cut)
-        dml_host_run(&submission->pack[DML_DST], submission->dst.data, submission->staging->side[DML_DST].mapped);
+        dml_context_run_on_host(context, &submission->pack[DML_DST], submission->dst.data,
+                                submission->staging->side[DML_DST].mapped);
     return dml_queue_submit(context, submission, status);
 }
 
