@@ -18,7 +18,7 @@ from dmlops.device import GPUS, Device
 
 __all__ = ["crash", "report"]
 
-SECONDS = 60  # for all drivers together
+SECONDS = 30  # for all drivers together, and for each one alone
 
 # Prints one line for each driver, at once: the process may not live to open the next one.
 PROBE = """
@@ -46,7 +46,7 @@ class Driver:
 
 
 def crash() -> list[str]:
-    """List the devices in another process first, where a driver that ends the process does no harm.
+    """List the devices in another process first, where a driver that ends the process, or never comes back, does no harm.
 
     Returns
     -------
@@ -55,11 +55,15 @@ def crash() -> list[str]:
     """
     try:
         done = subprocess.run([sys.executable, "-c", LISTING], capture_output=True, timeout=SECONDS, check=False)
-    except (subprocess.TimeoutExpired, OSError):
+    except subprocess.TimeoutExpired:
+        ending = f"takes longer than {SECONDS} seconds"
+    except OSError:
         return []
-    if done.returncode >= 0:
-        return []
-    lines = [f"To list the devices ends the process with status {done.returncode}. The drivers, each opened alone:"]
+    else:
+        if done.returncode >= 0:
+            return []
+        ending = f"ends the process with status {done.returncode}"
+    lines = [f"To list the devices {ending}. The drivers, each opened alone:"]
     for driver in _probed(driver_search.manifests()):
         found = ", ".join(name for name, _, _ in driver.devices)
         lines.append(f"  {driver.library} ({driver.manifest}): {driver.reason or f'it has {found}'}")
@@ -147,7 +151,7 @@ def _advice(devices: list[Device]) -> Iterator[str]:
 
 def _probed(found: list[tuple[str, str]]) -> list[Driver]:
     """Open each driver in another process; one that ends it is left out and the others are opened in a new one."""
-    drivers = [Driver(manifest, library, "" if library else "it is no manifest of a driver") for manifest, library in found]
+    drivers = [Driver(manifest, library, "" if library else _no_manifest(manifest)) for manifest, library in found]
     answers: dict[str, tuple[str, str, list[list[str]]]] = {}
     left = list(dict.fromkeys(driver.library for driver in drivers if driver.library))
     while left:
@@ -166,6 +170,11 @@ def _probed(found: list[tuple[str, str]]) -> list[Driver]:
             driver = dataclasses.replace(driver, library=path, reason=reason, devices=known)
         made.append(driver)
     return made
+
+
+def _no_manifest(path: str) -> str:
+    unlike = os.path.exists(path) and not os.path.isfile(path)
+    return "it is no file: a FIFO makes the loader wait for ever" if unlike else "it is no manifest of a driver"
 
 
 def _run_probe(libraries: list[str]) -> tuple[list[tuple[str, str, list[list[str]]]], str]:

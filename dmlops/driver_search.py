@@ -82,6 +82,8 @@ def _in_path(path: str) -> list[tuple[str, str]]:
 
 def _library(manifest: str) -> str:
     """A relative path begins at the manifest; a bare name is the dynamic linker's to find."""
+    if not os.path.isfile(manifest):  # to open a FIFO would wait for ever
+        return ""
     try:
         with open(manifest, "rb") as file:
             named = json.loads(file.read(1 << 16))["ICD"]["library_path"]

@@ -488,6 +488,21 @@ def test_a_driver_that_never_comes_back(bad_drivers, lavapipe, monkeypatch):
     assert hangs.reason == "opening it takes longer than 2 seconds"
 
 
+@pytest.mark.parametrize("what", ["a library", "a FIFO"])
+def test_info_names_a_driver_that_never_comes_back(what, bad_drivers, tmp_path):
+    file, reason = bad_drivers / "hangs.json", "opening it takes longer than 2 seconds"
+    if what == "a FIFO":
+        file, reason = tmp_path / "fifo.json", "it is no file: a FIFO makes the loader wait for ever"
+        os.mkfifo(file)
+    code = "import sys; from dmlops import __main__, doctor; doctor.SECONDS = 2; sys.exit(__main__.main([]))"
+    environment = {"VK_DRIVER_FILES": file, "VK_ICD_FILENAMES": file, "DMLOPS_DEVICE": None}
+    done = support.run_python(code, env=environment, check=False)
+    lines = done.stdout.splitlines()
+    assert done.returncode == 1 and done.stderr == "", done.stderr
+    assert "To list the devices takes longer than 2 seconds. The drivers, each opened alone:" in lines
+    assert any(line.endswith(f"{file.name}): {reason}") for line in lines), lines
+
+
 def test_this_process_is_as_it_should_be(vulkan):
     """With DMLOPS_TEST_DIRECT all tests run without the loader, and else with it."""
     ways, of_devices = dmlops._core._ways()
