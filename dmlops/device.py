@@ -81,8 +81,8 @@ def choose(source: str, value: object, wanted: int | str | Device, devices: list
     if wanted == host:
         return None
     said = f"{source}={value!r}"
+    way_out = 'device="host"' if source == "device" else "DMLOPS_DEVICE=host"
     if not vulkan:
-        way_out = 'device="host"' if source == "device" else "DMLOPS_DEVICE=host"
         raise NoDeviceError(f"{said}: {missing} ({way_out} runs without Vulkan)")
     if isinstance(wanted, str):
         fitting = _named(wanted.lower(), vulkan)
@@ -93,7 +93,7 @@ def choose(source: str, value: object, wanted: int | str | Device, devices: list
     if len(fitting) > 1:
         raise ValueError(f"{said} matches several devices: {_listed(fitting)}, choose one by its number or whole name")
     if not fitting[0].usable:
-        raise ValueError(f"{said}: {fitting[0].name} is not usable: {fitting[0].reason}")
+        raise ValueError(f"{said}: {fitting[0].name} is not usable: {fitting[0].reason} ({way_out} runs without it)")
     return fitting[0].index
 
 

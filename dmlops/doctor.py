@@ -117,7 +117,7 @@ def _passed_over(devices: list[Device], drivers: list[Driver]) -> Iterator[str]:
             yield f"{os.path.normpath(library)}, the driver of {_package()}: {reason}"
         elif reason:
             yield f"the loader{f' {library}' if library else ''}: {reason}"
-    told = [name for name in driver_search.VARIABLES if os.environ.get(name)]
+    told = driver_search.told_by()
     for name in (one for one in told if one != "VK_INSTANCE_LAYERS"):
         for path in filter(None, os.environ[name].split(os.pathsep)):
             if not os.path.exists(path):

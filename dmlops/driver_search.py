@@ -10,28 +10,35 @@ import sys
 
 from dmlops import companion
 
-__all__ = ["VARIABLES", "gpu_nodes", "manifests", "search"]
+__all__ = ["VARIABLES", "gpu_nodes", "manifests", "search", "told_by"]
 
 # The variables that tell the loader what to load. Where one is set the companion is left out.
 VARIABLES = ("VK_DRIVER_FILES", "VK_ICD_FILENAMES", "VK_ADD_DRIVER_FILES", "VK_INSTANCE_LAYERS")
 GPU_NODES = ("/dev/dri/renderD*", "/dev/nvidia*", "/dev/kfd", "/dev/dxg")
 
 
-def search() -> tuple[bytes, bytes, bool]:
+def search() -> tuple[bytes, bytes, bool, bytes]:
     """Find out what is opened to find devices.
 
     Returns
     -------
-    tuple of bytes, bytes and bool
+    tuple of bytes, bytes, bool and bytes
         The library of a driver that is used without the loader, if any; the libraries of Mesa's CPU driver that the loader
-        would open, one a line; whether the loader comes first, as it does where there may be a GPU.
+        would open, one a line; whether the loader comes first, as it does where there may be a GPU; which of the variables
+        is set that tell the loader what to load, if any.
     """
-    driver = ""
-    if not any(os.environ.get(name) for name in VARIABLES):
+    driver, told = "", told_by()
+    if not told:
         with contextlib.suppress(Exception):  # what is wrong with the companion, or with the import system, leaves it out
             driver = next((library for _, library in _in_path(companion.folder()) if library), "")
     lavapipe = [library for _, library in manifests() if os.path.basename(library).startswith("libvulkan_lvp")]
-    return os.fsencode(driver), os.fsencode("\n".join(lavapipe)), not sys.platform.startswith("linux") or bool(gpu_nodes())
+    loader_first = not sys.platform.startswith("linux") or bool(gpu_nodes())
+    return os.fsencode(driver), os.fsencode("\n".join(lavapipe)), loader_first, os.fsencode(told[0] if told else "")
+
+
+def told_by() -> list[str]:
+    """List those of the variables that are set."""
+    return [name for name in VARIABLES if os.environ.get(name)]
 
 
 def gpu_nodes() -> list[str]:

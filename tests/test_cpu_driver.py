@@ -99,6 +99,13 @@ def test_named_files_replace_all_folders(libraries, tmp_path):
     assert said(libraries, tmp_path, XDG_DATA_DIRS=tmp_path, VK_ICD_FILENAMES="") == ""
 
 
+def test_a_list_of_many_drivers(libraries, tmp_path):
+    """The last of them is found as the first one is, however long the paths are together."""
+    absent = [manifest(tmp_path / f"{k}.json", f"/nonexistent/{'x' * 180}{k}/libvulkan_lvp.so") for k in range(40)]
+    files = [*absent, manifest(tmp_path / "test.json", libraries / "libvulkan_lvp_test.so")]
+    assert said(libraries, tmp_path, VK_DRIVER_FILES=":".join(map(str, files))) == OWN
+
+
 def test_how_a_manifest_names_the_library(libraries, tmp_path):
     library = libraries / "libvulkan_lvp_test.so"
     (tmp_path / "drivers").symlink_to(libraries)

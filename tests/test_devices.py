@@ -200,6 +200,15 @@ def test_no_driver():
     assert "no Vulkan driver was found" in text and "mesa-vulkan-drivers" in text and 'device="host"' in text
 
 
+@pytest.mark.parametrize("variable", ["VK_DRIVER_FILES", "VK_ICD_FILENAMES"])
+def test_what_the_environment_names_is_no_driver(variable, vulkan):
+    """To install one does not help then: the variable is named."""
+    text = support.run_python(NOTHING, env={**support.NO_CHOICE, variable: "/nope.json", "DMLOPS_DEVICE": None}).stdout
+    assert text.startswith("no Vulkan driver was found; ") and 'device="host"' in text
+    advice, install = f"{variable} is set, and only what it names is used: python -m dmlops says why not", "pip install"
+    assert advice in text and text.index(advice) < text.index(f"without it: {install}" if install in text else "without it: ")
+
+
 NO_FALL_BACK = """
 import dmlops, numpy as np, sys
 calls = {

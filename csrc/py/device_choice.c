@@ -1,6 +1,5 @@
 #include "py/device_choice.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "base/machine_memory.h"
@@ -15,20 +14,21 @@ const dml_choice dml_host = {.host = true, .index = -1};
 /* Looks for drivers, until there are devices: one may be installed meanwhile. */
 static int search_drivers(const dml_state *state)
 {
-    const char *driver, *lavapipe;
+    dml_search search = {0};
     int loader_first;
     PyObject *found = PyObject_CallNoArgs(state->search_drivers);
-    bool read = found && PyArg_ParseTuple(found, "yyp", &driver, &lavapipe, &loader_first);
+    bool read = found && PyArg_ParseTuple(found, "yypy", &search.driver, &search.lavapipe, &loader_first, &search.variable),
+         set = read;
     if (read) {
-        dml_search search = {.loader_first = loader_first};
-        snprintf(search.driver, sizeof search.driver, "%s", driver);
-        snprintf(search.lavapipe, sizeof search.lavapipe, "%s", lavapipe);
+        search.loader_first = loader_first;
         Py_BEGIN_ALLOW_THREADS;
-        dml_vk_set_search(&search);
+        set = dml_vk_set_search(&search);
         Py_END_ALLOW_THREADS;
     }
+    if (read && !set)
+        PyErr_NoMemory();
     Py_XDECREF(found);
-    return read ? 0 : -1;
+    return set ? 0 : -1;
 }
 
 int dml_device_count(const dml_state *state, dml_status *status)
@@ -60,7 +60,9 @@ static PyObject *device_new(const dml_state *state, const dml_choice *choice)
     if (choice->host)
         return PyObject_CallFunction(state->device_class, "OssssKOs", Py_None, "host", "host", "plain C", "",
                                      dml_machine_memory(), Py_True, "");
-    return dml_device_new(state, choice->index, dml_vk_device(choice->index));
+    dml_device_info info;
+    dml_vk_device(choice->index, &info);
+    return dml_device_new(state, choice->index, &info);
 }
 
 /* `status` says why there is no Vulkan device, if there is none. */
@@ -110,10 +112,12 @@ PyObject *dml_device_missing(PyObject *module, PyObject *Py_UNUSED(none))
 static bool choose_usable(const dml_state *state, int64_t index, dml_choice *choice)
 {
     dml_status status;
-    if (index < 0 || index >= dml_device_count(state, &status) || !dml_vk_device((int)index)->usable)
+    dml_device_info info;
+    if (index < 0 || index >= dml_device_count(state, &status))
         return false;
+    dml_vk_device((int)index, &info);
     *choice = (dml_choice){.host = false, .index = (int)index};
-    return true;
+    return info.usable;
 }
 
 /* What dmlops.device.choose finds for `wanted`; `value` is what was written in `source`, the argument "device" or the
@@ -157,17 +161,20 @@ int dml_device_default(const dml_state *state, dml_choice *choice)
         return failed;
     }
     dml_status status, failure;
+    dml_device_info best = {.usable = false};
     int count = dml_device_count(state, &status);
     *choice = (dml_choice){.host = false, .index = 0};
     if (count < 0)
         return -1;
-    if (count > 0 && dml_vk_device(0)->usable)
+    if (count > 0)
+        dml_vk_device(0, &best);
+    if (best.usable)
         return 0;
     if (count > 0)
         dml_fail(&failure, DML_NO_DEVICE, "no usable Vulkan device; %.200s: %.200s (device=\"host\" runs without one)",
-                 dml_vk_device(0)->name, dml_vk_device(0)->reason);
+                 best.name, best.reason);
     else
-        dml_fail(&failure, status.code, "%.400s (device=\"host\" runs without Vulkan)", status.message);
+        dml_fail(&failure, status.code, "%.470s (device=\"host\" runs without Vulkan)", status.message);
     dml_raise(state, &failure);
     return -1;
 }

@@ -23,10 +23,16 @@ PyObject *dml_ways(PyObject *module, PyObject *Py_UNUSED(none))
     int count = dml_device_count(dml_state_of(module), &status);
     PyObject *ways = count < 0 ? NULL : PyList_New(0), *of_devices = ways ? PyList_New(0) : NULL;
     int failed = of_devices ? 0 : -1;
-    for (int k = 0; !failed && k < dml_vk_way_count(); k++)
-        failed = append(ways, way_new(dml_vk_way(k)));
-    for (int k = 0; !failed && k < count; k++)
-        failed = append(of_devices, PyLong_FromLong(dml_vk_device(k)->way));
+    dml_device_info info;
+    dml_way way;
+    for (int k = 0; !failed && k < dml_vk_way_count(); k++) {
+        dml_vk_way(k, &way);
+        failed = append(ways, way_new(&way));
+    }
+    for (int k = 0; !failed && k < count; k++) {
+        dml_vk_device(k, &info);
+        failed = append(of_devices, PyLong_FromLong(info.way));
+    }
     PyObject *both = failed ? NULL : PyTuple_Pack(2, ways, of_devices);
     Py_XDECREF(of_devices);
     Py_XDECREF(ways);

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "vk/allocation_pool.h"
+#include "vk/cpu_needs.h"
 #include "vk/queue.h"
 #include "vk/quiesce.h"
 
@@ -53,8 +54,11 @@ static dml_code allocate_again(dml_context *context, uint64_t size, dml_buffer *
         int vk_result = status->result;
         dml_memory_bytes bytes;
         dml_pool_count(context, &bytes);
-        dml_fail(status, code, "the device has no %llu bytes left for an array: %llu are in use, %llu available",
-                 (unsigned long long)size, (unsigned long long)bytes.used, (unsigned long long)available(context));
+        dml_need unmet = {""};
+        dml_cpu_can_allocate(context, size, &unmet);
+        dml_fail(status, code, "the device has no %llu bytes left for an array: %llu are in use, %llu available%s%s",
+                 (unsigned long long)size, (unsigned long long)bytes.used, (unsigned long long)available(context),
+                 *unmet.text ? "; " : "", unmet.text);
         status->result = vk_result;
     }
     return code;

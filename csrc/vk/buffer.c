@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/pages.h"
+#include "vk/cpu_needs.h"
 #include "vk/results.h"
 
 /* Property flags that a kind requires, and prefers. */
@@ -113,20 +114,33 @@ bool dml_buffer_import(dml_context *context, const void *data, uint64_t size, dm
     return false;
 }
 
-/* On a CPU, large buffers are imported huge pages. lavapipe allocates small pages, whose faults cost more than the first use
- * of the buffer, and keeps them until the process ends. */
-static bool create_of_pages(dml_context *context, uint64_t size, dml_buffer *buffer)
+/* On a CPU, buffers are imported pages of our own. lavapipe's own memory is a file, which it keeps until the process ends:
+ * where the file cannot grow, the first access ends the process. Its pages are small, and their faults cost more than the
+ * first use of a large buffer. */
+static bool has_own_pages(const dml_context *context, dml_memory_kind kind)
 {
     const dml_device_traits *traits = &context->traits;
-    if (!traits->cpu || !traits->host_import || !traits->mapped || size < DML_HUGE_PAGE)
-        return false;
-    uint64_t offset, whole = (size + traits->import_alignment - 1) / traits->import_alignment * traits->import_alignment;
-    void *pages = dml_pages_map(0, (size_t)whole);
+    return traits->cpu && traits->host_import && (traits->mapped || kind != DML_MEMORY_DEVICE);
+}
+
+static size_t whole_pages(const dml_context *context, uint64_t size)
+{
+    uint64_t page = context->traits.import_alignment;
+    return (size_t)((size + page - 1) / page * page);
+}
+
+/* False where there is no memory, or the driver refuses. */
+static bool create_of_pages(dml_context *context, uint64_t size, dml_buffer *buffer)
+{
+    uint64_t offset;
+    size_t whole = whole_pages(context, size);
+    void *pages = dml_pages_map(0, whole);
     if (pages && dml_buffer_import(context, pages, whole, buffer, &offset)) {
         buffer->mapped = buffer->pages = pages;
+        buffer->size = size;
         return true;
     }
-    dml_pages_unmap(pages, (size_t)whole);
+    dml_pages_unmap(pages, whole);
     return false;
 }
 
@@ -145,7 +159,10 @@ static VkResult allocate_host(dml_context *context, const VkMemoryRequirements *
 
 dml_code dml_buffer_create(dml_context *context, uint64_t size, dml_memory_kind kind, dml_buffer *buffer, dml_status *status)
 {
-    if (kind == DML_MEMORY_DEVICE && create_of_pages(context, size, buffer))
+    dml_need unmet;
+    if (!dml_cpu_can_allocate(context, size, &unmet))
+        return dml_fail(status, DML_OUT_OF_DEVICE_MEMORY, "no memory for %llu bytes: %s", (unsigned long long)size, unmet.text);
+    if (has_own_pages(context, kind) && create_of_pages(context, size, buffer))
         return DML_OK;
     char text[64];
     const char *doing = "vkCreateBuffer";
@@ -185,6 +202,7 @@ void dml_buffer_destroy(dml_context *context, dml_buffer *buffer)
 {
     context->vk.vkDestroyBuffer(context->device, buffer->handle, NULL);
     context->vk.vkFreeMemory(context->device, buffer->memory, NULL);
-    dml_pages_unmap(buffer->pages, (size_t)buffer->size);
+    if (buffer->pages)
+        dml_pages_unmap(buffer->pages, whole_pages(context, buffer->size));
     memset(buffer, 0, sizeof *buffer);
 }

@@ -46,7 +46,8 @@ typedef struct dml_context {
     dml_device_traits offered;
     dml_device_traits traits; /* `offered`, less what a test took away */
 
-    atomic_bool lost; /* set by dml_context_mark_lost */
+    atomic_bool lost;    /* set by dml_context_mark_lost */
+    atomic_bool limited; /* by cpu_needs.c: the process' memory is */
     dml_lock throttle_lock;
     dml_lock lock;
 

@@ -7,17 +7,19 @@
 #include "vk/cpu_driver.h"
 
 #include <stdbool.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "base/library.h"
 
-void dml_cpu_driver_open(const char *libraries)
+void dml_cpu_driver_open(const char *libraries, char *reason, size_t size)
 {
-    char library[DML_PATH], reason[8]; /* the loader finds it out, too */
-    for (int length; *libraries; libraries += length + (libraries[length] == '\n')) {
-        length = (int)strcspn(libraries, "\n");
-        snprintf(library, sizeof library, "%.*s", length, libraries);
-        (void)dml_library_open(library, true, reason, sizeof reason);
+    char library[DML_PATH];
+    for (size_t length; *libraries; libraries += length + (libraries[length] == '\n')) {
+        length = strcspn(libraries, "\n");
+        if (length >= sizeof library) /* no system opens it */
+            continue;
+        memcpy(library, libraries, length);
+        library[length] = '\0';
+        (void)dml_library_open(library, true, reason, size);
     }
 }

@@ -4,6 +4,7 @@
 
 #include "vk/allocation_pool.h"
 #include "vk/buffer.h"
+#include "vk/cpu_needs.h"
 #include "vk/kernels.h"
 #include "vk/queue.h"
 #include "vk/quiesce.h"
@@ -65,6 +66,10 @@ static VkResult find_traits(dml_context *context, dml_extensions *extensions)
 
 dml_code dml_context_create(const dml_device *device, dml_context **result, dml_status *status)
 {
+    dml_need unmet;
+    if (device->cpu && !dml_cpu_can_start(&unmet))
+        return dml_fail(status, DML_NO_DEVICE, "%.100s cannot be used: %s (device=\"host\" runs without it)", device->info.name,
+                        unmet.text);
     dml_context *context = calloc(1, sizeof *context);
     if (!context)
         return dml_fail(status, DML_NO_MEMORY, "no memory for a device's context");

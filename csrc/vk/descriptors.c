@@ -2,7 +2,9 @@
 
 #include <string.h>
 
+#include "vk/cpu_needs.h"
 #include "vk/kernels.h"
+#include "vk/results.h"
 
 VkResult dml_descriptors_create(dml_context *context, dml_descriptors *descriptors)
 {
@@ -36,11 +38,14 @@ static void cut_window(const VkDescriptorBufferInfo *window, int32_t bits, VkDes
 }
 
 /* The set of a piece, which is allocated when it is first used: lavapipe maps memory for each set. */
-static VkResult acquire_set(dml_context *context, dml_submission *submission, int piece, bool segmented, VkDescriptorSet *set)
+static dml_code acquire_set(dml_context *context, dml_submission *submission, int piece, bool segmented, VkDescriptorSet *set,
+                            dml_status *status)
 {
     VkDescriptorSet *kept = &submission->descriptors.sets[piece][segmented];
     VkResult result = VK_SUCCESS;
     if (!*kept) {
+        if (dml_cpu_check_file(context, status))
+            return status->code;
         VkDescriptorSetAllocateInfo info = {.sType = VK_STRUCTURE_TYPE_DESCRIPTOR_SET_ALLOCATE_INFO,
                                             .descriptorPool = submission->descriptors.pool,
                                             .descriptorSetCount = 1,
@@ -48,16 +53,15 @@ static VkResult acquire_set(dml_context *context, dml_submission *submission, in
         result = DML_MADE(context->vk.vkAllocateDescriptorSets(context->device, &info, kept), kept);
     }
     *set = *kept;
-    return result;
+    return result ? dml_vk_fail(context, result, "vkAllocateDescriptorSets", status) : DML_OK;
 }
 
-VkResult dml_descriptors_write(dml_context *context, dml_submission *submission, int piece,
-                               const VkDescriptorBufferInfo buffers[DML_BINDINGS], VkDescriptorSet *set)
+dml_code dml_descriptors_write(dml_context *context, dml_submission *submission, int piece,
+                               const VkDescriptorBufferInfo buffers[DML_BINDINGS], VkDescriptorSet *set, dml_status *status)
 {
     const int32_t bits = submission->dispatch.constants[DML_SEGMENT_BITS];
-    VkResult result = acquire_set(context, submission, piece, bits > 0, set);
-    if (result)
-        return result;
+    if (acquire_set(context, submission, piece, bits > 0, set, status))
+        return status->code;
     VkWriteDescriptorSet writes[DML_BINDINGS];
     VkDescriptorBufferInfo segments[2][DML_MAX_SEGMENTS];
     for (uint32_t i = 0; i < DML_BINDINGS; i++)
@@ -73,5 +77,5 @@ VkResult dml_descriptors_write(dml_context *context, dml_submission *submission,
         writes[i].pBufferInfo = segments[i];
     }
     context->vk.vkUpdateDescriptorSets(context->device, DML_BINDINGS, writes, 0, NULL);
-    return VK_SUCCESS;
+    return DML_OK;
 }

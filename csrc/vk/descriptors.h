@@ -10,7 +10,7 @@ void dml_descriptors_destroy(dml_context *context, dml_descriptors *descriptors)
 
 /* Writes the set of a piece for a dispatch: `buffers` are bound one to a binding, or cut into segments. The device is done with
  * the piece that the set was written for before. */
-VkResult dml_descriptors_write(dml_context *context, dml_submission *submission, int piece,
-                               const VkDescriptorBufferInfo buffers[DML_BINDINGS], VkDescriptorSet *set);
+dml_code dml_descriptors_write(dml_context *context, dml_submission *submission, int piece,
+                               const VkDescriptorBufferInfo buffers[DML_BINDINGS], VkDescriptorSet *set, dml_status *status);
 
 #endif

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "vk/cpu_needs.h"
+
 void dml_features_init(dml_features *f)
 {
     memset(f, 0, sizeof *f);
@@ -88,6 +90,7 @@ void dml_device_inspect(const dml_instance *instance, VkPhysicalDevice physical,
              driver.driverInfo);
     static const char *const types[] = {"other", "integrated", "discrete", "virtual", "cpu"}; /* by VkPhysicalDeviceType */
     info->type = types[properties->deviceType <= VK_PHYSICAL_DEVICE_TYPE_CPU ? properties->deviceType : 0];
+    device->cpu = properties->deviceType == VK_PHYSICAL_DEVICE_TYPE_CPU;
     info->api_major = VK_API_VERSION_MAJOR(properties->apiVersion);
     info->api_minor = VK_API_VERSION_MINOR(properties->apiVersion);
     info->api_patch = VK_API_VERSION_PATCH(properties->apiVersion);
@@ -98,6 +101,7 @@ void dml_device_inspect(const dml_instance *instance, VkPhysicalDevice physical,
         if ((memory.memoryHeaps[i].flags & VK_MEMORY_HEAP_DEVICE_LOCAL_BIT) && memory.memoryHeaps[i].size > info->memory)
             info->memory = memory.memoryHeaps[i].size;
 
+    dml_need unmet;
     if (properties->apiVersion < VK_API_VERSION_1_2)
         snprintf(info->reason, sizeof info->reason, "it offers only Vulkan older than 1.2");
     else if (dml_device_compute_family(vk, physical) < 0)
@@ -105,5 +109,7 @@ void dml_device_inspect(const dml_instance *instance, VkPhysicalDevice physical,
     else if (lost_in_fork(device))
         snprintf(info->reason, sizeof info->reason, /* uncovered: only in a forked child, which writes no counts */
                  "%s cannot be used in a child that was forked after its first use", lost_in_fork(device));
+    else if (device->cpu && !dml_cpu_can_start(&unmet))
+        snprintf(info->reason, sizeof info->reason, "%s", unmet.text);
     info->usable = !info->reason[0];
 }

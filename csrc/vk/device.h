@@ -23,6 +23,7 @@ typedef struct dml_device {
     dml_device_info info;
     uint8_t uuid[VK_UUID_SIZE];
     VkDriverId driver;
+    bool cpu;
 } dml_device;
 
 /* A device's features, chained. */

@@ -20,9 +20,11 @@ typedef struct dml_device_info {
 
 /* What is opened to find devices. */
 typedef struct dml_search {
-    char driver[DML_PATH];   /* the library of a driver that is used without the loader; or empty */
-    char lavapipe[DML_PATH]; /* libraries of Mesa's CPU driver that the loader would open, one a line */
-    bool loader_first;       /* the driver comes second, besides; else the loader, if there is no device before */
+    const char *driver;   /* the library of a driver that is used without the loader; or empty */
+    const char *lavapipe; /* libraries of Mesa's CPU driver that the loader would open, one a line */
+    const char *variable; /* the environment variable that tells the loader what to load; or empty */
+    bool loader_first;    /* the driver comes second, besides; else the loader, if there is no device before */
+    char *strings;        /* of a copy: where they all lie */
 } dml_search;
 
 /* One way in which devices were looked for. */

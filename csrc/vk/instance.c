@@ -21,7 +21,7 @@ static struct {
     dml_context *contexts[DML_MAX_DEVICES];
     uint64_t abandoned; /* by contexts that were lost or left at exit: at least one each */
     dml_search search;
-} state = {.lock = DML_LOCK_INIT};
+} state = {.lock = DML_LOCK_INIT, .search = {.driver = "", .lavapipe = "", .variable = ""}};
 
 /* Whether this thread holds the lock of the state. If it forks meanwhile, a driver runs a program, and the handlers do
  * nothing. */
@@ -103,21 +103,25 @@ void dml_vk_open(bool (*interrupted)(void))
 
 /* --- the list -------------------------------------------------------------------------------------------------- */
 
-/* With the lock held: lists the devices. An empty list is tried again by the next call: memory may have been short, or a
- * driver has been installed since. */
+/* With the lock held: lists the devices. A list without a usable one is made anew by the next call: memory may have been short,
+ * the process less restricted, or a driver has been installed since. Without a usable device there are no contexts. */
 static void list_devices(void)
 {
-    if (state.closed)
+    if (state.closed) {
         dml_fail(&state.status, DML_EXITING, "the interpreter is exiting");
-    else if (state.list.count == 0)
+    } else if (state.list.count == 0 || !state.list.devices[0].info.usable) {
+        dml_devices_close(&state.list);
+        state.list.count = 0;
         dml_devices_list(&state.list, &state.search, &state.status);
+    }
 }
 
-void dml_vk_set_search(const dml_search *search)
+bool dml_vk_set_search(const dml_search *search)
 {
     acquire_state();
-    state.search = *search;
+    bool copied = state.closed || dml_search_copy(&state.search, search);
     release_state();
+    return copied;
 }
 
 int dml_vk_device_count(dml_status *status)
@@ -131,9 +135,12 @@ int dml_vk_device_count(dml_status *status)
     return count;
 }
 
-const dml_device_info *dml_vk_device(int index)
+void dml_vk_device(int index, dml_device_info *info)
 {
-    return &state.list.devices[index].info;
+    static const dml_device_info gone = {.type = "other", .reason = "it is there no more"};
+    acquire_state();
+    *info = index < state.list.count ? state.list.devices[index].info : gone;
+    release_state();
 }
 
 int dml_vk_way_count(void)
@@ -141,9 +148,11 @@ int dml_vk_way_count(void)
     return state.list.way_count;
 }
 
-const dml_way *dml_vk_way(int index)
+void dml_vk_way(int index, dml_way *way)
 {
-    return &state.list.instances[index].way;
+    acquire_state();
+    *way = state.list.instances[index].way;
+    release_state();
 }
 
 /* What a context leaks: its submissions, and if its device is lost, itself. */
@@ -256,21 +265,12 @@ bool dml_vk_override(const char *name, int64_t value)
     return known;
 }
 
-/* Tries again after VK_ERROR_OUT_OF_HOST_MEMORY and the like, which may pass: at exit there is no later call. */
-static bool wait_idle(dml_context *context)
-{
-    VkResult result = VK_NOT_READY;
-    for (int tries = 0; result != VK_SUCCESS && result != VK_ERROR_DEVICE_LOST && tries < 3; tries++)
-        result = context->vk.vkQueueWaitIdle(context->device_queue);
-    return result == VK_SUCCESS;
-}
-
 /* Closes a context for calls; whether it may be destroyed: no call is inside, the device is idle, and no other library has
  * the address of an allocation. */
 static bool drain_context(dml_context *context)
 {
     bool drained = dml_context_drain(context);
-    return drained && abandoned_by(context) == 0 && !dml_pool_exposed(context) && wait_idle(context);
+    return drained && abandoned_by(context) == 0 && !dml_pool_exposed(context) && dml_context_wait_idle(context);
 }
 
 void dml_vk_shutdown(void)
@@ -292,5 +292,6 @@ void dml_vk_shutdown(void)
     if (idle)
         dml_devices_close(&state.list);
     state.list.count = 0;
+    dml_search_free(&state.search);
     release_state();
 }

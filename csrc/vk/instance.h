@@ -14,17 +14,20 @@ typedef struct dml_context dml_context;
  * device is idle. */
 void dml_vk_open(bool (*interrupted)(void));
 
-/* What is opened from the next listing on, in forked children too. */
-void dml_vk_set_search(const dml_search *search);
+/* What is opened from the next listing on, in forked children too. The strings are copied. False without memory. */
+bool dml_vk_set_search(const dml_search *search);
 
-/* The number of Vulkan devices: best first, unusable ones last, each once. Creates the instances. Where there is no loader or
- * no driver the count is 0 and `status` (may be NULL) says what to install; that is no error. */
+/* The number of Vulkan devices: best first, unusable ones last, each once. Creates the instances, anew as long as there is no
+ * usable device. Where there is no loader or no driver the count is 0 and `status` (may be NULL) says what to install; that is
+ * no error. */
 int dml_vk_device_count(dml_status *status);
-const dml_device_info *dml_vk_device(int index);
+
+/* A device, after a count. One that is there no more, as another thread made the list anew, is not usable. */
+void dml_vk_device(int index, dml_device_info *info);
 
 /* In which ways the devices were looked for, after a count of them. */
 int dml_vk_way_count(void);
-const dml_way *dml_vk_way(int index);
+void dml_vk_way(int index, dml_way *way);
 
 /* The context of device `index`, created if need be. */
 dml_code dml_vk_context(int index, dml_context **context, dml_status *status);

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "vk/cpu_needs.h"
 #include "vk/results.h"
 
 #include "elements.spv.h"
@@ -199,6 +200,8 @@ dml_code dml_pipeline_acquire(dml_context *context, const dml_dispatch *dispatch
     if (!wait)
         return dml_fail(status, DML_WOULD_WAIT, "a pipeline has to be compiled");
     /* A thread that waited here for another one to compile the same pipeline finds it. */
+    if (dml_cpu_check_compile(context, status))
+        return status->code;
     VkResult result = VK_SUCCESS;
     dml_lock_acquire(&context->kernels.pipeline_lock);
     *pipeline = find_pipeline(context, dispatch);

@@ -1,9 +1,11 @@
 #include "vk/listing.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "vk/child_exit.h"
+#include "vk/cpu_needs.h"
 #include "vk/results.h"
 
 static const char *const install =
@@ -70,6 +72,29 @@ static void add_device(dml_device_list *list, const dml_instance *instance, VkPh
     list->devices[to] = device;
 }
 
+/* --- the search ------------------------------------------------------------------------------------------------- */
+
+bool dml_search_copy(dml_search *to, const dml_search *from)
+{
+    size_t driver = strlen(from->driver) + 1, lavapipe = strlen(from->lavapipe) + 1, variable = strlen(from->variable) + 1;
+    char *strings = malloc(driver + lavapipe + variable);
+    if (!strings)
+        return false;
+    free(to->strings);
+    *to = *from;
+    to->strings = strings;
+    to->driver = memcpy(strings, from->driver, driver);
+    to->lavapipe = memcpy(strings + driver, from->lavapipe, lavapipe);
+    to->variable = memcpy(strings + driver + lavapipe, from->variable, variable);
+    return true;
+}
+
+void dml_search_free(dml_search *search)
+{
+    free(search->strings);
+    *search = (dml_search){0};
+}
+
 /* --- the ways ------------------------------------------------------------------------------------------------- */
 
 /* Adds the devices of an open instance; of one without any, says why. */
@@ -86,10 +111,7 @@ static dml_code add_devices(dml_device_list *list, const dml_instance *instance,
         return dml_fail(status, DML_NO_DEVICE, "it has no device");
     if (instance->way.direct)
         return dml_fail(status, DML_NO_DEVICE, "vkEnumeratePhysicalDevices failed: %s", dml_vk_result_name(result));
-    if (result >= 0 || result == VK_ERROR_INCOMPATIBLE_DRIVER || result == VK_ERROR_INITIALIZATION_FAILED)
-        return dml_fail(status, DML_NO_DEVICE, "no Vulkan driver was found");
-    return dml_fail(status, DML_NO_DEVICE, "no Vulkan driver could be loaded (%s; VK_LOADER_DEBUG=error tells more)",
-                    dml_vk_result_name(result));
+    return dml_instance_no_driver(instance, result, status);
 }
 
 bool dml_devices_try(dml_device_list *list, const dml_search *search, bool direct)
@@ -106,17 +128,31 @@ bool dml_devices_try(dml_device_list *list, const dml_search *search, bool direc
     return false;
 }
 
-/* Why there is no device, of each way. */
-static void explain(const dml_device_list *list, dml_status *status)
+/* Why there is no device, of each way, and what can be done. To install a driver helps neither a process that may not use one,
+ * nor one whose environment names others. */
+static void explain(const dml_device_list *list, const dml_search *search, dml_status *status)
 {
     char reasons[2 * DML_PATH] = "";
+    bool starved = false;
+    dml_need unmet;
     for (int i = 0; i < list->way_count; i++) {
         const dml_way *way = &list->instances[i].way;
         size_t length = strlen(reasons);
         snprintf(reasons + length, sizeof reasons - length, "%s%s%s%s", length > 0 ? "; " : "", way->direct ? way->library : "",
                  way->direct ? ": " : "", way->reason);
+        starved = starved || list->instances[i].starved;
     }
-    dml_fail(status, DML_NO_DEVICE, "%.200s; %s", reasons, install);
+    if (starved)
+        dml_fail(status, DML_NO_DEVICE, "%.400s", reasons);
+    else if ((*search->driver || *search->lavapipe) && !dml_cpu_can_start(&unmet))
+        dml_fail(status, DML_NO_DEVICE, "%.250s; there is a driver for the CPU, but %s", reasons, unmet.text);
+    else if (*search->variable)
+        dml_fail(status, DML_NO_DEVICE,
+                 "%.120s; %s is set, and only what it names is used: python -m dmlops says why not; "
+                 "without it: %s",
+                 reasons, search->variable, install);
+    else
+        dml_fail(status, DML_NO_DEVICE, "%.200s; %s", reasons, install);
 }
 
 void dml_devices_list(dml_device_list *list, const dml_search *search, dml_status *status)
@@ -129,7 +165,7 @@ void dml_devices_list(dml_device_list *list, const dml_search *search, dml_statu
     if (list->count > 0)
         dml_child_exit_watch();
     else
-        explain(list, status);
+        explain(list, search, status);
 }
 
 void dml_devices_close(dml_device_list *list)

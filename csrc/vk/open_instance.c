@@ -1,10 +1,12 @@
 #include "vk/open_instance.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "vk/cpu_driver.h"
+#include "vk/cpu_needs.h"
 #include "vk/device.h"
 #include "vk/results.h"
 
@@ -65,9 +67,28 @@ static dml_code load(dml_instance *instance, PFN_vkGetInstanceProcAddr get, dml_
     return dml_fail(status, DML_NO_DEVICE, "it lacks the function %s", missing);
 }
 
+/* Drivers and the loader may end the process where they get no memory. */
+static dml_code check_memory(dml_instance *instance, dml_status *status)
+{
+    dml_need unmet;
+    instance->starved = !dml_cpu_can_open(&unmet);
+    return instance->starved ? dml_fail(status, DML_NO_DEVICE, "no driver can be opened: %s", unmet.text) : DML_OK;
+}
+
 /* --- the loader ------------------------------------------------------------------------------------------------ */
 
-static PFN_vkGetInstanceProcAddr open_loader(void)
+static bool is_absent(const char *reason)
+{
+#ifdef __linux__
+    return !*reason || strstr(reason, strerror(ENOENT));
+#else
+    (void)reason;
+    return true;
+#endif
+}
+
+/* `reason` is left as it is where there is none. */
+static PFN_vkGetInstanceProcAddr open_loader(char *reason, size_t size)
 {
 #if defined(_WIN32)
     static const char *const names[] = {"vulkan-1.dll"};
@@ -79,30 +100,41 @@ static PFN_vkGetInstanceProcAddr open_loader(void)
     static const char *const names[] = {"libvulkan.so.1", "libvulkan.so"};
 #endif
     void *library = NULL;
-    char reason[8];
-    for (size_t i = 0; !library && i < sizeof names / sizeof names[0]; i++)
-        library = dml_library_open(names[i], false, reason, sizeof reason);
+    for (size_t i = 0; !library && i < sizeof names / sizeof names[0] && is_absent(reason); i++)
+        library = dml_library_open(names[i], false, reason, size);
     return library ? (PFN_vkGetInstanceProcAddr)dml_library_function(library, "vkGetInstanceProcAddr") : NULL;
 }
 
 dml_code dml_instance_open_loader(dml_instance *instance, const char *lavapipe, dml_status *status)
 {
     memset(instance, 0, sizeof *instance);
-    PFN_vkGetInstanceProcAddr get = open_loader();
-    if (!get)
+    char reason[200] = "";
+    PFN_vkGetInstanceProcAddr get = open_loader(reason, sizeof reason);
+    if (!get && is_absent(reason))
         return dml_fail(status, DML_NO_DEVICE, "the Vulkan loader is not installed");
+    if (!get)
+        return dml_fail(status, DML_NO_DEVICE, "the Vulkan loader cannot be opened: %s", reason);
     dml_library_path((dml_function)get, instance->way.library, sizeof instance->way.library);
+    dml_cpu_driver_open(lavapipe, instance->lavapipe, sizeof instance->lavapipe);
+    if (check_memory(instance, status))
+        return status->code;
     if (older_than_1_2(get))
         return dml_fail(status, DML_NO_DEVICE, "the Vulkan loader is older than 1.2");
-    dml_cpu_driver_open(lavapipe);
     VkResult result = create(get, &instance->handle);
     if (result == VK_SUCCESS)
         return load(instance, get, status);
     /* For a manifest that it cannot read the loader returns any error, VK_ERROR_OUT_OF_HOST_MEMORY included. */
-    if (result != VK_ERROR_INCOMPATIBLE_DRIVER && result != VK_ERROR_INITIALIZATION_FAILED)
-        return dml_fail(status, DML_NO_DEVICE, "no Vulkan driver could be loaded (%s; VK_LOADER_DEBUG=error tells more)",
-                        dml_vk_result_name(result));
-    return dml_fail(status, DML_NO_DEVICE, "no Vulkan driver was found");
+    return dml_instance_no_driver(instance, result, status);
+}
+
+dml_code dml_instance_no_driver(const dml_instance *instance, int result, dml_status *status)
+{
+    bool found = result < 0 && result != VK_ERROR_INCOMPATIBLE_DRIVER && result != VK_ERROR_INITIALIZATION_FAILED;
+    const char *why = instance->lavapipe, *comma = *why ? "; " : "";
+    if (found)
+        return dml_fail(status, DML_NO_DEVICE, "no Vulkan driver could be loaded (%s; VK_LOADER_DEBUG=error tells more)%s%s",
+                        dml_vk_result_name(result), comma, why);
+    return dml_fail(status, DML_NO_DEVICE, "no Vulkan driver was found%s%s", comma, why);
 }
 
 /* --- a driver --------------------------------------------------------------------------------------------------- */
@@ -131,6 +163,8 @@ dml_code dml_instance_open_driver(dml_instance *instance, const char *library, d
     if (!get)
         return dml_fail(status, DML_NO_DEVICE, "it is no Vulkan driver: it exports no vk_icdGetInstanceProcAddr");
     dml_library_path((dml_function)get, instance->way.library, sizeof instance->way.library);
+    if (check_memory(instance, status))
+        return status->code;
     if (negotiate(driver, status))
         return status->code;
     if (older_than_1_2(get))

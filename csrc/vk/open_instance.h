@@ -10,12 +10,17 @@ typedef struct dml_instance {
     VkInstance handle; /* VK_NULL_HANDLE: not open */
     dml_instance_functions vk;
     dml_way way;
+    char lavapipe[200]; /* why the loader cannot open Mesa's CPU driver; else empty */
+    bool starved;       /* drivers have too little memory; the status says it */
 } dml_instance;
 
 /* Both fill in all of `instance`, also when they fail. The status says why; what to install is the caller's to say. For
  * `lavapipe` see dml_search. */
 dml_code dml_instance_open_loader(dml_instance *instance, const char *lavapipe, dml_status *status);
 dml_code dml_instance_open_driver(dml_instance *instance, const char *library, dml_status *status);
+
+/* Says why the loader gives no device: `result` of vkCreateInstance or vkEnumeratePhysicalDevices. */
+dml_code dml_instance_no_driver(const dml_instance *instance, int result, dml_status *status);
 
 /* Nothing of it is in use. */
 void dml_instance_close(dml_instance *instance);

@@ -1,6 +1,5 @@
 #include "vk/probe.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #include "vk/listing.h"
@@ -8,9 +7,8 @@
 void dml_vk_probe(const char *library, dml_probe *probe)
 {
     static dml_device_list list;
-    static dml_search search;
+    const dml_search search = {.driver = library, .lavapipe = "", .variable = ""};
     memset(&list, 0, sizeof list);
-    snprintf(search.driver, sizeof search.driver, "%s", library);
     dml_devices_try(&list, &search, true);
     probe->way = list.instances[0].way;
     probe->count = list.count < DML_PROBED_DEVICES ? list.count : DML_PROBED_DEVICES;

@@ -146,11 +146,9 @@ dml_code dml_record_dispatch(dml_context *context, dml_submission *submission, d
     memset(arena_reserve(context, submission, counter_bytes(context), &buffers[4]), 0, counter_bytes(context));
 
     VkDescriptorSet set;
-    if (dml_pipeline_acquire(context, dispatch, submission->may_wait, &slot->pipeline, status))
+    if (dml_pipeline_acquire(context, dispatch, submission->may_wait, &slot->pipeline, status) ||
+        dml_descriptors_write(context, submission, (int)(slot - submission->slots), buffers, &set, status))
         return status->code;
-    VkResult result = dml_descriptors_write(context, submission, (int)(slot - submission->slots), buffers, &set);
-    if (result)
-        return dml_vk_fail(context, result, "vkAllocateDescriptorSets", status);
     context->vk.vkCmdBindPipeline(submission->commands, VK_PIPELINE_BIND_POINT_COMPUTE, slot->pipeline->handle);
     context->vk.vkCmdBindDescriptorSets(submission->commands, VK_PIPELINE_BIND_POINT_COMPUTE,
                                         dml_kernels_modules(context, dispatch)->layout, 0, 1, &set, 0, NULL);

@@ -1,5 +1,6 @@
 #include "vk/throttle.h"
 
+#include "vk/cpu_needs.h"
 #include "vk/queue.h"
 #include "vk/quiesce.h"
 
@@ -31,7 +32,8 @@ dml_code dml_throttle_acquire(dml_context *context, bool wait, dml_submission **
 {
     if (dml_context_enter(context, status))
         return status->code;
-    dml_submission *submission = make_room(context, wait, status) ? NULL : dml_submission_create(context, status);
+    dml_submission *submission =
+        make_room(context, wait, status) || dml_cpu_check_call(context, status) ? NULL : dml_submission_create(context, status);
     if (!submission) {
         dml_context_leave(context);
         return status->code;

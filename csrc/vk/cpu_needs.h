@@ -1,0 +1,40 @@
+/* What a driver for the CPU needs of the process.
+ *
+ * lavapipe compiles to memory that becomes executable, starts threads, and keeps its memory in a file without a name. Where it
+ * gets no memory, or one of these not, it ends the process or fails without a reason. So what it needs is tried before it is
+ * used. A try takes microseconds; all that a start needs, some 40 us more for each thread. Systems other than Linux are taken
+ * to grant everything. */
+#ifndef DML_VK_CPU_NEEDS_H
+#define DML_VK_CPU_NEEDS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/status.h"
+
+typedef struct dml_context dml_context;
+
+/* A clause such as "it needs 6 threads, and this process may start 2 (RLIMIT_NPROC)". */
+typedef struct dml_need {
+    char text[200];
+} dml_need;
+
+/* Whether there is memory for a driver to be opened; else the need that is not met. */
+bool dml_cpu_can_open(dml_need *unmet);
+
+/* Whether there is all that a device needs from its creation on. */
+bool dml_cpu_can_start(dml_need *unmet);
+
+/* Whether a context's driver can work on after `bytes` are allocated. A device that is no CPU needs nothing. */
+bool dml_cpu_can_allocate(dml_context *context, uint64_t bytes, dml_need *unmet);
+
+/* Before the driver compiles. */
+dml_code dml_cpu_check_compile(dml_context *context, dml_status *status);
+
+/* Before it takes more of its file, as for each descriptor set. */
+dml_code dml_cpu_check_file(dml_context *context, dml_status *status);
+
+/* Before each call: where memory was limited at the last check of these, it may be used up by now. */
+dml_code dml_cpu_check_call(dml_context *context, dml_status *status);
+
+#endif
