@@ -7,7 +7,7 @@
 #include "base/clock.h"
 #include "base/lock.h"
 #include "base/pages.h"
-#include "base/size_class.h"
+#include "base/pool.h"
 
 enum {
     MIN_USES = 3, /* of a large block, for it to be pooled whole */
@@ -17,14 +17,13 @@ enum {
 /* Stands at the start of the page in front of a block's data, where resizing finds it too: NumPy tells the size when it
  * frees, but not when it resizes. */
 typedef struct block {
-    size_t mapped;               /* bytes, this page included */
-    size_t capacity;             /* of these for data: all, but for a large block that is used again for less */
-    int size_class;              /* whose blocks have all the same capacity; -1: larger than the limit */
-    size_t uses;                 /* requests in a row that it was handed out for */
-    int64_t pooled_at;           /* nanoseconds; of a large block */
-    struct block *newer, *older; /* neighbours among all pooled blocks, by the time they were given back */
-    struct block *above, *below; /* the same, among those of one size class */
+    dml_pooled entry;  /* capacity: bytes for data, all, but for a large block that is used again for less */
+    size_t mapped;     /* bytes, this page included */
+    size_t uses;       /* requests in a row that it was handed out for */
+    int64_t pooled_at; /* nanoseconds; of a large block */
 } block;
+
+enum { LARGE = -1 }; /* the class of a block larger than the limit, which is never in `cache.pool` */
 
 static struct {
     dml_lock lock; /* of all below but `limit`, `largest_whole` and `page`, which are set once */
@@ -32,16 +31,14 @@ static struct {
     size_t largest_whole;
     size_t page;
     size_t used;
-    size_t pooled;
-    block *newest, *oldest;
-    block *top[DML_SIZE_CLASSES];
-    block *large; /* a block larger than the limit; capacity: the bytes pooled of it, as many as there was room for, or all */
+    dml_pool pool;
+    block *large; /* capacity: the bytes pooled of it, as many as there was room for, or all */
 } cache = {.lock = DML_LOCK_INIT};
 
 /* --- blocks ----------------------------------------------------------------------------------------------------- */
 
 /* What a block for `bytes` has to be; false if that is too much to ask for. */
-static bool measure(size_t bytes, block *wanted)
+static bool measure(size_t bytes, dml_pooled *wanted)
 {
     if (bytes > SIZE_MAX / 2)
         return false;
@@ -50,7 +47,7 @@ static bool measure(size_t bytes, block *wanted)
     wanted->size_class = dml_size_class(bytes, cache.page, &wanted->capacity);
     if (wanted->capacity > cache.limit) {
         wanted->capacity = dml_round_up(bytes, cache.page); /* only what will be used again is rounded further */
-        wanted->size_class = -1;
+        wanted->size_class = LARGE;
     }
     return true;
 }
@@ -67,41 +64,20 @@ static block *block_of(void *data)
 
 /* --- the pool; the lock is held --------------------------------------------------------------------------------- */
 
-static void pool(block *b)
+static size_t pooled_bytes(void)
 {
-    block **top = &cache.top[b->size_class];
-    b->above = NULL;
-    b->below = *top;
-    if (b->below)
-        b->below->above = b;
-    *top = b;
-    b->newer = NULL;
-    b->older = cache.newest;
-    *(b->older ? &b->older->newer : &cache.oldest) = b;
-    cache.newest = b;
-    cache.pooled += b->capacity;
+    return cache.pool.bytes + (cache.large ? cache.large->entry.capacity : 0);
 }
 
-static void unpool(block *b)
+static bool is_large(const dml_pooled *entry)
 {
-    *(b->above ? &b->above->below : &cache.top[b->size_class]) = b->below;
-    if (b->below)
-        b->below->above = b->above;
-    *(b->newer ? &b->newer->older : &cache.newest) = b->older;
-    *(b->older ? &b->older->newer : &cache.oldest) = b->newer;
-    cache.pooled -= b->capacity;
-}
-
-static bool is_large(const block *b)
-{
-    return b->size_class < 0;
+    return entry->size_class == LARGE;
 }
 
 static block *take_large(void)
 {
     block *b = cache.large;
     cache.large = NULL;
-    cache.pooled -= b ? b->capacity : 0;
     return b;
 }
 
@@ -109,51 +85,51 @@ static block *take_large(void)
 static bool is_pooled_whole(void)
 {
     const block *b = cache.large;
-    return b && b->capacity > cache.limit && dml_nanoseconds() - b->pooled_at < WHOLE_SECONDS * INT64_C(1000000000);
+    return b && b->entry.capacity > cache.limit && dml_nanoseconds() - b->pooled_at < WHOLE_SECONDS * INT64_C(1000000000);
 }
 
 /* On the bytes pooled: a large block that is pooled whole counts besides `cache.limit`. */
 static size_t limit_now(void)
 {
-    return cache.limit + (is_pooled_whole() ? cache.large->capacity : 0);
+    return cache.limit + (is_pooled_whole() ? cache.large->entry.capacity : 0);
 }
 
 /* Takes out the large block, unless it stays whole, then the blocks unused for longest, until at most `most` bytes are pooled;
  * returns them, linked by `older`, for unmap_all, which takes its time and needs no lock. */
-static block *drop_to(size_t most)
+static dml_pooled *drop_to(size_t most)
 {
-    block *dropped = NULL;
-    bool whole_stays = is_pooled_whole() && cache.large->capacity <= most;
-    while (cache.pooled > most) {
-        block *b = whole_stays ? NULL : take_large();
-        if (!b) {
-            b = cache.oldest;
-            unpool(b);
+    dml_pooled *dropped = NULL;
+    bool whole_stays = is_pooled_whole() && cache.large->entry.capacity <= most;
+    while (pooled_bytes() > most) {
+        dml_pooled *entry = whole_stays ? NULL : (dml_pooled *)take_large();
+        if (!entry) {
+            entry = cache.pool.oldest;
+            dml_pool_remove(&cache.pool, entry);
         }
-        b->older = dropped;
-        dropped = b;
+        entry->older = dropped;
+        dropped = entry;
     }
     return dropped;
 }
 
-static void unmap_all(block *b)
+static void unmap_all(dml_pooled *entry)
 {
-    while (b) {
-        block *next = b->older;
-        dml_pages_unmap(b, b->mapped);
-        b = next;
+    while (entry) {
+        dml_pooled *next = entry->older;
+        dml_pages_unmap(entry, ((block *)entry)->mapped);
+        entry = next;
     }
 }
 
 /* A pooled block that will do; one that is in the way of others is `dropped`. */
-static block *find_pooled(const block *wanted, block **dropped)
+static block *find_pooled(const dml_pooled *wanted, dml_pooled **dropped)
 {
-    block *b = is_large(wanted) ? take_large() : cache.top[wanted->size_class];
+    block *b = is_large(wanted) ? take_large() : (block *)cache.pool.top[wanted->size_class];
     if (b && !is_large(wanted)) {
-        unpool(b);
+        dml_pool_remove(&cache.pool, &b->entry);
     } else if (b && b->mapped - cache.page < wanted->capacity) {
-        b->older = NULL;
-        *dropped = b;
+        b->entry.older = NULL;
+        *dropped = &b->entry;
         b = NULL;
     }
     return b;
@@ -164,21 +140,20 @@ static block *find_pooled(const block *wanted, block **dropped)
 static void pool_large(block *b)
 {
     dml_lock_acquire(&cache.lock);
-    bool vacant = !cache.large, whole = vacant && b->uses >= MIN_USES && b->capacity <= cache.largest_whole;
-    size_t most = vacant ? (cache.limit - cache.pooled) / 8 * 7 : 0; /* the rest is for smaller ones, which need not drop it */
+    bool vacant = !cache.large, whole = vacant && b->uses >= MIN_USES && b->entry.capacity <= cache.largest_whole;
+    size_t most =
+        vacant ? (cache.limit - cache.pool.bytes) / 8 * 7 : 0; /* the rest is for smaller ones, which need not drop it */
     size_t room = most / DML_HUGE_PAGE * DML_HUGE_PAGE;
     dml_lock_release(&cache.lock);
     whole = whole && dml_pages_offer(b, b->mapped, cache.page);
     bool pooled = whole || (room > 0 && dml_pages_release(b, b->mapped, cache.page + room));
     if (pooled) {
-        b->capacity = whole ? b->capacity : room;
+        b->entry.capacity = whole ? b->entry.capacity : room;
         b->pooled_at = dml_nanoseconds();
         dml_lock_acquire(&cache.lock);
-        pooled = !cache.large && (whole || room <= cache.limit - cache.pooled);
-        if (pooled) {
+        pooled = !cache.large && (whole || room <= cache.limit - cache.pool.bytes);
+        if (pooled)
             cache.large = b;
-            cache.pooled += b->capacity;
-        }
         dml_lock_release(&cache.lock);
     }
     if (!pooled)
@@ -212,20 +187,18 @@ void dml_cache_open(size_t limit, size_t largest_whole)
 
 void *dml_cache_acquire(size_t bytes)
 {
-    block wanted;
+    dml_pooled wanted, *dropped = NULL;
     if (!measure(bytes, &wanted))
         return NULL;
-    block *dropped = NULL;
     dml_lock_acquire(&cache.lock);
     block *b = find_pooled(&wanted, &dropped);
     cache.used += wanted.capacity;
     dml_lock_release(&cache.lock);
     unmap_all(dropped);
 
-    wanted.mapped = b ? b->mapped : cache.page + wanted.capacity;
-    wanted.uses = b ? b->uses + 1 : 1;
-    if (b && b->capacity > wanted.capacity)
-        dml_pages_release(b, b->mapped, cache.page + wanted.capacity);
+    size_t mapped = b ? b->mapped : cache.page + wanted.capacity, uses = b ? b->uses + 1 : 1;
+    if (b && b->entry.capacity > wanted.capacity)
+        dml_pages_release(b, mapped, cache.page + wanted.capacity);
     if (!b)
         b = dml_pages_map(cache.page, wanted.capacity);
     if (!b) {
@@ -233,10 +206,7 @@ void *dml_cache_acquire(size_t bytes)
         b = dml_pages_map(cache.page, wanted.capacity);
     }
     if (b) {
-        b->mapped = wanted.mapped;
-        b->capacity = wanted.capacity;
-        b->size_class = wanted.size_class;
-        b->uses = wanted.uses;
+        *b = (block){.entry = wanted, .mapped = mapped, .uses = uses};
         return data_of(b);
     }
     dml_lock_acquire(&cache.lock);
@@ -249,13 +219,14 @@ void dml_cache_release(void *data)
 {
     if (!data)
         return;
-    block *b = block_of(data), *dropped = NULL;
-    bool large = is_large(b);
+    block *b = block_of(data);
+    dml_pooled *dropped = NULL;
+    bool large = is_large(&b->entry);
     dml_lock_acquire(&cache.lock);
-    cache.used -= b->capacity;
+    cache.used -= b->entry.capacity;
     if (!large) {
-        dropped = drop_to(limit_now() - b->capacity);
-        pool(b);
+        dropped = drop_to(limit_now() - b->entry.capacity);
+        dml_pool_add(&cache.pool, &b->entry);
     }
     dml_lock_release(&cache.lock);
     unmap_all(dropped);
@@ -267,8 +238,8 @@ void *dml_cache_resize(void *data, size_t bytes)
 {
     if (!data)
         return dml_cache_acquire(bytes); /* uncovered: NumPy resizes only what it has allocated */
-    block wanted;
-    size_t capacity = block_of(data)->capacity;
+    dml_pooled wanted;
+    size_t capacity = block_of(data)->entry.capacity;
     if (measure(bytes, &wanted) && wanted.capacity == capacity)
         return data;
     void *moved = dml_cache_acquire(bytes);
@@ -282,7 +253,7 @@ void *dml_cache_resize(void *data, size_t bytes)
 void dml_cache_clear(void)
 {
     dml_lock_acquire(&cache.lock);
-    block *dropped = drop_to(0);
+    dml_pooled *dropped = drop_to(0);
     dml_lock_release(&cache.lock);
     unmap_all(dropped);
 }
@@ -291,8 +262,8 @@ dml_cache_bytes dml_cache_count(void)
 {
     dml_lock_acquire(&cache.lock);
     size_t limit = limit_now();
-    block *dropped = drop_to(limit);
-    dml_cache_bytes bytes = {.used = cache.used, .pooled = cache.pooled, .limit = limit};
+    dml_pooled *dropped = drop_to(limit);
+    dml_cache_bytes bytes = {.used = cache.used, .pooled = pooled_bytes(), .limit = limit};
     dml_lock_release(&cache.lock);
     unmap_all(dropped);
     return bytes;
