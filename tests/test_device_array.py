@@ -16,6 +16,7 @@ from dmlops import _core, reference
 from hypothesis import given
 from hypothesis import strategies as st
 
+import faults
 import strategies
 import support
 
@@ -559,6 +560,60 @@ def test_the_pool_is_bounded_by_itself(vulkan):
         assert time.monotonic() < deadline
         time.sleep(0.01)
     assert small.size == 1000
+
+
+def test_more_pipelines_in_use_than_there_may_be(library):
+    """What is queued holds all of them, and the device does not finish: the next call waits, with the GIL released."""
+    support.run_python(
+        """
+import threading, time
+import dmlops, faults, numpy as np
+from dmlops import _core
+layer = faults.Layer()
+_core._override("kernel", 1)  # rows
+_core._override("pipelines", 4)
+x = np.random.default_rng(0).integers(0, 256, (8, 4096), np.uint8)
+a = dmlops.asarray(x)
+layer.slow(faults.NEVER)
+steps, results = range(2, 12), []
+def work():
+    results.extend(dmlops.slice(a, [0, 0], [8, 300], [1, step]) for step in steps)
+thread = threading.Thread(target=work)
+thread.start()
+while len(results) < 4:
+    time.sleep(0.01)
+thread.join(0.3)
+assert thread.is_alive() and len(results) == 4
+layer.slow(0)
+thread.join()
+assert layer.alive("vkCreateComputePipelines") == 4
+for step, result in zip(steps, results, strict=True):
+    assert np.array_equal(result.numpy(), x[:, :300:step])
+""",
+        env=faults.environment(library),
+    )
+
+
+def test_a_call_that_takes_more_pipelines_than_there_may_be(library):
+    """It waits for none of its own."""
+    support.run_python(
+        """
+import dmlops, faults, numpy as np
+from dmlops import _core
+layer = faults.Layer()
+_core._override("kernel", 1)  # rows
+_core._override("pipelines", 1)
+x = np.random.default_rng(0).integers(0, 256, (8, 4096), np.uint8)
+a = dmlops.asarray(x)
+for _ in range(3):
+    steps = (1, 2, 3, -1, -2)
+    joined = dmlops.join([a[:, ::k] for k in steps], 1)
+    most = layer.alive("vkCreateComputePipelines")
+    assert np.array_equal(joined.numpy(), np.concatenate([x[:, ::k] for k in steps], 1))  # by one more kernel
+    assert layer.alive("vkCreateComputePipelines") == 1 < most
+""",
+        env=faults.environment(library),
+    )
 
 
 def test_memory_is_freed_only_when_the_device_has_finished(vulkan):

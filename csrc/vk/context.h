@@ -17,10 +17,7 @@
 /* Besides DML_KERNEL_COUNT kernels: the shader of clamp_lengths.c. */
 enum { DML_SHADER_LENGTHS = DML_KERNEL_COUNT, DML_SHADER_COUNT };
 
-enum {
-    DML_MAX_PIPELINES = 256,
-    DML_AUTOTUNE_SIZES = 48 /* powers of two */
-};
+enum { DML_AUTOTUNE_SIZES = 48 }; /* powers of two */
 
 typedef struct dml_modules {
     VkDescriptorSetLayout set_layout;
@@ -64,8 +61,7 @@ typedef struct dml_context {
         VkPipelineCache cache;
         dml_lock pipeline_lock;
         int count;
-        struct dml_pipeline *pipelines[DML_MAX_PIPELINES];
-        uint64_t uses; /* acquisitions of any pipeline so far */
+        struct dml_pipeline *newest; /* by their last use */
     } kernels;
 
     struct {

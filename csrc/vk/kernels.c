@@ -101,17 +101,20 @@ dml_code dml_kernels_init(dml_context *context, dml_status *status)
     return result == VK_SUCCESS ? DML_OK : dml_vk_fail(context, result, "making shaders", status);
 }
 
-static void destroy_pipeline(dml_context *context, int i)
+/* `*at` leads to it in the list. */
+static void destroy_pipeline(dml_context *context, dml_pipeline **at)
 {
-    context->vk.vkDestroyPipeline(context->device, context->kernels.pipelines[i]->handle, NULL);
-    free(context->kernels.pipelines[i]);
-    context->kernels.pipelines[i] = context->kernels.pipelines[--context->kernels.count];
+    dml_pipeline *pipeline = *at;
+    *at = pipeline->older;
+    context->kernels.count--;
+    context->vk.vkDestroyPipeline(context->device, pipeline->handle, NULL);
+    free(pipeline);
 }
 
 void dml_kernels_deinit(dml_context *context)
 {
-    while (context->kernels.count > 0)
-        destroy_pipeline(context, context->kernels.count - 1);
+    while (context->kernels.newest)
+        destroy_pipeline(context, &context->kernels.newest);
     context->vk.vkDestroyPipelineCache(context->device, context->kernels.cache, NULL);
     for (int segmented = 0; segmented < 2; segmented++) {
         const dml_modules *modules = &context->kernels.modules[segmented];
@@ -139,45 +142,57 @@ static VkResult create_pipeline(dml_context *context, const dml_dispatch *dispat
     return context->vk.vkCreateComputePipelines(context->device, context->kernels.cache, 1, &info, NULL, pipeline);
 }
 
-/* Acquires a pipeline that exists; else NULL. */
-static dml_pipeline *find_pipeline(dml_context *context, const dml_dispatch *dispatch)
+dml_pipeline *dml_pipeline_find(dml_context *context, const dml_dispatch *dispatch)
 {
-    dml_pipeline *found = NULL;
     dml_lock_acquire(&context->lock);
-    for (int i = 0; i < context->kernels.count && !found; i++) {
-        dml_pipeline *pipeline = context->kernels.pipelines[i];
-        if (pipeline->kernel == dispatch->kernel &&
-            memcmp(pipeline->constants, dispatch->constants, sizeof pipeline->constants) == 0)
-            found = pipeline;
-    }
+    dml_pipeline **at = &context->kernels.newest, *found;
+    while (*at && ((*at)->kernel != dispatch->kernel ||
+                   memcmp((*at)->constants, dispatch->constants, sizeof dispatch->constants) != 0))
+        at = &(*at)->older;
+    found = *at;
     if (found) {
-        found->used = ++context->kernels.uses;
+        *at = found->older;
+        found->older = context->kernels.newest;
+        context->kernels.newest = found;
         found->users++;
     }
     dml_lock_release(&context->lock);
     return found;
 }
 
-/* At the limit, destroys the least recently used pipeline that no submission holds. */
-static bool make_room(dml_context *context)
+/* With the lock held: what leads to the least recently used pipeline that no submission holds; NULL if all are held. */
+static dml_pipeline **oldest_free(dml_context *context)
 {
-    dml_lock_acquire(&context->lock);
-    int oldest = -1;
-    for (int i = 0; i < context->kernels.count; i++)
-        if (context->kernels.pipelines[i]->users == 0 &&
-            (oldest < 0 || context->kernels.pipelines[i]->used < context->kernels.pipelines[oldest]->used))
-            oldest = i;
-    if (context->kernels.count == DML_MAX_PIPELINES && oldest >= 0)
-        destroy_pipeline(context, oldest);
-    bool room = context->kernels.count < DML_MAX_PIPELINES;
-    dml_lock_release(&context->lock);
-    return room;
+    dml_pipeline **oldest = NULL;
+    for (dml_pipeline **at = &context->kernels.newest; *at; at = &(*at)->older)
+        if ((*at)->users == 0)
+            oldest = at;
+    return oldest;
 }
 
-/* With the pipeline lock held: nobody else uses the room that was made. */
+bool dml_pipelines_busy(dml_context *context)
+{
+    dml_lock_acquire(&context->lock);
+    bool busy = context->kernels.count >= context->traits.pipelines && !oldest_free(context);
+    dml_lock_release(&context->lock);
+    return busy;
+}
+
+static void make_room(dml_context *context)
+{
+    dml_lock_acquire(&context->lock);
+    dml_pipeline **oldest = oldest_free(context);
+    while (context->kernels.count >= context->traits.pipelines && oldest) {
+        destroy_pipeline(context, oldest);
+        oldest = oldest_free(context);
+    }
+    dml_lock_release(&context->lock);
+}
+
 static VkResult add_pipeline(dml_context *context, const dml_dispatch *dispatch)
 {
-    dml_pipeline *pipeline = make_room(context) ? calloc(1, sizeof *pipeline) : NULL;
+    make_room(context);
+    dml_pipeline *pipeline = calloc(1, sizeof *pipeline);
     VkResult result = pipeline ? create_pipeline(context, dispatch, &pipeline->handle) : VK_ERROR_OUT_OF_HOST_MEMORY;
     if (result) {
         free(pipeline);
@@ -186,28 +201,24 @@ static VkResult add_pipeline(dml_context *context, const dml_dispatch *dispatch)
     pipeline->kernel = dispatch->kernel;
     memcpy(pipeline->constants, dispatch->constants, sizeof pipeline->constants);
     dml_lock_acquire(&context->lock);
-    context->kernels.pipelines[context->kernels.count++] = pipeline;
+    pipeline->older = context->kernels.newest;
+    context->kernels.newest = pipeline;
+    context->kernels.count++;
     dml_lock_release(&context->lock);
     return VK_SUCCESS;
 }
 
-dml_code dml_pipeline_acquire(dml_context *context, const dml_dispatch *dispatch, bool wait, dml_pipeline **pipeline,
-                              dml_status *status)
+dml_code dml_pipeline_compile(dml_context *context, const dml_dispatch *dispatch, dml_pipeline **pipeline, dml_status *status)
 {
-    *pipeline = find_pipeline(context, dispatch);
-    if (*pipeline)
-        return DML_OK;
-    if (!wait)
-        return dml_fail(status, DML_WOULD_WAIT, "a pipeline has to be compiled");
     /* A thread that waited here for another one to compile the same pipeline finds it. */
     if (dml_cpu_check_compile(context, status))
         return status->code;
     VkResult result = VK_SUCCESS;
     dml_lock_acquire(&context->kernels.pipeline_lock);
-    *pipeline = find_pipeline(context, dispatch);
+    *pipeline = dml_pipeline_find(context, dispatch);
     if (!*pipeline) {
         result = add_pipeline(context, dispatch);
-        *pipeline = find_pipeline(context, dispatch);
+        *pipeline = dml_pipeline_find(context, dispatch);
     }
     dml_lock_release(&context->kernels.pipeline_lock);
     return result ? dml_vk_fail(context, result, "vkCreateComputePipelines", status) : DML_OK;

@@ -13,8 +13,8 @@ typedef struct dml_pipeline {
     VkPipeline handle;
     dml_kernel kernel;
     int32_t constants[DML_CONSTANTS];
-    uint64_t used; /* the value of `uses` when it was last acquired: the least recently used one is destroyed first */
-    int users;     /* submissions that hold it */
+    int users;                  /* submissions that hold it */
+    struct dml_pipeline *older; /* in the list by last use; the least recently used one is destroyed first */
 } dml_pipeline;
 
 dml_code dml_kernels_init(dml_context *context, dml_status *status);
@@ -23,10 +23,13 @@ void dml_kernels_deinit(dml_context *context);
 /* The layouts of a dispatch's pipeline. */
 const dml_modules *dml_kernels_modules(const dml_context *context, const dml_dispatch *dispatch);
 
-/* The pipeline of a dispatch; to be released when the submission is done. One that has to be compiled fails with
- * DML_WOULD_WAIT unless `wait` is set. */
-dml_code dml_pipeline_acquire(dml_context *context, const dml_dispatch *dispatch, bool wait, dml_pipeline **pipeline,
-                              dml_status *status);
+/* The pipeline of a dispatch, if there is one, and else a new one; to be released when the submission is done. */
+dml_pipeline *dml_pipeline_find(dml_context *context, const dml_dispatch *dispatch);
+dml_code dml_pipeline_compile(dml_context *context, const dml_dispatch *dispatch, dml_pipeline **pipeline, dml_status *status);
+
+/* Whether there are as many as there should be, and submissions hold all of them. */
+bool dml_pipelines_busy(dml_context *context);
+
 void dml_pipeline_release(dml_context *context, dml_pipeline *pipeline);
 
 #endif

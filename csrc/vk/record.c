@@ -136,6 +136,22 @@ static VkDescriptorBufferInfo bind_lengths(dml_context *context, dml_submission 
     return room;
 }
 
+/* Where submissions hold as many pipelines as there should be, waits for the queued ones, the oldest first. The others' calls
+ * are recording, and may wait here themselves; so where nothing is queued, one more is made. */
+static dml_code acquire_pipeline(dml_context *context, const dml_submission *submission, dml_slot *slot, dml_status *status)
+{
+    slot->pipeline = dml_pipeline_find(context, &submission->dispatch);
+    if (slot->pipeline)
+        return DML_OK;
+    if (!submission->may_wait)
+        return dml_fail(status, DML_WOULD_WAIT, "a pipeline has to be compiled");
+    uint64_t first;
+    while (dml_pipelines_busy(context) && (first = dml_queue_nth_value(context, 1, 1)) > 0)
+        if (dml_queue_wait(context, first, NULL, status))
+            return status->code;
+    return dml_pipeline_compile(context, &submission->dispatch, &slot->pipeline, status);
+}
+
 dml_code dml_record_dispatch(dml_context *context, dml_submission *submission, dml_slot *slot, dml_status *status)
 {
     const dml_dispatch *dispatch = &submission->dispatch;
@@ -146,7 +162,7 @@ dml_code dml_record_dispatch(dml_context *context, dml_submission *submission, d
     memset(arena_reserve(context, submission, counter_bytes(context), &buffers[4]), 0, counter_bytes(context));
 
     VkDescriptorSet set;
-    if (dml_pipeline_acquire(context, dispatch, submission->may_wait, &slot->pipeline, status) ||
+    if (acquire_pipeline(context, submission, slot, status) ||
         dml_descriptors_write(context, submission, (int)(slot - submission->slots), buffers, &set, status))
         return status->code;
     context->vk.vkCmdBindPipeline(submission->commands, VK_PIPELINE_BIND_POINT_COMPUTE, slot->pipeline->handle);

@@ -127,6 +127,7 @@ void dml_traits_find(const dml_instance_functions *vk, VkPhysicalDevice physical
     if (traits->plan.window <= traits->plan.binding) /* one binding holds all that a kernel can address */
         traits->segmented = traits->plan.tunables.segments_always;
     traits->staging = UINT64_C(4) << 20;
+    traits->pipelines = 256;
     traits->mapped = true;
     traits->budget = extensions->budget;
     traits->forced = DML_KERNEL_COUNT;
@@ -137,9 +138,10 @@ void dml_traits_find(const dml_instance_functions *vk, VkPhysicalDevice physical
 static struct {
     const char *name;
     int64_t value;
-} overrides[] = {{"kernel", -1},           {"host_import", -1}, {"window", -1},          {"binding", -1},       {"staging", -1},
-                 {"group_size", -1},       {"chunks", -1},      {"max_groups", -1},      {"mapped", -1},        {"heap", -1},
-                 {"invocation_bytes", -1}, {"cpu", -1},         {"segments_always", -1}, {"prefetch_ahead", -1}};
+} overrides[] = {
+    {"kernel", -1},           {"host_import", -1}, {"window", -1},     {"binding", -1},         {"staging", -1},
+    {"group_size", -1},       {"chunks", -1},      {"max_groups", -1}, {"mapped", -1},          {"heap", -1},
+    {"invocation_bytes", -1}, {"pipelines", -1},   {"cpu", -1},        {"segments_always", -1}, {"prefetch_ahead", -1}};
 
 static int64_t *find_override(const char *name)
 {
@@ -171,6 +173,7 @@ void dml_traits_override(const dml_device_traits *offered, dml_device_traits *tr
     traits->staging = (uint64_t)lowered("staging", (int64_t)offered->staging);
     traits->plan.group_size = (uint32_t)lowered("group_size", offered->plan.group_size);
     traits->plan.max_groups = (uint32_t)lowered("max_groups", offered->plan.max_groups);
+    traits->pipelines = (int)lowered("pipelines", offered->pipelines);
     traits->mapped = lowered("mapped", offered->mapped);
     traits->heap = (uint64_t)lowered("heap", (int64_t)offered->heap);
     traits->cpu = lowered("cpu", offered->cpu);

@@ -17,6 +17,7 @@ typedef struct dml_device_traits {
     bool segmented;      /* a window may be bound as several descriptor-array segments */
     bool mapped;         /* allocations are mapped where their memory type allows it */
     uint64_t staging;    /* most bytes of either side of a staged chunk */
+    int pipelines;       /* that exist at a time, unless calls that are recording need more */
     dml_kernel forced;   /* by a test; else DML_KERNEL_COUNT */
     uint32_t queue_family;
 } dml_device_traits;
