@@ -47,7 +47,8 @@ def __dlpack__(
 
     An array that the host does not see is kDLVulkan, for consumers that use Vulkan themselves, and so is every array of a
     Vulkan device with ``dl_device=(7, index)``: ``data`` points to four integers of 64 bits, the VkBuffer, its
-    VkDeviceMemory, the VkDevice and the buffer's size in bytes.
+    VkDeviceMemory, the VkDevice and the buffer's size in bytes. Small arrays share a buffer, in which ``byte_offset`` leads to
+    the array.
     """
     if stream is not None:
         raise BufferError("stream must be None: these devices have no streams")

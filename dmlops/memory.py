@@ -30,6 +30,9 @@ class MemoryInfo(NamedTuple):
     available: int
     """Bytes that can be allocated besides, as far as the driver or the system knows; 0 if unknown."""
 
+    unused: int = 0
+    """Bytes of slabs that no array uses. Small arrays on a Vulkan device share slabs, see ``memory_info``."""
+
 
 def memory_info(device: DeviceLike | None = None) -> MemoryInfo:
     """Return how much memory dmlops uses on a device, and how much of it is pooled.
@@ -46,7 +49,7 @@ def memory_info(device: DeviceLike | None = None) -> MemoryInfo:
     Returns
     -------
     MemoryInfo
-        A named tuple of `used`, `pool_bytes`, `pool_limit` and `available`.
+        A named tuple of `used`, `pool_bytes`, `pool_limit`, `available` and `unused`.
 
     Raises
     ------
@@ -61,11 +64,17 @@ def memory_info(device: DeviceLike | None = None) -> MemoryInfo:
 
     Notes
     -----
-    The limit of a device's pool is 256 MiB, or a tenth of its memory if that is less. The same holds for the host, where the
-    environment variable ``DMLOPS_CACHE`` sets another limit: a number of bytes, optionally with the suffix ``K``, ``M`` or
-    ``G`` (powers of 1024), or 0 for no pool. The variable is read once, when the first result is made.
+    The limit of the host's pool is 256 MiB, or a tenth of its memory if that is less. The environment variable
+    ``DMLOPS_CACHE`` sets another limit: a number of bytes, optionally with the suffix ``K``, ``M`` or ``G`` (powers of 1024),
+    or 0 for no pool. The variable is read once, when the first result is made.
 
-    Queued work may still use the pooled memory of a Vulkan device. Such memory is freed after that work only.
+    The limit of a GPU with memory of its own is a quarter of that memory. A device that shares the host's memory, such as a CPU
+    driver or integrated graphics, has a limit of 256 MiB or a tenth of its memory, whichever is less. Queued work may still use
+    the pooled memory of a Vulkan device. Such memory is freed after that work only.
+
+    Arrays on a Vulkan device that are no larger than 1 MiB, or 1/4096 of its memory, share slabs with others of about their
+    size. What is free in a slab serves the next such array. It counts as `unused` until the last array of the slab is freed;
+    then the slab is pooled. All that dmlops has allocated on a device for arrays is ``used + pool_bytes + unused``.
 
     If a device cannot read NumPy's memory directly, each thread that calls at the same time as others also keeps staging
     buffers of 16 MiB in all, until ``empty_cache()``.

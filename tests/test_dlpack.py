@@ -287,6 +287,27 @@ def test_the_handle(vulkan):
     assert again.tensor.data == tensor.data
 
 
+def test_small_arrays_are_parts_of_one_buffer(vulkan):
+    arrays = [dmlops.asarray(X[0, 0] + n, device=vulkan) for n in range(40)]
+    inner = [inside(a[1:].__dlpack__(dl_device=(VULKAN, a.device.index))).tensor for a in arrays]
+    buffers = [(ctypes.c_uint64 * 4).from_address(tensor.data)[:] for tensor in inner]
+    assert len({buffer[0] for buffer in buffers}) < 4
+    places = {(buffer[0], tensor.byte_offset) for buffer, tensor in zip(buffers, inner, strict=True)}
+    assert len(places) == 40
+    for (_, offset), buffer in zip(sorted(places), sorted(buffers), strict=True):
+        assert offset % 256 == 4 and offset + 12 <= buffer[3]  # behind the first element
+
+
+@pytest.mark.needs_shared_memory
+def test_small_arrays_have_addresses_of_their_own(device):
+    arrays = [dmlops.asarray(X[0, 0] + n, device=device) for n in range(40)]
+    shared = [np.from_dlpack(a) for a in arrays]
+    del arrays
+    others = [dmlops.asarray(X[0, 0], device=device) for _ in range(40)]
+    assert all(np.array_equal(y, X[0, 0] + n) and y.ctypes.data % 64 == 0 for n, y in enumerate(shared))
+    assert len(others) == 40
+
+
 @pytest.mark.parametrize(
     "asked", [{"stream": 1}, {"stream": -1}, {"dl_device": (2, 0)}, {"dl_device": (CPU, 1)}, {"dl_device": (VULKAN, 99)}]
 )

@@ -142,6 +142,18 @@ def test_pooled_memory_is_reused(library, odd):
     support.run_python(POOLED, env=faults.environment(library, **odd))
 
 
+@pytest.mark.parametrize(
+    "odd, part, most", [({}, 10, 256 * MIB), ({"discrete": 1, "memory": 1}, 4, 2**63)], ids=["the host's", "its own"]
+)
+def test_the_limit_of_the_pool_follows_the_memory(odd, part, most, library):
+    done = support.run_python(
+        "import dmlops; print(dmlops.memory_info(0).pool_limit, dmlops.devices()[0].memory)",
+        env=faults.environment(library, **odd),
+    )
+    limit, memory = map(int, done.stdout.split())
+    assert limit == min(memory // part, most)
+
+
 SEGMENT_BITS = """
 from dmlops import explain
 print(explain.plan_and_pieces("slice(uint8[300, 300], [3, 5], [297, 295])", 0)[1][0]["segment_bits"])

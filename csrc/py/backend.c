@@ -129,7 +129,7 @@ static dml_code host_memory(int index, dml_memory_bytes *bytes, dml_status *stat
 {
     (void)index, (void)status;
     dml_cache_bytes cache = dml_cache_count();
-    *bytes = (dml_memory_bytes){cache.used, cache.pooled, cache.limit, dml_machine_memory_available()};
+    *bytes = (dml_memory_bytes){cache.used, cache.pooled, cache.limit, dml_machine_memory_available(), 0};
     return DML_OK;
 }
 

@@ -96,7 +96,8 @@ PyObject *dml_dlpack_export(PyObject *module, PyObject *args)
         tensor.data = (char *)dml_allocation_data(array->allocation) + array->offset;
     } else {
         tensor.data = (void *)(uintptr_t)dml_allocation_handles(array->allocation);
-        tensor.byte_offset = (uint64_t)array->offset;
+        if (!dml_tensor_is_empty(&array->tensor))
+            tensor.byte_offset = dml_allocation_offset(array->allocation) + (uint64_t)array->offset;
     }
     if (versioned)
         export->as.versioned = (dl_versioned){1, 1, export, delete_versioned, copied ? DL_COPIED : 0, tensor};

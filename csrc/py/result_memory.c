@@ -130,8 +130,9 @@ PyObject *dml_memory_info(PyObject *module, PyObject *device)
     Py_END_ALLOW_THREADS;
     if (code)
         return dml_raise(state, &status);
-    return Py_BuildValue("KKKK", (unsigned long long)bytes.used, (unsigned long long)bytes.pooled,
-                         (unsigned long long)bytes.limit, (unsigned long long)bytes.available);
+    return Py_BuildValue("KKKKK", (unsigned long long)bytes.used, (unsigned long long)bytes.pooled,
+                         (unsigned long long)bytes.limit, (unsigned long long)bytes.available,
+                         (unsigned long long)bytes.unused);
 }
 
 PyObject *dml_empty_cache(PyObject *module, PyObject *Py_UNUSED(none))

@@ -15,8 +15,9 @@ static uint64_t available(dml_context *context)
     bool mapped;
     int64_t type = dml_buffer_device_type(context, UINT32_MAX, &mapped);
     dml_memory_bytes ours;
-    dml_pool_count(context, &ours);
-    uint64_t taken = ours.used + ours.pooled, left = context->traits.heap > taken ? context->traits.heap - taken : 0;
+    dml_allocations_count(context, &ours);
+    uint64_t taken = ours.used + ours.pooled + ours.unused,
+             left = context->traits.heap > taken ? context->traits.heap - taken : 0;
     if (!context->traits.budget || type < 0)
         return left;
     VkPhysicalDeviceMemoryBudgetPropertiesEXT budget = {.sType =
@@ -30,75 +31,75 @@ static uint64_t available(dml_context *context)
 }
 
 /* A driver may allocate more than there is, and the system end the process later; so large sizes are checked first. */
-static dml_code allocate(dml_context *context, uint64_t size, dml_buffer *buffer, dml_status *status)
+static dml_code allocate(dml_block *block, dml_status *status)
 {
+    dml_context *context = block->context;
+    uint64_t size = block->entry.capacity;
     bool limited = size >= LARGE || context->traits.heap < context->offered.heap;
-    if (size > context->traits.max_buffer)
-        return dml_fail(status, DML_OUT_OF_DEVICE_MEMORY,
-                        "an array of %llu bytes is too large for the device, whose limit is %llu", (unsigned long long)size,
-                        (unsigned long long)context->traits.max_buffer);
     if (limited && size > available(context))
         return dml_fail(status, DML_OUT_OF_DEVICE_MEMORY, "too little device memory is left");
-    return dml_buffer_create(context, size, DML_MEMORY_DEVICE, buffer, status);
+    return dml_buffer_create(context, size, DML_MEMORY_DEVICE, &block->buffer, status);
 }
 
-/* After a failure: once more without the pool, which may hold just enough. */
-static dml_code allocate_again(dml_context *context, uint64_t size, dml_buffer *buffer, dml_status *status)
+/* After a failure: once more without the pool, which may hold just enough, and for one allocation alone. */
+static dml_code allocate_again(dml_block *block, dml_status *status)
 {
+    dml_context *context = block->context;
     dml_code code = dml_queue_wait(context, UINT64_MAX, NULL, status);
     if (!code) {
         dml_queue_trim_pool(context, true);
-        code = allocate(context, size, buffer, status);
+        block->entry.capacity = block->each;
+        block->classes[false] = block->classes[true];
+        block->room = 1;
+        code = allocate(block, status);
     }
     if (code == DML_OUT_OF_DEVICE_MEMORY) {
         int vk_result = status->result;
         dml_memory_bytes bytes;
-        dml_pool_count(context, &bytes);
+        dml_allocations_count(context, &bytes);
         dml_need unmet = {""};
-        dml_cpu_can_allocate(context, size, &unmet);
+        dml_cpu_can_allocate(context, block->each, &unmet);
         dml_fail(status, code, "the device has no %llu bytes left for an array: %llu are in use, %llu available%s%s",
-                 (unsigned long long)size, (unsigned long long)bytes.used, (unsigned long long)available(context),
+                 (unsigned long long)block->each, (unsigned long long)bytes.used, (unsigned long long)available(context),
                  *unmet.text ? "; " : "", unmet.text);
         status->result = vk_result;
     }
     return code;
 }
 
-static dml_code create(dml_context *context, uint64_t size, dml_allocation **result, dml_status *status)
+static dml_code create(const dml_block *wanted, dml_allocation **result, dml_status *status)
 {
-    dml_allocation *allocation = calloc(1, sizeof *allocation);
-    if (!allocation)
+    dml_block *block = malloc(sizeof *block);
+    if (!block)
         return dml_fail(status, DML_NO_MEMORY, "no memory for an array");
-    dml_code code = allocate(context, size, &allocation->buffer, status);
-    if (code && (code == DML_OUT_OF_DEVICE_MEMORY || status->result == VK_ERROR_TOO_MANY_OBJECTS) &&
-        size <= context->traits.max_buffer)
-        code = allocate_again(context, size, &allocation->buffer, status);
+    *block = *wanted;
+    dml_code code = allocate(block, status);
+    if (code == DML_OUT_OF_DEVICE_MEMORY || (code && status->result == VK_ERROR_TOO_MANY_OBJECTS))
+        code = allocate_again(block, status);
     if (code) {
-        free(allocation);
+        free(block);
         return code;
     }
-    allocation->context = context;
-    allocation->generation = dml_fork_generation();
-    allocation->handles = (dml_vulkan_handles){(uint64_t)allocation->buffer.handle, (uint64_t)allocation->buffer.memory,
-                                               (uint64_t)(uintptr_t)context->device, allocation->buffer.size};
-    *result = allocation;
-    return DML_OK;
+    block->handles = (dml_vulkan_handles){(uint64_t)block->buffer.handle, (uint64_t)block->buffer.memory,
+                                          (uint64_t)(uintptr_t)block->context->device, block->buffer.size};
+    *result = dml_allocations_add(block);
+    return *result ? DML_OK : dml_fail(status, DML_NO_MEMORY, "no memory for an array");
 }
 
 dml_code dml_allocation_create(dml_context *context, uint64_t size, bool wait, dml_allocation **result, dml_status *status)
 {
-    size = dml_pool_size_class(context, size);
+    if (size > context->traits.max_buffer)
+        return dml_fail(status, DML_OUT_OF_DEVICE_MEMORY,
+                        "an array of %llu bytes is too large for the device, whose limit is %llu", (unsigned long long)size,
+                        (unsigned long long)context->traits.max_buffer);
     if (dml_context_enter(context, status))
         return status->code;
-    dml_allocation *allocation = dml_pool_find(context, size);
+    dml_block wanted;
+    *result = dml_allocations_find(context, (size_t)size, &wanted);
     dml_code code = DML_OK;
-    if (!allocation)
-        code =
-            wait ? create(context, size, &allocation, status) : dml_fail(status, DML_WOULD_WAIT, "memory has to be allocated");
-    if (!code)
-        dml_pool_add_live(context, allocation);
+    if (!*result)
+        code = wait ? create(&wanted, result, status) : dml_fail(status, DML_WOULD_WAIT, "memory has to be allocated");
     dml_context_leave(context);
-    *result = allocation;
     return code;
 }
 
@@ -107,7 +108,7 @@ dml_allocation *dml_allocation_wrap(void *data, void (*release)(void *data))
     dml_allocation *allocation = calloc(1, sizeof *allocation);
     if (allocation) {
         allocation->references = 1;
-        allocation->buffer.mapped = data;
+        allocation->data = data;
         allocation->release = release;
     }
     return allocation;
@@ -118,70 +119,65 @@ void dml_allocation_retain(dml_allocation *allocation)
     allocation->references++;
 }
 
-/* Pools a device allocation. Over the limit, older ones are destroyed; the batched work that still uses them is submitted
- * first. */
-static void recycle(dml_context *context, dml_allocation *allocation)
-{
-    switch (dml_pool_add(context, allocation)) {
-    case DML_POOL_REFUSED:
-        free(allocation);
-        break;
-    case DML_POOL_OVER_LIMIT:
-        if (dml_context_enter_to_free(context)) {
-            dml_queue_flush_batch(context);
-            dml_queue_trim_pool(context, false);
-            dml_context_leave(context);
-        }
-        break;
-    case DML_POOL_ADDED:
-        break;
-    }
-}
-
 void dml_allocation_release(dml_allocation *allocation)
 {
     if (!allocation || --allocation->references > 0)
         return;
-    if (!allocation->context) {
-        allocation->release(allocation->buffer.mapped);
+    if (!allocation->block) {
+        allocation->release(allocation->data);
         free(allocation);
-    } else if (allocation->generation != dml_fork_generation()) {
+        return;
+    }
+    if (allocation->block->generation != dml_fork_generation()) {
         free(allocation); /* the inherited context and its lists are never touched */
-    } else {
-        recycle(allocation->context, allocation);
+        return;
+    }
+    /* Over the limit, older blocks are destroyed; the batched work that still uses them is submitted first. */
+    dml_context *context = allocation->block->context;
+    if (dml_allocations_put_back(allocation) && dml_context_enter_to_free(context)) {
+        dml_queue_flush_batch(context);
+        dml_queue_trim_pool(context, false);
+        dml_context_leave(context);
     }
 }
 
 dml_code dml_allocation_context(const dml_allocation *allocation, dml_context **context, dml_status *status)
 {
-    if (allocation->generation != dml_fork_generation())
+    const dml_block *block = allocation->block;
+    if (block->generation != dml_fork_generation())
         return dml_fail(status, DML_DEVICE_LOST, /* uncovered: only in a forked child, which writes no counts */
                         "the array is inherited from the process that forked this one, and cannot be used here");
-    *context = allocation->context;
-    if (allocation->context->lost)
+    *context = block->context;
+    if (block->context->lost)
         return dml_fail(status, DML_DEVICE_LOST, "the array is gone: its device was lost");
     return DML_OK;
 }
 
 void *dml_allocation_data(const dml_allocation *allocation)
 {
-    return allocation->buffer.mapped;
+    return allocation->data;
 }
 
 void dml_allocation_expose(dml_allocation *allocation)
 {
-    allocation->exposed = true;
+    if (allocation->block)
+        dml_allocations_expose(allocation);
 }
 
 const dml_vulkan_handles *dml_allocation_handles(const dml_allocation *allocation)
 {
-    return &allocation->handles;
+    return &allocation->block->handles;
+}
+
+uint64_t dml_allocation_offset(const dml_allocation *allocation)
+{
+    return allocation->offset;
 }
 
 dml_code dml_allocation_wait(const dml_allocation *allocation, dml_status *status)
 {
     dml_context *context;
-    if (!allocation->context)
+    if (!allocation->block)
         return DML_OK;
     if (dml_allocation_context(allocation, &context, status) || dml_context_enter(context, status))
         return status->code;
@@ -196,7 +192,7 @@ dml_code dml_vk_memory(dml_context *context, dml_memory_bytes *bytes, dml_status
         return status->code;        /* uncovered: a fault that only soak injects */
     dml_queue_flush_batch(context); /* batched work may be all that keeps the pool over its limit */
     bytes->available = available(context);
-    dml_pool_count(context, bytes);
+    dml_allocations_count(context, bytes);
     dml_context_leave(context);
     return DML_OK;
 }

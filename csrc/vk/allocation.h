@@ -31,7 +31,9 @@ void *dml_allocation_data(const dml_allocation *allocation);
 /* Another library has the address from now on: dml_vk_shutdown leaves the memory alone while there are references. */
 void dml_allocation_expose(dml_allocation *allocation);
 
+/* The buffer that an allocation is part of, and the offset in it. */
 const dml_vulkan_handles *dml_allocation_handles(const dml_allocation *allocation);
+uint64_t dml_allocation_offset(const dml_allocation *allocation);
 
 /* Waits until all work queued on an allocation is done. */
 dml_code dml_allocation_wait(const dml_allocation *allocation, dml_status *status);

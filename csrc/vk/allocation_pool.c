@@ -5,169 +5,267 @@
 #include "vk/quiesce.h"
 
 enum {
-    GRANULE = 256,    /* bytes: the smallest size class, and what every size is a multiple of */
-    MAX_POOLED = 1024 /* allocations, however small */
+    UNIT = 256,           /* bytes: every size is a multiple of it, and Vulkan allows no larger alignment of bindings */
+    PROMISED = 4096,      /* pieces of memory that every device gives: maxMemoryAllocationCount */
+    MAX_POOLED = 1024,    /* blocks, however small */
+    MIN_SHARED = 1 << 20, /* bytes: allocations of up to this size share slabs on every device */
+    MIN_SLAB = 64 * 1024, /* bytes; slabs of larger allocations begin with one of them */
+    MAX_SHARE = 16        /* the largest slabs hold so many of the largest allocations that share them */
 };
 
-void dml_pool_init(dml_context *context)
+/* A block is in the list of its state. */
+enum { POOLED, OPEN, FULL };
+
+/* Pooled memory is lost to other programs. Where it is the host's, the limit is that of the host's pool. */
+void dml_allocations_init(dml_context *context)
 {
-    uint64_t tenth = context->offered.heap / 10, most = UINT64_C(256) << 20;
-    context->allocation_pool.limit = tenth < most ? tenth : most;
+    bool mapped;
+    dml_buffer_device_type(context, UINT32_MAX, &mapped);
+    uint64_t heap = context->offered.heap, most = mapped ? UINT64_C(256) << 20 : UINT64_MAX;
+    uint64_t part = heap / (mapped ? 10 : 4), shared = heap / PROMISED;
+    context->allocation_pool.limit = part < most ? part : most;
+    context->allocation_pool.largest_shared = shared > MIN_SHARED ? shared : MIN_SHARED;
 }
 
-uint64_t dml_pool_size_class(const dml_context *context, uint64_t size)
+/* --- blocks; the lock is held ------------------------------------------------------------------------------------ */
+
+/* The bytes of an allocation of `size`, and their class. */
+static int round_size(const dml_context *context, size_t size, size_t *each)
 {
-    /* Eight classes from each power of two to the next: at most an eighth is wasted. */
-    uint64_t step = GRANULE;
-    if (size <= context->allocation_pool.limit)
-        while (step * 16 <= size)
-            step *= 2;
-    return size > UINT64_MAX - step ? size : (size + step - 1) / step * step + (size == 0 ? step : 0);
+    size = size > 0 ? size : 1;
+    int size_class = dml_size_class(size, UNIT, each);
+    if (*each > context->allocation_pool.limit || *each > context->traits.max_buffer)
+        *each = dml_round_up(size, UNIT); /* only what will be used again is rounded further */
+    return size_class;
 }
 
-/* --- lists; the lock is held ------------------------------------------------------------------------------------- */
-
-static void unlink_allocation(dml_allocation *allocation, dml_allocation **first, dml_allocation **last)
+/* Fills in what a new block has to be. */
+static void plan_block(dml_context *context, size_t each, int size_class, dml_block *block)
 {
-    *(allocation->prev ? &allocation->prev->next : first) = allocation->next;
-    if (allocation->next)
-        allocation->next->prev = allocation->prev;
-    else if (last)
-        *last = allocation->prev;
+    const uint64_t limit = context->allocation_pool.limit, shared = context->allocation_pool.largest_shared;
+    *block = (dml_block){
+        .context = context, .generation = dml_fork_generation(), .each = each, .room = 1, .classes = {size_class, size_class}};
+    uint64_t slab = 2 * (uint64_t)each; /* of twice the room */
+    while (each <= shared && slab <= shared * MAX_SHARE && slab <= limit / 8 && slab <= context->traits.max_buffer &&
+           (slab <= MIN_SLAB || 2 * block->room <= context->allocation_pool.live[size_class])) {
+        block->classes[false] += DML_CLASSES_PER_DOUBLING;
+        block->room *= 2;
+        slab *= 2;
+    }
+    block->entry.capacity = each * (size_t)block->room;
 }
 
-static void link_allocation(dml_allocation *allocation, dml_allocation **first, dml_allocation **last)
+/* Moves a block to the list of its state. */
+static void place(dml_block *block)
 {
-    allocation->prev = NULL;
-    allocation->next = *first;
-    if (*first)
-        (*first)->prev = allocation;
-    else if (last)
-        *last = allocation;
-    *first = allocation;
+    const bool used = block->live > 0, full = block->live == block->room;
+    dml_pool *list = &block->context->allocation_pool.lists[used + full];
+    if (list == block->list)
+        return;
+    if (block->list)
+        dml_pool_remove(block->list, &block->entry);
+    block->list = list;
+    block->entry.size_class = block->classes[used];
+    dml_pool_add(list, &block->entry);
 }
 
-static void remove_pooled(dml_context *context, dml_allocation *allocation)
+/* The newest block of a class that is open and has allocations of so many bytes, or is pooled and has as many itself. */
+static dml_block *find_block(const dml_context *context, bool open, int size_class, size_t bytes, bool mapped)
 {
-    unlink_allocation(allocation, &context->allocation_pool.newest, &context->allocation_pool.oldest);
-    context->allocation_pool.pooled_bytes -= allocation->buffer.size;
-    context->allocation_pool.count--;
+    dml_pooled *entry = context->allocation_pool.lists[open ? OPEN : POOLED].top[size_class];
+    for (; entry; entry = entry->below) {
+        dml_block *block = (dml_block *)entry;
+        if ((open ? block->each : entry->capacity) == bytes && (block->buffer.mapped != NULL) == mapped)
+            return block;
+    }
+    return NULL;
 }
 
-static bool over_limit(const dml_context *context)
+static void free_unused(dml_block *block)
 {
-    return context->allocation_pool.pooled_bytes > context->allocation_pool.limit ||
-           context->allocation_pool.count > MAX_POOLED;
+    while (block->unused) {
+        dml_allocation *allocation = block->unused;
+        block->unused = allocation->next;
+        free(allocation);
+    }
+    block->made = 0;
 }
 
-/* The oldest one, where it is to be destroyed and the device is done with it; else NULL. */
-static dml_allocation *next_to_trim(const dml_context *context, bool all, uint64_t completed)
+/* Makes a pooled block one for allocations of another size. */
+static void divide(dml_block *block, const dml_block *wanted)
 {
-    dml_allocation *oldest = context->allocation_pool.oldest;
-    return oldest && (all || over_limit(context)) && oldest->timeline_value <= completed ? oldest : NULL;
+    if (block->each == wanted->each)
+        return;
+    free_unused(block);
+    block->each = wanted->each;
+    block->room = wanted->room;
+    block->classes[true] = wanted->classes[true];
+}
+
+/* One more allocation of a block that has room for it; NULL without memory. */
+static dml_allocation *take(dml_block *block)
+{
+    dml_context *context = block->context;
+    dml_allocation *allocation = block->unused;
+    if (allocation) {
+        block->unused = allocation->next;
+    } else if ((allocation = calloc(1, sizeof *allocation))) {
+        allocation->block = block;
+        allocation->offset = (uint64_t)block->each * (uint64_t)block->made++;
+        allocation->data = block->buffer.mapped ? (char *)block->buffer.mapped + allocation->offset : NULL;
+        allocation->timeline_value = block->timeline_value;
+    }
+    if (allocation) {
+        allocation->references = 1;
+        block->live++;
+        context->allocation_pool.live[block->classes[true]]++;
+        context->allocation_pool.used_bytes += block->each;
+    }
+    place(block);
+    return allocation;
 }
 
 /* --- life of an allocation --------------------------------------------------------------------------------------- */
 
-dml_allocation *dml_pool_find(dml_context *context, uint64_t size)
+dml_allocation *dml_allocations_find(dml_context *context, size_t size, dml_block *wanted)
 {
     bool mapped;
+    size_t each;
     dml_buffer_device_type(context, UINT32_MAX, &mapped);
     dml_lock_acquire(&context->lock);
-    dml_allocation *allocation = context->allocation_pool.newest;
-    while (allocation && (allocation->buffer.size != size || (allocation->buffer.mapped != NULL) != mapped))
-        allocation = allocation->next;
-    if (allocation)
-        remove_pooled(context, allocation);
+    int size_class = round_size(context, size, &each);
+    dml_block *block = find_block(context, true, size_class, each, mapped);
+    dml_allocation *allocation = block ? take(block) : NULL;
+    if (!allocation) {
+        plan_block(context, each, size_class, wanted);
+        block = find_block(context, false, wanted->classes[false], wanted->entry.capacity, mapped);
+        if (block)
+            divide(block, wanted);
+        allocation = block ? take(block) : NULL;
+    }
     dml_lock_release(&context->lock);
     return allocation;
 }
 
-void dml_pool_add_live(dml_context *context, dml_allocation *allocation)
+dml_allocation *dml_allocations_add(dml_block *block)
 {
-    dml_lock_acquire(&context->lock);
-    allocation->references = 1;
-    link_allocation(allocation, &context->allocation_pool.live, NULL);
-    context->allocation_pool.used_bytes += allocation->buffer.size;
-    dml_lock_release(&context->lock);
+    dml_lock_acquire(&block->context->lock);
+    dml_allocation *allocation = take(block);
+    dml_lock_release(&block->context->lock);
+    return allocation;
 }
 
-dml_pool_result dml_pool_add(dml_context *context, dml_allocation *allocation)
+static bool over_limit(const dml_context *context)
 {
-    dml_pool_result result = DML_POOL_REFUSED;
+    const dml_pool *pooled = &context->allocation_pool.lists[POOLED];
+    return pooled->bytes > context->allocation_pool.limit || pooled->count > MAX_POOLED;
+}
+
+static void free_block(dml_block *block)
+{
+    free_unused(block);
+    free(block);
+}
+
+bool dml_allocations_put_back(dml_allocation *allocation)
+{
+    dml_block *block = allocation->block;
+    dml_context *context = block->context;
     dml_lock_acquire(&context->lock);
-    unlink_allocation(allocation, &context->allocation_pool.live, NULL);
-    context->allocation_pool.used_bytes -= allocation->buffer.size;
+    context->allocation_pool.used_bytes -= block->each;
+    context->allocation_pool.live[block->classes[true]]--;
+    context->allocation_pool.exposed -= allocation->exposed;
     allocation->exposed = false;
-    if (allocation->buffer.handle && !context->lost) {
-        link_allocation(allocation, &context->allocation_pool.newest, &context->allocation_pool.oldest);
-        context->allocation_pool.pooled_bytes += allocation->buffer.size;
-        context->allocation_pool.count++;
-        result = over_limit(context) ? DML_POOL_OVER_LIMIT : DML_POOL_ADDED;
-    }
+    if (allocation->timeline_value > block->timeline_value)
+        block->timeline_value = allocation->timeline_value;
+    allocation->next = block->unused;
+    block->unused = allocation;
+    block->live--;
+    const bool reusable = block->buffer.handle && !context->lost, gone = block->live == 0 && !reusable;
+    if (gone)
+        dml_pool_remove(block->list, &block->entry);
+    else
+        place(block);
+    const bool over = reusable && over_limit(context);
     dml_lock_release(&context->lock);
-    return result;
+    if (gone)
+        free_block(block);
+    return over;
 }
 
-static void destroy_allocation(dml_allocation *allocation)
+/* --- the end of a block ------------------------------------------------------------------------------------------ */
+
+static void destroy_block(dml_block *block)
 {
-    dml_buffer_destroy(allocation->context, &allocation->buffer);
-    free(allocation);
+    dml_buffer_destroy(block->context, &block->buffer);
+    free_block(block);
 }
 
-void dml_pool_trim(dml_context *context, bool all, uint64_t completed)
+/* The oldest block, where it is to be destroyed and the device is done with it; else NULL. */
+static dml_pooled *next_to_trim(const dml_context *context, bool all, uint64_t completed)
+{
+    dml_pooled *oldest = context->allocation_pool.lists[POOLED].oldest;
+    return oldest && (all || over_limit(context)) && ((dml_block *)oldest)->timeline_value <= completed ? oldest : NULL;
+}
+
+void dml_allocations_trim(dml_context *context, bool all, uint64_t completed)
 {
     dml_lock_acquire(&context->lock);
     bool needed = next_to_trim(context, all, completed);
     dml_lock_release(&context->lock);
     if (!needed || !dml_context_enter_to_free(context))
         return;
-    dml_allocation *dropped = NULL, *allocation;
+    dml_pooled *dropped = NULL, *entry;
     dml_lock_acquire(&context->lock);
-    while ((allocation = next_to_trim(context, all, completed))) {
-        remove_pooled(context, allocation);
-        allocation->next = dropped;
-        dropped = allocation;
+    while ((entry = next_to_trim(context, all, completed))) {
+        dml_pool_remove(&context->allocation_pool.lists[POOLED], entry);
+        entry->older = dropped;
+        dropped = entry;
     }
     dml_lock_release(&context->lock);
     while (dropped) {
-        allocation = dropped;
-        dropped = allocation->next; /* NOLINT(clang-analyzer-unix.Malloc): no allocation is in a list twice */
-        destroy_allocation(allocation);
+        entry = dropped;
+        dropped = entry->older;
+        destroy_block((dml_block *)entry);
     }
     dml_context_leave(context);
 }
 
-void dml_pool_destroy(dml_context *context)
+void dml_allocations_destroy(dml_context *context)
 {
+    dml_pool *lists = context->allocation_pool.lists;
     dml_lock_acquire(&context->lock);
-    while (context->allocation_pool.newest) {
-        dml_allocation *allocation = context->allocation_pool.newest;
-        remove_pooled(context, allocation); /* NOLINT(clang-analyzer-unix.Malloc): likewise */
-        destroy_allocation(allocation);
+    while (lists[POOLED].newest) {
+        dml_pooled *entry = lists[POOLED].newest;
+        dml_pool_remove(&lists[POOLED], entry);
+        destroy_block((dml_block *)entry);
     }
-    for (dml_allocation *allocation = context->allocation_pool.live; allocation; allocation = allocation->next)
-        dml_buffer_destroy(context, &allocation->buffer);
+    for (int i = OPEN; i <= FULL; i++)
+        for (dml_pooled *entry = lists[i].newest; entry; entry = entry->older)
+            dml_buffer_destroy(context, &((dml_block *)entry)->buffer);
     dml_lock_release(&context->lock);
 }
 
 /* --- looking at them --------------------------------------------------------------------------------------------- */
 
-bool dml_pool_exposed(dml_context *context)
+void dml_allocations_expose(dml_allocation *allocation)
 {
-    bool exposed = false;
-    dml_lock_acquire(&context->lock);
-    for (const dml_allocation *allocation = context->allocation_pool.live; allocation; allocation = allocation->next)
-        exposed = exposed || allocation->exposed;
-    dml_lock_release(&context->lock);
-    return exposed;
+    if (allocation->block && !atomic_exchange(&allocation->exposed, true))
+        allocation->block->context->allocation_pool.exposed++;
 }
 
-void dml_pool_count(dml_context *context, dml_memory_bytes *bytes)
+bool dml_allocations_exposed(dml_context *context)
 {
+    return context->allocation_pool.exposed > 0;
+}
+
+void dml_allocations_count(dml_context *context, dml_memory_bytes *bytes)
+{
+    const dml_pool *lists = context->allocation_pool.lists;
     dml_lock_acquire(&context->lock);
     bytes->used = context->allocation_pool.used_bytes;
-    bytes->pooled = context->allocation_pool.pooled_bytes;
+    bytes->pooled = lists[POOLED].bytes;
     bytes->limit = context->allocation_pool.limit;
+    bytes->unused = lists[OPEN].bytes + lists[FULL].bytes - bytes->used;
     dml_lock_release(&context->lock);
 }

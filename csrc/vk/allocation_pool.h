@@ -1,53 +1,70 @@
-/* The allocations of a context: the live ones, and those that are pooled for reuse.
+/* The device memory of a context: blocks that allocations use, and blocks that are pooled for reuse.
  *
- * Work is done in the order in which it was queued, so that a pooled allocation may be reused at once, while the device still
- * works on it for its last owner. It is destroyed only when the device is done with it.
+ * A block is one VkBuffer on memory of its own. A large allocation has a block to itself. Small ones of one size share slabs: a
+ * device promises only 4,096 pieces of memory, and each that the host sees takes a mapping of the process. The first slab of a
+ * size is small; each later one doubles what those of its size hold.
+ *
+ * Work is done in the order in which it was queued, so that freed memory may be reused at once, while the device still works on
+ * it for its last owner. A block is destroyed only when all of it is free and the device is done with it.
  */
 #ifndef DML_VK_ALLOCATION_POOL_H
 #define DML_VK_ALLOCATION_POOL_H
 
+#include "base/pool.h"
 #include "vk/buffer.h"
 #include "vk/context.h"
 #include "vk/memory_types.h"
 
-struct dml_allocation {
-    dml_buffer buffer; /* host memory: only `mapped` */
+typedef struct dml_block {
+    dml_pooled entry; /* the first member; capacity: bytes of the buffer */
+    dml_pool *list;   /* that it is in; or NULL */
+    dml_context *context;
+    uint32_t generation; /* dml_fork_generation of the process that made it */
+    dml_buffer buffer;
     dml_vulkan_handles handles;
-    dml_context *context; /* NULL for host memory */
-    uint32_t generation;  /* dml_fork_generation of the process that made it */
+    uint64_t timeline_value; /* of the last submission that used what is free now */
+    size_t each;             /* bytes of an allocation, */
+    int room;                /* how many fit, */
+    int live;                /* how many are in use, */
+    int made;                /* and how many structs there are, with those in `unused` */
+    int classes[2];          /* of a new block's bytes, and [true] of an allocation's */
+    dml_allocation *unused;
+} dml_block;
+
+struct dml_allocation {
+    dml_block *block;            /* NULL: host memory */
+    uint64_t offset;             /* of the first byte in the block's buffer */
+    void *data;                  /* the first byte as the host sees it; NULL if it does not */
+    void (*release)(void *data); /* of host memory */
     atomic_int references;
     atomic_ullong timeline_value; /* of the last submission that uses it */
     atomic_bool exposed;
-    void (*release)(void *);     /* of host memory */
-    dml_allocation *prev, *next; /* in the list of live ones, or of pooled ones, the newest first */
+    dml_allocation *next; /* in `unused` of its block */
 };
 
-void dml_pool_init(dml_context *context); /* after the traits are known */
+void dml_allocations_init(dml_context *context); /* after the traits are known */
 
-/* The size that an allocation of `size` bytes is rounded up to, so that later ones fit. */
-uint64_t dml_pool_size_class(const dml_context *context, uint64_t size);
+/* An allocation of at least `size` bytes, with one reference. NULL where that takes a new block: `*wanted`, which lacks its
+ * buffer. */
+dml_allocation *dml_allocations_find(dml_context *context, size_t size, dml_block *wanted);
 
-/* A pooled allocation of exactly this size; NULL if there is none. */
-dml_allocation *dml_pool_find(dml_context *context, uint64_t size);
+/* Takes in a new block, and gives the first allocation of it. NULL without memory; then the block is pooled. */
+dml_allocation *dml_allocations_add(dml_block *block);
 
-/* Takes in a new allocation, or one that was found, with one reference. */
-void dml_pool_add_live(dml_context *context, dml_allocation *allocation);
+/* After the last reference is gone. True: the pool is over its limit now. */
+bool dml_allocations_put_back(dml_allocation *allocation);
 
-/* The last reference to a live allocation is gone. One that is REFUSED is the caller's to free: its buffer was destroyed, or
- * its device lost. */
-typedef enum dml_pool_result { DML_POOL_REFUSED, DML_POOL_ADDED, DML_POOL_OVER_LIMIT } dml_pool_result;
-dml_pool_result dml_pool_add(dml_context *context, dml_allocation *allocation);
+/* Destroys pooled blocks, the oldest first, until the pool is within its limit, or `all` are gone; or until one that is used
+ * after `completed`. */
+void dml_allocations_trim(dml_context *context, bool all, uint64_t completed);
 
-/* Destroys pooled allocations, the oldest first, until the pool is within its limit, or `all` are gone; or until one that is
- * used after `completed`. */
-void dml_pool_trim(dml_context *context, bool all, uint64_t completed);
+/* At exit: all pooled blocks, and the buffers of others, whose structs go with their last allocation. */
+void dml_allocations_destroy(dml_context *context);
 
-/* At exit: all pooled ones, and the buffers of live ones, whose owners still free the struct. */
-void dml_pool_destroy(dml_context *context);
+/* Another library has the address of an allocation until its last reference is gone; whether one has any. */
+void dml_allocations_expose(dml_allocation *allocation);
+bool dml_allocations_exposed(dml_context *context);
 
-/* Whether another library has the address of a live one. */
-bool dml_pool_exposed(dml_context *context);
-
-void dml_pool_count(dml_context *context, dml_memory_bytes *bytes); /* all but `available` */
+void dml_allocations_count(dml_context *context, dml_memory_bytes *bytes); /* all but `available` */
 
 #endif

@@ -70,8 +70,8 @@ static dml_code clamp_part(dml_context *context, const dml_clamp *clamp, int64_t
     submission->after_others = true;
     submission->transfer = &transfer;
     choose_lengths(&context->traits.plan, clamp, (uint32_t)count, &submission->dispatch);
-    dml_code code =
-        record_other(context, submission, &clamp->lengths->buffer, (uint64_t)begin * 8, (uint64_t)count * 8, status);
+    dml_code code = record_other(context, submission, &clamp->lengths->block->buffer,
+                                 clamp->lengths->offset + (uint64_t)begin * 8, (uint64_t)count * 8, status);
     if (!code)
         code = dml_queue_enqueue(context, submission, status);
     if (code)

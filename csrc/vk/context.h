@@ -12,6 +12,7 @@
 #include <stdatomic.h>
 
 #include "base/lock.h"
+#include "base/pool.h"
 #include "vk/traits.h"
 
 /* Besides DML_KERNEL_COUNT kernels: the shader of clamp_lengths.c. */
@@ -60,8 +61,8 @@ typedef struct dml_context {
         dml_modules modules[2]; /* [true]: for windows that are bound as segments */
         VkPipelineCache cache;
         dml_lock pipeline_lock;
-        int count;
         struct dml_pipeline *newest; /* by their last use */
+        int count;
     } kernels;
 
     struct {
@@ -83,11 +84,12 @@ typedef struct dml_context {
     } queue;
 
     struct {
-        struct dml_allocation *live;
-        struct dml_allocation *newest, *oldest; /* pooled, by the time of release */
-        int count;                              /* of pooled ones */
-        uint64_t used_bytes, pooled_bytes;
-        uint64_t limit; /* on pooled_bytes */
+        dml_pool lists[3];          /* of blocks: pooled, in use with room for more, and full */
+        int live[DML_SIZE_CLASSES]; /* allocations of each class */
+        uint64_t used_bytes;        /* of these */
+        uint64_t limit;             /* on the bytes of pooled blocks */
+        uint64_t largest_shared;    /* bytes of an allocation that shares a slab */
+        atomic_int exposed;         /* allocations */
     } allocation_pool;
 
     struct {

@@ -87,7 +87,7 @@ dml_code dml_context_create(const dml_device *device, dml_context **result, dml_
     }
     dml_device_functions_load(context->instance_vk.vkGetDeviceProcAddr, context->device, &context->vk);
     context->vk.vkGetDeviceQueue(context->device, context->traits.queue_family, 0, &context->device_queue);
-    dml_pool_init(context);
+    dml_allocations_init(context);
     if (dml_kernels_init(context, status) || create_timeline(context, status))
         goto fail; /* uncovered: a fault that only soak injects */
     *result = context;
@@ -105,7 +105,7 @@ void dml_context_close(dml_context *context)
     dml_queue_destroy(context);
     dml_submissions_destroy(context);
     dml_stagings_destroy(context);
-    dml_pool_destroy(context);
+    dml_allocations_destroy(context);
     dml_kernels_deinit(context);
     context->vk.vkDestroySemaphore(context->device, context->timeline, NULL);
     context->vk.vkDestroyDevice(context->device, NULL);

@@ -270,7 +270,7 @@ bool dml_vk_override(const char *name, int64_t value)
 static bool drain_context(dml_context *context)
 {
     bool drained = dml_context_drain(context);
-    return drained && abandoned_by(context) == 0 && !dml_pool_exposed(context) && dml_context_wait_idle(context);
+    return drained && abandoned_by(context) == 0 && !dml_allocations_exposed(context) && dml_context_wait_idle(context);
 }
 
 void dml_vk_shutdown(void)

@@ -37,6 +37,7 @@ typedef struct dml_memory_bytes {
     uint64_t pooled;    /* in freed ones that are pooled for reuse */
     uint64_t limit;     /* on `pooled` */
     uint64_t available; /* that the device could still give */
+    uint64_t unused;    /* of slabs that allocations share, beside these */
 } dml_memory_bytes;
 
 #endif

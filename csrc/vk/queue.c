@@ -207,7 +207,7 @@ static dml_submission *remove_done(dml_context *context)
 
 void dml_queue_trim_pool(dml_context *context, bool all)
 {
-    dml_pool_trim(context, all, context->queue.completed);
+    dml_allocations_trim(context, all, context->queue.completed);
 }
 
 void dml_queue_retire(dml_context *context)

@@ -54,8 +54,8 @@ static dml_code bind_window(dml_context *context, dml_submission *submission, dm
     dml_span window = side == DML_SRC ? submission->dispatch.src_window : submission->dispatch.dst_window;
     binding->size = round_up((uint64_t)(window.end - window.begin), 16);
     if (operand->allocation) {
-        binding->buffer = &operand->allocation->buffer;
-        binding->offset = operand->offset + (uint64_t)window.begin;
+        binding->buffer = &operand->allocation->block->buffer;
+        binding->offset = operand->allocation->offset + operand->offset + (uint64_t)window.begin;
         return DML_OK;
     }
     if (side == DML_SRC && is_filled(submission)) {
@@ -129,7 +129,7 @@ static VkDescriptorBufferInfo bind_lengths(dml_context *context, dml_submission 
     if (lengths) {
         uint64_t early = begin % context->traits.plan.alignment;
         submission->dispatch.table.length_offset += (uint32_t)(early / sizeof(int64_t));
-        return (VkDescriptorBufferInfo){lengths->buffer.handle, begin - early, bytes + early};
+        return (VkDescriptorBufferInfo){lengths->block->buffer.handle, lengths->offset + begin - early, bytes + early};
     }
     VkDescriptorBufferInfo room;
     memcpy(arena_reserve(context, submission, bytes, &room), plan->lengths + span.begin, bytes);

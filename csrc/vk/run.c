@@ -133,7 +133,7 @@ static dml_code run_pieces(dml_context *context, dml_submission *submission, dml
 /* The first byte of an operand as the host sees it; NULL if it does not. */
 static char *seen_by_host(const dml_operand *operand)
 {
-    char *first = operand->allocation ? operand->allocation->buffer.mapped : operand->data;
+    char *first = operand->allocation ? operand->allocation->data : operand->data;
     return first ? first + (operand->allocation ? operand->offset : 0) : NULL;
 }
 

@@ -13,6 +13,7 @@
  *   driver_id=N             which driver it says it is, a VkDriverId
  *   distinct=1              every physical device has a UUID of its own
  *   heap=N                  bytes of memory in all
+ *   allocations=N           pieces of memory in all, imports included
  *   slow=N                  milliseconds that a submission takes at least
  *   group_count, allocation, binding, alignment, subgroup, invocations, import_alignment, atom
  *                           limits, downwards (alignments upwards)
@@ -207,7 +208,7 @@ typedef struct allocation {
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static allocation allocations[8192];
 static uint64_t in_heap, in_window;
-static long imports;
+static long imports, pieces;
 
 static allocation *find_allocation(VkDeviceMemory memory)
 {
@@ -231,12 +232,14 @@ VkResult odd_allocate(const VkMemoryAllocateInfo *info)
     long long every = odd("imports", 0);
     pthread_mutex_lock(&mutex);
     bool refused = is_import(info) && every > 1 && ++imports % every == 0;
-    bool full = !is_import(info) && in_heap + info->allocationSize > (uint64_t)odd("heap", INT64_MAX);
+    bool too_many = pieces >= odd("allocations", INT64_MAX), full = !is_import(info) && in_heap + info->allocationSize > (uint64_t)odd("heap", INT64_MAX);
     full |= odd("memory", 0) == 3 && info->memoryTypeIndex == WINDOW &&
             in_window + info->allocationSize > (uint64_t)odd("window", 0);
     pthread_mutex_unlock(&mutex);
     if (is_import(info) && odd("memory", 0) && info->memoryTypeIndex == OWN)
         violation("a host pointer imported as memory that the host cannot see");
+    if (too_many)
+        return VK_ERROR_TOO_MANY_OBJECTS;
     return refused ? VK_ERROR_INVALID_EXTERNAL_HANDLE : full ? VK_ERROR_OUT_OF_DEVICE_MEMORY : VK_SUCCESS;
 }
 
@@ -244,6 +247,7 @@ void odd_allocated(VkDeviceMemory memory, const VkMemoryAllocateInfo *info)
 {
     pthread_mutex_lock(&mutex);
     allocation *a = find_allocation(VK_NULL_HANDLE);
+    pieces++;
     *a = (allocation){memory, info->allocationSize, info->memoryTypeIndex, is_import(info), NULL, NULL};
     if (!a->imported && a->type == WINDOW)
         in_window += a->size;
@@ -262,6 +266,7 @@ void odd_freed(VkDeviceMemory memory)
         in_window -= a->size;
     if (!a->imported)
         in_heap -= a->size;
+    pieces--;
     free(a->shadow);
     memset(a, 0, sizeof *a);
     pthread_mutex_unlock(&mutex);
