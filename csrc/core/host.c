@@ -1,59 +1,181 @@
 #include "core/host.h"
 
-#include <string.h>
+#include <stddef.h>
 
-typedef struct walk {
+#include "base/parallel.h"
+#include "core/host_plain.h"
+
+enum {
+    PARALLEL = 512 * 1024, /* bytes that several cores move faster than one */
+    PARTS = 16,            /* that they are cut into, */
+    MIN_PART = 128 * 1024, /* each of at least */
+    MAX_PART = 1 << 20,    /* and at most so many bytes */
+    ROUND = 16 << 20,      /* bytes moved between two looks at the clock */
+    GRANULE = 256          /* bytes: a part has whole blocks of a kernel */
+};
+
+/* A run of one plan, which is simplified, and what it is cut into. */
+typedef struct run {
     const dml_plan *plan;
     const char *src;
     char *dst;
-} walk;
+    dml_interrupt_poll *poll; /* or NULL */
+    int axis;                 /* that is cut */
+    int64_t step, count;      /* indices of a part; parts */
+} run;
 
-/* The source index of destination index `i` on the reversed axis. */
-static int64_t reversed_index(int64_t i, int64_t length)
+static bool run_plan(const dml_plan *plan, const char *src, char *dst, dml_interrupt_poll *poll);
+
+static bool is_stopped(dml_interrupt_poll *poll)
 {
-    return i < length ? length - 1 - i : i;
+    if (poll && dml_interrupt_due(poll))
+        poll->interrupted = dml_interrupt_ask();
+    return poll && poll->interrupted;
 }
 
-/* Writes an item again and again: what is there is doubled. */
-static void repeat(char *dst, const char *src, int64_t item, int64_t count)
+/* --- lengths -------------------------------------------------------------------------------------------------------- */
+
+/* Keeps indices [begin, begin + extent) of an axis. */
+static void cut(dml_plan *plan, int k, int64_t begin, int64_t extent)
 {
-    int64_t done = item, bytes = item * count;
-    memcpy(dst, src, (size_t)item);
-    for (; done < bytes; done *= 2)
-        memcpy(dst + done, dst, (size_t)(done < bytes - done ? done : bytes - done));
+    dml_axis *axis = &plan->axes[k];
+    plan->src_offset += begin * axis->src_stride;
+    plan->dst_offset += begin * axis->dst_stride;
+    plan->length_offset += begin * axis->length_stride;
+    axis->extent = extent;
 }
 
-/* Moves all elements with the indices on axes 0 to k - 1 that the offsets stand for. `src` leaves out the reversed axis. */
-static void run_axis(const walk *w, int k, int64_t src, int64_t dst, int64_t length, int64_t reversed_i)
+/* For one length, a reversed axis is two plain plans: what is reversed, and what is behind it. */
+static bool run_length(const dml_plan *plan, const char *src, char *dst, dml_interrupt_poll *poll)
 {
-    const dml_plan *plan = w->plan;
-    if (k == plan->rank) {
-        if (plan->reversed >= 0)
-            src += reversed_index(reversed_i, plan->lengths[length]) * plan->axes[plan->reversed].src_stride;
-        memcpy(w->dst + dst, w->src + src, (size_t)plan->item);
-        return;
-    }
-    const dml_axis *axis = &plan->axes[k];
-    if (k == plan->rank - 1 && plan->reversed < 0 && axis->src_stride == 0 && axis->dst_stride == plan->item) {
-        repeat(w->dst + dst, w->src + src, plan->item, axis->extent);
-        return;
-    }
-    if (k == plan->rank - 1 && plan->reversed < 0) {
-        for (int64_t i = 0; i < axis->extent; i++)
-            memcpy(w->dst + dst + i * axis->dst_stride, w->src + src + i * axis->src_stride, (size_t)plan->item);
-        return;
-    }
-    bool reversed = k == plan->reversed;
-    for (int64_t i = 0; i < axis->extent; i++)
-        run_axis(w, k + 1, src + (reversed ? 0 : i * axis->src_stride), dst + i * axis->dst_stride,
-                 length + i * axis->length_stride, reversed ? i : reversed_i);
+    const int k = plan->reversed;
+    const int64_t length = plan->lengths[plan->length_offset], stride = plan->axes[k].src_stride;
+    dml_plan part;
+    dml_plan_copy(&part, plan);
+    part.reversed = -1;
+    cut(&part, k, 0, length);
+    part.src_offset += (length - 1) * stride;
+    part.axes[k].src_stride = -stride;
+    dml_plan_simplify(&part);
+    if (!run_plan(&part, src, dst, poll))
+        return false;
+    dml_plan_copy(&part, plan);
+    part.reversed = -1;
+    cut(&part, k, length, plan->axes[k].extent - length);
+    dml_plan_simplify(&part);
+    return run_plan(&part, src, dst, poll);
 }
 
-void dml_host_run(const dml_plan *plan, const void *src, void *dst)
+/* The axes from `k` on may choose lengths. */
+static bool run_lengths(const dml_plan *plan, int k, const char *src, char *dst, dml_interrupt_poll *poll)
+{
+    while (k < plan->rank && plan->axes[k].length_stride == 0)
+        k++;
+    if (k == plan->rank)
+        return run_length(plan, src, dst, poll);
+    for (int64_t i = 0; i < plan->axes[k].extent; i++) {
+        dml_plan part;
+        dml_plan_copy(&part, plan);
+        cut(&part, k, i, 1);
+        if (!run_lengths(&part, k + 1, src, dst, poll))
+            return false;
+    }
+    return true;
+}
+
+/* --- parts ---------------------------------------------------------------------------------------------------------- */
+
+static bool run_whole(const dml_plan *plan, const char *src, char *dst, dml_interrupt_poll *poll)
+{
+    if (plan->reversed >= 0)
+        return run_lengths(plan, 0, src, dst, poll);
+    dml_host_run_plain(plan, src, dst);
+    return !is_stopped(poll);
+}
+
+static void run_part(const void *argument, int64_t index)
+{
+    const run *run = argument;
+    int64_t begin = index * run->step, left = run->plan->axes[run->axis].extent - begin;
+    dml_plan part;
+    dml_plan_copy(&part, run->plan);
+    cut(&part, run->axis, begin, left < run->step ? left : run->step);
+    dml_plan_simplify(&part);
+    run_whole(&part, run->src, run->dst, NULL);
+}
+
+/* The axis to cut, -1 if there is none: an outer one that makes enough parts, else the longest. A long item becomes an axis. */
+static int axis_to_cut(dml_plan *plan)
+{
+    int longest = -1;
+    if (plan->item >= MAX_PART && plan->reversed < 0) {
+        int64_t word = dml_divisor((uint64_t)plan->item, GRANULE);
+        dml_plan_add(plan, plan->item / word, word, word);
+        plan->item = word;
+        return plan->rank - 1;
+    }
+    for (int k = 0; k < plan->rank; k++) {
+        const int64_t extent = plan->axes[k].extent;
+        if (k == plan->reversed || extent < 2)
+            continue;
+        if (extent >= PARTS)
+            return k;
+        if (longest < 0 || extent > plan->axes[longest].extent)
+            longest = k;
+    }
+    return longest;
+}
+
+/* Parts of about as many bytes as they should have. */
+static void choose_parts(run *run, int64_t bytes)
+{
+    int64_t part = bytes / PARTS, extent = run->plan->axes[run->axis].extent;
+    part = part < MIN_PART ? MIN_PART : part;
+    part = part > MAX_PART ? MAX_PART : part;
+    int64_t granule = run->plan->item < GRANULE ? GRANULE / run->plan->item : 1;
+    run->step = (extent - 1) / (bytes / part) + 1;
+    if (extent >= 2 * granule)
+        run->step = (run->step + granule - 1) / granule * granule;
+    run->count = (extent - 1) / run->step + 1;
+}
+
+/* Between two rounds no helper is at work, and what is asked may fork. */
+static bool run_rounds(const run *run, int64_t bytes)
+{
+    int64_t round = run->count * ROUND / bytes + 1;
+    for (int64_t begin = 0; begin < run->count; begin += round) {
+        int64_t end = begin + round < run->count ? begin + round : run->count;
+        dml_parallel(run_part, run, begin, end);
+        if (is_stopped(run->poll))
+            return false;
+    }
+    return true;
+}
+
+/* The plan is simplified. */
+static bool run_plan(const dml_plan *plan, const char *src, char *dst, dml_interrupt_poll *poll)
+{
+    int64_t bytes = dml_plan_count(plan) * plan->item;
+    if (bytes < PARALLEL)
+        return bytes == 0 || run_whole(plan, src, dst, poll);
+    dml_plan whole;
+    dml_plan_copy(&whole, plan);
+    run run = {.plan = &whole, .src = src, .dst = dst, .poll = poll, .axis = axis_to_cut(&whole)};
+    if (run.axis < 0)
+        return run_whole(plan, src, dst, poll);
+    choose_parts(&run, bytes);
+    return run_rounds(&run, bytes);
+}
+
+bool dml_host_run_polled(const dml_plan *plan, const void *src, void *dst, dml_interrupt_poll *poll)
 {
     dml_plan simple;
     dml_plan_copy(&simple, plan);
     dml_plan_simplify(&simple);
-    walk w = {&simple, src, dst};
-    run_axis(&w, 0, simple.src_offset, simple.dst_offset, simple.length_offset, 0);
+    return run_plan(&simple, src, dst, poll);
+}
+
+void dml_host_run(const dml_plan *plan, const void *src, void *dst)
+{
+    dml_host_run_polled(plan, src, dst, NULL);
 }

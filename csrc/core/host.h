@@ -1,10 +1,15 @@
-/* Runs a plan in plain C: for device="host", for staging, and as what tests compare the kernels with. */
+/* Runs a plan on the processor: for device="host", and for what is staged. */
 #ifndef DML_CORE_HOST_H
 #define DML_CORE_HOST_H
 
+#include "base/interrupt.h"
 #include "core/plan.h"
 
-/* The plan's offsets count from `src` and `dst`. What is read and written must not overlap. Simple rather than fast. */
+/* The plan's offsets count from `src` and `dst`. What is read and written must not overlap. Only the plan's own bytes are
+ * written; others may be read that lie between those it reads. Large plans use several cores. */
 void dml_host_run(const dml_plan *plan, const void *src, void *dst);
+
+/* The same, but asks as `poll` has it whether to stop. False if it was stopped, and the result may be partly written. */
+bool dml_host_run_polled(const dml_plan *plan, const void *src, void *dst, dml_interrupt_poll *poll);
 
 #endif

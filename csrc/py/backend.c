@@ -73,7 +73,10 @@ const dml_backend dml_vulkan_backend = {
     .memory = vulkan_memory,
 };
 
-/* --- the host: everything is done at once, in plain C ------------------------------------------------------------- */
+/* --- the host: everything is done by the thread that calls -------------------------------------------------------- */
+
+/* Bytes that are moved without waiting; what a step costs, as bytes. */
+enum { MOST_AT_ONCE = 32 * 1024, STEP_BYTES = 256 };
 
 static dml_code host_allocate(int index, const dml_allocation *beside, uint64_t bytes, dml_allocation **allocation,
                               dml_status *status)
@@ -92,16 +95,29 @@ static dml_operand host_map(dml_allocation *allocation, int64_t offset)
     return (dml_operand){.data = (char *)dml_allocation_data(allocation) + offset};
 }
 
+/* Runs a step. False if the caller wants to stop. */
+static bool host_run_step(const dml_transfer *transfer, dml_step *step, dml_interrupt_poll *poll)
+{
+    if (transfer->lengths)
+        step->plan.lengths = dml_allocation_data(transfer->lengths);
+    const void *src = step->src == DML_FILL ? transfer->fill : transfer->inputs[step->src].data;
+    return dml_host_run_polled(&step->plan, src, transfer->results[step->dst].data, poll);
+}
+
+/* What takes more than some 10 us counts as waiting. */
 static dml_code host_run(int index, const dml_transfer *transfer, bool wait, dml_status *status)
 {
-    (void)index, (void)wait, (void)status;
+    (void)index;
+    dml_interrupt_poll poll = dml_interrupt_poll_from_now();
+    int64_t bytes = 0;
     for (int64_t i = 0; i < transfer->program->count; i++) {
         dml_step step;
         dml_program_step(transfer->program, i, &step);
-        if (transfer->lengths)
-            step.plan.lengths = dml_allocation_data(transfer->lengths);
-        const void *src = step.src == DML_FILL ? transfer->fill : transfer->inputs[step.src].data;
-        dml_host_run(&step.plan, src, transfer->results[step.dst].data);
+        bytes += STEP_BYTES + dml_plan_count(&step.plan) * step.plan.item;
+        if (!wait && bytes > MOST_AT_ONCE)
+            return dml_fail(status, DML_WOULD_WAIT, "the work is long");
+        if (!host_run_step(transfer, &step, wait ? &poll : NULL))
+            return dml_fail(status, DML_INTERRUPTED, "interrupted by a signal");
     }
     return DML_OK;
 }

@@ -218,9 +218,10 @@ static dml_code run_program(dml_call *call, const dml_operand *operands)
     bool queued = dml_call_on_device(call), indirect = false;
     for (int64_t k = 0; k < call->program.result_count; k++)
         indirect = indirect || (call->outputs[k].out && call->outputs[k].target != call->outputs[k].out);
-    /* Queueing takes microseconds, and handing over the GIL costs more, so it is kept unless something must be waited for. */
+    /* Queueing takes microseconds, as little work of the host does, and handing over the GIL costs more. So it is kept, unless
+     * something must be waited for. */
     dml_code code = DML_WOULD_WAIT;
-    if (queued && !indirect && !call->progress.function)
+    if ((queued || call->device.host) && !indirect && !call->progress.function)
         code = backend->run(call->device.index, &transfer, false, &call->status);
     if (code != DML_WOULD_WAIT)
         return code;

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/interrupt.h"
 #include "vk/allocation_pool.h"
 #include "vk/child_exit.h"
 #include "vk/create_context.h"
@@ -11,7 +12,6 @@
 #include "vk/quiesce.h"
 #include "vk/run.h"
 #include "vk/staging.h"
-#include "vk/wait.h"
 
 static struct {
     dml_lock lock; /* of all below, and held while a context is made */
@@ -98,7 +98,7 @@ static void watch_forks(void)
 void dml_vk_open(bool (*interrupted)(void))
 {
     watch_forks();
-    dml_wait_init(interrupted);
+    dml_interrupt_init(interrupted);
 }
 
 /* --- the list -------------------------------------------------------------------------------------------------- */

@@ -4,21 +4,9 @@
 #include "vk/quiesce.h"
 
 enum {
-    POLL_NS = 100000000, /* between two polls of `interrupted`, and the longest sleep */
+    POLL_NS = 100000000, /* the longest sleep: interrupts are polled as often */
     NAP_NS = 200000      /* the first sleep of a wait that naps; each is twice as long as the one before */
 };
-
-static bool (*interrupted)(void);
-
-void dml_wait_init(bool (*function)(void))
-{
-    interrupted = function;
-}
-
-dml_interrupt_poll dml_interrupt_poll_from_now(void)
-{
-    return (dml_interrupt_poll){false, dml_nanoseconds()};
-}
 
 static VkResult wait_once(dml_context *context, const dml_wait *wait, uint64_t timeout)
 {
@@ -31,19 +19,17 @@ static VkResult wait_once(dml_context *context, const dml_wait *wait, uint64_t t
     return context->vk.vkWaitSemaphores(context->device, &info, timeout);
 }
 
-/* Asks whether the caller wants to stop, unless that was asked within POLL_NS. `interrupted` may fork, and may wait for the
- * same lock. False in the child of such a fork. */
+/* Asks whether the caller wants to stop, where it is time. What is asked may fork, and may wait for the same lock. False in the
+ * child of such a fork. */
 static bool poll_interrupt(dml_context *context, const dml_wait *wait)
 {
     dml_interrupt_poll *interrupt = wait->interrupt;
-    int64_t now = dml_nanoseconds();
-    if (!interrupted || interrupt->interrupted || now < interrupt->asked + POLL_NS)
+    if (!dml_interrupt_due(interrupt))
         return true;
-    interrupt->asked = now;
     bool locked = wait->lock && wait->lock->held;
     if (locked)
         dml_lock_release(wait->lock->lock);
-    bool ours = dml_context_outside(context, interrupted, &interrupt->interrupted);
+    bool ours = dml_context_outside(context, dml_interrupt_ask, &interrupt->interrupted);
     if (locked) {
         wait->lock->held = ours && !interrupt->interrupted;
         if (wait->lock->held)

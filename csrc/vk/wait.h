@@ -2,15 +2,10 @@
 #ifndef DML_VK_WAIT_H
 #define DML_VK_WAIT_H
 
+#include "base/interrupt.h"
 #include "vk/context.h"
 
-/* Whether the caller wants to stop, which is asked every 100 ms. */
-typedef struct dml_interrupt_poll {
-    bool interrupted;
-    int64_t asked; /* when, by dml_nanoseconds */
-} dml_interrupt_poll;
-
-/* A lock that the caller holds, and that is released while `interrupted` runs. */
+/* A lock that the caller holds, and that is released while it is asked whether to stop. */
 typedef struct dml_held_lock {
     dml_lock *lock;
     bool held; /* afterwards: false where the wait ended without acquiring it again */
@@ -27,12 +22,7 @@ typedef struct dml_wait {
     dml_interrupt_poll *interrupt;
 } dml_wait;
 
-/* Before the first wait; see dml_vk_open. */
-void dml_wait_init(bool (*interrupted)(void));
-
-dml_interrupt_poll dml_interrupt_poll_from_now(void);
-
-/* VK_SUCCESS, VK_TIMEOUT where it stopped early, or what failed. In the child of a fork by `interrupted`
+/* VK_SUCCESS, VK_TIMEOUT where it stopped early, or what failed. In the child of a fork meanwhile
  * VK_ERROR_DEVICE_LOST: the context is inherited there. */
 VkResult dml_wait_for(dml_context *context, const dml_wait *wait);
 

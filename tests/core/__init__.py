@@ -25,13 +25,15 @@ Traits, Tunables, Dispatch = (STRUCTURES[f"dml_{name}"] for name in ("traits", "
 
 
 class Core:
-    """The core, compiled into `folder` as a library of its own, with nothing else linked to it."""
+    """The core, compiled into `folder` as a library of its own, with what it needs of csrc/base and nothing else."""
 
     def __init__(self, folder):
         path, truth = folder / "core.so", folder / "truth.c"
         truth.write_text(check_source())
-        sources = [*sorted((support.ROOT / "csrc" / "core").glob("*.c")), support.ROOT / "csrc" / "base" / "status.c", truth]
-        flags = ["-std=c11", "-O1", "-g", "-shared", "-fPIC", "-Wall", "-Wextra"]
+        csrc = support.ROOT / "csrc"
+        base = [csrc / "base" / f"{name}.c" for name in ("clock", "cores", "interrupt", "lock", "parallel", "status")]
+        sources = [*sorted((csrc / "core").glob("*.c")), *base, truth]
+        flags = ["-std=c11", "-O1", "-g", "-shared", "-fPIC", "-pthread", "-Wall", "-Wextra"]
         includes = [f"-I{support.ROOT / folder}" for folder in ("csrc", "shaders")]
         support.compile_c([*flags, *includes, *sources, "-o", path])
         self.library = ctypes.CDLL(str(path))

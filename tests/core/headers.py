@@ -9,7 +9,7 @@ import re
 import support
 
 CSRC = support.ROOT / "csrc"
-NAMES = ["../shaders/abi.h", "base/status.h", *(f"core/{path.name}" for path in sorted(CSRC.glob("core/*.h")))]
+NAMES = ["../shaders/abi.h", "base/status.h", "base/interrupt.h", *(f"core/{path.name}" for path in sorted(CSRC.glob("core/*.h")))]
 TEXT = re.sub(r"/\*.*?\*/", "", "\n".join((CSRC / name).read_text() for name in NAMES), flags=re.DOTALL)
 TEXT = re.sub(r"#ifdef __STDC_VERSION__\n(.*?)(?:#else\n.*?)?#endif\n", r"\1", TEXT, flags=re.DOTALL)  # what is GLSL's alone
 SCALARS = {
@@ -17,6 +17,7 @@ SCALARS = {
     "char": ctypes.c_char,
     "int": ctypes.c_int,
     "long long": ctypes.c_longlong,
+    "uint8_t": ctypes.c_uint8,
     "int32_t": ctypes.c_int32,
     "uint32_t": ctypes.c_uint32,
     "u32": ctypes.c_uint32,

@@ -1,0 +1,15 @@
+/* What kernels in C ask of a compiler beyond the standard. */
+#ifndef DML_BASE_COMPILER_H
+#define DML_BASE_COMPILER_H
+
+/* DML_INLINE: a function whose constant arguments are to be constants inside it. DML_UNROLL: of the loop that follows, so that
+ * an array of vectors which it indexes stays in registers. */
+#if defined(__GNUC__)
+#define DML_INLINE static inline __attribute__((always_inline))
+#define DML_UNROLL _Pragma("GCC unroll 16")
+#else
+#define DML_INLINE static inline
+#define DML_UNROLL
+#endif
+
+#endif

@@ -1,0 +1,163 @@
+#define _DEFAULT_SOURCE /* pthread_sigmask */
+#include "base/parallel.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/clock.h"
+#include "base/cores.h"
+#include "base/lock.h"
+
+/* Memory, not cores, bounds copies: more threads would gain little. */
+enum { MOST_HELPERS = 3 };
+
+/* Helpers that are still at work are polled for so long: to be woken takes some 50 us. */
+enum { POLL_NS = 200000 };
+
+/* On the stack of the thread that waits for it. */
+typedef struct loop {
+    dml_loop_body *body;
+    const void *argument;
+    int64_t next, end; /* indices that nobody has taken yet */
+    int wanted;        /* helpers that may still join */
+    int inside;        /* that have, and are at work */
+} loop;
+
+static struct {
+    dml_lock lock; /* of all below and of the loop: held for moments, never while a body runs */
+    dml_cond begun, left;
+    int helpers; /* started */
+    bool watching;
+    loop *loop; /* NULL: helpers are idle */
+} state = {.lock = DML_LOCK_INIT};
+
+/* With the lock held, which is released while bodies run: takes indices until none is left. */
+static void take_part(loop *loop)
+{
+    while (loop->next < loop->end) {
+        int64_t index = loop->next++;
+        dml_lock_release(&state.lock);
+        loop->body(loop->argument, index);
+        dml_lock_acquire(&state.lock);
+    }
+}
+
+static void help(void)
+{
+    dml_lock_acquire(&state.lock);
+    while (true) {
+        loop *loop = state.loop;
+        if (!loop || loop->wanted == 0) {
+            dml_cond_wait(&state.begun, &state.lock);
+            continue;
+        }
+        loop->wanted--;
+        loop->inside++;
+        take_part(loop);
+        if (--loop->inside == 0)
+            dml_cond_wake_all(&state.left);
+    }
+}
+
+/* --- threads -------------------------------------------------------------------------------------------------------- */
+
+#ifdef _WIN32
+static DWORD WINAPI helper(void *unused)
+{
+    (void)unused;
+    help();
+    return 0;
+}
+
+static bool start_helper(void)
+{
+    HANDLE thread = CreateThread(NULL, 0, helper, NULL, 0, NULL);
+    return thread && CloseHandle(thread);
+}
+#else
+#include <signal.h>
+
+static void *helper(void *unused)
+{
+    help();
+    return unused;
+}
+
+/* Signals are for the program's own threads. */
+static bool start_helper(void)
+{
+    sigset_t all, before;
+    pthread_t thread;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    bool started = pthread_create(&thread, NULL, helper, NULL) == 0 && pthread_detach(thread) == 0;
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return started;
+}
+
+/* The child has no helpers. Whoever held the lock is a thread of the parent. */
+static void after_fork_in_child(void) /* uncovered: only in a forked child, which writes no counts */
+{
+    state.lock = (dml_lock)DML_LOCK_INIT;
+    state.helpers = 0;
+    state.loop = NULL;
+    dml_cond_init(&state.begun);
+    dml_cond_init(&state.left);
+}
+#endif
+
+/* With the lock held: before the first helper. */
+static bool prepare(void)
+{
+    if (state.watching)
+        return true;
+    dml_cond_init(&state.begun);
+    dml_cond_init(&state.left);
+#ifdef _WIN32
+    state.watching = true;
+#else
+    state.watching = pthread_atfork(NULL, NULL, after_fork_in_child) == 0;
+#endif
+    return state.watching;
+}
+
+/* --- loops ---------------------------------------------------------------------------------------------------------- */
+
+/* With the lock held: lets helpers join the loop, if there are idle ones or can be. */
+static void call_helpers(loop *loop)
+{
+    if (state.loop || loop->wanted == 0 || !prepare())
+        return;
+    while (state.helpers < loop->wanted && start_helper())
+        state.helpers++;
+    state.loop = loop;
+    dml_cond_wake_all(&state.begun);
+}
+
+/* With the lock held: waits for those who have joined. */
+static void dismiss_helpers(loop *loop)
+{
+    if (state.loop != loop)
+        return;
+    state.loop = NULL;
+    const int64_t start = dml_nanoseconds();
+    while (loop->inside > 0 && dml_nanoseconds() - start < POLL_NS) {
+        dml_lock_release(&state.lock);
+        dml_yield();
+        dml_lock_acquire(&state.lock);
+    }
+    while (loop->inside > 0)
+        dml_cond_wait(&state.left, &state.lock);
+}
+
+void dml_parallel(dml_loop_body *body, const void *argument, int64_t begin, int64_t end)
+{
+    int64_t most = end - begin - 1 < MOST_HELPERS ? end - begin - 1 : MOST_HELPERS;
+    int cores = most > 0 ? dml_usable_cores() : 1;
+    loop loop = {body, argument, begin, end, (int)(most < cores - 1 ? most : cores - 1), 0};
+    dml_lock_acquire(&state.lock);
+    call_helpers(&loop);
+    take_part(&loop);
+    dismiss_helpers(&loop);
+    dml_lock_release(&state.lock);
+}

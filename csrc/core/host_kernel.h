@@ -1,0 +1,95 @@
+/* A plain plan (simplified, without a reversed axis) as the host runs it: a kernel moves blocks of two axes, `row` and `col`,
+ * within loops over the other axes. Each kernel has a file, whose function fills in its part of the job where it fits the plan.
+ */
+#ifndef DML_CORE_HOST_KERNEL_H
+#define DML_CORE_HOST_KERNEL_H
+
+#include "base/compiler.h"
+#include "core/plan.h"
+
+enum {
+    DML_HOST_BLOCK = 256, /* bytes of a block's sides where rows and columns lie across each other: both stay in the cache */
+    DML_HOST_CHAIN = 4,   /* axes of a chain */
+    DML_HOST_WINDOWS = 4, /* windows that a vector of the result may come from */
+    DML_HOST_VECTOR = 16  /* bytes */
+};
+
+struct dml_host_job;
+
+/* Indices of the kernel's axes: [row, row + rows), [col, col + cols). */
+typedef struct dml_host_block {
+    int64_t row, col, rows, cols;
+} dml_host_block;
+
+/* Moves a block, whose element (row, col) is at `src` and `dst`. */
+typedef void dml_host_kernel(struct dml_host_job *job, const char *src, char *dst, const dml_host_block *block);
+
+typedef struct dml_host_axis {
+    int64_t extent, step; /* indices, and those of a block */
+    int64_t src, dst;     /* strides; 0 where the kernel itself knows where its rows and columns lie */
+    int64_t advance;      /* bytes of the source from one block to the next, by which loops are ordered */
+} dml_host_axis;
+
+/* Axes that continue each other on one side, as one; the innermost first. */
+typedef struct dml_host_chain {
+    int rank;
+    int64_t extent;
+    int64_t extents[DML_HOST_CHAIN], strides[DML_HOST_CHAIN]; /* on the other side */
+} dml_host_chain;
+
+/* See host_tiles.c. */
+typedef struct dml_host_tiles {
+    dml_host_chain rows, cols;
+    int64_t reach;    /* the largest source offset of a row */
+    int64_t row, col; /* of the block that the offsets belong to; -1: none */
+    int64_t row_offsets[DML_HOST_BLOCK], col_offsets[DML_HOST_BLOCK];
+} dml_host_tiles;
+
+/* See host_table.c. */
+typedef struct dml_host_table {
+    int64_t cell, steps; /* bytes of the result to an index of `col`; indices to a vector */
+    int64_t from[DML_HOST_VECTOR];
+    int windows;
+    int64_t offsets[DML_HOST_WINDOWS], low, high; /* of the windows; the lowest and the highest */
+    uint8_t masks[DML_HOST_WINDOWS][DML_HOST_VECTOR];
+} dml_host_table;
+
+typedef struct dml_host_job {
+    dml_host_kernel *kernel;
+    int64_t item;
+    const char *begin, *end; /* the source: what a kernel reads besides the plan's own bytes lies in it */
+    dml_host_axis row, col;
+    bool taken[DML_MAX_AXES]; /* the plan's axes that the kernel runs over, for all of the plan's rank */
+    dml_host_tiles tiles;
+    dml_host_table table;
+} dml_host_job;
+
+/* The axis of the smallest source stride that is not taken, -1 if all are. */
+static inline int dml_host_nearest(const dml_plan *plan, const bool *taken)
+{
+    int best = -1;
+    for (int k = 0; k < plan->rank; k++)
+        if (!taken[k] && (best < 0 || dml_magnitude(plan->axes[k].src_stride) <= dml_magnitude(plan->axes[best].src_stride)))
+            best = k;
+    return best;
+}
+
+/* An axis (-1: none, as one index) in blocks of `step` indices, or whole if that is less. */
+static inline dml_host_axis dml_host_steps(const dml_plan *plan, int k, int64_t step)
+{
+    const dml_axis one = {1, 0, 0, 0}, *axis = k < 0 ? &one : &plan->axes[k];
+    step = step < axis->extent ? step : axis->extent;
+    return (dml_host_axis){axis->extent, step, axis->src_stride, axis->dst_stride, dml_magnitude(axis->src_stride * step)};
+}
+
+static inline int64_t dml_smaller(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
+static inline int64_t dml_larger(int64_t a, int64_t b)
+{
+    return a > b ? a : b;
+}
+
+#endif

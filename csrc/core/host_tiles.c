@@ -1,0 +1,270 @@
+/* Rows are contiguous in the result, columns in the source. Both are chains of axes: those of a patch of 7 x 7 fill vectors
+ * together. Where each begins on the other side stands in a list of offsets, for a block at a time.
+ *
+ * A tile is a matrix, row by row, in vectors. To zip the first half of the vectors with the second rotates the bits of each
+ * item's index by one, so that as many rounds as a row's index has bits make it the transpose. Tiles are square, unless there
+ * are 2, 4 or 8 rows or columns and no more, and a vector goes on with what lies behind these.
+ */
+#include "core/host_tiles.h"
+
+#include "core/host_vector.h"
+
+#ifdef DML_VECTORS
+enum { LINE = 64 }; /* bytes of a cache line */
+
+/* --- the kernel ----------------------------------------------------------------------------------------------------- */
+
+/* log2 of a power of two up to 16. */
+DML_INLINE int bits_of(const int power)
+{
+    return (power > 1) + (power > 2) + (power > 4) + (power > 8);
+}
+
+DML_INLINE void transpose(dml_vector *v, const int vectors, const int rounds, const int item)
+{
+    DML_UNROLL
+    for (int round = 0; round < rounds; round++) {
+        dml_vector zipped[DML_HOST_VECTOR];
+        DML_UNROLL
+        for (int i = 0; i < vectors / 2; i++) {
+            zipped[2 * i] = dml_zip_low(v[i], v[i + vectors / 2], item);
+            zipped[2 * i + 1] = dml_zip_high(v[i], v[i + vectors / 2], item);
+        }
+        DML_UNROLL
+        for (int i = 0; i < vectors; i++)
+            v[i] = zipped[i];
+    }
+}
+
+/* The offsets are those of the tile's first row and column. */
+DML_INLINE void move_tile(const char *src, const int64_t *rows, char *dst, const int64_t *cols, const int item,
+                          const int tile_rows, const int tile_cols)
+{
+    const int vectors = tile_rows < tile_cols ? tile_rows : tile_cols;
+    dml_vector v[DML_HOST_VECTOR];
+    DML_UNROLL
+    for (int i = 0; i < vectors; i++)
+        v[i] = dml_load(src + rows[i * (tile_rows / vectors)]);
+    transpose(v, vectors, bits_of(tile_rows), item);
+    DML_UNROLL
+    for (int i = 0; i < vectors; i++)
+        dml_store(dst + cols[i * (tile_cols / vectors)], v[i]);
+}
+
+/* A square tile of which only `rows` and `cols` are moved. A column may be written beyond its end where the next begins. */
+DML_INLINE void move_part(const dml_host_job *job, const char *src, const int64_t *row_offsets, char *dst,
+                          const int64_t *col_offsets, const dml_host_block *part, const int item)
+{
+    const int side = DML_HOST_VECTOR / item;
+    const int64_t bytes = part->rows * item;
+    char ends[DML_HOST_VECTOR][DML_HOST_VECTOR] = {{0}};
+    dml_vector v[DML_HOST_VECTOR];
+    const bool inside = src + job->tiles.reach + DML_HOST_VECTOR <= job->end;
+    for (int i = 0; i < part->rows && !inside; i++)
+        memcpy(ends[i], src + row_offsets[i], (size_t)(part->cols * item));
+    DML_UNROLL
+    for (int i = 0; i < side; i++)
+        v[i] = dml_load(inside ? src + row_offsets[i < part->rows ? i : 0] : ends[i]);
+    transpose(v, side, bits_of(side), item);
+    DML_UNROLL
+    for (int i = 0; i < side; i++) {
+        char *to = dst + col_offsets[i];
+        if (i + 1 < part->cols && bytes >= DML_HOST_VECTOR / 2 && col_offsets[i + 1] - col_offsets[i] == bytes)
+            dml_store(to, v[i]);
+        else if (i < part->cols)
+            dml_store_part(to, v[i], bytes);
+    }
+}
+
+/* The offsets of `count` indices of a chain, or only of each `every`th. */
+static void fill_offsets(int64_t *offsets, const dml_host_chain *chain, int64_t first, int64_t count, int64_t every)
+{
+    for (int64_t i = 0; i < count;) {
+        int64_t index = first + i, offset = 0, end = dml_smaller(count, i + chain->extents[0] - index % chain->extents[0]);
+        for (int k = 0; k < chain->rank; k++) {
+            offset += index % chain->extents[k] * chain->strides[k];
+            index /= chain->extents[k];
+        }
+        for (; i < end; i += every, offset += every * chain->strides[0])
+            offsets[i] = offset;
+    }
+}
+
+static void find_offsets(dml_host_tiles *tiles, const dml_host_block *block, int64_t rows_every, int64_t cols_every)
+{
+    if (tiles->row != block->row)
+        fill_offsets(tiles->row_offsets, &tiles->rows, block->row, block->rows, rows_every);
+    if (tiles->col != block->col)
+        fill_offsets(tiles->col_offsets, &tiles->cols, block->col, block->cols, cols_every);
+    tiles->row = block->row;
+    tiles->col = block->col;
+}
+
+/* A block that is smaller than a tile on a side. */
+DML_INLINE void move_narrow(dml_host_job *job, const char *src, char *dst, const dml_host_block *block, const int item)
+{
+    const int64_t side = DML_HOST_VECTOR / item, rows = dml_smaller(block->rows, side), cols = dml_smaller(block->cols, side);
+    const dml_host_block part = {0, 0, rows, cols};
+    find_offsets(&job->tiles, block, 1, 1);
+    for (int64_t c = 0; c < block->cols; c += cols) {
+        int64_t col = dml_smaller(c, block->cols - cols);
+        for (int64_t r = 0; r < block->rows; r += rows) {
+            int64_t row = dml_smaller(r, block->rows - rows);
+            move_part(job, src + col * item, job->tiles.row_offsets + row, dst + row * item, job->tiles.col_offsets + col,
+                      &part, item);
+        }
+    }
+}
+
+/* Columns of a whole block in the result: more streams than the hardware prefetches. */
+static void prefetch(const char *dst, const int64_t *cols, int64_t count)
+{
+    for (int64_t i = 0; i < count; i++)
+        for (int64_t line = 0; line < DML_HOST_BLOCK; line += LINE)
+            __builtin_prefetch(dst + cols[i] + line, 1);
+}
+
+/* The last tiles of a block overlap those before them. */
+DML_INLINE void move_block(dml_host_job *job, const char *src, char *dst, const dml_host_block *block, const int item,
+                           const int tile_rows, const int tile_cols)
+{
+    const int vectors = tile_rows < tile_cols ? tile_rows : tile_cols;
+    if (block->rows < tile_rows || block->cols < tile_cols) {
+        move_narrow(job, src, dst, block, item);
+        return;
+    }
+    find_offsets(&job->tiles, block, tile_rows / vectors, tile_cols / vectors);
+    for (int64_t c = 0; c < block->cols; c += tile_cols) {
+        int64_t col = dml_smaller(c, block->cols - tile_cols);
+        if (item > 1 && vectors == DML_HOST_VECTOR / item && block->rows * item == DML_HOST_BLOCK && c * item % LINE == 0)
+            prefetch(dst, job->tiles.col_offsets + c, dml_smaller(LINE / item, block->cols - c));
+        for (int64_t r = 0; r < block->rows; r += tile_rows) {
+            int64_t row = dml_smaller(r, block->rows - tile_rows);
+            move_tile(src + col * item, job->tiles.row_offsets + row, dst + row * item, job->tiles.col_offsets + col, item,
+                      tile_rows, tile_cols);
+        }
+    }
+}
+
+#define TILES(item, rows, cols)                                                                                                \
+    static void tiles_##item##_##rows##_##cols(dml_host_job *job, const char *src, char *dst, const dml_host_block *block)     \
+    {                                                                                                                          \
+        move_block(job, src + block->col * (item), dst + block->row * (item), block, item, rows, cols);                        \
+    }
+
+TILES(1, 16, 16)
+TILES(1, 16, 8)
+TILES(1, 16, 4)
+TILES(1, 16, 2)
+TILES(1, 8, 16)
+TILES(1, 4, 16)
+TILES(1, 2, 16)
+TILES(2, 8, 8)
+TILES(2, 8, 4)
+TILES(2, 8, 2)
+TILES(2, 4, 8)
+TILES(2, 2, 8)
+TILES(4, 4, 4)
+TILES(4, 4, 2)
+TILES(4, 2, 4)
+TILES(8, 2, 2)
+
+/* --- the choice ----------------------------------------------------------------------------------------------------- */
+
+typedef struct shape {
+    int64_t item, rows, cols;
+    dml_host_kernel *kernel;
+} shape;
+
+#define SHAPE(item, rows, cols) {item, rows, cols, tiles_##item##_##rows##_##cols}
+
+/* Square ones last of their item. */
+static const shape SHAPES[] = {SHAPE(1, 16, 8), SHAPE(1, 16, 4), SHAPE(1, 16, 2),  SHAPE(1, 8, 16),
+                               SHAPE(1, 4, 16), SHAPE(1, 2, 16), SHAPE(1, 16, 16), SHAPE(2, 8, 4),
+                               SHAPE(2, 8, 2),  SHAPE(2, 4, 8),  SHAPE(2, 2, 8),   SHAPE(2, 8, 8),
+                               SHAPE(4, 4, 2),  SHAPE(4, 2, 4),  SHAPE(4, 4, 4),   SHAPE(8, 2, 2)};
+
+/* Whether a chain of all `few` indices lets vectors of the other go on from one of its indices to the next. */
+static bool goes_on(const dml_host_chain *few, const dml_host_chain *many, int64_t extent, int64_t side, int64_t item)
+{
+    return few->extent == extent && many->strides[0] == extent * item && many->extents[0] % (side / extent) == 0;
+}
+
+static const shape *choose_shape(const dml_host_tiles *tiles, int64_t item)
+{
+    const shape *s = SHAPES;
+    int64_t side = DML_HOST_VECTOR / item;
+    while (s->item != item || (s->cols < s->rows && !goes_on(&tiles->cols, &tiles->rows, s->cols, side, item)) ||
+           (s->rows < s->cols && !goes_on(&tiles->rows, &tiles->cols, s->rows, side, item)))
+        s++;
+    return s;
+}
+
+/* Adds axis `k`. */
+static void extend(dml_host_chain *chain, const dml_plan *plan, int k, bool in_source, bool *taken)
+{
+    const dml_axis *axis = &plan->axes[k];
+    taken[k] = true;
+    chain->extents[chain->rank] = axis->extent;
+    chain->strides[chain->rank++] = in_source ? axis->dst_stride : axis->src_stride;
+    chain->extent *= axis->extent;
+}
+
+/* Adds the axis that continues the chain in the source, or in the result. False if there is none. */
+static bool continue_chain(dml_host_chain *chain, const dml_plan *plan, bool in_source, bool *taken)
+{
+    for (int k = plan->rank - 1; k >= 0 && chain->rank < DML_HOST_CHAIN; k--) {
+        const dml_axis *axis = &plan->axes[k];
+        if (!taken[k] && (in_source ? axis->src_stride : axis->dst_stride) == chain->extent * plan->item) {
+            extend(chain, plan, k, in_source, taken);
+            return true;
+        }
+    }
+    return false;
+}
+
+/* An axis that continues both goes to the shorter one. */
+static void make_chains(dml_host_tiles *tiles, const dml_plan *plan, int col, bool *taken)
+{
+    tiles->rows = tiles->cols = (dml_host_chain){.extent = 1};
+    extend(&tiles->rows, plan, plan->rank - 1, false, taken);
+    extend(&tiles->cols, plan, col, true, taken);
+    for (bool more = true; more;) {
+        bool source_first = tiles->cols.extent < tiles->rows.extent;
+        more = continue_chain(source_first ? &tiles->cols : &tiles->rows, plan, source_first, taken) ||
+               continue_chain(source_first ? &tiles->rows : &tiles->cols, plan, !source_first, taken);
+    }
+}
+
+dml_tiles_fit dml_tiles_choose(const dml_plan *plan, dml_host_job *job)
+{
+    dml_host_tiles *tiles = &job->tiles;
+    bool taken[DML_MAX_AXES] = {false};
+    const int64_t item = plan->item, side = DML_HOST_VECTOR / item;
+    int row = plan->rank - 1, col = dml_host_nearest(plan, taken);
+    if (item > 8 || (item & (item - 1)) || col == row || plan->axes[row].dst_stride != item ||
+        plan->axes[col].src_stride != item)
+        return DML_TILES_NONE;
+    make_chains(tiles, plan, col, taken);
+    const shape *shape = choose_shape(tiles, item);
+    bool best = shape->cols != shape->rows && (item == 1 || dml_smaller(shape->rows, shape->cols) >= 4);
+    if (!best && tiles->cols.extent < 5 && tiles->cols.extent < side)
+        return DML_TILES_NONE;
+    memcpy(job->taken, taken, (size_t)plan->rank);
+    tiles->row = tiles->col = -1;
+    tiles->reach = 0;
+    for (int k = 0; k < tiles->rows.rank; k++)
+        tiles->reach += dml_larger(0, (tiles->rows.extents[k] - 1) * tiles->rows.strides[k]);
+    job->kernel = shape->kernel;
+    const int64_t step = DML_HOST_BLOCK / item;
+    job->row = (dml_host_axis){tiles->rows.extent, step, 0, 0, dml_magnitude(tiles->rows.strides[0]) * step};
+    job->col = (dml_host_axis){tiles->cols.extent, step, 0, 0, DML_HOST_BLOCK};
+    return best ? DML_TILES_BEST : DML_TILES_GOOD;
+}
+#else
+dml_tiles_fit dml_tiles_choose(const dml_plan *plan, dml_host_job *job)
+{
+    (void)plan, (void)job;
+    return DML_TILES_NONE;
+}
+#endif
