@@ -9,7 +9,7 @@ import re
 import support
 
 CSRC = support.ROOT / "csrc"
-NAMES = ["../shaders/abi.h", "base/status.h", "base/interrupt.h", *(f"core/{path.name}" for path in sorted(CSRC.glob("core/*.h")))]
+NAMES = ["../shaders/abi.h", "base/status.h", *(f"core/{path.name}" for path in sorted(CSRC.glob("core/*.h")))]
 TEXT = re.sub(r"/\*.*?\*/", "", "\n".join((CSRC / name).read_text() for name in NAMES), flags=re.DOTALL)
 TEXT = re.sub(r"#ifdef __STDC_VERSION__\n(.*?)(?:#else\n.*?)?#endif\n", r"\1", TEXT, flags=re.DOTALL)  # what is GLSL's alone
 SCALARS = {
