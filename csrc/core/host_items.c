@@ -102,8 +102,8 @@ void dml_items_choose(const dml_plan *plan, dml_host_job *job)
     /* Neighbours of the result lie further apart in the source than those of another axis. */
     if (plan->item < 64 && apart > 64 && row >= 0 && dml_magnitude(plan->axes[row].src_stride) < apart)
         step = dml_larger(DML_HOST_BLOCK / plan->item, 4);
-    job->row = dml_host_steps(plan, row, step);
-    job->col = dml_host_steps(plan, last, step);
+    job->row = dml_host_steps(plan, job, row, step);
+    job->col = dml_host_steps(plan, job, last, step);
     bool repeats = apart == 0 && col->dst_stride == plan->item && plan->item * col->extent >= 64;
     job->kernel = repeats ? repeat : kernel_of(plan->item);
 }

@@ -28,6 +28,7 @@ typedef struct dml_host_axis {
     int64_t extent, step; /* indices, and those of a block */
     int64_t src, dst;     /* strides; 0 where the kernel itself knows where its rows and columns lie */
     int64_t advance;      /* bytes of the source from one block to the next, by which loops are ordered */
+    int64_t apart;        /* `src` where the readable bytes move with the axis, else 0 */
 } dml_host_axis;
 
 /* Axes that continue each other on one side, as one; the innermost first. */
@@ -40,24 +41,25 @@ typedef struct dml_host_chain {
 /* See host_tiles.c. */
 typedef struct dml_host_tiles {
     dml_host_chain rows, cols;
-    int64_t reach;    /* the largest source offset of a row */
+    int64_t reach;    /* the largest source offset of a row, within what is readable */
     int64_t row, col; /* of the block that the offsets belong to; -1: none */
     int64_t row_offsets[DML_HOST_BLOCK], col_offsets[DML_HOST_BLOCK];
 } dml_host_tiles;
 
 /* See host_table.c. */
 typedef struct dml_host_table {
-    int64_t cell, steps; /* bytes of the result to an index of `col`; indices to a vector */
-    int64_t from[DML_HOST_VECTOR];
+    int64_t cell, steps;                                   /* bytes of the result to an index of `col`; indices to a vector */
+    int64_t from[DML_HOST_VECTOR], apart[DML_HOST_VECTOR]; /* of each byte: its source offset; how far what is readable moves */
     int windows;
-    int64_t offsets[DML_HOST_WINDOWS], low, high; /* of the windows; the lowest and the highest */
+    int64_t offsets[DML_HOST_WINDOWS], low, high; /* of the windows; the lowest and the highest of what is readable */
     uint8_t masks[DML_HOST_WINDOWS][DML_HOST_VECTOR];
 } dml_host_table;
 
 typedef struct dml_host_job {
     dml_host_kernel *kernel;
     int64_t item;
-    const char *begin, *end; /* the source: what a kernel reads besides the plan's own bytes lies in it */
+    const char *begin, *end;  /* readable: bytes that the plan moves, and between them those of the same pages */
+    bool apart[DML_MAX_AXES]; /* axes whose indices lie more than a page apart: what is readable moves with them */
     dml_host_axis row, col;
     bool taken[DML_MAX_AXES]; /* the plan's axes that the kernel runs over, for all of the plan's rank */
     dml_host_tiles tiles;
@@ -75,11 +77,17 @@ static inline int dml_host_nearest(const dml_plan *plan, const bool *taken)
 }
 
 /* An axis (-1: none, as one index) in blocks of `step` indices, or whole if that is less. */
-static inline dml_host_axis dml_host_steps(const dml_plan *plan, int k, int64_t step)
+static inline dml_host_axis dml_host_steps(const dml_plan *plan, const dml_host_job *job, int k, int64_t step)
 {
     const dml_axis one = {1, 0, 0, 0}, *axis = k < 0 ? &one : &plan->axes[k];
+    const int64_t stride = axis->src_stride;
     step = step < axis->extent ? step : axis->extent;
-    return (dml_host_axis){axis->extent, step, axis->src_stride, axis->dst_stride, dml_magnitude(axis->src_stride * step)};
+    return (dml_host_axis){.extent = axis->extent,
+                           .step = step,
+                           .src = stride,
+                           .dst = axis->dst_stride,
+                           .advance = dml_magnitude(stride * step),
+                           .apart = k >= 0 && job->apart[k] ? stride : 0};
 }
 
 static inline int64_t dml_smaller(int64_t a, int64_t b)

@@ -68,10 +68,10 @@ DML_INLINE LOOKUP dml_vector gather(const lookups *lookups, const char *src, con
     return vector;
 }
 
-/* Whether all windows of the vector at `src` lie in the source. */
-DML_INLINE bool is_inside(const dml_host_job *job, const char *src)
+/* Whether all windows of a vector are readable. */
+DML_INLINE bool is_inside(const dml_host_job *job, const char *readable)
 {
-    return src + job->table.low >= job->begin && src + job->table.high + DML_HOST_VECTOR <= job->end;
+    return readable + job->table.low >= job->begin && readable + job->table.high + DML_HOST_VECTOR <= job->end;
 }
 
 static void move_bytes(const dml_host_job *job, const char *src, char *dst, int64_t cells)
@@ -82,8 +82,9 @@ static void move_bytes(const dml_host_job *job, const char *src, char *dst, int6
             dst[i * cell + b] = src[i * job->col.src + job->table.from[b]];
 }
 
-/* `whole` vectors, each of which writes 16 bytes: those behind its cells are written again. */
-DML_INLINE LOOKUP void move_row(const dml_host_job *job, const char *src, char *dst, int64_t cols, int64_t whole,
+/* `whole` vectors, each of which writes 16 bytes: those behind its cells are written again. What is readable has moved by
+ * `apart`. */
+DML_INLINE LOOKUP void move_row(const dml_host_job *job, const char *src, int64_t apart, char *dst, int64_t cols, int64_t whole,
                                 const int windows)
 {
     const int64_t steps = job->table.steps, cell = job->table.cell, useful = steps * cell, advance = steps * job->col.src;
@@ -94,11 +95,11 @@ DML_INLINE LOOKUP void move_row(const dml_host_job *job, const char *src, char *
     }
     const char *from = src;
     char *to = dst, *end = dst + whole * useful;
-    if (is_inside(job, src) && is_inside(job, src + (whole - 1) * advance))
+    if (is_inside(job, src - apart) && is_inside(job, src - apart + (whole - 1) * advance))
         for (; to < end; from += advance, to += useful)
             dml_store(to, gather(&here, from, windows));
     for (; to < end; from += advance, to += useful) {
-        if (is_inside(job, from))
+        if (is_inside(job, from - apart))
             dml_store(to, gather(&here, from, windows));
         else
             move_bytes(job, from, to, steps);
@@ -107,7 +108,7 @@ DML_INLINE LOOKUP void move_row(const dml_host_job *job, const char *src, char *
     if (left == 0)
         return;
     from = src + (cols - steps) * job->col.src;
-    if (whole > 0 && is_inside(job, from)) /* overlaps the last one */
+    if (whole > 0 && is_inside(job, from - apart)) /* overlaps the last one */
         dml_store_part(dst + (cols - steps) * cell, gather(&here, from, windows), useful);
     else
         move_bytes(job, src + whole * advance, dst + whole * useful, left);
@@ -125,7 +126,8 @@ static int64_t count_whole(const dml_host_table *table, int64_t cols)
     {                                                                                                                          \
         const int64_t whole = count_whole(&job->table, block->cols);                                                           \
         for (int64_t row = 0; row < block->rows; row++)                                                                        \
-            move_row(job, src + row * job->row.src, dst + row * job->row.dst, block->cols, whole, windows);                    \
+            move_row(job, src + row * job->row.src, row * job->row.apart, dst + row * job->row.dst, block->cols, whole,        \
+                     windows);                                                                                                 \
     }
 
 TABLE(1)
@@ -136,35 +138,41 @@ TABLE(4)
 /* --- the choice ----------------------------------------------------------------------------------------------------- */
 
 /* Makes the cell of as many axes as fit. The axis that is outside of it. */
-static int make_cell(const dml_plan *plan, dml_host_table *table)
+static int make_cell(const dml_plan *plan, const bool *apart, dml_host_table *table)
 {
     int k = plan->rank - 1;
     int64_t cell = plan->item;
-    for (int64_t b = 0; b < cell; b++)
+    for (int64_t b = 0; b < cell; b++) {
         table->from[b] = b;
+        table->apart[b] = 0;
+    }
     for (; k > 0; k--) {
         const dml_axis *axis = &plan->axes[k];
         int64_t more = cell * axis->extent;
         if (more > DML_HOST_VECTOR || plan->axes[k - 1].dst_stride != more)
             break;
-        for (int64_t b = cell; b < more; b++)
+        for (int64_t b = cell; b < more; b++) {
             table->from[b] = table->from[b % cell] + b / cell * axis->src_stride;
+            table->apart[b] = table->apart[b % cell] + (apart[k] ? b / cell * axis->src_stride : 0);
+        }
         cell = more;
     }
     table->cell = cell;
     table->steps = DML_HOST_VECTOR / cell;
-    for (int64_t b = cell; b < table->steps * cell; b++)
+    for (int64_t b = cell; b < table->steps * cell; b++) {
         table->from[b] = table->from[b % cell] + b / cell * plan->axes[k].src_stride;
+        table->apart[b] = table->apart[b % cell];
+    }
     return k;
 }
 
-/* The lowest source byte of those that are left. */
-static int64_t lowest(const dml_host_table *table, const bool *left)
+/* The byte of the lowest source offset, of those that are left. */
+static int lowest(const dml_host_table *table, const bool *left)
 {
-    int64_t low = INT64_MAX;
+    int low = -1;
     for (int b = 0; b < DML_HOST_VECTOR; b++)
-        if (left[b])
-            low = dml_smaller(low, table->from[b]);
+        if (left[b] && (low < 0 || table->from[b] < table->from[low]))
+            low = b;
     return low;
 }
 
@@ -175,18 +183,20 @@ static bool make_windows(dml_host_table *table)
     int64_t count = table->steps * table->cell;
     memset(left, true, (size_t)count);
     table->windows = 0;
+    table->low = INT64_MAX;
+    table->high = INT64_MIN;
     while (count > 0 && table->windows < DML_HOST_WINDOWS) {
-        int w = table->windows++;
-        int64_t low = lowest(table, left);
+        const int w = table->windows++, low = lowest(table, left);
+        const int64_t offset = table->from[low], readable = offset - table->apart[low];
         for (int b = 0; b < DML_HOST_VECTOR; b++) {
-            bool here = left[b] && table->from[b] - low < DML_HOST_VECTOR;
-            table->masks[w][b] = here ? (uint8_t)(table->from[b] - low) : 0x80; /* which looks up 0 */
+            bool here = left[b] && table->from[b] - offset < DML_HOST_VECTOR;
+            table->masks[w][b] = here ? (uint8_t)(table->from[b] - offset) : 0x80; /* which looks up 0 */
             left[b] = left[b] && !here;
             count -= here;
         }
-        table->offsets[w] = low;
-        table->low = w == 0 ? low : dml_smaller(table->low, low);
-        table->high = w == 0 ? low : dml_larger(table->high, low);
+        table->offsets[w] = offset;
+        table->low = dml_smaller(table->low, readable);
+        table->high = dml_larger(table->high, readable);
     }
     return count == 0;
 }
@@ -206,16 +216,17 @@ bool dml_table_choose(const dml_plan *plan, dml_host_job *job)
     dml_host_table *table = &job->table;
     if (plan->item > 8 || plan->axes[plan->rank - 1].dst_stride != plan->item || !has_lookup())
         return false;
-    int col = make_cell(plan, table);
-    if (plan->axes[col].extent * table->cell < 2L * DML_HOST_VECTOR || !make_windows(table) || !pays(plan, table))
+    int col = make_cell(plan, job->apart, table);
+    if (job->apart[col] || plan->axes[col].extent * table->cell < 2L * DML_HOST_VECTOR || !make_windows(table) ||
+        !pays(plan, table))
         return false;
     for (int k = 0; k < plan->rank; k++)
         job->taken[k] = k >= col;
     int row = dml_host_nearest(plan, job->taken);
     if (row >= 0)
         job->taken[row] = true;
-    job->row = dml_host_steps(plan, row, INT64_MAX);
-    job->col = dml_host_steps(plan, col, COLUMNS / table->cell / table->steps * table->steps);
+    job->row = dml_host_steps(plan, job, row, INT64_MAX);
+    job->col = dml_host_steps(plan, job, col, COLUMNS / table->cell / table->steps * table->steps);
     job->kernel = kernels[table->windows];
     return true;
 }

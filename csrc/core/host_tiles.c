@@ -200,23 +200,34 @@ static const shape *choose_shape(const dml_host_tiles *tiles, int64_t item)
     return s;
 }
 
-/* Adds axis `k`. */
-static void extend(dml_host_chain *chain, const dml_plan *plan, int k, bool in_source, bool *taken)
+/* Chains in the making: of rows, which continue each other in the result, or of columns, in the source. */
+typedef struct chains {
+    const dml_plan *plan;
+    dml_host_tiles *tiles;
+    const bool *apart;
+    bool *taken;
+} chains;
+
+static void extend(const chains *c, bool rows, int k)
 {
-    const dml_axis *axis = &plan->axes[k];
-    taken[k] = true;
+    dml_host_chain *chain = rows ? &c->tiles->rows : &c->tiles->cols;
+    const dml_axis *axis = &c->plan->axes[k];
+    c->taken[k] = true;
     chain->extents[chain->rank] = axis->extent;
-    chain->strides[chain->rank++] = in_source ? axis->dst_stride : axis->src_stride;
+    chain->strides[chain->rank++] = rows ? axis->src_stride : axis->dst_stride;
     chain->extent *= axis->extent;
+    if (rows && !c->apart[k])
+        c->tiles->reach += dml_larger(0, (axis->extent - 1) * axis->src_stride);
 }
 
-/* Adds the axis that continues the chain in the source, or in the result. False if there is none. */
-static bool continue_chain(dml_host_chain *chain, const dml_plan *plan, bool in_source, bool *taken)
+/* Adds the axis that continues the chain. False if there is none. */
+static bool continue_chain(const chains *c, bool rows)
 {
-    for (int k = plan->rank - 1; k >= 0 && chain->rank < DML_HOST_CHAIN; k--) {
-        const dml_axis *axis = &plan->axes[k];
-        if (!taken[k] && (in_source ? axis->src_stride : axis->dst_stride) == chain->extent * plan->item) {
-            extend(chain, plan, k, in_source, taken);
+    const dml_host_chain *chain = rows ? &c->tiles->rows : &c->tiles->cols;
+    for (int k = c->plan->rank - 1; k >= 0 && chain->rank < DML_HOST_CHAIN; k--) {
+        const dml_axis *axis = &c->plan->axes[k];
+        if (!c->taken[k] && (rows ? axis->dst_stride : axis->src_stride) == chain->extent * c->plan->item) {
+            extend(c, rows, k);
             return true;
         }
     }
@@ -224,15 +235,16 @@ static bool continue_chain(dml_host_chain *chain, const dml_plan *plan, bool in_
 }
 
 /* An axis that continues both goes to the shorter one. */
-static void make_chains(dml_host_tiles *tiles, const dml_plan *plan, int col, bool *taken)
+static void make_chains(const chains *c, int row, int col)
 {
+    dml_host_tiles *tiles = c->tiles;
     tiles->rows = tiles->cols = (dml_host_chain){.extent = 1};
-    extend(&tiles->rows, plan, plan->rank - 1, false, taken);
-    extend(&tiles->cols, plan, col, true, taken);
+    tiles->reach = 0;
+    extend(c, true, row);
+    extend(c, false, col);
     for (bool more = true; more;) {
-        bool source_first = tiles->cols.extent < tiles->rows.extent;
-        more = continue_chain(source_first ? &tiles->cols : &tiles->rows, plan, source_first, taken) ||
-               continue_chain(source_first ? &tiles->rows : &tiles->cols, plan, !source_first, taken);
+        bool rows = tiles->rows.extent <= tiles->cols.extent;
+        more = continue_chain(c, rows) || continue_chain(c, !rows);
     }
 }
 
@@ -245,20 +257,17 @@ dml_tiles_fit dml_tiles_choose(const dml_plan *plan, dml_host_job *job)
     if (item > 8 || (item & (item - 1)) || col == row || plan->axes[row].dst_stride != item ||
         plan->axes[col].src_stride != item)
         return DML_TILES_NONE;
-    make_chains(tiles, plan, col, taken);
+    make_chains(&(chains){plan, tiles, job->apart, taken}, row, col);
     const shape *shape = choose_shape(tiles, item);
     bool best = shape->cols != shape->rows && (item == 1 || dml_smaller(shape->rows, shape->cols) >= 4);
     if (!best && tiles->cols.extent < 5 && tiles->cols.extent < side)
         return DML_TILES_NONE;
     memcpy(job->taken, taken, (size_t)plan->rank);
     tiles->row = tiles->col = -1;
-    tiles->reach = 0;
-    for (int k = 0; k < tiles->rows.rank; k++)
-        tiles->reach += dml_larger(0, (tiles->rows.extents[k] - 1) * tiles->rows.strides[k]);
     job->kernel = shape->kernel;
-    const int64_t step = DML_HOST_BLOCK / item;
-    job->row = (dml_host_axis){tiles->rows.extent, step, 0, 0, dml_magnitude(tiles->rows.strides[0]) * step};
-    job->col = (dml_host_axis){tiles->cols.extent, step, 0, 0, DML_HOST_BLOCK};
+    const int64_t step = DML_HOST_BLOCK / item, advance = dml_magnitude(tiles->rows.strides[0]) * step;
+    job->row = (dml_host_axis){.extent = tiles->rows.extent, .step = step, .advance = advance};
+    job->col = (dml_host_axis){.extent = tiles->cols.extent, .step = step, .advance = DML_HOST_BLOCK};
     return best ? DML_TILES_BEST : DML_TILES_GOOD;
 }
 #else
