@@ -18,13 +18,18 @@ dml_interrupt_poll dml_interrupt_poll_from_now(void)
     return (dml_interrupt_poll){false, dml_nanoseconds()};
 }
 
+int64_t dml_interrupt_time(const dml_interrupt_poll *poll)
+{
+    return poll->asked + POLL_NS;
+}
+
 bool dml_interrupt_due(dml_interrupt_poll *poll)
 {
     int64_t now = dml_nanoseconds();
-    if (!interrupted || poll->interrupted || now < poll->asked + POLL_NS)
+    if (now < dml_interrupt_time(poll))
         return false;
     poll->asked = now;
-    return true;
+    return interrupted && !poll->interrupted;
 }
 
 bool dml_interrupt_ask(void)

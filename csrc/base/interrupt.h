@@ -17,7 +17,10 @@ void dml_interrupt_init(bool (*function)(void));
 
 dml_interrupt_poll dml_interrupt_poll_from_now(void);
 
-/* Whether it is time to ask: then this counts as having asked, and dml_interrupt_ask does. */
+/* When it is time to ask again. */
+int64_t dml_interrupt_time(const dml_interrupt_poll *poll);
+
+/* Whether to call dml_interrupt_ask now. Where it is time, that starts anew. */
 bool dml_interrupt_due(dml_interrupt_poll *poll);
 
 /* True if the caller wants to stop. */

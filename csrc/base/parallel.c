@@ -19,8 +19,9 @@ typedef struct loop {
     dml_loop_body *body;
     const void *argument;
     int64_t next, end; /* indices that nobody has taken yet */
-    int wanted;        /* helpers that may still join */
-    int inside;        /* that have, and are at work */
+    int64_t until;
+    int wanted; /* helpers that may still join */
+    int inside; /* that have, and are at work */
 } loop;
 
 static struct {
@@ -31,14 +32,17 @@ static struct {
     loop *loop; /* NULL: helpers are idle */
 } state = {.lock = DML_LOCK_INIT};
 
-/* With the lock held, which is released while bodies run: takes indices until none is left. */
+/* With the lock held, which is released while bodies run: takes indices until none is left, or time is up. */
 static void take_part(loop *loop)
 {
-    while (loop->next < loop->end) {
+    bool more = loop->next < loop->end;
+    while (more) {
         int64_t index = loop->next++;
         dml_lock_release(&state.lock);
         loop->body(loop->argument, index);
+        more = dml_nanoseconds() < loop->until;
         dml_lock_acquire(&state.lock);
+        more = more && loop->next < loop->end;
     }
 }
 
@@ -150,14 +154,20 @@ static void dismiss_helpers(loop *loop)
         dml_cond_wait(&state.left, &state.lock);
 }
 
-void dml_parallel(dml_loop_body *body, const void *argument, int64_t begin, int64_t end)
+int64_t dml_parallel(dml_loop_body *body, const void *argument, int64_t begin, int64_t end, int64_t until)
 {
     int64_t most = end - begin - 1 < MOST_HELPERS ? end - begin - 1 : MOST_HELPERS;
     int cores = most > 0 ? dml_usable_cores() : 1;
-    loop loop = {body, argument, begin, end, (int)(most < cores - 1 ? most : cores - 1), 0};
+    loop loop = {.body = body,
+                 .argument = argument,
+                 .next = begin,
+                 .end = end,
+                 .until = until,
+                 .wanted = (int)(most < cores - 1 ? most : cores - 1)};
     dml_lock_acquire(&state.lock);
     call_helpers(&loop);
     take_part(&loop);
     dismiss_helpers(&loop);
     dml_lock_release(&state.lock);
+    return loop.next;
 }

@@ -7,8 +7,10 @@
 
 typedef void dml_loop_body(const void *argument, int64_t index);
 
-/* Calls body(argument, index) for each index in [begin, end), in any order, on this thread and on helpers that are idle: none
- * where this thread may use one core only, or another loop has them. Returns when all calls have returned. */
-void dml_parallel(dml_loop_body *body, const void *argument, int64_t begin, int64_t end);
+/* Calls body(argument, index) for each index from `begin` on, in any order, on this thread and on helpers that are idle: none
+ * where this thread may use one core only, or another loop has them. After `until`, by dml_nanoseconds, no further index is
+ * begun, but one at least is. Returns, when all calls have returned, the first index that was not begun; `end` if there is
+ * none. */
+int64_t dml_parallel(dml_loop_body *body, const void *argument, int64_t begin, int64_t end, int64_t until);
 
 #endif

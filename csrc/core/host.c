@@ -10,7 +10,6 @@ enum {
     PARTS = 16,            /* that they are cut into, */
     MIN_PART = 128 * 1024, /* each of at least */
     MAX_PART = 1 << 20,    /* and at most so many bytes */
-    ROUND = 16 << 20,      /* bytes moved between two looks at the clock */
     GRANULE = 256          /* bytes: a part has whole blocks of a kernel */
 };
 
@@ -139,13 +138,12 @@ static void choose_parts(run *run, int64_t bytes)
     run->count = (extent - 1) / run->step + 1;
 }
 
-/* Between two rounds no helper is at work, and what is asked may fork. */
-static bool run_rounds(const run *run, int64_t bytes)
+/* When it is asked whether to stop no helper is at work: what is asked may fork. */
+static bool run_parts(const run *run)
 {
-    int64_t round = run->count * ROUND / bytes + 1;
-    for (int64_t begin = 0; begin < run->count; begin += round) {
-        int64_t end = begin + round < run->count ? begin + round : run->count;
-        dml_parallel(run_part, run, begin, end);
+    for (int64_t next = 0; next < run->count;) {
+        int64_t until = run->poll ? dml_interrupt_time(run->poll) : INT64_MAX;
+        next = dml_parallel(run_part, run, next, run->count, until);
         if (is_stopped(run->poll))
             return false;
     }
@@ -164,7 +162,7 @@ static bool run_plan(const dml_plan *plan, const char *src, char *dst, dml_inter
     if (run.axis < 0)
         return run_whole(plan, src, dst, poll);
     choose_parts(&run, bytes);
-    return run_rounds(&run, bytes);
+    return run_parts(&run);
 }
 
 bool dml_host_run_polled(const dml_plan *plan, const void *src, void *dst, dml_interrupt_poll *poll)

@@ -75,20 +75,21 @@ DML_INLINE void dml_store(char *dst, dml_vector vector)
 /* Stores the first `bytes`, 1 to 16: by two words that overlap. */
 DML_INLINE void dml_store_part(char *dst, dml_vector vector, int64_t bytes)
 {
+    const unsigned part = (unsigned)bytes % 16;
     char from[16];
     memcpy(from, &vector, 16);
-    if (bytes == 16) {
+    if (part == 0) {
         dml_store(dst, vector);
-    } else if (bytes >= 8) {
+    } else if (part >= 8) {
         memcpy(dst, from, 8);
-        memcpy(dst + bytes - 8, from + bytes - 8, 8);
-    } else if (bytes >= 4) {
+        memcpy(dst + part - 8, from + part - 8, 8);
+    } else if (part >= 4) {
         memcpy(dst, from, 4);
-        memcpy(dst + bytes - 4, from + bytes - 4, 4);
+        memcpy(dst + part - 4, from + part - 4, 4);
     } else {
         dst[0] = from[0];
-        dst[bytes / 2] = from[bytes / 2];
-        dst[bytes - 1] = from[bytes - 1];
+        dst[part / 2] = from[part / 2];
+        dst[part - 1] = from[part - 1];
     }
 }
 #endif

@@ -1,0 +1,153 @@
+/* Random plans, run by the host and byte by byte: fuzz_host PLANS SEED BYTES. Arrays end where the plan does, so that the address
+ * sanitizer finds what is touched beyond; test_core.py builds and runs it. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/host.h"
+
+static uint64_t state;
+
+static int64_t below(int64_t most)
+{
+    state ^= state << 13;
+    state ^= state >> 7;
+    state ^= state << 17;
+    return (int64_t)(state % (uint64_t)most);
+}
+
+/* --- what a plan means ---------------------------------------------------------------------------------------------- */
+
+/* The element of index i0, i1, ...; from left to right, `k` axes have theirs. */
+static void move_slowly(const dml_plan *plan, int k, int64_t *index, const char *src, char *dst)
+{
+    if (k < plan->rank) {
+        for (index[k] = 0; index[k] < plan->axes[k].extent; index[k]++)
+            move_slowly(plan, k + 1, index, src, dst);
+        return;
+    }
+    int64_t from = plan->src_offset, to = plan->dst_offset, length = plan->length_offset;
+    for (int a = 0; a < plan->rank; a++)
+        length += index[a] * plan->axes[a].length_stride;
+    for (int a = 0; a < plan->rank; a++) {
+        int64_t i = index[a];
+        if (a == plan->reversed && i < plan->lengths[length])
+            i = plan->lengths[length] - 1 - i;
+        from += i * plan->axes[a].src_stride;
+        to += index[a] * plan->axes[a].dst_stride;
+    }
+    for (int64_t b = 0; b < plan->item; b++)
+        dst[to + b] = src[from + b];
+}
+
+/* --- plans ---------------------------------------------------------------------------------------------------------- */
+
+enum { RANK = 6 };
+
+/* Strides of one side: the axes in any order, either way, some with gaps behind them. */
+static void draw_strides(const dml_plan *plan, int64_t strides[RANK])
+{
+    int order[RANK];
+    bool sorted = below(4) == 0;
+    for (int k = 0; k < plan->rank; k++)
+        order[k] = k;
+    for (int k = plan->rank - 1; k > 0 && !sorted; k--) {
+        int other = (int)below(k + 1), kept = order[k];
+        order[k] = order[other];
+        order[other] = kept;
+    }
+    int64_t stride = plan->item * (below(6) ? 1 : 2);
+    for (int k = plan->rank - 1; k >= 0; k--) {
+        strides[order[k]] = below(4) ? stride : -stride;
+        stride *= plan->axes[order[k]].extent;
+        stride += below(6) ? 0 : plan->item * (1 + below(3));
+        if (below(12) == 0)
+            stride += 4096 + below(8192);
+    }
+}
+
+static void draw_plan(dml_plan *plan, int64_t bytes, int64_t *lengths, int64_t count)
+{
+    static const int items[] = {1, 1, 1, 1, 2, 2, 3, 4, 4, 4, 5, 6, 7, 8, 8, 9, 12, 16, 17, 24, 31, 32, 33, 48, 64, 65, 100};
+    dml_plan_begin(plan, items[below(sizeof items / sizeof *items)]);
+    int rank = (int)below(RANK + 1);
+    int64_t left = bytes / plan->item, strides[2][RANK];
+    for (int k = 0; k < rank; k++) {
+        int64_t most = left < 1 ? 1 : left > 300 ? 300 : left, extent = 1 + below(below(2) ? most : most < 17 ? most : 17);
+        dml_plan_add(plan, extent, 0, 0);
+        left /= extent;
+    }
+    draw_strides(plan, strides[0]);
+    draw_strides(plan, strides[1]);
+    if (rank && below(6) == 0) /* elements that are read again and again, or overlap */
+        strides[0][below(rank)] = below(2) ? 0 : below(200) - 100;
+    for (int k = 0; k < rank; k++) {
+        plan->axes[k].src_stride = strides[0][k];
+        plan->axes[k].dst_stride = strides[1][k];
+    }
+    if (rank && below(4) == 0) {
+        int64_t reversed = below(rank), by = below(rank);
+        plan->reversed = (int)reversed;
+        plan->axes[by].length_stride = by != reversed && plan->axes[by].extent <= count;
+        for (int64_t i = 0; i < count; i++)
+            lengths[i] = below(plan->axes[reversed].extent + 1);
+        plan->lengths = lengths;
+    }
+}
+
+/* --- a trial -------------------------------------------------------------------------------------------------------- */
+
+static dml_span source_span(const dml_plan *plan)
+{
+    dml_span span = {0, plan->item};
+    for (int k = 0; k < plan->rank; k++)
+        dml_span_grow(&span, plan->axes[k].extent, plan->axes[k].src_stride);
+    return span;
+}
+
+/* False if results differ, in the bytes of the plan or in those between. */
+static bool try_plan(dml_plan *plan)
+{
+    int64_t index[RANK];
+    const dml_span from = source_span(plan), to = dml_plan_dst_span(plan);
+    const size_t read = (size_t)(from.end - from.begin), written = (size_t)(to.end - to.begin);
+    if (read + written > 1u << 28)
+        return true;
+    plan->src_offset = -from.begin;
+    plan->dst_offset = -to.begin;
+    char *src = malloc(read), *fast = malloc(written), *slow = malloc(written);
+    if (!src || !fast || !slow)
+        abort();
+    for (size_t i = 0; i < read; i++)
+        src[i] = (char)(i % 8 ? (uint64_t)src[i - 1] * 167 + 13 : state >> (i % 56));
+    memset(fast, 0x5a, written);
+    memset(slow, 0x5a, written);
+    move_slowly(plan, 0, index, src, slow);
+    dml_host_run(plan, src, fast);
+    bool same = memcmp(fast, slow, written) == 0;
+    free(src);
+    free(fast);
+    free(slow);
+    return same;
+}
+
+int main(int count, char **arguments)
+{
+    static int64_t lengths[300];
+    if (count != 4)
+        return 2;
+    state = 88172645463325252u + 7919u * strtoull(arguments[2], NULL, 10);
+    for (int64_t left = atoll(arguments[1]); left > 0; left--) {
+        dml_plan plan;
+        draw_plan(&plan, 1 + below(atoll(arguments[3])), lengths, 300);
+        if (try_plan(&plan))
+            continue;
+        printf("wrong: item %lld, reversed %d", (long long)plan.item, plan.reversed);
+        for (int k = 0; k < plan.rank; k++)
+            printf(", {%lld, %lld, %lld, %lld}", (long long)plan.axes[k].extent, (long long)plan.axes[k].src_stride,
+                   (long long)plan.axes[k].dst_stride, (long long)plan.axes[k].length_stride);
+        puts("");
+        return 1;
+    }
+    return 0;
+}
