@@ -94,6 +94,8 @@ def pages_of_their_own(device, rows=20):
             print("pages of their own", item, step, width, start, flush=True)
             result = dmlops.slice(x, [0, 0], x.shape, [1, step], device=device)
             assert np.array_equal(result, x[:, ::step])
+            for count in (2, 3, 4, 7, 8, rows):  # rows put together, as channels are
+                assert np.array_equal(dmlops.transpose(x[:count], device=device), x[:count].T)
     dmlops._core._override("kernel", -1)
 
 

@@ -6,6 +6,9 @@ No device is used, and nothing of dmlops but the NumPy reference: csrc/core is c
 import ctypes
 import difflib
 import itertools
+import os
+import random
+import subprocess
 from ctypes import byref
 
 import numpy as np
@@ -16,10 +19,13 @@ from hypothesis import strategies as st
 
 import core as mirror
 import strategies
+import support
 from core import ANY, CONSTANTS, COPY, DST, ELEMENTS, ROWS, SRC, WORDS, golden
 from strategies import content
 
 pytestmark = pytest.mark.driverless
+
+SANITIZED = ["-fsanitize=address,undefined", "-fno-sanitize-recover=all"]
 
 
 @pytest.fixture(scope="module")
@@ -181,6 +187,28 @@ def test_the_host_moves_what_the_plan_says(core, case):
     bases = [(array.ctypes.data - first) % 2**64 for array, first in ((source, begin), (given_, low))]
     core.library.dml_host_run(byref(case.plan), *bases)
     assert np.array_equal(given_, expected)
+
+
+# Sanitizers find what is read or written beyond an array. Without them the compiler optimises as it does for users.
+@pytest.mark.parametrize(
+    "plans, size, flags",
+    [
+        pytest.param(4000, 10_000, ["-O2"], id="small"),
+        pytest.param(60, 3_000_000, ["-O2"], id="large"),
+        pytest.param(100_000, 20_000, ["-O1", *SANITIZED], id="sanitized", marks=pytest.mark.check),
+        pytest.param(300, 4_000_000, ["-O1", *SANITIZED], id="large sanitized", marks=pytest.mark.check),
+    ],
+)
+def test_the_host_moves_random_plans(plans, size, flags, tmp_path):
+    csrc, program = support.ROOT / "csrc", tmp_path / "fuzz_host"
+    sources = [*(csrc / "core").glob("*.c"), *mirror.base_sources(), support.ROOT / "tests" / "core" / "fuzz_host.c"]
+    includes = [f"-I{support.ROOT / folder}" for folder in ("csrc", "shaders")]
+    support.compile_c(["-std=c11", "-g", "-pthread", "-Wall", "-Wextra", *flags, *includes, *sources, "-o", program])
+    environment = {name: value for name, value in os.environ.items() if name != "LD_PRELOAD"}
+    seed = random.randrange(2**32)
+    command = [str(program), str(plans), str(seed), str(size)]
+    done = subprocess.run(command, capture_output=True, text=True, env=environment, check=False)
+    assert done.returncode == 0, f"{' '.join(command[1:])}: {done.stdout}{done.stderr}"
 
 
 # --- split ------------------------------------------------------------------------------------------------------------
@@ -364,6 +392,7 @@ def test_overlapping_sources_are_not_packed_into_more_than_a_chunk(core):
 
 
 # --- choice -----------------------------------------------------------------------------------------------------------
+
 
 @st.composite
 def traits(draw):

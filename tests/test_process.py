@@ -1,5 +1,6 @@
 """The life of a process: import, exit, fork, sub-interpreters, the command line."""
 
+import os
 import shlex
 import signal
 import subprocess
@@ -354,6 +355,113 @@ def join(pid):
     assert status == 0, status
 """
 )
+
+
+# Calls of the host that several cores share, where there are several.
+HOST = FORK + """
+import threading
+import dmlops, numpy as np
+x = np.random.default_rng(0).integers(0, 256, (2048, 2048), np.uint8)
+def use():
+    assert np.array_equal(dmlops.transpose(x, device="host"), x.T)
+def threads():
+    return len(os.listdir("/proc/self/task"))
+"""
+CORES = pytest.mark.skipif(len(os.sched_getaffinity(0)) < 2, reason="there is one core: no thread helps")
+# Millions of lengths, so that a call takes longer than the time between two looks for signals.
+LONG = HOST + """
+os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
+rows = 1 << 23
+lengths = np.full((rows, 1), 2)
+pairs, out = np.ones((rows, 2), np.uint8), np.zeros((rows, 2), np.uint8)
+def call():
+    dmlops.reverse_subsequences(pairs, lengths, 1, out=out, device="host")
+"""
+
+
+@CORES
+def test_the_host_starts_threads_at_first_need():
+    support.run_python(HOST + """
+before = threads()
+cores = os.sched_getaffinity(0)
+os.sched_setaffinity(0, {min(cores)})
+use()
+assert threads() == before, "helpers, which have no core"
+os.sched_setaffinity(0, cores)
+dmlops.slice(x, [0, 0], [64, 64], device="host")
+assert threads() == before, "helpers for what is small"
+for _ in range(9):
+    use()
+helpers = threads() - before
+assert 1 <= helpers <= len(cores) - 1, helpers
+""")
+
+
+def test_fork_after_the_host_was_used():
+    support.run_python(HOST + """
+use()
+def middle():
+    use()
+    join(child_of(use))
+    use()
+children = [child_of(middle) for _ in range(3)]
+for _ in range(20):
+    use()
+for pid in children:
+    join(pid)
+""")
+
+
+def test_fork_while_other_threads_use_the_host():
+    support.run_python(HOST + """
+stop = threading.Event()
+def work():
+    while not stop.is_set():
+        use()
+others = [threading.Thread(target=work) for _ in range(3)]
+for thread in others:
+    thread.start()
+for _ in range(30):
+    join(child_of(use))
+stop.set()
+for thread in others:
+    thread.join()
+""")
+
+
+def test_keyboard_interrupt_while_the_host_works():
+    """Before the work is done."""
+    support.run_python(LONG + """
+def handler(*_):
+    raise KeyboardInterrupt
+signal.signal(signal.SIGALRM, handler)
+signal.setitimer(signal.ITIMER_REAL, 0.05)
+try:
+    call()
+except KeyboardInterrupt:
+    assert not out.all(), "only at the end"
+else:
+    raise SystemExit("no KeyboardInterrupt")
+call()
+assert out.all()
+""")
+
+
+def test_fork_in_the_handler_of_a_signal_while_the_host_works():
+    support.run_python(LONG + """
+pids = []
+def handler(*_):
+    assert not out.all(), "only at the end"
+    pids.append(os.fork())
+signal.signal(signal.SIGALRM, handler)
+signal.setitimer(signal.ITIMER_REAL, 0.05)
+call()
+assert out.all() and len(pids) == 1
+use()
+if pids[0] == 0:
+    os._exit(0)
+join(pids[0])
+""")
 
 
 @pytest.mark.needs_fork

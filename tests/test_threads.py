@@ -126,6 +126,30 @@ def test_the_gil_is_free_during_a_call(device):
     assert progress > 0
 
 
+# Of device arrays of the host, whose calls have no queue to wait for.
+@pytest.mark.parametrize(
+    "call",
+    [
+        pytest.param(lambda x: dmlops.transpose(x), id="one step"),
+        pytest.param(lambda x: dmlops.split(x, 0, [1] * 4096), id="many steps"),
+        pytest.param(lambda x: dmlops.join([x, x], 1), id="one array twice"),
+        pytest.param(lambda x: dmlops.transpose(x, out=dmlops.empty(x.shape, x.dtype, device="host")), id="out"),
+        pytest.param(lambda x: dmlops.padding(x, [8, 8], [8, 8], mode="reflection"), id="padding"),
+        pytest.param(lambda x: np.copyto(np.empty(x.shape, x.dtype), x.numpy()), id="numpy"),
+        pytest.param(lambda x: dmlops.reverse_subsequences(x, np.full((4096, 1), 4000), 1), id="lengths"),
+    ],
+)
+def test_the_gil_is_free_while_the_host_works(call):
+    x = dmlops.asarray(np.zeros((4096, 4096), np.uint8), device="host")
+    with another_thread() as count:
+        progress = 0
+        for _ in range(20):
+            before = count()
+            call(x)
+            progress += count() - before
+    assert progress > 0
+
+
 @pytest.mark.many_bytes
 def test_the_gil_is_free_while_there_is_no_room_in_the_queue(vulkan):
     def mirrored(x):

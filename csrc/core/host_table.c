@@ -207,7 +207,8 @@ static bool pays(const dml_plan *plan, const dml_host_table *table)
     int64_t moves = table->steps * table->cell / plan->item;
     if (plan->item != dml_divisor((uint64_t)plan->item, DML_HOST_VECTOR))
         moves *= 2;
-    return moves >= (table->cell > plan->item ? 1 : 2) * table->windows;
+    int64_t least = table->cell > plan->item ? 1 : 2;
+    return moves >= least * table->windows;
 }
 
 bool dml_table_choose(const dml_plan *plan, dml_host_job *job)

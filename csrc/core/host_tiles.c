@@ -26,9 +26,9 @@ DML_INLINE void transpose(dml_vector *v, const int vectors, const int rounds, co
     for (int round = 0; round < rounds; round++) {
         dml_vector zipped[DML_HOST_VECTOR];
         DML_UNROLL
-        for (int i = 0; i < vectors / 2; i++) {
-            zipped[2 * i] = dml_zip_low(v[i], v[i + vectors / 2], item);
-            zipped[2 * i + 1] = dml_zip_high(v[i], v[i + vectors / 2], item);
+        for (int i = 0; i < vectors; i++) {
+            const dml_vector a = v[i / 2], b = v[i / 2 + vectors / 2];
+            zipped[i] = i % 2 ? dml_zip_high(a, b, item) : dml_zip_low(a, b, item);
         }
         DML_UNROLL
         for (int i = 0; i < vectors; i++)
@@ -41,14 +41,15 @@ DML_INLINE void move_tile(const char *src, const int64_t *rows, char *dst, const
                           const int tile_rows, const int tile_cols)
 {
     const int vectors = tile_rows < tile_cols ? tile_rows : tile_cols;
+    const int64_t rows_every = tile_rows / vectors, cols_every = tile_cols / vectors;
     dml_vector v[DML_HOST_VECTOR];
     DML_UNROLL
     for (int i = 0; i < vectors; i++)
-        v[i] = dml_load(src + rows[i * (tile_rows / vectors)]);
+        v[i] = dml_load(src + rows[i * rows_every]);
     transpose(v, vectors, bits_of(tile_rows), item);
     DML_UNROLL
     for (int i = 0; i < vectors; i++)
-        dml_store(dst + cols[i * (tile_cols / vectors)], v[i]);
+        dml_store(dst + cols[i * cols_every], v[i]);
 }
 
 /* A square tile of which only `rows` and `cols` are moved. A column may be written beyond its end where the next begins. */
@@ -136,7 +137,8 @@ DML_INLINE void move_block(dml_host_job *job, const char *src, char *dst, const 
     find_offsets(&job->tiles, block, tile_rows / vectors, tile_cols / vectors);
     for (int64_t c = 0; c < block->cols; c += tile_cols) {
         int64_t col = dml_smaller(c, block->cols - tile_cols);
-        if (item > 1 && vectors == DML_HOST_VECTOR / item && block->rows * item == DML_HOST_BLOCK && c * item % LINE == 0)
+        if ((item == 2 || item == 4) && vectors == DML_HOST_VECTOR / item && block->rows * item == DML_HOST_BLOCK &&
+            c * item % LINE == 0)
             prefetch(dst, job->tiles.col_offsets + c, dml_smaller(LINE / item, block->cols - c));
         for (int64_t r = 0; r < block->rows; r += tile_rows) {
             int64_t row = dml_smaller(r, block->rows - tile_rows);
@@ -259,7 +261,7 @@ dml_tiles_fit dml_tiles_choose(const dml_plan *plan, dml_host_job *job)
         return DML_TILES_NONE;
     make_chains(&(chains){plan, tiles, job->apart, taken}, row, col);
     const shape *shape = choose_shape(tiles, item);
-    bool best = shape->cols != shape->rows && (item == 1 || dml_smaller(shape->rows, shape->cols) >= 4);
+    bool best = shape->cols < shape->rows ? item == 1 || shape->cols >= 4 : shape->rows < shape->cols && shape->rows >= 4;
     if (!best && tiles->cols.extent < 5 && tiles->cols.extent < side)
         return DML_TILES_NONE;
     memcpy(job->taken, taken, (size_t)plan->rank);

@@ -24,15 +24,19 @@ Operator, Program, Step = (STRUCTURES[f"dml_{name}"] for name in ("operator", "p
 Traits, Tunables, Dispatch = (STRUCTURES[f"dml_{name}"] for name in ("traits", "tunables", "dispatch"))
 
 
+def base_sources():
+    """What csrc/core needs of csrc/base."""
+    names = "clock", "cores", "interrupt", "lock", "parallel", "status"
+    return [support.ROOT / "csrc" / "base" / f"{name}.c" for name in names]
+
+
 class Core:
     """The core, compiled into `folder` as a library of its own, with what it needs of csrc/base and nothing else."""
 
     def __init__(self, folder):
         path, truth = folder / "core.so", folder / "truth.c"
         truth.write_text(check_source())
-        csrc = support.ROOT / "csrc"
-        base = [csrc / "base" / f"{name}.c" for name in ("clock", "cores", "interrupt", "lock", "parallel", "status")]
-        sources = [*sorted((csrc / "core").glob("*.c")), *base, truth]
+        sources = [*sorted((support.ROOT / "csrc" / "core").glob("*.c")), *base_sources(), truth]
         flags = ["-std=c11", "-O1", "-g", "-shared", "-fPIC", "-pthread", "-Wall", "-Wextra"]
         includes = [f"-I{support.ROOT / folder}" for folder in ("csrc", "shaders")]
         support.compile_c([*flags, *includes, *sources, "-o", path])
