@@ -371,11 +371,11 @@ CORES = pytest.mark.skipif(len(os.sched_getaffinity(0)) < 2, reason="there is on
 # Millions of lengths, so that a call takes longer than the time between two looks for signals.
 LONG = HOST + """
 os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
-rows = 1 << 23
+rows = 1 << 21
 lengths = np.full((rows, 1), 2)
-pairs, out = np.ones((rows, 2), np.uint8), np.zeros((rows, 2), np.uint8)
+ones, out = np.broadcast_to(np.uint8(1), (rows, 65)), np.zeros((rows, 65), np.uint8)
 def call():
-    dmlops.reverse_subsequences(pairs, lengths, 1, out=out, device="host")
+    dmlops.reverse_subsequences(ones, lengths, 1, out=out, device="host")
 """
 
 

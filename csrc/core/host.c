@@ -1,6 +1,7 @@
 #include "core/host.h"
 
 #include <stddef.h>
+#include <string.h>
 
 #include "base/parallel.h"
 #include "core/host_plain.h"
@@ -10,7 +11,8 @@ enum {
     PARTS = 16,            /* that they are cut into, */
     MIN_PART = 128 * 1024, /* each of at least */
     MAX_PART = 1 << 20,    /* and at most so many bytes */
-    GRANULE = 256          /* bytes: a part has whole blocks of a kernel */
+    GRANULE = 256,         /* bytes: a part has whole blocks of a kernel */
+    FEW = 64               /* elements that are moved one by one where each length has so few */
 };
 
 /* A run of one plan, which is simplified, and what it is cut into. */
@@ -44,11 +46,28 @@ static void cut(dml_plan *plan, int k, int64_t begin, int64_t extent)
     axis->extent = extent;
 }
 
+/* A few elements of one length, which are not worth a choice of kernels. */
+static void run_few(const dml_plan *plan, const char *src, char *dst)
+{
+    const dml_axis *axis = &plan->axes[plan->reversed];
+    const int64_t length = plan->lengths[plan->length_offset];
+    src += plan->src_offset;
+    dst += plan->dst_offset;
+    for (int64_t i = 0; i < axis->extent; i++) {
+        int64_t from = i < length ? length - 1 - i : i;
+        memcpy(dst + i * axis->dst_stride, src + from * axis->src_stride, (size_t)plan->item);
+    }
+}
+
 /* For one length, a reversed axis is two plain plans: what is reversed, and what is behind it. */
 static bool run_length(const dml_plan *plan, const char *src, char *dst, dml_interrupt_poll *poll)
 {
     const int k = plan->reversed;
-    const int64_t length = plan->lengths[plan->length_offset], stride = plan->axes[k].src_stride;
+    const int64_t length = plan->lengths[plan->length_offset], extent = plan->axes[k].extent, stride = plan->axes[k].src_stride;
+    if (extent <= FEW && dml_plan_count(plan) == extent) {
+        run_few(plan, src, dst);
+        return !is_stopped(poll);
+    }
     dml_plan part;
     dml_plan_copy(&part, plan);
     part.reversed = -1;
@@ -60,7 +79,7 @@ static bool run_length(const dml_plan *plan, const char *src, char *dst, dml_int
         return false;
     dml_plan_copy(&part, plan);
     part.reversed = -1;
-    cut(&part, k, length, plan->axes[k].extent - length);
+    cut(&part, k, length, extent - length);
     dml_plan_simplify(&part);
     return run_plan(&part, src, dst, poll);
 }
@@ -72,12 +91,16 @@ static bool run_lengths(const dml_plan *plan, int k, const char *src, char *dst,
         k++;
     if (k == plan->rank)
         return run_length(plan, src, dst, poll);
-    for (int64_t i = 0; i < plan->axes[k].extent; i++) {
-        dml_plan part;
-        dml_plan_copy(&part, plan);
-        cut(&part, k, i, 1);
+    const dml_axis *axis = &plan->axes[k];
+    dml_plan part;
+    dml_plan_copy(&part, plan);
+    part.axes[k].extent = 1;
+    for (int64_t i = 0; i < axis->extent; i++) {
         if (!run_lengths(&part, k + 1, src, dst, poll))
             return false;
+        part.src_offset += axis->src_stride;
+        part.dst_offset += axis->dst_stride;
+        part.length_offset += axis->length_stride;
     }
     return true;
 }
