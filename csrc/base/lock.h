@@ -8,6 +8,7 @@
 typedef SRWLOCK dml_lock;
 typedef CONDITION_VARIABLE dml_cond;
 #define DML_LOCK_INIT SRWLOCK_INIT
+#define DML_COND_INIT CONDITION_VARIABLE_INIT
 #define dml_lock_acquire AcquireSRWLockExclusive
 #define dml_lock_release ReleaseSRWLockExclusive
 #define dml_cond_wait(cond, lock) SleepConditionVariableSRW(cond, lock, INFINITE, 0)
@@ -17,6 +18,7 @@ typedef CONDITION_VARIABLE dml_cond;
 typedef pthread_mutex_t dml_lock;
 typedef pthread_cond_t dml_cond;
 #define DML_LOCK_INIT PTHREAD_MUTEX_INITIALIZER
+#define DML_COND_INIT PTHREAD_COND_INITIALIZER /* not for dml_cond_wait_for */
 #define dml_lock_acquire pthread_mutex_lock
 #define dml_lock_release pthread_mutex_unlock
 #define dml_cond_wait pthread_cond_wait

@@ -28,9 +28,8 @@ static struct {
     dml_lock lock; /* of all below and of the loop: held for moments, never while a body runs */
     dml_cond begun, left;
     int helpers; /* started */
-    bool watching;
-    loop *loop; /* NULL: helpers are idle */
-} state = {.lock = DML_LOCK_INIT};
+    loop *loop;  /* NULL: helpers are idle */
+} state = {.lock = DML_LOCK_INIT, .begun = DML_COND_INIT, .left = DML_COND_INIT};
 
 /* With the lock held, which is released while bodies run: takes indices until none is left, or time is up. */
 static void take_part(loop *loop)
@@ -78,6 +77,10 @@ static bool start_helper(void)
     HANDLE thread = CreateThread(NULL, 0, helper, NULL, 0, NULL);
     return thread && CloseHandle(thread);
 }
+
+void dml_parallel_open(void)
+{
+}
 #else
 #include <signal.h>
 
@@ -108,29 +111,21 @@ static void after_fork_in_child(void) /* uncovered: only in a forked child, whic
     dml_cond_init(&state.begun);
     dml_cond_init(&state.left);
 }
-#endif
 
-/* With the lock held: before the first helper. */
-static bool prepare(void)
+void dml_parallel_open(void)
 {
-    if (state.watching)
-        return true;
-    dml_cond_init(&state.begun);
-    dml_cond_init(&state.left);
-#ifdef _WIN32
-    state.watching = true;
-#else
-    state.watching = pthread_atfork(NULL, NULL, after_fork_in_child) == 0;
-#endif
-    return state.watching;
+    static bool watching;
+    if (!watching)
+        watching = pthread_atfork(NULL, NULL, after_fork_in_child) == 0;
 }
+#endif
 
 /* --- loops ---------------------------------------------------------------------------------------------------------- */
 
 /* With the lock held: lets helpers join the loop, if there are idle ones or can be. */
 static void call_helpers(loop *loop)
 {
-    if (state.loop || loop->wanted == 0 || !prepare())
+    if (state.loop || loop->wanted == 0)
         return;
     while (state.helpers < loop->wanted && start_helper())
         state.helpers++;

@@ -5,6 +5,9 @@
 
 #include <stdint.h>
 
+/* Before any loop: forks are watched from here on. */
+void dml_parallel_open(void);
+
 typedef void dml_loop_body(const void *argument, int64_t index);
 
 /* Calls body(argument, index) for each index from `begin` on, in any order, on this thread and on helpers that are idle: none

@@ -1,6 +1,7 @@
 #define DML_IMPORTS_NUMPY
 #include "py/module.h"
 
+#include "base/parallel.h"
 #include "py/asarray.h"
 #include "py/device_array.h"
 #include "py/device_choice.h"
@@ -181,6 +182,7 @@ static int module_exec(PyObject *module)
     dml_state *state = dml_state_of(module);
     if (import_attributes(state) < 0 || dml_memory_init(state) < 0 || dml_device_type_init(state, module) < 0)
         return -1; /* uncovered: the import runs out of memory */
+    dml_parallel_open();
     dml_vk_open(interrupted);
     return register_shutdown(module);
 }
