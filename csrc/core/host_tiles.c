@@ -10,7 +10,7 @@
 #include "core/host_vector.h"
 
 #ifdef DML_VECTORS
-enum { LINE = 64 }; /* bytes of a cache line */
+enum { LINE = 64, SETS = 4096 }; /* bytes of a cache line; apart by a multiple of these, lines meet in few sets of a cache */
 
 /* --- the kernel ----------------------------------------------------------------------------------------------------- */
 
@@ -117,7 +117,7 @@ DML_INLINE void move_narrow(dml_host_job *job, const char *src, char *dst, const
     }
 }
 
-/* Columns of a whole block in the result: more streams than the hardware prefetches. */
+/* Columns of a whole block in the result, which evict each other before they are full. */
 static void prefetch(const char *dst, const int64_t *cols, int64_t count)
 {
     for (int64_t i = 0; i < count; i++)
@@ -135,10 +135,11 @@ DML_INLINE void move_block(dml_host_job *job, const char *src, char *dst, const 
         return;
     }
     find_offsets(&job->tiles, block, tile_rows / vectors, tile_cols / vectors);
+    const bool prefetches = (item == 2 || item == 4) && tile_rows == tile_cols && block->rows * item == DML_HOST_BLOCK &&
+                            job->tiles.cols.strides[0] % SETS == 0;
     for (int64_t c = 0; c < block->cols; c += tile_cols) {
         int64_t col = dml_smaller(c, block->cols - tile_cols);
-        if ((item == 2 || item == 4) && vectors == DML_HOST_VECTOR / item && block->rows * item == DML_HOST_BLOCK &&
-            c * item % LINE == 0)
+        if (prefetches && c * item % LINE == 0)
             prefetch(dst, job->tiles.col_offsets + c, dml_smaller(LINE / item, block->cols - c));
         for (int64_t r = 0; r < block->rows; r += tile_rows) {
             int64_t row = dml_smaller(r, block->rows - tile_rows);
