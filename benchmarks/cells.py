@@ -154,19 +154,34 @@ class Transpose(Operator):
 
 
 @dataclass(frozen=True)
+class SwappedShuffle(Transpose):
+    """space_to_depth of (n, c, h, w) with its last two axes swapped. x has the axes (n, c, h / b, b, w / b, b)."""
+
+    axes: tuple = (0, 5, 3, 1, 4, 2)
+
+    def ours(self, dmlops, x, device):
+        n, c, h, block, w, _ = x.shape
+        view = x.reshape(n, c, h * block, w * block).swapaxes(2, 3)
+        return dmlops.space_to_depth(view, block, device=device).reshape(n, block, block, c, w, h)
+
+
+@dataclass(frozen=True)
 class Padding(Operator):
-    """So many elements more before and after each of the last two axes."""
+    """So many elements more before and after some axes, by default each of the last two."""
 
     width: int = 3
     mode: str = "constant"
+    value: int = 0
+    axes: tuple = (-2, -1)
     kind = "padding"
 
     def ours(self, dmlops, x, device):
         before, after = zip(*self.pairs(x.ndim))
-        return dmlops.padding(x, before, after, mode=self.mode, device=device)
+        return dmlops.padding(x, before, after, mode=self.mode, value=self.value, device=device)
 
     def numpy(self, x):
-        return np.pad(x, self.pairs(x.ndim), self.numpy_mode)
+        value = {"constant_values": self.value} if self.mode == "constant" else {}
+        return np.pad(x, self.pairs(x.ndim), self.numpy_mode, **value)
 
     @property
     def numpy_mode(self):
@@ -174,7 +189,8 @@ class Padding(Operator):
         return "reflect" if self.mode == "reflection" else self.mode
 
     def pairs(self, rank):
-        return ((0, 0),) * (rank - 2) + ((self.width, self.width),) * 2
+        widths = [self.width if axis - rank in self.axes else 0 for axis in range(rank)]
+        return tuple((width, width) for width in widths)
 
 
 @dataclass(frozen=True)
@@ -246,7 +262,7 @@ class Cell:
     operator: object
     shape: tuple
     dtype: np.dtype
-    group: str  # "counted", "family", "beside", "images", "sizes" or "blocks"
+    group: str  # "counted", "family", "batches", "patches", "beside", "images", "sizes" or "blocks"
     target: float | None = None  # best peer / ours to be reached on lavapipe with 2 cores
     plain: "Cell | None" = None  # the cell that this one is compared with, measured in turn with it
     vulkan: bool = field(default=True, compare=False)  # whether the other Vulkan programs take part
@@ -324,6 +340,30 @@ IMAGES = (
     ("NCHW to NHWC, float32: 640 x 640", Transpose((1, 2, 0)), (3, 640, 640), 4),
     ("NHWC to NCHW: 640 x 640", Transpose((2, 0, 1)), (640, 640, 3), 1),
 )
+# What models take, in batches: title, operator, shape of one, bytes of an element.
+BATCHES = (
+    ("crop 224 of 256", CROP, (256, 256, 3), 1),
+    ("mirror 224", MIRROR, (224, 224, 3), 1),
+    ("NHWC to NCHW 224", Transpose((0, 3, 1, 2)), (224, 224, 3), 1),
+    ("ViT patches 16 of 224", SpaceToDepth(16, layout="NHWC"), (224, 224, 3), 1),
+    ("ViT patches and back", DepthToSpace(16, layout="NHWC"), (14, 14, 768), 1),
+    ("YOLO's Focus 640", Transpose((0, 5, 3, 1, 2, 4)), (3, 320, 2, 320, 2), 1),
+    ("letterbox 480 x 640", Padding(80, value=114, axes=(-3,)), (480, 640, 3), 1),
+    ("BiLSTM reversal, float32", Reverse(), (128, 256), 4),
+    ("video NTHWC to NCTHW", Transpose((0, 4, 1, 2, 3)), (16, 224, 224, 3), 1),
+)
+BATCH_SIZES = (1, 8, 32)
+# Blocks and patches of photographs with three channels: title, operator by block.
+PATCHES = (
+    ("space_to_depth DCR", SpaceToDepth),
+    ("space_to_depth CRD", functools.partial(SpaceToDepth, order="CRD")),
+    ("depth_to_space CRD", functools.partial(DepthToSpace, order="CRD")),
+    ("space_to_depth NHWC", functools.partial(SpaceToDepth, layout="NHWC")),
+    ("depth_to_space NHWC", functools.partial(DepthToSpace, layout="NHWC")),
+    ("space_to_depth, swapped view", lambda block: SwappedShuffle()),
+)
+# Photographs of what size a block divides: how many, height and width.
+PATCH_SIZES = {2: (8, 640), 3: (16, 240), 4: (32, 224), 8: (32, 224), 14: (32, 224), 16: (32, 224), 32: (32, 224)}
 PHOTOGRAPHS = (
     ("photographs cropped", Slice(np.s_[:, 1:-1, 1:-1, :])),
     ("photographs mirrored", Slice(np.s_[:, :, ::-1, :])),
@@ -340,7 +380,8 @@ def fill(axes, nbytes, itemsize):
 
 
 def label(title):
-    return title.replace(": ", "-").replace(", ", "-").replace(" ", "-").replace("::", "every").replace("every-3", "back3")
+    title = title.replace(": ", "-").replace(", ", "-").replace(" ", "-").replace("'", "")
+    return title.replace("::", "every").replace("every-3", "back3")
 
 
 def counted(nbytes):
@@ -389,6 +430,25 @@ def images():
         yield against_whole_copy(f"images/{label(title)}", title, operator, shape, DTYPES[itemsize], "images")
 
 
+def batches():
+    for title, operator, shape, itemsize in BATCHES:
+        for count in BATCH_SIZES:
+            name = f"batches/{label(title)}/{count}"
+            yield Cell(name, f"{title}: {count}", operator, (count, *shape), DTYPES[itemsize], "batches")
+
+
+def patches():
+    for title, make in PATCHES:
+        for block, (count, side) in PATCH_SIZES.items():
+            operator, n = make(block), side // block
+            whole = (side, side, 3) if "NHWC" in title else (3, side, side)
+            shape = {"space_to_depth": whole, "transpose": (3, n, block, n, block)}.get(operator.kind)
+            shape = shape or ((n, n, 3 * block**2) if "NHWC" in title else (3 * block**2, n, n))
+            for itemsize in (1, 2, 4):
+                name = f"patches/{label(title)}/{block}/{itemsize}"
+                yield Cell(name, f"{title}: {block}", operator, (count, *shape), DTYPES[itemsize], "patches")
+
+
 def sizes(largest):
     plain = size(min(64 * MIB, largest))
     for nbytes in SIZES:
@@ -434,6 +494,8 @@ def everything(quick=False, mib=64):
     return [
         *counted(nbytes),
         *family(nbytes),
+        *batches(),
+        *patches(),
         *beside(nbytes),
         *images(),
         *sizes(16 * MIB if quick else SIZES[-1]),

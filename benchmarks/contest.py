@@ -12,12 +12,13 @@ from peers import Unsupported, reason
 from timing import ROUNDS, Contender, measure
 
 OURS = "dmlops"
+AUTO = "dmlops auto"  # where the estimates say: on the device, or on the host
 RESIDENT = "dmlops resident"  # the same on an array that is on the device already, and stays there
 DEVICE_COPY = "device copy"  # of that array, by the device
 ON_DEVICE = (RESIDENT, DEVICE_COPY)
 COPY = "x.copy()"
 PLAIN = "plain cell"  # dmlops on the cell that this one is compared with
-NOT_PEERS = (OURS, *ON_DEVICE, PLAIN, COPY)
+NOT_PEERS = (OURS, AUTO, *ON_DEVICE, PLAIN, COPY)
 
 
 def run(cell, peers, device=None, rounds=ROUNDS, names=None):
@@ -28,6 +29,7 @@ def run(cell, peers, device=None, rounds=ROUNDS, names=None):
     calls = {
         COPY: lambda: x.copy,
         OURS: lambda: lambda: cell.operator.ours(dmlops, x, device),
+        AUTO: lambda: lambda: cell.operator.ours(dmlops, x, "auto"),
         RESIDENT: lambda: _on_device(upload(), lambda array: cell.operator.ours(dmlops, array, None)),
         DEVICE_COPY: lambda: _on_device(upload(), lambda array: array.copy()),
     }

@@ -4,10 +4,12 @@ import json
 import math
 from pathlib import Path
 
-from contest import COPY, DEVICE_COPY, NOT_PEERS, OURS, PLAIN, RESIDENT
+from contest import AUTO, COPY, DEVICE_COPY, NOT_PEERS, OURS, PLAIN, RESIDENT
 
-COUNTED_CELLS = 32
 GEOMETRIC_MEAN = 2.0  # at least
+PATCHES_MEAN, PATCHES_LEAST = 1.2, 0.6  # of blocks and patches, at least
+AUTO_MEAN, AUTO_BEHIND = 1.8, 0.1  # of all cells with "auto"; the share of them that a peer wins
+TABLES = ("counted", "family", "batches", "patches")  # whose cells the README shows, and its headline counts
 COPIES = 2.4  # no counted cell above this many x.copy()
 PHOTOGRAPH_COPIES = 3.0
 IMAGE_COPIES = 1.7  # no image above this many calls that copy the bytes of its result
@@ -40,9 +42,9 @@ def ratio(over, under):
     return over / under if over and under else None
 
 
-def versus(record, peers, hand=False):
+def versus(record, peers, hand=False, ours=OURS):
     """Best peer / ours."""
-    return ratio(best_peer(record, peers, hand)[1], ms(record, OURS))
+    return ratio(best_peer(record, peers, hand)[1], ms(record, ours))
 
 
 def copies(record):
@@ -60,8 +62,19 @@ def geometric_mean(values):
     return math.exp(sum(map(math.log, values)) / len(values)) if values else None
 
 
-def group(report, name):
-    return [record for record in report["cells"] if record["group"] == name]
+def group(report, *names):
+    return [record for record in report["cells"] if record["group"] in names]
+
+
+def ratios(report, *groups, ours=OURS):
+    """Best peer / ours of the cells of these groups that both can do."""
+    found = (versus(record, report["peers"], ours=ours) for record in group(report, *groups))
+    return [value for value in found if value]
+
+
+def behind(values):
+    """The share of ratios below 1."""
+    return sum(value < 1 for value in values) / len(values) if values else None
 
 
 def checks(report):
@@ -83,6 +96,13 @@ def checks(report):
             at_least=True,
         ),
         _row("cost per byte from 4 MiB on, highest / lowest", _flatness(report), FLATNESS),
+    ]
+    patches, auto = ratios(report, "patches"), ratios(report, *TABLES, ours=AUTO)
+    rows += [
+        _row("blocks and patches, geometric mean, best peer / ours", geometric_mean(patches), PATCHES_MEAN, at_least=True),
+        _row("blocks and patches, slowest, best peer / ours", _least(patches), PATCHES_LEAST, at_least=True),
+        _row('"auto", geometric mean, best peer / ours', geometric_mean(auto), AUTO_MEAN, at_least=True),
+        _row('"auto", share of cells that a peer wins', behind(auto), AUTO_BEHIND),
     ]
     for itemsize, bound in VARIANT.items():
         worst = _most(_variants(report, itemsize))

@@ -64,7 +64,7 @@ class OnnxRuntime(Peer):
     def padding(self, operator, x):
         pads = np.array(operator.pairs(x.ndim)).T.reshape(-1)
         node = self._node("Pad", ["x", "pads", "value"], mode=operator.numpy_mode)
-        return self._session(node, {"x": x}, (("pads", pads), ("value", np.zeros((), x.dtype))))
+        return self._session(node, {"x": x}, (("pads", pads), ("value", np.array(operator.value, x.dtype))))
 
     def tile(self, operator, x):
         return self._session(self._node("Tile", ["x", "repeats"]), {"x": x}, (("repeats", operator.repeats(x.ndim)),))

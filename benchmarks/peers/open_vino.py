@@ -55,7 +55,7 @@ class OpenVino(Peer):
 
     def padding(self, operator, x):
         before, after = map(np.array, zip(*operator.pairs(x.ndim)))
-        return self._model(lambda p: self.ops.pad(p, before, after, operator.numpy_mode, np.zeros((), x.dtype)), x)
+        return self._model(lambda p: self.ops.pad(p, before, after, operator.numpy_mode, np.array(operator.value, x.dtype)), x)
 
     def tile(self, operator, x):
         return self._model(lambda p: self.ops.tile(p, np.array(operator.repeats(x.ndim))), x)

@@ -55,8 +55,11 @@ class PyTorch(Peer):
         return lambda: self.give(self.take(x).permute(operator.axes))
 
     def padding(self, operator, x):
-        pad, widths = self.torch.nn.functional.pad, (operator.width,) * 4
-        return lambda: self.give(pad(self.take(x), widths, operator.numpy_mode))
+        pad, pairs = self.torch.nn.functional.pad, operator.pairs(x.ndim)
+        first = next(axis for axis, pair in enumerate(pairs) if any(pair))
+        widths = [width for pair in reversed(pairs[first:]) for width in pair]  # the last axis first
+        value = operator.value if operator.mode == "constant" else None
+        return lambda: self.give(pad(self.take(x), widths, operator.numpy_mode, value))
 
     def tile(self, operator, x):
         return lambda: self.give(self.take(x).tile(operator.repeats(x.ndim)))

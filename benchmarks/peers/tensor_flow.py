@@ -35,7 +35,8 @@ class TensorFlow(Peer):
         return lambda: self.tf.transpose(x, operator.axes).numpy()
 
     def padding(self, operator, x):
-        return lambda: self.tf.pad(x, operator.pairs(x.ndim), operator.numpy_mode.upper()).numpy()
+        how = {"mode": operator.numpy_mode.upper(), "constant_values": operator.value}
+        return lambda: self.tf.pad(x, operator.pairs(x.ndim), **how).numpy()
 
     def tile(self, operator, x):
         return lambda: self.tf.tile(x, operator.repeats(x.ndim)).numpy()
