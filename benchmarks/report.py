@@ -227,9 +227,10 @@ def section(report, log):
         *table_of(report, "counted family", "64 MiB, bytes an element", lambda record: (record["title"], item_of(record))),
         "",
         "Milliseconds on the default device · **how many times as long the best of NumPy, PyTorch, onnxruntime, OpenVINO and "
-        'TensorFlow takes** · the same with `device="auto"`. Of blocks only the two ratios, geometric means over elements of 1, 2 '
-        f"and 4 bytes. Medians of {report['rounds']} turns; every result is compared with NumPy first. [Every cell, every contender "
-        f"and every goal]({log}), {'all of which are met' if not missed else f'{missed} of which are missed'}.",
+        'TensorFlow takes** · the same with `device="auto"`. Of blocks only the two ratios, geometric means over elements of '
+        f"1, 2 and 4 bytes. Medians of {report['rounds']} turns; every result is compared with NumPy first. "
+        f"[Every cell, every contender and every goal]({log}), "
+        f"{'all of which are met' if not missed else f'{missed} of which are missed'}.",
         END,
     ]
     return "\n".join(lines)

@@ -35,7 +35,7 @@ import dmlops.array_methods  # completes DeviceArray, as does
 import dmlops.array_protocols
 from dmlops.arrays import asarray, empty, from_dlpack, synchronize
 from dmlops.device import Device
-from dmlops.device_list import default_device, devices
+from dmlops.device_list import default_device, devices, set_default_device
 from dmlops.errors import DeviceLostError, NoDeviceError, OutOfDeviceMemoryError, VulkanError
 from dmlops.memory import MemoryInfo, empty_cache, memory_info
 from dmlops.operators import (
@@ -81,6 +81,7 @@ __all__ = [
     "padding",
     "reference",
     "reverse_subsequences",
+    "set_default_device",
     "slice_from_key",
     "slice_grad",
     "space_to_depth",

@@ -14,6 +14,7 @@ import numpy as np
 
 from dmlops import _core, operators
 from dmlops.array_methods import new_shape, reshaped
+from dmlops.device import Device
 from dmlops.errors import printable, shown
 
 
@@ -42,7 +43,8 @@ def main(arguments: list[str] | None = None) -> int:
         "call", help='for example "slice(uint8[512,512,3], [8,8,0], [496,496,3])"; an array is DTYPE[SHAPE], or a view of it'
     )
     parser.add_argument(
-        "--device", help=f"an index, a name or a type; {' or '.join(CLASSES)} need no device (default: the default device)"
+        "--device",
+        help=f"an index, a name, a type or auto; {' or '.join(CLASSES)} need no device (default: the default device)",
     )
     options = parser.parse_args(arguments)
     try:
@@ -59,9 +61,18 @@ def steps(call: str, device: object = None) -> list[tuple[int | None, int, _Plan
     Each is the index of the input that it reads, or None where it repeats one item; the index of the result that it writes; the
     plan, as (item, src_offset, axes, reversed); and its first pieces.
     """
+    return list(_explained(call, device)[0])
+
+
+def estimates(call: str, device: object = None) -> tuple[float, float]:
+    """Nanoseconds that a call between NumPy arrays is estimated to take on the host, and on the device: what "auto" compares."""
+    _, on_host, on_device = _explained(call, device)
+    return on_host, on_device
+
+
+def _explained(call: str, device: object) -> Any:
     operator, arguments = parse(call)
-    explained: Any = getattr(_core, f"_{operator}")(*arguments, None, _core._explain_traits(device))
-    return list(explained)
+    return getattr(_core, f"_{operator}")(*arguments, None, _core._explain_traits(device))
 
 
 def plan_and_pieces(call: str, device: object = None) -> tuple[_Plan, list[dict[str, Any]]]:
@@ -72,6 +83,8 @@ def plan_and_pieces(call: str, device: object = None) -> tuple[_Plan, list[dict[
 
 def explain(call: str, device: object = None) -> str:
     """The text that the command prints."""
+    if weighed := _weighed(device):
+        return _by_cost(call, weighed)
     found = steps(call, device)
     if len(found) == 1:
         return _step(*found[0][2:])
@@ -80,6 +93,25 @@ def explain(call: str, device: object = None) -> str:
         source = "one item, repeated," if src is None else f"input {src}"
         lines += [f"step {number}: from {source} to result {dst}", *(f"  {line}" for line in _step(plan, pieces).splitlines())]
     return "\n".join(lines)
+
+
+def _weighed(device: object) -> Device | None:
+    """The device that is weighed against the host, if `device` means "auto"."""
+    if device is None:
+        default, automatic = _core._default_device()
+        return default if automatic else None
+    automatic = isinstance(device, str) and device.lower() == "auto"
+    return next(one for one in _core._devices() if one.usable) if automatic else None
+
+
+def _by_cost(call: str, weighed: Device) -> str:
+    if weighed.type == "host":
+        parse(call)
+        return "auto: on host; there is no usable Vulkan device"
+    times = dict(zip(("host", weighed.name), estimates(call, weighed), strict=True))
+    first, second = sorted(times, key=lambda name: times[name])
+    said = f"auto: on {first}, which is estimated to take {times[first] / 1e3:.3g} us; {second} {times[second] / 1e3:.3g} us"
+    return said if first == "host" else f"{said}\n{explain(call, weighed)}"
 
 
 def _step(plan: _Plan, pieces: list[dict[str, Any]]) -> str:

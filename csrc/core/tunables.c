@@ -12,6 +12,7 @@ const dml_tunables dml_tunables_cpu = {
     .long_walk = 64, .source_order = true, .src_interleave = INT64_MAX, .dst_interleave = 4,
     .overlap_misses = true, .remote_pitch = 4, .remote_row = 512, .even_lines = 2, .sparse_chunks = 1,
     .prefetch_pitch = 8, .prefetched = 256, .cached = 65536, .min_gap = 384, .max_gap = 3072, .ahead_bytes = 256,
+    .call_ns = 40000, .kernel_ns = 40000, .transfer_ns = 0, .copy_ns = 0.15, .byte_ns = 0.7, .scalar_ns = 8,
 }; /* clang-format on */
 
 /* Neighbours' loads coalesce, and workgroups are switched to hide misses: small tiles, many chunks, no prefetch. Kernels copy
@@ -27,6 +28,7 @@ const dml_tunables dml_tunables_gpu = {
     .long_walk = 8, .source_order = false, .src_interleave = 4, .dst_interleave = 4,
     .overlap_misses = false, .sparse_chunks = 16,
     .prefetch_pitch = 0,
+    .call_ns = 30000, .kernel_ns = 5000, .transfer_ns = 0.1, .copy_ns = 0.001, .byte_ns = 0.001, .scalar_ns = 0.002,
 }; /* clang-format on */
 
 dml_traits dml_traits_of_class(const dml_tunables *tunables)

@@ -73,6 +73,14 @@ typedef struct dml_tunables {
     int64_t min_gap;        /* bytes between rows, from which hardware loses track */
     int64_t max_gap;        /* and up to which it is worth reading them */
     int64_t ahead_bytes;    /* most source bytes of a tile for that: loads in vain against misses */
+
+    /* "Estimates", in nanoseconds: only core/cost.c uses them */
+    double call_ns;     /* a call between host arrays, whatever it moves, */
+    double kernel_ns;   /* and each step that is a kernel */
+    double transfer_ns; /* a byte of the result: upload and download */
+    double copy_ns;     /* a byte that the copy command moves; */
+    double byte_ns;     /* one that rows or words move, */
+    double scalar_ns;   /* and a scalar that elements move; on a CPU of one core */
 } dml_tunables;
 
 /* Measured on lavapipe. */

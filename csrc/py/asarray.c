@@ -27,7 +27,7 @@ static PyObject *asarray_on_host(dml_state *state, PyObject *object, PyArray_Des
     PyObject *array = (PyObject *)dml_array_from(object, dtype, "obj"), *result = NULL;
     dml_choice found;
     if (array && dml_make_private(&array) == 0 && dml_dtype_check(dml_array_dtype(array), "obj") == 0 &&
-        (device || dml_device_default(state, &found) == 0)) {
+        (device || dml_device_from(state, Py_None, &found) == 0)) {
         dml_endpoint from;
         dml_endpoint_init(&from, array);
         result = dml_upload(state, device ? device : &found, dml_array_dtype(array), &from);
@@ -48,7 +48,7 @@ PyObject *dml_asarray(PyObject *module, PyObject *args)
         return NULL;
     PyObject *result = NULL;
     bool on_device = dml_is_device_array(state, object);
-    if ((dtype && dml_dtype_check(dtype, "dtype") < 0) || (device && dml_device_choose(state, device_object, device) < 0))
+    if ((dtype && dml_dtype_check(dtype, "dtype") < 0) || (device && dml_device_from(state, device_object, device) < 0))
         result = NULL;
     else if (on_device)
         result = asarray_on_device(state, (dml_device_array *)object, dtype, device, copy);

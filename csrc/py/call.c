@@ -139,7 +139,8 @@ int dml_call_open(dml_call *call)
             return -1;
     if (call->explained)
         return 0; /* no array is made: the targets keep the strides of C-contiguous ones */
-    if (!call->device_named && dml_device_default(call->state, &call->device) < 0)
+    if ((!call->device_named && dml_device_default(call->state, &call->device) < 0) ||
+        dml_device_by_cost(call->state, &call->program, &call->device) < 0)
         return -1;
     for (int64_t k = 0; k < call->program.result_count; k++)
         if (open_output(call, k) < 0)

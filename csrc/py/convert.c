@@ -101,12 +101,12 @@ int dml_call_convert_device(dml_call *call, PyObject *device)
         return -1;
     call->device_named = device != Py_None || dml_call_on_device(call);
     bool choose = device != Py_None && !call->explained;
-    if (choose && dml_device_choose(call->state, device, &call->device) < 0)
+    if (choose && dml_device_named(call->state, device, &call->device) < 0)
         return -1;
     if (!dml_call_on_device(call))
         return 0;
     const dml_choice *own = device_of(call->inputs[0]);
-    if (choose && !dml_same_device(&call->device, own)) {
+    if (choose && !call->device.automatic && !dml_same_device(&call->device, own)) {
         PyErr_Format(PyExc_ValueError, "device must be the one that %s is on", call->input_name);
         return -1;
     }

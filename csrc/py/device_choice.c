@@ -1,8 +1,10 @@
 #include "py/device_choice.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/machine_memory.h"
+#include "core/cost.h"
 #include "py/arguments.h"
 #include "py/errors.h"
 #include "vk/vk.h"
@@ -140,19 +142,33 @@ static int choose_in_python(const dml_state *state, const char *source, PyObject
     return found ? 0 : -1;
 }
 
-/* The host is found without a look at the list, which would load drivers. */
+/* The host and "auto" are found without a look at the list, which would load drivers. */
 static int choose_name(const dml_state *state, const char *source, PyObject *value, dml_choice *choice)
 {
     const char *name = PyUnicode_AsUTF8AndSize(value, NULL);
     *choice = dml_host;
-    if (name && PyOS_stricmp(name, "host") == 0)
+    choice->automatic = name && PyOS_stricmp(name, "auto") == 0;
+    if (choice->automatic || (name && PyOS_stricmp(name, "host") == 0))
         return 0;
     PyErr_Clear(); /* what UTF-8 cannot hold is no device's name, and is shown as such */
     return choose_in_python(state, source, value, value, choice);
 }
 
+static struct {
+    bool set;
+    dml_choice choice;
+} preferred; /* by dml_set_default_device; under the GIL */
+
 int dml_device_default(const dml_state *state, dml_choice *choice)
 {
+    if (preferred.set) {
+        *choice = preferred.choice;
+        if (choice->host || choice->automatic || choose_usable(state, choice->index, choice))
+            return 0;
+        if (!PyErr_Occurred())
+            PyErr_SetString(PyExc_RuntimeError, "the default device is there no more; set_default_device chooses another");
+        return -1;
+    }
     const char *name = getenv("DMLOPS_DEVICE");
     if (name && *name) {
         PyObject *value = PyUnicode_DecodeFSDefault(name);
@@ -179,7 +195,7 @@ int dml_device_default(const dml_state *state, dml_choice *choice)
     return -1;
 }
 
-int dml_device_choose(const dml_state *state, PyObject *object, dml_choice *choice)
+int dml_device_named(const dml_state *state, PyObject *object, dml_choice *choice)
 {
     int64_t index;
     if (PyUnicode_Check(object))
@@ -200,5 +216,64 @@ int dml_device_choose(const dml_state *state, PyObject *object, dml_choice *choi
 
 int dml_device_from(const dml_state *state, PyObject *object, dml_choice *choice)
 {
-    return object == Py_None ? dml_device_default(state, choice) : dml_device_choose(state, object, choice);
+    int failed = object == Py_None ? dml_device_default(state, choice) : dml_device_named(state, object, choice);
+    return failed ? -1 : dml_device_settle(state, choice);
+}
+
+/* --- automatic choices ---------------------------------------------------------------------------------------- */
+
+int dml_device_settle(const dml_state *state, dml_choice *choice)
+{
+    if (choice->automatic && !choose_usable(state, 0, choice)) {
+        if (PyErr_Occurred())
+            return -1; /* uncovered: the search for drivers fails */
+        *choice = dml_host;
+    }
+    return 0;
+}
+
+/* Whether a device of that class may take less time than the host, which takes `host`. */
+static bool may_beat(const dml_program *program, const dml_tunables *tunables, double host)
+{
+    return tunables->call_ns < host && dml_cost_on_class(program, tunables) < host;
+}
+
+int dml_device_by_cost(const dml_state *state, const dml_program *program, dml_choice *choice)
+{
+    if (!choice->automatic)
+        return 0;
+    double host = dml_cost_on_host(program);
+    bool faster = may_beat(program, &dml_tunables_cpu, host) || may_beat(program, &dml_tunables_gpu, host);
+    if (faster && dml_device_settle(state, choice) < 0)
+        return -1;
+    if (faster && !choice->host) {
+        bool cpu = strcmp(dml_vk_device(choice->index)->type, "cpu") == 0;
+        faster = may_beat(program, cpu ? &dml_tunables_cpu : &dml_tunables_gpu, host);
+    }
+    if (!faster)
+        *choice = dml_host;
+    return 0;
+}
+
+/* --- the default ---------------------------------------------------------------------------------------------- */
+
+PyObject *dml_default_device(PyObject *module, PyObject *Py_UNUSED(none))
+{
+    const dml_state *state = dml_state_of(module);
+    dml_choice choice;
+    if (dml_device_default(state, &choice) < 0)
+        return NULL;
+    PyObject *automatic = choice.automatic ? Py_True : Py_False;
+    PyObject *device = dml_device_settle(state, &choice) < 0 ? NULL : dml_device_of(state, &choice);
+    return device ? Py_BuildValue("NO", device, automatic) : NULL;
+}
+
+PyObject *dml_set_default_device(PyObject *module, PyObject *object)
+{
+    dml_choice choice = dml_host;
+    if (object != Py_None && dml_device_named(dml_state_of(module), object, &choice) < 0)
+        return NULL;
+    preferred.set = object != Py_None;
+    preferred.choice = choice;
+    Py_RETURN_NONE;
 }

@@ -9,6 +9,7 @@
 typedef struct dml_choice {
     bool host;
     int index;
+    bool automatic; /* not known yet: dml_device_settle, or of a call dml_device_by_cost, makes it one of these */
 } dml_choice;
 
 extern const dml_choice dml_host;
@@ -35,16 +36,30 @@ PyObject *dml_device_of(const dml_state *state, const dml_choice *choice);
 /* Function of dmlops._core: why there is no Vulkan device, as a str; None if there is one. */
 PyObject *dml_device_missing(PyObject *module, PyObject *none);
 
-/* The device that an argument `device=` means, which is not None. May run Python.
+/* The device that an argument `device=` means, which is not None; it may be automatic. May run Python.
  *
  * 0, or -1 with an exception set: ValueError where there are Vulkan devices and none or several are meant, or the one meant is
  * not usable; NoDeviceError where there is no Vulkan device at all and something else than the host is meant. */
-int dml_device_choose(const dml_state *state, PyObject *object, dml_choice *choice);
+int dml_device_named(const dml_state *state, PyObject *object, dml_choice *choice);
 
-/* The device where none is named: that of DMLOPS_DEVICE, else the best Vulkan device; NoDeviceError if there is none. */
+/* The device where none is named: that of dml_device_set_default, else of DMLOPS_DEVICE, else the best Vulkan device;
+ * NoDeviceError if there is none. It may be automatic. */
 int dml_device_default(const dml_state *state, dml_choice *choice);
 
-/* The one or the other, as `object` is None or not. */
+/* An automatic choice becomes the best Vulkan device, or the host where there is none: for arrays that stay on a device. */
+int dml_device_settle(const dml_state *state, dml_choice *choice);
+
+/* An automatic choice becomes the device on which a program between host arrays is estimated to take less time. Drivers are
+ * loaded only where one of them may be faster than the host. */
+int dml_device_by_cost(const dml_state *state, const dml_program *program, dml_choice *choice);
+
+/* dml_device_named, or dml_device_default if `object` is None, settled. */
 int dml_device_from(const dml_state *state, PyObject *object, dml_choice *choice);
+
+/* Function of dmlops._core: (the default device, settled; whether it is automatic). */
+PyObject *dml_default_device(PyObject *module, PyObject *none);
+
+/* Function of dmlops._core: makes an argument `device=` the default; None ends that. */
+PyObject *dml_set_default_device(PyObject *module, PyObject *object);
 
 #endif

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "core/choose.h"
+#include "core/cost.h"
 #include "core/split.h"
 #include "py/backend.h"
 #include "py/device_choice.h"
@@ -134,7 +135,7 @@ static PyObject *step_tuple(dml_step *step, const dml_traits *traits)
     return Py_BuildValue("NLNN", src, (long long)step->dst, plan_tuple(&step->plan), pieces);
 }
 
-PyObject *dml_explain_program(const dml_program *program, const dml_traits *traits)
+static PyObject *list_steps(const dml_program *program, const dml_traits *traits)
 {
     PyObject *steps = PyList_New(0);
     dml_step step;
@@ -148,4 +149,11 @@ PyObject *dml_explain_program(const dml_program *program, const dml_traits *trai
         Py_XDECREF(entry);
     }
     return steps;
+}
+
+PyObject *dml_explain_program(const dml_program *program, const dml_traits *traits)
+{
+    PyObject *steps = list_steps(program, traits);
+    double on_host = dml_cost_on_host(program), on_device = dml_cost_on_class(program, &traits->tunables);
+    return steps ? Py_BuildValue("Ndd", steps, on_host, on_device) : NULL;
 }

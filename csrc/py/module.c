@@ -25,13 +25,6 @@ static PyObject *shutdown_vulkan(PyObject *Py_UNUSED(module), PyObject *Py_UNUSE
     Py_RETURN_NONE;
 }
 
-static PyObject *default_device(PyObject *module, PyObject *Py_UNUSED(none))
-{
-    const dml_state *state = dml_state_of(module);
-    dml_choice choice;
-    return dml_device_default(state, &choice) < 0 ? NULL : dml_device_of(state, &choice);
-}
-
 static PyObject *synchronize(PyObject *module, PyObject *device)
 {
     const dml_state *state = dml_state_of(module);
@@ -39,7 +32,7 @@ static PyObject *synchronize(PyObject *module, PyObject *device)
     dml_choice choice = dml_host;
     dml_status status;
     dml_code code;
-    if (!all && dml_device_choose(state, device, &choice) < 0)
+    if (!all && dml_device_from(state, device, &choice) < 0)
         return NULL;
     Py_BEGIN_ALLOW_THREADS;
     code = all ? dml_vk_wait_all(&status) : dml_backend_of(&choice)->wait(choice.index, &status);
@@ -219,7 +212,8 @@ static void module_free(void *module)
 /* All are private to the package; only classes are public here. */
 static PyMethodDef module_methods[] = {
     DML_OPERATORS(DML_OPERATOR_METHOD){"_devices", dml_device_list, METH_NOARGS, NULL},
-    {"_default_device", default_device, METH_NOARGS, NULL},
+    {"_default_device", dml_default_device, METH_NOARGS, NULL},
+    {"_set_default_device", dml_set_default_device, METH_O, NULL},
     {"_missing", dml_device_missing, METH_NOARGS, NULL},
     {"_ways", dml_ways, METH_NOARGS, NULL},
     {"_probe_driver", dml_probe_driver, METH_O, NULL},

@@ -123,7 +123,7 @@ PyObject *dml_memory_info(PyObject *module, PyObject *device)
     dml_memory_bytes bytes;
     dml_status status;
     dml_code code;
-    if ((device != Py_None && dml_device_choose(state, device, &choice) < 0) || dml_memory_ready() < 0)
+    if ((device != Py_None && dml_device_from(state, device, &choice) < 0) || dml_memory_ready() < 0)
         return NULL;
     Py_BEGIN_ALLOW_THREADS;
     code = dml_backend_of(&choice)->memory(choice.index, &bytes, &status);

@@ -1,0 +1,64 @@
+#include "core/cost.h"
+
+#include "base/cores.h"
+#include "core/choose.h"
+#include "core/split.h"
+
+enum { MOST_STEPS = 64 }; /* that are looked at; further ones cost as much */
+
+typedef double step_cost(const dml_step *step, const dml_tunables *tunables);
+
+/* The cost of all steps but for what a call costs. */
+static double cost_of_steps(const dml_program *program, step_cost *cost, const dml_tunables *tunables)
+{
+    int64_t seen = program->count < MOST_STEPS ? program->count : MOST_STEPS;
+    double sum = 0;
+    for (int64_t i = 0; i < seen; i++) {
+        dml_step step;
+        dml_program_step(program, i, &step);
+        step.plan.lengths = NULL; /* not looked at */
+        dml_plan_simplify(&step.plan);
+        if (dml_plan_count(&step.plan) > 0)
+            sum += cost(&step, tunables);
+    }
+    return seen > 0 ? sum * (double)program->count / (double)seen : 0;
+}
+
+/* By the kernel of the first piece: all are alike, but for what is left at the ends. */
+static double device_step(const dml_step *step, const dml_tunables *tunables)
+{
+    const dml_traits traits = dml_traits_of_class(tunables);
+    const dml_limits limits = dml_split_limits(&traits);
+    double bytes = (double)dml_plan_count(&step->plan) * (double)step->plan.item, each = tunables->byte_ns;
+    dml_split split;
+    dml_piece piece;
+    dml_dispatch dispatch;
+    dml_split_begin(&split, &step->plan, &limits);
+    if (!dml_split_next(&split, &piece))
+        return 0;
+    dml_plan_simplify(&piece.plan);
+    dml_dispatch_choose(&piece, &traits, 0, 0, DML_KERNEL_COUNT, &dispatch);
+    double transfer = bytes * tunables->transfer_ns;
+    if (dispatch.kernel == DML_KERNEL_COPY)
+        return transfer + bytes * tunables->copy_ns;
+    if (dispatch.kernel == DML_KERNEL_ELEMENTS)
+        each = tunables->scalar_ns / dispatch.constants[DML_SCALAR];
+    int cores = tunables->transfer_ns > 0 ? 1 : dml_machine_cores();
+    return tunables->kernel_ns + transfer + bytes * each / cores;
+}
+
+double dml_cost_on_class(const dml_program *program, const dml_tunables *tunables)
+{
+    return tunables->call_ns + cost_of_steps(program, device_step, tunables);
+}
+
+static double host_step(const dml_step *step, const dml_tunables *tunables)
+{
+    (void)tunables;
+    return 100 + 0.3 * (double)dml_plan_count(&step->plan) * (double)step->plan.item;
+}
+
+double dml_cost_on_host(const dml_program *program)
+{
+    return 1000 + cost_of_steps(program, host_step, NULL);
+}

@@ -1,0 +1,14 @@
+/* How long a call between host arrays is estimated to take, in nanoseconds, by the costs in core/tunables.c. */
+#ifndef DML_CORE_COST_H
+#define DML_CORE_COST_H
+
+#include "core/program.h"
+#include "core/tunables.h"
+
+/* In plain C. */
+double dml_cost_on_host(const dml_program *program);
+
+/* On a Vulkan device of that class, with what starting, uploading and downloading take. */
+double dml_cost_on_class(const dml_program *program, const dml_tunables *tunables);
+
+#endif
