@@ -112,8 +112,8 @@ def set_default_device(device: str | int | Device | None) -> None:
     Parameters
     ----------
     device : str, int, Device or None
-        As any argument `device`: ``"auto"``, ``"host"``, a number, a name, a type or an entry of ``dmlops.devices()``. None ends
-        an earlier choice: ``DMLOPS_DEVICE`` counts again, or the best usable Vulkan device.
+        As any argument `device`: ``"auto"``, ``"host"``, a number, a name, a type or an entry of ``dmlops.devices()``. None
+        ends an earlier choice: ``DMLOPS_DEVICE`` counts again, or the best usable Vulkan device.
 
     Raises
     ------

@@ -65,7 +65,7 @@ def steps(call: str, device: object = None) -> list[tuple[int | None, int, _Plan
 
 
 def estimates(call: str, device: object = None) -> tuple[float, float]:
-    """Nanoseconds that a call between NumPy arrays is estimated to take on the host, and on the device: what "auto" compares."""
+    """Nanoseconds of a call between NumPy arrays, estimated, on the host and on the device: "auto" compares them."""
     _, on_host, on_device = _explained(call, device)
     return on_host, on_device
 
