@@ -286,9 +286,8 @@ def main():
 def print_table(steps, device):
     """Milliseconds of each step, which is measured here."""
     line = "{:<54} {:<16}" + " {:>8}" * 6 + "  {}"
-    print(
-        f"Milliseconds. Vulkan: {device.name}, {device.driver}. auto: there or in plain C, whichever is estimated to take less.\n"
-    )
+    print(f"Milliseconds. Vulkan: {device.name}, {device.driver}.")
+    print("auto: there or in plain C on the host, whichever is estimated to take less.\n")
     print(line.format("", "", "one", "", "", f"{BATCH}", "", "", "equal"))
     print(line.format("step", "one input", *("Vulkan", "auto", "NumPy") * 2, "to NumPy"))
     for step in steps:

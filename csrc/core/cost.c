@@ -2,6 +2,7 @@
 
 #include "base/cores.h"
 #include "core/choose.h"
+#include "core/host.h"
 #include "core/split.h"
 
 enum { MOST_STEPS = 64 }; /* that are looked at; further ones cost as much */
@@ -52,13 +53,16 @@ double dml_cost_on_class(const dml_program *program, const dml_tunables *tunable
     return tunables->call_ns + cost_of_steps(program, device_step, tunables);
 }
 
+/* By items, which vectors move several at a time; what is large by all cores. */
 static double host_step(const dml_step *step, const dml_tunables *tunables)
 {
     (void)tunables;
-    return 100 + 0.3 * (double)dml_plan_count(&step->plan) * (double)step->plan.item;
+    double items = (double)dml_plan_count(&step->plan), bytes = items * (double)step->plan.item;
+    double cores = bytes < DML_HOST_PARALLEL ? 1 : dml_machine_cores();
+    return dml_host_costs.step_ns + (bytes * dml_host_costs.byte_ns + items * dml_host_costs.item_ns) / cores;
 }
 
 double dml_cost_on_host(const dml_program *program)
 {
-    return 1000 + cost_of_steps(program, host_step, NULL);
+    return dml_host_costs.call_ns + cost_of_steps(program, host_step, NULL);
 }

@@ -7,7 +7,6 @@
 #include "core/host_plain.h"
 
 enum {
-    PARALLEL = 512 * 1024, /* bytes that several cores move faster than one */
     PARTS = 16,            /* that they are cut into, */
     MIN_PART = 128 * 1024, /* each of at least */
     MAX_PART = 1 << 20,    /* and at most so many bytes */
@@ -177,7 +176,7 @@ static bool run_parts(const run *run)
 static bool run_plan(const dml_plan *plan, const char *src, char *dst, dml_interrupt_poll *poll)
 {
     int64_t bytes = dml_plan_count(plan) * plan->item;
-    if (bytes < PARALLEL)
+    if (bytes < DML_HOST_PARALLEL)
         return bytes == 0 || run_whole(plan, src, dst, poll);
     dml_plan whole;
     dml_plan_copy(&whole, plan);

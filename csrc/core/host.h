@@ -5,6 +5,8 @@
 #include "base/interrupt.h"
 #include "core/plan.h"
 
+enum { DML_HOST_PARALLEL = 512 * 1024 }; /* bytes of a plan that several cores move faster than one */
+
 /* The plan's offsets count from `src` and `dst`. What is read and written must not overlap. Only the plan's own bytes are
  * written; others may be read that lie between those it reads. Large plans use several cores. */
 void dml_host_run(const dml_plan *plan, const void *src, void *dst);

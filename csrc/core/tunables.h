@@ -83,6 +83,16 @@ typedef struct dml_tunables {
     double scalar_ns;   /* and a scalar that elements move; on a CPU of one core */
 } dml_tunables;
 
+/* The same of the host: a call, each of its steps, a byte and an item of one, on one core. */
+typedef struct dml_costs {
+    double call_ns;
+    double step_ns;
+    double byte_ns;
+    double item_ns;
+} dml_costs;
+
+extern const dml_costs dml_host_costs;
+
 /* Measured on lavapipe. */
 extern const dml_tunables dml_tunables_cpu;
 
