@@ -165,7 +165,8 @@ def unpatchify(patches, photo):
 
 
 def focus(photo):
-    """YOLO's first layer: neither DCR nor CRD, but space_to_depth of the picture with its spatial axes swapped."""
+    """YOLO's first layer: the block's columns, then its rows, come before the channels. That is neither DCR nor CRD, but a
+    transpose of the picture whose rows and columns are split."""
     x = np.ascontiguousarray(photo.transpose(2, 0, 1)[None], np.float32) / 255
 
     def show(x, y):
@@ -175,12 +176,17 @@ def focus(photo):
         labelled = sheet.tiled(np.stack(quarters).reshape(2, 2, *quarters[0].shape), 20, names)
         return [(f"input {shape(x)}", whole), (f"result {shape(y)}: channels 0-2, 3-5, 6-8, 9-11", labelled)]
 
+    def run(x, device):
+        n, _, h, w = x.shape
+        blocks = x.reshape(n, 3, h // 2, 2, w // 2, 2)
+        return dmlops.transpose(blocks, (0, 5, 3, 1, 2, 4), device=device).reshape(n, 12, h // 2, w // 2)
+
     return Step(
         "YOLO's Focus",
-        "dmlops.space_to_depth(x.swapaxes(2, 3), 2).swapaxes(2, 3)",
-        "space_to_depth",
+        "dmlops.transpose(x.reshape(n, 3, h // 2, 2, w // 2, 2), (0, 5, 3, 1, 2, 4)).reshape(n, 12, h // 2, w // 2)",
+        "transpose",
         x,
-        lambda x, device: dmlops.space_to_depth(x.swapaxes(2, 3), 2, device=device).swapaxes(2, 3),
+        run,
         lambda x: np.concatenate([x[..., ::2, ::2], x[..., 1::2, ::2], x[..., ::2, 1::2], x[..., 1::2, 1::2]], axis=1),
         show,
     )
