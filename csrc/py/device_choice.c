@@ -247,7 +247,9 @@ int dml_device_by_cost(const dml_state *state, const dml_program *program, dml_c
     if (faster && dml_device_settle(state, choice) < 0)
         return -1;
     if (faster && !choice->host) {
-        bool cpu = strcmp(dml_vk_device(choice->index)->type, "cpu") == 0;
+        dml_device_info info;
+        dml_vk_device(choice->index, &info);
+        bool cpu = strcmp(info.type, "cpu") == 0;
         faster = may_beat(program, cpu ? &dml_tunables_cpu : &dml_tunables_gpu, host);
     }
     if (!faster)
