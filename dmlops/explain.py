@@ -139,7 +139,7 @@ def _describe(piece: dict[str, Any]) -> str:
     if piece["kernel"] != "elements":
         words.append(f"words of {piece['word_bytes']} bytes")
     words.append(f"scalars of {piece['scalar_bytes']} bytes" if piece["scalar_bytes"] else "no head or tail")
-    if piece["kernel"] == "rows":
+    if piece["kernel"] in ("rows", "blocks"):
         words += [f"source aligned to {piece['alignment']}"] * (piece["alignment"] > 1)
         words += [f"{piece['rows_per_window']} rows per window"] * (piece["rows_per_window"] > 1)
         words += [f"{piece['rows_per_workgroup']} rows per workgroup"] * (piece["rows_per_workgroup"] > 1)

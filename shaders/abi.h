@@ -11,6 +11,7 @@
 #define DML_TABLE_MAX_AXES 131  /* DML_MAX_AXES of a plan, and one for the scalars of an item */
 #define DML_TABLE_MIN_AXES 4    /* a table has at least these; those that it does not need have extent 1 */
 #define DML_MAX_WINDOW_WORDS 32 /* 8-byte words that an invocation of `rows` has registers for, over all streams */
+#define DML_MAX_CHAIN 4         /* axes of a row of `blocks`; rows lie along the table's next axis */
 #define DML_MAX_WORDS_STEP 15   /* largest distance, in scalars, between neighbours in a source row of `words` */
 
 /* Values of DML_REVERSED: which axis, if any, is reversed. */
@@ -51,6 +52,12 @@
 /* Constants of words.comp. */
 #define DML_WORDS_STEP 5 /* source bytes from one scalar of a row to the next */
 #define DML_WORDS_TILE 6 /* words that an invocation makes, one after the other */
+
+/* Constants of blocks.comp, which says what they are. */
+#define DML_BLOCKS_ROWS 5
+#define DML_BLOCKS_CHAIN 6
+#define DML_BLOCKS_ALIGN 7
+#define DML_BLOCKS_PHASED 8
 
 /* Constants of lengths.comp, which has no others but DML_GROUP_SIZE. */
 #define DML_LENGTHS_SIGNED 5
@@ -116,7 +123,15 @@ struct dml_table {
     u32 words_row;           /* and the destination bytes of one */
     u32 words_row_multiplier;
     u32 elements_extent; /* elements: of a run along axis 0 */
-    u32 unused;
+    u32 blocks_row;      /* blocks: destination bytes of a row, */
+    u32 blocks_words;    /* words of each row of a tile; the last may have fewer */
+    u32 blocks_tiles;    /* tiles along a row, */
+    u32 blocks_tiles_multiplier;
+    u32 blocks_sides; /* and beside each other */
+    u32 blocks_sides_multiplier;
+    u32 blocks_count; /* tiles of all */
+    u32 blocks_edges; /* ends of rows that are moved together, and the begin of all; 0: words meet them all */
+    u32 blocks_bytes; /* of the destination */
     i64 cut_begin;    /* DML_REVERSED_CUT: destination index of element 0 on the reversed axis, */
     i64 source_begin; /* and the source indices that belong to the piece */
     i64 source_end;
@@ -134,9 +149,9 @@ struct dml_lengths_table {
 #undef i64
 /* As std140 lays them out. */
 _Static_assert(sizeof(dml_table_axis) == 32, "an axis is two uvec4");
-_Static_assert(offsetof(dml_table, cut_begin) == 88, "64-bit integers lie at multiples of 8");
-_Static_assert(offsetof(dml_table, axes) == 112, "structures lie at multiples of 16");
-_Static_assert(sizeof(dml_table) == 112 + DML_TABLE_MAX_AXES * sizeof(dml_table_axis), "no padding");
+_Static_assert(offsetof(dml_table, cut_begin) == 120, "64-bit integers lie at multiples of 8");
+_Static_assert(offsetof(dml_table, axes) == 144, "structures lie at multiples of 16");
+_Static_assert(sizeof(dml_table) == 144 + DML_TABLE_MAX_AXES * sizeof(dml_table_axis), "no padding");
 _Static_assert(sizeof(dml_lengths_table) == 16 && offsetof(dml_lengths_table, extent) == 8, "no padding");
 #endif
 

@@ -23,19 +23,6 @@ void set_word(inout Window w, uint i, uvec2 word)
     window_words[i] = word;
 }
 
-uvec2 halves_of(uvec2 word)
-{
-    return word;
-}
-
-// Eight bytes that begin `shift` bits within the first of two words.
-uvec2 extract(uvec2 word, uvec2 next, uint shift)
-{
-    uvec3 from = shift < 32 ? uvec3(word, next.x) : uvec3(word.y, next);
-    shift %= 32;
-    return from.xy >> shift | from.yz << 1 << (31 - shift);
-}
-
 #else
 
 // The DML_MAX_WINDOW_WORDS 8-byte words of all windows. Not an array: compilers split structures and vectors more readily.
@@ -71,17 +58,6 @@ void set_word(inout Window w, uint i, uint64_t word)
         w.h[k] = word;
 }
 
-uvec2 halves_of(uint64_t word)
-{
-    return unpackUint2x32(word);
-}
-
-// Eight bytes that begin `shift` bits within the first of two words.
-uint64_t extract(uint64_t word, uint64_t next, uint shift)
-{
-    return word >> shift | next << 1 << (63 - shift);
-}
-
 #endif
 
 // Four bytes of a tile, of which `unit` at a time are together in the source.
@@ -103,10 +79,5 @@ Word8 compose8(Window w, uint first, int step, int low, uint unit)
 {
     if (unit == 8)
         return word_of(w, pattern(first, step, low) / 8);
-    uvec2 halves = uvec2(compose4(w, first, step, low, unit), compose4(w, first + 4, step, low, unit));
-#ifdef VECTORS
-    return halves;
-#else
-    return packUint2x32(halves);
-#endif
+    return word_from(uvec2(compose4(w, first, step, low, unit), compose4(w, first + 4, step, low, unit)));
 }

@@ -88,14 +88,6 @@ Word16 take_word(inout Part part)
     return Word16(compose8(w, 0, STEP, LOW, UNIT), compose8(w, 8, STEP, LOW, UNIT));
 }
 
-#ifdef VECTORS
-// The lowest n bytes; all for 4 and more, none below 0.
-uint low_bytes(int n)
-{
-    return n >= 4 ? ~0u : (1u << (max(n, 0) * 8)) - 1;
-}
-#endif
-
 // The first n of 16 bytes from a, the others from b.
 Word16 join(Word16 a, Word16 b, uint n)
 {

@@ -21,9 +21,51 @@
 #define Word16 uvec4
 #define FIRST(word16) word16.xy
 #define SECOND(word16) word16.zw
+
+uvec2 halves_of(uvec2 word)
+{
+    return word;
+}
+
+Word8 word_from(uvec2 halves)
+{
+    return halves;
+}
+
+// Eight bytes that begin `shift` bits within the first of two words.
+uvec2 extract(uvec2 word, uvec2 next, uint shift)
+{
+    uvec3 from = shift < 32 ? uvec3(word, next.x) : uvec3(word.y, next);
+    shift %= 32;
+    return from.xy >> shift | from.yz << 1 << (31 - shift);
+}
+
 #else
 #define Word8 uint64_t
 #define Word16 u64vec2
 #define FIRST(word16) word16.x
 #define SECOND(word16) word16.y
+
+uvec2 halves_of(uint64_t word)
+{
+    return unpackUint2x32(word);
+}
+
+Word8 word_from(uvec2 halves)
+{
+    return packUint2x32(halves);
+}
+
+// Eight bytes that begin `shift` bits within the first of two words.
+uint64_t extract(uint64_t word, uint64_t next, uint shift)
+{
+    return word >> shift | next << 1 << (63 - shift);
+}
+
 #endif
+
+// The lowest n of 4 bytes; all for 4 and more, none below 0.
+uint low_bytes(int n)
+{
+    return n >= 4 ? ~0u : (1u << (max(n, 0) * 8)) - 1;
+}

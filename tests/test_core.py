@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 import core as mirror
 import strategies
 import support
-from core import ANY, CONSTANTS, COPY, DST, ELEMENTS, ROWS, SRC, WORDS, golden
+from core import ANY, BLOCKS, CONSTANTS, COPY, DST, ELEMENTS, ROWS, SRC, WORDS, golden
 from strategies import content
 
 pytestmark = pytest.mark.driverless
@@ -452,6 +452,7 @@ def check_choice(core, piece, lengths, traits, src_base, dst_base, forced):
         assert forced != COPY or piece.plan.reversed >= 0 or core.library.dml_plan_count(byref(piece.plan)) > 64
         assert forced != ELEMENTS or dispatch.kernel == ELEMENTS
         assert forced != WORDS or dispatch.kernel in (WORDS, ELEMENTS)
+        assert forced != BLOCKS or dispatch.kernel in (BLOCKS, ELEMENTS)
         assert dispatch.groups == min(dispatch.table.chunks, traits.max_groups) >= 1
         assert dispatch.constants[CONSTANTS["DML_GROUP_SIZE"]] == traits.group_size
         assert dispatch.constants[CONSTANTS["DML_DYNAMIC"]] == traits.tunables.dynamic
@@ -470,7 +471,7 @@ def test_a_dispatch_moves_what_its_piece_says(core, data):
     case = data.draw(cases(1200, empty=False))
     plan = core.simplified(case.plan)
     limit = limit_for(plan, data.draw(st.integers(1, 4)))
-    kernels = st.sampled_from([ANY, COPY, ROWS, ROWS, ROWS, WORDS, WORDS, ELEMENTS])
+    kernels = st.sampled_from([ANY, COPY, ROWS, ROWS, ROWS, WORDS, WORDS, ELEMENTS, BLOCKS, BLOCKS])
     arguments = [data.draw(s) for s in (traits(), bases, bases, kernels)]
     offered = arguments[0](core)
     for number, piece in enumerate(core.pieces(plan, limit)):
@@ -641,7 +642,7 @@ def test_all_that_fits_32_bits(core):
         plans = [(1, [(total // 7, 3, 7)]), (4, [(total // 4, 0, 4)]), (1, [(total // 2, 2, 1)]), (total, [])]
         for item, axes in plans:
             case = Case(item, [(*axis, 0) for axis in axes], 0, 0, -1, 0, [])
-            for forced in (ROWS, WORDS, ELEMENTS):
+            for forced in (ROWS, WORDS, ELEMENTS, BLOCKS):
                 dispatch = core.choose(next(core.pieces(core.simplified(case.plan), total)), offered, 0, 0, forced)
                 table = dispatch.table
                 assert 1 <= dispatch.groups == table.chunks <= most
@@ -652,6 +653,8 @@ def test_all_that_fits_32_bits(core):
                     steps = table.rows_extent // dispatch.constants[CONSTANTS["DML_ROWS_TILE"]] + 2
                 if dispatch.kernel == WORDS:
                     steps = -(-table.words_rows * table.words_row // (16 * dispatch.constants[CONSTANTS["DML_WORDS_TILE"]]))
+                if dispatch.kernel == BLOCKS:
+                    steps = table.blocks_count + table.blocks_edges
                 assert (table.total // table.rows - 1) * table.part < steps <= table.total // table.rows * table.part
 
 

@@ -29,6 +29,7 @@ pieces: 1
 STAGED_FILLS = pytest.mark.needs_import  # where memory is staged, the host fills it, not a kernel
 CALLS = [
     "depth_to_space(uint8[1, 64, 64, 64], 2)",
+    "depth_to_space(uint8[1, 768, 14, 14], 16)",
     "space_to_depth(float32[2, 3, 64, 64], (4, 2), order='CRD')",
     "space_to_depth(float32[2, 64, 64, 3], 2, layout='NHWC')",
     "slice(float32[4, 300, 300], [0, 0, 0], [4, 300, 300], [1, 1, -1])",
@@ -73,7 +74,7 @@ def run(call, device):
 
 @pytest.mark.parametrize("call", CALLS)
 def test_it_says_which_kernels_run(vulkan, call):
-    kernels = ("copy", "rows", "words", "elements")
+    kernels = ("copy", "rows", "words", "elements", "blocks")
     pieces = [piece for *_, found in explain.steps(call, vulkan) for piece in found]
     before = _core._counts(vulkan)
     run(call, vulkan)

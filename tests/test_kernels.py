@@ -17,8 +17,8 @@ import strategies
 import support
 from strategies import content, raw
 
-COPY, ROWS, WORDS, ELEMENTS = range(4)
-FORCED = {"copy": COPY, "rows": ROWS, "words": WORDS, "elements": ELEMENTS}
+COPY, ROWS, WORDS, ELEMENTS, BLOCKS = range(5)
+FORCED = {"copy": COPY, "rows": ROWS, "words": WORDS, "elements": ELEMENTS, "blocks": BLOCKS}
 TRAITS = ["kernel", "host_import", "window", "binding", "staging", "group_size", "chunks", "max_groups"]
 TRAITS += ["invocation_bytes", "cpu", "segments_always", "prefetch_ahead"]
 FEWER = settings(max_examples=max(settings.default.max_examples // 4, 15))
@@ -98,7 +98,7 @@ def random_array(shape, item, seed=0):
 
 
 def only(kernel, pieces=1):
-    return [pieces * (k == kernel) for k in range(4)]
+    return [pieces * (k == kernel) for k in range(5)]
 
 
 # --- straight rows: runs that are contiguous on both sides ------------------------------------------------------------
@@ -272,6 +272,56 @@ def test_blocks_run_as_rows(vulkan, item, order):
     assert check(vulkan, "depth_to_space", placed(deep, 16), 2, order=order, out_offset=16) == only(ROWS)
     assert check(vulkan, "space_to_depth", placed(wide, 16), 2, order=order, out_offset=16) == only(ROWS)
     assert check(vulkan, "depth_to_space", placed(last, 16), 2, order=order, layout="NHWC", out_offset=16)[COPY] == 0
+
+
+@pytest.mark.parametrize("item", [1, 2, 4])
+@pytest.mark.parametrize("order", ["DCR", "CRD"])
+def test_large_blocks_run_as_blocks(vulkan, item, order):
+    """Not forced: rows too short, or from too many places, for a pattern."""
+    deep, wide = random_array((2, 768, 14, 14), item), random_array((2, 3, 224, 224), item)
+    assert check(vulkan, "depth_to_space", deep, 16, order=order) == only(BLOCKS)
+    assert check(vulkan, "space_to_depth", wide.swapaxes(2, 3), 14, order=order) == only(BLOCKS)
+    assert check(vulkan, "space_to_depth", wide, 32, order=order) == only(BLOCKS)
+
+
+# --- blocks: a destination without gaps, of scalars in any order -------------------------------------------------------
+
+
+@pytest.mark.slow
+@pytest.mark.many_pipelines
+@pytest.mark.parametrize("item", [1, 2, 3, 4, 8, 12])
+@pytest.mark.parametrize(
+    "shape, axes",
+    [
+        ((13, 19, 11), (2, 0, 1)),  # rows that begin anywhere in a word
+        ((9, 8, 21), (0, 2, 1)),  # of a word each
+        ((30, 5, 17), (1, 2, 0)),  # that are longer than a tile
+        ((3, 5, 7, 8), (3, 1, 0, 2)),
+        ((2, 14, 8, 14), (0, 2, 1, 3)),  # contiguous on both sides
+        ((2, 3, 4, 5, 2, 3, 2), (4, 2, 0, 6, 3, 1, 5)),  # of more axes than a row has
+    ],
+)
+def test_blocks_in_any_order_at_every_offset(vulkan, item, shape, axes):
+    step = min(item & -item, 8)
+    for offset, grid in itertools.product({0, step, 8, 16 - step}, ({}, {"cpu": 0, "group_size": 128})):
+        array = placed(random_array(shape, item, offset), offset)
+        with overridden(kernel=BLOCKS, **grid):
+            counts = check(vulkan, "transpose", array, axes, out_offset=offset * 3 % 16 // step * step)
+        assert counts == only(BLOCKS), offset
+
+
+@FEWER
+@given(data=st.data())
+def test_blocks_of_any_view(vulkan, data):
+    """Axes in any order and direction, some with steps."""
+    item, rank = data.draw(st.sampled_from([1, 2, 4, 8, 3, 6])), data.draw(st.integers(2, 6))
+    shape = [data.draw(st.integers(1, 9)) for _ in range(rank)]
+    key = tuple(slice(None, None, data.draw(st.sampled_from([1, 1, 1, -1, 2, -3]))) for _ in shape)
+    array = placed(random_array(shape, item), data.draw(st.integers(0, 16)))[key]
+    out_offset = data.draw(st.sampled_from([None, 0, 8, item, 1, 3]))
+    with overridden(kernel=BLOCKS):
+        counts = check(vulkan, "transpose", array, data.draw(st.permutations(range(rank))), out_offset=out_offset)
+    assert sum(counts) == 1 and counts[BLOCKS] + counts[ELEMENTS] == 1
 
 
 # --- transposes -------------------------------------------------------------------------------------------------------
@@ -526,12 +576,13 @@ LACKS = [
     {"binding": 4096, "kernel": ROWS},
     {"binding": 4096, "kernel": WORDS},
     {"binding": 4096, "kernel": ELEMENTS},
+    {"binding": 4096, "kernel": BLOCKS},
     {"segments_always": 0},
     {"prefetch_ahead": 0},
     {"prefetch_ahead": 1},
     {"prefetch_ahead": 3, "window": 4096, "segments_always": 1, "kernel": ROWS},
     {"segments_always": 1},
-    *({"segments_always": 1, "kernel": kernel} for kernel in (ROWS, WORDS, ELEMENTS)),
+    *({"segments_always": 1, "kernel": kernel} for kernel in (ROWS, WORDS, ELEMENTS, BLOCKS)),
     {"segments_always": 1, "window": 4096, "host_import": 0},
     {"group_size": 1},
     {"group_size": 4, "max_groups": 7},
@@ -609,7 +660,7 @@ def test_large_arrays_in_pieces(vulkan, host_import, window):
 
 
 @pytest.mark.needs_segments
-@pytest.mark.parametrize("kernel", [None, "rows", "words", "elements"])
+@pytest.mark.parametrize("kernel", [None, "rows", "words", "elements", "blocks"])
 def test_windows_beyond_a_binding(vulkan, kernel):
     """A large image is not cut into pieces that each write a part of every row: its windows are bound as segments."""
     x = np.random.default_rng(1).integers(0, 2**32, (1, 8, 60, 230), np.uint32)

@@ -72,6 +72,16 @@ static void encode_words(const dml_words *words, const dml_traits *traits, dml_d
     dml_schedule_words(words, traits, dispatch);
 }
 
+static void encode_blocks(const dml_blocks *blocks, const dml_traits *traits, dml_dispatch *dispatch)
+{
+    int32_t *constants = dispatch->constants;
+    constants[DML_BLOCKS_ROWS] = (int32_t)blocks->rows;
+    constants[DML_BLOCKS_CHAIN] = blocks->chain;
+    constants[DML_BLOCKS_ALIGN] = blocks->aligned;
+    constants[DML_BLOCKS_PHASED] = blocks->phased;
+    dml_schedule_blocks(blocks, traits, dispatch);
+}
+
 static void encode_elements(const dml_piece *piece, const dml_traits *traits, dml_dispatch *dispatch)
 {
     dml_plan plan;
@@ -112,6 +122,8 @@ void dml_dispatch_choose(const dml_piece *piece, const dml_traits *device, uint6
         encode_rows(&policy, &traits, dispatch);
     else if (policy.kernel == DML_KERNEL_WORDS)
         encode_words(&policy.words, &traits, dispatch);
+    else if (policy.kernel == DML_KERNEL_BLOCKS)
+        encode_blocks(&policy.blocks, &traits, dispatch);
     else if (policy.kernel == DML_KERNEL_ELEMENTS)
         encode_elements(piece, &traits, dispatch);
 }

@@ -68,6 +68,17 @@ dml_span dml_plan_length_span(const dml_plan *plan)
     return span;
 }
 
+bool dml_plan_is_dense(const dml_plan *plan)
+{
+    int64_t run = plan->item;
+    for (int k = plan->rank - 1; k >= 0; k--) {
+        if (plan->axes[k].extent > 1 && plan->axes[k].dst_stride != run)
+            return false;
+        run *= plan->axes[k].extent;
+    }
+    return true;
+}
+
 int64_t dml_divisor(uint64_t value, int64_t most)
 {
     uint64_t low = (value | (uint64_t)most) & -(value | (uint64_t)most);

@@ -66,6 +66,9 @@ void dml_plan_turn(dml_plan *plan);
 /* Elements moved; 0 for an empty plan. */
 int64_t dml_plan_count(const dml_plan *plan);
 
+/* Whether the destination is one run of bytes, in the order of the plan's axes. */
+bool dml_plan_is_dense(const dml_plan *plan);
+
 /* From the first byte that a plan writes to behind the last; it must not be empty. */
 dml_span dml_plan_dst_span(const dml_plan *plan);
 

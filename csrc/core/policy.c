@@ -146,6 +146,12 @@ static bool is_transpose(dml_policy *policy)
            dml_transpose_find(policy->piece, &policy->traits->tunables, policy->dst, &policy->transpose, &policy->rows);
 }
 
+static bool are_blocks(dml_policy *policy)
+{
+    return (is_free(policy) || policy->forced == DML_KERNEL_BLOCKS) && !policy->piece->cut &&
+           dml_blocks_find(&policy->piece->plan, policy->scalar, policy->src, policy->dst, &policy->blocks);
+}
+
 /* Words of 32 bytes, unless those of 16 let more rows share a window, or larger words would leave more to be moved byte by
  * byte. */
 static bool are_wide_rows(dml_policy *policy)
@@ -201,6 +207,7 @@ static const struct {
     {DML_KERNEL_ROWS, "short rows: several of them are whole words of 8 bytes", are_narrow_rows},
     {DML_KERNEL_ROWS, "rows: whole words by a pattern, scalars at both ends", are_rows},
     {DML_KERNEL_WORDS, "rows so short that their ends would be most of the work: whole words across them", are_words},
+    {DML_KERNEL_BLOCKS, "no pattern of rows: words of several rows at once, transposed in registers", are_blocks},
     {DML_KERNEL_ELEMENTS, "no pattern of rows, or destination with gaps: scalars one by one", is_anything},
 };
 

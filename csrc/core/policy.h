@@ -3,6 +3,7 @@
 #ifndef DML_CORE_POLICY_H
 #define DML_CORE_POLICY_H
 
+#include "core/blocks.h"
 #include "core/dispatch.h"
 #include "core/piece.h"
 #include "core/transpose.h"
@@ -21,7 +22,8 @@ typedef struct dml_policy {
     const char *reason;
     dml_rows rows; /* if the kernel is DML_KERNEL_ROWS; of `piece`, or of the blocks of */
     dml_transpose transpose;
-    bool has_words; /* whether words are possible, and */
+    dml_blocks blocks; /* if the kernel is DML_KERNEL_BLOCKS */
+    bool has_words;    /* whether words are possible, and */
     dml_words words;
 } dml_policy;
 

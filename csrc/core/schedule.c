@@ -234,6 +234,31 @@ void dml_schedule_words(const dml_words *words, const dml_traits *traits, dml_di
     share_out(dispatch, traits, 1, (bytes + tile - 1) / tile, 1);
 }
 
+void dml_schedule_blocks(const dml_blocks *blocks, const dml_traits *traits, dml_dispatch *dispatch)
+{
+    const dml_plan *plan = &blocks->plan;
+    int axes[DML_MAX_AXES];
+    for (int k = 0; k < plan->rank; k++)
+        axes[k] = k;
+    put_axes(dispatch, plan, axes, plan->rank);
+    dml_table *table = &dispatch->table;
+    int64_t words = (blocks->row + 7) / 8, tiles = (words + traits->tunables.blocks_tile - 1) / traits->tunables.blocks_tile;
+    int64_t bytes = dml_plan_count(plan) * plan->item, apart = dml_blocks_axis(blocks, DML_MAX_CHAIN)->extent * blocks->row;
+    int64_t sides = bytes / apart * blocks->sides;
+    uint64_t ends = blocks->sides > 1 ? (uint64_t)(blocks->rows * blocks->row) : 0;
+    bool edges = (table->dst_offset | (uint64_t)apart | ends) % 8 != 0;
+    table->blocks_row = (uint32_t)blocks->row;
+    table->blocks_words = (uint32_t)((words + tiles - 1) / tiles);
+    table->blocks_tiles = (uint32_t)tiles;
+    table->blocks_tiles_multiplier = multiplier_of((uint32_t)tiles);
+    table->blocks_sides = (uint32_t)blocks->sides;
+    table->blocks_sides_multiplier = multiplier_of((uint32_t)blocks->sides);
+    table->blocks_count = (uint32_t)(sides * tiles);
+    table->blocks_edges = edges ? (uint32_t)(sides + 1) : 0;
+    table->blocks_bytes = (uint32_t)bytes;
+    share_out(dispatch, traits, 1, (int64_t)table->blocks_count + table->blocks_edges, 1);
+}
+
 void dml_schedule_elements(const dml_plan *plan, const dml_traits *traits, dml_dispatch *dispatch)
 {
     int axes[DML_MAX_AXES + 1], count = list_axes(plan, -1, axes);

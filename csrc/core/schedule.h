@@ -6,12 +6,15 @@
 #ifndef DML_CORE_SCHEDULE_H
 #define DML_CORE_SCHEDULE_H
 
+#include "core/blocks.h"
 #include "core/dispatch.h"
 #include "core/rows.h"
 #include "core/words.h"
 
 void dml_schedule_rows(const dml_rows *rows, const dml_traits *traits, dml_dispatch *dispatch);
 void dml_schedule_words(const dml_words *words, const dml_traits *traits, dml_dispatch *dispatch);
+
+void dml_schedule_blocks(const dml_blocks *blocks, const dml_traits *traits, dml_dispatch *dispatch);
 
 /* The last axis is that of an item's scalars. */
 void dml_schedule_elements(const dml_plan *plan, const dml_traits *traits, dml_dispatch *dispatch);

@@ -46,6 +46,9 @@ typedef struct dml_tunables {
     int64_t short_scalar; /* so many more, divided by the bytes of a scalar, as heads and tails of small scalars cost more */
     int64_t min_scalars;  /* scalars of a row of words, and so many more for each source byte it spans per byte */
 
+    /* "Blocks" */
+    int32_t blocks_tile; /* most words of a row that an invocation makes: rows located less often, against locality */
+
     /* The same section: tiles of words. */
     int32_t words_tile;   /* most words of an invocation: it goes on with a row, but neighbours read further apart */
     int64_t words_dense;  /* twice the pitch of rows, in rows, up to which it is that; beyond, */

@@ -2,18 +2,6 @@
 
 #include "abi.h"
 
-/* Whether the destination is one run of bytes, in the order of the plan's axes. */
-static bool is_dense(const dml_plan *plan)
-{
-    int64_t run = plan->item;
-    for (int k = plan->rank - 1; k >= 0; k--) {
-        if (plan->axes[k].extent > 1 && plan->axes[k].dst_stride != run)
-            return false;
-        run *= plan->axes[k].extent;
-    }
-    return true;
-}
-
 /* The innermost axis of more than one index, but for one (or -1). */
 static int innermost(const dml_plan *plan, int but)
 {
@@ -33,7 +21,7 @@ static bool can_be_row(const dml_plan *plan, int k, int32_t scalar)
 
 bool dml_words_find(const dml_plan *plan, int32_t scalar, dml_words *words)
 {
-    if (!is_dense(plan))
+    if (!dml_plan_is_dense(plan))
         return false;
     int axis = innermost(plan, -1);
     if (axis >= 0 && !can_be_row(plan, axis, scalar))

@@ -86,7 +86,7 @@ static int context_of(PyObject *module, PyObject *device, dml_context **context)
     return -1;                 /* uncovered: out of memory during the import */
 }
 
-/* For tests: how many pieces each kernel has run on a device, as (copy, rows, words, elements). */
+/* For tests: how many pieces each kernel has run on a device, as (copy, rows, words, elements, blocks). */
 static PyObject *counts(PyObject *module, PyObject *device)
 {
     dml_context *context;
@@ -94,8 +94,8 @@ static PyObject *counts(PyObject *module, PyObject *device)
     if (context_of(module, device, &context) < 0)
         return NULL;
     dml_vk_counts(context, count);
-    return Py_BuildValue("KKKK", (unsigned long long)count[0], (unsigned long long)count[1], (unsigned long long)count[2],
-                         (unsigned long long)count[3]);
+    return Py_BuildValue("KKKKK", (unsigned long long)count[0], (unsigned long long)count[1], (unsigned long long)count[2],
+                         (unsigned long long)count[3], (unsigned long long)count[4]);
 }
 
 /* For the benchmark: submits one work group that does nothing, and waits for it. */

@@ -6,6 +6,10 @@
 #include "vk/cpu_needs.h"
 #include "vk/results.h"
 
+#include "blocks.spv.h"
+#include "blocks_only_32_bit.spv.h"
+#include "blocks_segmented.spv.h"
+#include "blocks_vectors.spv.h"
 #include "elements.spv.h"
 #include "elements_only_32_bit.spv.h"
 #include "elements_segmented.spv.h"
@@ -59,6 +63,7 @@ static VkResult create_layouts(dml_context *context, uint32_t segments, dml_modu
         [DML_KERNEL_ROWS] = {rows##suffix##_spv, sizeof rows##suffix##_spv},                                                   \
         [DML_KERNEL_WORDS] = {words##suffix##_spv, sizeof words##suffix##_spv},                                                \
         [DML_KERNEL_ELEMENTS] = {elements##suffix##_spv, sizeof elements##suffix##_spv},                                       \
+        [DML_KERNEL_BLOCKS] = {blocks##suffix##_spv, sizeof blocks##suffix##_spv},                                             \
         [DML_SHADER_LENGTHS] = {lengths_spv, sizeof lengths_spv},                                                              \
     }
 

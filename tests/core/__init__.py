@@ -14,7 +14,8 @@ from core.headers import CONSTANTS, STRUCTURES, check_source, expected
 
 MAX_RANK, MAX_AXES = CONSTANTS["DML_MAX_RANK"], CONSTANTS["DML_MAX_AXES"]
 INNERS = CONSTANTS["DML_MAX_INNERS"]
-COPY, ROWS, WORDS, ELEMENTS, ANY = (CONSTANTS[f"DML_KERNEL_{name}"] for name in ("COPY", "ROWS", "WORDS", "ELEMENTS", "COUNT"))
+KERNELS = ("COPY", "ROWS", "WORDS", "ELEMENTS", "BLOCKS", "COUNT")
+COPY, ROWS, WORDS, ELEMENTS, BLOCKS, ANY = (CONSTANTS[f"DML_KERNEL_{name}"] for name in KERNELS)
 SRC, DST = CONSTANTS["DML_SRC"], CONSTANTS["DML_DST"]
 
 Axis, Span, Plan, Piece = (STRUCTURES[f"dml_{name}"] for name in ("axis", "span", "plan", "piece"))
@@ -202,7 +203,7 @@ class Machine:
 
     def __init__(self, dispatch, lengths):
         self.dispatch, self.lengths, self.table = dispatch, lengths, dispatch.table
-        own = {ROWS: "DML_ROWS_", WORDS: "DML_WORDS_", ELEMENTS: None}[dispatch.kernel]
+        own = {ROWS: "DML_ROWS_", WORDS: "DML_WORDS_", ELEMENTS: None, BLOCKS: "DML_BLOCKS_"}[dispatch.kernel]
         names = {f"DML_{name.upper()}": name for name in ("group_size", "reversed", "scalar", "dynamic", "segment_bits")}
         names |= {name: name.removeprefix(own).lower() for name in CONSTANTS if own and name.startswith(own)}
         for name, attribute in names.items():
@@ -217,6 +218,9 @@ class Machine:
         divisors = [(self.table.rows, self.table.rows_multiplier), *self.axes[:, :2].tolist()]
         if dispatch.kernel == WORDS:
             divisors.append((self.table.words_row, self.table.words_row_multiplier))
+        if dispatch.kernel == BLOCKS:
+            divisors.append((self.table.blocks_sides, self.table.blocks_sides_multiplier))
+            divisors.append((self.table.blocks_tiles, self.table.blocks_tiles_multiplier))
         for d, multiplier in divisors:
             for n in (MASK, MASK // d * d, MASK // d * d - 1):
                 assert self.divide(n, d, multiplier) == n // d, "a division would be wrong"
@@ -256,6 +260,9 @@ class Machine:
             self.runs(total)
         elif self.dispatch.kernel == WORDS:
             self.whole_words(total)
+        elif self.dispatch.kernel == BLOCKS:
+            self.blocks(total)
+            return unique(in_order(np.concatenate(self.src), np.concatenate(self.dst)))  # the last rows may overlap others
         else:
             for first in range(0, total, chunk):
                 self.chunk_of_rows(first, min(first + chunk, total))
@@ -347,6 +354,51 @@ class Machine:
         self.dst.append((self.table.dst_offset + byte[whole]) & MASK)
         ends = byte[~whole][:: self.scalar]
         self.give(source[ends], self.table.dst_offset + ends, self.scalar)
+
+    def blocks(self, total):
+        """Words of several rows at once, and scalars around the ends of what is moved together."""
+        table, chain = self.table, CONSTANTS["DML_MAX_CHAIN"]
+        row = self.axes[-chain:]
+        extent, _, src_step, dst_step, _ = map(int, self.axes[-1 - chain])
+        size = int(np.prod(row[:, 0])) * self.scalar
+        assert table.blocks_row == size >= 8 and dst_step in (size, 0) and np.all(row[: chain - self.chain, 0] == 1)
+        assert self.rows == 1 or src_step == self.scalar and self.rows * self.scalar <= 8, "rows that no window has"
+        assert self.phased or (table.dst_offset | size) % 8 == 0
+        outer, odd = divmod(table.blocks_bytes, extent * size)
+        assert odd == 0 and table.blocks_count == outer * table.blocks_sides * table.blocks_tiles
+        assert table.blocks_sides * self.rows >= extent, "rows that nobody moves"
+        assert table.blocks_tiles * table.blocks_words * 8 >= size, "words that nobody moves"
+        assert table.rows == 1 and total * table.part >= table.blocks_count + table.blocks_edges
+        source = self.locate(np.arange(outer * extent * size // self.scalar))[0]
+        for n in range(table.blocks_count):
+            along, side = divmod(n, table.blocks_sides)
+            outer, tile = divmod(along, table.blocks_tiles)
+            first = outer * extent + min(side * self.rows, extent - self.rows)
+            self.tile_of_blocks(source, first, tile * table.blocks_words * 8)
+        for n in range(table.blocks_edges):
+            outer, side = divmod(n - 1, table.blocks_sides)
+            end = (outer * extent + min((side + 1) * self.rows, extent)) * size if n else 0
+            word = (table.dst_offset + end) // 8 * 8 - table.dst_offset
+            stop = word + 8 * ((end + table.dst_offset) % 8 > 0)
+            within = np.arange(max(word, 0), min(stop, table.blocks_bytes), self.scalar)
+            self.give(source[within // self.scalar], table.dst_offset + within, self.scalar)
+
+    def tile_of_blocks(self, source, first, begin):
+        """From byte `begin` on of the rows that follow `first`."""
+        size = self.table.blocks_row
+        for at in range(begin, min(begin + 8 * self.table.blocks_words, size), 8):
+            window = source[first * size // self.scalar + np.arange(at, min(at + 8, size), self.scalar) // self.scalar]
+            assert not np.any(window % self.align), "a window is not aligned"
+            for r in range(self.rows):
+                to = (first + r) * size + at
+                phase = -(self.table.dst_offset + to) % 8
+                if at + phase >= size or (r + 1 == self.rows and at + phase + 8 > size):
+                    continue
+                assert self.phased or phase == 0
+                byte = to + phase + np.arange(8)
+                assert np.all(source[byte // self.scalar] // 8 <= self.table.src_last)
+                self.src.append(source[byte // self.scalar] + byte % self.scalar)
+                self.dst.append(self.table.dst_offset + byte)
 
     def axis_step(self, k):
         """From one index to the next on an axis, counted from the last, -1."""

@@ -14,10 +14,10 @@ if __name__ == "__main__":
     sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
 
 import support
-from core import CONSTANTS, COPY, ELEMENTS, ROWS, WORDS
+from core import BLOCKS, CONSTANTS, COPY, ELEMENTS, ROWS, WORDS
 
 PATH = support.ROOT / "tests" / "golden" / "choices.txt"
-FORCED = {"copy": COPY, "rows": ROWS, "words": WORDS, "elements": ELEMENTS}
+FORCED = {"copy": COPY, "rows": ROWS, "words": WORDS, "elements": ELEMENTS, "blocks": BLOCKS}
 
 
 class Line:
@@ -55,6 +55,10 @@ def describe(dispatch):
         return f"elements of {constant('SCALAR')} B, {work}"
     if dispatch.kernel == WORDS:
         return f"words, tile {constant('WORDS_TILE')}, step {constant('WORDS_STEP')}, {work}"
+    if dispatch.kernel == BLOCKS:
+        more = [f"{constant('BLOCKS_ROWS')} rows", f"tile {table.blocks_words}", f"align {constant('BLOCKS_ALIGN')}"]
+        more += ["phased"] * constant("BLOCKS_PHASED") + [f"{table.blocks_edges} edges"] * (table.blocks_edges > 0)
+        return f"blocks of {constant('SCALAR')} B, {', '.join(more)}, {work}"
     schedule = constant("ROWS_SCHEDULE")
     more = [f"tile {constant('ROWS_TILE')}", f"align {constant('ROWS_ALIGN')}", f"scalar {constant('SCALAR')}"]
     more += [f"{constant('ROWS_PER_WINDOW')} rows per window"] * (constant("ROWS_PER_WINDOW") > 1)
