@@ -236,6 +236,8 @@ def test_focus_of_yolo(device):
     focus = dmlops.space_to_depth(x.swapaxes(2, 3), 2, device=device).swapaxes(2, 3)
     parts = [x[..., ::2, ::2], x[..., 1::2, ::2], x[..., ::2, 1::2], x[..., 1::2, 1::2]]
     assert np.array_equal(focus, np.concatenate(parts, axis=1))
+    order = dmlops.transpose(x.reshape(2, 3, 3, 2, 4, 2), (0, 5, 3, 1, 2, 4), device=device).reshape(2, 12, 3, 4)
+    assert np.array_equal(order, np.concatenate(parts, axis=1)) and order.flags.c_contiguous
 
 
 @pytest.mark.parametrize("dtype, value", [
