@@ -58,6 +58,10 @@
 #define DML_BLOCKS_CHAIN 6
 #define DML_BLOCKS_ALIGN 7
 #define DML_BLOCKS_PHASED 8
+/* Constants of tables.comp */
+#define DML_TABLES_ITEM 5 /* bytes of an entry */
+#define DML_TABLES_TILE 6 /* entries that are stored at once, as a word; 1: as scalars */
+#define DML_TABLES_SOURCE 7 /* bytes of an element of the source: 1 or 2 */
 
 /* Constants of lengths.comp, which has no others but DML_GROUP_SIZE. */
 #define DML_LENGTHS_SIGNED 5
@@ -122,7 +126,7 @@ struct dml_table {
     u32 words_rows;          /* words: how many rows there are, */
     u32 words_row;           /* and the destination bytes of one */
     u32 words_row_multiplier;
-    u32 elements_extent; /* elements: of a run along axis 0 */
+    u32 elements_extent; /* elements, tables: of a run along axis 0 */
     u32 blocks_row;      /* blocks: destination bytes of a row, */
     u32 blocks_words;    /* words of each row of a tile; the last may have fewer */
     u32 blocks_tiles;    /* tiles along a row, */

@@ -6,13 +6,16 @@
 #include "core/policy.h"
 #include "core/schedule.h"
 
-/* Bytes of the largest scalar that divides all addresses, strides and the item. */
+/* Bytes of the largest scalar that divides all addresses, strides and the item; with a table, those of the destination. */
 static int32_t scalar_bytes(const dml_plan *plan, uint64_t src_base, uint64_t dst_base)
 {
-    uint64_t all = (uint64_t)plan->item | (src_base + (uint64_t)plan->src_offset) | (dst_base + (uint64_t)plan->dst_offset);
-    for (int k = 0; k < plan->rank; k++)
-        all |= (uint64_t)plan->axes[k].src_stride | (uint64_t)plan->axes[k].dst_stride;
-    return (int32_t)dml_divisor(all, 8);
+    uint64_t all = (uint64_t)plan->item | (dst_base + (uint64_t)plan->dst_offset);
+    uint64_t source = src_base + (uint64_t)plan->src_offset;
+    for (int k = 0; k < plan->rank; k++) {
+        all |= (uint64_t)plan->axes[k].dst_stride;
+        source |= (uint64_t)plan->axes[k].src_stride;
+    }
+    return (int32_t)dml_divisor(plan->table ? all : all | source, 8);
 }
 
 /* From an aligned address on. */
@@ -96,6 +99,17 @@ static void encode_elements(const dml_piece *piece, const dml_traits *traits, dm
     dml_schedule_elements(&plan, traits, dispatch);
 }
 
+static void encode_tables(const dml_piece *piece, const dml_traits *traits, dml_dispatch *dispatch)
+{
+    const int64_t item = piece->plan.item;
+    int32_t *constants = dispatch->constants;
+    bool whole = 16 % item == 0 && constants[DML_SCALAR] == (item < 8 ? item : 8) && dispatch->table.dst_offset % item == 0;
+    constants[DML_REVERSED] = DML_REVERSED_AXIS; /* the table has none, but entries advance along axes */
+    constants[DML_TABLES_ITEM] = (int32_t)item;
+    constants[DML_TABLES_SOURCE] = (int32_t)piece->plan.src_item;
+    constants[DML_TABLES_TILE] = dml_schedule_tables(&piece->plan, traits, whole ? (int32_t)(16 / item) : 1, dispatch);
+}
+
 void dml_dispatch_choose(const dml_piece *piece, const dml_traits *device, uint64_t src_base, uint64_t dst_base,
                          dml_kernel forced, dml_dispatch *dispatch)
 {
@@ -126,6 +140,8 @@ void dml_dispatch_choose(const dml_piece *piece, const dml_traits *device, uint6
         encode_blocks(&policy.blocks, &traits, dispatch);
     else if (policy.kernel == DML_KERNEL_ELEMENTS)
         encode_elements(piece, &traits, dispatch);
+    else if (policy.kernel == DML_KERNEL_TABLES)
+        encode_tables(piece, &traits, dispatch);
 }
 
 bool dml_dispatch_region(const dml_plan *plan, int64_t index, int64_t *src_offset, int64_t *dst_offset)

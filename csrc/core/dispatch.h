@@ -15,6 +15,7 @@ typedef enum dml_kernel {
     DML_KERNEL_WORDS,    /* shaders/words.comp: a destination without gaps, of short rows */
     DML_KERNEL_ELEMENTS, /* shaders/elements.comp: any plan, a scalar at a time */
     DML_KERNEL_BLOCKS,   /* shaders/blocks.comp: a destination without gaps, transposed from scalars in any order */
+    DML_KERNEL_TABLES,   /* shaders/tables.comp: any plan that has a table */
     DML_KERNEL_COUNT
 } dml_kernel;
 

@@ -5,6 +5,7 @@
 
 #include "base/parallel.h"
 #include "core/host_plain.h"
+#include "core/table.h"
 
 enum {
     PARTS = 16,            /* that they are cut into, */
@@ -110,7 +111,10 @@ static bool run_whole(const dml_plan *plan, const char *src, char *dst, dml_inte
 {
     if (plan->reversed >= 0)
         return run_lengths(plan, 0, src, dst, poll);
-    dml_host_run_plain(plan, src, dst);
+    if (plan->table)
+        dml_table_run(plan, src, dst);
+    else
+        dml_host_run_plain(plan, src, dst);
     return !is_stopped(poll);
 }
 

@@ -25,7 +25,7 @@ static int sort_axes(const dml_plan *plan, const int64_t *extents, dml_side side
  * 0. Gives the bytes of all. */
 static int64_t pack(const dml_plan *plan, const int64_t *extents, dml_side side, const bool *kept, int64_t *strides)
 {
-    int64_t bytes = plan->item;
+    int64_t bytes = dml_side_item(plan, side);
     int order[DML_MAX_AXES], count = sort_axes(plan, extents, side, order);
     for (int k = 0; k < plan->rank; k++)
         strides[k] = 0;
@@ -43,7 +43,7 @@ static int64_t pack(const dml_plan *plan, const int64_t *extents, dml_side side,
 /* The innermost axes keep their strides as long as the gaps are small, or axes interleave. */
 int64_t dml_pack_choose(const dml_plan *plan, const int64_t *extents, dml_side side, bool *kept)
 {
-    int64_t bytes = plan->item, strides[DML_MAX_AXES];
+    int64_t bytes = dml_side_item(plan, side), strides[DML_MAX_AXES];
     int order[DML_MAX_AXES], count = sort_axes(plan, extents, side, order), i = 0;
     for (int k = 0; k < plan->rank; k++)
         kept[k] = false;
@@ -62,7 +62,7 @@ void dml_pack(const bool *kept, dml_piece *piece, dml_side side, bool exact, dml
         extents[k] = side == DML_SRC ? dml_piece_src_extent(piece, k) : plan->axes[k].extent;
     int64_t strides[DML_MAX_AXES];
     pack(plan, extents, side, kept, strides);
-    dml_plan_begin(copy, plan->item);
+    dml_plan_begin(copy, dml_side_item(plan, side));
     copy->src_offset = *offset;
     *offset = 0;
     for (int k = 0; k < plan->rank; k++) {

@@ -18,6 +18,14 @@ typedef struct dml_piece {
     int depth; /* 0; of a rest, which a dispatch leaves of a piece: one more than that of the piece */
 } dml_piece;
 
+/* Bytes of an element on one side; of the lengths, or of the table, of an entry. */
+static inline int64_t dml_side_item(const dml_plan *plan, dml_side side)
+{
+    if (side == DML_LENGTHS)
+        return dml_plan_entry(plan);
+    return side == DML_SRC ? dml_plan_src_item(plan) : plan->item;
+}
+
 /* Bytes, or entries of lengths, between neighbours on an axis. */
 static inline int64_t dml_side_stride(const dml_axis *axis, dml_side side)
 {

@@ -26,6 +26,7 @@ void dml_plan_take(dml_plan *to, const dml_plan *from, const dml_part *part)
     dml_axis *axis = &to->axes[part->axis];
     to->src_offset += part->begin * axis->src_stride;
     to->dst_offset += part->begin * axis->dst_stride;
+    to->length_offset += part->begin * axis->length_stride;
     axis->extent = part->extent;
     dml_plan_simplify(to);
 }
@@ -62,7 +63,7 @@ dml_span dml_plan_dst_span(const dml_plan *plan)
 
 dml_span dml_plan_length_span(const dml_plan *plan)
 {
-    dml_span span = {plan->length_offset, plan->length_offset + (plan->reversed >= 0)};
+    dml_span span = {plan->length_offset, plan->length_offset + (plan->reversed >= 0 || plan->table)};
     for (int k = 0; k < plan->rank; k++)
         dml_span_grow(&span, plan->axes[k].extent, plan->axes[k].length_stride);
     return span;
@@ -135,7 +136,7 @@ static bool chains(const dml_plan *plan, int outer)
 
 static bool grows_item(const dml_plan *plan)
 {
-    if (plan->rank == 0 || plan->reversed == plan->rank - 1)
+    if (plan->table || plan->rank == 0 || plan->reversed == plan->rank - 1)
         return false;
     const dml_axis *inner = &plan->axes[plan->rank - 1];
     return inner->src_stride == plan->item && inner->dst_stride == plan->item && inner->length_stride == 0;
@@ -155,7 +156,7 @@ void dml_plan_simplify(dml_plan *plan)
         else if (plan->axes[k].dst_stride < 0 && plan->reversed != k)
             flip_axis(plan, &plan->axes[k]);
     }
-    if (plan->reversed < 0)
+    if (plan->reversed < 0 && !plan->table)
         for (int k = 0; k < plan->rank; k++)
             plan->axes[k].length_stride = 0;
     sort_axes(plan);

@@ -6,7 +6,12 @@
  * On the reversed axis, if there is one, the source index is not i but L - 1 - i where i < L, with
  *     L = lengths[length_offset + sum(i[k] * axes[k].length_stride)].
  *
- * All strides and offsets are bytes but length_stride, which counts entries. Axis 0 is the outermost.
+ * A plan that has a table moves no bytes: element (i0, i1, ...) reads `src_item` bytes, 1 or 2, as a number n, the low byte
+ * first, and writes the `item` bytes of entry n of row
+ *     length_offset + sum(i[k] * axes[k].length_stride)
+ * of the table, each of whose rows has an entry for every n. It has no reversed axis. A table has some megabytes at most.
+ *
+ * All strides and offsets are bytes but length_stride, which counts entries, or rows. Axis 0 is the outermost.
  * No function here allocates, touches a device or looks at the bytes; all may run on any thread.
  */
 #ifndef DML_CORE_PLAN_H
@@ -30,6 +35,8 @@ typedef struct dml_plan {
     int64_t item;
     int64_t src_offset;
     int64_t dst_offset;
+    const void *table; /* borrowed; NULL: the bytes are moved as they are, and src_item means nothing */
+    int64_t src_item;
     const int64_t *lengths; /* borrowed; every entry in [0, extent of the reversed axis]; NULL: not known */
     int64_t length_offset;  /* entries, to that of element (0, 0, ...) */
     int rank;
@@ -63,6 +70,18 @@ void dml_plan_take(dml_plan *to, const dml_plan *from, const dml_part *part);
 /* Swaps source and destination. The plan has no reversed axis. */
 void dml_plan_turn(dml_plan *plan);
 
+/* Bytes that an element reads. */
+static inline int64_t dml_plan_src_item(const dml_plan *plan)
+{
+    return plan->table ? plan->src_item : plan->item;
+}
+
+/* Bytes of what length_offset counts: of a length, or of a row of the table. */
+static inline int64_t dml_plan_entry(const dml_plan *plan)
+{
+    return plan->table ? plan->item << 8 * plan->src_item : (int64_t)sizeof(int64_t);
+}
+
 /* Elements moved; 0 for an empty plan. */
 int64_t dml_plan_count(const dml_plan *plan);
 
@@ -72,7 +91,7 @@ bool dml_plan_is_dense(const dml_plan *plan);
 /* From the first byte that a plan writes to behind the last; it must not be empty. */
 dml_span dml_plan_dst_span(const dml_plan *plan);
 
-/* The same of the lengths that it reads, in entries; empty where there is no reversed axis. */
+/* The same of the lengths that it reads, in entries, or of the table's rows; empty where there is neither. */
 dml_span dml_plan_length_span(const dml_plan *plan);
 
 static inline void dml_span_grow(dml_span *span, int64_t extent, int64_t stride)
@@ -91,7 +110,7 @@ int64_t dml_divisor(uint64_t value, int64_t most);
 
 /* Moves the same bytes by fewer axes and longer items: drops axes of extent 1, makes destination strides positive and
  * descending, merges neighbouring axes that continue each other, and takes contiguous inner axes into the item. The reversed
- * axis is not merged. An empty plan becomes one axis of extent 0. */
+ * axis is not merged, and with a table the item stays. An empty plan becomes one axis of extent 0. */
 void dml_plan_simplify(dml_plan *plan);
 
 #endif

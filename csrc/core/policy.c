@@ -121,6 +121,12 @@ static bool are_rows_to_copy(const dml_tunables *tunables, int64_t item, int64_t
 
 enum { FORCED_REGIONS = 64 }; /* of a copy command that a test wants */
 
+/* Only one kernel looks up entries, whatever a test wants. */
+static bool has_table(dml_policy *policy)
+{
+    return policy->piece->plan.table;
+}
+
 static bool is_copy(dml_policy *policy)
 {
     const dml_tunables *tunables = &policy->traits->tunables;
@@ -200,6 +206,7 @@ static const struct {
     const char *reason;
     bool (*applies)(dml_policy *policy);
 } rules[] = {
+    {DML_KERNEL_TABLES, "a table: an entry for each value", has_table},
     {DML_KERNEL_COPY, "one run, or a few long ones: the copy command has no kernel's cost", is_copy},
     {DML_KERNEL_ELEMENTS, "too little for a pipeline of its own: elements need only a few pipelines", is_little},
     {DML_KERNEL_ROWS, "a transpose: blocks of rows, each a word from as many places as it has items", is_transpose},
@@ -213,7 +220,7 @@ static const struct {
 
 void dml_policy_decide(dml_policy *policy)
 {
-    policy->has_words = find_words(policy, &policy->words);
+    policy->has_words = !has_table(policy) && find_words(policy, &policy->words);
     int i = 0;
     while (!rules[i].applies(policy))
         i++;

@@ -20,7 +20,8 @@ static void give_step(const dml_program *program, int64_t index, dml_step *step)
     copy_step(step, program->other);
 }
 
-/* The outermost axis that can be cut, which may be made of the item, but not of one that fills; -1 if there is none. */
+/* The outermost axis that can be cut, which may be made of the item, but not of one that fills or has a table; -1 if there is
+ * none. */
 static int axis_to_cut(dml_step *step)
 {
     dml_plan *plan = &step->plan;
@@ -28,7 +29,7 @@ static int axis_to_cut(dml_step *step)
         if (plan->axes[k].extent > 1 && k != plan->reversed)
             return k;
     int64_t word = dml_divisor((uint64_t)plan->item, 16);
-    if (plan->item == word || plan->reversed >= 0 || step->src == DML_FILL)
+    if (plan->item == word || plan->reversed >= 0 || plan->table || step->src == DML_FILL)
         return -1;
     dml_plan_add(plan, plan->item / word, word, word);
     plan->item = word;

@@ -6,7 +6,7 @@
 
 #include "core/tensor.h"
 
-/* The source of a step that repeats one item: strides and offset of the plan's source are 0. */
+/* The source of a step that reads constants: one item, repeated by strides of 0, but for a compiled program. */
 enum { DML_FILL = -1 };
 
 typedef struct dml_step {

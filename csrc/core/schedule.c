@@ -270,3 +270,29 @@ void dml_schedule_elements(const dml_plan *plan, const dml_traits *traits, dml_d
     dispatch->table.elements_extent = (uint32_t)extent;
     share_out(dispatch, traits, dml_plan_count(plan) / extent, extent, 1);
 }
+
+int32_t dml_schedule_tables(const dml_plan *plan, const dml_traits *traits, int32_t tile, dml_dispatch *dispatch)
+{
+    int axes[DML_MAX_AXES + 1], count = list_axes(plan, -1, axes);
+    dml_plan one;
+    if (count == 0) {
+        dml_plan_copy(&one, plan);
+        dml_plan_add(&one, 1, 0, 0);
+        plan = &one;
+        axes[count++] = plan->rank - 1;
+    }
+    int run = count - 1;
+    while (run > 0 && plan->axes[axes[run]].dst_stride != plan->item)
+        run--;
+    bool dense = plan->axes[axes[run]].dst_stride == plan->item;
+    if (dense && plan->axes[axes[run]].extent >= tile)
+        move_last(axes, count, run);
+    else
+        move_walk_last(plan, &traits->tunables, axes, count);
+    const dml_axis *walk = &plan->axes[axes[count - 1]];
+    tile = walk->dst_stride == plan->item && walk->extent >= tile ? tile : 1;
+    put_axes(dispatch, plan, axes, count);
+    dispatch->table.elements_extent = (uint32_t)walk->extent;
+    share_out(dispatch, traits, dml_plan_count(plan) / walk->extent, walk->extent / tile + 2, 1);
+    return tile;
+}

@@ -18,15 +18,15 @@ static int64_t tile_extent(int64_t extent, int64_t most)
 }
 
 /* Bytes between neighbours on an axis, as one side counts them. */
-static int64_t side_stride(const dml_axis *axis, dml_side side)
+static int64_t side_stride(const dml_plan *plan, int k, dml_side side)
 {
-    return dml_magnitude(dml_side_stride(axis, side)) * (side == DML_LENGTHS ? (int64_t)sizeof(int64_t) : 1);
+    return dml_magnitude(dml_side_stride(&plan->axes[k], side)) * (side == DML_LENGTHS ? dml_plan_entry(plan) : 1);
 }
 
 /* Bytes from the first to the last element of a tile on an axis. */
 static int64_t side_reach(const dml_split *split, int k, dml_side side)
 {
-    return (split->tile[k] - 1) * side_stride(&split->plan.axes[k], side);
+    return (split->tile[k] - 1) * side_stride(&split->plan, k, side);
 }
 
 /* The axis that reaches furthest on one side; the reversed axis only if no other does. */
@@ -48,7 +48,7 @@ static int widest_axis(const dml_split *split, dml_side side)
 static int64_t cut_axis(dml_split *split, int k, dml_side side, int64_t room)
 {
     int64_t before = side_reach(split, k, side);
-    split->tile[k] = tile_extent(split->tile[k], room < 0 ? 1 : room / side_stride(&split->plan.axes[k], side) + 1);
+    split->tile[k] = tile_extent(split->tile[k], room < 0 ? 1 : room / side_stride(&split->plan, k, side) + 1);
     return before - side_reach(split, k, side);
 }
 
@@ -57,7 +57,7 @@ static int64_t cut_axis(dml_split *split, int k, dml_side side, int64_t room)
 static void fit_side(dml_split *split, int64_t limit, dml_side side)
 {
     const dml_plan *plan = &split->plan;
-    int64_t item = side == DML_LENGTHS ? (int64_t)sizeof(int64_t) : plan->item, span = item;
+    int64_t item = dml_side_item(plan, side), span = item;
     for (int k = 0; k < plan->rank; k++)
         span += side_reach(split, k, side);
 
@@ -91,14 +91,14 @@ static bool is_apart(const dml_split *split, dml_side side)
 {
     const dml_plan *plan = &split->plan;
     double pieces = 1; /* the last of an axis counts as a fraction */
-    int64_t span = plan->item, whole = plan->item;
+    int64_t span = dml_side_item(plan, side), whole = span;
     for (int k = 0; k < plan->rank; k++) {
         int64_t extent = plan->axes[k].extent;
         if (k == plan->reversed && split->tile[k] < extent)
             return false;
         pieces *= (double)extent / (double)split->tile[k];
         span += side_reach(split, k, side);
-        whole += (extent - 1) * side_stride(&plan->axes[k], side);
+        whole += (extent - 1) * side_stride(plan, k, side);
     }
     return pieces * (double)span <= 1.125 * (double)whole;
 }
@@ -196,7 +196,8 @@ void dml_split_begin(dml_split *split, const dml_plan *plan, const dml_limits *l
     fit_windows(split, limits, limits->window);
     if (whole->item <= limits->binding)
         fit_bindings(split, limits);
-    fit_side(split, limits->binding, DML_LENGTHS);
+    if (!whole->table) /* which is bound as a whole: no device binds as little */
+        fit_side(split, limits->binding, DML_LENGTHS);
     bool cut;
     do {
         cut = limits->pack_src && fit_packed(split, limits->chunk, DML_SRC);

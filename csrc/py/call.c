@@ -38,27 +38,41 @@ int dml_call_begin(dml_call *call, PyObject *module, const dml_operator *op, Py_
 
 /* --- arrays ------------------------------------------------------------------------------------------------------- */
 
+/* Whether an input has a dtype that the others allow; or is what the program was compiled for. */
+static int check_input(const dml_call *call, int64_t index)
+{
+    dml_operand_name name = dml_input_name(call, index);
+    PyArray_Descr *first = dml_array_dtype(call->inputs[0]), *dtype = dml_array_dtype(call->inputs[index]);
+    if (dml_dtype_check(dtype, name.text) < 0)
+        return -1;
+    if (call->compiled)
+        return dml_compiled_check_input(call->compiled, index, call->inputs[index], name.text);
+    if (!PyArray_EquivTypes(first, dtype)) {
+        PyErr_Format(PyExc_TypeError, "%s must have the dtype %S of inputs[0], not %S", name.text, (PyObject *)first,
+                     (PyObject *)dtype);
+        return -1;
+    }
+    if (call->fill_dtype && !PyArray_EquivTypes((PyArray_Descr *)call->fill_dtype, dtype)) {
+        PyErr_Format(PyExc_TypeError, "%s has changed its dtype from %S to %S", name.text, call->fill_dtype, (PyObject *)dtype);
+        return -1;
+    }
+    return 0;
+}
+
+/* The dtype of a result. */
+static PyArray_Descr *output_dtype(const dml_call *call, int64_t index)
+{
+    return call->compiled ? call->compiled->dtypes[call->program.input_count + index] : dml_array_dtype(call->inputs[0]);
+}
+
 int dml_call_describe(dml_call *call)
 {
     for (int64_t k = 0; k < call->program.result_count; k++)
         if (call->outputs[k].out && dml_make_private(&call->outputs[k].out) < 0)
             return -1;
     for (int64_t k = 0; k < call->program.input_count; k++) {
-        dml_operand_name name = dml_input_name(call, k);
-        if (dml_make_private(&call->inputs[k]) < 0 ||
-            dml_dtype_check(dml_array_dtype(call->inputs[k]), name.text) < 0) /* once more: it may be another one by now */
+        if (dml_make_private(&call->inputs[k]) < 0 || check_input(call, k) < 0) /* it may be another one by now */
             return -1;
-        PyArray_Descr *first = dml_array_dtype(call->inputs[0]), *dtype = dml_array_dtype(call->inputs[k]);
-        if (!PyArray_EquivTypes(first, dtype)) {
-            PyErr_Format(PyExc_TypeError, "%s must have the dtype %S of inputs[0], not %S", name.text, (PyObject *)first,
-                         (PyObject *)dtype);
-            return -1;
-        }
-        if (call->fill_dtype && !PyArray_EquivTypes((PyArray_Descr *)call->fill_dtype, dtype)) {
-            PyErr_Format(PyExc_TypeError, "%s has changed its dtype from %S to %S", name.text, call->fill_dtype,
-                         (PyObject *)dtype);
-            return -1;
-        }
         dml_array_describe(call->inputs[k], &call->program.inputs[k]);
     }
     if (call->program.op->fills && !call->fill) /* zeros */
@@ -82,7 +96,7 @@ static int open_output(dml_call *call, int64_t index)
 {
     dml_output *output = &call->outputs[index];
     dml_tensor *target = &call->program.results[index];
-    PyArray_Descr *dtype = dml_array_dtype(call->inputs[0]);
+    PyArray_Descr *dtype = output_dtype(call, index);
     if (output->out && is_apart(call, index)) {
         output->target = output->out;
         Py_INCREF(output->target);
@@ -103,9 +117,8 @@ static int check_output(const dml_call *call, int64_t index)
 {
     PyObject *out = call->outputs[index].out;
     dml_operand_name name = dml_output_name(call, index);
-    return out ? dml_out_check(out, name.text, dml_array_dtype(call->inputs[0]), call->input_name,
-                               &call->program.results[index])
-               : 0;
+    const char *like = call->compiled ? "the result" : call->input_name;
+    return out ? dml_out_check(out, name.text, output_dtype(call, index), like, &call->program.results[index]) : 0;
 }
 
 /* Whether no two arrays of `out` share an element; none of them overlaps itself. */
@@ -175,6 +188,13 @@ static void release(dml_call *call, bool leak)
     Py_XDECREF(call->fill_dtype);
     Py_XDECREF(call->lengths_of);
     PyMem_Free(call->lengths);
+    Py_XDECREF(call->recorder);
+    Py_XDECREF(call->traced);
+}
+
+void dml_call_release(dml_call *call)
+{
+    release(call, false);
 }
 
 PyObject *dml_call_fail(dml_call *call)

@@ -11,6 +11,7 @@
 #define DML_PY_CALL_H
 
 #include "core/operator.h"
+#include "py/compiled_program.h"
 #include "py/device_choice.h"
 #include "py/progress.h"
 #include "py/state.h"
@@ -25,7 +26,10 @@ typedef struct dml_output {
 
 typedef struct dml_call {
     const dml_state *state;
-    const char *input_name; /* of the first, for messages */
+    const char *input_name;               /* of the first, for messages */
+    const dml_compiled_program *compiled; /* borrowed: what is run in place of an operator, or NULL */
+    PyObject *recorder; /* owned: the function that records the call, since `traced` has arrays that are only traced; */
+    PyObject *traced;   /* owned: the input, or a tuple of the inputs; both are NULL but for such a call that has failed */
     /* Inputs and outputs are all NumPy's, or all on one device. Where there is one, it is kept in `one`. */
     PyObject **inputs; /* owned */
     dml_output *outputs;
@@ -65,5 +69,8 @@ PyObject *dml_call_run(dml_call *call);
 
 /* Raises `status`, unless an exception is set; always NULL. */
 PyObject *dml_call_fail(dml_call *call);
+
+/* Releases all that the call holds, of one that has not been opened. */
+void dml_call_release(dml_call *call);
 
 #endif

@@ -60,6 +60,16 @@ static PyObject *described(PyObject *description, const char *name)
                                 NULL);
 }
 
+/* Whether operators do not run on such arrays, but are recorded: their type has a function `__dmlops_function__`. */
+static bool find_recorder(dml_call *call, PyObject *input)
+{
+    static const char name[] = "__dmlops_function__";
+    PyObject *type = (PyObject *)Py_TYPE(input);
+    if (PyObject_HasAttrString(type, name) && !call->recorder)
+        call->recorder = PyObject_GetAttrString(type, name);
+    return call->recorder != NULL;
+}
+
 static int convert_input(dml_call *call, const char *name, PyObject *input, PyObject **converted)
 {
     if (call->explained) {
@@ -71,6 +81,8 @@ static int convert_input(dml_call *call, const char *name, PyObject *input, PyOb
         return -1;
     }
     bool device = dml_is_device_array(call->state, input);
+    if (!device && !PyArray_CheckExact(input) && find_recorder(call, input))
+        return -1;
     if (device)
         Py_INCREF(input);
     *converted = device ? input : (PyObject *)dml_array_from(input, NULL, name);
@@ -154,14 +166,23 @@ static int convert_sequence(dml_call *call, PyObject *inputs)
         }
         failed = failed || check_same_device(call, call->inputs[k], name.text) < 0 ? -1 : 0;
     }
-    Py_XDECREF(tuple);
+    if (call->recorder)
+        call->traced = tuple;
+    else
+        Py_XDECREF(tuple);
     return failed;
 }
 
 int dml_call_convert_inputs(dml_call *call, PyObject *input)
 {
-    return call->program.op->several ? convert_sequence(call, input)
-                                     : convert_input(call, call->input_name, input, &call->inputs[0]);
+    if (call->program.op->several)
+        return convert_sequence(call, input);
+    int failed = convert_input(call, call->input_name, input, &call->inputs[0]);
+    if (call->recorder) {
+        Py_INCREF(input);
+        call->traced = input;
+    }
+    return failed;
 }
 
 int dml_call_list_outputs(dml_call *call, int64_t count)

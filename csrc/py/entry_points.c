@@ -64,12 +64,18 @@ static int convert(dml_call *call, const dml_parameter *parameter, PyObject *obj
     return dml_lengths_convert(call, object);
 }
 
+/* The traits for which a call is to be explained, if it is given these as its device. */
+static const dml_traits *explained_by(PyObject *device)
+{
+    return PyCapsule_IsValid(device, DML_TRAITS_NAME) ? PyCapsule_GetPointer(device, DML_TRAITS_NAME) : NULL;
+}
+
 /* The arguments in their order: from here on, until dml_call_describe, they may run the caller's code. */
 static int convert_all(dml_call *call, PyObject *const *args, Py_ssize_t count)
 {
     const dml_parameter *parameters = call->program.op->parameters;
     PyObject *device = args[count - 1];
-    call->explained = PyCapsule_IsValid(device, DML_TRAITS_NAME) ? PyCapsule_GetPointer(device, DML_TRAITS_NAME) : NULL;
+    call->explained = explained_by(device);
     if (dml_call_convert_inputs(call, args[0]) < 0)
         return -1;
     for (int k = 0; parameters[k].name; k++)
@@ -78,20 +84,71 @@ static int convert_all(dml_call *call, PyObject *const *args, Py_ssize_t count)
     return dml_call_convert_outputs(call, args[count - 2]) < 0 ? -1 : dml_call_convert_device(call, device);
 }
 
-static PyObject *run(const dml_operator *op, PyObject *module, PyObject *const *args, Py_ssize_t count)
+/* What the recorder makes of a call whose inputs are traced: it gets the operator's name, the inputs, and a tuple of the other
+ * arguments. */
+static PyObject *record(dml_call *call, const char *name, PyObject *const *args, Py_ssize_t count)
+{
+    PyObject *others = PyTuple_New(count - 1), *result = NULL;
+    for (Py_ssize_t k = 1; others && k < count; k++) {
+        Py_INCREF(args[k]);
+        if (PyTuple_SetItem(others, k - 1, args[k]) < 0)
+            Py_CLEAR(others); /* uncovered: a new tuple accepts every item */
+    }
+    if (others)
+        result = PyObject_CallFunction(call->recorder, "sOO", name, call->traced, others);
+    Py_XDECREF(others);
+    dml_call_release(call);
+    return result;
+}
+
+static PyObject *run(const dml_operator *op, const char *name, PyObject *module, PyObject *const *args, Py_ssize_t count)
 {
     dml_call call;
     /* Lengths on the host are checked before a device is looked for; else the device clamps them. */
     if (dml_call_begin(&call, module, op, count) < 0 || convert_all(&call, args, count) < 0 || dml_call_describe(&call) < 0 ||
         dml_operator_shape(&call.program, &call.status) || dml_lengths_gather(&call, false) < 0 || dml_call_open(&call) < 0 ||
         dml_lengths_gather(&call, true) < 0)
-        return dml_call_fail(&call);
+        return call.recorder ? record(&call, name, args, count) : dml_call_fail(&call);
     return dml_call_run(&call);
 }
 
 #define ENTRY_POINT(name)                                                                                                      \
     PyObject *dml_py_##name(PyObject *module, PyObject *const *args, Py_ssize_t count)                                         \
     {                                                                                                                          \
-        return run(&dml_op_##name, module, args, count);                                                                       \
+        return run(&dml_op_##name, #name, module, args, count);                                                                \
     }
 DML_OPERATORS(ENTRY_POINT)
+
+/* Runs a compiled program as if it were an operator of several inputs. */
+static int begin_compiled(dml_call *call, const dml_compiled_program *program, PyObject *const *args)
+{
+    const dml_compiled *compiled = &program->compiled;
+    call->compiled = program;
+    call->fill = program->constants;
+    Py_INCREF(call->fill);
+    call->explained = explained_by(args[2]);
+    if (dml_call_convert_inputs(call, args[0]) < 0)
+        return -1;
+    if (call->program.input_count != compiled->input_count) {
+        PyErr_Format(PyExc_ValueError, "expected %lld inputs, got %lld", (long long)compiled->input_count,
+                     (long long)call->program.input_count);
+        return -1;
+    }
+    if (dml_call_list_outputs(call, compiled->result_count) < 0 || dml_call_convert_outputs(call, args[1]) < 0 ||
+        dml_call_convert_device(call, args[2]) < 0 || dml_call_describe(call) < 0)
+        return -1;
+    dml_compiled_describe(compiled, &call->program);
+    return dml_call_open(call);
+}
+
+PyObject *dml_run_compiled(PyObject *module, PyObject *const *args, Py_ssize_t count)
+{
+    static const dml_operator op = {.input = "inputs", .several = true};
+    dml_call call;
+    const dml_compiled_program *program = count > 0 ? dml_compiled_from(args[0]) : NULL;
+    if (count > 0 && !program)
+        return NULL;
+    if (dml_call_begin(&call, module, &op, count - 1) < 0 || begin_compiled(&call, program, args + 1) < 0)
+        return dml_call_fail(&call);
+    return dml_call_run(&call);
+}

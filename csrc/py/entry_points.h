@@ -9,4 +9,7 @@
 #define DML_DECLARE_ENTRY_POINT(name) PyObject *dml_py_##name(PyObject *module, PyObject *const *args, Py_ssize_t count);
 DML_OPERATORS(DML_DECLARE_ENTRY_POINT)
 
+/* Likewise: (program, inputs, out, device), where `program` is of dml_compile. The result is a list, and so is `out`. */
+PyObject *dml_run_compiled(PyObject *module, PyObject *const *args, Py_ssize_t count);
+
 #endif

@@ -50,7 +50,7 @@ static PyObject *plan_tuple(const dml_plan *plan)
 
 static PyObject *piece_dict(const dml_piece *piece, const dml_dispatch *dispatch)
 {
-    static const char *const kernels[DML_KERNEL_COUNT] = {"copy", "rows", "words", "elements", "blocks"};
+    static const char *const kernels[DML_KERNEL_COUNT] = {"copy", "rows", "words", "elements", "blocks", "tables"};
     const dml_table *table = &dispatch->table;
     const int32_t *c = dispatch->constants;
     bool rows = dispatch->kernel == DML_KERNEL_ROWS;

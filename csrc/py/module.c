@@ -3,6 +3,7 @@
 
 #include "base/parallel.h"
 #include "py/asarray.h"
+#include "py/compiled_program.h"
 #include "py/device_array.h"
 #include "py/device_choice.h"
 #include "py/device_type.h"
@@ -217,6 +218,9 @@ static PyMethodDef module_methods[] = {
     {"_missing", dml_device_missing, METH_NOARGS, NULL},
     {"_ways", dml_ways, METH_NOARGS, NULL},
     {"_probe_driver", dml_probe_driver, METH_O, NULL},
+    {"_compile", dml_compile, METH_VARARGS, NULL},
+    {"_compiled_steps", dml_compiled_steps, METH_O, NULL},
+    {"_run_compiled", DML_FAST(dml_run_compiled), METH_FASTCALL, NULL},
     {"_asarray", dml_asarray, METH_VARARGS, NULL},
     {"_empty", dml_empty, METH_VARARGS, NULL},
     {"_dlpack_places", dml_dlpack_places, METH_O, NULL},

@@ -19,6 +19,10 @@
 #include "rows_only_32_bit.spv.h"
 #include "rows_segmented.spv.h"
 #include "rows_vectors.spv.h"
+#include "tables.spv.h"
+#include "tables_only_32_bit.spv.h"
+#include "tables_segmented.spv.h"
+#include "tables_vectors.spv.h"
 #include "words.spv.h"
 #include "words_only_32_bit.spv.h"
 #include "words_segmented.spv.h"
@@ -64,6 +68,7 @@ static VkResult create_layouts(dml_context *context, uint32_t segments, dml_modu
         [DML_KERNEL_WORDS] = {words##suffix##_spv, sizeof words##suffix##_spv},                                                \
         [DML_KERNEL_ELEMENTS] = {elements##suffix##_spv, sizeof elements##suffix##_spv},                                       \
         [DML_KERNEL_BLOCKS] = {blocks##suffix##_spv, sizeof blocks##suffix##_spv},                                             \
+        [DML_KERNEL_TABLES] = {tables##suffix##_spv, sizeof tables##suffix##_spv},                                             \
         [DML_SHADER_LENGTHS] = {lengths_spv, sizeof lengths_spv},                                                              \
     }
 

@@ -19,7 +19,7 @@ typedef struct dml_operand {
 typedef struct dml_transfer {
     const dml_program *program;
     const dml_operand *inputs, *results; /* as many as the program has */
-    const void *fill;                    /* the item of steps whose source is DML_FILL; or NULL */
+    const void *fill;                    /* the constants that steps whose source is DML_FILL read; or NULL */
     dml_allocation *lengths;             /* on the device, in place of a plan's lengths; or NULL */
 } dml_transfer;
 

@@ -88,7 +88,9 @@ static uint64_t arena_needs(const dml_context *context, const dml_submission *su
     dml_span lengths = dml_plan_length_span(&submission->piece.plan), item = dml_piece_src_span(&submission->piece);
     uint64_t each = sizeof submission->dispatch.table + counter_bytes(context) + 3 * (uint64_t)context->traits.plan.alignment;
     return DML_MAX_DISPATCHES * each +
-           (submission->transfer->lengths ? 0 : (uint64_t)(lengths.end - lengths.begin) * sizeof(int64_t)) +
+           (submission->transfer->lengths
+                ? 0
+                : (uint64_t)((lengths.end - lengths.begin) * dml_plan_entry(&submission->piece.plan))) +
            (is_filled(submission) ? (uint64_t)(item.end - item.begin) + 2 * (uint64_t)context->traits.plan.alignment : 0);
 }
 
@@ -116,13 +118,14 @@ static void record_copy(dml_context *context, dml_submission *submission, const 
     }
 }
 
-/* The lengths of submission->piece, in their allocation or copied to the arena. A shader that reads none still needs a valid
- * binding. */
+/* The lengths of submission->piece, in their allocation or copied to the arena; or the rows of its table. A shader that reads
+ * none still needs a valid binding. */
 static VkDescriptorBufferInfo bind_lengths(dml_context *context, dml_submission *submission)
 {
     const dml_plan *plan = &submission->piece.plan;
     dml_span span = dml_plan_length_span(plan);
-    uint64_t begin = (uint64_t)span.begin * sizeof(int64_t), bytes = (uint64_t)(span.end - span.begin) * sizeof(int64_t);
+    uint64_t entry = (uint64_t)dml_plan_entry(plan);
+    uint64_t begin = (uint64_t)span.begin * entry, bytes = (uint64_t)(span.end - span.begin) * entry;
     if (bytes == 0)
         return (VkDescriptorBufferInfo){submission->arena.handle, 0, 16};
     const dml_allocation *lengths = submission->transfer->lengths;
@@ -132,7 +135,8 @@ static VkDescriptorBufferInfo bind_lengths(dml_context *context, dml_submission 
         return (VkDescriptorBufferInfo){lengths->block->buffer.handle, lengths->offset + begin - early, bytes + early};
     }
     VkDescriptorBufferInfo room;
-    memcpy(arena_reserve(context, submission, bytes, &room), plan->lengths + span.begin, bytes);
+    const void *entries = plan->table ? plan->table : plan->lengths;
+    memcpy(arena_reserve(context, submission, bytes, &room), (const char *)entries + begin, bytes);
     return room;
 }
 

@@ -1,0 +1,105 @@
+#include "core/compiled.h"
+
+#include <stddef.h>
+
+/* Grows a span by what an axis reaches; false where that is no number of 64 bits. */
+static bool grow(dml_span *span, int64_t extent, int64_t stride)
+{
+    const int64_t most = INT64_MAX / 4;
+    if (extent < 1 || (extent > 1 && dml_magnitude(stride) > most / (extent - 1)))
+        return false;
+    dml_span_grow(span, extent, stride);
+    return span->begin > -most && span->end < most;
+}
+
+/* The bytes of an input that a step may read, or of the constants. */
+static bool find_source(const dml_compiled *compiled, const dml_compiled_step *step, dml_span *span)
+{
+    *span = (dml_span){0, compiled->constant_bytes};
+    if (step->src == DML_FILL)
+        return true;
+    if (step->src < 0 || step->src >= compiled->input_count)
+        return false;
+    const dml_tensor *input = &compiled->inputs[step->src];
+    *span = (dml_span){0, input->item};
+    for (int k = 0; k < input->rank; k++)
+        if (!grow(span, input->shape[k], input->strides[k]))
+            return false;
+    return true;
+}
+
+/* Whether the constants have the rows of a step's table. */
+static bool has_rows(const dml_compiled *compiled, const dml_compiled_step *step, const dml_span *rows, int64_t item)
+{
+    int64_t row = step->table < 0 ? 0 : item << 8 * step->src_item, left = compiled->constant_bytes - step->table;
+    return step->table < 0 || (rows->begin >= 0 && row > 0 && left >= 0 && rows->end <= left / row);
+}
+
+static bool is_within(const dml_compiled *compiled, const dml_compiled_step *step)
+{
+    dml_span source;
+    if (step->dst < 0 || step->dst >= compiled->result_count || step->axis_count < 0 || step->axis_count > DML_MAX_AXES ||
+        (step->table >= 0 && step->src_item != 1 && step->src_item != 2) || !find_source(compiled, step, &source))
+        return false;
+    const dml_tensor *result = &compiled->results[step->dst];
+    int64_t reach[DML_MAX_RANK] = {0};
+    dml_span read = {step->src_offset, step->src_offset + (step->table < 0 ? result->item : step->src_item)};
+    dml_span rows = {step->row, step->row + 1};
+    for (int64_t k = 0; k < step->axis_count; k++) {
+        const dml_compiled_axis *axis = &compiled->axes[step->first_axis + k];
+        if (axis->dim < 0 || axis->dim >= result->rank || axis->first < 0 || axis->step < 0 ||
+            !grow(&read, axis->extent, axis->src_stride) || !grow(&rows, axis->extent, axis->row_stride))
+            return false;
+        int64_t *sum = &reach[axis->dim], left = result->shape[axis->dim] - 1 - *sum - axis->first;
+        if (left < 0 || (axis->step > 0 && axis->extent - 1 > left / axis->step))
+            return false;
+        *sum += axis->first + (axis->extent - 1) * axis->step;
+    }
+    return read.begin >= source.begin && read.end <= source.end && has_rows(compiled, step, &rows, result->item);
+}
+
+dml_code dml_compiled_check(const dml_compiled *compiled, dml_status *status)
+{
+    for (int64_t i = 0; i < compiled->count; i++)
+        if (!is_within(compiled, &compiled->steps[i]))
+            return dml_fail(status, DML_VALUE_ERROR, "step %lld of the program leaves its arrays", (long long)i);
+    return DML_OK;
+}
+
+static void add_axis(dml_plan *plan, const dml_compiled_axis *axis, int64_t dst_stride)
+{
+    dml_plan_add(plan, axis->extent, axis->src_stride, dst_stride);
+    plan->axes[plan->rank - 1].length_stride = axis->row_stride;
+}
+
+static void make(const dml_program *program, int64_t index, dml_step *step)
+{
+    const dml_compiled *compiled = program->other;
+    const dml_compiled_step *from = &compiled->steps[index];
+    const dml_tensor *result = &program->results[from->dst];
+    step->src = from->src;
+    step->dst = from->dst;
+    step->plan.item = result->item;
+    step->plan.src_offset = from->src_offset;
+    step->plan.table = from->table < 0 ? NULL : compiled->constants + from->table;
+    step->plan.src_item = from->src_item;
+    step->plan.length_offset = from->row;
+    for (int64_t k = 0; k < from->axis_count; k++) {
+        const dml_compiled_axis *axis = &compiled->axes[from->first_axis + k];
+        int64_t stride = result->strides[axis->dim];
+        step->plan.dst_offset += axis->first > 0 ? axis->first * stride : 0;
+        if (axis->extent > 1)
+            add_axis(&step->plan, axis, axis->step * stride);
+    }
+}
+
+void dml_compiled_describe(const dml_compiled *compiled, dml_program *program)
+{
+    program->make = make;
+    program->count = compiled->count;
+    program->other = compiled;
+    for (int64_t k = 0; k < compiled->result_count; k++) {
+        dml_tensor_copy_shape(&program->results[k], &compiled->results[k]);
+        dml_tensor_pack(&program->results[k]);
+    }
+}

@@ -1,0 +1,46 @@
+/* Compiled programs: steps that dmlops.fuse computes for inputs of known shapes and strides, and results of any strides. */
+#ifndef DML_CORE_COMPILED_H
+#define DML_CORE_COMPILED_H
+
+#include "base/status.h"
+#include "core/program.h"
+
+/* `extent` indices of one of a result's axes, `step` apart from `first` on. */
+typedef struct dml_compiled_axis {
+    int64_t dim;
+    int64_t first;
+    int64_t extent;
+    int64_t step;
+    int64_t src_stride; /* bytes */
+    int64_t row_stride;
+} dml_compiled_axis;
+
+typedef struct dml_compiled_step {
+    int64_t src; /* an input, or DML_FILL: the constants */
+    int64_t dst;
+    int64_t src_offset; /* bytes */
+    int64_t src_item;   /* 1 or 2, where there is a table */
+    int64_t table;      /* where the table's first row begins in the constants; below 0: there is none */
+    int64_t row;        /* of the first element */
+    int64_t axis_count;
+    int64_t first_axis; /* an index into the program's axes */
+} dml_compiled_step;
+
+/* Owned by its maker. Nothing changes once it is made, so that any thread may run it. */
+typedef struct dml_compiled {
+    int64_t count; /* of steps */
+    int64_t input_count, result_count;
+    const char *constants; /* borrowed: tables, and what a step from DML_FILL reads */
+    int64_t constant_bytes;
+    dml_compiled_step *steps;
+    dml_compiled_axis *axes;
+    dml_tensor *inputs, *results;
+} dml_compiled;
+
+/* Whether all steps stay within inputs, constants and results. That no two write the same byte is the compiler's promise. */
+dml_code dml_compiled_check(const dml_compiled *compiled, dml_status *status);
+
+/* Gives a program, which has room for them, the results' shapes and its steps. */
+void dml_compiled_describe(const dml_compiled *compiled, dml_program *program);
+
+#endif

@@ -1,0 +1,191 @@
+#include "py/compiled_program.h"
+
+#include <string.h>
+
+#include "py/arguments.h"
+#include "py/arrays.h"
+#include "py/errors.h"
+#include "py/shapes.h"
+
+#define PROGRAM_NAME "dmlops.program"
+
+enum { STEP_INTS = 7, AXIS_INTS = 6 };
+
+static void destroy(dml_compiled_program *program)
+{
+    dml_compiled *compiled = &program->compiled;
+    for (int64_t k = 0; program->dtypes && k < compiled->input_count + compiled->result_count; k++)
+        Py_XDECREF((PyObject *)program->dtypes[k]);
+    Py_XDECREF(program->constants);
+    PyMem_Free(program->dtypes);
+    PyMem_Free(compiled->steps);
+    PyMem_Free(compiled->axes);
+    PyMem_Free(compiled->inputs);
+    PyMem_Free(compiled->results);
+    PyMem_Free(program);
+}
+
+static void destroy_capsule(PyObject *capsule)
+{
+    destroy(PyCapsule_GetPointer(capsule, PROGRAM_NAME));
+}
+
+/* Zeroed room for `count`; NULL with an exception set. */
+static void *room(int64_t count, size_t size)
+{
+    void *memory = PyMem_Calloc((size_t)count + 1, size);
+    return memory ? memory : PyErr_NoMemory();
+}
+
+/* Reads one entry of `inputs` or `results`. */
+static int read_array(PyObject *entry, PyArray_Descr **dtype, dml_tensor *tensor)
+{
+    dml_ints shape, strides = {.count = 0};
+    PyObject *sizes, *steps = NULL;
+    if (!PyArg_ParseTuple(entry, "O!O|O:array", &PyArrayDescr_Type, dtype, &sizes, &steps))
+        return -1;
+    Py_INCREF((PyObject *)*dtype);
+    if (dml_dtype_check(*dtype, "dtype") < 0 || dml_shape_from(sizes, &shape) < 0 ||
+        (steps && dml_ints_from(steps, "strides", &strides) < 0))
+        return -1;
+    tensor->item = (int64_t)PyDataType_ELSIZE(*dtype);
+    tensor->rank = (int)shape.count;
+    memcpy(tensor->shape, shape.value, (size_t)shape.count * sizeof shape.value[0]);
+    if (!steps)
+        return dml_shape_check(tensor);
+    if (strides.count != shape.count) {
+        PyErr_SetString(PyExc_ValueError, "strides must have one entry per axis");
+        return -1;
+    }
+    memcpy(tensor->strides, strides.value, (size_t)shape.count * sizeof strides.value[0]);
+    return 0;
+}
+
+static int read_arrays(dml_compiled_program *program, PyObject *inputs, PyObject *results)
+{
+    dml_compiled *compiled = &program->compiled;
+    int64_t input_count = PyTuple_Size(inputs), result_count = PyTuple_Size(results);
+    compiled->inputs = room(input_count, sizeof *compiled->inputs);
+    compiled->results = room(result_count, sizeof *compiled->results);
+    program->dtypes = room(input_count + result_count, sizeof(PyArray_Descr *));
+    if (!compiled->inputs || !compiled->results || !program->dtypes)
+        return -1;
+    compiled->input_count = input_count;
+    compiled->result_count = result_count;
+    for (int64_t k = 0; k < input_count; k++)
+        if (read_array(PyTuple_GetItem(inputs, (Py_ssize_t)k), &program->dtypes[k], &compiled->inputs[k]) < 0)
+            return -1;
+    for (int64_t k = 0; k < result_count; k++)
+        if (read_array(PyTuple_GetItem(results, (Py_ssize_t)k), &program->dtypes[input_count + k], &compiled->results[k]) < 0)
+            return -1;
+    return 0;
+}
+
+static int read_steps(dml_compiled *compiled, const char *bytes, Py_ssize_t size)
+{
+    int64_t count = size / (int64_t)sizeof(int64_t), at = 0, axes = 0;
+    int64_t *ints = room(count, sizeof *ints);
+    compiled->steps = room(count / STEP_INTS, sizeof *compiled->steps);
+    compiled->axes = room(count / AXIS_INTS, sizeof *compiled->axes);
+    bool read = ints && compiled->steps && compiled->axes;
+    if (read)
+        memcpy(ints, bytes, (size_t)count * sizeof *ints);
+    while (read && at + STEP_INTS <= count) {
+        const int64_t *step = ints + at, axis_count = step[6];
+        at += STEP_INTS;
+        if (axis_count < 0 || axis_count > (count - at) / AXIS_INTS)
+            break;
+        compiled->steps[compiled->count++] =
+            (dml_compiled_step){step[0], step[1], step[2], step[3], step[4], step[5], axis_count, axes};
+        for (int64_t k = 0; k < axis_count; k++, at += AXIS_INTS)
+            memcpy(&compiled->axes[axes++], ints + at, AXIS_INTS * sizeof *ints);
+    }
+    PyMem_Free(ints);
+    if (read && at != count)
+        PyErr_SetString(PyExc_ValueError, "steps must be whole");
+    return read && at == count ? 0 : -1;
+}
+
+PyObject *dml_compile(PyObject *module, PyObject *args)
+{
+    PyObject *inputs, *results, *steps, *constants;
+    dml_status status = {.code = DML_OK};
+    if (!PyArg_ParseTuple(args, "O!O!SS:_compile", &PyTuple_Type, &inputs, &PyTuple_Type, &results, &steps, &constants))
+        return NULL;
+    dml_compiled_program *program = PyMem_Calloc(1, sizeof *program);
+    if (!program)
+        return PyErr_NoMemory();
+    Py_INCREF(constants);
+    program->constants = constants;
+    program->compiled.constants = PyBytes_AsString(constants);
+    program->compiled.constant_bytes = PyBytes_Size(constants);
+    PyObject *capsule = NULL;
+    if (read_arrays(program, inputs, results) < 0 ||
+        read_steps(&program->compiled, PyBytes_AsString(steps), PyBytes_Size(steps)) < 0 ||
+        dml_compiled_check(&program->compiled, &status))
+        dml_raise(dml_state_of(module), &status);
+    else
+        capsule = PyCapsule_New(program, PROGRAM_NAME, destroy_capsule);
+    if (!capsule)
+        destroy(program);
+    return capsule;
+}
+
+const dml_compiled_program *dml_compiled_from(PyObject *program)
+{
+    return PyCapsule_GetPointer(program, PROGRAM_NAME);
+}
+
+static PyObject *step_tuple(const dml_step *step, const char *constants)
+{
+    PyObject *axes = PyList_New(step->plan.rank);
+    for (int k = 0; axes && k < step->plan.rank; k++) {
+        const dml_axis *axis = &step->plan.axes[k];
+        PyObject *entry = Py_BuildValue("LLLL", (long long)axis->extent, (long long)axis->src_stride,
+                                        (long long)axis->dst_stride, (long long)axis->length_stride);
+        if (!entry || PyList_SetItem(axes, k, entry) < 0)
+            Py_CLEAR(axes);
+    }
+    const char *table = step->plan.table;
+    return axes ? Py_BuildValue("LLLLLLLN", (long long)step->src, (long long)step->dst, (long long)step->plan.item,
+                                (long long)step->plan.src_offset, (long long)step->plan.dst_offset,
+                                (long long)(table ? table - constants : -1), (long long)step->plan.length_offset, axes)
+                : NULL;
+}
+
+PyObject *dml_compiled_steps(PyObject *Py_UNUSED(module), PyObject *object)
+{
+    const dml_compiled_program *compiled = dml_compiled_from(object);
+    dml_tensor *results = compiled ? room(compiled->compiled.result_count, sizeof *results) : NULL;
+    PyObject *list = results ? PyList_New(0) : NULL;
+    dml_program program = {.results = results};
+    dml_step step;
+    if (list)
+        dml_compiled_describe(&compiled->compiled, &program);
+    for (int64_t i = 0; list && i < program.count; i++) {
+        dml_program_step(&program, i, &step);
+        dml_plan_simplify(&step.plan);
+        PyObject *entry = step_tuple(&step, compiled->compiled.constants);
+        if (!entry || PyList_Append(list, entry) < 0)
+            Py_CLEAR(list);
+        Py_XDECREF(entry);
+    }
+    PyMem_Free(results);
+    return list;
+}
+
+int dml_compiled_check_input(const dml_compiled_program *program, int64_t index, PyObject *array, const char *name)
+{
+    const dml_tensor *known = &program->compiled.inputs[index];
+    dml_tensor tensor;
+    dml_array_describe(array, &tensor);
+    bool same = tensor.rank == known->rank && PyArray_EquivTypes(dml_array_dtype(array), program->dtypes[index]);
+    bool strided = !dml_tensor_is_empty(known);
+    for (int k = 0; same && k < known->rank; k++)
+        same =
+            tensor.shape[k] == known->shape[k] && (!strided || known->shape[k] == 1 || tensor.strides[k] == known->strides[k]);
+    if (same)
+        return 0;
+    PyErr_Format(PyExc_ValueError, "%s has changed its shape, strides or dtype during the call", name);
+    return -1;
+}

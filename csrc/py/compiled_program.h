@@ -1,0 +1,29 @@
+/* Compiled programs as Python holds them: capsules, which dmlops.fuse makes. */
+#ifndef DML_PY_COMPILED_PROGRAM_H
+#define DML_PY_COMPILED_PROGRAM_H
+
+#include "core/compiled.h"
+#include "py/state.h"
+
+typedef struct dml_compiled_program {
+    dml_compiled compiled;
+    PyArray_Descr **dtypes; /* owned: of the inputs, then of the results */
+    PyObject *constants;    /* owned: bytes */
+} dml_compiled_program;
+
+/* Function of dmlops._core: (inputs, results, steps, constants). An input is (dtype, shape, strides), a result (dtype, shape);
+ * constants are bytes. Steps are bytes of 64-bit integers: for each step the members of dml_compiled_step but the last, then
+ * for each of its axes the members of dml_compiled_axis. */
+PyObject *dml_compile(PyObject *module, PyObject *args);
+
+/* Function of dmlops._core: the steps of a program as the device is given them, with C-contiguous results: a list of
+ * (src, dst, item, src_offset, dst_offset, table, row, [(extent, src_stride, dst_stride, row_stride), ...]). */
+PyObject *dml_compiled_steps(PyObject *module, PyObject *program);
+
+/* Borrowed; NULL with an exception set where the object is no program. */
+const dml_compiled_program *dml_compiled_from(PyObject *program);
+
+/* Whether an array is what the program was compiled for as input `index`; else -1 with an exception set, with its name. */
+int dml_compiled_check_input(const dml_compiled_program *program, int64_t index, PyObject *array, const char *name);
+
+#endif
