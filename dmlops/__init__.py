@@ -8,6 +8,8 @@ Operators
     ``reverse_subsequences``, ``depth_to_space``, ``space_to_depth``, ``slice``, ``slice_grad``, ``padding``, ``tile``,
     ``upsample``, ``transpose``, ``join`` and ``split``. ``slice_from_key`` converts a NumPy index to the arguments of
     ``slice``. ``dmlops.reference`` has each operator in a few lines of NumPy.
+NumPy code in one pass
+    ``fuse`` makes one pass of a function that moves, casts and scales, however many steps it has, and proves it.
 Devices
     ``devices`` lists them; ``default_device`` returns the one that is used where none is named. ``compare`` runs an operator
     on each of them and in NumPy.
@@ -56,6 +58,7 @@ from dmlops.slice_keys import slice_from_key, window
 if TYPE_CHECKING:
     from dmlops import reference as reference
     from dmlops.comparison import compare as compare
+    from dmlops.fusion.fused import fuse as fuse
 
 __version__ = "0.2.0"
 
@@ -76,6 +79,7 @@ __all__ = [
     "empty",
     "empty_cache",
     "from_dlpack",
+    "fuse",
     "join",
     "memory_info",
     "padding",
@@ -97,15 +101,18 @@ __all__ = [
 if not TYPE_CHECKING:  # a type checker would take every name for an attribute
 
     def __getattr__(name: str) -> Any:
-        """Import ``dmlops.reference`` and ``dmlops.compare`` on first use, since most programs never use them."""
-        if name in ("reference", "compare"):
+        """Import ``reference``, ``compare`` and ``fuse`` on first use, since most programs never use them."""
+        modules = {"reference": "dmlops.reference", "compare": "dmlops.comparison", "fuse": "dmlops.fusion.fused"}
+        if name in modules:
             import importlib
 
-            module = importlib.import_module("dmlops.reference" if name == "reference" else "dmlops.comparison")
-            return module if name == "reference" else module.compare
+            module = importlib.import_module(modules[name])
+            return module if name == "reference" else getattr(module, name)
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:
     """What is public, and those of the subpackages that are imported."""
-    return sorted({*__all__, "slice", "__all__", "__doc__", "__version__", *({"dask", "directml", "onnx"} & set(globals()))})
+    return sorted(
+        {*__all__, "slice", "__all__", "__doc__", "__version__", *({"dask", "directml", "onnx"} & set(globals()))}
+    )

@@ -1,4 +1,4 @@
-"""An operator on every device, and in NumPy: whether the results are equal to the bit, and how long each takes."""
+"""An operator, or a fused function, on every device and in NumPy: whether results are equal to the bit, and their times."""
 
 from __future__ import annotations
 
@@ -143,7 +143,7 @@ def compare(
     Parameters
     ----------
     operator : function or str
-        An operator of dmlops, or its name.
+        An operator of dmlops, or its name; or a function that ``dmlops.fuse`` has been given.
     args : object
         The operator's arguments. Device arrays among them are downloaded first.
     devices : device, or iterable of devices, optional
@@ -185,18 +185,19 @@ def compare(
     space_to_depth     ms  NumPy's ms  equal
     host            0.006       0.052  yes
     """
-    name = _name(operator)
+    name, function, twin = _functions(operator)
     for refused in {"out", "device"} & set(kwargs):
         raise TypeError(f"compare takes no {refused}: it makes its own arrays, on the devices that `devices` names")
     if index_of(repeat, "repeat") < 1:
         raise ValueError(f"repeat must be 1 or more, not {shown(repeat)}")
     if picture:
         from dmlops import comparison_picture
-    call = inspect.signature(getattr(operators, name)).bind(*args, **kwargs)
-    _download(call)
+    call = inspect.signature(function).bind(*args, **kwargs)
+    fused = hasattr(operator, "reference")
+    _download(call, fused)
     chosen = _devices(devices)
-    runs = [_run(name, call, device, repeat) for device in chosen]
-    expected, numpy_milliseconds = _in_numpy(name, call, repeat)
+    runs = [_run(function, call, device, repeat) for device in chosen]
+    expected, numpy_milliseconds = _timed(twin, call, repeat) if fused else _in_numpy(twin, call, repeat)
     rows = []
     for device, (result, milliseconds, error) in zip(chosen, runs, strict=True):
         rows.append(Row(device, milliseconds, None if error else _difference(result, expected), error))
@@ -207,16 +208,23 @@ def compare(
     return Comparison(name, tuple(rows), numpy_milliseconds, image)
 
 
-def _name(operator: Callable[..., Any] | str) -> str:
+def _functions(operator: Callable[..., Any] | str) -> tuple[str, Callable[..., Any], Callable[..., Any]]:
+    """The name of an operator or of a fused function, what runs it, and what runs it in NumPy."""
+    twin = getattr(operator, "reference", None)
+    if not isinstance(operator, str) and twin is not None:
+        return operator.__name__, operator, twin
     name = operator if isinstance(operator, str) else getattr(operator, "__name__", "")
     known = name in reference.__all__ and (isinstance(operator, str) or operator is getattr(operators, name))
     if not known:
         raise ValueError(f"operator must be one of dmlops, or its name: {', '.join(reference.__all__)}; not {operator!r}")
-    return name
+    return name, getattr(operators, name), getattr(reference, name)
 
 
-def _download(call: inspect.BoundArguments) -> None:
+def _download(call: inspect.BoundArguments, fused: bool) -> None:
     """Make NumPy arrays of the input and of other device arrays, and lists of iterators: the call is run several times."""
+    if fused:
+        call.arguments |= {k: one.numpy() if isinstance(one, DeviceArray) else one for k, one in call.arguments.items()}
+        return
     input, *others = call.arguments
     value = call.arguments[input]
     call.arguments[input] = [np.asarray(entry) for entry in value] if input == "inputs" else np.asarray(value)
@@ -238,8 +246,9 @@ def _devices(devices: DeviceLike | Iterable[DeviceLike] | None) -> list[Device]:
     return chosen
 
 
-def _run(name: str, call: inspect.BoundArguments, device: Device, repeat: int) -> tuple[Any, float, VulkanError | None]:
-    function = getattr(operators, name)
+def _run(
+    function: Callable[..., Any], call: inspect.BoundArguments, device: Device, repeat: int
+) -> tuple[Any, float, VulkanError | None]:
     place: Any = "host" if device.index is None else device.index
     try:
         result = function(*call.args, **call.kwargs, device=place)
@@ -253,22 +262,27 @@ def _run(name: str, call: inspect.BoundArguments, device: Device, repeat: int) -
     return result, 1000 * statistics.median(times), None
 
 
-def _in_numpy(name: str, call: inspect.BoundArguments, repeat: int) -> tuple[Any, float]:
+def _in_numpy(twin: Callable[..., Any], call: inspect.BoundArguments, repeat: int) -> tuple[Any, float]:
     given, first = dict(call.arguments), next(iter(call.arguments))
     input = given[first]
     dtype = (input[0] if isinstance(input, list) else input).dtype
     if dtype.names or dtype.char in "gG":  # NumPy leaves out bytes that mean nothing, so it gets whole elements
         whole = np.dtype(f"V{dtype.itemsize}")
         call.arguments[first] = _viewed(input, whole)
-        if name == "padding":
+        if twin is reference.padding:
             call.arguments["value"] = np.array(item_of(given.get("value", 0), dtype), whole)
+    result, milliseconds = _timed(twin, call, repeat)
+    call.arguments.update(given)
+    return _viewed(result, dtype), milliseconds
+
+
+def _timed(twin: Callable[..., Any], call: inspect.BoundArguments, repeat: int) -> tuple[Any, float]:
     times: list[float] = []
     while len(times) < repeat and sum(times) < _NUMPY_SECONDS:
         start = time.perf_counter()
-        result = getattr(reference, name)(*call.args, **call.kwargs)
+        result = twin(*call.args, **call.kwargs)
         times.append(time.perf_counter() - start)
-    call.arguments.update(given)
-    return _viewed(result, dtype), 1000 * statistics.median(times)
+    return result, 1000 * statistics.median(times)
 
 
 def _viewed(arrays: Any, dtype: Any) -> Any:
@@ -279,6 +293,8 @@ def _viewed(arrays: Any, dtype: Any) -> Any:
 
 
 def _difference(result: Any, expected: Any) -> Difference | None:
+    if isinstance(expected, dict):
+        return _difference(list(result.values()), list(expected.values()))
     if isinstance(expected, (list, tuple)):  # several results: the index begins with the number of the result
         if len(result) != len(expected):
             return Difference(None, f"{len(result)} results", f"{len(expected)} results")

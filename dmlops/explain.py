@@ -85,7 +85,11 @@ def explain(call: str, device: object = None) -> str:
     """The text that the command prints."""
     if weighed := _weighed(device):
         return _by_cost(call, weighed)
-    found = steps(call, device)
+    return text_of(steps(call, device))
+
+
+def text_of(found: list[tuple[int | None, int, _Plan, list[dict[str, Any]]]]) -> str:
+    """Steps as text."""
     if len(found) == 1:
         return _step(*found[0][2:])
     lines = [f"steps: {len(found)}" + " or more" * (len(found) == MOST_PIECES)]

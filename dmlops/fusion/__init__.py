@@ -1,0 +1,5 @@
+"""``dmlops.fuse``: functions of arrays are traced, become pieces that strided copies move, and are proved equal to NumPy.
+
+``runs`` and ``layout`` are the algebra, ``graph`` and ``movements`` what it is applied to, ``traced``, ``numpy_functions`` and
+``operators`` what records it, ``compiler`` makes programs of it, ``fused`` runs them, ``proof`` proves them.
+"""

@@ -1,0 +1,239 @@
+"""From a trace to programs: the pieces of each result, in as few passes as it takes."""
+
+from __future__ import annotations
+
+import array
+import itertools
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from dmlops import _core
+from dmlops.fusion import layout, maps
+from dmlops.fusion.graph import Constant, Input, Node, pack
+from dmlops.fusion.layout import Piece
+from dmlops.fusion.maps import Map
+from dmlops.fusion.runs import Digit
+
+__all__ = ["MOST_PIECES", "Pass", "Program", "compile_nodes"]
+
+MOST_PIECES = 256  # of one array; where a step would make more, an intermediate result is written first
+_MOST_AXES = 130  # of a step: DML_MAX_AXES
+
+
+class Pass(NamedTuple):
+    """One program of the extension.
+
+    Its inputs are those of the function, then the intermediate results of the passes before it. It makes one intermediate
+    result, or all results. `why` says why an intermediate result is needed.
+    """
+
+    program: Any
+    nodes: tuple[Node, ...]
+    pieces: tuple[list[Piece], ...]
+    inputs: tuple[Any, ...]
+    constants: tuple[tuple[int, Constant], ...]  # each with its offset in the program's bytes
+    constants_bytes: bytes  # and the tables behind them
+    why: str
+
+
+class Program(NamedTuple):
+    """What the function becomes for inputs of these shapes, dtypes and strides."""
+
+    passes: tuple[Pass, ...]
+
+    def run(self, inputs: Sequence[Any], out: Any, device: Any) -> list[Any]:
+        arrays = list(inputs)
+        for one in self.passes[:-1]:
+            arrays += _core._run_compiled(one.program, arrays, None, device)
+        return _core._run_compiled(self.passes[-1].program, arrays, out, device)
+
+
+def compile_nodes(inputs: Sequence[tuple[np.dtype[Any], Sequence[int], Sequence[int]]], results: Sequence[Node]) -> Program:
+    """Compile the nodes of a trace for inputs that have a dtype, a shape and strides."""
+    return _Compiler(inputs).compile(results)
+
+
+class _TooManyPiecesError(Exception):
+    def __init__(self, node: Node) -> None:
+        self.node = node
+
+
+class _NoBytesError(Exception):
+    """A map of an intermediate result whose elements are no bytes."""
+
+    def __init__(self, node: Node) -> None:
+        super().__init__(f"more than one pass is needed in front of a map: end the fused function before it ({node.where})")
+
+
+class _Compiler:
+    def __init__(self, inputs: Sequence[tuple[np.dtype[Any], Sequence[int], Sequence[int]]]) -> None:
+        self.inputs = [(dtype, tuple(shape), tuple(strides)) for dtype, shape, strides in inputs]
+        self.known: dict[Node, list[Piece]] = {}
+        self.constants: list[Constant] = []
+        self.tables: list[Any] = []
+        self.passes: list[Pass] = []
+        self.intermediate: dict[Node, list[Piece]] = {}
+
+    def compile(self, results: Sequence[Node]) -> Program:
+        while True:
+            try:
+                pieces = [self.pieces(node, self.known) for node in results]
+                break
+            except _TooManyPiecesError as error:
+                self.write_intermediate(error.node)
+        self.passes.append(self.make_pass(results, pieces, ""))
+        return Program(tuple(self.passes))
+
+    # --- pieces ---
+
+    def pieces(self, node: Node, known: dict[Node, list[Piece]]) -> list[Piece]:
+        """Those of a node, and of all before it; without recursion, since chains are long."""
+        waiting = [node]
+        while waiting:
+            top = waiting[-1]
+            missing = [one for one in top.operands if one not in known]
+            if missing and top not in known:
+                waiting += missing
+                continue
+            waiting.pop()
+            if top not in known:
+                known[top] = self.made(top, [known[one] for one in top.operands])
+        return known[node]
+
+    def made(self, node: Node, operands: list[list[Piece]]) -> list[Piece]:
+        if node.size == 0:
+            return []
+        if isinstance(node, Input):
+            _, shape, strides = self.inputs[node.index]
+            return layout.whole(node.index, shape, strides)
+        if isinstance(node, Constant):
+            self.constants.append(node)
+            return layout.whole(-len(self.constants), node.shape, pack(node.shape, node.dtype.itemsize))
+        if isinstance(node, Map):
+            return [self.mapped(piece, node) for piece in operands[0]]
+        most = max(MOST_PIECES, len(operands))
+        found = layout.gather(list(itertools.islice(node.pieces(operands), 4 * most)))
+        if len(found) > most or any(map(_has_too_many_axes, found)):
+            raise _TooManyPiecesError(node)
+        return found
+
+    def mapped(self, piece: Piece, node: Map) -> Piece:
+        if piece.source < 0:
+            constant, mapped = maps.map_constant(piece, node, self.constants[-1 - piece.source].array)
+            self.constants.append(Constant(constant))
+            return mapped._replace(source=-len(self.constants))
+        item = self.inputs[piece.source][0].itemsize
+        if item not in maps.MAPPED_ITEMS:
+            raise _NoBytesError(node)
+        return maps.map_piece(piece, node, self.tables, item)
+
+    # --- more passes ---
+
+    def write_intermediate(self, node: Node) -> None:
+        """Write the smallest array before a node after which its pieces are few."""
+        why = f"{type(node).__name__.lower()} would have more than {MOST_PIECES} pieces ({node.where})"
+        for one in sorted(_before(node), key=lambda one: (self.written(one)[0].nbytes, -len(self.known[one]))):
+            known = self.without_movements() | {one: self.written(one)[2]}
+            try:
+                self.pieces(node, known)
+            except (_TooManyPiecesError, _NoBytesError):
+                continue
+            self.write(one, why)
+            return
+        for one in node.operands:
+            self.write(one, why)
+
+    def without_movements(self) -> dict[Node, list[Piece]]:
+        """The pieces of what is there when a pass begins."""
+        known = {node: pieces for node, pieces in self.known.items() if isinstance(node, (Input, Constant))}
+        return known | self.intermediate
+
+    def written(self, node: Node) -> tuple[Node, list[Piece], list[Piece]]:
+        """What to write of a node, its pieces, and those of the node after that.
+
+        Where there are tables, what is written are the items before them. The tables stay for the passes that follow, and so do
+        constants.
+        """
+        pieces, source = self.known[node], len(self.inputs)
+        if all(piece.table < 0 for piece in pieces):
+            return node, pieces, layout.whole(source, node.shape, pack(node.shape, node.dtype.itemsize))
+        moved = [piece for piece in pieces if piece.source >= 0]
+        items = {self.inputs[piece.source][0].itemsize for piece in moved}
+        if len(items) > 1:
+            raise _NoBytesError(node)
+        inner = Node(node.shape, np.dtype(f"u{items.copy().pop()}"))
+        strides = pack(node.shape, inner.dtype.itemsize)
+        after = [piece if piece.source < 0 else _relocated(piece, source, strides) for piece in pieces]
+        return inner, [piece._replace(table=-1) for piece in moved], after
+
+    def write(self, node: Node, why: str) -> None:
+        if isinstance(node, Input) or node in self.intermediate:
+            return
+        inner, pieces, after = self.written(node)
+        self.passes.append(self.make_pass([inner], [pieces], why))
+        self.intermediate[node] = after
+        self.inputs.append((inner.dtype, inner.shape, tuple(pack(inner.shape, inner.dtype.itemsize))))
+        self.known = self.without_movements()
+
+    def make_pass(self, nodes: Sequence[Node], pieces: Sequence[list[Piece]], why: str) -> Pass:
+        used = sorted({-1 - piece.source for each in pieces for piece in each if piece.source < 0})
+        offsets, constants = {}, b""
+        for number in used:
+            offsets[-1 - number] = len(constants)
+            constants += self.constants[number].array.tobytes()
+            constants += bytes(-len(constants) % 16)
+        tables, same = {}, maps.without_repeats(self.tables)
+        for number in sorted({same[piece.table] for each in pieces for piece in each if piece.table >= 0}):
+            tables[number] = len(constants)
+            constants += self.tables[number].tobytes()
+            constants += bytes(-len(constants) % 16)
+        steps = array.array("q")
+        for dst, each in enumerate(pieces):
+            for piece in each:
+                table = tables[same[piece.table]] if piece.table >= 0 else -1
+                item = self.inputs[piece.source][0].itemsize if table >= 0 else 0
+                steps.extend(_step(piece, dst, piece.src + offsets.get(piece.source, 0), item, table))
+        placed = tuple((offset, self.constants[-1 - source]) for source, offset in offsets.items())
+        shapes = tuple((node.dtype, node.shape) for node in nodes)
+        program = _core._compile(tuple(self.inputs), shapes, steps.tobytes(), constants)
+        return Pass(program, tuple(nodes), tuple(pieces), tuple(self.inputs), placed, constants, why)
+
+
+def _before(node: Node) -> list[Node]:
+    """What a node is made of, but for inputs and constants."""
+    found: dict[Node, None] = {}
+    waiting = list(node.operands)
+    while waiting:
+        one = waiting.pop()
+        if one.operands and one not in found:
+            found[one] = None
+            waiting += one.operands
+    return list(found)
+
+
+def _relocated(piece: Piece, source: int, strides: Sequence[int]) -> Piece:
+    """The piece's elements where they lie in a result, as an input of the passes that follow."""
+    dims = []
+    for run, stride in zip(piece.dims, strides, strict=True):
+        dims.append(run._replace(digits=tuple(digit._replace(src=digit.weight * stride) for digit in run.digits)))
+    src = sum(run.first * stride for run, stride in zip(piece.dims, strides, strict=True))
+    return piece._replace(source=source, src=src, dims=tuple(dims))
+
+
+def _has_too_many_axes(piece: Piece) -> bool:
+    return sum(max(1, len(run.digits)) for run in piece.dims) > _MOST_AXES
+
+
+def _step(piece: Piece, dst: int, src: int, item: int, table: int) -> Iterator[int]:
+    """A piece as the extension reads it."""
+    axes = []
+    for dim, run in enumerate(piece.dims):
+        first = run.first
+        for extent, weight, stride, row in run.digits or [Digit(1, 0, 0)] * (first > 0):
+            axes.append((dim, first, extent, weight, stride, row))
+            first = 0
+    yield from (max(piece.source, -1), dst, src, item, table, piece.row, len(axes))
+    for axis in axes:
+        yield from axis

@@ -1,0 +1,86 @@
+"""What a call of a fused function becomes, as text."""
+
+from __future__ import annotations
+
+import html
+import math
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from dmlops import _core
+
+if TYPE_CHECKING:
+    from dmlops.fusion.compiler import Pass
+    from dmlops.fusion.fused import Compiled
+
+__all__ = ["Explanation"]
+
+
+class Explanation:
+    """What ``explain`` returns. It prints as text.
+
+    Attributes
+    ----------
+    passes : int
+        How often the data are read and written.
+    pieces : tuple of int
+        The plans of each pass.
+    """
+
+    def __init__(self, name: str, compiled: Compiled, device: Any) -> None:
+        passes = compiled.program.passes
+        self.passes = len(passes)
+        self.pieces = tuple(sum(map(len, one.pieces)) for one in passes)
+        self._text = "\n".join(_lines(name, compiled, device))
+
+    def __repr__(self) -> str:
+        return self._text
+
+    def _repr_html_(self) -> str:
+        return f"<pre>{html.escape(self._text)}</pre>"
+
+
+def _lines(name: str, compiled: Compiled, device: Any) -> list[str]:
+    from dmlops import explain
+
+    passes = compiled.program.passes
+    count = f"{len(passes)} passes" if len(passes) > 1 else "one pass"
+    lines = [f"{name}: {len(compiled.trace.steps)} steps in {count}"]
+    traits = None if device == "host" else _core._explain_traits(device)
+    given = len(compiled.inputs)
+    for number, one in enumerate(passes, 1):
+        results = ", ".join(_array(node.dtype, node.shape) for node in one.nodes)
+        lines.append(f"pass {number}: {'to ' if one.why else ''}{results}")
+        if one.why:
+            lines.append(f"  why: {one.why}; this is the smallest array after which they are few")
+        for k, (dtype, shape, _) in enumerate(one.inputs):
+            lines.append(f"  input {k}: {_array(dtype, shape)}{f', of pass {k - given + 1}' * (k >= given)}")
+        lines.append(f"  constants and tables: {len(one.constants_bytes)} bytes")
+        lines += [
+            f"  {line}" for line in (_plans(one) if traits is None else explain.text_of(_steps(one, traits)).splitlines())
+        ]
+    return lines
+
+
+def _array(dtype: Any, shape: Any) -> str:
+    return f"{dtype}[{','.join(map(str, shape))}]"
+
+
+def _steps(one: Pass, traits: Any) -> Any:
+    """The steps with their pieces and kernels; the arrays that stand for the inputs have no memory."""
+    likes = []
+    for dtype, shape, strides in one.inputs:
+        likes.append((np.lib.stride_tricks.as_strided(np.zeros(1, "V0"), shape, strides, writeable=False), dtype))
+    return _core._run_compiled(one.program, likes, None, traits)[0]
+
+
+def _plans(one: Pass) -> list[str]:
+    """The steps as the host runs them."""
+    lines = []
+    for src, dst, item, _, _, table, _, axes in _core._compiled_steps(one.program):
+        source = "the constants" if src < 0 else f"input {src}{', by a table,' * (table >= 0)}"
+        extents = " x ".join(str(extent) for extent, *_ in axes) or "1"
+        count = math.prod(extent for extent, *_ in axes)
+        lines.append(f"from {source} to result {dst}: {extents} items of {item} bytes, {count * item} bytes in all")
+    return lines

@@ -1,0 +1,140 @@
+"""Arrays of a trace: each is an input, a constant, or what a movement makes of others."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from dmlops.fusion import layout
+from dmlops.fusion.layout import Along, Piece
+
+__all__ = ["Constant", "Input", "Join", "Node", "Reshape", "View", "as_view", "pack", "stand_in"]
+
+
+class Node:
+    """An array that has a shape and a dtype, and no values.
+
+    `where` is the line of the user's function that has made it.
+    """
+
+    operands: tuple[Node, ...] = ()
+    where = ""
+
+    def __init__(self, shape: Sequence[int], dtype: np.dtype[Any]) -> None:
+        self.shape = tuple(shape)
+        self.dtype = dtype
+
+    @property
+    def size(self) -> int:
+        return math.prod(self.shape)
+
+    @property
+    def nbytes(self) -> int:
+        return self.size * self.dtype.itemsize
+
+    def pieces(self, operands: Sequence[list[Piece]]) -> Iterator[Piece]:
+        """The array's pieces, made of those of its operands. Not called for an empty array."""
+        raise NotImplementedError
+
+
+class Input(Node):
+    """An argument of the function."""
+
+    def __init__(self, index: int, shape: Sequence[int], dtype: np.dtype[Any]) -> None:
+        super().__init__(shape, dtype)
+        self.index = index
+
+
+class Constant(Node):
+    """An array that the function brings along."""
+
+    def __init__(self, array: np.ndarray[Any, Any]) -> None:
+        super().__init__(array.shape, array.dtype)
+        self.array = array
+
+
+class View(Node):
+    """What indexing selects, with the axes in any order."""
+
+    def __init__(self, of: Node, dims: Sequence[Along], fixed: dict[int, int]) -> None:
+        super().__init__([along.extent for along in dims], of.dtype)
+        self.operands, self.dims, self.fixed = (of,), tuple(dims), fixed
+
+    def pieces(self, operands: Sequence[list[Piece]]) -> Iterator[Piece]:
+        return layout.view(operands[0], self.operands[0].shape, self.dims, self.fixed)
+
+
+class Reshape(Node):
+    """The same elements in the same order; or as elements of another dtype of the same size."""
+
+    def __init__(self, of: Node, shape: Sequence[int], dtype: np.dtype[Any] | None = None) -> None:
+        super().__init__(shape, of.dtype if dtype is None else dtype)
+        self.operands = (of,)
+
+    def pieces(self, operands: Sequence[list[Piece]]) -> Iterator[Piece]:
+        return layout.reshape(operands[0], self.operands[0].shape, self.shape)
+
+
+class Join(Node):
+    """Arrays one behind another; they fit."""
+
+    def __init__(self, parts: Sequence[Node], axis: int) -> None:
+        first = parts[0]
+        shape = list(first.shape)
+        shape[axis] = sum(part.shape[axis] for part in parts)
+        super().__init__(shape, first.dtype)
+        self.operands, self.axis = tuple(parts), axis
+
+    def pieces(self, operands: Sequence[list[Piece]]) -> Iterator[Piece]:
+        sizes = [part.shape[self.axis] for part in self.operands]
+        return layout.join(zip(operands, sizes, strict=True), self.axis)
+
+
+# --- views by NumPy -------------------------------------------------------------------------------------------------
+
+
+def pack(shape: Sequence[int], item: int) -> list[int]:
+    """The strides of a C-contiguous array."""
+    strides, stride = [0] * len(shape), item
+    for k in reversed(range(len(shape))):
+        strides[k] = stride
+        stride *= max(1, shape[k])
+    return strides
+
+
+def stand_in(shape: Sequence[int]) -> Any:
+    """A C-contiguous array of bytes that has no memory: views can be made of it, and nothing may read an element."""
+    return np.lib.stride_tricks.as_strided(np.zeros(1, np.uint8), shape, pack(shape, 1), writeable=False)
+
+
+def as_view(node: Node, function: Callable[[Any], Any]) -> Any:
+    """The view that a function of NumPy's makes of an array, or a list or tuple of them: read from a stand-in's strides."""
+    like = stand_in(node.shape)
+    made = function(like)
+    start = like.__array_interface__["data"][0]
+    if isinstance(made, (list, tuple)):
+        return type(made)(_read_view(node, start, one) for one in made)
+    return _read_view(node, start, made)
+
+
+def _read_view(node: Node, start: int, made: Any) -> Node:
+    if made.size == 0:
+        return View(node, [Along(None, 0, 1, size) for size in made.shape], {})
+    at = made.__array_interface__["data"][0] - start
+    strides = pack(node.shape, 1)
+    starts = {}
+    for k, each in enumerate(strides):
+        starts[k], at = divmod(at, each)
+    dims = []
+    for extent, stride in zip(made.shape, made.strides, strict=True):
+        axis = next((k for k, each in enumerate(strides) if extent > 1 and each <= abs(stride) < each * node.shape[k]), None)
+        if axis is None:
+            dims.append(Along(None, 0, 1, extent))
+        elif axis in starts and stride % strides[axis] == 0:
+            dims.append(Along(axis, starts.pop(axis), stride // strides[axis], extent))
+        else:
+            raise NotImplementedError("one axis of the view runs along several axes of the array")
+    return View(node, dims, {axis: first for axis, first in starts.items()})

@@ -1,0 +1,162 @@
+"""Where each element of an array comes from, as pieces; and what a movement makes of them.
+
+A piece is a box of elements that one strided copy moves: it has a run for each dimension. A movement takes the pieces of its
+operands, and yields those of its result. There are three: `view`, `reshape` and `join`; all others are chains of these.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple
+
+from dmlops.fusion.runs import Digit, Run, every, flipped, shifted, split, spread, tidy, within
+
+__all__ = ["Along", "Piece", "gather", "join", "reshape", "view", "whole"]
+
+
+class Piece(NamedTuple):
+    """Elements of an array, with their source.
+
+    `source` counts the inputs of a pass; below 0 it is a constant. `table` counts the tables; below 0 there is none. `src` and
+    `row` are the bytes and rows to which those of the runs are added.
+    """
+
+    source: int
+    src: int
+    dims: tuple[Run, ...]
+    table: int = -1
+    row: int = 0
+
+    def put(self, dims: Iterable[Run]) -> Piece:
+        """The same source with other dimensions, whose own offsets go to the piece."""
+        runs = tuple(dims)
+        src, row = self.src + sum(run.src for run in runs), self.row + sum(run.row for run in runs)
+        return self._replace(src=src, row=row, dims=tuple(Run(run.first, run.digits) for run in runs))
+
+
+class Along(NamedTuple):
+    """A dimension of a view: `extent` indices of an axis, `step` apart from `start` on; with no axis, one element repeated."""
+
+    axis: int | None
+    start: int
+    step: int
+    extent: int
+
+
+def whole(source: int, shape: Sequence[int], strides: Sequence[int]) -> list[Piece]:
+    """The pieces of an input itself, which has these strides in bytes."""
+    if 0 in shape:
+        return []
+    runs = (Run(0, (Digit(size, 1, stride),) if size > 1 else ()) for size, stride in zip(shape, strides, strict=True))
+    return [Piece(source, 0, tuple(runs))]
+
+
+# --- movements ------------------------------------------------------------------------------------------------------
+
+
+def view(pieces: Iterable[Piece], shape: Sequence[int], dims: Sequence[Along], fixed: dict[int, int]) -> Iterator[Piece]:
+    """What basic indexing selects of an array of `shape`, with its axes in any order; `fixed` has the index on other axes."""
+    for piece in pieces:
+        choices = [list(_along(piece, shape, along)) for along in dims]
+        choices += [list(within(piece.dims[axis], at, at + 1)) for axis, at in fixed.items()]
+        for runs in itertools.product(*choices):
+            dropped = runs[len(dims) :]
+            put = piece.put(runs[: len(dims)])
+            yield put._replace(src=put.src + sum(run.src for run in dropped), row=put.row + sum(run.row for run in dropped))
+
+
+def _along(piece: Piece, shape: Sequence[int], along: Along) -> Iterator[Run]:
+    axis, start, step, extent = along
+    if axis is None:
+        yield spread(extent)
+        return
+    run = piece.dims[axis]
+    if step < 0:
+        run, start, step = flipped(run, shape[axis]), shape[axis] - 1 - start, -step
+    for part in within(run, start, start + (extent - 1) * step + 1):
+        yield from every(shifted(part, -start), step)
+
+
+def reshape(pieces: Iterable[Piece], shape: Sequence[int], new_shape: Sequence[int]) -> Iterator[Piece]:
+    """The same elements in the same order, as an array of another shape."""
+    for piece in pieces:
+        first, digits, stride = 0, [], math.prod(shape)
+        for size, run in zip(shape, piece.dims, strict=True):
+            stride //= size
+            first += run.first * stride
+            digits += [digit._replace(weight=digit.weight * stride) for digit in run.digits]
+        for dims in _unravelled(tidy(Run(first, tuple(digits))), new_shape):
+            yield piece.put(map(tidy, dims))
+
+
+def _unravelled(run: Run, shape: Sequence[int]) -> Iterator[tuple[Run, ...]]:
+    if len(shape) <= 1:
+        yield (run,) if shape else ()
+        return
+    for high, low in split(run, shape[-1]):
+        for dims in _unravelled(high, shape[:-1]):
+            yield (*dims, low)
+
+
+def join(parts: Iterable[tuple[Iterable[Piece], int]], axis: int) -> Iterator[Piece]:
+    """Arrays one behind another; each part is its pieces and its size on the axis."""
+    at = 0
+    for pieces, size in parts:
+        for piece in pieces:
+            yield piece._replace(dims=tuple(shifted(run, at if k == axis else 0) for k, run in enumerate(piece.dims)))
+        at += size
+
+
+# --- fewer pieces ---------------------------------------------------------------------------------------------------
+
+
+def gather(pieces: list[Piece]) -> list[Piece]:
+    """Make one piece of those that continue each other at even distances along one dimension."""
+    rank = len(pieces[0].dims) if len(pieces) > 1 else 0
+    for axis in range(rank):
+        alike: dict[object, list[Piece]] = {}
+        for piece in pieces:
+            run = piece.dims[axis]
+            others = (*piece.dims[:axis], run.digits, *piece.dims[axis + 1 :])
+            alike.setdefault((piece.source, piece.table, others), []).append(piece)
+        if len(alike) < len(pieces):
+            pieces = [piece for group in alike.values() for piece in _progressions(group, axis)]
+    return pieces
+
+
+def _progressions(group: list[Piece], axis: int) -> Iterator[Piece]:
+    group.sort(key=lambda piece: piece.dims[axis].first)
+    begin = 0
+    while begin < len(group):
+        end = begin + 1
+        while end < len(group) and _apart(group, axis, end - 1) == _apart(group, axis, begin):
+            end += 1
+        found = _as_one(group[begin], axis, _apart(group, axis, begin), end - begin) if end - begin > 1 else None
+        if found:
+            yield found
+            begin = end
+        else:
+            yield group[begin]
+            begin += 1
+
+
+def _apart(group: list[Piece], axis: int, k: int) -> tuple[int, int, int]:
+    """How far piece k + 1 is from piece k: in index, byte and row."""
+    if k + 1 >= len(group):
+        return 0, 0, 0
+    one, other = group[k], group[k + 1]
+    return other.dims[axis].first - one.dims[axis].first, other.src - one.src, other.row - one.row
+
+
+def _as_one(piece: Piece, axis: int, apart: tuple[int, int, int], count: int) -> Piece | None:
+    """The piece and those behind it; None where their indices would not be nested."""
+    run = piece.dims[axis]
+    digits = tidy(run._replace(digits=(*run.digits, Digit(count, *apart)))).digits
+    reach = 0
+    for digit in reversed(digits):
+        if digit.weight <= reach:
+            return None
+        reach += (digit.extent - 1) * digit.weight
+    return piece._replace(dims=(*piece.dims[:axis], run._replace(digits=digits), *piece.dims[axis + 1 :]))

@@ -1,0 +1,230 @@
+"""Maps: functions of each element alone, as tables.
+
+Of one byte there are 256 values, of two 65,536. So NumPy itself evaluates a chain of calls on all of them, once for each index
+of the axes along which the chain's constants vary: that is a table, and its bits are NumPy's. Maps and movements commute: a map
+of moved elements becomes one table for each piece, whose rows advance along the piece's own axes.
+"""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from dmlops.fusion import movements
+from dmlops.fusion.graph import Constant, Input, Node, View, pack
+from dmlops.fusion.layout import Piece
+from dmlops.fusion.runs import Digit, Run
+
+__all__ = ["VALUE", "Expression", "Map", "Varying", "evaluate", "map_constant", "map_piece", "mapped"]
+
+MOST_BYTES = 4 << 20  # of a table
+
+MAPPED_ITEMS = (1, 2)  # bytes
+
+VALUE = object()  # stands for the element in an expression
+
+
+class Varying:
+    """A constant array that is broadcast against the elements."""
+
+    def __init__(self, array: np.ndarray[Any, Any]) -> None:
+        self.array = array
+
+
+class Expression:
+    """A call of a function; among its arguments are VALUE, expressions, varying constants, and what is passed on as it is."""
+
+    def __init__(self, function: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]) -> None:
+        self.function, self.args, self.kwargs = function, tuple(args), kwargs
+
+    def varying(self) -> Iterator[Varying]:
+        """The varying constants of this call and of those in it; some several times."""
+        for argument in (*self.args, *self.kwargs.values()):
+            if isinstance(argument, Varying):
+                yield argument
+            elif isinstance(argument, Expression):
+                yield from argument.varying()
+
+
+def evaluate(expression: Any, values: Any, constant_of: Callable[[Varying], Any]) -> Any:
+    """The value of an expression, by NumPy, for an array of elements; quiet about those that need not occur."""
+    known: dict[int, Any] = {}
+
+    def of(argument: Any) -> Any:
+        if argument is VALUE:
+            return values
+        if isinstance(argument, Varying):
+            return constant_of(argument)
+        if not isinstance(argument, Expression):
+            return argument
+        if id(argument) not in known:
+            kwargs = {name: of(one) for name, one in argument.kwargs.items()}
+            known[id(argument)] = argument.function(*map(of, argument.args), **kwargs)
+        return known[id(argument)]
+
+    with np.errstate(all="ignore"), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return of(expression)
+
+
+class Map(Node):
+    """What an expression makes of each element."""
+
+    def __init__(self, of: Node, expression: Expression, shape: Sequence[int], dtype: np.dtype[Any]) -> None:
+        super().__init__(shape, dtype)
+        self.operands, self.expression = (of,), expression
+        self.constants = tuple(dict.fromkeys(expression.varying()))
+
+    @property
+    def axes(self) -> list[int]:
+        """Those along which constants vary."""
+        rank = len(self.shape)
+        found = {k + rank - one.array.ndim for one in self.constants for k, size in enumerate(one.array.shape) if size > 1}
+        return sorted(found)
+
+
+def mapped(base: Node, expression: Expression) -> Node | tuple[Node, ...]:
+    """The node of an expression of an array's elements; several where the function has several results."""
+    constants = list(expression.varying())
+    shape = np.broadcast_shapes(base.shape, *(one.array.shape for one in constants))
+    if shape != base.shape:
+        base = movements.broadcast(base, shape)
+    one = np.zeros((1,) * len(shape), base.dtype)
+    sample = evaluate(expression, one, lambda constant: constant.array[(slice(1),) * constant.array.ndim])
+    if isinstance(sample, tuple):
+        parts = [Expression(lambda several, k: several[k], (expression, k), {}) for k in range(len(sample))]
+        return tuple(Map(base, part, shape, found.dtype) for part, found in zip(parts, sample, strict=True))
+    if np.shape(sample) != one.shape or sample.dtype.hasobject:
+        raise NotImplementedError("its result is not one element for each")
+    return Map(base, expression, shape, sample.dtype)
+
+
+def items_of(node: Node) -> set[int]:
+    """The bytes of an element of each input that an array is made of."""
+    found, seen, waiting = set(), set(), [node]
+    while waiting:
+        one = waiting.pop()
+        if one not in seen:
+            seen.add(one)
+            waiting += one.operands
+            if isinstance(one, Input):
+                found.add(one.dtype.itemsize)
+    return found
+
+
+def constant_of(node: Node) -> Any:
+    """The element of an array that is one constant, repeated, or all of a constant; else None."""
+    if isinstance(node, View) and all(along.axis is None for along in node.dims):
+        node = node.operands[0]
+        return node.array if isinstance(node, Constant) and node.shape == () else None
+    return node.array if isinstance(node, Constant) else None
+
+
+# --- tables of pieces -----------------------------------------------------------------------------------------------
+
+
+class _Inner(NamedTuple):
+    """The digits of a piece along which something varies, and the positions of all their indices on each axis."""
+
+    digits: list[tuple[int, int, Digit]]  # with the axis, and the place in its run
+    extents: tuple[int, ...]
+
+    def along(self, k: int, first: int, step: int) -> Any:
+        """Numbers that advance along one of them."""
+        shape = [1] * len(self.extents)
+        shape[k] = self.extents[k]
+        return first + step * np.arange(self.extents[k]).reshape(shape)
+
+    def total(self, first: int, steps: Sequence[int]) -> Any:
+        numbers = np.full((1,) * len(self.extents), first)
+        for k, step in enumerate(steps):
+            numbers = numbers + self.along(k, 0, step)
+        return numbers
+
+
+def _inner(piece: Piece, node: Map, counts: Callable[[Digit], bool]) -> _Inner:
+    axes = node.axes
+    digits = [
+        (axis, k, digit)
+        for axis, run in enumerate(piece.dims)
+        for k, digit in enumerate(run.digits)
+        if axis in axes or counts(digit)
+    ]
+    return _Inner(digits, tuple(digit.extent for _, _, digit in digits))
+
+
+def _check(node: Map, entries: int) -> None:
+    if entries * node.dtype.itemsize > MOST_BYTES:
+        raise TypeError(
+            f"the constants of this function vary along so many positions that its table would have {entries:,} entries of "
+            f"{node.dtype}; at most {MOST_BYTES:,} bytes can be fused: apply it before the fused function, or after it "
+            f"({node.where})"
+        )
+
+
+def _evaluated(node: Map, piece: Piece, inner: _Inner, values: Any, behind: int) -> Any:
+    """The values of the node's expression, for all indices of the inner digits; `behind`: dimensions of values behind them."""
+
+    def constant(one: Varying) -> Any:
+        index = []
+        for k, size in enumerate(one.array.shape):
+            axis = k + len(node.shape) - one.array.ndim
+            steps = [digit.weight if at == axis and size > 1 else 0 for at, _, digit in inner.digits]
+            index.append(inner.total(piece.dims[axis].first if size > 1 else 0, steps))
+        found = one.array[tuple(index)]
+        return found.reshape(found.shape + (1,) * behind)
+
+    made = evaluate(node.expression, values, constant)
+    return np.ascontiguousarray(np.broadcast_to(made, inner.extents + values.shape[len(values.shape) - behind :]), node.dtype)
+
+
+def _moved(piece: Piece, inner: _Inner, change: Callable[[Digit, int], Digit], unit: int) -> tuple[Run, ...]:
+    """The piece's runs where its inner digits advance through a C-contiguous array of theirs, and the others do not."""
+    strides = {(axis, k): stride for (axis, k, _), stride in zip(inner.digits, pack(inner.extents, unit), strict=True)}
+    return tuple(
+        run._replace(digits=tuple(change(digit, strides.get((axis, k), 0)) for k, digit in enumerate(run.digits)))
+        for axis, run in enumerate(piece.dims)
+    )
+
+
+def all_values(item: int) -> Any:
+    """Every value of one byte, or of two, as unsigned integers."""
+    return np.arange(1 << 8 * item).astype(f"<u{item}")
+
+
+def map_piece(piece: Piece, node: Map, tables: list[Any], item: int) -> Piece:
+    """Of elements of an input of `item` bytes, or of what a table makes of them: a piece with a new table."""
+    base = node.operands[0].dtype
+    inner = _inner(piece, node, lambda digit: digit.row != 0)
+    _check(node, math.prod(inner.extents) << 8 * item)
+    if piece.table < 0:
+        values = all_values(item).view(base).reshape((1,) * len(inner.extents) + (-1,))
+    else:
+        rows = inner.total(piece.row, [digit.row for _, _, digit in inner.digits])
+        values = tables[piece.table].view(base)[rows]
+    table = _evaluated(node, piece, inner, values, 1).reshape(-1, 1 << 8 * item)
+    tables.append(table)
+    dims = _moved(piece, inner, lambda digit, stride: digit._replace(row=stride), 1)
+    return piece._replace(dims=dims, table=len(tables) - 1, row=0)
+
+
+def map_constant(piece: Piece, node: Map, constant: np.ndarray[Any, Any]) -> tuple[np.ndarray[Any, Any], Piece]:
+    """Of a constant's elements: the new constant, and the piece whose source it is, but for the source's number."""
+    inner = _inner(piece, node, lambda digit: digit.src != 0)
+    _check(node, math.prod(inner.extents))
+    places = inner.total(piece.src, [digit.src for _, _, digit in inner.digits])
+    base = node.operands[0].dtype
+    values = constant.reshape(-1).view(base)[places // max(1, constant.itemsize)]
+    made = _evaluated(node, piece, inner, values, 0)
+    dims = _moved(piece, inner, lambda digit, stride: Digit(digit.extent, digit.weight, stride), made.itemsize)
+    return made, piece._replace(src=0, dims=dims)
+
+
+def without_repeats(tables: Sequence[Any]) -> dict[int, int]:
+    """For each table, the first one that is equal to it."""
+    first: dict[Any, int] = {}
+    return {k: first.setdefault((table.dtype.str, table.tobytes()), k) for k, table in enumerate(tables)}

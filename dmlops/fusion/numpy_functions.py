@@ -1,0 +1,192 @@
+"""NumPy's functions of traced arrays."""
+
+from __future__ import annotations
+
+import functools
+import operator
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from dmlops.fusion import movements, numpy_joins, numpy_maps
+from dmlops.fusion.graph import Node, Reshape, as_view, stand_in
+from dmlops.fusion.numpy_maps import astype, call_map, take_along_axis
+from dmlops.fusion.traced import Trace, Traced, axis_of, name_of, node_of, refuse
+
+__all__ = ["call"]
+
+_Handler = Callable[..., Any]
+
+
+def call(trace: Trace, function: Any, args: Any, kwargs: Any) -> Any:
+    """Record a call of a function of NumPy's, or of one of operator's or of an array's method."""
+    handler = _handlers().get(function)
+    if handler is None and function in _map_functions():
+        return call_map(trace, function, args, kwargs, _map_functions()[function])
+    if handler is None:
+        refuse(name_of(function))
+    return handler(trace, function, *args, **kwargs)
+
+
+# --- views ----------------------------------------------------------------------------------------------------------
+
+
+def _by_view(trace: Trace, function: Any, *args: Any, **kwargs: Any) -> Any:
+    """Functions of one array that return views of it: NumPy applies them to a stand-in."""
+    arrays = [one for one in (*args, *kwargs.values()) if isinstance(one, Traced)]
+    if len(arrays) != 1:
+        refuse(f"{name_of(function)} of several traced arrays", "call it for each of them")
+
+    def apply(like: Any) -> Any:
+        def other(value: Any) -> Any:
+            return like if value is arrays[0] else value
+
+        return function(*map(other, args), **{name: other(value) for name, value in kwargs.items()})
+
+    try:
+        made = as_view(arrays[0]._node, apply)
+    except NotImplementedError as error:
+        refuse(f"{name_of(function)} here ({error})")
+    return trace.record(function, args, kwargs, made)
+
+
+def _getitem(trace: Trace, function: Any, x: Any, key: Any) -> Any:
+    entries = list(key) if isinstance(key, tuple) else [key]
+    advanced = [k for k, entry in enumerate(entries) if isinstance(entry, (list, np.ndarray)) and np.ndim(entry) > 0]
+    entries = [int(entry) if isinstance(entry, np.ndarray) and k not in advanced else entry for k, entry in enumerate(entries)]
+    for entry in entries:
+        if isinstance(entry, Traced):
+            refuse("an index of traced values")
+        if isinstance(entry, (bool, np.bool_)):
+            refuse("a bool as an index")
+    if not advanced:
+        return _by_view(trace, function, x, tuple(entries) if isinstance(key, tuple) else entries[0])
+    if len(advanced) > 1 or any(isinstance(entry, (int, np.integer)) for entry in entries):
+        refuse("an index of several arrays, or of an array and ints", "index by one of them after the other")
+    return trace.record(function, (x, key), {}, _take_by_key(node_of(x, function), entries, advanced[0]))
+
+
+def _take_by_key(x: Node, entries: list[Any], advanced: int) -> Node:
+    """One entry is a constant list of indices, or of bools."""
+    indices = np.asarray(entries[advanced])
+    plain = [*entries[:advanced], slice(None), *entries[advanced + 1 :]]
+    kept = movements.index(x, tuple(plain))
+    behind = entries[advanced + 1 :]
+    if any(entry is Ellipsis for entry in behind):
+        axis = sum(entry is not Ellipsis for entry in entries[:advanced])
+    else:
+        axis = len(kept.shape) - 1 - len(behind) if any(entry is Ellipsis for entry in entries) else advanced
+    if indices.ndim > 1:
+        refuse("an index of several dimensions", "use numpy.take")
+    return movements.take(kept, _wanted(kept.shape[axis], indices if indices.size else np.zeros(0, int)), axis)
+
+
+def _wanted(size: int, indices: Any) -> list[int]:
+    """Indices of an axis as NumPy understands them; raises what NumPy raises."""
+    positions = np.arange(size)[indices] if size < 1 << 20 or indices.dtype == bool else indices % size
+    return [int(k) for k in positions.reshape(-1)]
+
+
+def _take(trace: Trace, function: Any, a: Any, indices: Any, axis: Any = None, out: Any = None, mode: str = "raise") -> Any:
+    if isinstance(indices, Traced) or out is not None or mode != "raise":
+        refuse("numpy.take with traced indices, out or another mode")
+    x = node_of(a, function)
+    named, axis = axis, 0 if axis is None else axis_of(axis, x)
+    if named is None:
+        x = movements.reshape(x, (x.size,))
+    wanted = np.asarray(indices)
+    made = movements.take(x, _wanted(x.shape[axis], wanted.astype(int, casting="same_kind")), axis)
+    made = movements.reshape(made, (*x.shape[:axis], *wanted.shape, *x.shape[axis + 1 :]))
+    return trace.record(function, (a, indices), {"axis": named}, made)
+
+
+# --- shapes ---------------------------------------------------------------------------------------------------------
+
+
+def _reshape(
+    trace: Trace, function: Any, a: Any, /, shape: Any = None, order: str = "C", *, newshape: Any = None, copy: Any = None
+) -> Any:
+    shape = newshape if shape is None else shape
+    x = node_of(a, function)
+    if order not in ("C", "F"):
+        refuse(f"a reshape of order {order!r}", "name the order, 'C' or 'F'")
+    sizes = stand_in(x.shape).reshape(shape).shape if x.size else np.empty(x.shape, "V0").reshape(shape).shape
+    return trace.record(np.reshape, (a, sizes), {"order": order}, _reordered(x, sizes, order))
+
+
+def _reordered(x: Node, sizes: Sequence[int], order: str) -> Node:
+    if order == "C":
+        return movements.reshape(x, sizes)
+    turned = movements.reshape(movements.transpose(x, range(len(x.shape))[::-1]), tuple(sizes)[::-1])
+    return movements.transpose(turned, range(len(sizes))[::-1])
+
+
+def _ravel(trace: Trace, function: Any, a: Any, order: str = "C") -> Any:
+    return _reshape(trace, function, a, -1 if a.size else (0,), order)
+
+
+def _view(trace: Trace, function: Any, x: Any, dtype: Any) -> Any:
+    node, new = node_of(x, function), np.dtype(dtype)
+    if new.itemsize != node.dtype.itemsize or new.hasobject:
+        refuse(f"a view of {node.dtype} as {new}", "only dtypes of the same size view each other here")
+    return trace.record(_same_index, (x, dtype), {}, Reshape(node, node.shape, new))
+
+
+def _same_index(x: Any, *_: Any, **__: Any) -> Any:
+    """What a step that changes elements, and moves none, does to their numbers."""
+    return x
+
+
+def _copy(trace: Trace, function: Any, a: Any, order: str = "K", subok: bool = False) -> Any:
+    return a
+
+
+# --- questions ------------------------------------------------------------------------------------------------------
+
+
+def _by_shape(trace: Trace, function: Any, *args: Any, **kwargs: Any) -> Any:
+    def other(value: Any) -> Any:
+        return np.broadcast_to(np.zeros((), value.dtype), value.shape) if isinstance(value, Traced) else value
+
+    return function(*map(other, args), **{name: other(value) for name, value in kwargs.items()})
+
+
+@functools.cache
+def _map_functions() -> dict[Any, tuple[Any, ...]]:
+    return {getattr(np, name): whole for name, whole in numpy_maps.FUNCTIONS.items() if name in vars(np)}
+
+
+@functools.cache
+def _handlers() -> dict[Any, _Handler]:
+    """By function; some do not exist in every version of NumPy."""
+    several: dict[_Handler, str] = {
+        _by_view: "transpose permute_dims matrix_transpose swapaxes moveaxis rollaxis squeeze expand_dims flip fliplr flipud "
+        "rot90 diagonal broadcast_to atleast_1d atleast_2d atleast_3d split array_split hsplit vsplit dsplit unstack",
+        _by_shape: "shape ndim size iscomplexobj isrealobj result_type can_cast",
+        numpy_joins.concatenate: "concatenate concat",
+        numpy_joins.stack: "stack",
+        numpy_joins.stack_kin(np.atleast_2d, lambda rank: 0): "vstack row_stack",
+        numpy_joins.stack_kin(np.atleast_1d, lambda rank: 0 if rank == 1 else 1): "hstack",
+        numpy_joins.stack_kin(np.atleast_3d, lambda rank: 2): "dstack",
+        numpy_joins.stack_kin(
+            lambda like: like if like.ndim > 1 else np.atleast_1d(like)[:, None], lambda rank: 1
+        ): "column_stack",
+        numpy_joins.full_like(np.zeros): "zeros_like",
+        numpy_joins.full_like(np.ones): "ones_like",
+        numpy_joins.full_like(np.full): "full_like",
+        numpy_joins.append: "append",
+        _copy: "copy",
+        numpy_joins.pad: "pad",
+        numpy_joins.tile: "tile",
+        numpy_joins.repeat: "repeat",
+        numpy_joins.roll: "roll",
+        _reshape: "reshape",
+        _ravel: "ravel",
+        _take: "take",
+        take_along_axis: "take_along_axis",
+    }
+    found: dict[Any, _Handler] = {operator.getitem: _getitem, np.ndarray.view: _view, np.ndarray.astype: astype}
+    for handler, names in several.items():
+        found |= {getattr(np, name): handler for name in names.split() if name in vars(np)}
+    return found

@@ -1,0 +1,148 @@
+"""NumPy's functions of traced arrays that join, pad and repeat."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from dmlops.fusion import movements
+from dmlops.fusion.graph import Node, as_view
+from dmlops.fusion.numpy_maps import astype
+from dmlops.fusion.traced import Trace, Traced, axis_of, name_of, node_of, refuse
+
+__all__ = ["append", "concatenate", "full_like", "pad", "repeat", "roll", "stack", "stack_kin", "tile"]
+
+
+# --- several arrays -------------------------------------------------------------------------------------------------
+
+
+def _lifted(trace: Trace, arrays: Any) -> list[Traced]:
+    """Traced arrays of one dtype; others among them are constants."""
+    plain = [one if isinstance(one, Traced) else np.asarray(one) for one in arrays]
+    dtype = np.result_type(*(one.dtype for one in plain))
+    return [astype(trace, None, one, dtype) if isinstance(one, Traced) else trace.lift(one, dtype) for one in plain]
+
+
+def _joined(trace: Trace, function: Any, arrays: Any, parts: Sequence[Node], along: int, **kwargs: Any) -> Any:
+    axis = axis_of(along, parts[0])
+    shapes = [part.shape[:axis] + part.shape[axis + 1 :] for part in parts]
+    if any(len(part.shape) != len(parts[0].shape) for part in parts) or set(shapes) != {shapes[0]}:
+        raise ValueError(f"arrays of shapes {', '.join(str(part.shape) for part in parts)} cannot be joined on axis {axis}")
+    return trace.record(function, (arrays,), kwargs, movements.join(parts, axis))
+
+
+def concatenate(
+    trace: Trace, function: Any, arrays: Any, /, axis: Any = 0, out: Any = None, *, dtype: Any = None, **_: Any
+) -> Any:
+    if out is not None or dtype is not None:
+        refuse(f"{name_of(function)} with out or dtype", "leave them out")
+    lifted = _lifted(trace, arrays)
+    if axis is None:
+        return _joined(trace, function, lifted, [movements.reshape(one._node, (one.size,)) for one in lifted], 0, axis=None)
+    return _joined(trace, function, lifted, [one._node for one in lifted], operator.index(axis), axis=axis)
+
+
+def stack(trace: Trace, function: Any, arrays: Any, axis: int = 0, out: Any = None, *, dtype: Any = None, **_: Any) -> Any:
+    if out is not None or dtype is not None:
+        refuse("numpy.stack with out or dtype", "leave them out")
+    lifted = _lifted(trace, arrays)
+    parts = [as_view(one._node, lambda like: np.expand_dims(like, axis)) for one in lifted]
+    return _joined(trace, function, lifted, parts, operator.index(axis), axis=axis)
+
+
+def stack_kin(like_one: Callable[[Any], Any], axis: Callable[[int], int]) -> Callable[..., Any]:
+    """Functions that make each array one of more dimensions first."""
+
+    def handler(trace: Trace, function: Any, tup: Any, *, dtype: Any = None, casting: Any = None) -> Any:
+        if dtype is not None:
+            refuse(f"{name_of(function)} with dtype", "leave it out")
+        lifted = _lifted(trace, tup)
+        parts = [as_view(one._node, like_one) for one in lifted]
+        return _joined(trace, function, lifted, parts, axis(len(parts[0].shape)))
+
+    return handler
+
+
+def append(trace: Trace, function: Any, arr: Any, values: Any, axis: Any = None) -> Any:
+    return concatenate(trace, np.concatenate, (arr, values), axis)
+
+
+# --- padding and repetition -----------------------------------------------------------------------------------------
+
+_MODES = {"constant": "constant", "edge": "edge", "reflect": "reflection", "symmetric": "symmetric", "wrap": "wrap"}
+
+
+def pad(trace: Trace, function: Any, array: Any, pad_width: Any, mode: Any = "constant", **kwargs: Any) -> Any:
+    x = node_of(array, function)
+    if mode not in _MODES or kwargs.get("reflect_type", "even") != "even":
+        refuse(f"numpy.pad of mode {mode!r}{' and reflect_type' * ('reflect_type' in kwargs)}")
+    if isinstance(pad_width, dict):
+        refuse("numpy.pad with a dict", "give the widths of all axes")
+    widths = np.broadcast_to(np.asarray(pad_width), (len(x.shape), 2)).tolist()
+    if np.asarray(pad_width).dtype.kind not in "iu":
+        raise TypeError("`pad_width` must be of integral type.")
+    if np.min(widths, initial=0) < 0:
+        raise ValueError("index can't contain negative values")
+    if any(size == 0 and sum(pair) for size, pair in zip(x.shape, widths, strict=True)) and mode != "constant":
+        raise ValueError("can't extend an empty axis using modes other than 'constant' or 'empty'")
+    if mode != "constant":
+        for axis, (before, after) in enumerate(widths):
+            x = movements.pad_periodic(x, axis, before, after, _MODES[mode])
+        return trace.record(function, (array, widths, mode), {}, x)
+    values = np.broadcast_to(np.asarray(kwargs.get("constant_values", 0)), (len(x.shape), 2))
+    codes = []
+    for axis, (pair, items) in enumerate(zip(widths, values.tolist(), strict=True)):
+        made = np.pad(np.zeros(0, x.dtype), 1, constant_values=[tuple(items)])  # the elements that NumPy makes of them
+        sides = [trace.lift(made[k : k + 1].reshape(())) for k in (0, 1)]
+        codes.append(sides)
+        x = movements.pad_constant(x, axis, (pair[0], sides[0]._node), (pair[1], sides[1]._node))
+    return trace.record(function, (array, widths, mode), {"constant_values": codes}, x)
+
+
+def tile(trace: Trace, function: Any, A: Any, reps: Any) -> Any:
+    x = node_of(A, function)
+    counts = [operator.index(count) for count in (reps if np.iterable(reps) else (reps,))]
+    rank = max(len(counts), len(x.shape))
+    x = movements.reshape(x, (1,) * (rank - len(x.shape)) + x.shape)
+    for axis, count in enumerate([1] * (rank - len(counts)) + counts):
+        x = movements.tile(x, count, axis) if count != 1 else x
+    return trace.record(function, (A, tuple(counts)), {}, x)
+
+
+def repeat(trace: Trace, function: Any, a: Any, repeats: Any, axis: Any = None) -> Any:
+    x = node_of(a, function)
+    if np.size(repeats) != 1:
+        refuse("numpy.repeat by an array", "repeat by one number")
+    count = operator.index(np.asarray(repeats).reshape(-1)[0])
+    if axis is None:
+        x, at = movements.reshape(x, (x.size,)), 0
+    else:
+        at = axis_of(axis, x)
+    if count < 0:
+        raise ValueError("repeats may not contain negative values.")
+    return trace.record(function, (a, count), {"axis": axis}, movements.repeat(x, count, at))
+
+
+def roll(trace: Trace, function: Any, a: Any, shift: Any, axis: Any = None) -> Any:
+    x = node_of(a, function)
+    if axis is None:
+        flat = movements.roll(movements.reshape(x, (x.size,)), operator.index(shift), 0)
+        return trace.record(function, (a, shift), {}, movements.reshape(flat, x.shape))
+    shifts, axes = np.broadcast_arrays(shift, axis)
+    for each, at in zip(shifts.reshape(-1).tolist(), axes.reshape(-1).tolist(), strict=True):
+        x = movements.roll(x, each, axis_of(at, x))
+    return trace.record(function, (a, shift), {"axis": axis}, x)
+
+
+def full_like(full: Callable[..., Any]) -> Callable[..., Any]:
+    """By the function that makes a new array."""
+
+    def handler(trace: Trace, function: Any, a: Any, *fill: Any, dtype: Any = None, shape: Any = None, **others: Any) -> Any:
+        made = trace.lift(full((), *fill, dtype=a.dtype if dtype is None else dtype, **others))
+        sizes = a.shape if shape is None else np.empty(shape, "V0").shape
+        return trace.record(np.broadcast_to, (made, sizes), {}, movements.broadcast(made._node, sizes))
+
+    return handler

@@ -1,0 +1,137 @@
+"""Proofs that a program equals its function in NumPy.
+
+A movement does not look at values. So one run on numbers, a different one for each element, decides for every input: NumPy's
+own functions are applied to the numbers, step by step as they were recorded, and the number that they put at each place of a
+result is compared with the byte that the program's plans read there, as the device is given them. Beside each number goes
+another one that says which maps its element has gone through, with which constants. It stands for a row of entries, which NumPy
+computes once more, and which are compared with the row of the table that the plans use there.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import time
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from dmlops import _core
+from dmlops.fusion.numbering import Numbering, Numbers
+from dmlops.fusion.plan_numbers import PlanNumbers
+
+if TYPE_CHECKING:
+    from dmlops.fusion.fused import Compiled
+
+__all__ = ["Proof", "ProofError", "prove"]
+
+
+class ProofError(AssertionError):
+    """A program differs from its function; the message has the first difference."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Proof:
+    """What ``prove`` has found to be equal. It prints as a sentence.
+
+    Attributes
+    ----------
+    function : str
+        The function's name.
+    steps : int
+        The calls that were recorded, each of which NumPy has run on numbers.
+    passes, pieces : int
+        The programs, and the plans in them.
+    elements : int
+        The elements of all results, each of which was compared.
+    entries : int
+        The entries of tables, and mapped constants, each of which NumPy has computed for the comparison.
+    milliseconds : float
+        How long the proof took.
+    """
+
+    function: str
+    steps: int
+    passes: int
+    pieces: int
+    elements: int
+    entries: int
+    milliseconds: float
+
+    def __str__(self) -> str:
+        return (
+            f"{self.function} is equal to NumPy for every array of these shapes and dtypes: {_many(self.elements, 'element')} "
+            f"of {_many(self.steps, 'step')} and {self.entries:,} entries of tables, in {_many(self.passes, 'pass')} of "
+            f"{_many(self.pieces, 'piece')} ({self.milliseconds:.1f} ms)"
+        )
+
+    __repr__ = __str__
+
+
+def _many(count: int, word: str) -> str:
+    return f"{count:,} {word}" + ("" if count == 1 else "es" if word.endswith("s") else "s")
+
+
+def prove(name: str, compiled: Compiled) -> Proof:
+    """Raise ProofError with the first difference, if there is one."""
+    start = time.perf_counter()
+    try:
+        numbering = Numbering(compiled)
+        expected = numbering.by_numpy()
+        steps = [_core._compiled_steps(one.program) for one in compiled.program.passes]
+        plans = PlanNumbers(numbering)
+        found = plans.by_plans(steps)
+    except ValueError as error:
+        raise ProofError(str(error)) from error
+    entries = 0
+    for number, (one, other, node) in enumerate(zip(found, expected, compiled.results, strict=True)):
+        if node.dtype.itemsize:
+            entries += _compare(number, one, other, numbering, plans, node.dtype)
+    elements = sum(one.places.size for one in expected)
+    milliseconds = 1000 * (time.perf_counter() - start)
+    return Proof(name, len(compiled.trace.steps), len(steps), sum(map(len, steps)), elements, entries, milliseconds)
+
+
+def _compare(number: int, found: Numbers, expected: Numbers, numbering: Numbering, plans: PlanNumbers, dtype: Any) -> int:
+    """The entries that were compared."""
+    if found.places.shape != expected.places.shape:
+        raise ProofError(f"result {number} has shape {found.places.shape}, NumPy has {expected.places.shape}")
+    constant = expected.places <= 0
+    differ = np.where(constant, found.places > 0, found.places != expected.places)
+    if differ.any():
+        place = _first(differ)
+        names = [numbering.named(int(one.places[place])) for one in (found, expected)]
+        raise ProofError(f"result {number} has {names[0]} at {place}, NumPy has {names[1]}")
+    if constant.size == 0 or (not constant.any() and plans.tables == 0 and numbering.chains == 1):
+        return 0
+    # Elements of an input are equal if their tables are, whatever they are; constants are compared one by one.
+    columns = [np.where(constant, one.places, 1) for one in (found, expected)]
+    columns += [np.broadcast_to(one.maps, one.places.shape) for one in (found, expected)]
+    keys = np.stack([column.reshape(-1) for column in columns])
+    kinds, first = _unique(keys)
+    entries = 0
+    for (found_place, expected_place, row, chain), at in zip(kinds.T.tolist(), first.tolist(), strict=True):
+        ours = plans.value(found_place, row, dtype)
+        right = numbering.value(expected_place, chain, dtype)
+        if ours != right:
+            place = tuple(int(k) for k in np.unravel_index(at, found.places.shape))
+            raise ProofError(f"result {number} has other values than NumPy at {place}: {_shown(ours, right, dtype)}")
+        entries += len(right) // dtype.itemsize
+    return entries
+
+
+def _unique(keys: Any) -> tuple[Any, Any]:
+    """The different columns, and where each is first; neighbours are mostly alike."""
+    changes = np.flatnonzero(np.concatenate([[True], (keys[:, 1:] != keys[:, :-1]).any(axis=0)]))
+    kinds, first = np.unique(keys[:, changes], axis=1, return_index=True)
+    return kinds, changes[first]
+
+
+def _first(differ: Any) -> tuple[int, ...]:
+    return tuple(int(k) for k in np.unravel_index(int(differ.argmax()), differ.shape))
+
+
+def _shown(ours: bytes, right: bytes, dtype: Any) -> str:
+    size = dtype.itemsize
+    at = next((k for k in range(0, len(right), size) if ours[k : k + size] != right[k : k + size]), 0)
+    one, other = (np.frombuffer(some[at : at + size], dtype) for some in (ours, right))
+    return f"{one} in place of {other}"

@@ -1,0 +1,165 @@
+"""One dimension of a layout: which of its indices a piece has, and where each of them comes from.
+
+A run is a mixed radix. Its indices are ``first + sum(i[k] * digits[k].weight)``, and the element at such an index has its
+source at ``src + sum(i[k] * digits[k].src)`` bytes, and its row of a table at ``row + sum(i[k] * digits[k].row)``. Weights are
+above 0, the largest first. Each function below takes a run apart where a step cuts through its radix, and yields the parts in
+any order.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from typing import NamedTuple
+
+__all__ = ["Digit", "Run", "every", "flipped", "shifted", "spread", "split", "tidy", "within"]
+
+
+class Digit(NamedTuple):
+    """An axis: its extent, what it adds to the index, to the source's byte, and to the table's row."""
+
+    extent: int
+    weight: int
+    src: int
+    row: int = 0
+
+    def times(self, count: int, by: int) -> Digit:
+        """Each of `count` values is `by` of this digit's."""
+        return Digit(count, self.weight * by, self.src * by, self.row * by)
+
+
+class Run(NamedTuple):
+    """Indices of a dimension and their sources."""
+
+    first: int
+    digits: tuple[Digit, ...] = ()
+    src: int = 0
+    row: int = 0
+
+    @property
+    def reach(self) -> int:
+        """The last index less the first."""
+        return _reach(self.digits)
+
+    def put(self, k: int, at: int, *digits: Digit) -> Run:
+        """Let digit k be `at` and more: that of the digits which take its place."""
+        old = self.digits[k]
+        kept = [digit for digit in (*self.digits[:k], *digits, *self.digits[k + 1 :]) if digit.extent > 1]
+        kept.sort(key=_weight, reverse=True)
+        return Run(self.first + at * old.weight, tuple(kept), self.src + at * old.src, self.row + at * old.row)
+
+
+def _weight(digit: Digit) -> int:
+    return digit.weight
+
+
+def _reach(digits: tuple[Digit, ...]) -> int:
+    return sum((digit.extent - 1) * digit.weight for digit in digits)
+
+
+def tidy(run: Run) -> Run:
+    """Merge digits that continue each other."""
+    merged: list[Digit] = []
+    for digit in sorted((digit for digit in run.digits if digit.extent > 1), key=_weight, reverse=True):
+        outer = merged[-1] if merged else None
+        if outer and outer[1:] == (digit.extent * digit.weight, digit.extent * digit.src, digit.extent * digit.row):
+            merged[-1] = digit._replace(extent=outer.extent * digit.extent)
+        else:
+            merged.append(digit)
+    return run._replace(digits=tuple(merged))
+
+
+def spread(extent: int) -> Run:
+    """Every index of a dimension along which one element is repeated."""
+    return Run(0, (Digit(extent, 1, 0),) if extent > 1 else ())
+
+
+def shifted(run: Run, by: int) -> Run:
+    """Add to every index."""
+    return run._replace(first=run.first + by)
+
+
+def flipped(run: Run, size: int) -> Run:
+    """Count the indices of a dimension of `size` from its other end."""
+    src, row = run.src, run.row
+    for digit in run.digits:
+        src += (digit.extent - 1) * digit.src
+        row += (digit.extent - 1) * digit.row
+    digits = tuple(Digit(digit.extent, digit.weight, -digit.src, -digit.row) for digit in run.digits)
+    return Run(size - 1 - run.first - run.reach, digits, src, row)
+
+
+def within(run: Run, begin: int, end: int) -> Iterator[Run]:
+    """Keep the indices of [begin, end)."""
+    low, reach = begin - run.first, run.reach
+    high = end - 1 - run.first  # the last offset that is kept
+    if low <= 0 and reach <= high:
+        yield run
+    elif reach >= low and high >= 0 and run.digits:
+        top = run.digits[0]
+        below = reach - (top.extent - 1) * top.weight
+        whole = range(max(0, -(-low // top.weight)), min(top.extent, (high - below) // top.weight + 1))
+        touched = range(max(0, -(-(low - below) // top.weight)), min(top.extent, high // top.weight + 1))
+        if whole:
+            yield run.put(0, whole.start, top._replace(extent=len(whole)))
+        for at in touched:
+            if at not in whole:
+                yield from within(run.put(0, at), begin, end)
+
+
+def every(run: Run, step: int) -> Iterator[Run]:
+    """Keep the indices that `step` divides, and divide them by it."""
+    if run.first % math.gcd(step, *(digit.weight for digit in run.digits)):
+        return
+    for k, digit in enumerate(run.digits):
+        if digit.weight % step:
+            for part in _residues(run, k, step):
+                yield from every(part, step)
+            return
+    yield run._replace(
+        first=run.first // step, digits=tuple(digit._replace(weight=digit.weight // step) for digit in run.digits)
+    )
+
+
+def _residues(run: Run, k: int, modulus: int) -> Iterator[Run]:
+    """Parts in which digit k has a weight that `modulus` divides."""
+    digit = run.digits[k]
+    period = modulus // math.gcd(modulus, digit.weight)
+    for at in range(min(period, digit.extent)):
+        yield run.put(k, at, digit.times(-(-(digit.extent - at) // period), period))
+
+
+def split(run: Run, size: int) -> Iterator[tuple[Run, Run]]:
+    """Make two dimensions of one: the quotients of the indices by `size`, whose run has the sources, and the remainders."""
+    rest = run.first % size
+    low = tuple(digit for digit in run.digits if digit.weight % size)
+    if rest + _reach(low) < size:
+        high = tuple(digit._replace(weight=digit.weight // size) for digit in run.digits if not digit.weight % size)
+        yield run._replace(first=run.first // size, digits=high), Run(rest, low)
+        return
+    k = run.digits.index(low[0])
+    parts = _residues(run, k, size) if size % low[0].weight else _blocks(run, k, size, _reach(low[1:]))
+    for part in parts:
+        yield from split(part, size)
+
+
+def _blocks(run: Run, k: int, size: int, below: int) -> Iterator[Run]:
+    """Cut digit k, whose weight divides `size`, where the index passes a multiple of that; smaller digits add up to `below`."""
+    digit = run.digits[k]
+    period, rest = size // digit.weight, run.first % size
+    position, rest = divmod(rest, digit.weight)
+    # At so many positions of a block the smaller digits stay in the block; the others are fixed one by one.
+    safe = max(0, (size - 1 - rest - below) // digit.weight + 1)
+    head = min(digit.extent, -position % period)
+    count, tail = divmod(digit.extent - head, period)
+    for at, first, last, blocks in (
+        (0, position, position + head, 1),
+        (head, 0, period, count),
+        (digit.extent - tail, 0, tail, 1),
+    ):
+        end = min(last, safe)
+        if blocks and first < end:
+            yield run.put(k, at, digit.times(blocks, period), digit._replace(extent=end - first))
+        if blocks:
+            for fixed in range(max(first, end), last):
+                yield run.put(k, at + fixed - first, digit.times(blocks, period))

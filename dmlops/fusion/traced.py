@@ -1,0 +1,275 @@
+"""Arrays as a fused function sees them while it is traced: they know their shape and dtype, and record what is done to them."""
+
+from __future__ import annotations
+
+import linecache
+import operator
+import sys
+from collections.abc import Iterator
+from typing import Any, NoReturn
+
+import numpy as np
+
+from dmlops.fusion.graph import Constant, Node
+
+__all__ = ["Step", "Trace", "Traced", "axis_of", "name_of", "node_of", "refuse", "user_line"]
+
+
+class Step:
+    """One call that was recorded: NumPy's function or the twin of an operator, its arguments, its results."""
+
+    def __init__(self, function: Any, args: Any, kwargs: Any, result: Any) -> None:
+        self.function, self.args, self.kwargs, self.result = function, args, kwargs, result
+        self.where = user_line()
+
+
+class Trace:
+    """What one run of a function has recorded."""
+
+    def __init__(self) -> None:
+        self.steps: list[Step] = []
+
+    def array(self, node: Node) -> Traced:
+        return Traced(self, node)
+
+    def lift(self, value: Any, dtype: Any = None) -> Traced:
+        """An array that joins traced ones: itself traced, or a constant."""
+        if isinstance(value, Traced):
+            return value
+        array = np.array(
+            value, getattr(value, "dtype", None) if dtype is None else dtype
+        )  # a copy: what the function's globals become later is not seen
+        if array.dtype.hasobject:
+            refuse("an array of Python objects")
+        return Traced(self, Constant(array))
+
+    def record(self, function: Any, args: Any, kwargs: Any, result: Any) -> Any:
+        """Make traced arrays of the nodes that a step results in; each gets the line of the user's function."""
+        where = user_line()
+
+        def traced(made: Any) -> Any:
+            if isinstance(made, (list, tuple)):
+                return type(made)(traced(one) for one in made)
+            waiting = [made]
+            while waiting:
+                node = waiting.pop()
+                if not node.where:
+                    node.where = where
+                    waiting += node.operands
+            return Traced(self, made)
+
+        results = traced(result)
+        self.steps.append(Step(function, args, kwargs, results))
+        return results
+
+
+def user_line() -> str:
+    """The innermost line that is neither dmlops', NumPy's nor einops'."""
+    frame = sys._getframe(1)
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] in ("dmlops", "numpy", "einops"):
+        frame = frame.f_back
+    code = linecache.getline(frame.f_code.co_filename, frame.f_lineno).strip()
+    return f"{frame.f_code.co_filename}:{frame.f_lineno}" + f": {code}" * bool(code)
+
+
+def refuse(what: str, advice: str = "end the fused function before it, or apply it before the fused function") -> NoReturn:
+    """Raise the TypeError for what cannot be fused."""
+    raise TypeError(f"{what} cannot be fused: {advice} ({user_line()})")
+
+
+def name_of(function: Any) -> str:
+    """A function's name for messages."""
+    module = getattr(function, "__module__", None) or "numpy.ndarray"
+    return f"{module}.{function.__name__}"
+
+
+def node_of(value: Any, function: Any) -> Node:
+    """The node of an argument that must be a traced array."""
+    if not isinstance(value, Traced):
+        refuse(f"{name_of(function)} of these arguments")
+    return value._node
+
+
+def axis_of(axis: Any, x: Node) -> int:
+    """An axis counted from the front."""
+    at, rank = operator.index(axis), len(x.shape)
+    if not -rank <= at < rank:
+        raise np.exceptions.AxisError(at, rank)
+    return at % rank
+
+
+_NO_VALUES = "a traced array knows its shape and dtype, not its values, so {} has no meaning in a fused function"
+
+
+class Traced:
+    """An array of a trace."""
+
+    __array_priority__ = 100.0
+    __slots__ = ("_node", "_trace")
+
+    def __init__(self, trace: Trace, node: Node) -> None:
+        self._trace, self._node = trace, node
+
+    # --- what is known ---
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return self._node.shape
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        return self._node.dtype
+
+    @property
+    def ndim(self) -> int:
+        return len(self._node.shape)
+
+    @property
+    def size(self) -> int:
+        return self._node.size
+
+    @property
+    def itemsize(self) -> int:
+        return self._node.dtype.itemsize
+
+    @property
+    def nbytes(self) -> int:
+        return self._node.nbytes
+
+    def __len__(self) -> int:
+        if not self.shape:
+            raise TypeError("len() of unsized object")
+        return self.shape[0]
+
+    def __iter__(self) -> Iterator[Any]:
+        if not self.shape:
+            raise TypeError("iteration over a 0-d array")
+        return (self[k] for k in range(self.shape[0]))
+
+    def __repr__(self) -> str:
+        return f"<traced array, shape={self.shape}, dtype={self.dtype}>"
+
+    # --- movements ---
+
+    def __getitem__(self, key: Any) -> Any:
+        return self.__array_function__(operator.getitem, (), (self, key), {})
+
+    @property
+    def T(self) -> Any:
+        return np.transpose(self)
+
+    @property
+    def mT(self) -> Any:
+        return np.swapaxes(self, -1, -2)
+
+    @property
+    def real(self) -> Any:
+        return np.real(self)
+
+    @property
+    def imag(self) -> Any:
+        return np.imag(self)
+
+    def reshape(self, *shape: Any, order: Any = "C", copy: Any = None) -> Any:
+        return np.reshape(self, shape[0] if len(shape) == 1 else shape, order=order)
+
+    def transpose(self, *axes: Any) -> Any:
+        return np.transpose(self, axes[0] if len(axes) == 1 else axes or None)
+
+    def flatten(self, order: Any = "C") -> Any:
+        return np.ravel(self, order)
+
+    def view(self, dtype: Any) -> Any:
+        return self.__array_function__(np.ndarray.view, (), (self, dtype), {})
+
+    def astype(self, dtype: Any, order: str = "K", casting: str = "unsafe", subok: bool = True, copy: bool = True) -> Any:
+        return self.__array_function__(np.ndarray.astype, (), (self, dtype), {"casting": casting})
+
+    def __getattr__(self, name: str) -> Any:
+        """NumPy's methods that are functions of the same name, too."""
+        if name.startswith("__") or not hasattr(np.ndarray, name):
+            raise AttributeError(f"a traced array has no attribute {name!r}")
+        if name in (
+            "tolist",
+            "item",
+            "tobytes",
+            "tofile",
+            "dump",
+            "dumps",
+            "data",
+            "ctypes",
+            "flat",
+            "strides",
+            "flags",
+            "base",
+        ):
+            raise TypeError(f"{_NO_VALUES.format(name)} ({user_line()})")
+        function = getattr(np, name, None)
+        if not callable(function):
+            refuse(f"numpy.ndarray.{name}")
+        return lambda *args, **kwargs: function(self, *args, **kwargs)
+
+    # --- NumPy's protocols ---
+
+    def __array_function__(self, func: Any, types: Any, args: Any, kwargs: Any) -> Any:
+        from dmlops.fusion.numpy_functions import call
+
+        return call(self._trace, func, args, kwargs)
+
+    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
+        from dmlops.fusion.numpy_maps import call_ufunc
+
+        return call_ufunc(self._trace, ufunc, method, inputs, kwargs)
+
+    @staticmethod
+    def __dmlops_function__(name: str, inputs: Any, others: Any) -> Any:
+        from dmlops.fusion.operators import call
+
+        return call(name, inputs, others)
+
+    def __array__(self, dtype: Any = None, copy: Any = None) -> NoReturn:
+        raise TypeError(
+            f"{_NO_VALUES.format('making a NumPy array of it')}; leave out numpy.asarray and "
+            "numpy.ascontiguousarray, which are not needed here; for numpy.take(table, x) write "
+            f"numpy.take_along_axis(table, x.ravel(), 0) ({user_line()})"
+        )
+
+    def __setitem__(self, key: Any, value: Any) -> NoReturn:
+        refuse("assignment to elements", "join or pad arrays instead, or assign after the fused function")
+
+
+def _without_values(name: str) -> Any:
+    def method(self: Traced, *args: Any) -> NoReturn:
+        raise TypeError(f"{_NO_VALUES.format(name.strip('_') + '()')} ({user_line()})")
+
+    return method
+
+
+for _name in ("__bool__", "__int__", "__float__", "__complex__", "__index__", "__contains__"):
+    setattr(Traced, _name, _without_values(_name))
+
+
+def _add_operators() -> None:
+    """Python's operators are NumPy's functions; those in place would change an array that others see."""
+    binary = "add sub:subtract mul:multiply truediv:true_divide floordiv:floor_divide mod:remainder pow:power divmod matmul"
+    binary += " lshift:left_shift rshift:right_shift and:bitwise_and or:bitwise_or xor:bitwise_xor"
+    for names in binary.split():
+        short, _, long = names.partition(":")
+        function = getattr(np, long or short)
+        setattr(Traced, f"__{short}__", lambda self, other, function=function: function(self, other))
+        setattr(Traced, f"__r{short}__", lambda self, other, function=function: function(other, self))
+        setattr(Traced, f"__i{short}__", _in_place)
+    for names in "lt:less le:less_equal gt:greater ge:greater_equal eq:equal ne:not_equal".split():
+        short, _, long = names.partition(":")
+        setattr(Traced, f"__{short}__", lambda self, other, function=getattr(np, long): function(self, other))
+    for names in "neg:negative pos:positive abs:absolute invert".split():
+        short, _, long = names.partition(":")
+        setattr(Traced, f"__{short}__", lambda self, function=getattr(np, long or short): function(self))
+    setattr(Traced, "__hash__", object.__hash__)
+
+
+def _in_place(self: Traced, other: Any) -> NoReturn:
+    refuse("arithmetic in place", "write x = x + 1 in place of x += 1")
+
+
+_add_operators()
