@@ -9,6 +9,7 @@ import dmlops
 
 SECTIONS = (
     ("Keys", ("slice_from_key",)),
+    ("Functions in one pass", ("fuse",)),
     ("Arrays on a device", ("asarray", "empty", "from_dlpack", "synchronize", "DeviceArray")),
     ("Devices", ("devices", "default_device", "Device")),
     ("Memory", ("memory_info", "empty_cache", "MemoryInfo")),

@@ -1,0 +1,452 @@
+"""dmlops.fuse: functions in one pass, equal to NumPy to the bit, on any device; what they refuse, and how."""
+
+import pickle
+import threading
+import warnings
+
+import dmlops
+import numpy as np
+import pytest
+
+from strategies import content
+from support import run_python
+
+MEAN = np.array([123.675, 116.28, 103.53], np.float32).reshape(3, 1, 1)
+STD = np.array([58.395, 57.12, 57.375], np.float32).reshape(3, 1, 1)
+
+
+@dmlops.fuse
+def prepare(photos, crop=2, half=False):
+    """A pipeline."""
+    x = photos[:, crop:-crop, crop:-crop, ::-1]
+    x = np.moveaxis(x, -1, 1)
+    x = (x / np.float32(255) - MEAN) / STD
+    x = np.pad(x, ((0, 0), (0, 0), (1, 1), (0, 2)), constant_values=0.5)
+    x = dmlops.space_to_depth(x, 2)
+    return x.astype(np.float16) if half else x
+
+
+def photos(*shape, seed=0):
+    return np.random.default_rng(seed).integers(0, 256, shape, np.uint8)
+
+
+def same(one, other):
+    assert type(one) is type(other)
+    if isinstance(one, (tuple, list)):
+        return len(one) == len(other) and all(map(same, one, other))
+    if isinstance(one, dict):
+        return list(one) == list(other) and all(same(one[key], other[key]) for key in one)
+    return one.dtype == other.dtype and one.shape == other.shape and content(one) == content(other)
+
+
+# --- results --------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("half", [False, True])
+def test_a_pipeline(device, half):
+    x = photos(2, 30, 40, 3)
+    result = prepare(x, half=half, device=device)
+    assert same(result, prepare.reference(x, half=half)) and result.dtype == (np.float16 if half else np.float32)
+    proof = prepare.prove(x, half=half)
+    assert proof.elements == result.size and proof.passes == 1 and proof.entries >= 3 * 256
+    assert prepare.__doc__ == "A pipeline." and prepare.__name__ == "prepare"
+
+
+def test_other_shapes_dtypes_strides_and_constants_are_other_programs(device):
+    for x in (
+        photos(1, 10, 10, 3),
+        photos(1, 14, 12, 3),
+        photos(3, 10, 10, 1)[::-1, ::-1].transpose(3, 1, 2, 0),
+        photos(1, 10, 10, 3).view(np.int8),
+    ):
+        for crop in (1, 2):
+            assert same(prepare(x, crop, device=device), prepare.reference(x, crop))
+
+
+def test_several_inputs_and_results(device):
+    @dmlops.fuse
+    def function(a, b, *, axis=0):
+        both = np.concatenate([a, b], axis)
+        return {"both": both, "parts": [both[:2], (both.T, a)], "constant": np.arange(3)}
+
+    a, b = np.arange(6.0).reshape(2, 3), np.arange(3.0).reshape(1, 3)
+    result = function(a, b, device=device)
+    assert same(result, function.reference(a, b))
+    out = {
+        "constant": np.zeros(3, int),
+        "parts": [np.zeros((2, 3)), (np.zeros((3, 3)), np.zeros((2, 3)))],
+        "both": np.zeros((3, 3)),
+    }
+    given = function(a, b, out=out, device=device)
+    assert given["both"] is out["both"] and given["parts"][1][0] is out["parts"][1][0]
+    assert same(given, {key: out[key] for key in given}) and same(given, result)
+
+
+def test_lists_of_arrays_are_inputs(device):
+    function = dmlops.fuse(lambda arrays, named: dmlops.join([*arrays, named["last"]], 0))
+    arrays, named = [np.arange(2), np.arange(3)], {"last": np.arange(4)}
+    assert same(function(arrays, named, device=device), np.concatenate([*arrays, named["last"]]))
+
+
+def test_maps_of_the_same_elements(device):
+    function = dmlops.fuse(
+        lambda x: (np.where(x > 10, x, 0), x * x, np.clip(x[::-1], 3, 200), np.interp(x, [0, 255], [0.0, 1.0]))
+    )
+    x = photos(5, 7)
+    assert same(function(x, device=device), function.reference(x))
+    function.prove(x)
+
+
+def test_maps_of_constants(device):
+    function = dmlops.fuse(
+        lambda x: np.stack([np.zeros_like(x).astype(np.float32) + 1, (np.stack([x, np.ones_like(x)])[1] * 2).astype("f4")])
+    )
+    x = photos(3, 4)
+    assert same(function(x, device=device), function.reference(x))
+    function.prove(x)
+
+
+def test_tables_of_other_functions(device):
+    gamma = (np.arange(256) / 255.0) ** 2.2
+
+    def function(x):
+        whole, part = np.modf(x / np.float64(7))[::-1]
+        return (
+            np.take_along_axis(gamma, x.ravel(), 0),
+            np.round(x / np.float32(3), 1),
+            whole,
+            part,
+            np.isin(x, [3, 5]),
+            x.astype(np.complex64),
+            -x,
+            ~x,
+        )
+
+    x = photos(6, 5)
+    assert same(dmlops.fuse(function)(x, device=device), dmlops.fuse(function).reference(x))
+    dmlops.fuse(function).prove(x)
+
+
+def test_every_item_of_a_table(device):
+    """Entries of 1 to 32 bytes, at every alignment of the result."""
+    x = photos(3, 37)
+    for code in ("u1", "i2", "f2", "f4", "f8", "c8", "c16", "g", "U3"):
+        function = dmlops.fuse(lambda x, code: x.T.astype(code))
+        expected = x.T.astype(code)
+        for start in range(3):
+            out = np.zeros(expected.size + 8, code)[start : start + expected.size].reshape(expected.shape)
+            function(x, code, out=out, device=device)
+            assert content(out) == content(expected) or code == "g"
+            assert (out == expected).all()
+
+
+def test_methods_of_arrays(device):
+    def function(x):
+        y = x.astype(np.complex64)
+        parts = x.T, x.mT, x.ravel("F"), x.flatten(), x.swapaxes(0, 1), x[None].squeeze(0), x.repeat(2, 1), x.take([1, 0], 0)
+        return [*parts, y.real, y.imag, y.conj(), x.clip(3, 9), x.copy(), x.view(np.int8), x.transpose(1, 0), x.reshape(2, -1)]
+
+    x = photos(4, 5)
+    fused = dmlops.fuse(function)
+    assert same(fused(x, device=device), [np.ascontiguousarray(one) for one in fused.reference(x)])
+    assert fused.prove(x).passes == 1 and repr(fused) == "<dmlops.fuse of function>"
+
+
+def test_warnings_of_values_that_need_not_occur_are_silent(device):
+    function = dmlops.fuse(lambda x: np.log(x.astype(np.float32)) / x)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        result = function(photos(9), device=device)
+    with np.errstate(all="ignore"):
+        assert same(result, function.reference(photos(9)))
+
+
+def test_advanced_indices_of_one_axis(device):
+    function = dmlops.fuse(
+        lambda x: (x[..., [2, 0, 1]], x[[True, False, True]], x[:, np.array([-1, 0]), None], np.take(x, [[0, 2], [1, 1]], 2))
+    )
+    x = photos(3, 4, 3)
+    assert same(function(x, device=device), function.reference(x))
+    function.prove(x)
+
+
+def test_defaults_are_constants_and_slices_are_hashed(device):
+    @dmlops.fuse
+    def function(x, rows=slice(1, 3), mean=MEAN):
+        return np.moveaxis(x[rows], -1, 0) - mean
+
+    x = photos(4, 5, 3)
+    assert same(function(dmlops.asarray(x, device=device)).numpy(), function.reference(x))
+    assert same(function(x, slice(2), device=device), function.reference(x, slice(2)))
+    assert len(function._programs) == 2
+
+
+def test_fused_functions_nest(device):
+    inner = dmlops.fuse(lambda x: x[::-1])
+    outer = dmlops.fuse(lambda x: inner(x).T)
+    x = photos(4, 5)
+    assert same(outer(x, device=device), np.ascontiguousarray(x[::-1].T)) and outer.explain(x, device="host").passes == 1
+
+
+def test_methods(device):
+    class Model:
+        @dmlops.fuse
+        def prepare(self, x):
+            return x[::-1]
+
+    assert Model().prepare(np.arange(3), device=device).tolist() == [2, 1, 0]
+
+
+# --- arrays ---------------------------------------------------------------------------------------------------------
+
+
+def test_device_arrays(device):
+    x = photos(2, 30, 40, 3)
+    on_device = dmlops.asarray(x, device=device)
+    result = prepare(on_device)
+    assert type(result) is dmlops.DeviceArray and same(result.numpy(), prepare.reference(x))
+    view = on_device[:, ::-1, 3:33]
+    assert same(prepare(view).numpy(), prepare.reference(x[:, ::-1, 3:33]))
+    out = dmlops.empty(result.shape, np.float32, device=device)
+    assert prepare(on_device, out=out) is out and same(out.numpy(), result.numpy())
+
+
+def test_out_may_overlap_and_have_gaps(device):
+    function = dmlops.fuse(lambda x: np.flip(x.reshape(4, 6).T).reshape(-1))
+    x = np.arange(24, dtype=np.float32)
+    expected = function.reference(x)
+    assert same(function(x, out=x, device=device), expected)
+    x, gaps = np.arange(24, dtype=np.float32), np.zeros((24, 3), np.float32)
+    function(x, out=gaps[:, 1], device=device)
+    assert (gaps[:, 1] == expected).all() and not gaps[:, [0, 2]].any()
+
+
+def test_progress(device):
+    seen = []
+    x = photos(2, 30, 40, 3)
+    result = prepare(x, device=device, progress=lambda done, total: seen.append((done, total)))
+    assert seen[0][0] == 0 and seen[-1] == (result.nbytes, result.nbytes) and same(result, prepare.reference(x))
+
+
+@pytest.mark.parametrize("shape", [(0, 8, 8, 3), (1, 8, 8, 0)])
+def test_empty_arrays(device, shape):
+    function = dmlops.fuse(lambda x: np.moveaxis(x, -1, 1).astype(np.float32) * np.float32(2))
+    x = photos(*shape)
+    assert same(function(x, device=device), np.ascontiguousarray(function.reference(x)))
+    function.prove(x)
+
+
+def test_threads_and_a_new_program_each(device):
+    function = dmlops.fuse(lambda x, shift: np.roll(x, shift, 0).astype(np.float32))
+    x, failed = photos(50, 3), []
+
+    def work(first):
+        for shift in range(first, first + 30):
+            if not same(function(x, shift, device=device), function.reference(x, shift)):
+                failed.append(shift)
+
+    threads = [threading.Thread(target=work, args=(10 * k,)) for k in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not failed and len(function._programs) <= 64
+
+
+@pytest.mark.slow
+@pytest.mark.needs_fork
+def test_a_child_runs_what_its_parent_has_compiled(vulkan):
+    code = """
+import os, dmlops, numpy as np
+f = dmlops.fuse(lambda x: x.T.astype(np.float32))
+x = np.arange(12, dtype=np.uint8).reshape(3, 4)
+assert (f(x) == x.T).all()
+child = os.fork()
+if not child:
+    os._exit(0 if (f(x) == x.T).all() else 1)
+assert os.waitpid(child, 0)[1] == 0 and (f(x) == x.T).all()
+"""
+    run_python(code)
+
+
+def test_pickle():
+    assert pickle.loads(pickle.dumps(prepare)) is prepare
+    cloudpickle = pytest.importorskip("cloudpickle", reason="cloudpickle is not installed")
+    function = pickle.loads(cloudpickle.dumps(dmlops.fuse(lambda x: x[::-1])))
+    assert function(np.arange(3), device="host").tolist() == [2, 1, 0]
+
+
+# --- more passes ----------------------------------------------------------------------------------------------------
+
+
+def crossing(x):
+    """Movements that cut each other's radix into many pieces."""
+    for rows, columns in ((1007, 1003), (1009, 1001)):
+        x = x.reshape(-1)[: rows * columns].reshape(rows, columns)[::-1, ::-1].T
+    return x
+
+
+def test_too_many_pieces_become_a_second_pass(device):
+    function = dmlops.fuse(crossing)
+    x = np.random.default_rng(0).integers(0, 1 << 30, 1 << 20, np.int32)
+    explained = function.explain(x, device="host")
+    assert explained.passes == 2 and "more than 256 pieces" in repr(explained) and "test_fuse.py:" in repr(explained)
+    assert same(function(x, device=device), np.ascontiguousarray(crossing(x)))
+    assert same(function(dmlops.asarray(x, device=device)).numpy(), np.ascontiguousarray(crossing(x)))
+    assert function.prove(x).passes == 2
+
+
+def test_maps_go_behind_the_second_pass(device):
+    function = dmlops.fuse(lambda x: crossing(x.astype(np.float32) / 255) - np.float32(1))
+    x = photos(1 << 20)
+    assert function.explain(x, device="host").passes == 2
+    assert same(function(x, device=device), function.reference(x).copy())
+    function.prove(x)
+
+
+# --- explanations and proofs ----------------------------------------------------------------------------------------
+
+
+def test_explain(vulkan):
+    x = photos(1, 30, 40, 3)
+    for device in (vulkan, "host", "cpu-class"):
+        text = repr(prepare.explain(x, device=device))
+        assert "prepare: 7 steps in one pass" in text and "float32[1,12,14,19]" in text
+    assert "tables" in repr(prepare.explain(x, device="gpu-class"))
+    host = prepare.explain(x, device="host")
+    assert "from input 0, by a table, to result 0: " in repr(host) and host._repr_html_().startswith("<pre>")
+
+
+def test_a_wrong_plan_is_found():
+    from dmlops.fusion import layout, proof
+
+    def shift(piece):
+        return piece._replace(dims=(layout.Run(0, (piece.dims[0].digits[0]._replace(src=-1),)),), src=3)
+
+    x = np.arange(4, dtype=np.uint8)
+    for function, change, words in (
+        (lambda x: x[:4], shift, "byte 3 of input 0 at"),
+        (lambda x: np.stack([x, x + np.uint8(1)]), lambda piece: piece._replace(table=-1), "other values"),
+        (lambda x: np.pad(x, 1, constant_values=3), None, "NumPy has a constant"),
+    ):
+        fused = dmlops.fuse(function)
+        compiled = fused._compiled((x,), {})
+        one = compiled.program.passes[0]
+        pieces = (
+            [change(piece) for piece in one.pieces[0]]
+            if change
+            else [piece._replace(source=0, src=0) for piece in one.pieces[0]]
+        )
+        wrong = remade(compiled, pieces)
+        with pytest.raises(proof.ProofError, match=words):
+            proof.prove("function", wrong)
+
+
+def remade(compiled, pieces):
+    """The same with other pieces of its only result."""
+    from dmlops.fusion.compiler import Program, _Compiler
+
+    one = compiled.program.passes[0]
+    compiler = _Compiler(one.inputs)
+    compiler.compile(compiled.results)
+    return compiled._replace(program=Program((compiler.make_pass(compiled.results, [pieces], ""),)))
+
+
+def test_compare():
+    x = photos(1, 20, 20, 3)
+    comparison = dmlops.compare(prepare, x, devices="host", repeat=2)
+    assert comparison and comparison.operator == "prepare" and comparison.numpy_milliseconds > 0
+    assert dmlops.compare(prepare, dmlops.asarray(x, device="host"), crop=3, devices="host", repeat=1)
+    assert dmlops.compare(dmlops.fuse(lambda x: {"a": x[::-1], "b": x}), x, devices="host", repeat=1)
+
+
+# --- errors ---------------------------------------------------------------------------------------------------------
+
+
+REFUSED = {
+    "bool": (lambda x: x if x else x, "knows its shape and dtype, not its values"),
+    "float": (lambda x: float(x), "not its values"),
+    "list": (lambda x: x.tolist(), "not its values"),
+    "asarray": (lambda x: np.asarray(x), "leave out numpy.asarray"),
+    "sum": (lambda x: x.sum(), "numpy.sum cannot be fused: end the fused function before it"),
+    "reduce": (lambda x: np.add.reduce(x), "numpy.add.reduce"),
+    "matmul": (lambda x: x @ x, "numpy.matmul cannot be fused"),
+    "sort": (lambda x: np.sort(x), "numpy.sort"),
+    "two arrays": (lambda x: x[0] * x[1], "numpy.multiply of several traced arrays cannot be fused"),
+    "in place": (lambda x: x.__iadd__(1), "write x = x"),
+    "assignment": (lambda x: x.__setitem__(0, 1), "join or pad"),
+    "mask": (lambda x: x[x > 3], "an index of traced values"),
+    "out": (lambda x: dmlops.tile(x, [1, 1], device="host"), "give them to the fused function"),
+    "no array": (lambda x: 3, "must return an array"),
+    "objects": (lambda x: np.concatenate([x, [[object()] * 3]]), "objects"),
+    "large table": (lambda x: np.broadcast_to(x, (1 << 11, 4, 3)) * np.ones((1 << 11, 4, 3)), "table would have"),
+    "square root": (lambda x: x.std(), "numpy.std"),
+    "pad": (lambda x: np.pad(x, 1, "linear_ramp"), "linear_ramp"),
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_what_is_refused_names_the_line(name):
+    function, words = REFUSED[name]
+    with pytest.raises(TypeError, match=words) as caught:
+        dmlops.fuse(function)(photos(4, 3), device="host")
+    assert name == "no array" or name == "objects" or "test_fuse.py:" in str(caught.value)
+
+
+@pytest.mark.parametrize("code", ["u2", "i2", "f2", ">u2", ">f2"])
+def test_items_of_two_bytes(device, code):
+    x = np.random.default_rng(0).integers(0, 1 << 16, (3, 5, 7), np.uint16).view(code)
+    function = dmlops.fuse(
+        lambda x: np.pad(x.T.astype(np.float32) / MEAN.reshape(3), ((0, 1), (0, 0), (0, 0)), constant_values=2)
+    )
+    with np.errstate(all="ignore"):
+        assert same(function(x, device=device), function.reference(x))
+    assert function.prove(x).entries >= 3 << 16
+    odd = np.zeros(x.nbytes + 1, np.uint8)[1:].view(code).reshape(x.shape)  # at odd addresses
+    odd[...] = x
+    with np.errstate(all="ignore"):
+        assert same(function(odd, device=device), function.reference(x))
+
+
+def test_items_of_several_bytes_are_not_mapped():
+    with pytest.raises(TypeError, match="numpy.add of items of 4 bytes cannot be fused"):
+        dmlops.fuse(lambda x: x + 1)(np.zeros(3, np.float32), device="host")
+
+
+def test_numpys_own_errors():
+    x = photos(4, 3)
+    for function, error in (
+        (lambda x: x.reshape(5), ValueError),
+        (lambda x: x[9], IndexError),
+        (lambda x: np.moveaxis(x, 0, 5), np.exceptions.AxisError),
+        (lambda x: np.concatenate([x, x[:, :2]]), ValueError),
+        (lambda x: x + np.zeros(7), ValueError),
+        (lambda x: dmlops.slice(x, [0, 0], [9, 9]), ValueError),
+        (lambda x: dmlops.space_to_depth(x, (3, 3)), ValueError),
+    ):
+        with pytest.raises(error):
+            function(x)
+        with pytest.raises(error):
+            dmlops.fuse(function)(x, device="host")
+
+
+def test_arguments():
+    with pytest.raises(ValueError, match="called out"):
+        dmlops.fuse(lambda x, out: x)
+    with pytest.raises(TypeError, match="no array among its arguments"):
+        dmlops.fuse(lambda x: x)(3)
+    with pytest.raises(TypeError, match="hashable constants"):
+        dmlops.fuse(lambda x, y: x)(np.arange(3), {1, 2})
+    with pytest.raises(ValueError, match="the result's dtype int64"):
+        dmlops.fuse(lambda x: x)(np.arange(3), out=np.zeros(3, np.int32), device="host")
+    with pytest.raises(ValueError, match="the result's shape"):
+        dmlops.fuse(lambda x: x)(np.arange(3), out=np.zeros(4, int), device="host")
+    with pytest.raises(TypeError, match="DeviceArray"):
+        dmlops.fuse(lambda x, y: x)(np.arange(3), dmlops.asarray(np.arange(3), device="host"))
+
+
+def test_einops():
+    einops = pytest.importorskip("einops", reason="einops is not installed")
+    function = dmlops.fuse(lambda x: einops.rearrange(x, "b (h p) (w q) c -> b (h w) (p q c)", p=4, q=2))
+    x = photos(2, 8, 6, 3)
+    assert same(function(x, device="host"), np.ascontiguousarray(function.reference(x)))
