@@ -87,6 +87,12 @@ class Map(Node):
         return sorted(found)
 
 
+def _first_of(constant: Varying) -> Any:
+    """One element, with as many axes; of an empty constant a zero."""
+    array = constant.array
+    return array[(slice(1),) * array.ndim] if array.size else np.zeros((1,) * array.ndim, array.dtype)
+
+
 def mapped(base: Node, expression: Expression) -> Node | tuple[Node, ...]:
     """The node of an expression of an array's elements; several where the function has several results."""
     constants = list(expression.varying())
@@ -94,7 +100,7 @@ def mapped(base: Node, expression: Expression) -> Node | tuple[Node, ...]:
     if shape != base.shape:
         base = movements.broadcast(base, shape)
     one = np.zeros((1,) * len(shape), base.dtype)
-    sample = evaluate(expression, one, lambda constant: constant.array[(slice(1),) * constant.array.ndim])
+    sample = evaluate(expression, one, _first_of)
     if isinstance(sample, tuple):
         parts = [Expression(lambda several, k: several[k], (expression, k), {}) for k in range(len(sample))]
         return tuple(Map(base, part, shape, found.dtype) for part, found in zip(parts, sample, strict=True))
