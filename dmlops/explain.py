@@ -182,7 +182,8 @@ class Array:
 
 
 def _dtype(array: np.ndarray[Any, Any]) -> np.dtype[Any]:
-    return (array.dtype.metadata or {})["dtype"]
+    dtype: np.dtype[Any] = (array.dtype.metadata or {})["dtype"]
+    return dtype
 
 
 def parse(call: str) -> tuple[str, list[Any]]:

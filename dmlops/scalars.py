@@ -136,7 +136,8 @@ def _store_time(array: Any, source: Any, value: Any) -> bool:
     kind = array.dtype.kind
     if isinstance(value, TIMES + (str, bytes)):
         own = getattr(value, "asm8", None)  # of pandas: the scalar of NumPy, with nanoseconds
-        source = np.asarray((np.datetime64 if kind == "M" else np.timedelta64)(value) if own is None else own)
+        scalar: Any = np.datetime64 if kind == "M" else np.timedelta64
+        source = np.asarray(scalar(value) if own is None else own)
     time = source.dtype.kind in "mM"
     if time and source.dtype.kind != kind and not np.isnat(source).all():
         raise TypeError("the dtype is for others")

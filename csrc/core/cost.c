@@ -58,7 +58,7 @@ static double host_step(const dml_step *step, const dml_tunables *tunables)
 {
     (void)tunables;
     double items = (double)dml_plan_count(&step->plan), bytes = items * (double)step->plan.item;
-    double cores = bytes < DML_HOST_PARALLEL ? 1 : dml_machine_cores();
+    double cores = bytes < (double)DML_HOST_PARALLEL ? 1 : dml_machine_cores();
     return dml_host_costs.step_ns + (bytes * dml_host_costs.byte_ns + items * dml_host_costs.item_ns) / cores;
 }
 

@@ -107,7 +107,7 @@ static bool set_bits(uint64_t *bits, int64_t begin, int64_t end)
 static bool mark(uint64_t *bits, int64_t unit, int64_t base, const dml_footprint *footprint)
 {
     int64_t index[DML_MAX_RANK] = {0}, at = (footprint->begin - base) / unit, run = footprint->run / unit;
-    dml_reach axes[DML_MAX_RANK];
+    dml_reach axes[DML_MAX_RANK] = {{0, 0}};
     for (int k = 0; k < footprint->rank; k++)
         axes[k] = (dml_reach){footprint->axes[k].extent, footprint->axes[k].stride / unit};
     while (!set_bits(bits, at, at + run)) {
@@ -144,13 +144,14 @@ typedef struct byte_map {
 static byte_map map_of(const dml_footprint *group, int64_t size)
 {
     byte_map map = {.base = group[0].begin};
-    int64_t end = map.base;
+    int64_t end = map.base, unit = group[0].run;
     for (int64_t i = 0; i < size; i++) {
         end = group[i].end > end ? group[i].end : end;
-        map.unit = gcd(gcd(map.unit, group[i].begin - map.base), group[i].run);
+        unit = gcd(gcd(unit, group[i].begin - map.base), group[i].run);
         for (int k = 0; k < group[i].rank; k++)
-            map.unit = gcd(map.unit, group[i].axes[k].stride);
+            unit = gcd(unit, group[i].axes[k].stride);
     }
+    map.unit = unit > 0 ? unit : 1; /* no run is empty */
     map.words = (size_t)((end - map.base) / map.unit / 64 + 1);
     return map;
 }

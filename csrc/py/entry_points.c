@@ -146,8 +146,8 @@ PyObject *dml_run_compiled(PyObject *module, PyObject *const *args, Py_ssize_t c
     static const dml_operator op = {.input = "inputs", .several = true};
     dml_call call;
     const dml_compiled_program *program = count > 0 ? dml_compiled_from(args[0]) : NULL;
-    if (count > 0 && !program)
-        return NULL;
+    if (!program)
+        return count > 0 ? NULL : PyErr_Format(PyExc_TypeError, "expected 4 arguments, got none");
     if (dml_call_begin(&call, module, &op, count - 1) < 0 || begin_compiled(&call, program, args + 1) < 0)
         return dml_call_fail(&call);
     return dml_call_run(&call);

@@ -24,6 +24,7 @@ SCALARS = {
     "int64_t": ctypes.c_int64,
     "i64": ctypes.c_int64,
     "uint64_t": ctypes.c_uint64,
+    "double": ctypes.c_double,
 }
 
 
