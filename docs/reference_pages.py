@@ -11,7 +11,7 @@ SECTIONS = (
     ("Keys", ("slice_from_key",)),
     ("Functions in one pass", ("fuse",)),
     ("Arrays on a device", ("asarray", "empty", "from_dlpack", "synchronize", "DeviceArray")),
-    ("Devices", ("devices", "default_device", "Device")),
+    ("Devices", ("devices", "default_device", "set_default_device", "Device")),
     ("Memory", ("memory_info", "empty_cache", "MemoryInfo")),
     ("Comparison", ("compare",)),
     ("Errors", ("VulkanError", "OutOfDeviceMemoryError", "DeviceLostError", "NoDeviceError")),

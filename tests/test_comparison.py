@@ -231,12 +231,14 @@ def test_the_picture_shows_what_differs(wrong):
 
 @pytest.mark.parametrize("shape", [(1, 100_000), (100_000, 1), (5000, 5000), (1, 100_000, 3), (10_000, 1, 2), (3, 7000, 2)])
 def test_pictures_of_large_arrays_stay_small(shape):
+    pytest.importorskip("PIL", reason="Pillow is not installed")
     x = np.zeros(shape, np.uint8)
     result = dmlops.compare("tile", x, [1] * x.ndim, devices="host", repeat=1, picture=True)
     assert result and result.picture.width <= 3 * 4096 + 2 * 24 and result.picture.height <= 4096 + 24
 
 
 def test_the_picture_of_a_large_array_shows_each_difference(wrong):
+    pytest.importorskip("PIL", reason="Pillow is not installed")
     def spoil(x):
         x[9001, 7] += 1
         return x
