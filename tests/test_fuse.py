@@ -143,7 +143,8 @@ def test_every_item_of_a_table(device):
 def test_methods_of_arrays(device):
     def function(x):
         y = x.astype(np.complex64)
-        parts = x.T, x.mT, x.ravel("F"), x.flatten(), x.swapaxes(0, 1), x[None].squeeze(0), x.repeat(2, 1), x.take([1, 0], 0)
+        turned = x.T, getattr(x, "mT", x.T), x.ravel("F"), x.flatten(), x.swapaxes(0, 1)  # NumPy has had mT since 2.0
+        parts = *turned, x[None].squeeze(0), x.repeat(2, 1), x.take([1, 0], 0)
         return [*parts, y.real, y.imag, y.conj(), x.clip(3, 9), x.copy(), x.view(np.int8), x.transpose(1, 0), x.reshape(2, -1)]
 
     x = photos(4, 5)
