@@ -161,7 +161,8 @@ dml_code dml_buffer_create(dml_context *context, uint64_t size, dml_memory_kind 
 {
     dml_need unmet;
     if (!dml_cpu_can_allocate(context, size, &unmet))
-        return dml_fail(status, DML_OUT_OF_DEVICE_MEMORY, "no memory for %llu bytes: %s", (unsigned long long)size, unmet.text);
+        return dml_fail(status, context->limited ? DML_OUT_OF_DEVICE_MEMORY : DML_NO_MEMORY, "no memory for %llu bytes: %s",
+                        (unsigned long long)size, unmet.text);
     if (has_own_pages(context, kind) && create_of_pages(context, size, buffer))
         return DML_OK;
     char text[64];
