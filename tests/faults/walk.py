@@ -78,7 +78,8 @@ class Run:
             expected = EXPECTED[self.result]
             # Where the trial of what a CPU driver needs is what failed, the error names that need.
             tried = any(words in str(error) for words in ("system does not give", "may not execute memory"))
-            if not tried and (not isinstance(error, expected) or (expected == (MemoryError,) and type(error) is not MemoryError)):
+            other = not isinstance(error, expected) or (expected == (MemoryError,) and type(error) is not MemoryError)
+            if other and not tried:
                 raise Broken(f"{type(error).__name__} after {self.result}: {error}") from error
             self.errors.append(type(error))  # not the error, whose traceback would keep arrays alive
         return call()
