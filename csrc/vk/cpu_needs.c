@@ -47,10 +47,11 @@ static bool has_room(uint64_t addresses, uint64_t data, dml_need *unmet)
         return true;
     struct rlimit limit = {.rlim_cur = RLIM_INFINITY};
     getrlimit(has_addresses ? RLIMIT_DATA : RLIMIT_AS, &limit);
+    unmet->no_memory = limit.rlim_cur == RLIM_INFINITY;
     int length =
         snprintf(unmet->text, sizeof unmet->text, "it needs %llu MiB more %s",
                  (unsigned long long)((has_addresses ? data : addresses) / mib), has_addresses ? "memory" : "address space");
-    if (limit.rlim_cur == RLIM_INFINITY)
+    if (unmet->no_memory)
         snprintf(unmet->text + length, sizeof unmet->text - (size_t)length, ", which the system does not give");
     else
         snprintf(unmet->text + length, sizeof unmet->text - (size_t)length, " than %s, %llu MiB, leaves",
@@ -66,7 +67,10 @@ static bool can_execute(dml_need *unmet)
         *code = 1;
     bool can = code && mprotect((void *)code, page, PROT_READ | PROT_EXEC) == 0;
     dml_pages_unmap((void *)code, page);
-    if (!can)
+    unmet->no_memory = !code;
+    if (!code)
+        snprintf(unmet->text, sizeof unmet->text, "it needs memory, which the system does not give");
+    else if (!can)
         snprintf(unmet->text, sizeof unmet->text,
                  "it compiles, and this process may not execute memory that it has written (MemoryDenyWriteExecute of systemd, "
                  "SELinux or the like)");
@@ -232,12 +236,13 @@ bool dml_cpu_can_allocate(dml_context *context, uint64_t bytes, dml_need *unmet)
 
 static dml_code fail(dml_status *status, dml_code code, const dml_need *unmet)
 {
-    return dml_fail(status, code, "the CPU's Vulkan driver would fail: %s (device=\"host\" runs without it)", unmet->text);
+    return dml_fail(status, dml_need_code(unmet, code),
+                    "the CPU's Vulkan driver would fail: %s (device=\"host\" runs without it)", unmet->text);
 }
 
 dml_code dml_cpu_check_compile(dml_context *context, dml_status *status)
 {
-    dml_need unmet;
+    dml_need unmet = {.no_memory = false};
     if (!dml_cpu_can_allocate(context, 0, &unmet))
         return fail(status, DML_NO_MEMORY, &unmet);
     return !context->offered.cpu || can_execute(&unmet) ? DML_OK : fail(status, DML_VULKAN_ERROR, &unmet);
@@ -245,7 +250,7 @@ dml_code dml_cpu_check_compile(dml_context *context, dml_status *status)
 
 dml_code dml_cpu_check_file(dml_context *context, dml_status *status)
 {
-    dml_need unmet;
+    dml_need unmet = {.no_memory = false};
     if (!dml_cpu_can_allocate(context, 0, &unmet))
         return fail(status, DML_NO_MEMORY, &unmet);
     return !context->offered.cpu || can_have_file(&unmet) ? DML_OK : fail(status, DML_VULKAN_ERROR, &unmet);
@@ -253,6 +258,6 @@ dml_code dml_cpu_check_file(dml_context *context, dml_status *status)
 
 dml_code dml_cpu_check_call(dml_context *context, dml_status *status)
 {
-    dml_need unmet;
+    dml_need unmet = {.no_memory = false};
     return !context->limited || dml_cpu_can_allocate(context, 0, &unmet) ? DML_OK : fail(status, DML_NO_MEMORY, &unmet);
 }

@@ -17,7 +17,14 @@ typedef struct dml_context dml_context;
 /* A clause such as "it needs 6 threads, and this process may start 2 (RLIMIT_NPROC)". */
 typedef struct dml_need {
     char text[200];
+    bool no_memory; /* the system has none, whatever this process may have */
 } dml_need;
+
+/* What a need that is not met is reported as: a shortage of memory as such, all else as `otherwise`. */
+static inline dml_code dml_need_code(const dml_need *unmet, dml_code otherwise)
+{
+    return unmet->no_memory ? DML_NO_MEMORY : otherwise;
+}
 
 /* Whether there is memory for a driver to be opened; else the need that is not met. */
 bool dml_cpu_can_open(dml_need *unmet);

@@ -101,7 +101,7 @@ void dml_device_inspect(const dml_instance *instance, VkPhysicalDevice physical,
         if ((memory.memoryHeaps[i].flags & VK_MEMORY_HEAP_DEVICE_LOCAL_BIT) && memory.memoryHeaps[i].size > info->memory)
             info->memory = memory.memoryHeaps[i].size;
 
-    dml_need unmet;
+    dml_need unmet = {.no_memory = false};
     if (properties->apiVersion < VK_API_VERSION_1_2)
         snprintf(info->reason, sizeof info->reason, "it offers only Vulkan older than 1.2");
     else if (dml_device_compute_family(vk, physical) < 0)
@@ -112,4 +112,5 @@ void dml_device_inspect(const dml_instance *instance, VkPhysicalDevice physical,
     else if (device->cpu && !dml_cpu_can_start(&unmet))
         snprintf(info->reason, sizeof info->reason, "%s", unmet.text);
     info->usable = !info->reason[0];
+    info->no_memory = unmet.no_memory;
 }

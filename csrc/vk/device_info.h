@@ -15,7 +15,8 @@ typedef struct dml_device_info {
     uint32_t api_major, api_minor, api_patch;
     uint64_t memory; /* bytes of the largest device-local heap */
     bool usable;
-    int way; /* see dml_vk_way */
+    bool no_memory; /* it is not usable, since the system has no memory now */
+    int way;        /* see dml_vk_way */
 } dml_device_info;
 
 /* What is opened to find devices. */

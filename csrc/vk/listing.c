@@ -133,19 +133,20 @@ bool dml_devices_try(dml_device_list *list, const dml_search *search, bool direc
 static void explain(const dml_device_list *list, const dml_search *search, dml_status *status)
 {
     char reasons[2 * DML_PATH] = "";
-    bool starved = false;
-    dml_need unmet;
+    dml_code starved = DML_OK;
+    dml_need unmet = {.no_memory = false};
     for (int i = 0; i < list->way_count; i++) {
         const dml_way *way = &list->instances[i].way;
         size_t length = strlen(reasons);
         snprintf(reasons + length, sizeof reasons - length, "%s%s%s%s", length > 0 ? "; " : "", way->direct ? way->library : "",
                  way->direct ? ": " : "", way->reason);
-        starved = starved || list->instances[i].starved;
+        starved = list->instances[i].starved ? list->instances[i].starved : starved;
     }
     if (starved)
-        dml_fail(status, DML_NO_DEVICE, "%.400s", reasons);
+        dml_fail(status, starved, "%.400s", reasons);
     else if ((*search->driver || *search->lavapipe) && !dml_cpu_can_start(&unmet))
-        dml_fail(status, DML_NO_DEVICE, "%.250s; there is a driver for the CPU, but %s", reasons, unmet.text);
+        dml_fail(status, dml_need_code(&unmet, DML_NO_DEVICE), "%.250s; there is a driver for the CPU, but %s", reasons,
+                 unmet.text);
     else if (*search->variable)
         dml_fail(status, DML_NO_DEVICE,
                  "%.120s; %s is set, and only what it names is used: python -m dmlops says why not; "

@@ -11,7 +11,7 @@ typedef struct dml_instance {
     dml_instance_functions vk;
     dml_way way;
     char lavapipe[200]; /* why the loader cannot open Mesa's CPU driver; else empty */
-    bool starved;       /* drivers have too little memory; the status says it */
+    dml_code starved;   /* drivers have too little memory, as the status says; else DML_OK */
 } dml_instance;
 
 /* Both fill in all of `instance`, also when they fail. The status says why; what to install is the caller's to say. For
