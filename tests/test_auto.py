@@ -95,7 +95,8 @@ def test_a_call_runs_where_its_estimate_is_lower(vulkan):
         assert ran == (on_device < on_host), (text, on_host, on_device)
 
 
-@given(st.integers(1, 2000), st.sampled_from("1248"))
+# From 4 KiB on: below, a device takes whichever kernel there is already, and not the fastest.
+@given(st.integers(3, 2000), st.sampled_from("1248"))
 def test_estimates_grow_with_the_work(rows, size):
     call = "transpose(uint{}[{},640,3], (0,2,1))".format
     for side in (0, 1):

@@ -149,16 +149,21 @@ static void dismiss_helpers(loop *loop)
         dml_cond_wait(&state.left, &state.lock);
 }
 
+int dml_parallel_threads(int64_t indices)
+{
+    const int64_t most = indices < MOST_HELPERS + 1 ? indices : MOST_HELPERS + 1;
+    const int cores = most > 1 ? dml_usable_cores() : 1;
+    return most < cores ? (int)most : cores;
+}
+
 int64_t dml_parallel(dml_loop_body *body, const void *argument, int64_t begin, int64_t end, int64_t until)
 {
-    int64_t most = end - begin - 1 < MOST_HELPERS ? end - begin - 1 : MOST_HELPERS;
-    int cores = most > 0 ? dml_usable_cores() : 1;
     loop loop = {.body = body,
                  .argument = argument,
                  .next = begin,
                  .end = end,
                  .until = until,
-                 .wanted = (int)(most < cores - 1 ? most : cores - 1)};
+                 .wanted = dml_parallel_threads(end - begin) - 1};
     dml_lock_acquire(&state.lock);
     call_helpers(&loop);
     take_part(&loop);

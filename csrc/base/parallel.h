@@ -8,6 +8,9 @@
 /* Before any loop: forks are watched from here on. */
 void dml_parallel_open(void);
 
+/* How many threads run a loop of so many indices, this one included, if no other loop has them. */
+int dml_parallel_threads(int64_t indices);
+
 typedef void dml_loop_body(const void *argument, int64_t index);
 
 /* Calls body(argument, index) for each index from `begin` on, in any order, on this thread and on helpers that are idle: none

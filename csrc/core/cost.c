@@ -1,6 +1,7 @@
 #include "core/cost.h"
 
 #include "base/cores.h"
+#include "base/parallel.h"
 #include "core/choose.h"
 #include "core/host.h"
 #include "core/split.h"
@@ -25,6 +26,13 @@ static double cost_of_steps(const dml_program *program, step_cost *cost, const d
     return seen > 0 ? sum * (double)program->count / (double)seen : 0;
 }
 
+/* A CPU's, which run a kernel; a GPU is one. */
+static double device_threads(const dml_tunables *tunables)
+{
+    const uint32_t cores = tunables->dynamic ? (uint32_t)dml_usable_cores() : 1;
+    return cores < tunables->max_groups ? cores : tunables->max_groups;
+}
+
 /* By the kernel of the first piece: all are alike, but for what is left at the ends. */
 static double device_step(const dml_step *step, const dml_tunables *tunables)
 {
@@ -44,8 +52,7 @@ static double device_step(const dml_step *step, const dml_tunables *tunables)
         return transfer + bytes * tunables->copy_ns;
     if (dispatch.kernel == DML_KERNEL_ELEMENTS)
         each = tunables->scalar_ns / dispatch.constants[DML_SCALAR];
-    int cores = tunables->transfer_ns > 0 ? 1 : dml_machine_cores();
-    return tunables->kernel_ns + transfer + bytes * each / cores;
+    return tunables->kernel_ns + transfer + bytes * each / device_threads(tunables);
 }
 
 double dml_cost_on_class(const dml_program *program, const dml_tunables *tunables)
@@ -53,13 +60,13 @@ double dml_cost_on_class(const dml_program *program, const dml_tunables *tunable
     return tunables->call_ns + cost_of_steps(program, device_step, tunables);
 }
 
-/* By items, which vectors move several at a time; what is large by all cores. */
+/* By items, which vectors move several at a time; what is large by several threads. */
 static double host_step(const dml_step *step, const dml_tunables *tunables)
 {
     (void)tunables;
     double items = (double)dml_plan_count(&step->plan), bytes = items * (double)step->plan.item;
-    double cores = bytes < (double)DML_HOST_PARALLEL ? 1 : dml_machine_cores();
-    return dml_host_costs.step_ns + (bytes * dml_host_costs.byte_ns + items * dml_host_costs.item_ns) / cores;
+    double threads = dml_parallel_threads(bytes < (double)DML_HOST_PARALLEL ? 1 : INT64_MAX);
+    return dml_host_costs.step_ns + (bytes * dml_host_costs.byte_ns + items * dml_host_costs.item_ns) / threads;
 }
 
 double dml_cost_on_host(const dml_program *program)
