@@ -53,21 +53,26 @@ def item_of(value: Any, dtype: np.dtype[Any]) -> bytes:
 def _item(value: Any, dtype: np.dtype[Any]) -> bytes:
     array = np.zeros((), dtype)
     scalar = value[()] if isinstance(value, np.ndarray) and value.ndim == 0 else value
-    try:
-        if not isinstance(scalar, SCALARS + TIMES):
-            raise TypeError("no scalar")
-        with np.errstate(all="ignore"):
-            held = store(array, scalar)
-    except OverflowError:
-        held = False
-    except (TypeError, ValueError):
-        raise TypeError(f"value must be a scalar that input's dtype {dtype} holds, not {shown(value)}") from None
+    held = _held(array, scalar) if isinstance(scalar, SCALARS + TIMES) else None
+    if held is None:
+        raise TypeError(f"value must be a scalar that input's dtype {dtype} holds, not {shown(value)}")
     if not held:
         raise OverflowError(f"value {shown(value)} does not fit into input's dtype {dtype}")
     return array.tobytes()
 
 
 _known_item = functools.lru_cache(maxsize=64, typed=True)(_item)
+
+
+def _held(array: Any, value: Any) -> bool | None:
+    """Store a value as `store` does, and say whether it is held; None where the dtype is for others."""
+    try:
+        with np.errstate(all="ignore"):
+            return store(array, value)
+    except OverflowError:
+        return False
+    except (TypeError, ValueError):
+        return None
 
 
 def store(array: Any, value: Any) -> bool:
@@ -195,15 +200,9 @@ def element_of(value: Any, dtype: np.dtype[Any]) -> np.ndarray[Any, Any] | None:
     else:
         fits = time or (kind is not None and kind <= kind_of(dtype) < NO_NUMBER)
     array = np.zeros((), dtype)
-    try:
-        if not fits:
-            raise TypeError("the dtype is for others")
-        with np.errstate(all="ignore"):
-            held = store(array, value)
-    except OverflowError:
-        held = False
-    except (TypeError, ValueError):
-        raise TypeError(f"{shown(value)} does not go into an array of dtype {dtype}") from None
+    held = _held(array, value) if fits else None
+    if held is None:
+        raise TypeError(f"{shown(value)} does not go into an array of dtype {dtype}")
     if not held:
         raise (ValueError if text else OverflowError)(f"{shown(value)} does not fit into dtype {dtype}")
     return array

@@ -2,8 +2,8 @@
 //
 // The first DML_MAX_CHAIN axes of the table are a row: contiguous in the destination, anywhere in the source. Rows lie along
 // the next axis, ACROSS. ROWS neighbours on it are contiguous in the source, so 8 bytes that are loaded have a scalar for each
-// of ROWS rows. A block is a word of 8 bytes of each of these rows: as many loads as a word has scalars, transposed in registers.
-// An invocation makes the `blocks_words` blocks of a tile, one after the other.
+// of ROWS rows. A block is a word of 8 bytes of each of these rows: as many loads as a word has scalars, transposed in
+// registers. An invocation makes the `blocks_words` blocks of a tile, one after the other.
 //
 // PHASED: rows begin anywhere in a word, and a row's words are cut from two blocks each. A word belongs to the row that it
 // begins in. Its last bytes may be of the next row, whose begin is loaded again behind the row's end. Words behind the last of
