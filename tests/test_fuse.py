@@ -305,6 +305,31 @@ def test_maps_go_behind_the_second_pass(device):
     function.prove(x)
 
 
+def kaleidoscope(x):
+    """Each mirror doubles the pieces."""
+    for _ in range(2):
+        rows, columns = x.shape
+        tiled = np.tile(x, (3, 2))[: rows + 6, : columns + 4]
+        x = np.concatenate([np.pad(x, ((3, 3), (2, 2)), "reflect"), tiled])
+        x = np.pad(np.roll(x, (5, 3), (0, 1)), 7, "symmetric")
+    return x
+
+
+PASSES = {
+    "bytes": kaleidoscope,
+    "a map at the end": lambda x: kaleidoscope(x).astype(np.float32),
+    "a map at the beginning": lambda x: kaleidoscope(x.astype(np.float32)),
+}
+
+
+@pytest.mark.parametrize("function", PASSES.values(), ids=PASSES)
+def test_as_many_passes_as_it_takes(device, function):
+    function, x = dmlops.fuse(function), photos(7, 10)
+    assert function.explain(x, device="host").passes >= 3
+    assert same(function(x, device=device), function.reference(x).copy())
+    function.prove(x)
+
+
 # --- explanations and proofs ----------------------------------------------------------------------------------------
 
 

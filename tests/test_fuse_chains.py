@@ -3,7 +3,7 @@
 import dmlops
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 import chains
@@ -55,8 +55,26 @@ def test_chains(device, chain):
 BYTES = st.sampled_from([np.dtype(code) for code in ("u1", "u1", "i1", "?")])
 
 
+# The map is behind an intermediate result: what is written first, and what after that, is compiled with the map.
+BEHIND = chains.Chain(
+    (strategies.ArraySpec(np.dtype("u1"), (2, 1, 5), (5, 5, 1), 0, 10, 0, False),),
+    (
+        chains.Step("pad", (((0, 1), (0, 1), (0, 2)), "edge")),
+        chains.Step("join with itself", (0,)),
+        chains.Step("tile", ((1, 3, 2),)),
+        chains.Step("pad", (((0, 1), (1, 1), (0, 2)), "edge")),
+        chains.Step("broadcast", (1,)),
+        chains.Step("broadcast", (2,)),
+        chains.Step("cast", ("f4",)),
+        chains.Step("reshape", ((256, 10), "C")),
+    ),
+    False,
+)
+
+
 @pytest.mark.filterwarnings("ignore:(overflow|invalid value|Casting complex)")
 @given(chain=chains.chains(BYTES, mapped=True))
+@example(chain=BEHIND)
 @FEWER
 def test_chains_with_maps(device, chain):
     check(chain, device)

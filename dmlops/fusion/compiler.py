@@ -83,6 +83,7 @@ class _Compiler:
                 break
             except _TooManyPiecesError as error:
                 self.write_intermediate(error.node)
+                self.known = self.without_movements()
         self.passes.append(self.make_pass(results, pieces, ""))
         return Program(tuple(self.passes))
 
@@ -134,16 +135,31 @@ class _Compiler:
     def write_intermediate(self, node: Node) -> None:
         """Write the smallest array before a node after which its pieces are few."""
         why = f"{type(node).__name__.lower()} would have more than {MOST_PIECES} pieces ({node.where})"
-        for one in sorted(_before(node), key=lambda one: (self.written(one)[0].nbytes, -len(self.known[one]))):
-            known = self.without_movements() | {one: self.written(one)[2]}
+        for one in sorted(self.before(node), key=lambda one: (self.written(one)[0].nbytes, -len(self.known[one]))):
+            inner, _, after = self.written(one)
+            self.inputs.append(_as_input(inner))
             try:
-                self.pieces(node, known)
+                self.pieces(node, self.without_movements() | {one: after})
             except (_TooManyPiecesError, _NoBytesError):
                 continue
+            finally:
+                self.inputs.pop()
             self.write(one, why)
             return
         for one in node.operands:
             self.write(one, why)
+
+    def before(self, node: Node) -> list[Node]:
+        """What a node is made of, but for what is there when a pass begins."""
+        found: dict[Node, None] = {}
+        there = self.without_movements()
+        waiting = list(node.operands)
+        while waiting:
+            one = waiting.pop()
+            if one not in there and one not in found:
+                found[one] = None
+                waiting += one.operands
+        return list(found)
 
     def without_movements(self) -> dict[Node, list[Piece]]:
         """The pieces of what is there when a pass begins."""
@@ -174,8 +190,7 @@ class _Compiler:
         inner, pieces, after = self.written(node)
         self.passes.append(self.make_pass([inner], [pieces], why))
         self.intermediate[node] = after
-        self.inputs.append((inner.dtype, inner.shape, tuple(pack(inner.shape, inner.dtype.itemsize))))
-        self.known = self.without_movements()
+        self.inputs.append(_as_input(inner))
 
     def make_pass(self, nodes: Sequence[Node], pieces: Sequence[list[Piece]], why: str) -> Pass:
         used = sorted({-1 - piece.source for each in pieces for piece in each if piece.source < 0})
@@ -201,16 +216,9 @@ class _Compiler:
         return Pass(program, tuple(nodes), tuple(pieces), tuple(self.inputs), placed, constants, why)
 
 
-def _before(node: Node) -> list[Node]:
-    """What a node is made of, but for inputs and constants."""
-    found: dict[Node, None] = {}
-    waiting = list(node.operands)
-    while waiting:
-        one = waiting.pop()
-        if one.operands and one not in found:
-            found[one] = None
-            waiting += one.operands
-    return list(found)
+def _as_input(node: Node) -> tuple[np.dtype[Any], tuple[int, ...], tuple[int, ...]]:
+    """An intermediate result, as the passes after it read it."""
+    return node.dtype, node.shape, tuple(pack(node.shape, node.dtype.itemsize))
 
 
 def _relocated(piece: Piece, source: int, strides: Sequence[int]) -> Piece:
