@@ -69,6 +69,12 @@ def device(request):
 
 
 @pytest.fixture(scope="session")
+def devices():
+    """All of them, for tests by Hypothesis: to draw an array takes longer than to move it on one more device."""
+    return ["host" if name == "host" else support.vulkan_device() for name in DEVICES]
+
+
+@pytest.fixture(scope="session")
 def vulkan():
     """The best Vulkan device, for tests that mean nothing on the host."""
     if "vulkan" not in DEVICES:

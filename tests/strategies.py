@@ -8,6 +8,7 @@ import builtins
 from dataclasses import dataclass, field
 
 import numpy as np
+from hypothesis import settings
 from hypothesis import strategies as st
 
 try:
@@ -35,6 +36,10 @@ if ml_dtypes is not None:
 BORDERS = [1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 31, 32, 33, 47, 63, 64, 65, 127, 128, 129, 200, 255, 256, 257, 300]
 STARTS = [0, 0, 16, 1, 2, 3, 4, 6, 7, 8, 12, 15]
 BUDGET = 6000  # elements, at most, in one array
+
+# For what another test draws, too, and for what takes long to run: 75 and 20 examples where the profile has 300.
+FEWER = settings(max_examples=max(settings.default.max_examples // 4, 10))
+FEWEST = settings(max_examples=max(settings.default.max_examples // 15, 10))
 
 dtypes = st.sampled_from(DTYPES)
 # Half of the arrays have the item sizes that have kernels of their own.

@@ -20,6 +20,7 @@ from hypothesis import strategies as st
 import faults
 import strategies
 import support
+from strategies import FEWER
 
 X = np.arange(1 * 4 * 6 * 8, dtype=np.float32).reshape(1, 4, 6, 8)
 MIB = 2**20
@@ -43,32 +44,35 @@ def override():
 
 
 @given(spec=strategies.shapes().flatmap(strategies.specs))
-def test_what_goes_in_comes_out(device, spec):
+@FEWER
+def test_what_goes_in_comes_out(devices, spec):
     x = spec.build()
-    a = dmlops.asarray(x, device=device)
     expected = np.empty(x.shape, x.dtype)  # C-contiguous; and of item size 1 where strings of none are asked for
-    assert a.shape == x.shape and a.ndim == x.ndim and a.size == x.size
-    assert a.dtype == x.dtype and a.itemsize == x.dtype.itemsize and a.nbytes == x.nbytes
-    assert type(a) is dmlops.DeviceArray and a.device == dmlops.devices()[-1 if device == "host" else device]
-    if x.dtype.itemsize:
-        assert a.strides == expected.strides or not x.size
-    for out in (a.numpy(), a.copy().numpy()):
-        assert strategies.content(out) == strategies.content(x)
-        assert type(out) is np.ndarray and out.flags.c_contiguous and out.flags.writeable
-    del x
+    for device in devices:
+        a = dmlops.asarray(x, device=device)
+        assert a.shape == x.shape and a.ndim == x.ndim and a.size == x.size
+        assert a.dtype == x.dtype and a.itemsize == x.dtype.itemsize and a.nbytes == x.nbytes
+        assert type(a) is dmlops.DeviceArray and a.device == dmlops.devices()[-1 if device == "host" else device]
+        if x.dtype.itemsize:
+            assert a.strides == expected.strides or not x.size
+        for out in (a.numpy(), a.copy().numpy()):
+            assert strategies.content(out) == strategies.content(x), device
+            assert type(out) is np.ndarray and out.flags.c_contiguous and out.flags.writeable
 
 
 @given(data=st.data())
-def test_out_of_any_layout(device, data):
+@FEWER
+def test_out_of_any_layout(devices, data):
     x = data.draw(strategies.specs(data.draw(strategies.shapes(max_rank=5)))).build()
     spec = data.draw(strategies.specs(x.shape, x.dtype, distinct=True))
-    parent = spec.parent()
-    expected = parent.copy()
+    expected = spec.parent()
     strategies.raw(spec.view(expected))[...] = strategies.raw(x)
-    out = spec.view(parent)
-    a = dmlops.asarray(x, device=device)
-    assert a.numpy(out) is out
-    assert parent.tobytes() == expected.tobytes(), "a byte beside the elements was written"
+    for device in devices:
+        parent = spec.parent()
+        out = spec.view(parent)
+        a = dmlops.asarray(x, device=device)
+        assert a.numpy(out) is out
+        assert parent.tobytes() == expected.tobytes(), "a byte beside the elements was written"
 
 
 @pytest.mark.parametrize("shape", [(3000, 700), (7, 300_001), (1 << 22,)])
@@ -220,41 +224,44 @@ def test_wrong_out_of_numpy(device, out, error):
 
 @pytest.mark.parametrize("operator", strategies.OPERATORS)
 @given(data=st.data())
-def test_operators_on_views(device, operator, data):
+@FEWER
+def test_operators_on_views(devices, operator, data):
     """Every call that NumPy arrays are tested with, on a view of a device array with steps, gaps, and axes in any order."""
     call = data.draw(strategies.CALLS[operator](max_rank=10))
-    arrays = []
-    for spec in call.specs:
-        large, find = data.draw(strategies.view_specs(len(spec.shape))).embed(spec.build())
-        arrays.append(find(dmlops.asarray(large, device=device)))
-    args = list(call.arguments())
     expected = strategies.parts(call.expected(reference))
+    inputs = [data.draw(strategies.view_specs(len(spec.shape))).embed(spec.build()) for spec in call.specs]
+    args = list(call.arguments())
+    lengths = None
     if operator == "reverse_subsequences" and isinstance(args[0], np.ndarray) and data.draw(st.booleans()):
         lengths, find_lengths = data.draw(strategies.view_specs(args[0].ndim)).embed(args[0])
-        args[0] = find_lengths(dmlops.asarray(lengths, device=device))
-    wholes, outs = [], []
+    canvases = []
     for part in expected if data.draw(st.booleans()) else []:
-        canvas, find_out = data.draw(strategies.view_specs(part.ndim)).embed(part)
-        before = canvas
-        if canvas.dtype.itemsize:
-            noise = np.random.default_rng(0).integers(0, 256, canvas.nbytes, np.uint8)
-            before = noise.view(canvas.dtype).reshape(canvas.shape)
-        wholes.append((dmlops.asarray(before, device=device), before, find_out))
-        outs.append(find_out(wholes[-1][0]))
-    out = None if not outs else outs if operator == "split" else outs[0]
-    first = arrays[0] if call.others is None else arrays
-    result = strategies.parts(getattr(dmlops, operator)(first, *args, **call.kwargs, out=out))
-    for part, right in zip(result, expected, strict=True):
-        assert type(part) is dmlops.DeviceArray and part.device == arrays[0].device and part.dtype == call.input.dtype
-        assert strategies.content(part.numpy()) == strategies.content(right)
-    for part, right, out, (whole, before, find_out) in zip(result, expected, outs, wholes):
-        assert part is out
+        before, find = data.draw(strategies.view_specs(part.ndim)).embed(part)
+        if before.dtype.itemsize:
+            noise = np.random.default_rng(0).integers(0, 256, before.nbytes, np.uint8)
+            before = noise.view(before.dtype).reshape(before.shape)
         after = strategies.raw(before).copy().view(before.dtype).reshape(before.shape)
-        strategies.raw(find_out(after))[...] = strategies.raw(right)
-        assert strategies.content(whole.numpy()) == strategies.content(after), "a byte beside the result was written"
+        strategies.raw(find(after))[...] = strategies.raw(part)
+        canvases.append((before, find, after))
+    for device in devices:
+        arrays = [find(dmlops.asarray(large, device=device)) for large, find in inputs]
+        if lengths is not None:
+            args[0] = find_lengths(dmlops.asarray(lengths, device=device))
+        wholes = [dmlops.asarray(before, device=device) for before, _, _ in canvases]
+        outs = [find(whole) for whole, (_, find, _) in zip(wholes, canvases)]
+        out = None if not outs else outs if operator == "split" else outs[0]
+        first = arrays[0] if call.others is None else arrays
+        result = strategies.parts(getattr(dmlops, operator)(first, *args, **call.kwargs, out=out))
+        for part, right in zip(result, expected, strict=True):
+            assert type(part) is dmlops.DeviceArray and part.device == arrays[0].device and part.dtype == call.input.dtype
+            assert strategies.content(part.numpy()) == strategies.content(right), device
+        for part, out, whole, (_, _, after) in zip(result, outs, wholes, canvases):
+            assert part is out
+            assert strategies.content(whole.numpy()) == strategies.content(after), "a byte beside the result was written"
 
 
 @given(data=st.data())
+@FEWER
 def test_chains(device, data):
     """Steps of all kinds in a row, without a look in between, applied to NumPy and to the device array alike."""
     dtype = data.draw(strategies.common_dtypes.filter(lambda dtype: dtype.itemsize > 0))

@@ -10,19 +10,17 @@ import dmlops
 import numpy as np
 import pytest
 from dmlops import _core, reference
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import strategies
 import support
-from strategies import content, raw
+from strategies import FEWER, FEWEST, content, raw
 
 COPY, ROWS, WORDS, ELEMENTS, BLOCKS = range(5)
 FORCED = {"copy": COPY, "rows": ROWS, "words": WORDS, "elements": ELEMENTS, "blocks": BLOCKS}
 TRAITS = ["kernel", "host_import", "window", "binding", "staging", "group_size", "chunks", "max_groups"]
 TRAITS += ["invocation_bytes", "cpu", "segments_always", "prefetch_ahead"]
-FEWER = settings(max_examples=max(settings.default.max_examples // 4, 15))
-FEWEST = settings(max_examples=max(settings.default.max_examples // 15, 10))
 
 
 @contextlib.contextmanager

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import strategies
 import support
-from strategies import content, parts
+from strategies import FEWER, content, parts
 
 RANK = 7  # an axis for the bytes of an element is added below, and few arrays have more anyway
 
@@ -25,10 +25,9 @@ def own_bytes(spec, size, shift=0):
     return mask
 
 
-def out_specs(data, call):
+def out_specs(data, call, expected):
     """For each array of the result one that takes it, of any layout."""
-    shapes = [part.shape for part in parts(call.expected(reference))]
-    return [data.draw(strategies.specs(shape, call.input.dtype, distinct=True)) for shape in shapes]
+    return [data.draw(strategies.specs(part.shape, call.input.dtype, distinct=True)) for part in parts(expected)]
 
 
 def run_into(call, device, outs, array=None):
@@ -40,44 +39,50 @@ def run_into(call, device, outs, array=None):
 
 @pytest.mark.parametrize("operator", strategies.OPERATORS)
 @given(data=st.data())
-def test_out_of_any_layout(device, operator, data):
+@FEWER
+def test_out_of_any_layout(devices, operator, data):
     call = data.draw(strategies.CALLS[operator](RANK))
-    specs = out_specs(data, call)
-    parents = [spec.parent() for spec in specs]
-    before = [parent.copy() for parent in parents]
-    outs = [spec.view(parent) for spec, parent in zip(specs, parents)]
-    run_into(call, device, outs)
-    assert content(outs) == content(parts(call.expected(reference)))
-    for spec, parent, old in zip(specs, parents, before):
-        others = ~own_bytes(spec, parent.size)
-        assert np.array_equal(parent[others], old[others]), "wrote beside out's elements"
+    expected = call.expected(reference)
+    specs = out_specs(data, call, expected)
+    for device in devices:
+        parents = [spec.parent() for spec in specs]
+        before = [parent.copy() for parent in parents]
+        outs = [spec.view(parent) for spec, parent in zip(specs, parents)]
+        run_into(call, device, outs)
+        assert content(outs) == content(parts(expected)), device
+        for spec, parent, old in zip(specs, parents, before):
+            others = ~own_bytes(spec, parent.size)
+            assert np.array_equal(parent[others], old[others]), "wrote beside out's elements"
 
 
 @pytest.mark.parametrize("operator", strategies.OPERATORS)
 @given(data=st.data())
-def test_out_that_shares_memory_with_the_input(device, operator, data):
+@FEWER
+def test_out_that_shares_memory_with_the_input(devices, operator, data):
     """All inputs lie in one buffer, and so do the results, side by side."""
     call = data.draw(strategies.CALLS[operator](RANK))
-    specs = out_specs(data, call)
+    specs = out_specs(data, call, call.expected(reference))
     begins = [data.draw(st.sampled_from([0, 0, 1, 4, 16, 64, 100])) for _ in call.specs]
     places, size = [], 0
     for spec in specs:
         places.append(size + data.draw(st.sampled_from([0, 0, 1, 4, 16, 64, 100])))
         size = places[-1] + spec.nbytes
     size = max(size, *(spec.nbytes + begin for spec, begin in zip(call.specs, begins)))
-    parent = np.random.default_rng(call.input.seed).integers(0, 256, size, np.uint8)
-    before = parent.copy()
+    before = np.random.default_rng(call.input.seed).integers(0, 256, size, np.uint8)
 
     def inputs(buffer):
         arrays = [spec.view(buffer, begin) for spec, begin in zip(call.specs, begins)]
         return arrays[0] if call.others is None else arrays
 
-    outs = [spec.view(parent, place) for spec, place in zip(specs, places)]
-    run_into(call, device, outs, inputs(parent))
-    assert content(outs) == content(parts(call.expected(reference, inputs(before))))
+    expected = content(parts(call.expected(reference, inputs(before))))
     mine = [own_bytes(spec, size, place) for spec, place in zip(specs, places)]
     others = ~np.any([np.zeros(size, bool), *mine], axis=0)
-    assert np.array_equal(parent[others], before[others]), "wrote beside out's elements"
+    for device in devices:
+        parent = before.copy()
+        outs = [spec.view(parent, place) for spec, place in zip(specs, places)]
+        run_into(call, device, outs, inputs(parent))
+        assert content(outs) == expected, device
+        assert np.array_equal(parent[others], before[others]), "wrote beside out's elements"
 
 
 def test_in_place(device):

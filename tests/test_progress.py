@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import strategies
+from strategies import FEWER, content, parts
 
 X = np.arange(4 * 4 * 6 * 8, dtype=np.float32).reshape(4, 4, 6, 8)
 
@@ -40,28 +41,24 @@ def portions(monkeypatch):
 
 
 @pytest.mark.parametrize("operator", strategies.OPERATORS)
-@pytest.mark.parametrize("on_device", [False, True])
 @given(data=st.data())
-def test_portions_make_the_same_result(device, operator, on_device, data):
+@FEWER
+def test_portions_make_the_same_result(devices, operator, data):
     call = data.draw(strategies.CALLS[operator](8))
     progress.PORTION_BYTES = data.draw(st.sampled_from([1, 7, 100, 4096]))
-    array, seen = call.build(), Reports()
-    expected = strategies.parts(call.expected(reference, array))
-    if on_device:
-        array = (
-            [dmlops.asarray(each, device=device) for each in array]
-            if isinstance(array, list)
-            else dmlops.asarray(array, device=device)
-        )
-    result = call.run(dmlops, array, device=device, progress=seen)
-    assert [strategies.content(np.asarray(ours)) for ours in strategies.parts(result)] == [
-        strategies.content(right) for right in expected
-    ]
+    array = call.build()
+    expected = parts(call.expected(reference, array))
     total = sum(right.nbytes for right in expected)
-    if total:
-        seen.check(total)
-    else:
-        assert seen == []
+    for device in devices:
+        on_device = [dmlops.asarray(each, device=device) for each in parts(array)]
+        for given_array in (array, on_device if isinstance(array, list) else on_device[0]):
+            seen = Reports()
+            result = call.run(dmlops, given_array, device=device, progress=seen)
+            assert [content(np.asarray(ours)) for ours in parts(result)] == content(expected), device
+            if total:
+                seen.check(total)
+            else:
+                assert seen == []
 
 
 def test_how_many_portions_there_are(device, portions):

@@ -23,12 +23,13 @@ def keys(draw):
 
 
 @given(drawn=keys())
-def test_equals_numpy_indexing(device, drawn):
+def test_equals_numpy_indexing(devices, drawn):
     shape, key = drawn
     x = np.arange(int(np.prod(shape)), dtype=np.int32).reshape(shape)
-    result = dmlops.slice(x, *dmlops.slice_from_key(shape, key), device=device)
-    assert result.shape == x[key].shape
-    assert np.array_equal(result, x[key])
+    for device in devices:
+        result = dmlops.slice(x, *dmlops.slice_from_key(shape, key), device=device)
+        assert result.shape == x[key].shape
+        assert np.array_equal(result, x[key])
 
 
 @given(drawn=keys())
