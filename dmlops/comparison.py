@@ -204,7 +204,7 @@ def compare(
     image = None
     if picture:
         drawn = next((k for k, row in enumerate(rows) if row.difference), 0)
-        image = comparison_picture.draw(next(iter(call.arguments.values())), runs[drawn][0], expected)
+        image = comparison_picture.draw(_panels(next(iter(call.arguments.values())), runs[drawn][0], expected))
     return Comparison(name, tuple(rows), numpy_milliseconds, image)
 
 
@@ -306,16 +306,24 @@ def _difference(result: Any, expected: Any) -> Difference | None:
     for attribute in ("dtype", "shape"):
         if getattr(result, attribute) != getattr(expected, attribute):
             return Difference(None, getattr(result, attribute), getattr(expected, attribute))
-    differ = different(result, expected)
+    differ = _different(result, expected)
     if not differ.any():
         return None
     index = tuple(int(k) for k in np.unravel_index(int(differ.argmax()), differ.shape))
     return Difference(index, result[index].item(), expected[index].item())
 
 
-def different(result: Any, expected: Any) -> Any:
+def _different(result: Any, expected: Any) -> Any:
     """Which elements differ in any bit, for arrays of one shape and dtype."""
     if result.dtype.itemsize == 0 or result.size == 0:
         return np.zeros(result.shape, bool)
     whole = [np.ascontiguousarray(array).reshape(-1).view(np.uint8).reshape(*array.shape, -1) for array in (result, expected)]
     return (whole[0] != whole[1]).any(axis=-1)
+
+
+def _panels(*arrays: Any) -> dict[str, Any]:
+    """What is drawn of input, result and NumPy's result: of several arrays each, the first."""
+    input, result, expected = (value[0] if isinstance(value, (list, tuple)) else value for value in arrays)
+    if result is None or result.shape != expected.shape:
+        return {"input": input, "NumPy's result": expected}
+    return {"input": input, "result": result, "difference": _different(result, expected)}

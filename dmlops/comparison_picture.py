@@ -1,4 +1,4 @@
-"""The picture of a comparison: input, result and difference side by side. Needs Pillow."""
+"""The picture of a comparison: images side by side. Needs Pillow."""
 
 from __future__ import annotations
 
@@ -20,18 +20,9 @@ _LARGEST = 4096  # pixels that no side of an image exceeds
 _MARGIN = 24  # above, for captions, and between images
 
 
-def draw(input: Any, result: Any, expected: Any) -> PIL.Image.Image:
-    """Draw the three as one image."""
-    from dmlops.comparison import different
-
-    first = {"input": input, "result": result, "expected": expected}
-    arrays = {name: value[0] if isinstance(value, (list, tuple)) else value for name, value in first.items()}
-    compared = arrays["result"] is not None and arrays["result"].shape == arrays["expected"].shape
-    panels = {"input": _pixels(arrays["input"])}
-    panels["result" if compared else "NumPy's result"] = _pixels(arrays["result" if compared else "expected"])
-    if compared:
-        panels["difference"] = _pixels(different(arrays["result"], arrays["expected"]))
-    images = {name: _enlarged(pixels) for name, pixels in panels.items()}
+def draw(panels: dict[str, Any]) -> PIL.Image.Image:
+    """Draw images side by side, each below its name."""
+    images = {name: _enlarged(_pixels(array)) for name, array in panels.items()}
     width = sum(image.width + _MARGIN for image in images.values()) - _MARGIN
     sheet = PIL.Image.new("RGB", (width, max(image.height for image in images.values()) + _MARGIN), "white")
     left = 0

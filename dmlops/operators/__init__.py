@@ -1,0 +1,24 @@
+"""The operators: signatures and documentation. The C extension dmlops._core does the work."""
+
+from dmlops.operators.blocks import depth_to_space, space_to_depth
+from dmlops.operators.growth import padding, tile, upsample
+from dmlops.operators.orders import reverse_subsequences, transpose
+from dmlops.operators.parts import join, split
+from dmlops.operators.windows import slice, slice_grad
+
+__all__ = [
+    "depth_to_space",
+    "join",
+    "padding",
+    "reverse_subsequences",
+    "slice",
+    "slice_grad",
+    "space_to_depth",
+    "split",
+    "tile",
+    "transpose",
+    "upsample",
+]
+
+for _name in __all__:  # documentation and pickles have them by their public name
+    globals()[_name].__module__ = __name__

@@ -1,0 +1,214 @@
+"""Operators that make one array of several, and several of one."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, SupportsIndex, overload
+
+from dmlops import _core
+from dmlops.operators.tracking import tracked
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from numpy.typing import NDArray
+
+    from dmlops._annotations import AnyArray, Array, DeviceLike, Input, IntSequence, Progress, T
+    from dmlops._core import DeviceArray
+
+__all__ = ["join", "split"]
+
+# The overloads: device arrays, NumPy arrays, and what numpy.asarray makes an array of.
+
+
+@overload
+def join(
+    inputs: Iterable[DeviceArray],
+    axis: SupportsIndex,
+    *,
+    out: DeviceArray | None = None,
+    device: DeviceLike | None = None,
+    progress: Progress | None = None,
+) -> DeviceArray: ...
+@overload
+def join(
+    inputs: Iterable[NDArray[T]],
+    axis: SupportsIndex,
+    *,
+    out: NDArray[T] | None = None,
+    device: DeviceLike | None = None,
+    progress: Progress | None = None,
+) -> NDArray[T]: ...
+@overload
+def join(
+    inputs: Iterable[Input],
+    axis: SupportsIndex,
+    *,
+    out: Array | None = None,
+    device: DeviceLike | None = None,
+    progress: Progress | None = None,
+) -> Array: ...
+def join(
+    inputs: Iterable[Input] | Iterable[DeviceArray],
+    axis: SupportsIndex,
+    *,
+    out: AnyArray | None = None,
+    device: DeviceLike | None = None,
+    progress: Progress | None = None,
+) -> AnyArray:
+    """Put arrays one after the other along an axis.
+
+    Parameters
+    ----------
+    inputs : sequence of array_like, or sequence of DeviceArray
+        At least one array. All have the same dtype, the same rank of 1 or more, and the same size on every axis but `axis`.
+        Any strides, and any dtype whose elements are plain bytes. Device arrays are all on one device.
+    axis : int
+        The axis to join along. A negative value counts from the last axis.
+    out : numpy.ndarray or DeviceArray, optional
+        The array for the result: of the same kind and dtype as `inputs`, of the result's shape, writable, with any strides.
+        It may share memory with `inputs`. Default: a new array.
+    device : int, str or Device, optional
+        The device to run on; ``dmlops.devices`` lists what is accepted. Default: the device of `inputs` if they are device
+        arrays, else ``dmlops.default_device()``.
+    progress : bool or function, optional
+        For calls of many seconds: True draws a bar, by tqdm where it is installed. A function is called after each 128 MiB or
+        so with two ints, the bytes done and all bytes. Either way the call waits for its work, also with device arrays.
+
+    Returns
+    -------
+    numpy.ndarray or DeviceArray
+        `out`, or a new C-contiguous array of the same kind and dtype as `inputs`. Its size on `axis` is the sum of theirs.
+
+    Raises
+    ------
+    TypeError
+        The dtypes differ: nothing is converted. Only some of `inputs` are device arrays. An argument has another wrong type:
+        a float as `axis`, an input of Python objects.
+    numpy.exceptions.AxisError
+        `axis` is out of range.
+    ValueError
+        `inputs` is empty; ranks or sizes differ; device arrays are on different devices; `out` does not fit; `device` names
+        no device.
+    OverflowError
+        An int does not fit into 64 bits.
+    NoDeviceError
+        There is no usable Vulkan device, and `device` is not ``"host"``.
+    VulkanError
+        The device failed.
+
+    See Also
+    --------
+    split : the inverse.
+
+    Notes
+    -----
+    This is DirectML's ``DML_JOIN`` and ONNX's ``Concat``, for any rank and dtype. ``numpy.concatenate`` also converts to a
+    common dtype.
+
+    Examples
+    --------
+    >>> import numpy as np, dmlops
+    >>> dmlops.join([np.array([[1, 2], [3, 4]]), np.array([[5], [6]])], axis=1)
+    array([[1, 2, 5],
+           [3, 4, 6]])
+    """
+    return _core._join(inputs, axis, out, device if progress is None else tracked("join", device, progress))
+
+
+@overload
+def split(
+    input: DeviceArray,
+    axis: SupportsIndex,
+    output_axis_sizes: IntSequence,
+    *,
+    out: Sequence[DeviceArray] | None = None,
+    device: DeviceLike | None = None,
+    progress: Progress | None = None,
+) -> list[DeviceArray]: ...
+@overload
+def split(
+    input: NDArray[T],
+    axis: SupportsIndex,
+    output_axis_sizes: IntSequence,
+    *,
+    out: Sequence[NDArray[T]] | None = None,
+    device: DeviceLike | None = None,
+    progress: Progress | None = None,
+) -> list[NDArray[T]]: ...
+@overload
+def split(
+    input: Input,
+    axis: SupportsIndex,
+    output_axis_sizes: IntSequence,
+    *,
+    out: Sequence[Array] | None = None,
+    device: DeviceLike | None = None,
+    progress: Progress | None = None,
+) -> list[Array]: ...
+def split(
+    input: Input | DeviceArray,
+    axis: SupportsIndex,
+    output_axis_sizes: IntSequence,
+    *,
+    out: Sequence[Array] | Sequence[DeviceArray] | None = None,
+    device: DeviceLike | None = None,
+    progress: Progress | None = None,
+) -> list[Array] | list[DeviceArray]:
+    """Cut an array into parts along an axis.
+
+    Parameters
+    ----------
+    input : array_like or DeviceArray
+        Any rank from 1, any strides, and any dtype whose elements are plain bytes.
+    axis : int
+        The axis to cut. A negative value counts from the last axis.
+    output_axis_sizes : sequence of int
+        The size of each part along `axis`, 0 or more. They add up to ``input.shape[axis]``.
+    out : list of numpy.ndarray or of DeviceArray, optional
+        One array for each part: of the same kind and dtype as `input`, of the part's shape, writable, with any strides. They
+        may share memory with `input`, but not with each other. Default: new arrays.
+    device : int, str or Device, optional
+        The device to run on; ``dmlops.devices`` lists what is accepted. Default: the device of `input` if it is a device
+        array, else ``dmlops.default_device()``.
+    progress : bool or function, optional
+        For calls of many seconds: True draws a bar, by tqdm where it is installed. A function is called after each 128 MiB or
+        so with two ints, the bytes done and all bytes. Either way the call waits for its work, also with device arrays.
+
+    Returns
+    -------
+    list of numpy.ndarray or of DeviceArray
+        The arrays of `out`, or new C-contiguous arrays of the same kind and dtype as `input`. Never views.
+
+    Raises
+    ------
+    TypeError
+        An argument has the wrong type: floats as `output_axis_sizes`, an `out` that is no list, an input of Python objects.
+    numpy.exceptions.AxisError
+        `axis` is out of range.
+    ValueError
+        A size is negative; the sizes do not add up to the axis; `out` does not fit; `device` names no device.
+    OverflowError
+        An int does not fit into 64 bits.
+    NoDeviceError
+        There is no usable Vulkan device, and `device` is not ``"host"``.
+    VulkanError
+        The device failed.
+
+    See Also
+    --------
+    join : the inverse.
+
+    Notes
+    -----
+    This is DirectML's ``DML_SPLIT``, ONNX's ``Split`` and PyTorch's ``split`` with a list of sizes, for any rank and dtype.
+    ``numpy.split`` takes the places of the cuts instead and makes views.
+
+    Examples
+    --------
+    >>> import numpy as np, dmlops
+    >>> dmlops.split(np.array([[1, 2, 3], [4, 5, 6]]), axis=1, output_axis_sizes=[1, 2])
+    [array([[1],
+           [4]]), array([[2, 3],
+           [5, 6]])]
+    """
+    return _core._split(input, axis, output_axis_sizes, out, device if progress is None else tracked("split", device, progress))
