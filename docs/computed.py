@@ -18,6 +18,7 @@ import dmlops
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.append(str(ROOT / "tests" / "onnx"))
+FRONT = ("Crop", "Mirror", "Patchify", "Reverse each row")  # the steps of the demo that the first page shows
 
 
 def table(head, rows, align=None):
@@ -31,11 +32,21 @@ def machine():
 
 
 def front_picture(folder):
-    """The demo's sheet, drawn anew."""
+    """Four cards of the demo's sheet, drawn anew."""
+    target = folder / "pictures" / "front.webp"
+    target.parent.mkdir(parents=True, exist_ok=True)
+    demo_sheet(target, *FRONT)
+    return "![Inputs beside results: a crop, a mirror image, patches, each row reversed up to a line](pictures/front.webp)"
+
+
+def demo_picture(folder):
+    """The demo's whole sheet, drawn anew."""
     target = folder / "pictures" / "demo.webp"
     target.parent.mkdir(parents=True, exist_ok=True)
     demo_sheet(target)
-    return "![Every result beside its input: crop, mirror, patches, pixel shuffle, reversed rows and lines](pictures/demo.webp)"
+    return (
+        "![Every result beside its input: crop, mirror, patches, pixel shuffle, reversed rows and lines](../pictures/demo.webp)"
+    )
 
 
 def readme_example(folder):
@@ -47,16 +58,14 @@ def readme_example(folder):
     )
 
 
-def demo_sheet(target):
-    """Run examples/demo.py, and write its picture to `target` as WebP."""
+def demo_sheet(target, *only):
+    """Run examples/demo.py, and write its picture to `target` as WebP; of some steps, if `only` names them."""
     from PIL import Image
 
     drawn = target.with_suffix(".png")
-    subprocess.run([sys.executable, ROOT / "examples" / "demo.py", "--output", drawn], check=True, stdout=subprocess.DEVNULL)
-    sheet = Image.open(drawn).convert("RGB")
-    sheet.resize((sheet.width * 3 // 4, sheet.height * 3 // 4), Image.Resampling.LANCZOS).save(
-        target, "WEBP", quality=80, method=6
-    )
+    command = [sys.executable, ROOT / "examples" / "demo.py", "--output", drawn, *(("--only", *only) if only else ())]
+    subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+    Image.open(drawn).convert("RGB").save(target, "WEBP", quality=80, method=6)
     drawn.unlink()
 
 
@@ -187,6 +196,7 @@ COMPUTED = {
     function.__name__: function
     for function in (
         front_picture,
+        demo_picture,
         readme_example,
         counted,
         lost_cells,

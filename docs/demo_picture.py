@@ -2,6 +2,6 @@
 
 from pathlib import Path
 
-from computed import demo_sheet
+from computed import FRONT, demo_sheet
 
-demo_sheet(Path(__file__).parent / "demo.webp")
+demo_sheet(Path(__file__).parent / "demo.webp", *FRONT)

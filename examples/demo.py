@@ -218,10 +218,10 @@ def channels_last(photo):
 
 
 def lines_of_text():
-    """The Zen of Python as a batch of one padded page of bytes, and the length of each line."""
+    """The short lines of the Zen of Python as a batch of one padded page of bytes, and the length of each line."""
     with contextlib.redirect_stdout(io.StringIO()) as printed:
         import this  # noqa: F401
-    lines = [line for line in printed.getvalue().splitlines() if line]
+    lines = [line for line in printed.getvalue().splitlines() if 0 < len(line) <= 40]
     lengths = np.array([len(line) for line in lines])
     return np.array(lines, f"S{lengths.max()}").view("S1").reshape(1, len(lines), -1), lengths
 
@@ -254,7 +254,7 @@ def reverse_rows(photo):
         return [(f"input {shape(x)}", sheet.stepped(x[0], lengths)), (f"result {shape(y)}", sheet.stepped(y[0], lengths))]
 
     return Step(
-        "Reverse each row of a photograph up to the line",
+        "Reverse each row up to the line",
         "dmlops.reverse_subsequences(photos, lengths, axis=2)  # lengths: (1, height, 1, 1)",
         "reverse_subsequences",
         photo[None],
@@ -268,6 +268,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--device", help="number, name or type of a device, or host (default: dmlops.default_device())")
     parser.add_argument("--output", default="demo.png", help="where the picture goes (default: %(default)s)")
+    parser.add_argument("--only", nargs="+", help="steps whose titles begin so (default: all)")
     options = parser.parse_args()
     try:
         device = dmlops.asarray(0, device=options.device).device
@@ -283,6 +284,7 @@ def main():
         reverse_rows(data.rocket()),
         reverse_text(*lines_of_text()),
     ]
+    steps = [step for step in steps if not options.only or step.title.startswith(tuple(options.only))]
     print_table(steps, device)
     sheet.draw(steps, f"dmlops {dmlops.__version__} on {device.name}").save(options.output, optimize=True)
     print(f"\nEvery result beside its input: {os.path.abspath(options.output)}")

@@ -4,8 +4,10 @@ import numpy as np
 from PIL import Image, ImageDraw, ImageFont
 
 PAPER, CARD, INK, FAINT, ACCENT = (238, 240, 243), (255, 255, 255), (25, 30, 40), (110, 118, 130), (200, 40, 60)
-WIDTH, MARGIN, PADDING, GAP = 1760, 28, 20, 24
-PICTURE_HEIGHT = 250
+# Pages show the sheet some 800 pixels wide: the smallest letters are 12 pixels high there.
+WIDTH, MARGIN, PADDING, GAP = 1200, 20, 16, 18
+PICTURE_HEIGHT = 190
+TITLE, CODE, CAPTION = 26, 19, 18  # sizes of letters
 
 
 def font(size):
@@ -49,17 +51,17 @@ def tiled(tiles, gap, names=()):
     return np.asarray(canvas)
 
 
-def text(batch, cell=(12, 21)):
+def text(batch, cell=(14, 25)):
     """A batch of single bytes, one cell each; the cells of padding are shaded."""
     rows, columns = batch.shape
     canvas = Image.new("RGB", (columns * cell[0], rows * cell[1]), CARD)
     draw = ImageDraw.Draw(canvas)
-    letters = font(16)
+    letters = font(19)
     for row in range(rows):
         for column in range(columns):
             x, y = column * cell[0], row * cell[1]
             if batch[row, column]:
-                draw.text((x + cell[0] / 2, y + 16), batch[row, column].decode(), font=letters, fill=INK, anchor="ms")
+                draw.text((x + cell[0] / 2, y + 19), batch[row, column].decode(), font=letters, fill=INK, anchor="ms")
             else:
                 draw.rectangle((x, y + 1, x + cell[0] - 1, y + cell[1] - 2), fill=(222, 226, 232))
     return np.asarray(canvas)
@@ -73,40 +75,54 @@ def scaled(image, width, height):
     return picture.resize(size, Image.Resampling.LANCZOS) if factor < 1 else picture
 
 
+def wrapped(words, letters, width):
+    """The words in lines that fit, broken at spaces."""
+    lines = []
+    for word in words.split(" "):
+        longer = f"{lines[-1]} {word}" if lines else word
+        if lines and letters.getlength(longer) <= width:
+            lines[-1] = longer
+        else:
+            lines.append(word)
+    return "\n".join(lines)
+
+
 def card(step, width):
     """One call: its title, how it is written, the input, an arrow, the result."""
-    wide = width > WIDTH / 2
-    room = (width - 2 * PADDING - 64) // 2
-    limit = 520 if wide else PICTURE_HEIGHT
-    shown = [(caption, scaled(image, room, limit)) for caption, image in step.show(step.input, step.result)]
-    height = PADDING + 70 + max(picture.height for _, picture in shown) + 34 + PADDING - 8
+    arrow = 50
+    room = (width - 2 * PADDING - arrow) // 2
+    limit = 2 * PICTURE_HEIGHT if width > WIDTH / 2 else PICTURE_HEIGHT
+    shown = [
+        (wrapped(caption, font(CAPTION), room), scaled(image, room, limit))
+        for caption, image in step.show(step.input, step.result)
+    ]
+    code = wrapped(step.code, font(CODE), width - 2 * PADDING)
+    top = PADDING + 38 + 24 * len(code.splitlines()) + 12
+    tallest = max(picture.height for _, picture in shown)
+    height = top + max(picture.height + 10 + 23 * len(caption.splitlines()) for caption, picture in shown) + PADDING
     canvas = Image.new("RGB", (width, height), CARD)
     draw = ImageDraw.Draw(canvas)
-    draw.text((PADDING, PADDING), step.title, font=font(22), fill=INK)
-    draw.text((PADDING, PADDING + 32), step.code, font=font(16), fill=FAINT)
-    top = PADDING + 70
-    tallest = height - top - 34 - PADDING + 8
+    draw.text((PADDING, PADDING), step.title, font=font(TITLE), fill=INK)
+    draw.multiline_text((PADDING, PADDING + 38), code, font=font(CODE), fill=FAINT)
     for k, (caption, picture) in enumerate(shown):
-        left = PADDING + k * (room + 64)
+        left = PADDING + k * (room + arrow)
         canvas.paste(picture, (left, top))
-        draw.text((left, top + picture.height + 8), caption, font=font(15), fill=FAINT)
-    x, y = PADDING + room + 14, top + tallest // 2
-    if not wide:
-        x = min(x, PADDING + shown[0][1].width + (room + 64 - shown[0][1].width) // 2 - 18)
+        draw.multiline_text((left, top + picture.height + 8), caption, font=font(CAPTION), fill=FAINT)
+    x, y = PADDING + (shown[0][1].width + room + arrow) // 2 - 18, top + tallest // 2
     draw.line((x, y, x + 30, y), fill=FAINT, width=4)
     draw.polygon([(x + 36, y), (x + 24, y - 9), (x + 24, y + 9)], fill=FAINT)
     return canvas
 
 
 def draw(steps, heading):
-    """All cards, two in a row; the last takes a row of its own."""
+    """All cards, two in a row; if one is left over, it takes a row of its own."""
     half = (WIDTH - 2 * MARGIN - GAP) // 2
-    rows = [[card(step, half) for step in steps[k : k + 2]] for k in range(0, len(steps) - 1, 2)]
-    rows.append([card(steps[-1], WIDTH - 2 * MARGIN)])
+    pairs = [steps[k : k + 2] for k in range(0, len(steps), 2)]
+    rows = [[card(step, half if len(pair) == 2 else WIDTH - 2 * MARGIN) for step in pair] for pair in pairs]
     heights = [max(one.height for one in row) for row in rows]
-    sheet = Image.new("RGB", (WIDTH, MARGIN + 52 + sum(heights) + GAP * (len(rows) - 1) + MARGIN), PAPER)
-    ImageDraw.Draw(sheet).text((MARGIN, MARGIN), heading, font=font(26), fill=INK)
-    y = MARGIN + 52
+    sheet = Image.new("RGB", (WIDTH, MARGIN + 44 + sum(heights) + GAP * (len(rows) - 1) + MARGIN), PAPER)
+    ImageDraw.Draw(sheet).text((MARGIN, MARGIN), heading, font=font(TITLE), fill=INK)
+    y = MARGIN + 44
     for row, height in zip(rows, heights):
         for k, one in enumerate(row):
             backing = Image.new("RGB", (one.width, height), CARD)
