@@ -14,6 +14,7 @@ import numpy as np
 from dmlops import _core, dlpack
 from dmlops._core import DeviceArray
 from dmlops.array_methods import add_methods, stand_in
+from dmlops.numpy_names import QUESTIONS, VIEWS
 
 __all__: list[str] = []  # the methods below are the type's; see the end of this file
 
@@ -94,15 +95,32 @@ def __dlpack_device__(self: DeviceArray) -> tuple[int, int]:
 
 
 def __array_function__(self: DeviceArray, func: Any, kinds: Any, args: Any, kwargs: Any) -> Any:
-    """Views, questions about shape and dtype, and comparisons for tests; NumPy's other functions would download unasked."""
+    """Views, movements, questions about shape and dtype, and comparisons for tests; others would download unasked."""
     if not all(issubclass(one, (DeviceArray, np.ndarray)) for one in kinds):
         return NotImplemented
-    way = _ways().get(func)
-    return _refuse(f"{func.__module__}.{func.__name__}") if way is None else way(self, func, args, kwargs)
+    return _ways().get(func, _moved)(self, func, args, kwargs)
 
 
 def _refuse(name: str) -> NoReturn:
     raise TypeError(f"{name} would download a dmlops.DeviceArray: call it with what .numpy() gives")
+
+
+def _moved(self: DeviceArray, func: Any, args: Any, kwargs: Any) -> Any:
+    """What is neither a view nor a question runs on the device, if it only moves elements."""
+    from dmlops.fusion import on_devices
+    from dmlops.fusion.traced import RefusedError
+
+    name = f"{func.__module__}.{func.__name__}"
+    try:
+        return on_devices.call(func, args, kwargs)
+    except on_devices.MixedArraysError as error:
+        raise TypeError(
+            f"{name} would download a dmlops.DeviceArray: call it with what .numpy() gives, "
+            f"or put the {error} on the device by dmlops.asarray, too"
+        ) from None
+    except RefusedError as error:
+        what = error.what if error.what.startswith(name) else f"{name} ({error.what})"
+    _refuse(what)
 
 
 def __array_ufunc__(self: DeviceArray, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
@@ -132,8 +150,36 @@ def _called(func: Any, first: Any, args: Any, kwargs: Any) -> Any:
     return func(**{**kwargs, name: first})
 
 
-def _as_view(self: DeviceArray, func: Any, args: Any, kwargs: Any) -> DeviceArray:
-    return _core._view(self, lambda like: _called(func, like, args, kwargs))
+def _as_view(self: DeviceArray, func: Any, args: Any, kwargs: Any) -> Any:
+    """The view that NumPy makes, or a list or tuple of them."""
+    made: Any = None
+
+    def call(like: Any) -> Any:
+        nonlocal made
+        made = _called(func, like, args, kwargs)
+        return like if isinstance(made, (list, tuple)) else made
+
+    view = _core._view(self, call)
+    return type(made)(_core._view(self, lambda _, one=one: one) for one in made) if isinstance(made, (list, tuple)) else view
+
+
+def _at_least(self: DeviceArray, func: Any, args: Any, kwargs: Any) -> Any:
+    views = [_core._view(one, func) if isinstance(one, DeviceArray) else func(one) for one in args]
+    return views[0] if len(views) == 1 else tuple(views) if _AT_LEAST_TUPLE else views
+
+
+# numpy.atleast_1d and its kin return a tuple since NumPy 2.
+_AT_LEAST_TUPLE = np.lib.NumpyVersion(np.__version__) >= "2.0.0"
+
+
+def _empty_like(self: DeviceArray, func: Any, args: Any, kwargs: Any) -> DeviceArray:
+    def empty_like(
+        prototype: Any, dtype: Any = None, order: Any = "K", subok: Any = True, shape: Any = None, *, device: Any = None
+    ) -> DeviceArray:
+        shape = prototype.shape if shape is None else shape
+        return _core._empty(shape, prototype.dtype if dtype is None else dtype, self.device if device is None else device)
+
+    return empty_like(*args, **kwargs)
 
 
 def _by_shape(self: DeviceArray, func: Any, args: Any, kwargs: Any) -> Any:
@@ -176,11 +222,12 @@ def _refuse_order(order: str, func: Any) -> None:
 def _ways() -> dict[Any, Any]:
     """What to do for each of NumPy's functions that takes device arrays; some do not exist in every version."""
     ways = {
-        _as_view: "transpose permute_dims matrix_transpose swapaxes moveaxis rollaxis squeeze expand_dims flip fliplr flipud "
-        "rot90 diagonal",
+        _as_view: VIEWS,
+        _at_least: "atleast_1d atleast_2d atleast_3d",
         _reshape: "reshape",
         _ravel: "ravel",
-        _by_shape: "shape ndim size iscomplexobj isrealobj",
+        _empty_like: "empty_like",
+        _by_shape: QUESTIONS,
         _by_dtype: "result_type can_cast",
         _downloaded: "array_equal array_equiv allclose",
     }

@@ -13,15 +13,16 @@ from dmlops.fusion import movements, numpy_joins, numpy_maps
 from dmlops.fusion.graph import Node, Reshape, as_view, stand_in
 from dmlops.fusion.numpy_maps import astype, call_map, take_along_axis
 from dmlops.fusion.traced import Trace, Traced, axis_of, name_of, node_of, refuse
+from dmlops.numpy_names import QUESTIONS, VIEWS
 
-__all__ = ["call"]
+__all__ = ["call", "handlers"]
 
 _Handler = Callable[..., Any]
 
 
 def call(trace: Trace, function: Any, args: Any, kwargs: Any) -> Any:
     """Record a call of a function of NumPy's, or of one of operator's or of an array's method."""
-    handler = _handlers().get(function)
+    handler = handlers().get(function)
     if handler is None and function in _map_functions():
         return call_map(trace, function, args, kwargs, _map_functions()[function])
     if handler is None:
@@ -158,12 +159,11 @@ def _map_functions() -> dict[Any, tuple[Any, ...]]:
 
 
 @functools.cache
-def _handlers() -> dict[Any, _Handler]:
+def handlers() -> dict[Any, _Handler]:
     """By function; some do not exist in every version of NumPy."""
     several: dict[_Handler, str] = {
-        _by_view: "transpose permute_dims matrix_transpose swapaxes moveaxis rollaxis squeeze expand_dims flip fliplr flipud "
-        "rot90 diagonal broadcast_to atleast_1d atleast_2d atleast_3d split array_split hsplit vsplit dsplit unstack",
-        _by_shape: "shape ndim size iscomplexobj isrealobj result_type can_cast",
+        _by_view: f"{VIEWS} broadcast_to",
+        _by_shape: f"{QUESTIONS} result_type can_cast",
         numpy_joins.concatenate: "concatenate concat",
         numpy_joins.stack: "stack",
         numpy_joins.stack_kin(np.atleast_2d, lambda rank: 0): "vstack row_stack",
@@ -172,9 +172,9 @@ def _handlers() -> dict[Any, _Handler]:
         numpy_joins.stack_kin(
             lambda like: like if like.ndim > 1 else np.atleast_1d(like)[:, None], lambda rank: 1
         ): "column_stack",
-        numpy_joins.full_like(np.zeros): "zeros_like",
-        numpy_joins.full_like(np.ones): "ones_like",
-        numpy_joins.full_like(np.full): "full_like",
+        numpy_joins.new_like(np.zeros): "zeros_like",
+        numpy_joins.new_like(np.ones): "ones_like",
+        numpy_joins.full_like: "full_like",
         numpy_joins.append: "append",
         _copy: "copy",
         numpy_joins.pad: "pad",

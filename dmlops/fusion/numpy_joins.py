@@ -13,7 +13,7 @@ from dmlops.fusion.graph import Node, as_view
 from dmlops.fusion.numpy_maps import astype
 from dmlops.fusion.traced import Trace, Traced, axis_of, name_of, node_of, refuse
 
-__all__ = ["append", "concatenate", "full_like", "pad", "repeat", "roll", "stack", "stack_kin", "tile"]
+__all__ = ["append", "concatenate", "full_like", "new_like", "pad", "repeat", "roll", "stack", "stack_kin", "tile"]
 
 
 # --- several arrays -------------------------------------------------------------------------------------------------
@@ -137,12 +137,31 @@ def roll(trace: Trace, function: Any, a: Any, shift: Any, axis: Any = None) -> A
     return trace.record(function, (a, shift), {"axis": axis}, x)
 
 
-def full_like(full: Callable[..., Any]) -> Callable[..., Any]:
-    """By the function that makes a new array."""
+def full_like(
+    trace: Trace,
+    function: Any,
+    a: Any,
+    fill_value: Any,
+    dtype: Any = None,
+    order: Any = "K",
+    subok: Any = True,
+    shape: Any = None,
+) -> Any:
+    return _filled(trace, a, np.full(np.shape(fill_value), fill_value, a.dtype if dtype is None else dtype), shape)
 
-    def handler(trace: Trace, function: Any, a: Any, *fill: Any, dtype: Any = None, shape: Any = None, **others: Any) -> Any:
-        made = trace.lift(full((), *fill, dtype=a.dtype if dtype is None else dtype, **others))
-        sizes = a.shape if shape is None else np.empty(shape, "V0").shape
-        return trace.record(np.broadcast_to, (made, sizes), {}, movements.broadcast(made._node, sizes))
+
+def new_like(new: Callable[..., Any]) -> Callable[..., Any]:
+    """By the function that makes a new array of one value."""
+
+    def handler(
+        trace: Trace, function: Any, a: Any, dtype: Any = None, order: Any = "K", subok: Any = True, shape: Any = None
+    ) -> Any:
+        return _filled(trace, a, new((), a.dtype if dtype is None else dtype), shape)
 
     return handler
+
+
+def _filled(trace: Trace, a: Any, value: Any, shape: Any) -> Any:
+    made = trace.lift(value)
+    sizes = a.shape if shape is None else np.empty(shape, "V0").shape
+    return trace.record(np.broadcast_to, (made, sizes), {}, movements.broadcast(made._node, sizes))

@@ -12,7 +12,7 @@ import numpy as np
 
 from dmlops.fusion.graph import Constant, Node
 
-__all__ = ["Step", "Trace", "Traced", "axis_of", "name_of", "node_of", "refuse", "user_line"]
+__all__ = ["RefusedError", "Step", "Trace", "Traced", "axis_of", "name_of", "node_of", "refuse", "user_line"]
 
 
 class Step:
@@ -72,9 +72,17 @@ def user_line() -> str:
     return f"{frame.f_code.co_filename}:{frame.f_lineno}" + f": {code}" * bool(code)
 
 
+class RefusedError(TypeError):
+    """What cannot be traced; `what` names it."""
+
+    def __init__(self, what: str, text: str) -> None:
+        super().__init__(f"{text} ({user_line()})")
+        self.what = what
+
+
 def refuse(what: str, advice: str = "end the fused function before it, or apply it before the fused function") -> NoReturn:
     """Raise the TypeError for what cannot be fused."""
-    raise TypeError(f"{what} cannot be fused: {advice} ({user_line()})")
+    raise RefusedError(what, f"{what} cannot be fused: {advice}")
 
 
 def name_of(function: Any) -> str:
@@ -203,7 +211,7 @@ class Traced:
             "flags",
             "base",
         ):
-            raise TypeError(f"{_NO_VALUES.format(name)} ({user_line()})")
+            raise RefusedError(name, _NO_VALUES.format(name))
         function = getattr(np, name, None)
         if not callable(function):
             refuse(f"numpy.ndarray.{name}")
@@ -228,10 +236,11 @@ class Traced:
         return call(name, inputs, others)
 
     def __array__(self, dtype: Any = None, copy: Any = None) -> NoReturn:
-        raise TypeError(
+        raise RefusedError(
+            "making a NumPy array",
             f"{_NO_VALUES.format('making a NumPy array of it')}; leave out numpy.asarray and "
             "numpy.ascontiguousarray, which are not needed here; for numpy.take(table, x) write "
-            f"numpy.take_along_axis(table, x.ravel(), 0) ({user_line()})"
+            "numpy.take_along_axis(table, x.ravel(), 0)",
         )
 
     def __setitem__(self, key: Any, value: Any) -> NoReturn:
@@ -240,7 +249,7 @@ class Traced:
 
 def _without_values(name: str) -> Any:
     def method(self: Traced, *args: Any) -> NoReturn:
-        raise TypeError(f"{_NO_VALUES.format(name.strip('_') + '()')} ({user_line()})")
+        raise RefusedError("an array's values", _NO_VALUES.format(name.strip("_") + "()"))
 
     return method
 

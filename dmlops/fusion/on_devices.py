@@ -1,0 +1,59 @@
+"""NumPy's functions of device arrays that move elements: each is a fused function, compiled once for shapes and strides."""
+
+from __future__ import annotations
+
+import functools
+from typing import Any
+
+import numpy as np
+
+from dmlops._core import DeviceArray
+from dmlops.fusion.fused import Fused
+from dmlops.fusion.numpy_functions import handlers
+from dmlops.fusion.traced import RefusedError
+
+__all__ = ["MixedArraysError", "call"]
+
+
+class MixedArraysError(TypeError):
+    """Device arrays beside what is none; the type of that."""
+
+
+def call(function: Any, args: Any, kwargs: Any) -> Any:
+    """Run a function on the device of its arrays. RefusedError if it does not only move elements."""
+    fused = _fused(function)
+    if fused is None:
+        name = f"{function.__module__}.{function.__name__}"
+        raise RefusedError(name, f"{name} computes")
+    return fused(*map(_constants, args), **{name: _constants(one) for name, one in kwargs.items()})
+
+
+@functools.cache
+def _fused(function: Any) -> Fused | None:
+    if function not in handlers() or function in _not_here():
+        return None
+
+    @functools.wraps(function, assigned=("__name__", "__doc__", "__module__"), updated=())
+    def run(*args: Any, **kwargs: Any) -> Any:
+        return function(*args, **kwargs)
+
+    del run.__wrapped__  # type: ignore[attr-defined]  # its signature is that of `run`
+    return Fused(run)
+
+
+@functools.cache
+def _not_here() -> set[Any]:
+    """Functions that compute, or whose constants are arrays of any size."""
+    return {np.take_along_axis, np.append}
+
+
+def _constants(value: Any) -> Any:
+    """An argument without NumPy's arrays: what they hold are indices, widths and fill values."""
+    if isinstance(value, (list, tuple)):
+        if any(isinstance(one, DeviceArray) for one in value):
+            mixed = [one for one in value if not isinstance(one, DeviceArray)]
+            if mixed:
+                raise MixedArraysError(type(mixed[0]).__name__)
+            return value
+        return type(value)(map(_constants, value))
+    return value.tolist() if isinstance(value, np.ndarray) else value

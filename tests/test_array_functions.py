@@ -1,0 +1,167 @@
+"""NumPy's functions of device arrays run on the device; einops and the array API do, too."""
+
+import dmlops
+import numpy as np
+import pytest
+from dmlops import _core
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import strategies
+from strategies import content
+
+FEW = settings(max_examples=25)
+X = np.arange(24, dtype=np.int16).reshape(2, 3, 4)
+
+# By name: calls of one array, whatever its shape, and of one of three axes. A name may stand twice, with a word behind it.
+ANY = {
+    "stack": lambda a: np.stack([a, a], -1),
+    "vstack": lambda a: np.vstack((a, a)),
+    "hstack": lambda a: np.hstack([a, a]),
+    "dstack": lambda a: np.dstack([a, a]),
+    "column_stack": lambda a: np.column_stack([a, a]),
+    "concatenate flat": lambda a: np.concatenate([a, a], axis=None),
+    "concatenate out": lambda a: np.concatenate([a, a], axis=None, out=like(a, (2 * a.size,))),
+    "pad": lambda a: np.pad(a, 2),
+    "tile": lambda a: np.tile(a, (2, 3)),
+    "tile none": lambda a: np.tile(a, 0),
+    "repeat": lambda a: np.repeat(a, 3),
+    "roll": lambda a: np.roll(a, 5),
+    "copy": np.copy,
+    "broadcast_to": lambda a: np.broadcast_to(a, (3, *np.shape(a))),
+    "zeros_like": np.zeros_like,
+    "ones_like": lambda a: np.ones_like(a, shape=(2, 5)),
+    "full_like": lambda a: np.full_like(a, 1, dtype=np.uint8),
+    "full_like keywords": lambda a: np.full_like(a, fill_value=[0, 1], dtype="i4", shape=(3, 2)),
+    "atleast_1d": np.atleast_1d,
+    "atleast_2d": lambda a: np.atleast_2d(a, a)[1],
+    "atleast_3d": np.atleast_3d,
+}
+THREE = {
+    "concatenate": lambda a: np.concatenate([a, a[:, :0], a[:, ::-1]], 1),
+    "concatenate rows": np.concatenate,
+    "split": lambda a: np.split(a, [1, 2, 2], -1),
+    "array_split": lambda a: np.array_split(a, 3, 2),
+    "hsplit": lambda a: np.hsplit(a, 3),
+    "vsplit": lambda a: np.vsplit(a, 2),
+    "dsplit": lambda a: np.dsplit(a, 2),
+    "unstack": lambda a: np.unstack(a, axis=1),
+    "pad constant": lambda a: np.pad(a, ((0, 1), (2, 0), (1, 1)), constant_values=((1, 2), (3, 4), (5, 6))),
+    "pad by arrays": lambda a: np.pad(a, np.array([[1, 2], [0, 0], [3, 0]]), constant_values=np.array([1, 2])),
+    "pad edge": lambda a: np.pad(a, 3, "edge"),
+    "pad reflect": lambda a: np.pad(a, ((0, 0), (5, 1), (0, 9)), mode="reflect"),
+    "pad symmetric": lambda a: np.pad(a, (1, 7), "symmetric"),
+    "pad wrap": lambda a: np.pad(a, ((2, 2),), "wrap"),
+    "repeat axis": lambda a: np.repeat(a, [2], axis=-1),
+    "roll axes": lambda a: np.roll(a, (1, -2), (0, 2)),
+    "take": lambda a: np.take(a, [2, 0, -1, 0], 1),
+    "take by an array": lambda a: np.take(a, np.array([[0, 1], [1, 0]], np.uint8), axis=-1),
+    "take one": lambda a: np.take(a, -1, axis=0),
+    "take flat": lambda a: np.take(a, [5, 7]),
+    "take none": lambda a: np.take(a, [], axis=1),
+    "broadcast_to more": lambda a: np.broadcast_to(a[:, :1], (2, 2, 5, 4)),
+}
+
+
+def like(a, shape):
+    return dmlops.empty(shape, a.dtype, device=a.device) if isinstance(a, dmlops.DeviceArray) else np.empty(shape, a.dtype)
+
+
+def check(call, x, a):
+    expected, result = call(x), call(a)
+    several = isinstance(expected, (list, tuple))
+    assert type(result) is (type(expected) if several else dmlops.DeviceArray)
+    pairs = list(zip(result, expected, strict=True)) if several else [(result, expected)]
+    for one, other in pairs:
+        assert type(one) is dmlops.DeviceArray and one.device == a.device
+        assert one.dtype == other.dtype and one.shape == other.shape and content(one.numpy()) == content(other)
+
+
+def there(name):
+    if not hasattr(np, name.split()[0]):
+        pytest.skip(f"this NumPy has no {name}")
+
+
+@pytest.mark.parametrize("name", ANY)
+@FEW
+@given(data=st.data())
+def test_functions_of_any_view(device, name, data):
+    there(name)
+    dtype = data.draw(st.sampled_from([np.dtype(code) for code in "? i1 u2 f4 f8 c16".split()]))
+    x = data.draw(strategies.specs(data.draw(strategies.shapes(max_rank=4)), dtype)).build()
+    check(ANY[name], x, dmlops.asarray(x, device=device))
+
+
+@pytest.mark.parametrize("name", THREE)
+def test_functions_of_three_axes(device, name):
+    there(name)
+    for x in (X, np.ones((2, 3, 4), "M8[s]"), np.asfortranarray(X)[::-1, :, ::-1]):
+        a = dmlops.asarray(x.copy(), device=device)
+        for view, of in ((a, x), (a[::-1], x[::-1]), (a.T.transpose(2, 1, 0), x)):
+            check(THREE[name], of, view)
+
+
+@pytest.mark.parametrize("name", [*ANY, *THREE])
+def test_errors_are_of_numpys_types(device, name):
+    """Wrong axes, indices and shapes."""
+    a = dmlops.asarray(X, device=device)
+    wrong = {
+        "concatenate": lambda a: np.concatenate([a, a], 3), "concatenate rows": lambda a: np.concatenate([a, a[0]]),
+        "stack": lambda a: np.stack([a, a], 4), "vstack": lambda a: np.vstack([a, a[:, :1]]),
+        "split": lambda a: np.split(a, 3, -1), "unstack": lambda a: np.unstack(a, axis=3),
+        "pad": lambda a: np.pad(a, -1), "pad constant": lambda a: np.pad(a, 1.5), "pad edge": lambda a: np.pad(a[:0], 1, "edge"),
+        "repeat": lambda a: np.repeat(a, -1), "repeat axis": lambda a: np.repeat(a, 2, 3),
+        "roll axes": lambda a: np.roll(a, 1, 3), "take": lambda a: np.take(a, 3, 1), "take one": lambda a: np.take(a, [1.5], 0),
+        "broadcast_to": lambda a: np.broadcast_to(a, (2, 3)), "concatenate flat": lambda a: np.concatenate([]),
+    }  # fmt: skip
+    if name not in wrong:
+        return
+    there(name)
+    with pytest.raises(Exception) as expected:
+        wrong[name](X)
+    with pytest.raises(type(expected.value)):
+        wrong[name](a)
+
+
+def test_what_is_a_view_writes_through(device):
+    a = dmlops.asarray(X, device=device)
+    np.split(a, 3, 1)[1][...] = -1
+    np.atleast_3d(a[0, 0])[...] = -2
+    expected = X.copy()
+    expected[:, 1:2] = -1
+    expected[0, 0] = -2
+    assert np.array_equal(a.numpy(), expected)
+    for call in (np.copy, np.broadcast_to, np.tile):
+        args = {np.broadcast_to: [(2, 3, 4)], np.tile: [1]}.get(call, [])
+        call(a, *args)[...] = 0
+    assert np.array_equal(a.numpy(), expected)
+
+
+def test_empty_like(device):
+    a = dmlops.asarray(X, device=device)
+    for one in (np.empty_like(a), np.empty_like(a, "u1", shape=(5, 2)), np.empty_like(prototype=a, order="C", shape=7)):
+        assert type(one) is dmlops.DeviceArray and one.device == a.device
+    assert (one.shape, np.empty_like(a, "u1").dtype, np.empty_like(a).shape) == ((7,), np.dtype("u1"), X.shape)
+
+
+def test_out_is_written(device):
+    a = dmlops.asarray(X, device=device)
+    out = dmlops.empty((4, 3, 4), X.dtype, device=device)
+    assert np.concatenate([a, a], out=out) is out and np.array_equal(out.numpy(), np.concatenate([X, X]))
+
+
+def test_a_function_is_compiled_once(device, monkeypatch):
+    compiled = []
+    real = _core._compile
+    monkeypatch.setattr(_core, "_compile", lambda *args: compiled.append(1) or real(*args))
+    x = np.zeros((3, 17, 5), "u1")  # of a shape that no other test has
+    for _ in range(3):
+        np.roll(dmlops.asarray(x, device=device), 3, 1)
+    assert len(compiled) == 1
+
+
+def test_arrays_of_two_devices(device):
+    if device == "host":
+        pytest.skip("the second device is the host")
+    with pytest.raises(ValueError, match="device"):
+        np.concatenate([dmlops.asarray(X, device=device), dmlops.asarray(X, device="host")])
