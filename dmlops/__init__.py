@@ -7,7 +7,8 @@
 Operators
     ``reverse_subsequences``, ``depth_to_space``, ``space_to_depth``, ``slice``, ``slice_grad``, ``padding``, ``tile``,
     ``upsample``, ``transpose``, ``join`` and ``split``. ``slice_from_key`` converts a NumPy index to the arguments of
-    ``slice``. ``dmlops.reference`` has each operator in a few lines of NumPy.
+    ``slice``. ``rearrange`` and ``repeat`` take patterns of einops. ``dmlops.reference`` has each operator in a few lines of
+    NumPy.
 NumPy code in one pass
     ``fuse`` makes one pass of a function that moves, casts and scales, however many steps it has, and proves it.
 Devices
@@ -38,6 +39,7 @@ import dmlops.array_protocols
 from dmlops.arrays import asarray, empty, from_dlpack, synchronize
 from dmlops.device import Device
 from dmlops.device_list import default_device, devices, set_default_device
+from dmlops.einops_backend import register_when_imported as _register_when_imported
 from dmlops.errors import DeviceLostError, NoDeviceError, OutOfDeviceMemoryError, VulkanError
 from dmlops.memory import MemoryInfo, empty_cache, memory_info
 from dmlops.operators import (
@@ -56,9 +58,15 @@ from dmlops.operators import slice as slice
 from dmlops.slice_keys import slice_from_key, window
 
 if TYPE_CHECKING:
+    from dmlops import array_api as array_api
+    from dmlops import dask as dask
+    from dmlops import directml as directml
+    from dmlops import onnx as onnx
     from dmlops import reference as reference
     from dmlops.comparison import compare as compare
     from dmlops.fusion.fused import fuse as fuse
+    from dmlops.rearranging import rearrange as rearrange
+    from dmlops.rearranging import repeat as repeat
 
 __version__ = "0.2.0"
 
@@ -71,6 +79,7 @@ __all__ = [
     "NoDeviceError",
     "OutOfDeviceMemoryError",
     "VulkanError",
+    "array_api",
     "asarray",
     "compare",
     "default_device",
@@ -83,7 +92,9 @@ __all__ = [
     "join",
     "memory_info",
     "padding",
+    "rearrange",
     "reference",
+    "repeat",
     "reverse_subsequences",
     "set_default_device",
     "slice_from_key",
@@ -98,21 +109,37 @@ __all__ = [
 ]
 
 
+_register_when_imported()
+
+_LATE = {
+    "array_api": "dmlops",
+    "compare": "dmlops.comparison",
+    "dask": "dmlops",
+    "directml": "dmlops",
+    "fuse": "dmlops.fusion.fused",
+    "onnx": "dmlops",
+    "rearrange": "dmlops.rearranging",
+    "reference": "dmlops",
+    "repeat": "dmlops.rearranging",
+}
+
 if not TYPE_CHECKING:  # a type checker would take every name for an attribute
 
     def __getattr__(name: str) -> Any:
-        """Import ``reference``, ``compare`` and ``fuse`` on first use, since most programs never use them."""
-        modules = {"reference": "dmlops.reference", "compare": "dmlops.comparison", "fuse": "dmlops.fusion.fused"}
-        if name in modules:
+        """Import on first use what most programs never use."""
+        if name in _LATE:
             import importlib
 
-            module = importlib.import_module(modules[name])
-            return module if name == "reference" else getattr(module, name)
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+            if _LATE[name] == __name__:
+                return importlib.import_module(f"{__name__}.{name}")
+            return getattr(importlib.import_module(_LATE[name]), name)
+        if name.startswith("_"):
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        from dmlops.other_names import advice
+
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}{advice(name)}")
 
 
 def __dir__() -> list[str]:
     """What is public, and those of the subpackages that are imported."""
-    return sorted(
-        {*__all__, "slice", "__all__", "__doc__", "__version__", *({"dask", "directml", "onnx"} & set(globals()))}
-    )
+    return sorted({*__all__, "slice", "__all__", "__doc__", "__version__", *({"dask", "directml", "onnx"} & set(globals()))})

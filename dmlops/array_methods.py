@@ -179,6 +179,11 @@ def _t(self: DeviceArray) -> DeviceArray:
     return transpose(self)
 
 
+def _mt(self: DeviceArray) -> DeviceArray:
+    """A view with the last two axes exchanged."""
+    return swapaxes(self, -1, -2)
+
+
 def ravel(self: DeviceArray) -> DeviceArray:
     """A view of one axis. Raises ValueError where a copy would be needed: ``a.copy().ravel()`` makes it."""
     return self.reshape(-1)
@@ -225,3 +230,4 @@ def add_methods(*methods: Any) -> None:
 add_methods(__repr__, __bool__, __int__, __float__, __complex__, __index__, item, tolist)
 add_methods(reshape, transpose, ravel, squeeze, swapaxes, __copy__, __deepcopy__, __reduce_ex__)
 setattr(DeviceArray, "T", property(_t))
+setattr(DeviceArray, "mT", property(_mt))

@@ -91,6 +91,28 @@ def __dlpack_device__(self: DeviceArray) -> tuple[int, int]:
     return _CPU if seen_by_host else own
 
 
+# --- the array API standard ---------------------------------------------------------------------------------------------
+
+
+def __array_namespace__(self: DeviceArray, *, api_version: str | None = None) -> Any:
+    """``dmlops.array_api``: the standard's functions that move elements."""
+    from dmlops import array_api
+
+    if api_version is not None and api_version not in _VERSIONS:
+        raise ValueError(f"api_version must be one of {', '.join(_VERSIONS)}, not {api_version!r}")
+    return array_api
+
+
+_VERSIONS = ("2021.12", "2022.12", "2023.12", "2024.12", "2025.12")
+
+
+def to_device(self: DeviceArray, device: Any, /, *, stream: Any = None) -> DeviceArray:
+    """The array on another device, or itself where it is there already."""
+    if stream is not None:
+        raise ValueError("stream must be None: these devices have no streams")
+    return _core._asarray(self, None, device, None)
+
+
 # --- NumPy's functions ------------------------------------------------------------------------------------------------
 
 
@@ -160,7 +182,14 @@ def _as_view(self: DeviceArray, func: Any, args: Any, kwargs: Any) -> Any:
         return like if isinstance(made, (list, tuple)) else made
 
     view = _core._view(self, call)
-    return type(made)(_core._view(self, lambda _, one=one: one) for one in made) if isinstance(made, (list, tuple)) else view
+    if not isinstance(made, (list, tuple)):
+        return view
+    return type(made)(_core._view(self, functools.partial(_second, one)) for one in made)
+
+
+def _second(view: Any, like: Any) -> Any:
+    """A view of another stand-in of the same array, which has the same address."""
+    return view
 
 
 def _at_least(self: DeviceArray, func: Any, args: Any, kwargs: Any) -> Any:
@@ -234,7 +263,7 @@ def _ways() -> dict[Any, Any]:
     return {getattr(np, name): way for way, names in ways.items() for name in names.split() if hasattr(np, name)}
 
 
-add_methods(__array__, __array_function__, __array_ufunc__, __dlpack__, __dlpack_device__)
+add_methods(__array_namespace__, to_device, __array__, __array_function__, __array_ufunc__, __dlpack__, __dlpack_device__)
 for _name, _operator in vars(np.lib.mixins.NDArrayOperatorsMixin).items():  # each calls a ufunc
     if isinstance(_operator, types.FunctionType):
         setattr(DeviceArray, _name, _operator)

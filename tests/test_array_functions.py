@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 import strategies
 from strategies import content
+from support import run_python
 
 FEW = settings(max_examples=25)
 X = np.arange(24, dtype=np.int16).reshape(2, 3, 4)
@@ -109,9 +110,10 @@ def test_errors_are_of_numpys_types(device, name):
         "concatenate": lambda a: np.concatenate([a, a], 3), "concatenate rows": lambda a: np.concatenate([a, a[0]]),
         "stack": lambda a: np.stack([a, a], 4), "vstack": lambda a: np.vstack([a, a[:, :1]]),
         "split": lambda a: np.split(a, 3, -1), "unstack": lambda a: np.unstack(a, axis=3),
-        "pad": lambda a: np.pad(a, -1), "pad constant": lambda a: np.pad(a, 1.5), "pad edge": lambda a: np.pad(a[:0], 1, "edge"),
+        "pad": lambda a: np.pad(a, -1), "pad constant": lambda a: np.pad(a, 1.5),
+        "pad edge": lambda a: np.pad(a[:0], 1, "edge"),
         "repeat": lambda a: np.repeat(a, -1), "repeat axis": lambda a: np.repeat(a, 2, 3),
-        "roll axes": lambda a: np.roll(a, 1, 3), "take": lambda a: np.take(a, 3, 1), "take one": lambda a: np.take(a, [1.5], 0),
+        "roll axes": lambda a: np.roll(a, 1, 3), "take": lambda a: np.take(a, 3, 1), "take one": lambda a: np.take(a, -3, 0),
         "broadcast_to": lambda a: np.broadcast_to(a, (2, 3)), "concatenate flat": lambda a: np.concatenate([]),
     }  # fmt: skip
     if name not in wrong:
@@ -154,7 +156,7 @@ def test_a_function_is_compiled_once(device, monkeypatch):
     compiled = []
     real = _core._compile
     monkeypatch.setattr(_core, "_compile", lambda *args: compiled.append(1) or real(*args))
-    x = np.zeros((3, 17, 5), "u1")  # of a shape that no other test has
+    x = np.zeros((3, 17, 5 + (device == "host")), "u1")  # of a shape that no other test has
     for _ in range(3):
         np.roll(dmlops.asarray(x, device=device), 3, 1)
     assert len(compiled) == 1
@@ -165,3 +167,130 @@ def test_arrays_of_two_devices(device):
         pytest.skip("the second device is the host")
     with pytest.raises(ValueError, match="device"):
         np.concatenate([dmlops.asarray(X, device=device), dmlops.asarray(X, device="host")])
+
+
+# --- einops ---------------------------------------------------------------------------------------------------------
+
+IMAGES = np.random.default_rng(0).integers(0, 256, (6, 8, 12, 3), np.uint8)
+RECIPES = [  # of einops' tutorials and its README: rearrange
+    ("b h w c -> b h w c", {}),
+    ("b h w c -> b w h c", {}),
+    ("b h w c -> (b h) w c", {}),
+    ("b h w c -> h (b w) c", {}),
+    ("b h w c -> (b h w c)", {}),
+    ("(b1 b2) h w c -> b1 b2 h w c", {"b1": 2}),
+    ("(b1 b2) h w c -> (b1 h) (b2 w) c", {"b1": 2}),
+    ("(b1 b2) h w c -> h (b1 b2 w) c", {"b1": 2}),
+    ("b h (w w2) c -> (h w2) (b w) c", {"w2": 2}),
+    ("b h w c -> h (w b) c", {}),
+    ("(b1 b2) h w c -> h (b2 b1 w) c", {"b1": 2}),
+    ("b h w c -> b c h w", {}),
+    ("b h w c -> b (c h w)", {}),
+    ("b (h h1) (w w1) c -> b (h1 w1 c) h w", {"h1": 2, "w1": 2}),
+    ("b (h1 h) (w1 w) c -> b h w (c h1 w1)", {"h1": 2, "w1": 2}),
+    ("b (h p1) (w p2) c -> b (h w) (p1 p2 c)", {"p1": 4, "p2": 4}),
+    ("b h w c -> w b h c", {}),
+    ("b h w c -> (b w) (h c)", {}),
+    ("b h w c -> b h w c 1", {}),
+    ("b ... c -> b c ...", {}),
+    ("b h w (c) -> h w (b c)", {}),
+]
+REPEATS = [
+    ("b h w c -> b (h 2) (w 2) c", {}),
+    ("b h w c -> b h (repeat w) c", {"repeat": 3}),
+    ("b h w c -> b h (w repeat) c", {"repeat": 3}),
+    ("b h w c -> b h repeat w c", {"repeat": 2}),
+    ("b h w c -> (n b) c h w", {"n": 2}),
+]
+
+
+def dispatches(device, call):
+    """What a call gives, and how many pieces of work it has queued on a Vulkan device."""
+    if device == "host":
+        return call(), None
+    before = sum(_core._counts(device))
+    result = call()
+    dmlops.synchronize(device)
+    return result, sum(_core._counts(device)) - before
+
+
+@pytest.mark.parametrize("pattern, sizes", RECIPES + REPEATS)
+def test_einops_patterns(device, pattern, sizes):
+    einops = pytest.importorskip("einops")
+    import einops.array_api
+
+    name = "repeat" if (pattern, sizes) in REPEATS else "rearrange"
+    expected = getattr(einops, name)(IMAGES, pattern, **sizes)
+    a = dmlops.asarray(IMAGES, device=device)
+    for module in (einops, einops.array_api, dmlops):
+        result, count = dispatches(device, lambda module=module: getattr(module, name)(a, pattern, **sizes))
+        assert type(result) is dmlops.DeviceArray and result.device == a.device
+        assert count is None or count <= 1
+        assert result.shape == expected.shape and content(result.numpy()) == content(np.ascontiguousarray(expected))
+    mirrored = getattr(einops, name)(a[:, ::-1], pattern, **sizes)
+    assert np.array_equal(mirrored.numpy(), getattr(einops, name)(IMAGES[:, ::-1], pattern, **sizes))
+    function = getattr(dmlops, name)
+    for given in (IMAGES, list(IMAGES), IMAGES.tolist()):
+        result = function(given, pattern, device=device, **sizes)
+        assert type(result) is np.ndarray and result.flags.c_contiguous and np.array_equal(result, expected)
+    stacked, count = dispatches(device, lambda: function([a[k] for k in range(6)], pattern, **sizes))
+    assert np.array_equal(stacked.numpy(), expected)
+    assert np.array_equal(getattr(einops, name)([a[k] for k in range(6)], pattern, **sizes).numpy(), expected)
+
+
+def test_einops_pack_and_unpack(device):
+    einops = pytest.importorskip("einops")
+    import einops.array_api
+
+    a = dmlops.asarray(IMAGES, device=device)
+    expected, shapes = einops.pack([IMAGES, IMAGES[:, 0], IMAGES[:, 0, 0]], "b * c")
+    for module in (einops, einops.array_api):
+        packed, found = module.pack([a, a[:, 0], a[:, 0, 0]], "b * c")
+        assert found == shapes and type(packed) is dmlops.DeviceArray and np.array_equal(packed.numpy(), expected)
+        for one, other in zip(module.unpack(packed, found, "b * c"), einops.unpack(expected, shapes, "b * c"), strict=True):
+            assert type(one) is dmlops.DeviceArray and np.array_equal(one.numpy(), other)
+
+
+def test_einops_reduce_computes(device):
+    einops = pytest.importorskip("einops")
+    import einops.array_api
+
+    a = dmlops.asarray(IMAGES, device=device)
+    with pytest.raises(TypeError, match=r"computes.*\.numpy\(\)"):
+        einops.reduce(a, "b h w c -> b c", "max")
+    with pytest.raises(AttributeError, match=r"\.numpy\(\)"):
+        einops.array_api.reduce(a, "b h w c -> b c", "max")
+
+
+def test_einops_errors_and_arguments(device):
+    einops = pytest.importorskip("einops")
+    with pytest.raises(einops.EinopsError):
+        dmlops.rearrange(IMAGES, "b h -> h", device=device)
+    with pytest.raises(einops.EinopsError):
+        einops.rearrange(dmlops.asarray(IMAGES, device=device), "(b x) h w c -> b", x=4)
+    out = np.empty((3, 6, 8, 12), np.uint8)
+    assert dmlops.rearrange(IMAGES, "b h w c -> c b h w", out=out, device=device) is out
+    assert np.array_equal(out, IMAGES.transpose(3, 0, 1, 2))
+    told = []
+    dmlops.repeat(IMAGES, "b h w c -> (x b) h w c", x=2, device=device, progress=lambda done, total: told.append((done, total)))
+    assert told[-1] == (2 * IMAGES.nbytes,) * 2
+
+
+@pytest.mark.driverless
+@pytest.mark.parametrize(
+    "order", ["dmlops, einops", "einops, dmlops", "dmlops; a = dmlops.empty(3, device='host'); import einops"]
+)
+def test_einops_knows_device_arrays_in_whatever_order(order):
+    pytest.importorskip("einops")
+    code = f"import sys; import {order}; a = dmlops.empty((2, 3), device='host'); before = len(sys.meta_path);"
+    code += "assert einops.rearrange(a, 'x y -> y x').shape == (3, 2); assert 'dmlops' not in str(sys.meta_path)"
+    run_python(code)
+
+
+@pytest.mark.driverless
+def test_einops_is_not_there():
+    code = "import sys; sys.modules['einops'] = None; import dmlops\n"
+    code += "try: dmlops.rearrange([[1, 2]], 'a b -> b a', device='host')\n"
+    code += "except ModuleNotFoundError as error: assert 'pip install einops' in str(error) and error.name == 'einops'\n"
+    code += "else: raise SystemExit('no error')"
+    run_python(code)

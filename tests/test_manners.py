@@ -328,7 +328,7 @@ DOWNLOADS = {
     "where": lambda a: np.where(X > 0, a, X), "copyto": lambda a: np.copyto(X.copy(), a), "pad": lambda a: np.pad(a, 1, "mean"),
     "linalg.norm": lambda a: np.linalg.norm(a), "fft.fft": lambda a: np.fft.fft(a), "append": lambda a: np.append(a, X),
     "take": lambda a: np.take(a, a), "take_along_axis": lambda a: np.take_along_axis(a, X.astype(int), 0),
-    "tile": lambda a: np.tile(X, a), "roll": lambda a: np.roll(a, a), "full_like": lambda a: np.full_like(X, a),
+    "tile": lambda a: np.tile(X, a), "roll": lambda a: np.roll(a, a),
     "save": lambda a: np.save("never written", a), "repeat": lambda a: np.repeat(a, [1, 2], 0),
     "isclose": lambda a: np.isclose(a, X),
 }  # fmt: skip

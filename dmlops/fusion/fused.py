@@ -142,9 +142,6 @@ def _compile(fused: Fused, args: Any, kwargs: Any, arrays: list[Any]) -> Compile
     def traced(value: Any) -> Any:
         return value if structure.array_from(value) is None else trace.array(next(left))
 
-    from dmlops.fusion.einops_backend import register
-
-    register()
     returned = fused._function(*structure.rebuilt(args, traced), **structure.rebuilt(kwargs, traced))
     results: list[Node] = []
 

@@ -96,7 +96,7 @@ def _take(trace: Trace, function: Any, a: Any, indices: Any, axis: Any = None, o
     named, axis = axis, 0 if axis is None else axis_of(axis, x)
     if named is None:
         x = movements.reshape(x, (x.size,))
-    wanted = np.asarray(indices)
+    wanted = np.asarray(indices, None if isinstance(indices, np.ndarray) else int)
     made = movements.take(x, _wanted(x.shape[axis], wanted.astype(int, casting="same_kind")), axis)
     made = movements.reshape(made, (*x.shape[:axis], *wanted.shape, *x.shape[axis + 1 :]))
     return trace.record(function, (a, indices), {"axis": named}, made)

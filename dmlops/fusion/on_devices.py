@@ -12,11 +12,19 @@ from dmlops.fusion.fused import Fused
 from dmlops.fusion.numpy_functions import handlers
 from dmlops.fusion.traced import RefusedError
 
-__all__ = ["MixedArraysError", "call"]
+__all__ = ["MixedArraysError", "call", "reshape"]
 
 
 class MixedArraysError(TypeError):
     """Device arrays beside what is none; the type of that."""
+
+
+def reshape(x: DeviceArray, shape: Any) -> DeviceArray:
+    """A view of another shape where there is one, else a copy in one pass."""
+    try:
+        return x.reshape(shape)
+    except ValueError:
+        return call(np.reshape, (x, shape), {})  # type: ignore[no-any-return]
 
 
 def call(function: Any, args: Any, kwargs: Any) -> Any:
@@ -37,7 +45,7 @@ def _fused(function: Any) -> Fused | None:
     def run(*args: Any, **kwargs: Any) -> Any:
         return function(*args, **kwargs)
 
-    del run.__wrapped__  # type: ignore[attr-defined]  # its signature is that of `run`
+    del run.__wrapped__  # its signature is that of `run`
     return Fused(run)
 
 

@@ -1,0 +1,42 @@
+"""Names that other libraries have for what dmlops does, for the error where they are looked for here."""
+
+from __future__ import annotations
+
+import difflib
+
+__all__ = ["advice"]
+
+# Each name, and what does it here.
+_HERE = {
+    "concatenate concat cat hstack vstack": "dmlops.join",
+    "stack dstack column_stack": "numpy.stack of device arrays, or dmlops.rearrange of a list",
+    "flip fliplr flipud": "dmlops.slice(x, numpy.s_[::-1]), or numpy.{0} of a device array",
+    "rot90 roll moveaxis swapaxes broadcast_to squeeze expand_dims": "numpy.{0} of a device array",
+    "unsqueeze": "numpy.expand_dims of a device array",
+    "pad": "dmlops.padding",
+    "crop strided_slice narrow": "dmlops.slice",
+    "permute permute_dims": "dmlops.transpose",
+    "chunk array_split hsplit vsplit unstack unbind": "dmlops.split",
+    "pixel_shuffle": 'dmlops.depth_to_space with order="CRD"',
+    "pixel_unshuffle": 'dmlops.space_to_depth with order="CRD"',
+    "patchify unfold fold im2col": "dmlops.space_to_depth, or dmlops.rearrange",
+    "reverse_sequence": "dmlops.reverse_subsequences",
+    "interpolate resize UpSampling2D repeat_interleave": "dmlops.upsample",
+    "array tensor from_numpy to_device": "dmlops.asarray",
+    "zeros ones full zeros_like full_like": "dmlops.array_api.{0}",
+    "cpu gpu cuda list_devices": "dmlops.devices()",
+    "jit compile": "dmlops.fuse",
+    "wait": "dmlops.synchronize",
+}
+_BY_NAME = {name: here.format(name) for names, here in _HERE.items() for name in names.split()}
+
+
+def advice(name: str) -> str:
+    """The end of an error's text: what does it here, if anything does."""
+    here = _BY_NAME.get(name) or _BY_NAME.get(name.lower())
+    if here is None:
+        import dmlops
+
+        near = difflib.get_close_matches(name, [*dmlops.__all__, "slice", "dask", "directml", "onnx"], 1, 0.75)
+        here = f"dmlops.{near[0]}" if near else None
+    return f"; did you mean {here}?" if here else ""
