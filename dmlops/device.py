@@ -83,13 +83,18 @@ def choose(source: str, value: object, wanted: int | str | Device, devices: list
     said = f"{source}={value!r}"
     way_out = 'device="host"' if source == "device" else "DMLOPS_DEVICE=host"
     if not vulkan:
-        raise NoDeviceError(f"{said}: {missing} ({way_out} runs without Vulkan)")
+        raise NoDeviceError(f"{said}: {missing}; python -m dmlops says more ({way_out} runs without Vulkan)")
     if isinstance(wanted, str):
         fitting = _named(wanted.lower(), vulkan)
     else:
         fitting = [one for one in vulkan if wanted in (one, one.index)]
     if not fitting:
-        raise ValueError(f"{said} matches no device; choose one of: {_listed(vulkan)}, 'host'")
+        why = (
+            "; python -m dmlops says why no GPU is there"
+            if isinstance(wanted, str) and wanted.lower() in ("gpu", *GPUS)
+            else ""
+        )
+        raise ValueError(f"{said} matches no device; choose one of: {_listed(vulkan)}, 'host'{why}")
     if len(fitting) > 1:
         raise ValueError(f"{said} matches several devices: {_listed(fitting)}, choose one by its number or whole name")
     if not fitting[0].usable:

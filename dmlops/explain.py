@@ -16,12 +16,17 @@ from dmlops import _core, operators
 from dmlops.array_methods import new_shape, reshaped
 from dmlops.device import Device
 from dmlops.errors import printable, shown
+from dmlops.other_forms import canonical
 
 
 def _arguments(operator: str) -> dict[str, Any]:
     parameters = inspect.signature(getattr(operators, operator)).parameters.values()
-    where = ("out", "device", "progress")
-    return {each.name: ... if each.default is each.empty else each.default for each in parameters if each.name not in where}
+    where, needed = ("out", "device", "progress"), ("sizes",)  # which only a key replaces, and no literal is one
+    return {
+        each.name: ... if each.default is each.empty or each.name in needed else each.default
+        for each in parameters
+        if each.name not in where
+    }
 
 
 # Each operator's arguments in the order of its C function, with their defaults; those without are `...`.
@@ -221,6 +226,7 @@ def _parsed(call: str, tree: ast.expr) -> tuple[str, list[Any]]:
         if lengths.size > MOST_LENGTHS:
             raise ValueError(f"sequence_lengths has {lengths.size} entries, more than the {MOST_LENGTHS} that explain takes")
         arguments["sequence_lengths"] = np.broadcast_to(np.zeros((), _dtype(lengths)), lengths.shape)
+    canonical(name, arrays[0] if arrays else None, arguments)
     described = [(array, _dtype(array)) for array in arrays]
     arguments[first] = described if first == "inputs" else described[0]
     for other in (key for key in list(arguments)[1:] if key != "sequence_lengths" and _has_array(arguments[key])):

@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 import dmlops.operators
+from dmlops.other_forms import mode_of, widths_of, window_of
 from dmlops.twins import twin_of
 
 __all__ = [
@@ -111,7 +112,7 @@ def space_to_depth(
 def slice(
     input: Any,
     offsets: Any,
-    sizes: Any,
+    sizes: Any = None,
     strides: Any = None,
     *,
     output_sizes: Any = None,
@@ -120,6 +121,8 @@ def slice(
     progress: Any = None,
 ) -> Any:
     x = np.asarray(input)
+    if sizes is None:
+        offsets, sizes, strides = window_of(x, offsets, strides)
     offsets, sizes = _ints(offsets), _ints(sizes)
     result = _cut(x, map(_window, offsets, sizes))
     if strides is not None:
@@ -133,7 +136,7 @@ def slice(
 def padding(
     input: Any,
     start_padding: Any,
-    end_padding: Any,
+    end_padding: Any = None,
     *,
     mode: str = "constant",
     value: Any = 0,
@@ -141,7 +144,9 @@ def padding(
     device: Any = None,
     progress: Any = None,
 ) -> Any:
-    result = np.asarray(input)
+    result, mode = np.asarray(input), mode_of(mode)
+    if end_padding is None:
+        start_padding, end_padding = widths_of(result, start_padding)
     for axis, (before, after) in enumerate(zip(_ints(start_padding), _ints(end_padding), strict=True)):
         size = result.shape[axis]
         positions = np.arange(-before, size + after)

@@ -43,6 +43,17 @@ def _by_dlpack(argument: Any) -> str:
     return "; dmlops.from_dlpack takes it" if kind == 1 else ""
 
 
+def lazy(name: str, argument: Any) -> TypeError:
+    """Make the error for an array of Dask or Zarr, which may be larger than memory."""
+    package = type(argument).__module__.partition(".")[0]
+    whole = f"{name}.compute()" if package == "dask" else f"{name}[...]"
+    of = "" if package == "dask" else f", of dask.array.from_zarr({name}),"
+    return TypeError(
+        f"{name} must be an array in memory, not one of {package.capitalize()}: the functions of dmlops.dask{of} take it chunk "
+        f"by chunk; {whole} loads all of it"
+    )
+
+
 def not_plain(name: str, argument: Any) -> TypeError:
     """Make the error for an array whose elements are no plain bytes, and for a str.
 

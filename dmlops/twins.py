@@ -22,7 +22,8 @@ def _each(function: Callable[..., Any], *arguments: Any) -> Any:
 
 
 def _downloaded(argument: Any) -> Any:
-    return _each(lambda entry: entry.numpy() if isinstance(entry, DeviceArray) else entry, argument)
+    downloaded = _each(lambda entry: entry.numpy() if isinstance(entry, DeviceArray) else entry, argument)
+    return tuple(downloaded) if isinstance(argument, tuple) else downloaded
 
 
 def _devices(*arguments: Any) -> Iterator[Any]:

@@ -39,6 +39,15 @@ assert_type(dmlops.asarray(photo), dmlops.DeviceArray)
 assert_type(dmlops.reference.slice(x, [0] * 4, x.shape), NDArray[np.float32])
 assert_type(dmlops.padding(x, [0] * 4, (1, 1, 1, 1), mode="edge"), NDArray[np.float32])
 assert_type(dmlops.padding(a, x.shape, a.shape, value=np.float32(3), out=a), dmlops.DeviceArray)
+assert_type(dmlops.padding(x, ((0, 0), (0, 0), (1, 2), (3, 0)), mode="reflect"), NDArray[np.float32])
+assert_type(dmlops.padding(a, 1), dmlops.DeviceArray)
+assert_type(dmlops.slice(x, np.s_[..., 1:-1, ::-2]), NDArray[np.float32])
+assert_type(dmlops.slice(a, np.s_[1:]), dmlops.DeviceArray)
+assert_type(dmlops.rearrange(x, "b c h w -> b h w c"), NDArray[np.float32])
+assert_type(dmlops.rearrange([a, a], "n b c h w -> (n b) c h w"), dmlops.DeviceArray)
+assert_type(dmlops.repeat(a, "b c h w -> b c (h 2) (w n)", n=2), dmlops.DeviceArray)
+assert_type(dmlops.array_api.concat([a, a], axis=1), dmlops.DeviceArray)
+assert_type(a.mT.to_device("host"), dmlops.DeviceArray)
 assert_type(dmlops.tile([[1, 2]], [2, np.int8(3)]), NDArray[Any])
 assert_type(dmlops.join([x, [[[[1.0]]]], x], axis=np.int64(1)), NDArray[Any])
 assert_type(dmlops.join([x, x], 0), NDArray[np.float32])
@@ -87,7 +96,7 @@ dmlops.reverse_subsequences(a, [1.5], axis=1, batch_axis=0)  # type: ignore[list
 dmlops.reverse_subsequences(x, x, axis=1)  # type: ignore[arg-type]
 dmlops.reverse_subsequences(x, a, axis=1)  # type: ignore[call-overload]
 dmlops.slice(x, [0.5] * 4, x.shape)  # type: ignore[list-item]
-dmlops.padding(x, [0] * 4, [0] * 4, mode="reflect")  # type: ignore[call-overload]
+dmlops.padding(x, [0] * 4, [0] * 4, mode="mirror")  # type: ignore[call-overload]
 dmlops.padding(x, [0] * 4, [0] * 4, value=[1])  # type: ignore[call-overload]
 dmlops.split(x, 0, [1], out=x)  # type: ignore[call-overload]
 dmlops.devices()[0]._asdict()  # type: ignore[attr-defined]

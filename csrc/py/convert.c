@@ -83,6 +83,8 @@ static int convert_input(dml_call *call, const char *name, PyObject *input, PyOb
     bool device = dml_is_device_array(call->state, input);
     if (!device && !PyArray_CheckExact(input) && find_recorder(call, input))
         return -1;
+    if (!device && !PyArray_Check(input) && dml_refuse_lazy(name, input))
+        return -1;
     if (device)
         Py_INCREF(input);
     *converted = device ? input : (PyObject *)dml_array_from(input, NULL, name);

@@ -187,10 +187,13 @@ int dml_device_default(const dml_state *state, dml_choice *choice)
     if (best.usable)
         return 0;
     if (count > 0)
-        dml_fail(&failure, best.no_memory ? DML_NO_MEMORY : DML_NO_DEVICE,
-                 "no usable Vulkan device; %.200s: %.200s (device=\"host\" runs without one)", best.name, best.reason);
+        dml_fail(
+            &failure, best.no_memory ? DML_NO_MEMORY : DML_NO_DEVICE,
+            "no usable Vulkan device; %.180s: %.180s; python -m dmlops says what was found (device=\"host\" runs without one)",
+            best.name, best.reason);
     else
-        dml_fail(&failure, status.code, "%.470s (device=\"host\" runs without Vulkan)", status.message);
+        dml_fail(&failure, status.code, "%.425s; python -m dmlops says more (device=\"host\" runs without Vulkan)",
+                 status.message);
     dml_raise(state, &failure);
     return -1;
 }

@@ -112,6 +112,18 @@ void dml_no_array(const char *name, PyObject *object)
     Py_DECREF(type);
 }
 
+bool dml_refuse_lazy(const char *name, PyObject *object)
+{
+    PyObject *module = PyObject_GetAttrString((PyObject *)Py_TYPE(object), "__module__");
+    const char *package = module && PyUnicode_Check(module) ? PyUnicode_AsUTF8AndSize(module, NULL) : NULL;
+    bool lazy = package && (strncmp(package, "dask.", 5) == 0 || strncmp(package, "zarr.", 5) == 0);
+    PyErr_Clear();
+    Py_XDECREF(module);
+    if (lazy)
+        raise_refusal(PyExc_TypeError, "lazy", Py_BuildValue("(sO)", name, object));
+    return lazy;
+}
+
 void dml_not_plain(const char *name, PyObject *object)
 {
     raise_refusal(PyExc_TypeError, "not_plain", Py_BuildValue("(sO)", name, object));

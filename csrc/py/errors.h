@@ -2,6 +2,8 @@
 #ifndef DML_PY_ERRORS_H
 #define DML_PY_ERRORS_H
 
+#include <stdbool.h>
+
 #include "base/status.h"
 #include "py/state.h"
 
@@ -20,6 +22,9 @@ void dml_no_array(const char *name, PyObject *object);
 
 /* Raises TypeError for a str, or an array whose elements are not plain bytes. May run Python. */
 void dml_not_plain(const char *name, PyObject *object);
+
+/* Whether an argument is an array of Dask or Zarr, which may be larger than memory; if so, raises TypeError. May run Python. */
+bool dml_refuse_lazy(const char *name, PyObject *object);
 
 /* Raises TypeError "NAME must be WANTED, not TYPE-OF-FOUND"; always returns -1. */
 int dml_type_error(const char *name, const char *wanted, PyObject *found);

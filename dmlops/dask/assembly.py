@@ -18,6 +18,7 @@ from dmlops import operators
 from dmlops.dask.arguments import dask_array, meta, passed_on, refuse_device_array, reusable, weightless
 from dmlops.dask.graphs import Chunks, Part, arranged, between, blockwise, call, is_large, rechunk
 from dmlops.dask.windows import slicing, windows
+from dmlops.other_forms import mode_of
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -173,6 +174,7 @@ def padding(
     """
     x = dask_array(input)
     start_padding, end_padding = map(reusable, (start_padding, end_padding))
+    mode = mode_of(mode)
     checked = operators.padding(weightless(x.shape), start_padding, end_padding, mode=mode, device="host")
     operators.padding(np.empty(0, x.dtype), [0], [0], mode=mode, value=value, device="host")
     value = value.copy() if isinstance(value, np.ndarray) else value

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, overload
 
-from dmlops import _core
+from dmlops import _core, other_forms
 from dmlops.operators.tracking import tracked
 
 if TYPE_CHECKING:
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
         IntSequence,
         Layout,
         PaddingMode,
+        PadWidths,
         Progress,
         Scalar,
         T,
@@ -33,8 +34,8 @@ __all__ = ["padding", "tile", "upsample"]
 @overload
 def padding(
     input: DeviceArray,
-    start_padding: IntSequence,
-    end_padding: IntSequence,
+    start_padding: IntSequence | PadWidths,
+    end_padding: IntSequence | None = None,
     *,
     mode: PaddingMode = "constant",
     value: Scalar = 0,
@@ -45,8 +46,8 @@ def padding(
 @overload
 def padding(
     input: NDArray[T],
-    start_padding: IntSequence,
-    end_padding: IntSequence,
+    start_padding: IntSequence | PadWidths,
+    end_padding: IntSequence | None = None,
     *,
     mode: PaddingMode = "constant",
     value: Scalar = 0,
@@ -57,8 +58,8 @@ def padding(
 @overload
 def padding(
     input: Input,
-    start_padding: IntSequence,
-    end_padding: IntSequence,
+    start_padding: IntSequence | PadWidths,
+    end_padding: IntSequence | None = None,
     *,
     mode: PaddingMode = "constant",
     value: Scalar = 0,
@@ -68,8 +69,8 @@ def padding(
 ) -> Array: ...
 def padding(
     input: Input | DeviceArray,
-    start_padding: IntSequence,
-    end_padding: IntSequence,
+    start_padding: IntSequence | PadWidths,
+    end_padding: IntSequence | None = None,
     *,
     mode: PaddingMode = "constant",
     value: Scalar = 0,
@@ -84,7 +85,8 @@ def padding(
     input : array_like or DeviceArray
         Any rank, any strides, and any dtype whose elements are plain bytes.
     start_padding, end_padding : sequence of int
-        The number of elements to add before and after each axis, 0 or more.
+        The number of elements to add before and after each axis, 0 or more. Without `end_padding`, `start_padding` is what
+        ``numpy.pad`` takes: a pair for each axis, one pair for all, or an int.
     mode : {"constant", "edge", "reflection", "symmetric", "wrap"}, optional
         What is added along each axis. Beside an axis of the elements ``a b c d``:
 
@@ -98,6 +100,7 @@ def padding(
         ``wrap``       ``bcd|abcd|abc``  the array again
         ============== ================= =================================================
 
+        ``reflect``, ``replicate`` and ``circular`` are other names of ``reflection``, ``edge`` and ``wrap``.
         More elements than the axis has continue the pattern. An axis of size 0 can be padded with ``constant`` only.
     value : scalar, optional
         The constant, which is stored as ``numpy.full`` stores it: floats and times are rounded. It must be of a type that the
@@ -155,12 +158,16 @@ def padding(
     >>> dmlops.padding(x, [0, 2], [0, 2], mode="reflection")
     array([[3, 2, 1, 2, 3, 2, 1],
            [6, 5, 4, 5, 6, 5, 4]])
+    >>> dmlops.padding(x, ((0, 0), (2, 2)), mode="reflect").shape
+    (2, 7)
     """
+    if end_padding is None:
+        start_padding, end_padding = other_forms.widths_of(input, start_padding)
     return _core._padding(
         input,
         start_padding,
         end_padding,
-        mode,
+        other_forms.mode_of(mode),
         value,
         out,
         device if progress is None else tracked("padding", device, progress),

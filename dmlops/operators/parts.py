@@ -60,8 +60,9 @@ def join(
     Parameters
     ----------
     inputs : sequence of array_like, or sequence of DeviceArray
-        At least one array. All have the same dtype, the same rank of 1 or more, and the same size on every axis but `axis`.
-        Any strides, and any dtype whose elements are plain bytes. Device arrays are all on one device.
+        At least one array; or one array, whose entries along its first axis are joined. All have the same dtype, the same
+        rank of 1 or more, and the same size on every axis but `axis`. Any strides, and any dtype whose elements are plain
+        bytes. Device arrays are all on one device.
     axis : int
         The axis to join along. A negative value counts from the last axis.
     out : numpy.ndarray or DeviceArray, optional
@@ -112,7 +113,12 @@ def join(
     array([[1, 2, 5],
            [3, 4, 6]])
     """
-    return _core._join(inputs, axis, out, device if progress is None else tracked("join", device, progress))
+    return _core._join(
+        list(inputs) if hasattr(inputs, "shape") else inputs,
+        axis,
+        out,
+        device if progress is None else tracked("join", device, progress),
+    )
 
 
 @overload

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, overload
 
-from dmlops import _core
+from dmlops import _core, other_forms
 from dmlops.operators.tracking import tracked
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from dmlops._annotations import AnyArray, Array, DeviceLike, Input, IntSequence, Progress, T
+    from dmlops._annotations import AnyArray, Array, DeviceLike, Input, IntSequence, Key, Progress, T
     from dmlops._core import DeviceArray
 
 __all__ = ["slice", "slice_grad"]
@@ -21,8 +21,8 @@ __all__ = ["slice", "slice_grad"]
 @overload
 def slice(
     input: DeviceArray,
-    offsets: IntSequence,
-    sizes: IntSequence,
+    offsets: IntSequence | Key,
+    sizes: IntSequence | None = None,
     strides: IntSequence | None = None,
     *,
     output_sizes: IntSequence | None = None,
@@ -33,8 +33,8 @@ def slice(
 @overload
 def slice(
     input: NDArray[T],
-    offsets: IntSequence,
-    sizes: IntSequence,
+    offsets: IntSequence | Key,
+    sizes: IntSequence | None = None,
     strides: IntSequence | None = None,
     *,
     output_sizes: IntSequence | None = None,
@@ -45,8 +45,8 @@ def slice(
 @overload
 def slice(
     input: Input,
-    offsets: IntSequence,
-    sizes: IntSequence,
+    offsets: IntSequence | Key,
+    sizes: IntSequence | None = None,
     strides: IntSequence | None = None,
     *,
     output_sizes: IntSequence | None = None,
@@ -56,8 +56,8 @@ def slice(
 ) -> Array: ...
 def slice(
     input: Input | DeviceArray,
-    offsets: IntSequence,
-    sizes: IntSequence,
+    offsets: IntSequence | Key,
+    sizes: IntSequence | None = None,
     strides: IntSequence | None = None,
     *,
     output_sizes: IntSequence | None = None,
@@ -74,8 +74,11 @@ def slice(
     ----------
     input : array_like or DeviceArray
         Any rank, any strides, and any dtype whose elements are plain bytes.
-    offsets, sizes : sequence of int
-        The window's first position and its size on each axis. The window must lie inside `input`.
+    offsets : sequence of int, or a key
+        The window's first position on each axis. Or a NumPy index of slices and ``...``, as ``numpy.s_`` makes it, in place of
+        `offsets`, `sizes` and `strides`: ``dmlops.slice(x, np.s_[1:-1, ::-2])`` is ``x[1:-1, ::-2]``.
+    sizes : sequence of int, optional
+        The window's size on each axis. The window must lie inside `input`. Left out with a key only.
     strides : sequence of int, optional
         The step on each axis in elements, not 0. Default: 1 on every axis.
     output_sizes : sequence of int, optional
@@ -129,7 +132,12 @@ def slice(
     >>> dmlops.slice(x, offsets=[0, 0], sizes=[3, 4], strides=[-2, -1], output_sizes=[2, 3])
     array([[11, 10,  9],
            [ 3,  2,  1]])
+    >>> dmlops.slice(x, np.s_[1:, ::-2])
+    array([[ 7,  5],
+           [11,  9]])
     """
+    if sizes is None:
+        offsets, sizes, strides = other_forms.window_of(input, offsets, strides)
     return _core._slice(
         input, offsets, sizes, strides, output_sizes, out, device if progress is None else tracked("slice", device, progress)
     )
