@@ -50,8 +50,8 @@ NUMPY = Library(
         ),
         Row(
             "x[..., 1:-1, ::-2].copy()",
-            "dmlops.slice(x, *dmlops.slice_from_key(x.shape, np.s_[..., 1:-1, ::-2]))",
-            "`slice_from_key` converts a key, with NumPy's rules for what is out of range.",
+            "dmlops.slice(x, np.s_[..., 1:-1, ::-2])",
+            "NumPy's key, with its rules for what is out of range.",
         ),
         Row("np.flip(x, -1).copy()", "dmlops.slice(x, (0, 0, 0, 0), x.shape, (1, 1, 1, -1))", "The result is never a view."),
         Row(
@@ -70,8 +70,8 @@ NUMPY = Library(
         ),
         Row(
             'np.pad(x, ((0, 0), (0, 0), (1, 2), (3, 0)), mode="reflect")',
-            'dmlops.padding(x, (0, 0, 1, 3), (0, 0, 2, 0), mode="reflection")',
-            "All starts, then all ends. The mode has DirectML's name.",
+            'dmlops.padding(x, ((0, 0), (0, 0), (1, 2), (3, 0)), mode="reflect")',
+            "NumPy's pairs and modes, or DirectML's: all starts, then all ends, and `reflection`.",
         ),
         Row("np.tile(x, (1, 1, 2, 3))", "dmlops.tile(x, (1, 1, 2, 3))", "One number for each axis; none is prepended."),
         Row("np.concatenate([x, x], axis=1)", "dmlops.join([x, x], 1)", "All arrays have the same dtype: nothing is promoted."),
@@ -105,7 +105,7 @@ PYTORCH = Library(
         ),
         Row(
             "t[:, :, 1:3, ::2]",
-            "dmlops.slice(x, *dmlops.slice_from_key(x.shape, np.s_[:, :, 1:3, ::2]))",
+            "dmlops.slice(x, np.s_[:, :, 1:3, ::2])",
             "A copy; PyTorch's is a view.",
         ),
         Row(
@@ -113,12 +113,32 @@ PYTORCH = Library(
             'dmlops.padding(x, (0, 0, 1, 3), (0, 0, 2, 0), mode="reflection")',
             "PyTorch's list begins with the last axis, and has start and end side by side.",
         ),
-        Row('F.pad(t, (1, 1, 0, 0), mode="circular")', 'dmlops.padding(x, (0, 0, 0, 1), (0, 0, 0, 1), mode="wrap")'),
+        Row('F.pad(t, (1, 1, 0, 0), mode="circular")', 'dmlops.padding(x, (0, 0, 0, 1), (0, 0, 0, 1), mode="circular")'),
         Row("t.repeat(1, 1, 2, 3)", "dmlops.tile(x, (1, 1, 2, 3))"),
         Row("torch.cat([t, t], 1)", "dmlops.join([x, x], 1)", "PyTorch promotes dtypes; `join` raises a `TypeError`."),
         Row("torch.split(t, [3, 2, 3], 1)", "dmlops.split(x, 1, (3, 2, 3))", "Copies; PyTorch's are views."),
         Row("t.permute(0, 2, 3, 1).contiguous()", "dmlops.transpose(x, (0, 2, 3, 1))"),
         Row('F.interpolate(t, scale_factor=2, mode="nearest")', "dmlops.upsample(x, 2)", "Whole factors only."),
+    ),
+)
+
+EINOPS = Library(
+    "einops",
+    "einops",
+    "from einops import rearrange, repeat",
+    (
+        Row(
+            'rearrange(x, "b c h w -> b h w c")',
+            'dmlops.rearrange(x, "b c h w -> b h w c")',
+            "A copy; einops makes a view where it can. Its own functions take device arrays, too.",
+        ),
+        Row(
+            'rearrange(x, "b c (h p) (w q) -> b (h w) (p q c)", p=2, q=2)',
+            'dmlops.rearrange(x, "b c (h p) (w q) -> b (h w) (p q c)", p=2, q=2)',
+            "One pass, also of views and of lists of arrays.",
+        ),
+        Row('repeat(x, "b c h w -> b c (h 2) (w n)", n=3)', 'dmlops.repeat(x, "b c h w -> b c (h 2) (w n)", n=3)'),
+        Row('repeat(x, "b c h w -> b c (h 2) (w 2)")', "dmlops.upsample(x, 2)"),
     ),
 )
 
@@ -275,4 +295,4 @@ PYDIRECTML = Library(
     ),
 )
 
-LIBRARIES = (NUMPY, PYTORCH, TENSORFLOW, ONNX, DIRECTML, PYDIRECTML)
+LIBRARIES = (NUMPY, EINOPS, PYTORCH, TENSORFLOW, ONNX, DIRECTML, PYDIRECTML)

@@ -9,14 +9,14 @@ import dmlops
 
 SECTIONS = (
     ("Keys", ("slice_from_key",)),
-    ("Functions in one pass", ("fuse",)),
+    ("Functions in one pass", ("fuse", "rearrange", "repeat")),
     ("Arrays on a device", ("asarray", "empty", "from_dlpack", "synchronize", "DeviceArray")),
     ("Devices", ("devices", "default_device", "set_default_device", "Device")),
     ("Memory", ("memory_info", "empty_cache", "MemoryInfo")),
     ("Comparison", ("compare",)),
     ("Errors", ("VulkanError", "OutOfDeviceMemoryError", "DeviceLostError", "NoDeviceError")),
 )
-ELSEWHERE = {"reference", "slice", "window"}  # described in words
+ELSEWHERE = {"array_api", "reference", "slice", "window"}  # described in words
 
 
 def write(folder):
@@ -40,6 +40,7 @@ REFERENCE = (
     "twin here."
 )
 OTHERS = (
+    "- `dmlops.array_api`: [the array API standard](arrays.md), what `__array_namespace__` of a device array returns\n"
     "- `dmlops.onnx`: [ONNX models](onnx.md)\n"
     "- `dmlops.directml`: [DirectML's descriptions](directml.md)\n"
     "- `dmlops.dask`: [Arrays larger than memory](dask.md)\n"

@@ -33,6 +33,12 @@ def test_readme_examples(vulkan):
     assert result.attempted >= 5 and result.failed == 0
 
 
+def test_recipes(vulkan):
+    pytest.importorskip("einops")
+    result = doctest.testfile(str(ROOT / "docs" / "recipes.md"), module_relative=False, optionflags=FLAGS)
+    assert result.attempted >= 30 and result.failed == 0
+
+
 def test_the_readme_is_short():
     assert len((ROOT / "README.md").read_text().splitlines()) <= 130
     assert (ROOT / "docs" / "demo.webp").stat().st_size < 400_000
@@ -126,7 +132,7 @@ def test_everything_public_is_documented():
 def test_the_documented_parameters_are_those_of_the_signature(name):
     function = getattr(dmlops, name)
     section = re.search(r"^Parameters\n-+\n(.*?)(?=^\w[\w ]*\n-+\n|\Z)", inspect.getdoc(function), re.MULTILINE | re.DOTALL)
-    lines = re.findall(r"^(\w[\w, ]*) : ", section[1], re.MULTILINE) if section else []
+    lines = re.findall(r"^\**(\w[\w, ]*) : ", section[1], re.MULTILINE) if section else []
     if name != "window":  # which refers to slice_from_key
         assert [parameter for line in lines for parameter in line.split(", ")] == list(inspect.signature(function).parameters)
 
