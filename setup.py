@@ -22,6 +22,10 @@ from setuptools.command.build_ext import build_ext
 from setuptools.command.sdist import sdist
 
 ROOT = Path(__file__).resolve().parent
+sys.path.insert(0, str(ROOT / "tools"))
+
+import publishing  # noqa: E402
+
 VENDORED = ROOT / "vendored"  # only in a source distribution
 VENDORED_HEADERS = ("vulkan/*.h", "vk_video/*.h")
 VARIANTS = ("SEGMENTED", "VECTORS", "ONLY_32_BIT")  # of kernels that include plan.glsl, besides the plain one
@@ -136,6 +140,7 @@ class BuildExtension(build_ext):
             extension.extra_compile_args += [word for folder in folders for word in ("-isystem", folder)]
             extension.extra_link_args = ["-pthread"] + (["-ldl"] if sys.platform == "linux" else [])
         extension.include_dirs.append(str(generated))
+        extension.extra_compile_args.append(f'-DDMLOPS_PIP_INSTALL="{publishing.pip_install(publishing.address())}"')
         extension.extra_compile_args += shlex.split(os.environ.get("DMLOPS_CFLAGS", ""))
         extension.extra_link_args += shlex.split(os.environ.get("DMLOPS_LDFLAGS", ""))
         # Time stamps do not show a changed flag or compiler: build everything again after one.
@@ -171,6 +176,8 @@ if sysconfig.get_config_var("Py_GIL_DISABLED"):
     sys.exit("dmlops: free-threaded builds of Python are not supported")
 
 setup(
+    long_description=publishing.description((ROOT / "README.md").read_text(), publishing.address()),
+    long_description_content_type="text/markdown",
     ext_modules=[
         Extension(
             "dmlops._core",

@@ -20,6 +20,10 @@ from computed import COMPUTED
 
 DOCS = Path(__file__).resolve().parent
 ROOT = DOCS.parent
+sys.path.append(str(ROOT / "tools"))
+
+import publishing  # noqa: E402
+
 # Pages that stand elsewhere in the repository, by their place on the site. All of docs/*.md are pages too.
 ELSEWHERE = {
     "architecture.md": ROOT / "ARCHITECTURE.md",
@@ -77,7 +81,8 @@ def with_links_of_the_site(source, place, places, folder):
             return match[0]
         return f"`{text.strip('`')}`"
 
-    parts = re.split(r"(^```.*?^```$)", source.read_text(), flags=re.MULTILINE | re.DOTALL)
+    text = publishing.as_published(source.read_text(), publishing.address())
+    parts = re.split(r"(^```.*?^```$)", text, flags=re.MULTILINE | re.DOTALL)
     return "".join(part if part.startswith("```") else LINK.sub(mended, part) for part in parts)
 
 

@@ -4,11 +4,15 @@ import glob
 import json
 import os
 import pathlib
+import runpy
 import subprocess
 import sys
 import tempfile
+import types
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
+publishing = types.SimpleNamespace(**runpy.run_path(str(ROOT / "tools" / "publishing.py")))
+PIP_INSTALL = publishing.pip_install(publishing.address())  # in front of a package's name, in messages
 
 # A folder for settings and logs, set by `make check`: the suite then runs under the validation layer. Each of pytest's
 # workers has a folder of its own in it.

@@ -205,7 +205,7 @@ def test_what_the_environment_names_is_no_driver(variable, vulkan):
     """To install one does not help then: the variable is named."""
     text = support.run_python(NOTHING, env={**support.NO_CHOICE, variable: "/nope.json", "DMLOPS_DEVICE": None}).stdout
     assert text.startswith("no Vulkan driver was found; ") and 'device="host"' in text
-    advice, install = f"{variable} is set, and only what it names is used: python -m dmlops says why not", "pip install"
+    advice, install = f"{variable} is set, and only what it names is used: python -m dmlops says why not", support.PIP_INSTALL
     assert advice in text and text.index(advice) < text.index(f"without it: {install}" if install in text else "without it: ")
 
 

@@ -152,7 +152,7 @@ def test_a_bad_driver_is_passed_over(companion, reason, machine):
     assert reason in reasons[0] and reasons[1] == ""
     done = support.run_python("import dmlops; dmlops.asarray(1)", env=machine(companion, "no_loader"), check=False)
     said = done.stderr.splitlines()[-1]
-    assert said.startswith("dmlops.NoDeviceError: ") and "pip install dmlops[cpu]" in said
+    assert said.startswith("dmlops.NoDeviceError: ") and f"{support.PIP_INSTALL} dmlops[cpu]" in said
     assert reason in said and "the Vulkan loader is not installed" in said
 
 
@@ -287,7 +287,9 @@ def test_lavapipe_by_the_loader_too_is_one_device(lavapipe, machine):
 
 
 # A GPU of the mock, which can do no more than copy, and lavapipe: devices of two instances.
-TWO = USE + """
+TWO = (
+    USE
+    + """
 import os, threading
 *devices, host = dmlops.devices()
 assert [device.type for device in devices] == ["discrete", "cpu"], devices
@@ -310,6 +312,7 @@ def fork(work):
             os._exit(status)
     assert os.waitpid(child, 0)[1] == 0
 """
+)
 
 TWO_INSTANCES = {
     "use, and exit": "use_both()",
@@ -439,7 +442,7 @@ def test_info_says_what_the_environment_leaves_out(machine):
 def test_info_without_a_loader(machine):
     text = "\n".join(doctor(machine(None, "no_loader")))
     assert "  the loader: the Vulkan loader is not installed" in text
-    assert "pip install dmlops[cpu]" in text and "mesa-vulkan-drivers" in text
+    assert f"{support.PIP_INSTALL} dmlops[cpu]" in text and "mesa-vulkan-drivers" in text
 
 
 def test_info_of_a_gpu_without_a_driver(machine):

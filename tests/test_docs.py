@@ -11,7 +11,7 @@ import dmlops.reference
 import pytest
 
 import strategies
-from support import ROOT
+from support import ROOT, publishing
 
 FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 DOCUMENTS = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
@@ -63,6 +63,20 @@ def test_code_blocks_are_python(path):
     for block in re.findall(r"^```python\n(.*?)^```$", path.read_text(), re.MULTILINE | re.DOTALL):
         if not block.startswith(">>>"):
             ast.parse(block)
+
+
+def test_no_package_is_to_be_installed_from_where_it_is_not():
+    """Documents name the checkout's wheels; once the packages are on an index, tools/publishing.py leaves that out."""
+    sources = [path for folder in ("csrc", "dmlops", "docs", "examples") for path in (ROOT / folder).rglob("*")]
+    sources = [path for path in sources if path.suffix in (".c", ".ipynb", ".py")]
+    for path in [*DOCUMENTS, *sources, ROOT / "companion" / "README.md"]:
+        for advice in re.findall(r"pip install[^`\n]*\bdmlops\b", path.read_text()):
+            assert advice.startswith(publishing.FROM_THE_CHECKOUT), (path, advice)
+    first_page = (ROOT / "README.md").read_text()
+    for text in (first_page, (ROOT / "docs" / "install.md").read_text(), (ROOT / "docs" / "index.md").read_text()):
+        assert publishing.FOR_NOW in publishing.as_published(text, "")
+        published = publishing.as_published(text, "https://example.org/dmlops")
+        assert 'pip install "dmlops[cpu]"' in published and not re.search("--find-links|on no index", published)
 
 
 def test_every_environment_variable_is_on_its_page():

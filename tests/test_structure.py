@@ -1,5 +1,6 @@
 """What keeps the house a house: who may include whom, and what the packages carry."""
 
+import email
 import importlib.metadata
 import os
 import pathlib
@@ -14,7 +15,7 @@ import dmlops
 import dmlops._core
 import pytest
 
-from support import ROOT, run_python
+from support import ROOT, publishing, run_python
 
 pytestmark = pytest.mark.driverless
 
@@ -220,6 +221,40 @@ def test_the_sdist_asks_for_the_compiler_that_it_is_to_use(sdist, tmp_path):
     variables = {"DMLOPS_COMPILE_SHADERS": "1", "GLSLC": "/nonexistent", "VULKAN_SDK": None}
     done = run_python("", args=("setup.py", "-q", "build_ext"), cwd=folder, env=variables, check=False)
     assert done.returncode and "dmlops: glslc" in done.stderr
+
+
+def described(text):
+    """The targets of pictures, of links, and what is a comment, in a wheel's description."""
+    return (
+        re.findall(r"!\[[^\]]*\]\(([^)]+)\)", text),
+        re.findall(r"(?<!!)\[[^\]]*\]\(([^)]+)\)", text),
+        re.findall("<!--", text),
+    )
+
+
+def test_the_description_reads_well_without_an_address(sdist):
+    """Far from the files: no picture, no link that leads nowhere; the names of files are there."""
+    with tarfile.open(sdist) as tar:
+        names = {name.partition("/")[2] for name in tar.getnames()}
+        (info,) = (name for name in tar.getnames() if re.fullmatch(r"[^/]+/PKG-INFO", name))
+        text = email.message_from_bytes(tar.extractfile(info).read()).get_payload(decode=True).decode()
+    readme = (ROOT / "README.md").read_text()
+    assert text.strip() == publishing.description(readme, publishing.address()).strip()
+    alone = publishing.description(readme, "")
+    assert described(alone) == ([], [], [])
+    files = set(re.findall(r" \(`([\w./]+\.\w+)`\)", alone))
+    assert len(files) >= 10 and files <= names
+
+
+def test_the_description_links_to_the_address():
+    address = "https://example.org/someone/dmlops"
+    text = publishing.description((ROOT / "README.md").read_text(), address)
+    pictures, links, comments = described(text)
+    assert len(pictures) >= 1 and len(links) >= 10 and comments == []
+    for way, targets in (("raw", pictures), ("blob", links)):
+        for target in targets:
+            prefix = f"{address}/{way}/HEAD/"
+            assert target.startswith(prefix) and (ROOT / target.removeprefix(prefix)).is_file(), target
 
 
 @pytest.mark.check

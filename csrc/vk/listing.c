@@ -8,12 +8,17 @@
 #include "vk/cpu_needs.h"
 #include "vk/results.h"
 
+#ifndef DMLOPS_PIP_INSTALL /* as tools/publishing.py has it */
+#define DMLOPS_PIP_INSTALL "pip install"
+#endif
+
 static const char *const install =
 #if defined(__linux__) && defined(__x86_64__)
-    "pip install dmlops[cpu] brings a driver for any CPU; "
+    DMLOPS_PIP_INSTALL
+    " dmlops[cpu] brings a driver for any CPU; "
 #endif
     "on Debian and Ubuntu: apt install libvulkan1 mesa-vulkan-drivers (lavapipe runs on any CPU); elsewhere the "
-    "graphics driver of the GPU and the Vulkan loader";
+    "GPU's driver and the Vulkan loader";
 
 /* --- the list ---------------------------------------------------------------------------------------------------- */
 

@@ -20,7 +20,7 @@ is computed: on a cluster each worker uses a device of its own of that name, typ
 try:
     import dask.array as _dask_array  # noqa: F401
 except ImportError as error:
-    raise ImportError('dmlops.dask needs Dask: pip install "dmlops[dask]"') from error
+    raise ImportError('dmlops.dask needs Dask: pip install "dask[array]"') from error
 
 from dmlops.dask.assembly import join, padding, tile
 from dmlops.dask.blocks import depth_to_space, reverse_subsequences, space_to_depth, transpose, upsample

@@ -21,14 +21,14 @@
 ``Session``
     Runs the first part on a device and the rest in onnxruntime, in place of ``onnxruntime.InferenceSession``.
 
-A node that is no movement of data raises ``UnsupportedNodeError``, before anything runs. The packages that this needs are an
-extra: ``pip install "dmlops[onnx]"``.
+A node that is no movement of data raises ``UnsupportedNodeError``, before anything runs. The packages that this needs are those
+of the extra ``onnx``: onnx and onnxruntime.
 """
 
 try:
     from onnx import ModelProto as _ModelProto  # noqa: F401
 except ImportError as error:
-    raise ImportError('dmlops.onnx needs the package onnx: pip install "dmlops[onnx]"') from error
+    raise ImportError("dmlops.onnx needs the package onnx: pip install onnx onnxruntime") from error
 
 from dmlops.onnx import backend
 from dmlops.onnx.graph import UnsupportedNodeError

@@ -75,7 +75,7 @@ class Session:
         try:
             import onnxruntime
         except ImportError as error:
-            raise ImportError('dmlops.onnx.Session needs the package onnxruntime: pip install "dmlops[onnx]"') from error
+            raise ImportError("dmlops.onnx.Session needs the package onnxruntime: pip install onnxruntime") from error
         if device is not None:
             dmlops.empty((0,), np.uint8, device=device)  # raises if there is no such device
         options = sess_options or onnxruntime.SessionOptions()

@@ -565,7 +565,7 @@ def test_the_package_does_not_import_dask():
 
 def test_without_dask_the_error_names_the_extra():
     done = run_python("import sys; sys.modules['dask'] = None; import dmlops.dask", check=False)
-    assert 'ImportError: dmlops.dask needs Dask: pip install "dmlops[dask]"' in done.stderr
+    assert 'ImportError: dmlops.dask needs Dask: pip install "dask[array]"' in done.stderr
 
 
 def test_signatures_and_documentation():

@@ -8,6 +8,7 @@ import shutil
 from pathlib import Path
 
 import pytest
+from support import PIP_INSTALL
 from systems import DIST, ROOT_USER, System, Unavailable
 
 pytestmark = pytest.mark.timeout(1200)
@@ -78,7 +79,8 @@ def test_the_oldest_system_is_bare(bookworm):
 
 def test_selftest(bookworm):
     printed = bookworm.python("-m dmlops selftest", user=ROOT_USER)
-    assert ("llvmpipe" if COMPANION else "the Vulkan loader is not installed; pip install dmlops[cpu]") in printed, printed
+    missing = f"the Vulkan loader is not installed; {PIP_INSTALL} dmlops[cpu]"
+    assert ("llvmpipe" if COMPANION else missing) in printed, printed
     assert "ok    host: slice" in printed and "FAIL" not in printed, printed
 
 
