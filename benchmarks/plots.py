@@ -22,7 +22,7 @@ PEER_STYLES = {  # by where they run: a stroke, and colours in the order of the 
     "cuda": ("-.", ("#3f8f2f", "#8fbf3f")),
 }
 LABEL_STYLE = {
-    "fontsize": 6.5,
+    "fontsize": 9,
     "color": BEST_STYLE["color"],
     "zorder": 5,
     "bbox": {"facecolor": "white", "edgecolor": "none", "alpha": 0.7, "pad": 0.5},
@@ -51,7 +51,7 @@ def cells(report):
     titles = list(dict.fromkeys(record["title"] for record in records))
     if not titles:
         return None
-    columns = min(4, len(titles))
+    columns = min(3, len(titles))  # a page shows 800 pixels: letters of 9 points are 11 pixels high
     rows = -(-len(titles) // columns)
     figure, axes = plt.subplots(
         rows, columns, figsize=(2.9 * columns + 0.6, 2.5 * rows + 0.7), sharey=True, squeeze=False, layout="constrained"
@@ -73,14 +73,15 @@ def _panel(axis, title, records, peers):
     axis.plot(range(len(places)), _values(ms(r, COPY) for r in records), label=COPY, **COPY_STYLE)
     best = [best_peer(record, peers) for record in records]
     axis.plot(range(len(places)), _values(time for _, time in best), label="best peer", **BEST_STYLE)
+    before = [None, *(name for name, _ in best)]
     for place, (name, time) in enumerate(best):
-        if time:
+        if time and name != before[place]:  # a name stands for the points behind it, until the next name
             axis.annotate(name, (place, time), (0, 6), textcoords="offset points", ha="center", **LABEL_STYLE)
     axis.plot(range(len(places)), _values(ms(r, OURS) for r in records), label=OURS, **OURS_STYLE)
     axis.set_title(title, fontsize=10)
     _logarithmic_ms(axis)
     axis.grid(axis="y", linewidth=0.4, alpha=0.5)
-    axis.set_xticks(range(len(places)), [BYTES.get(itemsize, str(itemsize)) for itemsize in itemsizes], fontsize=8)
+    axis.set_xticks(range(len(places)), [BYTES.get(itemsize, str(itemsize)) for itemsize in itemsizes], fontsize=9)
     axis.minorticks_off()
     axis.margins(x=0.2, y=0.15)
 
@@ -89,9 +90,9 @@ def curves(report):
     sizes, blocks = group(report, "sizes"), [r for r in group(report, "blocks") if r["dtype"] == "float32"]
     if not sizes and not blocks:
         return None
-    figure, (left, right) = plt.subplots(1, 2, figsize=(12, 5), width_ratios=(3, 2), layout="constrained")
+    figure, (left, right) = plt.subplots(1, 2, figsize=(9.6, 4.6), width_ratios=(3, 2), layout="constrained")
     _lines(left, sizes, [record["nbytes"] for record in sizes], report["peers"])
-    left.set_xticks([record["nbytes"] for record in sizes], [record["title"] for record in sizes], fontsize=7, rotation=30)
+    left.set_xticks([record["nbytes"] for record in sizes], [record["title"] for record in sizes], fontsize=9, rotation=45)
     left.set_title("depth_to_space, float32, block 2: ms against size", fontsize=10)
     _lines(right, blocks, [int(record["name"].split("/")[1]) for record in blocks], report["peers"])
     right.set_xticks(*(2 * [[int(record["name"].split("/")[1]) for record in blocks]]))

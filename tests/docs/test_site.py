@@ -32,6 +32,51 @@ return [...document.querySelectorAll('body *')].filter(e => e.getBoundingClientR
 """
 
 
+# Code whose lines have 90 columns at most, and that scrolls sideways all the same.
+CODE_THAT_SCROLLS = """
+return [...document.querySelectorAll('.bd-article pre')].filter(pre => pre.scrollWidth > pre.clientWidth + 1)
+    .map(pre => pre.innerText).filter(text => text.split('\\n').every(line => line.length <= 90));
+"""
+# Names in the code of tables, and of headings, that stand on two lines.
+BROKEN_NAMES = """
+const broken = [];
+for (const code of document.querySelectorAll('.bd-article :is(td, th) code, .bd-article h1')) {
+    const walker = document.createTreeWalker(code, NodeFilter.SHOW_TEXT);
+    for (let node = walker.nextNode(); node; node = walker.nextNode())
+        for (const match of node.data.matchAll(/[A-Za-z_]\\w*/g)) {
+            const range = document.createRange();
+            range.setStart(node, match.index);
+            range.setEnd(node, match.index + match[0].length);
+            if (new Set([...range.getClientRects()].map(box => Math.round(box.top))).size > 1) broken.push(match[0]);
+        }
+}
+return broken;
+"""
+# Text of which the contrast to what is behind it is below 4.5, as WCAG counts it.
+FAINT_TEXT = """
+const parts = colour => (colour.match(/[\\d.]+/g) || []).map(Number);
+const linear = value => value <= 10.31475 ? value / 3294.6 : ((value / 255 + 0.055) / 1.055) ** 2.4;
+const light = colour => { const [r, g, b] = parts(colour).map(linear); return 0.2126 * r + 0.7152 * g + 0.0722 * b; };
+const behind = e => {
+    for (; e; e = e.parentElement) {
+        const colour = getComputedStyle(e).backgroundColor, [, , , opacity = 1] = parts(colour);
+        if (opacity > 0.99) return colour;
+    }
+    return 'rgb(255, 255, 255)';
+};
+const faint = new Map();
+const walker = document.createTreeWalker(document.querySelector('.bd-article') || document.body, NodeFilter.SHOW_TEXT);
+for (let node = walker.nextNode(); node; node = walker.nextNode()) {
+    const e = node.parentElement;
+    if (!node.data.trim() || !e.getClientRects().length || e.closest('svg, button, .headerlink')) continue;
+    const pair = [light(getComputedStyle(e).color), light(behind(e))].sort((a, b) => b - a);
+    const contrast = (pair[0] + 0.05) / (pair[1] + 0.05);
+    if (contrast < 4.5) faint.set(e.className + ' ' + node.data.trim().slice(0, 30), contrast.toFixed(1));
+}
+return [...faint].slice(0, 8);
+"""
+
+
 class Quiet(http.server.SimpleHTTPRequestHandler):
     def log_message(self, *arguments):
         pass
@@ -94,6 +139,7 @@ def test_the_site_is_whole():
     assert len(PAGES) >= 20
     for page in (
         "index",
+        "why",
         "install",
         "coming_from",
         "operators/index",
@@ -146,10 +192,20 @@ def test_pages_look_right(address, browser, page, width):
     keep_picture(browser, page, width)
     assert browser.execute_script(BROKEN_PICTURES) == []
     assert browser.execute_script(OVERHANG) <= 0, browser.execute_script(WIDEST)
+    assert browser.execute_script(BROKEN_NAMES) == []
+    if width == "desktop":
+        assert browser.execute_script(CODE_THAT_SCROLLS) == []
+        assert browser.execute_script(FAINT_TEXT) == []
     assert console(browser) == []
 
 
-@pytest.mark.parametrize(("words", "page"), [("pixel_shuffle", "coming_from"), ("space_to_depth", "operators/space_to_depth")])
+TASKS = ("letterbox", "centre crop", "patchify", "unfold", "normalise", "rot90", "HWC to CHW", "BGR", "colab")
+
+
+@pytest.mark.parametrize(
+    ("words", "page"),
+    [("pixel_shuffle", "coming_from"), ("space_to_depth", "operators/space_to_depth"), *((task, ".html") for task in TASKS)],
+)
 def test_the_search_finds(address, browser, words, page):
     open_page(browser, address + "search.html?" + urllib.parse.urlencode({"q": words}), "desktop")
     found = wait(
