@@ -61,11 +61,11 @@ SHORT = [
     "the least that Vulkan guarantees",
     "every second import refused",
     "tiny bindings",
-    "Mesa 25.1",
     "integers of 32 bits only",
 ]
 # Each goes a way through csrc/vk that none of those above goes; the others combine such ways, or have them by another size.
 OTHER_WAYS = [
+    "Mesa 25.1",
     "a narrow window into a card's memory",
     "imports as memory that is not coherent",
     "imports by pages of 64 KiB",
@@ -75,6 +75,14 @@ OTHER_WAYS = [
     "few work groups",
     "integers of 32 bits only, a graphics card",
 ]
+
+
+# The devices whose rows begin at other offsets than those of the device at hand, or are moved by other code.
+OTHER_ROWS = ["the least that Vulkan guarantees", "integers of 32 bits only", "Mesa 25.1"]
+
+
+def but_rows(name):
+    return () if name in OTHER_ROWS else ("-k", "not every_length")
 
 
 def conform(library, *tests, timeout=1700, **odd):
@@ -87,15 +95,15 @@ def conform(library, *tests, timeout=1700, **odd):
 @pytest.mark.many_pipelines
 @pytest.mark.parametrize("name", SHORT)
 def test_conformance(name, library):
-    conform(library, "test_conformance.py", **DEVICES[name])
+    conform(library, "test_conformance.py", *but_rows(name), **DEVICES[name])
 
 
 @pytest.mark.many_pipelines
 @pytest.mark.parametrize(
     "name",
     [
-        "every second import refused",
-        "alignment of 256",
+        pytest.param("alignment of 256", marks=pytest.mark.check),
+        pytest.param("every second import refused", marks=pytest.mark.check),
         pytest.param("a graphics card", marks=pytest.mark.soak),
         pytest.param("integers of 32 bits only", marks=pytest.mark.soak),
     ],
@@ -110,7 +118,8 @@ def test_what_transposes_leave(name, library):
     [pytest.param(name, marks=pytest.mark.check if name in OTHER_WAYS else pytest.mark.soak) for name in DEVICES],
 )
 def test_conformance_and_out(name, library):
-    conform(library, "test_conformance.py", "test_out.py", "test_examples.py", **DEVICES[name])
+    some = but_rows(name) if name in OTHER_WAYS else ()
+    conform(library, "test_conformance.py", "test_out.py", "test_examples.py", *some, **DEVICES[name])
 
 
 @pytest.mark.many_pipelines
