@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 import strategies
 import support
+from strategies import FEWER
 
 CPU, VULKAN = 1, 7
 NUMBERS = [np.dtype(code) for code in "? i1 u1 i2 u2 i4 u4 i8 u8 f2 f4 f8 c8 c16".split()]
@@ -75,6 +76,7 @@ class Producer:
 
 
 @given(data=st.data())
+@FEWER
 def test_numpy_reads_any_view(device, data):
     shape = data.draw(strategies.shapes(max_rank=5))
     x = data.draw(strategies.specs(shape, data.draw(st.sampled_from(NUMBERS)))).build().copy()
@@ -362,6 +364,7 @@ sys.late.y = np.from_dlpack(Cpu(dmlops.asarray(np.ones(100_000))))
 
 
 @given(data=st.data())
+@FEWER
 def test_tensors_of_numpy(device, data):
     dtype = data.draw(st.sampled_from(NUMBERS))
     x = data.draw(strategies.specs(data.draw(strategies.shapes(max_rank=6)), dtype)).build()

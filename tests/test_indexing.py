@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import strategies
+from strategies import FEWER
 
 OVERSIZED = 2**70
 
@@ -39,6 +40,7 @@ def test_indices_upon_indices(device, data):
 
 
 @given(data=st.data())
+@FEWER
 def test_assignment(device, data):
     shape = data.draw(strategies.shapes(max_rank=4))
     x = data.draw(strategies.specs(shape)).build().copy()
@@ -62,6 +64,7 @@ def test_assignment(device, data):
 
 
 @given(data=st.data())
+@FEWER
 def test_assignment_of_a_view_of_the_same_array(device, data):
     n, m = data.draw(st.integers(1, 40)), data.draw(st.integers(1, 300))
     x = np.random.default_rng(0).integers(0, 2**16, (n, m), np.uint16)

@@ -125,6 +125,7 @@ def test_straight_rows_of_wider_items(vulkan, item):
             assert check(vulkan, "slice", array, *crop(width), out_offset=out_offset) == only(ROWS)
 
 
+@FEWER
 @given(data=st.data())
 def test_straight_rows(vulkan, data):
     width, item = data.draw(st.integers(3, 700)), data.draw(st.sampled_from([1, 2, 3, 4, 8, 12, 16]))
@@ -473,6 +474,7 @@ def test_words_of_rows_whose_items_are_apart(vulkan, item):
                 assert counts == only(WORDS), (step, width, offset, out_offset)
 
 
+@FEWER
 @given(data=st.data())
 def test_words_of_any_axes(vulkan, data):
     """Two axes, along which rows are found by steps, and more, where they are located anew; reversed up to any lengths."""
@@ -507,7 +509,7 @@ def test_words_in_pieces(vulkan, narrower):
 @pytest.mark.many_pipelines
 @pytest.mark.parametrize("kernel", sorted(FORCED))
 @pytest.mark.parametrize("operator", strategies.OPERATORS)
-@FEWER
+@FEWEST
 @given(data=st.data())
 def test_any_call_by_any_kernel(vulkan, kernel, operator, data):
     if kernel == "rows":
@@ -596,11 +598,11 @@ LACKS = [
 @pytest.mark.slow
 @pytest.mark.many_pipelines
 @pytest.mark.parametrize("lack", LACKS, ids=lambda lack: "-".join(f"{name}={value}" for name, value in lack.items()))
-@pytest.mark.parametrize("operator", [*strategies.PLANS, "program"])
 @FEWEST
 @given(data=st.data())
-def test_any_call_without(vulkan, lack, operator, data):
-    call = data.draw(strategies.CALLS[data.draw(st.sampled_from(strategies.PROGRAMS)) if operator == "program" else operator]())
+def test_any_call_without(vulkan, lack, data):
+    operator = data.draw(st.sampled_from(strategies.PLANS) | st.sampled_from(strategies.PROGRAMS))
+    call = data.draw(strategies.CALLS[operator]())
     with overridden(**lack):
         result, counts = ran(vulkan, lambda: call.run(dmlops, device=vulkan))
     expected = call.expected(reference)

@@ -18,6 +18,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 import strategies
+from strategies import FEWER, FEWEST
 from support import NO_VULKAN, ROOT, run_python
 from test_docs import FLAGS
 
@@ -72,6 +73,7 @@ def assembled(result):
 
 @pytest.mark.parametrize("operator", dmlops.dask.__all__)
 def test_equals_numpy_for_any_chunks(operator, device):
+    @(FEWER if device == "host" else FEWEST)  # how arrays are cut is the same, whatever moves the blocks
     @given(st.data())
     def check(data):
         call = data.draw(strategies.CALLS[operator](max_rank=RANK))
@@ -124,12 +126,12 @@ def called(module, name, x, **more):
     return strategies.parts(getattr(module, name)(x, *CALLS[name], **more))[-1]
 
 
-@every_call
 @pytest.mark.parametrize("scheduler", ["synchronous", "threads", "processes"])
-def test_schedulers(name, scheduler, device):
+def test_schedulers(scheduler, device):
     x = picture()
-    result = called(dmlops.dask, name, x, device=device).compute(scheduler=scheduler, num_workers=2)
-    assert np.array_equal(result, called(reference, name, x.compute()))
+    results = [called(dmlops.dask, name, x, device=device) for name in CALLS]
+    for name, result in zip(CALLS, dask.compute(*results, scheduler=scheduler, num_workers=2), strict=True):
+        assert np.array_equal(result, called(reference, name, x.compute())), name
 
 
 @every_call
