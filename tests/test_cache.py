@@ -275,7 +275,7 @@ def test_sizes_next_to_a_limit_that_is_no_round_number(limit):
         f"""
 import random
 random.seed({limit})
-for _ in range(200):
+for _ in range(60):
     size = random.choice([{limit} - random.randrange(300_000), random.randrange(64 * KIB, {limit})])
     ys = [result(size, 5), result(size - random.randrange(5000), 6)]
     assert (ys[0] == 5).all() and (ys[1] == 6).all()

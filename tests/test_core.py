@@ -195,7 +195,8 @@ def test_the_host_moves_what_the_plan_says(core, case):
     [
         pytest.param(4000, 10_000, ["-O2"], id="small"),
         pytest.param(60, 3_000_000, ["-O2"], id="large"),
-        pytest.param(100_000, 20_000, ["-O1", *SANITIZED], id="sanitized", marks=pytest.mark.check),
+        pytest.param(20_000, 20_000, ["-O1", *SANITIZED], id="sanitized", marks=pytest.mark.check),
+        pytest.param(500_000, 20_000, ["-O1", *SANITIZED], id="many sanitized", marks=pytest.mark.soak),
         pytest.param(300, 4_000_000, ["-O1", *SANITIZED], id="large sanitized", marks=pytest.mark.check),
     ],
 )

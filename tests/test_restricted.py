@@ -213,7 +213,7 @@ errors = (dmlops.VulkanError, MemoryError, ValueError)
 def work(seed):
     random = np.random.default_rng(seed)
     arrays = []
-    for _ in range(12):
+    for _ in range(8):
         part = x[: random.integers(1, 300), : random.integers(1, 1000)]
         step, kind = int(random.integers(-9, 10)) or 1, random.integers(6)
         if kind == 0:
@@ -264,8 +264,8 @@ def random_limits(draw):
     return "\n".join(["another_user()"] * ("NPROC" in names) + lines)
 
 
-@pytest.mark.timeout(3000)
-@pytest.mark.parametrize("runs", [20, pytest.param(200, marks=pytest.mark.check)])
+@pytest.mark.timeout(7200)
+@pytest.mark.parametrize("runs", [10, pytest.param(50, marks=pytest.mark.check), pytest.param(400, marks=pytest.mark.soak)])
 def test_random_limits(runs):
     """Before the first use, after it, or both; with the driver alone, and with all that the loader finds."""
     draw = random.Random(runs)
