@@ -334,6 +334,17 @@ def bytewise(twin, x, *args, **kwargs):
     return np.ascontiguousarray(result).view(x.dtype).reshape(result.shape)
 
 
+def test_one_array_as_two_arguments(device):
+    """As both parts of a join, as its own lengths, and as its own result."""
+    x = np.arange(9, dtype=np.int32).reshape(3, 3) % 4
+    a = dmlops.asarray(x, device=device)
+    assert np.array_equal(dmlops.join([a, a.T, a], 1).numpy(), np.concatenate([x, x.T, x], 1))
+    expected = reference.reverse_subsequences(x, x[:, :1], 1)
+    assert np.array_equal(dmlops.reverse_subsequences(a, a[:, :1], 1).numpy(), expected)
+    assert dmlops.reverse_subsequences(a, a[:, :1], 1, out=a) is a and np.array_equal(a.numpy(), expected)
+    assert dmlops.join([a[1:], a[:1]], 0, out=a) is a and np.array_equal(a.numpy(), np.roll(expected, -1, 0))
+
+
 def test_the_twins_take_device_arrays(device):
     a = dmlops.asarray(X, device=device)
     for module in (dmlops, reference):
