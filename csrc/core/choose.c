@@ -111,7 +111,7 @@ static void encode_tables(const dml_piece *piece, const dml_traits *traits, dml_
 }
 
 void dml_dispatch_choose(const dml_piece *piece, const dml_traits *device, uint64_t src_base, uint64_t dst_base,
-                         dml_kernel forced, dml_dispatch *dispatch)
+                         dml_dispatch *dispatch)
 {
     /* Little work is cut into few chunks. */
     dml_traits traits = *device;
@@ -125,8 +125,7 @@ void dml_dispatch_choose(const dml_piece *piece, const dml_traits *device, uint6
                          .traits = &traits,
                          .scalar = dispatch->constants[DML_SCALAR],
                          .src = dispatch->table.src_offset,
-                         .dst = dispatch->table.dst_offset,
-                         .forced = forced};
+                         .dst = dispatch->table.dst_offset};
     dml_policy_decide(&policy);
     dispatch->kernel = policy.kernel;
     dispatch->reason = policy.reason;

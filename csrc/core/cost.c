@@ -46,7 +46,7 @@ static double device_step(const dml_step *step, const dml_tunables *tunables)
     if (!dml_split_next(&split, &piece))
         return 0;
     dml_plan_simplify(&piece.plan);
-    dml_dispatch_choose(&piece, &traits, 0, 0, DML_KERNEL_COUNT, &dispatch);
+    dml_dispatch_choose(&piece, &traits, 0, 0, &dispatch);
     double transfer = bytes * tunables->transfer_ns;
     if (dispatch.kernel == DML_KERNEL_COPY)
         return transfer + bytes * tunables->copy_ns;

@@ -45,10 +45,9 @@ static int32_t tile_words(const dml_tunables *tunables, const dml_words *words)
 
 /* --- candidates ------------------------------------------------------------------------------------------------ */
 
-/* Whether a test has left the choice to us. */
-static bool is_free(const dml_policy *policy)
+static bool is_allowed(const dml_policy *policy, dml_kernel kernel)
 {
-    return policy->forced == DML_KERNEL_COUNT;
+    return policy->traits->kernels >> kernel & 1;
 }
 
 static int64_t row_bytes(const dml_rows *rows)
@@ -59,7 +58,7 @@ static int64_t row_bytes(const dml_rows *rows)
 /* Rows of at least so many bytes; `of_16` (or NULL) is the same pattern for words of 16 bytes. */
 static bool find_rows(const dml_policy *policy, int word, int64_t least, dml_rows *rows, dml_rows *of_16)
 {
-    if (policy->piece->cut || !(is_free(policy) || policy->forced < DML_KERNEL_WORDS) ||
+    if (policy->piece->cut || !is_allowed(policy, DML_KERNEL_ROWS) ||
         !dml_rows_find(&policy->piece->plan, &policy->traits->tunables, word, policy->dst, rows) || row_bytes(rows) < least)
         return false;
     if (of_16) {
@@ -74,6 +73,8 @@ static bool find_rows(const dml_policy *policy, int word, int64_t least, dml_row
 /* Rows of so few scalars are moved sooner one by one. */
 static bool are_worth_words(const dml_policy *policy, const dml_words *words)
 {
+    if (!is_allowed(policy, DML_KERNEL_ELEMENTS))
+        return true;
     int64_t least = policy->traits->tunables.min_scalars;
     if (words->axis >= 0)
         least += least * dml_magnitude(words->ratio);
@@ -82,8 +83,8 @@ static bool are_worth_words(const dml_policy *policy, const dml_words *words)
 
 static bool find_words(const dml_policy *policy, dml_words *words)
 {
-    if (policy->piece->cut || !(is_free(policy) || policy->forced == DML_KERNEL_WORDS) ||
-        !dml_words_find(&policy->piece->plan, policy->scalar, words) || (is_free(policy) && !are_worth_words(policy, words)))
+    if (policy->piece->cut || !is_allowed(policy, DML_KERNEL_WORDS) ||
+        !dml_words_find(&policy->piece->plan, policy->scalar, words) || !are_worth_words(policy, words))
         return false;
     words->tile = tile_words(&policy->traits->tunables, words);
     return true;
@@ -95,7 +96,7 @@ static bool are_better_words(const dml_policy *policy, const dml_rows *rows)
 {
     const dml_tunables *tunables = &policy->traits->tunables;
     const dml_words *words = &policy->words;
-    if (!is_free(policy) || !policy->has_words || !dml_rows_have_ends(rows))
+    if (!policy->has_words || !dml_rows_have_ends(rows))
         return false;
     bool same = rows->inners == 0 && rows->row == words->axis; /* as rows of words; else each of these has several of those */
     if (!same && words->axis >= 0)
@@ -119,9 +120,7 @@ static bool are_rows_to_copy(const dml_tunables *tunables, int64_t item, int64_t
     return item >= tunables->copy_row && regions <= item && item * regions <= tunables->copy_bytes;
 }
 
-enum { FORCED_REGIONS = 64 }; /* of a copy command that a test wants */
-
-/* Only one kernel looks up entries, whatever a test wants. */
+/* Only one kernel looks up entries, whichever are allowed. */
 static bool has_table(dml_policy *policy)
 {
     return policy->piece->plan.table;
@@ -132,29 +131,27 @@ static bool is_copy(dml_policy *policy)
     const dml_tunables *tunables = &policy->traits->tunables;
     const dml_plan *plan = &policy->piece->plan;
     int64_t regions = dml_plan_count(plan);
-    if (plan->reversed >= 0)
+    if (plan->reversed >= 0 || !is_allowed(policy, DML_KERNEL_COPY))
         return false;
-    if (policy->forced == DML_KERNEL_COPY)
-        return regions <= FORCED_REGIONS;
     bool few_runs = regions <= tunables->copy_regions && (regions == 1 || plan->item >= tunables->copy_run);
-    return is_free(policy) && (few_runs || are_rows_to_copy(tunables, plan->item, regions));
+    return few_runs || are_rows_to_copy(tunables, plan->item, regions);
 }
 
 static bool is_little(dml_policy *policy)
 {
     const dml_plan *plan = &policy->piece->plan;
-    return is_free(policy) && dml_plan_count(plan) * plan->item <= policy->traits->tunables.little;
+    return is_allowed(policy, DML_KERNEL_ELEMENTS) && dml_plan_count(plan) * plan->item <= policy->traits->tunables.little;
 }
 
 static bool is_transpose(dml_policy *policy)
 {
-    return (is_free(policy) || policy->forced < DML_KERNEL_WORDS) &&
+    return is_allowed(policy, DML_KERNEL_ROWS) &&
            dml_transpose_find(policy->piece, &policy->traits->tunables, policy->dst, &policy->transpose, &policy->rows);
 }
 
 static bool are_blocks(dml_policy *policy)
 {
-    return (is_free(policy) || policy->forced == DML_KERNEL_BLOCKS) && !policy->piece->cut &&
+    return is_allowed(policy, DML_KERNEL_BLOCKS) && !policy->piece->cut &&
            dml_blocks_find(&policy->piece->plan, policy->scalar, policy->src, policy->dst, &policy->blocks);
 }
 

@@ -16,7 +16,6 @@ typedef struct dml_policy {
     int32_t scalar; /* bytes of the largest scalar that divides all addresses, strides and the item */
     uint32_t src;   /* where source and destination begin in their windows */
     uint32_t dst;
-    dml_kernel forced; /* a kernel that a test wants wherever it can move the piece; else DML_KERNEL_COUNT */
     /* Decided: */
     dml_kernel kernel;
     const char *reason;

@@ -38,6 +38,7 @@ dml_traits dml_traits_of_class(const dml_tunables *tunables)
     return (dml_traits){.group_size = tunables->group_size ? tunables->group_size : 8,
                         .max_groups = tunables->max_groups < 65535 ? tunables->max_groups : 65535,
                         .alignment = 16,
+                        .kernels = UINT32_MAX,
                         .window = INT64_C(1) << 27,
                         .binding = INT64_C(1) << 27,
                         .tunables = *tunables};

@@ -108,6 +108,7 @@ typedef struct dml_traits {
     uint32_t group_size; /* invocations of a workgroup */
     uint32_t max_groups; /* workgroups of a dispatch */
     uint32_t alignment;  /* of a window's first byte: a power of two, 16 or more */
+    uint32_t kernels;    /* a bit for each dml_kernel that may be chosen; elements move what no other can in any case */
     int64_t window;      /* most bytes that a piece spans on either side, */
     int64_t binding;     /* and that one descriptor has: larger windows are bound as segments of equal size, and with
                           * `tunables.segments_always` all are: then the device has descriptor arrays */

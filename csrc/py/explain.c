@@ -104,7 +104,7 @@ PyObject *dml_explain_traits(PyObject *module, PyObject *device)
 static bool append_piece(PyObject *pieces, const dml_piece *piece, const dml_traits *traits)
 {
     dml_dispatch dispatch;
-    dml_dispatch_choose(piece, traits, 0, 0, DML_KERNEL_COUNT, &dispatch);
+    dml_dispatch_choose(piece, traits, 0, 0, &dispatch);
     PyObject *entry = piece_dict(piece, &dispatch);
     bool appended = entry && PyList_Append(pieces, entry) == 0;
     Py_XDECREF(entry);

@@ -28,13 +28,15 @@ static dml_code record_other(dml_context *context, dml_submission *submission, d
 
 dml_code dml_vk_run_nothing(dml_context *context, dml_status *status)
 {
+    dml_traits elements = context->traits.plan;
+    elements.kernels = 1 << DML_KERNEL_ELEMENTS;
     dml_submission *submission = NULL;
     if (dml_throttle_acquire(context, true, &submission, status))
         return status->code; /* uncovered: a fault that only soak injects */
     submission->after_others = false;
     dml_plan_begin(&submission->piece.plan, 1);
     submission->piece.cut = false;
-    dml_dispatch_choose(&submission->piece, &context->traits.plan, 0, 0, DML_KERNEL_ELEMENTS, &submission->dispatch);
+    dml_dispatch_choose(&submission->piece, &elements, 0, 0, &submission->dispatch);
     submission->dispatch.groups = 1;
     submission->dispatch.table.elements_extent = 0;
     dml_code code = record_other(context, submission, &submission->arena, 0, 16, status);

@@ -45,8 +45,8 @@ dml_code dml_vk_empty_pools(dml_status *status);
 uint64_t dml_vk_abandoned(void);
 
 /* For tests: makes every device, from now on, look as if it offered less. Values above what a device has, or -1, change
- * nothing. `name` is one of the traits listed in traits.c, or "kernel", which picks a kernel wherever it can do the work.
- * False for an unknown name. */
+ * nothing. `name` is one of the traits listed in traits.c, or "kernel", the only one to be allowed. False for an unknown
+ * name. */
 bool dml_vk_override(const char *name, int64_t value);
 
 /* Called once, at exit. Waits up to ten seconds for calls in flight, then destroys all contexts and the instance. Later

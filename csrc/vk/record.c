@@ -215,7 +215,7 @@ dml_code dml_record_piece(dml_context *context, dml_submission *submission, dml_
         return status->code;
     dml_dispatch *dispatch = &submission->dispatch;
     dml_dispatch_choose(&submission->piece, &context->traits.plan, base_of(submission, &submission->src),
-                        base_of(submission, &submission->dst), context->traits.forced, dispatch);
+                        base_of(submission, &submission->dst), dispatch);
     if (bind_window(context, submission, DML_SRC, &slot->src, status) ||
         bind_window(context, submission, DML_DST, &slot->dst, status))
         return status->code;

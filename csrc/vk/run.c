@@ -141,7 +141,7 @@ static char *seen_by_host(const dml_operand *operand)
 static bool host_is_faster(const dml_context *context, const dml_submission *submission)
 {
     const dml_plan *plan = &submission->step.plan;
-    return context->traits.forced == DML_KERNEL_COUNT && seen_by_host(&submission->src) && seen_by_host(&submission->dst) &&
+    return context->traits.host_moves && seen_by_host(&submission->src) && seen_by_host(&submission->dst) &&
            (plan->item >= HOST_RUN || dml_plan_count(plan) * plan->item <= HOST_BYTES);
 }
 
@@ -157,7 +157,7 @@ static dml_code stage_steps(dml_context *context, dml_submission *submission, dm
     for (int64_t i = 0; i < program->count; i++) {
         if (!make_step(submission, i))
             continue;
-        if (submission->step.src == DML_FILL && context->traits.forced == DML_KERNEL_COUNT)
+        if (submission->step.src == DML_FILL && context->traits.host_moves)
             move_by_host(context, submission);
         else if (dml_stage(context, submission, status))
             return status->code;

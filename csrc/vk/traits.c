@@ -130,7 +130,8 @@ void dml_traits_find(const dml_instance_functions *vk, VkPhysicalDevice physical
     traits->pipelines = 256;
     traits->mapped = true;
     traits->budget = extensions->budget;
-    traits->forced = DML_KERNEL_COUNT;
+    traits->plan.kernels = UINT32_MAX;
+    traits->host_moves = true;
     traits->queue_family = (uint32_t)dml_device_compute_family(vk, physical);
 }
 
@@ -163,10 +164,21 @@ static int64_t lowered(const char *name, int64_t offered)
     return value < offered ? value : offered;
 }
 
+/* What makes one kernel move whatever it can; rows move what the copy command cannot. */
+static void allow_only(int64_t kernel, dml_device_traits *traits)
+{
+    traits->host_moves = false;
+    traits->plan.kernels = UINT32_C(1) << kernel;
+    if (kernel == DML_KERNEL_COPY) {
+        traits->plan.kernels |= 1 << DML_KERNEL_ROWS;
+        traits->plan.tunables.copy_regions = 64;
+        traits->plan.tunables.copy_run = 0;
+    }
+}
+
 void dml_traits_override(const dml_device_traits *offered, dml_device_traits *traits)
 {
     *traits = *offered;
-    traits->forced = (dml_kernel)lowered("kernel", offered->forced);
     traits->host_import = lowered("host_import", offered->host_import);
     traits->plan.binding = lowered("binding", offered->plan.binding);
     traits->plan.window = lowered("window", widest_window(traits));
@@ -186,6 +198,8 @@ void dml_traits_override(const dml_device_traits *offered, dml_device_traits *tr
     tunables->prefetch_ahead = (int32_t)chosen("prefetch_ahead", offered->plan.tunables.prefetch_ahead);
     tunables->chunks = (uint32_t)lowered("chunks", offered->plan.tunables.chunks);
     tunables->invocation_bytes = (uint32_t)lowered("invocation_bytes", offered->plan.tunables.invocation_bytes);
+    if (chosen("kernel", -1) >= 0)
+        allow_only(chosen("kernel", -1), traits);
 }
 
 bool dml_traits_set_override(const char *name, int64_t value)

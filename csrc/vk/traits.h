@@ -18,7 +18,7 @@ typedef struct dml_device_traits {
     bool mapped;         /* allocations are mapped where their memory type allows it */
     uint64_t staging;    /* most bytes of either side of a staged chunk */
     int pipelines;       /* that exist at a time, unless calls that are recording need more */
-    dml_kernel forced;   /* by a test; else DML_KERNEL_COUNT */
+    bool host_moves;     /* the host itself moves what is little, and fills what is staged */
     uint32_t queue_family;
 } dml_device_traits;
 

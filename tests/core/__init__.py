@@ -55,7 +55,6 @@ class Core:
             POINTER(Traits),
             c_uint64,
             c_uint64,
-            c_int,
             POINTER(Dispatch),
         ]
         self.library.dml_dispatch_region.argtypes = [POINTER(Plan), c_int64, POINTER(c_int64), POINTER(c_int64)]
@@ -73,7 +72,7 @@ class Core:
         of = self.tunables[kind]
         groups = min(of.max_groups, 65535)
         traits = Traits(group_size=of.group_size or 8, max_groups=groups, alignment=16, window=2**27, binding=2**27)
-        traits.tunables = of
+        traits.tunables, traits.kernels = of, 2**32 - 1
         for name, value in changes.items():
             setattr(traits if hasattr(traits, name) else traits.tunables, name, value)
         return traits
@@ -109,7 +108,13 @@ class Core:
     def choose(self, piece, traits, src_base, dst_base, forced):
         dispatch = Dispatch()
         ctypes.memset(byref(dispatch), 0xA5, ctypes.sizeof(dispatch))  # nothing may be left from the call before
-        self.library.dml_dispatch_choose(byref(piece), byref(traits), src_base, dst_base, forced, byref(dispatch))
+        if forced != ANY:  # as the override "kernel" has it
+            traits = Traits.from_buffer_copy(traits)
+            traits.kernels = 1 << forced
+        if forced == COPY:
+            traits.kernels |= 1 << ROWS
+            traits.tunables.copy_regions, traits.tunables.copy_run = 64, 0
+        self.library.dml_dispatch_choose(byref(piece), byref(traits), src_base, dst_base, byref(dispatch))
         return dispatch
 
     def rests(self, piece, dispatch):
