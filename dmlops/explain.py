@@ -179,16 +179,24 @@ class Array:
             raise ValueError(f"{self.dtype} is no dtype of plain bytes and of one element")
 
     def without_memory(self) -> np.ndarray[Any, np.dtype[Any]]:
-        """An array of that shape and its strides, whose items have no bytes to read; its dtype's metadata has `dtype`."""
+        """An array of that shape and its strides, whose items have no bytes to read.
+
+        Its dtype's metadata has `dtype`, and `start`: the address of the first item.
+        """
         strides = [math.prod(self.shape[k + 1 :]) * self.dtype.itemsize for k in range(len(self.shape))]
-        no_bytes = np.dtype("V0", metadata={"dtype": self.dtype})
         array = np.lib.stride_tricks.as_strided(np.zeros(1, "V0"), self.shape, strides, writeable=False)
+        no_bytes = np.dtype("V0", metadata={"dtype": self.dtype, "start": array.ctypes.data})
         return array.view(no_bytes)
 
 
 def _dtype(array: np.ndarray[Any, Any]) -> np.dtype[Any]:
     dtype: np.dtype[Any] = (array.dtype.metadata or {})["dtype"]
     return dtype
+
+
+def _described(array: np.ndarray[Any, Any]) -> tuple[np.ndarray[Any, Any], np.dtype[Any], int]:
+    """What the extension takes as an array without memory: also the bytes before it, where it is a view."""
+    return array, _dtype(array), array.ctypes.data - (array.dtype.metadata or {})["start"]
 
 
 def parse(call: str) -> tuple[str, list[Any]]:
@@ -227,7 +235,7 @@ def _parsed(call: str, tree: ast.expr) -> tuple[str, list[Any]]:
             raise ValueError(f"sequence_lengths has {lengths.size} entries, more than the {MOST_LENGTHS} that explain takes")
         arguments["sequence_lengths"] = np.broadcast_to(np.zeros((), _dtype(lengths)), lengths.shape)
     canonical(name, arrays[0] if arrays else None, arguments)
-    described = [(array, _dtype(array)) for array in arrays]
+    described = list(map(_described, arrays))
     arguments[first] = described if first == "inputs" else described[0]
     for other in (key for key in list(arguments)[1:] if key != "sequence_lengths" and _has_array(arguments[key])):
         raise ValueError(f"{other} must be a literal, since an array has no elements here")

@@ -2,9 +2,8 @@
 
 #include "base/cores.h"
 #include "base/parallel.h"
-#include "core/choose.h"
 #include "core/host.h"
-#include "core/split.h"
+#include "core/walk.h"
 
 enum { MOST_STEPS = 64 }; /* that are looked at; further ones cost as much */
 
@@ -39,14 +38,12 @@ static double device_step(const dml_step *step, const dml_tunables *tunables)
     const dml_traits traits = dml_traits_of_class(tunables);
     const dml_limits limits = dml_split_limits(&traits);
     double bytes = (double)dml_plan_count(&step->plan) * (double)step->plan.item, each = tunables->byte_ns;
-    dml_split split;
+    dml_walk walk;
     dml_piece piece;
     dml_dispatch dispatch;
-    dml_split_begin(&split, &step->plan, &limits);
-    if (!dml_split_next(&split, &piece))
+    dml_walk_begin(&walk, &step->plan, &traits, &limits, 0, 0);
+    if (!dml_walk_next(&walk, &piece, &dispatch))
         return 0;
-    dml_plan_simplify(&piece.plan);
-    dml_dispatch_choose(&piece, &traits, 0, 0, &dispatch);
     double transfer = bytes * tunables->transfer_ns;
     if (dispatch.kernel == DML_KERNEL_COPY)
         return transfer + bytes * tunables->copy_ns;

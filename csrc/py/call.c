@@ -274,7 +274,7 @@ static PyObject *list_results(const dml_call *call)
 PyObject *dml_call_run(dml_call *call)
 {
     if (call->explained) {
-        PyObject *explanation = dml_explain_program(&call->program, call->explained);
+        PyObject *explanation = dml_explain_program(&call->program, call->explained, call->inputs);
         release(call, false);
         return explanation;
     }

@@ -45,17 +45,18 @@ static int check_same_device(const dml_call *call, PyObject *array, const char *
     return -1;
 }
 
-/* The array of an explained call, from (a NumPy array with its shape and strides, its dtype). It has no memory: only C code
- * gets to see it, and reads none of it. */
+/* The array of an explained call, from (a NumPy array with its shape and strides, its dtype, and optionally the bytes before it
+ * where it is a view). It has no memory: only C code gets to see it, and reads none of it. */
 static PyObject *described(PyObject *description, const char *name)
 {
     PyArrayObject *like;
     PyArray_Descr *dtype;
-    if (!PyArg_ParseTuple(description, "O!O!", &PyArray_Type, &like, &PyArrayDescr_Type, &dtype) ||
+    Py_ssize_t offset = 0;
+    if (!PyArg_ParseTuple(description, "O!O!|n", &PyArray_Type, &like, &PyArrayDescr_Type, &dtype, &offset) ||
         dml_dtype_check(dtype, name) < 0)
         return NULL;
-    char *nowhere = (char *)(intptr_t)4096;
-    Py_INCREF((PyObject *)dtype); /* the new array steals it */
+    char *nowhere = (char *)(4096 + ((intptr_t)offset & 4095)); /* memory begins at a page */
+    Py_INCREF((PyObject *)dtype);                               /* the new array steals it */
     return PyArray_NewFromDescr(&PyArray_Type, dtype, PyArray_NDIM(like), PyArray_DIMS(like), PyArray_STRIDES(like), nowhere, 0,
                                 NULL);
 }

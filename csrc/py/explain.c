@@ -2,9 +2,8 @@
 
 #include <stdlib.h>
 
-#include "core/choose.h"
 #include "core/cost.h"
-#include "core/split.h"
+#include "core/walk.h"
 #include "py/backend.h"
 #include "py/device_choice.h"
 #include "py/errors.h"
@@ -34,16 +33,21 @@ static int traits_from(const dml_state *state, PyObject *device, dml_traits *tra
     return 0;
 }
 
+static int append(PyObject *list, PyObject *entry)
+{
+    int failed = entry ? PyList_Append(list, entry) : -1;
+    Py_XDECREF(entry);
+    return failed;
+}
+
 static PyObject *plan_tuple(const dml_plan *plan)
 {
     PyObject *axes = PyList_New(0);
     for (int k = 0; axes && k < plan->rank; k++) {
         const dml_axis *axis = &plan->axes[k];
-        PyObject *item = Py_BuildValue("LLLL", (long long)axis->extent, (long long)axis->src_stride,
-                                       (long long)axis->dst_stride, (long long)axis->length_stride);
-        if (!item || PyList_Append(axes, item) < 0)
+        if (append(axes, Py_BuildValue("LLLL", (long long)axis->extent, (long long)axis->src_stride,
+                                       (long long)axis->dst_stride, (long long)axis->length_stride)) < 0)
             Py_CLEAR(axes);
-        Py_XDECREF(item);
     }
     return Py_BuildValue("LLNi", (long long)plan->item, (long long)plan->src_offset, axes, plan->reversed);
 }
@@ -100,69 +104,48 @@ PyObject *dml_explain_traits(PyObject *module, PyObject *device)
     return capsule;
 }
 
-/* Appends dicts of a piece and of what its dispatch leaves; false with an exception set. */
-static bool append_piece(PyObject *pieces, const dml_piece *piece, const dml_traits *traits)
-{
-    dml_dispatch dispatch;
-    dml_dispatch_choose(piece, traits, 0, 0, &dispatch);
-    PyObject *entry = piece_dict(piece, &dispatch);
-    bool appended = entry && PyList_Append(pieces, entry) == 0;
-    Py_XDECREF(entry);
-    dml_piece rest = {.depth = piece->depth + 1};
-    for (int i = 0; i < dispatch.rest_count && appended; i++) {
-        dml_plan_take(&rest.plan, &piece->plan, &dispatch.rests[i]);
-        appended = append_piece(pieces, &rest, traits);
-    }
-    return appended;
-}
-
 /* A list of dicts; a new reference, or NULL with an exception set. */
-static PyObject *list_pieces(const dml_plan *plan, const dml_traits *traits)
+static PyObject *list_pieces(const dml_plan *plan, const dml_traits *traits, uint64_t src_base)
 {
     dml_limits limits = dml_split_limits(traits);
     PyObject *pieces = PyList_New(0);
-    dml_split split;
+    dml_walk walk;
     dml_piece piece;
-    dml_split_begin(&split, plan, &limits);
-    while (pieces && PyList_Size(pieces) < MOST_PIECES && dml_split_next(&split, &piece)) {
-        if (!piece.cut)
-            dml_plan_simplify(&piece.plan);
-        if (!append_piece(pieces, &piece, traits))
+    dml_dispatch dispatch;
+    dml_walk_begin(&walk, plan, traits, &limits, src_base, 0);
+    while (pieces && PyList_Size(pieces) < MOST_PIECES && dml_walk_next(&walk, &piece, &dispatch))
+        if (append(pieces, piece_dict(&piece, &dispatch)) < 0)
             Py_CLEAR(pieces);
-    }
     return pieces;
 }
 
-static PyObject *step_tuple(dml_step *step, const dml_traits *traits)
+static PyObject *step_tuple(dml_step *step, const dml_traits *traits, PyObject *const *inputs)
 {
     step->plan.lengths = NULL;
     dml_plan_simplify(&step->plan);
-    PyObject *pieces = list_pieces(&step->plan, traits);
+    uint64_t src_base = step->src == DML_FILL ? 0 : (uint64_t)(uintptr_t)PyArray_BYTES((PyArrayObject *)inputs[step->src]);
+    PyObject *pieces = list_pieces(&step->plan, traits, src_base);
     if (!pieces)
         return NULL;
     PyObject *src = step->src == DML_FILL ? Py_BuildValue("") : PyLong_FromLongLong(step->src);
     return Py_BuildValue("NLNN", src, (long long)step->dst, plan_tuple(&step->plan), pieces);
 }
 
-static PyObject *list_steps(const dml_program *program, const dml_traits *traits)
+static PyObject *list_steps(const dml_program *program, const dml_traits *traits, PyObject *const *inputs)
 {
     PyObject *steps = PyList_New(0);
     dml_step step;
     for (int64_t i = 0; i < program->count && steps && PyList_Size(steps) < MOST_STEPS; i++) {
         dml_program_step(program, i, &step);
-        if (dml_plan_count(&step.plan) == 0)
-            continue;
-        PyObject *entry = step_tuple(&step, traits);
-        if (!entry || PyList_Append(steps, entry) < 0)
+        if (dml_plan_count(&step.plan) > 0 && append(steps, step_tuple(&step, traits, inputs)) < 0)
             Py_CLEAR(steps);
-        Py_XDECREF(entry);
     }
     return steps;
 }
 
-PyObject *dml_explain_program(const dml_program *program, const dml_traits *traits)
+PyObject *dml_explain_program(const dml_program *program, const dml_traits *traits, PyObject *const *inputs)
 {
-    PyObject *steps = list_steps(program, traits);
+    PyObject *steps = list_steps(program, traits, inputs);
     double on_host = dml_cost_on_host(program), on_device = dml_cost_on_class(program, &traits->tunables);
     return steps ? Py_BuildValue("Ndd", steps, on_host, on_device) : NULL;
 }

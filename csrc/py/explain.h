@@ -14,8 +14,9 @@
 PyObject *dml_explain_traits(PyObject *module, PyObject *device);
 
 /* A list of the first 256 steps that are not empty: (src, dst, (item, src_offset, axes, reversed), pieces), with the index of
- * an input or None for a fill, that of a result, the plan simplified, and a dict for each of the first 256 pieces. Arrays begin
- * at multiples of any alignment, and the lengths are not looked at. NULL with an exception set. */
-PyObject *dml_explain_program(const dml_program *program, const dml_traits *traits);
+ * an input or None for a fill, that of a result, the plan simplified, and a dict for each of the first 256 pieces. `inputs`
+ * have the addresses of arrays without memory; results begin at multiples of any alignment. The lengths are not looked at. NULL
+ * with an exception set. */
+PyObject *dml_explain_program(const dml_program *program, const dml_traits *traits, PyObject *const *inputs);
 
 #endif

@@ -42,8 +42,7 @@ static uint64_t base_of(const dml_submission *submission, const dml_operand *ope
 {
     if (operand->allocation)
         return operand->offset;
-    bool copied = submission->staging || (operand == &submission->src && is_filled(submission));
-    return copied ? 0 : (uint64_t)(uintptr_t)operand->data;
+    return operand == &submission->src && is_filled(submission) ? 0 : (uint64_t)(uintptr_t)operand->data;
 }
 
 /* Binds the window of one side of submission->piece. */
@@ -176,35 +175,23 @@ dml_code dml_record_dispatch(dml_context *context, dml_submission *submission, d
     return DML_OK;
 }
 
+void dml_record_begin(dml_context *context, dml_submission *submission, const dml_limits *limits)
+{
+    dml_walk_begin(&submission->walk, &submission->step.plan, &context->traits.plan, limits,
+                   base_of(submission, &submission->src), base_of(submission, &submission->dst));
+}
+
 bool dml_record_is_full(const dml_context *context, const dml_submission *submission)
 {
+    if (submission->piece.depth > 0) /* there was room for what is left of a piece */
+        return false;
     bool arena_full =
         submission->pieces > 0 && submission->arena_used + arena_needs(context, submission) > submission->arena.size;
     return submission->pieces > DML_MAX_PIECES - DML_MAX_DISPATCHES || arena_full;
 }
 
-/* Records what the dispatch of submission->piece leaves. */
-static dml_code record_rests(dml_context *context, dml_submission *submission, dml_status *status)
-{
-    const int count = submission->dispatch.rest_count;
-    dml_part rests[DML_MAX_RESTS];
-    dml_plan whole;
-    memcpy(rests, submission->dispatch.rests, sizeof rests);
-    dml_plan_copy(&whole, &submission->piece.plan);
-    submission->piece.depth++;
-    for (int i = 0; i < count && !submission->refused; i++) {
-        dml_plan_take(&submission->piece.plan, &whole, &rests[i]);
-        if (dml_record_piece(context, submission, status))
-            return status->code;
-    }
-    submission->piece.depth--;
-    return DML_OK;
-}
-
 dml_code dml_record_piece(dml_context *context, dml_submission *submission, dml_status *status)
 {
-    if (!submission->piece.cut)
-        dml_plan_simplify(&submission->piece.plan);
     uint64_t needs = arena_needs(context, submission);
     if (dml_buffer_reserve(context, &submission->arena, needs > DML_ARENA_BYTES ? needs : DML_ARENA_BYTES, DML_MEMORY_HOST,
                            status))
@@ -213,23 +200,19 @@ dml_code dml_record_piece(dml_context *context, dml_submission *submission, dml_
     memset(slot, 0, sizeof *slot);
     if (submission->pieces++ == 0 && dml_queue_begin(context, submission, status))
         return status->code;
-    dml_dispatch *dispatch = &submission->dispatch;
-    dml_dispatch_choose(&submission->piece, &context->traits.plan, base_of(submission, &submission->src),
-                        base_of(submission, &submission->dst), dispatch);
     if (bind_window(context, submission, DML_SRC, &slot->src, status) ||
         bind_window(context, submission, DML_DST, &slot->dst, status))
         return status->code;
     if (submission->refused)
         return DML_OK;
     submission->bytes += (uint64_t)(dml_plan_count(&submission->piece.plan) * submission->piece.plan.item);
-    bool copies = dispatch->kernel == DML_KERNEL_COPY;
+    bool copies = submission->dispatch.kernel == DML_KERNEL_COPY;
     /* A dispatch may write some of what it leaves, too. Steps write disjoint bytes, but a kernel counts as a writer of its
      * whole window: what the copy command writes there waits for it, and it for that. */
     if (submission->piece.depth > 0 || (submission->pieces > 1 && copies == (slot[-1].pipeline != NULL)))
         dml_submission_barrier(context, submission, false);
-    if (copies)
-        record_copy(context, submission, slot);
-    else if (dml_record_dispatch(context, submission, slot, status))
-        return status->code;
-    return dispatch->rest_count > 0 ? record_rests(context, submission, status) : DML_OK;
+    if (!copies)
+        return dml_record_dispatch(context, submission, slot, status);
+    record_copy(context, submission, slot);
+    return DML_OK;
 }

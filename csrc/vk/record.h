@@ -4,11 +4,15 @@
 
 #include "vk/submission.h"
 
-/* Whether submission->piece does not fit into this submission any more. */
+/* Begins the walk over the pieces of submission->step. */
+void dml_record_begin(dml_context *context, dml_submission *submission, const dml_limits *limits);
+
+/* Whether submission->piece, and what its dispatch leaves, do not fit into this submission any more. */
 bool dml_record_is_full(const dml_context *context, const dml_submission *submission);
 
-/* Records submission->piece. Host memory is bound to the submission's staging buffers, from their first byte on; a
- * submission without any imports it. Where the device refuses an import it sets submission->refused, and records nothing. */
+/* Records submission->dispatch, of submission->piece. Host memory is bound to the submission's staging buffers, from their
+ * first byte on; a submission without any imports it. Where the device refuses an import it sets submission->refused, and
+ * records nothing. */
 dml_code dml_record_piece(dml_context *context, dml_submission *submission, dml_status *status);
 
 /* Records submission->dispatch between the bindings of `slot`; the arena must have room for its table and lengths. */

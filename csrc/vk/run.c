@@ -121,8 +121,8 @@ static bool make_step(dml_submission *submission, int64_t index)
 static dml_code run_pieces(dml_context *context, dml_submission *submission, dml_status *status)
 {
     dml_limits limits = dml_split_limits(&context->traits.plan);
-    dml_split_begin(&submission->split, &submission->step.plan, &limits);
-    while (!submission->refused && dml_split_next(&submission->split, &submission->piece)) {
+    dml_record_begin(context, submission, &limits);
+    while (!submission->refused && dml_walk_next(&submission->walk, &submission->piece, &submission->dispatch)) {
         bool full = dml_record_is_full(context, submission);
         if ((full && dml_queue_submit_and_await(context, submission, status)) || dml_record_piece(context, submission, status))
             return status->code;

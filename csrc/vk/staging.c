@@ -2,7 +2,6 @@
 
 #include <stdlib.h>
 
-#include "core/pack.h"
 #include "vk/queue.h"
 #include "vk/quiesce.h"
 #include "vk/record.h"
@@ -56,30 +55,28 @@ static dml_code receive(dml_context *context, dml_submission *submission, dml_st
     if (dml_queue_await(context, submission, status))
         return status->code;
     if (!submission->dst.allocation) {
-        dml_plan_turn(&submission->pack[DML_DST]);
-        dml_context_run_on_host(context, &submission->pack[DML_DST], submission->staging->side[DML_DST].mapped,
-                                submission->dst.data);
+        dml_plan_turn(&submission->unpack);
+        dml_context_run_on_host(context, &submission->unpack, submission->staging->side[DML_DST].mapped, submission->dst.data);
     }
     return DML_OK;
 }
 
-/* Records, packs and submits submission->piece, of that split. */
-static dml_code send(dml_context *context, const dml_split *split, dml_submission *submission, dml_status *status)
+/* Records, packs and submits submission->piece, and what its dispatch leaves. */
+static dml_code send(dml_context *context, dml_walk *walk, dml_submission *submission, dml_status *status)
 {
-    bool from_host = !submission->src.allocation, to_host = !submission->dst.allocation;
-    if (from_host)
-        dml_pack(split->kept[DML_SRC], &submission->piece, DML_SRC, false, &submission->pack[DML_SRC]);
-    if (to_host)
-        dml_pack(split->kept[DML_DST], &submission->piece, DML_DST, true, &submission->pack[DML_DST]);
-    if (dml_record_piece(context, submission, status))
-        return status->code;
-    if (from_host)
-        dml_context_run_on_host(context, &submission->pack[DML_SRC], submission->src.data,
+    bool cut = submission->piece.cut;
+    if (walk->pack[DML_DST])
+        dml_plan_copy(&submission->unpack, &walk->copies[DML_DST]);
+    do {
+        if (dml_record_piece(context, submission, status))
+            return status->code;
+    } while (dml_walk_next_rest(walk, &submission->piece, &submission->dispatch));
+    if (walk->pack[DML_SRC])
+        dml_context_run_on_host(context, &walk->copies[DML_SRC], submission->src.data,
                                 submission->staging->side[DML_SRC].mapped);
     /* A cut piece leaves some elements of its destination as they are, and all of them are unpacked. */
-    if (to_host && submission->piece.cut)
-        dml_context_run_on_host(context, &submission->pack[DML_DST], submission->dst.data,
-                                submission->staging->side[DML_DST].mapped);
+    if (walk->pack[DML_DST] && cut)
+        dml_context_run_on_host(context, &submission->unpack, submission->dst.data, submission->staging->side[DML_DST].mapped);
     return dml_queue_submit(context, submission, status);
 }
 
@@ -129,16 +126,16 @@ dml_code dml_stage(dml_context *context, dml_submission *submission, dml_status 
     limits.chunk = chunk < limits.binding ? chunk : limits.binding;
     limits.pack_src = !submission->src.allocation;
     limits.pack_dst = !submission->dst.allocation;
-    dml_split_begin(&submission->split, &submission->step.plan, &limits);
-    while (!code && !submission->split.done) {
+    dml_record_begin(context, submission, &limits);
+    while (!code && !submission->walk.split.done) {
         code = make_ready(context, submission, &ring, k, status);
         dml_submission *next = ring.submission[k];
-        if (code || !dml_split_next(&submission->split, &next->piece))
+        if (code || !dml_walk_next_piece(&submission->walk, &next->piece, &next->dispatch))
             continue;
         if (next->piece.cut) /* several cut pieces write parts of one destination */
             code = receive_all(context, &ring, k, code, status);
         if (!code)
-            code = send(context, &submission->split, next, status);
+            code = send(context, &submission->walk, next, status);
         ring.sent[k] = !code;
         k = (k + 1) % RING;
     }

@@ -4,8 +4,7 @@
 #define DML_VK_SUBMISSION_H
 
 #include "base/status.h"
-#include "core/dispatch.h"
-#include "core/split.h"
+#include "core/walk.h"
 #include "vk/buffer.h"
 #include "vk/context.h"
 #include "vk/kernels.h"
@@ -67,9 +66,9 @@ typedef struct dml_submission {
     dml_operand src, dst;         /* of `step` */
     /* Too large for a thread's stack. */
     dml_step step;
-    dml_split split;
+    dml_walk walk;
     dml_piece piece;
-    dml_plan pack[2]; /* where a staged piece's elements of either side are, and where in the staging buffer */
+    dml_plan unpack; /* where a staged piece's results are in the staging buffer, and where they belong; before: turned */
     dml_dispatch dispatch;
 } dml_submission;
 

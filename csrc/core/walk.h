@@ -1,0 +1,41 @@
+/* Walks the dispatches that move a plan: of each piece, and of what the dispatch of a piece leaves.
+ *
+ *     for (dml_walk_begin(&walk, &plan, traits, &limits, src_base, dst_base); dml_walk_next(&walk, &piece, &dispatch);) ...
+ */
+#ifndef DML_CORE_WALK_H
+#define DML_CORE_WALK_H
+
+#include "core/dispatch.h"
+#include "core/split.h"
+
+/* What the dispatch of a piece has left. */
+typedef struct dml_left {
+    dml_plan plan; /* of the piece */
+    dml_part rests[DML_MAX_RESTS];
+    int count;
+    int next;
+} dml_left;
+
+typedef struct dml_walk {
+    dml_split split;
+    const dml_traits *traits; /* borrowed */
+    uint64_t src_base;
+    uint64_t dst_base;
+    bool pack[2];       /* the sides that are packed, */
+    dml_plan copies[2]; /* and what moves the elements of this piece there, or from there */
+    int depth;          /* of the next rest: how many of `left` are in use */
+    dml_left left[DML_MAX_DEPTH];
+} dml_walk;
+
+/* The plan is simplified, and not empty. The bases are those of dml_dispatch_choose; a packed side has none. */
+void dml_walk_begin(dml_walk *walk, const dml_plan *plan, const dml_traits *traits, const dml_limits *limits, uint64_t src_base,
+                    uint64_t dst_base);
+
+/* The next piece, simplified unless it was cut, and its dispatch; or a rest, which has to wait for what was before. */
+bool dml_walk_next(dml_walk *walk, dml_piece *piece, dml_dispatch *dispatch);
+
+/* The same in two: what is left of the last piece, and then the next piece of the plan. */
+bool dml_walk_next_rest(dml_walk *walk, dml_piece *piece, dml_dispatch *dispatch);
+bool dml_walk_next_piece(dml_walk *walk, dml_piece *piece, dml_dispatch *dispatch);
+
+#endif
