@@ -4,8 +4,8 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "base/clock.h"
 #include "base/lock.h"
+#include "base/machine.h"
 #include "base/pages.h"
 #include "base/pool.h"
 

@@ -2,7 +2,7 @@
 
 #include <stddef.h>
 
-#include "base/clock.h"
+#include "base/machine.h"
 
 enum { POLL_NS = 100000000 };
 

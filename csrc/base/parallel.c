@@ -4,9 +4,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "base/clock.h"
-#include "base/cores.h"
 #include "base/lock.h"
+#include "base/machine.h"
 
 /* Memory, not cores, bounds copies: more threads would gain little. */
 enum { MOST_HELPERS = 3 };

@@ -1,6 +1,6 @@
 #include "core/cost.h"
 
-#include "base/cores.h"
+#include "base/machine.h"
 #include "base/parallel.h"
 #include "core/host.h"
 #include "core/walk.h"

@@ -1,8 +1,9 @@
 #include "py/backend.h"
 
 #include "base/cache.h"
-#include "base/machine_memory.h"
+#include "base/machine.h"
 #include "core/host.h"
+#include "py/dlpack.h"
 
 /* --- Vulkan ------------------------------------------------------------------------------------------------------ */
 
@@ -64,7 +65,7 @@ static dml_code vulkan_memory(int index, dml_memory_bytes *bytes, dml_status *st
 }
 
 const dml_backend dml_vulkan_backend = {
-    .dlpack_type = 7, /* kDLVulkan */
+    .dlpack_type = DL_VULKAN,
     .allocate = vulkan_allocate,
     .map = vulkan_map,
     .run = vulkan_run,
@@ -150,7 +151,7 @@ static dml_code host_memory(int index, dml_memory_bytes *bytes, dml_status *stat
 }
 
 const dml_backend dml_host_backend = {
-    .dlpack_type = 1, /* kDLCPU */
+    .dlpack_type = DL_CPU,
     .allocate = host_allocate,
     .map = host_map,
     .run = host_run,

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/machine_memory.h"
+#include "base/machine.h"
 #include "core/cost.h"
 #include "py/arguments.h"
 #include "py/errors.h"

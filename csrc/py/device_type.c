@@ -3,7 +3,6 @@
 #include <stddef.h>
 #include <structmember.h>
 
-#include "py/assign.h"
 #include "py/device_array.h"
 #include "py/shapes.h"
 #include "py/transfer.h"

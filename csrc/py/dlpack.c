@@ -5,7 +5,6 @@
 
 #include "py/backend.h"
 #include "py/device_array.h"
-#include "py/dlpack_types.h"
 #include "py/errors.h"
 #include "py/shapes.h"
 #include "py/transfer.h"

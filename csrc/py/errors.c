@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "base/clock.h"
+#include "base/machine.h"
 #include "vk/vk.h"
 
 PyObject *dml_text(const char *bytes)

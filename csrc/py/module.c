@@ -2,7 +2,6 @@
 #include "py/module.h"
 
 #include "base/parallel.h"
-#include "py/asarray.h"
 #include "py/compiled_program.h"
 #include "py/device_array.h"
 #include "py/device_choice.h"
@@ -13,6 +12,7 @@
 #include "py/errors.h"
 #include "py/explain.h"
 #include "py/result_memory.h"
+#include "py/transfer.h"
 #include "py/views.h"
 #include "vk/vk.h"
 

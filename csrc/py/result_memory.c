@@ -1,7 +1,7 @@
 #include "py/result_memory.h"
 
 #include "base/cache.h"
-#include "base/machine_memory.h"
+#include "base/machine.h"
 #include "py/device_choice.h"
 #include "py/errors.h"
 #include "vk/vk.h"

@@ -1,8 +1,9 @@
-/* Moving elements between arrays of either kind. */
+/* Moving elements between arrays of either kind: uploads, downloads, dmlops.asarray and dmlops.empty. */
 #ifndef DML_PY_TRANSFER_H
 #define DML_PY_TRANSFER_H
 
 #include "py/device_array.h"
+#include "py/state.h"
 
 /* One side of a transfer. */
 typedef struct dml_endpoint {
@@ -31,5 +32,10 @@ PyObject *dml_upload(const dml_state *state, const dml_choice *device, PyArray_D
  * or NULL with an exception set. */
 PyObject *dml_device_array_copy(dml_state *state, dml_device_array *array, const dml_choice *device);
 PyObject *dml_device_array_numpy(dml_state *state, dml_device_array *array, PyObject *out);
+
+/* Functions of dmlops._core: (obj, dtype, device, copy) and (shape, dtype, device), None where the caller left one out.
+ * `copy` is a bool. */
+PyObject *dml_asarray(PyObject *module, PyObject *args);
+PyObject *dml_empty(PyObject *module, PyObject *args);
 
 #endif

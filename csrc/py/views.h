@@ -15,4 +15,7 @@ PyObject *dml_view_by(PyObject *module, PyObject *args);
 /* Function of dmlops._core: an argument `shape`, an int or several, as a tuple. */
 PyObject *dml_shape(PyObject *module, PyObject *sizes);
 
+/* self[key] = value, or `del self[key]` where `value` is NULL, which raises. 0, or -1 with an exception set. */
+int dml_device_array_assign(dml_state *state, PyObject *self, PyObject *key, PyObject *value);
+
 #endif

@@ -15,7 +15,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "base/cores.h"
+#include "base/machine.h"
 #include "base/pages.h"
 
 static const uint64_t mib = 1 << 20;

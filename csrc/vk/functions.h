@@ -81,9 +81,6 @@ typedef struct dml_device_functions {
 
 #undef DML_MEMBER
 
-/* All must be there: the name of the first that is not, or NULL. */
-const char *dml_instance_functions_load(PFN_vkGetInstanceProcAddr get, VkInstance instance, dml_instance_functions *functions);
-
 /* Those of extensions that the device was made without are NULL. */
 void dml_device_functions_load(PFN_vkGetDeviceProcAddr get, VkDevice device, dml_device_functions *functions);
 

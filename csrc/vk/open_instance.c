@@ -1,14 +1,48 @@
 #include "vk/open_instance.h"
 
 #include <errno.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "vk/cpu_driver.h"
+#include "base/library.h"
 #include "vk/cpu_needs.h"
 #include "vk/device.h"
 #include "vk/results.h"
+
+/* All must be there: the name of the first that is not, or NULL. */
+static const char *load_functions(PFN_vkGetInstanceProcAddr get, VkInstance instance, dml_instance_functions *functions)
+{
+    const char *missing = NULL;
+#define LOAD(name)                                                                                                             \
+    functions->name = (PFN_##name)get(instance, #name);                                                                        \
+    if (!functions->name && !missing)                                                                                          \
+        missing = #name;
+    DML_INSTANCE_FUNCTIONS(LOAD)
+#undef LOAD
+    return missing;
+}
+
+/* Opens Mesa's CPU driver apart from the LLVM of other libraries, before the loader loads drivers: it is then found loaded and
+ * bound. `libraries` are those of this driver, one a line. `reason` is left as it is, or says why one cannot be opened.
+ *
+ * lavapipe (libvulkan_lvp.so) calls libLLVM through the dynamic linker, which prefers the symbols that the process has already.
+ * TensorFlow makes those of its own LLVM, of another version, visible to all: lavapipe would call into both, and crash. Other
+ * CPU drivers, as SwiftShader, contain their compiler. lavapipe stays open: the loader would otherwise unload the driver, and
+ * bind it anew to whatever the process has by then. */
+static void open_cpu_driver(const char *libraries, char *reason, size_t size)
+{
+    char library[DML_PATH];
+    for (size_t length; *libraries; libraries += length + (libraries[length] == '\n')) {
+        length = strcspn(libraries, "\n");
+        if (length >= sizeof library) /* no system opens it */
+            continue;
+        memcpy(library, libraries, length);
+        library[length] = '\0';
+        (void)dml_library_open(library, true, reason, size);
+    }
+}
 
 static bool has_extension(const VkExtensionProperties *list, uint32_t count, const char *name)
 {
@@ -60,7 +94,7 @@ static bool older_than_1_2(PFN_vkGetInstanceProcAddr get)
 
 static dml_code load(dml_instance *instance, PFN_vkGetInstanceProcAddr get, dml_status *status)
 {
-    const char *missing = dml_instance_functions_load(get, instance->handle, &instance->vk);
+    const char *missing = load_functions(get, instance->handle, &instance->vk);
     if (!missing)
         return DML_OK;
     instance->handle = VK_NULL_HANDLE; /* what lacks a function may lack the one that destroys it */
@@ -117,7 +151,7 @@ dml_code dml_instance_open_loader(dml_instance *instance, const char *lavapipe, 
     if (!get)
         return dml_fail(status, DML_NO_DEVICE, "the Vulkan loader cannot be opened: %s", reason);
     dml_library_path((dml_function)get, instance->way.library, sizeof instance->way.library);
-    dml_cpu_driver_open(lavapipe, instance->lavapipe, sizeof instance->lavapipe);
+    open_cpu_driver(lavapipe, instance->lavapipe, sizeof instance->lavapipe);
     if (check_memory(instance, status))
         return status->code;
     if (older_than_1_2(get))
@@ -182,4 +216,11 @@ void dml_instance_close(dml_instance *instance)
     if (instance->handle)
         instance->vk.vkDestroyInstance(instance->handle, NULL);
     instance->handle = VK_NULL_HANDLE;
+}
+
+void dml_device_functions_load(PFN_vkGetDeviceProcAddr get, VkDevice device, dml_device_functions *functions)
+{
+#define LOAD(name) functions->name = (PFN_##name)get(device, #name);
+    DML_DEVICE_FUNCTIONS(LOAD)
+#undef LOAD
 }

@@ -1,7 +1,7 @@
 /* A child must not be born while another thread is inside the driver, or a Vulkan layer, whose locks it would inherit held. */
 #include "vk/quiesce.h"
 
-#include "base/clock.h"
+#include "base/machine.h"
 #include "core/host.h"
 #include "vk/context.h"
 

@@ -1,6 +1,6 @@
 #include "vk/run.h"
 
-#include "base/clock.h"
+#include "base/machine.h"
 #include "vk/allocation_pool.h"
 #include "vk/queue.h"
 #include "vk/quiesce.h"

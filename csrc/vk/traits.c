@@ -8,7 +8,7 @@
 #include <immintrin.h>
 #endif
 
-#include "base/cores.h"
+#include "base/machine.h"
 
 static uint64_t smaller(uint64_t a, uint64_t b)
 {

@@ -1,6 +1,6 @@
 #include "vk/wait.h"
 
-#include "base/clock.h"
+#include "base/machine.h"
 #include "vk/quiesce.h"
 
 enum {
