@@ -1,16 +1,11 @@
 #include "core/transpose.h"
 
 enum {
-    WORD = 16,               /* bytes of a row in a block; half of it where items are bytes and rows begin anywhere, */
-    BLOCK_ROWS = 8,          /* rows of a block; there twice as many */
-    LINE = 64,               /* bytes of a cache line */
-    FAR = 256,               /* bytes beyond which a row's items share no window: 8 * DML_MAX_WINDOW_WORDS */
-    FEW = 8,                 /* streams that rows interleave themselves: tunables' max_streams */
-    STREAMS = 16,            /* most source rows to read side by side for whole lines of rows that begin anywhere */
-    PAGE = 4096,             /* bytes: rows that are a multiple of it apart share cache sets */
-    PASS_ROWS = 1536,        /* most rows to go on with before the next words of each: the lines written stay in the cache */
-    REST_ROW = 256,          /* bytes of rows whose ends are worth dispatches of their own, */
-    REST_BYTES = 1024 * 1024 /* and of all rows */
+    WORD = 16,      /* bytes of a row in a block; half of it where items are bytes and rows begin anywhere, */
+    BLOCK_ROWS = 8, /* rows of a block; there twice as many */
+    LINE = 64,      /* bytes of a cache line */
+    FAR = 256,      /* bytes beyond which a row's items share no window: 8 * DML_MAX_WINDOW_WORDS */
+    PAGE = 4096     /* bytes: rows that are a multiple of it apart share cache sets */
 };
 
 /* How blocks divide a plan. */
@@ -28,7 +23,7 @@ typedef struct division {
     int64_t passes; /* so many times */
 } division;
 
-static bool find_axis(const dml_plan *plan, division *by)
+static bool find_axis(const dml_plan *plan, int64_t max_streams, division *by)
 {
     if (plan->rank < 2 || plan->reversed >= 0 || plan->item >= WORD || WORD % plan->item != 0)
         return false;
@@ -39,7 +34,7 @@ static bool find_axis(const dml_plan *plan, division *by)
     for (int k = 0; k < plan->rank - 1; k++)
         if (plan->axes[k].src_stride == plan->item && plan->axes[k].extent >= BLOCK_ROWS)
             by->axis = k;
-    return by->axis >= 0 && (last->extent > FEW || plan->axes[by->axis].dst_stride != last->extent * last->dst_stride);
+    return by->axis >= 0 && (last->extent > max_streams || plan->axes[by->axis].dst_stride != last->extent * last->dst_stride);
 }
 
 /* Finds where in a word the rows of a block begin. False unless that is the same in all blocks. */
@@ -67,11 +62,11 @@ static int64_t part_of(int64_t extent, int64_t unit, int64_t most)
     return most;
 }
 
-static void divide_row(const dml_plan *plan, division *by)
+static void divide_row(const dml_plan *plan, int64_t side_by_side, division *by)
 {
     int64_t extent = plan->axes[plan->rank - 1].extent;
     by->words = (extent - by->head) / by->items;
-    bool whole = plan->axes[by->axis].dst_stride % PAGE == 0 || (by->head > 0 && LINE / plan->item <= STREAMS);
+    bool whole = plan->axes[by->axis].dst_stride % PAGE == 0 || (by->head > 0 && LINE / plan->item <= side_by_side);
     by->line = LINE / by->word / (whole ? 1 : 2);
     if (by->words * by->items == extent)
         by->line = part_of(by->words, 1, by->line);
@@ -80,13 +75,13 @@ static void divide_row(const dml_plan *plan, division *by)
 }
 
 /* Passes are all of the rows, if these are then not too short; `whole`: in any case, if possible. */
-static void divide_rows(const dml_plan *plan, bool whole, division *by)
+static void divide_rows(const dml_plan *plan, int64_t pass_rows, bool whole, division *by)
 {
     int64_t extent = plan->axes[by->axis].extent;
-    by->passes = (extent + PASS_ROWS - 1) / PASS_ROWS;
+    by->passes = (extent + pass_rows - 1) / pass_rows;
     by->pass = extent / by->passes - extent / by->passes % by->rows;
-    int64_t part = extent % by->rows == 0 ? part_of(extent, by->rows, PASS_ROWS) : 0;
-    if (part > 0 && (whole || 2 * part > PASS_ROWS)) {
+    int64_t part = extent % by->rows == 0 ? part_of(extent, by->rows, pass_rows) : 0;
+    if (part > 0 && (whole || 2 * part > pass_rows)) {
         by->pass = part;
         by->passes = extent / part;
     }
@@ -129,14 +124,14 @@ bool dml_transpose_find(const dml_piece *piece, const dml_tunables *tunables, ui
 {
     const dml_plan *plan = &piece->plan;
     division by;
-    if (!find_axis(plan, &by) || !find_phase(plan, dst, &by) || plan->rank + 4 > DML_MAX_AXES)
+    if (!find_axis(plan, tunables->max_streams, &by) || !find_phase(plan, dst, &by) || plan->rank + 4 > DML_MAX_AXES)
         return false;
     const int last = plan->rank - 1;
     const int64_t extent = plan->axes[last].extent;
-    bool worth =
-        extent * plan->item >= REST_ROW && dml_plan_count(plan) * plan->item >= REST_BYTES && piece->depth < DML_MAX_DEPTH;
-    divide_row(plan, &by);
-    divide_rows(plan, !worth, &by);
+    bool worth = extent * plan->item >= tunables->rest_row && dml_plan_count(plan) * plan->item >= tunables->rest_bytes &&
+                 piece->depth < DML_MAX_DEPTH;
+    divide_row(plan, tunables->side_by_side, &by);
+    divide_rows(plan, tunables->pass_rows, !worth, &by);
     add_rest(transpose, last, 0, by.head);
     add_rest(transpose, last, by.words * by.items, extent);
     add_rest(transpose, by.axis, by.passes * by.pass, plan->axes[by.axis].extent);

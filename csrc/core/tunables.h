@@ -34,6 +34,12 @@ typedef struct dml_tunables {
     int64_t narrow_row; /* least bytes of a short row, several of which are words of 8 bytes together; 0: never */
     int64_t narrow_tiles; /* and the fewest such tiles along their axis: heads and tails are left at its ends */
 
+    /* "Transposes" */
+    int64_t side_by_side; /* most source rows to read at a time for whole lines of rows that begin anywhere */
+    int64_t pass_rows;    /* most rows to go on with before the next words of each: the lines written stay in the cache */
+    int64_t rest_row;     /* bytes of rows whose ends are worth dispatches of their own, */
+    int64_t rest_bytes;   /* and of all rows */
+
     /* "Patterns" */
     int64_t max_item;    /* bytes of an item that is moved by a pattern; a longer one is a row of its own */
     int64_t min_row;     /* bytes of a row worth moving by words */
@@ -76,6 +82,17 @@ typedef struct dml_tunables {
     int64_t min_gap;        /* bytes between rows, from which hardware loses track */
     int64_t max_gap;        /* and up to which it is worth reading them */
     int64_t ahead_bytes;    /* most source bytes of a tile for that: loads in vain against misses */
+
+    /* "Transfers by the host", "Staging chunk size" */
+    int64_t host_bytes;    /* most bytes that the host itself moves, where it sees both sides, */
+    int64_t host_run;      /* but for items of so many bytes: its caches against a submission */
+    int64_t staging_bytes; /* of either side of a staged chunk: packing and kernels overlap, against the cost of a submission */
+
+    /* "Fence polling", "Batched submissions" */
+    int64_t polled_bytes;   /* written by a submission that is polled before the caller sleeps: wake-up against a core, */
+    int64_t poll_ns;        /* so long; */
+    int64_t poll_queued_ns; /* and what is queued, whatever it writes */
+    int64_t batched_bytes;  /* written by a submission that may be batched: its cost against an idle device */
 
     /* "Estimates", in nanoseconds: only core/cost.c uses them */
     double call_ns;     /* a call between host arrays, whatever it moves, */

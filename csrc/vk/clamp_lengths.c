@@ -28,7 +28,7 @@ static dml_code record_other(dml_context *context, dml_submission *submission, d
 
 dml_code dml_vk_run_nothing(dml_context *context, dml_status *status)
 {
-    dml_traits elements = context->traits.plan;
+    dml_traits elements = context->traits.core;
     elements.kernels = 1 << DML_KERNEL_ELEMENTS;
     dml_submission *submission = NULL;
     if (dml_throttle_acquire(context, true, &submission, status))
@@ -71,7 +71,7 @@ static dml_code clamp_part(dml_context *context, const dml_clamp *clamp, int64_t
         return status->code;
     submission->after_others = true;
     submission->transfer = &transfer;
-    choose_lengths(&context->traits.plan, clamp, (uint32_t)count, &submission->dispatch);
+    choose_lengths(&context->traits.core, clamp, (uint32_t)count, &submission->dispatch);
     dml_code code = record_other(context, submission, &clamp->lengths->block->buffer,
                                  clamp->lengths->offset + (uint64_t)begin * 8, (uint64_t)count * 8, status);
     if (!code)
@@ -84,7 +84,7 @@ static dml_code clamp_part(dml_context *context, const dml_clamp *clamp, int64_t
 dml_code dml_vk_clamp_lengths(dml_context *context, const dml_clamp *clamp, dml_status *status)
 {
     /* In entries: parts begin at multiples of the alignment, and none is larger than a binding. */
-    int64_t unit = context->traits.plan.alignment / 8, most = context->traits.plan.binding / 8 / unit * unit;
+    int64_t unit = context->traits.core.alignment / 8, most = context->traits.core.binding / 8 / unit * unit;
     most = most > 0 ? most : unit;
     dml_code code = DML_OK;
     for (int64_t begin = 0; begin < clamp->count && !code; begin += most) {

@@ -183,7 +183,7 @@ static void abandon_lost(int index)
 
 const dml_traits *dml_vk_traits(const dml_context *context)
 {
-    return &context->traits.plan;
+    return &context->traits.core;
 }
 
 dml_code dml_vk_context(int index, dml_context **context, dml_status *status)

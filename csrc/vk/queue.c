@@ -6,13 +6,6 @@
 #include "vk/quiesce.h"
 #include "vk/results.h"
 
-enum {
-    POLLED_BYTES = 8 * 1024 * 1024, /* written by a submission that is polled before the caller sleeps, */
-    POLL_NS = 1000000,              /* so long; */
-    POLL_TIMELINE_NS = 200000,      /* and what is queued, whatever it writes */
-    BATCHED_BYTES = 64 * 1024       /* written by a submission that may be batched */
-};
-
 /* --- submitting --------------------------------------------------------------------------------------------------- */
 
 dml_code dml_queue_begin(dml_context *context, dml_submission *submission, dml_status *status)
@@ -121,7 +114,8 @@ dml_code dml_queue_enqueue(dml_context *context, dml_submission *submission, dml
     VkResult result = VK_SUCCESS;
     dml_lock_acquire(&context->lock);
     submission->timeline_value = context->queue.submitted + 1;
-    bool batched = submission->bytes <= BATCHED_BYTES && context->queue.batched < DML_MAX_BATCHED;
+    bool batched =
+        submission->bytes <= (uint64_t)context->traits.core.tunables.batched_bytes && context->queue.batched < DML_MAX_BATCHED;
     if (!batched)
         result = submit(context, submission, VK_NULL_HANDLE);
     if (result == VK_SUCCESS) {
@@ -160,9 +154,9 @@ dml_code dml_queue_submit(dml_context *context, dml_submission *submission, dml_
 
 dml_code dml_queue_await(dml_context *context, dml_submission *submission, dml_status *status)
 {
-    bool polled = submission->alone && submission->bytes <= POLLED_BYTES;
+    bool polled = submission->alone && submission->bytes <= (uint64_t)context->traits.core.tunables.polled_bytes;
     VkResult result = dml_wait_for(context, &(dml_wait){.fence = submission->fence,
-                                                        .poll_ns = polled ? POLL_NS : 0,
+                                                        .poll_ns = polled ? context->traits.core.tunables.poll_ns : 0,
                                                         .nap = submission->alone,
                                                         .interrupt = submission->interrupt});
     if (result) {
@@ -244,7 +238,7 @@ dml_code dml_queue_wait(dml_context *context, uint64_t timeline_value, dml_held_
         return DML_OK;
     dml_interrupt_poll interrupt = dml_interrupt_poll_from_now();
     result = dml_wait_for(context, &(dml_wait){.timeline_value = timeline_value,
-                                               .poll_ns = last ? POLL_TIMELINE_NS : 0,
+                                               .poll_ns = last ? context->traits.core.tunables.poll_queued_ns : 0,
                                                .nap = last,
                                                .stop_early = true,
                                                .lock = lock,

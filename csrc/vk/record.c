@@ -24,7 +24,7 @@ static bool is_filled(const dml_submission *submission)
 /* The counter that workgroups take chunks of work from: one 32-bit word for each invocation of a workgroup. */
 static uint64_t counter_bytes(const dml_context *context)
 {
-    return round_up(context->traits.plan.group_size * sizeof(uint32_t), 16);
+    return round_up(context->traits.core.group_size * sizeof(uint32_t), 16);
 }
 
 /* Reserves part of the arena, at an offset that a descriptor may have: `room` is to be bound, and the host writes to what is
@@ -32,7 +32,7 @@ static uint64_t counter_bytes(const dml_context *context)
 static char *arena_reserve(dml_context *context, dml_submission *submission, uint64_t size, VkDescriptorBufferInfo *room)
 {
     *room = (VkDescriptorBufferInfo){submission->arena.handle, submission->arena_used, size};
-    submission->arena_used = round_up(room->offset + size, context->traits.plan.alignment);
+    submission->arena_used = round_up(room->offset + size, context->traits.core.alignment);
     return (char *)submission->arena.mapped + room->offset;
 }
 
@@ -85,12 +85,12 @@ static dml_code bind_window(dml_context *context, dml_submission *submission, dm
 static uint64_t arena_needs(const dml_context *context, const dml_submission *submission)
 {
     dml_span lengths = dml_plan_length_span(&submission->piece.plan), item = dml_piece_src_span(&submission->piece);
-    uint64_t each = sizeof submission->dispatch.table + counter_bytes(context) + 3 * (uint64_t)context->traits.plan.alignment;
+    uint64_t each = sizeof submission->dispatch.table + counter_bytes(context) + 3 * (uint64_t)context->traits.core.alignment;
     return DML_MAX_DISPATCHES * each +
            (submission->transfer->lengths
                 ? 0
                 : (uint64_t)((lengths.end - lengths.begin) * dml_plan_entry(&submission->piece.plan))) +
-           (is_filled(submission) ? (uint64_t)(item.end - item.begin) + 2 * (uint64_t)context->traits.plan.alignment : 0);
+           (is_filled(submission) ? (uint64_t)(item.end - item.begin) + 2 * (uint64_t)context->traits.core.alignment : 0);
 }
 
 /* The copy command, with as many regions at a time as fit on the stack. */
@@ -129,7 +129,7 @@ static VkDescriptorBufferInfo bind_lengths(dml_context *context, dml_submission 
         return (VkDescriptorBufferInfo){submission->arena.handle, 0, 16};
     const dml_allocation *lengths = submission->transfer->lengths;
     if (lengths) {
-        uint64_t early = begin % context->traits.plan.alignment;
+        uint64_t early = begin % context->traits.core.alignment;
         submission->dispatch.table.length_offset += (uint32_t)(early / sizeof(int64_t));
         return (VkDescriptorBufferInfo){lengths->block->buffer.handle, lengths->offset + begin - early, bytes + early};
     }
@@ -177,7 +177,7 @@ dml_code dml_record_dispatch(dml_context *context, dml_submission *submission, d
 
 void dml_record_begin(dml_context *context, dml_submission *submission, const dml_limits *limits)
 {
-    dml_walk_begin(&submission->walk, &submission->step.plan, &context->traits.plan, limits,
+    dml_walk_begin(&submission->walk, &submission->step.plan, &context->traits.core, limits,
                    base_of(submission, &submission->src), base_of(submission, &submission->dst));
 }
 

@@ -9,9 +9,6 @@
 #include "vk/staging.h"
 #include "vk/throttle.h"
 
-/* The host itself moves up to HOST_BYTES, or any number in contiguous runs of HOST_RUN bytes or more. */
-enum { HOST_BYTES = 32 * 1024, HOST_RUN = 4096 };
-
 /* A submission with more is queued before the next step: hardly any step has as many pieces as are left then. */
 enum { MOST_PIECES = DML_MAX_PIECES - DML_MAX_DISPATCHES };
 
@@ -120,7 +117,7 @@ static bool make_step(dml_submission *submission, int64_t index)
  * to the caller. Ends early where an import is refused. */
 static dml_code run_pieces(dml_context *context, dml_submission *submission, dml_status *status)
 {
-    dml_limits limits = dml_split_limits(&context->traits.plan);
+    dml_limits limits = dml_split_limits(&context->traits.core);
     dml_record_begin(context, submission, &limits);
     while (!submission->refused && dml_walk_next(&submission->walk, &submission->piece, &submission->dispatch)) {
         bool full = dml_record_is_full(context, submission);
@@ -141,8 +138,9 @@ static char *seen_by_host(const dml_operand *operand)
 static bool host_is_faster(const dml_context *context, const dml_submission *submission)
 {
     const dml_plan *plan = &submission->step.plan;
+    const dml_tunables *tunables = &context->traits.core.tunables;
     return context->traits.host_moves && seen_by_host(&submission->src) && seen_by_host(&submission->dst) &&
-           (plan->item >= HOST_RUN || dml_plan_count(plan) * plan->item <= HOST_BYTES);
+           (plan->item >= tunables->host_run || dml_plan_count(plan) * plan->item <= tunables->host_bytes);
 }
 
 static void move_by_host(dml_context *context, const dml_submission *submission)

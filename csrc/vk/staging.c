@@ -121,7 +121,7 @@ dml_code dml_stage(dml_context *context, dml_submission *submission, dml_status 
     ring ring = {{submission}, {false}};
     dml_code code = DML_OK;
     int k = 0;
-    dml_limits limits = dml_split_limits(&context->traits.plan);
+    dml_limits limits = dml_split_limits(&context->traits.core);
     int64_t chunk = (int64_t)context->traits.staging;
     limits.chunk = chunk < limits.binding ? chunk : limits.binding;
     limits.pack_src = !submission->src.allocation;

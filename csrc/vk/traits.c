@@ -67,11 +67,11 @@ static void find_avx512_tunables(VkDriverId driver, uint32_t version, dml_device
     unsigned vendor = 0, model = 0, b, c, d;
     if (driver != VK_DRIVER_ID_MESA_LLVMPIPE || !has_avx512() || getenv("GALLIUM_OVERRIDE_CPU_CAPS"))
         return;
-    traits->plan.tunables.segments_always = traits->segmented && version >= VK_MAKE_API_VERSION(0, 25, 1, 0);
+    traits->core.tunables.segments_always = traits->segmented && version >= VK_MAKE_API_VERSION(0, 25, 1, 0);
     bool known = __get_cpuid(0, &model, &vendor, &c, &d) && __get_cpuid(1, &model, &b, &c, &d);
     unsigned family = (model >> 8 & 15) + (model >> 20 & 255);
     if (known && vendor == signature_AMD_ebx && family == 26)
-        traits->plan.tunables.prefetch_ahead = 1;
+        traits->core.tunables.prefetch_ahead = 1;
 #else
     (void)driver, (void)version, (void)traits;
 #endif
@@ -81,12 +81,12 @@ static void find_avx512_tunables(VkDriverId driver, uint32_t version, dml_device
  * imported one has up to a page more on either side. */
 static int64_t widest_window(const dml_device_traits *traits)
 {
-    uint64_t binding = (uint64_t)traits->plan.binding, segment = 1;
+    uint64_t binding = (uint64_t)traits->core.binding, segment = 1;
     while (2 * segment <= binding)
         segment *= 2;
     uint64_t most = traits->segmented ? DML_MAX_SEGMENTS * segment : binding;
     most = smaller(smaller(most, UINT32_MAX), traits->max_buffer - 2 * traits->import_alignment);
-    return (int64_t)(most - traits->plan.alignment) & ~INT64_C(63);
+    return (int64_t)(most - traits->core.alignment) & ~INT64_C(63);
 }
 
 void dml_traits_find(const dml_instance_functions *vk, VkPhysicalDevice physical, const dml_extensions *extensions,
@@ -107,30 +107,30 @@ void dml_traits_find(const dml_instance_functions *vk, VkPhysicalDevice physical
     const VkPhysicalDeviceLimits *limits = &all.properties.limits;
     traits->cpu = all.properties.deviceType == VK_PHYSICAL_DEVICE_TYPE_CPU;
     const dml_tunables *tunables = traits->cpu ? &dml_tunables_cpu : &dml_tunables_gpu;
-    traits->plan.tunables = *tunables;
-    traits->plan.tunables.copy_bytes /= dml_machine_cores() > 2 ? 4 : 1; /* kernels use all cores, a copy one */
+    traits->core.tunables = *tunables;
+    traits->core.tunables.copy_bytes /= dml_machine_cores() > 2 ? 4 : 1; /* kernels use all cores, a copy one */
     uint32_t group = tunables->group_size ? tunables->group_size : subgroup.subgroupSize;
-    traits->plan.group_size =
+    traits->core.group_size =
         (uint32_t)smaller(group, smaller(limits->maxComputeWorkGroupInvocations, limits->maxComputeWorkGroupSize[0]));
-    traits->plan.max_groups = (uint32_t)smaller(tunables->max_groups, limits->maxComputeWorkGroupCount[0]);
-    traits->plan.alignment = (uint32_t)limits->minStorageBufferOffsetAlignment;
-    if (traits->plan.alignment < limits->minUniformBufferOffsetAlignment) /* uncovered: needs another system or driver */
-        traits->plan.alignment = (uint32_t)limits->minUniformBufferOffsetAlignment;
-    if (traits->plan.alignment < 16)
-        traits->plan.alignment = 16; /* uncovered: needs another system or driver */
+    traits->core.max_groups = (uint32_t)smaller(tunables->max_groups, limits->maxComputeWorkGroupCount[0]);
+    traits->core.alignment = (uint32_t)limits->minStorageBufferOffsetAlignment;
+    if (traits->core.alignment < limits->minUniformBufferOffsetAlignment) /* uncovered: needs another system or driver */
+        traits->core.alignment = (uint32_t)limits->minUniformBufferOffsetAlignment;
+    if (traits->core.alignment < 16)
+        traits->core.alignment = 16; /* uncovered: needs another system or driver */
     traits->max_buffer = memory.maxMemoryAllocationSize;
     traits->import_alignment = traits->host_import ? import.minImportedHostPointerAlignment : 0;
-    traits->plan.binding = limits->maxStorageBufferRange & ~UINT32_C(15);
+    traits->core.binding = limits->maxStorageBufferRange & ~UINT32_C(15);
     traits->segmented = has_segments(vk, physical, limits) && !traits->only_32_bit;
-    traits->plan.window = widest_window(traits);
+    traits->core.window = widest_window(traits);
     find_avx512_tunables(driver.driverID, all.properties.driverVersion, traits);
-    if (traits->plan.window <= traits->plan.binding) /* one binding holds all that a kernel can address */
-        traits->segmented = traits->plan.tunables.segments_always;
-    traits->staging = UINT64_C(4) << 20;
+    if (traits->core.window <= traits->core.binding) /* one binding holds all that a kernel can address */
+        traits->segmented = traits->core.tunables.segments_always;
+    traits->staging = (uint64_t)tunables->staging_bytes;
     traits->pipelines = 256;
     traits->mapped = true;
     traits->budget = extensions->budget;
-    traits->plan.kernels = UINT32_MAX;
+    traits->core.kernels = UINT32_MAX;
     traits->host_moves = true;
     traits->queue_family = (uint32_t)dml_device_compute_family(vk, physical);
 }
@@ -168,11 +168,11 @@ static int64_t lowered(const char *name, int64_t offered)
 static void allow_only(int64_t kernel, dml_device_traits *traits)
 {
     traits->host_moves = false;
-    traits->plan.kernels = UINT32_C(1) << kernel;
+    traits->core.kernels = UINT32_C(1) << kernel;
     if (kernel == DML_KERNEL_COPY) {
-        traits->plan.kernels |= 1 << DML_KERNEL_ROWS;
-        traits->plan.tunables.copy_regions = 64;
-        traits->plan.tunables.copy_run = 0;
+        traits->core.kernels |= 1 << DML_KERNEL_ROWS;
+        traits->core.tunables.copy_regions = 64;
+        traits->core.tunables.copy_run = 0;
     }
 }
 
@@ -180,24 +180,24 @@ void dml_traits_override(const dml_device_traits *offered, dml_device_traits *tr
 {
     *traits = *offered;
     traits->host_import = lowered("host_import", offered->host_import);
-    traits->plan.binding = lowered("binding", offered->plan.binding);
-    traits->plan.window = lowered("window", widest_window(traits));
+    traits->core.binding = lowered("binding", offered->core.binding);
+    traits->core.window = lowered("window", widest_window(traits));
     traits->staging = (uint64_t)lowered("staging", (int64_t)offered->staging);
-    traits->plan.group_size = (uint32_t)lowered("group_size", offered->plan.group_size);
-    traits->plan.max_groups = (uint32_t)lowered("max_groups", offered->plan.max_groups);
+    traits->core.group_size = (uint32_t)lowered("group_size", offered->core.group_size);
+    traits->core.max_groups = (uint32_t)lowered("max_groups", offered->core.max_groups);
     traits->pipelines = (int)lowered("pipelines", offered->pipelines);
     traits->mapped = lowered("mapped", offered->mapped);
     traits->heap = (uint64_t)lowered("heap", (int64_t)offered->heap);
     traits->cpu = lowered("cpu", offered->cpu);
-    dml_tunables *tunables = &traits->plan.tunables;
+    dml_tunables *tunables = &traits->core.tunables;
     if (!traits->cpu)
         *tunables = dml_tunables_gpu;
     if (traits->only_32_bit)
         tunables->wide_row = UINT32_MAX; /* words of 16 bytes only */
-    tunables->segments_always = traits->segmented && chosen("segments_always", offered->plan.tunables.segments_always);
-    tunables->prefetch_ahead = (int32_t)chosen("prefetch_ahead", offered->plan.tunables.prefetch_ahead);
-    tunables->chunks = (uint32_t)lowered("chunks", offered->plan.tunables.chunks);
-    tunables->invocation_bytes = (uint32_t)lowered("invocation_bytes", offered->plan.tunables.invocation_bytes);
+    tunables->segments_always = traits->segmented && chosen("segments_always", offered->core.tunables.segments_always);
+    tunables->prefetch_ahead = (int32_t)chosen("prefetch_ahead", offered->core.tunables.prefetch_ahead);
+    tunables->chunks = (uint32_t)lowered("chunks", offered->core.tunables.chunks);
+    tunables->invocation_bytes = (uint32_t)lowered("invocation_bytes", offered->core.tunables.invocation_bytes);
     if (chosen("kernel", -1) >= 0)
         allow_only(chosen("kernel", -1), traits);
 }

@@ -6,7 +6,7 @@
 #include "vk/device.h"
 
 typedef struct dml_device_traits {
-    dml_traits plan;
+    dml_traits core;  /* what plans and kernels depend on */
     bool cpu;         /* its memory is the host's, and threads run the workgroups */
     bool only_32_bit; /* kernels get by without 64-bit integers and storage of 8 and 16 bits: nothing is imported */
     bool host_import;
