@@ -14,8 +14,8 @@ static const struct {
 } kinds[] = {
     [DML_MEMORY_HOST] = {VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT | VK_MEMORY_PROPERTY_HOST_COHERENT_BIT,
                          VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT},
-    [DML_MEMORY_HOST_CACHED] = {VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT | VK_MEMORY_PROPERTY_HOST_COHERENT_BIT,
-                                VK_MEMORY_PROPERTY_HOST_CACHED_BIT},
+    [DML_MEMORY_HOST_CACHED] = {VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT,
+                                VK_MEMORY_PROPERTY_HOST_COHERENT_BIT | VK_MEMORY_PROPERTY_HOST_CACHED_BIT},
 };
 
 static int count_bits(VkMemoryPropertyFlags flags)
@@ -26,7 +26,8 @@ static int count_bits(VkMemoryPropertyFlags flags)
     return count;
 }
 
-/* The type with all required flags and most of the preferred ones; -1 if there is none. Types that need a feature to be enabled
+/* The type with all required flags and most of the preferred ones, of which a cache counts twice, since reads without one are
+ * slow: phones have none that is coherent. -1 if there is no type. Types that need a feature to be enabled
  * (protected memory, AMD's device-coherent memory) are ignored. */
 static int64_t find_type(const dml_context *context, uint32_t types, VkMemoryPropertyFlags required,
                          VkMemoryPropertyFlags preferred)
@@ -37,7 +38,7 @@ static int64_t find_type(const dml_context *context, uint32_t types, VkMemoryPro
     int best_score = -1;
     for (uint32_t i = 0; i < context->memory.memoryTypeCount; i++) {
         VkMemoryPropertyFlags flags = context->memory.memoryTypes[i].propertyFlags;
-        int score = count_bits(flags & preferred);
+        int score = count_bits(flags & preferred) + count_bits(flags & preferred & VK_MEMORY_PROPERTY_HOST_CACHED_BIT);
         if ((types & 1u << i) && (flags & required) == required && !(flags & ~plain) && score > best_score) {
             best = i;
             best_score = score;
@@ -80,6 +81,7 @@ static VkResult allocate(dml_context *context, uint64_t size, int64_t type, cons
                                  .pNext = next,
                                  .allocationSize = size,
                                  .memoryTypeIndex = (uint32_t)type};
+    buffer->coherent = context->memory.memoryTypes[type].propertyFlags & VK_MEMORY_PROPERTY_HOST_COHERENT_BIT;
     VkResult result = DML_MADE(context->vk.vkAllocateMemory(context->device, &info, NULL, &buffer->memory), &buffer->memory);
     if (result == VK_SUCCESS)
         result = context->vk.vkBindBufferMemory(context->device, buffer->handle, buffer->memory, 0);
@@ -104,7 +106,7 @@ bool dml_buffer_import(dml_context *context, const void *data, uint64_t size, dm
         return false;
     VkMemoryRequirements needs;
     context->vk.vkGetBufferMemoryRequirements(context->device, buffer->handle, &needs);
-    int64_t type = find_type(context, needs.memoryTypeBits & pointer.memoryTypeBits, kinds[DML_MEMORY_HOST_CACHED].required,
+    int64_t type = find_type(context, needs.memoryTypeBits & pointer.memoryTypeBits, kinds[DML_MEMORY_HOST].required,
                              kinds[DML_MEMORY_HOST_CACHED].preferred);
     VkImportMemoryHostPointerInfoEXT import = {
         .sType = VK_STRUCTURE_TYPE_IMPORT_MEMORY_HOST_POINTER_INFO_EXT, .handleType = handle, .pHostPointer = pages};
@@ -197,6 +199,22 @@ dml_code dml_buffer_reserve(dml_context *context, dml_buffer *buffer, uint64_t s
         return DML_OK;
     dml_buffer_destroy(context, buffer);
     return dml_buffer_create(context, size, kind, buffer, status);
+}
+
+dml_code dml_buffer_flush(dml_context *context, const dml_buffer *buffer, dml_status *status)
+{
+    const VkMappedMemoryRange all = {
+        .sType = VK_STRUCTURE_TYPE_MAPPED_MEMORY_RANGE, .memory = buffer->memory, .size = VK_WHOLE_SIZE};
+    VkResult result = buffer->coherent ? VK_SUCCESS : context->vk.vkFlushMappedMemoryRanges(context->device, 1, &all);
+    return result ? dml_vk_fail(context, result, "vkFlushMappedMemoryRanges", status) : DML_OK;
+}
+
+dml_code dml_buffer_invalidate(dml_context *context, const dml_buffer *buffer, dml_status *status)
+{
+    const VkMappedMemoryRange all = {
+        .sType = VK_STRUCTURE_TYPE_MAPPED_MEMORY_RANGE, .memory = buffer->memory, .size = VK_WHOLE_SIZE};
+    VkResult result = buffer->coherent ? VK_SUCCESS : context->vk.vkInvalidateMappedMemoryRanges(context->device, 1, &all);
+    return result ? dml_vk_fail(context, result, "vkInvalidateMappedMemoryRanges", status) : DML_OK;
 }
 
 void dml_buffer_destroy(dml_context *context, dml_buffer *buffer)

@@ -11,6 +11,7 @@ typedef struct dml_buffer {
     uint64_t size;
     void *mapped; /* NULL where the host cannot see it */
     void *pages;  /* imported pages that the buffer owns; or NULL */
+    bool coherent;
 } dml_buffer;
 
 typedef enum dml_memory_kind { DML_MEMORY_HOST, DML_MEMORY_HOST_CACHED, DML_MEMORY_DEVICE } dml_memory_kind;
@@ -23,6 +24,10 @@ bool dml_buffer_import(dml_context *context, const void *data, uint64_t size, dm
 
 /* Replaces a buffer that is smaller than `size`; its contents are lost. */
 dml_code dml_buffer_reserve(dml_context *context, dml_buffer *buffer, uint64_t size, dml_memory_kind kind, dml_status *status);
+
+/* Shows the device what the host has written, and the host what the device has: of DML_MEMORY_HOST_CACHED. */
+dml_code dml_buffer_flush(dml_context *context, const dml_buffer *buffer, dml_status *status);
+dml_code dml_buffer_invalidate(dml_context *context, const dml_buffer *buffer, dml_status *status);
 
 void dml_buffer_destroy(dml_context *context, dml_buffer *buffer); /* a zeroed one is fine */
 

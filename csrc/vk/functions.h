@@ -54,11 +54,13 @@
     X(vkDestroySemaphore)                                                                                                      \
     X(vkDestroyShaderModule)                                                                                                   \
     X(vkEndCommandBuffer)                                                                                                      \
+    X(vkFlushMappedMemoryRanges)                                                                                               \
     X(vkFreeMemory)                                                                                                            \
     X(vkGetBufferMemoryRequirements)                                                                                           \
     X(vkGetDeviceQueue)                                                                                                        \
     X(vkGetMemoryHostPointerPropertiesEXT)                                                                                     \
     X(vkGetSemaphoreCounterValue)                                                                                              \
+    X(vkInvalidateMappedMemoryRanges)                                                                                          \
     X(vkMapMemory)                                                                                                             \
     X(vkQueueSubmit)                                                                                                           \
     X(vkQueueWaitIdle)                                                                                                         \

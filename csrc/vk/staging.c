@@ -54,10 +54,13 @@ static dml_code receive(dml_context *context, dml_submission *submission, dml_st
 {
     if (dml_queue_await(context, submission, status))
         return status->code;
-    if (!submission->dst.allocation) {
-        dml_plan_turn(&submission->unpack);
-        dml_context_run_on_host(context, &submission->unpack, submission->staging->side[DML_DST].mapped, submission->dst.data);
-    }
+    if (submission->dst.allocation)
+        return DML_OK;
+    const dml_buffer *results = &submission->staging->side[DML_DST];
+    if (dml_buffer_invalidate(context, results, status))
+        return status->code;
+    dml_plan_turn(&submission->unpack);
+    dml_context_run_on_host(context, &submission->unpack, results->mapped, submission->dst.data);
     return DML_OK;
 }
 
@@ -75,8 +78,12 @@ static dml_code send(dml_context *context, dml_walk *walk, dml_submission *submi
         dml_context_run_on_host(context, &walk->copies[DML_SRC], submission->src.data,
                                 submission->staging->side[DML_SRC].mapped);
     /* A cut piece leaves some elements of its destination as they are, and all of them are unpacked. */
-    if (walk->pack[DML_DST] && cut)
-        dml_context_run_on_host(context, &submission->unpack, submission->dst.data, submission->staging->side[DML_DST].mapped);
+    const dml_buffer *results = &submission->staging->side[DML_DST];
+    if (walk->pack[DML_DST] && cut) {
+        dml_context_run_on_host(context, &submission->unpack, submission->dst.data, results->mapped);
+        if (dml_buffer_flush(context, results, status))
+            return status->code;
+    }
     return dml_queue_submit(context, submission, status);
 }
 
