@@ -85,6 +85,12 @@ def test_it_says_which_kernels_run(vulkan, call):
     assert ran == [sum(piece["kernel"] == kernel for piece in pieces) for kernel in kernels] and sum(ran) > 0
 
 
+@pytest.mark.parametrize("first, alignment", [(0, 8), (1, 2), (2, 4), (4, 8)])
+def test_the_bytes_before_a_view_count(first, alignment):
+    _, pieces = explain.plan_and_pieces(f"transpose(int16[401, 300][:, {first}:])", "cpu-class")
+    assert {piece["alignment"] for piece in pieces} == {alignment}
+
+
 def test_the_command_prints_it_without_a_device(tmp_path):
     call = "depth_to_space(float32[1,64,256,256], 2)"
     nowhere = {"VK_DRIVER_FILES": tmp_path / "none.json", "VK_ICD_FILENAMES": tmp_path / "none.json"}
