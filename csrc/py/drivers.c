@@ -4,14 +4,6 @@
 #include "py/errors.h"
 #include "vk/vk.h"
 
-/* Appends a new reference, which may be NULL after a failure. */
-static int append(PyObject *list, PyObject *item)
-{
-    int failed = item ? PyList_Append(list, item) : -1;
-    Py_XDECREF(item);
-    return failed;
-}
-
 static PyObject *way_new(const dml_way *way)
 {
     return Py_BuildValue("NNN", PyBool_FromLong(way->direct), PyUnicode_DecodeFSDefault(way->library), dml_text(way->reason));
@@ -27,11 +19,11 @@ PyObject *dml_ways(PyObject *module, PyObject *Py_UNUSED(none))
     dml_way way;
     for (int k = 0; !failed && k < dml_vk_way_count(); k++) {
         dml_vk_way(k, &way);
-        failed = append(ways, way_new(&way));
+        failed = dml_append(ways, way_new(&way));
     }
     for (int k = 0; !failed && k < count; k++) {
         dml_vk_device(k, &info);
-        failed = append(of_devices, PyLong_FromLong(info.way));
+        failed = dml_append(of_devices, PyLong_FromLong(info.way));
     }
     PyObject *both = failed ? NULL : PyTuple_Pack(2, ways, of_devices);
     Py_XDECREF(of_devices);
@@ -50,7 +42,7 @@ PyObject *dml_probe_driver(PyObject *module, PyObject *library)
     PyObject *devices = PyList_New(0);
     int failed = devices ? 0 : -1;
     for (int k = 0; !failed && k < probe.count; k++)
-        failed = append(devices, dml_device_new(dml_state_of(module), k, &probe.devices[k]));
+        failed = dml_append(devices, dml_device_new(dml_state_of(module), k, &probe.devices[k]));
     PyObject *path_found = failed ? NULL : PyUnicode_DecodeFSDefault(probe.way.library);
     PyObject *all = path_found ? Py_BuildValue("NNO", path_found, dml_text(probe.way.reason), devices) : NULL;
     Py_XDECREF(devices);

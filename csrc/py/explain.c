@@ -33,20 +33,13 @@ static int traits_from(const dml_state *state, PyObject *device, dml_traits *tra
     return 0;
 }
 
-static int append(PyObject *list, PyObject *entry)
-{
-    int failed = entry ? PyList_Append(list, entry) : -1;
-    Py_XDECREF(entry);
-    return failed;
-}
-
 static PyObject *plan_tuple(const dml_plan *plan)
 {
     PyObject *axes = PyList_New(0);
     for (int k = 0; axes && k < plan->rank; k++) {
         const dml_axis *axis = &plan->axes[k];
-        if (append(axes, Py_BuildValue("LLLL", (long long)axis->extent, (long long)axis->src_stride,
-                                       (long long)axis->dst_stride, (long long)axis->length_stride)) < 0)
+        if (dml_append(axes, Py_BuildValue("LLLL", (long long)axis->extent, (long long)axis->src_stride,
+                                           (long long)axis->dst_stride, (long long)axis->length_stride)) < 0)
             Py_CLEAR(axes);
     }
     return Py_BuildValue("LLNi", (long long)plan->item, (long long)plan->src_offset, axes, plan->reversed);
@@ -114,7 +107,7 @@ static PyObject *list_pieces(const dml_plan *plan, const dml_traits *traits, uin
     dml_dispatch dispatch;
     dml_walk_begin(&walk, plan, traits, &limits, src_base, 0);
     while (pieces && PyList_Size(pieces) < MOST_PIECES && dml_walk_next(&walk, &piece, &dispatch))
-        if (append(pieces, piece_dict(&piece, &dispatch)) < 0)
+        if (dml_append(pieces, piece_dict(&piece, &dispatch)) < 0)
             Py_CLEAR(pieces);
     return pieces;
 }
@@ -137,7 +130,7 @@ static PyObject *list_steps(const dml_program *program, const dml_traits *traits
     dml_step step;
     for (int64_t i = 0; i < program->count && steps && PyList_Size(steps) < MOST_STEPS; i++) {
         dml_program_step(program, i, &step);
-        if (dml_plan_count(&step.plan) > 0 && append(steps, step_tuple(&step, traits, inputs)) < 0)
+        if (dml_plan_count(&step.plan) > 0 && dml_append(steps, step_tuple(&step, traits, inputs)) < 0)
             Py_CLEAR(steps);
     }
     return steps;

@@ -16,4 +16,12 @@
 #endif
 #include <numpy/arrayobject.h>
 
+/* Appends a new reference, which may be NULL after a failure; 0, or -1 with an exception set. */
+static inline int dml_append(PyObject *list, PyObject *item)
+{
+    int failed = item ? PyList_Append(list, item) : -1;
+    Py_XDECREF(item);
+    return failed;
+}
+
 #endif
