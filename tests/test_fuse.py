@@ -297,6 +297,13 @@ def test_too_many_pieces_become_a_second_pass(device):
     assert function.prove(x).passes == 2
 
 
+def test_an_input_with_gaps_is_copied_first(device):
+    x = np.random.default_rng(0).integers(0, 1 << 16, (1007, 1010), np.uint16)[:, ::-1][:, :1003]
+    function = dmlops.fuse(lambda x: x.reshape(1003, 1007))
+    assert function.explain(x, device="host").passes == 2
+    assert same(function(x, device=device), function.reference(x).copy())
+
+
 def test_maps_go_behind_the_second_pass(device):
     function = dmlops.fuse(lambda x: crossing(x.astype(np.float32) / 255) - np.float32(1))
     x = photos(1 << 20)

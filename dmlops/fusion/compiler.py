@@ -83,7 +83,6 @@ class _Compiler:
                 break
             except _TooManyPiecesError as error:
                 self.write_intermediate(error.node)
-                self.known = self.without_movements()
         self.passes.append(self.make_pass(results, pieces, ""))
         return Program(tuple(self.passes))
 
@@ -133,38 +132,66 @@ class _Compiler:
     # --- more passes ---
 
     def write_intermediate(self, node: Node) -> None:
-        """Write the smallest array before a node after which its pieces are few."""
+        """Write a small array before a node after which its pieces are few: what is larger is nearer to it, and helps more."""
         why = f"{type(node).__name__.lower()} would have more than {MOST_PIECES} pieces ({node.where})"
-        for one in sorted(self.before(node), key=lambda one: (self.written(one)[0].nbytes, -len(self.known[one]))):
-            inner, _, after = self.written(one)
-            self.inputs.append(_as_input(inner))
-            try:
-                self.pieces(node, self.without_movements() | {one: after})
-            except (_TooManyPiecesError, _NoBytesError):
-                continue
-            finally:
-                self.inputs.pop()
+        before = self.before(node)
+        arrays = sorted(before, key=lambda one: (self.written(one)[0].nbytes, -len(self.known[one])))
+        low, high, found = 0, len(arrays), None
+        while low < high:
+            middle = (low + high) // 2
+            known = self.tried(node, arrays[middle], before)
+            if known is None:
+                low = middle + 1
+            else:
+                high, found = middle, known
+        to_write = arrays[high : high + 1] if found else [one for one in node.operands if one not in self.intermediate]
+        if not to_write:
+            raise _NoBytesError(node)
+        for one in to_write:
             self.write(one, why)
-            return
-        for one in node.operands:
-            self.write(one, why)
+            self.known = self.others(before, one) | {one: self.intermediate[one]}
+        self.known |= found or {}
+
+    def tried(self, node: Node, one: Node, before: Sequence[Node]) -> dict[Node, list[Piece]] | None:
+        """The pieces of all arrays if that one is written; None where those of the node are still too many."""
+        inner, _, after = self.written(one)
+        known = self.others(before, one) | {one: after}
+        tables, constants = len(self.tables), len(self.constants)
+        self.inputs.append(_as_input(inner))
+        try:
+            self.pieces(node, known)
+        except (_TooManyPiecesError, _NoBytesError):
+            del self.tables[tables:], self.constants[constants:]
+            return None
+        finally:
+            self.inputs.pop()
+        return known
 
     def before(self, node: Node) -> list[Node]:
-        """What a node is made of, but for what is there when a pass begins."""
+        """What a node is made of, operands first, but for what is there when a pass begins."""
         found: dict[Node, None] = {}
-        there = self.without_movements()
-        waiting = list(node.operands)
+        waiting = [node]
         while waiting:
-            one = waiting.pop()
-            if one not in there and one not in found:
-                found[one] = None
-                waiting += one.operands
+            top = waiting[-1]
+            missing = [one for one in top.operands if one not in found and not self.is_there(one)]
+            if missing:
+                waiting += missing
+                continue
+            found[waiting.pop()] = None
+        found.pop(node)
         return list(found)
 
-    def without_movements(self) -> dict[Node, list[Piece]]:
-        """The pieces of what is there when a pass begins."""
-        known = {node: pieces for node, pieces in self.known.items() if isinstance(node, (Input, Constant))}
-        return known | self.intermediate
+    def is_there(self, node: Node) -> bool:
+        """Whether an array is there when a pass begins."""
+        return isinstance(node, (Input, Constant)) or node in self.intermediate
+
+    def others(self, before: Sequence[Node], one: Node) -> dict[Node, list[Piece]]:
+        """The pieces that are known of what is not made of that one; `before` has operands first."""
+        made = {one}
+        for node in before:
+            if not made.isdisjoint(node.operands):
+                made.add(node)
+        return {node: pieces for node, pieces in self.known.items() if node not in made}
 
     def written(self, node: Node) -> tuple[Node, list[Piece], list[Piece]]:
         """What to write of a node, its pieces, and those of the node after that.
@@ -185,8 +212,6 @@ class _Compiler:
         return inner, [piece._replace(table=-1) for piece in moved], after
 
     def write(self, node: Node, why: str) -> None:
-        if isinstance(node, Input) or node in self.intermediate:
-            return
         inner, pieces, after = self.written(node)
         self.passes.append(self.make_pass([inner], [pieces], why))
         self.intermediate[node] = after
@@ -199,8 +224,9 @@ class _Compiler:
             offsets[-1 - number] = len(constants)
             constants += self.constants[number].array.tobytes()
             constants += bytes(-len(constants) % 16)
-        tables, same = {}, maps.without_repeats(self.tables)
-        for number in sorted({same[piece.table] for each in pieces for piece in each if piece.table >= 0}):
+        numbers = sorted({piece.table for each in pieces for piece in each if piece.table >= 0})
+        tables, same = {}, maps.without_repeats(self.tables, numbers)
+        for number in dict.fromkeys(same.values()):
             tables[number] = len(constants)
             constants += self.tables[number].tobytes()
             constants += bytes(-len(constants) % 16)

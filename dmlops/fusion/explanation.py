@@ -53,7 +53,7 @@ def _lines(name: str, compiled: Compiled, device: Any) -> list[str]:
         results = ", ".join(_array(node.dtype, node.shape) for node in one.nodes)
         lines.append(f"pass {number}: {'to ' if one.why else ''}{results}")
         if one.why:
-            lines.append(f"  why: {one.why}; this is the smallest array after which they are few")
+            lines.append(f"  why: {one.why}; after this array, they are few")
         for k, (dtype, shape, _) in enumerate(one.inputs):
             lines.append(f"  input {k}: {_array(dtype, shape)}{f', of pass {k - given + 1}' * (k >= given)}")
         lines.append(f"  constants and tables: {len(one.constants_bytes)} bytes")

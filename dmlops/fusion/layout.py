@@ -9,6 +9,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
 from typing import NamedTuple
 
 from dmlops.fusion.runs import Digit, Run, every, flipped, shifted, split, spread, tidy, within
@@ -31,9 +32,11 @@ class Piece(NamedTuple):
 
     def put(self, dims: Iterable[Run]) -> Piece:
         """The same source with other dimensions, whose own offsets go to the piece."""
-        runs = tuple(dims)
-        src, row = self.src + sum(run.src for run in runs), self.row + sum(run.row for run in runs)
-        return self._replace(src=src, row=row, dims=tuple(Run(run.first, run.digits) for run in runs))
+        runs, (source, src, _, table, row) = tuple(dims), self
+        for run in runs:
+            src += run.src
+            row += run.row
+        return Piece(source, src, tuple([Run(run.first, run.digits) for run in runs]), table, row)
 
 
 class Along(NamedTuple):
@@ -58,23 +61,33 @@ def whole(source: int, shape: Sequence[int], strides: Sequence[int]) -> list[Pie
 
 def view(pieces: Iterable[Piece], shape: Sequence[int], dims: Sequence[Along], fixed: dict[int, int]) -> Iterator[Piece]:
     """What basic indexing selects of an array of `shape`, with its axes in any order; `fixed` has the index on other axes."""
+    known: list[dict[Run, list[Run]]] = [{} for _ in dims]  # pieces have many runs in common
     for piece in pieces:
-        choices = [list(_along(piece, shape, along)) for along in dims]
-        choices += [list(within(piece.dims[axis], at, at + 1)) for axis, at in fixed.items()]
-        for runs in itertools.product(*choices):
-            dropped = runs[len(dims) :]
-            put = piece.put(runs[: len(dims)])
-            yield put._replace(src=put.src + sum(run.src for run in dropped), row=put.row + sum(run.row for run in dropped))
+        put = piece.put(())
+        for axis, at in fixed.items():
+            found = next(within(piece.dims[axis], at, at + 1), None)
+            if found is None:
+                break
+            put = put.put([found])
+        else:
+            for runs in itertools.product(*map(partial(_choices, piece, shape), dims, known)):
+                yield put.put(runs)
 
 
-def _along(piece: Piece, shape: Sequence[int], along: Along) -> Iterator[Run]:
-    axis, start, step, extent = along
-    if axis is None:
-        yield spread(extent)
-        return
-    run = piece.dims[axis]
+def _choices(piece: Piece, shape: Sequence[int], along: Along, known: dict[Run, list[Run]]) -> list[Run]:
+    if along.axis is None:
+        return [spread(along.extent)]
+    run = piece.dims[along.axis]
+    found = known.get(run)
+    if found is None:
+        found = known[run] = list(_along(run, shape[along.axis], along))
+    return found
+
+
+def _along(run: Run, size: int, along: Along) -> Iterator[Run]:
+    _, start, step, extent = along
     if step < 0:
-        run, start, step = flipped(run, shape[axis]), shape[axis] - 1 - start, -step
+        run, start, step = flipped(run, size), size - 1 - start, -step
     for part in within(run, start, start + (extent - 1) * step + 1):
         yield from every(shifted(part, -start), step)
 
@@ -86,7 +99,7 @@ def reshape(pieces: Iterable[Piece], shape: Sequence[int], new_shape: Sequence[i
         for size, run in zip(shape, piece.dims, strict=True):
             stride //= size
             first += run.first * stride
-            digits += [digit._replace(weight=digit.weight * stride) for digit in run.digits]
+            digits += [Digit(extent, weight * stride, src, row) for extent, weight, src, row in run.digits]
         for dims in _unravelled(tidy(Run(first, tuple(digits))), new_shape):
             yield piece.put(map(tidy, dims))
 
@@ -105,7 +118,8 @@ def join(parts: Iterable[tuple[Iterable[Piece], int]], axis: int) -> Iterator[Pi
     at = 0
     for pieces, size in parts:
         for piece in pieces:
-            yield piece._replace(dims=tuple(shifted(run, at if k == axis else 0) for k, run in enumerate(piece.dims)))
+            source, src, dims, *table = piece
+            yield Piece(source, src, (*dims[:axis], shifted(dims[axis], at), *dims[axis + 1 :]), *table)
         at += size
 
 

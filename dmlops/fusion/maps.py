@@ -230,7 +230,7 @@ def map_constant(piece: Piece, node: Map, constant: np.ndarray[Any, Any]) -> tup
     return made, piece._replace(src=0, dims=dims)
 
 
-def without_repeats(tables: Sequence[Any]) -> dict[int, int]:
-    """For each table, the first one that is equal to it."""
+def without_repeats(tables: Sequence[Any], numbers: Sequence[int]) -> dict[int, int]:
+    """For each of these tables, the first one that is equal to it."""
     first: dict[Any, int] = {}
-    return {k: first.setdefault((table.dtype.str, table.tobytes()), k) for k, table in enumerate(tables)}
+    return {k: first.setdefault((tables[k].dtype.str, tables[k].tobytes()), k) for k in numbers}

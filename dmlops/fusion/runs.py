@@ -9,7 +9,7 @@ any order.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 __all__ = ["Digit", "Run", "every", "flipped", "shifted", "spread", "split", "tidy", "within"]
@@ -63,10 +63,10 @@ def tidy(run: Run) -> Run:
     for digit in sorted((digit for digit in run.digits if digit.extent > 1), key=_weight, reverse=True):
         outer = merged[-1] if merged else None
         if outer and outer[1:] == (digit.extent * digit.weight, digit.extent * digit.src, digit.extent * digit.row):
-            merged[-1] = digit._replace(extent=outer.extent * digit.extent)
+            merged[-1] = Digit(outer.extent * digit.extent, *digit[1:])
         else:
             merged.append(digit)
-    return run._replace(digits=tuple(merged))
+    return Run(run.first, tuple(merged), run.src, run.row)
 
 
 def spread(extent: int) -> Run:
@@ -76,7 +76,7 @@ def spread(extent: int) -> Run:
 
 def shifted(run: Run, by: int) -> Run:
     """Add to every index."""
-    return run._replace(first=run.first + by)
+    return Run(run.first + by, *run[1:]) if by else run
 
 
 def flipped(run: Run, size: int) -> Run:
@@ -101,7 +101,7 @@ def within(run: Run, begin: int, end: int) -> Iterator[Run]:
         whole = range(max(0, -(-low // top.weight)), min(top.extent, (high - below) // top.weight + 1))
         touched = range(max(0, -(-(low - below) // top.weight)), min(top.extent, high // top.weight + 1))
         if whole:
-            yield run.put(0, whole.start, top._replace(extent=len(whole)))
+            yield run.put(0, whole.start, Digit(len(whole), *top[1:]))
         for at in touched:
             if at not in whole:
                 yield from within(run.put(0, at), begin, end)
@@ -109,6 +109,9 @@ def within(run: Run, begin: int, end: int) -> Iterator[Run]:
 
 def every(run: Run, step: int) -> Iterator[Run]:
     """Keep the indices that `step` divides, and divide them by it."""
+    if step == 1:
+        yield run
+        return
     if run.first % math.gcd(step, *(digit.weight for digit in run.digits)):
         return
     for k, digit in enumerate(run.digits):
@@ -116,9 +119,13 @@ def every(run: Run, step: int) -> Iterator[Run]:
             for part in _residues(run, k, step):
                 yield from every(part, step)
             return
-    yield run._replace(
-        first=run.first // step, digits=tuple(digit._replace(weight=digit.weight // step) for digit in run.digits)
-    )
+    yield _divided(run, run.digits, step)
+
+
+def _divided(run: Run, digits: Iterable[Digit], by: int) -> Run:
+    """Of the run's digits, these; indices are divided, and the rest of the first one is left out."""
+    fewer = tuple(Digit(extent, weight // by, src, row) for extent, weight, src, row in digits)
+    return Run(run.first // by, fewer, run.src, run.row)
 
 
 def _residues(run: Run, k: int, modulus: int) -> Iterator[Run]:
@@ -134,8 +141,7 @@ def split(run: Run, size: int) -> Iterator[tuple[Run, Run]]:
     rest = run.first % size
     low = tuple(digit for digit in run.digits if digit.weight % size)
     if rest + _reach(low) < size:
-        high = tuple(digit._replace(weight=digit.weight // size) for digit in run.digits if not digit.weight % size)
-        yield run._replace(first=run.first // size, digits=high), Run(rest, low)
+        yield _divided(run, (digit for digit in run.digits if not digit.weight % size), size), Run(rest, low)
         return
     k = run.digits.index(low[0])
     parts = _residues(run, k, size) if size % low[0].weight else _blocks(run, k, size, _reach(low[1:]))
@@ -159,7 +165,7 @@ def _blocks(run: Run, k: int, size: int, below: int) -> Iterator[Run]:
     ):
         end = min(last, safe)
         if blocks and first < end:
-            yield run.put(k, at, digit.times(blocks, period), digit._replace(extent=end - first))
+            yield run.put(k, at, digit.times(blocks, period), Digit(end - first, *digit[1:]))
         if blocks:
             for fixed in range(max(first, end), last):
                 yield run.put(k, at + fixed - first, digit.times(blocks, period))
