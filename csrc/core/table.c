@@ -3,6 +3,8 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "base/compiler.h"
+
 /* Where an element is. */
 typedef struct place {
     const unsigned char *src;
@@ -18,65 +20,66 @@ static inline void move(place *at, const dml_axis *axis, int64_t row, int64_t by
     at->row += by * axis->length_stride * row;
 }
 
-static inline size_t number_1(const unsigned char *src)
+DML_INLINE size_t number(const unsigned char *src, const int of)
 {
-    return *src;
+    return of == 1 ? *src : src[0] | (size_t)src[1] << 8;
 }
 
-static inline size_t number_2(const unsigned char *src)
+/* Elements of `of` bytes by entries of `bytes`, along an axis on which the row stays. Four at a time keep the loads in flight. */
+DML_INLINE void look_up_run(const unsigned char *src, ptrdiff_t step, char *dst, ptrdiff_t to, const char *entries,
+                            int64_t count, const int of, const size_t bytes)
 {
-    return src[0] | (size_t)src[1] << 8;
+    int64_t i = 0;
+    for (; i + 4 <= count; i += 4, src += 4 * step, dst += 4 * to) {
+        const char *a = entries + number(src, of) * bytes, *b = entries + number(src + step, of) * bytes;
+        const char *c = entries + number(src + 2 * step, of) * bytes, *d = entries + number(src + 3 * step, of) * bytes;
+        memcpy(dst, a, bytes);
+        memcpy(dst + to, b, bytes);
+        memcpy(dst + 2 * to, c, bytes);
+        memcpy(dst + 3 * to, d, bytes);
+    }
+    for (; i < count; i++, src += step, dst += to)
+        memcpy(dst, entries + number(src, of) * bytes, bytes);
 }
 
-/* look_up_run_M_N looks up elements of M bytes in one row, whose entries have N. Four at a time keep the loads in flight. The
+/* look_up_M_N looks up elements of M bytes in entries of N: `count` of them along an axis, for each index of another axis. The
  * compiler has to know N: it then copies an entry by one load and one store. */
-#define DEFINE_LOOK_UP_RUN(of, name, bytes)                                                                                    \
-    static void look_up_run_##of##_##name(place at, int64_t count, const dml_axis *axis, size_t item)                          \
+#define DEFINE_LOOK_UP(of, name, bytes)                                                                                        \
+    static void look_up_##of##_##name(place at, const dml_axis *axis, int64_t count, const dml_axis *other, size_t item)       \
     {                                                                                                                          \
-        const ptrdiff_t step = (ptrdiff_t)axis->src_stride, to = (ptrdiff_t)axis->dst_stride;                                  \
-        int64_t i = 0;                                                                                                         \
-        (void)item;                                                                                                            \
-        for (; i + 4 <= count; i += 4) {                                                                                       \
-            const char *a = at.row + number_##of(at.src) * (bytes), *b = at.row + number_##of(at.src + step) * (bytes);        \
-            const char *c = at.row + number_##of(at.src + 2 * step) * (bytes);                                                 \
-            const char *d = at.row + number_##of(at.src + 3 * step) * (bytes);                                                 \
-            memcpy(at.dst, a, bytes);                                                                                          \
-            memcpy(at.dst + to, b, bytes);                                                                                     \
-            memcpy(at.dst + 2 * to, c, bytes);                                                                                 \
-            memcpy(at.dst + 3 * to, d, bytes);                                                                                 \
-            at.src += 4 * step;                                                                                                \
-            at.dst += 4 * to;                                                                                                  \
-        }                                                                                                                      \
-        for (; i < count; i++) {                                                                                               \
-            memcpy(at.dst, at.row + number_##of(at.src) * (bytes), bytes);                                                     \
-            at.src += step;                                                                                                    \
-            at.dst += to;                                                                                                      \
+        const dml_axis run = *axis, rows = *other;                                                                             \
+        const size_t size = (bytes) > 0 ? (bytes) : item;                                                                      \
+        for (int64_t j = 0; j < rows.extent; j++, move(&at, &rows, (int64_t)(size << 8 * (of)), 1)) {                          \
+            if (run.dst_stride == (int64_t)size)                                                                               \
+                look_up_run(at.src, (ptrdiff_t)run.src_stride, at.dst, (ptrdiff_t)size, at.row, count, of, size);              \
+            else                                                                                                               \
+                look_up_run(at.src, (ptrdiff_t)run.src_stride, at.dst, (ptrdiff_t)run.dst_stride, at.row, count, of, size);    \
         }                                                                                                                      \
     }
 
-#define DEFINE_LOOK_UP_RUNS(name, bytes) DEFINE_LOOK_UP_RUN(1, name, bytes) DEFINE_LOOK_UP_RUN(2, name, bytes)
-DEFINE_LOOK_UP_RUNS(1, 1)
-DEFINE_LOOK_UP_RUNS(2, 2)
-DEFINE_LOOK_UP_RUNS(4, 4)
-DEFINE_LOOK_UP_RUNS(8, 8)
-DEFINE_LOOK_UP_RUNS(any, item)
+#define DEFINE_LOOK_UPS(name, bytes) DEFINE_LOOK_UP(1, name, bytes) DEFINE_LOOK_UP(2, name, bytes)
+DEFINE_LOOK_UPS(1, 1)
+DEFINE_LOOK_UPS(2, 2)
+DEFINE_LOOK_UPS(4, 4)
+DEFINE_LOOK_UPS(8, 8)
+DEFINE_LOOK_UPS(any, 0)
 
-typedef void run_function(place at, int64_t count, const dml_axis *axis, size_t item);
+typedef void look_up_function(place from, const dml_axis *axis, int64_t count, const dml_axis *other, size_t item);
 
-static run_function *run_function_of(const dml_plan *plan)
+static look_up_function *function_of(const dml_plan *plan)
 {
     const bool one = plan->src_item == 1;
     switch (plan->item) {
     case 1:
-        return one ? look_up_run_1_1 : look_up_run_2_1;
+        return one ? look_up_1_1 : look_up_2_1;
     case 2:
-        return one ? look_up_run_1_2 : look_up_run_2_2;
+        return one ? look_up_1_2 : look_up_2_2;
     case 4:
-        return one ? look_up_run_1_4 : look_up_run_2_4;
+        return one ? look_up_1_4 : look_up_2_4;
     case 8:
-        return one ? look_up_run_1_8 : look_up_run_2_8;
+        return one ? look_up_1_8 : look_up_2_8;
     default:
-        return one ? look_up_run_1_any : look_up_run_2_any;
+        return one ? look_up_1_any : look_up_2_any;
     }
 }
 
@@ -90,13 +93,9 @@ static void look_up(const dml_plan *plan, place from)
     const dml_axis *run = along_outer ? outer : inner, *others = along_outer ? inner : outer;
     const int64_t row = dml_plan_entry(plan), whole = run->length_stride == 0 ? run->extent : 1;
     const int64_t most = along_outer ? BLOCK : whole;
-    run_function *const function = run_function_of(plan);
+    look_up_function *const function = function_of(plan);
     for (int64_t i = 0; i < run->extent; i += most) {
-        place at = from;
-        for (int64_t j = 0; j < others->extent; j++) {
-            function(at, run->extent - i < most ? run->extent - i : most, run, (size_t)plan->item);
-            move(&at, others, row, 1);
-        }
+        function(from, run, run->extent - i < most ? run->extent - i : most, others, (size_t)plan->item);
         move(&from, run, row, most);
     }
 }
