@@ -149,8 +149,9 @@ class _Compiler:
             raise _NoBytesError(node)
         for one in to_write:
             self.write(one, why)
-            self.known = self.others(before, one) | {one: self.intermediate[one]}
-        self.known |= found or {}
+        for one in to_write:
+            self.known = self.others(before, one)
+        self.known |= found or self.intermediate
 
     def tried(self, node: Node, one: Node, before: Sequence[Node]) -> dict[Node, list[Piece]] | None:
         """The pieces of all arrays if that one is written; None where those of the node are still too many."""
@@ -208,7 +209,12 @@ class _Compiler:
             raise _NoBytesError(node)
         inner = Node(node.shape, np.dtype(f"u{items.copy().pop()}"))
         strides = pack(node.shape, inner.dtype.itemsize)
-        after = [piece if piece.source < 0 else _relocated(piece, source, strides) for piece in pieces]
+        if len({(piece.table, piece.row) for piece in pieces}) == 1 and not any(map(_has_rows, pieces)):
+            after = [
+                piece._replace(table=pieces[0].table, row=pieces[0].row) for piece in layout.whole(source, node.shape, strides)
+            ]
+        else:
+            after = [piece if piece.source < 0 else _relocated(piece, source, strides) for piece in pieces]
         return inner, [piece._replace(table=-1) for piece in moved], after
 
     def write(self, node: Node, why: str) -> None:
@@ -254,6 +260,10 @@ def _relocated(piece: Piece, source: int, strides: Sequence[int]) -> Piece:
         dims.append(run._replace(digits=tuple(digit._replace(src=digit.weight * stride) for digit in run.digits)))
     src = sum(run.first * stride for run, stride in zip(piece.dims, strides, strict=True))
     return piece._replace(source=source, src=src, dims=tuple(dims))
+
+
+def _has_rows(piece: Piece) -> bool:
+    return any(digit.row for run in piece.dims for digit in run.digits)
 
 
 def _has_too_many_axes(piece: Piece) -> bool:
