@@ -67,8 +67,14 @@ class Fused:
     def __call__(self, *args: Any, out: Any = None, device: Any = None, progress: Any = None, **kwargs: Any) -> Any:
         """Run the function in as few passes over its arrays as it takes."""
         compiled, arrays = self._find(args, kwargs)
+        if compiled is None and any(map(structure.is_lazy, arrays)):
+            if out is not None or progress is not None:
+                raise TypeError(f"{self!r} of Dask arrays takes neither out nor progress")
+            from dmlops.dask.fused import by_chunks
+
+            return by_chunks(self, args, kwargs, device)
         if compiled is None:  # inside another fused function
-            if (out, device, progress) != (None, None, None):
+            if any(one is not None for one in (out, device, progress)):
                 refuse(f"{self!r} with out, device or progress", "give them to the outer function")
             return self._function(*args, **kwargs)
         if progress is not None:
@@ -101,11 +107,11 @@ class Fused:
     def _compiled(self, args: Any, kwargs: Any) -> Compiled:
         compiled, _ = self._find(args, kwargs)
         if compiled is None:
-            raise TypeError("the arguments are traced arrays")
+            raise TypeError("the arguments are traced or Dask arrays: pass NumPy arrays of the same shape, such as a block")
         return compiled
 
     def _find(self, args: Any, kwargs: Any) -> tuple[Compiled | None, list[Any]]:
-        """The program for a call's arguments, and the arrays among them; None where these are traced."""
+        """The program for a call's arguments, and the arrays among them; None where these are traced, or Dask's."""
         if kwargs or len(args) != self._positional:
             bound = self._signature.bind(*args, **kwargs)
             args, kwargs = bound.args, bound.kwargs
@@ -113,7 +119,7 @@ class Fused:
         key = [structure.with_keys(one, arrays) for one in args]
         if kwargs:
             key.append(structure.with_keys(kwargs, arrays))
-        if any(type(one) is Traced for one in arrays):
+        if any(type(one) is Traced or structure.is_lazy(one) for one in arrays):
             return None, arrays
         whole = tuple(key)
         try:

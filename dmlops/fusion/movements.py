@@ -130,9 +130,11 @@ def pad_constant(x: Node, axis: int, before: tuple[int, Any], after: tuple[int, 
 def pad_periodic(x: Node, axis: int, before: int, after: int, mode: str) -> Node:
     """Of a mode that repeats elements; the axis is not empty if something is added."""
     size = x.shape[axis]
+    if not (before or after):
+        return x
     if mode == "edge" or size == 1:
         first, last = cut(x, axis, 0, 1), cut(x, axis, size - 1, size)
-        return join([repeat(first, before, axis), x, repeat(last, after, axis)], axis) if before or after else x
+        return join([repeat(first, before, axis), x, repeat(last, after, axis)], axis)
     period = x
     if mode == "symmetric":
         period = join([x, flip(x, axis)], axis)

@@ -10,18 +10,23 @@ import numpy as np
 from dmlops._core import DeviceArray
 from dmlops.fusion.traced import Traced
 
-__all__ = ["array_from", "leaves", "rebuilt", "with_keys"]
+__all__ = ["array_from", "is_lazy", "leaves", "rebuilt", "with_keys"]
 
 
 def array_from(value: Any) -> Any:
     """The array that an argument is, or None: a constant."""
-    if type(value) is np.ndarray or isinstance(value, (DeviceArray, Traced)):
+    if type(value) is np.ndarray or isinstance(value, (DeviceArray, Traced)) or is_lazy(value):
         return value
     if isinstance(value, np.generic):
         return None
     if isinstance(value, np.ndarray) or hasattr(type(value), "__array_interface__") or hasattr(type(value), "__array__"):
         return np.asarray(value)
     return None
+
+
+def is_lazy(value: Any) -> bool:
+    """Whether it is a Dask array, by Dask's protocol for collections."""
+    return hasattr(type(value), "__dask_graph__")
 
 
 def leaves(value: Any) -> list[Any]:
@@ -49,8 +54,8 @@ def with_keys(value: Any, arrays: list[Any]) -> Any:
     array = array_from(value)
     if array is not None:
         arrays.append(array)
-        if isinstance(array, Traced):
-            return Traced
+        if isinstance(array, Traced) or is_lazy(array):
+            return type(array)
         return array.dtype, array.shape, array.strides
     if isinstance(value, dict):
         return dict, tuple((key, with_keys(one, arrays)) for key, one in value.items())
