@@ -237,6 +237,18 @@ def test_empty_arrays(device, shape):
     function.prove(x)
 
 
+@pytest.mark.parametrize("mode", ["edge", "reflect", "symmetric", "wrap"])
+def test_padding_of_an_empty_batch(device, mode):
+    function = dmlops.fuse(lambda x: np.pad(x, ((0, 0), (1, 2)), mode))
+    assert same(function(photos(0, 5), device=device), np.zeros((0, 8), np.uint8))
+
+
+def test_an_inner_function_takes_no_result_array():
+    inner = dmlops.fuse(lambda x: x[::-1])
+    with pytest.raises(TypeError, match="give them to the outer function"):
+        dmlops.fuse(lambda x: inner(x, out=np.empty((2, 3), np.uint8)))(photos(2, 3))
+
+
 def test_threads_and_a_new_program_each(device):
     function = dmlops.fuse(lambda x, shift: np.roll(x, shift, 0).astype(np.float32))
     x, failed = photos(50, 3), []
@@ -348,6 +360,7 @@ def test_explain(vulkan):
     assert "tables" in repr(prepare.explain(x, device="gpu-class"))
     host = prepare.explain(x, device="host")
     assert "from input 0, by a table, to result 0: " in repr(host) and host._repr_html_().startswith("<pre>")
+    assert f"<b>pass 1</b><br>{host.pieces[0]} pieces" in host._repr_html_() and "pass 2" not in host._repr_html_()
 
 
 def test_a_wrong_plan_is_found():

@@ -33,12 +33,13 @@ class Explanation:
         self.passes = len(passes)
         self.pieces = tuple(sum(map(len, one.pieces)) for one in passes)
         self._text = "\n".join(_lines(name, compiled, device))
+        self._drawing = "".join(_drawn(compiled, number) for number in range(len(passes)))
 
     def __repr__(self) -> str:
         return self._text
 
     def _repr_html_(self) -> str:
-        return f"<pre>{html.escape(self._text)}</pre>"
+        return f"<pre>{html.escape(self._text)}</pre>{self._drawing}"
 
 
 def _lines(name: str, compiled: Compiled, device: Any) -> list[str]:
@@ -61,6 +62,29 @@ def _lines(name: str, compiled: Compiled, device: Any) -> list[str]:
             f"  {line}" for line in (_plans(one) if traits is None else explain.text_of(_steps(one, traits)).splitlines())
         ]
     return lines
+
+
+def _drawn(compiled: Compiled, number: int) -> str:
+    """A pass as boxes: what it reads, what it does, what it writes."""
+    one, given = compiled.program.passes[number], len(compiled.inputs)
+    read = sorted({piece.source for each in one.pieces for piece in each if piece.source >= 0})
+    inputs = [
+        f"{f'input {k}' if k < given else f'result of pass {k - given + 1}'}<br>{_array(*one.inputs[k][:2])}" for k in read
+    ]
+    tables = len({piece.table for each in one.pieces for piece in each if piece.table >= 0})
+    count = sum(map(len, one.pieces))
+    does = f"{count} piece{'s' * (count != 1)}" + f", {tables} table{'s' * (tables != 1)}" * bool(tables)
+    results = [f"result {k}<br>{_array(node.dtype, node.shape)}" for k, node in enumerate(one.nodes)]
+    boxes = [inputs or ["constants"], [f"<b>pass {number + 1}</b><br>{does}"], results]
+    return f'<div style="{_ROW}">{"<span>&#8594;</span>".join(map(_column, boxes))}</div>'
+
+
+_ROW = "display: flex; flex-wrap: wrap; gap: 0.5em; align-items: center; margin: 0.5em 0"
+_BOX = "border: 1px solid; border-radius: 0.4em; padding: 0.2em 0.6em; margin: 0.2em 0; overflow-wrap: anywhere"
+
+
+def _column(boxes: list[str]) -> str:
+    return "<div>" + "".join(f'<div style="{_BOX}">{box}</div>' for box in boxes) + "</div>"
 
 
 def _array(dtype: Any, shape: Any) -> str:
