@@ -15,6 +15,7 @@ from pathlib import Path
 
 import coming_from_page
 import operator_pages
+import recipes_page
 import reference_pages
 from computed import COMPUTED
 
@@ -52,7 +53,7 @@ def main(folder):
             target.write_text(COMMENT.sub(lambda match: COMPUTED[match[1]](folder), text))
         else:
             shutil.copy(source, target)
-    for module in (operator_pages, coming_from_page, reference_pages):
+    for module in (operator_pages, coming_from_page, recipes_page, reference_pages):
         module.write(folder)
 
 

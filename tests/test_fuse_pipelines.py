@@ -1,10 +1,19 @@
 """Preprocessing as image processors, detectors and recognizers have it, of images that have their final size: one pass each."""
 
+import inspect
+import sys
+
 import dmlops
 import numpy as np
 import pytest
 
 from strategies import content
+from support import ROOT
+
+sys.path.append(str(ROOT / "docs"))
+
+import recipes  # noqa: E402
+from dmlops.fusion.structure import leaves
 
 IMAGENET_MEAN = np.array([0.485, 0.456, 0.406], np.float32)
 IMAGENET_STD = np.array([0.229, 0.224, 0.225], np.float32)
@@ -150,6 +159,48 @@ def decoded(values):
     return dmlops.depth_to_space(np.concatenate([x[None]] * 4, 1), 2)
 
 
+def face_detector(image, size=48):
+    """The image at the upper left of a black one, channels swapped, around 0 by 128."""
+    x = np.pad(image, ((0, size - image.shape[0]), (0, size - image.shape[1]), (0, 0)))
+    return ((x[..., ::-1].astype(np.float32) - np.float32(127.5)) / np.float32(128)).transpose(2, 0, 1)[None]
+
+
+def small_detector(image):
+    """Mean and deviation of 0 to 255, of BGR, divided by 255 first."""
+    mean, deviation = np.float32([[[103.53, 116.28, 123.675]]]) / 255, np.float32([[[57.375, 57.12, 58.395]]]) / 255
+    return ((image.astype(np.float32) / 255 - mean) / deviation).transpose(2, 0, 1)[None]
+
+
+def half_super_resolution(image):
+    """Channels first, [0, 1], in 16 bits by way of 32."""
+    return (image.transpose(2, 0, 1)[None].astype(np.float32) / np.float32(255)).astype(np.float16)
+
+
+def model_with_preprocessing(image, crop=24):
+    """As nodes of a model have it: cropped, of int64 sizes, cast, scaled, normalised, a batch axis last."""
+    top, left = ((np.array(image.shape[:2]) - crop) // 2).tolist()
+    x = image[top : top + crop, left : left + crop].astype(np.float32) * np.float32(0.00392156862745098)
+    return np.expand_dims(np.transpose((x - IMAGENET_MEAN) / IMAGENET_STD, (2, 0, 1)), 0)
+
+
+def mobile(image):
+    """Channels swapped, mean subtracted, multiplied by the reciprocals of deviations, rows of floats."""
+    x = image[..., ::-1] - np.float32([104, 117, 123])
+    return (x * np.float32([0.017, 0.0175, 0.0171])).transpose(2, 0, 1).reshape(3, -1)
+
+
+def tensor_of_image(image, size=48):
+    """Black around the image, mirrored, [-1, 1] by a scale and an offset."""
+    down, right = size - image.shape[0], size - image.shape[1]
+    x = np.pad(image, ((down // 2, down - down // 2), (right // 2, right - right // 2), (0, 0)))[:, ::-1]
+    return (x.astype(np.float32) * np.float32(2 / 255) + np.float32(-1))[None]
+
+
+def divided_by_the_largest(image, largest):
+    """The largest value is found before: it is a constant here."""
+    return (image.astype(np.float32) / largest - IMAGENET_MEAN).transpose(2, 0, 1)[None] / by_channel(IMAGENET_STD)
+
+
 RNG = np.random.default_rng(0)
 SMALL = RNG.integers(0, 256, (36, 36, 3), np.uint8)
 PIPELINES = {
@@ -171,6 +222,12 @@ PIPELINES = {
     crop_mirror_normalize: RNG.integers(0, 256, (2, 30, 30, 3), np.uint8),
     video: RNG.integers(0, 256, (8, 18, 20, 3), np.uint8),
     super_resolution_tiles: SMALL,
+    face_detector: RNG.integers(0, 256, (30, 41, 3), np.uint8),
+    small_detector: SMALL,
+    half_super_resolution: SMALL,
+    model_with_preprocessing: SMALL,
+    mobile: SMALL,
+    tensor_of_image: RNG.integers(0, 256, (30, 41, 3), np.uint8),
     decoded: RNG.integers(-128, 128, (3, 8, 10), np.int8),
 }
 
@@ -185,3 +242,56 @@ def test_pipelines_are_one_pass(device, pipeline):
     assert content(fused(dmlops.asarray(array, device=device)).numpy()) == content(expected)
     proof = fused.prove(array)
     assert proof.passes == 1 and proof.elements == expected.size and proof.entries >= 256
+
+
+def test_what_is_found_before_is_a_constant(device):
+    fused = dmlops.fuse(divided_by_the_largest)
+    assert content(fused(SMALL, np.float32(SMALL.max()), device=device)) == content(
+        fused.reference(SMALL, np.float32(SMALL.max()))
+    )
+    assert fused.prove(SMALL, np.float32(200)).passes == 1
+
+
+# Steps of pipelines that combine elements: they stay outside, and the error says so.
+COMBINED = {
+    "numpy.max": lambda image: image / image.max(),
+    "numpy.matmul": lambda image: image @ np.float32([0.299, 0.587, 0.114]),
+    "numpy.add of several traced arrays": lambda image: image[..., 0] * np.float32(0.3) + image[..., 1] * np.float32(0.6),
+    "numpy.fft.rfft": lambda image: np.fft.rfft(image[..., 0]),
+    "numpy.einsum": lambda image: np.einsum("hwc,c->hw", image, np.ones(3)),
+    "assignment to elements": lambda image: np.zeros_like(image, shape=(48, 48, 3)).__setitem__((slice(36), slice(36)), image),
+}
+
+
+@pytest.mark.driverless
+@pytest.mark.parametrize("name", COMBINED)
+def test_what_combines_elements_is_refused_by_name(name):
+    with pytest.raises(TypeError, match=f"^{name}.* cannot be fused: .*test_fuse_pipelines.py"):
+        dmlops.fuse(COMBINED[name])(SMALL, device="host")
+
+
+@pytest.mark.parametrize("recipe", recipes.RECIPES, ids=lambda recipe: recipe.function.__name__)
+def test_recipes_are_one_pass(device, recipe):
+    arguments = recipe.arguments(8)
+    expected, results = leaves(recipe.function.reference(*arguments)), leaves(recipe.function(*arguments, device=device))
+    assert [content(one) for one in results] == [content(one) for one in expected]
+    assert recipe.function.prove(*arguments).passes == 1
+
+
+@pytest.mark.parametrize("recipe", recipes.RECIPES, ids=lambda recipe: recipe.function.__name__)
+def test_recipes_in_other_libraries_do_the_same(recipe):
+    arguments = recipe.arguments(8)
+    expected = leaves(recipe.function.reference(*arguments))
+    for library, function in recipe.others.items():
+        pytest.importorskip({"PyTorch": "torch", "OpenCV": "cv2"}[library])
+        results = leaves(function(*arguments))
+        assert [one.dtype for one in results] == [one.dtype for one in expected]
+        for one, other in zip(results, expected, strict=True):
+            assert np.allclose(one, other, rtol=1e-5, atol=1e-5)
+
+
+def test_recipes_fit_on_a_page():
+    for recipe in recipes.RECIPES:
+        for function in (recipe.function, *recipe.others.values()):
+            source = inspect.getsource(function)
+            assert max(map(len, source[source.index("def ") :].splitlines())) <= 90, function.__name__
