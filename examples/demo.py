@@ -264,6 +264,35 @@ def reverse_rows(photo):
     )
 
 
+# --- fuse: NumPy code in one pass ---------------------------------------------------------------------------------
+
+
+def normalized(photos):
+    """What a classifier wants: a crop of the centre, channels first, mean and deviation by channel."""
+    x = np.moveaxis(photos[:, 16:-16, 16:-16], -1, 1) / np.float32(255)
+    mean, deviation = (np.float32(numbers).reshape(3, 1, 1) for numbers in ((0.485, 0.456, 0.406), (0.229, 0.224, 0.225)))
+    return (x - mean) / deviation
+
+
+def preprocess(photo):
+    fused = dmlops.fuse(normalized)
+
+    def show(x, y):
+        planes = sheet.to_bytes((y[0] - y[0].min()) / np.ptp(y[0]))
+        tiles = sheet.tiled(np.repeat(planes[None, ..., None], 3, axis=-1), 14)
+        return [(f"input {shape(x)}", x[0]), (f"result {shape(y)} of float32, its three planes", tiles)]
+
+    return Step(
+        "Prepare for a classifier, NumPy code in one pass",
+        "dmlops.fuse(normalized)(photos)  # crop, NHWC to NCHW, (x / 255 - mean) / deviation",
+        "fuse",
+        photo[None],
+        lambda x, device: fused(x, device=device),
+        normalized,
+        show,
+    )
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--device", help="number, name or type of a device, or host (default: dmlops.default_device())")
@@ -283,6 +312,7 @@ def main():
         channels_last(flower),
         reverse_rows(data.rocket()),
         reverse_text(*lines_of_text()),
+        preprocess(astronaut[::2, ::2]),
     ]
     steps = [step for step in steps if not options.only or step.title.startswith(tuple(options.only))]
     print_table(steps, device)
