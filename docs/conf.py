@@ -48,10 +48,10 @@ html_use_index = True
 html_theme_options = {
     "show_prev_next": True,
     "navigation_with_keys": False,
-    "header_links_before_dropdown": 6,
+    "header_links_before_dropdown": 8,
     "secondary_sidebar_items": ["page-toc"],
     "footer_start": ["copyright"],
     "footer_end": [],
 }
 html_context = {"default_mode": "auto"}  # else the theme complains on the console of a first visit
-html_sidebars = {name: [] for name in ("index", "install", "coming_from", "search", "genindex")}
+html_sidebars = {name: [] for name in ("index", "why", "install", "recipes", "coming_from", "search", "genindex")}
