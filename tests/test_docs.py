@@ -16,7 +16,10 @@ from support import ROOT, publishing
 FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 DOCUMENTS = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
 # Pages that exist on the built site only.
-COMPUTED = {ROOT / "docs" / name for name in ("api.md", "coming_from.md", "operators/index.md", "recipes.md", "tour/preprocessing.ipynb")}
+COMPUTED = {
+    ROOT / "docs" / name
+    for name in ("api.md", "coming_from.md", "operators/index.md", "recipes.md", "tour/preprocessing.ipynb")
+}
 
 
 def test_docstrings(vulkan):

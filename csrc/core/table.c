@@ -25,7 +25,8 @@ DML_INLINE size_t number(const unsigned char *src, const int of)
     return of == 1 ? *src : src[0] | (size_t)src[1] << 8;
 }
 
-/* Elements of `of` bytes by entries of `bytes`, along an axis on which the row stays. Four at a time keep the loads in flight. */
+/* Elements of `of` bytes by entries of `bytes`, along an axis on which the row stays. Four at a time keep the loads in
+ * flight. */
 DML_INLINE void look_up_run(const unsigned char *src, ptrdiff_t step, char *dst, ptrdiff_t to, const char *entries,
                             int64_t count, const int of, const size_t bytes)
 {
