@@ -140,7 +140,7 @@ def test_what_advice_names_is_there():
 
 @pytest.mark.driverless
 def test_subpackages_are_loaded_when_they_are_used():
-    pytest.importorskip("dask")
+    pytest.importorskip("dask.array")
     code = "import sys, dmlops\n"
     code += "late = {'dmlops.' + name for name in ('dask', 'directml', 'onnx', 'array_api', 'rearranging', 'fusion')}\n"
     code += "late |= {'einops'}\n"
