@@ -34,7 +34,7 @@ multiply by a reciprocal, so their last bits may differ; most models do not mind
 
 
 def write(folder):
-    (folder / "recipes.md").write_text(
+    (folder / "preprocessing.md").write_text(
         "\n".join([HEAD.format(machine=machine(), preamble=preamble()), *map(section, recipes.RECIPES)])
     )
 

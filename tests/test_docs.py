@@ -18,7 +18,7 @@ DOCUMENTS = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
 # Pages that exist on the built site only.
 COMPUTED = {
     ROOT / "docs" / name
-    for name in ("api.md", "coming_from.md", "operators/index.md", "recipes.md", "tour/preprocessing.ipynb")
+    for name in ("api.md", "coming_from.md", "operators/index.md", "preprocessing.md", "tour/preprocessing.ipynb")
 }
 
 
@@ -38,7 +38,7 @@ def test_readme_examples(vulkan):
 
 def test_recipes(vulkan):
     pytest.importorskip("einops")
-    result = doctest.testfile(str(ROOT / "docs" / "recipes.md"), module_relative=False, optionflags=FLAGS)
+    result = doctest.testfile(str(ROOT / "docs" / "preprocessing.md"), module_relative=False, optionflags=FLAGS)
     assert result.attempted >= 30 and result.failed == 0
 
 
