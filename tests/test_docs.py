@@ -38,7 +38,7 @@ def test_readme_examples(vulkan):
 
 def test_recipes(vulkan):
     pytest.importorskip("einops")
-    result = doctest.testfile(str(ROOT / "docs" / "preprocessing.md"), module_relative=False, optionflags=FLAGS)
+    result = doctest.testfile(str(ROOT / "docs" / "recipes.md"), module_relative=False, optionflags=FLAGS)
     assert result.attempted >= 30 and result.failed == 0
 
 
