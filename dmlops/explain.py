@@ -76,8 +76,9 @@ def estimates(call: str, device: object = None) -> tuple[float, float]:
 
 
 def _explained(call: str, device: object) -> Any:
-    operator, arguments = parse(call)
-    return getattr(_core, f"_{operator}")(*arguments, None, _core._explain_traits(device))
+    operator, (first, *others) = parse(call)
+    placed = list(itertools.starmap(_placed, first)) if isinstance(first, list) else _placed(*first)
+    return getattr(_core, f"_{operator}")(placed, *others, None, _core._explain_traits(device))
 
 
 def plan_and_pieces(call: str, device: object = None) -> tuple[_Plan, list[dict[str, Any]]]:
@@ -194,9 +195,9 @@ def _dtype(array: np.ndarray[Any, Any]) -> np.dtype[Any]:
     return dtype
 
 
-def _described(array: np.ndarray[Any, Any]) -> tuple[np.ndarray[Any, Any], np.dtype[Any], int]:
+def _placed(array: np.ndarray[Any, Any], dtype: np.dtype[Any]) -> tuple[np.ndarray[Any, Any], np.dtype[Any], int]:
     """What the extension takes as an array without memory: also the bytes before it, where it is a view."""
-    return array, _dtype(array), array.ctypes.data - (array.dtype.metadata or {})["start"]
+    return array, dtype, array.ctypes.data - (array.dtype.metadata or {})["start"]
 
 
 def parse(call: str) -> tuple[str, list[Any]]:
@@ -235,7 +236,7 @@ def _parsed(call: str, tree: ast.expr) -> tuple[str, list[Any]]:
             raise ValueError(f"sequence_lengths has {lengths.size} entries, more than the {MOST_LENGTHS} that explain takes")
         arguments["sequence_lengths"] = np.broadcast_to(np.zeros((), _dtype(lengths)), lengths.shape)
     canonical(name, arrays[0] if arrays else None, arguments)
-    described = list(map(_described, arrays))
+    described = [(array, _dtype(array)) for array in arrays]
     arguments[first] = described if first == "inputs" else described[0]
     for other in (key for key in list(arguments)[1:] if key != "sequence_lengths" and _has_array(arguments[key])):
         raise ValueError(f"{other} must be a literal, since an array has no elements here")
