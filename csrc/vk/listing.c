@@ -11,14 +11,15 @@
 #ifndef DMLOPS_PIP_INSTALL /* as tools/publishing.py has it */
 #define DMLOPS_PIP_INSTALL "pip install"
 #endif
-
-static const char *const install =
 #if defined(__linux__) && defined(__x86_64__)
-    DMLOPS_PIP_INSTALL
-    " dmlops[cpu] brings a driver for any CPU; "
+#define FOR_ANY_CPU DMLOPS_PIP_INSTALL " dmlops[cpu] brings a driver for any CPU; "
+#else
+#define FOR_ANY_CPU ""
 #endif
-    "on Debian and Ubuntu: apt install libvulkan1 mesa-vulkan-drivers (lavapipe runs on any CPU); elsewhere the "
-    "GPU's driver and the Vulkan loader";
+
+static const char *const install = FOR_ANY_CPU
+    "on Debian and Ubuntu: apt install libvulkan1 mesa-vulkan-drivers (for CPUs, too); elsewhere the GPU's driver and the "
+    "Vulkan loader";
 
 /* --- the list ---------------------------------------------------------------------------------------------------- */
 
