@@ -60,6 +60,10 @@ def test_links_lead_somewhere(path):
             assert file.exists() or file in COMPUTED, target
 
 
+def test_no_computed_page_takes_the_place_of_another():
+    assert [path for path in COMPUTED if path.exists()] == []
+
+
 @pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT)))
 def test_code_blocks_are_python(path):
     """Blocks with prompts are doctests, and those of the site are executed; others must at least be Python."""

@@ -64,8 +64,8 @@ const behind = e => {
     }
     return 'rgb(255, 255, 255)';
 };
-const faint = new Map();
-const walker = document.createTreeWalker(document.querySelector('.bd-article') || document.body, NodeFilter.SHOW_TEXT);
+const faint = new Map(), article = document.querySelector('.bd-article');
+const walker = document.createTreeWalker(article || document.createElement('p'), NodeFilter.SHOW_TEXT);
 for (let node = walker.nextNode(); node; node = walker.nextNode()) {
     const e = node.parentElement;
     if (!node.data.trim() || !e.getClientRects().length || e.closest('svg, button, .headerlink')) continue;
