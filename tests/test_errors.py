@@ -268,7 +268,7 @@ for name in ("start_padding", "end_padding"):
     row("padding", TypeError, f"{name} NoneType", **{name: None})
     row("padding", ValueError, f"{name} -1", **{name: [0, 0, -1, 0]})
     row("padding", ValueError, f"{name} overflows", **{name: [0, 0, 2**63 - 1, 0]})
-for value in ("reflect", "CONSTANT", ""):
+for value in ("mirror", "CONSTANT", ""):
     row("padding", ValueError, f"mode {value} constant edge reflection symmetric wrap", mode=value)
 for kind, value in (("int", 0), ("NoneType", None), ("bytes", b"edge")):
     row("padding", TypeError, f"mode {kind}", mode=value)

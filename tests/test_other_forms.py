@@ -85,6 +85,9 @@ def test_dask_has_the_names_too():
     for theirs, numpys in (("reflect", "reflect"), ("replicate", "edge"), ("circular", "wrap")):
         padded = dmlops.dask.padding(x, [0, 2, 1], [0, 1, 2], mode=theirs, device="host")
         assert np.array_equal(padded.compute(), np.pad(X, ((0, 0), (2, 1), (1, 2)), numpys))
+    assert np.array_equal(dmlops.dask.padding(x, ((1, 2),), device="host").compute(), np.pad(X, ((1, 2),)))
+    for key in KEYS:
+        assert np.array_equal(dmlops.dask.slice(x, key, device="host").compute(), X[key])
 
 
 def test_join_of_one_array(device):

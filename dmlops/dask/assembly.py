@@ -18,12 +18,12 @@ from dmlops import operators
 from dmlops.dask.arguments import dask_array, meta, passed_on, refuse_device_array, reusable, weightless
 from dmlops.dask.graphs import Chunks, Part, arranged, between, blockwise, call, is_large, rechunk
 from dmlops.dask.windows import slicing, windows
-from dmlops.other_forms import mode_of
+from dmlops.other_forms import mode_of, widths_of
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
-    from dmlops._annotations import DeviceLike, IntSequence, PaddingMode, Scalar
+    from dmlops._annotations import DeviceLike, IntSequence, PaddingMode, PadWidths, Scalar
 
 __all__ = ["join", "padding", "tile"]
 
@@ -135,8 +135,8 @@ def tile(input: da.Array | ArrayLike, repeats: IntSequence, *, device: DeviceLik
 
 def padding(
     input: da.Array | ArrayLike,
-    start_padding: IntSequence,
-    end_padding: IntSequence,
+    start_padding: IntSequence | PadWidths,
+    end_padding: IntSequence | None = None,
     *,
     mode: PaddingMode = "constant",
     value: Scalar = 0,
@@ -173,12 +173,13 @@ def padding(
     array([8, 9, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 0, 1, 2])
     """
     x = dask_array(input)
-    start_padding, end_padding = map(reusable, (start_padding, end_padding))
+    widths = (start_padding, end_padding) if end_padding is not None else widths_of(weightless(x.shape), start_padding)
+    before, after = map(reusable, widths)
     mode = mode_of(mode)
-    checked = operators.padding(weightless(x.shape), start_padding, end_padding, mode=mode, device="host")
+    checked = operators.padding(weightless(x.shape), before, after, mode=mode, device="host")
     operators.padding(np.empty(0, x.dtype), [0], [0], mode=mode, value=value, device="host")
     value = value.copy() if isinstance(value, np.ndarray) else value
-    starts, ends = ([operator.index(count) for count in counts] for counts in (start_padding, end_padding))
+    starts, ends = ([operator.index(count) for count in counts] for counts in (before, after))
     if checked.size == 0:
         return da.empty(checked.shape, dtype=x.dtype, chunks=checked.shape)
     if x.size == 0:  # then there are only constants

@@ -14,19 +14,20 @@ import dask.array as da
 from dmlops import operators
 from dmlops.dask.arguments import dask_array, reusable, weightless
 from dmlops.dask.graphs import Chunks, Part, arranged, call
+from dmlops.other_forms import window_of
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
-    from dmlops._annotations import DeviceLike, IntSequence
+    from dmlops._annotations import DeviceLike, IntSequence, Key
 
 __all__ = ["slice", "slice_grad", "slicing", "split", "windows"]
 
 
 def slice(
     input: da.Array | ArrayLike,
-    offsets: IntSequence,
-    sizes: IntSequence,
+    offsets: IntSequence | Key,
+    sizes: IntSequence | None = None,
     strides: IntSequence | None = None,
     *,
     output_sizes: IntSequence | None = None,
@@ -39,7 +40,7 @@ def slice(
     input : dask.array.Array or array_like
         Any chunks; nothing is rechunked.
     offsets, sizes, strides, output_sizes, device
-        As for `dmlops.slice`. `dmlops.slice_from_key` makes them of a NumPy index.
+        As for `dmlops.slice`. A NumPy index may stand in place of `offsets`, `sizes` and `strides`.
 
     Returns
     -------
@@ -51,19 +52,20 @@ def slice(
     --------
     >>> import dask.array as da, numpy as np, dmlops.dask
     >>> x = da.arange(12, chunks=4)
-    >>> crop = dmlops.dask.slice(x, *dmlops.slice_from_key(x.shape, np.s_[9:0:-2]))
+    >>> crop = dmlops.dask.slice(x, np.s_[9:0:-2])
     >>> crop.chunks
     ((1, 2, 2),)
     >>> crop.compute()
     array([9, 7, 5, 3, 1])
     """
     x = dask_array(input)
-    offsets, sizes, strides, output_sizes = map(reusable, (offsets, sizes, strides, output_sizes))
-    checked = operators.slice(weightless(x.shape), offsets, sizes, strides, output_sizes=output_sizes, device="host")
+    window = (offsets, sizes, strides) if sizes is not None else window_of(weightless(x.shape), offsets, strides)
+    begins, extents, strides, output_sizes = map(reusable, (*window, output_sizes))
+    checked = operators.slice(weightless(x.shape), begins, extents, strides, output_sizes=output_sizes, device="host")
     steps = [1] * x.ndim if strides is None else [operator.index(stride) for stride in strides]
     parts = [
         windows(chunks, operator.index(offset), operator.index(size), step, count)
-        for chunks, offset, size, step, count in zip(x.chunks, offsets, sizes, steps, checked.shape, strict=True)
+        for chunks, offset, size, step, count in zip(x.chunks, begins, extents, steps, checked.shape, strict=True)
     ]
     return arranged("slice", x, parts, slicing(steps, device), steps, device)
 
