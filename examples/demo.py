@@ -283,8 +283,8 @@ def preprocess(photo):
         return [(f"input {shape(x)}", x[0]), (f"result {shape(y)} of float32, its three planes", tiles)]
 
     return Step(
-        "Prepare for a classifier, NumPy code in one pass",
-        "dmlops.fuse(normalized)(photos)  # crop, NHWC to NCHW, (x / 255 - mean) / deviation",
+        "Prepare for a classifier, in one pass",
+        "dmlops.fuse(normalized)(photos)  # crop, NCHW, (x / 255 - mean) / deviation",
         "fuse",
         photo[None],
         lambda x, device: fused(x, device=device),
