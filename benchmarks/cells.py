@@ -9,6 +9,7 @@ import math
 from dataclasses import dataclass, field
 
 import numpy as np
+import pipelines as preprocessing
 
 MIB = 2**20
 CACHE_LINE = 64  # bytes
@@ -262,7 +263,7 @@ class Cell:
     operator: object
     shape: tuple
     dtype: np.dtype
-    group: str  # "counted", "family", "batches", "patches", "beside", "images", "sizes" or "blocks"
+    group: str  # "pipelines", "counted", "family", "batches", "patches", "beside", "images", "sizes" or "blocks"
     target: float | None = None  # best peer / ours to be reached on lavapipe with 2 cores
     plain: "Cell | None" = None  # the cell that this one is compared with, measured in turn with it
     vulkan: bool = field(default=True, compare=False)  # whether the other Vulkan programs take part
@@ -437,6 +438,17 @@ def batches():
             yield Cell(name, f"{title}: {count}", operator, (count, *shape), DTYPES[itemsize], "batches")
 
 
+def pipelines():
+    for name, title in preprocessing.TITLES.items():
+        for dtype in ("float32", "float16"):
+            for n, height, width in preprocessing.SIZES:
+                size = f"{n} x {height} x {width}"
+                cell, shape = f"pipelines/{name}/{dtype}/{size.replace(' ', '')}", (n, height, width, 3)
+                yield Cell(
+                    cell, f"{title}, {dtype}: {size}", preprocessing.Pipeline(name, dtype), shape, DTYPES[1], "pipelines"
+                )
+
+
 def patches():
     for title, make in PATCHES:
         for block, (count, side) in PATCH_SIZES.items():
@@ -492,6 +504,7 @@ def everything(quick=False, mib=64):
     """All cells in the order in which they are measured."""
     nbytes = 4 * MIB if quick else mib * MIB
     return [
+        *pipelines(),
         *counted(nbytes),
         *family(nbytes),
         *batches(),

@@ -4,7 +4,7 @@ import json
 import math
 from pathlib import Path
 
-from contest import AUTO, COPY, DEVICE_COPY, NOT_PEERS, OURS, PLAIN, RESIDENT
+from contest import AUTO, COPY, DEVICE_COPY, MEMSET, NOT_PEERS, OURS, PLAIN, RESIDENT
 
 GEOMETRIC_MEAN = 2.0  # at least
 PATCHES_MEAN, PATCHES_LEAST = 1.2, 0.6  # of blocks and patches, at least
@@ -20,6 +20,7 @@ FLATNESS = 1.5  # cost per byte from 4 MiB to 1 GiB
 VARIANT = {1: 3.0, 2: 3.0, 4: 2.0, 8: 2.0}  # cost per byte against the plain cell, by bytes an element
 DEVICE_SHARE = {1: 0.8, 2: 0.8, 4: 0.9, 8: 0.9}  # of the bandwidth of the device's own copy, on devices that are no CPU
 TRANSFER_SHARE = 0.9  # upload and download / a call between host arrays, likewise
+PIPELINES_MEAN, PIPELINES_MEMSET = 3.0, 3.0  # best peer / ours, at least; ours / memset of a megabyte and more, at most
 SMALL_CALL_US = 20.0  # above an empty dispatch
 DASK_OVERHEAD = 1.1  # of a graph, over plain calls
 
@@ -28,12 +29,18 @@ def ms(record, name):
     return record["results"].get(name, {}).get("ms")
 
 
-def best_peer(record, peers, hand=False):
-    """(name, ms) of the fastest peer, or (None, None); forms that users do not write take part only if `hand`."""
+def best_peer(record, peers, hand=False, rounded=False):
+    """(name, ms) of the fastest peer, or (None, None).
+
+    Forms that users do not write take part only if `hand`, peers that round otherwise than NumPy only if `rounded`.
+    """
     times = [
         (result["ms"], name)
         for name, result in record["results"].items()
-        if name not in NOT_PEERS and result["ms"] is not None and (hand or peers[name].get("idiomatic", True))
+        if name not in NOT_PEERS
+        and result["ms"] is not None
+        and (hand or peers[name].get("idiomatic", True))
+        and (rounded or result.get("same_bits", True))
     ]
     return (None, None) if not times else min(times)[::-1]
 
@@ -45,6 +52,30 @@ def ratio(over, under):
 def versus(record, peers, hand=False, ours=OURS):
     """Best peer / ours."""
     return ratio(best_peer(record, peers, hand)[1], ms(record, ours))
+
+
+def of_best(record, over):
+    """A time over that of the faster one of dmlops on the default device and on "auto"."""
+    ours = [found for found in (ms(record, OURS), ms(record, AUTO)) if found]
+    return ratio(over, min(ours, default=None))
+
+
+def pipeline_checks(report):
+    """The goals of preprocessing in one pass."""
+    records, peers = group(report, "pipelines"), report["peers"]
+    same = [of_best(record, best_peer(record, peers)[1]) for record in records]
+    many = [record for record in records if record["shape"][0] > 1 or record["shape"][1] > 224]
+    rounded = [of_best(record, best_peer(record, peers, rounded=True)[1]) for record in many]
+    hand = [of_best(record, ms(record, "NumPy by hand")) for record in records if record not in many]
+    large = [ratio(1.0, of_best(record, ms(record, MEMSET))) for record in records if record["written"] >= 1e6]
+    title = "pipelines, best peer of the same bits / ours"
+    return [
+        _row(f"{title}, geometric mean", geometric_mean(same), PIPELINES_MEAN, at_least=True),
+        _row(f"{title}, slowest", _least(same), 1.0, at_least=True),
+        _row("pipelines, best peer of any bits / ours, slowest but for one 224 x 224", _least(rounded), 1.0, at_least=True),
+        _row("pipelines, NumPy by hand / ours, slowest 224 x 224", _least(hand), 1.0, at_least=True),
+        _row("pipelines, slowest of a megabyte and more, ours / memset", _most(large), PIPELINES_MEMSET),
+    ]
 
 
 def copies(record):
@@ -98,6 +129,7 @@ def checks(report):
         _row("cost per byte from 4 MiB on, highest / lowest", _flatness(report), FLATNESS),
     ]
     patches, auto = ratios(report, "patches"), ratios(report, *TABLES, ours=AUTO)
+    rows += pipeline_checks(report)
     rows += [
         _row("blocks and patches, geometric mean, best peer / ours", geometric_mean(patches), PATCHES_MEAN, at_least=True),
         _row("blocks and patches, slowest, best peer / ours", _least(patches), PATCHES_LEAST, at_least=True),

@@ -29,6 +29,7 @@ class Timing:
 class Contender:
     name: str
     call: object  # () -> a fresh numpy.ndarray
+    same_bits: bool = True  # as NumPy's
 
 
 def measure(contenders, rounds=ROUNDS):

@@ -20,6 +20,11 @@ CLASSES = {  # in the order of the table
     "ncnn_vulkan": "Ncnn",
     "taichi_vulkan": "Taichi",
     "wgpu_vulkan": "Wgpu",
+    "torch_compile": "TorchCompile",
+    "torch_vision": "TorchVision",
+    "opencv_lut": "OpenCvLut",
+    "opencv_blob": "OpenCvBlob",
+    "albucore_normalize": "Albucore",
     "pytorch_cuda": "PyTorchCuda",
     "cupy_cuda": "CuPy",
 }

@@ -33,7 +33,7 @@ class Peer:
         raise Unsupported(f"{self.name} has no such operator here")
 
     space_to_depth = reverse = slice = transpose = depth_to_space
-    padding = tile = upsample = join = split = depth_to_space
+    padding = tile = upsample = join = split = pipeline = depth_to_space
 
 
 def ascending(key, shape):

@@ -1,5 +1,7 @@
 """PyTorch on the CPU; the same code runs on CUDA in pytorch_cuda.py."""
 
+from pipelines import BORDER, GREY, MARGIN, MEAN, PATCH, STD
+
 from .peer import Peer, ascending
 
 
@@ -80,3 +82,33 @@ class PyTorch(Peer):
         if flipped:
             return lambda: self.give(self.take(x)[key].flip(flipped))
         return lambda: self.give(self.take(x)[key])
+
+    def pipeline(self, operator, x):
+        function = pipeline_of(self.torch, operator)
+        return lambda: self.give(function(self.take(x)))
+
+
+def pipeline_of(torch, operator, normalise=None):
+    """A pipeline of tensors; `normalise` takes bytes, channels first."""
+    mean, std = (torch.from_numpy(one.copy()).reshape(3, 1, 1) for one in (MEAN, STD))
+    name, dtype = operator.name, getattr(torch, operator.dtype)
+    normalise = normalise or (lambda x: (x / 255 - mean) / std)
+
+    def function(x):
+        if name == "crop":
+            x = x[:, MARGIN:-MARGIN, MARGIN:-MARGIN]
+        x = x.permute(0, 3, 1, 2)
+        if name in ("mirror", "swap"):
+            x = x.flip(3 if name == "mirror" else 1)
+        if name == "letterbox":
+            x = torch.nn.functional.pad(x, (0, 0, BORDER, BORDER), value=GREY)
+        x = normalise(x)
+        n, c, h, w = x.shape
+        if name == "patches":
+            x = x.reshape(n, c, h // PATCH, PATCH, w // PATCH, PATCH).permute(0, 2, 4, 1, 3, 5)
+            x = x.reshape(n, h * w // PATCH**2, c * PATCH**2)
+        if name == "focus":
+            x = torch.cat([x[..., row::2, column::2] for column in (0, 1) for row in (0, 1)], 1)
+        return x.to(dtype).contiguous()
+
+    return function
