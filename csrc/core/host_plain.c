@@ -96,6 +96,13 @@ static dml_host_kernel *kernel_of(int64_t item)
     return known ? kernels[item] : items_0;
 }
 
+/* Whether each row is one item again and again, and long: then no other kernel is as fast. */
+static bool repeats_items(const dml_plan *plan)
+{
+    const dml_axis *col = &plan->axes[plan->rank - 1];
+    return col->src_stride == 0 && col->dst_stride == plan->item && plan->item * col->extent >= 64;
+}
+
 /* For a plan of any kind, but with an axis. */
 static void choose_items(const dml_plan *plan, dml_host_job *job)
 {
@@ -112,8 +119,7 @@ static void choose_items(const dml_plan *plan, dml_host_job *job)
         step = dml_larger(DML_HOST_BLOCK / plan->item, 4);
     job->row = dml_host_steps(plan, job, row, step);
     job->col = dml_host_steps(plan, job, last, step);
-    bool repeats = apart == 0 && col->dst_stride == plan->item && plan->item * col->extent >= 64;
-    job->kernel = repeats ? repeat : kernel_of(plan->item);
+    job->kernel = repeats_items(plan) ? repeat : kernel_of(plan->item);
 }
 
 /* --- the loops around a kernel -------------------------------------------------------------------------------------- */
@@ -162,6 +168,10 @@ static void choose_kernel(const dml_plan *plan, const char *src, dml_host_job *j
 {
     job->item = plan->item;
     find_readable(plan, src, job);
+    if (repeats_items(plan)) {
+        choose_items(plan, job);
+        return;
+    }
     dml_tiles_fit tiles = dml_tiles_choose(plan, job);
     if (tiles < DML_TILES_BEST && !dml_table_choose(plan, job) && tiles == DML_TILES_NONE)
         choose_items(plan, job);

@@ -215,7 +215,8 @@ bool dml_table_choose(const dml_plan *plan, dml_host_job *job)
 {
     static dml_host_kernel *const kernels[] = {NULL, table_1, table_2, table_3, table_4};
     dml_host_table *table = &job->table;
-    if (plan->item > 8 || plan->axes[plan->rank - 1].dst_stride != plan->item || !has_lookup())
+    if (plan->item > 8 || plan->axes[plan->rank - 1].dst_stride != plan->item || job->end - job->begin < DML_HOST_VECTOR ||
+        !has_lookup())
         return false;
     int col = make_cell(plan, job->apart, table);
     if (job->apart[col] || plan->axes[col].extent * table->cell < 2L * DML_HOST_VECTOR || !make_windows(table) ||
