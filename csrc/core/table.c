@@ -43,18 +43,28 @@ DML_INLINE void look_up_run(const unsigned char *src, ptrdiff_t step, char *dst,
         memcpy(dst, entries + number(src, of) * bytes, bytes);
 }
 
-/* look_up_M_N looks up elements of M bytes in entries of N: `count` of them along an axis, for each index of another axis. The
+/* The inner axes of a plan: the one that is gone along, on which the row stays, and those outside of it. */
+typedef struct axes {
+    const dml_axis *run, *rows, *outer;
+} axes;
+
+/* look_up_M_N looks up elements of M bytes in entries of N: `count` of them along a run, for each index of the other axes. The
  * compiler has to know N: it then copies an entry by one load and one store. */
 #define DEFINE_LOOK_UP(of, name, bytes)                                                                                        \
-    static void look_up_##of##_##name(place at, const dml_axis *axis, int64_t count, const dml_axis *other, size_t item)       \
+    static void look_up_##of##_##name(const axes *axes, place from, int64_t count, size_t item)                                \
     {                                                                                                                          \
-        const dml_axis run = *axis, rows = *other;                                                                             \
+        const dml_axis run = *axes->run, rows = *axes->rows, outer = *axes->outer;                                             \
         const size_t size = (bytes) > 0 ? (bytes) : item;                                                                      \
-        for (int64_t j = 0; j < rows.extent; j++, move(&at, &rows, (int64_t)(size << 8 * (of)), 1)) {                          \
-            if (run.dst_stride == (int64_t)size)                                                                               \
-                look_up_run(at.src, (ptrdiff_t)run.src_stride, at.dst, (ptrdiff_t)size, at.row, count, of, size);              \
-            else                                                                                                               \
-                look_up_run(at.src, (ptrdiff_t)run.src_stride, at.dst, (ptrdiff_t)run.dst_stride, at.row, count, of, size);    \
+        const int64_t row = (int64_t)(size << 8 * (of));                                                                       \
+        for (int64_t i = 0; i < outer.extent; i++, move(&from, &outer, row, 1)) {                                              \
+            place at = from;                                                                                                   \
+            for (int64_t j = 0; j < rows.extent; j++, move(&at, &rows, row, 1)) {                                              \
+                if (run.dst_stride == (int64_t)size)                                                                           \
+                    look_up_run(at.src, (ptrdiff_t)run.src_stride, at.dst, (ptrdiff_t)size, at.row, count, of, size);          \
+                else                                                                                                           \
+                    look_up_run(at.src, (ptrdiff_t)run.src_stride, at.dst, (ptrdiff_t)run.dst_stride, at.row, count, of,       \
+                                size);                                                                                         \
+            }                                                                                                                  \
         }                                                                                                                      \
     }
 
@@ -65,7 +75,7 @@ DEFINE_LOOK_UPS(4, 4)
 DEFINE_LOOK_UPS(8, 8)
 DEFINE_LOOK_UPS(any, 0)
 
-typedef void look_up_function(place from, const dml_axis *axis, int64_t count, const dml_axis *other, size_t item);
+typedef void look_up_function(const axes *axes, place from, int64_t count, size_t item);
 
 static look_up_function *function_of(const dml_plan *plan)
 {
@@ -84,27 +94,27 @@ static look_up_function *function_of(const dml_plan *plan)
     }
 }
 
-/* Looks up the elements of two axes, by runs along the one on which the row stays: the inner one, or the outer one, of which
- * BLOCK indices at a time stay in the cache; else one by one. */
+/* Looks up the elements of three axes, by runs along one on which the row stays: the inner one, or the next, of which BLOCK
+ * indices at a time stay in the cache; else one by one. */
 static void look_up(const dml_plan *plan, place from)
 {
     enum { BLOCK = 256 };
-    const dml_axis *inner = &plan->axes[plan->rank - 1], *outer = inner - 1;
-    const bool along_outer = inner->length_stride != 0 && outer->length_stride == 0;
-    const dml_axis *run = along_outer ? outer : inner, *others = along_outer ? inner : outer;
-    const int64_t row = dml_plan_entry(plan), whole = run->length_stride == 0 ? run->extent : 1;
-    const int64_t most = along_outer ? BLOCK : whole;
+    const dml_axis *inner = &plan->axes[plan->rank - 1], *next = inner - 1;
+    const bool along_next = inner->length_stride != 0 && next->length_stride == 0;
+    const axes axes = {along_next ? next : inner, along_next ? inner : next, inner - 2};
+    const int64_t row = dml_plan_entry(plan), extent = axes.run->extent, whole = axes.run->length_stride == 0 ? extent : 1;
+    const int64_t most = along_next ? BLOCK : whole;
     look_up_function *const function = function_of(plan);
-    for (int64_t i = 0; i < run->extent; i += most) {
-        function(from, run, run->extent - i < most ? run->extent - i : most, others, (size_t)plan->item);
-        move(&from, run, row, most);
+    for (int64_t i = 0; i < extent; i += most) {
+        function(&axes, from, extent - i < most ? extent - i : most, (size_t)plan->item);
+        move(&from, axes.run, row, most);
     }
 }
 
-/* All axes but the inner two. */
+/* All axes but the inner three. */
 static void run_axis(const dml_plan *plan, int k, place at)
 {
-    if (k == plan->rank - 2) {
+    if (k == plan->rank - 3) {
         look_up(plan, at);
         return;
     }
@@ -118,8 +128,11 @@ void dml_table_run(const dml_plan *plan, const void *src, void *dst)
 {
     dml_plan whole;
     dml_plan_copy(&whole, plan);
-    while (whole.rank < 2)
-        dml_plan_add(&whole, 1, 0, 0);
+    const int more = whole.rank < 3 ? 3 - whole.rank : 0; /* axes of one index, outside */
+    memmove(&whole.axes[more], whole.axes, (size_t)whole.rank * sizeof whole.axes[0]);
+    for (int k = 0; k < more; k++)
+        whole.axes[k] = (dml_axis){.extent = 1};
+    whole.rank += more;
     place first = {(const unsigned char *)src + whole.src_offset, (char *)dst + whole.dst_offset,
                    (const char *)whole.table + whole.length_offset * dml_plan_entry(&whole)};
     run_axis(&whole, 0, first);
