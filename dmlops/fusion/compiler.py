@@ -60,7 +60,7 @@ class _TooManyPiecesError(Exception):
         self.node = node
 
 
-class _NoBytesError(Exception):
+class _NoBytesError(TypeError):
     """A map of an intermediate result whose elements are no bytes."""
 
     def __init__(self, node: Node) -> None:
@@ -135,7 +135,8 @@ class _Compiler:
         """Write a small array before a node after which its pieces are few: what is larger is nearer to it, and helps more."""
         why = f"{type(node).__name__.lower()} would have more than {MOST_PIECES} pieces ({node.where})"
         before = self.before(node)
-        arrays = sorted(before, key=lambda one: (self.written(one)[0].nbytes, -len(self.known[one])))
+        arrays = [one for one in before if one in self.known]
+        arrays.sort(key=lambda one: (self.written(one)[0].nbytes, -len(self.known[one])))
         low, high, found = 0, len(arrays), None
         while low < high:
             middle = (low + high) // 2
