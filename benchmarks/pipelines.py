@@ -22,7 +22,7 @@ SIZES = ((1, 224, 224), (8, 224, 224), (32, 224, 224), (1, 640, 640), (1, 1080, 
 
 @dataclass(frozen=True)
 class Pipeline:
-    """uint8 NHWC to float NCHW: a movement of pixels, division by 255, mean and deviation by channel; perhaps more movements."""
+    """uint8 NHWC to float NCHW: pixels moved, divided by 255, normalised by channel, and perhaps moved again."""
 
     name: str
     dtype: str = "float32"

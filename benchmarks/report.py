@@ -232,7 +232,8 @@ def section(report, log):
     passes = "In one pass: the ratios, means over float32 and float16, to the best library of NumPy's bits. " if fused else ""
     of_blocks = "Of blocks only the ratios, means over elements of 1, 2 and 4 bytes. " if tables[1] else ""
     lines += [
-        f"Milliseconds on the default device · **how many times as long the best of {LIBRARIES} takes**{auto}. {passes}{of_blocks}"
+        f"Milliseconds on the default device · **how many times as long the best of {LIBRARIES} takes**{auto}. "
+        f"{passes}{of_blocks}"
         f"Medians of {report['rounds']} turns; every result is compared with NumPy first. "
         f"[Every cell, every contender and every goal]({log}), "
         f"{'all of which are met' if not missed else f'{missed} of which are missed'}.",
