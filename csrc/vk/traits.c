@@ -198,8 +198,9 @@ void dml_traits_override(const dml_device_traits *offered, dml_device_traits *tr
     tunables->prefetch_ahead = (int32_t)chosen("prefetch_ahead", offered->core.tunables.prefetch_ahead);
     tunables->chunks = (uint32_t)lowered("chunks", offered->core.tunables.chunks);
     tunables->invocation_bytes = (uint32_t)lowered("invocation_bytes", offered->core.tunables.invocation_bytes);
-    if (chosen("kernel", -1) >= 0)
-        allow_only(chosen("kernel", -1), traits);
+    int64_t kernel = chosen("kernel", -1);
+    if (kernel >= 0)
+        allow_only(kernel, traits);
 }
 
 bool dml_traits_set_override(const char *name, int64_t value)
