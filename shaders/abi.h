@@ -11,7 +11,7 @@
 #define DML_TABLE_MAX_AXES 131  /* DML_MAX_AXES of a plan, and one for the scalars of an item */
 #define DML_TABLE_MIN_AXES 4    /* a table has at least these; those that it does not need have extent 1 */
 #define DML_MAX_WINDOW_WORDS 32 /* 8-byte words that an invocation of `rows` has registers for, over all streams */
-#define DML_MAX_CHAIN 4         /* axes of a row of `blocks`; rows lie along the table's next axis */
+#define DML_MAX_CHAIN 4         /* axes of a row of `blocks`; rows lie along the table's next two */
 #define DML_MAX_WORDS_STEP 15   /* largest distance, in scalars, between neighbours in a source row of `words` */
 
 /* Values of DML_REVERSED: which axis, if any, is reversed. */
@@ -58,6 +58,7 @@
 #define DML_BLOCKS_CHAIN 6
 #define DML_BLOCKS_ALIGN 7
 #define DML_BLOCKS_PHASED 8
+#define DML_BLOCKS_INSIDE 9
 /* Constants of tables.comp */
 #define DML_TABLES_ITEM 5 /* bytes of an entry */
 #define DML_TABLES_TILE 6 /* entries that are stored at once, as a word; 1: as scalars */

@@ -2,8 +2,9 @@
 //
 // The first DML_MAX_CHAIN axes of the table are a row: contiguous in the destination, anywhere in the source. Rows lie along
 // the next axis, ACROSS. ROWS neighbours on it are contiguous in the source, so 8 bytes that are loaded have a scalar for each
-// of ROWS rows. A block is a word of 8 bytes of each of these rows: as many loads as a word has scalars, transposed in
-// registers. An invocation makes the `blocks_words` blocks of a tile, one after the other.
+// of ROWS rows. Or all INSIDE indices of the axis behind it lie between its neighbours: then they are rows as well. A block is
+// a word of 8 bytes of each of these rows: as many loads as a word has scalars, transposed in registers. An invocation makes
+// the `blocks_words` blocks of a tile, one after the other.
 //
 // PHASED: rows begin anywhere in a word, and a row's words are cut from two blocks each. A word belongs to the row that it
 // begins in. Its last bytes may be of the next row, whose begin is loaded again behind the row's end. Words behind the last of
@@ -15,6 +16,7 @@
 layout(constant_id = DML_BLOCKS_ROWS) const uint ROWS = 1;
 layout(constant_id = DML_BLOCKS_CHAIN) const uint CHAIN = DML_MAX_CHAIN; // axes of a row that are needed
 layout(constant_id = DML_BLOCKS_ALIGN) const uint ALIGN = 1; // divides all windows' addresses
+layout(constant_id = DML_BLOCKS_INSIDE) const uint INSIDE = 1; // divides ROWS; 1 if PHASED
 layout(constant_id = DML_BLOCKS_PHASED) const bool PHASED = true;
 
 const uint ACROSS = DML_MAX_CHAIN;
@@ -152,13 +154,14 @@ void copy_tile(uint n, Path path)
 {
     uint along = divide(n, table.blocks_sides, table.blocks_sides_multiplier), side = n - along * table.blocks_sides;
     uint outer = divide(along, table.blocks_tiles, table.blocks_tiles_multiplier), tile = along - outer * table.blocks_tiles;
-    Axis across = axis_at(ACROSS);
-    uint row = min(side * ROWS, across.extent - ROWS), begin = tile * table.blocks_words * 8, scalar = begin / SCALAR;
+    Axis across = axis_at(ACROSS), inside = axis_at(ACROSS + 1);
+    uint row = min(side * (ROWS / INSIDE), across.extent - ROWS / INSIDE);
+    uint begin = tile * table.blocks_words * 8, scalar = begin / SCALAR;
     Offsets at = Offsets(table.src_offset + row * across.src_stride, table.dst_offset + row * across.dst_stride, 0, 0);
     Place place;
     [[unroll]] for (uint k = 0; k < CHAIN; k++)
         place.index[k] = move_along(at, k, scalar);
-    uint k = ACROSS + 1;
+    uint k = ACROSS + 2;
     if (k < table.rank) [[loop]] do {
         move_along(at, k, outer);
     } while (++k < table.rank);
@@ -173,7 +176,7 @@ void copy_tile(uint n, Path path)
             go_on(ahead);
         ahead -= 8;
         [[unroll]] for (uint r = 0; r < ROWS; r++) {
-            uint to = at.dst + r * across.dst_stride, phase = PHASED ? -to % 8 : 0;
+            uint to = at.dst + r / INSIDE * across.dst_stride + r % INSIDE * inside.dst_stride, phase = PHASED ? -to % 8 : 0;
             Word8 word = word_from(rows[r].zw);
             if (PHASED)
                 word = extract(word_from(rows[r].xy), word, phase * 8);

@@ -298,6 +298,8 @@ def test_large_blocks_run_as_blocks(vulkan, item, order):
         ((3, 5, 7, 8), (3, 1, 0, 2)),
         ((2, 14, 8, 14), (0, 2, 1, 3)),  # contiguous on both sides
         ((2, 3, 4, 5, 2, 3, 2), (4, 2, 0, 6, 3, 1, 5)),  # of more axes than a row has
+        ((3, 16, 7, 2), (3, 0, 2, 1)),  # neighbours in the source are rows on two axes
+        ((2, 24, 5, 3), (3, 0, 2, 1)),
     ],
 )
 def test_blocks_in_any_order_at_every_offset(vulkan, item, shape, axes):

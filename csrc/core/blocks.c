@@ -17,65 +17,97 @@ static void take_scalars(dml_plan *to, const dml_plan *plan, int32_t scalar)
         dml_plan_add(to, plan->item / scalar, scalar, scalar);
 }
 
+static int64_t smaller(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
+/* An axis in front of `outer` whose indices are neighbours in the source and lie between those of `outer`, several of which are
+ * a word; or -1. */
+static int find_inside(const dml_plan *plan, int outer)
+{
+    int k = outer - 1;
+    while (k >= 0 && plan->axes[k].src_stride != plan->item)
+        k--;
+    bool found = k >= 0 && plan->axes[outer].src_stride == plan->axes[k].extent * plan->item &&
+                 plan->axes[outer].src_stride < WORD && WORD % plan->axes[outer].src_stride == 0 &&
+                 plan->axes[k].dst_stride % WORD == 0;
+    return found ? k : -1;
+}
+
 /* How many axes are a row: those inside the axis whose neighbours are contiguous in the source, if they are not too many, and
- * their row is at least a word. Else as many as there may be. */
-static int chain_of(const dml_plan *plan, int64_t *rows)
+ * their row is at least a word; or inside two such axes, if rows are whole words. Else as many as there may be. */
+static int chain_of(dml_plan *plan, uint32_t dst, dml_blocks *blocks)
 {
     int most = plan->rank < DML_MAX_CHAIN ? plan->rank : DML_MAX_CHAIN;
+    blocks->inside = blocks->rows = 1;
     for (int chain = 1; chain <= most && chain < plan->rank; chain++) {
-        const dml_axis *axis = &plan->axes[plan->rank - 1 - chain];
+        int outer = plan->rank - 1 - chain;
+        dml_axis *axis = &plan->axes[outer];
+        int inside = (axis->dst_stride | dst) % WORD == 0 ? find_inside(plan, outer) : -1;
+        if (inside >= 0) {
+            dml_axis moved = plan->axes[inside];
+            for (int k = inside; k < outer - 1; k++)
+                plan->axes[k] = plan->axes[k + 1];
+            plan->axes[outer - 1] = moved;
+            blocks->inside = moved.extent;
+            blocks->rows = moved.extent * smaller(axis->extent, WORD / axis->src_stride);
+            return chain;
+        }
         if (axis->src_stride == plan->item && axis->dst_stride >= WORD) {
-            *rows = axis->extent < WORD / plan->item ? axis->extent : WORD / plan->item;
+            blocks->rows = smaller(axis->extent, WORD / plan->item);
             return chain;
         }
     }
-    *rows = 1;
     return most;
 }
 
-/* Puts axes of one index behind those of a row, and in front of all. */
-static void pad(dml_plan *plan, int chain)
+/* Puts so many axes of one index in front of axis `at`. */
+static void insert(dml_plan *plan, int at, int count)
 {
-    int missing = DML_MAX_CHAIN - chain, outer = plan->rank - chain;
-    for (int k = plan->rank - 1; k >= outer; k--)
-        plan->axes[k + missing] = plan->axes[k];
-    for (int k = outer; k < outer + missing; k++)
+    for (int k = plan->rank - 1; k >= at; k--)
+        plan->axes[k + count] = plan->axes[k];
+    for (int k = at; k < at + count; k++)
         plan->axes[k] = (dml_axis){.extent = 1};
-    plan->rank += missing;
-    if (outer > 0)
-        return;
-    for (int k = plan->rank; k > 0; k--)
-        plan->axes[k] = plan->axes[k - 1];
-    plan->axes[0] = (dml_axis){.extent = 1};
-    plan->rank++;
+    plan->rank += count;
+}
+
+/* The axes that the kernel expects, whether the plan has them or not. */
+static void pad(dml_plan *plan, int chain, bool has_inside)
+{
+    insert(plan, plan->rank - chain, DML_MAX_CHAIN - chain);
+    if (plan->rank == DML_MAX_CHAIN)
+        insert(plan, 0, 1);
+    if (!has_inside)
+        insert(plan, plan->rank - DML_MAX_CHAIN - 1, 1);
 }
 
 bool dml_blocks_find(const dml_plan *plan, int32_t scalar, uint32_t src, uint32_t dst, dml_blocks *blocks)
 {
-    if (plan->reversed >= 0 || !dml_plan_is_dense(plan) || plan->rank + DML_MAX_CHAIN + 1 > DML_MAX_AXES)
+    if (plan->reversed >= 0 || !dml_plan_is_dense(plan) || plan->rank + DML_MAX_CHAIN + 2 > DML_MAX_AXES)
         return false;
     *blocks = (dml_blocks){.scalar = scalar};
     dml_plan *own = &blocks->plan;
     take_scalars(own, plan, scalar);
     if (own->rank == 0)
         return false;
-    blocks->chain = chain_of(own, &blocks->rows);
-    pad(own, blocks->chain);
+    blocks->chain = chain_of(own, dst, blocks);
+    pad(own, blocks->chain, blocks->inside > 1);
     blocks->row = scalar;
     for (int k = 0; k < DML_MAX_CHAIN; k++)
         blocks->row *= dml_blocks_axis(blocks, k)->extent;
     if (blocks->row < WORD)
         return false;
-    const dml_axis *across = dml_blocks_axis(blocks, DML_MAX_CHAIN);
-    blocks->sides = (across->extent + blocks->rows - 1) / blocks->rows;
+    const dml_axis *across = dml_blocks_axis(blocks, DML_MAX_CHAIN), *inside = dml_blocks_axis(blocks, DML_MAX_CHAIN + 1);
+    const int64_t side = blocks->rows / blocks->inside;
+    blocks->sides = (across->extent + side - 1) / side;
     blocks->phased = (dst | (uint64_t)blocks->row) % WORD != 0;
     uint64_t sources = src;
     for (int k = 0; k < own->rank; k++)
-        if (dml_blocks_axis(blocks, k) != across)
+        if (dml_blocks_axis(blocks, k) != across && dml_blocks_axis(blocks, k) != inside)
             sources |= (uint64_t)dml_blocks_axis(blocks, k)->src_stride;
     if (blocks->sides > 1)
-        sources |=
-            (uint64_t)(blocks->rows * across->src_stride) | (uint64_t)((across->extent - blocks->rows) * across->src_stride);
+        sources |= (uint64_t)(side * across->src_stride) | (uint64_t)((across->extent - side) * across->src_stride);
     blocks->aligned = (int32_t)dml_divisor(sources, WORD);
     return true;
 }

@@ -7,11 +7,12 @@
 
 typedef struct dml_blocks {
     dml_plan plan;   /* of scalars, padded with axes of extent 1: the innermost DML_MAX_CHAIN are a row, and rows lie along the
-                      * next */
+                      * next two */
     int32_t scalar;  /* bytes */
     int chain;       /* axes of a row that are needed */
     int64_t row;     /* bytes of one, in the destination */
-    int64_t rows;    /* neighbours that are moved at once */
+    int64_t inside;  /* indices of the axis behind that of the rows, all of which lie between these in the source; else 1 */
+    int64_t rows;    /* neighbours that are moved at once, on both of these axes */
     int64_t sides;   /* so many times; the last may overlap the one before it */
     bool phased;     /* rows begin anywhere in a word */
     int32_t aligned; /* divides all sources of such neighbours: 1, 2, 4 or 8 */

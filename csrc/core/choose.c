@@ -79,6 +79,7 @@ static void encode_blocks(const dml_blocks *blocks, const dml_traits *traits, dm
 {
     int32_t *constants = dispatch->constants;
     constants[DML_BLOCKS_ROWS] = (int32_t)blocks->rows;
+    constants[DML_BLOCKS_INSIDE] = (int32_t)blocks->inside;
     constants[DML_BLOCKS_CHAIN] = blocks->chain;
     constants[DML_BLOCKS_ALIGN] = blocks->aligned;
     constants[DML_BLOCKS_PHASED] = blocks->phased;

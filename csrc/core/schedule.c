@@ -244,7 +244,7 @@ void dml_schedule_blocks(const dml_blocks *blocks, const dml_traits *traits, dml
     dml_table *table = &dispatch->table;
     int64_t words = (blocks->row + 7) / 8, tiles = (words + traits->tunables.blocks_tile - 1) / traits->tunables.blocks_tile;
     int64_t bytes = dml_plan_count(plan) * plan->item, apart = dml_blocks_axis(blocks, DML_MAX_CHAIN)->extent * blocks->row;
-    int64_t sides = bytes / apart * blocks->sides;
+    int64_t sides = bytes / apart / blocks->inside * blocks->sides;
     uint64_t ends = blocks->sides > 1 ? (uint64_t)(blocks->rows * blocks->row) : 0;
     bool edges = (table->dst_offset | (uint64_t)apart | ends) % 8 != 0;
     table->blocks_row = (uint32_t)blocks->row;
