@@ -80,6 +80,14 @@ bool dml_plan_is_dense(const dml_plan *plan)
     return true;
 }
 
+bool dml_plan_reads_all(const dml_plan *plan)
+{
+    dml_span span = {0, dml_plan_src_item(plan)};
+    for (int k = 0; k < plan->rank; k++)
+        dml_span_grow(&span, plan->axes[k].extent, plan->axes[k].src_stride);
+    return dml_plan_count(plan) * dml_plan_src_item(plan) >= span.end - span.begin;
+}
+
 int64_t dml_divisor(uint64_t value, int64_t most)
 {
     uint64_t low = (value | (uint64_t)most) & -(value | (uint64_t)most);

@@ -88,6 +88,9 @@ int64_t dml_plan_count(const dml_plan *plan);
 /* Whether the destination is one run of bytes, in the order of the plan's axes. */
 bool dml_plan_is_dense(const dml_plan *plan);
 
+/* Whether it reads as many bytes as there are from the first that it reads to the last. */
+bool dml_plan_reads_all(const dml_plan *plan);
+
 /* From the first byte that a plan writes to behind the last; it must not be empty. */
 dml_span dml_plan_dst_span(const dml_plan *plan);
 

@@ -25,6 +25,9 @@ static int64_t tile_elements(const dml_policy *policy, const dml_rows *rows)
         enough *= 2;
     if (unaligned && sequential && streams <= tunables->long_streams)
         enough *= 2;
+    bool filled = tunables->overlap_misses && dml_plan_reads_all(rows->plan);
+    if (filled && rows->row < 0 && !dml_rows_have_ends(rows) && dml_rows_fits(rows, rows->extent))
+        return rows->extent; /* all of a short row: each invocation then has one */
     while ((elements - 1) * step + rows->reach < enough / streams && dml_rows_fits(rows, 2 * elements) &&
            elements * policy->traits->group_size <= rows->extent)
         elements *= 2;
@@ -90,8 +93,18 @@ static bool find_words(const dml_policy *policy, dml_words *words)
     return true;
 }
 
-/* Whether rows have heads and tails, are so short that these are most of the work, and lie so near to each other that words
- * find in the cache what the next one needs. */
+/* Whether rows lie so near to each other that words find in the cache what the next one needs, or all that lies between them is
+ * of other rows. */
+static bool are_near(const dml_policy *policy, const dml_rows *rows)
+{
+    int64_t pitch = 0, span = (rows->extent - 1) * dml_magnitude(rows->step) + rows->reach;
+    for (int k = 0; k < rows->plan->rank; k++)
+        if (dml_rows_is_outer(rows, k))
+            pitch = dml_magnitude(dml_rows_outer_axis(rows, k).src_stride);
+    return dml_plan_reads_all(rows->plan) || !dml_schedule_is_remote(&policy->traits->tunables, pitch, span, false);
+}
+
+/* Whether rows have heads and tails, are so short that these are most of the work, and lie near to each other. */
 static bool are_better_words(const dml_policy *policy, const dml_rows *rows)
 {
     const dml_tunables *tunables = &policy->traits->tunables;
@@ -101,14 +114,10 @@ static bool are_better_words(const dml_policy *policy, const dml_rows *rows)
     bool same = rows->inners == 0 && rows->row == words->axis; /* as rows of words; else each of these has several of those */
     if (!same && words->axis >= 0)
         return false;
-    int64_t short_row = tunables->short_row, pitch = 0;
+    int64_t short_row = tunables->short_row;
     if (same)
         short_row = (short_row + tunables->short_scalar / policy->scalar) / dml_magnitude(words->ratio);
-    for (int k = 0; k < rows->plan->rank; k++)
-        if (dml_rows_is_outer(rows, k))
-            pitch = dml_magnitude(dml_rows_outer_axis(rows, k).src_stride);
-    int64_t span = (rows->extent - 1) * dml_magnitude(rows->step) + rows->reach;
-    return row_bytes(rows) < short_row && !dml_schedule_is_remote(tunables, pitch, span, false);
+    return row_bytes(rows) < short_row && are_near(policy, rows);
 }
 
 /* --- rules ----------------------------------------------------------------------------------------------------- */

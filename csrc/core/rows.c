@@ -34,10 +34,16 @@ int64_t dml_rows_window_words(const dml_rows *rows)
     return window_words(rows, rows->tile, rows->step);
 }
 
+/* Twice as many of narrow words, which more rows make up. */
+static int64_t most_bytes(const dml_rows *rows)
+{
+    return rows->tunables->tile_bytes * (rows->word == 8 ? 2 : 1);
+}
+
 /* A window that is not aligned takes one word more. */
 static bool fits(const dml_rows *rows, int64_t elements, int64_t step)
 {
-    return elements * rows->element <= rows->tunables->tile_bytes && dml_magnitude(step) <= WINDOW_BYTES &&
+    return elements * rows->element <= most_bytes(rows) && dml_magnitude(step) <= WINDOW_BYTES &&
            (window_words(rows, elements, step) + 1) * dml_rows_streams(rows) <= DML_MAX_WINDOW_WORDS;
 }
 
@@ -90,8 +96,7 @@ static bool make_inner(dml_rows *rows, int k)
     int64_t stride = dml_magnitude(axis->src_stride), reach = (axis->extent - 1) * stride;
     bool near = stride <= tunables->near_stride && reach <= WINDOW_BYTES;
     if (rows->inners == DML_MAX_INNERS || rows->plan->reversed == k || axis->length_stride != 0 ||
-        rows->element * axis->extent > tunables->tile_bytes ||
-        (!near && (rows->stream || axis->extent > tunables->max_streams)))
+        rows->element * axis->extent > most_bytes(rows) || (!near && (rows->stream || axis->extent > tunables->max_streams)))
         return false;
     rows->inner[rows->inners++] = k;
     rows->element *= axis->extent;
@@ -181,10 +186,11 @@ static int64_t shared_reach(const dml_axis *axis, int64_t rows)
     return (rows - 1) * dml_magnitude(axis->src_stride);
 }
 
-/* How many neighbours on an axis may share a window. */
+/* How many neighbours on an axis may share a window. Words that are repeated need no registers of their own. */
 static int64_t most_per_window(const dml_rows *rows, const dml_axis *axis)
 {
-    int64_t most = axis->extent, room = rows->tunables->tile_bytes / (rows->tile * rows->element);
+    int64_t own = axis->src_stride == 0 ? rows->word : rows->tile * rows->element;
+    int64_t most = axis->extent, room = most_bytes(rows) / own;
     for (most = most < room ? most : room; most > 1; most--) {
         dml_rows candidate = *rows;
         candidate.reach += shared_reach(axis, most);
@@ -194,14 +200,15 @@ static int64_t most_per_window(const dml_rows *rows, const dml_axis *axis)
     return most;
 }
 
-/* An outer axis whose source interleaves with the row's, as the columns of space_to_depth's blocks. */
+/* An outer axis whose source interleaves with the row's, as the columns of space_to_depth's blocks, or that repeats it. */
 void dml_rows_set_tile(dml_rows *rows, int64_t elements)
 {
     const dml_plan *plan = rows->plan;
     rows->tile = elements;
-    if (rows->row < 0 || rows->stream || dml_rows_are_reversed(rows))
+    if (rows->stream || dml_rows_are_reversed(rows))
         return;
-    for (int k = 0; k < rows->row; k++) {
+    int rank = rows->row < 0 ? plan->rank : rows->row;
+    for (int k = 0; k < rank; k++) {
         const dml_axis *axis = &plan->axes[k];
         if (k == plan->reversed || axis->length_stride != 0 || axis->dst_stride % rows->word != 0 ||
             dml_magnitude(axis->src_stride) >= dml_magnitude(rows->step))

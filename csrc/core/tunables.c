@@ -5,7 +5,7 @@ const dml_tunables dml_tunables_cpu = {
     .name = "cpu", /* clang-format off */
     .group_size = 0, .max_groups = 32 /* llvmpipe's most threads */, .dynamic = true, .chunks = 128, .min_chunk = 8192,
     .copy_run = 16384, .copy_regions = 64, .copy_row = 512, .copy_bytes = 8388608, .little = 4096,
-    .invocation_bytes = 64, .tile_bytes = 128, .long_streams = 2, .wide_row = 32, .narrow_row = 16, .narrow_tiles = 6,
+    .invocation_bytes = 64, .tile_bytes = 128, .long_streams = 2, .wide_row = 32, .narrow_row = 9, .narrow_tiles = 6,
     .side_by_side = 16, .pass_rows = 1536, .rest_row = 256, .rest_bytes = 1048576,
     .max_item = 128, .min_row = 32, .long_row = 128, .near_stride = 64, .max_streams = 8,
     .short_row = 64, .short_scalar = 128, .min_scalars = 4,

@@ -28,7 +28,7 @@ typedef struct dml_tunables {
 
     /* "Bytes per invocation", "Word size" */
     uint32_t invocation_bytes; /* source bytes that an invocation had better load: loads in flight against registers */
-    int64_t tile_bytes;        /* most destination bytes of a tile: registers */
+    int64_t tile_bytes;        /* most destination bytes of a tile, twice as many of 8-byte words: registers */
     int64_t long_streams;      /* most streams of which sequential unaligned reads get twice as long tiles; 0: never */
     int64_t wide_row;   /* row bytes an invocation of a workgroup, from which words have 32 bytes: fewer stores, fewer tiles */
     int64_t narrow_row; /* least bytes of a short row, several of which are words of 8 bytes together; 0: never */
