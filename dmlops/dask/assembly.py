@@ -56,9 +56,9 @@ def join(inputs: Iterable[da.Array | ArrayLike], axis: SupportsIndex, *, device:
     ((1, 1, 1, 1), (3, 3, 2))
     """
     refuse_device_array(inputs)
-    if isinstance(inputs, (da.Array, np.ndarray)):
+    if isinstance(inputs, da.Array):
         raise TypeError(f"inputs must be a sequence of arrays, not {type(inputs).__name__}")
-    inputs = reusable(inputs)
+    inputs = list(inputs) if isinstance(inputs, np.ndarray) and inputs.ndim else reusable(inputs)
     if not isinstance(inputs, list) or not inputs:
         operators.join(inputs, axis, device="host")  # raises
     arrays = [dask_array(array) for array in inputs]

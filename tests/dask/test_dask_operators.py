@@ -355,9 +355,14 @@ def test_arrays_that_do_not_join_are_refused_at_once(arrays, axis):
     same_error(lambda: dmlops.dask.join(ours, axis), lambda: dmlops.join(arrays, axis))
 
 
-@pytest.mark.parametrize("inputs", [np.zeros((2, 3)), {0: np.zeros(3)}, {1.0}, "ab"])
+@pytest.mark.parametrize("inputs", [np.zeros(()), np.zeros((0, 3)), {0: np.zeros(3)}, {1.0}, "ab"])
 def test_what_is_no_sequence_of_arrays_is_not_joined(inputs):
     same_error(lambda: dmlops.dask.join(inputs, 0), lambda: dmlops.join(inputs, 0))
+
+
+def test_one_array_is_a_sequence_of_those_in_it():
+    array = np.arange(12).reshape(2, 3, 2)
+    assert np.array_equal(dmlops.dask.join(array, 1).compute(), dmlops.join(array, 1))
 
 
 def test_a_dask_array_is_no_sequence_of_arrays():
