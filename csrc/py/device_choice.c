@@ -117,9 +117,8 @@ static bool choose_usable(const dml_state *state, int64_t index, dml_choice *cho
     dml_device_info info;
     if (index < 0 || index >= dml_device_count(state, &status))
         return false;
-    dml_vk_device((int)index, &info);
     *choice = (dml_choice){.host = false, .index = (int)index};
-    return info.usable;
+    return !dml_vk_device((int)index, &info) || info.usable; /* without a list, since the process exits: the call says so */
 }
 
 /* What dmlops.device.choose finds for `wanted`; `value` is what was written in `source`, the argument "device" or the
@@ -182,9 +181,7 @@ int dml_device_default(const dml_state *state, dml_choice *choice)
     *choice = (dml_choice){.host = false, .index = 0};
     if (count < 0)
         return -1;
-    if (count > 0)
-        dml_vk_device(0, &best);
-    if (best.usable)
+    if (count > 0 && (!dml_vk_device(0, &best) || best.usable)) /* as in choose_usable */
         return 0;
     if (count > 0)
         dml_fail(

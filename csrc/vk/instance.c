@@ -135,12 +135,14 @@ int dml_vk_device_count(dml_status *status)
     return count;
 }
 
-void dml_vk_device(int index, dml_device_info *info)
+bool dml_vk_device(int index, dml_device_info *info)
 {
     static const dml_device_info gone = {.type = "other", .reason = "it is there no more"};
     acquire_state();
-    *info = index < state.list.count ? state.list.devices[index].info : gone;
+    const bool there = index < state.list.count;
+    *info = there ? state.list.devices[index].info : gone;
     release_state();
+    return there;
 }
 
 int dml_vk_way_count(void)
