@@ -69,11 +69,10 @@ DML_INLINE void move_part(const dml_host_job *job, const char *src, const int64_
     transpose(v, side, bits_of(side), item);
     DML_UNROLL
     for (int i = 0; i < side; i++) {
-        char *to = dst + col_offsets[i];
         if (i + 1 < part->cols && bytes >= DML_HOST_VECTOR / 2 && col_offsets[i + 1] - col_offsets[i] == bytes)
-            dml_store(to, v[i]);
+            dml_store(dst + col_offsets[i], v[i]);
         else if (i < part->cols)
-            dml_store_part(to, v[i], bytes);
+            dml_store_part(dst + col_offsets[i], v[i], bytes);
     }
 }
 
