@@ -226,7 +226,7 @@ int dml_device_settle(const dml_state *state, dml_choice *choice)
 {
     if (choice->automatic && !choose_usable(state, 0, choice)) {
         if (PyErr_Occurred())
-            return -1; /* uncovered: the search for drivers fails */
+            return -1; /* the search for drivers failed */
         *choice = dml_host;
     }
     return 0;
