@@ -50,11 +50,13 @@ def test_some_allocations(library):
     assert walk(library, "memory", "VK_ERROR_OUT_OF_HOST_MEMORY", "instead", 4, 24) > 10
 
 
-@pytest.mark.check
+THIRDS = [pytest.param(k, marks=pytest.mark.check if k == 1 else pytest.mark.soak, id=f"thirds_{k}") for k in (1, 2, 3)]
+
+
 @pytest.mark.many_pipelines
-@pytest.mark.parametrize("first", [1, 2, 3], ids="thirds_{}".format)
+@pytest.mark.parametrize("first", THIRDS)
 def test_every_allocation(first, library):
-    """In three parts, which can be walked side by side; the sanitizers walk the first."""
+    """In three parts, which can be walked side by side; `make soak` walks two more, and the first under the sanitizers."""
     assert walk(library, "memory", "VK_ERROR_OUT_OF_HOST_MEMORY", "instead", first, 3) > 50
 
 
