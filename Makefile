@@ -191,7 +191,7 @@ check-companion: .venv/dmlops .venv-wheels/requirements | debootstrap
 # are kernels, staging and device arrays. What it cannot do, or not within minutes, is skipped, with the reason. `make soak`
 # runs the whole suite there.
 ON_SWIFTSHADER = \
-    $(addprefix tests/test_,conformance.py device_array.py dlpack.py errors.py examples.py kernels.py out.py progress.py) \
+    $(addprefix tests/test_,conformance.py device_array.py dlpack.py kernels.py) \
     -k 'not (exit or freed_only or leaves_nothing_behind or waited_for)'
 check-swiftshader: .venv/dmlops
 	@manifest=$$(tools/swiftshader.sh) || exit 0; set -x; VK_DRIVER_FILES=$$manifest VK_ICD_FILENAMES=$$manifest \

@@ -118,11 +118,12 @@ bool dml_buffer_import(dml_context *context, const void *data, uint64_t size, dm
 
 /* On a CPU, buffers are imported pages of our own. lavapipe's own memory is a file, which it keeps until the process ends:
  * where the file cannot grow, the first access ends the process. Its pages are small, and their faults cost more than the
- * first use of a large buffer. */
+ * first use of a large buffer. Pages of ours begin where a driver that imports larger ones would not. */
 static bool has_own_pages(const dml_context *context, dml_memory_kind kind)
 {
     const dml_device_traits *traits = &context->traits;
-    return traits->cpu && traits->host_import && (traits->mapped || kind != DML_MEMORY_DEVICE);
+    const bool imports = traits->host_import && traits->import_alignment <= dml_page_size();
+    return traits->cpu && imports && (traits->mapped || kind != DML_MEMORY_DEVICE);
 }
 
 static size_t whole_pages(const dml_context *context, uint64_t size)
