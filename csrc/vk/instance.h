@@ -22,8 +22,8 @@ bool dml_vk_set_search(const dml_search *search);
  * no error. */
 int dml_vk_device_count(dml_status *status);
 
-/* A device, after a count. False, and a device that is not usable, where it is there no more: another thread made the list anew,
- * or the process exits. */
+/* A device, after a count. False, and a device that is not usable, where it is there no more: another thread made the list
+ * anew, or the process exits. */
 bool dml_vk_device(int index, dml_device_info *info);
 
 /* In which ways the devices were looked for, after a count of them. */
