@@ -17,11 +17,6 @@ static void take_scalars(dml_plan *to, const dml_plan *plan, int32_t scalar)
         dml_plan_add(to, plan->item / scalar, scalar, scalar);
 }
 
-static int64_t smaller(int64_t a, int64_t b)
-{
-    return a < b ? a : b;
-}
-
 /* An axis in front of `outer` whose indices are neighbours in the source and lie between those of `outer`, several of which are
  * a word; or -1. */
 static int find_inside(const dml_plan *plan, int outer)
@@ -51,11 +46,11 @@ static int chain_of(dml_plan *plan, uint32_t dst, dml_blocks *blocks)
                 plan->axes[k] = plan->axes[k + 1];
             plan->axes[outer - 1] = moved;
             blocks->inside = moved.extent;
-            blocks->rows = moved.extent * smaller(axis->extent, WORD / axis->src_stride);
+            blocks->rows = moved.extent * dml_smaller(axis->extent, WORD / axis->src_stride);
             return chain;
         }
         if (axis->src_stride == plan->item && axis->dst_stride >= WORD) {
-            blocks->rows = smaller(axis->extent, WORD / plan->item);
+            blocks->rows = dml_smaller(axis->extent, WORD / plan->item);
             return chain;
         }
     }

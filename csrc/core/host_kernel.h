@@ -90,14 +90,4 @@ static inline dml_host_axis dml_host_steps(const dml_plan *plan, const dml_host_
                            .apart = k >= 0 && job->apart[k] ? stride : 0};
 }
 
-static inline int64_t dml_smaller(int64_t a, int64_t b)
-{
-    return a < b ? a : b;
-}
-
-static inline int64_t dml_larger(int64_t a, int64_t b)
-{
-    return a > b ? a : b;
-}
-
 #endif

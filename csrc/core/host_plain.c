@@ -104,7 +104,7 @@ static bool repeats_items(const dml_plan *plan)
 }
 
 /* For a plan of any kind, but with an axis. */
-static void choose_items(const dml_plan *plan, dml_host_job *job)
+static void choose_items(const dml_plan *plan, dml_host_kernel *kernel, dml_host_job *job)
 {
     const int last = plan->rank - 1;
     const dml_axis *col = &plan->axes[last];
@@ -119,7 +119,7 @@ static void choose_items(const dml_plan *plan, dml_host_job *job)
         step = dml_larger(DML_HOST_BLOCK / plan->item, 4);
     job->row = dml_host_steps(plan, job, row, step);
     job->col = dml_host_steps(plan, job, last, step);
-    job->kernel = repeats_items(plan) ? repeat : kernel_of(plan->item);
+    job->kernel = kernel;
 }
 
 /* --- the loops around a kernel -------------------------------------------------------------------------------------- */
@@ -169,12 +169,12 @@ static void choose_kernel(const dml_plan *plan, const char *src, dml_host_job *j
     job->item = plan->item;
     find_readable(plan, src, job);
     if (repeats_items(plan)) {
-        choose_items(plan, job);
+        choose_items(plan, repeat, job);
         return;
     }
     dml_tiles_fit tiles = dml_tiles_choose(plan, job);
     if (tiles < DML_TILES_BEST && !dml_table_choose(plan, job) && tiles == DML_TILES_NONE)
-        choose_items(plan, job);
+        choose_items(plan, kernel_of(plan->item), job);
 }
 
 static void run_loops(loops *all, int depth, const char *src, char *dst)

@@ -103,6 +103,16 @@ static inline void dml_span_grow(dml_span *span, int64_t extent, int64_t stride)
     *(reach < 0 ? &span->begin : &span->end) += reach;
 }
 
+static inline int64_t dml_smaller(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
+static inline int64_t dml_larger(int64_t a, int64_t b)
+{
+    return a > b ? a : b;
+}
+
 static inline int64_t dml_magnitude(int64_t value)
 {
     return value < 0 ? -value : value;

@@ -25,8 +25,7 @@ static int64_t tile_elements(const dml_policy *policy, const dml_rows *rows)
         enough *= 2;
     if (unaligned && sequential && streams <= tunables->long_streams)
         enough *= 2;
-    bool filled = tunables->overlap_misses && dml_plan_reads_all(rows->plan);
-    if (filled && rows->row < 0 && !dml_rows_have_ends(rows) && dml_rows_fits(rows, rows->extent))
+    if (rows->row < 0 && !dml_rows_have_ends(rows) && dml_rows_fits(rows, rows->extent) && dml_rows_fill_gaps(rows))
         return rows->extent; /* all of a short row: each invocation then has one */
     while ((elements - 1) * step + rows->reach < enough / streams && dml_rows_fits(rows, 2 * elements) &&
            elements * policy->traits->group_size <= rows->extent)

@@ -24,6 +24,11 @@ bool dml_rows_are_reversed(const dml_rows *rows)
     return rows->row >= 0 && rows->plan->reversed == rows->row;
 }
 
+bool dml_rows_fill_gaps(const dml_rows *rows)
+{
+    return rows->tunables->overlap_misses && dml_plan_reads_all(rows->plan);
+}
+
 static int64_t window_words(const dml_rows *rows, int64_t elements, int64_t step)
 {
     return ((elements - 1) * dml_magnitude(step) + rows->reach + 7) / 8;
@@ -34,7 +39,7 @@ int64_t dml_rows_window_words(const dml_rows *rows)
     return window_words(rows, rows->tile, rows->step);
 }
 
-/* Twice as many of narrow words, which more rows make up. */
+/* Most destination bytes of a tile. One of 8-byte words has several short rows, and may be twice as large. */
 static int64_t most_bytes(const dml_rows *rows)
 {
     return rows->tunables->tile_bytes * (rows->word == 8 ? 2 : 1);

@@ -48,6 +48,9 @@ int64_t dml_rows_period(const dml_rows *rows);
 /* Whether rows have heads or tails that are no whole words. */
 bool dml_rows_have_ends(const dml_rows *rows);
 
+/* Whether what lies between rows in the source is read as other rows, each by an invocation of its own. */
+bool dml_rows_fill_gaps(const dml_rows *rows);
+
 /* Whether a row is reversed in itself, up to its length. */
 bool dml_rows_are_reversed(const dml_rows *rows);
 

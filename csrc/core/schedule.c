@@ -207,8 +207,8 @@ void dml_schedule_rows(const dml_rows *rows, const dml_traits *traits, dml_dispa
         table->rows_window_stride = (uint32_t)plan->axes[rows->window_axis].dst_stride;
     if (rank > 0) {
         reads r = reads_of(rows, count, axes[rank - 1], dispatch->constants[DML_SCALAR] == 0);
-        bool filled = traits->tunables.overlap_misses && dml_plan_reads_all(plan); /* gaps between rows are rows */
-        bool one = rows->extent == 1 || (filled && r.even && r.tiles == 1);        /* for each invocation */
+        bool filled = dml_rows_fill_gaps(rows);
+        bool one = rows->extent == 1 || (filled && r.even && r.tiles == 1); /* for each invocation */
         int64_t bytes = one || (filled && !r.alternating) ? 0 : prefetch_bytes(&traits->tunables, &r);
         if (one)
             side = traits->group_size;

@@ -22,10 +22,11 @@ static void choose(dml_walk *walk, dml_piece *piece, dml_dispatch *dispatch)
     dml_dispatch_choose(piece, walk->traits, walk->src_base, walk->dst_base, dispatch);
     if (dispatch->rest_count == 0)
         return;
-    dml_plan_copy(&walk->left[walk->depth].plan, &piece->plan);
-    memcpy(walk->left[walk->depth].rests, dispatch->rests, sizeof dispatch->rests);
-    walk->left[walk->depth].count = dispatch->rest_count;
-    walk->left[walk->depth++].next = 0;
+    dml_left *left = &walk->left[walk->depth++];
+    dml_plan_copy(&left->plan, &piece->plan);
+    memcpy(left->rests, dispatch->rests, sizeof dispatch->rests);
+    left->count = dispatch->rest_count;
+    left->next = 0;
 }
 
 bool dml_walk_next_rest(dml_walk *walk, dml_piece *piece, dml_dispatch *dispatch)
@@ -34,9 +35,9 @@ bool dml_walk_next_rest(dml_walk *walk, dml_piece *piece, dml_dispatch *dispatch
         walk->depth--;
     if (walk->depth == 0)
         return false;
+    dml_left *left = &walk->left[walk->depth - 1];
     piece->depth = walk->depth; /* none of what has rests was cut */
-    dml_plan_take(&piece->plan, &walk->left[walk->depth - 1].plan,
-                  &walk->left[walk->depth - 1].rests[walk->left[walk->depth - 1].next++]);
+    dml_plan_take(&piece->plan, &left->plan, &left->rests[left->next++]);
     choose(walk, piece, dispatch);
     return true;
 }

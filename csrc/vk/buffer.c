@@ -118,7 +118,7 @@ bool dml_buffer_import(dml_context *context, const void *data, uint64_t size, dm
 
 /* On a CPU, buffers are imported pages of our own. lavapipe's own memory is a file, which it keeps until the process ends:
  * where the file cannot grow, the first access ends the process. Its pages are small, and their faults cost more than the
- * first use of a large buffer. Pages of ours begin where a driver that imports larger ones would not. */
+ * first use of a large buffer. A driver that imports larger pages would take the memory before ours, too. */
 static bool has_own_pages(const dml_context *context, dml_memory_kind kind)
 {
     const dml_device_traits *traits = &context->traits;
@@ -202,19 +202,23 @@ dml_code dml_buffer_reserve(dml_context *context, dml_buffer *buffer, uint64_t s
     return dml_buffer_create(context, size, kind, buffer, status);
 }
 
+static VkMappedMemoryRange whole(const dml_buffer *buffer)
+{
+    return (VkMappedMemoryRange){
+        .sType = VK_STRUCTURE_TYPE_MAPPED_MEMORY_RANGE, .memory = buffer->memory, .size = VK_WHOLE_SIZE};
+}
+
 dml_code dml_buffer_flush(dml_context *context, const dml_buffer *buffer, dml_status *status)
 {
-    const VkMappedMemoryRange all = {
-        .sType = VK_STRUCTURE_TYPE_MAPPED_MEMORY_RANGE, .memory = buffer->memory, .size = VK_WHOLE_SIZE};
-    VkResult result = buffer->coherent ? VK_SUCCESS : context->vk.vkFlushMappedMemoryRanges(context->device, 1, &all);
+    const VkMappedMemoryRange range = whole(buffer);
+    VkResult result = buffer->coherent ? VK_SUCCESS : context->vk.vkFlushMappedMemoryRanges(context->device, 1, &range);
     return result ? dml_vk_fail(context, result, "vkFlushMappedMemoryRanges", status) : DML_OK;
 }
 
 dml_code dml_buffer_invalidate(dml_context *context, const dml_buffer *buffer, dml_status *status)
 {
-    const VkMappedMemoryRange all = {
-        .sType = VK_STRUCTURE_TYPE_MAPPED_MEMORY_RANGE, .memory = buffer->memory, .size = VK_WHOLE_SIZE};
-    VkResult result = buffer->coherent ? VK_SUCCESS : context->vk.vkInvalidateMappedMemoryRanges(context->device, 1, &all);
+    const VkMappedMemoryRange range = whole(buffer);
+    VkResult result = buffer->coherent ? VK_SUCCESS : context->vk.vkInvalidateMappedMemoryRanges(context->device, 1, &range);
     return result ? dml_vk_fail(context, result, "vkInvalidateMappedMemoryRanges", status) : DML_OK;
 }
 
