@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import operator
 import warnings
-from typing import TYPE_CHECKING, SupportsIndex
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -77,7 +77,7 @@ def _shape(shape: IntSequence) -> tuple[int, ...]:
         entries = tuple(shape)
     except TypeError:
         raise TypeError(f"shape must be a sequence of ints, not {type(shape).__name__}") from None
-    sizes = tuple(index_of(size, f"shape[{k}]") for k, size in enumerate(entries))
+    sizes = tuple(size if type(size) is int else index_of(size, f"shape[{k}]") for k, size in enumerate(entries))
     if any(not 0 <= size < 2**63 for size in sizes):
         raise ValueError(f"shape must have sizes from 0 to 2**63 - 1, got {shown(sizes)}")
     return sizes
@@ -102,9 +102,9 @@ def _slice_for_each_axis(key: tuple[Slice, ...], rank: int) -> list[slice]:
     return slices[:position] + [slice(None)] * missing + slices[position:]
 
 
-def index_of(entry: object, name: str) -> int:
+def index_of(entry: Any, name: str) -> int:
     """The int that an object is; TypeError with its name for what is none."""
-    if isinstance(entry, SupportsIndex) and not isinstance(entry, bool):
+    if hasattr(entry, "__index__") and not isinstance(entry, bool):  # isinstance of SupportsIndex takes 50 times as long
         try:
             return operator.index(entry)
         except TypeError:  # every array has __index__, which works for a single int
@@ -115,12 +115,12 @@ def index_of(entry: object, name: str) -> int:
 
 def _slice_axis(size: int, key: slice) -> tuple[int, int, int]:
     """The offset, size and stride that select what `key` selects of an axis."""
-    parts = {name: getattr(key, name) for name in ("start", "stop", "step")}
-    parts = {name: None if part is None else index_of(part, f"the {name} of a slice in key") for name, part in parts.items()}
-    start, stop, step = parts.values()
-    if step == 0:
+    for name, part in (("start", key.start), ("stop", key.stop), ("step", key.step)):
+        if part is not None and type(part) is not int:
+            index_of(part, f"the {name} of a slice in key")  # raises where this is none
+    if key.step == 0:
         raise ValueError("the step of a slice in key must not be 0")
-    start, stop, step = slice(start, stop, step).indices(size)
+    start, stop, step = key.indices(size)
     count = len(range(start, stop, step))
     if count == 0:
         return 0, 0, 1
