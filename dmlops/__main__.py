@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import errno
 import itertools
 import os
 import platform
@@ -36,8 +37,8 @@ def main(arguments: list[str] | None = None) -> int:
     try:
         status = COMMANDS[options.command or "info"][0](rest)
         sys.stdout.flush()
-    except OSError as error:  # BrokenPipeError of `| head`; a full disk
-        if not isinstance(error, BrokenPipeError):
+    except OSError as error:  # a full disk; or the reader has gone
+        if not _reader_has_gone(error):
             print(f"error: {error}", file=sys.stderr)
         with contextlib.suppress(OSError):
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -120,6 +121,11 @@ COMMANDS: dict[str, tuple[Callable[[list[str]], int], str]] = {
     "explain": (explain.main, "say what a call becomes on a device, and why"),
     "run": (run, "run a model of DirectML's test tool, DxDispatch"),
 }
+
+
+def _reader_has_gone(error: OSError, system: str = os.name) -> bool:
+    """Tell `| head` from other errors of writing; Windows calls it an invalid argument."""
+    return isinstance(error, BrokenPipeError) or (system == "nt" and error.errno == errno.EINVAL)
 
 
 def _parse_none(command: str, arguments: list[str]) -> None:

@@ -29,7 +29,16 @@ for library in sys.argv[1:]:
     about = [[device.name, device.driver, device.api_version] for device in devices]
     print("driver", json.dumps([path, reason, about]), flush=True)
 """
-LISTING = "import dmlops; dmlops.devices()"
+# An error that Python raises is no crash: it is raised here, too.
+LISTING = """
+try:
+    import dmlops
+    dmlops.devices()
+finally:
+    print("came back", flush=True)
+"""
+NO_LAYERS = {"VK_LOADER_LAYERS_DISABLE": "~implicit~"}
+FATAL = 0x8000_0000  # Windows' statuses of processes that crash begin here; that of an access violation is 0xC0000005
 
 
 @dataclasses.dataclass(frozen=True)
@@ -53,21 +62,36 @@ def crash() -> list[str]:
     list of str
         Lines that say which driver did; none if none did.
     """
-    try:
-        done = subprocess.run([sys.executable, "-c", LISTING], capture_output=True, timeout=SECONDS, check=False)
-    except subprocess.TimeoutExpired:
-        ending = f"takes longer than {SECONDS} seconds"
-    except OSError:
+    ending = _ending_of_listing({})
+    if not ending:
         return []
-    else:
-        if done.returncode >= 0:
-            return []
-        ending = f"ends the process with status {done.returncode}"
     lines = [f"To list the devices {ending}. The drivers, each opened alone:"]
     for driver in _probed(driver_search.manifests()):
         found = ", ".join(name for name, _, _ in driver.devices)
         lines.append(f"  {driver.library} ({driver.manifest}): {driver.reason or f'it has {found}'}")
+    if not _ending_of_listing(NO_LAYERS):
+        return [
+            *lines,
+            "With VK_LOADER_LAYERS_DISABLE=~implicit~ it works: a layer is at fault, as overlays and recorders add one.",
+        ]
     return [*lines, "VK_DRIVER_FILES, set to the manifest of one that works, leaves the others out."]
+
+
+def _ending_of_listing(changes: dict[str, str]) -> str:
+    """How a process ends badly that lists the devices with changes of the environment; empty if it does not."""
+    command = [sys.executable, "-c", LISTING]
+    try:
+        done = subprocess.run(command, capture_output=True, timeout=SECONDS, check=False, env=os.environ | changes)
+    except subprocess.TimeoutExpired:
+        return f"takes longer than {SECONDS} seconds"
+    except OSError:
+        return ""
+    came_back = b"came back" in done.stdout and 0 <= done.returncode < FATAL
+    return "" if came_back else f"ends the process with {_status(done.returncode)}"
+
+
+def _status(code: int) -> str:
+    return f"status 0x{code:X}" if code >= FATAL else f"status {code}"
 
 
 def report(devices: list[Device]) -> Iterator[str]:
@@ -118,7 +142,10 @@ def _passed_over(devices: list[Device], drivers: list[Driver]) -> Iterator[str]:
         elif reason:
             yield f"the loader{f' {library}' if library else ''}: {reason}"
     told = driver_search.told_by()
-    for name in (one for one in told if one != "VK_INSTANCE_LAYERS"):
+    of_drivers = [name for name in told if name != "VK_INSTANCE_LAYERS"]
+    if of_drivers and driver_search.elevated():
+        yield f"what {of_drivers[0]} names: the loader ignores it where a process runs as administrator"
+    for name in of_drivers:
         for path in filter(None, os.environ[name].split(os.pathsep)):
             if not os.path.exists(path):
                 yield f"{path}, which {name} names: there is no such file"
@@ -134,7 +161,7 @@ def _passed_over(devices: list[Device], drivers: list[Driver]) -> Iterator[str]:
 def _why_not(driver: Driver, devices: list[Device]) -> str:
     """Why none of the devices that a driver has is listed as its own."""
     names = ", ".join(name for name, _, _ in driver.devices)
-    if any(driver.has(device) for device in devices):
+    if any(device.name in names for device in devices):  # Dozen's name of a GPU contains that of the GPU's own driver
         return f"it has {names}, which another driver has, too"
     if any(name.startswith("llvmpipe") for name, _, _ in driver.devices):
         return f"it has {names}: the CPU, which another driver has, too"
@@ -182,7 +209,7 @@ def _run_probe(libraries: list[str]) -> tuple[list[tuple[str, str, list[list[str
     command = [sys.executable, "-c", PROBE, *libraries]
     try:
         done = subprocess.run(command, capture_output=True, text=True, errors="replace", timeout=SECONDS, check=False)
-        output, ending = done.stdout, f"opening it ends the process with status {done.returncode}"
+        output, ending = done.stdout, f"opening it ends the process with {_status(done.returncode)}"
     except subprocess.TimeoutExpired as error:
         text = error.stdout or b""
         output = text.decode(errors="replace") if isinstance(text, bytes) else text

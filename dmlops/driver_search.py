@@ -4,17 +4,28 @@ from __future__ import annotations
 
 import contextlib
 import glob
+import importlib
+import itertools
 import json  # not at the first call: a child that is forked while another thread imports would wait for that thread
 import os
 import sys
+from collections.abc import Iterator
+from types import ModuleType
+from typing import Any
 
 from dmlops import companion
 
-__all__ = ["VARIABLES", "gpu_nodes", "manifests", "search", "told_by"]
+__all__ = ["VARIABLES", "elevated", "gpu_nodes", "manifests", "registered", "resolve", "search", "told_by"]
 
 # The variables that tell the loader what to load. Where one is set the companion is left out.
 VARIABLES = ("VK_DRIVER_FILES", "VK_ICD_FILENAMES", "VK_ADD_DRIVER_FILES", "VK_INSTANCE_LAYERS")
 GPU_NODES = ("/dev/dri/renderD*", "/dev/nvidia*", "/dev/kfd", "/dev/dxg")
+# Windows' registry: the classes of display adapters and of software components, and what belongs to no device.
+CLASSES = r"SYSTEM\CurrentControlSet\Control\Class"
+ADAPTERS = ("{4d36e968-e325-11ce-bfc1-08002be10318}", "{5c4c3332-344d-483c-8739-259e934c9cc8}")
+OTHER_DRIVERS = r"SOFTWARE\Khronos\Vulkan\Drivers"
+# Homebrew's loader looks here besides.
+HOMEBREW = ("/opt/homebrew/etc", "/opt/homebrew/share", "/usr/local/etc")
 
 
 def search() -> tuple[bytes, bytes, bool, bytes]:
@@ -46,6 +57,14 @@ def gpu_nodes() -> list[str]:
     return [node for pattern in GPU_NODES for node in sorted(glob.glob(pattern))]
 
 
+def elevated() -> bool:
+    """Tell whether this process runs as Windows' administrator. The loader then takes no drivers from the environment."""
+    if os.name != "nt":
+        return False
+    ctypes: Any = importlib.import_module("ctypes")  # with names that only Windows has
+    return bool(ctypes.windll.shell32.IsUserAnAdmin())
+
+
 def manifests() -> list[tuple[str, str]]:
     """Find the manifests that the loader finds, small JSON files that name the drivers.
 
@@ -53,24 +72,60 @@ def manifests() -> list[tuple[str, str]]:
     -------
     list of tuple of str
         The path of each manifest, and what it names: a path, or a file's name for the system to find; empty where it names
-        nothing. None on Windows, whose loader looks into the registry.
+        nothing.
     """
-    if os.name == "nt":
-        return []
     files = os.environ.get("VK_DRIVER_FILES", os.environ.get("VK_ICD_FILENAMES"))
     paths = _split(os.environ.get("VK_ADD_DRIVER_FILES") if files is None else files)
-    if files is None:  # LoaderDriverInterface.md, "Driver Discovery on Linux"
-        home = os.environ.get("HOME")
-        paths += _folders("XDG_CONFIG_HOME", home, "/.config/vulkan/icd.d")
-        paths += _folders("XDG_CONFIG_DIRS", "/etc/xdg", "/vulkan/icd.d")
-        paths += ["/etc/vulkan/icd.d"]
-        paths += _folders("XDG_DATA_HOME", home, "/.local/share/vulkan/icd.d")
-        paths += _folders("XDG_DATA_DIRS", "/usr/local/share:/usr/share", "/vulkan/icd.d")
+    if files is None:
+        paths += registered(importlib.import_module("winreg")) if os.name == "nt" else _usual_folders()
     return [found for path in paths for found in _in_path(path)]
 
 
+def registered(winreg: Any) -> list[str]:
+    """List the manifests that Windows' registry names (LoaderDriverInterface.md, "Driver Discovery on Windows").
+
+    Parameters
+    ----------
+    winreg : module
+        Python's module of that name.
+
+    Returns
+    -------
+    list of str
+        Their paths; a removed driver's are there, too.
+    """
+    machine = winreg.HKEY_LOCAL_MACHINE
+    paths: list[str] = []
+    for adapters in (rf"{CLASSES}\{name}" for name in ADAPTERS):
+        for device in _entries(winreg, machine, adapters, winreg.EnumKey):
+            with contextlib.suppress(OSError), winreg.OpenKey(machine, rf"{adapters}\{device}") as key:
+                named, kind = winreg.QueryValueEx(key, "VulkanDriverName")
+                paths += {winreg.REG_SZ: [named], winreg.REG_MULTI_SZ: named}.get(kind) or []
+    for hive in (machine, winreg.HKEY_CURRENT_USER):
+        paths += [name for name, disabled, _ in _entries(winreg, hive, OTHER_DRIVERS, winreg.EnumValue) if disabled == 0]
+    return paths
+
+
+def _entries(winreg: Any, hive: Any, key: str, read: Any) -> Iterator[Any]:
+    """The keys, or the values, in a key of the registry; none if it cannot be read."""
+    with contextlib.suppress(OSError), winreg.OpenKey(hive, key) as opened:
+        for number in itertools.count():  # an OSError is the end
+            yield read(opened, number)
+
+
+def _usual_folders() -> list[str]:
+    """LoaderDriverInterface.md, "Driver Discovery on Linux"; on macOS the same."""
+    home = os.environ.get("HOME")
+    paths = _folders("XDG_CONFIG_HOME", home, "/.config/vulkan/icd.d")
+    paths += _folders("XDG_CONFIG_DIRS", "/etc/xdg", "/vulkan/icd.d")
+    paths += ["/etc/vulkan/icd.d"]
+    paths += [f"{folder}/vulkan/icd.d" for folder in HOMEBREW if sys.platform == "darwin"]
+    paths += _folders("XDG_DATA_HOME", home, "/.local/share/vulkan/icd.d")
+    return paths + _folders("XDG_DATA_DIRS", "/usr/local/share:/usr/share", "/vulkan/icd.d")
+
+
 def _split(paths: str | None, suffix: str = "") -> list[str]:
-    return [path + suffix for path in (paths or "").split(":") if path]
+    return [path + suffix for path in (paths or "").split(os.pathsep) if path]
 
 
 def _folders(variable: str, fallback: str | None, suffix: str) -> list[str]:
@@ -88,7 +143,6 @@ def _in_path(path: str) -> list[tuple[str, str]]:
 
 
 def _library(manifest: str) -> str:
-    """A relative path begins at the manifest; a bare name is the dynamic linker's to find."""
     if not os.path.isfile(manifest):  # to open a FIFO would wait for ever
         return ""
     try:
@@ -98,4 +152,24 @@ def _library(manifest: str) -> str:
     except (OSError, ValueError, LookupError, TypeError, RecursionError):
         return ""
     usable = isinstance(named, str) and "\0" not in named and "\n" not in named
-    return (os.path.join(os.path.dirname(manifest), named) if "/" in named else named) if usable else ""
+    return resolve(manifest, named) if usable else ""
+
+
+def resolve(manifest: str, named: str, path: ModuleType = os.path) -> str:
+    """Find the library that a manifest names.
+
+    Parameters
+    ----------
+    manifest : str
+        The path of the manifest.
+    named : str
+        What it names: a relative path begins at the manifest, a bare name is the system's to find.
+    path : module, optional
+        The system's rules for paths: ``posixpath`` or ``ntpath``.
+
+    Returns
+    -------
+    str
+        A path, or the bare name.
+    """
+    return str(path.join(path.dirname(manifest), named)) if path.dirname(named) else named

@@ -1,7 +1,8 @@
 /* The mock of tests/threads as a driver that is used without a loader, or as the loader. What it is like is chosen by macros:
  *
  *   NAME, TYPE         of its device
- *   LAVAPIPE           the device is the CPU by Mesa's driver
+ *   DRIVER             the VkDriverId of the device's driver
+ *   LUID               the number of the device's adapter, as on Windows
  *   VERSION            of Vulkan
  *   NEGOTIATION        what it answers to a loader's interface version
  *   CREATION           what vkCreateInstance returns
@@ -63,12 +64,16 @@ CALL(void, my_GetPhysicalDeviceProperties2)(VkPhysicalDevice p, VkPhysicalDevice
     all->properties.deviceType = TYPE;
     for (VkBaseOutStructure *s = all->pNext; s; s = s->pNext)
         if (s->sType == VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_DRIVER_PROPERTIES) {
-#ifdef LAVAPIPE
-            ((VkPhysicalDeviceDriverProperties *)s)->driverID = VK_DRIVER_ID_MESA_LLVMPIPE;
+#ifdef DRIVER
+            ((VkPhysicalDeviceDriverProperties *)s)->driverID = DRIVER;
 #endif
             strcpy(((VkPhysicalDeviceDriverProperties *)s)->driverName, "driver of " NAME);
         } else if (s->sType == VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_ID_PROPERTIES) {
             strcpy((char *)((VkPhysicalDeviceIDProperties *)s)->deviceUUID, NAME);
+#ifdef LUID
+            ((VkPhysicalDeviceIDProperties *)s)->deviceLUID[0] = LUID;
+            ((VkPhysicalDeviceIDProperties *)s)->deviceLUIDValid = VK_TRUE;
+#endif
         }
 }
 

@@ -23,10 +23,15 @@ glob.glob = lambda pattern: fnmatch.filter([os.environ.get("DMLOPS_TEST_NODE", "
 TESTS = support.ROOT / "tests"
 NODE = "/dev/dri/renderD128"
 CPU = "-DTYPE=VK_PHYSICAL_DEVICE_TYPE_CPU"
+LAVAPIPE = "-DDRIVER=VK_DRIVER_ID_MESA_LLVMPIPE"
+DOZEN = ['-DNAME="Direct3D (gpu)"', "-DDRIVER=VK_DRIVER_ID_MESA_DOZEN", "-DLUID=7"]
 # The name of a library: the macros it is compiled with.
 LIBRARIES = {
     "companion": ['-DNAME="companion"', CPU],
-    "lavapipe": ['-DNAME="companion"', CPU, "-DLAVAPIPE"],
+    "lavapipe": ['-DNAME="companion"', CPU, LAVAPIPE],
+    "adapter": ['-DNAME="companion"', "-DLUID=7"],
+    "other_adapter": ['-DNAME="companion"', "-DLUID=8"],
+    "dozen": DOZEN,
     "no_entry": ["-DNO_ENTRY"],
     "refuses": ["-DNEGOTIATION=VK_ERROR_INCOMPATIBLE_DRIVER"],
     "old": ["-DVERSION=VK_API_VERSION_1_1"],
@@ -38,7 +43,9 @@ LIBRARIES = {
 }
 LOADERS = {
     "gpu": ['-DNAME="gpu"'],
-    "lavapipe": ['-DNAME="system"', CPU, "-DLAVAPIPE"],
+    "lavapipe": ['-DNAME="system"', CPU, LAVAPIPE],
+    "adapter": ['-DNAME="gpu"', "-DLUID=7"],
+    "dozen": DOZEN,
     "empty": ["-DDEVICES=0"],
     "no_loader": ["-DNO_LOADER"],
     "old": ["-DVERSION=VK_API_VERSION_1_1"],
@@ -111,6 +118,21 @@ def found(environment):
 )
 def test_who_is_asked_for_devices(companion, loader, node, names, by, tried, machine):
     assert found(machine(companion, loader, node))[:3] == (names, by, tried)
+
+
+@pytest.mark.parametrize(
+    "companion, loader, names",
+    [
+        ("dozen", "adapter", ["gpu"]),
+        ("adapter", "dozen", ["companion"]),
+        ("dozen", "gpu", ["gpu", "Direct3D (gpu)"]),
+        ("other_adapter", "dozen", ["companion", "Direct3D (gpu)"]),
+        ("companion", "dozen", ["Direct3D (gpu)", "companion"]),
+    ],
+)
+def test_a_gpu_by_direct3d_too_is_one_device(companion, loader, names, machine):
+    """By its own driver, if it has one. Where Direct3D's is another GPU, it comes behind those of its type."""
+    assert found(machine(companion, loader, NODE))[0] == names
 
 
 @pytest.mark.parametrize("node", [NODE, "/dev/dri/renderD129", "/dev/nvidia0", "/dev/nvidiactl", "/dev/kfd", "/dev/dxg"])

@@ -8,12 +8,52 @@
 #ifndef WIN32_LEAN_AND_MEAN
 #define WIN32_LEAN_AND_MEAN
 #endif
+#include <string.h>
+#include <wchar.h>
 #include <windows.h>
 
+/* In front of a path beyond MAX_PATH characters, and of one that begins with a server. */
+#define EXTENDED L"\\\\?\\"
+#define EXTENDED_SERVER L"\\\\?\\UNC"
+enum { EXTENSION = sizeof EXTENDED_SERVER / sizeof(wchar_t) };
+
+static bool is_path(const char *name)
+{
+    return strpbrk(name, "/\\");
+}
+
+/* A path becomes a whole one, as the search for dependencies in its folder needs it. False if `name` is not UTF-8, or too long.
+ * `wide` has room for DML_PATH characters. */
+static bool widen(const char *name, wchar_t *wide)
+{
+    wchar_t given[DML_PATH], *begin = wide + EXTENSION;
+    if (!is_path(name))
+        return MultiByteToWideChar(CP_UTF8, MB_ERR_INVALID_CHARS, name, -1, wide, DML_PATH);
+    if (!MultiByteToWideChar(CP_UTF8, MB_ERR_INVALID_CHARS, name, -1, given, DML_PATH))
+        return false;
+    DWORD length = GetFullPathNameW(given, DML_PATH - EXTENSION, begin, NULL);
+    if (length == 0 || length >= DML_PATH - EXTENSION)
+        return false;
+    bool server = begin[0] == L'\\', extended = server && (begin[2] == L'?' || begin[2] == L'.');
+    const wchar_t *extension = server ? EXTENDED_SERVER : EXTENDED;
+    if (length < MAX_PATH || extended)
+        extension = L"";
+    else if (server)
+        begin++, length--;
+    wcscpy(wide, extension);
+    memmove(wide + wcslen(extension), begin, (length + 1) * sizeof *wide);
+    return true;
+}
+
+/* Looks where Python looks for the libraries of extension modules: beside a path's library, where the interpreter is and where
+ * Windows is. LoadLibrary would also look into the current folder and PATH, where anybody's file may lie. */
 void *dml_library_open(const char *name, bool apart, char *reason, size_t size)
 {
     (void)apart; /* every library has symbols of its own */
-    HMODULE library = LoadLibraryA(name);
+    wchar_t wide[DML_PATH];
+    DWORD flags = LOAD_LIBRARY_SEARCH_DEFAULT_DIRS | (is_path(name) ? LOAD_LIBRARY_SEARCH_DLL_LOAD_DIR : 0);
+    SetLastError(ERROR_INVALID_NAME);
+    HMODULE library = widen(name, wide) ? LoadLibraryExW(wide, NULL, flags) : NULL;
     if (!library)
         snprintf(reason, size, "%s cannot be loaded: error %lu", name, (unsigned long)GetLastError());
     return (void *)library;
@@ -27,10 +67,12 @@ dml_function dml_library_function(void *library, const char *name)
 void dml_library_path(dml_function function, char *path, size_t size)
 {
     HMODULE library;
+    wchar_t wide[DML_PATH];
     DWORD flags = GET_MODULE_HANDLE_EX_FLAG_FROM_ADDRESS | GET_MODULE_HANDLE_EX_FLAG_UNCHANGED_REFCOUNT;
-    *path = '\0';
-    if (GetModuleHandleExA(flags, (LPCSTR)(uintptr_t)function, &library))
-        GetModuleFileNameA(library, path, (DWORD)size);
+    bool found = GetModuleHandleExW(flags, (LPCWSTR)(uintptr_t)function, &library);
+    DWORD length = found ? GetModuleFileNameW(library, wide, DML_PATH) : 0;
+    if (length == 0 || length >= DML_PATH || !WideCharToMultiByte(CP_UTF8, 0, wide, -1, path, (int)size, NULL, NULL))
+        *path = '\0';
 }
 
 #else

@@ -3,6 +3,12 @@
 
 #include <stdint.h>
 
+/* How far behind `begin` there are `front` bytes that end at the beginning of a huge page. */
+static size_t before_huge_page(const void *begin, size_t front)
+{
+    return -((uintptr_t)begin + front) & (DML_HUGE_PAGE - 1);
+}
+
 #ifdef _WIN32
 #define WIN32_LEAN_AND_MEAN
 #include <windows.h>
@@ -14,16 +20,24 @@ size_t dml_page_size(void)
     return info.dwPageSize;
 }
 
+/* What is left over on either side is addresses without memory. */
 void *dml_pages_map(size_t front, size_t bytes)
 {
-    return VirtualAlloc(NULL, front + bytes, MEM_RESERVE | MEM_COMMIT, PAGE_READWRITE);
+    size_t slack = bytes >= DML_HUGE_PAGE ? DML_HUGE_PAGE : 0;
+    char *reserved = VirtualAlloc(NULL, front + bytes + slack, MEM_RESERVE, PAGE_NOACCESS);
+    size_t before = slack ? before_huge_page(reserved, front) : 0;
+    void *pages = reserved ? VirtualAlloc(reserved + before, front + bytes, MEM_COMMIT, PAGE_READWRITE) : NULL;
+    if (reserved && !pages)
+        VirtualFree(reserved, 0, MEM_RELEASE);
+    return pages;
 }
 
 void dml_pages_unmap(void *pages, size_t size)
 {
     (void)size;
-    if (pages)
-        VirtualFree(pages, 0, MEM_RELEASE);
+    MEMORY_BASIC_INFORMATION region;
+    if (pages && VirtualQuery(pages, &region, sizeof region))
+        VirtualFree(region.AllocationBase, 0, MEM_RELEASE);
 }
 #else
 #include <sys/mman.h>
@@ -44,7 +58,7 @@ void *dml_pages_map(size_t front, size_t bytes)
     if (!slack)
         return pages;
     /* Unmap what is left over on either side. */
-    size_t before = -((uintptr_t)pages + front) & (DML_HUGE_PAGE - 1);
+    size_t before = before_huge_page(pages, front);
     if (before > 0)
         munmap(pages, before);
     munmap(pages + before + needed, slack - before);

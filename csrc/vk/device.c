@@ -84,6 +84,8 @@ void dml_device_inspect(const dml_instance *instance, VkPhysicalDevice physical,
     const VkPhysicalDeviceProperties *properties = &all.properties;
     vk->vkGetPhysicalDeviceProperties2(physical, &all);
     memcpy(device->uuid, id.deviceUUID, VK_UUID_SIZE);
+    if (id.deviceLUIDValid)
+        memcpy(device->luid, id.deviceLUID, VK_LUID_SIZE);
     device->driver = driver.driverID;
     snprintf(info->name, sizeof info->name, "%s", properties->deviceName);
     snprintf(info->driver, sizeof info->driver, "%.120s%s%.120s", driver.driverName, driver.driverInfo[0] ? " " : "",

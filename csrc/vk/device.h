@@ -22,6 +22,7 @@ typedef struct dml_device {
     VkPhysicalDevice physical;
     dml_device_info info;
     uint8_t uuid[VK_UUID_SIZE];
+    uint8_t luid[VK_LUID_SIZE]; /* Windows' number of the adapter, the same for each of its drivers; elsewhere zeros */
     VkDriverId driver;
     bool cpu;
 } dml_device;

@@ -17,11 +17,23 @@
 #define FOR_ANY_CPU ""
 #endif
 
-static const char *const install = FOR_ANY_CPU
-    "on Debian and Ubuntu: apt install libvulkan1 mesa-vulkan-drivers (for CPUs, too); elsewhere the GPU's driver and the "
-    "Vulkan loader";
+#if defined(_WIN32)
+#define INSTALL "install the current driver of the GPU's maker, which brings Vulkan and its loader"
+#elif defined(__APPLE__)
+#define INSTALL "brew install vulkan-loader molten-vk, or the Vulkan SDK of vulkan.lunarg.com"
+#else
+#define INSTALL                                                                                                                \
+    FOR_ANY_CPU "on Debian and Ubuntu: apt install libvulkan1 mesa-vulkan-drivers (for CPUs, too); elsewhere the GPU's "       \
+                "driver and the Vulkan loader"
+#endif
 
 /* --- the list ---------------------------------------------------------------------------------------------------- */
+
+/* By Dozen, Vulkan on Direct3D 12, which offers each GPU of a Windows machine, also one that has a Vulkan driver. */
+static bool translated(const dml_device *device)
+{
+    return device->driver == VK_DRIVER_ID_MESA_DOZEN;
+}
 
 /* By which devices are sorted: usable ones first, then by type. */
 static int order_of(const dml_device_info *info)
@@ -33,25 +45,32 @@ static int order_of(const dml_device_info *info)
     return info->usable ? order : order + 5;
 }
 
-static bool better(const dml_device_info *a, const dml_device_info *b)
+static bool better(const dml_device *a, const dml_device *b)
 {
-    int order_a = order_of(a), order_b = order_of(b);
-    return order_a != order_b ? order_a < order_b : a->memory > b->memory;
+    int order_a = order_of(&a->info), order_b = order_of(&b->info);
+    if (order_a != order_b)
+        return order_a < order_b;
+    return translated(a) != translated(b) ? translated(b) : a->info.memory > b->info.memory;
 }
 
 /* Whether both are one: a device that several drivers offer, or the CPU, by the system's lavapipe and the companion's. */
 static bool same(const dml_device *a, const dml_device *b)
 {
+    static const uint8_t no_luid[VK_LUID_SIZE];
     if (a->instance != b->instance && a->driver == VK_DRIVER_ID_MESA_LLVMPIPE && b->driver == VK_DRIVER_ID_MESA_LLVMPIPE)
         return true;
+    if (translated(a) != translated(b) && memcmp(a->luid, no_luid, VK_LUID_SIZE) != 0)
+        return memcmp(a->luid, b->luid, VK_LUID_SIZE) == 0;
     return memcmp(a->uuid, b->uuid, VK_UUID_SIZE) == 0 && strcmp(a->info.name, b->info.name) == 0;
 }
 
-/* Of two entries for one device: the usable one, then the companion's. */
+/* Of two entries for one device: the usable one, then that of a driver of its own, then the companion's. */
 static bool replaces(const dml_device *a, const dml_device *b)
 {
+    if (a->info.usable == b->info.usable && translated(a) != translated(b))
+        return translated(b);
     if (a->info.usable != b->info.usable || a->instance == b->instance)
-        return better(&a->info, &b->info);
+        return better(a, b);
     return a->instance->way.direct;
 }
 
@@ -73,7 +92,7 @@ static void add_device(dml_device_list *list, const dml_instance *instance, VkPh
     if (list->count == DML_MAX_DEVICES)
         return;
     int to = list->count++;
-    for (; to > 0 && better(&device.info, &list->devices[to - 1].info); to--)
+    for (; to > 0 && better(&device, &list->devices[to - 1]); to--)
         list->devices[to] = list->devices[to - 1];
     list->devices[to] = device;
 }
@@ -157,9 +176,9 @@ static void explain(const dml_device_list *list, const dml_search *search, dml_s
         dml_fail(status, DML_NO_DEVICE,
                  "%.120s; %s is set, and only what it names is used: python -m dmlops says why not; "
                  "without it: %s",
-                 reasons, search->variable, install);
+                 reasons, search->variable, INSTALL);
     else
-        dml_fail(status, DML_NO_DEVICE, "%.200s; %s", reasons, install);
+        dml_fail(status, DML_NO_DEVICE, "%.200s; %s", reasons, INSTALL);
 }
 
 void dml_devices_list(dml_device_list *list, const dml_search *search, dml_status *status)

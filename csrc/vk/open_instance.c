@@ -129,9 +129,16 @@ static PFN_vkGetInstanceProcAddr open_loader(char *reason, size_t size)
 #if defined(_WIN32)
     static const char *const names[] = {"vulkan-1.dll"};
 #elif defined(__APPLE__)
-    static const char *const names[] = {
-        "libvulkan.dylib",         "libvulkan.1.dylib",           "libMoltenVK.dylib",
-        "vulkan.framework/vulkan", "MoltenVK.framework/MoltenVK", "/usr/local/lib/libvulkan.dylib"};
+    /* Homebrew's folder is not searched. MoltenVK is a driver that needs no loader. */
+    static const char *const names[] = {"libvulkan.dylib",
+                                        "libvulkan.1.dylib",
+                                        "vulkan.framework/vulkan",
+                                        "/opt/homebrew/lib/libvulkan.1.dylib",
+                                        "/usr/local/lib/libvulkan.1.dylib",
+                                        "libMoltenVK.dylib",
+                                        "MoltenVK.framework/MoltenVK",
+                                        "/opt/homebrew/lib/libMoltenVK.dylib",
+                                        "/usr/local/lib/libMoltenVK.dylib"};
 #else
     static const char *const names[] = {"libvulkan.so.1", "libvulkan.so"};
 #endif
