@@ -12,7 +12,7 @@
 #   make bench-drivers  compare lavapipe of three releases of Debian; as root
 #   make soak     20,000 examples an operator, 20,000 ONNX models, arrays beyond 4 GiB, every fault, forks and threads by the
 #                 hundred, ten minutes of fuzzing, the whole suite where `make check` runs parts, the companion: hours, 16 GiB of memory
-#   make wheels   wheels for Linux and a source distribution, and a wheel with a Vulkan driver for the CPU, in dist/
+#   make wheels   wheels for Linux, Windows and macOS, a source distribution, and a wheel with a Vulkan driver for the CPU, in dist/
 #   make clean    remove all that was made here
 #
 # PYTHON=python3.12     another interpreter (3.11 or later)
@@ -171,10 +171,11 @@ check-onnx: .venv-onnx/dmlops
 	.venv-onnx/bin/pytest -q -rs tests/onnx
 	.venv-onnx/bin/python tests/onnx/real_models.py build/onnx-models
 
-# The wheels of dist/, made anew, in systems with Python and nothing else: what dmlops does there without a driver. With the
-# companion's wheel in dist/, all that check-companion runs there.
+# The wheels for Linux, made anew, in systems with Python and nothing else: what dmlops does there without a driver. With the
+# companion's wheel in dist/, all that check-companion runs there. `make wheels` and `make soak` also build those for other
+# systems, for which check-static compiles the same C.
 check-wheels: .venv/dmlops .venv-wheels/requirements | debootstrap
-	.venv-wheels/bin/python tools/wheels.py
+	.venv-wheels/bin/python tools/wheels.py manylinux2014_x86_64 manylinux2014_aarch64
 	.venv/bin/pytest -q -rs companion/tests/test_build.py
 	.venv/bin/pytest -q -rs -s tests/wheels/bare.py
 

@@ -29,6 +29,7 @@ import publishing  # noqa: E402
 VENDORED = ROOT / "vendored"  # only in a source distribution
 VENDORED_HEADERS = ("vulkan/*.h", "vk_video/*.h")
 VARIANTS = ("SEGMENTED", "VECTORS", "ONLY_32_BIT")  # of kernels that include plan.glsl, besides the plain one
+TARGET = sysconfig.get_platform()  # what _PYTHON_HOST_PLATFORM says, where tools/wheels.py builds for another system
 
 
 def missing(what, package, elsewhere):
@@ -126,6 +127,10 @@ class SourceDistribution(sdist):
 
 
 class BuildExtension(build_ext):
+    def get_ext_filename(self, name):
+        file = super().get_ext_filename(name)
+        return f"{file.partition('.')[0]}.pyd" if TARGET.startswith("win") else file
+
     def build_extension(self, extension):
         generated = Path(self.build_temp).resolve() / "shaders"
         compiled = VENDORED.is_dir() and os.environ.get("DMLOPS_COMPILE_SHADERS") != "1"
@@ -138,7 +143,8 @@ class BuildExtension(build_ext):
             # As system folders, so that our warnings are about our code.
             extension.extra_compile_args = ["-std=c11", "-O2", "-fvisibility=hidden", "-Wall", "-Wextra"]
             extension.extra_compile_args += [word for folder in folders for word in ("-isystem", folder)]
-            extension.extra_link_args = ["-pthread"] + (["-ldl"] if sys.platform == "linux" else [])
+            if not TARGET.startswith(("win", "macosx")):
+                extension.extra_link_args = ["-pthread", *(["-ldl"] if TARGET.startswith("linux") else [])]
         extension.include_dirs.append(str(generated))
         extension.extra_compile_args.append(f'-DDMLOPS_PIP_INSTALL="{publishing.pip_install(publishing.address())}"')
         extension.extra_compile_args += shlex.split(os.environ.get("DMLOPS_CFLAGS", ""))

@@ -2,6 +2,8 @@
 
     python tools/cross.py SHADERS        (the folder with the compiled shaders' headers, rows.spv.h and others)
 
+tools/wheels.py builds whole wheels for these systems, with the headers that are made here.
+
 The compiler is zig's, a package on PyPI, which brings the headers of each system. Those of Python and NumPy are this
 interpreter's, with the configuration of the other system. csrc/base, core and vk are linked, too, which shows that they
 use no function that the system lacks; csrc/py would need its Python. Nothing is run.
@@ -39,6 +41,8 @@ PYCONFIG = """
 #ifdef _WIN32
 #define MS_WINDOWS 1
 #define MS_WIN64 1
+#define HAVE_DECLSPEC_DLL 1
+#define Py_ENABLE_SHARED 1
 #else
 #define HAVE_UNISTD_H 1
 #define HAVE_SYS_TIME_H 1
@@ -59,9 +63,9 @@ def numpy_configuration(text):
     return re.sub(r"#define NPY_HAVE_ENDIAN_H.*", "", text)
 
 
-def headers():
-    """Python's and NumPy's, for any system; a folder for each."""
-    python, array = BUILD / "python", BUILD / "numpy"
+def headers(folder):
+    """Python's and NumPy's, for any system; a folder for each, in `folder`."""
+    python, array = folder / "python", folder / "numpy"
     for source, copy in ((sysconfig.get_path("include"), python), (numpy.get_include(), array)):
         shutil.rmtree(copy, ignore_errors=True)
         shutil.copytree(source, copy)
@@ -111,7 +115,7 @@ def compile_for(target, folders):
 
 
 def main(shaders):
-    folders = [pathlib.Path(shaders).resolve(), *headers(), vulkan()]
+    folders = [pathlib.Path(shaders).resolve(), *headers(BUILD), vulkan()]
     failed = False
     for target in TARGETS:
         said = compile_for(target, folders)

@@ -1,11 +1,12 @@
 """Build dmlops for publishing: ``make wheels``, which also builds the companion, or ``python tools/wheels.py``.
 
-Writes to ``dist/`` the source distribution and, from it, a wheel for each machine in `MACHINES`. The wheels are for CPython
-3.11 and later, and for Linux with glibc 2.17 or newer (manylinux2014). The compiler is Zig's clang, so that neither the
-system's C library nor its compiler matters. Each file is inspected; the first problem ends the script.
+Writes to ``dist/`` the source distribution and, from it, a wheel for each of `TARGETS`: for CPython 3.11 and later, on Linux
+with glibc 2.17 or newer (manylinux2014), on Windows and on macOS. Tags as arguments choose among them. The compiler is Zig's
+clang, so that neither the system's C library nor its compiler matters. Each file is inspected; the first problem ends the
+script.
 """
 
-import io
+import dataclasses
 import os
 import re
 import shutil
@@ -13,30 +14,65 @@ import subprocess
 import sys
 import sysconfig
 import zipfile
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from elftools.elf.elffile import ELFFile
+import abi3info
+import cross
+import libraries
+from abi3info.models import PyVersion
 
 ROOT = Path(__file__).resolve().parent.parent
 BUILD = ROOT / "build" / "wheels"
 DIST = ROOT / "dist"
-MACHINES = ("x86_64", "aarch64")
-GLIBC = "2.17"
 LARGEST_WHEEL = 600_000
 SOURCE_DATE_EPOCH = "1700000000"  # of the files in an archive: the same sources make the same wheel
+OLDEST_PYTHON = PyVersion(3, 11)
 
 
-def main():
+@dataclasses.dataclass(frozen=True)
+class Target:
+    """What a wheel is for: the end of its name, the compiler's and setuptools' words for it, the system's own libraries."""
+
+    tag: str
+    zig: str
+    platform: str
+    needed: str  # what matches their names
+    system: str
+    extension: str = "_core.abi3.so"
+
+    @property
+    def machine(self):
+        return self.zig.partition("-")[0]
+
+
+GLIBC = r"(libc|libdl|libm|libpthread|ld-linux-(x86-64|aarch64))\.so\.\d+"
+UCRT = r"python3\.dll|kernel32\.dll|api-ms-win-crt-\w+-l1-1-0\.dll"
+SYSTEM_B = r"/usr/lib/libSystem\.B\.dylib"
+TARGETS = (
+    Target("manylinux2014_x86_64", "x86_64-linux-gnu.2.17", "linux-x86_64", GLIBC, "linux"),
+    Target("manylinux2014_aarch64", "aarch64-linux-gnu.2.17", "linux-aarch64", GLIBC, "linux"),
+    Target("win_amd64", "x86_64-windows-gnu", "win-amd64", UCRT, "windows", "_core.pyd"),
+    Target("win_arm64", "aarch64-windows-gnu", "win-arm64", UCRT, "windows", "_core.pyd"),
+    Target("macosx_11_0_arm64", "aarch64-macos.11.0", "macosx-11.0-arm64", SYSTEM_B, "macos 11.0"),
+)
+
+
+def main(*tags):
+    """Build the wheels with these tags, or all."""
+    targets = [target for target in TARGETS if not tags or target.tag in tags]
     shutil.rmtree(BUILD, ignore_errors=True)
     BUILD.mkdir(parents=True)
     DIST.mkdir(exist_ok=True)
     run("-m", "build", "--no-isolation", "--sdist", "--outdir", BUILD / "dist", ROOT)
     (sdist,) = (BUILD / "dist").glob("*.tar.gz")
-    headers = python_headers()
-    wheels = [build_wheel(sdist, machine, headers) for machine in MACHINES]
-    inspect(sdist, wheels)
-    for old in [*DIST.glob("dmlops-*.whl"), *DIST.glob("dmlops-*.tar.gz")]:
-        old.unlink()
+    own, foreign = own_headers(), cross.headers(BUILD)
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        wheels = list(pool.map(lambda one: build_wheel(sdist, one, own if one.system == "linux" else foreign), targets))
+    inspect(sdist, wheels, targets)
+    for pattern in ["dmlops-*.tar.gz", *(f"dmlops-*{target.tag}*.whl" for target in targets)]:
+        for old in DIST.glob(pattern):
+            old.unlink()
     for made in (sdist, *wheels):
         print(f"dist/{made.name}  {made.stat().st_size / 1e3:.0f} kB")
         shutil.move(made, DIST)
@@ -54,67 +90,80 @@ def run(*arguments, **variables):
     return done.stdout
 
 
-def python_headers():
-    """A copy of Python's headers in one folder: Debian's pyconfig.h is in another one, which also holds glibc's headers."""
-    folder = BUILD / "python"
+def own_headers():
+    """A copy of Python's in one folder: Debian's pyconfig.h is in another one, which also holds glibc's headers.
+
+    They are the same on all 64-bit Linux systems.
+    """
+    folder = BUILD / "linux"
     shutil.copytree(sysconfig.get_path("include"), folder)
     shutil.copy(sysconfig.get_config_h_filename(), folder / "pyconfig.h")
-    return folder
+    return [folder]
 
 
-def build_wheel(sdist, machine, headers):
-    folder = BUILD / machine
-    # setuptools takes the machine from _PYTHON_HOST_PLATFORM. Python's headers are the same on all 64-bit Linux systems.
+def import_library(target):
+    """The names in python3.dll, which all versions of Python 3 have, for the linker: the stable ABI's."""
+    names = [(entry, "") for entry in abi3info.FUNCTIONS.values()] + [(entry, " DATA") for entry in abi3info.DATAS.values()]
+    lines = sorted(f"{entry.symbol.name}{kind}" for entry, kind in names if entry.added <= OLDEST_PYTHON)
+    definition, library = BUILD / f"{target.tag}.def", BUILD / f"{target.tag}.lib"
+    definition.write_text("\n".join(["LIBRARY python3.dll", "EXPORTS", *lines, ""]))
+    machine = {"x86_64": "i386:x86-64", "aarch64": "arm64"}[target.machine]
+    run("-m", "ziglang", "dlltool", "-m", machine, "-d", definition, "-l", library)
+    return library
+
+
+def link_flags(target):
+    """Without symbols. On Windows each symbol has to come from a library, on macOS Python's come from who loads it."""
+    if target.system == "windows":
+        return f"-s {import_library(target)}"
+    return "-s" if target.system == "linux" else "-s -Wl,-undefined,dynamic_lookup"
+
+
+def build_wheel(sdist, target, headers):
+    folder = BUILD / target.tag
     compiler = f"{sys.executable} {ROOT / 'tools' / 'zig.py'}"
+    includes = " ".join(f"-I{header}" for header in headers)
     variables = {
         "CC": compiler,
         "LDSHARED": f"{compiler} -shared",
-        "CFLAGS": f"-I{headers} -g0 -DNDEBUG -fwrapv",
-        "LDFLAGS": "-s",
-        "ZIG_TARGET": f"{machine}-linux-gnu.{GLIBC}",
-        "_PYTHON_HOST_PLATFORM": f"linux-{machine}",
+        "CFLAGS": f"{includes} -g0 -DNDEBUG -fwrapv",
+        "LDFLAGS": link_flags(target),
+        "ZIG_TARGET": target.zig,
+        "_PYTHON_HOST_PLATFORM": target.platform,  # from which setuptools takes system and machine
     }
     run("-m", "pip", "wheel", "-q", "--no-build-isolation", "--no-deps", "-w", folder, sdist, **variables)
-    (untagged,) = folder.glob("*.whl")
-    run("-m", "auditwheel", "repair", "--only-plat", "-w", folder / "tagged", untagged)
-    (wheel,) = (folder / "tagged").glob("*.whl")
+    if target.system == "linux":
+        (untagged,) = folder.glob("*.whl")
+        folder /= "tagged"
+        run("-m", "auditwheel", "repair", "--only-plat", "-w", folder, untagged)
+    (wheel,) = folder.glob("*.whl")
     return wheel
 
 
-def inspect(sdist, wheels):
+def inspect(sdist, wheels, targets):
     version = re.search(r'^__version__ = "(.+)"$', (ROOT / "dmlops" / "__init__.py").read_text(), re.MULTILINE)[1]
     assert sdist.name == f"dmlops-{version}.tar.gz", (sdist.name, version)
-    for wheel, machine in zip(wheels, MACHINES, strict=True):
-        assert re.fullmatch(rf"dmlops-{re.escape(version)}-cp311-abi3-[\w.]*manylinux2014_{machine}[\w.]*\.whl", wheel.name), (
-            wheel.name
-        )
+    for wheel, target in zip(wheels, targets, strict=True):
+        assert re.fullmatch(rf"dmlops-{re.escape(version)}-cp311-abi3-[\w.]*{target.tag}[\w.]*\.whl", wheel.name), wheel.name
         assert wheel.stat().st_size < LARGEST_WHEEL, f"{wheel.name} has {wheel.stat().st_size} bytes"
         with zipfile.ZipFile(wheel) as archive:
             names = archive.namelist()
             assert f"dmlops-{version}.dist-info/licenses/LICENSE" in names, names
             assert not [name for name in names if not name.startswith(("dmlops/", f"dmlops-{version}.dist-info/"))], names
-            inspect_library(ELFFile(io.BytesIO(archive.read("dmlops/_core.abi3.so"))))
+            assert [name for name in names if "/_core." in name and not name.endswith(".pyi")] == [f"dmlops/{target.extension}"]
+            inspect_library(archive.read(f"dmlops/{target.extension}"), target)
     run("-m", "abi3audit", "--strict", "--assume-minimum-abi3", "3.11", *wheels)
     run("-m", "check_wheel_contents", *wheels)
     run("-m", "twine", "check", "--strict", sdist, *wheels)
 
 
-def inspect_library(library):
+def inspect_library(data, target):
     """Needs the C library alone, looks for it in no folder of this machine, exports one symbol."""
-    tags = list(library.get_section_by_name(".dynamic").iter_tags())
-    needed = {tag.needed for tag in tags if tag.entry.d_tag == "DT_NEEDED"}
-    assert {name.split(".")[0] for name in needed} <= {
-        "libc",
-        "libdl",
-        "libm",
-        "libpthread",
-        "ld-linux-x86-64",
-        "ld-linux-aarch64",
-    }, needed
-    assert not [tag for tag in tags if tag.entry.d_tag in ("DT_RPATH", "DT_RUNPATH", "DT_TEXTREL")], tags
-    symbols = [symbol for symbol in library.get_section_by_name(".dynsym").iter_symbols() if symbol["st_shndx"] != "SHN_UNDEF"]
-    assert [symbol.name for symbol in symbols] == ["PyInit__core"], symbols
+    library = libraries.inspect(data)
+    assert (library.machine, library.system) == (target.machine, target.system), library
+    assert all(re.fullmatch(target.needed, name) for name in library.needed), library
+    assert library.exported == ("PyInit__core",) and library.extras == (), library
 
 
 if __name__ == "__main__":
-    main()
+    main(*sys.argv[1:])
