@@ -31,8 +31,6 @@ for name, examples in (("test", 300), ("check", 20), ("odd", 10), ("deep", 3_000
 NEEDED = {"docs": ("selenium",), "peers": ("torch", "onnx", "onnxruntime"), "dask": ("distributed", "zarr")}
 collect_ignore = [folder for folder, names in NEEDED.items() if not all(map(importlib.util.find_spec, names))]
 
-DEVICES = os.environ.get("DMLOPS_TEST_DEVICES", "vulkan,host").split(",")
-
 
 def pytest_configure(config):
     config.addinivalue_line("markers", "soak: takes minutes or gigabytes; `make soak` runs it, others leave it out")
@@ -64,7 +62,7 @@ def pytest_collection_modifyitems(items):
         items.sort(key=lambda item: item.get_closest_marker("slow") is None)
 
 
-@pytest.fixture(params=DEVICES, scope="session")
+@pytest.fixture(params=support.DEVICES, scope="session")
 def device(request):
     """What to pass as `device=`: the best Vulkan device there is, then the host."""
     return "host" if request.param == "host" else support.vulkan_device()
@@ -73,13 +71,13 @@ def device(request):
 @pytest.fixture(scope="session")
 def devices():
     """All of them, for tests by Hypothesis: to draw an array takes longer than to move it on one more device."""
-    return ["host" if name == "host" else support.vulkan_device() for name in DEVICES]
+    return ["host" if name == "host" else support.vulkan_device() for name in support.DEVICES]
 
 
 @pytest.fixture(scope="session")
 def vulkan():
     """The best Vulkan device, for tests that mean nothing on the host."""
-    if "vulkan" not in DEVICES:
+    if "vulkan" not in support.DEVICES:
         pytest.skip("DMLOPS_TEST_DEVICES leaves Vulkan out")
     return support.vulkan_device()
 

@@ -14,6 +14,8 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 publishing = types.SimpleNamespace(**runpy.run_path(str(ROOT / "tools" / "publishing.py")))
 PIP_INSTALL = publishing.pip_install(publishing.address())  # in front of a package's name, in messages
 
+DEVICES = os.environ.get("DMLOPS_TEST_DEVICES", "vulkan,host").split(",")
+
 # A folder for settings and logs, set by `make check`: the suite then runs under the validation layer. Each of pytest's
 # workers has a folder of its own in it.
 VALIDATION = os.environ.get("DMLOPS_TEST_VALIDATION") and pathlib.Path(
