@@ -5,6 +5,7 @@ No device is used, and nothing of dmlops but the NumPy reference: csrc/core is c
 
 import ctypes
 import difflib
+import functools
 import itertools
 import os
 import random
@@ -21,7 +22,7 @@ import core as mirror
 import strategies
 import support
 from core import ANY, BLOCKS, CONSTANTS, COPY, DST, ELEMENTS, ROWS, SRC, WORDS, golden
-from strategies import content
+from strategies import FEWER, content
 
 pytestmark = pytest.mark.driverless
 
@@ -172,6 +173,7 @@ def test_spans(core, case):
     assert (begin, end) == (0, len(case.lengths)) or case.plan.reversed < 0 and begin == end
 
 
+@FEWER  # thousands are moved below, by what is compiled for that
 @given(case=cases())
 def test_the_host_moves_what_the_plan_says(core, case):
     src, dst = mirror.moves(case.plan, case.lengths)
@@ -189,6 +191,21 @@ def test_the_host_moves_what_the_plan_says(core, case):
     assert np.array_equal(given_, expected)
 
 
+@pytest.fixture(scope="module")
+def fuzz_host(tmp_path_factory):
+    """A function that gives the program, compiled once with the same flags."""
+
+    @functools.cache
+    def build(*flags):
+        csrc, program = support.ROOT / "csrc", tmp_path_factory.mktemp("host") / "fuzz_host"
+        sources = [*(csrc / "core").glob("*.c"), *mirror.base_sources(), support.ROOT / "tests" / "core" / "fuzz_host.c"]
+        includes = [f"-I{support.ROOT / folder}" for folder in ("csrc", "shaders")]
+        support.compile_c(["-std=c11", "-g", "-pthread", "-Wall", "-Wextra", *flags, *includes, *sources, "-o", program])
+        return program
+
+    return build
+
+
 # Sanitizers find what is read or written beyond an array. Without them the compiler optimises as it does for users.
 @pytest.mark.parametrize(
     "plans, size, flags",
@@ -200,14 +217,10 @@ def test_the_host_moves_what_the_plan_says(core, case):
         pytest.param(300, 4_000_000, ["-O1", *SANITIZED], id="large sanitized", marks=pytest.mark.check),
     ],
 )
-def test_the_host_moves_random_plans(plans, size, flags, tmp_path):
-    csrc, program = support.ROOT / "csrc", tmp_path / "fuzz_host"
-    sources = [*(csrc / "core").glob("*.c"), *mirror.base_sources(), support.ROOT / "tests" / "core" / "fuzz_host.c"]
-    includes = [f"-I{support.ROOT / folder}" for folder in ("csrc", "shaders")]
-    support.compile_c(["-std=c11", "-g", "-pthread", "-Wall", "-Wextra", *flags, *includes, *sources, "-o", program])
+def test_the_host_moves_random_plans(plans, size, flags, fuzz_host):
     environment = {name: value for name, value in os.environ.items() if name != "LD_PRELOAD"}
     seed = random.randrange(2**32)
-    command = [str(program), str(plans), str(seed), str(size)]
+    command = [str(fuzz_host(*flags)), str(plans), str(seed), str(size)]
     done = subprocess.run(command, capture_output=True, text=True, env=environment, check=False)
     assert done.returncode == 0, f"{' '.join(command[1:])}: {done.stdout}{done.stderr}"
 
@@ -702,6 +715,7 @@ def built(core, call, array):
 
 
 @pytest.mark.parametrize("operator", strategies.PLANS)
+@FEWER
 @given(data=st.data())
 def test_operators_become_the_right_plan(core, operator, data):
     call = data.draw(strategies.CALLS[operator]())
