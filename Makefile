@@ -81,25 +81,25 @@ wheels: .venv-wheels/requirements | debootstrap
 	.venv-wheels/bin/check-wheel-contents dist
 	.venv-wheels/bin/twine check --strict dist/*
 
-# Two at a time, each with its output in one piece; all of them, also after one has failed. `make test` has run every test; each
-# of these changes one thing, and runs the tests that have to do with it. All draw the same examples, so that lavapipe compiles
-# a kernel once for all of them: Mesa keeps compiled kernels on disk. Environments come first: make begins targets that are
-# ready before those that wait for one, the longest of all among them.
+# Three at a time on two cores, each with its output in one piece; all of them, also after one has failed. `make test` has run
+# every test; each of these changes one thing, and runs the tests that have to do with it. All draw the same examples, so that
+# lavapipe compiles a kernel once for all of them: Mesa keeps compiled kernels on disk. Environments come first: make begins
+# targets that are ready before those that wait for one, the longest of all among them.
 check:
 	@$(MAKE) --no-print-directory -j2 -O -k $(ENVIRONMENTS) || true
-	@PYTEST_ADDOPTS=--hypothesis-seed=$$(date +%s) $(MAKE) --no-print-directory -j2 -O -k $(CHECKS)
+	@PYTEST_ADDOPTS=--hypothesis-seed=$$(date +%s) $(MAKE) --no-print-directory -j3 -O -k $(CHECKS)
 
 # What takes minutes in the suite itself: the marker `check`.
 check-deeper: .venv/dmlops
 	.venv/bin/pytest -q -rs -m check tests
 
 # lavapipe as a companion's driver is, without the loader: how it is found, used, forked with and left. Without slow tests to
-# which the way of opening it makes no difference: of the GIL, of pools and full queues, of the self-test.
+# which the way of opening it makes no difference: of the GIL, of pools and full queues, of the self-test, of rows of every length.
 check-direct: .venv/dmlops
 	DMLOPS_TEST_DIRECT=1 DMLOPS_TEST_DEVICES=vulkan HYPOTHESIS_PROFILE=odd .venv/bin/pytest -q -rs \
 	    $(addprefix tests/test_,conformance.py device_array.py devices.py process.py threads.py) \
 	    tests/test_direct_driver.py::test_this_process_is_as_it_should_be \
-	    -k 'not (gil_is_free or pools or selftest or queue_was_full or no_room_in_the_queue)'
+	    -k 'not (gil_is_free or pools or selftest or queue_was_full or no_room_in_the_queue or every_length)'
 
 check-fuzz: .venv-fuzz/dmlops
 	.venv-fuzz/bin/python tests/fuzz/run.py 60
@@ -124,6 +124,11 @@ check-static: .venv-onnx/dmlops .venv-static/requirements
 	.venv-static/bin/mypy --strict --python-executable .venv-onnx/bin/python tests/typed.py dmlops
 	.venv-static/bin/basedpyright --pythonpath .venv-onnx/bin/python
 
+# What the next two leave out on odd devices: numbers of bytes, to Vulkan and to C. There a pytest runs as a child, which heeds
+# PYTEST_ADDOPTS where it is not told otherwise.
+SAME_ON_ODD_DEVICES := every_length
+ON_ODD_DEVICES = PYTEST_ADDOPTS="$$PYTEST_ADDOPTS -k 'not ($(SAME_ON_ODD_DEVICES))'"
+
 # Not one message from the validation layer, synchronisation validation included. Without the tests that run no driver, and
 # without those whose Vulkan calls are the same as others': of the cache of results, of Dask and of hostile arguments; of more
 # offsets and lengths, which are numbers to Vulkan; of forks, whose children begin anew; of failing allocations, after which the
@@ -131,7 +136,7 @@ check-static: .venv-onnx/dmlops .venv-static/requirements
 SAME_TO_VULKAN := every_offset or every_length or alternating_directions or long_rows or packed_records or what_transposes_leave \
     or fork or pools or selftest or queue_was_full or every_allocation or some_allocations or Mesa
 check-validation: .venv/dmlops
-	HYPOTHESIS_PROFILE=odd DMLOPS_TEST_DEVICES=vulkan \
+	HYPOTHESIS_PROFILE=odd DMLOPS_TEST_DEVICES=vulkan $(ON_ODD_DEVICES) \
 	    tests/validation/run.sh .venv/bin/pytest -q -rs tests -m 'not (soak or check or driverless)' \
 	    $(call without,cache fuzz hostile) --ignore=tests/dask -k 'not ($(SAME_TO_VULKAN))'
 
@@ -146,7 +151,7 @@ SAME_TO_C := INITIALIZATION or OUT_OF_DEVICE or (HOST_MEMORY and after) or Mesa 
     alternating_directions or long_rows or packed_records or pools or selftest
 check-sanitizers: .venv-sanitized/dmlops
 	find build/sanitized -name '*.gcda' -delete
-	HYPOTHESIS_PROFILE=odd tests/sanitizers/run.sh .venv-sanitized/bin/pytest -q -rs tests \
+	HYPOTHESIS_PROFILE=odd $(ON_ODD_DEVICES) tests/sanitizers/run.sh .venv-sanitized/bin/pytest -q -rs tests \
 	    $(call without,core cpu_driver large reference structure) -k 'not ($(SAME_TO_C))'
 	.venv-sanitized/bin/gcovr --root . --filter csrc/ --fail-under-line 95 --txt --json build/sanitized/coverage.json \
 	    --gcov-ignore-parse-errors=negative_hits.warn_once_per_file build/sanitized
@@ -156,12 +161,13 @@ check-sanitizers: .venv-sanitized/dmlops
 # those of kernels, portions, drivers, processes and the cache of results, to which an array is memory, shape and strides.
 check-oldest-numpy: .venv-oldest/dmlops
 	HYPOTHESIS_PROFILE=odd .venv-oldest/bin/pytest -q -rs tests $(call without,cache core cpu_driver devices direct_driver faults \
-	    kernels large limits odd_devices process progress steady_state structure threads)
+	    kernels large limits odd_devices process progress restricted steady_state structure threads) -k 'not every_length'
 
-# What is more after each test than before, every time it is run, is a leak.
+# What is more after each test than before, every time it is run, is a leak. Without tests of thousands of calls that are alike.
 check-leaks: .venv/dmlops
 	HYPOTHESIS_PROFILE=odd .venv/bin/python tests/leaks.py -q -rs \
-	    $(addprefix tests/test_,conformance.py device_array.py dlpack.py errors.py indexing.py slice_from_key.py) -k 'not (exit or fork)'
+	    $(addprefix tests/test_,conformance.py device_array.py dlpack.py errors.py indexing.py slice_from_key.py) \
+	    -k 'not (exit or fork or every_length)'
 
 check-peers: .venv-check/dmlops
 	.venv-check/bin/pytest -q -rs tests/peers
@@ -189,11 +195,11 @@ check-companion: .venv/dmlops .venv-wheels/requirements | debootstrap
 	.venv/bin/pytest -q -rs -s tests/wheels/bare.py
 
 # A second driver, without 64-bit integers and storage of 8 and 16 bits: the tests of what dmlops does otherwise there, which
-# are kernels, staging and device arrays. What it cannot do, or not within minutes, is skipped, with the reason. `make soak`
-# runs the whole suite there.
+# are kernels, staging and device arrays. What it cannot do, or not within minutes, is skipped, with the reason. Rows of every
+# length and offset, by the operators: in `make test`, where lavapipe is such a device. `make soak` runs the whole suite there.
 ON_SWIFTSHADER = \
     $(addprefix tests/test_,conformance.py device_array.py dlpack.py kernels.py) \
-    -k 'not (exit or freed_only or leaves_nothing_behind or waited_for)'
+    -k 'not (exit or freed_only or leaves_nothing_behind or waited_for or every_length_and_offset)'
 check-swiftshader: .venv/dmlops
 	@manifest=$$(tools/swiftshader.sh) || exit 0; set -x; VK_DRIVER_FILES=$$manifest VK_ICD_FILENAMES=$$manifest \
 	    DMLOPS_TEST_DEVICES=vulkan HYPOTHESIS_PROFILE=odd .venv/bin/pytest -q -rs $(ON_SWIFTSHADER)

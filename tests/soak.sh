@@ -27,10 +27,10 @@ done
 run "8 GiB through a Dask cluster" .venv/bin/pytest -q -rs -m soak tests/dask
 run "the wheel for aarch64, under qemu" .venv/bin/pytest -q -rs -m soak tests/wheels/aarch64.py
 # What `make check` leaves out as the same to C, to Vulkan or on another driver.
-run "all under the sanitizers" make check-sanitizers SAME_TO_C=no_such_test
+run "all under the sanitizers" make check-sanitizers SAME_TO_C=no_such_test SAME_ON_ODD_DEVICES=no_such_test
 run "every third allocation under the sanitizers" env HYPOTHESIS_PROFILE=odd \
     tests/sanitizers/run.sh .venv-sanitized/bin/pytest -q -rs tests/test_faults.py -m check -k thirds_1
-run "all under the validation layer" make check-validation SAME_TO_VULKAN=no_such_test
+run "all under the validation layer" make check-validation SAME_TO_VULKAN=no_such_test SAME_ON_ODD_DEVICES=no_such_test
 run "all on SwiftShader" make check-swiftshader ON_SWIFTSHADER="-n 2 --dist worksteal tests --ignore=tests/dask"
 run "the companion, and the wheels on bare systems with it" make check-companion
 run "ten minutes of fuzzing" .venv-fuzz/bin/python tests/fuzz/run.py 600
