@@ -150,7 +150,11 @@ def test_what_is_none(node, machine):
 def test_who_tells_the_loader_what_to_load_gets_the_loader_alone(variable, node, machine):
     assert found(machine("companion", node=node, **{variable: "/nonexistent"}))[:3] == (["gpu"], ["loader"], ["loader"])
     assert found(machine("companion", "empty", node=node, **{variable: "x"}))[:3] == ([], [], ["loader"])
-    assert found(machine("companion", node=None, **{variable: ""}))[2] == ["driver"]
+
+
+@pytest.mark.parametrize("variable", support.NO_CHOICE)
+def test_an_empty_variable_tells_the_loader_nothing(variable, machine):
+    assert found(machine("companion", **{variable: ""}))[2] == ["driver"]
 
 
 @pytest.mark.parametrize(

@@ -861,8 +861,8 @@ if __name__ == "__main__":
 
 
 @pytest.mark.parametrize("used, method", [
-    pytest.param("used", "fork", marks=pytest.mark.needs_fork), ("used", "forkserver"), ("used", "spawn"),
-    ("unused", "fork"), ("unused", "forkserver"), ("unused", "spawn"),
+    pytest.param("used", "fork", marks=pytest.mark.needs_fork), ("unused", "fork"),
+    ("used", "forkserver"), ("used", "spawn"),  # whose children begin anew, whatever their parent has used
 ])  # fmt: skip
 def test_process_pools(used, method, tmp_path, vulkan):
     (tmp_path / "pools.py").write_text(POOL)

@@ -20,7 +20,7 @@ BLOCK = 2
 TOP, BOTTOM, SIDE = 99, 101, 60  # what the crop leaves out: its chunks do not align with the blocks
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def client():
     options = {"n_workers": 2, "threads_per_worker": 1, "memory_limit": "1GiB", "dashboard_address": ":0"}
     with distributed.LocalCluster(**options) as cluster, distributed.Client(cluster) as client:
