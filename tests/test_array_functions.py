@@ -4,14 +4,13 @@ import dmlops
 import numpy as np
 import pytest
 from dmlops import _core
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import strategies
-from strategies import content
+from strategies import FEWEST, content
 from support import run_python
 
-FEW = settings(max_examples=25)
 X = np.arange(24, dtype=np.int16).reshape(2, 3, 4)
 
 # By name: calls of one array, whatever its shape, and of one of three axes. A name may stand twice, with a word behind it.
@@ -84,13 +83,14 @@ def there(name):
 
 
 @pytest.mark.parametrize("name", ANY)
-@FEW
+@FEWEST
 @given(data=st.data())
-def test_functions_of_any_view(device, name, data):
+def test_functions_of_any_view(devices, name, data):
     there(name)
     dtype = data.draw(st.sampled_from([np.dtype(code) for code in "? i1 u2 f4 f8 c16".split()]))
     x = data.draw(strategies.specs(data.draw(strategies.shapes(max_rank=4)), dtype)).build()
-    check(ANY[name], x, dmlops.asarray(x, device=device))
+    for device in devices:
+        check(ANY[name], x, dmlops.asarray(x, device=device))
 
 
 @pytest.mark.parametrize("name", THREE)

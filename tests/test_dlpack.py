@@ -77,18 +77,19 @@ class Producer:
 
 @given(data=st.data())
 @FEWER
-def test_numpy_reads_any_view(device, data):
+def test_numpy_reads_any_view(devices, data):
     shape = data.draw(strategies.shapes(max_rank=5))
     x = data.draw(strategies.specs(shape, data.draw(st.sampled_from(NUMBERS)))).build().copy()
-    a = dmlops.asarray(x, device=device)
+    arrays = [dmlops.asarray(x, device=device) for device in devices]
     key = data.draw(strategies.basic_keys(shape))
     whole = key if isinstance(key, tuple) else (key,)
     x = x[whole if Ellipsis in whole else (*whole, ...)]
     version = data.draw(st.sampled_from([None, (1, 0), (0, 8), (2, 0)] if NEW_CAPSULES else [None, (0, 8)]))
     more = {"dl_device": (CPU, 0)} | ({} if version is None else {"max_version": version})
-    y = np.from_dlpack(Old(a[key], more))
-    assert y.dtype == x.dtype and y.shape == x.shape
-    assert strategies.content(y) == strategies.content(x)
+    for a in arrays:
+        y = np.from_dlpack(Old(a[key], more))
+        assert y.dtype == x.dtype and y.shape == x.shape
+        assert strategies.content(y) == strategies.content(x)
 
 
 class Old(Producer):
@@ -365,19 +366,21 @@ sys.late.y = np.from_dlpack(Cpu(dmlops.asarray(np.ones(100_000))))
 
 @given(data=st.data())
 @FEWER
-def test_tensors_of_numpy(device, data):
+def test_tensors_of_numpy(devices, data):
     dtype = data.draw(st.sampled_from(NUMBERS))
     x = data.draw(strategies.specs(data.draw(strategies.shapes(max_rank=6)), dtype)).build()
     if any(stride % x.itemsize for stride in x.strides):
         x = x.copy()
     x.flags.writeable = True  # old NumPy refuses to lend others
-    a = dmlops.from_dlpack(x, device=device)
-    assert a.dtype == x.dtype and a.shape == x.shape
-    assert strategies.content(a.numpy()) == strategies.content(x)
     held = x.copy()
-    if x.size:
-        x[...] = 0
-        assert strategies.content(a.numpy()) == strategies.content(held)
+    for device in devices:
+        a = dmlops.from_dlpack(x, device=device)
+        assert a.dtype == x.dtype and a.shape == x.shape
+        assert strategies.content(a.numpy()) == strategies.content(x)
+        if x.size:
+            x[...] = 0
+            assert strategies.content(a.numpy()) == strategies.content(held)
+            x[...] = held
 
 
 def test_tensors_whose_elements_share_memory(device):

@@ -411,18 +411,19 @@ def violation(one, **more):
 
 
 @pytest.mark.parametrize("one", ROWS, ids=title)
-def test_row(one, device):
+def test_row(one, devices):
     operator, changes, _, _ = one
-    more = {} if "device" in changes else {"device": device}
-    assert violation(one, **more) is None
-    if "out" not in changes:
-        canary = outs(operator, lambda shape: np.full(shape, 7, np.float32))
-        if isinstance(changes.get("output_axis_sizes"), list):
-            canary = [canary[0].copy() for _ in changes["output_axis_sizes"]]
-        assert violation(one, **more, out=canary) is None
-        assert all((part == 7).all() for part in parts(canary)), "out was changed"
-    else:
-        assert not any(np.any(part) for part in parts(changes["out"]) if isinstance(part, np.ndarray)), "out was changed"
+    for device in devices:
+        more = {} if "device" in changes else {"device": device}
+        assert violation(one, **more) is None
+        if "out" not in changes:
+            canary = outs(operator, lambda shape: np.full(shape, 7, np.float32))
+            if isinstance(changes.get("output_axis_sizes"), list):
+                canary = [canary[0].copy() for _ in changes["output_axis_sizes"]]
+            assert violation(one, **more, out=canary) is None
+            assert all((part == 7).all() for part in parts(canary)), "out was changed"
+        else:
+            assert not any(np.any(part) for part in parts(changes["out"]) if isinstance(part, np.ndarray)), "out was changed"
 
 
 @pytest.mark.parametrize("operator", VALID)

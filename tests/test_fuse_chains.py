@@ -21,21 +21,23 @@ def arrays_of(result):
     return list(result) if isinstance(result, tuple) else [result]
 
 
-def check(chain, device, into=lambda array: array, back=np.asarray):
+def check(chain, devices, resident=False):
     fused = dmlops.fuse(chain.function())
     inputs = [spec.build() for spec in chain.inputs]
     before = [content(array) for array in inputs]
     expected = arrays_of(fused.reference(*inputs))
-    given = [into(array) for array in inputs]
-    found = arrays_of(fused(*given, device=device))
-    assert len(found) == len(expected)
-    for ours, right in zip(map(back, found), expected, strict=True):
-        assert ours.dtype == right.dtype and ours.shape == right.shape
-        assert content(ours) == content(right)
-        assert ours.flags.c_contiguous and ours.flags.writeable
-    assert [content(array) for array in inputs] == before, "an input changed"
-    proof = fused.prove(*given)
-    assert proof.elements == sum(array.size for array in expected)
+    for device in devices:
+        given = [dmlops.asarray(array, device=device) for array in inputs] if resident else inputs
+        found = arrays_of(fused(*given, device=None if resident else device))
+        assert len(found) == len(expected)
+        for ours, right in zip(found, expected, strict=True):
+            ours = ours.numpy() if resident else np.asarray(ours)
+            assert ours.dtype == right.dtype and ours.shape == right.shape
+            assert content(ours) == content(right)
+            assert ours.flags.c_contiguous and ours.flags.writeable
+        assert [content(array) for array in inputs] == before, "an input changed"
+        proof = fused.prove(*given)
+        assert proof.elements == sum(array.size for array in expected)
 
 
 @pytest.mark.driverless
@@ -48,8 +50,8 @@ def test_chains_are_proved(chain):
 
 @given(chain=chains.chains(DTYPES))
 @FEWER
-def test_chains(device, chain):
-    check(chain, device)
+def test_chains(devices, chain):
+    check(chain, devices)
 
 
 BYTES = st.sampled_from([np.dtype(code) for code in ("u1", "u1", "i1", "?")])
@@ -76,14 +78,14 @@ BEHIND = chains.Chain(
 @given(chain=chains.chains(BYTES, mapped=True))
 @example(chain=BEHIND)
 @FEWER
-def test_chains_with_maps(device, chain):
-    check(chain, device)
+def test_chains_with_maps(devices, chain):
+    check(chain, devices)
 
 
 @given(chain=chains.chains(DTYPES, most_steps=6))
 @FEWER
-def test_chains_of_device_arrays(device, chain):
-    check(chain, None, lambda array: dmlops.asarray(array, device=device), lambda array: array.numpy())
+def test_chains_of_device_arrays(devices, chain):
+    check(chain, devices, resident=True)
 
 
 LESS = [
@@ -106,4 +108,4 @@ LESS = [
 @FEWEST
 def test_chains_with_maps_on_devices_that_offer_less(vulkan, traits, chain):
     with overridden(**traits):
-        check(chain, vulkan)
+        check(chain, [vulkan])

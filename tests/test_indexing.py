@@ -27,24 +27,25 @@ def same(device_array, array):
 
 
 @given(data=st.data())
-def test_indices_upon_indices(device, data):
+def test_indices_upon_indices(devices, data):
     x = data.draw(strategies.specs(data.draw(strategies.shapes(max_rank=5)))).build().copy()
-    a = dmlops.asarray(x, device=device)
+    arrays = [dmlops.asarray(x, device=device) for device in devices]
     for _ in range(data.draw(st.integers(1, 3))):
         key = data.draw(strategies.basic_keys(x.shape))
         # The `...` keeps a full index an array, as it is here anyway.
         whole = key if isinstance(key, tuple) else (key,)
         x = x[whole if Ellipsis in whole else (*whole, ...)]
-        a = a[key]
-        same(a, x)
+        arrays = [a[key] for a in arrays]
+        for a in arrays:
+            same(a, x)
 
 
 @given(data=st.data())
 @FEWER
-def test_assignment(device, data):
+def test_assignment(devices, data):
     shape = data.draw(strategies.shapes(max_rank=4))
     x = data.draw(strategies.specs(shape)).build().copy()
-    a = dmlops.asarray(x, device=device)
+    arrays = [dmlops.asarray(x, device=device) for device in devices]
     key = data.draw(strategies.basic_keys(shape))
     whole = key if isinstance(key, tuple) else (key,)
     target = strategies.raw(x)[whole if Ellipsis in whole else (*whole, ...)]
@@ -53,22 +54,19 @@ def test_assignment(device, data):
     value = data.draw(strategies.specs(value_shape, x.dtype)).build()
     target[...] = strategies.raw(value)
     kind = data.draw(st.sampled_from(["numpy", "device", "view"]))
-    if kind == "view":
-        spec = data.draw(strategies.view_specs(value.ndim))
-        large, find = spec.embed(value)
-        value = find(dmlops.asarray(large, device=device))
-    elif kind == "device":
-        value = dmlops.asarray(value, device=device)
-    a[key] = value
-    assert strategies.content(a.numpy()) == strategies.content(x)
+    large, find = data.draw(strategies.view_specs(value.ndim)).embed(value)
+    for a, device in zip(arrays, devices, strict=True):
+        there = find(dmlops.asarray(large, device=device)) if kind == "view" else dmlops.asarray(value, device=device)
+        a[key] = value if kind == "numpy" else there
+        assert strategies.content(a.numpy()) == strategies.content(x)
 
 
 @given(data=st.data())
 @FEWER
-def test_assignment_of_a_view_of_the_same_array(device, data):
+def test_assignment_of_a_view_of_the_same_array(devices, data):
     n, m = data.draw(st.integers(1, 40)), data.draw(st.integers(1, 300))
     x = np.random.default_rng(0).integers(0, 2**16, (n, m), np.uint16)
-    a = dmlops.asarray(x, device=device)
+    arrays = [dmlops.asarray(x, device=device) for device in devices]
     rows, columns = data.draw(st.integers(1, n)), data.draw(st.integers(1, m))
 
     def window():
@@ -77,9 +75,10 @@ def test_assignment_of_a_view_of_the_same_array(device, data):
         return (slice(top, top + rows), slice(left, left + columns)), (slice(None, None, down), slice(None, None, right))
 
     (to, to_way), (start, start_way) = window(), window()
-    a[to][to_way] = a[start][start_way]
     x[to][to_way] = x[start][start_way].copy()
-    assert np.array_equal(a.numpy(), x)
+    for a in arrays:
+        a[to][to_way] = a[start][start_way]
+        assert np.array_equal(a.numpy(), x)
 
 
 def test_a_view_shares_the_memory_and_outlives_the_array(device):
@@ -118,22 +117,24 @@ def reshapes():
 
 
 @pytest.mark.parametrize("shape, key, wanted", list(reshapes()), ids=str)
-def test_reshape(device, shape, key, wanted):
-    x = np.arange(int(np.prod(shape)), dtype=np.int16).reshape(shape)[key]
-    a = dmlops.asarray(np.arange(int(np.prod(shape)), dtype=np.int16).reshape(shape), device=device)[key]
-    try:
-        expected = x.reshape(wanted)
-    except ValueError:
-        with pytest.raises(ValueError, match="reshape"):
-            a.reshape(wanted)
-        return
-    if x.size and not np.shares_memory(x, expected):
-        with pytest.raises(ValueError, match="copy"):
-            a.reshape(wanted)
-        assert np.array_equal(a.copy().reshape(*wanted).numpy(), expected)
-    else:
-        same(a.reshape(wanted), expected)
-        same(a.reshape(*wanted), expected)
+def test_reshape(devices, shape, key, wanted):
+    whole = np.arange(int(np.prod(shape)), dtype=np.int16).reshape(shape)
+    x = whole[key]
+    for device in devices:
+        a = dmlops.asarray(whole, device=device)[key]
+        try:
+            expected = x.reshape(wanted)
+        except ValueError:
+            with pytest.raises(ValueError, match="reshape"):
+                a.reshape(wanted)
+            continue
+        if x.size and not np.shares_memory(x, expected):
+            with pytest.raises(ValueError, match="copy"):
+                a.reshape(wanted)
+            assert np.array_equal(a.copy().reshape(*wanted).numpy(), expected)
+        else:
+            same(a.reshape(wanted), expected)
+            same(a.reshape(*wanted), expected)
 
 
 def test_strides_that_lead_nowhere_are_those_of_numpy(device):
@@ -167,25 +168,26 @@ def test_reshape_of_nothing_to_too_much(device):
 
 
 @given(data=st.data())
-def test_reshape_of_any_view(device, data):
+def test_reshape_of_any_view(devices, data):
     shape = data.draw(st.lists(st.sampled_from([1, 2, 3, 4, 6]), min_size=1, max_size=5))
     x = np.arange(np.prod(shape), dtype=np.int32).reshape(shape)
-    a = dmlops.asarray(x, device=device)
+    arrays = [dmlops.asarray(x, device=device) for device in devices]
     key = data.draw(strategies.basic_keys(x.shape))
     key = key if isinstance(key, tuple) else (key,)
-    x, a = x[key if Ellipsis in key else (*key, ...)], a[key]
+    x = x[key if Ellipsis in key else (*key, ...)]
     order = data.draw(st.permutations(range(x.ndim)))
-    x, a = x.transpose(order), a.transpose(order)
+    x, views = x.transpose(order), [a[key].transpose(order) for a in arrays]
     sizes = [n for n in range(1, x.size + 1) if x.size % n == 0] or [0]
     first = data.draw(st.sampled_from(sizes))
     second = data.draw(st.sampled_from([n for n in sizes if first and x.size // first % n == 0] or [1]))
     wanted = (first, second, -1) if first and second else (0, 2)
     expected = x.reshape(wanted)
-    if x.size and not np.shares_memory(x, expected):
-        with pytest.raises(ValueError, match="copy"):
-            a.reshape(wanted)
-    else:
-        same(a.reshape(wanted), expected)
+    for view in views:
+        if x.size and not np.shares_memory(x, expected):
+            with pytest.raises(ValueError, match="copy"):
+                view.reshape(wanted)
+        else:
+            same(view.reshape(wanted), expected)
 
 
 def test_transpose(device):

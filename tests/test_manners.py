@@ -43,14 +43,15 @@ def test_repr_of_a_small_array():
 
 
 @given(data=st.data())
-def test_values_are_printed_as_numpy_prints_them(device, data):
+def test_values_are_printed_as_numpy_prints_them(devices, data):
     dtype = data.draw(st.sampled_from([np.dtype(code) for code in "? i1 u8 f2 f4 >f8 c8 M8[s] U3 S2 V3".split()]))
     x = data.draw(strategies.specs(data.draw(strategies.shapes(max_rank=4)), dtype)).build()
-    a = dmlops.asarray(x, device=device)
+    arrays = [dmlops.asarray(x, device=device) for device in devices]
     limits = {"threshold": (0, 20), "edgeitems": (1, 3), "linewidth": (20, 120), "precision": (0, 9)}
     options = {name: data.draw(st.integers(*both)) for name, both in limits.items()}
     with np.printoptions(**options):
-        assert on_one_line(repr(a)) == shown(a)
+        for a in arrays:
+            assert on_one_line(repr(a)) == shown(a)
 
 
 @pytest.mark.parametrize("shape", [(7,), (6,), (1001,), (1000,), (100, 7, 2), (3, 700), (5, 6, 40), (0, 2000), (2000, 1)])
@@ -137,12 +138,13 @@ def test_conversions_are_numpy_s(device, x):
 
 
 @given(data=st.data())
-def test_item_by_any_index(device, data):
+def test_item_by_any_index(devices, data):
     x = np.arange(120).reshape(data.draw(st.sampled_from([(120,), (4, 30), (2, 3, 4, 5), (1, 120)])))
-    a = dmlops.asarray(x, device=device)
+    arrays = [dmlops.asarray(x, device=device) for device in devices]
     index = data.draw(st.one_of(st.integers(-130, 130), st.tuples(*[st.integers(-size - 1, size) for size in x.shape])))
     args = data.draw(st.sampled_from([(index,), index])) if isinstance(index, tuple) else (index,)
-    assert outcome(lambda array: array.item(*args), a) == outcome(lambda array: array.item(*args), x)
+    for a in arrays:
+        assert outcome(lambda array: array.item(*args), a) == outcome(lambda array: array.item(*args), x)
 
 
 def test_a_condition(device):
@@ -167,13 +169,13 @@ def test_lists_of_elements_make_an_array(device):
 
 
 @given(data=st.data())
-def test_views_are_numpy_s(device, data):
+def test_views_are_numpy_s(devices, data):
     x = np.arange(48).reshape(data.draw(st.sampled_from([(48,), (1, 48), (2, 3, 8), (4, 1, 3, 1, 4), (2, 2, 2, 2, 3, 1)])))
-    a = dmlops.asarray(x, device=device)
+    arrays = [dmlops.asarray(x, device=device) for device in devices]
     axes = [data.draw(st.integers(-x.ndim - 1, x.ndim)) for _ in range(2)]
     squeezes = [lambda y: y.squeeze(), lambda y: y.squeeze(axes[0]), lambda y: y.squeeze(axis=tuple(axes))]
     for view in (lambda y: y.swapaxes(*axes), *squeezes):
-        assert result_of(view, a) == result_of(view, x)
+        assert [result_of(view, a) for a in arrays] == [result_of(view, x)] * len(arrays)
 
 
 def result_of(view, x):

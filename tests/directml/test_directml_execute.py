@@ -27,7 +27,7 @@ def buffer_for(random, tensor, lengths):
 
 
 @hypothesis.given(desc=described.random_desc(), seed=st.integers(0, 2**32 - 1), level=st.sampled_from(["6_4", None]))
-def test_random_descriptions_equal_their_twins(device, desc, seed, level):
+def test_random_descriptions_equal_their_twins(devices, desc, seed, level):
     random = np.random.default_rng(seed)
     bindings, inputs, expected = {}, {}, {}
     dml.validate(desc, level)
@@ -47,22 +47,23 @@ def test_random_descriptions_equal_their_twins(device, desc, seed, level):
         after = bindings[name][index].copy()
         after.view(tensor.dtype)[described.places(tensor)] = result
         expected[name].append(after)
-    untouched = {name: [array.copy() for array in arrays] for name, arrays in bindings.items()}
-    bound = {name: arrays[0] if name in single else arrays for name, arrays in bindings.items()}
+    untouched = bindings
+    for device in devices:
+        bindings = {name: [array.copy() for array in arrays] for name, arrays in untouched.items()}
+        bound = {name: arrays[0] if name in single else arrays for name, arrays in bindings.items()}
+        outputs = dml.execute(desc, bound, feature_level=level, device=device)
+        for name, arrays in bindings.items():
+            for array, after in zip(arrays, expected.get(name, untouched[name]), strict=True):
+                assert array.tobytes() == after.tobytes(), name
+            if name in expected:
+                assert outputs[name] is bound[name] or all(a is b for a, b in zip(outputs[name], bound[name], strict=True))
 
-    outputs = dml.execute(desc, bound, feature_level=level, device=device)
-    for name, arrays in bindings.items():
-        for array, after in zip(arrays, expected.get(name, untouched[name]), strict=True):
-            assert array.tobytes() == after.tobytes(), name
-        if name in expected:
-            assert outputs[name] is bound[name] or all(a is b for a, b in zip(outputs[name], bound[name], strict=True))
-
-    for name in expected:  # the same with new outputs
-        bound.pop(name)
-        made = dml.execute(desc, bound, feature_level=level, device=device)[name]
-        for array, result in zip(made if isinstance(made, list) else [made], results, strict=True):
-            assert array.flags.c_contiguous and array.shape == result.shape
-            assert array.tobytes() == np.ascontiguousarray(result).tobytes()
+        for name in expected:  # the same with new outputs
+            bound.pop(name)
+            made = dml.execute(desc, bound, feature_level=level, device=device)[name]
+            for array, result in zip(made if isinstance(made, list) else [made], results, strict=True):
+                assert array.flags.c_contiguous and array.shape == result.shape
+                assert array.tobytes() == np.ascontiguousarray(result).tobytes()
 
 
 def tile_of(data_type, **fields):
