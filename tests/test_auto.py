@@ -4,12 +4,12 @@ import dmlops
 import numpy as np
 import pytest
 from dmlops import _core, explain
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import strategies
 import support
-from strategies import content, parts
+from strategies import FEWEST, content, parts
 
 X = np.arange(6).reshape(2, 3)
 MIRRORED = X[:, ::-1].tolist()
@@ -27,7 +27,7 @@ def default():
 
 
 @pytest.mark.parametrize("operator", strategies.OPERATORS)
-@settings(max_examples=20)
+@FEWEST
 @given(data=st.data())
 def test_results_are_those_of_numpy(operator, data):
     call = data.draw(strategies.CALLS[operator]())

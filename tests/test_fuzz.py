@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import fuzz
+from strategies import FEWER
 
 CORPUS = sorted((pathlib.Path(__file__).resolve().parent / "fuzz" / "corpus").iterdir())
 
@@ -16,6 +17,7 @@ def test_corpus(path, vulkan):
     fuzz.one(path.read_bytes())
 
 
+@FEWER
 @given(data=st.binary(min_size=8, max_size=80))
 def test_any_bytes(data, vulkan):
     fuzz.one(data)

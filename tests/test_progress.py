@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import strategies
-from strategies import FEWER, content, parts
+from strategies import FEWEST, content, parts
 
 X = np.arange(4 * 4 * 6 * 8, dtype=np.float32).reshape(4, 4, 6, 8)
 
@@ -42,7 +42,7 @@ def portions(monkeypatch):
 
 @pytest.mark.parametrize("operator", strategies.OPERATORS)
 @given(data=st.data())
-@FEWER
+@FEWEST
 def test_portions_make_the_same_result(devices, operator, data):
     call = data.draw(strategies.CALLS[operator](8))
     array = call.build()
