@@ -549,12 +549,12 @@ def test_transposes_are_moved_by_blocks(core, item, rows, columns, outer, step, 
     assert choose(core, item, axes, ROWS, 0, item // 2 or 1).kernel == ELEMENTS
 
 
-@pytest.mark.parametrize("item, rows, columns", [(1, 1030, 1027), (1, 1026, 1030), (2, 701, 771), (4, 523, 530), (8, 371, 373)])
+@pytest.mark.parametrize("item, rows, columns", [(1, 278, 275), (1, 274, 278), (2, 189, 195), (4, 139, 146), (8, 99, 101)])
 @pytest.mark.parametrize("step, base", [(1, 0), (-1, 8)])
 def test_transposes_leave_what_is_no_whole_blocks(core, item, rows, columns, step, base):
-    """Rows of the destination begin anywhere in a word."""
+    """Rows of the destination begin anywhere in a word. Where rests are worth it from fewer bytes on, few do to see it."""
     axes = [(rows, item, columns * item, 0), (columns, step * rows * item, item, 0)]
-    dispatch = choose(core, item, axes, src_base=base, dst_base=base)
+    dispatch = choose(core, item, axes, src_base=base, dst_base=base, traits=core.traits(rest_bytes=65536))
     assert dispatch.kernel == ROWS and dispatch.rest_count >= 2
 
 
