@@ -4,7 +4,7 @@ Environment:
     VK_DRIVER_FILES       the Vulkan driver to test; lavapipe if not set
     DMLOPS_TEST_DIRECT    if set: the driver is used without the loader, as that of a companion package
     DMLOPS_TEST_DEVICES   which of "vulkan" (the best device) and "host" to test; both if not set
-    HYPOTHESIS_PROFILE    "test" (300 examples an operator), "check" (20), "odd" (10), "deep" (3,000), "soak" (20,000); if not
+    HYPOTHESIS_PROFILE    "test" (200 examples an operator), "check" (20), "odd" (10), "deep" (3,000), "soak" (20,000); if not
                           set, "odd" for `pytest -m quick`, else "test"
 """
 
@@ -18,7 +18,7 @@ support.select_driver()  # before anything creates a Vulkan instance
 import pytest  # noqa: E402
 from hypothesis import HealthCheck, settings  # noqa: E402
 
-for name, examples in (("test", 300), ("check", 20), ("odd", 10), ("deep", 3_000), ("soak", 20_000)):
+for name, examples in (("test", 200), ("check", 20), ("odd", 10), ("deep", 3_000), ("soak", 20_000)):
     settings.register_profile(
         name,
         max_examples=examples,

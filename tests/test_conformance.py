@@ -36,26 +36,27 @@ def test_operator(devices, operator, data):
 
 
 # Rows of every short length, at every offset within a 16-byte word, for every item size that has kernels of its own:
-# what Hypothesis might take long to find.
+# what Hypothesis might take long to find. What pads and repeats rows takes every second pair of a length and an offset.
 @pytest.mark.parametrize("itemsize", [1, 2, 3, 4, 8, 12, 16])
 def test_rows_of_every_length_and_offset(devices, itemsize):
     rng = np.random.default_rng(itemsize)
     parent = rng.integers(0, 256, 3 * 80 * itemsize + 64, np.uint8)
-    dtype = np.dtype(f"V{itemsize}")
+    dtype, step = np.dtype(f"V{itemsize}"), itemsize if itemsize in (2, 4, 8) else 1
     for width in [*range(1, 20), 31, 32, 33, 47, 48, 49, 63, 64, 65, 79]:
-        for offset in range(0, 16, itemsize if itemsize in (2, 4, 8) else 1):
+        for offset in range(0, 16, step):
             x = np.ndarray((3, width), dtype, parent, offset)
             left, right = offset % 5, width % 4
             for name, args, kwargs in [
                 ("reverse_subsequences", (rng.integers(0, width + 1, (3, 1)), 1), {}),
-                *(("slice", ([0, width // 5], [3, width - width // 5], [1, step]), {}) for step in (1, -1, 2, -2, 3)),
+                *(("slice", ([0, width // 5], [3, width - width // 5], [1, stride]), {}) for stride in (1, -1, 2, -2, 3)),
+                ("transpose", (), {}),
+            ] + [
                 ("padding", ([1, left], [0, right]), {"value": parent[:itemsize].view(dtype)[0]}),
                 *(("padding", ([0, left], [1, right]), {"mode": mode}) for mode in ("edge", "reflection", "symmetric", "wrap")),
                 ("tile", ([2, 3],), {}),
                 ("upsample", ([2],), {}),
                 ("upsample", ([3],), {"layout": "NHWC"}),
-                ("transpose", (), {}),
-            ]:
+            ] * ((width + offset // step) % 2):
                 expected = getattr(reference, name)(x, *args, **kwargs).tobytes()
                 for device in devices:
                     result = getattr(dmlops, name)(x, *args, **kwargs, device=device)

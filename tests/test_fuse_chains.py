@@ -41,6 +41,7 @@ def check(chain, devices, resident=False):
 
 
 @pytest.mark.driverless
+@FEWER
 @given(chain=chains.chains(DTYPES))
 def test_chains_are_proved(chain):
     fused = dmlops.fuse(chain.function())

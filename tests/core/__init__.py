@@ -239,6 +239,14 @@ class Machine:
         if dispatch.kernel == ROWS:
             self.derive_rows()
         self.src, self.dst = [], []
+        self.made = {}
+
+    def once(self, make, *arguments):
+        """What a function makes of numbers; the next row that has the same ones does not ask again."""
+        key = make.__name__, *arguments
+        if key not in self.made:
+            self.made[key] = make(*arguments)
+        return self.made[key]
 
     def derive_rows(self):
         """What rows.comp works out from its constants."""
@@ -458,10 +466,11 @@ class Machine:
                 offset = offset + x * stride
         return stream, offset
 
-    def whole_words_of_a_row(self, dst, first, last):
-        """(first element, elements) of what is whole words in a range of a row's elements, if that is a tile or more."""
+    def whole_words_of_a_row(self, phase, first, last):
+        """(first element, elements) of what is whole words in a range of a row's elements, if that is a tile or more. The row
+        begins `phase` bytes behind a word."""
         period = max(self.word // self.even, 1)
-        starts = (dst + (first + np.arange(period)) * self.element) % self.word
+        starts = (phase + (first + np.arange(period)) * self.element) % self.word
         head = int(np.argmax(starts == starts.min()))  # the first element at a word, or where none is, at any
         head = min(head, last - first)
         whole = (last - first - head) // period * period
@@ -469,8 +478,9 @@ class Machine:
 
     def copy_row(self, src, dst, length, part):
         """A row whose first `length` elements are reversed."""
-        a = self.whole_words_of_a_row(dst, 0, length) if self.reversed == REVERSED_ROW else (0, 0)
-        b = self.whole_words_of_a_row(dst, length, self.table.rows_extent)
+        phase = dst % self.word
+        a = self.once(self.whole_words_of_a_row, phase, 0, length) if self.reversed == REVERSED_ROW else (0, 0)
+        b = self.once(self.whole_words_of_a_row, phase, length, self.table.rows_extent)
         forward = -self.step if self.reversed == REVERSED_ROW else self.step
         self.copy_head_and_tail(src, dst, length, forward, a, b, part)
         # Of each: the elements' order, their source, and the pattern. A row's tiles are shared out as one. The last may overlap
@@ -494,10 +504,13 @@ class Machine:
                 self.copy_tiles(src + at, dst + element * self.element, skip, *pattern)
         assert part > 0 or before <= self.table.part * (self.table.total // self.table.rows), "tiles that no part has"
 
-    def copy_head_and_tail(self, src, dst, length, forward, a, b, part):
+    def head_and_tail(self, *inside):
+        """A row's elements but for those inside of what is whole words: (first element, elements)."""
         element = np.arange(self.table.rows_extent)
-        inside = [(first <= element) & (element < first + whole) for first, whole in (a, b)]
-        element = element[~inside[0] & ~inside[1]]
+        return element[~np.any([(first <= element) & (element < first + whole) for first, whole in inside], axis=0)]
+
+    def copy_head_and_tail(self, src, dst, length, forward, a, b, part):
+        element = self.once(self.head_and_tail, a, b)
         if self.scalar == 0:
             assert element.size == 0, "there are heads or tails"
         elif part == 0:
@@ -509,20 +522,25 @@ class Machine:
                 to = np.add.outer(element * self.element, byte) + dst + r * self.table.rows_window_stride
                 self.give(at.ravel(), to.ravel(), self.scalar)
 
-    def copy_tiles(self, src, dst, skip, step, low, unit):
+    def pattern(self, r, step, low, unit):
+        """Of the r-th row of a window, for each byte of a tile: where it is in the row, its stream, and where in the window."""
         byte = np.arange(self.word * self.words)
-        mine = byte >= skip[:, None]
+        skipped = -(self.phase + r * self.skew) % self.word
+        stream, offset = self.offsets(byte + skipped, step)
+        offset = offset - low + r * self.window_step
+        assert offset.min() >= 0 and offset.max() < 8 * self.window, "the pattern leaves its window"
+        assert np.array_equal(offset, offset[byte // unit * unit] + byte % unit)
+        assert np.array_equal(stream, stream[byte // unit * unit]) and not np.any(offset[::unit] % unit)
+        return byte + skipped, stream, offset
+
+    def copy_tiles(self, src, dst, skip, step, low, unit):
+        mine = np.arange(self.word * self.words) >= skip[:, None]
         for r in range(self.per_window):
-            skipped = -(self.phase + r * self.skew) % self.word
-            stream, offset = self.offsets(byte + skipped, step)
-            offset = offset - low + r * self.window_step
-            assert offset.min() >= 0 and offset.max() < 8 * self.window, "the pattern leaves its window"
-            assert np.array_equal(offset, offset[byte // unit * unit] + byte % unit)
-            assert np.array_equal(stream, stream[byte // unit * unit]) and not np.any(offset[::unit] % unit)
+            place, stream, offset = self.once(self.pattern, r, step, low, unit)
             windows = np.add.outer(src, stream * self.table.rows_stream_stride) & MASK
             assert not np.any(windows % self.align), "a window is not aligned"
             self.check_loads(windows, np.broadcast_to(offset // 8, windows.shape))
-            stores = (np.add.outer(dst, byte + skipped) + r * self.table.rows_window_stride) & MASK
+            stores = (np.add.outer(dst, place) + r * self.table.rows_window_stride) & MASK
             assert not np.any(stores[:, :: self.word] % self.word), "a store is not aligned"
             self.src.append((windows + offset)[mine])
             self.dst.append(stores[mine])
