@@ -66,6 +66,10 @@ TOGETHER = {
         **DEVICES["a narrow window into a card's memory"],
         "group_count": 3,
     },
+    "integers of 32 bits only, a graphics card of tiny allocations": {
+        **DEVICES["integers of 32 bits only, a graphics card"],
+        "allocation": 8 * MIB,
+    },
     "every second import refused, alignment of 256": {"imports": 2, "alignment": 256},
 }
 SHORT = [
@@ -81,8 +85,7 @@ OTHER_WAYS = [
     "imports by pages of 64 KiB",
     "imports that are not coherent, tiny bindings, few resources",
     "a narrow window into a card's memory, few work groups",
-    "tiny allocations",
-    "integers of 32 bits only, a graphics card",
+    "integers of 32 bits only, a graphics card of tiny allocations",
 ]
 
 
@@ -137,6 +140,11 @@ def test_all_of_conformance_and_out(name, library):
 @pytest.mark.parametrize("feature", ONLY_32_BIT)
 def test_a_feature_that_most_kernels_use_is_missing(feature, library):
     conform(library, "test_examples.py", **{feature: 1})
+
+
+@pytest.mark.check
+def test_kernels_of_32_bits_at_every_offset(library):
+    conform(library, "test_kernels.py", "-m", "not many_pipelines", "-k", "every_offset or every_length", **ONLY_32_BIT)
 
 
 @pytest.mark.soak
