@@ -15,6 +15,7 @@ from onnx.external_data_helper import uses_external_data
 import dmlops
 from dmlops import DeviceArray
 from dmlops.onnx.inference import Shape, contradicts, inferred_types, is_plain
+from dmlops.onnx.maps import maps_of
 from dmlops.onnx.metadata import size_of
 from dmlops.onnx.node import Node
 from dmlops.onnx.operator_table import OPERATORS, Operator, cast_type
@@ -59,6 +60,8 @@ class Graph:
         The model.
     operators : dict
         How each operator is run: ``OPERATORS``, or ``ONNXRUNTIME``, which follows onnxruntime.
+    mapped : bool, optional
+        Whether maps of bytes are run, too.
 
     Attributes
     ----------
@@ -77,9 +80,11 @@ class Graph:
         Values that depend on constants and shapes only.
     demanded : set of str
         Values that other nodes need on the host.
+    maps : dict of Map
+        For each result of a map, how it is made. There are none where an input is needed on the host.
     """
 
-    def __init__(self, model: ModelProto, operators: Mapping[str, Operator] = OPERATORS) -> None:
+    def __init__(self, model: ModelProto, operators: Mapping[str, Operator] = OPERATORS, mapped: bool = False) -> None:
         if not isinstance(model, ModelProto):
             raise TypeError(f"model must be an onnx.ModelProto, not {type(model).__name__}: onnx.load reads one from a file")
         graph = model.graph
@@ -102,8 +107,12 @@ class Graph:
                 continue
             if node.operator == "Shape" or all(name in self.known for name in node.inputs if name):
                 self.known.update(node.outputs)
-            elif node.operator == "Cast" and not self.on_host(node) and self._type(node.inputs[0]) != cast_type(node):
+            elif node.operator == "Cast" and not self.on_host(node) and self.type_of(node.inputs[0]) != cast_type(node):
                 self.problems[k] = "converts data; only shapes are converted here"
+        self.maps = maps_of(self) if mapped and self.demanded.isdisjoint(self.inputs) else {}
+        if not self.demanded.isdisjoint(self.maps):
+            self.maps = {}
+        self.problems = {k: reason for k, reason in self.problems.items() if not self.is_map(self.nodes[k])}
 
     def _problem(self, node: Node, not_plain: set[str]) -> str | None:
         """Why a node cannot be run, as far as it alone and constants say."""
@@ -120,9 +129,9 @@ class Graph:
         for name, allowed in operator.allowed.items():
             if name in node.attributes and node.attributes[name] not in allowed:
                 return f"has {name}={node.attributes[name]!r}, which is no movement of data"
-        return operator.doubt(node, *map(self._constant, node.inputs[1:])) if operator.doubt else None
+        return operator.doubt(node, *map(self.constant, node.inputs[1:])) if operator.doubt else None
 
-    def _constant(self, name: str) -> Array | None:
+    def constant(self, name: str) -> Array | None:
         """The value of a constant that is in the model itself, and not in a file beside it."""
         if name in self._constant_nodes:
             value: Array = self.operators["Constant"].run(self._constant_nodes[name])
@@ -130,11 +139,15 @@ class Graph:
         tensor = self.initializers.get(name)
         return None if tensor is None or uses_external_data(tensor) else numpy_helper.to_array(tensor)
 
+    def is_map(self, node: Node) -> bool:
+        """Whether a node computes of each byte, and constants, what a table can hold."""
+        return not self.maps.keys().isdisjoint(node.outputs)
+
     def on_host(self, node: Node) -> bool:
         """Whether a node computes shapes, indices or amounts, and so runs on the host."""
         return any(name in self.known or name in self.demanded for name in node.outputs)
 
-    def _type(self, name: str) -> int:
+    def type_of(self, name: str) -> int:
         """The type of a value's elements, one of ``TensorProto.DataType``; UNDEFINED where it is not known."""
         return self.types[name].tensor_type.elem_type if name in self.types else TensorProto.UNDEFINED
 
@@ -156,13 +169,17 @@ class Program:
     """A model made of movements, ready to run on one device.
 
     What depends on constants and on the declared shapes only is computed here; the rest is run with the actual shapes. The host
-    knows every shape without waiting for the device.
+    knows every shape without waiting for the device. Where there are maps, all steps are one fused function.
     """
 
     def __init__(
-        self, model: ModelProto, device: DeviceLike | None = None, operators: Mapping[str, Operator] = OPERATORS
+        self,
+        model: ModelProto,
+        device: DeviceLike | None = None,
+        operators: Mapping[str, Operator] = OPERATORS,
+        mapped: bool = False,
     ) -> None:
-        graph = Graph(model, operators)
+        graph = Graph(model, operators, mapped)
         graph.raise_problem()
         self._graph, self._device = graph, device
         if device is not None:
@@ -182,6 +199,7 @@ class Program:
         self._process = 0
         last = {name: k for k, node in enumerate(self._steps) for name in node.inputs if name not in graph.outputs}
         self._dead = [[name for name in set(node.inputs) if last.get(name) == k] for k, node in enumerate(self._steps)]
+        self._fused = dmlops.fuse(self._outputs) if graph.maps else None
 
     def __reduce__(self) -> NoReturn:
         raise TypeError("a prepared model cannot be pickled: pass on the model, and prepare it again")
@@ -191,22 +209,36 @@ class Program:
         return self._graph.inputs.keys()
 
     def run(self, inputs: Mapping[str, Any]) -> dict[str, AnyArray]:
-        """Queue the model's work; return its outputs: device arrays, or new NumPy arrays if the host has computed them."""
+        """Queue the model's work; return its outputs: device arrays, or new NumPy arrays if the host has computed them.
+
+        A fused function returns new NumPy arrays where all inputs are NumPy arrays.
+        """
+        given = {name: self._checked(name, inputs[name]) for name in self._expected}
+        if self._fused:
+            read = {name: array for name, array in given.items() if name in self._read}
+            if any(isinstance(array, DeviceArray) for array in read.values()):
+                read = {name: self._upload(array) for name, array in read.items()}
+            results: dict[str, AnyArray] = self._fused(read, device=self._device)
+            return results
         if self._process != os.getpid():  # the first run, or a fork: device arrays stay in their process
             self._uploaded = {name: self._upload(self._constants[name]) for name in self._moved}
             self._process = os.getpid()
-        given = {name: self._checked(name, inputs[name]) for name in self._expected}
         values: dict[str, AnyArray] = {
             name: np.asarray(array) if name in self._graph.demanded else self._upload(array)
             for name, array in given.items()
             if name in self._read
         }
+        outputs = self._outputs(values)
+        return {name: value if isinstance(value, DeviceArray) else value.copy() for name, value in outputs.items()}
+
+    def _outputs(self, given: dict[str, Any]) -> dict[str, Any]:
+        """The outputs for the values of inputs, which may be traced arrays."""
+        values = dict(given)
         for node, dead in zip(self._steps, self._dead, strict=True):
             self._step(node, values)
             for name in dead:
                 values.pop(name, None)
-        outputs = {name: values[name] if name in values else self._constants[name] for name in self._graph.outputs}
-        return {name: value if isinstance(value, DeviceArray) else value.copy() for name, value in outputs.items()}
+        return {name: values[name] if name in values else self._constants[name] for name in self._graph.outputs}
 
     def _checked(self, name: str, value: Any) -> AnyArray:
         dtype, shape = self._expected[name]
@@ -243,7 +275,7 @@ class Program:
         return True
 
     def _step(self, node: Node, values: dict[str, AnyArray]) -> None:
-        on_host, data = self._graph.on_host(node), _data(node)
+        on_host, data = self._graph.on_host(node), () if self._fused else _data(node)
         operands: list[AnyArray | None] = []
         for k, name in enumerate(node.inputs):
             operand = values.get(name, self._constants.get(name))
@@ -254,6 +286,8 @@ class Program:
 
     def _results(self, node: Node, operands: list[Any]) -> tuple[Any, ...]:
         try:
+            if self._graph.is_map(node):
+                return (self._graph.maps[node.outputs[0]](operands[0]),)
             result = self._graph.operators[node.operator].run(node, *operands)
         except Exception as error:
             error.add_note(f"in {node}")

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 
 import dmlops
+from dmlops import DeviceArray
 
 if TYPE_CHECKING:
     from dmlops._annotations import AnyArray, Array
@@ -25,9 +26,9 @@ def _empty(like: AnyArray, shape: Sequence[int]) -> AnyArray:
     return dmlops.empty(tuple(shape), like.dtype, device=like.device)
 
 
-def device_of(a: AnyArray) -> str | None:
+def device_of(*arrays: AnyArray) -> str | None:
     """Where the operators of dmlops run: NumPy arrays are shapes and constants here, which stay on the host."""
-    return "host" if isinstance(a, np.ndarray) else None
+    return "host" if all(isinstance(a, np.ndarray) for a in arrays) else None
 
 
 def reshape(a: AnyArray, shape: Sequence[int]) -> AnyArray:
@@ -60,6 +61,13 @@ def runs_of(index: Array) -> Runs:
 
 def take(a: AnyArray, runs: Mapping[int, Runs]) -> AnyArray:
     """The elements at the given indices along each axis, as ``a[numpy.ix_(...)]`` has them: one copy for each run of them."""
+    if not isinstance(a, (np.ndarray, DeviceArray)):  # a traced array, to which nothing is assigned
+        for axis, pieces in runs.items():
+            index = np.zeros(pieces[-1][0].stop if pieces else 0, np.int64)
+            for target, source in pieces:
+                index[target] = np.arange(a.shape[axis])[source]
+            a = np.take(a, index, axis)
+        return a
     if len(runs) > 1 and math.prod(map(len, runs.values())) > 64:  # fewer copies if each axis has a pass of its own
         for axis in runs:
             a = take(a, {axis: runs[axis]})

@@ -49,14 +49,14 @@ def cast_type(node: Node) -> int:
 
 
 def _cast(node: Node, a: AnyArray) -> AnyArray:
-    # A device array is of that type already: graph.py refuses other Casts of data.
+    # Other arrays are of that type already: graph.py refuses other Casts of data.
     return a.astype(helper.tensor_dtype_to_np_dtype(cast_type(node))) if isinstance(a, np.ndarray) else a
 
 
-def _concat(node: Node, *parts: Any) -> AnyArray:  # all NumPy arrays, or all device arrays
+def _concat(node: Node, *parts: Any) -> AnyArray:  # all NumPy arrays, all device arrays, or traced arrays and constants
     joined: AnyArray = parts[0]
     if len(parts) > 1:
-        joined = dmlops.join(parts, node.attributes.get("axis", 1), device=device_of(parts[0]))
+        joined = dmlops.join(parts, node.attributes.get("axis", 1), device=device_of(*parts))
     return joined
 
 

@@ -94,12 +94,12 @@ class Source:
 
     def parts(self, model: ModelProto, device: DeviceLike | None) -> Parts | None:
         """Both parts of the model, if there is a leading one."""
-        graph = Graph(model, ONNXRUNTIME)
+        graph = Graph(model, ONNXRUNTIME, mapped=True)
         moved, rest = cut(model, graph)
         if moved is None:
             return None
         onnx.load_external_data_for_model(moved, self._folder() or _entry(self.options))
-        program = Program(moved, device, ONNXRUNTIME)
+        program = Program(moved, device, ONNXRUNTIME, mapped=True)
         checked, session = _checked(moved), self._session(rest) if rest else None
         sessions = [one for one in (checked, session) if one]
         described = [value for one in sessions for value in one.get_inputs()]

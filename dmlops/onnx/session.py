@@ -27,7 +27,8 @@ class Session:
     """Run a model as ``onnxruntime.InferenceSession`` does, the leading part that only moves data on a device.
 
     Results are those of onnxruntime for the CPU, also where ONNX's text says otherwise. A model that cannot be analysed is left
-    to onnxruntime as a whole.
+    to onnxruntime as a whole. What makes floats of bytes before they move belongs to the leading part: Cast, arithmetic with
+    constants, Clip and DequantizeLinear, where the bits are onnxruntime's.
 
     Parameters
     ----------

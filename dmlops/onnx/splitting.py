@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from onnx import AttributeProto, GraphProto, ModelProto, NodeProto, TensorProto, TypeProto, ValueInfoProto, helper
 
@@ -57,10 +57,10 @@ def split(model: ModelProto) -> tuple[ModelProto | None, ModelProto | None]:
 
 def cut(model: ModelProto, graph: Graph) -> tuple[ModelProto | None, ModelProto | None]:
     """Cut a model, of which `graph` knows what can be moved."""
-    movers = _movers(graph)
+    protos = model.graph.node
+    movers = _movers(graph, protos)
     if not movers:
         return None, model
-    protos = model.graph.node
     shapes = {k for k, node in enumerate(graph.nodes) if k not in graph.problems and graph.on_host(node)}
     results = {name for k in movers for name in graph.nodes[k].outputs}
     others = [name for name in graph.outputs if name not in results]
@@ -76,14 +76,14 @@ def cut(model: ModelProto, graph: Graph) -> tuple[ModelProto | None, ModelProto 
     return first, _part(model, graph, rest, read_then | unread, passed, others)
 
 
-def _movers(graph: Graph) -> set[int]:
-    """The positions of the nodes that move data from inputs of the model."""
+def _movers(graph: Graph, protos: Sequence[NodeProto], left: frozenset[int] = frozenset()) -> set[int]:
+    """The positions of the nodes that move data from inputs of the model, without maps that are `left` to onnxruntime."""
     # Types that NumPy itself lacks do not reach onnxruntime as NumPy arrays.
     ready = {name for name, kind in graph.inputs.items() if is_plain(kind) and _is_numpy(kind.tensor_type.elem_type)}
     ready |= set(graph.initializers)
     found: list[int] = []
     for k, node in enumerate(graph.nodes):
-        if k in graph.problems or not all(name in ready for name in node.inputs if name):
+        if k in graph.problems or k in left or not all(name in ready for name in node.inputs if name):
             continue
         if not graph.on_host(node):
             if node.operator == "Gather":
@@ -93,9 +93,27 @@ def _movers(graph: Graph) -> set[int]:
     movers = set(found)
     for k in reversed(found):
         followed = any(name in graph.nodes[other].inputs for other in movers for name in graph.nodes[k].outputs)
-        if graph.nodes[k].operator in VIEWS and not followed:
+        if (graph.nodes[k].operator in VIEWS or graph.is_map(graph.nodes[k])) and not followed:
             movers.remove(k)
-    return movers
+    unsafe = _unsafe(graph, protos, movers)
+    return _movers(graph, protos, left | unsafe) if unsafe else movers
+
+
+def _unsafe(graph: Graph, protos: Sequence[NodeProto], movers: set[int]) -> set[int]:
+    """The maps among the movers that onnxruntime may fuse with what it runs, and round otherwise then.
+
+    It fuses neighbours; and a scale with MatMul, also by way of a Transpose, and of nodes that do nothing.
+    """
+    maps = {k for k in movers if graph.is_map(graph.nodes[k])}
+    others = [k for k in range(len(protos)) if k not in movers]
+    moved = {name for k in movers for name in graph.nodes[k].outputs}
+    for node in [graph.nodes[k] for k in others]:
+        if node.operator == "MatMul" and moved.intersection(node.inputs):
+            return maps
+        if (node.operator in graph.operators or node.operator == "Dropout") and moved.intersection(node.inputs):
+            moved.update(node.outputs)
+    read = {name for k in others for name in _reads(protos[k])}.union(graph.outputs)
+    return {k for k in maps if read.intersection(graph.nodes[k].outputs)}
 
 
 def _is_numpy(element: int) -> bool:

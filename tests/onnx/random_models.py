@@ -254,6 +254,38 @@ def cast(draw, x, opset):
     return [], {"to": helper.np_dtype_to_tensor_dtype(x.dtype)}, 1
 
 
+# Arithmetic of bytes and constants, which a session takes where NumPy's bits are onnxruntime's.
+ARITHMETIC = ("Add", "Sub", "Mul", "Div")
+NUMBERS = (0.0, -0.0, 1.0, -1.0, 0.5, 2.0, 255.0, 1 / 255, 0.485, 0.229, 123.675, 0.017, -3.0, 1e30, 1e-30, float("inf"))
+
+
+def constant_beside(draw, x):
+    """A constant that is broadcast against `x`: a scalar as a rule, or one for each index of an axis."""
+    dtype = x.dtype
+    if x.ndim == 0 or draw(st.booleans()):
+        return np.array(draw(st.sampled_from(NUMBERS)), dtype).reshape(draw(st.sampled_from(((), (1,)))))
+    shape = [1] * x.ndim
+    axis = draw(st.integers(0, x.ndim - 1))
+    shape[axis] = x.shape[axis]
+    return np.array([draw(st.sampled_from(NUMBERS)) for _ in range(shape[axis])], dtype).reshape(shape[axis:])
+
+
+def clipped(draw, x):
+    bounds = [draw(st.sampled_from((None, np.array(value, x.dtype)))) for value in (0.25, 200)]
+    return [np.zeros((), x.dtype) if seldom(draw, 5) else bounds[0], bounds[1]]
+
+
+def dequantized(draw, x, opset):
+    """Scale and zero point, and the attribute."""
+    if x.ndim < 2 or opset < 13 or draw(st.booleans()):
+        scale, attributes = np.float32(draw(st.sampled_from((0.1, 0.0039, 2, -1)))), {}
+    else:
+        axis = draw(st.integers(0, x.ndim - 1))
+        scale, attributes = np.linspace(0.1, 2, x.shape[axis], dtype=np.float32), {"axis": axis}
+    zero = np.full(np.shape(scale), draw(st.integers(0, 127)), x.dtype) if draw(st.booleans()) else None
+    return [np.asarray(scale), zero], attributes
+
+
 # An operator, the opsets in which it is drawn, the least rank that it takes as a rule, and the function that draws a call.
 CALLS = (
     ("Transpose", 7, 99, 0, transpose),
@@ -377,6 +409,34 @@ class Builder:
             self.kinds[output] = old.dtype
         return outputs if results else None
 
+    def arithmetic(self, x):
+        """Nodes that make floats of the bytes `x`, and compute with them; their outputs."""
+        draw, old = self.draw, self.values[x]
+        operands, attributes, operator = [], {}, "Cast"
+        if self.opset >= 10 and old.dtype != bool and seldom(draw, 4):
+            operator = "DequantizeLinear"
+            operands, attributes = dequantized(draw, old, self.opset)
+            now = self.computed(operator, x, operands, attributes, old.astype(np.float32))
+        else:
+            to = np.dtype(draw(st.sampled_from(("f4", "f4", "f4", "f8", "f2", "i4"))))
+            now = self.computed(operator, x, [], {"to": helper.np_dtype_to_tensor_dtype(to)}, old.astype(to))
+        found = [now]
+        for _ in range(draw(st.integers(0, 3)) if self.values[now].dtype in (np.float32, np.float64) else 0):
+            old = self.values[now]
+            if self.opset >= 12 and seldom(draw, 4):
+                now = self.computed("Clip", now, clipped(draw, old), {}, old)
+            else:
+                now = self.computed(draw(st.sampled_from(ARITHMETIC)), now, [constant_beside(draw, old)], {}, old)
+            found.append(now)
+        return found
+
+    def computed(self, operator, x, operands, attributes, like):
+        """A node whose result has the shape and the dtype of `like`."""
+        names, output = [x, *map(self.operand, operands)], f"{self.name()}_m"
+        self.nodes.append(helper.make_node(operator, names, [output], **attributes))
+        self.values[output], self.kinds[output] = like, like.dtype
+        return output
+
     def declare(self, name, odd):
         value, kind = self.values[name], helper.np_dtype_to_tensor_dtype(self.kinds[name])
         shape = None if seldom(self.draw, 6) else self.declared(value.shape, odd)
@@ -388,9 +448,16 @@ class Builder:
         low = 0 if seldom(draw, 6) else 1
         shape = [draw(st.integers(low, 2 if seldom(draw, 4) else 5)) for _ in range(rank)]
         dtype = np.dtype(draw(st.sampled_from(DTYPES)))
+        bytes_first = seldom(draw, 4)
+        if bytes_first:
+            dtype = np.dtype(draw(st.sampled_from(("u1", "u1", "i1", "bool"))))
         x = np.arange(1, np.prod(shape, dtype=int) + 1).reshape(shape).astype(dtype)
         now = [self.add_input(x, stale=seldom(draw, 5))]
         data = [*now]
+        if bytes_first:
+            data += (seldom(draw, 3) and self.step(now[0])) or []
+            data += self.arithmetic(data[-1])
+            now, dtype = data[-1:], self.kinds[data[-1]]
         for _ in range(draw(st.integers(1, 4))):
             now = self.step(now[draw(st.integers(0, len(now) - 1))])
             data.extend(now or [])

@@ -3,13 +3,14 @@
 A model is one example of Hypothesis; HYPOTHESIS_PROFILE says how many there are.
 """
 
+import dmlops
 import dmlops.onnx
 import numpy as np
 import onnx
 import onnxruntime
 import pytest
 from hypothesis import given, settings
-from onnx import parser
+from onnx import helper, numpy_helper, parser
 from random_models import models
 
 onnxruntime.set_default_logger_severity(4)
@@ -24,6 +25,7 @@ REFUSED = {
     "Unexpected mode of": "nor does a result of padding an empty input by wrapping",
     "Pad reflect": "NumPy, which the text names, reflects again and again, and repeats an only element",
     "Scale value should be greater than 0": "a size of 0 is a size",
+    "does not match y_zero_point type": "DequantizeLinear of int8 is one, behind which onnxruntime quantizes to uint8 again",
     "Invalid sequence length": "an input without elements has nothing to reverse",
 }
 
@@ -309,6 +311,212 @@ def test_split_says_that_a_model_is_not_valid():
     model = parsed(ODD["unknown-type"][0])
     element_type_999(model)
     assert dmlops.onnx.split(model) == (None, model)
+
+
+# Bytes that become floats before they move: the nodes on the device. Where a node of the rest reads what is computed, or where
+# a value would be no plain number, nothing joins.
+MAPPED = {
+    "cast-scale-shift": (
+        "<float c = {255}, float[3] m = {0.485, 0.456, 0.406}, float[3] d = {0.229, 0.224, 0.225}>"
+        " { a = Cast <to = 1> (x) b = Div (a, c) e = Sub (b, m) f = Div (e, d) t = Transpose (f) y = Relu (t) }",
+        ["Cast", "Div", "Sub", "Div", "Transpose"],
+    ),
+    "two-chains": (
+        "<float c = {0.017}, float d = {3}> { a = Cast <to = 1> (x) b = Mul (a, c) e = Add (a, d) f = Concat <axis = 0> (b, e)"
+        " y = Transpose (f) }",
+        ["Cast", "Mul", "Add", "Concat", "Transpose"],
+    ),
+    "constants-of-nodes": (
+        "{ c = Constant <value_float = 0.017> () a = Cast <to = 1> (x) b = Mul (a, c) y = Transpose (b) }",
+        ["Cast", "Mul", "Transpose"],
+    ),
+    "halves": (
+        "<float c = {255}> { a = Cast <to = 1> (x) b = Div (a, c) h = Cast <to = 10> (b) y = Transpose (h) }",
+        ["Cast", "Div", "Cast", "Transpose"],
+    ),
+    "clip": (
+        "<float l = {0}, float h = {200}> { a = Cast <to = 1> (x) b = Clip (a, l, h) y = Transpose (b) }",
+        ["Cast", "Clip", "Transpose"],
+    ),
+    "dequantized": (
+        "<float[3] s = {0.1, 0.25, 0.05}, uint8[3] z = {3, 0, 128}>"
+        " { a = DequantizeLinear <axis = 2> (x, s, z) y = Transpose (a) }",
+        ["DequantizeLinear", "Transpose"],
+    ),
+    "moved-first": ("<float c = {255}> { t = Transpose (x) a = Cast <to = 1> (t) y = Div (a, c) }", ["Transpose"]),
+    "moved-before-and-behind": (
+        "<float c = {3}, float p = {7}, int64[6] w = {0, 1, 1, 0, 1, 1}> { t = Transpose (x) a = Cast <to = 1> (t)"
+        " b = Div (a, c) y = Pad (b, w, p) }",
+        ["Transpose", "Cast", "Div", "Pad"],
+    ),
+    "joined-with-others": (
+        "<float[1, 10, 3] o = {0}> { a = Cast <to = 1> (x) j = Concat <axis = 0> (o, a, o) y = Transpose (j) }".replace(
+            "{0}>", "{" + ", ".join(["-0.5"] * 30) + "}>"
+        ),
+        ["Cast", "Concat", "Transpose"],
+    ),
+    "resized": (
+        '<float[3] s = {1.3, 0.7, 2}> { a = Cast <to = 1> (x) b = Resize <nearest_mode = "floor"> (a, , s) y = Transpose (b) }',
+        ["Cast", "Resize", "Transpose"],
+    ),
+    "by-its-own-shape": (
+        "{ a = Cast <to = 1> (x) t = Transpose (a) n = Shape (x) r = Reshape (t, n) y = Transpose (r) }",
+        ["Cast", "Transpose", "Shape", "Reshape", "Transpose"],
+    ),
+    "read-by-others": (
+        "<float c = {2}> { a = Cast <to = 1> (x) b = Transpose <perm = [1, 0, 2]> (a) e = Relu (a) y = Add (b, e) }",
+        [],
+    ),
+    "an-output": ("{ y = Cast <to = 1> (x) t = Transpose (y) z = Relu (t) }", []),
+    "matrix-product": (  # into which onnxruntime takes the factor
+        "<float c = {0.017}> { a = Cast <to = 1> (x) b = Mul (a, c) t = Transpose <perm = [0, 2, 1]> (b)"
+        " f = Cast <to = 1> (x) y = MatMul (t, f) }",
+        [],
+    ),
+    "not-a-number": ("<float c = {0}> { a = Cast <to = 1> (x) b = Div (a, c) y = Transpose (b) }", []),
+    "minus-zero": ("<float c = {-1}> { a = Cast <to = 1> (x) b = Mul (a, c) y = Transpose (b) }", []),
+    "subnormal": ("<float c = {1e-40}> { a = Cast <to = 1> (x) b = Mul (a, c) y = Transpose (b) }", []),
+    "constant-first": ("<float c = {1}> { a = Cast <to = 1> (x) b = Sub (c, a) y = Transpose (b) }", []),
+    "weights": (
+        "<uint8[16, 1] w = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16}>"
+        " { a = Cast <to = 1> (w) b = Transpose (a) t = Transpose (x) e = Cast <to = 1> (t)"
+        " f = ReduceSum <keepdims = 0> (e) y = Mul (b, f) }",
+        ["Transpose"],
+    ),
+    "quantized-again": (
+        "<float s = {0.1}, uint8 z = {3}> { a = DequantizeLinear (x, s, z) t = Transpose (a) q = QuantizeLinear (t, s, z)"
+        " y = Cast <to = 1> (q) }",
+        [],
+    ),
+}
+
+
+@pytest.mark.parametrize("name", MAPPED)
+def test_arithmetic_of_bytes_before_they_move(name, device):
+    text, moved = MAPPED[name]
+    model = parsed(f"(uint8[A, B, 3] x) => (float[C, D, E] y) {text}")
+    model.graph.output[0].type.CopyFrom(onnx.TypeProto())
+    model.graph.output[0].type.tensor_type.elem_type = 10 if name == "halves" else 1
+    feed = {"x": np.arange(300, dtype=np.uint8).reshape(10, 10, 3)}
+    check((model, feed), device)
+    session = session_of(model, device)
+    assert session.moved == moved
+    (result,) = session.run(None, feed)
+    (of_device_array,) = session.run(None, {"x": dmlops.asarray(feed["x"], device=device)})
+    assert of_device_array.tobytes() == result.tobytes() and result.size >= 16
+
+
+def test_arithmetic_of_bytes_beside_an_index_that_is_given(device):
+    model = parsed(
+        "(uint8[A, 3] x, int64[1] i) => (float[B, C] y) <float c = {3}, int64[1] e = {9}>"
+        " { a = Cast <to = 1> (x) b = Div (a, c) d = Slice (b, i, e) y = Transpose (d) }"
+    )
+    check((model, {"x": np.arange(30, dtype=np.uint8).reshape(10, 3), "i": np.array([2])}), device)
+    assert session_of(model, device).moved == []
+
+
+def test_constants_that_do_not_fit_the_bytes(device):
+    model = parsed(
+        "(uint8[A, B] x) => (float[C, D] y) <float[3] m = {1, 2, 3}> { a = Cast <to = 1> (x) b = Sub (a, m) y = Transpose (b) }"
+    )
+    session = session_of(model, device)
+    assert session.moved == ["Cast", "Sub", "Transpose"] and session.run(None, {"x": np.ones((4, 3), "u1")})[0].shape == (3, 4)
+    with pytest.raises(ValueError, match="broadcast") as caught:
+        session.run(None, {"x": np.ones((4, 5), np.uint8)})
+    assert "(Sub, opset 19)" in caught.value.__notes__[0]
+
+
+class Chains:
+    """A model of many chains of nodes, each of the input `x` of all bytes, and each transposed at its end."""
+
+    def __init__(self, dtype, opset):
+        self.dtype, self.opset = np.dtype(dtype), opset
+        self.nodes, self.constants, self.outputs = [], [], []
+
+    def constant(self, value):
+        self.constants.append(numpy_helper.from_array(np.asarray(value), f"c{len(self.constants)}"))
+        return self.constants[-1].name
+
+    def made(self, operator, *operands, **attributes):
+        names = [one if isinstance(one, str) else self.constant(one) for one in operands]
+        self.nodes.append(helper.make_node(operator, names, [f"n{len(self.nodes)}"], **attributes))
+        return self.nodes[-1].output[0]
+
+    def clipped(self, x, low, high):
+        if self.opset < 11:
+            bounds = {"min": low, "max": high}
+            return self.made("Clip", x, **{name: float(bound) for name, bound in bounds.items() if bound is not None})
+        return self.made("Clip", x, *("" if bound is None else np.float32(bound) for bound in (low, high)))
+
+    def end(self, x, kind=onnx.TensorProto.FLOAT):
+        self.outputs.append(helper.make_tensor_value_info(self.made("Transpose", x), kind, [16, 16]))
+
+    def compared(self, device):
+        """A session whose results are those of onnxruntime."""
+        x = helper.make_tensor_value_info("x", helper.np_dtype_to_tensor_dtype(self.dtype), [16, 16])
+        graph = helper.make_graph(self.nodes, "chains", [x], self.outputs, self.constants)
+        opsets = [helper.make_opsetid("", self.opset)]
+        source = helper.make_model(graph, opset_imports=opsets, ir_version=8).SerializeToString()
+        feed = {"x": np.arange(256).astype(np.uint8).astype(self.dtype).reshape(16, 16)}
+        session = dmlops.onnx.Session(source, device=device)
+        expected = onnxruntime.InferenceSession(source).run(None, feed)
+        for result, wanted in zip(session.run(None, feed), expected, strict=True):
+            assert (result.dtype, result.shape, result.tobytes()) == (wanted.dtype, wanted.shape, wanted.tobytes())
+        return session
+
+
+NUMBERS = (0.0, -0.0, 1.0, -1.0, 0.5, 2.5, 255.0, 1 / 255, 123.675, 3e38, 1e-30, 1e-38, 1e-45, np.inf, -np.inf, np.nan)
+BOUNDS = ((None, 20), (-5, None), (0, 200), (-0.0, 9), (None, None), (1e-45, np.inf), (200, 20), (3, np.nan))
+TYPES = (1, 2, 3, 4, 5, 6, 7, 9, 10, 11, 12, 13)  # FLOAT, UINT8, ... UINT64
+
+
+@pytest.mark.parametrize("opset", [10, 12, 21])
+@pytest.mark.parametrize("dtype", [np.uint8, np.int8, bool])
+def test_every_byte_cast_and_computed_with(dtype, opset, device):
+    """With constants of all kinds and shapes; what is no plain number for one of them is left to onnxruntime."""
+    chains = Chains(dtype, opset)
+    for to in TYPES:
+        chains.end(chains.made("Cast", "x", to=to), to)
+    for to, like in ((1, np.float32), (11, np.float64)):
+        with np.errstate(over="ignore"):
+            numbers = [np.full((1,) * (k % 4), number, like) for k, number in enumerate(NUMBERS) if k % 4 < 3]
+        vectors = [np.linspace(1, 7, 16, dtype=like).reshape(shape) for shape in ((16,), (16, 1), (1, 16))]
+        for operator in ("Add", "Sub", "Mul", "Div"):
+            for constant in (*numbers, *vectors):
+                now = chains.made(operator, chains.made("Cast", "x", to=to), constant)
+                chains.end(chains.made("Cast", now, to=10), 10) if constant.ndim == 2 else chains.end(now, to)
+    for low, high in BOUNDS[: 8 if opset >= 11 else 4]:  # onnxruntime refused others
+        chains.end(chains.clipped(chains.made("Cast", "x", to=1), low, high))
+    taken = chains.compared(device).moved
+    assert all(taken.count(operator) >= 3 for operator in ("Add", "Sub", "Mul", "Div", "Clip")) and len(taken) > 100
+
+
+@pytest.mark.parametrize("opset", [10, 13, 21])
+@pytest.mark.parametrize("dtype", [np.uint8, np.int8])
+def test_every_byte_dequantized(dtype, opset, device):
+    vector = np.linspace(0.1, 3, 16, dtype=np.float32)
+    scales = [(vector, {"axis": axis}) for axis in (0, 1, -1, -2)] if opset >= 13 else []
+    wrong_in_onnxruntime = dtype == np.int8 and opset == 21  # see REFUSED
+    scales += [] if wrong_in_onnxruntime else [(np.float32(scale), {}) for scale in (0.1, -0.1, 1e38)]
+    taken = []
+    for scale, attributes in scales:
+        for zero in (0, 9)[dtype == np.int8 :]:
+            zeros = [np.resize(np.arange(zero, 128, 9), scale.shape).astype(dtype)] if zero else []
+            chains = Chains(dtype, opset)
+            chains.end(chains.made("DequantizeLinear", "x", scale, *zeros, **attributes))
+            taken += chains.compared(device).moved
+    plain = len(scales) if wrong_in_onnxruntime else len(scales) - 2
+    assert taken.count("DequantizeLinear") == plain * (1 if dtype == np.int8 else 2)
+
+
+def test_constants_of_too_many_entries_stay_in_onnxruntime(device):
+    """A table would have more than a function can be fused with."""
+    for size, moved in ((32, ["Cast", "Sub", "Transpose"]), (33, [])):
+        mean = numpy_helper.from_array(np.linspace(0, 1, size * size, dtype=np.float32).reshape(size, size), "m")
+        model = parsed("(uint8[A, B] x) => (float[C, D] y) { a = Cast <to = 1> (x) b = Sub (a, m) y = Transpose (b) }")
+        model.graph.initializer.append(mean)
+        check((model, {"x": np.arange(size * size).astype(np.uint8).reshape(size, size)}), device)
+        assert session_of(model, device).moved == moved
 
 
 @pytest.mark.parametrize("rounding", ["round_prefer_floor", "round_prefer_ceil", "floor", "ceil"])

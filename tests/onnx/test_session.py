@@ -206,6 +206,19 @@ def test_views_and_the_operator_that_reads_them_are_one_dispatch(vulkan):
     assert sum(dmlops._core._counts(vulkan)) == before + 1 and half.shape == (3, 2, 3, 4)
 
 
+def test_arithmetic_of_bytes_and_what_moves_are_one_pass(device):
+    text = """
+        <ir_version: 10, opset_import: ["": 21]>
+        net (uint8[N, H, W, 3] photo) => (float[N, 3, H, W] y) <float[3] mean = {1, 2, 3}, float whole = {255}> {
+            a = Cast <to = 1> (photo) b = Sub (a, mean) c = Div (b, whole) d = Transpose <perm = [0, 3, 1, 2]> (c) y = Relu (d)
+        }"""
+    photo = RANDOM.integers(0, 256, (1, 40, 50, 3), np.uint8)
+    program = compare(text, {"photo": photo}, device=device)._program
+    for given in (photo, dmlops.asarray(photo, device=device)):
+        assert program._fused.explain({"photo": given}, device=device).passes == 1
+        assert type(program.run({"photo": given})["d"]) is type(given)
+
+
 @pytest.mark.skipif(np.lib.NumpyVersion(np.__version__) < "2.1.0", reason="from_dlpack takes no device before NumPy 2.1")
 def test_onnxruntime_reads_the_devices_memory(vulkan):
     array = dmlops.asarray(noise(4, 5), device=vulkan)
