@@ -58,6 +58,8 @@ THREE = {
     "take by an array": lambda a: np.take(a, np.array([[0, 1], [1, 0]], np.uint8), axis=-1),
     "take one": lambda a: np.take(a, -1, axis=0),
     "take flat": lambda a: np.take(a, [5, 7]),
+    "roll several": lambda a: np.roll(a, (1, 4)),
+    "broadcast_arrays": lambda a: np.broadcast_arrays(a[:, :1], a, a[0, 0]),
     "take none": lambda a: np.take(a, [], axis=1),
     "broadcast_to more": lambda a: np.broadcast_to(a[:, :1], (2, 2, 5, 4)),
 }
@@ -111,9 +113,12 @@ def test_errors_are_of_numpys_types(device, name):
         "stack": lambda a: np.stack([a, a], 4), "vstack": lambda a: np.vstack([a, a[:, :1]]),
         "split": lambda a: np.split(a, 3, -1), "unstack": lambda a: np.unstack(a, axis=3),
         "pad": lambda a: np.pad(a, -1), "pad constant": lambda a: np.pad(a, 1.5),
-        "pad edge": lambda a: np.pad(a[:0], 1, "edge"),
+        "pad edge": lambda a: np.pad(a[:0], 1, "edge"), "pad wrap": lambda a: np.pad(a, 1, "nonsense"),
+        "pad symmetric": lambda a: np.pad(a, 1, "symmetric", constant_values=1),
         "repeat": lambda a: np.repeat(a, -1), "repeat axis": lambda a: np.repeat(a, 2, 3),
-        "roll axes": lambda a: np.roll(a, 1, 3), "take": lambda a: np.take(a, 3, 1), "take one": lambda a: np.take(a, -3, 0),
+        "roll axes": lambda a: np.roll(a, 1, 3), "roll several": lambda a: np.roll(a, ((1, 2), (3, 4))),
+        "broadcast_arrays": lambda a: np.broadcast_arrays(a, a[:, :2]),
+        "take": lambda a: np.take(a, 3, 1), "take one": lambda a: np.take(a, -3, 0),
         "broadcast_to": lambda a: np.broadcast_to(a, (2, 3)), "concatenate flat": lambda a: np.concatenate([]),
     }  # fmt: skip
     if name not in wrong:
@@ -150,6 +155,24 @@ def test_out_is_written(device):
     a = dmlops.asarray(X, device=device)
     out = dmlops.empty((4, 3, 4), X.dtype, device=device)
     assert np.concatenate([a, a], out=out) is out and np.array_equal(out.numpy(), np.concatenate([X, X]))
+
+
+def test_pad_of_some_axes(device):
+    """By a dict, which newer versions of NumPy take."""
+    a = dmlops.asarray(X, device=device)
+    for some, all_axes in (({-1: (1, 2)}, ((0, 0), (0, 0), (1, 2))), ({0: 1, 2: (3, 0)}, ((1, 1), (0, 0), (3, 0))), ({}, 0)):
+        assert np.array_equal(np.pad(a, some, "edge").numpy(), np.pad(X, all_axes, "edge"))
+    with pytest.raises(IndexError):
+        np.pad(a, {3: 1})
+
+
+def test_indices_of_a_long_axis(device):
+    x = np.arange(1 << 20).astype(np.uint8)
+    a = dmlops.asarray(x, device=device)
+    assert np.take(a, [-1, 3]).numpy().tolist() == [255, 3]
+    for index in (1 << 20, -(1 << 20) - 1):
+        with pytest.raises(IndexError):
+            np.take(a, [index])
 
 
 def test_a_function_is_compiled_once(device, monkeypatch):
@@ -204,6 +227,26 @@ REPEATS = [
 ]
 
 
+LAYERS = [  # of its pages on deep learning
+    ("rearrange", (2, 12, 4, 5), "b (c h2 w2) h w -> b c (h h2) (w w2)", {"h2": 2, "w2": 2}),
+    ("rearrange", (2, 3, 4, 6), "b c (h h2) (w w2) -> b (c h2 w2) h w", {"h2": 2, "w2": 2}),
+    ("rearrange", (2, 12, 5), "b (g1 g2 c) t -> b (g2 g1 c) t", {"g1": 2, "g2": 3}),
+    ("rearrange", (2, 7, 24), "b t (qkv h d) -> qkv b h t d", {"qkv": 3, "h": 2}),
+    ("rearrange", (2, 3, 7, 4), "b h t d -> b t (h d)", {}),
+    ("rearrange", (2, 4, 12), "b c (t phase) -> (b phase) c t", {"phase": 3}),
+    ("rearrange", (6, 4, 5), "(b phase) c t -> b c (t phase)", {"phase": 3}),
+    ("rearrange", (2, 10), "b (coord bin) -> coord b bin", {"coord": 2}),
+    ("rearrange", (2, 1, 5, 1), "b 1 t 1 -> t b", {}),
+    ("rearrange", (3, 4), "h w -> 1 h () w", {}),
+    ("rearrange", (2, 3, 4, 5), "b ... d -> d (...) b", {}),
+    ("rearrange", (3, 0, 2), "a b c -> c (b a)", {}),
+    ("repeat", (1, 5, 4), "() n d -> b n d", {"b": 3}),
+    ("repeat", (5,), "w -> h w c", {"h": 2, "c": 3}),
+    ("repeat", (2, 3, 4), "a ... -> (a 2) ... 1", {}),
+    ("repeat", (2, 3), "a b -> (k a) (b n)", {"k": 2, "n": 3}),
+]
+
+
 def dispatches(device, call):
     """What a call gives, and how many pieces of work it has queued on a Vulkan device."""
     if device == "host":
@@ -236,6 +279,26 @@ def test_einops_patterns(device, pattern, sizes):
     stacked, count = dispatches(device, lambda: function([a[k] for k in range(6)], pattern, **sizes))
     assert np.array_equal(stacked.numpy(), expected)
     assert np.array_equal(getattr(einops, name)([a[k] for k in range(6)], pattern, **sizes).numpy(), expected)
+
+
+@pytest.mark.parametrize("name, shape, pattern, sizes", LAYERS)
+def test_einops_patterns_of_layers(device, name, shape, pattern, sizes):
+    einops = pytest.importorskip("einops")
+    x = np.arange(np.prod(shape, dtype=int), dtype=np.float32).reshape(shape)
+    expected = np.ascontiguousarray(getattr(einops, name)(x, pattern, **sizes))
+    a = dmlops.asarray(x, device=device)
+    for module, given in ((einops, a), (dmlops, a), (dmlops, x)):
+        result, count = dispatches(device, lambda module=module, given=given: getattr(module, name)(given, pattern, **sizes))
+        assert given is x or count is None or count <= 1
+        result = result if given is x else result.numpy()
+        assert result.shape == expected.shape and content(result) == content(expected)
+
+
+def test_einops_results_are_taken_apart(device):
+    einops = pytest.importorskip("einops")
+    x = np.arange(40, dtype=np.int16).reshape(4, 10)
+    first, second = einops.rearrange(dmlops.asarray(x, device=device), "b (half n) -> half b n", half=2)
+    assert np.array_equal(first.numpy(), x[:, :5]) and np.array_equal(second.numpy(), x[:, 5:])
 
 
 def test_einops_pack_and_unpack(device):

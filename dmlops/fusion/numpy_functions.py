@@ -85,7 +85,8 @@ def _take_by_key(x: Node, entries: list[Any], advanced: int) -> Node:
 
 def _wanted(size: int, indices: Any) -> list[int]:
     """Indices of an axis as NumPy understands them; raises what NumPy raises."""
-    positions = np.arange(size)[indices] if size < 1 << 20 or indices.dtype == bool else indices % size
+    np.broadcast_to(np.int8(0), (size,))[indices]
+    positions = np.flatnonzero(indices) if indices.dtype == bool else indices.astype(np.int64) % max(size, 1)
     return [int(k) for k in positions.reshape(-1)]
 
 
@@ -176,6 +177,7 @@ def handlers() -> dict[Any, _Handler]:
         numpy_joins.new_like(np.ones): "ones_like",
         numpy_joins.full_like: "full_like",
         numpy_joins.append: "append",
+        numpy_joins.broadcast_arrays: "broadcast_arrays",
         _copy: "copy",
         numpy_joins.pad: "pad",
         numpy_joins.tile: "tile",

@@ -13,7 +13,19 @@ from dmlops.fusion.graph import Node, as_view
 from dmlops.fusion.numpy_maps import astype
 from dmlops.fusion.traced import Trace, Traced, axis_of, name_of, node_of, refuse
 
-__all__ = ["append", "concatenate", "full_like", "new_like", "pad", "repeat", "roll", "stack", "stack_kin", "tile"]
+__all__ = [
+    "append",
+    "broadcast_arrays",
+    "concatenate",
+    "full_like",
+    "new_like",
+    "pad",
+    "repeat",
+    "roll",
+    "stack",
+    "stack_kin",
+    "tile",
+]
 
 
 # --- several arrays -------------------------------------------------------------------------------------------------
@@ -66,6 +78,12 @@ def stack_kin(like_one: Callable[[Any], Any], axis: Callable[[int], int]) -> Cal
     return handler
 
 
+def broadcast_arrays(trace: Trace, function: Any, *args: Any, subok: bool = False) -> Any:
+    shape = np.broadcast_shapes(*(node_of(one, function).shape for one in args))
+    made = [np.broadcast_to(one, shape) for one in args]
+    return type(np.broadcast_arrays(0))(made)  # before NumPy 2 a list
+
+
 def append(trace: Trace, function: Any, arr: Any, values: Any, axis: Any = None) -> Any:
     return concatenate(trace, np.concatenate, (arr, values), axis)
 
@@ -77,10 +95,15 @@ _MODES = {"constant": "constant", "edge": "edge", "reflect": "reflection", "symm
 
 def pad(trace: Trace, function: Any, array: Any, pad_width: Any, mode: Any = "constant", **kwargs: Any) -> Any:
     x = node_of(array, function)
+    if isinstance(mode, str):
+        function(np.zeros((1,) * len(x.shape)), 0, mode, **kwargs)  # raises for what NumPy does not know
     if mode not in _MODES or kwargs.get("reflect_type", "even") != "even":
         refuse(f"numpy.pad of mode {mode!r}{' and reflect_type' * ('reflect_type' in kwargs)}")
-    if isinstance(pad_width, dict):
-        refuse("numpy.pad with a dict", "give the widths of all axes")
+    if isinstance(pad_width, dict):  # of some axes
+        by_axis: list[Any] = [(0, 0)] * len(x.shape)
+        for axis, width in pad_width.items():
+            by_axis[axis] = np.broadcast_to(width, 2)
+        pad_width = by_axis
     widths = np.broadcast_to(np.asarray(pad_width), (len(x.shape), 2)).tolist()
     if np.asarray(pad_width).dtype.kind not in "iu":
         raise TypeError("`pad_width` must be of integral type.")
@@ -128,13 +151,13 @@ def repeat(trace: Trace, function: Any, a: Any, repeats: Any, axis: Any = None) 
 
 def roll(trace: Trace, function: Any, a: Any, shift: Any, axis: Any = None) -> Any:
     x = node_of(a, function)
-    if axis is None:
-        flat = movements.roll(movements.reshape(x, (x.size,)), operator.index(shift), 0)
-        return trace.record(function, (a, shift), {}, movements.reshape(flat, x.shape))
-    shifts, axes = np.broadcast_arrays(shift, axis)
-    for each, at in zip(shifts.reshape(-1).tolist(), axes.reshape(-1).tolist(), strict=True):
-        x = movements.roll(x, each, axis_of(at, x))
-    return trace.record(function, (a, shift), {"axis": axis}, x)
+    made = movements.reshape(x, (x.size,)) if axis is None else x
+    pairs = np.broadcast(shift, 0 if axis is None else axis)
+    if pairs.ndim > 1:
+        raise ValueError("'shift' and 'axis' should be scalars or 1D sequences")
+    for each, at in pairs:
+        made = movements.roll(made, operator.index(each), axis_of(at, made))
+    return trace.record(function, (a, shift), {"axis": axis}, movements.reshape(made, x.shape) if axis is None else made)
 
 
 def full_like(
