@@ -15,7 +15,7 @@ pytestmark = pytest.mark.slow
 MIB = 2**20
 NVIDIA, SWIFTSHADER = 4, 10  # VkDriverIds
 MESA_25_1 = 25 << 22 | 1 << 12
-USUAL = {"discrete": 1, "memory": 1, "atom": 64, "alignment": 64, "subgroup": 32, "group_count": 65535}
+USUAL = {"discrete": 1, "compute_family": 1, "memory": 1, "atom": 64, "alignment": 64, "subgroup": 32, "group_count": 65535}
 ONLY_32_BIT = {"lacks_shaderInt64": 1, "lacks_storageBuffer16BitAccess": 1, "lacks_storageBuffer8BitAccess": 1}
 DEVICES = {
     "a graphics card": {**USUAL, "binding": 2**30},

@@ -109,3 +109,124 @@ def test_a_call_makes_no_system_calls_but_the_drivers_waiting(case, vulkan, tmp_
     others = {name: count for name, count in counts.items() if name not in WAITING}
     # malloc may grow or trim its heap now and then; what a call does each time is counted CALLS times.
     assert sum(others.values()) < CALLS // 5, others
+
+
+QUEUED = """
+import faults
+import numpy as np
+import dmlops
+from dmlops import _core
+
+layer = faults.Layer()
+CALLS = 100
+x = np.arange(8 * 1000, dtype=np.uint32).astype(np.uint8).reshape(8, 1000)
+images = [dmlops.asarray(x) for _ in range(CALLS + 1)]
+
+
+def mirror(n, m):
+    "The image n, with its columns in reverse order, into the image m."
+    dmlops.slice(images[n], [0, 0], x.shape, [1, -1], out=images[m])
+
+
+def counted(calls):
+    before = layer.calls
+    calls()
+    return layer.calls - before
+
+
+mirror(0, 1)
+dmlops.synchronize()
+"""
+
+RECORDED = """
+def queue():
+    for n in range(CALLS):
+        mirror(*OPERANDS)
+    dmlops.synchronize()
+
+
+print(dict(counted(queue)))
+assert np.array_equal(images[1].numpy(), x[:, ::-1])
+"""
+
+EACH = """vkBeginCommandBuffer vkUpdateDescriptorSets vkCmdBindPipeline vkCmdBindDescriptorSets vkCmdDispatch
+    vkEndCommandBuffer""".split()
+CARD = {"discrete": 1, "memory": 1}  # whose memory the host does not see
+
+
+@pytest.mark.parametrize("odd", [CARD, {}], ids=["a card", "shared memory"])
+@pytest.mark.parametrize(
+    "operands, barriers",
+    [("0, n + 1", 1), ("n, n + 1", CALLS), ("0, 1", CALLS), ("n // 2 * 2, n // 2 * 2 + 1 + n % 2", CALLS // 2)],
+    ids=["independent", "a chain", "the same result", "pairs"],
+)
+def test_what_is_queued_has_barriers_where_operands_conflict(operands, barriers, odd, library):
+    """One for each call whose operands earlier calls wrote or, if it writes to them, read since the last barrier, as the first
+    call here does; and one towards the host for each vkQueueSubmit, if the host sees a result. 17 calls are submitted at
+    once."""
+    submissions = -(-CALLS // 17)
+    environment = faults.environment(library, **odd)
+    done = support.run_python(None, args=("-c", QUEUED + RECORDED.replace("*OPERANDS", operands)), env=environment)
+    made = eval(done.stdout)
+    assert made["a barrier submitted"] == barriers + (0 if odd else submissions)
+    # It depends on the device how often it is waited for, and how many submissions there are at most.
+    recorded = {name: count for name, count in made.items() if re.match("vk(Begin|Cmd|End|Queue|Reset|Update)", name)}
+    assert recorded == dict.fromkeys(EACH, CALLS) | {"vkQueueSubmit": submissions}
+
+
+def test_what_is_queued_asks_the_device_nothing(library):
+    """While little is queued."""
+    calls = """
+made = counted(lambda: [mirror(0, n + 1) for n in range(15)])
+assert made["vkEndCommandBuffer"] == 15
+assert not {"vkGetSemaphoreCounterValue", "vkWaitSemaphores", "vkWaitForFences", "vkQueueSubmit"} & set(made), made
+"""
+    support.run_python(None, args=("-c", QUEUED + calls), env=faults.environment(library, **CARD))
+
+
+DROPPED = """
+def queue():
+    for _ in range(CALLS):
+        dmlops.slice(images[0], [0, 0], x.shape, [1, -1])
+    dmlops.synchronize()
+
+
+barriers = counted(queue)["a barrier submitted"]
+assert barriers <= CALLS // 4, barriers
+"""
+
+
+def test_small_results_that_are_dropped_hardly_wait_for_each_other(library):
+    """A card's memory is handed out in turn."""
+    support.run_python(None, args=("-c", QUEUED + DROPPED), env=faults.environment(library, **CARD))
+
+
+BUSY = """
+large = dmlops.asarray(np.concatenate([x, x, x]))
+out = dmlops.empty(large.shape, large.dtype)
+submitted = []
+
+
+def call(n):
+    submitted.append(counted(lambda: mirror(n, n + 1))["vkQueueSubmit"])
+
+
+_core._override("busy_bytes", 5 * x.size // 2)
+layer.slow(faults.NEVER)
+submitted.append(counted(lambda: dmlops.slice(large, [0, 0], large.shape, [1, -1], out=out))["vkQueueSubmit"])
+for n in range(8):
+    call(n)
+assert submitted == [1, 0, 0, 1, 0, 0, 1, 0, 0], submitted
+layer.slow(0)
+call(8)
+assert submitted[-1] == 1
+assert counted(dmlops.synchronize)["vkQueueSubmit"] == 0, "something was left"
+for n in range(10):
+    assert np.array_equal(images[n].numpy(), x[:, :: 1 - n % 2 * 2]), n
+"""
+
+
+def test_a_busy_device_gets_several_calls_at_once(library):
+    """What is not submitted meanwhile writes less than what keeps it busy; the first call after that submits it."""
+    code = (QUEUED + BUSY).replace("1000", "10_000")  # too large to be batched otherwise
+    support.run_python(None, args=("-c", code), env=faults.environment(library, **CARD))

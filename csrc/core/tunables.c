@@ -15,6 +15,7 @@ const dml_tunables dml_tunables_cpu = {
     .prefetch_pitch = 8, .prefetched = 256, .cached = 65536, .min_gap = 384, .max_gap = 3072, .ahead_bytes = 256,
     .host_bytes = 32768, .host_run = 4096, .staging_bytes = 4194304,
     .polled_bytes = 8388608, .poll_ns = 1000000, .poll_queued_ns = 200000, .batched_bytes = 65536,
+    .busy_bytes = INT64_MAX,
     .call_ns = 40000, .kernel_ns = 40000, .transfer_ns = 0, .copy_ns = 0.15, .byte_ns = 0.7, .scalar_ns = 8,
 }; /* clang-format on */
 
@@ -34,6 +35,7 @@ const dml_tunables dml_tunables_gpu = {
     .prefetch_pitch = 0,
     .host_bytes = 32768, .host_run = 4096, .staging_bytes = 4194304,
     .polled_bytes = 8388608, .poll_ns = 1000000, .poll_queued_ns = 200000, .batched_bytes = 65536,
+    .busy_bytes = 134217728,
     .call_ns = 30000, .kernel_ns = 5000, .transfer_ns = 0.1, .copy_ns = 0.001, .byte_ns = 0.001, .scalar_ns = 0.002,
 }; /* clang-format on */
 

@@ -92,7 +92,8 @@ typedef struct dml_tunables {
     int64_t polled_bytes;   /* written by a submission that is polled before the caller sleeps: wake-up against a core, */
     int64_t poll_ns;        /* so long; */
     int64_t poll_queued_ns; /* and what is queued, whatever it writes */
-    int64_t batched_bytes;  /* written by a submission that may be batched: its cost against an idle device */
+    int64_t batched_bytes;  /* written by a submission that may be batched: its cost against an idle device; */
+    int64_t busy_bytes;     /* and in flight, so that larger ones may be, too, less than that in all */
 
     /* "Estimates", in nanoseconds: only core/cost.c uses them */
     double call_ns;     /* a call between host arrays, whatever it moves, */

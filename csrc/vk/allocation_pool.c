@@ -97,23 +97,26 @@ static void divide(dml_block *block, const dml_block *wanted)
     if (block->each == wanted->each)
         return;
     free_unused(block);
+    block->divided = block->timeline_value;
     block->each = wanted->each;
     block->room = wanted->room;
     block->classes[true] = wanted->classes[true];
 }
 
-/* One more allocation of a block that has room for it; NULL without memory. */
+/* One more allocation of a block that has room for it; NULL without memory. Memory that the host does not see is handed out in
+ * turn: on a GPU, what follows on work with the same memory waits for it. Else what was used last is still in a cache. */
 static dml_allocation *take(dml_block *block)
 {
     dml_context *context = block->context;
-    dml_allocation *allocation = block->unused;
+    const bool in_turn = !block->buffer.mapped && block->made < block->room;
+    dml_allocation *allocation = in_turn ? NULL : block->unused;
     if (allocation) {
         block->unused = allocation->next;
     } else if ((allocation = calloc(1, sizeof *allocation))) {
         allocation->block = block;
         allocation->offset = (uint64_t)block->each * (uint64_t)block->made++;
         allocation->data = block->buffer.mapped ? (char *)block->buffer.mapped + allocation->offset : NULL;
-        allocation->timeline_value = block->timeline_value;
+        allocation->timeline_value = allocation->written = block->divided;
     }
     if (allocation) {
         allocation->references = 1;
@@ -167,6 +170,16 @@ static void free_block(dml_block *block)
     free(block);
 }
 
+/* Where allocations are handed out in turn, behind the others. */
+static void put_unused(dml_block *block, dml_allocation *allocation)
+{
+    const bool behind = block->unused && !block->buffer.mapped;
+    allocation->next = behind ? NULL : block->unused;
+    *(behind ? &block->last_unused->next : &block->unused) = allocation;
+    if (!allocation->next)
+        block->last_unused = allocation;
+}
+
 bool dml_allocations_put_back(dml_allocation *allocation)
 {
     dml_block *block = allocation->block;
@@ -178,8 +191,7 @@ bool dml_allocations_put_back(dml_allocation *allocation)
     allocation->exposed = false;
     if (allocation->timeline_value > block->timeline_value)
         block->timeline_value = allocation->timeline_value;
-    allocation->next = block->unused;
-    block->unused = allocation;
+    put_unused(block, allocation);
     block->live--;
     const bool reusable = block->buffer.handle && !context->lost, gone = block->live == 0 && !reusable;
     if (gone)

@@ -28,7 +28,8 @@ typedef struct dml_block {
     int live;                /* how many are in use, */
     int made;                /* and how many structs there are, with those in `unused` */
     int classes[2];          /* of a new block's bytes, and [true] of an allocation's */
-    dml_allocation *unused;
+    uint64_t divided;        /* timeline value of the last submission before it had allocations of this size */
+    dml_allocation *unused, *last_unused;
 } dml_block;
 
 struct dml_allocation {
@@ -37,7 +38,8 @@ struct dml_allocation {
     void *data;                  /* the first byte as the host sees it; NULL if it does not */
     void (*release)(void *data); /* of host memory */
     atomic_int references;
-    atomic_ullong timeline_value; /* of the last submission that uses it */
+    atomic_ullong timeline_value; /* of the last submission that uses it, */
+    uint64_t written;             /* and of the last that writes to it */
     atomic_bool exposed;
     dml_allocation *next; /* in `unused` of its block */
 };

@@ -64,8 +64,9 @@ static void choose_lengths(const dml_traits *traits, const dml_clamp *clamp, uin
 
 static dml_code clamp_part(dml_context *context, const dml_clamp *clamp, int64_t begin, int64_t count, dml_status *status)
 {
-    const dml_program none = {.count = 0};
-    const dml_transfer transfer = {.program = &none, .lengths = clamp->lengths};
+    const dml_program none = {.result_count = 1};
+    const dml_operand lengths = {.allocation = clamp->lengths};
+    const dml_transfer transfer = {.program = &none, .results = &lengths};
     dml_submission *submission = NULL;
     if (dml_throttle_acquire(context, true, &submission, status))
         return status->code;

@@ -76,12 +76,20 @@ typedef struct dml_context {
     struct {
         struct dml_submission *first, *last; /* queued and not retired; the batched ones come last */
         int count;
-        int batched;                       /* of these, not submitted yet */
-        uint64_t submitted;                /* timeline value of the last submission; batched ones will have the next */
+        uint64_t queued;                   /* timeline value of the last of these; each has the next one, */
+        uint64_t submitted;                /* and that of the last one submitted: the batched ones come after it */
+        uint64_t in_flight;                /* bytes that those submitted and not retired write, */
+        uint64_t batched_bytes;            /* and those batched */
         atomic_ullong completed;           /* the largest timeline value seen as done */
         atomic_ullong abandoned;           /* submissions that the device may use for ever */
         uint64_t counts[DML_SHADER_COUNT]; /* pieces run */
     } queue;
+
+    struct {
+        VkCommandPool pool;
+        VkCommandBuffer commands[2]; /* a barrier each: before more work on the device, and [true] towards the host */
+        uint64_t unordered;          /* what is queued next comes after all work below this timeline value */
+    } barriers;
 
     struct {
         dml_pool lists[3];          /* of blocks: pooled, in use with room for more, and full */

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "vk/allocation_pool.h"
+#include "vk/barriers.h"
 #include "vk/buffer.h"
 #include "vk/cpu_needs.h"
 #include "vk/kernels.h"
@@ -88,7 +89,7 @@ dml_code dml_context_create(const dml_device *device, dml_context **result, dml_
     dml_device_functions_load(context->instance_vk.vkGetDeviceProcAddr, context->device, &context->vk);
     context->vk.vkGetDeviceQueue(context->device, context->traits.queue_family, 0, &context->device_queue);
     dml_allocations_init(context);
-    if (dml_kernels_init(context, status) || create_timeline(context, status))
+    if (dml_kernels_init(context, status) || create_timeline(context, status) || dml_barriers_init(context, status))
         goto fail; /* uncovered: a fault that only soak injects */
     *result = context;
     return DML_OK;
@@ -107,6 +108,7 @@ void dml_context_close(dml_context *context)
     dml_stagings_destroy(context);
     dml_allocations_destroy(context);
     dml_kernels_deinit(context);
+    dml_barriers_destroy(context);
     context->vk.vkDestroySemaphore(context->device, context->timeline, NULL);
     context->vk.vkDestroyDevice(context->device, NULL);
     context->device = VK_NULL_HANDLE;

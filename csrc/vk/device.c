@@ -39,10 +39,14 @@ int64_t dml_device_compute_family(const dml_instance_functions *vk, VkPhysicalDe
     VkQueueFamilyProperties families[32];
     uint32_t count = 32;
     vk->vkGetPhysicalDeviceQueueFamilyProperties(physical, &count, families);
-    for (uint32_t i = 0; i < count; i++)
-        if (families[i].queueCount > 0 && (families[i].queueFlags & VK_QUEUE_COMPUTE_BIT))
-            return i;
-    return -1;
+    int64_t any = -1, without_graphics = -1;
+    for (uint32_t i = count; i-- > 0;) {
+        const VkQueueFlags flags = families[i].queueFlags & (VK_QUEUE_COMPUTE_BIT | VK_QUEUE_GRAPHICS_BIT);
+        const bool computes = families[i].queueCount > 0 && (flags & VK_QUEUE_COMPUTE_BIT);
+        any = computes ? i : any;
+        without_graphics = computes && flags == VK_QUEUE_COMPUTE_BIT ? i : without_graphics;
+    }
+    return without_graphics >= 0 ? without_graphics : any;
 }
 
 /* Drivers that work no more in a child that was forked after their first use, and whether it was. SwiftShader has none of its

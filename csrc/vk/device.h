@@ -46,8 +46,9 @@ void dml_device_inspect(const dml_instance *instance, VkPhysicalDevice physical,
 void dml_device_forked(const dml_device *device); /* in a forked child: `device` had a context before */
 void dml_features_init(dml_features *features);   /* all off */
 VkResult dml_extensions_find(const dml_instance_functions *vk, VkPhysicalDevice physical, dml_extensions *found);
-int64_t dml_device_compute_family(const dml_instance_functions *vk,
-                                  VkPhysicalDevice physical); /* of its queues; -1 if there is none */
+
+/* A family of its queues that compute, and do nothing else if there is one; -1 if there is none. */
+int64_t dml_device_compute_family(const dml_instance_functions *vk, VkPhysicalDevice physical);
 
 /* Around a call that makes a handle: a failed one may leave anything in it. */
 #define DML_MADE(result, handle) dml_made((result), (handle), sizeof *(handle))

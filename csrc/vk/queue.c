@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "vk/allocation_pool.h"
+#include "vk/barriers.h"
 #include "vk/quiesce.h"
 #include "vk/results.h"
 
@@ -12,50 +13,45 @@ dml_code dml_queue_begin(dml_context *context, dml_submission *submission, dml_s
 {
     VkCommandBufferBeginInfo info = {.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO,
                                      .flags = VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT};
+    submission->recording = true;
     VkResult result = context->vk.vkBeginCommandBuffer(submission->commands, &info);
-    if (result)
-        return dml_vk_fail(context, result, "vkBeginCommandBuffer", status);
-    /* Submissions begin in order, but without a barrier one may overtake another. */
-    if (submission->after_others)
-        dml_submission_barrier(context, submission, false);
-    return DML_OK;
+    return result ? dml_vk_fail(context, result, "vkBeginCommandBuffer", status) : DML_OK;
 }
 
 static dml_code end_commands(dml_context *context, dml_submission *submission, dml_status *status)
 {
-    /* A fence alone does not make what was written visible to the host. */
-    dml_submission_barrier(context, submission, true);
     VkResult result = context->vk.vkEndCommandBuffer(submission->commands);
+    submission->recording = result != VK_SUCCESS;
     return result ? dml_vk_fail(context, result, "vkEndCommandBuffer", status) : DML_OK;
 }
 
-/* With the lock held: submits `submission`, if it is not NULL, and before it the batch, unless it does not come after
- * others. */
-static VkResult submit(dml_context *context, const dml_submission *submission, VkFence fence)
+/* With the lock held: submits `submission`, if it is not NULL, and before it the batch, unless it does not come after others.
+ * The timeline gets the value of what was queued last. A fence alone does not make what was written visible to the host. */
+static VkResult submit(dml_context *context, dml_submission *submission, VkFence fence)
 {
-    VkCommandBuffer commands[DML_MAX_BATCHED + 1];
-    uint32_t count = 0;
-    uint64_t timeline_value = context->queue.submitted + 1;
-    if (context->queue.batched > 0 && (!submission || submission->after_others))
-        for (const dml_submission *other = context->queue.first; other; other = other->next)
-            if (other->timeline_value == timeline_value)
-                commands[count++] = other->commands;
-    bool signals = count > 0 || !fence;
+    const uint64_t submitted = context->queue.submitted, queued = context->queue.queued;
+    dml_commands commands = {.signalled = queued};
+    const bool signals = queued > submitted && (!submission || submission->after_others);
+    for (dml_submission *other = signals ? context->queue.first : NULL; other; other = other->next)
+        if (other->timeline_value > submitted)
+            dml_barriers_add(context, other, &commands);
     if (submission)
-        commands[count++] = submission->commands;
+        dml_barriers_add(context, submission, &commands);
+    dml_barriers_add_last(context, &commands);
     VkTimelineSemaphoreSubmitInfo signal = {.sType = VK_STRUCTURE_TYPE_TIMELINE_SEMAPHORE_SUBMIT_INFO,
                                             .signalSemaphoreValueCount = signals,
-                                            .pSignalSemaphoreValues = &timeline_value};
+                                            .pSignalSemaphoreValues = &queued};
     VkSubmitInfo info = {.sType = VK_STRUCTURE_TYPE_SUBMIT_INFO,
                          .pNext = &signal,
-                         .commandBufferCount = count,
-                         .pCommandBuffers = commands,
+                         .commandBufferCount = commands.count,
+                         .pCommandBuffers = commands.list,
                          .signalSemaphoreCount = signals,
                          .pSignalSemaphores = &context->timeline};
     VkResult result = context->vk.vkQueueSubmit(context->device_queue, 1, &info, fence);
     if (result == VK_SUCCESS && signals) {
-        context->queue.submitted = timeline_value;
-        context->queue.batched = 0;
+        context->queue.submitted = queued;
+        context->queue.in_flight += context->queue.batched_bytes;
+        context->queue.batched_bytes = 0;
     }
     return result;
 }
@@ -69,17 +65,10 @@ static bool nothing_submitted(VkResult result)
 /* With the lock held. */
 static VkResult submit_batch(dml_context *context)
 {
-    VkResult result = context->queue.batched > 0 ? submit(context, NULL, VK_NULL_HANDLE) : VK_SUCCESS;
+    VkResult result = context->queue.queued > context->queue.submitted ? submit(context, NULL, VK_NULL_HANDLE) : VK_SUCCESS;
     if (result && !nothing_submitted(result))
         dml_context_mark_lost(context);
     return result;
-}
-
-static void mark_used(const dml_operand *operands, int64_t count, const dml_submission *submission)
-{
-    for (int64_t i = 0; i < count; i++)
-        if (operands[i].allocation)
-            operands[i].allocation->timeline_value = submission->timeline_value;
 }
 
 /* With the lock held. */
@@ -106,28 +95,37 @@ static dml_code submit_failed(dml_context *context, dml_submission *submission, 
     return nothing_submitted(result) ? status->code : dml_queue_abandon(context, submission, status);
 }
 
+/* With the lock held: whether a submission, which has its timeline value, need not be submitted now. Larger work is batched
+ * while the device is busy, and less of it than what keeps it busy: until somebody calls or waits again, nobody submits it. */
+static bool may_batch(const dml_context *context, const dml_submission *submission)
+{
+    const dml_tunables *tunables = &context->traits.core.tunables;
+    const uint64_t busy = (uint64_t)tunables->busy_bytes, bytes = submission->bytes;
+    if (submission->timeline_value - context->queue.submitted > DML_MAX_BATCHED)
+        return false;
+    return bytes <= (uint64_t)tunables->batched_bytes ||
+           (context->queue.in_flight >= busy && context->queue.batched_bytes + bytes < busy);
+}
+
 dml_code dml_queue_enqueue(dml_context *context, dml_submission *submission, dml_status *status)
 {
-    const dml_transfer *transfer = submission->transfer;
     if (end_commands(context, submission, status))
         return status->code;
-    VkResult result = VK_SUCCESS;
     dml_lock_acquire(&context->lock);
-    submission->timeline_value = context->queue.submitted + 1;
-    bool batched =
-        submission->bytes <= (uint64_t)context->traits.core.tunables.batched_bytes && context->queue.batched < DML_MAX_BATCHED;
-    if (!batched)
-        result = submit(context, submission, VK_NULL_HANDLE);
+    submission->timeline_value = ++context->queue.queued;
+    dml_barriers_find(context, submission);
+    const bool batched = may_batch(context, submission);
+    VkResult result = batched ? VK_SUCCESS : submit(context, submission, VK_NULL_HANDLE);
     if (result == VK_SUCCESS) {
-        mark_used(transfer->inputs, transfer->program->input_count, submission);
-        mark_used(transfer->results, transfer->program->result_count, submission);
-        mark_used(&(dml_operand){.allocation = transfer->lengths}, 1, submission);
+        dml_barriers_advance(context, submission);
         count_pieces(context, submission);
+        *(batched ? &context->queue.batched_bytes : &context->queue.in_flight) += submission->bytes;
         submission->next = NULL;
         *(context->queue.last ? &context->queue.last->next : &context->queue.first) = submission;
         context->queue.last = submission;
         context->queue.count++;
-        context->queue.batched += batched;
+    } else {
+        context->queue.queued--;
     }
     dml_lock_release(&context->lock);
     if (result)
@@ -145,9 +143,13 @@ dml_code dml_queue_submit(dml_context *context, dml_submission *submission, dml_
     bool alone = dml_context_alone(context);
     dml_lock_acquire(&context->lock);
     submission->alone = alone && !context->queue.first;
+    dml_barriers_find(context, submission);
     VkResult result = submit(context, submission, submission->fence);
-    if (result == VK_SUCCESS)
+    if (result == VK_SUCCESS) {
+        submission->timeline_value = context->queue.submitted; /* it comes right after that, and is waited for by its fence */
+        dml_barriers_advance(context, submission);
         count_pieces(context, submission);
+    }
     dml_lock_release(&context->lock);
     return result ? submit_failed(context, submission, result, status) : DML_OK;
 }
@@ -188,6 +190,7 @@ static dml_submission *remove_done(dml_context *context)
         context->queue.completed = completed;
     while (context->queue.first && context->queue.first->timeline_value <= context->queue.completed) {
         *end = context->queue.first;
+        context->queue.in_flight -= (*end)->bytes;
         end = &(*end)->next;
         context->queue.first = *end;
         context->queue.count--;
@@ -228,9 +231,12 @@ dml_code dml_queue_wait(dml_context *context, uint64_t timeline_value, dml_held_
 {
     dml_lock_acquire(&context->lock);
     VkResult result = timeline_value > context->queue.submitted ? submit_batch(context) : VK_SUCCESS;
-    if (timeline_value > context->queue.submitted)
-        timeline_value = context->queue.submitted;
-    bool done = timeline_value <= context->queue.completed, last = timeline_value == context->queue.submitted;
+    const dml_submission *submission = context->queue.first;
+    while (submission && submission->timeline_value < timeline_value && submission->next)
+        submission = submission->next;
+    bool done = !submission || timeline_value <= context->queue.completed;
+    timeline_value = submission ? submission->signalled : 0; /* the validation layer takes no value in between */
+    bool last = timeline_value == context->queue.submitted;
     dml_lock_release(&context->lock);
     if (result)
         return dml_vk_fail(context, result, "vkQueueSubmit", status);
@@ -248,6 +254,15 @@ dml_code dml_queue_wait(dml_context *context, uint64_t timeline_value, dml_held_
     if (interrupt.interrupted)
         return dml_fail(status, DML_INTERRUPTED, "interrupted");
     return result ? dml_vk_fail(context, result, "waiting for the device", status) : DML_OK;
+}
+
+bool dml_queue_is_long(dml_context *context)
+{
+    dml_lock_acquire(&context->lock);
+    const bool is_long = context->queue.count >= DML_MAX_BATCHED ||
+                         context->queue.in_flight >= (uint64_t)context->traits.core.tunables.busy_bytes;
+    dml_lock_release(&context->lock);
+    return is_long;
 }
 
 uint64_t dml_queue_nth_value(dml_context *context, int length, int nth)

@@ -1,15 +1,13 @@
 /* The queue of a device: submissions are submitted, waited for, and retired when they are done.
  *
  * A submission is either waited for, by its fence; or queued, and then done when the timeline semaphore reaches its value.
- * Small queued ones are batched: vkQueueSubmit wakes a thread of the driver, so they are submitted together, with the next
- * large one or when somebody waits.
+ * Queued ones are batched where they are small or the device is busy: a vkQueueSubmit costs more than they do. They are
+ * submitted together, with the next that is not batched or when somebody waits.
  */
 #ifndef DML_VK_QUEUE_H
 #define DML_VK_QUEUE_H
 
 #include "vk/submission.h"
-
-enum { DML_MAX_BATCHED = 16 };
 
 /* Begins the command buffer. */
 dml_code dml_queue_begin(dml_context *context, dml_submission *submission, dml_status *status);
@@ -26,6 +24,9 @@ dml_code dml_queue_submit_and_await(dml_context *context, dml_submission *submis
 /* Leaks a submission, with all that it holds, because the device may still be using it. Returns the status' code. */
 dml_code dml_queue_abandon(dml_context *context, dml_submission *submission, dml_status *status);
 uint64_t dml_queue_abandoned(dml_context *context); /* how many */
+
+/* Whether so much is queued that it matters how much of it is done. */
+bool dml_queue_is_long(dml_context *context);
 
 /* Makes queued submissions that are done idle, and trims the pool. */
 void dml_queue_retire(dml_context *context);

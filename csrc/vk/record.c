@@ -4,6 +4,7 @@
 
 #include "core/choose.h"
 #include "vk/allocation_pool.h"
+#include "vk/barriers.h"
 #include "vk/descriptors.h"
 #include "vk/queue.h"
 #include "vk/results.h"
@@ -43,6 +44,16 @@ static uint64_t base_of(const dml_submission *submission, const dml_operand *ope
     if (operand->allocation)
         return operand->offset;
     return operand == &submission->src && is_filled(submission) ? 0 : (uint64_t)(uintptr_t)operand->data;
+}
+
+/* Without dynamic scheduling nobody takes from the counter. It still needs a valid binding, and one of its own: a shader counts
+ * as a writer of what it could write. */
+static void bind_counter(dml_context *context, dml_submission *submission, VkDescriptorBufferInfo *room)
+{
+    const bool dynamic = submission->dispatch.constants[DML_DYNAMIC];
+    char *counter = arena_reserve(context, submission, dynamic ? counter_bytes(context) : 16, room);
+    if (dynamic)
+        memset(counter, 0, counter_bytes(context));
 }
 
 /* Binds the window of one side of submission->piece. */
@@ -162,7 +173,7 @@ dml_code dml_record_dispatch(dml_context *context, dml_submission *submission, d
                                                     {slot->dst.buffer->handle, slot->dst.offset, slot->dst.size}};
     buffers[3] = bind_lengths(context, submission); /* before the table is copied: it changes an entry */
     memcpy(arena_reserve(context, submission, sizeof dispatch->table, &buffers[2]), &dispatch->table, dispatch->table_bytes);
-    memset(arena_reserve(context, submission, counter_bytes(context), &buffers[4]), 0, counter_bytes(context));
+    bind_counter(context, submission, &buffers[4]);
 
     VkDescriptorSet set;
     if (acquire_pipeline(context, submission, slot, status) ||
@@ -210,7 +221,7 @@ dml_code dml_record_piece(dml_context *context, dml_submission *submission, dml_
     /* A dispatch may write some of what it leaves, too. Steps write disjoint bytes, but a kernel counts as a writer of its
      * whole window: what the copy command writes there waits for it, and it for that. */
     if (submission->piece.depth > 0 || (submission->pieces > 1 && copies == (slot[-1].pipeline != NULL)))
-        dml_submission_barrier(context, submission, false);
+        dml_barrier_record(context, submission->commands, false);
     if (!copies)
         return dml_record_dispatch(context, submission, slot, status);
     record_copy(context, submission, slot);

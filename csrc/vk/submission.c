@@ -28,7 +28,8 @@ void dml_submissions_destroy(dml_context *context)
 static VkResult create_handles(dml_context *context, dml_submission *submission)
 {
     VkCommandPoolCreateInfo pool = {.sType = VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO,
-                                    .flags = VK_COMMAND_POOL_CREATE_TRANSIENT_BIT,
+                                    .flags =
+                                        VK_COMMAND_POOL_CREATE_TRANSIENT_BIT | VK_COMMAND_POOL_CREATE_RESET_COMMAND_BUFFER_BIT,
                                     .queueFamilyIndex = context->traits.queue_family};
     VkResult result = DML_CREATE(context, CommandPool, &pool, &submission->pool);
     if (result)
@@ -66,18 +67,6 @@ dml_submission *dml_submission_create(dml_context *context, dml_status *status)
     return NULL;
 }
 
-void dml_submission_barrier(dml_context *context, dml_submission *submission, bool on_host)
-{
-    const VkPipelineStageFlags stages = VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT | VK_PIPELINE_STAGE_TRANSFER_BIT;
-    const VkAccessFlags writes = VK_ACCESS_SHADER_WRITE_BIT | VK_ACCESS_TRANSFER_WRITE_BIT;
-    const VkAccessFlags reads = VK_ACCESS_SHADER_READ_BIT | VK_ACCESS_TRANSFER_READ_BIT;
-    VkMemoryBarrier barrier = {.sType = VK_STRUCTURE_TYPE_MEMORY_BARRIER,
-                               .srcAccessMask = writes,
-                               .dstAccessMask = on_host ? VK_ACCESS_HOST_READ_BIT : writes | reads};
-    context->vk.vkCmdPipelineBarrier(submission->commands, stages, on_host ? VK_PIPELINE_STAGE_HOST_BIT : stages, 0, 1,
-                                     &barrier, 0, NULL, 0, NULL);
-}
-
 void dml_submission_reset(dml_context *context, dml_submission *submission)
 {
     for (int i = 0; i < submission->pieces; i++) {
@@ -91,8 +80,9 @@ void dml_submission_reset(dml_context *context, dml_submission *submission)
     submission->bytes = 0;
     submission->arena_used = 0;
     submission->refused = false;
-    if (!submission->broken)
+    if (submission->recording && !submission->broken) /* what was ended is reset when it is begun again */
         submission->broken = context->vk.vkResetCommandPool(context->device, submission->pool, 0);
+    submission->recording = false;
 }
 
 void dml_submission_release(dml_context *context, dml_submission *submission)

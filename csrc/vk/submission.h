@@ -44,10 +44,14 @@ typedef struct dml_descriptors {
 
 typedef struct dml_submission {
     struct dml_submission *next;
-    uint64_t timeline_value; /* that the device signals when it is done, if it is queued */
-    bool after_others;       /* it uses allocations, so the device begins it after all that was submitted before */
+    uint64_t timeline_value; /* it is done when the device's is that or more, if it is queued; */
+    uint64_t signalled;      /* and what the device signals then: that of the last one of the same vkQueueSubmit */
+    bool after_others;       /* it uses allocations, so the device begins it after all that was submitted before, */
+    bool conflicts;          /* and goes on only after a barrier */
+    bool host_sees;          /* the memory that its results lie in */
     VkCommandPool pool;
     VkCommandBuffer commands;
+    bool recording; /* `commands` were begun and not ended */
     VkFence fence;
     dml_descriptors descriptors;
     dml_buffer arena; /* host-visible: tables, lengths and counters of the pieces */
@@ -74,9 +78,6 @@ typedef struct dml_submission {
 
 /* An idle submission, or a new one; NULL if that fails. */
 dml_submission *dml_submission_create(dml_context *context, dml_status *status);
-
-/* Records that what was written before is visible to what follows: on the host, or on the device. */
-void dml_submission_barrier(dml_context *context, dml_submission *submission, bool on_host);
 
 /* Drops what is recorded, and releases what the pieces hold. The device is done with it, or it was never submitted. */
 void dml_submission_reset(dml_context *context, dml_submission *submission);

@@ -5,23 +5,24 @@
 #include "vk/quiesce.h"
 
 /* The timeline value at which there is room in the queue again; 0 if there is room. A waiting call sleeps until many are
- * done, so that it is not woken for each one. */
-static uint64_t find_room(dml_context *context)
+ * done, so that it is not woken for each one. One that only queues asks the device nothing while little is queued. */
+static uint64_t find_room(dml_context *context, bool wait)
 {
-    dml_queue_retire(context);
+    if (wait || dml_queue_is_long(context))
+        dml_queue_retire(context);
     return dml_queue_nth_value(context, DML_MAX_QUEUED, DML_MAX_QUEUED * 3 / 4);
 }
 
 /* One thread at a time waits: a driver wakes all threads that wait for a semaphore whenever its value changes. */
 static dml_code make_room(dml_context *context, bool wait, dml_status *status)
 {
-    if (find_room(context) == 0)
+    if (find_room(context, wait) == 0)
         return DML_OK;
     if (!wait)
         return dml_fail(status, DML_WOULD_WAIT, "the queue is full");
     dml_context_acquire_lock(context, &context->throttle_lock);
     dml_held_lock lock = {&context->throttle_lock, true};
-    uint64_t timeline_value = find_room(context);
+    uint64_t timeline_value = find_room(context, true);
     dml_code code = timeline_value > 0 ? dml_queue_wait(context, timeline_value, &lock, status) : DML_OK;
     if (lock.held)
         dml_lock_release(&context->throttle_lock);

@@ -139,10 +139,10 @@ void dml_traits_find(const dml_instance_functions *vk, VkPhysicalDevice physical
 static struct {
     const char *name;
     int64_t value;
-} overrides[] = {
-    {"kernel", -1},           {"host_import", -1}, {"window", -1},     {"binding", -1},         {"staging", -1},
-    {"group_size", -1},       {"chunks", -1},      {"max_groups", -1}, {"mapped", -1},          {"heap", -1},
-    {"invocation_bytes", -1}, {"pipelines", -1},   {"cpu", -1},        {"segments_always", -1}, {"prefetch_ahead", -1}};
+} overrides[] = {{"kernel", -1},     {"host_import", -1}, {"window", -1},           {"binding", -1},
+                 {"staging", -1},    {"group_size", -1},  {"chunks", -1},           {"max_groups", -1},
+                 {"mapped", -1},     {"heap", -1},        {"invocation_bytes", -1}, {"pipelines", -1},
+                 {"busy_bytes", -1}, {"cpu", -1},         {"segments_always", -1},  {"prefetch_ahead", -1}};
 
 static int64_t *find_override(const char *name)
 {
@@ -198,6 +198,7 @@ void dml_traits_override(const dml_device_traits *offered, dml_device_traits *tr
     tunables->prefetch_ahead = (int32_t)chosen("prefetch_ahead", offered->core.tunables.prefetch_ahead);
     tunables->chunks = (uint32_t)lowered("chunks", offered->core.tunables.chunks);
     tunables->invocation_bytes = (uint32_t)lowered("invocation_bytes", offered->core.tunables.invocation_bytes);
+    tunables->busy_bytes = lowered("busy_bytes", tunables->busy_bytes);
     int64_t kernel = chosen("kernel", -1);
     if (kernel >= 0)
         allow_only(kernel, traits);

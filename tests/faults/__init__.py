@@ -3,6 +3,7 @@
 The child process loads the same library by ctypes, and so the layer that the Vulkan loader loaded.
 """
 
+import collections
 import ctypes
 import json
 import os
@@ -68,7 +69,7 @@ class Layer:
 
     def __init__(self):
         self.library = ctypes.CDLL(os.environ["DMLOPS_TEST_LAYER"])
-        for name in ("fired", "violations", "list_alive"):
+        for name in ("fired", "violations", "list_alive", "list_calls"):
             getattr(self.library, f"faults_{name}").restype = ctypes.c_char_p
         self.library.faults_seen.restype = self.library.faults_alive.restype = ctypes.c_long
 
@@ -99,6 +100,12 @@ class Layer:
 
     def alive(self, what=""):
         return self.library.faults_alive(what.encode())
+
+    @property
+    def calls(self):
+        """How often each Vulkan function was called, or "a barrier submitted" was."""
+        pairs = (entry.rsplit(" ", 1) for entry in self.library.faults_list_calls().decode().split(", ") if entry)
+        return collections.Counter({name: int(count) for name, count in pairs})
 
     @property
     def list_alive(self):

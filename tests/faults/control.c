@@ -26,6 +26,11 @@ static struct {
     long count;
 } alive[64];
 
+static struct {
+    char name[48];
+    long count;
+} calls[64];
+
 static char violations[4096];
 
 EXPORT void faults_arm(const char *kind, const char *only, long at, int result, int after)
@@ -85,9 +90,33 @@ EXPORT const char *faults_list_alive(void)
     return list;
 }
 
+void call_add(const char *name)
+{
+    pthread_mutex_lock(&mutex);
+    int i = 0;
+    while (calls[i].name[0] && strcmp(calls[i].name, name) != 0)
+        i++;
+    snprintf(calls[i].name, sizeof calls[i].name, "%s", name);
+    calls[i].count++;
+    pthread_mutex_unlock(&mutex);
+}
+
+/* How often each function was called, as "vkQueueSubmit 2, ...". */
+EXPORT const char *faults_list_calls(void)
+{
+    static char list[64 * 80];
+    char *end = list;
+    *end = '\0';
+    for (int i = 0; i < 64 && calls[i].name[0]; i++)
+        end += sprintf(end, "%.47s %ld, ", calls[i].name, calls[i].count);
+    return list;
+}
+
 fault_mode fault_fires(const char *kind, const char *name, bool can_come_after)
 {
     fault_mode mode = FAULT_NONE;
+    if (strcmp(kind, "vulkan") == 0)
+        call_add(name);
     pthread_mutex_lock(&mutex);
     if (strcmp(fault.kind, kind) == 0 && (!fault.only[0] || strcmp(fault.only, name) == 0) &&
         (can_come_after || !fault.after)) {

@@ -29,6 +29,7 @@ static PFN_vkGetDeviceProcAddr next_gdpa;
     X(vkGetFenceStatus) X(vkWaitForFences) X(vkCreateSemaphore) X(vkDestroySemaphore) X(vkWaitSemaphores)              \
     X(vkGetSemaphoreCounterValue) X(vkCreateDescriptorPool) X(vkDestroyDescriptorPool)                                 \
     X(vkAllocateDescriptorSets) X(vkUpdateDescriptorSets) X(vkCmdDispatch) X(vkQueueSubmit) X(vkQueueWaitIdle)         \
+    X(vkCmdBindPipeline) X(vkCmdBindDescriptorSets) X(vkCmdCopyBuffer) X(vkCmdPipelineBarrier) X(vkGetDeviceQueue)     \
     X(vkDeviceWaitIdle)
 
 /* Of the device made last: a context that was lost is never used again but for waiting. */
@@ -133,7 +134,6 @@ MAKES(vkCreatePipelineCache, VkPipelineCacheCreateInfo, VkPipelineCache)
 DESTROYS(vkDestroyPipelineCache, vkCreatePipelineCache, VkPipelineCache)
 MAKES(vkCreatePipelineLayout, VkPipelineLayoutCreateInfo, VkPipelineLayout)
 DESTROYS(vkDestroyPipelineLayout, vkCreatePipelineLayout, VkPipelineLayout)
-MAKES(vkCreateCommandPool, VkCommandPoolCreateInfo, VkCommandPool)
 DESTROYS(vkDestroyCommandPool, vkCreateCommandPool, VkCommandPool)
 MAKES(vkCreateFence, VkFenceCreateInfo, VkFence)
 DESTROYS(vkDestroyFence, vkCreateFence, VkFence)
@@ -145,7 +145,6 @@ DESTROYS(vkDestroyPipeline, vkCreateComputePipelines, VkPipeline)
 
 DOES(vkBindBufferMemory, (VkDevice d, VkBuffer b, VkDeviceMemory m, VkDeviceSize o), (d, b, m, o))
 DOES(vkResetCommandPool, (VkDevice d, VkCommandPool p, VkCommandPoolResetFlags f), (d, p, f))
-DOES(vkBeginCommandBuffer, (VkCommandBuffer c, const VkCommandBufferBeginInfo *i), (c, i))
 DOES(vkEndCommandBuffer, (VkCommandBuffer c), (c))
 DOES(vkResetFences, (VkDevice d, uint32_t n, const VkFence *f), (d, n, f))
 WAITS(vkGetFenceStatus, (VkDevice d, VkFence f), (d, f))
@@ -179,6 +178,29 @@ static bool finished(uint64_t timeout)
     return left <= wait;
 }
 
+/* How many barriers each command buffer has that was begun. */
+static struct {
+    VkCommandBuffer commands;
+    int barriers;
+} recorded[1024];
+static pthread_mutex_t recording = PTHREAD_MUTEX_INITIALIZER;
+
+/* Of a command buffer: one more, or none. Returns how many it has. */
+static int count_barriers(VkCommandBuffer commands, bool none, int more)
+{
+    pthread_mutex_lock(&recording);
+    int i = 0;
+    while (i < 1023 && recorded[i].commands && recorded[i].commands != commands)
+        i++;
+    recorded[i].commands = commands;
+    int barriers = recorded[i].barriers = none ? 0 : recorded[i].barriers + more;
+    pthread_mutex_unlock(&recording);
+    return barriers;
+}
+
+/* The values of the timeline that the last submission signals, and the one before. */
+static uint64_t signalled, signalled_before;
+
 LAYER(vkQueueSubmit)(VkQueue queue, uint32_t count, const VkSubmitInfo *infos, VkFence fence)
 {
     if (fault_device_lost())
@@ -190,6 +212,14 @@ LAYER(vkQueueSubmit)(VkQueue queue, uint32_t count, const VkSubmitInfo *infos, V
         violation("a fence submitted that was not reset");
     submitted++;
     clock_gettime(CLOCK_MONOTONIC, &submitted_at);
+    for (uint32_t i = 0; i < infos->commandBufferCount; i++)
+        for (int k = count_barriers(infos->pCommandBuffers[i], false, 0); k > 0; k--)
+            call_add("a barrier submitted");
+    const VkTimelineSemaphoreSubmitInfo *timeline = infos->pNext;
+    if (timeline->signalSemaphoreValueCount > 0) {
+        signalled_before = timeline->pSignalSemaphoreValues[0] > signalled ? signalled : 0;
+        signalled = timeline->pSignalSemaphoreValues[0];
+    }
     VkResult result = mode == FAULT_INSTEAD ? fault_result() : next.vkQueueSubmit(queue, count, infos, fence);
     return mode == FAULT_AFTER ? fault_result() : result;
 }
@@ -211,8 +241,8 @@ LAYER(vkGetSemaphoreCounterValue)(VkDevice device, VkSemaphore semaphore, uint64
         return VK_ERROR_DEVICE_LOST;
     fault_mode mode = fault_fires("vulkan", "vkGetSemaphoreCounterValue", true);
     VkResult result = mode == FAULT_INSTEAD ? fault_result() : next.vkGetSemaphoreCounterValue(device, semaphore, value);
-    if (result == VK_SUCCESS && *value > 0 && !finished(0))
-        --*value; /* as if it still were at its last submission */
+    if (result == VK_SUCCESS && *value == signalled && !finished(0))
+        *value = signalled_before; /* as if it still were at its last submission */
     return mode == FAULT_AFTER ? fault_result() : result;
 }
 
@@ -263,14 +293,51 @@ LAYER(vkAllocateDescriptorSets)(VkDevice device, const VkDescriptorSetAllocateIn
 LAYER_VOID(vkUpdateDescriptorSets)(VkDevice device, uint32_t count, const VkWriteDescriptorSet *writes,
                                    uint32_t copy_count, const VkCopyDescriptorSet *copies)
 {
+    call_add("vkUpdateDescriptorSets");
     odd_check_sets(count, writes);
     next.vkUpdateDescriptorSets(device, count, writes, copy_count, copies);
 }
 
 LAYER_VOID(vkCmdDispatch)(VkCommandBuffer commands, uint32_t x, uint32_t y, uint32_t z)
 {
+    call_add("vkCmdDispatch");
     odd_check_dispatch(x);
     next.vkCmdDispatch(commands, x, y, z);
+}
+
+/* A call that only counts. */
+#define COUNTS(name, parameters, arguments)                                                                            \
+    LAYER_VOID(name) parameters                                                                                        \
+    {                                                                                                                  \
+        call_add(#name);                                                                                               \
+        next.name arguments;                                                                                           \
+    }
+
+COUNTS(vkCmdBindPipeline, (VkCommandBuffer c, VkPipelineBindPoint b, VkPipeline p), (c, b, p))
+COUNTS(vkCmdBindDescriptorSets,
+       (VkCommandBuffer c, VkPipelineBindPoint b, VkPipelineLayout l, uint32_t f, uint32_t n, const VkDescriptorSet *s,
+        uint32_t m, const uint32_t *o),
+       (c, b, l, f, n, s, m, o))
+COUNTS(vkCmdCopyBuffer, (VkCommandBuffer c, VkBuffer from, VkBuffer to, uint32_t n, const VkBufferCopy *r),
+       (c, from, to, n, r))
+
+LAYER_VOID(vkCmdPipelineBarrier)(VkCommandBuffer commands, VkPipelineStageFlags s, VkPipelineStageFlags t,
+                                 VkDependencyFlags f, uint32_t n, const VkMemoryBarrier *x, uint32_t m,
+                                 const VkBufferMemoryBarrier *y, uint32_t k, const VkImageMemoryBarrier *z)
+{
+    call_add("vkCmdPipelineBarrier");
+    count_barriers(commands, false, 1);
+    next.vkCmdPipelineBarrier(commands, s, t, f, n, x, m, y, k, z);
+}
+
+/* Recording goes anew. */
+LAYER(vkBeginCommandBuffer)(VkCommandBuffer commands, const VkCommandBufferBeginInfo *info)
+{
+    VISIT;
+    count_barriers(commands, true, 0);
+    fault_mode mode = fault_fires("vulkan", "vkBeginCommandBuffer", true);
+    VkResult result = mode == FAULT_INSTEAD ? fault_result() : next.vkBeginCommandBuffer(commands, info);
+    return mode == FAULT_AFTER ? fault_result() : result;
 }
 
 /* --- memory ------------------------------------------------------------------------------------------------------ */
@@ -400,6 +467,28 @@ static void load_device(VkDevice device)
 #undef X
 }
 
+/* The driver has one family of queues, whatever the device says of itself. */
+LAYER_VOID(vkGetDeviceQueue)(VkDevice device, uint32_t family, uint32_t index, VkQueue *queue)
+{
+    next.vkGetDeviceQueue(device, odd_family(family), index, queue);
+}
+
+LAYER(vkCreateCommandPool)(VkDevice device, const VkCommandPoolCreateInfo *info, const VkAllocationCallbacks *allocator,
+                           VkCommandPool *pool)
+{
+    VISIT;
+    if (fault_fires("vulkan", "vkCreateCommandPool", false)) {
+        memset(pool, 0xee, sizeof *pool);
+        return fault_result();
+    }
+    VkCommandPoolCreateInfo real = *info;
+    real.queueFamilyIndex = odd_family(info->queueFamilyIndex);
+    VkResult result = next.vkCreateCommandPool(device, &real, allocator, pool);
+    if (result == VK_SUCCESS)
+        live_add("vkCreateCommandPool", 1);
+    return result;
+}
+
 LAYER(vkCreateDevice)(VkPhysicalDevice physical, const VkDeviceCreateInfo *info, const VkAllocationCallbacks *allocator,
                       VkDevice *device)
 {
@@ -412,7 +501,11 @@ LAYER(vkCreateDevice)(VkPhysicalDevice physical, const VkDeviceCreateInfo *info,
     if (fault_fires("vulkan", "vkCreateDevice", false))
         return fault_result();
     odd_check_device(info);
-    VkResult result = ((PFN_vkCreateDevice)gipa(NULL, "vkCreateDevice"))(physical, info, allocator, device);
+    VkDeviceQueueCreateInfo queue = *info->pQueueCreateInfos;
+    queue.queueFamilyIndex = odd_family(queue.queueFamilyIndex);
+    VkDeviceCreateInfo real = *info;
+    real.pQueueCreateInfos = &queue;
+    VkResult result = ((PFN_vkCreateDevice)gipa(NULL, "vkCreateDevice"))(physical, &real, allocator, device);
     if (result == VK_SUCCESS) {
         live_add("vkCreateDevice", 1);
         load_device(*device);

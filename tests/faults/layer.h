@@ -27,6 +27,9 @@ void fault_device_made(void);
 void live_add(const char *what, int change);
 long live_count(const char *what);
 
+/* Counts calls of a function. fault_fires does so itself, for those of Vulkan. */
+void call_add(const char *name);
+
 /* Something that a driver need not put up with. Kept for the report. */
 void violation(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
@@ -58,5 +61,6 @@ void odd_synchronise(uint32_t count, const VkMappedMemoryRange *ranges, bool to_
 void odd_check_device(const VkDeviceCreateInfo *info);
 void odd_check_sets(uint32_t count, const VkWriteDescriptorSet *writes);
 void odd_check_dispatch(uint32_t groups);
+uint32_t odd_family(uint32_t family); /* of queues, as the driver numbers it */
 
 #endif

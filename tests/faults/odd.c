@@ -7,6 +7,7 @@
  *   memory=2                the same, and host pointers may only be imported as the last
  *   memory=3                as 1, and the device's own that the host sees as through a window, of window=N bytes
  *   discrete=1              not a CPU
+ *   compute_family=1        a second family of queues, which do nothing but compute, and are to be used
  *   second_type=N           the second device has this VkPhysicalDeviceType, if there are several
  *   second_name=1           the second device has "Second " before its name, if there are several
  *   driver_version=N        what the driver says of its version
@@ -138,7 +139,12 @@ static VKAPI_ATTR void VKAPI_CALL odd_vkGetPhysicalDeviceFeatures2(VkPhysicalDev
 static VKAPI_ATTR void VKAPI_CALL odd_vkGetPhysicalDeviceQueueFamilyProperties(VkPhysicalDevice device, uint32_t *count,
                                                                                VkQueueFamilyProperties *families)
 {
+    uint32_t room = *count;
     next_instance.vkGetPhysicalDeviceQueueFamilyProperties(device, count, families);
+    if (odd("compute_family", 0) && families && room > *count) {
+        families[*count] = families[0];
+        families[(*count)++].queueFlags &= ~(VkQueueFlags)VK_QUEUE_GRAPHICS_BIT;
+    }
     for (uint32_t i = 0; families && i < *count; i++) {
         if (odd("lacks_compute", 0))
             families[i].queueFlags &= ~(VkQueueFlags)VK_QUEUE_COMPUTE_BIT;
@@ -345,6 +351,13 @@ void odd_check_sets(uint32_t count, const VkWriteDescriptorSet *writes)
         }
     if (buffers > (uint64_t)odd("storage_buffers", INT64_MAX) || buffers >= (uint64_t)odd("resources", INT64_MAX))
         violation("%llu storage buffers", (unsigned long long)buffers);
+}
+
+uint32_t odd_family(uint32_t family)
+{
+    if (odd("compute_family", 0) && !odd("lacks_transfer", 0) && family == 0)
+        violation("queues that also draw, where there are others");
+    return odd("compute_family", 0) ? 0 : family;
 }
 
 void odd_check_dispatch(uint32_t groups)

@@ -13,7 +13,7 @@
 #include <vulkan/vulkan.h>
 
 #define CALL(type, name) static VKAPI_ATTR type VKAPI_CALL name
-enum { LOSE = 400, COPIES = 256 };
+enum { LOSE = 400, COPIES = 256, COMMANDS = 64 };
 
 typedef struct buffer {
     char *data;
@@ -31,11 +31,17 @@ typedef struct commands {
         buffer *from, *to;
         VkBufferCopy region;
     } copy[COPIES];
+} commands;
+
+/* What one vkQueueSubmit submits. */
+typedef struct job {
+    commands *list[COMMANDS];
+    uint32_t count;
     struct fence *fence; /* either may be NULL */
     struct semaphore *semaphore;
     uint64_t value; /* to signal it with */
-    struct commands *next;
-} commands;
+    struct job *next;
+} job;
 
 typedef struct fence {
     long uses;
@@ -49,7 +55,7 @@ typedef struct semaphore {
 
 typedef struct pool {
     long uses;
-    commands only;
+    commands all[2];
 } pool;
 
 typedef struct queue {
@@ -61,7 +67,7 @@ static struct {
     long submissions;
     pthread_mutex_t mutex;
     pthread_cond_t changed;
-    commands *first, **last;
+    job *first, **last;
     pthread_t thread;
     int running;
 } device = {.mutex = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER, .last = &device.first};
@@ -72,19 +78,22 @@ static void *run(void *none)
     for (;;) {
         while (!device.first)
             pthread_cond_wait(&device.changed, &device.mutex);
-        commands *now = device.first;
+        job *now = device.first;
         device.first = now->next;
         if (!device.first)
             device.last = &device.first;
         pthread_mutex_unlock(&device.mutex);
-        for (int i = 0; i < now->copies; i++)
-            memcpy(now->copy[i].to->data + now->copy[i].region.dstOffset,
-                   now->copy[i].from->data + now->copy[i].region.srcOffset, now->copy[i].region.size);
+        for (uint32_t k = 0; k < now->count; k++)
+            for (int i = 0; i < now->list[k]->copies; i++)
+                memcpy(now->list[k]->copy[i].to->data + now->list[k]->copy[i].region.dstOffset,
+                       now->list[k]->copy[i].from->data + now->list[k]->copy[i].region.srcOffset,
+                       now->list[k]->copy[i].region.size);
         pthread_mutex_lock(&device.mutex);
         if (now->fence)
             now->fence->done = 1;
         if (now->semaphore)
             now->semaphore->value = now->value;
+        free(now);
         pthread_cond_broadcast(&device.changed);
     }
     return none;
@@ -334,7 +343,8 @@ CALL(VkResult, AllocateCommandBuffers)(VkDevice d, const VkCommandBufferAllocate
     (void)d;
     pool *from = (pool *)(uintptr_t)info->commandPool;
     from->uses++;
-    *out = (VkCommandBuffer)&from->only;
+    for (uint32_t i = 0; i < info->commandBufferCount; i++)
+        out[i] = (VkCommandBuffer)&from->all[i];
     return VK_SUCCESS;
 }
 
@@ -343,7 +353,7 @@ CALL(VkResult, ResetCommandPool)(VkDevice d, VkCommandPool p, VkCommandPoolReset
     (void)d, (void)f;
     pool *from = (pool *)(uintptr_t)p;
     from->uses++;
-    from->only.copies = 0;
+    from->all[0].copies = from->all[1].copies = 0;
     return VK_SUCCESS;
 }
 
@@ -351,6 +361,7 @@ CALL(VkResult, BeginCommandBuffer)(VkCommandBuffer c, const VkCommandBufferBegin
 {
     (void)info;
     ((commands *)c)->uses++;
+    ((commands *)c)->copies = 0;
     return VK_SUCCESS;
 }
 
@@ -408,24 +419,27 @@ CALL(VkResult, QueueSubmit)(VkQueue q, uint32_t n, const VkSubmitInfo *info, VkF
     to->uses++;
     if (signal)
         signal->uses++;
+    job *made = calloc(1, sizeof *made);
+    if (info->commandBufferCount > COMMANDS)
+        abort();
     for (uint32_t i = 0; i < info->commandBufferCount; i++) {
-        commands *c = (commands *)info->pCommandBuffers[i];
-        int last = i + 1 == info->commandBufferCount;
-        c->uses++;
-        c->fence = last ? signal : NULL;
-        c->semaphore = last && info->signalSemaphoreCount > 0 ? (semaphore *)(uintptr_t)info->pSignalSemaphores[0] : NULL;
-        c->value = c->semaphore ? timeline->pSignalSemaphoreValues[0] : 0;
-        c->next = last ? NULL : (commands *)info->pCommandBuffers[i + 1];
+        made->list[made->count++] = (commands *)info->pCommandBuffers[i];
+        made->list[i]->uses++;
     }
+    made->fence = signal;
+    made->semaphore = info->signalSemaphoreCount > 0 ? (semaphore *)(uintptr_t)info->pSignalSemaphores[0] : NULL;
+    made->value = made->semaphore ? timeline->pSignalSemaphoreValues[0] : 0;
     pthread_mutex_lock(&device.mutex);
     to->lost |= ++device.submissions % LOSE == 0;
     int lost = to->lost;
     if (!lost) {
-        *device.last = (commands *)info->pCommandBuffers[0];
-        device.last = &((commands *)info->pCommandBuffers[info->commandBufferCount - 1])->next;
+        *device.last = made;
+        device.last = &made->next;
         pthread_cond_broadcast(&device.changed);
     }
     pthread_mutex_unlock(&device.mutex);
+    if (lost)
+        free(made);
     return lost ? VK_ERROR_DEVICE_LOST : VK_SUCCESS;
 }
 

@@ -1,0 +1,113 @@
+#include "vk/barriers.h"
+
+#include "vk/allocation_pool.h"
+#include "vk/results.h"
+
+void dml_barrier_record(const dml_context *context, VkCommandBuffer commands, bool on_host)
+{
+    const VkPipelineStageFlags stages = VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT | VK_PIPELINE_STAGE_TRANSFER_BIT;
+    const VkAccessFlags writes = VK_ACCESS_SHADER_WRITE_BIT | VK_ACCESS_TRANSFER_WRITE_BIT;
+    const VkAccessFlags reads = VK_ACCESS_SHADER_READ_BIT | VK_ACCESS_TRANSFER_READ_BIT;
+    VkMemoryBarrier barrier = {.sType = VK_STRUCTURE_TYPE_MEMORY_BARRIER,
+                               .srcAccessMask = writes,
+                               .dstAccessMask = on_host ? VK_ACCESS_HOST_READ_BIT : writes | reads};
+    context->vk.vkCmdPipelineBarrier(commands, stages, on_host ? VK_PIPELINE_STAGE_HOST_BIT : stages, 0, 1, &barrier, 0, NULL,
+                                     0, NULL);
+}
+
+static VkResult record_all(dml_context *context)
+{
+    const VkCommandBufferBeginInfo info = {.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO,
+                                           .flags = VK_COMMAND_BUFFER_USAGE_SIMULTANEOUS_USE_BIT};
+    VkResult result = VK_SUCCESS;
+    for (int on_host = 0; on_host < 2 && result == VK_SUCCESS; on_host++) {
+        VkCommandBuffer commands = context->barriers.commands[on_host];
+        result = context->vk.vkBeginCommandBuffer(commands, &info);
+        if (result)
+            break;
+        dml_barrier_record(context, commands, on_host);
+        result = context->vk.vkEndCommandBuffer(commands);
+    }
+    return result;
+}
+
+dml_code dml_barriers_init(dml_context *context, dml_status *status)
+{
+    VkCommandPoolCreateInfo pool = {.sType = VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO,
+                                    .queueFamilyIndex = context->traits.queue_family};
+    VkResult result = DML_CREATE(context, CommandPool, &pool, &context->barriers.pool);
+    VkCommandBufferAllocateInfo commands = {.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO,
+                                            .commandPool = context->barriers.pool,
+                                            .level = VK_COMMAND_BUFFER_LEVEL_PRIMARY,
+                                            .commandBufferCount = 2};
+    if (result == VK_SUCCESS)
+        result = context->vk.vkAllocateCommandBuffers(context->device, &commands, context->barriers.commands);
+    if (result == VK_SUCCESS)
+        result = record_all(context);
+    return result ? dml_vk_fail(context, result, "recording barriers", status) : DML_OK;
+}
+
+void dml_barriers_destroy(dml_context *context)
+{
+    context->vk.vkDestroyCommandPool(context->device, context->barriers.pool, NULL);
+}
+
+/* What reads comes after what wrote the same, and what writes after what read or wrote it. */
+void dml_barriers_find(const dml_context *context, dml_submission *submission)
+{
+    const dml_transfer *transfer = submission->transfer;
+    submission->conflicts = false;
+    submission->host_sees = !submission->after_others;
+    if (!submission->after_others)
+        return;
+    const uint64_t unordered = context->barriers.unordered;
+    for (int64_t i = 0; i < transfer->program->input_count; i++) {
+        const dml_allocation *input = transfer->inputs[i].allocation;
+        submission->conflicts |= input && input->written >= unordered;
+    }
+    for (int64_t i = 0; i < transfer->program->result_count; i++) {
+        const dml_allocation *result = transfer->results[i].allocation;
+        submission->conflicts |= result && result->timeline_value >= unordered;
+        submission->host_sees |= !result || result->data;
+    }
+    submission->conflicts |= transfer->lengths && transfer->lengths->written >= unordered;
+}
+
+static void use(dml_allocation *allocation, uint64_t timeline_value, bool writes)
+{
+    if (!allocation)
+        return;
+    allocation->timeline_value = timeline_value;
+    if (writes)
+        allocation->written = timeline_value;
+}
+
+void dml_barriers_advance(dml_context *context, const dml_submission *submission)
+{
+    const dml_transfer *transfer = submission->transfer;
+    const uint64_t timeline_value = submission->timeline_value;
+    if (submission->conflicts)
+        context->barriers.unordered = timeline_value;
+    if (!submission->after_others)
+        return;
+    for (int64_t i = 0; i < transfer->program->input_count; i++)
+        use(transfer->inputs[i].allocation, timeline_value, false);
+    for (int64_t i = 0; i < transfer->program->result_count; i++)
+        use(transfer->results[i].allocation, timeline_value, true);
+    use(transfer->lengths, timeline_value, false);
+}
+
+void dml_barriers_add(const dml_context *context, dml_submission *submission, dml_commands *commands)
+{
+    if (submission->conflicts)
+        commands->list[commands->count++] = context->barriers.commands[false];
+    commands->list[commands->count++] = submission->commands;
+    commands->host_sees |= submission->host_sees;
+    submission->signalled = commands->signalled;
+}
+
+void dml_barriers_add_last(const dml_context *context, dml_commands *commands)
+{
+    if (commands->host_sees)
+        commands->list[commands->count++] = context->barriers.commands[true];
+}
