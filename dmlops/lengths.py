@@ -65,8 +65,9 @@ def _is_int(entry: Any) -> bool:
     return hasattr(type(entry), "__index__") and not isinstance(entry, (bool, np.bool_))
 
 
-def negative_length(lengths: np.ndarray[Any, Any], flat: int, value: int) -> NoReturn:
+def negative_length(lengths: np.ndarray[Any, Any], flat: int) -> NoReturn:
     """Raise ValueError for the negative length at an index in C order."""
+    value = int(lengths.flat[flat])
     where = ", ".join(str(index) for index in np.unravel_index(flat, lengths.shape))
     less = " or less" if value == INT64.min else ""
     raise ValueError(f"{NAME}[{where}] is {value}{less}; a length must be 0 or more")

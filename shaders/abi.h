@@ -14,7 +14,7 @@
 #define DML_MAX_CHAIN 4         /* axes of a row of `blocks`; rows lie along the table's next two */
 #define DML_MAX_WORDS_STEP 15   /* largest distance, in scalars, between neighbours in a source row of `words` */
 
-/* Values of DML_REVERSED: which axis, if any, is reversed. */
+/* Values of DML_REVERSED: which axis, if any, is reversed. With a table AXIS, of none: entries advance along axes. */
 #define DML_REVERSED_NONE 0
 #define DML_REVERSED_AXIS 1 /* the table's axis `reversed_axis` */
 #define DML_REVERSED_ROW 2  /* rows: the row itself, up to its length */
@@ -60,15 +60,17 @@
 #define DML_BLOCKS_PHASED 8
 #define DML_BLOCKS_INSIDE 9
 /* Constants of tables.comp */
-#define DML_TABLES_ITEM 5 /* bytes of an entry */
-#define DML_TABLES_TILE 6 /* entries that are stored at once, as a word; 1: as scalars */
+#define DML_TABLES_ITEM 5   /* bytes of an entry */
+#define DML_TABLES_TILE 6   /* entries that are stored at once, as a word; 1: as scalars */
 #define DML_TABLES_SOURCE 7 /* bytes of an element of the source: 1 or 2 */
 
-/* Constants of lengths.comp, which has no others but DML_GROUP_SIZE. */
-#define DML_LENGTHS_SIGNED 5
-#define DML_LENGTHS_BYTES 6 /* of a length as the caller gave it */
+/* Constants of kernels that read lengths, which are integers as they lie in memory. */
+#define DML_LENGTH_BYTES 25
+#define DML_LENGTH_UNIT 26 /* bytes of one that lie together within a word of 4 bytes, at a multiple of as many: 1, 2 or 4 */
+#define DML_LENGTH_SIGNED 27
+#define DML_LENGTH_SWAPPED 28 /* 1: the high byte comes first, and units are bytes */
 
-#define DML_CONSTANTS 25 /* the most that a kernel has */
+#define DML_CONSTANTS 29 /* the most that a kernel has */
 
 #ifdef __STDC_VERSION__
 #include <stddef.h>
@@ -77,14 +79,9 @@
 #define i64 int64_t
 typedef struct dml_table_axis dml_table_axis;
 typedef struct dml_table dml_table;
-typedef struct dml_lengths_table dml_lengths_table;
 #else
 #define u32 uint
-#ifdef ONLY_32_BIT
-#define i64 uvec2
-#else
-#define i64 int64_t
-#endif
+#define i64 uvec2 /* the low word first */
 #endif
 
 /* `multiplier` replaces a division by the extent: see divide() in plan.glsl. GLSL loads the first four at once, which is
@@ -98,7 +95,7 @@ struct dml_table_axis {
 #else
     uvec4 first;
 #endif
-    u32 length_stride; /* entries */
+    u32 entry_stride;
     u32 unused_0;
     u32 unused_1;
     u32 unused_2;
@@ -116,7 +113,7 @@ struct dml_table {
     u32 part;       /* tiles (elements: elements) of a part */
     u32 src_offset; /* of element 0, from the window's begin */
     u32 dst_offset;
-    u32 length_offset;       /* entries */
+    u32 entry_offset;
     u32 reversed_axis;       /* index into axes, or none of these */
     u32 reversed_stride;     /* source bytes */
     u32 src_last;            /* index of the source window's last 8-byte word; memory is bound up to a multiple of 16 bytes */
@@ -137,16 +134,13 @@ struct dml_table {
     u32 blocks_count; /* tiles of all */
     u32 blocks_edges; /* ends of rows that are moved together, and the begin of all; 0: words meet them all */
     u32 blocks_bytes; /* of the destination */
+    u32 unused_0;
+    u32 unused_1;
+    i64 longest;      /* to which lengths are clamped */
     i64 cut_begin;    /* DML_REVERSED_CUT: destination index of element 0 on the reversed axis, */
     i64 source_begin; /* and the source indices that belong to the piece */
     i64 source_end;
     dml_table_axis axes[DML_TABLE_MAX_AXES]; /* the innermost first */
-};
-
-struct dml_lengths_table {
-    u32 count;
-    u32 invocations;
-    i64 extent;
 };
 
 #ifdef __STDC_VERSION__
@@ -154,10 +148,9 @@ struct dml_lengths_table {
 #undef i64
 /* As std140 lays them out. */
 _Static_assert(sizeof(dml_table_axis) == 32, "an axis is two uvec4");
-_Static_assert(offsetof(dml_table, cut_begin) == 120, "64-bit integers lie at multiples of 8");
-_Static_assert(offsetof(dml_table, axes) == 144, "structures lie at multiples of 16");
-_Static_assert(sizeof(dml_table) == 144 + DML_TABLE_MAX_AXES * sizeof(dml_table_axis), "no padding");
-_Static_assert(sizeof(dml_lengths_table) == 16 && offsetof(dml_lengths_table, extent) == 8, "no padding");
+_Static_assert(offsetof(dml_table, longest) == 128, "64-bit integers lie at multiples of 8");
+_Static_assert(offsetof(dml_table, axes) == 160, "structures lie at multiples of 16");
+_Static_assert(sizeof(dml_table) == 160 + DML_TABLE_MAX_AXES * sizeof(dml_table_axis), "no padding");
 #endif
 
 #endif

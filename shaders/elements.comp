@@ -4,16 +4,28 @@
 #extension GL_GOOGLE_include_directive : require
 #include "plan.glsl"
 
+uvec2 sum(uvec2 a, uint b)
+{
+    uint carry, low = uaddCarry(a.x, b, carry);
+    return uvec2(low, a.y + carry);
+}
+
+uvec2 difference(uvec2 a, uvec2 b)
+{
+    uint borrow, low = usubBorrow(a.x, b.x, borrow);
+    return uvec2(low, a.y - b.y - borrow);
+}
+
 void copy_element(Offsets at)
 {
     if (REVERSED == DML_REVERSED_AXIS)
         reverse(at);
     if (REVERSED == DML_REVERSED_CUT) {
-        i64 length = lengths[at.entry], i = sum(table.cut_begin, at.reversed);
-        i64 from = is_less(i, length) ? difference(length, sum(i, 1)) : i;
+        uvec2 length = length_at(at.entry), i = sum(table.cut_begin, at.reversed);
+        uvec2 from = is_less(i, length) ? difference(length, sum(i, 1)) : i;
         if (is_less(from, table.source_begin) || !is_less(from, table.source_end))
             return;
-        at.src += low_word(difference(from, table.source_begin)) * table.reversed_stride;
+        at.src += difference(from, table.source_begin).x * table.reversed_stride;
     }
     copy_scalar(at.src, at.dst);
 }

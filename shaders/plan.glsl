@@ -10,13 +10,16 @@
 #endif
 #include "words.glsl" // enables the types of abi.h
 #include "abi.h"
-#include "numbers.glsl"
 
 layout(local_size_x_id = DML_GROUP_SIZE) in;
 layout(constant_id = DML_GROUP_SIZE) const uint GROUP_SIZE = 8;
 layout(constant_id = DML_REVERSED) const uint REVERSED = DML_REVERSED_NONE;
 layout(constant_id = DML_SCALAR) const uint SCALAR = 1;
 layout(constant_id = DML_DYNAMIC) const bool DYNAMIC = false;
+layout(constant_id = DML_LENGTH_BYTES) const uint LENGTH_BYTES = 8;
+layout(constant_id = DML_LENGTH_UNIT) const uint LENGTH_UNIT = 4;
+layout(constant_id = DML_LENGTH_SIGNED) const bool LENGTH_SIGNED = false;
+layout(constant_id = DML_LENGTH_SWAPPED) const bool LENGTH_SWAPPED = false;
 
 // SEGMENTED: a window that is larger than a binding may be is an array of segments of 2**SEGMENT_BITS bytes.
 // AT(src16, 4, n) is the n-th word of 2**4 bytes.
@@ -45,7 +48,7 @@ layout(set = 0, binding = 1) writeonly restrict buffer Dst16 { Word16 words[]; }
 layout(set = 0, binding = 1) writeonly restrict buffer Dst8 { Word8 words[]; } dst8 SEGMENTS;
 layout(set = 0, binding = 1) WRITEONLY restrict buffer Dst4 { uint words[]; } dst4 SEGMENTS;
 layout(set = 0, binding = 2, std140) uniform Table { dml_table table; };
-layout(set = 0, binding = 3) readonly restrict buffer Lengths { i64 lengths[]; };
+layout(set = 0, binding = 3) readonly restrict buffer Entries { uint entries[]; }; // of the side tensor
 layout(set = 0, binding = 4) restrict buffer Counters { uint counters[]; }; // one for each invocation of a workgroup
 
 // n / d, where multiplier is floor(2**32 / d): the high word of n * multiplier is the quotient or one less.
@@ -54,6 +57,12 @@ uint divide(uint n, uint d, uint multiplier)
     uint high, low;
     umulExtended(n, multiplier, high, low);
     return n - high * d >= d ? high + 1 : high;
+}
+
+// Numbers of 64 bits from 0 on, the low word first.
+bool is_less(uvec2 a, uvec2 b)
+{
+    return a.y < b.y || (a.y == b.y && a.x < b.x);
 }
 
 // A work chunk: the units [begin, end) of the table's `total`.
@@ -93,7 +102,7 @@ Chunk first_chunk()
 struct Offsets {
     uint src;
     uint dst;
-    uint entry;    // of lengths
+    uint entry;    // of the side tensor
     uint reversed; // index on the reversed axis, which src leaves out
 };
 
@@ -120,13 +129,13 @@ struct Axis {
     uint multiplier;
     uint src_stride;
     uint dst_stride;
-    uint length_stride;
+    uint entry_stride;
 };
 
 Axis axis_at(uint k)
 {
     uvec4 first = table.axes[k].first;
-    return Axis(first.x, first.y, first.z, first.w, table.axes[k].length_stride);
+    return Axis(first.x, first.y, first.z, first.w, table.axes[k].entry_stride);
 }
 
 // Takes the index on axis k off n, and moves there. n becomes the number on the axes further out.
@@ -137,7 +146,7 @@ uint move_along(inout Offsets at, uint k, inout uint n)
     n = quotient;
     at.dst += index * axis.dst_stride;
     if (REVERSED != DML_REVERSED_NONE)
-        at.entry += index * axis.length_stride;
+        at.entry += index * axis.entry_stride;
     bool reversed = REVERSED != DML_REVERSED_NONE && k == table.reversed_axis;
     at.reversed = reversed ? index : at.reversed;
     at.src += reversed ? 0 : index * axis.src_stride;
@@ -148,7 +157,7 @@ uint move_along(inout Offsets at, uint k, inout uint n)
 // invocations.
 Position locate(uint n)
 {
-    Position position = Position(Offsets(table.src_offset, table.dst_offset, table.length_offset, 0), 0, 0);
+    Position position = Position(Offsets(table.src_offset, table.dst_offset, table.entry_offset, 0), 0, 0);
     uint inner = axis_at(0).extent, outer = axis_at(1).extent;
     position.index = move_along(position.at, 0, n);
     position.left = (outer - 1 - move_along(position.at, 1, n)) * inner + inner - position.index;
@@ -166,7 +175,7 @@ Offsets axis_step(uint k)
 {
     bool reversed = k == table.reversed_axis;
     Axis axis = axis_at(k);
-    return Offsets(reversed ? 0 : axis.src_stride, axis.dst_stride, axis.length_stride, reversed ? 1 : 0);
+    return Offsets(reversed ? 0 : axis.src_stride, axis.dst_stride, axis.entry_stride, reversed ? 1 : 0);
 }
 
 // From one position to the next: along axis 0 by `step`, and from its end to its begin at the next index of axis 1 by `wrap`.
@@ -191,11 +200,28 @@ Position next_position(Position position, Walk walk)
     return Position(at, wraps ? 0 : position.index + 1, position.left - 1);
 }
 
+// The length at this offset of the side tensor, the low word first: an integer of any width, clamped.
+uvec2 length_at(uint entry)
+{
+    uvec2 length = uvec2(0);
+    [[unroll]] for (uint i = 0; i < LENGTH_BYTES; i += LENGTH_UNIT) {
+        uint from = entry + i, bits = entries[from >> 2];
+        if (LENGTH_UNIT < 4)
+            bits = bits >> from % 4 * 8 & (1u << LENGTH_UNIT * 8 % 32) - 1;
+        uint to = LENGTH_SWAPPED ? LENGTH_BYTES - 1 - i : i;
+        length[to / 4] |= bits << to % 4 * 8;
+    }
+    const uint spare = LENGTH_BYTES < 4 ? 32 - 8 * LENGTH_BYTES : 0;
+    if (LENGTH_SIGNED && int(LENGTH_BYTES < 8 ? length.x << spare : length.y) < 0)
+        return uvec2(0);
+    return is_less(length, table.longest) ? length : table.longest;
+}
+
 // Adds the source offset on the reversed axis, of which the first `length` indices are mirrored. True if this index is one of
 // them.
 bool reverse(inout Offsets at)
 {
-    uint length = low_word(lengths[at.entry]), i = at.reversed;
+    uint length = length_at(at.entry).x, i = at.reversed;
     at.src += (i < length ? length - 1 - i : i) * table.reversed_stride;
     return i < length;
 }

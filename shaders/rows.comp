@@ -315,7 +315,7 @@ void main()
             bool wraps = position.index + 1 == walk.extent, mirrored = REVERSED == DML_REVERSED_AXIS && reverse(at);
             Offsets next = select(wraps, walk.wrap, walk.step);
             uint distance = next.src + next.reversed * (mirrored ? -table.reversed_stride : table.reversed_stride);
-            copy_row(at.src, at.dst, REVERSED == DML_REVERSED_ROW ? low_word(lengths[at.entry]) : 0, part);
+            copy_row(at.src, at.dst, REVERSED == DML_REVERSED_ROW ? length_at(at.entry).x : 0, part);
             if (PREFETCH && !wraps) // the row behind a wrap may be anywhere
                 prefetch(at.src, distance);
             position.at = move(position.at, 1, next); // next_position() would compute `next` once more

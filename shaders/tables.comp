@@ -9,8 +9,6 @@ layout(constant_id = DML_TABLES_ITEM) const uint ITEM = 4; // bytes of an entry
 layout(constant_id = DML_TABLES_TILE) const uint TILE = 1;
 layout(constant_id = DML_TABLES_SOURCE) const uint SOURCE = 1;
 
-layout(set = 0, binding = 3) readonly restrict buffer Entries { uint entries[]; };
-
 uint source_byte(uint src)
 {
     return AT(src4, 2, src >> 2) >> src % 4 * 8 & 255u;
@@ -22,7 +20,7 @@ uint entry_of(Offsets at)
     uint n = source_byte(at.src);
     if (SOURCE == 2)
         n |= source_byte(at.src + 1) << 8;
-    return ((at.entry << 8 * SOURCE) + n) * ITEM;
+    return at.entry + n * ITEM;
 }
 
 // Four bytes of the table, or what is left of them in the same word.

@@ -43,19 +43,29 @@ def test_the_headers_are_read_as_the_compiler_reads_them(core):
 
 
 class Case:
-    """A plan as plain data, and the lengths it points to."""
+    """A plan as plain data, and the lengths it points to, in which their offset and strides count."""
 
-    def __init__(self, item, axes, src_offset, dst_offset, reversed_, length_offset, lengths):
-        self.lengths = np.array(lengths, np.int64)
-        self.plan = mirror.Plan(item=item, src_offset=src_offset, dst_offset=dst_offset, reversed=reversed_)
-        self.plan.rank, self.plan.length_offset = len(axes), length_offset
-        self.plan.lengths = self.lengths.ctypes.data_as(ctypes.POINTER(ctypes.c_int64))
-        for k, axis in enumerate(axes):
-            self.plan.axes[k] = mirror.Axis(*axis)
+    def __init__(self, item, axes, src_offset, dst_offset, reversed_, first, lengths, dtype="<i8"):
+        self.lengths = np.array(lengths, np.int64).astype(dtype)
+        self.plan = mirror.Plan(item=item, src_offset=src_offset, dst_offset=dst_offset, reversed=reversed_, rank=len(axes))
+        self.plan.entries = entries_of(self.lengths, first)
+        for k, (*axis, step) in enumerate(axes):
+            self.plan.axes[k] = mirror.Axis(*axis, step * self.lengths.itemsize)
+        self.text = f"Case({item}, {axes}, {src_offset}, {dst_offset}, {reversed_}, {first}, {lengths}, {dtype!r})"
 
     def __repr__(self):
-        item, src, dst, length, reversed_, axes = mirror.describe(self.plan)
-        return f"Case({item}, {axes}, {src}, {dst}, {reversed_}, {length}, {self.lengths.tolist()})"
+        return self.text
+
+
+def entries_of(array, first=0):
+    """An array of integers, from entry `first` on, as the core has it."""
+    entries = mirror.Entries(item=array.itemsize, offset=first * array.itemsize, is_signed=array.dtype.kind == "i")
+    entries.data = array.ctypes.data_as(ctypes.POINTER(ctypes.c_int))
+    entries.swapped = not array.dtype.isnative
+    return entries
+
+
+INTEGERS = st.sampled_from(["<i8", "<i8", "<u8", ">i8", "<i4", "<u4", ">u4", "<i2", ">u2", "<i1", "<u1"])
 
 
 ITEMS = [1, 1, 1, 2, 3, 4, 4, 6, 8, 8, 12, 16, 24, 100, 160]
@@ -104,7 +114,8 @@ def cases(draw, elements=300, empty=True):
     lengths = np.random.default_rng(seed).integers(0, most, count, endpoint=True)
     lengths = np.where(lengths % 3 == 0, most, lengths) if seed % 2 else lengths
     offsets = [draw(st.sampled_from([0, 0, 16, 1, 3, 8, 4, -16, 12345, 2**33 + 2])) for _ in range(2)]
-    return Case(item, axes, *offsets, reversed_, -first, lengths.tolist() if reversed_ >= 0 else [])
+    lengths = lengths.tolist() if reversed_ >= 0 else []
+    return Case(item, axes, *offsets, reversed_, -first, lengths, draw(INTEGERS))
 
 
 # --- simplify ---------------------------------------------------------------------------------------------------------
@@ -133,13 +144,13 @@ def test_what_is_simplified_is_simple(core, case):
     steps = [abs(axis.dst_stride) for axis in axes]
     assert steps == sorted(steps, reverse=True)
     if simple.reversed < 0:
-        assert not any(axis.length_stride for axis in axes)
+        assert not any(axis.entry_stride for axis in axes)
     for k in range(simple.rank - 1):
         a, b = axes[k], axes[k + 1]
-        names = ("src_stride", "dst_stride", "length_stride")
+        names = ("src_stride", "dst_stride", "entry_stride")
         chain = all(getattr(a, name) == b.extent * getattr(b, name) for name in names)
         assert not chain or simple.reversed in (k, k + 1), "two axes could be one"
-    if axes and simple.reversed != simple.rank - 1 and not axes[-1].length_stride:
+    if axes and simple.reversed != simple.rank - 1 and not axes[-1].entry_stride:
         assert {axes[-1].src_stride, axes[-1].dst_stride} != {simple.item}, "the item could be longer"
 
 
@@ -169,8 +180,8 @@ def test_spans(core, case):
     begin, end = mirror.source_span(case.plan)
     assert (begin, end) == mirror.span_of(src) or case.plan.reversed >= 0 and begin <= src.min() and src.max() < end
     assert core.span("dst", case.plan) == mirror.span_of(dst)
-    begin, end = core.span("length", case.plan)
-    assert (begin, end) == (0, len(case.lengths)) or case.plan.reversed < 0 and begin == end
+    begin, end = core.span("entry", case.plan)
+    assert (begin, end) == (0, case.lengths.nbytes) or case.plan.reversed < 0 and begin == end
 
 
 @FEWER  # thousands are moved below, by what is compiled for that
@@ -253,8 +264,8 @@ def check_pieces(core, plan, lengths, limit, binding=None):
         assert readable[0] <= reads[0] and reads[1] <= readable[1], "a piece would read beyond the source"
         assert not src.size or reads[0] <= src.min() and src.max() < reads[1]
         assert all(end - begin <= limit for begin, end in (reads, core.span("dst", piece.plan)))
-        begin, end = core.span("length", piece.plan)
-        assert 8 * (end - begin) <= (binding or limit)
+        begin, end = core.span("entry", piece.plan)
+        assert end - begin <= (binding or limit)
         pairs.append(pair)
     assert mirror.same(mirror.joined(pairs), mirror.moves(plan, lengths))
     return len(pairs)
@@ -321,7 +332,7 @@ def long_reversals(draw):
     lengths = draw(st.lists(st.integers(0, extent) | st.just(extent), min_size=rows, max_size=rows))
     src, dst = draw(st.sampled_from([1, 1, -1, 2])) * item, draw(st.sampled_from([1, 1, -1, 3])) * item
     axes = [(rows, abs(src) * extent + 5, abs(dst) * extent, 1), (extent, src, dst, 0)]
-    return Case(item, axes, 1000, 3, 1, 0, lengths)
+    return Case(item, axes, 1000, 3, 1, 0, lengths, draw(INTEGERS))
 
 
 @given(case=long_reversals(), pieces=st.integers(2, 4), packs=PACKS)
@@ -338,7 +349,7 @@ def test_pieces_of_a_reversed_axis(core, case, pieces, packs):
 
 def count_pieces(core, item, axes, reversed_, limit):
     plan = core.simplified(Case(item, axes, 0, 0, reversed_, 0, [0]).plan)
-    plan.lengths = None  # nothing is known of them: no piece can be left out
+    plan.entries.data = None  # nothing is known of them: no piece can be left out
     return sum(1 for _ in itertools.islice(core.pieces(plan, limit), 10_000))
 
 
@@ -346,15 +357,15 @@ def count_pieces(core, item, axes, reversed_, limit):
 @pytest.mark.parametrize(
     "rows, columns", [(2, 10**9), (3, 150 * 10**6), (4, 33 * 10**6), (100, 10**7), (10**7, 100), (10**9, 1)]
 )
-@pytest.mark.parametrize("length_stride", [0, 1])
-def test_large_arrays_are_cut_into_few_pieces(core, rows, columns, length_stride, limit):
+@pytest.mark.parametrize("entry_stride", [0, 1])
+def test_large_arrays_are_cut_into_few_pieces(core, rows, columns, entry_stride, limit):
     """An array reversed along its outer axis, with a length for each column or one for all: how often it is cut must
     depend on its size, and not on how many elements it has."""
-    whole = rows * columns * (8 if length_stride else 1)
-    axes = [(rows, columns, columns, 0), (columns, 1, 1, length_stride)]
+    whole = rows * columns * (8 if entry_stride else 1)
+    axes = [(rows, columns, columns, 0), (columns, 1, 1, entry_stride)]
     tiles = min(rows, 3 * (rows * columns // limit + 1))
     assert count_pieces(core, 1, axes, 0, limit) <= tiles**2 * (2 + 8 * whole // limit)
-    axes = [(columns, 1, 1, 0), (rows, columns, columns, length_stride)]
+    axes = [(columns, 1, 1, 0), (rows, columns, columns, entry_stride)]
     assert count_pieces(core, 1, axes, -1, limit) <= 4 + 4 * whole // limit
 
 
@@ -470,8 +481,8 @@ def check_choice(core, piece, lengths, traits, src_base, dst_base, forced):
         assert dispatch.groups == min(dispatch.table.chunks, traits.max_groups) >= 1
         assert dispatch.constants[CONSTANTS["DML_GROUP_SIZE"]] == traits.group_size
         assert dispatch.constants[CONSTANTS["DML_DYNAMIC"]] == traits.tunables.dynamic
-        begin, end = core.span("length", piece.plan)
-        got = mirror.Machine(dispatch, lengths[begin:end]).run()
+        begin, end = core.span("entry", piece.plan)
+        got = mirror.Machine(dispatch, np.asarray(lengths).view(np.uint8)[begin:end]).run()
         got = got[0] + windows[0].begin, got[1] + windows[1].begin
     if rests:
         assert dispatch.kernel == ROWS
@@ -524,7 +535,7 @@ def row_cases(draw):
         axes[0] = (axes[0][0], -axes[0][1], *axes[0][2:])
     extent = axes[-1][0]
     lengths = draw(st.lists(st.integers(0, extent), min_size=outer, max_size=outer))
-    return Case(item, axes, 0, 0, 1 if kind == "reversed" else -1, 0, lengths if kind == "reversed" else [])
+    return Case(item, axes, 0, 0, 1 if kind == "reversed" else -1, 0, lengths if kind == "reversed" else [], draw(INTEGERS))
 
 
 @given(data=st.data())
@@ -707,8 +718,8 @@ def built(core, call, array):
     program = mirror.Program(input_count=1, result_count=1, inputs=ctypes.pointer(tensor), results=ctypes.pointer(output))
     program.op, program.args = ctypes.pointer(operator), args
     assert core.library.dml_operator_shape(byref(program), byref(status)) == 0
-    lengths = np.minimum(values.get("sequence_lengths", np.zeros(0)), program.most_length).astype(np.int64).reshape(-1)
-    program.lengths = lengths.ctypes.data_as(ctypes.POINTER(ctypes.c_int64))
+    lengths = np.minimum(values.get("sequence_lengths", np.zeros(0)), 2**62).astype(np.int64).reshape(-1)
+    program.lengths = entries_of(lengths)
     assert program.count == 1
     core.library.dml_program_step(byref(program), 0, byref(step))
     return tuple(output.shape[: output.rank]), step.plan, lengths

@@ -15,7 +15,7 @@ static int32_t scalar_bytes(const dml_plan *plan, uint64_t src_base, uint64_t ds
         all |= (uint64_t)plan->axes[k].dst_stride;
         source |= (uint64_t)plan->axes[k].src_stride;
     }
-    return (int32_t)dml_divisor(plan->table ? all : all | source, 8);
+    return (int32_t)dml_divisor(dml_plan_has_table(plan) ? all : all | source, 8);
 }
 
 /* From an aligned address on. */
@@ -37,6 +37,19 @@ static int32_t segment_bits(const dml_dispatch *dispatch, const dml_traits *trai
     return bits;
 }
 
+/* How a kernel reads lengths: whole units of bytes lie within its words of four. */
+static void encode_lengths(const dml_plan *plan, int32_t *constants)
+{
+    const dml_entries *lengths = &plan->entries;
+    uint64_t all = (uint64_t)(lengths->offset | lengths->item);
+    for (int k = 0; k < plan->rank; k++)
+        all |= (uint64_t)plan->axes[k].entry_stride;
+    constants[DML_LENGTH_BYTES] = (int32_t)lengths->item;
+    constants[DML_LENGTH_UNIT] = lengths->swapped ? 1 : (int32_t)dml_divisor(all, 4);
+    constants[DML_LENGTH_SIGNED] = lengths->is_signed;
+    constants[DML_LENGTH_SWAPPED] = lengths->swapped;
+}
+
 /* What does not depend on the kernel. */
 static void begin_dispatch(const dml_piece *piece, const dml_traits *traits, uint64_t src_base, uint64_t dst_base,
                            dml_dispatch *dispatch)
@@ -54,10 +67,13 @@ static void begin_dispatch(const dml_piece *piece, const dml_traits *traits, uin
     table->reversed_axis = UINT32_MAX; /* none */
     table->src_offset = (uint32_t)(plan->src_offset - dispatch->src_window.begin);
     table->dst_offset = (uint32_t)(plan->dst_offset - dispatch->dst_window.begin);
-    table->length_offset = (uint32_t)(plan->length_offset - dml_plan_length_span(plan).begin);
+    table->entry_offset = (uint32_t)(plan->entries.offset - dml_plan_entry_span(plan).begin);
     table->src_last = (uint32_t)((dispatch->src_window.end - dispatch->src_window.begin - 1) / 8);
-    if (plan->reversed >= 0)
+    if (plan->reversed >= 0) {
         table->reversed_stride = (uint32_t)plan->axes[plan->reversed].src_stride;
+        table->longest = piece->longest;
+        encode_lengths(plan, constants);
+    }
 }
 
 static void encode_rows(const dml_policy *policy, const dml_traits *traits, dml_dispatch *dispatch)
@@ -105,7 +121,7 @@ static void encode_tables(const dml_piece *piece, const dml_traits *traits, dml_
     const int64_t item = piece->plan.item;
     int32_t *constants = dispatch->constants;
     bool whole = 16 % item == 0 && constants[DML_SCALAR] == (item < 8 ? item : 8) && dispatch->table.dst_offset % item == 0;
-    constants[DML_REVERSED] = DML_REVERSED_AXIS; /* the table has none, but entries advance along axes */
+    constants[DML_REVERSED] = DML_REVERSED_AXIS;
     constants[DML_TABLES_ITEM] = (int32_t)item;
     constants[DML_TABLES_SOURCE] = (int32_t)piece->plan.src_item;
     constants[DML_TABLES_TILE] = dml_schedule_tables(&piece->plan, traits, whole ? (int32_t)(16 / item) : 1, dispatch);

@@ -69,7 +69,7 @@ dml_code dml_compiled_check(const dml_compiled *compiled, dml_status *status)
 static void add_axis(dml_plan *plan, const dml_compiled_axis *axis, int64_t dst_stride)
 {
     dml_plan_add(plan, axis->extent, axis->src_stride, dst_stride);
-    plan->axes[plan->rank - 1].length_stride = axis->row_stride;
+    plan->axes[plan->rank - 1].entry_stride = axis->row_stride * plan->entries.item;
 }
 
 static void make(const dml_program *program, int64_t index, dml_step *step)
@@ -81,9 +81,11 @@ static void make(const dml_program *program, int64_t index, dml_step *step)
     step->dst = from->dst;
     step->plan.item = result->item;
     step->plan.src_offset = from->src_offset;
-    step->plan.table = from->table < 0 ? NULL : compiled->constants + from->table;
-    step->plan.src_item = from->src_item;
-    step->plan.length_offset = from->row;
+    if (from->table >= 0) {
+        int64_t row = result->item << 8 * from->src_item;
+        step->plan.src_item = from->src_item;
+        step->plan.entries = (dml_entries){compiled->constants, .offset = from->table + from->row * row, .item = row};
+    }
     for (int64_t k = 0; k < from->axis_count; k++) {
         const dml_compiled_axis *axis = &compiled->axes[from->first_axis + k];
         int64_t stride = result->strides[axis->dim];

@@ -17,7 +17,7 @@ static double cost_of_steps(const dml_program *program, step_cost *cost, const d
     for (int64_t i = 0; i < seen; i++) {
         dml_step step;
         dml_program_step(program, i, &step);
-        step.plan.lengths = NULL; /* not looked at */
+        step.plan.entries.data = NULL; /* not looked at */
         dml_plan_simplify(&step.plan);
         if (dml_plan_count(&step.plan) > 0)
             sum += cost(&step, tunables);

@@ -35,7 +35,7 @@ typedef struct dml_dispatch {
     int32_t constants[DML_CONSTANTS];
     uint32_t groups;      /* workgroups */
     uint32_t table_bytes; /* in use */
-    dml_table table;      /* lengths.comp: a dml_lengths_table lies here */
+    dml_table table;
 } dml_dispatch;
 
 #endif

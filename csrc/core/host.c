@@ -42,7 +42,7 @@ static void cut(dml_plan *plan, int k, int64_t begin, int64_t extent)
     dml_axis *axis = &plan->axes[k];
     plan->src_offset += begin * axis->src_stride;
     plan->dst_offset += begin * axis->dst_stride;
-    plan->length_offset += begin * axis->length_stride;
+    plan->entries.offset += begin * axis->entry_stride;
     axis->extent = extent;
 }
 
@@ -50,7 +50,7 @@ static void cut(dml_plan *plan, int k, int64_t begin, int64_t extent)
 static void run_few(const dml_plan *plan, const char *src, char *dst)
 {
     const dml_axis *axis = &plan->axes[plan->reversed];
-    const int64_t length = plan->lengths[plan->length_offset];
+    const int64_t length = dml_entries_read(&plan->entries, plan->entries.offset, axis->extent);
     src += plan->src_offset;
     dst += plan->dst_offset;
     for (int64_t i = 0; i < axis->extent; i++) {
@@ -63,11 +63,12 @@ static void run_few(const dml_plan *plan, const char *src, char *dst)
 static bool run_length(const dml_plan *plan, const char *src, char *dst, dml_interrupt_poll *poll)
 {
     const int k = plan->reversed;
-    const int64_t length = plan->lengths[plan->length_offset], extent = plan->axes[k].extent, stride = plan->axes[k].src_stride;
+    const int64_t extent = plan->axes[k].extent, stride = plan->axes[k].src_stride;
     if (extent <= FEW && dml_plan_count(plan) == extent) {
         run_few(plan, src, dst);
         return !is_stopped(poll);
     }
+    const int64_t length = dml_entries_read(&plan->entries, plan->entries.offset, extent);
     dml_plan part;
     dml_plan_copy(&part, plan);
     part.reversed = -1;
@@ -87,7 +88,7 @@ static bool run_length(const dml_plan *plan, const char *src, char *dst, dml_int
 /* The axes from `k` on may choose lengths. */
 static bool run_lengths(const dml_plan *plan, int k, const char *src, char *dst, dml_interrupt_poll *poll)
 {
-    while (k < plan->rank && plan->axes[k].length_stride == 0)
+    while (k < plan->rank && plan->axes[k].entry_stride == 0)
         k++;
     if (k == plan->rank)
         return run_length(plan, src, dst, poll);
@@ -100,7 +101,7 @@ static bool run_lengths(const dml_plan *plan, int k, const char *src, char *dst,
             return false;
         part.src_offset += axis->src_stride;
         part.dst_offset += axis->dst_stride;
-        part.length_offset += axis->length_stride;
+        part.entries.offset += axis->entry_stride;
     }
     return true;
 }
@@ -111,7 +112,7 @@ static bool run_whole(const dml_plan *plan, const char *src, char *dst, dml_inte
 {
     if (plan->reversed >= 0)
         return run_lengths(plan, 0, src, dst, poll);
-    if (plan->table)
+    if (dml_plan_has_table(plan))
         dml_table_run(plan, src, dst);
     else
         dml_host_run_plain(plan, src, dst);

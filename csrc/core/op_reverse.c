@@ -44,7 +44,6 @@ static dml_code shape(dml_program *program, dml_status *status)
     const dml_ints *lengths = &program->args[LENGTHS];
     const dml_ints *batch = &program->args[BATCH_AXIS];
     int axis = (int)program->args[AXIS].value[0];
-    program->most_length = input->shape[axis];
     return batch->given ? check_batch(lengths, axis, (int)batch->value[0], input, status)
                         : check_lengths(lengths, axis, input, status);
 }
@@ -55,12 +54,13 @@ static void make(const dml_program *program, int64_t index, dml_step *step)
     const dml_ints *lengths = &program->args[LENGTHS], *batch = &program->args[BATCH_AXIS];
     dml_plan_add_axes(&step->plan, program->inputs, program->inputs, program->results);
     step->plan.reversed = (int)program->args[AXIS].value[0];
-    step->plan.lengths = program->lengths;
-    int64_t entries = 1;
+    step->plan.entries = program->lengths;
+    int64_t dense = program->lengths.item;
     for (int k = (int)lengths->count - 1; k >= 0; k--) {
         if (lengths->value[k] > 1)
-            step->plan.axes[batch->given ? batch->value[0] : k].length_stride = entries;
-        entries *= lengths->value[k];
+            step->plan.axes[batch->given ? batch->value[0] : k].entry_stride =
+                program->length_strides ? program->length_strides[k] : dense;
+        dense *= lengths->value[k];
     }
 }
 

@@ -4,7 +4,7 @@
 
 #include "core/plan.h"
 
-typedef enum dml_side { DML_SRC, DML_DST, DML_LENGTHS } dml_side;
+typedef enum dml_side { DML_SRC, DML_DST, DML_ENTRIES } dml_side;
 
 typedef struct dml_piece {
     dml_plan plan;
@@ -14,23 +14,24 @@ typedef struct dml_piece {
     int64_t reversed_begin;
     int64_t source_begin;
     int64_t source_end;
+    int64_t longest; /* extent of the whole reversed axis, to which lengths are clamped */
     bool cut;
     int depth; /* 0; of a rest, which a dispatch leaves of a piece: one more than that of the piece */
 } dml_piece;
 
-/* Bytes of an element on one side; of the lengths, or of the table, of an entry. */
+/* Bytes of an element on one side; of the side tensor, of an entry. */
 static inline int64_t dml_side_item(const dml_plan *plan, dml_side side)
 {
-    if (side == DML_LENGTHS)
-        return dml_plan_entry(plan);
+    if (side == DML_ENTRIES)
+        return plan->entries.item;
     return side == DML_SRC ? dml_plan_src_item(plan) : plan->item;
 }
 
-/* Bytes, or entries of lengths, between neighbours on an axis. */
+/* Bytes between neighbours on an axis. */
 static inline int64_t dml_side_stride(const dml_axis *axis, dml_side side)
 {
-    if (side == DML_LENGTHS)
-        return axis->length_stride;
+    if (side == DML_ENTRIES)
+        return axis->entry_stride;
     return side == DML_SRC ? axis->src_stride : axis->dst_stride;
 }
 

@@ -26,7 +26,7 @@ void dml_plan_take(dml_plan *to, const dml_plan *from, const dml_part *part)
     dml_axis *axis = &to->axes[part->axis];
     to->src_offset += part->begin * axis->src_stride;
     to->dst_offset += part->begin * axis->dst_stride;
-    to->length_offset += part->begin * axis->length_stride;
+    to->entries.offset += part->begin * axis->entry_stride;
     axis->extent = part->extent;
     dml_plan_simplify(to);
 }
@@ -61,12 +61,28 @@ dml_span dml_plan_dst_span(const dml_plan *plan)
     return span;
 }
 
-dml_span dml_plan_length_span(const dml_plan *plan)
+dml_span dml_plan_entry_span(const dml_plan *plan)
 {
-    dml_span span = {plan->length_offset, plan->length_offset + (plan->reversed >= 0 || plan->table)};
+    dml_span span = {plan->entries.offset, plan->entries.offset + (dml_plan_is_indirect(plan) ? plan->entries.item : 0)};
     for (int k = 0; k < plan->rank; k++)
-        dml_span_grow(&span, plan->axes[k].extent, plan->axes[k].length_stride);
+        dml_span_grow(&span, plan->axes[k].extent, plan->axes[k].entry_stride);
     return span;
+}
+
+int64_t dml_entries_read(const dml_entries *entries, int64_t offset, int64_t most)
+{
+    const unsigned char *from = (const unsigned char *)entries->data + offset;
+    const int64_t item = entries->item;
+    const int spare = (int)(64 - 8 * item);
+    uint64_t value = 0;
+    if (item == sizeof value && !entries->swapped)
+        memcpy(&value, from, sizeof value);
+    else
+        for (int64_t i = 0; i < item; i++)
+            value |= (uint64_t)from[entries->swapped ? item - 1 - i : i] << 8 * i;
+    if (entries->is_signed && (int64_t)(value << spare) < 0)
+        return 0;
+    return value < (uint64_t)most ? (int64_t)value : most;
 }
 
 bool dml_plan_is_dense(const dml_plan *plan)
@@ -111,10 +127,10 @@ static void flip_axis(dml_plan *plan, dml_axis *axis)
 {
     plan->src_offset += (axis->extent - 1) * axis->src_stride;
     plan->dst_offset += (axis->extent - 1) * axis->dst_stride;
-    plan->length_offset += (axis->extent - 1) * axis->length_stride;
+    plan->entries.offset += (axis->extent - 1) * axis->entry_stride;
     axis->src_stride = -axis->src_stride;
     axis->dst_stride = -axis->dst_stride;
-    axis->length_stride = -axis->length_stride;
+    axis->entry_stride = -axis->entry_stride;
 }
 
 /* Insertion sort: stable, and plans are nearly sorted already. */
@@ -139,15 +155,15 @@ static bool chains(const dml_plan *plan, int outer)
 {
     const dml_axis *a = &plan->axes[outer], *b = &plan->axes[outer + 1];
     return plan->reversed != outer && plan->reversed != outer + 1 && a->src_stride == b->extent * b->src_stride &&
-           a->dst_stride == b->extent * b->dst_stride && a->length_stride == b->extent * b->length_stride;
+           a->dst_stride == b->extent * b->dst_stride && a->entry_stride == b->extent * b->entry_stride;
 }
 
 static bool grows_item(const dml_plan *plan)
 {
-    if (plan->table || plan->rank == 0 || plan->reversed == plan->rank - 1)
+    if (dml_plan_has_table(plan) || plan->rank == 0 || plan->reversed == plan->rank - 1)
         return false;
     const dml_axis *inner = &plan->axes[plan->rank - 1];
-    return inner->src_stride == plan->item && inner->dst_stride == plan->item && inner->length_stride == 0;
+    return inner->src_stride == plan->item && inner->dst_stride == plan->item && inner->entry_stride == 0;
 }
 
 void dml_plan_simplify(dml_plan *plan)
@@ -164,9 +180,9 @@ void dml_plan_simplify(dml_plan *plan)
         else if (plan->axes[k].dst_stride < 0 && plan->reversed != k)
             flip_axis(plan, &plan->axes[k]);
     }
-    if (plan->reversed < 0 && !plan->table)
+    if (!dml_plan_is_indirect(plan))
         for (int k = 0; k < plan->rank; k++)
-            plan->axes[k].length_stride = 0;
+            plan->axes[k].entry_stride = 0;
     sort_axes(plan);
     for (int k = plan->rank - 2; k >= 0; k--) {
         if (chains(plan, k)) {

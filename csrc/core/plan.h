@@ -3,15 +3,17 @@
  * Element (i0, i1, ...) of the plan moves `item` bytes
  *     from  src + src_offset + sum(i[k] * axes[k].src_stride)
  *     to    dst + dst_offset + sum(i[k] * axes[k].dst_stride).
- * On the reversed axis, if there is one, the source index is not i but L - 1 - i where i < L, with
- *     L = lengths[length_offset + sum(i[k] * axes[k].length_stride)].
+ * An indirect plan reads, beside its source, an entry of a side tensor, at
+ *     entries.data + entries.offset + sum(i[k] * axes[k].entry_stride).
  *
- * A plan that has a table moves no bytes: element (i0, i1, ...) reads `src_item` bytes, 1 or 2, as a number n, the low byte
- * first, and writes the `item` bytes of entry n of row
- *     length_offset + sum(i[k] * axes[k].length_stride)
- * of the table, each of whose rows has an entry for every n. It has no reversed axis. A table has some megabytes at most.
+ * With a reversed axis, an entry is a length L, an integer clamped to [0, extent of that axis] where it is read: the source
+ * index on that axis is not i but L - 1 - i where i < L.
  *
- * All strides and offsets are bytes but length_stride, which counts entries, or rows. Axis 0 is the outermost.
+ * With a table, an entry is one of its rows. The plan moves no bytes: an element reads `src_item` bytes, 1 or 2, as a number n,
+ * the low byte first, and writes the n-th `item` bytes of the row, which has some for every n. There is no reversed axis. A
+ * table has some megabytes at most.
+ *
+ * All strides and offsets are bytes. Axis 0 is the outermost.
  * No function here allocates, touches a device or looks at the bytes; all may run on any thread.
  */
 #ifndef DML_CORE_PLAN_H
@@ -28,17 +30,24 @@ typedef struct dml_axis {
     int64_t extent;
     int64_t src_stride;
     int64_t dst_stride;
-    int64_t length_stride;
+    int64_t entry_stride;
 } dml_axis;
+
+/* A side tensor, of integers of any width that NumPy has, or of a table's rows. */
+typedef struct dml_entries {
+    const void *data; /* borrowed; NULL: the host does not see them */
+    int64_t offset;   /* to the entry of element (0, 0, ...) */
+    int64_t item;     /* bytes of an entry; of an integer 1, 2, 4 or 8 */
+    bool is_signed;
+    bool swapped; /* an integer has its high byte first */
+} dml_entries;
 
 typedef struct dml_plan {
     int64_t item;
     int64_t src_offset;
     int64_t dst_offset;
-    const void *table; /* borrowed; NULL: the bytes are moved as they are, and src_item means nothing */
-    int64_t src_item;
-    const int64_t *lengths; /* borrowed; every entry in [0, extent of the reversed axis]; NULL: not known */
-    int64_t length_offset;  /* entries, to that of element (0, 0, ...) */
+    int64_t src_item; /* 0: there is no table */
+    dml_entries entries;
     int rank;
     int reversed; /* an index into axes, or -1 */
     dml_axis axes[DML_MAX_AXES];
@@ -70,17 +79,24 @@ void dml_plan_take(dml_plan *to, const dml_plan *from, const dml_part *part);
 /* Swaps source and destination. The plan has no reversed axis. */
 void dml_plan_turn(dml_plan *plan);
 
+static inline bool dml_plan_has_table(const dml_plan *plan)
+{
+    return plan->src_item > 0;
+}
+
 /* Bytes that an element reads. */
 static inline int64_t dml_plan_src_item(const dml_plan *plan)
 {
-    return plan->table ? plan->src_item : plan->item;
+    return dml_plan_has_table(plan) ? plan->src_item : plan->item;
 }
 
-/* Bytes of what length_offset counts: of a length, or of a row of the table. */
-static inline int64_t dml_plan_entry(const dml_plan *plan)
+static inline bool dml_plan_is_indirect(const dml_plan *plan)
 {
-    return plan->table ? plan->item << 8 * plan->src_item : (int64_t)sizeof(int64_t);
+    return plan->reversed >= 0 || dml_plan_has_table(plan);
 }
+
+/* The integer at `offset` of a side tensor that the host sees, clamped to [0, most]. */
+int64_t dml_entries_read(const dml_entries *entries, int64_t offset, int64_t most);
 
 /* Elements moved; 0 for an empty plan. */
 int64_t dml_plan_count(const dml_plan *plan);
@@ -94,8 +110,8 @@ bool dml_plan_reads_all(const dml_plan *plan);
 /* From the first byte that a plan writes to behind the last; it must not be empty. */
 dml_span dml_plan_dst_span(const dml_plan *plan);
 
-/* The same of the lengths that it reads, in entries, or of the table's rows; empty where there is neither. */
-dml_span dml_plan_length_span(const dml_plan *plan);
+/* The same of the entries that it reads; empty where there are none. */
+dml_span dml_plan_entry_span(const dml_plan *plan);
 
 static inline void dml_span_grow(dml_span *span, int64_t extent, int64_t stride)
 {

@@ -131,7 +131,7 @@ static bool are_rows_to_copy(const dml_tunables *tunables, int64_t item, int64_t
 /* Only one kernel looks up entries, whichever are allowed. */
 static bool has_table(dml_policy *policy)
 {
-    return policy->piece->plan.table;
+    return dml_plan_has_table(&policy->piece->plan);
 }
 
 static bool is_copy(dml_policy *policy)

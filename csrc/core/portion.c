@@ -29,7 +29,7 @@ static int axis_to_cut(dml_step *step)
         if (plan->axes[k].extent > 1 && k != plan->reversed)
             return k;
     int64_t word = dml_divisor((uint64_t)plan->item, 16);
-    if (plan->item == word || plan->reversed >= 0 || plan->table || step->src == DML_FILL)
+    if (plan->item == word || plan->reversed >= 0 || dml_plan_has_table(plan) || step->src == DML_FILL)
         return -1;
     dml_plan_add(plan, plan->item / word, word, word);
     plan->item = word;
@@ -57,7 +57,7 @@ static bool run_step(dml_portions *portions, dml_step *step)
         part.plan.axes[k].extent = axis->extent - begin < tile ? axis->extent - begin : tile;
         part.plan.src_offset += begin * axis->src_stride;
         part.plan.dst_offset += begin * axis->dst_stride;
-        part.plan.length_offset += begin * axis->length_stride;
+        part.plan.entries.offset += begin * axis->entry_stride;
         if (!run_step(portions, &part))
             return false;
     }

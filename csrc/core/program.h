@@ -27,12 +27,12 @@ typedef struct dml_program {
     dml_step_maker *make;
     int64_t input_count, result_count;
     dml_tensor *inputs, *results;
-    const dml_operator *op; /* or NULL, also below, where the program is no operator's */
-    dml_ints *args;         /* of the operator */
-    int64_t *parts;         /* join, split: where each part begins, on the axis; split's sizes before */
-    const int64_t *lengths; /* reverse_subsequences: a dense array of their shape, or NULL: not known */
-    int64_t most_length;    /* all are in [0, most_length] */
-    const void *other;      /* what a maker that is no operator's needs */
+    const dml_operator *op;        /* or NULL, also below, where the program is no operator's */
+    dml_ints *args;                /* of the operator */
+    int64_t *parts;                /* join, split: where each part begins, on the axis; split's sizes before */
+    dml_entries lengths;           /* reverse_subsequences: integers, */
+    const int64_t *length_strides; /* their strides in bytes; NULL: they are dense */
+    const void *other;             /* what a maker that is no operator's needs */
 } dml_program;
 
 void dml_program_step(const dml_program *program, int64_t index, dml_step *step);

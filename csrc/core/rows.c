@@ -90,7 +90,7 @@ uint64_t dml_rows_strides(const dml_rows *rows)
 static bool can_be_row(const dml_rows *rows, int k)
 {
     const dml_plan *plan = rows->plan;
-    return plan->axes[k].length_stride == 0 && (plan->reversed != k || rows->inners == 0) &&
+    return plan->axes[k].entry_stride == 0 && (plan->reversed != k || rows->inners == 0) &&
            fits(rows, dml_rows_period(rows), plan->axes[k].src_stride);
 }
 
@@ -100,7 +100,7 @@ static bool make_inner(dml_rows *rows, int k)
     const dml_axis *axis = &rows->plan->axes[k];
     int64_t stride = dml_magnitude(axis->src_stride), reach = (axis->extent - 1) * stride;
     bool near = stride <= tunables->near_stride && reach <= WINDOW_BYTES;
-    if (rows->inners == DML_MAX_INNERS || rows->plan->reversed == k || axis->length_stride != 0 ||
+    if (rows->inners == DML_MAX_INNERS || rows->plan->reversed == k || axis->entry_stride != 0 ||
         rows->element * axis->extent > most_bytes(rows) || (!near && (rows->stream || axis->extent > tunables->max_streams)))
         return false;
     rows->inner[rows->inners++] = k;
@@ -215,7 +215,7 @@ void dml_rows_set_tile(dml_rows *rows, int64_t elements)
     int rank = rows->row < 0 ? plan->rank : rows->row;
     for (int k = 0; k < rank; k++) {
         const dml_axis *axis = &plan->axes[k];
-        if (k == plan->reversed || axis->length_stride != 0 || axis->dst_stride % rows->word != 0 ||
+        if (k == plan->reversed || axis->entry_stride != 0 || axis->dst_stride % rows->word != 0 ||
             dml_magnitude(axis->src_stride) >= dml_magnitude(rows->step))
             continue;
         int64_t most = most_per_window(rows, axis);

@@ -33,7 +33,7 @@ static void put_axis(dml_table *table, int k, const dml_axis *axis)
                                       .multiplier = multiplier_of((uint32_t)axis->extent),
                                       .src_stride = (uint32_t)axis->src_stride,
                                       .dst_stride = (uint32_t)axis->dst_stride,
-                                      .length_stride = (uint32_t)axis->length_stride};
+                                      .entry_stride = (uint32_t)axis->entry_stride};
 }
 
 /* Puts these axes of the plan into the table, the last of them as axis 0. */

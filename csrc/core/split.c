@@ -20,7 +20,7 @@ static int64_t tile_extent(int64_t extent, int64_t most)
 /* Bytes between neighbours on an axis, as one side counts them. */
 static int64_t side_stride(const dml_plan *plan, int k, dml_side side)
 {
-    return dml_magnitude(dml_side_stride(&plan->axes[k], side)) * (side == DML_LENGTHS ? dml_plan_entry(plan) : 1);
+    return dml_magnitude(dml_side_stride(&plan->axes[k], side));
 }
 
 /* Bytes from the first to the last element of a tile on an axis. */
@@ -196,8 +196,8 @@ void dml_split_begin(dml_split *split, const dml_plan *plan, const dml_limits *l
     fit_windows(split, limits, limits->window);
     if (whole->item <= limits->binding)
         fit_bindings(split, limits);
-    if (!whole->table) /* which is bound as a whole: no device binds as little */
-        fit_side(split, limits->binding, DML_LENGTHS);
+    if (!dml_plan_has_table(whole)) /* which is bound as a whole: no device binds as little */
+        fit_side(split, limits->binding, DML_ENTRIES);
     bool cut;
     do {
         cut = limits->pack_src && fit_packed(split, limits->chunk, DML_SRC);
@@ -218,15 +218,15 @@ static bool row_moves(const dml_piece *piece, int64_t length)
 }
 
 /* The same for any row, over the axes from k on. */
-static bool rows_move(const dml_piece *piece, int k, int64_t entry)
+static bool rows_move(const dml_piece *piece, int k, int64_t offset)
 {
     const dml_plan *plan = &piece->plan;
-    while (k < plan->rank && plan->axes[k].length_stride == 0)
+    while (k < plan->rank && plan->axes[k].entry_stride == 0)
         k++;
     if (k == plan->rank)
-        return row_moves(piece, plan->lengths[entry]);
+        return row_moves(piece, dml_entries_read(&plan->entries, offset, piece->longest));
     for (int64_t i = 0; i < plan->axes[k].extent; i++)
-        if (rows_move(piece, k + 1, entry + i * plan->axes[k].length_stride))
+        if (rows_move(piece, k + 1, offset + i * plan->axes[k].entry_stride))
             return true;
     return false;
 }
@@ -243,17 +243,17 @@ static bool next_piece(dml_split *split, dml_piece *piece)
         int64_t begin = split->begin[k], left = axis->extent - begin;
         piece->plan.axes[k].extent = left < split->tile[k] ? left : split->tile[k];
         piece->plan.dst_offset += begin * axis->dst_stride;
-        piece->plan.length_offset += begin * axis->length_stride;
+        piece->plan.entries.offset += begin * axis->entry_stride;
         if (k != whole->reversed)
             piece->plan.src_offset += begin * axis->src_stride;
     }
     int64_t sources = 1;
     piece->cut = false;
     piece->depth = 0;
-    piece->reversed_begin = piece->source_begin = piece->source_end = 0;
+    piece->reversed_begin = piece->source_begin = piece->source_end = piece->longest = 0;
     if (whole->reversed >= 0) {
         const dml_axis *axis = &whole->axes[whole->reversed];
-        sources = axis->extent;
+        sources = piece->longest = axis->extent;
         piece->cut = split->tile[whole->rank] < sources;
         piece->reversed_begin = split->begin[whole->reversed];
         piece->source_begin = split->begin[whole->rank];
@@ -278,7 +278,7 @@ static bool next_piece(dml_split *split, dml_piece *piece)
 bool dml_split_next(dml_split *split, dml_piece *piece)
 {
     while (next_piece(split, piece))
-        if (!piece->cut || !piece->plan.lengths || rows_move(piece, 0, piece->plan.length_offset))
+        if (!piece->cut || !piece->plan.entries.data || rows_move(piece, 0, piece->plan.entries.offset))
             return true;
     return false;
 }

@@ -12,12 +12,12 @@ typedef struct place {
     const char *row;
 } place;
 
-/* Moves by so many indices of an axis; a row has so many bytes. */
-static inline void move(place *at, const dml_axis *axis, int64_t row, int64_t by)
+/* Moves by so many indices of an axis. */
+static inline void move(place *at, const dml_axis *axis, int64_t by)
 {
     at->src += by * axis->src_stride;
     at->dst += by * axis->dst_stride;
-    at->row += by * axis->length_stride * row;
+    at->row += by * axis->entry_stride;
 }
 
 DML_INLINE size_t number(const unsigned char *src, const int of)
@@ -55,10 +55,9 @@ typedef struct axes {
     {                                                                                                                          \
         const dml_axis run = *axes->run, rows = *axes->rows, outer = *axes->outer;                                             \
         const size_t size = (bytes) > 0 ? (bytes) : item;                                                                      \
-        const int64_t row = (int64_t)(size << 8 * (of));                                                                       \
-        for (int64_t i = 0; i < outer.extent; i++, move(&from, &outer, row, 1)) {                                              \
+        for (int64_t i = 0; i < outer.extent; i++, move(&from, &outer, 1)) {                                                   \
             place at = from;                                                                                                   \
-            for (int64_t j = 0; j < rows.extent; j++, move(&at, &rows, row, 1)) {                                              \
+            for (int64_t j = 0; j < rows.extent; j++, move(&at, &rows, 1)) {                                                   \
                 if (run.dst_stride == (int64_t)size)                                                                           \
                     look_up_run(at.src, (ptrdiff_t)run.src_stride, at.dst, (ptrdiff_t)size, at.row, count, of, size);          \
                 else                                                                                                           \
@@ -100,14 +99,14 @@ static void look_up(const dml_plan *plan, place from)
 {
     enum { BLOCK = 256 };
     const dml_axis *inner = &plan->axes[plan->rank - 1], *next = inner - 1;
-    const bool along_next = inner->length_stride != 0 && next->length_stride == 0;
+    const bool along_next = inner->entry_stride != 0 && next->entry_stride == 0;
     const axes axes = {along_next ? next : inner, along_next ? inner : next, inner - 2};
-    const int64_t row = dml_plan_entry(plan), extent = axes.run->extent, whole = axes.run->length_stride == 0 ? extent : 1;
+    const int64_t extent = axes.run->extent, whole = axes.run->entry_stride == 0 ? extent : 1;
     const int64_t most = along_next ? BLOCK : whole;
     look_up_function *const function = function_of(plan);
     for (int64_t i = 0; i < extent; i += most) {
         function(&axes, from, extent - i < most ? extent - i : most, (size_t)plan->item);
-        move(&from, axes.run, row, most);
+        move(&from, axes.run, most);
     }
 }
 
@@ -120,7 +119,7 @@ static void run_axis(const dml_plan *plan, int k, place at)
     }
     for (int64_t i = 0; i < plan->axes[k].extent; i++) {
         run_axis(plan, k + 1, at);
-        move(&at, &plan->axes[k], dml_plan_entry(plan), 1);
+        move(&at, &plan->axes[k], 1);
     }
 }
 
@@ -134,6 +133,6 @@ void dml_table_run(const dml_plan *plan, const void *src, void *dst)
         whole.axes[k] = (dml_axis){.extent = 1};
     whole.rank += more;
     place first = {(const unsigned char *)src + whole.src_offset, (char *)dst + whole.dst_offset,
-                   (const char *)whole.table + whole.length_offset * dml_plan_entry(&whole)};
+                   (const char *)whole.entries.data + whole.entries.offset};
     run_axis(&whole, 0, first);
 }

@@ -13,7 +13,7 @@ static int innermost(const dml_plan *plan, int but)
 
 static bool can_be_row(const dml_plan *plan, int k, int32_t scalar)
 {
-    if (plan->item != scalar || k == plan->reversed || plan->axes[k].length_stride != 0)
+    if (plan->item != scalar || k == plan->reversed || plan->axes[k].entry_stride != 0)
         return false;
     int64_t step = dml_magnitude(plan->axes[k].src_stride);
     return step >= scalar && step <= DML_MAX_WORDS_STEP * (int64_t)scalar;

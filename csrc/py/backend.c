@@ -35,17 +35,10 @@ static dml_code vulkan_run(int index, const dml_transfer *transfer, bool wait, d
     dml_context *context = NULL;
     if (context_of(transfer->inputs, transfer->program->input_count, &context, status) ||
         context_of(transfer->results, transfer->program->result_count, &context, status) ||
+        (transfer->lengths && dml_allocation_context(transfer->lengths, &context, status)) ||
         (!context && dml_vk_context(index, &context, status)))
         return status->code;
     return dml_vk_run(context, transfer, wait, status);
-}
-
-static dml_code vulkan_clamp_lengths(const dml_clamp *clamp, dml_status *status)
-{
-    dml_context *context;
-    if (dml_allocation_context(clamp->lengths, &context, status))
-        return status->code; /* uncovered: a fault that only soak injects */
-    return dml_vk_clamp_lengths(context, clamp, status);
 }
 
 static dml_code vulkan_wait(int index, dml_status *status)
@@ -69,7 +62,6 @@ const dml_backend dml_vulkan_backend = {
     .allocate = vulkan_allocate,
     .map = vulkan_map,
     .run = vulkan_run,
-    .clamp_lengths = vulkan_clamp_lengths,
     .wait = vulkan_wait,
     .memory = vulkan_memory,
 };
@@ -99,8 +91,6 @@ static dml_operand host_map(dml_allocation *allocation, int64_t offset)
 /* Runs a step. False if the caller wants to stop. */
 static bool host_run_step(const dml_transfer *transfer, dml_step *step, dml_interrupt_poll *poll)
 {
-    if (transfer->lengths)
-        step->plan.lengths = dml_allocation_data(transfer->lengths);
     const void *src = step->src == DML_FILL ? transfer->fill : transfer->inputs[step->src].data;
     return dml_host_run_polled(&step->plan, src, transfer->results[step->dst].data, poll);
 }
@@ -119,19 +109,6 @@ static dml_code host_run(int index, const dml_transfer *transfer, bool wait, dml
             return dml_fail(status, DML_WOULD_WAIT, "the work is long");
         if (!host_run_step(transfer, &step, wait ? &poll : NULL))
             return dml_fail(status, DML_INTERRUPTED, "interrupted by a signal");
-    }
-    return DML_OK;
-}
-
-static dml_code host_clamp_lengths(const dml_clamp *clamp, dml_status *status)
-{
-    (void)status;
-    int64_t *lengths = dml_allocation_data(clamp->lengths);
-    int spare = 64 - 8 * clamp->item;
-    for (int64_t i = 0; i < clamp->count; i++) {
-        uint64_t raw = (uint64_t)lengths[i] << spare;
-        uint64_t length = clamp->is_signed && (int64_t)raw < 0 ? 0 : raw >> spare;
-        lengths[i] = length < (uint64_t)clamp->extent ? (int64_t)length : clamp->extent;
     }
     return DML_OK;
 }
@@ -155,7 +132,6 @@ const dml_backend dml_host_backend = {
     .allocate = host_allocate,
     .map = host_map,
     .run = host_run,
-    .clamp_lengths = host_clamp_lengths,
     .wait = host_wait,
     .memory = host_memory,
 };

@@ -20,9 +20,6 @@ typedef struct dml_backend {
     /* Runs a program whose operands are on the device or in host memory; as dml_vk_run does. */
     dml_code (*run)(int index, const dml_transfer *transfer, bool wait, dml_status *status);
 
-    /* Makes lengths of integers, as dml_vk_clamp_lengths does. */
-    dml_code (*clamp_lengths)(const dml_clamp *clamp, dml_status *status);
-
     /* Waits for all that is queued on the device. */
     dml_code (*wait)(int index, dml_status *status);
 

@@ -82,14 +82,14 @@ int dml_call_describe(dml_call *call)
     return call->lengths_of ? dml_lengths_describe(call) : 0;
 }
 
-/* Whether the program can write to `out` itself: it shares no memory with an input. */
+/* Whether the program can write to `out` itself: it shares no memory with what is read. */
 static bool is_apart(const dml_call *call, int64_t index)
 {
     PyObject *out = call->outputs[index].out;
     for (int64_t k = 0; k < call->program.input_count; k++)
         if (dml_arrays_may_overlap(out, call->inputs[k]))
             return false;
-    return true;
+    return !call->lengths_of || !dml_arrays_may_overlap(out, call->lengths_of);
 }
 
 static int open_output(dml_call *call, int64_t index)
@@ -178,7 +178,7 @@ static void release(dml_call *call, bool leak)
         Py_XDECREF(call->outputs[k].target);
     }
     if (!leak)
-        dml_allocation_release(call->device_lengths);
+        Py_XDECREF(call->lengths_of);
     free_unless(call->inputs, &call->one.input);
     free_unless(call->outputs, &call->one.output);
     free_unless(call->program.inputs, &call->one.source);
@@ -186,8 +186,6 @@ static void release(dml_call *call, bool leak)
     PyMem_Free(call->program.parts);
     Py_XDECREF(call->fill);
     Py_XDECREF(call->fill_dtype);
-    Py_XDECREF(call->lengths_of);
-    PyMem_Free(call->lengths);
     Py_XDECREF(call->recorder);
     Py_XDECREF(call->traced);
 }
@@ -235,7 +233,7 @@ static dml_code run_program(dml_call *call, const dml_operand *operands)
                                    .inputs = operands,
                                    .results = operands + call->program.input_count,
                                    .fill = call->fill ? PyBytes_AsString(call->fill) : NULL,
-                                   .lengths = call->device_lengths};
+                                   .lengths = call->lengths_of ? dml_array_operand(call->lengths_of).allocation : NULL};
     bool queued = dml_call_on_device(call), indirect = false;
     for (int64_t k = 0; k < call->program.result_count; k++)
         indirect = indirect || (call->outputs[k].out && call->outputs[k].target != call->outputs[k].out);

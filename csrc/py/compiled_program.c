@@ -136,20 +136,19 @@ const dml_compiled_program *dml_compiled_from(PyObject *program)
     return PyCapsule_GetPointer(program, PROGRAM_NAME);
 }
 
-static PyObject *step_tuple(const dml_step *step, const char *constants)
+static PyObject *step_tuple(const dml_step *step)
 {
     PyObject *axes = PyList_New(step->plan.rank);
     for (int k = 0; axes && k < step->plan.rank; k++) {
         const dml_axis *axis = &step->plan.axes[k];
         PyObject *entry = Py_BuildValue("LLLL", (long long)axis->extent, (long long)axis->src_stride,
-                                        (long long)axis->dst_stride, (long long)axis->length_stride);
+                                        (long long)axis->dst_stride, (long long)axis->entry_stride);
         if (!entry || PyList_SetItem(axes, k, entry) < 0)
             Py_CLEAR(axes);
     }
-    const char *table = step->plan.table;
-    return axes ? Py_BuildValue("LLLLLLLN", (long long)step->src, (long long)step->dst, (long long)step->plan.item,
-                                (long long)step->plan.src_offset, (long long)step->plan.dst_offset,
-                                (long long)(table ? table - constants : -1), (long long)step->plan.length_offset, axes)
+    const int64_t entries = dml_plan_has_table(&step->plan) ? step->plan.entries.offset : -1;
+    return axes ? Py_BuildValue("LLLLLLN", (long long)step->src, (long long)step->dst, (long long)step->plan.item,
+                                (long long)step->plan.src_offset, (long long)step->plan.dst_offset, (long long)entries, axes)
                 : NULL;
 }
 
@@ -165,7 +164,7 @@ PyObject *dml_compiled_steps(PyObject *Py_UNUSED(module), PyObject *object)
     for (int64_t i = 0; list && i < program.count; i++) {
         dml_program_step(&program, i, &step);
         dml_plan_simplify(&step.plan);
-        PyObject *entry = step_tuple(&step, compiled->compiled.constants);
+        PyObject *entry = step_tuple(&step);
         if (!entry || PyList_Append(list, entry) < 0)
             Py_CLEAR(list);
         Py_XDECREF(entry);

@@ -17,7 +17,8 @@ typedef struct dml_compiled_program {
 PyObject *dml_compile(PyObject *module, PyObject *args);
 
 /* Function of dmlops._core: the steps of a program as the device is given them, with C-contiguous results: a list of
- * (src, dst, item, src_offset, dst_offset, table, row, [(extent, src_stride, dst_stride, row_stride), ...]). */
+ * (src, dst, item, src_offset, dst_offset, entries, [(extent, src_stride, dst_stride, entry_stride), ...]). `entries` is where
+ * the first row of a table begins in the constants, or -1. */
 PyObject *dml_compiled_steps(PyObject *module, PyObject *program);
 
 /* Borrowed; NULL with an exception set where the object is no program. */

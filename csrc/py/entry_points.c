@@ -104,10 +104,9 @@ static PyObject *record(dml_call *call, const char *name, PyObject *const *args,
 static PyObject *run(const dml_operator *op, const char *name, PyObject *module, PyObject *const *args, Py_ssize_t count)
 {
     dml_call call;
-    /* Lengths on the host are checked before a device is looked for; else the device clamps them. */
+    /* Lengths are checked before a device is looked for. */
     if (dml_call_begin(&call, module, op, count) < 0 || convert_all(&call, args, count) < 0 || dml_call_describe(&call) < 0 ||
-        dml_operator_shape(&call.program, &call.status) || dml_lengths_gather(&call, false) < 0 || dml_call_open(&call) < 0 ||
-        dml_lengths_gather(&call, true) < 0)
+        dml_operator_shape(&call.program, &call.status) || dml_lengths_read(&call) < 0 || dml_call_open(&call) < 0)
         return call.recorder ? record(&call, name, args, count) : dml_call_fail(&call);
     return dml_call_run(&call);
 }

@@ -39,7 +39,7 @@ static PyObject *plan_tuple(const dml_plan *plan)
     for (int k = 0; axes && k < plan->rank; k++) {
         const dml_axis *axis = &plan->axes[k];
         if (dml_append(axes, Py_BuildValue("LLLL", (long long)axis->extent, (long long)axis->src_stride,
-                                           (long long)axis->dst_stride, (long long)axis->length_stride)) < 0)
+                                           (long long)axis->dst_stride, (long long)axis->entry_stride)) < 0)
             Py_CLEAR(axes);
     }
     return Py_BuildValue("LLNi", (long long)plan->item, (long long)plan->src_offset, axes, plan->reversed);
@@ -114,7 +114,6 @@ static PyObject *list_pieces(const dml_plan *plan, const dml_traits *traits, uin
 
 static PyObject *step_tuple(dml_step *step, const dml_traits *traits, PyObject *const *inputs)
 {
-    step->plan.lengths = NULL;
     dml_plan_simplify(&step->plan);
     uint64_t src_base = step->src == DML_FILL ? 0 : (uint64_t)(uintptr_t)PyArray_BYTES((PyArrayObject *)inputs[step->src]);
     PyObject *pieces = list_pieces(&step->plan, traits, src_base);

@@ -21,57 +21,6 @@ static PyArrayObject *lengths_from(const dml_state *state, PyObject *object)
     return (PyArrayObject *)lengths;
 }
 
-/* Clamps all but negative lengths. Returns the index of the first negative one, or -1. */
-static npy_intp clamp_signed(int64_t *lengths, npy_intp count, int64_t extent)
-{
-    int64_t signs = 0;
-    for (npy_intp k = 0; k < count; k++) {
-        signs |= lengths[k];
-        lengths[k] = lengths[k] < extent ? lengths[k] : extent;
-    }
-    npy_intp first = 0;
-    while (signs < 0 && lengths[first] >= 0)
-        first++;
-    return signs < 0 ? first : -1;
-}
-
-static void clamp_unsigned(int64_t *lengths, npy_intp count, int64_t extent)
-{
-    for (npy_intp k = 0; k < count; k++)
-        lengths[k] = (uint64_t)lengths[k] < (uint64_t)extent ? lengths[k] : extent;
-}
-
-/* Checks and clamps a copy, since other threads may write to the caller's array meanwhile. To be freed by PyMem_Free; NULL
- * with an exception set. */
-static int64_t *lengths_clamp(const dml_state *state, PyArrayObject *lengths, int64_t extent)
-{
-    bool wide = PyArray_ISUNSIGNED(lengths) && PyArray_ITEMSIZE(lengths) == 8;
-    PyArrayObject *dense =
-        (PyArrayObject *)PyArray_FromArray(lengths, PyArray_DescrFromType(wide ? NPY_UINT64 : NPY_INT64), NPY_ARRAY_CARRAY_RO);
-    if (!dense)
-        return NULL;
-    npy_intp count = PyArray_SIZE(dense), negative = -1;
-    int64_t *values = PyMem_Malloc((size_t)(count > 0 ? count : 1) * sizeof *values);
-    if (values)
-        memcpy(values, PyArray_DATA(dense), (size_t)count * sizeof *values);
-    else
-        PyErr_NoMemory();
-    if (values && wide)
-        clamp_unsigned(values, count, extent);
-    else if (values)
-        negative = clamp_signed(values, count, extent);
-    if (negative >= 0) {
-        PyObject *none = PyObject_CallFunction(state->negative_length, "OnL", lengths, negative, (long long)values[negative]);
-        Py_XDECREF(none); /* it raises */
-        PyMem_Free(values);
-        values = NULL;
-    }
-    Py_DECREF((PyObject *)dense);
-    return values;
-}
-
-/* --- lengths on a device ---------------------------------------------------------------------------------------- */
-
 static int check_on_device(const dml_call *call, PyObject *object)
 {
     const dml_device_array *lengths = (dml_device_array *)object, *input = (dml_device_array *)call->inputs[0];
@@ -109,58 +58,55 @@ int dml_lengths_describe(dml_call *call)
     return 0;
 }
 
-/* The plan that copies each integer to the low bytes of 8, in native byte order. The other bytes stay undefined. */
-static void plan_widen(const dml_tensor *tensor, bool swapped, dml_plan *plan)
+/* The index of the first negative one in a dense array, or -1. */
+static npy_intp find_negative(const dml_entries *lengths, npy_intp count)
 {
-    int item = (int)tensor->item;
-    dml_plan_begin(plan, swapped ? 1 : item);
-    int64_t stride = 8;
-    for (int k = tensor->rank - 1; k >= 0; k--) {
-        dml_plan_add(plan, tensor->shape[k], tensor->strides[k], stride);
-        stride *= tensor->shape[k];
-    }
-    if (swapped) {
-        plan->src_offset = item - 1;
-        dml_plan_add(plan, item, -1, 1);
-    }
+    const signed char *top = (const signed char *)lengths->data + (lengths->swapped ? 0 : lengths->item - 1);
+    int signs = 0;
+    for (npy_intp k = 0; k < count && lengths->is_signed; k++)
+        signs |= top[k * lengths->item];
+    npy_intp first = 0;
+    while (signs < 0 && top[first * lengths->item] >= 0)
+        first++;
+    return signs < 0 ? first : -1;
 }
 
-static dml_code gather_on_device(dml_call *call, const dml_device_array *lengths, int64_t extent)
+/* A copy in C order, since other threads may write to the caller's array meanwhile. */
+static int copy_lengths(dml_call *call)
 {
-    int64_t count = dml_tensor_count(&lengths->tensor);
-    if (count == 0)
-        return DML_OK;
-    const dml_backend *backend = dml_backend_of(&call->device);
-    if (backend->allocate(call->device.index, NULL, (uint64_t)count * 8, &call->device_lengths, &call->status))
-        return call->status.code;
-    dml_plan plan;
-    plan_widen(&lengths->tensor, lengths->dtype->byteorder == NPY_OPPBYTE, &plan);
-    dml_program program;
-    dml_program_of_plan(&program, &plan);
-    const dml_operand from = dml_device_array_operand((PyObject *)lengths), to = backend->map(call->device_lengths, 0);
-    const dml_transfer gather = {.program = &program, .inputs = &from, .results = &to};
-    const dml_clamp clamp = {.lengths = call->device_lengths,
-                             .count = count,
-                             .item = (int)lengths->tensor.item,
-                             .is_signed = PyTypeNum_ISSIGNED(lengths->dtype->type_num),
-                             .extent = extent};
-    if (backend->run(call->device.index, &gather, true, &call->status))
-        return call->status.code;
-    return backend->clamp_lengths(&clamp, &call->status);
+    PyObject *copy = PyArray_NewCopy((PyArrayObject *)call->lengths_of, NPY_CORDER);
+    if (!copy)
+        return -1;
+    Py_DECREF(call->lengths_of);
+    call->lengths_of = copy;
+    return 0;
 }
 
-int dml_lengths_gather(dml_call *call, bool device)
+static int check_signs(const dml_call *call)
 {
-    if (!call->lengths_of || call->explained || PyArray_Check(call->lengths_of) == device)
+    npy_intp negative = find_negative(&call->program.lengths, PyArray_SIZE((PyArrayObject *)call->lengths_of));
+    if (negative < 0)
         return 0;
-    int64_t extent = call->program.most_length;
-    if (!device) {
-        call->program.lengths = call->lengths = lengths_clamp(call->state, (PyArrayObject *)call->lengths_of, extent);
-        return call->lengths ? 0 : -1;
-    }
-    dml_code code;
-    Py_BEGIN_ALLOW_THREADS;
-    code = gather_on_device(call, (dml_device_array *)call->lengths_of, extent);
-    Py_END_ALLOW_THREADS;
-    return code ? -1 : 0;
+    PyObject *none = PyObject_CallFunction(call->state->negative_length, "On", call->lengths_of, negative);
+    Py_XDECREF(none); /* it raises */
+    return -1;
+}
+
+int dml_lengths_read(dml_call *call)
+{
+    if (!call->lengths_of)
+        return 0;
+    const bool device = !PyArray_Check(call->lengths_of), seen = !device && !call->explained;
+    if (seen && copy_lengths(call) < 0)
+        return -1;
+    const dml_operand operand = dml_array_operand(call->lengths_of);
+    const PyArray_Descr *dtype = dml_array_dtype(call->lengths_of);
+    call->program.lengths = (dml_entries){.data = call->explained ? NULL : operand.data,
+                                          .offset = (int64_t)operand.offset,
+                                          .item = (int64_t)PyDataType_ELSIZE(dtype),
+                                          .is_signed = PyTypeNum_ISSIGNED(dtype->type_num),
+                                          .swapped = dtype->byteorder == NPY_OPPBYTE};
+    if (device)
+        call->program.length_strides = ((dml_device_array *)call->lengths_of)->tensor.strides;
+    return seen ? check_signs(call) : 0;
 }

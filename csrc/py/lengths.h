@@ -11,9 +11,8 @@ int dml_lengths_convert(dml_call *call, PyObject *object);
 /* The array's shape becomes the operator's first argument. Runs no Python from here on. */
 int dml_lengths_describe(dml_call *call);
 
-/* If the call has lengths, and they are on a device or not as `device` says: gives it their values in C order, clamped as the
- * program says, in memory or queued on the device. Of lengths that the host can see, a negative one is an error. May set the
- * call's status instead. */
-int dml_lengths_gather(dml_call *call, bool device);
+/* Tells the program where the lengths are: in a copy of NumPy's array, of which a negative one is an error, or in the device
+ * array. */
+int dml_lengths_read(dml_call *call);
 
 #endif

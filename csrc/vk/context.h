@@ -15,15 +15,12 @@
 #include "base/pool.h"
 #include "vk/traits.h"
 
-/* Besides DML_KERNEL_COUNT kernels: the shader of clamp_lengths.c. */
-enum { DML_SHADER_LENGTHS = DML_KERNEL_COUNT, DML_SHADER_COUNT };
-
 enum { DML_AUTOTUNE_SIZES = 48 }; /* powers of two */
 
 typedef struct dml_modules {
     VkDescriptorSetLayout set_layout;
     VkPipelineLayout layout;
-    VkShaderModule shaders[DML_SHADER_COUNT];
+    VkShaderModule shaders[DML_KERNEL_COUNT];
 } dml_modules;
 
 /* Calls of about one size between the same kinds of memory; [true] by import, [false] by staging. */
@@ -82,7 +79,7 @@ typedef struct dml_context {
         uint64_t batched_bytes;            /* and those batched */
         atomic_ullong completed;           /* the largest timeline value seen as done */
         atomic_ullong abandoned;           /* submissions that the device may use for ever */
-        uint64_t counts[DML_SHADER_COUNT]; /* pieces run */
+        uint64_t counts[DML_KERNEL_COUNT]; /* pieces run */
     } queue;
 
     struct {

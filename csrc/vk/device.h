@@ -13,7 +13,7 @@
     (VK_BUFFER_USAGE_STORAGE_BUFFER_BIT | VK_BUFFER_USAGE_UNIFORM_BUFFER_BIT | VK_BUFFER_USAGE_TRANSFER_SRC_BIT |              \
      VK_BUFFER_USAGE_TRANSFER_DST_BIT)
 
-/* Storage buffers of a shader: source, destination, lengths and chunk counters, where source and destination may be arrays of
+/* Storage buffers of a shader: source, destination, entries and chunk counters, where source and destination may be arrays of
  * DML_MAX_SEGMENTS. Every device supports four per stage; with fewer than the second number nothing is bound as segments. */
 enum { DML_MIN_STORAGE_BUFFERS = 4, DML_MAX_STORAGE_BUFFERS = 2 * DML_MAX_SEGMENTS + 2 };
 

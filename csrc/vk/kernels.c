@@ -14,7 +14,6 @@
 #include "elements_only_32_bit.spv.h"
 #include "elements_segmented.spv.h"
 #include "elements_vectors.spv.h"
-#include "lengths.spv.h"
 #include "rows.spv.h"
 #include "rows_only_32_bit.spv.h"
 #include "rows_segmented.spv.h"
@@ -61,7 +60,7 @@ static VkResult create_layouts(dml_context *context, uint32_t segments, dml_modu
     return DML_CREATE(context, PipelineLayout, &layout, &modules->layout);
 }
 
-/* A copy has no shader, and lengths.comp is the same for all devices. */
+/* A copy has no shader. */
 #define VARIANT(suffix)                                                                                                        \
     {                                                                                                                          \
         [DML_KERNEL_ROWS] = {rows##suffix##_spv, sizeof rows##suffix##_spv},                                                   \
@@ -69,7 +68,6 @@ static VkResult create_layouts(dml_context *context, uint32_t segments, dml_modu
         [DML_KERNEL_ELEMENTS] = {elements##suffix##_spv, sizeof elements##suffix##_spv},                                       \
         [DML_KERNEL_BLOCKS] = {blocks##suffix##_spv, sizeof blocks##suffix##_spv},                                             \
         [DML_KERNEL_TABLES] = {tables##suffix##_spv, sizeof tables##suffix##_spv},                                             \
-        [DML_SHADER_LENGTHS] = {lengths_spv, sizeof lengths_spv},                                                              \
     }
 
 typedef enum variant { PLAIN, SEGMENTED, VECTORS, ONLY_32_BIT, VARIANT_COUNT } variant;
@@ -77,7 +75,7 @@ typedef enum variant { PLAIN, SEGMENTED, VECTORS, ONLY_32_BIT, VARIANT_COUNT } v
 static const struct {
     const uint32_t *code;
     size_t size;
-} shaders[VARIANT_COUNT][DML_SHADER_COUNT] = {[PLAIN] = VARIANT(),
+} shaders[VARIANT_COUNT][DML_KERNEL_COUNT] = {[PLAIN] = VARIANT(),
                                               [SEGMENTED] = VARIANT(_segmented),
                                               [VECTORS] = VARIANT(_vectors),
                                               [ONLY_32_BIT] = VARIANT(_only_32_bit)};
@@ -93,7 +91,7 @@ static variant variant_of(const dml_device_traits *traits)
 static VkResult create_modules(dml_context *context, variant variant, dml_modules *modules)
 {
     VkResult result = create_layouts(context, variant == SEGMENTED ? DML_MAX_SEGMENTS : 1, modules);
-    for (int i = 0; i < DML_SHADER_COUNT && result == VK_SUCCESS; i++)
+    for (int i = 0; i < DML_KERNEL_COUNT && result == VK_SUCCESS; i++)
         if (shaders[variant][i].code)
             result = create_shader(context, shaders[variant][i].code, shaders[variant][i].size, &modules->shaders[i]);
     return result;
@@ -128,7 +126,7 @@ void dml_kernels_deinit(dml_context *context)
     context->vk.vkDestroyPipelineCache(context->device, context->kernels.cache, NULL);
     for (int segmented = 0; segmented < 2; segmented++) {
         const dml_modules *modules = &context->kernels.modules[segmented];
-        for (int i = 0; i < DML_SHADER_COUNT; i++)
+        for (int i = 0; i < DML_KERNEL_COUNT; i++)
             context->vk.vkDestroyShaderModule(context->device, modules->shaders[i], NULL);
         context->vk.vkDestroyPipelineLayout(context->device, modules->layout, NULL);
         context->vk.vkDestroyDescriptorSetLayout(context->device, modules->set_layout, NULL);

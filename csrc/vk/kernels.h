@@ -5,7 +5,7 @@
 #include "base/status.h"
 #include "vk/context.h"
 
-/* The bindings of a shader: source, destination, table, lengths and chunk counters. All but the table are storage buffers. */
+/* The bindings of a shader: source, destination, table, entries and chunk counters. All but the table are storage buffers. */
 enum { DML_BINDINGS = 5 };
 extern const VkDescriptorType dml_binding_types[DML_BINDINGS];
 

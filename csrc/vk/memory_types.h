@@ -20,7 +20,7 @@ typedef struct dml_transfer {
     const dml_program *program;
     const dml_operand *inputs, *results; /* as many as the program has */
     const void *fill;                    /* the constants that steps whose source is DML_FILL read; or NULL */
-    dml_allocation *lengths;             /* on the device, in place of a plan's lengths; or NULL */
+    dml_allocation *lengths;             /* on the device, to whose first byte a plan's entries.offset is; or NULL */
 } dml_transfer;
 
 /* What DLPack's `data` points to where the device is Vulkan's: handles as integers. */

@@ -95,12 +95,9 @@ static dml_code bind_window(dml_context *context, dml_submission *submission, dm
 /* Bytes of the arena that submission->piece needs at most. */
 static uint64_t arena_needs(const dml_context *context, const dml_submission *submission)
 {
-    dml_span lengths = dml_plan_length_span(&submission->piece.plan), item = dml_piece_src_span(&submission->piece);
+    dml_span entries = dml_plan_entry_span(&submission->piece.plan), item = dml_piece_src_span(&submission->piece);
     uint64_t each = sizeof submission->dispatch.table + counter_bytes(context) + 3 * (uint64_t)context->traits.core.alignment;
-    return DML_MAX_DISPATCHES * each +
-           (submission->transfer->lengths
-                ? 0
-                : (uint64_t)((lengths.end - lengths.begin) * dml_plan_entry(&submission->piece.plan))) +
+    return DML_MAX_DISPATCHES * each + (submission->transfer->lengths ? 0 : (uint64_t)(entries.end - entries.begin)) +
            (is_filled(submission) ? (uint64_t)(item.end - item.begin) + 2 * (uint64_t)context->traits.core.alignment : 0);
 }
 
@@ -128,25 +125,24 @@ static void record_copy(dml_context *context, dml_submission *submission, const 
     }
 }
 
-/* The lengths of submission->piece, in their allocation or copied to the arena; or the rows of its table. A shader that reads
- * none still needs a valid binding. */
-static VkDescriptorBufferInfo bind_lengths(dml_context *context, dml_submission *submission)
+/* The entries that submission->piece reads, in their allocation or copied to the arena; whole words of 4 bytes. A shader that
+ * reads none still needs a valid binding. */
+static VkDescriptorBufferInfo bind_entries(dml_context *context, dml_submission *submission)
 {
     const dml_plan *plan = &submission->piece.plan;
-    dml_span span = dml_plan_length_span(plan);
-    uint64_t entry = (uint64_t)dml_plan_entry(plan);
-    uint64_t begin = (uint64_t)span.begin * entry, bytes = (uint64_t)(span.end - span.begin) * entry;
+    dml_span span = dml_plan_entry_span(plan);
+    uint64_t begin = (uint64_t)span.begin, bytes = (uint64_t)(span.end - span.begin);
     if (bytes == 0)
         return (VkDescriptorBufferInfo){submission->arena.handle, 0, 16};
     const dml_allocation *lengths = submission->transfer->lengths;
     if (lengths) {
         uint64_t early = begin % context->traits.core.alignment;
-        submission->dispatch.table.length_offset += (uint32_t)(early / sizeof(int64_t));
-        return (VkDescriptorBufferInfo){lengths->block->buffer.handle, lengths->offset + begin - early, bytes + early};
+        submission->dispatch.table.entry_offset += (uint32_t)early;
+        return (VkDescriptorBufferInfo){lengths->block->buffer.handle, lengths->offset + begin - early,
+                                        round_up(bytes + early, 4)};
     }
     VkDescriptorBufferInfo room;
-    const void *entries = plan->table ? plan->table : plan->lengths;
-    memcpy(arena_reserve(context, submission, bytes, &room), (const char *)entries + begin, bytes);
+    memcpy(arena_reserve(context, submission, round_up(bytes, 4), &room), (const char *)plan->entries.data + begin, bytes);
     return room;
 }
 
@@ -171,7 +167,7 @@ dml_code dml_record_dispatch(dml_context *context, dml_submission *submission, d
     const dml_dispatch *dispatch = &submission->dispatch;
     VkDescriptorBufferInfo buffers[DML_BINDINGS] = {{slot->src.buffer->handle, slot->src.offset, slot->src.size},
                                                     {slot->dst.buffer->handle, slot->dst.offset, slot->dst.size}};
-    buffers[3] = bind_lengths(context, submission); /* before the table is copied: it changes an entry */
+    buffers[3] = bind_entries(context, submission); /* before the table is copied: it changes an entry */
     memcpy(arena_reserve(context, submission, sizeof dispatch->table, &buffers[2]), &dispatch->table, dispatch->table_bytes);
     bind_counter(context, submission, &buffers[4]);
 

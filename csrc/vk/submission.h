@@ -13,7 +13,7 @@
 
 enum {
     DML_MAX_PIECES = 32,         /* of one submission, rests of dispatches included */
-    DML_ARENA_BYTES = 256 * 1024 /* of tables, lengths and counters; a piece with more lengths gets a larger arena */
+    DML_ARENA_BYTES = 256 * 1024 /* of tables, entries and counters; a piece with more entries gets a larger arena */
 };
 
 /* The buffer that holds one side of a piece. */
@@ -54,7 +54,7 @@ typedef struct dml_submission {
     bool recording; /* `commands` were begun and not ended */
     VkFence fence;
     dml_descriptors descriptors;
-    dml_buffer arena; /* host-visible: tables, lengths and counters of the pieces */
+    dml_buffer arena; /* host-visible: tables, entries and counters of the pieces */
     uint64_t arena_used;
     dml_staging *staging;                    /* while it has chunks to move; else NULL */
     uint64_t bytes;                          /* of all pieces' destinations */

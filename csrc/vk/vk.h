@@ -7,7 +7,7 @@
 #define DML_VK_VK_H
 
 #include "vk/allocation.h"
-#include "vk/clamp_lengths.h"
+#include "vk/empty_dispatch.h"
 #include "vk/instance.h"
 #include "vk/memory_types.h"
 #include "vk/probe.h"

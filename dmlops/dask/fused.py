@@ -117,12 +117,12 @@ def _item(fused: Fused, compiled: Compiled, arguments: Any, size: int) -> Any:
 
 def _steps(fused: Fused, one: Pass, batched: list[bool], size: int) -> Iterator[Any]:
     """The plans of a pass, for one item each."""
-    for src, dst, item, src_offset, dst_offset, table, row, axes in _core._compiled_steps(one.program):
+    for src, dst, item, src_offset, dst_offset, entries, axes in _core._compiled_steps(one.program):
         node = one.nodes[dst]
         entry, constants = node.dtype.itemsize, one.constants_bytes
         if entry == 0 or node.size == 0:
             continue
-        read = one.inputs[src][0].itemsize if table >= 0 else entry
+        read = one.inputs[src][0].itemsize if entries >= 0 else entry
         own = node.nbytes // size  # bytes of an item's result
         inner, outer = _axes([*axes, (item // entry, read, entry, 0)], own)
         from_batch = src >= len(batched) or (src >= 0 and batched[src])
@@ -132,11 +132,10 @@ def _steps(fused: Fused, one: Pass, batched: list[bool], size: int) -> Iterator[
         low, high = _range(src_offset, [(extent, step) for extent, step, _, _ in inner], read)
         if from_batch and not 0 <= low < high <= stride:
             _refuse(fused, "an item of the result is made of another one")
-        first, last = _range(row, [(extent, step) for extent, _, _, step in inner], 1)
-        width = entry << 8 * read
-        rows = constants[table + first * width : table + last * width] if table >= 0 else b""
+        first, last = _range(entries, [(extent, step) for extent, _, _, step in inner], entry << 8 * read)
+        rows = constants[first:last] if entries >= 0 else b""
         bytes_of = constants[low:high] if src < 0 else b""
-        yield src, src_offset - (low if src < 0 else 0), dst, dst_offset, inner, bytes_of, rows, row - first
+        yield src, src_offset - (low if src < 0 else 0), dst, dst_offset, inner, bytes_of, rows, entries - first
 
 
 def _axes(axes: Any, own: int) -> tuple[list[Any], list[Any]]:

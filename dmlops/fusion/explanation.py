@@ -102,8 +102,8 @@ def _steps(one: Pass, traits: Any) -> Any:
 def _plans(one: Pass) -> list[str]:
     """The steps as the host runs them."""
     lines = []
-    for src, dst, item, _, _, table, _, axes in _core._compiled_steps(one.program):
-        source = "the constants" if src < 0 else f"input {src}{', by a table,' * (table >= 0)}"
+    for src, dst, item, _, _, entries, axes in _core._compiled_steps(one.program):
+        source = "the constants" if src < 0 else f"input {src}{', by a table,' * (entries >= 0)}"
         extents = " x ".join(str(extent) for extent, *_ in axes) or "1"
         count = math.prod(extent for extent, *_ in axes)
         lines.append(f"from {source} to result {dst}: {extents} items of {item} bytes, {count * item} bytes in all")

@@ -35,13 +35,13 @@ class PlanNumbers:
         results = [Numbers(np.full(node.shape, NOTHING), np.zeros(node.shape, np.int64)) for node in one.nodes]
         written = [0] * len(results)
         constants = _Constants(self.numbering, one)
-        for src, dst, item, src_offset, dst_offset, table, row, axes in steps:
+        for src, dst, item, src_offset, dst_offset, entries, axes in steps:
             size = one.nodes[dst].dtype.itemsize
-            read, write, rows = np.array(src_offset), np.array(dst_offset), np.array(row)
-            for extent, src_stride, dst_stride, row_stride in [*axes, (item // size, size, size, 0)] if size else []:
+            read, write, rows = np.array(src_offset), np.array(dst_offset), np.array(entries)
+            for extent, src_stride, dst_stride, entry_stride in [*axes, (item // size, size, size, 0)] if size else []:
                 read = read[..., None] + np.arange(extent) * src_stride
                 write = write[..., None] + np.arange(extent) * dst_stride
-                rows = rows[..., None] + np.arange(extent) * row_stride
+                rows = rows[..., None] + np.arange(extent) * entry_stride
             if size == 0 or read.size == 0:
                 continue
             maps: Any = np.int64(0)
@@ -52,10 +52,10 @@ class PlanNumbers:
             else:
                 read = read // one.inputs[src][0].itemsize
                 places, maps = (each.reshape(-1)[read] for each in arrays[src - len(self.numbering.first)])
-            if table >= 0:
+            if entries >= 0:
                 if np.any(maps):
                     raise ValueError("an element goes through two tables")
-                maps = self.looked_up(rows, table, size << 8 * one.inputs[src][0].itemsize, one.constants_bytes)
+                maps = self.looked_up(rows, size << 8 * one.inputs[src][0].itemsize, one.constants_bytes)
             results[dst].places.reshape(-1)[write // size] = places
             results[dst].maps.reshape(-1)[write // size] = maps
             written[dst] += read.size
@@ -64,12 +64,12 @@ class PlanNumbers:
                 raise ValueError(f"{count} elements are written to a result that has {result.places.size}")
         return results
 
-    def looked_up(self, rows: Any, table: int, size: int, constants: bytes) -> Any:
-        """The numbers of rows."""
+    def looked_up(self, rows: Any, size: int, constants: bytes) -> Any:
+        """The numbers of rows, which begin at these bytes of the constants."""
         kinds, inverse = np.unique(rows, return_inverse=True)
         numbers = []
         for row in kinds.tolist():
-            found = constants[table + row * size : table + (row + 1) * size]
+            found = constants[row : row + size]
             if found not in self.known:
                 self.known[found] = len(self.rows)
                 self.rows.append(found)

@@ -18,7 +18,8 @@ KERNELS = ("COPY", "ROWS", "WORDS", "ELEMENTS", "BLOCKS", "COUNT")
 COPY, ROWS, WORDS, ELEMENTS, BLOCKS, ANY = (CONSTANTS[f"DML_KERNEL_{name}"] for name in KERNELS)
 SRC, DST = CONSTANTS["DML_SRC"], CONSTANTS["DML_DST"]
 
-Axis, Span, Plan, Piece = (STRUCTURES[f"dml_{name}"] for name in ("axis", "span", "plan", "piece"))
+Axis, Entries, Span = (STRUCTURES[f"dml_{name}"] for name in ("axis", "entries", "span"))
+Plan, Piece = STRUCTURES["dml_plan"], STRUCTURES["dml_piece"]
 Split, Limits = STRUCTURES["dml_split"], STRUCTURES["dml_limits"]
 Tensor, Ints, Status = STRUCTURES["dml_tensor"], STRUCTURES["dml_ints"], STRUCTURES["dml_status"]
 Operator, Program, Step = (STRUCTURES[f"dml_{name}"] for name in ("operator", "program", "step"))
@@ -42,7 +43,7 @@ class Core:
         includes = [f"-I{support.ROOT / folder}" for folder in ("csrc", "shaders")]
         support.compile_c([*flags, *includes, *sources, "-o", path])
         self.library = ctypes.CDLL(str(path))
-        for name in ("dst", "length"):
+        for name in ("dst", "entry"):
             getattr(self.library, f"dml_plan_{name}_span").restype = Span
         self.library.dml_piece_src_span.restype = Span
         self.library.dml_plan_count.restype = c_int64
@@ -126,7 +127,7 @@ class Core:
         return pieces
 
     def span(self, which, plan):
-        """The "dst" that a plan writes, or the "length" that it reads; of a piece, the "src" that it may read."""
+        """The "dst" that a plan writes, or the "entry" that it reads; of a piece, the "src" that it may read."""
         kind = "piece" if isinstance(plan, Piece) else "plan"
         span = getattr(self.library, f"dml_{kind}_{which}_span")(byref(plan))
         return span.begin, span.end
@@ -135,27 +136,33 @@ class Core:
 def describe(plan):
     """Everything that a plan says, comparable and readable."""
     axes = [tuple(getattr(axis, name) for name, _ in Axis._fields_) for axis in plan.axes[: plan.rank]]
-    return plan.item, plan.src_offset, plan.dst_offset, plan.length_offset, plan.reversed, axes
+    return plan.item, plan.src_offset, plan.dst_offset, plan.entries.offset, plan.reversed, axes
 
 
 # --- what a plan means ------------------------------------------------------------------------------------------------
+
+
+def clamped(lengths, most):
+    """Integers of any type, as lengths."""
+    return np.where(lengths > most, np.int64(most), np.maximum(lengths, 0)).astype(np.int64)
 
 
 def moves(plan, lengths, piece=None):
     """The (source byte, destination byte) pairs of a plan or piece, as two arrays in the order of the destination."""
     src = np.array([plan.src_offset])
     dst = np.array([plan.dst_offset])
-    entry = np.array([plan.length_offset])
+    entry = np.array([plan.entries.offset])
     index = np.array([0])
     for k, axis in enumerate(plan.axes[: plan.rank]):
         i = np.arange(axis.extent)
         dst = np.add.outer(dst, i * axis.dst_stride).ravel()
-        entry = np.add.outer(entry, i * axis.length_stride).ravel()
+        entry = np.add.outer(entry, i * axis.entry_stride).ravel()
         src = np.add.outer(src, i * (0 if k == plan.reversed else axis.src_stride)).ravel()
         index = np.add.outer(index, i if k == plan.reversed else 0 * i).ravel()
     if plan.reversed >= 0 and dst.size:
         index = index + (piece.reversed_begin if piece else 0)
-        length = lengths[entry]
+        most = piece.longest if piece else plan.axes[plan.reversed].extent
+        length = clamped(lengths[entry // plan.entries.item], most)
         index = np.where(index < length, length - 1 - index, index)
         if piece:
             mine = (piece.source_begin <= index) & (index < piece.source_end)
@@ -214,9 +221,10 @@ class Machine:
     (source byte, destination byte) pairs, relative to the windows. Checks what the shaders take for granted."""
 
     def __init__(self, dispatch, lengths):
-        self.dispatch, self.lengths, self.table = dispatch, lengths, dispatch.table
+        self.dispatch, self.lengths, self.table = dispatch, lengths, dispatch.table  # the bytes of the lengths
         own = {ROWS: "DML_ROWS_", WORDS: "DML_WORDS_", ELEMENTS: None, BLOCKS: "DML_BLOCKS_"}[dispatch.kernel]
         names = {f"DML_{name.upper()}": name for name in ("group_size", "reversed", "scalar", "dynamic", "segment_bits")}
+        names |= {name: name.removeprefix("DML_").lower() for name in CONSTANTS if name.startswith("DML_LENGTH_")}
         names |= {name: name.removeprefix(own).lower() for name in CONSTANTS if own and name.startswith(own)}
         for name, attribute in names.items():
             setattr(self, attribute, int(dispatch.constants[CONSTANTS[name]]))
@@ -294,21 +302,30 @@ class Machine:
         return np.where(n - high * d >= d, high + 1, high)
 
     def locate(self, n):
-        offsets = (self.table.src_offset, self.table.dst_offset, self.table.length_offset, 0)
+        offsets = (self.table.src_offset, self.table.dst_offset, self.table.entry_offset, 0)
         src, dst, entry, index = (offset + 0 * n for offset in offsets)
         for k in reversed(range(self.table.rank)):
-            extent, multiplier, src_stride, dst_stride, length_stride = map(int, self.axes[k])
+            extent, multiplier, src_stride, dst_stride, entry_stride = map(int, self.axes[k])
             quotient = self.divide(n, extent, multiplier)
             assert np.array_equal(quotient, n // extent)
             here, n = n - quotient * extent, quotient
             dst = (dst + here * dst_stride) & MASK
             if self.reversed:
-                entry = (entry + here * length_stride) & MASK
+                entry = (entry + here * entry_stride) & MASK
                 if k == self.reversed_axis:
                     index = here
                     continue
             src = (src + here * src_stride) & MASK
         return src, dst, entry, index
+
+    def length_at(self, entry):
+        """Integers at these bytes, of which a unit lies in a word of four bytes."""
+        unit, swapped = self.length_unit, bool(self.length_swapped)
+        assert unit in (1, 2, 4) and self.length_bytes % unit == 0 and not np.any(np.asarray(entry) % unit)
+        assert unit == 1 or not swapped, "a unit has bytes in the wrong order"
+        raw = self.lengths[np.add.outer(entry, np.arange(self.length_bytes))]
+        dtype = f"{'<>'[swapped]}{'ui'[self.length_signed]}{self.length_bytes}"
+        return clamped(raw.view(dtype)[..., 0], self.table.longest)
 
     def give(self, src, dst, size):
         """Words of `size` bytes, at their own alignment."""
@@ -335,7 +352,7 @@ class Machine:
             cut = self.table.cut_begin, self.table.source_begin, self.table.source_end
             reversed_begin, source_begin, source_end = cut if self.reversed == CONSTANTS["DML_REVERSED_CUT"] else (0, 0, 2**62)
             index = index + reversed_begin
-            length = self.lengths[entry]
+            length = self.length_at(entry)
             index = np.where(index < length, length - 1 - index, index)
             mine = (source_begin <= index) & (index < source_end)
             src = src[mine] + (index[mine] - source_begin) * self.table.reversed_stride
@@ -363,7 +380,7 @@ class Machine:
             moved = (at[:-1] + np.where(n % inner == 0, out - (inner - 1) * step, step)) & MASK
             assert np.array_equal(at[1:][n % (inner * outer) != 0], moved[n % (inner * outer) != 0])
         if self.reversed:
-            length = self.lengths[entry]
+            length = self.length_at(entry)
             src = src + np.where(index < length, length - 1 - index, index) * self.table.reversed_stride
         byte = np.arange(size)
         within = byte % self.table.words_row
@@ -447,7 +464,7 @@ class Machine:
                 position = [(at + way) & MASK for at, way in zip(position, wrap if wraps else step)]
 
     def row(self, src, dst, entry, index, part):
-        length = int(self.lengths[entry]) if self.reversed else 0
+        length = int(self.length_at(entry)) if self.reversed else 0
         if self.reversed == CONSTANTS["DML_REVERSED_AXIS"]:
             src += (length - 1 - index if index < length else index) * self.table.reversed_stride
         self.copy_row(src, dst, length if self.reversed == REVERSED_ROW else 0, part)

@@ -18,6 +18,18 @@ static int64_t below(int64_t most)
 
 /* --- what a plan means ---------------------------------------------------------------------------------------------- */
 
+/* An integer of any kind, byte by byte, between 0 and `most`. */
+static int64_t length_of(const dml_entries *entries, int64_t offset, int64_t most)
+{
+    const unsigned char *bytes = (const unsigned char *)entries->data + offset;
+    uint64_t value = 0;
+    for (int64_t i = 0; i < entries->item; i++)
+        value = value * 256 + bytes[entries->swapped ? i : entries->item - 1 - i];
+    if (entries->is_signed && value >> (8 * entries->item - 1))
+        return 0;
+    return value < (uint64_t)most ? (int64_t)value : most;
+}
+
 /* The element of index i0, i1, ...; from left to right, `k` axes have theirs. */
 static void move_slowly(const dml_plan *plan, int k, int64_t *index, const char *src, char *dst)
 {
@@ -26,13 +38,15 @@ static void move_slowly(const dml_plan *plan, int k, int64_t *index, const char 
             move_slowly(plan, k + 1, index, src, dst);
         return;
     }
-    int64_t from = plan->src_offset, to = plan->dst_offset, length = plan->length_offset;
+    int64_t from = plan->src_offset, to = plan->dst_offset, entry = plan->entries.offset, length = 0;
     for (int a = 0; a < plan->rank; a++)
-        length += index[a] * plan->axes[a].length_stride;
+        entry += index[a] * plan->axes[a].entry_stride;
+    if (plan->reversed >= 0)
+        length = length_of(&plan->entries, entry, plan->axes[plan->reversed].extent);
     for (int a = 0; a < plan->rank; a++) {
         int64_t i = index[a];
-        if (a == plan->reversed && i < plan->lengths[length])
-            i = plan->lengths[length] - 1 - i;
+        if (a == plan->reversed && i < length)
+            i = length - 1 - i;
         from += i * plan->axes[a].src_stride;
         to += index[a] * plan->axes[a].dst_stride;
     }
@@ -66,7 +80,19 @@ static void draw_strides(const dml_plan *plan, int64_t strides[RANK])
     }
 }
 
-static void draw_plan(dml_plan *plan, int64_t bytes, int64_t *lengths, int64_t count)
+/* `count` integers of any kind in `room`: mostly lengths up to `most`, in as many bytes as they have. */
+static dml_entries draw_lengths(unsigned char *room, int64_t count, int64_t most)
+{
+    const dml_entries entries = {.data = room, .item = INT64_C(1) << below(4), .is_signed = below(2), .swapped = below(2)};
+    for (int64_t i = 0; i < count; i++) {
+        uint64_t value = below(8) ? (uint64_t)below(most + 1) : state;
+        for (int64_t b = 0; b < entries.item; b++)
+            room[i * entries.item + (entries.swapped ? entries.item - 1 - b : b)] = (unsigned char)(value >> 8 * b);
+    }
+    return entries;
+}
+
+static void draw_plan(dml_plan *plan, int64_t bytes, unsigned char *room, int64_t count)
 {
     static const int items[] = {1, 1, 1, 1, 2, 2, 3, 4, 4, 4, 5, 6, 7, 8, 8, 9, 12, 16, 17, 24, 31, 32, 33, 48, 64, 65, 100};
     dml_plan_begin(plan, items[below(sizeof items / sizeof *items)]);
@@ -88,10 +114,8 @@ static void draw_plan(dml_plan *plan, int64_t bytes, int64_t *lengths, int64_t c
     if (rank && below(4) == 0) {
         int64_t reversed = below(rank), by = below(rank);
         plan->reversed = (int)reversed;
-        plan->axes[by].length_stride = by != reversed && plan->axes[by].extent <= count;
-        for (int64_t i = 0; i < count; i++)
-            lengths[i] = below(plan->axes[reversed].extent + 1);
-        plan->lengths = lengths;
+        plan->entries = draw_lengths(room, count, plan->axes[reversed].extent);
+        plan->axes[by].entry_stride = by != reversed && plan->axes[by].extent <= count ? plan->entries.item : 0;
     }
 }
 
@@ -133,7 +157,7 @@ static bool try_plan(dml_plan *plan)
 
 int main(int count, char **arguments)
 {
-    static int64_t lengths[300];
+    static unsigned char lengths[8 * 300];
     if (count != 4)
         return 2;
     state = 88172645463325252u + 7919u * strtoull(arguments[2], NULL, 10);
@@ -145,7 +169,7 @@ int main(int count, char **arguments)
         printf("wrong: item %lld, reversed %d", (long long)plan.item, plan.reversed);
         for (int k = 0; k < plan.rank; k++)
             printf(", {%lld, %lld, %lld, %lld}", (long long)plan.axes[k].extent, (long long)plan.axes[k].src_stride,
-                   (long long)plan.axes[k].dst_stride, (long long)plan.axes[k].length_stride);
+                   (long long)plan.axes[k].dst_stride, (long long)plan.axes[k].entry_stride);
         puts("");
         return 1;
     }
