@@ -389,6 +389,16 @@ def test_many_lengths_on_the_device_in_small_windows(vulkan, override):
         assert np.array_equal(a.numpy(), reference.reverse_subsequences(x, np.maximum(lengths, 0), 1))
 
 
+@pytest.mark.parametrize("code", ["i1", "<u2", ">i4", "u8"])
+def test_lengths_on_the_device_of_an_axis_that_is_cut(vulkan, override, code):
+    override("window", 4096)
+    info, x = np.iinfo(code), np.random.default_rng(0).integers(0, 256, (5, 6000), np.uint8)
+    lengths = np.array([info.max, 100, min(5000, info.max), info.min, 0], code)
+    a = dmlops.reverse_subsequences(dmlops.asarray(x, device=vulkan), dmlops.asarray(lengths, device=vulkan), 1, batch_axis=0)
+    expected = reference.reverse_subsequences(x, np.clip(lengths.astype(object), 0, None), 1, batch_axis=0)
+    assert np.array_equal(a.numpy(), expected)
+
+
 def test_host_lengths_are_copied_before_the_call_returns(device):
     x = np.random.default_rng(0).integers(0, 256, (5000, 40), np.uint8)
     lengths = np.full((5000, 1), 40)

@@ -36,16 +36,6 @@ static bool is_stopped(dml_interrupt_poll *poll)
 
 /* --- lengths -------------------------------------------------------------------------------------------------------- */
 
-/* Keeps indices [begin, begin + extent) of an axis. */
-static void cut(dml_plan *plan, int k, int64_t begin, int64_t extent)
-{
-    dml_axis *axis = &plan->axes[k];
-    plan->src_offset += begin * axis->src_stride;
-    plan->dst_offset += begin * axis->dst_stride;
-    plan->entries.offset += begin * axis->entry_stride;
-    axis->extent = extent;
-}
-
 /* A few elements of one length, which are not worth a choice of kernels. */
 static void run_few(const dml_plan *plan, const char *src, char *dst)
 {
@@ -69,19 +59,15 @@ static bool run_length(const dml_plan *plan, const char *src, char *dst, dml_int
         return !is_stopped(poll);
     }
     const int64_t length = dml_entries_read(&plan->entries, plan->entries.offset, extent);
-    dml_plan part;
-    dml_plan_copy(&part, plan);
-    part.reversed = -1;
-    cut(&part, k, 0, length);
-    part.src_offset += (length - 1) * stride;
-    part.axes[k].src_stride = -stride;
-    dml_plan_simplify(&part);
+    dml_plan plain, part;
+    dml_plan_copy(&plain, plan);
+    plain.reversed = -1;
+    dml_plan_take(&part, &plain, &(dml_part){k, length, extent - length});
     if (!run_plan(&part, src, dst, poll))
         return false;
-    dml_plan_copy(&part, plan);
-    part.reversed = -1;
-    cut(&part, k, length, extent - length);
-    dml_plan_simplify(&part);
+    plain.src_offset += (length - 1) * stride;
+    plain.axes[k].src_stride = -stride;
+    dml_plan_take(&part, &plain, &(dml_part){k, 0, length});
     return run_plan(&part, src, dst, poll);
 }
 
@@ -92,17 +78,12 @@ static bool run_lengths(const dml_plan *plan, int k, const char *src, char *dst,
         k++;
     if (k == plan->rank)
         return run_length(plan, src, dst, poll);
-    const dml_axis *axis = &plan->axes[k];
     dml_plan part;
     dml_plan_copy(&part, plan);
     part.axes[k].extent = 1;
-    for (int64_t i = 0; i < axis->extent; i++) {
+    for (int64_t i = 0; i < plan->axes[k].extent; i++, dml_plan_cut(&part, k, 1, 1))
         if (!run_lengths(&part, k + 1, src, dst, poll))
             return false;
-        part.src_offset += axis->src_stride;
-        part.dst_offset += axis->dst_stride;
-        part.entries.offset += axis->entry_stride;
-    }
     return true;
 }
 
@@ -124,9 +105,7 @@ static void run_part(const void *argument, int64_t index)
     const run *run = argument;
     int64_t begin = index * run->step, left = run->plan->axes[run->axis].extent - begin;
     dml_plan part;
-    dml_plan_copy(&part, run->plan);
-    cut(&part, run->axis, begin, left < run->step ? left : run->step);
-    dml_plan_simplify(&part);
+    dml_plan_take(&part, run->plan, &(dml_part){run->axis, begin, dml_smaller(left, run->step)});
     run_whole(&part, run->src, run->dst, NULL);
 }
 
@@ -156,13 +135,12 @@ static int axis_to_cut(dml_plan *plan)
 static void choose_parts(run *run, int64_t bytes)
 {
     int64_t part = bytes / PARTS, extent = run->plan->axes[run->axis].extent;
-    part = part < MIN_PART ? MIN_PART : part;
-    part = part > MAX_PART ? MAX_PART : part;
+    part = dml_smaller(dml_larger(part, MIN_PART), MAX_PART);
     int64_t granule = run->plan->item < GRANULE ? GRANULE / run->plan->item : 1;
-    run->step = (extent - 1) / (bytes / part) + 1;
+    run->step = dml_parts(extent, bytes / part);
     if (extent >= 2 * granule)
-        run->step = (run->step + granule - 1) / granule * granule;
-    run->count = (extent - 1) / run->step + 1;
+        run->step = dml_parts(run->step, granule) * granule;
+    run->count = dml_parts(extent, run->step);
 }
 
 /* When it is asked whether to stop no helper is at work: what is asked may fork. */

@@ -33,7 +33,7 @@ static int64_t pack(const dml_plan *plan, const int64_t *extents, dml_side side,
         int k = order[i];
         int64_t stride = dml_side_stride(&plan->axes[k], side), length = dml_magnitude(stride);
         if (!kept[k])
-            length = bytes < WORD ? bytes : (bytes + WORD - 1) / WORD * WORD;
+            length = bytes < WORD ? bytes : dml_parts(bytes, WORD) * WORD;
         strides[k] = stride < 0 ? -length : length;
         bytes += (extents[k] - 1) * length;
     }

@@ -20,14 +20,19 @@ void dml_plan_copy(dml_plan *to, const dml_plan *from)
     memcpy(to, from, offsetof(dml_plan, axes) + (size_t)from->rank * sizeof from->axes[0]);
 }
 
+void dml_plan_cut(dml_plan *plan, int k, int64_t begin, int64_t extent)
+{
+    dml_axis *axis = &plan->axes[k];
+    plan->src_offset += begin * axis->src_stride;
+    plan->dst_offset += begin * axis->dst_stride;
+    plan->entries.offset += begin * axis->entry_stride;
+    axis->extent = extent;
+}
+
 void dml_plan_take(dml_plan *to, const dml_plan *from, const dml_part *part)
 {
     dml_plan_copy(to, from);
-    dml_axis *axis = &to->axes[part->axis];
-    to->src_offset += part->begin * axis->src_stride;
-    to->dst_offset += part->begin * axis->dst_stride;
-    to->entries.offset += part->begin * axis->entry_stride;
-    axis->extent = part->extent;
+    dml_plan_cut(to, part->axis, part->begin, part->extent);
     dml_plan_simplify(to);
 }
 
@@ -123,11 +128,10 @@ static void remove_axis(dml_plan *plan, int k)
 }
 
 /* Traverses an axis from its other end. */
-static void flip_axis(dml_plan *plan, dml_axis *axis)
+static void flip_axis(dml_plan *plan, int k)
 {
-    plan->src_offset += (axis->extent - 1) * axis->src_stride;
-    plan->dst_offset += (axis->extent - 1) * axis->dst_stride;
-    plan->entries.offset += (axis->extent - 1) * axis->entry_stride;
+    dml_axis *axis = &plan->axes[k];
+    dml_plan_cut(plan, k, axis->extent - 1, axis->extent);
     axis->src_stride = -axis->src_stride;
     axis->dst_stride = -axis->dst_stride;
     axis->entry_stride = -axis->entry_stride;
@@ -178,7 +182,7 @@ void dml_plan_simplify(dml_plan *plan)
         if (plan->axes[k].extent == 1)
             remove_axis(plan, k);
         else if (plan->axes[k].dst_stride < 0 && plan->reversed != k)
-            flip_axis(plan, &plan->axes[k]);
+            flip_axis(plan, k);
     }
     if (!dml_plan_is_indirect(plan))
         for (int k = 0; k < plan->rank; k++)

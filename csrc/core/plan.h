@@ -73,7 +73,10 @@ void dml_plan_add(dml_plan *plan, int64_t extent, int64_t src_stride, int64_t ds
 /* Copies only the axes in use; a plan is four kilobytes. */
 void dml_plan_copy(dml_plan *to, const dml_plan *from);
 
-/* `to` becomes that part of `from`, which has no reversed axis, simplified. */
+/* Keeps `extent` indices of axis k, from index `begin` on: with extents of 1, that index alone. */
+void dml_plan_cut(dml_plan *plan, int k, int64_t begin, int64_t extent);
+
+/* `to` becomes that part of `from`, simplified; the reversed axis is not cut. */
 void dml_plan_take(dml_plan *to, const dml_plan *from, const dml_part *part);
 
 /* Swaps source and destination. The plan has no reversed axis. */
@@ -132,6 +135,12 @@ static inline int64_t dml_larger(int64_t a, int64_t b)
 static inline int64_t dml_magnitude(int64_t value)
 {
     return value < 0 ? -value : value;
+}
+
+/* How many parts of so many a whole has, of which the last may have fewer. */
+static inline int64_t dml_parts(int64_t whole, int64_t part)
+{
+    return (whole + part - 1) / part;
 }
 
 /* The largest power of two up to `most` (one itself) that divides all of the value. */

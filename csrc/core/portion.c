@@ -54,10 +54,7 @@ static bool run_step(dml_portions *portions, dml_step *step)
     for (int64_t begin = 0; begin < axis->extent; begin += tile) {
         dml_step part;
         copy_step(&part, step);
-        part.plan.axes[k].extent = axis->extent - begin < tile ? axis->extent - begin : tile;
-        part.plan.src_offset += begin * axis->src_stride;
-        part.plan.dst_offset += begin * axis->dst_stride;
-        part.plan.entries.offset += begin * axis->entry_stride;
+        dml_plan_cut(&part.plan, k, begin, dml_smaller(tile, axis->extent - begin));
         if (!run_step(portions, &part))
             return false;
     }

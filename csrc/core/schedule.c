@@ -10,11 +10,6 @@ static uint32_t multiplier_of(uint32_t d)
     return d < 2 ? UINT32_MAX : (uint32_t)((UINT64_C(1) << 32) / d);
 }
 
-static int64_t round_up(int64_t value, int64_t to)
-{
-    return (value + to - 1) / to * to;
-}
-
 /* --- the table's axes ------------------------------------------------------------------------------------------ */
 
 /* Lists the axes of more than one index, but for one (or -1). */
@@ -103,12 +98,12 @@ static void order_rows(const dml_plan *plan, const dml_tunables *tunables, int *
 static void share_out(dml_dispatch *dispatch, const dml_traits *traits, int64_t rows, int64_t steps, int64_t side)
 {
     int64_t chunks = traits->tunables.chunks, groups = traits->max_groups;
-    int64_t parts = rows < chunks ? (chunks + rows - 1) / rows : 1;
-    int64_t part = round_up((steps + parts - 1) / parts, 4 * (int64_t)traits->group_size);
-    parts = (steps + part - 1) / part;
+    int64_t parts = dml_parts(chunks, rows), unit = 4 * (int64_t)traits->group_size;
+    int64_t part = dml_parts(dml_parts(steps, parts), unit) * unit;
+    parts = dml_parts(steps, part);
     int64_t total = rows * parts, most = traits->tunables.dynamic || chunks < groups ? chunks : groups;
-    int64_t chunk = round_up((total + most - 1) / most, side);
-    chunks = (total + chunk - 1) / chunk;
+    int64_t chunk = dml_parts(dml_parts(total, most), side) * side;
+    chunks = dml_parts(total, chunk);
     dispatch->groups = (uint32_t)(chunks < groups ? chunks : groups);
     dml_table *table = &dispatch->table;
     table->chunks = (uint32_t)chunks;
@@ -139,7 +134,7 @@ static reads reads_of(const dml_rows *rows, int64_t count, int last, bool even)
     bool down = rows->row >= 0 && plan->axes[rows->row].src_stride < 0, rows_down = plan->axes[last].src_stride < 0;
     bool reversed = plan->reversed >= 0 && (plan->reversed == rows->row || plan->reversed == last);
     return (reads){.count = count,
-                   .tiles = (rows->extent + rows->tile - 1) / rows->tile,
+                   .tiles = dml_parts(rows->extent, rows->tile),
                    .span = (rows->extent - 1) * dml_magnitude(rows->step) + rows->reach,
                    .pitch = dml_magnitude(dml_rows_outer_axis(rows, last).src_stride),
                    .alternating = down != rows_down || reversed,
@@ -214,7 +209,7 @@ void dml_schedule_rows(const dml_rows *rows, const dml_traits *traits, dml_dispa
             side = traits->group_size;
         else if (bytes == 0)
             side = rows_per_group(traits, &r);
-        table->rows_prefetch_lines = (uint32_t)((bytes + CACHE_LINE - 1) / CACHE_LINE);
+        table->rows_prefetch_lines = (uint32_t)dml_parts(bytes, CACHE_LINE);
     }
     dispatch->constants[DML_ROWS_SCHEDULE] = table->rows_prefetch_lines > 0 ? 0 : (int32_t)side;
     bool forwards = rows->step > 0 && dispatch->constants[DML_REVERSED] != DML_REVERSED_ROW;
@@ -233,7 +228,7 @@ void dml_schedule_words(const dml_words *words, const dml_traits *traits, dml_di
     dispatch->table.words_rows = (uint32_t)(bytes / words->row);
     dispatch->table.words_row = (uint32_t)words->row;
     dispatch->table.words_row_multiplier = multiplier_of((uint32_t)words->row);
-    share_out(dispatch, traits, 1, (bytes + tile - 1) / tile, 1);
+    share_out(dispatch, traits, 1, dml_parts(bytes, tile), 1);
 }
 
 void dml_schedule_blocks(const dml_blocks *blocks, const dml_traits *traits, dml_dispatch *dispatch)
@@ -244,13 +239,13 @@ void dml_schedule_blocks(const dml_blocks *blocks, const dml_traits *traits, dml
         axes[k] = k;
     put_axes(dispatch, plan, axes, plan->rank);
     dml_table *table = &dispatch->table;
-    int64_t words = (blocks->row + 7) / 8, tiles = (words + traits->tunables.blocks_tile - 1) / traits->tunables.blocks_tile;
+    int64_t words = dml_parts(blocks->row, 8), tiles = dml_parts(words, traits->tunables.blocks_tile);
     int64_t bytes = dml_plan_count(plan) * plan->item, apart = dml_blocks_axis(blocks, DML_MAX_CHAIN)->extent * blocks->row;
     int64_t sides = bytes / apart / blocks->inside * blocks->sides;
     uint64_t ends = blocks->sides > 1 ? (uint64_t)(blocks->rows * blocks->row) : 0;
     bool edges = (table->dst_offset | (uint64_t)apart | ends) % 8 != 0;
     table->blocks_row = (uint32_t)blocks->row;
-    table->blocks_words = (uint32_t)((words + tiles - 1) / tiles);
+    table->blocks_words = (uint32_t)dml_parts(words, tiles);
     table->blocks_tiles = (uint32_t)tiles;
     table->blocks_tiles_multiplier = multiplier_of((uint32_t)tiles);
     table->blocks_sides = (uint32_t)blocks->sides;

@@ -9,9 +9,7 @@ static int64_t tile_extent(int64_t extent, int64_t most)
 {
     if (extent <= most)
         return extent;
-    int64_t tiles = (extent + most - 1) / most;
-    int64_t tile = (extent + tiles - 1) / tiles;
-    int64_t rounded = (tile + 63) / 64 * 64;
+    int64_t tile = dml_parts(extent, dml_parts(extent, most)), rounded = dml_parts(tile, 64) * 64;
     if (rounded <= most)
         return rounded;
     return most >= 64 ? most / 64 * 64 : tile;
@@ -121,7 +119,7 @@ static int64_t packed_bytes(dml_split *split, dml_side side)
 
 static int64_t half_of(int64_t extent)
 {
-    return tile_extent(extent, (extent + 1) / 2);
+    return tile_extent(extent, dml_parts(extent, 2));
 }
 
 /* The same if an axis were halved. */
@@ -239,13 +237,8 @@ static bool next_piece(dml_split *split, dml_piece *piece)
 
     dml_plan_copy(&piece->plan, whole);
     for (int k = 0; k < whole->rank; k++) {
-        const dml_axis *axis = &whole->axes[k];
-        int64_t begin = split->begin[k], left = axis->extent - begin;
-        piece->plan.axes[k].extent = left < split->tile[k] ? left : split->tile[k];
-        piece->plan.dst_offset += begin * axis->dst_stride;
-        piece->plan.entries.offset += begin * axis->entry_stride;
-        if (k != whole->reversed)
-            piece->plan.src_offset += begin * axis->src_stride;
+        int64_t begin = split->begin[k], left = whole->axes[k].extent - begin;
+        dml_plan_cut(&piece->plan, k, begin, dml_smaller(left, split->tile[k]));
     }
     int64_t sources = 1;
     piece->cut = false;
@@ -257,9 +250,8 @@ static bool next_piece(dml_split *split, dml_piece *piece)
         piece->cut = split->tile[whole->rank] < sources;
         piece->reversed_begin = split->begin[whole->reversed];
         piece->source_begin = split->begin[whole->rank];
-        int64_t end = piece->source_begin + split->tile[whole->rank];
-        piece->source_end = end < sources ? end : sources;
-        piece->plan.src_offset += piece->source_begin * axis->src_stride;
+        piece->source_end = dml_smaller(piece->source_begin + split->tile[whole->rank], sources);
+        piece->plan.src_offset += (piece->source_begin - piece->reversed_begin) * axis->src_stride;
     }
 
     /* The next piece: an odometer, the last axis fastest. */

@@ -78,7 +78,7 @@ static void divide_row(const dml_plan *plan, int64_t side_by_side, division *by)
 static void divide_rows(const dml_plan *plan, int64_t pass_rows, bool whole, division *by)
 {
     int64_t extent = plan->axes[by->axis].extent;
-    by->passes = (extent + pass_rows - 1) / pass_rows;
+    by->passes = dml_parts(extent, pass_rows);
     by->pass = extent / by->passes - extent / by->passes % by->rows;
     int64_t part = extent % by->rows == 0 ? part_of(extent, by->rows, pass_rows) : 0;
     if (part > 0 && (whole || 2 * part > pass_rows)) {

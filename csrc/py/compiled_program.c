@@ -5,6 +5,7 @@
 #include "py/arguments.h"
 #include "py/arrays.h"
 #include "py/errors.h"
+#include "py/explain.h"
 #include "py/shapes.h"
 
 #define PROGRAM_NAME "dmlops.program"
@@ -138,18 +139,10 @@ const dml_compiled_program *dml_compiled_from(PyObject *program)
 
 static PyObject *step_tuple(const dml_step *step)
 {
-    PyObject *axes = PyList_New(step->plan.rank);
-    for (int k = 0; axes && k < step->plan.rank; k++) {
-        const dml_axis *axis = &step->plan.axes[k];
-        PyObject *entry = Py_BuildValue("LLLL", (long long)axis->extent, (long long)axis->src_stride,
-                                        (long long)axis->dst_stride, (long long)axis->entry_stride);
-        if (!entry || PyList_SetItem(axes, k, entry) < 0)
-            Py_CLEAR(axes);
-    }
-    const int64_t entries = dml_plan_has_table(&step->plan) ? step->plan.entries.offset : -1;
-    return axes ? Py_BuildValue("LLLLLLN", (long long)step->src, (long long)step->dst, (long long)step->plan.item,
-                                (long long)step->plan.src_offset, (long long)step->plan.dst_offset, (long long)entries, axes)
-                : NULL;
+    const dml_plan *plan = &step->plan;
+    const int64_t entries = dml_plan_has_table(plan) ? plan->entries.offset : -1;
+    return Py_BuildValue("LLLLLLN", (long long)step->src, (long long)step->dst, (long long)plan->item,
+                         (long long)plan->src_offset, (long long)plan->dst_offset, (long long)entries, dml_explain_axes(plan));
 }
 
 PyObject *dml_compiled_steps(PyObject *Py_UNUSED(module), PyObject *object)
@@ -164,10 +157,8 @@ PyObject *dml_compiled_steps(PyObject *Py_UNUSED(module), PyObject *object)
     for (int64_t i = 0; list && i < program.count; i++) {
         dml_program_step(&program, i, &step);
         dml_plan_simplify(&step.plan);
-        PyObject *entry = step_tuple(&step);
-        if (!entry || PyList_Append(list, entry) < 0)
+        if (dml_append(list, step_tuple(&step)) < 0)
             Py_CLEAR(list);
-        Py_XDECREF(entry);
     }
     PyMem_Free(results);
     return list;

@@ -33,7 +33,7 @@ static int traits_from(const dml_state *state, PyObject *device, dml_traits *tra
     return 0;
 }
 
-static PyObject *plan_tuple(const dml_plan *plan)
+PyObject *dml_explain_axes(const dml_plan *plan)
 {
     PyObject *axes = PyList_New(0);
     for (int k = 0; axes && k < plan->rank; k++) {
@@ -42,7 +42,12 @@ static PyObject *plan_tuple(const dml_plan *plan)
                                            (long long)axis->dst_stride, (long long)axis->entry_stride)) < 0)
             Py_CLEAR(axes);
     }
-    return Py_BuildValue("LLNi", (long long)plan->item, (long long)plan->src_offset, axes, plan->reversed);
+    return axes;
+}
+
+static PyObject *plan_tuple(const dml_plan *plan)
+{
+    return Py_BuildValue("LLNi", (long long)plan->item, (long long)plan->src_offset, dml_explain_axes(plan), plan->reversed);
 }
 
 static PyObject *piece_dict(const dml_piece *piece, const dml_dispatch *dispatch)

@@ -13,6 +13,9 @@
 /* Function of dmlops._core: a new capsule with the traits of a device, or of "cpu-class" or "gpu-class", which need none. */
 PyObject *dml_explain_traits(PyObject *module, PyObject *device);
 
+/* A list of (extent, src_stride, dst_stride, entry_stride); NULL with an exception set. */
+PyObject *dml_explain_axes(const dml_plan *plan);
+
 /* A list of the first 256 steps that are not empty: (src, dst, (item, src_offset, axes, reversed), pieces), with the index of
  * an input or None for a fill, that of a result, the plan simplified, and a dict for each of the first 256 pieces. `inputs`
  * have the addresses of arrays without memory; results begin at multiples of any alignment. The lengths are not looked at. NULL
