@@ -28,7 +28,7 @@ import publishing  # noqa: E402
 
 VENDORED = ROOT / "vendored"  # only in a source distribution
 VENDORED_HEADERS = ("vulkan/*.h", "vk_video/*.h")
-VARIANTS = ("SEGMENTED", "VECTORS", "ONLY_32_BIT")  # of kernels that include plan.glsl, besides the plain one
+VARIANTS = ("SEGMENTED", "VECTORS", "ONLY_32_BIT")  # of each kernel, besides the plain one
 TARGET = sysconfig.get_platform()  # what _PYTHON_HOST_PLATFORM says, where tools/wheels.py builds for another system
 
 
@@ -88,11 +88,9 @@ def compile_shader(glslc, source, flags, name, header):
 def kernels():
     """The source and the flags of each compiled shader, by name."""
     sources = sorted((ROOT / "shaders").rglob("*.comp"))
-    variants = {path.stem: (path, []) for path in sources}
-    for path in sources:
-        if "plan.glsl" in path.read_text():
-            variants |= {f"{path.stem}_{variant.lower()}": (path, [f"-D{variant}"]) for variant in VARIANTS}
-    return variants
+    found = {path.stem: (path, []) for path in sources}
+    found |= {f"{path.stem}_{variant.lower()}": (path, [f"-D{variant}"]) for path in sources for variant in VARIANTS}
+    return found
 
 
 def compile_shaders(glslc, names, folder):

@@ -140,18 +140,15 @@ static void flip_axis(dml_plan *plan, int k)
 /* Insertion sort: stable, and plans are nearly sorted already. */
 static void sort_axes(dml_plan *plan)
 {
+    dml_axis *axes = plan->axes;
     for (int k = 1; k < plan->rank; k++) {
-        dml_axis axis = plan->axes[k];
-        bool reversed = plan->reversed == k;
-        int to = k;
-        for (; to > 0 && dml_magnitude(plan->axes[to - 1].dst_stride) < dml_magnitude(axis.dst_stride); to--) {
-            plan->axes[to] = plan->axes[to - 1];
-            if (plan->reversed == to - 1)
-                plan->reversed = to;
+        for (int to = k; to > 0 && dml_magnitude(axes[to - 1].dst_stride) < dml_magnitude(axes[to].dst_stride); to--) {
+            const dml_axis axis = axes[to];
+            axes[to] = axes[to - 1];
+            axes[to - 1] = axis;
+            if (plan->reversed == to || plan->reversed == to - 1)
+                plan->reversed = 2 * to - 1 - plan->reversed;
         }
-        plan->axes[to] = axis;
-        if (reversed)
-            plan->reversed = to;
     }
 }
 
