@@ -59,15 +59,19 @@ static bool run_length(const dml_plan *plan, const char *src, char *dst, dml_int
         return !is_stopped(poll);
     }
     const int64_t length = dml_entries_read(&plan->entries, plan->entries.offset, extent);
-    dml_plan plain, part;
-    dml_plan_copy(&plain, plan);
-    plain.reversed = -1;
-    dml_plan_take(&part, &plain, &(dml_part){k, length, extent - length});
+    dml_plan part;
+    dml_plan_copy(&part, plan);
+    part.reversed = -1;
+    dml_plan_cut(&part, k, 0, length);
+    part.src_offset += (length - 1) * stride;
+    part.axes[k].src_stride = -stride;
+    dml_plan_simplify(&part);
     if (!run_plan(&part, src, dst, poll))
         return false;
-    plain.src_offset += (length - 1) * stride;
-    plain.axes[k].src_stride = -stride;
-    dml_plan_take(&part, &plain, &(dml_part){k, 0, length});
+    dml_plan_copy(&part, plan);
+    part.reversed = -1;
+    dml_plan_cut(&part, k, length, extent - length);
+    dml_plan_simplify(&part);
     return run_plan(&part, src, dst, poll);
 }
 
