@@ -13,6 +13,7 @@
 #define DML_MAX_WINDOW_WORDS 32 /* 8-byte words that an invocation of `rows` has registers for, over all streams */
 #define DML_MAX_CHAIN 4         /* axes of a row of `blocks`; rows lie along the table's next two */
 #define DML_MAX_WORDS_STEP 15   /* largest distance, in scalars, between neighbours in a source row of `words` */
+#define DML_TABLES_MOST_SPAN 64 /* bytes of a window of `tables` */
 
 /* Values of DML_REVERSED: which axis, if any, is reversed. With a table AXIS, of none: entries advance along axes. */
 #define DML_REVERSED_NONE 0
@@ -59,10 +60,31 @@
 #define DML_BLOCKS_ALIGN 7
 #define DML_BLOCKS_PHASED 8
 #define DML_BLOCKS_INSIDE 9
-/* Constants of tables.comp */
+/* Constants of tables.comp, which says what they are. */
 #define DML_TABLES_ITEM 5   /* bytes of an entry */
-#define DML_TABLES_TILE 6   /* entries that are stored at once, as a word; 1: as scalars */
-#define DML_TABLES_SOURCE 7 /* bytes of an element of the source: 1 or 2 */
+#define DML_TABLES_SOURCE 6 /* bytes of an element of the source: 1 or 2 */
+#define DML_TABLES_TILE 7   /* elements of a tile along axis 0, */
+#define DML_TABLES_SIDE 8   /* and along axis 1: all its indices, or 1 */
+#define DML_TABLES_WORDS 9  /* DML_TABLES_SCALARS, ... */
+#define DML_TABLES_WINDOWED 10
+#define DML_TABLES_STEP 11       /* source bytes from one element of a window to the next, */
+#define DML_TABLES_SIDE_STEP 12  /* on each axis */
+#define DML_TABLES_SAME_ROWS 13  /* 1: all tiles have the same rows of the table */
+#define DML_TABLES_OPERATIONS 14 /* of float32, from the lowest 4 bits on: DML_OPERATION_ADD, ...; 0: entries are looked up */
+
+/* Values of DML_TABLES_WORDS: what is contiguous in the destination, in whole words of 16 bytes. */
+#define DML_TABLES_SCALARS 0 /* nothing */
+#define DML_TABLES_RUNS 1    /* axis 0 */
+#define DML_TABLES_MIXED 2   /* axes 1 and 0 */
+
+/* In DML_TABLES_OPERATIONS. */
+#define DML_OPERATION_ADD 1
+#define DML_OPERATION_SUBTRACT 2
+#define DML_OPERATION_SUBTRACT_FROM 3 /* the constant less the number */
+#define DML_OPERATION_MULTIPLY 4
+#define DML_OPERATION_DIVIDE 5
+#define DML_OPERATION_DIVIDE_INTO 6  /* the constant by the number */
+#define DML_OPERATION_SIGNED 0x10000 /* the bytes are signed */
 
 /* Constants of kernels that read lengths, which are integers as they lie in memory. */
 #define DML_LENGTH_BYTES 25
@@ -124,10 +146,14 @@ struct dml_table {
     u32 words_rows;          /* words: how many rows there are, */
     u32 words_row;           /* and the destination bytes of one */
     u32 words_row_multiplier;
-    u32 elements_extent; /* elements, tables: of a run along axis 0 */
-    u32 blocks_row;      /* blocks: destination bytes of a row, */
-    u32 blocks_words;    /* words of each row of a tile; the last may have fewer */
-    u32 blocks_tiles;    /* tiles along a row, */
+    u32 elements_extent; /* elements: of a run along axis 0 */
+    u32 tables_run;      /* tables: elements of the axes of a tile, */
+    u32 tables_tiles;    /* and the tiles of these */
+    u32 tables_tiles_multiplier;
+    u32 tables_count; /* of all tiles */
+    u32 blocks_row;   /* blocks: destination bytes of a row, */
+    u32 blocks_words; /* words of each row of a tile; the last may have fewer */
+    u32 blocks_tiles; /* tiles along a row, */
     u32 blocks_tiles_multiplier;
     u32 blocks_sides; /* and beside each other */
     u32 blocks_sides_multiplier;
@@ -148,9 +174,9 @@ struct dml_table {
 #undef i64
 /* As std140 lays them out. */
 _Static_assert(sizeof(dml_table_axis) == 32, "an axis is two uvec4");
-_Static_assert(offsetof(dml_table, longest) == 128, "64-bit integers lie at multiples of 8");
-_Static_assert(offsetof(dml_table, axes) == 160, "structures lie at multiples of 16");
-_Static_assert(sizeof(dml_table) == 160 + DML_TABLE_MAX_AXES * sizeof(dml_table_axis), "no padding");
+_Static_assert(offsetof(dml_table, longest) == 144, "64-bit integers lie at multiples of 8");
+_Static_assert(offsetof(dml_table, axes) == 176, "structures lie at multiples of 16");
+_Static_assert(sizeof(dml_table) == 176 + DML_TABLE_MAX_AXES * sizeof(dml_table_axis), "no padding");
 #endif
 
 #endif

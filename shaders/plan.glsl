@@ -51,6 +51,11 @@ layout(set = 0, binding = 2, std140) uniform Table { dml_table table; };
 layout(set = 0, binding = 3) readonly restrict buffer Entries { uint entries[]; }; // of the side tensor
 layout(set = 0, binding = 4) restrict buffer Counters { uint counters[]; }; // one for each invocation of a workgroup
 
+// From the first index of an axis to the last; and that where it is below 0. For constants, which know no abs() or min().
+#define MAGNITUDE(x) ((x) < 0 ? -(x) : (x))
+#define REACH(extent, stride) (int(extent - 1) * (stride))
+#define BELOW(extent, stride) ((stride) < 0 ? REACH(extent, stride) : 0)
+
 // n / d, where multiplier is floor(2**32 / d): the high word of n * multiplier is the quotient or one less.
 uint divide(uint n, uint d, uint multiplier)
 {

@@ -63,9 +63,6 @@ const uint PERIOD_WORDS = ELEMENT * PERIOD / WORD;
 
 // The window: its lowest source offset from the first element's, where elements are STEP or FORWARD apart, and its 8-byte
 // words.
-#define MAGNITUDE(x) ((x) < 0 ? -(x) : (x))
-#define REACH(extent, stride) (int(extent - 1) * (stride))
-#define BELOW(extent, stride) ((stride) < 0 ? REACH(extent, stride) : 0)
 const int FORWARD = REVERSED == DML_REVERSED_ROW ? -STEP : STEP;
 const int PATTERN_LOW =
     BELOW(EXTENT_0, STRIDE_0) + BELOW(EXTENT_1, STRIDE_1) + BELOW(EXTENT_2, STRIDE_2) + BELOW(PER_WINDOW, WINDOW_STEP);

@@ -1,26 +1,78 @@
-// A plan with a table: for each element of the source, the entry of a row. The table's axis 0 is the run that a workgroup goes
-// along; the run's position is looked up once. Where the run has no gaps in the destination, an invocation looks up TILE
-// entries, which make a word of 16 bytes, and stores them at once; a run's ends are stored as scalars.
+// A plan with a table: for each element of the source, the entry of a row.
+//
+// An invocation makes a tile: TILE elements along axis 0 of the table, for each of SIDE indices of axis 1. Where their sources
+// lie near each other, one small window has them all, at offsets that are known when the pipeline is compiled. WORDS says what
+// of a tile is whole words of 16 bytes: RUNS, the elements along axis 0; MIXED, all of them, those along axis 1 first. A run
+// may begin anywhere in a word: its first tile then lacks the elements in front of it. Those of a tile that is not whole are
+// stored as scalars.
+//
+// OPERATIONS: entries are not looked up, but computed by up to four operations of float32, each with a constant of the row.
 #version 450
 #extension GL_GOOGLE_include_directive : require
 #include "plan.glsl"
 
 layout(constant_id = DML_TABLES_ITEM) const uint ITEM = 4; // bytes of an entry
-layout(constant_id = DML_TABLES_TILE) const uint TILE = 1;
 layout(constant_id = DML_TABLES_SOURCE) const uint SOURCE = 1;
+layout(constant_id = DML_TABLES_TILE) const uint TILE = 1;
+layout(constant_id = DML_TABLES_SIDE) const uint SIDE = 1;
+layout(constant_id = DML_TABLES_WORDS) const uint WORDS = DML_TABLES_SCALARS;
+layout(constant_id = DML_TABLES_WINDOWED) const bool WINDOWED = false;
+layout(constant_id = DML_TABLES_STEP) const int STEP = 1;
+layout(constant_id = DML_TABLES_SIDE_STEP) const int SIDE_STEP = 0;
+layout(constant_id = DML_TABLES_SAME_ROWS) const bool SAME_ROWS = false;
+layout(constant_id = DML_TABLES_OPERATIONS) const uint OPERATIONS = 0;
+
+layout(set = 0, binding = 3) readonly restrict buffer Constants { vec4 constants[]; }; // of each row
+
+const uint WORD = ITEM < 16 ? 16 / ITEM : 1; // elements
+const uint ROW = ITEM << 8 * SOURCE;         // bytes
+const int LOW = BELOW(TILE, STEP) + BELOW(SIDE, SIDE_STEP); // of the window, from the first element
+const uint SPAN = uint(MAGNITUDE(REACH(TILE, STEP)) + MAGNITUDE(REACH(SIDE, SIDE_STEP))) + SOURCE;
+const uint WINDOW = (SPAN + 7) / 8; // words of 8 bytes
+
+// From one element of a tile to the next, along each of its axes.
+struct Steps {
+    Offsets along;
+    Offsets side;
+};
+
+Offsets element_of(Offsets first, Steps steps, uint i, uint side)
+{
+    return move(move(first, i, steps.along), side, steps.side);
+}
 
 uint source_byte(uint src)
 {
     return AT(src4, 2, src >> 2) >> src % 4 * 8 & 255u;
 }
 
-// Where the entry for an element begins, in bytes.
-uint entry_of(Offsets at)
+// The number that an element is.
+uint number_at(uint src)
 {
-    uint n = source_byte(at.src);
-    if (SOURCE == 2)
-        n |= source_byte(at.src + 1) << 8;
-    return at.entry + n * ITEM;
+    return SOURCE == 1 ? source_byte(src) : source_byte(src) | source_byte(src + 1) << 8;
+}
+
+// The entry, of float32 or float16.
+uint computed(vec4 constants, uint number)
+{
+    precise float x = (OPERATIONS & DML_OPERATION_SIGNED) != 0 ? float(int(number << 24) >> 24) : float(number);
+    [[unroll]] for (uint i = 0; i < 4; i++) {
+        uint operation = OPERATIONS >> 4 * i & 15u;
+        float by = constants[i];
+        if (operation == DML_OPERATION_ADD)
+            x = x + by;
+        else if (operation == DML_OPERATION_SUBTRACT)
+            x = x - by;
+        else if (operation == DML_OPERATION_SUBTRACT_FROM)
+            x = by - x;
+        else if (operation == DML_OPERATION_MULTIPLY)
+            x = x * by;
+        else if (operation == DML_OPERATION_DIVIDE)
+            x = x / by;
+        else if (operation == DML_OPERATION_DIVIDE_INTO)
+            x = by / x;
+    }
+    return ITEM == 2 ? packHalf2x16(vec2(x, 0)) : floatBitsToUint(x);
 }
 
 // Four bytes of the table, or what is left of them in the same word.
@@ -29,80 +81,125 @@ uint bytes_at(uint entry)
     return entries[entry >> 2] >> entry % 4 * 8;
 }
 
-Word8 word_of(uint low, uint high)
-{
-#ifdef VECTORS
-    return uvec2(low, high);
-#else
-    return uint64_t(low) | uint64_t(high) << 32;
-#endif
-}
-
 void store_element(Offsets at)
 {
-    uint entry = entry_of(at);
+    uint number = number_at(at.src), entry = at.entry + number * ITEM, bytes = 0;
+    if (OPERATIONS != 0)
+        bytes = computed(constants[at.entry / ROW], number);
     [[unroll]] for (uint i = 0; i < ITEM; i += SCALAR) {
-        if (SCALAR == 8) {
-            AT(dst8, 3, (at.dst + i) >> 3) = word_of(bytes_at(entry + i), bytes_at(entry + i + 4));
-        } else if (SCALAR == 4) {
-            AT(dst4, 2, (at.dst + i) >> 2) = bytes_at(entry + i);
-        } else {
-            store_scalar(at.dst + i, SCALAR == 2 ? 16 : 8, bytes_at(entry + i));
-        }
+        uint part = OPERATIONS != 0 ? bytes >> i * 8 : bytes_at(entry + i);
+        if (SCALAR == 8)
+            AT(dst8, 3, (at.dst + i) >> 3) = word_from(uvec2(part, bytes_at(entry + i + 4)));
+        else if (SCALAR == 4)
+            AT(dst4, 2, (at.dst + i) >> 2) = part;
+        else
+            store_scalar(at.dst + i, SCALAR == 2 ? 16 : 8, part);
     }
 }
 
-// TILE elements, from the one at `at` on.
-Word16 make_word(Offsets at, Offsets step)
+Word8 window[DML_TABLES_MOST_SPAN / 8];
+
+// The bytes from src on. Words beyond what is bound have no bytes of use.
+void load_window(uint src)
+{
+    uint from = src >> 3, shift = src % 8 * 8;
+    Word8 word = AT(src8, 3, min(from, table.src_last));
+    [[unroll]] for (uint i = 0; i < WINDOW; i++) {
+        Word8 next = AT(src8, 3, min(from + i + 1, table.src_last));
+        window[i] = extract(word, next, shift);
+        word = next;
+    }
+}
+
+uint window_byte(uint at)
+{
+    uvec2 halves = halves_of(window[at / 8]);
+    return (at % 8 < 4 ? halves.x : halves.y) >> at % 4 * 8 & 255u;
+}
+
+// An element's number; `i` and `side` are constants.
+uint number_of(Offsets first, Steps steps, uint i, uint side)
+{
+    if (!WINDOWED)
+        return number_at(element_of(first, steps, i, side).src);
+    uint at = uint(int(i) * STEP + int(side) * SIDE_STEP - LOW);
+    return SOURCE == 1 ? window_byte(at) : window_byte(at) | window_byte(at + 1) << 8;
+}
+
+vec4 same_rows[SIDE]; // their constants, where all tiles have the same
+
+// The n-th word of a tile; n is a constant.
+Word16 make_word(Offsets first, Steps steps, uint n)
 {
     uint word[4] = uint[4](0, 0, 0, 0);
-    [[unroll]] for (uint i = 0; i < TILE; i++) {
-        uint entry = entry_of(at), to = i * ITEM;
+    [[unroll]] for (uint k = 0; k < WORD; k++) {
+        uint at = n * WORD + k, to = k * ITEM;
+        uint i = WORDS == DML_TABLES_MIXED ? at / SIDE : at % TILE, side = WORDS == DML_TABLES_MIXED ? at % SIDE : at / TILE;
+        uint number = number_of(first, steps, i, side), row = element_of(first, steps, i, side).entry;
+        uint entry = row + number * ITEM, bytes = 0;
+        if (ITEM < 4 || OPERATIONS != 0)
+            bytes = OPERATIONS == 0 ? bytes_at(entry) : computed(SAME_ROWS ? same_rows[side] : constants[row / ROW], number);
         if (ITEM < 4) {
-            word[to / 4] |= (bytes_at(entry) & (1u << ITEM % 4 * 8) - 1) << to % 4 * 8;
+            word[to / 4] |= (bytes & (1u << ITEM % 4 * 8) - 1) << to % 4 * 8;
+        } else if (OPERATIONS != 0) {
+            word[to / 4] = bytes;
         } else {
-            [[unroll]] for (uint k = 0; k < ITEM / 4; k++)
-                word[(to / 4 + k) % 4] = entries[entry / 4 + k];
+            [[unroll]] for (uint part = 0; part < ITEM / 4; part++)
+                word[(to / 4 + part) % 4] = entries[entry / 4 + part];
         }
-        at = move(at, 1, step);
     }
 #ifdef VECTORS
     return uvec4(word[0], word[1], word[2], word[3]);
 #else
-    return u64vec2(word_of(word[0], word[1]), word_of(word[2], word[3]));
+    return u64vec2(word_from(uvec2(word[0], word[1])), word_from(uvec2(word[2], word[3])));
 #endif
 }
 
-// The elements [first, first + TILE) of a run, as far as there are such; `first` may be below 0.
-void look_up(Offsets run, Offsets step, uint first)
+// All elements of a tile; the first one is at `first`.
+void store_words(Offsets first, Steps steps)
 {
-    if (TILE > 1 && first < table.elements_extent && table.elements_extent - first >= TILE) {
-        Offsets at = move(run, first, step);
-        AT(dst16, 4, at.dst >> 4) = make_word(at, step);
+    if (WINDOWED)
+        load_window(first.src + LOW);
+    [[unroll]] for (uint n = 0; n < TILE * SIDE / WORD; n++) {
+        uint to = WORDS == DML_TABLES_MIXED ? first.dst : element_of(first, steps, 0, n * WORD / TILE).dst;
+        AT(dst16, 4, (to >> 4) + (WORDS == DML_TABLES_MIXED ? n : n % (TILE / WORD))) = make_word(first, steps, n);
+    }
+}
+
+void make_tile(uint n, uint extent, Steps steps)
+{
+    uint run = divide(n, table.tables_tiles, table.tables_tiles_multiplier), tile = n - run * table.tables_tiles;
+    Offsets at = locate(run * table.tables_run).at;
+    uint begin = tile * TILE;
+    if (WORDS == DML_TABLES_RUNS)
+        begin -= at.dst % 16 / ITEM;
+    if (WORDS != DML_TABLES_SCALARS && begin < extent && extent - begin >= TILE) {
+        store_words(move(at, begin, steps.along), steps);
         return;
     }
-    uint i = first, end = first + TILE;
+    uint i = 0;
     [[loop]] do {
-        if (i < table.elements_extent)
-            store_element(move(run, i, step));
-    } while (++i != end);
+        uint along = begin + i / SIDE;
+        if (along < extent)
+            store_element(element_of(at, steps, along, i % SIDE));
+    } while (++i < TILE * SIDE);
 }
 
 void main()
 {
-    Offsets step = axis_step(0);
+    Steps steps = Steps(axis_step(0), axis_step(1));
+    uint extent = axis_at(0).extent;
+    if (SAME_ROWS && OPERATIONS != 0)
+        [[unroll]] for (uint side = 0; side < SIDE; side++)
+            same_rows[side] = constants[(table.entry_offset + side * steps.side.entry) / ROW];
     Chunk chunk = first_chunk();
     if (chunk.begin < chunk.end) [[loop]] do {
-        uint part = divide(chunk.begin, table.rows, table.rows_multiplier);
-        Offsets run = locate((chunk.begin - part * table.rows) * table.elements_extent).at;
-        uint lead = TILE > 1 ? run.dst % 16 / ITEM : 0; // elements of the first word that are not the run's
-        uint tiles = (lead + table.elements_extent + TILE - 1) / TILE;
-        uint n = part * table.part, last = min(n + table.part, tiles);
+        uint n = chunk.begin * table.part, end = min(n + table.part, table.tables_count);
         n += gl_LocalInvocationID.x;
-        if (n < last) do {
-            look_up(run, step, n * TILE - lead);
+        if (n < end) do {
+            make_tile(n, extent, steps);
             n += GROUP_SIZE;
-        } while (n < last);
+        } while (n < end);
         if (++chunk.begin == chunk.end)
             chunk = next_chunk();
     } while (chunk.begin < chunk.end);

@@ -118,13 +118,25 @@ static void encode_elements(const dml_piece *piece, const dml_traits *traits, dm
 
 static void encode_tables(const dml_piece *piece, const dml_traits *traits, dml_dispatch *dispatch)
 {
-    const int64_t item = piece->plan.item;
+    const dml_plan *plan = &piece->plan;
+    const bool little = dml_plan_count(plan) * plan->item <= traits->tunables.little;
+    dml_lookups lookups;
+    dml_lookups_find(plan, dispatch->table.dst_offset, !little, &lookups);
     int32_t *constants = dispatch->constants;
-    bool whole = 16 % item == 0 && constants[DML_SCALAR] == (item < 8 ? item : 8) && dispatch->table.dst_offset % item == 0;
     constants[DML_REVERSED] = DML_REVERSED_AXIS;
-    constants[DML_TABLES_ITEM] = (int32_t)item;
-    constants[DML_TABLES_SOURCE] = (int32_t)piece->plan.src_item;
-    constants[DML_TABLES_TILE] = dml_schedule_tables(&piece->plan, traits, whole ? (int32_t)(16 / item) : 1, dispatch);
+    constants[DML_TABLES_ITEM] = (int32_t)plan->item;
+    constants[DML_TABLES_SOURCE] = (int32_t)plan->src_item;
+    constants[DML_TABLES_TILE] = (int32_t)lookups.tile;
+    constants[DML_TABLES_SIDE] = (int32_t)(dml_lookups_tile(&lookups) / lookups.tile);
+    constants[DML_TABLES_WORDS] = lookups.words;
+    constants[DML_TABLES_WINDOWED] = lookups.windowed;
+    if (lookups.windowed) {
+        constants[DML_TABLES_STEP] = (int32_t)lookups.plan.axes[lookups.run].src_stride;
+        constants[DML_TABLES_SIDE_STEP] = lookups.side < 0 ? 0 : (int32_t)lookups.plan.axes[lookups.side].src_stride;
+    }
+    constants[DML_TABLES_OPERATIONS] = plan->arithmetic ? (int32_t)plan->arithmetic->operations : 0;
+    constants[DML_TABLES_SAME_ROWS] = lookups.same_rows;
+    dml_schedule_tables(&lookups, traits, dispatch);
 }
 
 void dml_dispatch_choose(const dml_piece *piece, const dml_traits *device, uint64_t src_base, uint64_t dst_base,

@@ -35,6 +35,21 @@ static bool has_rows(const dml_compiled *compiled, const dml_compiled_step *step
     return step->table < 0 || (rows->begin >= 0 && row > 0 && left >= 0 && rows->end <= left / row);
 }
 
+/* Whether the constants have arithmetic for these rows, for each number of one byte; then the table must have all its rows. */
+static bool has_arithmetic(const dml_compiled *compiled, const dml_compiled_step *step, dml_span *rows, int64_t item)
+{
+    const int64_t row = (int64_t)sizeof(float[DML_MOST_OPERATIONS]), size = (int64_t)sizeof(dml_arithmetic);
+    if (step->arithmetic < 0)
+        return true;
+    if (step->table < 0 || step->src_item != 1 || (item != 2 && item != 4) || step->arithmetic % 16 != 0 ||
+        step->arithmetic > compiled->constant_bytes - size)
+        return false;
+    const dml_arithmetic *arithmetic = (const void *)(compiled->constants + step->arithmetic);
+    int64_t needed = rows->end, most = (compiled->constant_bytes - size - step->arithmetic) / row;
+    rows->end = arithmetic->rows;
+    return arithmetic->table == step->table && needed <= rows->end && rows->end <= most;
+}
+
 static bool is_within(const dml_compiled *compiled, const dml_compiled_step *step)
 {
     dml_span source;
@@ -55,7 +70,8 @@ static bool is_within(const dml_compiled *compiled, const dml_compiled_step *ste
             return false;
         *sum += axis->first + (axis->extent - 1) * axis->step;
     }
-    return read.begin >= source.begin && read.end <= source.end && has_rows(compiled, step, &rows, result->item);
+    return read.begin >= source.begin && read.end <= source.end && has_arithmetic(compiled, step, &rows, result->item) &&
+           has_rows(compiled, step, &rows, result->item);
 }
 
 dml_code dml_compiled_check(const dml_compiled *compiled, dml_status *status)
@@ -85,6 +101,7 @@ static void make(const dml_program *program, int64_t index, dml_step *step)
         int64_t row = result->item << 8 * from->src_item;
         step->plan.src_item = from->src_item;
         step->plan.entries = (dml_entries){compiled->constants, .offset = from->table + from->row * row, .item = row};
+        step->plan.arithmetic = from->arithmetic < 0 ? NULL : (const void *)(compiled->constants + from->arithmetic);
     }
     for (int64_t k = 0; k < from->axis_count; k++) {
         const dml_compiled_axis *axis = &compiled->axes[from->first_axis + k];
@@ -100,6 +117,8 @@ void dml_compiled_describe(const dml_compiled *compiled, dml_program *program)
     program->make = make;
     program->count = compiled->count;
     program->other = compiled;
+    for (int64_t i = 0; i < compiled->count; i++)
+        program->arithmetic = program->arithmetic || compiled->steps[i].arithmetic >= 0;
     for (int64_t k = 0; k < compiled->result_count; k++) {
         dml_tensor_copy_shape(&program->results[k], &compiled->results[k]);
         dml_tensor_pack(&program->results[k]);

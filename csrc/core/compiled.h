@@ -22,6 +22,7 @@ typedef struct dml_compiled_step {
     int64_t src_item;   /* 1 or 2, where there is a table */
     int64_t table;      /* where the table's first row begins in the constants; below 0: there is none */
     int64_t row;        /* of the first element */
+    int64_t arithmetic; /* where the table's dml_arithmetic lies there, at a multiple of 16; below 0: there is none */
     int64_t axis_count;
     int64_t first_axis; /* an index into the program's axes */
 } dml_compiled_step;

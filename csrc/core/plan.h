@@ -11,7 +11,7 @@
  *
  * With a table, an entry is one of its rows. The plan moves no bytes: an element reads `src_item` bytes, 1 or 2, as a number n,
  * the low byte first, and writes the n-th `item` bytes of the row, which has some for every n. There is no reversed axis. A
- * table has some megabytes at most.
+ * table has some megabytes at most. A device may compute what the table has, if it has found that to give the same bits.
  *
  * All strides and offsets are bytes. Axis 0 is the outermost.
  * No function here allocates, touches a device or looks at the bytes; all may run on any thread.
@@ -25,6 +25,7 @@
 /* NumPy's highest rank, and the most axes an operator makes of that: two a spatial axis. */
 #define DML_MAX_RANK 64
 #define DML_MAX_AXES (2 * DML_MAX_RANK + 2)
+#define DML_MOST_OPERATIONS 4
 
 typedef struct dml_axis {
     int64_t extent;
@@ -42,12 +43,22 @@ typedef struct dml_entries {
     bool swapped; /* an integer has its high byte first */
 } dml_entries;
 
+/* Up to four operations in float32, one after the other, that may give what a table has, in float32 or float16. */
+typedef struct dml_arithmetic {
+    uint64_t key;                           /* of it and its table, and of no others in this process */
+    int64_t table;                          /* bytes from the side tensor's `data` to the table's first row */
+    uint32_t operations;                    /* DML_TABLES_OPERATIONS */
+    uint32_t rows;                          /* of the table */
+    float constants[][DML_MOST_OPERATIONS]; /* of each row */
+} dml_arithmetic;
+
 typedef struct dml_plan {
     int64_t item;
     int64_t src_offset;
     int64_t dst_offset;
     int64_t src_item; /* 0: there is no table */
     dml_entries entries;
+    const dml_arithmetic *arithmetic; /* borrowed; NULL: only the table is known */
     int rank;
     int reversed; /* an index into axes, or -1 */
     dml_axis axes[DML_MAX_AXES];

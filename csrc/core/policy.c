@@ -128,6 +128,12 @@ static bool are_rows_to_copy(const dml_tunables *tunables, int64_t item, int64_t
     return item >= tunables->copy_row && regions <= item && item * regions <= tunables->copy_bytes;
 }
 
+static bool has_arithmetic(dml_policy *policy)
+{
+    const dml_plan *plan = &policy->piece->plan;
+    return plan->arithmetic && dml_plan_count(plan) * plan->item > policy->traits->tunables.little;
+}
+
 /* Only one kernel looks up entries, whichever are allowed. */
 static bool has_table(dml_policy *policy)
 {
@@ -211,6 +217,7 @@ static const struct {
     const char *reason;
     bool (*applies)(dml_policy *policy);
 } rules[] = {
+    {DML_KERNEL_TABLES, "arithmetic, if the device computes a table's bits by it", has_arithmetic},
     {DML_KERNEL_TABLES, "a table: an entry for each value", has_table},
     {DML_KERNEL_COPY, "one run, or a few long ones: the copy command has no kernel's cost", is_copy},
     {DML_KERNEL_ELEMENTS, "too little for a pipeline of its own: elements need only a few pipelines", is_little},

@@ -33,6 +33,7 @@ typedef struct dml_program {
     dml_entries lengths;           /* reverse_subsequences: integers, */
     const int64_t *length_strides; /* their strides in bytes; NULL: they are dense */
     const void *other;             /* what a maker that is no operator's needs */
+    bool arithmetic;               /* some step's plan has some */
 } dml_program;
 
 void dml_program_step(const dml_program *program, int64_t index, dml_step *step);

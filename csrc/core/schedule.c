@@ -268,28 +268,26 @@ void dml_schedule_elements(const dml_plan *plan, const dml_traits *traits, dml_d
     share_out(dispatch, traits, dml_plan_count(plan) / extent, extent, 1);
 }
 
-int32_t dml_schedule_tables(const dml_plan *plan, const dml_traits *traits, int32_t tile, dml_dispatch *dispatch)
+void dml_schedule_tables(const dml_lookups *lookups, const dml_traits *traits, dml_dispatch *dispatch)
 {
-    int axes[DML_MAX_AXES + 1], count = list_axes(plan, -1, axes);
-    dml_plan one;
-    if (count == 0) {
-        dml_plan_copy(&one, plan);
-        dml_plan_add(&one, 1, 0, 0);
-        plan = &one;
-        axes[count++] = plan->rank - 1;
-    }
-    int run = count - 1;
-    while (run > 0 && plan->axes[axes[run]].dst_stride != plan->item)
-        run--;
-    bool dense = plan->axes[axes[run]].dst_stride == plan->item;
-    if (dense && plan->axes[axes[run]].extent >= tile)
-        move_last(axes, count, run);
-    else
-        move_walk_last(plan, &traits->tunables, axes, count);
-    const dml_axis *walk = &plan->axes[axes[count - 1]];
-    tile = walk->dst_stride == plan->item && walk->extent >= tile ? tile : 1;
-    put_axes(dispatch, plan, axes, count);
-    dispatch->table.elements_extent = (uint32_t)walk->extent;
-    share_out(dispatch, traits, dml_plan_count(plan) / walk->extent, walk->extent / tile + 2, 1);
-    return tile;
+    const dml_plan *plan = &lookups->plan;
+    int axes[DML_MAX_AXES], rank = 0;
+    for (int k = 0; k < plan->rank; k++)
+        if (k != lookups->side && k != lookups->run && plan->axes[k].extent > 1)
+            axes[rank++] = k;
+    if (lookups->run < 0)
+        move_walk_last(plan, &traits->tunables, axes, rank);
+    if (lookups->side >= 0)
+        axes[rank++] = lookups->side;
+    if (lookups->run >= 0)
+        axes[rank++] = lookups->run;
+    put_axes(dispatch, plan, axes, rank);
+    dml_table *table = &dispatch->table;
+    int64_t extent = table->axes[0].extent, tiles = (extent + lookups->before + lookups->tile - 1) / lookups->tile;
+    int64_t run = dml_lookups_tile(lookups) / lookups->tile * extent, count = dml_plan_count(plan) / run * tiles;
+    table->tables_run = (uint32_t)run;
+    table->tables_tiles = (uint32_t)tiles;
+    table->tables_tiles_multiplier = multiplier_of((uint32_t)tiles);
+    table->tables_count = (uint32_t)count;
+    share_out(dispatch, traits, 1, count, 1);
 }

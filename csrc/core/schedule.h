@@ -8,6 +8,7 @@
 
 #include "core/blocks.h"
 #include "core/dispatch.h"
+#include "core/lookups.h"
 #include "core/rows.h"
 #include "core/words.h"
 
@@ -19,9 +20,7 @@ void dml_schedule_blocks(const dml_blocks *blocks, const dml_traits *traits, dml
 /* The last axis is that of an item's scalars. */
 void dml_schedule_elements(const dml_plan *plan, const dml_traits *traits, dml_dispatch *dispatch);
 
-/* Of a plan with a table, of which `tile` entries make a word, or 1. Gives the entries that the kernel stores at once: `tile`,
- * or 1 where the destination has gaps. */
-int32_t dml_schedule_tables(const dml_plan *plan, const dml_traits *traits, int32_t tile, dml_dispatch *dispatch);
+void dml_schedule_tables(const dml_lookups *lookups, const dml_traits *traits, dml_dispatch *dispatch);
 
 /* Whether rows of so many source bytes begin so far apart that hardware does not prefetch the next one. `even`: they begin
  * at equal distances. */

@@ -38,7 +38,7 @@ static dml_code vulkan_run(int index, const dml_transfer *transfer, bool wait, d
         (transfer->lengths && dml_allocation_context(transfer->lengths, &context, status)) ||
         (!context && dml_vk_context(index, &context, status)))
         return status->code;
-    return dml_vk_run(context, transfer, wait, status);
+    return dml_vk_run_computed(context, transfer, wait, status);
 }
 
 static dml_code vulkan_wait(int index, dml_status *status)

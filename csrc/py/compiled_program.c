@@ -10,7 +10,7 @@
 
 #define PROGRAM_NAME "dmlops.program"
 
-enum { STEP_INTS = 7, AXIS_INTS = 6 };
+enum { STEP_INTS = 8, AXIS_INTS = 6 };
 
 static void destroy(dml_compiled_program *program)
 {
@@ -92,12 +92,12 @@ static int read_steps(dml_compiled *compiled, const char *bytes, Py_ssize_t size
     if (read)
         memcpy(ints, bytes, (size_t)count * sizeof *ints);
     while (read && at + STEP_INTS <= count) {
-        const int64_t *step = ints + at, axis_count = step[6];
+        const int64_t *step = ints + at, axis_count = step[7];
         at += STEP_INTS;
         if (axis_count < 0 || axis_count > (count - at) / AXIS_INTS)
             break;
         compiled->steps[compiled->count++] =
-            (dml_compiled_step){step[0], step[1], step[2], step[3], step[4], step[5], axis_count, axes};
+            (dml_compiled_step){step[0], step[1], step[2], step[3], step[4], step[5], step[6], axis_count, axes};
         for (int64_t k = 0; k < axis_count; k++, at += AXIS_INTS)
             memcpy(&compiled->axes[axes++], ints + at, AXIS_INTS * sizeof *ints);
     }

@@ -16,6 +16,7 @@
 #include "vk/traits.h"
 
 enum { DML_AUTOTUNE_SIZES = 48 }; /* powers of two */
+enum { DML_MOST_VERDICTS = 256 };
 
 typedef struct dml_modules {
     VkDescriptorSetLayout set_layout;
@@ -28,6 +29,12 @@ typedef struct dml_timing {
     int count[2];
     double best[2]; /* nanoseconds per byte of the fastest */
 } dml_timing;
+
+/* Whether arithmetic gives what its table has. */
+typedef struct dml_verdict {
+    uint64_t key;
+    bool same;
+} dml_verdict;
 
 typedef struct dml_context {
     /* Fixed when the context is made. */
@@ -96,6 +103,11 @@ typedef struct dml_context {
         uint64_t largest_shared;    /* bytes of an allocation that shares a slab */
         atomic_int exposed;         /* allocations */
     } allocation_pool;
+
+    struct {
+        dml_verdict verdicts[DML_MOST_VERDICTS]; /* the newest in place of the oldest */
+        uint64_t count;                          /* of all that there have been */
+    } arithmetic;
 
     struct {
         dml_timing timings[3][DML_AUTOTUNE_SIZES]; /* from the host, to the host, both */

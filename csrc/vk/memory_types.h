@@ -21,6 +21,7 @@ typedef struct dml_transfer {
     const dml_operand *inputs, *results; /* as many as the program has */
     const void *fill;                    /* the constants that steps whose source is DML_FILL read; or NULL */
     dml_allocation *lengths;             /* on the device, to whose first byte a plan's entries.offset is; or NULL */
+    bool computed;                       /* by arithmetic where plans have it, in place of their tables */
 } dml_transfer;
 
 /* What DLPack's `data` points to where the device is Vulkan's: handles as integers. */

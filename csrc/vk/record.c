@@ -142,6 +142,14 @@ static VkDescriptorBufferInfo bind_entries(dml_context *context, dml_submission 
                                         round_up(bytes + early, 4)};
     }
     VkDescriptorBufferInfo room;
+    if (plan->arithmetic) {
+        const dml_arithmetic *arithmetic = plan->arithmetic;
+        int64_t row = (span.begin - arithmetic->table) / plan->entries.item,
+                rows = (span.end - span.begin) / plan->entries.item;
+        bytes = (uint64_t)rows * sizeof arithmetic->constants[0];
+        memcpy(arena_reserve(context, submission, bytes, &room), arithmetic->constants[row], bytes);
+        return room;
+    }
     memcpy(arena_reserve(context, submission, round_up(bytes, 4), &room), (const char *)plan->entries.data + begin, bytes);
     return room;
 }

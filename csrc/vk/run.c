@@ -108,6 +108,8 @@ static bool make_step(dml_submission *submission, int64_t index)
     if (dml_plan_count(&step->plan) == 0)
         return false;
     dml_plan_simplify(&step->plan);
+    if (!transfer->computed)
+        step->plan.arithmetic = NULL;
     submission->src = step->src == DML_FILL ? (dml_operand){.data = (void *)transfer->fill} : transfer->inputs[step->src];
     submission->dst = transfer->results[step->dst];
     return true;

@@ -7,6 +7,7 @@
 #define DML_VK_VK_H
 
 #include "vk/allocation.h"
+#include "vk/arithmetic.h"
 #include "vk/empty_dispatch.h"
 #include "vk/instance.h"
 #include "vk/memory_types.h"

@@ -72,7 +72,7 @@ class _Compiler:
         self.inputs = [(dtype, tuple(shape), tuple(strides)) for dtype, shape, strides in inputs]
         self.known: dict[Node, list[Piece]] = {}
         self.constants: list[Constant] = []
-        self.tables: list[Any] = []
+        self.tables: list[maps.Table] = []
         self.passes: list[Pass] = []
         self.intermediate: dict[Node, list[Piece]] = {}
 
@@ -226,27 +226,30 @@ class _Compiler:
 
     def make_pass(self, nodes: Sequence[Node], pieces: Sequence[list[Piece]], why: str) -> Pass:
         used = sorted({-1 - piece.source for each in pieces for piece in each if piece.source < 0})
-        offsets, constants = {}, b""
+        offsets, constants = {}, bytearray()
+
+        def placed(some: bytes) -> int:
+            constants.extend(bytes(-len(constants) % 16) + some)
+            return len(constants) - len(some)
+
         for number in used:
-            offsets[-1 - number] = len(constants)
-            constants += self.constants[number].array.tobytes()
-            constants += bytes(-len(constants) % 16)
+            offsets[-1 - number] = placed(self.constants[number].array.tobytes())
         numbers = sorted({piece.table for each in pieces for piece in each if piece.table >= 0})
-        tables, same = {}, maps.without_repeats(self.tables, numbers)
+        tables, same = {-1: (-1, -1)}, maps.without_repeats(self.tables, numbers)
         for number in dict.fromkeys(same.values()):
-            tables[number] = len(constants)
-            constants += self.tables[number].tobytes()
-            constants += bytes(-len(constants) % 16)
+            entries, computed = self.tables[number]
+            first = placed(entries.tobytes())
+            tables[number] = first, -1 if computed is None else placed(computed.to_bytes(first))
         steps = array.array("q")
         for dst, each in enumerate(pieces):
             for piece in each:
-                table = tables[same[piece.table]] if piece.table >= 0 else -1
-                item = self.inputs[piece.source][0].itemsize if table >= 0 else 0
+                table = tables[same.get(piece.table, -1)]
+                item = self.inputs[piece.source][0].itemsize if piece.table >= 0 else 0
                 steps.extend(_step(piece, dst, piece.src + offsets.get(piece.source, 0), item, table))
-        placed = tuple((offset, self.constants[-1 - source]) for source, offset in offsets.items())
+        where = tuple((offset, self.constants[-1 - source]) for source, offset in offsets.items())
         shapes = tuple((node.dtype, node.shape) for node in nodes)
-        program = _core._compile(tuple(self.inputs), shapes, steps.tobytes(), constants)
-        return Pass(program, tuple(nodes), tuple(pieces), tuple(self.inputs), placed, constants, why)
+        program = _core._compile(tuple(self.inputs), shapes, steps.tobytes(), bytes(constants))
+        return Pass(program, tuple(nodes), tuple(pieces), tuple(self.inputs), where, bytes(constants), why)
 
 
 def _as_input(node: Node) -> tuple[np.dtype[Any], tuple[int, ...], tuple[int, ...]]:
@@ -271,14 +274,15 @@ def _has_too_many_axes(piece: Piece) -> bool:
     return sum(max(1, len(run.digits)) for run in piece.dims) > _MOST_AXES
 
 
-def _step(piece: Piece, dst: int, src: int, item: int, table: int) -> Iterator[int]:
-    """A piece as the extension reads it."""
+def _step(piece: Piece, dst: int, src: int, item: int, table: tuple[int, int]) -> Iterator[int]:
+    """A piece as the extension reads it; `table`: where this and its arithmetic begin."""
     axes = []
     for dim, run in enumerate(piece.dims):
         first = run.first
         for extent, weight, stride, row in run.digits or [Digit(1, 0, 0)] * (first > 0):
             axes.append((dim, first, extent, weight, stride, row))
             first = 0
-    yield from (max(piece.source, -1), dst, src, item, table, piece.row, len(axes))
+    entries, computed = table
+    yield from (max(piece.source, -1), dst, src, item, entries, piece.row, computed, len(axes))
     for axis in axes:
         yield from axis

@@ -14,12 +14,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from dmlops.fusion import movements
+from dmlops.fusion import arithmetic, movements
 from dmlops.fusion.graph import Constant, Input, Node, View, pack
 from dmlops.fusion.layout import Piece
 from dmlops.fusion.runs import Digit, Run
 
-__all__ = ["VALUE", "Expression", "Map", "Varying", "evaluate", "map_constant", "map_piece", "mapped"]
+__all__ = ["VALUE", "Expression", "Map", "Table", "Varying", "evaluate", "map_constant", "map_piece", "mapped"]
 
 MOST_BYTES = 4 << 20  # of a table
 
@@ -49,6 +49,20 @@ class Expression:
             elif isinstance(argument, Expression):
                 yield from argument.varying()
 
+    def operations(self) -> list[Any] | None:
+        """The calls as `arithmetic` has them, casts left out; None where one is something else."""
+        found, at = [], self
+        while at is not VALUE:
+            places = [k for k, one in enumerate(at.args) if one is VALUE or isinstance(one, Expression)]
+            if len(places) != 1:
+                return None
+            if not getattr(at.function, "__name__", "").startswith("astype"):
+                if at.function not in arithmetic.OPERATIONS or len(at.args) != 2:
+                    return None
+                found.append((at.function, places[0] == 1, at.args[1 - places[0]]))
+            at = at.args[places[0]]
+        return found[::-1]
+
 
 def evaluate(expression: Any, values: Any, constant_of: Callable[[Varying], Any]) -> Any:
     """The value of an expression, by NumPy, for an array of elements; quiet about those that need not occur."""
@@ -69,6 +83,13 @@ def evaluate(expression: Any, values: Any, constant_of: Callable[[Varying], Any]
     with np.errstate(all="ignore"), warnings.catch_warnings():
         warnings.simplefilter("ignore")
         return of(expression)
+
+
+class Table(NamedTuple):
+    """Entries for every value, in each row; and arithmetic that may give the same."""
+
+    entries: Any
+    computed: arithmetic.Arithmetic | None
 
 
 class Map(Node):
@@ -172,16 +193,21 @@ def _check(node: Map, entries: int) -> None:
         )
 
 
+def _varied(node: Map, piece: Piece, inner: _Inner, one: Varying) -> Any:
+    """A constant for all indices of the inner digits."""
+    index = []
+    for k, size in enumerate(one.array.shape):
+        axis = k + len(node.shape) - one.array.ndim
+        steps = [digit.weight if at == axis and size > 1 else 0 for at, _, digit in inner.digits]
+        index.append(inner.total(piece.dims[axis].first if size > 1 else 0, steps))
+    return one.array[tuple(index)]
+
+
 def _evaluated(node: Map, piece: Piece, inner: _Inner, values: Any, behind: int) -> Any:
     """The values of the node's expression, for all indices of the inner digits; `behind`: dimensions of values behind them."""
 
     def constant(one: Varying) -> Any:
-        index = []
-        for k, size in enumerate(one.array.shape):
-            axis = k + len(node.shape) - one.array.ndim
-            steps = [digit.weight if at == axis and size > 1 else 0 for at, _, digit in inner.digits]
-            index.append(inner.total(piece.dims[axis].first if size > 1 else 0, steps))
-        found = one.array[tuple(index)]
+        found = _varied(node, piece, inner, one)
         return found.reshape(found.shape + (1,) * behind)
 
     made = evaluate(node.expression, values, constant)
@@ -202,18 +228,28 @@ def all_values(item: int) -> Any:
     return np.arange(1 << 8 * item).astype(f"<u{item}")
 
 
-def map_piece(piece: Piece, node: Map, tables: list[Any], item: int) -> Piece:
+def map_piece(piece: Piece, node: Map, tables: list[Table], item: int) -> Piece:
     """Of elements of an input of `item` bytes, or of what a table makes of them: a piece with a new table."""
     base = node.operands[0].dtype
     inner = _inner(piece, node, lambda digit: digit.row != 0)
     _check(node, math.prod(inner.extents) << 8 * item)
     if piece.table < 0:
         values = all_values(item).view(base).reshape((1,) * len(inner.extents) + (-1,))
+        computed = arithmetic.begun(base, math.prod(inner.extents))
     else:
         rows = inner.total(piece.row, [digit.row for _, _, digit in inner.digits])
-        values = tables[piece.table].view(base)[rows]
-    table = _evaluated(node, piece, inner, values, 1).reshape(-1, 1 << 8 * item)
-    tables.append(table)
+        before = tables[piece.table]
+        values, computed = before.entries.view(base)[rows], None
+        if before.computed is not None and before.entries.dtype == base:
+            computed = before.computed._replace(constants=before.computed.constants[rows.reshape(-1)])
+    entries = _evaluated(node, piece, inner, values, 1).reshape(-1, 1 << 8 * item)
+    computed = arithmetic.continued(
+        computed,
+        node.expression.operations(),
+        node.dtype,
+        lambda one: _varied(node, piece, inner, one) if isinstance(one, Varying) else one,
+    )
+    tables.append(Table(entries, computed))
     dims = _moved(piece, inner, lambda digit, stride: digit._replace(row=stride), 1)
     return piece._replace(dims=dims, table=len(tables) - 1, row=0)
 
@@ -230,7 +266,7 @@ def map_constant(piece: Piece, node: Map, constant: np.ndarray[Any, Any]) -> tup
     return made, piece._replace(src=0, dims=dims)
 
 
-def without_repeats(tables: Sequence[Any], numbers: Sequence[int]) -> dict[int, int]:
+def without_repeats(tables: Sequence[Table], numbers: Sequence[int]) -> dict[int, int]:
     """For each of these tables, the first one that is equal to it."""
     first: dict[Any, int] = {}
-    return {k: first.setdefault((tables[k].dtype.str, tables[k].tobytes()), k) for k in numbers}
+    return {k: first.setdefault((tables[k].entries.dtype.str, tables[k].entries.tobytes()), k) for k in numbers}

@@ -24,6 +24,7 @@ SCALARS = {
     "int64_t": ctypes.c_int64,
     "i64": ctypes.c_int64,
     "uint64_t": ctypes.c_uint64,
+    "float": ctypes.c_float,
     "double": ctypes.c_double,
 }
 
@@ -53,8 +54,8 @@ def _fields(body):
     """(type, name, dimensions) of each."""
     for kind, names in re.findall(r"(?:const )?(long long|\w+) ([^;{}]+);", body):
         for name in names.split(", "):
-            plain, *dimensions = re.findall(r"[^\[\]]+", name)
-            yield kind, plain, [int(eval(text, dict(CONSTANTS))) for text in dimensions]
+            plain, dimensions = name.partition("[")[0], re.findall(r"\[(.*?)\]", name)
+            yield kind, plain, [int(eval(text or "0", dict(CONSTANTS))) for text in dimensions]
 
 
 def _ctype(kind, name, dimensions):

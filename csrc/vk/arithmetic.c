@@ -1,0 +1,99 @@
+#include "vk/arithmetic.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "vk/context.h"
+#include "vk/run.h"
+
+enum {
+    VALUES = 256, /* of a byte */
+    APART = 2     /* items */
+};
+
+/* Whether there is a verdict on this arithmetic. */
+static bool is_known(dml_context *context, const dml_arithmetic *arithmetic, bool *same)
+{
+    bool known = false;
+    dml_lock_acquire(&context->lock);
+    uint64_t count = context->arithmetic.count;
+    for (uint64_t i = 1; i <= count && i <= DML_MOST_VERDICTS && !known; i++) {
+        const dml_verdict *verdict = &context->arithmetic.verdicts[(count - i) % DML_MOST_VERDICTS];
+        known = verdict->key == arithmetic->key;
+        *same = verdict->same;
+    }
+    dml_lock_release(&context->lock);
+    return known;
+}
+
+static void learn(dml_context *context, const dml_arithmetic *arithmetic, bool same)
+{
+    dml_lock_acquire(&context->lock);
+    context->arithmetic.verdicts[context->arithmetic.count++ % DML_MOST_VERDICTS] = (dml_verdict){arithmetic->key, same};
+    dml_lock_release(&context->lock);
+}
+
+/* Computes all rows of a plan's table for these values. Entries that lie apart are the least to compile. */
+static dml_code compute(dml_context *context, const dml_plan *of, char *values, char *entries, dml_status *status)
+{
+    dml_plan plan;
+    dml_plan_begin(&plan, of->item);
+    plan.src_item = of->src_item;
+    plan.entries = of->entries;
+    plan.entries.offset = of->arithmetic->table;
+    plan.arithmetic = of->arithmetic;
+    dml_plan_add(&plan, of->arithmetic->rows, 0, APART * of->entries.item);
+    plan.axes[0].entry_stride = plan.entries.item;
+    dml_plan_add(&plan, VALUES, of->src_item, APART * of->item);
+    dml_program program;
+    dml_program_of_plan(&program, &plan);
+    const dml_operand from = {.data = values}, to = {.data = entries};
+    const dml_transfer transfer = {.program = &program, .inputs = &from, .results = &to, .computed = true};
+    return dml_vk_run(context, &transfer, true, status);
+}
+
+/* What the device makes of a plan's arithmetic. */
+static dml_code try(dml_context *context, const dml_plan *plan, bool *same, dml_status *status)
+{
+    const size_t count = (size_t)plan->arithmetic->rows * VALUES, item = (size_t)plan->item;
+    const char *table = (const char *)plan->entries.data + plan->arithmetic->table;
+    char *values = malloc(VALUES + count * APART * item);
+    if (!values)
+        return dml_fail(status, DML_NO_MEMORY, "no memory for %zu entries of a table", count);
+    char *entries = values + VALUES;
+    for (int i = 0; i < VALUES; i++)
+        values[i] = (char)i;
+    dml_code code = compute(context, plan, values, entries, status);
+    *same = !code;
+    for (size_t i = 0; i < count && *same; i++)
+        *same = memcmp(entries + i * APART * item, table + i * item, item) == 0;
+    free(values);
+    if (!code)
+        learn(context, plan->arithmetic, *same);
+    return code;
+}
+
+/* Whether all steps of a program that have arithmetic may be computed by it. */
+static dml_code check(dml_context *context, const dml_program *program, bool wait, bool *same, dml_status *status)
+{
+    *same = program->arithmetic && dml_program_bytes(program) > context->traits.core.tunables.little;
+    for (int64_t i = 0; i < program->count && *same; i++) {
+        dml_step step;
+        dml_program_step(program, i, &step);
+        if (!step.plan.arithmetic || is_known(context, step.plan.arithmetic, same))
+            continue;
+        if (!wait)
+            return dml_fail(status, DML_WOULD_WAIT, "arithmetic has to be tried");
+        if (try(context, &step.plan, same, status))
+            return status->code;
+    }
+    return DML_OK;
+}
+
+dml_code dml_vk_run_computed(dml_context *context, const dml_transfer *transfer, bool wait, dml_status *status)
+{
+    dml_transfer computed = *transfer;
+    if (check(context, transfer->program, wait, &computed.computed, status))
+        return status->code;
+    return dml_vk_run(context, &computed, wait, status);
+}

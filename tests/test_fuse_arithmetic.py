@@ -1,0 +1,103 @@
+"""Arithmetic in place of tables: a device computes the bits that NumPy has, or looks them up."""
+
+import dmlops
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dmlops.fusion import arithmetic
+from strategies import content
+from test_kernels import FEWEST
+
+LAYOUTS = {
+    "channels first": lambda x: np.moveaxis(x, -1, 1),
+    "channels last": lambda x: x,
+    "mirrored, swapped": lambda x: np.moveaxis(x[:, :, ::-1, ::-1], -1, 1),
+    "cropped": lambda x: np.moveaxis(x[:, 1:-1, 2:-1], -1, 1),
+    "channels last, cropped": lambda x: x[:, :, 1:-2],
+    "every other": lambda x: x[:, ::2, ::-2],
+    "gray": lambda x: x[..., :1],
+    "patches": lambda x: dmlops.space_to_depth(x, 2, layout="NHWC"),
+    "Focus": lambda x: dmlops.space_to_depth(np.moveaxis(x, -1, 1), 2),
+    "rows of constants": lambda x: np.swapaxes(x, 1, 3),
+}
+FUNCTIONS = (np.add, np.subtract, np.multiply, np.divide)
+NUMBERS = st.sampled_from([0.0, -0.0, 1e-45, 1e-39, 3e38, np.inf, np.nan, 0.1, -3.0, 255.0, 1 / 3, 58.395, 65504.0])
+
+
+@st.composite
+def functions(draw):
+    """Up to five operations, casts between them, in any layout; before or after that."""
+    layout = draw(st.sampled_from(list(LAYOUTS.values())))
+    before, by_row = draw(st.booleans()), draw(st.booleans())
+    result = draw(st.sampled_from([np.float32, np.float16]))
+    steps = draw(
+        st.lists(st.tuples(st.sampled_from(FUNCTIONS), st.booleans(), st.lists(NUMBERS, min_size=6, max_size=6)), max_size=5)
+    )
+
+    def operate(x):
+        x = x.astype(np.float32)
+        for function, first, numbers in steps:
+            constant = np.float32(numbers[0])
+            if by_row and x.shape[-1] <= 6:
+                constant = np.array(numbers[: x.shape[-1]], np.float32)
+            x = function(constant, x) if first else function(x, constant)
+        return x.astype(result)
+
+    return lambda x: layout(operate(x)) if before else operate(layout(x))
+
+
+@FEWEST
+@given(
+    function=functions(),
+    shape=st.tuples(*map(st.integers, (1, 2, 4, 1), (2, 6, 40, 4))),
+    signed=st.booleans(),
+    start=st.integers(0, 3),
+)
+def test_random_functions(device, function, shape, signed, start):
+    n, height, width, channels = shape
+    shape = (n, 2 * height, 2 * width, channels)
+    values = np.random.default_rng(start).integers(0, 256, start + np.prod(shape), np.uint8)
+    x = values[start:].reshape(shape).view(np.int8 if signed else np.uint8)
+    fused = dmlops.fuse(function)
+    with np.errstate(all="ignore"):
+        expected = fused.reference(x)
+    out = np.zeros(expected.size + 8, expected.dtype)[start : start + expected.size].reshape(expected.shape)
+    assert content(fused(x, device=device)) == content(np.ascontiguousarray(expected))
+    assert content(fused(x, out=out, device=device)) == content(np.ascontiguousarray(expected))
+
+
+def scaled(x):
+    return (np.moveaxis(x, -1, 0) / np.float32(255) - np.float32(0.485)) / np.float32(0.229)
+
+
+def test_explain_names_it(vulkan):
+    x = np.zeros((24, 48, 3), np.uint8)
+    assert "arithmetic" not in repr(dmlops.fuse(scaled).explain(x[:8, :12], device=vulkan)), "little is looked up"
+    assert "arithmetic" in repr(dmlops.fuse(scaled).explain(x, device=vulkan))
+    for other in (lambda x: scaled(x) * 2 - 1, lambda x: scaled(x).astype(np.float64), lambda x: np.sqrt(x.astype("f4"))):
+        assert "arithmetic" not in repr(dmlops.fuse(other).explain(x, device=vulkan))
+
+
+@pytest.mark.parametrize("wrong", [(2, 2), (1, 3)], ids=["another operation", "another constant"])
+def test_a_device_keeps_to_the_table_where_arithmetic_differs(device, monkeypatch, wrong):
+    x = np.random.default_rng(0).integers(0, 256, (24, 48, 3), np.uint8)
+    if wrong == (2, 2):
+        monkeypatch.setitem(arithmetic.OPERATIONS, np.divide, wrong)
+    else:
+        real = arithmetic.continued
+        monkeypatch.setattr(
+            arithmetic, "continued", lambda *args: (made := real(*args)) and made._replace(constants=made.constants + 1)
+        )
+    fused = dmlops.fuse(scaled)
+    for _ in range(3):
+        assert content(fused(x, device=device)) == content(fused.reference(x).copy())
+
+
+def test_more_tables_than_verdicts_are_remembered(device):
+    """Each is tried again once 256 others were."""
+    x = np.random.default_rng(0).integers(0, 256, (24, 48), np.uint8)
+    fused = dmlops.fuse(lambda x, by: x.astype(np.float32) * np.float32(by))
+    for by in [*range(300), 0, 1]:
+        assert content(fused(x, by, device=device)) == content(x.astype(np.float32) * np.float32(by))
