@@ -15,20 +15,15 @@ void dml_barrier_record(const dml_context *context, VkCommandBuffer commands, bo
                                      0, NULL);
 }
 
-static VkResult record_all(dml_context *context)
+static VkResult record_one(dml_context *context)
 {
     const VkCommandBufferBeginInfo info = {.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO,
                                            .flags = VK_COMMAND_BUFFER_USAGE_SIMULTANEOUS_USE_BIT};
-    VkResult result = VK_SUCCESS;
-    for (int on_host = 0; on_host < 2 && result == VK_SUCCESS; on_host++) {
-        VkCommandBuffer commands = context->barriers.commands[on_host];
-        result = context->vk.vkBeginCommandBuffer(commands, &info);
-        if (result)
-            break;
-        dml_barrier_record(context, commands, on_host);
-        result = context->vk.vkEndCommandBuffer(commands);
-    }
-    return result;
+    VkResult result = context->vk.vkBeginCommandBuffer(context->barriers.commands, &info);
+    if (result)
+        return result;
+    dml_barrier_record(context, context->barriers.commands, false);
+    return context->vk.vkEndCommandBuffer(context->barriers.commands);
 }
 
 dml_code dml_barriers_init(dml_context *context, dml_status *status)
@@ -39,12 +34,12 @@ dml_code dml_barriers_init(dml_context *context, dml_status *status)
     VkCommandBufferAllocateInfo commands = {.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO,
                                             .commandPool = context->barriers.pool,
                                             .level = VK_COMMAND_BUFFER_LEVEL_PRIMARY,
-                                            .commandBufferCount = 2};
+                                            .commandBufferCount = 1};
     if (result == VK_SUCCESS)
-        result = context->vk.vkAllocateCommandBuffers(context->device, &commands, context->barriers.commands);
+        result = context->vk.vkAllocateCommandBuffers(context->device, &commands, &context->barriers.commands);
     if (result == VK_SUCCESS)
-        result = record_all(context);
-    return result ? dml_vk_fail(context, result, "recording barriers", status) : DML_OK;
+        result = record_one(context);
+    return result ? dml_vk_fail(context, result, "recording a barrier", status) : DML_OK;
 }
 
 void dml_barriers_destroy(dml_context *context)
@@ -73,6 +68,16 @@ void dml_barriers_find(const dml_context *context, dml_submission *submission)
     submission->conflicts |= transfer->lengths && transfer->lengths->written >= unordered;
 }
 
+void dml_barriers_begin(dml_context *context, dml_submission *submission)
+{
+    dml_lock_acquire(&context->lock);
+    dml_barriers_find(context, submission);
+    dml_lock_release(&context->lock);
+    submission->has_barrier = submission->conflicts;
+    if (submission->has_barrier)
+        dml_barrier_record(context, submission->commands, false);
+}
+
 static void use(dml_allocation *allocation, uint64_t timeline_value, bool writes)
 {
     if (!allocation)
@@ -86,7 +91,7 @@ void dml_barriers_advance(dml_context *context, const dml_submission *submission
 {
     const dml_transfer *transfer = submission->transfer;
     const uint64_t timeline_value = submission->timeline_value;
-    if (submission->conflicts)
+    if (submission->conflicts || submission->has_barrier)
         context->barriers.unordered = timeline_value;
     if (!submission->after_others)
         return;
@@ -99,15 +104,8 @@ void dml_barriers_advance(dml_context *context, const dml_submission *submission
 
 void dml_barriers_add(const dml_context *context, dml_submission *submission, dml_commands *commands)
 {
-    if (submission->conflicts)
-        commands->list[commands->count++] = context->barriers.commands[false];
+    if (submission->conflicts && !submission->has_barrier)
+        commands->list[commands->count++] = context->barriers.commands;
     commands->list[commands->count++] = submission->commands;
-    commands->host_sees |= submission->host_sees;
     submission->signalled = commands->signalled;
-}
-
-void dml_barriers_add_last(const dml_context *context, dml_commands *commands)
-{
-    if (commands->host_sees)
-        commands->list[commands->count++] = context->barriers.commands[true];
 }

@@ -91,8 +91,8 @@ typedef struct dml_context {
 
     struct {
         VkCommandPool pool;
-        VkCommandBuffer commands[2]; /* a barrier each: before more work on the device, and [true] towards the host */
-        uint64_t unordered;          /* what is queued next comes after all work below this timeline value */
+        VkCommandBuffer commands; /* a barrier */
+        uint64_t unordered;       /* what is queued next comes after all work below this timeline value */
     } barriers;
 
     struct {

@@ -7,26 +7,28 @@
 #include "vk/quiesce.h"
 #include "vk/results.h"
 
-/* --- submitting --------------------------------------------------------------------------------------------------- */
-
 dml_code dml_queue_begin(dml_context *context, dml_submission *submission, dml_status *status)
 {
     VkCommandBufferBeginInfo info = {.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO,
                                      .flags = VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT};
     submission->recording = true;
     VkResult result = context->vk.vkBeginCommandBuffer(submission->commands, &info);
+    if (result == VK_SUCCESS)
+        dml_barriers_begin(context, submission);
     return result ? dml_vk_fail(context, result, "vkBeginCommandBuffer", status) : DML_OK;
 }
 
 static dml_code end_commands(dml_context *context, dml_submission *submission, dml_status *status)
 {
+    if (submission->host_sees) /* a fence alone does not make what was written visible to the host */
+        dml_barrier_record(context, submission->commands, true);
     VkResult result = context->vk.vkEndCommandBuffer(submission->commands);
     submission->recording = result != VK_SUCCESS;
     return result ? dml_vk_fail(context, result, "vkEndCommandBuffer", status) : DML_OK;
 }
 
 /* With the lock held: submits `submission`, if it is not NULL, and before it the batch, unless it does not come after others.
- * The timeline gets the value of what was queued last. A fence alone does not make what was written visible to the host. */
+ * The timeline gets the value of what was queued last. */
 static VkResult submit(dml_context *context, dml_submission *submission, VkFence fence)
 {
     const uint64_t submitted = context->queue.submitted, queued = context->queue.queued;
@@ -37,7 +39,6 @@ static VkResult submit(dml_context *context, dml_submission *submission, VkFence
             dml_barriers_add(context, other, &commands);
     if (submission)
         dml_barriers_add(context, submission, &commands);
-    dml_barriers_add_last(context, &commands);
     VkTimelineSemaphoreSubmitInfo signal = {.sType = VK_STRUCTURE_TYPE_TIMELINE_SEMAPHORE_SUBMIT_INFO,
                                             .signalSemaphoreValueCount = signals,
                                             .pSignalSemaphoreValues = &queued};
@@ -101,10 +102,9 @@ static bool may_batch(const dml_context *context, const dml_submission *submissi
 {
     const dml_tunables *tunables = &context->traits.core.tunables;
     const uint64_t busy = (uint64_t)tunables->busy_bytes, bytes = submission->bytes;
-    if (submission->timeline_value - context->queue.submitted > DML_MAX_BATCHED)
-        return false;
-    return bytes <= (uint64_t)tunables->batched_bytes ||
-           (context->queue.in_flight >= busy && context->queue.batched_bytes + bytes < busy);
+    const bool more = context->queue.in_flight >= busy && context->queue.batched_bytes + bytes < busy;
+    return submission->timeline_value - context->queue.submitted <= DML_MAX_BATCHED &&
+           (more || bytes <= (uint64_t)tunables->batched_bytes);
 }
 
 dml_code dml_queue_enqueue(dml_context *context, dml_submission *submission, dml_status *status)
@@ -258,9 +258,9 @@ dml_code dml_queue_wait(dml_context *context, uint64_t timeline_value, dml_held_
 
 bool dml_queue_is_long(dml_context *context)
 {
+    const uint64_t busy = (uint64_t)context->traits.core.tunables.busy_bytes;
     dml_lock_acquire(&context->lock);
-    const bool is_long = context->queue.count >= DML_MAX_BATCHED ||
-                         context->queue.in_flight >= (uint64_t)context->traits.core.tunables.busy_bytes;
+    const bool is_long = context->queue.count >= DML_MAX_BATCHED || context->queue.in_flight >= busy;
     dml_lock_release(&context->lock);
     return is_long;
 }

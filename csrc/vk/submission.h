@@ -48,6 +48,7 @@ typedef struct dml_submission {
     uint64_t signalled;      /* and what the device signals then: that of the last one of the same vkQueueSubmit */
     bool after_others;       /* it uses allocations, so the device begins it after all that was submitted before, */
     bool conflicts;          /* and goes on only after a barrier */
+    bool has_barrier;        /* which it begins with itself */
     bool host_sees;          /* the memory that its results lie in */
     VkCommandPool pool;
     VkCommandBuffer commands;
