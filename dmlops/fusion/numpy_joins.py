@@ -96,7 +96,7 @@ _MODES = {"constant": "constant", "edge": "edge", "reflect": "reflection", "symm
 def pad(trace: Trace, function: Any, array: Any, pad_width: Any, mode: Any = "constant", **kwargs: Any) -> Any:
     x = node_of(array, function)
     if isinstance(mode, str):
-        function(np.zeros((1,) * len(x.shape)), 0, mode, **kwargs)  # raises for what NumPy does not know
+        function(np.zeros((1,) * len(x.shape), x.dtype), 0, mode, **kwargs)  # raises for what NumPy does not know
     if mode not in _MODES or kwargs.get("reflect_type", "even") != "even":
         refuse(f"numpy.pad of mode {mode!r}{' and reflect_type' * ('reflect_type' in kwargs)}")
     if isinstance(pad_width, dict):  # of some axes
