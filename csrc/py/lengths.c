@@ -71,12 +71,33 @@ static npy_intp find_negative(const dml_entries *lengths, npy_intp count)
     return signs < 0 ? first : -1;
 }
 
-/* A copy in C order, since other threads may write to the caller's array meanwhile. */
+/* Copies integers of 1, 2, 4 or 8 bytes, each at once. */
+static void copy_integers(void *to, const void *from, npy_intp count, int64_t item)
+{
+    for (npy_intp k = 0; k < count; k++) {
+        if (item == 8)
+            ((int64_t *)to)[k] = ((const volatile int64_t *)from)[k];
+        else if (item == 4)
+            ((int32_t *)to)[k] = ((const volatile int32_t *)from)[k];
+        else if (item == 2)
+            ((int16_t *)to)[k] = ((const volatile int16_t *)from)[k];
+        else
+            ((int8_t *)to)[k] = ((const volatile int8_t *)from)[k];
+    }
+}
+
+/* A copy in C order, since other threads may write to the caller's array meanwhile. NumPy copies what is contiguous by memcpy,
+ * which may read the bytes of one length before such a write and behind it. */
 static int copy_lengths(dml_call *call)
 {
-    PyObject *copy = PyArray_NewCopy((PyArrayObject *)call->lengths_of, NPY_CORDER);
+    PyArrayObject *from = (PyArrayObject *)call->lengths_of;
+    const bool dense = PyArray_IS_C_CONTIGUOUS(from) && PyArray_ISALIGNED(from);
+    PyObject *copy = dense ? PyArray_NewLikeArray(from, NPY_CORDER, NULL, 0) : PyArray_NewCopy(from, NPY_CORDER);
     if (!copy)
         return -1;
+    if (dense)
+        copy_integers(PyArray_DATA((PyArrayObject *)copy), PyArray_DATA(from), PyArray_SIZE(from),
+                      (int64_t)PyDataType_ELSIZE(dml_array_dtype(call->lengths_of)));
     Py_DECREF(call->lengths_of);
     call->lengths_of = copy;
     return 0;
