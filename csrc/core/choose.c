@@ -116,18 +116,17 @@ static void encode_elements(const dml_piece *piece, const dml_traits *traits, dm
     dml_schedule_elements(&plan, traits, dispatch);
 }
 
-static void encode_tables(const dml_piece *piece, const dml_traits *traits, dml_dispatch *dispatch)
+static void encode_tables(const dml_policy *policy, const dml_traits *traits, dml_dispatch *dispatch)
 {
-    const dml_plan *plan = &piece->plan;
-    const bool little = dml_plan_count(plan) * plan->item <= traits->tunables.little;
+    const dml_plan *plan = &policy->piece->plan;
     dml_lookups lookups;
-    dml_lookups_find(plan, dispatch->table.dst_offset, !little, &lookups);
+    dml_lookups_find(plan, policy->dst, !policy->little, &lookups);
     int32_t *constants = dispatch->constants;
     constants[DML_REVERSED] = DML_REVERSED_AXIS;
     constants[DML_TABLES_ITEM] = (int32_t)plan->item;
     constants[DML_TABLES_SOURCE] = (int32_t)plan->src_item;
     constants[DML_TABLES_TILE] = (int32_t)lookups.tile;
-    constants[DML_TABLES_SIDE] = (int32_t)(dml_lookups_tile(&lookups) / lookups.tile);
+    constants[DML_TABLES_SIDE] = (int32_t)dml_lookups_beside(&lookups);
     constants[DML_TABLES_WORDS] = lookups.words;
     constants[DML_TABLES_WINDOWED] = lookups.windowed;
     if (lookups.windowed) {
@@ -169,7 +168,7 @@ void dml_dispatch_choose(const dml_piece *piece, const dml_traits *device, uint6
     else if (policy.kernel == DML_KERNEL_ELEMENTS)
         encode_elements(piece, &traits, dispatch);
     else if (policy.kernel == DML_KERNEL_TABLES)
-        encode_tables(piece, &traits, dispatch);
+        encode_tables(&policy, &traits, dispatch);
 }
 
 bool dml_dispatch_region(const dml_plan *plan, int64_t index, int64_t *src_offset, int64_t *dst_offset)

@@ -10,9 +10,9 @@ enum {
     MOST_TILE = 32 /* and elements of one: windows that are shared, and tiles found less often, against registers */
 };
 
-int64_t dml_lookups_tile(const dml_lookups *lookups)
+int64_t dml_lookups_beside(const dml_lookups *lookups)
 {
-    return lookups->tile * (lookups->side < 0 ? 1 : lookups->plan.axes[lookups->side].extent);
+    return lookups->side < 0 ? 1 : lookups->plan.axes[lookups->side].extent;
 }
 
 /* The axis of more than one index whose neighbours are so many bytes apart in the destination; -1 if there is none. */
@@ -119,11 +119,11 @@ void dml_lookups_find(const dml_plan *plan, uint32_t dst, bool words, dml_lookup
         lookups->tile = 1;
         return;
     }
-    const int64_t run = lookups->plan.axes[lookups->run].extent;
-    while (2 * dml_lookups_tile(lookups) <= MOST_TILE && (run >= 4 * lookups->tile || run % (2 * lookups->tile) == 0))
+    const int64_t run = lookups->plan.axes[lookups->run].extent, beside = dml_lookups_beside(lookups);
+    while (2 * lookups->tile * beside <= MOST_TILE && (run >= 4 * lookups->tile || run % (2 * lookups->tile) == 0))
         lookups->tile *= 2;
-    int64_t indices = dml_lookups_tile(lookups) / lookups->tile, span = span_of(lookups, lookups->side, indices);
-    lookups->windowed = span <= DML_TABLES_MOST_SPAN && (span + 7) / 8 < indices * lookups->tile;
+    const int64_t span = span_of(lookups, lookups->side, beside);
+    lookups->windowed = span <= DML_TABLES_MOST_SPAN && dml_parts(span, 8) < lookups->tile * beside;
     lookups->same_rows = true;
     for (int k = 0; k < lookups->plan.rank; k++)
         lookups->same_rows = lookups->same_rows && (k == lookups->side || lookups->plan.axes[k].entry_stride == 0);

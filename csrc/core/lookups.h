@@ -18,7 +18,7 @@ typedef struct dml_lookups {
  * left to others: then few pipelines do for all plans. */
 void dml_lookups_find(const dml_plan *plan, uint32_t dst, bool words, dml_lookups *lookups);
 
-/* Elements of a tile. */
-int64_t dml_lookups_tile(const dml_lookups *lookups);
+/* Indices beside the run: all of the axis `side`, or 1. */
+int64_t dml_lookups_beside(const dml_lookups *lookups);
 
 #endif

@@ -130,8 +130,7 @@ static bool are_rows_to_copy(const dml_tunables *tunables, int64_t item, int64_t
 
 static bool has_arithmetic(dml_policy *policy)
 {
-    const dml_plan *plan = &policy->piece->plan;
-    return plan->arithmetic && dml_plan_count(plan) * plan->item > policy->traits->tunables.little;
+    return policy->piece->plan.arithmetic && !policy->little;
 }
 
 /* Only one kernel looks up entries, whichever are allowed. */
@@ -153,8 +152,7 @@ static bool is_copy(dml_policy *policy)
 
 static bool is_little(dml_policy *policy)
 {
-    const dml_plan *plan = &policy->piece->plan;
-    return is_allowed(policy, DML_KERNEL_ELEMENTS) && dml_plan_count(plan) * plan->item <= policy->traits->tunables.little;
+    return is_allowed(policy, DML_KERNEL_ELEMENTS) && policy->little;
 }
 
 static bool is_transpose(dml_policy *policy)
@@ -232,6 +230,8 @@ static const struct {
 
 void dml_policy_decide(dml_policy *policy)
 {
+    const dml_plan *plan = &policy->piece->plan;
+    policy->little = dml_plan_count(plan) * plan->item <= policy->traits->tunables.little;
     policy->has_words = !has_table(policy) && find_words(policy, &policy->words);
     int i = 0;
     while (!rules[i].applies(policy))

@@ -17,6 +17,7 @@ typedef struct dml_policy {
     uint32_t src;   /* where source and destination begin in their windows */
     uint32_t dst;
     /* Decided: */
+    bool little; /* not worth a pipeline of its own */
     dml_kernel kernel;
     const char *reason;
     dml_rows rows; /* if the kernel is DML_KERNEL_ROWS; of `piece`, or of the blocks of */

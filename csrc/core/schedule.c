@@ -283,8 +283,8 @@ void dml_schedule_tables(const dml_lookups *lookups, const dml_traits *traits, d
         axes[rank++] = lookups->run;
     put_axes(dispatch, plan, axes, rank);
     dml_table *table = &dispatch->table;
-    int64_t extent = table->axes[0].extent, tiles = (extent + lookups->before + lookups->tile - 1) / lookups->tile;
-    int64_t run = dml_lookups_tile(lookups) / lookups->tile * extent, count = dml_plan_count(plan) / run * tiles;
+    int64_t extent = table->axes[0].extent, tiles = dml_parts(extent + lookups->before, lookups->tile);
+    int64_t run = dml_lookups_beside(lookups) * extent, count = dml_plan_count(plan) / run * tiles;
     table->tables_run = (uint32_t)run;
     table->tables_tiles = (uint32_t)tiles;
     table->tables_tiles_multiplier = multiplier_of((uint32_t)tiles);

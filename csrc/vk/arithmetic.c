@@ -20,7 +20,8 @@ static bool is_known(dml_context *context, const dml_arithmetic *arithmetic, boo
     for (uint64_t i = 1; i <= count && i <= DML_MOST_VERDICTS && !known; i++) {
         const dml_verdict *verdict = &context->arithmetic.verdicts[(count - i) % DML_MOST_VERDICTS];
         known = verdict->key == arithmetic->key;
-        *same = verdict->same;
+        if (known)
+            *same = verdict->same;
     }
     dml_lock_release(&context->lock);
     return known;

@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "base/pool.h"
 #include "core/choose.h"
 #include "vk/allocation_pool.h"
 #include "vk/barriers.h"
@@ -10,11 +11,6 @@
 #include "vk/results.h"
 
 enum { MIN_STAGING = 64 * 1024 }; /* bytes of a staging buffer */
-
-static uint64_t round_up(uint64_t value, uint64_t to)
-{
-    return (value + to - 1) / to * to;
-}
 
 /* Whether the source is a repeated item, which is copied to the arena. Staging copies it to a buffer as any other source. */
 static bool is_filled(const dml_submission *submission)
@@ -25,7 +21,7 @@ static bool is_filled(const dml_submission *submission)
 /* The counter that workgroups take chunks of work from: one 32-bit word for each invocation of a workgroup. */
 static uint64_t counter_bytes(const dml_context *context)
 {
-    return round_up(context->traits.core.group_size * sizeof(uint32_t), 16);
+    return dml_round_up(context->traits.core.group_size * sizeof(uint32_t), 16);
 }
 
 /* Reserves part of the arena, at an offset that a descriptor may have: `room` is to be bound, and the host writes to what is
@@ -33,7 +29,7 @@ static uint64_t counter_bytes(const dml_context *context)
 static char *arena_reserve(dml_context *context, dml_submission *submission, uint64_t size, VkDescriptorBufferInfo *room)
 {
     *room = (VkDescriptorBufferInfo){submission->arena.handle, submission->arena_used, size};
-    submission->arena_used = round_up(room->offset + size, context->traits.core.alignment);
+    submission->arena_used = dml_round_up(room->offset + size, context->traits.core.alignment);
     return (char *)submission->arena.mapped + room->offset;
 }
 
@@ -62,7 +58,7 @@ static dml_code bind_window(dml_context *context, dml_submission *submission, dm
 {
     const dml_operand *operand = side == DML_SRC ? &submission->src : &submission->dst;
     dml_span window = side == DML_SRC ? submission->dispatch.src_window : submission->dispatch.dst_window;
-    binding->size = round_up((uint64_t)(window.end - window.begin), 16);
+    binding->size = dml_round_up((uint64_t)(window.end - window.begin), 16);
     if (operand->allocation) {
         binding->buffer = &operand->allocation->block->buffer;
         binding->offset = operand->allocation->offset + operand->offset + (uint64_t)window.begin;
@@ -139,7 +135,7 @@ static VkDescriptorBufferInfo bind_entries(dml_context *context, dml_submission 
         uint64_t early = begin % context->traits.core.alignment;
         submission->dispatch.table.entry_offset += (uint32_t)early;
         return (VkDescriptorBufferInfo){lengths->block->buffer.handle, lengths->offset + begin - early,
-                                        round_up(bytes + early, 4)};
+                                        dml_round_up(bytes + early, 4)};
     }
     VkDescriptorBufferInfo room;
     if (plan->arithmetic) {
@@ -150,7 +146,7 @@ static VkDescriptorBufferInfo bind_entries(dml_context *context, dml_submission 
         memcpy(arena_reserve(context, submission, bytes, &room), arithmetic->constants[row], bytes);
         return room;
     }
-    memcpy(arena_reserve(context, submission, round_up(bytes, 4), &room), (const char *)plan->entries.data + begin, bytes);
+    memcpy(arena_reserve(context, submission, dml_round_up(bytes, 4), &room), (const char *)plan->entries.data + begin, bytes);
     return room;
 }
 
