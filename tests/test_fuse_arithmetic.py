@@ -1,5 +1,9 @@
 """Arithmetic in place of tables: a device computes the bits that NumPy has, or looks them up."""
 
+import itertools
+import pathlib
+import re
+
 import dmlops
 import numpy as np
 import pytest
@@ -93,6 +97,33 @@ def test_a_device_keeps_to_the_table_where_arithmetic_differs(device, monkeypatc
     fused = dmlops.fuse(scaled)
     for _ in range(3):
         assert content(fused(x, device=device)) == content(fused.reference(x).copy())
+
+
+@pytest.mark.driverless
+def test_codes_are_those_of_the_kernel():
+    """With others every table would be looked up, and no result be wrong."""
+    root = pathlib.Path(__file__).parent.parent
+    text = (root / "shaders/abi.h").read_text() + (root / "csrc/core/plan.h").read_text()
+    known = {name: int(value, 0) for name, value in re.findall(r"#define DML_(\w+) (0x\w+|\d+)", text)}
+    names = {np.add: ("ADD", "ADD"), np.subtract: ("SUBTRACT", "SUBTRACT_FROM"), np.multiply: ("MULTIPLY", "MULTIPLY")}
+    names[np.divide] = ("DIVIDE", "DIVIDE_INTO")
+    expected = {function: tuple(known[f"OPERATION_{name}"] for name in each) for function, each in names.items()}
+    assert expected == arithmetic.OPERATIONS
+    assert (arithmetic._SIGNED, arithmetic._MOST) == (known["OPERATION_SIGNED"], known["MOST_OPERATIONS"])
+
+
+def test_a_device_computes_what_it_has_proved(vulkan, monkeypatch):
+    """A wrong constant shows where its key is that of arithmetic that was right. No operation here is rounded."""
+    x = np.random.default_rng(0).integers(0, 256, (24, 48, 3), np.uint8)
+    key = next(arithmetic._keys)
+    monkeypatch.setattr(arithmetic, "_keys", itertools.repeat(key))
+    fused, again = (dmlops.fuse(lambda x: x.astype(np.float32) * 2 - 1) for _ in range(2))
+    assert content(fused(x, device=vulkan)) == content(fused.reference(x))
+    real = arithmetic.continued
+    monkeypatch.setattr(
+        arithmetic, "continued", lambda *args: (made := real(*args)) and made._replace(constants=made.constants + 1)
+    )
+    assert content(again(x, device=vulkan)) == content(x.astype(np.float32) * 3 - 2)
 
 
 def test_more_tables_than_verdicts_are_remembered(device):
