@@ -17,7 +17,8 @@ import onnx.defs
 from onnx import ModelProto, NodeProto, helper
 
 import dmlops
-from dmlops.onnx.graph import Graph, Program
+from dmlops.onnx.graph import Graph
+from dmlops.onnx.program import Program
 
 if TYPE_CHECKING:
     from dmlops._annotations import AnyArray, DeviceLike

@@ -11,7 +11,7 @@ import numpy as np
 if TYPE_CHECKING:
     from dmlops._annotations import Array
 
-__all__ = ["Node", "axes_of", "ints_of", "positive"]
+__all__ = ["Node", "axes_of", "data_of", "ints_of", "positive"]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -55,3 +55,8 @@ def positive(axis: int, rank: int) -> int:
     if not -rank <= axis < rank:
         raise ValueError(f"axis {axis} is out of range for rank {rank}")
     return axis % rank
+
+
+def data_of(node: Node) -> tuple[str, ...]:
+    """The operands that are moved; those behind them are shapes, indices or amounts."""
+    return node.inputs if node.operator == "Concat" else node.inputs[:1]

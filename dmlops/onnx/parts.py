@@ -13,9 +13,10 @@ from google.protobuf.message import DecodeError  # type: ignore[import-untyped]
 from onnx import ModelProto
 from onnx.external_data_helper import uses_external_data
 
-from dmlops.onnx.graph import Graph, Program
+from dmlops.onnx.graph import Graph
 from dmlops.onnx.inference import Shape
 from dmlops.onnx.onnxruntime_rules import ONNXRUNTIME
+from dmlops.onnx.program import Program
 from dmlops.onnx.splitting import cut, tensors
 
 if TYPE_CHECKING:

@@ -10,10 +10,10 @@ import numpy as np
 
 import dmlops
 from dmlops import DeviceArray
-from dmlops.onnx.graph import Program
 from dmlops.onnx.inference import Shape, contradicts
 from dmlops.onnx.metadata import ModelMetadata, described, metadata
 from dmlops.onnx.parts import Source
+from dmlops.onnx.program import Program
 
 if TYPE_CHECKING:
     import onnxruntime  # type: ignore[import-untyped]
