@@ -6,7 +6,7 @@ import itertools
 import math
 import operator
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 
@@ -106,6 +106,19 @@ def tolist(self: DeviceArray) -> Any:
     return self.numpy().tolist()
 
 
+def tobytes(self: DeviceArray) -> bytes:
+    """The bytes of all elements, in C order."""
+    return self.numpy().tobytes()
+
+
+def __bytes__(self: DeviceArray) -> bytes:
+    return tobytes(self)
+
+
+def __format__(self: DeviceArray, spec: str) -> str:
+    return format(self.item(), spec) if spec and self.ndim == 0 else object.__format__(self, spec)
+
+
 # --- views ----------------------------------------------------------------------------------------------------------
 
 
@@ -199,6 +212,11 @@ def swapaxes(self: DeviceArray, axis1: Any, axis2: Any) -> DeviceArray:
     return _core._view(self, lambda like: like.swapaxes(axis1, axis2))
 
 
+def diagonal(self: DeviceArray, offset: int = 0, axis1: int = 0, axis2: int = 1) -> DeviceArray:
+    """A view of a diagonal of two axes, along the last axis of the result."""
+    return np.diagonal(self, offset, axis1, axis2)  # type: ignore[call-overload, no-any-return]
+
+
 # --- copies ---------------------------------------------------------------------------------------------------------
 
 
@@ -210,11 +228,51 @@ def __deepcopy__(self: DeviceArray, memo: dict[int, object]) -> DeviceArray:
     return self.copy()
 
 
+def flatten(self: DeviceArray, order: str = "C") -> DeviceArray:
+    """A copy of one axis, in C order; "F" counts the first axis fastest."""
+    if order not in ("C", "F"):
+        raise ValueError(f"order must be 'C' or 'F', not {order!r}")
+    return (self if order == "C" else self.T).copy().reshape(-1)
+
+
+def astype(
+    self: DeviceArray, dtype: Any, order: str = "K", casting: str = "unsafe", subok: bool = True, copy: bool = True
+) -> DeviceArray:
+    """A copy in C order, or with ``copy=False`` the array itself. TypeError for another dtype: that computes."""
+    if self.dtype != np.dtype(dtype):
+        raise TypeError(
+            f"astype from {self.dtype} to {np.dtype(dtype)} computes: call it with what .numpy() gives, or in dmlops.fuse"
+        )
+    return self.copy() if copy else self
+
+
+def repeat(self: DeviceArray, repeats: Any, axis: int | None = None) -> DeviceArray:
+    """A copy in which each element stands `repeats` times; by default of one axis. See ``numpy.repeat``."""
+    return np.repeat(self, repeats, axis)  # type: ignore[call-overload, no-any-return]
+
+
+def take(self: DeviceArray, indices: Any, axis: int | None = None, out: Any = None, mode: Any = "raise") -> DeviceArray:
+    """The elements at some indices of an axis; by default of all elements in C order. See ``numpy.take``."""
+    return np.take(self, indices, axis, out, mode)  # type: ignore[call-overload, no-any-return]
+
+
+def fill(self: DeviceArray, value: Any) -> None:
+    """Set all elements to a scalar, as ``a[...] = value`` does."""
+    self[...] = value
+
+
 # --- what there is not ------------------------------------------------------------------------------------------------
 
 
 def __reduce_ex__(self: DeviceArray, protocol: Any) -> Any:
     raise TypeError("a dmlops.DeviceArray cannot be pickled; pickle what .numpy() gives")
+
+
+def _missing(self: DeviceArray, name: str) -> NoReturn:
+    from dmlops.other_names import advice_beside
+
+    text = f"a dmlops.DeviceArray has no attribute {name!r}{'' if name.startswith('_') else advice_beside(name)}"
+    raise AttributeError(text, name=name, obj=self)
 
 
 # --- the type's ---------------------------------------------------------------------------------------------------------
@@ -227,7 +285,9 @@ def add_methods(*methods: Any) -> None:
         setattr(DeviceArray, method.__name__, method)
 
 
-add_methods(__repr__, __bool__, __int__, __float__, __complex__, __index__, item, tolist)
-add_methods(reshape, transpose, ravel, squeeze, swapaxes, __copy__, __deepcopy__, __reduce_ex__)
+add_methods(__repr__, __bool__, __int__, __float__, __complex__, __index__, __bytes__, __format__, item, tolist, tobytes)
+add_methods(reshape, transpose, ravel, squeeze, swapaxes, diagonal)
+add_methods(__copy__, __deepcopy__, flatten, astype, repeat, take, fill, __reduce_ex__)
+setattr(DeviceArray, "__getattr__", _missing)
 setattr(DeviceArray, "T", property(_t))
 setattr(DeviceArray, "mT", property(_mt))

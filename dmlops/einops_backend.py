@@ -48,6 +48,7 @@ def _register(backends: Any) -> None:
         return
     import numpy as np
 
+    import dmlops
     from dmlops._core import DeviceArray
 
     class Backend(backends.AbstractBackend):  # type: ignore[misc]
@@ -58,6 +59,15 @@ def _register(backends: Any) -> None:
         def is_appropriate_type(self, tensor: Any) -> bool:
             traced = sys.modules.get("dmlops.fusion.traced")
             return isinstance(tensor, DeviceArray) or (traced is not None and isinstance(tensor, traced.Traced))
+
+        def from_numpy(self, x: Any) -> Any:
+            return dmlops.asarray(x)
+
+        def to_numpy(self, x: Any) -> Any:
+            return x.numpy()
+
+        def arange(self, start: int, stop: int) -> Any:
+            return dmlops.asarray(np.arange(start, stop))
 
         def reshape(self, x: Any, shape: Any) -> Any:
             if not isinstance(x, DeviceArray):

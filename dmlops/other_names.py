@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 
-__all__ = ["advice"]
+__all__ = ["advice", "advice_beside"]
 
 # Each name, and what does it here.
 _HERE = {
@@ -40,3 +40,31 @@ def advice(name: str) -> str:
         near = difflib.get_close_matches(name, [*dmlops.__all__, "slice", "dask", "directml", "onnx"], 1, 0.75)
         here = f"dmlops.{near[0]}" if near else None
     return f"; did you mean {here}?" if here else ""
+
+
+# What device arrays have in place of attributes of NumPy's arrays and of other libraries' tensors.
+_BESIDE = {
+    "permute": ".transpose(...)",
+    "to cuda": ".to_device(device)",
+    "cpu get detach": ".numpy()",
+    "contiguous clone": ".copy()",
+    "block_until_ready": ".wait()",
+    "flat": ".ravel()",
+    "itemset put setfield": "a[index] = value",
+    "resize": ".reshape(...), or numpy.pad",
+    "flags": ".strides",
+    "real imag view getfield byteswap newbyteorder": "what .numpy() gives, or dmlops.fuse",
+    "flip fliplr flipud rot90 roll moveaxis expand_dims stack concatenate pad tile split": "numpy.{0} of a device array",
+    "unsqueeze": "numpy.expand_dims of a device array",
+}
+_BESIDE_BY_NAME = {name: there.format(name) for names, there in _BESIDE.items() for name in names.split()}
+
+
+def advice_beside(name: str) -> str:
+    """The end of the text for an attribute that a device array lacks."""
+    import numpy as np
+
+    there = _BESIDE_BY_NAME.get(name)
+    if there:
+        return f"; did you mean {there}?"
+    return ": what .numpy() gives has it" if hasattr(np.ndarray, name) else ""

@@ -100,7 +100,9 @@ def rearrange(
     >>> dmlops.rearrange(photos, "b (h p) (w q) c -> b (h w) (p q c)", p=16, q=16).shape
     (8, 1200, 768)
     """
-    result: AnyArray = _functions()["rearrange"](_array(x), pattern, out=out, device=device, progress=progress, **sizes)
+    result: AnyArray = _functions()["rearrange"](
+        _array(x, pattern), pattern, out=out, device=device, progress=progress, **sizes
+    )
     return result
 
 
@@ -188,17 +190,20 @@ def repeat(
     array([[1, 1, 1, 2, 2, 2],
            [1, 1, 1, 2, 2, 2]])
     """
-    result: AnyArray = _functions()["repeat"](_array(x), pattern, out=out, device=device, progress=progress, **sizes)
+    result: AnyArray = _functions()["repeat"](_array(x, pattern), pattern, out=out, device=device, progress=progress, **sizes)
     return result
 
 
-def _array(x: Any) -> Any:
+def _array(x: Any, pattern: Any) -> Any:
     """What is neither an array nor a list of arrays becomes one, as operators have it."""
     import numpy as np
 
     from dmlops.fusion import structure
     from dmlops.refused_arrays import no_array
 
+    if not isinstance(pattern, str):
+        swapped = "; did you mean (x, pattern)? The array comes first" if isinstance(x, str) else ""
+        raise TypeError(f"pattern must be a str such as 'h w c -> c h w', not {type(pattern).__name__}{swapped}")
     if structure.array_from(x) is not None or (isinstance(x, list) and any(structure.array_from(one) is not None for one in x)):
         return x
     try:

@@ -1,5 +1,7 @@
 """NumPy's functions of device arrays run on the device; einops and the array API do, too."""
 
+import importlib
+
 import dmlops
 import numpy as np
 import pytest
@@ -33,6 +35,11 @@ ANY = {
     "ones_like": lambda a: np.ones_like(a, shape=(2, 5)),
     "full_like": lambda a: np.full_like(a, 1, dtype=np.uint8),
     "full_like keywords": lambda a: np.full_like(a, fill_value=[0, 1], dtype="i4", shape=(3, 2)),
+    "append": lambda a: np.append(a, a),
+    "append axis": lambda a: np.append(a[None], values=a[None], axis=0),
+    "block": lambda a: np.block([[a, a], [a, a]]),
+    "block alone": np.block,
+    "block deep": lambda a: np.block([[[[[[a[None], a[None]]]]]]]),
     "atleast_1d": np.atleast_1d,
     "atleast_2d": lambda a: np.atleast_2d(a, a)[1],
     "atleast_3d": np.atleast_3d,
@@ -60,6 +67,9 @@ THREE = {
     "take flat": lambda a: np.take(a, [5, 7]),
     "roll several": lambda a: np.roll(a, (1, 4)),
     "broadcast_arrays": lambda a: np.broadcast_arrays(a[:, :1], a, a[0, 0]),
+    "append one": lambda a: np.append(a, a[:, ::-1][:, :1], 1),
+    "block ranks": lambda a: np.block([[a[0, 0], a[1, 0, :1]], [a[0, :2, 0], a[1, :, 1]]]),
+    "block one row": lambda a: np.block([a, a[..., 1:], a[0, 0, 0]] if a.shape[:2] == (1, 1) else [a, a[..., 1:]]),
     "take none": lambda a: np.take(a, [], axis=1),
     "broadcast_to more": lambda a: np.broadcast_to(a[:, :1], (2, 2, 5, 4)),
 }
@@ -119,6 +129,9 @@ def test_errors_are_of_numpys_types(device, name):
         "roll axes": lambda a: np.roll(a, 1, 3), "roll several": lambda a: np.roll(a, ((1, 2), (3, 4))),
         "broadcast_arrays": lambda a: np.broadcast_arrays(a, a[:, :2]),
         "take": lambda a: np.take(a, 3, 1), "take one": lambda a: np.take(a, -3, 0),
+        "append": lambda a: np.append(a, a, 3), "append one": lambda a: np.append(a, a[0], 0),
+        "block": lambda a: np.block([[a, a], [a]]), "block alone": lambda a: np.block([[a], []]),
+        "block deep": lambda a: np.block([[a], a]), "block ranks": lambda a: np.block([a, (a, a)]),
         "broadcast_to": lambda a: np.broadcast_to(a, (2, 3)), "concatenate flat": lambda a: np.concatenate([]),
     }  # fmt: skip
     if name not in wrong:
@@ -314,6 +327,39 @@ def test_einops_pack_and_unpack(device):
             assert type(one) is dmlops.DeviceArray and np.array_equal(one.numpy(), other)
 
 
+EINOPS_OWN_TESTS = [
+    *("test_ops.test_ellipsis_ops_imperative", "test_ops.test_enumerating_directions", "test_ops.test_repeat_imperatives"),
+    *("test_ops.test_concatenations_and_stacking", "test_ops.test_tiling_imperatives", "test_ops.test_reduction_imperatives"),
+    *("test_ops.test_reduction_stress_imperatives", "test_packing.test_pack_unpack_against_numpy"),
+    *("test_other.test_parse_shape_imperative", "test_other.test_underscore", "test_other.test_underscore_one"),
+    *("test_other.test_underscore_several", "test_other.test_is_float_type", "test_examples.test_rearrange_examples"),
+]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", EINOPS_OWN_TESTS)
+def test_einops_own_tests(device, name, monkeypatch):
+    """Those that run on each backend. What computes in them is left to NumPy."""
+    tests = pytest.importorskip("einops.tests", reason="einops is not installed, or without its tests")
+    from einops import _backends
+
+    backend = _backends.get_backend(dmlops.empty(0, device=device))
+    monkeypatch.setattr(type(backend), "from_numpy", lambda self, x: dmlops.asarray(x, device=device))
+    monkeypatch.setattr(
+        type(backend), "reduce", lambda self, x, name, axes: self.from_numpy(getattr(x.numpy(), name)(axis=axes))
+    )
+    monkeypatch.setattr(dmlops.DeviceArray, "__add__", lambda a, b: backend.from_numpy(a.numpy() + np.asarray(b)))
+    monkeypatch.setattr(tests, "collect_test_backends", lambda symbolic, layers: [backend] * (not (symbolic or layers)))
+    monkeypatch.setenv("EINOPS_TEST_BACKENDS", "numpy")
+    module, function = name.split(".")
+    getattr(importlib.import_module(f"einops.tests.{module}"), function)()
+
+
+def test_einops_arrays_of_numpy(device):
+    einops = pytest.importorskip("einops")
+    assert einops.asnumpy(dmlops.asarray(X, device=device)[:, ::-1]).tolist() == X[:, ::-1].tolist()
+
+
 def test_einops_reduce_computes(device):
     einops = pytest.importorskip("einops")
     import einops.array_api
@@ -334,6 +380,14 @@ def test_einops_errors_and_arguments(device):
     out = np.empty((3, 6, 8, 12), np.uint8)
     assert dmlops.rearrange(IMAGES, "b h w c -> c b h w", out=out, device=device) is out
     assert np.array_equal(out, IMAGES.transpose(3, 0, 1, 2))
+    for name in ("rearrange", "repeat"):
+        for x in (IMAGES, [IMAGES], dmlops.asarray(IMAGES, device=device)):
+            with pytest.raises(
+                TypeError, match=r"^pattern must be a str .*; did you mean \(x, pattern\)\? The array comes first"
+            ):
+                getattr(dmlops, name)("b h w c -> c b h w", x, device=device)
+        with pytest.raises(TypeError, match=r"^pattern must be a str such as 'h w c -> c h w', not int$"):
+            getattr(dmlops, name)(IMAGES, 3, device=device)
     told = []
     dmlops.repeat(IMAGES, "b h w c -> (x b) h w c", x=2, device=device, progress=lambda done, total: told.append((done, total)))
     assert told[-1] == (2 * IMAGES.nbytes,) * 2

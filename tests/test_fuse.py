@@ -88,6 +88,16 @@ def test_lists_of_arrays_are_inputs(device):
     assert same(function(arrays, named, device=device), np.concatenate([*arrays, named["last"]]))
 
 
+def test_blocks_of_arrays_and_constants(device):
+    function = dmlops.fuse(lambda x: (np.block([[x, np.ones((5, 2), "u1")], [x[:1], np.uint8([[7, 8]])]]), np.append(x, [3])))
+    x = photos(5, 7)
+    assert same(function(x, device=device), function.reference(x))
+    function.prove(x)
+    for wrong in (lambda x: np.block((x, x)), lambda x: np.block([x, (x, x)])):
+        with pytest.raises(TypeError, match="tuple"):
+            dmlops.fuse(wrong)(x, device=device)
+
+
 def test_maps_of_the_same_elements(device):
     function = dmlops.fuse(
         lambda x: (np.where(x > 10, x, 0), x * x, np.clip(x[::-1], 3, 200), np.interp(x, [0, 255], [0.0, 1.0]))

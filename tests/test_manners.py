@@ -208,6 +208,110 @@ def test_a_view_by_a_function_must_be_one(device):
             _core._view(*wrong)
 
 
+# --- methods ------------------------------------------------------------------------------------------------------
+
+# What NumPy's arrays have, and device arrays too: calls whose results are NumPy's.
+METHODS = {
+    "astype": [lambda x: x.astype(x.dtype), lambda x: x.astype("f4", copy=False)],
+    "copy": [lambda x: x.copy()],
+    "diagonal": [lambda x: x.diagonal(), lambda x: x.diagonal(1, 1, 2), lambda x: x.diagonal(-1, axis1=2, axis2=0)],
+    "flatten": [lambda x: x.flatten(), lambda x: x.flatten("F"), lambda x: x[0, 0, 0].flatten(order="C")],
+    "ravel": [lambda x: x[1, 0].ravel()],
+    "repeat": [lambda x: x.repeat(2), lambda x: x.repeat([3], axis=1), lambda x: x.repeat(0, -1)],
+    "reshape": [lambda x: x.reshape(x.shape), lambda x: x[0, 1].reshape(1, -1)],
+    "squeeze": [lambda x: x[:, :1].squeeze()],
+    "swapaxes": [lambda x: x.swapaxes(0, -1)],
+    "take": [lambda x: x.take([1, 0], 1), lambda x: x.take(3), lambda x: x.take([[0, -1]], axis=-1)],
+    "to_device": [lambda x: x.to_device(x.device)],
+    "transpose": [lambda x: x.transpose(), lambda x: x.transpose(2, 0, 1)],
+    "item": [lambda x: x.item(3)],
+    "tolist": [lambda x: x.tolist()],
+    "tobytes": [lambda x: x.tobytes(), bytes],
+    "dtype": [lambda x: x.dtype], "itemsize": [lambda x: x.itemsize], "nbytes": [lambda x: x.nbytes],
+    "ndim": [lambda x: x.ndim], "shape": [lambda x: x.shape], "size": [lambda x: x.size], "strides": [lambda x: x.strides],
+    "T": [lambda x: x.T], "mT": [lambda x: x.mT],
+    "fill": [], "device": [],  # tested elsewhere: they return nothing, or something else
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", [name for name in dir(np.ndarray) if not name.startswith("_")])
+def test_attributes_of_numpys_arrays(device, name):
+    """Each is there and does the same, or its absence says what to do."""
+    a = dmlops.asarray(X, device=device)
+    if name in METHODS:
+        for view, of in ((a, X), (a[:, ::-1, 1:], X[:, ::-1, 1:])):
+            for call in METHODS[name]:
+                result, expected = call(view), call(of)
+                array = isinstance(expected, (np.ndarray, np.generic))
+                assert type(result) is (dmlops.DeviceArray if array else type(expected))
+                assert np.array_equal(result, expected) and np.shape(result) == np.shape(expected)
+        return
+    with pytest.raises(AttributeError, match=rf"no attribute '{name}'(; did you mean |: what \.numpy\(\) gives)") as caught:
+        getattr(a, name)
+    assert caught.value.obj is a and not hasattr(dmlops.DeviceArray, name)
+
+
+@pytest.mark.driverless
+def test_no_method_is_of_nobody():
+    ours = {"numpy", "wait"}
+    there = {name for name in vars(dmlops.DeviceArray) if not name.startswith("_")}
+    assert there == {*METHODS, *ours}
+
+
+def test_methods_that_copy_and_that_are_views(device):
+    for copy in (lambda a: a.flatten(), lambda a: a.astype("f4"), lambda a: a.repeat(1), lambda a: a.take([0], 0)):
+        a = dmlops.asarray(X, device=device)
+        copy(a).fill(-1)
+        assert np.array_equal(a, X)
+    a.diagonal(0, 1, 2).fill(-1)
+    assert np.array_equal(a.numpy()[:, [0, 1, 2], [0, 1, 2]], np.full((2, 3), -1)) and a.numpy()[0, 0, 1] == X[0, 0, 1]
+    assert a.astype("f4", copy=False) is a
+    a[0].fill(np.float32(7))
+    assert np.array_equal(a[0], np.full((3, 4), 7))
+
+
+def test_methods_refuse_what_numpy_refuses(device):
+    a = dmlops.asarray(X, device=device)
+    wrong = [lambda x: x.diagonal(0, 1, 1), lambda x: x.diagonal(0, 0, 3), lambda x: x.repeat(-1), lambda x: x.repeat(2, 3)]
+    wrong += [lambda x: x.take(24), lambda x: x.take([0], 3), lambda x: x.flatten("X"), lambda x: x[0, 0].diagonal()]
+    for number, call in enumerate(wrong):
+        with pytest.raises(Exception) as expected:
+            call(X)
+        with pytest.raises(type(expected.value)):
+            call(a)
+            raise SystemError(number)
+    with pytest.raises(TypeError, match=r"^astype from float32 to float64 computes: .*\.numpy\(\).*dmlops\.fuse"):
+        a.astype("f8")
+
+
+# Attributes that other libraries' tensors have, and what is named in their place.
+OTHERS = {
+    "permute": ".transpose", "to": ".to_device", "cuda": ".to_device", "cpu": ".numpy()", "get": ".numpy()",
+    "contiguous": ".copy()", "clone": ".copy()", "flip": "numpy.flip", "unsqueeze": "numpy.expand_dims", "pad": "numpy.pad",
+    "block_until_ready": ".wait()", "flat": ".ravel()", "put": "a[index] = value",
+}  # fmt: skip
+
+
+def test_attributes_of_other_libraries(device):
+    a = dmlops.asarray(X, device=device)
+    for name, there in OTHERS.items():
+        with pytest.raises(AttributeError, match=f"no attribute '{name}'; did you mean .*{re.escape(there)}"):
+            getattr(a, name)
+        for place, found in re.findall(r"(numpy|)\.([a-z_]+)", there):
+            assert hasattr(np if place else a, found), there
+    for name in ("xyzzy", "__array_interface__", "_private"):
+        with pytest.raises(AttributeError, match=f"no attribute '{name}'$"):
+            getattr(a, name)
+
+
+def test_formats(device):
+    assert f"{dmlops.asarray(2.5, device=device):.2f}" == "2.50" and f"{dmlops.asarray(7, device=device):>3}" == "  7"
+    a = dmlops.asarray([1.0], device=device)
+    assert f"{a}" == repr(a)
+    with pytest.raises(TypeError, match="format"):
+        f"{a:.2f}"
+
+
 # --- NumPy's functions --------------------------------------------------------------------------------------------
 
 VIEWS = {
@@ -328,6 +432,7 @@ DOWNLOADS = {
     "concatenate of two dtypes": lambda a: np.concatenate([a, dmlops.asarray(X.astype("f8"), device=a.device)]),
     "vstack": lambda a: np.vstack([X, a]), "mean": lambda a: np.mean(a), "sum": lambda a: np.sum(a),
     "where": lambda a: np.where(X > 0, a, X), "copyto": lambda a: np.copyto(X.copy(), a), "pad": lambda a: np.pad(a, 1, "mean"),
+    "block": lambda a: np.block([[a], [X]]), "append scalar": lambda a: np.append(a, 3),
     "linalg.norm": lambda a: np.linalg.norm(a), "fft.fft": lambda a: np.fft.fft(a), "append": lambda a: np.append(a, X),
     "take": lambda a: np.take(a, a), "take_along_axis": lambda a: np.take_along_axis(a, X.astype(int), 0),
     "tile": lambda a: np.tile(X, a), "roll": lambda a: np.roll(a, a),

@@ -177,6 +177,7 @@ def handlers() -> dict[Any, _Handler]:
         numpy_joins.new_like(np.ones): "ones_like",
         numpy_joins.full_like: "full_like",
         numpy_joins.append: "append",
+        numpy_joins.block: "block",
         numpy_joins.broadcast_arrays: "broadcast_arrays",
         _copy: "copy",
         numpy_joins.pad: "pad",

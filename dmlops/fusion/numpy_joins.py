@@ -15,6 +15,7 @@ from dmlops.fusion.traced import Trace, Traced, axis_of, name_of, node_of, refus
 
 __all__ = [
     "append",
+    "block",
     "broadcast_arrays",
     "concatenate",
     "full_like",
@@ -86,6 +87,35 @@ def broadcast_arrays(trace: Trace, function: Any, *args: Any, subok: bool = Fals
 
 def append(trace: Trace, function: Any, arr: Any, values: Any, axis: Any = None) -> Any:
     return concatenate(trace, np.concatenate, (arr, values), axis)
+
+
+def block(trace: Trace, function: Any, arrays: Any) -> Any:
+    def leaf(value: Any) -> Traced:
+        if isinstance(value, tuple):
+            raise TypeError("a tuple in the argument of numpy.block; only lists nest arrays")
+        return trace.lift(value)
+
+    def depth_of(entry: Any) -> int:
+        if not isinstance(entry, list):
+            leaves.append(leaf(entry))
+            return 0
+        depths = {depth_of(one) for one in entry}
+        if len(depths) != 1:
+            raise ValueError("the lists in the argument of numpy.block are empty, or nest to different depths")
+        return 1 + depths.pop()
+
+    leaves: list[Traced] = []
+    depth = depth_of(arrays)
+    rank = max(depth, *(one.ndim for one in leaves))
+    left = iter(leaves)
+
+    def made(entry: Any, axis: int) -> Any:
+        if isinstance(entry, list):
+            return np.concatenate([made(one, axis + 1) for one in entry], axis)
+        one = next(left)
+        return one[(None,) * (rank - one.ndim)]
+
+    return made(arrays, -depth)
 
 
 # --- padding and repetition -----------------------------------------------------------------------------------------

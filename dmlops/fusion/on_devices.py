@@ -10,6 +10,7 @@ import numpy as np
 from dmlops._core import DeviceArray
 from dmlops.fusion.fused import Fused
 from dmlops.fusion.numpy_functions import handlers
+from dmlops.fusion.structure import leaves
 from dmlops.fusion.traced import RefusedError
 
 __all__ = ["MixedArraysError", "call", "reshape"]
@@ -29,11 +30,14 @@ def reshape(x: DeviceArray, shape: Any) -> DeviceArray:
 
 def call(function: Any, args: Any, kwargs: Any) -> Any:
     """Run a function on the device of its arrays. RefusedError if it does not only move elements."""
+    if function is np.append:  # what it joins is an array of any size, and no constant
+        function, args, kwargs = np.concatenate, *_joined(*args, **kwargs)
     fused = _fused(function)
     if fused is None:
         name = f"{function.__module__}.{function.__name__}"
         raise RefusedError(name, f"{name} computes")
-    return fused(*map(_constants, args), **{name: _constants(one) for name, one in kwargs.items()})
+    change = _arrays if function is np.block else _constants
+    return fused(*map(change, args), **{name: change(one) for name, one in kwargs.items()})
 
 
 @functools.cache
@@ -52,7 +56,20 @@ def _fused(function: Any) -> Fused | None:
 @functools.cache
 def _not_here() -> set[Any]:
     """Functions that compute, or whose constants are arrays of any size."""
-    return {np.take_along_axis, np.append}
+    return {np.take_along_axis}
+
+
+def _joined(arr: Any, values: Any, axis: Any = None) -> tuple[Any, dict[str, Any]]:
+    """The arguments of numpy.append as those of numpy.concatenate."""
+    return ([arr, values],), {"axis": axis}
+
+
+def _arrays(value: Any) -> Any:
+    """An argument of device arrays in nested lists."""
+    for one in leaves(value):
+        if not isinstance(one, DeviceArray):
+            raise MixedArraysError(type(one).__name__)
+    return value
 
 
 def _constants(value: Any) -> Any:
