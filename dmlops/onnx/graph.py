@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import onnx
 import onnx.defs
-from onnx import ModelProto, NodeProto, TensorProto, helper, numpy_helper
+from onnx import ModelProto, NodeProto, TensorProto, TypeProto, helper, numpy_helper
 from onnx.external_data_helper import uses_external_data
 
 from dmlops.onnx.inference import Shape, inferred_types, is_plain
@@ -91,6 +91,7 @@ class Graph:
         self.inputs = {value.name: value.type for value in graph.input if value.name not in self.initializers}
         self.outputs = {value.name: value.type for value in graph.output}
         self.types = inferred_types(model) | self.inputs
+        self._declared = {value.name: value.type for value in graph.value_info} | self.outputs
         not_plain = {name for name, kind in self.inputs.items() if not is_plain(kind)}
         not_plain |= {tensor.values.name for tensor in graph.sparse_initializer}
         self.problems = {k: reason for k, node in enumerate(self.nodes) if (reason := self._problem(node, not_plain))}
@@ -148,16 +149,30 @@ class Graph:
 
     def shape(self, name: str) -> Shape | None:
         """A value's sizes, with None for those that are not known; None if not even the rank is."""
-        kind = self.types.get(name)
-        if kind is None or not kind.tensor_type.HasField("shape"):
-            return None
-        sizes = map(size_of, kind.tensor_type.shape.dim)
-        return tuple(size if isinstance(size, int) else None for size in sizes)
+        return _shape_of(self.types[name]) if name in self.types else None
+
+    def declared_before_shapes(self) -> dict[str, Shape]:
+        """The declared sizes of what Shape nodes read, and of what that is computed of.
+
+        Where inference knows no size, onnxruntime takes the declared one, and computes Shape before it runs the model.
+        """
+        read: set[str] = set()
+        for node in reversed(self.nodes):
+            if node.operator == "Shape" or read.intersection(node.outputs):
+                read.update(node.inputs)
+        return {name: shape for name, kind in self._declared.items() if name in read and (shape := _shape_of(kind)) is not None}
 
     def raise_problem(self) -> None:
         """Raise UnsupportedNodeError for the first node that cannot be run."""
         for k in sorted(self.problems):
             raise UnsupportedNodeError(self.nodes[k], self.problems[k], len(self.problems) - 1)
+
+
+def _shape_of(kind: TypeProto) -> Shape | None:
+    if not kind.tensor_type.HasField("shape"):
+        return None
+    sizes = map(size_of, kind.tensor_type.shape.dim)
+    return tuple(size if isinstance(size, int) else None for size in sizes)
 
 
 def _node(proto: NodeProto, opsets: Mapping[str, int]) -> Node:

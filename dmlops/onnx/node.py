@@ -35,7 +35,7 @@ class Node:
 
 def ints_of(node: Node, operand: Array | None, attribute: str) -> list[int] | None:
     """The operand as a list, or the attribute that older versions have in its place; None if there is neither."""
-    if operand is not None and operand.ndim > 1:
+    if operand is not None and operand.ndim != 1:
         raise ValueError(f"{attribute} must be a vector, not of the shape {list(operand.shape)}")
     found = node.attributes.get(attribute) if operand is None else operand
     return None if found is None else [int(value) for value in np.asarray(found).reshape(-1)]

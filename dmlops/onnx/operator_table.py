@@ -72,7 +72,7 @@ def _depth_to_space(node: Node, a: AnyArray) -> AnyArray:
 
 
 def _expand(node: Node, a: AnyArray, shape: Array) -> AnyArray:
-    wanted = np.broadcast_shapes(a.shape, tuple(shape.tolist()))
+    wanted = np.broadcast_shapes(a.shape, tuple(shape.ravel().tolist()))
     a = a[(None,) * (len(wanted) - a.ndim) + (...,)]
     return repeated(a, [size if old == 1 else 1 for old, size in zip(a.shape, wanted, strict=True)])
 
@@ -152,8 +152,9 @@ def _slice(
     steps: Array | None = None,
 ) -> AnyArray:
     first, last = ints_of(node, starts, "starts") or [], ints_of(node, ends, "ends") or []
-    along = axes_of(node, axes, a.ndim) or list(range(len(first)))
-    strides = ints_of(node, steps, "steps") or [1] * len(first)
+    along, strides = axes_of(node, axes, a.ndim), ints_of(node, steps, "steps")
+    along = list(range(len(first))) if along is None else along
+    strides = [1] * len(first) if strides is None else strides
     if not len(first) == len(last) == len(along) == len(strides):
         counts = f"{len(first)}, {len(last)}, {len(along)} and {len(strides)}"
         raise ValueError(f"starts, ends, axes and steps must have as many entries each, not {counts}")
@@ -209,6 +210,7 @@ def _transpose(node: Node, a: AnyArray) -> AnyArray:
 
 
 def _unsqueeze(node: Node, a: AnyArray, axes: Array | None = None) -> AnyArray:
+    axes = None if axes is None else np.atleast_1d(axes)  # onnxruntime takes a scalar, too
     new = ints_of(node, axes, "axes") or []
     rank = a.ndim + len(new)
     places, sizes = axes_of(node, axes, rank) or [], iter(a.shape)

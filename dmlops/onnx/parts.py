@@ -14,7 +14,6 @@ from onnx import ModelProto
 from onnx.external_data_helper import uses_external_data
 
 from dmlops.onnx.graph import Graph
-from dmlops.onnx.inference import Shape
 from dmlops.onnx.onnxruntime_rules import ONNXRUNTIME
 from dmlops.onnx.program import Program
 from dmlops.onnx.splitting import cut, tensors
@@ -44,8 +43,6 @@ class Parts:
         What runs the rest, if there is one.
     count : int
         The number of nodes in the rest.
-    passed : dict
-        The values that the rest reads of the leading part, and their inferred shapes.
     described : list
         What onnxruntime says of inputs and outputs of either part.
     """
@@ -54,7 +51,6 @@ class Parts:
     program: Program
     rest: Any
     count: int
-    passed: Mapping[str, Shape | None]
     described: list[Any]
 
 
@@ -100,15 +96,17 @@ class Source:
         if moved is None:
             return None
         onnx.load_external_data_for_model(moved, self._folder() or _entry(self.options))
-        program = Program(moved, device, ONNXRUNTIME, mapped=True)
+        known = graph.inputs.keys() | graph.initializers
+        passed = [value.name for value in rest.graph.input if value.name not in known] if rest else []
+        # What onnxruntime takes for granted, here in the rest and in a session of the whole model.
+        inferred = {name: shape for name in passed if (shape := graph.shape(name)) is not None}
+        sizes = inferred, graph.declared_before_shapes()
+        program = Program(moved, device, ONNXRUNTIME, mapped=True, sizes=sizes)
         checked, session = _checked(moved), self._session(rest) if rest else None
         sessions = [one for one in (checked, session) if one]
         described = [value for one in sessions for value in one.get_inputs()]
         described += [value for one in sessions for value in one.get_outputs()]
-        known = graph.inputs.keys() | graph.initializers
-        read = [value.name for value in rest.graph.input if value.name not in known] if rest else []
-        passed = {name: graph.shape(name) for name in read}
-        return Parts(moved, program, session, len(rest.graph.node) if rest else 0, passed, described)
+        return Parts(moved, program, session, len(rest.graph.node) if rest else 0, described)
 
     def _folder(self) -> str:
         """Where external data is; empty for a model in memory."""

@@ -12,7 +12,7 @@ from onnx import ModelProto, helper, numpy_helper
 import dmlops
 from dmlops import DeviceArray
 from dmlops.onnx.graph import Graph
-from dmlops.onnx.inference import contradicts, is_plain
+from dmlops.onnx.inference import Shape, contradicts, is_plain
 from dmlops.onnx.node import Node, data_of
 from dmlops.onnx.operator_table import OPERATORS, Operator
 from dmlops.scalars import kind_of
@@ -20,7 +20,11 @@ from dmlops.scalars import kind_of
 if TYPE_CHECKING:
     from dmlops._annotations import AnyArray, Array, DeviceLike
 
-__all__ = ["Program"]
+__all__ = ["OtherSizesError", "Program"]
+
+
+class OtherSizesError(ValueError):
+    """A value has not the sizes that were taken for granted."""
 
 
 class Program:
@@ -28,6 +32,9 @@ class Program:
 
     What depends on constants and on the declared shapes only is computed here; the rest is run with the actual shapes. The host
     knows every shape without waiting for the device. Where there are maps, all steps are one fused function.
+
+    Each of `sizes` has those of some values, as far as they are taken for granted elsewhere: OtherSizesError is raised at the
+    first value that has others.
     """
 
     def __init__(
@@ -36,10 +43,11 @@ class Program:
         device: DeviceLike | None = None,
         operators: Mapping[str, Operator] = OPERATORS,
         mapped: bool = False,
+        sizes: Iterable[Mapping[str, Shape]] = (),
     ) -> None:
         graph = Graph(model, operators, mapped)
         graph.raise_problem()
-        self._graph, self._device = graph, device
+        self._graph, self._device, self._sizes = graph, device, list(sizes)
         if device is not None:
             self._upload(np.zeros(0, np.uint8))  # raises if there is no such device
         self._expected = {
@@ -140,7 +148,10 @@ class Program:
             if k < len(data) and not on_host and not isinstance(operand, DeviceArray) and operand is not None:
                 operand = self._uploaded[name] if name in self._uploaded else self._upload(operand)
             operands.append(operand)
-        values.update(zip(node.outputs, self._results(node, operands), strict=True))
+        for name, result in zip(node.outputs, self._results(node, operands), strict=True):
+            if any(name in known and contradicts(result.shape, known[name]) for known in self._sizes):
+                raise OtherSizesError(f"{name!r} has the shape {result.shape}, which was not expected")
+            values[name] = result
 
     def _results(self, node: Node, operands: list[Any]) -> tuple[Any, ...]:
         try:

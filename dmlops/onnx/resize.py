@@ -85,7 +85,9 @@ def resize(node: Node, a: AnyArray, *operands: Array | None, numbers: Any = Exac
     """Run a Resize; `numbers` is ``Exact``, or has other arithmetic in functions of the same names."""
     if node.version > 10:
         operands = operands[1:]  # the region of interest is for modes that are not allowed here
-    scales, sizes = ((None if operand is None or operand.size == 0 else operand) for operand in (*operands, None, None)[:2])
+    scales, sizes = (
+        (None if operand is None or operand.size == 0 else operand.ravel()) for operand in (*operands, None, None)[:2]
+    )
     if scales is not None and sizes is not None:
         raise ValueError("scales and sizes must not both be given")
     axes = axes_of(node, None, a.ndim) or list(range(a.ndim))

@@ -10,10 +10,9 @@ import numpy as np
 
 import dmlops
 from dmlops import DeviceArray
-from dmlops.onnx.inference import Shape, contradicts
 from dmlops.onnx.metadata import ModelMetadata, described, metadata
 from dmlops.onnx.parts import Source
-from dmlops.onnx.program import Program
+from dmlops.onnx.program import OtherSizesError, Program
 
 if TYPE_CHECKING:
     import onnxruntime  # type: ignore[import-untyped]
@@ -82,7 +81,6 @@ class Session:
         options = sess_options or onnxruntime.SessionOptions()
         self.moved: list[str] = []
         self._program: Program | None = None
-        self._passed: Mapping[str, Shape | None] = {}
         self._metadata: ModelMetadata
         arguments = providers, provider_options
         self._source = Source(path_or_bytes, options, sess_options is not None, arguments, kwargs)
@@ -96,7 +94,7 @@ class Session:
             return
         self.moved = [node.op_type for node in parts.moved.graph.node if node.op_type != "Constant"]
         self._program = parts.program
-        self.rest, self._count, self._passed = parts.rest, parts.count, parts.passed
+        self.rest, self._count = parts.rest, parts.count
         initializers = {tensor.name for tensor in model.graph.initializer}
         inputs = [value for value in model.graph.input if value.name not in initializers]
         self._inputs, self._outputs = (described(values, parts.described) for values in (inputs, model.graph.output))
@@ -107,8 +105,8 @@ class Session:
 
     def _take_whole(self) -> None:
         """Leave all of the model to onnxruntime."""
-        self.moved = []
-        self._program, self.rest, self._passed = None, self._source.whole(), {}
+        self.rest = self._source.whole()
+        self.moved, self._program = [], None
         self._inputs, self._outputs = self.rest.get_inputs(), self.rest.get_outputs()
         self._metadata, self._replaceable = self.rest.get_modelmeta(), self.rest.get_overridable_initializers()
 
@@ -183,14 +181,14 @@ class Session:
         if unknown := [name for name in names if name not in outputs]:
             raise ValueError(f"output_names has {unknown}; the outputs are {outputs}")
         program, rest = self._program, self.rest
-        values = program.run(input_feed) if program else {}
+        try:
+            values = program.run(input_feed) if program else {}
+        except OtherSizesError:  # inference follows ONNX's text, and not all models do; what is declared may be out of date
+            self._take_whole()
+            return self.run(output_names, input_feed, run_options)
         results: dict[str, Any] = {name: np.asarray(values[name]) for name in names if name in values}
         others = [name for name in names if name not in values]
         if others and rest:
-            # Inference follows ONNX's text, and not all models do.
-            if any(shape is not None and contradicts(values[name].shape, shape) for name, shape in self._passed.items()):
-                self._take_whole()
-                return self.run(output_names, input_feed, run_options)
             given = {**input_feed, **values}
             read = [*(value.name for value in rest.get_inputs()), *replaceable]
             feed = {name: _on_host(given[name]) for name in read if name in given}

@@ -71,7 +71,7 @@ def slice_(draw, x, opset):
         operands = [ints(values) for values in (starts, ends, axes, steps)]
     for k in (3, 2):
         if seldom(draw, 5):
-            operands[k] = None
+            operands[k] = ints([]) if seldom(draw) else None
     return operands, {}, 1
 
 
@@ -143,7 +143,8 @@ def reshape(draw, x, opset):
 
 
 def flatten(draw, x, opset):
-    return [], {"axis": draw(st.integers(-x.ndim, x.ndim))} if draw(st.booleans()) else {}, 1
+    low = -x.ndim if opset >= 11 or seldom(draw) else 0
+    return [], {"axis": draw(st.integers(low, x.ndim))} if draw(st.booleans()) else {}, 1
 
 
 def squeeze(draw, x, opset):
@@ -162,6 +163,8 @@ def unsqueeze(draw, x, opset):
     count = draw(st.integers(0, 2))
     rank = x.ndim + count
     axes = draw(st.permutations(range(-rank if opset >= 11 else 0, rank)))[:count] if count else []
+    if seldom(draw, 20) and axes:
+        axes.append(axes[0])
     return ([], {"axes": axes}, 1) if opset < 13 else ([ints(axes)], {}, 1)
 
 
@@ -208,7 +211,8 @@ def gather(draw, x, opset):
     low, high = (-size if opset >= 11 else 0, max(size - 1, 0)) if not seldom(draw, 20) else (-size - 1, size)
     shape = draw(st.sampled_from(((), (1,), (3,), (2, 2), (0,))))
     values = [draw(st.integers(low, high)) for _ in range(int(np.prod(shape)))]
-    return [np.array(values, draw(st.sampled_from((np.int64, np.int32)))).reshape(shape)], {"axis": axis}, 1
+    attributes = {} if axis == 0 and draw(st.booleans()) else {"axis": axis}
+    return [np.array(values, draw(st.sampled_from((np.int64, np.int32)))).reshape(shape)], attributes, 1
 
 
 SCALES = st.one_of(
@@ -216,6 +220,7 @@ SCALES = st.one_of(
     st.integers(1, 40).map(lambda number: number / 7),
     st.floats(0.125, 5, width=32),
 )
+ENDS = st.sampled_from(("start", "end"))
 COORDINATES = ("half_pixel", "pytorch_half_pixel", "align_corners", "asymmetric")
 
 
@@ -228,11 +233,18 @@ def resize(draw, x, opset):
         attributes["nearest_mode"] = draw(st.sampled_from(("round_prefer_floor", "round_prefer_ceil", "floor", "ceil")))
     if draw(st.booleans()):
         attributes["mode"] = "nearest"
+    if seldom(draw):  # which is read where elements are interpolated, or left out, only
+        others = {"cubic_coeff_a": -0.5, "exclude_outside": 0, "extrapolation_value": 3.0}
+        attributes |= {key: others[key] for key in draw(st.sets(st.sampled_from(sorted(others))))}
+        attributes |= {"antialias": 0} if opset >= 18 else {}
     sizes = list(x.shape)
     if opset >= 18 and draw(st.booleans()) and x.ndim:
-        attributes["axes"] = draw(st.permutations(range(x.ndim)))[: draw(st.integers(1, x.ndim))]
-        sizes = [x.shape[axis] for axis in attributes["axes"]]
+        axes = draw(st.permutations(range(x.ndim)))[: draw(st.integers(1, x.ndim))]
+        attributes["axes"] = [axis - x.ndim if seldom(draw, 5) else axis for axis in axes]
+        sizes = [x.shape[axis] for axis in axes]
     roi = draw(st.sampled_from((None, np.zeros(0, np.float32)))) if opset >= 13 else np.zeros(0, np.float32)
+    if seldom(draw):
+        roi = np.float32([0] * len(sizes) + [1] * len(sizes))
     if draw(st.booleans()):
         return [roi, np.float32([draw(SCALES) for _ in sizes])], attributes, 1
     if opset >= 18 and draw(st.booleans()):
@@ -243,7 +255,8 @@ def resize(draw, x, opset):
 
 def upsample(draw, x, opset):
     scales = [max(draw(SCALES), 1.0) for _ in x.shape]
-    return ([np.float32(scales)], {}, 1) if opset == 9 else ([], {"scales": scales}, 1)
+    mode = {"mode": "nearest"} if draw(st.booleans()) else {}
+    return ([np.float32(scales)], mode, 1) if opset == 9 else ([], mode | {"scales": scales}, 1)
 
 
 def identity(draw, x, opset):
@@ -296,7 +309,7 @@ CALLS = (
     ("Concat", 7, 99, 1, concat),
     ("Split", 7, 99, 1, split),
     ("Reshape", 7, 99, 0, reshape),
-    ("Flatten", 11, 99, 0, flatten),
+    ("Flatten", 7, 99, 0, flatten),
     ("Squeeze", 7, 99, 0, squeeze),
     ("Unsqueeze", 7, 99, 0, unsqueeze),
     ("Expand", 8, 99, 0, expand),
@@ -349,7 +362,7 @@ class Builder:
         self.values[name] = value
         tensor = numpy_helper.from_array(value, name)
         if kind == 2:
-            self.nodes.append(helper.make_node("Constant", [], [name], value=tensor))
+            self.nodes.append(helper.make_node("Constant", [], [name], **self.constant_of(value, tensor)))
         elif kind == 3 and value.dtype == np.int64 and value.ndim == 1 and value.size > 1:
             pieces = [self.operand(value[:1]), self.operand(value[1:])]
             self.nodes.append(helper.make_node("Concat", pieces, [name], axis=0))
@@ -361,11 +374,21 @@ class Builder:
                 self.inputs.append(helper.make_tensor_value_info(name, tensor.data_type, value.shape))
         return name
 
-    def from_shape(self, x, sizes):
-        """An operand that is the shape of `x`, or a part of it, computed in the model."""
-        name = self.name()
-        self.values[name] = sizes
-        self.nodes.append(helper.make_node("Shape", [x], [name]))
+    def constant_of(self, value, tensor):
+        """The attribute of a Constant: a tensor, or one of those that newer opsets have beside it."""
+        kinds = {("i8", 0): "value_int", ("i8", 1): "value_ints", ("f4", 0): "value_float", ("f4", 1): "value_floats"}
+        kind = kinds.get((value.dtype.str[1:], value.ndim))
+        if self.opset < 12 or kind is None or value.size == 0 or self.draw(st.booleans()):
+            return {"value": tensor}
+        return {kind: value.tolist()}
+
+    def from_shape(self, x):
+        """An operand that is the shape of `x`, or a part of it, computed in the model; and its value."""
+        name, old, part = self.name(), self.values[x], {}
+        if self.opset >= 15 and seldom(self.draw, 3):
+            part = {key: self.draw(st.integers(-old.ndim - 1, old.ndim + 1)) for key in self.draw(st.sets(ENDS))}
+        self.values[name] = ints(old.shape[slice(*(part.get(key) for key in ("start", "end")))])
+        self.nodes.append(helper.make_node("Shape", [x], [name], **part))
         return name
 
     def step(self, x):
@@ -384,8 +407,9 @@ class Builder:
             if operator == "Concat" and operand is old:
                 names.append(x)
             elif operator in ("Reshape", "Expand") and seldom(self.draw, 6):
-                operand = ints(old.shape)
-                names.append(self.from_shape(x, operand))
+                names.append(self.from_shape(x))
+            elif operand is not None and operand.size == 1 and seldom(self.draw, 30):  # a scalar, or a vector instead of one
+                names.append(self.operand(operand.reshape(() if operand.ndim else (1,))))
             else:
                 names.append(self.operand(operand))
         if self.draw(st.booleans()):
@@ -455,7 +479,10 @@ class Builder:
         now = [self.add_input(x, stale=seldom(draw, 5))]
         data = [*now]
         if bytes_first:
-            data += (seldom(draw, 3) and self.step(now[0])) or []
+            moved = self.step(now[0]) if seldom(draw, 3) else []
+            if moved is None:  # a node that fails: nothing is computed of it
+                self.nodes.clear()
+            data += moved or []
             data += self.arithmetic(data[-1])
             now, dtype = data[-1:], self.kinds[data[-1]]
         for _ in range(draw(st.integers(1, 4))):
