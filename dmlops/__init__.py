@@ -7,8 +7,8 @@
 Operators
     ``reverse_subsequences``, ``depth_to_space``, ``space_to_depth``, ``slice``, ``slice_grad``, ``padding``, ``tile``,
     ``upsample``, ``transpose``, ``join`` and ``split``. ``slice_from_key`` converts a NumPy index to the arguments of
-    ``slice``. ``rearrange`` and ``repeat`` take patterns of einops. ``dmlops.reference`` has each operator in a few lines of
-    NumPy.
+    ``slice``. ``sliding_windows``, ``resize_nearest`` and ``roll`` are one pass, too, and so are ``rearrange`` and ``repeat``,
+    which take patterns of einops. ``dmlops.reference`` has each operator in a few lines of NumPy.
 NumPy code in one pass
     ``fuse`` makes one pass of a function that moves, casts and scales, however many steps it has, and proves it.
 Devices
@@ -46,8 +46,11 @@ from dmlops.operators import (
     depth_to_space,
     join,
     padding,
+    resize_nearest,
     reverse_subsequences,
+    roll,
     slice_grad,
+    sliding_windows,
     space_to_depth,
     split,
     tile,
@@ -95,10 +98,13 @@ __all__ = [
     "rearrange",
     "reference",
     "repeat",
+    "resize_nearest",
     "reverse_subsequences",
+    "roll",
     "set_default_device",
     "slice_from_key",
     "slice_grad",
+    "sliding_windows",
     "space_to_depth",
     "split",
     "synchronize",

@@ -9,6 +9,7 @@ from __future__ import annotations
 import builtins
 import datetime
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from fractions import Fraction
 from types import EllipsisType
 from typing import Any, Literal, Protocol, SupportsIndex, TypeAlias, TypeVar
 
@@ -52,4 +53,18 @@ Key: TypeAlias = Slice | tuple[Slice, ...]
 PadWidths: TypeAlias = SupportsIndex | Iterable[Iterable[SupportsIndex]]
 PaddingMode: TypeAlias = Literal["constant", "edge", "reflection", "symmetric", "wrap", "reflect", "replicate", "circular"]
 Scalar: TypeAlias = complex | str | bytes | np.generic | datetime.date | datetime.timedelta | None
+Number: TypeAlias = float | Fraction | np.integer[Any] | np.floating[Any]
+Scales: TypeAlias = Number | Iterable[Number]
+Rounding: TypeAlias = Literal["round_prefer_floor", "round_prefer_ceil", "floor", "ceil"]
+Coordinates: TypeAlias = (
+    Literal[
+        "half_pixel",
+        "half_pixel_symmetric",
+        "pytorch_half_pixel",
+        "align_corners",
+        "asymmetric",
+        "tf_half_pixel_for_nn",
+    ]
+    | tuple[Scales, Scales]
+)
 Progress: TypeAlias = bool | Callable[[int, int], object]

@@ -214,9 +214,10 @@ def _functions(operator: Callable[..., Any] | str) -> tuple[str, Callable[..., A
     if not isinstance(operator, str) and twin is not None:
         return operator.__name__, operator, twin
     name = operator if isinstance(operator, str) else getattr(operator, "__name__", "")
-    known = name in reference.__all__ and (isinstance(operator, str) or operator is getattr(operators, name))
+    all_names = [*reference.__all__, *operators.COMPOSED]
+    known = name in all_names and (isinstance(operator, str) or operator is getattr(operators, name))
     if not known:
-        raise ValueError(f"operator must be one of dmlops, or its name: {', '.join(reference.__all__)}; not {operator!r}")
+        raise ValueError(f"operator must be one of dmlops, or its name: {', '.join(all_names)}; not {operator!r}")
     return name, getattr(operators, name), getattr(reference, name)
 
 

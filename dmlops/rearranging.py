@@ -5,6 +5,8 @@ from __future__ import annotations
 import functools
 from typing import TYPE_CHECKING, Any, overload
 
+from dmlops.operators.sampling import operand
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -196,20 +198,10 @@ def repeat(
 
 def _array(x: Any, pattern: Any) -> Any:
     """What is neither an array nor a list of arrays becomes one, as operators have it."""
-    import numpy as np
-
-    from dmlops.fusion import structure
-    from dmlops.refused_arrays import no_array
-
     if not isinstance(pattern, str):
         swapped = "; did you mean (x, pattern)? The array comes first" if isinstance(x, str) else ""
         raise TypeError(f"pattern must be a str such as 'h w c -> c h w', not {type(pattern).__name__}{swapped}")
-    if structure.array_from(x) is not None or (isinstance(x, list) and any(structure.array_from(one) is not None for one in x)):
-        return x
-    try:
-        return np.asarray(x)
-    except (ValueError, TypeError) as cause:
-        raise no_array("x", x, cause) from cause
+    return operand("x", x)
 
 
 @functools.cache

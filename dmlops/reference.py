@@ -1,5 +1,7 @@
 """The operators in a few lines of NumPy each: what they mean, for reading and for comparing.
 
+Beside the operators of `__all__` there are the functions of ``dmlops.operators.COMPOSED``.
+
 The signatures are those of the package. `out` is filled in and returned; `device` and `progress` are ignored. Arguments are
 taken to be right: what the package refuses may be accepted here, or fail with an error of NumPy's. Device arrays are
 downloaded, and the result is put on the same device.
@@ -12,6 +14,7 @@ import itertools
 import math
 import operator
 from collections.abc import Callable, Iterable, Iterator
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -229,6 +232,107 @@ def slice_grad(
         window = _cut(window, (builtins.slice(None, None, stride) for stride in _ints(strides)))
     _cut(window, map(builtins.slice, x.shape))[...] = x
     return _result(result, out)
+
+
+@twin_of(dmlops.operators.sliding_windows)
+def sliding_windows(
+    input: Any,
+    sizes: Any,
+    axes: Any = None,
+    *,
+    strides: Any = None,
+    dilations: Any = None,
+    out: Any = None,
+    device: Any = None,
+    progress: Any = None,
+) -> Any:
+    x = np.asarray(input)
+    along = _axes(x, axes)
+    sizes, strides, dilations = (_each(1 if entries is None else entries, along) for entries in (sizes, strides, dilations))
+    spans = [dilation * (size - 1) + 1 for dilation, size in zip(dilations, sizes, strict=True)]
+    key = [builtins.slice(None)] * x.ndim + [builtins.slice(None, None, dilation) for dilation in dilations]
+    for axis, stride in zip(along, strides, strict=True):
+        key[axis] = builtins.slice(None, None, stride)
+    return _result(np.lib.stride_tricks.sliding_window_view(x, tuple(spans), tuple(along))[tuple(key)], out)
+
+
+@twin_of(dmlops.operators.resize_nearest)
+def resize_nearest(
+    input: Any,
+    sizes: Any = None,
+    *,
+    scales: Any = None,
+    axes: Any = None,
+    coordinates: Any = "half_pixel",
+    rounding: str = "round_prefer_floor",
+    out: Any = None,
+    device: Any = None,
+    progress: Any = None,
+) -> Any:
+    result = np.asarray(input)
+    along = _axes(result, axes)
+    factors = [None] * len(along) if scales is None else [_rational(scale) for scale in _each(scales, along)]
+    counts = [None] * len(along) if sizes is None else _ints(sizes)
+    named = isinstance(coordinates, str)
+    offsets = [()] * len(along) if named else zip(*(_each(one, along) for one in coordinates), strict=True)
+    for axis, factor, count, pair in zip(along, factors, counts, offsets, strict=True):
+        size = result.shape[axis]
+        count = math.floor(size * factor) if count is None else count
+        factor = Fraction(count, size) if factor is None and count else factor
+        index = [_rounded(_position(k, size, count, factor, coordinates, pair), rounding) for k in range(count)]
+        result = np.take(result, np.clip(np.array(index, int), 0, size - 1), axis)
+    return _result(result, out)
+
+
+def _position(k: int, size: int, count: int, scale: Any, coordinates: Any, offsets: Any) -> Any:
+    """Where element k of a resized axis lies among those of the input."""
+    half = Fraction(1, 2)
+    if not isinstance(coordinates, str):
+        before, after = map(_rational, offsets)
+        return (k - after) / scale - before
+    if scale == 1 or coordinates == "asymmetric":
+        return k / scale
+    if coordinates == "align_corners":
+        return Fraction(k * (size - 1), count - 1) if count > 1 else Fraction(0)
+    if coordinates == "tf_half_pixel_for_nn":
+        return (k + half) / scale
+    if coordinates == "pytorch_half_pixel" and count == 1:
+        return Fraction(0)
+    centre = Fraction(size, 2) * (1 - count / (scale * size)) if coordinates == "half_pixel_symmetric" else 0
+    return centre + (k + half) / scale - half
+
+
+def _rounded(position: Any, rounding: str) -> int:
+    below: int = math.floor(position)
+    up = {
+        "floor": False,
+        "ceil": position > below,
+        "round_prefer_floor": position - below > Fraction(1, 2),
+        "round_prefer_ceil": position - below >= Fraction(1, 2),
+    }
+    return below + int(up[rounding])
+
+
+def _rational(number: Any) -> Fraction:
+    """A float stands for the quotient of small integers that rounds to it, if there is one."""
+    exact = Fraction(number) if isinstance(number, Fraction) else Fraction(number.item() if hasattr(number, "item") else number)
+    simple = exact.limit_denominator(1000)
+    kind = np.float32 if isinstance(number, np.float32) else float
+    return simple if not isinstance(number, Fraction) and kind(float(simple)) == number else exact
+
+
+@twin_of(dmlops.operators.roll)
+def roll(input: Any, shift: Any, axis: Any = None, *, out: Any = None, device: Any = None, progress: Any = None) -> Any:
+    return _result(np.roll(np.asarray(input), shift, axis), out)
+
+
+def _axes(x: _Array, axes: Any) -> list[int]:
+    return [axis % x.ndim for axis in (range(x.ndim) if axes is None else _ints(np.atleast_1d(axes)))]
+
+
+def _each(entries: Any, along: list[int]) -> list[Any]:
+    """An entry for each axis; one that is no sequence is for all."""
+    return list(entries) if np.iterable(entries) else [entries] * len(along)
 
 
 def _window(offset: int, size: int) -> builtins.slice:

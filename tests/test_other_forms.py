@@ -108,8 +108,9 @@ def test_explain_takes_them():
 NAMES = {
     "concatenate": "dmlops.join", "cat": "dmlops.join", "flip": "numpy.flip of a device array", "pad": "dmlops.padding",
     "pixel_shuffle": 'dmlops.depth_to_space with order="CRD"', "permute": "dmlops.transpose", "zeros": "dmlops.array_api.zeros",
-    "depth_to_spce": "dmlops.depth_to_space", "as_array": "dmlops.asarray", "roll": "numpy.roll of a device array",
-    "interpolate": "dmlops.upsample", "stack": "numpy.stack", "chunk": "dmlops.split", "jit": "dmlops.fuse",
+    "depth_to_spce": "dmlops.depth_to_space", "as_array": "dmlops.asarray", "rot90": "numpy.rot90 of a device array",
+    "interpolate": "dmlops.resize_nearest", "im2col": "dmlops.sliding_windows", "stack": "numpy.stack",
+    "chunk": "dmlops.split", "jit": "dmlops.fuse",
 }  # fmt: skip
 
 

@@ -9,8 +9,9 @@ import numpy as np
 
 from dmlops._core import DeviceArray
 from dmlops.fusion.traced import Traced
+from dmlops.refused_arrays import no_array, not_plain
 
-__all__ = ["array_from", "is_lazy", "leaves", "rebuilt", "with_keys"]
+__all__ = ["array_from", "is_lazy", "leaves", "operand", "rebuilt", "with_keys"]
 
 
 def array_from(value: Any) -> Any:
@@ -22,6 +23,18 @@ def array_from(value: Any) -> Any:
     if isinstance(value, np.ndarray) or hasattr(type(value), "__array_interface__") or hasattr(type(value), "__array__"):
         return np.asarray(value)
     return None
+
+
+def operand(name: str, value: Any) -> Any:
+    """What is neither an array nor a list of arrays becomes one, as operators have it."""
+    if array_from(value) is not None or (isinstance(value, list) and any(array_from(one) is not None for one in value)):
+        return value
+    if isinstance(value, str):
+        raise not_plain(name, value)
+    try:
+        return np.asarray(value)
+    except (ValueError, TypeError) as cause:
+        raise no_array(name, value, cause) from cause
 
 
 def is_lazy(value: Any) -> bool:

@@ -11,6 +11,7 @@ import numpy as np
 import dmlops
 from dmlops.onnx.movements import device_of, runs_of, take
 from dmlops.onnx.node import Node, axes_of
+from dmlops.operators.nearest import COORDINATES, ROUNDINGS, line, positions, simple_fraction
 
 if TYPE_CHECKING:
     from dmlops._annotations import AnyArray, Array
@@ -21,15 +22,8 @@ __all__ = ["NEAREST", "Exact", "resize", "upsample"]
 NEAREST = {
     "mode": ("nearest",),
     "antialias": (0,),
-    "coordinate_transformation_mode": (
-        "half_pixel",
-        "half_pixel_symmetric",
-        "pytorch_half_pixel",
-        "align_corners",
-        "asymmetric",
-        "tf_half_pixel_for_nn",
-    ),
-    "nearest_mode": ("round_prefer_floor", "round_prefer_ceil", "floor", "ceil"),
+    "coordinate_transformation_mode": COORDINATES,
+    "nearest_mode": ROUNDINGS,
     "keep_aspect_ratio_policy": ("stretch", "not_larger", "not_smaller"),
 }
 
@@ -39,10 +33,7 @@ class Exact:
 
     @staticmethod
     def scale(value: float) -> Fraction:
-        """A scale in single precision stands for the quotient of small integers that rounds to it, if there is one."""
-        exact = Fraction(value)
-        simple = exact.limit_denominator(1000)
-        return simple if np.float32(float(simple)) == np.float32(value) else exact
+        return simple_fraction(value, single=True)
 
     @staticmethod
     def quotient(result: int, size: int) -> Fraction:
@@ -58,27 +49,8 @@ class Exact:
 
     @staticmethod
     def nearest(mode: str, rounding: str, size: int, result: int, scale: Fraction) -> Array:
-        """For each element of the result, the nearest one of the source, at ``first + k * step`` before it is rounded."""
-        half, step = Fraction(1, 2), 1 / scale
-        first = step / 2 - half
-        if mode == "asymmetric" or scale == 1:
-            first = Fraction(0)
-        elif mode == "align_corners":
-            first, step = Fraction(0), Fraction(size - 1, max(result - 1, 1))
-        elif mode == "tf_half_pixel_for_nn":
-            first = step / 2
-        elif mode == "pytorch_half_pixel" and result <= 1:
-            first = Fraction(0)
-        elif mode == "half_pixel_symmetric":
-            first += (size - result * step) / 2
-        if rounding == "round_prefer_floor":
-            first -= half
-        elif rounding == "round_prefer_ceil":
-            first += half
-        over, under = first.denominator * step.numerator, first.denominator * step.denominator
-        k = np.arange(result, dtype=object) * over + first.numerator * step.denominator
-        index = -(-k // under) if rounding in ("ceil", "round_prefer_floor") else k // under
-        return index.clip(0, size - 1).astype(np.int64)
+        """For each element of the result, the nearest one of the source."""
+        return positions(*line(mode, size, result, scale), rounding, size, result)
 
 
 def resize(node: Node, a: AnyArray, *operands: Array | None, numbers: Any = Exact) -> AnyArray:

@@ -4,6 +4,9 @@ from dmlops.operators.blocks import depth_to_space, space_to_depth
 from dmlops.operators.growth import padding, tile, upsample
 from dmlops.operators.orders import reverse_subsequences, transpose
 from dmlops.operators.parts import join, split
+from dmlops.operators.sampling import resize_nearest as resize_nearest
+from dmlops.operators.sampling import roll as roll
+from dmlops.operators.sampling import sliding_windows as sliding_windows
 from dmlops.operators.windows import slice, slice_grad
 
 __all__ = [
@@ -20,5 +23,8 @@ __all__ = [
     "upsample",
 ]
 
-for _name in __all__:  # documentation and pickles have them by their public name
+# Functions that are one pass of several movements; the extension has none for them.
+COMPOSED = ["resize_nearest", "roll", "sliding_windows"]
+
+for _name in [*__all__, *COMPOSED]:  # documentation and pickles have them by their public name
     globals()[_name].__module__ = __name__

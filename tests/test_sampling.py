@@ -1,0 +1,218 @@
+"""Sliding windows, resizing and rolling: functions that are one pass of several movements equal their twins, to the byte."""
+
+import itertools
+import math
+from fractions import Fraction
+
+import dmlops
+import numpy as np
+import pytest
+from dmlops import operators, reference
+from dmlops.operators.nearest import COORDINATES, ROUNDINGS
+from hypothesis import given
+from hypothesis import strategies as st
+
+import strategies
+from strategies import FEWER, Call
+
+RANK = 5
+
+
+@st.composite
+def arrays(draw, max_rank=RANK):
+    shape = draw(st.lists(st.integers(1, 7), max_size=max_rank))
+    return draw(strategies.specs(tuple(shape)))
+
+
+@st.composite
+def several(draw, entries, count):
+    """An entry for each axis, or one for all."""
+    return draw(entries) if draw(st.booleans()) else [draw(entries) for _ in range(count)]
+
+
+@st.composite
+def some_axes(draw, rank):
+    axes = draw(st.permutations(range(rank)))[: draw(st.integers(0, rank))]
+    return [axis - rank if draw(st.booleans()) else axis for axis in axes]
+
+
+@st.composite
+def sliding(draw):
+    spec = draw(arrays(4))
+    axes = draw(some_axes(len(spec.shape)))
+    sizes, strides, dilations = [], [], []
+    for axis in axes:
+        size = draw(st.integers(1, spec.shape[axis]))
+        sizes.append(size)
+        strides.append(draw(st.integers(1, 4)))
+        dilations.append(draw(st.integers(1, (spec.shape[axis] - 1) // (size - 1) if size > 1 else 9)))
+    return Call("sliding_windows", spec, (sizes, axes), {"strides": strides, "dilations": dilations})
+
+
+@st.composite
+def resizes(draw):
+    spec = draw(arrays(3))
+    axes = draw(some_axes(len(spec.shape)))
+    scale = st.fractions(Fraction(1, 4), 4, max_denominator=9) | st.floats(0.25, 4) | st.sampled_from([1, 2, np.float32(1 / 3)])
+    offset = st.sampled_from([0, 0.5, -0.5, 0.25, Fraction(1, 3), -2])
+    kwargs = {"axes": axes, "rounding": draw(st.sampled_from(ROUNDINGS))}
+    kwargs["coordinates"] = draw(
+        st.sampled_from(COORDINATES) | st.tuples(several(offset, len(axes)), several(offset, len(axes)))
+    )
+    form = draw(st.sampled_from(["sizes", "scales", "both"]))
+    if form != "sizes":
+        kwargs["scales"] = draw(several(scale, len(axes)))
+    args = ([draw(st.integers(0, 12)) for _ in axes],) if form != "scales" else ()
+    return Call("resize_nearest", spec, args, kwargs)
+
+
+@st.composite
+def rolls(draw):
+    spec = draw(arrays())
+    rank, shift = len(spec.shape), st.integers(-20, 20)
+    if rank == 0 or draw(st.booleans()):
+        return Call("roll", spec, (draw(shift),))
+    axes = draw(st.lists(st.integers(-rank, rank - 1), min_size=1, max_size=3))
+    return Call("roll", spec, (draw(several(shift, len(axes))), axes))
+
+
+CALLS = {"sliding_windows": sliding(), "resize_nearest": resizes(), "roll": rolls()}
+
+
+def test_each_function_has_calls():
+    assert sorted(CALLS) == sorted(name for name in operators.COMPOSED if name != "one_hot")
+
+
+@pytest.mark.parametrize("name", CALLS)
+@given(data=st.data())
+@FEWER
+def test_random_calls(devices, name, data):
+    call = data.draw(CALLS[name])
+    expected = call.expected(reference)
+    out = data.draw(strategies.specs(expected.shape, expected.dtype, distinct=True))
+    for device in devices:
+        result = call.run(dmlops, device=device)
+        assert result.dtype == expected.dtype and result.shape == expected.shape
+        assert strategies.content(result) == strategies.content(expected)
+        assert result.flags.c_contiguous and result.flags.owndata
+        into = out.build()
+        assert call.run(dmlops, device=device, out=into) is into
+        assert strategies.content(into) == strategies.content(expected)
+        resident = call.run(dmlops, dmlops.asarray(call.build(), device=device))
+        assert isinstance(resident, dmlops.DeviceArray)
+        assert strategies.content(resident.numpy()) == strategies.content(expected)
+
+
+# --- resizing: every rule, on sizes that go up and down -----------------------------------------------------------------
+
+
+@pytest.mark.driverless
+@pytest.mark.parametrize("coordinates", [*COORDINATES, (0.5, -0.5), (0, 0), (0.25, [0.5])])
+def test_every_rounding_of_every_coordinate(coordinates):
+    for rounding, size, count in itertools.product(ROUNDINGS, (1, 2, 3, 7, 8), (1, 2, 3, 5, 8, 16, 21)):
+        x = np.arange(size)
+        how = {"coordinates": coordinates, "rounding": rounding}
+        ours = dmlops.resize_nearest(x, [count], **how, device="host")
+        assert np.array_equal(ours, reference.resize_nearest(x, [count], **how)), (rounding, size, count)
+
+
+def test_a_scale_is_the_quotient_that_it_stands_for():
+    """A third in single precision is more than a third: every third position would otherwise round down to its neighbour."""
+    x = np.arange(3000)
+    for scale in (np.float32(1 / 3), 1 / 3, Fraction(1, 3)):
+        how = {"scales": scale, "coordinates": "asymmetric", "rounding": "floor", "device": "host"}
+        assert np.array_equal(dmlops.resize_nearest(x, **how), x[::3])
+    assert dmlops.resize_nearest(x, scales=0.3334, device="host").size == math.floor(3000 * 0.3334)
+
+
+def test_what_other_libraries_call_nearest():
+    """By their formulas: of Pillow and OpenCV's INTER_NEAREST_EXACT, and of OpenCV's INTER_NEAREST."""
+    for size, count in itertools.product((5, 8, 480), (3, 16, 224)):
+        x = np.arange(size)
+        centres = [min((2 * k + 1) * size // (2 * count), size - 1) for k in range(count)]
+        exact = dmlops.resize_nearest(x, [count], rounding="round_prefer_ceil", device="host")
+        assert exact.tolist() == centres
+        corners = [k * size // count for k in range(count)]
+        assert dmlops.resize_nearest(x, [count], coordinates="asymmetric", rounding="floor", device="host").tolist() == corners
+
+
+def test_sizes_and_scales_may_differ():
+    """As for DirectML: beyond the scaled input the last element is repeated, and what is too much is cropped."""
+    for count, expected in ((3, [0, 0, 1]), (10, [0, 0, 1, 1, 2, 2, 3, 3, 3, 3])):
+        assert dmlops.resize_nearest(np.arange(4), [count], scales=2, device="host").tolist() == expected
+
+
+# --- the rest ------------------------------------------------------------------------------------------------------------
+
+
+def test_they_are_traced_and_compared(device):
+    @dmlops.fuse
+    def chain(x):
+        x = dmlops.roll(x, (1, -2), (0, 1))
+        x = dmlops.resize_nearest(x, (9, 4), rounding="floor")
+        return dmlops.sliding_windows(x, (2, 3), strides=2)
+
+    x = np.arange(5 * 6, dtype=np.float32).reshape(5, 6)
+    expected = reference.roll(x, (1, -2), (0, 1))
+    expected = reference.resize_nearest(expected, (9, 4), rounding="floor")
+    expected = reference.sliding_windows(expected, (2, 3), strides=2)
+    assert np.array_equal(chain(x, device=device), expected)
+    for name, args in (("roll", (3, 0)), ("resize_nearest", ((7, 7),)), ("sliding_windows", (2,))):
+        assert dmlops.compare(name, x, *args, devices=device, repeat=1)
+    told = []
+    dmlops.roll(x, 1, device=device, progress=lambda done, whole: told.append((done, whole)))
+    assert told[-1] == (x.nbytes, x.nbytes)
+
+
+def test_lists_are_arrays(device):
+    assert dmlops.roll([1, 2, 3], 1, device=device).tolist() == [3, 1, 2]
+    assert dmlops.sliding_windows([1, 2, 3], 2, device=device).tolist() == [[1, 2], [2, 3]]
+    assert dmlops.resize_nearest([[1, 2]], scales=2, device=device).tolist() == [[1, 1, 2, 2]] * 2
+
+
+X = np.zeros((3, 4))
+WRONG = [
+    ("sliding_windows", (X, 4), ValueError, "a window of 4 elements is larger than axis 0 of size 3"),
+    ("sliding_windows", (X, (1, 1, 1)), ValueError, "sizes must have an int of 1 or more for each of 2 axes"),
+    ("sliding_windows", (X, (1, 0)), ValueError, "sizes must have an int of 1 or more"),
+    ("sliding_windows", (X, 1.0), TypeError, "sizes must be an int, not float"),
+    ("sliding_windows", (X, [True, 1]), TypeError, r"sizes\[0\] must be an int, not bool"),
+    ("sliding_windows", (X, 1, (0, -2)), ValueError, "axes must name each axis once"),
+    ("sliding_windows", (X, 1, 2), np.exceptions.AxisError, "axis 2 is out of bounds for array of dimension 2"),
+    ("resize_nearest", (X,), ValueError, "sizes or scales must be given"),
+    ("resize_nearest", (X, (2,)), ValueError, "sizes must have an int of 0 or more for each of 2 axes"),
+    ("resize_nearest", (X, (2, -1)), ValueError, "sizes must have an int of 0 or more for each of 2 axes"),
+    ("resize_nearest", (X, (2, 2.5)), TypeError, r"sizes\[1\] must be an int, not float"),
+    ("resize_nearest", (X[:0], (2, 2)), ValueError, "an axis of size 0 has no element"),
+    ("roll", (X, 1.5), TypeError, "shift must be an int, not float"),
+    ("roll", (X, 1, 2), np.exceptions.AxisError, "axis 2 is out of bounds"),
+    ("roll", (X, (1, 2), (0, 1, 0)), ValueError, "mismatch"),
+    ("roll", (np.array([None]), 1), TypeError, "Python objects"),
+    ("roll", ([[1], [2, 3]], 1), ValueError, "input makes no array"),
+    ("roll", ("photo.png", 1), TypeError, "input must be an array, not str; a file is read first"),
+]
+
+
+@pytest.mark.driverless
+@pytest.mark.parametrize("name, args, error, message", WRONG)
+def test_wrong_arguments(name, args, error, message):
+    with pytest.raises(error, match=message):
+        getattr(dmlops, name)(*args, device="host")
+
+
+@pytest.mark.driverless
+@pytest.mark.parametrize(
+    "how, error, message",
+    [
+        ({"scales": 0}, ValueError, "scales must be above 0"),
+        ({"scales": math.inf}, ValueError, "scales must be finite"),
+        ({"scales": (1, 2, 3)}, ValueError, "scales must have a number for each of 2 axes"),
+        ({"scales": "2"}, TypeError, "scales must be an int, a float or a Fraction, not str"),
+        ({"scales": 2, "coordinates": "corners"}, ValueError, "coordinates must be one of half_pixel"),
+        ({"scales": 2, "coordinates": (1, 2, 3)}, ValueError, "coordinates must be a name or two offsets"),
+        ({"scales": 2, "rounding": "round"}, ValueError, "rounding must be one of round_prefer_floor"),
+    ],
+)
+def test_wrong_ways_to_resize(how, error, message):
+    with pytest.raises(error, match=message):
+        dmlops.resize_nearest(X, **how, device="host")
