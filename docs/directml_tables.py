@@ -7,6 +7,7 @@ from pathlib import Path
 
 from dmlops.directml import tables
 from dmlops.directml.errata import ERRATA
+from dmlops.directml.operator_names import COMPUTE
 
 PAGE = Path(__file__).resolve().parent / "directml.md"
 # What a set of data types is called in the table.
@@ -16,11 +17,60 @@ SETS = {
     tables.UP_TO_32_BIT: "8 to 32 bits",
     tables.NO_FLOAT64: "all but FLOAT64",
     tables.ALL_TYPES: "all",
+    tables.NO_32_BIT: "8 and 16 bits, FLOAT32",
+    tables.FLOATS_AND_8_BIT: "floats and 8 bits",
+    tables.INTEGERS: "integers of 8 to 32 bits",
+    ("UINT8",): "UINT8",
+}
+# What runs an operator.
+FUNCTIONS = {
+    "SLICE": "slice",
+    "SLICE1": "slice",
+    "SLICE_GRAD": "slice_grad",
+    "DEPTH_TO_SPACE": "depth_to_space",
+    "DEPTH_TO_SPACE1": "depth_to_space",
+    "SPACE_TO_DEPTH": "space_to_depth",
+    "SPACE_TO_DEPTH1": "space_to_depth",
+    "REVERSE_SUBSEQUENCES": "reverse_subsequences",
+    "PADDING": "padding",
+    "PADDING1": "padding",
+    "TILE": "tile",
+    "JOIN": "join",
+    "SPLIT": "split",
+    "UPSAMPLE_2D": "upsample",
+    "RESAMPLE": "resize_nearest",
+    "RESAMPLE1": "resize_nearest",
+    "RESAMPLE2": "resize_nearest",
+    "RESAMPLE3": "resize_nearest",
+    "UNFOLD": "sliding_windows",
+}
+# What of an operator that dmlops has would compute, and is refused.
+REFUSED = {
+    "UPSAMPLE_2D": "LINEAR interpolates",
+    "RESAMPLE": "LINEAR interpolates",
+    "RESAMPLE1": "LINEAR interpolates",
+    "RESAMPLE2": "LINEAR interpolates",
+    "RESAMPLE3": "LINEAR interpolates",
+    "ELEMENT_WISE_IDENTITY": "ScaleBias of other types than INT8 and UINT8",
+    "CAST": "casts of 32 and 64 bits, and of FLOAT16 to integers",
+    "ELEMENT_WISE_CLIP": "other types than INT8 and UINT8",
+    "ELEMENT_WISE_CLIP1": "other types than INT8 and UINT8",
+    "ELEMENT_WISE_DEQUANTIZE_LINEAR": "other types than INT8 and UINT8; more than 1,024 scales and zero points",
 }
 
 
 def table(head, rows):
     return "\n".join("| " + " | ".join(line) + " |" for line in [head, ["---"] * len(head), *rows])
+
+
+def operators():
+    """All operators of DirectML.h: what runs those that dmlops has, and what the others compute."""
+    rows = [
+        [f"`{name}`", "yes", f"`dmlops.{FUNCTIONS[name]}`" if name in FUNCTIONS else "", REFUSED.get(name, "")]
+        for name in tables.SUPPORT
+    ]
+    rows += [[", ".join(f"`{name}`" for name in sorted(names)), "no", "", why] for why, names in COMPUTE.items()]
+    return table(["operator", "in dmlops", "runs as", "left out, since it computes"], rows)
 
 
 def levels():
@@ -42,7 +92,7 @@ def levels():
 
 def row(level, support):
     ranks = "-".join(map(str, sorted(set(support.ranks))))
-    others = "".join(f", `{name}` {' or '.join(types)}" for name, types in support.others.items())
+    others = "".join(f", `{name}` {SETS.get(types, ' or '.join(types))}" for name, types in support.others.items())
     return f"{level}: {ranks}, {SETS[support.types]}{others}"
 
 
@@ -68,7 +118,7 @@ def cell(text):
     return text.replace("|", "\\|").replace("*", "\\*").replace("[", "\\[").replace("]", "\\]")
 
 
-PARTS = {"levels": levels, "errata": errata}
+PARTS = {"operators": operators, "levels": levels, "errata": errata}
 
 
 def with_tables(text):

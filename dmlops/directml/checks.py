@@ -93,14 +93,17 @@ class Checks:
         named = list(self.desc.tensors())
         for name, place, tensor in named:
             self._tensor(name, place, tensor)
-        name, place, first = named[0]
+        _, place, first = named[0]
+        own = tables.own_types(self.desc.operator)
+        _, typed_place, typed = next(entry for entry in named if entry[0] not in own)
         agree = first.rank <= MAX_RANK
-        for other_name, other_place, other in named[1:]:
-            allowed = f"{first.rank}, that of {place}"
-            agree &= self.that(other.rank == first.rank, f"{other_place}.DimensionCount", other.rank, allowed)
-            if other_name != "SequenceLengthsTensor":
-                allowed = f"{first.data_type}, that of {place}"
-                self.that(other.data_type == first.data_type, f"{other_place}.DataType", other.data_type, allowed)
+        for name, other_place, other in named[1:]:
+            if name not in tables.OTHER_RANKS.get(self.desc.operator, ()):
+                allowed = f"{first.rank}, that of {place}"
+                agree &= self.that(other.rank == first.rank, f"{other_place}.DimensionCount", other.rank, allowed)
+            if name not in own:
+                allowed = f"{typed.data_type}, that of {typed_place}"
+                self.that(other.data_type == typed.data_type, f"{other_place}.DataType", other.data_type, allowed)
         return agree
 
     def _tensor(self, name: str, place: str, tensor: TENSOR_DESC) -> None:

@@ -37,10 +37,11 @@ def read_desc(node: Node) -> OPERATOR_DESC:
         node.names(_DISPATCHABLE_NAMES)
         inner.names(tuple(names))
     values = {}
+    type_name = next((field.name for field in dataclasses.fields(kind) if str(field.type) == "DATA_TYPE"), "")
     for field in dataclasses.fields(kind):
         optional = "None" in str(field.type)
         if inner.has(field.name) and not (optional and inner[field.name].value is None):
-            values[field.name] = _read_field(inner, field.name, str(field.type))
+            values[field.name] = _read_field(inner, field.name, str(field.type), type_name)
         elif optional:
             values[field.name] = None
         else:
@@ -60,7 +61,7 @@ def _operator(node: Node) -> str:
     return operator
 
 
-def _read_field(node: Node, name: str, kind: str) -> Any:
+def _read_field(node: Node, name: str, kind: str, type_name: str) -> Any:
     field = node[name]
     if kind.startswith("TENSOR_DESC"):
         return _read_tensor(field)
@@ -71,9 +72,11 @@ def _read_field(node: Node, name: str, kind: str) -> Any:
     if kind.startswith("SCALE_BIAS"):
         return _read_struct(field, SCALE_BIAS)
     if kind == "SCALAR_UNION":
-        return _read_scalar(field, node[f"{name}DataType"])
+        return _read_scalar(field, node[type_name])
     if kind == "FLOAT":
         return field.convert(number_of(DML_TENSOR_DATA_TYPE.FLOAT32))
+    if kind == "FLOATS":
+        return [entry.convert(number_of(DML_TENSOR_DATA_TYPE.FLOAT32)) for entry in field.entries()]
     return field.value
 
 
@@ -150,7 +153,7 @@ def write_desc(desc: OPERATOR_DESC) -> dict[str, Any]:
     fields = {field.name: _plain(getattr(desc, field.name)) for field in dataclasses.fields(desc)}
     for name, value in list(fields.items()):
         if isinstance(value, bytes):
-            kind = DML_TENSOR_DATA_TYPE.of(getattr(desc, f"{name}DataType"))
+            kind = desc.scalar_type
             number = np.frombuffer(value, np.uint16 if kind == DML_TENSOR_DATA_TYPE.FLOAT16 else kind.dtype, 1)[0]
             fields[name] = {_member(kind): _plain(number.item())}
     return {

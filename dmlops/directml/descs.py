@@ -9,8 +9,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from dmlops.directml.fields import (
+    AXIS_DIRECTION,
+    BOOL,
     DATA_TYPE,
     FLOAT,
+    FLOATS,
     INT,
     INTERPOLATION_MODE,
     INTS,
@@ -166,7 +169,10 @@ class SPLIT_OPERATOR_DESC(OPERATOR_DESC):
 
 @dataclass(frozen=True)
 class ELEMENT_WISE_IDENTITY_OPERATOR_DESC(OPERATOR_DESC):
-    """A copy. With strides that differ it is a transpose, a packing or a broadcast; `ScaleBias` would compute."""
+    """A copy. With strides that differ it is a transpose, a packing or a broadcast.
+
+    A `ScaleBias` is a table for 8-bit integers; else it would compute.
+    """
 
     InputTensor: TENSOR_DESC
     OutputTensor: TENSOR_DESC
@@ -211,6 +217,132 @@ class DIAGONAL_MATRIX1_OPERATOR_DESC(OPERATOR_DESC):
     Value: SCALAR_UNION
     DiagonalFillBegin: INT
     DiagonalFillEnd: INT
+
+
+@dataclass(frozen=True)
+class FILL_VALUE_SEQUENCE_OPERATOR_DESC(OPERATOR_DESC):
+    """Numbers at equal distances, in C order."""
+
+    OutputTensor: TENSOR_DESC
+    ValueDataType: DATA_TYPE
+    ValueStart: SCALAR_UNION
+    ValueDelta: SCALAR_UNION
+
+
+@dataclass(frozen=True)
+class RESAMPLE_OPERATOR_DESC(OPERATOR_DESC):
+    """A tensor resized by the nearest elements: see ``dmlops.resize_nearest``. LINEAR would compute."""
+
+    InputTensor: TENSOR_DESC
+    OutputTensor: TENSOR_DESC
+    InterpolationMode: INTERPOLATION_MODE
+    ScaleCount: UINT
+    Scales: FLOATS
+
+
+@dataclass(frozen=True)
+class RESAMPLE1_OPERATOR_DESC(OPERATOR_DESC):
+    """A tensor resized by the nearest elements, with pixel offsets: see ``dmlops.resize_nearest``. LINEAR would compute."""
+
+    InputTensor: TENSOR_DESC
+    OutputTensor: TENSOR_DESC
+    InterpolationMode: INTERPOLATION_MODE
+    DimensionCount: UINT
+    Scales: FLOATS
+    InputPixelOffsets: FLOATS
+    OutputPixelOffsets: FLOATS
+
+
+@dataclass(frozen=True)
+class RESAMPLE2_OPERATOR_DESC(OPERATOR_DESC):
+    """A tensor resized by the elements before or behind: see ``dmlops.resize_nearest``. LINEAR would compute."""
+
+    InputTensor: TENSOR_DESC
+    OutputTensor: TENSOR_DESC
+    InterpolationMode: INTERPOLATION_MODE
+    RoundingDirection: AXIS_DIRECTION
+    DimensionCount: UINT
+    Scales: FLOATS
+    InputPixelOffsets: FLOATS
+    OutputPixelOffsets: FLOATS
+
+
+@dataclass(frozen=True)
+class RESAMPLE3_OPERATOR_DESC(OPERATOR_DESC):
+    """As RESAMPLE2; `Antialiased` changes LINEAR only, which would compute."""
+
+    InputTensor: TENSOR_DESC
+    OutputTensor: TENSOR_DESC
+    InterpolationMode: INTERPOLATION_MODE
+    RoundingDirection: AXIS_DIRECTION
+    DimensionCount: UINT
+    Scales: FLOATS
+    InputPixelOffsets: FLOATS
+    OutputPixelOffsets: FLOATS
+    Antialiased: BOOL
+
+
+@dataclass(frozen=True)
+class UNFOLD_OPERATOR_DESC(OPERATOR_DESC):
+    """Sliding windows of the spatial axes, each a column: see ``dmlops.sliding_windows``."""
+
+    InputTensor: TENSOR_DESC
+    OutputTensor: TENSOR_DESC
+    DimensionCount: UINT
+    WindowSizes: UINTS
+    Strides: UINTS
+    Dilations: UINTS
+    StartPadding: UINTS
+    EndPadding: UINTS
+
+
+@dataclass(frozen=True)
+class ACTIVATION_IDENTITY_OPERATOR_DESC(OPERATOR_DESC):
+    """A copy."""
+
+    InputTensor: TENSOR_DESC
+    OutputTensor: TENSOR_DESC
+
+
+@dataclass(frozen=True)
+class CAST_OPERATOR_DESC(OPERATOR_DESC):
+    """Elements of another type: by a table from types of few values, else it would compute."""
+
+    InputTensor: TENSOR_DESC
+    OutputTensor: TENSOR_DESC
+
+
+@dataclass(frozen=True)
+class ELEMENT_WISE_CLIP_OPERATOR_DESC(OPERATOR_DESC):
+    """Elements between two limits: by a table of 8-bit integers, else it would compute."""
+
+    InputTensor: TENSOR_DESC
+    OutputTensor: TENSOR_DESC
+    ScaleBias: SCALE_BIAS | None
+    Min: FLOAT
+    Max: FLOAT
+
+
+@dataclass(frozen=True)
+class ELEMENT_WISE_CLIP1_OPERATOR_DESC(OPERATOR_DESC):
+    """Elements between two limits of their own type: by a table of 8-bit integers, else it would compute."""
+
+    InputTensor: TENSOR_DESC
+    OutputTensor: TENSOR_DESC
+    ScaleBias: SCALE_BIAS | None
+    MinMaxDataType: DATA_TYPE
+    Min: SCALAR_UNION
+    Max: SCALAR_UNION
+
+
+@dataclass(frozen=True)
+class ELEMENT_WISE_DEQUANTIZE_LINEAR_OPERATOR_DESC(OPERATOR_DESC):
+    """``(input - zero_point) * scale``: by tables of 8-bit integers, else it would compute."""
+
+    InputTensor: TENSOR_DESC
+    ScaleTensor: TENSOR_DESC
+    ZeroPointTensor: TENSOR_DESC | None
+    OutputTensor: TENSOR_DESC
 
 
 DESCS: dict[str, type[OPERATOR_DESC]] = {

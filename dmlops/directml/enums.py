@@ -10,6 +10,7 @@ import numpy as np
 from dmlops.directml.tables import LEVELS
 
 __all__ = [
+    "DML_AXIS_DIRECTION",
     "DML_DEPTH_SPACE_ORDER",
     "DML_INTERPOLATION_MODE",
     "DML_PADDING_MODE",
@@ -98,6 +99,13 @@ class DML_INTERPOLATION_MODE(Named):
 
     NEAREST_NEIGHBOR = 0
     LINEAR = 1
+
+
+class DML_AXIS_DIRECTION(Named):
+    """Towards which end of an axis a position between two elements is rounded."""
+
+    INCREASING = 0
+    DECREASING = 1
 
 
 def level_name(level: str | int) -> str:

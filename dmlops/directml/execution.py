@@ -2,24 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, TypeAlias
+import math
+from typing import Any
 
 import numpy as np
 
 import dmlops
 from dmlops._annotations import AnyArray, Array, DeviceLike
 from dmlops._core import DeviceArray
-from dmlops.directml import descs
+from dmlops.directml import descs, elementwise, sampling
 from dmlops.directml.binding import Bindings, bind
 from dmlops.directml.enums import DML_DEPTH_SPACE_ORDER, DML_PADDING_MODE
+from dmlops.directml.running import Runner, copied, empty_like, scalar_of, truncated
 from dmlops.directml.tensor import OPERATOR_DESC, TENSOR_DESC
 from dmlops.directml.validation import validate
 
 __all__ = ["execute"]
-
-# What a runner gets: the description, the views of its tensors by field, and where to run: `out=` and `device=` are passed on.
-Runner: TypeAlias = Callable[[Any, dict[str, Any], dict[str, Any]], Any]
 
 
 def execute(
@@ -79,15 +77,6 @@ def execute(
         arrays = [None] * len(result) if given is None else given
         return {name: [made if array is None else array for array, made in zip(arrays, result, strict=True)]}
     return {name: result if given is None else given}
-
-
-def _copy(source: AnyArray, where: dict[str, Any]) -> AnyArray:
-    """Copy a whole array; one of host memory also into a device array."""
-    if isinstance(where["out"], DeviceArray) and not isinstance(source, DeviceArray):
-        where["out"][...] = source
-        return where["out"]
-    result: AnyArray = dmlops.slice(source, [0] * source.ndim, source.shape, **where)
-    return result
 
 
 def _slice(desc: descs.SLICE_OPERATOR_DESC, bound: dict[str, Any], where: dict[str, Any]) -> AnyArray:
@@ -171,24 +160,34 @@ def _split(desc: descs.SPLIT_OPERATOR_DESC, bound: dict[str, Any], where: dict[s
         where["out"] = None
     elif any(output is None for output in outputs):
         source = bound["InputTensor"]
-        made = [_empty_like(source, tensor) for tensor in desc.OutputTensors]
+        made = [empty_like(source, tensor) for tensor in desc.OutputTensors]
         where["out"] = [new if output is None else output for output, new in zip(outputs, made, strict=True)]
     return list(dmlops.split(bound["InputTensor"], desc.Axis, sizes, **where))
 
 
-def _empty_like(source: AnyArray, tensor: TENSOR_DESC) -> AnyArray:
-    if isinstance(source, DeviceArray):
-        return dmlops.empty(tuple(tensor.Sizes), source.dtype, device=source.device)
-    return np.empty(tuple(tensor.Sizes), source.dtype)
-
-
-def _identity(desc: descs.ELEMENT_WISE_IDENTITY_OPERATOR_DESC, bound: dict[str, Any], where: dict[str, Any]) -> AnyArray:
-    return _copy(bound["InputTensor"], where)
-
-
 def _fill(desc: descs.FILL_VALUE_CONSTANT_OPERATOR_DESC, bound: dict[str, Any], where: dict[str, Any]) -> AnyArray:
     value = scalar_of(desc.Value, desc.OutputTensor)
-    return _copy(np.broadcast_to(value, tuple(desc.OutputTensor.Sizes)), where)
+    return copied(np.broadcast_to(value, tuple(desc.OutputTensor.Sizes)), where)
+
+
+def _sequence(desc: descs.FILL_VALUE_SEQUENCE_OPERATOR_DESC, bound: dict[str, Any], where: dict[str, Any]) -> AnyArray:
+    """Integers wrap round, as in C. Floats are computed in double precision and rounded once."""
+    tensor = desc.OutputTensor
+    count = np.arange(math.prod(tensor.Sizes))
+    with np.errstate(all="ignore"):
+        if tensor.dtype.kind == "f":
+            start, delta = (float(scalar_of(value, tensor)) for value in (desc.ValueStart, desc.ValueDelta))
+            values: Array = start + count * delta
+        else:
+            first, step = (np.uint64(_wrapped(value, tensor)) for value in (desc.ValueStart, desc.ValueDelta))
+            values = first + count.astype(np.uint64) * step
+        values = values.astype(tensor.dtype)
+    return copied(values.reshape(tuple(tensor.Sizes)), where)
+
+
+def _wrapped(value: Any, tensor: TENSOR_DESC) -> int:
+    """An integer modulo 2**64; bytes are one of the tensor's type."""
+    return int(scalar_of(value, tensor) if isinstance(value, bytes) else value) % 2**64
 
 
 def _upsample(desc: descs.UPSAMPLE_2D_OPERATOR_DESC, bound: dict[str, Any], where: dict[str, Any]) -> AnyArray:
@@ -197,7 +196,7 @@ def _upsample(desc: descs.UPSAMPLE_2D_OPERATOR_DESC, bound: dict[str, Any], wher
     if desc.InputTensor.rank > 2:
         result: AnyArray = dmlops.upsample(source, scale, **where)
         return result
-    out = _empty_like(source, desc.OutputTensor) if out is None else out
+    out = empty_like(source, desc.OutputTensor) if out is None else out
     dmlops.upsample(source[None], scale, out=out[None], device=where["device"])  # with an axis of channels
     return out
 
@@ -205,7 +204,7 @@ def _upsample(desc: descs.UPSAMPLE_2D_OPERATOR_DESC, bound: dict[str, Any], wher
 def _diagonal(desc: descs.DIAGONAL_MATRIX_OPERATOR_DESC, bound: dict[str, Any], where: dict[str, Any]) -> AnyArray:
     filled = _diagonals(desc.OutputTensor) == desc.Offset
     line = np.where(filled, truncated(desc.Value, desc.OutputTensor), desc.OutputTensor.dtype.type(0))
-    return _copy(_along_diagonals(line, desc.OutputTensor), where)
+    return copied(_along_diagonals(line, desc.OutputTensor), where)
 
 
 def _diagonal1(desc: descs.DIAGONAL_MATRIX1_OPERATOR_DESC, bound: dict[str, Any], where: dict[str, Any]) -> AnyArray:
@@ -215,8 +214,8 @@ def _diagonal1(desc: descs.DIAGONAL_MATRIX1_OPERATOR_DESC, bound: dict[str, Any]
     filled = (numbers >= begin) & (numbers < end) if begin <= end else (numbers >= begin) | (numbers < end)
     if desc.InputTensor is None:
         line = np.where(filled, value, desc.OutputTensor.dtype.type(0))
-        return _copy(_along_diagonals(line, desc.OutputTensor), where)
-    result = _copy(bound["InputTensor"], where)
+        return copied(_along_diagonals(line, desc.OutputTensor), where)
+    result = copied(bound["InputTensor"], where)
     if isinstance(result, DeviceArray):
         host = result.numpy()
         np.copyto(host, value, where=_along_diagonals(filled, desc.OutputTensor))
@@ -242,20 +241,6 @@ def _along_diagonals(line: Array, tensor: TENSOR_DESC) -> Array:
     return np.broadcast_to(matrix, tuple(tensor.Sizes))
 
 
-def scalar_of(value: Any, tensor: TENSOR_DESC) -> Any:
-    """The value of a DML_SCALAR_UNION as a scalar of the tensor's type."""
-    if isinstance(value, bytes):
-        return np.frombuffer(value, tensor.dtype, 1)[0]
-    return tensor.dtype.type(value)
-
-
-def truncated(value: float, tensor: TENSOR_DESC) -> Any:
-    """A FLOAT as a scalar of the tensor's type, as C converts it: 10.6 becomes 10."""
-    with np.errstate(over="ignore"):
-        single = np.float32(value)
-        return tensor.dtype.type(single) if tensor.dtype.kind == "f" else tensor.dtype.type(int(single))
-
-
 RUNNERS: dict[str, Runner] = {
     "SLICE": _slice,
     "SLICE1": _slice1,
@@ -270,9 +255,11 @@ RUNNERS: dict[str, Runner] = {
     "TILE": _tile,
     "JOIN": _join,
     "SPLIT": _split,
-    "ELEMENT_WISE_IDENTITY": _identity,
     "FILL_VALUE_CONSTANT": _fill,
     "UPSAMPLE_2D": _upsample,
     "DIAGONAL_MATRIX": _diagonal,
     "DIAGONAL_MATRIX1": _diagonal1,
+    "FILL_VALUE_SEQUENCE": _sequence,
+    **sampling.RUNNERS,
+    **elementwise.RUNNERS,
 }

@@ -30,6 +30,9 @@ FLAGS: TypeAlias = enums.DML_TENSOR_FLAGS | str | int
 ORDER: TypeAlias = enums.DML_DEPTH_SPACE_ORDER | str | int
 PADDING_MODE: TypeAlias = enums.DML_PADDING_MODE | str | int
 INTERPOLATION_MODE: TypeAlias = enums.DML_INTERPOLATION_MODE | str | int
+AXIS_DIRECTION: TypeAlias = enums.DML_AXIS_DIRECTION | str | int
+FLOATS: TypeAlias = Sequence[float]
+BOOL: TypeAlias = bool | int
 
 
 class Refused(Exception):
@@ -115,6 +118,13 @@ def scalar(value: Any) -> int | float | bytes:
     return number(value)
 
 
+def boolean(value: Any) -> bool:
+    """A BOOL: 0 and 1 are false and true, as in C."""
+    if isinstance(value, bool | np.bool_) or (isinstance(value, int) and value in (0, 1)):
+        return bool(value)
+    raise Refused(value, "False or True")
+
+
 uint = integer(0, 2**32 - 1, "an unsigned 32-bit integer")
 signed = integer(-(2**31), 2**31 - 1, "a signed 32-bit integer")
 
@@ -122,6 +132,8 @@ CONVERT: dict[str, Callable[[Any], Any]] = {
     "UINT": uint,
     "INT": signed,
     "FLOAT": number,
+    "FLOATS": sequence(number, "a sequence of numbers"),
+    "BOOL": boolean,
     "UINTS": sequence(uint, "a sequence of unsigned 32-bit integers"),
     "UINTS | None": sequence(uint, "a sequence of unsigned 32-bit integers, or None"),
     "INTS": sequence(signed, "a sequence of signed 32-bit integers"),
@@ -132,6 +144,7 @@ CONVERT: dict[str, Callable[[Any], Any]] = {
     "ORDER": enumeration(enums.DML_DEPTH_SPACE_ORDER),
     "PADDING_MODE": enumeration(enums.DML_PADDING_MODE),
     "INTERPOLATION_MODE": enumeration(enums.DML_INTERPOLATION_MODE),
+    "AXIS_DIRECTION": enumeration(enums.DML_AXIS_DIRECTION),
 }
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from dmlops.directml import descs
+from dmlops.directml import descs, elementwise, sampling
 from dmlops.directml.checks import Checks
 from dmlops.directml.enums import DML_INTERPOLATION_MODE, DML_PADDING_MODE, DML_TENSOR_DATA_TYPE
 from dmlops.directml.tables import LEVELS, PADDING_MODES
@@ -173,12 +173,13 @@ def _parts(
     )
 
 
-def identity(check: Checks, desc: descs.ELEMENT_WISE_IDENTITY_OPERATOR_DESC) -> None:
-    check.sizes("OutputTensor", desc.OutputTensor, desc.InputTensor.Sizes, "those of InputTensor")
-    if desc.ScaleBias is not None:
-        scale, bias = desc.ScaleBias.Scale, desc.ScaleBias.Bias
-        allowed = "None, as x * Scale + Bias is computation: dmlops runs data movement only"
-        check.computes("ScaleBias", f"{{Scale: {scale:g}, Bias: {bias:g}}}", allowed)
+def sequence(check: Checks, desc: descs.FILL_VALUE_SEQUENCE_OPERATOR_DESC) -> None:
+    kind = DML_TENSOR_DATA_TYPE.of(desc.ValueDataType)
+    check.same_type("ValueDataType", kind, desc.OutputTensor)
+    check.scalar("ValueStart", desc.ValueStart, kind)
+    if kind.name.startswith("UINT") and isinstance(desc.ValueDelta, int) and desc.ValueDelta < 0:
+        kind = DML_TENSOR_DATA_TYPE.of(kind.name.removeprefix("U"))  # as in the page's second example
+    check.scalar("ValueDelta", desc.ValueDelta, kind)
 
 
 def fill(check: Checks, desc: descs.FILL_VALUE_CONSTANT_OPERATOR_DESC) -> None:
@@ -228,9 +229,11 @@ RULES: dict[str, Callable[[Checks, Any], None]] = {
     "TILE": tile,
     "JOIN": join,
     "SPLIT": split,
-    "ELEMENT_WISE_IDENTITY": identity,
     "FILL_VALUE_CONSTANT": fill,
     "UPSAMPLE_2D": upsample,
     "DIAGONAL_MATRIX": diagonal,
     "DIAGONAL_MATRIX1": diagonal1,
+    "FILL_VALUE_SEQUENCE": sequence,
+    **sampling.RULES,
+    **elementwise.RULES,
 }

@@ -33,6 +33,9 @@ FLOATS = ("FLOAT32", "FLOAT16")
 NO_8_BIT = ("FLOAT32", "FLOAT16", "INT32", "INT16", "UINT32", "UINT16")
 UP_TO_32_BIT = ("FLOAT32", "FLOAT16", "INT32", "INT16", "INT8", "UINT32", "UINT16", "UINT8")
 NO_FLOAT64 = ("FLOAT32", "FLOAT16", "INT64", "INT32", "INT16", "INT8", "UINT64", "UINT32", "UINT16", "UINT8")
+NO_32_BIT = ("FLOAT32", "FLOAT16", "INT16", "INT8", "UINT16", "UINT8")
+FLOATS_AND_8_BIT = ("FLOAT32", "FLOAT16", "INT8", "UINT8")
+INTEGERS = ("INT32", "INT16", "INT8", "UINT32", "UINT16", "UINT8")
 ALL_TYPES = ("FLOAT64", *NO_FLOAT64)
 
 
@@ -78,6 +81,17 @@ PAGES = {
     "UPSAMPLE_2D": WIN32 + "ns-directml-dml_upsample_2d_operator_desc",
     "DIAGONAL_MATRIX": WIN32 + "ns-directml-dml_diagonal_matrix_operator_desc",
     "DIAGONAL_MATRIX1": WINDOWS_AI + "api/ns-directml-dml_diagonal_matrix1_operator_desc",
+    "FILL_VALUE_SEQUENCE": WIN32 + "ns-directml-dml_fill_value_sequence_operator_desc",
+    "RESAMPLE": WIN32 + "ns-directml-dml_resample_operator_desc",
+    "RESAMPLE1": WIN32 + "ns-directml-dml_resample1_operator_desc",
+    "RESAMPLE2": WINDOWS_AI + "api/ns-directml-dml_resample2_operator_desc",
+    "RESAMPLE3": WINDOWS_AI + "api/ns-directml-dml_resample3_operator_desc",
+    "UNFOLD": WINDOWS_AI + "api/ns-directml-dml_unfold_operator_desc",
+    "ACTIVATION_IDENTITY": WIN32 + "ns-directml-dml_activation_identity_operator_desc",
+    "CAST": WIN32 + "ns-directml-dml_cast_operator_desc",
+    "ELEMENT_WISE_CLIP": WIN32 + "ns-directml-dml_element_wise_clip_operator_desc",
+    "ELEMENT_WISE_CLIP1": WINDOWS_AI + "api/ns-directml-dml_element_wise_clip1_operator_desc",
+    "ELEMENT_WISE_DEQUANTIZE_LINEAR": WIN32 + "ns-directml-dml_element_wise_dequantize_linear_operator_desc",
 }
 
 # "DML_FEATURE_LEVEL_... and above" of each page, the newest first, as there.
@@ -172,10 +186,67 @@ SUPPORT: dict[str, dict[str, Support]] = {
     "DIAGONAL_MATRIX1": {
         "5_1": Support((2, 4), ALL_TYPES),
     },
+    "FILL_VALUE_SEQUENCE": {
+        "5_0": Support((1, 8), NO_FLOAT64),
+        "4_0": Support((1, 8), UP_TO_32_BIT),
+        "2_1": Support((4, 4), UP_TO_32_BIT),
+    },
+    "RESAMPLE": {
+        "6_2": Support((1, 4), FLOATS_AND_8_BIT),
+        "5_1": Support((1, 4), FLOATS),
+        "2_0": Support((4, 4), FLOATS),
+    },
+    "RESAMPLE1": {
+        "6_2": Support((1, 4), FLOATS_AND_8_BIT),
+        "5_1": Support((1, 4), FLOATS),
+        "2_1": Support((4, 4), FLOATS),
+    },
+    "RESAMPLE2": {
+        "6_2": Support((1, 4), FLOATS_AND_8_BIT),
+        "5_1": Support((1, 4), FLOATS),
+    },
+    "RESAMPLE3": {
+        "6_4": Support((1, 4), FLOATS_AND_8_BIT),
+    },
+    "UNFOLD": {  # the page leaves the data types blank
+        "6_4": Support((3, 8), ALL_TYPES),
+    },
+    "ACTIVATION_IDENTITY": {
+        "3_0": Support((1, 8), FLOATS),
+        "2_0": Support((4, 5), FLOATS),
+        "1_0": Support((4, 4), FLOATS),
+    },
+    "CAST": {
+        "4_1": Support((1, 8), ALL_TYPES, {"OutputTensor": ALL_TYPES}),
+        "3_1": Support((1, 8), NO_FLOAT64, {"OutputTensor": NO_FLOAT64}),
+        "3_0": Support((4, 4), NO_FLOAT64, {"OutputTensor": NO_FLOAT64}),
+        "1_0": Support((4, 4), NO_32_BIT, {"OutputTensor": NO_32_BIT}),
+    },
+    "ELEMENT_WISE_CLIP": {
+        "5_0": Support((1, 8), NO_FLOAT64),
+        "3_0": Support((1, 8), UP_TO_32_BIT),
+        "2_1": Support((4, 4), UP_TO_32_BIT),
+        "1_0": Support((4, 4), FLOATS),
+    },
+    "ELEMENT_WISE_CLIP1": {
+        "5_0": Support((1, 8), NO_FLOAT64),
+    },
+    "ELEMENT_WISE_DEQUANTIZE_LINEAR": {
+        "6_0": Support((1, 8), INTEGERS, {"ScaleTensor": FLOATS, "OutputTensor": FLOATS}),
+        "3_0": Support((1, 8), INTEGERS, {"ScaleTensor": ("FLOAT32",), "OutputTensor": ("FLOAT32",)}),
+        "2_1": Support((4, 4), INTEGERS, {"ScaleTensor": ("FLOAT32",), "OutputTensor": ("FLOAT32",)}),
+        "1_0": Support((4, 4), ("UINT8",), {"ScaleTensor": ("FLOAT32",), "OutputTensor": ("FLOAT32",)}),
+    },
 }
 
 # The first feature level of each padding mode: the pages of PADDING and PADDING1, and the history for WRAP.
 PADDING_MODES = {"CONSTANT": "1_0", "EDGE": "1_0", "REFLECTION": "1_0", "SYMMETRIC": "3_0", "WRAP": "6_4"}
+
+# From which feature level DEQUANTIZE_LINEAR's ZeroPointTensor may be left out.
+NO_ZERO_POINT = "6_2"
+
+# Tensors whose DimensionCount is not that of the operator's first tensor.
+OTHER_RANKS = {"UNFOLD": ("OutputTensor",)}
 
 # Limits of every tensor.
 MAX_ELEMENTS = 2**32 - 1  # TENSOR_PAGE
@@ -186,6 +257,11 @@ def support_at(operator: str, level: str) -> Support | None:
     """Return what `operator` takes at a feature level; None where the operator does not exist yet."""
     rows = (row for first, row in SUPPORT[operator].items() if LEVELS[first] <= LEVELS[level])
     return next(rows, None)
+
+
+def own_types(operator: str) -> set[str]:
+    """The tensors of an operator whose data type is not that of the others."""
+    return {name for support in SUPPORT[operator].values() for name in support.others}
 
 
 def first_level(operator: str) -> str:

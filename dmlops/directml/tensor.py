@@ -89,7 +89,7 @@ class TENSOR_DESC(Record):
 
 @dataclass(frozen=True)
 class SCALE_BIAS(Record):
-    """``x * Scale + Bias``, which dmlops does not compute."""
+    """``x * Scale + Bias``."""
 
     Scale: FLOAT
     Bias: FLOAT
@@ -118,6 +118,12 @@ class OPERATOR_DESC(Record):
     def operator(self) -> str:
         """The name of the operator without prefix: ``"SLICE1"``."""
         return type(self).__name__.removesuffix("_OPERATOR_DESC")
+
+    @property
+    def scalar_type(self) -> DML_TENSOR_DATA_TYPE:
+        """The data type of the operator's DML_SCALAR_UNIONs."""
+        (name,) = (field.name for field in fields(self) if str(field.type) == "DATA_TYPE")
+        return DML_TENSOR_DATA_TYPE.of(getattr(self, name))
 
     def tensors(self) -> Iterator[tuple[str, str, TENSOR_DESC]]:
         """For each tensor that is given: its field, its place, as in ``InputTensors[1]``, and its description."""

@@ -27,7 +27,7 @@ def validate(desc: OPERATOR_DESC, feature_level: str | int | None = "6_4") -> No
     ------
     DirectMLError
         Rules are broken. `problems` has each, with the field, what it is, what is allowed and the document that says so. What
-        DirectML would compute, as a `ScaleBias` or linear interpolation, is refused too.
+        DirectML would compute, as linear interpolation, is refused too.
     ValueError
         There is no such feature level.
     TypeError

@@ -1,6 +1,8 @@
 """Descriptions to test with: one of each operator for any rank and data type, and random ones with strides."""
 
+import itertools
 import math
+from fractions import Fraction
 
 import numpy as np
 from hypothesis import strategies as st
@@ -10,6 +12,10 @@ import dmlops.directml as dml
 from dmlops.directml import descs, tables
 
 OPERATORS = list(tables.SUPPORT)
+BYTES = ("INT8", "UINT8")
+# The types of operators that compute of others.
+RUN = dict.fromkeys(("ELEMENT_WISE_CLIP", "ELEMENT_WISE_CLIP1", "ELEMENT_WISE_DEQUANTIZE_LINEAR"), BYTES)
+RUN["CAST"] = (*BYTES, "INT16", "UINT16", "FLOAT16")
 
 
 def tensor(data_type, sizes, **fields):
@@ -45,6 +51,22 @@ def smallest(operator, rank, data_type, lengths="UINT32", mode="CONSTANT"):
         return kind(x, 0, 1.0)
     if operator == "DIAGONAL_MATRIX1":
         return kind(x, x, data_type, value, 0, 1)
+    if operator == "FILL_VALUE_SEQUENCE":
+        return kind(x, data_type, value, value)
+    if operator.startswith("RESAMPLE"):
+        offsets = [] if operator == "RESAMPLE" else [[0.5] * rank, [-0.5] * rank]
+        rounding = ["DECREASING"] if operator >= "RESAMPLE2" else []
+        return kind(x, x, mode if mode == "LINEAR" else 0, *rounding, rank, ones, *offsets, *([False] * (operator[-1] == "3")))
+    if operator == "UNFOLD":
+        y, count = tensor(data_type, [1, 1, 4 if rank > 2 else 1]), max(rank - 2, 0)
+        return kind(x, y, count, *([[1] * count] * 3), *([[0] * count] * 2))
+    if operator == "ELEMENT_WISE_CLIP":
+        return kind(x, x, None, 0.0, 1.0)
+    if operator == "ELEMENT_WISE_CLIP1":
+        return kind(x, x, None, data_type, value, value)
+    if operator == "ELEMENT_WISE_DEQUANTIZE_LINEAR":
+        y = tensor("FLOAT32", x.Sizes)
+        return kind(x, y, x, y)
     return kind(x, x)
 
 
@@ -80,7 +102,7 @@ def random_desc(draw):
     operator = draw(st.sampled_from(OPERATORS))
     support = next(iter(tables.SUPPORT[operator].values()))
     rank = draw(st.integers(support.ranks[0], min(support.ranks[1], 5)))
-    data_type = draw(st.sampled_from(support.types))
+    data_type = draw(st.sampled_from(RUN.get(operator, support.types)))
     sizes = draw(axes(SHORT, rank))
     kind = descs.DESCS[operator]
 
@@ -142,7 +164,55 @@ def random_desc(draw):
         source = described_as(sizes) if draw(st.booleans()) else None
         ends = st.integers(-5, 5) | st.sampled_from([-(2**31), 2**31 - 1])
         return kind(source, described_as(sizes, True), data_type, scalar(), draw(ends), draw(ends))
+    if operator == "FILL_VALUE_SEQUENCE":
+        delta = draw(st.sampled_from([0.25, -3.0])) if "FLOAT" in data_type else draw(st.integers(0, 100))
+        return kind(described_as(sizes, True), data_type, scalar(), delta)
+    if operator.startswith("RESAMPLE"):
+        return kind(described_as(sizes), described_as(draw(axes(SHORT, rank)), True), *draw(resampling(operator, rank)))
+    if operator == "UNFOLD":
+        return kind(*draw(unfolding(sizes, described_as)))
+    if operator == "CAST":
+        floats = [name for name in support.types if "FLOAT" in name]
+        to = draw(st.sampled_from(floats if data_type == "FLOAT16" else support.types))
+        return kind(described_as(sizes), draw(described(to, sizes, True)))
+    scale_bias = st.none() | st.builds(
+        dml.SCALE_BIAS, st.sampled_from([0.5, -1.7, 3.0, 1e30]), st.sampled_from([0.0, -9.5, 1e9])
+    )
+    if operator == "ELEMENT_WISE_IDENTITY" and data_type in BYTES:
+        return kind(described_as(sizes), described_as(sizes, True), draw(scale_bias))
+    if operator.startswith("ELEMENT_WISE_CLIP"):
+        typed = [data_type, *(draw(st.integers(0, 100)) for _ in range(2))]
+        limits = typed if operator[-1] == "1" else draw(st.sampled_from([(-math.inf, 9.9), (-3.9, 1e30), (20.5, 10.5)]))
+        return kind(described_as(sizes), described_as(sizes, True), draw(scale_bias), *limits)
+    if operator == "ELEMENT_WISE_DEQUANTIZE_LINEAR":
+        floats = draw(st.sampled_from(["FLOAT32", "FLOAT16"]))
+        zero = described_as(sizes) if draw(st.booleans()) else None
+        return kind(described_as(sizes), draw(described(floats, sizes)), zero, draw(described(floats, sizes, True)))
     return kind(described_as(sizes), described_as(sizes, True))
+
+
+@st.composite
+def resampling(draw, operator, rank):
+    """The fields of a RESAMPLE behind the tensors: quotients, and floats that are none."""
+    numbers = st.sampled_from([1, 2, 3, 0.5, 1 / 3, 4 / 3, 0.6, math.pi])
+    offsets = st.sampled_from([0, 0.5, -0.5, 1 / 3, -2.25])
+    direction = [draw(st.sampled_from(["INCREASING", "DECREASING"]))] if operator >= "RESAMPLE2" else []
+    arrays = [draw(axes(numbers, rank)), *(draw(axes(offsets, rank)) for _ in range(2 * (operator != "RESAMPLE")))]
+    return ["NEAREST_NEIGHBOR", *direction, rank, *arrays, *([draw(st.booleans())] if operator[-1] == "3" else [])]
+
+
+@st.composite
+def unfolding(draw, sizes, described_as):
+    """The fields of an UNFOLD."""
+    count = len(sizes) - 2
+    start, end = (draw(axes(st.integers(0, 2), count)) for _ in range(2))
+    whole = [sum(sums) for sums in zip(start, sizes[2:], end, strict=True)]
+    windows = [draw(st.integers(1, min(size, 3))) for size in whole]
+    dilations = [draw(st.integers(1, (size - 1) // (n - 1))) if n > 1 else 2 for size, n in zip(whole, windows, strict=True)]
+    strides = draw(axes(st.integers(1, 3), count))
+    blocks = [1 + (size - d * (n - 1) - 1) // s for size, n, d, s in zip(whole, windows, dilations, strides, strict=True)]
+    result = [sizes[0], sizes[1] * math.prod(windows), math.prod(blocks)]
+    return described_as(sizes), described_as(result, True), count, windows, strides, dilations, start, end
 
 
 def places(tensor):
@@ -184,11 +254,32 @@ def twin(desc, inputs):
         return ops.split(x, desc.Axis, [part.Sizes[desc.Axis] for part in desc.OutputTensors])
     if operator == "UPSAMPLE_2D":
         return ops.upsample(x, (desc.ScaleSize.Height, desc.ScaleSize.Width))
-    if operator == "ELEMENT_WISE_IDENTITY":
+    if operator == "ACTIVATION_IDENTITY":
         return x
+    if operator == "ELEMENT_WISE_IDENTITY":
+        return scaled(x, desc.ScaleBias)
+    if operator.startswith("ELEMENT_WISE_CLIP"):
+        low, high = (max(min(int(v) if math.isfinite(v) else v, 255), -128) for v in (desc.Min, desc.Max))
+        low, high = (int(np.clip(v, np.iinfo(x.dtype).min, np.iinfo(x.dtype).max)) for v in (low, high))
+        return np.array([max(low, min(v, high)) for v in scaled(x, desc.ScaleBias).ravel().tolist()], x.dtype).reshape(x.shape)
+    if operator == "CAST":
+        return x.astype(desc.OutputTensor.dtype)
+    if operator == "ELEMENT_WISE_DEQUANTIZE_LINEAR":
+        scale, zero = inputs["ScaleTensor"], inputs.get("ZeroPointTensor", np.zeros_like(x))
+        with np.errstate(all="ignore"):
+            return ((x.astype(int) - zero.astype(int)).astype(np.float32) * scale.astype(np.float32)).astype(scale.dtype)
+    if operator.startswith("RESAMPLE"):
+        return resampled(desc, x)
+    if operator == "UNFOLD":
+        return unfolded(desc, x)
     shape, dtype = tuple(desc.OutputTensor.Sizes), np.dtype(desc.OutputTensor.DataType.name.lower())
     if operator == "FILL_VALUE_CONSTANT":
         return np.full(shape, desc.Value, dtype)
+    if operator == "FILL_VALUE_SEQUENCE":
+        values = [desc.ValueStart + k * desc.ValueDelta for k in range(math.prod(shape))]
+        bits = 8 * dtype.itemsize
+        wrapped = values if dtype.kind == "f" else np.array([v % 2**bits for v in values], f"u{dtype.itemsize}").view(dtype)
+        return np.array(wrapped, dtype).reshape(shape)
     return diagonal(desc, shape, dtype, x)
 
 
@@ -206,3 +297,51 @@ def diagonal(desc, shape, dtype, x):
         if fill:
             result[index] = value
     return result
+
+
+def scaled(x, scale_bias):
+    """x * Scale + Bias in single precision, cut to an integer that the type holds."""
+    if scale_bias is None:
+        return x
+    limits = np.iinfo(x.dtype)
+    result = x.copy()
+    for index in np.ndindex(x.shape):
+        value = float(np.float32(np.float32(x[index]) * np.float32(scale_bias.Scale)) + np.float32(scale_bias.Bias))
+        result[index] = max(limits.min, min(limits.max, math.trunc(value)))
+    return result
+
+
+def simple(value):
+    """A FLOAT as the quotient that it stands for."""
+    single = np.float32(value)
+    quotient = Fraction(float(single)).limit_denominator(1000)
+    return quotient if np.float32(float(quotient)) == single else Fraction(float(single))
+
+
+def resampled(desc, x):
+    """The formula of the pages of RESAMPLE1 and RESAMPLE2, solved for the input's position."""
+    for axis in range(x.ndim):
+        before = simple(getattr(desc, "InputPixelOffsets", [0.5] * x.ndim)[axis])
+        after = simple(getattr(desc, "OutputPixelOffsets", [-0.5] * x.ndim)[axis])
+        index = []
+        for k in range(desc.OutputTensor.Sizes[axis]):
+            position = (k - after) / simple(desc.Scales[axis]) - before
+            if not hasattr(desc, "RoundingDirection"):
+                rounded = math.floor(position + Fraction(1, 2))
+            else:
+                rounded = math.ceil(position) if desc.RoundingDirection.name == "INCREASING" else math.floor(position)
+            index.append(min(max(rounded, 0), x.shape[axis] - 1))
+        x = np.take(x, index, axis)
+    return x
+
+
+def unfolded(desc, x):
+    """Each window is a column, as the page of UNFOLD says in words."""
+    x = np.pad(x, [(0, 0), (0, 0), *zip(desc.StartPadding, desc.EndPadding, strict=True)])
+    spans = [d * (n - 1) + 1 for d, n in zip(desc.Dilations, desc.WindowSizes, strict=True)]
+    starts = [range(0, size - span + 1, s) for size, span, s in zip(x.shape[2:], spans, desc.Strides, strict=True)]
+    columns = []
+    for corner in itertools.product(*starts):
+        key = tuple(slice(c, c + span, d) for c, span, d in zip(corner, spans, desc.Dilations, strict=True))
+        columns.append(x[(slice(None), slice(None), *key)].reshape(len(x), -1))
+    return np.stack(columns, axis=-1)

@@ -8,8 +8,9 @@ import re
 
 import pytest
 
+import dmlops
 import dmlops.directml as dml
-from dmlops.directml import tables
+from dmlops.directml import operator_names, tables
 from dmlops.directml.errata import ERRATA
 from support import ROOT
 
@@ -55,6 +56,18 @@ def test_the_page_has_the_tables_of_the_data(renderer):
     for name in tables.SUPPORT:
         assert f"[`{name}`]({tables.PAGES[name]})" in text
     assert text.count("| [DML_") + text.count("| [d") == len(ERRATA)
+
+
+def test_one_table_has_all_operators():
+    """Of each what runs it, or what it computes; none twice."""
+    part = PAGE.read_text().partition("<!-- operators: docs/directml_tables.py -->")[2].partition("<!-- operators: end -->")[0]
+    names = re.findall(r"`([A-Z0-9_]+)`", part)
+    others = [name for names in operator_names.COMPUTE.values() for name in names]
+    assert sorted(names) == sorted([*tables.SUPPORT, *others]) and len(set(names)) == len(names)
+    yes = re.findall(r"^\| `([A-Z0-9_]+)` \| yes \|", part, re.MULTILINE)
+    assert yes == list(tables.SUPPORT)
+    for function in re.findall(r"`dmlops\.(\w+)`", part):
+        assert callable(getattr(dmlops, function))
 
 
 def test_a_change_of_the_data_would_be_noticed(renderer, monkeypatch):

@@ -227,3 +227,66 @@ def test_diagonal_matrix1(device, source, value, begin, end, expected):
     fields = {"ValueDataType": "FLOAT32", "Value": value, "DiagonalFillBegin": begin, "DiagonalFillEnd": end}
     fields |= {} if source else {"InputTensor": None}
     run(dml.DIAGONAL_MATRIX1_OPERATOR_DESC, inputs, expected, level="5_1", device=device, **fields)
+
+
+@pytest.mark.parametrize(
+    "start, delta, kind, expected", [(3, 2, "FLOAT32", [[[[3, 5, 7]]]]), (10, -2, "UINT8", [[[[10, 8], [6, 4]]]])]
+)
+def test_fill_value_sequence(device, start, delta, kind, expected):
+    fields = {"ValueDataType": kind, "ValueStart": start, "ValueDelta": delta}
+    run(dml.FILL_VALUE_SEQUENCE_OPERATOR_DESC, {}, expected, data_type=kind, level="2_1", device=device, **fields)
+
+
+FIVE_BY_FIVE = floats(np.arange(25).reshape(1, 1, 5, 5))
+CORNERS = np.array([0, 1, 2, 5, 6, 7, 10, 11, 12])
+WINDOWS = CORNERS[:, None] + CORNERS
+PADDED_WINDOWS = [
+    [0, 0, 0, 0, 1, 2, 5, 6, 7, 10, 11, 12, 15, 16, 17],
+    [0, 0, 0, 1, 2, 3, 6, 7, 8, 11, 12, 13, 16, 17, 18],
+    [0, 0, 0, 2, 3, 4, 7, 8, 9, 12, 13, 14, 17, 18, 19],
+    [0, 1, 2, 5, 6, 7, 10, 11, 12, 15, 16, 17, 20, 21, 22],
+    [1, 2, 3, 6, 7, 8, 11, 12, 13, 16, 17, 18, 21, 22, 23],
+    [2, 3, 4, 7, 8, 9, 12, 13, 14, 17, 18, 19, 22, 23, 24],
+    [5, 6, 7, 10, 11, 12, 15, 16, 17, 20, 21, 22, 0, 0, 0],
+    [6, 7, 8, 11, 12, 13, 16, 17, 18, 21, 22, 23, 0, 0, 0],
+    [7, 8, 9, 12, 13, 14, 17, 18, 19, 22, 23, 24, 0, 0, 0],
+]
+
+
+@pytest.mark.parametrize("padding, expected", [([0, 0], WINDOWS), ([1, 0], PADDED_WINDOWS)])
+def test_unfold(device, padding, expected):
+    fields = {"DimensionCount": 2, "WindowSizes": [3, 3], "Strides": [1, 1], "Dilations": [1, 1]}
+    fields |= {"StartPadding": padding, "EndPadding": padding}
+    run(dml.UNFOLD_OPERATOR_DESC, {"InputTensor": FIVE_BY_FIVE}, [expected], level="6_4", device=device, **fields)
+
+
+@pytest.mark.parametrize("scale, count", [(2, 8), (3, 12), (0.5, 2), (1.5, 6), (1 / 3, 1)])
+def test_resample_to_the_nearest(device, scale, count):
+    """RESAMPLE, RESAMPLE1 with offsets of 0.5 and -0.5, and RESAMPLE2 as the errata have it: the same positions."""
+    inputs = {"InputTensor": floats(np.arange(4).reshape(1, 1, 1, 4))}
+    expected = [[[[min(int((k + 0.5) / scale + 1e-9), 3) for k in range(count)]]]]
+    scales, half = [1, 1, 1, scale], [0.5] * 4
+    fields = {"InterpolationMode": 0, "device": device}
+    run(dml.RESAMPLE_OPERATOR_DESC, inputs, expected, ScaleCount=4, Scales=scales, level="2_0", **fields)
+    fields |= {"DimensionCount": 4, "Scales": scales, "OutputPixelOffsets": [-0.5] * 4}
+    run(dml.RESAMPLE1_OPERATOR_DESC, inputs, expected, InputPixelOffsets=half, level="2_1", **fields)
+    fields |= {"InputPixelOffsets": [0] * 4, "RoundingDirection": "DECREASING"}
+    run(dml.RESAMPLE2_OPERATOR_DESC, inputs, expected, level="5_1", **fields)
+    run(dml.RESAMPLE3_OPERATOR_DESC, inputs, expected, Antialiased=True, level="6_4", **fields)
+
+
+def test_tables_of_all_bytes(device):
+    """Each of the 256 values, by formulas written out."""
+    x = np.arange(256, dtype=np.uint8).reshape(1, 1, 16, 16)
+    values = x.ravel().tolist()
+    inputs, options = {"InputTensor": x}, {"device": device}
+    run(dml.CAST_OPERATOR_DESC, inputs, x.astype(float), data_type="FLOAT16", level="1_0", **options)
+    clipped = np.array([max(10, min(v // 2, 100)) for v in values]).reshape(x.shape)
+    fields = {"ScaleBias": dml.SCALE_BIAS(0.5, 0), "Min": 10.9, "Max": 100.9}
+    run(dml.ELEMENT_WISE_CLIP_OPERATOR_DESC, inputs, clipped, data_type="UINT8", level="2_1", **fields, **options)
+    scaled = np.array([min(255, max(0, 2 * v - 100)) for v in values]).reshape(x.shape)
+    fields = {"ScaleBias": dml.SCALE_BIAS(2, -100)}
+    run(dml.ELEMENT_WISE_IDENTITY_OPERATOR_DESC, inputs, scaled, data_type="UINT8", level="2_1", **fields, **options)
+    inputs |= {"ScaleTensor": np.full(x.shape, 0.25, np.float32), "ZeroPointTensor": np.full(x.shape, 128, np.uint8)}
+    expected = np.array([(v - 128) / 4 for v in values]).reshape(x.shape)
+    run(dml.ELEMENT_WISE_DEQUANTIZE_LINEAR_OPERATOR_DESC, inputs, expected, level="1_0", **options)

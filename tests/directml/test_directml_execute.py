@@ -66,6 +66,17 @@ def test_random_descriptions_equal_their_twins(devices, desc, seed, level):
                 assert array.tobytes() == np.ascontiguousarray(result).tobytes()
 
 
+@pytest.mark.parametrize("operator", described.OPERATORS)
+def test_every_operator_of_the_table_runs(device, operator):
+    desc = described.smallest(operator, 4, described.RUN.get(operator, ["FLOAT32"])[0])
+    bindings = {name: np.ones(tuple(tensor.Sizes), tensor.dtype) for name, _, tensor in desc.tensors() if "Output" not in name}
+    bindings |= {name: [bindings[name]] for name in bindings if name.endswith("Tensors")}
+    for name, results in dml.execute(desc, bindings, device=device).items():
+        tensors = [tensor for field, _, tensor in desc.tensors() if field == name]
+        for result, tensor in zip(results if isinstance(results, list) else [results], tensors, strict=True):
+            assert result.shape == tuple(tensor.Sizes) and result.dtype == tensor.dtype
+
+
 def tile_of(data_type, **fields):
     x, y = dml.TENSOR_DESC(data_type, [2, 2], **fields), dml.TENSOR_DESC(data_type, [4, 2])
     return dml.TILE_OPERATOR_DESC(x, y, 2, [2, 1])

@@ -29,8 +29,23 @@ LEVELS = {
     "UPSAMPLE_2D": "1_0 4-5 float",
     "DIAGONAL_MATRIX": "2_0 4-4 float, 2_1 4-4 to32, 4_0 2-4 to32, 5_1 2-4 all",
     "DIAGONAL_MATRIX1": "5_1 2-4 all",
+    "FILL_VALUE_SEQUENCE": "2_1 4-4 to32, 4_0 1-8 to32, 5_0 1-8 no_double",
+    "RESAMPLE": "2_0 4-4 float, 5_1 1-4 float, 6_2 1-4 float_8",
+    "RESAMPLE1": "2_1 4-4 float, 5_1 1-4 float, 6_2 1-4 float_8",
+    "RESAMPLE2": "5_1 1-4 float, 6_2 1-4 float_8",
+    "RESAMPLE3": "6_4 1-4 float_8",
+    "UNFOLD": "6_4 3-8 all",
+    "ACTIVATION_IDENTITY": "1_0 4-4 float, 2_0 4-5 float, 3_0 1-8 float",
+    "CAST": "1_0 4-4 no32, 3_0 4-4 no_double, 3_1 1-8 no_double, 4_1 1-8 all",
+    "ELEMENT_WISE_CLIP": "1_0 4-4 float, 2_1 4-4 to32, 3_0 1-8 to32, 5_0 1-8 no_double",
+    "ELEMENT_WISE_CLIP1": "5_0 1-8 no_double",
+    "ELEMENT_WISE_DEQUANTIZE_LINEAR": "1_0 4-4 uint8, 2_1 4-4 int, 3_0 1-8 int, 6_0 1-8 int",
 }
 SETS = {"float": {"FLOAT32", "FLOAT16"}}
+SETS["float_8"] = SETS["float"] | {"INT8", "UINT8"}
+SETS["no32"] = SETS["float_8"] | {"INT16", "UINT16"}
+SETS["int"] = {"INT32", "INT16", "INT8", "UINT32", "UINT16", "UINT8"}
+SETS["uint8"] = {"UINT8"}
 SETS["no8"] = SETS["float"] | {"INT32", "INT16", "UINT32", "UINT16"}
 SETS["to32"] = SETS["no8"] | {"INT8", "UINT8"}
 SETS["no_double"] = SETS["to32"] | {"INT64", "UINT64"}
@@ -41,13 +56,16 @@ CASES = [(operator, level) for operator, rows in tables.SUPPORT.items() for leve
 
 
 def accepted(desc, level):
-    """Whether a level takes a description; if not, each message must have the field, the value, and what is allowed."""
+    """Whether a level takes a description; if not, each message must have the field, the value, and what is allowed.
+
+    What computes is refused, too, though DirectML takes it.
+    """
     try:
         dml.validate(desc, level)
     except dml.DirectMLError as error:
-        assert error.problems and all(p.field and p.value and p.allowed and p.document for p in error.problems)
+        assert error.problems and all(p.field and p.value and p.allowed and (p.document or p.computes) for p in error.problems)
         assert f"at feature level {level}" in str(error)
-        return False
+        return all(problem.computes for problem in error.problems)
     return True
 
 
@@ -83,7 +101,8 @@ def test_the_lowest_level_of_each_row(operator):
         for kind in new_types:
             assert dml.lowest_feature_level(described.smallest(operator, 4, kind)) == level
         for rank in new_ranks:
-            assert dml.lowest_feature_level(described.smallest(operator, rank, "FLOAT32")) == level
+            first = "FLOAT32" if "FLOAT32" in support.types else support.types[-1]
+            assert dml.lowest_feature_level(described.smallest(operator, rank, first)) == level
 
 
 @pytest.mark.parametrize("mode", tables.PADDING_MODES)
@@ -96,6 +115,30 @@ def test_padding_modes(mode):
         assert dml.lowest_feature_level(desc) == first
 
 
+def test_a_zero_point_may_be_left_out():
+    x, y = dml.TENSOR_DESC("INT8", [1, 1, 1, 4]), dml.TENSOR_DESC("FLOAT32", [1, 1, 1, 4])
+    desc = dml.ELEMENT_WISE_DEQUANTIZE_LINEAR_OPERATOR_DESC(x, y, None, y)
+    assert dml.lowest_feature_level(desc) == "6_2"
+    halves = dml.TENSOR_DESC("FLOAT16", [1, 1, 1, 4])
+    assert dml.lowest_feature_level(dml.ELEMENT_WISE_DEQUANTIZE_LINEAR_OPERATOR_DESC(x, halves, x, halves)) == "6_0"
+    with pytest.raises(dml.DirectMLError, match="OutputTensor.DataType is FLOAT16; allowed: FLOAT32, that of ScaleTensor"):
+        dml.validate(dml.ELEMENT_WISE_DEQUANTIZE_LINEAR_OPERATOR_DESC(x, y, x, halves))
+
+
+def test_what_computes_is_taken_by_its_level():
+    """Linear interpolation, and types of which there is no table."""
+    linear = described.smallest("RESAMPLE1", 4, "FLOAT32", mode="LINEAR")
+    clip = described.smallest("ELEMENT_WISE_CLIP", 4, "FLOAT32")
+    x, y = dml.TENSOR_DESC("INT32", [1, 1, 1, 4]), dml.TENSOR_DESC("FLOAT32", [1, 1, 1, 4])
+    cast, back = dml.CAST_OPERATOR_DESC(x, y), dml.CAST_OPERATOR_DESC(dml.TENSOR_DESC("FLOAT16", y.Sizes), x)
+    for desc, level in ((linear, "2_1"), (clip, "1_0"), (cast, "3_0"), (back, "3_0")):
+        assert dml.lowest_feature_level(desc) == level
+        for which in ("6_4", None):
+            with pytest.raises(dml.DirectMLError, match="computation|tables") as caught:
+                dml.validate(desc, which)
+            assert all(problem.computes for problem in caught.value.problems)
+
+
 def test_lengths_of_sequences():
     for data_type, first in [("UINT32", "2_1"), ("UINT64", "5_0"), ("INT32", None), ("FLOAT32", None)]:
         desc = described.smallest("REVERSE_SUBSEQUENCES", 4, "FLOAT32", lengths=data_type)
@@ -106,8 +149,8 @@ def test_lengths_of_sequences():
 
 @pytest.mark.parametrize("operator", described.OPERATORS)
 def test_without_a_level_any_rank_and_type_runs(operator):
-    for rank in (4,) if operator.startswith(("DEPTH", "SPACE")) else (2, 9):
-        for data_type in TYPES:
+    for rank in (4,) if operator.startswith(("DEPTH", "SPACE")) else (3, 9) if operator == "UNFOLD" else (2, 9):
+        for data_type in TYPES if operator == "CAST" else described.RUN.get(operator, TYPES):
             dml.validate(described.smallest(operator, rank, data_type), None)
 
 

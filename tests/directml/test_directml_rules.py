@@ -43,6 +43,19 @@ def fill(data_type, value, value_type=None):
     return dml.FILL_VALUE_CONSTANT_OPERATOR_DESC(t(2, data_type=data_type), value_type or data_type, value)
 
 
+def resample(scales=(1, 2), offsets=(0, 0), count=2):
+    return dml.RESAMPLE1_OPERATOR_DESC(t(2, 2), t(2, 4), "NEAREST_NEIGHBOR", count, scales, offsets, [0, 0])
+
+
+def unfold(count=1, y=None, **changes):
+    fields = {"WindowSizes": [3], "Strides": [1], "Dilations": [1], "StartPadding": [0], "EndPadding": [1]} | changes
+    return dml.UNFOLD_OPERATOR_DESC(t(1, 2, 4), t(1, 6, 3) if y is None else y, count, **fields)
+
+
+def sequence(data_type, start, delta):
+    return dml.FILL_VALUE_SEQUENCE_OPERATOR_DESC(t(2, data_type=data_type), data_type, start, delta)
+
+
 BIG = 2**16
 RULES = [
     (slice0(offsets=[0]), "len(Offsets) is 1; allowed: 2, the DimensionCount of the tensors"),
@@ -116,6 +129,38 @@ RULES = [
     (dml.SPLIT_OPERATOR_DESC(t(4), 1, [t(2), t(2)], 0), "OutputCount is 1; allowed: 2, of OutputTensors"),
     (dml.SPLIT_OPERATOR_DESC(t(4), 2, [t(2), t(1)], 0), "InputTensor.Sizes[0] is 4; allowed: 3"),
     (dml.SPLIT_OPERATOR_DESC(t(4), 0, [], 0), "len(OutputTensors) is 0; allowed: 1 or more"),
+    *[
+        (resample(**changes), message)
+        for changes, message in [
+            ({"scales": [1, 0]}, "Scales[1] is 0.0; allowed: a finite number above 0"),
+            ({"scales": [1, -1.5]}, "Scales[1] is -1.5; allowed: a finite number above 0"),
+            ({"scales": [1]}, "len(Scales) is 1; allowed: 2, the DimensionCount of the tensors"),
+            ({"offsets": [0, math.inf]}, "InputPixelOffsets[1] is inf; allowed: a finite number"),
+            ({"count": 3}, "DimensionCount is 3; allowed: 2"),
+        ]
+    ],
+    *[
+        (unfold(**changes), message)
+        for changes, message in [
+            ({"count": 2}, "DimensionCount is 2; allowed: 1, the spatial axes of InputTensor, which has 3"),
+            ({"y": t(1, 6, 2)}, "OutputTensor.Sizes is [1, 6, 2]; allowed: [1, 6, 3]"),
+            ({"y": t(1, 6, 3, data_type="INT8")}, "OutputTensor.DataType is INT8; allowed: FLOAT32, that of InputTensor"),
+            ({"WindowSizes": [9]}, "Dilations[0] * (WindowSizes[0] - 1) + 1 is 9; allowed: at most 5, the size of the padded"),
+            ({"Strides": [0]}, "Strides[0] is 0; allowed: 1 or more"),
+            ({"EndPadding": []}, "len(EndPadding) is 0; allowed: 1, the DimensionCount"),
+        ]
+    ],
+    (sequence("INT8", 128, 0), "ValueStart is 128; allowed: an integer that INT8 holds"),
+    (sequence("UINT8", 0, -129), "ValueDelta is -129; allowed: an integer that INT8 holds"),
+    (dml.CAST_OPERATOR_DESC(t(2), t(3, data_type="INT8")), "OutputTensor.Sizes is [3]; allowed: [2]: those of InputTensor"),
+    (
+        dml.ELEMENT_WISE_CLIP_OPERATOR_DESC(t(2, data_type="INT8"), t(2, data_type="INT8"), None, math.nan, 1),
+        "Min is nan; allowed: a number",
+    ),
+    (
+        dml.ELEMENT_WISE_DEQUANTIZE_LINEAR_OPERATOR_DESC(t(2, data_type="INT8"), t(2), t(2, data_type="UINT8"), t(2)),
+        "ZeroPointTensor.DataType is UINT8; allowed: INT8, that of InputTensor",
+    ),
     (same(data_type="INT32"), "OutputTensor.DataType is INT32; allowed: FLOAT32"),
     (fill("INT8", 1, "INT16"), "ValueDataType is INT16; allowed: INT8, the DataType of OutputTensor"),
     (fill("INT8", 1.0), "Value is 1.0; allowed: an integer that INT8 holds"),
