@@ -10,10 +10,11 @@ import onnx.defs
 from onnx import ModelProto, NodeProto, TensorProto, TypeProto, helper, numpy_helper
 from onnx.external_data_helper import uses_external_data
 
+from dmlops.onnx.folding import Folded, is_exact
 from dmlops.onnx.inference import Shape, inferred_types, is_plain
 from dmlops.onnx.maps import maps_of
 from dmlops.onnx.metadata import size_of
-from dmlops.onnx.node import Node, data_of
+from dmlops.onnx.node import FROM_SHAPES, Node, data_of
 from dmlops.onnx.operator_table import OPERATORS, Operator, cast_type
 
 if TYPE_CHECKING:
@@ -73,6 +74,8 @@ class Graph:
         For each node that cannot be run here, by its position: why.
     known : set of str
         Values that depend on constants and shapes only.
+    folded : dict of Folded
+        For each node of other operators that computes known values, by the name of its first output: how it is run.
     demanded : set of str
         Values that other nodes need on the host.
     maps : dict of Map
@@ -95,13 +98,13 @@ class Graph:
         not_plain = {name for name, kind in self.inputs.items() if not is_plain(kind)}
         not_plain |= {tensor.values.name for tensor in graph.sparse_initializer}
         self.problems = {k: reason for k, node in enumerate(self.nodes) if (reason := self._problem(node, not_plain))}
+        self.known, self.folded = set(self.initializers), self._folded(model)
         supported = [node for k, node in enumerate(self.nodes) if k not in self.problems]
         self.demanded = _demanded(supported)
-        self.known = set(self.initializers)
         for k, node in enumerate(self.nodes):
             if k in self.problems:
                 continue
-            if node.operator == "Shape" or all(name in self.known for name in node.inputs if name):
+            if node.operator in FROM_SHAPES or all(name in self.known for name in node.inputs if name):
                 self.known.update(node.outputs)
             elif node.operator == "Cast" and not self.on_host(node) and self.type_of(node.inputs[0]) != cast_type(node):
                 self.problems[k] = "converts data; only shapes are converted here"
@@ -126,6 +129,28 @@ class Graph:
             if name in node.attributes and node.attributes[name] not in allowed:
                 return f"has {name}={node.attributes[name]!r}, which is no movement of data"
         return operator.doubt(node, *map(self.constant, node.inputs[1:])) if operator.doubt else None
+
+    def _folded(self, model: ModelProto) -> dict[str, Folded]:
+        """How nodes are run that compute of known values, and are no movements. They have no problem then."""
+        known, folded = set(self.initializers), {}
+        for k, node in enumerate(self.nodes):
+            if not (node.operator in FROM_SHAPES and k not in self.problems) and not known.issuperset(
+                filter(None, node.inputs)
+            ):
+                continue
+            if k in self.problems and node.inputs and is_exact(node, self.type_of(node.inputs[0])):
+                folded[node.outputs[0]] = Folded(model.graph.node[k], model.opset_import)
+                del self.problems[k]
+            if k not in self.problems:
+                known.update(node.outputs)
+        return folded
+
+    def run(self, node: Node, operands: list[Any]) -> tuple[Any, ...]:
+        """The results of a node; its operands are arrays, or None where they are left out."""
+        if node.outputs[0] in self.folded:
+            return self.folded[node.outputs[0]](operands)
+        result = self.operators[node.operator].run(node, *operands)
+        return result if isinstance(result, tuple) else (result,)
 
     def constant(self, name: str) -> Array | None:
         """The value of a constant that is in the model itself, and not in a file beside it."""
@@ -158,7 +183,7 @@ class Graph:
         """
         read: set[str] = set()
         for node in reversed(self.nodes):
-            if node.operator == "Shape" or read.intersection(node.outputs):
+            if node.operator in FROM_SHAPES or read.intersection(node.outputs):
                 read.update(node.inputs)
         return {name: shape for name, kind in self._declared.items() if name in read and (shape := _shape_of(kind)) is not None}
 
@@ -192,7 +217,7 @@ def _node(proto: NodeProto, opsets: Mapping[str, int]) -> Node:
 def _demanded(nodes: Iterable[Node]) -> set[str]:
     demanded: set[str] = set()
     for node in reversed(list(nodes)):
-        if node.operator != "Shape":
+        if node.operator not in FROM_SHAPES:
             needed = demanded.intersection(node.outputs)
             demanded.update(name for name in (node.inputs if needed else node.inputs[len(data_of(node)) :]) if name)
     return demanded

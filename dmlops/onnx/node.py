@@ -11,7 +11,10 @@ import numpy as np
 if TYPE_CHECKING:
     from dmlops._annotations import Array
 
-__all__ = ["Node", "axes_of", "data_of", "ints_of", "positive"]
+__all__ = ["FROM_SHAPES", "Node", "axes_of", "data_of", "ints_of", "positive"]
+
+FROM_SHAPES = ("EyeLike", "Shape", "Size")  # of their operand only the shape counts, and the type
+_ON_HOST = ("ConstantOfShape", "Range")  # all of their operands are numbers
 
 
 @dataclasses.dataclass(frozen=True)
@@ -59,4 +62,6 @@ def positive(axis: int, rank: int) -> int:
 
 def data_of(node: Node) -> tuple[str, ...]:
     """The operands that are moved; those behind them are shapes, indices or amounts."""
+    if node.operator in _ON_HOST:
+        return ()
     return node.inputs if node.operator == "Concat" else node.inputs[:1]

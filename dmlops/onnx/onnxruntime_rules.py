@@ -86,7 +86,14 @@ def _squeeze(node: Node, axes: Array | None = None) -> str | None:
     return None
 
 
+def _range(node: Node, limit: Array | None = None, delta: Array | None = None) -> str | None:
+    """Of floats, onnxruntime adds up; the text multiplies."""
+    known = next((one for one in (limit, delta) if one is not None), None)
+    return None if known is not None and known.dtype.kind in "iu" else "may be of floats, which onnxruntime adds up"
+
+
 ONNXRUNTIME = OPERATORS | {
+    "Range": dataclasses.replace(OPERATORS["Range"], doubt=_range),
     "Resize": dataclasses.replace(OPERATORS["Resize"], run=functools.partial(resize, numbers=SinglePrecision)),
     "Slice": dataclasses.replace(OPERATORS["Slice"], doubt=_slice),
     "Squeeze": dataclasses.replace(OPERATORS["Squeeze"], doubt=_squeeze),

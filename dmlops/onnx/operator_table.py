@@ -71,10 +71,26 @@ def _depth_to_space(node: Node, a: AnyArray) -> AnyArray:
     return dmlops.depth_to_space(a, node.attributes["blocksize"], order=node.attributes.get("mode", "DCR"), device=device_of(a))
 
 
+def _constant_of_shape(node: Node, shape: Array) -> Array:
+    value = node.attributes.get("value")
+    item = np.zeros(1, np.float32) if value is None else numpy_helper.to_array(value)
+    return np.full(tuple(shape.tolist()), item.reshape(-1)[0])
+
+
 def _expand(node: Node, a: AnyArray, shape: Array) -> AnyArray:
     wanted = np.broadcast_shapes(a.shape, tuple(shape.ravel().tolist()))
     a = a[(None,) * (len(wanted) - a.ndim) + (...,)]
     return repeated(a, [size if old == 1 else 1 for old, size in zip(a.shape, wanted, strict=True)])
+
+
+def _eye_like(node: Node, a: AnyArray) -> Array:
+    kind = node.attributes.get("dtype")
+    if a.ndim != 2:
+        raise ValueError(f"the input must be a matrix, not of the shape {list(a.shape)}")
+    dtype = a.dtype if kind is None else helper.tensor_dtype_to_np_dtype(kind)
+    rows, columns = a.shape
+    ones: Array = np.eye(rows, columns, node.attributes.get("k", 0), dtype)
+    return ones
 
 
 def _flatten(node: Node, a: AnyArray) -> AnyArray:
@@ -125,6 +141,14 @@ def _pad(node: Node, a: AnyArray, pads: Array | None = None, value: Array | None
     return dmlops.padding(a, before, after, mode=mode, value=filling, device=device_of(a))
 
 
+def _range(node: Node, start: Array, limit: Array, delta: Array) -> Array:
+    first, end, step = start.item(), limit.item(), delta.item()
+    whole = start.dtype.kind in "iu"
+    count = len(range(first, end, step)) if whole else max(math.ceil((end - first) / step), 0)
+    values: Array = (first + np.arange(count) * step).astype(start.dtype)
+    return values
+
+
 def _reshape_to(node: Node, a: AnyArray, shape: Array | None = None) -> AnyArray:
     sizes = ints_of(node, shape, "shape") or []
     if not node.attributes.get("allowzero", 0):
@@ -141,6 +165,10 @@ def _reverse_sequence(node: Node, a: AnyArray, lengths: Array) -> AnyArray:
 
 def _shape(node: Node, a: AnyArray) -> Array:
     return np.array(a.shape[node.attributes.get("start", 0) : node.attributes.get("end")], np.int64)
+
+
+def _size(node: Node, a: AnyArray) -> Array:
+    return np.array(a.size, np.int64)
 
 
 def _slice(
@@ -223,17 +251,21 @@ _ORDERS = {"mode": ("DCR", "CRD")}
 OPERATORS = {
     "Cast": Operator(_cast, 28),
     "Concat": Operator(_concat, 13),
+    "ConstantOfShape": Operator(_constant_of_shape, 25),
     "Constant": Operator(_constant, 25, {"sparse_value": (), "value_string": (), "value_strings": ()}),
     "DepthToSpace": Operator(_depth_to_space, 28, _ORDERS),
     "Expand": Operator(_expand, 13),
+    "EyeLike": Operator(_eye_like, 22),
     "Flatten": Operator(_flatten, 25),
     "Gather": Operator(_gather, 13),
     "Identity": Operator(_identity, 25),
     "Pad": Operator(_pad, 25, {"mode": tuple(_PADDING_MODES)}),
+    "Range": Operator(_range, 27),
     "Reshape": Operator(_reshape_to, 25),
     "Resize": Operator(resize, 19, NEAREST),
     "ReverseSequence": Operator(_reverse_sequence, 28),
     "Shape": Operator(_shape, 25),
+    "Size": Operator(_size, 25),
     "Slice": Operator(_slice, 13),
     "SpaceToDepth": Operator(_space_to_depth, 28, _ORDERS),
     "Split": Operator(_split, 18),

@@ -7,13 +7,13 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
-from onnx import ModelProto, helper, numpy_helper
+from onnx import ModelProto, TensorProto, helper, numpy_helper
 
 import dmlops
 from dmlops import DeviceArray
 from dmlops.onnx.graph import Graph
 from dmlops.onnx.inference import Shape, contradicts, is_plain
-from dmlops.onnx.node import Node, data_of
+from dmlops.onnx.node import FROM_SHAPES, Node, data_of
 from dmlops.onnx.operator_table import OPERATORS, Operator
 from dmlops.scalars import kind_of
 
@@ -128,11 +128,12 @@ class Program:
 
     def _fold(self, node: Node) -> bool:
         """Run a node whose operands are known now, and keep the results as constants."""
-        if node.operator == "Shape":
-            shape = self._graph.shape(node.inputs[0])
-            if shape is None or None in shape:
+        if node.operator in FROM_SHAPES:
+            shape, kind = self._graph.shape(node.inputs[0]), self._graph.type_of(node.inputs[0])
+            if shape is None or None in shape or (kind == TensorProto.UNDEFINED and node.operator == "EyeLike"):
                 return False
-            operands: list[Any] = [np.broadcast_to(np.uint8(0), [size or 0 for size in shape])]
+            like = np.zeros((), helper.tensor_dtype_to_np_dtype(kind or TensorProto.UINT8))
+            operands: list[Any] = [np.broadcast_to(like, [size or 0 for size in shape])]
         elif all(name in self._constants for name in node.inputs if name):
             operands = [self._constants.get(name) for name in node.inputs]
         else:
@@ -157,8 +158,7 @@ class Program:
         try:
             if self._graph.is_map(node):
                 return (self._graph.maps[node.outputs[0]](operands[0]),)
-            result = self._graph.operators[node.operator].run(node, *operands)
+            return self._graph.run(node, operands)
         except Exception as error:
             error.add_note(f"in {node}")
             raise
-        return result if isinstance(result, tuple) else (result,)

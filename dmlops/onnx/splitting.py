@@ -86,7 +86,7 @@ def _movers(graph: Graph, protos: Sequence[NodeProto], left: frozenset[int] = fr
         if k in graph.problems or k in left or not all(name in ready for name in node.inputs if name):
             continue
         if not graph.on_host(node):
-            if node.operator == "Gather":
+            if node.operator in ("Gather", "ConstantOfShape", "Range"):
                 continue
             found.append(k)
         ready.update(node.outputs)
