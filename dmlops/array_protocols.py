@@ -31,6 +31,7 @@ def __array__(self: DeviceArray, dtype: Any = None, copy: bool | None = None) ->
 
 
 _CPU = (1, 0)  # kDLCPU
+_CUDA = 2  # kDLCUDA
 
 
 def __dlpack__(
@@ -43,29 +44,37 @@ def __dlpack__(
     write to shared memory appears on the other side only after ``wait()``. ``copy=True`` always copies; ``copy=False``
     raises BufferError where only a copy will do.
 
+    An array on an NVIDIA GPU that CUDA has, too, is kDLCUDA: ``torch.from_dlpack(a)`` and ``cupy.from_dlpack(a)`` share its
+    memory. Later calls wait for all that CUDA's streams do with it until then. With ``stream=-1`` nothing is waited for; any
+    other `stream` finds the array's work done.
+
     Views with negative strides are shared with NumPy only. PyTorch aborts the process when it meets one, so every other
     library gets a copy. To share such an array, export it without the mirror and mirror it on the other side.
 
-    An array that the host does not see is kDLVulkan, for consumers that use Vulkan themselves, and so is every array of a
-    Vulkan device with ``dl_device=(7, index)``: ``data`` points to four integers of 64 bits, the VkBuffer, its
+    Any other array that the host does not see is kDLVulkan, for consumers that use Vulkan themselves, and so is every array of
+    a Vulkan device with ``dl_device=(7, index)``: ``data`` points to four integers of 64 bits, the VkBuffer, its
     VkDeviceMemory, the VkDevice and the buffer's size in bytes. Small arrays share a buffer, in which ``byte_offset`` leads to
     the array.
     """
-    if stream is not None:
-        raise BufferError("stream must be None: these devices have no streams")
-    own, seen_by_host = _core._dlpack_places(self)
+    own, cuda, seen_by_host = _core._dlpack_places(self)
     versioned = max_version is not None and _pair(max_version, "max_version")[0] >= 1
-    asked = (_CPU if seen_by_host else own) if dl_device is None else _pair(dl_device, "dl_device")
-    if asked not in (own, _CPU):
+    asked = _place(own, cuda, seen_by_host) if dl_device is None else _pair(dl_device, "dl_device")
+    if asked[0] == _CUDA and isinstance(cuda, str):
+        raise BufferError(f"dl_device must not be {asked}: {cuda}")
+    if asked not in (own, _CPU, (_CUDA, cuda)):
         raise BufferError(f"dl_device must be {own}, the array's device, or (1, 0), the CPU; not {asked}")
+    if stream is not None and asked[0] != _CUDA:
+        raise BufferError("stream must be None: the device has no streams")
+    if stream is not None and operator.index(stream) == 0:
+        raise BufferError("stream must not be 0, which does not say which default stream is meant: that is 1 or 2")
     element_type = dlpack.type_of(self.dtype)
     cpu = asked == _CPU
-    need = _need_for_copy(self, cpu, seen_by_host, max_version)
+    need = _need_for_copy(self, asked, seen_by_host, max_version)
     if need and copy is not None and not copy:
         raise BufferError(f"copy must not be False: {need}")
     copied = bool(need or copy)
     lent = _core._asarray(self, None, "host" if cpu else None, True) if copied else self
-    return _core._dlpack(lent, element_type, asked, versioned, copied)
+    return _core._dlpack(lent, element_type, asked, versioned, copied, stream is None or operator.index(stream) != -1)
 
 
 def _pair(value: Any, name: str) -> tuple[int, int]:
@@ -74,21 +83,27 @@ def _pair(value: Any, name: str) -> tuple[int, int]:
     return operator.index(value[0]), operator.index(value[1])
 
 
-def _need_for_copy(array: DeviceArray, cpu: bool, seen_by_host: bool, max_version: Any) -> str:
+def _place(own: tuple[int, int], cuda: int | str, seen_by_host: bool) -> tuple[int, int]:
+    """Return where an array is offered unless the consumer asks for another device."""
+    if seen_by_host:
+        return _CPU
+    return own if isinstance(cuda, str) else (_CUDA, cuda)
+
+
+def _need_for_copy(array: DeviceArray, asked: tuple[int, int], seen_by_host: bool, max_version: Any) -> str:
     """Why the array's own memory cannot be shared; empty if it can."""
-    if cpu and not seen_by_host:
+    if asked == _CPU and not seen_by_host:
         return "the host does not see the device's memory"
     shape, strides = array.shape, array.strides
     negative = array.nbytes > 0 and any(strides[k] < 0 and shape[k] > 1 for k in range(array.ndim))
     from_numpy = max_version is not None and max_version is dlpack.MAX_VERSION
-    if cpu and negative and not from_numpy:
+    if asked[0] in (_CPU[0], _CUDA) and negative and not from_numpy:
         return "the view has negative strides, which not every library can take; export the array and mirror it there"
     return ""
 
 
 def __dlpack_device__(self: DeviceArray) -> tuple[int, int]:
-    own, seen_by_host = _core._dlpack_places(self)
-    return _CPU if seen_by_host else own
+    return _place(*_core._dlpack_places(self))
 
 
 # --- the array API standard ---------------------------------------------------------------------------------------------

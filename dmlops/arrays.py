@@ -14,7 +14,8 @@ if TYPE_CHECKING:
 
 __all__ = ["asarray", "empty", "from_dlpack", "synchronize"]
 
-_DLPACK_CPU = 1
+_DLPACK_CPU, _DLPACK_CUDA = 1, 2
+_LEGACY_STREAM = 1  # of CUDA, as DLPack names it: what the copy is ordered by
 
 
 def asarray(
@@ -123,7 +124,8 @@ def from_dlpack(
     Parameters
     ----------
     x : object with ``__dlpack__`` and ``__dlpack_device__``
-        Its data must be in the host's memory, and is copied. A device array of dmlops is accepted too.
+        Its data is copied. It must be in the host's memory, or in CUDA's on the GPU that is `device`, where the copy stays on
+        the GPU. A device array of dmlops is accepted too.
     device : int, str or Device, optional
         The device for the result; ``dmlops.devices`` lists what is accepted. Default: the device of `x` if it is a device
         array of dmlops, else ``dmlops.default_device()``.
@@ -140,9 +142,9 @@ def from_dlpack(
     TypeError
         `x` does not have the methods of the protocol.
     BufferError
-        The data is not in the host's memory; NumPy has no dtype for its elements (bfloat16 and the kinds of float8 need the
-        package ``ml_dtypes``); a size is negative; shape or data is missing, or leaves the address space; ``copy=False`` for
-        data on the host.
+        The data is neither in the host's memory nor on the device, or CUDA fails; NumPy has no dtype for its elements
+        (bfloat16 and the kinds of float8 need the package ``ml_dtypes``); a size is negative; shape or data is missing, or
+        leaves the address space; ``copy=False`` for data of another library.
     ValueError
         `device` names no device; ``copy=False`` for a device array that is on another one.
     NoDeviceError
@@ -158,15 +160,22 @@ def from_dlpack(
         return asarray(x, device=device, copy=copy)
     if not hasattr(x, "__dlpack__") or not hasattr(x, "__dlpack_device__"):
         raise TypeError(f"x must have __dlpack__ and __dlpack_device__, which {type(x).__name__} lacks")
-    owner = x.__dlpack_device__()
-    if owner[0] != _DLPACK_CPU:
-        raise BufferError(f"only data in the host's memory can be read, not that of DLPack's device {tuple(map(int, owner))}")
+    kind, index = map(int, x.__dlpack_device__())
+    if kind not in (_DLPACK_CPU, _DLPACK_CUDA):
+        raise BufferError(f"only data in the host's memory can be read, not that of DLPack's device {kind, index}")
+    asked: dict[str, int] = {}
+    if kind == _DLPACK_CUDA:
+        found = _core._dlpack_cuda(device)
+        if found != index:
+            why = found if isinstance(found, str) else f"the device is {_DLPACK_CUDA, found}"
+            raise BufferError(f"the data of DLPack's device {kind, index} cannot be read: {why}")
+        asked["stream"] = _LEGACY_STREAM
     if copy is not None and not copy:
-        raise BufferError("copy must not be False: data on the host is always copied")
+        raise BufferError("copy must not be False: data of another library is always copied")
     try:
-        capsule = x.__dlpack__(max_version=(1, 1))  # type: ignore[call-arg]
+        capsule = x.__dlpack__(max_version=(1, 1), **asked)  # type: ignore[call-arg]
     except TypeError:  # the producer implements a version before DLPack 1
-        capsule = x.__dlpack__()
+        capsule = x.__dlpack__(**asked)
     return _core._from_dlpack(capsule, device)
 
 

@@ -31,6 +31,7 @@ class Library:
     module: str | None  # what must be importable for the rows to be run
     setup: str  # their usual names, and their arrays
     rows: tuple[Row, ...]
+    remark: str = ""
 
 
 def arrays():
@@ -120,6 +121,8 @@ PYTORCH = Library(
         Row("t.permute(0, 2, 3, 1).contiguous()", "dmlops.transpose(x, (0, 2, 3, 1))"),
         Row('F.interpolate(t, scale_factor=2, mode="nearest")', "dmlops.upsample(x, 2)", "Whole factors only."),
     ),
+    "`a = dmlops.from_dlpack(t)` and `torch.from_dlpack(a)` exchange tensors, also [on an NVIDIA GPU]"
+    "(arrays.md#cuda-on-the-same-gpu), which no GPU has run yet.",
 )
 
 EINOPS = Library(

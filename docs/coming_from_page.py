@@ -26,7 +26,8 @@ def section(library):
     language = "cpp" if library.setup.startswith("//") else "python"
     rows = [f"| {library.name} | dmlops | what differs |", "|---|---|---|"]
     rows += [f"| `{row.theirs}` | `{row.ours}` | {row.differs} |" for row in library.rows]
-    return f"## {library.name}\n\n```{language}\n{library.setup}\n```\n\n" + even(rows) + "\n"
+    remark = f"{library.remark}\n\n" if library.remark else ""
+    return f"## {library.name}\n\n```{language}\n{library.setup}\n```\n\n{remark}" + even(rows) + "\n"
 
 
 def even(rows):

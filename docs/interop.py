@@ -23,7 +23,14 @@ ROWS = (
         "dmlops.asarray(theirs)",
         "`a.numpy()` copies, and is writable.",
     ),
-    Exchange("PyTorch", "torch", "import torch", "torch.from_dlpack(a)", "dmlops.from_dlpack(theirs)"),
+    Exchange(
+        "PyTorch",
+        "torch",
+        "import torch",
+        "torch.from_dlpack(a)",
+        "dmlops.from_dlpack(theirs)",
+        "On an NVIDIA GPU, too, which the suite plays by a stub.",
+    ),
     Exchange("JAX", "jax", "import jax", "jax.dlpack.from_dlpack(a)", "dmlops.from_dlpack(theirs)"),
     Exchange("TensorFlow", "tensorflow", "import tensorflow as tf", "tf.constant(a.numpy())", "dmlops.asarray(theirs.numpy())"),
     Exchange(
@@ -40,7 +47,7 @@ ROWS = (
         "import cupy",
         "cupy.asarray(a.numpy())",
         "dmlops.asarray(cupy.asnumpy(theirs))",
-        "Copies through the host's memory. The suite does not run this row.",
+        "Through the host's memory. `cupy.from_dlpack(a)` shares that of an NVIDIA GPU. The suite does not run this row.",
         tested=False,
     ),
 )

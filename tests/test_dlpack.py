@@ -31,6 +31,15 @@ new_capsule = ctypes.pythonapi.PyCapsule_New
 new_capsule.restype, new_capsule.argtypes = ctypes.py_object, [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p]
 
 
+@pytest.fixture(scope="module", autouse=True)
+def without_cuda():
+    """Arrays on a GPU that CUDA has, too, are offered as CUDA's: test_cuda.py."""
+    dmlops.empty_cache()
+    _core._override("cuda", 0)
+    yield
+    _core._override("cuda", -1)
+
+
 class Tensor(ctypes.Structure):
     _fields_ = [
         ("data", ctypes.c_void_p), ("device_type", ctypes.c_int32), ("device_id", ctypes.c_int32), ("ndim", ctypes.c_int32),

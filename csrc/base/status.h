@@ -22,6 +22,7 @@ typedef enum dml_code {
     DML_VULKAN_ERROR, /* `result` is the VkResult, here and in the two below */
     DML_OUT_OF_DEVICE_MEMORY,
     DML_DEVICE_LOST,
+    DML_CUDA_ERROR,
     DML_INTERRUPTED, /* dml_vk_open's function has set an exception */
     DML_WOULD_WAIT,  /* and the caller asked not to: it may call again */
 } dml_code;

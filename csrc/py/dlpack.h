@@ -1,7 +1,6 @@
 /* DLPack, the standard by which libraries pass arrays to each other, version 1.1: https://dmlc.github.io/dlpack/latest/
- * Its structures, as they lie in memory, and its capsules: those by which DeviceArray.__dlpack__ lends arrays to other
- * libraries, and those of other libraries, whose tensors dmlops.from_dlpack copies. dmlops.dlpack knows which dtypes its
- * element types are. */
+ * Its structures, as they lie in memory, and the capsules by which DeviceArray.__dlpack__ lends arrays to other libraries.
+ * dlpack_import.h has those of other libraries. dmlops.dlpack knows which dtypes its element types are. */
 #ifndef DML_PY_DLPACK_H
 #define DML_PY_DLPACK_H
 
@@ -10,7 +9,7 @@
 #include "py/python.h"
 #include "py/state.h"
 
-enum { DL_CPU = 1, DL_VULKAN = 7 };
+enum { DL_CPU = 1, DL_CUDA = 2, DL_VULKAN = 7 };
 enum { DL_READ_ONLY = 1, DL_COPIED = 2 };
 
 typedef struct dl_device {
@@ -56,15 +55,13 @@ typedef struct dl_versioned {
 #define DL_VERSIONED_NAME "dltensor_versioned"
 #define DL_USED_VERSIONED_NAME "used_dltensor_versioned"
 
-/* Function of dmlops._core: (device array) -> the type and index of its device, and whether the host sees its memory. */
+/* Function of dmlops._core: (device array) -> the type and index of its device, the number of CUDA's device that sees its
+ * memory, or a str that says why none does, and whether the host sees it. */
 PyObject *dml_dlpack_places(PyObject *module, PyObject *array);
 
 /* Function of dmlops._core: (device array, type code and bits of its elements, type and index of the device that it is offered
- * on, whether for DLPack 1, whether it is a copy). A new capsule, once all that is queued on the array is done. */
+ * on, whether for DLPack 1, whether it is a copy, whether to wait: else the consumer orders itself). A new capsule, once all
+ * that is queued on the array is done. */
 PyObject *dml_dlpack_export(PyObject *module, PyObject *args);
-
-/* Function of dmlops._core: (capsule, device), None where the caller names no device. A new array with the elements of the
- * tensor in the capsule, which is consumed unless it fails. */
-PyObject *dml_dlpack_import(PyObject *module, PyObject *args);
 
 #endif

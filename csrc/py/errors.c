@@ -24,6 +24,8 @@ static PyObject *class_of(const dml_state *state, dml_code code)
         return state->vulkan_error;
     case DML_NO_MEMORY:
         return PyExc_MemoryError;
+    case DML_CUDA_ERROR:
+        return PyExc_BufferError;
     default:
         return PyExc_ValueError;
     }
@@ -74,7 +76,7 @@ PyObject *dml_raise(const dml_state *state, const dml_status *status)
         return NULL;
     }
     PyObject *error_class = class_of(state, status->code);
-    if (status->code == DML_VALUE_ERROR || status->code == DML_NO_MEMORY)
+    if (status->code == DML_VALUE_ERROR || status->code == DML_NO_MEMORY || status->code == DML_CUDA_ERROR)
         PyErr_SetString(error_class, status->message);
     else
         raise_vulkan(error_class, status);

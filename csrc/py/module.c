@@ -7,6 +7,7 @@
 #include "py/device_choice.h"
 #include "py/device_type.h"
 #include "py/dlpack.h"
+#include "py/dlpack_import.h"
 #include "py/drivers.h"
 #include "py/entry_points.h"
 #include "py/errors.h"
@@ -225,6 +226,7 @@ static PyMethodDef module_methods[] = {
     {"_empty", dml_empty, METH_VARARGS, NULL},
     {"_dlpack_places", dml_dlpack_places, METH_O, NULL},
     {"_dlpack", dml_dlpack_export, METH_VARARGS, NULL},
+    {"_dlpack_cuda", dml_dlpack_cuda, METH_O, NULL},
     {"_from_dlpack", dml_dlpack_import, METH_VARARGS, NULL},
     {"_view", dml_view_by, METH_VARARGS, NULL},
     {"_shape", dml_shape, METH_O, NULL},

@@ -174,7 +174,7 @@ uint64_t dml_allocation_offset(const dml_allocation *allocation)
     return allocation->offset;
 }
 
-dml_code dml_allocation_wait(const dml_allocation *allocation, dml_status *status)
+dml_code dml_allocation_wait(dml_allocation *allocation, dml_status *status)
 {
     dml_context *context;
     if (!allocation->block)
@@ -182,6 +182,8 @@ dml_code dml_allocation_wait(const dml_allocation *allocation, dml_status *statu
     if (dml_allocation_context(allocation, &context, status) || dml_context_enter(context, status))
         return status->code;
     dml_code code = dml_queue_wait(context, allocation->timeline_value, NULL, status);
+    if (!code)
+        code = dml_loans_settle(context, &allocation->loans, true, status);
     dml_context_leave(context);
     return code;
 }

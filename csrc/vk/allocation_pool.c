@@ -117,6 +117,7 @@ static dml_allocation *take(dml_block *block)
         allocation->offset = (uint64_t)block->each * (uint64_t)block->made++;
         allocation->data = block->buffer.mapped ? (char *)block->buffer.mapped + allocation->offset : NULL;
         allocation->timeline_value = allocation->written = block->divided;
+        allocation->loans.count = block->lent;
     }
     if (allocation) {
         allocation->references = 1;
@@ -191,6 +192,7 @@ bool dml_allocations_put_back(dml_allocation *allocation)
     allocation->exposed = false;
     if (allocation->timeline_value > block->timeline_value)
         block->timeline_value = allocation->timeline_value;
+    block->lent |= !dml_loans_settled(&allocation->loans);
     put_unused(block, allocation);
     block->live--;
     const bool reusable = block->buffer.handle && !context->lost, gone = block->live == 0 && !reusable;
@@ -207,9 +209,15 @@ bool dml_allocations_put_back(dml_allocation *allocation)
 
 /* --- the end of a block ------------------------------------------------------------------------------------------ */
 
+static void destroy_buffer(dml_block *block)
+{
+    dml_cuda_unmap(block->context, &block->mapping);
+    dml_buffer_destroy(block->context, &block->buffer);
+}
+
 static void destroy_block(dml_block *block)
 {
-    dml_buffer_destroy(block->context, &block->buffer);
+    destroy_buffer(block);
     free_block(block);
 }
 
@@ -254,7 +262,7 @@ void dml_allocations_destroy(dml_context *context)
     }
     for (int i = OPEN; i <= FULL; i++)
         for (dml_pooled *entry = lists[i].newest; entry; entry = entry->older)
-            dml_buffer_destroy(context, &((dml_block *)entry)->buffer);
+            destroy_buffer((dml_block *)entry);
     dml_lock_release(&context->lock);
 }
 

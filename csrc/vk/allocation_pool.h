@@ -13,6 +13,7 @@
 #include "base/pool.h"
 #include "vk/buffer.h"
 #include "vk/context.h"
+#include "vk/cuda.h"
 #include "vk/memory_types.h"
 
 typedef struct dml_block {
@@ -22,6 +23,7 @@ typedef struct dml_block {
     uint32_t generation; /* dml_fork_generation of the process that made it */
     dml_buffer buffer;
     dml_vulkan_handles handles;
+    dml_cuda_mapping mapping;
     uint64_t timeline_value; /* of the last submission that used what is free now */
     size_t each;             /* bytes of an allocation, */
     int room;                /* how many fit, */
@@ -29,6 +31,7 @@ typedef struct dml_block {
     int made;                /* and how many structs there are, with those in `unused` */
     int classes[2];          /* of a new block's bytes, and [true] of an allocation's */
     uint64_t divided;        /* timeline value of the last submission before it had allocations of this size */
+    bool lent;               /* CUDA may be working on what is free now */
     dml_allocation *unused, *last_unused;
 } dml_block;
 
@@ -40,6 +43,7 @@ struct dml_allocation {
     atomic_int references;
     atomic_ullong timeline_value; /* of the last submission that uses it, */
     uint64_t written;             /* and of the last that writes to it */
+    dml_loans loans;
     atomic_bool exposed;
     dml_allocation *next; /* in `unused` of its block */
 };

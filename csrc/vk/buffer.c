@@ -66,6 +66,12 @@ uint64_t dml_buffer_device_heap(const dml_context *context)
     return type < 0 ? 0 : context->memory.memoryHeaps[context->memory.memoryTypes[type].heapIndex].size;
 }
 
+/* What a buffer that CUDA can be shown is made with, and what its memory is. */
+static const VkExternalMemoryBufferCreateInfo exported_buffer = {.sType = VK_STRUCTURE_TYPE_EXTERNAL_MEMORY_BUFFER_CREATE_INFO,
+                                                                 .handleTypes = VK_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD_BIT};
+static const VkExportMemoryAllocateInfo exported_memory = {.sType = VK_STRUCTURE_TYPE_EXPORT_MEMORY_ALLOCATE_INFO,
+                                                           .handleTypes = VK_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD_BIT};
+
 static VkResult create_handle(dml_context *context, uint64_t size, const void *next, dml_buffer *buffer)
 {
     memset(buffer, 0, sizeof *buffer);
@@ -171,7 +177,9 @@ dml_code dml_buffer_create(dml_context *context, uint64_t size, dml_memory_kind 
     char text[64];
     const char *doing = "vkCreateBuffer";
     bool mapped = true;
-    VkResult result = create_handle(context, size, NULL, buffer);
+    const bool exported = kind == DML_MEMORY_DEVICE && context->traits.cuda && context->vk.vkGetMemoryFdKHR;
+    VkResult result = create_handle(context, size, exported ? &exported_buffer : NULL, buffer);
+    buffer->exportable = exported;
     if (result == VK_SUCCESS) {
         VkMemoryRequirements needs;
         context->vk.vkGetBufferMemoryRequirements(context->device, buffer->handle, &needs);
@@ -179,7 +187,8 @@ dml_code dml_buffer_create(dml_context *context, uint64_t size, dml_memory_kind 
         doing = text;
         if (kind == DML_MEMORY_DEVICE) {
             int64_t type = dml_buffer_device_type(context, needs.memoryTypeBits, &mapped);
-            result = type < 0 ? VK_ERROR_OUT_OF_DEVICE_MEMORY : allocate(context, needs.size, type, NULL, buffer);
+            result = type < 0 ? VK_ERROR_OUT_OF_DEVICE_MEMORY
+                              : allocate(context, needs.size, type, exported ? &exported_memory : NULL, buffer);
         } else {
             result = allocate_host(context, &needs, kind, buffer);
         }

@@ -12,6 +12,7 @@ typedef struct dml_buffer {
     void *mapped; /* NULL where the host cannot see it */
     void *pages;  /* imported pages that the buffer owns; or NULL */
     bool coherent;
+    bool exportable; /* CUDA can be shown it */
 } dml_buffer;
 
 typedef enum dml_memory_kind { DML_MEMORY_HOST, DML_MEMORY_HOST_CACHED, DML_MEMORY_DEVICE } dml_memory_kind;

@@ -2,7 +2,8 @@
  *
  * Locks. `lock` guards all state below it that has no other lock. It is held for microseconds, except across a fork, and where
  * the driver has no memory for a better wait, during vkQueueWaitIdle. `kernels.pipeline_lock` is held while a pipeline is
- * compiled, and `throttle_lock` by the one thread that waits for room in the queue; both are acquired before `lock`.
+ * compiled, and `throttle_lock` by the one thread that waits for room in the queue; both are acquired before `lock`. No other
+ * lock is acquired under `cuda.lock`.
  *
  * Each struct below belongs to the file of its name, and only that file names it.
  */
@@ -13,6 +14,8 @@
 
 #include "base/lock.h"
 #include "base/pool.h"
+#include "base/status.h"
+#include "vk/cuda_driver.h"
 #include "vk/traits.h"
 
 enum { DML_AUTOTUNE_SIZES = 48 }; /* powers of two */
@@ -108,6 +111,15 @@ typedef struct dml_context {
         dml_verdict verdicts[DML_MOST_VERDICTS]; /* the newest in place of the oldest */
         uint64_t count;                          /* of all that there have been */
     } arithmetic;
+
+    struct {
+        dml_lock lock;      /* of what follows, and held while CUDA is shown memory */
+        bool asked;         /* whether there is such a device, */
+        dml_status why_not; /* and why there is none; else its code is DML_OK */
+        int ordinal, device;
+        void *primary; /* CUDA's context of the device; NULL until memory is shared */
+        dml_cuda_functions functions;
+    } cuda;
 
     struct {
         dml_timing timings[3][DML_AUTOTUNE_SIZES]; /* from the host, to the host, both */

@@ -6,6 +6,7 @@
 #include "vk/barriers.h"
 #include "vk/buffer.h"
 #include "vk/cpu_needs.h"
+#include "vk/cuda.h"
 #include "vk/kernels.h"
 #include "vk/queue.h"
 #include "vk/quiesce.h"
@@ -15,12 +16,14 @@
 
 static VkResult create_device(dml_context *context, bool portability)
 {
-    const char *names[3];
+    const char *names[4];
     uint32_t count = 0;
     if (context->offered.host_import)
         names[count++] = VK_EXT_EXTERNAL_MEMORY_HOST_EXTENSION_NAME;
     if (context->offered.budget)
         names[count++] = VK_EXT_MEMORY_BUDGET_EXTENSION_NAME;
+    if (context->traits.cuda)
+        names[count++] = VK_KHR_EXTERNAL_MEMORY_FD_EXTENSION_NAME;
     if (portability)
         names[count++] = DML_PORTABILITY_SUBSET; /* uncovered: needs another system or driver */
 
@@ -78,6 +81,7 @@ dml_code dml_context_create(const dml_device *device, dml_context **result, dml_
     context->instance_vk = device->instance->vk;
     context->throttle_lock = context->lock = (dml_lock)DML_LOCK_INIT;
     dml_quiesce_init(context);
+    dml_cuda_init(context);
     dml_extensions extensions;
     VkResult made = find_traits(context, &extensions);
     if (!made)
@@ -107,6 +111,7 @@ void dml_context_close(dml_context *context)
     dml_submissions_destroy(context);
     dml_stagings_destroy(context);
     dml_allocations_destroy(context);
+    dml_cuda_close(context);
     dml_kernels_deinit(context);
     dml_barriers_destroy(context);
     context->vk.vkDestroySemaphore(context->device, context->timeline, NULL);

@@ -58,6 +58,7 @@
     X(vkFreeMemory)                                                                                                            \
     X(vkGetBufferMemoryRequirements)                                                                                           \
     X(vkGetDeviceQueue)                                                                                                        \
+    X(vkGetMemoryFdKHR)                                                                                                        \
     X(vkGetMemoryHostPointerPropertiesEXT)                                                                                     \
     X(vkGetSemaphoreCounterValue)                                                                                              \
     X(vkInvalidateMappedMemoryRanges)                                                                                          \

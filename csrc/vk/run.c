@@ -216,6 +216,19 @@ static dml_code queue_steps(dml_context *context, dml_submission **submission, d
     return DML_OK;
 }
 
+/* Waits for what CUDA does with operands. */
+static dml_code settle_loans(dml_context *context, const dml_transfer *transfer, bool wait, dml_status *status)
+{
+    dml_code code = transfer->lengths ? dml_loans_settle(context, &transfer->lengths->loans, wait, status) : DML_OK;
+    for (int64_t i = 0; i < transfer->program->input_count && !code; i++)
+        if (transfer->inputs[i].allocation)
+            code = dml_loans_settle(context, &transfer->inputs[i].allocation->loans, wait, status);
+    for (int64_t i = 0; i < transfer->program->result_count && !code; i++)
+        if (transfer->results[i].allocation)
+            code = dml_loans_settle(context, &transfer->results[i].allocation->loans, wait, status);
+    return code;
+}
+
 /* Completes the call; but work between allocations is recorded, and left to be queued. */
 static dml_code run_submission(dml_context *context, dml_submission **taken, dml_status *status)
 {
@@ -245,7 +258,9 @@ dml_code dml_vk_run(dml_context *context, const dml_transfer *transfer, bool wai
     dml_submission *submission = NULL;
     if (begin(context, transfer, wait, &submission, status))
         return status->code;
-    dml_code code = run_submission(context, &submission, status);
+    dml_code code = settle_loans(context, transfer, wait, status);
+    if (!code)
+        code = run_submission(context, &submission, status);
     return submission ? end(context, &submission, code, status) : code;
 }
 

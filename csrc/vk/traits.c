@@ -10,20 +10,37 @@
 
 #include "base/machine.h"
 
+enum { NVIDIA = 0x10de }; /* PCI's number of it */
+
 static uint64_t smaller(uint64_t a, uint64_t b)
 {
     return a < b ? a : b;
 }
 
-/* Whether buffers of DML_BUFFER_USAGE may be bound to imported host memory. */
-static bool imports_buffers(const dml_instance_functions *vk, VkPhysicalDevice physical)
+/* What buffers of DML_BUFFER_USAGE can do with memory by that kind of handle. */
+static VkExternalMemoryFeatureFlags external_buffers(const dml_instance_functions *vk, VkPhysicalDevice physical,
+                                                     VkExternalMemoryHandleTypeFlagBits handle)
 {
-    VkPhysicalDeviceExternalBufferInfo info = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_EXTERNAL_BUFFER_INFO,
-                                               .usage = DML_BUFFER_USAGE,
-                                               .handleType = VK_EXTERNAL_MEMORY_HANDLE_TYPE_HOST_ALLOCATION_BIT_EXT};
+    VkPhysicalDeviceExternalBufferInfo info = {
+        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_EXTERNAL_BUFFER_INFO, .usage = DML_BUFFER_USAGE, .handleType = handle};
     VkExternalBufferProperties external = {.sType = VK_STRUCTURE_TYPE_EXTERNAL_BUFFER_PROPERTIES};
     vk->vkGetPhysicalDeviceExternalBufferProperties(physical, &info, &external);
-    return (external.externalMemoryProperties.externalMemoryFeatures & VK_EXTERNAL_MEMORY_FEATURE_IMPORTABLE_BIT) != 0;
+    return external.externalMemoryProperties.externalMemoryFeatures;
+}
+
+/* Whether buffers may be bound to imported host memory. */
+static bool imports_buffers(const dml_instance_functions *vk, VkPhysicalDevice physical)
+{
+    return external_buffers(vk, physical, VK_EXTERNAL_MEMORY_HANDLE_TYPE_HOST_ALLOCATION_BIT_EXT) &
+           VK_EXTERNAL_MEMORY_FEATURE_IMPORTABLE_BIT;
+}
+
+/* Whether memory that buffers are bound to may be exported as it is allocated here. */
+static bool exports_buffers(const dml_instance_functions *vk, VkPhysicalDevice physical)
+{
+    const VkExternalMemoryFeatureFlags features = external_buffers(vk, physical, VK_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD_BIT);
+    return (features & VK_EXTERNAL_MEMORY_FEATURE_EXPORTABLE_BIT) &&
+           !(features & VK_EXTERNAL_MEMORY_FEATURE_DEDICATED_ONLY_BIT);
 }
 
 /* Whether the device lacks what most kernels use; then shaders/words.glsl says what follows. */
@@ -132,17 +149,19 @@ void dml_traits_find(const dml_instance_functions *vk, VkPhysicalDevice physical
     traits->budget = extensions->budget;
     traits->core.kernels = UINT32_MAX;
     traits->host_moves = true;
+    traits->exportable = extensions->memory_fd && exports_buffers(vk, physical);
+    traits->cuda = traits->exportable && all.properties.vendorID == NVIDIA;
     traits->queue_family = (uint32_t)dml_device_compute_family(vk, physical);
 }
 
-/* What a test may take away, and how much it leaves: -1 for all. The last two may be set either way. */
+/* What a test may take away, and how much it leaves: -1 for all. The last three may be set either way. */
 static struct {
     const char *name;
     int64_t value;
-} overrides[] = {{"kernel", -1},     {"host_import", -1}, {"window", -1},           {"binding", -1},
-                 {"staging", -1},    {"group_size", -1},  {"chunks", -1},           {"max_groups", -1},
-                 {"mapped", -1},     {"heap", -1},        {"invocation_bytes", -1}, {"pipelines", -1},
-                 {"busy_bytes", -1}, {"cpu", -1},         {"segments_always", -1},  {"prefetch_ahead", -1}};
+} overrides[] = {{"kernel", -1},           {"host_import", -1}, {"window", -1},     {"binding", -1}, {"staging", -1},
+                 {"group_size", -1},       {"chunks", -1},      {"max_groups", -1}, {"mapped", -1},  {"heap", -1},
+                 {"invocation_bytes", -1}, {"pipelines", -1},   {"busy_bytes", -1}, {"cpu", -1},     {"segments_always", -1},
+                 {"prefetch_ahead", -1},   {"cuda", -1}};
 
 static int64_t *find_override(const char *name)
 {
@@ -189,6 +208,7 @@ void dml_traits_override(const dml_device_traits *offered, dml_device_traits *tr
     traits->mapped = lowered("mapped", offered->mapped);
     traits->heap = (uint64_t)lowered("heap", (int64_t)offered->heap);
     traits->cpu = lowered("cpu", offered->cpu);
+    traits->cuda = offered->exportable && chosen("cuda", offered->cuda);
     dml_tunables *tunables = &traits->core.tunables;
     if (!traits->cpu)
         *tunables = dml_tunables_gpu;

@@ -8,6 +8,7 @@
 
 #include "vk/allocation.h"
 #include "vk/arithmetic.h"
+#include "vk/cuda_exchange.h"
 #include "vk/empty_dispatch.h"
 #include "vk/instance.h"
 #include "vk/memory_types.h"

@@ -1,0 +1,81 @@
+#include "vk/cuda_exchange.h"
+
+#include "vk/allocation.h"
+#include "vk/allocation_pool.h"
+#include "vk/cuda.h"
+#include "vk/queue.h"
+#include "vk/quiesce.h"
+
+dml_code dml_cuda_of_context(dml_context *context, int *ordinal, dml_status *status)
+{
+    if (dml_context_enter(context, status))
+        return status->code; /* uncovered: a fault that only soak injects */
+    dml_code code = dml_cuda_device(context, ordinal, status);
+    dml_context_leave(context);
+    return code;
+}
+
+dml_code dml_cuda_of_allocation(const dml_allocation *allocation, int *ordinal, dml_status *status)
+{
+    dml_context *context;
+    if (!allocation->block)
+        return dml_fail(status, DML_CUDA_ERROR, "the array is the host's");
+    if (dml_allocation_context(allocation, &context, status) || dml_cuda_of_context(context, ordinal, status))
+        return status->code;
+    return allocation->block->buffer.exportable ? DML_OK : dml_fail(status, DML_CUDA_ERROR, "the array's memory is not shared");
+}
+
+/* Enters the context, unless it fails, and shows the memory to CUDA. */
+static dml_code enter(dml_allocation *allocation, dml_context **context, unsigned long long *address, dml_status *status)
+{
+    dml_block *block = allocation->block;
+    if (dml_allocation_context(allocation, context, status) || dml_context_enter(*context, status))
+        return status->code;
+    if (dml_cuda_map(*context, &block->buffer, &block->mapping, status)) {
+        dml_context_leave(*context);
+        return status->code;
+    }
+    *address = block->mapping.address + allocation->offset;
+    return DML_OK;
+}
+
+/* Waits until nobody works on the memory. */
+static dml_code settle(dml_context *context, dml_allocation *allocation, dml_status *status)
+{
+    dml_code code = dml_queue_wait(context, allocation->timeline_value, NULL, status);
+    return code ? code : dml_loans_settle(context, &allocation->loans, true, status);
+}
+
+dml_code dml_cuda_lend(dml_allocation *allocation, bool wait, unsigned long long *address, dml_status *status)
+{
+    dml_context *context;
+    if (enter(allocation, &context, address, status))
+        return status->code;
+    dml_code code = DML_OK;
+    if (wait)
+        code = settle(context, allocation, status);
+    else
+        dml_queue_flush_batch(context);
+    if (!code)
+        dml_loan_begin(&allocation->loans);
+    dml_context_leave(context);
+    return code;
+}
+
+void dml_cuda_return(dml_allocation *allocation)
+{
+    dml_loan_end(&allocation->loans);
+}
+
+dml_code dml_cuda_fill(dml_allocation *allocation, unsigned long long from, size_t bytes, dml_status *status)
+{
+    dml_context *context;
+    unsigned long long address = 0;
+    if (enter(allocation, &context, &address, status))
+        return status->code;
+    dml_code code = settle(context, allocation, status);
+    if (!code)
+        code = dml_cuda_copy(context, address, from, bytes, status);
+    dml_context_leave(context);
+    return code;
+}
