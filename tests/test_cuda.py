@@ -1,7 +1,8 @@
-"""Exchange with CUDA, against a stub of its driver (tests/cuda_stub): no GPU has run this."""
+"""Exchange with CUDA, against a stub of its driver (tests/cuda_stub): no GPU has run it. peers/test_cuda_tensors.py would."""
+
+import pytest
 
 import cuda_stub
-import pytest
 import support
 
 pytestmark = pytest.mark.slow

@@ -7,12 +7,13 @@ import concurrent.futures
 import ctypes
 import gc
 
+import dmlops
 import numpy as np
 import pytest
-import test_dlpack as dlpack
+from dmlops import _core
 
 import cuda_stub
-import dmlops
+import test_dlpack as dlpack
 
 cuda_stub.play_gpu()  # before the device has a context
 
@@ -38,7 +39,7 @@ def balanced(stub):
     gc.collect()
     dmlops.empty_cache()
     assert stub.alive == 0 and stub.contexts in (0, 1) and stub.queued == 0
-    assert dmlops.memory_info(0).used == 0 and dmlops._core._abandoned() == 0
+    assert dmlops.memory_info(0).used == 0 and _core._abandoned() == 0
 
 
 class Consumer:
@@ -409,6 +410,25 @@ def test_each_call_fails(stub, name):
         if not failed:
             break
     assert at > 1
+
+
+def test_an_error_that_cuda_has_no_name_for(stub):
+    stub.fail("cuImportExternalMemory", 1, 999)
+    with pytest.raises(BufferError, match="without a name"):
+        dmlops.asarray(X).__dlpack__()
+
+
+def test_memory_that_was_not_made_to_be_shared(stub):
+    _core._override("cuda", 0)
+    try:
+        a = dmlops.asarray(X)
+        assert a.__dlpack_device__() == (VULKAN, a.device.index)
+        with pytest.raises(BufferError, match="not shared"):
+            a.__dlpack__(dl_device=(CUDA, ORDINAL))
+        with pytest.raises(BufferError, match="not shared"):
+            dmlops.from_dlpack(Producer(stub, X))
+    finally:
+        _core._override("cuda", 1)
 
 
 def test_threads(stub):
