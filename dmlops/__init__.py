@@ -6,9 +6,10 @@
 
 Operators
     ``reverse_subsequences``, ``depth_to_space``, ``space_to_depth``, ``slice``, ``slice_grad``, ``padding``, ``tile``,
-    ``upsample``, ``transpose``, ``join`` and ``split``. ``slice_from_key`` converts a NumPy index to the arguments of
-    ``slice``. ``sliding_windows``, ``resize_nearest`` and ``roll`` are one pass, too, and so are ``rearrange`` and ``repeat``,
-    which take patterns of einops. ``dmlops.reference`` has each operator in a few lines of NumPy.
+    ``upsample``, ``transpose``, ``join``, ``split``, ``take``, ``take_along_axis``, ``gather_nd``, ``put_along_axis`` and
+    ``scatter_nd``. ``slice_from_key`` converts a NumPy index to the arguments of ``slice``. ``sliding_windows``,
+    ``resize_nearest`` and ``roll`` are one pass, too, and so are ``rearrange`` and ``repeat``, which take patterns of einops.
+    ``dmlops.reference`` has each operator in a few lines of NumPy.
 NumPy code in one pass
     ``fuse`` makes one pass of a function that moves, casts and scales, however many steps it has, and proves it.
 Devices
@@ -44,15 +45,20 @@ from dmlops.errors import DeviceLostError, NoDeviceError, OutOfDeviceMemoryError
 from dmlops.memory import MemoryInfo, empty_cache, memory_info
 from dmlops.operators import (
     depth_to_space,
+    gather_nd,
     join,
     padding,
+    put_along_axis,
     resize_nearest,
     reverse_subsequences,
     roll,
+    scatter_nd,
     slice_grad,
     sliding_windows,
     space_to_depth,
     split,
+    take,
+    take_along_axis,
     tile,
     transpose,
     upsample,
@@ -92,15 +98,18 @@ __all__ = [
     "empty_cache",
     "from_dlpack",
     "fuse",
+    "gather_nd",
     "join",
     "memory_info",
     "padding",
+    "put_along_axis",
     "rearrange",
     "reference",
     "repeat",
     "resize_nearest",
     "reverse_subsequences",
     "roll",
+    "scatter_nd",
     "set_default_device",
     "slice_from_key",
     "slice_grad",
@@ -108,6 +117,8 @@ __all__ = [
     "space_to_depth",
     "split",
     "synchronize",
+    "take",
+    "take_along_axis",
     "tile",
     "transpose",
     "upsample",

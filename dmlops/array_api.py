@@ -82,6 +82,8 @@ __all__ = [
     "roll",
     "squeeze",
     "stack",
+    "take",
+    "take_along_axis",
     "tile",
     "uint8",
     "uint16",
@@ -183,6 +185,20 @@ def squeeze(x: DeviceArray, /, axis: int | tuple[int, ...]) -> DeviceArray:
 def stack(arrays: Sequence[DeviceArray], /, *, axis: int = 0) -> DeviceArray:
     """Arrays of one shape and dtype along a new axis."""
     return _moved(np.stack, list(arrays), axis)
+
+
+def take(x: DeviceArray, indices: DeviceArray, /, *, axis: int | None = None) -> DeviceArray:
+    """What an axis has at indices of one axis; `axis` may be left out where there is one."""
+    if axis is None and x.ndim != 1:
+        raise ValueError(f"axis must be given for an array of {x.ndim} axes")
+    if indices.ndim != 1:
+        raise ValueError(f"indices must have one axis, not {indices.ndim}")
+    return dmlops.take(x, indices, 0 if axis is None else axis)
+
+
+def take_along_axis(x: DeviceArray, indices: DeviceArray, /, *, axis: int = -1) -> DeviceArray:
+    """Elements along an axis, with an index for each position."""
+    return dmlops.take_along_axis(x, indices, axis)
 
 
 def tile(x: DeviceArray, repetitions: tuple[int, ...], /) -> DeviceArray:

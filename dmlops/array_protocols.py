@@ -11,7 +11,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from dmlops import _core, dlpack
+from dmlops import _core, dlpack, operators
 from dmlops._core import DeviceArray
 from dmlops.array_methods import add_methods, stand_in
 from dmlops.numpy_names import QUESTIONS, VIEWS
@@ -257,6 +257,22 @@ def _ravel(self: DeviceArray, func: Any, args: Any, kwargs: Any) -> DeviceArray:
     return ravel(*args, **kwargs)
 
 
+def _take(self: DeviceArray, func: Any, args: Any, kwargs: Any) -> Any:
+    def take(a: Any, indices: Any, axis: Any = None, out: Any = None, mode: str = "raise") -> Any:
+        if mode != "raise":
+            _refuse(f"numpy.take with mode={mode!r}")
+        return operators.take(a, indices, axis, out=out)
+
+    return take(*args, **kwargs)
+
+
+def _take_along_axis(self: DeviceArray, func: Any, args: Any, kwargs: Any) -> Any:
+    def take_along_axis(arr: Any, indices: Any, axis: Any = -1) -> Any:
+        return operators.take_along_axis(arr, indices, axis)
+
+    return take_along_axis(*args, **kwargs)
+
+
 def _refuse_order(order: str, func: Any) -> None:
     if order != "C":
         raise TypeError(f"numpy.{func.__name__} of a dmlops.DeviceArray has order='C' only")
@@ -271,6 +287,8 @@ def _ways() -> dict[Any, Any]:
         _reshape: "reshape",
         _ravel: "ravel",
         _empty_like: "empty_like",
+        _take: "take",
+        _take_along_axis: "take_along_axis",
         _by_shape: QUESTIONS,
         _by_dtype: "result_type can_cast",
         _downloaded: "array_equal array_equiv allclose",

@@ -1,4 +1,5 @@
-"""The sequence lengths of reverse_subsequences, where they are no array of NumPy's integers. dmlops._core calls these."""
+"""The sequence lengths of reverse_subsequences, where they are no array of NumPy's integers, and errors about lengths and
+indices. dmlops._core calls these."""
 
 from __future__ import annotations
 
@@ -71,3 +72,10 @@ def negative_length(lengths: np.ndarray[Any, Any], flat: int) -> NoReturn:
     where = ", ".join(str(index) for index in np.unravel_index(flat, lengths.shape))
     less = " or less" if value == INT64.min else ""
     raise ValueError(f"{NAME}[{where}] is {value}{less}; a length must be 0 or more")
+
+
+def wrong_index(indices: np.ndarray[Any, Any], flat: int, size: int) -> NoReturn:
+    """Raise IndexError for the entry at an index in C order, of an axis of that size."""
+    where = ", ".join(str(index) for index in np.unravel_index(flat, indices.shape))
+    allowed = f"in [-{size}, {size})" if size else "of an axis that has elements, not size 0"
+    raise IndexError(f"indices[{where}] is {int(indices.flat[flat])}; an index must be {allowed}")

@@ -25,13 +25,18 @@ from dmlops.twins import twin_of
 
 __all__ = [
     "depth_to_space",
+    "gather_nd",
     "join",
     "padding",
+    "put_along_axis",
     "reverse_subsequences",
+    "scatter_nd",
     "slice",
     "slice_grad",
     "space_to_depth",
     "split",
+    "take",
+    "take_along_axis",
     "tile",
     "transpose",
     "upsample",
@@ -109,6 +114,71 @@ def space_to_depth(
     for deep, space in _patches(x.shape[before], blocks, order) if result.size else ():
         result[deep] = x[space]
     return _result(_channels_back(result, blocks, layout), out)
+
+
+@twin_of(dmlops.operators.take)
+def take(
+    input: Any,
+    indices: Any,
+    axis: Any = None,
+    *,
+    batch_dims: Any = 0,
+    out: Any = None,
+    device: Any = None,
+    progress: Any = None,
+) -> Any:
+    x, i = np.asarray(input), _indices(indices)
+    x, axis = (x.reshape(-1), 0) if axis is None else (x, operator.index(axis) % x.ndim)
+    result = _empty(x, x.shape[:axis] + i.shape[batch_dims:] + x.shape[axis + 1 :])
+    for position in np.ndindex(x.shape[:batch_dims]):
+        result[position] = np.take(x[position], i[position], axis - batch_dims)
+    return _result(result, out)
+
+
+@twin_of(dmlops.operators.take_along_axis)
+def take_along_axis(
+    input: Any, indices: Any, axis: Any = -1, *, out: Any = None, device: Any = None, progress: Any = None
+) -> Any:
+    x = np.asarray(input)
+    x, axis = (x.reshape(-1), 0) if axis is None else (x, axis)
+    return _result(np.take_along_axis(x, _indices(indices), axis), out)
+
+
+@twin_of(dmlops.operators.gather_nd)
+def gather_nd(
+    input: Any, indices: Any, *, batch_dims: Any = 0, out: Any = None, device: Any = None, progress: Any = None
+) -> Any:
+    x, i = np.asarray(input), _indices(indices)
+    result = _empty(x, i.shape[:-1] + x.shape[batch_dims + i.shape[-1] :])
+    for position in np.ndindex(x.shape[:batch_dims]):
+        result[position] = x[position][tuple(np.moveaxis(i[position], -1, 0))]
+    return _result(result, out)
+
+
+@twin_of(dmlops.operators.put_along_axis)
+def put_along_axis(
+    input: Any, indices: Any, values: Any, axis: Any, *, out: Any = None, device: Any = None, progress: Any = None
+) -> Any:
+    x, i = np.asarray(input), _indices(indices)
+    result = x.copy()
+    flat, axis = (result.reshape(-1), 0) if axis is None else (result, operator.index(axis) % x.ndim)
+    shape = np.broadcast_shapes(i.shape, flat.shape[:axis] + (1,) + flat.shape[axis + 1 :])
+    i, values = np.broadcast_to(i, shape), np.broadcast_to(np.asarray(values), shape)
+    for position in np.ndindex(shape):  # in C order: the last of equal indices wins
+        place = [0 if size == 1 else at for at, size in zip(position, flat.shape, strict=True)]
+        place[axis] = i[position]
+        flat[tuple(place)] = values[position]
+    return _result(result, out)
+
+
+@twin_of(dmlops.operators.scatter_nd)
+def scatter_nd(input: Any, indices: Any, updates: Any, *, out: Any = None, device: Any = None, progress: Any = None) -> Any:
+    x, i = np.asarray(input), _indices(indices)
+    result = x.copy()
+    updates = np.broadcast_to(np.asarray(updates), i.shape[:-1] + x.shape[i.shape[-1] :])
+    for position in np.ndindex(i.shape[:-1]):
+        result[tuple(i[position])] = updates[position]
+    return _result(result, out)
 
 
 @twin_of(dmlops.operators.slice)
@@ -362,6 +432,11 @@ def _patches(channels: int, blocks: tuple[int, ...], order: str) -> Iterator[tup
 def _blocks(x: _Array, block_size: Any) -> tuple[int, ...]:
     """One block size for each spatial axis; an int is for all axes but one of batch and one of channels."""
     return _ints(block_size if np.iterable(block_size) else (block_size,) * (x.ndim - 2))
+
+
+def _indices(indices: Any) -> _Array:
+    array = np.asarray(indices)
+    return array.astype(np.int64) if array.size else array.astype(np.intp)  # of which an empty list makes floats
 
 
 def _ints(entries: Iterable[Any]) -> tuple[int, ...]:

@@ -8,14 +8,15 @@
 
 /* Limits that a kernel is compiled with. */
 #define DML_MAX_SEGMENTS 16     /* descriptors of a descriptor array that binds a window as segments */
-#define DML_TABLE_MAX_AXES 131  /* DML_MAX_AXES of a plan, and one for the scalars of an item */
+#define DML_TABLE_MAX_AXES 131  /* DML_MAX_AXES of a plan, gathered ones included, and one for the scalars of an item */
 #define DML_TABLE_MIN_AXES 4    /* a table has at least these; those that it does not need have extent 1 */
 #define DML_MAX_WINDOW_WORDS 32 /* 8-byte words that an invocation of `rows` has registers for, over all streams */
 #define DML_MAX_CHAIN 4         /* axes of a row of `blocks`; rows lie along the table's next two */
 #define DML_MAX_WORDS_STEP 15   /* largest distance, in scalars, between neighbours in a source row of `words` */
 #define DML_TABLES_MOST_SPAN 64 /* bytes of a window of `tables` */
 
-/* Values of DML_REVERSED: which axis, if any, is reversed. With a table AXIS, of none: entries advance along axes. */
+/* Values of DML_REVERSED: which axis, if any, is reversed. With a table AXIS, of none: entries advance along axes. So they do
+ * with gathered axes, of which AXIS has all the indices, and CUT those of the piece: elements of other sources are skipped. */
 #define DML_REVERSED_NONE 0
 #define DML_REVERSED_AXIS 1 /* the table's axis `reversed_axis` */
 #define DML_REVERSED_ROW 2  /* rows: the row itself, up to its length */
@@ -86,13 +87,15 @@
 #define DML_OPERATION_DIVIDE_INTO 6  /* the constant by the number */
 #define DML_OPERATION_SIGNED 0x10000 /* the bytes are signed */
 
-/* Constants of kernels that read lengths, which are integers as they lie in memory. */
+/* Constants of kernels that read lengths or indices, which are integers as they lie in memory. */
 #define DML_LENGTH_BYTES 25
 #define DML_LENGTH_UNIT 26 /* bytes of one that lie together within a word of 4 bytes, at a multiple of as many: 1, 2 or 4 */
 #define DML_LENGTH_SIGNED 27
 #define DML_LENGTH_SWAPPED 28 /* 1: the high byte comes first, and units are bytes */
 
-#define DML_CONSTANTS 29 /* the most that a kernel has */
+#define DML_GATHERED 29 /* axes that are */
+
+#define DML_CONSTANTS 30 /* the most that a kernel has */
 
 #ifdef __STDC_VERSION__
 #include <stddef.h>
@@ -107,7 +110,8 @@ typedef struct dml_table dml_table;
 #endif
 
 /* `multiplier` replaces a division by the extent: see divide() in plan.glsl. GLSL loads the first four at once, which is
- * faster on a CPU. */
+ * faster on a CPU. Of a gathered axis they are its extent and the first index of the piece, of 64 bits each, the low word first;
+ * and its entry_stride is where its entries begin. */
 struct dml_table_axis {
 #ifdef __STDC_VERSION__
     u32 extent;
@@ -118,9 +122,9 @@ struct dml_table_axis {
     uvec4 first;
 #endif
     u32 entry_stride;
-    u32 unused_0;
-    u32 unused_1;
-    u32 unused_2;
+    u32 gathered_count;  /* indices of a gathered axis that the piece has, */
+    u32 gathered_stride; /* and source bytes between them */
+    u32 unused;
 };
 
 /* The work is `rows` rows (elements: runs along axis 0; words: one row) of `parts` parts each. Unit n of `total` = rows *
@@ -160,13 +164,13 @@ struct dml_table {
     u32 blocks_count; /* tiles of all */
     u32 blocks_edges; /* ends of rows that are moved together, and the begin of all; 0: words meet them all */
     u32 blocks_bytes; /* of the destination */
-    u32 unused_0;
-    u32 unused_1;
+    u32 gathers;      /* index into axes of the first that is gathered */
+    u32 unused;
     i64 longest;      /* to which lengths are clamped */
     i64 cut_begin;    /* DML_REVERSED_CUT: destination index of element 0 on the reversed axis, */
     i64 source_begin; /* and the source indices that belong to the piece */
     i64 source_end;
-    dml_table_axis axes[DML_TABLE_MAX_AXES]; /* the innermost first */
+    dml_table_axis axes[DML_TABLE_MAX_AXES]; /* the innermost first; then gathered ones */
 };
 
 #ifdef __STDC_VERSION__

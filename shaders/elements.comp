@@ -4,25 +4,16 @@
 #extension GL_GOOGLE_include_directive : require
 #include "plan.glsl"
 
-uvec2 sum(uvec2 a, uint b)
-{
-    uint carry, low = uaddCarry(a.x, b, carry);
-    return uvec2(low, a.y + carry);
-}
-
-uvec2 difference(uvec2 a, uvec2 b)
-{
-    uint borrow, low = usubBorrow(a.x, b.x, borrow);
-    return uvec2(low, a.y - b.y - borrow);
-}
-
 void copy_element(Offsets at)
 {
     if (REVERSED == DML_REVERSED_AXIS)
         reverse(at);
-    if (REVERSED == DML_REVERSED_CUT) {
-        uvec2 length = length_at(at.entry), i = sum(table.cut_begin, at.reversed);
-        uvec2 from = is_less(i, length) ? difference(length, sum(i, 1)) : i;
+    if (REVERSED == DML_REVERSED_CUT && GATHERED > 0) {
+        if (!gather(at))
+            return;
+    } else if (REVERSED == DML_REVERSED_CUT) {
+        uvec2 length = length_at(at.entry), i = sum(table.cut_begin, uvec2(at.reversed, 0));
+        uvec2 from = is_less(i, length) ? difference(length, sum(i, uvec2(1, 0))) : i;
         if (is_less(from, table.source_begin) || !is_less(from, table.source_end))
             return;
         at.src += difference(from, table.source_begin).x * table.reversed_stride;

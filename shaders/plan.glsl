@@ -20,6 +20,7 @@ layout(constant_id = DML_LENGTH_BYTES) const uint LENGTH_BYTES = 8;
 layout(constant_id = DML_LENGTH_UNIT) const uint LENGTH_UNIT = 4;
 layout(constant_id = DML_LENGTH_SIGNED) const bool LENGTH_SIGNED = false;
 layout(constant_id = DML_LENGTH_SWAPPED) const bool LENGTH_SWAPPED = false;
+layout(constant_id = DML_GATHERED) const uint GATHERED = 0;
 
 // SEGMENTED: a window that is larger than a binding may be is an array of segments of 2**SEGMENT_BITS bytes.
 // AT(src16, 4, n) is the n-th word of 2**4 bytes.
@@ -205,27 +206,77 @@ Position next_position(Position position, Walk walk)
     return Position(at, wraps ? 0 : position.index + 1, position.left - 1);
 }
 
-// The length at this offset of the side tensor, the low word first: an integer of any width, clamped.
-uvec2 length_at(uint entry)
+uvec2 sum(uvec2 a, uvec2 b)
 {
-    uvec2 length = uvec2(0);
+    uint carry, low = uaddCarry(a.x, b.x, carry);
+    return uvec2(low, a.y + b.y + carry);
+}
+
+uvec2 difference(uvec2 a, uvec2 b)
+{
+    uint borrow, low = usubBorrow(a.x, b.x, borrow);
+    return uvec2(low, a.y - b.y - borrow);
+}
+
+// The integer at this offset of the side tensor, the low word first, of any width: of 64 bits, also where it is signed.
+uvec2 integer_at(uint entry)
+{
+    uvec2 value = uvec2(0);
     [[unroll]] for (uint i = 0; i < LENGTH_BYTES; i += LENGTH_UNIT) {
         uint from = entry + i, bits = entries[from >> 2];
         if (LENGTH_UNIT < 4)
             bits = bits >> from % 4 * 8 & (1u << LENGTH_UNIT * 8 % 32) - 1;
         uint to = LENGTH_SWAPPED ? LENGTH_BYTES - 1 - i : i;
-        length[to / 4] |= bits << to % 4 * 8;
+        value[to / 4] |= bits << to % 4 * 8;
     }
     const uint spare = LENGTH_BYTES < 4 ? 32 - 8 * LENGTH_BYTES : 0;
-    if (LENGTH_SIGNED && int(LENGTH_BYTES < 8 ? length.x << spare : length.y) < 0)
+    if (LENGTH_SIGNED && LENGTH_BYTES < 8)
+        value = uvec2(int(value.x << spare) >> spare, int(value.x << spare) >> 31);
+    return value;
+}
+
+// The length at this offset, clamped.
+uvec2 length_at(uint entry)
+{
+    uvec2 length = integer_at(entry);
+    if (LENGTH_SIGNED && int(length.y) < 0)
         return uvec2(0);
     return is_less(length, table.longest) ? length : table.longest;
 }
 
+// The index at this offset, of which one below 0 counts from the axis' end, clamped.
+uvec2 index_at(uint entry, uvec2 extent)
+{
+    uvec2 index = integer_at(entry);
+    if (LENGTH_SIGNED && int(index.y) < 0) {
+        index = sum(index, extent);
+        index = int(index.y) < 0 ? uvec2(0) : index;
+    }
+    return is_less(index, extent) ? index : difference(extent, uvec2(1, 0));
+}
+
+// Adds the source offsets on the gathered axes. False if the piece does not have the source.
+bool gather(inout Offsets at)
+{
+    bool here = true;
+    [[unroll]] for (uint k = 0; k < GATHERED; k++) {
+        uint axis = table.gathers + k;
+        uvec4 first = table.axes[axis].first;
+        uvec2 index = difference(index_at(at.entry + table.axes[axis].entry_stride, first.xy), first.zw);
+        here = here && (REVERSED != DML_REVERSED_CUT || is_less(index, uvec2(table.axes[axis].gathered_count, 0)));
+        at.src += index.x * table.axes[axis].gathered_stride;
+    }
+    return here;
+}
+
 // Adds the source offset on the reversed axis, of which the first `length` indices are mirrored. True if this index is one of
-// them.
+// them. Or adds those on gathered axes.
 bool reverse(inout Offsets at)
 {
+    if (GATHERED > 0) {
+        gather(at);
+        return false;
+    }
     uint length = length_at(at.entry).x, i = at.reversed;
     at.src += (i < length ? length - 1 - i : i) * table.reversed_stride;
     return i < length;

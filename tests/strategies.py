@@ -175,7 +175,7 @@ class Call:
 
     def arguments(self):
         """The arguments as Python objects; a description among them becomes the array it describes."""
-        return tuple(arg.build() if isinstance(arg, LengthsSpec) else arg for arg in self.args)
+        return tuple(arg.build() if isinstance(arg, (LengthsSpec, IndicesSpec)) else arg for arg in self.args)
 
     def expected(self, module, array=None):
         """What `module`'s twin of the operator makes of the bytes of `array` (the first argument, if not given)."""
@@ -384,6 +384,87 @@ def reversals(draw, max_rank=MAX_RANK):
     return Call("reverse_subsequences", spec, (described, axis - rank if draw(st.booleans()) else axis), kwargs)
 
 
+@dataclass(frozen=True)
+class IndicesSpec:
+    """Indices: an array of any integers, or nested lists of ints."""
+
+    shape: tuple
+    sizes: tuple  # of the axes that are indexed: one, or one for each entry of a tuple
+    spec: ArraySpec | None  # None: nested lists
+    seed: int
+
+    def build(self):
+        signed = self.spec is None or self.spec.dtype.kind == "i"
+        limits = (-(2**62), 2**62) if self.spec is None else (np.iinfo(self.spec.dtype).min, np.iinfo(self.spec.dtype).max)
+        sizes = np.array(self.sizes if len(self.sizes) != 1 else self.sizes[0], np.int64)
+        sizes = np.maximum(np.broadcast_to(sizes, self.shape), 1).ravel()
+        values = np.random.default_rng(self.seed).integers(-sizes * signed, sizes).clip(*map(int, limits)).reshape(self.shape)
+        if self.spec is None:
+            return values.tolist()
+        array = self.spec.view(np.zeros(self.spec.nbytes, np.uint8))
+        array.flags.writeable = True
+        array[...] = values
+        array.flags.writeable = self.spec.writeable
+        return array
+
+
+def indices(draw, shape, *sizes):
+    as_list = 0 not in shape and len(shape) <= 32 and draw(st.integers(0, 3)) == 0
+    spec = None if as_list else draw(specs(tuple(shape), draw(st.sampled_from(LENGTH_DTYPES)), distinct=True))
+    return IndicesSpec(tuple(shape), sizes, spec, draw(seeds))
+
+
+def _index_shape(draw, size, beside, rank):
+    """The shape of indices into axes of so many elements, each of which takes `beside` elements; without any, it is empty."""
+    shape, room = [], max(1, 2 * BUDGET // max(1, beside))
+    for _ in range(min(draw(st.integers(0, 2)), rank)):
+        shape.append(draw(st.integers(0, min(room, 40)) | st.sampled_from([1, 2, room])))
+        room //= max(1, shape[-1])
+    return shape if size or 0 in shape else [0, *shape[1:]] if rank else None
+
+
+@st.composite
+def takes(draw, max_rank=MAX_RANK):
+    spec = draw(specs(draw(shapes(1, max_rank))))
+    rank = len(spec.shape)
+    axis = draw(st.integers(0, rank - 1))
+    batch = draw(st.integers(0, axis)) if draw(st.integers(0, 2)) == 0 else 0
+    count = int(np.prod(spec.shape))
+    own = _index_shape(draw, spec.shape[axis], count // max(1, spec.shape[axis]), max(1, max_rank - rank + 1))
+    own = own[: MAX_RANK - rank + 1]
+    described = indices(draw, (*spec.shape[:batch], *own), spec.shape[axis])
+    kwargs = {"batch_dims": batch} if batch else {}
+    return Call("take", spec, (described, axis - rank if draw(st.booleans()) else axis), kwargs)
+
+
+@st.composite
+def takes_along(draw, max_rank=MAX_RANK):
+    spec = draw(specs(draw(shapes(1, min(max_rank, 30)))))  # of more axes NumPy takes none
+    rank = len(spec.shape)
+    axis = draw(st.integers(0, rank - 1))
+    shape = [1 if draw(st.integers(0, 5)) == 0 else size for size in spec.shape]
+    beside = int(np.prod(spec.shape)) // max(1, spec.shape[axis])
+    shape[axis] = draw(st.integers(0, min(40, 2 * BUDGET // max(1, beside)))) if spec.shape[axis] else 0
+    described = indices(draw, shape, spec.shape[axis])
+    return Call("take_along_axis", spec, (described, axis - rank if draw(st.booleans()) else axis))
+
+
+@st.composite
+def gathers_nd(draw, max_rank=MAX_RANK):
+    spec = draw(specs(draw(shapes(0, max_rank))))
+    rank = len(spec.shape)
+    batch = draw(st.integers(0, rank)) if draw(st.integers(0, 2)) == 0 else 0
+    count = draw(st.integers(0, min(3, rank - batch)))
+    sizes = spec.shape[batch : batch + count]
+    beside = int(np.prod(spec.shape)) // max(1, int(np.prod(sizes)))
+    room = min(max_rank, MAX_RANK - 1) - rank + count
+    own = (_index_shape(draw, 0 not in sizes, beside, max(0, room)) or [])[: max(0, room)]
+    if 0 in sizes and 0 not in (*own, *spec.shape[:batch]):
+        count, sizes = 0, ()
+    described = indices(draw, (*spec.shape[:batch], *own, count), *sizes)
+    return Call("gather_nd", spec, (described,), {"batch_dims": batch} if batch or draw(st.booleans()) else {})
+
+
 def growths(draw, shape):
     """For each axis, by how much it may grow for the result not to become large; an axis of 0 counts as one of 1."""
     room, rank = max(1, 3 * BUDGET // max(1, int(np.prod([max(1, size) for size in shape])))), len(shape)
@@ -527,6 +608,8 @@ CALLS = {
     "upsample": upsamples,
     "slice_grad": slice_grads,
 }
+GATHERS = {"take": takes, "take_along_axis": takes_along, "gather_nd": gathers_nd}
 OPERATORS = sorted(CALLS)
+CALLS |= GATHERS
 PLANS = ["depth_to_space", "reverse_subsequences", "slice", "space_to_depth"]  # each call is one plan
 PROGRAMS = [operator for operator in OPERATORS if operator not in PLANS]  # and of these some are several

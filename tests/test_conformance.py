@@ -16,7 +16,7 @@ import strategies
 from strategies import content, parts
 
 
-@pytest.mark.parametrize("operator", strategies.OPERATORS)
+@pytest.mark.parametrize("operator", [*strategies.OPERATORS, *strategies.GATHERS])
 @given(data=st.data())
 def test_operator(devices, operator, data):
     call = data.draw(strategies.CALLS[operator]())
@@ -33,6 +33,34 @@ def test_operator(devices, operator, data):
             assert content(ours) == content(right), device
             assert ours.flags.c_contiguous and ours.flags.writeable and ours.flags.owndata and ours.flags.aligned
         assert content(array) == before, "the input changed"
+
+
+@pytest.mark.parametrize("tuples", [True, False])
+@strategies.FEWER
+@given(data=st.data())
+def test_what_is_written_at_indices(devices, tuples, data):
+    shape = data.draw(strategies.shapes(1, 4).filter(lambda shape: 0 < np.prod(shape) <= 600))
+    spec = data.draw(strategies.specs(shape))
+    x = strategies.raw(spec.build())
+    if tuples:
+        count = data.draw(st.integers(0, len(shape)))
+        indices = strategies.indices(data.draw, (data.draw(st.integers(0, 30)), count), *shape[:count]).build()
+        values, args = (*np.shape(indices)[:-1], *shape[count:]), ()
+        name = "scatter_nd"
+    else:
+        axis = data.draw(st.integers(-len(shape), len(shape) - 1))
+        sizes = [1 if data.draw(st.integers(0, 5)) == 0 else size for size in shape]
+        sizes[axis] = data.draw(st.integers(0, 12))
+        indices = strategies.indices(data.draw, sizes, shape[axis]).build()
+        values, args = (*np.delete(shape, axis), sizes[axis]), (axis,)
+        values = tuple(sizes[k] if k == axis % len(shape) else size for k, size in enumerate(shape))
+        name = "put_along_axis"
+    updates = strategies.raw(data.draw(strategies.specs(values, spec.dtype)).build())
+    expected = getattr(reference, name)(x, indices, updates, *args)
+    for device in devices:
+        assert content(getattr(dmlops, name)(x, indices, updates, *args, device=device)) == content(expected), device
+        there = [dmlops.asarray(one, device=device) for one in (x, np.asarray(indices), updates)]
+        assert content(getattr(dmlops, name)(*there, *args).numpy()) == content(expected), device
 
 
 # Rows of every short length, at every offset within a 16-byte word, for every item size that has kernels of its own:

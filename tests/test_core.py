@@ -118,6 +118,37 @@ def cases(draw, elements=300, empty=True):
     return Case(item, axes, *offsets, reversed_, -first, lengths, draw(INTEGERS))
 
 
+@st.composite
+def gather_cases(draw, most=40):
+    """A plan with one to three gathered axes, whose entries lie along some of the others."""
+    item, rank, gathered = draw(st.sampled_from(ITEMS)), draw(st.integers(0, 4)), draw(st.sampled_from([1, 1, 1, 2, 3]))
+    axes, dst, first, count = [], item, 0, gathered
+    for _ in range(rank):
+        extent = draw(st.sampled_from([1, 2, 3, 5, 8, 17, 33]))
+        extent = min(extent, max(1, 300 // max(1, dst // item)))
+        src = draw(st.sampled_from([0, 0, item, dst, -item, 1, 64]))
+        step = 0
+        if draw(st.booleans()):
+            step = count * draw(st.sampled_from([1, 1, -1]))
+            first += min(0, (extent - 1) * step)
+            count *= extent
+        axes.insert(0, (extent, src, dst * draw(st.sampled_from([1, 1, 1, -1])), step))
+        dst = dst * extent + draw(st.sampled_from([0, 0, 0, 7, 16]))
+    extents = [draw(st.integers(1, most)) for _ in range(gathered)]
+    rng = np.random.default_rng(draw(strategies.seeds))
+    indices = np.stack([rng.integers(-extent - 2, extent + 2, count // gathered) for extent in extents], axis=-1).ravel()
+    dtype = draw(INTEGERS)
+    indices = np.abs(indices) if "u" in dtype else indices
+    offsets = [draw(st.sampled_from([0, 16, 1, 8, 12345, 2**33 + 2])) for _ in range(2)]
+    case = Case(item, axes, *offsets, -1, -first, indices.tolist(), dtype)
+    case.plan.gathered = gathered
+    for k, extent in enumerate(extents):
+        stride = draw(st.sampled_from([item, item * most, 16 * item, -item, 1, 64, 24]))
+        case.plan.gathers[k] = mirror.Gathered(extent, 0, extent, stride, k * case.lengths.itemsize)
+        case.text += f", gathered {extent} at {stride}"
+    return case
+
+
 # --- simplify ---------------------------------------------------------------------------------------------------------
 
 
@@ -125,6 +156,40 @@ def cases(draw, elements=300, empty=True):
 def test_simplifying_moves_the_same_bytes(core, case):
     simple = core.simplified(case.plan)
     assert mirror.same(mirror.moves(simple, case.lengths), mirror.moves(case.plan, case.lengths))
+
+
+@given(case=gather_cases())
+def test_gathers_stay_the_same_where_they_are_simplified_run_by_the_host_and_cut(core, case):
+    simple, expected = core.simplified(case.plan), mirror.moves(case.plan, case.lengths)
+    assert mirror.same(mirror.moves(simple, case.lengths), expected)
+    assert core.span("entry", case.plan) == (0, case.lengths.nbytes)
+    (begin, end), (low, high) = mirror.source_span(case.plan), mirror.span_of(expected[1])
+    source = np.random.default_rng(1).integers(0, 256, end - begin, np.uint8)
+    given_ = np.zeros(high - low, np.uint8)
+    bases = [(array.ctypes.data - first) % 2**64 for array, first in ((source, begin), (given_, low))]
+    core.library.dml_host_run(byref(case.plan), *bases)
+    wanted = np.zeros_like(given_)
+    wanted[expected[1] - low] = source[expected[0] - begin]
+    assert np.array_equal(given_, wanted)
+    for limit in (max(64, (end - begin) // 3), 2**40):
+        pairs = []
+        for piece in core.pieces(simple, limit):
+            reads, (first, last) = core.span("src", piece), core.span("entry", piece.plan)
+            assert begin <= reads[0] and reads[1] <= end and reads[1] - reads[0] <= limit and last - first <= limit
+            assert piece.cut == any(axis.count < axis.extent for axis in piece.plan.gathers[: piece.plan.gathered])
+            src, dst = mirror.moves(piece.plan, case.lengths)
+            assert not src.size or reads[0] <= src.min() and src.max() < reads[1]
+            pairs.append((src, dst))
+        assert mirror.same(mirror.joined(pairs), expected)
+
+
+@given(case=gather_cases(), make_traits=st.deferred(lambda: traits()), forced=st.sampled_from([ROWS, WORDS, ELEMENTS, ANY]))
+def test_kernels_gather_what_the_plan_says(core, case, make_traits, forced):
+    offered = make_traits(core)
+    for limit in (2**40, 256):
+        for piece in itertools.islice(core.pieces(core.simplified(case.plan), limit), 20):
+            piece = piece if piece.cut else core.simplified_piece(piece)
+            check_choice(core, piece, case.lengths, offered, 0, 3, forced)
 
 
 @given(case=cases())

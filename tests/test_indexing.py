@@ -213,8 +213,8 @@ def test_views_cost_the_device_nothing(vulkan):
 @pytest.mark.parametrize(
     "key, error",
     [
-        ([0, 1], IndexError), (np.array([0, 1]), IndexError), (np.array(True), IndexError), (True, IndexError),
-        (np.ones((3, 4), bool), IndexError), ("a", IndexError), (1.0, IndexError), ((0, [1]), IndexError),
+        ([0, 3], IndexError), (np.array([-4, 1]), IndexError), (np.array(True), IndexError), (True, IndexError),
+        (np.ones((3, 4), bool), IndexError), ("a", IndexError), (1.0, IndexError), ((0, [4]), IndexError),
         (3, IndexError), (-4, IndexError), ((0, 4), IndexError), ((0, 0, 0), IndexError), ((..., ...), IndexError),
         (OVERSIZED, IndexError), (slice(None, None, 0), ValueError), (slice("a", None), TypeError), ({1}, IndexError),
     ],
@@ -232,9 +232,43 @@ def test_wrong_indices(device, key, error):
 
 def test_advanced_indexing_says_what_to_do_instead(device):
     a = dmlops.asarray([1, 2, 3], device=device)
-    for key in ([0, 1], np.array([True, False, True])):
+    for key in ([True, False, True], np.array([True, False, True]), np.array([1.0, 2.0]), (..., [[True, False, True]])):
         with pytest.raises(IndexError, match=r"(?s)only ints, slices.*numpy\(\)"):
             a[key]
+    with pytest.raises(IndexError, match=r"(?s)only ints, slices.*numpy\(\)"):
+        a[[0, 1]] = 1
+
+
+@given(data=st.data())
+@FEWER
+def test_arrays_of_integers_index(devices, data):
+    shape = data.draw(strategies.shapes(min_rank=1, max_rank=4).filter(all))
+    x = data.draw(strategies.specs(shape)).build().copy()
+    drawn = data.draw(st.lists(st.sampled_from(["slice", "array", "array", "int"]), min_size=len(shape), max_size=len(shape)))
+    key, wide = [], data.draw(st.sampled_from([(), (3,), (2, 3)]))
+    for kind, size in zip(drawn, shape):
+        indices = np.random.default_rng(data.draw(strategies.seeds)).integers(-size, size, wide)
+        dtype = data.draw(st.sampled_from(["i8", "i2", ">i4"])) if kind == "array" else "i8"
+        indices = indices.astype(np.result_type(dtype, np.min_scalar_type(-size))) if kind == "array" else indices
+        key.append({"slice": slice(None, None, -1), "array": indices, "int": int(indices.flat[0])}[kind])
+    key = key[: data.draw(st.integers(1, len(key)))]
+    extra = data.draw(st.sampled_from([None, Ellipsis, "none"]))
+    if extra is None or (extra is Ellipsis and len(key) == len(shape)):
+        key.insert(data.draw(st.integers(0, len(key))), extra)
+    expected = x[tuple(key) if any(entry is Ellipsis for entry in key) else (*key, ...)]
+    for device in devices:
+        result = dmlops.asarray(x, device=device)[tuple(key)]
+        assert result.shape == expected.shape and strategies.content(result.numpy()) == strategies.content(expected)
+
+
+def test_device_arrays_of_integers_index(device):
+    x = np.arange(60).reshape(3, 4, 5)
+    a, i, j = (dmlops.asarray(one, device=device) for one in (x, np.array([[2], [0]]), np.array([3, -1, 0])))
+    assert np.array_equal(a[j].numpy(), x[[2, -1, 0]]), "what is out of range is clamped"
+    assert np.array_equal(a[:, j].numpy(), x[:, [3, -1, 0]])
+    assert np.array_equal(a[i, j].numpy(), x[[[2], [0]], [3, -1, 0]])
+    assert np.array_equal(a[i, :, [4, 0, 1]].numpy(), x[[[2], [0]], :, [4, 0, 1]])
+    assert a[[]].shape == (0, 4, 5)
 
 
 def test_ints_of_all_kinds_index(device):

@@ -178,9 +178,7 @@ def test_gathered_rows(vulkan, data):
     gap = data.draw(st.sampled_from([0, 0, item, 16, 1]))
     outer = data.draw(st.sampled_from([1, 1, -1]))
     with overridden(kernel=ROWS):
-        counts = check(
-            vulkan, "slice", array, [0, 0], [rows, width], [outer, stride], out_offset=out_offset, out_gap=gap
-        )
+        counts = check(vulkan, "slice", array, [0, 0], [rows, width], [outer, stride], out_offset=out_offset, out_gap=gap)
     # Any element may start a word where there is one that does; rows of less than 128 bytes may become one element.
     suits = item % 2 == 1 and count * item >= 128 or (out_offset | gap | count * item) % 16 == 0
     words = 16 // min(item & -item, 16)  # elements in whole words, whose sources must not lie too far apart
@@ -483,9 +481,7 @@ def test_words_of_rows_whose_items_are_apart(vulkan, item):
         for grid in ({}, {"cpu": 0, "group_size": 128}):
             for offset, out_offset in ((0, 0), (item, 0), (0, item), (5 * item, 3 * item), (16 - item, 8)):
                 with overridden(kernel=WORDS, **grid):
-                    counts = check(
-                        vulkan, "slice", placed(x, offset), [0, 1], [13, extent], [1, step], out_offset=out_offset
-                    )
+                    counts = check(vulkan, "slice", placed(x, offset), [0, 1], [13, extent], [1, step], out_offset=out_offset)
                 assert counts == only(WORDS), (step, width, offset, out_offset)
 
 
@@ -523,7 +519,7 @@ def test_words_in_pieces(vulkan, narrower):
 @pytest.mark.slow
 @pytest.mark.many_pipelines
 @pytest.mark.parametrize("kernel", sorted(FORCED))
-@pytest.mark.parametrize("operator", strategies.OPERATORS)
+@pytest.mark.parametrize("operator", [*strategies.OPERATORS, *strategies.GATHERS])
 @FEWEST
 @given(data=st.data())
 def test_any_call_by_any_kernel(vulkan, kernel, operator, data):
@@ -628,6 +624,25 @@ def test_any_call_without(vulkan, lack, data):
     fills = call.operator == "slice_grad" or call.operator == "padding" and call.kwargs.get("mode", "constant") == "constant"
     if lack.get("window", 1 << 20) * 2 < (moved if fills and lack.get("host_import") == 0 else nbytes):
         assert sum(counts) > 2
+
+
+@pytest.mark.slow
+@pytest.mark.many_pipelines
+@pytest.mark.parametrize("lack", LACKS, ids=lambda lack: "-".join(f"{name}={value}" for name, value in lack.items()))
+@FEWEST
+@given(data=st.data())
+def test_any_gather_without(vulkan, lack, data):
+    call = data.draw(strategies.CALLS[data.draw(st.sampled_from(sorted(strategies.GATHERS)))]())
+    expected = call.expected(reference)
+    with overridden(**lack):
+        assert content(call.run(dmlops, device=vulkan)) == content(expected)
+        array = dmlops.asarray(call.build(), device=vulkan)
+        assert content(call.run(dmlops, array).numpy()) == content(expected)
+        indices, *others = call.arguments()
+        there = dmlops.asarray(np.asarray(indices), device=vulkan)
+        if there.dtype.kind in "iu":
+            found = getattr(dmlops, call.operator)(array, there, *others, **call.kwargs)
+            assert content(found.numpy()) == content(expected)
 
 
 @pytest.mark.parametrize("device_array", [False, True])

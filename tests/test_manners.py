@@ -154,7 +154,8 @@ def test_a_condition(device):
 def test_an_array_as_index(device):
     a, two = dmlops.asarray(X, device=device), dmlops.asarray(1, device=device)
     assert np.array_equal(a[two].numpy(), X[1]) and np.array_equal(X[two], X[1])
-    for many in (dmlops.asarray([1], device=device), dmlops.asarray([0, 1], device=device), dmlops.asarray(1.0, device=device)):
+    assert np.array_equal(a[dmlops.asarray([0, 1], device=device)].numpy(), X[[0, 1]])
+    for many in (dmlops.asarray(one, device=device) for one in ([True], [0.5], 1.0)):
         with pytest.raises((IndexError, TypeError), match="only int"):
             a[many]
 
@@ -434,7 +435,7 @@ DOWNLOADS = {
     "where": lambda a: np.where(X > 0, a, X), "copyto": lambda a: np.copyto(X.copy(), a), "pad": lambda a: np.pad(a, 1, "mean"),
     "block": lambda a: np.block([[a], [X]]), "append scalar": lambda a: np.append(a, 3),
     "linalg.norm": lambda a: np.linalg.norm(a), "fft.fft": lambda a: np.fft.fft(a), "append": lambda a: np.append(a, X),
-    "take": lambda a: np.take(a, a), "take_along_axis": lambda a: np.take_along_axis(a, X.astype(int), 0),
+    "take": lambda a: np.take(a, [0], mode="wrap"), "put_along_axis": lambda a: np.put_along_axis(a, X.astype(int), 0, 0),
     "tile": lambda a: np.tile(X, a), "roll": lambda a: np.roll(a, a),
     "save": lambda a: np.save("never written", a), "repeat": lambda a: np.repeat(a, [1, 2], 0),
     "isclose": lambda a: np.isclose(a, X),

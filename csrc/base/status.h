@@ -15,6 +15,7 @@
 typedef enum dml_code {
     DML_OK = 0,
     DML_VALUE_ERROR,
+    DML_INDEX_ERROR,
     DML_AXIS_ERROR, /* `axis` and `rank` say which */
     DML_NO_MEMORY,
     DML_NO_DEVICE,

@@ -79,7 +79,7 @@ static void pad(dml_plan *plan, int chain, bool has_inside)
 
 bool dml_blocks_find(const dml_plan *plan, int32_t scalar, uint32_t src, uint32_t dst, dml_blocks *blocks)
 {
-    if (plan->reversed >= 0 || !dml_plan_is_dense(plan) || plan->rank + DML_MAX_CHAIN + 2 > DML_MAX_AXES)
+    if (dml_plan_is_indirect(plan) || !dml_plan_is_dense(plan) || plan->rank + DML_MAX_CHAIN + 2 > DML_MAX_AXES)
         return false;
     *blocks = (dml_blocks){.scalar = scalar};
     dml_plan *own = &blocks->plan;

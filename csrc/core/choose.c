@@ -15,6 +15,8 @@ static int32_t scalar_bytes(const dml_plan *plan, uint64_t src_base, uint64_t ds
         all |= (uint64_t)plan->axes[k].dst_stride;
         source |= (uint64_t)plan->axes[k].src_stride;
     }
+    for (int k = 0; k < plan->gathered; k++)
+        source |= (uint64_t)plan->gathers[k].src_stride;
     return (int32_t)dml_divisor(dml_plan_has_table(plan) ? all : all | source, 8);
 }
 
@@ -37,11 +39,13 @@ static int32_t segment_bits(const dml_dispatch *dispatch, const dml_traits *trai
     return bits;
 }
 
-/* How a kernel reads lengths: whole units of bytes lie within its words of four. */
-static void encode_lengths(const dml_plan *plan, int32_t *constants)
+/* How a kernel reads lengths or indices: whole units of bytes lie within its words of four. */
+static void encode_integers(const dml_plan *plan, int32_t *constants)
 {
     const dml_entries *lengths = &plan->entries;
     uint64_t all = (uint64_t)(lengths->offset | lengths->item);
+    for (int k = 0; k < plan->gathered; k++)
+        all |= (uint64_t)plan->gathers[k].entry_offset;
     for (int k = 0; k < plan->rank; k++)
         all |= (uint64_t)plan->axes[k].entry_stride;
     constants[DML_LENGTH_BYTES] = (int32_t)lengths->item;
@@ -72,7 +76,12 @@ static void begin_dispatch(const dml_piece *piece, const dml_traits *traits, uin
     if (plan->reversed >= 0) {
         table->reversed_stride = (uint32_t)plan->axes[plan->reversed].src_stride;
         table->longest = piece->longest;
-        encode_lengths(plan, constants);
+        encode_integers(plan, constants);
+    }
+    if (plan->gathered > 0) {
+        constants[DML_REVERSED] = piece->cut ? DML_REVERSED_CUT : DML_REVERSED_AXIS;
+        constants[DML_GATHERED] = plan->gathered;
+        encode_integers(plan, constants);
     }
 }
 
@@ -138,6 +147,24 @@ static void encode_tables(const dml_policy *policy, const dml_traits *traits, dm
     dml_schedule_tables(&lookups, traits, dispatch);
 }
 
+/* Gathered axes, behind those of the table. */
+static void encode_gathers(const dml_plan *plan, dml_dispatch *dispatch)
+{
+    dml_table *table = &dispatch->table;
+    table->gathers = (dispatch->table_bytes - (uint32_t)offsetof(dml_table, axes)) / (uint32_t)sizeof table->axes[0];
+    for (int k = 0; k < plan->gathered; k++) {
+        const dml_gathered *axis = &plan->gathers[k];
+        table->axes[table->gathers + (uint32_t)k] = (dml_table_axis){.extent = (uint32_t)axis->extent,
+                                                                     .multiplier = (uint32_t)((uint64_t)axis->extent >> 32),
+                                                                     .src_stride = (uint32_t)axis->begin,
+                                                                     .dst_stride = (uint32_t)((uint64_t)axis->begin >> 32),
+                                                                     .entry_stride = (uint32_t)axis->entry_offset,
+                                                                     .gathered_count = (uint32_t)axis->count,
+                                                                     .gathered_stride = (uint32_t)axis->src_stride};
+        dispatch->table_bytes += (uint32_t)sizeof table->axes[0];
+    }
+}
+
 void dml_dispatch_choose(const dml_piece *piece, const dml_traits *device, uint64_t src_base, uint64_t dst_base,
                          dml_dispatch *dispatch)
 {
@@ -169,6 +196,8 @@ void dml_dispatch_choose(const dml_piece *piece, const dml_traits *device, uint6
         encode_elements(piece, &traits, dispatch);
     else if (policy.kernel == DML_KERNEL_TABLES)
         encode_tables(&policy, &traits, dispatch);
+    if (piece->plan.gathered > 0)
+        encode_gathers(&piece->plan, dispatch);
 }
 
 bool dml_dispatch_region(const dml_plan *plan, int64_t index, int64_t *src_offset, int64_t *dst_offset)

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/parallel.h"
+#include "core/host_gather.h"
 #include "core/host_plain.h"
 #include "core/table.h"
 
@@ -91,12 +92,35 @@ static bool run_lengths(const dml_plan *plan, int k, const char *src, char *dst,
     return true;
 }
 
+/* --- indices -------------------------------------------------------------------------------------------------------- */
+
+/* Where all elements have the same indices, the plan is a plain one. */
+static bool run_gather(const dml_plan *plan, const char *src, char *dst, dml_interrupt_poll *poll)
+{
+    for (int k = 0; k < plan->rank; k++)
+        if (plan->axes[k].entry_stride != 0) {
+            dml_host_run_gather(plan, src, dst);
+            return !is_stopped(poll);
+        }
+    dml_plan plain;
+    dml_plan_copy(&plain, plan);
+    plain.gathered = 0;
+    for (int k = 0; k < plan->gathered; k++) {
+        const dml_gathered *axis = &plan->gathers[k];
+        plain.src_offset +=
+            axis->src_stride * dml_entries_index(&plan->entries, plan->entries.offset + axis->entry_offset, axis->extent);
+    }
+    return run_plan(&plain, src, dst, poll);
+}
+
 /* --- parts ---------------------------------------------------------------------------------------------------------- */
 
 static bool run_whole(const dml_plan *plan, const char *src, char *dst, dml_interrupt_poll *poll)
 {
     if (plan->reversed >= 0)
         return run_lengths(plan, 0, src, dst, poll);
+    if (plan->gathered > 0)
+        return run_gather(plan, src, dst, poll);
     if (dml_plan_has_table(plan))
         dml_table_run(plan, src, dst);
     else

@@ -10,6 +10,7 @@
 
 /* What is given for a parameter, and how it becomes a dml_ints. */
 typedef enum dml_kind {
+    DML_ARG_INT,         /* one int */
     DML_ARG_AXIS,        /* one int: an axis of the first input, becomes counted from the front */
     DML_ARG_INTS,        /* one for each axis of the first input */
     DML_ARG_INT_OR_INTS, /* one for each spatial axis, or one for all of them */
@@ -18,6 +19,7 @@ typedef enum dml_kind {
     DML_ARG_LAYOUT,      /* likewise; the operator's first parameter is for spatial axes */
     DML_ARG_ITEM,        /* a scalar that the inputs' dtype holds: what is filled with */
     DML_ARG_LENGTHS,     /* an array of integers: its shape, and the program's `lengths`; the first parameter */
+    DML_ARG_INDICES,     /* likewise, an array already; those of axes that the operator gathers, in its only step */
 } dml_kind;
 
 enum { DML_MAX_PARAMETERS = 4 };
@@ -57,7 +59,8 @@ typedef struct dml_operator {
     X(split)                                                                                                                   \
     X(transpose)                                                                                                               \
     X(upsample)                                                                                                                \
-    X(slice_grad)
+    X(slice_grad)                                                                                                              \
+    X(gather)
 
 #define DML_DECLARE_OPERATOR(name) extern const dml_operator dml_op_##name;
 DML_OPERATORS(DML_DECLARE_OPERATOR)

@@ -15,15 +15,16 @@ typedef struct dml_piece {
     int64_t source_begin;
     int64_t source_end;
     int64_t longest; /* extent of the whole reversed axis, to which lengths are clamped */
-    bool cut;
-    int depth; /* 0; of a rest, which a dispatch leaves of a piece: one more than that of the piece */
+    bool cut;        /* the reversed axis was, or a gathered one */
+    int depth;       /* 0; of a rest, which a dispatch leaves of a piece: one more than that of the piece */
 } dml_piece;
 
-/* Bytes of an element on one side; of the side tensor, of an entry. */
+/* Bytes of an element on one side; of the side tensor, from its first entry to its last. */
 static inline int64_t dml_side_item(const dml_plan *plan, dml_side side)
 {
+    const int last = plan->gathered - 1;
     if (side == DML_ENTRIES)
-        return plan->entries.item;
+        return plan->entries.item + (last < 0 ? 0 : dml_magnitude(plan->gathers[last].entry_offset));
     return side == DML_SRC ? dml_plan_src_item(plan) : plan->item;
 }
 
@@ -37,6 +38,9 @@ static inline int64_t dml_side_stride(const dml_axis *axis, dml_side side)
 
 /* Source indices of a piece on axis k. Of a reversed axis that was cut, the extent in the plan is the destination's alone. */
 int64_t dml_piece_src_extent(const dml_piece *piece, int k);
+
+/* Whether it moves anything, as far as the host sees: the lengths may leave a cut piece nothing. */
+bool dml_piece_may_move(const dml_piece *piece);
 
 /* The bytes it may read. */
 dml_span dml_piece_src_span(const dml_piece *piece);

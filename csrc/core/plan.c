@@ -18,6 +18,7 @@ void dml_plan_add(dml_plan *plan, int64_t extent, int64_t src_stride, int64_t ds
 void dml_plan_copy(dml_plan *to, const dml_plan *from)
 {
     memcpy(to, from, offsetof(dml_plan, axes) + (size_t)from->rank * sizeof from->axes[0]);
+    memcpy(to->gathers, from->gathers, (size_t)from->gathered * sizeof from->gathers[0]);
 }
 
 void dml_plan_cut(dml_plan *plan, int k, int64_t begin, int64_t extent)
@@ -71,23 +72,40 @@ dml_span dml_plan_entry_span(const dml_plan *plan)
     dml_span span = {plan->entries.offset, plan->entries.offset + (dml_plan_is_indirect(plan) ? plan->entries.item : 0)};
     for (int k = 0; k < plan->rank; k++)
         dml_span_grow(&span, plan->axes[k].extent, plan->axes[k].entry_stride);
+    if (plan->gathered > 0) /* the first one's entries are at 0, the others' at even distances from there */
+        dml_span_grow(&span, 2, plan->gathers[plan->gathered - 1].entry_offset);
     return span;
 }
 
-int64_t dml_entries_read(const dml_entries *entries, int64_t offset, int64_t most)
+/* The integer at an offset: of 64 bits, also where it is signed. */
+static uint64_t bits_at(const dml_entries *entries, int64_t offset)
 {
     const unsigned char *from = (const unsigned char *)entries->data + offset;
     const int64_t item = entries->item;
-    const int spare = (int)(64 - 8 * item);
     uint64_t value = 0;
     if (item == sizeof value && !entries->swapped)
         memcpy(&value, from, sizeof value);
     else
         for (int64_t i = 0; i < item; i++)
             value |= (uint64_t)from[entries->swapped ? item - 1 - i : i] << 8 * i;
-    if (entries->is_signed && (int64_t)(value << spare) < 0)
+    const uint64_t sign = UINT64_C(1) << (8 * item - 1);
+    return entries->is_signed ? (value ^ sign) - sign : value;
+}
+
+int64_t dml_entries_read(const dml_entries *entries, int64_t offset, int64_t most)
+{
+    const uint64_t value = bits_at(entries, offset);
+    if (entries->is_signed && (int64_t)value < 0)
         return 0;
     return value < (uint64_t)most ? (int64_t)value : most;
+}
+
+int64_t dml_entries_index(const dml_entries *entries, int64_t offset, int64_t extent)
+{
+    uint64_t value = bits_at(entries, offset);
+    if (entries->is_signed && (int64_t)value < 0)
+        value = (uint64_t)dml_larger((int64_t)value + extent, 0);
+    return value < (uint64_t)extent ? (int64_t)value : extent - 1;
 }
 
 bool dml_plan_is_dense(const dml_plan *plan)
@@ -103,6 +121,8 @@ bool dml_plan_is_dense(const dml_plan *plan)
 
 bool dml_plan_reads_all(const dml_plan *plan)
 {
+    if (plan->gathered > 0)
+        return false;
     dml_span span = {0, dml_plan_src_item(plan)};
     for (int k = 0; k < plan->rank; k++)
         dml_span_grow(&span, plan->axes[k].extent, plan->axes[k].src_stride);
@@ -170,7 +190,7 @@ static bool grows_item(const dml_plan *plan)
 void dml_plan_simplify(dml_plan *plan)
 {
     if (dml_plan_count(plan) == 0) {
-        plan->rank = 0;
+        plan->rank = plan->gathered = 0;
         plan->reversed = -1;
         dml_plan_add(plan, 0, 0, 0);
         return;

@@ -9,9 +9,14 @@
  * With a reversed axis, an entry is a length L, an integer clamped to [0, extent of that axis] where it is read: the source
  * index on that axis is not i but L - 1 - i where i < L.
  *
+ * With gathered axes, entries are the indices of axes that the source has and the destination has not: an element reads one
+ * for each of them. An index below 0 counts from the axis' end, and is then clamped to the axis, where it is read.
+ *
  * With a table, an entry is one of its rows. The plan moves no bytes: an element reads `src_item` bytes, 1 or 2, as a number n,
- * the low byte first, and writes the n-th `item` bytes of the row, which has some for every n. There is no reversed axis. A
- * table has some megabytes at most. A device may compute what the table has, if it has found that to give the same bits.
+ * the low byte first, and writes the n-th `item` bytes of the row, which has some for every n. A table has some
+ * megabytes at most. A device may compute what the table has, if it has found that to give the same bits.
+ *
+ * A plan is indirect in one of these ways at most.
  *
  * All strides and offsets are bytes. Axis 0 is the outermost.
  * No function here allocates, touches a device or looks at the bytes; all may run on any thread.
@@ -43,6 +48,15 @@ typedef struct dml_entries {
     bool swapped; /* an integer has its high byte first */
 } dml_entries;
 
+/* An axis that the source alone has, whose index is an entry. */
+typedef struct dml_gathered {
+    int64_t extent;
+    int64_t begin; /* the indices that the plan moves, of which the first is at its src_offset: */
+    int64_t count; /* all, but for a piece; an element whose index lies elsewhere belongs to another piece */
+    int64_t src_stride;
+    int64_t entry_offset; /* from that of the element's first entry */
+} dml_gathered;
+
 /* Up to four operations in float32, one after the other, that may give what a table has, in float32 or float16. */
 typedef struct dml_arithmetic {
     uint64_t key;                           /* of it and its table, and of no others in this process */
@@ -61,7 +75,9 @@ typedef struct dml_plan {
     const dml_arithmetic *arithmetic; /* borrowed; NULL: only the table is known */
     int rank;
     int reversed; /* an index into axes, or -1 */
+    int gathered; /* how many axes are */
     dml_axis axes[DML_MAX_AXES];
+    dml_gathered gathers[DML_MAX_RANK];
 } dml_plan;
 
 /* A part of a plan: some indices of one axis. */
@@ -90,7 +106,7 @@ void dml_plan_cut(dml_plan *plan, int k, int64_t begin, int64_t extent);
 /* `to` becomes that part of `from`, simplified; the reversed axis is not cut. */
 void dml_plan_take(dml_plan *to, const dml_plan *from, const dml_part *part);
 
-/* Swaps source and destination. The plan has no reversed axis. */
+/* Swaps source and destination. The plan is not indirect. */
 void dml_plan_turn(dml_plan *plan);
 
 static inline bool dml_plan_has_table(const dml_plan *plan)
@@ -106,11 +122,14 @@ static inline int64_t dml_plan_src_item(const dml_plan *plan)
 
 static inline bool dml_plan_is_indirect(const dml_plan *plan)
 {
-    return plan->reversed >= 0 || dml_plan_has_table(plan);
+    return plan->reversed >= 0 || plan->gathered > 0 || dml_plan_has_table(plan);
 }
 
 /* The integer at `offset` of a side tensor that the host sees, clamped to [0, most]. */
 int64_t dml_entries_read(const dml_entries *entries, int64_t offset, int64_t most);
+
+/* Likewise as the index of an axis. */
+int64_t dml_entries_index(const dml_entries *entries, int64_t offset, int64_t extent);
 
 /* Elements moved; 0 for an empty plan. */
 int64_t dml_plan_count(const dml_plan *plan);
@@ -118,7 +137,7 @@ int64_t dml_plan_count(const dml_plan *plan);
 /* Whether the destination is one run of bytes, in the order of the plan's axes. */
 bool dml_plan_is_dense(const dml_plan *plan);
 
-/* Whether it reads as many bytes as there are from the first that it reads to the last. */
+/* Whether it reads as many bytes as there are from the first that it reads to the last; false where entries say which. */
 bool dml_plan_reads_all(const dml_plan *plan);
 
 /* From the first byte that a plan writes to behind the last; it must not be empty. */

@@ -144,7 +144,7 @@ static bool is_copy(dml_policy *policy)
     const dml_tunables *tunables = &policy->traits->tunables;
     const dml_plan *plan = &policy->piece->plan;
     int64_t regions = dml_plan_count(plan);
-    if (plan->reversed >= 0 || !is_allowed(policy, DML_KERNEL_COPY))
+    if (dml_plan_is_indirect(plan) || !is_allowed(policy, DML_KERNEL_COPY))
         return false;
     bool few_runs = regions <= tunables->copy_regions && (regions == 1 || plan->item >= tunables->copy_run);
     return few_runs || are_rows_to_copy(tunables, plan->item, regions);

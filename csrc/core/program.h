@@ -30,7 +30,7 @@ typedef struct dml_program {
     const dml_operator *op;        /* or NULL, also below, where the program is no operator's */
     dml_ints *args;                /* of the operator */
     int64_t *parts;                /* join, split: where each part begins, on the axis; split's sizes before */
-    dml_entries lengths;           /* reverse_subsequences: integers, */
+    dml_entries lengths;           /* reverse_subsequences, gather: integers, */
     const int64_t *length_strides; /* their strides in bytes; NULL: they are dense */
     const void *other;             /* what a maker that is no operator's needs */
     bool arithmetic;               /* some step's plan has some */

@@ -82,6 +82,8 @@ uint64_t dml_rows_strides(const dml_rows *rows)
     for (int k = 0; k < rows->plan->rank; k++)
         if (dml_rows_is_outer(rows, k))
             all |= (uint64_t)dml_rows_outer_axis(rows, k).src_stride;
+    for (int k = 0; k < rows->plan->gathered; k++)
+        all |= (uint64_t)rows->plan->gathers[k].src_stride;
     return all;
 }
 

@@ -61,7 +61,7 @@ int64_t dml_rows_window_words(const dml_rows *rows);
 bool dml_rows_is_outer(const dml_rows *rows, int k);
 dml_axis dml_rows_outer_axis(const dml_rows *rows, int k);
 
-/* The bits of all that outer axes and streams add to a window's address. */
+/* The bits of all that outer axes, gathered ones and streams add to a window's address. */
 uint64_t dml_rows_strides(const dml_rows *rows);
 
 #endif

@@ -204,7 +204,7 @@ void dml_schedule_rows(const dml_rows *rows, const dml_traits *traits, dml_dispa
         reads r = reads_of(rows, count, axes[rank - 1], dispatch->constants[DML_SCALAR] == 0);
         bool filled = dml_rows_fill_gaps(rows);
         bool one = rows->extent == 1 || (filled && r.even && r.tiles == 1); /* for each invocation */
-        int64_t bytes = one || (filled && !r.alternating) ? 0 : prefetch_bytes(&traits->tunables, &r);
+        int64_t bytes = one || plan->gathered > 0 || (filled && !r.alternating) ? 0 : prefetch_bytes(&traits->tunables, &r);
         if (one)
             side = traits->group_size;
         else if (bytes == 0)

@@ -15,9 +15,21 @@ static int64_t tile_extent(int64_t extent, int64_t most)
     return most >= 64 ? most / 64 * 64 : tile;
 }
 
-/* Bytes between neighbours on an axis, as one side counts them. */
+/* Indices of an axis; of one behind them that is gathered; or else on the source side of the reversed axis. */
+static int64_t extent_of(const dml_plan *plan, int k)
+{
+    if (k < plan->rank)
+        return plan->axes[k].extent;
+    if (plan->gathered > 0)
+        return plan->gathers[k - plan->rank].count;
+    return plan->reversed < 0 ? 1 : plan->axes[plan->reversed].extent;
+}
+
+/* Bytes between neighbours on an axis, as one side counts them; gathered axes come behind the others. */
 static int64_t side_stride(const dml_plan *plan, int k, dml_side side)
 {
+    if (k >= plan->rank)
+        return side == DML_SRC ? dml_magnitude(plan->gathers[k - plan->rank].src_stride) : 0;
     return dml_magnitude(dml_side_stride(&plan->axes[k], side));
 }
 
@@ -45,9 +57,27 @@ static int widest_axis(const dml_split *split, dml_side side)
 /* Cuts an axis until its reach is within `room`. Gives the reduction. */
 static int64_t cut_axis(dml_split *split, int k, dml_side side, int64_t room)
 {
-    int64_t before = side_reach(split, k, side);
-    split->tile[k] = tile_extent(split->tile[k], room < 0 ? 1 : room / side_stride(&split->plan, k, side) + 1);
+    const int64_t before = side_reach(split, k, side), stride = side_stride(&split->plan, k, side);
+    split->tile[k] = tile_extent(split->tile[k], room < 0 || stride == 0 ? 1 : room / stride + 1);
     return before - side_reach(split, k, side);
+}
+
+/* Gathered axes stay whole if they leave the others an eighth of the limit; else they get half. Gives the reduction. */
+static int64_t fit_gathered(dml_split *split, int64_t limit)
+{
+    const int64_t item = dml_side_item(&split->plan, DML_SRC), room = dml_smaller(limit / 2, limit - item);
+    const int first = split->plan.rank, end = first + split->plan.gathered;
+    int64_t reach = 0, reduction = 0;
+    for (int k = first; k < end; k++)
+        reach += side_reach(split, k, DML_SRC);
+    if (reach <= limit - limit / 8 - item)
+        return 0;
+    for (int k = first; k < end; k++) {
+        int64_t own = side_reach(split, k, DML_SRC), left = room - (reach - reduction - own);
+        if (own > dml_larger(left, 0))
+            reduction += cut_axis(split, k, DML_SRC, left);
+    }
+    return reduction;
 }
 
 /* Cuts axes until one side's span is within the limit. A tile of the reversed axis may read all of its source, so this axis
@@ -56,8 +86,10 @@ static void fit_side(dml_split *split, int64_t limit, dml_side side)
 {
     const dml_plan *plan = &split->plan;
     int64_t item = dml_side_item(plan, side), span = item;
-    for (int k = 0; k < plan->rank; k++)
+    for (int k = 0; k < plan->rank + plan->gathered; k++)
         span += side_reach(split, k, side);
+    if (side == DML_SRC && span > limit)
+        span -= fit_gathered(split, limit);
 
     int reversed = plan->reversed;
     int64_t reach = reversed < 0 ? 0 : side_reach(split, reversed, side);
@@ -90,9 +122,9 @@ static bool is_apart(const dml_split *split, dml_side side)
     const dml_plan *plan = &split->plan;
     double pieces = 1; /* the last of an axis counts as a fraction */
     int64_t span = dml_side_item(plan, side), whole = span;
-    for (int k = 0; k < plan->rank; k++) {
-        int64_t extent = plan->axes[k].extent;
-        if (k == plan->reversed && split->tile[k] < extent)
+    for (int k = 0; k < plan->rank + plan->gathered; k++) {
+        int64_t extent = extent_of(plan, k);
+        if ((k == plan->reversed || k >= plan->rank) && split->tile[k] < extent)
             return false;
         pieces *= (double)extent / (double)split->tile[k];
         span += side_reach(split, k, side);
@@ -104,7 +136,7 @@ static bool is_apart(const dml_split *split, dml_side side)
 /* Cuts to what one binding holds, if pieces then do not overlap. */
 static void fit_bindings(dml_split *split, const dml_limits *limits)
 {
-    int64_t fewest[DML_MAX_AXES];
+    int64_t fewest[DML_MAX_AXES + DML_MAX_RANK];
     memcpy(fewest, split->tile, sizeof fewest);
     fit_windows(split, limits, limits->binding);
     if (!is_apart(split, DML_SRC) || !is_apart(split, DML_DST))
@@ -187,8 +219,8 @@ void dml_split_begin(dml_split *split, const dml_plan *plan, const dml_limits *l
         dml_plan_add(whole, whole->item / word, word, word);
         whole->item = word;
     }
-    for (int k = 0; k < whole->rank; k++) {
-        split->tile[k] = whole->axes[k].extent;
+    for (int k = 0; k < whole->rank + whole->gathered; k++) {
+        split->tile[k] = extent_of(whole, k);
         split->begin[k] = 0;
     }
     fit_windows(split, limits, limits->window);
@@ -201,32 +233,24 @@ void dml_split_begin(dml_split *split, const dml_plan *plan, const dml_limits *l
         cut = limits->pack_src && fit_packed(split, limits->chunk, DML_SRC);
         cut = (limits->pack_dst && fit_packed(split, limits->chunk, DML_DST)) || cut;
     } while (cut);
-    split->tile[whole->rank] = whole->reversed < 0 ? 1 : split->tile[whole->reversed];
+    if (whole->gathered == 0)
+        split->tile[whole->rank] = whole->reversed < 0 ? 1 : split->tile[whole->reversed];
     split->begin[whole->rank] = 0;
     split->done = false;
 }
 
-/* Whether a cut piece has a source for any of its elements in a row of this length. */
-static bool row_moves(const dml_piece *piece, int64_t length)
+/* To the next piece: an odometer, the last axis fastest. */
+static void advance(dml_split *split)
 {
-    int64_t begin = piece->reversed_begin, end = begin + piece->plan.axes[piece->plan.reversed].extent;
-    int64_t turned = end < length ? end : length, rest = begin > length ? begin : length;
-    return (begin < turned && length - turned < piece->source_end && length - begin > piece->source_begin) ||
-           (rest < end && rest < piece->source_end && end > piece->source_begin);
-}
-
-/* The same for any row, over the axes from k on. */
-static bool rows_move(const dml_piece *piece, int k, int64_t offset)
-{
-    const dml_plan *plan = &piece->plan;
-    while (k < plan->rank && plan->axes[k].entry_stride == 0)
-        k++;
-    if (k == plan->rank)
-        return row_moves(piece, dml_entries_read(&plan->entries, offset, piece->longest));
-    for (int64_t i = 0; i < plan->axes[k].extent; i++)
-        if (rows_move(piece, k + 1, offset + i * plan->axes[k].entry_stride))
-            return true;
-    return false;
+    const dml_plan *whole = &split->plan;
+    int k = whole->gathered > 0 ? whole->rank + whole->gathered - 1 : whole->rank;
+    for (; k >= 0; k--) {
+        split->begin[k] += split->tile[k];
+        if (split->begin[k] < extent_of(whole, k))
+            break;
+        split->begin[k] = 0;
+    }
+    split->done = k < 0;
 }
 
 static bool next_piece(dml_split *split, dml_piece *piece)
@@ -240,37 +264,34 @@ static bool next_piece(dml_split *split, dml_piece *piece)
         int64_t begin = split->begin[k], left = whole->axes[k].extent - begin;
         dml_plan_cut(&piece->plan, k, begin, dml_smaller(left, split->tile[k]));
     }
-    int64_t sources = 1;
     piece->cut = false;
     piece->depth = 0;
     piece->reversed_begin = piece->source_begin = piece->source_end = piece->longest = 0;
+    for (int k = 0; k < whole->gathered; k++) {
+        dml_gathered *axis = &piece->plan.gathers[k];
+        const int64_t begin = split->begin[whole->rank + k], tile = split->tile[whole->rank + k];
+        piece->cut = piece->cut || tile < axis->count;
+        axis->count = dml_smaller(axis->count - begin, tile);
+        axis->begin += begin;
+        piece->plan.src_offset += begin * axis->src_stride;
+    }
     if (whole->reversed >= 0) {
         const dml_axis *axis = &whole->axes[whole->reversed];
-        sources = piece->longest = axis->extent;
+        const int64_t sources = piece->longest = axis->extent;
         piece->cut = split->tile[whole->rank] < sources;
         piece->reversed_begin = split->begin[whole->reversed];
         piece->source_begin = split->begin[whole->rank];
         piece->source_end = dml_smaller(piece->source_begin + split->tile[whole->rank], sources);
         piece->plan.src_offset += (piece->source_begin - piece->reversed_begin) * axis->src_stride;
     }
-
-    /* The next piece: an odometer, the last axis fastest. */
-    int k = whole->rank;
-    for (; k >= 0; k--) {
-        int64_t extent = k == whole->rank ? sources : whole->axes[k].extent;
-        split->begin[k] += split->tile[k];
-        if (split->begin[k] < extent)
-            break;
-        split->begin[k] = 0;
-    }
-    split->done = k < 0;
+    advance(split);
     return true;
 }
 
 bool dml_split_next(dml_split *split, dml_piece *piece)
 {
     while (next_piece(split, piece))
-        if (!piece->cut || !piece->plan.entries.data || rows_move(piece, 0, piece->plan.entries.offset))
+        if (dml_piece_may_move(piece))
             return true;
     return false;
 }

@@ -3,7 +3,7 @@
  *     for (dml_split_begin(&split, &plan, &limits); dml_split_next(&split, &piece);) ...
  *
  * An item is not cut: one longer than a limit becomes an axis of shorter items. The reversed axis is cut only if it leaves the
- * others no room; pieces in which the lengths leave nothing to move are then skipped.
+ * others no room, and so are gathered ones; pieces in which the lengths leave nothing to move are then skipped.
  */
 #ifndef DML_CORE_SPLIT_H
 #define DML_CORE_SPLIT_H
@@ -23,16 +23,17 @@ typedef struct dml_limits {
 
 typedef struct dml_split {
     dml_plan plan;
-    int64_t tile[DML_MAX_AXES + 1];  /* extent of a piece on each axis; the last is the reversed axis' source side */
-    int64_t begin[DML_MAX_AXES + 1]; /* of the next piece */
-    bool kept[2][DML_MAX_AXES];      /* the axes of a packed side that keep their strides */
+    /* On each axis, and then on the source side of the reversed axis, or on each gathered one: */
+    int64_t tile[DML_MAX_AXES + DML_MAX_RANK];  /* extent of a piece */
+    int64_t begin[DML_MAX_AXES + DML_MAX_RANK]; /* of the next piece */
+    bool kept[2][DML_MAX_AXES];                 /* the axes of a packed side that keep their strides */
     bool done;
 } dml_split;
 
 /* What a device binds. */
 dml_limits dml_split_limits(const dml_traits *traits);
 
-/* The plan is simplified, and not empty. */
+/* The plan is simplified, and not empty. A source with gathered axes is not packed. */
 void dml_split_begin(dml_split *split, const dml_plan *plan, const dml_limits *limits);
 bool dml_split_next(dml_split *split, dml_piece *piece);
 

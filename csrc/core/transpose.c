@@ -25,7 +25,7 @@ typedef struct division {
 
 static bool find_axis(const dml_plan *plan, int64_t max_streams, division *by)
 {
-    if (plan->rank < 2 || plan->reversed >= 0 || plan->item >= WORD || WORD % plan->item != 0)
+    if (plan->rank < 2 || dml_plan_is_indirect(plan) || plan->item >= WORD || WORD % plan->item != 0)
         return false;
     const dml_axis *last = &plan->axes[plan->rank - 1];
     if (last->dst_stride != plan->item || dml_magnitude(last->src_stride) <= FAR)

@@ -80,6 +80,16 @@ static PyObject *array_item(PyObject *self, Py_ssize_t index)
     return item;
 }
 
+static PyObject *array_subscript(PyObject *self, PyObject *key)
+{
+    if (!dml_key_has_arrays(self, key))
+        return dml_view_index(self, key);
+    PyObject *module = PyImport_ImportModule("dmlops.indices");
+    PyObject *result = module ? PyObject_CallMethod(module, "gather_at", "OO", self, key) : NULL;
+    Py_XDECREF(module);
+    return result;
+}
+
 static PyObject *array_iter(PyObject *self)
 {
     return array_length(self) < 0 ? NULL : PySeqIter_New(self);
@@ -168,7 +178,7 @@ static PyType_Slot slots[] = {
     {Py_sq_length, array_length},
     {Py_sq_item, array_item},
     {Py_mp_length, array_length},
-    {Py_mp_subscript, dml_view_index},
+    {Py_mp_subscript, array_subscript},
     {Py_mp_ass_subscript, array_assign},
     {0, NULL},
 };

@@ -43,6 +43,7 @@ static int convert(dml_call *call, const dml_parameter *parameter, PyObject *obj
         return 0;
     switch (parameter->kind) {
     case DML_ARG_AXIS:
+    case DML_ARG_INT:
         return dml_int_from(object, name, ints->value);
     case DML_ARG_INTS:
         return dml_ints_from(object, name, ints);
@@ -59,6 +60,7 @@ static int convert(dml_call *call, const dml_parameter *parameter, PyObject *obj
     case DML_ARG_ITEM:
         return fill_from(call, object);
     case DML_ARG_LENGTHS:
+    case DML_ARG_INDICES:
         break;
     }
     return dml_lengths_convert(call, object);

@@ -26,6 +26,8 @@ static PyObject *class_of(const dml_state *state, dml_code code)
         return PyExc_MemoryError;
     case DML_CUDA_ERROR:
         return PyExc_BufferError;
+    case DML_INDEX_ERROR:
+        return PyExc_IndexError;
     default:
         return PyExc_ValueError;
     }
@@ -76,7 +78,8 @@ PyObject *dml_raise(const dml_state *state, const dml_status *status)
         return NULL;
     }
     PyObject *error_class = class_of(state, status->code);
-    if (status->code == DML_VALUE_ERROR || status->code == DML_NO_MEMORY || status->code == DML_CUDA_ERROR)
+    const dml_code code = status->code;
+    if (code == DML_VALUE_ERROR || code == DML_INDEX_ERROR || code == DML_NO_MEMORY || code == DML_CUDA_ERROR)
         PyErr_SetString(error_class, status->message);
     else
         raise_vulkan(error_class, status);

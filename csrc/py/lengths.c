@@ -2,17 +2,19 @@
 
 #include <string.h>
 
+#include "core/host_gather.h"
 #include "py/arrays.h"
 #include "py/device_array.h"
+#include "py/errors.h"
 
-static const char argument[] = "sequence_lengths";
+enum { MUCH = 32 * 1024 }; /* indices, which take long to check */
 
-/* An array of integers. NumPy alone would make floats of [2**63, 1] and ints of [True, 2]. */
-static PyArrayObject *lengths_from(const dml_state *state, PyObject *object)
+/* An array of lengths. NumPy alone would make floats of [2**63, 1] and ints of [True, 2]. */
+static PyArrayObject *lengths_from(const dml_state *state, PyObject *object, const char *name)
 {
     PyArrayObject *array = NULL;
     if (!PyList_Check(object) && !PyTuple_Check(object)) {
-        array = dml_array_any(object, NULL, argument);
+        array = dml_array_any(object, NULL, name);
         if (!array || PyArray_ISINTEGER(array))
             return array;
     }
@@ -21,36 +23,56 @@ static PyArrayObject *lengths_from(const dml_state *state, PyObject *object)
     return (PyArrayObject *)lengths;
 }
 
-static int check_on_device(const dml_call *call, PyObject *object)
+static int check_integers(const PyArray_Descr *dtype, const char *name)
+{
+    if (PyTypeNum_ISINTEGER(dtype->type_num))
+        return 0;
+    PyErr_Format(PyExc_TypeError, "%s must be of one of NumPy's integer dtypes, not %S", name, (PyObject *)dtype);
+    return -1;
+}
+
+static int check_on_device(const dml_call *call, PyObject *object, const char *name)
 {
     const dml_device_array *lengths = (dml_device_array *)object, *input = (dml_device_array *)call->inputs[0];
     if (!dml_is_device_array(call->state, call->inputs[0]))
-        PyErr_Format(PyExc_TypeError, "%s must not be a dmlops.DeviceArray unless input is one", argument);
+        PyErr_Format(PyExc_TypeError, "%s must not be a dmlops.DeviceArray unless input is one", name);
     else if (!dml_same_device(&lengths->device, &input->device))
-        PyErr_Format(PyExc_ValueError, "%s must be on the device that input is on", argument);
+        PyErr_Format(PyExc_ValueError, "%s must be on the device that input is on", name);
     else if (!PyTypeNum_ISINTEGER(lengths->dtype->type_num))
-        PyErr_Format(PyExc_TypeError, "%s on a device must be of one of NumPy's integer dtypes, not %S", argument,
+        PyErr_Format(PyExc_TypeError, "%s on a device must be of one of NumPy's integer dtypes, not %S", name,
                      (PyObject *)lengths->dtype);
     else
         return 0;
     return -1;
 }
 
+static bool are_indices(const dml_call *call)
+{
+    return call->program.op->parameters[0].kind == DML_ARG_INDICES;
+}
+
 int dml_lengths_convert(dml_call *call, PyObject *object)
 {
+    const char *name = call->args[0].name;
     bool device = dml_is_device_array(call->state, object);
-    if (device && check_on_device(call, object) < 0)
+    if (device && check_on_device(call, object, name) < 0)
         return -1;
-    if (device)
+    if (!device && are_indices(call) && !PyArray_Check(object))
+        return dml_type_error(name, "a numpy.ndarray or a dmlops.DeviceArray", object);
+    if (device || are_indices(call)) {
         Py_INCREF(object);
-    call->lengths_of = device ? object : (PyObject *)lengths_from(call->state, object);
+        call->lengths_of = object;
+    } else {
+        call->lengths_of = (PyObject *)lengths_from(call->state, object, name);
+    }
     return call->lengths_of ? 0 : -1;
 }
 
 int dml_lengths_describe(dml_call *call)
 {
     dml_tensor tensor;
-    if (dml_make_private(&call->lengths_of) < 0)
+    if (dml_make_private(&call->lengths_of) < 0 ||
+        (are_indices(call) && check_integers(dml_array_dtype(call->lengths_of), call->args[0].name) < 0))
         return -1;
     dml_array_describe(call->lengths_of, &tensor);
     call->args[0].count = tensor.rank;
@@ -86,6 +108,20 @@ static void copy_integers(void *to, const void *from, npy_intp count, int64_t it
     }
 }
 
+/* Indices in C order. They are clamped wherever they are read, so that it does no harm if other threads write to them. */
+static int pack_indices(dml_call *call)
+{
+    PyArrayObject *from = (PyArrayObject *)call->lengths_of;
+    if (PyArray_IS_C_CONTIGUOUS(from))
+        return 0;
+    PyObject *copy = PyArray_NewCopy(from, NPY_CORDER);
+    if (!copy)
+        return -1;
+    Py_DECREF(call->lengths_of);
+    call->lengths_of = copy;
+    return 0;
+}
+
 /* A copy in C order, since other threads may write to the caller's array meanwhile. NumPy copies what is contiguous by memcpy,
  * which may read the bytes of one length before such a write and behind it. */
 static int copy_lengths(dml_call *call)
@@ -113,12 +149,40 @@ static int check_signs(const dml_call *call)
     return -1;
 }
 
+/* Whether all indices are in range: that of axis k are every `gathered`-th one from the k-th on. */
+static int check_indices(const dml_call *call)
+{
+    dml_step step;
+    dml_program_step(&call->program, 0, &step);
+    const dml_entries *entries = &call->program.lengths;
+    const int64_t gathered = step.plan.gathered, size = PyArray_SIZE((PyArrayObject *)call->lengths_of), item = entries->item;
+    int64_t wrong = INT64_MAX, axis = 0;
+    PyThreadState *thread = size > MUCH ? PyEval_SaveThread() : NULL;
+    for (int64_t k = 0; k < gathered; k++) {
+        const int64_t extent = step.plan.gathers[k].extent;
+        int64_t first = dml_entries_find_wrong(entries, k * item, gathered * item, size / gathered, extent);
+        if (first < 0 || first * gathered + k > wrong)
+            continue;
+        wrong = first * gathered + k;
+        axis = k;
+    }
+    if (thread)
+        PyEval_RestoreThread(thread);
+    if (wrong == INT64_MAX)
+        return 0;
+    PyObject *none = PyObject_CallFunction(call->state->wrong_index, "OLL", call->lengths_of, (long long)wrong,
+                                           (long long)step.plan.gathers[axis].extent);
+    Py_XDECREF(none); /* it raises */
+    return -1;
+}
+
 int dml_lengths_read(dml_call *call)
 {
     if (!call->lengths_of)
         return 0;
     const bool device = !PyArray_Check(call->lengths_of), seen = !device && !call->explained;
-    if (seen && copy_lengths(call) < 0)
+    const bool indices = are_indices(call);
+    if (seen && (indices ? pack_indices(call) : copy_lengths(call)) < 0)
         return -1;
     const dml_operand operand = dml_array_operand(call->lengths_of);
     const PyArray_Descr *dtype = dml_array_dtype(call->lengths_of);
@@ -129,5 +193,7 @@ int dml_lengths_read(dml_call *call)
                                           .swapped = dtype->byteorder == NPY_OPPBYTE};
     if (device)
         call->program.length_strides = ((dml_device_array *)call->lengths_of)->tensor.strides;
-    return seen ? check_signs(call) : 0;
+    if (!seen)
+        return 0;
+    return indices ? check_indices(call) : check_signs(call);
 }

@@ -1,18 +1,18 @@
-/* The sequence lengths of reverse_subsequences. */
+/* The sequence lengths of reverse_subsequences, and the indices of gather. */
 #ifndef DML_PY_LENGTHS_H
 #define DML_PY_LENGTHS_H
 
 #include "py/call.h"
 
-/* Keeps an array of integer dtype made from what the caller gave: NumPy's, or one on the device that the input is on. May run
- * Python. Here and below 0, or -1 with an exception set. */
+/* Keeps an array of integer dtype made from what the caller gave, which for indices is an array: NumPy's, or one on the device
+ * that the input is on. May run Python. Here and below 0, or -1 with an exception set. */
 int dml_lengths_convert(dml_call *call, PyObject *object);
 
 /* The array's shape becomes the operator's first argument. Runs no Python from here on. */
 int dml_lengths_describe(dml_call *call);
 
 /* Tells the program where the lengths are: in a copy of NumPy's array, of which a negative one is an error, or in the device
- * array. */
+ * array. Of indices, one out of range is an error, and the array itself may be kept: it has the machine's byte order. */
 int dml_lengths_read(dml_call *call);
 
 #endif

@@ -151,6 +151,7 @@ static int import_attributes(dml_state *state)
         {&state->search_drivers, "dmlops.driver_search", "search"},
         {&state->lengths_of, "dmlops.lengths", "lengths_of"},
         {&state->negative_length, "dmlops.lengths", "negative_length"},
+        {&state->wrong_index, "dmlops.lengths", "wrong_index"},
         {&state->item_of, "dmlops.scalars", "item_of"},
         {&state->element_of, "dmlops.scalars", "element_of"},
         {&state->dlpack_dtype, "dmlops.dlpack", "dtype_of"},

@@ -19,6 +19,21 @@ static int wrong_key(PyObject *entry)
     return -1;
 }
 
+static bool is_array(PyObject *self, PyObject *entry)
+{
+    if (Py_TYPE(entry) == Py_TYPE(self))
+        return ((dml_device_array *)entry)->tensor.rank > 0;
+    return PyList_Check(entry) || (PyArray_Check(entry) && PyArray_NDIM((PyArrayObject *)entry) > 0);
+}
+
+bool dml_key_has_arrays(PyObject *self, PyObject *key)
+{
+    bool found = is_array(self, key);
+    for (Py_ssize_t k = 0; PyTuple_Check(key) && k < PyTuple_Size(key); k++)
+        found = found || is_array(self, PyTuple_GetItem(key, k));
+    return found;
+}
+
 /* An entry of a key of `array`, if it is one of basic indexing; a new reference. */
 static PyObject *plain_entry(PyObject *array, PyObject *entry)
 {

@@ -3,7 +3,12 @@
 #ifndef DML_PY_VIEWS_H
 #define DML_PY_VIEWS_H
 
+#include <stdbool.h>
+
 #include "py/state.h"
+
+/* Whether a key of a device array has arrays in it, or lists: what it selects is no view. */
+bool dml_key_has_arrays(PyObject *self, PyObject *key);
 
 /* self[key]. A new reference, or NULL with an exception set. */
 PyObject *dml_view_index(PyObject *self, PyObject *key);

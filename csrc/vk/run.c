@@ -150,14 +150,15 @@ static void move_by_host(dml_context *context, const dml_submission *submission)
     dml_context_run_on_host(context, &submission->step.plan, seen_by_host(&submission->src), seen_by_host(&submission->dst));
 }
 
-/* Moves all steps through staging buffers, one after the other; the host itself fills. */
+/* Moves all steps through staging buffers, one after the other. The host itself fills, and gathers: the device would need all
+ * of the source for it. */
 static dml_code stage_steps(dml_context *context, dml_submission *submission, dml_status *status)
 {
     const dml_program *program = submission->transfer->program;
     for (int64_t i = 0; i < program->count; i++) {
         if (!make_step(submission, i))
             continue;
-        if (submission->step.src == DML_FILL && context->traits.host_moves)
+        if (submission->step.plan.gathered > 0 || (submission->step.src == DML_FILL && context->traits.host_moves))
             move_by_host(context, submission);
         else if (dml_stage(context, submission, status))
             return status->code;

@@ -20,6 +20,8 @@ __all__ = ["call"]
 
 def call(name: str, inputs: Any, others: Any) -> Any:
     """Record a call of an operator; `others` are its own arguments, then `out` and `device`."""
+    if name not in _OPERATORS:
+        refuse(f"dmlops' {name}", "numpy.take of indices that are constants can be")
     *own, out, device = others
     if out is not None or device is not None:
         refuse(f"dmlops.{name} with out, device or progress", "give them to the fused function")

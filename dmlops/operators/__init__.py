@@ -1,23 +1,30 @@
 """The operators: signatures and documentation. The C extension dmlops._core does the work."""
 
 from dmlops.operators.blocks import depth_to_space, space_to_depth
+from dmlops.operators.gathers import gather_nd, take, take_along_axis
 from dmlops.operators.growth import padding, tile, upsample
 from dmlops.operators.orders import reverse_subsequences, transpose
 from dmlops.operators.parts import join, split
 from dmlops.operators.sampling import resize_nearest as resize_nearest
 from dmlops.operators.sampling import roll as roll
 from dmlops.operators.sampling import sliding_windows as sliding_windows
+from dmlops.operators.scatters import put_along_axis, scatter_nd
 from dmlops.operators.windows import slice, slice_grad
 
 __all__ = [
     "depth_to_space",
+    "gather_nd",
     "join",
     "padding",
+    "put_along_axis",
     "reverse_subsequences",
+    "scatter_nd",
     "slice",
     "slice_grad",
     "space_to_depth",
     "split",
+    "take",
+    "take_along_axis",
     "tile",
     "transpose",
     "upsample",

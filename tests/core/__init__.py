@@ -18,7 +18,7 @@ KERNELS = ("COPY", "ROWS", "WORDS", "ELEMENTS", "BLOCKS", "COUNT")
 COPY, ROWS, WORDS, ELEMENTS, BLOCKS, ANY = (CONSTANTS[f"DML_KERNEL_{name}"] for name in KERNELS)
 SRC, DST = CONSTANTS["DML_SRC"], CONSTANTS["DML_DST"]
 
-Axis, Entries, Span = (STRUCTURES[f"dml_{name}"] for name in ("axis", "entries", "span"))
+Axis, Entries, Span, Gathered = (STRUCTURES[f"dml_{name}"] for name in ("axis", "entries", "span", "gathered"))
 Plan, Piece = STRUCTURES["dml_plan"], STRUCTURES["dml_piece"]
 Split, Limits = STRUCTURES["dml_split"], STRUCTURES["dml_limits"]
 Tensor, Ints, Status = STRUCTURES["dml_tensor"], STRUCTURES["dml_ints"], STRUCTURES["dml_status"]
@@ -147,6 +147,14 @@ def clamped(lengths, most):
     return np.where(lengths > most, np.int64(most), np.maximum(lengths, 0)).astype(np.int64)
 
 
+def picked(entries, extent):
+    """Integers of any type, as indices of an axis: those below 0 from its end, then clamped."""
+    if entries.dtype.kind == "u":
+        return np.minimum(entries, extent - 1).astype(np.int64)
+    wide = entries.astype(np.int64)
+    return np.clip(np.where(wide < 0, wide + extent, wide), 0, extent - 1)
+
+
 def moves(plan, lengths, piece=None):
     """The (source byte, destination byte) pairs of a plan or piece, as two arrays in the order of the destination."""
     src = np.array([plan.src_offset])
@@ -168,6 +176,10 @@ def moves(plan, lengths, piece=None):
             mine = (piece.source_begin <= index) & (index < piece.source_end)
             src, dst, index = src[mine], dst[mine], index[mine] - piece.source_begin
         src = src + index * plan.axes[plan.reversed].src_stride
+    for axis in plan.gathers[: plan.gathered]:
+        index = picked(lengths[(entry + axis.entry_offset) // plan.entries.item], axis.extent) - axis.begin
+        mine = (index >= 0) & (index < axis.count)
+        src, dst, entry = (src + index * axis.src_stride)[mine], dst[mine], entry[mine]
     byte = np.arange(plan.item)
     return in_order(np.add.outer(src, byte).ravel(), np.add.outer(dst, byte).ravel())
 
@@ -202,6 +214,7 @@ def same(a, b):
 def source_span(plan):
     """What a plan may read, whatever its lengths are."""
     reaches = [(axis.extent - 1) * axis.src_stride for axis in plan.axes[: plan.rank]]
+    reaches += [(axis.count - 1) * axis.src_stride for axis in plan.gathers[: plan.gathered]]
     begin, end = (sum(limit(reach, 0) for reach in reaches) for limit in (min, max))
     return plan.src_offset + begin, plan.src_offset + plan.item + end
 
@@ -224,6 +237,7 @@ class Machine:
         self.dispatch, self.lengths, self.table = dispatch, lengths, dispatch.table  # the bytes of the lengths
         own = {ROWS: "DML_ROWS_", WORDS: "DML_WORDS_", ELEMENTS: None, BLOCKS: "DML_BLOCKS_"}[dispatch.kernel]
         names = {f"DML_{name.upper()}": name for name in ("group_size", "reversed", "scalar", "dynamic", "segment_bits")}
+        names["DML_GATHERED"] = "gathered"
         names |= {name: name.removeprefix("DML_").lower() for name in CONSTANTS if name.startswith("DML_LENGTH_")}
         names |= {name: name.removeprefix(own).lower() for name in CONSTANTS if own and name.startswith(own)}
         for name, attribute in names.items():
@@ -231,7 +245,9 @@ class Machine:
         least = CONSTANTS["DML_TABLE_MIN_AXES"]
         present = self.table.axes[: max(self.table.rank, least)]
         axes = [[getattr(axis, name) for name, _ in axis._fields_[:5]] for axis in present]
-        assert dispatch.table_bytes == type(self.table).axes.offset + ctypes.sizeof(self.table.axes[0]) * len(axes)
+        assert self.table.gathers == len(axes) or not dispatch.constants[CONSTANTS["DML_GATHERED"]]
+        rank = len(axes) + dispatch.constants[CONSTANTS["DML_GATHERED"]]
+        assert dispatch.table_bytes == type(self.table).axes.offset + ctypes.sizeof(self.table.axes[0]) * rank
         assert all(axis == [1, MASK, 0, 0, 0] for axis in axes[self.table.rank :])
         self.axes = np.array(axes[: self.table.rank][::-1], np.int64).reshape(-1, 5)  # here the outermost first
         self.reversed_axis = self.table.rank - 1 - self.table.reversed_axis
@@ -319,13 +335,27 @@ class Machine:
         return src, dst, entry, index
 
     def length_at(self, entry):
+        return clamped(self.integer_at(entry), self.table.longest)
+
+    def gather(self, src, dst, entry):
+        """Where elements are whose indices on gathered axes are in the piece."""
+        for k in range(self.gathered):
+            axis = self.table.axes[self.table.gathers + k]
+            extent, begin = axis.extent | axis.multiplier << 32, axis.src_stride | axis.dst_stride << 32
+            index = picked(self.integer_at((entry + axis.entry_stride) & MASK), extent) - begin
+            mine = (index >= 0) & (index < axis.gathered_count)
+            assert self.reversed == CONSTANTS["DML_REVERSED_CUT"] or np.all(mine)
+            src, dst, entry = (src + index * axis.gathered_stride)[mine] & MASK, dst[mine], entry[mine]
+        return src, dst
+
+    def integer_at(self, entry):
         """Integers at these bytes, of which a unit lies in a word of four bytes."""
         unit, swapped = self.length_unit, bool(self.length_swapped)
         assert unit in (1, 2, 4) and self.length_bytes % unit == 0 and not np.any(np.asarray(entry) % unit)
         assert unit == 1 or not swapped, "a unit has bytes in the wrong order"
         raw = self.lengths[np.add.outer(entry, np.arange(self.length_bytes))]
         dtype = f"{'<>'[swapped]}{'ui'[self.length_signed]}{self.length_bytes}"
-        return clamped(raw.view(dtype)[..., 0], self.table.longest)
+        return raw.view(dtype)[..., 0]
 
     def give(self, src, dst, size):
         """Words of `size` bytes, at their own alignment."""
@@ -348,7 +378,9 @@ class Machine:
         run = np.repeat(n, size)
         i = np.arange(size.sum()) - np.repeat(np.cumsum(size) - size, size) + begin[run]
         src, dst, entry, index = ((at[run] + i * step) & MASK for at, step in zip(positions, self.axis_step(-1)))
-        if self.reversed:
+        if self.gathered:
+            src, dst = self.gather(src, dst, entry)
+        elif self.reversed:
             cut = self.table.cut_begin, self.table.source_begin, self.table.source_end
             reversed_begin, source_begin, source_end = cut if self.reversed == CONSTANTS["DML_REVERSED_CUT"] else (0, 0, 2**62)
             index = index + reversed_begin
@@ -379,7 +411,9 @@ class Machine:
         for at, step, out in zip((src, dst, entry, index), self.axis_step(-1), self.axis_step(-2)):
             moved = (at[:-1] + np.where(n % inner == 0, out - (inner - 1) * step, step)) & MASK
             assert np.array_equal(at[1:][n % (inner * outer) != 0], moved[n % (inner * outer) != 0])
-        if self.reversed:
+        if self.gathered:
+            src, _ = self.gather(src, dst, entry)
+        elif self.reversed:
             length = self.length_at(entry)
             src = src + np.where(index < length, length - 1 - index, index) * self.table.reversed_stride
         byte = np.arange(size)
@@ -464,8 +498,10 @@ class Machine:
                 position = [(at + way) & MASK for at, way in zip(position, wrap if wraps else step)]
 
     def row(self, src, dst, entry, index, part):
-        length = int(self.length_at(entry)) if self.reversed else 0
-        if self.reversed == CONSTANTS["DML_REVERSED_AXIS"]:
+        length = int(self.length_at(entry)) if self.reversed and not self.gathered else 0
+        if self.gathered:
+            src = int(self.gather(*map(np.array, ([src], [dst], [entry])))[0][0])
+        elif self.reversed == CONSTANTS["DML_REVERSED_AXIS"]:
             src += (length - 1 - index if index < length else index) * self.table.reversed_stride
         self.copy_row(src, dst, length if self.reversed == REVERSED_ROW else 0, part)
 

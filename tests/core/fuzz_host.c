@@ -30,6 +30,20 @@ static int64_t length_of(const dml_entries *entries, int64_t offset, int64_t mos
     return value < (uint64_t)most ? (int64_t)value : most;
 }
 
+/* The index of an axis that an entry is: counted from the end where it is below 0, and clamped. */
+static int64_t index_of(const dml_entries *entries, int64_t offset, int64_t extent)
+{
+    const unsigned char *bytes = (const unsigned char *)entries->data + offset;
+    bool negative = entries->is_signed && bytes[entries->swapped ? 0 : entries->item - 1] & 128;
+    uint64_t value = negative ? UINT64_MAX : 0;
+    for (int64_t i = 0; i < entries->item; i++)
+        value = value * 256 + bytes[entries->swapped ? i : entries->item - 1 - i];
+    if (negative && -value > (uint64_t)extent)
+        return 0;
+    value += negative ? (uint64_t)extent : 0;
+    return value < (uint64_t)extent ? (int64_t)value : extent - 1;
+}
+
 /* The element of index i0, i1, ...; from left to right, `k` axes have theirs. */
 static void move_slowly(const dml_plan *plan, int k, int64_t *index, const char *src, char *dst)
 {
@@ -49,6 +63,10 @@ static void move_slowly(const dml_plan *plan, int k, int64_t *index, const char 
             i = length - 1 - i;
         from += i * plan->axes[a].src_stride;
         to += index[a] * plan->axes[a].dst_stride;
+    }
+    for (int a = 0; a < plan->gathered; a++) {
+        const dml_gathered *axis = &plan->gathers[a];
+        from += index_of(&plan->entries, entry + axis->entry_offset, axis->extent) * axis->src_stride;
     }
     for (int64_t b = 0; b < plan->item; b++)
         dst[to + b] = src[from + b];
@@ -92,6 +110,25 @@ static dml_entries draw_lengths(unsigned char *room, int64_t count, int64_t most
     return entries;
 }
 
+/* Instead of a reversed axis, up to three axes of the source whose indices are entries. */
+static void draw_gathers(dml_plan *plan, unsigned char *room, int64_t count)
+{
+    plan->gathered = 1 + (int)below(3);
+    plan->entries = draw_lengths(room, count, 40);
+    for (int k = 0; k < plan->gathered; k++) {
+        int64_t extent = 1 + below(40), stride = plan->item * (below(3) - 1) + below(50);
+        plan->gathers[k] = (dml_gathered){extent, 0, extent, stride, k * plan->entries.item};
+    }
+    int64_t stride = plan->gathered * plan->entries.item, left = count / plan->gathered;
+    for (int k = plan->rank - 1; k >= 0; k--) {
+        if (below(2) || plan->axes[k].extent > left)
+            continue;
+        plan->axes[k].entry_stride = stride;
+        stride *= plan->axes[k].extent;
+        left /= plan->axes[k].extent;
+    }
+}
+
 static void draw_plan(dml_plan *plan, int64_t bytes, unsigned char *room, int64_t count)
 {
     static const int items[] = {1, 1, 1, 1, 2, 2, 3, 4, 4, 4, 5, 6, 7, 8, 8, 9, 12, 16, 17, 24, 31, 32, 33, 48, 64, 65, 100};
@@ -116,6 +153,8 @@ static void draw_plan(dml_plan *plan, int64_t bytes, unsigned char *room, int64_
         plan->reversed = (int)reversed;
         plan->entries = draw_lengths(room, count, plan->axes[reversed].extent);
         plan->axes[by].entry_stride = by != reversed && plan->axes[by].extent <= count ? plan->entries.item : 0;
+    } else if (below(4) == 0) {
+        draw_gathers(plan, room, count);
     }
 }
 
@@ -126,6 +165,8 @@ static dml_span source_span(const dml_plan *plan)
     dml_span span = {0, plan->item};
     for (int k = 0; k < plan->rank; k++)
         dml_span_grow(&span, plan->axes[k].extent, plan->axes[k].src_stride);
+    for (int k = 0; k < plan->gathered; k++)
+        dml_span_grow(&span, plan->gathers[k].extent, plan->gathers[k].src_stride);
     return span;
 }
 
@@ -166,7 +207,7 @@ int main(int count, char **arguments)
         draw_plan(&plan, 1 + below(atoll(arguments[3])), lengths, 300);
         if (try_plan(&plan))
             continue;
-        printf("wrong: item %lld, reversed %d", (long long)plan.item, plan.reversed);
+        printf("wrong: item %lld, reversed %d, gathered %d", (long long)plan.item, plan.reversed, plan.gathered);
         for (int k = 0; k < plan.rank; k++)
             printf(", {%lld, %lld, %lld, %lld}", (long long)plan.axes[k].extent, (long long)plan.axes[k].src_stride,
                    (long long)plan.axes[k].dst_stride, (long long)plan.axes[k].entry_stride);

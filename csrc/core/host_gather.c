@@ -1,0 +1,200 @@
+#include "core/host_gather.h"
+
+#include <string.h>
+
+#include "base/compiler.h"
+
+/* A block is so many elements with an entry each. Their source offsets are made first, and then they are moved: loops of one
+ * kind of entry, and loops of one size of items. */
+enum { BLOCK = 256, AHEAD = 8, LINE = 64, FAR_ITEM = 1024 };
+
+/* --- entries -------------------------------------------------------------------------------------------------------- */
+
+/* An integer of the machine's byte order as one of 64 bits; one beyond these is the largest. */
+DML_INLINE int64_t integer_at(const char *from, const int item, const bool is_signed)
+{
+    int64_t wide;
+    int32_t word;
+    int16_t half;
+    memcpy(&wide, from, item == 8 ? 8 : 0);
+    memcpy(&word, from, item == 4 ? 4 : 0);
+    memcpy(&half, from, item == 2 ? 2 : 0);
+    if (item == 8)
+        return is_signed || wide >= 0 ? wide : INT64_MAX;
+    if (item == 4)
+        return is_signed ? word : (int64_t)(uint32_t)word;
+    if (item == 2)
+        return is_signed ? half : (int64_t)(uint16_t)half;
+    return is_signed ? *(const signed char *)from : (int64_t)*(const unsigned char *)from;
+}
+
+/* Adds the source offsets of one gathered axis. */
+DML_INLINE void add_axis(const dml_gathered *axis, const char *from, int64_t step, int64_t count, int64_t *offsets,
+                         const int item, const bool is_signed)
+{
+    const int64_t extent = axis->extent, stride = axis->src_stride;
+    for (int64_t i = 0; i < count; i++) {
+        int64_t index = integer_at(from + i * step, item, is_signed);
+        if (is_signed) {
+            index += index < 0 ? extent : 0;
+            index = index < 0 ? 0 : index;
+        }
+        offsets[i] += (index < extent ? index : extent - 1) * stride;
+    }
+}
+
+/* Where one is wrong, some sum or difference has the sign of a number below 0. */
+DML_INLINE bool has_wrong(const char *from, int64_t step, int64_t count, int64_t extent, const int item, const bool is_signed)
+{
+    uint64_t signs = 0;
+    for (int64_t i = 0; i < count; i++) {
+        const uint64_t index = (uint64_t)integer_at(from + i * step, item, is_signed);
+        signs |= (index + (uint64_t)extent) | ((uint64_t)extent - 1 - index);
+    }
+    return signs >> 63;
+}
+
+/* Calls a function for each kind of integer in the machine's byte order. */
+#define EACH_KIND(entries, call)                                                                                               \
+    switch ((entries)->item) {                                                                                                 \
+    case 8:                                                                                                                    \
+        return (entries)->is_signed ? call(8, true) : call(8, false);                                                          \
+    case 4:                                                                                                                    \
+        return (entries)->is_signed ? call(4, true) : call(4, false);                                                          \
+    case 2:                                                                                                                    \
+        return (entries)->is_signed ? call(2, true) : call(2, false);                                                          \
+    default:                                                                                                                   \
+        return (entries)->is_signed ? call(1, true) : call(1, false);                                                          \
+    }
+
+static void add_indices(const dml_entries *entries, const dml_gathered *axis, int64_t offset, int64_t step, int64_t count,
+                        int64_t *offsets)
+{
+    offset += axis->entry_offset;
+    for (int64_t i = 0; i < count && entries->swapped; i++)
+        offsets[i] += dml_entries_index(entries, offset + i * step, axis->extent) * axis->src_stride;
+    if (entries->swapped)
+        return;
+    const char *from = (const char *)entries->data + offset;
+#define ADD(item, is_signed) add_axis(axis, from, step, count, offsets, item, is_signed)
+    EACH_KIND(entries, ADD)
+}
+
+static bool block_has_wrong(const dml_entries *entries, int64_t offset, int64_t step, int64_t count, int64_t extent)
+{
+    const char *from = (const char *)entries->data + offset;
+#define HAS_WRONG(item, is_signed) has_wrong(from, step, count, extent, item, is_signed)
+    EACH_KIND(entries, HAS_WRONG)
+}
+
+int64_t dml_entries_find_wrong(const dml_entries *entries, int64_t offset, int64_t step, int64_t count, int64_t extent)
+{
+    for (int64_t first = 0; first < count; first += BLOCK) {
+        const int64_t block = dml_smaller(BLOCK, count - first);
+        if (!block_has_wrong(entries, offset + first * step, step, block, extent))
+            continue;
+        while (!block_has_wrong(entries, offset + first * step, step, 1, extent))
+            first++;
+        return first;
+    }
+    return -1;
+}
+
+/* --- items ---------------------------------------------------------------------------------------------------------- */
+
+#if defined(__GNUC__)
+#define PREFETCH(address) __builtin_prefetch(address)
+#else
+#define PREFETCH(address) (void)(address)
+#endif
+
+/* The first lines of an item that is moved later: those behind are foreseen by the processor. */
+DML_INLINE void prefetch(const char *src, int64_t item)
+{
+    for (int64_t at = 0; at < dml_smaller(item, FAR_ITEM); at += LINE)
+        PREFETCH(src + at);
+}
+
+/* `size` is that of an item where the compiler is to know it, else 0. */
+DML_INLINE void move_items(const char *src, const int64_t *offsets, char *dst, int64_t stride, int64_t count, int64_t item,
+                           const int size)
+{
+    int64_t i = 0;
+    for (; i < count - AHEAD; i++) {
+        prefetch(src + offsets[i + AHEAD], size > 0 ? 1 : item);
+        memcpy(dst + i * stride, src + offsets[i], (size_t)(size > 0 ? size : item));
+    }
+    for (; i < count; i++)
+        memcpy(dst + i * stride, src + offsets[i], (size_t)(size > 0 ? size : item));
+}
+
+static void move_block(const char *src, const int64_t *offsets, char *dst, int64_t stride, int64_t count, int64_t item)
+{
+#define MOVE(size) move_items(src, offsets, dst, stride, count, item, size)
+    if (item == 1)
+        MOVE(1);
+    else if (item == 2)
+        MOVE(2);
+    else if (item == 4)
+        MOVE(4);
+    else if (item == 8)
+        MOVE(8);
+    else if (item == 16)
+        MOVE(16);
+    else
+        MOVE(0);
+}
+
+/* --- axes ----------------------------------------------------------------------------------------------------------- */
+
+typedef struct gather {
+    const dml_plan *plan;
+    int entries; /* the axis that blocks lie along, */
+    int same;    /* and one whose elements have the same entries, or -1 */
+} gather;
+
+/* The elements of a block, for all indices of the other axis. */
+static void run_block(const gather *g, const char *src, char *dst, int64_t entry, int64_t count)
+{
+    const dml_plan *plan = g->plan;
+    const dml_axis one = {.extent = 1}, *axis = &plan->axes[g->entries], *same = g->same < 0 ? &one : &plan->axes[g->same];
+    int64_t offsets[BLOCK];
+    for (int64_t i = 0; i < count; i++)
+        offsets[i] = i * axis->src_stride;
+    for (int k = 0; k < plan->gathered; k++)
+        add_indices(&plan->entries, &plan->gathers[k], entry, axis->entry_stride, count, offsets);
+    for (int64_t i = 0; i < same->extent; i++)
+        move_block(src + i * same->src_stride, offsets, dst + i * same->dst_stride, axis->dst_stride, count, plan->item);
+}
+
+/* The axes from `k` on, but for those two. */
+static void run_axes(const gather *g, int k, const char *src, char *dst, int64_t entry)
+{
+    const dml_plan *plan = g->plan;
+    while (k < plan->rank && (k == g->entries || k == g->same))
+        k++;
+    const dml_axis *axis = &plan->axes[k < plan->rank ? k : g->entries];
+    const int64_t step = k < plan->rank ? 1 : BLOCK;
+    for (int64_t i = 0; i < axis->extent; i += step) {
+        const char *from = src + i * axis->src_stride;
+        char *to = dst + i * axis->dst_stride;
+        if (k < plan->rank)
+            run_axes(g, k + 1, from, to, entry + i * axis->entry_stride);
+        else
+            run_block(g, from, to, entry + i * axis->entry_stride, dml_smaller(BLOCK, axis->extent - i));
+    }
+}
+
+void dml_host_run_gather(const dml_plan *plan, const char *src, char *dst)
+{
+    enum { FEW = 16 };
+    gather g = {plan, -1, -1};
+    for (int k = plan->rank - 1; k >= 0; k--) {
+        const dml_axis *axis = &plan->axes[k];
+        if (axis->entry_stride == 0 && g.same < 0 && g.entries < 0)
+            g.same = k;
+        else if (axis->entry_stride != 0 && (g.entries < 0 || (plan->axes[g.entries].extent < FEW && axis->extent >= FEW)))
+            g.entries = k;
+    }
+    run_axes(&g, 0, src + plan->src_offset, dst + plan->dst_offset, plan->entries.offset);
+}

@@ -1,0 +1,390 @@
+"""Operators that read elements at indices."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, SupportsIndex, overload
+
+from dmlops import _core
+from dmlops.indices import flat, integers
+from dmlops.operators.tracking import tracked
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from dmlops._annotations import AnyArray, Array, DeviceLike, Indices, Input, Progress, T
+    from dmlops._core import DeviceArray
+
+__all__ = ["gather_nd", "take", "take_along_axis"]
+
+# The overloads: device arrays, NumPy arrays, and what numpy.asarray makes an array of.
+
+
+@overload
+def take(
+    input: DeviceArray,
+    indices: Indices | DeviceArray,
+    axis: SupportsIndex | None = None,
+    *,
+    batch_dims: SupportsIndex = 0,
+    out: DeviceArray | None = None,
+    device: DeviceLike | None = None,
+    progress: Progress | None = None,
+) -> DeviceArray: ...
+@overload
+def take(
+    input: NDArray[T],
+    indices: Indices,
+    axis: SupportsIndex | None = None,
+    *,
+    batch_dims: SupportsIndex = 0,
+    out: NDArray[T] | None = None,
+    device: DeviceLike | None = None,
+    progress: Progress | None = None,
+) -> NDArray[T]: ...
+@overload
+def take(
+    input: Input,
+    indices: Indices,
+    axis: SupportsIndex | None = None,
+    *,
+    batch_dims: SupportsIndex = 0,
+    out: Array | None = None,
+    device: DeviceLike | None = None,
+    progress: Progress | None = None,
+) -> Array: ...
+def take(
+    input: Input | DeviceArray,
+    indices: Indices | DeviceArray,
+    axis: SupportsIndex | None = None,
+    *,
+    batch_dims: SupportsIndex = 0,
+    out: AnyArray | None = None,
+    device: DeviceLike | None = None,
+    progress: Progress | None = None,
+) -> AnyArray:
+    """Take elements, or whole rows, at indices along an axis.
+
+    As ``numpy.take`` has it. The axes of `indices` stand in the result where `axis` was::
+
+        out[a, ..., i, ..., b] = input[a, ..., indices[i, ...], ..., b]
+
+    Parameters
+    ----------
+    input : array_like or DeviceArray
+        Any rank, any strides, and any dtype whose elements are plain bytes.
+    indices : int, array_like of int, or DeviceArray
+        Any integer dtype, any strides. An index below 0 counts from the axis' end. Indices in a device array require that
+        `input` is one too. They are never read back to the host: one out of range is clamped to the axis.
+    axis : int, optional
+        The axis to take from. A negative value counts from the last axis. Default: all elements of `input` in C order.
+    batch_dims : int, default 0
+        So many first axes of `input` and `indices` are of the same sizes and go together: each index of these has indices of
+        its own.
+    out : numpy.ndarray or DeviceArray, optional
+        The array for the result: of the same kind and dtype as `input`, of the result's shape, writable, with any strides.
+        It may share memory with the other arguments. Default: a new array.
+    device : int, str or Device, optional
+        The device to run on; ``dmlops.devices`` lists what is accepted. Default: the device of `input` if it is a device
+        array, else ``dmlops.default_device()``.
+    progress : bool or function, optional
+        For calls of many seconds: True draws a bar, by tqdm where it is installed. A function is called after each 128 MiB or
+        so with two ints, the bytes done and all bytes. Either way the call waits for its work, also with device arrays.
+
+    Returns
+    -------
+    numpy.ndarray or DeviceArray
+        `out`, or a new C-contiguous array of the same kind and dtype as `input`:
+        ``input.shape[:axis] + indices.shape[batch_dims:] + input.shape[axis + 1:]`` is its shape. Never a view.
+
+    Raises
+    ------
+    TypeError
+        An argument has the wrong type: `indices` of floats or bools, a float as `axis`, an input of Python objects.
+    IndexError
+        An index in a NumPy array is out of range: the first one is named, and nothing is written.
+        `input` has no elements along `axis`.
+    numpy.exceptions.AxisError
+        `axis` is out of range.
+    ValueError
+        `batch_dims` is more than `axis` or the rank of `indices`, or batch axes differ in size; the result would have more than
+        64 axes; `out` does not fit; `device` names no device.
+    NoDeviceError
+        There is no usable Vulkan device, and `device` is not ``"host"``.
+    VulkanError
+        The device failed.
+
+    See Also
+    --------
+    take_along_axis : takes single elements, with indices for each position.
+    gather_nd : takes along several axes at once.
+
+    Notes
+    -----
+    This is ONNX's ``Gather``, DirectML's ``DML_GATHER``, ``torch.index_select`` and an embedding's lookup. With `batch_dims` it
+    is TensorFlow's ``tf.gather``.
+
+    Examples
+    --------
+    >>> import numpy as np, dmlops
+    >>> x = np.array([[1, 2], [3, 4], [5, 6]])
+    >>> dmlops.take(x, [2, 0, -1], axis=0)
+    array([[5, 6],
+           [1, 2],
+           [5, 6]])
+    >>> dmlops.take(x, [[1], [0], [1]], axis=1, batch_dims=1)
+    array([[2],
+           [3],
+           [6]])
+    """
+    if axis is None:
+        if batch_dims != 0:
+            raise ValueError("axis must be given where batch_dims is not 0")
+        input, axis = flat(input), 0
+    return _core._gather(
+        input,
+        integers(indices),
+        axis,
+        batch_dims,
+        "take",
+        out,
+        device if progress is None else tracked("take", device, progress),
+    )
+
+
+@overload
+def take_along_axis(
+    input: DeviceArray,
+    indices: Indices | DeviceArray,
+    axis: SupportsIndex | None = -1,
+    *,
+    out: DeviceArray | None = None,
+    device: DeviceLike | None = None,
+    progress: Progress | None = None,
+) -> DeviceArray: ...
+@overload
+def take_along_axis(
+    input: NDArray[T],
+    indices: Indices,
+    axis: SupportsIndex | None = -1,
+    *,
+    out: NDArray[T] | None = None,
+    device: DeviceLike | None = None,
+    progress: Progress | None = None,
+) -> NDArray[T]: ...
+@overload
+def take_along_axis(
+    input: Input,
+    indices: Indices,
+    axis: SupportsIndex | None = -1,
+    *,
+    out: Array | None = None,
+    device: DeviceLike | None = None,
+    progress: Progress | None = None,
+) -> Array: ...
+def take_along_axis(
+    input: Input | DeviceArray,
+    indices: Indices | DeviceArray,
+    axis: SupportsIndex | None = -1,
+    *,
+    out: AnyArray | None = None,
+    device: DeviceLike | None = None,
+    progress: Progress | None = None,
+) -> AnyArray:
+    """Take single elements along an axis, with an index for each position.
+
+    As ``numpy.take_along_axis`` has it: sorts what ``argsort`` has found, or picks each pixel from one of several images::
+
+        out[a, ..., i, ..., b] = input[a, ..., indices[a, ..., i, ..., b], ..., b]
+
+    Parameters
+    ----------
+    input : array_like or DeviceArray
+        Any rank, any strides, and any dtype whose elements are plain bytes.
+    indices : array_like of int, or DeviceArray
+        Of the rank of `input`. On the axes other than `axis` either has the other's size, or size 1, which is broadcast.
+        Any integer dtype, any strides. An index below 0 counts from the axis' end. Indices in a device array require that
+        `input` is one too. They are never read back to the host: one out of range is clamped to the axis.
+    axis : int, optional, default -1
+        The axis to take from. A negative value counts from the last axis. None: all elements of `input` in C order, and
+        `indices` has one axis.
+    out : numpy.ndarray or DeviceArray, optional
+        The array for the result: of the same kind and dtype as `input`, of the result's shape, writable, with any strides.
+        It may share memory with the other arguments. Default: a new array.
+    device : int, str or Device, optional
+        The device to run on; ``dmlops.devices`` lists what is accepted. Default: the device of `input` if it is a device
+        array, else ``dmlops.default_device()``.
+    progress : bool or function, optional
+        For calls of many seconds: True draws a bar, by tqdm where it is installed. A function is called after each 128 MiB or
+        so with two ints, the bytes done and all bytes. Either way the call waits for its work, also with device arrays.
+
+    Returns
+    -------
+    numpy.ndarray or DeviceArray
+        `out`, or a new C-contiguous array of the same kind and dtype as `input`. Never a view.
+
+    Raises
+    ------
+    TypeError
+        An argument has the wrong type: `indices` of floats or bools, a float as `axis`, an input of Python objects.
+    IndexError
+        An index in a NumPy array is out of range: the first one is named, and nothing is written.
+        `input` has no elements along `axis`.
+    numpy.exceptions.AxisError
+        `axis` is out of range.
+    ValueError
+        The shape of `indices` or of `out` does not fit; `device` names no device.
+    NoDeviceError
+        There is no usable Vulkan device, and `device` is not ``"host"``.
+    VulkanError
+        The device failed.
+
+    See Also
+    --------
+    put_along_axis : writes where this reads.
+    take : takes whole rows, with the same indices at each position.
+
+    Notes
+    -----
+    This is ONNX's ``GatherElements``, DirectML's ``DML_GATHER_ELEMENTS`` and ``torch.gather``, with broadcasting.
+
+    Examples
+    --------
+    >>> import numpy as np, dmlops
+    >>> x = np.array([[30, 10, 20], [5, 7, 6]])
+    >>> dmlops.take_along_axis(x, np.argsort(x, axis=1), axis=1)
+    array([[10, 20, 30],
+           [ 5,  6,  7]])
+    >>> dmlops.take_along_axis(x, [[0], [-1]], axis=1)
+    array([[30],
+           [ 6]])
+    """
+    if axis is None:
+        input, axis = flat(input), 0
+    return _core._gather(
+        input,
+        integers(indices),
+        axis,
+        0,
+        "along",
+        out,
+        device if progress is None else tracked("take_along_axis", device, progress),
+    )
+
+
+@overload
+def gather_nd(
+    input: DeviceArray,
+    indices: Indices | DeviceArray,
+    *,
+    batch_dims: SupportsIndex = 0,
+    out: DeviceArray | None = None,
+    device: DeviceLike | None = None,
+    progress: Progress | None = None,
+) -> DeviceArray: ...
+@overload
+def gather_nd(
+    input: NDArray[T],
+    indices: Indices,
+    *,
+    batch_dims: SupportsIndex = 0,
+    out: NDArray[T] | None = None,
+    device: DeviceLike | None = None,
+    progress: Progress | None = None,
+) -> NDArray[T]: ...
+@overload
+def gather_nd(
+    input: Input,
+    indices: Indices,
+    *,
+    batch_dims: SupportsIndex = 0,
+    out: Array | None = None,
+    device: DeviceLike | None = None,
+    progress: Progress | None = None,
+) -> Array: ...
+def gather_nd(
+    input: Input | DeviceArray,
+    indices: Indices | DeviceArray,
+    *,
+    batch_dims: SupportsIndex = 0,
+    out: AnyArray | None = None,
+    device: DeviceLike | None = None,
+    progress: Progress | None = None,
+) -> AnyArray:
+    """Take elements, or whole rows, at tuples of indices.
+
+    The last axis of `indices` has the tuples: of K indices into the first K axes, behind the batch axes. The result has, for
+    each tuple, what ``input[tuple]`` is::
+
+        out[i, ..., b] = input[indices[i, ..., 0], ..., indices[i, ..., K-1], b]
+
+    Parameters
+    ----------
+    input : array_like or DeviceArray
+        Any rank, any strides, and any dtype whose elements are plain bytes.
+    indices : array_like of int, or DeviceArray
+        ``indices.shape[-1]`` is K: at most the axes of `input` behind the batch axes. With 0 of them each tuple is all of it.
+        Any integer dtype, any strides. An index below 0 counts from the axis' end. Indices in a device array require that
+        `input` is one too. They are never read back to the host: one out of range is clamped to the axis.
+    batch_dims : int, default 0
+        So many first axes of `input` and `indices` are of the same sizes and go together: each index of these has indices of
+        its own.
+    out : numpy.ndarray or DeviceArray, optional
+        The array for the result: of the same kind and dtype as `input`, of the result's shape, writable, with any strides.
+        It may share memory with the other arguments. Default: a new array.
+    device : int, str or Device, optional
+        The device to run on; ``dmlops.devices`` lists what is accepted. Default: the device of `input` if it is a device
+        array, else ``dmlops.default_device()``.
+    progress : bool or function, optional
+        For calls of many seconds: True draws a bar, by tqdm where it is installed. A function is called after each 128 MiB or
+        so with two ints, the bytes done and all bytes. Either way the call waits for its work, also with device arrays.
+
+    Returns
+    -------
+    numpy.ndarray or DeviceArray
+        `out`, or a new C-contiguous array of the same kind and dtype as `input`:
+        ``indices.shape[:-1] + input.shape[batch_dims + K:]`` is its shape. Never a view.
+
+    Raises
+    ------
+    TypeError
+        An argument has the wrong type: `indices` of floats or bools, a float as `axis`, an input of Python objects.
+    IndexError
+        An index in a NumPy array is out of range: the first one is named, and nothing is written.
+        `input` has no elements along one of the K axes.
+    ValueError
+        `indices` has no axis, or tuples of too many indices; batch axes differ in size; the result would have more than 64
+        axes; `out` does not fit; `device` names no device.
+    NoDeviceError
+        There is no usable Vulkan device, and `device` is not ``"host"``.
+    VulkanError
+        The device failed.
+
+    See Also
+    --------
+    scatter_nd : writes where this reads.
+    take : takes along one axis.
+
+    Notes
+    -----
+    This is ONNX's ``GatherND``, DirectML's ``DML_GATHER_ND1``, and TensorFlow's ``tf.gather_nd``. ``x[i, j]`` with arrays of
+    integers is ``gather_nd(x, numpy.stack([i, j], axis=-1))``.
+
+    Examples
+    --------
+    >>> import numpy as np, dmlops
+    >>> x = np.array([[1, 2], [3, 4], [5, 6]])
+    >>> dmlops.gather_nd(x, [[0, 1], [2, 0]])
+    array([2, 5])
+    >>> dmlops.gather_nd(x, [[2], [0]])
+    array([[5, 6],
+           [1, 2]])
+    """
+    return _core._gather(
+        input,
+        integers(indices),
+        None,
+        batch_dims,
+        "tuples",
+        out,
+        device if progress is None else tracked("gather_nd", device, progress),
+    )

@@ -1,0 +1,250 @@
+"""Operators that write elements at indices, into a copy."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, SupportsIndex, overload
+
+from dmlops.indices import places_along, places_of_tuples, scattered
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from dmlops._annotations import AnyArray, Array, DeviceLike, Indices, Input, Progress, T, Values
+    from dmlops._core import DeviceArray
+
+__all__ = ["put_along_axis", "scatter_nd"]
+
+# The overloads: device arrays, NumPy arrays, and what numpy.asarray makes an array of.
+
+
+@overload
+def put_along_axis(
+    input: DeviceArray,
+    indices: Indices | DeviceArray,
+    values: Values | DeviceArray,
+    axis: SupportsIndex | None,
+    *,
+    out: DeviceArray | None = None,
+    device: DeviceLike | None = None,
+    progress: Progress | None = None,
+) -> DeviceArray: ...
+@overload
+def put_along_axis(
+    input: NDArray[T],
+    indices: Indices,
+    values: Values,
+    axis: SupportsIndex | None,
+    *,
+    out: NDArray[T] | None = None,
+    device: DeviceLike | None = None,
+    progress: Progress | None = None,
+) -> NDArray[T]: ...
+@overload
+def put_along_axis(
+    input: Input,
+    indices: Indices,
+    values: Values,
+    axis: SupportsIndex | None,
+    *,
+    out: Array | None = None,
+    device: DeviceLike | None = None,
+    progress: Progress | None = None,
+) -> Array: ...
+def put_along_axis(
+    input: Input | DeviceArray,
+    indices: Indices | DeviceArray,
+    values: Values | DeviceArray,
+    axis: SupportsIndex | None,
+    *,
+    out: AnyArray | None = None,
+    device: DeviceLike | None = None,
+    progress: Progress | None = None,
+) -> AnyArray:
+    """Copy an array, with values at indices along an axis.
+
+    What ``numpy.put_along_axis`` does in place, this does to a copy::
+
+        out = input
+        out[a, ..., indices[a, ..., i, ..., b], ..., b] = values[a, ..., i, ..., b]
+
+    Parameters
+    ----------
+    input : array_like or DeviceArray
+        Any rank, any strides, and any dtype whose elements are plain bytes.
+    indices : array_like of int, or DeviceArray
+        Of the rank of `input`. On the axes other than `axis` either has the other's size, or size 1, which is broadcast.
+        Any integer dtype, any strides. An index below 0 counts from the axis' end. Where indices are equal, the last one in C
+        order has its place. Indices in a device array are downloaded: the call waits for them.
+    values : array_like or DeviceArray
+        What is written: an array of the dtype of `input` or what NumPy would assign to one, of the shape of `indices`, or
+        broadcast to it. On a device only where `input` is, and then of its dtype.
+    axis : int or None
+        The axis that `indices` are of. A negative value counts from the last axis. None: of all elements of `input` in C order,
+        and `indices` has one axis.
+    out : numpy.ndarray or DeviceArray, optional
+        The array for the result: of the same kind and dtype as `input`, of the result's shape, writable, with any strides.
+        It may share memory with the other arguments. Default: a new array.
+    device : int, str or Device, optional
+        The device to run on; ``dmlops.devices`` lists what is accepted. Default: the device of `input` if it is a device
+        array, else ``dmlops.default_device()``.
+    progress : bool or function, optional
+        For calls of many seconds: True draws a bar, by tqdm where it is installed. A function is called after each 128 MiB or
+        so with two ints, the bytes done and all bytes. Either way the call waits for its work, also with device arrays.
+
+    Returns
+    -------
+    numpy.ndarray or DeviceArray
+        `out`, or a new C-contiguous array of the same kind and dtype as `input`, of the shape
+        of `input`. Never a view.
+
+    Raises
+    ------
+    TypeError
+        An argument has the wrong type: `indices` of floats or bools, a float as `axis`, an input of Python objects.
+    IndexError
+        An index is out of range: the first one is named, and nothing is written.
+    numpy.exceptions.AxisError
+        `axis` is out of range.
+    ValueError
+        The shape of `indices`, `values` or `out` does not fit; `device` names no device.
+    NoDeviceError
+        There is no usable Vulkan device, and `device` is not ``"host"``.
+    VulkanError
+        The device failed.
+
+    See Also
+    --------
+    take_along_axis : reads where this writes.
+    scatter_nd : writes whole rows.
+
+    Notes
+    -----
+    This is ONNX's ``ScatterElements``, DirectML's ``DML_SCATTER``, and ``torch.scatter``.
+    Where indices are equal, the last one in C order wins, on each device and each time. The vendor and ONNX do not promise
+    that.
+
+    Examples
+    --------
+    >>> import numpy as np, dmlops
+    >>> x = np.zeros((2, 4), int)
+    >>> dmlops.put_along_axis(x, [[1], [-1]], [[5], [6]], axis=1)
+    array([[0, 5, 0, 0],
+           [0, 0, 0, 6]])
+    """
+    places, shape = places_along(input, indices, axis)
+    return scattered("put_along_axis", input, places, values, len(shape), out, device, progress)
+
+
+@overload
+def scatter_nd(
+    input: DeviceArray,
+    indices: Indices | DeviceArray,
+    updates: Values | DeviceArray,
+    *,
+    out: DeviceArray | None = None,
+    device: DeviceLike | None = None,
+    progress: Progress | None = None,
+) -> DeviceArray: ...
+@overload
+def scatter_nd(
+    input: NDArray[T],
+    indices: Indices,
+    updates: Values,
+    *,
+    out: NDArray[T] | None = None,
+    device: DeviceLike | None = None,
+    progress: Progress | None = None,
+) -> NDArray[T]: ...
+@overload
+def scatter_nd(
+    input: Input,
+    indices: Indices,
+    updates: Values,
+    *,
+    out: Array | None = None,
+    device: DeviceLike | None = None,
+    progress: Progress | None = None,
+) -> Array: ...
+def scatter_nd(
+    input: Input | DeviceArray,
+    indices: Indices | DeviceArray,
+    updates: Values | DeviceArray,
+    *,
+    out: AnyArray | None = None,
+    device: DeviceLike | None = None,
+    progress: Progress | None = None,
+) -> AnyArray:
+    """Copy an array, with elements or whole rows at tuples of indices.
+
+    The last axis of `indices` has the tuples: of K indices into the first K axes::
+
+        out = input
+        out[indices[i, ..., 0], ..., indices[i, ..., K-1], b] = updates[i, ..., b]
+
+    Parameters
+    ----------
+    input : array_like or DeviceArray
+        Any rank, any strides, and any dtype whose elements are plain bytes.
+    indices : array_like of int, or DeviceArray
+        ``indices.shape[-1]`` is K: at most the rank of `input`.
+        Any integer dtype, any strides. An index below 0 counts from the axis' end. Where indices are equal, the last one in C
+        order has its place. Indices in a device array are downloaded: the call waits for them.
+    updates : array_like or DeviceArray
+        What is written: an array of the dtype of `input` or what NumPy would assign to one, of the shape
+        ``indices.shape[:-1] + input.shape[K:]``, or
+        broadcast to it. On a device only where `input` is, and then of its dtype.
+    out : numpy.ndarray or DeviceArray, optional
+        The array for the result: of the same kind and dtype as `input`, of the result's shape, writable, with any strides.
+        It may share memory with the other arguments. Default: a new array.
+    device : int, str or Device, optional
+        The device to run on; ``dmlops.devices`` lists what is accepted. Default: the device of `input` if it is a device
+        array, else ``dmlops.default_device()``.
+    progress : bool or function, optional
+        For calls of many seconds: True draws a bar, by tqdm where it is installed. A function is called after each 128 MiB or
+        so with two ints, the bytes done and all bytes. Either way the call waits for its work, also with device arrays.
+
+    Returns
+    -------
+    numpy.ndarray or DeviceArray
+        `out`, or a new C-contiguous array of the same kind and dtype as `input`, of the shape
+        of `input`. Never a view.
+
+    Raises
+    ------
+    TypeError
+        An argument has the wrong type: `indices` of floats or bools, a float as `axis`, an input of Python objects.
+    IndexError
+        An index is out of range: the first one is named, and nothing is written.
+    ValueError
+        `indices` has no axis, or tuples of too many indices; `updates` or `out` does not fit; `device` names no device.
+    NoDeviceError
+        There is no usable Vulkan device, and `device` is not ``"host"``.
+    VulkanError
+        The device failed.
+
+    See Also
+    --------
+    gather_nd : reads where this writes.
+    put_along_axis : writes single elements along an axis.
+
+    Notes
+    -----
+    This is ONNX's ``ScatterND``, DirectML's ``DML_SCATTER_ND``, and TensorFlow's ``tf.tensor_scatter_nd_update``.
+    Where indices are equal, the last one in C order wins, on each device and each time. The vendor and ONNX do not promise
+    that.
+
+    Examples
+    --------
+    >>> import numpy as np, dmlops
+    >>> x = np.zeros((3, 2), int)
+    >>> dmlops.scatter_nd(x, [[2], [0]], [[5, 6], [1, 2]])
+    array([[1, 2],
+           [0, 0],
+           [5, 6]])
+    >>> dmlops.scatter_nd(x, [[2, 1]], [9])
+    array([[0, 0],
+           [0, 0],
+           [0, 9]])
+    """
+    places, indexed = places_of_tuples(input, indices)
+    return scattered("scatter_nd", input, places, updates, indexed, out, device, progress)
