@@ -8,8 +8,8 @@ Operators
     ``reverse_subsequences``, ``depth_to_space``, ``space_to_depth``, ``slice``, ``slice_grad``, ``padding``, ``tile``,
     ``upsample``, ``transpose``, ``join``, ``split``, ``take``, ``take_along_axis``, ``gather_nd``, ``put_along_axis`` and
     ``scatter_nd``. ``slice_from_key`` converts a NumPy index to the arguments of ``slice``. ``sliding_windows``,
-    ``resize_nearest`` and ``roll`` are one pass, too, and so are ``rearrange`` and ``repeat``, which take patterns of einops.
-    ``dmlops.reference`` has each operator in a few lines of NumPy.
+    ``resize_nearest``, ``roll`` and ``one_hot`` are made of others, and so are ``rearrange`` and ``repeat``, which take
+    patterns of einops. ``dmlops.reference`` has each operator in a few lines of NumPy.
 NumPy code in one pass
     ``fuse`` makes one pass of a function that moves, casts and scales, however many steps it has, and proves it.
 Devices
@@ -47,6 +47,7 @@ from dmlops.operators import (
     depth_to_space,
     gather_nd,
     join,
+    one_hot,
     padding,
     put_along_axis,
     resize_nearest,
@@ -101,6 +102,7 @@ __all__ = [
     "gather_nd",
     "join",
     "memory_info",
+    "one_hot",
     "padding",
     "put_along_axis",
     "rearrange",

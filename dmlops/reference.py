@@ -396,6 +396,28 @@ def roll(input: Any, shift: Any, axis: Any = None, *, out: Any = None, device: A
     return _result(np.roll(np.asarray(input), shift, axis), out)
 
 
+@twin_of(dmlops.operators.one_hot)
+def one_hot(
+    indices: Any,
+    depth: Any,
+    *,
+    axis: Any = -1,
+    on: Any = 1,
+    off: Any = 0,
+    dtype: Any = None,
+    out: Any = None,
+    device: Any = None,
+    progress: Any = None,
+) -> Any:
+    here = np.array(indices, dtype=object)  # ints of any magnitude
+    pair = np.array([off, on], dtype)
+    result = np.full((*here.shape, depth), pair[0])
+    for position in np.ndindex(here.shape):
+        if -depth <= here[position] < depth:
+            result[(*position, here[position])] = pair[1]
+    return _result(np.moveaxis(result, -1, axis), out)
+
+
 def _axes(x: _Array, axes: Any) -> list[int]:
     return [axis % x.ndim for axis in (range(x.ndim) if axes is None else _ints(np.atleast_1d(axes)))]
 

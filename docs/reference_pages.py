@@ -9,7 +9,7 @@ import dmlops
 
 SECTIONS = (
     ("Keys", ("slice_from_key",)),
-    ("Functions in one pass", ("fuse", "resize_nearest", "roll", "sliding_windows", "rearrange", "repeat")),
+    ("Functions in one pass", ("fuse", "one_hot", "resize_nearest", "roll", "sliding_windows", "rearrange", "repeat")),
     ("Arrays on a device", ("asarray", "empty", "from_dlpack", "synchronize", "DeviceArray")),
     ("Devices", ("devices", "default_device", "set_default_device", "Device")),
     ("Memory", ("memory_info", "empty_cache", "MemoryInfo")),

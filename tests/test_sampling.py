@@ -1,4 +1,4 @@
-"""Sliding windows, resizing and rolling: functions that are one pass of several movements equal their twins, to the byte."""
+"""Sliding windows, resizing, rolling and one-hot encoding: functions made of movements equal their twins, to the byte."""
 
 import itertools
 import math
@@ -74,6 +74,42 @@ def rolls(draw):
         return Call("roll", spec, (draw(shift),))
     axes = draw(st.lists(st.integers(-rank, rank - 1), min_size=1, max_size=3))
     return Call("roll", spec, (draw(several(shift, len(axes))), axes))
+
+
+@st.composite
+def encodings(draw):
+    """Indices of any integers, some of them out of range."""
+    shape, depth = draw(st.lists(st.integers(0, 5), max_size=3)), draw(st.integers(0, 7))
+    kind = draw(st.sampled_from(strategies.LENGTH_DTYPES))
+    random = np.random.default_rng(draw(strategies.seeds))
+    low = 0 if kind.kind == "u" else -depth - 2
+    indices = random.integers(low, depth + 3, shape).astype(kind)
+    if indices.size:
+        indices.flat[0] = draw(st.sampled_from([indices.flat[0], np.iinfo(kind).max, np.iinfo(kind).min]))
+    kwargs = {"axis": draw(st.integers(-len(shape) - 1, len(shape)))}
+    if draw(st.booleans()):
+        kwargs |= {"on": draw(st.sampled_from([1, True, 7])), "off": draw(st.sampled_from([0, 3]))}
+    if draw(st.booleans()):
+        kwargs["dtype"] = draw(st.sampled_from(["u1", ">i4", "f2", "f8", "c16", "S3"]))
+    return indices, depth, kwargs
+
+
+@given(call=encodings(), data=st.data())
+@FEWER
+def test_one_hot(devices, call, data):
+    indices, depth, kwargs = call
+    expected = reference.one_hot(indices, depth, **kwargs)
+    out = data.draw(strategies.specs(expected.shape, expected.dtype, distinct=True))
+    for device in devices:
+        result = dmlops.one_hot(indices, depth, **kwargs, device=device)
+        assert result.dtype == expected.dtype and result.shape == expected.shape and result.flags.c_contiguous
+        assert strategies.content(result) == strategies.content(expected)
+        into = out.build()
+        assert dmlops.one_hot(indices, depth, **kwargs, device=device, out=into) is into
+        assert strategies.content(into) == strategies.content(expected)
+        resident = dmlops.one_hot(dmlops.asarray(indices, device=device), depth, **kwargs)
+        assert isinstance(resident, dmlops.DeviceArray) and resident.device == dmlops.asarray(0, device=device).device
+        assert strategies.content(resident.numpy()) == strategies.content(expected)
 
 
 CALLS = {"sliding_windows": sliding(), "resize_nearest": resizes(), "roll": rolls()}
@@ -172,6 +208,9 @@ def test_lists_are_arrays(device):
 
 X = np.zeros((3, 4))
 WRONG = [
+    ("one_hot", ([1.5], 3), TypeError, "indices must be of an integer dtype, not float64"),
+    ("one_hot", ([1], 3.0), TypeError, "depth must be an int, not float"),
+    ("one_hot", ([1], -1), ValueError, "depth must be 0 or more, not -1"),
     ("sliding_windows", (X, 4), ValueError, "a window of 4 elements is larger than axis 0 of size 3"),
     ("sliding_windows", (X, (1, 1, 1)), ValueError, "sizes must have an int of 1 or more for each of 2 axes"),
     ("sliding_windows", (X, (1, 0)), ValueError, "sizes must have an int of 1 or more"),

@@ -49,6 +49,8 @@ assert_type(dmlops.repeat(a, "b c h w -> b c (h 2) (w n)", n=2), dmlops.DeviceAr
 assert_type(dmlops.sliding_windows(x, (2, 2), axes=(2, 3), strides=2), NDArray[np.float32])
 assert_type(dmlops.resize_nearest(a, (7, 7), axes=(2, 3), coordinates=(0.5, [-0.5, 0]), rounding="floor"), dmlops.DeviceArray)
 assert_type(dmlops.resize_nearest([1, 2], scales=1.5), NDArray[Any])
+assert_type(dmlops.one_hot([1, 2], 3), NDArray[Any])
+assert_type(dmlops.one_hot(a, 3, axis=0, on=2.5, dtype=np.float32), dmlops.DeviceArray)
 assert_type(dmlops.roll(a, (1, 2), axis=(0, 1)), dmlops.DeviceArray)
 assert_type(dmlops.array_api.concat([a, a], axis=1), dmlops.DeviceArray)
 assert_type(a.mT.to_device("host"), dmlops.DeviceArray)

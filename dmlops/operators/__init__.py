@@ -1,6 +1,7 @@
 """The operators: signatures and documentation. The C extension dmlops._core does the work."""
 
 from dmlops.operators.blocks import depth_to_space, space_to_depth
+from dmlops.operators.encoding import one_hot as one_hot
 from dmlops.operators.gathers import gather_nd, take, take_along_axis
 from dmlops.operators.growth import padding, tile, upsample
 from dmlops.operators.orders import reverse_subsequences, transpose
@@ -31,7 +32,7 @@ __all__ = [
 ]
 
 # Functions that are one pass of several movements; the extension has none for them.
-COMPOSED = ["resize_nearest", "roll", "sliding_windows"]
+COMPOSED = ["one_hot", "resize_nearest", "roll", "sliding_windows"]
 
 for _name in [*__all__, *COMPOSED]:  # documentation and pickles have them by their public name
     globals()[_name].__module__ = __name__

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, Any, TypeAlias, overload
 
 import numpy as np
 
+from dmlops._core import DeviceArray
 from dmlops.operators.axes import ints_of, windows
+from dmlops.operators.gathers import take
 from dmlops.operators.nearest import steps_of
 from dmlops.operators.parts import join
 
@@ -28,9 +30,10 @@ if TYPE_CHECKING:
         Scales,
         T,
     )
-    from dmlops._core import DeviceArray
 
 __all__ = ["resize_nearest", "roll", "sliding_windows"]
+
+Steps: TypeAlias = "Sequence[tuple[int, slice | int | tuple[int, ...]]]"
 
 # The overloads: device arrays, NumPy arrays, and what numpy.asarray makes an array of.
 
@@ -264,8 +267,10 @@ def resize_nearest(
     (224, 224, 3)
     """
     array = operand("input", input)
-    steps = steps_of(array.shape, sizes, scales, axes, coordinates, rounding)
-    result: AnyArray = fused(selected)(array, steps, out=out, device=device, progress=progress)
+    steps: Any = steps_of(array.shape, sizes, scales, axes, coordinates, rounding)
+    if isinstance(array, (np.ndarray, DeviceArray)):
+        array, steps = taken(array, steps, out, device, progress)
+    result: AnyArray = array if steps is None else fused(selected)(array, steps, out=out, device=device, progress=progress)
     return result
 
 
@@ -396,7 +401,7 @@ def stacked(x: Any, plan: Sequence[tuple[int, int, int, int, int]]) -> Any:
 stacked.__name__ = "sliding_windows"
 
 
-def selected(x: Any, steps: Sequence[tuple[int, Any]]) -> Any:
+def selected(x: Any, steps: Steps) -> Any:
     """Along each axis: a slice of it, each element several times, or elements by their indices."""
     for axis, which in steps:
         if isinstance(which, slice):
@@ -407,3 +412,20 @@ def selected(x: Any, steps: Sequence[tuple[int, Any]]) -> Any:
 
 
 selected.__name__ = "resize_nearest"
+
+
+def taken(x: Any, steps: Steps, out: Any, device: Any, progress: Any) -> tuple[Any, Steps | None]:
+    """Take the elements that `selected` would take by their indices, where they get fewest first; and the steps that are left.
+
+    The last one makes the result where no steps are left, which then are None.
+    """
+    by_index = [(axis, which) for axis, which in steps if isinstance(which, tuple)]
+    by_index.sort(key=lambda step: len(step[1]) / x.shape[step[0]])
+    if not by_index:
+        return x, steps
+    x = selected(x, [step for step in steps if isinstance(step[1], slice)])  # a view
+    left = tuple(step for step in steps if isinstance(step[1], int))
+    for count, (axis, index) in enumerate(by_index, 1):
+        last = count == len(by_index) and not left
+        x = take(x, np.array(index), axis, out=out if last else None, device=device, progress=progress if last else None)
+    return x, left or None
