@@ -43,6 +43,15 @@ FUNCTIONS = {
     "RESAMPLE2": "resize_nearest",
     "RESAMPLE3": "resize_nearest",
     "UNFOLD": "sliding_windows",
+    "GATHER": "take",
+    "GATHER_ELEMENTS": "take_along_axis",
+    "GATHER_ND": "gather_nd",
+    "GATHER_ND1": "gather_nd",
+    "SCATTER_ELEMENTS": "put_along_axis",
+    "SCATTER": "put_along_axis",
+    "SCATTER_ND": "scatter_nd",
+    "MAX_UNPOOLING": "put_along_axis",
+    "ONE_HOT": "one_hot",
 }
 # What of an operator that dmlops has would compute, and is refused.
 REFUSED = {

@@ -345,6 +345,103 @@ class ELEMENT_WISE_DEQUANTIZE_LINEAR_OPERATOR_DESC(OPERATOR_DESC):
     OutputTensor: TENSOR_DESC
 
 
+@dataclass(frozen=True)
+class GATHER_OPERATOR_DESC(OPERATOR_DESC):
+    """Elements or rows at indices along an axis: see ``dmlops.take``."""
+
+    InputTensor: TENSOR_DESC
+    IndicesTensor: TENSOR_DESC
+    OutputTensor: TENSOR_DESC
+    Axis: UINT
+    IndexDimensions: UINT
+
+
+@dataclass(frozen=True)
+class GATHER_ELEMENTS_OPERATOR_DESC(OPERATOR_DESC):
+    """Elements at indices along an axis, others for each position: see ``dmlops.take_along_axis``."""
+
+    InputTensor: TENSOR_DESC
+    IndicesTensor: TENSOR_DESC
+    OutputTensor: TENSOR_DESC
+    Axis: UINT
+
+
+@dataclass(frozen=True)
+class GATHER_ND_OPERATOR_DESC(OPERATOR_DESC):
+    """Elements or rows at tuples of indices: see ``dmlops.gather_nd``."""
+
+    InputTensor: TENSOR_DESC
+    IndicesTensor: TENSOR_DESC
+    OutputTensor: TENSOR_DESC
+    InputDimensionCount: UINT
+    IndicesDimensionCount: UINT
+
+
+@dataclass(frozen=True)
+class GATHER_ND1_OPERATOR_DESC(OPERATOR_DESC):
+    """Elements or rows at tuples of indices, others for each batch: see ``dmlops.gather_nd``."""
+
+    InputTensor: TENSOR_DESC
+    IndicesTensor: TENSOR_DESC
+    OutputTensor: TENSOR_DESC
+    InputDimensionCount: UINT
+    IndicesDimensionCount: UINT
+    BatchDimensionCount: UINT
+
+
+@dataclass(frozen=True)
+class SCATTER_ELEMENTS_OPERATOR_DESC(OPERATOR_DESC):
+    """A copy with others at indices along an axis: see ``dmlops.put_along_axis``. Of equal indices the last one wins."""
+
+    InputTensor: TENSOR_DESC
+    IndicesTensor: TENSOR_DESC
+    UpdatesTensor: TENSOR_DESC
+    OutputTensor: TENSOR_DESC
+    Axis: UINT
+
+
+@dataclass(frozen=True)
+class SCATTER_OPERATOR_DESC(OPERATOR_DESC):
+    """The older name of SCATTER_ELEMENTS."""
+
+    InputTensor: TENSOR_DESC
+    IndicesTensor: TENSOR_DESC
+    UpdatesTensor: TENSOR_DESC
+    OutputTensor: TENSOR_DESC
+    Axis: UINT
+
+
+@dataclass(frozen=True)
+class SCATTER_ND_OPERATOR_DESC(OPERATOR_DESC):
+    """A copy with others at tuples of indices: see ``dmlops.scatter_nd``. Of equal tuples the last one wins."""
+
+    InputTensor: TENSOR_DESC
+    IndicesTensor: TENSOR_DESC
+    UpdatesTensor: TENSOR_DESC
+    OutputTensor: TENSOR_DESC
+    InputDimensionCount: UINT
+    IndicesDimensionCount: UINT
+
+
+@dataclass(frozen=True)
+class MAX_UNPOOLING_OPERATOR_DESC(OPERATOR_DESC):
+    """Zeros with elements at flat indices of the output."""
+
+    InputTensor: TENSOR_DESC
+    IndicesTensor: TENSOR_DESC
+    OutputTensor: TENSOR_DESC
+
+
+@dataclass(frozen=True)
+class ONE_HOT_OPERATOR_DESC(OPERATOR_DESC):
+    """One value at an index of an axis, another elsewhere: see ``dmlops.one_hot``."""
+
+    IndicesTensor: TENSOR_DESC
+    ValuesTensor: TENSOR_DESC
+    OutputTensor: TENSOR_DESC
+    Axis: UINT
+
+
 DESCS: dict[str, type[OPERATOR_DESC]] = {
     kind.__name__.removesuffix("_OPERATOR_DESC"): kind for kind in OPERATOR_DESC.__subclasses__()
 }

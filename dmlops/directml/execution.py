@@ -10,7 +10,7 @@ import numpy as np
 import dmlops
 from dmlops._annotations import AnyArray, Array, DeviceLike
 from dmlops._core import DeviceArray
-from dmlops.directml import descs, elementwise, sampling
+from dmlops.directml import descs, elementwise, indexing, sampling
 from dmlops.directml.binding import Bindings, bind
 from dmlops.directml.enums import DML_DEPTH_SPACE_ORDER, DML_PADDING_MODE
 from dmlops.directml.running import Runner, copied, empty_like, scalar_of, truncated
@@ -262,4 +262,5 @@ RUNNERS: dict[str, Runner] = {
     "FILL_VALUE_SEQUENCE": _sequence,
     **sampling.RUNNERS,
     **elementwise.RUNNERS,
+    **indexing.RUNNERS,
 }

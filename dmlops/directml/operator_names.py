@@ -74,12 +74,6 @@ COMPUTE = {
     "random numbers": _names("RANDOM_GENERATOR"),
     "a result whose size depends on values": _names("NONZERO_COORDINATES"),
 }
-# These move elements to places that a tensor of indices names.
-OTHER_MOVEMENT = _names(
-    """
-    GATHER MAX_UNPOOLING SCATTER_ELEMENTS SCATTER GATHER_ELEMENTS GATHER_ND SCATTER_ND GATHER_ND1 ONE_HOT
-    """
-)
 
 
 def refusal(operator: str) -> str | None:
@@ -88,6 +82,4 @@ def refusal(operator: str) -> str | None:
         return None
     if any(operator in names for names in COMPUTE.values()):
         return f"{PREFIX}{operator} computes: it is not data movement, which is all that dmlops runs"
-    if operator in OTHER_MOVEMENT:
-        return f"{PREFIX}{operator} is not among the operators that dmlops runs: {', '.join(SUPPORT)}"
     return f"{operator!r} is no operator of DirectML; allowed: {', '.join(SUPPORT)}"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from dmlops.directml import descs, elementwise, sampling
+from dmlops.directml import descs, elementwise, indexing, sampling
 from dmlops.directml.checks import Checks
 from dmlops.directml.enums import DML_INTERPOLATION_MODE, DML_PADDING_MODE, DML_TENSOR_DATA_TYPE
 from dmlops.directml.tables import LEVELS, PADDING_MODES
@@ -236,4 +236,5 @@ RULES: dict[str, Callable[[Checks, Any], None]] = {
     "FILL_VALUE_SEQUENCE": sequence,
     **sampling.RULES,
     **elementwise.RULES,
+    **indexing.RULES,
 }

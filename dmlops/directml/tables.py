@@ -36,6 +36,7 @@ NO_FLOAT64 = ("FLOAT32", "FLOAT16", "INT64", "INT32", "INT16", "INT8", "UINT64",
 NO_32_BIT = ("FLOAT32", "FLOAT16", "INT16", "INT8", "UINT16", "UINT8")
 FLOATS_AND_8_BIT = ("FLOAT32", "FLOAT16", "INT8", "UINT8")
 INTEGERS = ("INT32", "INT16", "INT8", "UINT32", "UINT16", "UINT8")
+INDICES = ("INT64", "INT32", "UINT64", "UINT32")
 ALL_TYPES = ("FLOAT64", *NO_FLOAT64)
 
 
@@ -92,6 +93,15 @@ PAGES = {
     "ELEMENT_WISE_CLIP": WIN32 + "ns-directml-dml_element_wise_clip_operator_desc",
     "ELEMENT_WISE_CLIP1": WINDOWS_AI + "api/ns-directml-dml_element_wise_clip1_operator_desc",
     "ELEMENT_WISE_DEQUANTIZE_LINEAR": WIN32 + "ns-directml-dml_element_wise_dequantize_linear_operator_desc",
+    "GATHER": WIN32 + "ns-directml-dml_gather_operator_desc",
+    "GATHER_ELEMENTS": WIN32 + "ns-directml-dml_gather_elements_operator_desc",
+    "GATHER_ND": WIN32 + "ns-directml-dml_gather_nd_operator_desc",
+    "GATHER_ND1": WIN32 + "ns-directml-dml_gather_nd1_operator_desc",
+    "SCATTER_ELEMENTS": WIN32 + "ns-directml-dml_scatter_operator_desc",
+    "SCATTER": WIN32 + "ns-directml-dml_scatter_operator_desc",
+    "SCATTER_ND": WIN32 + "ns-directml-dml_scatter_nd_operator_desc",
+    "MAX_UNPOOLING": WIN32 + "ns-directml-dml_max_unpooling_operator_desc",
+    "ONE_HOT": WIN32 + "ns-directml-dml_one_hot_operator_desc",
 }
 
 # "DML_FEATURE_LEVEL_... and above" of each page, the newest first, as there.
@@ -236,6 +246,53 @@ SUPPORT: dict[str, dict[str, Support]] = {
         "3_0": Support((1, 8), INTEGERS, {"ScaleTensor": ("FLOAT32",), "OutputTensor": ("FLOAT32",)}),
         "2_1": Support((4, 4), INTEGERS, {"ScaleTensor": ("FLOAT32",), "OutputTensor": ("FLOAT32",)}),
         "1_0": Support((4, 4), ("UINT8",), {"ScaleTensor": ("FLOAT32",), "OutputTensor": ("FLOAT32",)}),
+    },
+    "GATHER": {
+        "4_1": Support((1, 8), ALL_TYPES, {"IndicesTensor": INDICES}),
+        "3_0": Support((1, 8), UP_TO_32_BIT, {"IndicesTensor": INDICES}),
+        "2_1": Support((4, 4), UP_TO_32_BIT, {"IndicesTensor": ("UINT32",)}),
+        "1_0": Support((4, 4), FLOATS, {"IndicesTensor": ("UINT32",)}),
+    },
+    "GATHER_ELEMENTS": {
+        "4_1": Support((1, 8), ALL_TYPES, {"IndicesTensor": INDICES}),
+        "3_0": Support((1, 8), UP_TO_32_BIT, {"IndicesTensor": INDICES}),
+        "2_1": Support((4, 4), UP_TO_32_BIT, {"IndicesTensor": ("UINT32",)}),
+    },
+    "GATHER_ND": {
+        "4_1": Support((1, 8), ALL_TYPES, {"IndicesTensor": INDICES}),
+        "3_0": Support((1, 8), UP_TO_32_BIT, {"IndicesTensor": INDICES}),
+        "2_1": Support((4, 4), UP_TO_32_BIT, {"IndicesTensor": ("UINT32",)}),
+    },
+    "GATHER_ND1": {
+        "4_1": Support((1, 8), ALL_TYPES, {"IndicesTensor": INDICES}),
+        "3_0": Support((1, 8), UP_TO_32_BIT, {"IndicesTensor": INDICES}),
+    },
+    "SCATTER_ELEMENTS": {
+        "4_1": Support((1, 8), ALL_TYPES, {"IndicesTensor": INDICES}),
+        "3_0": Support((1, 8), UP_TO_32_BIT, {"IndicesTensor": INDICES}),
+        "2_1": Support((4, 4), UP_TO_32_BIT, {"IndicesTensor": ("UINT32",)}),
+        "1_0": Support((4, 4), FLOATS, {"IndicesTensor": ("UINT32",)}),
+    },
+    "SCATTER": {
+        "4_1": Support((1, 8), ALL_TYPES, {"IndicesTensor": INDICES}),
+        "3_0": Support((1, 8), UP_TO_32_BIT, {"IndicesTensor": INDICES}),
+        "2_1": Support((4, 4), UP_TO_32_BIT, {"IndicesTensor": ("UINT32",)}),
+        "1_0": Support((4, 4), FLOATS, {"IndicesTensor": ("UINT32",)}),
+    },
+    "SCATTER_ND": {
+        "4_1": Support((1, 8), ALL_TYPES, {"IndicesTensor": INDICES}),
+        "3_0": Support((1, 8), UP_TO_32_BIT, {"IndicesTensor": INDICES}),
+        "2_1": Support((4, 4), UP_TO_32_BIT, {"IndicesTensor": ("UINT32",)}),
+    },
+    "MAX_UNPOOLING": {
+        "5_0": Support((4, 4), NO_FLOAT64, {"IndicesTensor": ("UINT64", "UINT32")}),
+        "3_0": Support((4, 4), FLOATS, {"IndicesTensor": ("UINT32",)}),
+    },
+    "ONE_HOT": {
+        "4_1": Support((1, 8), ALL_TYPES, {"IndicesTensor": INDICES}),
+        "3_0": Support((1, 8), UP_TO_32_BIT, {"IndicesTensor": INDICES}),
+        "2_1": Support((4, 4), UP_TO_32_BIT, {"IndicesTensor": ("UINT32",)}),
+        "2_0": Support((4, 4), FLOATS, {"IndicesTensor": ("UINT32",)}),
     },
 }
 

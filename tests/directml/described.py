@@ -60,6 +60,20 @@ def smallest(operator, rank, data_type, lengths="UINT32", mode="CONSTANT"):
     if operator == "UNFOLD":
         y, count = tensor(data_type, [1, 1, 4 if rank > 2 else 1]), max(rank - 2, 0)
         return kind(x, y, count, *([[1] * count] * 3), *([[0] * count] * 2))
+    if operator == "GATHER":
+        return kind(x, tensor(lengths, x.Sizes), x, rank - 1, 1)
+    if operator in ("GATHER_ELEMENTS", "SCATTER_ELEMENTS", "SCATTER"):
+        return kind(x, tensor(lengths, x.Sizes), *([x] * (1 + operator.startswith("SCATTER"))), rank - 1)
+    if operator.startswith(("GATHER_ND", "SCATTER_ND")):  # of the last axis
+        indices = tensor(lengths, [*x.Sizes[1:], 1]) if rank > 1 else tensor(lengths, [1])
+        count = 2 if rank > 1 else 1
+        y = x if rank > 1 else tensor(data_type, [1])
+        tensors = [x, indices, y, x] if operator == "SCATTER_ND" else [x, indices, y]
+        return kind(*tensors, 1, count, *([0] * operator.endswith("1")))
+    if operator == "MAX_UNPOOLING":
+        return kind(x, tensor(lengths, x.Sizes), x)
+    if operator == "ONE_HOT":
+        return kind(tensor(lengths, ones), tensor(data_type, [1] * (rank - 1) + [2]), x, rank - 1)
     if operator == "ELEMENT_WISE_CLIP":
         return kind(x, x, None, 0.0, 1.0)
     if operator == "ELEMENT_WISE_CLIP1":
@@ -171,6 +185,9 @@ def random_desc(draw):
         return kind(described_as(sizes), described_as(draw(axes(SHORT, rank)), True), *draw(resampling(operator, rank)))
     if operator == "UNFOLD":
         return kind(*draw(unfolding(sizes, described_as)))
+    if support.others.get("IndicesTensor"):
+        integers = draw(st.sampled_from(support.others["IndicesTensor"]))
+        return draw(indexing(operator, sizes, described_as, lambda sizes: draw(described(integers, sizes))))
     if operator == "CAST":
         floats = [name for name in support.types if "FLOAT" in name]
         to = draw(st.sampled_from(floats if data_type == "FLOAT16" else support.types))
@@ -189,6 +206,42 @@ def random_desc(draw):
         zero = described_as(sizes) if draw(st.booleans()) else None
         return kind(described_as(sizes), draw(described(floats, sizes)), zero, draw(described(floats, sizes, True)))
     return kind(described_as(sizes), described_as(sizes, True))
+
+
+@st.composite
+def indexing(draw, operator, sizes, described_as, indexed_as):
+    """A description of an operator with indices."""
+    kind, rank = descs.DESCS[operator], len(sizes)
+    axis = draw(st.integers(0, rank - 1))
+    if operator == "ONE_HOT":
+        values = [1] * (rank - 1) + [draw(st.integers(2, 4))]
+        indices = [1 if k == axis else size for k, size in enumerate(sizes)]
+        return kind(indexed_as(indices), described_as(draw(st.permutations(values))), described_as(sizes, True), axis)
+    if operator == "MAX_UNPOOLING":
+        return kind(described_as(sizes), indexed_as(sizes), described_as(draw(axes(SHORT, rank)), True))
+    if operator.startswith(("GATHER_ELEMENTS", "SCATTER")) and operator != "SCATTER_ND":
+        indices = [draw(SHORT) if k == axis else size for k, size in enumerate(sizes)]
+        updates = [described_as(indices)] if operator.startswith("SCATTER") else []
+        result = sizes if operator.startswith("SCATTER") else indices
+        return kind(described_as(sizes), indexed_as(indices), *updates, described_as(result, True), axis)
+    if operator == "GATHER":
+        count = draw(st.integers(0, rank))  # of the indices' axes; as many of the input's in front have size 1
+        cropped = min(max(count - 1, 0), axis)
+        sizes = [1] * cropped + sizes[cropped:]
+        count = min(count, cropped + 1)
+        indices = draw(axes(SHORT, count))
+        result = [*sizes[:axis], *indices, *sizes[axis + 1 :]][max(count - 1, 0) :]
+        result = [1] * (rank - len(result)) + result
+        return kind(described_as(sizes), indexed_as([1] * (rank - count) + indices), described_as(result, True), axis, count)
+    batch = draw(st.integers(0, rank - 1)) if operator == "GATHER_ND1" else 0
+    entries = draw(st.integers(1, rank - batch))
+    free = draw(st.integers(0, max(0, min(entries - 1, rank - batch - 1))))  # axes of tuples, so that the result fits
+    indices = [*sizes[:batch], *draw(axes(SHORT, free)), entries]
+    result = [*indices[:-1], *sizes[batch + entries :]]
+    padded = [1] * (rank - len(result)) + result
+    tensors = [described_as(sizes), indexed_as([1] * (rank - len(indices)) + indices)]
+    tensors += [described_as(padded), described_as(sizes, True)] if operator == "SCATTER_ND" else [described_as(padded, True)]
+    return kind(*tensors, rank, len(indices), *([batch] if operator == "GATHER_ND1" else []))
 
 
 @st.composite
@@ -272,6 +325,8 @@ def twin(desc, inputs):
         return resampled(desc, x)
     if operator == "UNFOLD":
         return unfolded(desc, x)
+    if "IndicesTensor" in inputs:
+        return indexed(desc, x, inputs)
     shape, dtype = tuple(desc.OutputTensor.Sizes), np.dtype(desc.OutputTensor.DataType.name.lower())
     if operator == "FILL_VALUE_CONSTANT":
         return np.full(shape, desc.Value, dtype)
@@ -345,3 +400,57 @@ def unfolded(desc, x):
         key = tuple(slice(c, c + span, d) for c, span, d in zip(corner, spans, desc.Dilations, strict=True))
         columns.append(x[(slice(None), slice(None), *key)].reshape(len(x), -1))
     return np.stack(columns, axis=-1)
+
+
+def largest_index(desc):
+    """The size of what indices name; of tuples, for each of their entries."""
+    sizes = desc.InputTensor.Sizes if hasattr(desc, "InputTensor") else None
+    if desc.operator == "ONE_HOT":
+        return desc.OutputTensor.Sizes[desc.Axis]
+    if desc.operator == "MAX_UNPOOLING":
+        return math.prod(desc.OutputTensor.Sizes)
+    if hasattr(desc, "Axis"):
+        return sizes[desc.Axis]
+    first = len(sizes) - desc.InputDimensionCount + getattr(desc, "BatchDimensionCount", 0)
+    return np.array(sizes[first : first + desc.IndicesTensor.Sizes[-1]])
+
+
+def indexed(desc, x, inputs):
+    """The pseudocode of the pages of the operators with indices, element by element."""
+    i = inputs["IndicesTensor"].astype(np.int64)
+    sizes = tuple(desc.OutputTensor.Sizes)
+    if desc.operator == "ONE_HOT":
+        off, on = inputs["ValuesTensor"].ravel()[:2]
+        depth, result = sizes[desc.Axis], np.full(sizes, off)
+        for place in np.ndindex(i.shape):
+            if -depth <= i[place] < depth:
+                result[(*place[: desc.Axis], i[place], *place[desc.Axis + 1 :])] = on
+        return result
+    if desc.operator == "MAX_UNPOOLING":
+        result = np.zeros(math.prod(sizes), x.dtype)
+        for place in np.ndindex(i.shape):
+            result[i[place]] = x[place]
+        return result.reshape(sizes)
+    if desc.operator == "GATHER":
+        i = i.reshape(i.shape[i.ndim - desc.IndexDimensions :])
+        return x.take(i % x.shape[desc.Axis], desc.Axis).reshape(sizes)
+    if hasattr(desc, "Axis"):
+        result = x.copy() if "UpdatesTensor" in inputs else np.empty(sizes, x.dtype)
+        for place in np.ndindex(i.shape):
+            other = (*place[: desc.Axis], i[place], *place[desc.Axis + 1 :])
+            if "UpdatesTensor" in inputs:
+                result[other] = inputs["UpdatesTensor"][place]
+            else:
+                result[place] = x[other]
+        return result
+    whole, batch = x.reshape(x.shape[x.ndim - desc.InputDimensionCount :]), getattr(desc, "BatchDimensionCount", 0)
+    i = i.reshape(i.shape[i.ndim - desc.IndicesDimensionCount :])
+    result = whole.copy()
+    rows = np.empty((*i.shape[:-1], *whole.shape[batch + i.shape[-1] :]), x.dtype)
+    updates = inputs["UpdatesTensor"].reshape(rows.shape) if "UpdatesTensor" in inputs else None
+    for place in np.ndindex(i.shape[:-1]):
+        other = (*place[:batch], *i[place])
+        rows[place] = whole[other]
+        if updates is not None:
+            result[other] = updates[place]
+    return (rows if updates is None else result).reshape(sizes)

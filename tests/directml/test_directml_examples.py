@@ -290,3 +290,97 @@ def test_tables_of_all_bytes(device):
     inputs |= {"ScaleTensor": np.full(x.shape, 0.25, np.float32), "ZeroPointTensor": np.full(x.shape, 128, np.uint8)}
     expected = np.array([(v - 128) / 4 for v in values]).reshape(x.shape)
     run(dml.ELEMENT_WISE_DEQUANTIZE_LINEAR_OPERATOR_DESC, inputs, expected, level="1_0", **options)
+
+
+def indices(values, kind=np.uint32):
+    return np.array(values, kind)
+
+
+@pytest.mark.parametrize(
+    "axis, count, source, places, expected",
+    [
+        (0, 1, [11, 12, 13, 14], [3, 1, 3, 0, 2], [14, 12, 14, 11, 13]),
+        (0, 1, [[1, 2], [3, 4], [5, 6]], [[0, 1, 1, 2]], [[1, 2], [3, 4], [3, 4], [5, 6]]),
+        (1, 1, [[1, 2], [3, 4], [5, 6]], [[1, 0]], [[2, 1], [4, 3], [6, 5]]),  # the page has 2 index dimensions
+        (2, 2, [[[1, 2, 3], [4, 5, 6], [7, 8, 9]]], [[[0, 2]]], [[[1, 3]], [[4, 6]], [[7, 9]]]),
+        (1, 2, [[[1, 2], [3, 4], [5, 6]]], [[[0, 1], [1, 2]]], [[[1, 2], [3, 4]], [[3, 4], [5, 6]]]),
+        (1, 0, [[1, 2, 3], [4, 5, 6]], [[2]], [[3, 6]]),  # not the page's: one index, whose axis is left out
+    ],
+)
+def test_gather(device, axis, count, source, places, expected):
+    inputs = {"InputTensor": floats(source), "IndicesTensor": indices(places)}
+    run(dml.GATHER_OPERATOR_DESC, inputs, expected, Axis=axis, IndexDimensions=count, level="3_0", device=device)
+
+
+def test_gather_elements(device):
+    inputs = {"InputTensor": floats([[1, 2, 3], [4, 5, 6], [7, 8, 9]]), "IndicesTensor": indices([[1, 2, 0], [2, 0, 0]])}
+    run(dml.GATHER_ELEMENTS_OPERATOR_DESC, inputs, [[4, 8, 3], [7, 2, 3]], Axis=0, level="3_0", device=device)
+
+
+@pytest.mark.parametrize(
+    "counts, source, places, expected",
+    [
+        ((2, 2, 0), [[0, 1], [2, 3]], [[1], [0]], [[2, 3], [0, 1]]),
+        ((3, 2, 0), [[[[0, 1], [2, 3]], [[4, 5], [6, 7]]]], [[[[0, 1], [1, 0]]]], [[[[2, 3], [4, 5]]]]),
+        (
+            (3, 3, 1),
+            np.arange(12).reshape(1, 3, 2, 2),
+            [[[[0, 0], [1, 1]], [[1, 1], [0, 0]], [[0, 1], [1, 0]]]],
+            [[[[0, 3], [7, 4], [9, 10]]]],
+        ),
+    ],
+)
+def test_gather_nd(device, counts, source, places, expected):
+    inputs = {"InputTensor": floats(source), "IndicesTensor": indices(places)}
+    fields = dict(zip(("InputDimensionCount", "IndicesDimensionCount", "BatchDimensionCount"), counts, strict=True))
+    run(dml.GATHER_ND1_OPERATOR_DESC, inputs, expected, level="3_0", device=device, **fields)
+    if fields.pop("BatchDimensionCount") == 0:
+        run(dml.GATHER_ND_OPERATOR_DESC, inputs, expected, level="3_0", device=device, **fields)
+
+
+@pytest.mark.parametrize(
+    "source, places, updates, expected",
+    [
+        ([0, 1, 2, 3, 4], [3, 1, 3, 0], [5, 6, 7, 8], [8, 6, 2, 7, 4]),
+        (np.zeros((3, 3)), [[1, 0, 2], [0, 2, 1]], [[10, 11, 12], [20, 21, 22]], [[20, 11, 0], [10, 0, 22], [0, 21, 12]]),
+    ],
+)
+def test_scatter(device, source, places, updates, expected):
+    inputs = {"InputTensor": floats(source), "IndicesTensor": indices(places), "UpdatesTensor": floats(updates)}
+    run(dml.SCATTER_OPERATOR_DESC, inputs, expected, Axis=0, level="3_0", device=device)
+    run(dml.SCATTER_ELEMENTS_OPERATOR_DESC, inputs, expected, Axis=0, level="3_0", device=device)
+
+
+def test_scatter_nd(device):
+    """The page's example, with a size of 1 in front of those of input and updates."""
+    inputs = {
+        "InputTensor": floats([[1, 2, 3, 4, 5, 6, 7, 8]]),
+        "IndicesTensor": indices([[4], [3], [1], [7]]),
+        "UpdatesTensor": floats([[9, 10, 11, 12]]),
+    }
+    fields = {"InputDimensionCount": 1, "IndicesDimensionCount": 2}
+    expected = [[1, 11, 3, 10, 9, 6, 7, 12]]
+    run(dml.SCATTER_ND_OPERATOR_DESC, inputs, expected, level="3_0", device=device, **fields)
+
+
+def test_max_unpooling(device):
+    """The page has no example: indices count the elements of the output."""
+    inputs = {"InputTensor": floats([[[[5, 7], [8, 9]]]]), "IndicesTensor": indices([[[[0, 3], [9, 14]]]])}
+    expected = np.zeros(16)
+    expected[[0, 3, 9, 14]] = [5, 7, 8, 9]
+    run(dml.MAX_UNPOOLING_OPERATOR_DESC, inputs, expected.reshape(1, 1, 4, 4), level="3_0", device=device)
+
+
+@pytest.mark.parametrize(
+    "axis, kind, places, values, expected",
+    [
+        (3, "u4", [[0], [3], [2]], [[0, 1]], [[1, 0, 0, 0], [0, 0, 0, 1], [0, 0, 1, 0]]),
+        (2, "u4", [[0, 2, 1, 0]], [[0, 1]], [[1, 0, 0, 1], [0, 0, 1, 0], [0, 1, 0, 0]]),
+        (3, "u4", [[0], [3], [2]], [[4], [2], [9]], [[2, 4, 4, 4], [4, 4, 4, 2], [4, 4, 2, 4]]),
+        (3, "i4", [[-3], [100], [3]], [[0, 1]], [[0, 1, 0, 0], [0, 0, 0, 0], [0, 0, 0, 1]]),
+    ],
+)
+def test_one_hot(device, axis, kind, places, values, expected):
+    inputs = {"IndicesTensor": indices([[places]], kind), "ValuesTensor": floats([[values]])}
+    level = "3_0" if kind == "i4" else "2_0"
+    run(dml.ONE_HOT_OPERATOR_DESC, inputs, [[expected]], Axis=axis, level=level, device=device)

@@ -33,6 +33,13 @@ def test_random_descriptions_equal_their_twins(devices, desc, seed, level):
     dml.validate(desc, level)
     for name, _, tensor in desc.tensors():
         buffer = buffer_for(random, tensor, name == "SequenceLengthsTensor")
+        if name == "IndicesTensor":
+            buffer = buffer.view(tensor.dtype)
+            places = described.places(tensor)
+            most = np.broadcast_to(described.largest_index(desc), places.shape)
+            signed = tensor.dtype.kind == "i"
+            wild = int(desc.operator == "ONE_HOT")  # which takes indices that are out of range
+            buffer[places] = random.integers(-most * signed - wild * signed, most + wild)
         bindings.setdefault(name, []).append(buffer)
         if not name.startswith("Output"):
             inputs.setdefault(name, []).append(buffer.view(tensor.dtype)[described.places(tensor)])

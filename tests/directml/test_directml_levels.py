@@ -39,6 +39,15 @@ LEVELS = {
     "CAST": "1_0 4-4 no32, 3_0 4-4 no_double, 3_1 1-8 no_double, 4_1 1-8 all",
     "ELEMENT_WISE_CLIP": "1_0 4-4 float, 2_1 4-4 to32, 3_0 1-8 to32, 5_0 1-8 no_double",
     "ELEMENT_WISE_CLIP1": "5_0 1-8 no_double",
+    "GATHER": "1_0 4-4 float, 2_1 4-4 to32, 3_0 1-8 to32, 4_1 1-8 all",
+    "GATHER_ELEMENTS": "2_1 4-4 to32, 3_0 1-8 to32, 4_1 1-8 all",
+    "GATHER_ND": "2_1 4-4 to32, 3_0 1-8 to32, 4_1 1-8 all",
+    "GATHER_ND1": "3_0 1-8 to32, 4_1 1-8 all",
+    "SCATTER_ELEMENTS": "1_0 4-4 float, 2_1 4-4 to32, 3_0 1-8 to32, 4_1 1-8 all",
+    "SCATTER": "1_0 4-4 float, 2_1 4-4 to32, 3_0 1-8 to32, 4_1 1-8 all",
+    "SCATTER_ND": "2_1 4-4 to32, 3_0 1-8 to32, 4_1 1-8 all",
+    "MAX_UNPOOLING": "3_0 4-4 float, 5_0 4-4 no_double",
+    "ONE_HOT": "2_0 4-4 float, 2_1 4-4 to32, 3_0 1-8 to32, 4_1 1-8 all",
     "ELEMENT_WISE_DEQUANTIZE_LINEAR": "1_0 4-4 uint8, 2_1 4-4 int, 3_0 1-8 int, 6_0 1-8 int",
 }
 SETS = {"float": {"FLOAT32", "FLOAT16"}}
@@ -113,6 +122,20 @@ def test_padding_modes(mode):
         first = max(tables.PADDING_MODES[mode], tables.first_level(operator))
         assert levels == [level for level in tables.LEVELS if level >= first]
         assert dml.lowest_feature_level(desc) == first
+
+
+@pytest.mark.parametrize("operator", [name for name in LEVELS if name.startswith(("GATHER", "SCATTER", "ONE_HOT", "MAX_UN"))])
+def test_types_of_indices(operator):
+    first = {"MAX_UNPOOLING": "5_0"}.get(operator, "3_0")
+    allowed = {"UINT32": tables.first_level(operator), "UINT64": first, "INT32": first, "INT64": first, "UINT16": None}
+    if operator == "MAX_UNPOOLING":
+        allowed |= {"INT32": None, "INT64": None}
+    for data_type, level in allowed.items():
+        desc = described.smallest(operator, 4, "FLOAT32", lengths=data_type)
+        assert dml.lowest_feature_level(desc) == level
+        if level is None:
+            with pytest.raises(dml.DirectMLError, match=f"IndicesTensor.DataType is {data_type}; allowed: .*UINT32"):
+                dml.validate(desc, None)
 
 
 def test_a_zero_point_may_be_left_out():

@@ -513,8 +513,8 @@ HOSTILE = [
         "DML_OPERATOR_ELEMENT_WISE_ADD computes: it is not data movement",
     ),
     (
-        changed("dispatchables", "crop", "type", to="GATHER"),
-        "DML_OPERATOR_GATHER is not among the operators that dmlops runs: SLICE,",
+        changed("dispatchables", "crop", "type", to="FOLD"),
+        "DML_OPERATOR_FOLD computes: it is not data movement",
     ),
     (changed("dispatchables", "crop", "type", to="SLICE2"), "'SLICE2' is no operator of DirectML; allowed: SLICE, SLICE1"),
     (

@@ -56,6 +56,14 @@ def sequence(data_type, start, delta):
     return dml.FILL_VALUE_SEQUENCE_OPERATOR_DESC(t(2, data_type=data_type), data_type, start, delta)
 
 
+def gather(places=t(1, 4, data_type="UINT32"), y=t(3, 4), axis=1, count=1):
+    return dml.GATHER_OPERATOR_DESC(t(3, 5), places, y, axis, count)
+
+
+def gather_nd(places=t(3, 2, data_type="INT32"), y=t(1, 3), batch=0):
+    return dml.GATHER_ND1_OPERATOR_DESC(t(3, 4), places, y, 2, 2, batch)
+
+
 BIG = 2**16
 RULES = [
     (slice0(offsets=[0]), "len(Offsets) is 1; allowed: 2, the DimensionCount of the tensors"),
@@ -137,6 +145,39 @@ RULES = [
             ({"scales": [1]}, "len(Scales) is 1; allowed: 2, the DimensionCount of the tensors"),
             ({"offsets": [0, math.inf]}, "InputPixelOffsets[1] is inf; allowed: a finite number"),
             ({"count": 3}, "DimensionCount is 3; allowed: 2"),
+        ]
+    ],
+    *[
+        (desc, message)
+        for desc, message in [
+            (gather(axis=2), "Axis is 2; allowed: less than the DimensionCount of InputTensor, 2"),
+            (gather(count=3), "IndexDimensions is 3; allowed: 0 to the DimensionCount of IndicesTensor, 2"),
+            (
+                gather(places=t(2, 4, data_type="UINT32")),
+                "IndicesTensor.Sizes is [2, 4]; allowed: 1 on all axes but the last 1",
+            ),
+            (gather(y=t(3, 3)), "OutputTensor.Sizes is [3, 3]; allowed: [3, 4]: InputTensor.Sizes with those of the indices"),
+            (gather(places=t(1, 4)), "IndicesTensor.DataType is FLOAT32; allowed: INT64, INT32, UINT64, UINT32"),
+            (
+                dml.SCATTER_OPERATOR_DESC(t(3, 2), t(1, 3, data_type="INT32"), t(1, 2), t(3, 2), 0),
+                "IndicesTensor.Sizes is [1, 3]; allowed: [1, 2]: those of InputTensor, but on Axis",
+            ),
+            (
+                dml.SCATTER_OPERATOR_DESC(t(3, 2), t(1, 2, data_type="INT32"), t(1, 2, data_type="INT32"), t(3, 2), 0),
+                "UpdatesTensor.DataType is INT32; allowed: FLOAT32, that of InputTensor",
+            ),
+            (gather_nd(batch=2), "BatchDimensionCount is 2; allowed: 0 to 1, below the counts of input and indices"),
+            (gather_nd(places=t(3, 3, data_type="INT32")), "IndicesTensor.Sizes[1] is 3; allowed: 1 to 2"),
+            (gather_nd(batch=1, places=t(4, 1, data_type="INT32")), "IndicesTensor.Sizes is [4, 1]; allowed: [3] on the axes"),
+            (gather_nd(y=t(3, 1)), "OutputTensor.Sizes is [3, 1]; allowed: [1, 3]"),
+            (
+                dml.ONE_HOT_OPERATOR_DESC(t(3, 1, data_type="INT32"), t(1, 1), t(3, 4), 1),
+                "ValuesTensor.Sizes is [1, 1]; allowed: 2 elements or more",
+            ),
+            (
+                dml.ONE_HOT_OPERATOR_DESC(t(3, 2, data_type="INT32"), t(1, 2), t(3, 4), 1),
+                "IndicesTensor.Sizes is [3, 2]; allowed: [3, 1]: those of OutputTensor, but 1 on Axis",
+            ),
         ]
     ],
     *[
