@@ -92,7 +92,12 @@ def _range(node: Node, limit: Array | None = None, delta: Array | None = None) -
     return None if known is not None and known.dtype.kind in "iu" else "may be of floats, which onnxruntime adds up"
 
 
+def _one_hot(node: Node, *operands: Array | None) -> str:
+    return "reads its indices on the host, where onnxruntime is, too"
+
+
 ONNXRUNTIME = OPERATORS | {
+    "OneHot": dataclasses.replace(OPERATORS["OneHot"], doubt=_one_hot),
     "Range": dataclasses.replace(OPERATORS["Range"], doubt=_range),
     "Resize": dataclasses.replace(OPERATORS["Resize"], run=functools.partial(resize, numbers=SinglePrecision)),
     "Slice": dataclasses.replace(OPERATORS["Slice"], doubt=_slice),

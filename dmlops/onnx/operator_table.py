@@ -113,6 +113,16 @@ def _identity(node: Node, a: AnyArray) -> AnyArray:
     return a
 
 
+def _one_hot(node: Node, indices: Any, depth: Array, values: Array) -> AnyArray:
+    size, axis = int(depth.item()), node.attributes.get("axis", -1)
+    off, on = values
+    here = indices.numpy() if isinstance(indices, dmlops.DeviceArray) else indices
+    whole = here.astype(np.int64)  # any numbers are allowed
+    if node.version < 11:  # no index counts from the end
+        whole = np.where(whole < 0, size, whole)
+    return dmlops.one_hot(whole, size, axis=axis, on=on, off=off, dtype=values.dtype, device="host")
+
+
 def _pad(node: Node, a: AnyArray, pads: Array | None = None, value: Array | None = None, axes: Array | None = None) -> AnyArray:
     if pads is not None and pads.ndim == 2 and len(pads) == 1:  # an old form
         pads = pads[0]
@@ -259,6 +269,7 @@ OPERATORS = {
     "Flatten": Operator(_flatten, 25),
     "Gather": Operator(_gather, 13),
     "Identity": Operator(_identity, 25),
+    "OneHot": Operator(_one_hot, 28),
     "Pad": Operator(_pad, 25, {"mode": tuple(_PADDING_MODES)}),
     "Range": Operator(_range, 27),
     "Reshape": Operator(_reshape_to, 25),
