@@ -3,6 +3,7 @@
 import pytest
 
 import cuda_stub
+import faults
 import support
 
 pytestmark = pytest.mark.slow
@@ -68,6 +69,23 @@ def test_cuda_is_too_old(stub, tmp_path):
 def test_a_call_that_opens_cuda_fails(stub, name):
     said = run(f"cuda_stub.Stub().fail({name!r}, 1)\n{REASON}", cuda_stub.environment(*stub))
     assert f"CUDA's {name.removesuffix('_v2')}" in said and "CUDA_ERROR_OUT_OF_MEMORY" in said
+
+
+def test_vulkan_fails_to_export_memory(stub, library):
+    code = """
+import faults
+import dmlops, numpy as np
+a = dmlops.asarray(np.zeros(3))
+faults.Layer().arm("vulkan", at=1, result="VK_ERROR_OUT_OF_HOST_MEMORY", only="vkGetMemoryFdKHR")
+try:
+    a.__dlpack__()
+except MemoryError as error:
+    print(error)
+a.__dlpack__()
+print(cuda_stub.Stub().alive)
+"""
+    said = run(code, {**cuda_stub.environment(*stub), **faults.environment(library)})
+    assert "vkGetMemoryFdKHR failed" in said and said.endswith("\n2\n")
 
 
 def test_cuda_is_left_alone_where_the_device_is_not_nvidias(stub):

@@ -30,7 +30,7 @@ static PFN_vkGetDeviceProcAddr next_gdpa;
     X(vkGetSemaphoreCounterValue) X(vkCreateDescriptorPool) X(vkDestroyDescriptorPool)                                 \
     X(vkAllocateDescriptorSets) X(vkUpdateDescriptorSets) X(vkCmdDispatch) X(vkQueueSubmit) X(vkQueueWaitIdle)         \
     X(vkCmdBindPipeline) X(vkCmdBindDescriptorSets) X(vkCmdCopyBuffer) X(vkCmdPipelineBarrier) X(vkGetDeviceQueue)     \
-    X(vkDeviceWaitIdle)
+    X(vkDeviceWaitIdle) X(vkGetMemoryFdKHR)
 
 /* Of the device made last: a context that was lost is never used again but for waiting. */
 static struct {
@@ -356,6 +356,12 @@ LAYER(vkGetMemoryHostPointerPropertiesEXT)(VkDevice device, VkExternalMemoryHand
     VkResult result = next.vkGetMemoryHostPointerPropertiesEXT(device, type, pointer, properties);
     properties->memoryTypeBits = odd_memory_bits(properties->memoryTypeBits, true);
     return result;
+}
+
+LAYER(vkGetMemoryFdKHR)(VkDevice device, const VkMemoryGetFdInfoKHR *info, int *fd)
+{
+    bool fails = fault_fires("vulkan", "vkGetMemoryFdKHR", false);
+    return fails ? fault_result() : next.vkGetMemoryFdKHR(device, info, fd);
 }
 
 LAYER(vkAllocateMemory)(VkDevice device, const VkMemoryAllocateInfo *info, const VkAllocationCallbacks *allocator,
