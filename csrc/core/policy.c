@@ -103,11 +103,14 @@ static bool are_near(const dml_policy *policy, const dml_rows *rows)
     return dml_plan_reads_all(rows->plan) || !dml_schedule_is_remote(&policy->traits->tunables, pitch, span, false);
 }
 
-/* Whether rows have heads and tails, are so short that these are most of the work, and lie near to each other. */
+/* Whether rows have heads and tails, are so short that these are most of the work, and lie near to each other. Or whether they
+ * are gathered and short: an invocation reads more than one of them. */
 static bool are_better_words(const dml_policy *policy, const dml_rows *rows)
 {
     const dml_tunables *tunables = &policy->traits->tunables;
     const dml_words *words = &policy->words;
+    if (policy->has_words && rows->plan->gathered > 0)
+        return row_bytes(rows) < tunables->gathered_row;
     if (!policy->has_words || !dml_rows_have_ends(rows))
         return false;
     bool same = rows->inners == 0 && rows->row == words->axis; /* as rows of words; else each of these has several of those */

@@ -50,6 +50,7 @@ typedef struct dml_tunables {
     /* "Words against rows" */
     int64_t short_row;    /* bytes: shorter rows with heads or tails are made by words; 0: none. If words have the same rows, */
     int64_t short_scalar; /* so many more, divided by the bytes of a scalar, as heads and tails of small scalars cost more */
+    int64_t gathered_row; /* bytes: shorter rows whose indices are entries are made by words */
     int64_t min_scalars;  /* scalars of a row of words, and so many more for each source byte it spans per byte */
 
     /* "Blocks" */
