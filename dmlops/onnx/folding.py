@@ -1,10 +1,11 @@
-"""Arithmetic of what depends on shapes and constants only: onnx's own reference evaluator runs it, on the host."""
+"""Arithmetic of shapes, constants and amounts: onnx's own reference evaluator runs it, on the host."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
+import onnx.defs
 from onnx import NodeProto, OperatorSetIdProto, TensorProto, helper
 
 if TYPE_CHECKING:
@@ -37,7 +38,7 @@ _INTEGERS = (
 
 def is_exact(node: Node, kind: int) -> bool:
     """Whether a node's result is the same wherever it is computed. `kind` is the type of its first operand."""
-    if node.domain or node.version == 0:
+    if node.domain or node.version == 0 or node.opset > onnx.defs.onnx_opset_version():
         return False
     if node.operator in _EXACT_FOR_INTEGERS:
         return kind in _INTEGERS

@@ -75,7 +75,8 @@ class Graph:
     known : set of str
         Values that depend on constants and shapes only.
     folded : dict of Folded
-        For each node of other operators that computes known values, by the name of its first output: how it is run.
+        For each node of other operators that computes known or demanded values, by the name of its first output: how it is
+        run.
     demanded : set of str
         Values that other nodes need on the host.
     maps : dict of Map
@@ -99,8 +100,7 @@ class Graph:
         not_plain |= {tensor.values.name for tensor in graph.sparse_initializer}
         self.problems = {k: reason for k, node in enumerate(self.nodes) if (reason := self._problem(node, not_plain))}
         self.known, self.folded = set(self.initializers), self._folded(model)
-        supported = [node for k, node in enumerate(self.nodes) if k not in self.problems]
-        self.demanded = _demanded(supported)
+        self.demanded = self._demanded(model)
         for k, node in enumerate(self.nodes):
             if k in self.problems:
                 continue
@@ -138,12 +138,27 @@ class Graph:
                 filter(None, node.inputs)
             ):
                 continue
-            if k in self.problems and node.inputs and is_exact(node, self.type_of(node.inputs[0])):
+            if k in self.problems and self._is_exact(k):
                 folded[node.outputs[0]] = Folded(model.graph.node[k], model.opset_import)
                 del self.problems[k]
             if k not in self.problems:
                 known.update(node.outputs)
         return folded
+
+    def _demanded(self, model: ModelProto) -> set[str]:
+        """What nodes that can be run need on the host. What computes it of such values is folded, too."""
+        while True:
+            demanded = _demanded(node for k, node in enumerate(self.nodes) if k not in self.problems)
+            more = [k for k in self.problems if demanded.intersection(self.nodes[k].outputs) and self._is_exact(k)]
+            if not more:
+                return demanded
+            for k in more:
+                self.folded[self.nodes[k].outputs[0]] = Folded(model.graph.node[k], model.opset_import)
+                del self.problems[k]
+
+    def _is_exact(self, k: int) -> bool:
+        node = self.nodes[k]
+        return bool(node.inputs) and is_exact(node, self.type_of(node.inputs[0]))
 
     def run(self, node: Node, operands: list[Any]) -> tuple[Any, ...]:
         """The results of a node; its operands are arrays, or None where they are left out."""

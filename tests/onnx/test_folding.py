@@ -120,9 +120,17 @@ def test_what_depends_on_data_is_refused():
     model = model_of("g (float[N] x, int64[1] k) => (float[M] y) { m = Mul (x, x) y = Reshape (m, k) }")
     with pytest.raises(UnsupportedNodeError, match="Mul.* is no movement of data"):
         dmlops.onnx.backend.prepare(model)
-    model = model_of("g (float[N] x, int64[1] k) => (float[M] y) { m = Add (k, k) y = Reshape (x, m) }")
+    model = model_of("g (float[N] x, int64[1] k) => (float[M] y, int64[1] m) { m = Add (k, k) y = Reshape (x, k) }")
     with pytest.raises(UnsupportedNodeError, match="Add.* is no movement of data"):
         dmlops.onnx.backend.prepare(model)
+
+
+def test_amounts_may_be_computed_of_inputs(device):
+    """They are needed on the host, and so are the inputs."""
+    model = model_of("g (float[N] x, int64[2] k) => (float[A, B] y) { m = Neg (k) s = Abs (m) y = Reshape (x, s) }")
+    prepared = dmlops.onnx.backend.prepare(model, device)
+    (result,) = prepared.run([X.ravel(), np.array([9, 16])])
+    assert np.array_equal(result, X.reshape(9, 16))
 
 
 def test_sums_of_floats_are_not_folded():
