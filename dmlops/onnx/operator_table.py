@@ -54,10 +54,12 @@ def _cast(node: Node, a: AnyArray) -> AnyArray:
 
 
 def _concat(node: Node, *parts: Any) -> AnyArray:  # all NumPy arrays, all device arrays, or traced arrays and constants
-    joined: AnyArray = parts[0]
+    joined, axis = parts[0], node.attributes.get("axis", 1)
     if len(parts) > 1:
-        joined = dmlops.join(parts, node.attributes.get("axis", 1), device=device_of(*parts))
-    return joined
+        joined = dmlops.join(parts, axis, device=device_of(*parts))
+    elif joined.ndim:
+        positive(axis, joined.ndim)
+    return joined  # type: ignore[no-any-return]
 
 
 def _constant(node: Node) -> Array:

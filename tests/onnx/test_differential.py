@@ -280,6 +280,14 @@ def test_empty_operands_of_slice_are_not_left_out(empty, device):
         dmlops.onnx.backend.run_model(model, feed, device)
 
 
+@pytest.mark.parametrize("axis", [-2, 1])
+def test_an_axis_that_the_only_value_lacks(axis, device):
+    model = parsed(f"(float[N] x) => (float[M] y) {{ y = Concat <axis = {axis}> (x) }}")
+    check((model, {"x": ramp(3)}), device)
+    with pytest.raises(ValueError, match=f"axis {axis} is out of range for rank 1"):
+        dmlops.onnx.backend.run_model(model, {"x": ramp(3)}, device)
+
+
 def test_pads_that_crop_more_than_there_is():
     node = onnx.helper.make_node("Pad", ["x", "pads"], ["y"])
     with pytest.raises(ValueError, match="pads 1 and -4 crop more than the 2 elements of axis 0"):
