@@ -192,7 +192,7 @@ class Graph:
         return _shape_of(self.types[name]) if name in self.types else None
 
     def declared_before_shapes(self) -> dict[str, Shape]:
-        """The declared sizes of what Shape nodes read, and of what that is computed of.
+        """The declared sizes of what Shape and its like read, and of what that is computed of.
 
         Where inference knows no size, onnxruntime takes the declared one, and computes Shape before it runs the model.
         """

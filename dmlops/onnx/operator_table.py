@@ -135,6 +135,9 @@ def _pad(node: Node, a: AnyArray, pads: Array | None = None, value: Array | None
     before, after = [0] * a.ndim, [0] * a.ndim
     for axis, first, last in zip(padded, amounts[: len(padded)], amounts[len(padded) :], strict=True):
         before[axis], after[axis] = first, last
+    mode = _PADDING_MODES[node.attributes.get("mode", "constant")]
+    if 0 in a.shape and all(size or first + last <= 0 for size, first, last in zip(a.shape, before, after, strict=True)):
+        mode = "constant"  # the result has no elements, and needs none
     # A negative amount crops: what lies between `first` and `stop` stays.
     key = []
     for axis, (size, first, last) in enumerate(zip(a.shape, before, after, strict=True)):
@@ -149,7 +152,6 @@ def _pad(node: Node, a: AnyArray, pads: Array | None = None, value: Array | None
     if not any(before + after):
         return a
     filling: Any = np.asarray(node.attributes.get("value", 0) if value is None else value).reshape(()).astype(a.dtype)[()]
-    mode = _PADDING_MODES[node.attributes.get("mode", "constant")]
     return dmlops.padding(a, before, after, mode=mode, value=filling, device=device_of(a))
 
 

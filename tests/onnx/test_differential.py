@@ -227,6 +227,11 @@ AGREEMENTS = {
         {"x": ramp(2)},
         [9],
     ),
+    "pads-by-the-edge-of-nothing": (
+        '(float[M, N] x) => (float[A, B] y) <int64[4] p = {1, -1, -1, 1}> { y = Pad <mode = "edge"> (x, p) }',
+        {"x": ramp(1, 0)},
+        [[]],
+    ),
     "squeeze-all": ("(float[1, 2, 1] x) => (float[2] y) { y = Squeeze (x) }", {"x": ramp(1, 2, 1)}, [1, 2]),
     "resize-nothing": (
         '(float[N] x) => (float[M] y) <int64[1] s = {0}> { y = Resize <keep_aspect_ratio_policy = "not_larger"> (x, , , s) }',
