@@ -68,6 +68,14 @@ class SinglePrecision:
         return index
 
 
+def _resize(node: Node, *operands: Array | None) -> str | None:
+    """Under a policy, onnxruntime leaves an axis that is counted from the end as it is."""
+    policy = node.attributes.get("keep_aspect_ratio_policy", "stretch")
+    if policy != "stretch" and any(axis < 0 for axis in node.attributes.get("axes", ())):
+        return "counts axes from the end under an aspect policy, which onnxruntime reads in its own way"
+    return None
+
+
 def _slice(node: Node, starts: Array | None = None, ends: Array | None = None, *others: Array | None) -> str | None:
     """Backwards, onnxruntime takes the largest integers as an end to mean the first element; the text clamps them."""
     steps = others[1] if len(others) > 1 else None
@@ -99,7 +107,7 @@ def _one_hot(node: Node, *operands: Array | None) -> str:
 ONNXRUNTIME = OPERATORS | {
     "OneHot": dataclasses.replace(OPERATORS["OneHot"], doubt=_one_hot),
     "Range": dataclasses.replace(OPERATORS["Range"], doubt=_range),
-    "Resize": dataclasses.replace(OPERATORS["Resize"], run=functools.partial(resize, numbers=SinglePrecision)),
+    "Resize": dataclasses.replace(OPERATORS["Resize"], run=functools.partial(resize, numbers=SinglePrecision), doubt=_resize),
     "Slice": dataclasses.replace(OPERATORS["Slice"], doubt=_slice),
     "Squeeze": dataclasses.replace(OPERATORS["Squeeze"], doubt=_squeeze),
     "Upsample": dataclasses.replace(OPERATORS["Upsample"], run=functools.partial(upsample, numbers=SinglePrecision)),

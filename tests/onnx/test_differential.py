@@ -176,6 +176,13 @@ DIFFERENCES = {
         [1, 2],
         [[[1], [2]]],
     ),
+    "resize-axes-from-the-end": (
+        '(float[N] x) => (float[M] y) <int64[1] s = {1}> { t = Transpose (x) y = Resize <nearest_mode = "floor", axes = [-1],'
+        ' keep_aspect_ratio_policy = "not_larger"> (t, , , s) }',
+        {"x": ramp(2)},
+        [1, 2],
+        [1],
+    ),
     "resize-in-single-precision": (  # 18 * 20 / 24 is 15; in single precision it is less
         '(float[N] x) => (float[M] y) <int64[1] s = {24}> { y = Resize <nearest_mode = "floor",'
         ' coordinate_transformation_mode = "asymmetric"> (x, , , s) }',
