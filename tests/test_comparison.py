@@ -280,7 +280,8 @@ except ImportError as error:
 
 
 def test_the_strategies_know_every_operator():
-    assert set(reference.__all__) == set(strategies.OPERATORS)
+    scatters = {"put_along_axis", "scatter_nd"}  # whose calls test_indexing.py has
+    assert set(reference.__all__) == set(strategies.CALLS) | scatters
 
 
 def test_nothing_is_imported_before_it_is_used():
