@@ -280,7 +280,7 @@ except ImportError as error:
 
 
 def test_the_strategies_know_every_operator():
-    scatters = {"put_along_axis", "scatter_nd"}  # whose calls test_indexing.py has
+    scatters = {"put_along_axis", "scatter_nd"}  # whose calls test_conformance.py has
     assert set(reference.__all__) == set(strategies.CALLS) | scatters
 
 
