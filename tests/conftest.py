@@ -38,8 +38,8 @@ def pytest_configure(config):
     config.addinivalue_line("markers", "slow: takes seconds, or starts processes, or uses large arrays")
     config.addinivalue_line("markers", "quick: all tests without the marks above; what to run after every change")
     config.addinivalue_line("markers", "driverless: runs no Vulkan driver, or mocks alone; for `make test`")
-    needs = ("import", "segments", "fork", "shared_memory", "copy_command")
-    for marker in (*(f"needs_{what}" for what in needs), "many_pipelines", "many_bytes"):
+    needs = ("import", "segments", "fork", "shared_memory", "copy_command", "variables")
+    for marker in (*(f"needs_{what}" for what in needs), "many_pipelines", "many_bytes", "posix"):
         config.addinivalue_line("markers", f"{marker}: skipped where support.lacks() has a reason")
     settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "odd" if config.option.markexpr == "quick" else "test"))
     if not config.option.markexpr:

@@ -87,7 +87,24 @@ def companion(folder, library):
 
 
 def lacks():
-    """What the driver under test lacks of what some tests need: {marker: reason}."""
+    """What this system and the driver under test lack of what some tests need: {marker: reason}."""
+    return {**lacks_of_system(), **lacks_of_driver()}
+
+
+def lacks_of_system():
+    if os.name != "nt":
+        return {}
+    from dmlops import driver_search
+
+    elevated = {"needs_variables": "the loader takes no drivers from an administrator's variables"}
+    return {
+        "posix": "Windows has no cc, no /proc, no fork, and neither signals nor file names as POSIX has them",
+        "needs_fork": "Windows has no fork",
+        **(elevated if driver_search.elevated() else {}),
+    }
+
+
+def lacks_of_driver():
     driver = os.environ.get("VK_DRIVER_FILES", "").lower()
     if "nvidia" in driver:
         return {

@@ -97,7 +97,11 @@ def told(result, values=True):
     return result.shape, text_of(result.dtype), *([elements.tolist()] if values else [])
 
 
-@pytest.mark.parametrize("name", [*CALLS, *NO_VALUES])
+needs_int64 = pytest.mark.skipif(np.array(0).dtype != np.int64, reason="NumPy 1 on Windows makes int32 of Python's int")
+BY_NAME = {name: pytest.param(name, marks=needs_int64) for name in ("arange", "full")}
+
+
+@pytest.mark.parametrize("name", [BY_NAME.get(name, name) for name in (*CALLS, *NO_VALUES)])
 def test_results(device, name):
     call = CALLS.get(name) or NO_VALUES[name]
     a = dmlops.asarray(X, device=device)

@@ -60,6 +60,7 @@ assert "libvulkan" not in open("/proc/self/maps").read()
 """
 
 
+@pytest.mark.posix
 def test_no_driver_is_loaded_for_what_stays_on_the_host():
     support.run_python(NO_DRIVER_IS_LOADED.format(", device='auto'"), env={"DMLOPS_DEVICE": None})
     support.run_python(NO_DRIVER_IS_LOADED.format(""), env={"DMLOPS_DEVICE": "Auto"})
@@ -76,6 +77,7 @@ print(dmlops.default_device().chosen_by)
 """
 
 
+@pytest.mark.needs_variables
 def test_without_a_driver_all_work_is_the_hosts():
     said = support.run_python(WITHOUT_A_DRIVER, env={**support.NO_VULKAN, "DMLOPS_DEVICE": "auto"}).stdout
     assert said.startswith("DMLOPS_DEVICE=auto: ")
@@ -146,6 +148,7 @@ def test_a_wrong_default_changes_nothing(vulkan, default, wrong):
     assert dmlops.default_device().name == "host" and "'host'" in dmlops.default_device().chosen_by
 
 
+@pytest.mark.needs_variables
 def test_without_a_driver_only_the_host_can_be_the_default():
     code = """
 import dmlops

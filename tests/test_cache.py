@@ -315,6 +315,7 @@ def test_emptying():
     y[:] = 4
 
 
+@pytest.mark.posix
 def test_emptying_gives_the_memory_back():
     run_python("""
 import os
@@ -329,6 +330,7 @@ assert full - resident() > 16 * MIB
 """)
 
 
+@pytest.mark.posix
 def test_pooled_memory_is_released_before_memory_runs_out():
     run_python("""
 import resource
@@ -507,6 +509,7 @@ def test_sizes_as_text(text, limit):
     assert dmlops.memory._limits(text, 2**33) == (limit, 0)
 
 
+@pytest.mark.posix
 @pytest.mark.parametrize("unset", [None, ""])
 def test_default_limit(unset):
     run_python(
@@ -605,6 +608,7 @@ PyObject *set_handler(void)
 """
 
 
+@pytest.mark.posix
 def test_a_handler_that_the_program_has_set_stays_in_force(tmp_path):
     import sysconfig
 
@@ -697,6 +701,7 @@ assert (y == 5).all() and dmlops.memory_info()[:3] == (MIB, MIB, LIMIT)
 """)
 
 
+@pytest.mark.posix
 def test_fork_while_other_threads_use_the_cache():
     run_python("""
 import os, signal, threading

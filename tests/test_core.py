@@ -24,7 +24,7 @@ import support
 from core import ANY, BLOCKS, CONSTANTS, COPY, DST, ELEMENTS, ROWS, SRC, WORDS, golden
 from strategies import FEWER, content
 
-pytestmark = pytest.mark.driverless
+pytestmark = [pytest.mark.driverless, pytest.mark.posix]
 
 SANITIZED = ["-fsanitize=address,undefined", "-fno-sanitize-recover=all"]
 

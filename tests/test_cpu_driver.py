@@ -11,7 +11,7 @@ import pytest
 
 import support
 
-pytestmark = [pytest.mark.slow, pytest.mark.driverless]
+pytestmark = [pytest.mark.slow, pytest.mark.driverless, pytest.mark.posix]
 
 SYMBOL = 'const char *dmlops_test_symbol(void) { return "%s"; }\n'
 SAY = """

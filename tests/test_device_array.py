@@ -677,11 +677,13 @@ assert all(np.array_equal(others[n].numpy(), x[n, n // 2 :]) for n in range(5000
 """
 
 
+@pytest.mark.posix
 def test_few_allocations(library):
     """A device promises 4,096. What the pool holds makes room for more."""
     support.run_python(FEW_ALLOCATIONS, env=faults.environment(library, allocations=400))
 
 
+@pytest.mark.posix
 def test_what_is_pooled_makes_room_for_more_allocations(library):
     support.run_python(
         """
@@ -693,6 +695,7 @@ for size in range(2 << 20, 6 << 20, 40_000):
     )
 
 
+@pytest.mark.posix
 def test_more_pipelines_in_use_than_there_may_be(library):
     """What is queued holds all of them, and the device does not finish: the next call waits, with the GIL released."""
     support.run_python(
@@ -725,6 +728,7 @@ for step, result in zip(steps, results, strict=True):
     )
 
 
+@pytest.mark.posix
 def test_a_call_that_takes_more_pipelines_than_there_may_be(library):
     """It waits for none of its own."""
     support.run_python(
@@ -758,6 +762,7 @@ def test_memory_is_freed_only_when_the_device_has_finished(vulkan):
         assert np.array_equal(a.numpy(), x)
 
 
+@pytest.mark.posix
 @pytest.mark.skipif("ASAN_OPTIONS" in os.environ, reason="with the sanitizers lavapipe itself grows by 0.7 MiB a submission")
 def test_a_loop_leaves_nothing_behind(vulkan):
     support.run_python(
@@ -792,6 +797,7 @@ assert dmlops.memory_info(0).used == 0
     )
 
 
+@pytest.mark.posix
 def test_emptying_gives_memory_back_to_the_system(vulkan):
     """Also where it is memory of this process, which a driver would keep: as pages, or in a file of its own."""
     support.run_python(

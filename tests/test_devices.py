@@ -146,22 +146,26 @@ print("on Vulkan" if "libvulkan" in open("/proc/self/maps").read() else "on the 
 """
 
 
+@pytest.mark.posix
 @pytest.mark.parametrize("chosen", ["host", "HOST"])
 def test_the_environment_chooses_the_host(chosen):
     assert support.run_python(WHERE, env={**support.NO_VULKAN, "DMLOPS_DEVICE": chosen}).returncode == 0
 
 
+@pytest.mark.posix
 def test_the_environment_chooses_by_name_and_index(vulkan):
     device = dmlops.devices()[vulkan]
     for chosen in (None, "", str(device.index), device.name, device.name[:6].upper()):
         assert support.run_python(WHERE, env={"DMLOPS_DEVICE": chosen}).stdout == "on Vulkan\n", chosen
 
 
+@pytest.mark.posix
 def test_an_argument_wins_over_the_environment():
     code = WHERE.replace("[1, -1])", "[1, -1], device='host')")
     support.run_python(code, env={**support.NO_VULKAN, "DMLOPS_DEVICE": "gtx-9999"})
 
 
+@pytest.mark.posix
 def test_an_unknown_device_in_the_environment():
     done = support.run_python(WHERE, env={"DMLOPS_DEVICE": "gtx-9999"}, check=False)
     assert "ValueError" in done.stderr and "DMLOPS_DEVICE" in done.stderr and "gtx-9999" in done.stderr
@@ -195,6 +199,7 @@ def test_a_name_needs_a_letter_or_digit(vulkan, name):
     assert said.startswith(f"DMLOPS_DEVICE={name!r} matches no device")
 
 
+@pytest.mark.needs_variables
 def test_no_driver():
     text = support.run_python(NOTHING, env=support.NO_VULKAN).stdout
     assert "no Vulkan driver was found" in text and "mesa-vulkan-drivers" in text and 'device="host"' in text
@@ -230,10 +235,12 @@ assert calls["slice"](device="host").tolist() == [0, 1, 2, 3]
 """
 
 
+@pytest.mark.needs_variables
 def test_without_a_driver_only_the_hosts_name_means_the_host():
     support.run_python(NO_FALL_BACK, env=support.NO_VULKAN)
 
 
+@pytest.mark.posix
 @pytest.mark.parametrize("variable", ["0", "llvmpipe", "gpu"])
 def test_without_a_driver_the_environment_does_not_fall_back(variable):
     for code in (WHERE, DEFAULT):
@@ -273,6 +280,7 @@ def test_info_reports_a_variable_that_matches_nothing(vulkan):
     assert dmlops.devices()[vulkan].driver in text and "*" not in text
 
 
+@pytest.mark.needs_variables
 def test_info_without_a_driver():
     for variable in (None, "0"):
         text = command_line(**{**support.NO_VULKAN, "DMLOPS_DEVICE": variable})
@@ -330,10 +338,12 @@ void *dlopen(const char *name, int flags)
     return {"LD_PRELOAD": preload, "DMLOPS_DEVICE": None, "VK_INSTANCE_LAYERS": None}
 
 
+@pytest.mark.posix
 def test_no_loader(no_loader):
     text = support.run_python(NOTHING, env=no_loader).stdout
     assert "libvulkan1" in text and 'device="host"' in text
 
 
+@pytest.mark.posix
 def test_the_host_works_without_a_loader(no_loader):
     assert support.run_python(WHERE, env={**no_loader, "DMLOPS_DEVICE": "host"}).stdout == "on the host\n"

@@ -7,13 +7,14 @@ is a GPU is what an environment variable says.
 import json
 import os
 import pathlib
+import shutil
 
 import dmlops
 import pytest
 
 import support
 
-pytestmark = [pytest.mark.slow, pytest.mark.driverless]
+pytestmark = [pytest.mark.slow, pytest.mark.driverless, pytest.mark.posix]
 
 # For the question whether the kernel shows a GPU: Python's start-up puts DMLOPS_TEST_NODE, if set, in the place of all files.
 GPU = """
@@ -133,6 +134,16 @@ def test_who_is_asked_for_devices(companion, loader, node, names, by, tried, mac
 def test_a_gpu_by_direct3d_too_is_one_device(companion, loader, names, machine):
     """By its own driver, if it has one. Where Direct3D's is another GPU, it comes behind those of its type."""
     assert found(machine(companion, loader, NODE))[0] == names
+
+
+@pytest.mark.parametrize("folder", ["Ünïcödé with spaces", "\u65e5\u672c", "/".join(["Ünïcödé with spaces", *["a" * 100] * 4])])
+def test_a_driver_in_any_folder(folder, machine, tmp_path):
+    """Windows' paths of such names and lengths are others: tests/windows."""
+    packages = machine("companion")["PYTHONPATH"].split(os.pathsep)[0]
+    library = support.library_of(pathlib.Path(packages, "dmlops_lavapipe", "lvp_icd.json"))
+    (tmp_path / folder).mkdir(parents=True)
+    copy = shutil.copy(library, tmp_path / folder)
+    assert found(machine(copy))[:3] == (["companion"], ["driver"], ["driver"])
 
 
 @pytest.mark.parametrize("node", [NODE, "/dev/dri/renderD129", "/dev/nvidia0", "/dev/nvidiactl", "/dev/kfd", "/dev/dxg"])

@@ -433,6 +433,7 @@ def test_the_valid_calls_are_valid(operator, device):
     assert all(part is given for part, given in zip(parts(result), parts(out), strict=True))
 
 
+@pytest.mark.needs_variables
 def test_wrong_arguments_never_reach_a_device():
     """The whole table again, where there is no device at all: it is the arguments that are complained of."""
     code = f"""

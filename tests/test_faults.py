@@ -11,7 +11,7 @@ import pytest
 import faults
 import support
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.posix]
 
 STEP = 240
 WALKS = [

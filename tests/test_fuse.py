@@ -494,7 +494,7 @@ def test_arguments():
     with pytest.raises(TypeError, match="hashable constants"):
         dmlops.fuse(lambda x, y: x)(np.arange(3), {1, 2})
     with pytest.raises(ValueError, match="the result's dtype int64"):
-        dmlops.fuse(lambda x: x)(np.arange(3), out=np.zeros(3, np.int32), device="host")
+        dmlops.fuse(lambda x: x)(np.arange(3, dtype=np.int64), out=np.zeros(3, np.int32), device="host")
     with pytest.raises(ValueError, match="the result's shape"):
         dmlops.fuse(lambda x: x)(np.arange(3), out=np.zeros(4, int), device="host")
     with pytest.raises(TypeError, match="DeviceArray"):

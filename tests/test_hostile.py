@@ -229,6 +229,7 @@ def test_an_endless_sequence(device):
         dmlops.slice(X, counted(), [4, 6], device=device)
 
 
+@pytest.mark.posix
 def test_another_thread_cannot_resize_what_a_call_uses(library):
     """A call holds its arrays, and NumPy does not resize what somebody holds."""
     support.run_python(
@@ -347,6 +348,7 @@ assert dmlops.slice([1, 2], [0], [2], [-1], device="host").tolist() == [2, 1]
 """
 
 
+@pytest.mark.posix
 @pytest.mark.parametrize("what", ["no text", "no JSON", "no driver in it", "no such library", "no driver", "a folder"])
 def test_a_corrupt_driver(what, tmp_path):
     icd = tmp_path / "icd.json"

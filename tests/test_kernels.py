@@ -750,6 +750,7 @@ for window in (4096, 2000, 640):
 """
 
 
+@pytest.mark.posix
 def test_staged_pieces_read_nothing_beyond_the_source(vulkan, tmp_path):
     """The array ends at a page that may not be read: an access beyond it ends the process."""
     script = tmp_path / "guarded.py"

@@ -171,6 +171,7 @@ assert all(abs(a - b) < c for a, b, c in zip(references, after, most)), (referen
 """
 
 
+@pytest.mark.posix
 @pytest.mark.parametrize("rounds", [2000, pytest.param(250_000, marks=[pytest.mark.soak, pytest.mark.timeout(3600)])])
 def test_very_many_tiny_calls(rounds, device):
     # The address sanitizer and the validation layer keep much of what is freed.
@@ -187,11 +188,13 @@ assert np.array_equal(dmlops.slice(x, [0, 0], list(x.shape), [1, -1]), x[:, ::-1
 """
 
 
+@pytest.mark.posix
 def test_arrays_larger_than_the_devices_memory(library):
     """By way of staging memory, piece by piece."""
     support.run_python(LARGE, env=faults.environment(library, imports=0, memory=1, heap=140 * MIB))
 
 
+@pytest.mark.posix
 def test_a_device_whose_memory_is_nearly_full(library):
     done = support.run_python(
         """
@@ -220,6 +223,7 @@ print(text)
     assert int(size) > 2 * MIB
 
 
+@pytest.mark.posix
 def test_staging_memory_is_that_of_the_transfers_under_way(library):
     """Queued transfers share staging buffers: they do not keep one for each submission."""
     support.run_python(
@@ -251,6 +255,7 @@ assert staged > layer.alive("vkAllocateMemory"), "nothing was staged"
     )
 
 
+@pytest.mark.posix
 @pytest.mark.parametrize("window", [0, 100_000, 6 * MIB])
 def test_a_full_window_into_the_devices_memory_does_not_matter(library, window):
     """What the host fills is best there, but need not be."""
@@ -265,6 +270,7 @@ assert np.array_equal(dmlops.asarray(x)[::-1].numpy(), x[::-1])
     )
 
 
+@pytest.mark.posix
 @pytest.mark.needs_import
 def test_a_full_device_does_not_matter_where_arrays_are_used_where_they_lie(library):
     support.run_python(LARGE, env=faults.environment(library, heap=4 * MIB))

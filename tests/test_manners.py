@@ -32,13 +32,14 @@ def on_one_line(text):
 
 
 def test_repr_of_a_small_array():
-    assert repr(dmlops.asarray([1, 2, 3], device="host")) == "DeviceArray([1, 2, 3], shape=(3,), dtype=int64, device='host')"
+    integers = dmlops.asarray(np.int64([1, 2, 3]), device="host")
+    assert repr(integers) == "DeviceArray([1, 2, 3], shape=(3,), dtype=int64, device='host')"
     assert str(dmlops.asarray(2.5, device="host")) == "DeviceArray(2.5, shape=(), dtype=float64, device='host')"
     a = dmlops.asarray([[1.5, 2], [-1, 0]], device="host")
     first, second = repr(a).splitlines()
     assert first == "DeviceArray([[ 1.5,  2. ],"
     assert second == "             [-1. ,  0. ]], shape=(2, 2), dtype=float64, device='host')"
-    long = dmlops.asarray(np.arange(22), device="host")
+    long = dmlops.asarray(np.arange(22, dtype=np.int64), device="host")
     assert repr(long).splitlines()[-1] == "            shape=(22,), dtype=int64, device='host')"
 
 
@@ -93,6 +94,7 @@ def test_repr_waits_for_the_work(device):
     assert repr(a).startswith("DeviceArray([[   1999,    1998,    1997, ...,       2,       1,       0],")
 
 
+@pytest.mark.posix
 def test_repr_of_a_lost_array(vulkan):
     """The child of a fork sees the parent's array: printing it is no error."""
     done = support.run_python("""

@@ -10,7 +10,7 @@ import pytest
 import faults
 import support
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.posix]
 
 MIB = 2**20
 NVIDIA, SWIFTSHADER = 4, 10  # VkDriverIds

@@ -177,6 +177,7 @@ def test_ragged_lists(device):
 
 
 @pytest.mark.driverless
+@pytest.mark.needs_variables
 def test_no_device():
     """The command that looks for drivers is named where there is none."""
     env = {"VK_DRIVER_FILES": os.devnull, "VK_ICD_FILENAMES": None, "DMLOPS_DEVICE": None}

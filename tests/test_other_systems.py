@@ -102,6 +102,7 @@ def test_what_a_manifest_names(path, manifest, named, library):
     assert driver_search.resolve(manifest, named, path) == library
 
 
+@pytest.mark.posix
 def test_homebrews_manifests(tmp_path, monkeypatch):
     folder = tmp_path / "vulkan" / "icd.d"
     folder.mkdir(parents=True)
@@ -115,6 +116,7 @@ def test_homebrews_manifests(tmp_path, monkeypatch):
     assert found in driver_search.manifests()
 
 
+@pytest.mark.posix
 def test_nobody_is_an_administrator_of_windows_here():
     assert not driver_search.elevated()
 
@@ -161,6 +163,7 @@ def test_a_listing_that_did_not_come_back(code, output, status, ending):
     assert ending(code, output) == f"ends the process with status {status}"
 
 
+@pytest.mark.posix
 @pytest.mark.slow
 def test_info_names_a_layer_that_ends_the_process(tmp_path):
     """The loader adds implicit layers to each instance, unless a variable says otherwise."""

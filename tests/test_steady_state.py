@@ -13,7 +13,7 @@ import pytest
 import faults
 import support
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.posix]
 
 CALLS = 100
 WAITING = {"futex", "sched_yield", "restart_syscall"}

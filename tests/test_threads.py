@@ -281,12 +281,14 @@ def race(built, folder, broken=None):
     return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=1700)
 
 
+@pytest.mark.posix
 @pytest.mark.check
 def test_no_data_races(built, tmp_path):
     done = race(built, tmp_path)
     assert done.returncode == 0 and "WARNING" not in done.stderr, done.stdout + done.stderr
 
 
+@pytest.mark.posix
 @pytest.mark.check
 @pytest.mark.parametrize(
     "broken", ["submission.c", "queue.c", "quiesce.c", "kernels.c", "instance.c", "allocation_pool.c", "cache.c"]

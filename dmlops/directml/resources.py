@@ -172,7 +172,7 @@ def _open_npy(path: pathlib.Path) -> Array:
             warnings.simplefilter("ignore")  # of Python, about the text of a header
             array: Array = np.load(path, mmap_mode="r", allow_pickle=False)
     except Exception as error:  # NumPy reads the header as Python, and a zip file by its first bytes
-        if isinstance(error, MemoryError) or (isinstance(error, OSError) and error.errno):
+        if isinstance(error, MemoryError) or (isinstance(error, OSError) and error.filename):
             raise
         raise DirectMLError(f"{path} is no .npy file that dmlops reads: {str(error) or type(error).__name__}") from None
     if not isinstance(array, np.ndarray):

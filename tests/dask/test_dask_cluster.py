@@ -71,6 +71,7 @@ def peak_memory():
 LARGE = pytest.param((4, 32768, 65536), 2048, marks=[pytest.mark.soak, pytest.mark.timeout(7200)], id="8 GiB")
 
 
+@pytest.mark.posix
 @pytest.mark.parametrize("shape, chunk", [pytest.param((4, 1024, 2048), 256, id="8 MiB"), LARGE])
 def test_from_zarr_to_zarr(client, tmp_path, capsys, shape, chunk):
     bands, height, width = shape
