@@ -28,7 +28,7 @@ SOURCES := $(shell find csrc shaders dmlops -type f ! -name '*.pyc' ! -name '*.s
 TESTS := tests examples/preprocessing.ipynb examples/fuse.ipynb examples/directml.ipynb
 without = $(patsubst %,--ignore=tests/test_%.py,$(1))
 # The longest first: the others fill what is left of two cores.
-CHECKS := $(addprefix check-,sanitizers validation deeper swiftshader static wheels docs peers leaks direct onnx oldest-numpy \
+CHECKS := $(addprefix check-,sanitizers validation deeper swiftshader static wheels windows docs peers leaks direct onnx oldest-numpy \
     fuzz shaders)
 
 .PHONY: demo test bench bench-gpu bench-drivers check soak wheels clean help system debootstrap
@@ -193,6 +193,16 @@ check-companion: .venv/dmlops .venv-wheels/requirements | debootstrap
 	.venv-wheels/bin/python companion/build.py || [ $$? -eq 69 ]
 	.venv/bin/pytest -q -rs companion/tests
 	.venv/bin/pytest -q -rs -s tests/wheels/bare.py
+
+# The wheel for Windows under wine: installed by pip, its self-test, the portable part of the suite, drivers in odd folders.
+# After check-wheels, where that is made as well: both build in the same folders.
+.PHONY: system-wine
+check-windows: .venv-wheels/requirements | system-wine $(filter check-wheels,$(MAKECMDGOALS))
+	.venv-wheels/bin/python tools/wheels.py win_amd64
+	PYTEST_ADDOPTS= .venv-wheels/bin/pytest -q -rs -s --confcutdir tests/windows tests/windows/check.py
+
+system-wine: | system
+	@DMLOPS_APT_EXTRA="wine wine64 xvfb" tools/system-packages.sh || echo "no wine: its tests are skipped"
 
 # A second driver, without 64-bit integers and storage of 8 and 16 bits: the tests of what dmlops does otherwise there, which
 # are kernels, staging and device arrays. What it cannot do, or not within minutes, is skipped, with the reason. Rows of every
