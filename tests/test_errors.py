@@ -673,3 +673,74 @@ def test_the_family():
         assert issubclass(child, dmlops.VulkanError)
     assert issubclass(dmlops.OutOfDeviceMemoryError, MemoryError)
     assert not issubclass(dmlops.DeviceLostError, MemoryError)
+
+
+# --- indices ----------------------------------------------------------------------------------------------------------
+
+X34 = np.arange(12).reshape(3, 4)
+WRONG_INDICES = [
+    ("take", (X34, [0, 3], 0), IndexError, r"indices\[1\] is 3; an index must be in \[-3, 3\)"),
+    ("take", (X34, [[0], [-5]], 1), IndexError, r"indices\[1, 0\] is -5"),
+    ("take", (X34, np.uint64([2**63]), 1), IndexError, r"indices\[0\] is 9223372036854775808"),
+    ("take", (X34, [1.0], 0), TypeError, "integer dtype, not float64"),
+    ("take", (X34, [True], 0), TypeError, "integer dtype, not bool"),
+    ("take", (X34, [[1], [1, 2]], 0), ValueError, "indices makes no array"),
+    ("take", (X34, [0], 2), np.exceptions.AxisError, "axis"),
+    ("take", (X34, [0], 0.5), TypeError, "axis"),
+    ("take", (np.zeros((0, 3)), [0], 0), IndexError, "axis 0 of input has size 0"),
+    ("take", (np.zeros((1,) * 40), np.zeros((1,) * 30, int), 0), ValueError, "rank 69"),
+    ("take_along_axis", (X34, [0], 1), ValueError, "input's rank, 2; got rank 1"),
+    ("take_along_axis", (X34, [[0], [1]], 1), ValueError, "size 3 or 1 on axis 0, as input has; got 2"),
+    ("take_along_axis", (X34, [[4]], 1), IndexError, r"indices\[0, 0\] is 4"),
+    ("gather_nd", (X34, 0), ValueError, "must have an axis"),
+    ("gather_nd", (X34, [0, 0, 0]), ValueError, "at most 2 entries.*got 3"),
+    ("gather_nd", (X34, [[0, 0], [-4, 9]]), IndexError, r"indices\[1, 0\] is -4; an index must be in \[-3, 3\)"),
+    ("gather_nd", (X34, [[0, 0], [2, 4]]), IndexError, r"indices\[1, 1\] is 4; an index must be in \[-4, 4\)"),
+    ("put_along_axis", (X34, [[0, 4]], 1, 1), IndexError, r"indices\[0, 1\] is 4"),
+    ("put_along_axis", (X34, [0], 1, 1), ValueError, "input's rank, 2; got rank 1"),
+    ("put_along_axis", (X34, [[0], [0]], 1, 1), ValueError, "size 3 or 1 on axis 0"),
+    ("put_along_axis", (X34, [[0]], 1, 2), np.exceptions.AxisError, "axis"),
+    ("put_along_axis", (X34, [[0]], [1, 2], 1), ValueError, "broadcast"),
+    ("scatter_nd", (X34, 0, 1), ValueError, "must have an axis"),
+    ("scatter_nd", (X34, [0, 0, 0], 1), ValueError, "at most 2 entries"),
+    ("scatter_nd", (X34, [[3]], 1), IndexError, r"indices\[0, 0\] is 3"),
+]
+
+
+@pytest.mark.parametrize("name, args, error, text", WRONG_INDICES, ids=lambda value: value if isinstance(value, str) else "")
+def test_wrong_indices(device, name, args, error, text):
+    out = np.full((2, 4), 7)
+    with pytest.raises(error, match=text):
+        getattr(dmlops, name)(*args, device=device)
+    x, indices, *others = args
+    array = dmlops.asarray(x, device=device)
+    with pytest.raises(error, match=text):
+        getattr(dmlops, name)(array, indices, *others)
+    with pytest.raises(IndexError):
+        dmlops.take(X34, [0, 3], 0, out=out, device=device)
+    assert (out == 7).all(), "nothing is written"
+
+
+def test_wrong_batches_of_indices(device):
+    for call, text in [
+        (lambda x: dmlops.take(x, [[0]], 0, batch_dims=1), r"batch_dims must be in \[0, 0\]; got 1"),
+        (lambda x: dmlops.take(x, [[0]], 1, batch_dims=-1), r"batch_dims must be in \[0, 1\]; got -1"),
+        (lambda x: dmlops.take(x, [[0]], 1, batch_dims=1), "indices must have size 3 on axis 0, a batch axis"),
+        (lambda x: dmlops.take(x, [0], batch_dims=1), "axis must be given"),
+        (lambda x: dmlops.gather_nd(x, [[0]] * 2, batch_dims=1), "indices must have size 3 on axis 0, a batch axis"),
+        (lambda x: dmlops.gather_nd(x, [[0, 0]] * 3, batch_dims=1), "at most 1 entries.*behind the batch axes; got 2"),
+    ]:
+        with pytest.raises(ValueError, match=text):
+            call(dmlops.asarray(X34, device=device))
+
+
+def test_indices_and_values_that_lie_elsewhere(device):
+    there = dmlops.asarray([[0]], device=device)
+    with pytest.raises(TypeError, match="indices must not be a dmlops.DeviceArray unless input is one"):
+        dmlops.take(X34, there, 0)
+    with pytest.raises(TypeError, match="unless input is one"):
+        dmlops.scatter_nd(X34, [[0, 0]], there)
+    with pytest.raises(TypeError, match="integer dtypes, not float64"):
+        dmlops.take(dmlops.asarray(X34, device=device), dmlops.asarray([1.0], device=device), 0)
+    with pytest.raises(IndexError, match="axis 0 of input has size 0"):
+        dmlops.take(dmlops.empty((0, 3), int, device=device), there, 0)
