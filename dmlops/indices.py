@@ -12,7 +12,7 @@ from dmlops import _core
 from dmlops._core import DeviceArray
 from dmlops.lengths import wrong_index
 from dmlops.operators.tracking import tracked
-from dmlops.refused_arrays import no_array
+from dmlops.refused_arrays import lazy, no_array, not_plain
 from dmlops.slice_keys import index_of
 
 __all__ = ["flat", "gather_at", "integers", "places_along", "places_of_tuples", "scattered"]
@@ -25,9 +25,21 @@ def flat(input: Any) -> Any:
     return _reshaped(input, (-1,))
 
 
+def _array(input: Any) -> Any:
+    """An input as an array of either kind."""
+    if isinstance(input, DeviceArray):
+        return input
+    if isinstance(input, str):
+        raise not_plain("input", input)
+    if type(input).__module__.partition(".")[0] in ("dask", "zarr"):
+        raise lazy("input", input)
+    return np.asarray(input)
+
+
 def _reshaped(array: Any, shape: tuple[int, ...]) -> Any:
+    array = _array(array)
     if not isinstance(array, DeviceArray):
-        return np.asarray(array).reshape(shape)
+        return array.reshape(shape)
     from dmlops.fusion import on_devices
 
     return on_devices.reshape(array, shape)
@@ -58,7 +70,7 @@ def _there(function: Any, *args: Any) -> Any:
 
 def places_along(input: Any, indices: Any, axis: Any) -> tuple[_Array, tuple[int, ...]]:
     """The places of indices along an axis, of elements of an array; and its shape."""
-    shape: tuple[int, ...] = np.shape(input)
+    shape: tuple[int, ...] = _array(input).shape
     along = (math.prod(shape),) if axis is None else shape
     axis = 0 if axis is None else _axis(axis, len(along))
     here = _on_host(indices)
@@ -76,7 +88,7 @@ def places_along(input: Any, indices: Any, axis: Any) -> tuple[_Array, tuple[int
 
 def places_of_tuples(input: Any, indices: Any) -> tuple[_Array, int]:
     """The places of tuples of indices, of rows of an array; and how many axes the tuples index."""
-    shape = np.shape(input)
+    shape = _array(input).shape
     here = _on_host(indices)
     if here.ndim < 1:
         raise ValueError("indices must have an axis, the last one, of a tuple's entries")
@@ -125,8 +137,7 @@ def scattered(
     name: str, input: Any, places: _Array, values: Any, indexed: int, out: Any, device: Any, progress: Any
 ) -> _Array | DeviceArray:
     """An array of which rows have others at places of its first `indexed` axes: a gather from both, one behind the other."""
-    if not isinstance(input, DeviceArray):
-        input = np.asarray(input)
+    input = _array(input)
     rows, row = input.shape[:indexed], input.shape[indexed:]
     count = math.prod(rows)
     updates = _like(values, places.shape + row, input)
