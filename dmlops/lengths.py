@@ -77,5 +77,6 @@ def negative_length(lengths: np.ndarray[Any, Any], flat: int) -> NoReturn:
 def wrong_index(indices: np.ndarray[Any, Any], flat: int, size: int) -> NoReturn:
     """Raise IndexError for the entry at an index in C order, of an axis of that size."""
     where = ", ".join(str(index) for index in np.unravel_index(flat, indices.shape))
+    place = f"indices[{where}]" if where else "indices"
     allowed = f"in [-{size}, {size})" if size else "of an axis that has elements, not size 0"
-    raise IndexError(f"indices[{where}] is {int(indices.flat[flat])}; an index must be {allowed}")
+    raise IndexError(f"{place} is {int(indices.flat[flat])}; an index must be {allowed}")

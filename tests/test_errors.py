@@ -680,6 +680,7 @@ def test_the_family():
 X34 = np.arange(12).reshape(3, 4)
 WRONG_INDICES = [
     ("take", (X34, [0, 3], 0), IndexError, r"indices\[1\] is 3; an index must be in \[-3, 3\)"),
+    ("take", (X34, 3, 0), IndexError, r"indices is 3; an index must be in \[-3, 3\)"),
     ("take", (X34, [[0], [-5]], 1), IndexError, r"indices\[1, 0\] is -5"),
     ("take", (X34, np.uint64([2**63]), 1), IndexError, r"indices\[0\] is 9223372036854775808"),
     ("take", (X34, [1.0], 0), TypeError, "integer dtype, not float64"),

@@ -94,8 +94,7 @@ def put_along_axis(
     Returns
     -------
     numpy.ndarray or DeviceArray
-        `out`, or a new C-contiguous array of the same kind and dtype as `input`, of the shape
-        of `input`. Never a view.
+        `out`, or a new C-contiguous array of the same kind, dtype and shape as `input`. Never a view.
 
     Raises
     ------
@@ -191,8 +190,7 @@ def scatter_nd(
         order has its place. Indices in a device array are downloaded: the call waits for them.
     updates : array_like or DeviceArray
         What is written: an array of the dtype of `input` or what NumPy would assign to one, of the shape
-        ``indices.shape[:-1] + input.shape[K:]``, or
-        broadcast to it. On a device only where `input` is, and then of its dtype.
+        ``indices.shape[:-1] + input.shape[K:]``, or broadcast to it. On a device only where `input` is, and then of its dtype.
     out : numpy.ndarray or DeviceArray, optional
         The array for the result: of the same kind and dtype as `input`, of the result's shape, writable, with any strides.
         It may share memory with the other arguments. Default: a new array.
@@ -206,8 +204,7 @@ def scatter_nd(
     Returns
     -------
     numpy.ndarray or DeviceArray
-        `out`, or a new C-contiguous array of the same kind and dtype as `input`, of the shape
-        of `input`. Never a view.
+        `out`, or a new C-contiguous array of the same kind, dtype and shape as `input`. Never a view.
 
     Raises
     ------
