@@ -224,8 +224,9 @@ def _split(node: Node, a: AnyArray, parts: Array | None = None) -> tuple[AnyArra
     if node.attributes.get("num_outputs", count) != count:
         raise ValueError(f"num_outputs is {node.attributes['num_outputs']}, but there are {count} outputs")
     if sizes is None:
-        each = -(-size // count) if node.version >= 18 else size // count  # from 18 on the last may be smaller
-        sizes = [each] * (count - 1) + [size - each * (count - 1) if node.version >= 18 else each]
+        uneven = "num_outputs" in node.attributes  # the last may be smaller
+        each = -(-size // count) if uneven else size // count
+        sizes = [each] * (count - 1) + [size - each * (count - 1) if uneven else each]
     if sum(sizes) != size or len(sizes) != count or min(sizes) < 0:
         raise ValueError(f"axis {axis} of size {size} cannot be split into {sizes} for {count} outputs")
     ends = list(itertools.accumulate(sizes))

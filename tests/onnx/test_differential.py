@@ -292,6 +292,14 @@ def test_empty_operands_of_slice_are_not_left_out(empty, device):
         dmlops.onnx.backend.run_model(model, feed, device)
 
 
+def test_parts_are_uneven_only_where_their_number_is_said(device):
+    for said, whole in (("<num_outputs = 2>", False), ("", False), ("", True)):
+        model = parsed(f"(float[N] x) => (float[A] y, float[B] z) {{ y, z = Split {said} (x) }}")
+        check((model, {"x": ramp(4 if whole else 3)}), device)
+        _, results = outcome(dmlops.onnx.Session, model.SerializeToString(), {"x": ramp(4 if whole else 3)}, device=device)
+        assert isinstance(results, list) == bool(said or whole)
+
+
 @pytest.mark.parametrize("axis", [-2, 1])
 def test_an_axis_that_the_only_value_lacks(axis, device):
     model = parsed(f"(float[N] x) => (float[M] y) {{ y = Concat <axis = {axis}> (x) }}")
