@@ -4,6 +4,8 @@
 
 #include "core/pack.h"
 
+enum { MOST_COPIED = 16 << 20 }; /* bytes of the entries of a piece which the host sees, and copies for the device */
+
 /* Indices of a tile, at most so many. Tiles are about equal, and start at multiples of 64. */
 static int64_t tile_extent(int64_t extent, int64_t most)
 {
@@ -227,7 +229,7 @@ void dml_split_begin(dml_split *split, const dml_plan *plan, const dml_limits *l
     if (whole->item <= limits->binding)
         fit_bindings(split, limits);
     if (!dml_plan_has_table(whole)) /* which is bound as a whole: no device binds as little */
-        fit_side(split, limits->binding, DML_ENTRIES);
+        fit_side(split, whole->entries.data ? dml_smaller(limits->binding, MOST_COPIED) : limits->binding, DML_ENTRIES);
     bool cut;
     do {
         cut = limits->pack_src && fit_packed(split, limits->chunk, DML_SRC);
