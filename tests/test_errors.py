@@ -689,7 +689,6 @@ WRONG_INDICES = [
     ("take", (X34, [0], 2), np.exceptions.AxisError, "axis"),
     ("take", (X34, [0], 0.5), TypeError, "axis"),
     ("take", (np.zeros((0, 3)), [0], 0), IndexError, "axis 0 of input has size 0"),
-    ("take", (np.zeros((1,) * 40), np.zeros((1,) * 30, int), 0), ValueError, "rank 69"),
     ("take_along_axis", (X34, [0], 1), ValueError, "input's rank, 2; got rank 1"),
     ("take_along_axis", (X34, [[0], [1]], 1), ValueError, "size 3 or 1 on axis 0, as input has; got 2"),
     ("take_along_axis", (X34, [[4]], 1), IndexError, r"indices\[0, 0\] is 4"),
@@ -706,6 +705,8 @@ WRONG_INDICES = [
     ("scatter_nd", (X34, [0, 0, 0], 1), ValueError, "at most 2 entries"),
     ("scatter_nd", (X34, [[3]], 1), IndexError, r"indices\[0, 0\] is 3"),
 ]
+if np.lib.NumpyVersion(np.__version__) >= "2.0.0":  # before, arrays have at most 32 axes
+    WRONG_INDICES.append(("take", (np.zeros((1,) * 40), np.zeros((1,) * 30, int), 0), ValueError, "rank 69"))
 
 
 @pytest.mark.parametrize("name, args, error, text", WRONG_INDICES, ids=lambda value: value if isinstance(value, str) else "")
