@@ -410,7 +410,12 @@ class __array_namespace_info__:  # noqa: N801  (the standard's name)
 
     def default_dtypes(self, *, device: Any = None) -> dict[str, np.dtype[Any]]:
         """The dtypes of arrays that are made without naming one."""
-        return {"real floating": float64, "complex floating": complex128, "integral": int64, "indexing": int64}
+        return {
+            "real floating": float64,
+            "complex floating": complex128,
+            "integral": np.dtype(int),
+            "indexing": np.dtype(np.intp),
+        }
 
     def devices(self) -> tuple[dmlops.Device, ...]:
         """All devices."""

@@ -140,7 +140,7 @@ def scattered(
     input = _array(input)
     rows, row = input.shape[:indexed], input.shape[indexed:]
     count = math.prod(rows)
-    updates = _like(values, places.shape + row, input)
+    updates = _like("updates" if name == "scatter_nd" else "values", values, places.shape + row, input)
     both = _core._join([_reshaped(input, (count, *row)), _reshaped(updates, (places.size, *row))], 0, None, device)
     sources = np.arange(count, dtype=np.int32 if count + places.size < 2**31 else np.int64)
     sources[places.ravel()] = np.arange(count, count + places.size)  # one after the other: the last of equal places wins
@@ -148,17 +148,28 @@ def scattered(
     return _core._gather(both, sources.reshape(rows), 0, 0, "take", out, tracks)
 
 
-def _like(values: Any, shape: tuple[int, ...], input: Any) -> Any:
+def _like(name: str, values: Any, shape: tuple[int, ...], input: Any) -> Any:
     """What is written, of that shape, of the dtype and kind of the input."""
+    if isinstance(values, DeviceArray) and not isinstance(input, DeviceArray):
+        raise TypeError(f"{name} must not be a dmlops.DeviceArray unless input is one")
+    given = np.shape(values) if isinstance(values, (np.ndarray, DeviceArray)) else None
+    if given is not None and not _fits(given, shape):
+        raise ValueError(f"{name} must have shape {shape} or one that is broadcast to it; got {given}")
     if isinstance(values, DeviceArray):
-        if not isinstance(input, DeviceArray):
-            raise TypeError("values must not be a dmlops.DeviceArray unless input is one")
-        return values if values.shape == shape else _there(np.broadcast_to, values, shape)
-    if not isinstance(values, np.ndarray) or values.dtype != input.dtype or values.shape != shape:
+        return values if given == shape else _there(np.broadcast_to, values, shape)
+    if given != shape or values.dtype != input.dtype:
         assigned = np.empty(shape, input.dtype)
         assigned[...] = values
         values = assigned
     return _core._asarray(values, None, input.device, None) if isinstance(input, DeviceArray) else values
+
+
+def _fits(given: tuple[int, ...], shape: tuple[int, ...]) -> bool:
+    """Whether an array is of that shape or broadcast to it."""
+    try:
+        return np.broadcast_shapes(given, shape) == shape
+    except ValueError:
+        return False
 
 
 # --- integer arrays in brackets ----------------------------------------------------------------------------------------

@@ -319,4 +319,99 @@ OPERATORS = (
         (),
         ("SliceGrad",),
     ),
+    Operator(
+        "take",
+        "Selects elements, or whole rows, by their indices along an axis.",
+        Example("np.arange(12).reshape(3, 4)", "dmlops.take(x, [2, 0, -1], axis=0)", "np.take(x, [2, 0, -1], axis=0)"),
+        Example(
+            "photo",
+            "dmlops.take(x, np.repeat([426, 250, 50], 142), axis=0)",
+            "np.take(x, np.repeat([426, 250, 50], 142), axis=0)",
+            "Three rows of a photograph, each 142 times.",
+        ),
+        (
+            "dmlops.take(np.zeros((3, 4)), [0, 3], axis=0)",
+            "dmlops.take(np.zeros((3, 4)), [0.5], axis=0)",
+            "dmlops.take(np.zeros((3, 4)), [[0, 1]], axis=1, batch_dims=1)",
+        ),
+        ("GATHER",),
+        ("Gather",),
+        more=(
+            Example(
+                "np.arange(12).reshape(3, 4)",
+                "dmlops.take(x, [[0, 1], [2, 3], [-1, -1]], axis=1, batch_dims=1)",
+                "np.take_along_axis(x, np.array([[0, 1], [2, 3], [-1, -1]]), axis=1)",
+                "With `batch_dims`, each row has indices of its own.",
+            ),
+        ),
+    ),
+    Operator(
+        "take_along_axis",
+        "Selects elements along an axis, each row by indices of its own: as `numpy.argsort` gives them.",
+        Example(
+            "np.array([[3, 1, 2], [6, 4, 5]])",
+            "dmlops.take_along_axis(x, [[1, 2, 0], [1, 2, 0]], axis=1)",
+            "np.take_along_axis(x, np.array([[1, 2, 0], [1, 2, 0]]), axis=1)",
+        ),
+        Example(
+            "photo",
+            "dmlops.take_along_axis(x, np.argsort(x, axis=1), axis=1)",
+            "np.sort(x, axis=1)",
+            "The pixels of each row, sorted by their brightness in each channel.",
+        ),
+        (
+            "dmlops.take_along_axis(np.zeros((2, 3)), [[0], [3]], axis=1)",
+            "dmlops.take_along_axis(np.zeros((2, 3)), [0, 1], axis=1)",
+        ),
+        ("GATHER_ELEMENTS",),
+        ("GatherElements",),
+    ),
+    Operator(
+        "gather_nd",
+        "Selects elements, or whole rows, by tuples of indices.",
+        Example(
+            "np.arange(12).reshape(3, 4)",
+            "dmlops.gather_nd(x, [[0, 1], [2, -1]])",
+            "x[[0, 2], [1, -1]]",
+        ),
+        None,
+        (
+            "dmlops.gather_nd(np.zeros((3, 4)), [[0, 4]])",
+            "dmlops.gather_nd(np.zeros((3, 4)), [[0, 1, 2]])",
+        ),
+        ("GATHER_ND", "GATHER_ND1"),
+        ("GatherND",),
+    ),
+    Operator(
+        "put_along_axis",
+        "Copies an array, with values at indices along an axis. Of equal indices the last one wins.",
+        Example(
+            "np.zeros((2, 4), int)",
+            "dmlops.put_along_axis(x, [[1], [-1]], [[5], [6]], axis=1)",
+            "y = x.copy()\nnp.put_along_axis(y, np.array([[1], [-1]]), np.array([[5], [6]]), axis=1)",
+        ),
+        None,
+        (
+            "dmlops.put_along_axis(np.zeros((2, 4)), [[4], [0]], 1, axis=1)",
+            "dmlops.put_along_axis(np.zeros((2, 4)), [[0], [1]], np.ones((2, 3)), axis=1)",
+        ),
+        ("SCATTER",),
+        ("ScatterElements", "Scatter"),
+    ),
+    Operator(
+        "scatter_nd",
+        "Copies an array, with elements or whole rows at tuples of indices. Of equal tuples the last one wins.",
+        Example(
+            "np.zeros((3, 2), int)",
+            "dmlops.scatter_nd(x, [[2], [0]], [[5, 6], [1, 2]])",
+            "y = x.copy()\ny[[2, 0]] = [[5, 6], [1, 2]]",
+        ),
+        None,
+        (
+            "dmlops.scatter_nd(np.zeros((3, 2)), [[3]], [[1, 1]])",
+            "dmlops.scatter_nd(np.zeros((3, 2)), [[0, 0, 0]], [1])",
+        ),
+        ("SCATTER_ND",),
+        ("ScatterND",),
+    ),
 )

@@ -9,7 +9,6 @@ import dmlops
 
 SECTIONS = (
     ("Keys", ("slice_from_key",)),
-    ("Elements at indices", ("take", "take_along_axis", "gather_nd", "put_along_axis", "scatter_nd")),
     ("Functions in one pass", ("fuse", "one_hot", "resize_nearest", "roll", "sliding_windows", "rearrange", "repeat")),
     ("Arrays on a device", ("asarray", "empty", "from_dlpack", "synchronize", "DeviceArray")),
     ("Devices", ("devices", "default_device", "set_default_device", "Device")),

@@ -701,6 +701,8 @@ WRONG_INDICES = [
     ("put_along_axis", (X34, [[0], [0]], 1, 1), ValueError, "size 3 or 1 on axis 0"),
     ("put_along_axis", (X34, [[0]], 1, 2), np.exceptions.AxisError, "axis"),
     ("put_along_axis", (X34, [[0]], [1, 2], 1), ValueError, "broadcast"),
+    ("put_along_axis", (X34, [[0]], X34, 1), ValueError, r"values must have shape \(3, 1\) .* got \(3, 4\)"),
+    ("scatter_nd", (X34, [[0]], X34), ValueError, r"updates must have shape \(1, 4\) .* got \(3, 4\)"),
     ("scatter_nd", (X34, 0, 1), ValueError, "must have an axis"),
     ("scatter_nd", (X34, [0, 0, 0], 1), ValueError, "at most 2 entries"),
     ("scatter_nd", (X34, [[3]], 1), IndexError, r"indices\[0, 0\] is 3"),
