@@ -18,7 +18,7 @@ __all__ = ["Folded", "is_exact"]
 _EXACT = frozenset(
     """
     Abs Add And ArgMax ArgMin BitShift BitwiseAnd BitwiseNot BitwiseOr BitwiseXor CastLike Ceil Clip ConstantOfShape Div Equal
-    Floor GatherElements GatherND Greater GreaterOrEqual Less LessOrEqual Max Min Mod Mul Neg NonZero Not Or
+    Floor Greater GreaterOrEqual Less LessOrEqual Max Min Mod Mul Neg NonZero Not Or
     ReduceMax ReduceMin ScatterElements ScatterND Sign Size Sub Trilu Where Xor
     """.split()
 )

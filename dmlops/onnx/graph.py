@@ -14,7 +14,7 @@ from dmlops.onnx.folding import Folded, is_exact
 from dmlops.onnx.inference import Shape, inferred_types, is_plain
 from dmlops.onnx.maps import maps_of
 from dmlops.onnx.metadata import size_of
-from dmlops.onnx.node import FROM_SHAPES, Node, data_of
+from dmlops.onnx.node import FROM_SHAPES, Node, is_data
 from dmlops.onnx.operator_table import OPERATORS, Operator, cast_type
 
 if TYPE_CHECKING:
@@ -234,5 +234,5 @@ def _demanded(nodes: Iterable[Node]) -> set[str]:
     for node in reversed(list(nodes)):
         if node.operator not in FROM_SHAPES:
             needed = demanded.intersection(node.outputs)
-            demanded.update(name for name in (node.inputs if needed else node.inputs[len(data_of(node)) :]) if name)
+            demanded.update(name for k, name in enumerate(node.inputs) if name and (needed or not is_data(node, k)))
     return demanded

@@ -11,10 +11,18 @@ import numpy as np
 if TYPE_CHECKING:
     from dmlops._annotations import Array
 
-__all__ = ["FROM_SHAPES", "Node", "axes_of", "data_of", "ints_of", "positive"]
+__all__ = ["FROM_SHAPES", "Node", "axes_of", "data_of", "ints_of", "is_data", "positive"]
 
 FROM_SHAPES = ("EyeLike", "Shape", "Size")  # of their operand only the shape counts, and the type
-_ON_HOST = ("ConstantOfShape", "Range")  # all of their operands are numbers
+# The places of the operands that are moved, where that is not the first alone; None: all of them.
+_DATA = {
+    "Concat": None,
+    "ConstantOfShape": (),
+    "Range": (),
+    "Scatter": (0, 2),
+    "ScatterElements": (0, 2),
+    "ScatterND": (0, 2),
+}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -61,7 +69,11 @@ def positive(axis: int, rank: int) -> int:
 
 
 def data_of(node: Node) -> tuple[str, ...]:
-    """The operands that are moved; those behind them are shapes, indices or amounts."""
-    if node.operator in _ON_HOST:
-        return ()
-    return node.inputs if node.operator == "Concat" else node.inputs[:1]
+    """The operands that are moved; others are shapes, indices or amounts."""
+    return tuple(name for place, name in enumerate(node.inputs) if is_data(node, place))
+
+
+def is_data(node: Node, place: int) -> bool:
+    """Whether the operand at a place is moved."""
+    places = _DATA.get(node.operator, (0,))
+    return places is None or place in places

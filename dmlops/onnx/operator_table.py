@@ -18,14 +18,15 @@ import numpy as np
 from onnx import TensorProto, helper, numpy_helper
 
 import dmlops
-from dmlops.onnx.movements import device_of, repeated, reshape, runs_of, take
+from dmlops.onnx.indexing import gather, gather_elements, gather_nd, scatter_elements, scatter_nd
+from dmlops.onnx.movements import device_of, repeated, reshape
 from dmlops.onnx.node import Node, axes_of, ints_of, positive
 from dmlops.onnx.resize import NEAREST, resize, upsample
 
 if TYPE_CHECKING:
     from dmlops._annotations import AnyArray, Array, PaddingMode
 
-__all__ = ["OPERATORS", "VIEWS", "Operator", "cast_type"]
+__all__ = ["OPERATORS", "UNFUSED", "VIEWS", "Operator", "cast_type"]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -99,16 +100,6 @@ def _flatten(node: Node, a: AnyArray) -> AnyArray:
     axis = node.attributes.get("axis", 1)
     axis = axis if axis == a.ndim else positive(axis, a.ndim)
     return reshape(a, (math.prod(a.shape[:axis]), math.prod(a.shape[axis:])))
-
-
-def _gather(node: Node, a: AnyArray, index: Array) -> AnyArray:
-    axis = positive(node.attributes.get("axis", 0), a.ndim)
-    size = a.shape[axis]
-    if index.size and not (-size <= index.min() and index.max() < size):
-        raise IndexError(f"an index is out of range for axis {axis} of size {size}")
-    index = index.astype(np.int64)
-    taken = take(a, {axis: runs_of(np.where(index < 0, index + size, index).reshape(-1))})
-    return reshape(taken, a.shape[:axis] + index.shape + a.shape[axis + 1 :])
 
 
 def _identity(node: Node, a: AnyArray) -> AnyArray:
@@ -262,6 +253,7 @@ def _unsqueeze(node: Node, a: AnyArray, axes: Array | None = None) -> AnyArray:
 
 _PADDING_MODES: dict[str, PaddingMode] = {"constant": "constant", "reflect": "reflection", "edge": "edge", "wrap": "wrap"}
 _ORDERS = {"mode": ("DCR", "CRD")}
+_NO_REDUCTION = {"reduction": ("none",)}
 
 OPERATORS = {
     "Cast": Operator(_cast, 28),
@@ -272,7 +264,9 @@ OPERATORS = {
     "Expand": Operator(_expand, 13),
     "EyeLike": Operator(_eye_like, 22),
     "Flatten": Operator(_flatten, 25),
-    "Gather": Operator(_gather, 13),
+    "Gather": Operator(gather, 13),
+    "GatherElements": Operator(gather_elements, 13),
+    "GatherND": Operator(gather_nd, 13),
     "Identity": Operator(_identity, 25),
     "OneHot": Operator(_one_hot, 28),
     "Pad": Operator(_pad, 25, {"mode": tuple(_PADDING_MODES)}),
@@ -280,6 +274,9 @@ OPERATORS = {
     "Reshape": Operator(_reshape_to, 25),
     "Resize": Operator(resize, 19, NEAREST),
     "ReverseSequence": Operator(_reverse_sequence, 28),
+    "Scatter": Operator(scatter_elements, 9),
+    "ScatterElements": Operator(scatter_elements, 18, _NO_REDUCTION),
+    "ScatterND": Operator(scatter_nd, 18, _NO_REDUCTION),
     "Shape": Operator(_shape, 25),
     "Size": Operator(_size, 25),
     "Slice": Operator(_slice, 13),
@@ -294,3 +291,6 @@ OPERATORS = {
 
 # Operators that move no element of an array that is contiguous.
 VIEWS = frozenset({"Cast", "Flatten", "Identity", "Reshape", "Squeeze", "Unsqueeze"})
+
+# Operators that are no part of a fused function.
+UNFUSED = frozenset({"Gather", "GatherElements", "GatherND", "Scatter", "ScatterElements", "ScatterND"})

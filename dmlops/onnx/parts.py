@@ -101,7 +101,7 @@ class Source:
         # What onnxruntime takes for granted, here in the rest and in a session of the whole model.
         inferred = {name: shape for name in passed if (shape := graph.shape(name)) is not None}
         sizes = inferred, graph.declared_before_shapes()
-        program = Program(moved, device, ONNXRUNTIME, mapped=True, sizes=sizes)
+        program = Program(moved, device, ONNXRUNTIME, mapped=bool(graph.maps), sizes=sizes)
         checked, session = _checked(moved), self._session(rest) if rest else None
         sessions = [one for one in (checked, session) if one]
         described = [value for one in sessions for value in one.get_inputs()]

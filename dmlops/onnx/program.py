@@ -13,7 +13,7 @@ import dmlops
 from dmlops import DeviceArray
 from dmlops.onnx.graph import Graph
 from dmlops.onnx.inference import Shape, contradicts, is_plain
-from dmlops.onnx.node import FROM_SHAPES, Node, data_of
+from dmlops.onnx.node import FROM_SHAPES, Node, data_of, is_data
 from dmlops.onnx.operator_table import OPERATORS, Operator
 from dmlops.scalars import kind_of
 
@@ -142,11 +142,11 @@ class Program:
         return True
 
     def _step(self, node: Node, values: dict[str, AnyArray]) -> None:
-        on_host, data = self._graph.on_host(node), () if self._fused else data_of(node)
+        on_host = self._graph.on_host(node) or self._fused
         operands: list[AnyArray | None] = []
         for k, name in enumerate(node.inputs):
             operand = values.get(name, self._constants.get(name))
-            if k < len(data) and not on_host and not isinstance(operand, DeviceArray) and operand is not None:
+            if not on_host and is_data(node, k) and not isinstance(operand, DeviceArray) and operand is not None:
                 operand = self._uploaded[name] if name in self._uploaded else self._upload(operand)
             operands.append(operand)
         for name, result in zip(node.outputs, self._results(node, operands), strict=True):

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import dmlops
-from dmlops.onnx.movements import device_of, runs_of, take
+from dmlops.onnx.movements import device_of, take
 from dmlops.onnx.node import Node, axes_of
 from dmlops.operators.nearest import COORDINATES, ROUNDINGS, line, positions, simple_fraction
 
@@ -88,10 +88,10 @@ def resize(node: Node, a: AnyArray, *operands: Array | None, numbers: Any = Exac
     if new == old:
         return a
     mode, rounding = _modes(node)
-    runs, whole = {}, [1] * a.ndim
+    whole = [1] * a.ndim
     for axis, size, result, factor in zip(axes, old, new, factors, strict=True):
         if not result:
-            runs[axis] = runs_of(np.zeros(0, np.int64))
+            a = take(a, np.zeros(0, np.int64), axis)
             continue
         simple = {"": "ceil" if factor < 1 else "floor"}
         index = numbers.nearest(mode, simple.get(rounding, rounding), size, result, factor)
@@ -99,8 +99,7 @@ def resize(node: Node, a: AnyArray, *operands: Array | None, numbers: Any = Exac
         if times and np.array_equal(index, np.arange(size * times) // times):
             whole[axis] = times
         else:
-            runs[axis] = runs_of(index)
-    a = take(a, runs) if runs else a
+            a = take(a, index, axis)
     # To upsample, every axis is a spatial one; the new first axis is that of channels.
     return a if set(whole) <= {1} else dmlops.upsample(a[None], whole, device=device_of(a))[0]
 

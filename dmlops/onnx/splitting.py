@@ -8,9 +8,13 @@ from onnx import AttributeProto, GraphProto, ModelProto, NodeProto, TensorProto,
 
 from dmlops.onnx.graph import Graph
 from dmlops.onnx.inference import is_plain
-from dmlops.onnx.operator_table import VIEWS
+from dmlops.onnx.node import data_of
+from dmlops.onnx.operator_table import UNFUSED, VIEWS
 
 __all__ = ["cut", "split", "tensors"]
+
+# Operators that do not belong to the leading part where all their data, if any, is constant: look-ups in tables of weights.
+_OF_INPUTS = ("ConstantOfShape", "Gather", "GatherElements", "GatherND", "Range", "Scatter", "ScatterElements", "ScatterND")
 
 
 def split(model: ModelProto) -> tuple[ModelProto | None, ModelProto | None]:
@@ -34,8 +38,8 @@ def split(model: ModelProto) -> tuple[ModelProto | None, ModelProto | None]:
 
     Notes
     -----
-    A node belongs to the leading part if it can run on a device and its data comes from inputs of the model. Gather of data is
-    left out, since it is a look-up in a table of weights as a rule. So is, at the end of the part, what moves nothing: Reshape,
+    A node belongs to the leading part if it can run on a device and its data comes from inputs of the model. Gather of a
+    constant is left out: it is a look-up in a table of weights. So is, at the end of the part, what moves nothing: Reshape,
     Flatten, Squeeze, Unsqueeze and Identity. Nodes that compute shapes are in both parts where both need them.
 
     Examples
@@ -86,7 +90,9 @@ def _movers(graph: Graph, protos: Sequence[NodeProto], left: frozenset[int] = fr
         if k in graph.problems or k in left or not all(name in ready for name in node.inputs if name):
             continue
         if not graph.on_host(node):
-            if node.operator in ("Gather", "ConstantOfShape", "Range"):
+            if node.operator in _OF_INPUTS and graph.known.issuperset(data_of(node)):
+                continue
+            if graph.maps and node.operator in UNFUSED:
                 continue
             found.append(k)
         ready.update(node.outputs)

@@ -215,6 +215,57 @@ def gather(draw, x, opset):
     return [np.array(values, draw(st.sampled_from((np.int64, np.int32)))).reshape(shape)], attributes, 1
 
 
+def shape_beside(draw, x, axis):
+    """A shape of indices of single elements: at most the sizes of `x` beside the axis as a rule."""
+    shape = [draw(st.integers(0 if seldom(draw) else 1, max(size + seldom(draw, 40), 1))) for size in x.shape]
+    if -x.ndim <= axis < x.ndim:
+        shape[axis] = draw(st.integers(0 if seldom(draw) else 1, 3))
+    return shape if not seldom(draw, 40) else shape[1:]
+
+
+def indices_of(draw, shape, size):
+    low, high = (-size, max(size - 1, 0)) if not seldom(draw, 20) else (-size - 1, size)
+    values = [draw(st.integers(low, high)) for _ in range(int(np.prod(shape)))]
+    return np.array(values, draw(st.sampled_from((np.int64, np.int32)))).reshape(shape)
+
+
+def gather_elements(draw, x, opset):
+    axis = axis_of(draw, x.ndim)
+    size = x.shape[axis] if -x.ndim <= axis < x.ndim else 1
+    return [indices_of(draw, shape_beside(draw, x, axis), size)], {"axis": axis}, 1
+
+
+def scatter_elements(draw, x, opset):
+    """Along the axis there is one index: which of equal ones is the last, is open."""
+    axis = axis_of(draw, x.ndim)
+    shape = shape_beside(draw, x, axis)
+    if -len(shape) <= axis < len(shape):
+        shape[axis] = 1
+    size = x.shape[axis] if -x.ndim <= axis < x.ndim else 1
+    updates = np.full(shape if not seldom(draw, 40) else [*shape, 1], 3).astype(x.dtype)
+    return [indices_of(draw, shape, size), updates], {"axis": axis}, 1
+
+
+def tuples_of(draw, x, batch=0):
+    count = draw(st.integers(1, max(x.ndim - batch, 1) + seldom(draw, 40)))
+    shape = [*x.shape[:batch], *draw(st.sampled_from(((), (1,), (2,), (2, 2), (0,))))]
+    size = min(x.shape[batch : batch + count], default=1)
+    return indices_of(draw, [*shape, count], size).astype(np.int64)
+
+
+def gather_nd(draw, x, opset):
+    batch = draw(st.integers(0, max(x.ndim - 1, 0))) if opset >= 12 and draw(st.booleans()) else 0
+    return [tuples_of(draw, x, batch)], {"batch_dims": batch} if batch or draw(st.booleans()) else {}, 1
+
+
+def scatter_nd(draw, x, opset):
+    """Equal values are written, since which of equal tuples is the last, is open."""
+    tuples = tuples_of(draw, x)
+    shape = [*tuples.shape[:-1], *x.shape[tuples.shape[-1] :]]
+    updates = np.full(shape if not seldom(draw, 40) else [*shape, 1], 3).astype(x.dtype)
+    return [tuples, updates], {"reduction": "none"} if opset >= 16 and draw(st.booleans()) else {}, 1
+
+
 SCALES = st.one_of(
     st.sampled_from((0.5, 1.0, 1.0, 1.5, 2.0, 2.0, 3.0, 4.0, 0.25, 0.75, 0.1, 0.3, 0.7, 1.1, 1.3, 2.5, 2.3, 1 / 3, 2 / 3)),
     st.integers(1, 40).map(lambda number: number / 7),
@@ -318,6 +369,11 @@ CALLS = (
     ("SpaceToDepth", 7, 99, 4, space_to_depth),
     ("ReverseSequence", 10, 99, 2, reverse_sequence),
     ("Gather", 7, 99, 1, gather),
+    ("GatherElements", 11, 99, 1, gather_elements),
+    ("GatherND", 11, 99, 1, gather_nd),
+    ("Scatter", 9, 10, 1, scatter_elements),
+    ("ScatterElements", 11, 99, 1, scatter_elements),
+    ("ScatterND", 11, 99, 1, scatter_nd),
     ("Resize", 10, 99, 1, resize),
     ("Resize", 11, 99, 1, resize),
     ("Upsample", 7, 9, 1, upsample),

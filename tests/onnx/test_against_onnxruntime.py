@@ -129,6 +129,38 @@ def test_gather(data, device):
     both("Gather", [x, indices], 13, device, axis=axis)
 
 
+@given(data=st.data())
+def test_single_elements(data, device):
+    """Indices stand beside the first elements along the other axes, and a place is written once."""
+    draw, x = data.draw, arrays(data.draw)
+    axis = draw(st.integers(-4, 3))
+    size = x.shape[axis]
+    shape = [draw(st.integers(1, whole)) for whole in x.shape]
+    random = np.random.default_rng(draw(st.integers(0, 99)))
+    order = random.permuted(np.indices(x.shape)[axis], axis=axis) - size * random.integers(0, 2, x.shape)
+    indices = order[tuple(map(slice, shape))].astype(draw(st.sampled_from(["i4", "i8"])))
+    both("GatherElements", [x, indices], 13, device, axis=axis)
+    both("ScatterElements", [x, indices, np.resize(x[::-1], shape)], draw(st.sampled_from([11, 18])), device, axis=axis)
+    longer = np.concatenate([indices, indices], axis)
+    both("GatherElements", [x, longer], 13, device, axis=axis)
+
+
+@given(data=st.data())
+def test_tuples_of_indices(data, device):
+    draw, x = data.draw, arrays(data.draw)
+    count, batch = draw(st.integers(1, 4)), draw(st.integers(0, 2))
+    count = min(count, 4 - batch)
+    shape = (*x.shape[:batch], *draw(st.sampled_from([(), (1,), (5,), (2, 3)])))
+    sizes = x.shape[batch : batch + count]
+    whole = [[draw(st.integers(-size, size - 1)) for size in sizes] for _ in range(math.prod(shape))]
+    both("GatherND", [x, np.array(whole).reshape(*shape, count)], 13, device, batch_dims=batch)
+    sizes = x.shape[:count]
+    places = draw(st.lists(st.integers(0, math.prod(sizes) - 1), min_size=1, max_size=6, unique=True))
+    tuples = np.stack(np.unravel_index(places, sizes), -1) - np.array(sizes) * draw(st.integers(0, 1))
+    updates = np.resize(x[::-1], (len(places), *x.shape[count:]))
+    both("ScatterND", [x, tuples, updates], draw(st.sampled_from([11, 18])), device)
+
+
 @pytest.mark.parametrize("dtype", ["bool", "f2", "f8", "i8", "u2"])
 def test_types(dtype, device):
     x = np.arange(24).reshape(1, 2, 3, 4).astype(dtype)

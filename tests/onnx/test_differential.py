@@ -240,6 +240,11 @@ AGREEMENTS = {
         [[]],
     ),
     "squeeze-all": ("(float[1, 2, 1] x) => (float[2] y) { y = Squeeze (x) }", {"x": ramp(1, 2, 1)}, [1, 2]),
+    "gather-rows-of-nothing": (
+        "(float[M, N] x) => (float[A, B] y) <int64[1, 1] i = {5}> { y = GatherND (x, i) }",
+        {"x": ramp(2, 0)},
+        [[]],
+    ),
     "resize-nothing": (
         '(float[N] x) => (float[M] y) <int64[1] s = {0}> { y = Resize <keep_aspect_ratio_policy = "not_larger"> (x, , , s) }',
         {"x": ramp(0)},

@@ -173,6 +173,67 @@ def test_tables_of_weights_stay_in_onnxruntime(device):
     assert compare(model, {"ids": RANDOM.integers(0, 4, (3, 5))}, device=device).moved == []
 
 
+@pytest.mark.parametrize("look_up", ["GatherElements (table, back)", "GatherND (table, back)", "ScatterND (table, back, row)"])
+def test_single_rows_of_weights_stay_in_onnxruntime(look_up, device):
+    model = f"""
+        <ir_version: 10, opset_import: ["": 21]>
+        words (int64[N, 1] ids) => (float y) <float[4, 2] table = {{0, 1, 2, 3, 4, 5, 6, 7}}, float[1, 2] row = {{8, 9}}> {{
+            turned = Transpose (ids) back = Transpose (turned) y = {look_up}
+        }}"""
+    model = parser.parse_model(model)
+    model.graph.output[0].type.tensor_type.ClearField("shape")
+    session = dmlops.onnx.Session(model.SerializeToString(), device=device)
+    alone = onnxruntime.InferenceSession(model.SerializeToString())
+    assert session.moved == []
+    feed = {"ids": np.array([[3]])}
+    assert np.array_equal(session.run(None, feed), alone.run(None, feed))
+
+
+INDEXED = """
+    <ir_version: 10, opset_import: ["": 21]>
+    indexed (float[N, 4] x, int64[K] i, float[K, 4] rows) => (float[K, 4] y) <
+        float[5, 4] canvas = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}, int64[1] last = {-1}
+    > {
+        taken = Gather (x, i)
+        first = ArgMax <axis = 1> (taken)
+        best = GatherElements <axis = 1> (taken, first)
+        marked = ScatterElements <axis = 1> (taken, first, best)
+        tuples = Unsqueeze (i, last)
+        drawn = ScatterND (canvas, tuples, rows)
+        again = GatherND (drawn, tuples)
+        both = Concat <axis = 0> (marked, again)
+        half = Shape <end = 1> (i)
+        zero = Sub (half, half)
+        z = Slice (both, zero, half)
+        y = Neg (z)
+    }"""
+
+
+def test_indices_may_be_inputs_or_computed(device):
+    feed = {"x": noise(5, 4), "i": np.array([4, -2, 0]), "rows": noise(3, 4)}
+    session = compare(INDEXED, feed, device=device)
+    assert len(session.moved) == 11 and session.rest.get_inputs()[0].name == "z"
+    resident = {name: dmlops.asarray(array, device=device) for name, array in feed.items()}
+    assert np.array_equal(session.run(None, resident), session.run(None, feed))
+    for wrong in (5, -6):
+        with pytest.raises(IndexError):
+            session.run(None, feed | {"i": np.array([0, wrong, 1])})
+
+
+@pytest.mark.parametrize("operator", ["Gather", "GatherElements"])
+def test_gathers_are_no_part_of_a_pass_that_makes_floats_of_bytes(operator, device):
+    model = f"""
+        <ir_version: 10, opset_import: ["": 21]>
+        g (uint8[2, 3] x) => (float y) <int64[1, 2] i = {{1, 0}}> {{
+            c = Cast <to = 1> (x) t = Transpose (c) u = {operator} (t, i) v = Transpose (u) y = Relu (v)
+        }}"""
+    model = parser.parse_model(model)
+    model.graph.output[0].type.tensor_type.ClearField("shape")
+    session, feed = dmlops.onnx.Session(model.SerializeToString(), device=device), {"x": np.uint8([[1, 2, 3], [4, 5, 6]])}
+    assert session.moved == ["Cast", "Transpose"]
+    assert np.array_equal(session.run(None, feed), onnxruntime.InferenceSession(model.SerializeToString()).run(None, feed))
+
+
 def test_a_cast_to_the_type_that_the_data_has_is_a_view(device):
     text = '<ir_version: 10, opset_import: ["": 21]> g (float[2, 3] x) => (float[3, 2] y) { c = Cast <to = 1> (x) '
     assert compare(f"{text} y = Transpose (c) }}", {"x": noise(2, 3)}, device=device).moved == ["Cast", "Transpose"]
@@ -395,6 +456,12 @@ def test_operands_of_the_wrong_length(nodes, operands, message):
         ("Slice", [[0, 0], [1, 1], [0, -2]], {}, r"axes \[0, -2\] name an axis twice"),
         ("Tile", [[[1, 2]]], {}, r"repeats must be a vector, not of the shape \[1, 2\]"),
         ("Split", [], {"num_outputs": 3}, "num_outputs is 3, but there are 1 outputs"),
+        ("GatherElements", [[[0] * 4]], {}, r"indices of the shape \[1, 4\] do not fit \[2, 3\] beside axis 0"),
+        ("GatherElements", [[0]], {}, r"indices of the shape \[1\] do not fit \[2, 3\] beside axis 0"),
+        ("GatherElements", [[[0]]], {"axis": 2}, "axis 2 is out of range for rank 2"),
+        ("ScatterElements", [[[0, 1]], [[0.5]]], {}, r"updates must have the shape of indices, \[1, 2\], not \[1, 1\]"),
+        ("ScatterND", [[[0]], [0.5]], {}, r"updates must have the shape \[1, 3\], not \[1\]"),
+        ("GatherND", [[[0, 0, 0]]], {}, "tuples of indices must have at most 2 entries"),
     ],
 )
 def test_operands_that_make_no_sense(operator, operands, attributes, message):

@@ -35,6 +35,15 @@ class Row:
         )
 
 
+def with_values(indices, values):
+    """X, with values at indices of NumPy's."""
+    y = X.copy()
+    y[indices] = values
+    return y
+
+
+CHOSEN = np.array([2, -1, 0, 1, 3, -2, 1, 0]).reshape(2, 2, 1, 2)  # beside the first elements along three axes
+PLACES = np.arange(2)[:, None, None, None], CHOSEN, np.zeros((1, 1, 1, 1), int), np.arange(2)
 REVERSED = dmlops.reference.reverse_subsequences(X, [2, 1], 1, batch_axis=0)
 ASYMMETRIC = {"coordinate_transformation_mode": "asymmetric"}
 EDGES = [(0, 0), (0, 0), (1, 2), (3, 0)]
@@ -60,6 +69,10 @@ ROWS = [
     Row("Gather", 1, 0, [X, ints(3, 0, 0, 1, 2)], X.take([3, 0, 0, 1, 2], 1), axis=1),
     Row("Gather", 11, 0, [X, np.int32([[-1, 0], [2, 2]])], X.take([[-1, 0], [2, 2]], 3), axis=3),
     Row("Gather", 1, 0, [X, np.array(2)], X[:, 2], axis=1),
+    Row("GatherElements", 11, 0, [X, CHOSEN], X[PLACES], axis=1),
+    Row("GatherElements", 11, 0, [X[0, 0, 0], np.int32([3, -4, 3, 0, 1])], X[0, 0, 0, [3, 0, 3, 0, 1]]),
+    Row("GatherND", 11, 0, [X, ints([1, -1], [0, 2])], X[[1, 0], [-1, 2]]),
+    Row("GatherND", 12, 0, [X, ints([[1, 5]], [[-1, 0]])], np.stack([X[:1, 1, 5], X[1:, 3, 0]]), batch_dims=1),
     Row("Identity", 1, 0, [X], X),
     Row("OneHot", 9, 10, [ints(1, -1, 5), np.array(3), np.float32([2, 7])], np.float32([[2, 7, 2], [2, 2, 2], [2, 2, 2]])),
     Row("OneHot", 11, 0, [ints(1, -1, 5), np.array(3), np.float32([2, 7])], np.float32([[2, 7, 2], [2, 2, 7], [2, 2, 2]])),
@@ -85,6 +98,11 @@ ROWS = [
     Row("Resize", 13, 0, [X, None, None, ints(2, 4, 3, 8)], X[:, :, ::2].repeat(2, 3)),
     Row("Resize", 18, 0, [X, None, np.float32([2, 3])], X.repeat(3, 2).repeat(2, 3), axes=[3, 2]),
     Row("ReverseSequence", 10, 0, [X, ints(2, 1)], REVERSED, time_axis=1, batch_axis=0),
+    Row("Scatter", 9, 10, [X, CHOSEN % 4, -X[:, :2, :1, :2]], with_values(PLACES, -X[:, :2, :1, :2]), axis=1),
+    Row("ScatterElements", 11, 0, [X, CHOSEN, -X[:, :2, :1, :2]], with_values(PLACES, -X[:, :2, :1, :2]), axis=-3),
+    Row("ScatterElements", 16, 0, [X[0, 0, 0], ints(3, -4), np.float32([8, 9])], np.float32([9, 1, 2, 8]), reduction="none"),
+    Row("ScatterND", 11, 0, [X, ints([1, -1], [0, 2]), -X[0, :2]], with_values(([1, 0], [-1, 2]), -X[0, :2])),
+    Row("ScatterND", 16, 0, [X, ints([[1]]), -X[:1, None]], with_values(1, -X[0]), reduction="none"),
     Row("Shape", 1, 0, [X], ints(2, 4, 6, 4)),
     Row("Shape", 15, 0, [X], ints(4, 6), start=-3, end=3),
     Row("Size", 1, 0, [X], np.array(192)),
@@ -151,7 +169,8 @@ def test_as_numpy_has_it(row, version, device):
 def run_with_initializers(row, version, device, all_constant):
     """The node in a model where the shapes, or all operands, are constants, and the declared shape of the data is not known."""
     values = {f"i{k}": value for k, value in enumerate(row.inputs) if value is not None}
-    moved = [] if all_constant else list(values) if row.operator == "Concat" else ["i0"]
+    data = list(values) if row.operator == "Concat" else ["i0", "i2"] if row.operator.startswith("Scatter") else ["i0"]
+    moved = [] if all_constant else data
     kinds = {name: helper.np_dtype_to_tensor_dtype(value.dtype) for name, value in values.items()}
     inputs = [helper.make_tensor_value_info(name, kinds[name], [None] * values[name].ndim) for name in moved]
     outputs = [
