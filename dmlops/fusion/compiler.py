@@ -16,7 +16,7 @@ from dmlops.fusion.layout import Piece
 from dmlops.fusion.maps import Map
 from dmlops.fusion.runs import Digit
 
-__all__ = ["MOST_PIECES", "Pass", "Program", "compile_nodes"]
+__all__ = ["MOST_PIECES", "NoBytesError", "Pass", "Program", "compile_nodes"]
 
 MOST_PIECES = 256  # of one array; where a step would make more, an intermediate result is written first
 _MOST_AXES = 130  # of a step: DML_MAX_AXES
@@ -60,8 +60,8 @@ class _TooManyPiecesError(Exception):
         self.node = node
 
 
-class _NoBytesError(TypeError):
-    """A map of an intermediate result whose elements are no bytes."""
+class NoBytesError(TypeError):
+    """A map of an intermediate result whose elements are no bytes: of arrays of other shapes it may work."""
 
     def __init__(self, node: Node) -> None:
         super().__init__(f"more than one pass is needed in front of a map: end the fused function before it ({node.where})")
@@ -126,7 +126,7 @@ class _Compiler:
             return mapped._replace(source=-len(self.constants))
         item = self.inputs[piece.source][0].itemsize
         if item not in maps.MAPPED_ITEMS:
-            raise _NoBytesError(node)
+            raise NoBytesError(node)
         return maps.map_piece(piece, node, self.tables, item)
 
     # --- more passes ---
@@ -147,7 +147,7 @@ class _Compiler:
                 high, found = middle, known
         to_write = arrays[high : high + 1] if found else [one for one in node.operands if one not in self.intermediate]
         if not to_write:
-            raise _NoBytesError(node)
+            raise NoBytesError(node)
         for one in to_write:
             self.write(one, why)
         for one in to_write:
@@ -162,7 +162,7 @@ class _Compiler:
         self.inputs.append(_as_input(inner))
         try:
             self.pieces(node, known)
-        except (_TooManyPiecesError, _NoBytesError):
+        except (_TooManyPiecesError, NoBytesError):
             del self.tables[tables:], self.constants[constants:]
             return None
         finally:
@@ -207,7 +207,7 @@ class _Compiler:
         moved = [piece for piece in pieces if piece.source >= 0]
         items = {self.inputs[piece.source][0].itemsize for piece in moved}
         if len(items) > 1:
-            raise _NoBytesError(node)
+            raise NoBytesError(node)
         inner = Node(node.shape, np.dtype(f"u{items.copy().pop()}"))
         strides = pack(node.shape, inner.dtype.itemsize)
         if len({(piece.table, piece.row) for piece in pieces}) == 1 and not any(map(_has_rows, pieces)):

@@ -10,6 +10,7 @@ import numpy as np
 
 import dmlops
 from dmlops import DeviceArray
+from dmlops.fusion.compiler import NoBytesError
 from dmlops.onnx.metadata import ModelMetadata, described, metadata
 from dmlops.onnx.parts import Source
 from dmlops.onnx.program import OtherSizesError, Program
@@ -183,7 +184,9 @@ class Session:
         program, rest = self._program, self.rest
         try:
             values = program.run(input_feed) if program else {}
-        except OtherSizesError:  # inference follows ONNX's text, and not all models do; what is declared may be out of date
+        except (OtherSizesError, NoBytesError):
+            # Inference follows ONNX's text, and not all models do; what is declared may be out of date. And how many pieces
+            # there are depends on sizes.
             self._take_whole()
             return self.run(output_names, input_feed, run_options)
         results: dict[str, Any] = {name: np.asarray(values[name]) for name in names if name in values}

@@ -280,6 +280,18 @@ def test_arithmetic_of_bytes_and_what_moves_are_one_pass(device):
         assert type(program.run({"photo": given})["d"]) is type(given)
 
 
+def test_bytes_whose_pieces_are_too_many_before_they_are_floats_are_onnxruntime_s(device):
+    how = 'mode = "nearest", coordinate_transformation_mode = "asymmetric", nearest_mode = "floor"'
+    text = f"""
+        <ir_version: 8, opset_import: ["": 13]>
+        g (int8[A, B, C, D, E] x) => (float[P, Q, R, S, T] y) <
+            float[5] first = {{2, 1.5, 2.5, 2, 1}}, float[5] second = {{1.7, 1, 1.3, 1.3, 1.3}}
+        > {{ a = Resize <{how}> (x, , first) b = Cast <to = 1> (a) y = Resize <{how}> (b, , second) }}"""
+    few, many = (np.arange(np.prod(shape)).astype(np.int8).reshape(shape) for shape in ((1, 1, 1, 1, 2), (3, 5, 4, 5, 3)))
+    assert compare(text, {"x": few}, device=device).moved == ["Resize", "Cast", "Resize"]
+    assert compare(text, {"x": few}, {"x": many}, device=device).moved == []
+
+
 @pytest.mark.skipif(np.lib.NumpyVersion(np.__version__) < "2.1.0", reason="from_dlpack takes no device before NumPy 2.1")
 def test_onnxruntime_reads_the_devices_memory(vulkan):
     array = dmlops.asarray(noise(4, 5), device=vulkan)
