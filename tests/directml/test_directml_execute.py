@@ -36,7 +36,9 @@ def test_random_descriptions_equal_their_twins(devices, desc, seed, level):
         if name == "IndicesTensor":
             buffer = buffer.view(tensor.dtype)
             places = described.places(tensor)
-            most = np.broadcast_to(described.largest_index(desc), places.shape)
+            least = np.full(buffer.size, np.iinfo(np.int64).max)  # of the axes that one entry in memory is an index of
+            np.minimum.at(least, places, np.broadcast_to(described.largest_index(desc), places.shape))
+            most = least[places]
             signed = tensor.dtype.kind == "i"
             wild = int(desc.operator == "ONE_HOT")  # which takes indices that are out of range
             buffer[places] = random.integers(-most * signed - wild * signed, most + wild)
