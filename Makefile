@@ -11,7 +11,7 @@
 #   make bench-gpu  compare with PyTorch and CuPy on a GPU, where these are installed; DEVICE=... names it
 #   make bench-drivers  compare lavapipe of three releases of Debian; as root
 #   make soak     20,000 examples an operator, 20,000 ONNX models, arrays beyond 4 GiB, every fault, forks and threads by the
-#                 hundred, ten minutes of fuzzing, the whole suite where `make check` runs parts, the companion: hours, 16 GiB of memory
+#                 hundred, ten minutes of fuzzing, the whole suite where `make check` runs parts, the companion, Windows: hours, 16 GiB of memory
 #   make wheels   wheels for Linux, Windows and macOS, a source distribution, and a wheel with a Vulkan driver for the CPU, in dist/
 #   make clean    remove all that was made here
 #
@@ -28,7 +28,7 @@ SOURCES := $(shell find csrc shaders dmlops -type f ! -name '*.pyc' ! -name '*.s
 TESTS := tests examples/preprocessing.ipynb examples/fuse.ipynb examples/directml.ipynb
 without = $(patsubst %,--ignore=tests/test_%.py,$(1))
 # The longest first: the others fill what is left of two cores.
-CHECKS := $(addprefix check-,sanitizers validation deeper swiftshader static wheels windows docs peers leaks direct onnx oldest-numpy \
+CHECKS := $(addprefix check-,sanitizers validation deeper swiftshader static wheels docs peers leaks direct onnx oldest-numpy \
     fuzz shaders)
 
 .PHONY: demo test bench bench-gpu bench-drivers check soak wheels clean help system debootstrap
@@ -195,9 +195,9 @@ check-companion: .venv/dmlops .venv-wheels/requirements | debootstrap
 	.venv/bin/pytest -q -rs -s tests/wheels/bare.py
 
 # The wheel for Windows under wine: installed by pip, its self-test, the portable part of the suite, drivers in odd folders.
-# After check-wheels, where that is made as well: both build in the same folders.
-.PHONY: system-wine
-check-windows: .venv-wheels/requirements | system-wine $(filter check-wheels,$(MAKECMDGOALS))
+# Not in `make check`, since wine and what runs in it take ten minutes at first; `make soak` runs it.
+.PHONY: check-windows system-wine
+check-windows: .venv-wheels/requirements | system-wine
 	.venv-wheels/bin/python tools/wheels.py win_amd64
 	PYTEST_ADDOPTS= .venv-wheels/bin/pytest -q -rs -s --confcutdir tests/windows tests/windows/check.py
 

@@ -33,6 +33,7 @@ run "every third allocation under the sanitizers" env HYPOTHESIS_PROFILE=odd \
 run "all under the validation layer" make check-validation SAME_TO_VULKAN=no_such_test SAME_ON_ODD_DEVICES=no_such_test
 run "all on SwiftShader" make check-swiftshader ON_SWIFTSHADER="-n 2 --dist worksteal tests --ignore=tests/dask"
 run "the companion, and the wheels on bare systems with it" make check-companion
+run "the wheel for Windows, under wine" make check-windows
 run "ten minutes of fuzzing" .venv-fuzz/bin/python tests/fuzz/run.py 600
 
 echo
