@@ -10,12 +10,10 @@ import numpy as np
 
 from dmlops import _core
 from dmlops._core import DeviceArray
-from dmlops.lengths import wrong_index
 from dmlops.operators.tracking import tracked
 from dmlops.refused_arrays import lazy, no_array, not_plain
-from dmlops.slice_keys import index_of
 
-__all__ = ["flat", "gather_at", "integers", "places_along", "places_of_tuples", "scattered"]
+__all__ = ["flat", "gather_at", "integers", "scattered"]
 
 _Array = np.ndarray[Any, np.dtype[Any]]
 
@@ -65,85 +63,27 @@ def _there(function: Any, *args: Any) -> Any:
     return function(*args)
 
 
-# --- places: flat indices of the axes that are written -----------------------------------------------------------------
-
-
-def places_along(input: Any, indices: Any, axis: Any) -> tuple[_Array, tuple[int, ...]]:
-    """The places of indices along an axis, of elements of an array; and its shape."""
-    shape: tuple[int, ...] = _array(input).shape
-    along = (math.prod(shape),) if axis is None else shape
-    axis = 0 if axis is None else _axis(axis, len(along))
-    here = _on_host(indices)
-    if here.ndim != len(along):
-        raise ValueError(f"indices must have input's rank, {len(along)}; got rank {here.ndim}")
-    for k, (size, dim) in enumerate(zip(here.shape, along, strict=True)):
-        if k != axis and size != dim and 1 not in (size, dim):
-            raise ValueError(f"indices must have size {dim} or 1 on axis {k}, as input has; got {size}")
-    places = _checked(here, along[axis]) * _step(along, axis)
-    for k in (k for k in range(len(along)) if k != axis):
-        line = np.arange(along[k], dtype=np.int64) * _step(along, k)
-        places = places + line.reshape([-1 if other == k else 1 for other in range(len(along))])
-    return places, shape
-
-
-def places_of_tuples(input: Any, indices: Any) -> tuple[_Array, int]:
-    """The places of tuples of indices, of rows of an array; and how many axes the tuples index."""
-    shape = _array(input).shape
-    here = _on_host(indices)
-    if here.ndim < 1:
-        raise ValueError("indices must have an axis, the last one, of a tuple's entries")
-    count = here.shape[-1]
-    if count > len(shape):
-        raise ValueError(f"tuples of indices must have at most {len(shape)} entries, one for each axis of input; got {count}")
-    checked = _checked(here, np.array(shape[:count], np.int64))
-    steps = np.array([_step(shape[:count], k) for k in range(count)], np.int64)
-    return (checked * steps).sum(-1, dtype=np.int64), count
-
-
-def _step(shape: tuple[int, ...], axis: int) -> int:
-    return math.prod(shape[axis + 1 :])
-
-
-def _axis(axis: Any, rank: int) -> int:
-    given = index_of(axis, "axis")
-    if not -rank <= given < rank:
-        raise np.exceptions.AxisError(given, rank, "axis")
-    return given % rank
-
-
-def _on_host(indices: Any) -> _Array:
-    found: _Array = integers(indices.numpy() if isinstance(indices, DeviceArray) else indices)
-    return found
-
-
-def _checked(indices: _Array, sizes: Any) -> _Array:
-    """Indices of 64 bits from 0 on. IndexError for the first one that is out of range; `sizes` are one, or one for each entry
-    of a tuple."""
-    if indices.dtype.kind == "u":
-        indices = np.minimum(indices, np.array(2**63 - 1, np.uint64).astype(indices.dtype, casting="unsafe"))
-    found: _Array = indices.astype(np.int64)
-    wrong = (found < -sizes) | (found >= sizes)
-    if wrong.any():
-        flat_index = int(wrong.argmax())
-        wrong_index(indices, flat_index, int(np.broadcast_to(sizes, indices.shape).flat[flat_index]))
-    found += np.where(found < 0, sizes, 0)
-    return found
-
-
 # --- scatters ----------------------------------------------------------------------------------------------------------
 
 
 def scattered(
-    name: str, input: Any, places: _Array, values: Any, indexed: int, out: Any, device: Any, progress: Any
+    name: str, mode: str, input: Any, indices: Any, axis: Any, values: Any, out: Any, device: Any, progress: Any
 ) -> _Array | DeviceArray:
-    """An array of which rows have others at places of its first `indexed` axes: a gather from both, one behind the other."""
+    """An array that has others at indices: a gather from both, one behind the other.
+
+    What a gather of that mode would read from the numbers of all rows are the rows that are written.
+    """
     input = _array(input)
+    here = integers(indices.numpy() if isinstance(indices, DeviceArray) else indices)
+    indexed = input.ndim if mode == "along" else here.shape[-1] if here.ndim else 0
     rows, row = input.shape[:indexed], input.shape[indexed:]
     count = math.prod(rows)
-    updates = _like("updates" if name == "scatter_nd" else "values", values, places.shape + row, input)
+    numbers, of_all = np.arange(count).reshape(rows), mode == "along" and axis is None
+    places = _core._gather(numbers.ravel() if of_all else numbers, here, 0 if of_all else axis, 0, mode, None, "host")
+    updates = _like("values" if mode == "along" else "updates", values, places.shape + row, input)
     both = _core._join([_reshaped(input, (count, *row)), _reshaped(updates, (places.size, *row))], 0, None, device)
     sources = np.arange(count, dtype=np.int32 if count + places.size < 2**31 else np.int64)
-    sources[places.ravel()] = np.arange(count, count + places.size)  # one after the other: the last of equal places wins
+    sources[np.ravel(places)] = np.arange(count, count + places.size)  # one after the other: the last of equal places wins
     tracks = device if progress is None else tracked(name, device, progress)
     return _core._gather(both, sources.reshape(rows), 0, 0, "take", out, tracks)
 

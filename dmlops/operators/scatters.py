@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, SupportsIndex, overload
 
-from dmlops.indices import places_along, places_of_tuples, scattered
+from dmlops.indices import scattered
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -130,8 +130,7 @@ def put_along_axis(
     array([[0, 5, 0, 0],
            [0, 0, 0, 6]])
     """
-    places, shape = places_along(input, indices, axis)
-    return scattered("put_along_axis", input, places, values, len(shape), out, device, progress)
+    return scattered("put_along_axis", "along", input, indices, axis, values, out, device, progress)
 
 
 @overload
@@ -243,5 +242,4 @@ def scatter_nd(
            [0, 0],
            [0, 9]])
     """
-    places, indexed = places_of_tuples(input, indices)
-    return scattered("scatter_nd", input, places, updates, indexed, out, device, progress)
+    return scattered("scatter_nd", "tuples", input, indices, None, updates, out, device, progress)
