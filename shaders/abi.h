@@ -110,8 +110,8 @@ typedef struct dml_table dml_table;
 #endif
 
 /* `multiplier` replaces a division by the extent: see divide() in plan.glsl. GLSL loads the first four at once, which is
- * faster on a CPU. Of a gathered axis they are its extent and the first index of the piece, of 64 bits each, the low word first;
- * and its entry_stride is where its entries begin. */
+ * faster on a CPU. Of a gathered axis they are its extent and the first index of the piece, each of 64 bits, the low word
+ * first; its entry_stride is where its entries begin. */
 struct dml_table_axis {
 #ifdef __STDC_VERSION__
     u32 extent;

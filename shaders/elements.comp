@@ -7,7 +7,7 @@
 void copy_element(Offsets at)
 {
     if (REVERSED == DML_REVERSED_AXIS)
-        reverse(at);
+        follow_entries(at);
     if (REVERSED == DML_REVERSED_CUT && GATHERED > 0) {
         if (!gather(at))
             return;

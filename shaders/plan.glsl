@@ -269,9 +269,9 @@ bool gather(inout Offsets at)
     return here;
 }
 
-// Adds the source offset on the reversed axis, of which the first `length` indices are mirrored. True if this index is one of
-// them. Or adds those on gathered axes.
-bool reverse(inout Offsets at)
+// Adds the source offset that entries say: on gathered axes, or on the reversed one, of which the first `length` indices are
+// mirrored. True if this index is one of these.
+bool follow_entries(inout Offsets at)
 {
     if (GATHERED > 0) {
         gather(at);

@@ -309,7 +309,7 @@ void main()
         uint stop = n + (SCHEDULE > 1 ? 1 : min(position.left, chunk.end - n));
         do {
             Offsets at = position.at;
-            bool wraps = position.index + 1 == walk.extent, mirrored = REVERSED == DML_REVERSED_AXIS && reverse(at);
+            bool wraps = position.index + 1 == walk.extent, mirrored = REVERSED == DML_REVERSED_AXIS && follow_entries(at);
             Offsets next = select(wraps, walk.wrap, walk.step);
             uint distance = next.src + next.reversed * (mirrored ? -table.reversed_stride : table.reversed_stride);
             copy_row(at.src, at.dst, REVERSED == DML_REVERSED_ROW ? length_at(at.entry).x : 0, part);

@@ -32,7 +32,7 @@ struct Whole {
 uint source_of(Offsets at)
 {
     if (REVERSED == DML_REVERSED_AXIS)
-        reverse(at);
+        follow_entries(at);
     return at.src;
 }
 

@@ -141,11 +141,11 @@ def test_files_are_short_enough_to_read(path):
 
 
 def test_lines_fit_128_columns():
-    """Those of Python, and of documents but for tables and pictures."""
+    """Those of Python, of shaders, and of documents but for tables and pictures."""
     folders = ("benchmarks", "companion", "dmlops", "docs", "examples", "tests", "tools")
     paths = [path for folder in folders for path in (ROOT / folder).rglob("*.py*") if path.suffix in (".py", ".pyi")]
     paths += [*(ROOT / "docs").rglob("*.md"), *(ROOT / f"{name}.md" for name in ("ARCHITECTURE", "CHANGELOG", "CONTRIBUTING"))]
-    for path in paths:
+    for path in [*paths, *(ROOT / "shaders").iterdir()]:
         lines = enumerate(path.read_text().splitlines(), 1)
         assert [number for number, line in lines if len(line) > 128 and not line.startswith(("| ", "!["))] == [], path
 

@@ -17,6 +17,7 @@ from dmlops.directml.checks import Checks
 from dmlops.directml.running import Runner, copied, empty_like
 from dmlops.directml.tables import INDICES
 from dmlops.directml.tensor import TENSOR_DESC
+from dmlops.indices import flat
 
 __all__ = ["RULES", "RUNNERS"]
 
@@ -204,8 +205,8 @@ def _run_unpool(desc: descs.MAX_UNPOOLING_OPERATOR_DESC, bound: dict[str, Any], 
     if isinstance(source, DeviceArray):
         zeros = dmlops.empty((math.prod(sizes),), source.dtype, device=source.device)
         zeros[...] = 0
-    flat = [array.copy().reshape(-1) for array in (bound["IndicesTensor"], source)]
-    made: AnyArray = dmlops.put_along_axis(zeros, flat[0], flat[1], 0, device=where["device"]).reshape(sizes)
+    indices = flat(bound["IndicesTensor"])
+    made: AnyArray = dmlops.put_along_axis(zeros, indices, flat(source), 0, device=where["device"]).reshape(sizes)
     return made if where["out"] is None else copied(made, where)
 
 

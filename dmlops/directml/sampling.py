@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import math
 from collections.abc import Callable
 from typing import Any
@@ -16,7 +15,7 @@ from dmlops.directml.checks import Checks
 from dmlops.directml.enums import DML_AXIS_DIRECTION, DML_INTERPOLATION_MODE
 from dmlops.directml.running import Runner
 from dmlops.operators.axes import windows
-from dmlops.operators.sampling import stacked
+from dmlops.operators.sampling import fused, stacked
 
 __all__ = ["RULES", "RUNNERS"]
 
@@ -102,26 +101,25 @@ def _run_resample(desc: Any, bound: dict[str, Any], where: dict[str, Any]) -> An
     return result
 
 
-@functools.cache
-def _columns() -> Any:
-    def unfold(x: Any, widths: Any, sizes: Any, strides: Any, dilations: Any) -> Any:
-        before, after = ((0, 0, *each) for each in widths)
-        x = dmlops.padding(x, before, after)
-        axes = range(2, x.ndim)
-        batch, channels, *whole = x.shape
-        plan = windows((batch, channels, *whole), sizes, axes, strides, dilations)
-        count = math.prod(each[-1] for each in plan)
-        x = stacked(x, plan)
-        x = np.moveaxis(x, tuple(axes), tuple(range(-len(plan), 0)))
-        return np.reshape(x, (batch, channels * math.prod(sizes), count))
+def _columns(x: Any, widths: Any, sizes: Any, strides: Any, dilations: Any) -> Any:
+    before, after = ((0, 0, *each) for each in widths)
+    x = dmlops.padding(x, before, after)
+    axes = range(2, x.ndim)
+    batch, channels, *whole = x.shape
+    plan = windows((batch, channels, *whole), sizes, axes, strides, dilations)
+    count = math.prod(each[-1] for each in plan)
+    x = stacked(x, plan)
+    x = np.moveaxis(x, tuple(axes), tuple(range(-len(plan), 0)))
+    return np.reshape(x, (batch, channels * math.prod(sizes), count))
 
-    return dmlops.fuse(unfold)
+
+_columns.__name__ = "unfold"
 
 
 def _run_unfold(desc: descs.UNFOLD_OPERATOR_DESC, bound: dict[str, Any], where: dict[str, Any]) -> AnyArray:
     widths = tuple(desc.StartPadding), tuple(desc.EndPadding)
     arguments = (tuple(each) for each in (desc.WindowSizes, desc.Strides, desc.Dilations))
-    result: AnyArray = _columns()(bound["InputTensor"], widths, *arguments, **where)
+    result: AnyArray = fused(_columns)(bound["InputTensor"], widths, *arguments, **where)
     return result
 
 
