@@ -79,11 +79,11 @@ def scattered(
     rows, row = input.shape[:indexed], input.shape[indexed:]
     count = math.prod(rows)
     numbers, of_all = np.arange(count).reshape(rows), mode == "along" and axis is None
-    places = _core._gather(numbers.ravel() if of_all else numbers, here, 0 if of_all else axis, 0, mode, None, "host")
+    places: Any = _core._gather(numbers.ravel() if of_all else numbers, here, 0 if of_all else axis, 0, mode, None, "host")
     updates = _like("values" if mode == "along" else "updates", values, places.shape + row, input)
     both = _core._join([_reshaped(input, (count, *row)), _reshaped(updates, (places.size, *row))], 0, None, device)
     sources = np.arange(count, dtype=np.int32 if count + places.size < 2**31 else np.int64)
-    sources[np.ravel(places)] = np.arange(count, count + places.size)  # one after the other: the last of equal places wins
+    sources[places.ravel()] = np.arange(count, count + places.size)  # one after the other: the last of equal places wins
     tracks = device if progress is None else tracked(name, device, progress)
     return _core._gather(both, sources.reshape(rows), 0, 0, "take", out, tracks)
 

@@ -174,6 +174,12 @@ uint64_t dml_allocation_offset(const dml_allocation *allocation)
     return allocation->offset;
 }
 
+dml_code dml_allocation_settle(dml_context *context, dml_allocation *allocation, dml_status *status)
+{
+    dml_code code = dml_queue_wait(context, allocation->timeline_value, NULL, status);
+    return code ? code : dml_loans_settle(context, &allocation->loans, true, status);
+}
+
 dml_code dml_allocation_wait(dml_allocation *allocation, dml_status *status)
 {
     dml_context *context;
@@ -181,9 +187,7 @@ dml_code dml_allocation_wait(dml_allocation *allocation, dml_status *status)
         return DML_OK;
     if (dml_allocation_context(allocation, &context, status) || dml_context_enter(context, status))
         return status->code;
-    dml_code code = dml_queue_wait(context, allocation->timeline_value, NULL, status);
-    if (!code)
-        code = dml_loans_settle(context, &allocation->loans, true, status);
+    dml_code code = dml_allocation_settle(context, allocation, status);
     dml_context_leave(context);
     return code;
 }

@@ -35,8 +35,9 @@ void dml_allocation_expose(dml_allocation *allocation);
 const dml_vulkan_handles *dml_allocation_handles(const dml_allocation *allocation);
 uint64_t dml_allocation_offset(const dml_allocation *allocation);
 
-/* Waits until all work queued on an allocation is done, CUDA's included. */
+/* Waits until all work queued on an allocation is done, CUDA's included. The second is for callers inside its context. */
 dml_code dml_allocation_wait(dml_allocation *allocation, dml_status *status);
+dml_code dml_allocation_settle(dml_context *context, dml_allocation *allocation, dml_status *status);
 
 dml_code dml_vk_memory(dml_context *context, dml_memory_bytes *bytes, dml_status *status);
 

@@ -39,13 +39,6 @@ static dml_code enter(dml_allocation *allocation, dml_context **context, unsigne
     return DML_OK;
 }
 
-/* Waits until nobody works on the memory. */
-static dml_code settle(dml_context *context, dml_allocation *allocation, dml_status *status)
-{
-    dml_code code = dml_queue_wait(context, allocation->timeline_value, NULL, status);
-    return code ? code : dml_loans_settle(context, &allocation->loans, true, status);
-}
-
 dml_code dml_cuda_lend(dml_allocation *allocation, bool wait, unsigned long long *address, dml_status *status)
 {
     dml_context *context;
@@ -53,7 +46,7 @@ dml_code dml_cuda_lend(dml_allocation *allocation, bool wait, unsigned long long
         return status->code;
     dml_code code = DML_OK;
     if (wait)
-        code = settle(context, allocation, status);
+        code = dml_allocation_settle(context, allocation, status);
     else
         dml_queue_flush_batch(context);
     if (!code)
@@ -73,7 +66,7 @@ dml_code dml_cuda_fill(dml_allocation *allocation, unsigned long long from, size
     unsigned long long address = 0;
     if (enter(allocation, &context, &address, status))
         return status->code;
-    dml_code code = settle(context, allocation, status);
+    dml_code code = dml_allocation_settle(context, allocation, status);
     if (!code)
         code = dml_cuda_copy(context, address, from, bytes, status);
     dml_context_leave(context);
