@@ -19,7 +19,7 @@ _EXACT = frozenset(
     """
     Abs Add And ArgMax ArgMin BitShift BitwiseAnd BitwiseNot BitwiseOr BitwiseXor CastLike Ceil Clip ConstantOfShape Div Equal
     Floor Greater GreaterOrEqual Less LessOrEqual Max Min Mod Mul Neg NonZero Not Or
-    ReduceMax ReduceMin ScatterElements ScatterND Sign Size Sub Trilu Where Xor
+    ReduceMax ReduceMin ScatterElements ScatterND Sign Size Sub Trilu Xor
     """.split()
 )
 # Those where they do for integers.

@@ -99,7 +99,7 @@ class Graph:
         not_plain = {name for name, kind in self.inputs.items() if not is_plain(kind)}
         not_plain |= {tensor.values.name for tensor in graph.sparse_initializer}
         self.problems = {k: reason for k, node in enumerate(self.nodes) if (reason := self._problem(node, not_plain))}
-        self.known, self.folded = set(self.initializers), self._folded(model)
+        self.known, self.folded = set(self.initializers), self._folded(model, set() if mapped else set(self.inputs))
         self.demanded = self._demanded(model)
         for k, node in enumerate(self.nodes):
             if k in self.problems:
@@ -130,13 +130,18 @@ class Graph:
                 return f"has {name}={node.attributes[name]!r}, which is no movement of data"
         return operator.doubt(node, *map(self.constant, node.inputs[1:])) if operator.doubt else None
 
-    def _folded(self, model: ModelProto) -> dict[str, Folded]:
-        """How nodes are run that compute of known values, and are no movements. They have no problem then."""
+    def _folded(self, model: ModelProto, conditions: set[str]) -> dict[str, Folded]:
+        """How nodes are run that compute of known values, and are no movements. They have no problem then.
+
+        A Where has one if its condition is neither known nor among `conditions`.
+        """
         known, folded = set(self.initializers), {}
         for k, node in enumerate(self.nodes):
             if not (node.operator in FROM_SHAPES and k not in self.problems) and not known.issuperset(
                 filter(None, node.inputs)
             ):
+                if node.operator == "Where" and node.inputs[0] not in known | conditions:
+                    self.problems.setdefault(k, "has a condition that is no constant")
                 continue
             if k in self.problems and self._is_exact(k):
                 folded[node.outputs[0]] = Folded(model.graph.node[k], model.opset_import)

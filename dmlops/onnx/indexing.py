@@ -1,19 +1,20 @@
-"""Gather and Scatter of ONNX, in every form: operators whose indices are NumPy arrays, and are checked."""
+"""Gather and Scatter of ONNX, in every form, and Where: operators whose indices are NumPy arrays, and are checked."""
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 import dmlops
-from dmlops.onnx.movements import device_of, reshape, take
+from dmlops.onnx.movements import device_of, expanded, reshape, take
 from dmlops.onnx.node import Node, positive
 
 if TYPE_CHECKING:
     from dmlops._annotations import AnyArray, Array
 
-__all__ = ["gather", "gather_elements", "gather_nd", "scatter_elements", "scatter_nd"]
+__all__ = ["gather", "gather_elements", "gather_nd", "scatter_elements", "scatter_nd", "where"]
 
 
 def gather(node: Node, a: AnyArray, index: Array) -> AnyArray:
@@ -56,6 +57,25 @@ def scatter_nd(node: Node, a: AnyArray, indices: Array, updates: Any) -> AnyArra
     if updates.shape != rows:
         raise ValueError(f"updates must have the shape {list(rows)}, not {list(updates.shape)}")
     return dmlops.scatter_nd(a, indices, updates, device=device_of(a))
+
+
+def where(node: Node, condition: Array, a: Any, b: Any) -> AnyArray:  # both of one kind
+    """Elements taken of both operands, joined along one axis: the condition's axes, from the first that varies to the last."""
+    shape = np.broadcast_shapes(condition.shape, a.shape, b.shape)
+    condition, *operands = (x[(None,) * (len(shape) - x.ndim) + (...,)] for x in (condition, a, b))
+    several = [axis for axis, size in enumerate(condition.shape) if size != 1]
+    along = slice(several[0], several[-1] + 1) if several else slice(0, 0)
+    before, behind = shape[: along.start], shape[along.stop :]
+    parts: list[Any] = []
+    places: list[Array] = []
+    count = 0
+    for x in operands:
+        sizes = x.shape[along]
+        places.append(count + np.arange(math.prod(sizes)).reshape(sizes))
+        parts.append(reshape(expanded(x, before + sizes + behind), (math.prod(before), places[-1].size, math.prod(behind))))
+        count += places[-1].size
+    index = np.where(condition.reshape(condition.shape[along]), *places)
+    return reshape(take(dmlops.join(parts, 1, device=device_of(a, b)), index.ravel(), 1), shape)
 
 
 def _beside(node: Node, a: AnyArray, indices: Array) -> tuple[tuple[slice, ...], int]:

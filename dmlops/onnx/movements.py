@@ -13,7 +13,7 @@ from dmlops import DeviceArray
 if TYPE_CHECKING:
     from dmlops._annotations import AnyArray, Array
 
-__all__ = ["device_of", "repeated", "reshape", "take"]
+__all__ = ["device_of", "expanded", "repeated", "reshape", "take"]
 
 
 def device_of(*arrays: AnyArray) -> str | None:
@@ -32,6 +32,13 @@ def reshape(a: AnyArray, shape: Sequence[int]) -> AnyArray:
 def repeated(a: AnyArray, repeats: Sequence[int]) -> AnyArray:
     """The array itself, or a copy of it so many times along each axis."""
     return a if list(repeats) == [1] * a.ndim else dmlops.tile(a, repeats, device=device_of(a))
+
+
+def expanded(a: AnyArray, shape: Sequence[int]) -> AnyArray:
+    """The array, broadcast against a shape."""
+    wanted = np.broadcast_shapes(a.shape, tuple(shape))
+    a = a[(None,) * (len(wanted) - a.ndim) + (...,)]
+    return repeated(a, [size if old == 1 else 1 for old, size in zip(a.shape, wanted, strict=True)])
 
 
 def take(a: AnyArray, index: Array, axis: int) -> AnyArray:

@@ -22,6 +22,7 @@ _DATA = {
     "Scatter": (0, 2),
     "ScatterElements": (0, 2),
     "ScatterND": (0, 2),
+    "Where": (1, 2),
 }
 
 

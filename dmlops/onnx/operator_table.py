@@ -18,8 +18,8 @@ import numpy as np
 from onnx import TensorProto, helper, numpy_helper
 
 import dmlops
-from dmlops.onnx.indexing import gather, gather_elements, gather_nd, scatter_elements, scatter_nd
-from dmlops.onnx.movements import device_of, repeated, reshape
+from dmlops.onnx.indexing import gather, gather_elements, gather_nd, scatter_elements, scatter_nd, where
+from dmlops.onnx.movements import device_of, expanded, repeated, reshape
 from dmlops.onnx.node import Node, axes_of, ints_of, positive
 from dmlops.onnx.resize import NEAREST, resize, upsample
 
@@ -81,9 +81,7 @@ def _constant_of_shape(node: Node, shape: Array) -> Array:
 
 
 def _expand(node: Node, a: AnyArray, shape: Array) -> AnyArray:
-    wanted = np.broadcast_shapes(a.shape, tuple(shape.ravel().tolist()))
-    a = a[(None,) * (len(wanted) - a.ndim) + (...,)]
-    return repeated(a, [size if old == 1 else 1 for old, size in zip(a.shape, wanted, strict=True)])
+    return expanded(a, shape.ravel().tolist())
 
 
 def _eye_like(node: Node, a: AnyArray) -> Array:
@@ -287,10 +285,11 @@ OPERATORS = {
     "Transpose": Operator(_transpose, 25),
     "Unsqueeze": Operator(_unsqueeze, 25),
     "Upsample": Operator(upsample, 9, {"mode": ("nearest",)}),
+    "Where": Operator(where, 16),
 }
 
 # Operators that move no element of an array that is contiguous.
 VIEWS = frozenset({"Cast", "Flatten", "Identity", "Reshape", "Squeeze", "Unsqueeze"})
 
 # Operators that are no part of a fused function.
-UNFUSED = frozenset({"Gather", "GatherElements", "GatherND", "Scatter", "ScatterElements", "ScatterND"})
+UNFUSED = frozenset({"Gather", "GatherElements", "GatherND", "Scatter", "ScatterElements", "ScatterND", "Where"})

@@ -266,6 +266,17 @@ def scatter_nd(draw, x, opset):
     return [tuples, updates], {"reduction": "none"} if opset >= 16 and draw(st.booleans()) else {}, 1
 
 
+def where(draw, x, opset):
+    """A condition and what is taken where it is false, both broadcast against `x`, or `x` against them."""
+    shapes = [[draw(st.sampled_from((1, size, size))) for size in x.shape][draw(st.integers(0, x.ndim)) :] for _ in range(2)]
+    if seldom(draw, 4):
+        shapes[draw(st.integers(0, 1))] = [draw(st.integers(0 if seldom(draw) else 1, 2)), *x.shape]
+    if seldom(draw, 40):
+        shapes[0] = [7]
+    condition = [draw(st.booleans()) for _ in range(int(np.prod(shapes[0])))]
+    return [np.array(condition, bool).reshape(shapes[0]), np.full(shapes[1], 3).astype(x.dtype)], {}, 1
+
+
 SCALES = st.one_of(
     st.sampled_from((0.5, 1.0, 1.0, 1.5, 2.0, 2.0, 3.0, 4.0, 0.25, 0.75, 0.1, 0.3, 0.7, 1.1, 1.3, 2.5, 2.3, 1 / 3, 2 / 3)),
     st.integers(1, 40).map(lambda number: number / 7),
@@ -374,6 +385,7 @@ CALLS = (
     ("Scatter", 9, 10, 1, scatter_elements),
     ("ScatterElements", 11, 99, 1, scatter_elements),
     ("ScatterND", 11, 99, 1, scatter_nd),
+    ("Where", 9, 99, 0, where),
     ("Resize", 10, 99, 1, resize),
     ("Resize", 11, 99, 1, resize),
     ("Upsample", 7, 9, 1, upsample),
@@ -471,6 +483,8 @@ class Builder:
         if self.draw(st.booleans()):
             while names[-1] == "":
                 names.pop()
+        if operator == "Where":
+            names[:2] = names[1::-1]
         outputs = []
         for k in range(count):
             outputs.append(f"{self.name()}_{k}")

@@ -234,6 +234,18 @@ def test_gathers_are_no_part_of_a_pass_that_makes_floats_of_bytes(operator, devi
     assert np.array_equal(session.run(None, feed), onnxruntime.InferenceSession(model.SerializeToString()).run(None, feed))
 
 
+def test_a_condition_is_constant(device):
+    """One that depends on shapes only is. What depends on data is left to onnxruntime, and so are inputs."""
+    values = "(float[N, M, M] x, bool[M, M] given) => (float[N, M, M] y) <float low = {-9}>"
+    head = f'<ir_version: 10, opset_import: ["": 21]> g {values}'
+    mask = "t = Transpose <perm = [0, 2, 1]> (x) s = Shape <start = 1> (x) o = ConstantOfShape (s) e = EyeLike <k = 1> (o)"
+    feed = {"x": noise(2, 4, 4), "given": noise(4, 4) > 0}
+    chosen = f"{head} {{ {mask} c = Cast <to = 9> (e) w = Where (c, low, t) y = Relu (w) }}"
+    assert compare(chosen, feed, device=device).moved == ["Transpose", "Shape", "ConstantOfShape", "EyeLike", "Cast", "Where"]
+    for condition in ("c = Greater (t, low) w = Where (c, t, low)", "w = Where (given, t, low)"):
+        assert compare(f"{head} {{ {mask} {condition} y = Relu (w) }}", feed, device=device).moved == ["Transpose"]
+
+
 def test_a_cast_to_the_type_that_the_data_has_is_a_view(device):
     text = '<ir_version: 10, opset_import: ["": 21]> g (float[2, 3] x) => (float[3, 2] y) { c = Cast <to = 1> (x) '
     assert compare(f"{text} y = Transpose (c) }}", {"x": noise(2, 3)}, device=device).moved == ["Cast", "Transpose"]
@@ -371,6 +383,7 @@ def prepare(nodes, opset=21, inputs="float[2, 4, 6] x, int64[2] s"):
         ("y = com.example.Slice (x)", r"\(com.example.Slice, opset 1\) is no movement"),
         ("y = Cast <to = 11> (x)", r"\(Cast, opset 21\) converts data; only shapes"),
         ("y = Resize <mode = \"linear\"> (x, , , s)", r"\(Resize, opset 21\) has mode='linear'"),
+        ("c = Greater (x, x) y = Where (c, x, x)", r"\(Greater, opset 21\) is no .*, and 1 more"),
     ],
 )  # fmt: skip
 def test_unsupported_nodes_are_named(nodes, message):

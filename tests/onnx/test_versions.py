@@ -128,6 +128,9 @@ ROWS = [
     Row("Upsample", 7, 8, [X], X.repeat(2, 2).repeat(3, 3), scales=[1.0, 1.0, 2.0, 3.0]),
     Row("Upsample", 9, 9, [X, np.float32([2, 1, 1.5, 1])], X.repeat(2, 0)[:, :, [0, 0, 1, 2, 2, 3, 4, 4, 5]]),
     Row("Unsqueeze", 13, 0, [X, ints(-1, 0)], X[None, ..., None]),
+    Row("Where", 9, 0, [X[0] % 3 == 0, X, np.float32(-1)], np.where(X[0] % 3 == 0, X, -1)),
+    Row("Where", 9, 0, [X[0, :, :1] % 3 == 0, X[:, :, :, :1], -X], np.where(X[0, :, :1] % 3 == 0, X[:, :, :, :1], -X)),
+    Row("Where", 9, 0, [np.array(True), X[0], X[:, :1]], np.broadcast_to(X[0], X.shape)),
 ]  # fmt: skip
 
 
@@ -169,7 +172,8 @@ def test_as_numpy_has_it(row, version, device):
 def run_with_initializers(row, version, device, all_constant):
     """The node in a model where the shapes, or all operands, are constants, and the declared shape of the data is not known."""
     values = {f"i{k}": value for k, value in enumerate(row.inputs) if value is not None}
-    data = list(values) if row.operator == "Concat" else ["i0", "i2"] if row.operator.startswith("Scatter") else ["i0"]
+    others = {"Concat": list(values), "Where": ["i1", "i2"]}
+    data = others.get(row.operator, ["i0", "i2"] if row.operator.startswith("Scatter") else ["i0"])
     moved = [] if all_constant else data
     kinds = {name: helper.np_dtype_to_tensor_dtype(value.dtype) for name, value in values.items()}
     inputs = [helper.make_tensor_value_info(name, kinds[name], [None] * values[name].ndim) for name in moved]
