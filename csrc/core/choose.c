@@ -176,16 +176,18 @@ void dml_dispatch_choose(const dml_piece *piece, const dml_traits *device, uint6
         tunables->chunks = (uint32_t)(bytes / tunables->min_chunk + 1);
 
     begin_dispatch(piece, &traits, src_base, dst_base, dispatch);
-    dml_policy policy = {.piece = piece,
-                         .traits = &traits,
-                         .scalar = dispatch->constants[DML_SCALAR],
-                         .src = dispatch->table.src_offset,
-                         .dst = dispatch->table.dst_offset};
+    dml_policy policy; /* of which plans, kilobytes, are not cleared */
+    policy.piece = piece;
+    policy.traits = &traits;
+    policy.scalar = dispatch->constants[DML_SCALAR];
+    policy.src = dispatch->table.src_offset;
+    policy.dst = dispatch->table.dst_offset;
     dml_policy_decide(&policy);
     dispatch->kernel = policy.kernel;
     dispatch->reason = policy.reason;
     dispatch->rest_count = policy.transpose.rest_count;
-    memcpy(dispatch->rests, policy.transpose.rests, sizeof dispatch->rests);
+    for (int i = 0; i < dispatch->rest_count; i++)
+        dispatch->rests[i] = policy.transpose.rests[i];
     if (policy.kernel == DML_KERNEL_ROWS)
         encode_rows(&policy, &traits, dispatch);
     else if (policy.kernel == DML_KERNEL_WORDS)

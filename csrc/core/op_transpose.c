@@ -10,13 +10,14 @@ static dml_code shape(dml_program *program, dml_status *status)
     const dml_tensor *input = program->inputs;
     dml_ints *axes = &program->args[AXES];
     for (int k = 0; k < input->rank; k++) {
-        char name[32];
         int64_t *axis = &axes->value[k];
         if (!axes->given)
             *axis = input->rank - 1 - k;
-        snprintf(name, sizeof name, "axes[%d]", k);
-        if (dml_normalize_axis(name, axis, input->rank, status))
-            return status->code;
+        if (dml_normalize_axis("axes", axis, input->rank, status)) {
+            char name[32];
+            snprintf(name, sizeof name, "axes[%d]", k);
+            return dml_fail_axis(status, name, *axis, input->rank);
+        }
         if (taken[*axis])
             return dml_fail(status, DML_VALUE_ERROR, "axes must name each axis of input once; axes[%d] is axis %d again", k,
                             (int)*axis);

@@ -38,13 +38,13 @@ static int64_t lowest(const dml_rows *rows, int64_t step)
 /* Source offset of a tile's byte from its first element's, within its stream; `stream` says which. */
 static int64_t source_of(const dml_rows *rows, int64_t step, int64_t byte, int64_t *stream)
 {
-    int64_t item = item_bytes(rows), within = byte % rows->element, index = within / item;
-    int64_t offset = byte / rows->element * step + within % item;
+    int64_t item = item_bytes(rows), element = dml_quotient(byte, rows->element), within = byte - element * rows->element;
+    int64_t index = dml_quotient(within, item), offset = element * step + within - index * item;
     *stream = 0;
     for (int i = 0; i < rows->inners; i++) {
         dml_axis axis = inner_axis(rows, i);
-        int64_t x = index % axis.extent;
-        index /= axis.extent;
+        int64_t further = dml_quotient(index, axis.extent), x = index - further * axis.extent;
+        index = further;
         offset += x * axis.src_stride;
         if (rows->stream == i + 1)
             *stream = x;
@@ -55,13 +55,18 @@ static int64_t source_of(const dml_rows *rows, int64_t step, int64_t byte, int64
 /* Whether groups of so many bytes of a tile lie together, and at a multiple of as many from the window's begin. */
 static bool stay_together(const dml_rows *rows, int64_t step, int unit)
 {
-    int64_t low = lowest(rows, step), stream, first_stream;
-    if (window_step(rows) % unit != 0)
+    int64_t low = lowest(rows, step), first = 0, stream, first_stream = 0;
+    const int64_t within = unit - 1;
+    if (window_step(rows) & within)
         return false;
-    for (int64_t byte = 0; byte < rows->tile * rows->element; byte++) {
-        int64_t first = source_of(rows, step, byte / unit * unit, &first_stream);
+    const int64_t together = dml_divisor((uint64_t)item_bytes(rows), unit); /* bytes of an item are neighbours */
+    for (int64_t byte = 0; byte < rows->tile * rows->element; byte += together) {
         int64_t at = source_of(rows, step, byte, &stream);
-        if (stream != first_stream || at != first + byte % unit || (first - low) % unit != 0)
+        if ((byte & within) == 0) {
+            first = at;
+            first_stream = stream;
+        }
+        if (stream != first_stream || at != first + (byte & within) || (first - low) & within)
             return false;
     }
     return true;

@@ -167,10 +167,16 @@ static inline int64_t dml_magnitude(int64_t value)
     return value < 0 ? -value : value;
 }
 
+/* A division of what is not negative: of 64 bits it takes a CPU several times as long as of 32. */
+static inline int64_t dml_quotient(int64_t value, int64_t by)
+{
+    return (value | by) <= UINT32_MAX ? (int64_t)((uint32_t)value / (uint32_t)by) : value / by;
+}
+
 /* How many parts of so many a whole has, of which the last may have fewer. */
 static inline int64_t dml_parts(int64_t whole, int64_t part)
 {
-    return (whole + part - 1) / part;
+    return dml_quotient(whole + part - 1, part);
 }
 
 /* The largest power of two up to `most` (one itself) that divides all of the value. */

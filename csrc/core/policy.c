@@ -235,6 +235,7 @@ void dml_policy_decide(dml_policy *policy)
 {
     const dml_plan *plan = &policy->piece->plan;
     policy->little = dml_plan_count(plan) * plan->item <= policy->traits->tunables.little;
+    policy->transpose.rest_count = 0;
     policy->has_words = !has_table(policy) && find_words(policy, &policy->words);
     int i = 0;
     while (!rules[i].applies(policy))

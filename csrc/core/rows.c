@@ -11,12 +11,12 @@ int dml_rows_streams(const dml_rows *rows)
 
 int64_t dml_rows_period(const dml_rows *rows)
 {
-    return rows->word / dml_divisor((uint64_t)rows->element, rows->word);
+    return dml_quotient(rows->word, dml_divisor((uint64_t)rows->element, rows->word));
 }
 
 bool dml_rows_have_ends(const dml_rows *rows)
 {
-    return rows->head != 0 || rows->extent % dml_rows_period(rows) != 0;
+    return rows->head != 0 || (rows->extent & (dml_rows_period(rows) - 1)) != 0;
 }
 
 bool dml_rows_are_reversed(const dml_rows *rows)
@@ -150,10 +150,10 @@ static int64_t common_head(const dml_rows *rows, uint32_t dst)
     if (dml_rows_are_reversed(rows))
         return -1;
     for (int k = 0; k < rows->plan->rank; k++)
-        if (dml_rows_is_outer(rows, k) && rows->plan->axes[k].dst_stride % rows->word != 0)
+        if (dml_rows_is_outer(rows, k) && (rows->plan->axes[k].dst_stride & (rows->word - 1)) != 0)
             return -1;
     int64_t head = 0;
-    while ((dst + head * rows->element) % rows->word != 0)
+    while ((dst + head * rows->element) & (rows->word - 1))
         head++;
     return head;
 }
@@ -177,7 +177,7 @@ bool dml_rows_find(const dml_plan *plan, const dml_tunables *tunables, int word,
     } else if (plan->item >= 16) {
         *rows = none;
         rows->element = rows->reach = rows->step = edge_bytes(plan, dst);
-        rows->extent = plan->item / rows->element;
+        rows->extent = dml_quotient(plan->item, rows->element);
     } else {
         return false;
     }
@@ -197,7 +197,7 @@ static int64_t shared_reach(const dml_axis *axis, int64_t rows)
 static int64_t most_per_window(const dml_rows *rows, const dml_axis *axis)
 {
     int64_t own = axis->src_stride == 0 ? rows->word : rows->tile * rows->element;
-    int64_t most = axis->extent, room = most_bytes(rows) / own;
+    int64_t most = axis->extent, room = dml_quotient(most_bytes(rows), own);
     for (most = most < room ? most : room; most > 1; most--) {
         dml_rows candidate = *rows;
         candidate.reach += shared_reach(axis, most);
@@ -217,7 +217,7 @@ void dml_rows_set_tile(dml_rows *rows, int64_t elements)
     int rank = rows->row < 0 ? plan->rank : rows->row;
     for (int k = 0; k < rank; k++) {
         const dml_axis *axis = &plan->axes[k];
-        if (k == plan->reversed || axis->entry_stride != 0 || axis->dst_stride % rows->word != 0 ||
+        if (k == plan->reversed || axis->entry_stride != 0 || (axis->dst_stride & (rows->word - 1)) != 0 ||
             dml_magnitude(axis->src_stride) >= dml_magnitude(rows->step))
             continue;
         int64_t most = most_per_window(rows, axis);

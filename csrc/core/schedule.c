@@ -7,7 +7,7 @@ enum { CACHE_LINE = 64 };
 /* See divide() in shaders/plan.glsl. */
 static uint32_t multiplier_of(uint32_t d)
 {
-    return d < 2 ? UINT32_MAX : (uint32_t)((UINT64_C(1) << 32) / d);
+    return d < 2 ? UINT32_MAX : UINT32_MAX / d + (UINT32_MAX % d == d - 1); /* 2**32 / d */
 }
 
 /* --- the table's axes ------------------------------------------------------------------------------------------ */

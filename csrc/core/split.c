@@ -139,10 +139,11 @@ static bool is_apart(const dml_split *split, dml_side side)
 static void fit_bindings(dml_split *split, const dml_limits *limits)
 {
     int64_t fewest[DML_MAX_AXES + DML_MAX_RANK];
-    memcpy(fewest, split->tile, sizeof fewest);
+    const size_t bytes = (size_t)(split->plan.rank + split->plan.gathered) * sizeof fewest[0];
+    memcpy(fewest, split->tile, bytes);
     fit_windows(split, limits, limits->binding);
     if (!is_apart(split, DML_SRC) || !is_apart(split, DML_DST))
-        memcpy(split->tile, fewest, sizeof fewest);
+        memcpy(split->tile, fewest, bytes);
 }
 
 /* Bytes of one side of a tile when packed. */

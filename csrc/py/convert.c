@@ -1,5 +1,7 @@
 #include "py/convert.h"
 
+#include <string.h>
+
 #include "py/arguments.h"
 #include "py/arrays.h"
 #include "py/device_array.h"
@@ -12,7 +14,7 @@ static dml_operand_name name_of(const char *name, bool several, int64_t index)
     if (several)
         PyOS_snprintf(full.text, sizeof full.text, "%s[%lld]", name, (long long)index);
     else
-        PyOS_snprintf(full.text, sizeof full.text, "%s", name);
+        memcpy(full.text, name, strlen(name) + 1);
     return full;
 }
 

@@ -64,7 +64,8 @@ PyObject *dml_device_array_new(const dml_state *state, const dml_choice *device,
 {
     if (dml_shape_check(shape) < 0 || dml_memory_ready() < 0)
         return NULL;
-    dml_tensor tensor = *shape;
+    dml_tensor tensor;
+    dml_tensor_copy_shape(&tensor, shape);
     dml_tensor_pack(&tensor);
     uint64_t bytes = (uint64_t)dml_tensor_bytes(&tensor);
     const dml_backend *backend = dml_backend_of(device);

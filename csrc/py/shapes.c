@@ -14,7 +14,7 @@ int64_t dml_tensor_bytes(const dml_tensor *shape)
     bool countable = true;
     for (int k = 0; k < shape->rank; k++) {
         int64_t extent = shape->shape[k] > 0 ? shape->shape[k] : 1;
-        countable = countable && bytes <= INT64_MAX / extent;
+        countable = countable && ((bytes | extent) <= INT32_MAX || bytes <= INT64_MAX / extent);
         bytes *= countable ? extent : 1;
     }
     if (!countable)

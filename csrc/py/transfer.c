@@ -33,9 +33,13 @@ int dml_move(const dml_state *state, const dml_endpoint *from, const dml_endpoin
     const dml_choice *device = from->operand.allocation ? &from->device : &to->device;
     dml_program_of_plan(&program, &plan);
     const dml_transfer transfer = {.program = &program, .inputs = &from->operand, .results = &to->operand};
-    Py_BEGIN_ALLOW_THREADS;
-    code = dml_backend_of(device)->run(device->index, &transfer, true, &status);
-    Py_END_ALLOW_THREADS;
+    const bool queued = from->operand.allocation && to->operand.allocation; /* with the GIL, as operators are */
+    code = queued ? dml_backend_of(device)->run(device->index, &transfer, false, &status) : DML_WOULD_WAIT;
+    if (code == DML_WOULD_WAIT) {
+        Py_BEGIN_ALLOW_THREADS;
+        code = dml_backend_of(device)->run(device->index, &transfer, true, &status);
+        Py_END_ALLOW_THREADS;
+    }
     if (!code)
         return 0;
     if (status.in_use) {
@@ -48,7 +52,7 @@ int dml_move(const dml_state *state, const dml_endpoint *from, const dml_endpoin
 
 PyObject *dml_upload(const dml_state *state, const dml_choice *device, PyArray_Descr *dtype, const dml_endpoint *from)
 {
-    PyObject *array = dml_device_array_new(state, device, NULL, dtype, &from->tensor);
+    PyObject *array = dml_device_array_new(state, device, from->operand.allocation, dtype, &from->tensor);
     if (!array)
         return NULL;
     dml_endpoint to;

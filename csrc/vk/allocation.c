@@ -92,13 +92,15 @@ dml_code dml_allocation_create(dml_context *context, uint64_t size, bool wait, d
         return dml_fail(status, DML_OUT_OF_DEVICE_MEMORY,
                         "an array of %llu bytes is too large for the device, whose limit is %llu", (unsigned long long)size,
                         (unsigned long long)context->traits.max_buffer);
+    dml_block wanted;
+    *result = dml_allocations_find(context, (size_t)size, &wanted); /* without the driver */
+    if (*result)
+        return DML_OK;
+    if (!wait)
+        return dml_fail(status, DML_WOULD_WAIT, "memory has to be allocated");
     if (dml_context_enter(context, status))
         return status->code;
-    dml_block wanted;
-    *result = dml_allocations_find(context, (size_t)size, &wanted);
-    dml_code code = DML_OK;
-    if (!*result)
-        code = wait ? create(&wanted, result, status) : dml_fail(status, DML_WOULD_WAIT, "memory has to be allocated");
+    dml_code code = create(&wanted, result, status);
     dml_context_leave(context);
     return code;
 }

@@ -231,10 +231,3 @@ dml_code dml_pipeline_compile(dml_context *context, const dml_dispatch *dispatch
     dml_lock_release(&context->kernels.pipeline_lock);
     return result ? dml_vk_fail(context, result, "vkCreateComputePipelines", status) : DML_OK;
 }
-
-void dml_pipeline_release(dml_context *context, dml_pipeline *pipeline)
-{
-    dml_lock_acquire(&context->lock);
-    pipeline->users--;
-    dml_lock_release(&context->lock);
-}

@@ -13,7 +13,7 @@ typedef struct dml_pipeline {
     VkPipeline handle;
     dml_kernel kernel;
     int32_t constants[DML_CONSTANTS];
-    int users;                  /* submissions that hold it */
+    atomic_int users;           /* submissions that hold it */
     struct dml_pipeline *older; /* in the list by last use; the least recently used one is destroyed first */
 } dml_pipeline;
 
@@ -29,7 +29,5 @@ dml_code dml_pipeline_compile(dml_context *context, const dml_dispatch *dispatch
 
 /* Whether there are as many as there should be, and submissions hold all of them. */
 bool dml_pipelines_busy(dml_context *context);
-
-void dml_pipeline_release(dml_context *context, dml_pipeline *pipeline);
 
 #endif

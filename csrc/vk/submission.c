@@ -74,7 +74,7 @@ void dml_submission_reset(dml_context *context, dml_submission *submission)
         dml_buffer_destroy(context, &slot->src.imported);
         dml_buffer_destroy(context, &slot->dst.imported);
         if (slot->pipeline)
-            dml_pipeline_release(context, slot->pipeline);
+            slot->pipeline->users--;
     }
     submission->pieces = 0;
     submission->bytes = 0;

@@ -8,8 +8,9 @@
  * done, so that it is not woken for each one. One that only queues asks the device nothing while little is queued. */
 static uint64_t find_room(dml_context *context, bool wait)
 {
-    if (wait || dml_queue_is_long(context))
-        dml_queue_retire(context);
+    if (!wait && !dml_queue_is_long(context))
+        return 0;
+    dml_queue_retire(context);
     return dml_queue_nth_value(context, DML_MAX_QUEUED, DML_MAX_QUEUED * 3 / 4);
 }
 
@@ -39,7 +40,8 @@ dml_code dml_throttle_acquire(dml_context *context, bool wait, dml_submission **
         dml_context_leave(context);
         return status->code;
     }
-    submission->own_poll = dml_interrupt_poll_from_now();
+    if (wait)
+        submission->own_poll = dml_interrupt_poll_from_now();
     submission->interrupt = &submission->own_poll;
     submission->may_wait = wait;
     *result = submission;
