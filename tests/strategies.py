@@ -6,8 +6,10 @@ strings or dates could not even be printed when an example fails. `build()` make
 
 import builtins
 from dataclasses import dataclass, field
+from fractions import Fraction
 
 import numpy as np
+from dmlops.operators.nearest import COORDINATES, ROUNDINGS
 from hypothesis import settings
 from hypothesis import strategies as st
 
@@ -595,6 +597,64 @@ def slice_grads(draw, max_rank=MAX_RANK):
     return Call("slice_grad", draw(specs(tuple(counts))), args)
 
 
+@st.composite
+def small(draw, max_rank):
+    shape = draw(st.lists(st.integers(1, 7), max_size=max_rank))
+    return draw(specs(tuple(shape)))
+
+
+@st.composite
+def several(draw, entries, count):
+    """An entry for each axis, or one for all."""
+    return draw(entries) if draw(st.booleans()) else [draw(entries) for _ in range(count)]
+
+
+@st.composite
+def some_axes(draw, rank):
+    axes = draw(st.permutations(range(rank)))[: draw(st.integers(0, rank))]
+    return [axis - rank if draw(st.booleans()) else axis for axis in axes]
+
+
+@st.composite
+def sliding(draw, max_rank=4):
+    spec = draw(small(min(max_rank, 4)))
+    axes = draw(some_axes(len(spec.shape)))
+    sizes, strides, dilations = [], [], []
+    for axis in axes:
+        size = draw(st.integers(1, spec.shape[axis]))
+        sizes.append(size)
+        strides.append(draw(st.integers(1, 4)))
+        dilations.append(draw(st.integers(1, (spec.shape[axis] - 1) // (size - 1) if size > 1 else 9)))
+    return Call("sliding_windows", spec, (sizes, axes), {"strides": strides, "dilations": dilations})
+
+
+@st.composite
+def resizes(draw, max_rank=3):
+    spec = draw(small(min(max_rank, 3)))
+    axes = draw(some_axes(len(spec.shape)))
+    scale = st.fractions(Fraction(1, 4), 4, max_denominator=9) | st.floats(0.25, 4) | st.sampled_from([1, 2, np.float32(1 / 3)])
+    offset = st.sampled_from([0, 0.5, -0.5, 0.25, Fraction(1, 3), -2])
+    kwargs = {"axes": axes, "rounding": draw(st.sampled_from(ROUNDINGS))}
+    kwargs["coordinates"] = draw(
+        st.sampled_from(COORDINATES) | st.tuples(several(offset, len(axes)), several(offset, len(axes)))
+    )
+    form = draw(st.sampled_from(["sizes", "scales", "both"]))
+    if form != "sizes":
+        kwargs["scales"] = draw(several(scale, len(axes)))
+    args = ([draw(st.integers(0, 12)) for _ in axes],) if form != "scales" else ()
+    return Call("resize_nearest", spec, args, kwargs)
+
+
+@st.composite
+def rolls(draw, max_rank=5):
+    spec = draw(small(min(max_rank, 5)))
+    rank, shift = len(spec.shape), st.integers(-20, 20)
+    if rank == 0 or draw(st.booleans()):
+        return Call("roll", spec, (draw(shift),))
+    axes = draw(st.lists(st.integers(-rank, rank - 1), min_size=1, max_size=3))
+    return Call("roll", spec, (draw(several(shift, len(axes))), axes))
+
+
 CALLS = {
     "slice": slices,
     "depth_to_space": lambda max_rank=MAX_RANK: blocks(True, max_rank),
@@ -609,7 +669,8 @@ CALLS = {
     "slice_grad": slice_grads,
 }
 GATHERS = {"take": takes, "take_along_axis": takes_along, "gather_nd": gathers_nd}
+COMPOSED = {"sliding_windows": sliding, "resize_nearest": resizes, "roll": rolls}
 OPERATORS = sorted(CALLS)
-CALLS |= GATHERS
+CALLS |= GATHERS | COMPOSED
 PLANS = ["depth_to_space", "reverse_subsequences", "slice", "space_to_depth"]  # each call is one plan
 PROGRAMS = [operator for operator in OPERATORS if operator not in PLANS]  # and of these some are several

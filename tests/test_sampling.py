@@ -13,67 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import strategies
-from strategies import FEWER, Call
-
-RANK = 5
-
-
-@st.composite
-def arrays(draw, max_rank=RANK):
-    shape = draw(st.lists(st.integers(1, 7), max_size=max_rank))
-    return draw(strategies.specs(tuple(shape)))
-
-
-@st.composite
-def several(draw, entries, count):
-    """An entry for each axis, or one for all."""
-    return draw(entries) if draw(st.booleans()) else [draw(entries) for _ in range(count)]
-
-
-@st.composite
-def some_axes(draw, rank):
-    axes = draw(st.permutations(range(rank)))[: draw(st.integers(0, rank))]
-    return [axis - rank if draw(st.booleans()) else axis for axis in axes]
-
-
-@st.composite
-def sliding(draw):
-    spec = draw(arrays(4))
-    axes = draw(some_axes(len(spec.shape)))
-    sizes, strides, dilations = [], [], []
-    for axis in axes:
-        size = draw(st.integers(1, spec.shape[axis]))
-        sizes.append(size)
-        strides.append(draw(st.integers(1, 4)))
-        dilations.append(draw(st.integers(1, (spec.shape[axis] - 1) // (size - 1) if size > 1 else 9)))
-    return Call("sliding_windows", spec, (sizes, axes), {"strides": strides, "dilations": dilations})
-
-
-@st.composite
-def resizes(draw):
-    spec = draw(arrays(3))
-    axes = draw(some_axes(len(spec.shape)))
-    scale = st.fractions(Fraction(1, 4), 4, max_denominator=9) | st.floats(0.25, 4) | st.sampled_from([1, 2, np.float32(1 / 3)])
-    offset = st.sampled_from([0, 0.5, -0.5, 0.25, Fraction(1, 3), -2])
-    kwargs = {"axes": axes, "rounding": draw(st.sampled_from(ROUNDINGS))}
-    kwargs["coordinates"] = draw(
-        st.sampled_from(COORDINATES) | st.tuples(several(offset, len(axes)), several(offset, len(axes)))
-    )
-    form = draw(st.sampled_from(["sizes", "scales", "both"]))
-    if form != "sizes":
-        kwargs["scales"] = draw(several(scale, len(axes)))
-    args = ([draw(st.integers(0, 12)) for _ in axes],) if form != "scales" else ()
-    return Call("resize_nearest", spec, args, kwargs)
-
-
-@st.composite
-def rolls(draw):
-    spec = draw(arrays())
-    rank, shift = len(spec.shape), st.integers(-20, 20)
-    if rank == 0 or draw(st.booleans()):
-        return Call("roll", spec, (draw(shift),))
-    axes = draw(st.lists(st.integers(-rank, rank - 1), min_size=1, max_size=3))
-    return Call("roll", spec, (draw(several(shift, len(axes))), axes))
+from strategies import FEWER
 
 
 @st.composite
@@ -112,18 +52,15 @@ def test_one_hot(devices, call, data):
         assert strategies.content(resident.numpy()) == strategies.content(expected)
 
 
-CALLS = {"sliding_windows": sliding(), "resize_nearest": resizes(), "roll": rolls()}
-
-
 def test_each_function_has_calls():
-    assert sorted(CALLS) == sorted(name for name in operators.COMPOSED if name != "one_hot")
+    assert sorted(strategies.COMPOSED) == sorted(name for name in operators.COMPOSED if name != "one_hot")
 
 
-@pytest.mark.parametrize("name", CALLS)
+@pytest.mark.parametrize("name", strategies.COMPOSED)
 @given(data=st.data())
 @FEWER
 def test_random_calls(devices, name, data):
-    call = data.draw(CALLS[name])
+    call = data.draw(strategies.COMPOSED[name]())
     expected = call.expected(reference)
     out = data.draw(strategies.specs(expected.shape, expected.dtype, distinct=True))
     for device in devices:

@@ -17,7 +17,7 @@ from dask.highlevelgraph import HighLevelGraph
 from dmlops import operators
 from dmlops.dask.arguments import dask_array, meta, passed_on, refuse_device_array, reusable, weightless
 from dmlops.dask.graphs import Chunks, Part, arranged, between, blockwise, call, is_large, rechunk
-from dmlops.dask.windows import slicing, windows
+from dmlops.dask.windows import cyclic, slicing
 from dmlops.other_forms import mode_of, widths_of
 
 if TYPE_CHECKING:
@@ -235,11 +235,10 @@ def _wrapped(x: da.Array, starts: list[int], ends: list[int], device: DeviceLike
     """`x` padded on the axes of several chunks: a window of its repetitions. Their entries in `starts` and `ends` become 0."""
     parts, several = [], False
     for axis, (chunks, size) in enumerate(zip(x.chunks, x.shape, strict=True)):
-        offset, whole = -starts[axis] % size, starts[axis] + size + ends[axis]
+        whole = starts[axis] + size + ends[axis]
         if len(chunks) == 1 or whole == size:
             parts.append([Part(k, each, (0, each)) for k, each in enumerate(chunks)])
             continue
+        parts.append(cyclic(chunks, -starts[axis], whole))
         starts[axis], ends[axis], several = 0, 0, True
-        repeated = windows(chunks * -(-(offset + whole) // size), offset, whole)
-        parts.append([part._replace(chunk=part.chunk % len(chunks)) for part in repeated])
     return arranged("padding", x, parts, slicing([1] * x.ndim, device), device) if several else x

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, SupportsIndex
 
 import dask.array as da
+import numpy as np
 
 from dmlops import operators
 from dmlops.dask.arguments import dask_array, reusable, weightless
@@ -19,9 +20,9 @@ from dmlops.other_forms import window_of
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
-    from dmlops._annotations import DeviceLike, IntSequence, Key
+    from dmlops._annotations import DeviceLike, Ints, IntSequence, Key
 
-__all__ = ["slice", "slice_grad", "slicing", "split", "windows"]
+__all__ = ["cyclic", "roll", "slice", "slice_grad", "slicing", "split", "windows"]
 
 
 def slice(
@@ -109,6 +110,40 @@ def split(
     return results
 
 
+def roll(input: da.Array | ArrayLike, shift: Ints, axis: Ints | None = None, *, device: DeviceLike | None = None) -> da.Array:
+    """Shift the elements of an array along axes, round and round, as `dmlops.roll` does.
+
+    Parameters
+    ----------
+    input : dask.array.Array or array_like
+        Any chunks; nothing is rechunked.
+    shift, axis, device
+        As for `dmlops.roll`. Without an axis, Dask makes one axis of all, and of that the axes of `input` again.
+
+    Returns
+    -------
+    dask.array.Array
+        Of the shape and dtype of `input`. The chunks are those of `input`, shifted: one that leaves in part becomes two.
+
+    Examples
+    --------
+    >>> import dask.array as da, dmlops.dask
+    >>> turned = dmlops.dask.roll(da.arange(12, chunks=4), 2, 0)
+    >>> turned.chunks, turned.compute()
+    (((2, 4, 4, 2),), array([10, 11,  0,  1,  2,  3,  4,  5,  6,  7,  8,  9]))
+    """
+    x = dask_array(input)
+    shifts, axes = reusable(shift), reusable(axis)
+    operators.roll(np.empty((0,) * x.ndim), shifts, axes, device="host")
+    if axes is None:
+        return roll(x.reshape(-1), shifts, 0, device=device).reshape(x.shape)
+    offsets = [0] * x.ndim
+    for amount, along in np.broadcast(shifts, axes):
+        offsets[along] -= operator.index(amount)
+    parts = [cyclic(sizes, offset, size) for sizes, offset, size in zip(x.chunks, offsets, x.shape, strict=True)]
+    return arranged("roll", x, parts, slicing([1] * x.ndim, device), device, parts)
+
+
 def slice_grad(
     gradient: da.Array | ArrayLike,
     output_shape: IntSequence,
@@ -183,6 +218,13 @@ def slicing(steps: Sequence[int], device: DeviceLike | None) -> Any:
         return functools.partial(call, "slice", offsets=offsets, sizes=sizes, strides=steps, device=device)
 
     return task
+
+
+def cyclic(chunks: Chunks, offset: int, size: int) -> list[Part]:
+    """The windows of the chunks that a slice takes of an axis whose elements come again and again."""
+    whole = max(sum(chunks), 1)
+    parts = windows(chunks * -(-(offset % whole + size) // whole), offset % whole, size)
+    return [part._replace(chunk=part.chunk % len(chunks)) for part in parts]
 
 
 def windows(chunks: Chunks, offset: int, size: int, stride: int = 1, count: int | None = None) -> list[Part]:

@@ -82,7 +82,8 @@ def test_equals_numpy_for_any_chunks(operator, device):
         if call.input.dtype.kind == "V":  # Dask, as NumPy, does not copy the holes between fields
             arrays = [strategies.raw(array) for array in arrays]
         x = [as_dask(array, data.draw(chunks(array.shape, repetitions(call)))) for array in arrays]
-        if operator == "reverse_subsequences" and isinstance(arguments[0], np.ndarray) and data.draw(st.booleans()):
+        beside = operator in ("reverse_subsequences", "take") and isinstance(arguments[0], np.ndarray)
+        if beside and data.draw(st.booleans()):
             lengths = arguments[0]
             arguments[0] = as_dask(lengths, data.draw(chunks(lengths.shape, [1] * lengths.ndim)))
         kwargs = dict(call.kwargs)
@@ -109,10 +110,12 @@ CALLS = {
     "depth_to_space": (2,),
     "padding": ([0, 0, 1, 2], [0, 0, 3, 1]),
     "reverse_subsequences": (range(12), 2),
+    "roll": (10, 3),
     "slice": ([0, 0, 1, 0], [2, 12, 14, 20], [1, 1, 1, -1]),
     "slice_grad": ([2, 12, 20, 50], [0, 0, 2, 1], [2, 12, 16, 39], [1, 1, 1, -2]),
     "space_to_depth": (2,),
     "split": (1, [5, 7]),
+    "take": ([[11, 0], [-1, 5]], 1),
     "tile": ([1, 2, 1, 1],),
     "transpose": ((0, 3, 1, 2),),
     "upsample": (2,),
@@ -149,7 +152,7 @@ def test_nothing_is_computed_before_it_must(name):
 
 @every_call
 def test_one_call_for_each_block(name, monkeypatch):
-    operator = {"split": "slice"}.get(name, name)
+    operator = {"roll": "slice", "split": "slice"}.get(name, name)
     calls, ours = [], getattr(dmlops.operators, operator)
 
     def counted(block, *args, **kwargs):
@@ -194,7 +197,7 @@ def test_device_arrays_are_refused():
 
 
 def same_error(ours, theirs):
-    with pytest.raises((TypeError, ValueError, OverflowError)) as expected:
+    with pytest.raises((TypeError, ValueError, OverflowError, IndexError)) as expected:
         theirs()
     with pytest.raises(expected.type) as error:
         ours()
@@ -226,9 +229,16 @@ def same_error(ours, theirs):
         ("padding", ([0] * 4, [1] * 4), {"value": 2**63}),
         ("slice_grad", ([2, 12, 16, 20], [0, 0, 0, 1], [2, 12, 16, 20]), {}),
         ("slice_grad", ([2, 12, 16], [0] * 3, [2, 12, 16]), {}),
+        ("roll", (1.5, 0), {}),
+        ("roll", ((1, 2), (0, 1, 0)), {}),
         ("split", (4, [1]), {}),
         ("split", (1, [5, 6]), {}),
         ("split", (1, [-1, 13]), {}),
+        ("take", ([0, 12], 1), {}),
+        ("take", ([0.5], 1), {}),
+        ("take", ([0], 1.0), {}),
+        ("take", ([0], None), {"batch_dims": 1}),
+        ("take", ([[0]], 1), {"batch_dims": 1}),
         ("tile", ([2, 2],), {}),
         ("tile", (2,), {}),
         ("transpose", ([0, 1, 1, 3],), {}),
@@ -450,6 +460,53 @@ def test_chunks_of_slice():
     assert cut(np.s_[5:5]) == (0,)
 
 
+def test_chunks_of_take():
+    x = da.from_array(np.arange(40).reshape(20, 2), chunks=((3, 0, 4, 6, 2, 5), 2))
+
+    def chunks_of(indices, axis=0):
+        result = dmlops.dask.take(x, indices, axis, device="host")
+        assert not [name for name in layers(result) if name.startswith("rechunk")]
+        assert np.array_equal(assembled(result), np.take(x.compute(), indices, axis))
+        return result.chunks[: np.ndim(indices)]
+
+    assert chunks_of([0, 1, 1, 3, 3, 12, 13, 19]) == ((3, 2, 1, 1, 1),)  # sorted: each of one chunk
+    assert chunks_of([19] * 8) == ((6, 2),)
+    assert chunks_of([19, 0, 3, 3, -20, 1, 2]) == ((6, 1),)
+    assert chunks_of([[19, 0], [1, 1], [2, 8], [0, 3]]) == ((3, 1), (2,))
+    assert chunks_of(7) == () and chunks_of([]) == ((0,),) and chunks_of([1, 0], 1) == ((3, 0, 4, 6, 2, 5),)
+    lazy = dmlops.dask.take(x, da.from_array(np.arange(20), chunks=8), 0, device="host")
+    assert lazy.chunks == ((8, 8, 4), (2,)) and np.array_equal(assembled(lazy), x.compute())
+
+
+def test_a_block_of_take_calls_for_each_chunk_that_it_needs(monkeypatch):
+    calls, ours = [], dmlops.operators.take
+    monkeypatch.setattr(dmlops.operators, "take", lambda *args, **kwargs: calls.append(args[0].shape) or ours(*args, **kwargs))
+    x = da.from_array(np.arange(20), chunks=4)
+    assert dmlops.dask.take(x, [3, 2, 19, 3], 0, device="host").compute(scheduler="synchronous").tolist() == [3, 2, 19, 3]
+    assert calls[0] == (20,) and calls[1:] == [(4,)] * 3  # the check, two chunks, and what puts their elements in order
+
+
+def test_an_index_in_a_dask_array_is_checked_when_computed():
+    for axis, indices in ((0, [1, 4]), (1, [[1, 4]] * 4)):
+        result = dmlops.dask.take(da.ones((4, 4)), da.from_array(np.array(indices)), axis, batch_dims=axis, device="host")
+        with pytest.raises(IndexError, match=r"indices\[.*1\] is 4"):
+            result.compute(scheduler="synchronous")
+
+
+def test_other_functions_say_what_to_do():
+    with pytest.raises(AttributeError, match=r"no attribute 'gather_nd': dask.array.map_blocks\(dmlops.gather_nd, ...\) calls"):
+        dmlops.dask.gather_nd  # noqa: B018
+    with pytest.raises(AttributeError, match="no attribute 'nothing'$"):
+        dmlops.dask.nothing  # noqa: B018
+
+
+def test_chunks_of_roll():
+    x = da.from_array(np.arange(20), chunks=((3, 0, 4, 6, 2, 5),))
+    for shift, chunks in ((5, (5, 3, 4, 6, 2)), (-1, (2, 4, 6, 2, 5, 1)), (20, (3, 4, 6, 2, 5)), (2**70, (4, 3, 4, 6, 2, 1))):
+        result = dmlops.dask.roll(x, shift, 0, device="host")
+        assert result.chunks == (chunks,) and np.array_equal(assembled(result), np.roll(np.arange(20), shift % 20)), shift
+
+
 def test_chunks_of_join():
     x, y = da.zeros((6, 10), chunks=((2, 4), (0, 4, 6))), da.zeros((6, 3), chunks=((3, 3), 2))
     joined = dmlops.dask.join([x, y, x[:, :0]], -1)
@@ -584,8 +641,11 @@ def test_signatures_and_documentation():
         assert [(p.name, p.kind, p.default) for p in ours.parameters.values()] == [
             (p.name, p.kind, p.default) for p in packages.parameters.values() if p.name not in ("out", "progress")
         ]
-    assert sorted(dmlops.dask.__all__) == strategies.OPERATORS
-    modules = [dmlops.dask, *(importlib.import_module(f"dmlops.dask.{name}") for name in ("assembly", "blocks", "windows"))]
+    assert sorted(dmlops.dask.__all__) == sorted([*strategies.OPERATORS, "roll", "take"])
+    modules = [
+        dmlops.dask,
+        *(importlib.import_module(f"dmlops.dask.{name}") for name in ("assembly", "blocks", "gathers", "windows")),
+    ]
     assert all(doctest.testmod(module, optionflags=FLAGS)[0] == 0 for module in modules)
     assert all(getattr(dmlops.dask, name).__doc__.count(">>> ") > 1 for name in dmlops.dask.__all__)
     assert doctest.testfile(str(ROOT / "docs" / "dask.md"), module_relative=False, optionflags=FLAGS).failed == 0
