@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Callable
 from typing import Any
@@ -160,22 +161,33 @@ def _run_dequantize(
         allowed = f"at most {MOST_TABLES} different ones along the axes on which they differ: {TABLES} for each"
         problem = Problem("ScaleTensor, ZeroPointTensor", f"{count} scales and zero points", allowed, "", computes=True)
         raise DirectMLError(f"bindings of DML_{type(desc).__name__}", [problem])
+    result: AnyArray = _dequantizing(_hashable(zero), _hashable(scale))(bound["InputTensor"], **where)
+    return result
+
+
+@functools.lru_cache(maxsize=64)
+def _dequantizing(*constants: tuple[str, tuple[int, ...], bytes]) -> Any:
+    """The function of constants that `_hashable` describes: made once, with all programs that it has."""
+    zero, scale = (np.frombuffer(data, dtype).reshape(shape) for dtype, shape, data in constants)
 
     @dmlops.fuse
     def dequantize(x: Any) -> Any:
         return ((x.astype(np.int32) - zero).astype(np.float32) * scale.astype(np.float32)).astype(scale.dtype)
 
-    result: AnyArray = dequantize(bound["InputTensor"], **where)
-    return result
+    return dequantize
+
+
+def _hashable(array: Array) -> tuple[str, tuple[int, ...], bytes]:
+    return array.dtype.str, array.shape, array.tobytes()
 
 
 def _varying(array: AnyArray) -> Array:
     """A tensor of constants with size 1 on the axes along which all are the same."""
     values = array.numpy() if isinstance(array, DeviceArray) else array
-    for axis in range(values.ndim):
-        first = values.take([0], axis) if values.shape[axis] else values
-        if values.strides[axis] == 0 or np.array_equal(values, np.broadcast_to(first, values.shape), equal_nan=True):
-            values = first
+    for axis, size in enumerate(values.shape):
+        first = values[(slice(None),) * axis + (slice(1),)]
+        same = size > 1 and (values.strides[axis] == 0 or np.array_equal(values, np.broadcast_to(first, values.shape), True))
+        values = first if same else values
     return values
 
 

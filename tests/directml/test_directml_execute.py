@@ -75,11 +75,25 @@ def test_random_descriptions_equal_their_twins(devices, desc, seed, level):
                 assert array.tobytes() == np.ascontiguousarray(result).tobytes()
 
 
-@pytest.mark.parametrize("operator", described.OPERATORS)
-def test_every_operator_of_the_table_runs(device, operator):
+def smallest_call(operator):
+    """A description, and inputs of ones."""
     desc = described.smallest(operator, 4, described.RUN.get(operator, ["FLOAT32"])[0])
     bindings = {name: np.ones(tuple(tensor.Sizes), tensor.dtype) for name, _, tensor in desc.tensors() if "Output" not in name}
-    bindings |= {name: [bindings[name]] for name in bindings if name.endswith("Tensors")}
+    return desc, bindings | {name: [bindings[name]] for name in bindings if name.endswith("Tensors")}
+
+
+@pytest.mark.driverless
+@pytest.mark.parametrize("operator", described.OPERATORS)
+def test_an_equal_description_is_traced_no_more(monkeypatch, operator):
+    expected = dml.execute(*smallest_call(operator), device="host")
+    monkeypatch.setattr("dmlops.fusion.fused._compile", None)
+    again = dml.execute(*smallest_call(operator), device="host")
+    assert all(np.array_equal(again[name], expected[name]) for name in expected) and expected
+
+
+@pytest.mark.parametrize("operator", described.OPERATORS)
+def test_every_operator_of_the_table_runs(device, operator):
+    desc, bindings = smallest_call(operator)
     for name, results in dml.execute(desc, bindings, device=device).items():
         tensors = [tensor for field, _, tensor in desc.tensors() if field == name]
         for result, tensor in zip(results if isinstance(results, list) else [results], tensors, strict=True):
