@@ -1,4 +1,5 @@
 /* What one piece of a plan becomes on a device, as plain data: a copy command, or a kernel with its constants and its table.
+ * Policy decides which, pattern and schedule fill in constants and table.
  *
  * All byte offsets are modulo 2**32 and relative to the windows that are bound: src_window and dst_window.
  */
@@ -6,7 +7,7 @@
 #define DML_CORE_DISPATCH_H
 
 #include "abi.h"
-#include "core/plan.h"
+#include "core/piece.h"
 #include "core/tunables.h"
 
 typedef enum dml_kernel {
@@ -37,5 +38,13 @@ typedef struct dml_dispatch {
     uint32_t table_bytes; /* in use */
     dml_table table;
 } dml_dispatch;
+
+/* `src_base` and `dst_base` are the addresses (or, for a device's own memory, offsets) that the plan's offsets count from: a
+ * window is bound from the address below it that is a multiple of the traits' alignment. */
+void dml_dispatch_choose(const dml_piece *piece, const dml_traits *device, uint64_t src_base, uint64_t dst_base,
+                         dml_dispatch *dispatch);
+
+/* The regions of a copy, in the order of the plan: false if there is none of this index. */
+bool dml_dispatch_region(const dml_plan *plan, int64_t index, int64_t *src_offset, int64_t *dst_offset);
 
 #endif

@@ -5,7 +5,7 @@
 
 #include "base/parallel.h"
 #include "core/host_gather.h"
-#include "core/host_plain.h"
+#include "core/host_kernel.h"
 #include "core/table.h"
 
 enum {

@@ -90,4 +90,14 @@ static inline dml_host_axis dml_host_steps(const dml_plan *plan, const dml_host_
                            .apart = k >= 0 && job->apart[k] ? stride : 0};
 }
 
+/* Runs a plain plan, as dml_host_run otherwise: chooses its kernel, and loops over what the kernel does not. */
+void dml_host_run_plain(const dml_plan *plan, const char *src, char *dst);
+
+/* Each of these chooses its kernel where that fits the plan; else the job is as before. */
+bool dml_table_choose(const dml_plan *plan, dml_host_job *job);
+
+/* How well tiles fit: not at all, well, or better than any other kernel. */
+typedef enum dml_tiles_fit { DML_TILES_NONE, DML_TILES_GOOD, DML_TILES_BEST } dml_tiles_fit;
+dml_tiles_fit dml_tiles_choose(const dml_plan *plan, dml_host_job *job);
+
 #endif

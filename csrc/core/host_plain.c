@@ -1,11 +1,7 @@
-#include "core/host_plain.h"
+#include "core/host_kernel.h"
 
 #include <stddef.h>
 #include <string.h>
-
-#include "core/host_kernel.h"
-#include "core/host_table.h"
-#include "core/host_tiles.h"
 
 /* --- items one by one, whatever the strides are --------------------------------------------------------------------- */
 

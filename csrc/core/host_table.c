@@ -1,9 +1,11 @@
-/* The inner axes of the result are contiguous: a cell is those of them that fit into a vector, and an index of `col` is a cell.
+/* Moves vectors of the result, each looked up in a few vectors of the source: pixels backwards, ::2, channels that are taken
+ * apart or put together.
+ *
+ * The inner axes of the result are contiguous: a cell is those of them that fit into a vector, and an index of `col` is a cell.
  * A vector of the result is the OR of lookups, one in each window of 16 bytes of the source, with masks that are the same for
  * all vectors. Windows may hold bytes of the source that the plan does not move.
  */
-#include "core/host_table.h"
-
+#include "core/host_kernel.h"
 #include "core/host_vector.h"
 
 /* Bytes of the result to a block: what several rows of it read stays in the cache. */

@@ -1,12 +1,13 @@
-/* Rows are contiguous in the result, columns in the source. Both are chains of axes: those of a patch of 7 x 7 fill vectors
+/* Transposes square tiles in registers: for results that are contiguous along one axis, sources along another.
+ *
+ * Rows are contiguous in the result, columns in the source. Both are chains of axes: those of a patch of 7 x 7 fill vectors
  * together. Where each begins on the other side stands in a list of offsets, for a block at a time.
  *
  * A tile is a matrix, row by row, in vectors. To zip the first half of the vectors with the second rotates the bits of each
  * item's index by one, so that as many rounds as a row's index has bits make it the transpose. Tiles are square, unless there
  * are 2, 4 or 8 rows or columns and no more, and a vector goes on with what lies behind these.
  */
-#include "core/host_tiles.h"
-
+#include "core/host_kernel.h"
 #include "core/host_vector.h"
 
 #ifdef DML_VECTORS

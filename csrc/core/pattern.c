@@ -1,4 +1,4 @@
-#include "core/pattern.h"
+#include "core/schedule.h"
 
 /* An inner axis as the kernel has it: the stride of the streams' axis is 0, since each stream has a window of its own. */
 static dml_axis inner_axis(const dml_rows *rows, int i)

@@ -45,4 +45,14 @@ bool dml_piece_may_move(const dml_piece *piece);
 /* The bytes it may read. */
 dml_span dml_piece_src_span(const dml_piece *piece);
 
+/* --- packing: the elements of one side without the gaps between them, in the same order, for staging memory ------------ */
+
+/* Chooses the axes that keep their strides when one side is packed, given the extents of a piece. Gives its bytes; pieces
+ * with smaller extents need no more. */
+int64_t dml_pack_choose(const dml_plan *plan, const int64_t *extents, dml_side side, bool *kept);
+
+/* Packs one side of a piece from offset 0 on. `kept` is the split's for that side. `copy` becomes the plan that moves the
+ * elements there: it also copies small gaps, unless `exact`. */
+void dml_pack(const bool *kept, dml_piece *piece, dml_side side, bool exact, dml_plan *copy);
+
 #endif

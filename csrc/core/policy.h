@@ -7,7 +7,6 @@
 #include "core/dispatch.h"
 #include "core/piece.h"
 #include "core/transpose.h"
-#include "core/words.h"
 
 typedef struct dml_policy {
     /* Given: */

@@ -1,7 +1,7 @@
 /* The order of a dispatch's work and how it is shared out: the table's axes, parts, chunks, rows per workgroup and software
- * prefetch.
+ * prefetch. For rows also the pattern: the constants that tell shaders/rows.comp where each byte of a tile comes from.
  *
- * Each function fills in the table and the number of workgroups, and for rows the constant DML_ROWS_SCHEDULE.
+ * Each schedule fills in the table and the number of workgroups, and for rows the constant DML_ROWS_SCHEDULE.
  */
 #ifndef DML_CORE_SCHEDULE_H
 #define DML_CORE_SCHEDULE_H
@@ -10,11 +10,12 @@
 #include "core/dispatch.h"
 #include "core/lookups.h"
 #include "core/rows.h"
-#include "core/words.h"
+
+/* Fills in all constants but those of the schedule. `src` is where the source begins in its window. */
+void dml_pattern_encode(const dml_rows *rows, uint32_t src, int32_t *constants);
 
 void dml_schedule_rows(const dml_rows *rows, const dml_traits *traits, dml_dispatch *dispatch);
 void dml_schedule_words(const dml_words *words, const dml_traits *traits, dml_dispatch *dispatch);
-
 void dml_schedule_blocks(const dml_blocks *blocks, const dml_traits *traits, dml_dispatch *dispatch);
 
 /* The last axis is that of an item's scalars. */

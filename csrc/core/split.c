@@ -1,8 +1,6 @@
-#include "core/split.h"
+#include "core/walk.h"
 
 #include <string.h>
-
-#include "core/pack.h"
 
 enum { MOST_COPIED = 16 << 20 }; /* bytes of the entries of a piece which the host sees, and copies for the device */
 

@@ -2,9 +2,6 @@
 
 #include <string.h>
 
-#include "core/choose.h"
-#include "core/pack.h"
-
 void dml_walk_begin(dml_walk *walk, const dml_plan *plan, const dml_traits *traits, const dml_limits *limits, uint64_t src_base,
                     uint64_t dst_base)
 {

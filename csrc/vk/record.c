@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/pool.h"
-#include "core/choose.h"
+#include "core/dispatch.h"
 #include "vk/allocation_pool.h"
 #include "vk/barriers.h"
 #include "vk/descriptors.h"

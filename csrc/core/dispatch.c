@@ -1,8 +1,7 @@
-#include "core/choose.h"
+#include "core/dispatch.h"
 
 #include <string.h>
 
-#include "core/pattern.h"
 #include "core/policy.h"
 #include "core/schedule.h"
 
