@@ -60,15 +60,9 @@ DML_INLINE void items(const dml_host_job *job, const char *src, char *dst, const
         items(job, src, dst, block, size);                                                                                     \
     }
 
-ITEMS(0)
-ITEMS(1)
-ITEMS(2)
-ITEMS(3)
-ITEMS(4)
-ITEMS(6)
-ITEMS(8)
-ITEMS(12)
-ITEMS(16)
+/* 0: all other sizes. */
+#define SIZES(X) X(0) X(1) X(2) X(3) X(4) X(6) X(8) X(12) X(16)
+SIZES(ITEMS)
 
 /* Each row is one item again and again. What is there is doubled, up to what the nearest cache holds. */
 static void repeat(dml_host_job *job, const char *src, char *dst, const dml_host_block *block)
@@ -86,10 +80,10 @@ static void repeat(dml_host_job *job, const char *src, char *dst, const dml_host
 
 static dml_host_kernel *kernel_of(int64_t item)
 {
-    static dml_host_kernel *const kernels[] = {[1] = items_1, [2] = items_2, [3] = items_3,   [4] = items_4,
-                                               [6] = items_6, [8] = items_8, [12] = items_12, [16] = items_16};
+#define KERNEL(size) [size] = items_##size,
+    static dml_host_kernel *const kernels[] = {SIZES(KERNEL)};
     bool known = item < (int64_t)(sizeof kernels / sizeof *kernels) && kernels[item];
-    return known ? kernels[item] : items_0;
+    return kernels[known ? item : 0];
 }
 
 /* Whether each row is one item again and again, and long: then no other kernel is as fast. */

@@ -155,22 +155,15 @@ DML_INLINE void move_block(dml_host_job *job, const char *src, char *dst, const 
         move_block(job, src + block->col * (item), dst + block->row * (item), block, item, rows, cols);                        \
     }
 
-TILES(1, 16, 16)
-TILES(1, 16, 8)
-TILES(1, 16, 4)
-TILES(1, 16, 2)
-TILES(1, 8, 16)
-TILES(1, 4, 16)
-TILES(1, 2, 16)
-TILES(2, 8, 8)
-TILES(2, 8, 4)
-TILES(2, 8, 2)
-TILES(2, 4, 8)
-TILES(2, 2, 8)
-TILES(4, 4, 4)
-TILES(4, 4, 2)
-TILES(4, 2, 4)
-TILES(8, 2, 2)
+/* An item's bytes, rows and columns; square ones last of their item. */
+/* clang-format off */
+#define SHAPES(X) \
+    X(1, 16, 8) X(1, 16, 4) X(1, 16, 2) X(1, 8, 16) X(1, 4, 16) X(1, 2, 16) X(1, 16, 16) \
+    X(2, 8, 4) X(2, 8, 2) X(2, 4, 8) X(2, 2, 8) X(2, 8, 8) \
+    X(4, 4, 2) X(4, 2, 4) X(4, 4, 4) \
+    X(8, 2, 2)
+/* clang-format on */
+SHAPES(TILES)
 
 /* --- the choice ----------------------------------------------------------------------------------------------------- */
 
@@ -179,13 +172,8 @@ typedef struct shape {
     dml_host_kernel *kernel;
 } shape;
 
-#define SHAPE(item, rows, cols) {item, rows, cols, tiles_##item##_##rows##_##cols}
-
-/* Square ones last of their item. */
-static const shape SHAPES[] = {SHAPE(1, 16, 8), SHAPE(1, 16, 4), SHAPE(1, 16, 2),  SHAPE(1, 8, 16),
-                               SHAPE(1, 4, 16), SHAPE(1, 2, 16), SHAPE(1, 16, 16), SHAPE(2, 8, 4),
-                               SHAPE(2, 8, 2),  SHAPE(2, 4, 8),  SHAPE(2, 2, 8),   SHAPE(2, 8, 8),
-                               SHAPE(4, 4, 2),  SHAPE(4, 2, 4),  SHAPE(4, 4, 4),   SHAPE(8, 2, 2)};
+#define SHAPE(item, rows, cols) {item, rows, cols, tiles_##item##_##rows##_##cols},
+static const shape shapes[] = {SHAPES(SHAPE)};
 
 /* Whether a chain of all `few` indices lets vectors of the other go on from one of its indices to the next. */
 static bool goes_on(const dml_host_chain *few, const dml_host_chain *many, int64_t extent, int64_t side, int64_t item)
@@ -195,7 +183,7 @@ static bool goes_on(const dml_host_chain *few, const dml_host_chain *many, int64
 
 static const shape *choose_shape(const dml_host_tiles *tiles, int64_t item)
 {
-    const shape *s = SHAPES;
+    const shape *s = shapes;
     int64_t side = DML_HOST_VECTOR / item;
     while (s->item != item || (s->cols < s->rows && !goes_on(&tiles->cols, &tiles->rows, s->cols, side, item)) ||
            (s->rows < s->cols && !goes_on(&tiles->rows, &tiles->cols, s->rows, side, item)))
