@@ -6,7 +6,6 @@
 #include "base/parallel.h"
 #include "core/host_gather.h"
 #include "core/host_kernel.h"
-#include "core/table.h"
 
 enum {
     PARTS = 16,            /* that they are cut into, */
@@ -121,10 +120,7 @@ static bool run_whole(const dml_plan *plan, const char *src, char *dst, dml_inte
         return run_lengths(plan, 0, src, dst, poll);
     if (plan->gathered > 0)
         return run_gather(plan, src, dst, poll);
-    if (dml_plan_has_table(plan))
-        dml_table_run(plan, src, dst);
-    else
-        dml_host_run_plain(plan, src, dst);
+    dml_host_run_plain(plan, src, dst);
     return !is_stopped(poll);
 }
 

@@ -1,4 +1,4 @@
-/* A plain plan (simplified, without a reversed axis) as the host runs it: a kernel moves blocks of two axes, `row` and `col`,
+/* A plan without lengths and indices, simplified, as the host runs it: a kernel moves blocks of two axes, `row` and `col`,
  * within loops over the other axes. Each kernel has a file, whose function fills in its part of the job where it fits the plan.
  */
 #ifndef DML_CORE_HOST_KERNEL_H
@@ -27,6 +27,7 @@ typedef void dml_host_kernel(struct dml_host_job *job, const char *src, char *ds
 typedef struct dml_host_axis {
     int64_t extent, step; /* indices, and those of a block */
     int64_t src, dst;     /* strides; 0 where the kernel itself knows where its rows and columns lie */
+    int64_t entry;        /* another: of the table's rows */
     int64_t advance;      /* bytes of the source from one block to the next, by which loops are ordered */
     int64_t apart;        /* `src` where the readable bytes move with the axis, else 0 */
 } dml_host_axis;
@@ -62,6 +63,8 @@ typedef struct dml_host_job {
     bool apart[DML_MAX_AXES]; /* axes whose indices lie more than a page apart: what is readable moves with them */
     dml_host_axis row, col;
     bool taken[DML_MAX_AXES]; /* the plan's axes that the kernel runs over, for all of the plan's rank */
+    const char *entries;      /* of the plan's table, */
+    int64_t entry;            /* and how far from there its row lies for the block */
     dml_host_tiles tiles;
     dml_host_table table;
 } dml_host_job;
@@ -86,14 +89,18 @@ static inline dml_host_axis dml_host_steps(const dml_plan *plan, const dml_host_
                            .step = step,
                            .src = stride,
                            .dst = axis->dst_stride,
+                           .entry = axis->entry_stride,
                            .advance = dml_magnitude(stride * step),
                            .apart = k >= 0 && job->apart[k] ? stride : 0};
 }
 
-/* Runs a plain plan, as dml_host_run otherwise: chooses its kernel, and loops over what the kernel does not. */
+/* Runs such a plan, as dml_host_run otherwise: chooses its kernel, and loops over what the kernel does not. */
 void dml_host_run_plain(const dml_plan *plan, const char *src, char *dst);
 
-/* Each of these chooses its kernel where that fits the plan; else the job is as before. */
+/* For a plan that has a table. */
+void dml_lookups_choose(const dml_plan *plan, dml_host_job *job);
+
+/* For others. Each of these chooses its kernel where that fits the plan; else the job is as before. */
 bool dml_table_choose(const dml_plan *plan, dml_host_job *job);
 
 /* How well tiles fit: not at all, well, or better than any other kernel. */

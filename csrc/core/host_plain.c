@@ -141,7 +141,7 @@ static void add_loop(loops *all, dml_host_axis axis, int64_t *begin, int64_t *co
 static void find_readable(const dml_plan *plan, const char *src, dml_host_job *job)
 {
     bool done[DML_MAX_AXES] = {false}, apart = false;
-    dml_span span = {plan->src_offset, plan->src_offset + plan->item};
+    dml_span span = {plan->src_offset, plan->src_offset + dml_plan_src_item(plan)};
     for (int k = dml_host_nearest(plan, done); k >= 0; k = dml_host_nearest(plan, done)) {
         const dml_axis *axis = &plan->axes[k];
         done[k] = true;
@@ -158,6 +158,10 @@ static void choose_kernel(const dml_plan *plan, const char *src, dml_host_job *j
 {
     job->item = plan->item;
     find_readable(plan, src, job);
+    if (dml_plan_has_table(plan)) {
+        dml_lookups_choose(plan, job);
+        return;
+    }
     if (repeats_items(plan)) {
         choose_items(plan, repeat, job);
         return;
@@ -171,7 +175,7 @@ static void run_loops(loops *all, int depth, const char *src, char *dst)
 {
     const loop *loop = &all->loops[depth];
     const dml_host_axis *axis = &loop->axis;
-    const int64_t apart = loop->begin ? 0 : axis->apart;
+    const int64_t apart = loop->begin ? 0 : axis->apart, entry = all->job.entry;
     for (int64_t i = 0; i < axis->extent; i += axis->step, src += axis->step * axis->src, dst += axis->step * axis->dst) {
         if (loop->begin) {
             *loop->begin = i;
@@ -183,19 +187,22 @@ static void run_loops(loops *all, int depth, const char *src, char *dst)
             all->job.kernel(&all->job, src, dst, &all->block);
         all->job.begin += apart;
         all->job.end += apart;
+        all->job.entry += axis->step * axis->entry;
     }
+    all->job.entry = entry;
     all->job.begin -= apart * axis->extent;
     all->job.end -= apart * axis->extent;
 }
 
 void dml_host_run_plain(const dml_plan *plan, const char *src, char *dst)
 {
-    if (plan->rank == 0) {
+    if (plan->rank == 0 && !dml_plan_has_table(plan)) {
         memcpy(dst + plan->dst_offset, src + plan->src_offset, (size_t)plan->item);
         return;
     }
     loops all;
     all.count = 0;
+    all.job.entry = 0;
     choose_kernel(plan, src, &all.job);
     for (int k = 0; k < plan->rank; k++)
         if (!all.job.taken[k])
