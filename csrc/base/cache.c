@@ -145,8 +145,8 @@ static void pool_large(block *b)
         vacant ? (cache.limit - cache.pool.bytes) / 8 * 7 : 0; /* the rest is for smaller ones, which need not drop it */
     size_t room = most / DML_HUGE_PAGE * DML_HUGE_PAGE;
     dml_lock_release(&cache.lock);
-    whole = whole && dml_pages_offer(b, b->mapped, cache.page);
-    bool pooled = whole || (room > 0 && dml_pages_release(b, b->mapped, cache.page + room));
+    whole = whole && dml_pages_release(b, b->mapped, cache.page, true);
+    bool pooled = whole || (room > 0 && dml_pages_release(b, b->mapped, cache.page + room, false));
     if (pooled) {
         b->entry.capacity = whole ? b->entry.capacity : room;
         b->pooled_at = dml_nanoseconds();
@@ -198,7 +198,7 @@ void *dml_cache_acquire(size_t bytes)
 
     size_t mapped = b ? b->mapped : cache.page + wanted.capacity, uses = b ? b->uses + 1 : 1;
     if (b && b->entry.capacity > wanted.capacity)
-        dml_pages_release(b, mapped, cache.page + wanted.capacity);
+        dml_pages_release(b, mapped, cache.page + wanted.capacity, false);
     if (!b)
         b = dml_pages_map(cache.page, wanted.capacity);
     if (!b) {

@@ -80,25 +80,14 @@ void dml_pages_unmap(void *pages, size_t size)
 #define MADV_FREE 8 /* Linux 4.5, glibc 2.24 */
 #endif
 
-bool dml_pages_release(void *pages, size_t size, size_t resident)
+bool dml_pages_release(void *pages, size_t size, size_t resident, bool lazily)
 {
-    return madvise((char *)pages + resident, size - resident, MADV_DONTNEED) == 0;
-}
-
-bool dml_pages_offer(void *pages, size_t size, size_t resident)
-{
-    return madvise((char *)pages + resident, size - resident, MADV_FREE) == 0;
+    return madvise((char *)pages + resident, size - resident, lazily ? MADV_FREE : MADV_DONTNEED) == 0;
 }
 #else
-bool dml_pages_release(void *pages, size_t size, size_t resident)
+bool dml_pages_release(void *pages, size_t size, size_t resident, bool lazily)
 {
-    (void)pages, (void)size, (void)resident; /* other systems may ignore MADV_DONTNEED */
-    return false;
-}
-
-bool dml_pages_offer(void *pages, size_t size, size_t resident)
-{
-    (void)pages, (void)size, (void)resident;
+    (void)pages, (void)size, (void)resident, (void)lazily; /* other systems may ignore MADV_DONTNEED */
     return false;
 }
 #endif

@@ -18,11 +18,8 @@ void *dml_pages_map(size_t front, size_t bytes);
 void dml_pages_unmap(void *pages, size_t size);
 
 /* Returns all pages behind the first `resident` bytes to the system, but not their addresses: the next use finds zeroed
- * pages. False where the system cannot do this. */
-bool dml_pages_release(void *pages, size_t size, size_t resident);
-
-/* The same, but the system takes the pages only when it, or the process's control group, runs short of memory. What is written
- * until then costs no page fault. */
-bool dml_pages_offer(void *pages, size_t size, size_t resident);
+ * pages. `lazily`: the system takes them only when it, or the process's control group, runs short of memory; what is written
+ * until then costs no page fault. False where the system cannot do this. */
+bool dml_pages_release(void *pages, size_t size, size_t resident, bool lazily);
 
 #endif
