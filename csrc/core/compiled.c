@@ -20,12 +20,7 @@ static bool find_source(const dml_compiled *compiled, const dml_compiled_step *s
         return true;
     if (step->src < 0 || step->src >= compiled->input_count)
         return false;
-    const dml_tensor *input = &compiled->inputs[step->src];
-    *span = (dml_span){0, input->item};
-    for (int k = 0; k < input->rank; k++)
-        if (!grow(span, input->shape[k], input->strides[k]))
-            return false;
-    return true;
+    return dml_tensor_span(&compiled->inputs[step->src], span);
 }
 
 /* Whether the constants have the rows of a step's table. */

@@ -20,11 +20,6 @@ DML_INLINE LOOKUP dml_vector look_up(dml_vector vector, dml_vector mask)
     return _mm_shuffle_epi8(vector, mask);
 }
 
-DML_INLINE dml_vector either(dml_vector a, dml_vector b)
-{
-    return _mm_or_si128(a, b);
-}
-
 /* Asking is slow in virtual machines. Threads that ask at once write the same. */
 static bool has_lookup(void)
 {
@@ -40,11 +35,6 @@ static bool has_lookup(void)
 DML_INLINE dml_vector look_up(dml_vector vector, dml_vector mask)
 {
     return vqtbl1q_u8(vector, mask);
-}
-
-DML_INLINE dml_vector either(dml_vector a, dml_vector b)
-{
-    return vorrq_u8(a, b);
 }
 
 static bool has_lookup(void)
@@ -66,7 +56,7 @@ DML_INLINE LOOKUP dml_vector gather(const lookups *lookups, const char *src, con
 {
     dml_vector vector = look_up(dml_load(src + lookups->offsets[0]), lookups->masks[0]);
     for (int w = 1; w < windows; w++)
-        vector = either(vector, look_up(dml_load(src + lookups->offsets[w]), lookups->masks[w]));
+        vector |= look_up(dml_load(src + lookups->offsets[w]), lookups->masks[w]);
     return vector;
 }
 

@@ -1,11 +1,14 @@
+/* tile and upsample repeat: all of an axis, or each of its elements. */
 #include "core/operator.h"
 
-enum { REPEATS };
+enum { REPEATS, LAYOUT };
 
 static dml_code shape(dml_program *program, dml_status *status)
 {
-    const dml_ints *repeats = &program->args[REPEATS];
+    dml_ints *repeats = &program->args[REPEATS];
     dml_tensor *result = program->results;
+    if (program->op == &dml_op_upsample && dml_spread_factors(repeats, &program->args[LAYOUT], result->rank, status))
+        return status->code;
     for (int k = 0; k < result->rank; k++)
         if (dml_multiply_axis(repeats->name, repeats->value[k], k, &result->shape[k], status))
             return status->code;
@@ -13,7 +16,7 @@ static dml_code shape(dml_program *program, dml_status *status)
 }
 
 /* Two axes each: the copies, which all read the same, and what is in one. */
-static void make(const dml_program *program, int64_t index, dml_step *step)
+static void make_tile(const dml_program *program, int64_t index, dml_step *step)
 {
     (void)index;
     const dml_tensor *input = program->inputs, *result = program->results;
@@ -23,10 +26,31 @@ static void make(const dml_program *program, int64_t index, dml_step *step)
     }
 }
 
+/* Two axes each: the input's, and the copies of each of its elements. */
+static void make_upsample(const dml_program *program, int64_t index, dml_step *step)
+{
+    (void)index;
+    const dml_tensor *input = program->inputs, *result = program->results;
+    for (int k = 0; k < input->rank; k++) {
+        int64_t scale = program->args[REPEATS].value[k];
+        dml_plan_add(&step->plan, input->shape[k], input->strides[k], scale * result->strides[k]);
+        dml_plan_add(&step->plan, scale, 0, result->strides[k]);
+    }
+}
+
 /* As numpy.tile has it. */
 const dml_operator dml_op_tile = {
     .input = "input",
     .parameters = {[REPEATS] = {.name = "repeats", .kind = DML_ARG_INTS, .natural = true}},
     .shape = shape,
-    .make = make,
+    .make = make_tile,
+};
+
+/* Nearest neighbour by whole factors. */
+const dml_operator dml_op_upsample = {
+    .input = "input",
+    .parameters = {[REPEATS] = {.name = "scale_size", .kind = DML_ARG_INT_OR_INTS},
+                   [LAYOUT] = {.name = "layout", .kind = DML_ARG_LAYOUT, .words = dml_layouts}},
+    .shape = shape,
+    .make = make_upsample,
 };

@@ -94,8 +94,8 @@ static int32_t window_alignment(const dml_rows *rows, bool overlap, uint32_t src
     all |= (uint64_t)(src + head * rows->step + low);
     if (reversed)
         all |= (uint64_t)lowest(rows, rows->step) | (uint64_t)low;
-    int64_t alignment =
-        dml_divisor(all, dml_rows_window_words(rows) % 4 == 0 ? 32 : 16); /* four words are loaded at a time, or two */
+    int64_t alignment = dml_divisor(
+        all, dml_rows_window_words(rows, rows->tile) % 4 == 0 ? 32 : 16); /* four words are loaded at a time, or two */
     return alignment < 8 ? 1 : (int32_t)alignment;
 }
 

@@ -63,25 +63,12 @@ static bool run_step(dml_portions *portions, dml_step *step)
 
 /* --- several steps -------------------------------------------------------------------------------------------------- */
 
-typedef struct range {
-    const dml_program *program;
-    int64_t first;
-} range;
-
-static void give_of_range(const dml_program *program, int64_t index, dml_step *step)
-{
-    const range *steps = program->other;
-    steps->program->make(steps->program, steps->first + index, step);
-}
-
 /* Runs steps [first, end) as one portion, if they have bytes. */
 static bool run_range(dml_portions *portions, int64_t first, int64_t end, int64_t bytes)
 {
-    const range steps = {portions->program, first};
     dml_program portion = *portions->program;
+    portion.first = first;
     portion.count = end - first;
-    portion.make = give_of_range;
-    portion.other = &steps;
     return bytes == 0 || portions->run(portions, &portion, bytes);
 }
 

@@ -4,7 +4,7 @@ void dml_program_step(const dml_program *program, int64_t index, dml_step *step)
 {
     step->src = step->dst = 0;
     dml_plan_begin(&step->plan, program->inputs ? program->inputs->item : 0);
-    program->make(program, index, step);
+    program->make(program, program->first + index, step);
 }
 
 static void make_plan(const dml_program *program, int64_t index, dml_step *step)

@@ -23,7 +23,8 @@ typedef void dml_step_maker(const struct dml_program *program, int64_t index, dm
 
 /* All that it refers to is borrowed. */
 typedef struct dml_program {
-    int64_t count; /* of steps */
+    int64_t count; /* of steps, */
+    int64_t first; /* of which the first is that of this index to `make` */
     dml_step_maker *make;
     int64_t input_count, result_count;
     dml_tensor *inputs, *results;

@@ -29,14 +29,9 @@ bool dml_rows_fill_gaps(const dml_rows *rows)
     return rows->tunables->overlap_misses && dml_plan_reads_all(rows->plan);
 }
 
-static int64_t window_words(const dml_rows *rows, int64_t elements, int64_t step)
+int64_t dml_rows_window_words(const dml_rows *rows, int64_t elements)
 {
-    return ((elements - 1) * dml_magnitude(step) + rows->reach + 7) / 8;
-}
-
-int64_t dml_rows_window_words(const dml_rows *rows)
-{
-    return window_words(rows, rows->tile, rows->step);
+    return ((elements - 1) * dml_magnitude(rows->step) + rows->reach + 7) / 8;
 }
 
 /* Most destination bytes of a tile. One of 8-byte words has several short rows, and may be twice as large. */
@@ -46,15 +41,10 @@ static int64_t most_bytes(const dml_rows *rows)
 }
 
 /* A window that is not aligned takes one word more. */
-static bool fits(const dml_rows *rows, int64_t elements, int64_t step)
-{
-    return elements * rows->element <= most_bytes(rows) && dml_magnitude(step) <= WINDOW_BYTES &&
-           (window_words(rows, elements, step) + 1) * dml_rows_streams(rows) <= DML_MAX_WINDOW_WORDS;
-}
-
 bool dml_rows_fits(const dml_rows *rows, int64_t elements)
 {
-    return fits(rows, elements, rows->step);
+    return elements * rows->element <= most_bytes(rows) && dml_magnitude(rows->step) <= WINDOW_BYTES &&
+           (dml_rows_window_words(rows, elements) + 1) * dml_rows_streams(rows) <= DML_MAX_WINDOW_WORDS;
 }
 
 /* --- axes ------------------------------------------------------------------------------------------------------ */
@@ -93,7 +83,7 @@ static bool can_be_row(const dml_rows *rows, int k)
 {
     const dml_plan *plan = rows->plan;
     return plan->axes[k].entry_stride == 0 && (plan->reversed != k || rows->inners == 0) &&
-           fits(rows, dml_rows_period(rows), plan->axes[k].src_stride);
+           dml_rows_fits(rows, dml_rows_period(rows));
 }
 
 static bool make_inner(dml_rows *rows, int k)
@@ -124,6 +114,7 @@ static bool find_pattern(dml_rows *rows)
     candidate.element = candidate.reach = plan->item;
     for (int k = plan->rank - 1; k >= 0 && plan->axes[k].dst_stride == candidate.element; k--) {
         int64_t bytes = plan->axes[k].extent * candidate.element;
+        candidate.step = plan->axes[k].src_stride;
         if (bytes > longest && can_be_row(&candidate, k)) {
             longest = bytes;
             *rows = candidate;
@@ -173,7 +164,6 @@ bool dml_rows_find(const dml_plan *plan, const dml_tunables *tunables, int word,
     *rows = none;
     if (plan->item <= tunables->max_item && find_pattern(rows) && meets_words(rows, dst)) {
         rows->extent = plan->axes[rows->row].extent;
-        rows->step = plan->axes[rows->row].src_stride;
     } else if (plan->item >= 16) {
         *rows = none;
         rows->element = rows->reach = rows->step = edge_bytes(plan, dst);

@@ -54,8 +54,8 @@ bool dml_rows_fill_gaps(const dml_rows *rows);
 /* Whether a row is reversed in itself, up to its length. */
 bool dml_rows_are_reversed(const dml_rows *rows);
 
-/* 8-byte words of a window. */
-int64_t dml_rows_window_words(const dml_rows *rows);
+/* 8-byte words of the window of a tile of so many elements. */
+int64_t dml_rows_window_words(const dml_rows *rows, int64_t elements);
 
 /* Whether rows lie along axis k, and what is left of it where neighbours share a window. */
 bool dml_rows_is_outer(const dml_rows *rows, int k);

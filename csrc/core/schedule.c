@@ -12,12 +12,12 @@ static uint32_t multiplier_of(uint32_t d)
 
 /* --- the table's axes ------------------------------------------------------------------------------------------ */
 
-/* Lists the axes of more than one index, but for one (or -1). */
-static int list_axes(const dml_plan *plan, int but, int *axes)
+/* Lists the axes of more than one index, but for two (or -1). */
+static int list_axes(const dml_plan *plan, int but, int or_but, int *axes)
 {
     int count = 0;
     for (int k = 0; k < plan->rank; k++)
-        if (k != but && plan->axes[k].extent > 1)
+        if (k != but && k != or_but && plan->axes[k].extent > 1)
             axes[count++] = k;
     return count;
 }
@@ -222,7 +222,7 @@ void dml_schedule_rows(const dml_rows *rows, const dml_traits *traits, dml_dispa
 void dml_schedule_words(const dml_words *words, const dml_traits *traits, dml_dispatch *dispatch)
 {
     const dml_plan *plan = words->plan;
-    int axes[DML_MAX_AXES], rank = list_axes(plan, words->axis, axes);
+    int axes[DML_MAX_AXES], rank = list_axes(plan, words->axis, -1, axes);
     put_axes(dispatch, plan, axes, rank);
     int64_t bytes = dml_plan_count(plan) * plan->item, tile = 16 * (int64_t)words->tile;
     dispatch->table.words_rows = (uint32_t)(bytes / words->row);
@@ -258,7 +258,7 @@ void dml_schedule_blocks(const dml_blocks *blocks, const dml_traits *traits, dml
 
 void dml_schedule_elements(const dml_plan *plan, const dml_traits *traits, dml_dispatch *dispatch)
 {
-    int axes[DML_MAX_AXES + 1], count = list_axes(plan, -1, axes);
+    int axes[DML_MAX_AXES + 1], count = list_axes(plan, -1, -1, axes);
     if (count == 0)
         axes[count++] = plan->rank - 1;
     move_walk_last(plan, &traits->tunables, axes, count);
@@ -271,10 +271,7 @@ void dml_schedule_elements(const dml_plan *plan, const dml_traits *traits, dml_d
 void dml_schedule_tables(const dml_lookups *lookups, const dml_traits *traits, dml_dispatch *dispatch)
 {
     const dml_plan *plan = &lookups->plan;
-    int axes[DML_MAX_AXES], rank = 0;
-    for (int k = 0; k < plan->rank; k++)
-        if (k != lookups->side && k != lookups->run && plan->axes[k].extent > 1)
-            axes[rank++] = k;
+    int axes[DML_MAX_AXES], rank = list_axes(plan, lookups->side, lookups->run, axes);
     if (lookups->run < 0)
         move_walk_last(plan, &traits->tunables, axes, rank);
     if (lookups->side >= 0)
