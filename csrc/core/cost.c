@@ -7,24 +7,6 @@
 
 enum { MOST_STEPS = 64 }; /* that are looked at; further ones cost as much */
 
-typedef double step_cost(const dml_step *step, const dml_tunables *tunables);
-
-/* The cost of all steps but for what a call costs. */
-static double cost_of_steps(const dml_program *program, step_cost *cost, const dml_tunables *tunables)
-{
-    int64_t seen = program->count < MOST_STEPS ? program->count : MOST_STEPS;
-    double sum = 0;
-    for (int64_t i = 0; i < seen; i++) {
-        dml_step step;
-        dml_program_step(program, i, &step);
-        step.plan.entries.data = NULL; /* not looked at */
-        dml_plan_simplify(&step.plan);
-        if (dml_plan_count(&step.plan) > 0)
-            sum += cost(&step, tunables);
-    }
-    return seen > 0 ? sum * (double)program->count / (double)seen : 0;
-}
-
 /* A CPU's, which run a kernel; a GPU is one. */
 static double device_threads(const dml_tunables *tunables)
 {
@@ -33,15 +15,15 @@ static double device_threads(const dml_tunables *tunables)
 }
 
 /* By the kernel of the first piece: all are alike, but for what is left at the ends. */
-static double device_step(const dml_step *step, const dml_tunables *tunables)
+static double device_step(const dml_plan *plan, const dml_tunables *tunables)
 {
     const dml_traits traits = dml_traits_of_class(tunables);
     const dml_limits limits = dml_split_limits(&traits);
-    double bytes = (double)dml_plan_count(&step->plan) * (double)step->plan.item, each = tunables->byte_ns;
+    double bytes = (double)dml_plan_count(plan) * (double)plan->item, each = tunables->byte_ns;
     dml_walk walk;
     dml_piece piece;
     dml_dispatch dispatch;
-    dml_walk_begin(&walk, &step->plan, &traits, &limits, 0, 0);
+    dml_walk_begin(&walk, plan, &traits, &limits, 0, 0);
     if (!dml_walk_next(&walk, &piece, &dispatch))
         return 0;
     double transfer = bytes * tunables->transfer_ns;
@@ -52,21 +34,36 @@ static double device_step(const dml_step *step, const dml_tunables *tunables)
     return tunables->kernel_ns + transfer + bytes * each / device_threads(tunables);
 }
 
-double dml_cost_on_class(const dml_program *program, const dml_tunables *tunables)
-{
-    return tunables->call_ns + cost_of_steps(program, device_step, tunables);
-}
-
 /* By items, which vectors move several at a time; what is large by several threads. */
-static double host_step(const dml_step *step, const dml_tunables *tunables)
+static double host_step(const dml_plan *plan)
 {
-    (void)tunables;
-    double items = (double)dml_plan_count(&step->plan), bytes = items * (double)step->plan.item;
+    double items = (double)dml_plan_count(plan), bytes = items * (double)plan->item;
     double threads = dml_parallel_threads(bytes < (double)DML_HOST_PARALLEL ? 1 : INT64_MAX);
     return dml_host_costs.step_ns + (bytes * dml_host_costs.byte_ns + items * dml_host_costs.item_ns) / threads;
 }
 
+/* The cost of all steps but for what a call costs; without tunables, on the host. */
+static double cost_of_steps(const dml_program *program, const dml_tunables *tunables)
+{
+    int64_t seen = program->count < MOST_STEPS ? program->count : MOST_STEPS;
+    double sum = 0;
+    for (int64_t i = 0; i < seen; i++) {
+        dml_step step;
+        dml_program_step(program, i, &step);
+        step.plan.entries.data = NULL; /* not looked at */
+        dml_plan_simplify(&step.plan);
+        if (dml_plan_count(&step.plan) > 0)
+            sum += tunables ? device_step(&step.plan, tunables) : host_step(&step.plan);
+    }
+    return seen > 0 ? sum * (double)program->count / (double)seen : 0;
+}
+
+double dml_cost_on_class(const dml_program *program, const dml_tunables *tunables)
+{
+    return tunables->call_ns + cost_of_steps(program, tunables);
+}
+
 double dml_cost_on_host(const dml_program *program)
 {
-    return dml_host_costs.call_ns + cost_of_steps(program, host_step, NULL);
+    return dml_host_costs.call_ns + cost_of_steps(program, NULL);
 }

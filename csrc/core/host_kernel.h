@@ -47,14 +47,14 @@ typedef struct dml_host_tiles {
     int64_t row_offsets[DML_HOST_BLOCK], col_offsets[DML_HOST_BLOCK];
 } dml_host_tiles;
 
-/* See host_table.c. */
-typedef struct dml_host_table {
+/* See host_shuffles.c. */
+typedef struct dml_host_shuffles {
     int64_t cell, steps;                                   /* bytes of the result to an index of `col`; indices to a vector */
     int64_t from[DML_HOST_VECTOR], apart[DML_HOST_VECTOR]; /* of each byte: its source offset; how far what is readable moves */
     int windows;
     int64_t offsets[DML_HOST_WINDOWS], low, high; /* of the windows; the lowest and the highest of what is readable */
     uint8_t masks[DML_HOST_WINDOWS][DML_HOST_VECTOR];
-} dml_host_table;
+} dml_host_shuffles;
 
 typedef struct dml_host_job {
     dml_host_kernel *kernel;
@@ -66,7 +66,7 @@ typedef struct dml_host_job {
     const char *entries;      /* of the plan's table, */
     int64_t entry;            /* and how far from there its row lies for the block */
     dml_host_tiles tiles;
-    dml_host_table table;
+    dml_host_shuffles shuffles;
 } dml_host_job;
 
 /* The axis of the smallest source stride that is not taken, -1 if all are. */
@@ -101,7 +101,7 @@ void dml_host_run_plain(const dml_plan *plan, const char *src, char *dst);
 void dml_lookups_choose(const dml_plan *plan, dml_host_job *job);
 
 /* For others. Each of these chooses its kernel where that fits the plan; else the job is as before. */
-bool dml_table_choose(const dml_plan *plan, dml_host_job *job);
+bool dml_shuffles_choose(const dml_plan *plan, dml_host_job *job);
 
 /* How well tiles fit: not at all, well, or better than any other kernel. */
 typedef enum dml_tiles_fit { DML_TILES_NONE, DML_TILES_GOOD, DML_TILES_BEST } dml_tiles_fit;

@@ -167,7 +167,7 @@ static void choose_kernel(const dml_plan *plan, const char *src, dml_host_job *j
         return;
     }
     dml_tiles_fit tiles = dml_tiles_choose(plan, job);
-    if (tiles < DML_TILES_BEST && !dml_table_choose(plan, job) && tiles == DML_TILES_NONE)
+    if (tiles < DML_TILES_BEST && !dml_shuffles_choose(plan, job) && tiles == DML_TILES_NONE)
         choose_items(plan, kernel_of(plan->item), job);
 }
 

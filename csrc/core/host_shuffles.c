@@ -1,8 +1,8 @@
-/* Moves vectors of the result, each looked up in a few vectors of the source: pixels backwards, ::2, channels that are taken
+/* Moves vectors of the result, each shuffled from a few vectors of the source: pixels backwards, ::2, channels that are taken
  * apart or put together.
  *
  * The inner axes of the result are contiguous: a cell is those of them that fit into a vector, and an index of `col` is a cell.
- * A vector of the result is the OR of lookups, one in each window of 16 bytes of the source, with masks that are the same for
+ * A vector of the result is the OR of shuffles, one of each window of 16 bytes of the source, with masks that are the same for
  * all vectors. Windows may hold bytes of the source that the plan does not move.
  */
 #include "core/host_kernel.h"
@@ -13,15 +13,15 @@ enum { COLUMNS = 4096 };
 
 #if defined(DML_VECTORS) && defined(__x86_64__)
 #include <cpuid.h>
-#define LOOKUP __attribute__((target("ssse3")))
+#define SHUFFLE __attribute__((target("ssse3")))
 
-DML_INLINE LOOKUP dml_vector look_up(dml_vector vector, dml_vector mask)
+DML_INLINE SHUFFLE dml_vector shuffle(dml_vector vector, dml_vector mask)
 {
     return _mm_shuffle_epi8(vector, mask);
 }
 
 /* Asking is slow in virtual machines. Threads that ask at once write the same. */
-static bool has_lookup(void)
+static bool has_shuffle(void)
 {
     static _Atomic int answer;
     unsigned a, b, c = 0, d;
@@ -30,14 +30,14 @@ static bool has_lookup(void)
     return answer > 0;
 }
 #elif defined(DML_VECTORS)
-#define LOOKUP
+#define SHUFFLE
 
-DML_INLINE dml_vector look_up(dml_vector vector, dml_vector mask)
+DML_INLINE dml_vector shuffle(dml_vector vector, dml_vector mask)
 {
     return vqtbl1q_u8(vector, mask);
 }
 
-static bool has_lookup(void)
+static bool has_shuffle(void)
 {
     return true;
 }
@@ -47,43 +47,43 @@ static bool has_lookup(void)
 /* --- the kernel ----------------------------------------------------------------------------------------------------- */
 
 /* What a row needs, in variables of its own: as far as the compiler knows, stores to the result could change the job. */
-typedef struct lookups {
+typedef struct local {
     int64_t offsets[DML_HOST_WINDOWS];
     dml_vector masks[DML_HOST_WINDOWS];
-} lookups;
+} local;
 
-DML_INLINE LOOKUP dml_vector gather(const lookups *lookups, const char *src, const int windows)
+DML_INLINE SHUFFLE dml_vector gather(const local *here, const char *src, const int windows)
 {
-    dml_vector vector = look_up(dml_load(src + lookups->offsets[0]), lookups->masks[0]);
+    dml_vector vector = shuffle(dml_load(src + here->offsets[0]), here->masks[0]);
     for (int w = 1; w < windows; w++)
-        vector |= look_up(dml_load(src + lookups->offsets[w]), lookups->masks[w]);
+        vector |= shuffle(dml_load(src + here->offsets[w]), here->masks[w]);
     return vector;
 }
 
 /* Whether all windows of a vector are readable. */
 DML_INLINE bool is_inside(const dml_host_job *job, const char *readable)
 {
-    return readable + job->table.low >= job->begin && readable + job->table.high + DML_HOST_VECTOR <= job->end;
+    return readable + job->shuffles.low >= job->begin && readable + job->shuffles.high + DML_HOST_VECTOR <= job->end;
 }
 
 static void move_bytes(const dml_host_job *job, const char *src, char *dst, int64_t cells)
 {
-    const int64_t cell = job->table.cell;
+    const int64_t cell = job->shuffles.cell;
     for (int64_t i = 0; i < cells; i++)
         for (int64_t b = 0; b < cell; b++)
-            dst[i * cell + b] = src[i * job->col.src + job->table.from[b]];
+            dst[i * cell + b] = src[i * job->col.src + job->shuffles.from[b]];
 }
 
 /* `whole` vectors, each of which writes 16 bytes: those behind its cells are written again. What is readable has moved by
  * `apart`. */
-DML_INLINE LOOKUP void move_row(const dml_host_job *job, const char *src, int64_t apart, char *dst, int64_t cols, int64_t whole,
-                                const int windows)
+DML_INLINE SHUFFLE void move_row(const dml_host_job *job, const char *src, int64_t apart, char *dst, int64_t cols,
+                                 int64_t whole, const int windows)
 {
-    const int64_t steps = job->table.steps, cell = job->table.cell, useful = steps * cell, advance = steps * job->col.src;
-    lookups here;
+    const int64_t steps = job->shuffles.steps, cell = job->shuffles.cell, useful = steps * cell, advance = steps * job->col.src;
+    local here;
     for (int w = 0; w < windows; w++) {
-        here.offsets[w] = job->table.offsets[w];
-        here.masks[w] = dml_load(job->table.masks[w]);
+        here.offsets[w] = job->shuffles.offsets[w];
+        here.masks[w] = dml_load(job->shuffles.masks[w]);
     }
     const char *from = src;
     char *to = dst, *end = dst + whole * useful;
@@ -107,36 +107,36 @@ DML_INLINE LOOKUP void move_row(const dml_host_job *job, const char *src, int64_
 }
 
 /* How many vectors of 16 bytes each begin with new cells and end within a row. */
-static int64_t count_whole(const dml_host_table *table, int64_t cols)
+static int64_t count_whole(const dml_host_shuffles *shuffles, int64_t cols)
 {
-    int bytes = (int)(cols * table->cell), useful = (int)(table->steps * table->cell);
+    int bytes = (int)(cols * shuffles->cell), useful = (int)(shuffles->steps * shuffles->cell);
     return bytes < DML_HOST_VECTOR ? 0 : (bytes - DML_HOST_VECTOR) / useful + 1;
 }
 
-#define TABLE(windows)                                                                                                         \
-    LOOKUP static void table_##windows(dml_host_job *job, const char *src, char *dst, const dml_host_block *block)             \
+#define SHUFFLES(windows)                                                                                                      \
+    SHUFFLE static void shuffles_##windows(dml_host_job *job, const char *src, char *dst, const dml_host_block *block)         \
     {                                                                                                                          \
-        const int64_t whole = count_whole(&job->table, block->cols);                                                           \
+        const int64_t whole = count_whole(&job->shuffles, block->cols);                                                        \
         for (int64_t row = 0; row < block->rows; row++)                                                                        \
             move_row(job, src + row * job->row.src, row * job->row.apart, dst + row * job->row.dst, block->cols, whole,        \
                      windows);                                                                                                 \
     }
 
-TABLE(1)
-TABLE(2)
-TABLE(3)
-TABLE(4)
+SHUFFLES(1)
+SHUFFLES(2)
+SHUFFLES(3)
+SHUFFLES(4)
 
 /* --- the choice ----------------------------------------------------------------------------------------------------- */
 
 /* Makes the cell of as many axes as fit. The axis that is outside of it. */
-static int make_cell(const dml_plan *plan, const bool *apart, dml_host_table *table)
+static int make_cell(const dml_plan *plan, const bool *apart, dml_host_shuffles *shuffles)
 {
     int k = plan->rank - 1;
     int64_t cell = plan->item;
     for (int64_t b = 0; b < cell; b++) {
-        table->from[b] = b;
-        table->apart[b] = 0;
+        shuffles->from[b] = b;
+        shuffles->apart[b] = 0;
     }
     for (; k > 0; k--) {
         const dml_axis *axis = &plan->axes[k];
@@ -144,75 +144,75 @@ static int make_cell(const dml_plan *plan, const bool *apart, dml_host_table *ta
         if (more > DML_HOST_VECTOR || plan->axes[k - 1].dst_stride != more)
             break;
         for (int64_t b = cell; b < more; b++) {
-            table->from[b] = table->from[b % cell] + b / cell * axis->src_stride;
-            table->apart[b] = table->apart[b % cell] + (apart[k] ? b / cell * axis->src_stride : 0);
+            shuffles->from[b] = shuffles->from[b % cell] + b / cell * axis->src_stride;
+            shuffles->apart[b] = shuffles->apart[b % cell] + (apart[k] ? b / cell * axis->src_stride : 0);
         }
         cell = more;
     }
-    table->cell = cell;
-    table->steps = DML_HOST_VECTOR / cell;
-    for (int64_t b = cell; b < table->steps * cell; b++) {
-        table->from[b] = table->from[b % cell] + b / cell * plan->axes[k].src_stride;
-        table->apart[b] = table->apart[b % cell];
+    shuffles->cell = cell;
+    shuffles->steps = DML_HOST_VECTOR / cell;
+    for (int64_t b = cell; b < shuffles->steps * cell; b++) {
+        shuffles->from[b] = shuffles->from[b % cell] + b / cell * plan->axes[k].src_stride;
+        shuffles->apart[b] = shuffles->apart[b % cell];
     }
     return k;
 }
 
 /* The byte of the lowest source offset, of those that are left. */
-static int lowest(const dml_host_table *table, const bool *left)
+static int lowest(const dml_host_shuffles *shuffles, const bool *left)
 {
     int low = -1;
     for (int b = 0; b < DML_HOST_VECTOR; b++)
-        if (left[b] && (low < 0 || table->from[b] < table->from[low]))
+        if (left[b] && (low < 0 || shuffles->from[b] < shuffles->from[low]))
             low = b;
     return low;
 }
 
 /* Each window begins at the lowest byte that none before it has. False if there would be too many. */
-static bool make_windows(dml_host_table *table)
+static bool make_windows(dml_host_shuffles *shuffles)
 {
     bool left[DML_HOST_VECTOR] = {false};
-    int64_t count = table->steps * table->cell;
+    int64_t count = shuffles->steps * shuffles->cell;
     memset(left, true, (size_t)count);
-    table->windows = 0;
-    table->low = INT64_MAX;
-    table->high = INT64_MIN;
-    while (count > 0 && table->windows < DML_HOST_WINDOWS) {
-        const int w = table->windows++, low = lowest(table, left);
-        const int64_t offset = table->from[low], readable = offset - table->apart[low];
+    shuffles->windows = 0;
+    shuffles->low = INT64_MAX;
+    shuffles->high = INT64_MIN;
+    while (count > 0 && shuffles->windows < DML_HOST_WINDOWS) {
+        const int w = shuffles->windows++, low = lowest(shuffles, left);
+        const int64_t offset = shuffles->from[low], readable = offset - shuffles->apart[low];
         for (int b = 0; b < DML_HOST_VECTOR; b++) {
-            bool here = left[b] && table->from[b] - offset < DML_HOST_VECTOR;
-            table->masks[w][b] = here ? (uint8_t)(table->from[b] - offset) : 0x80; /* which looks up 0 */
+            bool here = left[b] && shuffles->from[b] - offset < DML_HOST_VECTOR;
+            shuffles->masks[w][b] = here ? (uint8_t)(shuffles->from[b] - offset) : 0x80; /* which gives 0 */
             left[b] = left[b] && !here;
             count -= here;
         }
-        table->offsets[w] = offset;
-        table->low = dml_smaller(table->low, readable);
-        table->high = dml_larger(table->high, readable);
+        shuffles->offsets[w] = offset;
+        shuffles->low = dml_smaller(shuffles->low, readable);
+        shuffles->high = dml_larger(shuffles->high, readable);
     }
     return count == 0;
 }
 
-/* Whether the lookups of a vector are fewer than the moves of its items; a cell of several axes saves loops, too. */
-static bool pays(const dml_plan *plan, const dml_host_table *table)
+/* Whether the shuffles of a vector are fewer than the moves of its items; a cell of several axes saves loops, too. */
+static bool pays(const dml_plan *plan, const dml_host_shuffles *shuffles)
 {
-    int64_t moves = table->steps * table->cell / plan->item;
+    int64_t moves = shuffles->steps * shuffles->cell / plan->item;
     if (plan->item != dml_divisor((uint64_t)plan->item, DML_HOST_VECTOR))
         moves *= 2;
-    int64_t least = table->cell > plan->item ? 1 : 2;
-    return moves >= least * table->windows;
+    int64_t least = shuffles->cell > plan->item ? 1 : 2;
+    return moves >= least * shuffles->windows;
 }
 
-bool dml_table_choose(const dml_plan *plan, dml_host_job *job)
+bool dml_shuffles_choose(const dml_plan *plan, dml_host_job *job)
 {
-    static dml_host_kernel *const kernels[] = {NULL, table_1, table_2, table_3, table_4};
-    dml_host_table *table = &job->table;
+    static dml_host_kernel *const kernels[] = {NULL, shuffles_1, shuffles_2, shuffles_3, shuffles_4};
+    dml_host_shuffles *shuffles = &job->shuffles;
     if (plan->item > 8 || plan->axes[plan->rank - 1].dst_stride != plan->item || job->end - job->begin < DML_HOST_VECTOR ||
-        !has_lookup())
+        !has_shuffle())
         return false;
-    int col = make_cell(plan, job->apart, table);
-    if (job->apart[col] || plan->axes[col].extent * table->cell < 2L * DML_HOST_VECTOR || !make_windows(table) ||
-        !pays(plan, table))
+    int col = make_cell(plan, job->apart, shuffles);
+    if (job->apart[col] || plan->axes[col].extent * shuffles->cell < 2L * DML_HOST_VECTOR || !make_windows(shuffles) ||
+        !pays(plan, shuffles))
         return false;
     for (int k = 0; k < plan->rank; k++)
         job->taken[k] = k >= col;
@@ -220,12 +220,12 @@ bool dml_table_choose(const dml_plan *plan, dml_host_job *job)
     if (row >= 0)
         job->taken[row] = true;
     job->row = dml_host_steps(plan, job, row, INT64_MAX);
-    job->col = dml_host_steps(plan, job, col, COLUMNS / table->cell / table->steps * table->steps);
-    job->kernel = kernels[table->windows];
+    job->col = dml_host_steps(plan, job, col, COLUMNS / shuffles->cell / shuffles->steps * shuffles->steps);
+    job->kernel = kernels[shuffles->windows];
     return true;
 }
 #else
-bool dml_table_choose(const dml_plan *plan, dml_host_job *job)
+bool dml_shuffles_choose(const dml_plan *plan, dml_host_job *job)
 {
     (void)plan, (void)job;
     return false;
