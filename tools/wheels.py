@@ -27,6 +27,7 @@ BUILD = ROOT / "build" / "wheels"
 DIST = ROOT / "dist"
 LARGEST_WHEEL = 750_000
 SOURCE_DATE_EPOCH = "1700000000"  # of the files in an archive: the same sources make the same wheel
+INFORMATION = ("METADATA", "RECORD", "WHEEL", "licenses/LICENSE", "top_level.txt")
 OLDEST_PYTHON = PyVersion(3, 11)
 
 
@@ -113,9 +114,12 @@ def import_library(target):
 
 
 def link_flags(target):
-    """Without symbols. On Windows each symbol has to come from a library, on macOS Python's come from who loads it."""
+    """Without symbols. On Windows each symbol has to come from a library, on macOS Python's come from who loads it.
+
+    On Windows the linker also writes an import library: beside the extension, unless it is told where.
+    """
     if target.system == "windows":
-        return f"-s {import_library(target)}"
+        return f"-s {import_library(target)} -Wl,--out-implib,{BUILD / target.tag}-unused.lib"
     return "-s" if target.system == "linux" else "-s -Wl,-undefined,dynamic_lookup"
 
 
@@ -147,14 +151,19 @@ def inspect(sdist, wheels, targets):
         assert re.fullmatch(rf"dmlops-{re.escape(version)}-cp311-abi3-[\w.]*{target.tag}[\w.]*\.whl", wheel.name), wheel.name
         assert wheel.stat().st_size < LARGEST_WHEEL, f"{wheel.name} has {wheel.stat().st_size} bytes"
         with zipfile.ZipFile(wheel) as archive:
-            names = archive.namelist()
-            assert f"dmlops-{version}.dist-info/licenses/LICENSE" in names, names
-            assert not [name for name in names if not name.startswith(("dmlops/", f"dmlops-{version}.dist-info/"))], names
-            assert [name for name in names if "/_core." in name and not name.endswith(".pyi")] == [f"dmlops/{target.extension}"]
+            names = {name for name in archive.namelist() if not name.endswith("/")}
+            unexpected = names ^ (package_files(target) | {f"dmlops-{version}.dist-info/{name}" for name in INFORMATION})
+            assert not unexpected, f"{wheel.name}: too much, or missing: {sorted(unexpected)}"
             inspect_library(archive.read(f"dmlops/{target.extension}"), target)
     run("-m", "abi3audit", "--strict", "--assume-minimum-abi3", "3.11", *wheels)
     run("-m", "check_wheel_contents", *wheels)
     run("-m", "twine", "check", "--strict", sdist, *wheels)
+
+
+def package_files(target):
+    """What a wheel has to install: the package's sources and its extension."""
+    sources = (path for name in ("*.py", "*.pyi", "py.typed") for path in (ROOT / "dmlops").rglob(name))
+    return {path.relative_to(ROOT).as_posix() for path in sources} | {f"dmlops/{target.extension}"}
 
 
 def inspect_library(data, target):

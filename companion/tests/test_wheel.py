@@ -4,6 +4,7 @@ import importlib.util
 import json
 import re
 import subprocess
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -17,6 +18,13 @@ def readelf(*arguments):
 
 def test_size(wheel):
     assert wheel.stat().st_size < 20e6
+
+
+def test_installs_nothing_else(wheel):
+    with zipfile.ZipFile(wheel) as archive:
+        names = {name for name in archive.namelist() if ".dist-info/" not in name and not name.endswith("/")}
+    wanted = ["__init__.py", "build.json", "libvulkan_lvp.so", "lvp_icd.json", "py.typed"]
+    assert names == {f"dmlops_lavapipe/{name}" for name in wanted}
 
 
 def test_exports_the_three_entry_points_alone(driver):
