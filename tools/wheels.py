@@ -12,7 +12,6 @@ import re
 import shutil
 import subprocess
 import sys
-import sysconfig
 import zipfile
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -67,9 +66,9 @@ def main(*tags):
     DIST.mkdir(exist_ok=True)
     run("-m", "build", "--no-isolation", "--sdist", "--outdir", BUILD / "dist", ROOT)
     (sdist,) = (BUILD / "dist").glob("*.tar.gz")
-    own, foreign = own_headers(), cross.headers(BUILD)
+    headers = cross.headers(BUILD)
     with ThreadPoolExecutor(os.cpu_count()) as pool:
-        wheels = list(pool.map(lambda one: build_wheel(sdist, one, own if one.system == "linux" else foreign), targets))
+        wheels = list(pool.map(lambda one: build_wheel(sdist, one, headers), targets))
     inspect(sdist, wheels, targets)
     for pattern in ["dmlops-*.tar.gz", *(f"dmlops-*{target.tag}*.whl" for target in targets)]:
         for old in DIST.glob(pattern):
@@ -89,17 +88,6 @@ def run(*arguments, **variables):
     if done.returncode:
         sys.exit("\n".join([*done.stdout.splitlines()[-40:], f"failed: {' '.join(command)}"]))
     return done.stdout
-
-
-def own_headers():
-    """A copy of Python's in one folder: Debian's pyconfig.h is in another one, which also holds glibc's headers.
-
-    They are the same on all 64-bit Linux systems.
-    """
-    folder = BUILD / "linux"
-    shutil.copytree(sysconfig.get_path("include"), folder)
-    shutil.copy(sysconfig.get_config_h_filename(), folder / "pyconfig.h")
-    return [folder]
 
 
 def import_library(target):
