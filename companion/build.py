@@ -164,7 +164,8 @@ def build_driver(chroot, suite, source):
     shutil.copytree(HERE / "patches", chroot / "companion" / "patches")
     output.mkdir()
     with tarfile.open(source) as archive:
-        archive.extractall(chroot, filter="data")
+        archive.extraction_filter = getattr(tarfile, "data_filter", None)  # Python has it since 3.11.4
+        archive.extractall(chroot)
     (chroot / f"mesa-{MESA}").rename(chroot / "mesa")
     run(sys.executable, "-m", "pip", "install", "-q", "--target", chroot / "meson", MESON)
 
