@@ -81,7 +81,9 @@ def raw(array):
 
 def content(array):
     """Every byte of every element, in C order; of a list of arrays, as a list."""
-    return [content(part) for part in array] if isinstance(array, list) else raw(array).tobytes()
+    if isinstance(array, list):
+        return [content(part) for part in array]
+    return np.ascontiguousarray(raw(array)).tobytes()  # NumPy 2.0 and 2.1 flatten no more than 32 dimensions otherwise
 
 
 def parts(result):

@@ -39,7 +39,7 @@ class System:
     suite : str
         Debian's name of the release.
     wheels : str
-        Requirements, which pip downloads from the index with all that they need.
+        Requirements, which pip downloads from the index with all that they need, or none.
     packages : str
         Debian packages beside Python's.
     arch : str
@@ -77,6 +77,8 @@ class System:
             (self.folder / "etc/ssl/certs").mkdir(parents=True, exist_ok=True)
             shutil.copy(CERTIFICATES, self.folder / "etc/ssl/certs")
         self.run("useradd --create-home user", user=ROOT_USER)
+        if not self.wheels:
+            return
         self.run("python3 -m venv /opt/pip", user=ROOT_USER)
         download = f"/opt/pip/bin/pip download -q -d /wheels {' '.join(map(repr, self.wheels))}"
         try:

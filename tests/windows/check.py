@@ -40,18 +40,31 @@ PORTABLE = [
 
 
 @pytest.fixture(scope="module")
-def machine():
-    """With dmlops and what the tests need."""
+def windows():
     try:
-        with wine.Machine() as windows:
-            windows.install("--force-reinstall", "--no-deps", "dmlops")
-            yield windows
+        with wine.Machine() as running:
+            yield running
     except wine.Unavailable as error:
         pytest.skip(str(error))
 
 
+def installed(windows, version):
+    """Python with dmlops and what the tests need."""
+    try:
+        python = wine.Python(windows, version)
+    except wine.Unavailable as error:
+        pytest.skip(str(error))
+    python.install("--force-reinstall", "--no-deps", "dmlops")
+    return python
+
+
 @pytest.fixture(scope="module")
-def lavapipe(machine):
+def machine(windows):
+    return installed(windows, wine.OWN)
+
+
+@pytest.fixture(scope="module")
+def lavapipe():
     """The variables of a program that runs on it."""
     manifests = glob.glob("/usr/share/vulkan/icd.d/lvp_icd*.json")
     if not manifests:
@@ -142,6 +155,15 @@ def test_the_current_folder(name, machine, swiftshader):
 def test_the_suite_on_the_host(machine, lavapipe):
     """With a driver, since some errors are of its devices. Tests that cannot run there say why."""
     run_suite(machine, "directml", *PORTABLE, DMLOPS_TEST_DEVICES="host", **lavapipe)
+
+
+@pytest.mark.parametrize("version", [version for version in wine.SUITES if version != wine.OWN])
+def test_another_python(version, windows, lavapipe):
+    """The wheel is for all: it is installed, its self-test passes, and tests of results, errors, threads and this system."""
+    python = installed(windows, version)
+    run_selftest(python, "llvmpipe", **lavapipe)
+    names = [f"test_{name}.py" for name in ("conformance", "errors", "other_systems", "threads")]
+    run_suite(python, *names, DMLOPS_TEST_DEVICES="host", **lavapipe)
 
 
 def test_the_suite_on_lavapipe(machine, lavapipe):
