@@ -80,11 +80,10 @@ done
     exit 1
 }
 if ! installed mesa-vulkan-drivers || { [ "$suite" = bookworm ] && old_mesa; }; then
-    release=
-    [ "$suite" != bookworm ] || release="-t bookworm-backports"
-    # shellcheck disable=SC2086
-    apt install --no-install-recommends $release mesa-vulkan-drivers ||
-        apt install --no-install-recommends mesa-vulkan-drivers || {
+    # Of the backports only what it cannot do without: more of them would keep out packages of the release itself, such as wine.
+    driver=mesa-vulkan-drivers
+    [ "$suite" != bookworm ] || driver=$driver/bookworm-backports
+    apt install --no-install-recommends "$driver" || apt install --no-install-recommends mesa-vulkan-drivers || {
         say "apt-get could not install mesa-vulkan-drivers"
         exit 1
     }
