@@ -78,7 +78,7 @@ def estimates(call: str, device: object = None) -> tuple[float, float]:
 def _explained(call: str, device: object) -> Any:
     operator, (first, *others) = parse(call)
     placed = list(itertools.starmap(_placed, first)) if isinstance(first, list) else _placed(*first)
-    return getattr(_core, f"_{operator}")(placed, *others, None, _core._explain_traits(device))
+    return getattr(_core, f"_{operator}")(placed, *others, None, device, "explain")
 
 
 def plan_and_pieces(call: str, device: object = None) -> tuple[_Plan, list[dict[str, Any]]]:

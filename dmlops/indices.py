@@ -79,13 +79,15 @@ def scattered(
     rows, row = input.shape[:indexed], input.shape[indexed:]
     count = math.prod(rows)
     numbers, of_all = np.arange(count).reshape(rows), mode == "along" and axis is None
-    places: Any = _core._gather(numbers.ravel() if of_all else numbers, here, 0 if of_all else axis, 0, mode, None, "host")
+    places: Any = _core._gather(
+        numbers.ravel() if of_all else numbers, here, 0 if of_all else axis, 0, mode, None, "host", None
+    )
     updates = _like("values" if mode == "along" else "updates", values, places.shape + row, input)
-    both = _core._join([_reshaped(input, (count, *row)), _reshaped(updates, (places.size, *row))], 0, None, device)
+    both = _core._join([_reshaped(input, (count, *row)), _reshaped(updates, (places.size, *row))], 0, None, device, None)
     sources = np.arange(count, dtype=np.int32 if count + places.size < 2**31 else np.int64)
     sources[places.ravel()] = np.arange(count, count + places.size)  # one after the other: the last of equal places wins
-    tracks = device if progress is None else tracked(name, device, progress)
-    return _core._gather(both, sources.reshape(rows), 0, 0, "take", out, tracks)
+    how = None if progress is None else tracked(name, progress)
+    return _core._gather(both, sources.reshape(rows), 0, 0, "take", out, device, how)
 
 
 def _like(name: str, values: Any, shape: tuple[int, ...], input: Any) -> Any:
@@ -123,11 +125,11 @@ def gather_at(array: DeviceArray, key: Any) -> DeviceArray:
     view = array[tuple(slice(None) if _is_index(entry) else entry for entry in entries)]
     axes = _axes_of(entries, view.ndim)
     if len(chosen) == 1:
-        return _core._gather(view, chosen[0], axes[0], 0, "take", None, None)  # type: ignore[return-value]
+        return _core._gather(view, chosen[0], axes[0], 0, "take", None, None, None)  # type: ignore[return-value]
     first = tuple(range(len(axes)))
     view = _core._view(view, lambda like: np.moveaxis(like, axes, first))
     tuples = _tuples(array, chosen)
-    made: Any = _core._gather(view, tuples, None, 0, "tuples", None, None)
+    made: Any = _core._gather(view, tuples, None, 0, "tuples", None, None, None)
     if places != list(range(places[0], places[-1] + 1)):  # apart from each other: the indices' axes are the first
         return made  # type: ignore[no-any-return]
     own = range(tuples.ndim - 1)

@@ -8,32 +8,30 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from dmlops._annotations import DeviceLike, Progress
+    from dmlops._annotations import Progress
 
 __all__ = ["Bar", "tracked"]
 
 PORTION_BYTES = 128 << 20  # tens of milliseconds of work: long enough that portions cost nothing, short enough for a bar
 
 
-def tracked(name: str, device: DeviceLike | None, progress: Progress) -> Any:
-    """What the extension takes in place of a device: it then reports to a function of (bytes done, bytes of all).
+def tracked(name: str, progress: Progress) -> tuple[Any, int] | None:
+    """How the extension runs a call: it reports to a function of (bytes done, bytes of all) after each portion of so many bytes.
 
     Parameters
     ----------
     name : str
         The operator's name.
-    device : int, str, Device or None
-        The argument `device` of the call.
     progress : bool, or function of two ints
         The argument `progress` of the call.
     """
     if progress is False:
-        return device
+        return None
     if progress is True:
-        return device, Bar(name), PORTION_BYTES
+        return Bar(name), PORTION_BYTES
     if not callable(progress):
         raise TypeError(f"progress must be a bool, or a function of the bytes done and of all bytes, not {progress!r}")
-    return device, progress, PORTION_BYTES
+    return progress, PORTION_BYTES
 
 
 class Bar:

@@ -189,7 +189,7 @@ def test_portions_that_are_none(portions, portion, error):
 @pytest.mark.parametrize("wrong", [(0,), ("host", None, 5), ("host", print)])
 def test_tuples_are_no_devices(wrong):
     with pytest.raises(TypeError, match="device"):
-        _core._slice(X, [0] * 4, X.shape, None, None, None, wrong)
+        _core._slice(X, [0] * 4, X.shape, None, None, None, wrong, None)
 
 
 # --- the bar ----------------------------------------------------------------------------------------------------

@@ -14,7 +14,7 @@
 
 int dml_call_begin(dml_call *call, PyObject *module, const dml_operator *op, Py_ssize_t count)
 {
-    Py_ssize_t wanted = 3;
+    Py_ssize_t wanted = 4;
     memset(call, 0, offsetof(dml_call, args));
     memset(&call->one.output, 0, sizeof call->one.output);
     call->one.input = NULL;
@@ -28,7 +28,7 @@ int dml_call_begin(dml_call *call, PyObject *module, const dml_operator *op, Py_
                                   .result_count = 1,
                                   .inputs = &call->one.source,
                                   .results = &call->one.target};
-    while (op->parameters[wanted - 3].name)
+    while (op->parameters[wanted - 4].name)
         wanted++;
     if (count == wanted)
         return 0;
@@ -272,7 +272,7 @@ static PyObject *list_results(const dml_call *call)
 PyObject *dml_call_run(dml_call *call)
 {
     if (call->explained) {
-        PyObject *explanation = dml_explain_program(&call->program, call->explained, call->inputs);
+        PyObject *explanation = dml_explain_program(&call->program, &call->traits, call->inputs);
         release(call, false);
         return explanation;
     }

@@ -38,12 +38,13 @@ typedef struct dml_call {
     PyObject *fill_dtype; /* owned: that of the inputs when `fill` was converted; or NULL */
     PyObject *lengths_of; /* owned: the array that is the operator's first argument; NULL but for lengths and indices */
     dml_choice device;
-    bool device_named;           /* `device` is known: the caller named it, or inputs are on it; else dml_call_open finds one */
-    const dml_traits *explained; /* borrowed: of the device for which to explain the call instead of running it; else NULL */
+    bool device_named; /* `device` is known: the caller named it, or inputs are on it; else dml_call_open finds one */
+    bool explained;    /* instead of being run, for a device with `traits` */
     dml_progress progress;
     dml_program program; /* its arrays' tensors and parts are the call's */
     dml_status status;
     dml_ints args[DML_MAX_PARAMETERS];
+    dml_traits traits;
     struct {
         PyObject *input;
         dml_tensor source;

@@ -112,12 +112,18 @@ static int convert_output(dml_call *call, int64_t index, PyObject *out)
     return 0;
 }
 
+int dml_call_convert_how(dml_call *call, PyObject *how)
+{
+    call->explained = PyUnicode_Check(how);
+    return how == Py_None || call->explained ? 0 : dml_progress_from(how, &call->progress);
+}
+
 int dml_call_convert_device(dml_call *call, PyObject *device)
 {
-    if (dml_progress_from(&device, &call->progress) < 0)
-        return -1;
-    call->device_named = device != Py_None || dml_call_on_device(call);
-    bool choose = device != Py_None && !call->explained;
+    if (call->explained)
+        return dml_explain_traits(call->state, device, &call->traits, &call->status);
+    bool choose = device != Py_None;
+    call->device_named = choose || dml_call_on_device(call);
     if (choose && dml_device_named(call->state, device, &call->device) < 0)
         return -1;
     if (!dml_call_on_device(call))

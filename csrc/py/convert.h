@@ -1,10 +1,11 @@
-/* The arguments that all operators have: inputs, outputs and the device. Functions return 0, or -1 with an exception set. */
+/* The arguments that all operators have: inputs, outputs, the device, and how they run. Functions return 0, or -1 with an exception set. */
 #ifndef DML_PY_CONVERT_H
 #define DML_PY_CONVERT_H
 
 #include "py/call.h"
 
-/* In this order; None stands for an `out` or `device` left out. */
+/* In this order; None stands for an `out` or `device` left out. For `how` see entry_points.h. */
+int dml_call_convert_how(dml_call *call, PyObject *how);
 int dml_call_convert_inputs(dml_call *call, PyObject *input);
 int dml_call_convert_outputs(dml_call *call, PyObject *out);
 int dml_call_convert_device(dml_call *call, PyObject *device);

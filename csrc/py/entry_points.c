@@ -4,7 +4,6 @@
 #include "py/arrays.h"
 #include "py/call.h"
 #include "py/convert.h"
-#include "py/explain.h"
 #include "py/lengths.h"
 
 /* `blocks` is the argument that has an entry per spatial axis. */
@@ -66,24 +65,16 @@ static int convert(dml_call *call, const dml_parameter *parameter, PyObject *obj
     return dml_lengths_convert(call, object);
 }
 
-/* The traits for which a call is to be explained, if it is given these as its device. */
-static const dml_traits *explained_by(PyObject *device)
-{
-    return PyCapsule_IsValid(device, DML_TRAITS_NAME) ? PyCapsule_GetPointer(device, DML_TRAITS_NAME) : NULL;
-}
-
 /* The arguments in their order: from here on, until dml_call_describe, they may run the caller's code. */
 static int convert_all(dml_call *call, PyObject *const *args, Py_ssize_t count)
 {
     const dml_parameter *parameters = call->program.op->parameters;
-    PyObject *device = args[count - 1];
-    call->explained = explained_by(device);
-    if (dml_call_convert_inputs(call, args[0]) < 0)
+    if (dml_call_convert_how(call, args[count - 1]) < 0 || dml_call_convert_inputs(call, args[0]) < 0)
         return -1;
     for (int k = 0; parameters[k].name; k++)
         if (convert(call, &parameters[k], args[1 + k], &call->args[k]) < 0)
             return -1;
-    return dml_call_convert_outputs(call, args[count - 2]) < 0 ? -1 : dml_call_convert_device(call, device);
+    return dml_call_convert_outputs(call, args[count - 3]) < 0 ? -1 : dml_call_convert_device(call, args[count - 2]);
 }
 
 /* What the recorder makes of a call whose inputs are traced: it gets the operator's name, the inputs, and a tuple of the other
@@ -127,8 +118,7 @@ static int begin_compiled(dml_call *call, const dml_compiled_program *program, P
     call->compiled = program;
     call->fill = program->constants;
     Py_INCREF(call->fill);
-    call->explained = explained_by(args[2]);
-    if (dml_call_convert_inputs(call, args[0]) < 0)
+    if (dml_call_convert_how(call, args[3]) < 0 || dml_call_convert_inputs(call, args[0]) < 0)
         return -1;
     if (call->program.input_count != compiled->input_count) {
         PyErr_Format(PyExc_ValueError, "expected %lld inputs, got %lld", (long long)compiled->input_count,
@@ -148,7 +138,7 @@ PyObject *dml_run_compiled(PyObject *module, PyObject *const *args, Py_ssize_t c
     dml_call call;
     const dml_compiled_program *program = count > 0 ? dml_compiled_from(args[0]) : NULL;
     if (!program)
-        return count > 0 ? NULL : PyErr_Format(PyExc_TypeError, "expected 4 arguments, got none");
+        return count > 0 ? NULL : PyErr_Format(PyExc_TypeError, "expected 5 arguments, got none");
     if (dml_call_begin(&call, module, &op, count - 1) < 0 || begin_compiled(&call, program, args + 1) < 0)
         return dml_call_fail(&call);
     return dml_call_run(&call);

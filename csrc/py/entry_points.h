@@ -1,5 +1,6 @@
 /* The operators as functions of dmlops._core: METH_FASTCALL, every argument given, None where the caller left one out. Those of
- * a dml_operator are its input, its own parameters, `out` and `device`. */
+ * a dml_operator are its input, its own parameters, `out`, `device`, and `how` it is run: None; for progress.h, a pair; or
+ * "explain", for explain.h. */
 #ifndef DML_PY_ENTRY_POINTS_H
 #define DML_PY_ENTRY_POINTS_H
 
@@ -9,7 +10,7 @@
 #define DML_DECLARE_ENTRY_POINT(name) PyObject *dml_py_##name(PyObject *module, PyObject *const *args, Py_ssize_t count);
 DML_OPERATORS(DML_DECLARE_ENTRY_POINT)
 
-/* Likewise: (program, inputs, out, device), where `program` is of dml_compile. The result is a list, and so is `out`. */
+/* Likewise: (program, inputs, out, device, how), where `program` is of dml_compile. The result is a list, and so is `out`. */
 PyObject *dml_run_compiled(PyObject *module, PyObject *const *args, Py_ssize_t count);
 
 #endif

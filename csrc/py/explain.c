@@ -1,17 +1,14 @@
 #include "py/explain.h"
 
-#include <stdlib.h>
-
 #include "core/cost.h"
 #include "core/walk.h"
 #include "py/backend.h"
 #include "py/device_choice.h"
-#include "py/errors.h"
 #include "vk/vk.h"
 
 enum { MOST_STEPS = 256, MOST_PIECES = 256 };
 
-static int traits_from(const dml_state *state, PyObject *device, dml_traits *traits, dml_status *status)
+int dml_explain_traits(const dml_state *state, PyObject *device, dml_traits *traits, dml_status *status)
 {
     bool text = PyUnicode_Check(device);
     bool cpu = text && PyUnicode_CompareWithASCIIString(device, "cpu-class") == 0;
@@ -78,28 +75,6 @@ static PyObject *piece_dict(const dml_piece *piece, const dml_dispatch *dispatch
                          "rows_per_workgroup", rows && c[DML_ROWS_SCHEDULE] ? c[DML_ROWS_SCHEDULE] : 1, "group_size",
                          c[DML_GROUP_SIZE], "prefetch_lines", table->rows_prefetch_lines, "chunks", table->chunks, "groups",
                          dispatch->groups, "segment_bits", c[DML_SEGMENT_BITS], "prefetch_ahead", rows ? c[DML_ROWS_AHEAD] : 0);
-}
-
-static void free_traits(PyObject *capsule)
-{
-    free(PyCapsule_GetPointer(capsule, DML_TRAITS_NAME));
-}
-
-PyObject *dml_explain_traits(PyObject *module, PyObject *device)
-{
-    const dml_state *state = dml_state_of(module);
-    dml_status status = {.code = DML_OK};
-    dml_traits *traits = malloc(sizeof *traits);
-    if (!traits)
-        return PyErr_NoMemory(); /* uncovered: no test runs the command without memory */
-    PyObject *capsule = NULL;
-    if (traits_from(state, device, traits, &status) < 0)
-        dml_raise(state, &status);
-    else
-        capsule = PyCapsule_New(traits, DML_TRAITS_NAME, free_traits);
-    if (!capsule)
-        free(traits);
-    return capsule;
 }
 
 /* A list of dicts; a new reference, or NULL with an exception set. */

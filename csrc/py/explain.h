@@ -2,16 +2,14 @@
 #ifndef DML_PY_EXPLAIN_H
 #define DML_PY_EXPLAIN_H
 
+#include "base/status.h"
 #include "core/dispatch.h"
 #include "core/program.h"
-#include "py/python.h"
+#include "py/state.h"
 
-/* The name of a capsule that holds a dml_traits. An operator that is given one as its `device` explains the call instead of
- * running it. */
-#define DML_TRAITS_NAME "dmlops.traits"
-
-/* Function of dmlops._core: a new capsule with the traits of a device, or of "cpu-class" or "gpu-class", which need none. */
-PyObject *dml_explain_traits(PyObject *module, PyObject *device);
+/* The traits of an argument `device=`, or of "cpu-class" or "gpu-class", which need no device. 0, or -1 with an exception or
+ * `status` set. */
+int dml_explain_traits(const dml_state *state, PyObject *device, dml_traits *traits, dml_status *status);
 
 /* A list of (extent, src_stride, dst_stride, entry_stride); NULL with an exception set. */
 PyObject *dml_explain_axes(const dml_plan *plan);

@@ -11,7 +11,6 @@
 #include "py/drivers.h"
 #include "py/entry_points.h"
 #include "py/errors.h"
-#include "py/explain.h"
 #include "py/result_memory.h"
 #include "py/transfer.h"
 #include "py/views.h"
@@ -236,7 +235,6 @@ static PyMethodDef module_methods[] = {
     {"_empty_cache", dml_empty_cache, METH_NOARGS, NULL},
     {"_empty_dispatch", empty_dispatch, METH_O, NULL},
     {"_override", override, METH_VARARGS, NULL},
-    {"_explain_traits", dml_explain_traits, METH_O, NULL},
     {"_abandoned", abandoned, METH_NOARGS, NULL},
     {"_counts", counts, METH_O, NULL},
     {"_shutdown", shutdown_vulkan, METH_NOARGS, NULL},

@@ -2,15 +2,9 @@
 
 #include "core/portion.h"
 
-int dml_progress_from(PyObject **device, dml_progress *progress)
+int dml_progress_from(PyObject *pair, dml_progress *progress)
 {
-    progress->function = NULL;
-    if (!PyTuple_CheckExact(*device) || PyTuple_Size(*device) != 3 || !PyCallable_Check(PyTuple_GetItem(*device, 1)))
-        return 0;
-    progress->function = PyTuple_GetItem(*device, 1);
-    progress->portion = PyLong_AsLongLong(PyTuple_GetItem(*device, 2));
-    *device = PyTuple_GetItem(*device, 0);
-    return progress->portion == -1 && PyErr_Occurred() ? -1 : 0;
+    return PyArg_Parse(pair, "(OL):progress", &progress->function, &progress->portion) ? 0 : -1;
 }
 
 typedef struct run {

@@ -5,15 +5,13 @@
 #include "py/backend.h"
 #include "py/python.h"
 
-/* What dmlops.progress passes in place of a device: (device, function of the bytes done and all, bytes of a portion). All
- * borrowed. */
 typedef struct dml_progress {
-    PyObject *function; /* NULL: nothing is reported */
-    int64_t portion;
+    PyObject *function; /* borrowed, of the bytes done and all; NULL: nothing is reported */
+    long long portion;  /* bytes */
 } dml_progress;
 
-/* Replaces `device` by that in the tuple, if it is one. 0, or -1 with an exception set. */
-int dml_progress_from(PyObject **device, dml_progress *progress);
+/* From a pair of these, as dmlops.progress makes it. 0, or -1 with an exception set. */
+int dml_progress_from(PyObject *pair, dml_progress *progress);
 
 /* Runs a transfer in portions, calls the function before and after each, and waits for them. Called without the GIL.
  * DML_INTERRUPTED, with an exception set, if the function raises. */

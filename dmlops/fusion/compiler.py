@@ -43,11 +43,11 @@ class Program(NamedTuple):
 
     passes: tuple[Pass, ...]
 
-    def run(self, inputs: Sequence[Any], out: Any, device: Any) -> list[Any]:
+    def run(self, inputs: Sequence[Any], out: Any, device: Any, how: Any) -> list[Any]:
         arrays = list(inputs)
         for one in self.passes[:-1]:
-            arrays += _core._run_compiled(one.program, arrays, None, device)
-        return _core._run_compiled(self.passes[-1].program, arrays, out, device)
+            arrays += _core._run_compiled(one.program, arrays, None, device, how)
+        return _core._run_compiled(self.passes[-1].program, arrays, out, device, how)
 
 
 def compile_nodes(inputs: Sequence[tuple[np.dtype[Any], Sequence[int], Sequence[int]]], results: Sequence[Node]) -> Program:

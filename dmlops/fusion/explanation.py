@@ -48,7 +48,6 @@ def _lines(name: str, compiled: Compiled, device: Any) -> list[str]:
     passes = compiled.program.passes
     count = f"{len(passes)} passes" if len(passes) > 1 else "one pass"
     lines = [f"{name}: {len(compiled.trace.steps)} steps in {count}"]
-    traits = None if device == "host" else _core._explain_traits(device)
     given = len(compiled.inputs)
     for number, one in enumerate(passes, 1):
         results = ", ".join(_array(node.dtype, node.shape) for node in one.nodes)
@@ -59,7 +58,7 @@ def _lines(name: str, compiled: Compiled, device: Any) -> list[str]:
             lines.append(f"  input {k}: {_array(dtype, shape)}{f', of pass {k - given + 1}' * (k >= given)}")
         lines.append(f"  constants and tables: {len(one.constants_bytes)} bytes")
         lines += [
-            f"  {line}" for line in (_plans(one) if traits is None else explain.text_of(_steps(one, traits)).splitlines())
+            f"  {line}" for line in (_plans(one) if device == "host" else explain.text_of(_steps(one, device)).splitlines())
         ]
     return lines
 
@@ -91,12 +90,12 @@ def _array(dtype: Any, shape: Any) -> str:
     return f"{dtype}[{','.join(map(str, shape))}]"
 
 
-def _steps(one: Pass, traits: Any) -> Any:
+def _steps(one: Pass, device: Any) -> Any:
     """The steps with their pieces and kernels; the arrays that stand for the inputs have no memory."""
     likes = []
     for dtype, shape, strides in one.inputs:
         likes.append((np.lib.stride_tricks.as_strided(np.zeros(1, "V0"), shape, strides, writeable=False), dtype))
-    return _core._run_compiled(one.program, likes, None, traits)[0]
+    return _core._run_compiled(one.program, likes, None, device, "explain")[0]
 
 
 def _plans(one: Pass) -> list[str]:

@@ -77,9 +77,8 @@ class Fused:
             if any(one is not None for one in (out, device, progress)):
                 refuse(f"{self!r} with out, device or progress", "give them to the outer function")
             return self._function(*args, **kwargs)
-        if progress is not None:
-            device = tracked(self._function.__name__, device, progress)
-        results = compiled.program.run(arrays, None if out is None else _out(compiled, out), device)
+        how = None if progress is None else tracked(self._function.__name__, progress)
+        results = compiled.program.run(arrays, None if out is None else _out(compiled, out), device, how)
         if compiled.structure == 0:
             return results[0]
         return structure.rebuilt(compiled.structure, lambda number: results[number])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import operator
 from collections.abc import Callable
 from typing import Any
@@ -19,11 +18,11 @@ __all__ = ["call"]
 
 
 def call(name: str, inputs: Any, others: Any) -> Any:
-    """Record a call of an operator; `others` are its own arguments, then `out` and `device`."""
+    """Record a call of an operator; `others` are its own arguments, then `out`, `device` and `how`."""
     if name not in _OPERATORS:
         refuse(f"dmlops' {name}", "numpy.take of indices that are constants can be")
-    *own, out, device = others
-    if out is not None or device is not None:
+    *own, out, device, how = others
+    if any(one is not None for one in (out, device, how)):
         refuse(f"dmlops.{name} with out, device or progress", "give them to the fused function")
     if not isinstance(inputs, tuple):
         inputs = (inputs,)
@@ -48,12 +47,7 @@ def _check(name: str, arrays: list[Traced], own: list[Any]) -> None:
     """Raise what the operator raises for these arguments."""
     likes = [(np.broadcast_to(np.zeros((), one.dtype), one.shape), one.dtype) for one in arrays]
     function = getattr(_core, f"_{name}")
-    function(likes if name == "join" else likes[0], *own, None, _traits())
-
-
-@functools.cache
-def _traits() -> Any:
-    return _core._explain_traits("cpu-class")
+    function(likes if name == "join" else likes[0], *own, None, "cpu-class", "explain")
 
 
 def _twin(name: str) -> Any:

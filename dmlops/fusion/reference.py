@@ -20,7 +20,7 @@ class _Plain(np.ndarray[Any, np.dtype[Any]]):
     def __dmlops_function__(name: str, inputs: Any, others: Any) -> Any:
         from dmlops import reference
 
-        *own, out, device = others
+        *own, _out, _device, _how = others
         twin: Any = getattr(reference, name)
         result = twin(inputs, *own[: _POSITIONAL[name]], **dict(zip(_KEYWORDS[name], own[_POSITIONAL[name] :], strict=True)))
         return structure.rebuilt(result, lambda array: array.view(_Plain))

@@ -136,7 +136,7 @@ def depth_to_space(
              [6, 7]]]])
     """
     return _core._depth_to_space(
-        input, block_size, order, layout, out, device if progress is None else tracked("depth_to_space", device, progress)
+        input, block_size, order, layout, out, device, None if progress is None else tracked("depth_to_space", progress)
     )
 
 
@@ -253,5 +253,5 @@ def space_to_depth(
             [[5, 7]]]])
     """
     return _core._space_to_depth(
-        input, block_size, order, layout, out, device if progress is None else tracked("space_to_depth", device, progress)
+        input, block_size, order, layout, out, device, None if progress is None else tracked("space_to_depth", progress)
     )

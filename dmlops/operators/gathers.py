@@ -147,7 +147,8 @@ def take(
         batch_dims,
         "take",
         out,
-        device if progress is None else tracked("take", device, progress),
+        device,
+        None if progress is None else tracked("take", progress),
     )
 
 
@@ -267,7 +268,8 @@ def take_along_axis(
         0,
         "along",
         out,
-        device if progress is None else tracked("take_along_axis", device, progress),
+        device,
+        None if progress is None else tracked("take_along_axis", progress),
     )
 
 
@@ -386,5 +388,6 @@ def gather_nd(
         batch_dims,
         "tuples",
         out,
-        device if progress is None else tracked("gather_nd", device, progress),
+        device,
+        None if progress is None else tracked("gather_nd", progress),
     )

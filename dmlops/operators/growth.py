@@ -170,7 +170,8 @@ def padding(
         other_forms.mode_of(mode),
         value,
         out,
-        device if progress is None else tracked("padding", device, progress),
+        device,
+        None if progress is None else tracked("padding", progress),
     )
 
 
@@ -264,7 +265,7 @@ def tile(
            [1, 2, 1, 2, 1, 2],
            [3, 4, 3, 4, 3, 4]])
     """
-    return _core._tile(input, repeats, out, device if progress is None else tracked("tile", device, progress))
+    return _core._tile(input, repeats, out, device, None if progress is None else tracked("tile", progress))
 
 
 @overload
@@ -370,6 +371,4 @@ def upsample(
     >>> dmlops.upsample(np.zeros((1, 4, 6, 3)), (2, 3), layout="NHWC").shape
     (1, 8, 18, 3)
     """
-    return _core._upsample(
-        input, scale_size, layout, out, device if progress is None else tracked("upsample", device, progress)
-    )
+    return _core._upsample(input, scale_size, layout, out, device, None if progress is None else tracked("upsample", progress))

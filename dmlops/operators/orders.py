@@ -137,7 +137,8 @@ def reverse_subsequences(
         axis,
         batch_axis,
         out,
-        device if progress is None else tracked("reverse_subsequences", device, progress),
+        device,
+        None if progress is None else tracked("reverse_subsequences", progress),
     )
 
 
@@ -235,4 +236,4 @@ def transpose(
     >>> dmlops.transpose(photograph, (2, 0, 1)).shape
     (3, 480, 640)
     """
-    return _core._transpose(input, axes, out, device if progress is None else tracked("transpose", device, progress))
+    return _core._transpose(input, axes, out, device, None if progress is None else tracked("transpose", progress))

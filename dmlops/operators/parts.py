@@ -117,7 +117,8 @@ def join(
         list(inputs) if hasattr(inputs, "shape") else inputs,
         axis,
         out,
-        device if progress is None else tracked("join", device, progress),
+        device,
+        None if progress is None else tracked("join", progress),
     )
 
 
@@ -217,4 +218,4 @@ def split(
            [4]]), array([[2, 3],
            [5, 6]])]
     """
-    return _core._split(input, axis, output_axis_sizes, out, device if progress is None else tracked("split", device, progress))
+    return _core._split(input, axis, output_axis_sizes, out, device, None if progress is None else tracked("split", progress))

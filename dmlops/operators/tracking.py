@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from dmlops._annotations import DeviceLike, Progress
+    from dmlops._annotations import Progress
 
 __all__ = ["tracked"]
 
 
-def tracked(name: str, device: DeviceLike | None, progress: Progress) -> Any:
-    """What the extension takes as `device` of a call that reports its progress."""
+def tracked(name: str, progress: Progress) -> Any:
+    """How the extension runs a call that reports its progress."""
     from dmlops.progress import tracked as progress_of
 
-    return progress_of(name, device, progress)
+    return progress_of(name, progress)

@@ -139,7 +139,7 @@ def slice(
     if sizes is None:
         offsets, sizes, strides = other_forms.window_of(input, offsets, strides)
     return _core._slice(
-        input, offsets, sizes, strides, output_sizes, out, device if progress is None else tracked("slice", device, progress)
+        input, offsets, sizes, strides, output_sizes, out, device, None if progress is None else tracked("slice", progress)
     )
 
 
@@ -257,5 +257,6 @@ def slice_grad(
         sizes,
         strides,
         out,
-        device if progress is None else tracked("slice_grad", device, progress),
+        device,
+        None if progress is None else tracked("slice_grad", progress),
     )
