@@ -16,21 +16,22 @@ const dml_choice dml_host = {.host = true, .index = -1};
 /* Looks for drivers, until there are devices: one may be installed meanwhile. */
 static int search_drivers(const dml_state *state)
 {
-    dml_search search = {0};
+    dml_search search;
+    const char *driver, *lavapipe, *variable;
     int loader_first;
     PyObject *found = PyObject_CallNoArgs(state->search_drivers);
-    bool read = found && PyArg_ParseTuple(found, "yypy", &search.driver, &search.lavapipe, &loader_first, &search.variable),
-         set = read;
+    bool read = found && PyArg_ParseTuple(found, "yypy", &driver, &lavapipe, &loader_first, &variable);
     if (read) {
+        snprintf(search.driver, sizeof search.driver, "%s", driver);
+        snprintf(search.lavapipe, sizeof search.lavapipe, "%s", lavapipe);
+        snprintf(search.variable, sizeof search.variable, "%s", variable);
         search.loader_first = loader_first;
         Py_BEGIN_ALLOW_THREADS;
-        set = dml_vk_set_search(&search);
+        dml_vk_set_search(&search);
         Py_END_ALLOW_THREADS;
     }
-    if (read && !set)
-        PyErr_NoMemory();
     Py_XDECREF(found);
-    return set ? 0 : -1;
+    return read ? 0 : -1;
 }
 
 int dml_device_count(const dml_state *state, dml_status *status)

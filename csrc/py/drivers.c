@@ -17,10 +17,8 @@ PyObject *dml_ways(PyObject *module, PyObject *Py_UNUSED(none))
     int failed = of_devices ? 0 : -1;
     dml_device_info info;
     dml_way way;
-    for (int k = 0; !failed && k < dml_vk_way_count(); k++) {
-        dml_vk_way(k, &way);
+    for (int k = 0; !failed && dml_vk_way(k, &way); k++)
         failed = dml_append(ways, way_new(&way));
-    }
     for (int k = 0; !failed && k < count; k++) {
         dml_vk_device(k, &info);
         failed = dml_append(of_devices, PyLong_FromLong(info.way));

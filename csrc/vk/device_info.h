@@ -21,11 +21,11 @@ typedef struct dml_device_info {
 
 /* What is opened to find devices. */
 typedef struct dml_search {
-    const char *driver;   /* the library of a driver that is used without the loader; or empty */
-    const char *lavapipe; /* libraries of Mesa's CPU driver that the loader would open, one a line */
-    const char *variable; /* the environment variable that tells the loader what to load; or empty */
-    bool loader_first;    /* the driver comes second, besides; else the loader, if there is no device before */
-    char *strings;        /* of a copy: where they all lie */
+    char driver[DML_PATH];       /* the library of a driver that is used without the loader; or empty */
+    char lavapipe[4 * DML_PATH]; /* libraries of Mesa's CPU driver that the loader would open, one a line */
+    char variable[64];           /* the environment variable that tells the loader what to load; or empty */
+    bool loader_first;           /* the driver comes second, besides; else the loader, if there is no device before */
+    bool alone;                  /* the driver, without the loader even then */
 } dml_search;
 
 /* One way in which devices were looked for. */
@@ -34,5 +34,14 @@ typedef struct dml_way {
     char library[DML_PATH]; /* the loader, or the driver; empty if there is no loader */
     char reason[512];       /* why it has given no device; else empty */
 } dml_way;
+
+enum { DML_PROBED_DEVICES = 16 };
+
+/* What looking into one driver found. */
+typedef struct dml_probe {
+    dml_way way;
+    int count;
+    dml_device_info devices[DML_PROBED_DEVICES];
+} dml_probe;
 
 #endif

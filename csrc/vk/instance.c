@@ -5,7 +5,6 @@
 
 #include "base/interrupt.h"
 #include "vk/allocation_pool.h"
-#include "vk/child_exit.h"
 #include "vk/create_context.h"
 #include "vk/listing.h"
 #include "vk/queue.h"
@@ -21,7 +20,7 @@ static struct {
     dml_context *contexts[DML_MAX_DEVICES];
     uint64_t abandoned; /* by contexts that were lost or left at exit: at least one each */
     dml_search search;
-} state = {.lock = DML_LOCK_INIT, .search = {.driver = "", .lavapipe = "", .variable = ""}};
+} state = {.lock = DML_LOCK_INIT};
 
 /* Whether this thread holds the lock of the state. If it forks meanwhile, a driver runs a program, and the handlers do
  * nothing. */
@@ -81,23 +80,16 @@ static void after_fork_in_child(void)
     state.abandoned = 0;
     dml_fork_count();
 }
-
-static void watch_forks(void)
-{
-    static bool watching;
-    if (!watching)
-        watching = pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child) == 0;
-}
-#else
-static void watch_forks(void)
-{
-}
 #endif
 
 /* Forks are watched from here on: a child must not inherit a lock that another thread holds. */
 void dml_vk_open(bool (*interrupted)(void))
 {
-    watch_forks();
+#ifndef _WIN32
+    static bool watching;
+    if (!watching)
+        watching = pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child) == 0;
+#endif
     dml_interrupt_init(interrupted);
 }
 
@@ -116,12 +108,11 @@ static void list_devices(void)
     }
 }
 
-bool dml_vk_set_search(const dml_search *search)
+void dml_vk_set_search(const dml_search *search)
 {
     acquire_state();
-    bool copied = state.closed || dml_search_copy(&state.search, search);
+    state.search = *search;
     release_state();
-    return copied;
 }
 
 int dml_vk_device_count(dml_status *status)
@@ -145,16 +136,28 @@ bool dml_vk_device(int index, dml_device_info *info)
     return there;
 }
 
-int dml_vk_way_count(void)
-{
-    return state.list.way_count;
-}
-
-void dml_vk_way(int index, dml_way *way)
+bool dml_vk_way(int index, dml_way *way)
 {
     acquire_state();
-    *way = state.list.instances[index].way;
+    const bool there = index < state.list.way_count;
+    if (there)
+        *way = state.list.instances[index].way;
     release_state();
+    return there;
+}
+
+void dml_vk_probe(const char *library, dml_probe *probe)
+{
+    dml_search search = {.alone = true};
+    dml_device_list list = {.count = 0};
+    dml_status status;
+    snprintf(search.driver, sizeof search.driver, "%s", library);
+    dml_devices_list(&list, &search, &status);
+    probe->way = list.instances[0].way;
+    probe->count = list.count < DML_PROBED_DEVICES ? list.count : DML_PROBED_DEVICES;
+    for (int i = 0; i < probe->count; i++)
+        probe->devices[i] = list.devices[i].info;
+    dml_devices_close(&list);
 }
 
 /* What a context leaks: its submissions, and if its device is lost, itself. */
@@ -279,7 +282,6 @@ void dml_vk_shutdown(void)
 {
     acquire_state();
     state.closed = true;
-    bool idle = state.abandoned == 0;
     for (int i = 0; i < state.list.count; i++) {
         dml_context *context = state.contexts[i];
         /* A daemon thread may still be inside a call: what it uses is left to the end of the process. */
@@ -288,12 +290,10 @@ void dml_vk_shutdown(void)
         } else if (context) {
             uint64_t left = abandoned_by(context);
             state.abandoned += left > 0 ? left : 1;
-            idle = false;
         }
     }
-    if (idle)
+    if (state.abandoned == 0)
         dml_devices_close(&state.list);
     state.list.count = 0;
-    dml_search_free(&state.search);
     release_state();
 }

@@ -14,8 +14,8 @@ typedef struct dml_context dml_context;
  * device is idle. */
 void dml_vk_open(bool (*interrupted)(void));
 
-/* What is opened from the next listing on, in forked children too. The strings are copied. False without memory. */
-bool dml_vk_set_search(const dml_search *search);
+/* What is opened from the next listing on, in forked children too. */
+void dml_vk_set_search(const dml_search *search);
 
 /* The number of Vulkan devices: best first, unusable ones last, each once. Creates the instances, anew as long as there is no
  * usable device. Where there is no loader or no driver the count is 0 and `status` (may be NULL) says what to install; that is
@@ -26,9 +26,11 @@ int dml_vk_device_count(dml_status *status);
  * anew, or the process exits. */
 bool dml_vk_device(int index, dml_device_info *info);
 
-/* In which ways the devices were looked for, after a count of them. */
-int dml_vk_way_count(void);
-void dml_vk_way(int index, dml_way *way);
+/* In which ways the devices were looked for, after a count of them; false from the last on. */
+bool dml_vk_way(int index, dml_way *way);
+
+/* Opens a driver without the loader, lists its devices, and closes it. A bad driver may end the process. */
+void dml_vk_probe(const char *library, dml_probe *probe);
 
 /* The context of device `index`, created if need be. */
 dml_code dml_vk_context(int index, dml_context **context, dml_status *status);

@@ -1,11 +1,10 @@
 #include "vk/listing.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "vk/child_exit.h"
 #include "vk/cpu_needs.h"
+#include "vk/quiesce.h"
 #include "vk/results.h"
 
 #ifndef DMLOPS_PIP_INSTALL /* as tools/publishing.py has it */
@@ -97,29 +96,6 @@ static void add_device(dml_device_list *list, const dml_instance *instance, VkPh
     list->devices[to] = device;
 }
 
-/* --- the search ------------------------------------------------------------------------------------------------- */
-
-bool dml_search_copy(dml_search *to, const dml_search *from)
-{
-    size_t driver = strlen(from->driver) + 1, lavapipe = strlen(from->lavapipe) + 1, variable = strlen(from->variable) + 1;
-    char *strings = malloc(driver + lavapipe + variable);
-    if (!strings)
-        return false;
-    free(to->strings);
-    *to = *from;
-    to->strings = strings;
-    to->driver = memcpy(strings, from->driver, driver);
-    to->lavapipe = memcpy(strings + driver, from->lavapipe, lavapipe);
-    to->variable = memcpy(strings + driver + lavapipe, from->variable, variable);
-    return true;
-}
-
-void dml_search_free(dml_search *search)
-{
-    free(search->strings);
-    *search = (dml_search){0};
-}
-
 /* --- the ways ------------------------------------------------------------------------------------------------- */
 
 /* Adds the devices of an open instance; of one without any, says why. */
@@ -139,7 +115,9 @@ static dml_code add_devices(dml_device_list *list, const dml_instance *instance,
     return dml_instance_no_driver(instance, result, status);
 }
 
-bool dml_devices_try(dml_device_list *list, const dml_search *search, bool direct)
+/* Adds the devices that the loader finds, or those of the driver that is used `direct`ly. Whether it has any; if not, the way
+ * says why. */
+static bool try(dml_device_list *list, const dml_search *search, bool direct)
 {
     dml_instance *instance = &list->instances[list->way_count++];
     dml_status status;
@@ -185,9 +163,9 @@ void dml_devices_list(dml_device_list *list, const dml_search *search, dml_statu
 {
     list->way_count = 0;
     bool driver = *search->driver != '\0', by_loader = !driver || search->loader_first;
-    bool found = dml_devices_try(list, search, !by_loader);
-    if (driver && (by_loader || !found))
-        dml_devices_try(list, search, by_loader);
+    bool found = try(list, search, !by_loader);
+    if (driver && !search->alone && (by_loader || !found))
+        try(list, search, by_loader);
     if (list->count > 0)
         dml_child_exit_watch();
     else

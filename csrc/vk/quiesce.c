@@ -1,5 +1,12 @@
+#define _GNU_SOURCE /* on_exit, fcloseall */
 /* A child must not be born while another thread is inside the driver, or a Vulkan layer, whose locks it would inherit held. */
 #include "vk/quiesce.h"
+
+#include <stdlib.h> /* __GLIBC__ */
+#ifdef __GLIBC__
+#include <stdio.h>
+#include <unistd.h>
+#endif
 
 #include "base/machine.h"
 #include "core/host.h"
@@ -163,4 +170,27 @@ bool dml_context_wait_idle(dml_context *context)
     for (int tries = 0; result != VK_SUCCESS && result != VK_ERROR_DEVICE_LOST && tries < 3; tries++)
         result = context->vk.vkQueueWaitIdle(context->device_queue);
     return result == VK_SUCCESS;
+}
+
+/* --- exit of a child ------------------------------------------------------------------------------------------- */
+
+#ifdef __GLIBC__
+/* Ends as exit() does after its last handler. */
+static void leave(int status, void *born)
+{
+    if ((uintptr_t)born == generation)
+        return;
+    fcloseall();   /* uncovered: only in a forked child, which writes no counts */
+    _exit(status); /* uncovered: only in a forked child, which writes no counts */
+}
+#endif
+
+/* A driver's exit handler joins threads that a child does not have: Mesa's waits for those of the shader cache, which hangs or
+ * crashes, whether or not the child has called anything. Handlers run in reverse order. So one that follows the driver's, and
+ * in a child ends the process, keeps it from the driver's, and from no other but those registered earlier still. */
+void dml_child_exit_watch(void)
+{
+#ifdef __GLIBC__
+    (void)on_exit(leave, (void *)(uintptr_t)generation);
+#endif
 }

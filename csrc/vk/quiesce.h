@@ -1,4 +1,4 @@
-/* Who is inside a context, and waiting until nobody is: before a fork, and at exit. */
+/* Who is inside a context, and waiting until nobody is: before a fork, and at exit. How the child of a fork exits. */
 #ifndef DML_VK_QUIESCE_H
 #define DML_VK_QUIESCE_H
 
@@ -51,5 +51,9 @@ bool dml_context_wait_idle(dml_context *context);
  * inherited. */
 uint32_t dml_fork_generation(void);
 void dml_fork_count(void);
+
+/* Keeps a forked child that leaves by exit() from all exit handlers registered so far. Call after a driver may have registered
+ * one. */
+void dml_child_exit_watch(void);
 
 #endif

@@ -12,7 +12,6 @@
 #include "vk/empty_dispatch.h"
 #include "vk/instance.h"
 #include "vk/memory_types.h"
-#include "vk/probe.h"
 #include "vk/results.h"
 #include "vk/run.h"
 
