@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 from typing import TYPE_CHECKING
 
 from dmlops import _core
@@ -16,6 +17,9 @@ __all__ = ["asarray", "empty", "from_dlpack", "synchronize"]
 
 _DLPACK_CPU, _DLPACK_CUDA = 1, 2
 _LEGACY_STREAM = 1  # of CUDA, as DLPack names it: what the copy is ordered by
+
+# Devices must be idle before the interpreter ends its threads, and when modules are freed the driver may be unloaded already.
+atexit.register(_core._shutdown)
 
 
 def asarray(

@@ -1,8 +1,9 @@
 #include "py/arrays.h"
 
+#include <string.h>
+
 #include "py/errors.h"
 #include "py/result_memory.h"
-#include "py/shapes.h"
 
 PyArrayObject *dml_array_any(PyObject *object, PyArray_Descr *dtype, const char *name)
 {
@@ -52,7 +53,7 @@ int dml_dtype_check(PyArray_Descr *dtype, const char *name)
 void dml_array_describe(PyObject *object, dml_tensor *tensor)
 {
     if (!PyArray_Check(object)) {
-        dml_device_array_describe(object, tensor);
+        dml_tensor_copy(tensor, &((dml_device_array *)object)->tensor);
         return;
     }
     PyArrayObject *array = (PyArrayObject *)object;
@@ -66,15 +67,16 @@ void dml_array_describe(PyObject *object, dml_tensor *tensor)
 
 dml_operand dml_array_operand(PyObject *array)
 {
+    const dml_device_array *own = (dml_device_array *)array;
     if (!PyArray_Check(array))
-        return dml_device_array_operand(array);
+        return dml_backend_of(&own->device)->map(own->allocation, own->offset);
     return (dml_operand){.data = PyArray_DATA((PyArrayObject *)array),
                          .read_only = !PyArray_ISWRITEABLE((PyArrayObject *)array)};
 }
 
 PyArray_Descr *dml_array_dtype(PyObject *array)
 {
-    return PyArray_Check(array) ? PyArray_DESCR((PyArrayObject *)array) : dml_device_array_dtype(array);
+    return PyArray_Check(array) ? PyArray_DESCR((PyArrayObject *)array) : ((dml_device_array *)array)->dtype;
 }
 
 PyObject *dml_result_new(const dml_state *state, PyArray_Descr *descr, const dml_tensor *shape)
@@ -95,4 +97,69 @@ PyObject *dml_result_new(const dml_state *state, PyArray_Descr *descr, const dml
     if (dml_memory_return(others) < 0)
         Py_CLEAR(result); /* uncovered: NumPy accepts its own handler */
     return result;
+}
+
+/* --- shapes ------------------------------------------------------------------------------------------------------ */
+
+/* The axes there are: most tensors have far fewer than there is room for. */
+void dml_tensor_copy(dml_tensor *to, const dml_tensor *from)
+{
+    dml_tensor_copy_shape(to, from);
+    memcpy(to->strides, from->strides, sizeof from->strides[0] * (size_t)from->rank);
+}
+
+bool dml_tensor_is_empty(const dml_tensor *shape)
+{
+    bool empty = shape->item == 0;
+    for (int k = 0; k < shape->rank; k++)
+        empty = empty || shape->shape[k] == 0;
+    return empty;
+}
+
+int64_t dml_tensor_bytes(const dml_tensor *shape)
+{
+    int64_t bytes = shape->item;
+    bool countable = true;
+    for (int k = 0; k < shape->rank; k++) {
+        int64_t extent = shape->shape[k] > 0 ? shape->shape[k] : 1;
+        countable = countable && ((bytes | extent) <= INT32_MAX || bytes <= INT64_MAX / extent);
+        bytes *= countable ? extent : 1;
+    }
+    if (!countable)
+        return INT64_MAX;
+    return dml_tensor_is_empty(shape) ? 0 : bytes;
+}
+
+int dml_shape_check(const dml_tensor *shape)
+{
+    if (dml_tensor_bytes(shape) < INT64_MAX)
+        return 0;
+    PyErr_SetString(PyExc_ValueError, "shape is too large: the array would have more than 2**63 bytes");
+    return -1;
+}
+
+PyObject *dml_ints_tuple(const int64_t *values, int count)
+{
+    PyObject *tuple = PyTuple_New(count);
+    for (int k = 0; tuple && k < count; k++) {
+        PyObject *value = PyLong_FromLongLong(values[k]);
+        if (!value || PyTuple_SetItem(tuple, k, value) < 0)
+            Py_CLEAR(tuple);
+    }
+    return tuple;
+}
+
+PyObject *dml_shape_tuple(const dml_tensor *tensor)
+{
+    return dml_ints_tuple(tensor->shape, tensor->rank);
+}
+
+int dml_wrong_shape(const char *format, const char *name, const dml_tensor *first, const dml_tensor *second)
+{
+    PyObject *first_shape = dml_shape_tuple(first), *second_shape = dml_shape_tuple(second);
+    if (first_shape && second_shape)
+        PyErr_Format(PyExc_ValueError, format, name, first_shape, second_shape);
+    Py_XDECREF(first_shape);
+    Py_XDECREF(second_shape);
+    return -1;
 }

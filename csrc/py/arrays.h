@@ -1,4 +1,5 @@
-/* Arrays of either kind: NumPy's, and device arrays. A PyObject that stands for an array has been checked to be one of them. */
+/* Arrays of either kind, NumPy's and device arrays, and their shapes. A PyObject that stands for an array has been checked to be
+ * one of them. */
 #ifndef DML_PY_ARRAYS_H
 #define DML_PY_ARRAYS_H
 
@@ -30,5 +31,25 @@ PyArray_Descr *dml_array_dtype(PyObject *array);
 /* A new C-contiguous NumPy array of `shape`: where every result comes from. Its bytes are undefined, of a large one even those
  * of a result freed before: nobody may see them. A new reference, or NULL with an exception set. */
 PyObject *dml_result_new(const dml_state *state, PyArray_Descr *dtype, const dml_tensor *shape);
+
+/* --- shapes ------------------------------------------------------------------------------------------------------ */
+
+void dml_tensor_copy(dml_tensor *to, const dml_tensor *from);
+
+bool dml_tensor_is_empty(const dml_tensor *shape);
+
+/* Bytes of an array of this shape; INT64_MAX for more than that, also where an axis is empty but the others are too large, as
+ * in NumPy. */
+int64_t dml_tensor_bytes(const dml_tensor *shape);
+
+/* Whether there can be such an array; 0, or -1 with an exception set. */
+int dml_shape_check(const dml_tensor *shape);
+
+/* `count` ints as a new tuple; those of a shape. NULL with an exception set. */
+PyObject *dml_ints_tuple(const int64_t *values, int count);
+PyObject *dml_shape_tuple(const dml_tensor *tensor);
+
+/* Raises ValueError with two shapes, for each of which `format` has a %R behind a %s for `name`; always -1. */
+int dml_wrong_shape(const char *format, const char *name, const dml_tensor *first, const dml_tensor *second);
 
 #endif

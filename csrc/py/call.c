@@ -9,7 +9,6 @@
 #include "py/explain.h"
 #include "py/lengths.h"
 #include "py/out.h"
-#include "py/shapes.h"
 #include "py/transfer.h"
 
 int dml_call_begin(dml_call *call, PyObject *module, const dml_operator *op, Py_ssize_t count)

@@ -6,7 +6,6 @@
 #include "py/arrays.h"
 #include "py/errors.h"
 #include "py/explain.h"
-#include "py/shapes.h"
 
 #define PROGRAM_NAME "dmlops.program"
 

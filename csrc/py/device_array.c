@@ -1,10 +1,8 @@
 #include "py/device_array.h"
 
-#include <string.h>
-
+#include "py/arrays.h"
 #include "py/errors.h"
 #include "py/result_memory.h"
-#include "py/shapes.h"
 
 bool dml_is_device_array(const dml_state *state, PyObject *object)
 {
@@ -15,31 +13,6 @@ bool dml_same_device(const dml_choice *a, const dml_choice *b)
 {
     return a->host == b->host && a->index == b->index;
 }
-
-/* The axes there are: most tensors have far fewer than there is room for. */
-static void copy_tensor(dml_tensor *to, const dml_tensor *from)
-{
-    dml_tensor_copy_shape(to, from);
-    memcpy(to->strides, from->strides, sizeof from->strides[0] * (size_t)from->rank);
-}
-
-void dml_device_array_describe(PyObject *array, dml_tensor *tensor)
-{
-    copy_tensor(tensor, &((dml_device_array *)array)->tensor);
-}
-
-dml_operand dml_device_array_operand(PyObject *self)
-{
-    const dml_device_array *array = (dml_device_array *)self;
-    return dml_backend_of(&array->device)->map(array->allocation, array->offset);
-}
-
-PyArray_Descr *dml_device_array_dtype(PyObject *array)
-{
-    return ((dml_device_array *)array)->dtype;
-}
-
-/* --- making ------------------------------------------------------------------------------------------------------ */
 
 /* Steals the allocation, also if it fails. */
 static PyObject *array_new(PyTypeObject *type, dml_allocation *allocation, PyArray_Descr *dtype, const dml_choice *device,
@@ -55,7 +28,7 @@ static PyObject *array_new(PyTypeObject *type, dml_allocation *allocation, PyArr
     array->dtype = dtype;
     array->device = *device;
     array->offset = offset;
-    copy_tensor(&array->tensor, tensor);
+    dml_tensor_copy(&array->tensor, tensor);
     return (PyObject *)array;
 }
 

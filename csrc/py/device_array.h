@@ -23,11 +23,6 @@ bool dml_same_device(const dml_choice *a, const dml_choice *b);
 
 bool dml_is_device_array(const dml_state *state, PyObject *object);
 
-/* Of a device array: see the functions of the same names in arrays.h. */
-void dml_device_array_describe(PyObject *array, dml_tensor *tensor);
-dml_operand dml_device_array_operand(PyObject *array);
-PyArray_Descr *dml_device_array_dtype(PyObject *array);
-
 /* A new C-contiguous array of `shape`, whose bytes are undefined. `beside` is an allocation of the same device, if there is one
  * already: pooled memory then comes without letting other threads run. A new reference, or NULL with an exception set. */
 PyObject *dml_device_array_new(const dml_state *state, const dml_choice *device, const dml_allocation *beside,
@@ -38,5 +33,8 @@ PyObject *dml_device_array_view(dml_device_array *of, int64_t offset, const dml_
 
 /* Waits for all that is queued on the array. 0, or -1 with an exception set. */
 int dml_device_array_wait(const dml_state *state, dml_device_array *array);
+
+/* Makes the type, with its attributes and methods, and adds it to the module. 0, or -1 with an exception set. */
+int dml_device_type_init(dml_state *state, PyObject *module);
 
 #endif

@@ -62,4 +62,14 @@ PyObject *dml_default_device(PyObject *module, PyObject *none);
 /* Function of dmlops._core: makes an argument `device=` the default; None ends that. */
 PyObject *dml_set_default_device(PyObject *module, PyObject *object);
 
+/* Functions of dmlops._core for `python -m dmlops`, which says where devices come from; they are in drivers.c. */
+
+/* How devices were looked for: a list of (whether directly in a driver, path of loader or driver, why it gave none), and for
+ * each Vulkan device the position of its way there. */
+PyObject *dml_ways(PyObject *module, PyObject *none);
+
+/* Opens the driver of a given path without the loader: (its path, why it gives no device, list of dmlops.Device). A bad driver
+ * may end the process. */
+PyObject *dml_probe_driver(PyObject *module, PyObject *library);
+
 #endif

@@ -1,10 +1,10 @@
-#include "py/device_type.h"
+/* The type dmlops.DeviceArray as Python sees it: its attributes and methods, and which file does the work. */
+#include "py/device_array.h"
 
 #include <stddef.h>
 #include <structmember.h>
 
-#include "py/device_array.h"
-#include "py/shapes.h"
+#include "py/arrays.h"
 #include "py/transfer.h"
 #include "py/views.h"
 

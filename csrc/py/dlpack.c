@@ -2,10 +2,10 @@
 
 #include <stdlib.h>
 
+#include "py/arrays.h"
 #include "py/backend.h"
 #include "py/device_array.h"
 #include "py/errors.h"
-#include "py/shapes.h"
 
 PyObject *dml_dlpack_places(PyObject *module, PyObject *object)
 {

@@ -3,11 +3,11 @@
 #include <stdarg.h>
 #include <string.h>
 
+#include "py/arrays.h"
 #include "py/backend.h"
 #include "py/device_choice.h"
 #include "py/dlpack.h"
 #include "py/errors.h"
-#include "py/shapes.h"
 #include "py/transfer.h"
 
 /* The number of a choice as CUDA counts devices; -1 if it is none of CUDA's, and the status says why. */

@@ -1,6 +1,5 @@
-#include "py/drivers.h"
-
 #include "py/device_choice.h"
+
 #include "py/errors.h"
 #include "vk/vk.h"
 

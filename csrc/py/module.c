@@ -1,14 +1,13 @@
+/* The module dmlops._core: what Python looks for when it loads the extension. */
 #define DML_IMPORTS_NUMPY
-#include "py/module.h"
+#include "py/python.h"
 
 #include "base/parallel.h"
 #include "py/compiled_program.h"
 #include "py/device_array.h"
 #include "py/device_choice.h"
-#include "py/device_type.h"
 #include "py/dlpack.h"
 #include "py/dlpack_import.h"
-#include "py/drivers.h"
 #include "py/entry_points.h"
 #include "py/errors.h"
 #include "py/result_memory.h"
@@ -115,23 +114,6 @@ static PyObject *empty_dispatch(PyObject *module, PyObject *device)
     Py_RETURN_NONE;
 }
 
-/* By atexit rather than m_free: devices must be idle before the interpreter ends its threads, and when modules are freed the
- * driver's library may be unloaded. Registered once a process, however often the module is imported. */
-static int register_shutdown(PyObject *module)
-{
-    static bool registered;
-    if (registered)
-        return 0;
-    PyObject *function = PyObject_GetAttrString(module, "_shutdown");
-    PyObject *atexit = function ? PyImport_ImportModule("atexit") : NULL;
-    PyObject *done = atexit ? PyObject_CallMethod(atexit, "register", "O", function) : NULL;
-    registered = done != NULL;
-    Py_XDECREF(done);
-    Py_XDECREF(atexit);
-    Py_XDECREF(function);
-    return registered ? 0 : -1;
-}
-
 /* What the module needs of Python's side: those members of its state that are attributes of other modules. */
 static int import_attributes(dml_state *state)
 {
@@ -179,7 +161,7 @@ static int module_exec(PyObject *module)
         return -1; /* uncovered: the import runs out of memory */
     dml_parallel_open();
     dml_vk_open(interrupted);
-    return register_shutdown(module);
+    return 0;
 }
 
 enum { STATE_MEMBERS = sizeof(dml_state) / sizeof(PyObject *) };

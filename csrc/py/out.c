@@ -5,7 +5,6 @@
 #include "core/overlap.h"
 #include "py/arrays.h"
 #include "py/device_array.h"
-#include "py/shapes.h"
 
 /* Where an array is. */
 typedef struct place {

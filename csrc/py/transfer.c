@@ -5,7 +5,6 @@
 #include "py/device_choice.h"
 #include "py/errors.h"
 #include "py/out.h"
-#include "py/shapes.h"
 
 void dml_endpoint_init(dml_endpoint *endpoint, PyObject *array)
 {

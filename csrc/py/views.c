@@ -4,7 +4,6 @@
 #include "py/arrays.h"
 #include "py/device_array.h"
 #include "py/out.h"
-#include "py/shapes.h"
 #include "py/transfer.h"
 
 /* --- indexing ---------------------------------------------------------------------------------------------------- */

@@ -130,4 +130,10 @@ typedef struct dml_context {
 #define DML_CREATE(context, kind, info, handle)                                                                                \
     DML_MADE((context)->vk.vkCreate##kind((context)->device, info, NULL, handle), handle)
 
+dml_code dml_context_create(const dml_device *device, dml_context **context, dml_status *status);
+
+/* Destroys all handles of a context whose device is idle. The struct stays: other threads, and arrays, may still look at it,
+ * and find it closed. */
+void dml_context_close(dml_context *context);
+
 #endif

@@ -1,4 +1,4 @@
-#include "vk/create_context.h"
+#include "vk/context.h"
 
 #include <stdlib.h>
 

@@ -5,7 +5,6 @@
 
 #include "base/interrupt.h"
 #include "vk/allocation_pool.h"
-#include "vk/create_context.h"
 #include "vk/listing.h"
 #include "vk/queue.h"
 #include "vk/quiesce.h"
