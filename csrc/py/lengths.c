@@ -108,26 +108,15 @@ static void copy_integers(void *to, const void *from, npy_intp count, int64_t it
     }
 }
 
-/* Indices in C order. They are clamped wherever they are read, so that it does no harm if other threads write to them. */
-static int pack_indices(dml_call *call)
-{
-    PyArrayObject *from = (PyArrayObject *)call->lengths_of;
-    if (PyArray_IS_C_CONTIGUOUS(from))
-        return 0;
-    PyObject *copy = PyArray_NewCopy(from, NPY_CORDER);
-    if (!copy)
-        return -1;
-    Py_DECREF(call->lengths_of);
-    call->lengths_of = copy;
-    return 0;
-}
-
 /* A copy in C order, since other threads may write to the caller's array meanwhile. NumPy copies what is contiguous by memcpy,
- * which may read the bytes of one length before such a write and behind it. */
-static int copy_lengths(dml_call *call)
+ * which may read the bytes of one length before such a write and behind it. Indices that are in C order stay where they are:
+ * they are clamped wherever they are read, so that such a write does no harm. */
+static int pack(dml_call *call)
 {
     PyArrayObject *from = (PyArrayObject *)call->lengths_of;
     const bool dense = PyArray_IS_C_CONTIGUOUS(from) && PyArray_ISALIGNED(from);
+    if (are_indices(call) && PyArray_IS_C_CONTIGUOUS(from))
+        return 0;
     PyObject *copy = dense ? PyArray_NewLikeArray(from, NPY_CORDER, NULL, 0) : PyArray_NewCopy(from, NPY_CORDER);
     if (!copy)
         return -1;
@@ -181,8 +170,7 @@ int dml_lengths_read(dml_call *call)
     if (!call->lengths_of)
         return 0;
     const bool device = !PyArray_Check(call->lengths_of), seen = !device && !call->explained;
-    const bool indices = are_indices(call);
-    if (seen && (indices ? pack_indices(call) : copy_lengths(call)) < 0)
+    if (seen && pack(call) < 0)
         return -1;
     const dml_operand operand = dml_array_operand(call->lengths_of);
     const PyArray_Descr *dtype = dml_array_dtype(call->lengths_of);
@@ -195,5 +183,5 @@ int dml_lengths_read(dml_call *call)
         call->program.length_strides = ((dml_device_array *)call->lengths_of)->tensor.strides;
     if (!seen)
         return 0;
-    return indices ? check_indices(call) : check_signs(call);
+    return are_indices(call) ? check_indices(call) : check_signs(call);
 }

@@ -190,36 +190,6 @@ static bool memory_is_limited(void)
     return getrlimit(RLIMIT_AS, &addresses) == 0 && getrlimit(RLIMIT_DATA, &data) == 0 &&
            (addresses.rlim_cur != RLIM_INFINITY || data.rlim_cur != RLIM_INFINITY);
 }
-#else
-static bool can_take(uint64_t bytes, dml_need *unmet)
-{
-    (void)bytes, (void)unmet;
-    return true;
-}
-
-static bool can_execute(dml_need *unmet)
-{
-    (void)unmet;
-    return true;
-}
-
-static bool can_have_file(dml_need *unmet)
-{
-    (void)unmet;
-    return true;
-}
-
-bool dml_cpu_can_start(dml_need *unmet)
-{
-    (void)unmet;
-    return true;
-}
-
-static bool memory_is_limited(void)
-{
-    return false;
-}
-#endif
 
 bool dml_cpu_can_open(dml_need *unmet)
 {
@@ -234,30 +204,40 @@ bool dml_cpu_can_allocate(dml_context *context, uint64_t bytes, dml_need *unmet)
     return can_take(bytes, unmet);
 }
 
-static dml_code fail(dml_status *status, dml_code code, const dml_need *unmet)
-{
-    return dml_fail(status, dml_need_code(unmet, code),
-                    "the CPU's Vulkan driver would fail: %s (device=\"host\" runs without it)", unmet->text);
-}
-
-dml_code dml_cpu_check_compile(dml_context *context, dml_status *status)
+dml_code dml_cpu_check(dml_context *context, dml_cpu_work work, dml_status *status)
 {
     dml_need unmet = {.no_memory = false};
-    if (!dml_cpu_can_allocate(context, 0, &unmet))
-        return fail(status, DML_NO_MEMORY, &unmet);
-    return !context->offered.cpu || can_execute(&unmet) ? DML_OK : fail(status, DML_VULKAN_ERROR, &unmet);
+    if (!context->offered.cpu || (work == DML_CPU_CALL && !context->limited))
+        return DML_OK;
+    const bool memory = dml_cpu_can_allocate(context, 0, &unmet);
+    if (memory && (work != DML_CPU_COMPILE || can_execute(&unmet)) && (work != DML_CPU_FILE || can_have_file(&unmet)))
+        return DML_OK;
+    return dml_fail(status, dml_need_code(&unmet, memory ? DML_VULKAN_ERROR : DML_NO_MEMORY),
+                    "the CPU's Vulkan driver would fail: %s (device=\"host\" runs without it)", unmet.text);
 }
 
-dml_code dml_cpu_check_file(dml_context *context, dml_status *status)
+#else
+bool dml_cpu_can_open(dml_need *unmet)
 {
-    dml_need unmet = {.no_memory = false};
-    if (!dml_cpu_can_allocate(context, 0, &unmet))
-        return fail(status, DML_NO_MEMORY, &unmet);
-    return !context->offered.cpu || can_have_file(&unmet) ? DML_OK : fail(status, DML_VULKAN_ERROR, &unmet);
+    (void)unmet;
+    return true;
 }
 
-dml_code dml_cpu_check_call(dml_context *context, dml_status *status)
+bool dml_cpu_can_start(dml_need *unmet)
 {
-    dml_need unmet = {.no_memory = false};
-    return !context->limited || dml_cpu_can_allocate(context, 0, &unmet) ? DML_OK : fail(status, DML_NO_MEMORY, &unmet);
+    (void)unmet;
+    return true;
 }
+
+bool dml_cpu_can_allocate(dml_context *context, uint64_t bytes, dml_need *unmet)
+{
+    (void)context, (void)bytes, (void)unmet;
+    return true;
+}
+
+dml_code dml_cpu_check(dml_context *context, dml_cpu_work work, dml_status *status)
+{
+    (void)context, (void)work, (void)status;
+    return DML_OK;
+}
+#endif

@@ -35,13 +35,13 @@ bool dml_cpu_can_start(dml_need *unmet);
 /* Whether a context's driver can work on after `bytes` are allocated. A device that is no CPU needs nothing. */
 bool dml_cpu_can_allocate(dml_context *context, uint64_t bytes, dml_need *unmet);
 
-/* Before the driver compiles. */
-dml_code dml_cpu_check_compile(dml_context *context, dml_status *status);
+typedef enum dml_cpu_work {
+    DML_CPU_CALL,    /* of any kind: where memory was limited at the last check, it may be used up by now */
+    DML_CPU_COMPILE, /* the driver compiles */
+    DML_CPU_FILE,    /* it takes more of its file, as for each descriptor set */
+} dml_cpu_work;
 
-/* Before it takes more of its file, as for each descriptor set. */
-dml_code dml_cpu_check_file(dml_context *context, dml_status *status);
-
-/* Before each call: where memory was limited at the last check of these, it may be used up by now. */
-dml_code dml_cpu_check_call(dml_context *context, dml_status *status);
+/* Before a context's driver does such work: fails where it would. */
+dml_code dml_cpu_check(dml_context *context, dml_cpu_work work, dml_status *status);
 
 #endif

@@ -44,7 +44,7 @@ static dml_code acquire_set(dml_context *context, dml_submission *submission, in
     VkDescriptorSet *kept = &submission->descriptors.sets[piece][segmented];
     VkResult result = VK_SUCCESS;
     if (!*kept) {
-        if (dml_cpu_check_file(context, status))
+        if (dml_cpu_check(context, DML_CPU_FILE, status))
             return status->code;
         VkDescriptorSetAllocateInfo info = {.sType = VK_STRUCTURE_TYPE_DESCRIPTOR_SET_ALLOCATE_INFO,
                                             .descriptorPool = submission->descriptors.pool,

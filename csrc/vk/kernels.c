@@ -219,7 +219,7 @@ static VkResult add_pipeline(dml_context *context, const dml_dispatch *dispatch)
 dml_code dml_pipeline_compile(dml_context *context, const dml_dispatch *dispatch, dml_pipeline **pipeline, dml_status *status)
 {
     /* A thread that waited here for another one to compile the same pipeline finds it. */
-    if (dml_cpu_check_compile(context, status))
+    if (dml_cpu_check(context, DML_CPU_COMPILE, status))
         return status->code;
     VkResult result = VK_SUCCESS;
     dml_lock_acquire(&context->kernels.pipeline_lock);

@@ -5,7 +5,6 @@
 
 #include "vk/cpu_needs.h"
 #include "vk/quiesce.h"
-#include "vk/results.h"
 
 #ifndef DMLOPS_PIP_INSTALL /* as tools/publishing.py has it */
 #define DMLOPS_PIP_INSTALL "pip install"
@@ -108,11 +107,7 @@ static dml_code add_devices(dml_device_list *list, const dml_instance *instance,
         add_device(list, instance, physical[i]);
     if (result >= 0 && count > 0)
         return DML_OK;
-    if (instance->way.direct && result >= 0)
-        return dml_fail(status, DML_NO_DEVICE, "it has no device");
-    if (instance->way.direct)
-        return dml_fail(status, DML_NO_DEVICE, "vkEnumeratePhysicalDevices failed: %s", dml_vk_result_name(result));
-    return dml_instance_no_driver(instance, result, status);
+    return dml_instance_no_device(instance, "vkEnumeratePhysicalDevices", result, status);
 }
 
 /* Adds the devices that the loader finds, or those of the driver that is used `direct`ly. Whether it has any; if not, the way

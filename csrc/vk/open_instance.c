@@ -111,6 +111,43 @@ static dml_code check_memory(dml_instance *instance, dml_status *status)
     return dml_fail(status, instance->starved, "no driver can be opened: %s", unmet.text);
 }
 
+/* What the loader says to a driver before all else (LoaderDriverInterface.md): "I know version 5 of your interface", by which
+ * handles belong to the driver alone. */
+static dml_code negotiate(void *library, dml_status *status)
+{
+    typedef VkResult(VKAPI_PTR * negotiation)(uint32_t *);
+    uint32_t version = 5;
+    negotiation ask = (negotiation)dml_library_function(library, "vk_icdNegotiateLoaderICDInterfaceVersion");
+    VkResult result = ask ? ask(&version) : VK_SUCCESS;
+    return result ? dml_fail(status, DML_NO_DEVICE, "it needs another loader: %s", dml_vk_result_name(result)) : DML_OK;
+}
+
+/* For a manifest that it cannot read the loader returns any error, VK_ERROR_OUT_OF_HOST_MEMORY included. */
+dml_code dml_instance_no_device(const dml_instance *instance, const char *doing, int result, dml_status *status)
+{
+    const char *why = instance->lavapipe, *comma = *why ? "; " : "";
+    if (instance->way.direct && result >= 0)
+        return dml_fail(status, DML_NO_DEVICE, "it has no device");
+    if (instance->way.direct)
+        return dml_fail(status, DML_NO_DEVICE, "%s failed: %s", doing, dml_vk_result_name(result));
+    if (result < 0 && result != VK_ERROR_INCOMPATIBLE_DRIVER && result != VK_ERROR_INITIALIZATION_FAILED)
+        return dml_fail(status, DML_NO_DEVICE, "no Vulkan driver could be loaded (%s; VK_LOADER_DEBUG=error tells more)%s%s",
+                        dml_vk_result_name(result), comma, why);
+    return dml_fail(status, DML_NO_DEVICE, "no Vulkan driver was found%s%s", comma, why);
+}
+
+/* Makes the instance by a function of the loader's, or of a driver's. */
+static dml_code start(dml_instance *instance, PFN_vkGetInstanceProcAddr get, void *driver, dml_status *status)
+{
+    dml_library_path((dml_function)get, instance->way.library, sizeof instance->way.library);
+    if (check_memory(instance, status) || (driver && negotiate(driver, status)))
+        return status->code;
+    if (older_than_1_2(get))
+        return dml_fail(status, DML_NO_DEVICE, "%s older than 1.2", driver ? "it offers only Vulkan" : "the Vulkan loader is");
+    VkResult result = create(get, &instance->handle);
+    return result ? dml_instance_no_device(instance, "vkCreateInstance", result, status) : load(instance, get, status);
+}
+
 /* --- the loader ------------------------------------------------------------------------------------------------ */
 
 static bool is_absent(const char *reason)
@@ -157,41 +194,11 @@ dml_code dml_instance_open_loader(dml_instance *instance, const char *lavapipe, 
         return dml_fail(status, DML_NO_DEVICE, "the Vulkan loader is not installed");
     if (!get)
         return dml_fail(status, DML_NO_DEVICE, "the Vulkan loader cannot be opened: %s", reason);
-    dml_library_path((dml_function)get, instance->way.library, sizeof instance->way.library);
     open_cpu_driver(lavapipe, instance->lavapipe, sizeof instance->lavapipe);
-    if (check_memory(instance, status))
-        return status->code;
-    if (older_than_1_2(get))
-        return dml_fail(status, DML_NO_DEVICE, "the Vulkan loader is older than 1.2");
-    VkResult result = create(get, &instance->handle);
-    if (result == VK_SUCCESS)
-        return load(instance, get, status);
-    /* For a manifest that it cannot read the loader returns any error, VK_ERROR_OUT_OF_HOST_MEMORY included. */
-    return dml_instance_no_driver(instance, result, status);
-}
-
-dml_code dml_instance_no_driver(const dml_instance *instance, int result, dml_status *status)
-{
-    bool found = result < 0 && result != VK_ERROR_INCOMPATIBLE_DRIVER && result != VK_ERROR_INITIALIZATION_FAILED;
-    const char *why = instance->lavapipe, *comma = *why ? "; " : "";
-    if (found)
-        return dml_fail(status, DML_NO_DEVICE, "no Vulkan driver could be loaded (%s; VK_LOADER_DEBUG=error tells more)%s%s",
-                        dml_vk_result_name(result), comma, why);
-    return dml_fail(status, DML_NO_DEVICE, "no Vulkan driver was found%s%s", comma, why);
+    return start(instance, get, NULL, status);
 }
 
 /* --- a driver --------------------------------------------------------------------------------------------------- */
-
-/* What the loader says to a driver before all else (LoaderDriverInterface.md): "I know version 5 of your interface", by which
- * handles belong to the driver alone. */
-static dml_code negotiate(void *library, dml_status *status)
-{
-    typedef VkResult(VKAPI_PTR * negotiation)(uint32_t *);
-    uint32_t version = 5;
-    negotiation ask = (negotiation)dml_library_function(library, "vk_icdNegotiateLoaderICDInterfaceVersion");
-    VkResult result = ask ? ask(&version) : VK_SUCCESS;
-    return result ? dml_fail(status, DML_NO_DEVICE, "it needs another loader: %s", dml_vk_result_name(result)) : DML_OK;
-}
 
 dml_code dml_instance_open_driver(dml_instance *instance, const char *library, dml_status *status)
 {
@@ -205,17 +212,7 @@ dml_code dml_instance_open_driver(dml_instance *instance, const char *library, d
     PFN_vkGetInstanceProcAddr get = (PFN_vkGetInstanceProcAddr)dml_library_function(driver, "vk_icdGetInstanceProcAddr");
     if (!get)
         return dml_fail(status, DML_NO_DEVICE, "it is no Vulkan driver: it exports no vk_icdGetInstanceProcAddr");
-    dml_library_path((dml_function)get, instance->way.library, sizeof instance->way.library);
-    if (check_memory(instance, status))
-        return status->code;
-    if (negotiate(driver, status))
-        return status->code;
-    if (older_than_1_2(get))
-        return dml_fail(status, DML_NO_DEVICE, "it offers only Vulkan older than 1.2");
-    VkResult result = create(get, &instance->handle);
-    if (result)
-        return dml_fail(status, DML_NO_DEVICE, "vkCreateInstance failed: %s", dml_vk_result_name(result));
-    return load(instance, get, status);
+    return start(instance, get, driver, status);
 }
 
 void dml_instance_close(dml_instance *instance)

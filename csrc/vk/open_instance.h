@@ -19,8 +19,8 @@ typedef struct dml_instance {
 dml_code dml_instance_open_loader(dml_instance *instance, const char *lavapipe, dml_status *status);
 dml_code dml_instance_open_driver(dml_instance *instance, const char *library, dml_status *status);
 
-/* Says why the loader gives no device: `result` of vkCreateInstance or vkEnumeratePhysicalDevices. */
-dml_code dml_instance_no_driver(const dml_instance *instance, int result, dml_status *status);
+/* Says why there is no device: what `doing` has given, "vkCreateInstance" or "vkEnumeratePhysicalDevices". */
+dml_code dml_instance_no_device(const dml_instance *instance, const char *doing, int result, dml_status *status);
 
 /* Nothing of it is in use. */
 void dml_instance_close(dml_instance *instance);

@@ -34,8 +34,9 @@ dml_code dml_throttle_acquire(dml_context *context, bool wait, dml_submission **
 {
     if (dml_context_enter(context, status))
         return status->code;
-    dml_submission *submission =
-        make_room(context, wait, status) || dml_cpu_check_call(context, status) ? NULL : dml_submission_create(context, status);
+    dml_submission *submission = make_room(context, wait, status) || dml_cpu_check(context, DML_CPU_CALL, status)
+                                     ? NULL
+                                     : dml_submission_create(context, status);
     if (!submission) {
         dml_context_leave(context);
         return status->code;

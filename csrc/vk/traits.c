@@ -44,21 +44,15 @@ static bool exports_buffers(const dml_instance_functions *vk, VkPhysicalDevice p
 }
 
 /* Whether the device lacks what most kernels use; then shaders/words.glsl says what follows. */
-static bool has_only_32_bits(const dml_instance_functions *vk, VkPhysicalDevice physical)
+static bool has_only_32_bits(const dml_features *f)
 {
-    dml_features f;
-    dml_features_init(&f);
-    vk->vkGetPhysicalDeviceFeatures2(physical, &f.core);
-    return !f.core.features.shaderInt64 || !f.vulkan11.storageBuffer16BitAccess || !f.vulkan12.storageBuffer8BitAccess;
+    return !f->core.features.shaderInt64 || !f->vulkan11.storageBuffer16BitAccess || !f->vulkan12.storageBuffer8BitAccess;
 }
 
 /* Whether a binding may be an array of DML_MAX_SEGMENTS storage buffers. */
-static bool has_segments(const dml_instance_functions *vk, VkPhysicalDevice physical, const VkPhysicalDeviceLimits *limits)
+static bool has_segments(const dml_features *f, const VkPhysicalDeviceLimits *limits)
 {
-    dml_features f;
-    dml_features_init(&f);
-    vk->vkGetPhysicalDeviceFeatures2(physical, &f.core);
-    return f.vulkan12.shaderStorageBufferArrayNonUniformIndexing &&
+    return f->vulkan12.shaderStorageBufferArrayNonUniformIndexing &&
            limits->maxPerStageDescriptorStorageBuffers >= DML_MAX_STORAGE_BUFFERS &&
            limits->maxDescriptorSetStorageBuffers >= DML_MAX_STORAGE_BUFFERS &&
            limits->maxPerStageResources > DML_MAX_STORAGE_BUFFERS; /* the table of the dispatch is one more */
@@ -116,7 +110,10 @@ void dml_traits_find(const dml_instance_functions *vk, VkPhysicalDevice physical
                                                      .pNext = &subgroup};
     VkPhysicalDeviceDriverProperties driver = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_DRIVER_PROPERTIES, .pNext = &memory};
     VkPhysicalDeviceProperties2 all = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2, .pNext = &driver};
-    traits->only_32_bit = has_only_32_bits(vk, physical);
+    dml_features features;
+    dml_features_init(&features);
+    vk->vkGetPhysicalDeviceFeatures2(physical, &features.core);
+    traits->only_32_bit = has_only_32_bits(&features);
     traits->host_import = extensions->import && !traits->only_32_bit && imports_buffers(vk, physical);
     if (traits->host_import)
         subgroup.pNext = &import;
@@ -138,7 +135,7 @@ void dml_traits_find(const dml_instance_functions *vk, VkPhysicalDevice physical
     traits->max_buffer = memory.maxMemoryAllocationSize;
     traits->import_alignment = traits->host_import ? import.minImportedHostPointerAlignment : 0;
     traits->core.binding = limits->maxStorageBufferRange & ~UINT32_C(15);
-    traits->segmented = has_segments(vk, physical, limits) && !traits->only_32_bit;
+    traits->segmented = has_segments(&features, limits) && !traits->only_32_bit;
     traits->core.window = widest_window(traits);
     find_avx512_tunables(driver.driverID, all.properties.driverVersion, traits);
     if (traits->core.window <= traits->core.binding) /* one binding holds all that a kernel can address */
