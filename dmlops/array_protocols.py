@@ -30,8 +30,7 @@ def __array__(self: DeviceArray, dtype: Any = None, copy: bool | None = None) ->
 # --- DLPack -----------------------------------------------------------------------------------------------------------
 
 
-_CPU = (1, 0)  # kDLCPU
-_CUDA = 2  # kDLCUDA
+_CPU = (dlpack.CPU, 0)
 
 
 def __dlpack__(
@@ -59,11 +58,11 @@ def __dlpack__(
     own, cuda, seen_by_host = _core._dlpack_places(self)
     versioned = max_version is not None and _pair(max_version, "max_version")[0] >= 1
     asked = _place(own, cuda, seen_by_host) if dl_device is None else _pair(dl_device, "dl_device")
-    if asked[0] == _CUDA and isinstance(cuda, str):
+    if asked[0] == dlpack.CUDA and isinstance(cuda, str):
         raise BufferError(f"dl_device must not be {asked}: {cuda}")
-    if asked not in (own, _CPU, (_CUDA, cuda)):
+    if asked not in (own, _CPU, (dlpack.CUDA, cuda)):
         raise BufferError(f"dl_device must be {own}, the array's device, or (1, 0), the CPU; not {asked}")
-    if stream is not None and asked[0] != _CUDA:
+    if stream is not None and asked[0] != dlpack.CUDA:
         raise BufferError("stream must be None: the device has no streams")
     if stream is not None and operator.index(stream) == 0:
         raise BufferError("stream must not be 0, which does not say which default stream is meant: that is 1 or 2")
@@ -87,7 +86,7 @@ def _place(own: tuple[int, int], cuda: int | str, seen_by_host: bool) -> tuple[i
     """Return where an array is offered unless the consumer asks for another device."""
     if seen_by_host:
         return _CPU
-    return own if isinstance(cuda, str) else (_CUDA, cuda)
+    return own if isinstance(cuda, str) else (dlpack.CUDA, cuda)
 
 
 def _need_for_copy(array: DeviceArray, asked: tuple[int, int], seen_by_host: bool, max_version: Any) -> str:
@@ -97,7 +96,7 @@ def _need_for_copy(array: DeviceArray, asked: tuple[int, int], seen_by_host: boo
     shape, strides = array.shape, array.strides
     negative = array.nbytes > 0 and any(strides[k] < 0 and shape[k] > 1 for k in range(array.ndim))
     from_numpy = max_version is not None and max_version is dlpack.MAX_VERSION
-    if asked[0] in (_CPU[0], _CUDA) and negative and not from_numpy:
+    if asked[0] in (dlpack.CPU, dlpack.CUDA) and negative and not from_numpy:
         return "the view has negative strides, which not every library can take; export the array and mirror it there"
     return ""
 

@@ -9,6 +9,9 @@ from typing import Any
 
 import numpy
 
+# DLPack's codes of devices: kDLCPU and kDLCUDA.
+CPU, CUDA = 1, 2
+
 # DLPack's type code and bits: of NumPy's own elements by kind and bytes, and of those of the package ml_dtypes by name.
 OF_NUMPY = {
     **{f"i{bits // 8}": (0, bits) for bits in (8, 16, 32, 64)},

@@ -9,6 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from dmlops.dlpack import CPU
+
 READ = "a file is read first, as numpy.asarray(PIL.Image.open(name)) does"
 LOOKED_AT = 1000  # elements of an array of Python objects
 # What arrays of Python objects become, where all elements are of these types; None becomes NaN, or NaT.
@@ -36,11 +38,11 @@ def no_array(name: str, argument: object, cause: ValueError | TypeError) -> Valu
 def _by_dlpack(argument: Any) -> str:
     try:
         kind, _ = argument.__dlpack_device__()
-        if kind == 1 and hasattr(argument, "__dlpack__"):  # kDLCPU
+        if kind == CPU and hasattr(argument, "__dlpack__"):
             argument.__dlpack__()  # raises for sparse tensors, for one
     except Exception:
         return ""
-    return "; dmlops.from_dlpack takes it" if kind == 1 else ""
+    return "; dmlops.from_dlpack takes it" if kind == CPU else ""
 
 
 def lazy(name: str, argument: Any) -> TypeError:
