@@ -5,7 +5,7 @@ from __future__ import annotations
 import atexit
 from typing import TYPE_CHECKING
 
-from dmlops import _core
+from dmlops import _core, dlpack
 from dmlops._core import DeviceArray
 
 if TYPE_CHECKING:
@@ -15,7 +15,6 @@ if TYPE_CHECKING:
 
 __all__ = ["asarray", "empty", "from_dlpack", "synchronize"]
 
-_DLPACK_CPU, _DLPACK_CUDA = 1, 2
 _LEGACY_STREAM = 1  # of CUDA, as DLPack names it: what the copy is ordered by
 
 # Devices must be idle before the interpreter ends its threads, and when modules are freed the driver may be unloaded already.
@@ -165,13 +164,13 @@ def from_dlpack(
     if not hasattr(x, "__dlpack__") or not hasattr(x, "__dlpack_device__"):
         raise TypeError(f"x must have __dlpack__ and __dlpack_device__, which {type(x).__name__} lacks")
     kind, index = map(int, x.__dlpack_device__())
-    if kind not in (_DLPACK_CPU, _DLPACK_CUDA):
+    if kind not in (dlpack.CPU, dlpack.CUDA):
         raise BufferError(f"only data in the host's memory can be read, not that of DLPack's device {kind, index}")
     asked: dict[str, int] = {}
-    if kind == _DLPACK_CUDA:
+    if kind == dlpack.CUDA:
         found = _core._dlpack_cuda(device)
         if found != index:
-            why = found if isinstance(found, str) else f"the device is {_DLPACK_CUDA, found}"
+            why = found if isinstance(found, str) else f"the device is {dlpack.CUDA, found}"
             raise BufferError(f"the data of DLPack's device {kind, index} cannot be read: {why}")
         asked["stream"] = _LEGACY_STREAM
     if copy is not None and not copy:

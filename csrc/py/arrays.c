@@ -50,6 +50,20 @@ int dml_dtype_check(PyArray_Descr *dtype, const char *name)
     return -1;
 }
 
+PyObject *dml_array_described(PyObject *description, const char *name)
+{
+    PyArrayObject *like;
+    PyArray_Descr *dtype;
+    Py_ssize_t offset = 0;
+    if (!PyArg_ParseTuple(description, "O!O!|n", &PyArray_Type, &like, &PyArrayDescr_Type, &dtype, &offset) ||
+        dml_dtype_check(dtype, name) < 0)
+        return NULL;
+    char *nowhere = (char *)(4096 + ((intptr_t)offset & 4095)); /* memory begins at a page */
+    Py_INCREF((PyObject *)dtype);                               /* the new array steals it */
+    return PyArray_NewFromDescr(&PyArray_Type, dtype, PyArray_NDIM(like), PyArray_DIMS(like), PyArray_STRIDES(like), nowhere, 0,
+                                NULL);
+}
+
 void dml_array_describe(PyObject *object, dml_tensor *tensor)
 {
     if (!PyArray_Check(object)) {

@@ -61,7 +61,7 @@ static int check_input(const dml_call *call, int64_t index)
 /* The dtype of a result. */
 static PyArray_Descr *output_dtype(const dml_call *call, int64_t index)
 {
-    return call->compiled ? call->compiled->dtypes[call->program.input_count + index] : dml_array_dtype(call->inputs[0]);
+    return call->compiled ? dml_compiled_dtype(call->compiled, index) : dml_array_dtype(call->inputs[0]);
 }
 
 int dml_call_describe(dml_call *call)

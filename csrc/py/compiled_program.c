@@ -14,10 +14,8 @@ enum { STEP_INTS = 8, AXIS_INTS = 6 };
 static void destroy(dml_compiled_program *program)
 {
     dml_compiled *compiled = &program->compiled;
-    for (int64_t k = 0; program->dtypes && k < compiled->input_count + compiled->result_count; k++)
-        Py_XDECREF((PyObject *)program->dtypes[k]);
+    Py_XDECREF(program->arrays);
     Py_XDECREF(program->constants);
-    PyMem_Free(program->dtypes);
     PyMem_Free(compiled->steps);
     PyMem_Free(compiled->axes);
     PyMem_Free(compiled->inputs);
@@ -37,47 +35,24 @@ static void *room(int64_t count, size_t size)
     return memory ? memory : PyErr_NoMemory();
 }
 
-/* Reads one entry of `inputs` or `results`. */
-static int read_array(PyObject *entry, PyArray_Descr **dtype, dml_tensor *tensor)
-{
-    dml_ints shape, strides = {.count = 0};
-    PyObject *sizes, *steps = NULL;
-    if (!PyArg_ParseTuple(entry, "O!O|O:array", &PyArrayDescr_Type, dtype, &sizes, &steps))
-        return -1;
-    Py_INCREF((PyObject *)*dtype);
-    if (dml_dtype_check(*dtype, "dtype") < 0 || dml_shape_from(sizes, &shape) < 0 ||
-        (steps && dml_ints_from(steps, "strides", &strides) < 0))
-        return -1;
-    tensor->item = (int64_t)PyDataType_ELSIZE(*dtype);
-    tensor->rank = (int)shape.count;
-    memcpy(tensor->shape, shape.value, (size_t)shape.count * sizeof shape.value[0]);
-    if (!steps)
-        return dml_shape_check(tensor);
-    if (strides.count != shape.count) {
-        PyErr_SetString(PyExc_ValueError, "strides must have one entry per axis");
-        return -1;
-    }
-    memcpy(tensor->strides, strides.value, (size_t)shape.count * sizeof strides.value[0]);
-    return 0;
-}
-
-static int read_arrays(dml_compiled_program *program, PyObject *inputs, PyObject *results)
+static int read_arrays(dml_compiled_program *program, PyObject *arrays, Py_ssize_t inputs)
 {
     dml_compiled *compiled = &program->compiled;
-    int64_t input_count = PyTuple_Size(inputs), result_count = PyTuple_Size(results);
-    compiled->inputs = room(input_count, sizeof *compiled->inputs);
-    compiled->results = room(result_count, sizeof *compiled->results);
-    program->dtypes = room(input_count + result_count, sizeof(PyArray_Descr *));
-    if (!compiled->inputs || !compiled->results || !program->dtypes)
+    const Py_ssize_t count = PyTuple_Size(arrays);
+    program->arrays = PyList_New(0);
+    compiled->inputs = room(count, sizeof *compiled->inputs);
+    compiled->results = room(count, sizeof *compiled->results);
+    if (!program->arrays || !compiled->inputs || !compiled->results)
         return -1;
-    compiled->input_count = input_count;
-    compiled->result_count = result_count;
-    for (int64_t k = 0; k < input_count; k++)
-        if (read_array(PyTuple_GetItem(inputs, (Py_ssize_t)k), &program->dtypes[k], &compiled->inputs[k]) < 0)
+    for (Py_ssize_t k = 0; k < count; k++) {
+        PyObject *array = dml_array_described(PyTuple_GetItem(arrays, k), "array");
+        if (dml_append(program->arrays, array) < 0)
             return -1;
-    for (int64_t k = 0; k < result_count; k++)
-        if (read_array(PyTuple_GetItem(results, (Py_ssize_t)k), &program->dtypes[input_count + k], &compiled->results[k]) < 0)
-            return -1;
+        if (k < inputs)
+            dml_array_describe(array, &compiled->inputs[compiled->input_count++]);
+        else
+            dml_array_describe(array, &compiled->results[compiled->result_count++]);
+    }
     return 0;
 }
 
@@ -108,9 +83,10 @@ static int read_steps(dml_compiled *compiled, const char *bytes, Py_ssize_t size
 
 PyObject *dml_compile(PyObject *module, PyObject *args)
 {
-    PyObject *inputs, *results, *steps, *constants;
+    PyObject *arrays, *steps, *constants;
+    Py_ssize_t inputs;
     dml_status status = {.code = DML_OK};
-    if (!PyArg_ParseTuple(args, "O!O!SS:_compile", &PyTuple_Type, &inputs, &PyTuple_Type, &results, &steps, &constants))
+    if (!PyArg_ParseTuple(args, "O!nSS:_compile", &PyTuple_Type, &arrays, &inputs, &steps, &constants))
         return NULL;
     dml_compiled_program *program = PyMem_Calloc(1, sizeof *program);
     if (!program)
@@ -120,7 +96,7 @@ PyObject *dml_compile(PyObject *module, PyObject *args)
     program->compiled.constants = PyBytes_AsString(constants);
     program->compiled.constant_bytes = PyBytes_Size(constants);
     PyObject *capsule = NULL;
-    if (read_arrays(program, inputs, results) < 0 ||
+    if (read_arrays(program, arrays, inputs) < 0 ||
         read_steps(&program->compiled, PyBytes_AsString(steps), PyBytes_Size(steps)) < 0 ||
         dml_compiled_check(&program->compiled, &status))
         dml_raise(dml_state_of(module), &status);
@@ -134,6 +110,16 @@ PyObject *dml_compile(PyObject *module, PyObject *args)
 const dml_compiled_program *dml_compiled_from(PyObject *program)
 {
     return PyCapsule_GetPointer(program, PROGRAM_NAME);
+}
+
+static PyArray_Descr *dtype_of(const dml_compiled_program *program, int64_t index)
+{
+    return dml_array_dtype(PyList_GetItem(program->arrays, (Py_ssize_t)index));
+}
+
+PyArray_Descr *dml_compiled_dtype(const dml_compiled_program *program, int64_t result)
+{
+    return dtype_of(program, program->compiled.input_count + result);
 }
 
 static PyObject *step_tuple(const dml_step *step)
@@ -168,7 +154,7 @@ int dml_compiled_check_input(const dml_compiled_program *program, int64_t index,
     const dml_tensor *known = &program->compiled.inputs[index];
     dml_tensor tensor;
     dml_array_describe(array, &tensor);
-    bool same = tensor.rank == known->rank && PyArray_EquivTypes(dml_array_dtype(array), program->dtypes[index]);
+    bool same = tensor.rank == known->rank && PyArray_EquivTypes(dml_array_dtype(array), dtype_of(program, index));
     bool strided = !dml_tensor_is_empty(known);
     for (int k = 0; same && k < known->rank; k++)
         same =

@@ -7,13 +7,13 @@
 
 typedef struct dml_compiled_program {
     dml_compiled compiled;
-    PyArray_Descr **dtypes; /* owned: of the inputs, then of the results */
-    PyObject *constants;    /* owned: bytes */
+    PyObject *arrays;    /* owned: a list of the inputs, then of the results, without memory */
+    PyObject *constants; /* owned: bytes */
 } dml_compiled_program;
 
-/* Function of dmlops._core: (inputs, results, steps, constants). An input is (dtype, shape, strides), a result (dtype, shape);
- * constants are bytes. Steps are bytes of 64-bit integers: for each step the members of dml_compiled_step but the last, then
- * for each of its axes the members of dml_compiled_axis. */
+/* Function of dmlops._core: (arrays, number of inputs, steps, constants). The arrays are the inputs, then the results, as
+ * dml_array_described takes them; constants are bytes. Steps are bytes of 64-bit integers: for each step the members of
+ * dml_compiled_step but the last, then for each of its axes the members of dml_compiled_axis. */
 PyObject *dml_compile(PyObject *module, PyObject *args);
 
 /* Function of dmlops._core: the steps of a program as the device is given them, with C-contiguous results: a list of
@@ -23,6 +23,9 @@ PyObject *dml_compiled_steps(PyObject *module, PyObject *program);
 
 /* Borrowed; NULL with an exception set where the object is no program. */
 const dml_compiled_program *dml_compiled_from(PyObject *program);
+
+/* Of a result; borrowed. */
+PyArray_Descr *dml_compiled_dtype(const dml_compiled_program *program, int64_t result);
 
 /* Whether an array is what the program was compiled for as input `index`; else -1 with an exception set, with its name. */
 int dml_compiled_check_input(const dml_compiled_program *program, int64_t index, PyObject *array, const char *name);

@@ -47,22 +47,6 @@ static int check_same_device(const dml_call *call, PyObject *array, const char *
     return -1;
 }
 
-/* The array of an explained call, from (a NumPy array with its shape and strides, its dtype, and optionally the bytes before it
- * where it is a view). It has no memory: only C code gets to see it, and reads none of it. */
-static PyObject *described(PyObject *description, const char *name)
-{
-    PyArrayObject *like;
-    PyArray_Descr *dtype;
-    Py_ssize_t offset = 0;
-    if (!PyArg_ParseTuple(description, "O!O!|n", &PyArray_Type, &like, &PyArrayDescr_Type, &dtype, &offset) ||
-        dml_dtype_check(dtype, name) < 0)
-        return NULL;
-    char *nowhere = (char *)(4096 + ((intptr_t)offset & 4095)); /* memory begins at a page */
-    Py_INCREF((PyObject *)dtype);                               /* the new array steals it */
-    return PyArray_NewFromDescr(&PyArray_Type, dtype, PyArray_NDIM(like), PyArray_DIMS(like), PyArray_STRIDES(like), nowhere, 0,
-                                NULL);
-}
-
 /* Whether operators do not run on such arrays, but are recorded: their type has a function `__dmlops_function__`. */
 static bool find_recorder(dml_call *call, PyObject *input)
 {
@@ -76,7 +60,7 @@ static bool find_recorder(dml_call *call, PyObject *input)
 static int convert_input(dml_call *call, const char *name, PyObject *input, PyObject **converted)
 {
     if (call->explained) {
-        *converted = described(input, name);
+        *converted = dml_array_described(input, name);
         return *converted ? 0 : -1;
     }
     if (PyUnicode_CheckExact(input)) {

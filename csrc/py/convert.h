@@ -1,4 +1,5 @@
-/* The arguments that all operators have: inputs, outputs, the device, and how they run. Functions return 0, or -1 with an exception set. */
+/* The arguments that all operators have: inputs, outputs, the device, and how they run. Functions return 0, or -1 with an
+ * exception set. */
 #ifndef DML_PY_CONVERT_H
 #define DML_PY_CONVERT_H
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from dmlops import _core
 from dmlops.fusion import layout, maps
-from dmlops.fusion.graph import Constant, Input, Node, pack
+from dmlops.fusion.graph import Constant, Input, Node, pack, without_memory
 from dmlops.fusion.layout import Piece
 from dmlops.fusion.maps import Map
 from dmlops.fusion.runs import Digit
@@ -247,8 +247,8 @@ class _Compiler:
                 item = self.inputs[piece.source][0].itemsize if piece.table >= 0 else 0
                 steps.extend(_step(piece, dst, piece.src + offsets.get(piece.source, 0), item, table))
         where = tuple((offset, self.constants[-1 - source]) for source, offset in offsets.items())
-        shapes = tuple((node.dtype, node.shape) for node in nodes)
-        program = _core._compile(tuple(self.inputs), shapes, steps.tobytes(), bytes(constants))
+        arrays = tuple(itertools.starmap(without_memory, [*self.inputs, *map(_as_input, nodes)]))
+        program = _core._compile(arrays, len(self.inputs), steps.tobytes(), bytes(constants))
         return Pass(program, tuple(nodes), tuple(pieces), tuple(self.inputs), where, bytes(constants), why)
 
 

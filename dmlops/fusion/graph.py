@@ -11,7 +11,7 @@ import numpy as np
 from dmlops.fusion import layout
 from dmlops.fusion.layout import Along, Piece
 
-__all__ = ["Constant", "Input", "Join", "Node", "Reshape", "View", "as_view", "pack", "stand_in"]
+__all__ = ["Constant", "Input", "Join", "Node", "Reshape", "View", "as_view", "pack", "stand_in", "without_memory"]
 
 
 class Node:
@@ -108,6 +108,11 @@ def pack(shape: Sequence[int], item: int) -> list[int]:
 def stand_in(shape: Sequence[int]) -> Any:
     """A C-contiguous array of bytes that has no memory: views can be made of it, and nothing may read an element."""
     return np.lib.stride_tricks.as_strided(np.zeros(1, np.uint8), shape, pack(shape, 1), writeable=False)
+
+
+def without_memory(dtype: np.dtype[Any], shape: Sequence[int], strides: Sequence[int]) -> tuple[Any, np.dtype[Any]]:
+    """What the extension takes as an array without memory: one of items without bytes, and the dtype."""
+    return np.lib.stride_tricks.as_strided(np.zeros(1, "V0"), shape, strides, writeable=False), dtype
 
 
 def as_view(node: Node, function: Callable[[Any], Any]) -> Any:
