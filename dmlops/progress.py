@@ -16,7 +16,7 @@ PORTION_BYTES = 128 << 20  # tens of milliseconds of work: long enough that port
 
 
 def tracked(name: str, progress: Progress) -> tuple[Any, int] | None:
-    """How the extension runs a call: it reports to a function of (bytes done, bytes of all) after each portion of so many bytes.
+    """How the extension runs a call: it reports to a function of (bytes done, bytes of all), in portions of so many bytes.
 
     Parameters
     ----------
