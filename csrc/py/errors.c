@@ -33,16 +33,25 @@ static PyObject *class_of(const dml_state *state, dml_code code)
     }
 }
 
-static void raise_vulkan(PyObject *error_class, const dml_status *status)
+/* An exception with the text, which may hold the name of a driver, and of a Vulkan error with the name of its VkResult. */
+static PyObject *new_error(const dml_state *state, const dml_status *status)
 {
-    PyObject *text = dml_text(status->message); /* it may hold the name of a driver */
-    PyObject *error = text ? PyObject_CallFunctionObjArgs(error_class, text, NULL) : NULL;
-    Py_XDECREF(text);
+    if (status->code == DML_AXIS_ERROR)
+        return PyObject_CallFunction(state->axis_error, "Lis", status->axis, status->rank, status->message);
+    PyObject *error = PyObject_CallFunction(class_of(state, status->code), "N", dml_text(status->message));
     const char *name = dml_vk_result_name(status->result);
     PyObject *result = error && name ? PyUnicode_FromString(name) : NULL;
-    if (error && (!name || (result && PyObject_SetAttrString(error, "result", result) == 0)))
-        PyErr_SetObject(error_class, error);
+    if (error && name && (!result || PyObject_SetAttrString(error, "result", result) < 0))
+        Py_CLEAR(error); /* uncovered: out of memory while an error is raised */
     Py_XDECREF(result);
+    return error;
+}
+
+/* Steals the exception; NULL where one is set already. */
+static void raise_error(PyObject *error)
+{
+    if (error)
+        PyErr_SetObject((PyObject *)Py_TYPE(error), error);
     Py_XDECREF(error);
 }
 
@@ -68,33 +77,17 @@ PyObject *dml_raise(const dml_state *state, const dml_status *status)
 {
     if (status->code == DML_EXITING)
         sleep_at_exit();
-    if (PyErr_Occurred())
-        return NULL; /* raised by Python code or by a signal's handler, before the failure in `status` */
-    if (status->code == DML_AXIS_ERROR) {
-        PyObject *error = PyObject_CallFunction(state->axis_error, "Lis", status->axis, status->rank, status->message);
-        if (error)
-            PyErr_SetObject(state->axis_error, error);
-        Py_XDECREF(error);
-        return NULL;
-    }
-    PyObject *error_class = class_of(state, status->code);
-    const dml_code code = status->code;
-    if (code == DML_VALUE_ERROR || code == DML_INDEX_ERROR || code == DML_NO_MEMORY || code == DML_CUDA_ERROR)
-        PyErr_SetString(error_class, status->message);
-    else
-        raise_vulkan(error_class, status);
+    if (!PyErr_Occurred()) /* else raised by Python code or by a signal's handler, before the failure in `status` */
+        raise_error(new_error(state, status));
     return NULL;
 }
 
 /* Raises what a function of dmlops.refused_arrays makes of arguments, a tuple that is stolen. */
-static void raise_refusal(PyObject *type, const char *function, PyObject *arguments)
+static void raise_refusal(const char *function, PyObject *arguments)
 {
     PyObject *module = PyImport_ImportModule("dmlops.refused_arrays");
     PyObject *make = module ? PyObject_GetAttrString(module, function) : NULL;
-    PyObject *error = make && arguments ? PyObject_CallObject(make, arguments) : NULL;
-    if (error)
-        PyErr_SetObject(type, error);
-    Py_XDECREF(error);
+    raise_error(make && arguments ? PyObject_CallObject(make, arguments) : NULL);
     Py_XDECREF(make);
     Py_XDECREF(module);
     Py_XDECREF(arguments);
@@ -111,7 +104,7 @@ void dml_no_array(const char *name, PyObject *object)
     }
     if (traceback)
         PyException_SetTraceback(cause, traceback);
-    raise_refusal(type, "no_array", Py_BuildValue("(sOO)", name, object, cause));
+    raise_refusal("no_array", Py_BuildValue("(sOO)", name, object, cause));
     Py_XDECREF(traceback);
     Py_DECREF(cause);
     Py_DECREF(type);
@@ -125,13 +118,13 @@ bool dml_refuse_lazy(const char *name, PyObject *object)
     PyErr_Clear();
     Py_XDECREF(module);
     if (lazy)
-        raise_refusal(PyExc_TypeError, "lazy", Py_BuildValue("(sO)", name, object));
+        raise_refusal("lazy", Py_BuildValue("(sO)", name, object));
     return lazy;
 }
 
 void dml_not_plain(const char *name, PyObject *object)
 {
-    raise_refusal(PyExc_TypeError, "not_plain", Py_BuildValue("(sO)", name, object));
+    raise_refusal("not_plain", Py_BuildValue("(sO)", name, object));
 }
 
 int dml_type_error(const char *name, const char *wanted, PyObject *found)
