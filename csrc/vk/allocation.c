@@ -57,11 +57,11 @@ static dml_code allocate_again(dml_block *block, dml_status *status)
         int vk_result = status->result;
         dml_memory_bytes bytes;
         dml_allocations_count(context, &bytes);
-        dml_need unmet = {.text = ""};
-        dml_cpu_can_allocate(context, block->each, &unmet);
+        dml_status unmet = {.message = ""};
+        (void)dml_cpu_check_room(context, block->each, &unmet);
         dml_fail(status, code, "the device has no %llu bytes left for an array: %llu are in use, %llu available%s%s",
                  (unsigned long long)block->each, (unsigned long long)bytes.used, (unsigned long long)available(context),
-                 *unmet.text ? "; " : "", unmet.text);
+                 *unmet.message ? "; " : "", unmet.message);
         status->result = vk_result;
     }
     return code;

@@ -168,10 +168,11 @@ static VkResult allocate_host(dml_context *context, const VkMemoryRequirements *
 
 dml_code dml_buffer_create(dml_context *context, uint64_t size, dml_memory_kind kind, dml_buffer *buffer, dml_status *status)
 {
-    dml_need unmet = {.no_memory = false};
-    if (!dml_cpu_can_allocate(context, size, &unmet))
-        return dml_fail(status, dml_need_code(&unmet, DML_OUT_OF_DEVICE_MEMORY), "no memory for %llu bytes: %s",
-                        (unsigned long long)size, unmet.text);
+    dml_status unmet;
+    const dml_code lacking = dml_cpu_check_room(context, size, &unmet);
+    if (lacking)
+        return dml_fail(status, lacking == DML_NO_MEMORY ? lacking : DML_OUT_OF_DEVICE_MEMORY,
+                        "no memory for %llu bytes: %.400s", (unsigned long long)size, unmet.message);
     if (has_own_pages(context, kind) && create_of_pages(context, size, buffer))
         return DML_OK;
     char text[64];

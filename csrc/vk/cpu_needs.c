@@ -38,54 +38,45 @@ static bool fits(uint64_t bytes, int protection)
     return pages != MAP_FAILED;
 }
 
-/* Whether there is so much room: addresses, of which RLIMIT_AS counts all, and memory that may be written, which RLIMIT_DATA
- * counts. */
-static bool has_room(uint64_t addresses, uint64_t data, dml_need *unmet)
+/* Of so much room: addresses, of which RLIMIT_AS counts all, and memory that may be written, which RLIMIT_DATA counts. */
+static dml_code check_room(uint64_t addresses, uint64_t data, dml_status *unmet)
 {
     bool has_addresses = fits(addresses, PROT_NONE);
     if (has_addresses && fits(data, PROT_READ | PROT_WRITE))
-        return true;
+        return DML_OK;
     struct rlimit limit = {.rlim_cur = RLIM_INFINITY};
     getrlimit(has_addresses ? RLIMIT_DATA : RLIMIT_AS, &limit);
-    unmet->no_memory = limit.rlim_cur == RLIM_INFINITY;
-    int length =
-        snprintf(unmet->text, sizeof unmet->text, "it needs %llu MiB more %s",
-                 (unsigned long long)((has_addresses ? data : addresses) / mib), has_addresses ? "memory" : "address space");
-    if (unmet->no_memory)
-        snprintf(unmet->text + length, sizeof unmet->text - (size_t)length, ", which the system does not give");
-    else
-        snprintf(unmet->text + length, sizeof unmet->text - (size_t)length, " than %s, %llu MiB, leaves",
-                 has_addresses ? "RLIMIT_DATA" : "RLIMIT_AS", (unsigned long long)(limit.rlim_cur / mib));
-    return false;
+    const unsigned long long missing = (has_addresses ? data : addresses) / mib;
+    const char *what = has_addresses ? "memory" : "address space";
+    if (limit.rlim_cur == RLIM_INFINITY)
+        return dml_fail(unmet, DML_NO_MEMORY, "it needs %llu MiB more %s, which the system does not give", missing, what);
+    return dml_fail(unmet, DML_NO_DEVICE, "it needs %llu MiB more %s than %s, %llu MiB, leaves", missing, what,
+                    has_addresses ? "RLIMIT_DATA" : "RLIMIT_AS", (unsigned long long)(limit.rlim_cur / mib));
 }
 
-static bool can_execute(dml_need *unmet)
+static dml_code check_execution(dml_status *unmet)
 {
     const size_t page = dml_page_size();
     volatile char *code = dml_pages_map(0, page);
-    if (code)
-        *code = 1;
-    bool can = code && mprotect((void *)code, page, PROT_READ | PROT_EXEC) == 0;
-    dml_pages_unmap((void *)code, page);
-    unmet->no_memory = !code;
     if (!code)
-        snprintf(unmet->text, sizeof unmet->text, "it needs memory, which the system does not give");
-    else if (!can)
-        snprintf(unmet->text, sizeof unmet->text,
-                 "it compiles, and this process may not execute memory that it has written (MemoryDenyWriteExecute of systemd, "
-                 "SELinux or the like)");
-    return can;
+        return dml_fail(unmet, DML_NO_MEMORY, "it needs memory, which the system does not give");
+    *code = 1;
+    bool can = mprotect((void *)code, page, PROT_READ | PROT_EXEC) == 0;
+    dml_pages_unmap((void *)code, page);
+    if (can)
+        return DML_OK;
+    return dml_fail(unmet, DML_NO_DEVICE,
+                    "it compiles, and this process may not execute memory that it has written (MemoryDenyWriteExecute of "
+                    "systemd, SELinux or the like)");
 }
 
-static bool can_have_file(dml_need *unmet)
+static dml_code check_file(dml_status *unmet)
 {
     struct rlimit limit = {.rlim_cur = RLIM_INFINITY};
     getrlimit(RLIMIT_FSIZE, &limit);
-    if (limit.rlim_cur < FILE_SIZE * mib) { /* to exceed it may end the process */
-        snprintf(unmet->text, sizeof unmet->text, "its memory is a file of up to %d MiB, and RLIMIT_FSIZE is %llu KiB",
-                 FILE_SIZE, (unsigned long long)limit.rlim_cur / 1024);
-        return false;
-    }
+    if (limit.rlim_cur < FILE_SIZE * mib) /* to exceed it may end the process */
+        return dml_fail(unmet, DML_NO_DEVICE, "its memory is a file of up to %d MiB, and RLIMIT_FSIZE is %llu KiB", FILE_SIZE,
+                        (unsigned long long)limit.rlim_cur / 1024);
 #ifdef SYS_memfd_create /* which glibc has from 2.27 on */
     const int close_on_exec = 1;
     int file = (int)syscall(SYS_memfd_create, "dmlops", close_on_exec);
@@ -94,12 +85,10 @@ static bool can_have_file(dml_need *unmet)
     if (file >= 0)
         close(file);
     if (!sized)
-        snprintf(unmet->text, sizeof unmet->text, "its memory is a file (memfd_create), which this process cannot make: %s",
-                 strerror(error));
-    return sized;
-#else
-    return true;
+        return dml_fail(unmet, DML_NO_DEVICE, "its memory is a file (memfd_create), which this process cannot make: %s",
+                        strerror(error));
 #endif
+    return DML_OK;
 }
 
 static size_t stack_size(void)
@@ -112,14 +101,13 @@ static size_t stack_size(void)
     return size;
 }
 
-static bool has_stacks(dml_need *unmet)
+static dml_code check_stacks(dml_status *unmet)
 {
     if (stack_size() >= MIN_STACK_KIB * (size_t)1024)
-        return true;
-    snprintf(unmet->text, sizeof unmet->text,
-             "its threads need stacks of %d KiB, and RLIMIT_STACK was %llu KiB when this process began", MIN_STACK_KIB,
-             (unsigned long long)stack_size() / 1024);
-    return false;
+        return DML_OK;
+    return dml_fail(unmet, DML_NO_DEVICE,
+                    "its threads need stacks of %d KiB, and RLIMIT_STACK was %llu KiB when this process began", MIN_STACK_KIB,
+                    (unsigned long long)stack_size() / 1024);
 }
 
 /* As lavapipe counts: a thread for each core in each of its pools, or none on a single core. */
@@ -159,29 +147,24 @@ static int start_threads(int count)
     return started;
 }
 
-static bool can_start_threads(dml_need *unmet)
+static dml_code check_threads(dml_status *unmet)
 {
     int count = thread_count(), started = start_threads(count);
     if (started == count)
-        return true;
-    snprintf(
-        unmet->text, sizeof unmet->text,
-        "it needs %d threads, and this process may start %d (RLIMIT_NPROC, or pids.max of its control group; LP_NUM_THREADS=1 "
-        "makes it start fewer)",
-        count, started);
-    return false;
+        return DML_OK;
+    return dml_fail(unmet, DML_NO_DEVICE,
+                    "it needs %d threads, and this process may start %d (RLIMIT_NPROC, or pids.max of its control group; "
+                    "LP_NUM_THREADS=1 makes it start fewer)",
+                    count, started);
 }
 
-static bool can_take(uint64_t bytes, dml_need *unmet)
-{
-    return has_room(bytes + GO_ON * mib, bytes + GO_ON * mib, unmet);
-}
-
-bool dml_cpu_can_start(dml_need *unmet)
+dml_code dml_cpu_check_start(dml_status *unmet)
 {
     const uint64_t threads = (uint64_t)thread_count(), stacks = threads * stack_size(), start = START * mib;
-    return has_stacks(unmet) && has_room(stacks + threads * THREAD_HEAP * mib + start, stacks + start, unmet) &&
-           can_execute(unmet) && can_have_file(unmet) && can_start_threads(unmet);
+    if (check_stacks(unmet) || check_room(stacks + threads * THREAD_HEAP * mib + start, stacks + start, unmet) ||
+        check_execution(unmet) || check_file(unmet) || check_threads(unmet))
+        return unmet->code;
+    return DML_OK;
 }
 
 static bool memory_is_limited(void)
@@ -191,48 +174,52 @@ static bool memory_is_limited(void)
            (addresses.rlim_cur != RLIM_INFINITY || data.rlim_cur != RLIM_INFINITY);
 }
 
-bool dml_cpu_can_open(dml_need *unmet)
+dml_code dml_cpu_check_open(dml_status *unmet)
 {
-    return can_take(0, unmet);
+    return check_room(GO_ON * mib, GO_ON * mib, unmet);
 }
 
-bool dml_cpu_can_allocate(dml_context *context, uint64_t bytes, dml_need *unmet)
+dml_code dml_cpu_check_room(dml_context *context, uint64_t bytes, dml_status *unmet)
 {
     if (!context->offered.cpu)
-        return true;
+        return DML_OK;
     context->limited = memory_is_limited();
-    return can_take(bytes, unmet);
+    return check_room(bytes + GO_ON * mib, bytes + GO_ON * mib, unmet);
 }
 
 dml_code dml_cpu_check(dml_context *context, dml_cpu_work work, dml_status *status)
 {
-    dml_need unmet = {.no_memory = false};
+    dml_status unmet;
     if (!context->offered.cpu || (work == DML_CPU_CALL && !context->limited))
         return DML_OK;
-    const bool memory = dml_cpu_can_allocate(context, 0, &unmet);
-    if (memory && (work != DML_CPU_COMPILE || can_execute(&unmet)) && (work != DML_CPU_FILE || can_have_file(&unmet)))
+    dml_code code = DML_NO_MEMORY;
+    if (!dml_cpu_check_room(context, 0, &unmet)) {
+        code = work == DML_CPU_COMPILE ? check_execution(&unmet) : DML_OK;
+        code = work == DML_CPU_FILE ? check_file(&unmet) : code;
+    }
+    if (!code)
         return DML_OK;
-    return dml_fail(status, dml_need_code(&unmet, memory ? DML_VULKAN_ERROR : DML_NO_MEMORY),
-                    "the CPU's Vulkan driver would fail: %s (device=\"host\" runs without it)", unmet.text);
+    return dml_fail(status, code == DML_NO_MEMORY ? code : DML_VULKAN_ERROR,
+                    "the CPU's Vulkan driver would fail: %.400s (device=\"host\" runs without it)", unmet.message);
 }
 
 #else
-bool dml_cpu_can_open(dml_need *unmet)
+dml_code dml_cpu_check_open(dml_status *unmet)
 {
     (void)unmet;
-    return true;
+    return DML_OK;
 }
 
-bool dml_cpu_can_start(dml_need *unmet)
+dml_code dml_cpu_check_start(dml_status *unmet)
 {
     (void)unmet;
-    return true;
+    return DML_OK;
 }
 
-bool dml_cpu_can_allocate(dml_context *context, uint64_t bytes, dml_need *unmet)
+dml_code dml_cpu_check_room(dml_context *context, uint64_t bytes, dml_status *unmet)
 {
     (void)context, (void)bytes, (void)unmet;
-    return true;
+    return DML_OK;
 }
 
 dml_code dml_cpu_check(dml_context *context, dml_cpu_work work, dml_status *status)

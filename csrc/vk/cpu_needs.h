@@ -14,26 +14,17 @@
 
 typedef struct dml_context dml_context;
 
-/* A clause such as "it needs 6 threads, and this process may start 2 (RLIMIT_NPROC)". */
-typedef struct dml_need {
-    char text[200];
-    bool no_memory; /* the system has none, whatever this process may have */
-} dml_need;
+/* These fill in `unmet` with the need that is not met, a clause such as "it needs 6 threads, and this process may start 2
+ * (RLIMIT_NPROC)": DML_NO_MEMORY where the system has none, whatever this process may have; else DML_NO_DEVICE. */
 
-/* What a need that is not met is reported as: a shortage of memory as such, all else as `otherwise`. */
-static inline dml_code dml_need_code(const dml_need *unmet, dml_code otherwise)
-{
-    return unmet->no_memory ? DML_NO_MEMORY : otherwise;
-}
+/* Of memory for a driver to be opened. */
+dml_code dml_cpu_check_open(dml_status *unmet);
 
-/* Whether there is memory for a driver to be opened; else the need that is not met. */
-bool dml_cpu_can_open(dml_need *unmet);
+/* Of all that a device needs from its creation on. */
+dml_code dml_cpu_check_start(dml_status *unmet);
 
-/* Whether there is all that a device needs from its creation on. */
-bool dml_cpu_can_start(dml_need *unmet);
-
-/* Whether a context's driver can work on after `bytes` are allocated. A device that is no CPU needs nothing. */
-bool dml_cpu_can_allocate(dml_context *context, uint64_t bytes, dml_need *unmet);
+/* Of what a context's driver needs to work on after `bytes` are allocated. A device that is no CPU needs nothing. */
+dml_code dml_cpu_check_room(dml_context *context, uint64_t bytes, dml_status *unmet);
 
 typedef enum dml_cpu_work {
     DML_CPU_CALL,    /* of any kind: where memory was limited at the last check, it may be used up by now */

@@ -70,10 +70,10 @@ static VkResult find_traits(dml_context *context, dml_extensions *extensions)
 
 dml_code dml_context_create(const dml_device *device, dml_context **result, dml_status *status)
 {
-    dml_need unmet = {.no_memory = false};
-    if (device->cpu && !dml_cpu_can_start(&unmet))
-        return dml_fail(status, dml_need_code(&unmet, DML_NO_DEVICE),
-                        "%.100s cannot be used: %s (device=\"host\" runs without it)", device->info.name, unmet.text);
+    dml_status unmet;
+    if (device->cpu && dml_cpu_check_start(&unmet))
+        return dml_fail(status, unmet.code, "%.100s cannot be used: %.300s (device=\"host\" runs without it)",
+                        device->info.name, unmet.message);
     dml_context *context = calloc(1, sizeof *context);
     if (!context)
         return dml_fail(status, DML_NO_MEMORY, "no memory for a device's context");

@@ -108,7 +108,7 @@ void dml_device_inspect(const dml_instance *instance, VkPhysicalDevice physical,
         if ((memory.memoryHeaps[i].flags & VK_MEMORY_HEAP_DEVICE_LOCAL_BIT) && memory.memoryHeaps[i].size > info->memory)
             info->memory = memory.memoryHeaps[i].size;
 
-    dml_need unmet = {.no_memory = false};
+    dml_status unmet = {.code = DML_OK};
     if (properties->apiVersion < VK_API_VERSION_1_2)
         snprintf(info->reason, sizeof info->reason, "it offers only Vulkan older than 1.2");
     else if (dml_device_compute_family(vk, physical) < 0)
@@ -116,8 +116,8 @@ void dml_device_inspect(const dml_instance *instance, VkPhysicalDevice physical,
     else if (lost_in_fork(device))
         snprintf(info->reason, sizeof info->reason, /* uncovered: only in a forked child, which writes no counts */
                  "%s cannot be used in a child that was forked after its first use", lost_in_fork(device));
-    else if (device->cpu && !dml_cpu_can_start(&unmet))
-        snprintf(info->reason, sizeof info->reason, "%s", unmet.text);
+    else if (device->cpu && dml_cpu_check_start(&unmet))
+        snprintf(info->reason, sizeof info->reason, "%.255s", unmet.message);
     info->usable = !info->reason[0];
-    info->no_memory = unmet.no_memory;
+    info->no_memory = unmet.code == DML_NO_MEMORY;
 }

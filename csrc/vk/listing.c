@@ -132,7 +132,7 @@ static void explain(const dml_device_list *list, const dml_search *search, dml_s
 {
     char reasons[2 * DML_PATH] = "";
     dml_code starved = DML_OK;
-    dml_need unmet = {.no_memory = false};
+    dml_status unmet;
     for (int i = 0; i < list->way_count; i++) {
         const dml_way *way = &list->instances[i].way;
         size_t length = strlen(reasons);
@@ -142,9 +142,8 @@ static void explain(const dml_device_list *list, const dml_search *search, dml_s
     }
     if (starved)
         dml_fail(status, starved, "%.400s", reasons);
-    else if ((*search->driver || *search->lavapipe) && !dml_cpu_can_start(&unmet))
-        dml_fail(status, dml_need_code(&unmet, DML_NO_DEVICE), "%.250s; there is a driver for the CPU, but %s", reasons,
-                 unmet.text);
+    else if ((*search->driver || *search->lavapipe) && dml_cpu_check_start(&unmet))
+        dml_fail(status, unmet.code, "%.250s; there is a driver for the CPU, but %.220s", reasons, unmet.message);
     else if (*search->variable)
         dml_fail(status, DML_NO_DEVICE,
                  "%.120s; %s is set, and only what it names is used: python -m dmlops says why not; "

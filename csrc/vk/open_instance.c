@@ -104,11 +104,9 @@ static dml_code load(dml_instance *instance, PFN_vkGetInstanceProcAddr get, dml_
 /* Drivers and the loader may end the process where they get no memory. */
 static dml_code check_memory(dml_instance *instance, dml_status *status)
 {
-    dml_need unmet = {.no_memory = false};
-    if (dml_cpu_can_open(&unmet))
-        return DML_OK;
-    instance->starved = dml_need_code(&unmet, DML_NO_DEVICE);
-    return dml_fail(status, instance->starved, "no driver can be opened: %s", unmet.text);
+    dml_status unmet;
+    instance->starved = dml_cpu_check_open(&unmet);
+    return instance->starved ? dml_fail(status, instance->starved, "no driver can be opened: %.400s", unmet.message) : DML_OK;
 }
 
 /* What the loader says to a driver before all else (LoaderDriverInterface.md): "I know version 5 of your interface", by which
