@@ -36,7 +36,7 @@ _CPU = (dlpack.CPU, 0)
 def __dlpack__(
     self: DeviceArray, *, stream: Any = None, max_version: Any = None, dl_device: Any = None, copy: Any = None
 ) -> Any:
-    """The array as a DLPack capsule, once all that is queued on it is done.
+    """The array as a DLPack capsule, once all that is queued on it is done, or a stream of CUDA's waits for that.
 
     An array whose memory the host sees is the CPU's: ``torch.from_dlpack(a)``, ``jax.dlpack.from_dlpack(a)`` and
     ``numpy.from_dlpack(a)`` share that memory. Elsewhere ``dl_device=(1, 0)`` copies the array to the CPU. What later calls
@@ -44,8 +44,9 @@ def __dlpack__(
     raises BufferError where only a copy will do.
 
     An array on an NVIDIA GPU that CUDA has, too, is kDLCUDA: ``torch.from_dlpack(a)`` and ``cupy.from_dlpack(a)`` share its
-    memory. Later calls wait for all that CUDA's streams do with it until then. With ``stream=-1`` nothing is waited for; any
-    other `stream` finds the array's work done.
+    memory. Later calls wait for all that CUDA's streams do with it until then. With ``stream=-1`` nothing is waited for. What
+    any other `stream` does from now on, None being the legacy default stream, comes after the array's work: it waits for that
+    itself where the driver lets it, and else this call does.
 
     Views with negative strides are shared with NumPy only. PyTorch aborts the process when it meets one, so every other
     library gets a copy. To share such an array, export it without the mirror and mirror it on the other side.
@@ -73,7 +74,7 @@ def __dlpack__(
         raise BufferError(f"copy must not be False: {need}")
     copied = bool(need or copy)
     lent = _core._asarray(self, None, "host" if cpu else None, True) if copied else self
-    return _core._dlpack(lent, element_type, asked, versioned, copied, stream is None or operator.index(stream) != -1)
+    return _core._dlpack(lent, element_type, asked, versioned, copied, 1 if stream is None else operator.index(stream))
 
 
 def _pair(value: Any, name: str) -> tuple[int, int]:

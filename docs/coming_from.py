@@ -122,7 +122,8 @@ PYTORCH = Library(
         Row('F.interpolate(t, scale_factor=2, mode="nearest")', "dmlops.upsample(x, 2)", "Whole factors only."),
     ),
     "`a = dmlops.from_dlpack(t)` and `torch.from_dlpack(a)` exchange tensors, also [on an NVIDIA GPU]"
-    "(arrays.md#cuda-on-the-same-gpu), which no GPU has run yet.",
+    "(arrays.md#cuda-on-the-same-gpu): large ones, rarely, since each exchange switches the GPU between Vulkan and CUDA. No "
+    "driver of CUDA's has run that yet.",
 )
 
 EINOPS = Library(

@@ -29,6 +29,92 @@ def test_exchange(stub):
     support.run_python(None, args=arguments, env=cuda_stub.environment(*stub))
 
 
+SEMAPHORE = """
+import atexit, cuda_stub, faults
+stub, layer = cuda_stub.Stub(), faults.Layer()
+atexit.register(lambda: print(stub.alive, stub.contexts, stub.semaphores, layer.violations))  # called after that of dmlops
+cuda_stub.play_gpu()
+import dmlops, numpy as np, test_dlpack
+
+def lend(array, stream):
+    capsule = array.__dlpack__(stream=stream)
+    return capsule, test_dlpack.inside(capsule).tensor.data
+
+x = np.arange(5000, dtype=np.uint16)
+a = dmlops.asarray(x)
+b = dmlops.empty(5000, np.uint16)
+dmlops.synchronize()
+"""
+
+
+def with_semaphores(stub, library, code):
+    environment = {**cuda_stub.environment(*stub), **faults.environment(library, semaphores=1)}
+    return support.run_python(SEMAPHORE + code, env=environment).stdout
+
+
+def test_a_stream_waits_for_the_device(stub, library):
+    """It alone does: the device is held until the stream's work is queued, which then comes after the device's."""
+    code = """
+layer.slow(faults.NEVER)
+dmlops.slice(a, [0], [5000], [-1], out=b)
+capsule, address = lend(b, 77)
+assert stub.queued == 1
+stub.fill(address, 1, 5000, 77)  # the first half
+layer.slow(0)
+stub.finish()
+expected = x[::-1].copy()
+expected[:2500] = 0x0101
+assert np.array_equal(b.numpy(), expected)
+calls = layer.calls["vkGetSemaphoreFdKHR"]
+capsule, address = lend(dmlops.slice(b, [0], [5000], [1]), 78)
+assert layer.calls["vkGetSemaphoreFdKHR"] == calls == 1
+dmlops.synchronize()
+del capsule, a, b
+"""
+    assert with_semaphores(stub, library, code).split() == ["0", "0", "0"]
+
+
+def test_what_is_done_is_not_waited_for(stub, library):
+    """Nor what CUDA may still be changing: that this process waits for, and for the rest with it."""
+    code = """
+capsule, address = lend(a, 77)
+assert stub.queued == stub.semaphores == 0
+stub.fill(address, 1, a.nbytes, 77)
+dmlops.slice(a, [0], [5000], [1], out=b)
+assert stub.queued == 0  # the call has waited for the stream
+stub.fill(address, 2, a.nbytes, 77)
+other, _ = lend(a, 78)
+assert stub.queued == stub.semaphores == 0 and (b.numpy() == 0x0101).all() and (a.numpy() == 0x0202).all()
+del capsule, other, a, b
+"""
+    assert with_semaphores(stub, library, code).split() == ["0", "0", "0"]
+
+
+@pytest.mark.parametrize("name", ["vkGetSemaphoreFdKHR", "cuImportExternalSemaphore", "cuWaitExternalSemaphoresAsync"])
+def test_a_semaphore_is_not_to_be_had(stub, library, name):
+    code = f"""
+layer.slow(faults.NEVER)
+dmlops.slice(a, [0], [5000], [-1], out=b)
+if {name!r}.startswith("vk"):
+    layer.arm("vulkan", at=1, result="VK_ERROR_OUT_OF_HOST_MEMORY", only={name!r})
+else:
+    stub.fail({name!r}, 1)
+try:
+    lend(b, 77)
+except (MemoryError, BufferError) as error:
+    assert {name!r} in str(error), error
+else:
+    raise AssertionError
+stub.fail()
+capsule, address = lend(b, 77)
+layer.slow(0)
+stub.finish()
+assert np.array_equal(b.numpy(), x[::-1])
+del capsule, a, b
+"""
+    assert with_semaphores(stub, library, code).split() == ["0", "0", "0"]
+
+
 # --- why there is none --------------------------------------------------------------------------------------------------
 
 REASON = """

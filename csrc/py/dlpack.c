@@ -75,13 +75,13 @@ static void export_strides(const dml_tensor *tensor, int64_t *strides)
 }
 
 /* Where CUDA sees the array's first element, until the export is freed. 0, or -1 with an exception set. */
-static int lend(const dml_state *state, const dml_device_array *array, bool wait, dl_export *export, void **data)
+static int lend(const dml_state *state, const dml_device_array *array, uint64_t stream, dl_export *export, void **data)
 {
     unsigned long long address = 0;
     dml_status status;
     dml_code code;
     Py_BEGIN_ALLOW_THREADS;
-    code = dml_cuda_lend(array->allocation, wait, &address, &status);
+    code = dml_cuda_lend(array->allocation, stream, &address, &status);
     Py_END_ALLOW_THREADS;
     export->lent = !code;
     *data = (void *)(uintptr_t)(address + (uint64_t)array->offset);
@@ -96,9 +96,10 @@ PyObject *dml_dlpack_export(PyObject *module, PyObject *args)
     dml_device_array *array;
     dl_type type = {.lanes = 1};
     dl_device device;
-    int versioned, copied, wait;
-    if (!PyArg_ParseTuple(args, "O!(bb)(ii)ppp:_dlpack", (PyTypeObject *)state->device_array_type, &array, &type.code,
-                          &type.bits, &device.type, &device.index, &versioned, &copied, &wait) ||
+    int versioned, copied;
+    unsigned long long stream;
+    if (!PyArg_ParseTuple(args, "O!(bb)(ii)ppK:_dlpack", (PyTypeObject *)state->device_array_type, &array, &type.code,
+                          &type.bits, &device.type, &device.index, &versioned, &copied, &stream) ||
         (device.type != DL_CUDA && dml_device_array_wait(state, array) < 0))
         return NULL;
     dl_export *export = calloc(1, sizeof *export);
@@ -112,7 +113,7 @@ PyObject *dml_dlpack_export(PyObject *module, PyObject *args)
     for (int k = 0; k < tensor.ndim; k++)
         export->shape[k] = array->tensor.shape[k];
     export_strides(&array->tensor, export->strides);
-    if (device.type == DL_CUDA && lend(state, array, wait, export, &tensor.data) < 0) {
+    if (device.type == DL_CUDA && lend(state, array, stream, export, &tensor.data) < 0) {
         free_export(export);
         return NULL;
     }

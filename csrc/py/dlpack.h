@@ -60,8 +60,8 @@ typedef struct dl_versioned {
 PyObject *dml_dlpack_places(PyObject *module, PyObject *array);
 
 /* Function of dmlops._core: (device array, type code and bits of its elements, type and index of the device that it is offered
- * on, whether for DLPack 1, whether it is a copy, whether to wait: else the consumer orders itself). A new capsule, once all
- * that is queued on the array is done. */
+ * on, whether for DLPack 1, whether it is a copy, CUDA's stream, which comes after all that is queued on the array; or -1: none
+ * does). A new capsule; on other devices, once that is done. */
 PyObject *dml_dlpack_export(PyObject *module, PyObject *args);
 
 #endif

@@ -117,7 +117,8 @@ typedef struct dml_context {
         bool asked;         /* whether there is such a device, */
         dml_status why_not; /* and why there is none; else its code is DML_OK */
         int ordinal, device;
-        void *primary; /* CUDA's context of the device; NULL until memory is shared */
+        void *primary;  /* CUDA's context of the device; NULL until memory is shared */
+        void *timeline; /* the timeline semaphore as CUDA has it; NULL until a stream waits for it */
         dml_cuda_functions functions;
     } cuda;
 

@@ -16,7 +16,7 @@
 
 static VkResult create_device(dml_context *context, bool portability)
 {
-    const char *names[4];
+    const char *names[5];
     uint32_t count = 0;
     if (context->offered.host_import)
         names[count++] = VK_EXT_EXTERNAL_MEMORY_HOST_EXTENSION_NAME;
@@ -24,6 +24,8 @@ static VkResult create_device(dml_context *context, bool portability)
         names[count++] = VK_EXT_MEMORY_BUDGET_EXTENSION_NAME;
     if (context->traits.cuda)
         names[count++] = VK_KHR_EXTERNAL_MEMORY_FD_EXTENSION_NAME;
+    if (context->traits.timeline_fd)
+        names[count++] = VK_KHR_EXTERNAL_SEMAPHORE_FD_EXTENSION_NAME;
     if (portability)
         names[count++] = DML_PORTABILITY_SUBSET; /* uncovered: needs another system or driver */
 
@@ -48,7 +50,10 @@ static VkResult create_device(dml_context *context, bool portability)
 
 static dml_code create_timeline(dml_context *context, dml_status *status)
 {
+    const VkExportSemaphoreCreateInfo exported = {.sType = VK_STRUCTURE_TYPE_EXPORT_SEMAPHORE_CREATE_INFO,
+                                                  .handleTypes = VK_EXTERNAL_SEMAPHORE_HANDLE_TYPE_OPAQUE_FD_BIT};
     VkSemaphoreTypeCreateInfo type = {.sType = VK_STRUCTURE_TYPE_SEMAPHORE_TYPE_CREATE_INFO,
+                                      .pNext = context->traits.timeline_fd ? &exported : NULL,
                                       .semaphoreType = VK_SEMAPHORE_TYPE_TIMELINE};
     VkSemaphoreCreateInfo info = {.sType = VK_STRUCTURE_TYPE_SEMAPHORE_CREATE_INFO, .pNext = &type};
     VkResult result = DML_CREATE(context, Semaphore, &info, &context->timeline);

@@ -21,8 +21,18 @@ void dml_cuda_init(dml_context *context)
     context->cuda.lock = (dml_lock)DML_LOCK_INIT;
 }
 
+static void pop(dml_context *context)
+{
+    void *primary;
+    context->cuda.functions.cuCtxPopCurrent_v2(&primary);
+}
+
 void dml_cuda_close(dml_context *context)
 {
+    if (context->cuda.timeline && context->cuda.functions.cuCtxPushCurrent_v2(context->cuda.primary) == 0) {
+        context->cuda.functions.cuDestroyExternalSemaphore(context->cuda.timeline);
+        pop(context);
+    }
     if (context->cuda.primary)
         context->cuda.functions.cuDevicePrimaryCtxRelease_v2(context->cuda.device);
     context->cuda.primary = NULL;
@@ -66,12 +76,6 @@ static dml_code push(dml_context *context, dml_status *status)
     context->cuda.primary = code ? NULL : context->cuda.primary;
     dml_lock_release(&context->cuda.lock);
     return code ? code : FAILS(cuCtxPushCurrent_v2, context->cuda.primary);
-}
-
-static void pop(dml_context *context)
-{
-    void *primary;
-    context->cuda.functions.cuCtxPopCurrent_v2(&primary);
 }
 
 /* --- memory ------------------------------------------------------------------------------------------------------ */
@@ -141,6 +145,40 @@ dml_code dml_cuda_copy(dml_context *context, unsigned long long to, unsigned lon
     dml_code code = FAILS(cuMemcpyDtoDAsync_v2, to, from, bytes, DML_CUDA_LEGACY_STREAM);
     if (!code)
         code = FAILS(cuStreamSynchronize, DML_CUDA_LEGACY_STREAM);
+    pop(context);
+    return code;
+}
+
+/* --- the timeline ------------------------------------------------------------------------------------------------ */
+
+static dml_code import_timeline(dml_context *context, dml_status *status)
+{
+    const VkSemaphoreGetFdInfoKHR info = {.sType = VK_STRUCTURE_TYPE_SEMAPHORE_GET_FD_INFO_KHR,
+                                          .semaphore = context->timeline,
+                                          .handleType = VK_EXTERNAL_SEMAPHORE_HANDLE_TYPE_OPAQUE_FD_BIT};
+    dml_cuda_semaphore handle = {.type = DML_CUDA_TIMELINE_FD};
+    VkResult result = context->vk.vkGetSemaphoreFdKHR(context->device, &info, &handle.as.fd);
+    if (result)
+        return dml_vk_fail(context, result, "vkGetSemaphoreFdKHR", status);
+    void *made = NULL;
+    if (FAILS(cuImportExternalSemaphore, &made, &handle)) {
+        close(handle.as.fd);
+        return status->code;
+    }
+    context->cuda.timeline = made;
+    return DML_OK;
+}
+
+dml_code dml_cuda_stream_wait(dml_context *context, void *stream, uint64_t timeline_value, dml_status *status)
+{
+    if (push(context, status))
+        return status->code;
+    dml_lock_acquire(&context->cuda.lock);
+    dml_code code = context->cuda.timeline ? DML_OK : import_timeline(context, status);
+    dml_lock_release(&context->cuda.lock);
+    const dml_cuda_wait wait = {.value = timeline_value};
+    if (!code)
+        code = FAILS(cuWaitExternalSemaphoresAsync, &context->cuda.timeline, &wait, 1, stream);
     pop(context);
     return code;
 }

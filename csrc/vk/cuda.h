@@ -35,6 +35,10 @@ void dml_cuda_unmap(dml_context *context, dml_cuda_mapping *mapping); /* zeros a
 /* Copies `bytes` that CUDA sees, after what is queued on its default stream, and waits for that. */
 dml_code dml_cuda_copy(dml_context *context, unsigned long long to, unsigned long long from, size_t bytes, dml_status *status);
 
+/* What a stream of CUDA's does from now on comes after the timeline value, which is submitted. The device's timeline_fd is
+ * set. */
+dml_code dml_cuda_stream_wait(dml_context *context, void *stream, uint64_t timeline_value, dml_status *status);
+
 /* A loan begins, and ends: on any thread, at any time. */
 void dml_loan_begin(dml_loans *loans);
 void dml_loan_end(dml_loans *loans);

@@ -8,7 +8,7 @@
 
 #include "base/status.h"
 
-enum { DML_CUDA_UUID = 16, DML_CUDA_OPAQUE_FD = 1 };
+enum { DML_CUDA_UUID = 16, DML_CUDA_OPAQUE_FD = 1, DML_CUDA_TIMELINE_FD = 9 };
 
 /* The stream that waits for, and is waited for by, all streams but those made not to: what DLPack calls 1. */
 #define DML_CUDA_LEGACY_STREAM ((void *)(uintptr_t)1)
@@ -30,6 +30,24 @@ typedef struct dml_cuda_part {
     unsigned flags, reserved[16];
 } dml_cuda_part;
 
+/* CUDA_EXTERNAL_SEMAPHORE_HANDLE_DESC: a semaphore of another library. */
+typedef struct dml_cuda_semaphore {
+    int type;
+    union {
+        int fd; /* as above */
+        void *win32[2];
+    } as;
+    unsigned flags, reserved[16];
+} dml_cuda_semaphore;
+
+/* CUDA_EXTERNAL_SEMAPHORE_WAIT_PARAMS: the value to wait for; the others are for other kinds of semaphores. */
+typedef struct dml_cuda_wait {
+    unsigned long long value, others[3];
+    unsigned unused[10], flags, reserved[16];
+} dml_cuda_wait;
+
+_Static_assert(sizeof(void *) != 8 || sizeof(dml_cuda_semaphore) == 96, "as CUDA has it");
+_Static_assert(sizeof(dml_cuda_wait) == 144, "as CUDA has it");
 _Static_assert(sizeof(void *) != 8 || sizeof(dml_cuda_handle) == 104, "as CUDA has it");
 _Static_assert(sizeof(dml_cuda_part) == 88, "as CUDA has it");
 
@@ -39,6 +57,7 @@ _Static_assert(sizeof(dml_cuda_part) == 88, "as CUDA has it");
     X(cuCtxPushCurrent_v2, void *context)                                                                                      \
     X(cuCtxSynchronize, void)                                                                                                  \
     X(cuDestroyExternalMemory, void *memory)                                                                                   \
+    X(cuDestroyExternalSemaphore, void *semaphore)                                                                             \
     X(cuDeviceGet, int *device, int ordinal)                                                                                   \
     X(cuDeviceGetCount, int *count)                                                                                            \
     X(cuDeviceGetUuid_v2, uint8_t *uuid, int device)                                                                           \
@@ -47,10 +66,12 @@ _Static_assert(sizeof(dml_cuda_part) == 88, "as CUDA has it");
     X(cuExternalMemoryGetMappedBuffer, unsigned long long *address, void *memory, const dml_cuda_part *part)                   \
     X(cuGetErrorName, int result, const char **name)                                                                           \
     X(cuImportExternalMemory, void **memory, const dml_cuda_handle *handle)                                                    \
+    X(cuImportExternalSemaphore, void **semaphore, const dml_cuda_semaphore *handle)                                           \
     X(cuInit, unsigned flags)                                                                                                  \
     X(cuMemFree_v2, unsigned long long address)                                                                                \
     X(cuMemcpyDtoDAsync_v2, unsigned long long to, unsigned long long from, size_t bytes, void *stream)                        \
-    X(cuStreamSynchronize, void *stream)
+    X(cuStreamSynchronize, void *stream)                                                                                       \
+    X(cuWaitExternalSemaphoresAsync, void *const *semaphores, const dml_cuda_wait *waits, unsigned count, void *stream)
 
 #define DML_TYPE(name, ...) typedef int (*dml_##name)(__VA_ARGS__);
 DML_CUDA_FUNCTIONS(DML_TYPE)

@@ -39,16 +39,23 @@ static dml_code enter(dml_allocation *allocation, dml_context **context, unsigne
     return DML_OK;
 }
 
-dml_code dml_cuda_lend(dml_allocation *allocation, bool wait, unsigned long long *address, dml_status *status)
+/* What the stream does next comes after all that is queued on the allocation: the stream itself waits for that where it can,
+ * else this thread does. */
+static dml_code order(dml_context *context, dml_allocation *allocation, void *stream, dml_status *status)
+{
+    const uint64_t last = allocation->timeline_value;
+    if (context->traits.timeline_fd && dml_loans_settled(&allocation->loans) && dml_queue_is_running(context, last))
+        return dml_cuda_stream_wait(context, stream, last, status);
+    return dml_allocation_settle(context, allocation, status);
+}
+
+dml_code dml_cuda_lend(dml_allocation *allocation, uint64_t stream, unsigned long long *address, dml_status *status)
 {
     dml_context *context;
     if (enter(allocation, &context, address, status))
         return status->code;
-    dml_code code = DML_OK;
-    if (wait)
-        code = dml_allocation_settle(context, allocation, status);
-    else
-        dml_queue_flush_batch(context);
+    dml_queue_flush_batch(context);
+    dml_code code = stream == DML_CUDA_ANY_STREAM ? DML_OK : order(context, allocation, (void *)(uintptr_t)stream, status);
     if (!code)
         dml_loan_begin(&allocation->loans);
     dml_context_leave(context);

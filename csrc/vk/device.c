@@ -29,6 +29,7 @@ VkResult dml_extensions_find(const dml_instance_functions *vk, VkPhysicalDevice 
         found->import |= strcmp(list[i].extensionName, VK_EXT_EXTERNAL_MEMORY_HOST_EXTENSION_NAME) == 0;
         found->budget |= strcmp(list[i].extensionName, VK_EXT_MEMORY_BUDGET_EXTENSION_NAME) == 0;
         found->portability |= strcmp(list[i].extensionName, DML_PORTABILITY_SUBSET) == 0;
+        found->semaphore_fd |= strcmp(list[i].extensionName, VK_KHR_EXTERNAL_SEMAPHORE_FD_EXTENSION_NAME) == 0;
         found->memory_fd |= strcmp(list[i].extensionName, VK_KHR_EXTERNAL_MEMORY_FD_EXTENSION_NAME) == 0;
     }
     free(list);

@@ -40,6 +40,7 @@ typedef struct dml_extensions {
     bool budget;
     bool portability;
     bool memory_fd;
+    bool semaphore_fd;
 } dml_extensions;
 #define DML_PORTABILITY_SUBSET "VK_KHR_portability_subset" /* vulkan.h leaves provisional extensions out */
 

@@ -17,7 +17,7 @@ static dml_code submit(dml_context *context, dml_submission *submission, dml_sta
     submission->pieces = 1;
     submission->bytes = 16;
     if (dml_buffer_reserve(context, &submission->arena, DML_ARENA_BYTES, DML_MEMORY_HOST, status) ||
-        dml_queue_begin(context, submission, status) || dml_record_dispatch(context, submission, slot, status))
+        dml_record_commands(context, submission, status) || dml_record_dispatch(context, submission, slot, status))
         return status->code; /* uncovered: a fault that only soak injects */
     return dml_queue_submit_and_await(context, submission, status);
 }

@@ -14,6 +14,7 @@
     X(vkEnumeratePhysicalDevices)                                                                                              \
     X(vkGetDeviceProcAddr)                                                                                                     \
     X(vkGetPhysicalDeviceExternalBufferProperties)                                                                             \
+    X(vkGetPhysicalDeviceExternalSemaphoreProperties)                                                                          \
     X(vkGetPhysicalDeviceFeatures2)                                                                                            \
     X(vkGetPhysicalDeviceMemoryProperties)                                                                                     \
     X(vkGetPhysicalDeviceMemoryProperties2)                                                                                    \
@@ -61,6 +62,7 @@
     X(vkGetMemoryFdKHR)                                                                                                        \
     X(vkGetMemoryHostPointerPropertiesEXT)                                                                                     \
     X(vkGetSemaphoreCounterValue)                                                                                              \
+    X(vkGetSemaphoreFdKHR)                                                                                                     \
     X(vkInvalidateMappedMemoryRanges)                                                                                          \
     X(vkMapMemory)                                                                                                             \
     X(vkQueueSubmit)                                                                                                           \

@@ -7,17 +7,6 @@
 #include "vk/quiesce.h"
 #include "vk/results.h"
 
-dml_code dml_queue_begin(dml_context *context, dml_submission *submission, dml_status *status)
-{
-    VkCommandBufferBeginInfo info = {.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO,
-                                     .flags = VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT};
-    submission->recording = true;
-    VkResult result = context->vk.vkBeginCommandBuffer(submission->commands, &info);
-    if (result == VK_SUCCESS)
-        dml_barriers_begin(context, submission);
-    return result ? dml_vk_fail(context, result, "vkBeginCommandBuffer", status) : DML_OK;
-}
-
 static dml_code end_commands(dml_context *context, dml_submission *submission, dml_status *status)
 {
     if (submission->host_sees) /* a fence alone does not make what was written visible to the host */
@@ -254,6 +243,14 @@ dml_code dml_queue_wait(dml_context *context, uint64_t timeline_value, dml_held_
     if (interrupt.interrupted)
         return dml_fail(status, DML_INTERRUPTED, "interrupted");
     return result ? dml_vk_fail(context, result, "waiting for the device", status) : DML_OK;
+}
+
+bool dml_queue_is_running(dml_context *context, uint64_t timeline_value)
+{
+    dml_lock_acquire(&context->lock);
+    const bool running = timeline_value > context->queue.completed && timeline_value <= context->queue.submitted;
+    dml_lock_release(&context->lock);
+    return running;
 }
 
 bool dml_queue_is_long(dml_context *context)

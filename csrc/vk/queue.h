@@ -9,9 +9,6 @@
 
 #include "vk/submission.h"
 
-/* Begins the command buffer. */
-dml_code dml_queue_begin(dml_context *context, dml_submission *submission, dml_status *status);
-
 /* Queues what is recorded, and does not wait: unless this fails, the submission is the queue's, and its call has left the
  * context. */
 dml_code dml_queue_enqueue(dml_context *context, dml_submission *submission, dml_status *status);
@@ -24,6 +21,9 @@ dml_code dml_queue_submit_and_await(dml_context *context, dml_submission *submis
 /* Leaks a submission, with all that it holds, because the device may still be using it. Returns the status' code. */
 dml_code dml_queue_abandon(dml_context *context, dml_submission *submission, dml_status *status);
 uint64_t dml_queue_abandoned(dml_context *context); /* how many */
+
+/* Whether work up to a timeline value is all submitted, and not known to be done. */
+bool dml_queue_is_running(dml_context *context, uint64_t timeline_value);
 
 /* Whether so much is queued that it matters how much of it is done. */
 bool dml_queue_is_long(dml_context *context);

@@ -201,6 +201,17 @@ bool dml_record_is_full(const dml_context *context, const dml_submission *submis
     return submission->pieces > DML_MAX_PIECES - DML_MAX_DISPATCHES || arena_full;
 }
 
+dml_code dml_record_commands(dml_context *context, dml_submission *submission, dml_status *status)
+{
+    VkCommandBufferBeginInfo info = {.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO,
+                                     .flags = VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT};
+    submission->recording = true;
+    VkResult result = context->vk.vkBeginCommandBuffer(submission->commands, &info);
+    if (result == VK_SUCCESS)
+        dml_barriers_begin(context, submission);
+    return result ? dml_vk_fail(context, result, "vkBeginCommandBuffer", status) : DML_OK;
+}
+
 dml_code dml_record_piece(dml_context *context, dml_submission *submission, dml_status *status)
 {
     uint64_t needs = arena_needs(context, submission);
@@ -209,7 +220,7 @@ dml_code dml_record_piece(dml_context *context, dml_submission *submission, dml_
         return status->code;
     dml_slot *slot = &submission->slots[submission->pieces];
     memset(slot, 0, sizeof *slot);
-    if (submission->pieces++ == 0 && dml_queue_begin(context, submission, status))
+    if (submission->pieces++ == 0 && dml_record_commands(context, submission, status))
         return status->code;
     if (bind_window(context, submission, DML_SRC, &slot->src, status) ||
         bind_window(context, submission, DML_DST, &slot->dst, status))

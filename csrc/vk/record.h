@@ -15,6 +15,9 @@ bool dml_record_is_full(const dml_context *context, const dml_submission *submis
  * records nothing. */
 dml_code dml_record_piece(dml_context *context, dml_submission *submission, dml_status *status);
 
+/* Begins the command buffer, with the barrier that the submission needs. */
+dml_code dml_record_commands(dml_context *context, dml_submission *submission, dml_status *status);
+
 /* Records submission->dispatch between the bindings of `slot`; the arena must have room for its table and entries. */
 dml_code dml_record_dispatch(dml_context *context, dml_submission *submission, dml_slot *slot, dml_status *status);
 

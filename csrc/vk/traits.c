@@ -43,6 +43,26 @@ static bool exports_buffers(const dml_instance_functions *vk, VkPhysicalDevice p
            !(features & VK_EXTERNAL_MEMORY_FEATURE_DEDICATED_ONLY_BIT);
 }
 
+/* Whether a timeline semaphore may be exported. */
+static bool exports_timelines(const dml_instance_functions *vk, VkPhysicalDevice physical)
+{
+    const VkSemaphoreTypeCreateInfo type = {.sType = VK_STRUCTURE_TYPE_SEMAPHORE_TYPE_CREATE_INFO,
+                                            .semaphoreType = VK_SEMAPHORE_TYPE_TIMELINE};
+    const VkPhysicalDeviceExternalSemaphoreInfo info = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_EXTERNAL_SEMAPHORE_INFO,
+                                                        .pNext = &type,
+                                                        .handleType = VK_EXTERNAL_SEMAPHORE_HANDLE_TYPE_OPAQUE_FD_BIT};
+    VkExternalSemaphoreProperties external = {.sType = VK_STRUCTURE_TYPE_EXTERNAL_SEMAPHORE_PROPERTIES};
+    vk->vkGetPhysicalDeviceExternalSemaphoreProperties(physical, &info, &external);
+    return external.externalSemaphoreFeatures & VK_EXTERNAL_SEMAPHORE_FEATURE_EXPORTABLE_BIT;
+}
+
+static void find_exports(const dml_instance_functions *vk, VkPhysicalDevice physical, const dml_extensions *extensions,
+                         dml_device_traits *traits)
+{
+    traits->exportable = extensions->memory_fd && exports_buffers(vk, physical);
+    traits->timeline_fd = extensions->semaphore_fd && exports_timelines(vk, physical);
+}
+
 /* Whether the device lacks what most kernels use; then shaders/words.glsl says what follows. */
 static bool has_only_32_bits(const dml_features *f)
 {
@@ -146,7 +166,7 @@ void dml_traits_find(const dml_instance_functions *vk, VkPhysicalDevice physical
     traits->budget = extensions->budget;
     traits->core.kernels = UINT32_MAX;
     traits->host_moves = true;
-    traits->exportable = extensions->memory_fd && exports_buffers(vk, physical);
+    find_exports(vk, physical, extensions, traits);
     traits->cuda = traits->exportable && all.properties.vendorID == NVIDIA;
     traits->queue_family = (uint32_t)dml_device_compute_family(vk, physical);
 }
@@ -206,6 +226,7 @@ void dml_traits_override(const dml_device_traits *offered, dml_device_traits *tr
     traits->heap = (uint64_t)lowered("heap", (int64_t)offered->heap);
     traits->cpu = lowered("cpu", offered->cpu);
     traits->cuda = offered->exportable && chosen("cuda", offered->cuda);
+    traits->timeline_fd = traits->cuda && offered->timeline_fd;
     dml_tunables *tunables = &traits->core.tunables;
     if (!traits->cpu)
         *tunables = dml_tunables_gpu;

@@ -21,6 +21,7 @@ typedef struct dml_device_traits {
     bool host_moves;     /* the host itself moves what is little, and fills what is staged */
     bool exportable;     /* memory of allocations can be made such that another driver sees it, */
     bool cuda;           /* and is, since CUDA may be that driver */
+    bool timeline_fd;    /* which then can wait for the timeline semaphore, too */
     uint32_t queue_family;
 } dml_device_traits;
 

@@ -79,6 +79,11 @@ class Stub:
         return self.library.stub_queued()
 
     @property
+    def semaphores(self):
+        """Those that are imported."""
+        return self.library.stub_semaphores()
+
+    @property
     def contexts(self):
         """How many are retained, and a thousand for each that is pushed."""
         return self.library.stub_contexts()

@@ -36,17 +36,40 @@ typedef struct {
     uint64_t size, payload; /* bytes of the memory, and where it begins in the file */
 } external_memory;
 
+/* A semaphore, as faults/semaphores.c has it in a file. */
+typedef struct semaphore {
+    bool (*wait)(const struct semaphore *semaphore, uint64_t value);
+    void *others[3];
+} semaphore;
+
 typedef struct {
-    char *to;
-    const char *from; /* NULL: bytes of `value` */
+    int type;
+    union {
+        int fd;
+        void *win32[2];
+    } as;
+    unsigned flags, reserved[16];
+} semaphore_desc;
+
+typedef struct {
+    unsigned long long value, others[3];
+    unsigned unused[10], flags, reserved[16];
+} wait_desc;
+
+typedef struct {
+    char *to;                  /* NULL: `waits_for`, to reach `until` */
+    const char *from;          /* NULL: bytes of `value` */
     size_t bytes;
     int value;
     uintptr_t stream;
+    const semaphore *waits_for;
+    uint64_t until;
 } work;
 
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static pid_t initialised_by;
 static int retained, depth_of_all, alive; /* memory that is imported, and mapped */
+static int semaphores;                    /* that are imported */
 static _Thread_local int depth; /* contexts that the thread has pushed */
 static work queue[MOST];
 static int queued;
@@ -102,7 +125,10 @@ static void drain(bool all, uintptr_t stream)
         const work *w = &queue[i];
         if (!all && w->stream != stream)
             queue[left++] = *w;
-        else if (w->from)
+        else if (w->waits_for) {
+            if (!w->waits_for->wait(w->waits_for, w->until))
+                abort();
+        } else if (w->from)
             memcpy(w->to, w->from, w->bytes);
         else
             memset(w->to, w->value, w->bytes);
@@ -241,6 +267,37 @@ int cuDestroyExternalMemory(void *memory)
     return SUCCESS;
 }
 
+int cuImportExternalSemaphore(void **made, const semaphore_desc *desc)
+{
+    BEGIN(true);
+    semaphore *read = malloc(sizeof *read);
+    if (desc->type != 9 || desc->flags || pread(desc->as.fd, read, sizeof *read, 0) != sizeof *read) {
+        free(read);
+        return INVALID_VALUE;
+    }
+    close(desc->as.fd);
+    *made = read;
+    semaphores++;
+    return SUCCESS;
+}
+
+int cuDestroyExternalSemaphore(void *made)
+{
+    BEGIN(true);
+    free(made);
+    semaphores--;
+    return SUCCESS;
+}
+
+int cuWaitExternalSemaphoresAsync(void *const *all, const wait_desc *waits, unsigned count, void *stream)
+{
+    BEGIN(true);
+    if (count != 1 || waits->flags)
+        return INVALID_VALUE;
+    add((work){.waits_for = *all, .until = waits->value, .stream = (uintptr_t)stream});
+    return SUCCESS;
+}
+
 int cuExternalMemoryGetMappedBuffer(address *at, void *of, const buffer_desc *desc)
 {
     BEGIN(true);
@@ -326,6 +383,11 @@ long stub_calls(const char *name)
 int stub_alive(void)
 {
     return alive;
+}
+
+int stub_semaphores(void)
+{
+    return semaphores;
 }
 
 /* Contexts that are pushed, or retained. */

@@ -137,7 +137,20 @@ DESTROYS(vkDestroyPipelineLayout, vkCreatePipelineLayout, VkPipelineLayout)
 DESTROYS(vkDestroyCommandPool, vkCreateCommandPool, VkCommandPool)
 MAKES(vkCreateFence, VkFenceCreateInfo, VkFence)
 DESTROYS(vkDestroyFence, vkCreateFence, VkFence)
-MAKES(vkCreateSemaphore, VkSemaphoreCreateInfo, VkSemaphore)
+LAYER(vkCreateSemaphore)(VkDevice device, const VkSemaphoreCreateInfo *info, const VkAllocationCallbacks *allocator,
+                         VkSemaphore *handle)
+{
+    VISIT;
+    if (fault_fires("vulkan", "vkCreateSemaphore", false)) {
+        memset(handle, 0xee, sizeof *handle);
+        return fault_result();
+    }
+    const VkSemaphoreCreateInfo plain = semaphores_plain(info);
+    VkResult result = next.vkCreateSemaphore(device, &plain, allocator, handle);
+    if (result == VK_SUCCESS)
+        live_add("vkCreateSemaphore", 1);
+    return result;
+}
 DESTROYS(vkDestroySemaphore, vkCreateSemaphore, VkSemaphore)
 MAKES(vkCreateDescriptorPool, VkDescriptorPoolCreateInfo, VkDescriptorPool)
 DESTROYS(vkDestroyDescriptorPool, vkCreateDescriptorPool, VkDescriptorPool)
@@ -233,6 +246,11 @@ LAYER(vkWaitSemaphores)(VkDevice device, const VkSemaphoreWaitInfo *info, uint64
     fault_mode mode = fault_fires("vulkan", "vkWaitSemaphores", true);
     VkResult result = mode == FAULT_INSTEAD ? fault_result() : next.vkWaitSemaphores(device, info, timeout);
     return mode == FAULT_AFTER ? fault_result() : result;
+}
+
+PFN_vkWaitSemaphores semaphores_wait(void)
+{
+    return layer_vkWaitSemaphores;
 }
 
 LAYER(vkGetSemaphoreCounterValue)(VkDevice device, VkSemaphore semaphore, uint64_t *value)
@@ -511,6 +529,9 @@ LAYER(vkCreateDevice)(VkPhysicalDevice physical, const VkDeviceCreateInfo *info,
     queue.queueFamilyIndex = odd_family(queue.queueFamilyIndex);
     VkDeviceCreateInfo real = *info;
     real.pQueueCreateInfos = &queue;
+    const char *names[16];
+    real.enabledExtensionCount = semaphores_extensions(info, names);
+    real.ppEnabledExtensionNames = names;
     VkResult result = ((PFN_vkCreateDevice)gipa(NULL, "vkCreateDevice"))(physical, &real, allocator, device);
     if (result == VK_SUCCESS) {
         live_add("vkCreateDevice", 1);
@@ -541,6 +562,8 @@ VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL faults_gdpa(VkDevice device, const char
 {
     if (strcmp(name, "vkGetDeviceProcAddr") == 0)
         return (PFN_vkVoidFunction)faults_gdpa;
+    if (odd("semaphores", 0) && semaphores_function(name))
+        return semaphores_function(name);
     PFN_vkVoidFunction driver = device && next_gdpa ? next_gdpa(device, name) : NULL;
     for (size_t i = 0; i < COUNT(of_device); i++)
         if (strcmp(name, of_device[i].name) == 0 && (driver || !device))

@@ -51,6 +51,13 @@ extern instance_table next_instance;
 /* All that odd.c takes part in. Each is NULL where the name is none of its. */
 PFN_vkVoidFunction odd_function(const char *name);
 
+/* Timeline semaphores as files, where DMLOPS_TEST_ODD has semaphores=1: functions of theirs, or NULL. The driver is not shown
+ * what it does not know. */
+PFN_vkVoidFunction semaphores_function(const char *name);
+PFN_vkWaitSemaphores semaphores_wait(void); /* as the application waits */
+VkSemaphoreCreateInfo semaphores_plain(const VkSemaphoreCreateInfo *info);
+uint32_t semaphores_extensions(const VkDeviceCreateInfo *info, const char **names); /* those that are left, of 16 at most */
+
 /* Between the application and the driver: memory that is split into kinds which the driver does not have. */
 uint32_t odd_memory_bits(uint32_t bits, bool host_pointer);
 VkResult odd_allocate(const VkMemoryAllocateInfo *info); /* an error that the odd device would give */

@@ -12,6 +12,7 @@
  *   second_name=1           the second device has "Second " before its name, if there are several
  *   driver_version=N        what the driver says of its version
  *   driver_id=N             which driver it says it is, a VkDriverId
+ *   semaphores=1            timeline semaphores can be exported: semaphores.c
  *   distinct=1              every physical device has a UUID of its own
  *   heap=N                  bytes of memory in all
  *   allocations=N           pieces of memory in all, imports included
@@ -167,6 +168,8 @@ static VKAPI_ATTR VkResult VKAPI_CALL odd_vkEnumerateDeviceExtensionProperties(V
     for (uint32_t i = 0; list && i < *count; i++)
         if (odd("imports", 1) == 0 && strcmp(list[i].extensionName, VK_EXT_EXTERNAL_MEMORY_HOST_EXTENSION_NAME) == 0)
             strcpy(list[i].extensionName, "VK_EXT_nothing");
+        else if (odd("semaphores", 0) && strcmp(list[i].extensionName, VK_KHR_MAINTENANCE_1_EXTENSION_NAME) == 0)
+            strcpy(list[i].extensionName, VK_KHR_EXTERNAL_SEMAPHORE_FD_EXTENSION_NAME);
     return result;
 }
 
@@ -376,6 +379,6 @@ PFN_vkVoidFunction odd_function(const char *name)
     FUNCTION(vkGetPhysicalDeviceMemoryProperties);
     FUNCTION(vkGetPhysicalDeviceQueueFamilyProperties);
     FUNCTION(vkEnumerateDeviceExtensionProperties);
-    return NULL;
+    return odd("semaphores", 0) ? semaphores_function(name) : NULL;
 #undef FUNCTION
 }

@@ -196,6 +196,13 @@ CALL(void, GetPhysicalDeviceExternalBufferProperties)(VkPhysicalDevice p, const 
     all->externalMemoryProperties.externalMemoryFeatures = VK_EXTERNAL_MEMORY_FEATURE_IMPORTABLE_BIT;
 }
 
+CALL(void, GetPhysicalDeviceExternalSemaphoreProperties)(VkPhysicalDevice p,
+                                                         const VkPhysicalDeviceExternalSemaphoreInfo *info,
+                                                         VkExternalSemaphoreProperties *all)
+{
+    (void)p, (void)info, (void)all;
+}
+
 CALL(VkResult, EnumerateDeviceExtensionProperties)(VkPhysicalDevice p, const char *layer, uint32_t *count,
                                                    VkExtensionProperties *list)
 {
@@ -534,7 +541,8 @@ __attribute__((visibility("default"))) PFN_vkVoidFunction vkGetInstanceProcAddr(
         X(EnumerateInstanceVersion) X(EnumerateInstanceExtensionProperties) X(CreateInstance) X(DestroyInstance)
         X(EnumeratePhysicalDevices) X(GetPhysicalDeviceProperties2) X(GetPhysicalDeviceFeatures2)
         X(GetPhysicalDeviceMemoryProperties) X(GetPhysicalDeviceMemoryProperties2) X(GetPhysicalDeviceQueueFamilyProperties)
-        X(GetPhysicalDeviceExternalBufferProperties) X(EnumerateDeviceExtensionProperties) X(CreateDevice)
+        X(GetPhysicalDeviceExternalBufferProperties) X(GetPhysicalDeviceExternalSemaphoreProperties)
+        X(EnumerateDeviceExtensionProperties) X(CreateDevice)
         X(DestroyDevice) X(GetDeviceQueue) X(CreateShaderModule) X(DestroyShaderModule) X(CreateDescriptorSetLayout)
         X(DestroyDescriptorSetLayout) X(CreatePipelineLayout) X(DestroyPipelineLayout) X(CreateDescriptorPool)
         X(CreatePipelineCache) X(DestroyPipelineCache)
