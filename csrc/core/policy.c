@@ -3,7 +3,6 @@
 #include <stddef.h>
 
 #include "core/schedule.h"
-#include "core/transpose.h"
 
 /* --- tiles ----------------------------------------------------------------------------------------------------- */
 

@@ -6,7 +6,18 @@
 #include "core/blocks.h"
 #include "core/dispatch.h"
 #include "core/piece.h"
-#include "core/transpose.h"
+#include "core/rows.h"
+
+typedef struct dml_transpose {
+    dml_plan blocks;               /* the plan that the rows refer to */
+    dml_part rests[DML_MAX_RESTS]; /* of the plan: what blocks do not move, or not all of */
+    int rest_count;
+} dml_transpose;
+
+/* Makes blocks of a piece with a simplified plan, whose destination begins at `dst` in its window. False if it is no transpose,
+ * or if rests are not worth their dispatches. */
+bool dml_transpose_find(const dml_piece *piece, const dml_tunables *tunables, uint32_t dst, dml_transpose *transpose,
+                        dml_rows *rows);
 
 typedef struct dml_policy {
     /* Given: */

@@ -68,4 +68,21 @@ void dml_plan_add_run(dml_plan *plan, const dml_run *run, int64_t src_stride, in
 int64_t dml_window_steps(const dml_tensor *result);
 void dml_window_step(const dml_program *program, const dml_run *window, int64_t index, dml_step *step);
 
+/* --- portions: so many bytes each, run one after the other, so that a caller can report how far it has come ------------- */
+
+struct dml_portions;
+
+/* Runs a portion, which has `bytes`. False ends the run. */
+typedef bool dml_portion_runner(struct dml_portions *portions, const dml_program *portion, int64_t bytes);
+
+typedef struct dml_portions {
+    const dml_program *program;
+    int64_t most; /* bytes of a portion, about; 1 or more */
+    dml_portion_runner *run;
+} dml_portions;
+
+/* Calls `run` for each portion. True if all of these calls returned true. A portion has whole steps, or a part of one. The
+ * reversed axis is not cut: a portion is larger than `most` where that axis is. */
+bool dml_portions_run(dml_portions *portions);
+
 #endif

@@ -1,4 +1,10 @@
-#include "core/transpose.h"
+/* Transposes: plans whose destination is contiguous along one axis and whose source along another, far apart on either side.
+ *
+ * Rows of few items would be gathered from as many places. Instead an invocation moves a block: one word of several
+ * neighbouring rows, of items that are neighbours in the source. That is the pattern of rows with streams that share a window.
+ * A row may begin anywhere in a word. What no block moves, a few columns at its ends and a few rows, is left as rests.
+ */
+#include "core/policy.h"
 
 enum {
     WORD = 16,      /* bytes of a row in a block; half of it where items are bytes and rows begin anywhere, */

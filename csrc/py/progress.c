@@ -1,6 +1,6 @@
 #include "py/progress.h"
 
-#include "core/portion.h"
+#include "core/program.h"
 
 int dml_progress_from(PyObject *pair, dml_progress *progress)
 {
