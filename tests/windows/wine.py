@@ -53,10 +53,12 @@ def windows_path(path):
 
 
 def run(*command, **variables):
-    """Run a program of this system; what it prints is in the error if it fails."""
-    done = subprocess.run(
-        list(map(str, command)), env=os.environ | variables, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
-    )
+    """Run a program of this system; what it prints is in the error if it fails.
+
+    Not in the checkout, relative to which zig would name its own files, and compile its C library once more.
+    """
+    options = {"cwd": BUILD, "stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "text": True}
+    done = subprocess.run(list(map(str, command)), env=os.environ | variables, **options)
     if done.returncode:
         raise Unavailable(f"{' '.join(map(str, command[:5]))} ...: {' '.join(done.stdout.splitlines()[-3:])}")
 
@@ -218,7 +220,6 @@ class Python:
         forwards.write_text("\n".join(["LIBRARY python3.dll", "EXPORTS", *lines, ""]))
         compiler = [sys.executable, ROOT / "tools" / "zig.py"]
         target = {"ZIG_TARGET": "x86_64-windows-gnu"}
-        # Without -O, as extensions are linked: zig compiles the C library anew for another level.
         run(*compiler, "-s", "-municode", "-o", self.program, main, imports, **target)
         run(*compiler, "-s", "-shared", "-o", self.folder / "python3.dll", empty, forwards, **target)
 
