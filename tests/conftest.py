@@ -87,7 +87,7 @@ def library(tmp_path_factory, vulkan):
     """The Vulkan layer of tests/faults, which plays drivers that fail or offer less."""
     import faults
 
-    return faults.build(tmp_path_factory.mktemp("faults"))
+    return support.built_once(tmp_path_factory, faults.FILE, faults.build)
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -1,5 +1,6 @@
 """Things the tests need that are neither fixtures nor strategies."""
 
+import contextlib
 import glob
 import json
 import os
@@ -201,3 +202,26 @@ def compile_c(arguments):
     compiler = os.environ.get("CC", "cc").split()
     environment = {name: value for name, value in os.environ.items() if name != "LD_PRELOAD"}
     subprocess.run([*compiler, *map(str, arguments)], check=True, env=environment)
+
+
+def built_once(tmp_path_factory, name, build):
+    """The path `name` in a folder that pytest's workers share, into which the first that asks has built: `build(folder)`."""
+    base = tmp_path_factory.getbasetemp()
+    folder = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "built" / pathlib.Path(name).stem
+    folder.mkdir(parents=True, exist_ok=True)
+    with alone(folder / "lock"):
+        if not (folder / "done").exists():
+            build(folder)
+            (folder / "done").touch()
+    return folder / name
+
+
+@contextlib.contextmanager
+def alone(path):
+    """No other process is in such a block of the same path at the same time."""
+    with open(path, "w") as file:
+        if os.name == "posix":
+            import fcntl
+
+            fcntl.flock(file, fcntl.LOCK_EX)
+        yield

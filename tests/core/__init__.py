@@ -32,16 +32,27 @@ def base_sources():
     return [support.ROOT / "csrc" / "base" / f"{name}.c" for name in names]
 
 
-class Core:
-    """The core, compiled into `folder` as a library of its own, with what it needs of csrc/base and nothing else."""
+LIBRARY = "core.so"
 
-    def __init__(self, folder):
-        path, truth = folder / "core.so", folder / "truth.c"
-        truth.write_text(check_source())
-        sources = [*sorted((support.ROOT / "csrc" / "core").glob("*.c")), *base_sources(), truth]
-        flags = ["-std=c11", "-O1", "-g", "-shared", "-fPIC", "-pthread", "-Wall", "-Wextra"]
-        includes = [f"-I{support.ROOT / folder}" for folder in ("csrc", "shaders")]
-        support.compile_c([*flags, *includes, *sources, "-o", path])
+
+def compile_core(target, *flags):
+    """Compiles the core, with what it needs of csrc/base and nothing else, as `flags` say."""
+    sources = [*sorted((support.ROOT / "csrc" / "core").glob("*.c")), *base_sources()]
+    includes = [f"-I{support.ROOT / folder}" for folder in ("csrc", "shaders")]
+    support.compile_c(["-std=c11", "-pthread", "-Wall", "-Wextra", *flags, *includes, *sources, "-o", target])
+
+
+def build(folder):
+    """Compiles the core into `folder` as a library of its own, optimised as it is for users."""
+    truth = folder / "truth.c"
+    truth.write_text(check_source())
+    compile_core(folder / LIBRARY, "-O2", "-shared", "-fPIC", truth)
+
+
+class Core:
+    """The library that `build` has made."""
+
+    def __init__(self, path):
         self.library = ctypes.CDLL(str(path))
         for name in ("dst", "entry"):
             getattr(self.library, f"dml_plan_{name}_span").restype = Span

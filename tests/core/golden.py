@@ -80,7 +80,9 @@ def main():
     import core
     from test_core import choose_line
 
-    library = core.Core(pathlib.Path(tempfile.mkdtemp()))
+    folder = pathlib.Path(tempfile.mkdtemp())
+    core.build(folder)
+    library = core.Core(folder / core.LIBRARY)
     PATH.write_text(rendered(PATH.read_text(), lambda line: choose_line(library, line)))
 
 

@@ -13,6 +13,7 @@ import support
 
 HERE = pathlib.Path(__file__).resolve().parent
 NAME = "VK_LAYER_DMLOPS_faults"
+FILE = "libdmlops_faults.so"
 
 RESULTS = {
     "VK_TIMEOUT": 2,
@@ -25,7 +26,7 @@ RESULTS = {
 
 def build(folder):
     """Compiles the layer into `folder`, with its manifest."""
-    library = pathlib.Path(folder) / "libdmlops_faults.so"
+    library = pathlib.Path(folder) / FILE
     flags = ["-std=gnu11", "-O1", "-g", "-Wall", "-Wextra", "-Wno-missing-field-initializers", "-Werror"]
     sources = sorted(HERE.glob("*.c"))
     support.compile_c([*flags, "-shared", "-fPIC", "-fvisibility=hidden", "-o", library, *sources, "-pthread", "-ldl"])
