@@ -547,26 +547,32 @@ class Machine:
         b = self.once(self.whole_words_of_a_row, phase, length, self.table.rows_extent)
         forward = -self.step if self.reversed == REVERSED_ROW else self.step
         self.copy_head_and_tail(src, dst, length, forward, a, b, part)
-        # Of each: the elements' order, their source, and the pattern. A row's tiles are shared out as one. The last may overlap
-        # the one before it, which leaves it the words that it lacks.
-        begin, end = part * self.table.part, (part + 1) * self.table.part
+        # Of each: the elements' order, their source, and the pattern. A row's tiles are shared out as one.
         before = 0
         for (first, whole), mirrored in ((a, True), (b, False)):
-            tiles = -(-whole // self.tile)
-            tile = np.arange(max(begin - before, 0), max(0, min(end - before, tiles)))
-            before += tiles
-            begins = np.minimum(tile * self.tile, whole - self.tile)
-            element, skip = first + begins, (tile * self.tile - begins) * self.element
-            assert not np.any(skip % self.word) and (self.scalar > 0 or not np.any(skip))
-            assert not tile.size or skip.max() < self.word * self.words, "a tile with nothing of its own"
+            if not whole:
+                continue
+            element, own = self.once(self.tiles_of_a_row, first, whole, before, part)
+            before += -(-whole // self.tile)
             if self.reversed == REVERSED_ROW and not mirrored:
                 pattern = forward, self.forward_low, self.forward_unit
             else:
                 pattern = self.step, self.low, self.unit
             at = (length - 1 - element if mirrored else element) * forward + pattern[1]
-            if tile.size:
-                self.copy_tiles(src + at, dst + element * self.element, skip, *pattern)
+            if element.size:
+                self.copy_tiles(src + at, dst + element * self.element, own, *pattern)
         assert part > 0 or before <= self.table.part * (self.table.total // self.table.rows), "tiles that no part has"
+
+    def tiles_of_a_row(self, first, whole, before, part):
+        """(first elements, own bytes) of a part's tiles, of whole words that have `before` tiles before them. The last may
+        overlap the one before it, which leaves it the words that it lacks."""
+        begin, end = part * self.table.part - before, (part + 1) * self.table.part - before
+        tile = np.arange(max(begin, 0), max(0, min(end, -(-whole // self.tile))))
+        begins = np.minimum(tile * self.tile, whole - self.tile)
+        skip = (tile * self.tile - begins) * self.element
+        assert not np.any(skip % self.word) and (self.scalar > 0 or not np.any(skip))
+        assert not tile.size or skip.max() < self.word * self.words, "a tile with nothing of its own"
+        return first + begins, np.arange(self.word * self.words) >= skip[:, None]
 
     def head_and_tail(self, *inside):
         """A row's elements but for those inside of what is whole words: (first element, elements)."""
@@ -577,7 +583,7 @@ class Machine:
         element = self.once(self.head_and_tail, a, b)
         if self.scalar == 0:
             assert element.size == 0, "there are heads or tails"
-        elif part == 0:
+        elif part == 0 and element.size:
             byte = np.arange(0, self.element, self.scalar)
             stream, offset = self.offsets(byte, 0)
             source = np.where(element < length, length - 1 - element, element) * forward
@@ -597,21 +603,20 @@ class Machine:
         assert np.array_equal(stream, stream[byte // unit * unit]) and not np.any(offset[::unit] % unit)
         return byte + skipped, stream, offset
 
-    def copy_tiles(self, src, dst, skip, step, low, unit):
-        mine = np.arange(self.word * self.words) >= skip[:, None]
+    def copy_tiles(self, src, dst, own, step, low, unit):
         for r in range(self.per_window):
             place, stream, offset = self.once(self.pattern, r, step, low, unit)
             windows = np.add.outer(src, stream * self.table.rows_stream_stride) & MASK
-            assert not np.any(windows % self.align), "a window is not aligned"
-            self.check_loads(windows, np.broadcast_to(offset // 8, windows.shape))
+            assert not (windows % self.align).any(), "a window is not aligned"
+            self.check_loads(windows, offset // 8)
             stores = (np.add.outer(dst, place) + r * self.table.rows_window_stride) & MASK
-            assert not np.any(stores[:, :: self.word] % self.word), "a store is not aligned"
-            self.src.append((windows + offset)[mine])
-            self.dst.append(stores[mine])
+            assert not (stores[:, :: self.word] % self.word).any(), "a store is not aligned"
+            self.src.append((windows + offset)[own])
+            self.dst.append(stores[own])
 
     def check_loads(self, windows, i):
         """Words that are loaded, and not held back at the window's end by the shader itself, are inside of it."""
         if self.align >= 8:
-            assert np.all((windows >> 3) + i <= (self.table.src_last | (self.align == 16)))
+            assert ((windows >> 3) + i <= (self.table.src_last | (self.align == 16))).all()
         else:
             assert np.all(windows >> 4 <= self.table.src_last >> 1)  # the first pair; those behind it are held back
