@@ -190,8 +190,9 @@ def test_inspection(device):
     info = xp.__array_namespace_info__()
     assert info.devices() == tuple(dmlops.devices()) and info.default_device() == dmlops.default_device()
     assert info.capabilities() == {"boolean indexing": False, "data-dependent shapes": False, "max dimensions": 64}
+    defaults = strict.__array_namespace_info__().default_dtypes() | {"integral": np.array(0).dtype}  # int32: NumPy 1 on Windows
     assert {key: text_of(one) for key, one in info.default_dtypes().items()} == {
-        key: text_of(one) for key, one in strict.__array_namespace_info__().default_dtypes().items()
+        key: text_of(one) for key, one in defaults.items()
     }
     with pytest.raises(ValueError, match="kind"):
         info.dtypes(kind="whole")
