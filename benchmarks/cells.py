@@ -8,6 +8,7 @@ import functools
 import math
 from dataclasses import dataclass, field
 
+import gathers as indexing
 import numpy as np
 import pipelines as preprocessing
 
@@ -263,7 +264,7 @@ class Cell:
     operator: object
     shape: tuple
     dtype: np.dtype
-    group: str  # "pipelines", "counted", "family", "batches", "patches", "beside", "images", "sizes" or "blocks"
+    group: str  # "pipelines", "counted", "family", "batches", "patches", "gathers", "beside", "images", "sizes" or "blocks"
     target: float | None = None  # best peer / ours to be reached on lavapipe with 2 cores
     plain: "Cell | None" = None  # the cell that this one is compared with, measured in turn with it
     vulkan: bool = field(default=True, compare=False)  # whether the other Vulkan programs take part
@@ -274,7 +275,7 @@ class Cell:
 
     def make_input(self):
         rng = np.random.default_rng(0)
-        if self.dtype.kind == "u":
+        if self.dtype.kind in "iu":
             return rng.integers(0, 256, self.shape, dtype=self.dtype)
         if self.dtype.itemsize == 8:
             return rng.random(self.shape)
@@ -461,6 +462,15 @@ def patches():
                 yield Cell(name, f"{title}: {block}", operator, (count, *shape), DTYPES[itemsize], "patches")
 
 
+def gathers(nbytes):
+    for title, operator, axes, itemsizes in indexing.CELLS:
+        for itemsize in itemsizes:
+            labels = operator.kind == "one_hot"
+            shape = (nbytes // (4 * operator.depth),) if labels else fill(axes, nbytes, itemsize)
+            dtype = np.dtype("int64") if labels else DTYPES[itemsize]
+            yield Cell(f"gathers/{label(title)}/{itemsize}", title, operator, shape, dtype, "gathers")
+
+
 def sizes(largest):
     plain = size(min(64 * MIB, largest))
     for nbytes in SIZES:
@@ -509,6 +519,7 @@ def everything(quick=False, mib=64):
         *family(nbytes),
         *batches(),
         *patches(),
+        *gathers(nbytes),
         *beside(nbytes),
         *images(),
         *sizes(16 * MIB if quick else SIZES[-1]),

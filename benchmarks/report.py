@@ -16,6 +16,7 @@ GROUPS = {
     "family": "Join, split, padding, tile, upsample and transpose",
     "batches": "Batches of what models take",
     "patches": "Blocks and patches of photographs, by block and bytes of an element",
+    "gathers": "Gathers, scatters and what is made of them: of tables of 64 MiB, with indices of 64 bits",
     "beside": "Further cells",
     "images": "Images of 0.15 to 6 MB",
     "sizes": "depth_to_space of float32, from 1 KiB to 1 GiB",

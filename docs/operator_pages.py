@@ -157,7 +157,7 @@ def by_size(name):
 def speed(operator):
     measured = [
         [record for record in group(REPORT, name) if record["operator"].partition("(")[0] in operator.cells]
-        for name in ("counted", "beside", "images")
+        for name in ("counted", "gathers", "beside", "images")
     ]
     if not any(measured):
         return ["Not in the last run of the benchmark."]

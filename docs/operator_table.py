@@ -336,6 +336,7 @@ OPERATORS = (
         ),
         ("GATHER",),
         ("Gather",),
+        ("Take",),
         more=(
             Example(
                 "np.arange(12).reshape(3, 4)",
@@ -365,6 +366,7 @@ OPERATORS = (
         ),
         ("GATHER_ELEMENTS",),
         ("GatherElements",),
+        ("TakeAlongAxis",),
     ),
     Operator(
         "gather_nd",
@@ -413,5 +415,6 @@ OPERATORS = (
         ),
         ("SCATTER_ND",),
         ("ScatterND",),
+        ("ScatterNd",),
     ),
 )

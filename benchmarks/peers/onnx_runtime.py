@@ -82,6 +82,23 @@ class OnnxRuntime(Peer):
         node = self._node("Split", ["x", "sizes"], ("y0", "y1"), axis=operator.axis)
         return self._session(node, {"x": x}, (("sizes", operator.sizes(x)),))
 
+    def gather(self, operator, x):
+        return self._session(self._node("Gather", ["x", "indices"]), {"x": x, "indices": operator.indices(x.shape)})
+
+    def take_along_axis(self, operator, x):
+        node = self._node("GatherElements", ["x", "indices"], axis=1)
+        return self._session(node, {"x": x, "indices": operator.indices(x.shape)})
+
+    def scatter_nd(self, operator, x):
+        indices = operator.indices(x.shape)[:, None]
+        node = self._node("ScatterND", ["x", "indices", "updates"])
+        return self._session(node, {"x": x, "indices": indices, "updates": x[: len(indices)]})
+
+    def resize_nearest(self, operator, x):
+        how = {"mode": "nearest", "coordinate_transformation_mode": "asymmetric", "nearest_mode": "floor"}
+        node = self._node("Resize", ["x", "", "", "sizes"], **how)
+        return self._session(node, {"x": x}, (("sizes", [*x.shape[:2], *operator.sizes]),))
+
     def slice(self, operator, x):
         axes = [axis for axis, part in enumerate(operator.full(x.ndim)) if part != slice(None)]
         ranges = [range(*operator.full(x.ndim)[axis].indices(x.shape[axis])) for axis in axes]

@@ -83,6 +83,37 @@ class PyTorch(Peer):
             return lambda: self.give(self.take(x)[key].flip(flipped))
         return lambda: self.give(self.take(x)[key])
 
+    def gather(self, operator, x):
+        indices = operator.indices(x.shape)
+        return lambda: self.give(self.take(x).index_select(0, self.take(indices)))
+
+    def take_along_axis(self, operator, x):
+        indices = operator.indices(x.shape)
+        return lambda: self.give(self.take(x).gather(1, self.take(indices)))
+
+    def scatter_nd(self, operator, x):
+        indices = operator.indices(x.shape)
+
+        def call():
+            tensor = self.take(x)
+            return self.give(tensor.index_copy(0, self.take(indices), tensor[: len(indices)]))
+
+        return call
+
+    def one_hot(self, operator, x):
+        one_hot = self.torch.nn.functional.one_hot
+        return lambda: self.give(one_hot(self.take(x), operator.depth).float())
+
+    def resize_nearest(self, operator, x):
+        interpolate = self.torch.nn.functional.interpolate
+        return lambda: self.give(interpolate(self.take(x), operator.sizes, mode="nearest"))
+
+    def sliding_windows(self, operator, x):
+        return lambda: self.give(self.take(x).unfold(1, operator.size, operator.step))
+
+    def roll(self, operator, x):
+        return lambda: self.give(self.take(x).roll(operator.shift, operator.axes))
+
     def pipeline(self, operator, x):
         function = pipeline_of(self.torch, operator)
         return lambda: self.give(function(self.take(x)))

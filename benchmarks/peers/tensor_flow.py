@@ -53,3 +53,24 @@ class TensorFlow(Peer):
 
     def slice(self, operator, x):
         return lambda: self.tf.convert_to_tensor(x)[operator.key].numpy()
+
+    def gather(self, operator, x):
+        indices = operator.indices(x.shape)
+        return lambda: self.tf.gather(x, indices).numpy()
+
+    def take_along_axis(self, operator, x):
+        indices = operator.indices(x.shape)
+        return lambda: self.tf.gather(x, indices, batch_dims=1).numpy()
+
+    def scatter_nd(self, operator, x):
+        indices = operator.indices(x.shape)[:, None]
+        return lambda: self.tf.tensor_scatter_nd_update(x, indices, x[: len(indices)]).numpy()
+
+    def one_hot(self, operator, x):
+        return lambda: self.tf.one_hot(x, operator.depth).numpy()
+
+    def sliding_windows(self, operator, x):
+        return lambda: self.tf.signal.frame(x, operator.size, operator.step).numpy()
+
+    def roll(self, operator, x):
+        return lambda: self.tf.roll(x, operator.shift, operator.axes).numpy()
