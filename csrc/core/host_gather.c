@@ -3,10 +3,15 @@
 #include <string.h>
 
 #include "base/compiler.h"
+#include "base/parallel.h"
 
 /* A block is so many elements with an entry each. Their source offsets are made first, and then they are moved: loops of one
- * kind of entry, and loops of one size of items. */
-enum { BLOCK = 256, AHEAD = 8, LINE = 64, FAR_ITEM = 1024 };
+ * kind of entry, and loops of one size of items. Items are prefetched where those that entries name are further apart than
+ * NEAR, as a core's own cache does not hold them. */
+enum { BLOCK = 256, AHEAD = 8, LINE = 64, FAR_ITEM = 1024, NEAR = 256 * 1024 };
+
+/* What several threads look through: parts of at least so many entries, and at most so many parts. */
+enum { MIN_PART = 16 * 1024, MOST_PARTS = 64 };
 
 /* --- entries -------------------------------------------------------------------------------------------------------- */
 
@@ -28,18 +33,18 @@ DML_INLINE int64_t integer_at(const char *from, const int item, const bool is_si
     return is_signed ? *(const signed char *)from : (int64_t)*(const unsigned char *)from;
 }
 
-/* Adds the source offsets of one gathered axis. */
+/* Adds the source offsets of one gathered axis. Indices out of range are rare: the branch is foreseen. */
 DML_INLINE void add_axis(const dml_gathered *axis, const char *from, int64_t step, int64_t count, int64_t *offsets,
                          const int item, const bool is_signed)
 {
     const int64_t extent = axis->extent, stride = axis->src_stride;
     for (int64_t i = 0; i < count; i++) {
         int64_t index = integer_at(from + i * step, item, is_signed);
-        if (is_signed) {
-            index += index < 0 ? extent : 0;
-            index = index < 0 ? 0 : index;
-        }
-        offsets[i] += (index < extent ? index : extent - 1) * stride;
+        if (is_signed)
+            index += extent & -(int64_t)(index < 0);
+        if ((uint64_t)index >= (uint64_t)extent)
+            index = index < 0 ? 0 : extent - 1;
+        offsets[i] += index * stride;
     }
 }
 
@@ -87,16 +92,33 @@ static bool block_has_wrong(const dml_entries *entries, int64_t offset, int64_t 
     EACH_KIND(entries, HAS_WRONG)
 }
 
+typedef struct search {
+    const dml_entries *entries;
+    int64_t offset, step, count, extent;
+    int64_t part; /* entries of one */
+    bool *wrong;  /* of each part, whether it has a wrong one */
+} search;
+
+static void search_part(const void *argument, int64_t index)
+{
+    const search *s = argument;
+    const int64_t first = index * s->part;
+    s->wrong[index] =
+        block_has_wrong(s->entries, s->offset + first * s->step, s->step, dml_smaller(s->part, s->count - first), s->extent);
+}
+
 int64_t dml_entries_find_wrong(const dml_entries *entries, int64_t offset, int64_t step, int64_t count, int64_t extent)
 {
-    for (int64_t first = 0; first < count; first += BLOCK) {
-        const int64_t block = dml_smaller(BLOCK, count - first);
-        if (!block_has_wrong(entries, offset + first * step, step, block, extent))
-            continue;
-        while (!block_has_wrong(entries, offset + first * step, step, 1, extent))
-            first++;
-        return first;
-    }
+    bool wrong[MOST_PARTS];
+    const search s = {entries, offset, step, count, extent, dml_larger(dml_parts(count, MOST_PARTS), MIN_PART), wrong};
+    const int64_t parts = dml_parts(count, s.part);
+    dml_parallel(search_part, &s, 0, parts, INT64_MAX);
+    int64_t first = 0;
+    while (first < parts && !wrong[first])
+        first++;
+    for (first *= s.part; first < count; first++)
+        if (block_has_wrong(entries, offset + first * step, step, 1, extent))
+            return first;
     return -1;
 }
 
@@ -117,10 +139,10 @@ DML_INLINE void prefetch(const char *src, int64_t item)
 
 /* `size` is that of an item where the compiler is to know it, else 0. */
 DML_INLINE void move_items(const char *src, const int64_t *offsets, char *dst, int64_t stride, int64_t count, int64_t item,
-                           const int size)
+                           bool far, const int size)
 {
     int64_t i = 0;
-    for (; i < count - AHEAD; i++) {
+    for (; i < count - AHEAD && far; i++) {
         prefetch(src + offsets[i + AHEAD], size > 0 ? 1 : item);
         memcpy(dst + i * stride, src + offsets[i], (size_t)(size > 0 ? size : item));
     }
@@ -128,9 +150,10 @@ DML_INLINE void move_items(const char *src, const int64_t *offsets, char *dst, i
         memcpy(dst + i * stride, src + offsets[i], (size_t)(size > 0 ? size : item));
 }
 
-static void move_block(const char *src, const int64_t *offsets, char *dst, int64_t stride, int64_t count, int64_t item)
+static void move_block(const char *src, const int64_t *offsets, char *dst, int64_t stride, int64_t count, int64_t item,
+                       bool far)
 {
-#define MOVE(size) move_items(src, offsets, dst, stride, count, item, size)
+#define MOVE(size) move_items(src, offsets, dst, stride, count, item, far, size)
     if (item == 1)
         MOVE(1);
     else if (item == 2)
@@ -151,6 +174,7 @@ typedef struct gather {
     const dml_plan *plan;
     int entries; /* the axis that blocks lie along, */
     int same;    /* and one whose elements have the same entries, or -1 */
+    bool far;    /* whether items are prefetched */
 } gather;
 
 /* The elements of a block, for all indices of the other axis. */
@@ -164,7 +188,8 @@ static void run_block(const gather *g, const char *src, char *dst, int64_t entry
     for (int k = 0; k < plan->gathered; k++)
         add_indices(&plan->entries, &plan->gathers[k], entry, axis->entry_stride, count, offsets);
     for (int64_t i = 0; i < same->extent; i++)
-        move_block(src + i * same->src_stride, offsets, dst + i * same->dst_stride, axis->dst_stride, count, plan->item);
+        move_block(src + i * same->src_stride, offsets, dst + i * same->dst_stride, axis->dst_stride, count, plan->item,
+                   g->far);
 }
 
 /* The axes from `k` on, but for those two. */
@@ -188,7 +213,11 @@ static void run_axes(const gather *g, int k, const char *src, char *dst, int64_t
 void dml_host_run_gather(const dml_plan *plan, const char *src, char *dst)
 {
     enum { FEW = 16 };
-    gather g = {plan, -1, -1};
+    gather g = {plan, -1, -1, false};
+    int64_t reach = plan->item;
+    for (int k = 0; k < plan->gathered; k++)
+        reach += (plan->gathers[k].extent - 1) * dml_magnitude(plan->gathers[k].src_stride);
+    g.far = reach > NEAR;
     for (int k = plan->rank - 1; k >= 0; k--) {
         const dml_axis *axis = &plan->axes[k];
         if (axis->entry_stride == 0 && g.same < 0 && g.entries < 0)
