@@ -51,6 +51,9 @@
 #define DML_ROWS_PHASE 23        /* destination bytes from a word's begin to that of the first of these rows, */
 #define DML_ROWS_SKEW 24         /* and bytes more for each further one */
 
+/* Constant of elements.comp. */
+#define DML_ELEMENTS_WORDS 5 /* 1: along axis 0, elements and their one entry each lie side by side, and make words */
+
 /* Constants of words.comp. */
 #define DML_WORDS_STEP 5 /* source bytes from one scalar of a row to the next */
 #define DML_WORDS_TILE 6 /* words that an invocation makes, one after the other */

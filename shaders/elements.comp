@@ -1,8 +1,15 @@
 // Any plan: an invocation moves one scalar at a time. The table's innermost axis is the run that a workgroup moves along; the
 // run's position is looked up once.
+//
+// WORDS: of gathered scalars, an invocation moves some that are neighbours in the destination, as one word, and loads their
+// entries by 16 bytes. A CPU driver takes as long for either as for one scalar.
 #version 450
 #extension GL_GOOGLE_include_directive : require
 #include "plan.glsl"
+
+layout(constant_id = DML_ELEMENTS_WORDS) const bool WORDS = false;
+
+const uint PACK = SCALAR == 8 ? 2 : 4; // scalars of a word
 
 void copy_element(Offsets at)
 {
@@ -21,6 +28,63 @@ void copy_element(Offsets at)
     copy_scalar(at.src, at.dst);
 }
 
+// The n-th of PACK entries, 16 bytes of which are loaded at a time.
+uvec2 entry_of(uvec4 four, uint n)
+{
+    if (LENGTH_BYTES == 8)
+        return n % 2 == 0 ? four.xy : four.zw;
+    return uvec2(four[n], LENGTH_SIGNED ? uint(int(four[n]) >> 31) : 0);
+}
+
+// From an element on whose place in the destination is a multiple of a word's bytes.
+void copy_word(Offsets at, uint step)
+{
+    const uint per_load = 16 / LENGTH_BYTES;
+    uint extent = table.axes[table.gathers].first.x, stride = table.axes[table.gathers].gathered_stride;
+    uvec4 word = uvec4(0), four;
+    [[unroll]] for (uint i = 0; i < PACK; i++) {
+        if (i % per_load == 0)
+            four = entries16[(at.entry >> 4) + i / per_load];
+        uint src = at.src + i * step + near_index(entry_of(four, i), extent) * stride;
+        if (SCALAR == 8) {
+            uvec2 halves = halves_of(AT(src8, 3, src >> 3));
+            word[2 * i % 4] = halves.x;
+            word[(2 * i + 1) % 4] = halves.y;
+        } else {
+            uint bits = AT(src4, 2, src >> 2);
+            if (SCALAR < 4)
+                bits = bits >> src % 4 * 8 & (1u << SCALAR * 8 % 32) - 1;
+            word[i * SCALAR / 4] |= bits << i * SCALAR % 4 * 8;
+        }
+    }
+    if (SCALAR == 1)
+        AT(dst4, 2, at.dst >> 2) = word.x;
+    else if (SCALAR == 2)
+        AT(dst8, 3, at.dst >> 3) = word_from(word.xy);
+    else
+        AT(dst16, 4, at.dst >> 4) = Word16(word_from(word.xy), word_from(word.zw));
+}
+
+// The elements [begin, end) of a run: scalars up to the first word, words, and what is behind them.
+void copy_run(Offsets run, Offsets step, uint begin, uint end)
+{
+    uint head = end - begin, words = 0;
+    if (WORDS) {
+        head = min(-((run.dst + begin * SCALAR) / SCALAR) % PACK, head);
+        words = (end - begin - head) / PACK;
+        uint n = gl_LocalInvocationID.x;
+        if (n < words) do {
+            copy_word(move(run, begin + head + n * PACK, step), step.src);
+            n += GROUP_SIZE;
+        } while (n < words);
+    }
+    uint ends = end - begin - words * PACK, i = gl_LocalInvocationID.x;
+    if (i < ends) do {
+        copy_element(move(run, begin + i + (i < head ? 0 : words * PACK), step));
+        i += GROUP_SIZE;
+    } while (i < ends);
+}
+
 void main()
 {
     Offsets step = axis_step(0);
@@ -28,12 +92,8 @@ void main()
     if (chunk.begin < chunk.end) [[loop]] do {
         uint part = divide(chunk.begin, table.rows, table.rows_multiplier);
         Offsets run = locate((chunk.begin - part * table.rows) * table.elements_extent).at;
-        uint begin = part * table.part, last = begin + min(table.part, table.elements_extent - begin);
-        uint i = begin + gl_LocalInvocationID.x;
-        if (i < last) do {
-            copy_element(move(run, i, step));
-            i += GROUP_SIZE;
-        } while (i < last);
+        uint begin = part * table.part;
+        copy_run(run, step, begin, begin + min(table.part, table.elements_extent - begin));
         if (++chunk.begin == chunk.end)
             chunk = next_chunk();
     } while (chunk.begin < chunk.end);

@@ -50,6 +50,7 @@ layout(set = 0, binding = 1) writeonly restrict buffer Dst8 { Word8 words[]; } d
 layout(set = 0, binding = 1) WRITEONLY restrict buffer Dst4 { uint words[]; } dst4 SEGMENTS;
 layout(set = 0, binding = 2, std140) uniform Table { dml_table table; };
 layout(set = 0, binding = 3) readonly restrict buffer Entries { uint entries[]; }; // of the side tensor
+layout(set = 0, binding = 3) readonly restrict buffer Entries16 { uvec4 entries16[]; };
 layout(set = 0, binding = 4) restrict buffer Counters { uint counters[]; }; // one for each invocation of a workgroup
 
 // From the first index of an axis to the last; and that where it is below 0. For constants, which know no abs() or min().
@@ -244,10 +245,17 @@ uvec2 length_at(uint entry)
     return is_less(length, table.longest) ? length : table.longest;
 }
 
-// The index at this offset, of which one below 0 counts from the axis' end, clamped.
-uvec2 index_at(uint entry, uvec2 extent)
+// An index of a gathered axis, of which one below 0 counts from the axis' end, clamped. The axis is within a window, so less
+// than 2**32, or all its indices are the same: its high word is 0 in either case.
+uint near_index(uvec2 index, uint extent)
 {
-    uvec2 index = integer_at(entry);
+    uint sign = LENGTH_SIGNED ? uint(int(index.y) >> 31) : 0, from = index.x + (extent & sign);
+    return index.y == sign && from < extent ? from : (extent - 1) & ~sign;
+}
+
+// The same of an axis that a piece has a part of.
+uvec2 far_index(uvec2 index, uvec2 extent)
+{
     if (LENGTH_SIGNED && int(index.y) < 0) {
         index = sum(index, extent);
         index = int(index.y) < 0 ? uvec2(0) : index;
@@ -262,8 +270,13 @@ bool gather(inout Offsets at)
     [[unroll]] for (uint k = 0; k < GATHERED; k++) {
         uint axis = table.gathers + k;
         uvec4 first = table.axes[axis].first;
-        uvec2 index = difference(index_at(at.entry + table.axes[axis].entry_stride, first.xy), first.zw);
-        here = here && (REVERSED != DML_REVERSED_CUT || is_less(index, uvec2(table.axes[axis].gathered_count, 0)));
+        uvec2 index = integer_at(at.entry + table.axes[axis].entry_stride);
+        if (REVERSED == DML_REVERSED_CUT) {
+            index = difference(far_index(index, first.xy), first.zw);
+            here = here && is_less(index, uvec2(table.axes[axis].gathered_count, 0));
+        } else {
+            index.x = near_index(index, first.x);
+        }
         at.src += index.x * table.axes[axis].gathered_stride;
     }
     return here;

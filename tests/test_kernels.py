@@ -213,6 +213,29 @@ def test_gathers_of_any_layout(vulkan, data):
     assert counts[COPY] == 0
 
 
+@pytest.mark.slow
+@pytest.mark.many_pipelines
+@pytest.mark.parametrize("item", [1, 2, 4, 8])
+@pytest.mark.parametrize("kind", ["int64", "uint32", "int16"])
+def test_scalars_at_indices_are_words_wherever_these_begin(vulkan, item, kind):
+    """Heads and tails of all lengths, indices at any address, and so many that they are imported."""
+    table, rng = random_array((300,), item), np.random.default_rng(item)
+    size = np.dtype(kind).itemsize
+    with overridden(kernel=ELEMENTS):
+        for count, offset, begin in itertools.product((3, 70), (0, 4, 8, 9), range(4)):
+            indices = rng.integers(-300 * (kind[0] == "i"), 300, (2, count)).astype(kind)
+            for out_gap in (item, 16):  # of two rows, that begin at different places of a word
+                there = placed(indices, offset)
+                check(vulkan, "take", placed(table, item), there, 0, out_offset=begin * item, out_gap=out_gap)
+        many = placed(rng.integers(0, 300, 70000 // size).astype(kind), 8)
+        check(vulkan, "take", table, many, 0, out_offset=item)
+    array, most = dmlops.asarray(table, device=vulkan), np.iinfo(kind)
+    beyond = np.array([most.min, most.max, 299, 300, 301, most.max - 1, 0, 1] * 3, kind)
+    found = dmlops.take(array, dmlops.asarray(beyond, device=vulkan), 0).numpy()
+    wanted = [min(max(i + 300 * (i < 0), 0), 299) for i in beyond.tolist()]  # those on a device are clamped
+    assert content(found) == content(table[wanted])
+
+
 # --- interleaves and de-interleaves -----------------------------------------------------------------------------------
 
 

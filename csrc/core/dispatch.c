@@ -42,7 +42,7 @@ static int32_t segment_bits(const dml_dispatch *dispatch, const dml_traits *trai
 static void encode_integers(const dml_plan *plan, int32_t *constants)
 {
     const dml_entries *lengths = &plan->entries;
-    uint64_t all = (uint64_t)(lengths->offset | lengths->item);
+    uint64_t all = (uint64_t)(uintptr_t)lengths->data | (uint64_t)(lengths->offset | lengths->item);
     for (int k = 0; k < plan->gathered; k++)
         all |= (uint64_t)plan->gathers[k].entry_offset;
     for (int k = 0; k < plan->rank; k++)
@@ -110,6 +110,23 @@ static void encode_blocks(const dml_blocks *blocks, const dml_traits *traits, dm
     dml_schedule_blocks(blocks, traits, dispatch);
 }
 
+/* Whether a load of 16 bytes has the entries of elements that are neighbours along axis 0, wherever a word of them begins. The
+ * entry of the first lies in its binding as it does in memory, modulo 16. */
+static bool are_words(const dml_piece *piece, const dml_dispatch *dispatch)
+{
+    const dml_plan *plan = &piece->plan;
+    const dml_table *table = &dispatch->table;
+    const uint32_t scalar = (uint32_t)dispatch->constants[DML_SCALAR], item = (uint32_t)plan->entries.item;
+    if (plan->gathered != 1 || piece->cut || plan->entries.swapped || item < 4 || item < scalar ||
+        table->axes[0].dst_stride != scalar || table->axes[0].entry_stride != item)
+        return false;
+    uint32_t apart =
+        table->dst_offset / scalar * item - (uint32_t)((uintptr_t)plan->entries.data + (uint64_t)plan->entries.offset);
+    for (uint32_t k = 1; k < table->rank; k++)
+        apart |= table->axes[k].dst_stride / scalar * item - table->axes[k].entry_stride;
+    return apart % 16 == 0;
+}
+
 static void encode_elements(const dml_piece *piece, const dml_traits *traits, dml_dispatch *dispatch)
 {
     dml_plan plan;
@@ -122,6 +139,7 @@ static void encode_elements(const dml_piece *piece, const dml_traits *traits, dm
     dispatch->table.source_begin = piece->source_begin;
     dispatch->table.source_end = piece->source_end;
     dml_schedule_elements(&plan, traits, dispatch);
+    dispatch->constants[DML_ELEMENTS_WORDS] = are_words(piece, dispatch);
 }
 
 static void encode_tables(const dml_policy *policy, const dml_traits *traits, dml_dispatch *dispatch)

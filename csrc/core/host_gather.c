@@ -7,8 +7,8 @@
 
 /* A block is so many elements with an entry each. Their source offsets are made first, and then they are moved: loops of one
  * kind of entry, and loops of one size of items. Items are prefetched where those that entries name are further apart than
- * NEAR, as a core's own cache does not hold them. */
-enum { BLOCK = 256, AHEAD = 8, LINE = 64, FAR_ITEM = 1024, NEAR = 256 * 1024 };
+ * NEAR_BYTES, as a core's own cache does not hold them. */
+enum { BLOCK = 256, AHEAD = 8, LINE = 64, FAR_ITEM = 1024, NEAR_BYTES = 256 * 1024 };
 
 /* What several threads look through: parts of at least so many entries, and at most so many parts. */
 enum { MIN_PART = 16 * 1024, MOST_PARTS = 64 };
@@ -217,7 +217,7 @@ void dml_host_run_gather(const dml_plan *plan, const char *src, char *dst)
     int64_t reach = plan->item;
     for (int k = 0; k < plan->gathered; k++)
         reach += (plan->gathers[k].extent - 1) * dml_magnitude(plan->gathers[k].src_stride);
-    g.far = reach > NEAR;
+    g.far = reach > NEAR_BYTES;
     for (int k = plan->rank - 1; k >= 0; k--) {
         const dml_axis *axis = &plan->axes[k];
         if (axis->entry_stride == 0 && g.same < 0 && g.entries < 0)

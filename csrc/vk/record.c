@@ -10,7 +10,10 @@
 #include "vk/queue.h"
 #include "vk/results.h"
 
-enum { MIN_STAGING = 64 * 1024 }; /* bytes of a staging buffer */
+enum {
+    MIN_STAGING = 64 * 1024, /* bytes of a staging buffer */
+    MOST_COPIED = 64 * 1024  /* of indices that are copied where they can be imported */
+};
 
 /* Whether the source is a repeated item, which is copied to the arena. Staging copies it to a buffer as any other source. */
 static bool is_filled(const dml_submission *submission)
@@ -88,12 +91,23 @@ static dml_code bind_window(dml_context *context, dml_submission *submission, dm
                               status);
 }
 
+/* Whether the indices of submission->piece are imported, as all memory of the call is. A kernel clamps them where it reads
+ * them. */
+static bool imports_entries(const dml_context *context, const dml_submission *submission)
+{
+    const dml_plan *plan = &submission->piece.plan;
+    dml_span entries = dml_plan_entry_span(plan);
+    return context->traits.cpu && plan->gathered > 0 && !submission->after_others && !submission->staging &&
+           entries.end - entries.begin > MOST_COPIED;
+}
+
 /* Bytes of the arena that submission->piece needs at most. */
 static uint64_t arena_needs(const dml_context *context, const dml_submission *submission)
 {
     dml_span entries = dml_plan_entry_span(&submission->piece.plan), item = dml_piece_src_span(&submission->piece);
-    uint64_t each = sizeof submission->dispatch.table + counter_bytes(context) + 3 * (uint64_t)context->traits.core.alignment;
-    return DML_MAX_DISPATCHES * each + (submission->transfer->lengths ? 0 : (uint64_t)(entries.end - entries.begin)) +
+    bool copies = !submission->transfer->lengths && !imports_entries(context, submission);
+    uint64_t each = sizeof submission->dispatch.table + counter_bytes(context) + 4 * (uint64_t)context->traits.core.alignment;
+    return DML_MAX_DISPATCHES * each + (copies ? (uint64_t)(entries.end - entries.begin) : 0) +
            (is_filled(submission) ? (uint64_t)(item.end - item.begin) + 2 * (uint64_t)context->traits.core.alignment : 0);
 }
 
@@ -121,9 +135,9 @@ static void record_copy(dml_context *context, dml_submission *submission, const 
     }
 }
 
-/* The entries that submission->piece reads, in their allocation or copied to the arena; whole words of 4 bytes. A shader that
- * reads none still needs a valid binding. */
-static VkDescriptorBufferInfo bind_entries(dml_context *context, dml_submission *submission)
+/* The entries that submission->piece reads, where they are or copied to the arena; whole words of 4 bytes. A shader that reads
+ * none still needs a valid binding. */
+static VkDescriptorBufferInfo bind_entries(dml_context *context, dml_submission *submission, dml_slot *slot)
 {
     const dml_plan *plan = &submission->piece.plan;
     dml_span span = dml_plan_entry_span(plan);
@@ -131,13 +145,20 @@ static VkDescriptorBufferInfo bind_entries(dml_context *context, dml_submission 
     if (bytes == 0)
         return (VkDescriptorBufferInfo){submission->arena.handle, 0, 16};
     const dml_allocation *lengths = submission->transfer->lengths;
-    if (lengths) {
-        uint64_t early = begin % context->traits.core.alignment;
-        submission->dispatch.table.entry_offset += (uint32_t)early;
+    uint64_t address = (uintptr_t)plan->entries.data + begin;
+    uint64_t early = dml_plan_has_table(plan) ? 0 : address % context->traits.core.alignment;
+    submission->dispatch.table.entry_offset += (uint32_t)early;
+    if (lengths)
         return (VkDescriptorBufferInfo){lengths->block->buffer.handle, lengths->offset + begin - early,
                                         dml_round_up(bytes + early, 4)};
-    }
+    const char *data = (const char *)plan->entries.data + begin;
     VkDescriptorBufferInfo room;
+    if (imports_entries(context, submission)) {
+        uint64_t offset = 0;
+        bool imported = dml_buffer_import(context, data - early, bytes + early, &slot->entries, &offset);
+        submission->refused = submission->refused || !imported;
+        return (VkDescriptorBufferInfo){slot->entries.handle, offset, dml_round_up(bytes + early, 4)};
+    }
     if (plan->arithmetic) {
         const dml_arithmetic *arithmetic = plan->arithmetic;
         int64_t row = (span.begin - arithmetic->table) / plan->entries.item,
@@ -146,7 +167,7 @@ static VkDescriptorBufferInfo bind_entries(dml_context *context, dml_submission 
         memcpy(arena_reserve(context, submission, bytes, &room), arithmetic->constants[row], bytes);
         return room;
     }
-    memcpy(arena_reserve(context, submission, dml_round_up(bytes, 4), &room), (const char *)plan->entries.data + begin, bytes);
+    memcpy(arena_reserve(context, submission, dml_round_up(bytes + early, 4), &room) + early, data, bytes);
     return room;
 }
 
@@ -171,7 +192,9 @@ dml_code dml_record_dispatch(dml_context *context, dml_submission *submission, d
     const dml_dispatch *dispatch = &submission->dispatch;
     VkDescriptorBufferInfo buffers[DML_BINDINGS] = {{slot->src.buffer->handle, slot->src.offset, slot->src.size},
                                                     {slot->dst.buffer->handle, slot->dst.offset, slot->dst.size}};
-    buffers[3] = bind_entries(context, submission); /* before the table is copied: it changes an entry */
+    buffers[3] = bind_entries(context, submission, slot); /* before the table is copied: it changes an entry */
+    if (submission->refused)
+        return DML_OK;
     memcpy(arena_reserve(context, submission, sizeof dispatch->table, &buffers[2]), &dispatch->table, dispatch->table_bytes);
     bind_counter(context, submission, &buffers[4]);
 

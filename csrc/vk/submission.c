@@ -73,6 +73,7 @@ void dml_submission_reset(dml_context *context, dml_submission *submission)
         dml_slot *slot = &submission->slots[i];
         dml_buffer_destroy(context, &slot->src.imported);
         dml_buffer_destroy(context, &slot->dst.imported);
+        dml_buffer_destroy(context, &slot->entries);
         if (slot->pipeline)
             slot->pipeline->users--;
     }

@@ -27,6 +27,7 @@ typedef struct dml_binding {
 typedef struct dml_slot {
     dml_binding src;
     dml_binding dst;
+    dml_buffer entries; /* imported */
     dml_pipeline *pipeline;
 } dml_slot;
 
