@@ -179,7 +179,7 @@ class Call:
 
     def arguments(self):
         """The arguments as Python objects; a description among them becomes the array it describes."""
-        return tuple(arg.build() if isinstance(arg, (LengthsSpec, IndicesSpec)) else arg for arg in self.args)
+        return tuple(arg.build() if isinstance(arg, (ArraySpec, LengthsSpec, IndicesSpec)) else arg for arg in self.args)
 
     def expected(self, module, array=None):
         """What `module`'s twin of the operator makes of the bytes of `array` (the first argument, if not given)."""
@@ -187,7 +187,8 @@ class Call:
         if self.operator == "padding":
             kwargs["value"] = stored(kwargs.get("value", 0), dtype)
         first = [raw(each) for each in arrays]
-        result = getattr(module, self.operator)(first[0] if self.others is None else first, *self.arguments(), **kwargs)
+        arguments = [raw(made) if isinstance(arg, ArraySpec) else made for arg, made in zip(self.args, self.arguments())]
+        result = getattr(module, self.operator)(first[0] if self.others is None else first, *arguments, **kwargs)
         results = [np.ascontiguousarray(part).view(dtype).reshape(part.shape) for part in parts(result)]
         return results if isinstance(result, list) else results[0]
 
@@ -469,6 +470,27 @@ def gathers_nd(draw, max_rank=MAX_RANK):
     return Call("gather_nd", spec, (described,), {"batch_dims": batch} if batch or draw(st.booleans()) else {})
 
 
+@st.composite
+def puts_along(draw, max_rank=MAX_RANK):
+    call = draw(takes_along(max_rank))
+    described, axis = call.args
+    shape = list(np.broadcast_shapes(*(np.delete(one, axis).tolist() for one in (call.input.shape, described.shape))))
+    shape.insert(axis % len(described.shape), described.shape[axis])
+    return Call("put_along_axis", call.input, (described, draw(specs(tuple(shape), call.input.dtype)), axis))
+
+
+@st.composite
+def scatters_nd(draw, max_rank=MAX_RANK):
+    spec = draw(specs(draw(shapes(0, min(max_rank, 30)))))
+    count = draw(st.integers(0, min(3, len(spec.shape))))
+    sizes, row = spec.shape[:count], spec.shape[count:]
+    own = (_index_shape(draw, 0 not in sizes, int(np.prod(row)), 2) or [])[:2]
+    if 0 in sizes and 0 not in own:
+        count, sizes, row = 0, (), spec.shape
+    described = indices(draw, (*own, count), *sizes)
+    return Call("scatter_nd", spec, (described, draw(specs((*own, *row), spec.dtype))))
+
+
 def growths(draw, shape):
     """For each axis, by how much it may grow for the result not to become large; an axis of 0 counts as one of 1."""
     room, rank = max(1, 3 * BUDGET // max(1, int(np.prod([max(1, size) for size in shape])))), len(shape)
@@ -672,7 +694,9 @@ CALLS = {
 }
 GATHERS = {"take": takes, "take_along_axis": takes_along, "gather_nd": gathers_nd}
 COMPOSED = {"sliding_windows": sliding, "resize_nearest": resizes, "roll": rolls}
+SCATTERS = {"put_along_axis": puts_along, "scatter_nd": scatters_nd}
 OPERATORS = sorted(CALLS)
-CALLS |= GATHERS | COMPOSED
+CALLS |= GATHERS | SCATTERS | COMPOSED
+FUNCTIONS = sorted(CALLS)
 PLANS = ["depth_to_space", "reverse_subsequences", "slice", "space_to_depth"]  # each call is one plan
 PROGRAMS = [operator for operator in OPERATORS if operator not in PLANS]  # and of these some are several

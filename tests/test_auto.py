@@ -26,7 +26,7 @@ def default():
     dmlops.set_default_device(None)
 
 
-@pytest.mark.parametrize("operator", strategies.OPERATORS)
+@pytest.mark.parametrize("operator", strategies.FUNCTIONS)
 @FEWEST
 @given(data=st.data())
 def test_results_are_those_of_numpy(operator, data):

@@ -35,32 +35,17 @@ def test_operator(devices, operator, data):
         assert content(array) == before, "the input changed"
 
 
-@pytest.mark.parametrize("tuples", [True, False])
+@pytest.mark.parametrize("operator", strategies.SCATTERS)
 @strategies.FEWER
 @given(data=st.data())
-def test_what_is_written_at_indices(devices, tuples, data):
-    shape = data.draw(strategies.shapes(1, 4).filter(lambda shape: 0 < np.prod(shape) <= 600))
-    spec = data.draw(strategies.specs(shape))
-    x = strategies.raw(spec.build())
-    if tuples:
-        count = data.draw(st.integers(0, len(shape)))
-        indices = strategies.indices(data.draw, (data.draw(st.integers(0, 30)), count), *shape[:count]).build()
-        values, args = (*np.shape(indices)[:-1], *shape[count:]), ()
-        name = "scatter_nd"
-    else:
-        axis = data.draw(st.integers(-len(shape), len(shape) - 1))
-        sizes = [1 if data.draw(st.integers(0, 5)) == 0 else size for size in shape]
-        sizes[axis] = data.draw(st.integers(0, 12))
-        indices = strategies.indices(data.draw, sizes, shape[axis]).build()
-        values, args = (*np.delete(shape, axis), sizes[axis]), (axis,)
-        values = tuple(sizes[k] if k == axis % len(shape) else size for k, size in enumerate(shape))
-        name = "put_along_axis"
-    updates = strategies.raw(data.draw(strategies.specs(values, spec.dtype)).build())
-    expected = getattr(reference, name)(x, indices, updates, *args)
+def test_what_is_written_at_indices(devices, operator, data):
+    call = data.draw(strategies.CALLS[operator]())
+    array, expected = call.build(), content(call.expected(reference))
     for device in devices:
-        assert content(getattr(dmlops, name)(x, indices, updates, *args, device=device)) == content(expected), device
-        there = [dmlops.asarray(one, device=device) for one in (x, np.asarray(indices), updates)]
-        assert content(getattr(dmlops, name)(*there, *args).numpy()) == content(expected), device
+        assert content(call.run(dmlops, array, device=device)) == expected, device
+        indices, updates = (dmlops.asarray(np.asarray(one), device=device) for one in call.arguments()[:2])
+        there = getattr(dmlops, operator)(dmlops.asarray(array, device=device), indices, updates, *call.args[2:])
+        assert content(there.numpy()) == expected, device
 
 
 # Rows of every short length, at every offset within a 16-byte word, for every item size that has kernels of its own:

@@ -665,8 +665,13 @@ def test_a_transpose_of_overlapping_windows_is_few_dispatches(core, contiguous):
     assert dispatches(core, 2, [(16, 2**20, 15**contiguous * 272, 0), *axes], 2) <= CONSTANTS["DML_MAX_DISPATCHES"]
 
 
-def choose(core, item, axes, forced=ANY, src_base=0, dst_base=0, *, reversed=-1, lengths=(), traits=None, check=True):
+def choose(
+    core, item, axes, forced=ANY, src_base=0, dst_base=0, *, reversed=-1, gathered=(), lengths=(), traits=None, check=True
+):
     case = Case(item, axes, 0, 0, reversed, 0, lengths)
+    if gathered:
+        extent, stride = gathered
+        case.plan.gathered, case.plan.gathers[0] = 1, mirror.Gathered(extent, 0, extent, stride, 0)
     piece = next(core.pieces(core.simplified(case.plan), 2**40))
     traits = traits or core.traits()
     if not check:
@@ -677,9 +682,10 @@ def choose(core, item, axes, forced=ANY, src_base=0, dst_base=0, *, reversed=-1,
 def choose_line(core, line, check=False):
     """The dispatch of a line of the golden file."""
     arguments = [line.item, line.axes, line.forced, line.src, line.dst]
-    lengths = [7] * 1000 if line.reversed >= 0 else []
+    lengths = [7] * 1000 if line.reversed >= 0 or line.gathered else []
     traits = core.traits(line.device, **line.changes)
-    return choose(core, *arguments, reversed=line.reversed, lengths=lengths, traits=traits, check=check)
+    more = {"reversed": line.reversed, "gathered": line.gathered, "lengths": lengths}
+    return choose(core, *arguments, **more, traits=traits, check=check)
 
 
 def test_choices_are_those_of_the_golden_file(core):

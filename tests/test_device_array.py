@@ -222,7 +222,7 @@ def test_wrong_out_of_numpy(device, out, error):
 # --- the operators ----------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("operator", strategies.OPERATORS)
+@pytest.mark.parametrize("operator", strategies.FUNCTIONS)
 @given(data=st.data())
 @FEWER
 def test_operators_on_views(devices, operator, data):
@@ -231,8 +231,8 @@ def test_operators_on_views(devices, operator, data):
     expected = strategies.parts(call.expected(reference))
     inputs = [data.draw(strategies.view_specs(len(spec.shape))).embed(spec.build()) for spec in call.specs]
     args = list(call.arguments())
-    lengths = None
-    if operator == "reverse_subsequences" and isinstance(args[0], np.ndarray) and data.draw(st.booleans()):
+    lengths, beside = None, ["reverse_subsequences", *strategies.GATHERS, *strategies.SCATTERS]
+    if operator in beside and isinstance(args[0], np.ndarray) and data.draw(st.booleans()):
         lengths, find_lengths = data.draw(strategies.view_specs(args[0].ndim)).embed(args[0])
     canvases = []
     for part in expected if data.draw(st.booleans()) else []:

@@ -37,7 +37,7 @@ def run_into(call, device, outs, array=None):
     assert all(ours is out for ours, out in zip(parts(result), outs, strict=True))
 
 
-@pytest.mark.parametrize("operator", [*strategies.OPERATORS, *strategies.GATHERS])
+@pytest.mark.parametrize("operator", [*strategies.OPERATORS, *strategies.GATHERS, *strategies.SCATTERS])
 @given(data=st.data())
 @FEWER
 def test_out_of_any_layout(devices, operator, data):
@@ -55,7 +55,7 @@ def test_out_of_any_layout(devices, operator, data):
             assert np.array_equal(parent[others], old[others]), "wrote beside out's elements"
 
 
-@pytest.mark.parametrize("operator", [*strategies.OPERATORS, *strategies.GATHERS])
+@pytest.mark.parametrize("operator", strategies.FUNCTIONS)
 @given(data=st.data())
 @FEWER
 def test_out_that_shares_memory_with_the_input(devices, operator, data):

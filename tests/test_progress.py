@@ -40,7 +40,7 @@ def portions(monkeypatch):
     return set_bytes
 
 
-@pytest.mark.parametrize("operator", strategies.OPERATORS)
+@pytest.mark.parametrize("operator", strategies.FUNCTIONS)
 @given(data=st.data())
 @FEWEST
 def test_portions_make_the_same_result(devices, operator, data):
@@ -260,5 +260,5 @@ def test_a_standard_error_that_takes_nothing(monkeypatch, portions, stream, tqdm
 def test_every_operator_has_it():
     import inspect
 
-    for name in strategies.OPERATORS:
+    for name in strategies.FUNCTIONS:
         assert inspect.signature(getattr(operators, name)).parameters["progress"].default is None

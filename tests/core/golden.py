@@ -4,7 +4,7 @@ for them.
     python tests/core/golden.py    writes it anew, from the plans that are in it; then look at the difference
 
 A line is `CLASS ITEM AXIS... OPTION... -> CHOICE`: an axis is EXTENT:SRC_STRIDE:DST_STRIDE[:LENGTH_STRIDE], the outermost
-first; options are reversed=AXIS, src=ADDRESS, dst=ADDRESS, forced=KERNEL, and traits or tunables of the device.
+first; options are reversed=AXIS, gathered=EXTENT:SRC_STRIDE, src=ADDRESS, dst=ADDRESS, forced=KERNEL, and traits or tunables of the device.
 """
 
 import pathlib
@@ -30,6 +30,7 @@ class Line:
         options = dict(token.split("=") for token in rest if "=" in token)
         self.axes = [tuple(map(int, f"{token}:0".split(":")[:4])) for token in rest if "=" not in token]
         self.reversed = int(options.pop("reversed", -1))
+        self.gathered = [int(number) for number in options.pop("gathered", "").split(":") if number]
         self.src, self.dst = (int(options.pop(side, 0)) for side in ("src", "dst"))
         self.forced = FORCED[options.pop("forced")] if "forced" in options else CONSTANTS["DML_KERNEL_COUNT"]
         self.changes = {name: int(value) for name, value in options.items()}
