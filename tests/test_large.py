@@ -108,6 +108,17 @@ class Test140MiB:
         assert same(result[:, :, ::-4, ::-1], x)
         assert not result[:, :, :3].any() and not result[:, :, 4:7].any() and not result[:, :, -4:-1].any()
 
+    def test_gathered_and_scattered(self, x, device):
+        x = x.reshape(-1, x.shape[3])
+        rows = np.random.default_rng(2).permutation(len(x))
+        result = dmlops.take(x, rows, 0, device=device)
+        assert same(result, x[rows])
+        assert same(dmlops.scatter_nd(result, rows[:, None], result, device=device), x)
+
+    def test_rolled(self, x, device):
+        result = dmlops.roll(x, (1000, -3), (2, 3), device=device)
+        assert same(result[:, :, 1000:, :-3], x[:, :, :-1000, 3:]) and same(result[:, :, :1000, -3:], x[:, :, -1000:, :3])
+
     def test_transposed_input(self, x, device):
         x = x[0, 0].T
         assert same(dmlops.slice(x, [0, 0], list(x.shape), device=device), x)
@@ -177,6 +188,14 @@ class TestAbove4GiB:
     def test_padded(self, huge, device):
         result = dmlops.padding(huge, [5], [2**20 + 3], mode="wrap", device=device)
         assert same(result[5 : N + 5], huge) and same(result[:5], huge[-5:]) and same(result[N + 5 :], huge[: 2**20 + 3])
+
+    def test_taken(self, huge, device):
+        rows = huge.reshape(-1, 4096)
+        index = np.random.default_rng(4).permutation(len(rows))
+        assert same(dmlops.take(rows, index, 0, device=device), rows[index])
+        assert same(
+            dmlops.take(huge, [N - 1, 2**32 + 1, 2**32 - 1, 5], 0, device=device), huge[[N - 1, 2**32 + 1, 2**32 - 1, 5]]
+        )
 
     def test_transposed(self, huge, device):
         image = huge.reshape(3, -1, 1024)

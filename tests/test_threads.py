@@ -41,6 +41,11 @@ def calls(seed):
         made.append(
             ("slice_grad", (x, [rows, 2 * width, x.shape[2]], [0, 0, 0], [rows, 2 * width - 1, x.shape[2]], [1, -2, 1]), {})
         )
+    indices = rng.integers(-width, width, (rows, 7, 1))
+    made.append(("take", (x, indices[0, :, 0], 1), {}))
+    made.append(("take_along_axis", (x, indices, 1), {}))
+    made.append(("put_along_axis", (x, indices[:, :1], 7, 1), {}))
+    made.append(("roll", (x, (rows // 2, -3), (0, 1)), {}))
     return made
 
 

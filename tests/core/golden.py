@@ -4,7 +4,8 @@ for them.
     python tests/core/golden.py    writes it anew, from the plans that are in it; then look at the difference
 
 A line is `CLASS ITEM AXIS... OPTION... -> CHOICE`: an axis is EXTENT:SRC_STRIDE:DST_STRIDE[:LENGTH_STRIDE], the outermost
-first; options are reversed=AXIS, gathered=EXTENT:SRC_STRIDE, src=ADDRESS, dst=ADDRESS, forced=KERNEL, and traits or tunables of the device.
+first; options are reversed=AXIS, gathered=EXTENT:SRC_STRIDE, src=ADDRESS, dst=ADDRESS, forced=KERNEL, and traits or tunables of
+the device.
 """
 
 import pathlib

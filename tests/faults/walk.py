@@ -27,6 +27,7 @@ X = RNG.integers(0, 256, (32, 4096), np.uint8)
 IMAGE = RNG.integers(0, 2**16, (1, 8, 64, 64), np.uint16)
 MATRIX = RNG.integers(0, 2**16, (403, 1403), np.uint16)  # a transpose by blocks, with rests
 LENGTHS = RNG.integers(0, 4097, (32, 1))
+INDICES = RNG.integers(0, 4096, 500)
 FAMILY = (dmlops.VulkanError, MemoryError)
 
 EXPECTED = {
@@ -54,6 +55,8 @@ FAMILY_CALLS = [
     ("split", (X, 1, [4000, 0, 96]), {}),
     ("transpose", (MATRIX,), {}),
     ("slice_grad", (X, [40, 8200], [3, 1], [32, 8191], [1, -2]), {}),
+    ("take", (X, INDICES, 1), {}),
+    ("scatter_nd", (X, INDICES[:4, None] % 32, X[4:8]), {}),
 ]
 TRAITS = ["mapped", "host_import", "staging", "window"]
 
