@@ -37,7 +37,8 @@ def _array(input: Any) -> Any:
 def _reshaped(array: Any, shape: tuple[int, ...]) -> Any:
     array = _array(array)
     if not isinstance(array, DeviceArray):
-        return array.reshape(shape)
+        holes = array.dtype.names is not None  # which NumPy does not copy: it copies elements without fields whole
+        return array.view(f"V{array.itemsize}").reshape(shape).view(array.dtype) if holes else array.reshape(shape)
     from dmlops.fusion import on_devices
 
     return on_devices.reshape(array, shape)
@@ -99,7 +100,9 @@ def _like(name: str, values: Any, shape: tuple[int, ...], input: Any) -> Any:
         raise ValueError(f"{name} must have shape {shape} or one that is broadcast to it; got {given}")
     if isinstance(values, DeviceArray):
         return values if given == shape else _there(np.broadcast_to, values, shape)
-    if given != shape or values.dtype != input.dtype:
+    if given is not None and values.dtype == input.dtype:
+        values = np.broadcast_to(values, shape)
+    else:
         assigned = np.empty(shape, input.dtype)
         assigned[...] = values
         values = assigned

@@ -48,6 +48,15 @@ def test_what_is_written_at_indices(devices, operator, data):
         assert content(there.numpy()) == expected, device
 
 
+def test_holes_survive_where_arrays_are_copied_to_be_indexed(device):
+    dtype = np.dtype([("a", "u1"), ("b", "f8")], align=True)
+    x = np.random.default_rng(1).integers(0, 256, (6, 8, 16), np.uint8).view(dtype)[::2, ::-2, 0]
+    one, written = x[1:2, :1], strategies.raw(x).copy()
+    written[:, 2] = strategies.raw(one)[0]
+    assert content(dmlops.put_along_axis(x, np.full((3, 1), 2), one, 1, device=device)) == content(written)
+    assert content(dmlops.take(x, np.arange(12), device=device)) == content(x)
+
+
 # Rows of every short length, at every offset within a 16-byte word, for every item size that has kernels of its own:
 # what Hypothesis might take long to find. What pads and repeats rows takes every second pair of a length and an offset.
 @pytest.mark.parametrize("itemsize", [1, 2, 3, 4, 8, 12, 16])
