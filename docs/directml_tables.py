@@ -22,7 +22,7 @@ SETS = {
     tables.INTEGERS: "integers of 8 to 32 bits",
     ("UINT8",): "UINT8",
 }
-# What runs an operator.
+# What runs an operator; `slice` of a whole array is a copy.
 FUNCTIONS = {
     "SLICE": "slice",
     "SLICE1": "slice",
@@ -37,12 +37,22 @@ FUNCTIONS = {
     "TILE": "tile",
     "JOIN": "join",
     "SPLIT": "split",
+    "ELEMENT_WISE_IDENTITY": "slice",
+    "FILL_VALUE_CONSTANT": "slice",
     "UPSAMPLE_2D": "upsample",
+    "DIAGONAL_MATRIX": "slice",
+    "DIAGONAL_MATRIX1": "slice",
+    "FILL_VALUE_SEQUENCE": "slice",
     "RESAMPLE": "resize_nearest",
     "RESAMPLE1": "resize_nearest",
     "RESAMPLE2": "resize_nearest",
     "RESAMPLE3": "resize_nearest",
     "UNFOLD": "sliding_windows",
+    "ACTIVATION_IDENTITY": "slice",
+    "CAST": "fuse",
+    "ELEMENT_WISE_CLIP": "fuse",
+    "ELEMENT_WISE_CLIP1": "fuse",
+    "ELEMENT_WISE_DEQUANTIZE_LINEAR": "fuse",
     "GATHER": "take",
     "GATHER_ELEMENTS": "take_along_axis",
     "GATHER_ND": "gather_nd",
@@ -53,18 +63,20 @@ FUNCTIONS = {
     "MAX_UNPOOLING": "put_along_axis",
     "ONE_HOT": "one_hot",
 }
-# What of an operator that dmlops has would compute, and is refused.
+INTERPOLATION = "LINEAR: interpolation"
+OTHER_TYPES = "types other than INT8 and UINT8: too many values for a table"
+# What of an operator that dmlops has is refused, and why.
 REFUSED = {
-    "UPSAMPLE_2D": "LINEAR interpolates",
-    "RESAMPLE": "LINEAR interpolates",
-    "RESAMPLE1": "LINEAR interpolates",
-    "RESAMPLE2": "LINEAR interpolates",
-    "RESAMPLE3": "LINEAR interpolates",
-    "ELEMENT_WISE_IDENTITY": "ScaleBias of other types than INT8 and UINT8",
-    "CAST": "casts of 32 and 64 bits, and of FLOAT16 to integers",
-    "ELEMENT_WISE_CLIP": "other types than INT8 and UINT8",
-    "ELEMENT_WISE_CLIP1": "other types than INT8 and UINT8",
-    "ELEMENT_WISE_DEQUANTIZE_LINEAR": "other types than INT8 and UINT8; more than 1,024 scales and zero points",
+    "UPSAMPLE_2D": INTERPOLATION,
+    "RESAMPLE": INTERPOLATION,
+    "RESAMPLE1": INTERPOLATION,
+    "RESAMPLE2": INTERPOLATION,
+    "RESAMPLE3": INTERPOLATION,
+    "ELEMENT_WISE_IDENTITY": f"ScaleBias of {OTHER_TYPES}",
+    "CAST": "from 32 and 64 bits to another type: too many values for a table; from FLOAT16 to integers: NaNs have none",
+    "ELEMENT_WISE_CLIP": OTHER_TYPES,
+    "ELEMENT_WISE_CLIP1": OTHER_TYPES,
+    "ELEMENT_WISE_DEQUANTIZE_LINEAR": f"{OTHER_TYPES}; more than 1,024 different scales and zero points: a table for each",
 }
 
 
@@ -73,13 +85,10 @@ def table(head, rows):
 
 
 def operators():
-    """All operators of DirectML.h: what runs those that dmlops has, and what the others compute."""
-    rows = [
-        [f"`{name}`", "yes", f"`dmlops.{FUNCTIONS[name]}`" if name in FUNCTIONS else "", REFUSED.get(name, "")]
-        for name in tables.SUPPORT
-    ]
+    """All operators of DirectML.h: what runs those that dmlops has, and why the others are left out."""
+    rows = [[f"`{name}`", "yes", f"`dmlops.{FUNCTIONS[name]}`", REFUSED.get(name, "")] for name in tables.SUPPORT]
     rows += [[", ".join(f"`{name}`" for name in sorted(names)), "no", "", why] for why, names in COMPUTE.items()]
-    return table(["operator", "in dmlops", "runs as", "left out, since it computes"], rows)
+    return table(["operator", "in dmlops", "runs as", "left out, and why"], rows)
 
 
 def levels():

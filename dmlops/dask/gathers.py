@@ -50,9 +50,9 @@ def take(
     Returns
     -------
     dask.array.Array
-        Of the dtype of `input`. If `indices` are one row and sorted, a chunk along their axis is what is taken of one chunk of
-        `input`. In any other order it has about as many elements as the largest of these chunks, and a call for each chunk that
-        it takes from. Chunks of which nothing is taken are not computed.
+        Of the dtype of `input`. If `indices` have one axis and point to the chunks in order, as sorted ones do, a chunk along
+        their axis is taken of one chunk of `input`. Otherwise it is gathered from several, by a call for each. It has about as
+        many elements along `axis` as the largest chunk of `input`, or fewer. Chunks of which nothing is taken are not computed.
 
     Warns
     -----

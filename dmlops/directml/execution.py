@@ -56,6 +56,8 @@ def execute(
         `desc` breaks rules of the feature level, or the operator computes, or `bindings` do not fit.
     TypeError
         An argument has the wrong type.
+    IndexError
+        An index is out of range. Gathers clamp indices in a device array instead; ONE_HOT takes any.
     NoDeviceError
         There is no usable Vulkan device, and `device` is not ``"host"``.
 

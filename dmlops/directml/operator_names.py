@@ -13,7 +13,8 @@ def _names(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
-# The operators that dmlops leaves out, by what they do. With those of SUPPORT they are all of DML_OPERATOR_TYPE in DirectML.h.
+# The operators that dmlops leaves out, by what they do that dmlops does not.
+# With those of SUPPORT they are all of DML_OPERATOR_TYPE in DirectML.h.
 COMPUTE = {
     "arithmetic, comparisons and functions of each element": _names(
         """
@@ -21,8 +22,8 @@ COMPUTE = {
         ELEMENT_WISE_ASINH ELEMENT_WISE_ATAN ELEMENT_WISE_ATANH ELEMENT_WISE_ATAN_YX ELEMENT_WISE_BIT_AND ELEMENT_WISE_BIT_COUNT
         ELEMENT_WISE_BIT_NOT ELEMENT_WISE_BIT_OR ELEMENT_WISE_BIT_SHIFT_LEFT ELEMENT_WISE_BIT_SHIFT_RIGHT ELEMENT_WISE_BIT_XOR
         ELEMENT_WISE_CEIL ELEMENT_WISE_CONSTANT_POW ELEMENT_WISE_COS ELEMENT_WISE_COSH ELEMENT_WISE_DIFFERENCE_SQUARE
-        ELEMENT_WISE_DIVIDE ELEMENT_WISE_ERF ELEMENT_WISE_EXP ELEMENT_WISE_FLOOR ELEMENT_WISE_IF ELEMENT_WISE_IS_INFINITY
-        ELEMENT_WISE_IS_NAN ELEMENT_WISE_LOG ELEMENT_WISE_LOGICAL_AND ELEMENT_WISE_LOGICAL_EQUALS
+        ELEMENT_WISE_DIVIDE ELEMENT_WISE_ERF ELEMENT_WISE_EXP ELEMENT_WISE_FLOOR ELEMENT_WISE_IS_INFINITY ELEMENT_WISE_IS_NAN
+        ELEMENT_WISE_LOG ELEMENT_WISE_LOGICAL_AND ELEMENT_WISE_LOGICAL_EQUALS
         ELEMENT_WISE_LOGICAL_GREATER_THAN ELEMENT_WISE_LOGICAL_GREATER_THAN_OR_EQUAL ELEMENT_WISE_LOGICAL_LESS_THAN
         ELEMENT_WISE_LOGICAL_LESS_THAN_OR_EQUAL ELEMENT_WISE_LOGICAL_NOT ELEMENT_WISE_LOGICAL_OR ELEMENT_WISE_LOGICAL_XOR
         ELEMENT_WISE_MAX ELEMENT_WISE_MEAN ELEMENT_WISE_MIN ELEMENT_WISE_MODULUS_FLOOR ELEMENT_WISE_MODULUS_TRUNCATE
@@ -31,6 +32,7 @@ COMPUTE = {
         ELEMENT_WISE_THRESHOLD VALUE_SCALE_2D
         """
     ),
+    "a choice between two tensors, by a third: no element changes its place": _names("ELEMENT_WISE_IF"),
     "activation functions": _names(
         """
         ACTIVATION_CELU ACTIVATION_ELU ACTIVATION_GELU ACTIVATION_HARDMAX ACTIVATION_HARDMAX1 ACTIVATION_HARD_SIGMOID
@@ -46,14 +48,16 @@ COMPUTE = {
         MULTIHEAD_ATTENTION MULTIHEAD_ATTENTION1 QUANTIZED_LINEAR_CONVOLUTION QUANTIZED_LINEAR_MATRIX_MULTIPLY RNN
         """
     ),
-    "sums, extremes and orders of several elements": _names(
+    "sums, products, extremes and sorting of several elements": _names(
         """
         ARGMAX ARGMIN AVERAGE_POOLING AVERAGE_POOLING1 CUMULATIVE_PRODUCT CUMULATIVE_SUMMATION LP_POOLING LP_POOLING1
         MAX_POOLING MAX_POOLING1 MAX_POOLING2 QUANTIZED_LINEAR_AVERAGE_POOLING REDUCE ROI_POOLING TOP_K TOP_K1
         """
     ),
-    "sums where windows overlap: the inverse of UNFOLD adds": _names("FOLD"),
-    "interpolation": _names("RESAMPLE_GRAD RESAMPLE_GRAD1 ROI_ALIGN ROI_ALIGN1"),
+    "sums: UNFOLD and RESAMPLE make several elements of one, and the way back adds these": _names(
+        "FOLD RESAMPLE_GRAD RESAMPLE_GRAD1"
+    ),
+    "interpolation": _names("ROI_ALIGN ROI_ALIGN1"),
     "normalization": _names(
         """
         BATCH_NORMALIZATION BATCH_NORMALIZATION_TRAINING LOCAL_RESPONSE_NORMALIZATION LP_NORMALIZATION
@@ -72,7 +76,7 @@ COMPUTE = {
         """
     ),
     "random numbers": _names("RANDOM_GENERATOR"),
-    "a result whose size depends on values": _names("NONZERO_COORDINATES"),
+    "comparisons, and counts of what they find": _names("NONZERO_COORDINATES"),
 }
 
 

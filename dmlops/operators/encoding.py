@@ -88,7 +88,7 @@ def one_hot(
     Returns
     -------
     numpy.ndarray or DeviceArray
-        `out`, or a new C-contiguous array of the same kind as `indices`.
+        `out`, or a new C-contiguous array of the same kind as `indices`, with an axis of size `depth` more.
 
     Raises
     ------
@@ -100,6 +100,10 @@ def one_hot(
         `axis` is out of range.
     ValueError
         `depth` is negative; `out` does not fit; `device` names no device.
+    NoDeviceError
+        There is no usable Vulkan device, and `device` is not ``"host"``.
+    VulkanError
+        The device failed.
 
     See Also
     --------

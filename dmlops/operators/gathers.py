@@ -106,8 +106,8 @@ def take(
     numpy.exceptions.AxisError
         `axis` is out of range.
     ValueError
-        `batch_dims` is more than `axis` or the rank of `indices`, or batch axes differ in size; the result would have more than
-        64 axes; `out` does not fit; `device` names no device.
+        `batch_dims` is more than `axis` or the rank of `indices`, or is given without `axis`; batch axes differ in size;
+        the result would have more than 64 axes; `out` does not fit; `device` names no device.
     NoDeviceError
         There is no usable Vulkan device, and `device` is not ``"host"``.
     VulkanError

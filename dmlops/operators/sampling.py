@@ -123,6 +123,10 @@ def sliding_windows(
     ValueError
         A sequence has the wrong length; a size, stride or dilation is below 1; a window is larger than its axis; an axis is
         named twice or is out of range; `out` does not fit; `device` names no device.
+    NoDeviceError
+        There is no usable Vulkan device, and `device` is not ``"host"``.
+    VulkanError
+        The device failed.
 
     See Also
     --------
@@ -218,8 +222,8 @@ def resize_nearest(
         ``"tf_half_pixel_for_nn"``. Or a pair of DirectML's pixel offsets: ``result = (input + pair[0]) * scale + pair[1]``,
         each a number for all of `axes`, or a sequence.
     rounding : str, optional
-        How a position becomes an element: ``"round_prefer_floor"``, ``"round_prefer_ceil"``, ``"floor"`` or ``"ceil"``. Beyond
-        the first or last element it is that element.
+        How a position becomes an element: ``"round_prefer_floor"`` and ``"round_prefer_ceil"`` take the nearest, halves down or
+        up; ``"floor"`` and ``"ceil"`` take the one before or behind. Beyond the first or last element it is that element.
     out : numpy.ndarray or DeviceArray, optional
         The array for the result: of the same kind and dtype as `input`, of the result's shape, writable, with any strides.
         It may share memory with `input`. Default: a new array.
@@ -243,6 +247,10 @@ def resize_nearest(
         Neither `sizes` nor `scales` is given; a sequence has the wrong length; a size is negative; a scale is not above 0; an
         axis of size 0 would grow; an axis is named twice or is out of range; `coordinates` or `rounding` is unknown; `out` does
         not fit; `device` names no device.
+    NoDeviceError
+        There is no usable Vulkan device, and `device` is not ``"host"``.
+    VulkanError
+        The device failed.
 
     See Also
     --------
@@ -344,6 +352,10 @@ def roll(
         An argument has the wrong type: a float as `shift`, an input of Python objects.
     ValueError
         `shift` and `axis` have different lengths; an axis is out of range; `out` does not fit; `device` names no device.
+    NoDeviceError
+        There is no usable Vulkan device, and `device` is not ``"host"``.
+    VulkanError
+        The device failed.
 
     Notes
     -----

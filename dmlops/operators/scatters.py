@@ -74,13 +74,13 @@ def put_along_axis(
     indices : array_like of int, or DeviceArray
         Of the rank of `input`. On the axes other than `axis` either has the other's size, or size 1, which is broadcast.
         Any integer dtype, any strides. An index below 0 counts from the axis' end. Where indices are equal, the last one in C
-        order has its place. Indices in a device array are downloaded: the call waits for them.
+        order wins. Indices in a device array are downloaded: the call waits for them.
     values : array_like or DeviceArray
         What is written: an array of the dtype of `input` or what NumPy would assign to one, of the shape of `indices`, or
         broadcast to it. On a device only where `input` is, and then of its dtype.
     axis : int or None
-        The axis that `indices` are of. A negative value counts from the last axis. None: of all elements of `input` in C order,
-        and `indices` has one axis.
+        The axis that `indices` point along. A negative value counts from the last axis. None: all elements of `input` in C
+        order, and `indices` has one axis.
     out : numpy.ndarray or DeviceArray, optional
         The array for the result: of the same kind and dtype as `input`, of the result's shape, writable, with any strides.
         It may share memory with the other arguments. Default: a new array.
@@ -119,8 +119,7 @@ def put_along_axis(
     Notes
     -----
     This is ONNX's ``ScatterElements``, DirectML's ``DML_SCATTER``, and ``torch.scatter``.
-    Where indices are equal, the last one in C order wins, on each device and each time. The vendor and ONNX do not promise
-    that.
+    Where indices are equal, the last one in C order wins, on each device and each time. DirectML and ONNX do not promise that.
 
     Examples
     --------
@@ -186,7 +185,7 @@ def scatter_nd(
     indices : array_like of int, or DeviceArray
         ``indices.shape[-1]`` is K: at most the rank of `input`.
         Any integer dtype, any strides. An index below 0 counts from the axis' end. Where indices are equal, the last one in C
-        order has its place. Indices in a device array are downloaded: the call waits for them.
+        order wins. Indices in a device array are downloaded: the call waits for them.
     updates : array_like or DeviceArray
         What is written: an array of the dtype of `input` or what NumPy would assign to one, of the shape
         ``indices.shape[:-1] + input.shape[K:]``, or broadcast to it. On a device only where `input` is, and then of its dtype.
@@ -226,8 +225,7 @@ def scatter_nd(
     Notes
     -----
     This is ONNX's ``ScatterND``, DirectML's ``DML_SCATTER_ND``, and TensorFlow's ``tf.tensor_scatter_nd_update``.
-    Where indices are equal, the last one in C order wins, on each device and each time. The vendor and ONNX do not promise
-    that.
+    Where indices are equal, the last one in C order wins, on each device and each time. DirectML and ONNX do not promise that.
 
     Examples
     --------
