@@ -93,19 +93,19 @@ def _chunkwise(x: da.Array, index: Array, axis: int, device: DeviceLike | None) 
     pieces: list[Any] = _pieces(chunk, max(x.chunks[axis])) if index.ndim else [...]
     tasks: dict[Any, Any] = {}
     for k, piece in enumerate(pieces):
-        of, own = chunk[piece], (k, *[0] * (index.ndim - 1)) if index.ndim else ()
+        here, of, own = index[piece], chunk[piece], (k, *[0] * (index.ndim - 1)) if index.ndim else ()
         needed = np.unique(of).tolist()
+        several = len(needed) > 1
+        take_of = {n: functools.partial(taken, indices=(here[of == n] if several else here) - begins[n]) for n in needed}
         places = np.empty(of.size, np.int64)  # in what is taken of one chunk after the other
         places[np.argsort(of, axis=None, kind="stable")] = np.arange(of.size)
         assembled = functools.partial(_assembled, axis, places.reshape(of.shape), device)
         for position in np.ndindex(*x.numblocks[:axis], *x.numblocks[axis + 1 :]):
             before, behind = position[:axis], position[axis:]
-            place, parts = (*before, *own, *behind), []
-            for n in needed:
-                parts.append((name, *place) if len(needed) == 1 else (f"{name}-part", *place, n))
-                local = (index[piece] if len(needed) == 1 else index[piece][of == n]) - begins[n]
-                tasks[parts[-1]] = (functools.partial(taken, indices=local), (x.name, *before, n, *behind))
-            if len(needed) > 1:
+            place = (*before, *own, *behind)
+            parts = [(f"{name}-part", *place, n) if several else (name, *place) for n in needed]
+            tasks |= {part: (take_of[n], (x.name, *before, n, *behind)) for part, n in zip(parts, needed, strict=True)}
+            if several:
                 tasks[(name, *place)] = (assembled, *parts)
     sizes = [tuple(len(chunk[piece]) for piece in pieces), *((size,) for size in index.shape[1:])] if index.ndim else []
     chunks = (*x.chunks[:axis], *sizes, *x.chunks[axis + 1 :])
@@ -135,9 +135,9 @@ def _beside(x: da.Array, index: da.Array, axis: int, batch: int, device: DeviceL
     own = range(x.ndim, x.ndim + index.ndim - batch)
     result = (*range(axis), *own, *range(axis + 1, x.ndim))
     task = functools.partial(_of_list, axis, batch, device)
-    known_of = {"meta": np.empty((0,) * len(result), x.dtype), "dtype": x.dtype}
+    like = np.empty((0,) * len(result), x.dtype)
     operands = x, range(x.ndim), index, (*range(batch), *own)
-    return da.blockwise(task, result, *operands, align_arrays=False, token="dmlops-take", **known_of)
+    return da.blockwise(task, result, *operands, align_arrays=False, token="dmlops-take", meta=like, dtype=x.dtype)
 
 
 def _of_list(axis: int, batch: int, device: DeviceLike | None, blocks: list[Array], index: Array) -> Array:
