@@ -81,6 +81,19 @@ NUMPY = Library(
             "x.transpose(0, 2, 3, 1).copy()", "dmlops.transpose(x, (0, 2, 3, 1))", "A copy. `DeviceArray.transpose` is a view."
         ),
         Row("x.repeat(2, axis=2).repeat(2, axis=3)", "dmlops.upsample(x, 2)"),
+        Row(
+            "np.take(x, [3, 0, -1], axis=1)",
+            "dmlops.take(x, [3, 0, -1], 1)",
+            "`batch_dims` gives each item indices of its own.",
+        ),
+        Row("np.take_along_axis(x, np.argsort(-x, axis=3), axis=3)", "dmlops.take_along_axis(x, np.argsort(-x, axis=3), 3)"),
+        Row("x[[0, 1], [5, -1]]", "dmlops.gather_nd(x, [[0, 5], [1, -1]])", "The last axis of the indices has the tuples."),
+        Row("np.roll(x, 2, axis=3)", "dmlops.roll(x, 2, 3)"),
+        Row(
+            "np.lib.stride_tricks.sliding_window_view(x, (3, 3), (2, 3))[:, :, ::2, ::2].copy()",
+            "dmlops.sliding_windows(x, (3, 3), (2, 3), strides=2)",
+        ),
+        Row("np.eye(3, dtype=np.float32)[[2, 0]]", "dmlops.one_hot([2, 0], 3, dtype=np.float32)"),
     ),
 )
 
@@ -120,6 +133,27 @@ PYTORCH = Library(
         Row("torch.split(t, [3, 2, 3], 1)", "dmlops.split(x, 1, (3, 2, 3))", "Copies; PyTorch's are views."),
         Row("t.permute(0, 2, 3, 1).contiguous()", "dmlops.transpose(x, (0, 2, 3, 1))"),
         Row('F.interpolate(t, scale_factor=2, mode="nearest")', "dmlops.upsample(x, 2)", "Whole factors only."),
+        Row(
+            'F.interpolate(t, (3, 5), mode="nearest-exact")',
+            'dmlops.resize_nearest(x, (3, 5), axes=(2, 3), rounding="round_prefer_ceil")',
+            "Positions are exact here, and in single precision in PyTorch.",
+        ),
+        Row(
+            "torch.index_select(t, 1, torch.tensor([3, 0]))", "dmlops.take(x, [3, 0], 1)", "Indices below 0 count from the end."
+        ),
+        Row(
+            "torch.gather(t, 3, t.argsort(3, descending=True))",
+            "dmlops.take_along_axis(x, np.argsort(-x, axis=3), 3)",
+            "Where indices have fewer entries on other axes, PyTorch reads the first of `t`; here sizes are equal or 1.",
+        ),
+        Row(
+            "torch.scatter(t, 1, torch.full((2, 1, 4, 6), 3), 7)",
+            "dmlops.put_along_axis(x, np.full((2, 1, 4, 6), 3), 7, 1)",
+            "Of equal indices the last one wins here; PyTorch promises none.",
+        ),
+        Row("F.one_hot(torch.tensor([2, 0]), 3)", "dmlops.one_hot([2, 0], 3)", "PyTorch refuses indices out of range."),
+        Row("torch.roll(t, 2, 3)", "dmlops.roll(x, 2, 3)"),
+        Row("t.unfold(3, 3, 2)", "dmlops.sliding_windows(x, 3, 3, strides=2)", "A copy; PyTorch's is a view."),
     ),
     "`a = dmlops.from_dlpack(t)` and `torch.from_dlpack(a)` exchange tensors, also [on an NVIDIA GPU]"
     "(arrays.md#cuda-on-the-same-gpu): large ones, rarely, since each exchange switches the GPU between Vulkan and CUDA. No "
@@ -186,6 +220,11 @@ TENSORFLOW = Library(
         Row("tf.split(x, [3, 2, 3], 1)", "dmlops.split(x, 1, (3, 2, 3))"),
         Row("tf.transpose(x, [0, 2, 3, 1])", "dmlops.transpose(x, (0, 2, 3, 1))"),
         Row("tf.keras.layers.UpSampling2D(2)(nhwc)", 'dmlops.upsample(nhwc, (2, 2), layout="NHWC")'),
+        Row("tf.gather(x, [[3, 0], [1, 1]], axis=1, batch_dims=1)", "dmlops.take(x, [[3, 0], [1, 1]], 1, batch_dims=1)"),
+        Row("tf.gather_nd(x, [[0, 5], [1, 2]])", "dmlops.gather_nd(x, [[0, 5], [1, 2]])"),
+        Row("tf.tensor_scatter_nd_update(x, [[1]], x[:1])", "dmlops.scatter_nd(x, [[1]], x[:1])"),
+        Row("tf.one_hot([2, 0], 3)", "dmlops.one_hot([2, 0], 3, dtype=np.float32)"),
+        Row("tf.roll(x, 2, 3)", "dmlops.roll(x, 2, 3)"),
     ),
 )
 
@@ -218,8 +257,16 @@ ONNX = Library(
         Row(
             'Resize(x, scales=[1, 1, 2, 2], mode="nearest", coordinate_transformation_mode="asymmetric", nearest_mode="floor")',
             "dmlops.upsample(x, 2)",
-            "Whole factors only. `dmlops.onnx` runs the other forms.",
+            "Whole factors only; `resize_nearest` has the other forms of mode nearest.",
         ),
+        Row("Gather(x, [3, 0, -1], axis=1)", "dmlops.take(x, [3, 0, -1], 1)"),
+        Row(
+            "GatherElements(x, np.argsort(-x, axis=3), axis=3)",
+            "dmlops.take_along_axis(x, np.argsort(-x, axis=3), 3)",
+            "Where indices have fewer entries on other axes, ONNX reads the first of `x`; here sizes are equal or 1.",
+        ),
+        Row("GatherND(x, [[0, 5], [1, 2]])", "dmlops.gather_nd(x, [[0, 5], [1, 2]])"),
+        Row("ScatterND(x, [[1]], x[:1])", "dmlops.scatter_nd(x, [[1]], x[:1])", "Of equal indices the last one wins here."),
     ),
 )
 

@@ -397,7 +397,7 @@ OPERATORS = (
             "dmlops.put_along_axis(np.zeros((2, 4)), [[4], [0]], 1, axis=1)",
             "dmlops.put_along_axis(np.zeros((2, 4)), [[0], [1]], np.ones((2, 3)), axis=1)",
         ),
-        ("SCATTER",),
+        ("SCATTER_ELEMENTS", "SCATTER"),
         ("ScatterElements", "Scatter"),
     ),
     Operator(

@@ -42,7 +42,8 @@ def node(name, *inputs, **attributes):
     return results if name == "Split" else results[0]
 
 
-NODES = ("Concat", "DepthToSpace", "Pad", "Resize", "ReverseSequence", "Slice", "SpaceToDepth", "Split", "Tile", "Transpose")
+NODES = ("Concat", "DepthToSpace", "Gather", "GatherElements", "GatherND", "Pad", "Resize", "ReverseSequence", "ScatterND")
+NODES += ("Slice", "SpaceToDepth", "Split", "Tile", "Transpose")
 
 
 def parts(value):
