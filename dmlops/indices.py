@@ -51,7 +51,7 @@ def integers(indices: Any) -> Any:
     try:
         array = np.asarray(indices)
     except (ValueError, TypeError) as cause:
-        raise no_array("indices", indices, cause) from cause
+        raise no_array("indices", indices, cause)
     if array.size == 0 and not isinstance(indices, np.ndarray):  # which NumPy calls float64
         array = array.astype(np.intp)
     if array.dtype.kind not in "iu":

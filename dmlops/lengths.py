@@ -34,9 +34,7 @@ def lengths_of(given: Any, array: np.ndarray[Any, Any] | None) -> np.ndarray[Any
         try:
             array = np.asarray(given)
         except (ValueError, TypeError) as cause:
-            if type(cause) not in (ValueError, TypeError):
-                raise
-            raise no_array(NAME, given, cause) from cause
+            raise no_array(NAME, given, cause)
         objects = np.asarray(given, object)
         if array.dtype == np.int64 and {int}.issuperset(map(type, objects.ravel().tolist())):
             return array

@@ -27,7 +27,9 @@ DTYPES: list[tuple[str, Any, bool]] = [
 
 
 def no_array(name: str, argument: object, cause: ValueError | TypeError) -> ValueError | TypeError:
-    """Make the error for an argument of which NumPy made no array."""
+    """Make the error for an argument of which NumPy made no array; one of another type than NumPy's own stays."""
+    if type(cause) not in (ValueError, TypeError):
+        return cause
     ragged = isinstance(argument, (list, tuple)) and any(word in str(cause) for word in ("inhomogeneous", "broadcast"))
     hint = "; pad them to one shape first" if ragged else _by_dlpack(argument)
     error = type(cause)(f"{name} makes no array: {str(cause).rstrip('.')}{hint}")

@@ -557,6 +557,21 @@ def test_what_makes_no_array_is_named(device):
         assert type(raised.value.__cause__) is raised.type
 
 
+def test_errors_of_other_types_than_numpy_s_own_stay(device):
+    class Undecodable:
+        def __array__(self, dtype=None, copy=None):
+            return b"\xff".decode()
+
+    for call in (
+        lambda: dmlops.slice(Undecodable(), [0], [1], device=device),
+        lambda: dmlops.take(X, Undecodable(), 0, device=device),
+        lambda: dmlops.roll(Undecodable(), 1, device=device),
+        lambda: dmlops.reverse_subsequences(X, Undecodable(), 1, batch_axis=0, device=device),
+    ):
+        with pytest.raises(UnicodeDecodeError):
+            call()
+
+
 @pytest.mark.parametrize("operator", VALID)
 def test_a_hint_is_given_only_where_it_helps(operator, device):
     """No layout takes blocks of 5."""

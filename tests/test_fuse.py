@@ -438,6 +438,9 @@ REFUSED = {
     "large table": (lambda x: np.broadcast_to(x, (1 << 11, 4, 3)) * np.ones((1 << 11, 4, 3)), "table would have"),
     "square root": (lambda x: x.std(), "numpy.std"),
     "pad": (lambda x: np.pad(x, 1, "linear_ramp"), "linear_ramp"),
+    "gather": (lambda x: dmlops.take(x, [0], 0), "reads at indices cannot be fused"),
+    "scatter": (lambda x: dmlops.scatter_nd(x, [[0, 0]], [1]), "not its values"),
+    "one-hot": (lambda x: dmlops.one_hot(x, 3), "not its values"),
 }
 
 

@@ -20,7 +20,7 @@ __all__ = ["call"]
 def call(name: str, inputs: Any, others: Any) -> Any:
     """Record a call of an operator; `others` are its own arguments, then `out`, `device` and `how`."""
     if name not in _OPERATORS:
-        refuse(f"dmlops' {name}", "numpy.take of indices that are constants can be")
+        refuse("an operator of dmlops that reads at indices", "numpy.take of indices that are constants can be")
     *own, out, device, how = others
     if any(one is not None for one in (out, device, how)):
         refuse(f"dmlops.{name} with out, device or progress", "give them to the fused function")

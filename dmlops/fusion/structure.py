@@ -34,7 +34,7 @@ def operand(name: str, value: Any) -> Any:
     try:
         return np.asarray(value)
     except (ValueError, TypeError) as cause:
-        raise no_array(name, value, cause) from cause
+        raise no_array(name, value, cause)
 
 
 def is_lazy(value: Any) -> bool:
