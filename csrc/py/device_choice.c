@@ -16,7 +16,7 @@ const dml_choice dml_host = {.host = true, .index = -1};
 /* Looks for drivers, until there are devices: one may be installed meanwhile. */
 static int search_drivers(const dml_state *state)
 {
-    dml_search search;
+    dml_search search = {.alone = false};
     const char *driver, *lavapipe, *variable;
     int loader_first;
     PyObject *found = PyObject_CallNoArgs(state->search_drivers);
