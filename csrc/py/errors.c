@@ -39,7 +39,7 @@ static PyObject *new_error(const dml_state *state, const dml_status *status)
     if (status->code == DML_AXIS_ERROR)
         return PyObject_CallFunction(state->axis_error, "Lis", status->axis, status->rank, status->message);
     PyObject *error = PyObject_CallFunction(class_of(state, status->code), "N", dml_text(status->message));
-    const char *name = dml_vk_result_name(status->result);
+    const char *name = status->code == DML_NO_MEMORY ? NULL : dml_vk_result_name(status->result); /* a MemoryError has none */
     PyObject *result = error && name ? PyUnicode_FromString(name) : NULL;
     if (error && name && (!result || PyObject_SetAttrString(error, "result", result) < 0))
         Py_CLEAR(error); /* uncovered: out of memory while an error is raised */
