@@ -16,7 +16,8 @@ run() { # NAME COMMAND...
 }
 
 run "20,000 examples an operator" \
-    env HYPOTHESIS_PROFILE=soak .venv/bin/pytest -q tests/test_conformance.py tests/test_slice_from_key.py
+    env HYPOTHESIS_PROFILE=soak .venv/bin/pytest -q tests/test_conformance.py tests/test_sampling.py \
+    tests/test_slice_from_key.py
 run "3,000 examples of each kernel, into any memory, in portions, in chains" env HYPOTHESIS_PROFILE=deep .venv/bin/pytest -q \
     $(printf 'tests/test_%s.py ' kernels out progress device_array fuse_chains)
 run "20,000 random models" \
