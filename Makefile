@@ -196,7 +196,7 @@ check-companion: .venv/dmlops .venv-wheels/requirements | debootstrap
 
 # The wheel for Windows under wine: installed by pip, its self-test, the portable part of the suite, drivers in odd folders.
 # Another version of Python takes its standard library from another Debian.
-# Not in `make check`, since wine and what runs in it take ten minutes at first; `make soak` runs it.
+# Not in `make check`, since wine and what runs in it take ten minutes and more at first; `make soak` runs it.
 .PHONY: check-windows system-wine
 check-windows: .venv-wheels/requirements | system-wine debootstrap
 	.venv-wheels/bin/python tools/wheels.py win_amd64

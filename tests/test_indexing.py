@@ -255,7 +255,7 @@ def test_arrays_of_integers_index(devices, data):
     extra = data.draw(st.sampled_from([None, Ellipsis, "none"]))
     if extra is None or (extra is Ellipsis and len(key) == len(shape)):
         key.insert(data.draw(st.integers(0, len(key))), extra)
-    expected = x[tuple(key) if any(entry is Ellipsis for entry in key) else (*key, ...)]
+    expected = strategies.raw(x)[tuple(key) if any(entry is Ellipsis for entry in key) else (*key, ...)]
     for device in devices:
         result = dmlops.asarray(x, device=device)[tuple(key)]
         assert result.shape == expected.shape and strategies.content(result.numpy()) == strategies.content(expected)

@@ -358,9 +358,7 @@ def join(pid):
 
 
 # Calls of the host that several cores share, where there are several.
-HOST = (
-    FORK
-    + """
+HOST = FORK + """
 import threading
 import dmlops, numpy as np
 x = np.random.default_rng(0).integers(0, 256, (2048, 2048), np.uint8)
@@ -369,13 +367,10 @@ def use():
 def threads():
     return len(os.listdir("/proc/self/task"))
 """
-)
 OURS = os.sched_getaffinity(0) if hasattr(os, "sched_getaffinity") else {0}
 CORES = pytest.mark.skipif(len(OURS) < 2, reason="there is one core: no thread helps")
 # Millions of lengths, so that a call takes longer than the time between two looks for signals.
-LONG = (
-    HOST
-    + """
+LONG = HOST + """
 os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
 rows = 1 << 21
 lengths = np.full((rows, 1), 2)
@@ -383,14 +378,11 @@ ones, out = np.broadcast_to(np.uint8(1), (rows, 65)), np.zeros((rows, 65), np.ui
 def call():
     dmlops.reverse_subsequences(ones, lengths, 1, out=out, device="host")
 """
-)
 
 
 @CORES
 def test_the_host_starts_threads_at_first_need():
-    support.run_python(
-        HOST
-        + """
+    support.run_python(HOST + """
 before = threads()
 cores = os.sched_getaffinity(0)
 os.sched_setaffinity(0, {min(cores)})
@@ -403,14 +395,11 @@ for _ in range(9):
     use()
 helpers = threads() - before
 assert 1 <= helpers <= len(cores) - 1, helpers
-"""
-    )
+""")
 
 
 def test_fork_after_the_host_was_used():
-    support.run_python(
-        HOST
-        + """
+    support.run_python(HOST + """
 use()
 def middle():
     use()
@@ -421,14 +410,11 @@ for _ in range(20):
     use()
 for pid in children:
     join(pid)
-"""
-    )
+""")
 
 
 def test_fork_while_other_threads_use_the_host():
-    support.run_python(
-        HOST
-        + """
+    support.run_python(HOST + """
 stop = threading.Event()
 def work():
     while not stop.is_set():
@@ -441,15 +427,12 @@ for _ in range(30):
 stop.set()
 for thread in others:
     thread.join()
-"""
-    )
+""")
 
 
 def test_keyboard_interrupt_while_the_host_works():
     """Before the work is done."""
-    support.run_python(
-        LONG
-        + """
+    support.run_python(LONG + """
 def handler(*_):
     raise KeyboardInterrupt
 signal.signal(signal.SIGALRM, handler)
@@ -462,15 +445,12 @@ else:
     raise SystemExit("no KeyboardInterrupt")
 call()
 assert out.all()
-"""
-    )
+""")
 
 
 def test_keyboard_interrupt_while_the_host_works_on_device_arrays():
     """The arrays are whole afterwards: both can be used, and the call made again."""
-    support.run_python(
-        LONG
-        + """
+    support.run_python(LONG + """
 a = dmlops.asarray(np.ones((rows, 65), np.uint8), device="host")
 b = dmlops.asarray(out, device="host")
 def handler(*_):
@@ -485,14 +465,11 @@ else:
     raise SystemExit("no KeyboardInterrupt")
 dmlops.reverse_subsequences(a, lengths, 1, out=b)
 assert a.numpy().all() and b.numpy().all()
-"""
-    )
+""")
 
 
 def test_fork_in_the_handler_of_a_signal_while_the_host_works():
-    support.run_python(
-        LONG
-        + """
+    support.run_python(LONG + """
 pids = []
 def handler(*_):
     assert not out.all(), "only at the end"
@@ -505,8 +482,7 @@ use()
 if pids[0] == 0:
     os._exit(0)
 join(pids[0])
-"""
-    )
+""")
 
 
 @pytest.mark.needs_fork
@@ -686,9 +662,7 @@ assert layer.violations == "" and len(rounds) > 50, (layer.violations, len(round
 @pytest.mark.needs_shared_memory
 def test_a_fork_does_not_wait_for_a_copy_that_the_host_makes(vulkan):
     """The copy is under way before the fork, and not complete after it: then the fork has not waited for its end."""
-    support.run_python(
-        FORK
-        + """
+    support.run_python(FORK + """
 import threading
 source, out = dmlops.asarray(np.ones(1 << 28, np.uint8)), np.zeros(1 << 28, np.uint8)
 def meanwhile():
@@ -705,8 +679,7 @@ def meanwhile():
     return under_way
 assert any(meanwhile() for _ in range(50))
 use()
-"""
-    )
+""")
 
 
 @pytest.mark.needs_fork
@@ -991,7 +964,7 @@ def test_selftest(vulkan):
     import dmlops
 
     done = support.run_python(None, args=("-m", "dmlops", "selftest"))
-    for operator in strategies.FUNCTIONS:
+    for operator in [*strategies.FUNCTIONS, "one_hot"]:
         lines = [line for line in done.stdout.splitlines() if operator in line]
         assert len(lines) >= sum(device.usable for device in dmlops.devices()), done.stdout
 

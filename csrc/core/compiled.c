@@ -65,7 +65,8 @@ static bool is_within(const dml_compiled *compiled, const dml_compiled_step *ste
             return false;
         *sum += axis->first + (axis->extent - 1) * axis->step;
     }
-    return read.begin >= source.begin && read.end <= source.end && has_arithmetic(compiled, step, &rows, result->item) &&
+    bool inside = read.begin >= source.begin && read.end <= source.end;
+    return (inside || result->item == 0) && has_arithmetic(compiled, step, &rows, result->item) &&
            has_rows(compiled, step, &rows, result->item);
 }
 

@@ -60,7 +60,7 @@ def installed(windows, version):
 
 @pytest.fixture(scope="module")
 def machine(windows):
-    return installed(windows, wine.OWN)
+    return installed(windows, wine.WHOLE)
 
 
 @pytest.fixture(scope="module")
@@ -157,7 +157,7 @@ def test_the_suite_on_the_host(machine, lavapipe):
     run_suite(machine, "directml", *PORTABLE, DMLOPS_TEST_DEVICES="host", **lavapipe)
 
 
-@pytest.mark.parametrize("version", [version for version in wine.SUITES if version != wine.OWN])
+@pytest.mark.parametrize("version", [version for version in wine.SUITES if version != wine.WHOLE])
 def test_another_python(version, windows, lavapipe):
     """The wheel is for all: it is installed, its self-test passes, and tests of results, errors, threads and this system."""
     python = installed(windows, version)

@@ -28,7 +28,10 @@ SUITES = {"3.11": "bookworm", "3.13": "trixie"}  # Debian's, by the version of i
 PANDA3D = "panda3d==1.10.16"
 # NumPy 2.2 and later abort on wine 8, so that there is no 3.14. 2.1, the first for 3.13, aborts where it takes complex numbers
 # apart.
-NUMPY = {"3.11": "numpy==1.26.4", "3.12": "numpy==1.26.4", "3.13": "numpy==2.1.3"}
+FIRST = ["numpy==1.26.4", "ml_dtypes<0.6"]  # the last with NumPy 1
+NUMPY = {"3.11": FIRST, "3.12": FIRST, "3.13": ["numpy==2.1.3"]}
+# The version that runs the whole of the portable suite: this one, unless its NumPy aborts.
+WHOLE = OWN if NUMPY.get(OWN) == FIRST else "3.11"
 REQUIREMENTS = str(ROOT / "tests" / "requirements.txt")
 # The first wine has itself. The second, which `platform` does without, calls a function that wine lacks.
 LEFT_OUT = ("api-ms-", "_wmi.")
@@ -145,7 +148,7 @@ class Machine:
 class Python:
     """A folder with Python of a version, and what the tests need, on a running machine."""
 
-    def __init__(self, machine, version=OWN):
+    def __init__(self, machine, version=WHOLE):
         self.machine, self.version, self.digits = machine, version, version.replace(".", "")
         self.folder = BUILD / f"python{self.digits}"
         self.wheels = BUILD / f"wheels{self.digits}"
@@ -157,13 +160,15 @@ class Python:
         if self.version not in NUMPY:
             raise Unavailable(f"NumPy for Python {self.version} does not run under wine")
         # colorama is what others ask for on Windows only; pip, here, asks this system.
-        wanted, done = ["pip", "colorama", NUMPY[self.version]], self.folder / "complete"
+        wanted, done = ["pip", "colorama", *NUMPY[self.version]], self.folder / "complete"
         recipe = "\n".join([PANDA3D, *wanted, pathlib.Path(REQUIREMENTS).read_text()])
         complete = done.exists() and done.read_text() == recipe
         if not complete:
             shutil.rmtree(self.folder, ignore_errors=True)
             shutil.rmtree(self.wheels, ignore_errors=True)
-            self.download(self.wheels, *wanted, "-r", REQUIREMENTS)
+            # Apart: pip, here, takes this Python's version for what others ask for, and that may be a later NumPy.
+            self.download(self.wheels, "--no-deps", *wanted)
+            self.download(self.wheels, "-r", REQUIREMENTS)
             self.make()
         self.machine.background(["wine", str(self.program), "-c", DESKTOP])
         if not complete:
