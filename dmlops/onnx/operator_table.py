@@ -118,7 +118,7 @@ def _pad(node: Node, a: AnyArray, pads: Array | None = None, value: Array | None
     if pads is not None and pads.ndim == 2 and len(pads) == 1:  # an old form
         pads = pads[0]
     amounts = ints_of(node, pads, "pads" if node.version > 1 else "paddings") or []
-    padded = axes_of(node, axes, a.ndim, repeats=True) if axes is not None else list(range(a.ndim))
+    padded = axes_of(node, axes, a.ndim) if axes is not None else list(range(a.ndim))
     if padded is None or len(amounts) != 2 * len(padded):
         raise ValueError(f"pads must have two entries for each of {a.ndim if padded is None else len(padded)} axes")
     before, after = [0] * a.ndim, [0] * a.ndim
