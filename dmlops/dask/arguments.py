@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from dmlops._annotations import Array
 
-__all__ = ["dask_array", "known", "meta", "passed_on", "refuse_device_array", "reusable", "weightless"]
+__all__ = ["dask_array", "in_dask", "known", "meta", "passed_on", "refuse_device_array", "reusable", "weightless"]
 
 REFUSED = (str, bytes, bytearray, Mapping, Set)  # iterables that are no sequence of ints
 
@@ -30,8 +30,14 @@ def dask_array(array: da.Array | ArrayLike) -> da.Array:
         operators.slice(np.empty(0, dtype), [0], [0], device="host")  # refuses dtypes whose elements are not plain bytes
     else:  # a list, or an array of a library that has dtypes of its own
         array = operators.transpose(array, device="host").T  # refuses what the operators refuse
-    x = known("input", da.asarray(array))
+    x = known("input", in_dask(array))
     return x if type(x._meta) is np.ndarray else x.map_blocks(passed_on, dtype=x.dtype, meta=meta(x))
+
+
+def in_dask(array: Any) -> da.Array:
+    """A Dask array of an argument. For an empty array with a long axis Dask finds no chunks: it has one."""
+    empty = isinstance(array, np.ndarray) and array.size == 0
+    return da.from_array(array, chunks=array.shape) if empty else da.asarray(array)
 
 
 def known(argument: str, x: da.Array) -> da.Array:

@@ -11,8 +11,8 @@ import dask.array as da
 import numpy as np
 
 from dmlops import operators
-from dmlops.dask.arguments import dask_array, known, meta, refuse_device_array, reusable, weightless
-from dmlops.dask.graphs import aligned, blockwise, call, rechunk
+from dmlops.dask.arguments import dask_array, in_dask, known, meta, refuse_device_array, reusable, weightless
+from dmlops.dask.graphs import aligned, blockwise, call, chunked, rechunk
 from dmlops.lengths import lengths_of
 
 if TYPE_CHECKING:
@@ -70,8 +70,7 @@ def reverse_subsequences(
     # Without batch_axis a size of 1 is broadcast, to empty chunks too.
     broadcast = [batch_axis is None and size == 1 for size in lengths.shape]
     chunks = tuple((1,) if one else x.chunks[k] for k, one in zip(length_axes, broadcast, strict=True))
-    # Dask leaves the chunks of an empty array as they are.
-    lengths = lengths.rechunk(chunks) if lengths.size else da.empty(lengths.shape, dtype=lengths.dtype, chunks=chunks)
+    lengths = chunked(lengths, chunks)
     arguments = {"axis": along, "batch_axis": None if batch_axis is None else length_axes[0], "device": device}
     return blockwise("reverse_subsequences", x, x.chunks, arguments, lengths, length_axes)
 
@@ -244,7 +243,7 @@ def _lengths(lengths: da.Array | Lengths, x: da.Array, axis: SupportsIndex, batc
     if not isinstance(lengths, da.Array):
         operators.reverse_subsequences(weightless(x.shape), lengths, axis, batch_axis=batch_axis, device="host")
         array = None if isinstance(lengths, (list, tuple)) else np.array(lengths)
-        return da.asarray(array if array is not None and array.dtype.kind in "iu" else lengths_of(lengths, array))
+        return in_dask(array if array is not None and array.dtype.kind in "iu" else lengths_of(lengths, array))
     shape, sizes = list(x.shape), list(known("sequence_lengths", lengths).shape)
     if batch_axis is None and len(sizes) == x.ndim:
         # The check takes an array of lengths. Sizes that fit are made small, since there may be many lengths.

@@ -14,8 +14,8 @@ from dask.base import tokenize
 from dask.highlevelgraph import HighLevelGraph
 
 from dmlops import operators
-from dmlops.dask.arguments import dask_array, known, refuse_device_array, weightless
-from dmlops.dask.graphs import call, rechunk
+from dmlops.dask.arguments import dask_array, in_dask, known, refuse_device_array, weightless
+from dmlops.dask.graphs import call, chunked, rechunk, reshaped
 from dmlops.indices import integers
 
 if TYPE_CHECKING:
@@ -74,10 +74,10 @@ def take(
     index = known("indices", indices) if lazy else np.array(integers(indices))
     given = np.broadcast_to(np.zeros((), index.dtype), index.shape) if lazy else index
     checked = operators.take(weightless(x.shape), given, axis, batch_dims=batch_dims, device="host")
-    x, along = (x.reshape(-1), 0) if axis is None else (x, operator.index(axis) % x.ndim)
+    x, along = (reshaped(x, (x.size,)), 0) if axis is None else (x, operator.index(axis) % x.ndim)
     batch = operator.index(batch_dims)
     if lazy or batch:
-        return _beside(x, da.asarray(index), along, batch, device)
+        return _beside(x, in_dask(index), along, batch, device)
     if checked.size == 0:
         return da.empty(checked.shape, dtype=x.dtype, chunks=checked.shape)
     index = index.astype(np.int64)
@@ -128,10 +128,8 @@ def _assembled(axis: int, places: Array, device: DeviceLike | None, *parts: Arra
 
 def _beside(x: da.Array, index: da.Array, axis: int, batch: int, device: DeviceLike | None) -> da.Array:
     """What each block of indices takes of the blocks beside it; the axis becomes one chunk."""
-    # Dask leaves the chunks of an empty array as they are.
     x = rechunk("take", x, (*x.chunks[:axis], (x.shape[axis],), *x.chunks[axis + 1 :]))
-    chunks = (*x.chunks[:batch], *index.chunks[batch:])
-    index = index.rechunk(chunks) if index.size else da.empty(index.shape, dtype=index.dtype, chunks=chunks)
+    index = chunked(index, (*x.chunks[:batch], *index.chunks[batch:]))
     own = range(x.ndim, x.ndim + index.ndim - batch)
     result = (*range(axis), *own, *range(axis + 1, x.ndim))
     task = functools.partial(_of_list, axis, batch, device)

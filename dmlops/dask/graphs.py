@@ -22,7 +22,19 @@ from dmlops.dask.arguments import meta, refuse_device_array
 if TYPE_CHECKING:
     from dmlops._annotations import Array
 
-__all__ = ["Chunks", "Part", "aligned", "arranged", "between", "blockwise", "call", "is_large", "rechunk"]
+__all__ = [
+    "Chunks",
+    "Part",
+    "aligned",
+    "arranged",
+    "between",
+    "blockwise",
+    "call",
+    "chunked",
+    "is_large",
+    "rechunk",
+    "reshaped",
+]
 
 Chunks: TypeAlias = tuple[int, ...]  # of one axis
 Task: TypeAlias = "Callable[[Any], Array]"
@@ -85,6 +97,18 @@ def rechunk(name: str, x: da.Array, chunks: Sequence[Chunks]) -> da.Array:
         advice = "choose smaller chunks on the other axes, or raise array.chunk-size in Dask's configuration"
         warnings.warn(f"{message}: {advice}", da.PerformanceWarning, stacklevel=3)
     return x.rechunk(tuple(chunks))
+
+
+def chunked(x: da.Array, chunks: Sequence[Chunks]) -> da.Array:
+    """Lengths or indices in these chunks. Dask leaves those of an empty array as they are."""
+    return x.rechunk(tuple(chunks)) if x.size else da.empty(x.shape, dtype=x.dtype, chunks=tuple(chunks))
+
+
+def reshaped(x: da.Array, shape: tuple[int, ...]) -> da.Array:
+    """The elements in C order in another shape. Dask itself fails at chunks without elements, and at arrays of such."""
+    if not x.size:
+        return da.empty(shape, dtype=x.dtype, chunks=shape)
+    return x.rechunk(tuple(tuple(filter(None, sizes)) for sizes in x.chunks)).reshape(shape)
 
 
 def is_large(nbytes: int) -> bool:

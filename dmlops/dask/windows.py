@@ -14,7 +14,7 @@ import numpy as np
 
 from dmlops import operators
 from dmlops.dask.arguments import dask_array, reusable, weightless
-from dmlops.dask.graphs import Chunks, Part, arranged, call
+from dmlops.dask.graphs import Chunks, Part, arranged, call, reshaped
 from dmlops.other_forms import window_of
 
 if TYPE_CHECKING:
@@ -136,7 +136,7 @@ def roll(input: da.Array | ArrayLike, shift: Ints, axis: Ints | None = None, *, 
     shifts, axes = reusable(shift), reusable(axis)
     operators.roll(np.empty((0,) * x.ndim), shifts, axes, device="host")
     if axes is None:
-        return roll(x.reshape(-1), shifts, 0, device=device).reshape(x.shape)
+        return reshaped(roll(reshaped(x, (x.size,)), shifts, 0, device=device), x.shape)
     offsets = [0] * x.ndim
     for amount, along in np.broadcast(shifts, axes):
         offsets[along] -= operator.index(amount)

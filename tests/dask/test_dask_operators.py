@@ -660,3 +660,17 @@ def test_tiles_of_too_many_chunks_are_refused():
     empty = da.zeros((2, 0), dtype="u1", chunks=(1, 0))
     assert dmlops.dask.tile(empty, [130_000_000, 1]).shape == (260_000_000, 0)
     assert dmlops.dask.tile(da.zeros(2, dtype="u1"), [1_000_000]).chunks == ((2_000_000,),)
+
+
+def test_arrays_and_chunks_without_elements():
+    """Dask itself chooses no chunks for the former, and reshapes neither."""
+    x = np.empty((0, 12_000, 0), np.uint8)
+    assert dmlops.dask.transpose(x).compute().shape == (0, 12_000, 0)
+    assert dmlops.dask.take(x[..., None], np.empty((0, 12_000, 3), np.int8), 2, batch_dims=1).shape == (0, 12_000, 12_000, 3, 1)
+    cut = da.from_array(x, chunks=((0,), (5_000, 7_000), (0, 0)))
+    assert dmlops.dask.roll(cut, 3).compute().shape == x.shape
+    assert dmlops.dask.take(cut, da.zeros((2, 0), dtype=int)).compute().shape == (2, 0)
+    one = da.from_array(np.ones((1, 1), np.uint8), chunks=((1,), (0, 1)))
+    assert dmlops.dask.roll(one, 0).compute() == 1 and dmlops.dask.take(one, [0, -1]).compute().tolist() == [1, 1]
+    lengths = np.zeros((0, 1, 0), np.int32)
+    assert dmlops.dask.reverse_subsequences(x, lengths, 1).compute().shape == x.shape
