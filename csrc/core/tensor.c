@@ -10,11 +10,17 @@ int64_t dml_tensor_count(const dml_tensor *tensor)
     return count;
 }
 
-bool dml_tensor_span(const dml_tensor *tensor, dml_span *span)
+bool dml_tensor_is_empty(const dml_tensor *tensor)
 {
-    bool empty = tensor->item == 0, fits = true;
+    bool empty = tensor->item == 0;
     for (int k = 0; k < tensor->rank; k++)
         empty = empty || tensor->shape[k] == 0;
+    return empty;
+}
+
+bool dml_tensor_span(const dml_tensor *tensor, dml_span *span)
+{
+    bool empty = dml_tensor_is_empty(tensor), fits = true;
     *span = (dml_span){0, empty ? 0 : tensor->item};
     for (int k = 0; k < tensor->rank && !empty; k++) {
         int64_t stride = tensor->strides[k], steps = tensor->shape[k] - 1;
@@ -32,6 +38,12 @@ void dml_tensor_copy_shape(dml_tensor *to, const dml_tensor *from)
     to->rank = from->rank;
     to->item = from->item;
     memcpy(to->shape, from->shape, (size_t)from->rank * sizeof from->shape[0]);
+}
+
+void dml_tensor_copy(dml_tensor *to, const dml_tensor *from)
+{
+    dml_tensor_copy_shape(to, from);
+    memcpy(to->strides, from->strides, (size_t)from->rank * sizeof from->strides[0]);
 }
 
 void dml_tensor_pack(dml_tensor *tensor)

@@ -24,11 +24,15 @@ typedef struct dml_ints {
 /* Elements of an array that there is: they can be counted. */
 int64_t dml_tensor_count(const dml_tensor *tensor);
 
+/* Whether an array has no bytes. */
+bool dml_tensor_is_empty(const dml_tensor *tensor);
+
 /* The bytes of an array's elements, counted from its first element; none if it is empty. False if 64 bits cannot hold that. */
 bool dml_tensor_span(const dml_tensor *tensor, dml_span *span);
 
-/* Copies rank, item and shape: a tensor is a kilobyte. */
+/* Copies rank, item and shape; and strides. Of the axes there are: a tensor is a kilobyte. */
 void dml_tensor_copy_shape(dml_tensor *to, const dml_tensor *from);
+void dml_tensor_copy(dml_tensor *to, const dml_tensor *from);
 
 /* Shape given, fills in C-contiguous strides. */
 void dml_tensor_pack(dml_tensor *tensor);

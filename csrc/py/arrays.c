@@ -1,7 +1,5 @@
 #include "py/arrays.h"
 
-#include <string.h>
-
 #include "py/errors.h"
 #include "py/result_memory.h"
 
@@ -114,21 +112,6 @@ PyObject *dml_result_new(const dml_state *state, PyArray_Descr *descr, const dml
 }
 
 /* --- shapes ------------------------------------------------------------------------------------------------------ */
-
-/* The axes there are: most tensors have far fewer than there is room for. */
-void dml_tensor_copy(dml_tensor *to, const dml_tensor *from)
-{
-    dml_tensor_copy_shape(to, from);
-    memcpy(to->strides, from->strides, sizeof from->strides[0] * (size_t)from->rank);
-}
-
-bool dml_tensor_is_empty(const dml_tensor *shape)
-{
-    bool empty = shape->item == 0;
-    for (int k = 0; k < shape->rank; k++)
-        empty = empty || shape->shape[k] == 0;
-    return empty;
-}
 
 int64_t dml_tensor_bytes(const dml_tensor *shape)
 {

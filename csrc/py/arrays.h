@@ -39,10 +39,6 @@ PyObject *dml_result_new(const dml_state *state, PyArray_Descr *dtype, const dml
 
 /* --- shapes ------------------------------------------------------------------------------------------------------ */
 
-void dml_tensor_copy(dml_tensor *to, const dml_tensor *from);
-
-bool dml_tensor_is_empty(const dml_tensor *shape);
-
 /* Bytes of an array of this shape; INT64_MAX for more than that, also where an axis is empty but the others are too large, as
  * in NumPy. */
 int64_t dml_tensor_bytes(const dml_tensor *shape);

@@ -13,13 +13,16 @@ enum { DML_CUDA_UUID = 16, DML_CUDA_OPAQUE_FD = 1, DML_CUDA_TIMELINE_FD = 9 };
 /* The stream that waits for, and is waited for by, all streams but those made not to: what DLPack calls 1. */
 #define DML_CUDA_LEGACY_STREAM ((void *)(uintptr_t)1)
 
+/* What another library calls its memory or semaphore by. */
+typedef union dml_cuda_foreign {
+    int fd; /* CUDA's own once it is imported */
+    void *win32[2];
+} dml_cuda_foreign;
+
 /* CUDA_EXTERNAL_MEMORY_HANDLE_DESC: memory of another library. */
 typedef struct dml_cuda_handle {
     int type;
-    union {
-        int fd; /* CUDA's own once it is imported */
-        void *win32[2];
-    } as;
+    dml_cuda_foreign as;
     unsigned long long size;
     unsigned flags, reserved[16];
 } dml_cuda_handle;
@@ -33,10 +36,7 @@ typedef struct dml_cuda_part {
 /* CUDA_EXTERNAL_SEMAPHORE_HANDLE_DESC: a semaphore of another library. */
 typedef struct dml_cuda_semaphore {
     int type;
-    union {
-        int fd; /* as above */
-        void *win32[2];
-    } as;
+    dml_cuda_foreign as;
     unsigned flags, reserved[16];
 } dml_cuda_semaphore;
 
