@@ -292,7 +292,7 @@ def test_info_without_a_driver():
 def test_selftest():
     text = command_line("selftest", **{**support.NO_VULKAN, "DMLOPS_DEVICE": None})
     passed = re.findall(r"^ok    host: (\w+),", text, re.MULTILINE)
-    assert sorted(passed) == sorted(reference.__all__)
+    assert sorted(passed) == sorted(reference.__all__) and ", 0 calls" not in text
 
 
 @pytest.mark.parametrize("wrong", ["nonsense", "--nonsense", "info nonsense", "selftest --nonsense"])

@@ -16,12 +16,14 @@ enum { DEVICES = 2, FIRST_HANDLE = 40, MOST = 1024 };
 
 typedef unsigned long long address;
 
+typedef union {
+    int fd;
+    void *win32[2];
+} foreign;
+
 typedef struct {
     int type;
-    union {
-        int fd;
-        void *win32[2];
-    } as;
+    foreign as;
     unsigned long long size;
     unsigned flags, reserved[16];
 } handle_desc;
@@ -44,10 +46,7 @@ typedef struct semaphore {
 
 typedef struct {
     int type;
-    union {
-        int fd;
-        void *win32[2];
-    } as;
+    foreign as;
     unsigned flags, reserved[16];
 } semaphore_desc;
 

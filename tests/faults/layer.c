@@ -87,8 +87,8 @@ __attribute__((constructor)) static void watch_forks(void)
         return mode == FAULT_AFTER ? fault_result() : result;                                                          \
     }
 
-/* A call that makes something: only instead of it. A failed one may leave anything in the handle. */
-#define MAKES(name, Info, Handle)                                                                                      \
+/* A call that makes something: only instead of it. A failed one may leave anything in the handle. The driver gets `given`. */
+#define MAKES_OF(name, Info, Handle, given)                                                                                      \
     LAYER(name)(VkDevice device, const Info *info, const VkAllocationCallbacks *allocator, Handle *handle)             \
     {                                                                                                                  \
         VISIT;                                                                                                         \
@@ -96,11 +96,14 @@ __attribute__((constructor)) static void watch_forks(void)
             memset(handle, 0xee, sizeof *handle);                                                                      \
             return fault_result();                                                                                     \
         }                                                                                                              \
-        VkResult result = next.name(device, info, allocator, handle);                                                  \
+        const Info real = given;                                                                                       \
+        VkResult result = next.name(device, &real, allocator, handle);                                                 \
         if (result == VK_SUCCESS)                                                                                      \
             live_add(#name, 1);                                                                                        \
         return result;                                                                                                 \
     }
+
+#define MAKES(name, Info, Handle) MAKES_OF(name, Info, Handle, *info)
 
 #define DESTROYS(name, maker, Handle)                                                                                  \
     LAYER_VOID(name)(VkDevice device, Handle handle, const VkAllocationCallbacks *allocator)                           \
@@ -137,20 +140,7 @@ DESTROYS(vkDestroyPipelineLayout, vkCreatePipelineLayout, VkPipelineLayout)
 DESTROYS(vkDestroyCommandPool, vkCreateCommandPool, VkCommandPool)
 MAKES(vkCreateFence, VkFenceCreateInfo, VkFence)
 DESTROYS(vkDestroyFence, vkCreateFence, VkFence)
-LAYER(vkCreateSemaphore)(VkDevice device, const VkSemaphoreCreateInfo *info, const VkAllocationCallbacks *allocator,
-                         VkSemaphore *handle)
-{
-    VISIT;
-    if (fault_fires("vulkan", "vkCreateSemaphore", false)) {
-        memset(handle, 0xee, sizeof *handle);
-        return fault_result();
-    }
-    const VkSemaphoreCreateInfo plain = semaphores_plain(info);
-    VkResult result = next.vkCreateSemaphore(device, &plain, allocator, handle);
-    if (result == VK_SUCCESS)
-        live_add("vkCreateSemaphore", 1);
-    return result;
-}
+MAKES_OF(vkCreateSemaphore, VkSemaphoreCreateInfo, VkSemaphore, semaphores_plain(info))
 DESTROYS(vkDestroySemaphore, vkCreateSemaphore, VkSemaphore)
 MAKES(vkCreateDescriptorPool, VkDescriptorPoolCreateInfo, VkDescriptorPool)
 DESTROYS(vkDestroyDescriptorPool, vkCreateDescriptorPool, VkDescriptorPool)
@@ -497,21 +487,13 @@ LAYER_VOID(vkGetDeviceQueue)(VkDevice device, uint32_t family, uint32_t index, V
     next.vkGetDeviceQueue(device, odd_family(family), index, queue);
 }
 
-LAYER(vkCreateCommandPool)(VkDevice device, const VkCommandPoolCreateInfo *info, const VkAllocationCallbacks *allocator,
-                           VkCommandPool *pool)
+static VkCommandPoolCreateInfo real_pool(const VkCommandPoolCreateInfo *info)
 {
-    VISIT;
-    if (fault_fires("vulkan", "vkCreateCommandPool", false)) {
-        memset(pool, 0xee, sizeof *pool);
-        return fault_result();
-    }
     VkCommandPoolCreateInfo real = *info;
     real.queueFamilyIndex = odd_family(info->queueFamilyIndex);
-    VkResult result = next.vkCreateCommandPool(device, &real, allocator, pool);
-    if (result == VK_SUCCESS)
-        live_add("vkCreateCommandPool", 1);
-    return result;
+    return real;
 }
+MAKES_OF(vkCreateCommandPool, VkCommandPoolCreateInfo, VkCommandPool, real_pool(info))
 
 LAYER(vkCreateDevice)(VkPhysicalDevice physical, const VkDeviceCreateInfo *info, const VkAllocationCallbacks *allocator,
                       VkDevice *device)

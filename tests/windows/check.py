@@ -4,6 +4,7 @@
 for Windows, by Khronos' loader.
 """
 
+import contextlib
 import glob
 import shutil
 import sys
@@ -39,21 +40,25 @@ PORTABLE = [
 ]
 
 
-@pytest.fixture(scope="module")
-def windows():
+@contextlib.contextmanager
+def needed():
+    """What is not to be had is the reason why a test is skipped."""
     try:
-        with wine.Machine() as running:
-            yield running
+        yield
     except wine.Unavailable as error:
         pytest.skip(str(error))
+
+
+@pytest.fixture(scope="module")
+def windows():
+    with needed(), wine.Machine() as running:
+        yield running
 
 
 def installed(windows, version):
     """Python with dmlops and what the tests need."""
-    try:
+    with needed():
         python = wine.Python(windows, version)
-    except wine.Unavailable as error:
-        pytest.skip(str(error))
     python.install("--force-reinstall", "--no-deps", "dmlops")
     return python
 
