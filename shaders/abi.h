@@ -7,7 +7,7 @@
 #define DML_ABI_H
 
 /* Limits that a kernel is compiled with. */
-#define DML_MAX_SEGMENTS 16     /* descriptors of a descriptor array that binds a window as segments */
+#define DML_MAX_SEGMENTS 16     /* descriptors of a descriptor array that binds a range as segments */
 #define DML_TABLE_MAX_AXES 131  /* DML_MAX_AXES of a plan, gathered ones included, and one for the scalars of an item */
 #define DML_TABLE_MIN_AXES 4    /* a table has at least these; those that it does not need have extent 1 */
 #define DML_MAX_WINDOW_WORDS 32 /* 8-byte words that an invocation of `rows` has registers for, over all streams */
@@ -27,7 +27,7 @@
 #define DML_REVERSED 1     /* DML_REVERSED_NONE, ... */
 #define DML_SCALAR 2       /* bytes of a scalar, divides all addresses and strides; rows: 0 if no row has a head or tail */
 #define DML_DYNAMIC 3      /* 1: workgroups take work chunks from an atomic counter; 0: each does the chunk of its own number */
-#define DML_SEGMENT_BITS 4 /* log2 of the bytes of a segment; 0: windows are bound as a whole */
+#define DML_SEGMENT_BITS 4 /* log2 of the bytes of a segment; 0: ranges are bound as a whole */
 
 /* Constants of rows.comp, which says what they are. */
 #define DML_ROWS_ITEM 5     /* bytes that are contiguous on both sides */
@@ -140,12 +140,12 @@ struct dml_table {
     u32 rows;
     u32 rows_multiplier;
     u32 part;       /* tiles (elements: elements) of a part */
-    u32 src_offset; /* of element 0, from the window's begin */
+    u32 src_offset; /* of element 0, from the range's begin */
     u32 dst_offset;
     u32 entry_offset;
     u32 reversed_axis;       /* index into axes, or none of these */
     u32 reversed_stride;     /* source bytes */
-    u32 src_last;            /* index of the source window's last 8-byte word; memory is bound up to a multiple of 16 bytes */
+    u32 src_last;            /* index of the source range's last 8-byte word; memory is bound up to a multiple of 16 bytes */
     u32 rows_extent;         /* rows: elements of a row */
     u32 rows_stream_stride;  /* source bytes between streams */
     u32 rows_window_stride;  /* destination bytes between the rows of one window */

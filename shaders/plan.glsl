@@ -1,4 +1,4 @@
-// What the kernels share: the windows of source and destination, the table and how to find a position in it, and the work
+// What the kernels share: the ranges of source and destination, the table and how to find a position in it, and the work
 // chunks.
 //
 // A driver that runs invocations as the lanes of a CPU's vectors executes both sides of an `if` with masks, and the body of a
@@ -22,7 +22,7 @@ layout(constant_id = DML_LENGTH_SIGNED) const bool LENGTH_SIGNED = false;
 layout(constant_id = DML_LENGTH_SWAPPED) const bool LENGTH_SWAPPED = false;
 layout(constant_id = DML_GATHERED) const uint GATHERED = 0;
 
-// SEGMENTED: a window that is larger than a binding may be is an array of segments of 2**SEGMENT_BITS bytes.
+// SEGMENTED: a range that is larger than a binding may be is an array of segments of 2**SEGMENT_BITS bytes.
 // AT(src16, 4, n) is the n-th word of 2**4 bytes.
 #ifdef SEGMENTED
 layout(constant_id = DML_SEGMENT_BITS) const uint SEGMENT_BITS = 27;
@@ -245,7 +245,7 @@ uvec2 length_at(uint entry)
     return is_less(length, table.longest) ? length : table.longest;
 }
 
-// An index of a gathered axis, of which one below 0 counts from the axis' end, clamped. The axis is within a window, so less
+// An index of a gathered axis, of which one below 0 counts from the axis' end, clamped. The axis is within a range, so less
 // than 2**32, or all its indices are the same: its high word is 0 in either case.
 uint near_index(uvec2 index, uint extent)
 {

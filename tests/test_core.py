@@ -414,7 +414,7 @@ def test_pieces_of_a_reversed_axis(core, case, pieces, packs):
     limit = max(64, axis.extent * max(abs(axis.src_stride), abs(axis.dst_stride)) // pieces)
     check_pieces(core, plan, case.lengths, limit)
     check_packing(core, plan, case.lengths, limit, packs)
-    offered = core.traits("gpu", group_size=8, max_groups=7, chunks=256, invocation_bytes=64, window=limit, binding=limit)
+    offered = core.traits("gpu", group_size=8, max_groups=7, chunks=256, invocation_bytes=64, range=limit, binding=limit)
     for piece in core.pieces(plan, limit):
         check_choice(core, piece, case.lengths, offered, 0, 7, ANY)
 
@@ -453,7 +453,7 @@ def test_long_sequences_are_not_staged_over_and_over(core, rows, columns):
 
 
 def test_pieces_fit_a_binding_where_they_do_not_overlap(core):
-    """Images and rows are cut apart. Instead of pieces that would each span all of one side, windows are bound as segments."""
+    """Images and rows are cut apart. Instead of pieces that would each span all of one side, ranges are bound as segments."""
 
     def spans(axes, reversed_=-1):
         plan = core.simplified(Case(1, axes, 0, 0, reversed_, 0, [0]).plan)
@@ -466,7 +466,7 @@ def test_pieces_fit_a_binding_where_they_do_not_overlap(core):
         return [(images, 4 * height * width, 4 * height * width, 0), *block]
 
     assert len(spans(shuffled(1, 2**13, 2**13))) == 2  # 2**28 bytes
-    assert len(spans(shuffled(1, 2**15, 2**15))) > 2  # more than a window
+    assert len(spans(shuffled(1, 2**15, 2**15))) > 2  # more than a range
     planes = (2, 2**27, 1, 0), (2**27, 1, 2, 0)
     swapped = [(extent, dst, src, 0) for extent, src, dst, _ in planes]
     assert len(spans(planes)) == len(spans(swapped)) == 2  # one side has each to itself
@@ -501,7 +501,7 @@ def traits(draw):
         "chunks": draw(st.sampled_from([1, 3, 256, 2**16])),
         "invocation_bytes": draw(st.sampled_from([16, 32, 64])),
         "alignment": draw(st.sampled_from([16, 64, 256])),
-        "window": 2**32 - 8192,
+        "range": 2**32 - 8192,
         "binding": draw(st.sampled_from([2**32 - 16, 4096, 5000, 512])),
         "segments_always": draw(st.booleans()),
         "prefetch_ahead": draw(st.sampled_from([0, 1, 2])),
@@ -528,14 +528,14 @@ def run_copy(core, plan):
 
 def check_choice(core, piece, lengths, traits, src_base, dst_base, forced):
     dispatch = core.choose(piece, traits, src_base, dst_base, forced)
-    windows = dispatch.src_window, dispatch.dst_window
+    ranges = dispatch.src_range, dispatch.dst_range
     spans = core.span("src", piece), core.span("dst", piece.plan)
     expected = own_moves(piece, lengths)
-    for window, span, base, side in zip(windows, spans, (src_base, dst_base), expected):
-        assert (base + window.begin) % traits.alignment == 0, "a window must be bound at an aligned address"
-        assert not side.size or window.begin <= side.min() and side.max() < window.end, "a byte is beyond its window"
-        assert window.end == span[1] and 0 <= span[0] - window.begin < traits.alignment
-    segment, widest = dispatch.constants[CONSTANTS["DML_SEGMENT_BITS"]], max(window.end - window.begin for window in windows)
+    for bound, span, base, side in zip(ranges, spans, (src_base, dst_base), expected):
+        assert (base + bound.begin) % traits.alignment == 0, "a range must be bound at an aligned address"
+        assert not side.size or bound.begin <= side.min() and side.max() < bound.end, "a byte is beyond its range"
+        assert bound.end == span[1] and 0 <= span[0] - bound.begin < traits.alignment
+    segment, widest = dispatch.constants[CONSTANTS["DML_SEGMENT_BITS"]], max(bound.end - bound.begin for bound in ranges)
     segmented = traits.tunables.segments_always or widest > traits.binding
     # Segments are as large as they may be, where one is too small or all are wanted.
     assert segment == (traits.binding.bit_length() - 1 if segmented else 0)
@@ -555,7 +555,7 @@ def check_choice(core, piece, lengths, traits, src_base, dst_base, forced):
         assert dispatch.constants[CONSTANTS["DML_DYNAMIC"]] == traits.tunables.dynamic
         begin, end = core.span("entry", piece.plan)
         got = mirror.Machine(dispatch, np.asarray(lengths).view(np.uint8)[begin:end]).run()
-        got = got[0] + windows[0].begin, got[1] + windows[1].begin
+        got = got[0] + ranges[0].begin, got[1] + ranges[1].begin
     if rests:
         assert dispatch.kernel == ROWS
         got = mirror.unique(mirror.joined([got, *(own_moves(rest, lengths) for rest in rests)]))
@@ -652,7 +652,7 @@ def dispatches(core, item, axes, dst_base=0):
 @pytest.mark.parametrize("item", [1, 2, 4, 8])
 @pytest.mark.parametrize("rows", [5003, 50_257, 999_983, 2**24 - 1, 2**24 - 9])
 def test_a_transpose_of_many_rows_is_few_dispatches(core, item, rows):
-    """Each of its passes may leave some rows, which are a transpose again. A window has 4 GiB at most."""
+    """Each of its passes may leave some rows, which are a transpose again. A range has 4 GiB at most."""
     columns = 256 // item + 1
     axes = [(rows, item, columns * item, 0), (columns, rows * item, item, 0)]
     assert 3 <= dispatches(core, item, axes) <= CONSTANTS["DML_MAX_DISPATCHES"]
@@ -741,7 +741,7 @@ def test_all_that_fits_32_bits(core):
     """Gigabytes, of which nothing is touched: no count overflows."""
     total = 2**32 - 8192
     for chunks, most in ((2**16, 2**31 - 1), (2**16, 65535), (1, 1), (256, 7)):
-        offered = core.traits("gpu", max_groups=most, chunks=chunks, alignment=256, window=total, binding=total)
+        offered = core.traits("gpu", max_groups=most, chunks=chunks, alignment=256, range=total, binding=total)
         plans = [(1, [(total // 7, 3, 7)]), (4, [(total // 4, 0, 4)]), (1, [(total // 2, 2, 1)]), (total, [])]
         for item, axes in plans:
             case = Case(item, [(*axis, 0) for axis in axes], 0, 0, -1, 0, [])

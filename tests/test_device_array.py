@@ -84,7 +84,7 @@ def test_out_of_any_layout(devices, data):
         {"host_import": 0},
         {"host_import": 0, "mapped": 0},
         {"host_import": 0, "mapped": 0, "staging": 65536},
-        {"window": 1 << 20},
+        {"range": 1 << 20},
     ],
 )
 def test_large_arrays_by_every_way(vulkan, override, traits, shape):
@@ -380,9 +380,9 @@ def test_lengths_on_the_device(device, code):
     assert lengths.numpy().tolist() == values.tolist()
 
 
-def test_many_lengths_on_the_device_in_small_windows(vulkan, override):
-    for window in (4096, 65536):
-        override("window", window)
+def test_many_lengths_on_the_device_in_small_ranges(vulkan, override):
+    for most in (4096, 65536):
+        override("range", most)
         lengths = np.random.default_rng(1).integers(-3, 12, (3000, 1), np.int16)
         x = np.random.default_rng(0).integers(0, 256, (3000, 9), np.uint8)
         a = dmlops.reverse_subsequences(dmlops.asarray(x, device=vulkan), dmlops.asarray(lengths, device=vulkan), 1)
@@ -391,7 +391,7 @@ def test_many_lengths_on_the_device_in_small_windows(vulkan, override):
 
 @pytest.mark.parametrize("code", ["i1", "<u2", ">i4", "u8"])
 def test_lengths_on_the_device_of_an_axis_that_is_cut(vulkan, override, code):
-    override("window", 4096)
+    override("range", 4096)
     info, x = np.iinfo(code), np.random.default_rng(0).integers(0, 256, (5, 6000), np.uint8)
     lengths = np.array([info.max, 100, min(5000, info.max), info.min, 0], code)
     a = dmlops.reverse_subsequences(dmlops.asarray(x, device=vulkan), dmlops.asarray(lengths, device=vulkan), 1, batch_axis=0)

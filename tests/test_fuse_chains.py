@@ -92,8 +92,8 @@ def test_chains_of_device_arrays(devices, chain):
 LESS = [
     {"host_import": 0},
     {"host_import": 0, "staging": 2048},
-    {"window": 1024},
-    {"window": 4096, "binding": 512},
+    {"range": 1024},
+    {"range": 4096, "binding": 512},
     {"segments_always": 1},
     {"cpu": 0},
     {"group_size": 1},

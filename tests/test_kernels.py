@@ -19,7 +19,7 @@ from strategies import FEWER, FEWEST, content, raw
 
 COPY, ROWS, WORDS, ELEMENTS, BLOCKS = range(5)
 FORCED = {"copy": COPY, "rows": ROWS, "words": WORDS, "elements": ELEMENTS, "blocks": BLOCKS}
-TRAITS = ["kernel", "host_import", "window", "binding", "staging", "group_size", "chunks", "max_groups"]
+TRAITS = ["kernel", "host_import", "range", "binding", "staging", "group_size", "chunks", "max_groups"]
 TRAITS += ["invocation_bytes", "cpu", "segments_always", "prefetch_ahead"]
 
 
@@ -528,7 +528,7 @@ def test_words_of_any_axes(vulkan, data):
     assert counts == only(WORDS)
 
 
-@pytest.mark.parametrize("narrower", [{"window": 4096}, {"host_import": 0, "staging": 4096}])
+@pytest.mark.parametrize("narrower", [{"range": 4096}, {"host_import": 0, "staging": 4096}])
 def test_words_in_pieces(vulkan, narrower):
     x = np.random.default_rng(0).integers(0, 256, (9, 50, 29), np.uint8)
     with overridden(kernel=WORDS, **narrower):
@@ -602,9 +602,9 @@ def test_elements_at_every_offset(vulkan, item):
 LACKS = [
     {"host_import": 0},
     {"host_import": 0, "staging": 4096},
-    {"window": 4096},
-    {"window": 4096, "host_import": 0},
-    {"window": 65536},
+    {"range": 4096},
+    {"range": 4096, "host_import": 0},
+    {"range": 65536},
     {"binding": 4096},
     {"binding": 10_000, "group_size": 4},
     {"binding": 4096, "kernel": ROWS},
@@ -614,10 +614,10 @@ LACKS = [
     {"segments_always": 0},
     {"prefetch_ahead": 0},
     {"prefetch_ahead": 1},
-    {"prefetch_ahead": 3, "window": 4096, "segments_always": 1, "kernel": ROWS},
+    {"prefetch_ahead": 3, "range": 4096, "segments_always": 1, "kernel": ROWS},
     {"segments_always": 1},
     *({"segments_always": 1, "kernel": kernel} for kernel in (ROWS, WORDS, ELEMENTS, BLOCKS)),
-    {"segments_always": 1, "window": 4096, "host_import": 0},
+    {"segments_always": 1, "range": 4096, "host_import": 0},
     {"group_size": 1},
     {"group_size": 4, "max_groups": 7},
     {"max_groups": 1},
@@ -625,7 +625,7 @@ LACKS = [
     {"cpu": 0},
     {"cpu": 0, "max_groups": 7},
     {"invocation_bytes": 16},
-    {"window": 4096, "kernel": ROWS, "max_groups": 7},
+    {"range": 4096, "kernel": ROWS, "max_groups": 7},
 ]
 
 
@@ -645,7 +645,7 @@ def test_any_call_without(vulkan, lack, data):
     moved = sum(part.nbytes for part in strategies.parts(call.build()))
     assert (sum(counts) > 0) == (nbytes > 0) or moved == 0  # where host memory is staged, the host fills it
     fills = call.operator == "slice_grad" or call.operator == "padding" and call.kwargs.get("mode", "constant") == "constant"
-    if lack.get("window", 1 << 20) * 2 < (moved if fills and lack.get("host_import") == 0 else nbytes):
+    if lack.get("range", 1 << 20) * 2 < (moved if fills and lack.get("host_import") == 0 else nbytes):
         assert sum(counts) > 2
 
 
@@ -670,12 +670,12 @@ def test_any_gather_without(vulkan, lack, data):
 
 @pytest.mark.parametrize("device_array", [False, True])
 @pytest.mark.parametrize("size", [5000, 70000, 300000])
-def test_an_item_to_fill_with_may_be_larger_than_a_window(vulkan, size, device_array):
+def test_an_item_to_fill_with_may_be_larger_than_a_range(vulkan, size, device_array):
     value = np.random.default_rng(size).integers(0, 256, size, np.uint8).view(f"V{size}")[0]
     x = np.zeros((2, 1), f"V{size}")
     expected = np.full((4, 3), value)
     expected[1:3, 1:2] = x
-    with overridden(window=65536):
+    with overridden(range=65536):
         source = dmlops.asarray(x, device=vulkan) if device_array else x
         result = dmlops.padding(source, [1, 1], [1, 1], value=value, device=vulkan)
         assert content(np.asarray(result)) == content(expected)
@@ -683,7 +683,7 @@ def test_an_item_to_fill_with_may_be_larger_than_a_window(vulkan, size, device_a
 
 def test_device_arrays_in_more_pieces_than_are_submitted_together(vulkan):
     x = np.random.default_rng(1).integers(0, 2**32, (60, 4, 230), np.uint32)
-    with overridden(window=4096):
+    with overridden(range=4096):
         y = dmlops.asarray(x, device=vulkan)
         for _ in range(3):  # from the second time on there is nothing to wait for but the device
             y, counts = ran(vulkan, lambda y=y: dmlops.slice(y, [0] * 3, x.shape, [1, 1, -1]))
@@ -692,11 +692,11 @@ def test_device_arrays_in_more_pieces_than_are_submitted_together(vulkan):
 
 
 @pytest.mark.parametrize("host_import", [1, 0])
-@pytest.mark.parametrize("window", [4096, 65536])
-def test_large_arrays_in_pieces(vulkan, host_import, window):
+@pytest.mark.parametrize("most", [4096, 65536])
+def test_large_arrays_in_pieces(vulkan, host_import, most):
     x = np.random.default_rng(1).integers(0, 2**32, (2, 4, 60, 230), np.uint32)
-    pieces = x.nbytes // window
-    with overridden(host_import=host_import, window=window):
+    pieces = x.nbytes // most
+    with overridden(host_import=host_import, range=most):
         for operator, *args in (
             ("slice", [0, 0, 1, 1], [2, 4, 59, 229], [1, -1, 1, 1]),
             ("slice", [0, 0, 0, 0], x.shape, [1, 1, 1, -1]),
@@ -714,8 +714,8 @@ def test_large_arrays_in_pieces(vulkan, host_import, window):
 
 @pytest.mark.needs_segments
 @pytest.mark.parametrize("kernel", [None, "rows", "words", "elements", "blocks"])
-def test_windows_beyond_a_binding(vulkan, kernel):
-    """A large image is not cut into pieces that each write a part of every row: its windows are bound as segments."""
+def test_ranges_beyond_a_binding(vulkan, kernel):
+    """A large image is not cut into pieces that each write a part of every row: its ranges are bound as segments."""
     x = np.random.default_rng(1).integers(0, 2**32, (1, 8, 60, 230), np.uint32)
     resident = dmlops.asarray(x, device=vulkan)
     with overridden(binding=32768, **({} if kernel is None else {"kernel": FORCED[kernel]})):
@@ -736,7 +736,7 @@ def test_windows_beyond_a_binding(vulkan, kernel):
 @pytest.mark.parametrize("host_import", [1, 0])
 @given(data=st.data())
 @FEWEST
-def test_a_reversed_axis_beyond_the_window(vulkan, host_import, data):
+def test_a_reversed_axis_beyond_the_range(vulkan, host_import, data):
     """Nothing but the reversed axis itself can be cut: each piece then leaves out what belongs to another."""
     item = data.draw(st.sampled_from([1, 2, 3, 4, 8]))
     extent = data.draw(st.integers(4200, 13_000)) // item
@@ -747,7 +747,7 @@ def test_a_reversed_axis_beyond_the_window(vulkan, host_import, data):
     if data.draw(st.booleans()):
         array = array[:, ::-1]
     out_offset = data.draw(st.sampled_from([None, 0, 1, 4]))
-    with overridden(window=4096, host_import=host_import):
+    with overridden(range=4096, host_import=host_import):
         counts = check(vulkan, "reverse_subsequences", array, lengths, 1, out_offset=out_offset)
     if extent * item > 4200:
         assert counts[ELEMENTS] >= 4 and sum(counts) == counts[ELEMENTS]
@@ -765,11 +765,11 @@ assert libc.mprotect(ctypes.c_void_p(pages + 3 * page), ctypes.c_size_t(page), 0
 x = np.ctypeslib.as_array((ctypes.c_uint8 * size).from_address(pages + 3 * page - size))
 x[:] = np.arange(size) % 251
 dmlops._core._override("host_import", 0)
-for window in (4096, 2000, 640):
-    dmlops._core._override("window", window)
+for most in (4096, 2000, 640):
+    dmlops._core._override("range", most)
     for length in (size, size - 1, 3000, 0):
         result = dmlops.reverse_subsequences(x, [length], 0, device=int(sys.argv[1]))
-        assert np.array_equal(result, np.concatenate([x[:length][::-1], x[length:]])), (window, length)
+        assert np.array_equal(result, np.concatenate([x[:length][::-1], x[length:]])), (most, length)
 """
 
 
@@ -846,14 +846,14 @@ def test_pieces_for_the_lengths_alone(vulkan):
     """Each length is eight bytes: they can need cutting where neither array does."""
     x = np.random.default_rng(2).integers(0, 256, (1500, 2), np.uint8)
     lengths = np.random.default_rng(3).integers(0, 3, (1500, 1))
-    with overridden(window=4096):
+    with overridden(range=4096):
         assert sum(check(vulkan, "reverse_subsequences", x, lengths, 1, out_offset=3)) >= 3
 
 
-def test_an_item_longer_than_the_window(vulkan):
+def test_an_item_longer_than_the_range(vulkan):
     x = random_array((3, 2), 10_000)
     for host_import in (0, 1):
-        with overridden(window=4096, host_import=host_import):
+        with overridden(range=4096, host_import=host_import):
             assert sum(check(vulkan, "slice", x, [0, 0], [3, 2], [-1, -1])) >= 15
             assert sum(check(vulkan, "reverse_subsequences", x, [[2], [1], [0]], 1)) >= 15
 

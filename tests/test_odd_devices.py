@@ -150,7 +150,7 @@ def test_kernels_of_32_bits_at_every_offset(library):
 @pytest.mark.soak
 @pytest.mark.timeout(3600)
 def test_kernels_of_32_bits(library):
-    """Each kernel, forced. What needs segments has none: its windows are cut. `make check-swiftshader` runs the quick ones."""
+    """Each kernel, forced. What needs segments has none: its ranges are cut. `make check-swiftshader` runs the quick ones."""
     conform(library, "test_kernels.py", "-k", "not binding and not autotuner", timeout=3600, **ONLY_32_BIT)
 
 
@@ -199,7 +199,7 @@ print(explain.plan_and_pieces("slice(uint8[300, 300], [3, 5], [297, 295])", 0)[1
         ({"driver_version": 1}, False),
     ],
 )
-def test_where_llvmpipe_gathers_all_windows_are_segments(odd, gathers, library):
+def test_where_llvmpipe_gathers_all_ranges_are_segments(odd, gathers, library):
     """From Mesa 25.1 on, where the CPU has AVX-512 and the driver may use it."""
     cpu = pathlib.Path("/proc/cpuinfo").read_text()
     for environment, overridden in ({"GALLIUM_OVERRIDE_CPU_CAPS": None}, False), ({"GALLIUM_OVERRIDE_CPU_CAPS": "avx"}, True):

@@ -19,7 +19,7 @@ typedef struct dml_blocks {
 } dml_blocks;
 
 /* False if the plan's destination has gaps, an axis is reversed, or rows are shorter than a word. `src` and `dst` are where
- * source and destination begin in their windows. */
+ * source and destination begin in their ranges. */
 bool dml_blocks_find(const dml_plan *plan, int32_t scalar, uint32_t src, uint32_t dst, dml_blocks *blocks);
 
 /* The axis of the plan that is axis k of the kernel's table. */

@@ -20,17 +20,17 @@ static int32_t scalar_bytes(const dml_plan *plan, uint64_t src_base, uint64_t ds
 }
 
 /* From an aligned address on. */
-static dml_span window_of(dml_span span, uint64_t base, uint32_t alignment)
+static dml_span range_of(dml_span span, uint64_t base, uint32_t alignment)
 {
     span.begin -= (int64_t)((base + (uint64_t)span.begin) & (alignment - 1));
     return span;
 }
 
-/* The same for windows of any size, so that they share pipelines. */
+/* The same for ranges of any size, so that they share pipelines. */
 static int32_t segment_bits(const dml_dispatch *dispatch, const dml_traits *traits)
 {
-    int64_t src = dispatch->src_window.end - dispatch->src_window.begin;
-    int64_t dst = dispatch->dst_window.end - dispatch->dst_window.begin;
+    int64_t src = dispatch->src_range.end - dispatch->src_range.begin;
+    int64_t dst = dispatch->dst_range.end - dispatch->dst_range.begin;
     int32_t bits = 0;
     if (traits->tunables.segments_always || src > traits->binding || dst > traits->binding)
         while (INT64_C(2) << bits <= traits->binding)
@@ -59,8 +59,8 @@ static void begin_dispatch(const dml_piece *piece, const dml_traits *traits, uin
 {
     const dml_plan *plan = &piece->plan;
     memset(dispatch, 0, offsetof(dml_dispatch, table) + offsetof(dml_table, axes));
-    dispatch->src_window = window_of(dml_piece_src_span(piece), src_base, traits->alignment);
-    dispatch->dst_window = window_of(dml_plan_dst_span(plan), dst_base, traits->alignment);
+    dispatch->src_range = range_of(dml_piece_src_span(piece), src_base, traits->alignment);
+    dispatch->dst_range = range_of(dml_plan_dst_span(plan), dst_base, traits->alignment);
     int32_t *constants = dispatch->constants;
     constants[DML_GROUP_SIZE] = (int32_t)traits->group_size;
     constants[DML_SCALAR] = scalar_bytes(plan, src_base, dst_base);
@@ -68,10 +68,10 @@ static void begin_dispatch(const dml_piece *piece, const dml_traits *traits, uin
     constants[DML_SEGMENT_BITS] = segment_bits(dispatch, traits);
     dml_table *table = &dispatch->table;
     table->reversed_axis = UINT32_MAX; /* none */
-    table->src_offset = (uint32_t)(plan->src_offset - dispatch->src_window.begin);
-    table->dst_offset = (uint32_t)(plan->dst_offset - dispatch->dst_window.begin);
+    table->src_offset = (uint32_t)(plan->src_offset - dispatch->src_range.begin);
+    table->dst_offset = (uint32_t)(plan->dst_offset - dispatch->dst_range.begin);
     table->entry_offset = (uint32_t)(plan->entries.offset - dml_plan_entry_span(plan).begin);
-    table->src_last = (uint32_t)((dispatch->src_window.end - dispatch->src_window.begin - 1) / 8);
+    table->src_last = (uint32_t)((dispatch->src_range.end - dispatch->src_range.begin - 1) / 8);
     if (plan->reversed >= 0) {
         table->reversed_stride = (uint32_t)plan->axes[plan->reversed].src_stride;
         table->longest = piece->longest;

@@ -1,7 +1,7 @@
 /* What one piece of a plan becomes on a device, as plain data: a copy command, or a kernel with its constants and its table.
  * Policy decides which, pattern and schedule fill in constants and table.
  *
- * All byte offsets are modulo 2**32 and relative to the windows that are bound: src_window and dst_window.
+ * All byte offsets are modulo 2**32 and relative to the ranges that are bound: src_range and dst_range.
  */
 #ifndef DML_CORE_DISPATCH_H
 #define DML_CORE_DISPATCH_H
@@ -31,8 +31,8 @@ typedef struct dml_dispatch {
     const char *reason;            /* of the choice, for people */
     dml_part rests[DML_MAX_RESTS]; /* of the piece, that this dispatch does not move, or not all of: pieces of their own */
     int rest_count;
-    dml_span src_window; /* bytes to bind, from the plan's bases */
-    dml_span dst_window;
+    dml_span src_range; /* bytes to bind, from the plan's bases */
+    dml_span dst_range;
     int32_t constants[DML_CONSTANTS];
     uint32_t groups;      /* workgroups */
     uint32_t table_bytes; /* in use */
@@ -40,7 +40,7 @@ typedef struct dml_dispatch {
 } dml_dispatch;
 
 /* `src_base` and `dst_base` are the addresses (or, for a device's own memory, offsets) that the plan's offsets count from: a
- * window is bound from the address below it that is a multiple of the traits' alignment. */
+ * range is bound from the address below it that is a multiple of the traits' alignment. */
 void dml_dispatch_choose(const dml_piece *piece, const dml_traits *device, uint64_t src_base, uint64_t dst_base,
                          dml_dispatch *dispatch);
 

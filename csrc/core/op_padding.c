@@ -48,11 +48,11 @@ static dml_code shape(dml_program *program, dml_status *status)
         *size += start + end;
         steps *= (uint64_t)find_runs(program, k, runs);
     }
-    program->count = program->args[MODE].value[0] == CONSTANT ? dml_window_steps(program->results) : (int64_t)steps;
+    program->count = program->args[MODE].value[0] == CONSTANT ? dml_inset_steps(program->results) : (int64_t)steps;
     return DML_OK;
 }
 
-/* With a constant, the input is a window. Else the step is a run on each axis; its index counts them all. */
+/* With a constant, the input is an inset. Else the step is a run on each axis; its index counts them all. */
 static void make(const dml_program *program, int64_t index, dml_step *step)
 {
     const dml_tensor *input = program->inputs, *result = program->results;
@@ -64,7 +64,7 @@ static void make(const dml_program *program, int64_t index, dml_step *step)
         index /= count;
     }
     if (program->args[MODE].value[0] == CONSTANT)
-        dml_window_step(program, runs, index, step);
+        dml_inset_step(program, runs, index, step);
 }
 
 /* As numpy.pad has it: a reflection does not repeat the edge. */

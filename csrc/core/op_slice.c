@@ -9,7 +9,7 @@ static dml_code shape(dml_program *program, dml_status *status)
     const dml_tensor *input = program->inputs;
     const dml_ints *args = program->args, *sizes = &args[OUTPUT_SIZES];
     int64_t *extents = program->results->shape;
-    if (dml_check_window(args, input, "input", extents, status))
+    if (dml_check_slice(args, input, "input", extents, status))
         return status->code;
     for (int k = 0; k < input->rank && sizes->given; k++) {
         int64_t most = extents[k], least = most > 0;
@@ -23,13 +23,13 @@ static dml_code shape(dml_program *program, dml_status *status)
     return DML_OK;
 }
 
-/* The window is a run of the input: the plan is that of a result made of it, turned. */
+/* The slice is a run of the input: the plan is that of a result made of it, turned. */
 static void make(const dml_program *program, int64_t index, dml_step *step)
 {
     (void)index;
     const dml_tensor *input = program->inputs, *result = program->results;
     for (int k = 0; k < input->rank; k++) {
-        dml_run run = dml_window_run(program->args, k, result->shape[k]);
+        dml_run run = dml_slice_run(program->args, k, result->shape[k]);
         if (input->shape[k] == 1)
             run.first = 0; /* NumPy's stride of such an axis may be anything */
         dml_plan_add_run(&step->plan, &run, result->strides[k], input->strides[k]);

@@ -9,30 +9,30 @@ static dml_code shape(dml_program *program, dml_status *status)
     const dml_tensor *gradient = program->inputs;
     const dml_ints *args = program->args, *output_shape = &args[OUTPUT_SHAPE];
     dml_tensor *result = program->results;
-    int64_t window[DML_MAX_RANK];
+    int64_t reachable[DML_MAX_RANK];
     for (int k = 0; k < gradient->rank; k++)
         result->shape[k] = output_shape->value[k];
-    if (dml_check_window(&args[OFFSETS], result, "the result", window, status))
+    if (dml_check_slice(&args[OFFSETS], result, "the result", reachable, status))
         return status->code;
     for (int k = 0; k < gradient->rank; k++) {
-        int64_t size = gradient->shape[k], least = window[k] > 0;
-        if (size < least || size > window[k])
+        int64_t size = gradient->shape[k], least = reachable[k] > 0;
+        if (size < least || size > reachable[k])
             return dml_fail(
                 status, DML_VALUE_ERROR,
                 "gradient must have a size in [%lld, %lld] on axis %d (sizes[%d] is %lld, strides[%d] is %lld); got %lld",
-                (ll)least, (ll)window[k], k, k, (ll)args[SIZES].value[k], k,
+                (ll)least, (ll)reachable[k], k, k, (ll)args[SIZES].value[k], k,
                 (ll)(args[STRIDES].given ? args[STRIDES].value[k] : 1), (ll)size);
     }
-    program->count = dml_window_steps(result);
+    program->count = dml_inset_steps(result);
     return DML_OK;
 }
 
 static void make(const dml_program *program, int64_t index, dml_step *step)
 {
-    dml_run window[DML_MAX_RANK];
+    dml_run inset[DML_MAX_RANK];
     for (int k = 0; k < program->results->rank; k++)
-        window[k] = dml_window_run(&program->args[OFFSETS], k, program->inputs->shape[k]);
-    dml_window_step(program, window, index, step);
+        inset[k] = dml_slice_run(&program->args[OFFSETS], k, program->inputs->shape[k]);
+    dml_inset_step(program, inset, index, step);
 }
 
 /* Zeros, with the gradient where slice would have read. */

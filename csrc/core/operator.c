@@ -111,7 +111,7 @@ dml_code dml_multiply_axis(const char *name, int64_t by, int axis, int64_t *size
     return DML_OK;
 }
 
-/* --- windows ------------------------------------------------------------------------------------------------------------ */
+/* --- slices ------------------------------------------------------------------------------------------------------------- */
 
 enum { OFFSETS, SIZES, STRIDES };
 
@@ -120,7 +120,7 @@ static int64_t stride_of(const dml_ints *args, int k)
     return args[STRIDES].given ? args[STRIDES].value[k] : 1;
 }
 
-/* Elements a window of `size` > 0 reaches with a stride; its magnitude may be that of the most negative int64. */
+/* Elements a slice of `size` > 0 reaches with a stride; its magnitude may be that of the most negative int64. */
 static int64_t reachable(int64_t size, int64_t stride)
 {
     uint64_t step = stride < 0 ? -(uint64_t)stride : (uint64_t)stride;
@@ -143,7 +143,7 @@ static dml_code check_axis(const dml_ints *args, int k, int64_t dim, const char 
     return DML_OK;
 }
 
-dml_code dml_check_window(const dml_ints *args, const dml_tensor *tensor, const char *name, int64_t *most, dml_status *status)
+dml_code dml_check_slice(const dml_ints *args, const dml_tensor *tensor, const char *name, int64_t *most, dml_status *status)
 {
     for (int k = 0; k < tensor->rank; k++)
         if (check_axis(args, k, tensor->shape[k], name, &most[k], status))
@@ -151,7 +151,7 @@ dml_code dml_check_window(const dml_ints *args, const dml_tensor *tensor, const 
     return DML_OK;
 }
 
-dml_run dml_window_run(const dml_ints *args, int k, int64_t count)
+dml_run dml_slice_run(const dml_ints *args, int k, int64_t count)
 {
     int64_t step = stride_of(args, k), first = args[OFFSETS].value[k] + (step < 0 ? args[SIZES].value[k] - 1 : 0);
     return (dml_run){.first = first, .extent = count, .step = step, .src_step = 1, .times = 1};

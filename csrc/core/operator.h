@@ -87,11 +87,11 @@ dml_code dml_multiply_entries(const dml_ints *ints, int64_t *product, dml_status
 /* Multiplies the size of an axis by an argument's entry, where there are as many indices. */
 dml_code dml_multiply_axis(const char *name, int64_t by, int axis, int64_t *size, dml_status *status);
 
-/* Checks a window of an array called `name` by offsets, sizes and strides, three arguments in this order; `most` becomes the
+/* Checks a slice of an array called `name` by offsets, sizes and strides, three arguments in this order; `most` becomes the
  * number of indices on each axis. */
-dml_code dml_check_window(const dml_ints *args, const dml_tensor *tensor, const char *name, int64_t *most, dml_status *status);
+dml_code dml_check_slice(const dml_ints *args, const dml_tensor *tensor, const char *name, int64_t *most, dml_status *status);
 
-/* `count` indices of the window on axis k, from the first on. */
-dml_run dml_window_run(const dml_ints *args, int k, int64_t count);
+/* `count` indices of the slice on axis k, from the first on. */
+dml_run dml_slice_run(const dml_ints *args, int k, int64_t count);
 
 #endif

@@ -14,7 +14,7 @@ typedef struct dml_transpose {
     int rest_count;
 } dml_transpose;
 
-/* Makes blocks of a piece with a simplified plan, whose destination begins at `dst` in its window. False if it is no transpose,
+/* Makes blocks of a piece with a simplified plan, whose destination begins at `dst` in its range. False if it is no transpose,
  * or if rests are not worth their dispatches. */
 bool dml_transpose_find(const dml_piece *piece, const dml_tunables *tunables, uint32_t dst, dml_transpose *transpose,
                         dml_rows *rows);
@@ -24,7 +24,7 @@ typedef struct dml_policy {
     const dml_piece *piece;
     const dml_traits *traits;
     int32_t scalar; /* bytes of the largest scalar that divides all addresses, strides and the item */
-    uint32_t src;   /* where source and destination begin in their windows */
+    uint32_t src;   /* where source and destination begin in their ranges */
     uint32_t dst;
     /* Decided: */
     bool little; /* not worth a pipeline of its own */

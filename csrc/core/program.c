@@ -53,21 +53,21 @@ void dml_plan_add_run(dml_plan *plan, const dml_run *run, int64_t src_stride, in
     dml_plan_add(plan, extent, extent > 1 ? run->src_step * src_stride : 0, extent > 1 ? run->step * dst_stride : 0);
 }
 
-/* --- windows ------------------------------------------------------------------------------------------------------ */
+/* --- insets ------------------------------------------------------------------------------------------------------- */
 
-/* Three fills for each axis, and the window itself. */
+/* Three fills for each axis, and the inset itself. */
 enum { BEFORE, BETWEEN, BEHIND, FILLS };
 
-int64_t dml_window_steps(const dml_tensor *result)
+int64_t dml_inset_steps(const dml_tensor *result)
 {
     return FILLS * (int64_t)result->rank + 1;
 }
 
-/* The indices of an axis that are not the window's: those before it, between its indices, or behind it. */
-static dml_run outside(const dml_run *window, int where, int64_t size)
+/* The indices of an axis that are not the inset's: those before it, between its indices, or behind it. */
+static dml_run outside(const dml_run *inset, int where, int64_t size)
 {
-    int64_t count = window->extent, step = count > 1 ? dml_magnitude(window->step) : 1, reach = (count - 1) * step;
-    int64_t low = window->step < 0 ? window->first - reach : window->first;
+    int64_t count = inset->extent, step = count > 1 ? dml_magnitude(inset->step) : 1, reach = (count - 1) * step;
+    int64_t low = inset->step < 0 ? inset->first - reach : inset->first;
     if (count == 0)
         low = size; /* all is before it */
     const dml_run runs[FILLS] = {
@@ -78,8 +78,8 @@ static dml_run outside(const dml_run *window, int where, int64_t size)
     return runs[where];
 }
 
-/* A fill at axis k: the window on the axes before it, what is outside of the window on k, and all of those behind it. */
-void dml_window_step(const dml_program *program, const dml_run *window, int64_t index, dml_step *step)
+/* A fill at axis k: the inset on the axes before it, what is outside of the inset on k, and all of those behind it. */
+void dml_inset_step(const dml_program *program, const dml_run *inset, int64_t index, dml_step *step)
 {
     const dml_tensor *input = program->inputs, *result = program->results;
     int axis = (int)(index / FILLS);
@@ -87,13 +87,13 @@ void dml_window_step(const dml_program *program, const dml_run *window, int64_t 
     step->src = fills ? DML_FILL : 0;
     dml_run fill = {.extent = 0};
     if (fills)
-        fill = outside(&window[axis], (int)(index % FILLS), result->shape[axis]);
+        fill = outside(&inset[axis], (int)(index % FILLS), result->shape[axis]);
     if (fills && (fill.extent <= 0 || fill.times <= 0)) {
         dml_plan_add(&step->plan, 0, 0, 0); /* most are empty */
         return;
     }
     for (int k = 0; k < axis; k++)
-        dml_plan_add_run(&step->plan, &window[k], fills ? 0 : input->strides[k], result->strides[k]);
+        dml_plan_add_run(&step->plan, &inset[k], fills ? 0 : input->strides[k], result->strides[k]);
     if (fills)
         dml_plan_add_run(&step->plan, &fill, 0, result->strides[axis]);
     for (int k = axis + 1; k < result->rank; k++)

@@ -63,10 +63,10 @@ typedef struct dml_run {
 /* Adds a run of an axis that has these strides. */
 void dml_plan_add_run(dml_plan *plan, const dml_run *run, int64_t src_stride, int64_t dst_stride);
 
-/* Makes a step of a program whose input is a window of the result, a run on each axis of all of the input's indices, once; all
- * else is filled. There are dml_window_steps of them. */
-int64_t dml_window_steps(const dml_tensor *result);
-void dml_window_step(const dml_program *program, const dml_run *window, int64_t index, dml_step *step);
+/* Makes a step of a program whose input is an inset of the result, a run on each axis of all of the input's indices, once; all
+ * else is filled. There are dml_inset_steps of them. */
+int64_t dml_inset_steps(const dml_tensor *result);
+void dml_inset_step(const dml_program *program, const dml_run *inset, int64_t index, dml_step *step);
 
 /* --- portions: so many bytes each, run one after the other, so that a caller can report how far it has come ------------- */
 

@@ -31,7 +31,7 @@ typedef struct dml_rows {
 } dml_rows;
 
 /* Finds rows for words of so many bytes, with the smallest tile: false if there are none. `dst` is where the destination begins
- * in its window. */
+ * in its range. */
 bool dml_rows_find(const dml_plan *plan, const dml_tunables *tunables, int word, uint32_t dst, dml_rows *rows);
 
 /* Whether an invocation has the registers for a tile of so many elements. */

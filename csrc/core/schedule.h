@@ -11,7 +11,7 @@
 #include "core/lookups.h"
 #include "core/rows.h"
 
-/* Fills in all constants but those of the schedule. `src` is where the source begins in its window. */
+/* Fills in all constants but those of the schedule. `src` is where the source begins in its range. */
 void dml_pattern_encode(const dml_rows *rows, uint32_t src, int32_t *constants);
 
 void dml_schedule_rows(const dml_rows *rows, const dml_traits *traits, dml_dispatch *dispatch);

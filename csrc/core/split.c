@@ -108,7 +108,7 @@ static void fit_side(dml_split *split, int64_t limit, dml_side side)
     }
 }
 
-static void fit_windows(dml_split *split, const dml_limits *limits, int64_t limit)
+static void fit_ranges(dml_split *split, const dml_limits *limits, int64_t limit)
 {
     if (!limits->pack_src)
         fit_side(split, limit, DML_SRC);
@@ -139,7 +139,7 @@ static void fit_bindings(dml_split *split, const dml_limits *limits)
     int64_t fewest[DML_MAX_AXES + DML_MAX_RANK];
     const size_t bytes = (size_t)(split->plan.rank + split->plan.gathered) * sizeof fewest[0];
     memcpy(fewest, split->tile, bytes);
-    fit_windows(split, limits, limits->binding);
+    fit_ranges(split, limits, limits->binding);
     if (!is_apart(split, DML_SRC) || !is_apart(split, DML_DST))
         memcpy(split->tile, fewest, bytes);
 }
@@ -206,15 +206,15 @@ static bool fit_packed(dml_split *split, int64_t limit, dml_side side)
 
 dml_limits dml_split_limits(const dml_traits *traits)
 {
-    int64_t binding = traits->binding - traits->alignment; /* a window may begin early by less than the alignment */
-    return (dml_limits){.window = traits->window, .binding = binding < traits->window ? binding : traits->window};
+    int64_t binding = traits->binding - traits->alignment; /* a range may begin early by less than the alignment */
+    return (dml_limits){.range = traits->range, .binding = binding < traits->range ? binding : traits->range};
 }
 
 void dml_split_begin(dml_split *split, const dml_plan *plan, const dml_limits *limits)
 {
     dml_plan_copy(&split->plan, plan);
     dml_plan *whole = &split->plan;
-    if (whole->item > (limits->pack_src || limits->pack_dst ? limits->chunk : limits->window)) {
+    if (whole->item > (limits->pack_src || limits->pack_dst ? limits->chunk : limits->range)) {
         int64_t word = whole->item & -whole->item;
         word = word < 16 ? word : 16;
         dml_plan_add(whole, whole->item / word, word, word);
@@ -224,7 +224,7 @@ void dml_split_begin(dml_split *split, const dml_plan *plan, const dml_limits *l
         split->tile[k] = extent_of(whole, k);
         split->begin[k] = 0;
     }
-    fit_windows(split, limits, limits->window);
+    fit_ranges(split, limits, limits->range);
     if (whole->item <= limits->binding)
         fit_bindings(split, limits);
     if (!dml_plan_has_table(whole)) /* which is bound as a whole: no device binds as little */

@@ -47,7 +47,7 @@ dml_traits dml_traits_of_class(const dml_tunables *tunables)
                         .max_groups = tunables->max_groups < 65535 ? tunables->max_groups : 65535,
                         .alignment = 16,
                         .kernels = UINT32_MAX,
-                        .window = INT64_C(1) << 27,
+                        .range = INT64_C(1) << 27,
                         .binding = INT64_C(1) << 27,
                         .tunables = *tunables};
 }

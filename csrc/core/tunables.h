@@ -15,7 +15,7 @@ typedef struct dml_tunables {
     uint32_t group_size;  /* most invocations of a workgroup; 0: a subgroup. Occupancy against what is idle on short rows */
     uint32_t max_groups;  /* workgroups of a dispatch; if chunks are dynamic, no more than there may be threads */
     bool dynamic;         /* workgroups take chunks from an atomic counter: even load against a thread's cost of a workgroup */
-    bool segments_always; /* "Mesa 25.1 and later with AVX-512": segments also for windows that one descriptor can bind */
+    bool segments_always; /* "Mesa 25.1 and later with AVX-512": segments also for ranges that one descriptor can bind */
     uint32_t chunks;      /* worth cutting the work into: even load against the cost of a chunk */
     int64_t min_chunk;    /* destination bytes worth a chunk, the same; 0: any */
 
@@ -121,15 +121,15 @@ extern const dml_tunables dml_tunables_cpu;
 /* Estimates, some of which were measured on an NVIDIA H200: "GPU values". */
 extern const dml_tunables dml_tunables_gpu;
 
-/* A device. `window` is less than 2**32; where it is more than `binding`, it is less than DML_MAX_SEGMENTS times the largest
+/* A device. `range` is less than 2**32; where it is more than `binding`, it is less than DML_MAX_SEGMENTS times the largest
  * power of two that a binding has room for. */
 typedef struct dml_traits {
     uint32_t group_size; /* invocations of a workgroup */
     uint32_t max_groups; /* workgroups of a dispatch */
-    uint32_t alignment;  /* of a window's first byte: a power of two, 16 or more */
+    uint32_t alignment;  /* of a range's first byte: a power of two, 16 or more */
     uint32_t kernels;    /* a bit for each dml_kernel that may be chosen; elements move what no other can in any case */
-    int64_t window;      /* most bytes that a piece spans on either side, */
-    int64_t binding;     /* and that one descriptor has: larger windows are bound as segments of equal size, and with
+    int64_t range;       /* most bytes that a piece spans on either side, */
+    int64_t binding;     /* and that one descriptor has: larger ranges are bound as segments of equal size, and with
                           * `tunables.segments_always` all are: then the device has descriptor arrays */
     dml_tunables tunables;
 } dml_traits;

@@ -10,7 +10,7 @@
 /* Bytes. A packed side (core/piece.h) needs memory for its elements alone, another for all that it spans. Each limit that is
  * used is 64 or more, and no larger than the one before it. */
 typedef struct dml_limits {
-    int64_t window;  /* most that a side spans */
+    int64_t range;   /* most that a side spans */
     int64_t binding; /* most that it spans if such pieces do not overlap; most of the lengths */
     int64_t chunk;   /* most of a packed side */
     bool pack_src;

@@ -65,7 +65,7 @@ typedef struct dml_context {
     } quiesce;
 
     struct {
-        dml_modules modules[2]; /* [true]: for windows that are bound as segments */
+        dml_modules modules[2]; /* [true]: for ranges that are bound as segments */
         VkPipelineCache cache;
         dml_lock pipeline_lock;
         struct dml_pipeline *newest; /* by their last use */

@@ -8,7 +8,7 @@
 
 VkResult dml_descriptors_create(dml_context *context, dml_descriptors *descriptors)
 {
-    /* Of the layout for whole windows, and of that for segments if there is one. */
+    /* Of the layout for whole ranges, and of that for segments if there is one. */
     const uint32_t kinds = context->offered.segmented ? 2 : 1;
     const uint32_t storage = DML_MIN_STORAGE_BUFFERS + (kinds == 2 ? DML_MAX_STORAGE_BUFFERS : 0);
     const VkDescriptorPoolSize sizes[] = {{VK_DESCRIPTOR_TYPE_STORAGE_BUFFER, storage * DML_MAX_PIECES},
@@ -26,14 +26,14 @@ void dml_descriptors_destroy(dml_context *context, dml_descriptors *descriptors)
     memset(descriptors, 0, sizeof *descriptors);
 }
 
-/* A window as segments of 2 to the power of `bits` bytes. A descriptor array must be complete: segments beyond the window,
+/* A range as segments of 2 to the power of `bits` bytes. A descriptor array must be complete: segments beyond the range,
  * which no kernel reads, are bound to its beginning. */
-static void cut_window(const VkDescriptorBufferInfo *window, int32_t bits, VkDescriptorBufferInfo segments[DML_MAX_SEGMENTS])
+static void cut_range(const VkDescriptorBufferInfo *range, int32_t bits, VkDescriptorBufferInfo segments[DML_MAX_SEGMENTS])
 {
     const VkDeviceSize size = (VkDeviceSize)1 << bits;
     for (uint32_t i = 0; i < DML_MAX_SEGMENTS; i++) {
-        VkDeviceSize begin = i * size < window->range ? i * size : 0, left = window->range - begin;
-        segments[i] = (VkDescriptorBufferInfo){window->buffer, window->offset + begin, left < size ? left : size};
+        VkDeviceSize begin = i * size < range->range ? i * size : 0, left = range->range - begin;
+        segments[i] = (VkDescriptorBufferInfo){range->buffer, range->offset + begin, left < size ? left : size};
     }
 }
 
@@ -72,7 +72,7 @@ dml_code dml_descriptors_write(dml_context *context, dml_submission *submission,
                                            .descriptorType = dml_binding_types[i],
                                            .pBufferInfo = &buffers[i]};
     for (uint32_t i = 0; i < 2 && bits > 0; i++) {
-        cut_window(&buffers[i], bits, segments[i]);
+        cut_range(&buffers[i], bits, segments[i]);
         writes[i].descriptorCount = DML_MAX_SEGMENTS;
         writes[i].pBufferInfo = segments[i];
     }

@@ -80,7 +80,7 @@ static const struct {
                                               [VECTORS] = VARIANT(_vectors),
                                               [ONLY_32_BIT] = VARIANT(_only_32_bit)};
 
-/* What kernels are made of where one descriptor binds a window. See shaders/words.glsl. */
+/* What kernels are made of where one descriptor binds a range. See shaders/words.glsl. */
 static variant variant_of(const dml_device_traits *traits)
 {
     if (traits->only_32_bit)

@@ -55,22 +55,22 @@ static void bind_counter(dml_context *context, dml_submission *submission, VkDes
         memset(counter, 0, counter_bytes(context));
 }
 
-/* Binds the window of one side of submission->piece. */
-static dml_code bind_window(dml_context *context, dml_submission *submission, dml_side side, dml_binding *binding,
-                            dml_status *status)
+/* Binds the range of one side of submission->piece. */
+static dml_code bind_range(dml_context *context, dml_submission *submission, dml_side side, dml_binding *binding,
+                           dml_status *status)
 {
     const dml_operand *operand = side == DML_SRC ? &submission->src : &submission->dst;
-    dml_span window = side == DML_SRC ? submission->dispatch.src_window : submission->dispatch.dst_window;
-    binding->size = dml_round_up((uint64_t)(window.end - window.begin), 16);
+    dml_span range = side == DML_SRC ? submission->dispatch.src_range : submission->dispatch.dst_range;
+    binding->size = dml_round_up((uint64_t)(range.end - range.begin), 16);
     if (operand->allocation) {
         binding->buffer = &operand->allocation->block->buffer;
-        binding->offset = operand->allocation->offset + operand->offset + (uint64_t)window.begin;
+        binding->offset = operand->allocation->offset + operand->offset + (uint64_t)range.begin;
         return DML_OK;
     }
     if (side == DML_SRC && is_filled(submission)) {
         VkDescriptorBufferInfo room;
-        memcpy(arena_reserve(context, submission, binding->size, &room), (const char *)operand->data + window.begin,
-               (size_t)(window.end - window.begin));
+        memcpy(arena_reserve(context, submission, binding->size, &room), (const char *)operand->data + range.begin,
+               (size_t)(range.end - range.begin));
         binding->buffer = &submission->arena;
         binding->offset = room.offset;
         return DML_OK;
@@ -78,12 +78,12 @@ static dml_code bind_window(dml_context *context, dml_submission *submission, dm
     if (!submission->staging) {
         binding->buffer = &binding->imported;
         submission->refused = submission->refused ||
-                              !dml_buffer_import(context, (const char *)operand->data + window.begin,
-                                                 (uint64_t)(window.end - window.begin), &binding->imported, &binding->offset);
+                              !dml_buffer_import(context, (const char *)operand->data + range.begin,
+                                                 (uint64_t)(range.end - range.begin), &binding->imported, &binding->offset);
         return DML_OK;
     }
     binding->buffer = &submission->staging->side[side];
-    binding->offset = (uint64_t)window.begin; /* 0, but for what a dispatch leaves of its piece */
+    binding->offset = (uint64_t)range.begin; /* 0, but for what a dispatch leaves of its piece */
     uint64_t size = MIN_STAGING;
     while (size < binding->offset + binding->size)
         size *= 2;
@@ -117,8 +117,8 @@ static void record_copy(dml_context *context, dml_submission *submission, const 
     enum { REGIONS = 128 };
     const dml_plan *plan = &submission->piece.plan;
     const dml_dispatch *dispatch = &submission->dispatch;
-    const uint64_t from = slot->src.offset - (uint64_t)dispatch->src_window.begin;
-    const uint64_t to = slot->dst.offset - (uint64_t)dispatch->dst_window.begin;
+    const uint64_t from = slot->src.offset - (uint64_t)dispatch->src_range.begin;
+    const uint64_t to = slot->dst.offset - (uint64_t)dispatch->dst_range.begin;
     VkBufferCopy regions[REGIONS];
     uint32_t count = 0;
     int64_t src, dst;
@@ -245,15 +245,15 @@ dml_code dml_record_piece(dml_context *context, dml_submission *submission, dml_
     memset(slot, 0, sizeof *slot);
     if (submission->pieces++ == 0 && dml_record_commands(context, submission, status))
         return status->code;
-    if (bind_window(context, submission, DML_SRC, &slot->src, status) ||
-        bind_window(context, submission, DML_DST, &slot->dst, status))
+    if (bind_range(context, submission, DML_SRC, &slot->src, status) ||
+        bind_range(context, submission, DML_DST, &slot->dst, status))
         return status->code;
     if (submission->refused)
         return DML_OK;
     submission->bytes += (uint64_t)(dml_plan_count(&submission->piece.plan) * submission->piece.plan.item);
     bool copies = submission->dispatch.kernel == DML_KERNEL_COPY;
     /* A dispatch may write some of what it leaves, too. Steps write disjoint bytes, but a kernel counts as a writer of its
-     * whole window: what the copy command writes there waits for it, and it for that. */
+     * whole range: what the copy command writes there waits for it, and it for that. */
     if (submission->piece.depth > 0 || (submission->pieces > 1 && copies == (slot[-1].pipeline != NULL)))
         dml_barrier_record(context, submission->commands, false);
     if (!copies)

@@ -1,4 +1,4 @@
-/* Recording pieces: each is bound to windows of its two operands, and recorded as one copy or dispatch. */
+/* Recording pieces: each is bound to ranges of its two operands, and recorded as one copy or dispatch. */
 #ifndef DML_VK_RECORD_H
 #define DML_VK_RECORD_H
 

@@ -20,7 +20,7 @@ enum {
 typedef struct dml_binding {
     dml_buffer *buffer;
     dml_buffer imported;
-    uint64_t offset; /* of the window's first byte in the buffer */
+    uint64_t offset; /* of the range's first byte in the buffer */
     uint64_t size;
 } dml_binding;
 
@@ -40,7 +40,7 @@ typedef struct dml_staging {
 /* A descriptor set for each piece and each layout of kernels.h; NULL until it is first used. */
 typedef struct dml_descriptors {
     VkDescriptorPool pool;
-    VkDescriptorSet sets[DML_MAX_PIECES][2]; /* [true]: for windows that are bound as segments */
+    VkDescriptorSet sets[DML_MAX_PIECES][2]; /* [true]: for ranges that are bound as segments */
 } dml_descriptors;
 
 typedef struct dml_submission {

@@ -108,9 +108,9 @@ static void find_avx512_tunables(VkDriverId driver, uint32_t version, dml_device
 #endif
 }
 
-/* The most bytes of a window. Kernels count bytes in 32 bits. The window may start early by up to the alignment, and an
+/* The most bytes of a range. Kernels count bytes in 32 bits. The range may start early by up to the alignment, and an
  * imported one has up to a page more on either side. */
-static int64_t widest_window(const dml_device_traits *traits)
+static int64_t widest_range(const dml_device_traits *traits)
 {
     uint64_t binding = (uint64_t)traits->core.binding, segment = 1;
     while (2 * segment <= binding)
@@ -156,9 +156,9 @@ void dml_traits_find(const dml_instance_functions *vk, VkPhysicalDevice physical
     traits->import_alignment = traits->host_import ? import.minImportedHostPointerAlignment : 0;
     traits->core.binding = limits->maxStorageBufferRange & ~UINT32_C(15);
     traits->segmented = has_segments(&features, limits) && !traits->only_32_bit;
-    traits->core.window = widest_window(traits);
+    traits->core.range = widest_range(traits);
     find_avx512_tunables(driver.driverID, all.properties.driverVersion, traits);
-    if (traits->core.window <= traits->core.binding) /* one binding holds all that a kernel can address */
+    if (traits->core.range <= traits->core.binding) /* one binding holds all that a kernel can address */
         traits->segmented = traits->core.tunables.segments_always;
     traits->staging = (uint64_t)tunables->staging_bytes;
     traits->pipelines = 256;
@@ -175,7 +175,7 @@ void dml_traits_find(const dml_instance_functions *vk, VkPhysicalDevice physical
 static struct {
     const char *name;
     int64_t value;
-} overrides[] = {{"kernel", -1},           {"host_import", -1}, {"window", -1},     {"binding", -1}, {"staging", -1},
+} overrides[] = {{"kernel", -1},           {"host_import", -1}, {"range", -1},      {"binding", -1}, {"staging", -1},
                  {"group_size", -1},       {"chunks", -1},      {"max_groups", -1}, {"mapped", -1},  {"heap", -1},
                  {"invocation_bytes", -1}, {"pipelines", -1},   {"busy_bytes", -1}, {"cpu", -1},     {"segments_always", -1},
                  {"prefetch_ahead", -1},   {"cuda", -1}};
@@ -217,7 +217,7 @@ void dml_traits_override(const dml_device_traits *offered, dml_device_traits *tr
     *traits = *offered;
     traits->host_import = lowered("host_import", offered->host_import);
     traits->core.binding = lowered("binding", offered->core.binding);
-    traits->core.window = lowered("window", widest_window(traits));
+    traits->core.range = lowered("range", widest_range(traits));
     traits->staging = (uint64_t)lowered("staging", (int64_t)offered->staging);
     traits->core.group_size = (uint32_t)lowered("group_size", offered->core.group_size);
     traits->core.max_groups = (uint32_t)lowered("max_groups", offered->core.max_groups);

@@ -14,7 +14,7 @@ typedef struct dml_device_traits {
     uint64_t max_buffer; /* bytes of a VkBuffer or an allocation */
     uint64_t heap;       /* bytes of the heap that allocations come from */
     bool budget;         /* VK_EXT_memory_budget */
-    bool segmented;      /* a window may be bound as several descriptor-array segments */
+    bool segmented;      /* a range may be bound as several descriptor-array segments */
     bool mapped;         /* allocations are mapped where their memory type allows it */
     uint64_t staging;    /* most bytes of either side of a staged chunk */
     int pipelines;       /* that exist at a time, unless calls that are recording need more */

@@ -83,7 +83,7 @@ class Core:
         """A device of a class, with other traits or tunables."""
         of = self.tunables[kind]
         groups = min(of.max_groups, 65535)
-        traits = Traits(group_size=of.group_size or 8, max_groups=groups, alignment=16, window=2**27, binding=2**27)
+        traits = Traits(group_size=of.group_size or 8, max_groups=groups, alignment=16, range=2**27, binding=2**27)
         traits.tunables, traits.kernels = of, 2**32 - 1
         for name, value in changes.items():
             setattr(traits if hasattr(traits, name) else traits.tunables, name, value)
@@ -242,7 +242,7 @@ REVERSED_ROW = CONSTANTS["DML_REVERSED_ROW"]
 
 class Machine:
     """Runs a dispatch as the shader of its kernel does, but on numbers of bytes: what comes out is the
-    (source byte, destination byte) pairs, relative to the windows. Checks what the shaders take for granted."""
+    (source byte, destination byte) pairs, relative to the ranges. Checks what the shaders take for granted."""
 
     def __init__(self, dispatch, lengths):
         self.dispatch, self.lengths, self.table = dispatch, lengths, dispatch.table  # the bytes of the lengths

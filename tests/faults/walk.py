@@ -58,7 +58,7 @@ FAMILY_CALLS = [
     ("take", (X, INDICES, 1), {}),
     ("scatter_nd", (X, INDICES[:4, None] % 32, X[4:8]), {}),
 ]
-TRAITS = ["mapped", "host_import", "staging", "window"]
+TRAITS = ["mapped", "host_import", "staging", "range"]
 
 
 class Broken(Exception):
@@ -194,7 +194,7 @@ class Run:
         for call in (CALLS[3], FAMILY_CALLS[2], FAMILY_CALLS[3]):  # in several submissions
             yield {"host_import": 0, "staging": 40_000}, lambda call=call: self.operate(*call)
         for call in (CALLS[0], FAMILY_CALLS[0]):  # in several pieces
-            yield {"staging": 40_000, "window": 70_000}, lambda call=call: self.operate(*call)
+            yield {"staging": 40_000, "range": 70_000}, lambda call=call: self.operate(*call)
 
     def scenario(self):
         """Up to the fault, and somewhat further: what comes later would be as without one."""
