@@ -130,8 +130,8 @@ struct dml_table_axis {
     u32 unused;
 };
 
-/* The work is `rows` rows (elements: runs along axis 0; words: one row) of `parts` parts each. Unit n of `total` = rows *
- * parts is part n / rows of row n % rows. */
+/* The work is `rows` rows (elements: runs along axis 0; words: one row) of `strips` strips each. Unit n of `total` = rows *
+ * strips is strip n / rows of row n % rows. */
 struct dml_table {
     u32 rank;
     u32 total;
@@ -139,7 +139,7 @@ struct dml_table {
     u32 chunks;
     u32 rows;
     u32 rows_multiplier;
-    u32 part;       /* tiles (elements: elements) of a part */
+    u32 strip;      /* tiles (elements: elements) of a strip */
     u32 src_offset; /* of element 0, from the range's begin */
     u32 dst_offset;
     u32 entry_offset;

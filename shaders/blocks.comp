@@ -209,7 +209,7 @@ void main()
     Path path = make_path();
     Chunk chunk = first_chunk();
     if (chunk.begin < chunk.end) [[loop]] do {
-        uint n = chunk.begin * table.part, last = n + table.part;
+        uint n = chunk.begin * table.strip, last = n + table.strip;
         uint tiles = min(last, table.blocks_count), edges = min(last, table.blocks_count + table.blocks_edges);
         n += gl_LocalInvocationID.x;
         if (n < tiles) [[loop]] do {

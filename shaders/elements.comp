@@ -90,10 +90,10 @@ void main()
     Offsets step = axis_step(0);
     Chunk chunk = first_chunk();
     if (chunk.begin < chunk.end) [[loop]] do {
-        uint part = divide(chunk.begin, table.rows, table.rows_multiplier);
-        Offsets run = locate((chunk.begin - part * table.rows) * table.elements_extent).at;
-        uint begin = part * table.part;
-        copy_run(run, step, begin, begin + min(table.part, table.elements_extent - begin));
+        uint strip = divide(chunk.begin, table.rows, table.rows_multiplier);
+        Offsets run = locate((chunk.begin - strip * table.rows) * table.elements_extent).at;
+        uint begin = strip * table.strip;
+        copy_run(run, step, begin, begin + min(table.strip, table.elements_extent - begin));
         if (++chunk.begin == chunk.end)
             chunk = next_chunk();
     } while (chunk.begin < chunk.end);

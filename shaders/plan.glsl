@@ -253,7 +253,7 @@ uint near_index(uvec2 index, uint extent)
     return index.y == sign && from < extent ? from : (extent - 1) & ~sign;
 }
 
-// The same of an axis that a piece has a part of.
+// The same of an axis that a piece has not all of.
 uvec2 far_index(uvec2 index, uvec2 extent)
 {
     if (LENGTH_SIGNED && int(index.y) < 0) {

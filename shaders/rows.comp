@@ -10,7 +10,7 @@
 // written.
 //
 // REVERSED: AXIS names an axis of the table, rows move as a whole. ROW mirrors the first elements of each row, up to its
-// length; STEP is that of the mirrored part, and the others go the other way.
+// length; STEP is that of the mirrored body, and the others go the other way.
 // PER_WINDOW rows are made from one window, WINDOW_STEP apart in it (a de-interleave). Row r of these may begin at byte PHASE +
 // r * SKEW of a word: it is then stored from its first whole word on, of elements that have a word more (a transpose).
 // SCHEDULE 0: software prefetch. Behind each row a workgroup reads the cache lines that the hardware prefetcher does not
@@ -76,14 +76,14 @@ const uint WINDOW = uint(SPAN + 7) / 8;
 uint prefetched = 0; // keeps the compiler from leaving out what is read only for the cache
 
 // Elements of a row that are whole words, a tile or more of them. The last tile may overlap the one before it.
-struct Part {
+struct Body {
     uint begin;
     uint count;
 };
 
-uint tiles_of(Part part)
+uint tiles_of(Body body)
 {
-    return (part.count + TILE - 1) / TILE;
+    return (body.count + TILE - 1) / TILE;
 }
 
 // Source offset of byte `within` of an element, given how far apart streams are.
@@ -155,7 +155,7 @@ void load_window(inout Window w, uint first, uint src)
     }
 }
 
-// Eight bytes of a tile, for the row whose source is `window_step` further; `mirrored`: of the mirrored part of a row.
+// Eight bytes of a tile, for the row whose source is `window_step` further; `mirrored`: of the mirrored body of a row.
 Word8 compose(Window w, uint first, int window_step, bool mirrored)
 {
     if (REVERSED == DML_REVERSED_ROW && !mirrored)
@@ -180,8 +180,8 @@ void copy_edge(uint src, uint dst)
         store_scalar(dst, 16, halves_of(bytes).x);
 }
 
-// The elements of a row outside its parts a and b: in front of them, between them and behind.
-void copy_head_and_tail(uint src, uint dst, uint length, Part a, Part b)
+// The elements of a row outside its bodies a and b: in front of them, between them and behind.
+void copy_head_and_tail(uint src, uint dst, uint length, Body a, Body b)
 {
     const uint EDGES = ELEMENT / EDGE;
     uint between = b.begin - a.count, edges = (table.rows_extent - (a.count + b.count)) * EDGES;
@@ -248,12 +248,12 @@ void copy_tile(uint src, uint dst, bool mirrored, uint skip)
 }
 
 // Of the elements [first, last).
-Part whole_words(uint dst, uint first, uint last)
+Body whole_words(uint dst, uint first, uint last)
 {
     uint distance = -(dst + first * ELEMENT) & (WORD - 1);
     uint head = min(distance / min(EVEN, WORD) * INVERSE & (PERIOD - 1), last - first);
     uint begin = first + head, count = last - begin - (last - begin) % PERIOD;
-    return Part(begin, count < TILE ? 0 : count);
+    return Body(begin, count < TILE ? 0 : count);
 }
 
 // Reads on from the row at src towards the next, whose source is `distance` from it.
@@ -269,13 +269,13 @@ void prefetch(uint src, uint distance)
     } while (n < table.rows_prefetch_lines);
 }
 
-// One part of a row whose first `length` elements are mirrored.
-void copy_row(uint src, uint dst, uint length, uint part)
+// One strip of a row whose first `length` elements are mirrored.
+void copy_row(uint src, uint dst, uint length, uint strip)
 {
-    Part a = REVERSED == DML_REVERSED_ROW ? whole_words(dst, 0, length) : Part(0, 0);
-    Part b = whole_words(dst, length, table.rows_extent);
+    Body a = REVERSED == DML_REVERSED_ROW ? whole_words(dst, 0, length) : Body(0, 0);
+    Body b = whole_words(dst, length, table.rows_extent);
     uint tiles_a = tiles_of(a), tiles_b = tiles_of(b);
-    uint begin = part * table.part, end = min(begin + table.part, tiles_a + tiles_b);
+    uint begin = strip * table.strip, end = min(begin + table.strip, tiles_a + tiles_b);
     uint n = begin + gl_LocalInvocationID.x % LANES;
     if (n < end) [[loop]] do {
         bool mirrored = REVERSED == DML_REVERSED_ROW && n < tiles_a;
@@ -293,7 +293,7 @@ void copy_row(uint src, uint dst, uint length, uint part)
         n += LANES;
     } while (n < end);
     // Behind the tiles, whose loads have brought the cache lines: many at a time, where these would wait for one.
-    if (SCALAR != 0 && part == 0)
+    if (SCALAR != 0 && strip == 0)
         copy_head_and_tail(src, dst, length, a, b);
 }
 
@@ -304,15 +304,15 @@ void main()
     Chunk chunk = first_chunk();
     uint row = gl_LocalInvocationID.x / LANES, n = chunk.begin + row;
     if (n < chunk.end) [[loop]] do {
-        uint part = divide(n, table.rows, table.rows_multiplier);
-        Position position = locate(n - part * table.rows);
+        uint strip = divide(n, table.rows, table.rows_multiplier);
+        Position position = locate(n - strip * table.rows);
         uint stop = n + (SCHEDULE > 1 ? 1 : min(position.left, chunk.end - n));
         do {
             Offsets at = position.at;
             bool wraps = position.index + 1 == walk.extent, mirrored = REVERSED == DML_REVERSED_AXIS && follow_entries(at);
             Offsets next = select(wraps, walk.wrap, walk.step);
             uint distance = next.src + next.reversed * (mirrored ? -table.reversed_stride : table.reversed_stride);
-            copy_row(at.src, at.dst, REVERSED == DML_REVERSED_ROW ? length_at(at.entry).x : 0, part);
+            copy_row(at.src, at.dst, REVERSED == DML_REVERSED_ROW ? length_at(at.entry).x : 0, strip);
             if (PREFETCH && !wraps) // the row behind a wrap may be anywhere
                 prefetch(at.src, distance);
             position.at = move(position.at, 1, next); // next_position() would compute `next` once more

@@ -87,13 +87,13 @@ void store_element(Offsets at)
     if (OPERATIONS != 0)
         bytes = computed(constants[at.entry / ROW], number);
     [[unroll]] for (uint i = 0; i < ITEM; i += SCALAR) {
-        uint part = OPERATIONS != 0 ? bytes >> i * 8 : bytes_at(entry + i);
+        uint bits = OPERATIONS != 0 ? bytes >> i * 8 : bytes_at(entry + i);
         if (SCALAR == 8)
-            AT(dst8, 3, (at.dst + i) >> 3) = word_from(uvec2(part, bytes_at(entry + i + 4)));
+            AT(dst8, 3, (at.dst + i) >> 3) = word_from(uvec2(bits, bytes_at(entry + i + 4)));
         else if (SCALAR == 4)
-            AT(dst4, 2, (at.dst + i) >> 2) = part;
+            AT(dst4, 2, (at.dst + i) >> 2) = bits;
         else
-            store_scalar(at.dst + i, SCALAR == 2 ? 16 : 8, part);
+            store_scalar(at.dst + i, SCALAR == 2 ? 16 : 8, bits);
     }
 }
 
@@ -144,8 +144,8 @@ Word16 make_word(Offsets first, Steps steps, uint n)
         } else if (OPERATIONS != 0) {
             word[to / 4] = bytes;
         } else {
-            [[unroll]] for (uint part = 0; part < ITEM / 4; part++)
-                word[(to / 4 + part) % 4] = entries[entry / 4 + part];
+            [[unroll]] for (uint j = 0; j < ITEM / 4; j++)
+                word[(to / 4 + j) % 4] = entries[entry / 4 + j];
         }
     }
 #ifdef VECTORS
@@ -194,7 +194,7 @@ void main()
             same_rows[side] = constants[(table.entry_offset + side * steps.side.entry) / ROW];
     Chunk chunk = first_chunk();
     if (chunk.begin < chunk.end) [[loop]] do {
-        uint n = chunk.begin * table.part, end = min(n + table.part, table.tables_count);
+        uint n = chunk.begin * table.strip, end = min(n + table.strip, table.tables_count);
         n += gl_LocalInvocationID.x;
         if (n < end) do {
             make_tile(n, extent, steps);

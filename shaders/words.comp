@@ -37,7 +37,7 @@ uint source_of(Offsets at)
 }
 
 // What a row has of a word and of those that follow.
-struct Part {
+struct Cursor {
     uint src;       // of the word's first scalar, if the row had all of the word; its lowest, where scalars go backwards
     uint low;       // the row's first byte
     uint high;      // and its last
@@ -46,35 +46,35 @@ struct Part {
 };
 
 // The i-th 16 aligned bytes around a word's scalars, or any others of the row where it has none of them.
-Word16 load_pair(Part part, uint i)
+Word16 load_pair(Cursor cursor, uint i)
 {
-    return AT(src16, 4, clamp((part.src + 16 * i) >> 4, part.low >> 4, part.high >> 4));
+    return AT(src16, 4, clamp((cursor.src + 16 * i) >> 4, cursor.low >> 4, cursor.high >> 4));
 }
 
 // From byte `within` of a row on, behind `filled` bytes of a word.
-Part begin_part(Offsets at, uint within, uint filled)
+Cursor begin_row(Offsets at, uint within, uint filled)
 {
-    Part part;
+    Cursor cursor;
     uint row = source_of(at), reach = (table.words_row - SCALAR) * PAIRS;
-    part.src = row + (within - filled) * RATIO + LOW;
-    part.low = RATIO < 0 ? row - reach : row;
-    part.high = part.low + reach + SCALAR - 1;
-    part.ending = filled + table.words_row - within;
-    part.overlap = load_pair(part, OVERLAP);
-    return part;
+    cursor.src = row + (within - filled) * RATIO + LOW;
+    cursor.low = RATIO < 0 ? row - reach : row;
+    cursor.high = cursor.low + reach + SCALAR - 1;
+    cursor.ending = filled + table.words_row - within;
+    cursor.overlap = load_pair(cursor, OVERLAP);
+    return cursor;
 }
 
 // What the row has of a word, among bytes that mean nothing. Moves on to the next word.
-Word16 take_word(inout Part part)
+Word16 take_word(inout Cursor cursor)
 {
     Window w;
-    uint shift = part.src % 8 * 8;
-    bool second = part.src % 16 >= 8;
-    Word16 overlap = part.overlap, pair = OVERLAP == 0 ? overlap : load_pair(part, 0);
-    part.overlap = pair;
+    uint shift = cursor.src % 8 * 8;
+    bool second = cursor.src % 16 >= 8;
+    Word16 overlap = cursor.overlap, pair = OVERLAP == 0 ? overlap : load_pair(cursor, 0);
+    cursor.overlap = pair;
     Word8 word = second ? SECOND(pair) : FIRST(pair);
     [[unroll]] for (uint i = 1; i <= PAIRS; i++) {
-        Word16 next = i == OVERLAP ? overlap : load_pair(part, i);
+        Word16 next = i == OVERLAP ? overlap : load_pair(cursor, i);
         Word8 a = second ? FIRST(next) : SECOND(pair), b = second ? SECOND(next) : FIRST(next);
         set_word(w, 2 * i - 2, extract(word, a, shift));
         set_word(w, 2 * i - 1, extract(a, b, shift));
@@ -82,9 +82,9 @@ Word16 take_word(inout Part part)
         pair = next;
     }
     if (OVERLAP == 0)
-        part.overlap = pair;
-    part.src += 16 * RATIO;
-    part.ending -= 16;
+        cursor.overlap = pair;
+    cursor.src += 16 * RATIO;
+    cursor.ending -= 16;
     return Word16(compose8(w, 0, STEP, LOW, UNIT), compose8(w, 8, STEP, LOW, UNIT));
 }
 
@@ -110,13 +110,13 @@ void make_words(uint n, Whole whole, Walk walk)
     Word16 word = Word16(0);
     [[loop]] do {
         Position position = locate(row);
-        Part part = begin_part(position.at, within, filled);
+        Cursor cursor = begin_row(position.at, within, filled);
         bool more;
         within = 0;
         [[loop]] do {
-            uint ending = part.ending;
+            uint ending = cursor.ending;
             bool full = ending >= 16, ends = ending <= 16;
-            word = join(word, take_word(part), filled);
+            word = join(word, take_word(cursor), filled);
             filled = full ? 0 : ending;
             if (full) {
                 AT(dst16, 4, to) = word;
@@ -128,7 +128,7 @@ void make_words(uint n, Whole whole, Walk walk)
             }
             more = to < end && position.left > 0;
             if (ends && more)
-                part = begin_part(position.at, 0, filled);
+                cursor = begin_row(position.at, 0, filled);
         } while (more);
     } while (to < end);
 }
@@ -151,7 +151,7 @@ void main()
     uint tiles = (whole.words + TILE - 1) / TILE;
     Chunk chunk = first_chunk();
     if (chunk.begin < chunk.end) [[loop]] do {
-        uint n = chunk.begin * table.part, last = min(n + table.part, tiles);
+        uint n = chunk.begin * table.strip, last = min(n + table.strip, tiles);
         n += gl_LocalInvocationID.x;
         if (n < last) do {
             make_words(n, whole, walk);

@@ -720,12 +720,12 @@ def test_words_are_made_where_they_are_forced(core, item, axes):
 
 
 def test_every_tile_is_in_a_part(core):
-    """Both parts of a reversed row may end with a tile that overlaps: one tile more than its elements are worth."""
+    """Both bodies of a reversed row may end with a tile that overlaps: one tile more than its elements are worth."""
     extent, lengths = 4096 + 16, [16 + 32 * n for n in range(8)]
     dispatch = choose(core, 1, [(8, extent, extent, 1), (extent, 1, 1, 0)], reversed=1, lengths=lengths)
     assert dispatch.kernel == ROWS
     table = dispatch.table
-    assert table.part * (table.total // table.rows) >= extent // dispatch.constants[CONSTANTS["DML_ROWS_TILE"]] + 2
+    assert table.strip * (table.total // table.rows) >= extent // dispatch.constants[CONSTANTS["DML_ROWS_TILE"]] + 2
 
 
 def test_an_axis_that_was_cut_to_one_index_is_none(core):
@@ -758,7 +758,7 @@ def test_all_that_fits_32_bits(core):
                     steps = -(-table.words_rows * table.words_row // (16 * dispatch.constants[CONSTANTS["DML_WORDS_TILE"]]))
                 if dispatch.kernel == BLOCKS:
                     steps = table.blocks_count + table.blocks_edges
-                assert (table.total // table.rows - 1) * table.part < steps <= table.total // table.rows * table.part
+                assert (table.total // table.rows - 1) * table.strip < steps <= table.total // table.rows * table.strip
 
 
 # --- the operators' plans ---------------------------------------------------------------------------------------------

@@ -95,7 +95,7 @@ bool dml_blocks_find(const dml_plan *plan, int32_t scalar, uint32_t src, uint32_
         return false;
     const dml_axis *across = dml_blocks_axis(blocks, DML_MAX_CHAIN), *inside = dml_blocks_axis(blocks, DML_MAX_CHAIN + 1);
     const int64_t side = blocks->rows / blocks->inside;
-    blocks->sides = dml_parts(across->extent, side);
+    blocks->sides = dml_ceil_div(across->extent, side);
     blocks->phased = (dst | (uint64_t)blocks->row) % WORD != 0;
     uint64_t sources = src;
     for (int k = 0; k < own->rank; k++)

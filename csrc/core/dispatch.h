@@ -28,8 +28,8 @@ enum {
 
 typedef struct dml_dispatch {
     dml_kernel kernel;
-    const char *reason;            /* of the choice, for people */
-    dml_part rests[DML_MAX_RESTS]; /* of the piece, that this dispatch does not move, or not all of: pieces of their own */
+    const char *reason;           /* of the choice, for people */
+    dml_cut rests[DML_MAX_RESTS]; /* of the piece, that this dispatch does not move, or not all of: pieces of their own */
     int rest_count;
     dml_span src_range; /* bytes to bind, from the plan's bases */
     dml_span dst_range;

@@ -8,11 +8,11 @@
 #include "core/host_kernel.h"
 
 enum {
-    PARTS = 16,            /* that they are cut into, */
-    MIN_PART = 128 * 1024, /* each of at least */
-    MAX_PART = 1 << 20,    /* and at most so many bytes */
-    GRANULE = 256,         /* bytes: a part has whole blocks of a kernel */
-    FEW = 64               /* elements that are moved one by one where each length has so few */
+    CHUNKS = 16,            /* that they are cut into, */
+    MIN_CHUNK = 128 * 1024, /* each of at least */
+    MAX_CHUNK = 1 << 20,    /* and at most so many bytes */
+    GRANULE = 256,          /* bytes: a chunk has whole blocks of a kernel */
+    FEW = 64                /* elements that are moved one by one where each length has so few */
 };
 
 /* A run of one plan, which is simplified, and what it is cut into. */
@@ -22,7 +22,7 @@ typedef struct run {
     char *dst;
     dml_interrupt_poll *poll; /* or NULL */
     int axis;                 /* that is cut */
-    int64_t step, count;      /* indices of a part; parts */
+    int64_t step, count;      /* indices of a chunk; chunks */
 } run;
 
 static bool run_plan(const dml_plan *plan, const char *src, char *dst, dml_interrupt_poll *poll);
@@ -59,20 +59,20 @@ static bool run_length(const dml_plan *plan, const char *src, char *dst, dml_int
         return !is_stopped(poll);
     }
     const int64_t length = dml_entries_read(&plan->entries, plan->entries.offset, extent);
-    dml_plan part;
-    dml_plan_copy(&part, plan);
-    part.reversed = -1;
-    dml_plan_cut(&part, k, 0, length);
-    part.src_offset += (length - 1) * stride;
-    part.axes[k].src_stride = -stride;
-    dml_plan_simplify(&part);
-    if (!run_plan(&part, src, dst, poll))
+    dml_plan half;
+    dml_plan_copy(&half, plan);
+    half.reversed = -1;
+    dml_plan_cut(&half, k, 0, length);
+    half.src_offset += (length - 1) * stride;
+    half.axes[k].src_stride = -stride;
+    dml_plan_simplify(&half);
+    if (!run_plan(&half, src, dst, poll))
         return false;
-    dml_plan_copy(&part, plan);
-    part.reversed = -1;
-    dml_plan_cut(&part, k, length, extent - length);
-    dml_plan_simplify(&part);
-    return run_plan(&part, src, dst, poll);
+    dml_plan_copy(&half, plan);
+    half.reversed = -1;
+    dml_plan_cut(&half, k, length, extent - length);
+    dml_plan_simplify(&half);
+    return run_plan(&half, src, dst, poll);
 }
 
 /* The axes from `k` on may choose lengths. */
@@ -82,11 +82,11 @@ static bool run_lengths(const dml_plan *plan, int k, const char *src, char *dst,
         k++;
     if (k == plan->rank)
         return run_length(plan, src, dst, poll);
-    dml_plan part;
-    dml_plan_copy(&part, plan);
-    part.axes[k].extent = 1;
-    for (int64_t i = 0; i < plan->axes[k].extent; i++, dml_plan_cut(&part, k, 1, 1))
-        if (!run_lengths(&part, k + 1, src, dst, poll))
+    dml_plan one;
+    dml_plan_copy(&one, plan);
+    one.axes[k].extent = 1;
+    for (int64_t i = 0; i < plan->axes[k].extent; i++, dml_plan_cut(&one, k, 1, 1))
+        if (!run_lengths(&one, k + 1, src, dst, poll))
             return false;
     return true;
 }
@@ -112,7 +112,7 @@ static bool run_gather(const dml_plan *plan, const char *src, char *dst, dml_int
     return run_plan(&plain, src, dst, poll);
 }
 
-/* --- parts ---------------------------------------------------------------------------------------------------------- */
+/* --- chunks --------------------------------------------------------------------------------------------------------- */
 
 static bool run_whole(const dml_plan *plan, const char *src, char *dst, dml_interrupt_poll *poll)
 {
@@ -124,20 +124,20 @@ static bool run_whole(const dml_plan *plan, const char *src, char *dst, dml_inte
     return !is_stopped(poll);
 }
 
-static void run_part(const void *argument, int64_t index)
+static void run_chunk(const void *argument, int64_t index)
 {
     const run *run = argument;
     int64_t begin = index * run->step, left = run->plan->axes[run->axis].extent - begin;
-    dml_plan part;
-    dml_plan_take(&part, run->plan, &(dml_part){run->axis, begin, dml_smaller(left, run->step)});
-    run_whole(&part, run->src, run->dst, NULL);
+    dml_plan chunk;
+    dml_plan_take(&chunk, run->plan, &(dml_cut){run->axis, begin, dml_smaller(left, run->step)});
+    run_whole(&chunk, run->src, run->dst, NULL);
 }
 
-/* The axis to cut, -1 if there is none: an outer one that makes enough parts, else the longest. A long item becomes an axis. */
+/* The axis to cut, -1 if there is none: an outer one that makes enough chunks, else the longest. Long items become an axis. */
 static int axis_to_cut(dml_plan *plan)
 {
     int longest = -1;
-    if (plan->item >= MAX_PART && plan->reversed < 0) {
+    if (plan->item >= MAX_CHUNK && plan->reversed < 0) {
         int64_t word = dml_divisor((uint64_t)plan->item, GRANULE);
         dml_plan_add(plan, plan->item / word, word, word);
         plan->item = word;
@@ -147,7 +147,7 @@ static int axis_to_cut(dml_plan *plan)
         const int64_t extent = plan->axes[k].extent;
         if (k == plan->reversed || extent < 2)
             continue;
-        if (extent >= PARTS)
+        if (extent >= CHUNKS)
             return k;
         if (longest < 0 || extent > plan->axes[longest].extent)
             longest = k;
@@ -155,24 +155,24 @@ static int axis_to_cut(dml_plan *plan)
     return longest;
 }
 
-/* Parts of about as many bytes as they should have. */
-static void choose_parts(run *run, int64_t bytes)
+/* Chunks of about as many bytes as they should have. */
+static void choose_chunks(run *run, int64_t bytes)
 {
-    int64_t part = bytes / PARTS, extent = run->plan->axes[run->axis].extent;
-    part = dml_smaller(dml_larger(part, MIN_PART), MAX_PART);
+    int64_t chunk = bytes / CHUNKS, extent = run->plan->axes[run->axis].extent;
+    chunk = dml_smaller(dml_larger(chunk, MIN_CHUNK), MAX_CHUNK);
     int64_t granule = run->plan->item < GRANULE ? GRANULE / run->plan->item : 1;
-    run->step = dml_parts(extent, bytes / part);
+    run->step = dml_ceil_div(extent, bytes / chunk);
     if (extent >= 2 * granule)
-        run->step = dml_parts(run->step, granule) * granule;
-    run->count = dml_parts(extent, run->step);
+        run->step = dml_ceil_div(run->step, granule) * granule;
+    run->count = dml_ceil_div(extent, run->step);
 }
 
 /* When it is asked whether to stop no helper is at work: what is asked may fork. */
-static bool run_parts(const run *run)
+static bool run_chunks(const run *run)
 {
     for (int64_t next = 0; next < run->count;) {
         int64_t until = run->poll ? dml_interrupt_time(run->poll) : INT64_MAX;
-        next = dml_parallel(run_part, run, next, run->count, until);
+        next = dml_parallel(run_chunk, run, next, run->count, until);
         if (is_stopped(run->poll))
             return false;
     }
@@ -190,8 +190,8 @@ static bool run_plan(const dml_plan *plan, const char *src, char *dst, dml_inter
     run run = {.plan = &whole, .src = src, .dst = dst, .poll = poll, .axis = axis_to_cut(&whole)};
     if (run.axis < 0)
         return run_whole(plan, src, dst, poll);
-    choose_parts(&run, bytes);
-    return run_parts(&run);
+    choose_chunks(&run, bytes);
+    return run_chunks(&run);
 }
 
 bool dml_host_run_polled(const dml_plan *plan, const void *src, void *dst, dml_interrupt_poll *poll)

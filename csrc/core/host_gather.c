@@ -110,8 +110,8 @@ static void search_part(const void *argument, int64_t index)
 int64_t dml_entries_find_wrong(const dml_entries *entries, int64_t offset, int64_t step, int64_t count, int64_t extent)
 {
     bool wrong[MOST_PARTS];
-    const search s = {entries, offset, step, count, extent, dml_larger(dml_parts(count, MOST_PARTS), MIN_PART), wrong};
-    const int64_t parts = dml_parts(count, s.part);
+    const search s = {entries, offset, step, count, extent, dml_larger(dml_ceil_div(count, MOST_PARTS), MIN_PART), wrong};
+    const int64_t parts = dml_ceil_div(count, s.part);
     dml_parallel(search_part, &s, 0, parts, INT64_MAX);
     int64_t first = 0;
     while (first < parts && !wrong[first])

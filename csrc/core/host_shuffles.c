@@ -101,7 +101,7 @@ DML_INLINE SHUFFLE void move_row(const dml_host_job *job, const char *src, int64
         return;
     from = src + (cols - steps) * job->col.src;
     if (whole > 0 && is_inside(job, from - apart)) /* overlaps the last one */
-        dml_store_part(dst + (cols - steps) * cell, gather(&here, from, windows), useful);
+        dml_store_first(dst + (cols - steps) * cell, gather(&here, from, windows), useful);
     else
         move_bytes(job, src + whole * advance, dst + whole * useful, left);
 }

@@ -54,26 +54,26 @@ DML_INLINE void move_tile(const char *src, const int64_t *rows, char *dst, const
 }
 
 /* A square tile of which only `rows` and `cols` are moved. A column may be written beyond its end where the next begins. */
-DML_INLINE void move_part(const dml_host_job *job, const char *src, const int64_t *row_offsets, char *dst,
-                          const int64_t *col_offsets, const dml_host_block *part, const int item)
+DML_INLINE void move_partial(const dml_host_job *job, const char *src, const int64_t *row_offsets, char *dst,
+                             const int64_t *col_offsets, const dml_host_block *moved, const int item)
 {
     const int side = DML_HOST_VECTOR / item;
-    const int64_t bytes = part->rows * item;
+    const int64_t bytes = moved->rows * item;
     char ends[DML_HOST_VECTOR][DML_HOST_VECTOR] = {{0}};
     dml_vector v[DML_HOST_VECTOR];
     const bool inside = src + job->tiles.reach + DML_HOST_VECTOR <= job->end;
-    for (int i = 0; i < part->rows && !inside; i++)
-        memcpy(ends[i], src + row_offsets[i], (size_t)(part->cols * item));
+    for (int i = 0; i < moved->rows && !inside; i++)
+        memcpy(ends[i], src + row_offsets[i], (size_t)(moved->cols * item));
     DML_UNROLL
     for (int i = 0; i < side; i++)
-        v[i] = dml_load(inside ? src + row_offsets[i < part->rows ? i : 0] : ends[i]);
+        v[i] = dml_load(inside ? src + row_offsets[i < moved->rows ? i : 0] : ends[i]);
     transpose(v, side, bits_of(side), item);
     DML_UNROLL
     for (int i = 0; i < side; i++) {
-        if (i + 1 < part->cols && bytes >= DML_HOST_VECTOR / 2 && col_offsets[i + 1] - col_offsets[i] == bytes)
+        if (i + 1 < moved->cols && bytes >= DML_HOST_VECTOR / 2 && col_offsets[i + 1] - col_offsets[i] == bytes)
             dml_store(dst + col_offsets[i], v[i]);
-        else if (i < part->cols)
-            dml_store_part(dst + col_offsets[i], v[i], bytes);
+        else if (i < moved->cols)
+            dml_store_first(dst + col_offsets[i], v[i], bytes);
     }
 }
 
@@ -105,14 +105,14 @@ static void find_offsets(dml_host_tiles *tiles, const dml_host_block *block, int
 DML_INLINE void move_narrow(dml_host_job *job, const char *src, char *dst, const dml_host_block *block, const int item)
 {
     const int64_t side = DML_HOST_VECTOR / item, rows = dml_smaller(block->rows, side), cols = dml_smaller(block->cols, side);
-    const dml_host_block part = {0, 0, rows, cols};
+    const dml_host_block moved = {0, 0, rows, cols};
     find_offsets(&job->tiles, block, 1, 1);
     for (int64_t c = 0; c < block->cols; c += cols) {
         int64_t col = dml_smaller(c, block->cols - cols);
         for (int64_t r = 0; r < block->rows; r += rows) {
             int64_t row = dml_smaller(r, block->rows - rows);
-            move_part(job, src + col * item, job->tiles.row_offsets + row, dst + row * item, job->tiles.col_offsets + col,
-                      &part, item);
+            move_partial(job, src + col * item, job->tiles.row_offsets + row, dst + row * item, job->tiles.col_offsets + col,
+                         &moved, item);
         }
     }
 }

@@ -73,23 +73,23 @@ DML_INLINE void dml_store(char *dst, dml_vector vector)
 }
 
 /* Stores the first `bytes`, 1 to 16: by two words that overlap. */
-DML_INLINE void dml_store_part(char *dst, dml_vector vector, int64_t bytes)
+DML_INLINE void dml_store_first(char *dst, dml_vector vector, int64_t bytes)
 {
-    const unsigned part = (unsigned)bytes % 16;
+    const unsigned size = (unsigned)bytes % 16;
     char from[16];
     memcpy(from, &vector, 16);
-    if (part == 0) {
+    if (size == 0) {
         dml_store(dst, vector);
-    } else if (part >= 8) {
+    } else if (size >= 8) {
         memcpy(dst, from, 8);
-        memcpy(dst + part - 8, from + part - 8, 8);
-    } else if (part >= 4) {
+        memcpy(dst + size - 8, from + size - 8, 8);
+    } else if (size >= 4) {
         memcpy(dst, from, 4);
-        memcpy(dst + part - 4, from + part - 4, 4);
+        memcpy(dst + size - 4, from + size - 4, 4);
     } else {
         dst[0] = from[0];
-        dst[part / 2] = from[part / 2];
-        dst[part - 1] = from[part - 1];
+        dst[size / 2] = from[size / 2];
+        dst[size - 1] = from[size - 1];
     }
 }
 #endif

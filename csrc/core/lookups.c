@@ -123,7 +123,7 @@ void dml_lookups_find(const dml_plan *plan, uint32_t dst, bool words, dml_lookup
     while (2 * lookups->tile * beside <= MOST_TILE && (run >= 4 * lookups->tile || run % (2 * lookups->tile) == 0))
         lookups->tile *= 2;
     const int64_t span = span_of(lookups, lookups->side, beside);
-    lookups->windowed = span <= DML_TABLES_MOST_SPAN && dml_parts(span, 8) < lookups->tile * beside;
+    lookups->windowed = span <= DML_TABLES_MOST_SPAN && dml_ceil_div(span, 8) < lookups->tile * beside;
     lookups->same_rows = true;
     for (int k = 0; k < lookups->plan.rank; k++)
         lookups->same_rows = lookups->same_rows && (k == lookups->side || lookups->plan.axes[k].entry_stride == 0);

@@ -3,7 +3,7 @@
 enum { START, END, MODE, VALUE };
 enum { CONSTANT, EDGE, REFLECTION, SYMMETRIC, WRAP };
 static const dml_word modes[] = {"constant", "edge", "reflection", "symmetric", "wrap", NULL};
-enum { MOST_RUNS = 4 }; /* on an axis: the first, which may be a part, then two that are repeated in turn, and the last */
+enum { MOST_RUNS = 4 }; /* on an axis: the first, which may be cut short, then two that are repeated in turn, and the last */
 
 /* The result's axis k as runs, one or more: how many. With a constant it is where the input goes. */
 static int64_t find_runs(const dml_program *program, int k, dml_run *runs)

@@ -81,7 +81,7 @@ static int64_t pack(const dml_plan *plan, const int64_t *extents, dml_side side,
         int k = order[i];
         int64_t stride = dml_side_stride(&plan->axes[k], side), length = dml_magnitude(stride);
         if (!kept[k])
-            length = bytes < WORD ? bytes : dml_parts(bytes, WORD) * WORD;
+            length = bytes < WORD ? bytes : dml_ceil_div(bytes, WORD) * WORD;
         strides[k] = stride < 0 ? -length : length;
         bytes += (extents[k] - 1) * length;
     }
@@ -117,7 +117,7 @@ void dml_pack(const bool *kept, dml_piece *piece, dml_side side, bool exact, dml
         int64_t *stride = side == DML_SRC ? &plan->axes[k].src_stride : &plan->axes[k].dst_stride;
         int64_t reach = (extents[k] - 1) * strides[k], back = reach < 0 ? reach : 0;
         *offset -= back;
-        if (kept[k] && !exact) { /* a part of the run that is copied */
+        if (kept[k] && !exact) { /* some of the run that is copied */
             copy->item += dml_magnitude(reach);
             copy->src_offset += back;
             copy->dst_offset += back;

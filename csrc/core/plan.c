@@ -30,10 +30,10 @@ void dml_plan_cut(dml_plan *plan, int k, int64_t begin, int64_t extent)
     axis->extent = extent;
 }
 
-void dml_plan_take(dml_plan *to, const dml_plan *from, const dml_part *part)
+void dml_plan_take(dml_plan *to, const dml_plan *from, const dml_cut *cut)
 {
     dml_plan_copy(to, from);
-    dml_plan_cut(to, part->axis, part->begin, part->extent);
+    dml_plan_cut(to, cut->axis, cut->begin, cut->extent);
     dml_plan_simplify(to);
 }
 

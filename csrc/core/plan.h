@@ -80,12 +80,12 @@ typedef struct dml_plan {
     dml_gathered gathers[DML_MAX_RANK];
 } dml_plan;
 
-/* A part of a plan: some indices of one axis. */
-typedef struct dml_part {
+/* A cut of a plan: some indices of one axis. */
+typedef struct dml_cut {
     int axis;
     int64_t begin;
     int64_t extent;
-} dml_part;
+} dml_cut;
 
 /* The bytes a plan touches on one side, as offsets from that side's base: [begin, end). */
 typedef struct dml_span {
@@ -103,8 +103,8 @@ void dml_plan_copy(dml_plan *to, const dml_plan *from);
 /* Keeps `extent` indices of axis k, from index `begin` on: with extents of 1, that index alone. */
 void dml_plan_cut(dml_plan *plan, int k, int64_t begin, int64_t extent);
 
-/* `to` becomes that part of `from`, simplified; the reversed axis is not cut. */
-void dml_plan_take(dml_plan *to, const dml_plan *from, const dml_part *part);
+/* `to` becomes that cut of `from`, simplified; the reversed axis is not cut. */
+void dml_plan_take(dml_plan *to, const dml_plan *from, const dml_cut *cut);
 
 /* Swaps source and destination. The plan is not indirect. */
 void dml_plan_turn(dml_plan *plan);
@@ -173,10 +173,10 @@ static inline int64_t dml_quotient(int64_t value, int64_t by)
     return (value | by) <= UINT32_MAX ? (int64_t)((uint32_t)value / (uint32_t)by) : value / by;
 }
 
-/* How many parts of so many a whole has, of which the last may have fewer. */
-static inline int64_t dml_parts(int64_t whole, int64_t part)
+/* The same, rounded up: how many blocks of so many a whole has, of which the last may have fewer. */
+static inline int64_t dml_ceil_div(int64_t value, int64_t by)
 {
-    return dml_quotient(whole + part - 1, part);
+    return dml_quotient(value + by - 1, by);
 }
 
 /* The largest power of two up to `most` (one itself) that divides all of the value. */

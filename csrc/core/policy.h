@@ -9,8 +9,8 @@
 #include "core/rows.h"
 
 typedef struct dml_transpose {
-    dml_plan blocks;               /* the plan that the rows refer to */
-    dml_part rests[DML_MAX_RESTS]; /* of the plan: what blocks do not move, or not all of */
+    dml_plan blocks;              /* the plan that the rows refer to */
+    dml_cut rests[DML_MAX_RESTS]; /* of the plan: what blocks do not move, or not all of */
     int rest_count;
 } dml_transpose;
 

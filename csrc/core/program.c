@@ -100,7 +100,7 @@ void dml_inset_step(const dml_program *program, const dml_run *inset, int64_t in
         dml_plan_add(&step->plan, result->shape[k], 0, result->strides[k]);
 }
 
-/* --- portions: parts of one step ---------------------------------------------------------------------------------- */
+/* --- portions of one step ----------------------------------------------------------------------------------------- */
 
 static void copy_step(dml_step *to, const dml_step *from)
 {
@@ -147,16 +147,16 @@ static bool run_step(dml_portions *portions, dml_step *step)
     int64_t tile = portions->most / (bytes / axis->extent);
     tile = tile > 0 ? tile : 1;
     for (int64_t begin = 0; begin < axis->extent; begin += tile) {
-        dml_step part;
-        copy_step(&part, step);
-        dml_plan_cut(&part.plan, k, begin, dml_smaller(tile, axis->extent - begin));
-        if (!run_step(portions, &part))
+        dml_step cut;
+        copy_step(&cut, step);
+        dml_plan_cut(&cut.plan, k, begin, dml_smaller(tile, axis->extent - begin));
+        if (!run_step(portions, &cut))
             return false;
     }
     return true;
 }
 
-/* --- portions: several steps -------------------------------------------------------------------------------------- */
+/* --- portions of several steps ------------------------------------------------------------------------------------ */
 
 /* Runs steps [first, end) as one portion, if they have bytes. */
 static bool run_range(dml_portions *portions, int64_t first, int64_t end, int64_t bytes)

@@ -91,19 +91,19 @@ static void order_rows(const dml_plan *plan, const dml_tunables *tunables, int *
     }
 }
 
-/* --- parts and chunks ------------------------------------------------------------------------------------------ */
+/* --- strips and chunks ------------------------------------------------------------------------------------------ */
 
 /* Shares out rows of so many steps each; a workgroup does group_size steps at a time, of `side` rows side by side. Many
  * rows: several to a chunk. Few: several chunks to a row. */
 static void share_out(dml_dispatch *dispatch, const dml_traits *traits, int64_t rows, int64_t steps, int64_t side)
 {
     int64_t chunks = traits->tunables.chunks, groups = traits->max_groups;
-    int64_t parts = dml_parts(chunks, rows), unit = 4 * (int64_t)traits->group_size;
-    int64_t part = dml_parts(dml_parts(steps, parts), unit) * unit;
-    parts = dml_parts(steps, part);
-    int64_t total = rows * parts, most = traits->tunables.dynamic || chunks < groups ? chunks : groups;
-    int64_t chunk = dml_parts(dml_parts(total, most), side) * side;
-    chunks = dml_parts(total, chunk);
+    int64_t strips = dml_ceil_div(chunks, rows), unit = 4 * (int64_t)traits->group_size;
+    int64_t strip = dml_ceil_div(dml_ceil_div(steps, strips), unit) * unit;
+    strips = dml_ceil_div(steps, strip);
+    int64_t total = rows * strips, most = traits->tunables.dynamic || chunks < groups ? chunks : groups;
+    int64_t chunk = dml_ceil_div(dml_ceil_div(total, most), side) * side;
+    chunks = dml_ceil_div(total, chunk);
     dispatch->groups = (uint32_t)(chunks < groups ? chunks : groups);
     dml_table *table = &dispatch->table;
     table->chunks = (uint32_t)chunks;
@@ -111,7 +111,7 @@ static void share_out(dml_dispatch *dispatch, const dml_traits *traits, int64_t 
     table->total = (uint32_t)total;
     table->rows = (uint32_t)rows;
     table->rows_multiplier = multiplier_of((uint32_t)rows);
-    table->part = (uint32_t)part;
+    table->strip = (uint32_t)strip;
 }
 
 /* --- rows per workgroup, and software prefetch ------------------------------------------------------------------- */
@@ -134,7 +134,7 @@ static reads reads_of(const dml_rows *rows, int64_t count, int last, bool even)
     bool down = rows->row >= 0 && plan->axes[rows->row].src_stride < 0, rows_down = plan->axes[last].src_stride < 0;
     bool reversed = plan->reversed >= 0 && (plan->reversed == rows->row || plan->reversed == last);
     return (reads){.count = count,
-                   .tiles = dml_parts(rows->extent, rows->tile),
+                   .tiles = dml_ceil_div(rows->extent, rows->tile),
                    .span = (rows->extent - 1) * dml_magnitude(rows->step) + rows->reach,
                    .pitch = dml_magnitude(dml_rows_outer_axis(rows, last).src_stride),
                    .alternating = down != rows_down || reversed,
@@ -209,13 +209,13 @@ void dml_schedule_rows(const dml_rows *rows, const dml_traits *traits, dml_dispa
             side = traits->group_size;
         else if (bytes == 0)
             side = rows_per_group(traits, &r);
-        table->rows_prefetch_lines = (uint32_t)dml_parts(bytes, CACHE_LINE);
+        table->rows_prefetch_lines = (uint32_t)dml_ceil_div(bytes, CACHE_LINE);
     }
     dispatch->constants[DML_ROWS_SCHEDULE] = table->rows_prefetch_lines > 0 ? 0 : (int32_t)side;
     bool forwards = rows->step > 0 && dispatch->constants[DML_REVERSED] != DML_REVERSED_ROW;
     if (forwards && table->rows_prefetch_lines == 0 && rows->tile * rows->step <= traits->tunables.ahead_bytes)
         dispatch->constants[DML_ROWS_AHEAD] = traits->tunables.prefetch_ahead;
-    int64_t tiles = rows->extent / rows->tile + 2; /* at most: either part of a reversed row may end with one of its own */
+    int64_t tiles = rows->extent / rows->tile + 2; /* at most: either body of a reversed row may end with one of its own */
     share_out(dispatch, traits, count, tiles, side);
 }
 
@@ -228,7 +228,7 @@ void dml_schedule_words(const dml_words *words, const dml_traits *traits, dml_di
     dispatch->table.words_rows = (uint32_t)(bytes / words->row);
     dispatch->table.words_row = (uint32_t)words->row;
     dispatch->table.words_row_multiplier = multiplier_of((uint32_t)words->row);
-    share_out(dispatch, traits, 1, dml_parts(bytes, tile), 1);
+    share_out(dispatch, traits, 1, dml_ceil_div(bytes, tile), 1);
 }
 
 void dml_schedule_blocks(const dml_blocks *blocks, const dml_traits *traits, dml_dispatch *dispatch)
@@ -239,13 +239,13 @@ void dml_schedule_blocks(const dml_blocks *blocks, const dml_traits *traits, dml
         axes[k] = k;
     put_axes(dispatch, plan, axes, plan->rank);
     dml_table *table = &dispatch->table;
-    int64_t words = dml_parts(blocks->row, 8), tiles = dml_parts(words, traits->tunables.blocks_tile);
+    int64_t words = dml_ceil_div(blocks->row, 8), tiles = dml_ceil_div(words, traits->tunables.blocks_tile);
     int64_t bytes = dml_plan_count(plan) * plan->item, apart = dml_blocks_axis(blocks, DML_MAX_CHAIN)->extent * blocks->row;
     int64_t sides = bytes / apart / blocks->inside * blocks->sides;
     uint64_t ends = blocks->sides > 1 ? (uint64_t)(blocks->rows * blocks->row) : 0;
     bool edges = (table->dst_offset | (uint64_t)apart | ends) % 8 != 0;
     table->blocks_row = (uint32_t)blocks->row;
-    table->blocks_words = (uint32_t)dml_parts(words, tiles);
+    table->blocks_words = (uint32_t)dml_ceil_div(words, tiles);
     table->blocks_tiles = (uint32_t)tiles;
     table->blocks_tiles_multiplier = multiplier_of((uint32_t)tiles);
     table->blocks_sides = (uint32_t)blocks->sides;
@@ -280,7 +280,7 @@ void dml_schedule_tables(const dml_lookups *lookups, const dml_traits *traits, d
         axes[rank++] = lookups->run;
     put_axes(dispatch, plan, axes, rank);
     dml_table *table = &dispatch->table;
-    int64_t extent = table->axes[0].extent, tiles = dml_parts(extent + lookups->before, lookups->tile);
+    int64_t extent = table->axes[0].extent, tiles = dml_ceil_div(extent + lookups->before, lookups->tile);
     int64_t run = dml_lookups_beside(lookups) * extent, count = dml_plan_count(plan) / run * tiles;
     table->tables_run = (uint32_t)run;
     table->tables_tiles = (uint32_t)tiles;

@@ -1,4 +1,4 @@
-/* The order of a dispatch's work and how it is shared out: the table's axes, parts, chunks, rows per workgroup and software
+/* The order of a dispatch's work and how it is shared out: the table's axes, strips, chunks, rows per workgroup and software
  * prefetch. For rows also the pattern: the constants that tell shaders/rows.comp where each byte of a tile comes from.
  *
  * Each schedule fills in the table and the number of workgroups, and for rows the constant DML_ROWS_SCHEDULE.

@@ -9,7 +9,7 @@ static int64_t tile_extent(int64_t extent, int64_t most)
 {
     if (extent <= most)
         return extent;
-    int64_t tile = dml_parts(extent, dml_parts(extent, most)), rounded = dml_parts(tile, 64) * 64;
+    int64_t tile = dml_ceil_div(extent, dml_ceil_div(extent, most)), rounded = dml_ceil_div(tile, 64) * 64;
     if (rounded <= most)
         return rounded;
     return most >= 64 ? most / 64 * 64 : tile;
@@ -152,7 +152,7 @@ static int64_t packed_bytes(dml_split *split, dml_side side)
 
 static int64_t half_of(int64_t extent)
 {
-    return tile_extent(extent, dml_parts(extent, 2));
+    return tile_extent(extent, dml_ceil_div(extent, 2));
 }
 
 /* The same if an axis were halved. */

@@ -61,7 +61,7 @@ static bool find_phase(const dml_plan *plan, uint32_t dst, division *by)
 }
 
 /* The largest multiple of `unit` that divides an extent, which is one too, and is at most `most`. */
-static int64_t part_of(int64_t extent, int64_t unit, int64_t most)
+static int64_t largest_divisor(int64_t extent, int64_t unit, int64_t most)
 {
     while (extent % most != 0)
         most -= unit;
@@ -75,7 +75,7 @@ static void divide_row(const dml_plan *plan, int64_t side_by_side, division *by)
     bool whole = plan->axes[by->axis].dst_stride % PAGE == 0 || (by->head > 0 && LINE / plan->item <= side_by_side);
     by->line = LINE / by->word / (whole ? 1 : 2);
     if (by->words * by->items == extent)
-        by->line = part_of(by->words, 1, by->line);
+        by->line = largest_divisor(by->words, 1, by->line);
     else
         by->words -= by->words % by->line;
 }
@@ -84,19 +84,19 @@ static void divide_row(const dml_plan *plan, int64_t side_by_side, division *by)
 static void divide_rows(const dml_plan *plan, int64_t pass_rows, bool whole, division *by)
 {
     int64_t extent = plan->axes[by->axis].extent;
-    by->passes = dml_parts(extent, pass_rows);
+    by->passes = dml_ceil_div(extent, pass_rows);
     by->pass = extent / by->passes - extent / by->passes % by->rows;
-    int64_t part = extent % by->rows == 0 ? part_of(extent, by->rows, pass_rows) : 0;
-    if (part > 0 && (whole || 2 * part > pass_rows)) {
-        by->pass = part;
-        by->passes = extent / part;
+    int64_t pass = extent % by->rows == 0 ? largest_divisor(extent, by->rows, pass_rows) : 0;
+    if (pass > 0 && (whole || 2 * pass > pass_rows)) {
+        by->pass = pass;
+        by->passes = extent / pass;
     }
 }
 
 static void add_rest(dml_transpose *transpose, int axis, int64_t begin, int64_t end)
 {
     if (begin < end)
-        transpose->rests[transpose->rest_count++] = (dml_part){axis, begin, end - begin};
+        transpose->rests[transpose->rest_count++] = (dml_cut){axis, begin, end - begin};
 }
 
 /* `step` neighbours at a time. */

@@ -29,7 +29,7 @@ typedef struct dml_split {
 /* What the dispatch of a piece has left. */
 typedef struct dml_left {
     dml_plan plan; /* of the piece */
-    dml_part rests[DML_MAX_RESTS];
+    dml_cut rests[DML_MAX_RESTS];
     int count;
     int next;
 } dml_left;

@@ -22,8 +22,8 @@ void dml_allocations_init(dml_context *context)
     bool mapped;
     dml_buffer_device_type(context, UINT32_MAX, &mapped);
     uint64_t heap = context->offered.heap, most = mapped ? UINT64_C(256) << 20 : UINT64_MAX;
-    uint64_t part = heap / (mapped ? 10 : 4), shared = heap / PROMISED;
-    context->allocation_pool.limit = part < most ? part : most;
+    uint64_t fraction = heap / (mapped ? 10 : 4), shared = heap / PROMISED;
+    context->allocation_pool.limit = fraction < most ? fraction : most;
     context->allocation_pool.largest_shared = shared > MIN_SHARED ? shared : MIN_SHARED;
 }
 

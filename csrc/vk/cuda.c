@@ -105,7 +105,7 @@ static dml_code map(dml_context *context, const dml_buffer *buffer, dml_cuda_map
         close(handle.as.fd);
         return status->code;
     }
-    const dml_cuda_part all = {.size = buffer->size};
+    const dml_cuda_buffer all = {.size = buffer->size};
     if (FAILS(cuExternalMemoryGetMappedBuffer, &made.address, made.memory, &all)) {
         made.address = 0;
         unmap(context, &made);

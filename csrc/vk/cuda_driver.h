@@ -27,11 +27,11 @@ typedef struct dml_cuda_handle {
     unsigned flags, reserved[16];
 } dml_cuda_handle;
 
-/* CUDA_EXTERNAL_MEMORY_BUFFER_DESC: a part of such memory. */
-typedef struct dml_cuda_part {
+/* CUDA_EXTERNAL_MEMORY_BUFFER_DESC: a buffer in such memory. */
+typedef struct dml_cuda_buffer {
     unsigned long long offset, size;
     unsigned flags, reserved[16];
-} dml_cuda_part;
+} dml_cuda_buffer;
 
 /* CUDA_EXTERNAL_SEMAPHORE_HANDLE_DESC: a semaphore of another library. */
 typedef struct dml_cuda_semaphore {
@@ -49,7 +49,7 @@ typedef struct dml_cuda_wait {
 _Static_assert(sizeof(void *) != 8 || sizeof(dml_cuda_semaphore) == 96, "as CUDA has it");
 _Static_assert(sizeof(dml_cuda_wait) == 144, "as CUDA has it");
 _Static_assert(sizeof(void *) != 8 || sizeof(dml_cuda_handle) == 104, "as CUDA has it");
-_Static_assert(sizeof(dml_cuda_part) == 88, "as CUDA has it");
+_Static_assert(sizeof(dml_cuda_buffer) == 88, "as CUDA has it");
 
 /* All return 0 if they succeed. */
 #define DML_CUDA_FUNCTIONS(X)                                                                                                  \
@@ -63,7 +63,7 @@ _Static_assert(sizeof(dml_cuda_part) == 88, "as CUDA has it");
     X(cuDeviceGetUuid_v2, uint8_t *uuid, int device)                                                                           \
     X(cuDevicePrimaryCtxRelease_v2, int device)                                                                                \
     X(cuDevicePrimaryCtxRetain, void **context, int device)                                                                    \
-    X(cuExternalMemoryGetMappedBuffer, unsigned long long *address, void *memory, const dml_cuda_part *part)                   \
+    X(cuExternalMemoryGetMappedBuffer, unsigned long long *address, void *memory, const dml_cuda_buffer *buffer)               \
     X(cuGetErrorName, int result, const char **name)                                                                           \
     X(cuImportExternalMemory, void **memory, const dml_cuda_handle *handle)                                                    \
     X(cuImportExternalSemaphore, void **semaphore, const dml_cuda_semaphore *handle)                                           \

@@ -132,9 +132,9 @@ class Core:
     def rests(self, piece, dispatch):
         """What the dispatch of a piece leaves, as pieces."""
         pieces = [Piece() for _ in range(dispatch.rest_count)]
-        for rest, part in zip(pieces, dispatch.rests):
+        for rest, cut in zip(pieces, dispatch.rests):
             rest.depth = piece.depth + 1
-            self.library.dml_plan_take(byref(rest.plan), byref(piece.plan), byref(part))
+            self.library.dml_plan_take(byref(rest.plan), byref(piece.plan), byref(cut))
         return pieces
 
     def span(self, which, plan):
@@ -377,15 +377,15 @@ class Machine:
         self.dst.append(np.add.outer(dst, byte).ravel())
 
     def runs(self, total):
-        """Scalars along the last axis, each run in parts: all of them at once, since none knows of another."""
+        """Scalars along the last axis, each row in strips: all of them at once, since none knows of another."""
         assert self.table.elements_extent == self.axes[-1][0] and self.table.rows * self.table.elements_extent <= MASK
         n = np.arange(total)
-        part = self.divide(n, self.table.rows, self.table.rows_multiplier)
-        assert np.array_equal(part, n // self.table.rows)
-        positions = self.locate((n - part * self.table.rows) * self.table.elements_extent)
-        begin = part * self.table.part
-        assert not np.any(begin >= self.table.elements_extent), "a part with nothing in it"
-        size = np.minimum(self.table.part, self.table.elements_extent - begin)
+        strip = self.divide(n, self.table.rows, self.table.rows_multiplier)
+        assert np.array_equal(strip, n // self.table.rows)
+        positions = self.locate((n - strip * self.table.rows) * self.table.elements_extent)
+        begin = strip * self.table.strip
+        assert not np.any(begin >= self.table.elements_extent), "a strip with nothing in it"
+        size = np.minimum(self.table.strip, self.table.elements_extent - begin)
         run = np.repeat(n, size)
         i = np.arange(size.sum()) - np.repeat(np.cumsum(size) - size, size) + begin[run]
         src, dst, entry, index = ((at[run] + i * step) & MASK for at, step in zip(positions, self.axis_step(-1)))
@@ -412,7 +412,7 @@ class Machine:
         head = min(-self.table.dst_offset % 16, size)
         words = (size - head) // 16
         tiles = -(-words // self.tile)
-        assert total * self.table.part >= tiles, "words that nobody makes"
+        assert total * self.table.strip >= tiles, "words that nobody makes"
         src, dst, entry, index = self.locate(np.arange(self.table.words_rows))
         rows = np.arange(self.table.words_rows) * self.table.words_row
         assert np.array_equal(dst, (self.table.dst_offset + rows) & MASK), "the destination has gaps"
@@ -450,7 +450,7 @@ class Machine:
         assert odd == 0 and table.blocks_count == outer * table.blocks_sides * table.blocks_tiles
         assert table.blocks_sides * self.rows >= extent, "rows that nobody moves"
         assert table.blocks_tiles * table.blocks_words * 8 >= size, "words that nobody moves"
-        assert table.rows == 1 and total * table.part >= table.blocks_count + table.blocks_edges
+        assert table.rows == 1 and total * table.strip >= table.blocks_count + table.blocks_edges
         source = self.locate(np.arange(outer * extent * size // self.scalar))[0]
         for n in range(table.blocks_count):
             along, side = divmod(n, table.blocks_sides)
@@ -497,24 +497,24 @@ class Machine:
         step, outer = self.axis_step(-1), self.axis_step(-2)
         wrap = [to - (extents[-1] - 1) * back for to, back in zip(outer, step)]
         while n < end:
-            part = int(self.divide(np.int64(n), self.table.rows, self.table.rows_multiplier))
-            assert part == n // self.table.rows
-            row, walk = n - part * self.table.rows, extents[-2] * extents[-1]
+            strip = int(self.divide(np.int64(n), self.table.rows, self.table.rows_multiplier))
+            assert strip == n // self.table.rows
+            row, walk = n - strip * self.table.rows, extents[-2] * extents[-1]
             position = [int(value) for value in self.locate(np.int64(row))]
             run = min(walk - row % walk, end - n) if self.side == 1 else 1
             n += run
             for i in range(row, row + run):
-                self.row(*position, part)
+                self.row(*position, strip)
                 wraps = (i + 1) % extents[-1] == 0
                 position = [(at + way) & MASK for at, way in zip(position, wrap if wraps else step)]
 
-    def row(self, src, dst, entry, index, part):
+    def row(self, src, dst, entry, index, strip):
         length = int(self.length_at(entry)) if self.reversed and not self.gathered else 0
         if self.gathered:
             src = int(self.gather(*map(np.array, ([src], [dst], [entry])))[0][0])
         elif self.reversed == CONSTANTS["DML_REVERSED_AXIS"]:
             src += (length - 1 - index if index < length else index) * self.table.reversed_stride
-        self.copy_row(src, dst, length if self.reversed == REVERSED_ROW else 0, part)
+        self.copy_row(src, dst, length if self.reversed == REVERSED_ROW else 0, strip)
 
     def offsets(self, byte, step):
         """(stream, source offset) of bytes of a row, from its first element."""
@@ -540,19 +540,19 @@ class Machine:
         whole = (last - first - head) // period * period
         return first + head, whole if whole >= self.tile else 0
 
-    def copy_row(self, src, dst, length, part):
+    def copy_row(self, src, dst, length, strip):
         """A row whose first `length` elements are reversed."""
         phase = dst % self.word
         a = self.once(self.whole_words_of_a_row, phase, 0, length) if self.reversed == REVERSED_ROW else (0, 0)
         b = self.once(self.whole_words_of_a_row, phase, length, self.table.rows_extent)
         forward = -self.step if self.reversed == REVERSED_ROW else self.step
-        self.copy_head_and_tail(src, dst, length, forward, a, b, part)
+        self.copy_head_and_tail(src, dst, length, forward, a, b, strip)
         # Of each: the elements' order, their source, and the pattern. A row's tiles are shared out as one.
         before = 0
         for (first, whole), mirrored in ((a, True), (b, False)):
             if not whole:
                 continue
-            element, own = self.once(self.tiles_of_a_row, first, whole, before, part)
+            element, own = self.once(self.tiles_of_a_row, first, whole, before, strip)
             before += -(-whole // self.tile)
             if self.reversed == REVERSED_ROW and not mirrored:
                 pattern = forward, self.forward_low, self.forward_unit
@@ -561,12 +561,12 @@ class Machine:
             at = (length - 1 - element if mirrored else element) * forward + pattern[1]
             if element.size:
                 self.copy_tiles(src + at, dst + element * self.element, own, *pattern)
-        assert part > 0 or before <= self.table.part * (self.table.total // self.table.rows), "tiles that no part has"
+        assert strip > 0 or before <= self.table.strip * (self.table.total // self.table.rows), "tiles that no strip has"
 
-    def tiles_of_a_row(self, first, whole, before, part):
-        """(first elements, own bytes) of a part's tiles, of whole words that have `before` tiles before them. The last may
+    def tiles_of_a_row(self, first, whole, before, strip):
+        """(first elements, own bytes) of a strip's tiles, of whole words that have `before` tiles before them. The last may
         overlap the one before it, which leaves it the words that it lacks."""
-        begin, end = part * self.table.part - before, (part + 1) * self.table.part - before
+        begin, end = strip * self.table.strip - before, (strip + 1) * self.table.strip - before
         tile = np.arange(max(begin, 0), max(0, min(end, -(-whole // self.tile))))
         begins = np.minimum(tile * self.tile, whole - self.tile)
         skip = (tile * self.tile - begins) * self.element
@@ -579,11 +579,11 @@ class Machine:
         element = np.arange(self.table.rows_extent)
         return element[~np.any([(first <= element) & (element < first + whole) for first, whole in inside], axis=0)]
 
-    def copy_head_and_tail(self, src, dst, length, forward, a, b, part):
+    def copy_head_and_tail(self, src, dst, length, forward, a, b, strip):
         element = self.once(self.head_and_tail, a, b)
         if self.scalar == 0:
             assert element.size == 0, "there are heads or tails"
-        elif part == 0 and element.size:
+        elif strip == 0 and element.size:
             byte = np.arange(0, self.element, self.scalar)
             stream, offset = self.offsets(byte, 0)
             source = np.where(element < length, length - 1 - element, element) * forward
