@@ -12,7 +12,7 @@
 #define DML_TABLE_MIN_AXES 4    /* a table has at least these; those that it does not need have extent 1 */
 #define DML_MAX_WINDOW_WORDS 32 /* 8-byte words that an invocation of `rows` has registers for, over all streams */
 #define DML_MAX_CHAIN 4         /* axes of a row of `blocks`; rows lie along the table's next two */
-#define DML_MAX_WORDS_STEP 15   /* largest distance, in scalars, between neighbours in a source row of `words` */
+#define DML_MAX_WORDS_STRIDE 15 /* largest distance, in scalars, between neighbours in a source row of `words` */
 #define DML_TABLES_MOST_SPAN 64 /* bytes of a window of `tables` */
 
 /* Values of DML_REVERSED: which axis, if any, is reversed. With a table AXIS, of none: entries advance along axes. So they do
@@ -37,26 +37,26 @@
 #define DML_ROWS_STRIDE_1 9
 #define DML_ROWS_EXTENT_2 10
 #define DML_ROWS_STRIDE_2 11
-#define DML_ROWS_STREAM 12       /* the inner axis with a source stream for each index, counted from 1; 0: one stream */
-#define DML_ROWS_STEP 13         /* source bytes from one element to the next */
-#define DML_ROWS_TILE 14         /* elements of a tile */
-#define DML_ROWS_WORD 15         /* bytes of a word: 8, 16 or 32 */
-#define DML_ROWS_PER_WINDOW 16   /* destination rows made from one window (the de-interleave factor) */
-#define DML_ROWS_WINDOW_STEP 17  /* source bytes between these rows */
-#define DML_ROWS_UNIT 18         /* bytes that stay together in the pattern: 1, 2, 4 or 8 */
-#define DML_ROWS_FORWARD_UNIT 19 /* DML_REVERSED_ROW: the same where a row is not reversed */
-#define DML_ROWS_ALIGN 20        /* every window's address is a multiple of this: 1, 8, 16 or 32 */
-#define DML_ROWS_SCHEDULE 21     /* rows per workgroup; 0: one row, followed by software prefetch of `rows_prefetch_lines` */
-#define DML_ROWS_AHEAD 22        /* steps of a workgroup along a row by which reads are prefetched; 0: none */
-#define DML_ROWS_PHASE 23        /* destination bytes from a word's begin to that of the first of these rows, */
-#define DML_ROWS_SKEW 24         /* and bytes more for each further one */
+#define DML_ROWS_STREAM 12        /* the inner axis with a source stream for each index, counted from 1; 0: one stream */
+#define DML_ROWS_STRIDE 13        /* source bytes from one element to the next */
+#define DML_ROWS_TILE 14          /* elements of a tile */
+#define DML_ROWS_WORD 15          /* bytes of a word: 8, 16 or 32 */
+#define DML_ROWS_PER_WINDOW 16    /* destination rows made from one window (the de-interleave factor) */
+#define DML_ROWS_WINDOW_STRIDE 17 /* source bytes between these rows */
+#define DML_ROWS_UNIT 18          /* bytes that stay together in the pattern: 1, 2, 4 or 8 */
+#define DML_ROWS_FORWARD_UNIT 19  /* DML_REVERSED_ROW: the same where a row is not reversed */
+#define DML_ROWS_ALIGN 20         /* every window's address is a multiple of this: 1, 8, 16 or 32 */
+#define DML_ROWS_SCHEDULE 21      /* rows per workgroup; 0: one row, followed by software prefetch of `rows_prefetch_lines` */
+#define DML_ROWS_AHEAD 22         /* iterations of a workgroup along a row by which reads are prefetched; 0: none */
+#define DML_ROWS_PHASE 23         /* destination bytes from a word's begin to that of the first of these rows, */
+#define DML_ROWS_SKEW 24          /* and bytes more for each further one */
 
 /* Constant of elements.comp. */
 #define DML_ELEMENTS_WORDS 5 /* 1: along axis 0, elements and their one entry each lie side by side, and make words */
 
 /* Constants of words.comp. */
-#define DML_WORDS_STEP 5 /* source bytes from one scalar of a row to the next */
-#define DML_WORDS_TILE 6 /* words that an invocation makes, one after the other */
+#define DML_WORDS_STRIDE 5 /* source bytes from one scalar of a row to the next */
+#define DML_WORDS_TILE 6   /* words that an invocation makes, one after the other */
 
 /* Constants of blocks.comp, which says what they are. */
 #define DML_BLOCKS_ROWS 5
@@ -71,10 +71,10 @@
 #define DML_TABLES_SIDE 8   /* and along axis 1: all its indices, or 1 */
 #define DML_TABLES_WORDS 9  /* DML_TABLES_SCALARS, ... */
 #define DML_TABLES_WINDOWED 10
-#define DML_TABLES_STEP 11       /* source bytes from one element of a window to the next, */
-#define DML_TABLES_SIDE_STEP 12  /* on each axis */
-#define DML_TABLES_SAME_ROWS 13  /* 1: all tiles have the same rows of the table */
-#define DML_TABLES_OPERATIONS 14 /* of float32, from the lowest 4 bits on: DML_OPERATION_ADD, ...; 0: entries are looked up */
+#define DML_TABLES_STRIDE 11      /* source bytes from one element of a window to the next, */
+#define DML_TABLES_SIDE_STRIDE 12 /* on each axis */
+#define DML_TABLES_SAME_ROWS 13   /* 1: all tiles have the same rows of the table */
+#define DML_TABLES_OPERATIONS 14  /* of float32, from the lowest 4 bits on: DML_OPERATION_ADD, ...; 0: entries are looked up */
 
 /* Values of DML_TABLES_WORDS: what is contiguous in the destination, in whole words of 16 bytes. */
 #define DML_TABLES_SCALARS 0 /* nothing */
@@ -143,15 +143,15 @@ struct dml_table {
     u32 src_offset; /* of element 0, from the range's begin */
     u32 dst_offset;
     u32 entry_offset;
-    u32 reversed_axis;       /* index into axes, or none of these */
-    u32 reversed_stride;     /* source bytes */
-    u32 src_last;            /* index of the source range's last 8-byte word; memory is bound up to a multiple of 16 bytes */
-    u32 rows_extent;         /* rows: elements of a row */
-    u32 rows_stream_stride;  /* source bytes between streams */
-    u32 rows_window_stride;  /* destination bytes between the rows of one window */
-    u32 rows_prefetch_lines; /* cache lines to read behind a row */
-    u32 words_rows;          /* words: how many rows there are, */
-    u32 words_row;           /* and the destination bytes of one */
+    u32 reversed_axis;          /* index into axes, or none of these */
+    u32 reversed_stride;        /* source bytes */
+    u32 src_last;               /* index of the source range's last 8-byte word; memory is bound up to a multiple of 16 bytes */
+    u32 rows_extent;            /* rows: elements of a row */
+    u32 rows_stream_stride;     /* source bytes between streams */
+    u32 rows_window_dst_stride; /* destination bytes between the rows of one window */
+    u32 rows_prefetch_lines;    /* cache lines to read behind a row */
+    u32 words_rows;             /* words: how many rows there are, */
+    u32 words_row;              /* and the destination bytes of one */
     u32 words_row_multiplier;
     u32 elements_extent; /* elements: of a run along axis 0 */
     u32 tables_run;      /* tables: elements of the axes of a tile, */

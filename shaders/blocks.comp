@@ -32,9 +32,9 @@ struct Place {
     uvec4 index;
 };
 
-// From one scalar of a row to the next, at an axis' end a step further on the next axis, and at the row's end to its begin.
+// From one scalar of a row to the next, at an axis' end one index further on the next axis, and at the row's end to its begin.
 struct Path {
-    uint step;
+    uint stride;
     uvec4 extent;
     uvec4 wrap;
 };
@@ -53,7 +53,7 @@ Path make_path()
 void move_on(inout Place at, Path path)
 {
     bool wraps = true;
-    at.src += path.step;
+    at.src += path.stride;
     [[unroll]] for (uint k = 0; k < CHAIN; k++) {
         uint next = at.index[k] + (wraps ? 1 : 0);
         wraps = next == path.extent[k];

@@ -37,7 +37,7 @@ uvec2 entry_of(uvec4 four, uint n)
 }
 
 // From an element on whose place in the destination is a multiple of a word's bytes.
-void copy_word(Offsets at, uint step)
+void copy_word(Offsets at, uint src_stride)
 {
     const uint per_load = 16 / LENGTH_BYTES;
     uint extent = table.axes[table.gathers].first.x, stride = table.axes[table.gathers].gathered_stride;
@@ -45,7 +45,7 @@ void copy_word(Offsets at, uint step)
     [[unroll]] for (uint i = 0; i < PACK; i++) {
         if (i % per_load == 0)
             four = entries16[(at.entry >> 4) + i / per_load];
-        uint src = at.src + i * step + near_index(entry_of(four, i), extent) * stride;
+        uint src = at.src + i * src_stride + near_index(entry_of(four, i), extent) * stride;
         if (SCALAR == 8) {
             uvec2 halves = halves_of(AT(src8, 3, src >> 3));
             word[2 * i % 4] = halves.x;
@@ -66,7 +66,7 @@ void copy_word(Offsets at, uint step)
 }
 
 // The elements [begin, end) of a run: scalars up to the first word, words, and what is behind them.
-void copy_run(Offsets run, Offsets step, uint begin, uint end)
+void copy_run(Offsets run, Offsets strides, uint begin, uint end)
 {
     uint head = end - begin, words = 0;
     if (WORDS) {
@@ -74,26 +74,26 @@ void copy_run(Offsets run, Offsets step, uint begin, uint end)
         words = (end - begin - head) / PACK;
         uint n = gl_LocalInvocationID.x;
         if (n < words) do {
-            copy_word(move(run, begin + head + n * PACK, step), step.src);
+            copy_word(move(run, begin + head + n * PACK, strides), strides.src);
             n += GROUP_SIZE;
         } while (n < words);
     }
     uint ends = end - begin - words * PACK, i = gl_LocalInvocationID.x;
     if (i < ends) do {
-        copy_element(move(run, begin + i + (i < head ? 0 : words * PACK), step));
+        copy_element(move(run, begin + i + (i < head ? 0 : words * PACK), strides));
         i += GROUP_SIZE;
     } while (i < ends);
 }
 
 void main()
 {
-    Offsets step = axis_step(0);
+    Offsets strides = axis_strides(0);
     Chunk chunk = first_chunk();
     if (chunk.begin < chunk.end) [[loop]] do {
         uint strip = divide(chunk.begin, table.rows, table.rows_multiplier);
         Offsets run = locate((chunk.begin - strip * table.rows) * table.elements_extent).at;
         uint begin = strip * table.strip;
-        copy_run(run, step, begin, begin + min(table.strip, table.elements_extent - begin));
+        copy_run(run, strides, begin, begin + min(table.strip, table.elements_extent - begin));
         if (++chunk.begin == chunk.end)
             chunk = next_chunk();
     } while (chunk.begin < chunk.end);

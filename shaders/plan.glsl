@@ -113,10 +113,10 @@ struct Offsets {
     uint reversed; // index on the reversed axis, which src leaves out
 };
 
-Offsets move(Offsets from, uint n, Offsets step)
+Offsets move(Offsets from, uint n, Offsets strides)
 {
-    return Offsets(from.src + n * step.src, from.dst + n * step.dst, from.entry + n * step.entry,
-                   from.reversed + n * step.reversed);
+    return Offsets(from.src + n * strides.src, from.dst + n * strides.dst, from.entry + n * strides.entry,
+                   from.reversed + n * strides.reversed);
 }
 
 Offsets select(bool first, Offsets a, Offsets b)
@@ -178,16 +178,16 @@ Position locate(uint n)
 }
 
 // From one index on axis k to the next.
-Offsets axis_step(uint k)
+Offsets axis_strides(uint k)
 {
     bool reversed = k == table.reversed_axis;
     Axis axis = axis_at(k);
     return Offsets(reversed ? 0 : axis.src_stride, axis.dst_stride, axis.entry_stride, reversed ? 1 : 0);
 }
 
-// From one position to the next: along axis 0 by `step`, and from its end to its begin at the next index of axis 1 by `wrap`.
+// From one position to the next: along axis 0 by `stride`, and from its end to its begin at the next index of axis 1 by `wrap`.
 struct Walk {
-    Offsets step;
+    Offsets stride;
     Offsets wrap;
     uint extent;
 };
@@ -195,15 +195,15 @@ struct Walk {
 Walk make_walk()
 {
     uint extent = axis_at(0).extent;
-    Offsets step = axis_step(0);
-    return Walk(step, move(axis_step(1), 1 - extent, step), extent);
+    Offsets stride = axis_strides(0);
+    return Walk(stride, move(axis_strides(1), 1 - extent, stride), extent);
 }
 
 // Only where position.left > 1.
 Position next_position(Position position, Walk walk)
 {
     bool wraps = position.index + 1 == walk.extent;
-    Offsets at = move(position.at, 1, select(wraps, walk.wrap, walk.step));
+    Offsets at = move(position.at, 1, select(wraps, walk.wrap, walk.stride));
     return Position(at, wraps ? 0 : position.index + 1, position.left - 1);
 }
 

@@ -10,12 +10,12 @@
 // written.
 //
 // REVERSED: AXIS names an axis of the table, rows move as a whole. ROW mirrors the first elements of each row, up to its
-// length; STEP is that of the mirrored body, and the others go the other way.
-// PER_WINDOW rows are made from one window, WINDOW_STEP apart in it (a de-interleave). Row r of these may begin at byte PHASE +
-// r * SKEW of a word: it is then stored from its first whole word on, of elements that have a word more (a transpose).
+// length; STRIDE is that of the mirrored body, and the others go the other way.
+// PER_WINDOW rows are made from one window, WINDOW_STRIDE apart in it (a de-interleave). Row r of these may begin at byte
+// PHASE + r * SKEW of a word: it is then stored from its first whole word on, of elements that have a word more (a transpose).
 // SCHEDULE 0: software prefetch. Behind each row a workgroup reads the cache lines that the hardware prefetcher does not
 // expect: those between this row and the next, or the next row.
-// AHEAD: software prefetch of rows that are read forwards, so many steps of the workgroup before their windows are loaded.
+// AHEAD: software prefetch of rows that are read forwards, so many iterations of the workgroup before they are loaded.
 #version 450
 #extension GL_GOOGLE_include_directive : require
 #include "plan.glsl"
@@ -29,11 +29,11 @@ layout(constant_id = DML_ROWS_STRIDE_1) const int STRIDE_1 = 0;
 layout(constant_id = DML_ROWS_EXTENT_2) const uint EXTENT_2 = 1;
 layout(constant_id = DML_ROWS_STRIDE_2) const int STRIDE_2 = 0;
 layout(constant_id = DML_ROWS_STREAM) const uint STREAM = 0;
-layout(constant_id = DML_ROWS_STEP) const int STEP = 1;
+layout(constant_id = DML_ROWS_STRIDE) const int STRIDE = 1;
 layout(constant_id = DML_ROWS_TILE) const uint TILE = 16;
 layout(constant_id = DML_ROWS_WORD) const uint WORD = 16;
 layout(constant_id = DML_ROWS_PER_WINDOW) const uint PER_WINDOW = 1;
-layout(constant_id = DML_ROWS_WINDOW_STEP) const int WINDOW_STEP = 0;
+layout(constant_id = DML_ROWS_WINDOW_STRIDE) const int WINDOW_STRIDE = 0;
 layout(constant_id = DML_ROWS_UNIT) const uint UNIT = 8;
 layout(constant_id = DML_ROWS_FORWARD_UNIT) const uint FORWARD_UNIT = 8;
 layout(constant_id = DML_ROWS_ALIGN) const uint ALIGN = 1;
@@ -53,7 +53,7 @@ const uint EDGE = ITEM % 8 == 0 ? 8 : ITEM & (~ITEM + 1); // bytes of a store in
 const uint WORDS = TILE * ELEMENT / WORD - PHASED;        // that are stored of a tile
 
 // Every PERIOD elements, or PERIOD_WORDS words, an element begins at a word. The first that does, at a distance of d bytes, is
-// d / EVEN * INVERSE modulo PERIOD: INVERSE is that of the element's odd part modulo 32, by a step of Newton's method from the
+// d / EVEN * INVERSE modulo PERIOD: INVERSE is that of the element's odd part modulo 32, by Newton's method from the
 // inverse modulo 8.
 const uint EVEN = ELEMENT & (~ELEMENT + 1); // largest power of two that divides an element
 const uint ODD = ELEMENT / EVEN;
@@ -61,16 +61,16 @@ const uint INVERSE = ODD * (2 - ODD * ODD);
 const uint PERIOD = EVEN < WORD ? WORD / EVEN : 1;
 const uint PERIOD_WORDS = ELEMENT * PERIOD / WORD;
 
-// The window: its lowest source offset from the first element's, where elements are STEP or FORWARD apart, and its 8-byte
+// The window: its lowest source offset from the first element's, where elements are STRIDE or FORWARD apart, and its 8-byte
 // words.
-const int FORWARD = REVERSED == DML_REVERSED_ROW ? -STEP : STEP;
+const int FORWARD = REVERSED == DML_REVERSED_ROW ? -STRIDE : STRIDE;
 const int PATTERN_LOW =
-    BELOW(EXTENT_0, STRIDE_0) + BELOW(EXTENT_1, STRIDE_1) + BELOW(EXTENT_2, STRIDE_2) + BELOW(PER_WINDOW, WINDOW_STEP);
-const int LOW = BELOW(TILE, STEP) + PATTERN_LOW;
+    BELOW(EXTENT_0, STRIDE_0) + BELOW(EXTENT_1, STRIDE_1) + BELOW(EXTENT_2, STRIDE_2) + BELOW(PER_WINDOW, WINDOW_STRIDE);
+const int LOW = BELOW(TILE, STRIDE) + PATTERN_LOW;
 const int FORWARD_LOW = BELOW(TILE, FORWARD) + PATTERN_LOW;
 const int SPAN = int(ITEM) + MAGNITUDE(REACH(EXTENT_0, STRIDE_0)) + MAGNITUDE(REACH(EXTENT_1, STRIDE_1)) +
-                 MAGNITUDE(REACH(EXTENT_2, STRIDE_2)) + MAGNITUDE(REACH(PER_WINDOW, WINDOW_STEP)) +
-                 MAGNITUDE(REACH(TILE, STEP));
+                 MAGNITUDE(REACH(EXTENT_2, STRIDE_2)) + MAGNITUDE(REACH(PER_WINDOW, WINDOW_STRIDE)) +
+                 MAGNITUDE(REACH(TILE, STRIDE));
 const uint WINDOW = uint(SPAN + 7) / 8;
 
 uint prefetched = 0; // keeps the compiler from leaving out what is read only for the cache
@@ -105,9 +105,9 @@ uint stream_within(uint within)
 }
 
 // Where byte `at` of a tile is in the windows, which lie one behind the other. All arguments are constants.
-uint pattern(uint at, int step, int low)
+uint pattern(uint at, int stride, int low)
 {
-    uint offset = at / ELEMENT * step + source_within(at % ELEMENT, 0) - low;
+    uint offset = at / ELEMENT * stride + source_within(at % ELEMENT, 0) - low;
     return stream_within(at % ELEMENT) * (8 * WINDOW) + offset;
 }
 
@@ -132,7 +132,7 @@ void load_window(inout Window w, uint first, uint src)
             if (i + 1 < WINDOW)
                 set_word(w, first + i + 1, SECOND(pair));
         }
-    } else if (ALIGN == 8 && (WINDOW < 8 || uint(abs(STEP)) > ELEMENT)) {
+    } else if (ALIGN == 8 && (WINDOW < 8 || uint(abs(STRIDE)) > ELEMENT)) {
         // Few words, or words that are not all used: one load each.
         [[unroll]] for (uint i = 0; i < WINDOW; i++)
             set_word(w, first + i, AT(src8, 3, (src >> 3) + i));
@@ -155,12 +155,12 @@ void load_window(inout Window w, uint first, uint src)
     }
 }
 
-// Eight bytes of a tile, for the row whose source is `window_step` further; `mirrored`: of the mirrored body of a row.
-Word8 compose(Window w, uint first, int window_step, bool mirrored)
+// Eight bytes of a tile, for the row whose source is `window_stride` further; `mirrored`: of the mirrored body of a row.
+Word8 compose(Window w, uint first, int window_stride, bool mirrored)
 {
     if (REVERSED == DML_REVERSED_ROW && !mirrored)
         return compose8(w, first, FORWARD, FORWARD_LOW, FORWARD_UNIT);
-    return compose8(w, first, STEP, LOW - window_step, UNIT);
+    return compose8(w, first, STRIDE, LOW - window_stride, UNIT);
 }
 
 // EDGE bytes, at a multiple of as many in the destination, and anywhere in the source.
@@ -192,15 +192,15 @@ void copy_head_and_tail(uint src, uint dst, uint length, Body a, Body b)
         uint index = element < length ? length - 1 - element : element;
         uint from = src + index * FORWARD + source_within(byte, table.rows_stream_stride);
         [[unroll]] for (uint r = 0; r < PER_WINDOW; r++)
-            copy_edge(from + r * WINDOW_STEP, dst + element * ELEMENT + byte + r * table.rows_window_stride);
+            copy_edge(from + r * WINDOW_STRIDE, dst + element * ELEMENT + byte + r * table.rows_window_dst_stride);
         n += LANES;
     } while (n < edges);
 }
 
-// Reads the cache lines of the tile that this invocation makes AHEAD steps later.
+// Reads the cache lines of the tile that this invocation makes AHEAD iterations later.
 void prefetch_tile(uint src)
 {
-    const uint bytes = TILE * uint(STEP);
+    const uint bytes = TILE * uint(STRIDE);
     uint from = src + AHEAD * LANES * bytes;
     [[unroll]] for (uint i = 0; i < bytes; i += CACHE_LINE)
         prefetched ^= AT(src4, 2, min((from + i) >> 2, 2 * table.src_last));
@@ -217,13 +217,13 @@ void copy_tile(uint src, uint dst, bool mirrored, uint skip)
     }
     [[unroll]] for (uint r = 0; r < PER_WINDOW; r++) {
         const uint skipped = -(PHASE + r * SKEW) & (WORD - 1);
-        uint to = (dst + r * table.rows_window_stride + skipped) / WORD;
+        uint to = (dst + r * table.rows_window_dst_stride + skipped) / WORD;
         [[unroll]] for (uint k = 0; k < WORDS; k++) {
 #ifdef VECTORS
             uvec4 word = uvec4(0);
-            word.xy = compose(w, skipped + WORD * k, int(r) * WINDOW_STEP, mirrored);
+            word.xy = compose(w, skipped + WORD * k, int(r) * WINDOW_STRIDE, mirrored);
             if (WORD > 8)
-                word.zw = compose(w, skipped + WORD * k + 8, int(r) * WINDOW_STEP, mirrored);
+                word.zw = compose(w, skipped + WORD * k + 8, int(r) * WINDOW_STRIDE, mirrored);
             if (SCALAR == 0 || k + PERIOD_WORDS >= WORDS || k >= skip) {
                 if (WORD == 8)
                     AT(dst8, 3, to + k) = word.xy;
@@ -233,7 +233,7 @@ void copy_tile(uint src, uint dst, bool mirrored, uint skip)
 #else
             u64vec4 word = u64vec4(0);
             [[unroll]] for (uint i = 0; i < WORD / 8; i++)
-                word[i] = compose(w, skipped + WORD * k + 8 * i, int(r) * WINDOW_STEP, mirrored);
+                word[i] = compose(w, skipped + WORD * k + 8 * i, int(r) * WINDOW_STRIDE, mirrored);
             if (SCALAR == 0 || k + PERIOD_WORDS >= WORDS || k >= skip) {
                 if (WORD == 32)
                     AT(dst32, 5, to + k) = word;
@@ -262,9 +262,9 @@ void prefetch(uint src, uint distance)
     bool down = int(distance) < 0;
     uint low = src + (FORWARD < 0 ? (table.rows_extent - 1) * FORWARD : 0), n = gl_LocalInvocationID.x;
     uint from = down ? low - CACHE_LINE : low + table.rows_extent * uint(abs(FORWARD));
-    uint step = down ? -CACHE_LINE : CACHE_LINE;
+    uint stride = down ? -CACHE_LINE : CACHE_LINE;
     if (n < table.rows_prefetch_lines) [[loop]] do {
-        prefetched ^= AT(src4, 2, min((from + n * step) >> 2, 2 * table.src_last));
+        prefetched ^= AT(src4, 2, min((from + n * stride) >> 2, 2 * table.src_last));
         n += GROUP_SIZE;
     } while (n < table.rows_prefetch_lines);
 }
@@ -282,13 +282,13 @@ void copy_row(uint src, uint dst, uint length, uint strip)
         uint tile = mirrored ? n : n - tiles_a;
         // Sources ascend, even where destinations then descend: hardware prefetches forwards. What was prefetched is in the
         // cache either way.
-        if (!PREFETCH && (mirrored || (REVERSED != DML_REVERSED_ROW && STEP < 0)))
+        if (!PREFETCH && (mirrored || (REVERSED != DML_REVERSED_ROW && STRIDE < 0)))
             tile = (mirrored ? tiles_a : tiles_b) - 1 - tile;
         uint last = (mirrored ? a.count : b.count) - TILE, first = min(tile * TILE, last);
         uint element = first + (mirrored ? a.begin : b.begin);
         uint from = REVERSED == DML_REVERSED_ROW
                         ? mirrored ? (length - 1 - element) * FORWARD + LOW : element * FORWARD + FORWARD_LOW
-                        : element * STEP + LOW;
+                        : element * STRIDE + LOW;
         copy_tile(src + from, dst + element * ELEMENT, mirrored, (tile * TILE - first) / PERIOD * PERIOD_WORDS);
         n += LANES;
     } while (n < end);
@@ -310,7 +310,7 @@ void main()
         do {
             Offsets at = position.at;
             bool wraps = position.index + 1 == walk.extent, mirrored = REVERSED == DML_REVERSED_AXIS && follow_entries(at);
-            Offsets next = select(wraps, walk.wrap, walk.step);
+            Offsets next = select(wraps, walk.wrap, walk.stride);
             uint distance = next.src + next.reversed * (mirrored ? -table.reversed_stride : table.reversed_stride);
             copy_row(at.src, at.dst, REVERSED == DML_REVERSED_ROW ? length_at(at.entry).x : 0, strip);
             if (PREFETCH && !wraps) // the row behind a wrap may be anywhere

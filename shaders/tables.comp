@@ -17,8 +17,8 @@ layout(constant_id = DML_TABLES_TILE) const uint TILE = 1;
 layout(constant_id = DML_TABLES_SIDE) const uint SIDE = 1;
 layout(constant_id = DML_TABLES_WORDS) const uint WORDS = DML_TABLES_SCALARS;
 layout(constant_id = DML_TABLES_WINDOWED) const bool WINDOWED = false;
-layout(constant_id = DML_TABLES_STEP) const int STEP = 1;
-layout(constant_id = DML_TABLES_SIDE_STEP) const int SIDE_STEP = 0;
+layout(constant_id = DML_TABLES_STRIDE) const int STRIDE = 1;
+layout(constant_id = DML_TABLES_SIDE_STRIDE) const int SIDE_STRIDE = 0;
 layout(constant_id = DML_TABLES_SAME_ROWS) const bool SAME_ROWS = false;
 layout(constant_id = DML_TABLES_OPERATIONS) const uint OPERATIONS = 0;
 
@@ -26,19 +26,19 @@ layout(set = 0, binding = 3) readonly restrict buffer Constants { vec4 constants
 
 const uint WORD = ITEM < 16 ? 16 / ITEM : 1; // elements
 const uint ROW = ITEM << 8 * SOURCE;         // bytes
-const int LOW = BELOW(TILE, STEP) + BELOW(SIDE, SIDE_STEP); // of the window, from the first element
-const uint SPAN = uint(MAGNITUDE(REACH(TILE, STEP)) + MAGNITUDE(REACH(SIDE, SIDE_STEP))) + SOURCE;
+const int LOW = BELOW(TILE, STRIDE) + BELOW(SIDE, SIDE_STRIDE); // of the window, from the first element
+const uint SPAN = uint(MAGNITUDE(REACH(TILE, STRIDE)) + MAGNITUDE(REACH(SIDE, SIDE_STRIDE))) + SOURCE;
 const uint WINDOW = (SPAN + 7) / 8; // words of 8 bytes
 
 // From one element of a tile to the next, along each of its axes.
-struct Steps {
+struct Strides {
     Offsets along;
     Offsets side;
 };
 
-Offsets element_of(Offsets first, Steps steps, uint i, uint side)
+Offsets element_of(Offsets first, Strides strides, uint i, uint side)
 {
-    return move(move(first, i, steps.along), side, steps.side);
+    return move(move(first, i, strides.along), side, strides.side);
 }
 
 uint source_byte(uint src)
@@ -118,24 +118,24 @@ uint window_byte(uint at)
 }
 
 // An element's number; `i` and `side` are constants.
-uint number_of(Offsets first, Steps steps, uint i, uint side)
+uint number_of(Offsets first, Strides strides, uint i, uint side)
 {
     if (!WINDOWED)
-        return number_at(element_of(first, steps, i, side).src);
-    uint at = uint(int(i) * STEP + int(side) * SIDE_STEP - LOW);
+        return number_at(element_of(first, strides, i, side).src);
+    uint at = uint(int(i) * STRIDE + int(side) * SIDE_STRIDE - LOW);
     return SOURCE == 1 ? window_byte(at) : window_byte(at) | window_byte(at + 1) << 8;
 }
 
 vec4 same_rows[SIDE]; // their constants, where all tiles have the same
 
 // The n-th word of a tile; n is a constant.
-Word16 make_word(Offsets first, Steps steps, uint n)
+Word16 make_word(Offsets first, Strides strides, uint n)
 {
     uint word[4] = uint[4](0, 0, 0, 0);
     [[unroll]] for (uint k = 0; k < WORD; k++) {
         uint at = n * WORD + k, to = k * ITEM;
         uint i = WORDS == DML_TABLES_MIXED ? at / SIDE : at % TILE, side = WORDS == DML_TABLES_MIXED ? at % SIDE : at / TILE;
-        uint number = number_of(first, steps, i, side), row = element_of(first, steps, i, side).entry;
+        uint number = number_of(first, strides, i, side), row = element_of(first, strides, i, side).entry;
         uint entry = row + number * ITEM, bytes = 0;
         if (ITEM < 4 || OPERATIONS != 0)
             bytes = OPERATIONS == 0 ? bytes_at(entry) : computed(SAME_ROWS ? same_rows[side] : constants[row / ROW], number);
@@ -156,17 +156,17 @@ Word16 make_word(Offsets first, Steps steps, uint n)
 }
 
 // All elements of a tile; the first one is at `first`.
-void store_words(Offsets first, Steps steps)
+void store_words(Offsets first, Strides strides)
 {
     if (WINDOWED)
         load_window(first.src + LOW);
     [[unroll]] for (uint n = 0; n < TILE * SIDE / WORD; n++) {
-        uint to = WORDS == DML_TABLES_MIXED ? first.dst : element_of(first, steps, 0, n * WORD / TILE).dst;
-        AT(dst16, 4, (to >> 4) + (WORDS == DML_TABLES_MIXED ? n : n % (TILE / WORD))) = make_word(first, steps, n);
+        uint to = WORDS == DML_TABLES_MIXED ? first.dst : element_of(first, strides, 0, n * WORD / TILE).dst;
+        AT(dst16, 4, (to >> 4) + (WORDS == DML_TABLES_MIXED ? n : n % (TILE / WORD))) = make_word(first, strides, n);
     }
 }
 
-void make_tile(uint n, uint extent, Steps steps)
+void make_tile(uint n, uint extent, Strides strides)
 {
     uint run = divide(n, table.tables_tiles, table.tables_tiles_multiplier), tile = n - run * table.tables_tiles;
     Offsets at = locate(run * table.tables_run).at;
@@ -174,30 +174,30 @@ void make_tile(uint n, uint extent, Steps steps)
     if (WORDS == DML_TABLES_RUNS)
         begin -= at.dst % 16 / ITEM;
     if (WORDS != DML_TABLES_SCALARS && begin < extent && extent - begin >= TILE) {
-        store_words(move(at, begin, steps.along), steps);
+        store_words(move(at, begin, strides.along), strides);
         return;
     }
     uint i = 0;
     [[loop]] do {
         uint along = begin + i / SIDE;
         if (along < extent)
-            store_element(element_of(at, steps, along, i % SIDE));
+            store_element(element_of(at, strides, along, i % SIDE));
     } while (++i < TILE * SIDE);
 }
 
 void main()
 {
-    Steps steps = Steps(axis_step(0), axis_step(1));
+    Strides strides = Strides(axis_strides(0), axis_strides(1));
     uint extent = axis_at(0).extent;
     if (SAME_ROWS && OPERATIONS != 0)
         [[unroll]] for (uint side = 0; side < SIDE; side++)
-            same_rows[side] = constants[(table.entry_offset + side * steps.side.entry) / ROW];
+            same_rows[side] = constants[(table.entry_offset + side * strides.side.entry) / ROW];
     Chunk chunk = first_chunk();
     if (chunk.begin < chunk.end) [[loop]] do {
         uint n = chunk.begin * table.strip, end = min(n + table.strip, table.tables_count);
         n += gl_LocalInvocationID.x;
         if (n < end) do {
-            make_tile(n, extent, steps);
+            make_tile(n, extent, strides);
             n += GROUP_SIZE;
         } while (n < end);
         if (++chunk.begin == chunk.end)

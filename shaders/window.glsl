@@ -1,9 +1,9 @@
 // What an invocation has loaded of the source, and words composed of it by a pattern that is known when the pipeline is
 // compiled.
 
-// Where byte `at` of a tile is among the bytes that were loaded. `step` is the distance of elements in the source, `low` the
+// Where byte `at` of a tile is among the bytes that were loaded. `stride` is the distance of elements in the source, `low` the
 // begin of the window from the first element's. All arguments are constants. Each kernel defines its own.
-uint pattern(uint at, int step, int low);
+uint pattern(uint at, int stride, int low);
 
 #ifdef VECTORS
 
@@ -61,11 +61,11 @@ void set_word(inout Window w, uint i, uint64_t word)
 #endif
 
 // Four bytes of a tile, of which `unit` at a time are together in the source.
-uint compose4(Window w, uint first, int step, int low, uint unit)
+uint compose4(Window w, uint first, int stride, int low, uint unit)
 {
     uint word = 0;
     [[unroll]] for (uint at = 0; at < 4; at += unit) {
-        uint from = pattern(first + at, step, low);
+        uint from = pattern(first + at, stride, low);
         uvec2 halves = halves_of(word_of(w, from / 8));
         uint bytes = (from % 8 < 4 ? halves.x : halves.y) >> (from % 4 * 8);
         if (unit < 4)
@@ -75,9 +75,9 @@ uint compose4(Window w, uint first, int step, int low, uint unit)
     return word;
 }
 
-Word8 compose8(Window w, uint first, int step, int low, uint unit)
+Word8 compose8(Window w, uint first, int stride, int low, uint unit)
 {
     if (unit == 8)
-        return word_of(w, pattern(first, step, low) / 8);
-    return word_from(uvec2(compose4(w, first, step, low, unit), compose4(w, first + 4, step, low, unit)));
+        return word_of(w, pattern(first, stride, low) / 8);
+    return word_from(uvec2(compose4(w, first, stride, low, unit), compose4(w, first + 4, stride, low, unit)));
 }

@@ -1,5 +1,5 @@
 // A destination without gaps, composed as words of 16 bytes, each from the rows that it consists of. For rows so short that
-// their heads and tails would be most of the work. A row is `words_row` bytes: scalars that lie STEP apart in the source. An
+// their heads and tails would be most of the work. A row is `words_row` bytes: scalars that lie STRIDE apart in the source. An
 // invocation makes TILE words, one after the other. Only what precedes the first whole word of all and follows the last is
 // copied as scalars.
 //
@@ -9,18 +9,18 @@
 #include "plan.glsl"
 #include "window.glsl"
 
-layout(constant_id = DML_WORDS_STEP) const int STEP = 1;
+layout(constant_id = DML_WORDS_STRIDE) const int STRIDE = 1;
 layout(constant_id = DML_WORDS_TILE) const uint TILE = 1;
 
-const int RATIO = STEP / int(SCALAR);              // source bytes for each of the destination,
-const uint PAIRS = RATIO < 0 ? -RATIO : RATIO;     // and pairs of 8-byte words for each of its words
-const int LOW = RATIO < 0 ? 16 * RATIO - STEP : 0; // lowest source offset in a word, from its first scalar's
-const uint UNIT = RATIO == 1 ? 8 : SCALAR;         // bytes that stay together
-const uint OVERLAP = RATIO < 0 ? PAIRS : 0;         // the pair around a word's scalars that the word before had too
+const int RATIO = STRIDE / int(SCALAR);              // source bytes for each of the destination,
+const uint PAIRS = RATIO < 0 ? -RATIO : RATIO;       // and pairs of 8-byte words for each of its words
+const int LOW = RATIO < 0 ? 16 * RATIO - STRIDE : 0; // lowest source offset in a word, from its first scalar's
+const uint UNIT = RATIO == 1 ? 8 : SCALAR;           // bytes that stay together
+const uint OVERLAP = RATIO < 0 ? PAIRS : 0;          // the pair around a word's scalars that the word before had too
 
-uint pattern(uint at, int step, int low)
+uint pattern(uint at, int stride, int low)
 {
-    return at / SCALAR * step + at % SCALAR - low;
+    return at / SCALAR * stride + at % SCALAR - low;
 }
 
 // The whole words of the destination: `head` bytes precede them.
@@ -42,7 +42,7 @@ struct Cursor {
     uint low;       // the row's first byte
     uint high;      // and its last
     uint ending;    // bytes from the word's begin to the row's end
-    Word16 overlap;  // the pair that this word and the next both need
+    Word16 overlap; // the pair that this word and the next both need
 };
 
 // The i-th 16 aligned bytes around a word's scalars, or any others of the row where it has none of them.
@@ -85,7 +85,7 @@ Word16 take_word(inout Cursor cursor)
         cursor.overlap = pair;
     cursor.src += 16 * RATIO;
     cursor.ending -= 16;
-    return Word16(compose8(w, 0, STEP, LOW, UNIT), compose8(w, 8, STEP, LOW, UNIT));
+    return Word16(compose8(w, 0, STRIDE, LOW, UNIT), compose8(w, 8, STRIDE, LOW, UNIT));
 }
 
 // The first n of 16 bytes from a, the others from b.

@@ -1,6 +1,6 @@
 #include "base/pool.h"
 
-enum { STEPS_LOG2 = 3, STEPS = DML_CLASSES_PER_DOUBLING };
+enum { CLASSES_LOG2 = 3, CLASSES = DML_CLASSES_PER_DOUBLING };
 
 void dml_pool_add(dml_pool *pool, dml_pooled *block)
 {
@@ -48,9 +48,9 @@ size_t dml_round_up(size_t bytes, size_t power_of_two)
 
 int dml_size_class(size_t bytes, size_t unit, size_t *capacity)
 {
-    size_t step = (size_t)1 << log2_of(bytes) >> STEPS_LOG2;
-    *capacity = dml_round_up(bytes, step > unit ? step : unit);
+    size_t spacing = (size_t)1 << log2_of(bytes) >> CLASSES_LOG2;
+    *capacity = dml_round_up(bytes, spacing > unit ? spacing : unit);
     int log2 = log2_of(*capacity);
     /* 8 bytes or more: NOLINTNEXTLINE(clang-analyzer-core.BitwiseShift) */
-    return log2 << STEPS_LOG2 | (int)(*capacity >> (log2 - STEPS_LOG2) & (STEPS - 1));
+    return log2 << CLASSES_LOG2 | (int)(*capacity >> (log2 - CLASSES_LOG2) & (CLASSES - 1));
 }

@@ -57,13 +57,13 @@ static bool is_within(const dml_compiled *compiled, const dml_compiled_step *ste
     dml_span rows = {step->row, step->row + 1};
     for (int64_t k = 0; k < step->axis_count; k++) {
         const dml_compiled_axis *axis = &compiled->axes[step->first_axis + k];
-        if (axis->dim < 0 || axis->dim >= result->rank || axis->first < 0 || axis->step < 0 ||
+        if (axis->dim < 0 || axis->dim >= result->rank || axis->first < 0 || axis->stride < 0 ||
             !grow(&read, axis->extent, axis->src_stride) || !grow(&rows, axis->extent, axis->row_stride))
             return false;
         int64_t *sum = &reach[axis->dim], left = result->shape[axis->dim] - 1 - *sum - axis->first;
-        if (left < 0 || (axis->step > 0 && axis->extent - 1 > left / axis->step))
+        if (left < 0 || (axis->stride > 0 && axis->extent - 1 > left / axis->stride))
             return false;
-        *sum += axis->first + (axis->extent - 1) * axis->step;
+        *sum += axis->first + (axis->extent - 1) * axis->stride;
     }
     bool inside = read.begin >= source.begin && read.end <= source.end;
     return (inside || result->item == 0) && has_arithmetic(compiled, step, &rows, result->item) &&
@@ -104,7 +104,7 @@ static void make(const dml_program *program, int64_t index, dml_step *step)
         int64_t stride = result->strides[axis->dim];
         step->plan.dst_offset += axis->first > 0 ? axis->first * stride : 0;
         if (axis->extent > 1)
-            add_axis(&step->plan, axis, axis->step * stride);
+            add_axis(&step->plan, axis, axis->stride * stride);
     }
 }
 

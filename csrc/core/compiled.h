@@ -5,12 +5,12 @@
 #include "base/status.h"
 #include "core/program.h"
 
-/* `extent` indices of one of a result's axes, `step` apart from `first` on. */
+/* `extent` indices of one of a result's axes, `stride` apart from `first` on. */
 typedef struct dml_compiled_axis {
     int64_t dim;
     int64_t first;
     int64_t extent;
-    int64_t step;
+    int64_t stride;
     int64_t src_stride; /* bytes */
     int64_t row_stride;
 } dml_compiled_axis;

@@ -94,7 +94,7 @@ static void encode_words(const dml_words *words, const dml_traits *traits, dml_d
 {
     if (words->plan->reversed >= 0)
         dispatch->constants[DML_REVERSED] = DML_REVERSED_AXIS;
-    dispatch->constants[DML_WORDS_STEP] = (int32_t)words->ratio * words->scalar;
+    dispatch->constants[DML_WORDS_STRIDE] = (int32_t)words->ratio * words->scalar;
     dispatch->constants[DML_WORDS_TILE] = words->tile;
     dml_schedule_words(words, traits, dispatch);
 }
@@ -156,8 +156,8 @@ static void encode_tables(const dml_policy *policy, const dml_traits *traits, dm
     constants[DML_TABLES_WORDS] = lookups.words;
     constants[DML_TABLES_WINDOWED] = lookups.windowed;
     if (lookups.windowed) {
-        constants[DML_TABLES_STEP] = (int32_t)lookups.plan.axes[lookups.run].src_stride;
-        constants[DML_TABLES_SIDE_STEP] = lookups.side < 0 ? 0 : (int32_t)lookups.plan.axes[lookups.side].src_stride;
+        constants[DML_TABLES_STRIDE] = (int32_t)lookups.plan.axes[lookups.run].src_stride;
+        constants[DML_TABLES_SIDE_STRIDE] = lookups.side < 0 ? 0 : (int32_t)lookups.plan.axes[lookups.side].src_stride;
     }
     constants[DML_TABLES_OPERATIONS] = plan->arithmetic ? (int32_t)plan->arithmetic->operations : 0;
     constants[DML_TABLES_SAME_ROWS] = lookups.same_rows;

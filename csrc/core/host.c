@@ -22,7 +22,7 @@ typedef struct run {
     char *dst;
     dml_interrupt_poll *poll; /* or NULL */
     int axis;                 /* that is cut */
-    int64_t step, count;      /* indices of a chunk; chunks */
+    int64_t indices, count;   /* indices of a chunk; chunks */
 } run;
 
 static bool run_plan(const dml_plan *plan, const char *src, char *dst, dml_interrupt_poll *poll);
@@ -127,9 +127,9 @@ static bool run_whole(const dml_plan *plan, const char *src, char *dst, dml_inte
 static void run_chunk(const void *argument, int64_t index)
 {
     const run *run = argument;
-    int64_t begin = index * run->step, left = run->plan->axes[run->axis].extent - begin;
+    int64_t begin = index * run->indices, left = run->plan->axes[run->axis].extent - begin;
     dml_plan chunk;
-    dml_plan_take(&chunk, run->plan, &(dml_cut){run->axis, begin, dml_smaller(left, run->step)});
+    dml_plan_take(&chunk, run->plan, &(dml_cut){run->axis, begin, dml_smaller(left, run->indices)});
     run_whole(&chunk, run->src, run->dst, NULL);
 }
 
@@ -161,10 +161,10 @@ static void choose_chunks(run *run, int64_t bytes)
     int64_t chunk = bytes / CHUNKS, extent = run->plan->axes[run->axis].extent;
     chunk = dml_smaller(dml_larger(chunk, MIN_CHUNK), MAX_CHUNK);
     int64_t granule = run->plan->item < GRANULE ? GRANULE / run->plan->item : 1;
-    run->step = dml_ceil_div(extent, bytes / chunk);
+    run->indices = dml_ceil_div(extent, bytes / chunk);
     if (extent >= 2 * granule)
-        run->step = dml_ceil_div(run->step, granule) * granule;
-    run->count = dml_ceil_div(extent, run->step);
+        run->indices = dml_ceil_div(run->indices, granule) * granule;
+    run->count = dml_ceil_div(extent, run->indices);
 }
 
 /* When it is asked whether to stop no helper is at work: what is asked may fork. */

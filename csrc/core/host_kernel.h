@@ -25,11 +25,11 @@ typedef struct dml_host_block {
 typedef void dml_host_kernel(struct dml_host_job *job, const char *src, char *dst, const dml_host_block *block);
 
 typedef struct dml_host_axis {
-    int64_t extent, step; /* indices, and those of a block */
-    int64_t src, dst;     /* strides; 0 where the kernel itself knows where its rows and columns lie */
-    int64_t entry;        /* another: of the table's rows */
-    int64_t advance;      /* bytes of the source from one block to the next, by which loops are ordered */
-    int64_t apart;        /* `src` where the readable bytes move with the axis, else 0 */
+    int64_t extent, block; /* indices, and those of a block */
+    int64_t src, dst;      /* strides; 0 where the kernel itself knows where its rows and columns lie */
+    int64_t entry;         /* another: of the table's rows */
+    int64_t advance;       /* bytes of the source from one block to the next, by which loops are ordered */
+    int64_t apart;         /* `src` where the readable bytes move with the axis, else 0 */
 } dml_host_axis;
 
 /* Axes that continue each other on one side, as one; the innermost first. */
@@ -49,7 +49,7 @@ typedef struct dml_host_tiles {
 
 /* See host_shuffles.c. */
 typedef struct dml_host_shuffles {
-    int64_t cell, steps;                                   /* bytes of the result to an index of `col`; indices to a vector */
+    int64_t cell, indices;                                 /* bytes of the result to an index of `col`; indices to a vector */
     int64_t from[DML_HOST_VECTOR], apart[DML_HOST_VECTOR]; /* of each byte: its source offset; how far what is readable moves */
     int windows;
     int64_t offsets[DML_HOST_WINDOWS], low, high; /* of the windows; the lowest and the highest of what is readable */
@@ -79,18 +79,18 @@ static inline int dml_host_nearest(const dml_plan *plan, const bool *taken)
     return best;
 }
 
-/* An axis (-1: none, as one index) in blocks of `step` indices, or whole if that is less. */
-static inline dml_host_axis dml_host_steps(const dml_plan *plan, const dml_host_job *job, int k, int64_t step)
+/* An axis (-1: none, as one index) in blocks of `block` indices, or whole if that is less. */
+static inline dml_host_axis dml_host_blocks(const dml_plan *plan, const dml_host_job *job, int k, int64_t block)
 {
     const dml_axis one = {1, 0, 0, 0}, *axis = k < 0 ? &one : &plan->axes[k];
     const int64_t stride = axis->src_stride;
-    step = step < axis->extent ? step : axis->extent;
+    block = block < axis->extent ? block : axis->extent;
     return (dml_host_axis){.extent = axis->extent,
-                           .step = step,
+                           .block = block,
                            .src = stride,
                            .dst = axis->dst_stride,
                            .entry = axis->entry_stride,
-                           .advance = dml_magnitude(stride * step),
+                           .advance = dml_magnitude(stride * block),
                            .apart = k >= 0 && job->apart[k] ? stride : 0};
 }
 

@@ -11,19 +11,19 @@ DML_INLINE size_t number(const unsigned char *src, const int of)
 
 /* Elements of `of` bytes by entries of `bytes`, along an axis on which the row stays. Four at a time keep the loads in
  * flight. */
-DML_INLINE void look_up_run(const unsigned char *src, ptrdiff_t step, char *dst, ptrdiff_t to, const char *entries,
+DML_INLINE void look_up_run(const unsigned char *src, ptrdiff_t stride, char *dst, ptrdiff_t to, const char *entries,
                             int64_t count, const int of, const size_t bytes)
 {
     int64_t i = 0;
-    for (; i + 4 <= count; i += 4, src += 4 * step, dst += 4 * to) {
-        const char *a = entries + number(src, of) * bytes, *b = entries + number(src + step, of) * bytes;
-        const char *c = entries + number(src + 2 * step, of) * bytes, *d = entries + number(src + 3 * step, of) * bytes;
+    for (; i + 4 <= count; i += 4, src += 4 * stride, dst += 4 * to) {
+        const char *a = entries + number(src, of) * bytes, *b = entries + number(src + stride, of) * bytes;
+        const char *c = entries + number(src + 2 * stride, of) * bytes, *d = entries + number(src + 3 * stride, of) * bytes;
         memcpy(dst, a, bytes);
         memcpy(dst + to, b, bytes);
         memcpy(dst + 2 * to, c, bytes);
         memcpy(dst + 3 * to, d, bytes);
     }
-    for (; i < count; i++, src += step, dst += to)
+    for (; i < count; i++, src += stride, dst += to)
         memcpy(dst, entries + number(src, of) * bytes, bytes);
 }
 
@@ -31,11 +31,11 @@ DML_INLINE void look_up_run(const unsigned char *src, ptrdiff_t step, char *dst,
 DML_INLINE void look_up_rows(const dml_host_job *job, const char *src, char *dst, const dml_host_block *block, ptrdiff_t to,
                              const int of, const size_t bytes)
 {
-    const int64_t rows = block->rows, cols = block->cols, src_step = job->row.src, dst_step = job->row.dst;
-    const ptrdiff_t step = (ptrdiff_t)job->col.src, entry = (ptrdiff_t)job->row.entry;
+    const int64_t rows = block->rows, cols = block->cols, src_stride = job->row.src, dst_stride = job->row.dst;
+    const ptrdiff_t stride = (ptrdiff_t)job->col.src, entry = (ptrdiff_t)job->row.entry;
     const char *entries = job->entries + job->entry;
-    for (int64_t row = 0; row < rows; row++, src += src_step, dst += dst_step, entries += entry)
-        look_up_run((const unsigned char *)src, step, dst, to, entries, cols, of, bytes);
+    for (int64_t row = 0; row < rows; row++, src += src_stride, dst += dst_stride, entries += entry)
+        look_up_run((const unsigned char *)src, stride, dst, to, entries, cols, of, bytes);
 }
 
 /* `of` and `size` are the bytes of an element and of an entry; 0: the compiler does not know it, else it copies an entry by one
@@ -73,8 +73,8 @@ void dml_lookups_choose(const dml_plan *plan, dml_host_job *job)
     const int64_t whole = varies ? 1 : INT64_MAX;
     for (int k = 0; k < plan->rank; k++)
         job->taken[k] = k == inner || k == next;
-    job->col = dml_host_steps(plan, job, along_next ? next : inner, along_next ? BLOCK : whole);
-    job->row = dml_host_steps(plan, job, along_next ? inner : next, INT64_MAX);
+    job->col = dml_host_blocks(plan, job, along_next ? next : inner, along_next ? BLOCK : whole);
+    job->row = dml_host_blocks(plan, job, along_next ? inner : next, INT64_MAX);
     job->entries = (const char *)plan->entries.data + plan->entries.offset;
     dml_host_kernel *const *of = kernels[plan->src_item - 1];
     job->kernel = of[plan->item <= LARGEST && of[plan->item] ? plan->item : 0];

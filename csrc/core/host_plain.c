@@ -103,12 +103,12 @@ static void choose_items(const dml_plan *plan, dml_host_kernel *kernel, dml_host
     int row = dml_host_nearest(plan, job->taken);
     if (row >= 0)
         job->taken[row] = true;
-    int64_t step = INT64_MAX, apart = dml_magnitude(col->src_stride);
+    int64_t block = INT64_MAX, apart = dml_magnitude(col->src_stride);
     /* Neighbours of the result lie further apart in the source than those of another axis. */
     if (plan->item < 64 && apart > 64 && row >= 0 && dml_magnitude(plan->axes[row].src_stride) < apart)
-        step = dml_larger(DML_HOST_BLOCK / plan->item, 4);
-    job->row = dml_host_steps(plan, job, row, step);
-    job->col = dml_host_steps(plan, job, last, step);
+        block = dml_larger(DML_HOST_BLOCK / plan->item, 4);
+    job->row = dml_host_blocks(plan, job, row, block);
+    job->col = dml_host_blocks(plan, job, last, block);
     job->kernel = kernel;
 }
 
@@ -176,10 +176,10 @@ static void run_loops(loops *all, int depth, const char *src, char *dst)
     const loop *loop = &all->loops[depth];
     const dml_host_axis *axis = &loop->axis;
     const int64_t apart = loop->begin ? 0 : axis->apart, entry = all->job.entry;
-    for (int64_t i = 0; i < axis->extent; i += axis->step, src += axis->step * axis->src, dst += axis->step * axis->dst) {
+    for (int64_t i = 0; i < axis->extent; i += axis->block, src += axis->block * axis->src, dst += axis->block * axis->dst) {
         if (loop->begin) {
             *loop->begin = i;
-            *loop->count = dml_smaller(axis->step, axis->extent - i);
+            *loop->count = dml_smaller(axis->block, axis->extent - i);
         }
         if (depth + 1 < all->count)
             run_loops(all, depth + 1, src, dst);
@@ -187,7 +187,7 @@ static void run_loops(loops *all, int depth, const char *src, char *dst)
             all->job.kernel(&all->job, src, dst, &all->block);
         all->job.begin += apart;
         all->job.end += apart;
-        all->job.entry += axis->step * axis->entry;
+        all->job.entry += axis->block * axis->entry;
     }
     all->job.entry = entry;
     all->job.begin -= apart * axis->extent;
@@ -206,7 +206,7 @@ void dml_host_run_plain(const dml_plan *plan, const char *src, char *dst)
     choose_kernel(plan, src, &all.job);
     for (int k = 0; k < plan->rank; k++)
         if (!all.job.taken[k])
-            add_loop(&all, dml_host_steps(plan, &all.job, k, 1), NULL, NULL);
+            add_loop(&all, dml_host_blocks(plan, &all.job, k, 1), NULL, NULL);
     add_loop(&all, all.job.row, &all.block.row, &all.block.rows);
     add_loop(&all, all.job.col, &all.block.col, &all.block.cols);
     run_loops(&all, 0, src + plan->src_offset, dst + plan->dst_offset);

@@ -79,7 +79,8 @@ static void move_bytes(const dml_host_job *job, const char *src, char *dst, int6
 DML_INLINE SHUFFLE void move_row(const dml_host_job *job, const char *src, int64_t apart, char *dst, int64_t cols,
                                  int64_t whole, const int windows)
 {
-    const int64_t steps = job->shuffles.steps, cell = job->shuffles.cell, useful = steps * cell, advance = steps * job->col.src;
+    const int64_t indices = job->shuffles.indices, cell = job->shuffles.cell, useful = indices * cell,
+                  advance = indices * job->col.src;
     local here;
     for (int w = 0; w < windows; w++) {
         here.offsets[w] = job->shuffles.offsets[w];
@@ -94,14 +95,14 @@ DML_INLINE SHUFFLE void move_row(const dml_host_job *job, const char *src, int64
         if (is_inside(job, from - apart))
             dml_store(to, gather(&here, from, windows));
         else
-            move_bytes(job, from, to, steps);
+            move_bytes(job, from, to, indices);
     }
-    const int64_t left = cols - whole * steps;
+    const int64_t left = cols - whole * indices;
     if (left == 0)
         return;
-    from = src + (cols - steps) * job->col.src;
+    from = src + (cols - indices) * job->col.src;
     if (whole > 0 && is_inside(job, from - apart)) /* overlaps the last one */
-        dml_store_first(dst + (cols - steps) * cell, gather(&here, from, windows), useful);
+        dml_store_first(dst + (cols - indices) * cell, gather(&here, from, windows), useful);
     else
         move_bytes(job, src + whole * advance, dst + whole * useful, left);
 }
@@ -109,7 +110,7 @@ DML_INLINE SHUFFLE void move_row(const dml_host_job *job, const char *src, int64
 /* How many vectors of 16 bytes each begin with new cells and end within a row. */
 static int64_t count_whole(const dml_host_shuffles *shuffles, int64_t cols)
 {
-    int bytes = (int)(cols * shuffles->cell), useful = (int)(shuffles->steps * shuffles->cell);
+    int bytes = (int)(cols * shuffles->cell), useful = (int)(shuffles->indices * shuffles->cell);
     return bytes < DML_HOST_VECTOR ? 0 : (bytes - DML_HOST_VECTOR) / useful + 1;
 }
 
@@ -150,8 +151,8 @@ static int make_cell(const dml_plan *plan, const bool *apart, dml_host_shuffles 
         cell = more;
     }
     shuffles->cell = cell;
-    shuffles->steps = DML_HOST_VECTOR / cell;
-    for (int64_t b = cell; b < shuffles->steps * cell; b++) {
+    shuffles->indices = DML_HOST_VECTOR / cell;
+    for (int64_t b = cell; b < shuffles->indices * cell; b++) {
         shuffles->from[b] = shuffles->from[b % cell] + b / cell * plan->axes[k].src_stride;
         shuffles->apart[b] = shuffles->apart[b % cell];
     }
@@ -172,7 +173,7 @@ static int lowest(const dml_host_shuffles *shuffles, const bool *left)
 static bool make_windows(dml_host_shuffles *shuffles)
 {
     bool left[DML_HOST_VECTOR] = {false};
-    int64_t count = shuffles->steps * shuffles->cell;
+    int64_t count = shuffles->indices * shuffles->cell;
     memset(left, true, (size_t)count);
     shuffles->windows = 0;
     shuffles->low = INT64_MAX;
@@ -196,7 +197,7 @@ static bool make_windows(dml_host_shuffles *shuffles)
 /* Whether the shuffles of a vector are fewer than the moves of its items; a cell of several axes saves loops, too. */
 static bool pays(const dml_plan *plan, const dml_host_shuffles *shuffles)
 {
-    int64_t moves = shuffles->steps * shuffles->cell / plan->item;
+    int64_t moves = shuffles->indices * shuffles->cell / plan->item;
     if (plan->item != dml_divisor((uint64_t)plan->item, DML_HOST_VECTOR))
         moves *= 2;
     int64_t least = shuffles->cell > plan->item ? 1 : 2;
@@ -219,8 +220,8 @@ bool dml_shuffles_choose(const dml_plan *plan, dml_host_job *job)
     int row = dml_host_nearest(plan, job->taken);
     if (row >= 0)
         job->taken[row] = true;
-    job->row = dml_host_steps(plan, job, row, INT64_MAX);
-    job->col = dml_host_steps(plan, job, col, COLUMNS / shuffles->cell / shuffles->steps * shuffles->steps);
+    job->row = dml_host_blocks(plan, job, row, INT64_MAX);
+    job->col = dml_host_blocks(plan, job, col, COLUMNS / shuffles->cell / shuffles->indices * shuffles->indices);
     job->kernel = kernels[shuffles->windows];
     return true;
 }

@@ -256,9 +256,9 @@ dml_tiles_fit dml_tiles_choose(const dml_plan *plan, dml_host_job *job)
     memcpy(job->taken, taken, (size_t)plan->rank);
     tiles->row = tiles->col = -1;
     job->kernel = shape->kernel;
-    const int64_t step = DML_HOST_BLOCK / item, advance = dml_magnitude(tiles->rows.strides[0]) * step;
-    job->row = (dml_host_axis){.extent = tiles->rows.extent, .step = step, .advance = advance};
-    job->col = (dml_host_axis){.extent = tiles->cols.extent, .step = step, .advance = DML_HOST_BLOCK};
+    const int64_t block = DML_HOST_BLOCK / item, advance = dml_magnitude(tiles->rows.strides[0]) * block;
+    job->row = (dml_host_axis){.extent = tiles->rows.extent, .block = block, .advance = advance};
+    job->col = (dml_host_axis){.extent = tiles->cols.extent, .block = block, .advance = DML_HOST_BLOCK};
     return best ? DML_TILES_BEST : DML_TILES_GOOD;
 }
 #else

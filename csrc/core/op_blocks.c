@@ -54,7 +54,7 @@ static void make(const dml_program *program, int64_t index, dml_step *step)
                      *wide = to_space ? program->results : program->inputs;
     const int64_t *blocks = program->args[BLOCK_SIZE].value, channel = program->args[LAYOUT].value[0];
     int64_t crd = program->args[ORDER].value[0], channels = wide->shape[channel], stride = deep->strides[channel];
-    /* A step of one in a block passes over all later blocks, and in DCR over the channels as well. */
+    /* From one index in a block to the next lie all later blocks, and in DCR the channels as well. */
     int64_t inner = stride * blocks[channel] * (crd ? 1 : channels);
     dml_plan_add(&step->plan, channels, crd ? stride * blocks[channel] : stride, wide->strides[channel]);
     for (int k = 0; k < wide->rank; k++) {

@@ -123,8 +123,8 @@ static int64_t stride_of(const dml_ints *args, int k)
 /* Elements a slice of `size` > 0 reaches with a stride; its magnitude may be that of the most negative int64. */
 static int64_t reachable(int64_t size, int64_t stride)
 {
-    uint64_t step = stride < 0 ? -(uint64_t)stride : (uint64_t)stride;
-    return 1 + (int64_t)((uint64_t)(size - 1) / step);
+    uint64_t magnitude = stride < 0 ? -(uint64_t)stride : (uint64_t)stride;
+    return 1 + (int64_t)((uint64_t)(size - 1) / magnitude);
 }
 
 static dml_code check_axis(const dml_ints *args, int k, int64_t dim, const char *name, int64_t *most, dml_status *status)
@@ -153,6 +153,6 @@ dml_code dml_check_slice(const dml_ints *args, const dml_tensor *tensor, const c
 
 dml_run dml_slice_run(const dml_ints *args, int k, int64_t count)
 {
-    int64_t step = stride_of(args, k), first = args[OFFSETS].value[k] + (step < 0 ? args[SIZES].value[k] - 1 : 0);
-    return (dml_run){.first = first, .extent = count, .step = step, .src_step = 1, .times = 1};
+    int64_t stride = stride_of(args, k), first = args[OFFSETS].value[k] + (stride < 0 ? args[SIZES].value[k] - 1 : 0);
+    return (dml_run){.first = first, .extent = count, .stride = stride, .src_stride = 1, .times = 1};
 }

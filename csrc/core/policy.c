@@ -13,10 +13,10 @@
 static int64_t tile_elements(const dml_policy *policy, const dml_rows *rows)
 {
     const dml_tunables *tunables = &policy->traits->tunables;
-    int64_t elements = dml_rows_period(rows), step = dml_magnitude(rows->step), streams = dml_rows_streams(rows);
+    int64_t elements = dml_rows_period(rows), stride = dml_magnitude(rows->stride), streams = dml_rows_streams(rows);
     uint64_t begins =
-        dml_rows_strides(rows) | (uint64_t)(elements * rows->step) | (uint64_t)(policy->src + rows->head * rows->step);
-    bool dense = step <= rows->element, sequential = dense && rows->step > 0 && !dml_rows_are_reversed(rows);
+        dml_rows_strides(rows) | (uint64_t)(elements * rows->stride) | (uint64_t)(policy->src + rows->head * rows->stride);
+    bool dense = stride <= rows->element, sequential = dense && rows->stride > 0 && !dml_rows_are_reversed(rows);
     bool unaligned = rows->head < 0 || (sequential && begins % 16 != 0);
     bool whole = (dense || rows->stream) && (rows->word == 32 || policy->scalar > 1);
     int64_t enough = tunables->invocation_bytes / 2;
@@ -26,7 +26,7 @@ static int64_t tile_elements(const dml_policy *policy, const dml_rows *rows)
         enough *= 2;
     if (rows->row < 0 && !dml_rows_have_ends(rows) && dml_rows_fits(rows, rows->extent) && dml_rows_fill_gaps(rows))
         return rows->extent; /* all of a short row: each invocation then has one */
-    while ((elements - 1) * step + rows->reach < enough / streams && dml_rows_fits(rows, 2 * elements) &&
+    while ((elements - 1) * stride + rows->reach < enough / streams && dml_rows_fits(rows, 2 * elements) &&
            elements * policy->traits->group_size <= rows->extent)
         elements *= 2;
     return elements;
@@ -95,7 +95,7 @@ static bool find_words(const dml_policy *policy, dml_words *words)
  * of other rows. */
 static bool are_near(const dml_policy *policy, const dml_rows *rows)
 {
-    int64_t pitch = 0, span = (rows->extent - 1) * dml_magnitude(rows->step) + rows->reach;
+    int64_t pitch = 0, span = (rows->extent - 1) * dml_magnitude(rows->stride) + rows->reach;
     for (int k = 0; k < rows->plan->rank; k++)
         if (dml_rows_is_outer(rows, k))
             pitch = dml_magnitude(dml_rows_outer_axis(rows, k).src_stride);

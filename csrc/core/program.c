@@ -50,7 +50,7 @@ void dml_plan_add_run(dml_plan *plan, const dml_run *run, int64_t src_stride, in
     /* A stride that is never taken could overflow. */
     if (times != 1)
         dml_plan_add(plan, times, 0, times > 1 ? run->period * dst_stride : 0);
-    dml_plan_add(plan, extent, extent > 1 ? run->src_step * src_stride : 0, extent > 1 ? run->step * dst_stride : 0);
+    dml_plan_add(plan, extent, extent > 1 ? run->src_stride * src_stride : 0, extent > 1 ? run->stride * dst_stride : 0);
 }
 
 /* --- insets ------------------------------------------------------------------------------------------------------- */
@@ -66,14 +66,14 @@ int64_t dml_inset_steps(const dml_tensor *result)
 /* The indices of an axis that are not the inset's: those before it, between its indices, or behind it. */
 static dml_run outside(const dml_run *inset, int where, int64_t size)
 {
-    int64_t count = inset->extent, step = count > 1 ? dml_magnitude(inset->step) : 1, reach = (count - 1) * step;
-    int64_t low = inset->step < 0 ? inset->first - reach : inset->first;
+    int64_t count = inset->extent, stride = count > 1 ? dml_magnitude(inset->stride) : 1, reach = (count - 1) * stride;
+    int64_t low = inset->stride < 0 ? inset->first - reach : inset->first;
     if (count == 0)
         low = size; /* all is before it */
     const dml_run runs[FILLS] = {
-        [BEFORE] = {.extent = low, .step = 1, .times = 1},
-        [BETWEEN] = {.first = low + 1, .extent = step - 1, .step = 1, .times = count - 1, .period = step},
-        [BEHIND] = {.first = low + reach + 1, .extent = size - (low + reach + 1), .step = 1, .times = 1},
+        [BEFORE] = {.extent = low, .stride = 1, .times = 1},
+        [BETWEEN] = {.first = low + 1, .extent = stride - 1, .stride = 1, .times = count - 1, .period = stride},
+        [BEHIND] = {.first = low + reach + 1, .extent = size - (low + reach + 1), .stride = 1, .times = 1},
     };
     return runs[where];
 }

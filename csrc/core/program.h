@@ -48,14 +48,14 @@ int64_t dml_program_bytes(const dml_program *program);
 /* Adds all axes of an array, which move between two arrays that have them. */
 void dml_plan_add_axes(dml_plan *plan, const dml_tensor *shape, const dml_tensor *from, const dml_tensor *to);
 
-/* `extent` indices of a result's axis, `step` apart from `first` on, whose source advances by `src_step` from `src` on: `times`
- * times, `period` indices apart. */
+/* `extent` indices of a result's axis, `stride` apart from `first` on, whose source advances by `src_stride` from `src` on:
+ * `times` times, `period` indices apart. */
 typedef struct dml_run {
     int64_t first;
     int64_t extent;
-    int64_t step;
+    int64_t stride;
     int64_t src;
-    int64_t src_step;
+    int64_t src_stride;
     int64_t times;
     int64_t period;
 } dml_run;

@@ -31,7 +31,7 @@ bool dml_rows_fill_gaps(const dml_rows *rows)
 
 int64_t dml_rows_window_words(const dml_rows *rows, int64_t elements)
 {
-    return ((elements - 1) * dml_magnitude(rows->step) + rows->reach + 7) / 8;
+    return ((elements - 1) * dml_magnitude(rows->stride) + rows->reach + 7) / 8;
 }
 
 /* Most destination bytes of a tile. One of 8-byte words has several short rows, and may be twice as large. */
@@ -43,7 +43,7 @@ static int64_t most_bytes(const dml_rows *rows)
 /* A window that is not aligned takes one word more. */
 bool dml_rows_fits(const dml_rows *rows, int64_t elements)
 {
-    return elements * rows->element <= most_bytes(rows) && dml_magnitude(rows->step) <= WINDOW_BYTES &&
+    return elements * rows->element <= most_bytes(rows) && dml_magnitude(rows->stride) <= WINDOW_BYTES &&
            (dml_rows_window_words(rows, elements) + 1) * dml_rows_streams(rows) <= DML_MAX_WINDOW_WORDS;
 }
 
@@ -114,7 +114,7 @@ static bool find_pattern(dml_rows *rows)
     candidate.element = candidate.reach = plan->item;
     for (int k = plan->rank - 1; k >= 0 && plan->axes[k].dst_stride == candidate.element; k--) {
         int64_t bytes = plan->axes[k].extent * candidate.element;
-        candidate.step = plan->axes[k].src_stride;
+        candidate.stride = plan->axes[k].src_stride;
         if (bytes > longest && can_be_row(&candidate, k)) {
             longest = bytes;
             *rows = candidate;
@@ -166,7 +166,7 @@ bool dml_rows_find(const dml_plan *plan, const dml_tunables *tunables, int word,
         rows->extent = plan->axes[rows->row].extent;
     } else if (plan->item >= 16) {
         *rows = none;
-        rows->element = rows->reach = rows->step = edge_bytes(plan, dst);
+        rows->element = rows->reach = rows->stride = edge_bytes(plan, dst);
         rows->extent = dml_quotient(plan->item, rows->element);
     } else {
         return false;
@@ -208,7 +208,7 @@ void dml_rows_set_tile(dml_rows *rows, int64_t elements)
     for (int k = 0; k < rank; k++) {
         const dml_axis *axis = &plan->axes[k];
         if (k == plan->reversed || axis->entry_stride != 0 || (axis->dst_stride & (rows->word - 1)) != 0 ||
-            dml_magnitude(axis->src_stride) >= dml_magnitude(rows->step))
+            dml_magnitude(axis->src_stride) >= dml_magnitude(rows->stride))
             continue;
         int64_t most = most_per_window(rows, axis);
         if (most > rows->per_window) {
@@ -235,8 +235,8 @@ static bool can_be_words(const dml_plan *plan, int k, int32_t scalar)
 {
     if (plan->item != scalar || k == plan->reversed || plan->axes[k].entry_stride != 0)
         return false;
-    int64_t step = dml_magnitude(plan->axes[k].src_stride);
-    return step >= scalar && step <= DML_MAX_WORDS_STEP * (int64_t)scalar;
+    int64_t stride = dml_magnitude(plan->axes[k].src_stride);
+    return stride >= scalar && stride <= DML_MAX_WORDS_STRIDE * (int64_t)scalar;
 }
 
 bool dml_words_find(const dml_plan *plan, int32_t scalar, dml_words *words)

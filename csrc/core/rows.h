@@ -25,7 +25,7 @@ typedef struct dml_rows {
     int64_t element;    /* bytes of an element */
     int64_t reach;      /* source bytes from the first to the last of an element, within a stream and a window */
     int64_t extent;     /* elements of a row */
-    int64_t step;       /* source bytes from one element to the next */
+    int64_t stride;     /* source bytes from one element to the next */
     int64_t head;       /* elements before the first whole word of a row; -1: rows differ */
     int64_t tile;       /* elements that an invocation moves at once */
 } dml_rows;

@@ -93,14 +93,14 @@ static void order_rows(const dml_plan *plan, const dml_tunables *tunables, int *
 
 /* --- strips and chunks ------------------------------------------------------------------------------------------ */
 
-/* Shares out rows of so many steps each; a workgroup does group_size steps at a time, of `side` rows side by side. Many
+/* Shares out rows of so many tiles each; a workgroup does group_size tiles at a time, of `side` rows side by side. Many
  * rows: several to a chunk. Few: several chunks to a row. */
-static void share_out(dml_dispatch *dispatch, const dml_traits *traits, int64_t rows, int64_t steps, int64_t side)
+static void share_out(dml_dispatch *dispatch, const dml_traits *traits, int64_t rows, int64_t tiles, int64_t side)
 {
     int64_t chunks = traits->tunables.chunks, groups = traits->max_groups;
     int64_t strips = dml_ceil_div(chunks, rows), unit = 4 * (int64_t)traits->group_size;
-    int64_t strip = dml_ceil_div(dml_ceil_div(steps, strips), unit) * unit;
-    strips = dml_ceil_div(steps, strip);
+    int64_t strip = dml_ceil_div(dml_ceil_div(tiles, strips), unit) * unit;
+    strips = dml_ceil_div(tiles, strip);
     int64_t total = rows * strips, most = traits->tunables.dynamic || chunks < groups ? chunks : groups;
     int64_t chunk = dml_ceil_div(dml_ceil_div(total, most), side) * side;
     chunks = dml_ceil_div(total, chunk);
@@ -135,7 +135,7 @@ static reads reads_of(const dml_rows *rows, int64_t count, int last, bool even)
     bool reversed = plan->reversed >= 0 && (plan->reversed == rows->row || plan->reversed == last);
     return (reads){.count = count,
                    .tiles = dml_ceil_div(rows->extent, rows->tile),
-                   .span = (rows->extent - 1) * dml_magnitude(rows->step) + rows->reach,
+                   .span = (rows->extent - 1) * dml_magnitude(rows->stride) + rows->reach,
                    .pitch = dml_magnitude(dml_rows_outer_axis(rows, last).src_stride),
                    .alternating = down != rows_down || reversed,
                    .streams = rows->stream != 0,
@@ -153,8 +153,8 @@ static int64_t rows_per_group(const dml_traits *traits, const reads *r)
     int64_t group = traits->group_size, side = 1;
     if (tunables->overlap_misses) {
         bool gaps = !r->streams && r->pitch >= 2 * r->span;
-        bool one_step = r->span >= tunables->remote_row && r->tiles <= group; /* all misses of a row at once */
-        bool far = (!one_step && dml_schedule_is_remote(tunables, r->pitch, r->span, r->even)) || r->tiles >= 2 * group;
+        bool at_once = r->span >= tunables->remote_row && r->tiles <= group; /* all misses of a row at once */
+        bool far = (!at_once && dml_schedule_is_remote(tunables, r->pitch, r->span, r->even)) || r->tiles >= 2 * group;
         return r->count >= group * tunables->chunks && gaps && far ? group : 1;
     }
     while (r->count / (2 * side) >= tunables->chunks / tunables->sparse_chunks && 2 * side * r->tiles <= group &&
@@ -199,7 +199,7 @@ void dml_schedule_rows(const dml_rows *rows, const dml_traits *traits, dml_dispa
     if (rows->stream)
         table->rows_stream_stride = (uint32_t)plan->axes[rows->inner[rows->stream - 1]].src_stride;
     if (rows->window_axis >= 0)
-        table->rows_window_stride = (uint32_t)plan->axes[rows->window_axis].dst_stride;
+        table->rows_window_dst_stride = (uint32_t)plan->axes[rows->window_axis].dst_stride;
     if (rank > 0) {
         reads r = reads_of(rows, count, axes[rank - 1], dispatch->constants[DML_SCALAR] == 0);
         bool filled = dml_rows_fill_gaps(rows);
@@ -212,8 +212,8 @@ void dml_schedule_rows(const dml_rows *rows, const dml_traits *traits, dml_dispa
         table->rows_prefetch_lines = (uint32_t)dml_ceil_div(bytes, CACHE_LINE);
     }
     dispatch->constants[DML_ROWS_SCHEDULE] = table->rows_prefetch_lines > 0 ? 0 : (int32_t)side;
-    bool forwards = rows->step > 0 && dispatch->constants[DML_REVERSED] != DML_REVERSED_ROW;
-    if (forwards && table->rows_prefetch_lines == 0 && rows->tile * rows->step <= traits->tunables.ahead_bytes)
+    bool forwards = rows->stride > 0 && dispatch->constants[DML_REVERSED] != DML_REVERSED_ROW;
+    if (forwards && table->rows_prefetch_lines == 0 && rows->tile * rows->stride <= traits->tunables.ahead_bytes)
         dispatch->constants[DML_ROWS_AHEAD] = traits->tunables.prefetch_ahead;
     int64_t tiles = rows->extent / rows->tile + 2; /* at most: either body of a reversed row may end with one of its own */
     share_out(dispatch, traits, count, tiles, side);

@@ -23,12 +23,12 @@ bool dml_tensor_span(const dml_tensor *tensor, dml_span *span)
     bool empty = dml_tensor_is_empty(tensor), fits = true;
     *span = (dml_span){0, empty ? 0 : tensor->item};
     for (int k = 0; k < tensor->rank && !empty; k++) {
-        int64_t stride = tensor->strides[k], steps = tensor->shape[k] - 1;
+        int64_t stride = tensor->strides[k], times = tensor->shape[k] - 1;
         uint64_t bytes = stride < 0 ? 0 - (uint64_t)stride : (uint64_t)stride;
         uint64_t left = (uint64_t)INT64_MAX - (uint64_t)dml_magnitude(stride < 0 ? span->begin : span->end);
-        fits = fits && (steps == 0 || bytes <= left / (uint64_t)steps);
+        fits = fits && (times == 0 || bytes <= left / (uint64_t)times);
         if (fits)
-            dml_span_grow(span, tensor->shape[k], steps > 0 ? stride : 0);
+            dml_span_grow(span, tensor->shape[k], times > 0 ? stride : 0);
     }
     return fits;
 }

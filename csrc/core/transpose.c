@@ -99,10 +99,10 @@ static void add_rest(dml_transpose *transpose, int axis, int64_t begin, int64_t 
         transpose->rests[transpose->rest_count++] = (dml_cut){axis, begin, end - begin};
 }
 
-/* `step` neighbours at a time. */
-static void add_axis(dml_plan *plan, const dml_axis *axis, int64_t extent, int64_t step)
+/* `count` neighbours at a time. */
+static void add_axis(dml_plan *plan, const dml_axis *axis, int64_t extent, int64_t count)
 {
-    dml_plan_add(plan, extent, step * axis->src_stride, step * axis->dst_stride);
+    dml_plan_add(plan, extent, count * axis->src_stride, count * axis->dst_stride);
 }
 
 /* The order is that in which blocks are moved: first those that write the same half of a cache line, then a pass along the

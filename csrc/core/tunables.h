@@ -71,12 +71,12 @@ typedef struct dml_tunables {
     /* "Rows per workgroup" */
     bool overlap_misses;    /* each invocation a row, where rows begin far apart; else rows enough for all to have a tile */
     int64_t remote_pitch;   /* pitch in rows' spans above which hardware does not prefetch the next row, */
-    int64_t remote_row;     /* but for rows of such a span in bytes that a workgroup reads in one step, */
+    int64_t remote_row;     /* but for rows of such a span in bytes that a workgroup reads at once, */
     int64_t even_lines;     /* and for rows of so many cache lines that begin at equal distances */
     uint32_t sparse_chunks; /* one of so many chunks must be left when rows are put together: busy invocations against groups */
 
     /* "Software prefetch" */
-    int32_t prefetch_ahead; /* steps of a workgroup by which rows read forwards are prefetched; 0: hardware does it */
+    int32_t prefetch_ahead; /* iterations of a workgroup by which rows read forwards are prefetched; 0: hardware does it */
     int64_t prefetch_pitch; /* most pitch in rows' spans at which gaps are read: bytes in vain against misses; 0: no prefetch */
     int64_t prefetched;     /* bytes of pitch up to which hardware prefetches by itself */
     int64_t cached;         /* bytes of pitch up to which what was prefetched is still in the cache */

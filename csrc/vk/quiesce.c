@@ -85,7 +85,7 @@ bool dml_context_alone(dml_context *context)
     return alone;
 }
 
-static void step_out(dml_context *context)
+static void go_outside(dml_context *context)
 {
     dml_lock_acquire(&context->lock);
     context->quiesce.outside++;
@@ -93,7 +93,7 @@ static void step_out(dml_context *context)
     dml_lock_release(&context->lock);
 }
 
-static void step_in(dml_context *context)
+static void come_inside(dml_context *context)
 {
     acquire_after_fork(context);
     context->quiesce.outside--;
@@ -103,26 +103,26 @@ static void step_in(dml_context *context)
 bool dml_context_outside(dml_context *context, bool (*work)(void), bool *result)
 {
     uint32_t before = generation;
-    step_out(context);
+    go_outside(context);
     *result = work();
     if (before != generation)
         return false;
-    step_in(context);
+    come_inside(context);
     return true;
 }
 
 void dml_context_run_on_host(dml_context *context, const dml_plan *plan, const void *src, void *dst)
 {
-    step_out(context);
+    go_outside(context);
     dml_host_run(plan, src, dst);
-    step_in(context);
+    come_inside(context);
 }
 
 void dml_context_acquire_lock(dml_context *context, dml_lock *lock)
 {
-    step_out(context);
+    go_outside(context);
     dml_lock_acquire(lock);
-    step_in(context);
+    come_inside(context);
 }
 
 void dml_context_quiesce(dml_context *context)

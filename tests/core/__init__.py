@@ -292,10 +292,12 @@ class Machine:
         assert self.phase < self.word and self.skew < self.word
         self.words -= self.phase + self.skew > 0
         self.even = self.element & -self.element
-        reaches = [(extent - 1) * stride for extent, stride in (*inner, (self.per_window, self.window_step))]
-        steps = self.step, -self.step
-        self.low, self.forward_low = (sum(min(reach, 0) for reach in (*reaches, (self.tile - 1) * step)) for step in steps)
-        self.window = (sum(map(abs, (*reaches, (self.tile - 1) * self.step))) + self.item + 7) // 8
+        reaches = [(extent - 1) * stride for extent, stride in (*inner, (self.per_window, self.window_stride))]
+        strides = self.stride, -self.stride
+        self.low, self.forward_low = (
+            sum(min(reach, 0) for reach in (*reaches, (self.tile - 1) * stride)) for stride in strides
+        )
+        self.window = (sum(map(abs, (*reaches, (self.tile - 1) * self.stride))) + self.item + 7) // 8
         streams = [1, *(extent for extent, _ in inner)][self.stream]
         assert self.window * streams <= CONSTANTS["DML_MAX_WINDOW_WORDS"], "more words than the shader has room for"
         self.side = self.schedule or 1
@@ -304,7 +306,7 @@ class Machine:
         assert self.side == 1 or whole, "rows side by side are whole"
         assert self.schedule > 0 or whole, "the next row is another workgroup's"
         assert (self.schedule == 0) == (self.table.rows_prefetch_lines > 0)
-        forwards = self.schedule > 0 and self.step > 0 and self.reversed != REVERSED_ROW
+        forwards = self.schedule > 0 and self.stride > 0 and self.reversed != REVERSED_ROW
         assert self.ahead == 0 or forwards, "prefetch of what is not read next"
 
     def run(self):
@@ -388,7 +390,7 @@ class Machine:
         size = np.minimum(self.table.strip, self.table.elements_extent - begin)
         run = np.repeat(n, size)
         i = np.arange(size.sum()) - np.repeat(np.cumsum(size) - size, size) + begin[run]
-        src, dst, entry, index = ((at[run] + i * step) & MASK for at, step in zip(positions, self.axis_step(-1)))
+        src, dst, entry, index = ((at[run] + i * stride) & MASK for at, stride in zip(positions, self.axis_strides(-1)))
         if self.gathered:
             src, dst = self.gather(src, dst, entry)
         elif self.reversed:
@@ -405,9 +407,9 @@ class Machine:
     def whole_words(self, total):
         """A destination without gaps: where each byte comes from, and whether what the shader builds on is so. How it follows
         the rows through the words is left to the devices."""
-        ratio, odd = divmod(self.step, self.scalar)
+        ratio, odd = divmod(self.stride, self.scalar)
         assert self.table.rows == 1 and self.table.words_row > 0 and self.table.words_row % self.scalar == 0
-        assert odd == 0 and 1 <= abs(ratio) <= CONSTANTS["DML_MAX_WORDS_STEP"], "more words than the shader has room for"
+        assert odd == 0 and 1 <= abs(ratio) <= CONSTANTS["DML_MAX_WORDS_STRIDE"], "more words than the shader has room for"
         size = self.table.words_rows * self.table.words_row
         head = min(-self.table.dst_offset % 16, size)
         words = (size - head) // 16
@@ -416,11 +418,11 @@ class Machine:
         src, dst, entry, index = self.locate(np.arange(self.table.words_rows))
         rows = np.arange(self.table.words_rows) * self.table.words_row
         assert np.array_equal(dst, (self.table.dst_offset + rows) & MASK), "the destination has gaps"
-        # Along the last two axes a step, or a wrap where the last of them begins again, is as good as locating.
+        # Along the last two axes a stride, or a wrap where the last of them begins again, is as good as locating.
         inner, outer = [int(extent) for extent in [1, 1, *self.axes[:, 0]][-1:-3:-1]]
         n = np.arange(1, self.table.words_rows)
-        for at, step, out in zip((src, dst, entry, index), self.axis_step(-1), self.axis_step(-2)):
-            moved = (at[:-1] + np.where(n % inner == 0, out - (inner - 1) * step, step)) & MASK
+        for at, stride, out in zip((src, dst, entry, index), self.axis_strides(-1), self.axis_strides(-2)):
+            moved = (at[:-1] + np.where(n % inner == 0, out - (inner - 1) * stride, stride)) & MASK
             assert np.array_equal(at[1:][n % (inner * outer) != 0], moved[n % (inner * outer) != 0])
         if self.gathered:
             src, _ = self.gather(src, dst, entry)
@@ -429,7 +431,7 @@ class Machine:
             src = src + np.where(index < length, length - 1 - index, index) * self.table.reversed_stride
         byte = np.arange(size)
         within = byte % self.table.words_row
-        source = (src[byte // self.table.words_row] + within // self.scalar * self.step + within % self.scalar) & MASK
+        source = (src[byte // self.table.words_row] + within // self.scalar * self.stride + within % self.scalar) & MASK
         assert np.all(source >> 4 <= self.table.src_last >> 1), "a byte beyond what is bound"
         whole = (head <= byte) & (byte < head + 16 * words)
         self.src.append(source[whole])
@@ -441,10 +443,10 @@ class Machine:
         """Words of several rows at once, and scalars around the ends of what is moved together."""
         table, chain = self.table, CONSTANTS["DML_MAX_CHAIN"]
         row = self.axes[-chain:]
-        extent, _, src_step, dst_step, _ = map(int, self.axes[-1 - chain])
+        extent, _, src_stride, dst_stride, _ = map(int, self.axes[-1 - chain])
         size = int(np.prod(row[:, 0])) * self.scalar
-        assert table.blocks_row == size >= 8 and dst_step in (size, 0) and np.all(row[: chain - self.chain, 0] == 1)
-        assert self.rows == 1 or src_step == self.scalar and self.rows * self.scalar <= 8, "rows that no window has"
+        assert table.blocks_row == size >= 8 and dst_stride in (size, 0) and np.all(row[: chain - self.chain, 0] == 1)
+        assert self.rows == 1 or src_stride == self.scalar and self.rows * self.scalar <= 8, "rows that no window has"
         assert self.phased or (table.dst_offset | size) % 8 == 0
         outer, odd = divmod(table.blocks_bytes, extent * size)
         assert odd == 0 and table.blocks_count == outer * table.blocks_sides * table.blocks_tiles
@@ -482,7 +484,7 @@ class Machine:
                 self.src.append(source[byte // self.scalar] + byte % self.scalar)
                 self.dst.append(self.table.dst_offset + byte)
 
-    def axis_step(self, k):
+    def axis_strides(self, k):
         """From one index to the next on an axis, counted from the last, -1."""
         if self.table.rank + k < 0:
             return 0, 0, 0, 0
@@ -491,11 +493,11 @@ class Machine:
         return (0 if reversed_ else src), dst, length, int(reversed_)
 
     def chunk_of_rows(self, n, end):
-        """Rows one after the other: the first is located, those behind it along the last two axes are a step away, or a wrap to
+        """Rows one after the other: the first is located, those behind it along the last two axes a stride away, or a wrap to
         where the last axis begins again. Rows side by side are all located."""
         extents = [1, 1, *map(int, self.axes[:, 0])]
-        step, outer = self.axis_step(-1), self.axis_step(-2)
-        wrap = [to - (extents[-1] - 1) * back for to, back in zip(outer, step)]
+        stride, outer = self.axis_strides(-1), self.axis_strides(-2)
+        wrap = [to - (extents[-1] - 1) * back for to, back in zip(outer, stride)]
         while n < end:
             strip = int(self.divide(np.int64(n), self.table.rows, self.table.rows_multiplier))
             assert strip == n // self.table.rows
@@ -506,7 +508,7 @@ class Machine:
             for i in range(row, row + run):
                 self.row(*position, strip)
                 wraps = (i + 1) % extents[-1] == 0
-                position = [(at + way) & MASK for at, way in zip(position, wrap if wraps else step)]
+                position = [(at + way) & MASK for at, way in zip(position, wrap if wraps else stride)]
 
     def row(self, src, dst, entry, index, strip):
         length = int(self.length_at(entry)) if self.reversed and not self.gathered else 0
@@ -516,10 +518,10 @@ class Machine:
             src += (length - 1 - index if index < length else index) * self.table.reversed_stride
         self.copy_row(src, dst, length if self.reversed == REVERSED_ROW else 0, strip)
 
-    def offsets(self, byte, step):
+    def offsets(self, byte, stride):
         """(stream, source offset) of bytes of a row, from its first element."""
         within = byte % self.element
-        index, offset, stream = within // self.item, byte // self.element * step + within % self.item, 0 * byte
+        index, offset, stream = within // self.item, byte // self.element * stride + within % self.item, 0 * byte
         for i in range(INNERS):
             extent, stride = getattr(self, f"extent_{i}"), getattr(self, f"stride_{i}")
             x = index if i == INNERS - 1 else index % extent
@@ -545,7 +547,7 @@ class Machine:
         phase = dst % self.word
         a = self.once(self.whole_words_of_a_row, phase, 0, length) if self.reversed == REVERSED_ROW else (0, 0)
         b = self.once(self.whole_words_of_a_row, phase, length, self.table.rows_extent)
-        forward = -self.step if self.reversed == REVERSED_ROW else self.step
+        forward = -self.stride if self.reversed == REVERSED_ROW else self.stride
         self.copy_head_and_tail(src, dst, length, forward, a, b, strip)
         # Of each: the elements' order, their source, and the pattern. A row's tiles are shared out as one.
         before = 0
@@ -557,7 +559,7 @@ class Machine:
             if self.reversed == REVERSED_ROW and not mirrored:
                 pattern = forward, self.forward_low, self.forward_unit
             else:
-                pattern = self.step, self.low, self.unit
+                pattern = self.stride, self.low, self.unit
             at = (length - 1 - element if mirrored else element) * forward + pattern[1]
             if element.size:
                 self.copy_tiles(src + at, dst + element * self.element, own, *pattern)
@@ -588,28 +590,28 @@ class Machine:
             stream, offset = self.offsets(byte, 0)
             source = np.where(element < length, length - 1 - element, element) * forward
             for r in range(self.per_window):
-                at = np.add.outer(source, offset + stream * self.table.rows_stream_stride) + src + r * self.window_step
-                to = np.add.outer(element * self.element, byte) + dst + r * self.table.rows_window_stride
+                at = np.add.outer(source, offset + stream * self.table.rows_stream_stride) + src + r * self.window_stride
+                to = np.add.outer(element * self.element, byte) + dst + r * self.table.rows_window_dst_stride
                 self.give(at.ravel(), to.ravel(), self.scalar)
 
-    def pattern(self, r, step, low, unit):
+    def pattern(self, r, stride, low, unit):
         """Of the r-th row of a window, for each byte of a tile: where it is in the row, its stream, and where in the window."""
         byte = np.arange(self.word * self.words)
         skipped = -(self.phase + r * self.skew) % self.word
-        stream, offset = self.offsets(byte + skipped, step)
-        offset = offset - low + r * self.window_step
+        stream, offset = self.offsets(byte + skipped, stride)
+        offset = offset - low + r * self.window_stride
         assert offset.min() >= 0 and offset.max() < 8 * self.window, "the pattern leaves its window"
         assert np.array_equal(offset, offset[byte // unit * unit] + byte % unit)
         assert np.array_equal(stream, stream[byte // unit * unit]) and not np.any(offset[::unit] % unit)
         return byte + skipped, stream, offset
 
-    def copy_tiles(self, src, dst, own, step, low, unit):
+    def copy_tiles(self, src, dst, own, stride, low, unit):
         for r in range(self.per_window):
-            place, stream, offset = self.once(self.pattern, r, step, low, unit)
+            place, stream, offset = self.once(self.pattern, r, stride, low, unit)
             windows = np.add.outer(src, stream * self.table.rows_stream_stride) & MASK
             assert not (windows % self.align).any(), "a window is not aligned"
             self.check_loads(windows, offset // 8)
-            stores = (np.add.outer(dst, place) + r * self.table.rows_window_stride) & MASK
+            stores = (np.add.outer(dst, place) + r * self.table.rows_window_dst_stride) & MASK
             assert not (stores[:, :: self.word] % self.word).any(), "a store is not aligned"
             self.src.append((windows + offset)[own])
             self.dst.append(stores[own])

@@ -56,7 +56,7 @@ def describe(dispatch):
     if dispatch.kernel == ELEMENTS:
         return f"elements of {constant('SCALAR')} B, {work}"
     if dispatch.kernel == WORDS:
-        return f"words, tile {constant('WORDS_TILE')}, step {constant('WORDS_STEP')}, {work}"
+        return f"words, tile {constant('WORDS_TILE')}, stride {constant('WORDS_STRIDE')}, {work}"
     if dispatch.kernel == BLOCKS:
         more = [f"{constant('BLOCKS_ROWS')} rows", f"tile {table.blocks_words}", f"align {constant('BLOCKS_ALIGN')}"]
         more += ["phased"] * constant("BLOCKS_PHASED") + [f"{table.blocks_edges} edges"] * (table.blocks_edges > 0)
