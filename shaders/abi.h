@@ -130,7 +130,7 @@ struct dml_table_axis {
     u32 unused;
 };
 
-/* The work is `rows` rows (elements: runs along axis 0; words: one row) of `strips` strips each. Unit n of `total` = rows *
+/* The work is `rows` rows (elements: each along axis 0; words: one row) of `strips` strips each. Unit n of `total` = rows *
  * strips is strip n / rows of row n % rows. */
 struct dml_table {
     u32 rank;
@@ -153,8 +153,8 @@ struct dml_table {
     u32 words_rows;             /* words: how many rows there are, */
     u32 words_row;              /* and the destination bytes of one */
     u32 words_row_multiplier;
-    u32 elements_extent; /* elements: of a run along axis 0 */
-    u32 tables_run;      /* tables: elements of the axes of a tile, */
+    u32 elements_extent; /* elements: of a row */
+    u32 tables_elements; /* tables: elements of the axes of a tile, */
     u32 tables_tiles;    /* and the tiles of these */
     u32 tables_tiles_multiplier;
     u32 tables_count; /* of all tiles */

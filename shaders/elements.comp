@@ -1,5 +1,5 @@
-// Any plan: an invocation moves one scalar at a time. The table's innermost axis is the run that a workgroup moves along; the
-// run's position is looked up once.
+// Any plan: an invocation moves one scalar at a time. The table's innermost axis is the row that a workgroup moves along; its
+// position is looked up once.
 //
 // WORDS: of gathered scalars, an invocation moves some that are neighbours in the destination, as one word, and loads their
 // entries by 16 bytes. A CPU driver takes as long for either as for one scalar.
@@ -65,22 +65,22 @@ void copy_word(Offsets at, uint src_stride)
         AT(dst16, 4, at.dst >> 4) = Word16(word_from(word.xy), word_from(word.zw));
 }
 
-// The elements [begin, end) of a run: scalars up to the first word, words, and what is behind them.
-void copy_run(Offsets run, Offsets strides, uint begin, uint end)
+// The elements [begin, end) of a row: scalars up to the first word, words, and what is behind them.
+void copy_row(Offsets row, Offsets strides, uint begin, uint end)
 {
     uint head = end - begin, words = 0;
     if (WORDS) {
-        head = min(-((run.dst + begin * SCALAR) / SCALAR) % PACK, head);
+        head = min(-((row.dst + begin * SCALAR) / SCALAR) % PACK, head);
         words = (end - begin - head) / PACK;
         uint n = gl_LocalInvocationID.x;
         if (n < words) do {
-            copy_word(move(run, begin + head + n * PACK, strides), strides.src);
+            copy_word(move(row, begin + head + n * PACK, strides), strides.src);
             n += GROUP_SIZE;
         } while (n < words);
     }
     uint ends = end - begin - words * PACK, i = gl_LocalInvocationID.x;
     if (i < ends) do {
-        copy_element(move(run, begin + i + (i < head ? 0 : words * PACK), strides));
+        copy_element(move(row, begin + i + (i < head ? 0 : words * PACK), strides));
         i += GROUP_SIZE;
     } while (i < ends);
 }
@@ -91,9 +91,9 @@ void main()
     Chunk chunk = first_chunk();
     if (chunk.begin < chunk.end) [[loop]] do {
         uint strip = divide(chunk.begin, table.rows, table.rows_multiplier);
-        Offsets run = locate((chunk.begin - strip * table.rows) * table.elements_extent).at;
+        Offsets row = locate((chunk.begin - strip * table.rows) * table.elements_extent).at;
         uint begin = strip * table.strip;
-        copy_run(run, strides, begin, begin + min(table.strip, table.elements_extent - begin));
+        copy_row(row, strides, begin, begin + min(table.strip, table.elements_extent - begin));
         if (++chunk.begin == chunk.end)
             chunk = next_chunk();
     } while (chunk.begin < chunk.end);

@@ -168,8 +168,8 @@ void store_words(Offsets first, Strides strides)
 
 void make_tile(uint n, uint extent, Strides strides)
 {
-    uint run = divide(n, table.tables_tiles, table.tables_tiles_multiplier), tile = n - run * table.tables_tiles;
-    Offsets at = locate(run * table.tables_run).at;
+    uint outer = divide(n, table.tables_tiles, table.tables_tiles_multiplier), tile = n - outer * table.tables_tiles;
+    Offsets at = locate(outer * table.tables_elements).at;
     uint begin = tile * TILE;
     if (WORDS == DML_TABLES_RUNS)
         begin -= at.dst % 16 / ITEM;

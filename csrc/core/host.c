@@ -15,15 +15,15 @@ enum {
     FEW = 64                /* elements that are moved one by one where each length has so few */
 };
 
-/* A run of one plan, which is simplified, and what it is cut into. */
-typedef struct run {
+/* A plan, which is simplified, and the chunks that it is cut into. */
+typedef struct chunks {
     const dml_plan *plan;
     const char *src;
     char *dst;
     dml_interrupt_poll *poll; /* or NULL */
     int axis;                 /* that is cut */
     int64_t indices, count;   /* indices of a chunk; chunks */
-} run;
+} chunks;
 
 static bool run_plan(const dml_plan *plan, const char *src, char *dst, dml_interrupt_poll *poll);
 
@@ -126,11 +126,11 @@ static bool run_whole(const dml_plan *plan, const char *src, char *dst, dml_inte
 
 static void run_chunk(const void *argument, int64_t index)
 {
-    const run *run = argument;
-    int64_t begin = index * run->indices, left = run->plan->axes[run->axis].extent - begin;
+    const chunks *chunks = argument;
+    int64_t begin = index * chunks->indices, left = chunks->plan->axes[chunks->axis].extent - begin;
     dml_plan chunk;
-    dml_plan_take(&chunk, run->plan, &(dml_cut){run->axis, begin, dml_smaller(left, run->indices)});
-    run_whole(&chunk, run->src, run->dst, NULL);
+    dml_plan_take(&chunk, chunks->plan, &(dml_cut){chunks->axis, begin, dml_smaller(left, chunks->indices)});
+    run_whole(&chunk, chunks->src, chunks->dst, NULL);
 }
 
 /* The axis to cut, -1 if there is none: an outer one that makes enough chunks, else the longest. Long items become an axis. */
@@ -156,24 +156,24 @@ static int axis_to_cut(dml_plan *plan)
 }
 
 /* Chunks of about as many bytes as they should have. */
-static void choose_chunks(run *run, int64_t bytes)
+static void choose_chunks(chunks *chunks, int64_t bytes)
 {
-    int64_t chunk = bytes / CHUNKS, extent = run->plan->axes[run->axis].extent;
+    int64_t chunk = bytes / CHUNKS, extent = chunks->plan->axes[chunks->axis].extent;
     chunk = dml_smaller(dml_larger(chunk, MIN_CHUNK), MAX_CHUNK);
-    int64_t granule = run->plan->item < GRANULE ? GRANULE / run->plan->item : 1;
-    run->indices = dml_ceil_div(extent, bytes / chunk);
+    int64_t granule = chunks->plan->item < GRANULE ? GRANULE / chunks->plan->item : 1;
+    chunks->indices = dml_ceil_div(extent, bytes / chunk);
     if (extent >= 2 * granule)
-        run->indices = dml_ceil_div(run->indices, granule) * granule;
-    run->count = dml_ceil_div(extent, run->indices);
+        chunks->indices = dml_ceil_div(chunks->indices, granule) * granule;
+    chunks->count = dml_ceil_div(extent, chunks->indices);
 }
 
 /* When it is asked whether to stop no helper is at work: what is asked may fork. */
-static bool run_chunks(const run *run)
+static bool run_chunks(const chunks *chunks)
 {
-    for (int64_t next = 0; next < run->count;) {
-        int64_t until = run->poll ? dml_interrupt_time(run->poll) : INT64_MAX;
-        next = dml_parallel(run_chunk, run, next, run->count, until);
-        if (is_stopped(run->poll))
+    for (int64_t next = 0; next < chunks->count;) {
+        int64_t until = chunks->poll ? dml_interrupt_time(chunks->poll) : INT64_MAX;
+        next = dml_parallel(run_chunk, chunks, next, chunks->count, until);
+        if (is_stopped(chunks->poll))
             return false;
     }
     return true;
@@ -187,11 +187,11 @@ static bool run_plan(const dml_plan *plan, const char *src, char *dst, dml_inter
         return bytes == 0 || run_whole(plan, src, dst, poll);
     dml_plan whole;
     dml_plan_copy(&whole, plan);
-    run run = {.plan = &whole, .src = src, .dst = dst, .poll = poll, .axis = axis_to_cut(&whole)};
-    if (run.axis < 0)
+    chunks chunks = {.plan = &whole, .src = src, .dst = dst, .poll = poll, .axis = axis_to_cut(&whole)};
+    if (chunks.axis < 0)
         return run_whole(plan, src, dst, poll);
-    choose_chunks(&run, bytes);
-    return run_chunks(&run);
+    choose_chunks(&chunks, bytes);
+    return run_chunks(&chunks);
 }
 
 bool dml_host_run_polled(const dml_plan *plan, const void *src, void *dst, dml_interrupt_poll *poll)

@@ -11,7 +11,7 @@ DML_INLINE size_t number(const unsigned char *src, const int of)
 
 /* Elements of `of` bytes by entries of `bytes`, along an axis on which the row stays. Four at a time keep the loads in
  * flight. */
-DML_INLINE void look_up_run(const unsigned char *src, ptrdiff_t stride, char *dst, ptrdiff_t to, const char *entries,
+DML_INLINE void look_up_row(const unsigned char *src, ptrdiff_t stride, char *dst, ptrdiff_t to, const char *entries,
                             int64_t count, const int of, const size_t bytes)
 {
     int64_t i = 0;
@@ -35,7 +35,7 @@ DML_INLINE void look_up_rows(const dml_host_job *job, const char *src, char *dst
     const ptrdiff_t stride = (ptrdiff_t)job->col.src, entry = (ptrdiff_t)job->row.entry;
     const char *entries = job->entries + job->entry;
     for (int64_t row = 0; row < rows; row++, src += src_stride, dst += dst_stride, entries += entry)
-        look_up_run((const unsigned char *)src, stride, dst, to, entries, cols, of, bytes);
+        look_up_row((const unsigned char *)src, stride, dst, to, entries, cols, of, bytes);
 }
 
 /* `of` and `size` are the bytes of an element and of an entry; 0: the compiler does not know it, else it copies an entry by one

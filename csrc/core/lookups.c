@@ -119,8 +119,8 @@ void dml_lookups_find(const dml_plan *plan, uint32_t dst, bool words, dml_lookup
         lookups->tile = 1;
         return;
     }
-    const int64_t run = lookups->plan.axes[lookups->run].extent, beside = dml_lookups_beside(lookups);
-    while (2 * lookups->tile * beside <= MOST_TILE && (run >= 4 * lookups->tile || run % (2 * lookups->tile) == 0))
+    const int64_t extent = lookups->plan.axes[lookups->run].extent, beside = dml_lookups_beside(lookups);
+    while (2 * lookups->tile * beside <= MOST_TILE && (extent >= 4 * lookups->tile || extent % (2 * lookups->tile) == 0))
         lookups->tile *= 2;
     const int64_t span = span_of(lookups, lookups->side, beside);
     lookups->windowed = span <= DML_TABLES_MOST_SPAN && dml_ceil_div(span, 8) < lookups->tile * beside;

@@ -23,16 +23,16 @@ static dml_code shape(dml_program *program, dml_status *status)
     return DML_OK;
 }
 
-/* The slice is a run of the input: the plan is that of a result made of it, turned. */
+/* The result is an inset of the input: its plan is what would set it in, turned. */
 static void make(const dml_program *program, int64_t index, dml_step *step)
 {
     (void)index;
     const dml_tensor *input = program->inputs, *result = program->results;
     for (int k = 0; k < input->rank; k++) {
-        dml_run run = dml_slice_run(program->args, k, result->shape[k]);
+        dml_index_map map = dml_slice_map(program->args, k, result->shape[k]);
         if (input->shape[k] == 1)
-            run.first = 0; /* NumPy's stride of such an axis may be anything */
-        dml_plan_add_run(&step->plan, &run, result->strides[k], input->strides[k]);
+            map.first = 0; /* NumPy's stride of such an axis may be anything */
+        dml_plan_add_map(&step->plan, &map, result->strides[k], input->strides[k]);
     }
     dml_plan_turn(&step->plan);
 }

@@ -29,9 +29,9 @@ static dml_code shape(dml_program *program, dml_status *status)
 
 static void make(const dml_program *program, int64_t index, dml_step *step)
 {
-    dml_run inset[DML_MAX_RANK];
+    dml_index_map inset[DML_MAX_RANK];
     for (int k = 0; k < program->results->rank; k++)
-        inset[k] = dml_slice_run(&program->args[OFFSETS], k, program->inputs->shape[k]);
+        inset[k] = dml_slice_map(&program->args[OFFSETS], k, program->inputs->shape[k]);
     dml_inset_step(program, inset, index, step);
 }
 

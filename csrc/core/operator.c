@@ -151,8 +151,8 @@ dml_code dml_check_slice(const dml_ints *args, const dml_tensor *tensor, const c
     return DML_OK;
 }
 
-dml_run dml_slice_run(const dml_ints *args, int k, int64_t count)
+dml_index_map dml_slice_map(const dml_ints *args, int k, int64_t count)
 {
     int64_t stride = stride_of(args, k), first = args[OFFSETS].value[k] + (stride < 0 ? args[SIZES].value[k] - 1 : 0);
-    return (dml_run){.first = first, .extent = count, .stride = stride, .src_stride = 1, .times = 1};
+    return (dml_index_map){.first = first, .extent = count, .stride = stride, .src_stride = 1, .times = 1};
 }

@@ -92,6 +92,6 @@ dml_code dml_multiply_axis(const char *name, int64_t by, int axis, int64_t *size
 dml_code dml_check_slice(const dml_ints *args, const dml_tensor *tensor, const char *name, int64_t *most, dml_status *status);
 
 /* `count` indices of the slice on axis k, from the first on. */
-dml_run dml_slice_run(const dml_ints *args, int k, int64_t count);
+dml_index_map dml_slice_map(const dml_ints *args, int k, int64_t count);
 
 #endif

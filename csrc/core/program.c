@@ -40,17 +40,17 @@ void dml_plan_add_axes(dml_plan *plan, const dml_tensor *shape, const dml_tensor
         dml_plan_add(plan, shape->shape[k], from->strides[k], to->strides[k]);
 }
 
-void dml_plan_add_run(dml_plan *plan, const dml_run *run, int64_t src_stride, int64_t dst_stride)
+void dml_plan_add_map(dml_plan *plan, const dml_index_map *map, int64_t src_stride, int64_t dst_stride)
 {
-    int64_t times = run->times > 0 ? run->times : 0, extent = run->extent > 0 ? run->extent : 0;
+    int64_t times = map->times > 0 ? map->times : 0, extent = map->extent > 0 ? map->extent : 0;
     if (times > 0 && extent > 0) {
-        plan->src_offset += run->src * src_stride;
-        plan->dst_offset += run->first * dst_stride;
+        plan->src_offset += map->src * src_stride;
+        plan->dst_offset += map->first * dst_stride;
     }
     /* A stride that is never taken could overflow. */
     if (times != 1)
-        dml_plan_add(plan, times, 0, times > 1 ? run->period * dst_stride : 0);
-    dml_plan_add(plan, extent, extent > 1 ? run->src_stride * src_stride : 0, extent > 1 ? run->stride * dst_stride : 0);
+        dml_plan_add(plan, times, 0, times > 1 ? map->period * dst_stride : 0);
+    dml_plan_add(plan, extent, extent > 1 ? map->src_stride * src_stride : 0, extent > 1 ? map->stride * dst_stride : 0);
 }
 
 /* --- insets ------------------------------------------------------------------------------------------------------- */
@@ -64,28 +64,28 @@ int64_t dml_inset_steps(const dml_tensor *result)
 }
 
 /* The indices of an axis that are not the inset's: those before it, between its indices, or behind it. */
-static dml_run outside(const dml_run *inset, int where, int64_t size)
+static dml_index_map outside(const dml_index_map *inset, int where, int64_t size)
 {
     int64_t count = inset->extent, stride = count > 1 ? dml_magnitude(inset->stride) : 1, reach = (count - 1) * stride;
     int64_t low = inset->stride < 0 ? inset->first - reach : inset->first;
     if (count == 0)
         low = size; /* all is before it */
-    const dml_run runs[FILLS] = {
+    const dml_index_map maps[FILLS] = {
         [BEFORE] = {.extent = low, .stride = 1, .times = 1},
         [BETWEEN] = {.first = low + 1, .extent = stride - 1, .stride = 1, .times = count - 1, .period = stride},
         [BEHIND] = {.first = low + reach + 1, .extent = size - (low + reach + 1), .stride = 1, .times = 1},
     };
-    return runs[where];
+    return maps[where];
 }
 
 /* A fill at axis k: the inset on the axes before it, what is outside of the inset on k, and all of those behind it. */
-void dml_inset_step(const dml_program *program, const dml_run *inset, int64_t index, dml_step *step)
+void dml_inset_step(const dml_program *program, const dml_index_map *inset, int64_t index, dml_step *step)
 {
     const dml_tensor *input = program->inputs, *result = program->results;
     int axis = (int)(index / FILLS);
     bool fills = axis < result->rank;
     step->src = fills ? DML_FILL : 0;
-    dml_run fill = {.extent = 0};
+    dml_index_map fill = {.extent = 0};
     if (fills)
         fill = outside(&inset[axis], (int)(index % FILLS), result->shape[axis]);
     if (fills && (fill.extent <= 0 || fill.times <= 0)) {
@@ -93,9 +93,9 @@ void dml_inset_step(const dml_program *program, const dml_run *inset, int64_t in
         return;
     }
     for (int k = 0; k < axis; k++)
-        dml_plan_add_run(&step->plan, &inset[k], fills ? 0 : input->strides[k], result->strides[k]);
+        dml_plan_add_map(&step->plan, &inset[k], fills ? 0 : input->strides[k], result->strides[k]);
     if (fills)
-        dml_plan_add_run(&step->plan, &fill, 0, result->strides[axis]);
+        dml_plan_add_map(&step->plan, &fill, 0, result->strides[axis]);
     for (int k = axis + 1; k < result->rank; k++)
         dml_plan_add(&step->plan, result->shape[k], 0, result->strides[k]);
 }

@@ -50,7 +50,7 @@ void dml_plan_add_axes(dml_plan *plan, const dml_tensor *shape, const dml_tensor
 
 /* `extent` indices of a result's axis, `stride` apart from `first` on, whose source advances by `src_stride` from `src` on:
  * `times` times, `period` indices apart. */
-typedef struct dml_run {
+typedef struct dml_index_map {
     int64_t first;
     int64_t extent;
     int64_t stride;
@@ -58,21 +58,21 @@ typedef struct dml_run {
     int64_t src_stride;
     int64_t times;
     int64_t period;
-} dml_run;
+} dml_index_map;
 
-/* Adds a run of an axis that has these strides. */
-void dml_plan_add_run(dml_plan *plan, const dml_run *run, int64_t src_stride, int64_t dst_stride);
+/* Adds a map of an axis that has these strides. */
+void dml_plan_add_map(dml_plan *plan, const dml_index_map *map, int64_t src_stride, int64_t dst_stride);
 
-/* Makes a step of a program whose input is an inset of the result, a run on each axis of all of the input's indices, once; all
+/* Makes a step of a program whose input is an inset of the result, by a map for each axis of all of the input's indices; all
  * else is filled. There are dml_inset_steps of them. */
 int64_t dml_inset_steps(const dml_tensor *result);
-void dml_inset_step(const dml_program *program, const dml_run *inset, int64_t index, dml_step *step);
+void dml_inset_step(const dml_program *program, const dml_index_map *inset, int64_t index, dml_step *step);
 
 /* --- portions: so many bytes each, run one after the other, so that a caller can report how far it has come ------------- */
 
 struct dml_portions;
 
-/* Runs a portion, which has `bytes`. False ends the run. */
+/* Runs a portion, which has `bytes`. False: no further one is run. */
 typedef bool dml_portion_runner(struct dml_portions *portions, const dml_program *portion, int64_t bytes);
 
 typedef struct dml_portions {

@@ -14,7 +14,7 @@ typedef struct dml_rows {
     const dml_plan *plan;
     const dml_tunables *tunables;
     int word;                  /* bytes of the words that are stored: 8, 16 or 32 */
-    int row;                   /* axis along which a row runs; -1: a row is one item, and an element is an integer */
+    int row;                   /* axis along which a row lies; -1: a row is one item, and an element is an integer */
     int inner[DML_MAX_INNERS]; /* axes inside an element, the fastest first */
     int inners;
     int stream;         /* 0, or 1 + index into inner of the axis whose indices have streams of their own */

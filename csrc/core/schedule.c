@@ -281,8 +281,8 @@ void dml_schedule_tables(const dml_lookups *lookups, const dml_traits *traits, d
     put_axes(dispatch, plan, axes, rank);
     dml_table *table = &dispatch->table;
     int64_t extent = table->axes[0].extent, tiles = dml_ceil_div(extent + lookups->before, lookups->tile);
-    int64_t run = dml_lookups_beside(lookups) * extent, count = dml_plan_count(plan) / run * tiles;
-    table->tables_run = (uint32_t)run;
+    int64_t elements = dml_lookups_beside(lookups) * extent, count = dml_plan_count(plan) / elements * tiles;
+    table->tables_elements = (uint32_t)elements;
     table->tables_tiles = (uint32_t)tiles;
     table->tables_tiles_multiplier = multiplier_of((uint32_t)tiles);
     table->tables_count = (uint32_t)count;

@@ -7,7 +7,7 @@ int dml_progress_from(PyObject *pair, dml_progress *progress)
     return PyArg_Parse(pair, "(OL):progress", &progress->function, &progress->portion) ? 0 : -1;
 }
 
-typedef struct run {
+typedef struct watched {
     dml_portions portions; /* first: dml_portions_run passes it on */
     const dml_progress *progress;
     const dml_backend *backend;
@@ -15,24 +15,25 @@ typedef struct run {
     const dml_transfer *whole;
     int64_t done, all; /* bytes */
     dml_status *status;
-} run;
+} watched;
 
 /* False with an exception set if the function raises. */
-static bool report(const run *run)
+static bool report(const watched *watched)
 {
     PyGILState_STATE gil = PyGILState_Ensure();
-    PyObject *result = PyObject_CallFunction(run->progress->function, "LL", (long long)run->done, (long long)run->all);
+    PyObject *result =
+        PyObject_CallFunction(watched->progress->function, "LL", (long long)watched->done, (long long)watched->all);
     bool raised = !result;
     Py_XDECREF(result);
     PyGILState_Release(gil);
     if (raised)
-        (void)dml_fail(run->status, DML_INTERRUPTED, "the function that progress names has raised");
+        (void)dml_fail(watched->status, DML_INTERRUPTED, "the function that progress names has raised");
     return !raised;
 }
 
 static bool run_portion(dml_portions *portions, const dml_program *program, int64_t bytes)
 {
-    run *self = (run *)portions;
+    watched *self = (watched *)portions;
     dml_transfer transfer = *self->whole;
     transfer.program = program;
     if (self->backend->run(self->index, &transfer, true, self->status) ||
@@ -45,7 +46,7 @@ static bool run_portion(dml_portions *portions, const dml_program *program, int6
 dml_code dml_progress_run(const dml_progress *progress, const dml_backend *backend, int index, const dml_transfer *transfer,
                           dml_status *status)
 {
-    run self = {
+    watched self = {
         .portions = {.program = transfer->program, .most = progress->portion > 0 ? progress->portion : 1, .run = run_portion},
         .progress = progress,
         .backend = backend,

@@ -314,7 +314,7 @@ class Machine:
         assert (chunks - 1) * chunk < total <= chunks * chunk, "chunks are not all of the work"
         assert self.dispatch.groups == chunks or self.dynamic, "nobody to do a chunk"
         if self.dispatch.kernel == ELEMENTS:
-            self.runs(total)
+            self.elements(total)
         elif self.dispatch.kernel == WORDS:
             self.whole_words(total)
         elif self.dispatch.kernel == BLOCKS:
@@ -378,7 +378,7 @@ class Machine:
         self.src.append(np.add.outer(src, byte).ravel())
         self.dst.append(np.add.outer(dst, byte).ravel())
 
-    def runs(self, total):
+    def elements(self, total):
         """Scalars along the last axis, each row in strips: all of them at once, since none knows of another."""
         assert self.table.elements_extent == self.axes[-1][0] and self.table.rows * self.table.elements_extent <= MASK
         n = np.arange(total)
@@ -388,9 +388,9 @@ class Machine:
         begin = strip * self.table.strip
         assert not np.any(begin >= self.table.elements_extent), "a strip with nothing in it"
         size = np.minimum(self.table.strip, self.table.elements_extent - begin)
-        run = np.repeat(n, size)
-        i = np.arange(size.sum()) - np.repeat(np.cumsum(size) - size, size) + begin[run]
-        src, dst, entry, index = ((at[run] + i * stride) & MASK for at, stride in zip(positions, self.axis_strides(-1)))
+        row = np.repeat(n, size)
+        i = np.arange(size.sum()) - np.repeat(np.cumsum(size) - size, size) + begin[row]
+        src, dst, entry, index = ((at[row] + i * stride) & MASK for at, stride in zip(positions, self.axis_strides(-1)))
         if self.gathered:
             src, dst = self.gather(src, dst, entry)
         elif self.reversed:
