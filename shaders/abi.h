@@ -109,11 +109,11 @@ typedef struct dml_table_axis dml_table_axis;
 typedef struct dml_table dml_table;
 #else
 #define u32 uint
-#define i64 uvec2 /* the low word first */
+#define i64 uvec2 /* the low half first */
 #endif
 
 /* `multiplier` replaces a division by the extent: see divide() in plan.glsl. GLSL loads the first four at once, which is
- * faster on a CPU. Of a gathered axis they are its extent and the first index of the piece, each of 64 bits, the low word
+ * faster on a CPU. Of a gathered axis they are its extent and the first index of the piece, each of 64 bits, the low half
  * first; its entry_stride is where its entries begin. */
 struct dml_table_axis {
 #ifdef __STDC_VERSION__

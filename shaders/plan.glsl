@@ -58,7 +58,7 @@ layout(set = 0, binding = 4) restrict buffer Counters { uint counters[]; }; // o
 #define REACH(extent, stride) (int(extent - 1) * (stride))
 #define BELOW(extent, stride) ((stride) < 0 ? REACH(extent, stride) : 0)
 
-// n / d, where multiplier is floor(2**32 / d): the high word of n * multiplier is the quotient or one less.
+// n / d, where multiplier is floor(2**32 / d): the high half of n * multiplier is the quotient or one less.
 uint divide(uint n, uint d, uint multiplier)
 {
     uint high, low;
@@ -66,7 +66,7 @@ uint divide(uint n, uint d, uint multiplier)
     return n - high * d >= d ? high + 1 : high;
 }
 
-// Numbers of 64 bits from 0 on, the low word first.
+// Numbers of 64 bits from 0 on, the low half first.
 bool is_less(uvec2 a, uvec2 b)
 {
     return a.y < b.y || (a.y == b.y && a.x < b.x);
@@ -219,7 +219,7 @@ uvec2 difference(uvec2 a, uvec2 b)
     return uvec2(low, a.y - b.y - borrow);
 }
 
-// The integer at this offset of the side tensor, the low word first, of any width: of 64 bits, also where it is signed.
+// The integer at this offset of the side tensor, the low half first, of any width: of 64 bits, also where it is signed.
 uvec2 integer_at(uint entry)
 {
     uvec2 value = uvec2(0);
@@ -246,7 +246,7 @@ uvec2 length_at(uint entry)
 }
 
 // An index of a gathered axis, of which one below 0 counts from the axis' end, clamped. The axis is within a range, so less
-// than 2**32, or all its indices are the same: its high word is 0 in either case.
+// than 2**32, or all its indices are the same: its high half is 0 in either case.
 uint near_index(uvec2 index, uint extent)
 {
     uint sign = LENGTH_SIGNED ? uint(int(index.y) >> 31) : 0, from = index.x + (extent & sign);

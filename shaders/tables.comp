@@ -24,8 +24,8 @@ layout(constant_id = DML_TABLES_OPERATIONS) const uint OPERATIONS = 0;
 
 layout(set = 0, binding = 3) readonly restrict buffer Constants { vec4 constants[]; }; // of each row
 
-const uint WORD = ITEM < 16 ? 16 / ITEM : 1; // elements
-const uint ROW = ITEM << 8 * SOURCE;         // bytes
+const uint PER_WORD = ITEM < 16 ? 16 / ITEM : 1; // elements
+const uint ROW = ITEM << 8 * SOURCE;             // bytes
 const int LOW = BELOW(TILE, STRIDE) + BELOW(SIDE, SIDE_STRIDE); // of the window, from the first element
 const uint SPAN = uint(MAGNITUDE(REACH(TILE, STRIDE)) + MAGNITUDE(REACH(SIDE, SIDE_STRIDE))) + SOURCE;
 const uint WINDOW = (SPAN + 7) / 8; // words of 8 bytes
@@ -132,8 +132,8 @@ vec4 same_rows[SIDE]; // their constants, where all tiles have the same
 Word16 make_word(Offsets first, Strides strides, uint n)
 {
     uint word[4] = uint[4](0, 0, 0, 0);
-    [[unroll]] for (uint k = 0; k < WORD; k++) {
-        uint at = n * WORD + k, to = k * ITEM;
+    [[unroll]] for (uint k = 0; k < PER_WORD; k++) {
+        uint at = n * PER_WORD + k, to = k * ITEM;
         uint i = WORDS == DML_TABLES_MIXED ? at / SIDE : at % TILE, side = WORDS == DML_TABLES_MIXED ? at % SIDE : at / TILE;
         uint number = number_of(first, strides, i, side), row = element_of(first, strides, i, side).entry;
         uint entry = row + number * ITEM, bytes = 0;
@@ -160,9 +160,9 @@ void store_words(Offsets first, Strides strides)
 {
     if (WINDOWED)
         load_window(first.src + LOW);
-    [[unroll]] for (uint n = 0; n < TILE * SIDE / WORD; n++) {
-        uint to = WORDS == DML_TABLES_MIXED ? first.dst : element_of(first, strides, 0, n * WORD / TILE).dst;
-        AT(dst16, 4, (to >> 4) + (WORDS == DML_TABLES_MIXED ? n : n % (TILE / WORD))) = make_word(first, strides, n);
+    [[unroll]] for (uint n = 0; n < TILE * SIDE / PER_WORD; n++) {
+        uint to = WORDS == DML_TABLES_MIXED ? first.dst : element_of(first, strides, 0, n * PER_WORD / TILE).dst;
+        AT(dst16, 4, (to >> 4) + (WORDS == DML_TABLES_MIXED ? n : n % (TILE / PER_WORD))) = make_word(first, strides, n);
     }
 }
 

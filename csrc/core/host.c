@@ -138,9 +138,9 @@ static int axis_to_cut(dml_plan *plan)
 {
     int longest = -1;
     if (plan->item >= MAX_CHUNK && plan->reversed < 0) {
-        int64_t word = dml_divisor((uint64_t)plan->item, GRANULE);
-        dml_plan_add(plan, plan->item / word, word, word);
-        plan->item = word;
+        int64_t unit = dml_divisor((uint64_t)plan->item, GRANULE);
+        dml_plan_add(plan, plan->item / unit, unit, unit);
+        plan->item = unit;
         return plan->rank - 1;
     }
     for (int k = 0; k < plan->rank; k++) {

@@ -74,12 +74,12 @@ static void find_side(dml_lookups *lookups)
 
 /* Whole words along the two inner axes of the destination, the innermost of which has few indices; `near`: whose sources one
  * window has. */
-static bool find_mixed(dml_lookups *lookups, uint32_t dst, int64_t word, bool near)
+static bool find_mixed(dml_lookups *lookups, uint32_t dst, int64_t per_word, bool near)
 {
     const dml_plan *plan = &lookups->plan;
     int side = axis_of_stride(plan, plan->item);
     int run = side < 0 ? -1 : axis_of_stride(plan, plan->item * plan->axes[side].extent);
-    if (run < 0 || plan->axes[side].extent > MOST_SIDE || plan->axes[run].extent < word ||
+    if (run < 0 || plan->axes[side].extent > MOST_SIDE || plan->axes[run].extent < per_word ||
         places(plan, dst, side, run) % WORD != 0)
         return false;
     lookups->run = run;
@@ -91,18 +91,18 @@ static bool find_mixed(dml_lookups *lookups, uint32_t dst, int64_t word, bool ne
 }
 
 /* Whole words along one axis. */
-static bool find_runs(dml_lookups *lookups, uint32_t dst, int64_t word)
+static bool find_runs(dml_lookups *lookups, uint32_t dst, int64_t per_word)
 {
     const dml_plan *plan = &lookups->plan;
     int run = axis_of_stride(plan, plan->item);
-    if (run < 0 || plan->axes[run].extent < word)
+    if (run < 0 || plan->axes[run].extent < per_word)
         return false;
     lookups->run = run;
     lookups->words = DML_TABLES_RUNS;
     if (plan->rank < DML_MAX_AXES)
         find_side(lookups);
     if (places(plan, dst, run, -1) % WORD != 0)
-        lookups->before = word - 1;
+        lookups->before = per_word - 1;
     return true;
 }
 
@@ -110,11 +110,12 @@ void dml_lookups_find(const dml_plan *plan, uint32_t dst, bool words, dml_lookup
 {
     *lookups = (dml_lookups){.run = -1, .side = -1, .tile = 1, .words = DML_TABLES_SCALARS};
     dml_plan_copy(&lookups->plan, plan);
-    const int64_t word = WORD % plan->item == 0 ? WORD / plan->item : 0;
-    if (!words || word == 0 || places(plan, dst, -1, -1) % (uint64_t)plan->item != 0)
+    const int64_t per_word = WORD % plan->item == 0 ? WORD / plan->item : 0;
+    if (!words || per_word == 0 || places(plan, dst, -1, -1) % (uint64_t)plan->item != 0)
         return;
-    lookups->tile = word;
-    if (!find_mixed(lookups, dst, word, true) && !find_runs(lookups, dst, word) && !find_mixed(lookups, dst, word, false)) {
+    lookups->tile = per_word;
+    if (!find_mixed(lookups, dst, per_word, true) && !find_runs(lookups, dst, per_word) &&
+        !find_mixed(lookups, dst, per_word, false)) {
         lookups->run = -1;
         lookups->tile = 1;
         return;

@@ -5,7 +5,7 @@
 #include <string.h>
 
 enum { BLOCK_SIZE, ORDER, LAYOUT };
-static const dml_word orders[] = {"DCR", "CRD", NULL};
+static const dml_enumerator orders[] = {"DCR", "CRD", NULL};
 
 static dml_code block_shape(const dml_program *program, dml_ints *blocks, dml_ints *layout, dml_status *status)
 {
@@ -72,8 +72,8 @@ static void make(const dml_program *program, int64_t index, dml_step *step)
     {                                                                                                                          \
         .input = "input",                                                                                                      \
         .parameters = {[BLOCK_SIZE] = {.name = "block_size", .kind = DML_ARG_INT_OR_INTS},                                     \
-                       [ORDER] = {.name = "order", .kind = DML_ARG_WORD, .words = orders},                                     \
-                       [LAYOUT] = {.name = "layout", .kind = DML_ARG_LAYOUT, .words = dml_layouts}},                           \
+                       [ORDER] = {.name = "order", .kind = DML_ARG_ENUM, .enumerators = orders},                               \
+                       [LAYOUT] = {.name = "layout", .kind = DML_ARG_LAYOUT, .enumerators = dml_layouts}},                     \
         .shape = shape,                                                                                                        \
         .make = make,                                                                                                          \
     }

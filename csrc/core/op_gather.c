@@ -153,7 +153,7 @@ static void make(const dml_program *program, int64_t index, dml_step *step)
                                           .entry_offset = k > 0 ? k * strides[indices->count - 1] : 0};
 }
 
-static const dml_word modes[] = {"take", "along", "tuples", NULL};
+static const dml_enumerator modes[] = {"take", "along", "tuples", NULL};
 
 /* As numpy.take has it, numpy.take_along_axis, and ONNX's GatherND. */
 const dml_operator dml_op_gather = {
@@ -161,7 +161,7 @@ const dml_operator dml_op_gather = {
     .parameters = {[INDICES] = {.name = "indices", .kind = DML_ARG_INDICES},
                    [AXIS] = {.name = "axis", .kind = DML_ARG_AXIS, .optional = true},
                    [BATCH] = {.name = "batch_dims", .kind = DML_ARG_INT},
-                   [MODE] = {.name = "mode", .kind = DML_ARG_WORD, .words = modes}},
+                   [MODE] = {.name = "mode", .kind = DML_ARG_ENUM, .enumerators = modes}},
     .shape = shape,
     .make = make,
 };

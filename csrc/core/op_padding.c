@@ -2,7 +2,7 @@
 
 enum { START, END, MODE, VALUE };
 enum { CONSTANT, EDGE, REFLECTION, SYMMETRIC, WRAP };
-static const dml_word modes[] = {"constant", "edge", "reflection", "symmetric", "wrap", NULL};
+static const dml_enumerator modes[] = {"constant", "edge", "reflection", "symmetric", "wrap", NULL};
 enum { MOST_MAPS = 4 }; /* on an axis: the first, which may be cut short, then two that are repeated in turn, and the last */
 
 /* The maps of the result's axis k, one or more: how many. With a constant it is where the input goes. */
@@ -73,7 +73,7 @@ const dml_operator dml_op_padding = {
     .fills = true,
     .parameters = {[START] = {.name = "start_padding", .kind = DML_ARG_INTS, .natural = true},
                    [END] = {.name = "end_padding", .kind = DML_ARG_INTS, .natural = true},
-                   [MODE] = {.name = "mode", .kind = DML_ARG_WORD, .words = modes},
+                   [MODE] = {.name = "mode", .kind = DML_ARG_ENUM, .enumerators = modes},
                    [VALUE] = {.name = "value", .kind = DML_ARG_ITEM}},
     .shape = shape,
     .make = make,

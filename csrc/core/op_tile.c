@@ -50,7 +50,7 @@ const dml_operator dml_op_tile = {
 const dml_operator dml_op_upsample = {
     .input = "input",
     .parameters = {[REPEATS] = {.name = "scale_size", .kind = DML_ARG_INT_OR_INTS},
-                   [LAYOUT] = {.name = "layout", .kind = DML_ARG_LAYOUT, .words = dml_layouts}},
+                   [LAYOUT] = {.name = "layout", .kind = DML_ARG_LAYOUT, .enumerators = dml_layouts}},
     .shape = shape,
     .make = make_upsample,
 };

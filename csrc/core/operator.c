@@ -2,7 +2,7 @@
 
 typedef long long ll;
 
-const dml_word dml_layouts[] = {"NCHW", "NHWC", NULL};
+const dml_enumerator dml_layouts[] = {"NCHW", "NHWC", NULL};
 
 dml_code dml_normalize_axis(const char *name, int64_t *axis, int rank, dml_status *status)
 {

@@ -15,7 +15,7 @@ typedef enum dml_kind {
     DML_ARG_INTS,        /* one for each axis of the first input */
     DML_ARG_INT_OR_INTS, /* one for each spatial axis, or one for all of them */
     DML_ARG_PARTS,       /* ints, one per result: how many, and the program's `parts` */
-    DML_ARG_WORD,        /* one of `words`: its index */
+    DML_ARG_ENUM,        /* one of `enumerators`: its index */
     DML_ARG_LAYOUT,      /* likewise; the operator's first parameter is for spatial axes */
     DML_ARG_ITEM,        /* a scalar that the inputs' dtype holds: what is filled with */
     DML_ARG_LENGTHS,     /* an array of integers: its shape, and the program's `lengths`; the first parameter */
@@ -24,14 +24,14 @@ typedef enum dml_kind {
 
 enum { DML_MAX_PARAMETERS = 4 };
 
-typedef const char *dml_word;
+typedef const char *dml_enumerator;
 
 typedef struct dml_parameter {
     const char *name;
     dml_kind kind;
-    bool optional;         /* may be None */
-    bool natural;          /* of DML_ARG_INTS: 0 or more */
-    const dml_word *words; /* two or more, and NULL */
+    bool optional;                     /* may be None */
+    bool natural;                      /* of DML_ARG_INTS: 0 or more */
+    const dml_enumerator *enumerators; /* two or more, and NULL */
 } dml_parameter;
 
 /* Checks the rules that the parameters do not state, and gives the results their shapes. On entry the results have rank, item
@@ -69,8 +69,8 @@ DML_OPERATORS(DML_DECLARE_OPERATOR)
  * C-contiguous strides. */
 dml_code dml_operator_shape(dml_program *program, dml_status *status);
 
-/* The words of a layout. */
-extern const dml_word dml_layouts[];
+/* The enumerators of a layout. */
+extern const dml_enumerator dml_layouts[];
 
 /* --- rules that operators share ---------------------------------------------------------------------------------------- */
 

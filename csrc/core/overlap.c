@@ -138,7 +138,7 @@ static bool is_crowded(const dml_footprint *footprint)
 typedef struct byte_map {
     int64_t base;
     int64_t unit;
-    size_t words;
+    size_t size; /* 64-bit integers that have these bits */
 } byte_map;
 
 static byte_map map_of(const dml_footprint *group, int64_t size)
@@ -152,7 +152,7 @@ static byte_map map_of(const dml_footprint *group, int64_t size)
             unit = gcd(unit, group[i].axes[k].stride);
     }
     map.unit = unit > 0 ? unit : 1; /* no run is empty */
-    map.words = (size_t)((end - map.base) / map.unit / 64 + 1);
+    map.size = (size_t)((end - map.base) / map.unit / 64 + 1);
     return map;
 }
 
@@ -160,7 +160,7 @@ static byte_map map_of(const dml_footprint *group, int64_t size)
  * without memory. With `first` NULL, nothing is marked before. */
 static int64_t mark_all(const byte_map *map, const dml_footprint *first, const dml_footprint *others, int64_t count)
 {
-    uint64_t *bits = calloc(map->words, sizeof *bits);
+    uint64_t *bits = calloc(map->size, sizeof *bits);
     int64_t apart = bits ? 0 : -1;
     if (bits && first)
         mark(bits, map->unit, map->base, first);

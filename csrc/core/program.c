@@ -123,11 +123,11 @@ static int axis_to_cut(dml_step *step)
     for (int k = 0; k < plan->rank; k++)
         if (plan->axes[k].extent > 1 && k != plan->reversed)
             return k;
-    int64_t word = dml_divisor((uint64_t)plan->item, 16);
-    if (plan->item == word || plan->reversed >= 0 || dml_plan_has_table(plan) || step->src == DML_FILL)
+    int64_t unit = dml_divisor((uint64_t)plan->item, 16);
+    if (plan->item == unit || plan->reversed >= 0 || dml_plan_has_table(plan) || step->src == DML_FILL)
         return -1;
-    dml_plan_add(plan, plan->item / word, word, word);
-    plan->item = word;
+    dml_plan_add(plan, plan->item / unit, unit, unit);
+    plan->item = unit;
     return plan->rank - 1;
 }
 

@@ -142,20 +142,20 @@ int dml_int_list_from(PyObject *object, const char *name, int64_t **values, int6
     return failed;
 }
 
-int dml_word_from(PyObject *object, const char *name, const char *const *words, int64_t *index)
+int dml_enum_from(PyObject *object, const char *name, const char *const *enumerators, int64_t *index)
 {
     if (!PyUnicode_Check(object))
         return dml_type_error(name, "a str", object);
     char all[128] = "";
     size_t at = 0;
-    for (int k = 0; words[k]; k++) {
+    for (int k = 0; enumerators[k]; k++) {
         *index = k;
-        if (PyUnicode_CompareWithASCIIString(object, words[k]) == 0)
+        if (PyUnicode_CompareWithASCIIString(object, enumerators[k]) == 0)
             return 0;
         const char *between = k == 0 ? "" : ", ";
-        if (k > 0 && !words[k + 1])
+        if (k > 0 && !enumerators[k + 1])
             between = " or ";
-        at += (size_t)PyOS_snprintf(all + at, sizeof all - at, "%s\"%s\"", between, words[k]);
+        at += (size_t)PyOS_snprintf(all + at, sizeof all - at, "%s\"%s\"", between, enumerators[k]);
     }
     PyErr_Format(PyExc_ValueError, "%s must be %s, not %R", name, all, object);
     return -1;

@@ -32,7 +32,7 @@ int dml_int_list_from(PyObject *object, const char *name, int64_t **values, int6
 /* A new tuple of any iterable except str, bytes, sets and mappings; NULL with an exception set. `wanted` says what is. */
 PyObject *dml_tuple_from(PyObject *object, const char *name, const char *wanted);
 
-/* One of `words`, two or more strings and NULL: its index. */
-int dml_word_from(PyObject *object, const char *name, const char *const *words, int64_t *index);
+/* One of `enumerators`, two or more strings and NULL: its index. */
+int dml_enum_from(PyObject *object, const char *name, const char *const *enumerators, int64_t *index);
 
 #endif

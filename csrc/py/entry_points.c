@@ -18,7 +18,7 @@ static int layout_from(PyObject *object, const char *blocks, const dml_parameter
                          object, images[k], blocks);
             return -1;
         }
-    return dml_word_from(object, parameter->name, parameter->words, layout->value);
+    return dml_enum_from(object, parameter->name, parameter->enumerators, layout->value);
 }
 
 /* The value that padding fills with. It runs the caller's code: dml_call_describe sees whether the dtype is still the same. */
@@ -52,8 +52,8 @@ static int convert(dml_call *call, const dml_parameter *parameter, PyObject *obj
         if (dml_int_list_from(object, name, &call->program.parts, &ints->count) < 0)
             return -1;
         return dml_call_list_outputs(call, ints->count);
-    case DML_ARG_WORD:
-        return dml_word_from(object, name, parameter->words, ints->value);
+    case DML_ARG_ENUM:
+        return dml_enum_from(object, name, parameter->enumerators, ints->value);
     case DML_ARG_LAYOUT:
         return layout_from(object, call->program.args[0].name, parameter, ints);
     case DML_ARG_ITEM:

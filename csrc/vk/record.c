@@ -21,7 +21,7 @@ static bool is_filled(const dml_submission *submission)
     return submission->step.src == DML_FILL && !submission->staging;
 }
 
-/* The counter that workgroups take chunks of work from: one 32-bit word for each invocation of a workgroup. */
+/* The counter that workgroups take chunks of work from: a 32-bit integer for each invocation of a workgroup. */
 static uint64_t counter_bytes(const dml_context *context)
 {
     return dml_round_up(context->traits.core.group_size * sizeof(uint32_t), 16);
@@ -135,7 +135,7 @@ static void record_copy(dml_context *context, dml_submission *submission, const 
     }
 }
 
-/* The entries that submission->piece reads, where they are or copied to the arena; whole words of 4 bytes. A shader that reads
+/* The entries that submission->piece reads, where they are or copied to the arena; multiples of 4 bytes. A shader that reads
  * none still needs a valid binding. */
 static VkDescriptorBufferInfo bind_entries(dml_context *context, dml_submission *submission, dml_slot *slot)
 {
