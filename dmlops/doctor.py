@@ -126,6 +126,7 @@ def report(devices: list[Device]) -> Iterator[str]:
     if passed_over:
         yield "Passed over:"
         yield from (f"  {line}" for line in passed_over)
+    yield from _cuda(devices)
     yield from _advice(devices)
 
 
@@ -166,6 +167,15 @@ def _why_not(driver: Driver, devices: list[Device]) -> str:
     if any(name.startswith("llvmpipe") for name, _, _ in driver.devices):
         return f"it has {names}: the CPU, which another driver has, too"
     return f"it has {names}, but the loader leaves it out"
+
+
+def _cuda(devices: list[Device]) -> Iterator[str]:
+    """Whether CUDA's libraries share arrays of a device that CUDA may have, too, and if not, why."""
+    for device in devices:
+        if device.usable and "nvidia" in f"{device.name} {device.driver}".lower():
+            found = _core._dlpack_cuda(device)
+            how = f"not shared with CUDA: {found}" if isinstance(found, str) else f"shared with CUDA's device {found}"
+            yield f"Arrays of device {device.index} are {how}."
 
 
 def _advice(devices: list[Device]) -> Iterator[str]:

@@ -186,6 +186,27 @@ assert cuda_stub.Stub().calls("cuInit") == 0
     assert "NVIDIA" in support.run_python(code, env=cuda_stub.environment(*stub)).stdout
 
 
+@pytest.mark.parametrize(
+    "uuid, odd, said",
+    [
+        (None, {}, "shared with CUDA's device 1."),
+        ("00" * 16, {}, "not shared with CUDA: none of CUDA's devices, of which there are 2, has the device's UUID."),
+        (None, {"exports": 0}, "not shared with CUDA: the driver exports no memory by VK_KHR_external_memory_fd."),
+    ],
+    ids=["shared", "another UUID", "no extension"],
+)
+def test_the_command_line_says_it(stub, library, uuid, odd, said):
+    """Of a device that is NVIDIA's, without any override."""
+    gpu = faults.environment(library, nvidia=1, discrete=1, memory=1, **odd)
+    done = support.run_python(None, args=("-m", "dmlops"), env=cuda_stub.environment(stub[0], uuid or stub[1]) | gpu)
+    assert f"\nArrays of device 0 are {said}\n" in done.stdout
+
+
+def test_the_command_line_says_nothing_of_other_devices(stub):
+    done = support.run_python(None, args=("-m", "dmlops"), env=cuda_stub.environment(*stub))
+    assert "CUDA" not in done.stdout and "llvmpipe" in done.stdout
+
+
 # --- processes ----------------------------------------------------------------------------------------------------------
 
 

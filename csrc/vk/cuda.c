@@ -40,8 +40,10 @@ void dml_cuda_close(dml_context *context)
 
 static dml_code find_device(dml_context *context, dml_status *status)
 {
+    if (!context->traits.exportable)
+        return dml_fail(status, DML_CUDA_ERROR, "the driver exports no memory by VK_KHR_external_memory_fd");
     if (!context->traits.cuda || !context->vk.vkGetMemoryFdKHR)
-        return dml_fail(status, DML_CUDA_ERROR, "only NVIDIA's devices share memory with CUDA, by VK_KHR_external_memory_fd");
+        return dml_fail(status, DML_CUDA_ERROR, "only NVIDIA's devices share memory with CUDA");
     VkPhysicalDeviceIDProperties id = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_ID_PROPERTIES};
     VkPhysicalDeviceProperties2 all = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2, .pNext = &id};
     context->instance_vk.vkGetPhysicalDeviceProperties2(context->physical, &all);

@@ -2,11 +2,13 @@
  *
  *   lacks_NAME=1            a feature (shaderInt64, ...), "compute" (queues), "vulkan12"
  *   imports=0               no VK_EXT_external_memory_host
+ *   exports=0               no VK_KHR_external_memory_fd
  *   imports=K               an import of every K-th pointer is refused
  *   memory=1                three memory types: the device's own, which no host sees; coherent; cached, not coherent
  *   memory=2                the same, and host pointers may only be imported as the last
  *   memory=3                as 1, and the device's own that the host sees as through a window, of window=N bytes
  *   discrete=1              not a CPU
+ *   nvidia=1                a device of NVIDIA's, by its vendor and its name
  *   compute_family=1        a second family of queues, which do nothing but compute, and are to be used
  *   second_type=N           the second device has this VkPhysicalDeviceType, if there are several
  *   second_name=1           the second device has "Second " before its name, if there are several
@@ -77,6 +79,10 @@ static VKAPI_ATTR void VKAPI_CALL odd_vkGetPhysicalDeviceProperties2(VkPhysicalD
     all->properties.driverVersion = (uint32_t)odd("driver_version", all->properties.driverVersion);
     if (odd("discrete", 0))
         all->properties.deviceType = VK_PHYSICAL_DEVICE_TYPE_DISCRETE_GPU;
+    if (odd("nvidia", 0)) {
+        all->properties.vendorID = 0x10de;
+        strcpy(all->properties.deviceName, "NVIDIA");
+    }
     if (place_of(device) == 1)
         all->properties.deviceType = (VkPhysicalDeviceType)odd("second_type", all->properties.deviceType);
     if (place_of(device) == 1 && odd("second_name", 0)) {
@@ -168,6 +174,8 @@ static VKAPI_ATTR VkResult VKAPI_CALL odd_vkEnumerateDeviceExtensionProperties(V
     for (uint32_t i = 0; list && i < *count; i++)
         if (odd("imports", 1) == 0 && strcmp(list[i].extensionName, VK_EXT_EXTERNAL_MEMORY_HOST_EXTENSION_NAME) == 0)
             strcpy(list[i].extensionName, "VK_EXT_nothing");
+        else if (odd("exports", 1) == 0 && strcmp(list[i].extensionName, VK_KHR_EXTERNAL_MEMORY_FD_EXTENSION_NAME) == 0)
+            strcpy(list[i].extensionName, "VK_KHR_nothing");
         else if (odd("semaphores", 0) && strcmp(list[i].extensionName, VK_KHR_MAINTENANCE_1_EXTENSION_NAME) == 0)
             strcpy(list[i].extensionName, VK_KHR_EXTERNAL_SEMAPHORE_FD_EXTENSION_NAME);
     return result;
