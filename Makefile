@@ -9,6 +9,7 @@
 #   make check    all that is too heavy for `make test`, in parts: make check-NAME runs one
 #   make bench    measure; CELLS="..." measures some cells only, DEVICE=... MIB=... another device and larger arrays
 #   make bench-gpu  compare with PyTorch and CuPy on a GPU, where these are installed; DEVICE=... names it
+#   make bench-gpu-stages  pack what measures a GPU, and tests there, on a machine with little more (benchmarks/gpu_stages.py)
 #   make bench-drivers  compare lavapipe of three releases of Debian; as root
 #   make soak     20,000 examples an operator, 20,000 ONNX models, arrays beyond 4 GiB, every fault, forks and threads by the
 #                 hundred, ten minutes of fuzzing, the whole suite where `make check` runs parts, the companion, Windows: hours, 16 GiB of memory
@@ -31,7 +32,7 @@ without = $(patsubst %,--ignore=tests/test_%.py,$(1))
 CHECKS := $(addprefix check-,sanitizers validation deeper swiftshader static wheels docs peers leaks direct onnx oldest-numpy \
     fuzz shaders)
 
-.PHONY: demo test bench bench-gpu bench-drivers check soak wheels clean help system debootstrap
+.PHONY: demo test bench bench-gpu bench-gpu-stages bench-drivers check soak wheels clean help system debootstrap
 .PHONY: $(CHECKS)
 .DELETE_ON_ERROR:
 
@@ -51,6 +52,12 @@ bench: .venv-bench/dmlops
 
 bench-gpu: .venv-bench/dmlops
 	.venv-bench/bin/python benchmarks/gpu.py $(if $(DEVICE),--device '$(DEVICE)') $(if $(MIB),--mib $(MIB))
+
+bench-gpu-stages: .venv/dmlops
+	rm -rf build/gpu && mkdir -p build/gpu/lib build/gpu/include
+	.venv/bin/pip install -q --python-version 3.12 --only-binary=:all: --no-compile --target build/gpu/site build/wheel/*.whl \
+	    -r tests/requirements.txt && rm -rf build/gpu/site/numpy*
+	cp -r /usr/include/vulkan /usr/include/vk_video build/gpu/include && cp $$(cc -print-file-name=libvulkan.so.1) build/gpu/lib
 
 bench-drivers: .venv/dmlops | debootstrap
 	.venv/bin/python benchmarks/drivers.py

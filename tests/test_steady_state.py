@@ -2,6 +2,7 @@
 the core; no Vulkan object but the buffers of imported arrays. Nothing here looks at how long a call takes."""
 
 import collections
+import json
 import os
 import re
 import shutil
@@ -172,6 +173,7 @@ def test_what_is_queued_has_barriers_where_operands_conflict(operands, barriers,
     # It depends on the device how often it is waited for, and how many submissions there are at most.
     recorded = {name: count for name, count in made.items() if re.match("vk(Begin|Cmd|End|Queue|Reset|Update)", name)}
     assert recorded == dict.fromkeys(EACH, CALLS) | {"vkQueueSubmit": submissions, "vkCmdPipelineBarrier": barriers}
+    assert made.get("a counter bound", 0) == (0 if odd else CALLS)  # only where chunks are taken from it
 
 
 def test_what_is_queued_asks_the_device_nothing(library):
@@ -230,3 +232,13 @@ def test_a_busy_device_gets_several_calls_at_once(library):
     """What is not submitted meanwhile writes less than what keeps it busy; the first call after that submits it."""
     code = (QUEUED + BUSY).replace("1000", "10_000")  # too large to be batched otherwise
     support.run_python(None, args=("-c", code), env=faults.environment(library, **CARD))
+
+
+def test_stages_of_queued_calls_on_the_device(vulkan, tmp_path):
+    """benchmarks/gpu_stages.py: timestamps of whatever device, and results with other tunables."""
+    script = str(support.ROOT / "benchmarks" / "gpu_stages.py")
+    done = support.run_python(None, args=(script, "columns/8", "--mib", "1", "--output", tmp_path), env=support.by_loader())
+    (record,) = json.loads((tmp_path / "gpu_stages.json").read_text())
+    assert record["name"] == "columns/8" and f"| columns/8 | {record['all']:.2f} | {record['device']:.2f} |" in done.stdout
+    assert record["device"] > 0 and record["gaps"] >= 0 and record["host"] > record["vkQueueSubmit"] > 0
+    assert 0 < record["submissions"] <= 1 and len(record["ratios"]) == 4 and "WRONG" not in done.stdout

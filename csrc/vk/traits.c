@@ -171,14 +171,14 @@ void dml_traits_find(const dml_instance_functions *vk, VkPhysicalDevice physical
     traits->queue_family = (uint32_t)dml_device_compute_family(vk, physical);
 }
 
-/* What a test may take away, and how much it leaves: -1 for all. The last three may be set either way. */
+/* What a test may take away, and how much it leaves: -1 for all. The last five may be set either way. */
 static struct {
     const char *name;
     int64_t value;
-} overrides[] = {{"kernel", -1},           {"host_import", -1}, {"range", -1},      {"binding", -1}, {"staging", -1},
-                 {"group_size", -1},       {"chunks", -1},      {"max_groups", -1}, {"mapped", -1},  {"heap", -1},
-                 {"invocation_bytes", -1}, {"pipelines", -1},   {"busy_bytes", -1}, {"cpu", -1},     {"segments_always", -1},
-                 {"prefetch_ahead", -1},   {"cuda", -1}};
+} overrides[] = {{"kernel", -1},           {"host_import", -1},    {"range", -1},      {"binding", -1},    {"staging", -1},
+                 {"group_size", -1},       {"chunks", -1},         {"max_groups", -1}, {"mapped", -1},     {"heap", -1},
+                 {"invocation_bytes", -1}, {"pipelines", -1},      {"busy_bytes", -1}, {"cpu", -1},        {"max_item", -1},
+                 {"segments_always", -1},  {"prefetch_ahead", -1}, {"cuda", -1},       {"words_tile", -1}, {"words_dense", -1}};
 
 static int64_t *find_override(const char *name)
 {
@@ -236,6 +236,9 @@ void dml_traits_override(const dml_device_traits *offered, dml_device_traits *tr
     tunables->prefetch_ahead = (int32_t)chosen("prefetch_ahead", offered->core.tunables.prefetch_ahead);
     tunables->chunks = (uint32_t)lowered("chunks", offered->core.tunables.chunks);
     tunables->invocation_bytes = (uint32_t)lowered("invocation_bytes", offered->core.tunables.invocation_bytes);
+    tunables->max_item = lowered("max_item", tunables->max_item);
+    tunables->words_tile = (int32_t)chosen("words_tile", tunables->words_tile);
+    tunables->words_dense = chosen("words_dense", tunables->words_dense);
     tunables->busy_bytes = lowered("busy_bytes", tunables->busy_bytes);
     int64_t kernel = chosen("kernel", -1);
     if (kernel >= 0)

@@ -24,24 +24,24 @@ RESULTS = {
 }
 
 
-def build(folder):
-    """Compiles the layer into `folder`, with its manifest."""
-    library = pathlib.Path(folder) / FILE
+def build(folder, sources=None, name="faults"):
+    """Compiles the layer into `folder`, with its manifest; or another, of other sources."""
+    library = pathlib.Path(folder) / f"libdmlops_{name}.so"
     flags = ["-std=gnu11", "-O1", "-g", "-Wall", "-Wextra", "-Wno-missing-field-initializers", "-Werror"]
-    sources = sorted(HERE.glob("*.c"))
-    support.compile_c([*flags, "-shared", "-fPIC", "-fvisibility=hidden", "-o", library, *sources, "-pthread", "-ldl"])
+    flags += [f"-I{HERE}", "-shared", "-fPIC", "-fvisibility=hidden"]
+    support.compile_c([*flags, "-o", library, *(sources or sorted(HERE.glob("*.c"))), "-pthread", "-ldl"])
     manifest = {
         "file_format_version": "1.2.0",
         "layer": {
-            "name": NAME,
+            "name": f"VK_LAYER_DMLOPS_{name}",
             "type": "GLOBAL",
             "library_path": str(library),
             "api_version": "1.3.0",
             "implementation_version": "1",
-            "description": "faults and odd devices for the tests of dmlops",
+            "description": f"{name}, of dmlops",
         },
     }
-    (library.parent / "faults.json").write_text(json.dumps(manifest))
+    library.with_suffix(".json").write_text(json.dumps(manifest))
     return library
 
 

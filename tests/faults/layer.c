@@ -6,9 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-#include <vulkan/vk_layer.h>
 
-#define EXPORT __attribute__((visibility("default")))
+#include "chain.h"
 
 /* --- the calls that can fail ------------------------------------------------------------------------------------- */
 
@@ -302,6 +301,8 @@ LAYER_VOID(vkUpdateDescriptorSets)(VkDevice device, uint32_t count, const VkWrit
                                    uint32_t copy_count, const VkCopyDescriptorSet *copies)
 {
     call_add("vkUpdateDescriptorSets");
+    if (writes[count - 1].pBufferInfo->range > 16) /* the counter that workgroups take chunks from */
+        call_add("a counter bound");
     odd_check_sets(count, writes);
     next.vkUpdateDescriptorSets(device, count, writes, copy_count, copies);
 }
@@ -444,11 +445,7 @@ LAYER_VOID(vkDestroyInstance)(VkInstance instance, const VkAllocationCallbacks *
 
 LAYER(vkCreateInstance)(const VkInstanceCreateInfo *info, const VkAllocationCallbacks *allocator, VkInstance *instance)
 {
-    VkLayerInstanceCreateInfo *link = (VkLayerInstanceCreateInfo *)info->pNext;
-    while (link->sType != VK_STRUCTURE_TYPE_LOADER_INSTANCE_CREATE_INFO || link->function != VK_LAYER_LINK_INFO)
-        link = (VkLayerInstanceCreateInfo *)link->pNext;
-    next_gipa = link->u.pLayerInfo->pfnNextGetInstanceProcAddr;
-    link->u.pLayerInfo = link->u.pLayerInfo->pNext;
+    next_gipa = chain_of_instance(info);
     if (fault_fires("vulkan", "vkCreateInstance", false))
         return fault_result();
     VkResult result = ((PFN_vkCreateInstance)next_gipa(NULL, "vkCreateInstance"))(info, allocator, instance);
@@ -498,12 +495,8 @@ MAKES_OF(vkCreateCommandPool, VkCommandPoolCreateInfo, VkCommandPool, real_pool(
 LAYER(vkCreateDevice)(VkPhysicalDevice physical, const VkDeviceCreateInfo *info, const VkAllocationCallbacks *allocator,
                       VkDevice *device)
 {
-    VkLayerDeviceCreateInfo *link = (VkLayerDeviceCreateInfo *)info->pNext;
-    while (link->sType != VK_STRUCTURE_TYPE_LOADER_DEVICE_CREATE_INFO || link->function != VK_LAYER_LINK_INFO)
-        link = (VkLayerDeviceCreateInfo *)link->pNext;
-    PFN_vkGetInstanceProcAddr gipa = link->u.pLayerInfo->pfnNextGetInstanceProcAddr;
-    next_gdpa = link->u.pLayerInfo->pfnNextGetDeviceProcAddr;
-    link->u.pLayerInfo = link->u.pLayerInfo->pNext;
+    PFN_vkGetInstanceProcAddr gipa;
+    next_gdpa = chain_of_device(info, &gipa);
     if (fault_fires("vulkan", "vkCreateDevice", false))
         return fault_result();
     odd_check_device(info);
@@ -566,11 +559,4 @@ VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL faults_gipa(VkInstance instance, const 
     return function ? function : instance && next_gipa ? next_gipa(instance, name) : NULL;
 }
 
-EXPORT VKAPI_ATTR VkResult VKAPI_CALL vkNegotiateLoaderLayerInterfaceVersion(VkNegotiateLayerInterface *interface)
-{
-    interface->loaderLayerInterfaceVersion = 2;
-    interface->pfnGetInstanceProcAddr = faults_gipa;
-    interface->pfnGetDeviceProcAddr = faults_gdpa;
-    interface->pfnGetPhysicalDeviceProcAddr = NULL;
-    return VK_SUCCESS;
-}
+CHAIN(faults_gipa, faults_gdpa)
