@@ -2,7 +2,7 @@
 
 make bench-gpu-stages                  packs into build/gpu what a machine lacks that has NumPy and a C compiler
 sh benchmarks/gpu_stages.sh figures    there: for each cell of gpu.py the time on the device, between command buffers and on the
-                                       host, and what other tunables make of it: JSON, and a table for docs/tuning.md; then gpu.py
+                                       host, and with other tunables: JSON, and a table for docs/tuning.md; then gpu.py
 sh benchmarks/gpu_stages.sh tests      there: the tests that no GPU has run, a file a process; what hangs costs seconds
 
 A layer (gpu_stages.c) writes timestamps. What is known at any time is in the folder --output.
@@ -82,8 +82,8 @@ def measure(layer, dmlops, cell, device):
 def page(device, mib, records, left):
     names = [*filter(None, TUNABLES), LENGTHS]
     lines = [
-        f"{device.name}, {device.driver}; {mib} MiB; us of a call, medians of {TURNS} turns of {CALLS}, and submissions of one. With "
-        + f"other tunables, the ratio of times where it is 3 % off. Cells left out: {left}.",
+        f"{device.name}, {device.driver}; {mib} MiB; us a call, medians of {TURNS} turns of {CALLS}, and submissions of one. "
+        + f"With other tunables, the ratio of times where it is 3 % off. Cells left out: {left}.",
         "",
         f"| | {' | '.join([*STAGES, *names])} |",
         f"|---|{'---|' * (len(STAGES) + len(names))}",

@@ -232,10 +232,10 @@ void dml_traits_override(const dml_device_traits *offered, dml_device_traits *tr
         *tunables = dml_tunables_gpu;
     if (traits->only_32_bit)
         tunables->wide_row = UINT32_MAX; /* words of 16 bytes only */
-    tunables->segments_always = traits->segmented && chosen("segments_always", offered->core.tunables.segments_always);
-    tunables->prefetch_ahead = (int32_t)chosen("prefetch_ahead", offered->core.tunables.prefetch_ahead);
-    tunables->chunks = (uint32_t)lowered("chunks", offered->core.tunables.chunks);
-    tunables->invocation_bytes = (uint32_t)lowered("invocation_bytes", offered->core.tunables.invocation_bytes);
+    tunables->segments_always = traits->segmented && chosen("segments_always", tunables->segments_always);
+    tunables->prefetch_ahead = (int32_t)chosen("prefetch_ahead", tunables->prefetch_ahead);
+    tunables->chunks = (uint32_t)lowered("chunks", tunables->chunks);
+    tunables->invocation_bytes = (uint32_t)lowered("invocation_bytes", tunables->invocation_bytes);
     tunables->max_item = lowered("max_item", tunables->max_item);
     tunables->words_tile = (int32_t)chosen("words_tile", tunables->words_tile);
     tunables->words_dense = chosen("words_dense", tunables->words_dense);
