@@ -39,7 +39,7 @@ def inferred_types(model: ModelProto) -> dict[str, TypeProto]:
     names = {dim.dim_param for value in graph.input for dim in value.type.tensor_type.shape.dim}
     for kind in types.values():
         for dim in kind.tensor_type.shape.dim:
-            if dim.dim_param not in names:  # inference makes up names, too
+            if dim.dim_param and dim.dim_param not in names:  # inference makes up names, too
                 dim.Clear()
     return types
 

@@ -16,6 +16,10 @@ __all__ = ["cut", "split", "tensors"]
 # Operators that do not belong to the leading part where all their data, if any, is constant: look-ups in tables of weights.
 _OF_INPUTS = ("ConstantOfShape", "Gather", "GatherElements", "GatherND", "Range", "Scatter", "ScatterElements", "ScatterND")
 
+# Sums into which onnxruntime takes a Transpose, also by way of what it drops, or takes into a product as a scale.
+_SUMS, _DROPPED = ("Gemm", "MatMul", "Reduce"), ("Cast", "Div", "Dropout", "Identity", "Mul")
+_FLOATS = (TensorProto.FLOAT, TensorProto.FLOAT16, TensorProto.DOUBLE)
+
 
 def split(model: ModelProto) -> tuple[ModelProto | None, ModelProto | None]:
     """Cut a model into the leading part that only moves data, and the rest.
@@ -40,7 +44,8 @@ def split(model: ModelProto) -> tuple[ModelProto | None, ModelProto | None]:
     -----
     A node belongs to the leading part if it can run on a device and its data comes from inputs of the model. Gather of a
     constant is left out: it is a look-up in a table of weights. So is, at the end of the part, what moves nothing: Reshape,
-    Flatten, Squeeze, Unsqueeze and Identity. Nodes that compute shapes are in both parts where both need them.
+    Flatten, Squeeze, Unsqueeze and Identity. A Transpose stays with the Gemm, MatMul or reduction that reads it: onnxruntime
+    makes it part of that. Nodes that compute shapes are in both parts where both need them.
 
     Examples
     --------
@@ -81,7 +86,7 @@ def cut(model: ModelProto, graph: Graph) -> tuple[ModelProto | None, ModelProto 
 
 
 def _movers(graph: Graph, protos: Sequence[NodeProto], left: frozenset[int] = frozenset()) -> set[int]:
-    """The positions of the nodes that move data from inputs of the model, without maps that are `left` to onnxruntime."""
+    """The positions of the nodes that move data from inputs of the model, without those that are `left` to onnxruntime."""
     # Types that NumPy itself lacks do not reach onnxruntime as NumPy arrays.
     ready = {name for name, kind in graph.inputs.items() if is_plain(kind) and _is_numpy(kind.tensor_type.elem_type)}
     ready |= set(graph.initializers)
@@ -106,12 +111,21 @@ def _movers(graph: Graph, protos: Sequence[NodeProto], left: frozenset[int] = fr
 
 
 def _unsafe(graph: Graph, protos: Sequence[NodeProto], movers: set[int]) -> set[int]:
-    """The maps among the movers that onnxruntime may fuse with what it runs, and round otherwise then.
+    """The movers that onnxruntime may fuse with what it runs, and round otherwise then.
 
-    It fuses neighbours; and a scale with MatMul, also by way of a Transpose, and of nodes that do nothing.
+    It fuses maps with their neighbours; a scale with MatMul, also by way of a Transpose, and of nodes that do nothing; and a
+    Transpose with a sum.
     """
     maps = {k for k in movers if graph.is_map(graph.nodes[k])}
     others = [k for k in range(len(protos)) if k not in movers]
+    added: set[str] = set()
+    for node in reversed([graph.nodes[k] for k in others]):
+        if node.operator.startswith(_SUMS) or (node.operator in _DROPPED and added.intersection(node.outputs)):
+            added.update(node.inputs)
+    floats = {name for name in added if graph.type_of(name) in _FLOATS}
+    turned = {k for k in movers if graph.nodes[k].operator == "Transpose" and floats.intersection(graph.nodes[k].outputs)}
+    if turned:
+        return turned
     moved = {name for k in movers for name in graph.nodes[k].outputs}
     for node in [graph.nodes[k] for k in others]:
         if node.operator == "MatMul" and moved.intersection(node.inputs):

@@ -27,6 +27,7 @@ REFUSED = {
     "Scale value should be greater than 0": "a size of 0 is a size",
     "does not match y_zero_point type": "DequantizeLinear of int8 is one, behind which onnxruntime quantizes to uint8 again",
     "Invalid sequence length": "an input without elements has nothing to reverse",
+    "Number of elements of input 'sizes' (0)": "sizes of which the model does not say how many there are, are sizes",
 }
 
 # It takes every Expand to a constant shape of zeros and ones for one that changes nothing, and zeros for ones therefore.
@@ -139,6 +140,41 @@ def test_declared_sizes_that_are_out_of_date_and_read(between, device):
             check((model, {"x": np.zeros((rows, 0), np.uint8)}), device)
             sizes = session.run(None, {"x": np.zeros((rows, 0), np.uint8)})[1]
             assert sizes.tolist() == [0, 2] and bool(session.moved) == (rows == 2)
+
+
+def test_sizes_that_follow_from_constants_alone(device):
+    """Also where every size of the inputs has a name; what the model declares of a value between is out of date."""
+    model = parsed(
+        "(float[N] x) => (float[1, 2] y) <int64[2] s = {1, 2}> { e = Expand (x, s) a = Abs (e) y = ThresholdedRelu (a) }"
+    )
+    model.graph.value_info.append(helper.make_tensor_value_info("a", 1, [2, 4]))
+    check((model, {"x": ramp(2)}), device)
+    session = session_of(model, device)
+    assert session.moved == ["Expand"]
+    assert [value.shape for value in (*session.rest.get_inputs(), *session.get_outputs())] == [[1, 2], [1, 2]]
+
+
+# What reads a Transpose, and what else the session moves.
+SUMS = {
+    "product": ("y = MatMul (x, t)", []),
+    "product-of-dropped": ("i = Identity (t) d = Dropout (i) y = Gemm (d, x)", []),
+    "product-of-scaled": ("s = Mul (t, k) y = MatMul (s, x)", []),
+    "mean": ("y = ReduceMean <axes = [0]> (t)", []),
+    "sum-of-moved": ("u = Transpose (t) v = Concat <axis = 1> (t, u) y = ReduceSum (t) z = Abs (v)", []),
+    "sum-of-others": ("a = Relu (t) y = ReduceMean (a)", ["Transpose"]),
+    "product-of-a-part": ("u = Slice (t, o, e) y = MatMul (x, u)", ["Transpose", "Slice"]),
+}
+
+
+@pytest.mark.parametrize("name", SUMS)
+def test_a_transpose_stays_with_the_sum_that_reads_it(name, device):
+    """In which onnxruntime adds up in another order then."""
+    nodes, moved = SUMS[name]
+    constants = "<float k = {0.3}, int64[1] o = {0}, int64[1] e = {30}>"
+    model = parsed(f"(float[N, N] x) => (float[A, B] y) {constants} {{ t = Transpose (x) {nodes} }}", 12)
+    model.graph.output[0].type.tensor_type.ClearField("shape")
+    check((model, {"x": np.random.default_rng(0).random((30, 30), np.float32)}), device)
+    assert session_of(model, device).moved == moved
 
 
 def test_shapes_are_computed_from_what_is_there_not_from_what_is_declared():
