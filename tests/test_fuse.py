@@ -2,6 +2,7 @@
 
 import pickle
 import threading
+import traceback
 import warnings
 
 import dmlops
@@ -107,6 +108,13 @@ def test_maps_of_the_same_elements(device):
     function.prove(x)
 
 
+def test_constants_are_what_numpy_makes_arrays_of(device):
+    function = dmlops.fuse(lambda x: (x - (0.5, 1, 2), np.clip(x, range(3), [9, 8, 7]), np.isin(x, (3, 5))))
+    x = photos(4, 3)
+    assert same(function(x, device=device), function.reference(x))
+    function.prove(x)
+
+
 def test_maps_of_constants(device):
     function = dmlops.fuse(
         lambda x: np.stack([np.zeros_like(x).astype(np.float32) + 1, (np.stack([x, np.ones_like(x)])[1] * 2).astype("f4")])
@@ -174,10 +182,21 @@ def test_warnings_of_values_that_need_not_occur_are_silent(device):
 
 def test_advanced_indices_of_one_axis(device):
     function = dmlops.fuse(
-        lambda x: (x[..., [2, 0, 1]], x[[True, False, True]], x[:, np.array([-1, 0]), None], np.take(x, [[0, 2], [1, 1]], 2))
+        lambda x: (
+            *(x[..., [2, 0, 1]], x[[True, False, True]], x[:, np.array([-1, 0]), None], np.take(x, [[0, 2], [1, 1]], 2)),
+            *(x[..., (2, 0)], x[(1, 0),], x[range(2)], x[:, memoryview(np.array([1, 3]))], x[:, [[0, 1], [3, -1]]], x[[]]),
+        )
     )
     x = photos(3, 4, 3)
     assert same(function(x, device=device), function.reference(x))
+    function.prove(x)
+
+
+def test_single_elements(device):
+    function = dmlops.fuse(lambda x: (x[1, 2], x[-1, np.array(0)], np.stack([one + 1 for one in x[0]])))
+    x = photos(3, 4)
+    expected = x[1, 2], x[2, 0], x[0] + 1
+    assert same([np.asarray(one) for one in function(x, device=device)], [np.asarray(one) for one in expected])
     function.prove(x)
 
 
@@ -441,6 +460,17 @@ REFUSED = {
     "gather": (lambda x: dmlops.take(x, [0], 0), "reads at indices cannot be fused"),
     "scatter": (lambda x: dmlops.scatter_nd(x, [[0, 0]], [1]), "not its values"),
     "one-hot": (lambda x: dmlops.one_hot(x, 3), "not its values"),
+    "where": (lambda x: np.where(x > 3), "numpy.where of a condition alone"),
+    "elements": (lambda x: np.isin([5], x), "a traced array as argument 2 of numpy.isin"),
+    "sorted": (lambda x: x[0].searchsorted([5]), "a traced array as argument 1 of numpy.searchsorted"),
+    "bins": (lambda x: np.digitize(x, bins=x[0]), "a traced array as bins of numpy.digitize"),
+    "clip in place": (lambda x: np.clip(x, 3, 9, x), "a traced array as argument 4 of numpy.clip"),
+    "nan_to_num": (lambda x: np.nan_to_num(x, copy=False), "copy=False"),
+    "bool index": (lambda x: x[np.array(True)], "a bool as an index"),
+    "masks": (lambda x: x[np.ones((4, 3), bool)], "a mask of several axes"),
+    "masked": (lambda x: x + np.ma.masked_array([1, 2, 3], [0, 1, 0]), "a constant of type MaskedArray"),
+    "joined": (lambda x: np.concatenate([x, np.ma.zeros((1, 3))]), "a constant of type MaskedArray"),
+    "device array": (lambda x: x + dmlops.asarray(np.arange(3), device="host"), "make it an argument"),
 }
 
 
@@ -477,6 +507,8 @@ def test_numpys_own_errors():
     for function, error in (
         (lambda x: x.reshape(5), ValueError),
         (lambda x: x[9], IndexError),
+        (lambda x: x[np.array(1.0)], IndexError),
+        (lambda x: x[np.zeros(0)], IndexError),
         (lambda x: np.moveaxis(x, 0, 5), np.exceptions.AxisError),
         (lambda x: np.concatenate([x, x[:, :2]]), ValueError),
         (lambda x: x + np.zeros(7), ValueError),
@@ -487,6 +519,21 @@ def test_numpys_own_errors():
             function(x)
         with pytest.raises(error):
             dmlops.fuse(function)(x, device="host")
+
+
+def test_a_traceback_may_show_what_numpy_was_given():
+    """Where views are made, frames hold an array of the argument's shape that has no memory."""
+    with pytest.raises(np.exceptions.AxisError) as caught:
+        dmlops.fuse(lambda x: np.flip(x, 9))(np.broadcast_to(np.uint8(0), (1 << 14, 1 << 10, 1 << 10, 3)), device="host")
+    assert "like = " in "".join(traceback.TracebackException.from_exception(caught.value, capture_locals=True).format())
+
+
+def test_the_reference_runs_functions_of_movements_by_numpy(monkeypatch):
+    function = dmlops.fuse(lambda x: [dmlops.resize_nearest(x, (5, 4)), dmlops.roll(x, 2), dmlops.sliding_windows(x, 2, 1)])
+    x = photos(3, 4)
+    result = function(x, device="host")
+    monkeypatch.setattr("dmlops.fusion.fused._compile", None)  # NumPy compiles nothing
+    assert same(result, [np.ascontiguousarray(one) for one in function.reference(x)])
 
 
 def test_arguments():

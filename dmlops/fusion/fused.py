@@ -73,7 +73,7 @@ class Fused:
             from dmlops.dask.fused import by_chunks
 
             return by_chunks(self, args, kwargs, device)
-        if compiled is None:  # inside another fused function
+        if compiled is None:  # inside another fused function, or its reference
             if any(one is not None for one in (out, device, progress)):
                 refuse(f"{self!r} with out, device or progress", "give them to the outer function")
             return self._function(*args, **kwargs)
@@ -118,7 +118,7 @@ class Fused:
         key = [structure.with_keys(one, arrays) for one in args]
         if kwargs:
             key.append(structure.with_keys(kwargs, arrays))
-        if any(type(one) is Traced or structure.is_lazy(one) for one in arrays):
+        if any(structure.is_recorded(one) or structure.is_lazy(one) for one in arrays):
             return None, arrays
         whole = tuple(key)
         try:

@@ -106,8 +106,8 @@ def pack(shape: Sequence[int], item: int) -> list[int]:
 
 
 def stand_in(shape: Sequence[int]) -> Any:
-    """A C-contiguous array of bytes that has no memory: views can be made of it, and nothing may read an element."""
-    return np.lib.stride_tricks.as_strided(np.zeros(1, np.uint8), shape, pack(shape, 1), writeable=False)
+    """An array whose views have the strides of a C-contiguous array of bytes. Its items have no bytes, so all may be read."""
+    return np.lib.stride_tricks.as_strided(np.zeros(1, "V0"), shape, pack(shape, 1), writeable=False)
 
 
 def without_memory(dtype: np.dtype[Any], shape: Sequence[int], strides: Sequence[int]) -> tuple[Any, np.dtype[Any]]:
@@ -119,16 +119,23 @@ def as_view(node: Node, function: Callable[[Any], Any]) -> Any:
     """The view that a function of NumPy's makes of an array, or a list or tuple of them: read from a stand-in's strides."""
     like = stand_in(node.shape)
     made = function(like)
-    start = like.__array_interface__["data"][0]
     if isinstance(made, (list, tuple)):
-        return type(made)(_read_view(node, start, one) for one in made)
-    return _read_view(node, start, made)
+        return type(made)(_read_view(node, like, one) for one in made)
+    return _read_view(node, like, made)
 
 
-def _read_view(node: Node, start: int, made: Any) -> Node:
+def _is_view(made: Any, like: Any) -> bool:
+    while made is not None and made is not like:
+        made = getattr(made, "base", None)
+    return made is like
+
+
+def _read_view(node: Node, like: Any, made: Any) -> Node:
+    if not _is_view(made, like):
+        raise NotImplementedError("NumPy makes a copy")
     if made.size == 0:
         return View(node, [Along(None, 0, 1, size) for size in made.shape], {})
-    at = made.__array_interface__["data"][0] - start
+    at = made.__array_interface__["data"][0] - like.__array_interface__["data"][0]
     strides = pack(node.shape, 1)
     starts = {}
     for k, each in enumerate(strides):

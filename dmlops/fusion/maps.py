@@ -122,11 +122,12 @@ def mapped(base: Node, expression: Expression) -> Node | tuple[Node, ...]:
         base = movements.broadcast(base, shape)
     one = np.zeros((1,) * len(shape), base.dtype)
     sample = evaluate(expression, one, _first_of)
+    several = sample if isinstance(sample, tuple) else (sample,)
+    if any(np.shape(found) != one.shape or found.dtype.hasobject for found in several):
+        raise NotImplementedError("its result is not one element for each")
     if isinstance(sample, tuple):
         parts = [Expression(lambda several, k: several[k], (expression, k), {}) for k in range(len(sample))]
         return tuple(Map(base, part, shape, found.dtype) for part, found in zip(parts, sample, strict=True))
-    if np.shape(sample) != one.shape or sample.dtype.hasobject:
-        raise NotImplementedError("its result is not one element for each")
     return Map(base, expression, shape, sample.dtype)
 
 

@@ -13,6 +13,7 @@ from dmlops.fusion import movements, numpy_joins, numpy_maps
 from dmlops.fusion.graph import Node, Reshape, as_view, stand_in
 from dmlops.fusion.numpy_maps import astype, call_map, take_along_axis
 from dmlops.fusion.traced import Trace, Traced, axis_of, name_of, node_of, refuse
+from dmlops.indices import index_array
 from dmlops.numpy_names import QUESTIONS, VIEWS
 
 __all__ = ["call", "handlers"]
@@ -53,24 +54,34 @@ def _by_view(trace: Trace, function: Any, *args: Any, **kwargs: Any) -> Any:
 
 
 def _getitem(trace: Trace, function: Any, x: Any, key: Any) -> Any:
-    entries = list(key) if isinstance(key, tuple) else [key]
-    advanced = [k for k, entry in enumerate(entries) if isinstance(entry, (list, np.ndarray)) and np.ndim(entry) > 0]
-    entries = [int(entry) if isinstance(entry, np.ndarray) and k not in advanced else entry for k, entry in enumerate(entries)]
-    for entry in entries:
-        if isinstance(entry, Traced):
-            refuse("an index of traced values")
-        if isinstance(entry, (bool, np.bool_)):
-            refuse("a bool as an index")
+    node = node_of(x, function)
+    entries = [_entry(entry, node) for entry in (key if isinstance(key, tuple) else (key,))]
+    advanced = [k for k, entry in enumerate(entries) if isinstance(entry, np.ndarray)]
     if not advanced:
-        return _by_view(trace, function, x, tuple(entries) if isinstance(key, tuple) else entries[0])
-    if len(advanced) > 1 or any(isinstance(entry, (int, np.integer)) for entry in entries):
+        return trace.record(function, (x, tuple(entries)), {}, movements.index(node, tuple(entries)))
+    if len(advanced) > 1 or any(isinstance(entry, int) for entry in entries):
         refuse("an index of several arrays, or of an array and ints", "index by one of them after the other")
-    return trace.record(function, (x, key), {}, _take_by_key(node_of(x, function), entries, advanced[0]))
+    return trace.record(function, (x, tuple(entries)), {}, _take_by_key(node, entries, advanced[0]))
+
+
+def _entry(entry: Any, x: Node) -> Any:
+    """An entry of a key: None, ..., a slice, an int, or an array of indices or bools of one axis or more."""
+    if entry is None or entry is Ellipsis or isinstance(entry, slice):
+        return entry
+    if isinstance(entry, Traced):
+        refuse("an index of traced values")
+    array = index_array(entry)
+    if x.dtype.names is not None and array.dtype.kind in "SU":
+        refuse("a field of a structure", "pass an array of the field")
+    if array.ndim > 0:
+        return array.copy()  # what the caller's becomes later is not seen
+    if array.dtype.kind == "b":
+        refuse("a bool as an index")
+    return operator.index(entry) if array.dtype.kind in "iuO" else array
 
 
 def _take_by_key(x: Node, entries: list[Any], advanced: int) -> Node:
-    """One entry is a constant list of indices, or of bools."""
-    indices = np.asarray(entries[advanced])
+    """One entry is a constant array of indices, or of bools."""
     plain = [*entries[:advanced], slice(None), *entries[advanced + 1 :]]
     kept = movements.index(x, tuple(plain))
     behind = entries[advanced + 1 :]
@@ -78,16 +89,18 @@ def _take_by_key(x: Node, entries: list[Any], advanced: int) -> Node:
         axis = sum(entry is not Ellipsis for entry in entries[:advanced])
     else:
         axis = len(kept.shape) - 1 - len(behind) if any(entry is Ellipsis for entry in entries) else advanced
-    if indices.ndim > 1:
-        refuse("an index of several dimensions", "use numpy.take")
-    return movements.take(kept, _wanted(kept.shape[axis], indices if indices.size else np.zeros(0, int)), axis)
+    return _taken(kept, entries[advanced], axis)
 
 
-def _wanted(size: int, indices: Any) -> list[int]:
-    """Indices of an axis as NumPy understands them; raises what NumPy raises."""
-    np.broadcast_to(np.int8(0), (size,))[indices]
+def _taken(x: Node, indices: Any, axis: int) -> Node:
+    """What an array of indices or bools selects of an axis; raises what NumPy raises."""
+    if indices.dtype == bool and indices.ndim > 1:
+        refuse("a mask of several axes", "index by the mask before the fused function, or after it")
+    size = x.shape[axis]
+    shape = np.broadcast_to(np.int8(0), (size,))[indices].shape
     positions = np.flatnonzero(indices) if indices.dtype == bool else indices.astype(np.int64) % max(size, 1)
-    return [int(k) for k in positions.reshape(-1)]
+    made = movements.take(x, positions.reshape(-1).tolist(), axis)
+    return movements.reshape(made, (*x.shape[:axis], *shape, *x.shape[axis + 1 :]))
 
 
 def _take(trace: Trace, function: Any, a: Any, indices: Any, axis: Any = None, out: Any = None, mode: str = "raise") -> Any:
@@ -97,10 +110,8 @@ def _take(trace: Trace, function: Any, a: Any, indices: Any, axis: Any = None, o
     named, axis = axis, 0 if axis is None else axis_of(axis, x)
     if named is None:
         x = movements.reshape(x, (x.size,))
-    wanted = np.asarray(indices, None if isinstance(indices, np.ndarray) else int)
-    made = movements.take(x, _wanted(x.shape[axis], wanted.astype(int, casting="same_kind")), axis)
-    made = movements.reshape(made, (*x.shape[:axis], *wanted.shape, *x.shape[axis + 1 :]))
-    return trace.record(function, (a, indices), {"axis": named}, made)
+    wanted = np.array(indices, None if isinstance(indices, np.ndarray) else int).astype(int, casting="same_kind")
+    return trace.record(function, (a, wanted), {"axis": named}, _taken(x, wanted, axis))
 
 
 # --- shapes ---------------------------------------------------------------------------------------------------------

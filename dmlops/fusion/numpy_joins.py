@@ -11,7 +11,7 @@ import numpy as np
 from dmlops.fusion import movements
 from dmlops.fusion.graph import Node, as_view
 from dmlops.fusion.numpy_maps import astype
-from dmlops.fusion.traced import Trace, Traced, axis_of, name_of, node_of, refuse
+from dmlops.fusion.traced import Trace, Traced, axis_of, constant_from, name_of, node_of, refuse
 
 __all__ = [
     "append",
@@ -34,7 +34,7 @@ __all__ = [
 
 def _lifted(trace: Trace, arrays: Any) -> list[Traced]:
     """Traced arrays of one dtype; others among them are constants."""
-    plain = [one if isinstance(one, Traced) else np.asarray(one) for one in arrays]
+    plain = [one if isinstance(one, Traced) else constant_from(one) for one in arrays]
     dtype = np.result_type(*(one.dtype for one in plain))
     return [astype(trace, None, one, dtype) if isinstance(one, Traced) else trace.lift(one, dtype) for one in plain]
 

@@ -7,22 +7,22 @@ from typing import Any, NoReturn
 import numpy as np
 
 from dmlops.fusion.maps import MAPPED_ITEMS, VALUE, Expression, Map, Varying, constant_of, items_of, mapped
-from dmlops.fusion.traced import Trace, Traced, refuse
+from dmlops.fusion.traced import Trace, Traced, constant_from, refuse
 
 __all__ = ["FUNCTIONS", "astype", "call_map", "call_ufunc", "moved_as_map", "take_along_axis"]
 
 # Functions that are no ufuncs, with those of their arguments that are not broadcast: their places and names.
 FUNCTIONS: dict[str, tuple[Any, ...]] = {
     "where": (),
-    "clip": (),
-    "round": (1, "decimals"),
-    "around": (1, "decimals"),
-    "fix": (),
+    "clip": (3, "out"),
+    "round": (1, 2, "decimals", "out"),
+    "around": (1, 2, "decimals", "out"),
+    "fix": (1, "out"),
     "real": (),
     "imag": (),
     "angle": (),
-    "nan_to_num": (1, 2, 3, 4, "nan", "posinf", "neginf"),
-    "interp": (1, 2, "xp", "fp"),
+    "nan_to_num": (1, 2, 3, 4, "copy", "nan", "posinf", "neginf"),
+    "interp": (1, 2, 3, 4, 5, "xp", "fp", "left", "right", "period"),
     "digitize": (1, "bins"),
     "searchsorted": (0, "a", "sorter"),
     "isin": (1, "test_elements"),
@@ -47,9 +47,20 @@ def call_ufunc(trace: Trace, ufunc: Any, method: str, inputs: Any, kwargs: Any) 
 def call_map(trace: Trace, function: Any, args: Any, kwargs: Any, whole: tuple[Any, ...] = ()) -> Any:
     """Record a function of each element alone; `whole` has the arguments that are not broadcast."""
     name = f"numpy.{function.__name__}"
-    if "out" in kwargs and kwargs["out"] is not None:
+    arguments = [*enumerate(args), *kwargs.items()]
+    given = dict(arguments)
+    if given.get("out") is not None:
         refuse(f"{name} with out", "leave it out")
-    arrays = [one for one in (*args, *kwargs.values()) if isinstance(one, Traced)]
+    if function is np.where and len(given) == 1:
+        refuse("numpy.where of a condition alone", "how much it selects depends on values")
+    if function is np.nan_to_num and not given.get(1, given.get("copy", True)):
+        refuse("numpy.nan_to_num with copy=False", "leave it out, and use the result")
+    for place in given.keys() & set(whole):
+        if isinstance(given[place], Traced):
+            refuse(
+                f"a traced array as {place if isinstance(place, str) else f'argument {place + 1}'} of {name}", "use a constant"
+            )
+    arrays = [value for _, value in arguments if isinstance(value, Traced)]
     traced = [one for one in arrays if constant_of(one._node) is None] or arrays[:1]
     bases = {id(base): base for base in map(_base, traced)}
     if len(bases) > 1 or len({one.shape for one in traced}) > 1:
@@ -67,10 +78,12 @@ def call_map(trace: Trace, function: Any, args: Any, kwargs: Any, whole: tuple[A
             if constant is not None:
                 return constant if constant.ndim == 0 else Varying(constant)
             return value._node.expression if isinstance(value._node, Map) else VALUE
-        if isinstance(value, (list, np.ndarray)):
-            array = np.array(value)
-            return Varying(array) if array.ndim > 0 and place not in whole else array
-        return value
+        if place in whole and not isinstance(value, (list, np.ndarray)):
+            return value
+        if isinstance(value, (str, bytes)) or not (np.iterable(value) or isinstance(value, np.ndarray)):
+            return value
+        array = constant_from(value)
+        return Varying(array) if array.ndim > 0 and place not in whole else array
 
     expression = Expression(
         function,

@@ -8,15 +8,14 @@ from typing import Any
 import numpy as np
 
 from dmlops._core import DeviceArray
-from dmlops.fusion.traced import Traced
 from dmlops.refused_arrays import no_array, not_plain
 
-__all__ = ["array_from", "is_lazy", "leaves", "operand", "rebuilt", "with_keys"]
+__all__ = ["array_from", "is_lazy", "is_recorded", "leaves", "operand", "rebuilt", "with_keys"]
 
 
 def array_from(value: Any) -> Any:
     """The array that an argument is, or None: a constant."""
-    if type(value) is np.ndarray or isinstance(value, (DeviceArray, Traced)) or is_lazy(value):
+    if type(value) is np.ndarray or isinstance(value, DeviceArray) or is_recorded(value) or is_lazy(value):
         return value
     if isinstance(value, np.generic):
         return None
@@ -35,6 +34,11 @@ def operand(name: str, value: Any) -> Any:
         return np.asarray(value)
     except (ValueError, TypeError) as cause:
         raise no_array(name, value, cause)
+
+
+def is_recorded(value: Any) -> bool:
+    """Whether operators do not run on it, but are recorded, or run by NumPy."""
+    return hasattr(type(value), "__dmlops_function__")
 
 
 def is_lazy(value: Any) -> bool:
@@ -67,7 +71,7 @@ def with_keys(value: Any, arrays: list[Any]) -> Any:
     array = array_from(value)
     if array is not None:
         arrays.append(array)
-        if isinstance(array, Traced) or is_lazy(array):
+        if is_recorded(array) or is_lazy(array):
             return type(array)
         return array.dtype, array.shape, array.strides
     if isinstance(value, dict):

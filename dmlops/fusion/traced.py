@@ -10,9 +10,10 @@ from typing import Any, NoReturn
 
 import numpy as np
 
+from dmlops._core import DeviceArray
 from dmlops.fusion.graph import Constant, Node
 
-__all__ = ["RefusedError", "Step", "Trace", "Traced", "axis_of", "name_of", "node_of", "refuse", "user_line"]
+__all__ = ["RefusedError", "Step", "Trace", "Traced", "axis_of", "constant_from", "name_of", "node_of", "refuse", "user_line"]
 
 
 class Step:
@@ -36,9 +37,7 @@ class Trace:
         """An array that joins traced ones: itself traced, or a constant."""
         if isinstance(value, Traced):
             return value
-        array = np.array(
-            value, getattr(value, "dtype", None) if dtype is None else dtype
-        )  # a copy: what the function's globals become later is not seen
+        array = constant_from(value, dtype)
         if array.dtype.hasobject:
             refuse("an array of Python objects")
         return Traced(self, Constant(array))
@@ -104,6 +103,15 @@ def axis_of(axis: Any, x: Node) -> int:
     if not -rank <= at < rank:
         raise np.exceptions.AxisError(at, rank)
     return at % rank
+
+
+def constant_from(value: Any, dtype: Any = None) -> Any:
+    """A copy of an array that the function brings along: what that becomes later is not seen."""
+    if isinstance(value, DeviceArray):
+        refuse("a device array that is no argument", "make it an argument of the fused function")
+    if isinstance(value, np.ndarray) and value.__array_priority__ > 0:  # what it is combined with becomes one, too
+        refuse(f"a constant of type {type(value).__name__}", "pass a plain NumPy array")
+    return np.array(value, getattr(value, "dtype", None) if dtype is None else dtype)
 
 
 _NO_VALUES = "a traced array knows its shape and dtype, not its values, so {} has no meaning in a fused function"

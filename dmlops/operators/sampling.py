@@ -276,7 +276,7 @@ def resize_nearest(
     """
     array = operand("input", input)
     steps: Any = steps_of(array.shape, sizes, scales, axes, coordinates, rounding)
-    if isinstance(array, (np.ndarray, DeviceArray)):
+    if isinstance(array, (np.ndarray, DeviceArray)) and not hasattr(array, "__dmlops_function__"):
         array, steps = taken(array, steps, out, device, progress)
     result: AnyArray = array if steps is None else fused(selected)(array, steps, out=out, device=device, progress=progress)
     return result
