@@ -13,7 +13,7 @@ from dmlops._core import DeviceArray
 from dmlops.operators.tracking import tracked
 from dmlops.refused_arrays import lazy, no_array, not_plain
 
-__all__ = ["flat", "gather_at", "integers", "scattered"]
+__all__ = ["flat", "gather_at", "index_array", "integers", "scattered"]
 
 _Array = np.ndarray[Any, np.dtype[Any]]
 
@@ -44,16 +44,20 @@ def _reshaped(array: Any, shape: tuple[int, ...]) -> Any:
     return on_devices.reshape(array, shape)
 
 
+def index_array(indices: Any) -> Any:
+    """Indices as an array; NumPy calls an empty list one of float64."""
+    array = np.asarray(indices)
+    return array.astype(np.intp) if array.size == 0 and not isinstance(indices, np.ndarray) else array
+
+
 def integers(indices: Any) -> Any:
     """Indices as an array of the machine's integers, or as the device array that they are."""
     if isinstance(indices, DeviceArray):
         return indices
     try:
-        array = np.asarray(indices)
+        array = index_array(indices)
     except (ValueError, TypeError) as cause:
         raise no_array("indices", indices, cause)
-    if array.size == 0 and not isinstance(indices, np.ndarray):  # which NumPy calls float64
-        array = array.astype(np.intp)
     if array.dtype.kind not in "iu":
         raise TypeError(f"indices must be of an integer dtype, not {array.dtype}")
     return array if array.dtype.isnative else array.astype(array.dtype.newbyteorder("="))
@@ -144,19 +148,18 @@ def _is_index(entry: Any) -> bool:
 
 
 def _entry(entry: Any) -> Any:
-    """An entry of a key; an int or a list as an array."""
+    """An entry of a key; an int, a list or another library's array as an array."""
     if entry is None or entry is Ellipsis or isinstance(entry, slice):
         return entry
-    array = entry if isinstance(entry, DeviceArray) else np.asarray(entry)
-    mask = array.dtype.kind == "b"
-    kept = isinstance(entry, (np.ndarray, DeviceArray))  # an empty list is one of ints; other objects may be ints
-    if mask or (array.dtype.kind not in "iu" and (kept or (array.size > 0 and not hasattr(entry, "__index__")))):
-        what = "a mask" if mask else f"{type(entry).__name__} of {array.dtype}"
+    array = entry if isinstance(entry, DeviceArray) else index_array(entry)
+    number = array.dtype == object and not isinstance(entry, np.ndarray) and hasattr(entry, "__index__")
+    if array.dtype.kind not in "iu" and not number:
+        what = type(entry).__name__ if array.ndim == 0 else f"{type(entry).__name__} of {array.dtype}"
         raise IndexError(
             "only ints, slices, ..., None and arrays of integers index a dmlops.DeviceArray, "
-            f"not {what}: index what .numpy() gives"
+            f"not {'a mask' if array.dtype == bool else what}: index what .numpy() gives"
         )
-    return integers(operator.index(entry) if array.dtype == object else entry)
+    return integers(operator.index(entry) if number else array)
 
 
 def _axes_of(entries: list[Any], rank: int) -> list[int]:

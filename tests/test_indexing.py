@@ -271,6 +271,15 @@ def test_device_arrays_of_integers_index(device):
     assert a[[]].shape == (0, 4, 5)
 
 
+def test_sequences_index_as_lists_do(device):
+    x = np.arange(24).reshape(2, 3, 4)
+    a = dmlops.asarray(x, device=device)
+    for key in (range(2), np.s_[:, (2, 0)], np.s_[..., (3, 1, 0)], ((),), np.s_[0, range(2)], memoryview(np.array([1, 0]))):
+        assert a[key].shape == x[key].shape and np.array_equal(a[key].numpy(), x[key])
+    with pytest.raises(IndexError, match="not float: index"):
+        a[1.0]
+
+
 def test_ints_of_all_kinds_index(device):
     a = dmlops.asarray([10, 11, 12], device=device)
 

@@ -82,7 +82,7 @@ static PyObject *array_item(PyObject *self, Py_ssize_t index)
 
 static PyObject *array_subscript(PyObject *self, PyObject *key)
 {
-    if (!dml_key_has_arrays(self, key))
+    if (dml_key_is_plain(self, key))
         return dml_view_index(self, key);
     PyObject *module = PyImport_ImportModule("dmlops.indices");
     PyObject *result = module ? PyObject_CallMethod(module, "gather_at", "OO", self, key) : NULL;

@@ -18,31 +18,34 @@ static int wrong_key(PyObject *entry)
     return -1;
 }
 
-static bool is_array(PyObject *self, PyObject *entry)
+/* Whether an entry of a key of `array` is one of basic indexing. Other libraries' arrays have __index__, too. */
+static bool is_plain(PyObject *array, PyObject *entry)
 {
-    if (Py_TYPE(entry) == Py_TYPE(self))
-        return ((dml_device_array *)entry)->tensor.rank > 0;
-    return PyList_Check(entry) || (PyArray_Check(entry) && PyArray_NDIM((PyArrayObject *)entry) > 0);
+    if (entry == Py_None || entry == Py_Ellipsis || PySlice_Check(entry))
+        return true;
+    if (Py_TYPE(entry) == Py_TYPE(array))
+        return ((dml_device_array *)entry)->tensor.rank == 0;
+    bool of_numpy = PyArray_Check(entry) || PyArray_CheckScalar(entry);
+    return dml_is_int(entry) && (of_numpy || !PyMapping_Check(entry));
 }
 
-bool dml_key_has_arrays(PyObject *self, PyObject *key)
+bool dml_key_is_plain(PyObject *self, PyObject *key)
 {
-    bool found = is_array(self, key);
+    bool plain = PyTuple_Check(key) || is_plain(self, key);
     for (Py_ssize_t k = 0; PyTuple_Check(key) && k < PyTuple_Size(key); k++)
-        found = found || is_array(self, PyTuple_GetItem(key, k));
-    return found;
+        plain = plain && is_plain(self, PyTuple_GetItem(key, k));
+    return plain;
 }
 
 /* An entry of a key of `array`, if it is one of basic indexing; a new reference. */
 static PyObject *plain_entry(PyObject *array, PyObject *entry)
 {
-    bool many = Py_TYPE(entry) == Py_TYPE(array) && ((dml_device_array *)entry)->tensor.rank > 0;
-    if (!many && dml_is_int(entry))
-        return PyNumber_Index(entry);
-    if (entry != Py_None && entry != Py_Ellipsis && !PySlice_Check(entry)) {
+    if (!is_plain(array, entry)) {
         wrong_key(entry);
         return NULL;
     }
+    if (entry != Py_None && entry != Py_Ellipsis && !PySlice_Check(entry))
+        return PyNumber_Index(entry);
     Py_INCREF(entry);
     return entry;
 }

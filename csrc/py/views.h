@@ -7,8 +7,8 @@
 
 #include "py/state.h"
 
-/* Whether a key of a device array has arrays in it, or lists: what it selects is no view. */
-bool dml_key_has_arrays(PyObject *self, PyObject *key);
+/* Whether a key of a device array is one of basic indexing: what it selects is a view. */
+bool dml_key_is_plain(PyObject *self, PyObject *key);
 
 /* self[key]. A new reference, or NULL with an exception set. */
 PyObject *dml_view_index(PyObject *self, PyObject *key);
