@@ -5,7 +5,7 @@ sh benchmarks/gpu_stages.sh figures    there: for each cell of gpu.py the time o
                                        host, and with other tunables: JSON, and a table for docs/tuning.md; then gpu.py
 sh benchmarks/gpu_stages.sh tests      there: the tests that no GPU has run, a file a process; what hangs costs seconds
 
-A layer (gpu_stages.c) writes timestamps. What is known at any time is in the folder --output.
+A layer (gpu_stages.c) writes timestamps, which is a part of the host's time. What is known at any time is in --output.
 """
 
 import argparse
