@@ -52,8 +52,8 @@ def info(arguments: list[str]) -> int:
     if crash := doctor.crash():
         print("\n".join(map(printable, crash)))
         return 1
-    devices = dmlops.devices()
-    print(printable(f"Vulkan: {_core._missing() or _count(len(devices) - 1, 'device')}"))
+    devices, missing = _core._devices()
+    print(printable(f"Vulkan: {missing or _count(len(devices) - 1, 'device')}"))
     print(printable(f"DMLOPS_DEVICE: {os.environ.get('DMLOPS_DEVICE') or 'not set'}"))
     try:
         default = dmlops.default_device()
@@ -62,7 +62,7 @@ def info(arguments: list[str]) -> int:
         print("each call there or on the host, by cost. Arrays that stay on a device need no choice.")
     except (ValueError, dmlops.NoDeviceError) as error:
         default = None
-        why = 'device="host" and DMLOPS_DEVICE=host run without Vulkan' if _core._missing() else error
+        why = 'device="host" and DMLOPS_DEVICE=host run without Vulkan' if missing else error
         print(printable(f"Default device: none; {why}"))
     print()
     rows = [("", "index", "name", "type", "driver", "Vulkan", "memory", "usable")]
@@ -96,10 +96,11 @@ def run(arguments: list[str]) -> int:
 
 def selftest(arguments: list[str]) -> int:
     _parse_none("selftest", arguments)
-    if _core._missing():
-        print(f"Vulkan: {_core._missing()}")
+    devices, missing = _core._devices()
+    if missing:
+        print(f"Vulkan: {missing}")
     failures = 0
-    for device in dmlops.devices():
+    for device in devices:
         if not device.usable:
             print(f"skip  {device.name}: {device.reason}")
             continue

@@ -63,7 +63,7 @@ def devices() -> DeviceList:
     >>> dmlops.devices()[-1]
     Device(index=None, name='host', type='host')
     """
-    return DeviceList(_core._devices())
+    return DeviceList(_core._devices()[0])
 
 
 def default_device() -> Device:

@@ -111,7 +111,7 @@ def _weighed(device: object) -> Device | None:
         default, automatic = _core._default_device()
         return default if automatic else None
     automatic = isinstance(device, str) and device.lower() == "auto"
-    return next(one for one in _core._devices() if one.usable) if automatic else None
+    return next(one for one in _core._devices()[0] if one.usable) if automatic else None
 
 
 def _by_cost(call: str, weighed: Device) -> str:

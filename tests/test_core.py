@@ -172,7 +172,7 @@ def test_gathers_stay_the_same_where_they_are_simplified_run_by_the_host_and_cut
     source = np.random.default_rng(1).integers(0, 256, end - begin, np.uint8)
     given_ = np.zeros(high - low, np.uint8)
     bases = [(array.ctypes.data - first) % 2**64 for array, first in ((source, begin), (given_, low))]
-    core.library.dml_host_run(byref(case.plan), *bases)
+    core.library.dml_host_run(byref(case.plan), *bases, None)
     wanted = np.zeros_like(given_)
     wanted[expected[1] - low] = source[expected[0] - begin]
     assert np.array_equal(given_, wanted)
@@ -259,7 +259,7 @@ def test_spans(core, case):
 def test_the_host_moves_what_the_plan_says(core, case):
     src, dst = mirror.moves(case.plan, case.lengths)
     if not dst.size:
-        core.library.dml_host_run(byref(case.plan), None, None)
+        core.library.dml_host_run(byref(case.plan), None, None, None)
         return
     begin, end = mirror.source_span(case.plan)
     low, high = mirror.span_of(dst)
@@ -268,7 +268,7 @@ def test_the_host_moves_what_the_plan_says(core, case):
     expected = given_.copy()
     expected[dst - low] = source[src - begin]
     bases = [(array.ctypes.data - first) % 2**64 for array, first in ((source, begin), (given_, low))]
-    core.library.dml_host_run(byref(case.plan), *bases)
+    core.library.dml_host_run(byref(case.plan), *bases, None)
     assert np.array_equal(given_, expected)
 
 

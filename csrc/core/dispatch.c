@@ -132,7 +132,7 @@ static void encode_elements(const dml_piece *piece, const dml_traits *traits, dm
     dml_plan plan;
     dml_plan_copy(&plan, &piece->plan);
     int32_t scalar = dispatch->constants[DML_SCALAR];
-    dml_plan_add(&plan, plan.item / scalar, scalar, scalar);
+    dml_plan_divide_item(&plan, scalar);
     if (plan.reversed >= 0)
         dispatch->constants[DML_REVERSED] = piece->cut ? DML_REVERSED_CUT : DML_REVERSED_AXIS;
     dispatch->table.cut_begin = piece->reversed_begin;
@@ -188,7 +188,7 @@ void dml_dispatch_choose(const dml_piece *piece, const dml_traits *device, uint6
     /* Little work is cut into few chunks. */
     dml_traits traits = *device;
     dml_tunables *tunables = &traits.tunables;
-    int64_t bytes = dml_plan_count(&piece->plan) * piece->plan.item;
+    int64_t bytes = dml_plan_bytes(&piece->plan);
     if (tunables->min_chunk > 0 && tunables->chunks > bytes / tunables->min_chunk + 1)
         tunables->chunks = (uint32_t)(bytes / tunables->min_chunk + 1);
 

@@ -138,9 +138,7 @@ static int axis_to_cut(dml_plan *plan)
 {
     int longest = -1;
     if (plan->item >= MAX_CHUNK && plan->reversed < 0) {
-        int64_t unit = dml_divisor((uint64_t)plan->item, GRANULE);
-        dml_plan_add(plan, plan->item / unit, unit, unit);
-        plan->item = unit;
+        dml_plan_divide_item(plan, GRANULE);
         return plan->rank - 1;
     }
     for (int k = 0; k < plan->rank; k++) {
@@ -182,7 +180,7 @@ static bool run_chunks(const chunks *chunks)
 /* The plan is simplified. */
 static bool run_plan(const dml_plan *plan, const char *src, char *dst, dml_interrupt_poll *poll)
 {
-    int64_t bytes = dml_plan_count(plan) * plan->item;
+    int64_t bytes = dml_plan_bytes(plan);
     if (bytes < DML_HOST_PARALLEL)
         return bytes == 0 || run_whole(plan, src, dst, poll);
     dml_plan whole;
@@ -194,15 +192,10 @@ static bool run_plan(const dml_plan *plan, const char *src, char *dst, dml_inter
     return run_chunks(&chunks);
 }
 
-bool dml_host_run_polled(const dml_plan *plan, const void *src, void *dst, dml_interrupt_poll *poll)
+bool dml_host_run(const dml_plan *plan, const void *src, void *dst, dml_interrupt_poll *poll)
 {
     dml_plan simple;
     dml_plan_copy(&simple, plan);
     dml_plan_simplify(&simple);
     return run_plan(&simple, src, dst, poll);
-}
-
-void dml_host_run(const dml_plan *plan, const void *src, void *dst)
-{
-    dml_host_run_polled(plan, src, dst, NULL);
 }

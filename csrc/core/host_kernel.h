@@ -69,13 +69,15 @@ typedef struct dml_host_job {
     dml_host_shuffles shuffles;
 } dml_host_job;
 
-/* The axis of the smallest source stride that is not taken, -1 if all are. */
-static inline int dml_host_nearest(const dml_plan *plan, const bool *taken)
+/* Takes the axis of the smallest source stride that is not taken, -1 if all are. */
+static inline int dml_host_take_nearest(const dml_plan *plan, bool *taken)
 {
     int best = -1;
     for (int k = 0; k < plan->rank; k++)
         if (!taken[k] && (best < 0 || dml_magnitude(plan->axes[k].src_stride) <= dml_magnitude(plan->axes[best].src_stride)))
             best = k;
+    if (best >= 0)
+        taken[best] = true;
     return best;
 }
 

@@ -100,9 +100,7 @@ static void choose_items(const dml_plan *plan, dml_host_kernel *kernel, dml_host
     const dml_axis *col = &plan->axes[last];
     for (int k = 0; k < plan->rank; k++)
         job->taken[k] = k == last;
-    int row = dml_host_nearest(plan, job->taken);
-    if (row >= 0)
-        job->taken[row] = true;
+    int row = dml_host_take_nearest(plan, job->taken);
     int64_t block = INT64_MAX, apart = dml_magnitude(col->src_stride);
     /* Neighbours of the result lie further apart in the source than those of another axis. */
     if (plan->item < 64 && apart > 64 && row >= 0 && dml_magnitude(plan->axes[row].src_stride) < apart)
@@ -142,9 +140,8 @@ static void find_readable(const dml_plan *plan, const char *src, dml_host_job *j
 {
     bool done[DML_MAX_AXES] = {false}, apart = false;
     dml_span span = {plan->src_offset, plan->src_offset + dml_plan_src_item(plan)};
-    for (int k = dml_host_nearest(plan, done); k >= 0; k = dml_host_nearest(plan, done)) {
+    for (int k; (k = dml_host_take_nearest(plan, done)) >= 0;) {
         const dml_axis *axis = &plan->axes[k];
-        done[k] = true;
         apart = apart || dml_magnitude(axis->src_stride) - (span.end - span.begin) >= LEAST_PAGE;
         job->apart[k] = apart;
         if (!apart)

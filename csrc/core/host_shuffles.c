@@ -217,9 +217,7 @@ bool dml_shuffles_choose(const dml_plan *plan, dml_host_job *job)
         return false;
     for (int k = 0; k < plan->rank; k++)
         job->taken[k] = k >= col;
-    int row = dml_host_nearest(plan, job->taken);
-    if (row >= 0)
-        job->taken[row] = true;
+    int row = dml_host_take_nearest(plan, job->taken);
     job->row = dml_host_blocks(plan, job, row, INT64_MAX);
     job->col = dml_host_blocks(plan, job, col, COLUMNS / shuffles->cell / shuffles->indices * shuffles->indices);
     job->kernel = kernels[shuffles->windows];

@@ -244,7 +244,7 @@ dml_tiles_fit dml_tiles_choose(const dml_plan *plan, dml_host_job *job)
     dml_host_tiles *tiles = &job->tiles;
     bool taken[DML_MAX_AXES] = {false};
     const int64_t item = plan->item, side = DML_HOST_VECTOR / item;
-    int row = plan->rank - 1, col = dml_host_nearest(plan, taken);
+    int row = plan->rank - 1, col = dml_host_take_nearest(plan, taken);
     if (item > 8 || (item & (item - 1)) || col == row || plan->axes[row].dst_stride != item ||
         plan->axes[col].src_stride != item)
         return DML_TILES_NONE;

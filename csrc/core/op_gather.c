@@ -129,11 +129,8 @@ static void make(const dml_program *program, int64_t index, dml_step *step)
     const geometry g = geometry_of(program);
     const bool along = program->args[MODE].value[0] == ALONG;
     dml_plan *plan = &step->plan;
-    int64_t strides[DML_MAX_RANK] = {0}, dense = program->lengths.item;
-    for (int k = (int)indices->count - 1; k >= 0; k--) {
-        strides[k] = program->length_strides ? program->length_strides[k] : dense;
-        dense *= indices->value[k];
-    }
+    int64_t strides[DML_MAX_RANK] = {0};
+    dml_entry_strides(program, indices, strides);
     for (int k = 0; k < input->rank && along; k++) {
         bool repeats = k == g.first || input->shape[k] == 1;
         add_axis(program, plan, repeats ? 0 : input->strides[k], indices->value[k] == 1 ? 0 : strides[k]);

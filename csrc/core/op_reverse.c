@@ -55,13 +55,11 @@ static void make(const dml_program *program, int64_t index, dml_step *step)
     dml_plan_add_axes(&step->plan, program->inputs, program->inputs, program->results);
     step->plan.reversed = (int)program->args[AXIS].value[0];
     step->plan.entries = program->lengths;
-    int64_t dense = program->lengths.item;
-    for (int k = (int)lengths->count - 1; k >= 0; k--) {
+    int64_t strides[DML_MAX_RANK];
+    dml_entry_strides(program, lengths, strides);
+    for (int k = 0; k < lengths->count; k++)
         if (lengths->value[k] > 1)
-            step->plan.axes[batch->given ? batch->value[0] : k].entry_stride =
-                program->length_strides ? program->length_strides[k] : dense;
-        dense *= lengths->value[k];
-    }
+            step->plan.axes[batch->given ? batch->value[0] : k].entry_stride = strides[k];
 }
 
 const dml_operator dml_op_reverse_subsequences = {

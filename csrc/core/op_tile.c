@@ -15,26 +15,16 @@ static dml_code shape(dml_program *program, dml_status *status)
     return DML_OK;
 }
 
-/* Two axes each: the copies, which all read the same, and what is in one. */
-static void make_tile(const dml_program *program, int64_t index, dml_step *step)
+/* Two axes each: the copies, which all read the same, of all of the input's axis or of each of its elements; and that axis. */
+static void make(const dml_program *program, int64_t index, dml_step *step)
 {
     (void)index;
     const dml_tensor *input = program->inputs, *result = program->results;
+    const bool whole = program->op == &dml_op_tile;
     for (int k = 0; k < input->rank; k++) {
-        dml_plan_add(&step->plan, program->args[REPEATS].value[k], 0, input->shape[k] * result->strides[k]);
-        dml_plan_add(&step->plan, input->shape[k], input->strides[k], result->strides[k]);
-    }
-}
-
-/* Two axes each: the input's, and the copies of each of its elements. */
-static void make_upsample(const dml_program *program, int64_t index, dml_step *step)
-{
-    (void)index;
-    const dml_tensor *input = program->inputs, *result = program->results;
-    for (int k = 0; k < input->rank; k++) {
-        int64_t scale = program->args[REPEATS].value[k];
-        dml_plan_add(&step->plan, input->shape[k], input->strides[k], scale * result->strides[k]);
-        dml_plan_add(&step->plan, scale, 0, result->strides[k]);
+        int64_t copies = program->args[REPEATS].value[k], extent = input->shape[k], stride = result->strides[k];
+        dml_plan_add(&step->plan, copies, 0, whole ? extent * stride : stride);
+        dml_plan_add(&step->plan, extent, input->strides[k], whole ? stride : copies * stride);
     }
 }
 
@@ -43,7 +33,7 @@ const dml_operator dml_op_tile = {
     .input = "input",
     .parameters = {[REPEATS] = {.name = "repeats", .kind = DML_ARG_INTS, .natural = true}},
     .shape = shape,
-    .make = make_tile,
+    .make = make,
 };
 
 /* Nearest neighbour by whole factors. */
@@ -52,5 +42,5 @@ const dml_operator dml_op_upsample = {
     .parameters = {[REPEATS] = {.name = "scale_size", .kind = DML_ARG_INT_OR_INTS},
                    [LAYOUT] = {.name = "layout", .kind = DML_ARG_LAYOUT, .enumerators = dml_layouts}},
     .shape = shape,
-    .make = make_upsample,
+    .make = make,
 };

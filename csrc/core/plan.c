@@ -37,6 +37,13 @@ void dml_plan_take(dml_plan *to, const dml_plan *from, const dml_cut *cut)
     dml_plan_simplify(to);
 }
 
+void dml_plan_divide_item(dml_plan *plan, int64_t most)
+{
+    int64_t unit = dml_divisor((uint64_t)plan->item, most);
+    dml_plan_add(plan, plan->item / unit, unit, unit);
+    plan->item = unit;
+}
+
 static void swap(int64_t *a, int64_t *b)
 {
     int64_t value = *a;
@@ -57,6 +64,11 @@ int64_t dml_plan_count(const dml_plan *plan)
     for (int k = 0; k < plan->rank; k++)
         count *= plan->axes[k].extent;
     return count;
+}
+
+int64_t dml_plan_bytes(const dml_plan *plan)
+{
+    return dml_plan_count(plan) * plan->item;
 }
 
 dml_span dml_plan_dst_span(const dml_plan *plan)

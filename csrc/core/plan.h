@@ -106,6 +106,9 @@ void dml_plan_cut(dml_plan *plan, int k, int64_t begin, int64_t extent);
 /* `to` becomes that cut of `from`, simplified; the reversed axis is not cut. */
 void dml_plan_take(dml_plan *to, const dml_plan *from, const dml_cut *cut);
 
+/* The item becomes an axis, the last one, of integers of at most so many bytes, a power of two. */
+void dml_plan_divide_item(dml_plan *plan, int64_t most);
+
 /* Swaps source and destination. The plan is not indirect. */
 void dml_plan_turn(dml_plan *plan);
 
@@ -133,6 +136,9 @@ int64_t dml_entries_index(const dml_entries *entries, int64_t offset, int64_t ex
 
 /* Elements moved; 0 for an empty plan. */
 int64_t dml_plan_count(const dml_plan *plan);
+
+/* Bytes written. */
+int64_t dml_plan_bytes(const dml_plan *plan);
 
 /* Whether the destination is one run of bytes, in the order of the plan's axes. */
 bool dml_plan_is_dense(const dml_plan *plan);

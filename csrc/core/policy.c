@@ -233,7 +233,7 @@ static const struct {
 void dml_policy_decide(dml_policy *policy)
 {
     const dml_plan *plan = &policy->piece->plan;
-    policy->little = dml_plan_count(plan) * plan->item <= policy->traits->tunables.little;
+    policy->little = dml_plan_bytes(plan) <= policy->traits->tunables.little;
     policy->transpose.rest_count = 0;
     policy->has_words = !has_table(policy) && find_words(policy, &policy->words);
     int i = 0;

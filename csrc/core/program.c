@@ -18,20 +18,24 @@ void dml_program_of_plan(dml_program *program, const dml_plan *plan)
     *program = (dml_program){.count = 1, .make = make_plan, .input_count = 1, .result_count = 1, .other = plan};
 }
 
-static int64_t step_bytes(const dml_step *step)
-{
-    return dml_plan_count(&step->plan) * step->plan.item;
-}
-
 int64_t dml_program_bytes(const dml_program *program)
 {
     dml_step step;
     int64_t bytes = 0;
     for (int64_t i = 0; i < program->count; i++) {
         dml_program_step(program, i, &step);
-        bytes += step_bytes(&step);
+        bytes += dml_plan_bytes(&step.plan);
     }
     return bytes;
+}
+
+void dml_entry_strides(const dml_program *program, const dml_ints *shape, int64_t strides[DML_MAX_RANK])
+{
+    int64_t dense = program->lengths.item;
+    for (int k = (int)shape->count - 1; k >= 0; k--) {
+        strides[k] = program->length_strides ? program->length_strides[k] : dense;
+        dense *= shape->value[k];
+    }
 }
 
 void dml_plan_add_axes(dml_plan *plan, const dml_tensor *shape, const dml_tensor *from, const dml_tensor *to)
@@ -123,18 +127,17 @@ static int axis_to_cut(dml_step *step)
     for (int k = 0; k < plan->rank; k++)
         if (plan->axes[k].extent > 1 && k != plan->reversed)
             return k;
-    int64_t unit = dml_divisor((uint64_t)plan->item, 16);
-    if (plan->item == unit || plan->reversed >= 0 || dml_plan_has_table(plan) || step->src == DML_FILL)
+    if (dml_divisor((uint64_t)plan->item, 16) == plan->item || plan->reversed >= 0 || dml_plan_has_table(plan) ||
+        step->src == DML_FILL)
         return -1;
-    dml_plan_add(plan, plan->item / unit, unit, unit);
-    plan->item = unit;
+    dml_plan_divide_item(plan, 16);
     return plan->rank - 1;
 }
 
 /* Runs a step with a simplified plan in portions. */
 static bool run_step(dml_portions *portions, dml_step *step)
 {
-    int64_t bytes = step_bytes(step);
+    int64_t bytes = dml_plan_bytes(&step->plan);
     int k = bytes > portions->most ? axis_to_cut(step) : -1;
     if (k < 0) {
         dml_program portion = *portions->program;
@@ -173,7 +176,7 @@ bool dml_portions_run(dml_portions *portions)
     for (int64_t i = 0; i < count; i++) {
         dml_step step;
         dml_program_step(portions->program, i, &step);
-        int64_t bytes = step_bytes(&step);
+        int64_t bytes = dml_plan_bytes(&step.plan);
         if (gathered + bytes > portions->most) {
             if (!run_range(portions, first, i, gathered))
                 return false;

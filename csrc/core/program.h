@@ -45,6 +45,9 @@ void dml_program_of_plan(dml_program *program, const dml_plan *plan);
 /* Bytes that all steps write. */
 int64_t dml_program_bytes(const dml_program *program);
 
+/* The strides of a side tensor of that shape. */
+void dml_entry_strides(const dml_program *program, const dml_ints *shape, int64_t strides[DML_MAX_RANK]);
+
 /* Adds all axes of an array, which move between two arrays that have them. */
 void dml_plan_add_axes(dml_plan *plan, const dml_tensor *shape, const dml_tensor *from, const dml_tensor *to);
 

@@ -224,7 +224,7 @@ void dml_schedule_words(const dml_words *words, const dml_traits *traits, dml_di
     const dml_plan *plan = words->plan;
     int axes[DML_MAX_AXES], rank = list_axes(plan, words->axis, -1, axes);
     put_axes(dispatch, plan, axes, rank);
-    int64_t bytes = dml_plan_count(plan) * plan->item, tile = 16 * (int64_t)words->tile;
+    int64_t bytes = dml_plan_bytes(plan), tile = 16 * (int64_t)words->tile;
     dispatch->table.words_rows = (uint32_t)(bytes / words->row);
     dispatch->table.words_row = (uint32_t)words->row;
     dispatch->table.words_row_multiplier = multiplier_of((uint32_t)words->row);
@@ -240,7 +240,7 @@ void dml_schedule_blocks(const dml_blocks *blocks, const dml_traits *traits, dml
     put_axes(dispatch, plan, axes, plan->rank);
     dml_table *table = &dispatch->table;
     int64_t words = dml_ceil_div(blocks->row, 8), tiles = dml_ceil_div(words, traits->tunables.blocks_tile);
-    int64_t bytes = dml_plan_count(plan) * plan->item, apart = dml_blocks_axis(blocks, DML_MAX_CHAIN)->extent * blocks->row;
+    int64_t bytes = dml_plan_bytes(plan), apart = dml_blocks_axis(blocks, DML_MAX_CHAIN)->extent * blocks->row;
     int64_t sides = bytes / apart / blocks->inside * blocks->sides;
     uint64_t ends = blocks->sides > 1 ? (uint64_t)(blocks->rows * blocks->row) : 0;
     bool edges = (table->dst_offset | (uint64_t)apart | ends) % 8 != 0;

@@ -214,12 +214,8 @@ void dml_split_begin(dml_split *split, const dml_plan *plan, const dml_limits *l
 {
     dml_plan_copy(&split->plan, plan);
     dml_plan *whole = &split->plan;
-    if (whole->item > (limits->pack_src || limits->pack_dst ? limits->chunk : limits->range)) {
-        int64_t unit = whole->item & -whole->item;
-        unit = unit < 16 ? unit : 16;
-        dml_plan_add(whole, whole->item / unit, unit, unit);
-        whole->item = unit;
-    }
+    if (whole->item > (limits->pack_src || limits->pack_dst ? limits->chunk : limits->range))
+        dml_plan_divide_item(whole, 16);
     for (int k = 0; k < whole->rank + whole->gathered; k++) {
         split->tile[k] = extent_of(whole, k);
         split->begin[k] = 0;

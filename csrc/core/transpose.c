@@ -134,7 +134,7 @@ bool dml_transpose_find(const dml_piece *piece, const dml_tunables *tunables, ui
         return false;
     const int last = plan->rank - 1;
     const int64_t extent = plan->axes[last].extent;
-    bool worth = extent * plan->item >= tunables->rest_row && dml_plan_count(plan) * plan->item >= tunables->rest_bytes &&
+    bool worth = extent * plan->item >= tunables->rest_row && dml_plan_bytes(plan) >= tunables->rest_bytes &&
                  piece->depth < DML_MAX_DEPTH;
     divide_row(plan, tunables->side_by_side, &by);
     divide_rows(plan, tunables->pass_rows, !worth, &by);

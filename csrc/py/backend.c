@@ -88,13 +88,6 @@ static dml_operand host_map(dml_allocation *allocation, int64_t offset)
     return (dml_operand){.data = (char *)dml_allocation_data(allocation) + offset};
 }
 
-/* Runs a step. False if the caller wants to stop. */
-static bool host_run_step(const dml_transfer *transfer, dml_step *step, dml_interrupt_poll *poll)
-{
-    const void *src = step->src == DML_FILL ? transfer->fill : transfer->inputs[step->src].data;
-    return dml_host_run_polled(&step->plan, src, transfer->results[step->dst].data, poll);
-}
-
 /* What takes more than some 10 us counts as waiting. */
 static dml_code host_run(int index, const dml_transfer *transfer, bool wait, dml_status *status)
 {
@@ -104,10 +97,11 @@ static dml_code host_run(int index, const dml_transfer *transfer, bool wait, dml
     for (int64_t i = 0; i < transfer->program->count; i++) {
         dml_step step;
         dml_program_step(transfer->program, i, &step);
-        bytes += STEP_BYTES + dml_plan_count(&step.plan) * step.plan.item;
+        bytes += STEP_BYTES + dml_plan_bytes(&step.plan);
         if (!wait && bytes > MOST_AT_ONCE)
             return dml_fail(status, DML_WOULD_WAIT, "the work is long");
-        if (!host_run_step(transfer, &step, wait ? &poll : NULL))
+        const void *src = step.src == DML_FILL ? transfer->fill : transfer->inputs[step.src].data;
+        if (!dml_host_run(&step.plan, src, transfer->results[step.dst].data, wait ? &poll : NULL))
             return dml_fail(status, DML_INTERRUPTED, "interrupted by a signal");
     }
     return DML_OK;

@@ -166,8 +166,7 @@ static void free_unless(void *memory, const void *one)
         PyMem_Free(memory);
 }
 
-/* `leak`: the device may still be using the arrays, which are then never freed. */
-static void release(dml_call *call, bool leak)
+void dml_call_release(dml_call *call, bool leak)
 {
     for (int64_t k = 0; k < call->program.input_count && !leak; k++)
         Py_XDECREF(call->inputs[k]);
@@ -189,15 +188,10 @@ static void release(dml_call *call, bool leak)
     Py_XDECREF(call->traced);
 }
 
-void dml_call_release(dml_call *call)
-{
-    release(call, false);
-}
-
 PyObject *dml_call_fail(dml_call *call)
 {
     dml_raise(call->state, &call->status);
-    release(call, call->status.code && call->status.in_use);
+    dml_call_release(call, call->status.code && call->status.in_use);
     return NULL;
 }
 
@@ -272,7 +266,7 @@ PyObject *dml_call_run(dml_call *call)
 {
     if (call->explained) {
         PyObject *explanation = dml_explain_program(&call->program, &call->traits, call->inputs);
-        release(call, false);
+        dml_call_release(call, false);
         return explanation;
     }
     int64_t bytes = 0, count = call->program.input_count + call->program.result_count;
@@ -290,6 +284,6 @@ PyObject *dml_call_run(dml_call *call)
     if (failed)
         return dml_call_fail(call);
     PyObject *result = call->listed ? list_results(call) : result_of(call, 0);
-    release(call, false);
+    dml_call_release(call, false);
     return result;
 }

@@ -69,7 +69,7 @@ PyObject *dml_call_run(dml_call *call);
 /* Raises `status`, unless an exception is set; always NULL. */
 PyObject *dml_call_fail(dml_call *call);
 
-/* Releases all that the call holds, of one that has not been opened. */
-void dml_call_release(dml_call *call);
+/* Releases all that the call holds. `leak`: the device may still be using the arrays, which are then never freed. */
+void dml_call_release(dml_call *call, bool leak);
 
 #endif

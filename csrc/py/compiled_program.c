@@ -28,20 +28,13 @@ static void destroy_capsule(PyObject *capsule)
     destroy(PyCapsule_GetPointer(capsule, PROGRAM_NAME));
 }
 
-/* Zeroed room for `count`; NULL with an exception set. */
-static void *room(int64_t count, size_t size)
-{
-    void *memory = PyMem_Calloc((size_t)count + 1, size);
-    return memory ? memory : PyErr_NoMemory();
-}
-
 static int read_arrays(dml_compiled_program *program, PyObject *arrays, Py_ssize_t inputs)
 {
     dml_compiled *compiled = &program->compiled;
     const Py_ssize_t count = PyTuple_Size(arrays);
     program->arrays = PyList_New(0);
-    compiled->inputs = room(count, sizeof *compiled->inputs);
-    compiled->results = room(count, sizeof *compiled->results);
+    compiled->inputs = dml_zeroed(count, sizeof *compiled->inputs);
+    compiled->results = dml_zeroed(count, sizeof *compiled->results);
     if (!program->arrays || !compiled->inputs || !compiled->results)
         return -1;
     for (Py_ssize_t k = 0; k < count; k++) {
@@ -59,9 +52,9 @@ static int read_arrays(dml_compiled_program *program, PyObject *arrays, Py_ssize
 static int read_steps(dml_compiled *compiled, const char *bytes, Py_ssize_t size)
 {
     int64_t count = size / (int64_t)sizeof(int64_t), at = 0, axes = 0;
-    int64_t *ints = room(count, sizeof *ints);
-    compiled->steps = room(count / STEP_INTS, sizeof *compiled->steps);
-    compiled->axes = room(count / AXIS_INTS, sizeof *compiled->axes);
+    int64_t *ints = dml_zeroed(count, sizeof *ints);
+    compiled->steps = dml_zeroed(count / STEP_INTS, sizeof *compiled->steps);
+    compiled->axes = dml_zeroed(count / AXIS_INTS, sizeof *compiled->axes);
     bool read = ints && compiled->steps && compiled->axes;
     if (read)
         memcpy(ints, bytes, (size_t)count * sizeof *ints);
@@ -88,9 +81,9 @@ PyObject *dml_compile(PyObject *module, PyObject *args)
     dml_status status = {.code = DML_OK};
     if (!PyArg_ParseTuple(args, "O!nSS:_compile", &PyTuple_Type, &arrays, &inputs, &steps, &constants))
         return NULL;
-    dml_compiled_program *program = PyMem_Calloc(1, sizeof *program);
+    dml_compiled_program *program = dml_zeroed(1, sizeof *program);
     if (!program)
-        return PyErr_NoMemory();
+        return NULL;
     Py_INCREF(constants);
     program->constants = constants;
     program->compiled.constants = PyBytes_AsString(constants);
@@ -133,7 +126,7 @@ static PyObject *step_tuple(const dml_step *step)
 PyObject *dml_compiled_steps(PyObject *Py_UNUSED(module), PyObject *object)
 {
     const dml_compiled_program *compiled = dml_compiled_from(object);
-    dml_tensor *results = compiled ? room(compiled->compiled.result_count, sizeof *results) : NULL;
+    dml_tensor *results = compiled ? dml_zeroed(compiled->compiled.result_count, sizeof *results) : NULL;
     PyObject *list = results ? PyList_New(0) : NULL;
     dml_program program = {.results = results};
     dml_step step;

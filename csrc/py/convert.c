@@ -131,22 +131,15 @@ static PyObject *tuple_from(const dml_call *call, PyObject *object, const char *
     return NULL;
 }
 
-/* Room for `count`, zeroed; one of which is zero bytes is none. */
-static void *zeroed(int64_t count, size_t size)
-{
-    void *memory = PyMem_Calloc((size_t)(count > 0 ? count : 1), size);
-    return memory ? memory : PyErr_NoMemory();
-}
-
 static int convert_sequence(dml_call *call, PyObject *inputs)
 {
     dml_program *program = &call->program;
     PyObject *tuple = tuple_from(call, inputs, "inputs", "a sequence of arrays");
     int64_t count = tuple ? PyTuple_Size(tuple) : 0;
     program->input_count = 0;
-    call->inputs = zeroed(count, sizeof *call->inputs);
-    program->inputs = zeroed(count, sizeof *program->inputs);
-    program->parts = zeroed(count, sizeof *program->parts);
+    call->inputs = dml_zeroed(count, sizeof *call->inputs);
+    program->inputs = dml_zeroed(count, sizeof *program->inputs);
+    program->parts = dml_zeroed(count, sizeof *program->parts);
     if (tuple && count == 0)
         PyErr_SetString(PyExc_ValueError, "inputs must not be empty: there is nothing to join");
     int failed = count > 0 && call->inputs && program->inputs && program->parts ? 0 : -1;
@@ -184,8 +177,8 @@ int dml_call_list_outputs(dml_call *call, int64_t count)
 {
     call->listed = true;
     call->program.result_count = 0;
-    call->outputs = zeroed(count, sizeof *call->outputs);
-    call->program.results = zeroed(count, sizeof *call->program.results);
+    call->outputs = dml_zeroed(count, sizeof *call->outputs);
+    call->program.results = dml_zeroed(count, sizeof *call->program.results);
     if (!call->outputs || !call->program.results)
         return -1;
     call->program.result_count = count;

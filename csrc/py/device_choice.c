@@ -85,7 +85,8 @@ static PyObject *list_devices(const dml_state *state, dml_status *status)
 PyObject *dml_device_list(PyObject *module, PyObject *Py_UNUSED(none))
 {
     dml_status status;
-    return list_devices(dml_state_of(module), &status);
+    PyObject *list = list_devices(dml_state_of(module), &status);
+    return list ? Py_BuildValue("NN", list, dml_text(status.message)) : NULL;
 }
 
 PyObject *dml_device_of(const dml_state *state, const dml_choice *choice)
@@ -97,17 +98,6 @@ PyObject *dml_device_of(const dml_state *state, const dml_choice *choice)
     if (!choice->host && choice->index >= count) /* of the process before a fork, or at exit */
         return PyErr_Format(PyExc_RuntimeError, "the array's device is there no more");
     return device_new(state, choice);
-}
-
-PyObject *dml_device_missing(PyObject *module, PyObject *Py_UNUSED(none))
-{
-    dml_status status;
-    int count = dml_device_count(dml_state_of(module), &status);
-    if (count < 0)
-        return NULL;
-    if (count > 0)
-        Py_RETURN_NONE;
-    return dml_text(status.message);
 }
 
 /* --- the choice ----------------------------------------------------------------------------------------------- */

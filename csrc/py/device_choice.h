@@ -27,14 +27,12 @@ int dml_device_count(const dml_state *state, dml_status *status);
 /* The dmlops.Device of a Vulkan device, with the number `index`. */
 PyObject *dml_device_new(const dml_state *state, int index, const dml_device_info *info);
 
-/* Function of dmlops._core: a list with a dmlops.Device for each Vulkan device, usable ones first, and then for the host. */
+/* Function of dmlops._core: (a list with a dmlops.Device for each Vulkan device, usable ones first, and then for the host; why
+ * there is no Vulkan device, or ""). */
 PyObject *dml_device_list(PyObject *module, PyObject *none);
 
 /* The dmlops.Device of a choice; a new reference. */
 PyObject *dml_device_of(const dml_state *state, const dml_choice *choice);
-
-/* Function of dmlops._core: why there is no Vulkan device, as a str; None if there is one. */
-PyObject *dml_device_missing(PyObject *module, PyObject *none);
 
 /* The device that an argument `device=` means, which is not None; it may be automatic. May run Python.
  *

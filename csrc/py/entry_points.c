@@ -90,7 +90,7 @@ static PyObject *record(dml_call *call, const char *name, PyObject *const *args,
     if (others)
         result = PyObject_CallFunction(call->recorder, "sOO", name, call->traced, others);
     Py_XDECREF(others);
-    dml_call_release(call);
+    dml_call_release(call, false);
     return result;
 }
 

@@ -24,4 +24,11 @@ static inline int dml_append(PyObject *list, PyObject *item)
     return failed;
 }
 
+/* Room for `count`, zeroed; one of which is zero bytes is none. NULL with an exception set. */
+static inline void *dml_zeroed(int64_t count, size_t size)
+{
+    void *memory = PyMem_Calloc((size_t)(count > 0 ? count : 1), size);
+    return memory ? memory : PyErr_NoMemory();
+}
+
 #endif

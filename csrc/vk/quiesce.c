@@ -114,7 +114,7 @@ bool dml_context_outside(dml_context *context, bool (*work)(void), bool *result)
 void dml_context_run_on_host(dml_context *context, const dml_plan *plan, const void *src, void *dst)
 {
     go_outside(context);
-    dml_host_run(plan, src, dst);
+    dml_host_run(plan, src, dst, NULL);
     come_inside(context);
 }
 

@@ -250,7 +250,7 @@ dml_code dml_record_piece(dml_context *context, dml_submission *submission, dml_
         return status->code;
     if (submission->refused)
         return DML_OK;
-    submission->bytes += (uint64_t)(dml_plan_count(&submission->piece.plan) * submission->piece.plan.item);
+    submission->bytes += (uint64_t)dml_plan_bytes(&submission->piece.plan);
     bool copies = submission->dispatch.kernel == DML_KERNEL_COPY;
     /* A dispatch may write some of what it leaves, too. Steps write disjoint bytes, but a kernel counts as a writer of its
      * whole range: what the copy command writes there waits for it, and it for that. */

@@ -142,7 +142,7 @@ static bool host_is_faster(const dml_context *context, const dml_submission *sub
     const dml_plan *plan = &submission->step.plan;
     const dml_tunables *tunables = &context->traits.core.tunables;
     return context->traits.host_moves && seen_by_host(&submission->src) && seen_by_host(&submission->dst) &&
-           (plan->item >= tunables->host_run || dml_plan_count(plan) * plan->item <= tunables->host_bytes);
+           (plan->item >= tunables->host_run || dml_plan_bytes(plan) <= tunables->host_bytes);
 }
 
 static void move_by_host(dml_context *context, const dml_submission *submission)

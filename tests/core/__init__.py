@@ -61,7 +61,7 @@ class Core:
         self.library.dml_split_next.restype = c_bool
         self.library.dml_split_begin.argtypes = [POINTER(Split), POINTER(Plan), POINTER(Limits)]
         self.library.dml_pack.argtypes = [POINTER(c_bool), POINTER(Piece), c_int, c_bool, POINTER(Plan)]
-        self.library.dml_host_run.argtypes = [POINTER(Plan), ctypes.c_void_p, ctypes.c_void_p]
+        self.library.dml_host_run.argtypes = [POINTER(Plan)] + 3 * [ctypes.c_void_p]
         self.library.dml_dispatch_choose.argtypes = [
             POINTER(Piece),
             POINTER(Traits),

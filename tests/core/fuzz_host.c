@@ -188,7 +188,7 @@ static bool try_plan(dml_plan *plan)
     memset(fast, 0x5a, written);
     memset(slow, 0x5a, written);
     move_slowly(plan, 0, index, src, slow);
-    dml_host_run(plan, src, fast);
+    dml_host_run(plan, src, fast, NULL);
     bool same = memcmp(fast, slow, written) == 0;
     free(src);
     free(fast);
