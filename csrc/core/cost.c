@@ -42,11 +42,10 @@ static double host_step(const dml_plan *plan)
     return dml_host_costs.step_ns + (bytes * dml_host_costs.byte_ns + items * dml_host_costs.item_ns) / threads;
 }
 
-/* The cost of all steps but for what a call costs; without tunables, on the host. */
-static double cost_of_steps(const dml_program *program, const dml_tunables *tunables)
+double dml_cost(const dml_program *program, const dml_tunables *tunables)
 {
     int64_t seen = program->count < MOST_STEPS ? program->count : MOST_STEPS;
-    double sum = 0;
+    double sum = 0, call = tunables ? tunables->call_ns : dml_host_costs.call_ns;
     for (int64_t i = 0; i < seen; i++) {
         dml_step step;
         dml_program_step(program, i, &step);
@@ -55,15 +54,5 @@ static double cost_of_steps(const dml_program *program, const dml_tunables *tuna
         if (dml_plan_count(&step.plan) > 0)
             sum += tunables ? device_step(&step.plan, tunables) : host_step(&step.plan);
     }
-    return seen > 0 ? sum * (double)program->count / (double)seen : 0;
-}
-
-double dml_cost_on_class(const dml_program *program, const dml_tunables *tunables)
-{
-    return tunables->call_ns + cost_of_steps(program, tunables);
-}
-
-double dml_cost_on_host(const dml_program *program)
-{
-    return dml_host_costs.call_ns + cost_of_steps(program, NULL);
+    return call + (seen > 0 ? sum * (double)program->count / (double)seen : 0);
 }

@@ -5,10 +5,7 @@
 #include "core/program.h"
 #include "core/tunables.h"
 
-/* In plain C. */
-double dml_cost_on_host(const dml_program *program);
-
-/* On a Vulkan device of that class, with what starting, uploading and downloading take. */
-double dml_cost_on_class(const dml_program *program, const dml_tunables *tunables);
+/* On a Vulkan device of that class, with what starting, uploading and downloading take; without tunables, on the host. */
+double dml_cost(const dml_program *program, const dml_tunables *tunables);
 
 #endif

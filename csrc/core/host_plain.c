@@ -5,14 +5,14 @@
 
 /* --- items one by one, whatever the strides are --------------------------------------------------------------------- */
 
-typedef struct chunk {
+typedef struct bytes16 {
     char bytes[16];
-} chunk;
+} bytes16;
 
-/* A few large chunks, which may overlap; all are loaded before one is stored. */
-DML_INLINE void move_chunks(char *dst, const char *src, int64_t item)
+/* A few loads of 16 bytes, which may overlap; all come before the first store. */
+DML_INLINE void move_overlapping(char *dst, const char *src, int64_t item)
 {
-    chunk a, b, c, d;
+    bytes16 a, b, c, d;
     memcpy(&a, src, sizeof a);
     memcpy(&d, src + item - 16, sizeof d);
     if (item > 32) {
@@ -31,7 +31,7 @@ DML_INLINE void move_item(char *dst, const char *src, const int size, int64_t it
     if (size > 0)
         memcpy(dst, src, (size_t)size);
     else if (item > 16 && item <= 64)
-        move_chunks(dst, src, item);
+        move_overlapping(dst, src, item);
     else
         memcpy(dst, src, (size_t)item);
 }

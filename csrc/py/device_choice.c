@@ -226,14 +226,14 @@ int dml_device_settle(const dml_state *state, dml_choice *choice)
 /* Whether a device of that class may take less time than the host, which takes `host`. */
 static bool may_beat(const dml_program *program, const dml_tunables *tunables, double host)
 {
-    return tunables->call_ns < host && dml_cost_on_class(program, tunables) < host;
+    return tunables->call_ns < host && dml_cost(program, tunables) < host;
 }
 
 int dml_device_by_cost(const dml_state *state, const dml_program *program, dml_choice *choice)
 {
     if (!choice->automatic)
         return 0;
-    double host = dml_cost_on_host(program);
+    double host = dml_cost(program, NULL);
     bool faster = may_beat(program, &dml_tunables_cpu, host) || may_beat(program, &dml_tunables_gpu, host);
     if (faster && dml_device_settle(state, choice) < 0)
         return -1;

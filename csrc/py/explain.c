@@ -118,6 +118,6 @@ static PyObject *list_steps(const dml_program *program, const dml_traits *traits
 PyObject *dml_explain_program(const dml_program *program, const dml_traits *traits, PyObject *const *inputs)
 {
     PyObject *steps = list_steps(program, traits, inputs);
-    double on_host = dml_cost_on_host(program), on_device = dml_cost_on_class(program, &traits->tunables);
+    double on_host = dml_cost(program, NULL), on_device = dml_cost(program, &traits->tunables);
     return steps ? Py_BuildValue("Ndd", steps, on_host, on_device) : NULL;
 }
