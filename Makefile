@@ -96,6 +96,10 @@ check:
 	@$(MAKE) --no-print-directory -j2 -O -k $(ENVIRONMENTS) || true
 	@PYTEST_ADDOPTS=--hypothesis-seed=$$(date +%s) $(MAKE) --no-print-directory -j3 -O -k $(CHECKS)
 
+# These look at the C code, at Vulkan calls and at the loader. lavapipe compiles their kernels in about half the time without
+# LLVM's optimisation, and stores them for each other; as users get them, kernels are `make test`'s and check-deeper's.
+$(addprefix check-,sanitizers validation leaks direct oldest-numpy): export GALLIVM_PERF = nopt
+
 # What takes minutes in the suite itself: the marker `check`.
 check-deeper: .venv/dmlops
 	.venv/bin/pytest -q -rs -m check tests
