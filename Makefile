@@ -43,9 +43,11 @@ help:
 demo: .venv/dmlops
 	.venv/bin/python examples/demo.py
 
-# Three at a time on two cores: some tests wait, for a signal or for a second to pass.
+# Three at a time on two cores: some tests wait, for a signal or for a second to pass. One seed for all, children included: what
+# is drawn alike, for each device that lacks something, is compiled once where the kernels are the same.
 test: .venv/dmlops
-	.venv/bin/pytest -q -rs -n 3 --dist worksteal --nbmake $(TESTS)
+	PYTEST_ADDOPTS="--hypothesis-seed=$$(date +%s) $$PYTEST_ADDOPTS" \
+	    .venv/bin/pytest -q -rs -n 3 --dist worksteal --nbmake $(TESTS)
 
 bench: .venv-bench/dmlops
 	.venv-bench/bin/python benchmarks/run.py $(if $(CELLS),--cells $(foreach cell,$(CELLS),'$(cell)')) $(if $(DEVICE),--device '$(DEVICE)') $(if $(MIB),--mib $(MIB))

@@ -4,7 +4,7 @@ Environment:
     VK_DRIVER_FILES       the Vulkan driver to test; lavapipe if not set
     DMLOPS_TEST_DIRECT    if set: the driver is used without the loader, as that of a companion package
     DMLOPS_TEST_DEVICES   which of "vulkan" (the best device) and "host" to test; both if not set
-    HYPOTHESIS_PROFILE    "test" (200 examples an operator), "check" (20), "odd" (10), "deep" (3,000), "soak" (20,000); if not
+    HYPOTHESIS_PROFILE    "test" (150 examples an operator), "check" (20), "odd" (10), "deep" (3,000), "soak" (20,000); if not
                           set, "odd" for `pytest -m quick`, else "test"
 """
 
@@ -16,9 +16,9 @@ import support
 support.select_driver()  # before anything creates a Vulkan instance
 
 import pytest  # noqa: E402
-from hypothesis import HealthCheck, settings  # noqa: E402
+from hypothesis import HealthCheck, is_hypothesis_test, settings  # noqa: E402
 
-for name, examples in (("test", 200), ("check", 20), ("odd", 10), ("deep", 3_000), ("soak", 20_000)):
+for name, examples in (("test", 150), ("check", 20), ("odd", 10), ("deep", 3_000), ("soak", 20_000)):
     settings.register_profile(
         name,
         max_examples=examples,
@@ -59,7 +59,7 @@ def pytest_collection_modifyitems(items):
         if not any(map(item.get_closest_marker, ("slow", "check", "soak"))):
             item.add_marker(pytest.mark.quick)
     if "PYTEST_XDIST_WORKER" in os.environ:  # a long test at the end would leave the other workers with nothing to do
-        items.sort(key=lambda item: item.get_closest_marker("slow") is None)
+        items.sort(key=lambda item: (not item.get_closest_marker("slow"), not is_hypothesis_test(getattr(item, "obj", None))))
 
 
 @pytest.fixture(params=support.DEVICES, scope="session")

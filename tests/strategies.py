@@ -39,9 +39,11 @@ BORDERS = [1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 31, 32, 33, 47, 63, 64, 65, 127, 
 STARTS = [0, 0, 16, 1, 2, 3, 4, 6, 7, 8, 12, 15]
 BUDGET = 6000  # elements, at most, in one array
 
-# For what another test draws, too, and for what takes long to run: 50 and 13 examples where the profile has 200.
-FEWER = settings(max_examples=max(settings.default.max_examples // 4, 10))
-FEWEST = settings(max_examples=max(settings.default.max_examples // 15, 5))
+# For what takes long to run, for the calls that test_conformance.py draws, in other memory or on lesser devices, and for what
+# has parameters besides: 50, 18 and 8 examples where the profile has 150.
+FEWER = settings(max_examples=max(settings.default.max_examples // 3, 10))
+AGAIN = settings(max_examples=max(settings.default.max_examples // 8, 10))
+FEWEST = settings(max_examples=max(settings.default.max_examples // 18, 5))
 
 dtypes = st.sampled_from(DTYPES)
 # Half of the arrays have the item sizes that have kernels of their own.

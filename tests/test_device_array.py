@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 import faults
 import strategies
 import support
-from strategies import FEWER
+from strategies import AGAIN, FEWER
 
 X = np.arange(1 * 4 * 6 * 8, dtype=np.float32).reshape(1, 4, 6, 8)
 MIB = 2**20
@@ -224,7 +224,7 @@ def test_wrong_out_of_numpy(device, out, error):
 
 @pytest.mark.parametrize("operator", strategies.FUNCTIONS)
 @given(data=st.data())
-@FEWER
+@AGAIN
 def test_operators_on_views(devices, operator, data):
     """Every call that NumPy arrays are tested with, on a view of a device array with steps, gaps, and axes in any order."""
     call = data.draw(strategies.CALLS[operator](max_rank=10))

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 import strategies
 import support
-from strategies import FEWER, FEWEST, content, raw
+from strategies import AGAIN, FEWER, FEWEST, content, raw
 
 COPY, ROWS, WORDS, ELEMENTS, BLOCKS = range(5)
 FORCED = {"copy": COPY, "rows": ROWS, "words": WORDS, "elements": ELEMENTS, "blocks": BLOCKS}
@@ -632,7 +632,7 @@ LACKS = [
 @pytest.mark.slow
 @pytest.mark.many_pipelines
 @pytest.mark.parametrize("lack", LACKS, ids=lambda lack: "-".join(f"{name}={value}" for name, value in lack.items()))
-@FEWEST
+@AGAIN
 @given(data=st.data())
 def test_any_call_without(vulkan, lack, data):
     operator = data.draw(st.sampled_from(strategies.PLANS) | st.sampled_from(strategies.PROGRAMS))

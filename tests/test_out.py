@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import strategies
 import support
-from strategies import FEWER, content, parts
+from strategies import AGAIN, content, parts
 
 RANK = 7  # an axis for the bytes of an element is added below, and few arrays have more anyway
 
@@ -39,7 +39,7 @@ def run_into(call, device, outs, array=None):
 
 @pytest.mark.parametrize("operator", [*strategies.OPERATORS, *strategies.GATHERS, *strategies.SCATTERS])
 @given(data=st.data())
-@FEWER
+@AGAIN
 def test_out_of_any_layout(devices, operator, data):
     call = data.draw(strategies.CALLS[operator](RANK))
     expected = call.expected(reference)
@@ -57,7 +57,7 @@ def test_out_of_any_layout(devices, operator, data):
 
 @pytest.mark.parametrize("operator", strategies.FUNCTIONS)
 @given(data=st.data())
-@FEWER
+@AGAIN
 def test_out_that_shares_memory_with_the_input(devices, operator, data):
     """All inputs lie in one buffer, and so do the results, side by side."""
     call = data.draw(strategies.CALLS[operator](RANK))
