@@ -84,6 +84,8 @@ class Session:
         self._program: Program | None = None
         self._metadata: ModelMetadata
         arguments = providers, provider_options
+        if isinstance(path_or_bytes, (str, os.PathLike)):  # onnxruntime may read the file again at a run, in another folder
+            path_or_bytes = os.path.abspath(path_or_bytes)
         self._source = Source(path_or_bytes, options, sess_options is not None, arguments, kwargs)
         model = self._source.load()
         try:

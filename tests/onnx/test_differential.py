@@ -355,7 +355,7 @@ def test_pads_that_crop_more_than_there_is():
         dmlops.onnx.backend.run_node(node, [ramp(2), np.array([1, -4])], "host")
 
 
-def test_an_inferred_shape_that_is_wrong(device):
+def test_an_inferred_shape_that_is_wrong(device, tmp_path, monkeypatch):
     """Inference does not know the negative axes that old models have; onnxruntime warns, and computes what is there."""
     model = parsed("(float[1, 5, 1] x) => (float y) { s = Squeeze <axes = [-3]> (x) t = Transpose (s) y = Relu (t) }", 10)
     model.graph.output[0].type.tensor_type.ClearField("shape")
@@ -363,6 +363,11 @@ def test_an_inferred_shape_that_is_wrong(device):
     assert session.moved and session.run(None, feed)[0].shape == (1, 5)
     assert not session.moved and session.run(None, feed)[0].shape == (1, 5)
     assert "no leading part moves data" in repr(session)
+    onnx.save(model, tmp_path / "model.onnx")
+    with monkeypatch.context() as here:
+        here.chdir(tmp_path)
+        session = dmlops.onnx.Session("model.onnx", device=device)
+    assert session.moved and session.run(None, feed)[0].shape == (1, 5)  # in another folder
 
 
 def not_utf8(model):
