@@ -3,6 +3,7 @@
 import datetime
 import decimal
 import functools
+import itertools
 import re
 
 import dmlops
@@ -738,6 +739,30 @@ def test_wrong_indices(device, name, args, error, text):
     with pytest.raises(IndexError):
         dmlops.take(X34, [0, 3], 0, out=out, device=device)
     assert (out == 7).all(), "nothing is written"
+
+
+@pytest.mark.driverless
+@pytest.mark.parametrize("dtype", "bBhHiIqQ")
+def test_the_host_finds_a_wrong_index_while_it_gathers(dtype):
+    """By each of its loops: items of a common size and of others, one after the other, prefetched, in rows, in threads."""
+    calls = [
+        (lambda x, i: dmlops.take_along_axis(x, i, 1, device="host"), (3, 90), (3, 700)),
+        (lambda x, i: dmlops.take_along_axis(x, i[..., ::2], 0, device="auto"), (90, 70), (600, 140)),
+        (lambda x, i: dmlops.take(x, i, 0, device="host"), (90, 5), (1000,)),
+        (lambda x, i: dmlops.take(x, i, 0, device="host"), (90, 500), (1500,)),
+        (lambda x, i: dmlops.take(x, i, 1, device="host"), (700, 90), (800,)),
+        (lambda x, i: dmlops.take(x, i, 1, device="host"), (7, 90), ()),
+        (lambda x, i: dmlops.gather_nd(x, i, device="auto"), (90, 90, 3), (500, 2)),
+    ]
+    for (call, shape, count), item in itertools.product(calls, ("u1", "f4", "V3", "c16")):
+        x, good = np.ones(shape, item), np.full(count, 89, dtype)
+        assert call(x, good).tobytes() == call(x, np.zeros_like(good)).tobytes()
+        for k in {0, good.size // 2 & ~1, (good.size - 1) & ~1}:
+            for wrong in (90, 127, -91, -128) if good.dtype.kind == "i" else (90, 127, np.iinfo(dtype).max):
+                bad = good.copy()
+                bad.flat[k] = wrong
+                with pytest.raises(IndexError, match=f"is {wrong}; an index must be in "):
+                    call(x, bad)
 
 
 def test_wrong_batches_of_indices(device):

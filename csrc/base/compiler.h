@@ -3,13 +3,15 @@
 #define DML_BASE_COMPILER_H
 
 /* DML_INLINE: a function whose constant arguments are to be constants inside it. DML_UNROLL: of the loop that follows, so that
- * an array of vectors which it indexes stays in registers. */
+ * an array of vectors which it indexes stays in registers. DML_SET: several threads may set a flag at once. */
 #if defined(__GNUC__)
 #define DML_INLINE static inline __attribute__((always_inline))
 #define DML_UNROLL _Pragma("GCC unroll 16")
+#define DML_SET(flag) __atomic_store_n(flag, true, __ATOMIC_RELAXED)
 #else
 #define DML_INLINE static inline
 #define DML_UNROLL
+#define DML_SET(flag) (void)(*(volatile bool *)(flag) = true)
 #endif
 
 #endif

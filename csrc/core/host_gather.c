@@ -33,19 +33,25 @@ DML_INLINE int64_t integer_at(const char *from, const int item, const bool is_si
     return is_signed ? *(const signed char *)from : (int64_t)*(const unsigned char *)from;
 }
 
-/* Adds the source offsets of one gathered axis. Indices out of range are rare: the branch is foreseen. */
-DML_INLINE void add_axis(const dml_gathered *axis, const char *from, int64_t step, int64_t count, int64_t *offsets,
-                         const int item, const bool is_signed)
+/* An index of an axis. Those out of range are rare: the branch is foreseen. */
+DML_INLINE int64_t index_at(const dml_entries *entries, const char *from, int64_t extent, const int item, const bool is_signed)
+{
+    int64_t index = integer_at(from, item, is_signed);
+    if (is_signed)
+        index += extent & -(int64_t)(index < 0);
+    if ((uint64_t)index < (uint64_t)extent)
+        return index;
+    dml_entries_mark_wrong(entries);
+    return index < 0 ? 0 : extent - 1;
+}
+
+/* Adds the source offsets of one gathered axis. */
+DML_INLINE void add_axis(const dml_entries *entries, const dml_gathered *axis, const char *from, int64_t step, int64_t count,
+                         int64_t *offsets, const int item, const bool is_signed)
 {
     const int64_t extent = axis->extent, stride = axis->src_stride;
-    for (int64_t i = 0; i < count; i++) {
-        int64_t index = integer_at(from + i * step, item, is_signed);
-        if (is_signed)
-            index += extent & -(int64_t)(index < 0);
-        if ((uint64_t)index >= (uint64_t)extent)
-            index = index < 0 ? 0 : extent - 1;
-        offsets[i] += index * stride;
-    }
+    for (int64_t i = 0; i < count; i++)
+        offsets[i] += index_at(entries, from + i * step, extent, item, is_signed) * stride;
 }
 
 /* Where one is wrong, some sum or difference has the sign of a number below 0. */
@@ -81,7 +87,7 @@ static void add_indices(const dml_entries *entries, const dml_gathered *axis, in
     if (entries->swapped)
         return;
     const char *from = (const char *)entries->data + offset;
-#define ADD(item, is_signed) add_axis(axis, from, step, count, offsets, item, is_signed)
+#define ADD(item, is_signed) add_axis(entries, axis, from, step, count, offsets, item, is_signed)
     EACH_KIND(entries, ADD)
 }
 
@@ -172,10 +178,40 @@ static void move_block(const char *src, const int64_t *offsets, char *dst, int64
 
 typedef struct gather {
     const dml_plan *plan;
-    int entries; /* the axis that blocks lie along, */
-    int same;    /* and one whose elements have the same entries, or -1 */
-    bool far;    /* whether items are prefetched */
+    int entries;          /* the axis that blocks lie along, */
+    int same;             /* and one whose elements have the same entries, or -1 */
+    bool far;             /* whether items are prefetched */
+    int64_t reach, ahead; /* bytes that indices of an axis choose from; how far the next ones are, 0 if not prefetched */
 } gather;
+
+/* Moves each item as its index is read. Indices of one gathered axis and items are neighbours, of sizes that are common. */
+DML_INLINE void move_along(const dml_plan *plan, const char *src, int64_t step, char *dst, int64_t entry, int64_t count,
+                           const int index, const int item)
+{
+    const int64_t extent = plan->gathers[0].extent, stride = plan->gathers[0].src_stride;
+    const char *from = (const char *)plan->entries.data + entry + plan->gathers[0].entry_offset;
+    int64_t i = 0;
+    for (; i < count; i++, src += step) { /* few instructions, as long as no index counts from the axis' end */
+        const int64_t at = integer_at(from + i * index, index, true);
+        if ((uint64_t)at >= (uint64_t)extent)
+            break;
+        memcpy(dst + i * item, src + at * stride, (size_t)item);
+    }
+    for (; i < count; i++, src += step)
+        memcpy(dst + i * item, src + index_at(&plan->entries, from + i * index, extent, index, true) * stride, (size_t)item);
+}
+
+static bool moves_along(const dml_plan *plan, const dml_axis *axis, const char *src, char *dst, int64_t entry, int64_t count)
+{
+    const dml_entries *entries = &plan->entries;
+    const bool fits = plan->gathered == 1 && entries->is_signed && !entries->swapped && axis->entry_stride == entries->item &&
+                      axis->dst_stride == plan->item;
+#define ALONG(index, size)                                                                                                     \
+    (entries->item == (index) && plan->item == (size) &&                                                                       \
+     (move_along(plan, src, axis->src_stride, dst, entry, count, index, size), true))
+    return fits && (ALONG(8, 1) || ALONG(8, 2) || ALONG(8, 4) || ALONG(8, 8) || ALONG(4, 1) || ALONG(4, 2) || ALONG(4, 4) ||
+                    ALONG(4, 8));
+}
 
 /* The elements of a block, for all indices of the other axis. */
 static void run_block(const gather *g, const char *src, char *dst, int64_t entry, int64_t count)
@@ -183,6 +219,8 @@ static void run_block(const gather *g, const char *src, char *dst, int64_t entry
     const dml_plan *plan = g->plan;
     const dml_axis one = {.extent = 1}, *axis = &plan->axes[g->entries], *same = g->same < 0 ? &one : &plan->axes[g->same];
     int64_t offsets[BLOCK];
+    if (g->same < 0 && !g->far && moves_along(plan, axis, src, dst, entry, count))
+        return;
     for (int64_t i = 0; i < count; i++)
         offsets[i] = i * axis->src_stride;
     for (int k = 0; k < plan->gathered; k++)
@@ -190,6 +228,14 @@ static void run_block(const gather *g, const char *src, char *dst, int64_t entry
     for (int64_t i = 0; i < same->extent; i++)
         move_block(src + i * same->src_stride, offsets, dst + i * same->dst_stride, axis->dst_stride, count, plan->item,
                    g->far);
+}
+
+/* What the indices behind these choose from, in the order of memory: the processor foresees none of what they choose. */
+static void prefetch_ahead(const gather *g, const char *src, int64_t first, int64_t count)
+{
+    const int64_t extent = g->plan->axes[g->entries].extent;
+    for (int64_t at = g->reach * first / extent; at < g->reach * (first + count) / extent; at += LINE)
+        PREFETCH(src + g->ahead + at);
 }
 
 /* The axes from `k` on, but for those two. */
@@ -201,29 +247,35 @@ static void run_axes(const gather *g, int k, const char *src, char *dst, int64_t
     const dml_axis *axis = &plan->axes[k < plan->rank ? k : g->entries];
     const int64_t step = k < plan->rank ? 1 : BLOCK;
     for (int64_t i = 0; i < axis->extent; i += step) {
+        const int64_t count = dml_smaller(step, axis->extent - i);
         const char *from = src + i * axis->src_stride;
         char *to = dst + i * axis->dst_stride;
-        if (k < plan->rank)
+        if (k < plan->rank) {
             run_axes(g, k + 1, from, to, entry + i * axis->entry_stride);
-        else
-            run_block(g, from, to, entry + i * axis->entry_stride, dml_smaller(BLOCK, axis->extent - i));
+            continue;
+        }
+        if (g->ahead != 0)
+            prefetch_ahead(g, src, i, count);
+        run_block(g, from, to, entry + i * axis->entry_stride, count);
     }
 }
 
 void dml_host_run_gather(const dml_plan *plan, const char *src, char *dst)
 {
     enum { FEW = 16 };
-    gather g = {plan, -1, -1, false};
-    int64_t reach = plan->item;
+    gather g = {.plan = plan, .entries = -1, .same = -1, .reach = plan->item};
     for (int k = 0; k < plan->gathered; k++)
-        reach += (plan->gathers[k].extent - 1) * dml_magnitude(plan->gathers[k].src_stride);
-    g.far = reach > NEAR_BYTES;
+        g.reach += (plan->gathers[k].extent - 1) * dml_magnitude(plan->gathers[k].src_stride);
+    g.far = g.reach > NEAR_BYTES;
     for (int k = plan->rank - 1; k >= 0; k--) {
         const dml_axis *axis = &plan->axes[k];
-        if (axis->entry_stride == 0 && g.same < 0 && g.entries < 0)
+        if (axis->entry_stride == 0 && g.same < 0 && (g.entries < 0 || !g.far))
             g.same = k;
         else if (axis->entry_stride != 0 && (g.entries < 0 || (plan->axes[g.entries].extent < FEW && axis->extent >= FEW)))
             g.entries = k;
     }
+    const int last = plan->rank - 1 - (g.entries == plan->rank - 1);
+    if (!g.far && g.same < 0 && last >= 0 && plan->gathers[0].src_stride > 0 && g.reach <= plan->axes[g.entries].extent * LINE)
+        g.ahead = plan->axes[last].src_stride;
     run_axes(&g, 0, src + plan->src_offset, dst + plan->dst_offset, plan->entries.offset);
 }

@@ -27,6 +27,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/compiler.h"
+
 /* NumPy's highest rank, and the most axes an operator makes of that: two a spatial axis. */
 #define DML_MAX_RANK 64
 #define DML_MAX_AXES (2 * DML_MAX_RANK + 2)
@@ -46,6 +48,7 @@ typedef struct dml_entries {
     int64_t item;     /* bytes of an entry; of an integer 1, 2, 4 or 8 */
     bool is_signed;
     bool swapped; /* an integer has its high byte first */
+    bool *wrong;  /* borrowed: set where the host clamps an index; NULL: nobody asks */
 } dml_entries;
 
 /* An axis that the source alone has, whose index is an entry. */
@@ -133,6 +136,13 @@ int64_t dml_entries_read(const dml_entries *entries, int64_t offset, int64_t mos
 
 /* Likewise as the index of an axis. */
 int64_t dml_entries_index(const dml_entries *entries, int64_t offset, int64_t extent);
+
+/* Tells whoever asks that an index is out of range. */
+static inline void dml_entries_mark_wrong(const dml_entries *entries)
+{
+    if (entries->wrong)
+        DML_SET(entries->wrong);
+}
 
 /* Elements moved; 0 for an empty plan. */
 int64_t dml_plan_count(const dml_plan *plan);

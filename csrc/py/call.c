@@ -157,7 +157,7 @@ int dml_call_open(dml_call *call)
     for (int64_t k = 0; k < call->program.result_count; k++)
         if (open_output(call, k) < 0)
             return -1;
-    return 0;
+    return call->program.lengths.wrong && !call->device.host ? dml_indices_check(call) : 0;
 }
 
 static void free_unless(void *memory, const void *one)
@@ -277,6 +277,8 @@ PyObject *dml_call_run(dml_call *call)
         operands[k] = dml_array_operand(k < call->program.input_count ? call->inputs[k]
                                                                       : call->outputs[k - call->program.input_count].target);
     int failed = operands ? bytes > 0 && run_program(call, operands) : -1;
+    if (!failed && call->wrong_index)
+        failed = dml_indices_check(call);
     if (!operands)
         PyErr_NoMemory();
     if (operands != few)

@@ -41,6 +41,7 @@ typedef struct dml_call {
     bool device_named; /* `device` is known: the caller named it, or inputs are on it; else dml_call_open finds one */
     bool explained;    /* instead of being run, for a device with `traits` */
     dml_progress progress;
+    bool wrong_index;    /* the host has clamped one while it ran the program */
     dml_program program; /* its arrays' tensors and parts are the call's */
     dml_status status;
     dml_ints args[DML_MAX_PARAMETERS];

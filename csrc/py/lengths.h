@@ -12,7 +12,12 @@ int dml_lengths_convert(dml_call *call, PyObject *object);
 int dml_lengths_describe(dml_call *call);
 
 /* Tells the program where the lengths are: in a copy of NumPy's array, of which a negative one is an error, or in the device
- * array. Of indices, one out of range is an error, and the array itself may be kept: it has the machine's byte order. */
+ * array. Of indices, one out of range is an error, and the array itself may be kept: it has the machine's byte order. Where the
+ * host may gather, into a new result, its kernels find such an index: `program.lengths.wrong` is set, and where they are not
+ * run, or have found one, dml_indices_check must be called. */
 int dml_lengths_read(dml_call *call);
+
+/* Whether all indices are in range. */
+int dml_indices_check(const dml_call *call);
 
 #endif
