@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias, overload
 
 import numpy as np
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
 
 __all__ = ["resize_nearest", "roll", "sliding_windows"]
 
-Steps: TypeAlias = "Sequence[tuple[int, slice | int | tuple[int, ...]]]"
+Steps: TypeAlias = "Sequence[tuple[int, slice | int | tuple[int, ...] | Runs]]"
 
 # The overloads: device arrays, NumPy arrays, and what numpy.asarray makes an array of.
 
@@ -416,7 +417,9 @@ stacked.__name__ = "sliding_windows"
 def selected(x: Any, steps: Steps) -> Any:
     """Along each axis: a slice of it, each element several times, or elements by their indices."""
     for axis, which in steps:
-        if isinstance(which, slice):
+        if isinstance(which, Runs):
+            x = at_runs(x, axis, which)
+        elif isinstance(which, slice):
             x = x[(*(slice(None),) * axis, which)]
         else:
             x = np.repeat(x, which, axis) if isinstance(which, int) else np.take(x, which, axis)
@@ -426,15 +429,48 @@ def selected(x: Any, steps: Steps) -> Any:
 selected.__name__ = "resize_nearest"
 
 
+@dataclass(frozen=True)
+class Runs:
+    """Indices ``first + i * apart + j * step`` for each i, and each j below `size`: the first `count` of them."""
+
+    first: int
+    apart: int
+    step: int
+    size: int
+    count: int
+
+
+def runs_of(indices: tuple[int, ...]) -> Runs | None:
+    """The indices as runs, which strides have, where they are some."""
+    index, k = np.array(indices), np.arange(len(indices))
+    size = int(next(iter(np.flatnonzero(np.diff(index, 2))), len(index)) + 2)
+    if size >= len(index) or not index[0] < index[size - 1] < index[size]:
+        return None
+    runs = Runs(*map(int, (index[0], index[size] - index[0], index[1] - index[0], size, len(index))))
+    return runs if (index == runs.first + k // size * runs.apart + k % size * runs.step).all() else None
+
+
+def at_runs(x: Any, axis: int, runs: Runs) -> Any:
+    """Whole runs by strides; of the last ones those that end beyond the axis, or early, by their indices."""
+    first, apart, step, size = runs.first, runs.apart, runs.step, runs.size
+    whole = min(runs.count // size, (x.shape[axis] - first) // apart)
+    outer, before, behind = (slice(None),) * axis, x.shape[:axis], x.shape[axis + 1 :]
+    periods = x[(*outer, slice(first, first + whole * apart))].reshape(*before, whole, apart, *behind)
+    made = periods[(*outer, slice(None), slice(0, (size - 1) * step + 1, step))].reshape(*before, whole * size, *behind)
+    rest = [first + k // size * apart + k % size * step for k in range(whole * size, runs.count)]
+    return np.concatenate([made, np.take(x, rest, axis)], axis) if rest else made
+
+
 def taken(x: Any, steps: Steps, out: Any, device: Any, progress: Any) -> tuple[Any, Steps | None]:
     """Take the elements that `selected` would take by their indices, where they get fewest first; and the steps that are left.
 
-    The last one makes the result where no steps are left, which then are None.
+    The last one makes the result where no steps are left, which then are None. All are left where strides have all indices.
     """
     by_index = [(axis, which) for axis, which in steps if isinstance(which, tuple)]
     by_index.sort(key=lambda step: len(step[1]) / x.shape[step[0]])
-    if not by_index:
-        return x, steps
+    runs: Any = tuple((axis, runs_of(which) if isinstance(which, tuple) else which) for axis, which in steps)
+    if all(which for _, which in runs):
+        return x, runs
     x = selected(x, [step for step in steps if isinstance(step[1], slice)])  # a view
     left = tuple(step for step in steps if isinstance(step[1], int))
     for count, (axis, index) in enumerate(by_index, 1):
