@@ -74,7 +74,7 @@ def _there(function: Any, *args: Any) -> Any:
 def scattered(
     name: str, mode: str, input: Any, indices: Any, axis: Any, values: Any, out: Any, device: Any, progress: Any
 ) -> _Array | DeviceArray:
-    """An array that has others at indices: a gather from both, one behind the other.
+    """An array that has others at indices: on the host a copy that NumPy writes to, else a gather from both, joined.
 
     What a gather of that mode would read from the numbers of all rows are the rows that are written.
     """
@@ -88,6 +88,12 @@ def scattered(
         numbers.ravel() if of_all else numbers, here, 0 if of_all else axis, 0, mode, None, "host", None
     )
     updates = _like("values" if mode == "along" else "updates", values, places.shape + row, input)
+    simple = isinstance(input, np.ndarray) and isinstance(device, str) and out is None and progress is None
+    if simple and device in ("host", "auto"):  # no device is faster where NumPy's arrays are
+        result: Any = _core._join([_reshaped(input, (count, *row))], 0, None, "host", None)
+        item = f"V{input.itemsize}"  # without fields, between which NumPy would copy nothing
+        result.view(item)[places.ravel()] = np.reshape(updates, (places.size, *row)).view(item)  # equal places: the last wins
+        return result.reshape(input.shape)  # type: ignore[no-any-return]
     both = _core._join([_reshaped(input, (count, *row)), _reshaped(updates, (places.size, *row))], 0, None, device, None)
     sources = np.arange(count, dtype=np.int32 if count + places.size < 2**31 else np.int64)
     sources[places.ravel()] = np.arange(count, count + places.size)  # one after the other: the last of equal places wins
