@@ -196,6 +196,8 @@ def test_single_elements(device):
     function = dmlops.fuse(lambda x: (x[1, 2], x[-1, np.array(0)], np.stack([one + 1 for one in x[0]])))
     x = photos(3, 4)
     expected = x[1, 2], x[2, 0], x[0] + 1
+    assert np.array_equal(dmlops.fuse(lambda x: np.pad(x, 0) + 1)(x[0, 0, ...], device=device), x[0, 0] + 1)
+    dmlops.fuse(lambda x: np.pad(x, 0) + 1).prove(x[0, 0, ...])
     assert same([np.asarray(one) for one in function(x, device=device)], [np.asarray(one) for one in expected])
     function.prove(x)
 
@@ -224,7 +226,11 @@ def test_methods(device):
         def prepare(self, x):
             return x[::-1]
 
-    assert Model().prepare(np.arange(3), device=device).tolist() == [2, 1, 0]
+    model, x = Model(), np.arange(3)
+    assert model.prepare(x, device=device).tolist() == model.prepare.reference(x).tolist() == [2, 1, 0]
+    assert model.prepare.prove(x).passes == model.prepare.explain(x, device="host").passes == 1
+    with pytest.raises(AttributeError, match="nothing"):
+        model.prepare.nothing
 
 
 # --- arrays ---------------------------------------------------------------------------------------------------------
@@ -258,12 +264,19 @@ def test_progress(device):
     assert seen[0][0] == 0 and seen[-1] == (result.nbytes, result.nbytes) and same(result, prepare.reference(x))
 
 
-@pytest.mark.parametrize("shape", [(0, 8, 8, 3), (1, 8, 8, 0)])
+@pytest.mark.parametrize("shape", [(0, 8, 8, 3), (1, 8, 8, 0), (0, 1 << 40, 1, 1)])
 def test_empty_arrays(device, shape):
     function = dmlops.fuse(lambda x: np.moveaxis(x, -1, 1).astype(np.float32) * np.float32(2))
     x = photos(*shape)
     assert same(function(x, device=device), np.ascontiguousarray(function.reference(x)))
     function.prove(x)
+
+
+def test_as_many_axes_as_numpy_has(device):
+    rank = 64 if np.lib.NumpyVersion(np.__version__) >= "2.0.0" else 32
+    x = photos(*(1,) * (rank - 2), 2, 3)
+    function = dmlops.fuse(lambda x: (x + 1)[..., ::-1].T)
+    assert same(function(x, device=device), np.ascontiguousarray((x + 1)[..., ::-1].T))
 
 
 @pytest.mark.parametrize("mode", ["edge", "reflect", "symmetric", "wrap"])
@@ -541,12 +554,17 @@ def test_arguments():
         dmlops.fuse(lambda x, out: x)
     with pytest.raises(TypeError, match="no array among its arguments"):
         dmlops.fuse(lambda x: x)(3)
+    with pytest.raises(TypeError, match=r"NumPy fails for values that elements may have: .*test_fuse.py:"):
+        dmlops.fuse(lambda x: x.astype("U1"))(np.array([b"a"]), device="host")
     with pytest.raises(TypeError, match="hashable constants"):
         dmlops.fuse(lambda x, y: x)(np.arange(3), {1, 2})
     with pytest.raises(ValueError, match="the result's dtype int64"):
         dmlops.fuse(lambda x: x)(np.arange(3, dtype=np.int64), out=np.zeros(3, np.int32), device="host")
     with pytest.raises(ValueError, match="the result's shape"):
         dmlops.fuse(lambda x: x)(np.arange(3), out=np.zeros(4, int), device="host")
+    for wrong in ({"a": np.zeros(3, int)}, [np.zeros(3, int)] * 2):
+        with pytest.raises(TypeError, match="a dict with the results' keys 'a', 'b'"):
+            dmlops.fuse(lambda x: {"a": x, "b": x})(np.arange(3), out=wrong, device="host")
     with pytest.raises(TypeError, match="DeviceArray"):
         dmlops.fuse(lambda x, y: x)(np.arange(3), dmlops.asarray(np.arange(3), device="host"))
 

@@ -37,6 +37,13 @@ class Compiled(NamedTuple):
     program: Program
 
 
+class _Bound(functools.partial[Any]):
+    """A fused method of an instance; it has `reference`, `explain` and `prove`, too."""
+
+    def __getattr__(self, name: str) -> Any:
+        return functools.partial(getattr(self.func, name), *self.args)
+
+
 class Fused:
     """A function that ``dmlops.fuse`` has been given. It is called as the function is."""
 
@@ -62,7 +69,7 @@ class Fused:
         return self._function.__qualname__ if found is self else (fuse, (self._function,))
 
     def __get__(self, instance: Any, owner: Any = None) -> Any:
-        return self if instance is None else functools.partial(self, instance)
+        return self if instance is None else _Bound(self, instance)
 
     def __call__(self, *args: Any, out: Any = None, device: Any = None, progress: Any = None, **kwargs: Any) -> Any:
         """Run the function in as few passes over its arrays as it takes."""
@@ -171,7 +178,11 @@ def _out(compiled: Compiled, out: Any) -> list[Any]:
     """The arrays for the results, given in a structure as that of the results."""
     if compiled.structure == 0:
         return [out]
-    given = [out[key] for key in compiled.structure] if isinstance(compiled.structure, dict) else out
+    given = out
+    if isinstance(compiled.structure, dict):
+        if not isinstance(out, dict) or compiled.structure.keys() - out.keys():
+            raise TypeError(f"out must be a dict with the results' keys {', '.join(map(repr, compiled.structure))}")
+        given = [out[key] for key in compiled.structure]
     return structure.leaves(list(given) if isinstance(given, (list, tuple)) else [given])
 
 

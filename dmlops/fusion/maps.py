@@ -117,7 +117,9 @@ def _first_of(constant: Varying) -> Any:
 def mapped(base: Node, expression: Expression) -> Node | tuple[Node, ...]:
     """The node of an expression of an array's elements; several where the function has several results."""
     constants = list(expression.varying())
-    shape = np.broadcast_shapes(base.shape, *(one.array.shape for one in constants))
+    shape = base.shape  # which may have more axes than numpy.broadcast_shapes takes
+    if constants:
+        shape = np.broadcast_shapes(shape, *(one.array.shape for one in constants))
     if shape != base.shape:
         base = movements.broadcast(base, shape)
     one = np.zeros((1,) * len(shape), base.dtype)
@@ -211,7 +213,10 @@ def _evaluated(node: Map, piece: Piece, inner: _Inner, values: Any, behind: int)
         found = _varied(node, piece, inner, one)
         return found.reshape(found.shape + (1,) * behind)
 
-    made = evaluate(node.expression, values, constant)
+    try:
+        made = evaluate(node.expression, values, constant)
+    except (ValueError, TypeError, ArithmeticError) as error:
+        raise TypeError(f"NumPy fails for values that elements may have: {error} ({node.where})") from error
     return np.ascontiguousarray(np.broadcast_to(made, inner.extents + values.shape[len(values.shape) - behind :]), node.dtype)
 
 

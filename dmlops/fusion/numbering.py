@@ -51,8 +51,8 @@ class Numbering:
         self.known_values: dict[Any, bytes] = {}
         at = 1
         for node, (dtype, shape, strides) in zip(compiled.inputs, compiled.program.passes[0].inputs, strict=False):
-            offsets = np.zeros((), np.int64)
-            for size, stride in zip(shape, strides, strict=True):
+            offsets = np.zeros(() if all(shape) else shape, np.int64)
+            for size, stride in zip(shape, strides, strict=True) if all(shape) else ():
                 offsets = offsets[..., None] + np.arange(size) * (stride if dtype.itemsize else 0)
             self.first.append(at - int(offsets.min(initial=0)))
             at = self.first[-1] + int(offsets.max(initial=0)) + dtype.itemsize

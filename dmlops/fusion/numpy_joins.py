@@ -134,8 +134,9 @@ def pad(trace: Trace, function: Any, array: Any, pad_width: Any, mode: Any = "co
         for axis, width in pad_width.items():
             by_axis[axis] = np.broadcast_to(width, 2)
         pad_width = by_axis
-    widths = np.broadcast_to(np.asarray(pad_width), (len(x.shape), 2)).tolist()
-    if np.asarray(pad_width).dtype.kind not in "iu":
+    pad_width = np.array(pad_width)
+    widths = np.broadcast_to(pad_width, (len(x.shape), 2)).tolist()
+    if pad_width.dtype.kind not in "iu":
         raise TypeError("`pad_width` must be of integral type.")
     if np.min(widths, initial=0) < 0:
         raise ValueError("index can't contain negative values")
@@ -144,7 +145,7 @@ def pad(trace: Trace, function: Any, array: Any, pad_width: Any, mode: Any = "co
     if mode != "constant":
         for axis, (before, after) in enumerate(widths):
             x = movements.pad_periodic(x, axis, before, after, _MODES[mode])
-        return trace.record(function, (array, widths, mode), {}, x)
+        return trace.record(function, (array, pad_width, mode), {}, x)
     values = np.broadcast_to(np.asarray(kwargs.get("constant_values", 0)), (len(x.shape), 2))
     codes = []
     for axis, (pair, items) in enumerate(zip(widths, values.tolist(), strict=True)):
@@ -152,7 +153,7 @@ def pad(trace: Trace, function: Any, array: Any, pad_width: Any, mode: Any = "co
         sides = [trace.lift(made[k : k + 1].reshape(())) for k in (0, 1)]
         codes.append(sides)
         x = movements.pad_constant(x, axis, (pair[0], sides[0]._node), (pair[1], sides[1]._node))
-    return trace.record(function, (array, widths, mode), {"constant_values": codes}, x)
+    return trace.record(function, (array, pad_width, mode), {"constant_values": codes or 0}, x)
 
 
 def tile(trace: Trace, function: Any, A: Any, reps: Any) -> Any:
