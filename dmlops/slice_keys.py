@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import operator
 import warnings
+from types import NoneType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -56,8 +57,8 @@ def slice_from_key(
     """
     sizes = _shape(shape)
     keys = _slice_for_each_axis(key if isinstance(key, tuple) else (key,), len(sizes))
-    axes = [_slice_axis(size, axis_key) for size, axis_key in zip(sizes, keys, strict=True)]
-    return tuple(axis[0] for axis in axes), tuple(axis[1] for axis in axes), tuple(axis[2] for axis in axes)
+    offsets, slice_sizes, strides = zip(*map(_slice_axis, sizes, keys), strict=True) if sizes else ((), (), ())
+    return offsets, slice_sizes, strides
 
 
 def window(shape: IntSequence, key: Slice | tuple[Slice, ...]) -> tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...]]:
@@ -78,7 +79,7 @@ def _shape(shape: IntSequence) -> tuple[int, ...]:
     except TypeError:
         raise TypeError(f"shape must be a sequence of ints, not {type(shape).__name__}") from None
     sizes = tuple(size if type(size) is int else index_of(size, f"shape[{k}]") for k, size in enumerate(entries))
-    if any(not 0 <= size < 2**63 for size in sizes):
+    if sizes and not 0 <= min(sizes) <= max(sizes) < 2**63:
         raise ValueError(f"shape must have sizes from 0 to 2**63 - 1, got {shown(sizes)}")
     return sizes
 
@@ -88,18 +89,18 @@ def _is_array_of_ints(array: object) -> bool:
 
 
 def _slice_for_each_axis(key: tuple[Slice, ...], rank: int) -> list[slice]:
-    for entry in key:
-        if entry is not Ellipsis and not isinstance(entry, slice):
+    slices: list[Any] = [entry for entry in key if entry is not Ellipsis]
+    for entry in slices:
+        if type(entry) is not slice:
             raise TypeError(f"key must hold slices and ... only, not {type(entry).__name__}: slice keeps every axis")
-    ellipses = [position for position, entry in enumerate(key) if entry is Ellipsis]
-    if len(ellipses) > 1:
+    if len(key) - len(slices) > 1:
         raise IndexError("key must not hold more than one ...")
-    missing = rank - (len(key) - len(ellipses))
+    missing = rank - len(slices)
     if missing < 0:
-        raise IndexError(f"key must have at most {rank} slices, one for each axis, not {rank - missing}")
-    position = ellipses[0] if ellipses else len(key)
-    slices = [entry for entry in key if isinstance(entry, slice)]
-    return slices[:position] + [slice(None)] * missing + slices[position:]
+        raise IndexError(f"key must have at most {rank} slices, one for each axis, not {len(slices)}")
+    position = key.index(Ellipsis) if len(key) > len(slices) else len(slices)
+    slices[position:position] = [slice(None)] * missing
+    return slices
 
 
 def index_of(entry: Any, name: str) -> int:
@@ -115,9 +116,11 @@ def index_of(entry: Any, name: str) -> int:
 
 def _slice_axis(size: int, key: slice) -> tuple[int, int, int]:
     """The offset, size and stride that select what `key` selects of an axis."""
-    for name, part in (("start", key.start), ("stop", key.stop), ("step", key.step)):
-        if part is not None and type(part) is not int:
-            index_of(part, f"the {name} of a slice in key")  # raises where this is none
+    if not {type(key.start), type(key.stop), type(key.step)} <= {int, NoneType}:
+        for name in ("start", "stop", "step"):
+            part = getattr(key, name)
+            if part is not None:
+                index_of(part, f"the {name} of a slice in key")  # raises where this is none
     if key.step == 0:
         raise ValueError("the step of a slice in key must not be 0")
     start, stop, step = key.indices(size)
@@ -126,5 +129,4 @@ def _slice_axis(size: int, key: slice) -> tuple[int, int, int]:
         return 0, 0, 1
     last = start + (count - 1) * step
     # NumPy accepts any step that leaves the axis at once; slice accepts steps of 64 bits.
-    step = max(-(2**63), min(step, 2**63 - 1))
-    return min(start, last), abs(last - start) + 1, step
+    return (start, last - start + 1, min(step, 2**63 - 1)) if step > 0 else (last, start - last + 1, max(step, -(2**63)))
