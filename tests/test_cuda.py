@@ -31,8 +31,9 @@ def test_exchange(stub):
 
 SEMAPHORE = """
 import atexit, cuda_stub, faults
-stub, layer = cuda_stub.Stub(), faults.Layer()
+stub = cuda_stub.Stub()
 atexit.register(lambda: print(stub.alive, stub.contexts, stub.semaphores, layer.violations))  # called after that of dmlops
+layer = faults.Layer()
 cuda_stub.play_gpu()
 import dmlops, numpy as np, test_dlpack
 

@@ -186,6 +186,36 @@ assert not {"vkGetSemaphoreCounterValue", "vkWaitSemaphores", "vkWaitForFences",
     support.run_python(None, args=("-c", QUEUED + calls), env=faults.environment(library, **CARD))
 
 
+def test_what_is_queued_is_submitted_in_the_end_though_nobody_waits(library):
+    """Each time: the thread that does it sleeps in between."""
+    calls = """
+import time
+_core._override("flushes", 1)
+for n in range(3):
+    before = layer.calls
+    mirror(0, n + 2)
+    while not (layer.calls - before)["vkQueueSubmit"]:
+        time.sleep(0.001)
+    made = layer.calls - before
+    assert made["vkQueueSubmit"] == 1 and not made["vkWaitSemaphores"], made
+    time.sleep(0.01)
+
+# The device is lost while nobody calls, and the next call notices.
+layer.arm("vulkan", 1, "VK_ERROR_DEVICE_LOST", only="vkQueueSubmit")
+mirror(0, 1)
+while not layer.fired:
+    time.sleep(0.001)
+time.sleep(0.01)
+try:
+    images[1].numpy()
+    raise AssertionError("it is not lost")
+except dmlops.DeviceLostError:
+    layer.arm()
+assert np.array_equal(dmlops.asarray(x).numpy(), x)
+"""
+    support.run_python(None, args=("-c", QUEUED + calls), env=faults.environment(library, **CARD))
+
+
 DROPPED = """
 def queue():
     for _ in range(CALLS):

@@ -1,4 +1,3 @@
-#define _DEFAULT_SOURCE /* pthread_sigmask */
 #include "base/parallel.h"
 
 #include <stdbool.h>
@@ -6,6 +5,7 @@
 
 #include "base/lock.h"
 #include "base/machine.h"
+#include "base/thread.h"
 
 /* Memory, not cores, bounds copies: more threads would gain little. */
 enum { MOST_HELPERS = 3 };
@@ -63,44 +63,18 @@ static void help(void)
 
 /* --- threads -------------------------------------------------------------------------------------------------------- */
 
-#ifdef _WIN32
-static DWORD WINAPI helper(void *unused)
+static DML_THREAD helper(void *unused)
 {
     (void)unused;
     help();
     return 0;
 }
 
-static bool start_helper(void)
-{
-    HANDLE thread = CreateThread(NULL, 0, helper, NULL, 0, NULL);
-    return thread && CloseHandle(thread);
-}
-
+#ifdef _WIN32
 void dml_parallel_open(void)
 {
 }
 #else
-#include <signal.h>
-
-static void *helper(void *unused)
-{
-    help();
-    return unused;
-}
-
-/* Signals are for the program's own threads. */
-static bool start_helper(void)
-{
-    sigset_t all, before;
-    pthread_t thread;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    bool started = pthread_create(&thread, NULL, helper, NULL) == 0 && pthread_detach(thread) == 0;
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    return started;
-}
-
 /* The child has no helpers. Whoever held the lock is a thread of the parent. */
 static void after_fork_in_child(void) /* uncovered: only in a forked child, which writes no counts */
 {
@@ -126,7 +100,7 @@ static void call_helpers(loop *loop)
 {
     if (state.loop || loop->wanted == 0)
         return;
-    while (state.helpers < loop->wanted && start_helper())
+    while (state.helpers < loop->wanted && dml_thread_start(helper, NULL))
         state.helpers++;
     state.loop = loop;
     dml_cond_wake_all(&state.begun);

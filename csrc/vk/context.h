@@ -93,6 +93,12 @@ typedef struct dml_context {
     } queue;
 
     struct {
+        bool started;
+        dml_cond woken;
+        atomic_bool awake; /* it looks at the queue each millisecond, or is no more */
+    } flusher;
+
+    struct {
         VkCommandPool pool;
         VkCommandBuffer commands; /* a barrier */
         uint64_t unordered;       /* what is queued next comes after all work below this timeline value */

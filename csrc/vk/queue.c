@@ -52,10 +52,15 @@ static bool nothing_submitted(VkResult result)
     return result == VK_ERROR_OUT_OF_HOST_MEMORY || result == VK_ERROR_OUT_OF_DEVICE_MEMORY;
 }
 
+uint64_t dml_queue_batch(const dml_context *context)
+{
+    return context->queue.queued > context->queue.submitted ? context->queue.submitted + 1 : 0;
+}
+
 /* With the lock held. */
 static VkResult submit_batch(dml_context *context)
 {
-    VkResult result = context->queue.queued > context->queue.submitted ? submit(context, NULL, VK_NULL_HANDLE) : VK_SUCCESS;
+    VkResult result = dml_queue_batch(context) > 0 ? submit(context, NULL, VK_NULL_HANDLE) : VK_SUCCESS;
     if (result && !nothing_submitted(result))
         dml_context_mark_lost(context);
     return result;
@@ -201,10 +206,9 @@ void dml_queue_retire(dml_context *context)
     dml_submission *done = remove_done(context);
     if (done)
         dml_queue_trim_pool(context, false);
-    while (done) {
-        dml_submission *submission = done;
-        done = submission->next;
-        dml_submission_release(context, submission);
+    for (dml_submission *next; done; done = next) {
+        next = done->next;
+        dml_submission_release(context, done);
     }
 }
 

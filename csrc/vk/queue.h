@@ -2,7 +2,7 @@
  *
  * A submission is either waited for, by its fence; or queued, and then done when the timeline semaphore reaches its value.
  * Queued ones are batched where they are small or the device is busy: a vkQueueSubmit costs more than they do. They are
- * submitted together, with the next that is not batched or when somebody waits.
+ * submitted together, with the next that is not batched, or when somebody waits; after a millisecond or two by flusher.h.
  */
 #ifndef DML_VK_QUEUE_H
 #define DML_VK_QUEUE_H
@@ -30,6 +30,9 @@ bool dml_queue_is_long(dml_context *context);
 
 /* Makes queued submissions that are done idle, and trims the pool. */
 void dml_queue_retire(dml_context *context);
+
+/* With the lock held: the first timeline value of the batch; 0 if nothing is batched. */
+uint64_t dml_queue_batch(const dml_context *context);
 
 /* Submits what is batched, then retires. */
 void dml_queue_flush_batch(dml_context *context);

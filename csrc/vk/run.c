@@ -2,6 +2,7 @@
 
 #include "base/machine.h"
 #include "vk/allocation_pool.h"
+#include "vk/flusher.h"
 #include "vk/queue.h"
 #include "vk/quiesce.h"
 #include "vk/record.h"
@@ -196,6 +197,8 @@ static dml_code end(dml_context *context, dml_submission **submission, dml_code 
     bool queued = !code && (*submission)->pieces > 0;
     if (queued)
         code = dml_queue_enqueue(context, *submission, status);
+    if (queued && !code)
+        dml_flusher_watch(context);
     if (!queued || code)
         dml_throttle_release(context, *submission);
     *submission = NULL;

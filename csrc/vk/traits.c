@@ -165,7 +165,7 @@ void dml_traits_find(const dml_instance_functions *vk, VkPhysicalDevice physical
     traits->mapped = true;
     traits->budget = extensions->budget;
     traits->core.kernels = UINT32_MAX;
-    traits->host_moves = true;
+    traits->host_moves = traits->flushes = true;
     find_exports(vk, physical, extensions, traits);
     traits->cuda = traits->exportable && all.properties.vendorID == NVIDIA;
     traits->queue_family = (uint32_t)dml_device_compute_family(vk, physical);
@@ -175,10 +175,11 @@ void dml_traits_find(const dml_instance_functions *vk, VkPhysicalDevice physical
 static struct {
     const char *name;
     int64_t value;
-} overrides[] = {{"kernel", -1},           {"host_import", -1},    {"range", -1},      {"binding", -1},    {"staging", -1},
-                 {"group_size", -1},       {"chunks", -1},         {"max_groups", -1}, {"mapped", -1},     {"heap", -1},
-                 {"invocation_bytes", -1}, {"pipelines", -1},      {"busy_bytes", -1}, {"cpu", -1},        {"max_item", -1},
-                 {"segments_always", -1},  {"prefetch_ahead", -1}, {"cuda", -1},       {"words_tile", -1}, {"words_dense", -1}};
+} overrides[] = {{"kernel", -1},           {"host_import", -1},     {"range", -1},          {"binding", -1}, {"staging", -1},
+                 {"group_size", -1},       {"chunks", -1},          {"max_groups", -1},     {"mapped", -1},  {"heap", -1},
+                 {"invocation_bytes", -1}, {"pipelines", -1},       {"busy_bytes", -1},     {"cpu", -1},     {"flushes", -1},
+                 {"max_item", -1},         {"segments_always", -1}, {"prefetch_ahead", -1}, {"cuda", -1},    {"words_tile", -1},
+                 {"words_dense", -1}};
 
 static int64_t *find_override(const char *name)
 {
@@ -225,6 +226,7 @@ void dml_traits_override(const dml_device_traits *offered, dml_device_traits *tr
     traits->mapped = lowered("mapped", offered->mapped);
     traits->heap = (uint64_t)lowered("heap", (int64_t)offered->heap);
     traits->cpu = lowered("cpu", offered->cpu);
+    traits->flushes = lowered("flushes", offered->flushes);
     traits->cuda = offered->exportable && chosen("cuda", offered->cuda);
     traits->timeline_fd = traits->cuda && offered->timeline_fd;
     dml_tunables *tunables = &traits->core.tunables;

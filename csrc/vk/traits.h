@@ -18,6 +18,7 @@ typedef struct dml_device_traits {
     bool mapped;         /* allocations are mapped where their memory type allows it */
     uint64_t staging;    /* most bytes of either side of a staged chunk */
     int pipelines;       /* that exist at a time, unless calls that are recording need more */
+    bool flushes;        /* a thread submits what lies in a batch */
     bool host_moves;     /* the host itself moves what is little, and fills what is staged */
     bool exportable;     /* memory of allocations can be made such that another driver sees it, */
     bool cuda;           /* and is, since CUDA may be that driver */
