@@ -10,8 +10,8 @@
  * NEAR_BYTES, as a core's own cache does not hold them. */
 enum { BLOCK = 256, AHEAD = 8, LINE = 64, FAR_ITEM = 1024, NEAR_BYTES = 256 * 1024 };
 
-/* What several threads look through: parts of at least so many entries, and at most so many parts. */
-enum { MIN_PART = 16 * 1024, MOST_PARTS = 64 };
+/* What several threads look through: chunks of at least so many entries, and at most so many chunks. */
+enum { MIN_CHUNK = 16 * 1024, MOST_CHUNKS = 64 };
 
 /* --- entries -------------------------------------------------------------------------------------------------------- */
 
@@ -46,20 +46,20 @@ DML_INLINE int64_t index_at(const dml_entries *entries, const char *from, int64_
 }
 
 /* Adds the source offsets of one gathered axis. */
-DML_INLINE void add_axis(const dml_entries *entries, const dml_gathered *axis, const char *from, int64_t step, int64_t count,
+DML_INLINE void add_axis(const dml_entries *entries, const dml_gathered *axis, const char *from, int64_t stride, int64_t count,
                          int64_t *offsets, const int item, const bool is_signed)
 {
-    const int64_t extent = axis->extent, stride = axis->src_stride;
+    const int64_t extent = axis->extent, src_stride = axis->src_stride;
     for (int64_t i = 0; i < count; i++)
-        offsets[i] += index_at(entries, from + i * step, extent, item, is_signed) * stride;
+        offsets[i] += index_at(entries, from + i * stride, extent, item, is_signed) * src_stride;
 }
 
 /* Where one is wrong, some sum or difference has the sign of a number below 0. */
-DML_INLINE bool has_wrong(const char *from, int64_t step, int64_t count, int64_t extent, const int item, const bool is_signed)
+DML_INLINE bool has_wrong(const char *from, int64_t stride, int64_t count, int64_t extent, const int item, const bool is_signed)
 {
     uint64_t signs = 0;
     for (int64_t i = 0; i < count; i++) {
-        const uint64_t index = (uint64_t)integer_at(from + i * step, item, is_signed);
+        const uint64_t index = (uint64_t)integer_at(from + i * stride, item, is_signed);
         signs |= (index + (uint64_t)extent) | ((uint64_t)extent - 1 - index);
     }
     return signs >> 63;
@@ -78,52 +78,52 @@ DML_INLINE bool has_wrong(const char *from, int64_t step, int64_t count, int64_t
         return (entries)->is_signed ? call(1, true) : call(1, false);                                                          \
     }
 
-static void add_indices(const dml_entries *entries, const dml_gathered *axis, int64_t offset, int64_t step, int64_t count,
+static void add_indices(const dml_entries *entries, const dml_gathered *axis, int64_t offset, int64_t stride, int64_t count,
                         int64_t *offsets)
 {
     offset += axis->entry_offset;
     for (int64_t i = 0; i < count && entries->swapped; i++)
-        offsets[i] += dml_entries_index(entries, offset + i * step, axis->extent) * axis->src_stride;
+        offsets[i] += dml_entries_index(entries, offset + i * stride, axis->extent) * axis->src_stride;
     if (entries->swapped)
         return;
     const char *from = (const char *)entries->data + offset;
-#define ADD(item, is_signed) add_axis(entries, axis, from, step, count, offsets, item, is_signed)
+#define ADD(item, is_signed) add_axis(entries, axis, from, stride, count, offsets, item, is_signed)
     EACH_KIND(entries, ADD)
 }
 
-static bool block_has_wrong(const dml_entries *entries, int64_t offset, int64_t step, int64_t count, int64_t extent)
+static bool block_has_wrong(const dml_entries *entries, int64_t offset, int64_t stride, int64_t count, int64_t extent)
 {
     const char *from = (const char *)entries->data + offset;
-#define HAS_WRONG(item, is_signed) has_wrong(from, step, count, extent, item, is_signed)
+#define HAS_WRONG(item, is_signed) has_wrong(from, stride, count, extent, item, is_signed)
     EACH_KIND(entries, HAS_WRONG)
 }
 
 typedef struct search {
     const dml_entries *entries;
-    int64_t offset, step, count, extent;
-    int64_t part; /* entries of one */
-    bool *wrong;  /* of each part, whether it has a wrong one */
+    int64_t offset, stride, count, extent;
+    int64_t chunk; /* entries of one */
+    bool *wrong;   /* of each chunk, whether it has a wrong one */
 } search;
 
-static void search_part(const void *argument, int64_t index)
+static void search_chunk(const void *argument, int64_t index)
 {
     const search *s = argument;
-    const int64_t first = index * s->part;
-    s->wrong[index] =
-        block_has_wrong(s->entries, s->offset + first * s->step, s->step, dml_smaller(s->part, s->count - first), s->extent);
+    const int64_t first = index * s->chunk;
+    s->wrong[index] = block_has_wrong(s->entries, s->offset + first * s->stride, s->stride,
+                                      dml_smaller(s->chunk, s->count - first), s->extent);
 }
 
-int64_t dml_entries_find_wrong(const dml_entries *entries, int64_t offset, int64_t step, int64_t count, int64_t extent)
+int64_t dml_entries_find_wrong(const dml_entries *entries, int64_t offset, int64_t stride, int64_t count, int64_t extent)
 {
-    bool wrong[MOST_PARTS];
-    const search s = {entries, offset, step, count, extent, dml_larger(dml_ceil_div(count, MOST_PARTS), MIN_PART), wrong};
-    const int64_t parts = dml_ceil_div(count, s.part);
-    dml_parallel(search_part, &s, 0, parts, INT64_MAX);
+    bool wrong[MOST_CHUNKS];
+    const search s = {entries, offset, stride, count, extent, dml_larger(dml_ceil_div(count, MOST_CHUNKS), MIN_CHUNK), wrong};
+    const int64_t chunks = dml_ceil_div(count, s.chunk);
+    dml_parallel(search_chunk, &s, 0, chunks, INT64_MAX);
     int64_t first = 0;
-    while (first < parts && !wrong[first])
+    while (first < chunks && !wrong[first])
         first++;
-    for (first *= s.part; first < count; first++)
-        if (block_has_wrong(entries, offset + first * step, step, 1, extent))
+    for (first *= s.chunk; first < count; first++)
+        if (block_has_wrong(entries, offset + first * stride, stride, 1, extent))
             return first;
     return -1;
 }
@@ -185,20 +185,20 @@ typedef struct gather {
 } gather;
 
 /* Moves each item as its index is read. Indices of one gathered axis and items are neighbours, of sizes that are common. */
-DML_INLINE void move_along(const dml_plan *plan, const char *src, int64_t step, char *dst, int64_t entry, int64_t count,
+DML_INLINE void move_along(const dml_plan *plan, const char *src, int64_t stride, char *dst, int64_t entry, int64_t count,
                            const int index, const int item)
 {
-    const int64_t extent = plan->gathers[0].extent, stride = plan->gathers[0].src_stride;
+    const int64_t extent = plan->gathers[0].extent, gathered = plan->gathers[0].src_stride;
     const char *from = (const char *)plan->entries.data + entry + plan->gathers[0].entry_offset;
     int64_t i = 0;
-    for (; i < count; i++, src += step) { /* few instructions, as long as no index counts from the axis' end */
+    for (; i < count; i++, src += stride) { /* few instructions, as long as no index counts from the axis' end */
         const int64_t at = integer_at(from + i * index, index, true);
         if ((uint64_t)at >= (uint64_t)extent)
             break;
-        memcpy(dst + i * item, src + at * stride, (size_t)item);
+        memcpy(dst + i * item, src + at * gathered, (size_t)item);
     }
-    for (; i < count; i++, src += step)
-        memcpy(dst + i * item, src + index_at(&plan->entries, from + i * index, extent, index, true) * stride, (size_t)item);
+    for (; i < count; i++, src += stride)
+        memcpy(dst + i * item, src + index_at(&plan->entries, from + i * index, extent, index, true) * gathered, (size_t)item);
 }
 
 static bool moves_along(const dml_plan *plan, const dml_axis *axis, const char *src, char *dst, int64_t entry, int64_t count)
@@ -245,9 +245,9 @@ static void run_axes(const gather *g, int k, const char *src, char *dst, int64_t
     while (k < plan->rank && (k == g->entries || k == g->same))
         k++;
     const dml_axis *axis = &plan->axes[k < plan->rank ? k : g->entries];
-    const int64_t step = k < plan->rank ? 1 : BLOCK;
-    for (int64_t i = 0; i < axis->extent; i += step) {
-        const int64_t count = dml_smaller(step, axis->extent - i);
+    const int64_t most = k < plan->rank ? 1 : BLOCK;
+    for (int64_t i = 0; i < axis->extent; i += most) {
+        const int64_t count = dml_smaller(most, axis->extent - i);
         const char *from = src + i * axis->src_stride;
         char *to = dst + i * axis->dst_stride;
         if (k < plan->rank) {
