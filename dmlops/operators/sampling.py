@@ -458,7 +458,7 @@ def at_runs(x: Any, axis: int, runs: Runs) -> Any:
     periods = x[(*outer, slice(first, first + whole * apart))].reshape(*before, whole, apart, *behind)
     made = periods[(*outer, slice(None), slice(0, (size - 1) * step + 1, step))].reshape(*before, whole * size, *behind)
     rest = [first + k // size * apart + k % size * step for k in range(whole * size, runs.count)]
-    return np.concatenate([made, np.take(x, rest, axis)], axis) if rest else made
+    return join([made, np.take(x, rest, axis)], axis) if rest else made
 
 
 def taken(x: Any, steps: Steps, out: Any, device: Any, progress: Any) -> tuple[Any, Steps | None]:
