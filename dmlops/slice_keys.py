@@ -57,7 +57,8 @@ def slice_from_key(
     """
     sizes = _shape(shape)
     keys = _slice_for_each_axis(key if isinstance(key, tuple) else (key,), len(sizes))
-    offsets, slice_sizes, strides = zip(*map(_slice_axis, sizes, keys), strict=True) if sizes else ((), (), ())
+    axes = [*map(_slice_axis, sizes, keys)]
+    offsets, slice_sizes, strides = zip(*axes, strict=True) if axes else ((), (), ())
     return offsets, slice_sizes, strides
 
 
