@@ -33,17 +33,18 @@ def main(arguments: list[str] | None = None) -> int:
     commands = parser.add_subparsers(title="commands", dest="command", metavar="COMMAND")
     for name, (_, text) in COMMANDS.items():
         commands.add_parser(name, help=text, add_help=False)
-    options, rest = parser.parse_known_args(arguments)
     try:
-        status = COMMANDS[options.command or "info"][0](rest)
-        sys.stdout.flush()
+        try:
+            options, rest = parser.parse_known_args(arguments)
+            return COMMANDS[options.command or "info"][0](rest)
+        finally:  # also where --help exits
+            sys.stdout.flush()
     except OSError as error:  # a full disk; or the reader has gone
         if not _reader_has_gone(error):
             print(f"error: {error}", file=sys.stderr)
         with contextlib.suppress(OSError):
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
-    return status
 
 
 def info(arguments: list[str]) -> int:
