@@ -59,20 +59,20 @@ static bool run_length(const dml_plan *plan, const char *src, char *dst, dml_int
         return !is_stopped(poll);
     }
     const int64_t length = dml_entries_read(&plan->entries, plan->entries.offset, extent);
-    dml_plan half;
-    dml_plan_copy(&half, plan);
-    half.reversed = -1;
-    dml_plan_cut(&half, k, 0, length);
-    half.src_offset += (length - 1) * stride;
-    half.axes[k].src_stride = -stride;
-    dml_plan_simplify(&half);
-    if (!run_plan(&half, src, dst, poll))
+    dml_plan cut;
+    dml_plan_copy(&cut, plan);
+    cut.reversed = -1;
+    dml_plan_cut(&cut, k, 0, length);
+    cut.src_offset += (length - 1) * stride;
+    cut.axes[k].src_stride = -stride;
+    dml_plan_simplify(&cut);
+    if (!run_plan(&cut, src, dst, poll))
         return false;
-    dml_plan_copy(&half, plan);
-    half.reversed = -1;
-    dml_plan_cut(&half, k, length, extent - length);
-    dml_plan_simplify(&half);
-    return run_plan(&half, src, dst, poll);
+    dml_plan_copy(&cut, plan);
+    cut.reversed = -1;
+    dml_plan_cut(&cut, k, length, extent - length);
+    dml_plan_simplify(&cut);
+    return run_plan(&cut, src, dst, poll);
 }
 
 /* The axes from `k` on may choose lengths. */

@@ -33,16 +33,10 @@ DML_INLINE int64_t integer_at(const char *from, const int item, const bool is_si
     return is_signed ? *(const signed char *)from : (int64_t)*(const unsigned char *)from;
 }
 
-/* An index of an axis. Those out of range are rare: the branch is foreseen. */
+/* An index of an axis. Those out of range are rare: the branch is predicted. */
 DML_INLINE int64_t index_at(const dml_entries *entries, const char *from, int64_t extent, const int item, const bool is_signed)
 {
-    int64_t index = integer_at(from, item, is_signed);
-    if (is_signed)
-        index += extent & -(int64_t)(index < 0);
-    if ((uint64_t)index < (uint64_t)extent)
-        return index;
-    dml_entries_mark_wrong(entries);
-    return index < 0 ? 0 : extent - 1;
+    return dml_entries_clamp(entries, (uint64_t)integer_at(from, item, is_signed), extent, is_signed);
 }
 
 /* Adds the source offsets of one gathered axis. */
@@ -230,7 +224,7 @@ static void run_block(const gather *g, const char *src, char *dst, int64_t entry
                    g->far);
 }
 
-/* What the indices behind these choose from, in the order of memory: the processor foresees none of what they choose. */
+/* What the indices behind these choose from, in the order of memory: hardware prefetch finds none of what they choose. */
 static void prefetch_ahead(const gather *g, const char *src, int64_t first, int64_t count)
 {
     const int64_t extent = g->plan->axes[g->entries].extent;

@@ -114,13 +114,7 @@ int64_t dml_entries_read(const dml_entries *entries, int64_t offset, int64_t mos
 
 int64_t dml_entries_index(const dml_entries *entries, int64_t offset, int64_t extent)
 {
-    uint64_t value = bits_at(entries, offset);
-    const bool below = entries->is_signed && (int64_t)value < 0;
-    value += below ? (uint64_t)extent : 0;
-    if (value < (uint64_t)extent)
-        return (int64_t)value;
-    dml_entries_mark_wrong(entries);
-    return below ? 0 : extent - 1;
+    return dml_entries_clamp(entries, bits_at(entries, offset), extent, entries->is_signed);
 }
 
 bool dml_plan_is_dense(const dml_plan *plan)

@@ -137,11 +137,16 @@ int64_t dml_entries_read(const dml_entries *entries, int64_t offset, int64_t mos
 /* Likewise as the index of an axis. */
 int64_t dml_entries_index(const dml_entries *entries, int64_t offset, int64_t extent);
 
-/* Tells whoever asks that an index is out of range. */
-static inline void dml_entries_mark_wrong(const dml_entries *entries)
+/* The 64 bits of an entry as the index of an axis; one out of range is clamped, and whoever asks is told. */
+DML_INLINE int64_t dml_entries_clamp(const dml_entries *entries, uint64_t value, int64_t extent, const bool is_signed)
 {
+    const bool below = is_signed && (int64_t)value < 0;
+    value += (uint64_t)(extent & -(int64_t)below);
+    if (value < (uint64_t)extent)
+        return (int64_t)value;
     if (entries->wrong)
         DML_SET(entries->wrong);
+    return below ? 0 : extent - 1;
 }
 
 /* Elements moved; 0 for an empty plan. */

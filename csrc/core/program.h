@@ -84,7 +84,7 @@ typedef struct dml_portions {
     dml_portion_runner *run;
 } dml_portions;
 
-/* Calls `run` for each portion. True if all of these calls returned true. A portion has whole steps, or some of one. The
+/* Calls `run` for each portion. True if all of these calls returned true. A portion has whole steps, or a cut of one. The
  * reversed axis is not cut: a portion is larger than `most` where that axis is. */
 bool dml_portions_run(dml_portions *portions);
 
