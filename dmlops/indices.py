@@ -88,8 +88,8 @@ def scattered(
         numbers.ravel() if of_all else numbers, here, 0 if of_all else axis, 0, mode, None, "host", None
     )
     updates = _like("values" if mode == "along" else "updates", values, places.shape + row, input)
-    simple = isinstance(input, np.ndarray) and isinstance(device, str) and out is None and progress is None
-    if simple and device in ("host", "auto"):  # no device is faster where NumPy's arrays are
+    simple = isinstance(input, np.ndarray) and out is None and progress is None
+    if simple and _core._may_be_host(device):  # where NumPy's arrays are, no device is faster
         result: Any = _core._join([_reshaped(input, (count, *row))], 0, None, "host", None)
         item = f"V{input.itemsize}"  # without fields, between which NumPy would copy nothing
         result.view(item)[places.ravel()] = np.reshape(updates, (places.size, *row)).view(item)  # equal places: the last wins

@@ -130,6 +130,19 @@ def test_the_default_can_be_set(vulkan, default):
     assert "set_default_device" not in dmlops.default_device().chosen_by
 
 
+def test_indices_are_checked_wherever_the_default_is(vulkan, default):
+    """The host finds those that are out of range while it moves, others before; a device is asked for only where it is used."""
+    x, right, wrong = np.arange(5.0), np.array([4, -5]), np.array([0, -6])
+    for name in (None, "host", "Auto", vulkan, dmlops.devices()[-1]):
+        default(name)
+        assert _core._may_be_host(None) == _core._may_be_host(name) == (name is not None and name != vulkan)
+        assert dmlops.take(x, right).tolist() == [4, 0]
+        assert dmlops.put_along_axis(x, right, [8, 9], 0).tolist() == [9, 1, 2, 3, 8]
+        for call in (lambda: dmlops.take(x, wrong), lambda: dmlops.put_along_axis(x, wrong, 0, 0)):
+            with pytest.raises(IndexError, match=r"indices\[1\] is -6"):
+                call()
+
+
 def test_an_argument_wins_over_the_default(vulkan, default):
     default("host")
     assert dmlops.asarray(X, device=vulkan).device.index == vulkan

@@ -154,10 +154,12 @@ int dml_call_open(dml_call *call)
     if ((!call->device_named && dml_device_default(call->state, &call->device) < 0) ||
         dml_device_by_cost(call->state, &call->program, &call->device) < 0)
         return -1;
+    if (call->program.lengths.wrong && !call->device.host && dml_indices_check(call) < 0)
+        return -1;
     for (int64_t k = 0; k < call->program.result_count; k++)
         if (open_output(call, k) < 0)
             return -1;
-    return call->program.lengths.wrong && !call->device.host ? dml_indices_check(call) : 0;
+    return 0;
 }
 
 static void free_unless(void *memory, const void *one)

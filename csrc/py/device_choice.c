@@ -132,13 +132,17 @@ static int choose_in_python(const dml_state *state, const char *source, PyObject
     return found ? 0 : -1;
 }
 
-/* The host and "auto" are found without a look at the list, which would load drivers. */
-static int choose_name(const dml_state *state, const char *source, PyObject *value, dml_choice *choice)
+/* The host and "auto" are found without a look at the list, which would load drivers. Whether it is one of them. */
+static bool choose_host(const char *name, dml_choice *choice)
 {
-    const char *name = PyUnicode_AsUTF8AndSize(value, NULL);
     *choice = dml_host;
     choice->automatic = name && PyOS_stricmp(name, "auto") == 0;
-    if (choice->automatic || (name && PyOS_stricmp(name, "host") == 0))
+    return choice->automatic || (name && PyOS_stricmp(name, "host") == 0);
+}
+
+static int choose_name(const dml_state *state, const char *source, PyObject *value, dml_choice *choice)
+{
+    if (choose_host(PyUnicode_AsUTF8AndSize(value, NULL), choice))
         return 0;
     PyErr_Clear(); /* what UTF-8 cannot hold is no device's name, and is shown as such */
     return choose_in_python(state, source, value, value, choice);
@@ -148,6 +152,12 @@ static struct {
     bool set;
     dml_choice choice;
 } preferred; /* by dml_set_default_device; under the GIL */
+
+bool dml_device_default_may_be_host(void)
+{
+    dml_choice choice;
+    return preferred.set ? preferred.choice.host : choose_host(getenv("DMLOPS_DEVICE"), &choice);
+}
 
 int dml_device_default(const dml_state *state, dml_choice *choice)
 {
@@ -259,6 +269,14 @@ PyObject *dml_default_device(PyObject *module, PyObject *Py_UNUSED(none))
     PyObject *automatic = choice.automatic ? Py_True : Py_False;
     PyObject *device = dml_device_settle(state, &choice) < 0 ? NULL : dml_device_of(state, &choice);
     return device ? Py_BuildValue("NO", device, automatic) : NULL;
+}
+
+PyObject *dml_may_be_host(PyObject *module, PyObject *object)
+{
+    dml_choice choice = {.host = dml_device_default_may_be_host()};
+    if (object != Py_None && dml_device_named(dml_state_of(module), object, &choice) < 0)
+        return NULL;
+    return PyBool_FromLong(choice.host);
 }
 
 PyObject *dml_set_default_device(PyObject *module, PyObject *object)

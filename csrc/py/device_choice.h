@@ -9,7 +9,7 @@
 typedef struct dml_choice {
     bool host;
     int index;
-    bool automatic; /* not known yet: dml_device_settle, or of a call dml_device_by_cost, makes it one of these */
+    bool automatic; /* `host` is not known yet: dml_device_settle, or of a call dml_device_by_cost, makes it one of these */
 } dml_choice;
 
 extern const dml_choice dml_host;
@@ -44,6 +44,9 @@ int dml_device_named(const dml_state *state, PyObject *object, dml_choice *choic
  * NoDeviceError if there is none. It may be automatic. */
 int dml_device_default(const dml_state *state, dml_choice *choice);
 
+/* Whether that is the host or automatic. Loads no driver. */
+bool dml_device_default_may_be_host(void);
+
 /* An automatic choice becomes the best Vulkan device, or the host where there is none: for arrays that stay on a device. */
 int dml_device_settle(const dml_state *state, dml_choice *choice);
 
@@ -56,6 +59,9 @@ int dml_device_from(const dml_state *state, PyObject *object, dml_choice *choice
 
 /* Function of dmlops._core: (the default device, settled; whether it is automatic). */
 PyObject *dml_default_device(PyObject *module, PyObject *none);
+
+/* Function of dmlops._core: whether a call with that `device=`, or None, between NumPy's arrays may run on the host. */
+PyObject *dml_may_be_host(PyObject *module, PyObject *object);
 
 /* Function of dmlops._core: makes an argument `device=` the default; None ends that. */
 PyObject *dml_set_default_device(PyObject *module, PyObject *object);

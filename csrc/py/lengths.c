@@ -168,7 +168,7 @@ int dml_indices_check(const dml_call *call)
 /* Whether kernels of the host may find indices that are out of range: a result that is none then has been seen by nobody. */
 static bool is_checked_later(const dml_call *call)
 {
-    return call->device_named && (call->device.host || call->device.automatic) && !call->outputs->caller &&
+    return (call->device_named ? call->device.host : dml_device_default_may_be_host()) && !call->outputs->caller &&
            !call->progress.function && dml_tensor_bytes(call->program.results) > 0;
 }
 
