@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from dmlops.fusion import structure
+from dmlops.fusion import structure, tracing
 from dmlops.fusion.compiler import Program, compile_nodes
 from dmlops.fusion.graph import Constant, Input, Node
 from dmlops.fusion.traced import Trace, Traced, refuse
@@ -73,6 +73,8 @@ class Fused:
 
     def __call__(self, *args: Any, out: Any = None, device: Any = None, progress: Any = None, **kwargs: Any) -> Any:
         """Run the function in as few passes over its arrays as it takes."""
+        if tracing.is_untraced():
+            return self._function(*args, **kwargs)
         compiled, arrays = self._find(args, kwargs)
         if compiled is None and any(map(structure.is_lazy, arrays)):
             if out is not None or progress is not None:
@@ -106,7 +108,7 @@ class Fused:
         """Prove that the program equals the function in NumPy, for every array of these shapes, dtypes and strides."""
         from dmlops.fusion.proof import prove
 
-        return prove(self._function.__name__, self._compiled(args, kwargs))
+        return prove(self._function.__name__, self._compiled(args, kwargs), (self._function, args, kwargs))
 
     # --- finding programs ---
 
@@ -145,7 +147,7 @@ def _compile(fused: Fused, args: Any, kwargs: Any, arrays: list[Any]) -> Compile
     if not arrays:
         raise TypeError(f"{fused!r} has no array among its arguments")
     trace = Trace()
-    inputs = tuple(Input(number, one.shape, one.dtype) for number, one in enumerate(arrays))
+    inputs = tuple(Input(number, one.shape, one.dtype, one.strides) for number, one in enumerate(arrays))
     for node in inputs:
         if node.dtype.hasobject:
             raise TypeError(f"{fused!r} takes arrays of plain bytes, not of Python objects")
@@ -154,7 +156,7 @@ def _compile(fused: Fused, args: Any, kwargs: Any, arrays: list[Any]) -> Compile
     def traced(value: Any) -> Any:
         return value if structure.array_from(value) is None else trace.array(next(left))
 
-    returned = fused._function(*structure.rebuilt(args, traced), **structure.rebuilt(kwargs, traced))
+    returned = tracing.run(trace, fused._function, structure.rebuilt(args, traced), structure.rebuilt(kwargs, traced))
     results: list[Node] = []
 
     def number(value: Any) -> int:

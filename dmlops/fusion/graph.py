@@ -43,9 +43,10 @@ class Node:
 class Input(Node):
     """An argument of the function."""
 
-    def __init__(self, index: int, shape: Sequence[int], dtype: np.dtype[Any]) -> None:
+    def __init__(self, index: int, shape: Sequence[int], dtype: np.dtype[Any], strides: Sequence[int] | None = None) -> None:
         super().__init__(shape, dtype)
         self.index = index
+        self.strides = pack(self.shape, dtype.itemsize) if strides is None else tuple(strides)
 
 
 class Constant(Node):

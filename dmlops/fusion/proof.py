@@ -71,8 +71,8 @@ def _many(count: int, word: str) -> str:
     return f"{count:,} {word}" + ("" if count == 1 else "es" if word.endswith("s") else "s")
 
 
-def prove(name: str, compiled: Compiled) -> Proof:
-    """Raise ProofError with the first difference, if there is one."""
+def prove(name: str, compiled: Compiled, call: Any = None) -> Proof:
+    """Raise ProofError with the first difference, if there is one; `call`: the function, and the arguments of a call."""
     start = time.perf_counter()
     try:
         numbering = Numbering(compiled)
