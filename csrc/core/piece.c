@@ -14,6 +14,8 @@ dml_span dml_piece_src_span(const dml_piece *piece)
         dml_span_grow(&span, dml_piece_src_extent(piece, k), plan->axes[k].src_stride);
     for (int k = 0; k < plan->gathered; k++)
         dml_span_grow(&span, plan->gathers[k].count, plan->gathers[k].src_stride);
+    if (dml_plan_has_sum(plan))
+        dml_span_grow(&span, plan->taps.inputs, plan->taps.stride);
     return span;
 }
 

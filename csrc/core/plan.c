@@ -130,7 +130,7 @@ bool dml_plan_is_dense(const dml_plan *plan)
 
 bool dml_plan_reads_all(const dml_plan *plan)
 {
-    if (plan->gathered > 0)
+    if (plan->gathered > 0 || dml_plan_has_sum(plan))
         return false;
     dml_span span = {0, dml_plan_src_item(plan)};
     for (int k = 0; k < plan->rank; k++)
@@ -190,7 +190,7 @@ static bool chains(const dml_plan *plan, int outer)
 
 static bool grows_item(const dml_plan *plan)
 {
-    if (dml_plan_has_table(plan) || plan->rank == 0 || plan->reversed == plan->rank - 1)
+    if (!dml_plan_moves(plan) || plan->rank == 0 || plan->reversed == plan->rank - 1)
         return false;
     const dml_axis *inner = &plan->axes[plan->rank - 1];
     return inner->src_stride == plan->item && inner->dst_stride == plan->item && inner->entry_stride == 0;

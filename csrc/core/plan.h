@@ -16,6 +16,10 @@
  * the low byte first, and writes the n-th `item` bytes of the row, which has some for every n. A table has some
  * megabytes at most. A device may compute what the table has, if it has found that to give the same bits.
  *
+ * With a sum, an entry is a row of weights: an int32 `first`, and a weight of 4 bytes for each tap. An element writes what the
+ * sum makes of its inputs and their weights. Tap j reads the input of index first + j, clamped to the inputs of the plan. The
+ * first of these lies at the element's place in the source, which does not advance along the axis that is summed.
+ *
  * A plan is indirect in one of these ways at most.
  *
  * All strides and offsets are bytes. Axis 0 is the outermost.
@@ -69,11 +73,46 @@ typedef struct dml_arithmetic {
     float constants[][DML_MOST_OPERATIONS]; /* of each row */
 } dml_arithmetic;
 
+/* How a sum makes an output of inputs p, weights w and parameters, tap after tap from the first. Integers have 32 bits, `>>`
+ * rounds down; float32 operations are rounded one by one, to nearest even, none fused. A byte that floats become is rounded to
+ * nearest even, then clipped to 0..255. */
+typedef enum dml_sum_kind {
+    DML_SUM_CLIP,   /* byte: (sum(w * p) + (1 << shift >> 1)) >> shift, clipped to 0..255 */
+    DML_SUM_SHIFT,  /* uint16 or int32: sum(w * p) >> shift */
+    DML_SUM_FLOORS, /* byte: (sum((w * p) >> shift) + 2) >> 2 */
+    DML_SUM_FLOAT,  /* float32: sum(w * p), w and p as float32 */
+    DML_SUM_ROUND,  /* byte: the same */
+    DML_SUM_CUBIC,  /* byte: the same, w being int32, from the last tap to the first, times 2**-shift */
+    DML_SUM_TIMES,  /* byte: float32(sum(w * p)) * factor */
+    DML_SUM_OVER,   /* byte: float32(sum(w * p)) / factor */
+    DML_SUM_REDUCE, /* byte: ((sum(w * p) + half) * multiplier) >> 24, in uint32 that wrap around */
+} dml_sum_kind;
+
+typedef struct dml_sum {
+    dml_sum_kind kind;
+    int32_t shift;
+    uint32_t half, multiplier;
+    float factor;
+} dml_sum;
+
+typedef enum dml_number { DML_UINT8, DML_UINT16, DML_INT32, DML_FLOAT32 } dml_number;
+
+/* What sums add. */
+typedef struct dml_taps {
+    int64_t count;     /* of inputs that are added; 0: there is no sum */
+    int64_t stride;    /* source bytes from an input of the summed axis to the next */
+    int64_t begin;     /* the inputs that the plan may read: the first of them, which is at src_offset, */
+    int64_t inputs;    /* and how many; of these at least one */
+    dml_number number; /* what an input is */
+} dml_taps;
+
 typedef struct dml_plan {
     int64_t item;
     int64_t src_offset;
     int64_t dst_offset;
-    int64_t src_item; /* 0: there is no table */
+    int64_t src_item; /* bytes of an element that is read, where there is a table or a sum; else 0 */
+    dml_taps taps;
+    dml_sum sum;
     dml_entries entries;
     const dml_arithmetic *arithmetic; /* borrowed; NULL: only the table is known */
     int rank;
@@ -115,20 +154,31 @@ void dml_plan_divide_item(dml_plan *plan, int64_t most);
 /* Swaps source and destination. The plan is not indirect. */
 void dml_plan_turn(dml_plan *plan);
 
-static inline bool dml_plan_has_table(const dml_plan *plan)
+static inline bool dml_plan_has_sum(const dml_plan *plan)
 {
-    return plan->src_item > 0;
+    return plan->taps.count > 0;
 }
 
-/* Bytes that an element reads. */
+static inline bool dml_plan_has_table(const dml_plan *plan)
+{
+    return plan->src_item > 0 && !dml_plan_has_sum(plan);
+}
+
+/* Whether it moves bytes as they are, so that items may be divided and joined. */
+static inline bool dml_plan_moves(const dml_plan *plan)
+{
+    return plan->src_item == 0;
+}
+
+/* Bytes that an element reads; of a sum, of one input. */
 static inline int64_t dml_plan_src_item(const dml_plan *plan)
 {
-    return dml_plan_has_table(plan) ? plan->src_item : plan->item;
+    return dml_plan_moves(plan) ? plan->item : plan->src_item;
 }
 
 static inline bool dml_plan_is_indirect(const dml_plan *plan)
 {
-    return plan->reversed >= 0 || plan->gathered > 0 || dml_plan_has_table(plan);
+    return plan->reversed >= 0 || plan->gathered > 0 || !dml_plan_moves(plan);
 }
 
 /* The integer at `offset` of a side tensor that the host sees, clamped to [0, most]. */
@@ -205,7 +255,7 @@ int64_t dml_divisor(uint64_t value, int64_t most);
 
 /* Moves the same bytes by fewer axes and longer items: drops axes of extent 1, makes destination strides positive and
  * descending, merges neighbouring axes that continue each other, and takes contiguous inner axes into the item. The reversed
- * axis is not merged, and with a table the item stays. An empty plan becomes one axis of extent 0. */
+ * axis is not merged, and with a table or a sum the item stays. An empty plan becomes one axis of extent 0. */
 void dml_plan_simplify(dml_plan *plan);
 
 #endif

@@ -119,15 +119,15 @@ static void give_step(const dml_program *program, int64_t index, dml_step *step)
     copy_step(step, program->other);
 }
 
-/* The outermost axis that can be cut, which may be made of the item, but not of one that fills or has a table; -1 if there is
- * none. */
+/* The outermost axis that can be cut, which may be made of the item, but not of one that fills or does more than move; -1 if
+ * there is none. */
 static int axis_to_cut(dml_step *step)
 {
     dml_plan *plan = &step->plan;
     for (int k = 0; k < plan->rank; k++)
         if (plan->axes[k].extent > 1 && k != plan->reversed)
             return k;
-    if (dml_divisor((uint64_t)plan->item, 16) == plan->item || plan->reversed >= 0 || dml_plan_has_table(plan) ||
+    if (dml_divisor((uint64_t)plan->item, 16) == plan->item || plan->reversed >= 0 || !dml_plan_moves(plan) ||
         step->src == DML_FILL)
         return -1;
     dml_plan_divide_item(plan, 16);

@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "core/taps.h"
+
 enum { MOST_COPIED = 16 << 20 }; /* bytes of the entries of a piece which the host sees, and copies for the device */
 
 /* Indices of a tile, at most so many. Tiles are about equal, and start at multiples of 64. */
@@ -88,8 +90,10 @@ static void fit_side(dml_split *split, int64_t limit, dml_side side)
     int64_t item = dml_side_item(plan, side), span = item;
     for (int k = 0; k < plan->rank + plan->gathered; k++)
         span += side_reach(split, k, side);
+    if (side == DML_SRC)
+        span += dml_taps_reach(split);
     if (side == DML_SRC && span > limit)
-        span -= fit_gathered(split, limit);
+        span -= fit_gathered(split, limit) + dml_taps_fit(split, limit);
 
     int reversed = plan->reversed;
     int64_t reach = reversed < 0 ? 0 : side_reach(split, reversed, side);
@@ -97,10 +101,8 @@ static void fit_side(dml_split *split, int64_t limit, dml_side side)
     int64_t extent = wide ? split->tile[reversed] : 0;
     if (wide)
         span -= cut_axis(split, reversed, side, limit / 2 < limit - item ? limit / 2 : limit - item);
-    while (span > limit) {
-        int k = widest_axis(split, side);
+    for (int k; span > limit && (k = widest_axis(split, side)) >= 0;) /* -1: what is left are the taps of one sum */
         span -= cut_axis(split, k, side, limit - (span - side_reach(split, k, side)));
-    }
     if (wide) {
         span -= side_reach(split, reversed, side);
         split->tile[reversed] = extent;
@@ -223,7 +225,7 @@ void dml_split_begin(dml_split *split, const dml_plan *plan, const dml_limits *l
     fit_ranges(split, limits, limits->range);
     if (whole->item <= limits->binding)
         fit_bindings(split, limits);
-    if (!dml_plan_has_table(whole)) /* which is bound as a whole: no device binds as little */
+    if (dml_plan_moves(whole)) /* tables and weights are bound as a whole: no device binds as little */
         fit_side(split, whole->entries.data ? dml_smaller(limits->binding, MOST_COPIED) : limits->binding, DML_ENTRIES);
     bool cut;
     do {
@@ -261,6 +263,8 @@ static bool next_piece(dml_split *split, dml_piece *piece)
         int64_t begin = split->begin[k], left = whole->axes[k].extent - begin;
         dml_plan_cut(&piece->plan, k, begin, dml_smaller(left, split->tile[k]));
     }
+    if (dml_plan_has_sum(whole))
+        dml_plan_narrow(&piece->plan);
     piece->cut = false;
     piece->depth = 0;
     piece->reversed_begin = piece->source_begin = piece->source_end = piece->longest = 0;
