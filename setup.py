@@ -139,10 +139,10 @@ class BuildExtension(build_ext):
             extension.extra_compile_args = ["/std:c11", "/O2", "/W3"]
         else:
             # As system folders, so that our warnings are about our code.
-            extension.extra_compile_args = ["-std=c11", "-O2", "-fvisibility=hidden", "-Wall", "-Wextra"]
+            extension.extra_compile_args = ["-std=c11", "-O2", "-ffp-contract=off", "-fvisibility=hidden", "-Wall", "-Wextra"]
             extension.extra_compile_args += [word for folder in folders for word in ("-isystem", folder)]
             if not TARGET.startswith(("win", "macosx")):
-                extension.extra_link_args = ["-pthread", *(["-ldl"] if TARGET.startswith("linux") else [])]
+                extension.extra_link_args = ["-pthread", "-lm", *(["-ldl"] if TARGET.startswith("linux") else [])]
         extension.include_dirs.append(str(generated))
         extension.extra_compile_args.append(f'-DDMLOPS_PIP_INSTALL="{publishing.pip_install(publishing.address())}"')
         extension.extra_compile_args += shlex.split(os.environ.get("DMLOPS_CFLAGS", ""))

@@ -278,7 +278,7 @@ def race(built, folder, broken=None):
         (source,) = CSRC.glob(f"*/{broken}")
         part = compile_part(source, folder, built, "-include", built / "broken_lock.h")
         objects[part.name] = part
-    support.compile_c([*FLAGS, "-o", folder / "race", *objects.values(), "-pthread", "-ldl"])
+    support.compile_c([*FLAGS, "-o", folder / "race", *objects.values(), "-pthread", "-ldl", "-lm"])
     environment = {name: value for name, value in os.environ.items() if name != "LD_PRELOAD"}
     environment |= {"LD_LIBRARY_PATH": str(built), "TSAN_OPTIONS": "halt_on_error=1"}
     # The sanitizer wants its addresses free, which a kernel that shuffles them widely does not leave them.

@@ -3,6 +3,7 @@
 #include "py/python.h"
 
 #include "base/parallel.h"
+#include "core/weights.h"
 #include "py/compiled_program.h"
 #include "py/device_array.h"
 #include "py/device_choice.h"
@@ -160,6 +161,7 @@ static int module_exec(PyObject *module)
     if (import_attributes(state) < 0 || dml_memory_init(state) < 0 || dml_device_type_init(state, module) < 0)
         return -1; /* uncovered: the import runs out of memory */
     dml_parallel_open();
+    dml_weights_open();
     dml_vk_open(interrupted);
     return 0;
 }

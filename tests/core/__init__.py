@@ -39,7 +39,7 @@ def compile_core(target, *flags):
     """Compiles the core, with what it needs of csrc/base and nothing else, as `flags` say."""
     sources = [*sorted((support.ROOT / "csrc" / "core").glob("*.c")), *base_sources()]
     includes = [f"-I{support.ROOT / folder}" for folder in ("csrc", "shaders")]
-    support.compile_c(["-std=c11", "-pthread", "-Wall", "-Wextra", *flags, *includes, *sources, "-o", target])
+    support.compile_c(["-std=c11", "-pthread", "-Wall", "-Wextra", *flags, *includes, *sources, "-lm", "-o", target])
 
 
 def build(folder):

@@ -1,0 +1,148 @@
+#include "core/weight_rules.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { MOST_ROWS_BYTES = 1 << 30 };
+
+static int64_t clamp(int64_t value, int64_t most)
+{
+    return value < 0 ? 0 : value > most ? most : value;
+}
+
+/* Taps outside the inputs are added to those at the edge. */
+static void fold(dml_weights_draft *draft, int64_t i)
+{
+    int32_t *row = dml_draft_row(draft, i);
+    const int64_t most = draft->key->inputs - 1, begin = draft->first[i], first = clamp(begin, most);
+    const int64_t last = clamp(begin + draft->count[i] - 1, most);
+    int32_t sum = 0;
+    for (int64_t k = 0; k < draft->count[i]; k++) {
+        const int64_t at = clamp(begin + k, most) - first;
+        sum = k > 0 && at == clamp(begin + k - 1, most) - first ? sum + row[k] : row[k];
+        row[at] = sum;
+    }
+    draft->first[i] = first;
+    draft->count[i] = last - first + 1;
+}
+
+/* Drops weights of 0 at both ends. */
+static void trim(dml_weights_draft *draft, int64_t i)
+{
+    int32_t *row = dml_draft_row(draft, i);
+    int64_t begin = 0, end = draft->count[i];
+    while (end > 0 && row[end - 1] == 0)
+        end--;
+    while (begin < end && row[begin] == 0)
+        begin++;
+    draft->first[i] += begin;
+    draft->count[i] = end - begin;
+    memmove(row, row + begin, (size_t)(end - begin) * sizeof *row);
+}
+
+/* Where row i begins, at least: as far in front that no later row begins earlier. */
+static int64_t begin_of(const dml_weights_draft *draft, int64_t i, int64_t next)
+{
+    return draft->count[i] > 0 && draft->first[i] < next ? draft->first[i] : next;
+}
+
+/* Trims all rows, and finds how many taps they need. */
+static void measure(dml_weights_draft *draft, dml_weights *made)
+{
+    int64_t next = INT32_MAX;
+    made->taps = 1;
+    made->inside = true;
+    for (int64_t i = draft->key->outputs - 1; i >= 0; i--) {
+        if (draft->folds)
+            fold(draft, i);
+        trim(draft, i);
+        next = begin_of(draft, i, next);
+        const int64_t end = draft->count[i] > 0 ? draft->first[i] + draft->count[i] : next;
+        made->taps = end - next > made->taps ? end - next : made->taps;
+        made->inside &= draft->count[i] == 0 || (next >= 0 && end <= draft->key->inputs);
+    }
+}
+
+static bool is_identity(const dml_weights_draft *draft)
+{
+    const float unit = 1.0F;
+    int32_t one = (int32_t)1 << draft->shift;
+    if (draft->is_float)
+        memcpy(&one, &unit, sizeof one);
+    bool same = draft->key->inputs == draft->key->outputs;
+    for (int64_t i = 0; same && i < draft->key->outputs; i++)
+        same = draft->count[i] == 1 && draft->first[i] == i && dml_draft_row(draft, i)[0] == one;
+    return same;
+}
+
+/* Rows that are inside end with the inputs, at the latest. */
+static void write_rows(const dml_weights_draft *draft, dml_weights *made)
+{
+    const int64_t most = made->inputs - made->taps;
+    int64_t next = made->inside ? most : INT32_MAX;
+    for (int64_t i = made->outputs - 1; i >= 0; i--) {
+        int32_t *row = made->rows + i * (1 + made->taps);
+        next = begin_of(draft, i, next);
+        next = next < INT32_MAX ? next : 0;
+        row[0] = (int32_t)next;
+        if (draft->count[i] > 0)
+            memcpy(row + 1 + (draft->first[i] - next), dml_draft_row(draft, i), (size_t)draft->count[i] * sizeof *row);
+    }
+}
+
+static int64_t room_of(const dml_weights_key *key)
+{
+    const int64_t room = key->rule == DML_RULE_PILLOW              ? dml_pillow_room(key)
+                         : key->rule <= DML_RULE_TORCHVISION_PLAIN ? dml_torchvision_room(key)
+                                                                   : dml_opencv_room(key);
+    return room > 1 ? room : 1;
+}
+
+static void fill(dml_weights_draft *draft)
+{
+    if (draft->key->rule == DML_RULE_PILLOW)
+        dml_pillow_weights(draft);
+    else if (draft->key->rule <= DML_RULE_TORCHVISION_PLAIN)
+        dml_torchvision_weights(draft);
+    else
+        dml_opencv_weights(draft);
+}
+
+static dml_weights *finish(dml_weights_draft *draft)
+{
+    const dml_weights_key *key = draft->key;
+    dml_weights *made = calloc(1, sizeof *made);
+    if (!made)
+        return NULL;
+    *made = (dml_weights){.inputs = key->inputs, .outputs = key->outputs, .shift = draft->shift, .is_float = draft->is_float};
+    measure(draft, made);
+    made->identity = is_identity(draft);
+    made->rows = calloc((size_t)key->outputs, sizeof *made->rows * (size_t)(1 + made->taps));
+    if (made->rows) {
+        write_rows(draft, made);
+        return made;
+    }
+    free(made);
+    return NULL;
+}
+
+dml_weights *dml_weights_make(const dml_weights_key *key)
+{
+    dml_weights_draft draft = {.key = key, .room = room_of(key)};
+    dml_weights *made = NULL;
+    if (key->inputs >= INT32_MAX || key->outputs >= INT32_MAX || draft.room + 2 > MOST_ROWS_BYTES / 4 / key->outputs)
+        return NULL;
+    draft.first = calloc((size_t)key->outputs, sizeof *draft.first);
+    draft.count = calloc((size_t)key->outputs, sizeof *draft.count);
+    draft.values = calloc((size_t)key->outputs, (size_t)draft.room * sizeof *draft.values);
+    draft.scratch = calloc((size_t)draft.room, sizeof *draft.scratch);
+    if (draft.first && draft.count && draft.values && draft.scratch) {
+        fill(&draft);
+        made = finish(&draft);
+    }
+    free(draft.first);
+    free(draft.count);
+    free(draft.values);
+    free(draft.scratch);
+    return made;
+}

@@ -1,0 +1,122 @@
+#include "core/weight_rules.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { MOST_FRACTION_BITS = 22, LIMIT = 1 << 15 };
+
+static int64_t clamp(int64_t value, int64_t least, int64_t most)
+{
+    return value < least ? least : value > most ? most : value;
+}
+
+/* How many inputs the filter covers. */
+static int taps_of(int32_t filter)
+{
+    return filter == DML_FILTER_BILINEAR ? 2 : filter == DML_FILTER_BICUBIC ? 4 : 6;
+}
+
+static double cubic(double x, double a)
+{
+    if (x < 1.0)
+        return ((a + 2.0) * x - (a + 3.0)) * x * x + 1.0;
+    return x < 2.0 ? ((a * x - 5.0 * a) * x + 8.0 * a) * x - 4.0 * a : 0.0;
+}
+
+static double filtered(int32_t filter, double x, double a)
+{
+    const double size = fabs(x);
+    if (filter == DML_FILTER_BILINEAR)
+        return size < 1.0 ? 1.0 - size : 0.0;
+    return filter == DML_FILTER_BICUBIC ? cubic(size, a) : dml_lanczos(size);
+}
+
+static double scale_of(const dml_weights_key *key)
+{
+    return (double)key->inputs / (double)key->outputs;
+}
+
+static double support_of(const dml_weights_key *key)
+{
+    return taps_of(key->filter) * 0.5 * fmax(scale_of(key), 1.0);
+}
+
+int64_t dml_torchvision_room(const dml_weights_key *key)
+{
+    if (key->rule == DML_RULE_TORCHVISION_PLAIN)
+        return taps_of(key->filter);
+    const double room = ceil(support_of(key)) * 2.0 + 1.0;
+    return room < (double)key->inputs ? (int64_t)room : key->inputs;
+}
+
+/* Row i of weights in double, whose largest is returned. */
+static double antialiased_row(dml_weights_draft *draft, int64_t i, double scale, double support)
+{
+    const double centre = scale * ((double)i + 0.5), inverse = scale >= 1.0 ? 1.0 / scale : 1.0;
+    const int64_t first = clamp((int64_t)(centre - support + 0.5), 0, draft->key->inputs);
+    const int64_t last = clamp((int64_t)(centre + support + 0.5), 0, draft->key->inputs);
+    const int64_t count = clamp(last - first, 0, draft->room);
+    double sum = 0.0, largest = 0.0;
+    for (int64_t k = 0; k < count; k++) {
+        draft->scratch[k] = filtered(draft->key->filter, ((double)(k + first) - centre + 0.5) * inverse, -0.5);
+        sum += draft->scratch[k];
+    }
+    for (int64_t k = 0; k < count; k++) {
+        draft->scratch[k] = sum != 0.0 ? draft->scratch[k] / sum : draft->scratch[k];
+        largest = fmax(largest, draft->scratch[k]);
+    }
+    draft->first[i] = first;
+    draft->count[i] = count;
+    return largest;
+}
+
+/* The same without antialiasing: taps outside the inputs go to the edge, and sums that are only begun count as the largest. */
+static double plain_row(dml_weights_draft *draft, int64_t i, double scale)
+{
+    const int64_t inputs = draft->key->inputs, taps = draft->room, half = taps / 2;
+    const double centre = scale * ((double)i + 0.5) - 0.5;
+    const double position = draft->key->filter == DML_FILTER_BILINEAR ? fmax(centre, 0.0) : centre;
+    const int64_t base = clamp((int64_t)floorf((float)position), INT64_MIN, inputs - 1), begin = base - half + 1;
+    const double fraction = fmin(fmax(position - (double)base, 0.0), 1.0);
+    const int64_t first = begin > 0 ? begin : 0, end = clamp(base + half + 1, 0, inputs);
+    double largest = 0.0;
+    memset(draft->scratch, 0, (size_t)taps * sizeof *draft->scratch);
+    for (int64_t k = 0; k < taps; k++) {
+        const int64_t at = clamp(begin + k, 0, inputs - 1) - first;
+        draft->scratch[at] += filtered(draft->key->filter, (double)(k + 1 - half) - fraction, -0.75);
+        largest = fmax(largest, draft->scratch[at]);
+    }
+    draft->first[i] = first;
+    draft->count[i] = end - first;
+    return largest;
+}
+
+static double make_row(dml_weights_draft *draft, int64_t i)
+{
+    const double scale = scale_of(draft->key);
+    return draft->key->rule == DML_RULE_TORCHVISION_PLAIN ? plain_row(draft, i, scale)
+                                                          : antialiased_row(draft, i, scale, support_of(draft->key));
+}
+
+/* As many bits as leave the largest weight an int16. */
+static int32_t fraction_bits(double largest)
+{
+    int32_t bits = 0;
+    while (bits < MOST_FRACTION_BITS && (int64_t)(0.5 + largest * (double)(1 << (bits + 1))) < LIMIT)
+        bits++;
+    return bits;
+}
+
+void dml_torchvision_weights(dml_weights_draft *draft)
+{
+    const int64_t outputs = draft->key->outputs;
+    double largest = 0.0;
+    for (int64_t i = 0; i < outputs; i++)
+        largest = fmax(largest, make_row(draft, i));
+    draft->shift = fraction_bits(largest);
+    for (int64_t i = 0; i < outputs; i++) {
+        make_row(draft, i);
+        for (int64_t k = 0; k < draft->count[i]; k++)
+            dml_draft_row(draft, i)[k] = (int16_t)dml_round_away(draft->scratch[k] * (double)(1 << draft->shift));
+    }
+}
