@@ -5,32 +5,8 @@
 #ifndef DML_CORE_RESAMPLING_H
 #define DML_CORE_RESAMPLING_H
 
+#include "core/plan.h"
 #include "core/weights.h"
-
-/* How a pass makes an output of inputs p, weights w and parameters, tap after tap from the first. Integers have 32 bits, `>>`
- * rounds down; float32 operations are rounded one by one, to nearest even, none fused. A byte that floats become is rounded to
- * nearest even, then clipped to 0..255. */
-typedef enum dml_sum_kind {
-    DML_SUM_CLIP,   /* byte: (sum(w * p) + (1 << shift >> 1)) >> shift, clipped to 0..255 */
-    DML_SUM_SHIFT,  /* uint16 or int32: sum(w * p) >> shift */
-    DML_SUM_FLOORS, /* byte: (sum((w * p) >> shift) + 2) >> 2 */
-    DML_SUM_FLOAT,  /* float32: sum(w * p), w and p as float32 */
-    DML_SUM_ROUND,  /* byte: the same */
-    DML_SUM_CUBIC,  /* byte: the same, w being int32, from the last tap to the first, times 2**-shift */
-    DML_SUM_TIMES,  /* byte: float32(sum(w * p)) * factor */
-    DML_SUM_OVER,   /* byte: float32(sum(w * p)) / factor */
-    DML_SUM_REDUCE, /* byte: ((sum(w * p) + half) * multiplier) >> 24, in uint32 that wrap around */
-} dml_sum_kind;
-
-typedef struct dml_sum {
-    dml_sum_kind kind;
-    int32_t shift;
-    uint32_t half, multiplier;
-    float factor;
-} dml_sum;
-
-/* What lies between the passes, where there are two. */
-typedef enum dml_between { DML_BETWEEN_BYTE, DML_BETWEEN_UINT16, DML_BETWEEN_INT32, DML_BETWEEN_FLOAT32 } dml_between;
 
 /* A box of the result whose bytes the last pass makes by one sum: rows, columns, and the items that follow each other in a
  * column, counted over all axes behind the columns. `end` may lie beyond the result. */
@@ -48,14 +24,45 @@ typedef struct dml_resampling {
     int axes[2];             /* of each pass: DML_ROWS_AXIS or DML_COLUMNS_AXIS, each once */
     dml_weights *weights[2]; /* of each pass; owned */
     dml_sum first;           /* of the first of two passes */
-    dml_between between;
-    int part_count; /* the parts have each byte of the result once */
+    dml_number between;      /* what it makes */
+    int part_count;          /* the parts have each byte of the result once */
     dml_resampled_part parts[DML_MAX_RESAMPLED_PARTS];
 } dml_resampling;
 
-void dml_resampling_release(dml_resampling *resampling);
+typedef enum dml_library { DML_PILLOW, DML_PILLOW_REDUCE, DML_OPENCV, DML_TORCHVISION } dml_library;
 
-/* Bytes of an item between the passes. */
-int64_t dml_between_item(dml_between between);
+typedef enum dml_opencv_mode {
+    DML_OPENCV_LINEAR,
+    DML_OPENCV_LINEAR_EXACT,
+    DML_OPENCV_AREA,
+    DML_OPENCV_CUBIC,
+    DML_OPENCV_LANCZOS4,
+} dml_opencv_mode;
+
+/* What is asked of a library; of two axes rows come first. All sizes are 1 or more. */
+typedef struct dml_resampling_request {
+    dml_library library;
+    int32_t filter; /* a dml_filter, or a dml_opencv_mode */
+    int64_t inputs[2];
+    int64_t outputs[2];
+    double from[2]; /* Pillow: the box, in inputs; reducing: how many inputs a block has; OpenCV: fx and fy, or 0 */
+    double to[2];   /* Pillow: the box' end */
+    int64_t items;  /* OpenCV: of a column: channels */
+    bool newer;     /* Pillow: 13 or later, whose order of passes differs; torchvision: antialiased */
+} dml_resampling_request;
+
+/* No passes: the result is the input. Pillow's box is not an integral one of the result's size, which it copies. */
+dml_code dml_resampling_make(const dml_resampling_request *request, dml_resampling *resampling, dml_status *status);
+
+/* That of DML_OPENCV. */
+dml_code dml_resampling_opencv(const dml_resampling_request *request, dml_resampling *resampling, dml_status *status);
+
+/* Adds a pass along an axis by weights of a key. */
+dml_code dml_resampling_pass(dml_resampling *resampling, int axis, const dml_weights_key *key, dml_status *status);
+
+/* Adds a part: of rows, columns and items. */
+void dml_resampling_part(dml_resampling *resampling, const int64_t begin[3], const int64_t end[3], const dml_sum *sum);
+
+void dml_resampling_release(dml_resampling *resampling);
 
 #endif

@@ -11,6 +11,7 @@
 #include "py/dlpack_import.h"
 #include "py/entry_points.h"
 #include "py/errors.h"
+#include "py/resampling_capsule.h"
 #include "py/result_memory.h"
 #include "py/transfer.h"
 #include "py/views.h"
@@ -206,6 +207,8 @@ static PyMethodDef module_methods[] = {
     {"_compile", dml_compile, METH_VARARGS, NULL},
     {"_compiled_steps", dml_compiled_steps, METH_O, NULL},
     {"_run_compiled", DML_FAST(dml_run_compiled), METH_FASTCALL, NULL},
+    {"_resampling", dml_resampling_new, METH_VARARGS, NULL},
+    {"_resampling_described", dml_resampling_described, METH_O, NULL},
     {"_asarray", dml_asarray, METH_VARARGS, NULL},
     {"_empty", dml_empty, METH_VARARGS, NULL},
     {"_dlpack_places", dml_dlpack_places, METH_O, NULL},

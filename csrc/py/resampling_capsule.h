@@ -1,0 +1,19 @@
+/* Resamplings as Python holds them: capsules, which dmlops.operators.resizing makes. */
+#ifndef DML_PY_RESAMPLING_CAPSULE_H
+#define DML_PY_RESAMPLING_CAPSULE_H
+
+#include "core/resampling.h"
+#include "py/state.h"
+
+/* Function of dmlops._core: (library, filter, (rows, columns) of the input, those of the result, `from`, `to`, items, newer),
+ * the members of a dml_resampling_request. None if the result is the input. */
+PyObject *dml_resampling_new(PyObject *module, PyObject *args);
+
+/* Function of dmlops._core, for tests: a pair of lists. Of passes: (axis, inputs, taps, shift, is_float, inside, kind, shift of
+ * the sum, number, rows as bytes); of parts: (begin, end, kind, shift, half, multiplier, factor). */
+PyObject *dml_resampling_described(PyObject *module, PyObject *resampling);
+
+/* Borrowed; NULL with an exception set where the object is none. */
+const dml_resampling *dml_resampling_from(PyObject *resampling);
+
+#endif
