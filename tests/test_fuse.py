@@ -351,6 +351,20 @@ def test_too_many_pieces_become_a_second_pass(device):
     assert function.prove(x).passes == 2
 
 
+@pytest.mark.parametrize(
+    ("shape", "other"), [((10, 30, 64), (6, 50, 64)), ((36, 100, 49), (1764, 100)), ((2, 105, 99), (-1, 77))], ids=str
+)
+def test_uneven_reshapes_are_whole(device, shape, other):
+    x = np.random.default_rng(0).integers(0, 1 << 30, shape, np.int32)
+    for function in (lambda x: x.T.reshape(other), lambda x: np.roll(x.T, 5).reshape(other).T.reshape(-1)):
+        fused = dmlops.fuse(function)
+        out = np.full(function(x).shape, 0xA5, np.int32)
+        assert same(fused(x, out=out, device=device), np.ascontiguousarray(function(x)))
+        fused.prove(x)
+    resident = dmlops.array_api.reshape(dmlops.asarray(x, device=device).T, other)
+    assert same(resident.numpy(), np.ascontiguousarray(x.T.reshape(other)))
+
+
 def test_an_input_with_gaps_is_copied_first(device):
     x = np.random.default_rng(0).integers(0, 1 << 16, (1007, 1010), np.uint16)[:, ::-1][:, :1003]
     function = dmlops.fuse(lambda x: x.reshape(1003, 1007))
@@ -380,6 +394,10 @@ PASSES = {
     "bytes": kaleidoscope,
     "a map at the end": lambda x: kaleidoscope(x).astype(np.float32),
     "a map at the beginning": lambda x: kaleidoscope(x.astype(np.float32), 3),
+    "constants beside a map": lambda x: kaleidoscope(np.concatenate([x / 2, np.full((7, 1), 9.0)], 1)),
+    "maps behind and before, and constants": lambda x: kaleidoscope(np.concatenate([x / 2, np.full((7, 1), 9.0)], 1)) * 2,
+    "constants around a map, in every piece": lambda x: kaleidoscope(np.pad(x.astype(np.float32), 1)),
+    "a map of both": lambda x: kaleidoscope(kaleidoscope(np.pad(x, 1)).astype(np.float32)),
 }
 
 

@@ -2,6 +2,8 @@
 
 #include <stddef.h>
 
+#include "core/coverage.h"
+
 /* Grows a span by what an axis reaches; false where that is no number of 64 bits. */
 static bool grow(dml_span *span, int64_t extent, int64_t stride)
 {
@@ -75,7 +77,7 @@ dml_code dml_compiled_check(const dml_compiled *compiled, dml_status *status)
     for (int64_t i = 0; i < compiled->count; i++)
         if (!is_within(compiled, &compiled->steps[i]))
             return dml_fail(status, DML_VALUE_ERROR, "step %lld of the program leaves its arrays", (long long)i);
-    return DML_OK;
+    return dml_coverage_check(compiled, status);
 }
 
 static void add_axis(dml_plan *plan, const dml_compiled_axis *axis, int64_t dst_stride)

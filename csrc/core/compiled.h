@@ -38,7 +38,7 @@ typedef struct dml_compiled {
     dml_tensor *inputs, *results;
 } dml_compiled;
 
-/* Whether all steps stay within inputs, constants and results. That no two write the same byte is the compiler's promise. */
+/* Whether all steps stay within inputs, constants and results, and write every element of each result once. */
 dml_code dml_compiled_check(const dml_compiled *compiled, dml_status *status);
 
 /* Gives a program, which has room for them, the results' shapes and its steps. */

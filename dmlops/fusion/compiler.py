@@ -67,6 +67,14 @@ class NoBytesError(TypeError):
         super().__init__(f"more than one pass is needed in front of a map: end the fused function before it ({node.where})")
 
 
+class _Form(NamedTuple):
+    """What to write of an array, its pieces, and those of the array after that."""
+
+    node: Node
+    pieces: list[Piece]
+    after: list[Piece]
+
+
 class _Compiler:
     def __init__(self, inputs: Sequence[tuple[np.dtype[Any], Sequence[int], Sequence[int]]]) -> None:
         self.inputs = [(dtype, tuple(shape), tuple(strides)) for dtype, shape, strides in inputs]
@@ -75,8 +83,10 @@ class _Compiler:
         self.tables: list[maps.Table] = []
         self.passes: list[Pass] = []
         self.intermediate: dict[Node, list[Piece]] = {}
+        self.before_maps: set[Node] = set()
 
     def compile(self, results: Sequence[Node]) -> Program:
+        self.before_maps = _before_maps(results)
         while True:
             try:
                 pieces = [self.pieces(node, self.known) for node in results]
@@ -114,7 +124,10 @@ class _Compiler:
         if isinstance(node, Map):
             return [self.mapped(piece, node) for piece in operands[0]]
         most = max(MOST_PIECES, len(operands))
-        found = layout.gather(list(itertools.islice(node.pieces(operands), 4 * most)))
+        found = list(itertools.islice(node.pieces(operands), 4 * most + 1))
+        if len(found) > 4 * most:  # those that are left may be many, so how few these would become is not looked at
+            raise _TooManyPiecesError(node)
+        found = layout.gather(found)
         if len(found) > most or any(map(_has_too_many_axes, found)):
             raise _TooManyPiecesError(node)
         return found
@@ -135,31 +148,40 @@ class _Compiler:
         """Write a small array before a node after which its pieces are few: what is larger is nearer to it, and helps more."""
         why = f"{type(node).__name__.lower()} would have more than {MOST_PIECES} pieces ({node.where})"
         before = self.before(node)
-        arrays = [one for one in before if one in self.known]
-        arrays.sort(key=lambda one: (self.written(one)[0].nbytes, -len(self.known[one])))
+        arrays = [one for one in before if one in self.known and self.forms(one)]
+        arrays.sort(key=lambda one: (self.forms(one)[0].node.nbytes, -len(self.known[one])))
         low, high, found = 0, len(arrays), None
         while low < high:
             middle = (low + high) // 2
-            known = self.tried(node, arrays[middle], before)
-            if known is None:
+            tried = self.tried(node, arrays[middle], before)
+            if tried is None:
                 low = middle + 1
             else:
-                high, found = middle, known
-        to_write = arrays[high : high + 1] if found else [one for one in node.operands if one not in self.intermediate]
+                high, found = middle, tried
+        if found:
+            to_write = {arrays[high]: found[0]}
+        else:  # with their tables, where possible: nothing has fewer pieces
+            to_write = {one: self.forms(one)[-1] for one in node.operands if one not in self.intermediate and self.forms(one)}
         if not to_write:
             raise NoBytesError(node)
-        for one in to_write:
-            self.write(one, why)
+        for one, form in to_write.items():
+            self.write(one, form, why)
         for one in to_write:
             self.known = self.others(before, one)
-        self.known |= found or self.intermediate
+        self.known |= found[1] if found else self.intermediate
 
-    def tried(self, node: Node, one: Node, before: Sequence[Node]) -> dict[Node, list[Piece]] | None:
-        """The pieces of all arrays if that one is written; None where those of the node are still too many."""
-        inner, _, after = self.written(one)
-        known = self.others(before, one) | {one: after}
+    def tried(self, node: Node, one: Node, before: Sequence[Node]) -> tuple[_Form, dict[Node, list[Piece]]] | None:
+        """How to write that array, and the pieces of all after that; None where those of the node are still too many."""
+        for form in self.forms(one):
+            known = self.pieces_after(node, one, form, before)
+            if known is not None:
+                return form, known
+        return None
+
+    def pieces_after(self, node: Node, one: Node, form: _Form, before: Sequence[Node]) -> dict[Node, list[Piece]] | None:
+        known = self.others(before, one) | {one: form.after}
         tables, constants = len(self.tables), len(self.constants)
-        self.inputs.append(_as_input(inner))
+        self.inputs.append(_as_input(form.node))
         try:
             self.pieces(node, known)
         except (_TooManyPiecesError, NoBytesError):
@@ -195,20 +217,22 @@ class _Compiler:
                 made.add(node)
         return {node: pieces for node, pieces in self.known.items() if node not in made}
 
-    def written(self, node: Node) -> tuple[Node, list[Piece], list[Piece]]:
-        """What to write of a node, its pieces, and those of the node after that.
+    def forms(self, node: Node) -> list[_Form]:
+        """How an array can be written.
 
         Where there are tables, what is written are the items before them. The tables stay for the passes that follow, and so do
-        constants.
+        constants, for which zeros are written: the extension takes programs alone that write their results whole. Behind that
+        comes the array itself, where no map that follows needs the items.
         """
         pieces, source = self.known[node], len(self.inputs)
+        itself = _Form(node, pieces, layout.whole(source, node.shape, pack(node.shape, node.dtype.itemsize)))
         if all(piece.table < 0 for piece in pieces):
-            return node, pieces, layout.whole(source, node.shape, pack(node.shape, node.dtype.itemsize))
-        moved = [piece for piece in pieces if piece.source >= 0]
-        items = {self.inputs[piece.source][0].itemsize for piece in moved}
+            return [itself]
+        found = [itself] if node.dtype.itemsize in maps.MAPPED_ITEMS or node not in self.before_maps else []
+        items = {self.inputs[piece.source][0].itemsize for piece in pieces if piece.source >= 0}
         if len(items) > 1:
-            raise NoBytesError(node)
-        inner = Node(node.shape, np.dtype(f"u{items.copy().pop()}"))
+            return found
+        inner = Node(node.shape, np.dtype(f"u{items.pop()}"))
         strides = pack(node.shape, inner.dtype.itemsize)
         if len({(piece.table, piece.row) for piece in pieces}) == 1 and not any(map(_has_rows, pieces)):
             after = [
@@ -216,10 +240,18 @@ class _Compiler:
             ]
         else:
             after = [piece if piece.source < 0 else _relocated(piece, source, strides) for piece in pieces]
-        return inner, [piece._replace(table=-1) for piece in moved], after
+        return [_Form(inner, [piece._replace(table=-1) for piece in pieces], after), *found]
 
-    def write(self, node: Node, why: str) -> None:
-        inner, pieces, after = self.written(node)
+    def zeros(self, piece: Piece, like: Node) -> Piece:
+        """In place of a piece of a constant."""
+        self.constants.append(Constant(np.zeros((), like.dtype)))
+        still = [run._replace(digits=tuple(digit._replace(src=0, row=0) for digit in run.digits)) for run in piece.dims]
+        return Piece(-len(self.constants), 0, tuple(still))
+
+    def write(self, node: Node, form: _Form, why: str) -> None:
+        inner, pieces, after = form
+        if inner is not node:
+            pieces = [piece if piece.source >= 0 else self.zeros(piece, inner) for piece in pieces]
         self.passes.append(self.make_pass([inner], [pieces], why))
         self.intermediate[node] = after
         self.inputs.append(_as_input(inner))
@@ -250,6 +282,23 @@ class _Compiler:
         arrays = tuple(itertools.starmap(without_memory, [*self.inputs, *map(_as_input, nodes)]))
         program = _core._compile(arrays, len(self.inputs), steps.tobytes(), bytes(constants))
         return Pass(program, tuple(nodes), tuple(pieces), tuple(self.inputs), where, bytes(constants), why)
+
+
+def _before_maps(results: Sequence[Node]) -> set[Node]:
+    """The arrays that maps are made of, directly or by movements and other maps."""
+    order, waiting = dict.fromkeys(results), list(results)
+    while waiting:
+        new = [one for one in waiting.pop().operands if one not in order]
+        order |= dict.fromkeys(new)
+        waiting += new
+    found: set[Node] = set()
+    waiting = [one.operands[0] for one in order if isinstance(one, Map)]
+    while waiting:
+        one = waiting.pop()
+        if one not in found:
+            found.add(one)
+            waiting += one.operands
+    return found
 
 
 def _as_input(node: Node) -> tuple[np.dtype[Any], tuple[int, ...], tuple[int, ...]]:

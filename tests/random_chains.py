@@ -1,0 +1,203 @@
+"""Chains of movements and maps as people write them, drawn fast: uneven reshapes, wide paddings, arrays of 200,000 elements.
+
+`python tests/random_chains.py COUNT [FIRST]` runs so many of them, each a number from FIRST on, and prints which differ.
+"""
+
+import math
+import random
+import sys
+import traceback
+import warnings
+
+import dmlops
+import numpy as np
+
+MOST = 200_000  # elements of an array on the way
+PRIMES = [2, 2, 2, 2, 3, 3, 5, 7, 11, 13, 17]
+MODES = ["constant", "edge", "reflect", "symmetric", "wrap"]
+# What may be refused, as docs/fuse.md says.
+LIMITS = ("more than one pass is needed in front of a map", "the constants of this function vary along so many positions")
+
+
+def drawn_shape(draw, factors, most_axes=4):
+    """The product of these factors, in any order, as the sizes of some axes."""
+    sizes = [1] * draw.randrange(1, most_axes + 1)
+    for factor in draw.sample(factors, len(factors)):
+        sizes[draw.randrange(len(sizes))] *= factor
+    return tuple(sizes)
+
+
+def factored(number):
+    found, prime = [], 2
+    while prime * prime <= number:
+        if number % prime:
+            prime += 1
+        else:
+            number //= prime
+            found.append(prime)
+    return found + [number] * (number > 1)
+
+
+# --- steps: each draws its arguments for an array, and has a function that takes them --------------------------------------
+
+
+def reshape(draw, x):
+    shape = drawn_shape(draw, factored(x.size)) if x.size else (0, 2)
+    return shape, draw.choice("CCCF")
+
+
+def pad(draw, x):
+    if draw.random() < 0.3:  # wider than the axis, and uneven
+        axis = draw.randrange(x.ndim)
+        widths = [(0, 0)] * x.ndim
+        widths[axis] = tuple(draw.randrange(3 * x.shape[axis] + 2) for _ in range(2))
+    else:
+        widths = [(draw.randrange(4), draw.randrange(4)) for _ in x.shape]
+    return tuple(widths), draw.choice(MODES)
+
+
+def crop(draw, x):
+    key = []
+    for size in x.shape:
+        kind = draw.randrange(5)
+        if kind < 2:
+            key.append(slice(None))
+        elif kind == 2:
+            key.append(slice(draw.randrange(size // 2 + 1), -draw.randrange(1, size // 2 + 2) or None))
+        elif kind == 3:
+            key.append(slice(draw.choice([None, 1, -2]), None, draw.choice([2, 3, 5, 7, size // 2 + 1])))
+        else:
+            key.append(slice(None, draw.choice([None, 0, 1]), draw.choice([-1, -1, -2, -3])))
+    return (tuple(key),)
+
+
+def an_axis(draw, x):
+    return draw.randrange(-x.ndim, x.ndim)
+
+
+def window(draw, x):
+    axis = an_axis(draw, x)
+    return axis, draw.randrange(1, min(x.shape[axis], MOST // x.size + 1) + 1), draw.randrange(1, 4)
+
+
+def resized(x, axis, size):
+    return dmlops.resize_nearest(x, (size,), axes=(axis % x.ndim,))
+
+
+def slid(x, axis, size, stride):
+    return dmlops.sliding_windows(x, (size,), strides=stride, axes=(axis % x.ndim,))
+
+
+def scaled(x, axis, numbers):
+    array = np.resize(np.array(numbers), x.shape[axis]).astype(x.dtype)
+    return x * array.reshape(-1, *[1] * (-1 - axis))
+
+
+STEPS = {
+    "reshape": (lambda x, shape, order: np.reshape(x, shape, order=order), reshape),
+    "T": (lambda x: x.T, lambda draw, x: ()),
+    "transpose": (np.transpose, lambda draw, x: (tuple(draw.sample(range(x.ndim), x.ndim)),)),
+    "ravel": (lambda x: x.ravel(), lambda draw, x: ()),
+    "swapaxes": (np.swapaxes, lambda draw, x: (an_axis(draw, x), an_axis(draw, x))),
+    "flip": (np.flip, lambda draw, x: (draw.choice([None, an_axis(draw, x)]),)),
+    "crop": (lambda x, key: x[key], crop),
+    "pad": (np.pad, pad),
+    "repeat": (np.repeat, lambda draw, x: (draw.randrange(1, 4), draw.choice([None, an_axis(draw, x), an_axis(draw, x)]))),
+    "tile": (np.tile, lambda draw, x: (tuple(draw.choice([1, 1, 2, 3]) for _ in x.shape),)),
+    "roll": (np.roll, lambda draw, x: (draw.randrange(-50, 50), draw.choice([None, None, an_axis(draw, x)]))),
+    "join": (lambda x, axis: np.concatenate([x, np.flip(x), x], axis), lambda draw, x: (an_axis(draw, x),)),
+    "stack": (lambda x, axis: np.stack([x, np.zeros_like(x)], axis), lambda draw, x: (an_axis(draw, x),)),
+    "take": (np.take, lambda draw, x: ([draw.randrange(max(x.shape)) % x.shape[0] for _ in range(draw.randrange(1, 9))], 0)),
+    "slide": (slid, window),
+    "resize": (resized, lambda draw, x: (axis := an_axis(draw, x), draw.randrange(1, 2 * x.shape[axis] + 2))),
+}
+MAPS = {
+    "cast": (lambda x, code: x.astype(code), lambda draw, x: (draw.choice(["f4", "f4", "f2", "f8"]),)),
+    "scale": (scaled, lambda draw, x: (draw.randrange(-x.ndim, 0), [draw.randrange(6) for _ in range(3)])),
+    "choose": (lambda x, limit: np.where(x > limit, x, 0), lambda draw, x: (draw.randrange(200),)),
+    "square": (lambda x: x * x + x, lambda draw, x: ()),
+}
+
+
+class Chain:
+    """The chain of a number: the same one each time."""
+
+    def __init__(self, number):
+        draw = random.Random(number)
+        self.mapped = draw.random() < 0.4
+        budget = draw.choice([60, 600, 3000, 20_000, MOST])
+        factors = []
+        while math.prod(factors) * max(PRIMES) <= budget and len(factors) < 12:
+            factors.append(draw.choice(PRIMES))
+        self.dtype = np.dtype(draw.choice(["u1", "i1", "u1", "u2"] if self.mapped else ["u1", "u2", "i4", "f8", "c16", "S3"]))
+        self.shape, self.reversed = drawn_shape(draw, factors), draw.random() < 0.2
+        self.steps = []
+        x = self.array()
+        for _ in range(draw.randrange(1, 9)):
+            steps = MAPS if self.mapped and draw.random() < 0.3 else STEPS
+            name = draw.choice(sorted(steps))
+            arguments = steps[name][1](draw, x)
+            after = dmlops.fuse(lambda x, *arguments, step=steps[name][0]: step(x, *arguments)).reference(x, *arguments)
+            if 0 < after.size <= MOST and 0 < after.ndim < 8:
+                self.steps.append((name, arguments))
+                x = np.asarray(after)
+
+    def array(self):
+        count = math.prod(self.shape)
+        values = np.random.default_rng(count).integers(0, 256, count * self.dtype.itemsize, np.uint8)
+        if self.dtype.kind in "fc":
+            values &= 0x3F
+        x = values.view(self.dtype).reshape(self.shape)
+        return x[..., ::-1].T if self.reversed else x
+
+    def __call__(self, x):
+        for name, arguments in self.steps:
+            x = (STEPS.get(name) or MAPS[name])[0](x, *arguments)
+        return x
+
+
+def difference(chain, device="host", resident=False):
+    """What is wrong with a chain, fused: None if nothing is."""
+    fused = dmlops.fuse(lambda x: chain(x))
+    x = chain.array()
+    right = np.asarray(fused.reference(x))
+    out = np.full(right.nbytes, 0xA5, np.uint8).view(right.dtype).reshape(right.shape)
+    try:
+        if resident:
+            out = np.asarray(chain(dmlops.asarray(x, device=device)).numpy())
+        else:
+            fused(x, out=out, device=device)
+    except TypeError as error:
+        if any(limit in str(error) for limit in LIMITS):
+            return None
+        raise
+    if out.dtype != right.dtype or out.shape != right.shape:
+        return f"{out.dtype} {out.shape} in place of {right.dtype} {right.shape}"
+    differ = np.frombuffer(out.tobytes(), np.uint8) != np.frombuffer(right.tobytes(), np.uint8)
+    return f"{differ.sum()} of {differ.size} bytes differ" if differ.any() else None
+
+
+def fails(number):
+    """What is wrong with the chain of a number; each fourth one without maps runs on device arrays, step by step."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            chain = Chain(number)
+            return difference(chain, resident=not chain.mapped and number % 4 == 0)
+        except Exception:
+            return traceback.format_exc()
+
+
+def main(count, first=0):
+    wrong = 0
+    for number in range(first, first + count):
+        found = fails(number)
+        if found:
+            wrong += 1
+            print(f"chain {number}: {found}", flush=True)
+    print(f"{count} chains from {first} on, {wrong} of them wrong")
+    return wrong > 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(*map(int, sys.argv[1:])))
