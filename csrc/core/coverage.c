@@ -99,7 +99,7 @@ static uint64_t of_array(dml_point *point, const dml_tensor *result)
     return made;
 }
 
-/* Whether the polynomials agree for one result; for all at once, each multiplied by a number of its own, if `only` is below 0. */
+/* Whether the polynomials agree for result `only`; if that is below 0, for all at once, each with a factor of its own. */
 static bool agrees(const dml_compiled *compiled, int number, int64_t only)
 {
     dml_point point = {.number = number};

@@ -4,8 +4,8 @@
 
 #include "core/compiled.h"
 
-/* DML_OK, or a value error that names a result. The steps stay within the results, and extents are above 0. Takes time in steps,
- * axes and the digits of their numbers, not in elements, and no memory.
+/* DML_OK, or a value error that names a result. The steps stay within the results, and extents are above 0. It takes time in
+ * steps, axes and the digits of their numbers, not in elements, and allocates nothing.
  *
  * A program that is right always passes. One that is not passes with a probability below (n / 2^61)^2, where n is the sum of a
  * result's shape: below 10^-17 for all that memory can hold. */
