@@ -93,8 +93,16 @@ def kernels():
     return found
 
 
+def list_shaders(folder):
+    """shaders.spv.h: includes the header of each compiled shader; DML_SHADERS(X) has an X(NAME) for each shaders/NAME.comp."""
+    includes = "".join(f'#include "{name}.spv.h"\n' for name in sorted(kernels()))
+    names = " ".join(f"X({path.stem})" for path in sorted((ROOT / "shaders").rglob("*.comp")))
+    (folder / "shaders.spv.h").write_text(f"{includes}#define DML_SHADERS(X) {names}\n")
+
+
 def compile_shaders(glslc, names, folder):
     """Into headers in `folder`, several at a time."""
+    list_shaders(folder)
     wanted = kernels()
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         list(pool.map(lambda name: compile_shader(glslc, *wanted[name], name, folder / f"{name}.spv.h"), names))
@@ -164,7 +172,7 @@ class BuildExtension(build_ext):
             return
         newest = max(path.stat().st_mtime for path in (ROOT / "shaders").rglob("*") if path.is_file())
         headers = {name: folder / f"{name}.spv.h" for name in kernels()}
-        for header in set(folder.glob("*.spv.h")) - set(headers.values()):
+        for header in set(folder.glob("*.spv.h")) - {*headers.values(), folder / "shaders.spv.h"}:
             header.unlink()
         old = [
             name for name, header in headers.items() if self.force or not header.exists() or header.stat().st_mtime <= newest

@@ -143,17 +143,15 @@ def _describe(piece: dict[str, Any]) -> str:
     item, _, axes, _ = piece["plan"]
     extents = " x ".join(str(extent) for extent, *_ in axes)
     lines = [f"{piece['kernel']}, of {f'{extents} items' if axes else 'one item'} of {item} bytes", f"  why: {piece['reason']}"]
-    if piece["kernel"] == "copy":
+    if not piece["tile_bytes"]:  # a command, which has no kernel
         return "\n".join(lines)
     words = [f"{piece['tile_bytes']} bytes per invocation"]
-    if piece["kernel"] != "elements":
-        words.append(f"words of {piece['word_bytes']} bytes")
+    words += [f"words of {piece['word_bytes']} bytes"] * (piece["word_bytes"] > 0)
     words.append(f"scalars of {piece['scalar_bytes']} bytes" if piece["scalar_bytes"] else "no head or tail")
-    if piece["kernel"] in ("rows", "blocks"):
-        words += [f"source aligned to {piece['alignment']}"] * (piece["alignment"] > 1)
-        words += [f"{piece['rows_per_window']} rows per window"] * (piece["rows_per_window"] > 1)
-        words += [f"{piece['rows_per_workgroup']} rows per workgroup"] * (piece["rows_per_workgroup"] > 1)
-        words += [f"software prefetch of {piece['prefetch_lines']} cache lines behind a row"] * (piece["prefetch_lines"] > 0)
+    words += [f"source aligned to {piece['alignment']}"] * (piece["alignment"] > 1)
+    words += [f"{piece['rows_per_window']} rows per window"] * (piece["rows_per_window"] > 1)
+    words += [f"{piece['rows_per_workgroup']} rows per workgroup"] * (piece["rows_per_workgroup"] > 1)
+    words += [f"software prefetch of {piece['prefetch_lines']} cache lines behind a row"] * (piece["prefetch_lines"] > 0)
     words += [f"software prefetch, steps ahead: {piece['prefetch_ahead']}"] * (piece["prefetch_ahead"] > 0)
     words += [f"bound as segments of 2**{piece['segment_bits']} bytes"] * (piece["segment_bits"] > 0)
     schedule = f"{piece['chunks']} work chunks, {piece['groups']} workgroups of {piece['group_size']} invocations"

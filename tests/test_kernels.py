@@ -17,8 +17,9 @@ import strategies
 import support
 from strategies import AGAIN, FEWER, FEWEST, content, raw
 
-COPY, ROWS, WORDS, ELEMENTS, BLOCKS = range(5)
-FORCED = {"copy": COPY, "rows": ROWS, "words": WORDS, "elements": ELEMENTS, "blocks": BLOCKS}
+KERNELS = _core._kernels()
+FORCED = {name: KERNELS.index(name) for name in ("copy", "rows", "words", "elements", "blocks")}
+COPY, ROWS, WORDS, ELEMENTS, BLOCKS = FORCED.values()
 TRAITS = ["kernel", "host_import", "range", "binding", "staging", "group_size", "chunks", "max_groups"]
 TRAITS += ["invocation_bytes", "cpu", "segments_always", "prefetch_ahead"]
 
@@ -96,7 +97,7 @@ def random_array(shape, item, seed=0):
 
 
 def only(kernel, pieces=1):
-    return [pieces * (k == kernel) for k in range(5)]
+    return [pieces * (k == kernel) for k in range(len(KERNELS))]
 
 
 # --- straight rows: runs that are contiguous on both sides ------------------------------------------------------------

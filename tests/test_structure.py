@@ -12,7 +12,7 @@ import tarfile
 import zipfile
 
 import dmlops
-import dmlops._core
+from dmlops import _core
 import pytest
 
 from support import ROOT, publishing, run_python
@@ -101,6 +101,11 @@ def test_each_source_begins_with_the_header_that_declares_it(path):
     if path.suffix == ".c":
         assert (ROOT / "csrc" / includes(path)[0][1]).parent == path.parent
         assert declared(path) <= {name for header in SOURCES if header.suffix == ".h" for name in declared(header)}
+
+
+def test_each_shader_is_a_kernels():
+    """What the copy command moves has none."""
+    assert sorted(_core._kernels()) == sorted(["copy", *(path.stem for path in (ROOT / "shaders").glob("*.comp"))])
 
 
 def test_headers_do_not_include_each_other_in_circles():
@@ -275,7 +280,7 @@ def test_the_tests_use_the_installed_package():
     for module in (dmlops, dmlops._core):
         assert pathlib.Path(module.__file__).is_relative_to(sys.prefix), module.__file__
     said = run_python("import dmlops._core; print(dmlops.__file__, dmlops._core.__file__, sep='\\n')").stdout
-    assert said.split("\n")[:2] == [dmlops.__file__, dmlops._core.__file__]
+    assert said.split("\n")[:2] == [dmlops.__file__, _core.__file__]
 
 
 def test_the_checkout_can_be_used_in_place():
@@ -285,7 +290,7 @@ def test_the_checkout_can_be_used_in_place():
     done = run_python("import dmlops; dmlops.slice([1, 2], [0], [2], device='host'); print(dmlops._core.__file__)", cwd=ROOT)
     here = pathlib.Path(done.stdout.strip())
     assert here.parent == ROOT / "dmlops"
-    assert here.read_bytes() == pathlib.Path(dmlops._core.__file__).read_bytes()
+    assert here.read_bytes() == pathlib.Path(_core.__file__).read_bytes()
 
 
 def test_a_folder_without_the_extension_says_what_to_do(tmp_path):

@@ -3,7 +3,6 @@
 import contextlib
 import os
 import platform
-import re
 import subprocess
 import sys
 import threading
@@ -261,8 +260,11 @@ def compile_part(source, folder, built, *options):
 def built(tmp_path_factory):
     """A folder with csrc/base, csrc/core and csrc/vk compiled, and with a mock of Vulkan."""
     folder = tmp_path_factory.mktemp("race")
-    for name in re.findall(r'#include "(\w+)\.spv\.h"', (CSRC / "vk" / "kernels.c").read_text()):
-        (folder / f"{name}.spv.h").write_text(f"#include <stdint.h>\nstatic const uint32_t {name}_spv[] = {{0}};\n")
+    names = [path.stem for path in (support.ROOT / "shaders").glob("*.comp")]
+    variants = [f"{name}{suffix}" for name in names for suffix in ("", "_segmented", "_vectors", "_only_32_bit")]
+    arrays = "".join(f"static const uint32_t {name}_spv[] = {{0}};\n" for name in variants)
+    listed = f"#define DML_SHADERS(X) {' '.join(f'X({name})' for name in names)}\n"
+    (folder / "shaders.spv.h").write_text(f"#include <stdint.h>\n{arrays}{listed}")
     (folder / "broken_lock.h").write_text(BROKEN_LOCK)
     for source in [*CSRC.glob("base/*.c"), *CSRC.glob("core/*.c"), *CSRC.glob("vk/*.c"), HERE / "race.c"]:
         compile_part(source, folder, folder)

@@ -3,6 +3,7 @@
 #include "base/machine.h"
 #include "base/parallel.h"
 #include "core/host.h"
+#include "core/kernel_list.h"
 #include "core/walk.h"
 
 enum { MOST_STEPS = 64 }; /* that are looked at; further ones cost as much */
@@ -27,9 +28,10 @@ static double device_step(const dml_plan *plan, const dml_tunables *tunables)
     if (!dml_walk_next(&walk, &piece, &dispatch))
         return 0;
     double transfer = bytes * tunables->transfer_ns;
-    if (dispatch.kernel == DML_KERNEL_COPY)
+    const dml_kernel_info *kernel = &dml_kernel_list[dispatch.kernel];
+    if (!kernel->encode)
         return transfer + bytes * tunables->copy_ns;
-    if (dispatch.kernel == DML_KERNEL_ELEMENTS)
+    if (kernel->by_scalars)
         each = tunables->scalar_ns / dispatch.constants[DML_SCALAR];
     return tunables->kernel_ns + transfer + bytes * each / device_threads(tunables);
 }

@@ -1,6 +1,7 @@
 #include "py/explain.h"
 
 #include "core/cost.h"
+#include "core/kernel_list.h"
 #include "core/walk.h"
 #include "py/backend.h"
 #include "py/device_choice.h"
@@ -49,32 +50,16 @@ static PyObject *plan_tuple(const dml_plan *plan)
 
 static PyObject *piece_dict(const dml_piece *piece, const dml_dispatch *dispatch)
 {
-    static const char *const kernels[DML_KERNEL_COUNT] = {"copy", "rows", "words", "elements", "blocks", "tables"};
+    const dml_kernel_info *kernel = &dml_kernel_list[dispatch->kernel];
+    const dml_invocation made = kernel->describe ? kernel->describe(dispatch) : (dml_invocation){0};
     const dml_table *table = &dispatch->table;
     const int32_t *c = dispatch->constants;
-    bool rows = dispatch->kernel == DML_KERNEL_ROWS;
-    int64_t tile = c[DML_SCALAR];
-    int word = 16, align = 1, per_window = 1;
-    if (rows) {
-        word = c[DML_ROWS_WORD];
-        align = c[DML_ROWS_ALIGN];
-        per_window = c[DML_ROWS_PER_WINDOW];
-        tile =
-            (int64_t)c[DML_ROWS_TILE] * c[DML_ROWS_ITEM] * c[DML_ROWS_EXTENT_0] * c[DML_ROWS_EXTENT_1] * c[DML_ROWS_EXTENT_2];
-    } else if (dispatch->kernel == DML_KERNEL_BLOCKS) {
-        word = 8;
-        align = c[DML_BLOCKS_ALIGN];
-        per_window = c[DML_BLOCKS_ROWS];
-        tile = (int64_t)table->blocks_words * word * per_window;
-    } else if (dispatch->kernel == DML_KERNEL_WORDS) {
-        tile = 16 * (int64_t)c[DML_WORDS_TILE];
-    }
-    return Py_BuildValue("{s:s,s:s,s:N,s:L,s:i,s:i,s:i,s:i,s:i,s:i,s:I,s:I,s:I,s:i,s:i}", "kernel", kernels[dispatch->kernel],
-                         "reason", dispatch->reason, "plan", plan_tuple(&piece->plan), "tile_bytes", (long long)tile,
-                         "scalar_bytes", c[DML_SCALAR], "word_bytes", word, "alignment", align, "rows_per_window", per_window,
-                         "rows_per_workgroup", rows && c[DML_ROWS_SCHEDULE] ? c[DML_ROWS_SCHEDULE] : 1, "group_size",
-                         c[DML_GROUP_SIZE], "prefetch_lines", table->rows_prefetch_lines, "chunks", table->chunks, "groups",
-                         dispatch->groups, "segment_bits", c[DML_SEGMENT_BITS], "prefetch_ahead", rows ? c[DML_ROWS_AHEAD] : 0);
+    return Py_BuildValue("{s:s,s:s,s:N,s:L,s:i,s:i,s:i,s:i,s:i,s:i,s:I,s:I,s:I,s:i,s:i}", "kernel", kernel->name, "reason",
+                         dispatch->reason, "plan", plan_tuple(&piece->plan), "tile_bytes", (long long)made.tile, "scalar_bytes",
+                         c[DML_SCALAR], "word_bytes", made.word, "alignment", made.alignment, "rows_per_window",
+                         made.per_window, "rows_per_workgroup", made.per_group, "group_size", c[DML_GROUP_SIZE],
+                         "prefetch_lines", table->rows_prefetch_lines, "chunks", table->chunks, "groups", dispatch->groups,
+                         "segment_bits", c[DML_SEGMENT_BITS], "prefetch_ahead", made.ahead);
 }
 
 /* A list of dicts; a new reference, or NULL with an exception set. */

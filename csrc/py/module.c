@@ -3,6 +3,7 @@
 #include "py/python.h"
 
 #include "base/parallel.h"
+#include "core/kernel_list.h"
 #include "core/weights.h"
 #include "py/compiled_program.h"
 #include "py/device_array.h"
@@ -88,7 +89,17 @@ static int context_of(PyObject *module, PyObject *device, dml_context **context)
     return -1;                 /* uncovered: out of memory during the import */
 }
 
-/* For tests: how many pieces each kernel has run on a device, as (copy, rows, words, elements, blocks). */
+/* For tests: the kernels' names. */
+static PyObject *kernels(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(none))
+{
+    PyObject *list = PyList_New(0);
+    for (int i = 0; list && i < DML_KERNEL_COUNT; i++)
+        if (dml_append(list, PyUnicode_FromString(dml_kernel_list[i].name)) < 0)
+            Py_CLEAR(list);
+    return list;
+}
+
+/* For tests: how many pieces each of them has run on a device. */
 static PyObject *counts(PyObject *module, PyObject *device)
 {
     dml_context *context;
@@ -96,8 +107,11 @@ static PyObject *counts(PyObject *module, PyObject *device)
     if (context_of(module, device, &context) < 0)
         return NULL;
     dml_vk_counts(context, count);
-    return Py_BuildValue("KKKKK", (unsigned long long)count[0], (unsigned long long)count[1], (unsigned long long)count[2],
-                         (unsigned long long)count[3], (unsigned long long)count[4]);
+    PyObject *list = PyList_New(0);
+    for (int i = 0; list && i < DML_KERNEL_COUNT; i++)
+        if (dml_append(list, PyLong_FromUnsignedLongLong(count[i])) < 0)
+            Py_CLEAR(list);
+    return list;
 }
 
 /* For the benchmark: submits one work group that does nothing, and waits for it. */
@@ -223,6 +237,7 @@ static PyMethodDef module_methods[] = {
     {"_empty_dispatch", empty_dispatch, METH_O, NULL},
     {"_override", override, METH_VARARGS, NULL},
     {"_abandoned", abandoned, METH_NOARGS, NULL},
+    {"_kernels", kernels, METH_NOARGS, NULL},
     {"_counts", counts, METH_O, NULL},
     {"_shutdown", shutdown_vulkan, METH_NOARGS, NULL},
     {NULL, NULL, 0, NULL},

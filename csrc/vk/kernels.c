@@ -3,29 +3,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/kernel_list.h"
 #include "vk/cpu_needs.h"
 #include "vk/results.h"
 
-#include "blocks.spv.h"
-#include "blocks_only_32_bit.spv.h"
-#include "blocks_segmented.spv.h"
-#include "blocks_vectors.spv.h"
-#include "elements.spv.h"
-#include "elements_only_32_bit.spv.h"
-#include "elements_segmented.spv.h"
-#include "elements_vectors.spv.h"
-#include "rows.spv.h"
-#include "rows_only_32_bit.spv.h"
-#include "rows_segmented.spv.h"
-#include "rows_vectors.spv.h"
-#include "tables.spv.h"
-#include "tables_only_32_bit.spv.h"
-#include "tables_segmented.spv.h"
-#include "tables_vectors.spv.h"
-#include "words.spv.h"
-#include "words_only_32_bit.spv.h"
-#include "words_segmented.spv.h"
-#include "words_vectors.spv.h"
+#include "shaders.spv.h" /* all of them: setup.py writes it */
 
 const VkDescriptorType dml_binding_types[DML_BINDINGS] = {VK_DESCRIPTOR_TYPE_STORAGE_BUFFER, VK_DESCRIPTOR_TYPE_STORAGE_BUFFER,
                                                           VK_DESCRIPTOR_TYPE_UNIFORM_BUFFER, VK_DESCRIPTOR_TYPE_STORAGE_BUFFER,
@@ -34,12 +16,6 @@ const VkDescriptorType dml_binding_types[DML_BINDINGS] = {VK_DESCRIPTOR_TYPE_STO
 const dml_modules *dml_kernels_modules(const dml_context *context, const dml_dispatch *dispatch)
 {
     return &context->kernels.modules[dispatch->constants[DML_SEGMENT_BITS] > 0];
-}
-
-static VkResult create_shader(dml_context *context, const uint32_t *code, size_t size, VkShaderModule *shader)
-{
-    VkShaderModuleCreateInfo info = {.sType = VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO, .codeSize = size, .pCode = code};
-    return DML_CREATE(context, ShaderModule, &info, shader);
 }
 
 static VkResult create_layouts(dml_context *context, uint32_t segments, dml_modules *modules)
@@ -60,25 +36,36 @@ static VkResult create_layouts(dml_context *context, uint32_t segments, dml_modu
     return DML_CREATE(context, PipelineLayout, &layout, &modules->layout);
 }
 
-/* A copy has no shader. */
-#define VARIANT(suffix)                                                                                                        \
-    {                                                                                                                          \
-        [DML_KERNEL_ROWS] = {rows##suffix##_spv, sizeof rows##suffix##_spv},                                                   \
-        [DML_KERNEL_WORDS] = {words##suffix##_spv, sizeof words##suffix##_spv},                                                \
-        [DML_KERNEL_ELEMENTS] = {elements##suffix##_spv, sizeof elements##suffix##_spv},                                       \
-        [DML_KERNEL_BLOCKS] = {blocks##suffix##_spv, sizeof blocks##suffix##_spv},                                             \
-        [DML_KERNEL_TABLES] = {tables##suffix##_spv, sizeof tables##suffix##_spv},                                             \
-    }
-
 typedef enum variant { PLAIN, SEGMENTED, VECTORS, ONLY_32_BIT, VARIANT_COUNT } variant;
 
-static const struct {
-    const uint32_t *code;
-    size_t size;
-} shaders[VARIANT_COUNT][DML_KERNEL_COUNT] = {[PLAIN] = VARIANT(),
-                                              [SEGMENTED] = VARIANT(_segmented),
-                                              [VECTORS] = VARIANT(_vectors),
-                                              [ONLY_32_BIT] = VARIANT(_only_32_bit)};
+typedef struct code {
+    const uint32_t *words;
+    size_t bytes;
+} code;
+
+typedef struct shader {
+    const char *name;
+    code variants[VARIANT_COUNT];
+} shader;
+
+#define CODE(array) {array, sizeof array}
+#define SHADER(name)                                                                                                           \
+    {#name,                                                                                                                    \
+     {[PLAIN] = CODE(name##_spv),                                                                                              \
+      [SEGMENTED] = CODE(name##_segmented_spv),                                                                                \
+      [VECTORS] = CODE(name##_vectors_spv),                                                                                    \
+      [ONLY_32_BIT] = CODE(name##_only_32_bit_spv)}},
+
+static const shader shaders[] = {DML_SHADERS(SHADER)};
+
+/* NULL where the kernel has none. */
+static const shader *shader_of(const dml_kernel_info *kernel)
+{
+    const shader *shader = kernel->encode ? shaders : NULL;
+    while (shader && strcmp(shader->name, kernel->name) != 0)
+        shader++;
+    return shader;
+}
 
 /* What kernels are made of where one descriptor binds a range. See shaders/words.glsl. */
 static variant variant_of(const dml_device_traits *traits)
@@ -88,12 +75,21 @@ static variant variant_of(const dml_device_traits *traits)
     return traits->cpu ? PLAIN : VECTORS;
 }
 
+static VkResult create_shader(dml_context *context, const code *code, VkShaderModule *module)
+{
+    VkShaderModuleCreateInfo info = {
+        .sType = VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO, .codeSize = code->bytes, .pCode = code->words};
+    return DML_CREATE(context, ShaderModule, &info, module);
+}
+
 static VkResult create_modules(dml_context *context, variant variant, dml_modules *modules)
 {
     VkResult result = create_layouts(context, variant == SEGMENTED ? DML_MAX_SEGMENTS : 1, modules);
-    for (int i = 0; i < DML_KERNEL_COUNT && result == VK_SUCCESS; i++)
-        if (shaders[variant][i].code)
-            result = create_shader(context, shaders[variant][i].code, shaders[variant][i].size, &modules->shaders[i]);
+    for (int i = 0; i < DML_KERNEL_COUNT && result == VK_SUCCESS; i++) {
+        const shader *shader = shader_of(&dml_kernel_list[i]);
+        if (shader)
+            result = create_shader(context, &shader->variants[variant], &modules->shaders[i]);
+    }
     return result;
 }
 

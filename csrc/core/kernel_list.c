@@ -1,0 +1,139 @@
+#include "core/kernel_list.h"
+
+#include <stddef.h>
+
+#include "core/schedule.h"
+
+/* --- constants and table --------------------------------------------------------------------------------------- */
+
+static void encode_rows(const dml_policy *policy, const dml_traits *traits, dml_dispatch *dispatch)
+{
+    dml_pattern_encode(&policy->rows, policy->src, dispatch->constants);
+    dml_schedule_rows(&policy->rows, traits, dispatch);
+}
+
+static void encode_words(const dml_policy *policy, const dml_traits *traits, dml_dispatch *dispatch)
+{
+    const dml_words *words = &policy->words;
+    if (words->plan->reversed >= 0)
+        dispatch->constants[DML_REVERSED] = DML_REVERSED_AXIS;
+    dispatch->constants[DML_WORDS_STRIDE] = (int32_t)words->ratio * words->scalar;
+    dispatch->constants[DML_WORDS_TILE] = words->tile;
+    dml_schedule_words(words, traits, dispatch);
+}
+
+static void encode_blocks(const dml_policy *policy, const dml_traits *traits, dml_dispatch *dispatch)
+{
+    const dml_blocks *blocks = &policy->blocks;
+    int32_t *constants = dispatch->constants;
+    constants[DML_BLOCKS_ROWS] = (int32_t)blocks->rows;
+    constants[DML_BLOCKS_INSIDE] = (int32_t)blocks->inside;
+    constants[DML_BLOCKS_CHAIN] = blocks->chain;
+    constants[DML_BLOCKS_ALIGN] = blocks->aligned;
+    constants[DML_BLOCKS_PHASED] = blocks->phased;
+    dml_schedule_blocks(blocks, traits, dispatch);
+}
+
+/* Whether a load of 16 bytes has the entries of elements that are neighbours along axis 0, wherever a word of them begins. The
+ * entry of the first lies in its binding as it does in memory, modulo 16. */
+static bool are_words(const dml_piece *piece, const dml_dispatch *dispatch)
+{
+    const dml_plan *plan = &piece->plan;
+    const dml_table *table = &dispatch->table;
+    const uint32_t scalar = (uint32_t)dispatch->constants[DML_SCALAR], item = (uint32_t)plan->entries.item;
+    if (plan->gathered != 1 || piece->cut || plan->entries.swapped || item < 4 || item < scalar ||
+        table->axes[0].dst_stride != scalar || table->axes[0].entry_stride != item)
+        return false;
+    uint32_t apart =
+        table->dst_offset / scalar * item - (uint32_t)((uintptr_t)plan->entries.data + (uint64_t)plan->entries.offset);
+    for (uint32_t k = 1; k < table->rank; k++)
+        apart |= table->axes[k].dst_stride / scalar * item - table->axes[k].entry_stride;
+    return apart % 16 == 0;
+}
+
+static void encode_elements(const dml_policy *policy, const dml_traits *traits, dml_dispatch *dispatch)
+{
+    const dml_piece *piece = policy->piece;
+    dml_plan plan;
+    dml_plan_copy(&plan, &piece->plan);
+    int32_t scalar = dispatch->constants[DML_SCALAR];
+    dml_plan_divide_item(&plan, scalar);
+    if (plan.reversed >= 0)
+        dispatch->constants[DML_REVERSED] = piece->cut ? DML_REVERSED_CUT : DML_REVERSED_AXIS;
+    dispatch->table.cut_begin = piece->reversed_begin;
+    dispatch->table.source_begin = piece->source_begin;
+    dispatch->table.source_end = piece->source_end;
+    dml_schedule_elements(&plan, traits, dispatch);
+    dispatch->constants[DML_ELEMENTS_WORDS] = are_words(piece, dispatch);
+}
+
+static void encode_tables(const dml_policy *policy, const dml_traits *traits, dml_dispatch *dispatch)
+{
+    const dml_plan *plan = &policy->piece->plan;
+    dml_lookups lookups;
+    dml_lookups_find(plan, policy->dst, !policy->little, &lookups);
+    int32_t *constants = dispatch->constants;
+    constants[DML_REVERSED] = DML_REVERSED_AXIS;
+    constants[DML_TABLES_ITEM] = (int32_t)plan->item;
+    constants[DML_TABLES_SOURCE] = (int32_t)plan->src_item;
+    constants[DML_TABLES_TILE] = (int32_t)lookups.tile;
+    constants[DML_TABLES_SIDE] = (int32_t)dml_lookups_beside(&lookups);
+    constants[DML_TABLES_WORDS] = lookups.words;
+    constants[DML_TABLES_WINDOWED] = lookups.windowed;
+    if (lookups.windowed) {
+        constants[DML_TABLES_STRIDE] = (int32_t)lookups.plan.axes[lookups.run].src_stride;
+        constants[DML_TABLES_SIDE_STRIDE] = lookups.side < 0 ? 0 : (int32_t)lookups.plan.axes[lookups.side].src_stride;
+    }
+    constants[DML_TABLES_OPERATIONS] = plan->arithmetic ? (int32_t)plan->arithmetic->operations : 0;
+    constants[DML_TABLES_SAME_ROWS] = lookups.same_rows;
+    dml_schedule_tables(&lookups, traits, dispatch);
+}
+
+/* --- what an invocation makes ---------------------------------------------------------------------------------- */
+
+static dml_invocation invocation_of_rows(const dml_dispatch *dispatch)
+{
+    const int32_t *c = dispatch->constants;
+    const int64_t items = (int64_t)c[DML_ROWS_EXTENT_0] * c[DML_ROWS_EXTENT_1] * c[DML_ROWS_EXTENT_2];
+    return (dml_invocation){.tile = c[DML_ROWS_TILE] * c[DML_ROWS_ITEM] * items,
+                            .word = c[DML_ROWS_WORD],
+                            .alignment = c[DML_ROWS_ALIGN],
+                            .per_window = c[DML_ROWS_PER_WINDOW],
+                            .per_group = c[DML_ROWS_SCHEDULE] ? c[DML_ROWS_SCHEDULE] : 1,
+                            .ahead = c[DML_ROWS_AHEAD]};
+}
+
+static dml_invocation invocation_of_words(const dml_dispatch *dispatch)
+{
+    return (dml_invocation){.tile = 16 * (int64_t)dispatch->constants[DML_WORDS_TILE], .word = 16};
+}
+
+static dml_invocation invocation_of_blocks(const dml_dispatch *dispatch)
+{
+    const int32_t *c = dispatch->constants;
+    return (dml_invocation){.tile = (int64_t)dispatch->table.blocks_words * 8 * c[DML_BLOCKS_ROWS],
+                            .word = 8,
+                            .alignment = c[DML_BLOCKS_ALIGN],
+                            .per_window = c[DML_BLOCKS_ROWS]};
+}
+
+static dml_invocation invocation_of_elements(const dml_dispatch *dispatch)
+{
+    return (dml_invocation){.tile = dispatch->constants[DML_SCALAR]};
+}
+
+static dml_invocation invocation_of_tables(const dml_dispatch *dispatch)
+{
+    const int32_t *c = dispatch->constants;
+    return (dml_invocation){.tile = (int64_t)c[DML_TABLES_ITEM] * c[DML_TABLES_TILE] * c[DML_TABLES_SIDE],
+                            .word = c[DML_TABLES_WORDS] == DML_TABLES_SCALARS ? 0 : 16};
+}
+
+const dml_kernel_info dml_kernel_list[DML_KERNEL_COUNT] = {
+    [DML_KERNEL_COPY] = {"copy", NULL, NULL},
+    [DML_KERNEL_ROWS] = {"rows", encode_rows, invocation_of_rows},
+    [DML_KERNEL_WORDS] = {"words", encode_words, invocation_of_words},
+    [DML_KERNEL_ELEMENTS] = {"elements", encode_elements, invocation_of_elements, .by_scalars = true},
+    [DML_KERNEL_BLOCKS] = {"blocks", encode_blocks, invocation_of_blocks},
+    [DML_KERNEL_TABLES] = {"tables", encode_tables, invocation_of_tables},
+};
