@@ -14,6 +14,7 @@ import numpy as np
 from dmlops import operators, reference, tables
 from dmlops._core import DeviceArray
 from dmlops.arrays import empty
+from dmlops.bits import differ
 from dmlops.device import Device
 from dmlops.device_list import devices as all_devices
 from dmlops.errors import VulkanError, shown
@@ -200,7 +201,7 @@ def compare(
     expected, numpy_milliseconds = _timed(twin, call, repeat) if fused else _in_numpy(twin, call, repeat)
     rows = []
     for device, (result, milliseconds, error) in zip(chosen, runs, strict=True):
-        rows.append(Row(device, milliseconds, None if error else _difference(result, expected), error))
+        rows.append(Row(device, milliseconds, None if error else _difference(result, expected, not fused), error))
     image = None
     if picture:
         drawn = next((k for k, row in enumerate(rows) if row.difference), 0)
@@ -293,33 +294,26 @@ def _viewed(arrays: Any, dtype: Any) -> Any:
     return arrays if arrays.dtype == dtype or arrays.dtype.itemsize == 0 else arrays.view(dtype)
 
 
-def _difference(result: Any, expected: Any) -> Difference | None:
+def _difference(result: Any, expected: Any, whole: bool = True) -> Difference | None:
+    """The first element that differs; `whole`: in any bit, also where it means nothing."""
     if isinstance(expected, dict):
-        return _difference(list(result.values()), list(expected.values()))
+        return _difference(list(result.values()), list(expected.values()), whole)
     if isinstance(expected, (list, tuple)):  # several results: the index begins with the number of the result
         if len(result) != len(expected):
             return Difference(None, f"{len(result)} results", f"{len(expected)} results")
         for number, (one, other) in enumerate(zip(result, expected, strict=True)):
-            found = _difference(one, other)
+            found = _difference(one, other, whole)
             if found:
                 return dataclasses.replace(found, index=(number, *(found.index or ())))
         return None
     for attribute in ("dtype", "shape"):
         if getattr(result, attribute) != getattr(expected, attribute):
             return Difference(None, getattr(result, attribute), getattr(expected, attribute))
-    differ = _different(result, expected)
-    if not differ.any():
+    different = differ(result, expected, whole)
+    if not different.any():
         return None
-    index = tuple(int(k) for k in np.unravel_index(int(differ.argmax()), differ.shape))
+    index = tuple(int(k) for k in np.unravel_index(int(different.argmax()), different.shape))
     return Difference(index, result[index].item(), expected[index].item())
-
-
-def _different(result: Any, expected: Any) -> Any:
-    """Which elements differ in any bit, for arrays of one shape and dtype."""
-    if result.dtype.itemsize == 0 or result.size == 0:
-        return np.zeros(result.shape, bool)
-    whole = [np.ascontiguousarray(array).reshape(-1).view(np.uint8).reshape(*array.shape, -1) for array in (result, expected)]
-    return (whole[0] != whole[1]).any(axis=-1)
 
 
 def _panels(*arrays: Any) -> dict[str, Any]:
@@ -327,4 +321,4 @@ def _panels(*arrays: Any) -> dict[str, Any]:
     input, result, expected = (value[0] if isinstance(value, (list, tuple)) else value for value in arrays)
     if result is None or result.shape != expected.shape:
         return {"input": input, "NumPy's result": expected}
-    return {"input": input, "result": result, "difference": _different(result, expected)}
+    return {"input": input, "result": result, "difference": differ(result, expected)}

@@ -153,16 +153,18 @@ static struct {
     dml_choice choice;
 } preferred; /* by dml_set_default_device; under the GIL */
 
+static _Thread_local bool host_here; /* by dml_set_host_here */
+
 bool dml_device_default_may_be_host(void)
 {
     dml_choice choice;
-    return preferred.set ? preferred.choice.host : choose_host(getenv("DMLOPS_DEVICE"), &choice);
+    return host_here || (preferred.set ? preferred.choice.host : choose_host(getenv("DMLOPS_DEVICE"), &choice));
 }
 
 int dml_device_default(const dml_state *state, dml_choice *choice)
 {
-    if (preferred.set) {
-        *choice = preferred.choice;
+    if (preferred.set || host_here) {
+        *choice = host_here ? dml_host : preferred.choice;
         if (choice->host || choice->automatic || choose_usable(state, choice->index, choice))
             return 0;
         if (!PyErr_Occurred())
@@ -286,5 +288,11 @@ PyObject *dml_set_default_device(PyObject *module, PyObject *object)
         return NULL;
     preferred.set = object != Py_None;
     preferred.choice = choice;
+    Py_RETURN_NONE;
+}
+
+PyObject *dml_set_host_here(PyObject *Py_UNUSED(module), PyObject *object)
+{
+    host_here = object == Py_True;
     Py_RETURN_NONE;
 }

@@ -66,6 +66,9 @@ PyObject *dml_may_be_host(PyObject *module, PyObject *object);
 /* Function of dmlops._core: makes an argument `device=` the default; None ends that. */
 PyObject *dml_set_default_device(PyObject *module, PyObject *object);
 
+/* Function of dmlops._core: whether the host is the default in this thread, whatever it is in others. */
+PyObject *dml_set_host_here(PyObject *module, PyObject *object);
+
 /* Functions of dmlops._core for `python -m dmlops`, which says where devices come from; they are in drivers.c. */
 
 /* How devices were looked for: a list of (whether directly in a driver, path of loader or driver, why it gave none), and for

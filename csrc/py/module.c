@@ -215,6 +215,7 @@ static PyMethodDef module_methods[] = {
     DML_OPERATORS(DML_OPERATOR_METHOD){"_devices", dml_device_list, METH_NOARGS, NULL},
     {"_default_device", dml_default_device, METH_NOARGS, NULL},
     {"_set_default_device", dml_set_default_device, METH_O, NULL},
+    {"_set_host_here", dml_set_host_here, METH_O, NULL},
     {"_may_be_host", dml_may_be_host, METH_O, NULL},
     {"_ways", dml_ways, METH_NOARGS, NULL},
     {"_probe_driver", dml_probe_driver, METH_O, NULL},

@@ -2,4 +2,6 @@
 
 ``runs`` and ``layout`` are the algebra, ``graph`` and ``movements`` what it is applied to, ``traced``, ``numpy_functions`` and
 ``operators`` what records it, ``compiler`` makes programs of it, ``fused`` runs them, ``proof`` proves them.
+``tracing`` runs the function, traced or as it is, ``surroundings`` knows what it brings along, ``own_run`` compares it with its
+program.
 """

@@ -131,8 +131,10 @@ class Numbering:
         return Numbers(np.broadcast_to(base.places, node.shape), np.broadcast_to(chains, node.shape))
 
     def base(self, node: Node) -> Numbers:
-        """Of what is mapped, which was repeated if the constants have more axes."""
-        return self.numbers_of(node if node in self.of_node or isinstance(node, Constant) else node.operands[0])
+        """Of what is mapped, which was repeated, once or several times, if the constants have more axes."""
+        while node not in self.of_node and not isinstance(node, Constant):
+            node = node.operands[0]
+        return self.numbers_of(node)
 
     # --- values ---
 

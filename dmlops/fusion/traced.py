@@ -5,6 +5,7 @@ from __future__ import annotations
 import linecache
 import operator
 import sys
+import threading
 from collections.abc import Iterator
 from typing import Any, NoReturn
 
@@ -12,23 +13,47 @@ import numpy as np
 
 from dmlops._core import DeviceArray
 from dmlops.fusion.graph import Constant, Node
+from dmlops.fusion.structure import rebuilt
 
-__all__ = ["RefusedError", "Step", "Trace", "Traced", "axis_of", "constant_from", "name_of", "node_of", "refuse", "user_line"]
+__all__ = [
+    "RefusedError",
+    "Step",
+    "Trace",
+    "Traced",
+    "axis_of",
+    "constant_from",
+    "name_of",
+    "node_of",
+    "of_thread",
+    "refuse",
+    "user_line",
+]
 
 
 class Step:
     """One call that was recorded: NumPy's function or the twin of an operator, its arguments, its results."""
 
     def __init__(self, function: Any, args: Any, kwargs: Any, result: Any) -> None:
-        self.function, self.args, self.kwargs, self.result = function, args, kwargs, result
+        self.function, self.args, self.kwargs, self.result = function, _copied(args), _copied(kwargs), result
         self.where = user_line()
 
 
+def _copied(value: Any) -> Any:
+    """Arguments whose lists and arrays are copies: what the caller's become later is not seen."""
+    return rebuilt(value, lambda one: one.copy() if isinstance(one, (np.ndarray, bytearray)) else one)
+
+
 class Trace:
-    """What one run of a function has recorded."""
+    """What one run of a function has recorded.
+
+    `refused` are the errors for what cannot be traced, also those that the function has caught. `brought` is what the function
+    has brought along; see `surroundings`.
+    """
 
     def __init__(self) -> None:
         self.steps: list[Step] = []
+        self.refused: list[RefusedError] = []
+        self.brought: dict[str, Any] = {}
 
     def array(self, node: Node) -> Traced:
         return Traced(self, node)
@@ -71,12 +96,21 @@ def user_line() -> str:
     return f"{frame.f_code.co_filename}:{frame.f_lineno}" + f": {code}" * bool(code)
 
 
+class _OfThread(threading.local):
+    trace: Trace | None = None
+
+
+of_thread = _OfThread()  # the trace that is being recorded
+
+
 class RefusedError(TypeError):
     """What cannot be traced; `what` names it."""
 
     def __init__(self, what: str, text: str) -> None:
         super().__init__(f"{text} ({user_line()})")
         self.what = what
+        if of_thread.trace is not None:
+            of_thread.trace.refused.append(self)
 
 
 def refuse(what: str, advice: str = "end the fused function before it, or apply it before the fused function") -> NoReturn:

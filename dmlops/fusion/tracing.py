@@ -7,9 +7,50 @@ import threading
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from dmlops.fusion.traced import Trace
+from dmlops import _core
+from dmlops.fusion import surroundings
+from dmlops.fusion.traced import RefusedError, Trace, of_thread, refuse
 
 __all__ = ["is_untraced", "run", "untraced"]
+
+_MOST_RUNS = 5  # until no random number is drawn: threads draw some, too
+
+
+def run(trace: Trace, function: Callable[..., Any], args: Any, kwargs: Any) -> Any:
+    """Call a function with traced arrays, and return what it returns.
+
+    RefusedError where the function has caught one, or has drawn random numbers.
+    """
+    for _ in range(_MOST_RUNS):
+        trace.steps.clear()
+        trace.brought = surroundings.brought(function, args, kwargs)
+        before = surroundings.random_states(function, args, kwargs)
+        returned = _run(trace, function, args, kwargs)
+        after = surroundings.random_states(function, args, kwargs)
+        drawn = [name for name, state in before.items() if after.get(name, state) != state]
+        if not drawn:
+            return returned
+        if threading.active_count() == 1:
+            break
+    refuse(
+        f"a function that draws random numbers ({', '.join(drawn)})",
+        "the trace would keep the first ones: draw them outside and pass them in",
+    )
+
+
+def _run(trace: Trace, function: Callable[..., Any], args: Any, kwargs: Any) -> Any:
+    outer, of_thread.trace = of_thread.trace, trace
+    try:
+        returned = function(*args, **kwargs)
+    except Exception as error:
+        if trace.refused and not isinstance(error, RefusedError):
+            raise trace.refused[0] from error  # since that was caught, this came
+        raise
+    finally:
+        of_thread.trace = outer
+    if trace.refused:
+        raise trace.refused[0]
+    return returned
 
 
 class _OfThread(threading.local):
@@ -19,19 +60,16 @@ class _OfThread(threading.local):
 _of_thread = _OfThread()
 
 
-def run(trace: Trace, function: Callable[..., Any], args: Any, kwargs: Any) -> Any:
-    """Call a function with traced arrays, and return what it returns."""
-    return function(*args, **kwargs)
-
-
 @contextlib.contextmanager
 def untraced() -> Iterator[None]:
-    """In this thread, fused functions are the functions themselves."""
+    """In this thread, fused functions are the functions themselves, and operators of NumPy's arrays run on the host."""
     before, _of_thread.untraced = _of_thread.untraced, True
+    _core._set_host_here(True)
     try:
         yield
     finally:
         _of_thread.untraced = before
+        _core._set_host_here(before)
 
 
 def is_untraced() -> bool:

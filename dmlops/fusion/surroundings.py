@@ -1,0 +1,196 @@
+"""What a function brings along: globals, variables of closures, defaults, attributes, as far as its code names them."""
+
+from __future__ import annotations
+
+import dis
+import functools
+import sys
+import types
+import weakref
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+from dmlops.fusion import structure
+from dmlops.fusion.traced import Traced
+
+__all__ = ["brought", "changed", "random_states"]
+
+_MOST_FUNCTIONS = 64  # that are followed
+_MOST_BYTES = 1 << 20  # of an array that is compared: others by identity
+_MOST_ITEMS = 1000  # of a container that is looked into
+
+_NUMBERS = (bool, int, float, complex, np.generic)
+
+
+# --- where values are -----------------------------------------------------------------------------------------------
+
+
+def _functions(function: Any) -> Iterator[Any]:
+    """A function, and functions of Python that its code names, and theirs."""
+    waiting, seen = [function], set()
+    while waiting and len(seen) < _MOST_FUNCTIONS:
+        one = waiting.pop(0)
+        one = getattr(one, "_function", one) if _is_ours(one) else one
+        if id(one) in seen or _is_library(one):
+            continue
+        seen.add(id(one))
+        yield one
+        waiting += [value for _, value in _named(one) if callable(value)]
+
+
+def _values(function: Any, args: Any, kwargs: Any) -> dict[str, Any]:
+    """What is named by the code of a function and by that of functions of Python that it calls, with its name there."""
+    found: dict[str, Any] = {}
+    for one in _functions(function):
+        found |= {name: value for name, value in _named(one) if name not in found}
+    for leaf in structure.leaves([list(args), list(kwargs.values())]):
+        if not isinstance(leaf, Traced) and structure.array_from(leaf) is None:
+            found[f"an argument of type {type(leaf).__name__}"] = leaf
+            attributes = _names_of(getattr(function, "__code__", None))
+            found |= dict(_attributes(leaf, attributes))
+    return found
+
+
+def _is_ours(function: Any) -> bool:
+    return type(function).__module__.partition(".")[0] == "dmlops"
+
+
+def _is_library(function: Any) -> bool:
+    return (getattr(function, "__module__", None) or "").partition(".")[0] in ("numpy", "dmlops", "einops", "builtins")
+
+
+def _names_of(code: Any) -> set[str]:
+    """What a code names, with the functions in it."""
+    if not isinstance(code, types.CodeType):
+        return set()
+    inner = [_names_of(one) for one in code.co_consts if isinstance(one, types.CodeType)]
+    return set(code.co_names).union(*inner)
+
+
+def _attributes(value: Any, names: Any = None) -> list[tuple[str, Any]]:
+    """The attributes of a module or an instance; those of these names."""
+    try:
+        there = vars(value)
+    except TypeError:  # it has none
+        return []
+    return list(there.items()) if names is None else [(name, there[name]) for name in names if name in there]
+
+
+def _named(function: Any) -> Iterator[tuple[str, Any]]:
+    if isinstance(function, functools.partial):
+        yield "a partial's function", function.func
+        yield from ((f"argument {k + 1} of a partial", one) for k, one in enumerate(function.args))
+        yield from function.keywords.items()
+        return
+    if isinstance(function, types.MethodType):
+        yield "a method's function", function.__func__
+        function = function.__func__
+    if not isinstance(function, types.FunctionType):
+        return
+    names = _names_of(function.__code__)
+    for name in sorted(names & function.__globals__.keys()):
+        value = function.__globals__[name]
+        yield name, value
+        if isinstance(value, types.ModuleType):
+            yield from ((f"{name}.{each}", one) for each, one in _attributes(value, names))
+    for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
+        try:
+            yield name, cell.cell_contents
+        except ValueError:  # not yet bound
+            continue
+    arguments = function.__code__.co_varnames[: function.__code__.co_argcount]
+    defaults = function.__defaults__ or ()
+    yield from zip(arguments[len(arguments) - len(defaults) :], defaults, strict=True)
+    yield from (function.__kwdefaults__ or {}).items()
+
+
+# --- what they are --------------------------------------------------------------------------------------------------
+
+
+def brought(function: Callable[..., Any], args: Any, kwargs: Any) -> dict[str, Any]:
+    """What tells each value from another: its bytes, those of what is in it, or itself."""
+    return {name: _token(value) for name, value in _values(function, args, kwargs).items()}
+
+
+def _token(value: Any, depth: int = 4) -> Any:
+    if isinstance(value, np.ndarray) and value.nbytes <= _MOST_BYTES and not value.dtype.hasobject:
+        return value.dtype, value.shape, value.tobytes()
+    if isinstance(value, _NUMBERS):
+        return type(value), value if isinstance(value, int) else np.asarray(value).tobytes()
+    if value is None or isinstance(value, (str, bytes)):
+        return type(value), value
+    if isinstance(value, (list, tuple, set, frozenset)) and depth and len(value) <= _MOST_ITEMS:
+        return type(value), [_token(one, depth - 1) for one in value]
+    if isinstance(value, dict) and depth and len(value) <= _MOST_ITEMS:
+        return dict, [(_token(key, 0), _token(one, depth - 1)) for key, one in value.items()]
+    try:
+        return weakref.ref(value)
+    except TypeError:
+        return type(value), id(value)
+
+
+def changed(before: dict[str, Any], function: Callable[..., Any], args: Any, kwargs: Any) -> tuple[list[str], list[str]]:
+    """The names of what is something else now; and those of numbers, arrays and text among it, which make a difference.
+
+    What the function itself binds, as a counter, is its own affair. So may be what has changed in a list.
+    """
+    now = _values(function, args, kwargs)
+    names = [name for name, token in before.items() if name in now and not _same(token, _token(now[name]))]
+    bound = set().union(*(_bound_by(getattr(one, "__code__", None)) for one in _functions(function))) if names else set()
+    names = [name for name in names if name not in bound]
+    return names, [name for name in names if isinstance(now[name], (*_NUMBERS, np.ndarray, str, bytes))]
+
+
+def _bound_by(code: Any) -> set[str]:
+    """The globals and the variables of closures that a code binds."""
+    if not isinstance(code, types.CodeType):
+        return set()
+    own = {one.argval for one in dis.get_instructions(code) if one.opname in ("STORE_GLOBAL", "STORE_DEREF")}
+    return own.union(*map(_bound_by, code.co_consts))
+
+
+def _same(one: Any, other: Any) -> bool:
+    if isinstance(one, weakref.ref):
+        return isinstance(other, weakref.ref) and one() is other() is not None
+    if isinstance(one, (list, tuple)):
+        return isinstance(other, type(one)) and len(one) == len(other) and all(map(_same, one, other))
+    return bool(type(one) is type(other) and one == other)
+
+
+# --- random numbers -------------------------------------------------------------------------------------------------
+
+
+def random_states(function: Callable[..., Any], args: Any, kwargs: Any) -> dict[str, Any]:
+    """The state of each source of random numbers that a function may draw from."""
+    found: dict[str, Any] = {}
+    if "random" in sys.modules:
+        found["random"] = sys.modules["random"].getstate()
+    if "numpy.random" in sys.modules:
+        found["numpy.random"] = _flat(np.random.get_state(legacy=False))
+    for name, value in _values(function, args, kwargs).items():
+        inner = [] if isinstance(value, (type, types.ModuleType, types.FunctionType)) else list(_attributes(value))
+        for label, one in [(name, value), *((f"{name}.{key}", each) for key, each in inner)]:
+            state = _state(one)
+            if state is not None:
+                found[label] = state
+    return found
+
+
+def _state(value: Any) -> Any:
+    if "random" in sys.modules and isinstance(value, sys.modules["random"].Random):
+        return value.getstate()
+    if "numpy.random" not in sys.modules:
+        return None
+    if isinstance(value, np.random.RandomState):
+        return _flat(value.get_state(legacy=False))
+    generator = getattr(value, "bit_generator", value) if isinstance(value, np.random.Generator) else value
+    return _flat(generator.state) if isinstance(generator, np.random.BitGenerator) else None
+
+
+def _flat(state: Any) -> Any:
+    """A state that compares: with bytes for its arrays."""
+    if isinstance(state, dict):
+        return [(key, _flat(one)) for key, one in state.items()]
+    return state.tobytes() if isinstance(state, np.ndarray) else state
