@@ -1,7 +1,7 @@
 """The function itself beside its program: both run on arrays of the shapes, and their results are compared.
 
-A trace does not see types, errors that are caught, or random numbers; a function that looks at them may go another way for NumPy's
-arrays. So it runs untraced, on values that bring out differences.
+A trace does not see types, errors that are caught, or random numbers; a function that looks at them may go another way for
+NumPy's arrays. So it runs untraced, on values that bring out differences.
 """
 
 from __future__ import annotations
@@ -55,7 +55,8 @@ class OwnRun:
             given = [_Given(spec, number, k) for k, spec in enumerate(self.inputs())]
             results = self.of_function(given)
             if number == 0:
-                self.compare(self.of_function(given), results, None, "another run of it gives {1}: does it draw random numbers?")
+                text = "another run of it gives {1}: does it draw random numbers?"
+                self.compare(self.of_function(given), results, None, text)
             ours = self.compiled.program.run([one.strided for one in given], None, "host", None)
             own = _Tolerance(self, given, numbering, expected) if mapped else None
             self.compare(ours, results, own, "the program gives {1}" + self.hint())
@@ -215,7 +216,8 @@ def _replayed(compiled: Compiled, arrays: Sequence[Any]) -> list[Any]:
         if step.function is moved_as_map:
             results = [_mapped(one._node, of_node) for one in made]
         else:
-            results = structure.leaves(step.function(*structure.rebuilt(step.args, array), **structure.rebuilt(step.kwargs, array)))
+            args, kwargs = structure.rebuilt(step.args, array), structure.rebuilt(step.kwargs, array)
+            results = structure.leaves(step.function(*args, **kwargs))
         for one, result in zip(made, results, strict=True):
             of_node[one._node] = result if result.dtype == one.dtype else result.view(one.dtype)
     return [value(node) for node in compiled.results]

@@ -69,7 +69,8 @@ class Proof:
         return (
             f"{self.function} is equal to NumPy for every array of these shapes and dtypes: {_many(self.elements, 'element')} "
             f"of {_many(self.steps, 'step')} and {self.entries:,} entries of tables, in {_many(self.passes, 'pass')} of "
-            f"{_many(self.pieces, 'piece')}, and of {_many(self.runs, 'run')} of the function itself ({self.milliseconds:.1f} ms)"
+            f"{_many(self.pieces, 'piece')}, and {_many(self.runs, 'run')} of the function itself "
+            f"({self.milliseconds:.1f} ms)"
         )
 
     __repr__ = __str__
