@@ -14,7 +14,7 @@ from dmlops.fusion import layout, maps
 from dmlops.fusion.graph import Constant, Input, Node, pack, without_memory
 from dmlops.fusion.layout import Piece
 from dmlops.fusion.maps import Map
-from dmlops.fusion.runs import Digit
+from dmlops.fusion.runs import Digit, TooManyPartsError
 
 __all__ = ["MOST_PIECES", "NoBytesError", "Pass", "Program", "compile_nodes"]
 
@@ -124,13 +124,18 @@ class _Compiler:
         if isinstance(node, Map):
             return [self.mapped(piece, node) for piece in operands[0]]
         most = max(MOST_PIECES, len(operands))
-        found = list(itertools.islice(node.pieces(operands), 4 * most + 1))
-        if len(found) > 4 * most:  # those that are left may be many, so how few these would become is not looked at
-            raise _TooManyPiecesError(node)
-        found = layout.gather(found)
-        if len(found) > most or any(map(_has_too_many_axes, found)):
+        found = self.gathered(node, operands, 4 * most)
+        if found is None or len(found) > most or any(map(_has_too_many_axes, found)):
             raise _TooManyPiecesError(node)
         return found
+
+    def gathered(self, node: Node, operands: list[list[Piece]], most: int) -> list[Piece] | None:
+        """The pieces that a movement makes; None where it makes more. To make all, and gather them, may take long."""
+        try:
+            found = list(itertools.islice(node.pieces(operands), most + 1))
+        except TooManyPartsError:
+            return None
+        return layout.gather(found) if len(found) <= most else None
 
     def mapped(self, piece: Piece, node: Map) -> Piece:
         if piece.source < 0:

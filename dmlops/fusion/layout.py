@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 from typing import NamedTuple
 
-from dmlops.fusion.runs import Digit, Run, every, flipped, shifted, split, spread, tidy, within
+from dmlops.fusion.runs import MOST_PARTS, Digit, Run, TooManyPartsError, every, flipped, shifted, split, spread, tidy, within
 
 __all__ = ["Along", "Piece", "gather", "join", "reshape", "view", "whole"]
 
@@ -80,7 +80,9 @@ def _choices(piece: Piece, shape: Sequence[int], along: Along, known: dict[Run, 
     run = piece.dims[along.axis]
     found = known.get(run)
     if found is None:
-        found = known[run] = list(_along(run, shape[along.axis], along))
+        found = known[run] = list(itertools.islice(_along(run, shape[along.axis], along), MOST_PARTS + 1))
+        if len(found) > MOST_PARTS:
+            raise TooManyPartsError
     return found
 
 

@@ -2,8 +2,8 @@
 
 A run is a mixed radix. Its indices are ``first + sum(i[k] * digits[k].weight)``, and the element at such an index has its
 source at ``src + sum(i[k] * digits[k].src)`` bytes, and its row of a table at ``row + sum(i[k] * digits[k].row)``. Weights are
-above 0, the largest first. Each function below takes a run apart where a step cuts through its radix, and yields the parts in
-any order.
+above 0, the largest first; each is larger than all that the smaller ones add up to. Each function below takes a run apart where
+a step cuts through its radix, and yields the parts in any order, in time that grows with parts and digits, not with extents.
 """
 
 from __future__ import annotations
@@ -12,7 +12,25 @@ import math
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-__all__ = ["Digit", "Run", "every", "flipped", "shifted", "spread", "split", "tidy", "within"]
+__all__ = [
+    "MOST_PARTS",
+    "Digit",
+    "Run",
+    "TooManyPartsError",
+    "every",
+    "flipped",
+    "shifted",
+    "spread",
+    "split",
+    "tidy",
+    "within",
+]
+
+MOST_PARTS = 1024  # that a step looks at, of one run or of an array
+
+
+class TooManyPartsError(Exception):
+    """A step would make more parts, or look for some among more: an intermediate result is written before it."""
 
 
 class Digit(NamedTuple):
@@ -102,9 +120,10 @@ def within(run: Run, begin: int, end: int) -> Iterator[Run]:
         touched = range(max(0, -(-(low - below) // top.weight)), min(top.extent, high // top.weight + 1))
         if whole:
             yield run.put(0, whole.start, Digit(len(whole), *top[1:]))
-        for at in touched:
-            if at not in whole:
-                yield from within(run.put(0, at), begin, end)
+        # Smaller digits add up to less than a weight of this one, so at most one of its indices is cut at each end.
+        head, tail = (whole.start, whole.stop) if whole else (touched.stop, touched.stop)
+        for at in (*range(touched.start, head), *range(tail, touched.stop)):
+            yield from within(run.put(0, at), begin, end)
 
 
 def every(run: Run, step: int) -> Iterator[Run]:
@@ -112,28 +131,54 @@ def every(run: Run, step: int) -> Iterator[Run]:
     if step == 1:
         yield run
         return
-    if run.first % math.gcd(step, *(digit.weight for digit in run.digits)):
+    uneven = [k for k, digit in enumerate(run.digits) if digit.weight % step]
+    if not uneven:
+        if run.first % step == 0:
+            yield _divided(run, run.digits, step)
         return
-    for k, digit in enumerate(run.digits):
-        if digit.weight % step:
-            for part in _residues(run, k, step):
-                yield from every(part, step)
-            return
-    yield _divided(run, run.digits, step)
+    first = -(-run.first // step) * step
+    multiples = range(first, run.first + run.reach + 1, step)
+    # The smallest digit is taken apart first: it has the fewest indices to choose from.
+    residues = _solutions(run, uneven[-1], step)
+    if min(len(multiples), len(residues)) > MOST_PARTS:  # most of which may be empty
+        raise TooManyPartsError
+    if len(multiples) < len(residues):
+        for index in multiples:
+            for part in within(run, index, index + 1):
+                yield _divided(part, (), step)
+    else:
+        for at in residues:
+            yield from every(_periodic(run, uneven[-1], at, step), step)
+
+
+def _solutions(run: Run, k: int, step: int) -> range:
+    """For which indices of digit k, of one period, `step` may divide the run's index, whatever those of the others are."""
+    digit = run.digits[k]
+    modulus = math.gcd(step, *(other.weight for other in run.digits if other is not digit))
+    common = math.gcd(digit.weight, modulus)
+    if run.first % common:
+        return range(0)
+    modulus //= common
+    first = -run.first // common * pow(digit.weight // common, -1, modulus) % modulus
+    return range(first, min(digit.extent, _period(digit, step)), modulus)
+
+
+def _period(digit: Digit, modulus: int) -> int:
+    """After so many indices of a digit, the residues come again."""
+    return modulus // math.gcd(modulus, digit.weight)
+
+
+def _periodic(run: Run, k: int, at: int, modulus: int) -> Run:
+    """The indices of digit k that have the residue of index `at`."""
+    digit = run.digits[k]
+    period = _period(digit, modulus)
+    return run.put(k, at, digit.times(-(-(digit.extent - at) // period), period))
 
 
 def _divided(run: Run, digits: Iterable[Digit], by: int) -> Run:
     """Of the run's digits, these; indices are divided, and the rest of the first one is left out."""
     fewer = tuple(Digit(extent, weight // by, src, row) for extent, weight, src, row in digits)
     return Run(run.first // by, fewer, run.src, run.row)
-
-
-def _residues(run: Run, k: int, modulus: int) -> Iterator[Run]:
-    """Parts in which digit k has a weight that `modulus` divides."""
-    digit = run.digits[k]
-    period = modulus // math.gcd(modulus, digit.weight)
-    for at in range(min(period, digit.extent)):
-        yield run.put(k, at, digit.times(-(-(digit.extent - at) // period), period))
 
 
 def split(run: Run, size: int) -> Iterator[tuple[Run, Run]]:
@@ -144,7 +189,9 @@ def split(run: Run, size: int) -> Iterator[tuple[Run, Run]]:
         yield _divided(run, (digit for digit in run.digits if not digit.weight % size), size), Run(rest, low)
         return
     k = run.digits.index(low[0])
-    parts = _residues(run, k, size) if size % low[0].weight else _blocks(run, k, size, _reach(low[1:]))
+    parts: Iterable[Run] = _blocks(run, k, size, _reach(low[1:]))
+    if size % low[0].weight:
+        parts = (_periodic(run, k, at, size) for at in range(min(low[0].extent, _period(low[0], size))))
     for part in parts:
         yield from split(part, size)
 
