@@ -4,6 +4,7 @@ import pickle
 import threading
 import traceback
 import warnings
+import weakref
 
 import dmlops
 import numpy as np
@@ -106,6 +107,60 @@ def test_maps_of_the_same_elements(device):
     x = photos(5, 7)
     assert same(function(x, device=device), function.reference(x))
     function.prove(x)
+
+
+def shared(v):
+    """Expressions in which others occur twice: 2**100 calls, if each were counted as often as it occurs."""
+    for _ in range(100):
+        v = v * v + v
+    return v
+
+
+def long(v):
+    for k in range(1000):
+        v = v + np.uint8(k % 7)
+    return v
+
+
+def long_and_varying(v):
+    for k in range(1000):
+        v = v * np.array([[1], [k % 5]], np.uint8)
+    return v
+
+
+def long_and_moved(v):
+    for k in range(1000):
+        v = (v + np.uint8(k % 7))[::-1]
+    return v
+
+
+@pytest.mark.parametrize("function", [shared, long, long_and_varying, long_and_moved])
+def test_each_step_is_looked_at_once(function):
+    fused, u = dmlops.fuse(function), np.arange(256, dtype=np.uint8)
+    with np.errstate(all="ignore"):
+        assert same(fused(u, device="host"), np.ascontiguousarray(function(u)))
+        fused.prove(u)
+
+
+def test_values_of_long_expressions_are_not_kept(monkeypatch):
+    """Of two bytes, each would be a table."""
+    from dmlops.fusion import maps
+
+    alive, most = [], []
+    real = maps._called
+
+    def called(*args):
+        made = real(*args)
+        if np.size(made) == 65536:
+            alive.append(1)
+            weakref.finalize(made, alive.pop)
+            most.append(len(alive))
+        return made
+
+    monkeypatch.setattr(maps, "_called", called)
+    x = np.arange(9, dtype=np.uint16)
+    assert same(dmlops.fuse(lambda v: long(v.astype(np.uint8)))(x, device="host"), long(x.astype(np.uint8)))
+    assert len(most) == 1001 and max(most) <= 3
 
 
 def test_constants_are_what_numpy_makes_arrays_of(device):

@@ -21,6 +21,7 @@ class Node:
     """
 
     operands: tuple[Node, ...] = ()
+    items: frozenset[int] | None = None  # as `maps.items_of` has found them
     where = ""
 
     def __init__(self, shape: Sequence[int], dtype: np.dtype[Any]) -> None:

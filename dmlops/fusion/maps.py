@@ -7,9 +7,11 @@ of moved elements becomes one table for each piece, whose rows advance along the
 
 from __future__ import annotations
 
+import collections
+import itertools
 import math
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -36,22 +38,39 @@ class Varying:
 
 
 class Expression:
-    """A call of a function; among its arguments are VALUE, expressions, varying constants, and what is passed on as it is."""
+    """A call of a function; among its arguments are VALUE, expressions, varying constants, and what is passed on as it is.
+
+    An expression may be an argument of several others, and expressions nest as deep as functions are long. So each is looked at
+    once, and nothing here recurs.
+    """
 
     def __init__(self, function: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]) -> None:
         self.function, self.args, self.kwargs = function, tuple(args), kwargs
+        arguments = (*self.args, *kwargs.values())
+        self.operands = tuple(one for one in arguments if isinstance(one, Expression))
+        self.constants = tuple(one for one in arguments if isinstance(one, Varying))  # of this call alone
+        self.sample: tuple[int, Any] | None = None  # an element's value, with the number of axes that it has
 
-    def varying(self) -> Iterator[Varying]:
-        """The varying constants of this call and of those in it; some several times."""
-        for argument in (*self.args, *self.kwargs.values()):
-            if isinstance(argument, Varying):
-                yield argument
-            elif isinstance(argument, Expression):
-                yield from argument.varying()
+    def in_order(self) -> list[Expression]:
+        """The expressions in it, operands first; it is the last."""
+        found: dict[Expression, None] = {}
+        waiting = [self]
+        while waiting:
+            missing = [one for one in waiting[-1].operands if one not in found]
+            if missing:
+                waiting += missing
+            else:
+                found[waiting.pop()] = None
+        return list(found)
+
+    def varying(self) -> tuple[Varying, ...]:
+        """The varying constants of this call and of those in it, each once."""
+        return tuple(dict.fromkeys(itertools.chain.from_iterable(one.constants for one in self.in_order())))
 
     def operations(self) -> list[Any] | None:
         """The calls as `arithmetic` has them, casts left out; None where one is something else."""
-        found, at = [], self
+        found: list[Any] = []
+        at = self
         while at is not VALUE:
             places = [k for k, one in enumerate(at.args) if one is VALUE or isinstance(one, Expression)]
             if len(places) != 1:
@@ -64,25 +83,33 @@ class Expression:
         return found[::-1]
 
 
-def evaluate(expression: Any, values: Any, constant_of: Callable[[Varying], Any]) -> Any:
+def evaluate(expression: Expression, values: Any, constant_of: Callable[[Varying], Any]) -> Any:
     """The value of an expression, by NumPy, for an array of elements; quiet about those that need not occur."""
-    known: dict[int, Any] = {}
-
-    def of(argument: Any) -> Any:
-        if argument is VALUE:
-            return values
-        if isinstance(argument, Varying):
-            return constant_of(argument)
-        if not isinstance(argument, Expression):
-            return argument
-        if id(argument) not in known:
-            kwargs = {name: of(one) for name, one in argument.kwargs.items()}
-            known[id(argument)] = argument.function(*map(of, argument.args), **kwargs)
-        return known[id(argument)]
-
+    order = expression.in_order()
+    left = collections.Counter(itertools.chain.from_iterable(one.operands for one in order))
+    known: dict[Expression, Any] = {}
     with np.errstate(all="ignore"), warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        return of(expression)
+        for one in order:
+            known[one] = _called(one, values, constant_of, known)
+            left.subtract(one.operands)
+            for operand in one.operands:
+                if left[operand] == 0:
+                    known.pop(operand, None)  # values of thousands of calls would fill the memory
+    return known[expression]
+
+
+def _called(one: Expression, values: Any, constant_of: Callable[[Varying], Any], known: dict[Expression, Any]) -> Any:
+    """The value of a call, whose operands' values are known."""
+
+    def of(argument: Any) -> Any:
+        if isinstance(argument, Expression):
+            return known[argument]
+        if isinstance(argument, Varying):
+            return constant_of(argument)
+        return values if argument is VALUE else argument
+
+    return one.function(*map(of, one.args), **{name: of(argument) for name, argument in one.kwargs.items()})
 
 
 class Table(NamedTuple):
@@ -98,7 +125,7 @@ class Map(Node):
     def __init__(self, of: Node, expression: Expression, shape: Sequence[int], dtype: np.dtype[Any]) -> None:
         super().__init__(shape, dtype)
         self.operands, self.expression = (of,), expression
-        self.constants = tuple(dict.fromkeys(expression.varying()))
+        self.constants = expression.varying()
 
     @property
     def axes(self) -> list[int]:
@@ -114,16 +141,29 @@ def _first_of(constant: Varying) -> Any:
     return array[(slice(1),) * array.ndim] if array.size else np.zeros((1,) * array.ndim, array.dtype)
 
 
+def _sample(expression: Expression, one: Any) -> Any:
+    """What an expression makes of an array of one element. That of its operands is known, unless constants have added axes."""
+    known = {operand: operand.sample[1] for operand in expression.operands if operand.sample and operand.sample[0] == one.ndim}
+    if len(known) < len(set(expression.operands)):
+        made = evaluate(expression, one, _first_of)
+    else:
+        with np.errstate(all="ignore"), warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            made = _called(expression, one, _first_of, known)
+    expression.sample = one.ndim, made
+    return made
+
+
 def mapped(base: Node, expression: Expression) -> Node | tuple[Node, ...]:
     """The node of an expression of an array's elements; several where the function has several results."""
-    constants = list(expression.varying())
+    constants = expression.varying()
     shape = base.shape  # which may have more axes than numpy.broadcast_shapes takes
     if constants:
         shape = np.broadcast_shapes(shape, *(one.array.shape for one in constants))
     if shape != base.shape:
         base = movements.broadcast(base, shape)
     one = np.zeros((1,) * len(shape), base.dtype)
-    sample = evaluate(expression, one, _first_of)
+    sample = _sample(expression, one)
     several = sample if isinstance(sample, tuple) else (sample,)
     if any(np.shape(found) != one.shape or found.dtype.hasobject for found in several):
         raise NotImplementedError("its result is not one element for each")
@@ -133,17 +173,19 @@ def mapped(base: Node, expression: Expression) -> Node | tuple[Node, ...]:
     return Map(base, expression, shape, sample.dtype)
 
 
-def items_of(node: Node) -> set[int]:
-    """The bytes of an element of each input that an array is made of."""
-    found, seen, waiting = set(), set(), [node]
+def items_of(node: Node) -> frozenset[int]:
+    """The bytes of an element of each input that an array is made of; each node is looked at once, and knows them then."""
+    waiting = [node]
     while waiting:
-        one = waiting.pop()
-        if one not in seen:
-            seen.add(one)
-            waiting += one.operands
-            if isinstance(one, Input):
-                found.add(one.dtype.itemsize)
-    return found
+        one = waiting[-1]
+        missing = [operand for operand in one.operands if operand.items is None]
+        if missing:
+            waiting += missing
+            continue
+        waiting.pop()
+        own = {one.dtype.itemsize} if isinstance(one, Input) else set()
+        one.items = frozenset(own.union(*(operand.items or () for operand in one.operands)))
+    return node.items or frozenset()
 
 
 def constant_of(node: Node) -> Any:

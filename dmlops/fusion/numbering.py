@@ -63,6 +63,8 @@ class Numbering:
         return len(self.known_chains)
 
     def numbers_of(self, node: Node) -> Numbers:
+        if node not in self.of_node and isinstance(node, Map):
+            self.of_node[node] = self.mapped(node)
         if node not in self.of_node and isinstance(node, Constant):
             size = max(1, node.dtype.itemsize)
             items = node.array.tobytes()
@@ -89,14 +91,12 @@ class Numbering:
     def by_numpy(self) -> list[Numbers]:
         for step in self.compiled.trace.steps:
             if step.function is moved_as_map:
-                for traced in structure.leaves(step.result):
-                    self.of_node[traced._node] = self.mapped(traced._node)
-            else:
-                places, maps = (self.run(step, kind) for kind in (0, 1))
-                for traced, place, chain in zip(structure.leaves(step.result), places, maps, strict=True):
-                    if np.shape(place) != traced.shape:
-                        raise ValueError(f"an array has shape {traced.shape}, NumPy has {np.shape(place)} ({step.where})")
-                    self.of_node[traced._node] = Numbers(np.asarray(place), np.asarray(chain))
+                continue  # its numbers are asked for if it is moved, or a result: a map of maps is one expression
+            places, maps = (self.run(step, kind) for kind in (0, 1))
+            for traced, place, chain in zip(structure.leaves(step.result), places, maps, strict=True):
+                if np.shape(place) != traced.shape:
+                    raise ValueError(f"an array has shape {traced.shape}, NumPy has {np.shape(place)} ({step.where})")
+                self.of_node[traced._node] = Numbers(np.asarray(place), np.asarray(chain))
         return [self.numbers_of(node) for node in self.compiled.results]
 
     def run(self, step: Step, kind: int) -> list[Any]:
@@ -132,7 +132,7 @@ class Numbering:
 
     def base(self, node: Node) -> Numbers:
         """Of what is mapped, which was repeated, once or several times, if the constants have more axes."""
-        while node not in self.of_node and not isinstance(node, Constant):
+        while node not in self.of_node and not isinstance(node, (Constant, Map)):
             node = node.operands[0]
         return self.numbers_of(node)
 
@@ -151,10 +151,15 @@ class Numbering:
 
     def evaluated(self, item: bytes, chain: int, dtype: Any) -> Any:
         """Of one item, or, if that is empty, of every value of the dtype."""
-        one = self.known_chains[chain]
-        if one is None:
-            return np.frombuffer(item[: dtype.itemsize], np.uint8) if item else all_values(dtype.itemsize)
-        base = one.node.operands[0].dtype
-        values = self.evaluated(item, one.before, base).view(base)
-        made = evaluate(one.node.expression, values, one.constants.__getitem__)
-        return np.ascontiguousarray(np.broadcast_to(made, values.shape), one.node.dtype)
+        chains, link = [], self.known_chains[chain]
+        while link is not None:
+            chains.append(link)
+            link = self.known_chains[link.before]
+        if chains:
+            dtype = chains[-1].node.operands[0].dtype
+        values = np.frombuffer(item[: dtype.itemsize], np.uint8) if item else all_values(dtype.itemsize)
+        for one in reversed(chains):
+            values = values.view(one.node.operands[0].dtype)
+            made = evaluate(one.node.expression, values, one.constants.__getitem__)
+            values = np.ascontiguousarray(np.broadcast_to(made, values.shape), one.node.dtype)
+        return values

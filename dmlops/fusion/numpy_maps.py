@@ -101,7 +101,7 @@ def _base(array: Traced) -> Any:
     return array._node.operands[0] if isinstance(array._node, Map) else array._node
 
 
-def _refuse_items(name: str, items: set[int]) -> NoReturn:
+def _refuse_items(name: str, items: frozenset[int]) -> NoReturn:
     refuse(
         f"{name} of items of {max(items)} bytes",
         "only items of one byte or two have few enough values for a table: apply it before the fused function, or after it",

@@ -206,18 +206,19 @@ def _replayed(compiled: Compiled, arrays: Sequence[Any]) -> list[Any]:
     of_node: dict[Node, Any] = dict(zip(compiled.inputs, arrays, strict=True))
 
     def value(node: Node) -> Any:
+        if isinstance(node, Map) and node not in of_node:
+            of_node[node] = _mapped(node, of_node)
         return node.array if isinstance(node, Constant) else of_node[node]
 
     def array(argument: Any) -> Any:
         return value(argument._node) if isinstance(argument, Traced) else argument
 
     for step in compiled.trace.steps:
-        made = structure.leaves(step.result)
         if step.function is moved_as_map:
-            results = [_mapped(one._node, of_node) for one in made]
-        else:
-            args, kwargs = structure.rebuilt(step.args, array), structure.rebuilt(step.kwargs, array)
-            results = structure.leaves(step.function(*args, **kwargs))
+            continue
+        made = structure.leaves(step.result)
+        args, kwargs = structure.rebuilt(step.args, array), structure.rebuilt(step.kwargs, array)
+        results = structure.leaves(step.function(*args, **kwargs))
         for one, result in zip(made, results, strict=True):
             of_node[one._node] = result if result.dtype == one.dtype else result.view(one.dtype)
     return [value(node) for node in compiled.results]
