@@ -36,3 +36,10 @@ bool dml_interrupt_ask(void)
 {
     return interrupted();
 }
+
+bool dml_interrupt_stops(dml_interrupt_poll *poll)
+{
+    if (poll && dml_interrupt_due(poll))
+        poll->interrupted = dml_interrupt_ask();
+    return poll && poll->interrupted;
+}

@@ -26,4 +26,7 @@ bool dml_interrupt_due(dml_interrupt_poll *poll);
 /* True if the caller wants to stop. */
 bool dml_interrupt_ask(void);
 
+/* Asks, where it is time. Whether the caller has wanted to stop, now or before; NULL never does. */
+bool dml_interrupt_stops(dml_interrupt_poll *poll);
+
 #endif

@@ -1,8 +1,11 @@
 #include "core/cost.h"
 
+#include <float.h>
+
 #include "base/machine.h"
 #include "base/parallel.h"
 #include "core/host.h"
+#include "core/host_resize.h"
 #include "core/kernel_list.h"
 #include "core/walk.h"
 
@@ -44,8 +47,18 @@ static double host_step(const dml_plan *plan)
     return dml_host_costs.step_ns + (bytes * dml_host_costs.byte_ns + items * dml_host_costs.item_ns) / threads;
 }
 
+/* By the products that are added. Kernels of sums have no estimate: where none is named, the host resizes. */
+static double resize_cost(const dml_program *program, const dml_tunables *tunables)
+{
+    const double products = dml_resize_products(program),
+                 threads = dml_parallel_threads(products < DML_RESIZE_PARALLEL ? 1 : INT64_MAX);
+    return tunables ? DBL_MAX : dml_host_costs.call_ns + products * dml_host_costs.product_ns / threads;
+}
+
 double dml_cost(const dml_program *program, const dml_tunables *tunables)
 {
+    if (program->resize)
+        return resize_cost(program, tunables);
     int64_t seen = program->count < MOST_STEPS ? program->count : MOST_STEPS;
     double sum = 0, call = tunables ? tunables->call_ns : dml_host_costs.call_ns;
     for (int64_t i = 0; i < seen; i++) {

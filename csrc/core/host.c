@@ -6,6 +6,7 @@
 #include "base/parallel.h"
 #include "core/host_gather.h"
 #include "core/host_kernel.h"
+#include "core/host_sums.h"
 
 enum {
     CHUNKS = 16,            /* that they are cut into, */
@@ -26,13 +27,6 @@ typedef struct chunks {
 } chunks;
 
 static bool run_plan(const dml_plan *plan, const char *src, char *dst, dml_interrupt_poll *poll);
-
-static bool is_stopped(dml_interrupt_poll *poll)
-{
-    if (poll && dml_interrupt_due(poll))
-        poll->interrupted = dml_interrupt_ask();
-    return poll && poll->interrupted;
-}
 
 /* --- lengths -------------------------------------------------------------------------------------------------------- */
 
@@ -56,7 +50,7 @@ static bool run_length(const dml_plan *plan, const char *src, char *dst, dml_int
     const int64_t extent = plan->axes[k].extent, stride = plan->axes[k].src_stride;
     if (extent <= FEW && dml_plan_count(plan) == extent) {
         run_few(plan, src, dst);
-        return !is_stopped(poll);
+        return !dml_interrupt_stops(poll);
     }
     const int64_t length = dml_entries_read(&plan->entries, plan->entries.offset, extent);
     dml_plan cut;
@@ -99,7 +93,7 @@ static bool run_gather(const dml_plan *plan, const char *src, char *dst, dml_int
     for (int k = 0; k < plan->rank; k++)
         if (plan->axes[k].entry_stride != 0) {
             dml_host_run_gather(plan, src, dst);
-            return !is_stopped(poll);
+            return !dml_interrupt_stops(poll);
         }
     dml_plan plain;
     dml_plan_copy(&plain, plan);
@@ -120,8 +114,11 @@ static bool run_whole(const dml_plan *plan, const char *src, char *dst, dml_inte
         return run_lengths(plan, 0, src, dst, poll);
     if (plan->gathered > 0)
         return run_gather(plan, src, dst, poll);
-    dml_host_run_plain(plan, src, dst);
-    return !is_stopped(poll);
+    if (dml_plan_has_sum(plan))
+        dml_host_run_sums(plan, src, dst);
+    else
+        dml_host_run_plain(plan, src, dst);
+    return !dml_interrupt_stops(poll);
 }
 
 static void run_chunk(const void *argument, int64_t index)
@@ -171,7 +168,7 @@ static bool run_chunks(const chunks *chunks)
     for (int64_t next = 0; next < chunks->count;) {
         int64_t until = chunks->poll ? dml_interrupt_time(chunks->poll) : INT64_MAX;
         next = dml_parallel(run_chunk, chunks, next, chunks->count, until);
-        if (is_stopped(chunks->poll))
+        if (dml_interrupt_stops(chunks->poll))
             return false;
     }
     return true;

@@ -24,7 +24,7 @@ int64_t dml_program_bytes(const dml_program *program)
     int64_t bytes = 0;
     for (int64_t i = 0; i < program->count; i++) {
         dml_program_step(program, i, &step);
-        bytes += dml_plan_bytes(&step.plan);
+        bytes += step.dst == DML_BETWEEN ? 0 : dml_plan_bytes(&step.plan);
     }
     return bytes;
 }

@@ -1,21 +1,24 @@
 /* A program: what a call does, as steps. Each is a plan from one source to one result, and no two write the same byte, so that
- * they may run in any order, or at once. Steps are made one by one as they are run: there may be many.
+ * they may run in any order, or at once, but for those of core/resize.h. Steps are made one by one as they are run: there may
+ * be many.
  */
 #ifndef DML_CORE_PROGRAM_H
 #define DML_CORE_PROGRAM_H
 
 #include "core/tensor.h"
 
-/* The source of a step that reads constants: one item, repeated by strides of 0, but for a compiled program. */
-enum { DML_FILL = -1 };
+/* The source of a step that reads constants: one item, repeated by strides of 0, but for a compiled program. What lies between
+ * the passes of core/resize.h. */
+enum { DML_FILL = -1, DML_BETWEEN = -2 };
 
 typedef struct dml_step {
-    int64_t src; /* index of an input, or DML_FILL */
-    int64_t dst; /* index of a result */
+    int64_t src; /* index of an input, DML_FILL or DML_BETWEEN */
+    int64_t dst; /* index of a result, or DML_BETWEEN */
     dml_plan plan;
 } dml_step;
 
 typedef struct dml_operator dml_operator;
+typedef struct dml_resize dml_resize;
 struct dml_program;
 
 /* Makes step `index`, which may be empty, of one that is from the first input to the first result and has no axes. */
@@ -34,6 +37,7 @@ typedef struct dml_program {
     dml_entries lengths;           /* reverse_subsequences, gather: integers, */
     const int64_t *length_strides; /* their strides in bytes; NULL: they are dense */
     const void *other;             /* what a maker that is no operator's needs */
+    const dml_resize *resize;      /* what is resized, by steps that follow each other; or NULL */
     bool arithmetic;               /* some step's plan has some */
 } dml_program;
 
@@ -42,7 +46,7 @@ void dml_program_step(const dml_program *program, int64_t index, dml_step *step)
 /* The program whose only step is a plan, which must outlive it. */
 void dml_program_of_plan(dml_program *program, const dml_plan *plan);
 
-/* Bytes that all steps write. */
+/* Bytes that all steps write to results. */
 int64_t dml_program_bytes(const dml_program *program);
 
 /* The strides of a side tensor of that shape. */

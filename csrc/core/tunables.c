@@ -39,7 +39,7 @@ const dml_tunables dml_tunables_gpu = {
     .call_ns = 30000, .kernel_ns = 5000, .transfer_ns = 0.1, .copy_ns = 0.001, .byte_ns = 0.001, .scalar_ns = 0.002,
 }; /* clang-format on */
 
-const dml_costs dml_host_costs = {.call_ns = 4000, .step_ns = 300, .byte_ns = 0.15, .item_ns = 0.15};
+const dml_costs dml_host_costs = {.call_ns = 4000, .step_ns = 300, .byte_ns = 0.15, .item_ns = 0.15, .product_ns = 0.03};
 
 dml_traits dml_traits_of_class(const dml_tunables *tunables)
 {

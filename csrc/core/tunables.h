@@ -105,12 +105,13 @@ typedef struct dml_tunables {
     double scalar_ns;   /* and a scalar that elements move; on a CPU of one core */
 } dml_tunables;
 
-/* The same of the host: a call, each of its steps, a byte and an item of one, on one core. */
+/* The same of the host: a call, each of its steps, a byte and an item of one, and a product of a sum, on one core. */
 typedef struct dml_costs {
     double call_ns;
     double step_ns;
     double byte_ns;
     double item_ns;
+    double product_ns;
 } dml_costs;
 
 extern const dml_costs dml_host_costs;

@@ -3,6 +3,7 @@
 #include "base/cache.h"
 #include "base/machine.h"
 #include "core/host.h"
+#include "core/host_resize.h"
 #include "py/dlpack.h"
 
 /* --- Vulkan ------------------------------------------------------------------------------------------------------ */
@@ -68,8 +69,8 @@ const dml_backend dml_vulkan_backend = {
 
 /* --- the host: everything is done by the thread that calls -------------------------------------------------------- */
 
-/* Bytes that are moved without waiting; what a step costs, as bytes. */
-enum { MOST_AT_ONCE = 32 * 1024, STEP_BYTES = 256 };
+/* Bytes that are moved without waiting; what a step costs, as bytes; products of sums. */
+enum { MOST_AT_ONCE = 32 * 1024, STEP_BYTES = 256, MOST_PRODUCTS = 16 * 1024 };
 
 static dml_code host_allocate(int index, const dml_allocation *beside, uint64_t bytes, dml_allocation **allocation,
                               dml_status *status)
@@ -88,12 +89,22 @@ static dml_operand host_map(dml_allocation *allocation, int64_t offset)
     return (dml_operand){.data = (char *)dml_allocation_data(allocation) + offset};
 }
 
+/* Without `poll` nothing is waited for. */
+static dml_code host_resize(const dml_transfer *transfer, dml_interrupt_poll *poll, dml_status *status)
+{
+    if (!poll && dml_resize_products(transfer->program) > MOST_PRODUCTS)
+        return dml_fail(status, DML_WOULD_WAIT, "the work is long");
+    return dml_host_resize(transfer->program, transfer->inputs[0].data, transfer->results[0].data, poll, status);
+}
+
 /* What takes more than some 10 us counts as waiting. */
 static dml_code host_run(int index, const dml_transfer *transfer, bool wait, dml_status *status)
 {
     (void)index;
     dml_interrupt_poll poll = dml_interrupt_poll_from_now();
     int64_t bytes = 0;
+    if (transfer->program->resize)
+        return host_resize(transfer, wait ? &poll : NULL, status);
     for (int64_t i = 0; i < transfer->program->count; i++) {
         dml_step step;
         dml_program_step(transfer->program, i, &step);

@@ -1,10 +1,13 @@
 #include "py/entry_points.h"
 
+#include "core/resize.h"
 #include "py/arguments.h"
 #include "py/arrays.h"
 #include "py/call.h"
 #include "py/convert.h"
 #include "py/lengths.h"
+#include "py/resampling_capsule.h"
+#include "py/result_memory.h"
 
 /* `blocks` is the argument that has an entry per spatial axis. */
 static int layout_from(PyObject *object, const char *blocks, const dml_parameter *parameter, dml_ints *layout)
@@ -110,6 +113,89 @@ static PyObject *run(const dml_operator *op, const char *name, PyObject *module,
         return run(&dml_op_##name, #name, module, args, count);                                                                \
     }
 DML_OPERATORS(ENTRY_POINT)
+
+/* --- resampling ------------------------------------------------------------------------------------------------------ */
+
+/* The axis of the input that is resampled as rows, or as columns, and those of its outputs that the result has. */
+static int resampled_axis(dml_call *call, dml_resize *resize, int axis, dml_ints *axes, const dml_ints *window)
+{
+    static const char *const names[] = {"rows", "columns"};
+    dml_tensor *result = call->program.results;
+    const dml_weights *weights = dml_resize_weights(resize, axis);
+    int64_t *k = &axes->value[axis];
+    if (dml_normalize_axis("axes", k, result->rank, &call->status))
+        return -1;
+    resize->axes[axis] = (int)*k;
+    if (weights && weights->inputs != result->shape[*k]) {
+        PyErr_Format(PyExc_ValueError, "%s must have %lld %s for this resampling, not %lld", call->input_name,
+                     (long long)weights->inputs, names[axis], (long long)result->shape[*k]);
+        return -1;
+    }
+    const int64_t outputs = weights ? weights->outputs : result->shape[*k];
+    const int64_t begin = window->given ? window->value[2 * axis] : 0,
+                  count = window->given ? window->value[2 * axis + 1] : outputs;
+    if (begin < 0 || count < 0 || begin > outputs || count > outputs - begin) {
+        PyErr_Format(PyExc_ValueError, "window leaves the %lld %s", (long long)outputs, names[axis]);
+        return -1;
+    }
+    resize->begin[axis] = begin;
+    result->shape[*k] = count;
+    return 0;
+}
+
+/* Gives the result its shape, and the program its steps. */
+static int describe_resampling(dml_call *call, dml_resize *resize, dml_ints *axes, dml_ints *window)
+{
+    PyArray_Descr *dtype = dml_array_dtype(call->inputs[0]);
+    if (dtype->type_num != NPY_UBYTE) {
+        PyErr_Format(PyExc_TypeError, "%s must have the dtype uint8, not %S", call->input_name, (PyObject *)dtype);
+        return -1;
+    }
+    dml_tensor_copy_shape(call->program.results, call->program.inputs);
+    if (axes->count != 2 || (window->given && window->count != 4)) {
+        PyErr_SetString(PyExc_ValueError, "axes must have 2 entries, and window 4");
+        return -1;
+    }
+    for (int axis = 0; axis < 2; axis++)
+        if (resampled_axis(call, resize, axis, axes, window) < 0)
+            return -1;
+    if (resize->axes[0] == resize->axes[1]) {
+        PyErr_SetString(PyExc_ValueError, "axes must be two different ones");
+        return -1;
+    }
+    dml_tensor_pack(call->program.results);
+    dml_resize_describe(&call->program, resize);
+    return 0;
+}
+
+/* As of an operator with these parameters, in the order that convert_all has. */
+static int convert_resampling(dml_call *call, dml_resize *resize, PyObject *const *args, dml_ints *axes, dml_ints *window)
+{
+    window->given = args[3] != Py_None;
+    if (dml_call_convert_how(call, args[6]) < 0 || dml_call_convert_inputs(call, args[0]) < 0)
+        return -1;
+    resize->resampling = dml_resampling_from(args[1]);
+    if (!resize->resampling || dml_ints_from(args[2], "axes", axes) < 0 ||
+        (window->given && dml_ints_from(args[3], "window", window) < 0))
+        return -1;
+    return dml_call_convert_outputs(call, args[4]) < 0 ? -1 : dml_call_convert_device(call, args[5]);
+}
+
+PyObject *dml_resample(PyObject *module, PyObject *const *args, Py_ssize_t count)
+{
+    static const dml_operator op = {.input = "input"};
+    dml_call call;
+    dml_ints axes, window;
+    dml_resize resize = {.resampling = NULL};
+    if (dml_memory_ready() < 0) /* the host's bands take some */
+        return NULL;
+    if (dml_call_begin(&call, module, &op, count - 3) < 0 || convert_resampling(&call, &resize, args, &axes, &window) < 0 ||
+        dml_call_describe(&call) < 0 || describe_resampling(&call, &resize, &axes, &window) < 0 || dml_call_open(&call) < 0)
+        return call.recorder ? record(&call, "resample", args, count) : dml_call_fail(&call);
+    return dml_call_run(&call);
+}
+
+/* --- compiled programs ----------------------------------------------------------------------------------------------- */
 
 /* Runs a compiled program as if it were an operator of several inputs. */
 static int begin_compiled(dml_call *call, const dml_compiled_program *program, PyObject *const *args)

@@ -10,6 +10,10 @@
 #define DML_DECLARE_ENTRY_POINT(name) PyObject *dml_py_##name(PyObject *module, PyObject *const *args, Py_ssize_t count);
 DML_OPERATORS(DML_DECLARE_ENTRY_POINT)
 
+/* Likewise: (input, resampling, axes, window, out, device, how). `axes` are the input's rows and columns; `window` is None, or of
+ * the result the first row, the number of rows, the first column and the number of columns. */
+PyObject *dml_resample(PyObject *module, PyObject *const *args, Py_ssize_t count);
+
 /* Likewise: (program, inputs, out, device, how), where `program` is of dml_compile. The result is a list, and so is `out`. */
 PyObject *dml_run_compiled(PyObject *module, PyObject *const *args, Py_ssize_t count);
 

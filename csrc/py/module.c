@@ -3,6 +3,7 @@
 #include "py/python.h"
 
 #include "base/parallel.h"
+#include "core/host_resize.h"
 #include "core/kernel_list.h"
 #include "core/weights.h"
 #include "py/compiled_program.h"
@@ -114,6 +115,29 @@ static PyObject *counts(PyObject *module, PyObject *device)
     return list;
 }
 
+/* For tests: the names of the host's kernels for resizing that this processor runs, the fastest first. */
+static PyObject *resize_kernels(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(none))
+{
+    PyObject *list = PyList_New(0);
+    for (int i = 0; list && dml_resize_kernel_name(i); i++)
+        if (dml_append(list, PyUnicode_FromString(dml_resize_kernel_name(i))) < 0)
+            Py_CLEAR(list);
+    return list;
+}
+
+/* For tests: all calls use the one of this name from now on; with None the fastest. */
+static PyObject *resize_by(PyObject *Py_UNUSED(module), PyObject *name)
+{
+    PyObject *text = name == Py_None ? NULL : PyUnicode_AsUTF8String(name);
+    if (!text && name != Py_None)
+        return NULL;
+    const bool found = dml_resize_choose(text ? PyBytes_AsString(text) : NULL);
+    Py_XDECREF(text);
+    if (!found)
+        return PyErr_Format(PyExc_ValueError, "no kernel of that name runs here: %S", name);
+    Py_RETURN_NONE;
+}
+
 /* For the benchmark: submits one work group that does nothing, and waits for it. */
 static PyObject *empty_dispatch(PyObject *module, PyObject *device)
 {
@@ -222,6 +246,9 @@ static PyMethodDef module_methods[] = {
     {"_compile", dml_compile, METH_VARARGS, NULL},
     {"_compiled_steps", dml_compiled_steps, METH_O, NULL},
     {"_run_compiled", DML_FAST(dml_run_compiled), METH_FASTCALL, NULL},
+    {"_resample", DML_FAST(dml_resample), METH_FASTCALL, NULL},
+    {"_resize_kernels", resize_kernels, METH_NOARGS, NULL},
+    {"_resize_by", resize_by, METH_O, NULL},
     {"_resampling", dml_resampling_new, METH_VARARGS, NULL},
     {"_resampling_described", dml_resampling_described, METH_O, NULL},
     {"_asarray", dml_asarray, METH_VARARGS, NULL},

@@ -1,6 +1,6 @@
 #include "py/progress.h"
 
-#include "core/program.h"
+#include "core/resize.h"
 
 int dml_progress_from(PyObject *pair, dml_progress *progress)
 {
@@ -54,5 +54,6 @@ dml_code dml_progress_run(const dml_progress *progress, const dml_backend *backe
         .whole = transfer,
         .all = dml_program_bytes(transfer->program),
         .status = status};
-    return report(&self) && dml_portions_run(&self.portions) ? DML_OK : status->code;
+    const bool done = report(&self) && (transfer->program->resize ? dml_resize_portions : dml_portions_run)(&self.portions);
+    return done ? DML_OK : status->code;
 }

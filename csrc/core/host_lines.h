@@ -1,0 +1,56 @@
+/* The passes of a resize over lines: rows of an image whose items lie side by side. Kernels of several instruction sets make
+ * them; all give the same bytes. */
+#ifndef DML_CORE_HOST_LINES_H
+#define DML_CORE_HOST_LINES_H
+
+#include "core/host_sums.h"
+#include "core/weights.h"
+
+enum {
+    DML_LINES = 4, /* that a pass along columns makes at once */
+    DML_LINE_PAD =
+        128 /* bytes before and behind a line that a kernel along columns may write, and behind it that it may read */
+};
+
+typedef struct dml_lines_kernel dml_lines_kernel;
+
+/* A pass as a kernel sees it: along columns or along rows. A pixel is an input or output of the axis, and has `items` items. */
+typedef struct dml_lines_pass {
+    const dml_lines_kernel *kernel;
+    dml_weights *weights; /* borrowed */
+    const void *packed;   /* what the kernel has made of them; or NULL */
+    dml_summing summing;
+    int64_t items;
+    int64_t from, to; /* bytes of an item that is read, and of one that is written */
+} dml_lines_pass;
+
+/* Makes pixels [begin, end) along columns, of DML_LINES lines, some of which may be the same. Pixel `begin` is written to
+ * `out`, and pixel 0 read from `in`. */
+typedef void dml_columns_kernel(const dml_lines_pass *pass, const char *const *in, char *const *out, int64_t begin,
+                                int64_t end);
+
+/* Makes `count` items of the line of pixel `output` along rows. Writes no other bytes. */
+typedef void dml_rows_kernel(const dml_lines_pass *pass, const dml_sum_inputs *in, int64_t output, char *out, int64_t count);
+
+/* Whether this processor runs a kernel. */
+typedef bool dml_lines_probe(void);
+
+/* Chooses a kernel for a pass: false if it is none for that pass, which is then unchanged. */
+typedef bool dml_lines_chooser(dml_lines_pass *pass);
+
+struct dml_lines_kernel {
+    const char *name;
+    dml_lines_probe *is_supported;
+    dml_lines_chooser *choose_columns;
+    dml_lines_chooser *choose_rows;
+    dml_columns_kernel *columns;
+    dml_rows_kernel *rows;
+};
+
+/* For every pass, and processor. */
+extern const dml_lines_kernel dml_lines_plain;
+
+/* For sums of bytes to bytes, by DML_SUM_CLIP. */
+extern const dml_lines_kernel dml_lines_avx2, dml_lines_vnni, dml_lines_neon;
+
+#endif
