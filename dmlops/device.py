@@ -89,12 +89,9 @@ def choose(source: str, value: object, wanted: int | str | Device, devices: list
     else:
         fitting = [one for one in vulkan if wanted in (one, one.index)]
     if not fitting:
-        why = (
-            "; python -m dmlops says why no GPU is there"
-            if isinstance(wanted, str) and wanted.lower() in ("gpu", *GPUS)
-            else ""
-        )
-        raise ValueError(f"{said} matches no device; choose one of: {_listed(vulkan)}, 'host'{why}")
+        no_gpu = isinstance(wanted, str) and wanted.lower() in ("gpu", *GPUS)
+        words = "'auto', 'host'; python -m dmlops says why no GPU is there" if no_gpu else "'auto', 'gpu', 'host'"
+        raise ValueError(f"{said} matches no device; choose one of: {_listed(vulkan)}, {words}")
     if len(fitting) > 1:
         raise ValueError(f"{said} matches several devices: {_listed(fitting)}, choose one by its number or whole name")
     if not fitting[0].usable:

@@ -14,7 +14,7 @@ enum { STEP_INTS = 8, AXIS_INTS = 6 };
 static void destroy(dml_compiled_program *program)
 {
     dml_compiled *compiled = &program->compiled;
-    Py_XDECREF(program->arrays);
+    Py_XDECREF(program->dtypes);
     Py_XDECREF(program->constants);
     PyMem_Free(compiled->steps);
     PyMem_Free(compiled->axes);
@@ -28,23 +28,28 @@ static void destroy_capsule(PyObject *capsule)
     destroy(PyCapsule_GetPointer(capsule, PROGRAM_NAME));
 }
 
+/* No array is kept: there is no memory behind those that describe, and the garbage collector shows them to anybody. */
 static int read_arrays(dml_compiled_program *program, PyObject *arrays, Py_ssize_t inputs)
 {
     dml_compiled *compiled = &program->compiled;
     const Py_ssize_t count = PyTuple_Size(arrays);
-    program->arrays = PyList_New(0);
+    program->dtypes = PyList_New(0);
     compiled->inputs = dml_zeroed(count, sizeof *compiled->inputs);
     compiled->results = dml_zeroed(count, sizeof *compiled->results);
-    if (!program->arrays || !compiled->inputs || !compiled->results)
+    if (!program->dtypes || !compiled->inputs || !compiled->results)
         return -1;
     for (Py_ssize_t k = 0; k < count; k++) {
         PyObject *array = dml_array_described(PyTuple_GetItem(arrays, k), "array");
-        if (dml_append(program->arrays, array) < 0)
+        if (!array)
             return -1;
         if (k < inputs)
             dml_array_describe(array, &compiled->inputs[compiled->input_count++]);
         else
             dml_array_describe(array, &compiled->results[compiled->result_count++]);
+        int failed = PyList_Append(program->dtypes, (PyObject *)dml_array_dtype(array));
+        Py_DECREF(array);
+        if (failed)
+            return -1;
     }
     return 0;
 }
@@ -107,7 +112,7 @@ const dml_compiled_program *dml_compiled_from(PyObject *program)
 
 static PyArray_Descr *dtype_of(const dml_compiled_program *program, int64_t index)
 {
-    return dml_array_dtype(PyList_GetItem(program->arrays, (Py_ssize_t)index));
+    return (PyArray_Descr *)PyList_GetItem(program->dtypes, (Py_ssize_t)index);
 }
 
 PyArray_Descr *dml_compiled_dtype(const dml_compiled_program *program, int64_t result)

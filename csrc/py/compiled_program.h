@@ -7,7 +7,7 @@
 
 typedef struct dml_compiled_program {
     dml_compiled compiled;
-    PyObject *arrays;    /* owned: a list of the inputs, then of the results, without memory */
+    PyObject *dtypes;    /* owned: a list, of the inputs, then of the results */
     PyObject *constants; /* owned: bytes */
 } dml_compiled_program;
 

@@ -22,7 +22,7 @@ from dmlops import _core
 from dmlops.dask.arguments import dask_array, refuse_device_array
 from dmlops.dask.graphs import Chunks, rechunk
 from dmlops.fusion import structure
-from dmlops.fusion.graph import pack
+from dmlops.fusion.graph import Input, pack
 
 if TYPE_CHECKING:
     from dmlops.fusion.compiler import Pass
@@ -87,7 +87,7 @@ def _compiled(fused: Fused, arguments: Any, arrays: list[da.Array], size: int) -
             return value
         x = arrays[value.number]
         shape = (size, *x.shape[1:])
-        return np.lib.stride_tricks.as_strided(np.zeros(1, x.dtype), shape, pack(shape, x.dtype.itemsize), writeable=False)
+        return structure.Described(x.dtype, shape, pack(shape, x.dtype.itemsize))
 
     args, kwargs = structure.rebuilt(arguments, like)
     try:
@@ -102,8 +102,8 @@ def _compiled(fused: Fused, arguments: Any, arrays: list[da.Array], size: int) -
 
 def _item(fused: Fused, compiled: Compiled, arguments: Any, size: int) -> Any:
     """What is done to each of `size` items, as something to compare; raises where it is not the same for each."""
-    leaves = [one for one in structure.leaves(arguments) if isinstance(one, _Block) or structure.array_from(one) is not None]
-    batched = [isinstance(one, _Block) for one in leaves]
+    places = zip(structure.leaves((compiled.args, compiled.kwargs)), structure.leaves(arguments), strict=True)
+    batched = [isinstance(one, _Block) for place, one in places if isinstance(place, Input)]
     passes = []
     for one in compiled.program.passes:
         for node in one.nodes:
@@ -186,13 +186,13 @@ def _graph(
 
     def result(number: int) -> da.Array:
         node = compiled.results[number]
-        own, each = f"dmlops-{fused._function.__name__}-{tokenize(name, number)}", node.shape[0] // size
+        own, each = f"dmlops-{fused.__name__}-{tokenize(name, number)}", node.shape[0] // size
         parts = {(own, k, *[0] * (len(node.shape) - 1)): (operator.itemgetter(number), (name, k)) for k in range(len(chunks))}
         graph = HighLevelGraph({**layer.layers, own: parts}, {**layer.dependencies, own: {name}})
         sizes = (tuple(each * count for count in chunks), *((extent,) for extent in node.shape[1:]))
         return da.Array(graph, own, sizes, meta=np.empty((0,) * len(node.shape), node.dtype))
 
-    return structure.rebuilt(compiled.structure, result)
+    return compiled.returned.of_call([*map(result, range(len(compiled.results)))], lambda: structure.leaves(arguments))
 
 
 def _nothing(kinds: Any) -> list[Any]:
@@ -205,4 +205,5 @@ def _call(fused: Fused, arguments: Any, device: Any, *blocks: Any) -> list[Any]:
     for block in blocks:
         refuse_device_array(block)
     args, kwargs = structure.rebuilt(arguments, lambda value: blocks[value.number] if isinstance(value, _Block) else value)
-    return structure.leaves(fused(*args, device=device, **kwargs))
+    compiled, arrays = fused._find(args, kwargs)
+    return compiled.program.run(arrays, None, device, None)

@@ -4,69 +4,102 @@ from __future__ import annotations
 
 import functools
 import inspect
-import sys
-import threading
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from dmlops.fusion import structure, tracing
+from dmlops import reference
+from dmlops.fusion import arguments, numpy_functions, operators, pickling, structure, tracing
 from dmlops.fusion.compiler import Program, compile_nodes
-from dmlops.fusion.graph import Constant, Input, Node
-from dmlops.fusion.traced import Trace, Traced, refuse
+from dmlops.fusion.graph import Input, Node
+from dmlops.fusion.keys import IteratorError, bytes_of, key_of
+from dmlops.fusion.programs import Programs
+from dmlops.fusion.results import Results
+from dmlops.fusion.traced import RefusedError, Trace, refuse
 from dmlops.progress import tracked
 
 if TYPE_CHECKING:
     from dmlops.fusion.explanation import Explanation
     from dmlops.fusion.proof import Proof
 
-__all__ = ["Fused", "fuse"]
+__all__ = ["Compiled", "Fused", "fuse"]
 
-_MOST_PROGRAMS = 64  # of one function, each for one combination of shapes, strides, dtypes and constants
-_RESERVED = ("out", "device", "progress")
+# Otherwise the first call imports these, and a signal's handler or a fork in another thread may come meanwhile.
+_IMPORTED = numpy_functions, operators, reference
 
 
 class Compiled(NamedTuple):
-    """A function's program for one combination of arguments, and what it was made of."""
+    """A function's program for one combination of arguments, and what it was made of.
 
+    `args` and `kwargs` are those of the function, with an Input in place of each array that was traced.
+    """
+
+    function: Callable[..., Any]
+    args: tuple[Any, ...]
+    kwargs: dict[str, Any]
     trace: Trace
-    inputs: tuple[Node, ...]
+    inputs: tuple[Input, ...]
     results: tuple[Node, ...]
-    structure: Any  # of the results, a number for each
+    returned: Results
     program: Program
+
+    @property
+    def nbytes(self) -> int:
+        """Of constants and tables."""
+        passes = self.program.passes
+        return sum(len(one.constants_bytes) + sum(node.nbytes for _, node in one.constants) for one in passes)
 
 
 class _Bound(functools.partial[Any]):
     """A fused method of an instance; it has `reference`, `explain` and `prove`, too."""
 
     def __getattr__(self, name: str) -> Any:
-        return functools.partial(getattr(self.func, name), *self.args)
+        found = getattr(self.func, name)
+        return functools.partial(found, *self.args) if inspect.ismethod(found) else found
 
 
 class Fused:
-    """A function that ``dmlops.fuse`` has been given. It is called as the function is."""
+    """A function that ``dmlops.fuse`` has been given. It is called as the function is.
+
+    Attributes
+    ----------
+    max_programs : int
+        How many programs are kept, each for one combination of shapes, strides, dtypes and constants. Where there are more,
+        those that were not used for longest are dropped, and traced again when they are needed. It may be set.
+    max_bytes : int
+        How many bytes their constants and tables may have together. The newest program is kept however large it is. It may be
+        set.
+    """
+
+    __name__: str
+    __qualname__: str
 
     def __init__(self, function: Callable[..., Any]) -> None:
-        functools.update_wrapper(self, function)
+        if isinstance(function, functools._lru_cache_wrapper):  # NumPy's arrays have no hash
+            function = function.__wrapped__
+        self._signature = arguments.signature_of(function)
+        of_functions = functools.WRAPPER_UPDATES if inspect.isfunction(function) else ()
+        functools.update_wrapper(self, function, updated=of_functions)
+        self.__name__ = arguments.name_of(function)
         self._function = function
-        self._signature = inspect.signature(function)
         kinds = [one.kind for one in self._signature.parameters.values()]
-        for name in set(_RESERVED) & set(self._signature.parameters):
-            raise ValueError(f"a fused function has no parameter of its own that is called {name}: every operator takes it")
         self._positional = len(kinds) if all(kind is inspect.Parameter.POSITIONAL_OR_KEYWORD for kind in kinds) else -1
-        self._programs: dict[Any, Compiled] = {}
-        self._lock = threading.Lock()
+        self._programs = Programs()
+        self._by_value = Programs()  # which arrays are constants, where the function needs their values
+        self.max_programs = 64
+        self.max_bytes = 64 << 20
 
     def __repr__(self) -> str:
-        return f"<dmlops.fuse of {self.__name__}>"  # type: ignore[attr-defined]
+        return f"<dmlops.fuse of {self.__name__}>"
 
-    def __reduce__(self) -> Any:
-        """By name, as a function is pickled; a function that has none is given to ``fuse`` again."""
-        found: Any = sys.modules.get(self._function.__module__)
-        for name in self._function.__qualname__.split("."):
-            found = getattr(found, name, None)
-        return self._function.__qualname__ if found is self else (fuse, (self._function,))
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        return pickling.reduced(self, protocol)
+
+    @property
+    def carrier(self) -> Any:
+        """What pickle takes by name, and cloudpickle also by value."""
+        return self.__dict__.get("_carrier") or self.__dict__.setdefault("_carrier", pickling.carrier_of(self))
 
     def __get__(self, instance: Any, owner: Any = None) -> Any:
         return self if instance is None else _Bound(self, instance)
@@ -76,21 +109,26 @@ class Fused:
         if tracing.is_untraced():
             return self._function(*args, **kwargs)
         compiled, arrays = self._find(args, kwargs)
-        if compiled is None and any(map(structure.is_lazy, arrays)):
+        if compiled is None:
+            return self._elsewhere(args, kwargs, arrays, (out, device, progress))
+        how = None if progress is None else tracked(self.__name__, progress)
+        results = compiled.program.run(arrays, None if out is None else compiled.returned.out(out), device, how)
+        if compiled.returned.alone:
+            return results[0]
+        return compiled.returned.of_call(results, lambda: structure.leaves(self._bound(args, kwargs)))
+
+    def _elsewhere(self, args: Any, kwargs: Any, arrays: Any, how: tuple[Any, Any, Any]) -> Any:
+        """The call of traced or Dask arrays."""
+        out, device, progress = how
+        if any(map(structure.is_lazy, arrays)):
             if out is not None or progress is not None:
                 raise TypeError(f"{self!r} of Dask arrays takes neither out nor progress")
             from dmlops.dask.fused import by_chunks
 
             return by_chunks(self, args, kwargs, device)
-        if compiled is None:  # inside another fused function, or its reference
-            if any(one is not None for one in (out, device, progress)):
-                refuse(f"{self!r} with out, device or progress", "give them to the outer function")
-            return self._function(*args, **kwargs)
-        how = None if progress is None else tracked(self._function.__name__, progress)
-        results = compiled.program.run(arrays, None if out is None else _out(compiled, out), device, how)
-        if compiled.structure == 0:
-            return results[0]
-        return structure.rebuilt(compiled.structure, lambda number: results[number])
+        if any(one is not None for one in how):  # inside another fused function, or its reference
+            refuse(f"{self!r} with out, device or progress", "give them to the outer function")
+        return self._function(*args, **kwargs)
 
     def reference(self, *args: Any, **kwargs: Any) -> Any:
         """Run the function itself by NumPy, and dmlops' operators in it by their twins in ``dmlops.reference``."""
@@ -102,90 +140,95 @@ class Fused:
         """Say what a call becomes: passes, plans and kernels. It prints as text, and draws itself in notebooks."""
         from dmlops.fusion.explanation import Explanation
 
-        return Explanation(self._function.__name__, self._compiled(args, kwargs), device)
+        return Explanation(self.__name__, self._compiled(args, kwargs), device)
 
     def prove(self, *args: Any, **kwargs: Any) -> Proof:
         """Prove that the program equals the function in NumPy, for every array of these shapes, dtypes and strides."""
         from dmlops.fusion.proof import prove
 
-        return prove(self._function.__name__, self._compiled(args, kwargs), (self._function, args, kwargs))
+        return prove(self.__name__, self._compiled(args, kwargs))
 
     # --- finding programs ---
 
     def _compiled(self, args: Any, kwargs: Any) -> Compiled:
+        """The program for a call, with that call's own arguments."""
         compiled, _ = self._find(args, kwargs)
         if compiled is None:
             raise TypeError("the arguments are traced or Dask arrays: pass NumPy arrays of the same shape, such as a block")
-        return compiled
+        args, kwargs = arguments.with_inputs(self._bound(args, kwargs), compiled)
+        return compiled._replace(args=args, kwargs=kwargs)
+
+    def _bound(self, args: Any, kwargs: Any) -> tuple[Any, Any]:
+        if kwargs or len(args) != self._positional:
+            bound = arguments.bind(self, args, kwargs)
+            return bound.args, bound.kwargs
+        return args, kwargs
 
     def _find(self, args: Any, kwargs: Any) -> tuple[Compiled | None, list[Any]]:
-        """The program for a call's arguments, and the arrays among them; None where these are traced, or Dask's."""
+        """The program for a call's arguments, and its inputs among them; None where arrays are traced, or Dask's."""
         if kwargs or len(args) != self._positional:
-            bound = self._signature.bind(*args, **kwargs)
-            args, kwargs = bound.args, bound.kwargs
+            args, kwargs = self._bound(args, kwargs)
         arrays: list[Any] = []
-        key = [structure.with_keys(one, arrays) for one in args]
-        if kwargs:
-            key.append(structure.with_keys(kwargs, arrays))
-        if any(structure.is_recorded(one) or structure.is_lazy(one) for one in arrays):
-            return None, arrays
-        whole = tuple(key)
+        others: list[Any] = []
+        kept: list[Any] = []
         try:
-            compiled = self._programs.get(whole)
-        except TypeError:
-            raise TypeError(f"{self!r} takes arrays and hashable constants, not {args!r}") from None
-        if compiled is None:
-            compiled = _compile(self, args, kwargs, arrays)
-            with self._lock:
-                while len(self._programs) >= _MOST_PROGRAMS:
-                    self._programs.pop(next(iter(self._programs)))
-                self._programs[whole] = compiled
-        return compiled, arrays
+            key: Any = tuple([key_of(one, arrays, others, kept) for one in args])
+            if kwargs:
+                key = "named", key, key_of(kwargs, arrays, others, kept)
+        except IteratorError as error:
+            raise arguments.no_iterator(self, args, kwargs, error.iterator) from None
+        if others:
+            return None, arrays
+        compiled = self._programs.get(key)
+        return (compiled, arrays) if compiled is not None else self._find_seldom(key, args, kwargs, arrays, kept)
+
+    def _find_seldom(self, key: Any, args: Any, kwargs: Any, arrays: list[Any], kept: list[Any]) -> tuple[Compiled, list[Any]]:
+        """A new program; or one with small arrays as constants, where the function needs their values."""
+        numbers = self._by_value.get(key)
+        if numbers is None:
+            try:
+                return self._keep(key, kept, _compile(self, args, kwargs, arrays)), arrays
+            except RefusedError:
+                numbers = arguments.small_ones(arrays)
+                if not numbers:
+                    raise
+        constants = {number: arguments.constant(arrays[number]) for number in numbers}
+        whole = "by value", key, tuple([bytes_of(one) for one in constants.values()])
+        found = self._programs.get(whole)
+        if found is None:
+            found = self._keep(whole, kept, _compile(self, args, kwargs, arrays, constants))
+            self._by_value.put(key, numbers, kept, 0, self.max_programs, 0)
+        return found, [one for number, one in enumerate(arrays) if number not in constants]
+
+    def _keep(self, key: Any, kept: list[Any], compiled: Compiled) -> Compiled:
+        self._programs.put(key, compiled, kept, compiled.nbytes, self.max_programs, self.max_bytes)
+        return compiled
 
 
-def _compile(fused: Fused, args: Any, kwargs: Any, arrays: list[Any]) -> Compiled:
+def _compile(fused: Fused, args: Any, kwargs: Any, arrays: list[Any], constants: Any = ()) -> Compiled:
+    """Trace the function; `constants` has arrays that are no inputs, by their numbers."""
     if not arrays:
-        raise TypeError(f"{fused!r} has no array among its arguments")
-    trace = Trace()
-    inputs = tuple(Input(number, one.shape, one.dtype, one.strides) for number, one in enumerate(arrays))
+        raise arguments.no_array(fused, args, kwargs)
+    traced = [one for number, one in enumerate(arrays) if number not in constants]
+    inputs = tuple(Input(number, one.shape, one.dtype, one.strides) for number, one in enumerate(traced))
     for node in inputs:
         if node.dtype.hasobject:
             raise TypeError(f"{fused!r} takes arrays of plain bytes, not of Python objects")
     left = iter(inputs)
+    places = [constants[number] if number in constants else next(left) for number in range(len(arrays))]
+    args, kwargs = arguments.with_places((args, kwargs), places)
+    trace = Trace()
 
-    def traced(value: Any) -> Any:
-        return value if structure.array_from(value) is None else trace.array(next(left))
+    def array(value: Any) -> Any:
+        return trace.array(value) if isinstance(value, Input) else value
 
-    returned = tracing.run(trace, fused._function, structure.rebuilt(args, traced), structure.rebuilt(kwargs, traced))
-    results: list[Node] = []
-
-    def number(value: Any) -> int:
-        results.append(_result(fused, value))
-        return len(results) - 1
-
-    form = structure.rebuilt(returned, number)
-    program = compile_nodes([(one.dtype, one.shape, one.strides) for one in arrays], results)
-    return Compiled(trace, inputs, tuple(results), form, program)
-
-
-def _result(fused: Fused, value: Any) -> Node:
-    if isinstance(value, Traced):
-        return value._node
-    if isinstance(value, (np.ndarray, np.generic)):
-        return Constant(np.array(value))
-    raise TypeError(f"{fused!r} must return an array, or a tuple, list or dict of arrays, not {type(value).__name__}")
-
-
-def _out(compiled: Compiled, out: Any) -> list[Any]:
-    """The arrays for the results, given in a structure as that of the results."""
-    if compiled.structure == 0:
-        return [out]
-    given = out
-    if isinstance(compiled.structure, dict):
-        if not isinstance(out, dict) or compiled.structure.keys() - out.keys():
-            raise TypeError(f"out must be a dict with the results' keys {', '.join(map(repr, compiled.structure))}")
-        given = [out[key] for key in compiled.structure]
-    return structure.leaves(list(given) if isinstance(given, (list, tuple)) else [given])
+    try:
+        returned = tracing.run(trace, fused._function, structure.rebuilt(args, array), structure.rebuilt(kwargs, array))
+        results = Results(repr(fused), trace.own(returned), structure.leaves((args, kwargs)))
+    finally:
+        trace.ended = True
+    program = compile_nodes([(one.dtype, one.shape, one.strides) for one in traced], results.nodes)
+    return Compiled(fused._function, args, kwargs, trace, inputs, tuple(results.nodes), results, program)
 
 
 def fuse(function: Callable[..., Any]) -> Fused:
@@ -194,9 +237,9 @@ def fuse(function: Callable[..., Any]) -> Fused:
     Parameters
     ----------
     function : function
-        Its arguments are arrays, or lists, tuples and dicts of arrays; others are constants, and hashable. It returns an array,
-        or a tuple, list or dict of arrays, made by NumPy's functions, operators of dmlops, and einops. It is run once for each
-        combination of shapes, strides, dtypes and constants, with arrays that know no values.
+        Its arguments are arrays, or lists, tuples and dicts of arrays; others are constants. It returns an array, or a tuple,
+        list or dict of arrays, made by NumPy's functions, operators of dmlops, and einops, and of what is no array. It is run
+        once for each combination of shapes, strides, dtypes and constants, with arrays that know no values.
 
     Returns
     -------
@@ -204,13 +247,13 @@ def fuse(function: Callable[..., Any]) -> Fused:
         A function with the same arguments, and with `out`, `device` and `progress`, as every operator has them: arrays in give
         new NumPy arrays, device arrays in give device arrays. It has the methods ``reference(...)``, the function itself, run
         by NumPy; ``explain(..., device=None)``, what a call becomes; and ``prove(...)``, which raises where the program
-        differs from NumPy, for whatever values.
+        differs from NumPy, for whatever values. Its attributes ``max_programs`` and ``max_bytes`` bound what it keeps.
 
     Raises
     ------
     TypeError
         When it is called: the function looks at values, or combines different elements, or maps items of more than two bytes.
-        The error names the line. Or an argument is neither an array nor hashable.
+        The error names the line. Or no argument is an array.
     ValueError
         The function has a parameter `out`, `device` or `progress` of its own; when it is called: as operators raise it.
 

@@ -78,9 +78,7 @@ def call_map(trace: Trace, function: Any, args: Any, kwargs: Any, whole: tuple[A
             if constant is not None:
                 return constant if constant.ndim == 0 else Varying(constant)
             return value._node.expression if isinstance(value._node, Map) else VALUE
-        if place in whole and not isinstance(value, (list, np.ndarray)):
-            return value
-        if isinstance(value, (str, bytes)) or not (np.iterable(value) or isinstance(value, np.ndarray)):
+        if isinstance(value, (str, bytes, np.dtype)) or not (np.iterable(value) or isinstance(value, np.ndarray)):
             return value
         array = constant_from(value)
         return Varying(array) if array.ndim > 0 and place not in whole else array

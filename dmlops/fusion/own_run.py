@@ -6,17 +6,16 @@ NumPy's arrays. So it runs untraced, on values that bring out differences.
 
 from __future__ import annotations
 
-import inspect
 import math
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from dmlops.bits import differ
 from dmlops.fusion import structure, surroundings, tracing
-from dmlops.fusion.graph import Constant, Node
+from dmlops.fusion.graph import Constant, Input, Node
 from dmlops.fusion.maps import Map, evaluate
 from dmlops.fusion.numbering import Numbering, Numbers
 from dmlops.fusion.numpy_maps import moved_as_map
@@ -37,15 +36,11 @@ class DifferenceError(ValueError):
 
 
 class OwnRun:
-    """Runs a function and its program; `call` has the function, and the arguments of a call."""
+    """Runs a function and its program."""
 
-    def __init__(self, compiled: Compiled, call: Any) -> None:
-        self.compiled = compiled
-        function, args, kwargs = call
-        bound = inspect.signature(function).bind(*args, **kwargs)
-        self.function: Callable[..., Any] = function
-        self.args, self.kwargs = bound.args, bound.kwargs
-        self.changed, self.data = surroundings.changed(compiled.trace.brought, function, self.args, self.kwargs)
+    def __init__(self, compiled: Compiled) -> None:
+        self.compiled, self.function, self.args, self.kwargs = compiled, compiled.function, compiled.args, compiled.kwargs
+        self.changed, self.data = surroundings.changed(compiled.trace.brought, self.function, self.args, self.kwargs)
 
     def check(self, numbering: Numbering, expected: Sequence[Numbers]) -> int:
         """Compare the results of some runs; how many. DifferenceError with the first difference."""
@@ -85,7 +80,7 @@ class OwnRun:
         left = iter(given)
 
         def array(value: Any) -> Any:
-            return value if structure.array_from(value) is None else next(left).contiguous.copy()
+            return next(left).contiguous.copy() if isinstance(value, Input) else value
 
         args, kwargs = structure.rebuilt(self.args, array), structure.rebuilt(self.kwargs, array)
         try:

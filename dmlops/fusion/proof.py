@@ -80,8 +80,8 @@ def _many(count: int, word: str) -> str:
     return f"{count:,} {word}" + ("" if count == 1 else "es" if word.endswith("s") else "s")
 
 
-def prove(name: str, compiled: Compiled, call: Any = None) -> Proof:
-    """Raise ProofError with the first difference, if there is one; `call`: the function, and the arguments of a call."""
+def prove(name: str, compiled: Compiled) -> Proof:
+    """Raise ProofError with the first difference, if there is one."""
     start = time.perf_counter()
     try:
         numbering = Numbering(compiled)
@@ -97,7 +97,7 @@ def prove(name: str, compiled: Compiled, call: Any = None) -> Proof:
             entries += _compare(number, one, other, numbering, plans, node.dtype)
     elements = sum(one.places.size for one in expected)
     try:
-        runs = 0 if call is None else OwnRun(compiled, call).check(numbering, expected)
+        runs = OwnRun(compiled).check(numbering, expected)
     except DifferenceError as error:
         raise ProofError(str(error)) from error
     milliseconds = 1000 * (time.perf_counter() - start)

@@ -1,8 +1,10 @@
-"""Arrays in lists, tuples and dicts: the arguments and results of fused functions."""
+"""Arrays in lists, tuples, dicts and their kin: the arguments and results of fused functions."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import collections
+import copy
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -10,23 +12,40 @@ import numpy as np
 from dmlops._core import DeviceArray
 from dmlops.refused_arrays import no_array, not_plain
 
-__all__ = ["array_from", "is_lazy", "is_recorded", "leaves", "operand", "rebuilt", "with_keys"]
+__all__ = ["Described", "array_from", "is_array", "is_lazy", "is_recorded", "items_of", "leaves", "operand", "rebuilt"]
+
+CONTAINERS = (list, tuple, dict, collections.deque, collections.UserDict, collections.UserList)
+
+
+class Described:
+    """Stands for an array among the arguments of which only this is known; there is no memory behind it."""
+
+    __slots__ = ("dtype", "shape", "strides")
+
+    def __init__(self, dtype: np.dtype[Any], shape: Sequence[int], strides: Sequence[int]) -> None:
+        self.dtype, self.shape, self.strides = dtype, tuple(shape), tuple(strides)
+
+
+def is_array(value: Any) -> bool:
+    """Whether an argument is an array, and not a constant."""
+    kind = type(value)
+    if kind is np.ndarray or kind is Described or isinstance(value, (np.ndarray, DeviceArray)):
+        return True
+    if isinstance(value, np.generic):
+        return False
+    return hasattr(kind, "__array_interface__") or hasattr(kind, "__array__") or is_recorded(value) or is_lazy(value)
 
 
 def array_from(value: Any) -> Any:
     """The array that an argument is, or None: a constant."""
-    if type(value) is np.ndarray or isinstance(value, DeviceArray) or is_recorded(value) or is_lazy(value):
+    if type(value) is np.ndarray or isinstance(value, (DeviceArray, Described)) or is_recorded(value) or is_lazy(value):
         return value
-    if isinstance(value, np.generic):
-        return None
-    if isinstance(value, np.ndarray) or hasattr(type(value), "__array_interface__") or hasattr(type(value), "__array__"):
-        return np.asarray(value)
-    return None
+    return np.asarray(value) if is_array(value) else None
 
 
 def operand(name: str, value: Any) -> Any:
     """What is neither an array nor a list of arrays becomes one, as operators have it."""
-    if array_from(value) is not None or (isinstance(value, list) and any(array_from(one) is not None for one in value)):
+    if is_array(value) or (isinstance(value, list) and any(map(is_array, value))):
         return value
     if isinstance(value, str):
         raise not_plain(name, value)
@@ -46,40 +65,46 @@ def is_lazy(value: Any) -> bool:
     return hasattr(type(value), "__dask_graph__")
 
 
+# --- containers -----------------------------------------------------------------------------------------------------
+
+
+def items_of(value: Any) -> Iterable[tuple[Any, Any]]:
+    """What is in a container, each with its key or index."""
+    if isinstance(value, (collections.UserDict, collections.UserList)):
+        value = value.data
+    return dict.items(value) if isinstance(value, dict) else enumerate(value)
+
+
 def leaves(value: Any) -> list[Any]:
-    """What is in nested lists, tuples and dicts, in order."""
-    if isinstance(value, dict):
-        return [leaf for one in value.values() for leaf in leaves(one)]
-    if isinstance(value, (list, tuple)):
-        return [leaf for one in value for leaf in leaves(one)]
+    """What is in nested containers, in order."""
+    if isinstance(value, CONTAINERS):
+        return [leaf for _, one in items_of(value) for leaf in leaves(one)]
     return [value]
 
 
 def rebuilt(value: Any, change: Callable[[Any], Any]) -> Any:
-    """The same lists, tuples and dicts of changed leaves."""
-    if isinstance(value, dict):
+    """The same containers of changed leaves."""
+    kind = type(value)
+    if kind is list or kind is tuple:
+        return kind([rebuilt(one, change) for one in value])
+    if kind is dict:
         return {key: rebuilt(one, change) for key, one in value.items()}
-    if isinstance(value, tuple) and hasattr(value, "_fields"):
-        return type(value)(*(rebuilt(one, change) for one in value))
-    if isinstance(value, (list, tuple)):
-        return type(value)([rebuilt(one, change) for one in value])
-    return change(value)
+    return _of_same_type(value, change) if isinstance(value, CONTAINERS) else change(value)
 
 
-def with_keys(value: Any, arrays: list[Any]) -> Any:
-    """What an argument means to a trace, as a key of the cache; appends the arrays that are in it."""
-    array = array_from(value)
-    if array is not None:
-        arrays.append(array)
-        if is_recorded(array) or is_lazy(array):
-            return type(array)
-        return array.dtype, array.shape, array.strides
-    if isinstance(value, dict):
-        return dict, tuple((key, with_keys(one, arrays)) for key, one in value.items())
-    if isinstance(value, (list, tuple)):
-        return type(value), tuple(with_keys(one, arrays) for one in value)
-    if isinstance(value, slice):
-        return slice, value.start, value.stop, value.step
-    if isinstance(value, (float, complex, np.generic)):  # 0.0 and -0.0 are equal, and differ
-        return type(value), repr(value)
-    return type(value), value
+def _of_same_type(value: Any, change: Callable[[Any], Any]) -> Any:
+    """Of a type that is derived, with attributes of its own; itself if nothing in it has changed."""
+    old = list(items_of(value))
+    new = [rebuilt(one, change) for _, one in old]
+    if all(one is other for one, (_, other) in zip(new, old, strict=True)):
+        return value
+    if isinstance(value, tuple):
+        made: Any = tuple.__new__(type(value), new)
+        if hasattr(value, "__dict__"):
+            made.__dict__.update(value.__dict__)
+        return made
+    made = copy.copy(value)
+    into = made.data if isinstance(made, (collections.UserDict, collections.UserList)) else made
+    for one, (key, _) in zip(new, old, strict=True):
+        into[key] = one
+    return made

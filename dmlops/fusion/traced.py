@@ -13,7 +13,7 @@ import numpy as np
 
 from dmlops._core import DeviceArray
 from dmlops.fusion.graph import Constant, Node
-from dmlops.fusion.structure import rebuilt
+from dmlops.fusion.structure import leaves, rebuilt
 
 __all__ = [
     "RefusedError",
@@ -54,6 +54,14 @@ class Trace:
         self.steps: list[Step] = []
         self.refused: list[RefusedError] = []
         self.brought: dict[str, Any] = {}
+        self.ended = False
+
+    def own(self, value: Any) -> Any:
+        """The same; traced arrays in it that are another call's are refused, and all once the trace has ended."""
+        for one in leaves(value):
+            if isinstance(one, Traced) and (one._trace is not self or self.ended):
+                refuse("a traced array that was kept from another call", "pass it as an argument")
+        return value
 
     def array(self, node: Node) -> Traced:
         return Traced(self, node)
@@ -61,7 +69,7 @@ class Trace:
     def lift(self, value: Any, dtype: Any = None) -> Traced:
         """An array that joins traced ones: itself traced, or a constant."""
         if isinstance(value, Traced):
-            return value
+            return self.own(value)  # type: ignore[no-any-return]
         array = constant_from(value, dtype)
         if array.dtype.hasobject:
             refuse("an array of Python objects")
@@ -264,12 +272,12 @@ class Traced:
     def __array_function__(self, func: Any, types: Any, args: Any, kwargs: Any) -> Any:
         from dmlops.fusion.numpy_functions import call
 
-        return call(self._trace, func, args, kwargs)
+        return call(self._trace, func, *self._trace.own((args, kwargs)))
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
         from dmlops.fusion.numpy_maps import call_ufunc
 
-        return call_ufunc(self._trace, ufunc, method, inputs, kwargs)
+        return call_ufunc(self._trace, ufunc, method, *self._trace.own((inputs, kwargs)))
 
     @staticmethod
     def __dmlops_function__(name: str, inputs: Any, others: Any) -> Any:
