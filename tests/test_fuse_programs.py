@@ -1,4 +1,4 @@
-"""The programs that a fused function keeps: how many, without a lock, in other processes; none has arrays that point nowhere."""
+"""The programs that a fused function keeps: how many, without a lock, in other processes; and no array points nowhere."""
 
 import gc
 import pickle
