@@ -100,7 +100,7 @@ static const char *input_line(const band *band, int64_t y, char *to)
     const char *row = band->src + y * bands->src_row;
     if (!bands->src_lines)
         dml_host_run_plain(&bands->src_line, row, to);
-    else if (bands->columns.packed && !is_padded(bands, row))
+    else if (bands->columns.overreads && !is_padded(bands, row))
         memcpy(to, row, (size_t)(bands->width * bands->items));
     else
         return row;

@@ -19,6 +19,7 @@ typedef struct dml_lines_pass {
     const dml_lines_kernel *kernel;
     dml_weights *weights; /* borrowed */
     const void *packed;   /* what the kernel has made of them; or NULL */
+    bool overreads;       /* along columns, it reads behind a line of the input */
     dml_summing summing;
     int64_t items;
     int64_t from, to; /* bytes of an item that is read, and of one that is written */
@@ -50,7 +51,14 @@ struct dml_lines_kernel {
 /* For every pass, and processor. */
 extern const dml_lines_kernel dml_lines_plain;
 
-/* For sums of bytes to bytes, by DML_SUM_CLIP. */
-extern const dml_lines_kernel dml_lines_avx2, dml_lines_vnni, dml_lines_neon;
+/* For sums of bytes to bytes, by DML_SUM_CLIP, and of no more than four items: others are left to plain C. */
+#if defined(__GNUC__) && defined(__x86_64__)
+#define DML_LINES_X86
+extern const dml_lines_kernel dml_lines_avx2, dml_lines_vnni;
+#endif
+
+/* Which of the slots that weights have for what kernels make of them are a kernel's: one for rows, then those for columns of so
+ * many items. */
+enum { DML_SLOT_VNNI = 0, DML_SLOT_AVX2 = 5 };
 
 #endif

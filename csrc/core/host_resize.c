@@ -14,7 +14,12 @@ enum { BAND = 1 << 22, ROWS_PER_TAP = 8 };
 
 /* --- kernels ------------------------------------------------------------------------------------------------------ */
 
-static const dml_lines_kernel *const kernels[] = {&dml_lines_plain};
+static const dml_lines_kernel *const kernels[] = {
+#ifdef DML_LINES_X86
+    &dml_lines_vnni,
+#endif
+    &dml_lines_plain,
+};
 
 enum { KERNELS = sizeof kernels / sizeof *kernels };
 
@@ -118,13 +123,13 @@ static void describe_pass(dml_bands *bands, int pass)
         dml_lines_pass *to = last ? &bands->parts[k] : one;
         *to = *one;
         to->summing = dml_summing_of(last ? &resampling->parts[k].sum : &resampling->first, number, to->to);
-        for (int i = 0; i < KERNELS; i++)
+        for (int i = last && by_columns && resampling->part_count > 1 ? KERNELS - 1 : 0; i < KERNELS; i++)
             if ((chosen ? kernels[i] == chosen || i + 1 == KERNELS : kernels[i]->is_supported()) &&
                 (by_columns ? kernels[i]->choose_columns(to) : kernels[i]->choose_rows(to)))
                 break;
     }
     if (last)
-        one->packed = bands->parts[0].packed;
+        one->overreads = bands->parts[0].overreads;
 }
 
 static void describe(const dml_program *program, const char *src, int items, dml_bands *bands)
@@ -220,19 +225,21 @@ static dml_code run_bands(const resizing *self, double products, dml_interrupt_p
     return *self->failed ? dml_fail(status, DML_NO_MEMORY, "the host has no memory left to resize an array") : DML_OK;
 }
 
-/* Whether bands know the items that parts begin and end at: those of a pixel, which are then all that lie behind a column. */
-static bool has_items_of_parts(const dml_program *program, int items)
+/* Whether bands make the parts of the result: those that begin or end within a pixel, if the last pass is along rows, and what
+ * lies behind a column are its items. */
+static bool has_parts_of_bands(const dml_program *program, int items)
 {
     const dml_tensor *result = program->results;
     const dml_resampling *resampling = program->resize->resampling;
+    const int columns = program->resize->axes[DML_COLUMNS_AXIS];
     int64_t behind = 1;
-    for (int k = program->resize->axes[DML_COLUMNS_AXIS] + 1; k < result->rank; k++)
+    for (int k = columns + 1; k < result->rank; k++)
         behind *= result->shape[k];
-    const bool same = items > program->resize->axes[DML_COLUMNS_AXIS] && behind == result->shape[items];
-    bool cut = false;
+    bool whole = true;
     for (int k = 0; k < resampling->part_count; k++)
-        cut = cut || resampling->parts[k].begin[2] > 0 || resampling->parts[k].end[2] < behind;
-    return same || !cut;
+        whole = whole && resampling->parts[k].begin[2] == 0 && resampling->parts[k].end[2] >= behind;
+    return whole ||
+           (resampling->axes[resampling->passes - 1] == DML_ROWS_AXIS && items > columns && result->shape[items] == behind);
 }
 
 /* The passes one after the other. */
@@ -266,7 +273,7 @@ dml_code dml_host_resize(const dml_program *program, const void *src, void *dst,
     resizing self = {.failed = &failed, .src = (const char *)src + resize->src_offset, .dst = (char *)dst + resize->dst_offset};
     if (dml_tensor_is_empty(program->results))
         return DML_OK;
-    if (!has_items_of_parts(program, items))
+    if (!has_parts_of_bands(program, items))
         return run_steps(program, src, dst, poll, status);
     find_images(program, items, &self.images);
     describe(program, self.src, items, &self.bands);

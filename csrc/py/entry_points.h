@@ -10,7 +10,7 @@
 #define DML_DECLARE_ENTRY_POINT(name) PyObject *dml_py_##name(PyObject *module, PyObject *const *args, Py_ssize_t count);
 DML_OPERATORS(DML_DECLARE_ENTRY_POINT)
 
-/* Likewise: (input, resampling, axes, window, out, device, how). `axes` are the input's rows and columns; `window` is None, or of
+/* Likewise: (input, resampling, axes, window, out, device, how). `axes` are the rows and columns, `window` is None, or of
  * the result the first row, the number of rows, the first column and the number of columns. */
 PyObject *dml_resample(PyObject *module, PyObject *const *args, Py_ssize_t count);
 
