@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import builtins
 import datetime
+import enum
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from fractions import Fraction
 from types import EllipsisType
@@ -70,3 +71,12 @@ Coordinates: TypeAlias = (
     | tuple[Scales, Scales]
 )
 Progress: TypeAlias = bool | Callable[[int, int], object]
+Box: TypeAlias = Iterable[Number]
+# The libraries' constants are enumerations, or ints.
+PillowFilter: TypeAlias = (
+    Literal["nearest", "box", "bilinear", "hamming", "bicubic", "lanczos", "mks2013", "mks2021"] | SupportsIndex
+)
+OpenCVInterpolation: TypeAlias = (
+    Literal["nearest", "nearest-exact", "linear", "linear-exact", "area", "cubic", "lanczos4"] | SupportsIndex
+)
+TorchvisionInterpolation: TypeAlias = Literal["nearest", "nearest-exact", "bilinear", "bicubic", "lanczos"] | enum.Enum

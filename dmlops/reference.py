@@ -21,6 +21,7 @@ import numpy as np
 
 import dmlops.operators
 from dmlops.other_forms import mode_of, widths_of, window_of
+from dmlops.resizing import arguments, opencv_rule, pillow_rule, torchvision_rule
 from dmlops.twins import twin_of
 
 __all__ = [
@@ -389,6 +390,98 @@ def _rational(number: Any) -> Fraction:
     simple = exact.limit_denominator(1000)
     kind = np.float32 if isinstance(number, np.float32) else float
     return simple if not isinstance(number, Fraction) and kind(float(simple)) == number else exact
+
+
+@twin_of(dmlops.operators.resize_pillow)
+def resize_pillow(
+    input: Any,
+    size: Any,
+    resample: Any = "bicubic",
+    *,
+    box: Any = None,
+    reducing_gap: Any = None,
+    alpha: Any = None,
+    axes: Any = None,
+    version: str = "13.0",
+    out: Any = None,
+    device: Any = None,
+    progress: Any = None,
+) -> Any:
+    mode = arguments.mode_of_picture(input)
+    name = "nearest" if mode in ("1", "P") else arguments.name_of(resample, arguments.PILLOW, "resample")
+    channels, number = mode in ("RGBA", "LA") if alpha is None else alpha, arguments.version_of(version, (0, 0), "Pillow")
+    corners = None if box is None else tuple(box)
+
+    def change(x: _Array) -> Any:
+        return pillow_rule.resized(x, _pair(size), name, corners, reducing_gap, channels, number)
+
+    return _result(_on_images(np.asarray(input), axes, 1, change), out)
+
+
+@twin_of(dmlops.operators.resize_opencv)
+def resize_opencv(
+    input: Any,
+    size: Any = None,
+    interpolation: Any = "linear",
+    *,
+    fx: Any = None,
+    fy: Any = None,
+    ipp: Any = None,
+    axes: Any = None,
+    version: str = "5.0",
+    out: Any = None,
+    device: Any = None,
+    progress: Any = None,
+) -> Any:
+    name = arguments.name_of(interpolation, arguments.OPENCV, "interpolation")
+    number = arguments.version_of(version, (0, 0), "OpenCV")
+
+    def change(x: _Array) -> Any:
+        if size is not None:
+            return opencv_rule.resized(x, _pair(size), name, None, number)
+        new = opencv_rule.size_of(x.shape[-3], float(fy)), opencv_rule.size_of(x.shape[-2], float(fx))
+        return opencv_rule.resized(x, new, name, (float(fy), float(fx)), number)
+
+    return _result(_on_images(np.asarray(input), axes, 1, change, several=True), out)
+
+
+@twin_of(dmlops.operators.resize_torchvision)
+def resize_torchvision(
+    input: Any,
+    size: Any,
+    interpolation: Any = "bilinear",
+    *,
+    antialias: bool = True,
+    axes: Any = None,
+    out: Any = None,
+    device: Any = None,
+    progress: Any = None,
+) -> Any:
+    name = arguments.name_of(interpolation, arguments.TORCHVISION, "interpolation")
+
+    def change(x: _Array) -> Any:
+        new = arguments.shortest_edge(size, *x.shape[-3:-1])
+        return torchvision_rule.resized(x, new, name, antialias)
+
+    return _result(_on_images(np.asarray(input), axes, 0, change), out)
+
+
+def _pair(size: Any) -> tuple[int, int]:
+    height, width = _ints(size)
+    return height, width
+
+
+def _on_images(x: _Array, axes: Any, behind: int, change: Callable[[_Array], Any], several: bool = False) -> _Array:
+    """Call a function with the axes (..., height, width, channels): `several` of those behind the width, or the last one."""
+    rows, columns = arguments.image_axes(axes, x.shape, behind)
+    others = [axis for axis in range(x.ndim) if axis not in (rows, columns)]
+    channels = [axis for axis in others if axis > columns and (several or axis == x.ndim - 1)]
+    order = [axis for axis in others if axis not in channels] + [rows, columns, *channels]
+    shape = x.transpose(order).shape
+    count = x.ndim - len(channels)
+    done = change(x.transpose(order).reshape(*shape[:count], math.prod(shape[count:])))
+    result: _Array = done.reshape(*done.shape[:-1], *shape[count:]).transpose(np.argsort(order))
+    return result
 
 
 @twin_of(dmlops.operators.roll)

@@ -188,7 +188,7 @@ class Call:
         arrays, kwargs, dtype = parts(self.build() if array is None else array), dict(self.kwargs), self.input.dtype
         if self.operator == "padding":
             kwargs["value"] = stored(kwargs.get("value", 0), dtype)
-        first = [raw(each) for each in arrays]
+        first = arrays if self.operator in RESIZES and dtype == np.uint8 else [raw(each) for each in arrays]  # which computes
         arguments = [raw(made) if isinstance(arg, ArraySpec) else made for arg, made in zip(self.args, self.arguments())]
         result = getattr(module, self.operator)(first[0] if self.others is None else first, *arguments, **kwargs)
         results = [np.ascontiguousarray(part).view(dtype).reshape(part.shape) for part in parts(result)]
@@ -681,6 +681,65 @@ def rolls(draw, max_rank=5):
     return Call("roll", spec, (draw(several(shift, len(axes))), axes))
 
 
+@st.composite
+def images(draw, max_rank, behind, any_dtype):
+    """Images with two axes somewhere among batch and channels, and these two: None where they are the default."""
+    rank = draw(st.integers(2, min(max_rank, 4)))
+    shape = [draw(st.integers(1, 3)) for _ in range(rank)]
+    axes = draw(st.permutations(range(rank)))[:2] if draw(st.booleans()) else None
+    last = rank - (behind if rank > 2 else 0)
+    rows, columns = axes or (last - 2, last - 1)
+    shape[rows], shape[columns] = (draw(st.integers(1, 9) | st.integers(1, 25)) for _ in "yx")
+    dtype = draw(common_dtypes) if any_dtype else np.dtype(np.uint8)
+    return draw(specs(tuple(shape), dtype)), axes, (shape[rows], shape[columns])
+
+
+def sides(old):
+    return st.integers(1, 9) | st.integers(1, 25) | st.sampled_from([old, max(old // 2, 1), max(old // 3, 1)])
+
+
+@st.composite
+def pillow_resizes(draw, max_rank=4):
+    resample = draw(st.sampled_from(["nearest", "box", "bilinear", "hamming", "bicubic", "lanczos", "mks2013", "mks2021"]))
+    spec, axes, old = draw(images(max_rank, 1, resample == "nearest"))
+    kwargs = {"axes": axes, "version": draw(st.sampled_from(["13.0", "12.3", "10.0"]))}
+    if draw(st.booleans()):
+        left, top = draw(st.floats(0, old[1] - 0.5, width=32)), draw(st.floats(0, old[0] - 0.5, width=32))
+        right, bottom = draw(st.floats(left + 0.125, old[1])), draw(st.floats(top + 0.125, old[0]))
+        kwargs["box"] = (left, top, right, bottom)
+    if draw(st.booleans()):
+        kwargs["reducing_gap"] = draw(st.floats(1, 3))
+    channels_last = axes is None and len(spec.shape) > 2 or axes is not None and len(spec.shape) - 1 not in axes
+    kwargs["alpha"] = channels_last and spec.shape[-1] > 1 and draw(st.booleans())
+    return Call("resize_pillow", spec, ((draw(sides(old[0])), draw(sides(old[1]))), resample), kwargs)
+
+
+@st.composite
+def opencv_resizes(draw, max_rank=4):
+    modes = ["nearest", "nearest-exact", "linear", "linear-exact", "area", "cubic", "lanczos4"]
+    interpolation = draw(st.sampled_from(modes))
+    spec, axes, old = draw(images(max_rank, 1, interpolation.startswith("nearest")))
+    kwargs = {"axes": axes, "ipp": False, "version": draw(st.sampled_from(["5.0", "4.8", "3.4"]))}
+    factor = st.sampled_from([0.5, 0.25, 1 / 3, 2]) | st.floats(0.06, 3)
+    fx, fy = draw(factor), draw(factor)
+    if draw(st.booleans()) and round(old[0] * fy) and round(old[1] * fx):
+        size, kwargs = None, {"fx": fx, "fy": fy} | kwargs
+    else:
+        size = draw(sides(old[0])), draw(sides(old[1]))
+    behind = [] if axes is None else [k for k, size in enumerate(spec.shape) if k > axes[1] and k != axes[0] and size > 1]
+    interpolation = "lanczos4" if interpolation == "cubic" and len(behind) > 1 else interpolation
+    return Call("resize_opencv", spec, (size, interpolation), kwargs)
+
+
+@st.composite
+def torchvision_resizes(draw, max_rank=4):
+    interpolation = draw(st.sampled_from(["nearest", "nearest-exact", "bilinear", "bicubic", "lanczos"]))
+    spec, axes, old = draw(images(max_rank, 0, interpolation.startswith("nearest")))
+    size = draw(st.integers(1, 9)) if draw(st.integers(0, 4)) == 0 else (draw(sides(old[0])), draw(sides(old[1])))
+    kwargs = {"axes": axes, "antialias": interpolation == "lanczos" or draw(st.booleans())}
+    return Call("resize_torchvision", spec, (size, interpolation), kwargs)
+
+
 CALLS = {
     "slice": slices,
     "depth_to_space": lambda max_rank=MAX_RANK: blocks(True, max_rank),
@@ -695,7 +754,8 @@ CALLS = {
     "slice_grad": slice_grads,
 }
 GATHERS = {"take": takes, "take_along_axis": takes_along, "gather_nd": gathers_nd}
-COMPOSED = {"sliding_windows": sliding, "resize_nearest": resizes, "roll": rolls}
+RESIZES = {"resize_opencv": opencv_resizes, "resize_pillow": pillow_resizes, "resize_torchvision": torchvision_resizes}
+COMPOSED = {"sliding_windows": sliding, "resize_nearest": resizes, "roll": rolls} | RESIZES
 SCATTERS = {"put_along_axis": puts_along, "scatter_nd": scatters_nd}
 OPERATORS = sorted(CALLS)
 CALLS |= GATHERS | SCATTERS | COMPOSED

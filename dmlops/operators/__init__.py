@@ -6,6 +6,9 @@ from dmlops.operators.gathers import gather_nd, take, take_along_axis
 from dmlops.operators.growth import padding, tile, upsample
 from dmlops.operators.orders import reverse_subsequences, transpose
 from dmlops.operators.parts import join, split
+from dmlops.operators.resizing import resize_opencv as resize_opencv
+from dmlops.operators.resizing import resize_pillow as resize_pillow
+from dmlops.operators.resizing import resize_torchvision as resize_torchvision
 from dmlops.operators.sampling import resize_nearest as resize_nearest
 from dmlops.operators.sampling import roll as roll
 from dmlops.operators.sampling import sliding_windows as sliding_windows
@@ -32,7 +35,15 @@ __all__ = [
 ]
 
 # Functions that are one pass of several movements; the extension has none for them.
-COMPOSED = ["one_hot", "resize_nearest", "roll", "sliding_windows"]
+COMPOSED = [
+    "one_hot",
+    "resize_nearest",
+    "resize_opencv",
+    "resize_pillow",
+    "resize_torchvision",
+    "roll",
+    "sliding_windows",
+]
 
 for _name in [*__all__, *COMPOSED]:  # documentation and pickles have them by their public name
     globals()[_name].__module__ = __name__

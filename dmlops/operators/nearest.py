@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import operator
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +16,7 @@ from dmlops.operators.axes import axes_of, ints_of
 if TYPE_CHECKING:
     from dmlops._annotations import Array
 
-__all__ = ["COORDINATES", "ROUNDINGS", "line", "positions", "simple_fraction", "steps_of"]
+__all__ = ["COORDINATES", "ROUNDINGS", "line", "positions", "simple_fraction", "steps_along", "steps_of"]
 
 COORDINATES = (
     "half_pixel",
@@ -123,7 +123,18 @@ def steps_of(
         which = _selection(positions(first, step, rounding, size, count), size)
         if which is not None:
             steps.append((axis, which))
-    return tuple(sorted(steps, key=lambda step: isinstance(step[1], int)))  # what repeats comes last
+    return _ordered(steps)
+
+
+def steps_along(shape: Sequence[int], indices: Mapping[int, Array]) -> tuple[tuple[int, Any], ...]:
+    """The same that takes these indices of some axes."""
+    steps = [(axis, _selection(index, shape[axis])) for axis, index in indices.items()]
+    return _ordered([step for step in steps if step[1] is not None])
+
+
+def _ordered(steps: list[tuple[int, Any]]) -> tuple[tuple[int, Any], ...]:
+    """What repeats comes last."""
+    return tuple(sorted(steps, key=lambda step: isinstance(step[1], int)))
 
 
 def _offsets_of(coordinates: Any, count: int) -> list[tuple[Fraction, Fraction]] | None:

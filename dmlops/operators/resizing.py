@@ -1,0 +1,467 @@
+"""Resizing to the bit as Pillow, OpenCV and torchvision do it."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, overload
+
+from dmlops._core import DeviceArray
+from dmlops.resizing.arguments import (
+    OPENCV,
+    PILLOW,
+    TORCHVISION,
+    box_of,
+    check_bytes,
+    check_cubic,
+    flag_of,
+    gap_of,
+    image_axes,
+    image_of,
+    mode_of_picture,
+    name_of,
+    opencv_size,
+    shortest_edge,
+    size_of,
+    version_of,
+)
+from dmlops.resizing.running import run
+from dmlops.resizing.steps import opencv_steps, pillow_steps, torchvision_steps
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from dmlops._annotations import (
+        AnyArray,
+        Array,
+        Box,
+        DeviceLike,
+        Input,
+        Ints,
+        IntSequence,
+        OpenCVInterpolation,
+        PillowFilter,
+        Progress,
+        T,
+        TorchvisionInterpolation,
+    )
+
+__all__ = ["resize_opencv", "resize_pillow", "resize_torchvision"]
+
+OLDEST_PILLOW, OLDEST_OPENCV = (10, 0), (3, 4)
+
+# The overloads: device arrays, NumPy arrays, and what numpy.asarray makes an array of.
+
+
+@overload
+def resize_pillow(
+    input: DeviceArray,
+    size: IntSequence,
+    resample: PillowFilter = "bicubic",
+    *,
+    box: Box | None = None,
+    reducing_gap: float | None = None,
+    alpha: bool | None = None,
+    axes: IntSequence | None = None,
+    version: str = "13.0",
+    out: DeviceArray | None = None,
+    device: DeviceLike | None = None,
+    progress: Progress | None = None,
+) -> DeviceArray: ...
+@overload
+def resize_pillow(
+    input: NDArray[T],
+    size: IntSequence,
+    resample: PillowFilter = "bicubic",
+    *,
+    box: Box | None = None,
+    reducing_gap: float | None = None,
+    alpha: bool | None = None,
+    axes: IntSequence | None = None,
+    version: str = "13.0",
+    out: NDArray[T] | None = None,
+    device: DeviceLike | None = None,
+    progress: Progress | None = None,
+) -> NDArray[T]: ...
+@overload
+def resize_pillow(
+    input: Input,
+    size: IntSequence,
+    resample: PillowFilter = "bicubic",
+    *,
+    box: Box | None = None,
+    reducing_gap: float | None = None,
+    alpha: bool | None = None,
+    axes: IntSequence | None = None,
+    version: str = "13.0",
+    out: Array | None = None,
+    device: DeviceLike | None = None,
+    progress: Progress | None = None,
+) -> Array: ...
+def resize_pillow(
+    input: Input | DeviceArray,
+    size: IntSequence,
+    resample: PillowFilter = "bicubic",
+    *,
+    box: Box | None = None,
+    reducing_gap: float | None = None,
+    alpha: bool | None = None,
+    axes: IntSequence | None = None,
+    version: str = "13.0",
+    out: AnyArray | None = None,
+    device: DeviceLike | None = None,
+    progress: Progress | None = None,
+) -> AnyArray:
+    """Resize images to (height, width) with the bits of Pillow's ``Image.resize``, which has (width, height).
+
+    Parameters
+    ----------
+    input : array_like or DeviceArray
+        Images of bytes, uint8: two axes are height and width, any others batch or channels. Any strides.
+    size : sequence of int
+        (height, width) of the result, as an array's shape has them, 1 or more each.
+    resample : str or Pillow's constant, optional
+        ``"nearest"``, ``"box"``, ``"bilinear"``, ``"hamming"``, ``"bicubic"``, ``"lanczos"``, ``"mks2013"``, ``"mks2021"``, or
+        one of ``PIL.Image.Resampling``. ``"nearest"`` takes any dtype whose elements are plain bytes.
+    box : sequence of four numbers, optional
+        What is resized, as (left, top, right, bottom), floats included, as in Pillow. Default: all.
+    reducing_gap : number, optional
+        As in Pillow: the image is first reduced by whole factors, to this many times the result's size or more; 1.0 or greater.
+    alpha : bool, optional
+        Whether the last axis' last channel is alpha, by which Pillow multiplies the others before it resizes modes RGBA and LA.
+        Default: the mode of an image of Pillow's says it; four channels of an array are four channels.
+    axes : sequence of int, optional
+        The axes of height and width. Default: (-3, -2), channels last; of two axes both.
+    version : str, optional
+        The version of Pillow, 10.0 or later, as ``PIL.__version__`` is. It decides for images that get many times lower, and
+        for `reducing_gap` with alpha.
+    out : numpy.ndarray or DeviceArray, optional
+        The array for the result: of the same kind and dtype as `input`, of the result's shape, writable, with any strides.
+        It may share memory with `input`. Default: a new array.
+    device : int, str or Device, optional
+        The device to run on; ``dmlops.devices`` lists what is accepted. Default: the device of `input` if it is a device
+        array, else ``dmlops.default_device()``.
+    progress : bool or function, optional
+        For calls of many seconds: True draws a bar, by tqdm where it is installed. A function is called after each 128 MiB or
+        so with two ints, the bytes done and all bytes. Either way the call waits for its work, also with device arrays.
+
+    Returns
+    -------
+    numpy.ndarray or DeviceArray
+        `out`, or a new C-contiguous array of the same kind and dtype as `input`.
+
+    Raises
+    ------
+    TypeError
+        An argument has the wrong type: an `input` of another dtype than uint8, a `size` of floats.
+    ValueError
+        `size` has not two ints of 1 or more; `resample` is unknown; `box` is empty, or reaches beyond the image; an image has
+        no pixels; `reducing_gap` is below 1; `alpha` is True without a channel; an axis is out of range; `out` does not fit;
+        `device` names no device.
+    NoDeviceError
+        There is no usable Vulkan device, and `device` is not ``"host"``.
+    VulkanError
+        The device failed.
+
+    See Also
+    --------
+    resize_opencv : has the bits of OpenCV.
+    resize_torchvision : has the bits of torchvision.
+
+    Notes
+    -----
+    Images of modes 1 and P are resized by ``"nearest"``, as Pillow does it. :doc:`resizing` says what was compared.
+
+    Examples
+    --------
+    >>> import numpy as np, dmlops
+    >>> image = np.arange(16, dtype=np.uint8).reshape(4, 4) * 16
+    >>> dmlops.resize_pillow(image, (2, 2))
+    array([[ 47,  77],
+           [163, 193]], dtype=uint8)
+    >>> dmlops.resize_pillow(np.zeros((8, 480, 640, 3), np.uint8), (224, 224), "bilinear").shape
+    (8, 224, 224, 3)
+    """
+    mode = mode_of_picture(input)
+    array = image_of(input)
+    filter_ = name_of(resample, PILLOW, "resample")
+    if mode in ("1", "P"):
+        filter_ = "nearest"
+    pair = image_axes(axes, array.shape, 1)
+    old = array.shape[pair[0]], array.shape[pair[1]]
+    new, gap, number = size_of(size), gap_of(reducing_gap), version_of(version, OLDEST_PILLOW, "Pillow")
+    corners = box_of(box, *old)
+    if filter_ != "nearest":
+        check_bytes(array, filter_, "resample='nearest'", "Pillow")
+    premultiplies = mode in ("RGBA", "LA") if alpha is None else flag_of(alpha, "alpha")
+    if premultiplies and (array.ndim - 1 in pair or array.shape[-1] < 2):
+        raise ValueError("alpha needs channels on the last axis: one for alpha, and others")
+    steps = pillow_steps(old, new, filter_, corners, gap, premultiplies, number)
+    result: AnyArray = run("resize_pillow", array, steps, pair, out, device, progress)
+    return result
+
+
+@overload
+def resize_opencv(
+    input: DeviceArray,
+    size: IntSequence | None = None,
+    interpolation: OpenCVInterpolation = "linear",
+    *,
+    fx: float | None = None,
+    fy: float | None = None,
+    ipp: bool | None = None,
+    axes: IntSequence | None = None,
+    version: str = "5.0",
+    out: DeviceArray | None = None,
+    device: DeviceLike | None = None,
+    progress: Progress | None = None,
+) -> DeviceArray: ...
+@overload
+def resize_opencv(
+    input: NDArray[T],
+    size: IntSequence | None = None,
+    interpolation: OpenCVInterpolation = "linear",
+    *,
+    fx: float | None = None,
+    fy: float | None = None,
+    ipp: bool | None = None,
+    axes: IntSequence | None = None,
+    version: str = "5.0",
+    out: NDArray[T] | None = None,
+    device: DeviceLike | None = None,
+    progress: Progress | None = None,
+) -> NDArray[T]: ...
+@overload
+def resize_opencv(
+    input: Input,
+    size: IntSequence | None = None,
+    interpolation: OpenCVInterpolation = "linear",
+    *,
+    fx: float | None = None,
+    fy: float | None = None,
+    ipp: bool | None = None,
+    axes: IntSequence | None = None,
+    version: str = "5.0",
+    out: Array | None = None,
+    device: DeviceLike | None = None,
+    progress: Progress | None = None,
+) -> Array: ...
+def resize_opencv(
+    input: Input | DeviceArray,
+    size: IntSequence | None = None,
+    interpolation: OpenCVInterpolation = "linear",
+    *,
+    fx: float | None = None,
+    fy: float | None = None,
+    ipp: bool | None = None,
+    axes: IntSequence | None = None,
+    version: str = "5.0",
+    out: AnyArray | None = None,
+    device: DeviceLike | None = None,
+    progress: Progress | None = None,
+) -> AnyArray:
+    """Resize images to (height, width) with the bits of OpenCV's ``cv2.resize``, which has (width, height).
+
+    Parameters
+    ----------
+    input : array_like or DeviceArray
+        Images of bytes, uint8: two axes are height and width, any others batch or channels. Any strides.
+    size : sequence of int, optional
+        (height, width) of the result, as an array's shape has them, 1 or more each. Default: by `fx` and `fy`.
+    interpolation : str or OpenCV's constant, optional
+        ``"nearest"``, ``"nearest-exact"``, ``"linear"``, ``"linear-exact"``, ``"area"``, ``"cubic"``, ``"lanczos4"``, or a
+        constant as ``cv2.INTER_AREA``. The two nearest ones take any dtype whose elements are plain bytes.
+    fx, fy : number, optional
+        Where no `size` is given: how many columns, and rows, the result has for each of `input`.
+    ipp : bool, optional
+        OpenCV's wheels for x86 compute ``"cubic"`` by Intel's IPP, whose bits cannot be reproduced. False: the bits of OpenCV
+        without IPP, which are those after ``cv2.ipp.setUseIPP(False)``.
+    axes : sequence of int, optional
+        The axes of height and width. Default: (-3, -2), channels last; of two axes both.
+    version : str, optional
+        The version of OpenCV, 3.4 or later, as ``cv2.__version__`` is. It decides for ``"nearest-exact"``.
+    out : numpy.ndarray or DeviceArray, optional
+        The array for the result: of the same kind and dtype as `input`, of the result's shape, writable, with any strides.
+        It may share memory with `input`. Default: a new array.
+    device : int, str or Device, optional
+        The device to run on; ``dmlops.devices`` lists what is accepted. Default: the device of `input` if it is a device
+        array, else ``dmlops.default_device()``.
+    progress : bool or function, optional
+        For calls of many seconds: True draws a bar, by tqdm where it is installed. A function is called after each 128 MiB or
+        so with two ints, the bytes done and all bytes. Either way the call waits for its work, also with device arrays.
+
+    Returns
+    -------
+    numpy.ndarray or DeviceArray
+        `out`, or a new C-contiguous array of the same kind and dtype as `input`.
+
+    Raises
+    ------
+    TypeError
+        An argument has the wrong type: an `input` of another dtype than uint8, a `size` of floats.
+    ValueError
+        `size` has not two ints of 1 or more; `interpolation` is unknown, or one that IPP computes; an image has no pixels; an
+        axis is out of range; `out` does not fit; `device` names no device.
+    NoDeviceError
+        There is no usable Vulkan device, and `device` is not ``"host"``.
+    VulkanError
+        The device failed.
+
+    See Also
+    --------
+    resize_pillow : has the bits of Pillow.
+    resize_torchvision : has the bits of torchvision.
+
+    Notes
+    -----
+    ``"area"``, ``"linear"`` and ``"cubic"`` depend on the number of channels, which are the axes behind the width. With
+    ``"cubic"`` one such axis at most has several elements. :doc:`resizing` says what was compared.
+
+    Examples
+    --------
+    >>> import numpy as np, dmlops
+    >>> image = np.arange(16, dtype=np.uint8).reshape(4, 4) * 16
+    >>> dmlops.resize_opencv(image, (2, 3), "area")
+    array([[ 36,  56,  76],
+           [164, 184, 204]], dtype=uint8)
+    >>> dmlops.resize_opencv(np.zeros((480, 640, 3), np.uint8), fx=0.5, fy=0.5).shape
+    (240, 320, 3)
+    """
+    array = image_of(input)
+    mode = name_of(interpolation, OPENCV, "interpolation")
+    pair = image_axes(axes, array.shape, 1)
+    old = array.shape[pair[0]], array.shape[pair[1]]
+    new, factors = opencv_size(size, fx, fy, old)
+    number = version_of(version, OLDEST_OPENCV, "OpenCV")
+    if not mode.startswith("nearest"):
+        check_bytes(array, mode, "interpolation='nearest'", "OpenCV")
+    behind = [array.shape[axis] for axis in range(pair[1] + 1, array.ndim) if axis != pair[0]]
+    items = math.prod(behind)
+    if mode == "cubic" and new != old:
+        check_cubic(behind, old, items if behind else 1, ipp)
+    steps = opencv_steps(old, new, mode, factors, max(items, 1), number)
+    result: AnyArray = run("resize_opencv", array, steps, pair, out, device, progress)
+    return result
+
+
+@overload
+def resize_torchvision(
+    input: DeviceArray,
+    size: Ints,
+    interpolation: TorchvisionInterpolation = "bilinear",
+    *,
+    antialias: bool = True,
+    axes: IntSequence | None = None,
+    out: DeviceArray | None = None,
+    device: DeviceLike | None = None,
+    progress: Progress | None = None,
+) -> DeviceArray: ...
+@overload
+def resize_torchvision(
+    input: NDArray[T],
+    size: Ints,
+    interpolation: TorchvisionInterpolation = "bilinear",
+    *,
+    antialias: bool = True,
+    axes: IntSequence | None = None,
+    out: NDArray[T] | None = None,
+    device: DeviceLike | None = None,
+    progress: Progress | None = None,
+) -> NDArray[T]: ...
+@overload
+def resize_torchvision(
+    input: Input,
+    size: Ints,
+    interpolation: TorchvisionInterpolation = "bilinear",
+    *,
+    antialias: bool = True,
+    axes: IntSequence | None = None,
+    out: Array | None = None,
+    device: DeviceLike | None = None,
+    progress: Progress | None = None,
+) -> Array: ...
+def resize_torchvision(
+    input: Input | DeviceArray,
+    size: Ints,
+    interpolation: TorchvisionInterpolation = "bilinear",
+    *,
+    antialias: bool = True,
+    axes: IntSequence | None = None,
+    out: AnyArray | None = None,
+    device: DeviceLike | None = None,
+    progress: Progress | None = None,
+) -> AnyArray:
+    """Resize images to (height, width) with the bits of torchvision's ``resize`` of tensors of bytes on a CPU.
+
+    Parameters
+    ----------
+    input : array_like or DeviceArray
+        Images of bytes, uint8: two axes are height and width, any others batch or channels. Any strides.
+    size : int or sequence of int
+        (height, width) of the result, 1 or more each. An int is for the shorter of both, as in torchvision.
+    interpolation : str or InterpolationMode, optional
+        ``"nearest"``, ``"nearest-exact"``, ``"bilinear"``, ``"bicubic"``, ``"lanczos"``, or one of torchvision's
+        ``InterpolationMode``. The two nearest ones take any dtype whose elements are plain bytes.
+    antialias : bool, optional
+        Whether a smaller result is made of all pixels. The two nearest ones ignore it; ``"lanczos"`` needs it.
+    axes : sequence of int, optional
+        The axes of height and width. Default: (-2, -1), channels first.
+    out : numpy.ndarray or DeviceArray, optional
+        The array for the result: of the same kind and dtype as `input`, of the result's shape, writable, with any strides.
+        It may share memory with `input`. Default: a new array.
+    device : int, str or Device, optional
+        The device to run on; ``dmlops.devices`` lists what is accepted. Default: the device of `input` if it is a device
+        array, else ``dmlops.default_device()``.
+    progress : bool or function, optional
+        For calls of many seconds: True draws a bar, by tqdm where it is installed. A function is called after each 128 MiB or
+        so with two ints, the bytes done and all bytes. Either way the call waits for its work, also with device arrays.
+
+    Returns
+    -------
+    numpy.ndarray or DeviceArray
+        `out`, or a new C-contiguous array of the same kind and dtype as `input`.
+
+    Raises
+    ------
+    TypeError
+        An argument has the wrong type: an `input` of another dtype than uint8, a `size` of floats.
+    ValueError
+        `size` is not one or two ints of 1 or more; `interpolation` is unknown; an image has no pixels; an axis is out of range;
+        `out` does not fit; `device` names no device.
+    NoDeviceError
+        There is no usable Vulkan device, and `device` is not ``"host"``.
+    VulkanError
+        The device failed.
+
+    See Also
+    --------
+    resize_pillow : has the bits of Pillow.
+    resize_opencv : has the bits of OpenCV.
+
+    Notes
+    -----
+    These are the bits of PyTorch 2.13 on x86 with AVX2, and on ARM. Without AVX2 it resizes ``"bilinear"`` in floats. It fills
+    results of one column with copies of the first row, which is a bug and not copied. :doc:`resizing` says what was compared.
+
+    Examples
+    --------
+    >>> import numpy as np, dmlops
+    >>> image = np.arange(16, dtype=np.uint8).reshape(4, 4) * 16
+    >>> dmlops.resize_torchvision(image, (2, 2), antialias=False)
+    array([[ 40,  72],
+           [168, 200]], dtype=uint8)
+    >>> dmlops.resize_torchvision(np.zeros((8, 3, 480, 640), np.uint8), 224).shape
+    (8, 3, 224, 298)
+    """
+    array = image_of(input)
+    mode = name_of(interpolation, TORCHVISION, "interpolation")
+    pair = image_axes(axes, array.shape, 0)
+    old = array.shape[pair[0]], array.shape[pair[1]]
+    new = shortest_edge(size, *old)
+    if not mode.startswith("nearest"):
+        check_bytes(array, mode, "interpolation='nearest'", "torchvision")
+    if not flag_of(antialias, "antialias") and mode == "lanczos":
+        raise ValueError("'lanczos' needs antialias=True, as in torchvision")
+    result: AnyArray = run(
+        "resize_torchvision", array, torchvision_steps(old, new, mode, antialias), pair, out, device, progress
+    )
+    return result

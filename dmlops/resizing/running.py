@@ -1,0 +1,91 @@
+"""How the steps of resizing run: each by an operator, or by a resampling of the extension."""
+
+from __future__ import annotations
+
+import functools
+from typing import Any
+
+import numpy as np
+
+from dmlops import _core
+from dmlops._core import DeviceArray
+from dmlops.operators.gathers import gather_nd
+from dmlops.operators.nearest import steps_along
+from dmlops.operators.parts import join
+from dmlops.operators.sampling import fused, selected, taken
+from dmlops.operators.tracking import tracked
+from dmlops.operators.windows import slice as window_of
+from dmlops.resizing.steps import Alpha, Indices, Step, Window
+
+__all__ = ["run"]
+
+
+def run(name: str, array: Any, steps: list[Step], axes: tuple[int, int], out: Any, device: Any, progress: Any) -> Any:
+    """Steps one after the other; the last one makes the result."""
+    if not steps:
+        steps = [Window((0, 0), (array.shape[axes[0]], array.shape[axes[1]]))]
+    for step in steps[:-1]:
+        array = view_of(array, step, axes) if isinstance(step, Window) else made(name, array, step, axes, None, device, None)
+    return made(name, array, steps[-1], axes, out, device, progress)
+
+
+def view_of(array: Any, step: Window, axes: tuple[int, int]) -> Any:
+    key = [slice(None)] * array.ndim
+    for axis, begin, size in zip(axes, step.begin, step.size, strict=True):
+        key[axis] = slice(begin, begin + size)
+    return array[tuple(key)]
+
+
+def made(name: str, array: Any, step: Step, axes: tuple[int, int], out: Any, device: Any, progress: Any) -> Any:
+    how = None if progress is None else tracked(name, progress)
+    if isinstance(step, Window):
+        offsets, sizes = [0] * array.ndim, list(array.shape)
+        for axis, begin, size in zip(axes, step.begin, step.size, strict=True):
+            offsets[axis], sizes[axis] = begin, size
+        return window_of(array, offsets, sizes, out=out, device=device, progress=progress)
+    if isinstance(step, Indices):
+        left: Any = steps_along(array.shape, dict(zip(axes, (step.rows, step.columns), strict=True)))
+        array, left = taken(array, left, out, device, progress)
+        return array if left is None else fused(selected)(array, left, out=out, device=device, progress=progress)
+    if isinstance(step, Alpha):
+        return with_alpha(array, step.multiplies, out, device, progress)
+    return summed(array, step.resampling, axes, out, device, how)
+
+
+def summed(array: Any, resampling: Any, axes: tuple[int, int], out: Any, device: Any, how: Any) -> Any:
+    """On the host: other devices have no kernels for sums."""
+    if not isinstance(array, DeviceArray):
+        _core._may_be_host(device)  # which raises for what is none
+        return _core._resample(array, resampling, axes, None, out, "host", how)
+    if array.device.index is None:
+        return _core._resample(array, resampling, axes, None, out, device, how)
+    result = _core._resample(array.numpy(), resampling, axes, None, None, "host", how)
+    if out is None:
+        return _core._asarray(result, None, array.device, None)
+    out[...] = result
+    return out
+
+
+@functools.cache
+def alpha_table(multiplies: bool) -> Any:
+    """What becomes of a channel: table[alpha, channel]."""
+    channel, alpha = np.arange(256), np.arange(256)[:, None]
+    if multiplies:
+        product = channel * alpha + 128
+        return ((product + (product >> 8)) >> 8).astype(np.uint8)
+    quotient = np.minimum(255 * channel // np.maximum(alpha, 1), 255)
+    return np.where((alpha == 0) | (alpha == 255), channel, quotient).astype(np.uint8)
+
+
+def with_alpha(array: Any, multiplies: bool, out: Any, device: Any, progress: Any) -> Any:
+    """Alpha and each other channel are indices of a table."""
+    channels, alpha = array[..., :-1], array[..., -1:]
+    table = alpha_table(multiplies)
+    if isinstance(array, DeviceArray):
+        device = array.device if device is None else device
+        repeated = alpha.repeat(channels.shape[-1], -1)
+        pairs = join([repeated[..., None], channels[..., None]], array.ndim, device=device)
+        channels = gather_nd(_core._asarray(table, None, device, None), pairs, device=device)
+    else:
+        channels = table[alpha, channels]
+    return join([channels, alpha], -1, out=out, device=device, progress=progress)
