@@ -17,6 +17,7 @@ enum { BAND = 1 << 22, ROWS_PER_TAP = 8 };
 static const dml_lines_kernel *const kernels[] = {
 #ifdef DML_LINES_X86
     &dml_lines_vnni,
+    &dml_lines_avx2,
 #endif
     &dml_lines_plain,
 };
