@@ -97,7 +97,8 @@ def test_part_of_a_name_never_means_the_host():
 def test_no_number_means_the_host(vulkan):
     for number in (len(dmlops.devices()) - 1, len(dmlops.devices()), -1):
         for said in (number, str(number)):
-            with pytest.raises(ValueError, match=f"^device={said!r} matches no device; choose one of: 0 = .*, 'host'$"):
+            choices = "0 = .*, 'auto', 'gpu', 'host'"
+            with pytest.raises(ValueError, match=f"^device={said!r} matches no device; choose one of: {choices}$"):
                 mirror(device=said)
 
 

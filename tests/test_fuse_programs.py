@@ -285,6 +285,14 @@ def test_a_traceback_of_dask_arrays_may_show_its_locals():
         frame = frame.tb_next
 
 
+def test_a_dask_array_gives_what_is_no_array_too():
+    da = pytest.importorskip("dask.array", reason="Dask is not installed")
+    function = dmlops.fuse(lambda x, label: {"label": label, "x": x[:, ::-1]})
+    x = np.arange(40, dtype=np.uint8).reshape(10, 4)
+    result = function(da.from_array(x, chunks=(3, -1)), {1, 2})
+    assert result["label"] == {1, 2} and (result["x"].compute() == x[:, ::-1]).all()
+
+
 def test_a_dask_array_beside_a_small_constant():
     da = pytest.importorskip("dask.array", reason="Dask is not installed")
     function = dmlops.fuse(lambda x, mean: x - mean)

@@ -285,8 +285,9 @@ class _Compiler:
                 steps.extend(_step(piece, dst, piece.src + offsets.get(piece.source, 0), item, table))
         where = tuple((offset, self.constants[-1 - source]) for source, offset in offsets.items())
         arrays = tuple(itertools.starmap(without_memory, [*self.inputs, *map(_as_input, nodes)]))
-        program = _core._compile(arrays, len(self.inputs), steps.tobytes(), bytes(constants))
-        return Pass(program, tuple(nodes), tuple(pieces), tuple(self.inputs), where, bytes(constants), why)
+        kept = bytes(constants)
+        program = _core._compile(arrays, len(self.inputs), steps.tobytes(), kept)
+        return Pass(program, tuple(nodes), tuple(pieces), tuple(self.inputs), where, kept, why)
 
 
 def _before_maps(results: Sequence[Node]) -> set[Node]:

@@ -46,9 +46,12 @@ class Compiled(NamedTuple):
 
     @property
     def nbytes(self) -> int:
-        """Of constants and tables."""
+        """Of tables and constants, also as they were recorded for proofs."""
         passes = self.program.passes
-        return sum(len(one.constants_bytes) + sum(node.nbytes for _, node in one.constants) for one in passes)
+        recorded = structure.leaves([(step.args, step.kwargs) for step in self.trace.steps])
+        arrays = {id(one): one.nbytes for one in recorded if isinstance(one, np.ndarray)}
+        arrays |= {id(node.array): node.array.nbytes for one in passes for _, node in one.constants}
+        return sum(arrays.values()) + sum(len(one.constants_bytes) for one in passes)
 
 
 class _Bound(functools.partial[Any]):

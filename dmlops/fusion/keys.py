@@ -23,7 +23,8 @@ from typing import Any
 
 import numpy as np
 
-from dmlops.fusion.structure import CONTAINERS, Described, array_from, is_lazy, is_recorded, items_of
+from dmlops._core import DeviceArray
+from dmlops.fusion.structure import Described, array_from, is_container, is_lazy, is_recorded, items_of
 from dmlops.fusion.traced import refuse
 
 __all__ = ["IteratorError", "attributes_of", "bytes_of", "key_of", "key_of_constant"]
@@ -42,7 +43,8 @@ _REDUCED = frozenset(
         ),
     )
 )
-_VIEWS_OF_DICTS = (type({}.keys()), type({}.values()), type({}.items()))
+_NUMBERS = frozenset((id(float), id(complex)))
+_VIEWS_OF_DICTS: tuple[Any, ...] = (type({}.keys()), type({}.values()), type({}.items()))
 _SIMPLE = frozenset(id(np.dtype(code)) for code in "?bBhHiIlLqQefdgFDG")  # NumPy has one of each
 
 
@@ -63,7 +65,9 @@ def key_of(value: Any, arrays: list[Any], others: list[Any], kept: list[Any]) ->
         return kind, tuple([key_of(one, arrays, others, kept) for one in value])
     if kind is dict:
         return kind, _items_of(value.items(), arrays, others, kept)
-    if not isinstance(value, CONTAINERS):
+    if id(kind) in _NUMBERS or id(kind) in _REDUCED:
+        return key_of_constant(value, others, kept)
+    if kind is DeviceArray or not is_container(value):
         made = array_from(value)
         if made is not None:
             return _key_of_array(value, made, arrays, others, kept)
@@ -133,6 +137,8 @@ def key_of_constant(value: Any, others: list[Any], kept: list[Any], within: tupl
         return kind, struct.pack("d", value)
     if kind is complex:
         return kind, struct.pack("dd", value.real, value.imag)
+    if id(kind) in _REDUCED:
+        return kind, tuple([key_of_constant(one, others, kept, within) for one in _parts(value, kept) or ()])
     if isinstance(value, np.dtype):
         return np.dtype, _key_of_dtype(value, kept)
     if isinstance(value, np.generic) and kind is value.dtype.type and not value.dtype.hasobject:
@@ -153,11 +159,13 @@ def key_of_constant(value: Any, others: list[Any], kept: list[Any], within: tupl
 def _parts(value: Any, kept: list[Any]) -> Iterable[Any] | None:
     """What makes a constant what it is; None: nothing but itself does."""
     kind = type(value)
-    if isinstance(value, (type, types.FunctionType, types.ModuleType, enum.Enum)):
-        return None
+    if kind is slice or kind is range:
+        return value.start, value.stop, value.step
     if id(kind) in _REDUCED:
         return [one for one in value.__reduce_ex__(2) if one is not None]
-    if isinstance(value, CONTAINERS):
+    if isinstance(value, (type, types.FunctionType, types.ModuleType, enum.Enum)):
+        return None
+    if is_container(value):
         return [*_own(value), *(part for item in items_of(value) for part in item)]
     if isinstance(value, (set, frozenset)):  # in their order, which a function may see
         return [*_own(value), *value]

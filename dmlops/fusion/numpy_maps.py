@@ -66,7 +66,8 @@ def call_map(trace: Trace, function: Any, args: Any, kwargs: Any, whole: tuple[A
     if len(bases) > 1 or len({one.shape for one in traced}) > 1:
         refuse(
             f"{name} of several traced arrays",
-            "the elements of one can be mapped, as numpy.where(x > 10, x, 0) does, but not combined with those of another",
+            "the elements of one can be mapped, as numpy.where(x > 10, x, 0) does, but not combined with those of another; a "
+            "constant is a default, a variable of a closure, or an argument of at most 4096 bytes",
         )
     (base,) = bases.values()
     if items_of(base) - {*MAPPED_ITEMS}:

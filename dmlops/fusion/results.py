@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import copy
 import types
-from collections import UserDict
 from collections.abc import Callable, Sequence
 from enum import Enum
 from typing import Any, NoReturn
@@ -107,16 +106,16 @@ class Results:
 def _find_out(form: Any, given: Any, name: str, arrays: list[Any]) -> None:
     if isinstance(form, _Array):
         arrays.append(given)
-    if not isinstance(form, structure.CONTAINERS):
+    if not structure.is_container(form):
         return
     children = dict(structure.items_of(form))
-    if isinstance(form, (dict, UserDict)):
+    if structure.is_dict(form):
         keys = [key for key, one in children.items() if any(isinstance(leaf, _Array) for leaf in structure.leaves(one))]
-        if not isinstance(given, (dict, UserDict)) or any(key not in given for key in keys):
+        if not structure.is_dict(given) or any(key not in given for key in keys):
             raise TypeError(f"{name} must be a dict with the results' keys {', '.join(map(repr, keys))}")
     else:
         keys = list(children)
-        if not isinstance(given, structure.CONTAINERS) or isinstance(given, (dict, UserDict)):
+        if not structure.is_container(given) or structure.is_dict(given):
             raise TypeError(f"{name} must be a list or tuple, as the result is, not {type(given).__name__}")
         if len(given) != len(keys):
             raise ValueError(f"{name} must have one array per result: {len(keys)}, got {len(given)}")

@@ -12,9 +12,22 @@ import numpy as np
 from dmlops._core import DeviceArray
 from dmlops.refused_arrays import no_array, not_plain
 
-__all__ = ["Described", "array_from", "is_array", "is_lazy", "is_recorded", "items_of", "leaves", "operand", "rebuilt"]
+__all__ = [
+    "Described",
+    "array_from",
+    "is_array",
+    "is_container",
+    "is_dict",
+    "is_lazy",
+    "is_recorded",
+    "items_of",
+    "leaves",
+    "operand",
+    "rebuilt",
+]
 
-CONTAINERS = (list, tuple, dict, collections.deque, collections.UserDict, collections.UserList)
+_OF_PYTHON = (list, tuple, dict, collections.deque)
+_USER = (collections.UserDict, collections.UserList)  # of abstract types, which take longer to ask
 
 
 class Described:
@@ -68,16 +81,25 @@ def is_lazy(value: Any) -> bool:
 # --- containers -----------------------------------------------------------------------------------------------------
 
 
+def is_container(value: Any) -> bool:
+    """Whether arrays in it are inputs, or results."""
+    return isinstance(value, _OF_PYTHON) or isinstance(value, _USER)
+
+
+def is_dict(value: Any) -> bool:
+    return isinstance(value, dict) or isinstance(value, collections.UserDict)
+
+
 def items_of(value: Any) -> Iterable[tuple[Any, Any]]:
     """What is in a container, each with its key or index."""
-    if isinstance(value, (collections.UserDict, collections.UserList)):
+    if isinstance(value, _USER):
         value = value.data
     return dict.items(value) if isinstance(value, dict) else enumerate(value)
 
 
 def leaves(value: Any) -> list[Any]:
     """What is in nested containers, in order."""
-    if isinstance(value, CONTAINERS):
+    if is_container(value):
         return [leaf for _, one in items_of(value) for leaf in leaves(one)]
     return [value]
 
@@ -89,7 +111,7 @@ def rebuilt(value: Any, change: Callable[[Any], Any]) -> Any:
         return kind([rebuilt(one, change) for one in value])
     if kind is dict:
         return {key: rebuilt(one, change) for key, one in value.items()}
-    return _of_same_type(value, change) if isinstance(value, CONTAINERS) else change(value)
+    return _of_same_type(value, change) if is_container(value) else change(value)
 
 
 def _of_same_type(value: Any, change: Callable[[Any], Any]) -> Any:
@@ -104,7 +126,7 @@ def _of_same_type(value: Any, change: Callable[[Any], Any]) -> Any:
             made.__dict__.update(value.__dict__)
         return made
     made = copy.copy(value)
-    into = made.data if isinstance(made, (collections.UserDict, collections.UserList)) else made
+    into = made.data if isinstance(made, _USER) else made
     for one, (key, _) in zip(new, old, strict=True):
         into[key] = one
     return made
