@@ -1,6 +1,7 @@
 """dmlops.fuse: functions in one pass, equal to NumPy to the bit, on any device; what they refuse, and how."""
 
 import pickle
+import re
 import threading
 import traceback
 import warnings
@@ -9,6 +10,10 @@ import weakref
 import dmlops
 import numpy as np
 import pytest
+from dmlops.fusion import tracing
+from dmlops.fusion.compiler import compile_nodes
+from dmlops.fusion.graph import Input
+from dmlops.fusion.traced import Trace
 
 from strategies import content
 from support import run_python
@@ -462,6 +467,61 @@ def test_as_many_passes_as_it_takes(device, function):
     assert function.explain(x, device="host").passes >= 3
     assert same(function(x, device=device), function.reference(x).copy())
     function.prove(x)
+
+
+# --- tracing takes time in steps, not in sizes ----------------------------------------------------------------------
+
+HUGE = 1 << 40
+
+OF_HUGE_ARRAYS = {
+    "roll": lambda x: np.roll(x, 5),
+    "crop": lambda x: x[1:-1][::-1],
+    "steps": lambda x: x[7::1_000_003],
+    "rows": lambda x: x[: 1 << 38].reshape(-1, 1 << 10)[1:-1, 3:-5].T,
+    "windows": lambda x: dmlops.sliding_windows(x, 1 << 20, 0, strides=1 << 19),
+    "windows of a padded row": lambda x: dmlops.sliding_windows(np.pad(x, 200, "reflect"), 400, 0, strides=160),
+    "sliding_window_view": lambda x: np.lib.stride_tricks.sliding_window_view(x, 400)[::160],
+    "pad": lambda x: np.pad(x, (HUGE + 3, 5), "symmetric"),
+    "resized": lambda x: dmlops.resize_nearest(x, [HUGE // 4 * 3]),
+    "resized by coprime sizes": lambda x: dmlops.resize_nearest(x[:100], [HUGE + 1]),
+    "resized by a factor": lambda x: dmlops.resize_nearest(x, scales=1.5),
+    "repeat": lambda x: np.repeat(x, 3)[5:-5],
+}
+
+
+@pytest.mark.parametrize("function", OF_HUGE_ARRAYS.values(), ids=OF_HUGE_ARRAYS)
+def test_tracing_takes_no_time_in_sizes(function):
+    trace, node = Trace(), Input(0, (HUGE,), np.dtype("u1"))  # an array of so many bytes that there is none
+    result = tracing.run(trace, function, (trace.array(node),), {})
+    (one,) = compile_nodes([(node.dtype, node.shape, node.strides)], [result._node]).passes
+    assert len(one.pieces[0]) <= 256
+
+
+WINDOWS = {
+    "one axis": lambda x: np.lib.stride_tricks.sliding_window_view(x, 3, 0),
+    "two axes": lambda x: np.lib.stride_tricks.sliding_window_view(x, (3, 5), (1, 0))[::2],
+    "all axes, turned": lambda x: np.lib.stride_tricks.sliding_window_view(x[::-1, ::2], (3, 2)).T,
+    "the same axis twice": lambda x: np.lib.stride_tricks.sliding_window_view(x, (3, 2), (0, 0)),
+    "of joined parts": lambda x: dmlops.sliding_windows(np.pad(x, 4, "wrap"), 5, 0, strides=3, dilations=2),
+    "of interleaved parts": lambda x: dmlops.sliding_windows(np.stack([x, x + 1], 1).reshape(-1), 9, 0, strides=7),
+    "larger than a part": lambda x: dmlops.sliding_windows(np.concatenate([x[:2], x, x[1:3]]), 15, 0, strides=2),
+    "mapped": lambda x: dmlops.sliding_windows(x.astype(np.float32) * np.arange(10, dtype=np.float32), (4, 3)),
+}
+
+
+@pytest.mark.parametrize("function", WINDOWS.values(), ids=WINDOWS)
+def test_windows(device, function):
+    x, fused = photos(12, 10), dmlops.fuse(function)
+    assert same(fused(x, device=device), np.ascontiguousarray(fused.reference(x)))
+    fused.prove(x)
+
+
+def test_wrong_windows_are_refused_as_numpy_refuses_them():
+    for arguments in ((13, 0), ((3,),), (3, 2), (-1, 0)):
+        with pytest.raises(ValueError) as expected:
+            np.lib.stride_tricks.sliding_window_view(photos(12, 10), *arguments)
+        with pytest.raises(type(expected.value), match=re.escape(str(expected.value))):
+            dmlops.fuse(lambda x: np.lib.stride_tricks.sliding_window_view(x, *arguments))(photos(12, 10), device="host")
 
 
 # --- explanations and proofs ----------------------------------------------------------------------------------------

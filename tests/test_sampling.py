@@ -8,12 +8,67 @@ import dmlops
 import numpy as np
 import pytest
 from dmlops import operators, reference
-from dmlops.operators.nearest import COORDINATES, ROUNDINGS
+from dmlops.operators.nearest import COORDINATES, ROUNDINGS, line, nearest_of, pattern_of, progressions_of
 from hypothesis import given
 from hypothesis import strategies as st
 
 import strategies
 from strategies import FEWER
+
+
+LINES = {
+    "by the way of a library": st.builds(
+        lambda mode, size, count, scale: (line(mode, size, count, scale or Fraction(count, size)), size, count),
+        st.sampled_from(COORDINATES),
+        st.integers(1, 24),
+        st.integers(1, 40),
+        st.none() | st.fractions(Fraction(1, 9), 9, max_denominator=9),
+    ),
+    "anywhere": st.tuples(
+        st.tuples(st.fractions(-9, 30, max_denominator=6), st.fractions(0, 9, max_denominator=9)),
+        st.integers(1, 24),
+        st.integers(1, 40),
+    ),
+}
+ROUNDED = {
+    "floor": math.floor,
+    "ceil": math.ceil,
+    "round_prefer_floor": lambda at: math.ceil(at - Fraction(1, 2)),
+    "round_prefer_ceil": lambda at: math.floor(at + Fraction(1, 2)),
+}
+
+
+def indices_of(progressions):
+    return [index + k * step for index, step, count in progressions for k in range(count)]
+
+
+@pytest.mark.driverless
+@pytest.mark.parametrize("kind", LINES)
+@given(data=st.data(), rounding=st.sampled_from(ROUNDINGS))
+def test_patterns_are_the_nearest_indices_one_by_one(kind, data, rounding):
+    (first, step), size, count = data.draw(LINES[kind])
+    right = [min(max(ROUNDED[rounding](first + k * step), 0), size - 1) for k in range(count)]
+    nearest = nearest_of(first, step, rounding, size, count)
+    assert nearest.indices().tolist() == right
+    head, period, times, apart, tail = pattern_of(nearest)
+    middle = [index + at * apart for at in range(times) for index in indices_of(period)]
+    assert indices_of(head) + middle + indices_of(tail) == right
+
+
+@pytest.mark.driverless
+def test_patterns_take_time_in_periods():
+    for size, count in ((1 << 60, 3 << 58), (3, (1 << 60) + 1), (3 << 40, 5 << 40), ((1 << 50) + 2, (1 << 49) + 1)):
+        pattern = pattern_of(nearest_of(*line("half_pixel", size, count, Fraction(count, size)), "floor", size, count))
+        assert len(pattern.all) <= 9
+        made = sum(one[2] for one in (*pattern.head, *pattern.tail)) + pattern.times * sum(one[2] for one in pattern.period)
+        assert made == count
+
+
+@pytest.mark.driverless
+@given(indices=st.lists(st.integers(0, 6)))
+def test_indices_as_progressions(indices):
+    progressions = list(progressions_of(np.array(indices, int)))
+    assert indices_of(progressions) == indices and len(progressions) <= (len(indices) + 1) // 2
 
 
 @st.composite

@@ -9,9 +9,21 @@ from typing import Any
 import numpy as np
 
 from dmlops.fusion import layout
-from dmlops.fusion.layout import Along, Piece
+from dmlops.fusion.layout import Along, Piece, Windows
 
-__all__ = ["Constant", "Input", "Join", "Node", "Reshape", "View", "as_view", "pack", "stand_in", "without_memory"]
+__all__ = [
+    "Constant",
+    "Input",
+    "Join",
+    "Node",
+    "Reshape",
+    "View",
+    "Windowed",
+    "as_view",
+    "pack",
+    "stand_in",
+    "without_memory",
+]
 
 
 class Node:
@@ -67,6 +79,19 @@ class View(Node):
 
     def pieces(self, operands: Sequence[list[Piece]]) -> Iterator[Piece]:
         return layout.view(operands[0], self.operands[0].shape, self.dims, self.fixed)
+
+
+class Windowed(Node):
+    """Windows of an axis, whose elements are the last axis."""
+
+    def __init__(self, of: Node, along: Windows) -> None:
+        shape = list(of.shape)
+        shape[along.axis] = along.count
+        super().__init__((*shape, along.size), of.dtype)
+        self.operands, self.along = (of,), along
+
+    def pieces(self, operands: Sequence[list[Piece]]) -> Iterator[Piece]:
+        return layout.windows(operands[0], self.along)
 
 
 class Reshape(Node):

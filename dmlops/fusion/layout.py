@@ -1,7 +1,7 @@
 """Where each element of an array comes from, as pieces; and what a movement makes of them.
 
 A piece is a box of elements that one strided copy moves: it has a run for each dimension. A movement takes the pieces of its
-operands, and yields those of its result. There are three: `view`, `reshape` and `join`; all others are chains of these.
+operands, and yields those of its result: `view`, `windows`, `reshape` or `join`. All others are chains of these.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from dmlops.fusion.runs import MOST_PARTS, Digit, Run, TooManyPartsError, every, flipped, shifted, split, spread, tidy, within
 
-__all__ = ["Along", "Piece", "gather", "join", "reshape", "view", "whole"]
+__all__ = ["Along", "Piece", "Windows", "gather", "join", "reshape", "view", "whole", "windows"]
 
 
 class Piece(NamedTuple):
@@ -37,6 +37,16 @@ class Piece(NamedTuple):
             src += run.src
             row += run.row
         return Piece(source, src, tuple([Run(run.first, run.digits) for run in runs]), table, row)
+
+
+class Windows(NamedTuple):
+    """Two dimensions along one axis: `count` windows, `stride` apart, of `size` indices each, `dilation` apart."""
+
+    axis: int
+    size: int
+    stride: int
+    dilation: int
+    count: int
 
 
 class Along(NamedTuple):
@@ -92,6 +102,51 @@ def _along(run: Run, size: int, along: Along) -> Iterator[Run]:
         run, start, step = flipped(run, size), size - 1 - start, -step
     for part in within(run, start, start + (extent - 1) * step + 1):
         yield from every(shifted(part, -start), step)
+
+
+def windows(pieces: Iterable[Piece], along: Windows) -> Iterator[Piece]:
+    """Windows of an axis; their elements become the last dimension."""
+    known: dict[Run, list[tuple[Run, Run]]] = {}
+    for piece in pieces:
+        dims, axis = piece.dims, along.axis
+        found = known.get(dims[axis])
+        if found is None:
+            found = known[dims[axis]] = list(itertools.islice(_windows(dims[axis], along), MOST_PARTS + 1))
+            if len(found) > MOST_PARTS:
+                raise TooManyPartsError
+        for outer, inner in found:
+            yield piece.put((*dims[:axis], outer, *dims[axis + 1 :], inner))
+
+
+def _windows(run: Run, along: Windows) -> Iterator[tuple[Run, Run]]:
+    """Whole windows at once, if the run's indices have no gaps; of those that it has a part of each window, or each element of
+    them all: what is less."""
+    _, size, stride, dilation, count = along
+    gaps = len(run.digits) > 1 or any(digit.weight > 1 for digit in run.digits)
+    begin, end, inner = run.first, run.first + run.reach, (size - 1) * dilation
+    touched = range(max(0, -(-(begin - inner) // stride)), min(count, end // stride + 1))
+    whole = touched[:0]
+    if not gaps and begin <= end - inner:
+        whole = range(max(0, -(-begin // stride)), min(count, (end - inner) // stride + 1))
+    if whole:
+        digit = run.digits[0] if run.digits else Digit(1, 1, 0)
+        at = whole.start * stride - begin
+        windows = Run(whole.start, (Digit(len(whole), 1, stride * digit.src, stride * digit.row),) * (len(whole) > 1))
+        elements = Run(0, (Digit(size, 1, dilation * digit.src, dilation * digit.row),) * (size > 1))
+        yield windows._replace(src=run.src + at * digit.src, row=run.row + at * digit.row), elements
+    else:
+        whole = touched[:0]
+    cut = [part for part in (range(touched.start, whole.start), range(whole.stop, touched.stop)) if part]
+    if min(sum(map(len, cut)), size) > MOST_PARTS:
+        raise TooManyPartsError
+    if sum(map(len, cut)) <= size:
+        for window in itertools.chain(*cut):
+            for part in _along(run, 0, Along(None, window * stride, dilation, size)):
+                yield Run(window), part
+    else:
+        for element, part in itertools.product(range(size), cut):
+            for found in _along(run, 0, Along(None, element * dilation + part.start * stride, stride, len(part))):
+                yield shifted(found, part.start), Run(element)
 
 
 def reshape(pieces: Iterable[Piece], shape: Sequence[int], new_shape: Sequence[int]) -> Iterator[Piece]:

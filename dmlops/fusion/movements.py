@@ -9,8 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from dmlops.fusion.graph import Constant, Join, Node, Reshape, View, as_view
-from dmlops.fusion.layout import Along
+from dmlops.fusion.graph import Constant, Join, Node, Reshape, View, Windowed, as_view
+from dmlops.fusion.layout import Along, Windows
+from dmlops.operators.nearest import Pattern, Progression, progressions_of
 
 __all__ = [
     "broadcast",
@@ -21,6 +22,7 @@ __all__ = [
     "flip",
     "index",
     "join",
+    "nearest",
     "pad_constant",
     "pad_periodic",
     "repeat",
@@ -105,17 +107,40 @@ def roll(x: Node, shift: int, axis: int) -> Node:
     return join([cut(x, axis, begin, size), cut(x, axis, 0, begin)], axis)
 
 
-def take(x: Node, indices: Sequence[int], axis: int) -> Node:
-    """The indices of an axis that are named, in ranges."""
-    parts, at = [], 0
-    while at < len(indices):
-        end = at + 1
-        step = indices[end] - indices[at] if end < len(indices) else 1
-        while end < len(indices) and step and indices[end] - indices[end - 1] == step:
-            end += 1
-        parts.append(cut(x, axis, indices[at], indices[end - 1] + (1 if step > 0 or end - at == 1 else -1), step or 1))
-        at = end
-    return join(parts or [cut(x, axis, 0, 0)], axis)
+def take(x: Node, indices: Any, axis: int) -> Node:
+    """The indices of an axis that are named, in an array, by progressions."""
+    return join([progression(x, axis, one) for one in progressions_of(indices)] or [cut(x, axis, 0, 0)], axis)
+
+
+def progression(x: Node, axis: int, which: Progression) -> Node:
+    """So many indices of an axis, evenly apart."""
+    index, step, count = which
+    if step == 0:
+        return repeat(cut(x, axis, index, index + 1), count, axis)
+    end = index + (count - 1) * step + (1 if step > 0 else -1)
+    return cut(x, axis, index, end, step)
+
+
+def nearest(x: Node, axis: int, pattern: Pattern) -> Node:
+    """The indices of a pattern. A period's progressions become rows of one more dimension, which has the periods."""
+    head, period, times, apart, tail = pattern
+    parts = [progression(x, axis, one) for one in head]
+    if times > 1:
+        rows = []
+        for index, step, count in period:
+            begin = cut(x, axis, index, x.shape[axis])
+            if step:
+                windows: Node = Windowed(begin, Windows(axis, count, apart, step, times))
+                last = len(windows.shape) - 1
+                rows.append(transpose(windows, [*range(axis + 1), last, *range(axis + 1, last)]))
+            else:
+                row = cut(begin, axis, 0, (times - 1) * apart + 1, apart)
+                dims = [Along(k, 0, 1, size) for k, size in enumerate(row.shape)]
+                rows.append(View(row, [*dims[: axis + 1], Along(None, 0, 1, count), *dims[axis + 1 :]], {}))
+        parts.append(_merged(join(rows, axis + 1), axis))
+    else:
+        parts += [progression(x, axis, one) for one in period * times]
+    return join([*parts, *(progression(x, axis, one) for one in tail)], axis)
 
 
 def pad_constant(x: Node, axis: int, before: tuple[int, Any], after: tuple[int, Any]) -> Node:

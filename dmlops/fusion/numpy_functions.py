@@ -10,11 +10,13 @@ from typing import Any
 import numpy as np
 
 from dmlops.fusion import movements, numpy_joins, numpy_maps
-from dmlops.fusion.graph import Node, Reshape, as_view, stand_in
+from dmlops.fusion.graph import Node, Reshape, Windowed, as_view, stand_in
+from dmlops.fusion.layout import Windows
 from dmlops.fusion.numpy_maps import astype, call_map, take_along_axis
 from dmlops.fusion.traced import Trace, Traced, axis_of, name_of, node_of, refuse
 from dmlops.indices import index_array
 from dmlops.numpy_names import QUESTIONS, VIEWS
+from dmlops.operators.nearest import Indices, Nearest, pattern_of
 
 __all__ = ["call", "handlers"]
 
@@ -99,7 +101,7 @@ def _taken(x: Node, indices: Any, axis: int) -> Node:
     size = x.shape[axis]
     shape = np.broadcast_to(np.int8(0), (size,))[indices].shape
     positions = np.flatnonzero(indices) if indices.dtype == bool else indices.astype(np.int64) % max(size, 1)
-    made = movements.take(x, positions.reshape(-1).tolist(), axis)
+    made = movements.take(x, positions.reshape(-1), axis)
     return movements.reshape(made, (*x.shape[:axis], *shape, *x.shape[axis + 1 :]))
 
 
@@ -112,6 +114,29 @@ def _take(trace: Trace, function: Any, a: Any, indices: Any, axis: Any = None, o
         x = movements.reshape(x, (x.size,))
     wanted = np.array(indices, None if isinstance(indices, np.ndarray) else int).astype(int, casting="same_kind")
     return trace.record(function, (a, wanted), {"axis": named}, _taken(x, wanted, axis))
+
+
+def _windows(trace: Trace, function: Any, x: Any, axis: int, *along: int) -> Any:
+    """The function of `operators.sampling`."""
+    return trace.record(function, (x, axis, *along), {}, Windowed(node_of(x, function), Windows(axis, *along)))
+
+
+def _resized(trace: Trace, function: Any, x: Any, axis: int, line: Nearest | Indices) -> Any:
+    """The function of `operators.sampling`."""
+    return trace.record(function, (x, axis, line), {}, movements.nearest(node_of(x, function), axis, pattern_of(line)))
+
+
+def _sliding_window_view(
+    trace: Trace, function: Any, x: Any, window_shape: Any, axis: Any = None, *, subok: Any = False, writeable: Any = False
+) -> Any:
+    node = node_of(x, function)
+    function(stand_in(node.shape), window_shape, axis)  # raises what NumPy raises
+    sizes = tuple(window_shape) if np.iterable(window_shape) else (window_shape,)
+    axes = range(len(node.shape)) if axis is None else axis if np.iterable(axis) else (axis,)
+    for size, each in zip(sizes, axes, strict=True):
+        at, size = axis_of(each, x._node), operator.index(size)
+        node = Windowed(node, Windows(at, size, 1, 1, node.shape[at] - size + 1))
+    return trace.record(function, (x, window_shape, axis), {}, node)
 
 
 # --- shapes ---------------------------------------------------------------------------------------------------------
@@ -173,6 +198,8 @@ def _map_functions() -> dict[Any, tuple[Any, ...]]:
 @functools.cache
 def handlers() -> dict[Any, _Handler]:
     """By function; some do not exist in every version of NumPy."""
+    from dmlops.operators import sampling
+
     several: dict[_Handler, str] = {
         _by_view: f"{VIEWS} broadcast_to",
         _by_shape: f"{QUESTIONS} result_type can_cast",
@@ -201,6 +228,8 @@ def handlers() -> dict[Any, _Handler]:
         take_along_axis: "take_along_axis",
     }
     found: dict[Any, _Handler] = {operator.getitem: _getitem, np.ndarray.view: _view, np.ndarray.astype: astype}
+    found |= {sampling.windowed: _windows, sampling.resized: _resized}
+    found[np.lib.stride_tricks.sliding_window_view] = _sliding_window_view
     for handler, names in several.items():
         found |= {getattr(np, name): handler for name in names.split() if name in vars(np)}
     return found

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import functools
 import math
 import operator
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -16,7 +18,22 @@ from dmlops.operators.axes import axes_of, ints_of
 if TYPE_CHECKING:
     from dmlops._annotations import Array
 
-__all__ = ["COORDINATES", "ROUNDINGS", "line", "positions", "simple_fraction", "steps_along", "steps_of"]
+__all__ = [
+    "COORDINATES",
+    "ROUNDINGS",
+    "Indices",
+    "Nearest",
+    "Pattern",
+    "Progression",
+    "line",
+    "nearest_of",
+    "pattern_of",
+    "positions",
+    "progressions_of",
+    "simple_fraction",
+    "steps_along",
+    "steps_of",
+]
 
 COORDINATES = (
     "half_pixel",
@@ -60,17 +77,145 @@ def _line_with_offsets(before: Fraction, after: Fraction, scale: Fraction) -> tu
     return -after / scale - before, 1 / scale
 
 
-def positions(first: Fraction, step: Fraction, rounding: str, size: int, count: int) -> Array:
+@dataclass(frozen=True)
+class Indices:
+    """Indices of an axis of `size` elements, as the bytes of 64-bit integers."""
+
+    values: bytes
+    size: int
+
+    @property
+    def count(self) -> int:
+        return len(self.values) // 8
+
+    def indices(self) -> Array:
+        found: Array = np.frombuffer(self.values, np.int64)
+        return found
+
+
+@dataclass(frozen=True)
+class Nearest:
+    """For each k below `count`, index ``(first + k * step) // unit`` of an axis of `size` elements; beyond its ends, these."""
+
+    first: int
+    step: int
+    unit: int
+    size: int
+    count: int
+
+    def at(self, k: Any) -> Any:
+        """Of an int, or of an array of them."""
+        if not isinstance(k, int):
+            most = abs(self.first) + self.count * self.step
+            return self.at_objects(k) if most >= 1 << 62 else ((self.first + k * self.step) // self.unit).clip(0, self.size - 1)
+        return min(max((self.first + k * self.step) // self.unit, 0), self.size - 1)
+
+    def at_objects(self, k: Array) -> Array:
+        index: Array = (self.first + k.astype(object) * self.step) // self.unit
+        return index.clip(0, self.size - 1).astype(np.int64)
+
+    def indices(self) -> Array:
+        found: Array = self.at(np.arange(self.count))
+        return found
+
+    def begin(self, index: int) -> int:
+        """The first k whose index is not below that one."""
+        return min(max(-(-(index * self.unit - self.first) // self.step), 0), self.count) if self.step else 0
+
+
+# An index, how far the following ones are apart, and how many there are.
+Progression: TypeAlias = tuple[int, int, int]
+
+
+class Pattern(NamedTuple):
+    """Indices as progressions: `head`, then `period` so many times, each `apart` indices behind the one before, then `tail`."""
+
+    head: tuple[Progression, ...]
+    period: tuple[Progression, ...]
+    times: int
+    apart: int
+    tail: tuple[Progression, ...]
+
+    @property
+    def all(self) -> tuple[Progression, ...]:
+        return self.head + self.period + self.tail
+
+
+@functools.lru_cache(256)
+def pattern_of(line: Nearest | Indices) -> Pattern:
+    """Takes time in the progressions: there are at most as many in a period as it has indices, or elements of the axis."""
+    if isinstance(line, Indices):
+        return _pattern_of_indices(line.indices())
+    common = math.gcd(line.step, line.unit)
+    outputs, apart = line.unit // common, line.step // common
+    if apart == 0:
+        return Pattern((), (), 0, 0, ((line.at(0), 0, line.count),))
+    inside = line.begin(0) if line.first < 0 else 0
+    last = line.begin(line.size)
+    if apart < outputs and inside < last and (line.first + (inside - 1) * line.step) // line.unit == line.at(inside):
+        inside = min(line.begin(line.at(inside) + 1), last)  # the period begins with the first copy of an element
+    times = max(0, last - inside) // outputs
+    end = inside + times * outputs
+    period = _progressions(line, inside, inside + outputs) if times else ()
+    head, tail = _progressions(line, 0, inside), (*_progressions(line, end, last), *_progressions(line, last, line.count))
+    return Pattern(head, period, times, apart, tail)
+
+
+def _pattern_of_indices(index: Array) -> Pattern:
+    """Copies of one progression, if there are only these; else progressions one after the other."""
+    progressions = tuple(progressions_of(index))
+    first, step, size = progressions[0] if progressions else (0, 0, 1)
+    apart, times = int(index[size]) - first if size < len(index) else 0, len(index) // size
+    k = np.arange(times * size)
+    if times < 2 or step <= 0 or apart <= 0 or (index[: len(k)] != first + k // size * apart + k % size * step).any():
+        return Pattern((), (), 0, 0, progressions)
+    return Pattern((), progressions[:1], times, apart, tuple(progressions_of(index[len(k) :])))
+
+
+def _progressions(line: Nearest, begin: int, end: int) -> tuple[Progression, ...]:
+    """The indices of [begin, end)."""
+    if begin >= end:
+        return ()
+    if line.step < line.unit:  # by elements of the axis, each of which is there
+        index = np.arange(line.at(begin), line.at(end - 1) + 1)
+        begins = [begin, *(line.begin(one) for one in index[1:].tolist()), end]
+        copies = np.diff(np.array(begins))
+        if (copies > 1).any():
+            return tuple((one, 0, count) for one, count in zip(index.tolist(), copies.tolist(), strict=True) if count)
+    else:
+        index = line.at(np.arange(begin, end))
+    return tuple(progressions_of(index))
+
+
+def progressions_of(index: Array) -> Iterator[Progression]:
+    """Indices one after the other, as few progressions; in time that grows with these, but for NumPy's."""
+    apart = np.diff(index)
+    turns = (*np.flatnonzero(np.diff(apart)).tolist(), len(apart) - 1) if len(apart) else ()
+    at = 0
+    for turn in turns:  # the last place of a difference
+        if turn >= at:
+            yield int(index[at]), int(apart[at]), turn + 2 - at
+            at = turn + 2
+    if at < len(index):
+        yield int(index[at]), 0, 1
+
+
+def nearest_of(first: Fraction, step: Fraction, rounding: str, size: int, count: int) -> Nearest:
     """The nearest of `size` elements at ``first + k * step``, for each k below `count`."""
     if rounding == "round_prefer_floor":
         first -= _HALF
     elif rounding == "round_prefer_ceil":
         first += _HALF
-    over, under = first.denominator * step.numerator, first.denominator * step.denominator
-    k = np.arange(count, dtype=object) * over + first.numerator * step.denominator
-    index = -(-k // under) if rounding in ("ceil", "round_prefer_floor") else k // under
-    nearest: Array = index.clip(0, size - 1).astype(np.int64)
-    return nearest
+    unit = math.lcm(first.denominator, step.denominator)
+    start, apart = int(first * unit), int(step * unit)
+    if rounding in ("ceil", "round_prefer_floor"):
+        start += unit - 1
+    return Nearest(start, apart, unit, size, count)
+
+
+def positions(first: Fraction, step: Fraction, rounding: str, size: int, count: int) -> Array:
+    """The same as an array."""
+    return nearest_of(first, step, rounding, size, count).indices()
 
 
 # --- arguments ----------------------------------------------------------------------------------------------------------
@@ -120,7 +265,7 @@ def steps_of(
             steps.append((axis, slice(0, 0, 1)))
             continue
         first, step = _line_with_offsets(*offsets[k], scale) if offsets else line(coordinates, size, count, scale)
-        which = _selection(positions(first, step, rounding, size, count), size)
+        which = _selection(nearest_of(first, step, rounding, size, count))
         if which is not None:
             steps.append((axis, which))
     return _ordered(steps)
@@ -128,7 +273,7 @@ def steps_of(
 
 def steps_along(shape: Sequence[int], indices: Mapping[int, Array]) -> tuple[tuple[int, Any], ...]:
     """The same that takes these indices of some axes."""
-    steps = [(axis, _selection(index, shape[axis])) for axis, index in indices.items()]
+    steps = [(axis, _selection(Indices(index.astype(np.int64).tobytes(), shape[axis]))) for axis, index in indices.items()]
     return _ordered([step for step in steps if step[1] is not None])
 
 
@@ -162,14 +307,24 @@ def _counts_of(old: Sequence[int], sizes: Any, factors: Sequence[Fraction] | Non
     return counts
 
 
-def _selection(index: Array, size: int) -> Any:
-    """An index of an axis for ``sampling.selected``: a slice, how often each element stands there, or ints; None for all."""
-    times = len(index) // size
-    if times and np.array_equal(index, np.arange(size * times) // times):
-        return times if times > 1 else None
-    apart = np.diff(index)
-    if len(apart) and apart[0] > 0 and (apart == apart[0]).all():
-        return slice(int(index[0]), int(index[-1]) + 1, int(apart[0]))
-    if len(index) == 1:
-        return slice(int(index[0]), int(index[0]) + 1, 1)
-    return tuple(map(int, index))
+def _selection(line: Nearest | Indices) -> Any:
+    """An index of an axis for ``sampling.selected``: a slice, how often each element stands there, or a line; None for all."""
+    head, period, times, apart, tail = pattern_of(line)
+    several = head + period * min(times, 2) + tail
+    if line.size == 1:
+        return line.count if line.count > 1 else None
+    if times > 1 and several == period * 2 and len(period) == 1:
+        index, _, copies = period[0]
+        if copies == 1:
+            several = ((index, apart, times),)
+        elif (index, apart, times) == (0, 1, line.size):
+            return copies
+    if len(several) == 2 and several[0][2] == several[1][2] == 1 and times < 2:
+        several = ((several[0][0], several[1][0] - several[0][0], 2),)
+    if len(several) == line.size and all(one == (k, 0, several[0][2]) for k, one in enumerate(several)) and times < 2:
+        return several[0][2]
+    if len(several) == 1 and (several[0][1] > 0 or several[0][2] == 1):
+        index, step, count = several[0]
+        whole = slice(index, index + (count - 1) * step + 1, step or 1)
+        return None if whole == slice(0, line.size, 1) else whole
+    return line

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias, overload
 
 import numpy as np
@@ -12,8 +11,7 @@ import numpy as np
 from dmlops._core import DeviceArray
 from dmlops.operators.axes import ints_of, windows
 from dmlops.operators.gathers import take
-from dmlops.operators.nearest import steps_of
-from dmlops.operators.parts import join
+from dmlops.operators.nearest import Indices, Nearest, pattern_of, steps_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -34,7 +32,7 @@ if TYPE_CHECKING:
 
 __all__ = ["resize_nearest", "roll", "sliding_windows"]
 
-Steps: TypeAlias = "Sequence[tuple[int, slice | int | tuple[int, ...] | Runs]]"
+Steps: TypeAlias = "Sequence[tuple[int, slice | int | Nearest | Indices]]"
 
 # The overloads: device arrays, NumPy arrays, and what numpy.asarray makes an array of.
 
@@ -395,6 +393,19 @@ def operand(name: str, x: Any) -> Any:
     return operand_of(name, x)
 
 
+def recorded(function: Callable[..., Any], x: Any, *args: Any) -> Any:
+    """Call a function of this module that a trace has as one step."""
+    from dmlops.fusion.traced import Traced
+
+    return x.__array_function__(function, (), (x, *args), {}) if isinstance(x, Traced) else function(x, *args)
+
+
+def windowed(x: Any, axis: int, size: int, stride: int, dilation: int, count: int) -> Any:
+    """`count` windows of an axis, whose elements become the last axis."""
+    found = np.lib.stride_tricks.sliding_window_view(x, (size - 1) * dilation + 1, axis, subok=True)
+    return found[(*(slice(None),) * axis, slice(0, (count - 1) * stride + 1, stride), ..., slice(None, None, dilation))]
+
+
 def rolled(x: Any, shift: Any, axis: Any) -> Any:
     return np.roll(x, shift, axis)
 
@@ -403,11 +414,9 @@ rolled.__name__ = "roll"
 
 
 def stacked(x: Any, plan: Sequence[tuple[int, int, int, int, int]]) -> Any:
-    """Windows as `windows` plans them: the elements of each are the same slice, shifted."""
-    for axis, size, stride, dilation, count in plan:
-        before, reach = (slice(None),) * axis, max(count - 1, 0) * stride + 1
-        parts = [x[(*before, slice(k * dilation, k * dilation + reach, stride))] for k in range(size)]
-        x = join([part[..., None] for part in parts], x.ndim)  # numpy.stack would make elements of the machine's byte order
+    """Windows as `windows` plans them."""
+    for along in plan:
+        x = recorded(windowed, x, *along)
     return x
 
 
@@ -415,65 +424,47 @@ stacked.__name__ = "sliding_windows"
 
 
 def selected(x: Any, steps: Steps) -> Any:
-    """Along each axis: a slice of it, each element several times, or elements by their indices."""
+    """Along each axis: a slice of it, each element several times, or the nearest elements."""
     for axis, which in steps:
-        if isinstance(which, Runs):
-            x = at_runs(x, axis, which)
-        elif isinstance(which, slice):
+        if isinstance(which, slice):
             x = x[(*(slice(None),) * axis, which)]
         else:
-            x = np.repeat(x, which, axis) if isinstance(which, int) else np.take(x, which, axis)
+            x = np.repeat(x, which, axis) if isinstance(which, int) else recorded(resized, x, axis, which)
     return x
 
 
 selected.__name__ = "resize_nearest"
 
 
-@dataclass(frozen=True)
-class Runs:
-    """Indices ``first + i * apart + j * step`` for each i, and each j below `size`: the first `count` of them."""
-
-    first: int
-    apart: int
-    step: int
-    size: int
-    count: int
+def resized(x: Any, axis: int, line: Nearest | Indices) -> Any:
+    """The elements of an axis that a line names."""
+    return np.take(x, line.indices(), axis)
 
 
-def runs_of(indices: tuple[int, ...]) -> Runs | None:
-    """The indices as runs, which strides have, where they are some."""
-    index, k = np.array(indices), np.arange(len(indices))
-    size = int(next(iter(np.flatnonzero(np.diff(index, 2))), len(index)) + 2)
-    if size >= len(index) or not index[0] < index[size - 1] < index[size]:
-        return None
-    runs = Runs(*map(int, (index[0], index[size] - index[0], index[1] - index[0], size, len(index))))
-    return runs if (index == runs.first + k // size * runs.apart + k % size * runs.step).all() else None
+_MOST_INDICES = 1 << 20  # of an axis; an array of more is larger than a cache, and takes as long to make as to move elements
 
 
-def at_runs(x: Any, axis: int, runs: Runs) -> Any:
-    """Whole runs by strides; of the last ones those that end beyond the axis, or early, by their indices."""
-    first, apart, step, size = runs.first, runs.apart, runs.step, runs.size
-    whole = min(runs.count // size, (x.shape[axis] - first) // apart)
-    outer, before, behind = (slice(None),) * axis, x.shape[:axis], x.shape[axis + 1 :]
-    periods = x[(*outer, slice(first, first + whole * apart))].reshape(*before, whole, apart, *behind)
-    made = periods[(*outer, slice(None), slice(0, (size - 1) * step + 1, step))].reshape(*before, whole * size, *behind)
-    rest = [first + k // size * apart + k % size * step for k in range(whole * size, runs.count)]
-    return join([made, np.take(x, rest, axis)], axis) if rest else made
+def has_strides(which: Any) -> bool:
+    """Whether an axis is resized by strides; else elements are gathered by their indices, which is faster than many copies."""
+    if not isinstance(which, Nearest | Indices):
+        return True
+    pattern = pattern_of(which)
+    few = len(pattern.period) == 1 and pattern.period[0][1] > 0
+    return few or (which.count > _MOST_INDICES and len(pattern.all) <= 256)
 
 
 def taken(x: Any, steps: Steps, out: Any, device: Any, progress: Any) -> tuple[Any, Steps | None]:
-    """Take the elements that `selected` would take by their indices, where they get fewest first; and the steps that are left.
+    """Gather the elements that `selected` would take from many places, the fewest first, and return the steps that are left.
 
     The last one makes the result where no steps are left, which then are None. All are left where strides have all indices.
     """
-    by_index = [(axis, which) for axis, which in steps if isinstance(which, tuple)]
-    by_index.sort(key=lambda step: len(step[1]) / x.shape[step[0]])
-    runs: Any = tuple((axis, runs_of(which) if isinstance(which, tuple) else which) for axis, which in steps)
-    if all(which for _, which in runs):
-        return x, runs
+    by_index = [(axis, which) for axis, which in steps if isinstance(which, Nearest | Indices)]
+    by_index.sort(key=lambda step: step[1].count / step[1].size)
+    if all(has_strides(which) for _, which in steps):
+        return x, steps
     x = selected(x, [step for step in steps if isinstance(step[1], slice)])  # a view
     left = tuple(step for step in steps if isinstance(step[1], int))
-    for count, (axis, index) in enumerate(by_index, 1):
+    for count, (axis, line) in enumerate(by_index, 1):
         last = count == len(by_index) and not left
-        x = take(x, np.array(index), axis, out=out if last else None, device=device, progress=progress if last else None)
+        x = take(x, line.indices(), axis, out=out if last else None, device=device, progress=progress if last else None)
     return x, left or None
