@@ -401,7 +401,8 @@ def test_small_arrays_are_constants_where_their_values_are_needed(device):
         assert same(function(*arguments, device=device, **named), norm(*arguments, **named))
         on_device = function(dmlops.asarray(image, device=device), *arguments[1:], **named)
         assert same(on_device.numpy(), norm(*arguments, **named))
-        assert function.explain(*arguments, device="host", **named).passes == 1
+        explained = function.explain(*arguments, device="host", **named)
+        assert explained.passes == 1 and "values are needed: float32[3,1,1]" in repr(explained)
         function.prove(*arguments, **named)
     before = len(function._programs)
     mean[0] = 9  # another value is another program, and the same is the same
@@ -503,6 +504,19 @@ def test_what_is_no_array_is_named(name):
     if name != "a generator":
         with pytest.raises(TypeError, match="no array among its arguments: " + words):
             function(photos=value)
+
+
+def test_an_image_that_could_not_be_read():
+    for function in (lambda photos: np.stack(photos), lambda photos: np.concatenate(photos)):
+        with pytest.raises(TypeError, match=r"arrays\[1\] is None, not an array \(.*test_fuse_arguments.py:"):
+            dmlops.fuse(function)([X, None], device="host")
+
+
+def test_an_array_of_objects_is_named():
+    function = dmlops.fuse(lambda x, photos: x)
+    words = r"photos must have elements that are plain bytes; .*numpy.asarray\(photos, dtype='float64'\) converts them"
+    with pytest.raises(TypeError, match=words):
+        function(X, [np.array([1.5, None], object)], device="host")
 
 
 def test_a_generator_beside_arrays_is_not_read():

@@ -19,7 +19,18 @@ from dmlops.refused_arrays import not_plain
 if TYPE_CHECKING:
     from dmlops.fusion.fused import Compiled, Fused
 
-__all__ = ["bind", "constant", "name_of", "no_array", "no_iterator", "signature_of", "small_ones", "with_inputs", "with_places"]
+__all__ = [
+    "bind",
+    "constant",
+    "name_of",
+    "no_array",
+    "no_iterator",
+    "of_objects",
+    "signature_of",
+    "small_ones",
+    "with_inputs",
+    "with_places",
+]
 
 RESERVED = ("out", "device", "progress")
 MOST_BYTES_BY_VALUE = 4096  # of an argument that becomes a constant
@@ -122,6 +133,16 @@ def _why_no_array(name: str, value: Any) -> Exception | str:
     if array.ndim:
         return f"{name} is a {type(value).__name__}; numpy.asarray({name}) makes an array of it"
     return f"{name} must be an array, not {type(value).__name__}"
+
+
+def of_objects(fused: Fused, args: Any, kwargs: Any) -> TypeError:
+    """Make the error for an array of Python objects."""
+    for name, value in fused._signature.bind(*args, **kwargs).arguments.items():
+        for one in structure.leaves(value):
+            array = structure.array_from(one)
+            if array is not None and array.dtype.hasobject:
+                return not_plain(name, array)
+    return TypeError(f"{fused!r} takes arrays of plain bytes, not of Python objects")
 
 
 def no_iterator(fused: Fused, args: Any, kwargs: Any, iterator: Any) -> TypeError:

@@ -7,7 +7,10 @@ import itertools
 import math
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from dmlops import _core
+from dmlops.fusion import structure
 from dmlops.fusion.graph import without_memory
 
 if TYPE_CHECKING:
@@ -48,6 +51,10 @@ def _lines(name: str, compiled: Compiled, device: Any) -> list[str]:
     passes = compiled.program.passes
     count = f"{len(passes)} passes" if len(passes) > 1 else "one pass"
     lines = [f"{name}: {len(compiled.trace.steps)} steps in {count}"]
+    by_value = [one for one in structure.leaves((compiled.args, compiled.kwargs)) if isinstance(one, np.ndarray)]
+    if by_value:
+        arrays = ", ".join(_array(one.dtype, one.shape) for one in by_value)
+        lines.append(f"arguments that are constants, since their values are needed: {arrays}; other values are another program")
     given = len(compiled.inputs)
     for number, one in enumerate(passes, 1):
         results = ", ".join(_array(node.dtype, node.shape) for node in one.nodes)

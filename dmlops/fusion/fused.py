@@ -214,9 +214,8 @@ def _compile(fused: Fused, args: Any, kwargs: Any, arrays: list[Any], constants:
         raise arguments.no_array(fused, args, kwargs)
     traced = [one for number, one in enumerate(arrays) if number not in constants]
     inputs = tuple(Input(number, one.shape, one.dtype, one.strides) for number, one in enumerate(traced))
-    for node in inputs:
-        if node.dtype.hasobject:
-            raise TypeError(f"{fused!r} takes arrays of plain bytes, not of Python objects")
+    if any(node.dtype.hasobject for node in inputs):
+        raise arguments.of_objects(fused, args, kwargs)
     left = iter(inputs)
     places = [constants[number] if number in constants else next(left) for number in range(len(arrays))]
     args, kwargs = arguments.with_places((args, kwargs), places)

@@ -11,7 +11,7 @@ import numpy as np
 from dmlops.fusion import movements
 from dmlops.fusion.graph import Node, as_view
 from dmlops.fusion.numpy_maps import astype
-from dmlops.fusion.traced import Trace, Traced, axis_of, constant_from, name_of, node_of, refuse
+from dmlops.fusion.traced import RefusedError, Trace, Traced, axis_of, constant_from, name_of, node_of, refuse
 
 __all__ = [
     "append",
@@ -35,6 +35,9 @@ __all__ = [
 def _lifted(trace: Trace, arrays: Any) -> list[Traced]:
     """Traced arrays of one dtype; others among them are constants."""
     plain = [one if isinstance(one, Traced) else constant_from(one) for one in arrays]
+    for number, one in enumerate(plain):
+        if one.dtype.hasobject and one.shape == () and one[()] is None:  # an image that could not be read
+            raise RefusedError("None", f"arrays[{number}] is None, not an array")
     dtype = np.result_type(*(one.dtype for one in plain))
     return [astype(trace, None, one, dtype) if isinstance(one, Traced) else trace.lift(one, dtype) for one in plain]
 
