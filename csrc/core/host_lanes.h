@@ -1,9 +1,9 @@
 /* Weights as vector instructions take them, for sums of bytes. A vector has lanes of 16 bytes, each with 4 sums of 32 bits.
  *
  * Along columns, a block is some neighbouring outputs, a few for each lane. For each group of taps a lane loads 16 bytes of a
- * line from its position on, and shuffles them so that each sum has 4 taps side by side. Where outputs have few taps, the sums of
- * a lane are items of one or more outputs, with 4 taps of each in a group. Else they are of one output (`wide`): the lane has 16
- * bytes of its inputs, and the sums of an item are added in the end. */
+ * line from its position on, and shuffles them so that each sum has 4 taps side by side. Where outputs have few taps, the sums
+ * of a lane are items of one or more outputs, with 4 taps of each in a group. Else they are of one output (`wide`): the lane
+ * has 16 bytes of its inputs, and the sums of an item are added in the end. */
 #ifndef DML_CORE_HOST_LANES_H
 #define DML_CORE_HOST_LANES_H
 

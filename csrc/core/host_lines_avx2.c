@@ -1,5 +1,5 @@
-/* AVX2. A weight is a signed word of 16 bits and a signed byte above it. Products of words and bytes are added in 32 bits, those
- * of the upper bytes in 16 bits, which are added to the others after at most CHUNK groups. */
+/* AVX2. A weight is a signed word of 16 bits and a signed byte above it. Products of words and bytes are added in 32 bits,
+ * those of the upper bytes in 16 bits, which are added to the others after at most CHUNK groups. */
 #include "core/host_lanes.h"
 
 #ifdef DML_LINES_X86

@@ -126,12 +126,13 @@ static int resampled_axis(dml_call *call, dml_resize *resize, int axis, dml_ints
     if (dml_normalize_axis("axes", k, result->rank, &call->status))
         return -1;
     resize->axes[axis] = (int)*k;
-    if (weights && weights->inputs != result->shape[*k]) {
+    const int64_t inputs = call->program.inputs->shape[*k];
+    if (weights && weights->inputs != inputs) {
         PyErr_Format(PyExc_ValueError, "%s must have %lld %s for this resampling, not %lld", call->input_name,
-                     (long long)weights->inputs, names[axis], (long long)result->shape[*k]);
+                     (long long)weights->inputs, names[axis], (long long)inputs);
         return -1;
     }
-    const int64_t outputs = weights ? weights->outputs : result->shape[*k];
+    const int64_t outputs = weights ? weights->outputs : inputs;
     const int64_t begin = window->given ? window->value[2 * axis] : 0,
                   count = window->given ? window->value[2 * axis + 1] : outputs;
     if (begin < 0 || count < 0 || begin > outputs || count > outputs - begin) {
