@@ -106,9 +106,10 @@ def tolist(self: DeviceArray) -> Any:
     return self.numpy().tolist()
 
 
-def tobytes(self: DeviceArray) -> bytes:
-    """The bytes of all elements, in C order."""
-    return self.numpy().tobytes()
+def tobytes(self: DeviceArray, order: Any = "C") -> bytes:
+    """The bytes of all elements, in C order, or in another."""
+    name = _order_of(self, order)
+    return (transpose(self) if name == "F" else self).numpy().tobytes()  # NumPy writes "K" in C order
 
 
 def __bytes__(self: DeviceArray) -> bytes:
@@ -122,12 +123,47 @@ def __format__(self: DeviceArray, spec: str) -> str:
 # --- views ----------------------------------------------------------------------------------------------------------
 
 
-def reshape(self: DeviceArray, *shape: Any) -> DeviceArray:
+def _order_of(array: Any, order: Any) -> str:
+    """An order as "C", "F" or "K". Raises what NumPy raises."""
+    name = "C" if order is None else order.decode("latin-1") if isinstance(order, bytes) else order
+    if not isinstance(name, str):
+        raise TypeError(f"order must be str, not {type(order).__name__}")
+    if name not in tuple("CFAKcfak"):
+        raise ValueError(f"order must be one of 'C', 'F', 'A', or 'K' (got {order!r})")
+    name = name.upper()
+    return name if name != "A" else "F" if _in_f_order(array) else "C"
+
+
+def _axes_in(array: Any, order: Any) -> tuple[int, ...]:
+    """The axes, so that an order is C order of these."""
+    axes, name = tuple(range(array.ndim)), _order_of(array, order)
+    if name == "K":  # as they lie in memory
+        return tuple(sorted(axes, key=lambda axis: -abs(array.strides[axis])))
+    return axes[::-1] if name == "F" else axes
+
+
+def _in_f_order(array: Any) -> bool:
+    """Whether the memory is contiguous in Fortran's order, and not in C's, too."""
+    axes = [axis for axis in range(array.ndim) if array.shape[axis] > 1]
+    steps = [array.itemsize * math.prod(array.shape[:axis]) for axis in axes]
+    return len(axes) > 1 and array.size > 0 and [array.strides[axis] for axis in axes] == steps
+
+
+def reshape(self: DeviceArray, *shape: Any, order: Any = "C", copy: Any = None) -> DeviceArray:
     """A view of another shape, with the elements in the same order; one size may be -1.
 
-    Raises ValueError where a copy would be needed: ``a.copy().reshape(...)`` makes it.
+    Raises ValueError where a copy would be needed: ``a.copy().reshape(...)`` and ``a.reshape(..., copy=True)`` make it.
     """
+    if isinstance(copy, str):
+        raise ValueError("strings are not allowed for 'copy' keyword. Use True/False/None instead.")
+    name = _order_of(self, order)
+    if name == "K":
+        raise ValueError("order 'K' is not permitted for reshaping")
     sizes = new_shape(self, *shape)
+    if copy:
+        return self.copy(name).reshape(sizes, order=name)
+    if name == "F":
+        return transpose(reshape(transpose(self), sizes[::-1]))
     try:
         return _core._view(self, lambda like: reshaped(like, sizes))
     except ValueError:
@@ -197,9 +233,9 @@ def _mt(self: DeviceArray) -> DeviceArray:
     return swapaxes(self, -1, -2)
 
 
-def ravel(self: DeviceArray) -> DeviceArray:
-    """A view of one axis. Raises ValueError where a copy would be needed: ``a.copy().ravel()`` makes it."""
-    return self.reshape(-1)
+def ravel(self: DeviceArray, order: Any = "C") -> DeviceArray:
+    """A view of one axis. Raises ValueError where a copy would be needed: ``a.flatten()`` makes it."""
+    return reshape(transpose(self, _axes_in(self, order)), -1)
 
 
 def squeeze(self: DeviceArray, axis: Any = None) -> DeviceArray:
@@ -220,6 +256,13 @@ def diagonal(self: DeviceArray, offset: int = 0, axis1: int = 0, axis2: int = 1)
 # --- copies ---------------------------------------------------------------------------------------------------------
 
 
+def copy(self: DeviceArray, order: Any = "C") -> DeviceArray:
+    """A copy on the same device, in C order, or in another."""
+    axes = _axes_in(self, order)
+    made = _core._asarray(transpose(self, axes), None, None, True)
+    return transpose(made, tuple(axes.index(axis) for axis in range(len(axes))))
+
+
 def __copy__(self: DeviceArray) -> DeviceArray:
     return self.copy()
 
@@ -228,11 +271,9 @@ def __deepcopy__(self: DeviceArray, memo: dict[int, object]) -> DeviceArray:
     return self.copy()
 
 
-def flatten(self: DeviceArray, order: str = "C") -> DeviceArray:
-    """A copy of one axis, in C order; "F" counts the first axis fastest."""
-    if order not in ("C", "F"):
-        raise ValueError(f"order must be 'C' or 'F', not {order!r}")
-    return (self if order == "C" else self.T).copy().reshape(-1)
+def flatten(self: DeviceArray, order: Any = "C") -> DeviceArray:
+    """A copy of one axis, in C order; "F" counts the first axis fastest, "K" is the order of memory."""
+    return transpose(self, _axes_in(self, order)).copy().reshape(-1)
 
 
 def astype(
@@ -287,7 +328,7 @@ def add_methods(*methods: Any) -> None:
 
 add_methods(__repr__, __bool__, __int__, __float__, __complex__, __index__, __bytes__, __format__, item, tolist, tobytes)
 add_methods(reshape, transpose, ravel, squeeze, swapaxes, diagonal)
-add_methods(__copy__, __deepcopy__, flatten, astype, repeat, take, fill, __reduce_ex__)
+add_methods(copy, __copy__, __deepcopy__, flatten, astype, repeat, take, fill, __reduce_ex__)
 setattr(DeviceArray, "__getattr__", _missing)
 setattr(DeviceArray, "T", property(_t))
 setattr(DeviceArray, "mT", property(_mt))

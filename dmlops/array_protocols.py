@@ -194,7 +194,7 @@ def _as_view(self: DeviceArray, func: Any, args: Any, kwargs: Any) -> Any:
     def call(like: Any) -> Any:
         nonlocal made
         made = _called(func, like, args, kwargs)
-        return like if isinstance(made, (list, tuple)) else made
+        return like if isinstance(made, (list, tuple, np.generic)) else made  # of a 0-d array it may be an element
 
     view = _core._view(self, call)
     if not isinstance(made, (list, tuple)):
@@ -241,18 +241,16 @@ def _downloaded(self: DeviceArray, func: Any, args: Any, kwargs: Any) -> Any:
 
 
 def _reshape(self: DeviceArray, func: Any, args: Any, kwargs: Any) -> DeviceArray:
-    def reshape(a: DeviceArray, shape: Any = None, order: str = "C", *, newshape: Any = None, copy: bool | None = None) -> Any:
-        _refuse_order(order, func)
-        return (a.copy() if copy else a).reshape(newshape if shape is None else shape)
+    def reshape(a: DeviceArray, shape: Any = None, order: Any = "C", *, newshape: Any = None, copy: Any = None) -> Any:
+        return a.reshape(newshape if shape is None else shape, order=order, copy=copy)
 
     result: DeviceArray = reshape(*args, **kwargs)
     return result
 
 
 def _ravel(self: DeviceArray, func: Any, args: Any, kwargs: Any) -> DeviceArray:
-    def ravel(a: DeviceArray, order: str = "C") -> DeviceArray:
-        _refuse_order(order, func)
-        return a.ravel()
+    def ravel(a: DeviceArray, order: Any = "C") -> DeviceArray:
+        return a.ravel(order)
 
     return ravel(*args, **kwargs)
 
@@ -268,14 +266,11 @@ def _take(self: DeviceArray, func: Any, args: Any, kwargs: Any) -> Any:
 
 def _take_along_axis(self: DeviceArray, func: Any, args: Any, kwargs: Any) -> Any:
     def take_along_axis(arr: Any, indices: Any, axis: Any = -1) -> Any:
+        if isinstance(indices, (np.ndarray, DeviceArray)) and indices.dtype.kind not in "iu":
+            raise IndexError(f"indices must be an array of integers, not of {indices.dtype}")
         return operators.take_along_axis(arr, indices, axis)
 
     return take_along_axis(*args, **kwargs)
-
-
-def _refuse_order(order: str, func: Any) -> None:
-    if order != "C":
-        raise TypeError(f"numpy.{func.__name__} of a dmlops.DeviceArray has order='C' only")
 
 
 @functools.cache

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
 import operator
 from typing import Any
@@ -10,6 +11,7 @@ import numpy as np
 
 from dmlops import _core
 from dmlops._core import DeviceArray
+from dmlops.lengths import wrong_index
 from dmlops.operators.tracking import tracked
 from dmlops.refused_arrays import lazy, no_array, not_plain
 
@@ -76,17 +78,17 @@ def scattered(
 ) -> _Array | DeviceArray:
     """An array that has others at indices: on the host a copy that NumPy writes to, else a gather from both, joined.
 
-    What a gather of that mode would read from the numbers of all rows are the rows that are written.
+    A row is what an index of that mode selects. The numbers of those that are written are computed from the indices.
     """
     input = _array(input)
     here = integers(indices.numpy() if isinstance(indices, DeviceArray) else indices)
     indexed = input.ndim if mode == "along" else here.shape[-1] if here.ndim else 0
     rows, row = input.shape[:indexed], input.shape[indexed:]
     count = math.prod(rows)
-    numbers, of_all = np.arange(count).reshape(rows), mode == "along" and axis is None
-    places: Any = _core._gather(
-        numbers.ravel() if of_all else numbers, here, 0 if of_all else axis, 0, mode, None, "host", None
-    )
+    flat_rows, along = ((count,), 0) if mode == "along" and axis is None else (rows, axis)
+    like: Any = np.broadcast_to(np.zeros((), np.int8), flat_rows), np.dtype(np.int8)
+    _core._gather(like, here, along, 0, mode, None, "cpu-class", "explain")  # checks the shapes
+    places = _places(flat_rows, here, along)
     updates = _like("values" if mode == "along" else "updates", values, places.shape + row, input)
     simple = isinstance(input, np.ndarray) and out is None and progress is None
     if simple and _core._may_be_host(device):  # where NumPy's arrays are, no device is faster
@@ -99,6 +101,40 @@ def scattered(
     sources[places.ravel()] = np.arange(count, count + places.size)  # one after the other: the last of equal places wins
     how = None if progress is None else tracked(name, progress)
     return _core._gather(both, sources.reshape(rows), 0, 0, "take", out, device, how)
+
+
+def _places(rows: tuple[int, ...], here: _Array, axis: Any) -> _Array:
+    """The number of each row that is written, among all rows in C order; without an axis, at tuples of indices."""
+    steps = [math.prod(rows[k + 1 :]) for k in range(len(rows))]
+    if axis is None:
+        counted = _from_the_start(here, np.array(rows, np.int64), here.size > 0)
+        return counted @ np.array(steps, np.int64)
+    own = operator.index(axis) % len(rows)
+    sizes = [size if k == own or one == 1 else one for k, (one, size) in enumerate(zip(rows, here.shape, strict=True))]
+    places = np.broadcast_to(_from_the_start(here, rows[own], 0 not in sizes) * steps[own], sizes)
+    for k in range(len(rows)):
+        if k != own:
+            line = [-1 if j == k else 1 for j in range(len(rows))]
+            places = places + (np.arange(rows[k]) * steps[k]).reshape(line)
+    return places
+
+
+def _from_the_start(here: _Array, sizes: Any, read: bool) -> _Array:
+    """Indices that count from the beginning of an axis. IndexError for one that is out of range, where any is read."""
+    flat = _first_wrong(here, sizes) if read else None
+    if flat is not None:
+        wrong_index(here, flat, int(np.broadcast_to(sizes, here.shape).flat[flat]))
+    wide = here.astype(np.int64)
+    return np.where(wide < 0, wide + sizes, wide)
+
+
+def _first_wrong(here: _Array, sizes: Any) -> int | None:
+    """The place of the first index that is out of range, in C order."""
+    if here.dtype.kind == "u":
+        wrong = here.astype(np.uint64) >= np.asarray(sizes).astype(np.uint64)
+    else:
+        wrong = (here < -sizes) | (here >= sizes)
+    return int(np.argmax(wrong)) if wrong.any() else None
 
 
 def _like(name: str, values: Any, shape: tuple[int, ...], input: Any) -> Any:
@@ -132,16 +168,22 @@ def _fits(given: tuple[int, ...], shape: tuple[int, ...]) -> bool:
 
 def gather_at(array: DeviceArray, key: Any) -> DeviceArray:
     """What integer arrays in the brackets of a device array select, as NumPy has it. dmlops._core calls it."""
-    entries = [_entry(entry) for entry in (key if isinstance(key, tuple) else (key,))]
+    given = key if isinstance(key, tuple) else (key,)
+    entries = [_entry(entry) for entry in given]
+    if not any(map(_is_index, entries)):  # objects that are ints to NumPy
+        return array[tuple(entries)]
+    entries = [np.asarray(entry) if isinstance(entry, int) else entry for entry in entries]
     chosen = [entry for entry in entries if _is_index(entry)]
     places = [place for place, entry in enumerate(entries) if _is_index(entry)]
     view = array[tuple(slice(None) if _is_index(entry) else entry for entry in entries)]
     axes = _axes_of(entries, view.ndim)
     if len(chosen) == 1:
+        if view.size == 0 and isinstance(chosen[0], np.ndarray):  # where numpy.take looks at no index
+            _checked(chosen[0], axes[0], view.shape[axes[0]])
         return _core._gather(view, chosen[0], axes[0], 0, "take", None, None, None)  # type: ignore[return-value]
     first = tuple(range(len(axes)))
     view = _core._view(view, lambda like: np.moveaxis(like, axes, first))
-    tuples = _tuples(array, chosen)
+    tuples = _tuples(view, chosen, axes)
     made: Any = _core._gather(view, tuples, None, 0, "tuples", None, None, None)
     if places != list(range(places[0], places[-1] + 1)):  # apart from each other: the indices' axes are the first
         return made  # type: ignore[no-any-return]
@@ -154,18 +196,20 @@ def _is_index(entry: Any) -> bool:
 
 
 def _entry(entry: Any) -> Any:
-    """An entry of a key; an int, a list or another library's array as an array."""
+    """An entry of a key; a list or another library's array as an array. What has ``__index__`` is an int."""
     if entry is None or entry is Ellipsis or isinstance(entry, slice):
         return entry
+    if hasattr(type(entry), "__index__") and not isinstance(entry, (bool, np.ndarray, np.generic, DeviceArray)):
+        with contextlib.suppress(TypeError):  # an array of another library has it, too
+            return operator.index(entry)
     array = entry if isinstance(entry, DeviceArray) else index_array(entry)
-    number = array.dtype == object and not isinstance(entry, np.ndarray) and hasattr(entry, "__index__")
-    if array.dtype.kind not in "iu" and not number:
+    if array.dtype.kind not in "iu":
         what = type(entry).__name__ if array.ndim == 0 else f"{type(entry).__name__} of {array.dtype}"
         raise IndexError(
             "only ints, slices, ..., None and arrays of integers index a dmlops.DeviceArray, "
             f"not {'a mask' if array.dtype == bool else what}: index what .numpy() gives"
         )
-    return integers(operator.index(entry) if number else array)
+    return integers(array)
 
 
 def _axes_of(entries: list[Any], rank: int) -> list[int]:
@@ -181,17 +225,52 @@ def _axes_of(entries: list[Any], rank: int) -> list[int]:
     return axes
 
 
-def _tuples(array: DeviceArray, chosen: list[Any]) -> Any:
-    """Arrays of indices, broadcast to each other, as one of tuples: on the device if one of them is there."""
-    there = [entry for entry in chosen if isinstance(entry, DeviceArray)]
-    if not there:
-        return np.stack(np.broadcast_arrays(*chosen), axis=-1)
-    dtype = there[0].dtype
-    arrays = [one if isinstance(one, DeviceArray) else _uploaded(one, dtype, array) for one in chosen]
-    shape = np.broadcast_shapes(*(one.shape for one in arrays))
+def _tuples(view: DeviceArray, chosen: list[Any], axes: list[int]) -> Any:
+    """Arrays of indices of the first axes, broadcast to each other, as one of tuples: on the device if one of them is there.
+
+    Those of NumPy are checked, and none counts from the end any more.
+    """
+    try:
+        shape = np.broadcast_shapes(*(one.shape for one in chosen))
+    except ValueError:
+        shapes = " ".join(str(one.shape) for one in chosen)
+        raise IndexError(f"shape mismatch: indexing arrays could not be broadcast together with shapes {shapes}") from None
+    some = math.prod(shape) > 0  # of indices that are broadcast to none NumPy checks single ones only
+    here: list[Any] = [
+        one if isinstance(one, DeviceArray) else _checked(one, axis, size) if some or one.ndim == 0 else one
+        for one, axis, size in zip(chosen, axes, view.shape, strict=False)
+    ]
+    if not some:
+        return np.zeros((*shape, len(chosen)), np.intp)
+    if not any(isinstance(one, DeviceArray) for one in here):
+        return np.stack(np.broadcast_arrays(*here), axis=-1)
+    dtype = _common([one.dtype for one in here if isinstance(one, DeviceArray)], view.shape[: len(chosen)])
+    arrays = [_as_dtype(one, dtype, size, view) for one, size in zip(here, view.shape, strict=False)]
     same = [one if one.shape == shape else _there(np.broadcast_to, one, shape) for one in arrays]
     return _there(np.stack, same, -1)
 
 
-def _uploaded(indices: _Array, dtype: np.dtype[Any], beside: DeviceArray) -> Any:
-    return _core._asarray(indices.astype(dtype), None, beside.device, None)
+def _checked(index: _Array, axis: int, size: int) -> _Array:
+    """Indices of an axis, counted from its beginning. IndexError, as NumPy words it, if one is out of range."""
+    flat = _first_wrong(index, size)
+    if flat is not None:
+        raise IndexError(f"index {int(index.flat[flat])} is out of bounds for axis {axis} with size {size}")
+    return _from_the_start(index, size, False)
+
+
+def _common(dtypes: list[np.dtype[Any]], sizes: tuple[int, ...]) -> np.dtype[Any]:
+    """The dtype of tuples of indices on the device: theirs, if it is one that holds every index."""
+    most = max(sizes)
+    if len(set(dtypes)) == 1 and most - 1 <= np.iinfo(dtypes[0]).max:
+        return dtypes[0]
+    return np.dtype(np.int32 if most < 2**31 else np.int64)
+
+
+def _as_dtype(index: Any, dtype: np.dtype[Any], size: int, beside: DeviceArray) -> Any:
+    """Indices on the device, of a dtype: taken from numbers, as an array's dtype is not changed there."""
+    if not isinstance(index, DeviceArray):
+        return _core._asarray(index.astype(dtype), None, beside.device, None)
+    if index.dtype == dtype:
+        return index
+    numbers = _core._asarray(np.arange(size, dtype=dtype), None, beside.device, None)
+    return _core._gather(numbers, index, 0, 0, "take", None, None, None)

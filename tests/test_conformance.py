@@ -57,6 +57,42 @@ def test_holes_survive_where_arrays_are_copied_to_be_indexed(device):
     assert content(dmlops.take(x, np.arange(12), device=device)) == content(x)
 
 
+@pytest.mark.parametrize("extent", [2**62 + 5, 2**63 - 1])
+def test_indices_of_an_axis_beyond_all_memory(extent):
+    """A broadcast axis has no memory, so it may be that long."""
+    x = np.broadcast_to(np.uint8(7), extent)
+    for right in ([2**62 + 1, -1, extent - 1, -extent, 0], [-extent] * 3, [2**62 - 1]):
+        assert dmlops.take(x, np.array(right), 0, device="host").tolist() == [7] * len(right)
+        assert dmlops.take(x, np.array(right), 0, device="host", progress=lambda *_: None).tolist() == [7] * len(right)
+    for wrong in ([-extent - 1], [0, -(2**63)], *([[extent], [2**63 - 1]] if extent < 2**63 - 1 else [])):
+        for more in ({}, {"progress": lambda *_: None}):
+            with pytest.raises(IndexError, match=rf"indices\[{len(wrong) - 1}\] is {wrong[-1]};"):
+                dmlops.take(x, np.array(wrong), 0, device="host", **more)
+
+
+@pytest.mark.parametrize("call, shape, indices, axis", [
+    ("take", (0, 3), [5], 1), ("take", (0, 1), [-2], 1), ("take", (0, 0), [5], 1), ("take", (2, 0, 3), [5], 2),
+    ("take", (0, 3, 0), [5], 1), ("take", (3, 0), [5], 0), ("take", (0, 0), [5], 0), ("take", (3, 0), [5], 1),
+    ("take", (3, 0), [0], 1), ("take", (2, 3, 0), [5], 1), ("take", (3, 0), [], 1), ("take_along_axis", (0, 0), [[0]], 1),
+    ("take_along_axis", (0, 3), [[5]], 1), ("take_along_axis", (0, 3), [[5, 5, 5]], 0),
+    ("take_along_axis", (3, 0), [[5]] * 3, 1), ("take_along_axis", (0, 0), np.zeros((1, 0), int), 0), ("take_along_axis", (0, 3), np.full((0, 1), 5), 1),
+])  # fmt: skip
+def test_indices_where_nothing_is_read(device, call, shape, indices, axis):
+    """NumPy looks at some of them all the same."""
+    x, indices = np.zeros(shape), np.array(indices, int)
+    for array in (x, dmlops.asarray(x, device=device)):
+        try:
+            expected = getattr(np, call)(x, indices, axis)
+        except IndexError:
+            with pytest.raises(IndexError):
+                getattr(dmlops, call)(array, indices, axis, device=device)
+            continue
+        result = getattr(dmlops, call)(array, indices, axis, device=device)
+        assert result.shape == expected.shape and result.dtype == expected.dtype
+        there = dmlops.asarray(indices, device=device)
+        assert isinstance(array, np.ndarray) or getattr(dmlops, call)(array, there, axis).shape == expected.shape
+
+
 # Rows of every short length, at every offset within a 16-byte word, for every item size that has kernels of its own:
 # what Hypothesis might take long to find. What pads and repeats rows takes every second pair of a length and an offset.
 @pytest.mark.parametrize("itemsize", [1, 2, 3, 4, 8, 12, 16])

@@ -271,6 +271,81 @@ def test_device_arrays_of_integers_index(device):
     assert a[[]].shape == (0, 4, 5)
 
 
+@pytest.mark.parametrize("code", ["i1", "u1", "i2", ">i2", "u4", "i8", "u8"])
+def test_device_arrays_beside_other_indices(device, code):
+    """Of other dtypes and sizes: what one axis needs does not fit the other's dtype."""
+    x = np.arange(2 * 3 * 400, dtype=np.int32).reshape(2, 3, 400)
+    a = dmlops.asarray(x, device=device)
+    first, last = np.array([1, 0, 1]).astype(code), np.array([399, 300, -400])
+    d, far = dmlops.asarray(first, device=device), dmlops.asarray(last, device=device)
+    for key, there in (
+        ((first, slice(None), 300), (d, slice(None), 300)),
+        ((first, 2, last), (d, 2, last)),
+        ((first, first, last), (d, first, far)),
+        ((first[:, None], ..., last), (d[:, None], ..., far)),
+        ((0, first, -1), (0, d, np.int8(-1))),
+        ((first, -2, -400), (d, np.array(-2), np.array([-400], np.int16))),
+    ):
+        result = a[there]
+        assert result.shape == x[key].shape and np.array_equal(result.numpy(), x[key])
+
+
+def test_indices_of_mixed_signs_on_the_host(device):
+    x = np.arange(12).reshape(3, 4)
+    a = dmlops.asarray(x, device=device)
+    first, last = np.array([0, 2], np.uint64), np.array([-1], np.int8)
+    for key in ((first, 1), (first, last), (-1, first)):
+        assert np.array_equal(a[key].numpy(), x[key])
+
+
+@pytest.mark.parametrize("shape, key", [
+    ((3, 4), ([], 99)), ((3, 4), (99, [])), ((3, 4), ([1], 4)), ((3, 4), ([[0]], -5)), ((3, 4), ([0], 2**32 + 3)),
+    ((0, 3), (slice(None), [5])), ((0, 3), ([0], [1])), ((3, 0), [5]), ((0, 3, 2), (slice(None), [5], [1])),
+    ((3, 4), ([0, 1], [0, 1, 2])), ((3, 4), ([0, 1], [[0], [1], [2]], )), ((3, 4), ([], [99])), ((0, 3), ([], [5])),
+    ((0, 3), np.zeros((2, 0), int)), ((3, 4), (np.zeros((0,), "u8"), 3)), ((3, 4), (np.zeros((1, 0), int), [[99]])),
+], ids=str)  # fmt: skip
+def test_bounds_and_shapes_as_numpy_checks_them(device, shape, key):
+    """Also beside an index on the device, and where nothing is read."""
+    x = np.zeros(shape)
+    a = dmlops.asarray(x, device=device)
+    whole = key if isinstance(key, tuple) else (key,)
+    there = [dmlops.asarray(np.array(one, int), device=device) if isinstance(one, list) else one for one in whole]
+    several = isinstance(key, tuple) and sum(not isinstance(one, slice) for one in key) > 1
+    mixed = [tuple(there[:k] + list(whole[k:])) for k in range(1, len(whole))] if several and np.size(whole[0]) == 0 else []
+    try:
+        expected = x[key]
+    except IndexError:
+        for same in (key, *mixed):
+            with pytest.raises(IndexError):
+                a[same]
+        return
+    for same in (key, *mixed):
+        assert a[same].shape == expected.shape
+
+
+def test_a_host_index_beside_one_on_the_device_is_checked(device):
+    a = dmlops.asarray(np.arange(12).reshape(3, 4), device=device)
+    for code in ("i1", "i4", "i8"):
+        d = dmlops.asarray(np.array([1, 2], code), device=device)
+        for wrong in (300, -5, 2**32 + 3, np.array([0, 4]), [[0], [-5]]):
+            with pytest.raises(IndexError, match="out of bounds for axis 1 with size 4"):
+                a[d, wrong]
+
+
+def test_what_is_an_int_and_a_sequence_is_an_int(device):
+    """NumPy asks for __index__ first."""
+
+    class Both(list):
+        def __index__(self):
+            return -1
+
+    x = np.arange(6).reshape(2, 3)
+    a = dmlops.asarray(x, device=device)
+    for key in (Both([0, 1]), (Both(), 1), (slice(None), Both([5]))):
+        assert np.array_equal(a[key].numpy(), x[key])
+    assert np.array_equal(a[Both(), [0, 2]].numpy(), x[Both(), [0, 2]])
+
+
 def test_sequences_index_as_lists_do(device):
     x = np.arange(24).reshape(2, 3, 4)
     a = dmlops.asarray(x, device=device)

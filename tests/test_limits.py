@@ -3,6 +3,7 @@
 import os
 import re
 import sys
+import tracemalloc
 
 import dmlops
 import numpy as np
@@ -35,6 +36,25 @@ def test_a_result_that_no_memory_holds(device):
 def test_a_result_that_grows_beyond_any_memory(device, name, shape, arguments, more):
     with pytest.raises(MemoryError, match="1073741824, 1048576"):
         getattr(dmlops, name)(np.broadcast_to(np.uint8(1), shape), *arguments, **more, device=device)
+
+
+def test_scatters_make_no_numbers_of_all_rows():
+    """Eight bytes for each byte of the array, that would be; NumPy's memory is traced, results of dmlops are not."""
+    x = np.zeros(1 << 22, np.uint8)
+    calls = [lambda: dmlops.put_along_axis(x, [5, -1], [1, 2], 0, device="host")]
+    calls += [lambda: dmlops.put_along_axis(x.reshape(64, -1), [[7]], 3, 1, device="host")]
+    calls += [lambda: dmlops.put_along_axis(x.reshape(64, -1), [7], 3, None, device="host")]
+    calls += [lambda: dmlops.scatter_nd(x.reshape(1 << 11, -1), [[3, 4], [-1, -1]], [1, 2], device="host")]
+    for call in calls:
+        tracemalloc.start()
+        try:
+            call()
+            peak = tracemalloc.get_traced_memory()[1]
+        finally:
+            tracemalloc.stop()
+        assert peak < 2 * x.nbytes
+    with pytest.raises(MemoryError, match="1099511627776"):  # the result's size, and no other's
+        dmlops.put_along_axis(np.broadcast_to(np.uint8(0), 2**40), [0], 1, 0, device="host")
 
 
 def test_parts_that_no_memory_holds(device):

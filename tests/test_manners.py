@@ -405,13 +405,91 @@ def test_keywords_of_views(device):
     assert np.array_equal(np.flip(m=a, axis=0), X[::-1])
     assert np.array_equal(np.ravel(a=a, order="C"), X.ravel())
     assert np.array_equal(np.ravel(a, "C"), X.ravel()) and np.array_equal(np.reshape(a, (4, 6), "C"), X.reshape(4, 6))
-    for wrong in (lambda: np.reshape(a, (4, 6), order="F"), lambda: np.ravel(a, order="K"), lambda: np.ravel(a, "K")):
-        with pytest.raises(TypeError, match="order"):
-            wrong()
-    with pytest.raises(ValueError, match="copy"):
-        np.ravel(a.T)
+    for view in (lambda a: np.reshape(a.T, (4, 6), order="F"), lambda a: np.ravel(a, order="K"), lambda a: np.ravel(a.T, "f")):
+        assert np.array_equal(view(a), view(X)) and type(view(a)) is dmlops.DeviceArray
+    for copies in (lambda: np.ravel(a.T), lambda: np.reshape(a, (4, 6), order="F"), lambda: np.ravel(a, "F")):
+        with pytest.raises(ValueError, match="copy"):
+            copies()
     with pytest.raises(np.exceptions.AxisError):
         np.flip(a, 3)
+
+
+LAYOUTS = {
+    "C": lambda x: x,
+    "F": lambda x: x.T,
+    "mirrored": lambda x: x[::-1],
+    "first axes": lambda x: x.swapaxes(0, 1),
+    "mirrored and turned": lambda x: x[:, ::-1].transpose(2, 0, 1),
+    "an axis of size 1": lambda x: x[:1].T,
+    "matrix": lambda x: x[0].T,
+    "empty": lambda x: x[:0].T,
+    "vector": lambda x: x[0, 0],
+    "scalar": lambda x: x[(0,) * x.ndim + (...,)],
+}
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+@pytest.mark.parametrize("order", ["C", "F", "f", "A", "K", "k", None])
+def test_orders(device, layout, order):
+    """Elements in each of NumPy's orders; copies also have the strides."""
+    x = LAYOUTS[layout](X)
+    a = LAYOUTS[layout](dmlops.asarray(X, device=device))
+    for call in (lambda x: x.flatten(order), lambda x: x.copy(order), lambda x: x.copy(order=order)):
+        result, expected = call(a), call(x)
+        assert type(result) is dmlops.DeviceArray and result.dtype == expected.dtype and result.shape == expected.shape
+        assert strategies.content(result.numpy()) == strategies.content(expected)
+        assert x.size < 2 or [s for s, n in zip(result.strides, x.shape) if n > 1] == [
+            s for s, n in zip(expected.strides, x.shape) if n > 1
+        ]
+    assert a.tobytes(order) == x.tobytes(order)
+    shapes = [()] if x.ndim == 0 else [(-1, 2), (2, -1)] if x.size else [(0, 2)]
+    views = [lambda x: x.ravel(order), *(lambda x, shape=shape: x.reshape(shape, order=order) for shape in shapes)]
+    for view in views[: 1 if order in ("K", "k") else None]:
+        try:
+            result = view(a)
+        except ValueError as error:
+            assert "without a copy" in str(error)
+            continue
+        assert strategies.content(result.numpy()) == strategies.content(view(x))
+        assert x.size == 0 or np.shares_memory(view(x), x) or x.ndim == 0
+    for shape in shapes * (order not in ("K", "k")):
+        copied = a.reshape(shape, order=order, copy=True)
+        assert strategies.content(copied.numpy()) == strategies.content(x.reshape(shape, order=order))
+
+
+@pytest.mark.parametrize("wrong", ["q", "foo", "", "CF", 3, b"X"])
+def test_orders_that_there_are_not(device, wrong):
+    a = dmlops.asarray(X, device=device)
+    calls = [lambda x: x.flatten(wrong), lambda x: x.copy(wrong), lambda x: x.ravel(order=wrong), lambda x: x.tobytes(wrong)]
+    for call in [*calls, lambda x: x.reshape(24, order=wrong), lambda x: np.reshape(x, 24, wrong)]:
+        with pytest.raises((TypeError, ValueError)) as expected:
+            call(X)
+        with pytest.raises(type(expected.value), match="order"):
+            call(a)
+    for keep in ("K", "k"):
+        with pytest.raises(ValueError, match="not permitted for reshaping"):
+            a.reshape(24, order=keep)
+
+
+def test_copy_of_reshape_is_no_text(device):
+    with pytest.raises(ValueError, match="True/False/None"):
+        dmlops.asarray(X, device=device).T.reshape(24, copy="False")
+
+
+def test_strings_of_no_bytes_stay_so(device):
+    for code in ("S0", "U0", "V0"):
+        x = np.ndarray((2, 3), code)
+        a = dmlops.asarray(x, device=device)
+        assert a.dtype == a.numpy().dtype == a.copy().numpy().dtype == a[1:].numpy().dtype == np.dtype(code)
+        assert dmlops.transpose(x, device=device).dtype == np.dtype(code) and a.T.numpy().shape == (3, 2)
+        assert a.numpy().tolist() == x.tolist()
+
+
+def test_flip_of_a_0d_array(device):
+    a = dmlops.asarray(X[0, 0, 0], device=device)
+    for flip in (np.flip, lambda a: np.flip(a, axis=()), dmlops.array_api.flip):
+        result = flip(a)
+        assert type(result) is dmlops.DeviceArray and result.shape == () and result.numpy() == X[0, 0, 0]
 
 
 @pytest.mark.skipif(np.lib.NumpyVersion(np.__version__) < "2.1.0", reason="numpy.reshape has no `copy` before NumPy 2.1")

@@ -48,13 +48,13 @@ DML_INLINE void add_axis(const dml_entries *entries, const dml_gathered *axis, c
         offsets[i] += index_at(entries, from + i * stride, extent, item, is_signed) * src_stride;
 }
 
-/* Where one is wrong, some sum or difference has the sign of a number below 0. */
+/* Where one is wrong, some difference is below 0. An index -1 - i, from the end, is right where i is. */
 DML_INLINE bool has_wrong(const char *from, int64_t stride, int64_t count, int64_t extent, const int item, const bool is_signed)
 {
     uint64_t signs = 0;
     for (int64_t i = 0; i < count; i++) {
-        const uint64_t index = (uint64_t)integer_at(from + i * stride, item, is_signed);
-        signs |= (index + (uint64_t)extent) | ((uint64_t)extent - 1 - index);
+        const int64_t index = integer_at(from + i * stride, item, is_signed);
+        signs |= (uint64_t)(extent - 1 - (index < 0 ? ~index : index));
     }
     return signs >> 63;
 }

@@ -90,6 +90,25 @@ static dml_code shape_outer(dml_program *program, dml_status *status)
     return DML_OK;
 }
 
+static bool some(const int64_t *shape, int64_t rank)
+{
+    for (int64_t k = 0; k < rank; k++)
+        if (shape[k] == 0)
+            return false;
+    return true;
+}
+
+/* Whether an index is looked at, as NumPy has it: numpy.take looks at none where an axis before the gathered one is empty,
+ * numpy.take_along_axis at none where the result is. */
+static bool looks(const dml_program *program)
+{
+    const dml_ints *args = program->args;
+    if (args[MODE].value[0] == ALONG)
+        return some(program->results->shape, program->results->rank);
+    return some(args[INDICES].value, args[INDICES].count) &&
+           (args[MODE].value[0] == TUPLES || some(program->inputs->shape, args[AXIS].value[0]));
+}
+
 static dml_code shape(dml_program *program, dml_status *status)
 {
     const dml_ints *args = program->args;
@@ -103,11 +122,8 @@ static dml_code shape(dml_program *program, dml_status *status)
     if (status->code || (args[MODE].value[0] != ALONG && shape_outer(program, status)))
         return status->code;
     const geometry g = geometry_of(program);
-    bool some = true;
-    for (int k = 0; k < args[INDICES].count; k++)
-        some = some && args[INDICES].value[k] > 0;
-    for (int k = g.first; k < g.first + g.count; k++)
-        if (some && input->shape[k] == 0)
+    for (int k = g.first; k < g.first + g.count && looks(program); k++)
+        if (input->shape[k] == 0)
             return dml_fail(status, DML_INDEX_ERROR, "axis %d of input has size 0: it has no element for an index", k);
     return DML_OK;
 }
@@ -142,7 +158,7 @@ static void make(const dml_program *program, int64_t index, dml_step *step)
     for (int k = g.first + g.count; k < input->rank && !along; k++)
         add_axis(program, plan, input->strides[k], 0);
     plan->entries = program->lengths;
-    plan->gathered = g.count;
+    plan->gathered = looks(program) ? g.count : 0;
     for (int k = 0; k < g.count; k++)
         plan->gathers[k] = (dml_gathered){.extent = input->shape[g.first + k],
                                           .count = input->shape[g.first + k],

@@ -91,6 +91,16 @@ PyArray_Descr *dml_array_dtype(PyObject *array)
     return PyArray_Check(array) ? PyArray_DESCR((PyArrayObject *)array) : ((dml_device_array *)array)->dtype;
 }
 
+/* An array whose elements have no bytes. Steals the reference to `descr`. */
+static PyObject *zero_sized(PyArray_Descr *descr, const npy_intp *extents, int rank)
+{
+    PyObject *shape = PyArray_IntTupleFromIntp(rank, extents);
+    PyObject *made = shape ? PyObject_CallFunctionObjArgs((PyObject *)&PyArray_Type, shape, (PyObject *)descr, NULL) : NULL;
+    Py_XDECREF(shape);
+    Py_DECREF((PyObject *)descr);
+    return made;
+}
+
 PyObject *dml_result_new(const dml_state *state, PyArray_Descr *descr, const dml_tensor *shape)
 {
     npy_intp extents[DML_MAX_RANK];
@@ -101,9 +111,9 @@ PyObject *dml_result_new(const dml_state *state, PyArray_Descr *descr, const dml
         return NULL;
     Py_INCREF((PyObject *)descr); /* the new array steals it */
     PyObject *result;
-    /* NumPy makes arrays of "S1" where "S0" is asked for, as its own copy does; they must read as empty strings. */
+    /* Where "S0" is asked for, NumPy's C functions make arrays of "S1", and only the type itself does not. */
     if (shape->item == 0)
-        result = PyArray_Zeros(shape->rank, extents, descr, 0);
+        result = zero_sized(descr, extents, shape->rank);
     else
         result = PyArray_NewFromDescr(&PyArray_Type, descr, shape->rank, extents, NULL, NULL, 0, NULL);
     if (dml_memory_return(others) < 0)

@@ -104,11 +104,6 @@ static PyObject *method_wait(PyObject *self, PyObject *Py_UNUSED(none))
     Py_RETURN_NONE;
 }
 
-static PyObject *method_copy(PyObject *self, PyObject *Py_UNUSED(none))
-{
-    return dml_device_array_copy(state_of(self), cast(self), &cast(self)->device);
-}
-
 static PyObject *method_numpy(PyObject *self, PyObject *args, PyObject *kwargs)
 {
     static char *names[] = {"out", NULL};
@@ -125,7 +120,6 @@ static int array_assign(PyObject *self, PyObject *key, PyObject *value)
 
 static PyMethodDef methods[] = {
     {"wait", method_wait, METH_NOARGS, "wait()\n--\n\nWait until all that is queued on the array's memory is done."},
-    {"copy", method_copy, METH_NOARGS, "copy()\n--\n\nA new C-contiguous array with the same elements, on the same device."},
     {"numpy", (PyCFunction)(void (*)(void))method_numpy, METH_VARARGS | METH_KEYWORDS,
      "numpy(out=None)\n--\n\nThe elements as a NumPy array: a new C-contiguous one, or `out`, once all that is queued on them\n"
      "is done."},

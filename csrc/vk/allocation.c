@@ -47,7 +47,7 @@ static dml_code allocate_again(dml_block *block, dml_status *status)
     dml_context *context = block->context;
     dml_code code = dml_queue_wait(context, UINT64_MAX, NULL, status);
     if (!code) {
-        dml_queue_trim_pool(context, true);
+        dml_queue_trim_pool(context, true, true);
         block->entry.capacity = block->each;
         block->classes[false] = block->classes[true];
         block->room = 1;
@@ -100,6 +100,7 @@ dml_code dml_allocation_create(dml_context *context, uint64_t size, bool wait, d
         return dml_fail(status, DML_WOULD_WAIT, "memory has to be allocated");
     if (dml_context_enter(context, status))
         return status->code;
+    dml_queue_trim_pool(context, false, true); /* what the last release could not wait for */
     dml_code code = create(&wanted, result, status);
     dml_context_leave(context);
     return code;
@@ -138,7 +139,7 @@ void dml_allocation_release(dml_allocation *allocation)
     dml_context *context = allocation->block->context;
     if (dml_allocations_put_back(allocation) && dml_context_enter_to_free(context)) {
         dml_queue_flush_batch(context);
-        dml_queue_trim_pool(context, false);
+        dml_queue_trim_pool(context, false, false);
         dml_context_leave(context);
     }
 }

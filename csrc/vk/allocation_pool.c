@@ -221,23 +221,27 @@ static void destroy_block(dml_block *block)
     free_block(block);
 }
 
-/* The oldest block, where it is to be destroyed and the device is done with it; else NULL. */
-static dml_pooled *next_to_trim(const dml_context *context, bool all, uint64_t completed)
+/* The oldest block, where it is to be destroyed and the device is done with it; else NULL. To destroy what CUDA has been shown
+ * waits for all of CUDA's streams. */
+static dml_pooled *next_to_trim(const dml_context *context, bool all, bool wait, uint64_t completed)
 {
     dml_pooled *oldest = context->allocation_pool.lists[POOLED].oldest;
-    return oldest && (all || over_limit(context)) && ((dml_block *)oldest)->timeline_value <= completed ? oldest : NULL;
+    if (!oldest || (!all && !over_limit(context)))
+        return NULL;
+    const dml_block *block = (dml_block *)oldest;
+    return block->timeline_value <= completed && (wait || !block->mapping.address) ? oldest : NULL;
 }
 
-void dml_allocations_trim(dml_context *context, bool all, uint64_t completed)
+void dml_allocations_trim(dml_context *context, bool all, bool wait, uint64_t completed)
 {
     dml_lock_acquire(&context->lock);
-    bool needed = next_to_trim(context, all, completed);
+    bool needed = next_to_trim(context, all, wait, completed);
     dml_lock_release(&context->lock);
     if (!needed || !dml_context_enter_to_free(context))
         return;
     dml_pooled *dropped = NULL, *entry;
     dml_lock_acquire(&context->lock);
-    while ((entry = next_to_trim(context, all, completed))) {
+    while ((entry = next_to_trim(context, all, wait, completed))) {
         dml_pool_remove(&context->allocation_pool.lists[POOLED], entry);
         entry->older = dropped;
         dropped = entry;

@@ -61,8 +61,8 @@ dml_allocation *dml_allocations_add(dml_block *block);
 bool dml_allocations_put_back(dml_allocation *allocation);
 
 /* Destroys pooled blocks, the oldest first, until the pool is within its limit, or `all` are gone; or until one that is used
- * after `completed`. */
-void dml_allocations_trim(dml_context *context, bool all, uint64_t completed);
+ * after `completed`. Without `wait`, which needs that the GIL is released, also until one that CUDA has been shown. */
+void dml_allocations_trim(dml_context *context, bool all, bool wait, uint64_t completed);
 
 /* At exit: all pooled blocks, and the buffers of others, whose structs go with their last allocation. */
 void dml_allocations_destroy(dml_context *context);

@@ -245,7 +245,7 @@ static dml_code empty_pool(dml_context *context, dml_status *status)
 {
     if (dml_vk_wait(context, status))
         return status->code;
-    dml_queue_trim_pool(context, true);
+    dml_queue_trim_pool(context, true, true);
     if (dml_context_enter(context, status))
         return status->code; /* uncovered: a fault that only soak injects */
     dml_stagings_destroy(context);

@@ -251,6 +251,20 @@ def test_freed_memory_is_not_used_before_streams_are_done(stub, size, others, co
         del made
 
 
+def test_the_last_reference_waits_for_no_stream(stub):
+    """It goes with the GIL held. Beyond the pool's limit the next allocation waits, without it."""
+    size = 2**31 - 2**20  # whose pages nobody touches
+    arrays = [dmlops.empty(size, np.uint8) for _ in range(dmlops.memory_info(0).pool_limit // size + 1)]
+    Consumer(arrays[0]).free()
+    calls, alive = stub.calls("cuCtxSynchronize"), stub.alive
+    while arrays:
+        del arrays[0]
+    assert stub.calls("cuCtxSynchronize") == calls and stub.alive == alive > 0
+    b = dmlops.empty(3_000_000, np.uint8)
+    assert stub.calls("cuCtxSynchronize") > calls and stub.alive == 0
+    del b
+
+
 def test_pools_are_emptied_after_streams_are_done(stub):
     a = dmlops.asarray(np.zeros(100_000, np.uint8))
     consumer = Consumer(a)
