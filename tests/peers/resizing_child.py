@@ -33,7 +33,7 @@ def pillow():
     def run(x, size, resample, box=None, reducing_gap=None, alpha=False):
         image = Image.fromarray(x[..., 0] if x.shape[2] == 1 else x, PILLOW_MODES[x.shape[2]])
         number = getattr(Image.Resampling, resample.upper())
-        return np.asarray(image.resize(size[::-1], number, box and tuple(box), reducing_gap))
+        return np.asarray(image.resize(tuple(size[::-1]), number, box and tuple(box), reducing_gap))
 
     return PIL.__version__, run
 
