@@ -28,6 +28,7 @@ except ImportError as error:
 from dmlops.dask.assembly import join, padding, tile
 from dmlops.dask.blocks import depth_to_space, reverse_subsequences, space_to_depth, transpose, upsample
 from dmlops.dask.gathers import take
+from dmlops.dask.resizing import resize_opencv, resize_pillow, resize_torchvision
 from dmlops.dask.windows import roll, slice_grad, split
 from dmlops.dask.windows import slice as slice
 
@@ -35,6 +36,9 @@ __all__ = [
     "depth_to_space",
     "join",
     "padding",
+    "resize_opencv",
+    "resize_pillow",
+    "resize_torchvision",
     "reverse_subsequences",
     "roll",
     "slice",

@@ -2,30 +2,12 @@
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING, overload
 
 from dmlops._core import DeviceArray
-from dmlops.resizing.arguments import (
-    OPENCV,
-    PILLOW,
-    TORCHVISION,
-    box_of,
-    check_bytes,
-    check_cubic,
-    flag_of,
-    gap_of,
-    image_axes,
-    image_of,
-    mode_of_picture,
-    name_of,
-    opencv_size,
-    shortest_edge,
-    size_of,
-    version_of,
-)
+from dmlops.resizing.arguments import image_of, mode_of_picture
+from dmlops.resizing.plans import opencv_plan, pillow_plan, torchvision_plan
 from dmlops.resizing.running import run
-from dmlops.resizing.steps import opencv_steps, pillow_steps, torchvision_steps
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -46,8 +28,6 @@ if TYPE_CHECKING:
     )
 
 __all__ = ["resize_opencv", "resize_pillow", "resize_torchvision"]
-
-OLDEST_PILLOW, OLDEST_OPENCV = (10, 0), (3, 4)
 
 # The overloads: device arrays, NumPy arrays, and what numpy.asarray makes an array of.
 
@@ -169,7 +149,7 @@ def resize_pillow(
 
     Notes
     -----
-    Images of modes 1 and P are resized by ``"nearest"``, as Pillow does it. :doc:`resizing` says what was compared.
+    Images of modes 1 and P are resized by ``"nearest"``, as Pillow does it. docs/resizing.md says what was compared.
 
     Examples
     --------
@@ -181,22 +161,9 @@ def resize_pillow(
     >>> dmlops.resize_pillow(np.zeros((8, 480, 640, 3), np.uint8), (224, 224), "bilinear").shape
     (8, 224, 224, 3)
     """
-    mode = mode_of_picture(input)
     array = image_of(input)
-    filter_ = name_of(resample, PILLOW, "resample")
-    if mode in ("1", "P"):
-        filter_ = "nearest"
-    pair = image_axes(axes, array.shape, 1)
-    old = array.shape[pair[0]], array.shape[pair[1]]
-    new, gap, number = size_of(size), gap_of(reducing_gap), version_of(version, OLDEST_PILLOW, "Pillow")
-    corners = box_of(box, *old)
-    if filter_ != "nearest":
-        check_bytes(array, filter_, "resample='nearest'", "Pillow")
-    premultiplies = mode in ("RGBA", "LA") if alpha is None else flag_of(alpha, "alpha")
-    if premultiplies and (array.ndim - 1 in pair or array.shape[-1] < 2):
-        raise ValueError("alpha needs channels on the last axis: one for alpha, and others")
-    steps = pillow_steps(old, new, filter_, corners, gap, premultiplies, number)
-    result: AnyArray = run("resize_pillow", array, steps, pair, out, device, progress)
+    plan = pillow_plan(array, mode_of_picture(input), size, resample, box, reducing_gap, alpha, axes, version)
+    result: AnyArray = run("resize_pillow", array, plan, out, device, progress)
     return result
 
 
@@ -314,7 +281,7 @@ def resize_opencv(
     Notes
     -----
     ``"area"``, ``"linear"`` and ``"cubic"`` depend on the number of channels, which are the axes behind the width. With
-    ``"cubic"`` one such axis at most has several elements. :doc:`resizing` says what was compared.
+    ``"cubic"`` one such axis at most has several elements. docs/resizing.md says what was compared.
 
     Examples
     --------
@@ -327,19 +294,8 @@ def resize_opencv(
     (240, 320, 3)
     """
     array = image_of(input)
-    mode = name_of(interpolation, OPENCV, "interpolation")
-    pair = image_axes(axes, array.shape, 1)
-    old = array.shape[pair[0]], array.shape[pair[1]]
-    new, factors = opencv_size(size, fx, fy, old)
-    number = version_of(version, OLDEST_OPENCV, "OpenCV")
-    if not mode.startswith("nearest"):
-        check_bytes(array, mode, "interpolation='nearest'", "OpenCV")
-    behind = [array.shape[axis] for axis in range(pair[1] + 1, array.ndim) if axis != pair[0]]
-    items = math.prod(behind)
-    if mode == "cubic" and new != old:
-        check_cubic(behind, old, items if behind else 1, ipp)
-    steps = opencv_steps(old, new, mode, factors, max(items, 1), number)
-    result: AnyArray = run("resize_opencv", array, steps, pair, out, device, progress)
+    plan = opencv_plan(array, size, interpolation, fx, fy, ipp, axes, version)
+    result: AnyArray = run("resize_opencv", array, plan, out, device, progress)
     return result
 
 
@@ -440,7 +396,7 @@ def resize_torchvision(
     Notes
     -----
     These are the bits of PyTorch 2.13 on x86 with AVX2, and on ARM. Without AVX2 it resizes ``"bilinear"`` in floats. It fills
-    results of one column with copies of the first row, which is a bug and not copied. :doc:`resizing` says what was compared.
+    results of one column with copies of the first row, which is a bug and not copied. docs/resizing.md says what was compared.
 
     Examples
     --------
@@ -453,15 +409,6 @@ def resize_torchvision(
     (8, 3, 224, 298)
     """
     array = image_of(input)
-    mode = name_of(interpolation, TORCHVISION, "interpolation")
-    pair = image_axes(axes, array.shape, 0)
-    old = array.shape[pair[0]], array.shape[pair[1]]
-    new = shortest_edge(size, *old)
-    if not mode.startswith("nearest"):
-        check_bytes(array, mode, "interpolation='nearest'", "torchvision")
-    if not flag_of(antialias, "antialias") and mode == "lanczos":
-        raise ValueError("'lanczos' needs antialias=True, as in torchvision")
-    result: AnyArray = run(
-        "resize_torchvision", array, torchvision_steps(old, new, mode, antialias), pair, out, device, progress
-    )
+    plan = torchvision_plan(array, size, interpolation, antialias, axes)
+    result: AnyArray = run("resize_torchvision", array, plan, out, device, progress)
     return result

@@ -15,15 +15,15 @@ from dmlops.operators.parts import join
 from dmlops.operators.sampling import fused, selected, taken
 from dmlops.operators.tracking import tracked
 from dmlops.operators.windows import slice as window_of
+from dmlops.resizing.plans import ResizePlan
 from dmlops.resizing.steps import Alpha, Indices, Step, Window
 
 __all__ = ["run"]
 
 
-def run(name: str, array: Any, steps: list[Step], axes: tuple[int, int], out: Any, device: Any, progress: Any) -> Any:
+def run(name: str, array: Any, plan: ResizePlan, out: Any, device: Any, progress: Any) -> Any:
     """Steps one after the other; the last one makes the result."""
-    if not steps:
-        steps = [Window((0, 0), (array.shape[axes[0]], array.shape[axes[1]]))]
+    axes, steps = plan.axes, plan.steps or [Window((0, 0), plan.size)]
     for step in steps[:-1]:
         array = view_of(array, step, axes) if isinstance(step, Window) else made(name, array, step, axes, None, device, None)
     return made(name, array, steps[-1], axes, out, device, progress)

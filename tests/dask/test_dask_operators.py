@@ -109,6 +109,9 @@ def picture(shape=(2, 12, 16, 20), chunks=(1, 12, 8, 10)):
 CALLS = {
     "depth_to_space": (2,),
     "padding": ([0, 0, 1, 2], [0, 0, 3, 1]),
+    "resize_opencv": ((5, 30), "nearest"),
+    "resize_pillow": ((5, 30), "nearest"),
+    "resize_torchvision": ((5, 30), "nearest"),
     "reverse_subsequences": (range(12), 2),
     "roll": (10, 3),
     "slice": ([0, 0, 1, 0], [2, 12, 14, 20], [1, 1, 1, -1]),
@@ -126,6 +129,7 @@ every_call = pytest.mark.parametrize("name", CALLS)
 def called(module, name, x, **more):
     """The operator's result; of split, the last."""
     more |= {"batch_axis": 1} if name == "reverse_subsequences" else {}
+    more |= {"axes": (1, 2)} if name.startswith("resize") else {}
     return strategies.parts(getattr(module, name)(x, *CALLS[name], **more))[-1]
 
 
@@ -244,6 +248,13 @@ def same_error(ours, theirs):
         ("transpose", ([0, 1, 1, 3],), {}),
         ("transpose", ([0, 1, 2, 4],), {}),
         ("upsample", (0,), {}),
+        ("resize_pillow", ((0, 3), "nearest"), {}),
+        ("resize_pillow", ((2, 3),), {}),
+        ("resize_pillow", ((2, 3), "nearest"), {"box": (0, 0, 99, 1)}),
+        ("resize_opencv", ((2, 3), "bicubic"), {}),
+        ("resize_opencv", (None, "nearest"), {"fx": 2}),
+        ("resize_torchvision", ((2, 3),), {}),
+        ("resize_torchvision", ((2, 3), "nearest"), {"axes": (0, 4)}),
         ("upsample", ([2, 2, 2, 2],), {}),
         ("upsample", ({2},), {}),
         ("upsample", ("2",), {}),
