@@ -7,7 +7,8 @@
 Operators
     ``reverse_subsequences``, ``depth_to_space``, ``space_to_depth``, ``slice``, ``slice_grad``, ``padding``, ``tile``,
     ``upsample``, ``transpose``, ``join``, ``split``, ``take``, ``take_along_axis``, ``gather_nd``, ``put_along_axis`` and
-    ``scatter_nd``. ``slice_from_key`` converts a NumPy index to the arguments of ``slice``. ``sliding_windows``,
+    ``scatter_nd``. ``slice_from_key`` converts a NumPy index to the arguments of ``slice``. ``resize_pillow``,
+    ``resize_opencv`` and ``resize_torchvision`` resize with the bits of these libraries. ``sliding_windows``,
     ``resize_nearest``, ``roll`` and ``one_hot`` are made of others, and so are ``rearrange`` and ``repeat``, which take
     patterns of einops. ``dmlops.reference`` has each operator in a few lines of NumPy.
 NumPy code in one pass

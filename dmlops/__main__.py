@@ -196,7 +196,20 @@ def _cases() -> dict[str, list[Call]]:
         cases["put_along_axis"] += [((odd, picks, odd[:5, ::-1], 0), {})]
         cases["gather_nd"] += [((odd, picks[:, :2]), {}), ((image[:, 0, :, 0], picks[:, :1] % 2), {})]
         cases["scatter_nd"] += [((odd, picks[:, :2], odd[0, :5]), {})]
-    return cases
+    return cases | _resizes()
+
+
+def _resizes() -> dict[str, list[Call]]:
+    """Calls that resize up and down, by each kind of sum."""
+    image, planes = _noise("u1", (3, 37, 50, 3)), _noise("u1", (2, 41, 53))
+    pillow: list[Call] = [((image, (17, 61), name), {}) for name in ("box", "bilinear", "bicubic", "lanczos", "nearest")]
+    pillow += [((image[:, ::-1], (30, 11)), {"box": (1.5, 2, 40.25, 37)}), ((image, (4, 5)), {"reducing_gap": 1.5})]
+    modes = ("linear", "linear-exact", "area", "cubic", "lanczos4", "nearest")
+    opencv: list[Call] = [((image, (20, 73), name), {"ipp": False}) for name in modes]
+    opencv += [((image, size, "area"), {}) for size in ((11, 13), (60, 70))] + [((image[:, :36], (18, 25)), {})]
+    torchvision: list[Call] = [((planes, (17, 61), name), {}) for name in ("bilinear", "bicubic", "lanczos")]
+    torchvision += [((planes.transpose(0, 2, 1), 20, "bicubic"), {"antialias": False})]
+    return {"resize_opencv": opencv, "resize_pillow": pillow, "resize_torchvision": torchvision}
 
 
 def _noise(dtype: str, shape: tuple[int, ...]) -> np.ndarray[Any, np.dtype[Any]]:

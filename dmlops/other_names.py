@@ -23,7 +23,9 @@ _HERE = {
     "sliding_window_view unfold im2col extract_image_patches": "dmlops.sliding_windows",
     "reverse_sequence": "dmlops.reverse_subsequences",
     "UpSampling2D repeat_interleave": "dmlops.upsample",
-    "interpolate resize zoom": "dmlops.resize_nearest, or dmlops.upsample for whole factors",
+    "interpolate resize zoom": "dmlops.resize_nearest, or with the bits of a library dmlops.resize_pillow, resize_opencv and "
+    "resize_torchvision",
+    "thumbnail reduce": "dmlops.resize_pillow",
     "array tensor from_numpy to_device": "dmlops.asarray",
     "zeros ones full zeros_like full_like": "dmlops.array_api.{0}",
     "cpu gpu cuda list_devices": "dmlops.devices()",

@@ -14,6 +14,7 @@ ARRAYS = {
     "nhwc": "np.arange(2 * 4 * 6 * 8, dtype=np.float32).reshape(2, 4, 6, 8)",
     "lines": "np.arange(1, 22).reshape(3, 7)  # a batch of padded sequences",
     "lengths": "np.array([3, 7, 0])",
+    "photo": "(np.arange(40 * 60 * 3) % 251).astype(np.uint8).reshape(40, 60, 3)",
 }
 
 
@@ -100,7 +101,7 @@ NUMPY = Library(
 PYTORCH = Library(
     "PyTorch",
     "torch",
-    "import torch\nimport torch.nn.functional as F\nt = torch.from_numpy(x)",
+    "import torch\nimport torch.nn.functional as F\nt = torch.from_numpy(x)\nb = torch.from_numpy(x.astype(np.uint8))  # bytes",
     (
         Row(
             "F.pixel_shuffle(t, 2)",
@@ -137,6 +138,11 @@ PYTORCH = Library(
             'F.interpolate(t, (3, 5), mode="nearest-exact")',
             'dmlops.resize_nearest(x, (3, 5), axes=(2, 3), rounding="round_prefer_ceil")',
             "Positions are exact here, and in single precision in PyTorch.",
+        ),
+        Row(
+            'F.interpolate(b, (20, 33), mode="bicubic", antialias=True)',
+            'dmlops.resize_torchvision(x.astype(np.uint8), (20, 33), "bicubic")',
+            "The same bits, of tensors of bytes.",
         ),
         Row(
             "torch.index_select(t, 1, torch.tensor([3, 0]))", "dmlops.take(x, [3, 0], 1)", "Indices below 0 count from the end."
@@ -346,4 +352,57 @@ PYDIRECTML = Library(
     ),
 )
 
-LIBRARIES = (NUMPY, EINOPS, PYTORCH, TENSORFLOW, ONNX, DIRECTML, PYDIRECTML)
+PILLOW = Library(
+    "Pillow",
+    "PIL",
+    "from PIL import Image\nimage = Image.fromarray(photo)",
+    (
+        Row(
+            "image.resize((33, 20))", "dmlops.resize_pillow(photo, (20, 33))", "(height, width), as an array's shape has them."
+        ),
+        Row("image.resize((33, 20), Image.LANCZOS)", 'dmlops.resize_pillow(photo, (20, 33), "lanczos")'),
+        Row(
+            "image.resize((33, 20), Image.BILINEAR, box=(1.5, 2, 50, 30), reducing_gap=2.0)",
+            'dmlops.resize_pillow(photo, (20, 33), "bilinear", box=(1.5, 2, 50, 30), reducing_gap=2.0)',
+        ),
+        Row(
+            'image.convert("RGBA").resize((33, 20))',
+            "dmlops.resize_pillow(np.dstack([photo, np.full((40, 60), 255, np.uint8)]), (20, 33), alpha=True)",
+            "An image of Pillow's is taken, too, and says by its mode that there is alpha.",
+        ),
+        Row("image.crop((10, 5, 40, 35))", "dmlops.slice(photo, (5, 10, 0), (30, 30, 3))"),
+        Row("image.transpose(Image.Transpose.FLIP_LEFT_RIGHT)", "dmlops.slice(photo, np.s_[:, ::-1])"),
+    ),
+    "More: [Resizing](resizing.md).",
+)
+
+OPENCV = Library(
+    "OpenCV",
+    "cv2",
+    "import cv2",
+    (
+        Row(
+            "cv2.resize(photo, (33, 20))",
+            "dmlops.resize_opencv(photo, (20, 33))",
+            "(height, width), as an array's shape has them.",
+        ),
+        Row(
+            "cv2.resize(photo, (33, 20), interpolation=cv2.INTER_AREA)",
+            'dmlops.resize_opencv(photo, (20, 33), "area")',
+            "Or OpenCV's constant, as `cv2.INTER_AREA`.",
+        ),
+        Row(
+            "cv2.resize(photo, None, fx=0.3, fy=0.5, interpolation=cv2.INTER_LANCZOS4)",
+            'dmlops.resize_opencv(photo, fx=0.3, fy=0.5, interpolation="lanczos4")',
+        ),
+        Row("cv2.cvtColor(photo, cv2.COLOR_BGR2RGB)", "dmlops.slice(photo, np.s_[..., ::-1])"),
+        Row("cv2.flip(photo, 1)", "dmlops.slice(photo, np.s_[:, ::-1])"),
+        Row(
+            "cv2.copyMakeBorder(photo, 2, 3, 4, 5, cv2.BORDER_REFLECT_101)",
+            'dmlops.padding(photo, (2, 4, 0), (3, 5, 0), mode="reflection")',
+        ),
+    ),
+    "More: [Resizing](resizing.md).",
+)
+
+LIBRARIES = (NUMPY, PILLOW, OPENCV, EINOPS, PYTORCH, TENSORFLOW, ONNX, DIRECTML, PYDIRECTML)

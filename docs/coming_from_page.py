@@ -5,8 +5,8 @@ from coming_from import ARRAYS, LIBRARIES
 HEAD = """# Coming from NumPy, PyTorch, TensorFlow, ONNX, DirectML
 
 Each row says what an expression of another library is called here, and what differs. The test suite runs every row of NumPy,
-einops, PyTorch, TensorFlow and ONNX against that library, and compares the results to the bit. DirectML runs on Windows only:
-the suite compares its rows with NumPy.
+Pillow, OpenCV, einops, PyTorch, TensorFlow and ONNX against that library, and compares the results to the bit. DirectML runs on
+Windows only: the suite compares its rows with NumPy.
 
 The rows use these arrays:
 

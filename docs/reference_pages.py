@@ -9,6 +9,7 @@ import dmlops
 
 SECTIONS = (
     ("Keys", ("slice_from_key",)),
+    ("Resizing", ("resize_opencv", "resize_pillow", "resize_torchvision")),
     ("Functions in one pass", ("fuse", "one_hot", "resize_nearest", "roll", "sliding_windows", "rearrange", "repeat")),
     ("Arrays on a device", ("asarray", "empty", "from_dlpack", "synchronize", "DeviceArray")),
     ("Devices", ("devices", "default_device", "set_default_device", "Device")),
