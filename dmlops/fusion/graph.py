@@ -20,8 +20,10 @@ __all__ = [
     "View",
     "Windowed",
     "as_view",
+    "is_view",
     "pack",
     "stand_in",
+    "strided",
     "without_memory",
 ]
 
@@ -137,6 +139,36 @@ def stand_in(shape: Sequence[int]) -> Any:
     return np.lib.stride_tricks.as_strided(np.zeros(1, "V0"), shape, pack(shape, 1), writeable=False)
 
 
+def strided(node: Node) -> Any:
+    """A stand-in with the strides that NumPy's array has, as far as views tell; what is computed keeps the order of its axes."""
+    chain = [node]
+    while chain[-1].operands:
+        chain.append(chain[-1].operands[0])
+    like = stand_in(chain[-1].shape)
+    if isinstance(chain[-1], Input):
+        like = _restrided(like, like.shape, chain[-1].strides)
+    for one in chain[-2::-1]:
+        if isinstance(one, View):
+            strides = [0 if along.axis is None else like.strides[along.axis] * along.step for along in one.dims]
+            like = _restrided(like, one.shape, strides)
+        elif isinstance(one, Windowed):
+            step = like.strides[one.along.axis]
+            strides = [step * one.along.stride if k == one.along.axis else each for k, each in enumerate(like.strides)]
+            like = _restrided(like, one.shape, [*strides, step * one.along.dilation])
+        elif isinstance(one, Reshape):
+            made = like.reshape(one.shape)
+            like = made if is_view(made, like) else stand_in(one.shape)
+        else:
+            order = sorted(range(like.ndim), key=lambda k, strides=like.strides: -abs(strides[k]))
+            packed = dict(zip(order, pack([one.shape[k] for k in order], 1), strict=True))
+            like = _restrided(like, one.shape, [packed[k] for k in range(like.ndim)])
+    return like
+
+
+def _restrided(like: Any, shape: Sequence[int], strides: Sequence[int]) -> Any:
+    return np.lib.stride_tricks.as_strided(like, shape, strides, writeable=False)
+
+
 def without_memory(dtype: np.dtype[Any], shape: Sequence[int], strides: Sequence[int]) -> tuple[Any, np.dtype[Any]]:
     """What the extension takes as an array without memory: one of items without bytes, and the dtype."""
     return np.lib.stride_tricks.as_strided(np.zeros(1, "V0"), shape, strides, writeable=False), dtype
@@ -151,14 +183,15 @@ def as_view(node: Node, function: Callable[[Any], Any]) -> Any:
     return _read_view(node, like, made)
 
 
-def _is_view(made: Any, like: Any) -> bool:
+def is_view(made: Any, like: Any) -> bool:
+    """Whether an array is a view of another one."""
     while made is not None and made is not like:
         made = getattr(made, "base", None)
     return made is like
 
 
 def _read_view(node: Node, like: Any, made: Any) -> Node:
-    if not _is_view(made, like):
+    if not is_view(made, like):
         raise NotImplementedError("NumPy makes a copy")
     if made.size == 0:
         return View(node, [Along(None, 0, 1, size) for size in made.shape], {})

@@ -122,9 +122,10 @@ class Table(NamedTuple):
 class Map(Node):
     """What an expression makes of each element."""
 
-    def __init__(self, of: Node, expression: Expression, shape: Sequence[int], dtype: np.dtype[Any]) -> None:
-        super().__init__(shape, dtype)
+    def __init__(self, of: Node, source: Node, expression: Expression, dtype: np.dtype[Any]) -> None:
+        super().__init__(of.shape, dtype)
         self.operands, self.expression = (of,), expression
+        self.source = source  # what is broadcast to its shape
         self.constants = expression.varying()
 
     @property
@@ -154,14 +155,11 @@ def _sample(expression: Expression, one: Any) -> Any:
     return made
 
 
-def mapped(base: Node, expression: Expression) -> Node | tuple[Node, ...]:
-    """The node of an expression of an array's elements; several where the function has several results."""
-    constants = expression.varying()
-    shape = base.shape  # which may have more axes than numpy.broadcast_shapes takes
-    if constants:
-        shape = np.broadcast_shapes(shape, *(one.array.shape for one in constants))
-    if shape != base.shape:
-        base = movements.broadcast(base, shape)
+def mapped(source: Node, expression: Expression, shape: Sequence[int]) -> Node | tuple[Node, ...]:
+    """The node of an expression of an array's elements, broadcast to a shape; several where the function has several results."""
+    shapes = {tuple(shape), source.shape, *(one.array.shape for one in expression.varying())}
+    shape = np.broadcast_shapes(*shapes) if len(shapes) > 1 else shape  # it takes fewer axes than arrays may have
+    base = source if shape == source.shape else movements.broadcast(source, shape)
     one = np.zeros((1,) * len(shape), base.dtype)
     sample = _sample(expression, one)
     several = sample if isinstance(sample, tuple) else (sample,)
@@ -169,8 +167,8 @@ def mapped(base: Node, expression: Expression) -> Node | tuple[Node, ...]:
         raise NotImplementedError("its result is not one element for each")
     if isinstance(sample, tuple):
         parts = [Expression(lambda several, k: several[k], (expression, k), {}) for k in range(len(sample))]
-        return tuple(Map(base, part, shape, found.dtype) for part, found in zip(parts, sample, strict=True))
-    return Map(base, expression, shape, sample.dtype)
+        return tuple(Map(base, source, part, found.dtype) for part, found in zip(parts, sample, strict=True))
+    return Map(base, source, expression, sample.dtype)
 
 
 def items_of(node: Node) -> frozenset[int]:

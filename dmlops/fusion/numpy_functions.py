@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from dmlops.fusion import movements, numpy_joins, numpy_maps
-from dmlops.fusion.graph import Node, Reshape, Windowed, as_view, stand_in
+from dmlops.fusion.graph import Node, Reshape, Windowed, as_view, is_view, stand_in, strided
 from dmlops.fusion.layout import Windows
 from dmlops.fusion.numpy_maps import astype, call_map, take_along_axis
 from dmlops.fusion.traced import Trace, Traced, axis_of, name_of, node_of, refuse
@@ -20,6 +20,11 @@ from dmlops.operators.nearest import Indices, Nearest, pattern_of
 
 __all__ = ["call", "handlers"]
 
+_ONE_NUMBER = (
+    "sum mean std var min max amin amax ptp any all prod median average percentile quantile argmin argmax count_nonzero "
+    "nansum nanmean nanstd nanvar nanmin nanmax nanmedian"
+).split()
+
 _Handler = Callable[..., Any]
 
 
@@ -28,6 +33,11 @@ def call(trace: Trace, function: Any, args: Any, kwargs: Any) -> Any:
     handler = handlers().get(function)
     if handler is None and function in _map_functions():
         return call_map(trace, function, args, kwargs, _map_functions()[function])
+    if handler is None and function.__name__ in _ONE_NUMBER:
+        refuse(
+            name_of(function),
+            "end the fused function before it, or apply it before the fused function; a number that it gives can be an argument",
+        )
     if handler is None:
         refuse(name_of(function))
     return handler(trace, function, *args, **kwargs)
@@ -57,7 +67,7 @@ def _by_view(trace: Trace, function: Any, *args: Any, **kwargs: Any) -> Any:
 
 def _getitem(trace: Trace, function: Any, x: Any, key: Any) -> Any:
     node = node_of(x, function)
-    entries = [_entry(entry, node) for entry in (key if isinstance(key, tuple) else (key,))]
+    entries = [_entry(entry, node) for entry in (key if isinstance(key, tuple) else (key,))]  # errors of all come first
     advanced = [k for k, entry in enumerate(entries) if isinstance(entry, np.ndarray)]
     if not advanced:
         return trace.record(function, (x, tuple(entries)), {}, movements.index(node, tuple(entries)))
@@ -72,14 +82,25 @@ def _entry(entry: Any, x: Node) -> Any:
         return entry
     if isinstance(entry, Traced):
         refuse("an index of traced values")
+    if hasattr(type(entry), "__index__") and not isinstance(entry, (np.ndarray, bool)):
+        try:
+            return operator.index(entry)  # also of what is a sequence, too
+        except TypeError:
+            pass
     array = index_array(entry)
     if x.dtype.names is not None and array.dtype.kind in "SU":
         refuse("a field of a structure", "pass an array of the field")
+    if array.dtype.kind not in "iub":
+        raise IndexError(
+            "only integers, slices (`:`), ellipsis (`...`), numpy.newaxis (`None`) and integer or boolean arrays are valid indices"
+            if array.ndim == 0 or not isinstance(entry, np.ndarray)
+            else "arrays used as indices must be of integer (or boolean) type"
+        )
     if array.ndim > 0:
         return array.copy()  # what the caller's becomes later is not seen
     if array.dtype.kind == "b":
         refuse("a bool as an index")
-    return operator.index(entry) if array.dtype.kind in "iuO" else array
+    return int(array)
 
 
 def _take_by_key(x: Node, entries: list[Any], advanced: int) -> Node:
@@ -147,9 +168,16 @@ def _reshape(
 ) -> Any:
     shape = newshape if shape is None else shape
     x = node_of(a, function)
+    order = order.upper() if isinstance(order, str) else order
     if order not in ("C", "F"):
         refuse(f"a reshape of order {order!r}", "name the order, 'C' or 'F'")
+    if isinstance(copy, str):
+        raise ValueError("strings are not allowed for 'copy' keyword. Use True/False/None instead.")
     sizes = stand_in(x.shape).reshape(shape).shape if x.size else np.empty(x.shape, "V0").reshape(shape).shape
+    if copy is not None and not copy:
+        like = strided(x)
+        if not is_view(like.reshape(sizes, order=order), like):
+            raise ValueError("Unable to avoid creating a copy while reshaping.")
     return trace.record(np.reshape, (a, sizes), {"order": order}, _reordered(x, sizes, order))
 
 
@@ -230,6 +258,7 @@ def handlers() -> dict[Any, _Handler]:
     found: dict[Any, _Handler] = {operator.getitem: _getitem, np.ndarray.view: _view, np.ndarray.astype: astype}
     found |= {sampling.windowed: _windows, sampling.resized: _resized}
     found[np.lib.stride_tricks.sliding_window_view] = _sliding_window_view
+    found |= dict.fromkeys(numpy_maps.OPERATORS, numpy_maps.by_operator)
     for handler, names in several.items():
         found |= {getattr(np, name): handler for name in names.split() if name in vars(np)}
     return found

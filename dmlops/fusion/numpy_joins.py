@@ -32,14 +32,30 @@ __all__ = [
 # --- several arrays -------------------------------------------------------------------------------------------------
 
 
-def _lifted(trace: Trace, arrays: Any) -> list[Traced]:
-    """Traced arrays of one dtype; others among them are constants."""
-    plain = [one if isinstance(one, Traced) else constant_from(one) for one in arrays]
-    for number, one in enumerate(plain):
-        if one.dtype.hasobject and one.shape == () and one[()] is None:  # an image that could not be read
+def _lifted(trace: Trace, function: Any, arrays: Any, dtype: Any = None, casting: Any = "same_kind") -> list[Traced]:
+    """Traced arrays of the dtype that NumPy joins them to; others among them are constants, and Python's numbers adapt."""
+    parts = [one if isinstance(one, Traced) or type(one) in _WEAK else constant_from(one) for one in arrays]
+    for number, one in enumerate(parts):
+        if type(one) not in _WEAK and one.dtype.hasobject and one.shape == () and one[()] is None:  # an unread image
             raise RefusedError("None", f"arrays[{number}] is None, not an array")
-    dtype = np.result_type(*(one.dtype for one in plain))
-    return [astype(trace, None, one, dtype) if isinstance(one, Traced) else trace.lift(one, dtype) for one in plain]
+    likes = [one if type(one) in _WEAK else np.zeros((1,) * min(1, one.ndim), one.dtype) for one in parts]
+    common = np.concatenate(likes, axis=None, dtype=dtype, casting=casting).dtype
+    if common.hasobject:
+        refuse(f"{name_of(function)} of Python objects", "pass arrays of plain bytes")
+    return [astype(trace, None, one, common) if isinstance(one, Traced) else trace.lift(_cast(one, common)) for one in parts]
+
+
+def _cast(constant: Any, dtype: np.dtype[Any]) -> Any:
+    """As NumPy casts what it joins: a number that is too large wraps."""
+    return np.asarray(constant).astype(dtype)
+
+
+_WEAK = (bool, int, float, complex)
+
+
+def _arrays(values: Any) -> list[Any]:
+    """Arrays, some of which are traced: functions that make arrays of numbers first do not let them adapt."""
+    return [one if isinstance(one, Traced) else constant_from(one) for one in values]
 
 
 def _joined(trace: Trace, function: Any, arrays: Any, parts: Sequence[Node], along: int, **kwargs: Any) -> Any:
@@ -51,20 +67,40 @@ def _joined(trace: Trace, function: Any, arrays: Any, parts: Sequence[Node], alo
 
 
 def concatenate(
-    trace: Trace, function: Any, arrays: Any, /, axis: Any = 0, out: Any = None, *, dtype: Any = None, **_: Any
+    trace: Trace,
+    function: Any,
+    arrays: Any,
+    /,
+    axis: Any = 0,
+    out: Any = None,
+    *,
+    dtype: Any = None,
+    casting: Any = "same_kind",
 ) -> Any:
-    if out is not None or dtype is not None:
-        refuse(f"{name_of(function)} with out or dtype", "leave them out")
-    lifted = _lifted(trace, arrays)
+    if out is not None:
+        refuse(f"{name_of(function)} with out", "leave it out")
     if axis is None:
+        lifted = _lifted(trace, function, arrays, dtype, casting)
         return _joined(trace, function, lifted, [movements.reshape(one._node, (one.size,)) for one in lifted], 0, axis=None)
+    lifted = _lifted(trace, function, _arrays(arrays), dtype, casting)
+    if any(one.ndim == 0 for one in lifted):
+        raise ValueError("zero-dimensional arrays cannot be concatenated")
     return _joined(trace, function, lifted, [one._node for one in lifted], operator.index(axis), axis=axis)
 
 
-def stack(trace: Trace, function: Any, arrays: Any, axis: int = 0, out: Any = None, *, dtype: Any = None, **_: Any) -> Any:
-    if out is not None or dtype is not None:
-        refuse("numpy.stack with out or dtype", "leave them out")
-    lifted = _lifted(trace, arrays)
+def stack(
+    trace: Trace,
+    function: Any,
+    arrays: Any,
+    axis: int = 0,
+    out: Any = None,
+    *,
+    dtype: Any = None,
+    casting: Any = "same_kind",
+) -> Any:
+    if out is not None:
+        refuse("numpy.stack with out", "leave it out")
+    lifted = _lifted(trace, function, _arrays(arrays), dtype, casting)
     parts = [as_view(one._node, lambda like: np.expand_dims(like, axis)) for one in lifted]
     return _joined(trace, function, lifted, parts, operator.index(axis), axis=axis)
 
@@ -72,10 +108,8 @@ def stack(trace: Trace, function: Any, arrays: Any, axis: int = 0, out: Any = No
 def stack_kin(like_one: Callable[[Any], Any], axis: Callable[[int], int]) -> Callable[..., Any]:
     """Functions that make each array one of more dimensions first."""
 
-    def handler(trace: Trace, function: Any, tup: Any, *, dtype: Any = None, casting: Any = None) -> Any:
-        if dtype is not None:
-            refuse(f"{name_of(function)} with dtype", "leave it out")
-        lifted = _lifted(trace, tup)
+    def handler(trace: Trace, function: Any, tup: Any, *, dtype: Any = None, casting: Any = "same_kind") -> Any:
+        lifted = _lifted(trace, function, _arrays(tup), dtype, casting)
         parts = [as_view(one._node, like_one) for one in lifted]
         return _joined(trace, function, lifted, parts, axis(len(parts[0].shape)))
 
@@ -89,7 +123,10 @@ def broadcast_arrays(trace: Trace, function: Any, *args: Any, subok: bool = Fals
 
 
 def append(trace: Trace, function: Any, arr: Any, values: Any, axis: Any = None) -> Any:
-    return concatenate(trace, np.concatenate, (arr, values), axis)
+    both = _arrays([arr, values])
+    if axis is None:
+        both = [np.ravel(one) for one in both]
+    return concatenate(trace, np.concatenate, both, 0 if axis is None else axis)
 
 
 def block(trace: Trace, function: Any, arrays: Any) -> Any:
@@ -138,9 +175,9 @@ def pad(trace: Trace, function: Any, array: Any, pad_width: Any, mode: Any = "co
             by_axis[axis] = np.broadcast_to(width, 2)
         pad_width = by_axis
     pad_width = np.array(pad_width)
-    widths = np.broadcast_to(pad_width, (len(x.shape), 2)).tolist()
-    if pad_width.dtype.kind not in "iu":
+    if pad_width.dtype.kind != "i":
         raise TypeError("`pad_width` must be of integral type.")
+    widths = np.broadcast_to(pad_width, (len(x.shape), 2)).tolist()
     if np.min(widths, initial=0) < 0:
         raise ValueError("index can't contain negative values")
     if any(size == 0 and sum(pair) for size, pair in zip(x.shape, widths, strict=True)) and mode != "constant":
@@ -149,14 +186,20 @@ def pad(trace: Trace, function: Any, array: Any, pad_width: Any, mode: Any = "co
         for axis, (before, after) in enumerate(widths):
             x = movements.pad_periodic(x, axis, before, after, _MODES[mode])
         return trace.record(function, (array, pad_width, mode), {}, x)
-    values = np.broadcast_to(np.asarray(kwargs.get("constant_values", 0)), (len(x.shape), 2))
     codes = []
-    for axis, (pair, items) in enumerate(zip(widths, values.tolist(), strict=True)):
-        made = np.pad(np.zeros(0, x.dtype), 1, constant_values=[tuple(items)])  # the elements that NumPy makes of them
-        sides = [trace.lift(made[k : k + 1].reshape(())) for k in (0, 1)]
+    for axis, pair in enumerate(widths):
+        sides = [trace.lift(item) for item in _fills(x, axis, kwargs.get("constant_values", 0))]
         codes.append(sides)
         x = movements.pad_constant(x, axis, (pair[0], sides[0]._node), (pair[1], sides[1]._node))
     return trace.record(function, (array, pad_width, mode), {"constant_values": codes or 0}, x)
+
+
+def _fills(x: Node, axis: int, values: Any) -> list[Any]:
+    """The elements that NumPy makes of numpy.pad's `constant_values` before an axis and behind it."""
+    rank = len(x.shape)
+    widths = [(int(k == axis),) * 2 for k in range(rank)]
+    made = np.pad(np.zeros((1,) * rank, x.dtype), widths, constant_values=values).reshape(-1)
+    return [made[:1].reshape(()), made[-1:].reshape(())]
 
 
 def tile(trace: Trace, function: Any, A: Any, reps: Any) -> Any:
@@ -173,7 +216,8 @@ def repeat(trace: Trace, function: Any, a: Any, repeats: Any, axis: Any = None) 
     x = node_of(a, function)
     if np.size(repeats) != 1:
         refuse("numpy.repeat by an array", "repeat by one number")
-    count = operator.index(np.asarray(repeats).reshape(-1)[0])
+    np.repeat(np.empty(0, "V0"), repeats)  # raises what NumPy raises for its type
+    count = int(np.array(repeats).astype(np.intp).reshape(-1)[0])
     if axis is None:
         x, at = movements.reshape(x, (x.size,)), 0
     else:
@@ -190,7 +234,7 @@ def roll(trace: Trace, function: Any, a: Any, shift: Any, axis: Any = None) -> A
     if pairs.ndim > 1:
         raise ValueError("'shift' and 'axis' should be scalars or 1D sequences")
     for each, at in pairs:
-        made = movements.roll(made, operator.index(each), axis_of(at, made))
+        made = movements.roll(made, int(each), axis_of(at, made))
     return trace.record(function, (a, shift), {"axis": axis}, movements.reshape(made, x.shape) if axis is None else made)
 
 

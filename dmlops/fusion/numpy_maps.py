@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from typing import Any, NoReturn
 
 import numpy as np
@@ -9,7 +10,7 @@ import numpy as np
 from dmlops.fusion.maps import MAPPED_ITEMS, VALUE, Expression, Map, Varying, constant_of, items_of, mapped
 from dmlops.fusion.traced import Trace, Traced, constant_from, refuse
 
-__all__ = ["FUNCTIONS", "astype", "call_map", "call_ufunc", "moved_as_map", "take_along_axis"]
+__all__ = ["FUNCTIONS", "OPERATORS", "astype", "by_operator", "call_map", "call_ufunc", "look_up", "moved_as_map", "take_along_axis"]
 
 # Functions that are no ufuncs, with those of their arguments that are not broadcast: their places and names.
 FUNCTIONS: dict[str, tuple[Any, ...]] = {
@@ -32,6 +33,23 @@ FUNCTIONS: dict[str, tuple[Any, ...]] = {
 }
 
 
+# Operators of arrays that do more than the ufuncs whose names are in messages: roots, structures, incomparable dtypes.
+OPERATORS: dict[Any, Any] = {
+    operator.pow: np.power,
+    operator.eq: np.equal,
+    operator.ne: np.not_equal,
+    operator.lt: np.less,
+    operator.le: np.less_equal,
+    operator.gt: np.greater,
+    operator.ge: np.greater_equal,
+}
+
+
+def by_operator(trace: Trace, function: Any, one: Any, other: Any) -> Any:
+    """An operator of arrays, whose functions are `OPERATORS`."""
+    return call_map(trace, function, (one, other), {})
+
+
 def call_ufunc(trace: Trace, ufunc: Any, method: str, inputs: Any, kwargs: Any) -> Any:
     """A ufunc of one traced array and of constants that are broadcast against it."""
     name = f"numpy.{ufunc.__name__}"
@@ -46,7 +64,7 @@ def call_ufunc(trace: Trace, ufunc: Any, method: str, inputs: Any, kwargs: Any) 
 
 def call_map(trace: Trace, function: Any, args: Any, kwargs: Any, whole: tuple[Any, ...] = ()) -> Any:
     """Record a function of each element alone; `whole` has the arguments that are not broadcast."""
-    name = f"numpy.{function.__name__}"
+    name = f"numpy.{OPERATORS.get(function, function).__name__}"
     arguments = [*enumerate(args), *kwargs.items()]
     given = dict(arguments)
     if given.get("out") is not None:
@@ -62,22 +80,25 @@ def call_map(trace: Trace, function: Any, args: Any, kwargs: Any, whole: tuple[A
             )
     arrays = [value for _, value in arguments if isinstance(value, Traced)]
     traced = [one for one in arrays if constant_of(one._node) is None] or arrays[:1]
-    bases = {id(base): base for base in map(_base, traced)}
-    if len(bases) > 1 or len({one.shape for one in traced}) > 1:
+    sources = {id(source): source for source in map(_source, traced)}
+    if len(sources) > 1:
         refuse(
             f"{name} of several traced arrays",
             "the elements of one can be mapped, as numpy.where(x > 10, x, 0) does, but not combined with those of another; a "
             "constant is a default, a variable of a closure, or an argument of at most 4096 bytes",
         )
-    (base,) = bases.values()
-    if items_of(base) - {*MAPPED_ITEMS}:
-        _refuse_items(name, items_of(base))
+    (source,) = sources.values()
+    if items_of(source) - {*MAPPED_ITEMS}:
+        _refuse_items(name, items_of(source))
+    shapes = {one.shape for one in arrays}
+    shape = np.broadcast_shapes(*shapes) if len(shapes) > 1 else shapes.pop()
 
     def argument(value: Any, place: Any) -> Any:
         if isinstance(value, Traced):
             constant = None if any(value is one for one in traced) else constant_of(value._node)
-            if constant is not None:
-                return constant if constant.ndim == 0 else Varying(constant)
+            if constant is not None:  # one element has as many axes as the array: older versions of NumPy look at that
+                constant = constant.reshape((1,) * value.ndim) if constant.ndim == 0 else constant
+                return Varying(constant) if value.ndim else constant
             return value._node.expression if isinstance(value._node, Map) else VALUE
         if isinstance(value, (str, bytes, np.dtype)) or not (np.iterable(value) or isinstance(value, np.ndarray)):
             return value
@@ -90,14 +111,14 @@ def call_map(trace: Trace, function: Any, args: Any, kwargs: Any, whole: tuple[A
         {key: argument(value, key) for key, value in kwargs.items()},
     )
     try:
-        made = mapped(base, expression)
+        made = mapped(source, expression, shape)
     except NotImplementedError as error:
         refuse(f"{name} here ({error})")
     return trace.record(moved_as_map, (traced[0],), {}, made)
 
 
-def _base(array: Traced) -> Any:
-    return array._node.operands[0] if isinstance(array._node, Map) else array._node
+def _source(array: Traced) -> Any:
+    return array._node.source if isinstance(array._node, Map) else array._node
 
 
 def _refuse_items(name: str, items: frozenset[int]) -> NoReturn:
@@ -133,12 +154,20 @@ def take_along_axis(trace: Trace, function: Any, arr: Any, indices: Any, axis: A
         refuse("numpy.take_along_axis of other arguments than a constant vector and a traced one")
     if indices.dtype.kind not in "iu":
         raise IndexError("`indices` must be an integer array")
-    table, values = np.array(arr), np.iinfo(indices.dtype)
-    if values.min < -table.size or values.max >= table.size:
-        refuse(f"numpy.take_along_axis of {table.size} elements by {indices.dtype}", "use a vector that has every index")
+    return look_up(trace, arr, indices, "numpy.take_along_axis")
 
-    def look_up(places: Any) -> Any:
-        return table[places]
 
-    look_up.__name__ = "take_along_axis"
-    return call_map(trace, look_up, (indices,), {})
+def look_up(trace: Trace, table: Any, indices: Traced, name: str) -> Any:
+    """The rows of a constant table that indices select: one of them more axes than indices have."""
+    rows = constant_from(table)
+    values = np.iinfo(indices.dtype)
+    if values.min < -len(rows) or values.max >= len(rows):
+        refuse(f"{name} of {len(rows)} rows by {indices.dtype}", f"use a table that has a row for every index, {values.max + 1} here")
+    places = indices[(..., *(None,) * (rows.ndim - 1))]
+    columns = np.ix_(*map(np.arange, rows.shape[1:])) if rows.ndim > 1 else ()
+
+    def taken(places: Any, *columns: Any) -> Any:
+        return rows[(places, *columns)]
+
+    taken.__name__ = name.rpartition(".")[2]
+    return call_map(trace, taken, (places, *columns), {})

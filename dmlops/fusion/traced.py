@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
+import difflib
 import linecache
 import operator
 import sys
 import threading
+import traceback
 from collections.abc import Iterator
 from typing import Any, NoReturn
 
@@ -23,6 +26,7 @@ __all__ = [
     "axis_of",
     "constant_from",
     "name_of",
+    "naming_the_line",
     "node_of",
     "of_thread",
     "refuse",
@@ -95,13 +99,48 @@ class Trace:
         return results
 
 
-def user_line() -> str:
-    """The innermost line that is neither dmlops', NumPy's nor einops'."""
-    frame = sys._getframe(1)
-    while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] in ("dmlops", "numpy", "einops"):
-        frame = frame.f_back
-    code = linecache.getline(frame.f_code.co_filename, frame.f_lineno).strip()
-    return f"{frame.f_code.co_filename}:{frame.f_lineno}" + f": {code}" * bool(code)
+_NOT_OF_USERS = ("dmlops", "numpy", "einops", "contextlib")
+
+
+def user_line(error: BaseException | None = None) -> str:
+    """The innermost line that is neither dmlops', NumPy's nor einops': of the call, or of an error's traceback."""
+    if error is None:
+        frames = traceback.walk_stack(sys._getframe(1))
+    else:
+        frames = reversed(list(traceback.walk_tb(error.__traceback__)))
+    for frame, number in frames:
+        if frame.f_back is None or frame.f_globals.get("__name__", "").partition(".")[0] not in _NOT_OF_USERS:
+            break
+    code = linecache.getline(frame.f_code.co_filename, number).strip()
+    return f"{frame.f_code.co_filename}:{number}" + f": {code}" * bool(code)
+
+
+@contextlib.contextmanager
+def naming_the_line() -> Iterator[None]:
+    """Errors of NumPy's and of operators say which line of the user's function they come from."""
+    try:
+        yield
+    except RefusedError:
+        raise
+    except Exception as error:
+        named = _with_line(error)
+        if named is error:
+            raise
+        raise named.with_traceback(error.__traceback__) from None
+
+
+def _with_line(error: Any) -> Any:
+    if getattr(error, "names_line", False):
+        return error
+    named = error
+    if isinstance(error, np.exceptions.AxisError) and error.axis is not None:
+        named = np.exceptions.AxisError(error.axis, error.ndim, user_line())
+    elif len(error.args) == 1 and str(error) == error.args[0]:
+        error.args = (f"{error} ({user_line()})",)
+    else:
+        error.add_note(user_line())
+    named.names_line = True
+    return named
 
 
 class _OfThread(threading.local):
@@ -114,8 +153,8 @@ of_thread = _OfThread()  # the trace that is being recorded
 class RefusedError(TypeError):
     """What cannot be traced; `what` names it."""
 
-    def __init__(self, what: str, text: str) -> None:
-        super().__init__(f"{text} ({user_line()})")
+    def __init__(self, what: str, text: str, line: str | None = None) -> None:
+        super().__init__(f"{text} ({line or user_line()})")
         self.what = what
         if of_thread.trace is not None:
             of_thread.trace.refused.append(self)
@@ -229,13 +268,22 @@ class Traced:
         return np.imag(self)
 
     def reshape(self, *shape: Any, order: Any = "C", copy: Any = None) -> Any:
-        return np.reshape(self, shape[0] if len(shape) == 1 else shape, order=order)
+        new = shape[0] if len(shape) == 1 else shape
+        return self.__array_function__(np.reshape, (), (self, new), {"order": order, "copy": copy})
 
     def transpose(self, *axes: Any) -> Any:
         return np.transpose(self, axes[0] if len(axes) == 1 else axes or None)
 
     def flatten(self, order: Any = "C") -> Any:
         return np.ravel(self, order)
+
+    def conj(self) -> Any:
+        """The array itself where it is not complex; numpy.conj makes integers of bools."""
+        if self.dtype.kind not in "biufc":
+            raise TypeError("cannot conjugate non-numeric dtype")
+        return np.conj(self) if self.dtype.kind == "c" else self
+
+    conjugate = conj
 
     def view(self, dtype: Any) -> Any:
         return self.__array_function__(np.ndarray.view, (), (self, dtype), {})
@@ -246,7 +294,7 @@ class Traced:
     def __getattr__(self, name: str) -> Any:
         """NumPy's methods that are functions of the same name, too."""
         if name.startswith("__") or not hasattr(np.ndarray, name):
-            raise AttributeError(f"a traced array has no attribute {name!r}")
+            raise AttributeError(f"a traced array has no attribute {name!r}{_advice(name)}", name=name, obj=self)
         if name in (
             "tolist",
             "item",
@@ -272,34 +320,82 @@ class Traced:
     def __array_function__(self, func: Any, types: Any, args: Any, kwargs: Any) -> Any:
         from dmlops.fusion.numpy_functions import call
 
-        return call(self._trace, func, *self._trace.own((args, kwargs)))
+        with naming_the_line():
+            return call(self._trace, func, *self._trace.own((args, kwargs)))
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
         from dmlops.fusion.numpy_maps import call_ufunc
 
-        return call_ufunc(self._trace, ufunc, method, *self._trace.own((inputs, kwargs)))
+        with naming_the_line():
+            return call_ufunc(self._trace, ufunc, method, *self._trace.own((inputs, kwargs)))
 
     @staticmethod
     def __dmlops_function__(name: str, inputs: Any, others: Any) -> Any:
         from dmlops.fusion.operators import call
 
-        return call(name, inputs, others)
+        with naming_the_line():
+            return call(name, inputs, others)
+
+    @classmethod
+    def __torch_function__(cls, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> NoReturn:
+        name = getattr(func, "__name__", str(func))
+        there = f"write numpy.{name}, or " if callable(getattr(np, name, None)) else ""
+        refuse(f"torch.{name}", f"{there}end the fused function before it")
 
     def __array__(self, dtype: Any = None, copy: Any = None) -> NoReturn:
         raise RefusedError(
             "making a NumPy array",
             f"{_NO_VALUES.format('making a NumPy array of it')}; leave out numpy.asarray and "
-            "numpy.ascontiguousarray, which are not needed here; for numpy.take(table, x) write "
-            "numpy.take_along_axis(table, x.ravel(), 0)",
+            "numpy.ascontiguousarray, which are not needed here; for table[x] and numpy.take(table, x) write "
+            "dmlops.take(table, x, 0), and for numpy.eye(K)[x] dmlops.one_hot(x, K)",
         )
 
     def __setitem__(self, key: Any, value: Any) -> NoReturn:
         refuse("assignment to elements", "join or pad arrays instead, or assign after the fused function")
 
 
+# What NumPy's arrays have in place of attributes of other libraries' tensors.
+_BESIDE = {
+    "permute": ".transpose(...)",
+    "float": ".astype(numpy.float32)",
+    "double": ".astype(numpy.float64)",
+    "half": ".astype(numpy.float16)",
+    "byte": ".astype(numpy.uint8)",
+    "int": ".astype(numpy.int32)",
+    "long": ".astype(numpy.int64)",
+    "bool to type cast": ".astype(...)",
+    "unsqueeze": "numpy.expand_dims(x, axis)",
+    "contiguous clone detach cpu cuda numpy get": "x itself",
+    "flip fliplr flipud rot90 roll moveaxis expand_dims stack concatenate pad tile split where": "numpy.{0}(x, ...)",
+    "cat": "numpy.concatenate",
+    "chunk unbind": "numpy.split",
+    "expand": "numpy.broadcast_to",
+    "clamp": ".clip(...)",
+}
+_BESIDE_BY_NAME = {name: there.format(name) for names, there in _BESIDE.items() for name in names.split()}
+
+
+def _advice(name: str) -> str:
+    """The end of the text for an attribute that NumPy's arrays lack, and the line."""
+    if name.startswith("_"):
+        of_numpys = name in ("__array_interface__", "__array_struct__", "__dlpack__")
+        return ": it is no NumPy array; call what wants one before the fused function, or after it" * of_numpys
+    near = difflib.get_close_matches(name, dir(np.ndarray), 1, 0.75)
+    there = _BESIDE_BY_NAME.get(name) or (f".{near[0]}" if near else None)
+    return (f"; did you mean {there}?" if there else "") + f" ({user_line()})"
+
+
+_WAY_OUT = {
+    "__bool__": "numpy.where(x > 0, a, b) chooses for each element, and what decides for all of them can be an argument",
+    "__contains__": "numpy.isin compares each element",
+}
+
+
 def _without_values(name: str) -> Any:
+    advice = _WAY_OUT.get(name, "compute the number before the fused function, and pass it as an argument")
+
     def method(self: Traced, *args: Any) -> NoReturn:
-        raise RefusedError("an array's values", _NO_VALUES.format(name.strip("_") + "()"))
+        raise RefusedError("an array's values", f"{_NO_VALUES.format(name.strip('_') + '()')}: {advice}")
 
     return method
 
@@ -309,22 +405,32 @@ for _name in ("__bool__", "__int__", "__float__", "__complex__", "__index__", "_
 
 
 def _add_operators() -> None:
-    """Python's operators are NumPy's functions; those in place would change an array that others see."""
-    binary = "add sub:subtract mul:multiply truediv:true_divide floordiv:floor_divide mod:remainder pow:power divmod matmul"
+    """Python's operators are recorded as they are written; those in place would change an array that others see."""
+    binary = "add sub:subtract mul:multiply truediv:true_divide floordiv:floor_divide mod:remainder divmod matmul"
     binary += " lshift:left_shift rshift:right_shift and:bitwise_and or:bitwise_or xor:bitwise_xor"
-    for names in binary.split():
-        short, _, long = names.partition(":")
-        function = getattr(np, long or short)
-        setattr(Traced, f"__{short}__", lambda self, other, function=function: function(self, other))
-        setattr(Traced, f"__r{short}__", lambda self, other, function=function: function(other, self))
-        setattr(Traced, f"__i{short}__", _in_place)
-    for names in "lt:less le:less_equal gt:greater ge:greater_equal eq:equal ne:not_equal".split():
-        short, _, long = names.partition(":")
-        setattr(Traced, f"__{short}__", lambda self, other, function=getattr(np, long): function(self, other))
+    functions = {short: getattr(np, long or short) for short, _, long in (names.partition(":") for names in binary.split())}
+    for name, function in {**functions, "pow": operator.pow}.items():
+        setattr(Traced, f"__{name}__", _operator(function))
+        setattr(Traced, f"__r{name}__", _operator(function, turned=True))
+        setattr(Traced, f"__i{name}__", _in_place)
+    for name in ("lt", "le", "gt", "ge", "eq", "ne"):
+        setattr(Traced, f"__{name}__", _operator(getattr(operator, name)))
     for names in "neg:negative pos:positive abs:absolute invert".split():
         short, _, long = names.partition(":")
         setattr(Traced, f"__{short}__", lambda self, function=getattr(np, long or short): function(self))
     setattr(Traced, "__hash__", object.__hash__)
+
+
+def _operator(function: Any, turned: bool = False) -> Any:
+    """Of two operands, the method for a function of NumPy's or of operator's; `turned`: the array is the second one."""
+
+    def method(self: Traced, other: Any) -> Any:
+        if getattr(type(other), "__array_ufunc__", self) is None:  # by NumPy's protocol: it has its own operators
+            return NotImplemented
+        operands = (other, self) if turned else (self, other)
+        return function(*operands) if isinstance(function, np.ufunc) else self.__array_function__(function, (), operands, {})
+
+    return method
 
 
 def _in_place(self: Traced, other: Any) -> NoReturn:

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import contextlib
+import dis
+import re
 import threading
 from collections.abc import Callable, Iterator
 from typing import Any
 
 from dmlops import _core
 from dmlops.fusion import surroundings
-from dmlops.fusion.traced import RefusedError, Trace, of_thread, refuse
+from dmlops.fusion.traced import RefusedError, Trace, of_thread, refuse, user_line
 
 __all__ = ["is_untraced", "run", "untraced"]
 
@@ -42,8 +44,13 @@ def _run(trace: Trace, function: Callable[..., Any], args: Any, kwargs: Any) -> 
     outer, of_thread.trace = of_thread.trace, trace
     try:
         returned = function(*args, **kwargs)
+    except RefusedError:
+        raise
     except Exception as error:
-        if trace.refused and not isinstance(error, RefusedError):
+        if _is_of_others(error):
+            text = f"another library cannot take a traced array ({type(error).__name__}: {error}): write it by NumPy's functions"
+            raise RefusedError("another library", f"{text}, or call it before the fused function", user_line(error)) from error
+        if trace.refused:
             raise trace.refused[0] from error  # since that was caught, this came
         raise
     finally:
@@ -51,6 +58,22 @@ def _run(trace: Trace, function: Callable[..., Any], args: Any, kwargs: Any) -> 
     if trace.refused:
         raise trace.refused[0]
     return returned
+
+
+def _is_of_others(error: Exception) -> bool:
+    """Whether it is of a library that does not know traced arrays: it names their type, or wants NumPy's."""
+    package = type(error).__module__.partition(".")[0]
+    if package == "builtins":
+        return isinstance(error, (TypeError, ValueError)) and re.search(r"\bTraced\b", str(error)) is not None
+    return package not in ("numpy", "dmlops", "einops") and "numpy array" in str(error) and not _is_raised_by_python(error)
+
+
+def _is_raised_by_python(error: Exception) -> bool:
+    """Whether a statement `raise` of Python code has raised it, not a function in C."""
+    tb = error.__traceback__
+    while tb is not None and tb.tb_next is not None:
+        tb = tb.tb_next
+    return tb is not None and dis.opname[tb.tb_frame.f_code.co_code[tb.tb_lasti]] in ("RAISE_VARARGS", "RERAISE")
 
 
 class _OfThread(threading.local):

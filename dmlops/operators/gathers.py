@@ -136,6 +136,10 @@ def take(
            [3],
            [6]])
     """
+    if hasattr(type(indices), "__dmlops_function__"):  # in a fused function
+        from dmlops.fusion.lookups import rows_of
+
+        return rows_of(input, indices, axis, batch_dims, (out, device, progress))  # type: ignore[no-any-return]
     if axis is None:
         if batch_dims != 0:
             raise ValueError("axis must be given where batch_dims is not 0")

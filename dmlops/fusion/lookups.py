@@ -1,0 +1,56 @@
+"""Operators whose indices are arrays of a fused function: their results are maps of the indices."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from dmlops import reference
+from dmlops.fusion import structure
+from dmlops.fusion.numpy_maps import look_up
+from dmlops.fusion.traced import Traced, constant_from, refuse
+from dmlops.slice_keys import index_of
+
+__all__ = ["classes_of", "rows_of"]
+
+
+def _check(name: str, places: Any) -> None:
+    if any(one is not None for one in places):
+        refuse(f"{name} with out, device or progress", "give them to the fused function")
+
+
+def classes_of(indices: Any, depth: Any, axis: Any, pair: Any, places: Any) -> Any:
+    """dmlops.one_hot: each element is compared with each class. `pair`: the values elsewhere and at the index."""
+    _check("dmlops.one_hot", places)
+    if not isinstance(indices, Traced):  # run by NumPy
+        made = reference.one_hot(np.asarray(indices), depth, axis=axis, on=pair[1], off=pair[0], dtype=pair.dtype)
+        return made.view(type(indices))  # type: ignore[union-attr]
+    if indices.dtype.kind not in "iu":
+        raise TypeError(f"indices must be of an integer dtype, not {indices.dtype}")
+    size, rank, at = index_of(depth, "depth"), indices.ndim + 1, index_of(axis, "axis")
+    if size < 0:
+        raise ValueError(f"depth must be 0 or more, not {size}")
+    if not -rank <= at < rank:
+        raise np.exceptions.AxisError(at, rank, "axis")
+    wide: Any = indices.astype(np.int64)
+    wide = np.where(wide < 0, wide + size, wide)
+    classes = np.arange(size).reshape([size if k == at % rank else 1 for k in range(rank)])
+    return np.where(np.expand_dims(wide, at % rank) == classes, pair[1], pair[0])
+
+
+def rows_of(table: Any, indices: Any, axis: Any, batch_dims: Any, places: Any) -> Any:
+    """dmlops.take of a constant table."""
+    _check("dmlops.take", places)
+    if not isinstance(indices, Traced):
+        made = reference.take(np.asarray(table), np.asarray(indices), axis, batch_dims=batch_dims)
+        return made.view(type(indices))  # type: ignore[union-attr]
+    if structure.is_recorded(table) or index_of(batch_dims, "batch_dims"):
+        refuse("dmlops.take of a traced array at traced indices, or with batch_dims")
+    if indices.dtype.kind not in "iu":
+        raise TypeError(f"indices must be of an integer dtype, not {indices.dtype}")
+    rows = constant_from(table)
+    rows = rows.reshape(-1) if axis is None else np.moveaxis(rows, axis, 0)
+    at = 0 if axis is None else index_of(axis, "axis") % rows.ndim
+    made = look_up(indices._trace, rows, indices, "dmlops.take")
+    return np.moveaxis(made, range(indices.ndim), range(at, at + indices.ndim))
