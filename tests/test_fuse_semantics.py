@@ -1,4 +1,4 @@
-"""Fused functions have NumPy's semantics: operators as arrays have them, shapes, dtypes, fills, indices, and kinds of exceptions."""
+"""Fused functions have NumPy's semantics: operators as arrays have them, shapes, dtypes, fills, indices, exceptions."""
 
 import warnings
 
@@ -299,7 +299,7 @@ def test_rows_of_constant_tables(axis):
     fused = dmlops.fuse(lambda x: dmlops.take(table, x, axis))
     expected = np.take(table, X, axis)
     assert same(fused(X, device="host"), expected) and same(fused.reference(X), expected) and fused.prove(X)
-    with pytest.raises(TypeError, match="dmlops.take of 10 rows by uint8 cannot be fused: use a table that has a row for every"):
+    with pytest.raises(TypeError, match="dmlops.take of 10 rows by uint8 cannot be fused: use a table that has a row for"):
         dmlops.fuse(lambda x: dmlops.take(TABLE[:10], x, 0))(X, device="host")
     for wrong in (lambda x: dmlops.take(x, x, 0), lambda x: dmlops.take(TABLE, x, 1, batch_dims=1)):
         with pytest.raises(TypeError, match="traced indices"):
@@ -317,7 +317,8 @@ def resize(x):
     """Raises from C, as OpenCV does."""
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        warnings.warn("OpenCV: error: in function 'resize' > - src is not a numpy array, neither a scalar", FromCV2, stacklevel=1)
+        text = "OpenCV: error: in function 'resize' > - src is not a numpy array, neither a scalar"
+        warnings.warn(text, FromCV2, stacklevel=1)
 
 
 def flip(x):

@@ -140,7 +140,7 @@ def stand_in(shape: Sequence[int]) -> Any:
 
 
 def strided(node: Node) -> Any:
-    """A stand-in with the strides that NumPy's array has, as far as views tell; what is computed keeps the order of its axes."""
+    """A stand-in with the strides of NumPy's array, as far as views tell; what is computed keeps the order of the axes."""
     chain = [node]
     while chain[-1].operands:
         chain.append(chain[-1].operands[0])

@@ -156,7 +156,7 @@ def _sample(expression: Expression, one: Any) -> Any:
 
 
 def mapped(source: Node, expression: Expression, shape: Sequence[int]) -> Node | tuple[Node, ...]:
-    """The node of an expression of an array's elements, broadcast to a shape; several where the function has several results."""
+    """The node of an expression of an array's elements, broadcast to a shape; several where there are several results."""
     shapes = {tuple(shape), source.shape, *(one.array.shape for one in expression.varying())}
     shape = np.broadcast_shapes(*shapes) if len(shapes) > 1 else shape  # it takes fewer axes than arrays may have
     base = source if shape == source.shape else movements.broadcast(source, shape)

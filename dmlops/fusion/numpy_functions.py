@@ -36,7 +36,8 @@ def call(trace: Trace, function: Any, args: Any, kwargs: Any) -> Any:
     if handler is None and function.__name__ in _ONE_NUMBER:
         refuse(
             name_of(function),
-            "end the fused function before it, or apply it before the fused function; a number that it gives can be an argument",
+            "end the fused function before it, or apply it before the fused function; "
+            "a number that it gives can be an argument",
         )
     if handler is None:
         refuse(name_of(function))
@@ -92,7 +93,8 @@ def _entry(entry: Any, x: Node) -> Any:
         refuse("a field of a structure", "pass an array of the field")
     if array.dtype.kind not in "iub":
         raise IndexError(
-            "only integers, slices (`:`), ellipsis (`...`), numpy.newaxis (`None`) and integer or boolean arrays are valid indices"
+            "only integers, slices (`:`), ellipsis (`...`), numpy.newaxis (`None`) and integer or boolean arrays are valid "
+            "indices"
             if array.ndim == 0 or not isinstance(entry, np.ndarray)
             else "arrays used as indices must be of integer (or boolean) type"
         )

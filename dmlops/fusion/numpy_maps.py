@@ -10,7 +10,17 @@ import numpy as np
 from dmlops.fusion.maps import MAPPED_ITEMS, VALUE, Expression, Map, Varying, constant_of, items_of, mapped
 from dmlops.fusion.traced import Trace, Traced, constant_from, refuse
 
-__all__ = ["FUNCTIONS", "OPERATORS", "astype", "by_operator", "call_map", "call_ufunc", "look_up", "moved_as_map", "take_along_axis"]
+__all__ = [
+    "FUNCTIONS",
+    "OPERATORS",
+    "astype",
+    "by_operator",
+    "call_map",
+    "call_ufunc",
+    "look_up",
+    "moved_as_map",
+    "take_along_axis",
+]
 
 # Functions that are no ufuncs, with those of their arguments that are not broadcast: their places and names.
 FUNCTIONS: dict[str, tuple[Any, ...]] = {
@@ -162,7 +172,8 @@ def look_up(trace: Trace, table: Any, indices: Traced, name: str) -> Any:
     rows = constant_from(table)
     values = np.iinfo(indices.dtype)
     if values.min < -len(rows) or values.max >= len(rows):
-        refuse(f"{name} of {len(rows)} rows by {indices.dtype}", f"use a table that has a row for every index, {values.max + 1} here")
+        advice = f"use a table that has a row for every index, {values.max + 1} here"
+        refuse(f"{name} of {len(rows)} rows by {indices.dtype}", advice)
     places = indices[(..., *(None,) * (rows.ndim - 1))]
     columns = np.ix_(*map(np.arange, rows.shape[1:])) if rows.ndim > 1 else ()
 

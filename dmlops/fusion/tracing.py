@@ -48,8 +48,9 @@ def _run(trace: Trace, function: Callable[..., Any], args: Any, kwargs: Any) -> 
         raise
     except Exception as error:
         if _is_of_others(error):
-            text = f"another library cannot take a traced array ({type(error).__name__}: {error}): write it by NumPy's functions"
-            raise RefusedError("another library", f"{text}, or call it before the fused function", user_line(error)) from error
+            text = f"another library cannot take a traced array ({type(error).__name__}: {error})"
+            advice = "write it by NumPy's functions, or call it before the fused function"
+            raise RefusedError("another library", f"{text}: {advice}", user_line(error)) from error
         if trace.refused:
             raise trace.refused[0] from error  # since that was caught, this came
         raise

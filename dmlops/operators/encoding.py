@@ -130,7 +130,8 @@ def one_hot(
     if hasattr(type(indices), "__dmlops_function__"):  # in a fused function
         from dmlops.fusion.lookups import classes_of
 
-        return classes_of(indices, depth, axis, np.array([off, on], dtype), (out, device, progress))  # type: ignore[no-any-return]
+        pair = np.array([off, on], dtype)
+        return classes_of(indices, depth, axis, pair, (out, device, progress))  # type: ignore[no-any-return]
     here = integers(indices.numpy() if isinstance(indices, DeviceArray) else indices)
     size, rank, at = index_of(depth, "depth"), here.ndim + 1, index_of(axis, "axis")
     if size < 0:
