@@ -425,6 +425,19 @@ def test_uneven_reshapes_are_whole(device, shape, other):
     assert same(resident.numpy(), np.ascontiguousarray(x.T.reshape(other)))
 
 
+def test_several_intermediate_results_before_one_step(device):
+    orders = np.random.default_rng(0).permuted(np.tile(np.arange(500), (4, 1)), axis=1)[:, :400]
+
+    def function(x, y):
+        return np.concatenate([x[orders[0]], y[orders[1]], np.flip(x)[orders[2]], y[orders[3]]])
+
+    x, y = photos(500, 3, seed=1), photos(500, 3, seed=2)
+    fused = dmlops.fuse(function)
+    assert fused.explain(x, y, device="host").passes == 5
+    assert same(fused(x, y, device=device), function(x, y))
+    fused.prove(x, y)
+
+
 def test_an_input_with_gaps_is_copied_first(device):
     x = np.random.default_rng(0).integers(0, 1 << 16, (1007, 1010), np.uint16)[:, ::-1][:, :1003]
     function = dmlops.fuse(lambda x: x.reshape(1003, 1007))

@@ -164,16 +164,17 @@ class _Compiler:
             else:
                 high, found = middle, tried
         if found:
-            to_write = {arrays[high]: found[0]}
-        else:  # with their tables, where possible: nothing has fewer pieces
-            to_write = {one: self.forms(one)[-1] for one in node.operands if one not in self.intermediate and self.forms(one)}
+            self.write(arrays[high], found[0], why)
+            self.known = self.others(before, arrays[high]) | found[1]
+            return
+        to_write = dict.fromkeys(one for one in node.operands if one not in self.intermediate and self.forms(one))
         if not to_write:
             raise NoBytesError(node)
-        for one, form in to_write.items():
-            self.write(one, form, why)
+        for one in to_write:
+            self.write(one, self.forms(one)[-1], why)  # with its tables, where possible: nothing has fewer pieces
         for one in to_write:
             self.known = self.others(before, one)
-        self.known |= found[1] if found else self.intermediate
+        self.known |= self.intermediate
 
     def tried(self, node: Node, one: Node, before: Sequence[Node]) -> tuple[_Form, dict[Node, list[Piece]]] | None:
         """How to write that array, and the pieces of all after that; None where those of the node are still too many."""
