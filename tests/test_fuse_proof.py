@@ -333,3 +333,17 @@ def test_what_a_proof_says():
     assert proof.runs == 256 and "and 256 runs of the function itself" in str(proof)
     few = proved(lambda x: x[::-1] + np.uint8(1), np.zeros((2000, 3000), np.uint8))
     assert few.runs == 3
+
+
+def test_a_data_set_in_a_global_is_not_read_at_each_trace():
+    """Looking into all of it would take minutes, and its bytes more memory than there is."""
+    nested = [[[[0] * 999] * 999] * 999] * 999
+    large = [np.broadcast_to(np.uint8(1), (1 << 20,))] * 900 + [np.broadcast_to(np.uint8(1), (1 << 40,))]
+    assert proved(lambda x: x + np.uint8(len(nested) - len(large)), BYTES)
+    log, data = [], np.zeros(1 << 18)
+
+    def function(x):
+        log.append(np.zeros(1 << 18))  # now it takes what was left for the data
+        return x + np.uint8(data.ndim)
+
+    assert proved(function, BYTES)

@@ -129,6 +129,7 @@ FILLS = {
     "one for each side": (np.zeros((2, 2), np.float32), PAYLOADS),
     "one for each axis": (np.zeros((2, 2), np.float32), [[1], [2]]),
     "a byte": (U, 7),
+    "an array of timedeltas": (np.array([1, 2], "m8[M]"), np.array([1], "m8[Y]")),
 }
 
 
@@ -136,6 +137,13 @@ FILLS = {
 def test_fills_of_pad_are_numpys(name):
     x, fill = FILLS[name]
     check(lambda x: np.pad(x, 1, constant_values=fill), x)
+
+
+@pytest.mark.parametrize("name", FILLS)
+def test_fills_of_pad_of_device_arrays_are_numpys(name):
+    x, fill = FILLS[name]
+    made = np.pad(dmlops.asarray(x, device="host"), 1, constant_values=fill)
+    assert same(made.numpy(), np.pad(x, 1, constant_values=fill))
 
 
 def test_a_year_is_twelve_months():

@@ -81,4 +81,11 @@ def _constants(value: Any) -> Any:
                 raise MixedArraysError(type(mixed[0]).__name__)
             return value
         return type(value)(map(_constants, value))
-    return value.tolist() if isinstance(value, np.ndarray) else value
+    return _as_lists(value) if isinstance(value, np.ndarray) else value
+
+
+def _as_lists(array: Any) -> Any:
+    """Nested lists of an array's elements: of NumPy's scalars where Python's would lose bits or units."""
+    if array.dtype.kind in "biuSU":
+        return array.tolist()
+    return [_as_lists(one) for one in array] if array.ndim else array[()]

@@ -8,7 +8,7 @@ import sys
 import types
 import weakref
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -18,8 +18,8 @@ from dmlops.fusion.traced import Traced
 __all__ = ["brought", "changed", "random_states"]
 
 _MOST_FUNCTIONS = 64  # that are followed
-_MOST_BYTES = 1 << 20  # of an array that is compared: others by identity
-_MOST_ITEMS = 1000  # of a container that is looked into
+_MOST_BYTES = 1 << 20  # of arrays that are compared by value: others are by identity
+_MOST_ITEMS = 1000  # of containers that are looked into
 
 _NUMBERS = (bool, int, float, complex, np.generic)
 
@@ -111,20 +111,47 @@ def _named(function: Any) -> Iterator[tuple[str, Any]]:
 
 def brought(function: Callable[..., Any], args: Any, kwargs: Any) -> dict[str, Any]:
     """What tells each value from another: its bytes, those of what is in it, or itself."""
-    return {name: _token(value) for name, value in _values(function, args, kwargs).items()}
+    return _tokens(_values(function, args, kwargs))
 
 
-def _token(value: Any, depth: int = 4) -> Any:
-    if isinstance(value, np.ndarray) and value.nbytes <= _MOST_BYTES and not value.dtype.hasobject:
-        return value.dtype, value.shape, value.tobytes()
+def _tokens(values: dict[str, Any]) -> dict[str, Any]:
+    left = _Left()
+    return {name: _token(value, left) for name, value in values.items()}
+
+
+class _Unread(NamedTuple):
+    """What was not looked into: it may be equal to what was."""
+
+    identity: int
+
+
+class _Left:
+    """How much is looked at: a trace takes time for what it brings along, but not for a data set in a global."""
+
+    def __init__(self) -> None:
+        self.items, self.bytes = _MOST_ITEMS, _MOST_BYTES
+
+    def take(self, items: int, size: int) -> bool:
+        """Whether so much is left."""
+        if items > self.items or size > self.bytes:
+            return False
+        self.items, self.bytes = self.items - items, self.bytes - size
+        return True
+
+
+def _token(value: Any, left: _Left, depth: int = 4) -> Any:
+    if isinstance(value, np.ndarray) and not value.dtype.hasobject and left.take(1, value.nbytes):
+        return value.dtype, value.shape, hash(value.tobytes())
     if isinstance(value, _NUMBERS):
         return type(value), value if isinstance(value, int) else np.asarray(value).tobytes()
     if value is None or isinstance(value, (str, bytes)):
         return type(value), value
-    if isinstance(value, (list, tuple, set, frozenset)) and depth and len(value) <= _MOST_ITEMS:
-        return type(value), [_token(one, depth - 1) for one in value]
-    if isinstance(value, dict) and depth and len(value) <= _MOST_ITEMS:
-        return dict, [(_token(key, 0), _token(one, depth - 1)) for key, one in value.items()]
+    if isinstance(value, (list, tuple, set, frozenset)) and depth and left.take(len(value), 0):
+        return type(value), [_token(one, left, depth - 1) for one in value]
+    if isinstance(value, dict) and depth and left.take(len(value), 0):
+        return dict, [(_token(key, left, 0), _token(one, left, depth - 1)) for key, one in value.items()]
+    if isinstance(value, (np.ndarray, list, tuple, set, frozenset, dict)):
+        return _Unread(id(value))
     try:
         return weakref.ref(value)
     except TypeError:
@@ -137,7 +164,8 @@ def changed(before: dict[str, Any], function: Callable[..., Any], args: Any, kwa
     What the function itself binds, as a counter, is its own affair. So may be what has changed in a list.
     """
     now = _values(function, args, kwargs)
-    names = [name for name, token in before.items() if name in now and not _same(token, _token(now[name]))]
+    tokens = _tokens(now)
+    names = [name for name, token in before.items() if name in now and not _same(token, tokens[name])]
     bound = set().union(*(_bound_by(getattr(one, "__code__", None)) for one in _functions(function))) if names else set()
     names = [name for name in names if name not in bound]
     return names, [name for name in names if isinstance(now[name], (*_NUMBERS, np.ndarray, str, bytes))]
@@ -152,6 +180,8 @@ def _bound_by(code: Any) -> set[str]:
 
 
 def _same(one: Any, other: Any) -> bool:
+    if isinstance(one, _Unread) != isinstance(other, _Unread):
+        return True
     if isinstance(one, weakref.ref):
         return isinstance(other, weakref.ref) and one() is other() is not None
     if isinstance(one, (list, tuple)):
