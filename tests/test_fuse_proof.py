@@ -169,7 +169,27 @@ def test_generators_of_closures_arguments_and_instances_are_seen():
         def prepare(self, x):
             return np.roll(x, int(self.rng.integers(100)))
 
+    class Called:
+        rng = None
+
+        def __init__(self):
+            self.rng, self.scale = np.random.default_rng(0), np.uint8(2)
+
+        def __call__(self, x):
+            return np.roll(x, int(self.rng.integers(100)))
+
+        def scaled(self, x):
+            return x * self.scale
+
+    called = Called()
+    scaled = dmlops.fuse(called.scaled)
+    assert scaled.prove(BYTES)
+    called.scale = np.uint8(3)
+    with pytest.raises(ProofError, match="when it was traced: scale"):
+        scaled.prove(BYTES)
     for function, args in (
+        (dmlops.fuse(called), ()),
+        (dmlops.fuse(called.__call__), ()),
         (dmlops.fuse(lambda x: np.roll(x, int(local.integers(100)))), ()),
         (dmlops.fuse(lambda x, rng: np.roll(x, int(rng.integers(100)))), (np.random.default_rng(0),)),
         (dmlops.fuse(lambda x, rng=np.random.RandomState(0): np.roll(x, rng.randint(100))), ()),
@@ -340,10 +360,10 @@ def test_a_data_set_in_a_global_is_not_read_at_each_trace():
     nested = [[[[0] * 999] * 999] * 999] * 999
     large = [np.broadcast_to(np.uint8(1), (1 << 20,))] * 900 + [np.broadcast_to(np.uint8(1), (1 << 40,))]
     assert proved(lambda x: x + np.uint8(len(nested) - len(large)), BYTES)
-    log, data = [], np.zeros(1 << 18)
+    calls, data = [], np.zeros(1 << 16)
 
     def function(x):
-        log.append(np.zeros(1 << 18))  # now it takes what was left for the data
+        calls.append(np.zeros(1 << 17))  # now it takes what was left for the data
         return x + np.uint8(data.ndim)
 
     assert proved(function, BYTES)

@@ -48,7 +48,12 @@ class Expression:
         self.function, self.args, self.kwargs = function, tuple(args), kwargs
         arguments = (*self.args, *kwargs.values())
         self.operands = tuple(one for one in arguments if isinstance(one, Expression))
-        self.constants = tuple(one for one in arguments if isinstance(one, Varying))  # of this call alone
+        constants = [one for one in arguments if isinstance(one, Varying)]
+        inner = [operand.varying for operand in self.operands]
+        # Those of this call and of the calls in it, each once; most calls share their operand's.
+        self.varying: tuple[Varying, ...] = (
+            inner[0] if len(inner) == 1 and not constants else tuple(dict.fromkeys(itertools.chain(*inner, constants)))
+        )
         self.sample: tuple[int, Any] | None = None  # an element's value, with the number of axes that it has
 
     def in_order(self) -> list[Expression]:
@@ -62,10 +67,6 @@ class Expression:
             else:
                 found[waiting.pop()] = None
         return list(found)
-
-    def varying(self) -> tuple[Varying, ...]:
-        """The varying constants of this call and of those in it, each once."""
-        return tuple(dict.fromkeys(itertools.chain.from_iterable(one.constants for one in self.in_order())))
 
     def operations(self) -> list[Any] | None:
         """The calls as `arithmetic` has them, casts left out; None where one is something else."""
@@ -126,7 +127,7 @@ class Map(Node):
         super().__init__(of.shape, dtype)
         self.operands, self.expression = (of,), expression
         self.source = source  # what is broadcast to its shape
-        self.constants = expression.varying()
+        self.constants = expression.varying
 
     @property
     def axes(self) -> list[int]:
@@ -157,7 +158,7 @@ def _sample(expression: Expression, one: Any) -> Any:
 
 def mapped(source: Node, expression: Expression, shape: Sequence[int]) -> Node | tuple[Node, ...]:
     """The node of an expression of an array's elements, broadcast to a shape; several where there are several results."""
-    shapes = {tuple(shape), source.shape, *(one.array.shape for one in expression.varying())}
+    shapes = {tuple(shape), source.shape, *(one.array.shape for one in expression.varying)}
     shape = np.broadcast_shapes(*shapes) if len(shapes) > 1 else shape  # it takes fewer axes than arrays may have
     base = source if shape == source.shape else movements.broadcast(source, shape)
     one = np.zeros((1,) * len(shape), base.dtype)

@@ -85,8 +85,13 @@ def _named(function: Any) -> Iterator[tuple[str, Any]]:
         yield from function.keywords.items()
         return
     if isinstance(function, types.MethodType):
-        yield "a method's function", function.__func__
+        names = _names_of(getattr(function.__func__, "__code__", None))
+        yield from _attributes(function.__self__, names)
         function = function.__func__
+    elif not isinstance(function, (type, types.FunctionType, types.BuiltinFunctionType)):  # an instance that is called
+        method = getattr(type(function), "__call__", None)
+        yield from _attributes(function, _names_of(getattr(method, "__code__", None)))
+        function = method
     if not isinstance(function, types.FunctionType):
         return
     names = _names_of(function.__code__)
