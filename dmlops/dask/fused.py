@@ -23,6 +23,8 @@ from dmlops.dask.arguments import dask_array, refuse_device_array
 from dmlops.dask.graphs import Chunks, rechunk
 from dmlops.fusion import structure
 from dmlops.fusion.graph import Input, pack
+from dmlops.fusion.layout import Along
+from dmlops.fusion.resized import ResizePass
 
 if TYPE_CHECKING:
     from dmlops.fusion.compiler import Pass
@@ -110,9 +112,17 @@ def _item(fused: Fused, compiled: Compiled, arguments: Any, size: int) -> Any:
             if not node.shape or node.shape[0] % size:
                 _refuse(fused, f"{size} items become an array of shape {node.shape}")
         shapes = [(node.dtype, node.shape[0] // size, node.shape[1:]) for node in one.nodes]
-        steps = sorted(repr(step) for step in _steps(fused, one, batched, size))
+        steps = [_resizing(fused, one)] if isinstance(one, ResizePass) else sorted(map(repr, _steps(fused, one, batched, size)))
         passes.append((shapes, steps))
     return passes
+
+
+def _resizing(fused: Fused, one: ResizePass) -> Any:
+    """What a pass resizes, and how; of the first axis it takes all, as it is."""
+    views = [(view.dims[1:], view.fixed) for view in one.seen.views]
+    if 0 in one.node.axes or any(view.dims[0] != Along(0, 0, 1, view.shape[0]) for view in one.seen.views):
+        _refuse(fused, "what it resizes are not the items along the first axis")
+    return one.seen.source.number, views, _core._resampling_described(one.node.resampling), one.node.axes, one.window
 
 
 def _steps(fused: Fused, one: Pass, batched: list[bool], size: int) -> Iterator[Any]:

@@ -14,6 +14,8 @@ from dmlops.fusion import layout, maps
 from dmlops.fusion.graph import Constant, Input, Node, pack, without_memory
 from dmlops.fusion.layout import Piece
 from dmlops.fusion.maps import Map
+from dmlops.fusion.reads import boxes_of, operands_first
+from dmlops.fusion.resized import Resize, ResizePass, Seen, Source, seen
 from dmlops.fusion.runs import Digit, TooManyPartsError
 
 __all__ = ["MOST_PIECES", "NoBytesError", "Pass", "Program", "compile_nodes"]
@@ -37,17 +39,24 @@ class Pass(NamedTuple):
     constants_bytes: bytes  # and the tables behind them
     why: str
 
+    def steps(self) -> list[Any]:
+        """The plans, as a device is given them."""
+        return _core._compiled_steps(self.program)
+
+    def run(self, arrays: Sequence[Any], out: Any, device: Any, how: Any) -> list[Any]:
+        return _core._run_compiled(self.program, arrays, out, device, how)
+
 
 class Program(NamedTuple):
     """What the function becomes for inputs of these shapes, dtypes and strides."""
 
-    passes: tuple[Pass, ...]
+    passes: tuple[Pass | ResizePass, ...]
 
     def run(self, inputs: Sequence[Any], out: Any, device: Any, how: Any) -> list[Any]:
         arrays = list(inputs)
         for one in self.passes[:-1]:
-            arrays += _core._run_compiled(one.program, arrays, None, device, how)
-        return _core._run_compiled(self.passes[-1].program, arrays, out, device, how)
+            arrays += one.run(arrays, None, device, how)
+        return self.passes[-1].run(arrays, out, device, how)
 
 
 def compile_nodes(inputs: Sequence[tuple[np.dtype[Any], Sequence[int], Sequence[int]]], results: Sequence[Node]) -> Program:
@@ -81,20 +90,25 @@ class _Compiler:
         self.known: dict[Node, list[Piece]] = {}
         self.constants: list[Constant] = []
         self.tables: list[maps.Table] = []
-        self.passes: list[Pass] = []
+        self.passes: list[Pass | ResizePass] = []
         self.intermediate: dict[Node, list[Piece]] = {}
         self.before_maps: set[Node] = set()
 
     def compile(self, results: Sequence[Node]) -> Program:
         self.before_maps = _before_maps(results)
+        self.resize(results)
+        pieces = self.all_pieces(results)
+        if not self.is_resized(results, pieces):
+            self.passes.append(self.make_pass(results, pieces, ""))
+        return Program(tuple(self.passes))
+
+    def all_pieces(self, nodes: Sequence[Node]) -> list[list[Piece]]:
+        """Those of several arrays, after as many passes as it takes."""
         while True:
             try:
-                pieces = [self.pieces(node, self.known) for node in results]
-                break
+                return [self.pieces(node, self.known) for node in nodes]
             except _TooManyPiecesError as error:
                 self.write_intermediate(error.node)
-        self.passes.append(self.make_pass(results, pieces, ""))
-        return Program(tuple(self.passes))
 
     # --- pieces ---
 
@@ -146,6 +160,55 @@ class _Compiler:
         if item not in maps.MAPPED_ITEMS:
             raise NoBytesError(node)
         return maps.map_piece(piece, node, self.tables, item)
+
+    # --- resizing ---
+
+    def resize(self, results: Sequence[Node]) -> None:
+        """A pass for each array that is resized, of which it makes what the results need."""
+        resized = [node for node in operands_first(results) if isinstance(node, Resize)]
+        boxes = boxes_of(results) if resized else {}
+        sources: dict[Node, Source] = {}
+        for node in resized:
+            if node not in boxes:
+                self.known[node] = self.intermediate[node] = []
+                continue
+            of = self.seen(node, sources)
+            window, shape = node.window(boxes[node])
+            made, source = Node(shape, node.dtype), len(self.inputs)
+            pieces = layout.whole(source, shape, pack(shape, node.dtype.itemsize))
+            for axis, begin in zip(node.axes, window[::2], strict=True):
+                pieces = [piece.shifted(axis, begin) for piece in pieces]
+            self.passes.append(ResizePass(of, node, window, (made,), (pieces,), tuple(self.inputs), f"resizing ({node.where})"))
+            self.known[node] = self.intermediate[node] = pieces
+            self.inputs.append(_as_input(made))
+            first = [0] * len(shape)
+            first[node.axes[0]], first[node.axes[1]] = window[::2]
+            sources[node] = Source(source, tuple(first))
+
+    def seen(self, node: Resize, sources: dict[Node, Source]) -> Seen:
+        """What is resized, as a view of an array that is there: if need be, of one that a pass writes first."""
+        (operand,) = node.operands
+        found = seen(operand, sources)
+        if found is None:
+            (pieces,) = self.all_pieces([operand])
+            source = Source(len(self.inputs), (0,) * len(operand.shape))
+            after = layout.whole(source.number, operand.shape, pack(operand.shape, operand.dtype.itemsize))
+            self.write(operand, _Form(operand, pieces, after), f"resizing reads whole elements ({node.where})")
+            self.known[operand] = after
+            sources[operand] = source
+            found = Seen(source, ())
+        return found
+
+    def is_resized(self, results: Sequence[Node], pieces: Sequence[list[Piece]]) -> bool:
+        """Whether the last pass resizes, and makes the only result."""
+        last = self.passes[-1] if self.passes else None
+        if len(results) != 1 or not isinstance(last, ResizePass):
+            return False
+        shape, dtype = results[0].shape, results[0].dtype
+        if pieces[0] != layout.whole(len(self.inputs) - 1, shape, pack(shape, dtype.itemsize)) or dtype != last.node.dtype:
+            return False
+        self.passes[-1] = last._replace(nodes=tuple(results), why="")
+        return True
 
     # --- more passes ---
 

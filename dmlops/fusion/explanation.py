@@ -11,10 +11,11 @@ import numpy as np
 
 from dmlops import _core
 from dmlops.fusion import structure
+from dmlops.fusion.compiler import Pass
 from dmlops.fusion.graph import without_memory
+from dmlops.fusion.resized import ResizePass
 
 if TYPE_CHECKING:
-    from dmlops.fusion.compiler import Pass
     from dmlops.fusion.fused import Compiled
 
 __all__ = ["Explanation"]
@@ -60,9 +61,12 @@ def _lines(name: str, compiled: Compiled, device: Any) -> list[str]:
         results = ", ".join(_array(node.dtype, node.shape) for node in one.nodes)
         lines.append(f"pass {number}: {'to ' if one.why else ''}{results}")
         if one.why:
-            lines.append(f"  why: {one.why}; after this array, they are few")
+            lines.append(f"  why: {one.why}" + "; after this array, they are few" * isinstance(one, Pass))
         for k, (dtype, shape, _) in enumerate(one.inputs):
             lines.append(f"  input {k}: {_array(dtype, shape)}{f', of pass {k - given + 1}' * (k >= given)}")
+        if isinstance(one, ResizePass):
+            lines += [f"  {line}" for line in one.explained()]
+            continue
         lines.append(f"  constants and tables: {len(one.constants_bytes)} bytes")
         lines += [
             f"  {line}" for line in (_plans(one) if device == "host" else explain.text_of(_steps(one, device)).splitlines())
@@ -73,16 +77,22 @@ def _lines(name: str, compiled: Compiled, device: Any) -> list[str]:
 def _drawn(compiled: Compiled, number: int) -> str:
     """A pass as boxes: what it reads, what it does, what it writes."""
     one, given = compiled.program.passes[number], len(compiled.inputs)
-    read = sorted({piece.source for each in one.pieces for piece in each if piece.source >= 0})
+    if isinstance(one, ResizePass):
+        read, does = [one.seen.source.number], "; ".join(one.explained())
+    else:
+        read, does = sorted({piece.source for each in one.pieces for piece in each if piece.source >= 0}), _counted(one)
     inputs = [
         f"{f'input {k}' if k < given else f'result of pass {k - given + 1}'}<br>{_array(*one.inputs[k][:2])}" for k in read
     ]
-    tables = len({piece.table for each in one.pieces for piece in each if piece.table >= 0})
-    count = sum(map(len, one.pieces))
-    does = f"{count} piece{'s' * (count != 1)}" + f", {tables} table{'s' * (tables != 1)}" * bool(tables)
     results = [f"result {k}<br>{_array(node.dtype, node.shape)}" for k, node in enumerate(one.nodes)]
     boxes = [inputs or ["constants"], [f"<b>pass {number + 1}</b><br>{does}"], results]
     return f'<div style="{_ROW}">{"<span>&#8594;</span>".join(map(_column, boxes))}</div>'
+
+
+def _counted(one: Pass) -> str:
+    tables = len({piece.table for each in one.pieces for piece in each if piece.table >= 0})
+    count = sum(map(len, one.pieces))
+    return f"{count} piece{'s' * (count != 1)}" + f", {tables} table{'s' * (tables != 1)}" * bool(tables)
 
 
 _ROW = "display: flex; flex-wrap: wrap; gap: 0.5em; align-items: center; margin: 0.5em 0"

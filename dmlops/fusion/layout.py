@@ -38,6 +38,10 @@ class Piece(NamedTuple):
             row += run.row
         return Piece(source, src, tuple([Run(run.first, run.digits) for run in runs]), table, row)
 
+    def shifted(self, axis: int, by: int) -> Piece:
+        """The same elements further along an axis."""
+        return self._replace(dims=(*self.dims[:axis], shifted(self.dims[axis], by), *self.dims[axis + 1 :]))
+
 
 class Windows(NamedTuple):
     """Two dimensions along one axis: `count` windows, `stride` apart, of `size` indices each, `dilation` apart."""
@@ -175,8 +179,7 @@ def join(parts: Iterable[tuple[Iterable[Piece], int]], axis: int) -> Iterator[Pi
     at = 0
     for pieces, size in parts:
         for piece in pieces:
-            source, src, dims, *table = piece
-            yield Piece(source, src, (*dims[:axis], shifted(dims[axis], at), *dims[axis + 1 :]), *table)
+            yield piece.shifted(axis, at)
         at += size
 
 

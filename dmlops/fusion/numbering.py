@@ -10,7 +10,9 @@ from dmlops.fusion import structure
 from dmlops.fusion.graph import Constant, Node
 from dmlops.fusion.maps import Map, all_values, evaluate
 from dmlops.fusion.numpy_maps import moved_as_map
+from dmlops.fusion.resized import Resize
 from dmlops.fusion.traced import Step, Traced
+from dmlops.resizing.described import resampled
 
 if TYPE_CHECKING:
     from dmlops.fusion.fused import Compiled
@@ -49,6 +51,7 @@ class Numbering:
         self.constants: list[bytes] = []
         self.known_chains: list[_Chain | None] = [None]
         self.known_values: dict[Any, bytes] = {}
+        self.resized: dict[int, Resize] = {}  # by the place of the first element
         at = 1
         for node, (dtype, shape, strides) in zip(compiled.inputs, compiled.program.passes[0].inputs, strict=False):
             offsets = np.zeros(() if all(shape) else shape, np.int64)
@@ -57,6 +60,7 @@ class Numbering:
             self.first.append(at - int(offsets.min(initial=0)))
             at = self.first[-1] + int(offsets.max(initial=0)) + dtype.itemsize
             self.of_node[node] = Numbers(offsets + self.first[-1], np.broadcast_to(np.int64(0), node.shape))
+        self.next = at
 
     @property
     def chains(self) -> int:
@@ -83,6 +87,8 @@ class Numbering:
             return "nothing"
         if place <= 0:
             return "a constant"
+        if first := max((first for first in self.resized if first <= place), default=0):
+            return f"element {place - first} of what is resized ({self.resized[first].where})"
         index = max(k for k, first in enumerate(self.first) if k == 0 or first <= place)
         return f"byte {place - self.first[index]} of input {index}"
 
@@ -92,12 +98,22 @@ class Numbering:
         for step in self.compiled.trace.steps:
             if step.function is moved_as_map:
                 continue  # its numbers are asked for if it is moved, or a result: a map of maps is one expression
+            if step.function is resampled:
+                self.of_node[step.result._node] = self.new(step.result._node)
+                continue
             places, maps = (self.run(step, kind) for kind in (0, 1))
             for traced, place, chain in zip(structure.leaves(step.result), places, maps, strict=True):
                 if np.shape(place) != traced.shape:
                     raise ValueError(f"an array has shape {traced.shape}, NumPy has {np.shape(place)} ({step.where})")
                 self.of_node[traced._node] = Numbers(np.asarray(place), np.asarray(chain))
         return [self.numbers_of(node) for node in self.compiled.results]
+
+    def new(self, node: Resize) -> Numbers:
+        """Each element of what is resized has a place of its own: it is none of those that it is made of."""
+        places = np.arange(self.next, self.next + node.size).reshape(node.shape)
+        self.resized[self.next] = node
+        self.next += node.size
+        return Numbers(places, np.broadcast_to(np.int64(0), node.shape))
 
     def run(self, step: Step, kind: int) -> list[Any]:
         """NumPy's function, applied to the places of its arguments, or to their maps."""

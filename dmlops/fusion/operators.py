@@ -11,7 +11,9 @@ import numpy as np
 from dmlops import _core
 from dmlops.fusion import movements
 from dmlops.fusion.graph import Constant, Node
+from dmlops.fusion.resized import Resize
 from dmlops.fusion.traced import Trace, Traced, refuse
+from dmlops.resizing.described import resampled
 from dmlops.scalars import item_of
 
 __all__ = ["call"]
@@ -19,6 +21,8 @@ __all__ = ["call"]
 
 def call(name: str, inputs: Any, others: Any) -> Any:
     """Record a call of an operator; `others` are its own arguments, then `out`, `device` and `how`."""
+    if name == "resample":
+        return _resample(inputs, *others)
     if name not in _OPERATORS:
         refuse("an operator of dmlops that reads at indices", "numpy.take of indices that are constants can be")
     *own, out, device, how = others
@@ -35,6 +39,14 @@ def call(name: str, inputs: Any, others: Any) -> Any:
     made, twin_arguments = _OPERATORS[name](trace, [one._node for one in arrays], own)
     first = arrays if name == "join" else arrays[0]
     return trace.record(_twin(name), (first, *own[: len(own) - len(twin_arguments)]), twin_arguments, made)
+
+
+def _resample(x: Traced, resampling: Any, axes: Any, window: Any, out: Any, device: Any, how: Any) -> Any:
+    """A resampling of two axes, which dmlops.resizing has checked."""
+    if any(one is not None for one in (out, device, how)):
+        refuse("resizing with out, device or progress", "give them to the fused function")
+    made = Resize(x._node, resampling, axes, window[1::2])
+    return x._trace.record(resampled, (x, resampling, axes), {}, made)
 
 
 def _as_constant(name: str, argument: Any) -> Any:

@@ -188,6 +188,8 @@ class _Tolerance:
         if chain == 0:
             return False
         entries = np.frombuffer(self.numbering.value(at, chain, ours.dtype), ours.dtype)
+        if at >= min(self.numbering.resized, default=at + 1):  # whose value is not known here
+            return not differ(entries, np.full_like(entries, ours.reshape(-1)[place])).all()
         if at > 0:
             index = max(k for k, first in enumerate(self.numbering.first) if k == 0 or first <= at)
             offset = self.given[index].first + at - self.numbering.first[index]

@@ -7,7 +7,9 @@ from typing import Any
 import numpy as np
 
 from dmlops.fusion.compiler import Pass
+from dmlops.fusion.graph import Node
 from dmlops.fusion.numbering import NOTHING, Numbering, Numbers
+from dmlops.fusion.resized import ResizePass
 
 __all__ = ["PlanNumbers"]
 
@@ -19,6 +21,7 @@ class PlanNumbers:
         self.numbering = numbering
         self.rows: list[bytes] = [b""]
         self.known: dict[bytes, int] = {}
+        self.resized: list[tuple[Node, Numbers]] = []  # what is resized, as passes read it
 
     @property
     def tables(self) -> int:
@@ -28,8 +31,20 @@ class PlanNumbers:
         """Of the results; the steps of each pass are given as the device is given them."""
         arrays: list[Numbers] = []  # those of the intermediate results
         for one, steps in zip(self.numbering.compiled.program.passes, passes, strict=True):
-            arrays += self.run_pass(one, steps, arrays)
+            if isinstance(one, ResizePass):
+                arrays.append(self.run_resize(one, arrays))
+            else:
+                arrays += self.run_pass(one, steps, arrays)
         return arrays[len(arrays) - len(self.numbering.compiled.results) :]
+
+    def run_resize(self, one: ResizePass, arrays: list[Numbers]) -> Numbers:
+        """What is resized is compared later; the results are those of the same node in NumPy."""
+        given = len(self.numbering.first)
+        source = one.seen.source.number
+        read = self.numbering.of_node[self.numbering.compiled.inputs[source]] if source < given else arrays[source - given]
+        (operand,) = one.node.operands
+        self.resized.append((operand, Numbers(*map(one.seen.of, read))))
+        return Numbers(*(np.ascontiguousarray(one.windowed(each)) for each in self.numbering.of_node[one.node]))
 
     def run_pass(self, one: Pass, steps: list[Any], arrays: list[Numbers]) -> list[Numbers]:
         results = [Numbers(np.full(node.shape, NOTHING), np.zeros(node.shape, np.int64)) for node in one.nodes]

@@ -18,11 +18,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dmlops import _core
 from dmlops.bits import differ
 from dmlops.fusion.numbering import Numbering, Numbers
 from dmlops.fusion.own_run import DifferenceError, OwnRun
 from dmlops.fusion.plan_numbers import PlanNumbers
+from dmlops.fusion.resized import ResizePass
+from dmlops.resizing.described import resampled
 
 if TYPE_CHECKING:
     from dmlops.fusion.fused import Compiled
@@ -86,7 +87,7 @@ def prove(name: str, compiled: Compiled) -> Proof:
     try:
         numbering = Numbering(compiled)
         expected = numbering.by_numpy()
-        steps = [_core._compiled_steps(one.program) for one in compiled.program.passes]
+        steps = [one.steps() for one in compiled.program.passes]
         plans = PlanNumbers(numbering)
         found = plans.by_plans(steps)
     except ValueError as error:
@@ -94,7 +95,10 @@ def prove(name: str, compiled: Compiled) -> Proof:
     entries = 0
     for number, (one, other, node) in enumerate(zip(found, expected, compiled.results, strict=True)):
         if node.dtype.itemsize:
-            entries += _compare(number, one, other, numbering, plans, node.dtype)
+            entries += _compare(f"result {number}", one, other, numbering, plans, node.dtype)
+    for operand, read in plans.resized:
+        entries += _compare("what is resized", read, numbering.numbers_of(operand), numbering, plans, operand.dtype)
+    _check_resizing(compiled)
     elements = sum(one.places.size for one in expected)
     try:
         runs = OwnRun(compiled).check(numbering, expected)
@@ -104,16 +108,16 @@ def prove(name: str, compiled: Compiled) -> Proof:
     return Proof(name, len(compiled.trace.steps), len(steps), sum(map(len, steps)), elements, entries, runs, milliseconds)
 
 
-def _compare(number: int, found: Numbers, expected: Numbers, numbering: Numbering, plans: PlanNumbers, dtype: Any) -> int:
+def _compare(name: str, found: Numbers, expected: Numbers, numbering: Numbering, plans: PlanNumbers, dtype: Any) -> int:
     """The entries that were compared."""
     if found.places.shape != expected.places.shape:
-        raise ProofError(f"result {number} has shape {found.places.shape}, NumPy has {expected.places.shape}")
+        raise ProofError(f"{name} has shape {found.places.shape}, NumPy has {expected.places.shape}")
     constant = expected.places <= 0
     differ = np.where(constant, found.places > 0, found.places != expected.places)
     if differ.any():
         place = _first(differ)
         names = [numbering.named(int(one.places[place])) for one in (found, expected)]
-        raise ProofError(f"result {number} has {names[0]} at {place}, NumPy has {names[1]}")
+        raise ProofError(f"{name} has {names[0]} at {place}, NumPy has {names[1]}")
     if constant.size == 0 or (not constant.any() and plans.tables == 0 and numbering.chains == 1):
         return 0
     # Elements of an input are equal if their tables are, whatever they are; constants are compared one by one.
@@ -127,9 +131,25 @@ def _compare(number: int, found: Numbers, expected: Numbers, numbering: Numberin
         right = numbering.value(expected_place, chain, dtype)
         if ours != right and _first_wrong(ours, right, dtype) is not None:
             place = tuple(int(k) for k in np.unravel_index(at, found.places.shape))
-            raise ProofError(f"result {number} has other values than NumPy at {place}: {_shown(ours, right, dtype)}")
+            raise ProofError(f"{name} has other values than NumPy at {place}: {_shown(ours, right, dtype)}")
         entries += len(right) // dtype.itemsize
     return entries
+
+
+def _check_resizing(compiled: Compiled) -> None:
+    """Compare what passes resize with sums by NumPy, of random bytes; of a batch, of the first image."""
+    random = np.random.default_rng(0)
+    for one in compiled.program.passes:
+        if not isinstance(one, ResizePass):
+            continue
+        (operand,), axes = one.node.operands, one.node.axes
+        shape = [size if axis >= min(axes) else min(size, 1) for axis, size in enumerate(operand.shape)]
+        array = random.integers(0, 256, shape, np.uint8)
+        found, right = one.resized(array, None, "host", None), resampled(array, one.node.resampling, axes, one.window)
+        if not np.array_equal(found, right):
+            place = _first(found != right)
+            text = f"what is resized is {found[place]} at {place}, sums by NumPy give {right[place]}"
+            raise ProofError(f"{text} ({one.node.where})")
 
 
 def _unique(keys: Any) -> tuple[Any, Any]:

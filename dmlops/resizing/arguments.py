@@ -200,9 +200,8 @@ def image_of(input: Any) -> Any:
     array = operand("input", input)
     if is_lazy(array):
         raise lazy("input", array)
-    if is_recorded(array):
-        raise TypeError("input is traced: fused functions do not resize yet; resize before")
-    return array if isinstance(array, np.ndarray | DeviceArray) else np.asarray(array)
+    known = isinstance(array, np.ndarray | DeviceArray) or is_recorded(array)
+    return array if known else np.asarray(array)
 
 
 def flag_of(value: Any, name: str) -> bool:

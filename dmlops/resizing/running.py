@@ -9,6 +9,7 @@ import numpy as np
 
 from dmlops import _core
 from dmlops._core import DeviceArray
+from dmlops.fusion.structure import is_recorded
 from dmlops.operators.gathers import gather_nd
 from dmlops.operators.nearest import steps_along
 from dmlops.operators.parts import join
@@ -44,22 +45,28 @@ def made(name: str, array: Any, step: Step, axes: tuple[int, int], out: Any, dev
             offsets[axis], sizes[axis] = begin, size
         return window_of(array, offsets, sizes, out=out, device=device, progress=progress)
     if isinstance(step, Indices):
+        if is_recorded(array):
+            return np.take(np.take(array, step.rows, axes[0]), step.columns, axes[1])
         left: Any = steps_along(array.shape, dict(zip(axes, (step.rows, step.columns), strict=True)))
         array, left = taken(array, left, out, device, progress)
         return array if left is None else fused(selected)(array, left, out=out, device=device, progress=progress)
     if isinstance(step, Alpha):
         return with_alpha(array, step.multiplies, out, device, progress)
-    return summed(array, step.resampling, axes, out, device, how)
+    return summed(array, step.resampling, axes, (0, step.size[0], 0, step.size[1]), out, device, how)
 
 
-def summed(array: Any, resampling: Any, axes: tuple[int, int], out: Any, device: Any, how: Any) -> Any:
-    """On the host: other devices have no kernels for sums."""
+def summed(
+    array: Any, resampling: Any, axes: tuple[int, int], window: tuple[int, int, int, int], out: Any, device: Any, how: Any
+) -> Any:
+    """The window (first row, rows, first column, columns) of a resampled array; on the host, which alone has kernels for it."""
+    if is_recorded(array):
+        return _core._resample(array, resampling, axes, window, out, device, how)
     if not isinstance(array, DeviceArray):
         _core._may_be_host(device)  # which raises for what is none
-        return _core._resample(array, resampling, axes, None, out, "host", how)
+        return _core._resample(array, resampling, axes, window, out, "host", how)
     if array.device.index is None:
-        return _core._resample(array, resampling, axes, None, out, device, how)
-    result = _core._resample(array.numpy(), resampling, axes, None, None, "host", how)
+        return _core._resample(array, resampling, axes, window, out, device, how)
+    result = _core._resample(array.numpy(), resampling, axes, window, None, "host", how)
     if out is None:
         return _core._asarray(result, None, array.device, None)
     out[...] = result
@@ -79,6 +86,10 @@ def alpha_table(multiplies: bool) -> Any:
 
 def with_alpha(array: Any, multiplies: bool, out: Any, device: Any, progress: Any) -> Any:
     """Alpha and each other channel are indices of a table."""
+    if is_recorded(array):
+        from dmlops.fusion.traced import refuse
+
+        refuse("resizing with alpha, which multiplies channels by another one", "resize before the fused function")
     channels, alpha = array[..., :-1], array[..., -1:]
     table = alpha_table(multiplies)
     if isinstance(array, DeviceArray):

@@ -1,0 +1,129 @@
+"""Resizing in a trace: arrays of bytes that a pass of its own makes, by the weighted sums of a resampling."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from dmlops.fusion.graph import Input, Node, View
+from dmlops.fusion.layout import Piece
+from dmlops.fusion.reads import Box
+
+__all__ = ["Resize", "ResizePass", "Seen", "Source", "seen", "selected"]
+
+
+class Resize(Node):
+    """What a resampling makes of two axes of an array: its rows, and its columns.
+
+    It has no pieces: no strided copy makes it.
+    """
+
+    def __init__(self, of: Node, resampling: Any, axes: tuple[int, int], size: tuple[int, int]) -> None:
+        shape = list(of.shape)
+        for axis, count in zip(axes, size, strict=True):
+            shape[axis] = count
+        super().__init__(shape, of.dtype)
+        self.operands, self.resampling, self.axes = (of,), resampling, axes
+
+    def window(self, box: Box) -> tuple[tuple[int, int, int, int], tuple[int, ...]]:
+        """The window of rows and columns that has a box of the array, and its shape."""
+        window, shape = [], list(self.shape)
+        for axis in self.axes:
+            begin, end = box[axis]
+            window += [begin, end - begin]
+            shape[axis] = end - begin
+        rows, height, columns, width = window
+        return (rows, height, columns, width), tuple(shape)
+
+
+class Source(NamedTuple):
+    """An array that is there: an input of a pass, whose first element has these indices."""
+
+    number: int
+    first: tuple[int, ...]
+
+
+class Seen(NamedTuple):
+    """A view of an array that is there, by views one after the other."""
+
+    source: Source
+    views: tuple[View, ...]
+
+    def of(self, array: Any) -> Any:
+        first = self.source.first
+        for view in self.views:
+            array = selected(array, view, first)
+            first = (0,) * array.ndim
+        return array
+
+
+def seen(node: Node, sources: dict[Node, Source]) -> Seen | None:
+    """How an array is seen; None where no view has its elements. `sources` has intermediate results."""
+    views: list[View] = []
+    while node not in sources and isinstance(node, View) and all(one.axis is not None or one.extent == 1 for one in node.dims):
+        views.append(node)
+        (node,) = node.operands
+    if isinstance(node, Input):
+        return Seen(Source(node.index, (0,) * len(node.shape)), tuple(reversed(views)))
+    return Seen(sources[node], tuple(reversed(views))) if node in sources else None
+
+
+def selected(array: Any, view: View, first: Sequence[int]) -> Any:
+    """What a view selects of an array that has values: NumPy's, or one of a device. `first`: the indices of its first element."""
+    key: list[Any] = [view.fixed[axis] - first[axis] if axis in view.fixed else None for axis in range(array.ndim)]
+    for axis, start, step, extent in view.dims:
+        if axis is not None:
+            start -= first[axis]
+            stop = start + step * extent
+            key[axis] = slice(start, None if stop < 0 else stop, step)
+    kept = sorted(one.axis for one in view.dims if one.axis is not None)
+    array = array[tuple(key)].transpose([kept.index(one.axis) for one in view.dims if one.axis is not None])
+    return array[tuple(slice(None) if one.axis is not None else None for one in view.dims)]
+
+
+class ResizePass(NamedTuple):
+    """A pass that resizes: as `Pass`, with a resampling in place of a program.
+
+    It makes a window of the array, which is an intermediate result, or all results.
+    """
+
+    seen: Seen
+    node: Resize
+    window: tuple[int, int, int, int]
+    nodes: tuple[Node, ...]
+    pieces: tuple[list[Piece], ...]
+    inputs: tuple[Any, ...]
+    why: str
+    constants: tuple[Any, ...] = ()
+    constants_bytes: bytes = b""  # weights are kept with others of their axis
+
+    def run(self, arrays: Sequence[Any], out: Any, device: Any, how: Any) -> list[Any]:
+        array = self.seen.of(arrays[self.seen.source.number])
+        return [self.resized(array, None if out is None else out[0], device, how)]
+
+    def resized(self, array: Any, out: Any, device: Any, how: Any) -> Any:
+        from dmlops.resizing.running import summed
+
+        return summed(array, self.node.resampling, self.node.axes, self.window, out, device, how)
+
+    def steps(self) -> list[Any]:
+        """No plans."""
+        return []
+
+    def explained(self) -> list[str]:
+        """A line for each axis whose elements are added."""
+        from dmlops import _core
+
+        lines = []
+        for which, inputs, taps, *_ in _core._resampling_described(self.node.resampling)[0]:
+            count, of = self.window[2 * which + 1], self.node.shape[self.node.axes[which]]
+            made = f"{of}" if count == of else f"{count} of {of}"
+            lines.append(f"{('rows', 'columns')[which]}: {inputs} to {made}, each a sum of {taps} elements at most")
+        return lines
+
+    def windowed(self, array: Any) -> Any:
+        """Of an array of the node's shape, what the pass makes."""
+        key = [slice(None)] * array.ndim
+        for axis, first, count in zip(self.node.axes, self.window[::2], self.window[1::2], strict=True):
+            key[axis] = slice(first, first + count)
+        return array[tuple(key)]

@@ -1,0 +1,203 @@
+"""Resizing in fused functions: the bits of the steps apart, a proof, and no more of an image than what follows reads."""
+
+import dmlops
+import numpy as np
+import pytest
+from dmlops.fusion import tracing
+from dmlops.fusion.proof import ProofError, prove
+from dmlops.fusion.reads import boxes_of
+from dmlops.fusion.resized import ResizePass
+from hypothesis import given
+from hypothesis import strategies as st
+
+from strategies import FEWER
+
+
+def photos(shape, seed=0):
+    return np.random.default_rng(seed).integers(0, 256, shape, np.uint8)
+
+
+def passes(function, *arrays):
+    return function._compiled(arrays, {}).program.passes
+
+
+RESIZES = {
+    "pillow": lambda x, size, axes: dmlops.resize_pillow(x, size, "bicubic", axes=axes),
+    "pillow with a box": lambda x, size, axes: dmlops.resize_pillow(
+        x, size, "lanczos", box=(0.5, 0, x.shape[axes[1]] - 0.25, x.shape[axes[0]]), axes=axes
+    ),
+    "pillow with a gap": lambda x, size, axes: dmlops.resize_pillow(x, size, reducing_gap=1.0, axes=axes),
+    "pillow nearest": lambda x, size, axes: dmlops.resize_pillow(x, size, "nearest", axes=axes),
+    "opencv": lambda x, size, axes: dmlops.resize_opencv(x, size, axes=axes),
+    "opencv area": lambda x, size, axes: dmlops.resize_opencv(x, size, "area", axes=axes),
+    "torchvision": lambda x, size, axes: dmlops.resize_torchvision(x, size, "bicubic", axes=axes),
+    "torchvision without antialias": lambda x, size, axes: dmlops.resize_torchvision(x, size, antialias=False, axes=axes),
+}
+BEFORE = {
+    "nothing": lambda x: x,
+    "crop": lambda x: x[:, 1:, 2:],
+    "mirror": lambda x: x[:, :, ::-1],
+    "every other row": lambda x: x[:, ::-2],
+    "channels reversed": lambda x: x[..., ::-1],
+    "a batch axis": lambda x: x[None],
+    "roll": lambda x: np.roll(x, 2, 1),
+    "map": lambda x: 255 - x,
+    "one photo": lambda x: x[0],
+}
+AFTER = {
+    "nothing": lambda x: x,
+    "crop": lambda x: x[..., 1:, :, :],
+    "small crop": lambda x: x[..., 2:3, 1:2, :],
+    "mirror": lambda x: x[..., ::-1, :],
+    "every other column": lambda x: x[..., ::2, :],
+    "channels first": lambda x: np.moveaxis(x, -1, 0),
+    "floats": lambda x: (x / np.float32(255) - np.float32(0.5)) / np.float32(0.25),
+    "reshape": lambda x: x.reshape(x.size)[::-1],
+    "twice": lambda x: np.concatenate([x[..., :1, :, :], x], -3),
+    "both": lambda x: (x, x[..., 1:2, :]),
+    "padding": lambda x: np.pad(x[..., 1:], [(0, 0)] * (x.ndim - 2) + [(1, 2), (0, 0)], constant_values=7),
+}
+
+
+@FEWER
+@given(
+    st.sampled_from(sorted(BEFORE)),
+    st.sampled_from(sorted(RESIZES)),
+    st.lists(st.sampled_from(sorted(AFTER)), max_size=3).filter(lambda names: not {"both", "reshape"} & {*names[:-1]}),
+    st.tuples(st.integers(3, 40), st.integers(3, 40)),
+    st.tuples(st.integers(3, 30), st.integers(3, 30)),
+    st.integers(1, 4),
+)
+def test_functions_that_resize_equal_their_steps(before, name, after, old, new, channels):
+    def function(x):
+        x = RESIZES[name](BEFORE[before](x), new, (-3, -2))
+        for step in after:
+            x = AFTER[step](x)
+        return x
+
+    fused = dmlops.fuse(function)
+    x = photos((2, *old, channels))
+    with tracing.untraced():
+        right = function(x)
+    results = fused(x, device="host")
+    for one, other in zip(*[each if isinstance(each, tuple) else (each,) for each in (results, right)], strict=True):
+        assert one.dtype == other.dtype
+        np.testing.assert_array_equal(one, other)
+    fused.prove(x)
+    reference = fused.reference(x)
+    for one, other in zip(*[each if isinstance(each, tuple) else (each,) for each in (results, reference)], strict=True):
+        np.testing.assert_array_equal(one, other)
+
+
+@pytest.mark.parametrize("layout", ["channels last", "channels first", "one image"])
+def test_on_every_device(device, layout):
+    first = layout == "channels first"
+
+    @dmlops.fuse
+    def prepare(x):
+        x = dmlops.resize_torchvision(x, (20, 24), axes=(-2, -1) if first else (-3, -2))
+        x = x if first else np.moveaxis(x, -1, -3)
+        return x[..., 2:18, 4:20].astype(np.float32) / 255
+
+    x = photos((3, 48, 41) if layout == "one image" else (2, 3, 41, 48))
+    x = x if first else np.moveaxis(x, -3, -1)
+    right = prepare.reference(x)
+    for array in (x, np.ascontiguousarray(x)):
+        np.testing.assert_array_equal(prepare(array, device=device), right)
+    on_device = dmlops.asarray(x, device=device)
+    result = prepare(on_device)
+    assert isinstance(result, dmlops.DeviceArray) and result.device == on_device.device
+    np.testing.assert_array_equal(result.numpy(), right)
+
+
+# --- what passes do -------------------------------------------------------------------------------------------------
+
+
+def test_a_crop_behind_it_makes_a_window_alone():
+    fused = dmlops.fuse(lambda x: np.moveaxis(dmlops.resize_pillow(x, (30, 40))[3:27, 8:32], -1, 0) / np.float32(255))
+    x = photos((50, 60, 3))
+    first, second = passes(fused, x)
+    assert isinstance(first, ResizePass) and first.window == (3, 24, 8, 24)
+    assert first.nodes[0].shape == (24, 24, 3) and second.nodes[0].shape == (3, 24, 24)
+
+
+def test_a_resize_alone_is_one_pass_that_writes_to_out():
+    fused = dmlops.fuse(lambda x: dmlops.resize_pillow(x[:, 2:, ::-1], (9, 8))[:, 1:])
+    x = photos((2, 20, 21, 3))
+    (only,) = passes(fused, x)
+    assert isinstance(only, ResizePass) and only.window == (1, 8, 0, 8)
+    out = np.empty((2, 8, 8, 3), np.uint8)
+    assert fused(x, out=out, device="host") is out
+    np.testing.assert_array_equal(out, fused.reference(x))
+
+
+def test_views_are_read_where_they_lie_and_windows_are_resized_again():
+    fused = dmlops.fuse(lambda x: dmlops.resize_pillow(dmlops.resize_pillow(x.swapaxes(0, 1), (30, 20))[4:, 3:], (7, 9)))
+    x = photos((40, 50, 3))
+    assert [type(one).__name__ for one in passes(fused, x)] == ["ResizePass", "ResizePass"]
+    np.testing.assert_array_equal(fused(x, device="host"), fused.reference(x))
+    assert fused.prove(x).passes == 2
+
+
+def test_what_two_results_need_is_resized_once():
+    def function(x):
+        y = dmlops.resize_opencv(x, (20, 20))
+        return y[2:6], y[10:12, :5].astype(np.float32)
+
+    resized = [one for one in passes(dmlops.fuse(function), photos((30, 30, 3))) if isinstance(one, ResizePass)]
+    assert [one.window for one in resized] == [(2, 10, 0, 20)]
+
+
+def test_boxes_have_what_is_read():
+    fused = dmlops.fuse(lambda x: x[2:9:3, 1:][:, ::-1][:, :2])
+    x = photos((10, 6))
+    compiled = fused._compiled((x,), {})
+    assert boxes_of(compiled.results)[compiled.inputs[0]] == ((2, 9), (4, 6))
+
+
+def test_empty_batches():
+    fused = dmlops.fuse(lambda x: np.moveaxis(dmlops.resize_pillow(x, (4, 5)), -1, 1).astype(np.float32))
+    assert fused(photos((0, 9, 9, 3))).shape == (0, 3, 4, 5)
+
+
+# --- proof, explanation, refusal ------------------------------------------------------------------------------------
+
+
+def test_a_proof_finds_a_pass_that_resizes_something_else():
+    fused = dmlops.fuse(lambda x: dmlops.resize_pillow(x[1:], (5, 5))[:, ::-1])
+    x = photos((12, 11, 3))
+    compiled = fused._compiled((x,), {})
+    first, *rest = compiled.program.passes
+    other = passes(dmlops.fuse(lambda x: dmlops.resize_pillow(x[:-1], (5, 5))[:, ::-1]), x)[0]
+    wrong = compiled._replace(program=compiled.program._replace(passes=(first._replace(seen=other.seen), *rest)))
+    with pytest.raises(ProofError, match="what is resized has byte 0 of input 0"):
+        prove("f", wrong)
+
+
+def test_a_proof_checks_the_sums(monkeypatch):
+    fused = dmlops.fuse(lambda x: dmlops.resize_pillow(x, (5, 5)))
+    x = photos((12, 11, 3))
+    fused(x, device="host")
+    monkeypatch.setattr("dmlops.fusion.proof.resampled", lambda *_: np.zeros((5, 5, 3), np.uint8))
+    with pytest.raises(ProofError, match="sums by NumPy give"):
+        fused.prove(x)
+
+
+def test_an_explanation_says_what_is_resized():
+    fused = dmlops.fuse(lambda x: dmlops.resize_pillow(x, (20, 24), "bilinear")[2:] / np.float32(255))
+    explained = fused.explain(photos((40, 50, 3)), device="host")
+    assert explained.passes == 2
+    assert "rows: 40 to 18 of 20, each a sum of " in str(explained) and "columns: 50 to 24, each a sum of " in str(explained)
+    assert "columns: 50 to 24" in explained._repr_html_()
+
+
+def test_what_cannot_be_fused_is_said():
+    x = photos((8, 8, 4))
+    with pytest.raises(TypeError, match="alpha.*cannot be fused"):
+        dmlops.fuse(lambda x: dmlops.resize_pillow(x, (4, 4), alpha=True))(x)
+    with pytest.raises(TypeError, match="uint8"):
+        dmlops.fuse(lambda x: dmlops.resize_pillow(x.astype(np.float32), (4, 4)))(x)
+    with pytest.raises(TypeError, match="give them to the fused function"):
+        dmlops.fuse(lambda x: dmlops.resize_pillow(x, (4, 4), device="host"))(x)
+    with pytest.raises(ValueError, match="1 or more"):
+        dmlops.fuse(lambda x: dmlops.resize_pillow(x, (0, 4)))(x)
