@@ -69,7 +69,7 @@ def seen(node: Node, sources: dict[Node, Source]) -> Seen | None:
 
 
 def selected(array: Any, view: View, first: Sequence[int]) -> Any:
-    """What a view selects of an array that has values: NumPy's, or one of a device. `first`: the indices of its first element."""
+    """What a view selects of an array with values, NumPy's or a device's; `first`: the indices of its first element."""
     key: list[Any] = [view.fixed[axis] - first[axis] if axis in view.fixed else None for axis in range(array.ndim)]
     for axis, start, step, extent in view.dims:
         if axis is not None:
