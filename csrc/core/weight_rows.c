@@ -134,8 +134,8 @@ dml_weights *dml_weights_make(const dml_weights_key *key)
         return NULL;
     draft.first = calloc((size_t)key->outputs, sizeof *draft.first);
     draft.count = calloc((size_t)key->outputs, sizeof *draft.count);
-    draft.values = calloc((size_t)key->outputs, (size_t)draft.room * sizeof *draft.values);
-    draft.scratch = calloc((size_t)draft.room, sizeof *draft.scratch);
+    draft.values = malloc((size_t)(key->outputs * draft.room) * sizeof *draft.values);
+    draft.scratch = malloc((size_t)(key->outputs * draft.room) * sizeof *draft.scratch);
     if (draft.first && draft.count && draft.values && draft.scratch) {
         fill(&draft);
         made = finish(&draft);

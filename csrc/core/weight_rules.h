@@ -38,7 +38,7 @@ typedef struct dml_weights_draft {
     int64_t *first;
     int64_t *count;
     int32_t *values; /* outputs * room; int32, or float32 as bits */
-    double *scratch; /* room */
+    double *scratch; /* outputs * room */
     int32_t shift;
     bool is_float;
     bool folds; /* taps outside the inputs may be added to those at the edge */

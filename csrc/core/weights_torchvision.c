@@ -56,14 +56,14 @@ static double antialiased_row(dml_weights_draft *draft, int64_t i, double scale,
     const int64_t first = clamp((int64_t)(centre - support + 0.5), 0, draft->key->inputs);
     const int64_t last = clamp((int64_t)(centre + support + 0.5), 0, draft->key->inputs);
     const int64_t count = clamp(last - first, 0, draft->room);
-    double sum = 0.0, largest = 0.0;
+    double *scratch = draft->scratch + i * draft->room, sum = 0.0, largest = 0.0;
     for (int64_t k = 0; k < count; k++) {
-        draft->scratch[k] = filtered(draft->key->filter, ((double)(k + first) - centre + 0.5) * inverse, -0.5);
-        sum += draft->scratch[k];
+        scratch[k] = filtered(draft->key->filter, ((double)(k + first) - centre + 0.5) * inverse, -0.5);
+        sum += scratch[k];
     }
     for (int64_t k = 0; k < count; k++) {
-        draft->scratch[k] = sum != 0.0 ? draft->scratch[k] / sum : draft->scratch[k];
-        largest = fmax(largest, draft->scratch[k]);
+        scratch[k] = sum != 0.0 ? scratch[k] / sum : scratch[k];
+        largest = fmax(largest, scratch[k]);
     }
     draft->first[i] = first;
     draft->count[i] = count;
@@ -79,23 +79,16 @@ static double plain_row(dml_weights_draft *draft, int64_t i, double scale)
     const int64_t base = clamp((int64_t)floorf((float)position), INT64_MIN, inputs - 1), begin = base - half + 1;
     const double fraction = fmin(fmax(position - (double)base, 0.0), 1.0);
     const int64_t first = begin > 0 ? begin : 0, end = clamp(base + half + 1, 0, inputs);
-    double largest = 0.0;
-    memset(draft->scratch, 0, (size_t)taps * sizeof *draft->scratch);
+    double *scratch = draft->scratch + i * taps, largest = 0.0;
+    memset(scratch, 0, (size_t)taps * sizeof *scratch);
     for (int64_t k = 0; k < taps; k++) {
         const int64_t at = clamp(begin + k, 0, inputs - 1) - first;
-        draft->scratch[at] += filtered(draft->key->filter, (double)(k + 1 - half) - fraction, -0.75);
-        largest = fmax(largest, draft->scratch[at]);
+        scratch[at] += filtered(draft->key->filter, (double)(k + 1 - half) - fraction, -0.75);
+        largest = fmax(largest, scratch[at]);
     }
     draft->first[i] = first;
     draft->count[i] = end - first;
     return largest;
-}
-
-static double make_row(dml_weights_draft *draft, int64_t i)
-{
-    const double scale = scale_of(draft->key);
-    return draft->key->rule == DML_RULE_TORCHVISION_PLAIN ? plain_row(draft, i, scale)
-                                                          : antialiased_row(draft, i, scale, support_of(draft->key));
 }
 
 /* As many bits as leave the largest weight an int16. */
@@ -110,13 +103,14 @@ static int32_t fraction_bits(double largest)
 void dml_torchvision_weights(dml_weights_draft *draft)
 {
     const int64_t outputs = draft->key->outputs;
+    const double scale = scale_of(draft->key), support = support_of(draft->key);
     double largest = 0.0;
     for (int64_t i = 0; i < outputs; i++)
-        largest = fmax(largest, make_row(draft, i));
+        largest = fmax(largest, draft->key->rule == DML_RULE_TORCHVISION_PLAIN ? plain_row(draft, i, scale)
+                                                                               : antialiased_row(draft, i, scale, support));
     draft->shift = fraction_bits(largest);
-    for (int64_t i = 0; i < outputs; i++) {
-        make_row(draft, i);
+    for (int64_t i = 0; i < outputs; i++)
         for (int64_t k = 0; k < draft->count[i]; k++)
-            dml_draft_row(draft, i)[k] = (int16_t)dml_round_away(draft->scratch[k] * (double)(1 << draft->shift));
-    }
+            dml_draft_row(draft, i)[k] =
+                (int16_t)dml_round_away(draft->scratch[i * draft->room + k] * (double)(1 << draft->shift));
 }
