@@ -8,6 +8,7 @@ import json
 import os
 import pathlib
 import random
+from concurrent.futures import ThreadPoolExecutor
 
 import dmlops
 import numpy as np
@@ -151,6 +152,58 @@ def test_the_weights_of_thousands_of_axes_do_not_pile_up():
             before = resident_bytes()
         passed(0, 4, 3000, count, 0.0, 3000.0)
     assert resident_bytes() - before < 40 << 20  # all of them have some 250 MiB
+
+
+def test_weights_that_no_memory_holds():
+    with pytest.raises(MemoryError, match="no memory for the weights of 1000 outputs of 2147483646 inputs"):
+        passed(0, 4, 2**31 - 2, 1000, 0.0, 2.0**31)
+    with pytest.raises(ValueError, match="no library has such a filter"):
+        passed(4, 0, 3, 4)
+    with pytest.raises(ValueError, match="sizes must be 1 or more"):
+        passed(0, 0, 3, 0)
+
+
+def test_threads_make_weights_at_once():
+    """Of hundreds of sizes, some of which are evicted while another thread has them."""
+    x = np.random.default_rng(0).integers(0, 256, (40, 30), np.uint8)
+    sizes = [(1 + k % 37, 1 + k % 41) for k in range(600)]
+    expected = [dmlops.resize_pillow(x, size, device="host") for size in sizes]
+
+    def run(seed):
+        order = random.Random(seed).sample(range(len(sizes)), len(sizes))
+        return all(np.array_equal(dmlops.resize_pillow(x, sizes[k], device="host"), expected[k]) for k in order)
+
+    with ThreadPoolExecutor(4) as pool:
+        assert all(pool.map(run, range(4)))
+
+
+FORKS = """
+import os, threading, numpy as np, dmlops
+x, stop = np.arange(900, dtype=np.uint8).reshape(30, 30), threading.Event()
+def busy():
+    size = 1
+    while not stop.is_set():
+        size = size % 500 + 1
+        dmlops._core._resampling(0, 3, (1, size), (1, 7), (0.0, 0.0), (1.0, float(size)), 1, True)
+threads = [threading.Thread(target=busy) for _ in range(2)]
+for thread in threads:
+    thread.start()
+try:
+    for size in range(1, 31):
+        child = os.fork()
+        if child == 0:
+            os._exit(dmlops.resize_pillow(x, (size, 9), device="host").shape != (size, 9))
+        assert os.waitpid(child, 0)[1] == 0
+finally:
+    stop.set()
+"""
+
+
+@pytest.mark.posix
+@pytest.mark.timeout(60)
+def test_children_of_forks_make_weights():
+    """Also where another thread was making some when the process forked."""
+    support.run_python(FORKS)
 
 
 @EVERY_LIBRARY

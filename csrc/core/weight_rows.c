@@ -113,7 +113,7 @@ static dml_weights *finish(dml_weights_draft *draft)
     const dml_weights_key *key = draft->key;
     dml_weights *made = calloc(1, sizeof *made);
     if (!made)
-        return NULL;
+        return NULL; /* uncovered: no memory for some bytes */
     *made = (dml_weights){.inputs = key->inputs, .outputs = key->outputs, .shift = draft->shift, .is_float = draft->is_float};
     measure(draft, made);
     made->identity = is_identity(draft);
@@ -122,8 +122,8 @@ static dml_weights *finish(dml_weights_draft *draft)
         write_rows(draft, made);
         return made;
     }
-    free(made);
-    return NULL;
+    free(made);  /* uncovered: no memory for what there was memory for just before */
+    return NULL; /* uncovered: likewise */
 }
 
 dml_weights *dml_weights_make(const dml_weights_key *key)

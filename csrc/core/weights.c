@@ -70,8 +70,8 @@ static dml_weights *make(const dml_weights_key *key)
         return NULL;
     made->cached = calloc(1, sizeof *made->cached);
     if (!made->cached) {
-        destroy(made);
-        return NULL;
+        destroy(made); /* uncovered: no memory for some bytes */
+        return NULL;   /* uncovered: likewise */
     }
     *made->cached = (dml_weights_private){.key = *key, .bytes = key->outputs * dml_weights_item(made), .references = 1};
     return made;

@@ -1,5 +1,6 @@
 #include "py/resampling_capsule.h"
 
+#include "core/weight_rules.h"
 #include "py/errors.h"
 
 #define RESAMPLING_NAME "dmlops.resampling"
@@ -31,6 +32,10 @@ static int read_request(PyObject *args, dml_resampling_request *request)
             PyErr_SetString(PyExc_ValueError, "sizes must be 1 or more");
             return -1;
         }
+    }
+    if (library < DML_PILLOW || library > DML_TORCHVISION || request->filter < 0 || request->filter > DML_FILTER_MKS2021) {
+        PyErr_SetString(PyExc_ValueError, "no library has such a filter");
+        return -1;
     }
     request->library = (dml_library)library;
     request->items = items;
