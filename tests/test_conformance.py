@@ -75,7 +75,8 @@ def test_indices_of_an_axis_beyond_all_memory(extent):
     ("take", (0, 3, 0), [5], 1), ("take", (3, 0), [5], 0), ("take", (0, 0), [5], 0), ("take", (3, 0), [5], 1),
     ("take", (3, 0), [0], 1), ("take", (2, 3, 0), [5], 1), ("take", (3, 0), [], 1), ("take_along_axis", (0, 0), [[0]], 1),
     ("take_along_axis", (0, 3), [[5]], 1), ("take_along_axis", (0, 3), [[5, 5, 5]], 0),
-    ("take_along_axis", (3, 0), [[5]] * 3, 1), ("take_along_axis", (0, 0), np.zeros((1, 0), int), 0), ("take_along_axis", (0, 3), np.full((0, 1), 5), 1),
+    ("take_along_axis", (3, 0), [[5]] * 3, 1), ("take_along_axis", (0, 0), np.zeros((1, 0), int), 0),
+    ("take_along_axis", (0, 3), np.full((0, 1), 5), 1),
 ])  # fmt: skip
 def test_indices_where_nothing_is_read(device, call, shape, indices, axis):
     """NumPy looks at some of them all the same."""

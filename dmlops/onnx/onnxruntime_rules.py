@@ -16,7 +16,7 @@ from dmlops.onnx.operator_table import OPERATORS
 from dmlops.onnx.resize import resize, upsample
 
 if TYPE_CHECKING:
-    from dmlops._annotations import Array
+    from dmlops._annotations import AnyArray, Array
 
 __all__ = ["ONNXRUNTIME"]
 
@@ -100,6 +100,14 @@ def _range(node: Node, limit: Array | None = None, delta: Array | None = None) -
     return None if known is not None and known.dtype.kind in "iu" else "may be of floats, which onnxruntime adds up"
 
 
+def _reverse_sequence(node: Node, a: AnyArray, lengths: Array) -> Any:
+    """onnxruntime refuses a length beyond the axis, where there is an element."""
+    size = a.shape[node.attributes.get("time_axis", 0)]
+    if a.size and lengths.size and lengths.max() > size:
+        raise ValueError(f"{node} has a sequence length of {lengths.max()}, beyond the {size} elements of the axis")
+    return OPERATORS["ReverseSequence"].run(node, a, lengths)
+
+
 def _one_hot(node: Node, *operands: Array | None) -> str:
     return "reads its indices on the host, where onnxruntime is, too"
 
@@ -108,6 +116,7 @@ ONNXRUNTIME = OPERATORS | {
     "OneHot": dataclasses.replace(OPERATORS["OneHot"], doubt=_one_hot),
     "Range": dataclasses.replace(OPERATORS["Range"], doubt=_range),
     "Resize": dataclasses.replace(OPERATORS["Resize"], run=functools.partial(resize, numbers=SinglePrecision), doubt=_resize),
+    "ReverseSequence": dataclasses.replace(OPERATORS["ReverseSequence"], run=_reverse_sequence),
     "Slice": dataclasses.replace(OPERATORS["Slice"], doubt=_slice),
     "Squeeze": dataclasses.replace(OPERATORS["Squeeze"], doubt=_squeeze),
     "Upsample": dataclasses.replace(OPERATORS["Upsample"], run=functools.partial(upsample, numbers=SinglePrecision)),

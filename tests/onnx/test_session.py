@@ -617,3 +617,57 @@ def test_docstrings(vulkan, name):
 def test_page(vulkan):
     result = doctest.testfile(str(ROOT / "docs" / "onnx.md"), module_relative=False, optionflags=FLAGS)
     assert result.attempted > 10 and not result.failed
+
+
+# Where a session and onnxruntime differ, as docs/onnx.md lists it: the body, what is fed, the session's result or its error, and
+# onnxruntime's, None where that is any.
+X = np.arange(6, dtype=np.float32).reshape(3, 2)
+LISTED = {
+    "Where of -0.0": (
+        "(float[N] x, float[N] z) => (float[N] y) <bool[2] c = {1, 0}> { y = Where (c, x, z) }",
+        {"x": np.float32([-0.0, 1]), "z": np.float32([2, -0.0])}, np.float32([-0.0, -0.0]), np.float32([0.0, -0.0]),
+    ),
+    "Concat of an empty part": (
+        "(float[N, M] x, float[K, L] z) => (float[P, Q] y) { y = Concat <axis = 0> (x, z) }",
+        {"x": X, "z": np.zeros((0, 5), np.float32)}, ValueError, X,
+    ),
+    "Concat that begins with an empty part": (
+        "(float[N, M] x, float[K, L] z) => (float[P, Q] y) { y = Concat <axis = 0> (z, x) }",
+        {"x": X, "z": np.zeros((2, 0), np.float32)}, ValueError, None,
+    ),
+    "Pow by a negative int": (
+        "(float[N, M] x) => (float[A, B] y) <int64 m = {-1}, int64[1] o = {2}> { s = Shape (x) p = Pow (s, m) q = Add (p, o) "
+        "y = Tile (x, q) }", {"x": X}, ValueError, np.tile(X, (2, 2)),
+    ),
+    "ReverseSequence": (
+        "(float[N, M] x) => (float[N, M] y) <int64[2] l = {3, 9}> { "
+        "y = ReverseSequence <time_axis = 0, batch_axis = 1> (x, l) }", {"x": X}, ValueError, Exception,
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", LISTED)
+def test_what_is_listed_as_different(device, name):
+    body, feed, ours, theirs = LISTED[name]
+    source = parser.parse_model(f'<ir_version: 10, opset_import: ["": 21]> g {body}').SerializeToString()
+    for make, wanted in ((onnxruntime.InferenceSession, theirs), (lambda it: dmlops.onnx.Session(it, device=device), ours)):
+        session = make(source)
+        if isinstance(wanted, type):
+            with pytest.raises(wanted):
+                session.run(None, feed)
+        elif wanted is not None:
+            (result,) = session.run(None, feed)
+            assert result.shape == wanted.shape and result.tobytes() == wanted.tobytes()
+
+
+def test_lengths_within_the_axis_or_of_nothing(device):
+    body = "(float[N, M] x, int64[L] l) => (float[N, M] y) { y = ReverseSequence <time_axis = 0, batch_axis = 1> (x, l) }"
+    source = parser.parse_model(f'<ir_version: 10, opset_import: ["": 21]> g {body}').SerializeToString()
+    session = dmlops.onnx.Session(source, device=device)
+    assert session.moved == ["ReverseSequence"]
+    (result,) = session.run(None, {"x": X, "l": np.array([3, 1])})
+    assert np.array_equal(result, [[4, 1], [2, 3], [0, 5]])
+    (empty,) = session.run(None, {"x": X[:, :0], "l": np.zeros(0, np.int64)})
+    assert empty.shape == (3, 0)
+    text = dmlops.onnx.backend.prepare(onnx.load_from_string(source), device=device)
+    assert np.array_equal(text.run([X, np.array([9, 1])])[0], [[4, 1], [2, 3], [0, 5]])
