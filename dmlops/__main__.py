@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import contextlib
 import errno
+import importlib.util
 import itertools
 import os
 import platform
@@ -113,13 +114,15 @@ def selftest(arguments: list[str]) -> int:
             verdict = "ok   " if problem is None else "FAIL "
             line = f"{verdict} {device.name}: {name}, {len(calls)} calls, {milliseconds:.0f} ms"
             print(f"{line}: {problem}" if problem else line)
+    left_out = "" if importlib.util.find_spec("einops") else " rearrange and repeat, which need einops;"
+    print(f"left out:{left_out} dmlops.dask, dmlops.directml, dmlops.onnx; device arrays and views of them, DLPack, progress")
     return 1 if failures else 0
 
 
 # The name of a command: the function that runs it, which gets the arguments behind the name; what the help says.
 COMMANDS: dict[str, tuple[Callable[[list[str]], int], str]] = {
     "info": (info, "print versions, devices, the driver of each and why others were passed over; the default command"),
-    "selftest": (selftest, "compare every operator on every device with NumPy"),
+    "selftest": (selftest, "compare every operator, and fused functions, on every device with NumPy"),
     "explain": (explain.main, "say what a call becomes on a device, and why"),
     "run": (run, "run a model of DirectML's test tool, DxDispatch"),
 }
@@ -143,17 +146,31 @@ def _count(number: int, noun: str) -> str:
 
 def _first_problem(name: str, calls: list[Call], device: dmlops.Device) -> str | None:
     """Describe the first call whose result differs from the reference's; None if there is none."""
+    function, twin = _function_and_twin(name)
     for args, keywords in calls:
-        first = _arrays(args[0])[0]
+        first = next(one for argument in args for one in _arrays(argument) if isinstance(one, np.ndarray))
         what = f"with {first.dtype} {first.shape}, strides {first.strides}"
-        expected = _arrays(getattr(dmlops.reference, name)(*args, **keywords))
+        expected = _arrays(twin(*args, **keywords))
         try:
-            result = _arrays(getattr(dmlops, name)(*args, **keywords, device=device))
+            result = _arrays(function(*args, **keywords, device=device))
         except Exception as error:  # whatever fails is a finding
             return f"{what}: {type(error).__name__}: {error}"
         if [(array.shape, array.tobytes()) for array in result] != [(array.shape, array.tobytes()) for array in expected]:
             return f"{what}: differs from NumPy"
     return None
+
+
+def _function_and_twin(name: str) -> tuple[Callable[..., Any], Callable[..., Any]]:
+    """What is tested, and what gives the same in NumPy."""
+    if name == "fuse":
+
+        def function(traced: Callable[..., Any], *args: Any, device: Any) -> Any:
+            return dmlops.fuse(traced)(*args, device=device)
+
+        return function, lambda traced, *args: traced(*args)
+    if name in ("rearrange", "repeat"):
+        return getattr(dmlops, name), getattr(importlib.import_module("einops"), name)
+    return getattr(dmlops, name), getattr(dmlops.reference, name)
 
 
 def _arrays(arrays: Any) -> list[np.ndarray[Any, np.dtype[Any]]]:
@@ -196,7 +213,38 @@ def _cases() -> dict[str, list[Call]]:
         cases["put_along_axis"] += [((odd, picks, odd[:5, ::-1], 0), {})]
         cases["gather_nd"] += [((odd, picks[:, :2]), {}), ((image[:, 0, :, 0], picks[:, :1] % 2), {})]
         cases["scatter_nd"] += [((odd, picks[:, :2], odd[0, :5]), {})]
-    return cases | _resizes()
+    return cases | _resizes() | _composed() | _fused()
+
+
+def _composed() -> dict[str, list[Call]]:
+    """Calls of what is several movements in one pass. einops' patterns are tested where einops is."""
+    image, odd = _noise("u1", (2, 12, 8, 18)), _noise("f4", (37, 131))
+    picks = np.random.default_rng(3).integers(-9, 9, (5, 13))
+    cases: dict[str, list[Call]] = {
+        "roll": [((odd, 5), {}), ((image, (1, -2), (1, 3)), {}), ((odd[:, ::-1], -40, 1), {})],
+        "sliding_windows": [((odd, 30, 1), {"strides": 12}), ((image[..., ::-1], (3, 4), (2, 3)), {})],
+        "resize_nearest": [((odd, (50, 60)), {}), ((image, (4, 36)), {"axes": (2, 3), "coordinates": "asymmetric"})],
+        "one_hot": [((picks, 9), {}), ((picks, 7), {"axis": 0, "on": 2, "off": -1, "dtype": "i2"})],
+    }
+    if importlib.util.find_spec("einops"):
+        cases["rearrange"] = [((image, "n c (h p) (w q) -> n (h w) (p q c)"), {"p": 4, "q": 6}), ((odd, "a b -> b 1 a"), {})]
+        cases["repeat"] = [((image, "n c h w -> n (h 2) (w 3) c"), {}), ((odd, "a b -> (k a) b"), {"k": 2})]
+    return cases
+
+
+def _fused() -> dict[str, list[Call]]:
+    """Functions of several steps: movements, tables, several results."""
+
+    def prepared(x: Any) -> Any:
+        padded = np.pad(x[:, 1:-1, ::-1], ((0, 0), (2, 1), (0, 2)), "reflect")
+        return ((padded - np.float32(7)) / np.float32(3)).transpose(2, 0, 1)
+
+    def parts(x: Any) -> Any:
+        return [np.roll(x, 5, 1).T, np.concatenate([x, x[::-1]])[:, ::2], np.repeat(x, 3, 0).reshape(-1)]
+
+    photo = _noise("u1", (33, 47, 3))
+    calls: list[Call] = [((prepared, photo), {}), ((prepared, photo[::-1]), {})]
+    return {"fuse": [*calls, *(((parts, _noise(code, (37, 24))), {}) for code in ("u1", "f2", "f8"))]}
 
 
 def _resizes() -> dict[str, list[Call]]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import ast
+import importlib
 import inspect
 import itertools
 import math
@@ -31,6 +32,8 @@ def _arguments(operator: str) -> dict[str, Any]:
 
 # Each operator's arguments in the order of its C function, with their defaults; those without are `...`.
 OPERATORS: dict[str, dict[str, Any]] = {operator: _arguments(operator) for operator in operators.__all__}
+# Those that are traced, as fused functions are.
+COMPOSED = (*operators.COMPOSED, "rearrange", "repeat")
 CLASSES = ("cpu-class", "gpu-class")
 
 # An explanation stops here, at as many steps, and as many pieces of one.
@@ -45,7 +48,9 @@ def main(arguments: list[str] | None = None) -> int:
         description="Says what a call becomes on a device: each step's simplified plan, its pieces, their kernels and why.",
     )
     parser.add_argument(
-        "call", help='for example "slice(uint8[512,512,3], [8,8,0], [496,496,3])"; an array is DTYPE[SHAPE], or a view of it'
+        "call",
+        help='for example "slice(uint8[512,512,3], [8,8,0], [496,496,3])"; an array is DTYPE[SHAPE], or a view of it; '
+        "MODULE:FUNCTION(...) is a fused function",
     )
     parser.add_argument(
         "--device",
@@ -54,7 +59,7 @@ def main(arguments: list[str] | None = None) -> int:
     options = parser.parse_args(arguments)
     try:
         print(explain(options.call, options.device))
-    except (ValueError, TypeError, IndexError, OverflowError, RuntimeError, MemoryError) as error:
+    except (ValueError, TypeError, IndexError, OverflowError, RuntimeError, MemoryError, ImportError, AttributeError) as error:
         print(printable(f"error: {error}"), file=sys.stderr)
         return 2
     return 0
@@ -89,9 +94,62 @@ def plan_and_pieces(call: str, device: object = None) -> tuple[_Plan, list[dict[
 
 def explain(call: str, device: object = None) -> str:
     """The text that the command prints."""
-    if weighed := _weighed(device):
-        return _by_cost(call, weighed)
+    name = call.partition("(")[0].strip().removeprefix("dmlops.")
+    if ":" in name or name in COMPOSED:
+        return _explained_as_fused(name, call, device)
+    if by_cost := weighed(device):
+        return _by_cost(call, by_cost)
     return text_of(steps(call, device))
+
+
+def _explained_as_fused(name: str, call: str, device: object) -> str:
+    """Of operators that are several movements, and of fused functions: MODULE:FUNCTION."""
+    try:
+        tree = ast.parse(f"function({call.partition('(')[2]}", mode="eval").body
+    except SyntaxError as error:
+        raise ValueError(f"{shown(call)} is no call: {error.msg}") from None
+    if not isinstance(tree, ast.Call) or not isinstance(tree.func, ast.Name):
+        raise ValueError(f"{shown(call)} is no call")
+    args = [_argument(one) for one in tree.args]
+    kwargs = {str(one.arg): _argument(one.value) for one in tree.keywords}
+    return repr(_fused(name).explain(*args, device=device, **kwargs))
+
+
+def _fused(name: str) -> Any:
+    """A fused function, or an operator as one."""
+    from dmlops.fusion.fused import Fused, fuse
+
+    module, colon, path = name.rpartition(":")
+    found: Any = importlib.import_module(module if colon else "dmlops")
+    for part in path.split("."):
+        found = getattr(found, part)
+    if isinstance(found, Fused) or colon:
+        return found if isinstance(found, Fused) else fuse(found)
+
+    def operator(*args: Any, **kwargs: Any) -> Any:
+        return found(*args, **kwargs)
+
+    operator.__name__ = path
+    return fuse(operator)
+
+
+def _argument(node: ast.expr) -> Any:
+    """A literal; or arrays, whose memory nobody touches."""
+    try:
+        return ast.literal_eval(node)
+    except (ValueError, TypeError):
+        return _with_memory(_value(node))
+
+
+def _with_memory(value: Any) -> Any:
+    if isinstance(value, list):
+        return [_with_memory(one) for one in value]
+    array, dtype, before = _placed(value, _dtype(value))
+    reach = sum((size - 1) * step for size, step in zip(array.shape, array.strides, strict=True) if step > 0)
+    if array.size == 0:
+        return np.empty(array.shape, dtype)
+    memory = np.empty(before + reach + dtype.itemsize, np.uint8)
+    return np.ndarray(array.shape, dtype, memory, before, array.strides)
 
 
 def text_of(found: list[tuple[int | None, int, _Plan, list[dict[str, Any]]]]) -> str:
@@ -105,7 +163,7 @@ def text_of(found: list[tuple[int | None, int, _Plan, list[dict[str, Any]]]]) ->
     return "\n".join(lines)
 
 
-def _weighed(device: object) -> Device | None:
+def weighed(device: object) -> Device | None:
     """The device that is weighed against the host, if `device` means "auto"."""
     if device is None:
         default, automatic = _core._default_device()
@@ -117,11 +175,19 @@ def _weighed(device: object) -> Device | None:
 def _by_cost(call: str, weighed: Device) -> str:
     if weighed.type == "host":
         parse(call)
-        return "auto: on host; there is no usable Vulkan device"
-    times = dict(zip(("host", weighed.name), estimates(call, weighed), strict=True))
+        return said_of_auto(weighed, 0, 0)[1]
+    on_host, said = said_of_auto(weighed, *estimates(call, weighed))
+    return said if on_host else f"{said}\n{explain(call, weighed)}"
+
+
+def said_of_auto(weighed: Device, host: float, device: float) -> tuple[bool, str]:
+    """Whether "auto" runs a call on the host, by estimates in nanoseconds, and what there is to say of that."""
+    if weighed.type == "host":
+        return True, "auto: on host; there is no usable Vulkan device"
+    times = {"host": host, weighed.name: device}
     first, second = sorted(times, key=lambda name: times[name])
     said = f"auto: on {first}, which is estimated to take {times[first] / 1e3:.3g} us; {second} {times[second] / 1e3:.3g} us"
-    return said if first == "host" else f"{said}\n{explain(call, weighed)}"
+    return first == "host", said
 
 
 def _step(plan: _Plan, pieces: list[dict[str, Any]]) -> str:
@@ -211,7 +277,7 @@ def parse(call: str) -> tuple[str, list[Any]]:
 def _parsed(call: str, tree: ast.expr) -> tuple[str, list[Any]]:
     name = ast.unparse(tree.func).removeprefix("dmlops.") if isinstance(tree, ast.Call) else ""
     if not isinstance(tree, ast.Call) or name not in OPERATORS:
-        raise ValueError(f"{shown(call)} is no call of {', '.join(OPERATORS)}")
+        raise ValueError(f"{shown(call)} is no call of {', '.join((*OPERATORS, *COMPOSED))}, nor of MODULE:FUNCTION")
     defaults = OPERATORS[name]
     names = [*itertools.islice(defaults, len(tree.args)), *(str(keyword.arg) for keyword in tree.keywords)]
     if len(tree.args) > len(defaults) or not set(names) <= set(defaults):

@@ -1,6 +1,7 @@
 """Which devices there are, how one is chosen, and what is said where there is none."""
 
 import dataclasses
+import importlib.util
 import os
 import pickle
 import re
@@ -9,6 +10,7 @@ import dmlops
 import dmlops.reference as reference
 import numpy as np
 import pytest
+from dmlops import operators
 
 import support
 
@@ -293,7 +295,10 @@ def test_info_without_a_driver():
 def test_selftest():
     text = command_line("selftest", **{**support.NO_VULKAN, "DMLOPS_DEVICE": None})
     passed = re.findall(r"^ok    host: (\w+),", text, re.MULTILINE)
-    assert sorted(passed) == sorted(reference.__all__) and ", 0 calls" not in text
+    einops = ["rearrange", "repeat"] if importlib.util.find_spec("einops") else []
+    assert sorted(passed) == sorted({*reference.__all__, *operators.COMPOSED, *einops, "fuse"}) and ", 0 calls" not in text
+    assert re.search(r"^left out:.* dmlops\.dask, ", text, re.MULTILINE)
+    assert ("rearrange" in text.partition("left out:")[2]) == (not einops)
 
 
 @pytest.mark.parametrize("wrong", ["nonsense", "--nonsense", "info nonsense", "selftest --nonsense"])

@@ -98,6 +98,74 @@ def test_the_command_prints_it_without_a_device(tmp_path):
     )
 
 
+COMPOSED_CALLS = {
+    "roll": "roll(uint8[300,300][:, 3:], (5, 1), axis=(0, 1))",
+    "one_hot": "one_hot(uint8[200], 5)",
+    "resize_nearest": "resize_nearest(uint8[30,30], (60, 45))",
+    "sliding_windows": "sliding_windows(float32[30,300], 20, 1)",
+    "rearrange": "dmlops.rearrange(uint8[4,6], 'a b -> b a')",
+    "repeat": "repeat(uint8[4,6].T, 'a b -> b (a 2)')",
+}
+MODULE = """
+import dmlops, numpy as np
+def steps(x, k=1): return np.roll(x, k, 1).T.astype(np.float32)
+fused = dmlops.fuse(steps)
+class Group:
+    inner = staticmethod(steps)
+"""
+
+
+@pytest.mark.parametrize("name", COMPOSED_CALLS)
+def test_operators_of_several_movements(name):
+    pytest.importorskip("einops") if name in ("rearrange", "repeat") else None
+    for kind in explain.CLASSES:
+        text = explain.explain(COMPOSED_CALLS[name], kind)
+        assert text.startswith(f"{name}: ") and "in one pass" in text and "why: " in text
+
+
+def test_every_operator_is_taken():
+    resizing = {name for name in dmlops.operators.COMPOSED if name not in COMPOSED_CALLS}
+    assert {*explain.COMPOSED} == {*COMPOSED_CALLS, *resizing}
+    every = {*dmlops.operators.__all__, *dmlops.operators.COMPOSED, "rearrange", "repeat"}
+    assert {*explain.OPERATORS, *explain.COMPOSED} == every
+
+
+def test_fused_functions_by_name(tmp_path, monkeypatch):
+    (tmp_path / "steps_to_explain.py").write_text(MODULE)
+    monkeypatch.syspath_prepend(tmp_path)
+    import steps_to_explain
+
+    x = np.zeros((20, 30), np.uint8)
+    for call, function, array in (
+        ("steps_to_explain:fused(uint8[20,30], k=3)", steps_to_explain.fused, x),
+        ("steps_to_explain:steps(uint8[20,30], 3)", steps_to_explain.fused, x),
+        ("steps_to_explain:Group.inner(uint8[30,22].T[::-1, ::-1][2:], 3)", steps_to_explain.fused, None),
+    ):
+        found = explain.explain(call, "cpu-class")
+        if array is x:
+            assert found == repr(function.explain(x, 3, device="cpu-class"))
+        assert found.startswith("steps: 3 steps in one pass")
+
+
+@pytest.mark.parametrize("call, words", [
+    ("roll(uint8[3)", "is no call"), ("roll(uint8[3], 1) + 2", "is no call"), ("no_such_module:f(uint8[3])", "no_such_module"),
+    ("math:no_such_name(uint8[3])", "no_such_name"), ("roll(uint8[3], open)", "neither"), ("roll(3, 1)", "array"),
+])  # fmt: skip
+def test_calls_that_cannot_be_traced(capsys, call, words):
+    assert explain.main([call, "--device", "cpu-class"]) == 2
+    assert words in capsys.readouterr().err
+
+
+def test_fused_functions_are_weighed(vulkan):
+    """The estimates of all passes, and the plans of where it runs."""
+    function = dmlops.fuse(lambda x: np.roll(x, 3, 1).T)
+    small = repr(function.explain(np.zeros((20, 30), np.uint8), device="auto"))
+    said = small.splitlines()[1]
+    assert said.startswith("auto: on host, which is estimated to take ") and dmlops.devices()[0].name in said
+    assert "from input 0 to result 0: " in small and "kernel" not in small
+    assert "auto:" not in repr(function.explain(np.zeros((20, 30), np.uint8), device=vulkan))
+
+
 def test_steps_are_told_one_by_one():
     text = explain.explain("padding(float32[16,512,512], [0, 3, 3], [0, 3, 3])", "gpu-class")
     assert text.startswith("steps: ") and "step 1: from " in text

@@ -50,8 +50,15 @@ def _lines(name: str, compiled: Compiled, device: Any) -> list[str]:
     from dmlops import explain
 
     passes = compiled.program.passes
+    weighed, said = explain.weighed(device), ""
+    if weighed is not None:
+        device = weighed
+        times = [_core._run_compiled(one.program, _likes(one), None, device, "explain")[1:] for one in passes]
+        on_host, said = explain.said_of_auto(weighed, *map(sum, zip((0.0, 0.0), *times, strict=True)))
+        device = "host" if on_host else weighed
     count = f"{len(passes)} passes" if len(passes) > 1 else "one pass"
     lines = [f"{name}: {len(compiled.trace.steps)} steps in {count}"]
+    lines += [said] * bool(said)
     by_value = [one for one in structure.leaves((compiled.args, compiled.kwargs)) if isinstance(one, np.ndarray)]
     if by_value:
         arrays = ", ".join(_array(one.dtype, one.shape) for one in by_value)
@@ -109,8 +116,11 @@ def _array(dtype: Any, shape: Any) -> str:
 
 def _steps(one: Pass, device: Any) -> Any:
     """The steps with their pieces and kernels; the arrays that stand for the inputs have no memory."""
-    likes = list(itertools.starmap(without_memory, one.inputs))
-    return _core._run_compiled(one.program, likes, None, device, "explain")[0]
+    return _core._run_compiled(one.program, _likes(one), None, device, "explain")[0]
+
+
+def _likes(one: Pass) -> list[Any]:
+    return list(itertools.starmap(without_memory, one.inputs))
 
 
 def _plans(one: Pass) -> list[str]:

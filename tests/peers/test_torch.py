@@ -163,3 +163,20 @@ def test_a_tensor_that_dlpack_does_not_take_either(call):
     with pytest.raises((TypeError, RuntimeError), match="makes no array: .*to_dense") as raised:
         call(torch.eye(3).to_sparse())
     assert "from_dlpack" not in str(raised.value)
+
+
+def test_batches_of_device_arrays(device):
+    """As docs/arrays.md has it for a DataLoader."""
+    x = np.arange(24, dtype=np.float32).reshape(4, 2, 3)
+
+    class Items(torch.utils.data.Dataset):
+        def __len__(self):
+            return len(x)
+
+        def __getitem__(self, k):
+            return dmlops.asarray(x, device=device)[k]
+
+    with pytest.raises(TypeError, match="DeviceArray"):
+        torch.utils.data.default_collate([Items()[0]])
+    loader = torch.utils.data.DataLoader(Items(), batch_size=2, collate_fn=lambda items: torch.from_dlpack(np.stack(items)))
+    assert [batch.tolist() for batch in loader] == [x[:2].tolist(), x[2:].tolist()]
