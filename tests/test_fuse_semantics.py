@@ -54,6 +54,16 @@ def test_the_square_root_of_minus_infinity():
     assert dmlops.fuse(lambda x: pow(x, 2))(U, device="host").tolist() == (U * U).tolist()
 
 
+def test_powers_of_scalars_are_those_of_scalars():
+    """What an index of ints selects is a scalar in NumPy, and has no short cuts; with `...` it is an array."""
+    for x in (np.float16([-0.0, 2]), np.float16([-np.inf, 2])):
+        check(lambda x: x[0] ** 0.5, x)
+        check(lambda x: (x[0] + np.float16(0)) ** 0.5, x)
+        check(lambda x: x[0, ...] ** 0.5, x)
+        check(lambda x: 2 ** x[0], x)
+        check(lambda x: x**0.5, x[0, ...])
+
+
 STRUCTURE = np.zeros(256, [("a", "u1")])
 STRUCTURE["a"] = U
 

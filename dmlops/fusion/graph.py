@@ -37,6 +37,7 @@ class Node:
     operands: tuple[Node, ...] = ()
     items: frozenset[int] | None = None  # as `maps.items_of` has found them
     where = ""
+    is_scalar = False  # where NumPy has a scalar, and no array of no dimension
 
     def __init__(self, shape: Sequence[int], dtype: np.dtype[Any]) -> None:
         self.shape = tuple(shape)
@@ -159,7 +160,7 @@ def strided(node: Node) -> Any:
             made = like.reshape(one.shape)
             like = made if is_view(made, like) else stand_in(one.shape)
         else:
-            order = sorted(range(like.ndim), key=lambda k, strides=like.strides: -abs(strides[k]))
+            order = [k for _, k in sorted((-abs(stride), k) for k, stride in enumerate(like.strides))]
             packed = dict(zip(order, pack([one.shape[k] for k in order], 1), strict=True))
             like = _restrided(like, one.shape, [packed[k] for k in range(like.ndim)])
     return like

@@ -25,7 +25,7 @@ def classes_of(indices: Any, depth: Any, axis: Any, pair: Any, places: Any) -> A
     _check("dmlops.one_hot", places)
     if not isinstance(indices, Traced):  # run by NumPy
         made = reference.one_hot(np.asarray(indices), depth, axis=axis, on=pair[1], off=pair[0], dtype=pair.dtype)
-        return made.view(type(indices))  # type: ignore[union-attr]
+        return made.view(type(indices))
     if indices.dtype.kind not in "iu":
         raise TypeError(f"indices must be of an integer dtype, not {indices.dtype}")
     size, rank, at = index_of(depth, "depth"), indices.ndim + 1, index_of(axis, "axis")
@@ -44,7 +44,7 @@ def rows_of(table: Any, indices: Any, axis: Any, batch_dims: Any, places: Any) -
     _check("dmlops.take", places)
     if not isinstance(indices, Traced):
         made = reference.take(np.asarray(table), np.asarray(indices), axis, batch_dims=batch_dims)
-        return made.view(type(indices))  # type: ignore[union-attr]
+        return made.view(type(indices))
     if structure.is_recorded(table) or index_of(batch_dims, "batch_dims"):
         refuse("dmlops.take of a traced array at traced indices, or with batch_dims")
     if indices.dtype.kind not in "iu":

@@ -71,7 +71,9 @@ def _getitem(trace: Trace, function: Any, x: Any, key: Any) -> Any:
     entries = [_entry(entry, node) for entry in (key if isinstance(key, tuple) else (key,))]  # errors of all come first
     advanced = [k for k, entry in enumerate(entries) if isinstance(entry, np.ndarray)]
     if not advanced:
-        return trace.record(function, (x, tuple(entries)), {}, movements.index(node, tuple(entries)))
+        made = movements.index(node, tuple(entries))
+        made.is_scalar = made.shape == () and Ellipsis not in entries
+        return trace.record(function, (x, tuple(entries)), {}, made)
     if len(advanced) > 1 or any(isinstance(entry, int) for entry in entries):
         refuse("an index of several arrays, or of an array and ints", "index by one of them after the other")
     return trace.record(function, (x, tuple(entries)), {}, _take_by_key(node, entries, advanced[0]))

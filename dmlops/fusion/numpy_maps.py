@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import operator
 from typing import Any, NoReturn
 
@@ -56,8 +57,18 @@ OPERATORS: dict[Any, Any] = {
 
 
 def by_operator(trace: Trace, function: Any, one: Any, other: Any) -> Any:
-    """An operator of arrays, whose functions are `OPERATORS`."""
+    """An operator of arrays, whose functions are `OPERATORS`; of what NumPy has as a scalar, that of scalars."""
+    if function is operator.pow and all(not isinstance(each, Traced) or each._node.is_scalar for each in (one, other)):
+        function = power
     return call_map(trace, function, (one, other), {})
+
+
+def power(one: Any, other: Any) -> Any:
+    """NumPy's scalars have none of the short cuts of arrays, such as square roots."""
+    pairs = np.broadcast(one, other)
+    operands = [itertools.repeat(each) if np.ndim(each) == 0 else each.flat for each in (one, other)]
+    powers = list(itertools.islice(map(operator.pow, *operands), pairs.size))
+    return np.array(powers).reshape(pairs.shape)
 
 
 def call_ufunc(trace: Trace, ufunc: Any, method: str, inputs: Any, kwargs: Any) -> Any:
@@ -124,6 +135,8 @@ def call_map(trace: Trace, function: Any, args: Any, kwargs: Any, whole: tuple[A
         made = mapped(source, expression, shape)
     except NotImplementedError as error:
         refuse(f"{name} here ({error})")
+    for node in made if isinstance(made, tuple) else (made,):
+        node.is_scalar = node.shape == ()
     return trace.record(moved_as_map, (traced[0],), {}, made)
 
 

@@ -174,7 +174,7 @@ def _first_wrong(ours: bytes, right: bytes, dtype: Any) -> int | None:
     """The first element that differs in a bit that means something."""
     if len(ours) != len(right):
         return 0
-    wrong = differ(*(np.frombuffer(some, dtype) for some in (ours, right)))
+    wrong = differ(np.frombuffer(ours, dtype), np.frombuffer(right, dtype))
     return int(wrong.argmax()) if wrong.any() else None
 
 

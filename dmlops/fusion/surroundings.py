@@ -29,7 +29,7 @@ _NUMBERS = (bool, int, float, complex, np.generic)
 
 def _functions(function: Any) -> Iterator[Any]:
     """A function, and functions of Python that its code names, and theirs."""
-    waiting, seen = [function], set()
+    waiting, seen = [function], set[int]()
     while waiting and len(seen) < _MOST_FUNCTIONS:
         one = waiting.pop(0)
         one = getattr(one, "_function", one) if _is_ours(one) else one

@@ -133,7 +133,7 @@ def _with_line(error: Any) -> Any:
     if getattr(error, "names_line", False):
         return error
     named = error
-    if isinstance(error, np.exceptions.AxisError) and error.axis is not None:
+    if isinstance(error, np.exceptions.AxisError) and error.axis is not None and error.ndim is not None:
         named = np.exceptions.AxisError(error.axis, error.ndim, user_line())
     elif len(error.args) == 1 and str(error) == error.args[0]:
         error.args = (f"{error} ({user_line()})",)
