@@ -58,7 +58,7 @@ ACCEPTED = [
 ]
 
 METHODS = set(
-    "reshape transpose ravel squeeze swapaxes diagonal flatten astype repeat take fill copy item tolist tobytes "
+    "reshape transpose ravel squeeze swapaxes diagonal flatten astype repeat take copy item tolist tobytes "
     "view clip round conj conjugate __getitem__ __len__ __array__".split()
 )
 OPERATORS = {
