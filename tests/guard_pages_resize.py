@@ -1,5 +1,7 @@
-"""Resizes images that end, or begin, where inaccessible pages lie, also between their rows, with each kernel of the host. Run by
-test_resize_kernels.py in a process of its own."""
+"""Resizes images that end, or begin, where inaccessible pages lie, also between their rows, with each kernel of the host.
+
+Run by test_resize_kernels.py in a process of its own.
+"""
 
 import faulthandler
 import mmap

@@ -18,13 +18,14 @@ static const dml_lines_kernel *const kernels[] = {
 #ifdef DML_LINES_X86
     &dml_lines_vnni,
     &dml_lines_avx2,
+    &dml_lines_linear,
 #endif
     &dml_lines_plain,
 };
 
 enum { KERNELS = sizeof kernels / sizeof *kernels };
 
-static const dml_lines_kernel *chosen; /* NULL: the fastest */
+static int fastest; /* of those that run */
 
 const char *dml_resize_kernel_name(int index)
 {
@@ -36,13 +37,21 @@ const char *dml_resize_kernel_name(int index)
 
 bool dml_resize_choose(const char *name)
 {
-    const dml_lines_kernel *found = NULL;
+    int found = name ? KERNELS : 0;
     for (int k = 0; name && k < KERNELS; k++)
         if (kernels[k]->is_supported() && strcmp(kernels[k]->name, name) == 0)
-            found = kernels[k];
-    if (!name || found)
-        chosen = found;
-    return !name || found;
+            found = k;
+    if (found < KERNELS)
+        fastest = found;
+    return found < KERNELS;
+}
+
+/* The fastest one that is for a pass. */
+static void choose(dml_lines_pass *pass, bool by_columns, bool plain)
+{
+    for (int k = plain ? KERNELS - 1 : fastest; k < KERNELS; k++)
+        if (kernels[k]->is_supported() && (by_columns ? kernels[k]->choose_columns(pass) : kernels[k]->choose_rows(pass)))
+            return;
 }
 
 /* --- what bands share --------------------------------------------------------------------------------------------- */
@@ -124,10 +133,7 @@ static void describe_pass(dml_bands *bands, int pass)
         dml_lines_pass *to = last ? &bands->parts[k] : one;
         *to = *one;
         to->summing = dml_summing_of(last ? &resampling->parts[k].sum : &resampling->first, number, to->to);
-        for (int i = last && by_columns && resampling->part_count > 1 ? KERNELS - 1 : 0; i < KERNELS; i++)
-            if ((chosen ? kernels[i] == chosen || i + 1 == KERNELS : kernels[i]->is_supported()) &&
-                (by_columns ? kernels[i]->choose_columns(to) : kernels[i]->choose_rows(to)))
-                break;
+        choose(to, by_columns, last && by_columns && resampling->part_count > 1);
     }
     if (last)
         one->overreads = bands->parts[0].overreads;

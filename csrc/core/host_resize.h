@@ -11,7 +11,8 @@
 
 enum { DML_RESIZE_PARALLEL = 1 << 20 }; /* products that several cores add faster than one */
 
-/* Which kernel runs from now on: its name, NULL for the fastest. False if this processor has none of that name. Any thread. */
+/* Which kernel runs from now on, where it is for a pass, and else those behind it: NULL for the first. False if this processor
+ * has none of that name. */
 bool dml_resize_choose(const char *name);
 
 /* The names of the kernels that this processor has, the fastest first; NULL behind the last. */
