@@ -124,7 +124,7 @@ static void fill_ring(band *band, int64_t end)
     while (band->filled < end) {
         const char *in[DML_LINES];
         char *out[DML_LINES];
-        const int count = (int)dml_smaller(DML_LINES, bands->height - band->filled);
+        const int count = (int)dml_smaller(DML_LINES, (bands->skips ? end : bands->height) - band->filled);
         for (int k = 0; k < count; k++) {
             const int64_t y = band->filled + k;
             out[k] = band->ring + (y & band->mask) * band->ring_line;

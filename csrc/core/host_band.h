@@ -12,6 +12,7 @@ typedef struct dml_bands {
     dml_lines_pass columns, rows;                  /* the passes along columns and along rows; without weights: none */
     dml_lines_pass parts[DML_MAX_RESAMPLED_PARTS]; /* the last of them, once for each part of the result */
     bool columns_first;                            /* there are both, and that along columns comes first */
+    bool skips;                                    /* the pass along rows leaves out some rows */
     int64_t height, width, items;                  /* of an image of the input */
     int64_t begin[2], end[2];                      /* rows and columns of the result that are made */
     dml_span pixels;                               /* of an input row: those that are read */

@@ -58,10 +58,13 @@ extern const dml_lines_kernel dml_lines_avx2, dml_lines_vnni;
 
 /* For sums of one or two taps, of which that along columns makes words of 16 bits, by AVX2. */
 extern const dml_lines_kernel dml_lines_linear;
+
+/* For sums with 32 bits between the passes, by AVX2; along columns, of integers, and of floats. */
+extern const dml_lines_kernel dml_lines_words, dml_lines_floats;
 #endif
 
 /* Which of the slots that weights have for what kernels make of them are a kernel's: one for rows, then those for columns of so
- * many items; of the linear one the latter alone. */
-enum { DML_SLOT_VNNI = 0, DML_SLOT_AVX2 = 5, DML_SLOT_LINEAR = 9 };
+ * many items; of the last two the latter alone. */
+enum { DML_SLOT_VNNI = 0, DML_SLOT_AVX2 = 5, DML_SLOT_LINEAR = 9, DML_SLOT_WORDS = 13 };
 
 #endif

@@ -1,5 +1,7 @@
 #include "core/host_lines.h"
 
+#include <string.h>
+
 #include "base/compiler.h"
 
 static bool always(void)
@@ -15,27 +17,70 @@ static bool choose(dml_lines_pass *pass)
 
 /* --- along columns ------------------------------------------------------------------------------------------------ */
 
-/* Bytes to bytes, of pixels that have no more items than DML_LINES: sums stay in registers. */
-DML_INLINE void clip_line(const dml_lines_pass *pass, const unsigned char *in, char *out, int64_t begin, int64_t end,
+/* Of bytes, and pixels that have no more items than DML_LINES: sums stay in registers. */
+DML_INLINE void sum_pixel(const dml_lines_pass *pass, const unsigned char *pixel, const int32_t *weights, uint32_t *sums,
                           const int items)
 {
-    const int64_t taps = pass->weights->taps;
-    const int32_t shift = pass->summing.sum->shift;
-    for (int64_t x = begin; x < end; x++, out += items) {
-        const int32_t *row = dml_weights_row(pass->weights, x);
-        const unsigned char *pixel = in + row[0] * items;
-        uint32_t sums[DML_LINES];
+    for (int i = 0; i < items; i++)
+        sums[i] = 0;
+    for (int64_t t = 0; t < pass->weights->taps; t++, pixel += items)
         for (int i = 0; i < items; i++)
-            sums[i] = UINT32_C(1) << shift >> 1;
-        for (int64_t t = 1; t <= taps; t++, pixel += items)
-            for (int i = 0; i < items; i++)
-                sums[i] += (uint32_t)row[t] * pixel[i];
+            sums[i] += (uint32_t)weights[t] * pixel[i];
+}
+
+DML_INLINE void sum_pixel_of_floats(const dml_lines_pass *pass, const unsigned char *pixel, const int32_t *weights, float *sums,
+                                    const int items)
+{
+    for (int i = 0; i < items; i++)
+        sums[i] = 0;
+    for (int64_t t = 0; t < pass->weights->taps; t++, pixel += items) {
+        float weight;
+        memcpy(&weight, &weights[t], sizeof weight);
         for (int i = 0; i < items; i++) {
-            const int32_t value = (int32_t)sums[i] >> shift;
-            out[i] = (char)(value < 0 ? 0 : value > 255 ? 255 : value);
+            const float product = weight * (float)pixel[i];
+            sums[i] = sums[i] + product;
         }
     }
 }
+
+DML_INLINE void few_items(const dml_lines_pass *pass, const char *in, char *out, int64_t begin, int64_t end, const int items,
+                          const dml_sum_kind kind)
+{
+    const int32_t shift = pass->summing.sum->shift;
+    for (int64_t x = begin; x < end; x++, out += items * pass->to) {
+        const int32_t *row = dml_weights_row(pass->weights, x);
+        const unsigned char *pixel = (const unsigned char *)in + row[0] * items;
+        uint32_t sums[DML_LINES];
+        float floats[DML_LINES];
+        if (kind == DML_SUM_FLOAT) {
+            sum_pixel_of_floats(pass, pixel, row + 1, floats, items);
+            memcpy(out, floats, (size_t)items * sizeof *floats);
+            continue;
+        }
+        sum_pixel(pass, pixel, row + 1, sums, items);
+        for (int i = 0; i < items; i++) {
+            const int32_t value = (int32_t)(sums[i] + (kind == DML_SUM_CLIP ? UINT32_C(1) << shift >> 1 : 0)) >> shift;
+            const uint16_t word = (uint16_t)value;
+            if (kind == DML_SUM_CLIP)
+                out[i] = (char)(value < 0 ? 0 : value > 255 ? 255 : value);
+            else if (pass->to == 2)
+                memcpy(out + 2 * i, &word, sizeof word);
+            else
+                memcpy(out + 4 * i, &value, sizeof value);
+        }
+    }
+}
+
+#define FEW(items, kind)                                                                                                       \
+    static void kind##_##items(const dml_lines_pass *pass, const char *in, char *out, int64_t begin, int64_t end)              \
+    {                                                                                                                          \
+        few_items(pass, in, out, begin, end, items, kind);                                                                     \
+    }
+#define KINDS(X, items) X(items, DML_SUM_CLIP) X(items, DML_SUM_SHIFT) X(items, DML_SUM_FLOAT)
+KINDS(FEW, 1)
+KINDS(FEW, 2)
+KINDS(FEW, 3)
+KINDS(FEW, 4)
 
 static void any_line(const dml_lines_pass *pass, const char *in, char *out, int64_t begin, int64_t end)
 {
@@ -47,24 +92,19 @@ static void any_line(const dml_lines_pass *pass, const char *in, char *out, int6
                     pass->items);
 }
 
+typedef void line_kernel(const dml_lines_pass *pass, const char *in, char *out, int64_t begin, int64_t end);
+
 static void columns(const dml_lines_pass *pass, const char *const *in, char *const *out, int64_t begin, int64_t end)
 {
-    const bool clips = pass->summing.sum->kind == DML_SUM_CLIP && pass->from == 1 && pass->weights->inside;
-    for (int k = 0; k < DML_LINES; k++) {
-        const unsigned char *bytes = (const unsigned char *)in[k];
-        if (k > 0 && out[k] == out[k - 1])
-            continue;
-        if (clips && pass->items == 1)
-            clip_line(pass, bytes, out[k], begin, end, 1);
-        else if (clips && pass->items == 2)
-            clip_line(pass, bytes, out[k], begin, end, 2);
-        else if (clips && pass->items == 3)
-            clip_line(pass, bytes, out[k], begin, end, 3);
-        else if (clips && pass->items == 4)
-            clip_line(pass, bytes, out[k], begin, end, 4);
-        else
-            any_line(pass, in[k], out[k], begin, end);
-    }
+#define KERNEL(items, kind) [kind] = kind##_##items,
+    static line_kernel *const few[DML_LINES][DML_SUM_FLOAT + 1] = {
+        {KINDS(KERNEL, 1)}, {KINDS(KERNEL, 2)}, {KINDS(KERNEL, 3)}, {KINDS(KERNEL, 4)}};
+    const dml_sum_kind kind = pass->summing.sum->kind;
+    const bool fits = pass->items <= DML_LINES && kind <= DML_SUM_FLOAT && pass->from == 1 && pass->weights->inside;
+    line_kernel *kernel = fits ? few[pass->items - 1][kind] : NULL;
+    for (int k = 0; k < DML_LINES; k++)
+        if (k == 0 || out[k] != out[k - 1])
+            (kernel ? kernel : any_line)(pass, in[k], out[k], begin, end);
 }
 
 /* --- along rows --------------------------------------------------------------------------------------------------- */

@@ -16,9 +16,7 @@ enum { BAND = 1 << 22, ROWS_PER_TAP = 8 };
 
 static const dml_lines_kernel *const kernels[] = {
 #ifdef DML_LINES_X86
-    &dml_lines_vnni,
-    &dml_lines_avx2,
-    &dml_lines_linear,
+    &dml_lines_vnni,  &dml_lines_avx2, &dml_lines_linear, &dml_lines_words, &dml_lines_floats,
 #endif
     &dml_lines_plain,
 };
@@ -155,6 +153,7 @@ static void describe(const dml_program *program, const char *src, int items, dml
     for (int pass = 0; pass < resize->resampling->passes; pass++)
         describe_pass(bands, pass);
     bands->columns_first = resize->resampling->passes > 1 && resize->resampling->axes[0] == DML_COLUMNS_AXIS;
+    bands->skips = bands->rows.weights && bands->rows.weights->taps * bands->rows.weights->outputs < bands->height;
     bands->pixels = pixels_read(bands);
     bands->src_row = input->strides[resize->axes[0]];
     bands->dst_row = result->strides[resize->axes[0]];

@@ -15,7 +15,7 @@
 
 #include "base/status.h"
 
-enum { DML_WEIGHTS_SLOTS = 14 };
+enum { DML_WEIGHTS_SLOTS = 18 };
 
 /* What weights are made of, all zero where it is not used: compared as bytes. */
 typedef struct dml_weights_key {
