@@ -54,6 +54,7 @@ extern const dml_lines_kernel dml_lines_plain;
 /* For sums of bytes to bytes, by DML_SUM_CLIP, and of no more than four items: others are left to plain C. */
 #if defined(__GNUC__) && defined(__x86_64__)
 #define DML_LINES_X86
+bool dml_lines_have_avx2(void);
 extern const dml_lines_kernel dml_lines_avx2, dml_lines_vnni;
 
 /* For sums of one or two taps, of which that along columns makes words of 16 bits, by AVX2. */

@@ -15,7 +15,7 @@
 
 enum { LANES = 2, VECTOR = 32, ENCODED = 3 * DML_LANE, CHUNK = DML_LANE_CHUNK / 4 };
 
-static bool is_supported(void)
+bool dml_lines_have_avx2(void)
 {
     return __builtin_cpu_supports("avx2");
 }
@@ -273,6 +273,6 @@ static bool choose_rows(dml_lines_pass *pass)
            dml_lanes_choose(pass, &dml_lines_avx2, dml_weights_packed(pass->weights, DML_SLOT_AVX2, pack_rows, free));
 }
 
-const dml_lines_kernel dml_lines_avx2 = {"avx2", is_supported, choose_columns, choose_rows, columns, rows};
+const dml_lines_kernel dml_lines_avx2 = {"avx2", dml_lines_have_avx2, choose_columns, choose_rows, columns, rows};
 
 #endif

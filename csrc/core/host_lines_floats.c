@@ -64,11 +64,6 @@ static bool choose_rows(dml_lines_pass *pass)
     return false;
 }
 
-static bool is_supported(void)
-{
-    return __builtin_cpu_supports("avx2");
-}
-
-const dml_lines_kernel dml_lines_floats = {"floats", is_supported, choose_columns, choose_rows, columns, NULL};
+const dml_lines_kernel dml_lines_floats = {"floats", dml_lines_have_avx2, choose_columns, choose_rows, columns, NULL};
 
 #endif

@@ -264,11 +264,6 @@ static bool choose_rows(dml_lines_pass *pass)
     return true;
 }
 
-static bool is_supported(void)
-{
-    return __builtin_cpu_supports("avx2");
-}
-
-const dml_lines_kernel dml_lines_linear = {"linear", is_supported, choose_columns, choose_rows, columns, rows};
+const dml_lines_kernel dml_lines_linear = {"linear", dml_lines_have_avx2, choose_columns, choose_rows, columns, rows};
 
 #endif

@@ -291,11 +291,6 @@ static bool choose_columns(dml_lines_pass *pass)
     return dml_lanes_choose(pass, &dml_lines_words, lanes);
 }
 
-static bool is_supported(void)
-{
-    return __builtin_cpu_supports("avx2");
-}
-
-const dml_lines_kernel dml_lines_words = {"words", is_supported, choose_columns, choose_rows, columns, rows};
+const dml_lines_kernel dml_lines_words = {"words", dml_lines_have_avx2, choose_columns, choose_rows, columns, rows};
 
 #endif
