@@ -11,7 +11,7 @@
 #   make bench-gpu  compare with PyTorch and CuPy on a GPU, where these are installed; DEVICE=... names it
 #   make bench-gpu-stages  pack what measures a GPU, and tests there, on a machine with little more (benchmarks/gpu_stages.py)
 #   make bench-drivers  compare lavapipe of three releases of Debian; as root
-#   make soak     20,000 examples an operator, 20,000 ONNX models, arrays beyond 4 GiB, every fault, forks and threads by the
+#   make soak     20,000 examples an operator, half a million chains, 20,000 ONNX models, arrays beyond 4 GiB, every fault, forks and threads by the
 #                 hundred, ten minutes of fuzzing, the whole suite where `make check` runs parts, the companion, Windows: hours, 16 GiB of memory
 #   make wheels   wheels for Linux, Windows and macOS, a source distribution, and a wheel with a Vulkan driver for the CPU, in dist/
 #   make clean    remove all that was made here

@@ -1,12 +1,16 @@
 """Random chains of movements: dmlops.fuse against the same functions in NumPy, to the byte; each is proved, too."""
 
+import random
+
 import dmlops
 import numpy as np
 import pytest
+from dmlops.fusion import layout
 from hypothesis import example, given
 from hypothesis import strategies as st
 
 import chains
+import random_chains
 import strategies
 from strategies import content
 from test_kernels import FEWER, FEWEST, overridden
@@ -88,6 +92,53 @@ def test_chains_with_maps(devices, chain):
 def test_chains_of_device_arrays(devices, chain):
     check(chain, devices, resident=True)
 
+
+# --- as people break them -------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def first(pytestconfig):
+    """The number of the first chain: other ones in each run, and the same ones with the same seed."""
+    seed = pytestconfig.getoption("--hypothesis-seed")
+    return random.Random(seed).randrange(1 << 40) if seed else 0
+
+
+def check_numbers(numbers, device="host"):
+    wrong = {number: found for number in numbers if (found := random_chains.fails(number, device))}
+    assert not wrong, "\n".join(f"chain {number}: {found}" for number, found in wrong.items())
+
+
+@pytest.mark.slow
+@pytest.mark.driverless
+@pytest.mark.parametrize("part", range(8))
+def test_thousands_of_chains(first, part):
+    check_numbers(range(first + 250 * part, first + 250 * (part + 1)))
+
+
+@pytest.mark.slow
+def test_some_chains_on_a_device(vulkan, first):
+    check_numbers(range(first, first + 100), vulkan)
+
+
+@pytest.mark.soak
+@pytest.mark.driverless
+@pytest.mark.parametrize("part", range(20))
+def test_half_a_million_chains(first, part):
+    check_numbers(range(first + 25_000 * part, first + 25_000 * (part + 1)))
+
+
+@pytest.mark.soak
+def test_thousands_of_chains_on_a_device(vulkan, first):
+    check_numbers(range(first, first + 5000), vulkan)
+
+
+def test_a_chain_that_differs_would_be_found(monkeypatch):
+    real = layout.join
+    monkeypatch.setattr(layout, "join", lambda parts, axis: real([*parts][::-1], axis))
+    assert any(map(random_chains.fails, range(40)))
+
+
+# --- devices that offer less ----------------------------------------------------------------------------------------
 
 LESS = [
     {"host_import": 0},

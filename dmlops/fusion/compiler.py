@@ -137,7 +137,7 @@ class _Compiler:
             return layout.whole(-len(self.constants), node.shape, pack(node.shape, node.dtype.itemsize))
         if isinstance(node, Map):
             return [self.mapped(piece, node) for piece in operands[0]]
-        most = max(MOST_PIECES, len(operands))
+        most = max(MOST_PIECES, node.fewest)
         found = self.gathered(node, operands, 4 * most)
         if found is None or len(found) > most or any(map(_has_too_many_axes, found)):
             raise _TooManyPiecesError(node)

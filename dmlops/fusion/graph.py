@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from dmlops.fusion import layout
-from dmlops.fusion.layout import Along, Piece, Windows
+from dmlops.fusion.layout import Along, Piece, Taken, Windows
 
 __all__ = [
     "Constant",
@@ -17,6 +17,7 @@ __all__ = [
     "Join",
     "Node",
     "Reshape",
+    "Take",
     "View",
     "Windowed",
     "as_view",
@@ -46,6 +47,11 @@ class Node:
     @property
     def size(self) -> int:
         return math.prod(self.shape)
+
+    @property
+    def fewest(self) -> int:
+        """Pieces that it has if its operands have one each."""
+        return len(self.operands)
 
     @property
     def nbytes(self) -> int:
@@ -82,6 +88,21 @@ class View(Node):
 
     def pieces(self, operands: Sequence[list[Piece]]) -> Iterator[Piece]:
         return layout.view(operands[0], self.operands[0].shape, self.dims, self.fixed)
+
+
+class Take(Node):
+    """Indices of an axis."""
+
+    def __init__(self, of: Node, axis: int, taken: Taken) -> None:
+        super().__init__((*of.shape[:axis], taken.period * taken.times, *of.shape[axis + 1 :]), of.dtype)
+        self.operands, self.axis, self.taken = (of,), axis, taken
+
+    @property
+    def fewest(self) -> int:
+        return len(self.taken.progressions)
+
+    def pieces(self, operands: Sequence[list[Piece]]) -> Iterator[Piece]:
+        return layout.take(operands[0], self.operands[0].shape[self.axis], self.axis, self.taken)
 
 
 class Windowed(Node):

@@ -1,7 +1,7 @@
 """Where each element of an array comes from, as pieces; and what a movement makes of them.
 
 A piece is a box of elements that one strided copy moves: it has a run for each dimension. A movement takes the pieces of its
-operands, and yields those of its result: `view`, `windows`, `reshape` or `join`. All others are chains of these.
+operands, and yields those of its result: `view`, `take`, `windows`, `reshape` or `join`. All others are chains of these.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from dmlops.fusion.runs import MOST_PARTS, Digit, Run, TooManyPartsError, every, flipped, shifted, split, spread, tidy, within
 
-__all__ = ["Along", "Piece", "Windows", "gather", "join", "reshape", "view", "whole", "windows"]
+__all__ = ["Along", "Piece", "Taken", "Windows", "gather", "join", "reshape", "take", "view", "whole", "windows"]
 
 
 class Piece(NamedTuple):
@@ -51,6 +51,18 @@ class Windows(NamedTuple):
     stride: int
     dilation: int
     count: int
+
+
+class Taken(NamedTuple):
+    """Indices, so many times, each time `apart` further on: progressions of a first one, a step, and how many there are."""
+
+    progressions: tuple[tuple[int, int, int], ...]
+    times: int = 1
+    apart: int = 0
+
+    @property
+    def period(self) -> int:
+        return sum(count for _, _, count in self.progressions)
 
 
 class Along(NamedTuple):
@@ -106,6 +118,35 @@ def _along(run: Run, size: int, along: Along) -> Iterator[Run]:
         run, start, step = flipped(run, size), size - 1 - start, -step
     for part in within(run, start, start + (extent - 1) * step + 1):
         yield from every(shifted(part, -start), step)
+
+
+def take(pieces: Sequence[Piece], size: int, axis: int, taken: Taken) -> Iterator[Piece]:
+    """Indices of an axis, which has that size."""
+    if len(pieces) > 1 and len(pieces) * len(taken.progressions) > 64 * MOST_PARTS:  # most of which have nothing in common
+        raise TooManyPartsError
+    period = taken.period
+    for piece in pieces:
+        at = 0
+        for progression in taken.progressions:
+            for outer, inner in _periods(piece.dims[axis], size, progression, taken):
+                digits = tuple(digit._replace(weight=digit.weight * period) for digit in outer.digits)
+                first, src, row = at + outer.first * period + inner.first, outer.src + inner.src, outer.row + inner.row
+                run = Run(first, digits + inner.digits, src, row)
+                yield piece.put((*piece.dims[:axis], run, *piece.dims[axis + 1 :]))
+            at += progression[2]
+
+
+def _periods(run: Run, size: int, progression: tuple[int, int, int], taken: Taken) -> Iterator[tuple[Run, Run]]:
+    """A progression in each period: the periods, and what is in one of them."""
+    index, step, count = progression
+    if taken.times == 1 and step:
+        for part in _along(run, size, Along(None, index, step, count)):
+            yield Run(0), part
+    elif step == 0:
+        for part in _along(run, size, Along(None, index, taken.apart or 1, taken.times)):
+            yield part, spread(count)
+    else:
+        yield from _windows(shifted(run, -index), Windows(0, count, taken.apart, step, taken.times))
 
 
 def windows(pieces: Iterable[Piece], along: Windows) -> Iterator[Piece]:

@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from dmlops.fusion.graph import Constant, Join, Node, Reshape, View, Windowed, as_view
-from dmlops.fusion.layout import Along, Windows
+from dmlops.fusion.graph import Constant, Join, Node, Reshape, Take, View, as_view
+from dmlops.fusion.layout import Along, Taken
 from dmlops.operators.nearest import Pattern, Progression, progressions_of
 
 __all__ = [
@@ -108,39 +108,25 @@ def roll(x: Node, shift: int, axis: int) -> Node:
 
 
 def take(x: Node, indices: Any, axis: int) -> Node:
-    """The indices of an axis that are named, in an array, by progressions."""
-    return join([progression(x, axis, one) for one in progressions_of(indices)] or [cut(x, axis, 0, 0)], axis)
+    """The indices of an axis that are named, in an array."""
+    return progressions(x, axis, tuple(progressions_of(indices)))
 
 
-def progression(x: Node, axis: int, which: Progression) -> Node:
-    """So many indices of an axis, evenly apart."""
-    index, step, count = which
-    if step == 0:
-        return repeat(cut(x, axis, index, index + 1), count, axis)
-    end = index + (count - 1) * step + (1 if step > 0 else -1)
-    return cut(x, axis, index, end, step)
+def progressions(x: Node, axis: int, which: tuple[Progression, ...]) -> Node:
+    """Several, one behind the other."""
+    if len(which) == 1 and which[0][1]:
+        index, step, count = which[0]
+        return cut(x, axis, index, index + (count - 1) * step + (1 if step > 0 else -1), step)
+    return Take(x, axis, Taken(which)) if which else cut(x, axis, 0, 0)
 
 
 def nearest(x: Node, axis: int, pattern: Pattern) -> Node:
-    """The indices of a pattern. A period's progressions become rows of one more dimension, which has the periods."""
+    """The indices of a pattern."""
     head, period, times, apart, tail = pattern
-    parts = [progression(x, axis, one) for one in head]
-    if times > 1:
-        rows = []
-        for index, step, count in period:
-            begin = cut(x, axis, index, x.shape[axis])
-            if step:
-                windows: Node = Windowed(begin, Windows(axis, count, apart, step, times))
-                last = len(windows.shape) - 1
-                rows.append(transpose(windows, [*range(axis + 1), last, *range(axis + 1, last)]))
-            else:
-                row = cut(begin, axis, 0, (times - 1) * apart + 1, apart)
-                dims = [Along(k, 0, 1, size) for k, size in enumerate(row.shape)]
-                rows.append(View(row, [*dims[: axis + 1], Along(None, 0, 1, count), *dims[axis + 1 :]], {}))
-        parts.append(_merged(join(rows, axis + 1), axis))
-    else:
-        parts += [progression(x, axis, one) for one in period * times]
-    return join([*parts, *(progression(x, axis, one) for one in tail)], axis)
+    if times < 2:
+        return progressions(x, axis, head + period * times + tail)
+    middle = Take(x, axis, Taken(period, times, apart))
+    return join([progressions(x, axis, head), middle, progressions(x, axis, tail)], axis)
 
 
 def pad_constant(x: Node, axis: int, before: tuple[int, Any], after: tuple[int, Any]) -> Node:
