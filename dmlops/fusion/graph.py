@@ -110,7 +110,7 @@ class Windowed(Node):
 
     def __init__(self, of: Node, along: Windows) -> None:
         shape = list(of.shape)
-        shape[along.axis] = along.count
+        shape[along.axis] = along.extent
         super().__init__((*shape, along.size), of.dtype)
         self.operands, self.along = (of,), along
 

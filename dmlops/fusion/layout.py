@@ -44,13 +44,13 @@ class Piece(NamedTuple):
 
 
 class Windows(NamedTuple):
-    """Two dimensions along one axis: `count` windows, `stride` apart, of `size` indices each, `dilation` apart."""
+    """Two dimensions along one axis: `extent` windows, `stride` apart, of `size` indices each, `dilation` apart."""
 
     axis: int
     size: int
     stride: int
     dilation: int
-    count: int
+    extent: int
 
 
 class Taken(NamedTuple):
@@ -181,7 +181,7 @@ def _windows(run: Run, along: Windows) -> Iterator[tuple[Run, Run]]:
         yield windows._replace(src=run.src + at * digit.src, row=run.row + at * digit.row), elements
     else:
         whole = touched[:0]
-    cut = [part for part in (range(touched.start, whole.start), range(whole.stop, touched.stop)) if part]
+    cut = [some for some in (range(touched.start, whole.start), range(whole.stop, touched.stop)) if some]
     if min(sum(map(len, cut)), size) > MOST_PARTS:
         raise TooManyPartsError
     if sum(map(len, cut)) <= size:
@@ -189,9 +189,9 @@ def _windows(run: Run, along: Windows) -> Iterator[tuple[Run, Run]]:
             for part in _along(run, 0, Along(None, window * stride, dilation, size)):
                 yield Run(window), part
     else:
-        for element, part in itertools.product(range(size), cut):
-            for found in _along(run, 0, Along(None, element * dilation + part.start * stride, stride, len(part))):
-                yield shifted(found, part.start), Run(element)
+        for element, some in itertools.product(range(size), cut):
+            for part in _along(run, 0, Along(None, element * dilation + some.start * stride, stride, len(some))):
+                yield shifted(part, some.start), Run(element)
 
 
 def reshape(pieces: Iterable[Piece], shape: Sequence[int], new_shape: Sequence[int]) -> Iterator[Piece]:

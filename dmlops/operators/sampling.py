@@ -402,7 +402,7 @@ def recorded(function: Callable[..., Any], x: Any, *args: Any) -> Any:
 
 def windowed(x: Any, axis: int, size: int, stride: int, dilation: int, count: int) -> Any:
     """`count` windows of an axis, whose elements become the last axis."""
-    found = np.lib.stride_tricks.sliding_window_view(x, (size - 1) * dilation + 1, axis, subok=True)
+    found: Any = np.lib.stride_tricks.sliding_window_view(x, (size - 1) * dilation + 1, axis, subok=True)
     return found[(*(slice(None),) * axis, slice(0, (count - 1) * stride + 1, stride), ..., slice(None, None, dilation))]
 
 
