@@ -51,7 +51,7 @@ static double host_step(const dml_plan *plan)
 static double resize_cost(const dml_program *program, const dml_tunables *tunables)
 {
     const double products = dml_resize_products(program),
-                 threads = dml_parallel_threads(products < DML_RESIZE_PARALLEL ? 1 : INT64_MAX);
+                 threads = dml_parallel_threads(products < (double)DML_RESIZE_PARALLEL ? 1 : INT64_MAX);
     return tunables ? DBL_MAX : dml_host_costs.call_ns + products * dml_host_costs.product_ns / threads;
 }
 

@@ -22,7 +22,7 @@ typedef struct band {
 
 static int64_t line_bytes(int64_t pixels, int64_t pixel)
 {
-    return dml_ceil_div(pixels * pixel + 2 * DML_LINE_PAD, LINE_ALIGNMENT) * LINE_ALIGNMENT;
+    return dml_ceil_div(pixels * pixel + (int64_t)2 * DML_LINE_PAD, LINE_ALIGNMENT) * LINE_ALIGNMENT;
 }
 
 static bool has_ring(const dml_bands *bands)
@@ -32,8 +32,9 @@ static bool has_ring(const dml_bands *bands)
 
 static int64_t ring_lines(const dml_bands *bands)
 {
-    int64_t lines = 2 * DML_LINES;
-    while (has_ring(bands) && lines < bands->rows.weights->taps + 2 * DML_LINES)
+    const int64_t least = (int64_t)2 * DML_LINES;
+    int64_t lines = least;
+    while (has_ring(bands) && lines < bands->rows.weights->taps + least)
         lines *= 2;
     return has_ring(bands) ? lines : 0;
 }

@@ -217,8 +217,9 @@ INLINE void run_vector(const char *const *lines, const uint32_t *weights, const 
                        __m256i half, __m128i shift)
 {
     __m256i low[2] = {half, half}, high[2] = {half, half}, low_bytes = _mm256_setzero_si256(), high_bytes = low_bytes;
+    const int64_t chunk = (int64_t)2 * CHUNK;
     while (weights < end) {
-        const uint32_t *until = end - weights > 2 * CHUNK ? weights + 2 * CHUNK : end;
+        const uint32_t *until = end - weights > chunk ? weights + chunk : end;
         for (; weights < until; weights += 2, lines += 2) {
             const __m256i a = _mm256_loadu_si256((const void *)(lines[0] + at));
             const __m256i b = _mm256_loadu_si256((const void *)(lines[1] + at));

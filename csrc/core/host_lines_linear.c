@@ -128,24 +128,31 @@ INLINE __m256i sums_of(const char *line, const struct block *block, const int fi
     return _mm256_sra_epi32(_mm256_madd_epi16(words, _mm256_load_si256((const void *)block->weights[first])), shift);
 }
 
+/* Moves the words that are used to the front of a lane. */
+INLINE __m256i order_of(const int64_t used)
+{
+    if (used == 3)
+        return _mm256_broadcastsi128_si256(_mm_setr_epi8(0, 1, 2, 3, 4, 5, 8, 9, 10, 11, 12, 13, -1, -1, -1, -1));
+    if (used == 2)
+        return _mm256_broadcastsi128_si256(_mm_setr_epi8(0, 1, 2, 3, 8, 9, 10, 11, -1, -1, -1, -1, -1, -1, -1, -1));
+    return _mm256_broadcastsi128_si256(_mm_setr_epi8(0, 1, 8, 9, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1));
+}
+
 /* Of each lane `used` sums are outputs: of the others, which lie behind, the next lane takes the place. */
-INLINE void run_columns(const dml_lines_pass *pass, const char *line, char *out, int64_t begin, int64_t end, const int used)
+INLINE void run_columns(const dml_lines_pass *pass, const char *line, char *out, int64_t begin, int64_t end, const int64_t used)
 {
     const pairs *pairs = pass->packed;
     const int64_t outputs = LANES * pairs->outputs;
     const __m128i shift = _mm_cvtsi32_si128(pass->summing.sum->shift);
-    const __m256i drop =
-        _mm256_broadcastsi128_si256(used == 3   ? _mm_setr_epi8(0, 1, 2, 3, 4, 5, 8, 9, 10, 11, 12, 13, -1, -1, -1, -1)
-                                    : used == 2 ? _mm_setr_epi8(0, 1, 2, 3, 8, 9, 10, 11, -1, -1, -1, -1, -1, -1, -1, -1)
-                                                : _mm_setr_epi8(0, 1, 8, 9, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1));
+    const __m256i order = order_of(used);
     const struct block *block = pairs->of + begin / outputs;
     out += (begin / outputs * outputs - begin) * pass->items * 2;
-    for (int64_t first = begin / outputs * outputs; first < end; first += outputs, block++, out += 2 * LANES * used) {
+    for (int64_t first = begin / outputs * outputs; first < end; first += outputs, block++, out += used * LANES * 2) {
         __m256i words = _mm256_packus_epi32(sums_of(line, block, 0, shift), sums_of(line, block, 2, shift));
         if (used < 4)
-            words = _mm256_shuffle_epi8(words, drop);
+            words = _mm256_shuffle_epi8(words, order);
         _mm_storeu_si128((void *)out, _mm256_castsi256_si128(words));
-        _mm_storeu_si128((void *)(out + 4 * used), _mm256_extracti128_si256(words, 1));
+        _mm_storeu_si128((void *)(out + used * 4), _mm256_extracti128_si256(words, 1));
     }
 }
 
@@ -203,16 +210,16 @@ INLINE __m256i add_rounded(__m256i a, __m256i b, __m256i pair, __m256i half, __m
 
 /* What a row is made of. */
 typedef struct row {
-    const char *lines[2];
     __m256i weights[2], pair, half;
     __m128i shift;
+    const char *lines[2];
 } row;
 
 INLINE void run_vector(const row *row, int64_t at, char *out, const bool floors)
 {
     __m256i words[2];
     DML_UNROLL
-    for (int k = 0; k < 2; k++) {
+    for (int64_t k = 0; k < 2; k++) {
         const __m256i a = load_words(row->lines[0], at + 16 * k), b = load_words(row->lines[1], at + 16 * k);
         words[k] = floors ? add_floors(a, b, row->weights) : add_rounded(a, b, row->pair, row->half, row->shift);
     }

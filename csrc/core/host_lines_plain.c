@@ -19,37 +19,37 @@ static bool choose(dml_lines_pass *pass)
 
 /* Of bytes, and pixels that have no more items than DML_LINES: sums stay in registers. */
 DML_INLINE void sum_pixel(const dml_lines_pass *pass, const unsigned char *pixel, const int32_t *weights, uint32_t *sums,
-                          const int items)
+                          const int64_t items)
 {
-    for (int i = 0; i < items; i++)
+    for (int64_t i = 0; i < items; i++)
         sums[i] = 0;
     for (int64_t t = 0; t < pass->weights->taps; t++, pixel += items)
-        for (int i = 0; i < items; i++)
+        for (int64_t i = 0; i < items; i++)
             sums[i] += (uint32_t)weights[t] * pixel[i];
 }
 
 DML_INLINE void sum_pixel_of_floats(const dml_lines_pass *pass, const unsigned char *pixel, const int32_t *weights, float *sums,
-                                    const int items)
+                                    const int64_t items)
 {
-    for (int i = 0; i < items; i++)
+    for (int64_t i = 0; i < items; i++)
         sums[i] = 0;
     for (int64_t t = 0; t < pass->weights->taps; t++, pixel += items) {
         float weight;
         memcpy(&weight, &weights[t], sizeof weight);
-        for (int i = 0; i < items; i++) {
+        for (int64_t i = 0; i < items; i++) {
             const float product = weight * (float)pixel[i];
             sums[i] = sums[i] + product;
         }
     }
 }
 
-DML_INLINE void few_items(const dml_lines_pass *pass, const char *in, char *out, int64_t begin, int64_t end, const int items,
-                          const dml_sum_kind kind)
+DML_INLINE void few_items(const dml_lines_pass *pass, const char *in, char *out, int64_t begin, int64_t end,
+                          const int64_t items, const dml_sum_kind kind)
 {
     const int32_t shift = pass->summing.sum->shift;
     for (int64_t x = begin; x < end; x++, out += items * pass->to) {
         const int32_t *row = dml_weights_row(pass->weights, x);
-        const unsigned char *pixel = (const unsigned char *)in + row[0] * items;
+        const unsigned char *pixel = (const unsigned char *)in + items * row[0];
         uint32_t sums[DML_LINES];
         float floats[DML_LINES];
         if (kind == DML_SUM_FLOAT) {
@@ -58,11 +58,11 @@ DML_INLINE void few_items(const dml_lines_pass *pass, const char *in, char *out,
             continue;
         }
         sum_pixel(pass, pixel, row + 1, sums, items);
-        for (int i = 0; i < items; i++) {
+        for (int64_t i = 0; i < items; i++) {
             const int32_t value = (int32_t)(sums[i] + (kind == DML_SUM_CLIP ? UINT32_C(1) << shift >> 1 : 0)) >> shift;
             const uint16_t word = (uint16_t)value;
             if (kind == DML_SUM_CLIP)
-                out[i] = (char)(value < 0 ? 0 : value > 255 ? 255 : value);
+                out[i] = (char)dml_sum_clip(value);
             else if (pass->to == 2)
                 memcpy(out + 2 * i, &word, sizeof word);
             else

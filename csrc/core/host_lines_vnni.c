@@ -6,13 +6,14 @@
 
 #include <immintrin.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/compiler.h"
 
 #define TARGET __attribute__((target("avx512f,avx512bw,avx512vl,avx512dq,avx512vnni")))
 #define INLINE static inline TARGET __attribute__((always_inline))
 
-enum { LANES = 4, DIGITS = 3, VECTOR = 64 };
+enum { LANES = 4, DIGITS = 3, VECTOR = 64, ENCODED = DIGITS * DML_LANE };
 
 static bool is_supported(void)
 {
@@ -54,7 +55,7 @@ static void encode_row(const int32_t *weights, uint32_t *encoded)
 #define PACK(items)                                                                                                            \
     static void *pack_##items(const dml_weights *weights)                                                                      \
     {                                                                                                                          \
-        return dml_lanes_make(weights, items, LANES, DIGITS * DML_LANE, encode);                                               \
+        return dml_lanes_make(weights, items, LANES, ENCODED, encode);                                                         \
     }
 PACK(1)
 PACK(2)
@@ -114,10 +115,9 @@ INLINE __m512i fold_all(const __m512i *lines)
     return fold_pairs(a, b);
 }
 
-INLINE void store_4(char *out, __m128i bytes, const int word)
+INLINE void store_4(char *out, int32_t bytes)
 {
-    const int32_t value = _mm_extract_epi32(bytes, word);
-    __builtin_memcpy(out, &value, 4);
+    memcpy(out, &bytes, sizeof bytes);
 }
 
 INLINE void store_wide(const __m512i *lines, char *const *out, int64_t at, __m512i half, __m128i shift, const int items)
@@ -126,14 +126,14 @@ INLINE void store_wide(const __m512i *lines, char *const *out, int64_t at, __m51
     const __m128i pairs = _mm_setr_epi8(0, 1, 4, 5, 8, 9, 12, 13, 2, 3, 6, 7, 10, 11, 14, 15);
     if (items == 1) {
         const __m128i bytes = _mm_shuffle_epi8(clipped(fold_all(lines), half, shift), rows);
-        store_4(out[0] + at, bytes, 0);
-        store_4(out[1] + at, bytes, 1);
-        store_4(out[2] + at, bytes, 2);
-        store_4(out[3] + at, bytes, 3);
+        store_4(out[0] + at, _mm_extract_epi32(bytes, 0));
+        store_4(out[1] + at, _mm_extract_epi32(bytes, 1));
+        store_4(out[2] + at, _mm_extract_epi32(bytes, 2));
+        store_4(out[3] + at, _mm_extract_epi32(bytes, 3));
         return;
     }
     DML_UNROLL
-    for (int k = 0; k < 2; k++) {
+    for (int64_t k = 0; k < 2; k++) {
         const __m128i bytes = _mm_shuffle_epi8(clipped(fold_pairs(lines[2 * k], lines[2 * k + 1]), half, shift), pairs);
         _mm_storel_epi64((void *)(out[2 * k] + at), bytes);
         _mm_storel_epi64((void *)(out[2 * k + 1] + at), _mm_unpackhi_epi64(bytes, bytes));

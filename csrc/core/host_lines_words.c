@@ -18,11 +18,11 @@ enum { VECTORS = 4, ITEMS = 8, BLOCK = VECTORS * ITEMS };
 
 /* What a row is made of. */
 typedef struct row {
+    __m256 scale; /* of weights of DML_SUM_CUBIC */
+    __m128i shift;
     const char *const *lines;
     const int32_t *weights;
     int64_t taps;
-    __m128i shift;
-    __m256 scale; /* of weights of DML_SUM_CUBIC */
     const dml_sum *sum;
 } row;
 
@@ -93,7 +93,7 @@ INLINE void run_block(const row *row, int64_t at, char *out, const dml_sum_kind 
     for (int64_t t = 0; t < row->taps; t++) {
         const int64_t tap = kind == DML_SUM_CUBIC ? row->taps - 1 - t : t;
         DML_UNROLL
-        for (int k = 0; k < VECTORS; k++)
+        for (int64_t k = 0; k < VECTORS; k++)
             sums[k] = add_tap(sums[k], row, tap, at + ITEMS * k, kind, bytes, floats);
     }
     DML_UNROLL
@@ -228,14 +228,14 @@ INLINE void store_lanes(__m256i sums, char *out, const int items)
 }
 
 /* Each lane has one output; the sums of an item are added. */
-INLINE void store_wide(__m256i sums, char *out, const int items)
+INLINE void store_wide(__m256i sums, char *out, const int64_t items)
 {
     sums = _mm256_add_epi32(sums, _mm256_shuffle_epi32(sums, 0x4E));
     if (items == 1)
         sums = _mm256_add_epi32(sums, _mm256_shuffle_epi32(sums, 0xB1));
     const __m128i low = _mm256_castsi256_si128(sums), high = _mm256_extracti128_si256(sums, 1);
     _mm_storel_epi64((void *)out, low);
-    _mm_storel_epi64((void *)(out + 4 * items), high);
+    _mm_storel_epi64((void *)(out + items * 4), high);
 }
 
 INLINE void run_line(const dml_lines_pass *pass, const char *line, char *out, int64_t begin, int64_t end, const int items)
@@ -243,7 +243,7 @@ INLINE void run_line(const dml_lines_pass *pass, const char *line, char *out, in
     const dml_lanes *lanes = pass->packed;
     const int64_t outputs = LANES * lanes->outputs, step = lanes->step;
     for (int64_t block = begin / outputs; block * outputs < end; block++) {
-        const __m256i control = _mm256_loadu_si256((const void *)(lanes->controls + LANES * DML_LANE * block));
+        const __m256i control = _mm256_loadu_si256((const void *)(lanes->controls + block * LANES * DML_LANE));
         const __m256i *weights = (const void *)(lanes->weights + (int64_t)lanes->groups[block] * LANES * ENCODED);
         int64_t at[LANES] = {lanes->positions[LANES * block], lanes->positions[LANES * block + 1]};
         __m256i sums = _mm256_setzero_si256();

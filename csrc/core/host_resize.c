@@ -204,8 +204,8 @@ static void choose_bands(resizing *self, double products)
     const int64_t rows = bands->end[DML_ROWS_AXIS] - bands->begin[DML_ROWS_AXIS];
     const double image = products / (double)self->images.count;
     int64_t most = 1;
-    if (products >= DML_RESIZE_PARALLEL && (self->images.count == 1 || image > BAND))
-        most = dml_larger((int64_t)(image / BAND), self->images.count == 1 ? dml_parallel_threads(rows) : 1);
+    if (products >= (double)DML_RESIZE_PARALLEL && (self->images.count == 1 || image > (double)BAND))
+        most = dml_larger((int64_t)(image / (double)BAND), self->images.count == 1 ? dml_parallel_threads(rows) : 1);
     if (bands->columns_first) {
         const double scale = (double)bands->height / (double)bands->rows.weights->outputs;
         const double least = (double)(ROWS_PER_TAP * bands->rows.weights->taps) / scale;
@@ -221,7 +221,7 @@ static dml_code run_bands(const resizing *self, double products, dml_interrupt_p
     const int64_t count = self->images.count * self->per_image;
     for (int64_t next = 0; next < count && !*self->failed;) {
         const int64_t until = poll ? dml_interrupt_time(poll) : INT64_MAX;
-        if (products < DML_RESIZE_PARALLEL)
+        if (products < (double)DML_RESIZE_PARALLEL)
             run_band(self, next++);
         else
             next = dml_parallel(run_band, self, next, count, until);

@@ -79,17 +79,13 @@ NUMBERS(ADD, BACKWARDS)
 
 /* --- what sums become --------------------------------------------------------------------------------------------- */
 
-DML_INLINE int32_t clip(int32_t value)
-{
-    return value < 0 ? 0 : value > 255 ? 255 : value;
-}
-
 /* To nearest even, by the one place that 23 more bits leave. */
 DML_INLINE int32_t round_clipped(float value)
 {
     const float whole = (float)(1 << 23);
-    value = value < 0 ? 0 : value > 255 ? 255 : value;
-    return (int32_t)(value + whole - whole);
+    if (value < 0)
+        return 0;
+    return value > 255 ? 255 : (int32_t)(value + whole - whole);
 }
 
 DML_INLINE int32_t become(const dml_sums *sums, int64_t i, const dml_sum *sum, const dml_sum_kind kind)
@@ -97,7 +93,7 @@ DML_INLINE int32_t become(const dml_sums *sums, int64_t i, const dml_sum *sum, c
     const uint32_t integer = sums->integers[i];
     switch (kind) {
     case DML_SUM_CLIP:
-        return clip((int32_t)(integer + (UINT32_C(1) << sum->shift >> 1)) >> sum->shift);
+        return dml_sum_clip((int32_t)(integer + (UINT32_C(1) << sum->shift >> 1)) >> sum->shift);
     case DML_SUM_SHIFT:
         return (int32_t)integer >> sum->shift;
     case DML_SUM_FLOORS:
@@ -132,7 +128,7 @@ DML_INLINE void write(const dml_sums *sums, int64_t count, char *dst, int64_t st
 #define WRITE(kind, item)                                                                                                      \
     static void write_##kind##_##item(const dml_sums *sums, int64_t count, char *dst, int64_t stride, const dml_sum *sum)      \
     {                                                                                                                          \
-        if (stride == item)                                                                                                    \
+        if (stride == (item))                                                                                                  \
             write(sums, count, dst, item, sum, kind, item);                                                                    \
         else                                                                                                                   \
             write(sums, count, dst, stride, sum, kind, item);                                                                  \

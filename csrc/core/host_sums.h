@@ -2,6 +2,7 @@
 #ifndef DML_CORE_HOST_SUMS_H
 #define DML_CORE_HOST_SUMS_H
 
+#include "base/compiler.h"
 #include "core/plan.h"
 
 enum { DML_SUMS_BLOCK = 256, DML_SUMS_TAPS = 64 };
@@ -26,6 +27,13 @@ typedef struct dml_summing {
     dml_sums_writer *write;
     bool backwards; /* from the last tap to the first: so is each call of `add` */
 } dml_summing;
+
+/* To a byte. */
+DML_INLINE int32_t dml_sum_clip(int32_t value)
+{
+    value = value < 0 ? 0 : value;
+    return value > 255 ? 255 : value;
+}
 
 /* For results of `item` bytes. */
 dml_summing dml_summing_of(const dml_sum *sum, dml_number number, int64_t item);

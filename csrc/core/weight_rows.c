@@ -5,21 +5,16 @@
 
 enum { MOST_ROWS_BYTES = 1 << 30 };
 
-static int64_t clamp(int64_t value, int64_t most)
-{
-    return value < 0 ? 0 : value > most ? most : value;
-}
-
 /* Taps outside the inputs are added to those at the edge. */
 static void fold(dml_weights_draft *draft, int64_t i)
 {
     int32_t *row = dml_draft_row(draft, i);
-    const int64_t most = draft->key->inputs - 1, begin = draft->first[i], first = clamp(begin, most);
-    const int64_t last = clamp(begin + draft->count[i] - 1, most);
+    const int64_t most = draft->key->inputs - 1, begin = draft->first[i], first = dml_clamp(begin, 0, most);
+    const int64_t last = dml_clamp(begin + draft->count[i] - 1, 0, most);
     int32_t sum = 0;
     for (int64_t k = 0; k < draft->count[i]; k++) {
-        const int64_t at = clamp(begin + k, most) - first;
-        sum = k > 0 && at == clamp(begin + k - 1, most) - first ? sum + row[k] : row[k];
+        const int64_t at = dml_clamp(begin + k, 0, most) - first;
+        sum = k > 0 && at == dml_clamp(begin + k - 1, 0, most) - first ? sum + row[k] : row[k];
         row[at] = sum;
     }
     draft->first[i] = first;
@@ -92,9 +87,13 @@ static void write_rows(const dml_weights_draft *draft, dml_weights *made)
 
 static int64_t room_of(const dml_weights_key *key)
 {
-    const int64_t room = key->rule == DML_RULE_PILLOW              ? dml_pillow_room(key)
-                         : key->rule <= DML_RULE_TORCHVISION_PLAIN ? dml_torchvision_room(key)
-                                                                   : dml_opencv_room(key);
+    int64_t room;
+    if (key->rule == DML_RULE_PILLOW)
+        room = dml_pillow_room(key);
+    else if (key->rule <= DML_RULE_TORCHVISION_PLAIN)
+        room = dml_torchvision_room(key);
+    else
+        room = dml_opencv_room(key);
     return room > 1 ? room : 1;
 }
 

@@ -44,6 +44,13 @@ typedef struct dml_weights_draft {
     bool folds; /* taps outside the inputs may be added to those at the edge */
 } dml_weights_draft;
 
+static inline int64_t dml_clamp(int64_t value, int64_t least, int64_t most)
+{
+    if (value < least)
+        return least;
+    return value > most ? most : value;
+}
+
 static inline int32_t *dml_draft_row(const dml_weights_draft *draft, int64_t output)
 {
     return draft->values + output * draft->room;

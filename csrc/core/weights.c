@@ -2,7 +2,6 @@
 
 #include <stddef.h>
 #include <stdlib.h>
-#include <string.h>
 #ifndef _WIN32
 #include <pthread.h>
 #endif
@@ -79,11 +78,17 @@ static dml_weights *make(const dml_weights_key *key)
 
 /* --- the cache ---------------------------------------------------------------------------------------------------------- */
 
+static bool is_same(const dml_weights_key *a, const dml_weights_key *b)
+{
+    return a->rule == b->rule && a->filter == b->filter && a->inputs == b->inputs && a->outputs == b->outputs &&
+           a->from == b->from && a->to == b->to;
+}
+
 /* The lock is held. */
 static dml_weights *find(const dml_weights_key *key)
 {
     for (int k = 0; k < cache.count; k++)
-        if (memcmp(&cache.axes[k]->cached->key, key, sizeof *key) == 0) {
+        if (is_same(&cache.axes[k]->cached->key, key)) {
             cache.axes[k]->cached->used = ++cache.clock;
             cache.axes[k]->cached->references++;
             return cache.axes[k];

@@ -17,7 +17,7 @@
 
 enum { DML_WEIGHTS_SLOTS = 18 };
 
-/* What weights are made of, all zero where it is not used: compared as bytes. */
+/* What weights are made of, all zero where it is not used. */
 typedef struct dml_weights_key {
     int32_t rule;   /* a dml_weight_rule */
     int32_t filter; /* of that rule */

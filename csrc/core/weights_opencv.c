@@ -55,7 +55,7 @@ static void exact_taps(dml_weights_draft *draft, int64_t i)
     const double at = scale_of(draft->key) * ((double)i + 0.5) - 0.5, whole = floor(at);
     const bool before = whole < 0.0 || inputs == 1, behind = whole >= (double)(inputs - 1);
     const int32_t second = before || behind ? 0 : (int32_t)rint((at - whole) * (double)EXACT_ONE);
-    draft->first[i] = before ? 0 : behind ? inputs - 1 : (int64_t)whole;
+    draft->first[i] = dml_clamp((int64_t)whole, 0, inputs - 1);
     draft->count[i] = 2;
     dml_draft_row(draft, i)[0] = EXACT_ONE - second;
     dml_draft_row(draft, i)[1] = second;
@@ -185,7 +185,9 @@ void dml_opencv_weights(dml_weights_draft *draft)
 {
     const int32_t rule = draft->key->rule;
     const bool whole = rule == DML_RULE_OPENCV_AREA || rule == DML_RULE_BLOCKS;
-    draft->shift = whole ? 0 : rule == DML_RULE_OPENCV_LINEAR_EXACT ? 8 : 11;
+    draft->shift = whole ? 0 : 11;
+    if (rule == DML_RULE_OPENCV_LINEAR_EXACT)
+        draft->shift = 8;
     draft->is_float = rule == DML_RULE_OPENCV_AREA;
     draft->folds = rule == DML_RULE_OPENCV_CUBIC || rule == DML_RULE_OPENCV_LANCZOS4;
     for (int64_t i = 0; i < draft->key->outputs; i++)

@@ -5,15 +5,12 @@
 
 enum { MOST_FRACTION_BITS = 22, LIMIT = 1 << 15 };
 
-static int64_t clamp(int64_t value, int64_t least, int64_t most)
-{
-    return value < least ? least : value > most ? most : value;
-}
-
 /* How many inputs the filter covers. */
 static int taps_of(int32_t filter)
 {
-    return filter == DML_FILTER_BILINEAR ? 2 : filter == DML_FILTER_BICUBIC ? 4 : 6;
+    if (filter == DML_FILTER_BILINEAR)
+        return 2;
+    return filter == DML_FILTER_BICUBIC ? 4 : 6;
 }
 
 static double cubic(double x, double a)
@@ -53,9 +50,9 @@ int64_t dml_torchvision_room(const dml_weights_key *key)
 static double antialiased_row(dml_weights_draft *draft, int64_t i, double scale, double support)
 {
     const double centre = scale * ((double)i + 0.5), inverse = scale >= 1.0 ? 1.0 / scale : 1.0;
-    const int64_t first = clamp((int64_t)(centre - support + 0.5), 0, draft->key->inputs);
-    const int64_t last = clamp((int64_t)(centre + support + 0.5), 0, draft->key->inputs);
-    const int64_t count = clamp(last - first, 0, draft->room);
+    const int64_t first = dml_clamp((int64_t)(centre - support + 0.5), 0, draft->key->inputs);
+    const int64_t last = dml_clamp((int64_t)(centre + support + 0.5), 0, draft->key->inputs);
+    const int64_t count = dml_clamp(last - first, 0, draft->room);
     double *scratch = draft->scratch + i * draft->room, sum = 0.0, largest = 0.0;
     for (int64_t k = 0; k < count; k++) {
         scratch[k] = filtered(draft->key->filter, ((double)(k + first) - centre + 0.5) * inverse, -0.5);
@@ -76,13 +73,13 @@ static double plain_row(dml_weights_draft *draft, int64_t i, double scale)
     const int64_t inputs = draft->key->inputs, taps = draft->room, half = taps / 2;
     const double centre = scale * ((double)i + 0.5) - 0.5;
     const double position = draft->key->filter == DML_FILTER_BILINEAR ? fmax(centre, 0.0) : centre;
-    const int64_t base = clamp((int64_t)floorf((float)position), INT64_MIN, inputs - 1), begin = base - half + 1;
+    const int64_t base = dml_clamp((int64_t)floorf((float)position), INT64_MIN, inputs - 1), begin = base - half + 1;
     const double fraction = fmin(fmax(position - (double)base, 0.0), 1.0);
-    const int64_t first = begin > 0 ? begin : 0, end = clamp(base + half + 1, 0, inputs);
+    const int64_t first = begin > 0 ? begin : 0, end = dml_clamp(base + half + 1, 0, inputs);
     double *scratch = draft->scratch + i * taps, largest = 0.0;
     memset(scratch, 0, (size_t)taps * sizeof *scratch);
     for (int64_t k = 0; k < taps; k++) {
-        const int64_t at = clamp(begin + k, 0, inputs - 1) - first;
+        const int64_t at = dml_clamp(begin + k, 0, inputs - 1) - first;
         scratch[at] += filtered(draft->key->filter, (double)(k + 1 - half) - fraction, -0.75);
         largest = fmax(largest, scratch[at]);
     }

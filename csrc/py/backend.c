@@ -92,7 +92,7 @@ static dml_operand host_map(dml_allocation *allocation, int64_t offset)
 /* Without `poll` nothing is waited for. */
 static dml_code host_resize(const dml_transfer *transfer, dml_interrupt_poll *poll, dml_status *status)
 {
-    if (!poll && dml_resize_products(transfer->program) > MOST_PRODUCTS)
+    if (!poll && dml_resize_products(transfer->program) > (double)MOST_PRODUCTS)
         return dml_fail(status, DML_WOULD_WAIT, "the work is long");
     return dml_host_resize(transfer->program, transfer->inputs[0].data, transfer->results[0].data, poll, status);
 }

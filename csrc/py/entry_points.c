@@ -133,8 +133,8 @@ static int resampled_axis(dml_call *call, dml_resize *resize, int axis, dml_ints
         return -1;
     }
     const int64_t outputs = weights ? weights->outputs : inputs;
-    const int64_t begin = window->given ? window->value[2 * axis] : 0,
-                  count = window->given ? window->value[2 * axis + 1] : outputs;
+    const int64_t *range = window->value + (int64_t)2 * axis;
+    const int64_t begin = window->given ? range[0] : 0, count = window->given ? range[1] : outputs;
     if (begin < 0 || count < 0 || begin > outputs || count > outputs - begin) {
         PyErr_Format(PyExc_ValueError, "window leaves the %lld %s", (long long)outputs, names[axis]);
         return -1;

@@ -74,7 +74,7 @@ static PyObject *pass_tuple(const dml_resampling *resampling, int k)
     const dml_sum *sum = last ? &resampling->parts[0].sum : &resampling->first;
     return Py_BuildValue("iLLiOOiiiy#", resampling->axes[k], (long long)weights->inputs, (long long)weights->taps,
                          (int)weights->shift, weights->is_float ? Py_True : Py_False, weights->inside ? Py_True : Py_False,
-                         (int)sum->kind, (int)sum->shift, last ? (int)DML_UINT8 : (int)resampling->between,
+                         (int)sum->kind, (int)sum->shift, (int)(last ? DML_UINT8 : resampling->between),
                          (const char *)weights->rows, (Py_ssize_t)(weights->outputs * dml_weights_item(weights)));
 }
 

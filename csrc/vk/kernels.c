@@ -48,7 +48,7 @@ typedef struct shader {
     code variants[VARIANT_COUNT];
 } shader;
 
-#define CODE(array) {array, sizeof array}
+#define CODE(array) {array, sizeof(array)}
 #define SHADER(name)                                                                                                           \
     {#name,                                                                                                                    \
      {[PLAIN] = CODE(name##_spv),                                                                                              \
