@@ -6,7 +6,7 @@ import itertools
 import math
 import operator
 from collections.abc import Iterator, Sequence
-from typing import Any, NoReturn
+from typing import Any, Literal, NoReturn
 
 import numpy as np
 
@@ -123,15 +123,19 @@ def __format__(self: DeviceArray, spec: str) -> str:
 # --- views ----------------------------------------------------------------------------------------------------------
 
 
-def _order_of(array: Any, order: Any) -> str:
+_ORDERS: dict[str, Literal["C", "F", "K"]] = {"C": "C", "F": "F", "K": "K"}
+
+
+def _order_of(array: Any, order: Any) -> Literal["C", "F", "K"]:
     """An order as "C", "F" or "K". Raises what NumPy raises."""
     name = "C" if order is None else order.decode("latin-1") if isinstance(order, bytes) else order
     if not isinstance(name, str):
         raise TypeError(f"order must be str, not {type(order).__name__}")
     if name not in tuple("CFAKcfak"):
         raise ValueError(f"order must be one of 'C', 'F', 'A', or 'K' (got {order!r})")
-    name = name.upper()
-    return name if name != "A" else "F" if _in_f_order(array) else "C"
+    if name in "Aa":
+        return "F" if _in_f_order(array) else "C"
+    return _ORDERS[name.upper()]
 
 
 def _axes_in(array: Any, order: Any) -> tuple[int, ...]:

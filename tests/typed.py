@@ -84,6 +84,8 @@ assert_type(dmlops.slice_from_key((3, 4), np.s_[1:]), tuple[tuple[int, ...], tup
 assert_type(dmlops.reference.depth_to_space(a, 2), dmlops.DeviceArray)
 assert_type(a.reshape([2, 8]).transpose([1, 0]), dmlops.DeviceArray)
 assert_type(a[..., None, 0].reshape(2, 2).T.ravel().squeeze().swapaxes(0, 0), dmlops.DeviceArray)
+assert_type(a.reshape(2, 8, order="F", copy=True).ravel("K").flatten("A").copy(order=None), dmlops.DeviceArray)
+assert_type(a.tobytes("F"), bytes)
 assert_type(a.numpy(), NDArray[Any])
 assert_type(a.numpy(x), NDArray[np.float32])
 assert_type((int(a), float(a), complex(a), bool(a)), tuple[int, float, complex, bool])
@@ -100,6 +102,7 @@ dmlops.slice(a, [0] * 4, x.shape, progress=lambda done, total: print(done / tota
 assert_type(bool(dmlops.compare(dmlops.slice, x, [0] * 4, x.shape, devices=["host"])), bool)
 assert_type(dmlops.compare("slice", x, [0] * 4, x.shape).rows[0].milliseconds, float)
 
+a.reshape(16, order="K")  # type: ignore[arg-type]
 dmlops.slice(x, [0] * 4, x.shape, progress=5)  # type: ignore[call-overload]
 dmlops.depth_to_spce(x, 2)  # type: ignore[attr-defined]
 dmlops.depth_to_space(x, 2, order="RCD")  # type: ignore[call-overload]

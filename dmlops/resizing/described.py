@@ -68,7 +68,7 @@ def _finished(total: Array, kind: int, shift: int, half: int = 0, multiplier: in
     if kind == _REDUCE:
         return ((total + half) * multiplier % 2**32) >> 24
     if kind == _CLIP:
-        return np.clip((total + (1 << shift >> 1)) >> shift, 0, 255)
+        return np.asarray(np.clip((total + (1 << shift >> 1)) >> shift, 0, 255))
     if kind == _FLOAT:
         return total
     if kind in (_TIMES, _OVER):

@@ -619,8 +619,8 @@ def test_page(vulkan):
     assert result.attempted > 10 and not result.failed
 
 
-# Where a session and onnxruntime differ, as docs/onnx.md lists it: the body, what is fed, the session's result or its error, and
-# onnxruntime's, None where that is any.
+# Where a session and onnxruntime differ, as docs/onnx.md lists it: the body, what is fed, the session's result or its error,
+# and onnxruntime's, None where that is any.
 X = np.arange(6, dtype=np.float32).reshape(3, 2)
 LISTED = {
     "Where of -0.0": (
