@@ -31,18 +31,31 @@ static int32_t weight_of(const taps *taps, int64_t tap)
  * taps, are less than 128. */
 enum { MOST_WEIGHT = 127 << 16, MOST_SUM = (127 - DML_LANE_CHUNK / 4) << 16 };
 
-static bool fits(const dml_weights *weights)
+static bool fit(const taps *taps)
 {
-    bool all = weights->inside && !weights->is_float;
-    for (int64_t i = 0; i < weights->outputs && all; i++) {
-        const taps taps = taps_of(weights, i);
-        int64_t above = 0, below = 0;
-        for (int64_t t = 0; t < taps.count; t++) {
-            const int32_t weight = taps.weights[t];
-            *(weight < 0 ? &below : &above) += weight;
-            all = all && weight < MOST_WEIGHT && weight > -MOST_WEIGHT;
-        }
-        all = all && above < MOST_SUM && below > -MOST_SUM;
+    int64_t sum = 0, magnitude = 0, most = 0;
+    for (int64_t t = 0; t < taps->count; t++) {
+        const int64_t weight = taps->weights[t], size = dml_magnitude(weight);
+        sum += weight;
+        magnitude += size;
+        most |= size;
+    }
+    return most < MOST_WEIGHT && magnitude + dml_magnitude(sum) < 2 * (int64_t)MOST_SUM;
+}
+
+/* Of all outputs, by malloc, with room for two integers for each behind them; NULL without memory, or where weights are too
+ * large. */
+static taps *all_taps(const dml_weights *weights)
+{
+    taps *all = malloc((size_t)weights->outputs * (sizeof *all + 2 * sizeof(int32_t)));
+    bool fits = all && weights->inside && !weights->is_float;
+    for (int64_t i = 0; fits && i < weights->outputs; i++) {
+        all[i] = taps_of(weights, i);
+        fits = fit(&all[i]);
+    }
+    if (!fits) {
+        free(all);
+        all = NULL;
     }
     return all;
 }
@@ -62,9 +75,16 @@ typedef struct lane {
     int64_t position;
 } lane;
 
-/* How the lanes of an axis are, before any memory is asked for. */
+/* What a sum of a lane adds: of an output of the lane, 4 inputs from the tap of a group on, one item. */
+typedef struct lane_sum {
+    bool used;
+    int64_t output, tap, item;
+} lane_sum;
+
 typedef struct layout {
-    const dml_weights *weights;
+    const taps *taps;        /* of all outputs, */
+    int64_t outputs, inputs; /* of the axis */
+    lane_sum sums[DML_LANE / 4];
     dml_lanes lanes;
 } layout;
 
@@ -72,23 +92,22 @@ typedef struct layout {
 static bool place(const layout *layout, int64_t index, int64_t groups, lane *lane)
 {
     const dml_lanes *lanes = &layout->lanes;
-    const int64_t bytes = layout->weights->inputs * lanes->items, limit = bytes - DML_LANE - (groups - 1) * lanes->step;
+    const int64_t items = lanes->items, limit = layout->inputs * items - DML_LANE - (groups - 1) * lanes->step;
     int64_t position = dml_larger(limit, 0);
     bool all = true;
     for (int64_t i = 0; i < lanes->outputs; i++) {
         const int64_t output = index * lanes->outputs + i;
-        lane->taps[i] = taps_of(layout->weights, dml_smaller(output, layout->weights->outputs - 1));
-        position = dml_smaller(position, lane->taps[i].first * lanes->items);
+        lane->taps[i] = layout->taps[dml_smaller(output, layout->outputs - 1)];
+        position = dml_smaller(position, lane->taps[i].first * items);
     }
     if (lanes->wide)
-        position -= position % lanes->items;
+        position -= position % items;
     lane->position = position;
+    const int64_t furthest = dml_quotient(lanes->wide ? position : position + DML_LANE - 4 * items, items);
     for (int64_t i = 0; i < lanes->outputs; i++) {
-        const int64_t furthest =
-            lanes->wide ? position / lanes->items : (position + DML_LANE - 4 * lanes->items) / lanes->items;
         lane->first[i] = dml_smaller(lane->taps[i].first, furthest);
         all = all && lane->taps[i].first + lane->taps[i].count <= lane->first[i] + groups * lanes->taps;
-        if (index * lanes->outputs + i >= layout->weights->outputs)
+        if (index * lanes->outputs + i >= layout->outputs)
             lane->taps[i].count = 0;
     }
     return all;
@@ -99,9 +118,13 @@ static int64_t groups_of(const layout *layout, int64_t block)
 {
     lane lane;
     int64_t groups = 1;
-    for (int64_t k = 0; k < layout->lanes.lanes; k++)
+    for (int64_t k = 0; k < layout->lanes.lanes; k++) {
+        const int64_t first = (block * layout->lanes.lanes + k) * layout->lanes.outputs;
+        if (first < layout->outputs)
+            groups = dml_larger(groups, dml_ceil_div(layout->taps[first].count, layout->lanes.taps));
         while (!place(layout, block * layout->lanes.lanes + k, groups, &lane))
             groups++;
+    }
     return groups;
 }
 
@@ -113,97 +136,110 @@ static void describe(layout *layout, bool wide)
     lanes->outputs = wide || items > 2 ? 1 : 4 / items;
     lanes->taps = wide ? DML_LANE / items : 4;
     lanes->step = lanes->taps * items;
-    lanes->blocks = dml_ceil_div(layout->weights->outputs, lanes->lanes * lanes->outputs);
-}
-
-static int64_t all_groups(const layout *layout)
-{
-    int64_t groups = 0;
-    for (int64_t block = 0; block < layout->lanes.blocks; block++)
-        groups += groups_of(layout, block);
-    return groups;
-}
-
-/* Which tap of which output the byte of a lane is, and its item: false if it is none. */
-static bool byte_of(const dml_lanes *lanes, int64_t byte, int64_t *output, int64_t *tap, int64_t *item)
-{
-    const int64_t sum = byte / 4;
-    *item = sum % lanes->items;
-    *output = lanes->wide ? 0 : sum / lanes->items;
-    *tap = byte % 4 + (lanes->wide ? sum / lanes->items * 4 : 0);
-    return *output < lanes->outputs;
-}
-
-static void write_control(const dml_lanes *lanes, const lane *lane, uint8_t *control)
-{
-    int64_t output, tap, item;
-    for (int64_t byte = 0; byte < DML_LANE; byte++)
-        control[byte] = byte_of(lanes, byte, &output, &tap, &item)
-                            ? (uint8_t)((lane->first[output] + tap) * lanes->items + item - lane->position)
-                            : 0x80;
-}
-
-static void write_weights(const dml_lanes *lanes, const lane *lane, int64_t group, int32_t *weights)
-{
-    int64_t output, tap, item;
-    for (int64_t byte = 0; byte < DML_LANE; byte++) {
-        weights[byte] = 0;
-        if (byte_of(lanes, byte, &output, &tap, &item)) {
-            const int64_t before = lane->taps[output].first - lane->first[output];
-            weights[byte] = weight_of(&lane->taps[output], group * lanes->taps + tap - before);
-        }
+    lanes->blocks = dml_ceil_div(layout->outputs, lanes->lanes * lanes->outputs);
+    for (int64_t sum = 0; sum < DML_LANE / 4; sum++) {
+        const int64_t pixel = sum / items;
+        layout->sums[sum] = (lane_sum){wide || pixel < lanes->outputs, wide ? 0 : pixel, wide ? 4 * pixel : 0, sum % items};
     }
 }
 
-static void write_block(layout *layout, int64_t block, int64_t encoded, dml_lanes_encoder *encode)
+/* Those of all blocks; `groups` becomes those of each. */
+static int64_t all_groups(const layout *layout, int32_t *groups)
+{
+    int64_t all = 0;
+    for (int64_t block = 0; block < layout->lanes.blocks; block++) {
+        groups[block] = (int32_t)groups_of(layout, block);
+        all += groups[block];
+    }
+    return all;
+}
+
+static void write_control(const layout *layout, const lane *lane, uint8_t *control)
+{
+    const int64_t items = layout->lanes.items;
+    for (int64_t sum = 0; sum < DML_LANE / 4; sum++) {
+        const lane_sum *of = &layout->sums[sum];
+        const int64_t at = of->used ? (lane->first[of->output] + of->tap) * items + of->item - lane->position : 0;
+        for (int64_t tap = 0; tap < 4; tap++)
+            control[4 * sum + tap] = of->used ? (uint8_t)(at + tap * items) : 0x80;
+    }
+}
+
+static void write_weights(const layout *layout, const lane *lane, int64_t group, int32_t *weights)
+{
+    for (int64_t sum = 0; sum < DML_LANE / 4; sum++, weights += 4) {
+        const lane_sum *of = &layout->sums[sum];
+        const taps *taps = &lane->taps[of->output];
+        const int64_t tap = group * layout->lanes.taps + of->tap - (taps->first - lane->first[of->output]);
+        if (of->used && tap >= 0 && tap + 4 <= taps->count)
+            memcpy(weights, taps->weights + tap, 4 * sizeof *weights);
+        else
+            for (int64_t k = 0; k < 4; k++)
+                weights[k] = of->used ? weight_of(taps, tap + k) : 0;
+    }
+}
+
+static void write_block(layout *layout, int64_t block, int64_t groups, int64_t encoded, dml_lanes_encoder *encode)
 {
     dml_lanes *lanes = &layout->lanes;
     lane lane[DML_MOST_LANES];
     int32_t weights[DML_MOST_LANES * DML_LANE];
-    const int64_t groups = groups_of(layout, block), first = lanes->groups[block];
+    const int64_t first = lanes->groups[block];
     lanes->groups[block + 1] = (int32_t)(first + groups);
     for (int64_t k = 0; k < lanes->lanes; k++) {
         const int64_t at = block * lanes->lanes + k;
         place(layout, at, groups, &lane[k]);
         lanes->positions[at] = (int32_t)lane[k].position;
         const int64_t end = lane[k].position + (groups - 1) * lanes->step + DML_LANE;
-        lanes->overreads = lanes->overreads || end > layout->weights->inputs * lanes->items;
-        write_control(lanes, &lane[k], lanes->controls + at * DML_LANE);
+        lanes->overreads = lanes->overreads || end > layout->inputs * lanes->items;
+        write_control(layout, &lane[k], lanes->controls + at * DML_LANE);
     }
     for (int64_t group = 0; group < groups; group++) {
         for (int64_t k = 0; k < lanes->lanes; k++)
-            write_weights(lanes, &lane[k], group, weights + k * DML_LANE);
-        encode(weights, (int)lanes->lanes, lanes->weights + (first + group) * encoded * lanes->lanes);
+            write_weights(layout, &lane[k], group, weights + k * DML_LANE);
+        encode(weights, lanes->weights + (first + group) * encoded * lanes->lanes);
     }
+}
+
+static dml_lanes *make(layout *layout, const int32_t *groups, int64_t all, int64_t encoded, dml_lanes_encoder *encode)
+{
+    const int64_t blocks = layout->lanes.blocks, lanes = blocks * layout->lanes.lanes, align = 64;
+    const int64_t weights = all * encoded * layout->lanes.lanes;
+    dml_lanes *made = malloc(sizeof *made + (size_t)(weights + lanes * (DML_LANE + 4) + (blocks + 1) * 4 + align));
+    if (!made)
+        return NULL;
+    layout->lanes.weights = made->memory + (-(uintptr_t)made->memory % (uintptr_t)align);
+    layout->lanes.controls = (uint8_t *)layout->lanes.weights + weights;
+    layout->lanes.positions = (int32_t *)(void *)(layout->lanes.controls + lanes * DML_LANE);
+    layout->lanes.groups = layout->lanes.positions + lanes;
+    layout->lanes.groups[0] = 0;
+    for (int64_t block = 0; block < blocks; block++)
+        write_block(layout, block, groups[block], encoded, encode);
+    *made = layout->lanes;
+    return made;
 }
 
 dml_lanes *dml_lanes_make(const dml_weights *weights, int64_t items, int64_t lanes, int64_t encoded, dml_lanes_encoder *encode)
 {
-    layout layout = {weights, {.lanes = lanes, .items = items}};
-    if (!fits(weights))
+    taps *taps = all_taps(weights);
+    layout layout = {
+        .taps = taps, .outputs = weights->outputs, .inputs = weights->inputs, .lanes = {.lanes = lanes, .items = items}};
+    if (!taps)
         return NULL;
+    int32_t *groups = (int32_t *)(void *)(taps + weights->outputs);
     describe(&layout, false);
-    int64_t groups = all_groups(&layout);
+    int64_t all = all_groups(&layout, groups);
     if (items < 3) {
         describe(&layout, true);
-        const int64_t others = all_groups(&layout);
-        if (others >= groups)
+        const int64_t others = all_groups(&layout, groups + weights->outputs);
+        if (others < all)
+            groups += weights->outputs;
+        else
             describe(&layout, false);
-        groups = dml_smaller(groups, others);
+        all = dml_smaller(all, others);
     }
-    const int64_t blocks = layout.lanes.blocks, align = 64;
-    const int64_t bytes[] = {groups * encoded * lanes, blocks * lanes * DML_LANE, blocks * lanes * 4, (blocks + 1) * 4};
-    dml_lanes *made = malloc(sizeof *made + (size_t)(bytes[0] + bytes[1] + bytes[2] + bytes[3] + align));
-    if (!made)
-        return NULL;
-    layout.lanes.weights = made->memory + (-(uintptr_t)made->memory % (uintptr_t)align);
-    layout.lanes.controls = (uint8_t *)layout.lanes.weights + bytes[0];
-    layout.lanes.positions = (int32_t *)(void *)(layout.lanes.controls + bytes[1]);
-    layout.lanes.groups = (int32_t *)(void *)((char *)layout.lanes.positions + bytes[2]);
-    layout.lanes.groups[0] = 0;
-    for (int64_t block = 0; block < blocks; block++)
-        write_block(&layout, block, encoded, encode);
-    *made = layout.lanes;
+    dml_lanes *made = make(&layout, groups, all, encoded, encode);
+    free(taps);
     return made;
 }
 
@@ -212,32 +248,33 @@ dml_lanes *dml_lanes_make(const dml_weights *weights, int64_t items, int64_t lan
 dml_row_taps *dml_row_taps_make(const dml_weights *weights, int64_t each, int64_t words, dml_row_encoder *encode)
 {
     const int64_t outputs = weights->outputs;
+    taps *taps = all_taps(weights);
     int64_t all = 0;
-    if (!fits(weights))
+    for (int64_t i = 0; taps && i < outputs; i++)
+        all += dml_ceil_div(taps[i].count, each) * words;
+    dml_row_taps *made = taps ? malloc(sizeof *made + (size_t)(3 * outputs + 1 + all) * 4) : NULL;
+    if (!made) {
+        free(taps);
         return NULL;
-    for (int64_t i = 0; i < outputs; i++)
-        all += dml_ceil_div(taps_of(weights, i).count, each) * words;
-    dml_row_taps *made = malloc(sizeof *made + (size_t)(3 * outputs + 1 + all) * 4);
-    if (!made)
-        return NULL;
+    }
     made->first = (int32_t *)(void *)made->memory;
     made->count = made->first + outputs;
     made->at = made->count + outputs;
     made->weights = (uint32_t *)(void *)(made->at + outputs + 1);
     made->at[0] = 0;
     for (int64_t i = 0; i < outputs; i++) {
-        const taps taps = taps_of(weights, i);
         uint32_t *to = made->weights + made->at[i];
-        for (int64_t t = 0; t < taps.count; t += each, to += words) {
+        for (int64_t t = 0; t < taps[i].count; t += each, to += words) {
             int32_t group[4];
             for (int64_t k = 0; k < each; k++)
-                group[k] = weight_of(&taps, t + k);
+                group[k] = weight_of(&taps[i], t + k);
             encode(group, to);
         }
-        made->first[i] = (int32_t)taps.first;
-        made->count[i] = (int32_t)taps.count;
+        made->first[i] = (int32_t)taps[i].first;
+        made->count[i] = (int32_t)taps[i].count;
         made->at[i + 1] = (int32_t)(to - made->weights);
     }
+    free(taps);
     return made;
 }
 

@@ -17,7 +17,7 @@ enum {
 };
 
 /* How a kernel has the weights of a group: those of its bytes, lane after lane, become `bytes` bytes for each lane. */
-typedef void dml_lanes_encoder(const int32_t *weights, int lanes, char *encoded);
+typedef void dml_lanes_encoder(const int32_t *weights, char *encoded);
 
 /* Along columns, for pixels of some items. */
 typedef struct dml_lanes {

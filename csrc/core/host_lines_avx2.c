@@ -33,14 +33,16 @@ static int8_t upper(int32_t weight)
 }
 
 /* The words of even taps, those of odd taps, and the upper bytes. */
-static void encode(const int32_t *weights, int lanes, char *encoded)
+TARGET static void encode(const int32_t *weights, char *encoded)
 {
-    const int size = lanes * DML_LANE;
-    for (int byte = 0; byte < size; byte++) {
-        const int16_t word = lower(weights[byte]);
-        memcpy(encoded + (byte & 1) * size + (byte & ~1), &word, sizeof word);
-        encoded[2 * size + byte] = (char)upper(weights[byte]);
-    }
+    int16_t words[2 * DML_LANE];
+    for (int k = 0; k < DML_LANE; k++)
+        words[k] = lower(weights[2 * k]);
+    for (int k = 0; k < DML_LANE; k++)
+        words[DML_LANE + k] = lower(weights[2 * k + 1]);
+    memcpy(encoded, words, sizeof words);
+    for (int byte = 0; byte < VECTOR; byte++)
+        encoded[sizeof words + (size_t)byte] = (char)upper(weights[byte]);
 }
 
 static void encode_row(const int32_t *weights, uint32_t *encoded)

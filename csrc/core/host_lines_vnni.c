@@ -23,22 +23,22 @@ static bool is_supported(void)
 
 /* --- weights ------------------------------------------------------------------------------------------------------ */
 
+/* The lowest digit first. Each is between -128 and 127: the next one has what it is too small for. */
 static void split(int32_t weight, int8_t digits[DIGITS])
 {
-    for (int k = 0; k < DIGITS; k++) {
-        digits[k] = (int8_t)weight;
-        weight = (weight - digits[k]) >> 8;
-    }
+    digits[0] = (int8_t)weight;
+    digits[1] = (int8_t)((weight + 0x80) >> 8);
+    digits[2] = (int8_t)((weight + 0x8080) >> 16);
 }
 
-static void encode(const int32_t *weights, int lanes, char *encoded)
+TARGET static void encode(const int32_t *weights, char *encoded)
 {
-    int8_t digits[DIGITS];
-    for (int byte = 0; byte < lanes * DML_LANE; byte++) {
-        split(weights[byte], digits);
-        for (int k = 0; k < DIGITS; k++)
-            encoded[k * lanes * DML_LANE + byte] = (char)digits[k];
-    }
+    for (int byte = 0; byte < VECTOR; byte++)
+        encoded[byte] = (char)weights[byte];
+    for (int byte = 0; byte < VECTOR; byte++)
+        encoded[VECTOR + byte] = (char)((weights[byte] + 0x80) >> 8);
+    for (int byte = 0; byte < VECTOR; byte++)
+        encoded[2 * VECTOR + byte] = (char)((weights[byte] + 0x8080) >> 16);
 }
 
 static void encode_row(const int32_t *weights, uint32_t *encoded)

@@ -180,12 +180,14 @@ static bool choose_rows(dml_lines_pass *pass)
 /* Lanes of two outputs or more, as of host_lines_avx2.c, whose weights are words: those of even taps, and those of odd taps. */
 enum { LANES = 2, ENCODED = 2 * DML_LANE };
 
-static void encode(const int32_t *weights, int lanes, char *encoded)
+TARGET static void encode(const int32_t *weights, char *encoded)
 {
-    for (int byte = 0; byte < lanes * DML_LANE; byte++) {
-        const int16_t word = (int16_t)weights[byte];
-        memcpy(encoded + (byte & 1) * lanes * DML_LANE + (byte & ~1), &word, sizeof word);
+    int16_t words[2 * DML_LANE];
+    for (int k = 0; k < DML_LANE; k++) {
+        words[k] = (int16_t)weights[2 * k];
+        words[DML_LANE + k] = (int16_t)weights[2 * k + 1];
     }
+    memcpy(encoded, words, sizeof words);
 }
 
 static void *pack(const dml_weights *weights, int64_t items)
