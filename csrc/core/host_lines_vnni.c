@@ -69,14 +69,28 @@ static void *pack_rows(const dml_weights *weights)
 
 /* --- along columns ------------------------------------------------------------------------------------------------ */
 
+/* Of each digit. */
 typedef struct sums {
-    __m512i digits[DIGITS];
+    __m512i low, middle, high;
 } sums;
 
 INLINE __m512i total(const sums *sums)
 {
-    const __m512i upper = _mm512_add_epi32(sums->digits[1], _mm512_slli_epi32(sums->digits[2], 8));
-    return _mm512_add_epi32(sums->digits[0], _mm512_slli_epi32(upper, 8));
+    const __m512i upper = _mm512_add_epi32(sums->middle, _mm512_slli_epi32(sums->high, 8));
+    return _mm512_add_epi32(sums->low, _mm512_slli_epi32(upper, 8));
+}
+
+/* _mm512_dpbusd_epi32, of which GCC copies each sum twice. */
+INLINE void add_products(__m512i *sum, __m512i bytes, __m512i digits)
+{
+    __asm__("vpdpbusd %2, %1, %0" : "+v"(*sum) : "v"(bytes), "v"(digits));
+}
+
+INLINE void add(sums *sums, __m512i bytes, __m512i low, __m512i middle, __m512i high)
+{
+    add_products(&sums->low, bytes, low);
+    add_products(&sums->middle, bytes, middle);
+    add_products(&sums->high, bytes, high);
 }
 
 INLINE __m128i load(const char *line, int64_t at)
@@ -86,12 +100,12 @@ INLINE __m128i load(const char *line, int64_t at)
 
 INLINE void add_group(sums *sums, const char *line, const int64_t *at, __m512i control, const __m512i *weights)
 {
-    __m512i bytes = _mm512_inserti32x4(_mm512_castsi128_si512(load(line, at[0])), load(line, at[1]), 1);
-    bytes = _mm512_inserti32x4(_mm512_inserti32x4(bytes, load(line, at[2]), 2), load(line, at[3]), 3);
+    __m512i bytes = _mm512_broadcast_i32x4(load(line, at[0]));
+    bytes = _mm512_mask_broadcast_i32x4(bytes, 0x00F0, load(line, at[1]));
+    bytes = _mm512_mask_broadcast_i32x4(bytes, 0x0F00, load(line, at[2]));
+    bytes = _mm512_mask_broadcast_i32x4(bytes, 0xF000, load(line, at[3]));
     bytes = _mm512_shuffle_epi8(bytes, control);
-    DML_UNROLL
-    for (int k = 0; k < DIGITS; k++)
-        sums->digits[k] = _mm512_dpbusd_epi32(sums->digits[k], bytes, weights[k]);
+    add(sums, bytes, weights[0], weights[1], weights[2]);
 }
 
 /* 16 sums as bytes. */
@@ -165,18 +179,18 @@ INLINE void run_columns(const dml_lines_pass *pass, const char *const *in, char 
         const __m512i control = _mm512_loadu_si512(lanes->controls + VECTOR * block);
         const __m512i *weights = (const void *)(lanes->weights + (int64_t)lanes->groups[block] * DIGITS * VECTOR);
         int64_t at[LANES] = {position[0], position[1], position[2], position[3]};
-        sums sums[DML_LINES] = {{{_mm512_setzero_si512(), _mm512_setzero_si512(), _mm512_setzero_si512()}}};
-        sums[3] = sums[2] = sums[1] = sums[0];
+        sums a = {_mm512_setzero_si512(), _mm512_setzero_si512(), _mm512_setzero_si512()}, b = a, c = a, d = a;
         for (int32_t group = lanes->groups[block]; group < lanes->groups[block + 1]; group++, weights += DIGITS) {
-            add_group(&sums[0], line0, at, control, weights);
-            add_group(&sums[1], line1, at, control, weights);
-            add_group(&sums[2], line2, at, control, weights);
-            add_group(&sums[3], line3, at, control, weights);
-            DML_UNROLL
-            for (int k = 0; k < LANES; k++)
-                at[k] += step;
+            add_group(&a, line0, at, control, weights);
+            add_group(&b, line1, at, control, weights);
+            add_group(&c, line2, at, control, weights);
+            add_group(&d, line3, at, control, weights);
+            at[0] += step;
+            at[1] += step;
+            at[2] += step;
+            at[3] += step;
         }
-        const __m512i lines[DML_LINES] = {total(&sums[0]), total(&sums[1]), total(&sums[2]), total(&sums[3])};
+        const __m512i lines[DML_LINES] = {total(&a), total(&b), total(&c), total(&d)};
         const int64_t to = (block * outputs - begin) * items;
         if (wide)
             store_wide(lines, out, to, half, shift, items);
@@ -204,40 +218,29 @@ TARGET static void columns(const dml_lines_pass *pass, const char *const *in, ch
 
 /* --- along rows --------------------------------------------------------------------------------------------------- */
 
-/* Adds a group of 4 taps to 64 items, which are in the order of the two zips. */
-INLINE void add_lines(sums *sums, const __m512i *lines, const uint32_t *weights)
-{
-    const __m512i low0 = _mm512_unpacklo_epi8(lines[0], lines[1]), high0 = _mm512_unpackhi_epi8(lines[0], lines[1]);
-    const __m512i low1 = _mm512_unpacklo_epi8(lines[2], lines[3]), high1 = _mm512_unpackhi_epi8(lines[2], lines[3]);
-    const __m512i bytes[4] = {_mm512_unpacklo_epi16(low0, low1), _mm512_unpackhi_epi16(low0, low1),
-                              _mm512_unpacklo_epi16(high0, high1), _mm512_unpackhi_epi16(high0, high1)};
-    DML_UNROLL
-    for (int k = 0; k < DIGITS; k++) {
-        const __m512i digit = _mm512_set1_epi32((int32_t)weights[k]);
-        sums[0].digits[k] = _mm512_dpbusd_epi32(sums[0].digits[k], bytes[0], digit);
-        sums[1].digits[k] = _mm512_dpbusd_epi32(sums[1].digits[k], bytes[1], digit);
-        sums[2].digits[k] = _mm512_dpbusd_epi32(sums[2].digits[k], bytes[2], digit);
-        sums[3].digits[k] = _mm512_dpbusd_epi32(sums[3].digits[k], bytes[3], digit);
-    }
-}
-
-/* Up to 64 items, those of the mask. */
+/* Up to 64 items, those of the mask. Zips put 4 taps of an item side by side: `a` to `d` have items in another order, which
+ * packing undoes. */
 INLINE void run_vector(const char *const *lines, const uint32_t *weights, const uint32_t *end, int64_t at, char *out,
                        const __mmask64 mask, __m512i half, __m128i shift)
 {
-    sums sums[4] = {{{half, _mm512_setzero_si512(), _mm512_setzero_si512()}}};
-    sums[3] = sums[2] = sums[1] = sums[0];
+    sums a = {half, _mm512_setzero_si512(), _mm512_setzero_si512()}, b = a, c = a, d = a;
     for (; weights < end; weights += DIGITS, lines += 4) {
-        const __m512i loaded[4] = {_mm512_maskz_loadu_epi8(mask, lines[0] + at), _mm512_maskz_loadu_epi8(mask, lines[1] + at),
-                                   _mm512_maskz_loadu_epi8(mask, lines[2] + at), _mm512_maskz_loadu_epi8(mask, lines[3] + at)};
-        add_lines(sums, loaded, weights);
+        const __m512i line0 = _mm512_maskz_loadu_epi8(mask, lines[0] + at),
+                      line1 = _mm512_maskz_loadu_epi8(mask, lines[1] + at);
+        const __m512i line2 = _mm512_maskz_loadu_epi8(mask, lines[2] + at),
+                      line3 = _mm512_maskz_loadu_epi8(mask, lines[3] + at);
+        const __m512i low0 = _mm512_unpacklo_epi8(line0, line1), low1 = _mm512_unpacklo_epi8(line2, line3);
+        const __m512i high0 = _mm512_unpackhi_epi8(line0, line1), high1 = _mm512_unpackhi_epi8(line2, line3);
+        const __m512i low = _mm512_set1_epi32((int32_t)weights[0]), middle = _mm512_set1_epi32((int32_t)weights[1]),
+                      high = _mm512_set1_epi32((int32_t)weights[2]);
+        add(&a, _mm512_unpacklo_epi16(low0, low1), low, middle, high);
+        add(&b, _mm512_unpackhi_epi16(low0, low1), low, middle, high);
+        add(&c, _mm512_unpacklo_epi16(high0, high1), low, middle, high);
+        add(&d, _mm512_unpackhi_epi16(high0, high1), low, middle, high);
     }
-    __m512i words[4];
-    DML_UNROLL
-    for (int k = 0; k < 4; k++)
-        words[k] = _mm512_sra_epi32(total(&sums[k]), shift);
-    const __m512i low = _mm512_packs_epi32(words[0], words[1]), high = _mm512_packs_epi32(words[2], words[3]);
-    _mm512_mask_storeu_epi8(out + at, mask, _mm512_packus_epi16(low, high));
+    const __m512i first = _mm512_packs_epi32(_mm512_sra_epi32(total(&a), shift), _mm512_sra_epi32(total(&b), shift));
+    const __m512i second = _mm512_packs_epi32(_mm512_sra_epi32(total(&c), shift), _mm512_sra_epi32(total(&d), shift));
+    _mm512_mask_storeu_epi8(out + at, mask, _mm512_packus_epi16(first, second));
 }
 
 TARGET static void rows(const dml_lines_pass *pass, const dml_sum_inputs *in, int64_t output, char *out, int64_t count)
