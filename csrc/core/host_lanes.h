@@ -27,8 +27,9 @@ typedef struct dml_lanes {
     int64_t step;    /* bytes of a line from a group to the next */
     int64_t blocks;
     bool wide;
-    bool overreads;     /* loads leave the line, which is short, by less than DML_LINE_PAD */
-    int32_t *groups;    /* of each block, the first of its groups; and behind the last */
+    int64_t joined;  /* the lanes of a block share so many vectors, from the position of the first on; 0: they load their own */
+    bool overreads;  /* loads leave the line, which is short, by less than DML_LINE_PAD */
+    int32_t *groups; /* of each block, the first of its groups; and behind the last */
     int32_t *positions; /* of each lane of each block, in bytes */
     uint8_t *controls;  /* of each lane of each block, as PSHUFB has them */
     char *weights;      /* of each group */
@@ -46,6 +47,10 @@ typedef struct dml_row_taps {
 /* Both are made by malloc, and freed by free; NULL without memory, or where weights are too large. `encoded` is the bytes of a
  * lane's weights in a group. */
 dml_lanes *dml_lanes_make(const dml_weights *weights, int64_t items, int64_t lanes, int64_t encoded, dml_lanes_encoder *encode);
+
+/* Joins the lanes of each block, for instructions that shuffle all bytes of one or two vectors, if all blocks have what a group
+ * reads in as many. */
+void dml_lanes_join(dml_lanes *lanes, int64_t inputs, int64_t vectors);
 
 /* `encode` makes `words` of 4 bytes from a group's weights. */
 typedef void dml_row_encoder(const int32_t *weights, uint32_t *encoded);

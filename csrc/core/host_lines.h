@@ -55,7 +55,7 @@ extern const dml_lines_kernel dml_lines_plain;
 #if defined(__GNUC__) && defined(__x86_64__)
 #define DML_LINES_X86
 bool dml_lines_have_avx2(void);
-extern const dml_lines_kernel dml_lines_avx2, dml_lines_vnni;
+extern const dml_lines_kernel dml_lines_avx2, dml_lines_vnni, dml_lines_vbmi;
 
 /* For sums of one or two taps, of which that along columns makes words of 16 bits, by AVX2. */
 extern const dml_lines_kernel dml_lines_linear;
@@ -65,7 +65,7 @@ extern const dml_lines_kernel dml_lines_words, dml_lines_floats;
 #endif
 
 /* Which of the slots that weights have for what kernels make of them are a kernel's: one for rows, then those for columns of so
- * many items; of the last two the latter alone. */
-enum { DML_SLOT_VNNI = 0, DML_SLOT_AVX2 = 5, DML_SLOT_LINEAR = 9, DML_SLOT_WORDS = 13 };
+ * many items; of the last three the latter alone. */
+enum { DML_SLOT_VNNI = 0, DML_SLOT_AVX2 = 5, DML_SLOT_LINEAR = 9, DML_SLOT_WORDS = 13, DML_SLOT_VBMI = 17 };
 
 #endif

@@ -1,115 +1,106 @@
-/* AVX-512 with VNNI. A weight is three signed digits of 8 bits; an instruction adds 4 products of a digit and a byte to each
- * sum, of which there is one for each digit. All wrap, but for the total of the three. */
-#include "core/host_lanes.h"
+#include "core/host_vnni.h"
 
 #ifdef DML_LINES_X86
 
-#include <immintrin.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/compiler.h"
 
-#define TARGET __attribute__((target("avx512f,avx512bw,avx512vl,avx512dq,avx512vnni")))
-#define INLINE static inline TARGET __attribute__((always_inline))
+enum { LANES = 4, ENCODED = DML_DIGITS * DML_LANE };
 
-enum { LANES = 4, DIGITS = 3, VECTOR = 64, ENCODED = DIGITS * DML_LANE };
-
-static bool is_supported(void)
+static bool has_vnni(void)
 {
     return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl") &&
            __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vnni");
 }
 
+static bool has_vbmi(void)
+{
+    return has_vnni() && __builtin_cpu_supports("avx512vbmi");
+}
+
 /* --- weights ------------------------------------------------------------------------------------------------------ */
 
-/* The lowest digit first. Each is between -128 and 127: the next one has what it is too small for. */
-static void split(int32_t weight, int8_t digits[DIGITS])
+/* Digit after digit, the lowest first. */
+VNNI_TARGET static void encode(const int32_t *weights, char *encoded)
 {
-    digits[0] = (int8_t)weight;
-    digits[1] = (int8_t)((weight + 0x80) >> 8);
-    digits[2] = (int8_t)((weight + 0x8080) >> 16);
-}
-
-TARGET static void encode(const int32_t *weights, char *encoded)
-{
-    for (int byte = 0; byte < VECTOR; byte++)
+    for (int byte = 0; byte < DML_VNNI_BYTES; byte++)
         encoded[byte] = (char)weights[byte];
-    for (int byte = 0; byte < VECTOR; byte++)
-        encoded[VECTOR + byte] = (char)((weights[byte] + 0x80) >> 8);
-    for (int byte = 0; byte < VECTOR; byte++)
-        encoded[2 * VECTOR + byte] = (char)((weights[byte] + 0x8080) >> 16);
+    for (int byte = 0; byte < DML_VNNI_BYTES; byte++)
+        encoded[DML_VNNI_BYTES + byte] = (char)((weights[byte] + 0x80) >> 8);
+    for (int byte = 0; byte < DML_VNNI_BYTES; byte++)
+        encoded[2 * DML_VNNI_BYTES + byte] = (char)((weights[byte] + 0x8080) >> 16);
 }
 
-static void encode_row(const int32_t *weights, uint32_t *encoded)
+/* With lanes that are joined, if that is possible. */
+static void *pack_joined(const dml_weights *weights, int64_t items)
 {
-    int8_t digits[DIGITS];
-    encoded[0] = encoded[1] = encoded[2] = 0;
-    for (int tap = 0; tap < 4; tap++) {
-        split(weights[tap], digits);
-        for (int k = 0; k < DIGITS; k++)
-            encoded[k] |= (uint32_t)(uint8_t)digits[k] << 8 * tap;
-    }
+    dml_lanes *lanes = dml_lanes_make(weights, items, LANES, ENCODED, encode);
+    for (int64_t vectors = 1; lanes && !lanes->joined && vectors <= 2; vectors++)
+        dml_lanes_join(lanes, weights->inputs, vectors);
+    return lanes;
 }
 
 #define PACK(items)                                                                                                            \
     static void *pack_##items(const dml_weights *weights)                                                                      \
     {                                                                                                                          \
         return dml_lanes_make(weights, items, LANES, ENCODED, encode);                                                         \
+    }                                                                                                                          \
+    static void *pack_joined_##items(const dml_weights *weights)                                                               \
+    {                                                                                                                          \
+        return pack_joined(weights, items);                                                                                    \
     }
 PACK(1)
 PACK(2)
 PACK(3)
 PACK(4)
 
-static void *pack_rows(const dml_weights *weights)
-{
-    return dml_row_taps_make(weights, 4, DIGITS, encode_row);
-}
-
 /* --- along columns ------------------------------------------------------------------------------------------------ */
 
-/* Of each digit. */
-typedef struct sums {
-    __m512i low, middle, high;
-} sums;
-
-INLINE __m512i total(const sums *sums)
-{
-    const __m512i upper = _mm512_add_epi32(sums->middle, _mm512_slli_epi32(sums->high, 8));
-    return _mm512_add_epi32(sums->low, _mm512_slli_epi32(upper, 8));
-}
-
-/* _mm512_dpbusd_epi32, of which GCC copies each sum twice. */
-INLINE void add_products(__m512i *sum, __m512i bytes, __m512i digits)
-{
-    __asm__("vpdpbusd %2, %1, %0" : "+v"(*sum) : "v"(bytes), "v"(digits));
-}
-
-INLINE void add(sums *sums, __m512i bytes, __m512i low, __m512i middle, __m512i high)
-{
-    add_products(&sums->low, bytes, low);
-    add_products(&sums->middle, bytes, middle);
-    add_products(&sums->high, bytes, high);
-}
-
-INLINE __m128i load(const char *line, int64_t at)
+VNNI_INLINE __m128i load(const char *line, int64_t at)
 {
     return _mm_loadu_si128((const void *)(line + at));
 }
 
-INLINE void add_group(sums *sums, const char *line, const int64_t *at, __m512i control, const __m512i *weights)
+/* _mm512_permutexvar_epi8 and _mm512_permutex2var_epi8, which not all processors have that have VNNI. */
+VNNI_INLINE __m512i shuffle_one(__m512i bytes, __m512i control)
 {
+    __asm__("vpermb %0, %1, %0" : "+v"(bytes) : "v"(control));
+    return bytes;
+}
+
+VNNI_INLINE __m512i shuffle_two(__m512i first, __m512i second, __m512i control)
+{
+    __asm__("vpermt2b %2, %1, %0" : "+v"(first) : "v"(control), "v"(second));
+    return first;
+}
+
+VNNI_INLINE __m512i load_vector(const char *line, int64_t at)
+{
+    return _mm512_loadu_si512(line + at);
+}
+
+VNNI_INLINE void add_group(dml_vnni_sums *sums, const char *line, const int64_t *at, __m512i control, const __m512i *weights,
+                           const int joined)
+{
+    if (joined) {
+        const __m512i first = load_vector(line, at[0]);
+        const __m512i bytes =
+            joined == 1 ? shuffle_one(first, control) : shuffle_two(first, load_vector(line, at[0] + DML_VNNI_BYTES), control);
+        dml_vnni_add(sums, bytes, weights[0], weights[1], weights[2]);
+        return;
+    }
     __m512i bytes = _mm512_broadcast_i32x4(load(line, at[0]));
     bytes = _mm512_mask_broadcast_i32x4(bytes, 0x00F0, load(line, at[1]));
     bytes = _mm512_mask_broadcast_i32x4(bytes, 0x0F00, load(line, at[2]));
     bytes = _mm512_mask_broadcast_i32x4(bytes, 0xF000, load(line, at[3]));
     bytes = _mm512_shuffle_epi8(bytes, control);
-    add(sums, bytes, weights[0], weights[1], weights[2]);
+    dml_vnni_add(sums, bytes, weights[0], weights[1], weights[2]);
 }
 
 /* 16 sums as bytes. */
-INLINE __m128i clipped(__m512i sums, __m512i half, __m128i shift)
+VNNI_INLINE __m128i clipped(__m512i sums, __m512i half, __m128i shift)
 {
     const __m512i shifted = _mm512_sra_epi32(_mm512_add_epi32(sums, half), shift);
     return _mm512_cvtusepi32_epi8(_mm512_max_epi32(shifted, _mm512_setzero_si512()));
@@ -117,24 +108,24 @@ INLINE __m128i clipped(__m512i sums, __m512i half, __m128i shift)
 
 /* Sums of the lines of a block, in which a lane has one output: the sums of each item are added, and the lines' follow each
  * other. */
-INLINE __m512i fold_pairs(__m512i a, __m512i b)
+VNNI_INLINE __m512i fold_pairs(__m512i a, __m512i b)
 {
     return _mm512_add_epi32(_mm512_unpacklo_epi64(a, b), _mm512_unpackhi_epi64(a, b));
 }
 
-INLINE __m512i fold_all(const __m512i *lines)
+VNNI_INLINE __m512i fold_all(const __m512i *lines)
 {
     const __m512i a = _mm512_add_epi32(_mm512_unpacklo_epi32(lines[0], lines[1]), _mm512_unpackhi_epi32(lines[0], lines[1]));
     const __m512i b = _mm512_add_epi32(_mm512_unpacklo_epi32(lines[2], lines[3]), _mm512_unpackhi_epi32(lines[2], lines[3]));
     return fold_pairs(a, b);
 }
 
-INLINE void store_4(char *out, int32_t bytes)
+VNNI_INLINE void store_4(char *out, int32_t bytes)
 {
     memcpy(out, &bytes, sizeof bytes);
 }
 
-INLINE void store_wide(const __m512i *lines, char *const *out, int64_t at, __m512i half, __m128i shift, const int items)
+VNNI_INLINE void store_wide(const __m512i *lines, char *const *out, int64_t at, __m512i half, __m128i shift, const int items)
 {
     const __m128i rows = _mm_setr_epi8(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15);
     const __m128i pairs = _mm_setr_epi8(0, 1, 4, 5, 8, 9, 12, 13, 2, 3, 6, 7, 10, 11, 14, 15);
@@ -154,7 +145,7 @@ INLINE void store_wide(const __m512i *lines, char *const *out, int64_t at, __m51
     }
 }
 
-INLINE void store(const __m512i *lines, char *const *out, int64_t at, __m512i half, __m128i shift, const int items)
+VNNI_INLINE void store(const __m512i *lines, char *const *out, int64_t at, __m512i half, __m128i shift, const int items)
 {
     const __m128i drop = _mm_setr_epi8(0, 1, 2, 4, 5, 6, 8, 9, 10, 12, 13, 14, -1, -1, -1, -1);
     DML_UNROLL
@@ -166,8 +157,8 @@ INLINE void store(const __m512i *lines, char *const *out, int64_t at, __m512i ha
     }
 }
 
-INLINE void run_columns(const dml_lines_pass *pass, const char *const *in, char *const *out, int64_t begin, int64_t end,
-                        const int items, const bool wide)
+VNNI_INLINE void run_columns(const dml_lines_pass *pass, const char *const *in, char *const *out, int64_t begin, int64_t end,
+                             const int items, const bool wide, const int joined)
 {
     const dml_lanes *lanes = pass->packed;
     const int64_t outputs = LANES * lanes->outputs, step = lanes->step;
@@ -176,21 +167,21 @@ INLINE void run_columns(const dml_lines_pass *pass, const char *const *in, char 
     const char *line0 = in[0], *line1 = in[1], *line2 = in[2], *line3 = in[3];
     for (int64_t block = begin / outputs; block * outputs < end; block++) {
         const int32_t *position = lanes->positions + LANES * block;
-        const __m512i control = _mm512_loadu_si512(lanes->controls + VECTOR * block);
-        const __m512i *weights = (const void *)(lanes->weights + (int64_t)lanes->groups[block] * DIGITS * VECTOR);
+        const __m512i control = _mm512_loadu_si512(lanes->controls + DML_VNNI_BYTES * block);
+        const __m512i *weights = (const void *)(lanes->weights + (int64_t)lanes->groups[block] * DML_DIGITS * DML_VNNI_BYTES);
         int64_t at[LANES] = {position[0], position[1], position[2], position[3]};
-        sums a = {_mm512_setzero_si512(), _mm512_setzero_si512(), _mm512_setzero_si512()}, b = a, c = a, d = a;
-        for (int32_t group = lanes->groups[block]; group < lanes->groups[block + 1]; group++, weights += DIGITS) {
-            add_group(&a, line0, at, control, weights);
-            add_group(&b, line1, at, control, weights);
-            add_group(&c, line2, at, control, weights);
-            add_group(&d, line3, at, control, weights);
+        dml_vnni_sums a = {_mm512_setzero_si512(), _mm512_setzero_si512(), _mm512_setzero_si512()}, b = a, c = a, d = a;
+        for (int32_t group = lanes->groups[block]; group < lanes->groups[block + 1]; group++, weights += DML_DIGITS) {
+            add_group(&a, line0, at, control, weights, joined);
+            add_group(&b, line1, at, control, weights, joined);
+            add_group(&c, line2, at, control, weights, joined);
+            add_group(&d, line3, at, control, weights, joined);
             at[0] += step;
             at[1] += step;
             at[2] += step;
             at[3] += step;
         }
-        const __m512i lines[DML_LINES] = {total(&a), total(&b), total(&c), total(&d)};
+        const __m512i lines[DML_LINES] = {dml_vnni_total(&a), dml_vnni_total(&b), dml_vnni_total(&c), dml_vnni_total(&d)};
         const int64_t to = (block * outputs - begin) * items;
         if (wide)
             store_wide(lines, out, to, half, shift, items);
@@ -199,88 +190,66 @@ INLINE void run_columns(const dml_lines_pass *pass, const char *const *in, char 
     }
 }
 
-TARGET static void columns(const dml_lines_pass *pass, const char *const *in, char *const *out, int64_t begin, int64_t end)
+VNNI_INLINE void run_items(const dml_lines_pass *pass, const char *const *in, char *const *out, int64_t begin, int64_t end,
+                           const int items, const bool wide)
+{
+    const int64_t joined = ((const dml_lanes *)pass->packed)->joined;
+    if (joined == 1)
+        run_columns(pass, in, out, begin, end, items, wide, 1);
+    else if (joined == 2)
+        run_columns(pass, in, out, begin, end, items, wide, 2);
+    else
+        run_columns(pass, in, out, begin, end, items, wide, 0);
+}
+
+VNNI_TARGET static void columns(const dml_lines_pass *pass, const char *const *in, char *const *out, int64_t begin, int64_t end)
 {
     const bool wide = ((const dml_lanes *)pass->packed)->wide;
     if (pass->items == 1 && wide)
-        run_columns(pass, in, out, begin, end, 1, true);
+        run_items(pass, in, out, begin, end, 1, true);
     else if (pass->items == 2 && wide)
-        run_columns(pass, in, out, begin, end, 2, true);
+        run_items(pass, in, out, begin, end, 2, true);
     else if (pass->items == 1)
-        run_columns(pass, in, out, begin, end, 1, false);
+        run_items(pass, in, out, begin, end, 1, false);
     else if (pass->items == 2)
-        run_columns(pass, in, out, begin, end, 2, false);
+        run_items(pass, in, out, begin, end, 2, false);
     else if (pass->items == 3)
-        run_columns(pass, in, out, begin, end, 3, false);
+        run_items(pass, in, out, begin, end, 3, false);
     else
-        run_columns(pass, in, out, begin, end, 4, false);
+        run_items(pass, in, out, begin, end, 4, false);
 }
 
-/* --- along rows --------------------------------------------------------------------------------------------------- */
+/* --- the kernels -------------------------------------------------------------------------------------------------- */
 
-/* Up to 64 items, those of the mask. Zips put 4 taps of an item side by side: `a` to `d` have items in another order, which
- * packing undoes. */
-INLINE void run_vector(const char *const *lines, const uint32_t *weights, const uint32_t *end, int64_t at, char *out,
-                       const __mmask64 mask, __m512i half, __m128i shift)
+static bool choose(dml_lines_pass *pass, const dml_lines_kernel *kernel, int slot, dml_weights_pack *const *packs)
 {
-    sums a = {half, _mm512_setzero_si512(), _mm512_setzero_si512()}, b = a, c = a, d = a;
-    for (; weights < end; weights += DIGITS, lines += 4) {
-        const __m512i line0 = _mm512_maskz_loadu_epi8(mask, lines[0] + at),
-                      line1 = _mm512_maskz_loadu_epi8(mask, lines[1] + at);
-        const __m512i line2 = _mm512_maskz_loadu_epi8(mask, lines[2] + at),
-                      line3 = _mm512_maskz_loadu_epi8(mask, lines[3] + at);
-        const __m512i low0 = _mm512_unpacklo_epi8(line0, line1), low1 = _mm512_unpacklo_epi8(line2, line3);
-        const __m512i high0 = _mm512_unpackhi_epi8(line0, line1), high1 = _mm512_unpackhi_epi8(line2, line3);
-        const __m512i low = _mm512_set1_epi32((int32_t)weights[0]), middle = _mm512_set1_epi32((int32_t)weights[1]),
-                      high = _mm512_set1_epi32((int32_t)weights[2]);
-        add(&a, _mm512_unpacklo_epi16(low0, low1), low, middle, high);
-        add(&b, _mm512_unpackhi_epi16(low0, low1), low, middle, high);
-        add(&c, _mm512_unpacklo_epi16(high0, high1), low, middle, high);
-        add(&d, _mm512_unpackhi_epi16(high0, high1), low, middle, high);
-    }
-    const __m512i first = _mm512_packs_epi32(_mm512_sra_epi32(total(&a), shift), _mm512_sra_epi32(total(&b), shift));
-    const __m512i second = _mm512_packs_epi32(_mm512_sra_epi32(total(&c), shift), _mm512_sra_epi32(total(&d), shift));
-    _mm512_mask_storeu_epi8(out + at, mask, _mm512_packus_epi16(first, second));
+    if (!dml_lanes_fit(pass) || pass->items > 4)
+        return false;
+    const dml_lanes *lanes = dml_weights_packed(pass->weights, slot + (int)pass->items, packs[pass->items - 1], free);
+    pass->overreads = lanes && lanes->overreads;
+    return dml_lanes_choose(pass, kernel, lanes);
 }
-
-TARGET static void rows(const dml_lines_pass *pass, const dml_sum_inputs *in, int64_t output, char *out, int64_t count)
-{
-    const dml_row_taps *taps = pass->packed;
-    const char *room[DML_MOST_ROW_TAPS + 4];
-    const char *const *lines = dml_row_lines(taps, in, output, 4, room);
-    if (!lines) {
-        dml_lines_plain.rows(pass, in, output, out, count);
-        return;
-    }
-    const uint32_t *weights = taps->weights + taps->at[output], *end = taps->weights + taps->at[output + 1];
-    const __m128i shift = _mm_cvtsi32_si128(pass->summing.sum->shift);
-    const __m512i half = _mm512_set1_epi32((int32_t)(UINT32_C(1) << pass->summing.sum->shift >> 1));
-    int64_t at = 0;
-    for (; at + VECTOR <= count; at += VECTOR)
-        run_vector(lines, weights, end, at, out, ~UINT64_C(0), half, shift);
-    if (at < count)
-        run_vector(lines, weights, end, at, out, ~UINT64_C(0) >> (VECTOR - (count - at)), half, shift);
-}
-
-/* --- the kernel --------------------------------------------------------------------------------------------------- */
 
 static bool choose_columns(dml_lines_pass *pass)
 {
     static dml_weights_pack *const packs[] = {pack_1, pack_2, pack_3, pack_4};
-    if (!dml_lanes_fit(pass) || pass->items > 4)
-        return false;
-    const int slot = DML_SLOT_VNNI + (int)pass->items;
-    const dml_lanes *lanes = dml_weights_packed(pass->weights, slot, packs[pass->items - 1], free);
-    pass->overreads = lanes && lanes->overreads;
-    return dml_lanes_choose(pass, &dml_lines_vnni, lanes);
+    return choose(pass, &dml_lines_vnni, DML_SLOT_VNNI, packs);
+}
+
+static bool choose_joined(dml_lines_pass *pass)
+{
+    static dml_weights_pack *const packs[] = {pack_joined_1, pack_joined_2, pack_joined_3, pack_joined_4};
+    return choose(pass, &dml_lines_vbmi, DML_SLOT_VBMI, packs);
 }
 
 static bool choose_rows(dml_lines_pass *pass)
 {
+    const int slot = DML_SLOT_VNNI;
     return dml_lanes_fit(pass) &&
-           dml_lanes_choose(pass, &dml_lines_vnni, dml_weights_packed(pass->weights, DML_SLOT_VNNI, pack_rows, free));
+           dml_lanes_choose(pass, &dml_lines_vnni, dml_weights_packed(pass->weights, slot, dml_vnni_pack_rows, free));
 }
 
-const dml_lines_kernel dml_lines_vnni = {"vnni", is_supported, choose_columns, choose_rows, columns, rows};
+const dml_lines_kernel dml_lines_vnni = {"vnni", has_vnni, choose_columns, choose_rows, columns, dml_vnni_rows};
+const dml_lines_kernel dml_lines_vbmi = {"vbmi", has_vbmi, choose_joined, choose_rows, columns, dml_vnni_rows};
 
 #endif

@@ -16,7 +16,7 @@ enum { BAND = 1 << 22, ROWS_PER_TAP = 8 };
 
 static const dml_lines_kernel *const kernels[] = {
 #ifdef DML_LINES_X86
-    &dml_lines_vnni,  &dml_lines_avx2, &dml_lines_linear, &dml_lines_words, &dml_lines_floats,
+    &dml_lines_vbmi,  &dml_lines_vnni, &dml_lines_avx2, &dml_lines_linear, &dml_lines_words, &dml_lines_floats,
 #endif
     &dml_lines_plain,
 };

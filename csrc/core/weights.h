@@ -15,7 +15,7 @@
 
 #include "base/status.h"
 
-enum { DML_WEIGHTS_SLOTS = 18 };
+enum { DML_WEIGHTS_SLOTS = 22 };
 
 /* What weights are made of, all zero where it is not used. */
 typedef struct dml_weights_key {
