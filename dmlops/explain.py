@@ -38,6 +38,7 @@ CLASSES = ("cpu-class", "gpu-class")
 
 # An explanation stops here, at as many steps, and as many pieces of one.
 MOST_PIECES = 256
+BETWEEN = "what lies between the passes"
 
 _Plan = tuple[int, int, list[tuple[int, int, int, int]], int]
 
@@ -158,8 +159,9 @@ def text_of(found: list[tuple[int | None, int, _Plan, list[dict[str, Any]]]]) ->
         return _step(*found[0][2:])
     lines = [f"steps: {len(found)}" + " or more" * (len(found) == MOST_PIECES)]
     for number, (src, dst, plan, pieces) in enumerate(found, 1):
-        source = "one item, repeated," if src is None else f"input {src}"
-        lines += [f"step {number}: from {source} to result {dst}", *(f"  {line}" for line in _step(plan, pieces).splitlines())]
+        source = "one item, repeated," if src is None else BETWEEN if src < 0 else f"input {src}"
+        target = BETWEEN if dst < 0 else f"result {dst}"
+        lines += [f"step {number}: from {source} to {target}", *(f"  {line}" for line in _step(plan, pieces).splitlines())]
     return "\n".join(lines)
 
 

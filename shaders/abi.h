@@ -81,6 +81,38 @@
 #define DML_TABLES_RUNS 1    /* axis 0 */
 #define DML_TABLES_MIXED 2   /* axes 1 and 0 */
 
+/* Constants of sums.comp and float_sums.comp; shaders/sums.glsl says what they are. */
+#define DML_SUMS_KIND 5   /* DML_SUMS_CLIP, ... */
+#define DML_SUMS_NUMBER 6 /* DML_SUMS_UINT8, ...: what an input is */
+#define DML_SUMS_ITEM 7   /* bytes of an output */
+#define DML_SUMS_WAY 8    /* DML_SUMS_SINGLY, ... */
+#define DML_SUMS_TILE 9
+#define DML_SUMS_CHANNELS 10
+#define DML_SUMS_ROWS 11
+#define DML_SUMS_ALIGN 12 /* all sources of tiles are at multiples of so many bytes: 1, 4 or 16 */
+#define DML_SUMS_WORD 13  /* bytes of the words that are stored: 4 or 16; 0: scalars alone */
+#define DML_SUMS_EARLY 14 /* 1: a run's first tile begins early, where a word does */
+
+/* Values of DML_SUMS_KIND and DML_SUMS_NUMBER: those of dml_sum_kind and dml_number in core/plan.h. */
+#define DML_SUMS_CLIP 0
+#define DML_SUMS_SHIFT 1
+#define DML_SUMS_FLOORS 2
+#define DML_SUMS_FLOAT 3
+#define DML_SUMS_ROUND 4
+#define DML_SUMS_CUBIC 5
+#define DML_SUMS_TIMES 6
+#define DML_SUMS_OVER 7
+#define DML_SUMS_REDUCE 8
+#define DML_SUMS_UINT8 0
+#define DML_SUMS_UINT16 1
+#define DML_SUMS_INT32 2
+#define DML_SUMS_FLOAT32 3
+
+/* Values of DML_SUMS_WAY. */
+#define DML_SUMS_SINGLY 0 /* one output at a time */
+#define DML_SUMS_ACROSS 1 /* along axis 0, outputs and inputs are neighbours, and all have the same weights */
+#define DML_SUMS_ALONG 2  /* axis 0 is the one that is summed; inputs are bytes, neighbours along it */
+
 /* In DML_TABLES_OPERATIONS. */
 #define DML_OPERATION_ADD 1
 #define DML_OPERATION_SUBTRACT 2
@@ -154,10 +186,18 @@ struct dml_table {
     u32 words_row;              /* and the destination bytes of one */
     u32 words_row_multiplier;
     u32 elements_extent; /* elements: of a row */
-    u32 tables_elements; /* tables: elements of the axes of a tile, */
-    u32 tables_tiles;    /* and the tiles of these */
-    u32 tables_tiles_multiplier;
-    u32 tables_count; /* of all tiles */
+    u32 tiled_elements; /* tables, sums: elements of the axes of a tile, */
+    u32 tiles;          /* and the tiles of these */
+    u32 tiles_multiplier;
+    u32 tiles_count; /* of all tiles */
+    u32 sums_taps;   /* sums: of each output, */
+    u32 sums_stride; /* source bytes from one input to the next */
+    u32 sums_last;   /* index of the last input */
+    u32 sums_bias;   /* what is added to the inputs, */
+    u32 sums_shift;
+    u32 sums_multiplier; /* and the float's bits, or the integer, that the sum is multiplied with, or divided by */
+    u32 sums_across;     /* ALONG: tiles along axis 0 */
+    u32 sums_across_multiplier;
     u32 blocks_row;   /* blocks: destination bytes of a row, */
     u32 blocks_words; /* words of each row of a tile; the last may have fewer */
     u32 blocks_tiles; /* tiles along a row, */
@@ -181,9 +221,9 @@ struct dml_table {
 #undef i64
 /* As std140 lays them out. */
 _Static_assert(sizeof(dml_table_axis) == 32, "an axis is two uvec4");
-_Static_assert(offsetof(dml_table, longest) == 144, "64-bit integers lie at multiples of 8");
-_Static_assert(offsetof(dml_table, axes) == 176, "structures lie at multiples of 16");
-_Static_assert(sizeof(dml_table) == 176 + DML_TABLE_MAX_AXES * sizeof(dml_table_axis), "no padding");
+_Static_assert(offsetof(dml_table, longest) == 176, "64-bit integers lie at multiples of 8");
+_Static_assert(offsetof(dml_table, axes) == 208, "structures lie at multiples of 16");
+_Static_assert(sizeof(dml_table) == 208 + DML_TABLE_MAX_AXES * sizeof(dml_table_axis), "no padding");
 #endif
 
 #endif

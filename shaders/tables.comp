@@ -168,8 +168,8 @@ void store_words(Offsets first, Strides strides)
 
 void make_tile(uint n, uint extent, Strides strides)
 {
-    uint outer = divide(n, table.tables_tiles, table.tables_tiles_multiplier), tile = n - outer * table.tables_tiles;
-    Offsets at = locate(outer * table.tables_elements).at;
+    uint outer = divide(n, table.tiles, table.tiles_multiplier), tile = n - outer * table.tiles;
+    Offsets at = locate(outer * table.tiled_elements).at;
     uint begin = tile * TILE;
     if (WORDS == DML_TABLES_RUNS)
         begin -= at.dst % 16 / ITEM;
@@ -194,7 +194,7 @@ void main()
             same_rows[side] = constants[(table.entry_offset + side * strides.side.entry) / ROW];
     Chunk chunk = first_chunk();
     if (chunk.begin < chunk.end) [[loop]] do {
-        uint n = chunk.begin * table.strip, end = min(n + table.strip, table.tables_count);
+        uint n = chunk.begin * table.strip, end = min(n + table.strip, table.tiles_count);
         n += gl_LocalInvocationID.x;
         if (n < end) do {
             make_tile(n, extent, strides);

@@ -130,6 +130,22 @@ def test_conformance_and_out(name, library):
     conform(library, "test_conformance.py", "test_out.py", "test_examples.py", *but_rows(name), **(DEVICES | TOGETHER)[name])
 
 
+@pytest.mark.many_pipelines
+@pytest.mark.parametrize(
+    "name",
+    [
+        "integers of 32 bits only, a graphics card",
+        "every third import refused",
+        *(pytest.param(name, marks=pytest.mark.check) for name in ("the least that Vulkan guarantees", "few tiny bindings")),
+        *(pytest.param(name, marks=pytest.mark.check) for name in ("integers of 32 bits only", "Mesa 25.1", "no import")),
+        *(pytest.param(f"subgroups of {size}", marks=pytest.mark.check) for size in (1, 4, 32)),
+    ],
+)
+def test_resizing(name, library):
+    but = "not auto and not in_pieces and not one_dispatch"  # which know the device at hand
+    conform(library, "test_resizing_on_devices.py", "-k", but, **DEVICES[name])
+
+
 @pytest.mark.soak
 @pytest.mark.parametrize("name", DEVICES)
 def test_all_of_conformance_and_out(name, library):

@@ -1,7 +1,5 @@
 #include "core/cost.h"
 
-#include <float.h>
-
 #include "base/machine.h"
 #include "base/parallel.h"
 #include "core/host.h"
@@ -47,12 +45,17 @@ static double host_step(const dml_plan *plan)
     return dml_host_costs.step_ns + (bytes * dml_host_costs.byte_ns + items * dml_host_costs.item_ns) / threads;
 }
 
-/* By the products that are added. Kernels of sums have no estimate: where none is named, the host resizes. */
+/* By the products that are added. */
 static double resize_cost(const dml_program *program, const dml_tunables *tunables)
 {
-    const double products = dml_resize_products(program),
-                 threads = dml_parallel_threads(products < (double)DML_RESIZE_PARALLEL ? 1 : INT64_MAX);
-    return tunables ? DBL_MAX : dml_host_costs.call_ns + products * dml_host_costs.product_ns / threads;
+    const double products = dml_resize_products(program);
+    if (!tunables) {
+        const double threads = dml_parallel_threads(products < (double)DML_RESIZE_PARALLEL ? 1 : INT64_MAX);
+        return dml_host_costs.call_ns + products * dml_host_costs.product_ns / threads;
+    }
+    const double bytes = (double)(dml_tensor_count(program->inputs) + dml_tensor_count(program->results));
+    return tunables->call_ns + (double)program->count * tunables->kernel_ns + bytes * tunables->transfer_ns +
+           products * tunables->product_ns / device_threads(tunables);
 }
 
 double dml_cost(const dml_program *program, const dml_tunables *tunables)

@@ -4,7 +4,8 @@
 
 #include "core/kernel_list.h"
 
-/* Bytes of the largest scalar that divides all addresses, strides and the item; with a table, those of the destination. */
+/* Bytes of the largest scalar that divides all addresses, strides and the item; where no bytes are moved, those of the
+ * destination. */
 static int32_t scalar_bytes(const dml_plan *plan, uint64_t src_base, uint64_t dst_base)
 {
     uint64_t all = (uint64_t)plan->item | (dst_base + (uint64_t)plan->dst_offset);
@@ -15,7 +16,7 @@ static int32_t scalar_bytes(const dml_plan *plan, uint64_t src_base, uint64_t ds
     }
     for (int k = 0; k < plan->gathered; k++)
         source |= (uint64_t)plan->gathers[k].src_stride;
-    return (int32_t)dml_divisor(dml_plan_has_table(plan) ? all : all | source, 8);
+    return (int32_t)dml_divisor(dml_plan_moves(plan) ? all | source : all, 8);
 }
 
 /* From an aligned address on. */

@@ -1,6 +1,7 @@
 #include "core/kernel_list.h"
 
 #include <stddef.h>
+#include <string.h>
 
 #include "core/schedule.h"
 
@@ -89,6 +90,60 @@ static void encode_tables(const dml_policy *policy, const dml_traits *traits, dm
     dml_schedule_tables(&lookups, traits, dispatch);
 }
 
+static uint32_t bits_of(float value)
+{
+    uint32_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    return bits;
+}
+
+static void encode_sum(const dml_plan *plan, dml_table *table)
+{
+    const dml_sum *sum = &plan->sum;
+    table->sums_taps = (uint32_t)plan->taps.count;
+    table->sums_stride = (uint32_t)plan->taps.stride;
+    table->sums_last = (uint32_t)(plan->taps.inputs - 1);
+    table->sums_shift = (uint32_t)sum->shift;
+    if (sum->kind == DML_SUM_CLIP)
+        table->sums_bias = UINT32_C(1) << sum->shift >> 1;
+    else if (sum->kind == DML_SUM_FLOORS)
+        table->sums_bias = 2;
+    else if (sum->kind == DML_SUM_REDUCE)
+        table->sums_bias = sum->half;
+    table->sums_multiplier = sum->multiplier;
+    if (sum->kind == DML_SUM_CUBIC)
+        table->sums_multiplier = bits_of(1.0F / (float)(1 << sum->shift));
+    else if (sum->kind == DML_SUM_TIMES)
+        table->sums_multiplier = bits_of(sum->factor);
+    else if (sum->kind == DML_SUM_OVER)
+        table->sums_multiplier = (uint32_t)sum->factor;
+}
+
+static void encode_sums(const dml_policy *policy, const dml_traits *traits, dml_dispatch *dispatch)
+{
+    const dml_plan *plan = &policy->piece->plan;
+    dml_sum_tiles tiles;
+    dml_sum_tiles_find(plan, policy->src, policy->dst, policy->little ? 0 : traits->tunables.sums_rows, &tiles);
+    int32_t *constants = dispatch->constants;
+    constants[DML_REVERSED] = DML_REVERSED_AXIS;
+    constants[DML_SUMS_KIND] = (int32_t)plan->sum.kind;
+    constants[DML_SUMS_NUMBER] = (int32_t)plan->taps.number;
+    constants[DML_SUMS_ITEM] = (int32_t)plan->item;
+    constants[DML_SUMS_WAY] = tiles.way;
+    constants[DML_SUMS_TILE] = tiles.tile;
+    constants[DML_SUMS_CHANNELS] = tiles.channels;
+    constants[DML_SUMS_ROWS] = tiles.rows;
+    constants[DML_SUMS_ALIGN] = tiles.align;
+    constants[DML_SUMS_WORD] = tiles.word;
+    constants[DML_SUMS_EARLY] = tiles.early;
+    dispatch->weight_bytes = dml_sum_weights_bytes(plan);
+    dispatch->whole_weights = tiles.way == DML_SUMS_ALONG;
+    const int64_t before = plan->entries.offset - dml_plan_entry_span(plan).begin;
+    dispatch->table.entry_offset = (uint32_t)(before / plan->entries.item * dml_sum_weights_row(plan));
+    encode_sum(plan, &dispatch->table);
+    dml_schedule_sums(&tiles, traits, dispatch);
+}
+
 /* --- what an invocation makes ---------------------------------------------------------------------------------- */
 
 static dml_invocation invocation_of_rows(const dml_dispatch *dispatch)
@@ -129,6 +184,15 @@ static dml_invocation invocation_of_tables(const dml_dispatch *dispatch)
                             .word = c[DML_TABLES_WORDS] == DML_TABLES_SCALARS ? 0 : 16};
 }
 
+static dml_invocation invocation_of_sums(const dml_dispatch *dispatch)
+{
+    const int32_t *c = dispatch->constants;
+    return (dml_invocation){.tile = (int64_t)c[DML_SUMS_ITEM] * c[DML_SUMS_TILE] * c[DML_SUMS_CHANNELS] * c[DML_SUMS_ROWS],
+                            .word = c[DML_SUMS_WORD],
+                            .alignment = c[DML_SUMS_ALIGN],
+                            .per_window = c[DML_SUMS_ROWS]};
+}
+
 const dml_kernel_info dml_kernel_list[DML_KERNEL_COUNT] = {
     [DML_KERNEL_COPY] = {"copy", NULL, NULL},
     [DML_KERNEL_ROWS] = {"rows", encode_rows, invocation_of_rows},
@@ -136,4 +200,6 @@ const dml_kernel_info dml_kernel_list[DML_KERNEL_COUNT] = {
     [DML_KERNEL_ELEMENTS] = {"elements", encode_elements, invocation_of_elements, .by_scalars = true},
     [DML_KERNEL_BLOCKS] = {"blocks", encode_blocks, invocation_of_blocks},
     [DML_KERNEL_TABLES] = {"tables", encode_tables, invocation_of_tables},
+    [DML_KERNEL_SUMS] = {"sums", encode_sums, invocation_of_sums},
+    [DML_KERNEL_FLOAT_SUMS] = {"float_sums", encode_sums, invocation_of_sums, .floats = true},
 };

@@ -3,6 +3,7 @@
 #include <stddef.h>
 
 #include "core/schedule.h"
+#include "core/sum_tiles.h"
 
 /* --- tiles ----------------------------------------------------------------------------------------------------- */
 
@@ -135,7 +136,17 @@ static bool has_arithmetic(dml_policy *policy)
     return policy->piece->plan.arithmetic && !policy->little;
 }
 
-/* Only one kernel looks up entries, whichever are allowed. */
+/* Only one kernel has sums, and only one looks up entries, whichever are allowed. */
+static bool has_float_sum(dml_policy *policy)
+{
+    return dml_plan_has_sum(&policy->piece->plan) && dml_sum_has_floats(&policy->piece->plan.sum);
+}
+
+static bool has_sum(dml_policy *policy)
+{
+    return dml_plan_has_sum(&policy->piece->plan);
+}
+
 static bool has_table(dml_policy *policy)
 {
     return dml_plan_has_table(&policy->piece->plan);
@@ -217,6 +228,8 @@ static const struct {
     const char *reason;
     bool (*applies)(dml_policy *policy);
 } rules[] = {
+    {DML_KERNEL_FLOAT_SUMS, "a sum of floats, which the device rounds to nearest even", has_float_sum},
+    {DML_KERNEL_SUMS, "a sum: inputs by their weights", has_sum},
     {DML_KERNEL_TABLES, "arithmetic, if the device computes a table's bits by it", has_arithmetic},
     {DML_KERNEL_TABLES, "a table: an entry for each value", has_table},
     {DML_KERNEL_COPY, "one run, or a few long ones: the copy command has no kernel's cost", is_copy},
@@ -235,7 +248,7 @@ void dml_policy_decide(dml_policy *policy)
     const dml_plan *plan = &policy->piece->plan;
     policy->little = dml_plan_bytes(plan) <= policy->traits->tunables.little;
     policy->transpose.rest_count = 0;
-    policy->has_words = !has_table(policy) && find_words(policy, &policy->words);
+    policy->has_words = dml_plan_moves(plan) && find_words(policy, &policy->words);
     int i = 0;
     while (!rules[i].applies(policy))
         i++;

@@ -2,6 +2,8 @@
 
 #include "core/taps.h"
 
+enum { ROW_ALIGNMENT = 16 };
+
 /* The pass along one of the two axes; -1: none. */
 static int pass_of(const dml_resize *resize, int axis)
 {
@@ -32,6 +34,18 @@ static void set_sum(dml_plan *plan, const dml_resize *resize, int pass, const dm
     dml_plan_set_sum(plan, sum, &taps, dml_weights_row(weights, resize->begin[axis]));
 }
 
+/* Rows of an image begin at multiples of so many bytes that kernels load whole words. */
+static void pack_rows(dml_tensor *between, const dml_resize *resize)
+{
+    int64_t bytes = between->item;
+    for (int k = between->rank - 1; k >= 0; k--) {
+        if (k == dml_smaller(resize->axes[0], resize->axes[1]))
+            bytes = dml_ceil_div(bytes, ROW_ALIGNMENT) * ROW_ALIGNMENT;
+        between->strides[k] = bytes;
+        bytes *= between->shape[k];
+    }
+}
+
 void dml_resize_between(const dml_program *program, dml_tensor *between, int64_t *begin)
 {
     const dml_resize *resize = program->resize;
@@ -48,7 +62,7 @@ void dml_resize_between(const dml_program *program, dml_tensor *between, int64_t
     const dml_span inputs = dml_plan_inputs(&plan);
     *begin = inputs.begin;
     between->shape[k] = inputs.end - inputs.begin;
-    dml_tensor_pack(between);
+    pack_rows(between, resize);
 }
 
 /* --- steps -------------------------------------------------------------------------------------------------------- */

@@ -1,7 +1,8 @@
 /* Programs that resize an array: two of its axes are resampled, by a resampling's passes.
  *
- * A pass is a step, or several where the result has parts. Where there are two passes, the first step writes to DML_BETWEEN: a
- * dense array of the result's axes, in their order, which the others read. A backend runs them one after the other. */
+ * A pass is a step, or several where the result has parts. Where there are two passes, the first step writes to DML_BETWEEN: an
+ * array of the result's axes, in their order, which the others read; only its images' rows have gaps between them. A backend
+ * runs them one after the other. */
 #ifndef DML_CORE_RESIZE_H
 #define DML_CORE_RESIZE_H
 

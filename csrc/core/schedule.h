@@ -10,6 +10,7 @@
 #include "core/dispatch.h"
 #include "core/lookups.h"
 #include "core/rows.h"
+#include "core/sum_tiles.h"
 
 /* Fills in all constants but those of the schedule. `src` is where the source begins in its range. */
 void dml_pattern_encode(const dml_rows *rows, uint32_t src, int32_t *constants);
@@ -22,6 +23,7 @@ void dml_schedule_blocks(const dml_blocks *blocks, const dml_traits *traits, dml
 void dml_schedule_elements(const dml_plan *plan, const dml_traits *traits, dml_dispatch *dispatch);
 
 void dml_schedule_tables(const dml_lookups *lookups, const dml_traits *traits, dml_dispatch *dispatch);
+void dml_schedule_sums(const dml_sum_tiles *sums, const dml_traits *traits, dml_dispatch *dispatch);
 
 /* Whether rows of so many source bytes begin so far apart that hardware does not prefetch the next one. `even`: they begin
  * at equal distances. */

@@ -62,6 +62,9 @@ typedef struct dml_tunables {
     int64_t words_near;   /* of rows of less than a word, the pitch in rows up to which it is two, and then one; */
     int64_t words_sparse; /* of others, the pitch in rows' spans up to which it is half, and then all: nothing is near anyway */
 
+    /* "Sums" */
+    int32_t sums_rows; /* that share the weights of an invocation: loads of weights against registers, and idle invocations */
+
     /* "Traversal order" */
     int64_t long_walk;      /* indices of an axis worth walking along: locality against locating rows more often */
     bool source_order;      /* keep the destination's order if it is the source's: locality against longer walks */
@@ -102,7 +105,8 @@ typedef struct dml_tunables {
     double transfer_ns; /* a byte of the result: upload and download */
     double copy_ns;     /* a byte that the copy command moves; */
     double byte_ns;     /* one that rows or words move, */
-    double scalar_ns;   /* and a scalar that elements move; on a CPU of one core */
+    double scalar_ns;   /* and a scalar that elements move; */
+    double product_ns;  /* and a product that sums add; on a CPU of one core */
 } dml_tunables;
 
 /* The same of the host: a call, each of its steps, a byte and an item of one, and a product of a sum, on one core. */

@@ -39,6 +39,8 @@ static dml_code vulkan_run(int index, const dml_transfer *transfer, bool wait, d
         (transfer->lengths && dml_allocation_context(transfer->lengths, &context, status)) ||
         (!context && dml_vk_context(index, &context, status)))
         return status->code;
+    if (transfer->program->resize)
+        return dml_vk_resize(context, transfer, wait, status);
     return dml_vk_run_computed(context, transfer, wait, status);
 }
 

@@ -80,7 +80,7 @@ static PyObject *list_pieces(const dml_plan *plan, const dml_traits *traits, uin
 static PyObject *step_tuple(dml_step *step, const dml_traits *traits, PyObject *const *inputs)
 {
     dml_plan_simplify(&step->plan);
-    uint64_t src_base = step->src == DML_FILL ? 0 : (uint64_t)(uintptr_t)PyArray_BYTES((PyArrayObject *)inputs[step->src]);
+    uint64_t src_base = step->src < 0 ? 0 : (uint64_t)(uintptr_t)PyArray_BYTES((PyArrayObject *)inputs[step->src]);
     PyObject *pieces = list_pieces(&step->plan, traits, src_base);
     if (!pieces)
         return NULL;

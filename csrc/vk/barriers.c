@@ -66,6 +66,7 @@ void dml_barriers_find(const dml_context *context, dml_submission *submission)
         submission->host_sees |= !result || result->data;
     }
     submission->conflicts |= transfer->lengths && transfer->lengths->written >= unordered;
+    submission->conflicts |= transfer->between && transfer->between->timeline_value >= unordered;
 }
 
 void dml_barriers_begin(dml_context *context, dml_submission *submission)
@@ -100,6 +101,7 @@ void dml_barriers_advance(dml_context *context, const dml_submission *submission
     for (int64_t i = 0; i < transfer->program->result_count; i++)
         use(transfer->results[i].allocation, timeline_value, true);
     use(transfer->lengths, timeline_value, false);
+    use(transfer->between, timeline_value, true);
 }
 
 void dml_barriers_add(const dml_context *context, dml_submission *submission, dml_commands *commands)

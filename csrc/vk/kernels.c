@@ -86,7 +86,8 @@ static VkResult create_modules(dml_context *context, variant variant, dml_module
 {
     VkResult result = create_layouts(context, variant == SEGMENTED ? DML_MAX_SEGMENTS : 1, modules);
     for (int i = 0; i < DML_KERNEL_COUNT && result == VK_SUCCESS; i++) {
-        const shader *shader = shader_of(&dml_kernel_list[i]);
+        const dml_kernel_info *kernel = &dml_kernel_list[i];
+        const shader *shader = kernel->floats && !context->offered.rounds ? NULL : shader_of(kernel);
         if (shader)
             result = create_shader(context, &shader->variants[variant], &modules->shaders[i]);
     }

@@ -4,6 +4,7 @@
 
 #include "base/pool.h"
 #include "core/dispatch.h"
+#include "core/sum_tiles.h"
 #include "vk/allocation_pool.h"
 #include "vk/barriers.h"
 #include "vk/descriptors.h"
@@ -106,8 +107,9 @@ static uint64_t arena_needs(const dml_context *context, const dml_submission *su
 {
     dml_span entries = dml_plan_entry_span(&submission->piece.plan), item = dml_piece_src_span(&submission->piece);
     bool copies = !submission->transfer->lengths && !imports_entries(context, submission);
+    int64_t bytes = dml_larger(entries.end - entries.begin, submission->dispatch.weight_bytes);
     uint64_t each = sizeof submission->dispatch.table + counter_bytes(context) + 4 * (uint64_t)context->traits.core.alignment;
-    return DML_MAX_DISPATCHES * each + (copies ? (uint64_t)(entries.end - entries.begin) : 0) +
+    return DML_MAX_DISPATCHES * each + (copies ? (uint64_t)bytes : 0) +
            (is_filled(submission) ? (uint64_t)(item.end - item.begin) + 2 * (uint64_t)context->traits.core.alignment : 0);
 }
 
@@ -146,13 +148,18 @@ static VkDescriptorBufferInfo bind_entries(dml_context *context, dml_submission 
         return (VkDescriptorBufferInfo){submission->arena.handle, 0, 16};
     const dml_allocation *lengths = submission->transfer->lengths;
     uint64_t address = (uintptr_t)plan->entries.data + begin;
-    uint64_t early = dml_plan_has_table(plan) ? 0 : address % context->traits.core.alignment;
+    uint64_t early = !dml_plan_moves(plan) ? 0 : address % context->traits.core.alignment;
     submission->dispatch.table.entry_offset += (uint32_t)early;
     if (lengths)
         return (VkDescriptorBufferInfo){lengths->block->buffer.handle, lengths->offset + begin - early,
                                         dml_round_up(bytes + early, 4)};
     const char *data = (const char *)plan->entries.data + begin;
     VkDescriptorBufferInfo room;
+    if (submission->dispatch.weight_bytes > 0) {
+        char *weights = arena_reserve(context, submission, (uint64_t)submission->dispatch.weight_bytes, &room);
+        dml_sum_weights_pack(plan, submission->dispatch.whole_weights, weights);
+        return room;
+    }
     if (imports_entries(context, submission)) {
         uint64_t offset = 0;
         bool imported = dml_buffer_import(context, data - early, bytes + early, &slot->entries, &offset);
@@ -254,7 +261,7 @@ dml_code dml_record_piece(dml_context *context, dml_submission *submission, dml_
     bool copies = submission->dispatch.kernel == DML_KERNEL_COPY;
     /* A dispatch may write some of what it leaves, too. Steps write disjoint bytes, but a kernel counts as a writer of its
      * whole range: what the copy command writes there waits for it, and it for that. */
-    if (submission->piece.depth > 0 || (submission->pieces > 1 && copies == (slot[-1].pipeline != NULL)))
+    if (submission->piece.depth > 0 || submission->follows || (submission->pieces > 1 && copies == (slot[-1].pipeline != NULL)))
         dml_barrier_record(context, submission->commands, false);
     if (!copies)
         return dml_record_dispatch(context, submission, slot, status);

@@ -111,8 +111,13 @@ static bool make_step(dml_submission *submission, int64_t index)
     dml_plan_simplify(&step->plan);
     if (!transfer->computed)
         step->plan.arithmetic = NULL;
-    submission->src = step->src == DML_FILL ? (dml_operand){.data = (void *)transfer->fill} : transfer->inputs[step->src];
-    submission->dst = transfer->results[step->dst];
+    const dml_operand between = {.allocation = transfer->between};
+    if (step->src == DML_FILL)
+        submission->src = (dml_operand){.data = (void *)transfer->fill};
+    else
+        submission->src = step->src == DML_BETWEEN ? between : transfer->inputs[step->src];
+    submission->dst = step->dst == DML_BETWEEN ? between : transfer->results[step->dst];
+    submission->follows = step->src == DML_BETWEEN;
     return true;
 }
 
@@ -176,8 +181,12 @@ static dml_code import_steps(dml_context *context, dml_submission *submission, d
     if (!submission->refused)
         return submission->pieces == 0 ? DML_OK : dml_queue_submit_and_await(context, submission, status);
     dml_submission_reset(context, submission);
-    return submission->broken ? dml_vk_fail(context, submission->broken, "resetting a command buffer", status)
-                              : stage_steps(context, submission, status);
+    if (submission->broken)
+        return dml_vk_fail(context, submission->broken, "resetting a command buffer", status);
+    if (!submission->transfer->refused)
+        return stage_steps(context, submission, status);
+    *submission->transfer->refused = true;
+    return DML_OK;
 }
 
 /* Enters the context with a submission for a call. */
@@ -187,7 +196,7 @@ static dml_code begin(dml_context *context, const dml_transfer *transfer, bool w
     if (dml_throttle_acquire(context, wait, submission, status))
         return status->code;
     (*submission)->transfer = transfer;
-    (*submission)->after_others = on_device(transfer->inputs) || on_device(transfer->results);
+    (*submission)->after_others = on_device(transfer->inputs) || on_device(transfer->results) || transfer->between;
     return DML_OK;
 }
 
@@ -241,7 +250,8 @@ static dml_code run_submission(dml_context *context, dml_submission **taken, dml
     bool from_device = on_device(transfer->inputs), to_device = on_device(transfer->results);
     if (from_device && to_device)
         return queue_steps(context, taken, status);
-    if (from_device != to_device && make_step(submission, 0) && host_is_faster(context, submission)) { /* of one step */
+    if (from_device != to_device && !transfer->program->resize && make_step(submission, 0) &&
+        host_is_faster(context, submission)) { /* of one step */
         const dml_operand *side = from_device ? transfer->inputs : transfer->results;
         if (dml_queue_wait(context, side->allocation->timeline_value, NULL, status))
             return status->code;

@@ -68,6 +68,7 @@ typedef struct dml_submission {
     dml_interrupt_poll own_poll, *interrupt; /* its own, or that of the first submission of the same call */
     int pieces;
     dml_slot slots[DML_MAX_PIECES];
+    bool follows;                 /* `step` reads what another one of the same call has written */
     const dml_transfer *transfer; /* borrowed, until the call is done */
     dml_operand src, dst;         /* of `step` */
     /* Too large for a thread's stack. */

@@ -120,6 +120,14 @@ static int64_t widest_range(const dml_device_traits *traits)
     return (int64_t)(most - traits->core.alignment) & ~INT64_C(63);
 }
 
+static bool rounds_to_nearest(const dml_instance_functions *vk, VkPhysicalDevice physical)
+{
+    VkPhysicalDeviceFloatControlsProperties floats = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FLOAT_CONTROLS_PROPERTIES};
+    VkPhysicalDeviceProperties2 all = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2, .pNext = &floats};
+    vk->vkGetPhysicalDeviceProperties2(physical, &all);
+    return floats.shaderRoundingModeRTEFloat32;
+}
+
 void dml_traits_find(const dml_instance_functions *vk, VkPhysicalDevice physical, const dml_extensions *extensions,
                      dml_device_traits *traits)
 {
@@ -139,6 +147,7 @@ void dml_traits_find(const dml_instance_functions *vk, VkPhysicalDevice physical
         subgroup.pNext = &import;
     vk->vkGetPhysicalDeviceProperties2(physical, &all);
     const VkPhysicalDeviceLimits *limits = &all.properties.limits;
+    traits->rounds = rounds_to_nearest(vk, physical);
     traits->cpu = all.properties.deviceType == VK_PHYSICAL_DEVICE_TYPE_CPU;
     const dml_tunables *tunables = traits->cpu ? &dml_tunables_cpu : &dml_tunables_gpu;
     traits->core.tunables = *tunables;
@@ -162,10 +171,9 @@ void dml_traits_find(const dml_instance_functions *vk, VkPhysicalDevice physical
         traits->segmented = traits->core.tunables.segments_always;
     traits->staging = (uint64_t)tunables->staging_bytes;
     traits->pipelines = 256;
-    traits->mapped = true;
     traits->budget = extensions->budget;
     traits->core.kernels = UINT32_MAX;
-    traits->host_moves = traits->flushes = true;
+    traits->mapped = traits->host_moves = traits->flushes = true;
     find_exports(vk, physical, extensions, traits);
     traits->cuda = traits->exportable && all.properties.vendorID == NVIDIA;
     traits->queue_family = (uint32_t)dml_device_compute_family(vk, physical);
@@ -179,7 +187,7 @@ static struct {
                  {"group_size", -1},       {"chunks", -1},          {"max_groups", -1},     {"mapped", -1},  {"heap", -1},
                  {"invocation_bytes", -1}, {"pipelines", -1},       {"busy_bytes", -1},     {"cpu", -1},     {"flushes", -1},
                  {"max_item", -1},         {"segments_always", -1}, {"prefetch_ahead", -1}, {"cuda", -1},    {"words_tile", -1},
-                 {"words_dense", -1}};
+                 {"words_dense", -1},      {"rounds", -1}};
 
 static int64_t *find_override(const char *name)
 {
@@ -217,6 +225,7 @@ void dml_traits_override(const dml_device_traits *offered, dml_device_traits *tr
 {
     *traits = *offered;
     traits->host_import = lowered("host_import", offered->host_import);
+    traits->rounds = lowered("rounds", offered->rounds);
     traits->core.binding = lowered("binding", offered->core.binding);
     traits->core.range = lowered("range", widest_range(traits));
     traits->staging = (uint64_t)lowered("staging", (int64_t)offered->staging);

@@ -12,6 +12,7 @@
 #include "vk/empty_dispatch.h"
 #include "vk/instance.h"
 #include "vk/memory_types.h"
+#include "vk/resizing.h"
 #include "vk/results.h"
 #include "vk/run.h"
 

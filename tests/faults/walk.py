@@ -58,6 +58,8 @@ FAMILY_CALLS = [
     ("take", (X, INDICES, 1), {}),
     ("scatter_nd", (X, INDICES[:4, None] % 32, X[4:8]), {}),
 ]
+BICUBIC = _core._resampling(0, 3, (32, 4096), (20, 1000), (0.0, 0.0), (32.0, 4096.0), 1, True)  # as Pillow does
+SMALLER = _core._resample(X, BICUBIC, [0, 1], None, None, "host", None)  # here, since weights are cached
 TRAITS = ["mapped", "host_import", "staging", "range"]
 
 
@@ -163,6 +165,17 @@ class Run:
         if self.attempt(chain).tobytes() != expected.tobytes():
             raise Broken("wrong bytes of a chain of the family")
 
+    def resized(self):
+        """Two passes with memory of their own between them: from the host to the host, and between device arrays."""
+
+        def resize(x, device):
+            return _core._resample(x, BICUBIC, [0, 1], None, None, device, None)
+
+        if not np.array_equal(self.attempt(lambda: resize(X, None)), SMALLER):
+            raise Broken("wrong bytes of a resized array")
+        if not np.array_equal(self.attempt(lambda: resize(dmlops.asarray(X), None).numpy()), SMALLER):
+            raise Broken("wrong bytes of a resized device array")
+
     def split_in_place(self):
         """A failed call of several results leaves the array that they share with the input as it was."""
         same = X.copy()
@@ -189,10 +202,12 @@ class Run:
         for traits in ({}, {"mapped": 0}):
             yield traits, self.resident
             yield traits, self.resident_family
-        for step in (lambda: self.operate(*CALLS[0]), self.resident):  # by way of staging memory
+        yield {}, self.resized
+        for step in (lambda: self.operate(*CALLS[0]), self.resident, self.resized):  # by way of staging memory
             yield {"mapped": 0, "host_import": 0}, step
         for call in (CALLS[3], FAMILY_CALLS[2], FAMILY_CALLS[3]):  # in several submissions
             yield {"host_import": 0, "staging": 40_000}, lambda call=call: self.operate(*call)
+        yield {"staging": 40_000, "range": 70_000}, self.resized
         for call in (CALLS[0], FAMILY_CALLS[0]):  # in several pieces
             yield {"staging": 40_000, "range": 70_000}, lambda call=call: self.operate(*call)
 

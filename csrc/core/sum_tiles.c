@@ -1,0 +1,198 @@
+#include "core/sum_tiles.h"
+
+#include <string.h>
+
+#include "abi.h"
+
+enum {
+    LOAD = 16,         /* bytes of a tap of a tile */
+    MOST_CHANNELS = 4, /* of an index along the summed axis */
+    MOST_DIVISOR = 65536,
+    FEWEST = 5 /* neighbours that are worth a tile */
+};
+
+_Static_assert(DML_SUM_CLIP == DML_SUMS_CLIP && DML_SUM_REDUCE == DML_SUMS_REDUCE && DML_SUM_CUBIC == DML_SUMS_CUBIC,
+               "kernels count kinds as plans do");
+_Static_assert(DML_UINT8 == DML_SUMS_UINT8 && DML_FLOAT32 == DML_SUMS_FLOAT32, "and numbers");
+
+bool dml_sum_has_floats(const dml_sum *sum)
+{
+    return sum->kind == DML_SUM_FLOAT || sum->kind == DML_SUM_ROUND || sum->kind == DML_SUM_CUBIC || sum->kind == DML_SUM_TIMES;
+}
+
+bool dml_sum_is_exact(const dml_sum *sum)
+{
+    return sum->kind != DML_SUM_OVER || sum->factor < MOST_DIVISOR;
+}
+
+/* --- weights ------------------------------------------------------------------------------------------------------ */
+
+int64_t dml_sum_weights_row(const dml_plan *plan)
+{
+    return LOAD + 4 * dml_ceil_div(plan->taps.count, 4) * 4;
+}
+
+int64_t dml_sum_weights_bytes(const dml_plan *plan)
+{
+    const dml_span span = dml_plan_entry_span(plan);
+    return (span.end - span.begin) / plan->entries.item * dml_sum_weights_row(plan);
+}
+
+/* Whether a product may be moved to another tap. */
+static bool adds_products(const dml_sum *sum)
+{
+    return sum->kind == DML_SUM_CLIP || sum->kind == DML_SUM_SHIFT || sum->kind == DML_SUM_TIMES || sum->kind == DML_SUM_OVER ||
+           sum->kind == DML_SUM_REDUCE;
+}
+
+static void pack_row(const dml_plan *plan, const char *row, bool whole, char *to)
+{
+    const int64_t last = plan->taps.inputs - 1, taps = plan->taps.count;
+    int32_t first;
+    memcpy(&first, row, sizeof first);
+    first -= (int32_t)plan->taps.begin;
+    memset(to, 0, (size_t)dml_sum_weights_row(plan));
+    const int32_t from = whole ? (int32_t)dml_smaller(dml_larger(first, 0), last) : first;
+    memcpy(to, &from, sizeof from);
+    if (from == first && (!whole || first + taps - 1 <= last)) {
+        memcpy(to + LOAD, row + sizeof first, (size_t)taps * 4);
+        return;
+    }
+    for (int64_t tap = 0; tap < taps; tap++) {
+        char *at = to + LOAD + (dml_smaller(dml_larger(first + tap, 0), last) - from) * 4;
+        uint32_t weight, sum;
+        memcpy(&weight, row + sizeof first + tap * 4, sizeof weight);
+        memcpy(&sum, at, sizeof sum);
+        sum += weight;
+        memcpy(at, &sum, sizeof sum);
+    }
+}
+
+void dml_sum_weights_pack(const dml_plan *plan, bool whole, char *to)
+{
+    const dml_span span = dml_plan_entry_span(plan);
+    for (int64_t at = span.begin; at < span.end; at += plan->entries.item, to += dml_sum_weights_row(plan))
+        pack_row(plan, (const char *)plan->entries.data + at, whole, to);
+}
+
+/* Whether no tap reads beyond the inputs, where the host sees the weights. */
+static bool is_inside(const dml_plan *plan)
+{
+    const dml_span span = dml_plan_entry_span(plan);
+    int32_t first;
+    for (int64_t at = span.begin; plan->entries.data && at < span.end; at += plan->entries.item) {
+        memcpy(&first, (const char *)plan->entries.data + at, sizeof first);
+        if (first < plan->taps.begin || first + plan->taps.count > plan->taps.begin + plan->taps.inputs)
+            return false;
+    }
+    return true;
+}
+
+/* --- tiles -------------------------------------------------------------------------------------------------------- */
+
+/* Offsets and strides in one, but for those of the run: its low bits are 0 where theirs all are. */
+static uint64_t places(const dml_sum_tiles *tiles, uint64_t offset, dml_side side)
+{
+    const dml_plan *plan = &tiles->plan;
+    for (int k = 0; k < plan->rank; k++)
+        if (k != tiles->run)
+            offset |= (uint64_t)(side == DML_SRC ? plan->axes[k].src_stride : plan->axes[k].dst_stride);
+    return offset;
+}
+
+static void remove_axis(dml_plan *plan, int k)
+{
+    memmove(&plan->axes[k], &plan->axes[k + 1], (size_t)(plan->rank - 1 - k) * sizeof plan->axes[0]);
+    plan->rank--;
+}
+
+/* The axis of a pixel's channels, -1 if there is none. */
+static int find_channels(const dml_plan *plan)
+{
+    for (int k = 0; k < plan->rank; k++) {
+        const dml_axis *axis = &plan->axes[k];
+        if (axis->entry_stride == 0 && axis->src_stride == 1 && axis->dst_stride == plan->item &&
+            axis->extent == plan->taps.stride && axis->extent <= MOST_CHANNELS)
+            return k;
+    }
+    return -1;
+}
+
+/* The only axis along which weights advance, if its outputs are neighbours. */
+static int find_summed(const dml_plan *plan, int64_t channels)
+{
+    int found = -1;
+    for (int k = 0; k < plan->rank; k++)
+        if (plan->axes[k].entry_stride != 0) {
+            if (found >= 0 || plan->axes[k].dst_stride != channels * plan->item)
+                return -1;
+            found = k;
+        }
+    return found;
+}
+
+/* The axis whose neighbours are next to each other in the source, of those that have so many and the same weights. */
+static int find_side(const dml_plan *plan, int32_t rows)
+{
+    int side = -1;
+    for (int k = 0; k < plan->rank; k++)
+        if (plan->axes[k].entry_stride == 0 && plan->axes[k].extent >= rows &&
+            (side < 0 || dml_magnitude(plan->axes[k].src_stride) < dml_magnitude(plan->axes[side].src_stride)))
+            side = k;
+    return side;
+}
+
+static bool find_along(dml_sum_tiles *tiles, uint32_t src, uint32_t dst, int32_t rows)
+{
+    dml_plan *plan = &tiles->plan;
+    const int channels = find_channels(plan);
+    const int64_t count = channels < 0 ? 1 : plan->axes[channels].extent, pixel = count * plan->item;
+    if (plan->taps.number != DML_UINT8 || plan->taps.stride != count || find_summed(plan, count) < 0 ||
+        plan->sum.kind == DML_SUM_FLOORS || plan->sum.kind == DML_SUM_CUBIC || (!adds_products(&plan->sum) && !is_inside(plan)))
+        return false;
+    if (channels >= 0)
+        remove_axis(plan, channels);
+    tiles->way = DML_SUMS_ALONG;
+    tiles->run = find_summed(plan, count);
+    tiles->side = find_side(plan, rows);
+    tiles->rows = tiles->side < 0 ? 1 : rows;
+    tiles->channels = (int32_t)count;
+    tiles->tile = pixel % 4 == 0 ? 1 : pixel % 2 == 0 ? 2 : 4;
+    tiles->align = count == 4 && places(tiles, src, DML_SRC) % 4 == 0 ? 4 : 1;
+    tiles->word = places(tiles, dst, DML_DST) % 4 == 0 ? 4 : 0;
+    return true;
+}
+
+static bool find_across(dml_sum_tiles *tiles, uint32_t src, uint32_t dst)
+{
+    const dml_plan *plan = &tiles->plan;
+    const int64_t item = plan->item;
+    for (int k = 0; k < plan->rank; k++) {
+        const dml_axis *axis = &plan->axes[k];
+        if (axis->entry_stride == 0 && axis->src_stride == plan->src_item && axis->dst_stride == item && axis->extent >= FEWEST)
+            tiles->run = k;
+    }
+    if (tiles->run < 0)
+        return false;
+    tiles->way = DML_SUMS_ACROSS;
+    tiles->tile = (int32_t)(LOAD / plan->src_item);
+    const uint64_t to = places(tiles, dst, DML_DST), from = places(tiles, src | (uint64_t)plan->taps.stride, DML_SRC);
+    tiles->word = tiles->tile * item % 16 == 0 ? 16 : 4;
+    if (to % 16 != 0 && to % 4 == 0)
+        tiles->word = 4;
+    tiles->early = to % 4 != 0;
+    tiles->align = tiles->early ? (plan->src_item == 4 ? 4 : 1) : (int32_t)dml_divisor(from, 16);
+    if (tiles->align < 16)
+        tiles->align = tiles->align < 4 ? 1 : 4;
+    return true;
+}
+
+void dml_sum_tiles_find(const dml_plan *plan, uint32_t src, uint32_t dst, int32_t rows, dml_sum_tiles *tiles)
+{
+    *tiles = (dml_sum_tiles){.way = DML_SUMS_SINGLY, .run = -1, .side = -1, .tile = 1, .channels = 1, .rows = 1, .align = 1};
+    dml_plan_copy(&tiles->plan, plan);
+    if (rows > 0 && !find_along(tiles, src, dst, rows))
+        find_across(tiles, src, dst);
+    for (int k = 0; k < tiles->plan.rank; k++)
+        tiles->plan.axes[k].entry_stride = tiles->plan.axes[k].entry_stride / plan->entries.item * dml_sum_weights_row(plan);
+}

@@ -1,0 +1,133 @@
+#include "vk/resizing.h"
+
+#include "core/resize.h"
+#include "core/sum_tiles.h"
+#include "vk/allocation.h"
+#include "vk/context.h"
+#include "vk/run.h"
+
+/* --- which sums ------------------------------------------------------------------------------------------------------ */
+
+static bool has_bits(const dml_context *context, const dml_sum *sum)
+{
+    return dml_sum_is_exact(sum) && (context->traits.rounds || !dml_sum_has_floats(sum));
+}
+
+static dml_code check_bits(const dml_context *context, const dml_resampling *resampling, dml_status *status)
+{
+    bool all = resampling->passes == 1 || has_bits(context, &resampling->first);
+    for (int i = 0; i < resampling->part_count; i++)
+        all = all && has_bits(context, &resampling->parts[i].sum);
+    return all ? DML_OK
+               : dml_fail(status, DML_VALUE_ERROR,
+                          "this device does not promise how it rounds float32, which these sums need; device=\"host\" can");
+}
+
+/* --- passes between allocations, and host memory that is imported ----------------------------------------------------- */
+
+/* Bytes from an array's first element to behind its last. */
+static uint64_t bytes_of(const dml_tensor *tensor)
+{
+    dml_span span;
+    (void)dml_tensor_span(tensor, &span);
+    return (uint64_t)span.end;
+}
+
+static dml_code run_passes(dml_context *context, const dml_transfer *transfer, bool wait, bool *refused, dml_status *status)
+{
+    dml_transfer passes = *transfer;
+    passes.refused = refused;
+    if (transfer->program->resize->resampling->passes > 1) {
+        dml_tensor between;
+        int64_t begin;
+        dml_resize_between(transfer->program, &between, &begin);
+        if (dml_allocation_create(context, bytes_of(&between), wait, &passes.between, status))
+            return status->code;
+    }
+    dml_code code = dml_vk_run(context, &passes, wait, status);
+    dml_allocation_release(passes.between);
+    return code;
+}
+
+/* --- host memory that is not imported -------------------------------------------------------------------------------- */
+
+/* An array on the device that stands for one of the call's: dense, from its first element on. */
+typedef struct stand_in {
+    dml_tensor tensor;
+    dml_operand operand;
+} stand_in;
+
+static dml_code allocate(dml_context *context, const dml_tensor *tensor, stand_in *stand_in, dml_status *status)
+{
+    dml_tensor_copy_shape(&stand_in->tensor, tensor);
+    dml_tensor_pack(&stand_in->tensor);
+    stand_in->operand = (dml_operand){.allocation = NULL};
+    return dml_allocation_create(context, bytes_of(&stand_in->tensor), true, &stand_in->operand.allocation, status);
+}
+
+/* Copies an array. */
+static dml_code copy(dml_context *context, const dml_tensor *from, int64_t src_offset, const dml_operand *src,
+                     const dml_tensor *to, int64_t dst_offset, const dml_operand *dst, dml_status *status)
+{
+    dml_plan plan;
+    dml_program program;
+    dml_plan_begin(&plan, from->item);
+    dml_plan_add_axes(&plan, from, from, to);
+    plan.src_offset = src_offset;
+    plan.dst_offset = dst_offset;
+    dml_program_of_plan(&program, &plan);
+    const dml_transfer transfer = {.program = &program, .inputs = src, .results = dst};
+    return dml_vk_run(context, &transfer, true, status);
+}
+
+static dml_code run_staged(dml_context *context, const dml_transfer *transfer, dml_status *status)
+{
+    const dml_program *program = transfer->program;
+    const bool upload = !transfer->inputs->allocation, download = !transfer->results->allocation;
+    stand_in input = {.operand = *transfer->inputs}, result = {.operand = *transfer->results};
+    dml_resize resize = *program->resize;
+    dml_program staged = *program;
+    dml_transfer passes = *transfer;
+    dml_code code = DML_OK;
+    staged.resize = &resize;
+    passes.program = &staged;
+    if (upload) {
+        staged.inputs = &input.tensor;
+        passes.inputs = &input.operand;
+        resize.src_offset = 0;
+        code = allocate(context, program->inputs, &input, status);
+    }
+    if (!code && download) {
+        staged.results = &result.tensor;
+        passes.results = &result.operand;
+        resize.dst_offset = 0;
+        code = allocate(context, program->results, &result, status);
+    }
+    if (!code && upload)
+        code = copy(context, program->inputs, program->resize->src_offset, transfer->inputs, &input.tensor, 0, &input.operand,
+                    status);
+    if (!code)
+        code = run_passes(context, &passes, true, NULL, status);
+    if (!code && download)
+        code = copy(context, &result.tensor, 0, &result.operand, program->results, program->resize->dst_offset,
+                    transfer->results, status);
+    if (upload)
+        dml_allocation_release(input.operand.allocation);
+    if (download)
+        dml_allocation_release(result.operand.allocation);
+    return code;
+}
+
+dml_code dml_vk_resize(dml_context *context, const dml_transfer *transfer, bool wait, dml_status *status)
+{
+    const bool on_device = transfer->inputs->allocation && transfer->results->allocation;
+    bool refused = false;
+    if (check_bits(context, transfer->program->resize->resampling, status))
+        return status->code;
+    if (on_device || (context->traits.cpu && context->traits.host_import)) {
+        dml_code code = run_passes(context, transfer, wait, &refused, status);
+        if (code || !refused)
+            return code;
+    }
+    return wait ? run_staged(context, transfer, status) : dml_fail(status, DML_WOULD_WAIT, "memory has to be allocated");
+}

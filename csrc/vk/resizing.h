@@ -1,0 +1,14 @@
+/* Programs that resize, on a device. */
+#ifndef DML_VK_RESIZING_H
+#define DML_VK_RESIZING_H
+
+#include "base/status.h"
+#include "vk/memory_types.h"
+
+typedef struct dml_context dml_context;
+
+/* Runs such a program, as dml_vk_run runs others. What lies between its passes is an allocation of the call's own. Fails where
+ * the device does not promise the bits of the sums. */
+dml_code dml_vk_resize(dml_context *context, const dml_transfer *transfer, bool wait, dml_status *status);
+
+#endif
