@@ -138,8 +138,8 @@ static void describe(layout *layout, bool wide)
     lanes->step = lanes->taps * items;
     lanes->blocks = dml_ceil_div(layout->outputs, lanes->lanes * lanes->outputs);
     for (int64_t sum = 0; sum < DML_LANE / 4; sum++) {
-        const int64_t pixel = sum / items;
-        layout->sums[sum] = (lane_sum){wide || pixel < lanes->outputs, wide ? 0 : pixel, wide ? 4 * pixel : 0, sum % items};
+        const int64_t pixel = sum / items, used = wide || pixel < lanes->outputs;
+        layout->sums[sum] = (lane_sum){used, used && !wide ? pixel : 0, wide ? 4 * pixel : 0, sum % items};
     }
 }
 
