@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
+from dmlops import _core
 from dmlops.fusion.graph import Input, Node, View
 from dmlops.fusion.layout import Piece
 from dmlops.fusion.reads import Box
@@ -102,9 +103,7 @@ class ResizePass(NamedTuple):
         return [self.resized(array, None if out is None else out[0], device, how)]
 
     def resized(self, array: Any, out: Any, device: Any, how: Any) -> Any:
-        from dmlops.resizing.running import summed
-
-        return summed(array, self.node.resampling, self.node.axes, self.window, out, device, how)
+        return _core._resample(array, self.node.resampling, self.node.axes, self.window, out, device, how)
 
     def steps(self) -> list[Any]:
         """No plans."""
@@ -112,8 +111,6 @@ class ResizePass(NamedTuple):
 
     def explained(self) -> list[str]:
         """A line for each axis whose elements are added."""
-        from dmlops import _core
-
         lines = []
         for which, inputs, taps, *_ in _core._resampling_described(self.node.resampling)[0]:
             count, of = self.window[2 * which + 1], self.node.shape[self.node.axes[which]]

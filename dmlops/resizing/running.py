@@ -52,25 +52,7 @@ def made(name: str, array: Any, step: Step, axes: tuple[int, int], out: Any, dev
         return array if left is None else fused(selected)(array, left, out=out, device=device, progress=progress)
     if isinstance(step, Alpha):
         return with_alpha(array, step.multiplies, out, device, progress)
-    return summed(array, step.resampling, axes, (0, step.size[0], 0, step.size[1]), out, device, how)
-
-
-def summed(
-    array: Any, resampling: Any, axes: tuple[int, int], window: tuple[int, int, int, int], out: Any, device: Any, how: Any
-) -> Any:
-    """The window (first row, rows, first column, columns) of a resampled array; on the host, which alone has kernels for it."""
-    if is_recorded(array):
-        return _core._resample(array, resampling, axes, window, out, device, how)
-    if not isinstance(array, DeviceArray):
-        _core._may_be_host(device)  # which raises for what is none
-        return _core._resample(array, resampling, axes, window, out, "host", how)
-    if array.device.index is None:
-        return _core._resample(array, resampling, axes, window, out, device, how)
-    result = _core._resample(array.numpy(), resampling, axes, window, None, "host", how)
-    if out is None:
-        return _core._asarray(result, None, array.device, None)
-    out[...] = result
-    return out
+    return _core._resample(array, step.resampling, axes, (0, step.size[0], 0, step.size[1]), out, device, how)
 
 
 @functools.cache
