@@ -231,6 +231,20 @@ def test_portions(axes, shape, portion):
     assert len(seen) == 2 or portion < result.nbytes
 
 
+@pytest.mark.parametrize("window", [None, (1, 5, 1, 6)])
+@pytest.mark.parametrize("shape, axes", [((4, 3, 3), (1, 0)), ((4, 3, 1, 5), (1, 0)), ((4, 3, 2, 1), (2, 0))])
+def test_items_are_what_lies_behind_a_column_but_rows(shape, axes, window):
+    """OpenCV's cubic has parts that begin within a pixel."""
+    x = np.random.default_rng(3).integers(0, 256, shape, np.uint8)
+    moved = np.moveaxis(x, axes, (0, 1))
+    items = int(np.prod(shape[axes[1] + 1 :])) // shape[axes[0]]
+    resampling = _core._resampling(OPENCV, 3, moved.shape[:2], (6, 7), (0.0, 0.0), (0.0, 0.0), items, False)
+    result = _core._resample(x, resampling, axes, window, None, "host", None)
+    first_row, rows, first_column, columns = window or (0, 6, 0, 7)
+    expected = meaning(moved, resampling, (0, 1))[first_row : first_row + rows, first_column : first_column + columns]
+    assert np.array_equal(result, np.moveaxis(expected, (0, 1), axes))
+
+
 @pytest.mark.parametrize(
     "shape, axes, window, message",
     [

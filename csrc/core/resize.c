@@ -89,13 +89,13 @@ static void keep(dml_plan *plan, int k, int64_t first, int64_t begin, int64_t en
     dml_plan_cut(plan, k, low < high ? low : 0, dml_larger(high - low, 0));
 }
 
-/* Of the items behind a column at most one axis has several. */
+/* Of the items behind a column, which rows are none of, at most one axis has several. */
 static void keep_part(const dml_resize *resize, const dml_resampled_part *part, dml_plan *plan)
 {
     for (int axis = 0; axis < 2; axis++)
         keep(plan, resize->axes[axis], resize->begin[axis], part->begin[axis], part->end[axis]);
     for (int k = plan->rank - 1; k > resize->axes[DML_COLUMNS_AXIS]; k--)
-        if (plan->axes[k].extent > 1)
+        if (k != resize->axes[DML_ROWS_AXIS] && plan->axes[k].extent > 1)
             keep(plan, k, 0, part->begin[2], part->end[2]);
 }
 
