@@ -65,7 +65,7 @@ def by_kernel(kernel, function, *args, **kwargs):
 
 
 def ours(options, function, x, size, chosen, **kwargs):
-    """What dmlops has: by the kernel that is chosen, and by those that are named. Results have their memory, as others' have."""
+    """What dmlops has: by the kernel that is chosen, and by those that are named. Results have memory, as others' have."""
     names = {"dmlops": None} | {f"dmlops by {kernel}": kernel for kernel in options.kernels}
     calls = {}
     for name, kernel in names.items():

@@ -36,9 +36,9 @@ static int8_t upper(int32_t weight)
 TARGET static void encode(const int32_t *weights, char *encoded)
 {
     int16_t words[2 * DML_LANE];
-    for (int k = 0; k < DML_LANE; k++)
+    for (int64_t k = 0; k < DML_LANE; k++)
         words[k] = lower(weights[2 * k]);
-    for (int k = 0; k < DML_LANE; k++)
+    for (int64_t k = 0; k < DML_LANE; k++)
         words[DML_LANE + k] = lower(weights[2 * k + 1]);
     memcpy(encoded, words, sizeof words);
     for (int byte = 0; byte < VECTOR; byte++)

@@ -183,7 +183,7 @@ enum { LANES = 2, ENCODED = 2 * DML_LANE };
 TARGET static void encode(const int32_t *weights, char *encoded)
 {
     int16_t words[2 * DML_LANE];
-    for (int k = 0; k < DML_LANE; k++) {
+    for (int64_t k = 0; k < DML_LANE; k++) {
         words[k] = (int16_t)weights[2 * k];
         words[DML_LANE + k] = (int16_t)weights[2 * k + 1];
     }

@@ -25,10 +25,10 @@ VNNI_INLINE __m512i dml_vnni_total(const dml_vnni_sums *sums)
     return _mm512_add_epi32(sums->low, _mm512_slli_epi32(upper, 8));
 }
 
-/* _mm512_dpbusd_epi32, of which GCC copies each sum twice. */
+/* _mm512_dpbusd_epi32, of which GCC copies each sum twice; hence NOLINT. */
 VNNI_INLINE void dml_vnni_add_digits(__m512i *sum, __m512i bytes, __m512i digits)
 {
-    __asm__("vpdpbusd %2, %1, %0" : "+v"(*sum) : "v"(bytes), "v"(digits));
+    __asm__("vpdpbusd %2, %1, %0" : "+v"(*sum) : "v"(bytes), "v"(digits)); /* NOLINT(portability-no-assembler) */
 }
 
 VNNI_INLINE void dml_vnni_add(dml_vnni_sums *sums, __m512i bytes, __m512i low, __m512i middle, __m512i high)

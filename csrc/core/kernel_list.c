@@ -150,7 +150,7 @@ static dml_invocation invocation_of_rows(const dml_dispatch *dispatch)
 {
     const int32_t *c = dispatch->constants;
     const int64_t items = (int64_t)c[DML_ROWS_EXTENT_0] * c[DML_ROWS_EXTENT_1] * c[DML_ROWS_EXTENT_2];
-    return (dml_invocation){.tile = c[DML_ROWS_TILE] * c[DML_ROWS_ITEM] * items,
+    return (dml_invocation){.tile = items * c[DML_ROWS_TILE] * c[DML_ROWS_ITEM],
                             .word = c[DML_ROWS_WORD],
                             .alignment = c[DML_ROWS_ALIGN],
                             .per_window = c[DML_ROWS_PER_WINDOW],
@@ -194,12 +194,15 @@ static dml_invocation invocation_of_sums(const dml_dispatch *dispatch)
 }
 
 const dml_kernel_info dml_kernel_list[DML_KERNEL_COUNT] = {
-    [DML_KERNEL_COPY] = {"copy", NULL, NULL},
-    [DML_KERNEL_ROWS] = {"rows", encode_rows, invocation_of_rows},
-    [DML_KERNEL_WORDS] = {"words", encode_words, invocation_of_words},
-    [DML_KERNEL_ELEMENTS] = {"elements", encode_elements, invocation_of_elements, .by_scalars = true},
-    [DML_KERNEL_BLOCKS] = {"blocks", encode_blocks, invocation_of_blocks},
-    [DML_KERNEL_TABLES] = {"tables", encode_tables, invocation_of_tables},
-    [DML_KERNEL_SUMS] = {"sums", encode_sums, invocation_of_sums},
-    [DML_KERNEL_FLOAT_SUMS] = {"float_sums", encode_sums, invocation_of_sums, .floats = true},
+    [DML_KERNEL_COPY] = {.name = "copy"},
+    [DML_KERNEL_ROWS] = {.name = "rows", .encode = encode_rows, .describe = invocation_of_rows},
+    [DML_KERNEL_WORDS] = {.name = "words", .encode = encode_words, .describe = invocation_of_words},
+    [DML_KERNEL_ELEMENTS] = {.name = "elements",
+                             .encode = encode_elements,
+                             .describe = invocation_of_elements,
+                             .by_scalars = true},
+    [DML_KERNEL_BLOCKS] = {.name = "blocks", .encode = encode_blocks, .describe = invocation_of_blocks},
+    [DML_KERNEL_TABLES] = {.name = "tables", .encode = encode_tables, .describe = invocation_of_tables},
+    [DML_KERNEL_SUMS] = {.name = "sums", .encode = encode_sums, .describe = invocation_of_sums},
+    [DML_KERNEL_FLOAT_SUMS] = {.name = "float_sums", .encode = encode_sums, .describe = invocation_of_sums, .floats = true},
 };

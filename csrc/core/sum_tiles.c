@@ -22,7 +22,7 @@ bool dml_sum_has_floats(const dml_sum *sum)
 
 bool dml_sum_is_exact(const dml_sum *sum)
 {
-    return sum->kind != DML_SUM_OVER || sum->factor < MOST_DIVISOR;
+    return sum->kind != DML_SUM_OVER || sum->factor < (float)MOST_DIVISOR;
 }
 
 /* --- weights ------------------------------------------------------------------------------------------------------ */
@@ -157,7 +157,7 @@ static bool find_along(dml_sum_tiles *tiles, uint32_t src, uint32_t dst, int32_t
     tiles->side = find_side(plan, rows);
     tiles->rows = tiles->side < 0 ? 1 : rows;
     tiles->channels = (int32_t)count;
-    tiles->tile = pixel % 4 == 0 ? 1 : pixel % 2 == 0 ? 2 : 4;
+    tiles->tile = (int32_t)(4 / dml_divisor((uint64_t)pixel, 4));
     tiles->align = count == 4 && places(tiles, src, DML_SRC) % 4 == 0 ? 4 : 1;
     tiles->word = places(tiles, dst, DML_DST) % 4 == 0 ? 4 : 0;
     return true;
@@ -181,8 +181,10 @@ static bool find_across(dml_sum_tiles *tiles, uint32_t src, uint32_t dst)
     if (to % 16 != 0 && to % 4 == 0)
         tiles->word = 4;
     tiles->early = to % 4 != 0;
-    tiles->align = tiles->early ? (plan->src_item == 4 ? 4 : 1) : (int32_t)dml_divisor(from, 16);
-    if (tiles->align < 16)
+    tiles->align = (int32_t)dml_divisor(from, 16);
+    if (tiles->early)
+        tiles->align = plan->src_item == 4 ? 4 : 1;
+    else if (tiles->align < 16)
         tiles->align = tiles->align < 4 ? 1 : 4;
     return true;
 }
