@@ -272,6 +272,61 @@ def test_the_host_moves_what_the_plan_says(core, case):
     assert np.array_equal(given_, expected)
 
 
+BORDERS = [1, 2, 3, 4, 5, 15, 16, 17, 31, 33, 64, 65, 255, 257, 1023, 1024, 1025, 2050]
+
+
+@st.composite
+def tables(draw):
+    """Numbers in any layout, the result's bytes that they become, and the table, whose rows may lie along any axis."""
+    rank = draw(st.integers(2, 4))
+    extents, budget = [1] * rank, 30_000
+    for k in draw(st.permutations(range(rank))):
+        extents[k] = draw(st.sampled_from([size for size in BORDERS if size <= budget]))
+        budget //= extents[k]
+    rng = np.random.default_rng(draw(strategies.seeds))
+    kind, item = draw(st.sampled_from([np.uint8, np.uint8, np.uint16])), draw(st.sampled_from([1, 2, 4, 8, 3, 12]))
+    order = draw(st.permutations(range(rank)))
+    steps = [draw(st.sampled_from([1, 1, 1, -1, 2, -3])) for _ in range(rank)]
+    whole = rng.integers(0, 1 << 16, [extents[k] * abs(step) for k, step in zip(order, steps, strict=True)]).astype(kind)
+    numbers = whole[tuple(slice(None, None, step) for step in steps)].transpose(np.argsort(order))
+    gaps = [draw(st.sampled_from([0, 0, 0, 1])) for _ in range(rank)]
+    result = np.zeros([extent + gap for extent, gap in zip(extents, gaps, strict=True)] + [item], np.uint8)
+    rows, budget = [1] * rank, 128 if kind is np.uint8 else 5
+    for k in draw(st.permutations(range(rank))):
+        rows[k] = draw(st.sampled_from([1, extents[k] if extents[k] <= budget else 1]))
+        budget //= rows[k]
+    table = rng.integers(0, 256, (*rows, np.iinfo(kind).max + 1, item), np.uint8)
+    return numbers, result[tuple(map(slice, extents))], table
+
+
+def check_lookups(core, numbers, result, table):
+    whole = result.base
+    rows = [np.arange(extent).reshape(-1, *[1] * (numbers.ndim - 1 - k)) for k, extent in enumerate(table.shape[:-2])]
+    expected = np.zeros_like(whole)
+    expected[tuple(map(slice, numbers.shape))] = table[(*rows, numbers)]
+    plan = mirror.Plan(item=table.shape[-1], reversed=-1, src_item=numbers.itemsize, rank=numbers.ndim)
+    plan.entries = mirror.Entries(item=table[(0,) * numbers.ndim].nbytes)
+    plan.entries.data = table.ctypes.data_as(ctypes.POINTER(ctypes.c_int))
+    for k, extent in enumerate(numbers.shape):
+        entry = table.strides[k] if table.shape[k] > 1 else 0
+        plan.axes[k] = mirror.Axis(extent, numbers.strides[k], result.strides[k], entry)
+    core.library.dml_host_run(byref(plan), numbers.ctypes.data, result.ctypes.data, None)
+    assert np.array_equal(whole, expected), (numbers.shape, numbers.strides, result.strides, table.shape)
+
+
+@given(case=tables())
+def test_the_host_looks_up_what_the_table_has(core, case):
+    check_lookups(core, *case)
+
+
+@pytest.mark.parametrize("axis", range(3))
+def test_rows_of_a_table_follow_blocks_of_what_the_host_transposes(core, axis):
+    rng = np.random.default_rng(axis)
+    numbers = rng.integers(0, 256, (3, 1030, 100), np.uint8).transpose(0, 2, 1)
+    table = rng.integers(0, 256, [extent if k == axis else 1 for k, extent in enumerate(numbers.shape)] + [256, 2], np.uint8)
+    check_lookups(core, numbers, np.zeros((*numbers.shape, 2), np.uint8)[...], table)
+
+
 @pytest.fixture(scope="module")
 def fuzz_host(core_library, tmp_path_factory):
     """A function that gives the program: with the library of the core, or with a core compiled by such flags, once."""

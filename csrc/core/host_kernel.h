@@ -56,6 +56,12 @@ typedef struct dml_host_shuffles {
     uint8_t masks[DML_HOST_WINDOWS][DML_HOST_VECTOR];
 } dml_host_shuffles;
 
+/* See host_lookups.c. */
+typedef struct dml_host_stage {
+    const dml_plan *plan;
+    int row, col; /* the axes that `row` and `col` of the job are blocks of; -1: none */
+} dml_host_stage;
+
 typedef struct dml_host_job {
     dml_host_kernel *kernel;
     int64_t item;
@@ -65,6 +71,7 @@ typedef struct dml_host_job {
     bool taken[DML_MAX_AXES]; /* the plan's axes that the kernel runs over, for all of the plan's rank */
     const char *entries;      /* of the plan's table, */
     int64_t entry;            /* and how far from there its row lies for the block */
+    dml_host_stage stage;
     dml_host_tiles tiles;
     dml_host_shuffles shuffles;
 } dml_host_job;

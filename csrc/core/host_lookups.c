@@ -60,6 +60,124 @@ DML_INLINE void look_up(const dml_host_job *job, const char *src, char *dst, con
 SIZES(LOOK_UP, 1)
 SIZES(LOOK_UP, 2)
 
+/* --- by a stage ----------------------------------------------------------------------------------------------------- */
+
+enum {
+    STAGE = 32 * 1024, /* bytes, which stay in the nearest cache */
+    STAGE_ROWS = 32,   /* bytes of the source that lie side by side, at most: half a line, */
+    STAGE_COLS = 1024, /* and elements across, at most: more rows and fewer columns write shorter runs of the result */
+    LINE = 64,         /* bytes of a cache line */
+    NEAR = 8,          /* bytes: elements that are no further apart share lines */
+    FEWEST = 4,        /* elements side by side, */
+    LEAST = 4096,      /* and elements of a plan that are worth a stage */
+    SHORT = 4,         /* elements: rows of the result that are no longer are slow to look up one by one */
+    WAY = 4096,        /* bytes: lines a multiple of these apart meet in one set of the nearest cache, */
+    WAYS = 12          /* which holds so many of them */
+};
+
+/* Transposes a block of the source into a stage that has the result's order, and looks that up. An axis that the source has
+ * backwards goes forwards into the stage, as tiles need it, and is read backwards there. */
+static void look_up_staged(dml_host_job *job, const char *src, char *dst, const dml_host_block *block)
+{
+    const dml_plan *whole = job->stage.plan;
+    char stage[STAGE];
+    dml_plan fill, look;
+    dml_plan_begin(&fill, whole->src_item);
+    memcpy(&look, whole, offsetof(dml_plan, axes));
+    look.rank = 0;
+    look.src_offset = look.dst_offset = 0;
+    look.entries.offset += job->entry;
+    int64_t stride = whole->src_item;
+    for (int k = whole->rank - 1; k >= 0; k--) {
+        const dml_axis *axis = &whole->axes[k];
+        if (!job->taken[k])
+            continue;
+        const int64_t extent = k == job->stage.row ? block->rows : k == job->stage.col ? block->cols : axis->extent;
+        const int64_t back = axis->src_stride < 0 ? extent - 1 : 0;
+        dml_plan_add(&fill, extent, dml_magnitude(axis->src_stride), stride);
+        dml_plan_add(&look, extent, back ? -stride : stride, axis->dst_stride);
+        look.axes[look.rank - 1].entry_stride = axis->entry_stride;
+        fill.src_offset += back * axis->src_stride;
+        look.src_offset += back * stride;
+        stride *= extent;
+    }
+    dml_plan_simplify(&fill);
+    dml_plan_simplify(&look);
+    dml_host_run_plain(&fill, src, stage);
+    dml_host_run_plain(&look, stage, dst);
+}
+
+/* Axes of one side of a stage: all whole but the last. */
+typedef struct side {
+    int last;
+    int64_t whole, block; /* elements of the others; indices of the last in a block */
+} side;
+
+/* Takes one more axis for a side of at most `most` elements. */
+static void take_axis(const dml_plan *plan, dml_host_job *job, side *side, int k, int64_t most)
+{
+    side->last = k;
+    side->whole *= side->block;
+    side->block = dml_smaller(plan->axes[k].extent, most / side->whole);
+    job->taken[k] = true;
+}
+
+/* The axis, not taken, of the smallest stride in the source that is not 0 and at most `most` bytes; -1 if there is none. */
+static int nearest(const dml_plan *plan, const bool *taken, int64_t most)
+{
+    int best = -1;
+    for (int k = 0; k < plan->rank; k++) {
+        const int64_t stride = dml_magnitude(plan->axes[k].src_stride);
+        if (!taken[k] && stride > 0 && stride <= most) {
+            best = k;
+            most = stride;
+        }
+    }
+    return best;
+}
+
+/* Whether rows of the result are short, or the lines of the source that they pass evict each other before the next elements of
+ * these lines are read, along one of the axes taken. */
+static bool gains_by_stage(const dml_plan *plan, const bool *taken)
+{
+    const dml_axis *inner = &plan->axes[plan->rank - 1];
+    const int64_t fit = WAYS * WAY / dml_larger(LINE, dml_divisor((uint64_t)dml_magnitude(inner->src_stride), WAY));
+    int64_t lines = 1;
+    for (int k = plan->rank - 1; !taken[k]; k--)
+        lines *= plan->axes[k].extent;
+    return dml_plan_count(plan) >= LEAST && (inner->extent <= SHORT || lines > fit);
+}
+
+/* For axes whose neighbours in the result lie on lines of their own in the source, which other elements share. Rows of the
+ * stage are indices of the axes that are nearest in the source, columns those of the inner axes of the result. */
+static bool choose_staged(const dml_plan *plan, dml_host_job *job)
+{
+    side rows = {-1, 1, 1}, cols = rows;
+    const int64_t most = STAGE_ROWS / plan->src_item, elements = STAGE / plan->src_item;
+    memset(job->taken, 0, sizeof job->taken);
+    for (int k = nearest(plan, job->taken, NEAR); k >= 0 && 2 * rows.whole * rows.block <= most;
+         k = nearest(plan, job->taken, LINE))
+        take_axis(plan, job, &rows, k, most);
+    if (rows.whole * rows.block < FEWEST || !gains_by_stage(plan, job->taken))
+        return false;
+    for (int k = plan->rank - 1; k >= 0 && 2 * cols.whole * cols.block <= STAGE_COLS; k--)
+        if (!job->taken[k])
+            take_axis(plan, job, &cols, k, STAGE_COLS);
+    rows.block = elements / (rows.whole * cols.whole * cols.block);
+    job->stage = (dml_host_stage){plan, rows.last, cols.last};
+    job->row = dml_host_blocks(plan, job, rows.last, rows.block);
+    job->col = dml_host_blocks(plan, job, cols.last, cols.block);
+    job->kernel = look_up_staged;
+    return true;
+}
+
+/* --- the choice ----------------------------------------------------------------------------------------------------- */
+
+static bool is_far(const dml_plan *plan, int k)
+{
+    return k >= 0 && dml_magnitude(plan->axes[k].src_stride) > LINE;
+}
+
 /* Rows of a block lie along an axis on which the row of the table stays: the inner one, or the next, of which BLOCK indices at
  * a time stay in the cache; else they are single elements. */
 void dml_lookups_choose(const dml_plan *plan, dml_host_job *job)
@@ -71,6 +189,8 @@ void dml_lookups_choose(const dml_plan *plan, dml_host_job *job)
     const bool varies = inner >= 0 && plan->axes[inner].entry_stride != 0;
     const bool along_next = varies && next >= 0 && plan->axes[next].entry_stride == 0;
     const int64_t whole = varies ? 1 : INT64_MAX;
+    if (is_far(plan, inner) && (!along_next || is_far(plan, next)) && choose_staged(plan, job))
+        return;
     for (int k = 0; k < plan->rank; k++)
         job->taken[k] = k == inner || k == next;
     job->col = dml_host_blocks(plan, job, along_next ? next : inner, along_next ? BLOCK : whole);

@@ -68,6 +68,13 @@ static void move_slowly(const dml_plan *plan, int k, int64_t *index, const char 
         const dml_gathered *axis = &plan->gathers[a];
         from += index_of(&plan->entries, entry + axis->entry_offset, axis->extent) * axis->src_stride;
     }
+    if (dml_plan_has_table(plan)) {
+        int64_t number = 0;
+        for (int64_t b = plan->src_item - 1; b >= 0; b--)
+            number = number * 256 + (unsigned char)src[from + b];
+        src = plan->entries.data;
+        from = entry + number * plan->item;
+    }
     for (int64_t b = 0; b < plan->item; b++)
         dst[to + b] = src[from + b];
 }
@@ -76,8 +83,8 @@ static void move_slowly(const dml_plan *plan, int k, int64_t *index, const char 
 
 enum { RANK = 6 };
 
-/* Strides of one side: the axes in any order, either way, some with gaps behind them. */
-static void draw_strides(const dml_plan *plan, int64_t strides[RANK])
+/* Strides of one side, of items of so many bytes: the axes in any order, either way, some with gaps behind them. */
+static void draw_strides(const dml_plan *plan, int64_t item, int64_t strides[RANK])
 {
     int order[RANK];
     bool sorted = below(4) == 0;
@@ -88,11 +95,11 @@ static void draw_strides(const dml_plan *plan, int64_t strides[RANK])
         order[k] = order[other];
         order[other] = kept;
     }
-    int64_t stride = plan->item * (below(6) ? 1 : 2);
+    int64_t stride = item * (below(6) ? 1 : 2);
     for (int k = plan->rank - 1; k >= 0; k--) {
         strides[order[k]] = below(4) ? stride : -stride;
         stride *= plan->axes[order[k]].extent;
-        stride += below(6) ? 0 : plan->item * (1 + below(3));
+        stride += below(6) ? 0 : item * (1 + below(3));
         if (below(12) == 0)
             stride += 4096 + below(8192);
     }
@@ -129,10 +136,26 @@ static void draw_gathers(dml_plan *plan, unsigned char *room, int64_t count)
     }
 }
 
+/* A table for elements of a byte or two, whose rows may overlap. */
+static void draw_table(dml_plan *plan)
+{
+    enum { ITEM = 17, MOST = 300, APART = 100 };
+    static unsigned char table[65536 * ITEM + RANK * MOST * APART];
+    static bool filled;
+    for (size_t i = 0; i < sizeof table && !filled; i++)
+        table[i] = (unsigned char)(i * 167 >> 3 ^ i >> 9);
+    filled = true;
+    plan->src_item = 1 + below(2);
+    plan->item = 1 + below(below(2) ? 8 : ITEM);
+    plan->entries = (dml_entries){.data = table, .item = (plan->src_item == 1 ? 256 : 65536) * plan->item};
+}
+
 static void draw_plan(dml_plan *plan, int64_t bytes, unsigned char *room, int64_t count)
 {
     static const int items[] = {1, 1, 1, 1, 2, 2, 3, 4, 4, 4, 5, 6, 7, 8, 8, 9, 12, 16, 17, 24, 31, 32, 33, 48, 64, 65, 100};
     dml_plan_begin(plan, items[below(sizeof items / sizeof *items)]);
+    if (below(4) == 0)
+        draw_table(plan);
     int rank = (int)below(RANK + 1);
     int64_t left = bytes / plan->item, strides[2][RANK];
     for (int k = 0; k < rank; k++) {
@@ -140,14 +163,17 @@ static void draw_plan(dml_plan *plan, int64_t bytes, unsigned char *room, int64_
         dml_plan_add(plan, extent, 0, 0);
         left /= extent;
     }
-    draw_strides(plan, strides[0]);
-    draw_strides(plan, strides[1]);
+    draw_strides(plan, dml_plan_src_item(plan), strides[0]);
+    draw_strides(plan, plan->item, strides[1]);
     if (rank && below(6) == 0) /* elements that are read again and again, or overlap */
         strides[0][below(rank)] = below(2) ? 0 : below(200) - 100;
     for (int k = 0; k < rank; k++) {
         plan->axes[k].src_stride = strides[0][k];
         plan->axes[k].dst_stride = strides[1][k];
+        plan->axes[k].entry_stride = dml_plan_has_table(plan) && below(3) == 0 ? below(100) : 0;
     }
+    if (dml_plan_has_table(plan))
+        return;
     if (rank && below(4) == 0) {
         int64_t reversed = below(rank), by = below(rank);
         plan->reversed = (int)reversed;
@@ -162,7 +188,7 @@ static void draw_plan(dml_plan *plan, int64_t bytes, unsigned char *room, int64_
 
 static dml_span source_span(const dml_plan *plan)
 {
-    dml_span span = {0, plan->item};
+    dml_span span = {0, dml_plan_src_item(plan)};
     for (int k = 0; k < plan->rank; k++)
         dml_span_grow(&span, plan->axes[k].extent, plan->axes[k].src_stride);
     for (int k = 0; k < plan->gathered; k++)
@@ -207,7 +233,8 @@ int main(int count, char **arguments)
         draw_plan(&plan, 1 + below(atoll(arguments[3])), lengths, 300);
         if (try_plan(&plan))
             continue;
-        printf("wrong: item %lld, reversed %d, gathered %d", (long long)plan.item, plan.reversed, plan.gathered);
+        printf("wrong: item %lld of %lld, reversed %d, gathered %d", (long long)plan.item, (long long)plan.src_item,
+               plan.reversed, plan.gathered);
         for (int k = 0; k < plan.rank; k++)
             printf(", {%lld, %lld, %lld, %lld}", (long long)plan.axes[k].extent, (long long)plan.axes[k].src_stride,
                    (long long)plan.axes[k].dst_stride, (long long)plan.axes[k].entry_stride);
