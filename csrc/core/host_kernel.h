@@ -56,10 +56,14 @@ typedef struct dml_host_shuffles {
     uint8_t masks[DML_HOST_WINDOWS][DML_HOST_VECTOR];
 } dml_host_shuffles;
 
+/* Runs a plan. */
+typedef void dml_host_runner(const dml_plan *plan, const char *src, char *dst);
+
 /* See host_lookups.c. */
 typedef struct dml_host_stage {
     const dml_plan *plan;
-    int row, col; /* the axes that `row` and `col` of the job are blocks of; -1: none */
+    dml_host_runner *run; /* dml_host_run_plain */
+    int row, col;         /* the axes that `row` and `col` of the job are blocks of */
 } dml_host_stage;
 
 typedef struct dml_host_job {

@@ -103,8 +103,8 @@ static void look_up_staged(dml_host_job *job, const char *src, char *dst, const 
     }
     dml_plan_simplify(&fill);
     dml_plan_simplify(&look);
-    dml_host_run_plain(&fill, src, stage);
-    dml_host_run_plain(&look, stage, dst);
+    job->stage.run(&fill, src, stage);
+    job->stage.run(&look, stage, dst);
 }
 
 /* Axes of one side of a stage: all whole but the last. */
@@ -164,7 +164,9 @@ static bool choose_staged(const dml_plan *plan, dml_host_job *job)
         if (!job->taken[k])
             take_axis(plan, job, &cols, k, STAGE_COLS);
     rows.block = elements / (rows.whole * cols.whole * cols.block);
-    job->stage = (dml_host_stage){plan, rows.last, cols.last};
+    job->stage.plan = plan;
+    job->stage.row = rows.last;
+    job->stage.col = cols.last;
     job->row = dml_host_blocks(plan, job, rows.last, rows.block);
     job->col = dml_host_blocks(plan, job, cols.last, cols.block);
     job->kernel = look_up_staged;

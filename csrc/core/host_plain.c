@@ -156,6 +156,7 @@ static void choose_kernel(const dml_plan *plan, const char *src, dml_host_job *j
     job->item = plan->item;
     find_readable(plan, src, job);
     if (dml_plan_has_table(plan)) {
+        job->stage.run = dml_host_run_plain;
         dml_lookups_choose(plan, job);
         return;
     }
