@@ -1,5 +1,7 @@
 """Resizing in fused functions: the bits of the steps apart, a proof, and no more of an image than what follows reads."""
 
+import re
+
 import dmlops
 import numpy as np
 import pytest
@@ -189,6 +191,21 @@ def test_an_explanation_says_what_is_resized():
     assert explained.passes == 2
     assert "rows: 40 to 18 of 20, each a sum of " in str(explained) and "columns: 50 to 24, each a sum of " in str(explained)
     assert "columns: 50 to 24" in explained._repr_html_()
+
+
+def test_an_explanation_for_a_device_has_its_kernels(vulkan):
+    fused = dmlops.fuse(lambda x: dmlops.resize_pillow(x[:, ::-1], (20, 24), "bilinear")[2:] / np.float32(255))
+    explained = str(fused.explain(photos((40, 50, 3)), device=vulkan))
+    assert "step 1: from input 0 to what lies between the passes" in explained and "auto:" not in explained
+    assert len(re.findall("1 x sums, of ", explained)) == 2 and "why: a sum: inputs by their weights" in explained
+
+
+def test_auto_weighs_resizing_too(vulkan):
+    """A pass that resizes is a part of the estimates: it is the only one here."""
+    fused = dmlops.fuse(lambda x: dmlops.resize_pillow(x, (20, 24)))
+    said = next(line for line in str(fused.explain(photos((40, 50, 3)), device="auto")).splitlines() if "auto: " in line)
+    times = [float(time) for time in re.findall(r"([0-9.e+]+) us", said)]
+    assert said.startswith("auto: on host") and len(times) == 2 and 0 < times[0] < times[1] < 1e6
 
 
 def test_what_cannot_be_fused_is_said():

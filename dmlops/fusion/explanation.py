@@ -53,7 +53,7 @@ def _lines(name: str, compiled: Compiled, device: Any) -> list[str]:
     weighed, said = explain.weighed(device), ""
     if weighed is not None:
         device = weighed
-        times = [_core._run_compiled(one.program, _likes(one), None, device, "explain")[1:] for one in passes]
+        times = [_explained(one, device)[1:] for one in passes]
         on_host, said = explain.said_of_auto(weighed, *map(sum, zip((0.0, 0.0), *times, strict=True)))
         device = "host" if on_host else weighed
     count = f"{len(passes)} passes" if len(passes) > 1 else "one pass"
@@ -71,13 +71,12 @@ def _lines(name: str, compiled: Compiled, device: Any) -> list[str]:
             lines.append(f"  why: {one.why}" + "; after this array, they are few" * isinstance(one, Pass))
         for k, (dtype, shape, _) in enumerate(one.inputs):
             lines.append(f"  input {k}: {_array(dtype, shape)}{f', of pass {k - given + 1}' * (k >= given)}")
-        if isinstance(one, ResizePass):
-            lines += [f"  {line}" for line in one.explained()]
-            continue
-        lines.append(f"  constants and tables: {len(one.constants_bytes)} bytes")
-        lines += [
-            f"  {line}" for line in (_plans(one) if device == "host" else explain.text_of(_steps(one, device)).splitlines())
-        ]
+        said_of = one.explained() if isinstance(one, ResizePass) else [f"constants and tables: {len(one.constants_bytes)} bytes"]
+        if device != "host":
+            said_of += explain.text_of(_explained(one, device)[0]).splitlines()
+        elif isinstance(one, Pass):
+            said_of += _plans(one)
+        lines += [f"  {line}" for line in said_of]
     return lines
 
 
@@ -114,13 +113,13 @@ def _array(dtype: Any, shape: Any) -> str:
     return f"{dtype}[{','.join(map(str, shape))}]"
 
 
-def _steps(one: Pass, device: Any) -> Any:
-    """The steps with their pieces and kernels; the arrays that stand for the inputs have no memory."""
-    return _core._run_compiled(one.program, _likes(one), None, device, "explain")[0]
-
-
-def _likes(one: Pass) -> list[Any]:
-    return list(itertools.starmap(without_memory, one.inputs))
+def _explained(one: Pass | ResizePass, device: Any) -> Any:
+    """The steps with their pieces and kernels, and the estimates; the arrays that stand for the inputs have no memory."""
+    likes = list(itertools.starmap(without_memory, one.inputs))
+    if isinstance(one, Pass):
+        return one.run(likes, None, device, "explain")
+    like, dtype = likes[one.seen.source.number]
+    return one.resized((one.seen.of(like), dtype), None, device, "explain")
 
 
 def _plans(one: Pass) -> list[str]:
