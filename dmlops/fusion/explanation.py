@@ -71,12 +71,13 @@ def _lines(name: str, compiled: Compiled, device: Any) -> list[str]:
             lines.append(f"  why: {one.why}" + "; after this array, they are few" * isinstance(one, Pass))
         for k, (dtype, shape, _) in enumerate(one.inputs):
             lines.append(f"  input {k}: {_array(dtype, shape)}{f', of pass {k - given + 1}' * (k >= given)}")
-        said_of = one.explained() if isinstance(one, ResizePass) else [f"constants and tables: {len(one.constants_bytes)} bytes"]
+        bytes_ = f"constants and tables: {len(one.constants_bytes)} bytes"
+        details = one.explained() if isinstance(one, ResizePass) else [bytes_]
         if device != "host":
-            said_of += explain.text_of(_explained(one, device)[0]).splitlines()
+            details += explain.text_of(_explained(one, device)[0]).splitlines()
         elif isinstance(one, Pass):
-            said_of += _plans(one)
-        lines += [f"  {line}" for line in said_of]
+            details += _plans(one)
+        lines += [f"  {line}" for line in details]
     return lines
 
 
