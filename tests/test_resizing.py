@@ -201,7 +201,8 @@ finally:
 
 
 @pytest.mark.posix
-@pytest.mark.timeout(60)
+@pytest.mark.slow
+@pytest.mark.timeout(120)
 def test_children_of_forks_make_weights():
     """Also where another thread had the cache when the process forked: else one child in some hundred hangs."""
     support.run_python(FORKS)
@@ -402,6 +403,27 @@ def test_what_is_no_image(library):
         function(X, (3, 4), device="gpu of nobody")
     with pytest.raises(ValueError, match="out"):
         function(X, (3, 4), device="host", out=np.zeros((3, 5, 3), np.uint8))
+
+
+class Growing:
+    """An int that changes an array when it is looked at."""
+
+    def __init__(self, array):
+        self.array = array
+
+    def __index__(self):
+        self.array.resize((3, 300, 3), refcheck=False)
+        return 4
+
+
+def test_an_input_that_changes_while_arguments_are_read(device):
+    """Weights of the former size never read beyond the new one."""
+    for resample in ("bicubic", "nearest"):
+        x = X.copy()
+        try:
+            assert dmlops.resize_pillow(x, (Growing(x), 4), resample, device=device).shape == (4, 4, 3)
+        except (ValueError, IndexError):
+            assert x.shape == (3, 300, 3)
 
 
 def test_cubic_takes_one_axis_of_channels():
