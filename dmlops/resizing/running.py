@@ -9,7 +9,6 @@ import numpy as np
 
 from dmlops import _core
 from dmlops._core import DeviceArray
-from dmlops.fusion.structure import is_recorded
 from dmlops.operators.gathers import gather_nd
 from dmlops.operators.nearest import steps_along
 from dmlops.operators.parts import join
@@ -45,7 +44,7 @@ def made(name: str, array: Any, step: Step, axes: tuple[int, int], out: Any, dev
             offsets[axis], sizes[axis] = begin, size
         return window_of(array, offsets, sizes, out=out, device=device, progress=progress)
     if isinstance(step, Indices):
-        if is_recorded(array):
+        if hasattr(type(array), "__dmlops_function__"):
             return np.take(np.take(array, step.rows, axes[0]), step.columns, axes[1])
         left: Any = steps_along(array.shape, dict(zip(axes, (step.rows, step.columns), strict=True)))
         array, left = taken(array, left, out, device, progress)
@@ -77,7 +76,7 @@ def looked_up(table: Any, channels: Any, alpha: Any) -> Any:
 
 def with_alpha(array: Any, multiplies: bool, out: Any, device: Any, progress: Any) -> Any:
     """Alpha and each other channel are indices of a table."""
-    if is_recorded(array):
+    if hasattr(type(array), "__dmlops_function__"):
         from dmlops.fusion.traced import refuse
 
         refuse("resizing with alpha, which multiplies channels by another one", "resize before the fused function")

@@ -652,10 +652,10 @@ def test_signatures_and_documentation():
         assert [(p.name, p.kind, p.default) for p in ours.parameters.values()] == [
             (p.name, p.kind, p.default) for p in packages.parameters.values() if p.name not in ("out", "progress")
         ]
-    assert sorted(dmlops.dask.__all__) == sorted([*strategies.OPERATORS, "roll", "take"])
+    assert sorted(dmlops.dask.__all__) == sorted([*strategies.OPERATORS, *strategies.RESIZES, "roll", "take"])
     modules = [
         dmlops.dask,
-        *(importlib.import_module(f"dmlops.dask.{name}") for name in ("assembly", "blocks", "gathers", "windows")),
+        *(importlib.import_module(f"dmlops.dask.{name}") for name in ("assembly", "blocks", "gathers", "resizing", "windows")),
     ]
     assert all(doctest.testmod(module, optionflags=FLAGS)[0] == 0 for module in modules)
     assert all(getattr(dmlops.dask, name).__doc__.count(">>> ") > 1 for name in dmlops.dask.__all__)
