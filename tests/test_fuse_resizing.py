@@ -218,3 +218,12 @@ def test_what_cannot_be_fused_is_said():
         dmlops.fuse(lambda x: dmlops.resize_pillow(x, (4, 4), device="host"))(x)
     with pytest.raises(ValueError, match="1 or more"):
         dmlops.fuse(lambda x: dmlops.resize_pillow(x, (0, 4)))(x)
+
+
+def test_axes_of_one_index_behind_a_resize_are_those_of_numpy():
+    """They move no bytes."""
+    x = photos((1, 9, 8, 1))
+    resized = dmlops.resize_opencv(x, (3, 4), device="host")
+    for movement in (lambda x: np.moveaxis(x, -1, 0), lambda x: x[0], lambda x: x[..., 0], lambda x: x.reshape(3, 4)):
+        function = dmlops.fuse(lambda x: movement(dmlops.resize_opencv(x, (3, 4))))
+        np.testing.assert_array_equal(function(x, device="host"), movement(resized))

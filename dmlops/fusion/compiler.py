@@ -200,11 +200,13 @@ class _Compiler:
         return found
 
     def is_resized(self, results: Sequence[Node], pieces: Sequence[list[Piece]]) -> bool:
-        """Whether the last pass resizes, and makes the only result."""
+        """Whether the last pass resizes, and makes the only result: its bytes, and its axes, of which some may have one index."""
         last = self.passes[-1] if self.passes else None
         if len(results) != 1 or not isinstance(last, ResizePass):
             return False
         shape, dtype = results[0].shape, results[0].dtype
+        if shape != last.nodes[0].shape:
+            return False
         if pieces[0] != layout.whole(len(self.inputs) - 1, shape, pack(shape, dtype.itemsize)) or dtype != last.node.dtype:
             return False
         self.passes[-1] = last._replace(nodes=tuple(results), why="")
