@@ -18,7 +18,7 @@ import torch
 from dmlops import _core
 from PIL import Image
 
-# Rows and columns before and after, and the filter. Pillow and torchvision first; of OpenCV `area` is not in the mean.
+# Rows and columns before and after, and the filter. Pillow and PyTorch first.
 PILLOW = {
     "1080p to 256 x 455": ((1080, 1920), (256, 455), "bicubic"),
     "480 x 640 to 224": ((480, 640), (224, 224), "bilinear"),

@@ -2,6 +2,7 @@
 
 import ctypes
 import itertools
+import subprocess
 from ctypes import byref
 
 import numpy as np
@@ -16,6 +17,7 @@ from strategies import FEWER
 
 pytestmark = [pytest.mark.driverless, pytest.mark.posix]
 
+SANITIZED = ["-fsanitize=address,undefined", "-fno-sanitize-recover=all"]
 NUMBERS = [np.uint8, np.uint16, np.int32, np.float32]
 KINDS = ["CLIP", "SHIFT", "FLOORS", "FLOAT", "ROUND", "CUBIC", "TIMES", "OVER", "REDUCE"]
 FLOATS = ("FLOAT", "ROUND")
@@ -157,3 +159,13 @@ def test_pieces_have_what_the_whole_has_and_read_their_inputs(core, data, kind, 
         assert 0 <= inputs.begin and inputs.begin + inputs.inputs <= case.inputs and inputs.inputs > 0
         case.run(core, piece.plan)
     assert np.array_equal(case.result, expected, equal_nan=kind == "FLOAT")
+
+
+@pytest.mark.slow
+def test_kernels_for_resizing_under_sanitizers(tmp_path):
+    """A program, which `make soak` runs on an emulated processor as well."""
+    source = support.ROOT / "tests" / "core" / "resize_kernels.c"
+    mirror.compile_core(tmp_path / "kernels", "-O1", "-g", *SANITIZED, source, "-lm")
+    done = subprocess.run([tmp_path / "kernels", "500"], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert done.stdout.endswith("plain : 500 images, 0 wrong\n")

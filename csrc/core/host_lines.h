@@ -64,8 +64,14 @@ extern const dml_lines_kernel dml_lines_linear;
 extern const dml_lines_kernel dml_lines_words, dml_lines_floats;
 #endif
 
+/* The same on ARM, by dot products. */
+#if defined(__GNUC__) && defined(__aarch64__) && !defined(__AARCH64EB__)
+#define DML_LINES_NEON
+extern const dml_lines_kernel dml_lines_neon;
+#endif
+
 /* Which of the slots that weights have for what kernels make of them are a kernel's: one for rows, then those for columns of so
  * many items; of the last three the latter alone. */
-enum { DML_SLOT_VNNI = 0, DML_SLOT_AVX2 = 5, DML_SLOT_LINEAR = 9, DML_SLOT_WORDS = 13, DML_SLOT_VBMI = 17 };
+enum { DML_SLOT_NEON = 0, DML_SLOT_VNNI = 0, DML_SLOT_AVX2 = 5, DML_SLOT_LINEAR = 9, DML_SLOT_WORDS = 13, DML_SLOT_VBMI = 17 };
 
 #endif

@@ -18,6 +18,9 @@ static const dml_lines_kernel *const kernels[] = {
 #ifdef DML_LINES_X86
     &dml_lines_vbmi,  &dml_lines_vnni, &dml_lines_avx2, &dml_lines_linear, &dml_lines_words, &dml_lines_floats,
 #endif
+#ifdef DML_LINES_NEON
+    &dml_lines_neon,
+#endif
     &dml_lines_plain,
 };
 

@@ -4,6 +4,7 @@ Needs aarch64 in binfmt_misc, on Debian by ``apt-get install qemu-user-static bi
 """
 
 import shutil
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -13,11 +14,32 @@ pytestmark = [pytest.mark.soak, pytest.mark.timeout(3600)]
 
 TRIXIE = System("trixie", "numpy", packages="libvulkan1 mesa-vulkan-drivers", arch="arm64")
 PROGRAM = Path(__file__).with_name("operators.py")
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.fixture(autouse=True)
+def emulator():
+    if not Path("/proc/sys/fs/binfmt_misc/qemu-aarch64").exists():
+        pytest.skip("needs qemu-user-static and binfmt-support")
+
+
+def test_kernels_for_resizing(tmp_path):
+    """Of NEON, beside plain C: the emulator's processor has dot products."""
+    python = ROOT / ".venv-wheels" / "bin" / "python"
+    if not python.exists():
+        pytest.skip("needs the compiler of .venv-wheels, which `make wheels` installs")
+    names = "cache", "interrupt", "lock", "machine", "pages", "parallel", "pool", "status", "thread"
+    sources = [*(ROOT / "csrc" / "core").glob("*.c"), *(ROOT / "csrc" / "base" / f"{name}.c" for name in names)]
+    flags = ["-target", "aarch64-linux-musl", "-static", "-std=gnu11", "-O2", "-ffp-contract=off"]
+    includes = [f"-I{ROOT / 'csrc'}", f"-I{ROOT / 'shaders'}"]
+    program = tmp_path / "resize_kernels"
+    own = ROOT / "tests" / "core" / "resize_kernels.c"
+    subprocess.run([python, "-m", "ziglang", "cc", *flags, *includes, *sources, own, "-lm", "-o", program], check=True)
+    done = subprocess.run([program, "1000"], capture_output=True, text=True, check=True)
+    assert done.stdout == "neon plain : 1000 images, 0 wrong\n"
 
 
 def test_aarch64():
-    if not Path("/proc/sys/fs/binfmt_misc/qemu-aarch64").exists():
-        pytest.skip("needs qemu-user-static and binfmt-support")
     try:
         TRIXIE.prepare()
     except Unavailable as error:
