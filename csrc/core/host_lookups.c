@@ -92,7 +92,11 @@ static void look_up_staged(dml_host_job *job, const char *src, char *dst, const 
         const dml_axis *axis = &whole->axes[k];
         if (!job->taken[k])
             continue;
-        const int64_t extent = k == job->stage.row ? block->rows : k == job->stage.col ? block->cols : axis->extent;
+        int64_t extent = axis->extent;
+        if (k == job->stage.row)
+            extent = block->rows;
+        else if (k == job->stage.col)
+            extent = block->cols;
         const int64_t back = axis->src_stride < 0 ? extent - 1 : 0;
         dml_plan_add(&fill, extent, dml_magnitude(axis->src_stride), stride);
         dml_plan_add(&look, extent, back ? -stride : stride, axis->dst_stride);
@@ -141,7 +145,7 @@ static int nearest(const dml_plan *plan, const bool *taken, int64_t most)
 static bool gains_by_stage(const dml_plan *plan, const bool *taken)
 {
     const dml_axis *inner = &plan->axes[plan->rank - 1];
-    const int64_t fit = WAYS * WAY / dml_larger(LINE, dml_divisor((uint64_t)dml_magnitude(inner->src_stride), WAY));
+    const int64_t fit = (int64_t)WAYS * WAY / dml_larger(LINE, dml_divisor((uint64_t)dml_magnitude(inner->src_stride), WAY));
     int64_t lines = 1;
     for (int k = plan->rank - 1; !taken[k]; k--)
         lines *= plan->axes[k].extent;
