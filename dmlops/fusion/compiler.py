@@ -200,7 +200,7 @@ class _Compiler:
         return found
 
     def is_resized(self, results: Sequence[Node], pieces: Sequence[list[Piece]]) -> bool:
-        """Whether the last pass resizes, and makes the only result: its bytes, and its axes, of which some may have one index."""
+        """Whether the last pass resizes, and makes the only result: its bytes, and its axes, some perhaps of one index."""
         last = self.passes[-1] if self.passes else None
         if len(results) != 1 or not isinstance(last, ResizePass):
             return False
