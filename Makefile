@@ -190,6 +190,12 @@ check-onnx: .venv-onnx/dmlops
 	.venv-onnx/bin/pytest -q -rs tests/onnx
 	.venv-onnx/bin/python tests/onnx/real_models.py build/onnx-models
 
+# dmlops.preprocessing beside the originals: every class, both backends, other keys. Not in `make check`, since it takes a quarter
+# of an hour; `make test` compares with what this recorded (tests/processors/digests.json).
+.PHONY: check-processors
+check-processors: .venv-processors/dmlops
+	.venv-processors/bin/pytest -q -rs -n 2 tests/processors
+
 # The wheels for Linux, made anew, in systems with Python and nothing else: what dmlops does there without a driver. With the
 # companion's wheel in dist/, all that check-companion runs there. `make wheels` and `make soak` also build those for other
 # systems, for which check-static compiles the same C.
@@ -282,6 +288,7 @@ $(eval $(call environment,.venv-wheels,tools/wheels.txt,build/wheel))
 $(eval $(call environment,.venv-fuzz,tests/requirements.txt tests/fuzz/requirements.txt,build/wheel))
 $(eval $(call environment,.venv-check,tests/requirements.txt tests/peers/requirements.txt,build/wheel))
 $(eval $(call environment,.venv-onnx,tests/requirements.txt tests/onnx/requirements.txt,build/wheel))
+$(eval $(call environment,.venv-processors,tests/requirements.txt tests/processors/requirements.txt,build/wheel))
 
 ENVIRONMENTS := $(patsubst %,.venv%/dmlops,-sanitized -onnx -check -oldest -fuzz -docs) .venv/dmlops \
     .venv-static/requirements .venv-wheels/requirements

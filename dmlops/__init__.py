@@ -13,6 +13,8 @@ Operators
     patterns of einops. ``dmlops.reference`` has each operator in a few lines of NumPy.
 NumPy code in one pass
     ``fuse`` makes one pass of a function that moves, casts and scales, however many steps it has, and proves it.
+A model's own preprocessing
+    ``preprocessing`` reads a model's configuration, and gives what its framework gives, to the bit.
 Devices
     ``devices`` lists them; ``default_device`` returns the one that is used where none is named. ``compare`` runs an operator
     on each of them and in NumPy.
@@ -42,7 +44,7 @@ from dmlops.arrays import asarray, empty, from_dlpack, synchronize
 from dmlops.device import Device
 from dmlops.device_list import default_device, devices, set_default_device
 from dmlops.einops_backend import register_when_imported as _register_when_imported
-from dmlops.errors import DeviceLostError, NoDeviceError, OutOfDeviceMemoryError, VulkanError
+from dmlops.errors import DeviceLostError, NoDeviceError, OutOfDeviceMemoryError, UnsupportedError, VulkanError
 from dmlops.memory import MemoryInfo, empty_cache, memory_info
 from dmlops.operators import (
     depth_to_space,
@@ -79,6 +81,7 @@ if TYPE_CHECKING:
     from dmlops import reference as reference
     from dmlops.comparison import compare as compare
     from dmlops.fusion.fused import fuse as fuse
+    from dmlops.processors.preprocessor import preprocessing as preprocessing
     from dmlops.rearranging import rearrange as rearrange
     from dmlops.rearranging import repeat as repeat
 
@@ -92,6 +95,7 @@ __all__ = [
     "MemoryInfo",
     "NoDeviceError",
     "OutOfDeviceMemoryError",
+    "UnsupportedError",
     "VulkanError",
     "array_api",
     "asarray",
@@ -108,6 +112,7 @@ __all__ = [
     "memory_info",
     "one_hot",
     "padding",
+    "preprocessing",
     "put_along_axis",
     "rearrange",
     "reference",
@@ -144,6 +149,7 @@ _LATE = {
     "directml": "dmlops",
     "fuse": "dmlops.fusion.fused",
     "onnx": "dmlops",
+    "preprocessing": "dmlops.processors.preprocessor",
     "rearrange": "dmlops.rearranging",
     "reference": "dmlops",
     "repeat": "dmlops.rearranging",

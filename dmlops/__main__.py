@@ -96,6 +96,12 @@ def run(arguments: list[str]) -> int:
     return run_model(arguments)
 
 
+def preprocessing(arguments: list[str]) -> int:
+    from dmlops.processors.command import main as describe
+
+    return describe(arguments)
+
+
 def selftest(arguments: list[str]) -> int:
     _parse_none("selftest", arguments)
     devices, missing = _core._devices()
@@ -124,6 +130,7 @@ COMMANDS: dict[str, tuple[Callable[[list[str]], int], str]] = {
     "info": (info, "print versions, devices, the driver of each and why others were passed over; the default command"),
     "selftest": (selftest, "compare every operator, and fused functions, on every device with NumPy"),
     "explain": (explain.main, "say what a call becomes on a device, and why"),
+    "preprocessing": (preprocessing, "print what a model's folder says of its pictures; compare with the original"),
     "run": (run, "run a model of DirectML's test tool, DxDispatch"),
 }
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-__all__ = ["DeviceLostError", "NoDeviceError", "OutOfDeviceMemoryError", "VulkanError"]
+__all__ = ["DeviceLostError", "NoDeviceError", "OutOfDeviceMemoryError", "UnsupportedError", "VulkanError"]
 
 
 class VulkanError(RuntimeError):
@@ -31,6 +31,21 @@ class NoDeviceError(VulkanError):
     """No usable Vulkan device; the text says what to install."""
 
     __module__ = "dmlops"
+
+
+class UnsupportedError(NotImplementedError):
+    """A configuration asks for what dmlops cannot do to the bit: which class, which of its keys, or None, and why."""
+
+    __module__ = "dmlops"
+
+    def __init__(self, class_name: str, key: str | None, reason: str) -> None:
+        super().__init__(class_name, key, reason)
+        self.class_name = class_name
+        self.key = key
+        self.reason = reason
+
+    def __str__(self) -> str:
+        return f"{self.class_name}{f', {self.key}' if self.key else ''}: {self.reason}"
 
 
 def shown(value: object, as_text: Callable[[Any], str] = repr) -> str:

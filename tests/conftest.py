@@ -28,7 +28,12 @@ for name, examples in (("test", 150), ("check", 20), ("odd", 10), ("deep", 3_000
     )
 
 # What these folders need, not every environment has: `make test` installs Dask, parts of `make check` the others.
-NEEDED = {"docs": ("selenium",), "peers": ("torch", "onnx", "onnxruntime"), "dask": ("distributed", "zarr")}
+NEEDED = {
+    "docs": ("selenium",),
+    "peers": ("torch", "onnx", "onnxruntime"),
+    "dask": ("distributed", "zarr"),
+    "processors": ("transformers", "timm", "open_clip", "torchvision"),
+}
 collect_ignore = [folder for folder, names in NEEDED.items() if not all(map(importlib.util.find_spec, names))]
 
 

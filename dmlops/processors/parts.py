@@ -1,0 +1,202 @@
+"""Parts: what one picture, or one tile of it, becomes; and how parts are put together to results.
+
+A part is bytes behind some steps, (C, H, W) or (H, W, C), in a frame whose rest is zero. Its value tables belong to the result.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from dmlops.processors import value_tables
+from dmlops.processors.configuration import Configuration
+from dmlops.processors.movements import channels_first
+from dmlops.processors.plans import Array, Block, Pixels, Resize, Size, Step, Window
+
+__all__ = [
+    "FILTERS",
+    "Part",
+    "centre_crop",
+    "frames",
+    "in_groups",
+    "mask",
+    "nested",
+    "one_by_one",
+    "padded",
+    "resampling",
+    "stacked",
+    "table",
+]
+
+# Of Pillow's numbers, which transformers' files have. The second: torchvision's word for it.
+FILTERS = {
+    0: ("nearest", "nearest-exact"),
+    1: ("lanczos", "lanczos"),
+    2: ("bilinear", "bilinear"),
+    3: ("bicubic", "bicubic"),
+    4: ("box", None),
+    5: ("hamming", None),
+}
+
+
+class Part(NamedTuple):
+    picture: int
+    size: Size  # of the bytes behind the steps
+    steps: tuple[Step, ...]
+    frame: Size | None = None
+    at: tuple[int, int] = (0, 0)  # where in the frame
+
+    @property
+    def shape(self) -> Size:
+        return self.frame or self.size
+
+    def within(self, frame: Size, at: tuple[int, int] = (0, 0)) -> Part:
+        if self.size[0] + at[0] > frame[0] or self.size[1] + at[1] > frame[1]:
+            raise ValueError(f"padding dimensions are negative: {self.size} does not fit into {frame}")
+        return self._replace(frame=frame, at=at)
+
+    def then(self, step: Step) -> Part:
+        if isinstance(step, Window) and (step.top, step.left, step.height, step.width) == (0, 0, *self.size):
+            return self
+        return self._replace(steps=(*self.steps, step), size=(step.height, step.width))
+
+
+def frames(sizes: Sequence[Size]) -> list[Part]:
+    """The pictures as they are."""
+    return [Part(number, size, ()) for number, size in enumerate(sizes)]
+
+
+def in_groups(parts: Sequence[Part], groups: Sequence[int]) -> list[list[Part]]:
+    """So many parts together."""
+    found, rest = [], list(parts)
+    for count in groups:
+        found.append(rest[:count])
+        rest = rest[count:]
+    return found
+
+
+def cut(part: Part, rows: int, columns: int, tile: Size) -> list[Part]:
+    """Tiles, row by row."""
+    places = [(row * tile[0], column * tile[1]) for row in range(rows) for column in range(columns)]
+    return [part.then(Window(*place, *tile)) for place in places]
+
+
+def resampling(c: Configuration, key: str = "resample") -> str:
+    """The filter's name, in the backend's library."""
+    number = 2 if c[key] is None else c[key]
+    if number not in FILTERS:
+        raise ValueError(f"{c.name}: {key} must be a number of Pillow's filters, 0 to 5, not {number!r}")
+    name = FILTERS[number][0 if c.is_pillow else 1]
+    if name is None:
+        c.refuse(key, f"torchvision has no filter {FILTERS[number][0]!r}")
+    if name == "nearest-exact":
+        c.refuse(key, "torchvision's nearest filter of uint8 depends on memory layout and instruction set")
+    return name
+
+
+def table(c: Configuration, channels: int = 3) -> Array:
+    """Rescaling and normalising, as most classes do it."""
+    factor = c.needed("rescale_factor") if c["do_rescale"] else None
+    mean, std = (c.needed("image_mean"), c.needed("image_std")) if c["do_normalize"] else (None, None)
+    check_channels(c, mean, std, channels)
+    make = value_tables.pillow_table if c.is_pillow else value_tables.torchvision_table
+    return make(channels, factor, mean, std)
+
+
+def check_channels(c: Configuration, mean: object, std: object, channels: int) -> None:
+    for key, value in (("image_mean", mean), ("image_std", std)):
+        if isinstance(value, (list, tuple)) and len(value) != channels:
+            raise ValueError(
+                f"{c.name}: {key} must have {channels} elements, as many as the picture has channels, not {len(value)}"
+            )
+
+
+def centre_crop(size: Size, crop: dict[str, int], is_pillow: bool) -> Window:
+    """image_transforms.center_crop, or that of TorchvisionBackend: a window, beyond a smaller picture with zeros around it."""
+    if not {"height", "width"} <= set(crop):
+        raise ValueError(f"crop_size must have the keys 'height' and 'width', not {', '.join(map(repr, crop))}")
+    wanted = int(crop["height"]), int(crop["width"])
+    if not is_pillow:
+        places = []
+        for length, side in zip(size, wanted, strict=True):
+            places.append(int((max(side, length) - side) / 2.0) - max((side - length) // 2, 0))
+        return Window(places[0], places[1], *wanted)
+    first = [(length - side) // 2 for length, side in zip(size, wanted, strict=True)]
+    if first[0] >= 0 and first[1] >= 0:
+        return Window(first[0], first[1], *wanted)
+    found = []
+    for length, side, start in zip(size, wanted, first, strict=True):
+        before = math.ceil((max(side, length) - length) / 2)
+        begin = max(0, start + before)
+        found.append((begin - before, min(max(side, length), start + before + side) - begin))
+    return Window(found[0][0], found[1][0], found[0][1], found[1][1])
+
+
+# --- results ---
+
+
+def block(part: Part, first: int, channels: Sequence[int]) -> Block:
+    axes = channels_first(*part.size, channels, part.shape)
+    row, column = part.at
+    return Block(part.picture, part.steps, first + row * part.shape[1] + column, axes, channels[0])
+
+
+def stacked(
+    parts: Sequence[Part], values: Array, lead: tuple[int, ...] | None = None, channels: Sequence[int] = (0, 1, 2)
+) -> Pixels | list[Pixels]:
+    """(N, C, H, W); or a list of (C, H, W) where shapes differ. `lead`: instead of N."""
+    shapes = {part.shape for part in parts}
+    if len(shapes) > 1:
+        return one_by_one(parts, values, (), channels)
+    height, width = shapes.pop()
+    items = len(channels) * height * width
+    blocks = tuple(block(part, number * items, channels) for number, part in enumerate(parts))
+    return Pixels((*(lead or (len(parts),)), len(channels), height, width), values, blocks)
+
+
+def one_by_one(
+    parts: Sequence[Part], values: Array, lead: tuple[int, ...] = (), channels: Sequence[int] = (0, 1, 2)
+) -> list[Pixels]:
+    """A list of (C, H, W)."""
+    return [Pixels((*lead, len(channels), *part.shape), values, (block(part, 0, channels),)) for part in parts]
+
+
+def nested(
+    groups: Sequence[Sequence[Part]],
+    values: Array,
+    most: int | None = None,
+    channels: Sequence[int] = (0, 1, 2),
+    shape: Size | None = None,
+) -> Pixels:
+    """(N, most, C, H, W): the parts of each group, and zeros behind them."""
+    most = most or max(map(len, groups))
+    height, width = shape or next(part.shape for group in groups for part in group)
+    items = len(channels) * height * width
+    blocks = []
+    for number, group in enumerate(groups):
+        blocks += [block(part, (number * most + place) * items, channels) for place, part in enumerate(group)]
+    return Pixels((len(groups), most, len(channels), height, width), values, tuple(blocks))
+
+
+def padded(parts: Sequence[Part], frame: Size | None = None) -> list[Part]:
+    """In the top left of frames of one size: a given one, or the largest height and width."""
+    frame = frame or (max(part.size[0] for part in parts), max(part.size[1] for part in parts))
+    return [part.within(frame) for part in parts]
+
+
+def mask(parts: Sequence[Part], dtype: type = np.int64) -> Array:
+    """(N, H, W): 1 where there are pixels."""
+    found: Array = np.zeros((len(parts), *parts[0].shape), dtype)
+    for row, part in zip(found, parts, strict=True):
+        row[part.at[0] : part.at[0] + part.size[0], part.at[1] : part.at[1] + part.size[1]] = 1
+    return found
+
+
+def resized(part: Part, size: Size, name: str) -> Part:
+    """No step where the size stays."""
+    if min(size) < 1:
+        raise ValueError(f"a picture of {part.size[0]} x {part.size[1]} would become one of {size[0]} x {size[1]}")
+    return part if size == part.size else part.then(Resize(*size, name))

@@ -1,0 +1,118 @@
+"""What a call becomes, before there are pixels: bytes are resized and cut, then moved through a table to their places.
+
+A *block* is one picture's way into one result: steps of bytes, each a resize or a window, then a movement. A movement is a list
+of axes, each of which advances in the bytes and in the result. A result's plan has its shape, its blocks and its table.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from typing import Any, NamedTuple, TypeAlias
+
+import numpy as np
+
+__all__ = ["Axis", "Block", "Pixels", "Plan", "Resize", "Size", "Sizes", "Step", "Turn", "Window", "size_after"]
+
+Size: TypeAlias = tuple[int, int]  # height, width
+Array: TypeAlias = np.ndarray[Any, Any]
+
+
+class Resize(NamedTuple):
+    """Resize to height x width with a filter of the backend's library, or of the class's own."""
+
+    height: int
+    width: int
+    filter: str
+    antialias: bool = True
+    gap: float | None = None  # Pillow's reducing_gap
+
+
+class Window(NamedTuple):
+    """Height x width items from (top, left), which may lie outside the picture.
+
+    There the bytes are `fill`, one for all channels or one for each; "symmetric" mirrors the picture, its edge included.
+    """
+
+    top: int
+    left: int
+    height: int
+    width: int
+    fill: int | tuple[int, ...] | str = 0
+
+
+class Turn(NamedTuple):
+    """Turn by 90 degrees clockwise; height and width are those behind it."""
+
+    height: int
+    width: int
+
+
+Step: TypeAlias = Resize | Window | Turn
+
+
+class Axis(NamedTuple):
+    """An axis of a movement: each of its steps goes so many rows, columns and channels on, and so many items in the result."""
+
+    extent: int
+    rows: int
+    columns: int
+    channels: int
+    items: int
+
+
+class Block(NamedTuple):
+    picture: int  # its number among the call's pictures, of all videos one after another
+    steps: tuple[Step, ...]
+    first: int  # item of the result
+    axes: tuple[Axis, ...]
+    channel: int = 0  # of the first item
+
+    @property
+    def size(self) -> int:
+        return math.prod(axis.extent for axis in self.axes)
+
+    @property
+    def is_dense(self) -> bool:
+        """Whether it writes all items of a range."""
+        end = 1
+        for axis in sorted((axis for axis in self.axes if axis.extent > 1), key=lambda axis: axis.items):
+            if axis.items != end:
+                return False
+            end *= axis.extent
+        return True
+
+
+class Pixels(NamedTuple):
+    """A result that is made of pixels. What no block writes is zero, or `beyond`, along the last axis."""
+
+    shape: tuple[int, ...]
+    table: Array  # of the channels: 256 values each
+    blocks: tuple[Block, ...]
+    beyond: Array | None = None
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        found: np.dtype[Any] = self.table.dtype
+        return found
+
+    @property
+    def is_full(self) -> bool:
+        """Whether the blocks write every item."""
+        return sum(block.size for block in self.blocks) == math.prod(self.shape)
+
+
+class Sizes(list[Size]):
+    """The pictures' sizes; `groups`: how many belong together, such as the frames of a video."""
+
+    def __init__(self, sizes: Iterable[Size], groups: Sequence[int] | None = None) -> None:
+        super().__init__(sizes)
+        self.groups = tuple(groups) if groups is not None else (1,) * len(self)
+
+
+# The results by name: pixels; a list of these where shapes differ; or arrays and numbers that follow from the sizes alone.
+Plan: TypeAlias = dict[str, Any]  # Pixels, arrays, and lists of those or of numbers
+
+
+def size_after(size: Size, steps: Sequence[Step]) -> Size:
+    return (steps[-1].height, steps[-1].width) if steps else size

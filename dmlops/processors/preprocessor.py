@@ -1,0 +1,213 @@
+"""``dmlops.preprocessing``: a configuration becomes an object that prepares pictures as the original does, to the bit."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from dmlops.processors import execution, inputs, sources
+from dmlops.processors.plans import Pixels, Plan, Sizes
+from dmlops.processors.rules import rule_for
+
+if TYPE_CHECKING:
+    from dmlops.processors.comparing import Comparison
+
+__all__ = ["Preprocessor", "preprocessing"]
+
+_MOST_PLANS = 256  # of one preprocessor, each for one list of sizes
+PICTURE, FRAMES = (480, 640), 8  # what is described where nothing is given
+
+
+class Preprocessor:
+    """Prepares pictures as a configuration says. ``dmlops.preprocessing`` makes it; it is pickled as its configuration."""
+
+    def __init__(
+        self, values: Mapping[str, Any], backend: str | None = None, version: str = "13.0", video: bool = False
+    ) -> None:
+        self._arguments = dict(values), backend, version, video
+        self._version = version
+        self._configuration, self._row = rule_for(dict(values), backend, video)
+        self._plans: dict[Any, Plan] = {}
+        with contextlib.suppress(ValueError):  # of other sizes it may work
+            self._sample(*PICTURE)  # what is refused is refused here, not at the first call
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Preprocessor, self._arguments
+
+    @property
+    def name(self) -> str:
+        """The class's name."""
+        return self._configuration.name
+
+    @property
+    def backend(self) -> str:
+        """``"pil"`` or ``"torchvision"``."""
+        return self._configuration.backend
+
+    @property
+    def configuration(self) -> dict[str, Any]:
+        """All keys: those of the file over the class's defaults."""
+        return dict(self._configuration.values)
+
+    @property
+    def ignored(self) -> list[str]:
+        """The keys of the file that have no effect."""
+        unread = set(self._configuration.given) - self._configuration.read - {"transforms", "library", "keys", "ignored"}
+        return sorted(unread | set(self._configuration.given.get("ignored", ())))
+
+    def __call__(self, photos: Any, *, out: Mapping[str, Any] | None = None, device: Any = None) -> dict[str, Any]:
+        """Prepare pictures, or videos.
+
+        Parameters
+        ----------
+        photos : array, image of Pillow, tensor of torch, or lists of these
+            Pictures of any sizes: uint8, ``(height, width, channels)``, or with the channels first as the original infers it.
+            An array of four dimensions has several. Videos are arrays of four dimensions, or lists of frames; frames are used
+            as they are given, none are left out.
+        out : dict of arrays, optional
+            Where results are written, by their names.
+        device : device, optional
+            Where movements and tables run, as for every operator.
+
+        Returns
+        -------
+        dict
+            The original's results by its names, in NumPy: a list of arrays where these differ in shape.
+        """
+        pictures, groups = inputs.pictures(self._configuration, photos, self._row.form)
+        if self._row.content:
+            pictures = [self._row.content(self._configuration, one) for one in pictures]
+        plan = self._plan([one.shape for one in pictures], groups)
+        found = execution.Bytes(pictures, self.backend, self._version)
+        given = out or {}
+        if unknown := set(given) - set(plan):
+            raise ValueError(f"out has {', '.join(map(repr, sorted(unknown)))}; the results are {', '.join(map(repr, plan))}")
+        return {name: _made(result, found, given.get(name), device) for name, result in plan.items()}
+
+    def sizes(self, height: int, width: int, frames: int = FRAMES) -> dict[str, Any]:
+        """The results' shapes for one picture, or for a video of so many frames, without pixels."""
+        if not self._configuration["do_pad"]:
+            self._refuse_content("its sizes follow from the pixels")
+        plan = self._sample(height, width, frames)
+        return {name: _shape(result) for name, result in plan.items()}
+
+    @property
+    def code(self) -> str:
+        """NumPy code with dmlops' functions that does the same to a picture of 480 x 640, as `code_for` has it for others."""
+        return self.code_for(*PICTURE)
+
+    def code_for(self, height: int, width: int) -> str:
+        """NumPy code with dmlops' functions: ``prepare(photo)`` gives what the preprocessor gives for pictures of that size."""
+        from dmlops.processors.code import code
+
+        if self._row.form == "videos":
+            raise TypeError(f"{self.name}: there is code for pictures, not for videos")
+        self._refuse_content("where it cuts follows from the pixels")
+        return code(self, self._sample(height, width), (height, width))
+
+    def compare(self, photos: Any) -> Comparison:
+        """Compare with the original, where that is installed: equal bits, or how many differ, and by how much."""
+        from dmlops.processors.comparing import compare
+
+        return compare(self, photos)
+
+    def __repr__(self) -> str:
+        return f"<dmlops.preprocessing: {self.name}, backend {self.backend!r}>"
+
+    def __str__(self) -> str:
+        from dmlops.processors.describing import description
+
+        return description(self, self._sample(*PICTURE))
+
+    def _refuse_content(self, reason: str) -> None:
+        if self._row.content and self._configuration["do_crop_margin"]:
+            self._configuration.refuse("do_crop_margin", reason)
+
+    def _sample(self, height: int, width: int, frames: int = FRAMES) -> Plan:
+        """The plan of one picture, or of one video."""
+        count = frames if self._row.form == "videos" else 1
+        return self._plan([(height, width, 3)] * count, [count])
+
+    def _plan(self, shapes: Sequence[tuple[int, ...]], groups: Sequence[int]) -> Plan:
+        key = tuple(shapes), tuple(groups)
+        plan = self._plans.get(key)
+        if plan is None:
+            channels = {shape[2] for shape in shapes}
+            if len(channels) > 1:
+                raise ValueError(f"the pictures have different numbers of channels: {', '.join(map(str, sorted(channels)))}")
+            sizes = Sizes(((shape[0], shape[1]) for shape in shapes), groups)
+            if min(min(size) for size in sizes) < 1:
+                raise ValueError("a picture has no pixels")
+            plan = self._row.rule(self._configuration, sizes, channels.pop())
+            while len(self._plans) >= _MOST_PLANS:
+                self._plans.pop(next(iter(self._plans)), None)
+            self._plans[key] = plan
+        return plan
+
+
+def _made(result: Any, found: execution.Bytes, out: Any, device: Any) -> Any:
+    if isinstance(result, Pixels):
+        return execution.moved(result, found, out, device)
+    if isinstance(result, list) and out is None:
+        return [_made(one, found, None, device) for one in result]
+    if out is None:
+        return result.copy() if isinstance(result, np.ndarray) else result
+    if isinstance(result, list):
+        if len(out) != len(result):
+            raise ValueError(f"out has {len(out)} arrays, the result {len(result)}")
+        return [_made(one, found, into, device) for one, into in zip(result, out, strict=True)]
+    out[...] = result
+    return out
+
+
+def _shape(result: Any) -> Any:
+    if isinstance(result, list):
+        return [_shape(one) for one in result]
+    return tuple(result.shape) if hasattr(result, "shape") else ()
+
+
+def preprocessing(source: Any, backend: str | None = None, *, version: str = "13.0", video: bool = False) -> Preprocessor:
+    """Prepare pictures as a model's configuration says, to the bit as its framework does, without it.
+
+    Parameters
+    ----------
+    source : path, dict or transform of torchvision
+        A model's folder, its ``preprocessor_config.json`` or like file, or what is in it: of transformers, of timm
+        (``pretrained_cfg``) or of open_clip (``preprocess_cfg``); or a ``Compose`` or preset of torchvision.
+    backend : str, optional
+        ``"torchvision"`` or ``"pil"``. It must be said where transformers has both, since the file does not tell, and their
+        results differ.
+    version : str, optional
+        Of Pillow, as for `resize_pillow`.
+    video : bool, optional
+        Take the folder's processor of videos.
+
+    Returns
+    -------
+    Preprocessor
+        A function of pictures, which gives a dict of arrays. It prints its steps, and has ``sizes(height, width)``, ``code``,
+        ``compare(photos)`` and ``ignored``, the keys without effect.
+
+    Raises
+    ------
+    UnsupportedError
+        The class, or a key's value, cannot be reproduced to the bit. The error has both, and the reason.
+    TypeError
+        `backend` is needed, or the source is none.
+    ValueError
+        The configuration contradicts itself, or names no class.
+
+    Examples
+    --------
+    >>> import numpy as np, dmlops
+    >>> clip = {"image_processor_type": "CLIPImageProcessor", "size": {"shortest_edge": 224}}
+    >>> prepare = dmlops.preprocessing(clip, backend="torchvision")
+    >>> prepare(np.zeros((480, 640, 3), np.uint8))["pixel_values"].shape
+    (1, 3, 224, 224)
+    >>> prepare.sizes(1080, 1920)
+    {'pixel_values': (1, 3, 224, 224)}
+    """
+    return Preprocessor(sources.read(source, video), backend, version, video)

@@ -1,0 +1,432 @@
+"""``dmlops.preprocessing``: files and their odd forms, inputs, results, without the originals.
+
+What the originals gave is recorded in processors/digests.json; tests/processors/ has them themselves.
+"""
+
+import itertools
+import json
+import pickle
+import sys
+import threading
+
+import dmlops
+import numpy as np
+import PIL.Image
+import pytest
+from dmlops.processors import execution
+from dmlops.processors.comparing import difference
+from dmlops.processors.configuration import census
+from dmlops.processors.rows import REFUSED, ROWS
+from dmlops.processors.sources import OPENAI
+
+import processor_cases as cases
+from support import run_python
+
+VIT = {"image_processor_type": "ViTImageProcessor"}
+CLIP = {"image_processor_type": "CLIPImageProcessor"}
+BACKENDS = pytest.mark.parametrize("backend", ["pil", "torchvision"])
+
+
+def preprocessor(name, backend, keys=None):
+    return dmlops.preprocessing(cases.source(name, keys or {}), backend=backend, video=cases.is_video(name))
+
+
+def pixels(source, photos, backend="torchvision", **more):
+    return dmlops.preprocessing(source, backend=backend, **more)(photos)["pixel_values"]
+
+
+# --- results ---
+
+
+@pytest.mark.parametrize("name", sorted(ROWS))
+def test_every_class_gives_what_its_original_gave(name):
+    recorded = cases.recorded()
+    for backend, size in itertools.product(census()["classes"][name]["backends"], cases.RECORDED):
+        photos = cases.photos(name, cases.SIZES[size])
+        if photos is not None:
+            assert cases.digest(preprocessor(name, backend)(photos)) == recorded[f"{name} {backend} {size}"], (backend, size)
+
+
+@pytest.mark.parametrize("name", sorted(set(ROWS) - {"NougatImageProcessor", "PPFormulaNetImageProcessor"}))
+def test_the_movements_are_numpys(name):
+    """What compiled programs move and look up, NumPy does too."""
+    backend = census()["classes"][name]["backends"][-1]
+    made = preprocessor(name, backend)
+    photos = cases.photos(name, [(60, 80), (61, 79)])
+    frames = [frame for video in photos for frame in video] if cases.is_video(name) else photos
+    groups = [len(video) for video in photos] if cases.is_video(name) else [2] if made._row.form == "nested" else [1, 1]
+    plan = made._plan([one.shape for one in frames], groups)
+    found = execution.Bytes(frames, backend, "13.0")
+    for result in plan.values():
+        for one in result if isinstance(result, list) else [result]:
+            if hasattr(one, "blocks"):
+                assert not difference(execution.moved(one, found), execution.reference(one, found))
+
+
+def test_sizes_without_pixels_are_those_of_the_results():
+    names = ["DetrImage", "Qwen2VLImage", "LlavaNextImage", "SamImage", "Idefics3Image"]
+    for name, size in itertools.product(names, [(60, 80), (333, 500)]):
+        made = preprocessor(f"{name}Processor", "torchvision")
+        found = {key: np.shape(value) for key, value in made(cases.photo(*size)).items()}
+        assert made.sizes(*size) == found
+    video = preprocessor("Qwen2VLVideoProcessor", "torchvision")
+    frames = np.stack([cases.photo(60, 80, k) for k in range(5)])
+    assert video.sizes(60, 80, 5) == {key: value.shape for key, value in video(frames).items()}
+    with pytest.raises(dmlops.UnsupportedError, match="follow from the pixels"):
+        preprocessor("NougatImageProcessor", "pil", {"do_pad": False}).sizes(480, 640)
+
+
+@BACKENDS
+def test_results_are_written_into_out(backend):
+    made, photos = dmlops.preprocessing(CLIP, backend=backend), [cases.photo(60, 80), cases.photo(50, 90)]
+    expected = made(photos)["pixel_values"]
+    out = np.full_like(expected, np.nan)
+    assert made(photos, out={"pixel_values": out})["pixel_values"] is out
+    assert np.array_equal(out, expected)
+    padded = preprocessor("DetrImageProcessor", backend, {"size": {"shortest_edge": 40, "longest_edge": 70}})
+    expected = padded(photos)
+    out = {name: np.full_like(value, 7) for name, value in expected.items()}
+    padded(photos, out=out)
+    assert all(np.array_equal(out[name], expected[name]) for name in expected)
+    with pytest.raises(ValueError, match="out is float64"):
+        made(photos, out={"pixel_values": np.zeros(expected["pixel_values"].shape)})
+    with pytest.raises(ValueError, match="'pixels'; the results are 'pixel_values'"):
+        made(photos, out={"pixels": out})
+
+
+def test_each_device_gives_the_same_bits(device):
+    photos = [cases.photo(60, 80), cases.photo(50, 90)]
+    for name in ("CLIPImage", "Qwen2VLImage", "DetrImage", "InklingImage", "Siglip2Image"):
+        keys = {"size": {"shortest_edge": 56, "longest_edge": 3136}} if "Detr" in name else {}
+        made = preprocessor(f"{name}Processor", "torchvision", keys)
+        expected, found = made(photos), made(photos, device=device)
+        assert all(np.array_equal(found[key], expected[key]) for key in expected)
+
+
+def test_threads_get_what_one_would():
+    made = dmlops.preprocessing(CLIP, backend="torchvision")
+    photos = [cases.photo(40 + k, 60 + k % 5, k) for k in range(24)]
+    expected = [made(photo)["pixel_values"] for photo in photos]
+    wrong = []
+
+    def work(number):
+        for k in range(number, 24, 4):
+            for _ in range(3):
+                if not np.array_equal(made(photos[k])["pixel_values"], expected[k]):
+                    wrong.append(k)
+
+    threads = [threading.Thread(target=work, args=(number,)) for number in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not wrong
+
+
+def test_pillows_version_is_that_of_resize_pillow():
+    """Pillow 13 resizes the height first where it is reduced much more than the width."""
+    photo, source = cases.photo(400, 60), {**VIT, "size": {"height": 50, "width": 55}}
+    older, newer = (pixels(source, photo, "pil", version=version) for version in ("12.0", "13.0"))
+    assert not np.array_equal(older, newer)
+
+
+# --- configurations ---
+
+
+def test_a_folder_a_file_and_a_dict_are_the_same(tmp_path):
+    photo = cases.photo(60, 80)
+    (tmp_path / "preprocessor_config.json").write_text(json.dumps(CLIP))
+    expected = pixels(CLIP, photo)
+    for source in (tmp_path, str(tmp_path), tmp_path / "preprocessor_config.json"):
+        assert np.array_equal(pixels(source, photo), expected)
+
+
+def test_a_nested_file_wins(tmp_path):
+    (tmp_path / "preprocessor_config.json").write_text(json.dumps(CLIP))
+    (tmp_path / "processor_config.json").write_text(json.dumps({"image_processor": VIT, "video_processor": {"x": 1}}))
+    assert dmlops.preprocessing(tmp_path, backend="pil").name == "ViTImageProcessor"
+    (tmp_path / "processor_config.json").write_text(json.dumps({"processor_class": "CLIPProcessor"}))
+    assert dmlops.preprocessing(tmp_path, backend="pil").name == "CLIPImageProcessor"
+
+
+def test_videos_have_a_file_of_their_own_or_that_of_pictures(tmp_path):
+    (tmp_path / "preprocessor_config.json").write_text(json.dumps({"image_processor_type": "Qwen2VLImageProcessorFast"}))
+    assert dmlops.preprocessing(tmp_path, video=True).name == "Qwen2VLVideoProcessor"
+    (tmp_path / "video_preprocessor_config.json").write_text(json.dumps({"video_processor_type": "Qwen3VLVideoProcessor"}))
+    assert dmlops.preprocessing(tmp_path, video=True).name == "Qwen3VLVideoProcessor"
+    assert dmlops.preprocessing(tmp_path, backend="pil").name == "Qwen2VLImageProcessor"
+
+
+def test_older_and_other_names_of_a_class():
+    others = [{"image_processor_type": f"ViTImageProcessor{suffix}"} for suffix in ("", "Fast", "Pil")]
+    for keys in [*others, {"feature_extractor_type": "ViTFeatureExtractor"}, {"model_type": "ijepa"}]:
+        assert dmlops.preprocessing(keys, backend="pil").name == "ViTImageProcessor"
+
+
+def test_the_kind_of_model_names_the_class(tmp_path):
+    (tmp_path / "preprocessor_config.json").write_text(json.dumps({"size": 100}))
+    (tmp_path / "config.json").write_text(json.dumps({"model_type": "clip"}))
+    made = dmlops.preprocessing(tmp_path, backend="pil")
+    assert (made.name, made.sizes(60, 80)) == ("CLIPImageProcessor", {"pixel_values": (1, 3, 224, 224)})
+
+
+def test_forms_of_sizes():
+    photo = cases.photo(60, 80)
+    assert pixels({**VIT, "size": 50}, photo).shape == (1, 3, 50, 50)
+    assert pixels({**VIT, "size": [40, 50]}, photo).shape == (1, 3, 40, 50)
+    assert pixels({**CLIP, "size": 30, "do_center_crop": False}, photo).shape == (1, 3, 30, 40)
+    assert pixels({"image_processor_type": "DonutImageProcessor", "size": [40, 50]}, photo).shape == (1, 3, 50, 40)
+    with pytest.raises(ValueError, match="size must have the keys"):
+        dmlops.preprocessing({**VIT, "size": {"width": 3}}, backend="pil")(photo)
+
+
+def test_older_keys():
+    detr = {"image_processor_type": "DetrImageProcessor", "size": 40, "max_size": 50, "pad_and_return_pixel_mask": False}
+    made = dmlops.preprocessing(detr, backend="pil")
+    assert made.sizes(60, 120) == {"pixel_values": (1, 3, 25, 50)} and made.ignored == []
+    qwen = {"image_processor_type": "Qwen2VLImageProcessor", "min_pixels": 3136, "max_pixels": 6272}
+    assert dmlops.preprocessing(qwen, backend="pil").sizes(480, 640)["image_grid_thw"] == (1, 3)
+    assert dmlops.preprocessing(qwen, backend="pil").sizes(480, 640)["pixel_values"] == (24, 1176)
+
+
+def test_null_is_null_and_no_default():
+    with pytest.raises(ValueError, match="do_normalize needs image_mean"):
+        dmlops.preprocessing({**VIT, "image_mean": None}, backend="pil")
+    assert pixels({**VIT, "do_normalize": None, "do_rescale": None}, cases.photo(60, 80)).dtype == np.uint8
+
+
+def test_keys_without_effect_are_listed():
+    made = dmlops.preprocessing({**VIT, "do_resize": False, "size": 5, "resample": 3, "colour": "red"}, backend="pil")
+    assert made.ignored == ["colour", "resample", "size"]
+    assert "without effect: colour, resample, size" in str(made)
+
+
+def test_the_backend_must_be_said_where_there_are_two():
+    with pytest.raises(TypeError, match="say backend='torchvision' or backend='pil'.*transformers takes torchvision"):
+        dmlops.preprocessing(VIT)
+    with pytest.raises(ValueError, match="must be 'pil' or 'torchvision', not 'cv2'"):
+        dmlops.preprocessing(VIT, backend="cv2")
+    assert dmlops.preprocessing({"image_processor_type": "Sam2ImageProcessor"}).backend == "torchvision"
+    with pytest.raises(dmlops.UnsupportedError, match="with the backend 'torchvision' only"):
+        dmlops.preprocessing({"image_processor_type": "Sam2ImageProcessor"}, backend="pil")
+    photo = cases.photo(60, 80)
+    assert not np.array_equal(pixels(VIT, photo, "pil"), pixels(VIT, photo, "torchvision"))
+
+
+@pytest.mark.parametrize("name", sorted(REFUSED))
+def test_what_is_refused_says_why(name):
+    with pytest.raises(dmlops.UnsupportedError) as caught:
+        dmlops.preprocessing(cases.source(name, {}), video=cases.is_video(name))
+    assert (caught.value.class_name, caught.value.key, caught.value.reason) == (name, None, REFUSED[name])
+    assert pickle.loads(pickle.dumps(caught.value)).reason == REFUSED[name]
+
+
+def test_a_key_that_is_refused_is_named_before_the_first_call():
+    with pytest.raises(dmlops.UnsupportedError) as caught:
+        dmlops.preprocessing({**VIT, "resample": 4}, backend="torchvision")
+    assert (caught.value.class_name, caught.value.key) == ("ViTImageProcessor", "resample")
+    assert "torchvision has no filter 'box'" in str(caught.value)
+
+
+def test_what_is_no_configuration(tmp_path):
+    with pytest.raises(dmlops.UnsupportedError, match="transformers 5.24.0 has no such class"):
+        dmlops.preprocessing({"image_processor_type": "MyOwnImageProcessor"})
+    with pytest.raises(ValueError, match="image_processor_type is missing"):
+        dmlops.preprocessing({"size": 224})
+    with pytest.raises(ValueError, match="model_type 'bert' has no processor"):
+        dmlops.preprocessing({"model_type": "bert"})
+    with pytest.raises(FileNotFoundError, match="no preprocessing configuration: none of processor_config.json"):
+        dmlops.preprocessing(tmp_path)
+    (tmp_path / "preprocessor_config.json").write_text("[1]")
+    with pytest.raises(ValueError, match="no JSON object, but list"):
+        dmlops.preprocessing(tmp_path)
+    with pytest.raises(TypeError, match="a folder, a file, a dict or a transform of torchvision, not builtins.int"):
+        dmlops.preprocessing(5)
+
+
+# --- timm and open_clip ---
+
+
+def test_timm(tmp_path):
+    cfg = {"input_size": [3, 96, 96], "crop_pct": 0.9, "mean": [0.5] * 3, "std": [0.5] * 3, "classifier": "x"}
+    (tmp_path / "config.json").write_text(json.dumps({"architecture": "a", "pretrained_cfg": cfg}))
+    made, photo = dmlops.preprocessing(tmp_path), cases.photo(60, 80)
+    resized = np.asarray(PIL.Image.fromarray(photo).resize((141, 106), PIL.Image.Resampling.BICUBIC))
+    x = np.moveaxis(resized[5:101, 22:118], -1, 0).astype(np.float32) / np.float32(255)
+    assert np.array_equal(made(photo)["pixel_values"][0], (x - np.float32(0.5)) / np.float32(0.5))
+    assert made.ignored == ["classifier"]
+    assert np.array_equal(made(PIL.Image.fromarray(photo))["pixel_values"], made(photo)["pixel_values"])
+
+
+def test_open_clip(tmp_path):
+    cfg = {"size": 32, "resize_mode": "longest", "interpolation": "bilinear", "fill_color": 9}
+    (tmp_path / "open_clip_config.json").write_text(json.dumps({"model_cfg": {}, "preprocess_cfg": cfg}))
+    made, photo = dmlops.preprocessing(tmp_path), cases.photo(60, 80)
+    resized = np.asarray(PIL.Image.fromarray(photo).resize((32, 24), PIL.Image.Resampling.BILINEAR))
+    square = np.full((32, 32, 3), 9, np.uint8)
+    square[4:28] = resized
+    x = np.moveaxis(square, -1, 0).astype(np.float32) / np.float32(255)
+    mean, std = (np.array(one, np.float32)[:, None, None] for one in OPENAI)
+    assert np.array_equal(made(photo)["pixel_values"][0], (x - mean) / std)
+    with pytest.raises(dmlops.UnsupportedError, match="converted behind the resize"):
+        made(PIL.Image.fromarray(photo).convert("L"))
+
+
+# --- inputs ---
+
+
+def test_forms_of_pictures():
+    photo, other = cases.photo(60, 80), cases.photo(50, 90)
+    made = dmlops.preprocessing(CLIP, backend="torchvision")
+    expected, second = made(photo)["pixel_values"], made(other)["pixel_values"]
+    first = np.ascontiguousarray(np.moveaxis(photo, -1, 0))
+    both = np.concatenate([expected, second])
+    for form in (
+        PIL.Image.fromarray(photo),
+        first,
+        np.moveaxis(photo, -1, 0),
+        [photo],
+        (photo,),
+        photo[None],
+        dmlops.asarray(photo),
+    ):
+        assert np.array_equal(made(form)["pixel_values"], expected)
+    for form in ([photo, other], [photo, PIL.Image.fromarray(other)], [first, other], [[photo], [other]]):
+        assert np.array_equal(made(form)["pixel_values"], both)
+    turned = np.ascontiguousarray(photo[::-1, ::2])
+    assert np.array_equal(made(photo[::-1, ::2])["pixel_values"], made(turned)["pixel_values"])
+    frozen = photo.copy()
+    frozen.flags.writeable = False
+    assert np.array_equal(made(frozen)["pixel_values"], expected)
+
+
+def test_channels_that_may_be_first_or_last_are_first_with_a_warning():
+    with pytest.warns(UserWarning, match="first is taken"):
+        found = pixels({**CLIP, "do_center_crop": False, "size": {"height": 4, "width": 6}}, np.zeros((3, 5, 3), np.uint8))
+    assert found.shape == (1, 3, 4, 6)
+    with pytest.raises(ValueError, match="no axis of 1, 3, 4 channels"):
+        pixels(CLIP, np.zeros((5, 5, 5), np.uint8))
+
+
+def test_grey_and_alpha_are_converted_as_the_original_does():
+    photo = cases.photo(60, 80)
+    grey = photo[..., :1]
+    made = dmlops.preprocessing(CLIP, backend="pil")
+    assert np.array_equal(made(grey)["pixel_values"], made(np.repeat(grey, 3, -1))["pixel_values"])
+    image = PIL.Image.fromarray(photo).convert("L")
+    assert np.array_equal(made(image)["pixel_values"], made(image.convert("RGB"))["pixel_values"])
+    clear = np.dstack([photo, np.zeros((60, 80, 1), np.uint8)])
+    white = made(np.full_like(photo, 255))["pixel_values"]
+    for backend in ("pil", "torchvision"):
+        assert np.array_equal(pixels(CLIP, clear, backend), pixels(CLIP, np.full_like(photo, 255), backend))
+    assert np.array_equal(made(PIL.Image.fromarray(clear))["pixel_values"], white)
+    with pytest.raises(ValueError, match="image_mean must have 1 elements"):
+        pixels(VIT, photo[..., 0])
+
+
+def test_pictures_that_cannot_be_taken():
+    photo = cases.photo(60, 80)
+    with pytest.raises(ValueError, match="picture 1 is None: it could not be read"):
+        pixels(CLIP, [photo, None])
+    for dtype in (np.float32, np.uint16, np.bool_):
+        with pytest.raises(dmlops.UnsupportedError, match=f"picture 0 is {np.dtype(dtype)}: only uint8"):
+            pixels(CLIP, photo.astype(dtype))
+    with pytest.raises(ValueError, match="there are no pictures"):
+        pixels(CLIP, [])
+    with pytest.raises(ValueError, match="different numbers of channels: 1, 3"):
+        pixels({**VIT, "do_normalize": False}, [photo, photo[..., :1]])
+    with pytest.raises(ValueError, match="no pixels"):
+        pixels(CLIP, np.zeros((0, 5, 3), np.uint8))
+
+
+def test_forms_of_videos():
+    frames = [cases.photo(60, 80, k) for k in range(4)]
+    made = dmlops.preprocessing({"video_processor_type": "VideoMAEVideoProcessor"}, video=True)
+    expected = made(np.stack(frames))["pixel_values"]
+    assert expected.shape == (1, 4, 3, 224, 224)
+    for form in (frames, [frames], [np.stack(frames)], np.stack(frames)[None], [PIL.Image.fromarray(one) for one in frames]):
+        assert np.array_equal(made(form)["pixel_values"], expected)
+    with pytest.raises(ValueError, match="one size"):
+        preprocessor("Qwen2VLVideoProcessor", None)([[frames[0], cases.photo(50, 80)]])
+
+
+def test_samples_of_several_pictures():
+    photos = [cases.photo(60, 80, k) for k in range(3)]
+    idefics = preprocessor("Idefics2ImageProcessor", "torchvision")
+    assert idefics(photos)["pixel_values"].shape[:2] == (1, 3)
+    assert idefics([photos[:1], photos[1:]])["pixel_attention_mask"].shape[:2] == (2, 2)
+    llava = preprocessor("LlavaOnevisionImageProcessor", "torchvision")
+    assert llava(photos)["batch_num_images"].tolist() == [1, 1, 1]
+    assert llava([photos[:1], photos[1:]])["batch_num_images"].tolist() == [1, 2]
+
+
+# --- what a preprocessor says of itself ---
+
+
+@pytest.mark.parametrize("name", "CLIP Qwen2VL LlavaNext Inkling MobileViT SLANeXt Swin2SR".split())
+def test_the_code_runs_and_gives_the_same(name):
+    made = preprocessor(f"{name}ImageProcessor", "torchvision")
+    for code, size in ((made.code, (480, 640)), (made.code_for(61, 80), (61, 80))):
+        names = {}
+        exec(code, names)
+        found, expected = names["prepare"](cases.photo(*size)), made(cases.photo(*size))
+        assert found.keys() == expected.keys()
+        assert all(not difference(np.asarray(found[key]), np.asarray(expected[key])) for key in expected)
+
+
+def test_it_prints_its_steps():
+    text = str(preprocessor("CLIPImageProcessor", "torchvision"))
+    assert text.startswith("CLIPImageProcessor: equals transformers 5.24.0, backend 'torchvision', to the bit")
+    assert "resized to 224 x 298, bicubic, 224 x 224 from (0, 37)" in text
+    assert "0 to 255 become -1.7922626 to 1.9303362" in text
+    assert repr(preprocessor("CLIPImageProcessor", "pil")) == "<dmlops.preprocessing: CLIPImageProcessor, backend 'pil'>"
+
+
+def test_it_is_pickled_as_its_configuration():
+    made, photo = dmlops.preprocessing({**CLIP, "size": 100}, backend="pil", version="12.0"), cases.photo(60, 80)
+    data = pickle.dumps(made)
+    assert len(data) < 500
+    again = pickle.loads(data)
+    assert np.array_equal(again(photo)["pixel_values"], made(photo)["pixel_values"])
+    assert (again.name, again.backend, again._version) == (made.name, made.backend, "12.0")
+
+
+def test_dask_maps_it_over_chunks_of_pictures():
+    dask = pytest.importorskip("dask.array")
+    made = dmlops.preprocessing(CLIP, backend="torchvision")
+    photos = np.stack([cases.photo(60, 80, k) for k in range(6)])
+    chunks = dask.from_array(photos, chunks=(2, 60, 80, 3))
+    found = chunks.map_blocks(lambda block: made(block)["pixel_values"], dtype=np.float32, chunks=((2, 2, 2), 3, 224, 224))
+    assert np.array_equal(found.compute(), made(photos)["pixel_values"])
+
+
+def test_compare_says_what_is_missing(monkeypatch):
+    monkeypatch.setitem(sys.modules, "transformers", None)
+    with pytest.raises(ImportError):
+        dmlops.preprocessing(CLIP, backend="pil").compare(cases.photo(60, 80))
+
+
+def test_differences_are_counted():
+    zeros = np.zeros((2, 2), np.float32)
+    assert difference(zeros, zeros) == ""
+    assert difference(zeros, -zeros).startswith("4 of 4 differ, by up to 0")
+    assert "the shape is" in difference(zeros, zeros[:1]) and "the dtype is" in difference(zeros, zeros.astype(int))
+    assert difference([zeros], [zeros, zeros]) == "lists of different lengths"
+
+
+def test_the_command(tmp_path):
+    (tmp_path / "preprocessor_config.json").write_text(json.dumps(VIT))
+    done = run_python("", args=("-m", "dmlops", "preprocessing", str(tmp_path), "--backend", "pil"))
+    assert (done.returncode, done.stderr) == (0, "") and "resized to 224 x 224, bilinear" in done.stdout
+    done = run_python("", args=("-m", "dmlops", "preprocessing", str(tmp_path)), check=False)
+    assert done.returncode == 1 and "say backend='torchvision' or backend='pil'" in done.stderr
+    (tmp_path / "preprocessor_config.json").write_text(json.dumps({"image_processor_type": "RfDetrImageProcessor"}))
+    done = run_python("", args=("-m", "dmlops", "preprocessing", str(tmp_path)), check=False)
+    assert done.returncode == 1 and done.stderr == f"error: RfDetrImageProcessor: {REFUSED['RfDetrImageProcessor']}\n"
+
+
+def test_neither_torch_nor_pillow_is_imported():
+    call = f"dmlops.preprocessing({VIT}, backend='pil')(np.zeros((9, 9, 3), np.uint8))"
+    code = f"import sys, numpy as np, dmlops\n{call}\nprint(*{{'torch', 'PIL', 'transformers'}} & set(sys.modules))"
+    done = run_python(code)
+    assert (done.returncode, done.stdout.strip()) == (0, "")
