@@ -94,7 +94,7 @@ def scattered(
     if simple and _core._may_be_host(device):  # where NumPy's arrays are, no device is faster
         result: Any = _core._join([_reshaped(input, (count, *row))], 0, None, "host", None)
         item = f"V{input.itemsize}"  # without fields, between which NumPy would copy nothing
-        result.view(item)[places.ravel()] = np.reshape(updates, (places.size, *row)).view(item)  # equal places: the last wins
+        result.view(item)[places.ravel()] = _reshaped(updates, (places.size, *row)).view(item)  # equal places: the last wins
         return result.reshape(input.shape)  # type: ignore[no-any-return]
     both = _core._join([_reshaped(input, (count, *row)), _reshaped(updates, (places.size, *row))], 0, None, device, None)
     sources = np.arange(count, dtype=np.int32 if count + places.size < 2**31 else np.int64)

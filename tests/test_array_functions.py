@@ -123,6 +123,8 @@ def test_errors_are_of_numpys_types(device, name):
         "stack": lambda a: np.stack([a, a], 4), "vstack": lambda a: np.vstack([a, a[:, :1]]),
         "split": lambda a: np.split(a, 3, -1), "unstack": lambda a: np.unstack(a, axis=3),
         "pad": lambda a: np.pad(a, -1), "pad constant": lambda a: np.pad(a, 1.5),
+        "pad by arrays": lambda a: np.pad(a, np.array([(2, 3, 4), (3, 2)], object), "constant"),
+        "pad scalars": lambda a: np.pad(a, np.array([[1, 1]] * 3, object)),
         "pad edge": lambda a: np.pad(a[:0], 1, "edge"), "pad wrap": lambda a: np.pad(a, 1, "nonsense"),
         "pad symmetric": lambda a: np.pad(a, 1, "symmetric", constant_values=1),
         "repeat": lambda a: np.repeat(a, -1), "repeat axis": lambda a: np.repeat(a, 2, 3),
@@ -141,6 +143,12 @@ def test_errors_are_of_numpys_types(device, name):
         wrong[name](X)
     with pytest.raises(type(expected.value)):
         wrong[name](a)
+
+
+def test_out_on_the_host_is_refused_as_an_array(device):
+    a = dmlops.asarray(X, device=device)
+    with pytest.raises(TypeError, match="must be a dmlops.DeviceArray, as .* is, or None, not ndarray"):
+        np.stack([a, a], out=np.stack([X, X]))
 
 
 def test_what_is_a_view_writes_through(device):

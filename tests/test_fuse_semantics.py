@@ -64,6 +64,28 @@ def test_powers_of_scalars_are_those_of_scalars():
         check(lambda x: x**0.5, x[0, ...])
 
 
+@pytest.mark.parametrize("code", ["u1", "i1"])
+def test_arithmetic_of_what_has_no_axes_is_that_of_scalars(code):
+    """Before version 2, NumPy widens it: 255 + 1 is 256 there."""
+    for one in (lambda x: x[-1], lambda x: x[127, ...], lambda x: (x * x)[-1]):
+        check(lambda x: one(x) + 1, U.view(code))
+        check(lambda x: one(x) * 2.5 - one(x).dtype.type(1), U.view(code))
+        check(lambda x: (one(x) + np.int64(100)) * 2, U.view(code))
+        check(lambda x: one(x) + np.array([1, 300]), U.view(code))
+        check(lambda x: np.ones_like(one(x)) + 300, U.view(code))
+
+
+@pytest.mark.skipif(TWO, reason="dtypes depend on values before NumPy 2 only")
+def test_dtypes_that_depend_on_values_are_refused():
+    small = np.arange(3, dtype=np.int8)
+    with pytest.raises(TypeError, match="chooses the dtype by the value: int16 or int8"):
+        dmlops.fuse(lambda x: x[0] + small)(U, device="host")
+    with pytest.raises(TypeError, match="by whose value this NumPy chooses the dtype"):
+        dmlops.fuse(lambda x: np.concatenate([x[0], small], axis=None))(U, device="host")
+    check(lambda x: x[0] + small.view(np.uint8), U)
+    check(lambda x: np.concatenate([x[0], x], axis=None), U)
+
+
 STRUCTURE = np.zeros(256, [("a", "u1")])
 STRUCTURE["a"] = U
 
@@ -175,6 +197,8 @@ JOINED = {
     "append": lambda x: np.append(x, 5),
     "stack": lambda x: np.stack([x[0], 5]),
     "hstack": lambda x: np.hstack([x, 5]),
+    "hstack, none of the axes": lambda x: np.hstack([x.astype("i1"), x[3]]),
+    "stack of what has no axes": lambda x: np.stack([x[3].astype("f4"), x[3], 300]),
     "block": lambda x: np.block([x, 5]),
     "where": lambda x: np.where(x > 3, x, 5),
     "where, a float": lambda x: np.where(x > 3, x, 5.0),

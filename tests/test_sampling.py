@@ -218,7 +218,8 @@ WRONG = [
     ("roll", (X, 1.5), TypeError, "shift must be an int, not float"),
     ("roll", (X, 1, 2), np.exceptions.AxisError, "axis 2 is out of bounds"),
     ("roll", (X, (1, 2), (0, 1, 0)), ValueError, "mismatch"),
-    ("roll", (np.array([None]), 1), TypeError, "Python objects"),
+    ("roll", (np.array([None]), 1), TypeError, "input must have elements that are plain bytes; those of dtype object are not"),
+    ("sliding_windows", ([np.array([1]), np.array([None])], 1), TypeError, "input must have elements that are plain bytes"),
     ("roll", ([[1], [2, 3]], 1), ValueError, "input makes no array"),
     ("roll", ("photo.png", 1), TypeError, "input must be an array, not str; a file is read first"),
 ]

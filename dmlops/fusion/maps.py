@@ -21,11 +21,25 @@ from dmlops.fusion.graph import Constant, Input, Node, View, pack
 from dmlops.fusion.layout import Piece
 from dmlops.fusion.runs import Digit, Run
 
-__all__ = ["VALUE", "Expression", "Map", "Table", "Varying", "evaluate", "map_constant", "map_piece", "mapped"]
+__all__ = [
+    "BY_VALUE",
+    "VALUE",
+    "Expression",
+    "Map",
+    "Table",
+    "Varying",
+    "evaluate",
+    "evaluate_row",
+    "map_constant",
+    "map_piece",
+    "mapped",
+]
 
 MOST_BYTES = 4 << 20  # of a table
 
 MAPPED_ITEMS = (1, 2)  # bytes
+
+BY_VALUE = (np.int64(0) + np.zeros(1, np.int8)).dtype == np.int8  # before NumPy 2, which promotes what has no axes by its value
 
 VALUE = object()  # stands for the element in an expression
 
@@ -100,6 +114,26 @@ def evaluate(expression: Expression, values: Any, constant_of: Callable[[Varying
     return known[expression]
 
 
+def evaluate_row(node: Map, values: Any, constant_of: Callable[[Varying], Any]) -> Any:
+    """The values of a node's expression, for a row of elements, which is the last axis."""
+    if not _is_by_value(node.source):
+        return evaluate(node.expression, values, constant_of)
+    row = values[(0,) * (values.ndim - 1)]  # all rows are the same: it is one element
+    order, constants = node.expression.in_order(), {one: constant_of(one) for one in node.expression.varying}
+    made = []
+    with np.errstate(all="ignore"), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for k in range(row.size):
+            known: dict[Expression, Any] = {}
+            for one in order:
+                known[one] = _called(one, row[k : k + 1].reshape(()), constants.__getitem__, known)
+            made.append(np.atleast_1d(known[node.expression]))
+    dtypes = sorted(map(str, {one.dtype for one in made}))
+    if len(dtypes) > 1:
+        raise TypeError(f"this version of NumPy chooses the dtype by the value: {' or '.join(dtypes)}")
+    return np.concatenate(made, axis=-1)
+
+
 def _called(one: Expression, values: Any, constant_of: Callable[[Varying], Any], known: dict[Expression, Any]) -> Any:
     """The value of a call, whose operands' values are known."""
 
@@ -161,15 +195,20 @@ def mapped(source: Node, expression: Expression, shape: Sequence[int]) -> Node |
     shapes = {tuple(shape), source.shape, *(one.array.shape for one in expression.varying)}
     shape = np.broadcast_shapes(*shapes) if len(shapes) > 1 else shape  # it takes fewer axes than arrays may have
     base = source if shape == source.shape else movements.broadcast(source, shape)
-    one = np.zeros((1,) * len(shape), base.dtype)
+    one = np.zeros(() if _is_by_value(source) else (1,) * len(shape), base.dtype)
     sample = _sample(expression, one)
     several = sample if isinstance(sample, tuple) else (sample,)
-    if any(np.shape(found) != one.shape or found.dtype.hasobject for found in several):
+    if any(np.shape(found) != (1,) * len(shape) or found.dtype.hasobject for found in several):
         raise NotImplementedError("its result is not one element for each")
     if isinstance(sample, tuple):
         parts = [Expression(lambda several, k: several[k], (expression, k), {}) for k in range(len(sample))]
         return tuple(Map(base, source, part, found.dtype) for part, found in zip(parts, sample, strict=True))
     return Map(base, source, expression, sample.dtype)
+
+
+def _is_by_value(source: Node) -> bool:
+    """Whether NumPy looks at an element's value for the dtype of what is made of it."""
+    return BY_VALUE and source.shape == ()
 
 
 def items_of(node: Node) -> frozenset[int]:
@@ -247,18 +286,17 @@ def _varied(node: Map, piece: Piece, inner: _Inner, one: Varying) -> Any:
     return one.array[tuple(index)]
 
 
-def _evaluated(node: Map, piece: Piece, inner: _Inner, values: Any, behind: int) -> Any:
-    """The values of the node's expression, for all indices of the inner digits; `behind`: dimensions of values behind them."""
+def _evaluated(node: Map, piece: Piece, inner: _Inner, values: Any) -> Any:
+    """The values of the node's expression, for all indices of the inner digits; the last axis of values is behind them."""
 
     def constant(one: Varying) -> Any:
-        found = _varied(node, piece, inner, one)
-        return found.reshape(found.shape + (1,) * behind)
+        return np.asarray(_varied(node, piece, inner, one))[..., None]
 
     try:
-        made = evaluate(node.expression, values, constant)
+        made = evaluate_row(node, values, constant)
     except (ValueError, TypeError, ArithmeticError) as error:
         raise TypeError(f"NumPy fails for values that elements may have: {error} ({node.where})") from error
-    return np.ascontiguousarray(np.broadcast_to(made, inner.extents + values.shape[len(values.shape) - behind :]), node.dtype)
+    return np.ascontiguousarray(np.broadcast_to(made, inner.extents + values.shape[-1:]), node.dtype)
 
 
 def _moved(piece: Piece, inner: _Inner, change: Callable[[Digit, int], Digit], unit: int) -> tuple[Run, ...]:
@@ -289,7 +327,7 @@ def map_piece(piece: Piece, node: Map, tables: list[Table], item: int) -> Piece:
         values, computed = before.entries.view(base)[rows], None
         if before.computed is not None and before.entries.dtype == base:
             computed = before.computed._replace(constants=before.computed.constants[rows.reshape(-1)])
-    entries = _evaluated(node, piece, inner, values, 1).reshape(-1, 1 << 8 * item)
+    entries = _evaluated(node, piece, inner, values).reshape(-1, 1 << 8 * item)
     computed = arithmetic.continued(
         computed,
         node.expression.operations(),
@@ -308,7 +346,7 @@ def map_constant(piece: Piece, node: Map, constant: np.ndarray[Any, Any]) -> tup
     places = inner.total(piece.src, [digit.src for _, _, digit in inner.digits])
     base = node.operands[0].dtype
     values = constant.reshape(-1).view(base)[places // max(1, constant.itemsize)]
-    made = _evaluated(node, piece, inner, values, 0)
+    made = _evaluated(node, piece, inner, np.asarray(values)[..., None])[..., 0]
     dims = _moved(piece, inner, lambda digit, stride: Digit(digit.extent, digit.weight, stride), made.itemsize)
     return made, piece._replace(src=0, dims=dims)
 

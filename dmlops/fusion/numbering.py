@@ -8,7 +8,7 @@ import numpy as np
 
 from dmlops.fusion import structure
 from dmlops.fusion.graph import Constant, Node
-from dmlops.fusion.maps import Map, all_values, evaluate
+from dmlops.fusion.maps import Map, all_values, evaluate_row
 from dmlops.fusion.numpy_maps import moved_as_map
 from dmlops.fusion.resized import Resize
 from dmlops.fusion.traced import Step, Traced
@@ -176,6 +176,6 @@ class Numbering:
         values = np.frombuffer(item[: dtype.itemsize], np.uint8) if item else all_values(dtype.itemsize)
         for one in reversed(chains):
             values = values.view(one.node.operands[0].dtype)
-            made = evaluate(one.node.expression, values, one.constants.__getitem__)
+            made = evaluate_row(one.node, values, one.constants.__getitem__)
             values = np.ascontiguousarray(np.broadcast_to(made, values.shape), one.node.dtype)
         return values

@@ -10,6 +10,7 @@ import numpy as np
 
 from dmlops.fusion import movements
 from dmlops.fusion.graph import Node, as_view
+from dmlops.fusion.maps import BY_VALUE
 from dmlops.fusion.numpy_maps import astype
 from dmlops.fusion.traced import RefusedError, Trace, Traced, axis_of, constant_from, name_of, node_of, refuse
 
@@ -32,13 +33,21 @@ __all__ = [
 # --- several arrays -------------------------------------------------------------------------------------------------
 
 
-def _lifted(trace: Trace, function: Any, arrays: Any, dtype: Any = None, casting: Any = "same_kind") -> list[Traced]:
-    """Traced arrays of the dtype that NumPy joins them to; others among them are constants, and Python's numbers adapt."""
+def _lifted(
+    trace: Trace, function: Any, arrays: Any, dtype: Any = None, casting: Any = "same_kind", flat: bool = False
+) -> list[Traced]:
+    """Traced arrays of the dtype that NumPy joins them to; others among them are constants, and Python's numbers adapt.
+
+    Where NumPy does not join them flat, each has an axis by then: older versions promote what has none by its value.
+    """
     parts = [one if isinstance(one, Traced) or type(one) in _WEAK else constant_from(one) for one in arrays]
     for number, one in enumerate(parts):
         if type(one) not in _WEAK and one.dtype.hasobject and one.shape == () and one[()] is None:  # an unread image
             raise RefusedError("None", f"arrays[{number}] is None, not an array")
-    likes = [one if type(one) in _WEAK else np.zeros((1,) * min(1, one.ndim), one.dtype) for one in parts]
+    if flat and BY_VALUE and len({one.dtype for one in parts if type(one) not in _WEAK}) > 1:
+        if any(isinstance(one, Traced) and one.ndim == 0 for one in parts):
+            refuse("a join with an array of no axes, by whose value this NumPy chooses the dtype", "name the dtype by astype")
+    likes = [one if type(one) in _WEAK else np.zeros((1,) * (not flat or one.ndim > 0), one.dtype) for one in parts]
     common = np.concatenate(likes, axis=None, dtype=dtype, casting=casting).dtype
     if common.hasobject:
         refuse(f"{name_of(function)} of Python objects", "pass arrays of plain bytes")
@@ -80,7 +89,7 @@ def concatenate(
     if out is not None:
         refuse(f"{name_of(function)} with out", "leave it out")
     if axis is None:
-        lifted = _lifted(trace, function, arrays, dtype, casting)
+        lifted = _lifted(trace, function, arrays, dtype, casting, flat=True)
         return _joined(trace, function, lifted, [movements.reshape(one._node, (one.size,)) for one in lifted], 0, axis=None)
     lifted = _lifted(trace, function, _arrays(arrays), dtype, casting)
     if any(one.ndim == 0 for one in lifted):
@@ -234,6 +243,8 @@ def roll(trace: Trace, function: Any, a: Any, shift: Any, axis: Any = None) -> A
     if pairs.ndim > 1:
         raise ValueError("'shift' and 'axis' should be scalars or 1D sequences")
     for each, at in pairs:
+        if each % (made.shape[axis_of(at, made)] or 1):
+            np.roll(np.empty(2, "V0"), type(each)(1))  # raises what NumPy raises for its type
         made = movements.roll(made, int(each), axis_of(at, made))
     return trace.record(function, (a, shift), {"axis": axis}, movements.reshape(made, x.shape) if axis is None else made)
 

@@ -65,10 +65,16 @@ def by_operator(trace: Trace, function: Any, one: Any, other: Any) -> Any:
 
 def power(one: Any, other: Any) -> Any:
     """NumPy's scalars have none of the short cuts of arrays, such as square roots."""
+    if np.ndim(one) == np.ndim(other) == 0:
+        return np.asarray(_scalar(one) ** _scalar(other))
     pairs = np.broadcast(one, other)
-    operands = [itertools.repeat(each) if np.ndim(each) == 0 else each.flat for each in (one, other)]
+    operands = [itertools.repeat(_scalar(each)) if np.ndim(each) == 0 else each.flat for each in (one, other)]
     powers = list(itertools.islice(map(operator.pow, *operands), pairs.size))
     return np.array(powers).reshape(pairs.shape)
+
+
+def _scalar(value: Any) -> Any:
+    return value[()] if isinstance(value, np.ndarray) else value
 
 
 def call_ufunc(trace: Trace, ufunc: Any, method: str, inputs: Any, kwargs: Any) -> Any:

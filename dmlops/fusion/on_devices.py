@@ -12,6 +12,7 @@ from dmlops.fusion.fused import Fused
 from dmlops.fusion.numpy_functions import handlers
 from dmlops.fusion.structure import leaves
 from dmlops.fusion.traced import RefusedError
+from dmlops.refused_arrays import not_plain
 
 __all__ = ["MixedArraysError", "call", "reshape"]
 
@@ -37,7 +38,7 @@ def call(function: Any, args: Any, kwargs: Any) -> Any:
         name = f"{function.__module__}.{function.__name__}"
         raise RefusedError(name, f"{name} computes")
     change = _arrays if function is np.block else _constants
-    return fused(*map(change, args), **{name: change(one) for name, one in kwargs.items()})
+    return fused(*map(change, args), **{name: one if name == "out" else change(one) for name, one in kwargs.items()})
 
 
 @functools.cache
@@ -88,4 +89,6 @@ def _as_lists(array: Any) -> Any:
     """Nested lists of an array's elements: of NumPy's scalars where Python's would lose bits or units."""
     if array.dtype.kind in "biuSU":
         return array.tolist()
+    if array.ndim and array.dtype.hasobject:  # lists of them may be what the array is not, such as widths of numpy.pad
+        raise not_plain("an argument", array)
     return [_as_lists(one) for one in array] if array.ndim else array[()]

@@ -57,8 +57,11 @@ def array_from(value: Any) -> Any:
 
 
 def operand(name: str, value: Any) -> Any:
-    """What is neither an array nor a list of arrays becomes one, as operators have it."""
+    """What is neither an array nor a list of arrays becomes one, as operators have it. Raises TypeError for Python objects."""
     if is_array(value) or (isinstance(value, list) and any(map(is_array, value))):
+        for one in value if isinstance(value, list) else (value,):
+            if isinstance(one, np.ndarray) and one.dtype.hasobject:
+                raise not_plain(name, one)
         return value
     if isinstance(value, str):
         raise not_plain(name, value)
