@@ -55,6 +55,9 @@ def test_holes_survive_where_arrays_are_copied_to_be_indexed(device):
     written[:, 2] = strategies.raw(one)[0]
     assert content(dmlops.put_along_axis(x, np.full((3, 1), 2), one, 1, device=device)) == content(written)
     assert content(dmlops.take(x, np.arange(12), device=device)) == content(x)
+    all_of_them = np.stack(np.indices(x.shape), axis=-1)
+    assert content(dmlops.scatter_nd(np.zeros_like(x), all_of_them, x, device=device)) == content(x)
+    assert content(dmlops.put_along_axis(np.zeros_like(x), all_of_them[..., 0], x, 0, device=device)) == content(x)
 
 
 @pytest.mark.parametrize("extent", [2**62 + 5, 2**63 - 1])
