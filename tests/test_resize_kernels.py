@@ -231,6 +231,14 @@ def test_portions(axes, shape, portion):
     assert len(seen) == 2 or portion < result.nbytes
 
 
+def test_portions_of_one_pixel():
+    """Of OpenCV's cubic, whose parts begin among the items of a pixel."""
+    resampling = _core._resampling(OPENCV, 3, (4, 5), (1, 1), (0.0, 0.0), (0.0, 0.0), 1007, False)
+    x = np.random.default_rng(4).integers(0, 256, (4, 5, 1007), np.uint8)
+    result = _core._resample(x, resampling, (0, 1), None, None, "host", (lambda done, all_: None, 1))
+    assert np.array_equal(result, meaning(x, resampling, (0, 1)))
+
+
 @pytest.mark.parametrize("window", [None, (1, 5, 1, 6)])
 @pytest.mark.parametrize("shape, axes", [((4, 3, 3), (1, 0)), ((4, 3, 1, 5), (1, 0)), ((4, 3, 2, 1), (2, 0))])
 def test_items_are_what_lies_behind_a_column_but_rows(shape, axes, window):

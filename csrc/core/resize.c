@@ -172,6 +172,12 @@ double dml_resize_products(const dml_program *program)
 
 /* --- portions ----------------------------------------------------------------------------------------------------- */
 
+/* Whether parts of the result may begin within an axis, that of a pixel's items: it stays whole. */
+static bool has_parts_along(const dml_resize *resize, int k)
+{
+    return resize->resampling->part_count > 1 && k > resize->axes[DML_COLUMNS_AXIS] && k != resize->axes[DML_ROWS_AXIS];
+}
+
 bool dml_resize_portions(dml_portions *portions)
 {
     const dml_program *whole = portions->program;
@@ -181,7 +187,8 @@ bool dml_resize_portions(dml_portions *portions)
     while (k < result->rank - 1 && result->shape[k] < 2)
         k++;
     const int64_t extent = result->rank > 0 ? result->shape[k] : 1, each = extent > 0 ? bytes / extent : 0;
-    const int64_t tile = each > 0 ? dml_larger(portions->most / each, 1) : 1;
+    const bool stays = each == 0 || has_parts_along(whole->resize, k);
+    const int64_t tile = stays ? dml_larger(extent, 1) : dml_larger(portions->most / each, 1);
     bool more = bytes > 0;
     for (int64_t begin = 0; begin < extent && more; begin += tile) {
         dml_tensor inputs, results;
