@@ -11,7 +11,6 @@ import threading
 
 import dmlops
 import numpy as np
-import PIL.Image
 import pytest
 from dmlops.processors import execution
 from dmlops.processors.comparing import difference
@@ -21,6 +20,8 @@ from dmlops.processors.sources import OPENAI
 
 import processor_cases as cases
 from support import run_python
+
+Image = pytest.importorskip("PIL.Image", reason="Pillow is not installed")
 
 VIT = {"image_processor_type": "ViTImageProcessor"}
 CLIP = {"image_processor_type": "CLIPImageProcessor"}
@@ -251,25 +252,25 @@ def test_timm(tmp_path):
     cfg = {"input_size": [3, 96, 96], "crop_pct": 0.9, "mean": [0.5] * 3, "std": [0.5] * 3, "classifier": "x"}
     (tmp_path / "config.json").write_text(json.dumps({"architecture": "a", "pretrained_cfg": cfg}))
     made, photo = dmlops.preprocessing(tmp_path), cases.photo(60, 80)
-    resized = np.asarray(PIL.Image.fromarray(photo).resize((141, 106), PIL.Image.Resampling.BICUBIC))
+    resized = np.asarray(Image.fromarray(photo).resize((141, 106), Image.Resampling.BICUBIC))
     x = np.moveaxis(resized[5:101, 22:118], -1, 0).astype(np.float32) / np.float32(255)
     assert np.array_equal(made(photo)["pixel_values"][0], (x - np.float32(0.5)) / np.float32(0.5))
     assert made.ignored == ["classifier"]
-    assert np.array_equal(made(PIL.Image.fromarray(photo))["pixel_values"], made(photo)["pixel_values"])
+    assert np.array_equal(made(Image.fromarray(photo))["pixel_values"], made(photo)["pixel_values"])
 
 
 def test_open_clip(tmp_path):
     cfg = {"size": 32, "resize_mode": "longest", "interpolation": "bilinear", "fill_color": 9}
     (tmp_path / "open_clip_config.json").write_text(json.dumps({"model_cfg": {}, "preprocess_cfg": cfg}))
     made, photo = dmlops.preprocessing(tmp_path), cases.photo(60, 80)
-    resized = np.asarray(PIL.Image.fromarray(photo).resize((32, 24), PIL.Image.Resampling.BILINEAR))
+    resized = np.asarray(Image.fromarray(photo).resize((32, 24), Image.Resampling.BILINEAR))
     square = np.full((32, 32, 3), 9, np.uint8)
     square[4:28] = resized
     x = np.moveaxis(square, -1, 0).astype(np.float32) / np.float32(255)
     mean, std = (np.array(one, np.float32)[:, None, None] for one in OPENAI)
     assert np.array_equal(made(photo)["pixel_values"][0], (x - mean) / std)
     with pytest.raises(dmlops.UnsupportedError, match="converted behind the resize"):
-        made(PIL.Image.fromarray(photo).convert("L"))
+        made(Image.fromarray(photo).convert("L"))
 
 
 # --- inputs ---
@@ -282,7 +283,7 @@ def test_forms_of_pictures():
     first = np.ascontiguousarray(np.moveaxis(photo, -1, 0))
     both = np.concatenate([expected, second])
     for form in (
-        PIL.Image.fromarray(photo),
+        Image.fromarray(photo),
         first,
         np.moveaxis(photo, -1, 0),
         [photo],
@@ -291,7 +292,7 @@ def test_forms_of_pictures():
         dmlops.asarray(photo),
     ):
         assert np.array_equal(made(form)["pixel_values"], expected)
-    for form in ([photo, other], [photo, PIL.Image.fromarray(other)], [first, other], [[photo], [other]]):
+    for form in ([photo, other], [photo, Image.fromarray(other)], [first, other], [[photo], [other]]):
         assert np.array_equal(made(form)["pixel_values"], both)
     turned = np.ascontiguousarray(photo[::-1, ::2])
     assert np.array_equal(made(photo[::-1, ::2])["pixel_values"], made(turned)["pixel_values"])
@@ -313,13 +314,13 @@ def test_grey_and_alpha_are_converted_as_the_original_does():
     grey = photo[..., :1]
     made = dmlops.preprocessing(CLIP, backend="pil")
     assert np.array_equal(made(grey)["pixel_values"], made(np.repeat(grey, 3, -1))["pixel_values"])
-    image = PIL.Image.fromarray(photo).convert("L")
+    image = Image.fromarray(photo).convert("L")
     assert np.array_equal(made(image)["pixel_values"], made(image.convert("RGB"))["pixel_values"])
     clear = np.dstack([photo, np.zeros((60, 80, 1), np.uint8)])
     white = made(np.full_like(photo, 255))["pixel_values"]
     for backend in ("pil", "torchvision"):
         assert np.array_equal(pixels(CLIP, clear, backend), pixels(CLIP, np.full_like(photo, 255), backend))
-    assert np.array_equal(made(PIL.Image.fromarray(clear))["pixel_values"], white)
+    assert np.array_equal(made(Image.fromarray(clear))["pixel_values"], white)
     with pytest.raises(ValueError, match="image_mean must have 1 elements"):
         pixels(VIT, photo[..., 0])
 
@@ -344,7 +345,7 @@ def test_forms_of_videos():
     made = dmlops.preprocessing({"video_processor_type": "VideoMAEVideoProcessor"}, video=True)
     expected = made(np.stack(frames))["pixel_values"]
     assert expected.shape == (1, 4, 3, 224, 224)
-    for form in (frames, [frames], [np.stack(frames)], np.stack(frames)[None], [PIL.Image.fromarray(one) for one in frames]):
+    for form in (frames, [frames], [np.stack(frames)], np.stack(frames)[None], [Image.fromarray(one) for one in frames]):
         assert np.array_equal(made(form)["pixel_values"], expected)
     with pytest.raises(ValueError, match="one size"):
         preprocessor("Qwen2VLVideoProcessor", None)([[frames[0], cases.photo(50, 80)]])
