@@ -8,10 +8,12 @@ import json
 import pickle
 import sys
 import threading
+from pathlib import Path
 
 import dmlops
 import numpy as np
 import pytest
+from dmlops import _core
 from dmlops.processors import execution
 from dmlops.processors.comparing import difference
 from dmlops.processors.configuration import census
@@ -19,7 +21,7 @@ from dmlops.processors.rows import REFUSED, ROWS
 from dmlops.processors.sources import OPENAI
 
 import processor_cases as cases
-from support import run_python
+from support import NO_VULKAN, run_python
 
 Image = pytest.importorskip("PIL.Image", reason="Pillow is not installed")
 
@@ -57,7 +59,7 @@ def test_the_movements_are_numpys(name):
     frames = [frame for video in photos for frame in video] if cases.is_video(name) else photos
     groups = [len(video) for video in photos] if cases.is_video(name) else [2] if made._row.form == "nested" else [1, 1]
     plan = made._plan([one.shape for one in frames], groups)
-    found = execution.Bytes(frames, backend, "13.0")
+    found = execution.Bytes(frames, backend, "13.0", "host")
     for result in plan.values():
         for one in result if isinstance(result, list) else [result]:
             if hasattr(one, "blocks"):
@@ -95,13 +97,49 @@ def test_results_are_written_into_out(backend):
         made(photos, out={"pixels": out})
 
 
-def test_each_device_gives_the_same_bits(device):
+@pytest.mark.parametrize("backend", ["torchvision", "pil"])
+def test_each_device_gives_the_same_bits(device, backend):
     photos = [cases.photo(60, 80), cases.photo(50, 90)]
     for name in ("CLIPImage", "Qwen2VLImage", "DetrImage", "InklingImage", "Siglip2Image"):
         keys = {"size": {"shortest_edge": 56, "longest_edge": 3136}} if "Detr" in name else {}
-        made = preprocessor(f"{name}Processor", "torchvision", keys)
-        expected, found = made(photos), made(photos, device=device)
+        if backend not in census()["classes"][f"{name}Processor"]["backends"]:
+            continue
+        made = preprocessor(f"{name}Processor", backend, keys)
+        expected, found = made(photos, device="host"), made(photos, device=device)
         assert all(np.array_equal(found[key], expected[key]) for key in expected)
+
+
+def test_resizes_and_movements_run_on_the_device_that_is_named(monkeypatch):
+    named = []
+    resample, run_compiled = _core._resample, _core._run_compiled
+    monkeypatch.setattr(_core, "_resample", lambda *a: named.append(a[5]) or resample(*a))
+    monkeypatch.setattr(_core, "_run_compiled", lambda *a: named.append(a[3]) or run_compiled(*a))
+    for backend in ("torchvision", "pil"):
+        made = dmlops.preprocessing(CLIP, backend=backend)
+        made(cases.photo(300, 400), device="host")
+        made(cases.photo(300, 400))
+    assert named == ["host", "host", "auto", "auto"] * 2
+
+
+def table_of_classes():
+    """The table of docs/preprocessing_from_a_configuration.md."""
+    yield "| class | torchvision | pil | refused because |"
+    yield "|---|---|---|---|"
+    for name, known in sorted(census()["classes"].items()):
+        marks = ["yes" if name in ROWS and one in known["backends"] else "" for one in ("torchvision", "pil")]
+        yield f"| `{name}` | {marks[0]} | {marks[1]} | {REFUSED.get(name, '')} |".replace("|  |", "| |").replace("|  |", "| |")
+
+
+def test_the_page_has_all_classes():
+    page = Path(__file__).resolve().parent.parent / "docs" / "preprocessing_from_a_configuration.md"
+    assert [line for line in page.read_text().splitlines() if line.startswith("|")] == list(table_of_classes())
+
+
+def test_no_driver_is_needed():
+    code = f"import dmlops, numpy as np; made = dmlops.preprocessing({CLIP!r}, backend='pil')\n"
+    code += "photo = np.zeros((480, 640, 3), np.uint8); found = made(photo)['pixel_values']; space = {}\n"
+    code += "exec(made.code, space); assert np.array_equal(space['prepare'](photo)['pixel_values'], found)"
+    run_python(code, env=NO_VULKAN)
 
 
 def test_threads_get_what_one_would():

@@ -111,9 +111,10 @@ class _Writer:
             return f"dmlops.processors.resizing.bilinear({before}, {step.height}, {step.width})"
         if self.library == "pillow":
             gap = "" if step.gap is None else f", reducing_gap={step.gap}"
-            return f"dmlops.resize_pillow({before}, {size}, {step.filter!r}, axes=(0, 1){gap}, version={self.version!r})"
+            more = f"axes=(0, 1){gap}, version={self.version!r}, device='auto'"
+            return f"dmlops.resize_pillow({before}, {size}, {step.filter!r}, {more})"
         more = "" if step.antialias else ", antialias=False"
-        return f"dmlops.resize_torchvision({before}, {size}, {step.filter!r}, axes=(0, 1){more})"
+        return f"dmlops.resize_torchvision({before}, {size}, {step.filter!r}, axes=(0, 1){more}, device='auto')"
 
 
 def _window(step: Window, before: str, name: str, size: Size) -> list[str]:

@@ -26,10 +26,11 @@ _MOST_PROGRAMS = 256
 class Bytes:
     """The pictures of a call behind steps."""
 
-    def __init__(self, pictures: Sequence[Array], backend: str, version: str) -> None:
+    def __init__(self, pictures: Sequence[Array], backend: str, version: str, device: Any) -> None:
         self.pictures = pictures
         self.backend = backend
         self.version = version
+        self.device = device
         self.found: dict[tuple[int, tuple[Step, ...]], Array] = {}
 
     def behind(self, picture: int, steps: tuple[Step, ...]) -> Array:
@@ -43,7 +44,7 @@ class Bytes:
 
     def step(self, before: Array, step: Step) -> Array:
         if isinstance(step, Resize):
-            return resizing.resize(before, step, self.backend, self.version)
+            return resizing.resize(before, step, self.backend, self.version, self.device)
         if isinstance(step, Turn):
             return np.rot90(before, 3)
         return window(before, step)

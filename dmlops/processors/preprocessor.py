@@ -58,7 +58,7 @@ class Preprocessor:
         unread = set(self._configuration.given) - self._configuration.read - {"transforms", "library", "keys", "ignored"}
         return sorted(unread | set(self._configuration.given.get("ignored", ())))
 
-    def __call__(self, photos: Any, *, out: Mapping[str, Any] | None = None, device: Any = None) -> dict[str, Any]:
+    def __call__(self, photos: Any, *, out: Mapping[str, Any] | None = None, device: Any = "auto") -> dict[str, Any]:
         """Prepare pictures, or videos.
 
         Parameters
@@ -70,7 +70,8 @@ class Preprocessor:
         out : dict of arrays, optional
             Where results are written, by their names.
         device : device, optional
-            Where movements and tables run, as for every operator.
+            Where resizes, movements and tables run. By default the host or the best Vulkan device, whichever is estimated to
+            take less time; no driver is needed for that.
 
         Returns
         -------
@@ -81,7 +82,7 @@ class Preprocessor:
         if self._row.content:
             pictures = [self._row.content(self._configuration, one) for one in pictures]
         plan = self._plan([one.shape for one in pictures], groups)
-        found = execution.Bytes(pictures, self.backend, self._version)
+        found = execution.Bytes(pictures, self.backend, self._version, device)
         given = out or {}
         if unknown := set(given) - set(plan):
             raise ValueError(f"out has {', '.join(map(repr, sorted(unknown)))}; the results are {', '.join(map(repr, plan))}")

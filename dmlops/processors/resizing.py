@@ -12,7 +12,7 @@ from dmlops.processors.plans import Array, Resize
 __all__ = ["bilinear", "resize"]
 
 
-def resize(picture: Array, step: Resize, backend: str, version: str) -> Array:
+def resize(picture: Array, step: Resize, backend: str, version: str, device: Any = "auto") -> Array:
     """A picture (H, W, C) of bytes, as Pillow or torchvision resizes it."""
     import dmlops
 
@@ -22,9 +22,9 @@ def resize(picture: Array, step: Resize, backend: str, version: str) -> Array:
     name: Any = step.filter
     found: Array
     if backend == "torchvision":
-        found = dmlops.resize_torchvision(picture, size, name, antialias=step.antialias, axes=(0, 1))
+        found = dmlops.resize_torchvision(picture, size, name, antialias=step.antialias, axes=(0, 1), device=device)
     else:
-        found = dmlops.resize_pillow(picture, size, name, axes=(0, 1), reducing_gap=step.gap, version=version)
+        found = dmlops.resize_pillow(picture, size, name, axes=(0, 1), reducing_gap=step.gap, version=version, device=device)
     return found
 
 
