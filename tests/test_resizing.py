@@ -185,6 +185,7 @@ def busy():
     while not stop.is_set():
         size = size % 500 + 1
         dmlops.resize_pillow(x, (size % 29 + 1, size), device="host")
+dmlops.resize_pillow(x, (9, 9), device="host")  # a child of a fork never gets a module that another thread imports just then
 threads = [threading.Thread(target=busy) for _ in range(3)]
 for thread in threads:
     thread.start()

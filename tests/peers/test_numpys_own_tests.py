@@ -15,7 +15,7 @@ FOLDER = pathlib.Path(__file__).resolve().parent
 # test is moved, looked at, or mapped by both.
 MODULES = {
     "lib.tests.test_arraypad": 500,
-    "lib.tests.test_shape_base": 300,
+    "lib.tests.test_shape_base": 200,
     "lib.tests.test_stride_tricks": 50,
     "lib.tests.test_function_base": 500,
     "lib.tests.test_arraysetops": 100,
