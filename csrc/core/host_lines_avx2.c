@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/compiler.h"
+#include "base/processor.h"
 
 #define TARGET __attribute__((target("avx2")))
 #define INLINE static inline TARGET __attribute__((always_inline))
@@ -17,7 +18,7 @@ enum { LANES = 2, VECTOR = 32, ENCODED = 3 * DML_LANE, CHUNK = DML_LANE_CHUNK / 
 
 bool dml_lines_have_avx2(void)
 {
-    return __builtin_cpu_supports("avx2");
+    return dml_processor_has(DML_AVX2);
 }
 
 /* --- weights ------------------------------------------------------------------------------------------------------ */

@@ -6,18 +6,18 @@
 #include <string.h>
 
 #include "base/compiler.h"
+#include "base/processor.h"
 
 enum { LANES = 4, ENCODED = DML_DIGITS * DML_LANE };
 
 static bool has_vnni(void)
 {
-    return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl") &&
-           __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vnni");
+    return dml_processor_has(DML_AVX512_VNNI);
 }
 
 static bool has_vbmi(void)
 {
-    return has_vnni() && __builtin_cpu_supports("avx512vbmi");
+    return dml_processor_has(DML_AVX512_VBMI);
 }
 
 /* --- weights ------------------------------------------------------------------------------------------------------ */

@@ -5,10 +5,10 @@
 
 #if defined(__GNUC__) && (defined(__x86_64__) || defined(__i386__))
 #include <cpuid.h>
-#include <immintrin.h>
 #endif
 
 #include "base/machine.h"
+#include "base/processor.h"
 
 enum { NVIDIA = 0x10de }; /* PCI's number of it */
 
@@ -78,25 +78,13 @@ static bool has_segments(const dml_features *f, const VkPhysicalDeviceLimits *li
            limits->maxPerStageResources > DML_MAX_STORAGE_BUFFERS; /* the table of the dispatch is one more */
 }
 
-#if defined(__GNUC__) && (defined(__x86_64__) || defined(__i386__))
-/* Whether the CPU has AVX-512 and the system saves its registers. __builtin_cpu_supports would need data of a run-time library
- * of the compiler, which Zig's clang does not have. */
-__attribute__((target("xsave"))) static bool has_avx512(void)
-{
-    const uint64_t needed = 0xe6; /* SSE, AVX, and three kinds of AVX-512 registers */
-    unsigned a, b, c, d;
-    bool known = __get_cpuid(1, &a, &b, &c, &d) && (c & bit_OSXSAVE) && ((uint64_t)_xgetbv(0) & needed) == needed;
-    return known && __get_cpuid_count(7, 0, &a, &b, &c, &d) && (b & bit_AVX512F);
-}
-#endif
-
 /* What makes kernels slow where llvmpipe uses AVX-512. From Mesa 25.1 on (up to 25.0 it says it is version 1), accesses with a
  * uniform descriptor become gathers and scatters. On AMD's family 26, Zen 5, reads are not prefetched by hardware. */
 static void find_avx512_tunables(VkDriverId driver, uint32_t version, dml_device_traits *traits)
 {
 #if defined(__GNUC__) && (defined(__x86_64__) || defined(__i386__))
     unsigned vendor = 0, model = 0, b, c, d;
-    if (driver != VK_DRIVER_ID_MESA_LLVMPIPE || !has_avx512() || getenv("GALLIUM_OVERRIDE_CPU_CAPS"))
+    if (driver != VK_DRIVER_ID_MESA_LLVMPIPE || !dml_processor_has(DML_AVX512) || getenv("GALLIUM_OVERRIDE_CPU_CAPS"))
         return;
     traits->core.tunables.segments_always = traits->segmented && version >= VK_MAKE_API_VERSION(0, 25, 1, 0);
     bool known = __get_cpuid(0, &model, &vendor, &c, &d) && __get_cpuid(1, &model, &b, &c, &d);

@@ -28,7 +28,7 @@ def test_kernels_for_resizing(tmp_path):
     python = ROOT / ".venv-wheels" / "bin" / "python"
     if not python.exists():
         pytest.skip("needs the compiler of .venv-wheels, which `make wheels` installs")
-    names = "cache", "interrupt", "lock", "machine", "pages", "parallel", "pool", "status", "thread"
+    names = "cache", "interrupt", "lock", "machine", "pages", "parallel", "pool", "processor", "status", "thread"
     sources = [*(ROOT / "csrc" / "core").glob("*.c"), *(ROOT / "csrc" / "base" / f"{name}.c" for name in names)]
     flags = ["-target", "aarch64-linux-musl", "-static", "-std=gnu11", "-O2", "-ffp-contract=off"]
     includes = [f"-I{ROOT / 'csrc'}", f"-I{ROOT / 'shaders'}"]

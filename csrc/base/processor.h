@@ -1,0 +1,12 @@
+/* What instructions the processor has. */
+#ifndef DML_BASE_PROCESSOR_H
+#define DML_BASE_PROCESSOR_H
+
+#include <stdbool.h>
+
+/* Of x86: each has those before it. The system saves their registers. */
+typedef enum dml_instructions { DML_AVX2, DML_AVX512, DML_AVX512_VNNI, DML_AVX512_VBMI } dml_instructions;
+
+bool dml_processor_has(dml_instructions instructions);
+
+#endif
