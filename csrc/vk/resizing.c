@@ -2,6 +2,7 @@
 
 #include "core/resize.h"
 #include "core/sum_tiles.h"
+#include "core/walk.h"
 #include "vk/allocation.h"
 #include "vk/context.h"
 #include "vk/run.h"
@@ -21,6 +22,37 @@ static dml_code check_bits(const dml_context *context, const dml_resampling *res
     return all ? DML_OK
                : dml_fail(status, DML_VALUE_ERROR,
                           "this device does not promise how it rounds float32, which these sums need; device=\"host\" can");
+}
+
+/* A piece has at least one output, whose inputs a range must have. */
+static dml_code check_pass(const dml_context *context, const dml_weights *weights, int64_t stride, dml_status *status)
+{
+    const int64_t range = dml_split_limits(&context->traits.core).range;
+    const int64_t between = dml_smaller(weights->taps, weights->inputs) - 1;
+    if (between * dml_magnitude(stride) < range)
+        return DML_OK;
+    return dml_fail(status, DML_VALUE_ERROR,
+                    "the inputs of one output lie %lld bytes apart, and this device reads at most %lld at once; "
+                    "device=\"host\" can",
+                    (long long)(between * dml_magnitude(stride)), (long long)range);
+}
+
+static dml_code check_ranges(const dml_context *context, const dml_program *program, dml_status *status)
+{
+    const dml_resize *resize = program->resize;
+    const dml_resampling *resampling = resize->resampling;
+    const dml_tensor *from = program->inputs;
+    dml_tensor between;
+    int64_t begin;
+    for (int pass = 0; pass < resampling->passes; pass++) {
+        if (check_pass(context, resampling->weights[pass], from->strides[resize->axes[resampling->axes[pass]]], status))
+            return status->code;
+        if (pass + 1 < resampling->passes) {
+            dml_resize_between(program, &between, &begin);
+            from = &between;
+        }
+    }
+    return DML_OK;
 }
 
 /* --- passes between allocations, and host memory that is imported ----------------------------------------------------- */
@@ -122,7 +154,7 @@ dml_code dml_vk_resize(dml_context *context, const dml_transfer *transfer, bool 
 {
     const bool on_device = transfer->inputs->allocation && transfer->results->allocation;
     bool refused = false;
-    if (check_bits(context, transfer->program->resize->resampling, status))
+    if (check_bits(context, transfer->program->resize->resampling, status) || check_ranges(context, transfer->program, status))
         return status->code;
     if (on_device || (context->traits.cpu && context->traits.host_import)) {
         dml_code code = run_passes(context, transfer, wait, &refused, status);
