@@ -150,7 +150,7 @@ def inspect(sdist, wheels, targets):
 
 def package_files(target):
     """What a wheel has to install: the package's sources and its extension."""
-    sources = (path for name in ("*.py", "*.pyi", "py.typed") for path in (ROOT / "dmlops").rglob(name))
+    sources = (path for name in ("*.py", "*.pyi", "py.typed", "*.json") for path in (ROOT / "dmlops").rglob(name))
     return {path.relative_to(ROOT).as_posix() for path in sources} | {f"dmlops/{target.extension}"}
 
 
