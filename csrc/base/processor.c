@@ -16,7 +16,7 @@ static bool all(unsigned long long bits, unsigned long long needed)
     return (bits & needed) == needed;
 }
 
-bool dml_processor_has(dml_instructions instructions)
+static bool has(dml_instructions instructions)
 {
     const unsigned long long avx = 0x06, avx512 = 0xe6; /* SSE, AVX; and three kinds of AVX-512 registers */
     const unsigned parts = bit_AVX512F | bit_AVX512DQ | bit_AVX512BW | bit_AVX512VL;
@@ -26,6 +26,19 @@ bool dml_processor_has(dml_instructions instructions)
     return (b & bit_AVX2) && (instructions < DML_AVX512 || (b & bit_AVX512F)) &&
            (instructions < DML_AVX512_VNNI || (all(b, parts) && (c & bit_AVX512VNNI))) &&
            (instructions < DML_AVX512_VBMI || (c & bit_AVX512VBMI));
+}
+
+/* The processor is asked once: where it is virtual, each question takes microseconds. Threads that ask at once agree. */
+bool dml_processor_has(dml_instructions instructions)
+{
+    enum { KNOWN = 1, HAS = 2 };
+    static int answers[DML_AVX512_VBMI + 1];
+    int answer = __atomic_load_n(&answers[instructions], __ATOMIC_RELAXED);
+    if (!answer) {
+        answer = has(instructions) ? KNOWN | HAS : KNOWN;
+        __atomic_store_n(&answers[instructions], answer, __ATOMIC_RELAXED);
+    }
+    return answer & HAS;
 }
 #else
 bool dml_processor_has(dml_instructions instructions)
