@@ -112,7 +112,7 @@ static dml_weights *finish(dml_weights_draft *draft)
     const dml_weights_key *key = draft->key;
     dml_weights *made = calloc(1, sizeof *made);
     if (!made)
-        return NULL; /* uncovered: no memory for some bytes */
+        return NULL;
     *made = (dml_weights){.inputs = key->inputs, .outputs = key->outputs, .shift = draft->shift, .is_float = draft->is_float};
     measure(draft, made);
     made->identity = is_identity(draft);

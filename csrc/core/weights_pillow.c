@@ -85,7 +85,7 @@ static double filtered(int32_t filter, double x)
     case DML_FILTER_MKS2021:
         return mks2021(size);
     }
-    return 0.0; /* uncovered: there is no other filter */
+    return 0.0; /* there is no other filter */
 }
 
 /* Inputs for each output: the difference is a float's. */
