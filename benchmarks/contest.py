@@ -25,6 +25,7 @@ NOT_PEERS = (OURS, AUTO, *ON_DEVICE, PLAIN, COPY, MEMSET)
 def run(cell, peers, device=None, rounds=ROUNDS, names=None):
     """The record of `cell`, plain data; with `names`, of these contenders alone."""
     x = cell.make_input()
+    device = dmlops.default_device().index if device is None else device  # also of fused functions, which take "auto"
     results, contenders = {}, []
     upload = functools.cache(lambda: dmlops.asarray(x, device=device))
     calls = {

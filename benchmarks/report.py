@@ -24,7 +24,7 @@ GROUPS = {
 }
 COLUMNS = {  # of the tables of cells: what each holds
     "cell": "what is measured, and the bytes of an element",
-    "ours ms": "dmlops on its default device, from a NumPy array to a NumPy array: the median of several calls, in ms",
+    "ours ms": "dmlops on the operators' default device, from NumPy array to NumPy array: the median of several calls, in ms",
     "auto ms": 'the same with `device="auto"`',
     "resident": "the same with an array that is on the device and stays there",
     "of copy": "the bandwidth of that, over the bandwidth of the device's own copy",
@@ -232,9 +232,9 @@ def section(report, log):
     auto = ' · the same with `device="auto"`' if ratios(report, *TABLES, ours=AUTO) else ""
     passes = "In one pass: means over float32 and float16, to the best library of NumPy's bits. " if fused else ""
     of_blocks = "Of blocks: means over elements of 1, 2 and 4 bytes. " if tables[0] else ""
-    times = f"ow many times as long the best of {LIBRARIES} takes** as dmlops on its default device{auto}"
+    times = f"ow many times as long the best of {LIBRARIES} takes** as dmlops on a CPU driver{auto}"
     lines += [
-        f"{'**H' if tables[0] else 'Milliseconds on the default device · **h'}{times}. "
+        f"{'**H' if tables[0] else 'Milliseconds on that driver · **h'}{times}. "
         f"{passes}{of_blocks}"
         f"Medians of {report['rounds']} turns; every result is compared with NumPy first. "
         f"[Every cell, every contender and every goal]({log}), "
@@ -311,7 +311,7 @@ def page(report, pictures):
 def headline(report):
     """Over all cells of pipelines, and all that TABLES names, of which the README shows a part."""
     said = {"pipelines": [], "operators": []}
-    for ours, where in ((AUTO, 'with `device="auto"`'), (OURS, "on its default device, a CPU driver")):
+    for ours, where in ((AUTO, 'with `device="auto"`'), (OURS, "on a CPU driver")):
         for what, groups in (("pipelines", ("pipelines",)), ("operators", TABLES)):
             found = ratios(report, *groups, ours=ours)
             if found:

@@ -61,7 +61,7 @@ def info(arguments: list[str]) -> int:
         default = dmlops.default_device()
         print(printable(f"Default device, marked *: {default.name} ({default.chosen_by})"))
         print('Where arrays come from NumPy and go back to it, device="auto" or DMLOPS_DEVICE=auto is mostly faster: it runs')
-        print("each call there or on the host, by cost. Arrays that stay on a device need no choice.")
+        print("each call there or on the host, by cost, as fused functions do. Arrays that stay on a device need no choice.")
     except (ValueError, dmlops.NoDeviceError) as error:
         default = None
         why = 'device="host" and DMLOPS_DEVICE=host run without Vulkan' if missing else error

@@ -141,6 +141,7 @@ def _dlpack(
 def _dlpack_cuda(device: object, /) -> int | str: ...  # see csrc/py/dlpack_import.h
 def _synchronize(device: object, /) -> None: ...
 def _devices() -> tuple[list[Device], str]: ...  # the str: why there is no Vulkan device, or empty
+def _automatic_default() -> str | None: ...  # "auto", unless a default was chosen
 def _default_device() -> tuple[Device, bool]: ...  # the bool: by cost, "auto"
 def _set_default_device(device: object, /) -> None: ...
 def _set_host_here(on: bool, /) -> None: ...  # the default of this thread alone; False ends that

@@ -67,7 +67,9 @@ def devices() -> DeviceList:
 
 
 def default_device() -> Device:
-    """Return the device that runs a call which names none, and whose input is not on a device.
+    """Return the device that runs a call of an operator which names none, and whose input is not on a device.
+
+    Fused functions and preprocessing take ``"auto"`` where neither `set_default_device` nor ``DMLOPS_DEVICE`` names a device.
 
     Returns
     -------
@@ -108,6 +110,8 @@ _set_by = ""  # the call that chose the default, as a text
 
 def set_default_device(device: str | int | Device | None) -> None:
     """Choose the device of all calls of this process that name none, and whose input is not on a device.
+
+    Those of fused functions and of preprocessing are among them.
 
     Parameters
     ----------

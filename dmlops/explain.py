@@ -118,20 +118,20 @@ def _explained_as_fused(name: str, call: str, device: object) -> str:
 
 def _fused(name: str) -> Any:
     """A fused function, or an operator as one."""
-    from dmlops.fusion.fused import Fused, fuse
+    from dmlops.fusion.fused import Fused
 
     module, colon, path = name.rpartition(":")
     found: Any = importlib.import_module(module if colon else "dmlops")
     for part in path.split("."):
         found = getattr(found, part)
     if isinstance(found, Fused) or colon:
-        return found if isinstance(found, Fused) else fuse(found)
+        return found if isinstance(found, Fused) else Fused(found)
 
     def operator(*args: Any, **kwargs: Any) -> Any:
         return found(*args, **kwargs)
 
     operator.__name__ = path
-    return fuse(operator)
+    return Fused(operator, automatic=False)
 
 
 def _argument(node: ast.expr) -> Any:
@@ -187,6 +187,8 @@ def said_of_auto(weighed: Device, host: float, device: float) -> tuple[bool, str
     if weighed.type == "host":
         return True, "auto: on host; there is no usable Vulkan device"
     times = {"host": host, weighed.name: device}
+    if math.isinf(device):
+        return True, f"auto: on host, which is estimated to take {host / 1e3:.3g} us; {weighed.name} cannot run it"
     first, second = sorted(times, key=lambda name: times[name])
     said = f"auto: on {first}, which is estimated to take {times[first] / 1e3:.3g} us; {second} {times[second] / 1e3:.3g} us"
     return first == "host", said

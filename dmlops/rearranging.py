@@ -212,7 +212,7 @@ def _functions() -> dict[str, Any]:
         if error.name != "einops":
             raise
         raise ModuleNotFoundError("dmlops.rearrange and dmlops.repeat need einops: pip install einops", name="einops") from None
-    from dmlops.fusion.fused import fuse
+    from dmlops.fusion.fused import Fused
 
     def rearrange(x: Any, pattern: Any, /, **sizes: Any) -> Any:
         return einops.rearrange(x, pattern, **sizes)
@@ -220,4 +220,4 @@ def _functions() -> dict[str, Any]:
     def repeat(x: Any, pattern: Any, /, **sizes: Any) -> Any:
         return einops.repeat(x, pattern, **sizes)
 
-    return {"rearrange": fuse(rearrange), "repeat": fuse(repeat)}
+    return {"rearrange": Fused(rearrange, automatic=False), "repeat": Fused(repeat, automatic=False)}

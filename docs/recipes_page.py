@@ -89,11 +89,11 @@ def times(recipe, arguments):
         if importable(function, arguments):
             calls[library] = lambda function=function: function(*arguments)
     for title, device in (
-        (dmlops.default_device().name, None),
+        ("whichever is estimated to be faster", None),
         ("plain C", "host"),
-        ("whichever is estimated to be faster", "auto"),
+        (dmlops.default_device().name, dmlops.default_device().index),
     ):
-        named = "default" if device is None else f'`device="{device}"`'
+        named = "default" if device is None else f"`device={device!r}`"
         calls[f"**dmlops**, {named}: {title}"] = lambda device=device: recipe.function(*arguments, device=device)
     expected = leaves(plain(*arguments))
     rows = [f"| {what_it_is(arguments)} | ms | NumPy's bits |", "|---|--:|---|"]

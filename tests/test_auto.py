@@ -7,6 +7,7 @@ from dmlops import _core, explain
 from hypothesis import given
 from hypothesis import strategies as st
 
+import faults
 import strategies
 import support
 from strategies import FEWEST, content, parts
@@ -114,6 +115,131 @@ def test_explain_prints_both_estimates(vulkan):
     for variable, arguments in ((None, (*command, "--device", "auto")), ("auto", command)):
         said = support.run_python(None, args=arguments, env={"DMLOPS_DEVICE": variable}).stdout
         assert said.startswith("auto: on ") and name in said, said
+
+
+LACKING = """
+import os
+os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})  # of the host's estimate
+import dmlops, numpy as np
+from dmlops import _core
+assert dmlops.devices()[0].type == "discrete"
+x = np.random.default_rng(0).integers(0, 256, (100, 100, 3), np.uint8)
+resize = dmlops.fuse(lambda x: dmlops.resize_pillow(x, (700, 700), "lanczos"))
+expected = resize(x, device="host")
+def ran(**how):
+    before = sum(_core._counts(0))
+    assert (resize(x, **how) == expected).all()
+    return sum(_core._counts(0)) > before
+assert ran(device="auto") and ran() and ran(device=0)
+assert "auto: on llvmpipe" in repr(resize.explain(x))
+_core._override("range", 2048)  # rows of an output lie further apart
+try:
+    ran(device=0)
+except ValueError as error:
+    assert 'device="host" can' in str(error), error
+else:
+    raise SystemExit("the device can")
+assert not ran(device="auto") and not ran()
+said = repr(resize.explain(x)).splitlines()[1]
+assert said.startswith("auto: on host, which is estimated to take ") and said.endswith(" cannot run it"), said
+"""
+
+
+@pytest.mark.posix
+def test_what_the_best_device_lacks_runs_on_the_host(library):
+    support.run_python(LACKING, env=faults.environment(library, discrete=1))
+
+
+# --- the default of fused functions -----------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def named(monkeypatch):
+    """The devices that programs are given."""
+    found, run_compiled = [], _core._run_compiled
+    monkeypatch.setattr(_core, "_run_compiled", lambda *a: found.append(a[3]) or run_compiled(*a))
+    return found
+
+
+def test_fused_functions_take_auto_unless_a_default_is_chosen(default, named, monkeypatch, vulkan):
+    function, picture = dmlops.fuse(lambda x: x[:, ::-1]), np.zeros((60, 80, 3), np.uint8)
+    prepare = dmlops.preprocessing({"image_processor_type": "CLIPImageProcessor"}, backend="torchvision")
+    monkeypatch.delenv("DMLOPS_DEVICE", raising=False)
+    for call in (lambda **how: function(X, **how), lambda **how: prepare(picture, **how)):
+        named.clear()
+        call(), call(device="host"), call(device=vulkan)
+        monkeypatch.setenv("DMLOPS_DEVICE", "")
+        call()
+        monkeypatch.setenv("DMLOPS_DEVICE", "host")
+        call()
+        monkeypatch.delenv("DMLOPS_DEVICE")
+        default(vulkan)
+        call()
+        default(None)
+        assert named == ["auto", "host", vulkan, "auto", None, None]
+
+
+def test_operators_that_are_fused_stay_on_the_default_device(named, vulkan):
+    pytest.importorskip("einops")
+    assert dmlops.roll(X, 1).tolist() == np.roll(X, 1).tolist()
+    assert dmlops.rearrange(X, "a b -> b a").tolist() == X.T.tolist()
+    assert named == [None, None]
+
+
+def test_a_fused_function_leaves_device_arrays_where_they_are(device):
+    result = dmlops.fuse(lambda x: x[:, ::-1])(dmlops.asarray(X, device=device))
+    assert result.device == dmlops.asarray(X, device=device).device and result.tolist() == MIRRORED
+
+
+FUSED_WITHOUT_A_DRIVER = """
+import dmlops, numpy as np
+x = np.arange(60000, dtype=np.uint8).reshape(200, 300)
+function = dmlops.fuse(lambda x: x[:, ::-1])
+assert (function(x) == x[:, ::-1]).all()
+assert "libvulkan" not in open("/proc/self/maps").read()
+print(function.explain(x))
+try:
+    dmlops.roll(x, 1)
+except dmlops.NoDeviceError:
+    print("operators need one")
+"""
+
+
+@pytest.mark.posix
+def test_a_fused_function_needs_no_driver():
+    said = support.run_python(FUSED_WITHOUT_A_DRIVER, env=support.NO_VULKAN).stdout
+    assert "auto: on host; there is no usable Vulkan device" in said and said.endswith("operators need one\n")
+
+
+def test_explanations_say_where_and_why(default, vulkan):
+    function, best = dmlops.fuse(lambda x: x[:, ::-1]), dmlops.devices()[0].name
+
+    def where(x=X, **how):
+        return repr(function.explain(x, **how)).splitlines()[1]
+
+    assert where().startswith("auto: on host, which is estimated to take ") and best in where()
+    assert where(device="host") == "on host, which is named"
+    assert where(device=vulkan) == f"on device {vulkan}, which is named"
+    assert where(device=dmlops.devices()[vulkan]) == f"on {dmlops.devices()[vulkan].name}, which is named"
+    assert where(dmlops.asarray(X, device="host")) == "on host, where its arrays are"
+    default("host")
+    assert where() == "on host, the default device: set_default_device('host')"
+    default("auto")
+    assert where().startswith("auto: on host, which is estimated to take ")
+    default(None)
+    assert explain.explain("roll(int64[2,3], 1)").splitlines()[1].startswith(f"on {best}, the default device: ")
+
+
+def test_each_pass_runs_where_it_takes_least(vulkan, monkeypatch):
+    """And an explanation says so of each, where they differ."""
+    function = dmlops.fuse(lambda x: dmlops.resize_pillow(x, (20, 24))[:, ::-1])
+    said = explain.said_of_auto
+    monkeypatch.setattr(explain, "said_of_auto", lambda weighed, host, device: said(weighed, *sorted((host, device))[::-1])
+                        if host < 5000 else said(weighed, host, device))  # fmt: skip
+    lines = repr(function.explain(np.zeros((400, 500, 3), np.uint8))).splitlines()
+    assert lines[1].startswith("pass 1: auto: on host, ")
+    assert lines[2].startswith("pass 2: auto: on ") and "on host" not in lines[2]
+    assert any("pieces: 1" in line for line in lines[3:])
 
 
 # --- set_default_device -----------------------------------------------------------------------------------------

@@ -5,6 +5,7 @@
 #include "py/arrays.h"
 #include "py/convert.h"
 #include "py/device_array.h"
+#include "py/device_cost.h"
 #include "py/errors.h"
 #include "py/explain.h"
 #include "py/lengths.h"
@@ -267,7 +268,7 @@ static PyObject *list_results(const dml_call *call)
 PyObject *dml_call_run(dml_call *call)
 {
     if (call->explained) {
-        PyObject *explanation = dml_explain_program(&call->program, &call->traits, call->inputs);
+        PyObject *explanation = dml_explain_program(&call->program, &call->traits, &call->device, call->inputs);
         dml_call_release(call, false);
         return explanation;
     }

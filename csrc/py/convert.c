@@ -105,7 +105,7 @@ int dml_call_convert_how(dml_call *call, PyObject *how)
 int dml_call_convert_device(dml_call *call, PyObject *device)
 {
     if (call->explained)
-        return dml_explain_traits(call->state, device, &call->traits, &call->status);
+        return dml_explain_traits(call->state, device, &call->traits, &call->device, &call->status);
     bool choose = device != Py_None;
     call->device_named = choose || dml_call_on_device(call);
     if (choose && dml_device_named(call->state, device, &call->device) < 0)

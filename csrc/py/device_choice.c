@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "base/machine.h"
-#include "core/cost.h"
 #include "py/arguments.h"
 #include "py/errors.h"
 #include "vk/vk.h"
@@ -161,6 +160,15 @@ bool dml_device_default_may_be_host(void)
     return host_here || (preferred.set ? preferred.choice.host : choose_host(getenv("DMLOPS_DEVICE"), &choice));
 }
 
+/* Of fused functions, whose arrays are mostly NumPy's: "auto", unless a default was chosen. */
+PyObject *dml_automatic_default(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(none))
+{
+    const char *name = getenv("DMLOPS_DEVICE");
+    if (preferred.set || host_here || (name && *name))
+        Py_RETURN_NONE;
+    return PyUnicode_InternFromString("auto");
+}
+
 int dml_device_default(const dml_state *state, dml_choice *choice)
 {
     if (preferred.set || host_here) {
@@ -232,31 +240,6 @@ int dml_device_settle(const dml_state *state, dml_choice *choice)
             return -1; /* the search for drivers failed */
         *choice = dml_host;
     }
-    return 0;
-}
-
-/* Whether a device of that class may take less time than the host, which takes `host`. */
-static bool may_beat(const dml_program *program, const dml_tunables *tunables, double host)
-{
-    return tunables->call_ns < host && dml_cost(program, tunables) < host;
-}
-
-int dml_device_by_cost(const dml_state *state, const dml_program *program, dml_choice *choice)
-{
-    if (!choice->automatic)
-        return 0;
-    double host = dml_cost(program, NULL);
-    bool faster = may_beat(program, &dml_tunables_cpu, host) || may_beat(program, &dml_tunables_gpu, host);
-    if (faster && dml_device_settle(state, choice) < 0)
-        return -1;
-    if (faster && !choice->host) {
-        dml_device_info info;
-        dml_vk_device(choice->index, &info);
-        bool cpu = strcmp(info.type, "cpu") == 0;
-        faster = may_beat(program, cpu ? &dml_tunables_cpu : &dml_tunables_gpu, host);
-    }
-    if (!faster)
-        *choice = dml_host;
     return 0;
 }
 

@@ -9,7 +9,7 @@
 typedef struct dml_choice {
     bool host;
     int index;
-    bool automatic; /* `host` is not known yet: dml_device_settle, or of a call dml_device_by_cost, makes it one of these */
+    bool automatic; /* `host` is not known yet: dml_device_settle, or of a call dml_device_by_cost, says */
 } dml_choice;
 
 extern const dml_choice dml_host;
@@ -50,12 +50,12 @@ bool dml_device_default_may_be_host(void);
 /* An automatic choice becomes the best Vulkan device, or the host where there is none: for arrays that stay on a device. */
 int dml_device_settle(const dml_state *state, dml_choice *choice);
 
-/* An automatic choice becomes the device on which a program between host arrays is estimated to take less time. Drivers are
- * loaded only where one of them may be faster than the host. */
-int dml_device_by_cost(const dml_state *state, const dml_program *program, dml_choice *choice);
-
 /* dml_device_named, or dml_device_default if `object` is None, settled. */
 int dml_device_from(const dml_state *state, PyObject *object, dml_choice *choice);
+
+/* Function of dmlops._core: the argument `device=` of fused functions where none is given: "auto", or None where a default was
+ * chosen. */
+PyObject *dml_automatic_default(PyObject *module, PyObject *none);
 
 /* Function of dmlops._core: (the default device, settled; whether it is automatic). */
 PyObject *dml_default_device(PyObject *module, PyObject *none);

@@ -4,28 +4,28 @@
 #include "core/kernel_list.h"
 #include "core/walk.h"
 #include "py/backend.h"
-#include "py/device_choice.h"
+#include "py/device_cost.h"
 #include "vk/vk.h"
 
 enum { MOST_STEPS = 256, MOST_PIECES = 256 };
 
-int dml_explain_traits(const dml_state *state, PyObject *device, dml_traits *traits, dml_status *status)
+int dml_explain_traits(const dml_state *state, PyObject *device, dml_traits *traits, dml_choice *choice, dml_status *status)
 {
     bool text = PyUnicode_Check(device);
     bool cpu = text && PyUnicode_CompareWithASCIIString(device, "cpu-class") == 0;
     if (cpu || (text && PyUnicode_CompareWithASCIIString(device, "gpu-class") == 0)) {
         *traits = dml_traits_of_class(cpu ? &dml_tunables_cpu : &dml_tunables_gpu);
+        *choice = dml_host;
         return 0;
     }
-    dml_choice choice;
     dml_context *context;
-    if (dml_device_from(state, device, &choice) < 0)
+    if (dml_device_from(state, device, choice) < 0)
         return -1;
-    if (dml_backend_of(&choice) == &dml_host_backend) {
+    if (dml_backend_of(choice) == &dml_host_backend) {
         PyErr_SetString(PyExc_ValueError, "device=\"host\" runs no kernels: it copies item by item");
         return -1;
     }
-    if (dml_vk_context(choice.index, &context, status))
+    if (dml_vk_context(choice->index, &context, status))
         return -1;
     *traits = *dml_vk_traits(context);
     return 0;
@@ -100,9 +100,12 @@ static PyObject *list_steps(const dml_program *program, const dml_traits *traits
     return steps;
 }
 
-PyObject *dml_explain_program(const dml_program *program, const dml_traits *traits, PyObject *const *inputs)
+PyObject *dml_explain_program(const dml_program *program, const dml_traits *traits, const dml_choice *choice,
+                              PyObject *const *inputs)
 {
     PyObject *steps = list_steps(program, traits, inputs);
     double on_host = dml_cost(program, NULL), on_device = dml_cost(program, &traits->tunables);
+    if (!choice->host && dml_device_lacks(choice, program))
+        on_device = Py_HUGE_VAL;
     return steps ? Py_BuildValue("Ndd", steps, on_host, on_device) : NULL;
 }

@@ -5,11 +5,12 @@
 #include "base/status.h"
 #include "core/dispatch.h"
 #include "core/program.h"
+#include "py/device_choice.h"
 #include "py/state.h"
 
 /* The traits of an argument `device=`, or of "cpu-class" or "gpu-class", which need no device. 0, or -1 with an exception or
  * `status` set. */
-int dml_explain_traits(const dml_state *state, PyObject *device, dml_traits *traits, dml_status *status);
+int dml_explain_traits(const dml_state *state, PyObject *device, dml_traits *traits, dml_choice *choice, dml_status *status);
 
 /* A list of (extent, src_stride, dst_stride, entry_stride); NULL with an exception set. */
 PyObject *dml_explain_axes(const dml_plan *plan);
@@ -18,6 +19,7 @@ PyObject *dml_explain_axes(const dml_plan *plan);
  * an input or None for a fill, that of a result, the plan simplified, and a dict for each of the first 256 pieces. `inputs`
  * have the addresses of arrays without memory; results begin at multiples of any alignment. The lengths are not looked at. NULL
  * with an exception set. */
-PyObject *dml_explain_program(const dml_program *program, const dml_traits *traits, PyObject *const *inputs);
+PyObject *dml_explain_program(const dml_program *program, const dml_traits *traits, const dml_choice *choice,
+                              PyObject *const *inputs);
 
 #endif

@@ -237,6 +237,7 @@ static void module_free(void *module)
 /* All are private to the package; only classes are public here. */
 static PyMethodDef module_methods[] = {
     DML_OPERATORS(DML_OPERATOR_METHOD){"_devices", dml_device_list, METH_NOARGS, NULL},
+    {"_automatic_default", dml_automatic_default, METH_NOARGS, NULL},
     {"_default_device", dml_default_device, METH_NOARGS, NULL},
     {"_set_default_device", dml_set_default_device, METH_O, NULL},
     {"_set_host_here", dml_set_host_here, METH_O, NULL},

@@ -150,11 +150,19 @@ static dml_code run_staged(dml_context *context, const dml_transfer *transfer, d
     return code;
 }
 
+dml_code dml_vk_check(const dml_context *context, const dml_program *program, dml_status *status)
+{
+    if (!program->resize ||
+        (!check_bits(context, program->resize->resampling, status) && !check_ranges(context, program, status)))
+        return DML_OK;
+    return status->code;
+}
+
 dml_code dml_vk_resize(dml_context *context, const dml_transfer *transfer, bool wait, dml_status *status)
 {
     const bool on_device = transfer->inputs->allocation && transfer->results->allocation;
     bool refused = false;
-    if (check_bits(context, transfer->program->resize->resampling, status) || check_ranges(context, transfer->program, status))
+    if (dml_vk_check(context, transfer->program, status))
         return status->code;
     if (on_device || (context->traits.cpu && context->traits.host_import)) {
         dml_code code = run_passes(context, transfer, wait, &refused, status);

@@ -5,11 +5,15 @@ from __future__ import annotations
 import html
 import itertools
 import math
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from dmlops import _core
+from dmlops import _core, explain
+from dmlops._core import DeviceArray
+from dmlops.device import Device
+from dmlops.device_list import default_device
 from dmlops.fusion import structure
 from dmlops.fusion.compiler import Pass
 from dmlops.fusion.graph import without_memory
@@ -18,7 +22,32 @@ from dmlops.fusion.resized import ResizePass
 if TYPE_CHECKING:
     from dmlops.fusion.fused import Compiled
 
-__all__ = ["Explanation"]
+__all__ = ["Explanation", "Place"]
+
+
+class Place(NamedTuple):
+    """Where a call runs, and why; or the device that is weighed against the host, for each pass."""
+
+    device: Any
+    weighed: bool
+    why: str
+
+    @staticmethod
+    def of(arrays: Iterable[Any], device: Any, automatic: bool) -> Place:
+        """Of a call with these arguments; `automatic`: whether one that names no device goes where it takes least time."""
+        own = next((one.device for one in arrays if isinstance(one, DeviceArray)), None)
+        if own is not None:
+            return Place(own, False, f"on {own.name}, where its arrays are")
+        if device is None and automatic:
+            device = _core._automatic_default()
+        weighed = explain.weighed(device)
+        if weighed is not None:
+            return Place(weighed, True, "")
+        if device is None:
+            default = default_device()
+            return Place(default, False, f"on {default.name}, the default device: {default.chosen_by}")
+        name = device.name if isinstance(device, Device) else f"device {device}" if isinstance(device, int) else device
+        return Place(device, False, f"on {name}, which is named")
 
 
 class Explanation:
@@ -32,11 +61,11 @@ class Explanation:
         The plans of each pass.
     """
 
-    def __init__(self, name: str, compiled: Compiled, device: Any) -> None:
+    def __init__(self, name: str, compiled: Compiled, place: Place) -> None:
         passes = compiled.program.passes
         self.passes = len(passes)
         self.pieces = tuple(sum(map(len, one.pieces)) for one in passes)
-        self._text = "\n".join(_lines(name, compiled, device))
+        self._text = "\n".join(_lines(name, compiled, place))
         self._drawing = "".join(_drawn(compiled, number) for number in range(len(passes)))
 
     def __repr__(self) -> str:
@@ -46,25 +75,31 @@ class Explanation:
         return f"<pre>{html.escape(self._text)}</pre>{self._drawing}"
 
 
-def _lines(name: str, compiled: Compiled, device: Any) -> list[str]:
-    from dmlops import explain
+def _placed(passes: Any, place: Place) -> tuple[list[Any], list[str]]:
+    """The device of each pass, and what there is to say of them."""
+    if not place.weighed:
+        on_host = isinstance(place.device, Device) and place.device.type == "host"
+        return ["host" if on_host else place.device] * len(passes), [place.why]
+    times = [(0.0, 0.0) if place.device.type == "host" else _explained(one, place.device)[1:] for one in passes]
+    found = [explain.said_of_auto(place.device, *one) for one in times]
+    if len({on_host for on_host, _ in found}) > 1:
+        said = [f"pass {number}: {one}" for number, (_, one) in enumerate(found, 1)]
+    else:
+        said = [explain.said_of_auto(place.device, *map(sum, zip(*times, strict=True)))[1]]
+    return ["host" if on_host else place.device for on_host, _ in found], said
 
+
+def _lines(name: str, compiled: Compiled, place: Place) -> list[str]:
     passes = compiled.program.passes
-    weighed, said = explain.weighed(device), ""
-    if weighed is not None:
-        device = weighed
-        times = [_explained(one, device)[1:] for one in passes]
-        on_host, said = explain.said_of_auto(weighed, *map(sum, zip((0.0, 0.0), *times, strict=True)))
-        device = "host" if on_host else weighed
+    devices, said = _placed(passes, place)
     count = f"{len(passes)} passes" if len(passes) > 1 else "one pass"
-    lines = [f"{name}: {len(compiled.trace.steps)} steps in {count}"]
-    lines += [said] * bool(said)
+    lines = [f"{name}: {len(compiled.trace.steps)} steps in {count}", *said]
     by_value = [one for one in structure.leaves((compiled.args, compiled.kwargs)) if isinstance(one, np.ndarray)]
     if by_value:
         arrays = ", ".join(_array(one.dtype, one.shape) for one in by_value)
         lines.append(f"arguments that are constants, since their values are needed: {arrays}; other values are another program")
     given = len(compiled.inputs)
-    for number, one in enumerate(passes, 1):
+    for number, (one, device) in enumerate(zip(passes, devices, strict=True), 1):
         results = ", ".join(_array(node.dtype, node.shape) for node in one.nodes)
         lines.append(f"pass {number}: {'to ' if one.why else ''}{results}")
         if one.why:

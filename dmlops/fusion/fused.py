@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from dmlops import reference
+from dmlops import _core, reference
 from dmlops.fusion import arguments, numpy_functions, operators, pickling, structure, tracing
 from dmlops.fusion.compiler import Program, compile_nodes
 from dmlops.fusion.graph import Input, Node
@@ -65,6 +65,14 @@ class _Bound(functools.partial[Any]):
 class Fused:
     """A function that ``dmlops.fuse`` has been given. It is called as the function is.
 
+    Parameters
+    ----------
+    function : function
+        What is fused.
+    automatic : bool
+        Where no device is named, and no default was chosen: whether NumPy arrays are moved where that is estimated to take
+        least time, or on the default device, as operators move them.
+
     Attributes
     ----------
     max_programs : int
@@ -78,7 +86,7 @@ class Fused:
     __name__: str
     __qualname__: str
 
-    def __init__(self, function: Callable[..., Any]) -> None:
+    def __init__(self, function: Callable[..., Any], *, automatic: bool = True) -> None:
         if isinstance(function, functools._lru_cache_wrapper):  # NumPy's arrays have no hash
             function = function.__wrapped__
         self._signature = arguments.signature_of(function)
@@ -86,6 +94,7 @@ class Fused:
         functools.update_wrapper(self, function, updated=of_functions)
         self.__name__ = arguments.name_of(function)
         self._function = function
+        self._automatic = automatic
         kinds = [one.kind for one in self._signature.parameters.values()]
         self._positional = len(kinds) if all(kind is inspect.Parameter.POSITIONAL_OR_KEYWORD for kind in kinds) else -1
         self._programs = Programs()
@@ -114,6 +123,8 @@ class Fused:
         compiled, arrays = self._find(args, kwargs)
         if compiled is None:
             return self._elsewhere(args, kwargs, arrays, (out, device, progress))
+        if device is None and self._automatic:
+            device = _core._automatic_default()
         how = None if progress is None else tracked(self.__name__, progress)
         results = compiled.program.run(arrays, None if out is None else compiled.returned.out(out), device, how)
         if compiled.returned.alone:
@@ -140,10 +151,14 @@ class Fused:
         return run(self._function, args, kwargs)
 
     def explain(self, *args: Any, device: Any = None, **kwargs: Any) -> Explanation:
-        """Say what a call becomes: passes, plans and kernels. It prints as text, and draws itself in notebooks."""
-        from dmlops.fusion.explanation import Explanation
+        """Say what a call becomes, where it runs and why: passes, estimates, plans and kernels.
 
-        return Explanation(self.__name__, self._compiled(args, kwargs), device)
+        It prints as text, and draws itself in notebooks.
+        """
+        from dmlops.fusion.explanation import Explanation, Place
+
+        arrays = structure.leaves((args, kwargs))
+        return Explanation(self.__name__, self._compiled(args, kwargs), Place.of(arrays, device, self._automatic))
 
     def prove(self, *args: Any, **kwargs: Any) -> Proof:
         """Prove that the program equals the function in NumPy, for every array of these shapes, dtypes and strides."""
@@ -247,9 +262,11 @@ def fuse(function: Callable[..., Any]) -> Fused:
     -------
     Fused
         A function with the same arguments, and with `out`, `device` and `progress`, as every operator has them: arrays in give
-        new NumPy arrays, device arrays in give device arrays. It has the methods ``reference(...)``, the function itself, run
-        by NumPy; ``explain(..., device=None)``, what a call becomes; and ``prove(...)``, which raises where the program
-        differs from NumPy, for whatever values. Its attributes ``max_programs`` and ``max_bytes`` bound what it keeps.
+        new NumPy arrays, device arrays in give device arrays. By default NumPy arrays are moved on the host or on the best
+        Vulkan device, whichever is estimated to take less time (``"auto"``); ``set_default_device`` and ``DMLOPS_DEVICE``
+        decide otherwise. It has the methods ``reference(...)``, the function itself, run by NumPy; ``explain(...,
+        device=None)``, what a call becomes, where it runs and why; and ``prove(...)``, which raises where the program differs
+        from NumPy, for whatever values. Its attributes ``max_programs`` and ``max_bytes`` bound what it keeps.
 
     Raises
     ------

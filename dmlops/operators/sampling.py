@@ -381,9 +381,9 @@ def roll(
 
 @functools.cache
 def fused(function: Callable[..., Any]) -> Any:
-    from dmlops.fusion.fused import fuse
+    from dmlops.fusion.fused import Fused
 
-    return fuse(function)
+    return Fused(function, automatic=False)
 
 
 def operand(name: str, x: Any) -> Any:

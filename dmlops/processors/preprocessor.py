@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from dmlops import _core
 from dmlops.processors import execution, inputs, sources
 from dmlops.processors.plans import Pixels, Plan, Sizes
 from dmlops.processors.rules import rule_for
@@ -58,7 +59,7 @@ class Preprocessor:
         unread = set(self._configuration.given) - self._configuration.read - {"transforms", "library", "keys", "ignored"}
         return sorted(unread | set(self._configuration.given.get("ignored", ())))
 
-    def __call__(self, photos: Any, *, out: Mapping[str, Any] | None = None, device: Any = "auto") -> dict[str, Any]:
+    def __call__(self, photos: Any, *, out: Mapping[str, Any] | None = None, device: Any = None) -> dict[str, Any]:
         """Prepare pictures, or videos.
 
         Parameters
@@ -70,14 +71,15 @@ class Preprocessor:
         out : dict of arrays, optional
             Where results are written, by their names.
         device : device, optional
-            Where resizes, movements and tables run. By default the host or the best Vulkan device, whichever is estimated to
-            take less time; no driver is needed for that.
+            Where resizes, movements and tables run. By default ``"auto"``: the host or the best Vulkan device, whichever is
+            estimated to take less time, so that no driver is needed. ``set_default_device`` and ``DMLOPS_DEVICE`` come first.
 
         Returns
         -------
         dict
             The original's results by its names, in NumPy: a list of arrays where these differ in shape.
         """
+        device = _core._automatic_default() if device is None else device
         pictures, groups = inputs.pictures(self._configuration, photos, self._row.form)
         if self._row.content:
             pictures = [self._row.content(self._configuration, one) for one in pictures]
@@ -189,7 +191,9 @@ def preprocessing(source: Any, backend: str | None = None, *, version: str = "13
     Returns
     -------
     Preprocessor
-        A function of pictures, which gives a dict of arrays. It prints its steps, and has ``sizes(height, width)``, ``code``,
+        A function of pictures, which gives a dict of arrays. By default it runs on the host or on the best Vulkan device,
+        whichever is estimated to take less time (``"auto"``); `device`, ``set_default_device`` and ``DMLOPS_DEVICE`` decide
+        otherwise. It prints its steps, and has ``sizes(height, width)``, ``code``,
         ``compare(photos)`` and ``ignored``, the keys without effect.
 
     Raises

@@ -12,7 +12,7 @@ from dmlops.processors.plans import Array, Resize
 __all__ = ["bilinear", "resize"]
 
 
-def resize(picture: Array, step: Resize, backend: str, version: str, device: Any = "auto") -> Array:
+def resize(picture: Array, step: Resize, backend: str, version: str, device: Any) -> Array:
     """A picture (H, W, C) of bytes, as Pillow or torchvision resizes it."""
     import dmlops
 
