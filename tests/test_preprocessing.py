@@ -17,6 +17,7 @@ from dmlops import _core
 from dmlops.processors import execution
 from dmlops.processors.comparing import difference
 from dmlops.processors.configuration import census
+from dmlops.processors.kept import Kept
 from dmlops.processors.rows import REFUSED, ROWS
 from dmlops.processors.sources import OPENAI
 
@@ -52,18 +53,18 @@ def test_every_class_gives_what_its_original_gave(name):
 
 @pytest.mark.parametrize("name", sorted(set(ROWS) - {"NougatImageProcessor", "PPFormulaNetImageProcessor"}))
 def test_the_movements_are_numpys(name):
-    """What compiled programs move and look up, NumPy does too."""
+    """What compiled programs move, look up and fill, NumPy does too."""
     backend = census()["classes"][name]["backends"][-1]
     made = preprocessor(name, backend)
     photos = cases.photos(name, [(60, 80), (61, 79)])
     frames = [frame for video in photos for frame in video] if cases.is_video(name) else photos
     groups = [len(video) for video in photos] if cases.is_video(name) else [2] if made._row.form == "nested" else [1, 1]
-    plan = made._plan([one.shape for one in frames], groups)
-    found = execution.Bytes(frames, backend, "13.0", "host")
-    for result in plan.values():
-        for one in result if isinstance(result, list) else [result]:
+    work = made._work([one.shape for one in frames], groups)
+    arrays, found = work.arrays(frames, "host"), made(photos, device="host")
+    for name, result in work.plan.items():
+        for one, moved in zip(result, found[name], strict=True) if isinstance(result, list) else [(result, found[name])]:
             if hasattr(one, "blocks"):
-                assert not difference(execution.moved(one, found), execution.reference(one, found))
+                assert not difference(moved, execution.reference(one, work, arrays))
 
 
 def test_sizes_without_pixels_are_those_of_the_results():
@@ -142,24 +143,96 @@ def test_no_driver_is_needed():
     run_python(code, env=NO_VULKAN)
 
 
-def test_threads_get_what_one_would():
-    made = dmlops.preprocessing(CLIP, backend="torchvision")
-    photos = [cases.photo(40 + k, 60 + k % 5, k) for k in range(24)]
-    expected = [made(photo)["pixel_values"] for photo in photos]
-    wrong = []
+# --- speed: what is done, and how often ---
+
+
+def test_of_a_resize_only_the_window_that_is_kept_is_made(monkeypatch):
+    windows = []
+    resample = _core._resample
+    monkeypatch.setattr(_core, "_resample", lambda *a: windows.append(a[3]) or resample(*a))
+    for backend in ("torchvision", "pil"):
+        dmlops.preprocessing(CLIP, backend=backend)(cases.photo(480, 640))
+    assert windows == [(0, 224, 37, 224)] * 2
+    windows.clear()  # all tiles of one resize are cut from it
+    preprocessor("LlavaNextImageProcessor", "torchvision")(cases.photo(480, 640))
+    assert windows == [(0, 224, 0, 224), (0, 504, 0, 672)]
+
+
+def test_a_result_is_made_by_one_program_whatever_lies_between_its_blocks(monkeypatch):
+    made, photos = preprocessor("DetrImageProcessor", "pil"), [cases.photo(60, 80), cases.photo(50, 90)]
+    made(photos)
+    calls = []
+    run_compiled = _core._run_compiled
+    monkeypatch.setattr(_core, "_run_compiled", lambda *a: calls.append(a[2]) or run_compiled(*a))
+    monkeypatch.setattr(_core, "_compile", None)  # nor is any made anew
+    made(photos)
+    assert calls == [None]  # not an array of zeros, which would be written twice
+
+
+def test_plans_of_many_sizes_keep_little():
+    made = preprocessor("DetrImageProcessor", "pil")
+    made._works.most = 8
+    for width in range(300, 330):
+        made.sizes(400, width)
+    assert len(made._works) <= 8
+    assert made._work([(400, 329, 3)], [1]).nbytes == 0  # its mask of 800 x 658 is made for each call
+
+
+def test_what_was_used_last_is_kept():
+    kept = Kept(4, 100)
+    for number in range(4):
+        kept.put(number, str(number), 10)
+    assert kept.get(0) == "0" and kept.get(9) is None
+    kept.put(4, "4", 10)
+    assert [kept.get(number) for number in range(5)] == ["0", None, None, "3", "4"]
+    kept.put(5, "5", 90)
+    assert len(kept) == 1 and kept.get(5) == "5"
+    kept.put(6, "6", 101)
+    assert kept.get(6) is None and kept.get(5) == "5"
+
+
+# --- threads, processes ---
+
+MIXED = [CLIP, {"image_processor_type": "DetrImageProcessor", "size": {"shortest_edge": 50, "longest_edge": 80}}]
+
+
+def test_sixteen_threads_get_what_one_would():
+    """Pictures and lists of sizes of their own and common ones, in preprocessors that keep fewer plans than these are."""
+    made = [dmlops.preprocessing(source, backend=backend) for source in MIXED for backend in ("torchvision", "pil")]
+    for one in made:
+        one._works.most = 6
+    photos = [cases.photo(40 + k % 9, 60 + k % 5, k) for k in range(20)]
+    calls = [*photos, photos[:3], photos[7:9], photos[3:11]]
+    expected = [[one(call) for call in calls] for one in made]
+    wrong, begin = [], threading.Barrier(16)
 
     def work(number):
-        for k in range(number, 24, 4):
-            for _ in range(3):
-                if not np.array_equal(made(photos[k])["pixel_values"], expected[k]):
-                    wrong.append(k)
+        begin.wait()
+        for place in np.random.default_rng(number).permutation(len(made) * len(calls)):
+            which, call = divmod(int(place), len(calls))
+            found = made[which](calls[call])
+            if any(not np.array_equal(found[key], expected[which][call][key]) for key in expected[which][call]):
+                wrong.append((number, which, call))
 
-    threads = [threading.Thread(target=work, args=(number,)) for number in range(4)]
+    threads = [threading.Thread(target=work, args=(number,)) for number in range(16)]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    assert not wrong
+    assert not wrong and all(len(one._works) <= 6 + 16 for one in made)
+
+
+def test_a_first_call_imports_little():
+    """Nothing beside NumPy, the standard library and a part of dmlops: no tracer, no proofs, no other front end."""
+    call = f"dmlops.preprocessing({VIT}, backend='pil')(np.zeros((9, 9, 3), np.uint8))"
+    code = f"import sys, numpy as np\nbefore = set(sys.modules)\nimport dmlops\n{call}\nprint(*set(sys.modules) - before)"
+    found = run_python(code).stdout.split()
+    others = {name.partition(".")[0] for name in found} - {"dmlops"} - sys.stdlib_module_names
+    assert not others
+    allowed = ("dmlops.processors", "dmlops.operators", "dmlops.resizing", "dmlops.fusion.graph", "dmlops.fusion.layout")
+    parts = [name for name in found if name.count(".") > 1 and not name.startswith((*allowed, "dmlops.fusion.runs"))]
+    assert parts == [] and len([name for name in found if name.startswith("dmlops")]) < 75
+    assert not {"asyncio", "multiprocessing", "concurrent", "dmlops.reference", "dmlops.onnx", "dmlops.dask"} & set(found)
 
 
 def test_pillows_version_is_that_of_resize_pillow():

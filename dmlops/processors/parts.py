@@ -5,16 +5,17 @@ A part is bytes behind some steps, (C, H, W) or (H, W, C), in a frame whose rest
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from dmlops.processors import value_tables
 from dmlops.processors.configuration import Configuration
 from dmlops.processors.movements import channels_first
-from dmlops.processors.plans import Array, Block, Pixels, Resize, Size, Step, Window
+from dmlops.processors.plans import Array, Block, Mask, Pixels, Resize, Size, Step, Window
 
 __all__ = [
     "FILTERS",
@@ -102,8 +103,17 @@ def table(c: Configuration, channels: int = 3) -> Array:
     factor = c.needed("rescale_factor") if c["do_rescale"] else None
     mean, std = (c.needed("image_mean"), c.needed("image_std")) if c["do_normalize"] else (None, None)
     check_channels(c, mean, std, channels)
-    make = value_tables.pillow_table if c.is_pillow else value_tables.torchvision_table
-    return make(channels, factor, mean, std)
+    mean, std = (tuple(one) if isinstance(one, list) else one for one in (mean, std))
+    return _table(c.is_pillow, channels, factor, mean, std)
+
+
+@functools.lru_cache(64)
+def _table(is_pillow: bool, channels: int, factor: float | None, mean: Any, std: Any) -> Array:
+    """Of all plans of a configuration: to make it takes longer than the rest of a plan."""
+    make = value_tables.pillow_table if is_pillow else value_tables.torchvision_table
+    found = make(channels, factor, mean, std)
+    found.flags.writeable = False
+    return found
 
 
 def check_channels(c: Configuration, mean: object, std: object, channels: int) -> None:
@@ -187,12 +197,10 @@ def padded(parts: Sequence[Part], frame: Size | None = None) -> list[Part]:
     return [part.within(frame) for part in parts]
 
 
-def mask(parts: Sequence[Part], dtype: type = np.int64) -> Array:
+def mask(parts: Sequence[Part], dtype: type = np.int64) -> Mask:
     """(N, H, W): 1 where there are pixels."""
-    found: Array = np.zeros((len(parts), *parts[0].shape), dtype)
-    for row, part in zip(found, parts, strict=True):
-        row[part.at[0] : part.at[0] + part.size[0], part.at[1] : part.at[1] + part.size[1]] = 1
-    return found
+    windows = tuple([Window(*part.at, *part.size) for part in parts])
+    return Mask((len(parts), *parts[0].shape), np.dtype(dtype), windows)
 
 
 def resized(part: Part, size: Size, name: str) -> Part:

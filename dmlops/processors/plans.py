@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
-__all__ = ["Axis", "Block", "Pixels", "Plan", "Resize", "Size", "Sizes", "Step", "Turn", "Window", "size_after"]
+__all__ = ["Axis", "Block", "Mask", "Pixels", "Plan", "Resize", "Size", "Sizes", "Step", "Turn", "Window", "size_after"]
 
 Size: TypeAlias = tuple[int, int]  # height, width
 Array: TypeAlias = np.ndarray[Any, Any]
@@ -100,6 +100,24 @@ class Pixels(NamedTuple):
     def is_full(self) -> bool:
         """Whether the blocks write every item."""
         return sum(block.size for block in self.blocks) == math.prod(self.shape)
+
+
+class Mask(NamedTuple):
+    """Ones where pictures are, a window of each (H, W), and zeros beyond. It is made for each call: all plans would be large."""
+
+    shape: tuple[int, ...]
+    dtype: np.dtype[Any]
+    windows: tuple[Window, ...]
+
+    def made(self, out: Array | None = None) -> Array:
+        found = np.empty(self.shape, self.dtype) if out is None else out
+        for index, (top, left, height, width, _) in zip(np.ndindex(self.shape[:-2]), self.windows, strict=True):
+            each = found[index]
+            each[:top] = each[top + height :] = 0
+            rows = each[top : top + height]
+            rows[:, :left] = rows[:, left + width :] = 0
+            rows[:, left : left + width] = 1
+        return found
 
 
 class Sizes(list[Size]):

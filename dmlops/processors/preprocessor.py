@@ -10,7 +10,8 @@ import numpy as np
 
 from dmlops import _core
 from dmlops.processors import execution, inputs, sources
-from dmlops.processors.plans import Pixels, Plan, Sizes
+from dmlops.processors.kept import Kept
+from dmlops.processors.plans import Plan, Sizes
 from dmlops.processors.rules import rule_for
 
 if TYPE_CHECKING:
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Preprocessor", "preprocessing"]
 
-_MOST_PLANS = 256  # of one preprocessor, each for one list of sizes
+_MOST_PLANS, _MOST_BYTES = 256, 32 << 20  # of one preprocessor, each for one list of sizes
 PICTURE, FRAMES = (480, 640), 8  # what is described where nothing is given
 
 
@@ -31,7 +32,7 @@ class Preprocessor:
         self._arguments = dict(values), backend, version, video
         self._version = version
         self._configuration, self._row = rule_for(dict(values), backend, video)
-        self._plans: dict[Any, Plan] = {}
+        self._works = Kept(_MOST_PLANS, _MOST_BYTES)
         with contextlib.suppress(ValueError):  # of other sizes it may work
             self._sample(*PICTURE)  # what is refused is refused here, not at the first call
 
@@ -83,12 +84,13 @@ class Preprocessor:
         pictures, groups = inputs.pictures(self._configuration, photos, self._row.form)
         if self._row.content:
             pictures = [self._row.content(self._configuration, one) for one in pictures]
-        plan = self._plan([one.shape for one in pictures], groups)
-        found = execution.Bytes(pictures, self.backend, self._version, device)
-        given = out or {}
-        if unknown := set(given) - set(plan):
-            raise ValueError(f"out has {', '.join(map(repr, sorted(unknown)))}; the results are {', '.join(map(repr, plan))}")
-        return {name: _made(result, found, given.get(name), device) for name, result in plan.items()}
+        work = self._work([one.shape for one in pictures], groups)
+        given = dict(out or {})
+        if unknown := set(given) - set(work.plan):
+            raise ValueError(
+                f"out has {', '.join(map(repr, sorted(unknown)))}; the results are {', '.join(map(repr, work.plan))}"
+            )
+        return work.run(pictures, given, device)
 
     def sizes(self, height: int, width: int, frames: int = FRAMES) -> dict[str, Any]:
         """The results' shapes for one picture, or for a video of so many frames, without pixels."""
@@ -135,9 +137,12 @@ class Preprocessor:
         return self._plan([(height, width, 3)] * count, [count])
 
     def _plan(self, shapes: Sequence[tuple[int, ...]], groups: Sequence[int]) -> Plan:
+        return self._work(shapes, groups).plan
+
+    def _work(self, shapes: Sequence[tuple[int, ...]], groups: Sequence[int]) -> execution.Work:
         key = tuple(shapes), tuple(groups)
-        plan = self._plans.get(key)
-        if plan is None:
+        work: execution.Work | None = self._works.get(key)
+        if work is None:
             channels = {shape[2] for shape in shapes}
             if len(channels) > 1:
                 raise ValueError(f"the pictures have different numbers of channels: {', '.join(map(str, sorted(channels)))}")
@@ -145,25 +150,9 @@ class Preprocessor:
             if min(min(size) for size in sizes) < 1:
                 raise ValueError("a picture has no pixels")
             plan = self._row.rule(self._configuration, sizes, channels.pop())
-            while len(self._plans) >= _MOST_PLANS:
-                self._plans.pop(next(iter(self._plans)), None)
-            self._plans[key] = plan
-        return plan
-
-
-def _made(result: Any, found: execution.Bytes, out: Any, device: Any) -> Any:
-    if isinstance(result, Pixels):
-        return execution.moved(result, found, out, device)
-    if isinstance(result, list) and out is None:
-        return [_made(one, found, None, device) for one in result]
-    if out is None:
-        return result.copy() if isinstance(result, np.ndarray) else result
-    if isinstance(result, list):
-        if len(out) != len(result):
-            raise ValueError(f"out has {len(out)} arrays, the result {len(result)}")
-        return [_made(one, found, into, device) for one, into in zip(result, out, strict=True)]
-    out[...] = result
-    return out
+            work = execution.Work(plan, sizes, self.backend, self._version)
+            self._works.put(key, work, work.nbytes)
+        return work
 
 
 def _shape(result: Any) -> Any:

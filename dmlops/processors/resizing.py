@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import functools
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from dmlops.processors.plans import Array, Resize
+from dmlops import _core
+from dmlops.processors.plans import Array, Resize, Size, Window
 
-__all__ = ["bilinear", "resize"]
+__all__ = ["bilinear", "resize", "resizer"]
 
 
 def resize(picture: Array, step: Resize, backend: str, version: str, device: Any) -> Array:
@@ -26,6 +28,37 @@ def resize(picture: Array, step: Resize, backend: str, version: str, device: Any
     else:
         found = dmlops.resize_pillow(picture, size, name, axes=(0, 1), reducing_gap=step.gap, version=version, device=device)
     return found
+
+
+def resizer(size: Size, step: Resize, cut: Window | None, backend: str, version: str) -> Callable[[Array, Any], Array]:
+    """That resize of pictures of one size, on a device, or a window of it: what depends on sizes alone is found once."""
+    from dmlops.resizing.steps import Sums
+
+    steps = _sums_of(size, step, backend, version)
+    window = cut or Window(0, 0, step.height, step.width)
+    if len(steps) != 1 or not isinstance(steps[0], Sums):
+        rows, columns = slice(window.top, window.top + window.height), slice(window.left, window.left + window.width)
+        return lambda picture, device: np.asarray(resize(picture, step, backend, version, device))[rows, columns]
+    resampling, place = steps[0].resampling, (window.top, window.height, window.left, window.width)
+
+    def resized(picture: Array, device: Any) -> Any:
+        return _core._resample(picture, resampling, (0, 1), place, None, device, None)
+
+    return resized
+
+
+def _sums_of(size: Size, step: Resize, backend: str, version: str) -> list[Any]:
+    """The steps of a library's resize; none of what is made in another way."""
+    from dmlops.resizing.arguments import PILLOW, TORCHVISION, version_of
+    from dmlops.resizing.steps import pillow_steps, torchvision_steps
+
+    new = step.height, step.width
+    names = TORCHVISION if backend == "torchvision" else PILLOW
+    if step.filter not in names or (names is TORCHVISION and step.filter == "lanczos" and not step.antialias):
+        return []
+    if backend == "torchvision":
+        return torchvision_steps(size, new, step.filter, step.antialias)
+    return pillow_steps(size, new, step.filter, None, step.gap, False, version_of(version, (10, 0), "Pillow"))
 
 
 def bilinear(picture: Array, height: int, width: int) -> Array:

@@ -25,7 +25,7 @@ from dmlops.processors.parts import (
     stacked,
     table,
 )
-from dmlops.processors.plans import Array, Pixels, Plan, Size, Sizes, Window
+from dmlops.processors.plans import Array, Mask, Pixels, Plan, Size, Sizes, Window
 
 # --- what tiles have in common ---
 
@@ -213,7 +213,7 @@ def aria(c: Configuration, pictures: Sequence[Size], channels: int = 3) -> Plan:
             made = resized(one, (size[0], size[1]), name)
             inner.append(made.within((side, side)))
             parts.append(made.then(Window(0, 0, side, side)))
-    masks = mask(inner, np.bool_)
+    masks = mask(inner, np.bool_).made()
     return {
         "pixel_values": stacked(parts, table(c, channels), None, range(channels)),
         "pixel_mask": masks,
@@ -337,12 +337,12 @@ def _in_samples(c: Configuration, groups: Sequence[Sequence[Part]], channels: in
         return {"pixel_values": [one_by_one(group, values, (), range(channels)) for group in groups]}
     flat = padded([part for group in groups for part in group])
     most, frame = max(map(len, groups)), flat[0].shape
-    masks = np.zeros((len(groups), most, *frame), np.int64)
-    made, rest = [], list(flat)
-    for number, group in enumerate(groups):
+    windows, made, rest = [], [], list(flat)
+    for group in groups:
         made.append(rest[: len(group)])
         rest = rest[len(group) :]
-        masks[number, : len(group)] = mask(made[-1]) if group else 0
+        windows += [*(mask(made[-1]).windows if group else ()), *[Window(0, 0, 0, 0)] * (most - len(group))]
+    masks = Mask((len(groups), most, *frame), np.dtype(np.int64), tuple(windows))
     return {"pixel_values": nested(made, as_float(values), most, range(channels)), "pixel_attention_mask": masks}
 
 

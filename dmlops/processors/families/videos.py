@@ -263,7 +263,7 @@ def smol(c: Configuration, pictures: Sizes, channels: int = 3) -> Plan:
     parts = padded(parts)
     groups = in_groups(parts, pictures.groups)
     most = max(pictures.groups)
-    masks = np.stack([np.broadcast_to(mask(group[:1]), (most, *group[0].shape)) for group in groups])
+    masks = np.stack([np.broadcast_to(mask(group[:1]).made(), (most, *group[0].shape)) for group in groups])
     return {"pixel_values": nested(groups, values, most, range(channels)), "pixel_attention_mask": masks}
 
 
