@@ -14,7 +14,8 @@ Operators
 NumPy code in one pass
     ``fuse`` makes one pass of a function that moves, casts and scales, however many steps it has, and proves it.
 A model's own preprocessing
-    ``preprocessing`` reads a model's configuration, and gives what its framework gives, to the bit.
+    ``preprocessing`` reads a model's configuration, and gives what its framework gives, to the bit. ``recipes`` has functions
+    for projects without one: Ultralytics, mmdetection, PaddleOCR, EasyOCR and InsightFace.
 Devices
     ``devices`` lists them; ``default_device`` returns the one that is used where none is named. ``compare`` runs an operator
     on each of them and in NumPy.
@@ -78,6 +79,7 @@ if TYPE_CHECKING:
     from dmlops import dask as dask
     from dmlops import directml as directml
     from dmlops import onnx as onnx
+    from dmlops import recipes as recipes
     from dmlops import reference as reference
     from dmlops.comparison import compare as compare
     from dmlops.fusion.fused import fuse as fuse
@@ -115,6 +117,7 @@ __all__ = [
     "preprocessing",
     "put_along_axis",
     "rearrange",
+    "recipes",
     "reference",
     "repeat",
     "resize_nearest",
@@ -151,6 +154,7 @@ _LATE = {
     "onnx": "dmlops",
     "preprocessing": "dmlops.processors.preprocessor",
     "rearrange": "dmlops.rearranging",
+    "recipes": "dmlops",
     "reference": "dmlops",
     "repeat": "dmlops.rearranging",
 }

@@ -2,6 +2,7 @@
 
 import inspect
 import re
+from operator import attrgetter
 
 import drawing
 import numpy as np
@@ -113,7 +114,7 @@ def framed(tiles):
 
 def signature(name):
     """Without annotations: the parameters' types stand in words below it."""
-    parameters = inspect.signature(getattr(dmlops, name)).parameters.values()
+    parameters = inspect.signature(attrgetter(name)(dmlops)).parameters.values()
     return str(inspect.Signature([parameter.replace(annotation=inspect.Parameter.empty) for parameter in parameters]))
 
 

@@ -1,6 +1,7 @@
 """The page of the API: every public name, from the docstrings."""
 
 import inspect
+from operator import attrgetter
 
 from operator_pages import signature
 from operator_table import OPERATORS
@@ -18,7 +19,7 @@ SECTIONS = (
     ("Comparison", ("compare",)),
     ("Errors", ("VulkanError", "OutOfDeviceMemoryError", "DeviceLostError", "NoDeviceError", "UnsupportedError")),
 )
-ELSEWHERE = {"array_api", "reference", "slice", "window"}  # described in words
+ELSEWHERE = {"array_api", "recipes", "reference", "slice", "window"}  # described in words
 
 
 def write(folder):
@@ -32,10 +33,12 @@ def page():
     parts = ["# API reference", "Everything public of the package `dmlops`, from its docstrings.", "## Operators", operators()]
     for title, names in SECTIONS:
         parts += [f"## {title}", *map(documented, names)]
+    parts += ["## dmlops.recipes", RECIPES, *(documented(f"recipes.{name}") for name in dmlops.recipes.__all__)]
     parts += ["## dmlops.reference", REFERENCE, "## Other modules", OTHERS]
     return "\n\n".join(parts) + "\n"
 
 
+RECIPES = "[Preprocessing of projects](preprocessing_of_projects.md), to the bit, in their own terms."
 REFERENCE = (
     "Each operator in a few lines of NumPy, with the same signature: what the operator means, for reading and for comparing. "
     "`out` is filled in and returned; `device` and `progress` are ignored. The test suite compares every operator with its "
@@ -56,7 +59,7 @@ def operators():
 
 
 def documented(name):
-    thing = getattr(dmlops, name)
+    thing = attrgetter(name)(dmlops)
     if inspect.isclass(thing):
         kind = "autoexception" if issubclass(thing, BaseException) else "autoclass"
         options = "   :members:\n" if kind == "autoclass" else "   :show-inheritance:\n"

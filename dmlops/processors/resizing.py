@@ -1,4 +1,4 @@
-"""The resizes of the backends' libraries. The one place that calls them."""
+"""The resizes of the backends' libraries, and of OpenCV. The one place that calls them."""
 
 from __future__ import annotations
 
@@ -15,12 +15,14 @@ __all__ = ["bilinear", "resize", "resizer"]
 
 
 def resize(picture: Array, step: Resize, backend: str, version: str, device: Any) -> Array:
-    """A picture (H, W, C) of bytes, as Pillow or torchvision resizes it."""
+    """A picture (H, W, C) of bytes, as Pillow, torchvision or OpenCV resizes it."""
     import dmlops
 
     size = step.height, step.width
     if step.filter == "11-bit bilinear":
         return bilinear(picture, *size)
+    if step.filter == "opencv linear":
+        return np.asarray(dmlops.resize_opencv(picture, size, axes=(0, 1), device=device))
     name: Any = step.filter
     found: Array
     if backend == "torchvision":

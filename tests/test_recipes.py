@@ -1,0 +1,227 @@
+"""``dmlops.recipes``: results, inputs, ``out``, devices and errors, without the projects.
+
+What their code gives is recorded in golden/recipes.json; peers/test_recipes_peers.py has it with cv2 and NumPy.
+"""
+
+import doctest
+import inspect
+import re
+
+import dmlops
+import numpy as np
+import pytest
+from dmlops import recipes
+
+import recipe_cases
+from processor_cases import photo
+from recipe_cases import Case
+from support import NO_VULKAN, ROOT, run_python
+
+NAMES = sorted(recipes.__all__)
+GREY = "easyocr_recognition"
+CASES = list(recipe_cases.cases())
+
+
+def small(name, count=2):
+    sizes = [(37, 91), (50, 60), (64, 64)][:count]
+    options = {"ultralytics": {"imgsz": 96, "rect": False}, "mmdetection": {"scale": (133, 80)}}
+    return Case(name, sizes, options.get(name, {"input_size": (96, 64)} if name == "insightface_detection" else {}))
+
+
+def called(case, photos, **more):
+    return getattr(recipes, case.name)(photos, **case.options, **more)
+
+
+def alike(found, expected):
+    return list(found) == list(expected) and recipe_cases.digested(found.values()) == recipe_cases.digested(expected.values())
+
+
+@pytest.mark.parametrize("case", CASES, ids=str)
+def test_each_recipe_gives_what_its_projects_code_gave(case):
+    assert recipe_cases.digested(case.made()) == recipe_cases.recorded()[str(case)]
+
+
+def test_everything_recorded_is_compared():
+    assert sorted(map(str, CASES)) == sorted(recipe_cases.recorded()) and {case.name for case in CASES} == set(NAMES)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_each_device_gives_the_same_bits(name, device):
+    case = small(name)
+    assert alike(called(case, case.photos(), device=device), called(case, case.photos(), device="host"))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_results_are_written_into_out(name):
+    case = small(name, 1)
+    expected = called(case, case.photos())
+    pixels = next(iter(expected))
+    out = np.full_like(expected[pixels], 7)
+    assert called(case, case.photos(), out={pixels: out})[pixels] is out
+    assert np.array_equal(out, expected[pixels])
+    with pytest.raises(ValueError, match=f"out has 'pixels', not '{pixels}'"):
+        called(case, case.photos(), out={"pixels": out})
+    with pytest.raises(ValueError, match="out is float64"):
+        called(case, case.photos(), out={pixels: out.astype(np.float64)})
+
+
+def test_results_of_several_shapes_are_written_into_a_list():
+    case = small("easyocr_detection")
+    expected = called(case, case.photos())
+    out = [np.full_like(one, 7) for one in expected["x"]]
+    found = called(case, case.photos(), out={"x": out})["x"]
+    assert all(one is into for one, into in zip(found, out, strict=True)) and alike({"x": out}, {"x": expected["x"]})
+    with pytest.raises(ValueError, match="out has 1 arrays, the result 2"):
+        called(case, case.photos(), out={"x": out[:1]})
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_forms_of_pictures(name):
+    case = small(name, 1)
+    one = case.photos()[0]
+    expected = called(case, [one, one])
+    Image = pytest.importorskip("PIL.Image", reason="Pillow is not installed")
+    wider = np.empty((one.shape[0], 2 * one.shape[1], *one.shape[2:]), np.uint8)
+    strided = wider[::-1, ::2]
+    strided[...] = one
+    rgb = one if name in (GREY, "easyocr_detection") else one[..., ::-1]
+    for photos in (np.stack([one, one]), (one, one), [strided, dmlops.asarray(one, device="host")], [Image.fromarray(rgb)] * 2):
+        assert alike(called(case, photos), expected)
+    assert alike(called(case, one), called(case, [one]))
+
+
+def test_a_result_is_the_callers_own():
+    case = small("ultralytics")
+    expected = recipe_cases.digested(called(case, case.photos()).values())
+    found = called(case, case.photos())
+    found["ratio_pad"].clear()
+    found["img"][:] = 0
+    assert recipe_cases.digested(called(case, case.photos()).values()) == expected
+
+
+def test_yolos_of_other_numbers_of_channels():
+    """The channels stay in their order, and what is around the picture is 114 in each."""
+    one = photo(48, 64)
+    whole = recipes.ultralytics(one, 64, rect=False)["img"]
+    for channels in (1, 2, 4, 6):
+        many = np.ascontiguousarray(np.concatenate([one, one], -1)[..., :channels])
+        found = recipes.ultralytics(many, 64, rect=False)["img"]
+        assert np.array_equal(found[0], np.concatenate([whole[0, ::-1]] * 2)[:channels])
+    assert np.array_equal(recipes.ultralytics(one[..., 0], 64, rect=False)["img"], whole[:, 2:])
+
+
+def test_opencv_before_4_11_multiplies_in_float64():
+    face = photo(112, 112)
+    less = np.moveaxis(face[..., ::-1], -1, 0).astype(np.float32) - np.float32(127.5)
+    older, newer = (recipes.insightface_recognition(face, version=version)["blob"][0] for version in ("4.10.0", "4.11"))
+    assert np.array_equal(older, (less.astype(np.float64) * (1 / 127.5)).astype(np.float32))
+    assert np.array_equal(newer, less * np.float32(1 / 127.5)) and not np.array_equal(older, newer)
+
+
+def test_imgsz_that_is_no_multiple_of_stride_is_rounded_up_with_a_warning():
+    with pytest.warns(UserWarning, match=r"imgsz=100 is no multiple of stride=32: \(128, 128\) is taken"):
+        assert recipes.ultralytics(photo(64, 64), 100)["img"].shape == (1, 3, 128, 128)
+
+
+def test_no_driver_is_needed():
+    code = "import dmlops, numpy as np; made = dmlops.recipes.ultralytics(np.zeros((480, 640, 3), np.uint8))\n"
+    code += "assert made['img'].shape == (1, 3, 480, 640), made['img'].shape"
+    run_python(code, env=NO_VULKAN)
+
+
+# --- documentation ---
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_docstrings(name):
+    recipe = getattr(recipes, name)
+    test = doctest.DocTestParser().get_doctest(inspect.getdoc(recipe), {}, name, None, None)
+    assert doctest.DocTestRunner().run(test).failed == 0 and test.examples
+    section = re.search(r"^Parameters\n-+\n(.*?)^Returns\n", inspect.getdoc(recipe), re.MULTILINE | re.DOTALL)[1]
+    lines = re.findall(r"^(\w[\w, ]*) : ", section, re.MULTILINE)
+    assert [one for line in lines for one in line.split(", ")] == list(inspect.signature(recipe).parameters)
+
+
+def test_the_page():
+    page = ROOT / "docs" / "preprocessing_of_projects.md"
+    result = doctest.testfile(str(page), module_relative=False)
+    assert result.attempted >= 5 and result.failed == 0
+    rows = [line.split(" | ") for line in page.read_text().splitlines() if line.startswith("| ")][1:]
+    assert sorted(row[1].strip("`") for row in rows) == NAMES
+    for row in rows:
+        found = called(small(name := row[1].strip("`"), 1), small(name, 1).photos())
+        assert row[4].rstrip(" |") == ", ".join(f"`{key}`" for key in found)
+
+
+# --- errors ---
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_what_is_no_picture_is_refused_with_what_is_right(name):
+    case = small(name, 1)
+    one = case.photos()[0]
+    with pytest.raises(ValueError, match="picture 1 is None: cv2.imread gives that for a file that it cannot read"):
+        called(case, [one, None])
+    with pytest.raises(TypeError, match="picture 0 is float32: pictures must be bytes, uint8"):
+        called(case, one.astype(np.float32))
+    with pytest.raises(ValueError, match="there are no pictures"):
+        called(case, [])
+    with pytest.raises(ValueError, match="picture 0 of the shape .* has no pixels"):
+        called(case, [one[:0]])
+
+
+def test_shapes_of_pictures_are_refused_with_what_is_right():
+    one = photo(40, 50)
+    for name in set(NAMES) - {GREY, "ultralytics"}:
+        recipe = getattr(recipes, name)
+        with pytest.raises(ValueError, match=r"picture 0 has the shape \(3, 40, 50\), .*np.moveaxis\(picture, 0, -1\)"):
+            recipe(np.moveaxis(one, -1, 0))
+        with pytest.raises(ValueError, match=r"np.repeat\(picture\[..., None\], 3, -1\) makes three channels of grey"):
+            recipe(one[..., 0])
+        with pytest.raises(ValueError, match=r"picture\[..., :3\] leaves alpha out"):
+            recipe(np.concatenate([one, one[..., :1]], -1))
+    with pytest.raises(ValueError, match=r"picture 0 has the shape \(40, 50, 3\), not that of a grey picture"):
+        recipes.easyocr_recognition([one])
+    with pytest.raises(ValueError, match=r"one number of channels, not \[1, 3\]"):
+        recipes.ultralytics([one, one[..., 0]])
+
+
+REFUSED = {
+    "ultralytics": [
+        ({"imgsz": (1, 2, 3)}, "imgsz must be an int, or \\(height, width\\)"),
+        ({"imgsz": 64.0}, "imgsz must be an int, or"),
+        ({"stride": 0}, "stride must be 1 or more, not 0"),
+        ({"padding_value": 256}, "padding_value must be a byte, not 256"),
+    ],
+    "mmdetection": [
+        ({"scale": (0, 80)}, r"scale\[0\] must be 1 or more, not 0"),
+        ({"mean": None}, "mean and std must both be given, or both be None"),
+        ({"std": (1, 2)}, "std must be a number, or 3 numbers"),
+        ({"pad_size": (64, 64), "pad_to_square": True}, "pad_size must be None where pad_to_square is true"),
+        ({"pad_val": 300}, "pad_val must be bytes, 0 to 255"),
+        ({"pad_size_divisor": 0}, "pad_size_divisor must be 1 or more"),
+    ],
+    "paddleocr_detection": [
+        ({"limit_type": "least"}, "limit_type must be 'min', 'max' or 'resize_long', not 'least'"),
+        ({"limit_side_len": 0}, "limit_side_len must be 1 or more"),
+    ],
+    "paddleocr_recognition": [({"rec_image_shape": (48, 320)}, r"rec_image_shape must be \(3, height, width\)")],
+    "easyocr_detection": [
+        ({"mag_ratio": 0}, "mag_ratio must be above 0, not 0"),
+        ({"canvas_size": 1}, "a picture of 40 x 50 would become one of 0 x 1"),
+    ],
+    "easyocr_recognition": [({"img_h": "64"}, "img_h must be an int, not '64'")],
+    "insightface_detection": [
+        ({"input_size": 640}, r"input_size must be \(width, height\), not 640"),
+        ({"version": "3.0"}, "version"),
+        ({"input_std": 0}, "input_std must not be 0"),
+    ],
+    "insightface_recognition": [({"input_size": (112, -1)}, r"input_size\[1\] must be 1 or more, not -1")],
+}
+
+
+@pytest.mark.parametrize("name, options, message", [(name, *one) for name, some in REFUSED.items() for one in some])
+def test_arguments_are_refused_with_what_is_right(name, options, message):
+    one = photo(40, 50)
+    with pytest.raises((TypeError, ValueError), match=message):
+        getattr(recipes, name)(one[..., 0] if name == GREY else one, **options)
