@@ -10,7 +10,7 @@ import re
 import dmlops
 import numpy as np
 import pytest
-from dmlops import recipes
+from dmlops import _core, recipes
 
 import recipe_cases
 from processor_cases import photo
@@ -127,6 +127,16 @@ def test_no_driver_is_needed():
     code = "import dmlops, numpy as np; made = dmlops.recipes.ultralytics(np.zeros((480, 640, 3), np.uint8))\n"
     code += "assert made['img'].shape == (1, 3, 480, 640), made['img'].shape"
     run_python(code, env=NO_VULKAN)
+
+
+def test_resizes_and_movements_run_on_the_device_that_is_named(monkeypatch):
+    named = []
+    resample, run_compiled = _core._resample, _core._run_compiled
+    monkeypatch.setattr(_core, "_resample", lambda *a: named.append(a[5]) or resample(*a))
+    monkeypatch.setattr(_core, "_run_compiled", lambda *a: named.append(a[3]) or run_compiled(*a))
+    recipes.ultralytics(photo(60, 80), device="host")
+    recipes.ultralytics(photo(60, 80))
+    assert named == ["host", "host", "auto", "auto"]
 
 
 # --- documentation ---

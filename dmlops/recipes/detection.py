@@ -32,7 +32,7 @@ def ultralytics(
     center: bool = True,
     padding_value: int = 114,
     out: Mapping[str, Any] | None = None,
-    device: Any = "auto",
+    device: Any = None,
 ) -> dict[str, Any]:
     """Prepare pictures as the ``predict`` of Ultralytics does for YOLO and its other detectors: letterboxed, RGB, 0 to 1.
 
@@ -56,8 +56,8 @@ def ultralytics(
     out : dict of arrays, optional
         Where ``"img"`` is written.
     device : device, optional
-        Where resizes, movements and tables run. By default the host or the best Vulkan device, whichever is estimated to take
-        less time; no driver is needed for that.
+        Where resizes, movements and tables run. By default ``"auto"``: the host or the best Vulkan device, whichever is
+        estimated to take less time, so that no driver is needed. ``set_default_device`` and ``DMLOPS_DEVICE`` come first.
 
     Returns
     -------
@@ -148,7 +148,7 @@ def mmdetection(
     pad_size_divisor: int = 32,
     pad_value: float = 0,
     out: Mapping[str, Any] | None = None,
-    device: Any = "auto",
+    device: Any = None,
 ) -> dict[str, Any]:
     """Prepare pictures as a test pipeline of mmdetection does: ``Resize``, ``Pad`` where asked, then ``DetDataPreprocessor``.
 
@@ -167,8 +167,8 @@ def mmdetection(
     out : dict of arrays, optional
         Where ``"inputs"`` is written.
     device : device, optional
-        Where resizes, movements and tables run. By default the host or the best Vulkan device, whichever is estimated to take
-        less time; no driver is needed for that.
+        Where resizes, movements and tables run. By default ``"auto"``: the host or the best Vulkan device, whichever is
+        estimated to take less time, so that no driver is needed. ``set_default_device`` and ``DMLOPS_DEVICE`` come first.
 
     Returns
     -------

@@ -27,7 +27,7 @@ def insightface_detection(
     input_std: float = 128.0,
     version: str = "5.0",
     out: Mapping[str, Any] | None = None,
-    device: Any = "auto",
+    device: Any = None,
 ) -> dict[str, Any]:
     """Prepare pictures as InsightFace's detectors, SCRFD and RetinaFace, do: in the top left of a black canvas, normalised.
 
@@ -44,8 +44,8 @@ def insightface_detection(
     out : dict of arrays, optional
         Where ``"blob"`` is written.
     device : device, optional
-        Where resizes, movements and tables run. By default the host or the best Vulkan device, whichever is estimated to take
-        less time; no driver is needed for that.
+        Where resizes, movements and tables run. By default ``"auto"``: the host or the best Vulkan device, whichever is
+        estimated to take less time, so that no driver is needed. ``set_default_device`` and ``DMLOPS_DEVICE`` come first.
 
     Returns
     -------
@@ -91,7 +91,7 @@ def insightface_recognition(
     input_std: float = 127.5,
     version: str = "5.0",
     out: Mapping[str, Any] | None = None,
-    device: Any = "auto",
+    device: Any = None,
 ) -> dict[str, Any]:
     """Prepare aligned faces as InsightFace's ArcFace does: resized where they have another size, normalised.
 
@@ -110,8 +110,8 @@ def insightface_recognition(
     out : dict of arrays, optional
         Where ``"blob"`` is written.
     device : device, optional
-        Where resizes, movements and tables run. By default the host or the best Vulkan device, whichever is estimated to take
-        less time; no driver is needed for that.
+        Where resizes, movements and tables run. By default ``"auto"``: the host or the best Vulkan device, whichever is
+        estimated to take less time, so that no driver is needed. ``set_default_device`` and ``DMLOPS_DEVICE`` come first.
 
     Returns
     -------

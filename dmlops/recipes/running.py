@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from dmlops import _core
 from dmlops.processors import execution
 from dmlops.processors.parts import Part, resized
 from dmlops.processors.plans import Array, Pixels, Plan, Size
@@ -23,6 +24,7 @@ def resized_linear(part: Part, size: Size) -> Part:
 
 def prepared(plan: Plan, pictures: Sequence[Array], out: Mapping[str, Any] | None, device: Any) -> dict[str, Any]:
     """The results of a plan. Pillow's version does not matter for what gets as much smaller in height as in width."""
+    device = _core._automatic_default() if device is None else device
     found, given = execution.Bytes(pictures, "pil", "13.0", device), dict(out or {})
     pixels = [name for name, result in plan.items() if _is_pixels(result)]
     if unknown := sorted(set(given) - set(pixels)):

@@ -32,7 +32,7 @@ def paddleocr_detection(
     mean: Sequence[float] = MEAN,
     std: Sequence[float] = STD,
     out: Mapping[str, Any] | None = None,
-    device: Any = "auto",
+    device: Any = None,
 ) -> dict[str, Any]:
     """Prepare pictures as PaddleOCR's text detectors do: resized to multiples of 32, normalised, in the order of the channels.
 
@@ -49,8 +49,8 @@ def paddleocr_detection(
     out : dict of arrays, optional
         Where ``"x"`` is written.
     device : device, optional
-        Where resizes, movements and tables run. By default the host or the best Vulkan device, whichever is estimated to take
-        less time; no driver is needed for that.
+        Where resizes, movements and tables run. By default ``"auto"``: the host or the best Vulkan device, whichever is
+        estimated to take less time, so that no driver is needed. ``set_default_device`` and ``DMLOPS_DEVICE`` come first.
 
     Returns
     -------
@@ -119,7 +119,7 @@ def paddleocr_recognition(
     rec_image_shape: Sequence[int] = (3, 48, 320),
     *,
     out: Mapping[str, Any] | None = None,
-    device: Any = "auto",
+    device: Any = None,
 ) -> dict[str, Any]:
     """Prepare lines of text as PaddleOCR's recognisers do: of one height, -1 to 1, zeros at the right up to the widest.
 
@@ -133,8 +133,8 @@ def paddleocr_recognition(
     out : dict of arrays, optional
         Where ``"x"`` is written.
     device : device, optional
-        Where resizes, movements and tables run. By default the host or the best Vulkan device, whichever is estimated to take
-        less time; no driver is needed for that.
+        Where resizes, movements and tables run. By default ``"auto"``: the host or the best Vulkan device, whichever is
+        estimated to take less time, so that no driver is needed. ``set_default_device`` and ``DMLOPS_DEVICE`` come first.
 
     Returns
     -------
@@ -191,7 +191,7 @@ def easyocr_detection(
     mean: Sequence[float] = MEAN,
     variance: Sequence[float] = STD,
     out: Mapping[str, Any] | None = None,
-    device: Any = "auto",
+    device: Any = None,
 ) -> dict[str, Any]:
     """Prepare pictures as EasyOCR's detector CRAFT does: resized by one ratio, black up to multiples of 32, normalised.
 
@@ -207,8 +207,8 @@ def easyocr_detection(
     out : dict of arrays, optional
         Where ``"x"`` is written.
     device : device, optional
-        Where resizes, movements and tables run. By default the host or the best Vulkan device, whichever is estimated to take
-        less time; no driver is needed for that.
+        Where resizes, movements and tables run. By default ``"auto"``: the host or the best Vulkan device, whichever is
+        estimated to take less time, so that no driver is needed. ``set_default_device`` and ``DMLOPS_DEVICE`` come first.
 
     Returns
     -------
@@ -258,7 +258,7 @@ def easyocr_recognition(
     img_h: int = 64,
     *,
     out: Mapping[str, Any] | None = None,
-    device: Any = "auto",
+    device: Any = None,
 ) -> dict[str, Any]:
     """Prepare grey boxes of text as EasyOCR's recogniser does: resized by OpenCV, then by Pillow, the last column repeated.
 
@@ -273,8 +273,8 @@ def easyocr_recognition(
     out : dict of arrays, optional
         Where ``"image_tensors"`` is written.
     device : device, optional
-        Where resizes, movements and tables run. By default the host or the best Vulkan device, whichever is estimated to take
-        less time; no driver is needed for that.
+        Where resizes, movements and tables run. By default ``"auto"``: the host or the best Vulkan device, whichever is
+        estimated to take less time, so that no driver is needed. ``set_default_device`` and ``DMLOPS_DEVICE`` come first.
 
     Returns
     -------
