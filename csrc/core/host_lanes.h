@@ -11,13 +11,13 @@
 
 enum {
     DML_LANE = 16,
-    DML_MOST_LANES = 4,
+    DML_MOST_WORDS = 3,     /* of the weights of 4 taps */
     DML_LANE_CHUNK = 64,    /* taps of which the upper bits may be added in 16 bits */
     DML_MOST_ROW_TAPS = 512 /* of an output along rows; those of more are left to plain C */
 };
 
-/* How a kernel has the weights of a group: those of its bytes, lane after lane, become `bytes` bytes for each lane. */
-typedef void dml_lanes_encoder(const int32_t *weights, char *encoded);
+/* How a kernel has the weights of 4 taps, or of the first of them: as some words of 4 bytes. */
+typedef void dml_weights_encoder(const int32_t *weights, uint32_t *words);
 
 /* Along columns, for pixels of some items. */
 typedef struct dml_lanes {
@@ -27,34 +27,35 @@ typedef struct dml_lanes {
     int64_t step;    /* bytes of a line from a group to the next */
     int64_t blocks;
     bool wide;
+    int64_t words; /* of 4 taps of a sum */
+    dml_weights_encoder *encode;
     int64_t joined;  /* the lanes of a block share so many vectors, from the position of the first on; 0: they load their own */
     bool overreads;  /* loads leave the line, which is short, by less than DML_LINE_PAD */
     int32_t *groups; /* of each block, the first of its groups; and behind the last */
     int32_t *positions; /* of each lane of each block, in bytes */
     uint8_t *controls;  /* of each lane of each block, as PSHUFB has them */
-    char *weights;      /* of each group */
+    char *weights;      /* of each group: the first words of all sums, the second ones, ... */
     char memory[];
 } dml_lanes;
 
 /* Along rows: for each output some taps, without the zeros around them. */
 typedef struct dml_row_taps {
-    int32_t *first, *count;
-    int32_t *at;       /* of each output, where its weights begin, in 4 bytes; and behind the last */
-    uint32_t *weights; /* groups of `each` taps, with zeros behind the last */
+    const dml_weights_run *runs; /* of the weights */
+    int32_t *at;                 /* of each output, where its weights begin, in 4 bytes; and behind the last */
+    uint32_t *weights;           /* groups of `each` taps, with zeros behind the last */
     char memory[];
 } dml_row_taps;
 
-/* Both are made by malloc, and freed by free; NULL without memory, or where weights are too large. `encoded` is the bytes of a
- * lane's weights in a group. */
-dml_lanes *dml_lanes_make(const dml_weights *weights, int64_t items, int64_t lanes, int64_t encoded, dml_lanes_encoder *encode);
+/* Both are made by malloc, and freed by free; NULL without memory, or where weights are too large. `encode` makes `words` words
+ * of 4 taps. */
+dml_lanes *dml_lanes_make(const dml_weights *weights, int64_t items, int64_t lanes, int64_t words, dml_weights_encoder *encode);
 
 /* Joins the lanes of each block, for instructions that shuffle all bytes of one or two vectors, if all blocks have what a group
  * reads in as many. */
 void dml_lanes_join(dml_lanes *lanes, int64_t inputs, int64_t vectors);
 
-/* `encode` makes `words` of 4 bytes from a group's weights. */
-typedef void dml_row_encoder(const int32_t *weights, uint32_t *encoded);
-dml_row_taps *dml_row_taps_make(const dml_weights *weights, int64_t each, int64_t words, dml_row_encoder *encode);
+/* `encode` makes `words` words of `each` taps. */
+dml_row_taps *dml_row_taps_make(const dml_weights *weights, int64_t each, int64_t words, dml_weights_encoder *encode);
 
 /* Whether a pass adds bytes to bytes, by integers, of pixels within the line. */
 bool dml_lanes_fit(const dml_lines_pass *pass);

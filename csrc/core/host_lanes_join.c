@@ -1,5 +1,7 @@
 #include "core/host_lanes.h"
 
+#include <string.h>
+
 /* The end of a block's loads, if the first of them begins at a position. */
 static int64_t end_of(const dml_lanes *lanes, int64_t block, int64_t position, int64_t size)
 {
@@ -16,18 +18,35 @@ static int64_t position_of(const dml_lanes *lanes, int64_t block, int64_t bytes,
     return position;
 }
 
-/* Whether all that the lanes of a block read lies in one load. Controls from DML_LANE on read nothing. */
+enum { WORD = 8 }; /* controls that are taken at once */
+
+static const uint64_t each = UINT64_C(0x0101010101010101), top = UINT64_C(0x8080808080808080);
+
+/* Whether all that the lanes of a block read lies in one load. Controls with the upper bit read nothing; others get it from
+ * this sum, if they read too far. */
 static bool fits(const dml_lanes *lanes, int64_t block, int64_t position, int64_t size)
 {
     for (int64_t k = block * lanes->lanes; k < (block + 1) * lanes->lanes; k++) {
         const int64_t room = size - (lanes->positions[k] - position);
-        for (int64_t byte = 0; room < DML_LANE && byte < DML_LANE; byte++) {
-            const int64_t control = lanes->controls[k * DML_LANE + byte];
-            if (control < DML_LANE && control >= room)
+        for (int64_t at = 0; room < DML_LANE && at < DML_LANE; at += WORD) {
+            uint64_t controls;
+            memcpy(&controls, lanes->controls + k * DML_LANE + at, sizeof controls);
+            if (room < 1 || ((controls + each * (uint64_t)(0x80 - room)) & ~controls & top))
                 return false;
         }
     }
     return true;
+}
+
+/* Controls of a lane that lies `bytes` behind the first one. */
+static void move(uint8_t *controls, uint64_t bytes)
+{
+    for (int64_t at = 0; at < DML_LANE; at += WORD) {
+        uint64_t some;
+        memcpy(&some, controls + at, sizeof some);
+        some += each * bytes;
+        memcpy(controls + at, &some, sizeof some);
+    }
 }
 
 void dml_lanes_join(dml_lanes *lanes, int64_t inputs, int64_t vectors)
@@ -39,8 +58,7 @@ void dml_lanes_join(dml_lanes *lanes, int64_t inputs, int64_t vectors)
     for (int64_t block = 0; block < lanes->blocks; block++) {
         const int64_t position = position_of(lanes, block, bytes, size);
         for (int64_t k = block * lanes->lanes; k < (block + 1) * lanes->lanes; k++)
-            for (int64_t byte = 0; byte < DML_LANE; byte++)
-                lanes->controls[k * DML_LANE + byte] += (uint8_t)(lanes->positions[k] - position);
+            move(lanes->controls + k * DML_LANE, (uint64_t)(lanes->positions[k] - position));
         lanes->positions[block * lanes->lanes] = (int32_t)position;
         lanes->overreads = lanes->overreads || end_of(lanes, block, position, size) > bytes;
     }

@@ -14,7 +14,7 @@
 #define TARGET __attribute__((target("avx2")))
 #define INLINE static inline TARGET __attribute__((always_inline))
 
-enum { LANES = 2, VECTOR = 32, ENCODED = 3 * DML_LANE, CHUNK = DML_LANE_CHUNK / 4 };
+enum { LANES = 2, VECTOR = 32, WORDS = 3, CHUNK = DML_LANE_CHUNK / 4 };
 
 bool dml_lines_have_avx2(void)
 {
@@ -23,40 +23,29 @@ bool dml_lines_have_avx2(void)
 
 /* --- weights ------------------------------------------------------------------------------------------------------ */
 
-static int16_t lower(int32_t weight)
+/* The words of even taps, those of odd taps, and the upper bytes: 0x8000 is added to what is above a signed word. */
+TARGET static void encode(const int32_t *weights, uint32_t *words)
 {
-    return (int16_t)weight;
+    const __m128i four = _mm_loadu_si128((const void *)weights), above = _mm_add_epi32(four, _mm_set1_epi32(0x8000));
+    const __m128i low = _mm_setr_epi8(0, 1, 8, 9, 4, 5, 12, 13, -1, -1, -1, -1, -1, -1, -1, -1);
+    const __m128i high = _mm_setr_epi8(2, 6, 10, 14, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1);
+    _mm_storel_epi64((void *)words, _mm_shuffle_epi8(four, low));
+    words[2] = (uint32_t)_mm_cvtsi128_si32(_mm_shuffle_epi8(above, high));
 }
 
-static int8_t upper(int32_t weight)
+/* Of two taps: the words, and the upper bytes twice. */
+static void encode_row(const int32_t *weights, uint32_t *words)
 {
-    return (int8_t)((weight - lower(weight)) >> 16);
-}
-
-/* The words of even taps, those of odd taps, and the upper bytes. */
-TARGET static void encode(const int32_t *weights, char *encoded)
-{
-    int16_t words[2 * DML_LANE];
-    for (int64_t k = 0; k < DML_LANE; k++)
-        words[k] = lower(weights[2 * k]);
-    for (int64_t k = 0; k < DML_LANE; k++)
-        words[DML_LANE + k] = lower(weights[2 * k + 1]);
-    memcpy(encoded, words, sizeof words);
-    for (int byte = 0; byte < VECTOR; byte++)
-        encoded[sizeof words + (size_t)byte] = (char)upper(weights[byte]);
-}
-
-static void encode_row(const int32_t *weights, uint32_t *encoded)
-{
-    const uint32_t bytes = (uint32_t)(uint8_t)upper(weights[0]) | (uint32_t)(uint8_t)upper(weights[1]) << 8;
-    encoded[0] = (uint32_t)(uint16_t)lower(weights[0]) | (uint32_t)(uint16_t)lower(weights[1]) << 16;
-    encoded[1] = bytes | bytes << 16;
+    const uint32_t a = (uint32_t)weights[0], b = (uint32_t)weights[1];
+    const uint32_t bytes = ((a + 0x8000) >> 16 & 0xFF) | ((b + 0x8000) >> 8 & 0xFF00);
+    words[0] = (a & 0xFFFF) | b << 16;
+    words[1] = bytes | bytes << 16;
 }
 
 #define PACK(items)                                                                                                            \
     static void *pack_##items(const dml_weights *weights)                                                                      \
     {                                                                                                                          \
-        return dml_lanes_make(weights, items, LANES, ENCODED, encode);                                                         \
+        return dml_lanes_make(weights, items, LANES, WORDS, encode);                                                           \
     }
 PACK(1)
 PACK(2)
@@ -159,7 +148,7 @@ INLINE void run_columns(const dml_lines_pass *pass, const char *const *in, char 
     const char *line0 = in[0], *line1 = in[1], *line2 = in[2], *line3 = in[3];
     for (int64_t block = begin / outputs; block * outputs < end; block++) {
         const __m256i control = _mm256_loadu_si256((const void *)(lanes->controls + VECTOR * block));
-        const __m256i *weights = (const void *)(lanes->weights + (int64_t)lanes->groups[block] * LANES * ENCODED);
+        const __m256i *weights = (const void *)(lanes->weights + (int64_t)lanes->groups[block] * LANES * WORDS * DML_LANE);
         int64_t at[LANES] = {lanes->positions[LANES * block], lanes->positions[LANES * block + 1]};
         sums a = {_mm256_setzero_si256(), _mm256_setzero_si256()}, b = a, c = a, d = a;
         for (int32_t group = lanes->groups[block], last = lanes->groups[block + 1]; group < last;) {

@@ -63,19 +63,24 @@ static bool fit_lanes(const dml_weights *weights, int64_t items, int64_t outputs
     return true;
 }
 
+/* Bytes that are not used are taken as 0. */
 static void write_lane(const dml_weights *weights, int64_t items, const pairs *pairs, int64_t first, struct block *block,
                        int lane)
 {
     const int64_t position = position_of(weights, items, first);
+    uint8_t *control = block->controls[lane];
+    int16_t *words = block->weights[lane];
     block->positions[lane] = (int32_t)position;
-    for (int64_t sum = 0; sum < DML_LANE / 4; sum++) {
-        const int64_t output = first + sum / items;
-        for (int64_t tap = 0; tap < 2; tap++) {
-            const bool used = sum / items < pairs->outputs && output < weights->outputs && tap < weights->taps;
-            const int64_t at = input_of(weights, output, tap) * items + sum % items - position;
-            block->controls[lane][4 * sum + 2 * tap] = used ? (uint8_t)at : 0x80;
-            block->controls[lane][4 * sum + 2 * tap + 1] = 0x80;
-            block->weights[lane][2 * sum + tap] = (int16_t)(used ? dml_weights_row(weights, output)[1 + tap] : 0);
+    memset(control, 0x80, DML_LANE);
+    memset(words, 0, sizeof block->weights[lane]);
+    for (int64_t output = first; output < first + pairs->outputs && output < weights->outputs; output++) {
+        const int64_t a = input_of(weights, output, 0) * items - position, b = input_of(weights, output, 1) * items - position;
+        const int32_t *row = dml_weights_row(weights, output);
+        for (int64_t item = 0; item < items; item++, control += 4, words += 2) {
+            control[0] = (uint8_t)(a + item);
+            control[2] = (uint8_t)(b + item);
+            words[0] = (int16_t)row[1];
+            words[1] = (int16_t)(weights->taps > 1 ? row[2] : 0);
         }
     }
 }

@@ -36,29 +36,20 @@ static bool is_supported(void)
 /* --- weights ------------------------------------------------------------------------------------------------------ */
 
 /* Each digit is between -128 and 127: the next one has what it is too small for. */
-static void encode(const int32_t *weights, char *encoded)
+static void encode(const int32_t *weights, uint32_t *words)
 {
-    for (int byte = 0; byte < DML_LANE; byte++) {
-        encoded[byte] = (char)weights[byte];
-        encoded[DML_LANE + byte] = (char)((weights[byte] + 0x80) >> 8);
-        encoded[2 * DML_LANE + byte] = (char)((weights[byte] + 0x8080) >> 16);
-    }
-}
-
-static void encode_row(const int32_t *weights, uint32_t *encoded)
-{
-    encoded[0] = encoded[1] = encoded[2] = 0;
+    words[0] = words[1] = words[2] = 0;
     for (int tap = 0; tap < 4; tap++) {
-        encoded[0] |= (uint32_t)(uint8_t)weights[tap] << 8 * tap;
-        encoded[1] |= (uint32_t)(uint8_t)((weights[tap] + 0x80) >> 8) << 8 * tap;
-        encoded[2] |= (uint32_t)(uint8_t)((weights[tap] + 0x8080) >> 16) << 8 * tap;
+        words[0] |= (uint32_t)(uint8_t)weights[tap] << 8 * tap;
+        words[1] |= (uint32_t)(uint8_t)((weights[tap] + 0x80) >> 8) << 8 * tap;
+        words[2] |= (uint32_t)(uint8_t)((weights[tap] + 0x8080) >> 16) << 8 * tap;
     }
 }
 
 #define PACK(items)                                                                                                            \
     static void *pack_##items(const dml_weights *weights)                                                                      \
     {                                                                                                                          \
-        return dml_lanes_make(weights, items, LANES, ENCODED, encode);                                                         \
+        return dml_lanes_make(weights, items, LANES, DIGITS, encode);                                                          \
     }
 PACK(1)
 PACK(2)
@@ -67,7 +58,7 @@ PACK(4)
 
 static void *pack_rows(const dml_weights *weights)
 {
-    return dml_row_taps_make(weights, 4, DIGITS, encode_row);
+    return dml_row_taps_make(weights, 4, DIGITS, encode);
 }
 
 /* --- sums --------------------------------------------------------------------------------------------------------- */

@@ -8,7 +8,7 @@
 #include "base/compiler.h"
 #include "base/processor.h"
 
-enum { LANES = 4, ENCODED = DML_DIGITS * DML_LANE };
+enum { LANES = 4 };
 
 static bool has_vnni(void)
 {
@@ -22,21 +22,10 @@ static bool has_vbmi(void)
 
 /* --- weights ------------------------------------------------------------------------------------------------------ */
 
-/* Digit after digit, the lowest first. */
-VNNI_TARGET static void encode(const int32_t *weights, char *encoded)
-{
-    for (int byte = 0; byte < DML_VNNI_BYTES; byte++)
-        encoded[byte] = (char)weights[byte];
-    for (int byte = 0; byte < DML_VNNI_BYTES; byte++)
-        encoded[DML_VNNI_BYTES + byte] = (char)((weights[byte] + 0x80) >> 8);
-    for (int byte = 0; byte < DML_VNNI_BYTES; byte++)
-        encoded[2 * DML_VNNI_BYTES + byte] = (char)((weights[byte] + 0x8080) >> 16);
-}
-
 /* With lanes that are joined, if that is possible. */
 static void *pack_joined(const dml_weights *weights, int64_t items)
 {
-    dml_lanes *lanes = dml_lanes_make(weights, items, LANES, ENCODED, encode);
+    dml_lanes *lanes = dml_lanes_make(weights, items, LANES, DML_DIGITS, dml_vnni_encode);
     for (int64_t vectors = 1; lanes && !lanes->joined && vectors <= 2; vectors++)
         dml_lanes_join(lanes, weights->inputs, vectors);
     return lanes;
@@ -45,7 +34,7 @@ static void *pack_joined(const dml_weights *weights, int64_t items)
 #define PACK(items)                                                                                                            \
     static void *pack_##items(const dml_weights *weights)                                                                      \
     {                                                                                                                          \
-        return dml_lanes_make(weights, items, LANES, ENCODED, encode);                                                         \
+        return dml_lanes_make(weights, items, LANES, DML_DIGITS, dml_vnni_encode);                                             \
     }                                                                                                                          \
     static void *pack_joined_##items(const dml_weights *weights)                                                               \
     {                                                                                                                          \

@@ -178,25 +178,17 @@ static bool choose_rows(dml_lines_pass *pass)
 /* --- along columns: integers -------------------------------------------------------------------------------------- */
 
 /* Lanes of two outputs or more, as of host_lines_avx2.c, whose weights are words: those of even taps, and those of odd taps. */
-enum { LANES = 2, ENCODED = 2 * DML_LANE };
+enum { LANES = 2, WORDS = 2 };
 
-TARGET static void encode(const int32_t *weights, char *encoded)
+TARGET static void encode(const int32_t *weights, uint32_t *words)
 {
-    int16_t words[2 * DML_LANE];
-    for (int64_t k = 0; k < DML_LANE; k++) {
-        words[k] = (int16_t)weights[2 * k];
-        words[DML_LANE + k] = (int16_t)weights[2 * k + 1];
-    }
-    memcpy(encoded, words, sizeof words);
+    const __m128i order = _mm_setr_epi8(0, 1, 8, 9, 4, 5, 12, 13, -1, -1, -1, -1, -1, -1, -1, -1);
+    _mm_storel_epi64((void *)words, _mm_shuffle_epi8(_mm_loadu_si128((const void *)weights), order));
 }
 
 static void *pack(const dml_weights *weights, int64_t items)
 {
-    for (int64_t i = 0; i < weights->outputs; i++)
-        for (int64_t t = 1; t <= weights->taps; t++)
-            if (dml_weights_row(weights, i)[t] != (int16_t)dml_weights_row(weights, i)[t])
-                return NULL;
-    return dml_lanes_make(weights, items, LANES, ENCODED, encode);
+    return weights->largest <= INT16_MAX ? dml_lanes_make(weights, items, LANES, WORDS, encode) : NULL;
 }
 
 #define PACK(items)                                                                                                            \
@@ -246,7 +238,7 @@ INLINE void run_line(const dml_lines_pass *pass, const char *line, char *out, in
     const int64_t outputs = LANES * lanes->outputs, step = lanes->step;
     for (int64_t block = begin / outputs; block * outputs < end; block++) {
         const __m256i control = _mm256_loadu_si256((const void *)(lanes->controls + block * LANES * DML_LANE));
-        const __m256i *weights = (const void *)(lanes->weights + (int64_t)lanes->groups[block] * LANES * ENCODED);
+        const __m256i *weights = (const void *)(lanes->weights + (int64_t)lanes->groups[block] * LANES * WORDS * DML_LANE);
         int64_t at[LANES] = {lanes->positions[LANES * block], lanes->positions[LANES * block + 1]};
         __m256i sums = _mm256_setzero_si256();
         for (int32_t group = lanes->groups[block]; group < lanes->groups[block + 1]; group++, weights += 2) {

@@ -4,28 +4,19 @@
 
 #include "base/compiler.h"
 
-/* The lowest digit first. Each is between -128 and 127: the next one has what it is too small for. */
-static void split(int32_t weight, int8_t digits[DML_DIGITS])
+/* The lowest digit of 4 weights first. Each is between -128 and 127: the next one has what it is too small for. With 0x8080
+ * added, the two lower bytes have the digits with another sign bit. */
+VNNI_TARGET void dml_vnni_encode(const int32_t *weights, uint32_t *words)
 {
-    digits[0] = (int8_t)weight;
-    digits[1] = (int8_t)((weight + 0x80) >> 8);
-    digits[2] = (int8_t)((weight + 0x8080) >> 16);
-}
-
-static void encode_row(const int32_t *weights, uint32_t *encoded)
-{
-    int8_t digits[DML_DIGITS];
-    encoded[0] = encoded[1] = encoded[2] = 0;
-    for (int tap = 0; tap < 4; tap++) {
-        split(weights[tap], digits);
-        for (int k = 0; k < DML_DIGITS; k++)
-            encoded[k] |= (uint32_t)(uint8_t)digits[k] << 8 * tap;
-    }
+    const __m128i order = _mm_setr_epi8(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, -1, -1, -1, -1), bias = _mm_set1_epi32(0x8080);
+    const __m128i four = _mm_loadu_si128((const void *)weights);
+    const __m128i digits = _mm_shuffle_epi8(_mm_xor_si128(_mm_add_epi32(four, bias), bias), order);
+    _mm_mask_storeu_epi32(words, 7, digits);
 }
 
 void *dml_vnni_pack_rows(const dml_weights *weights)
 {
-    return dml_row_taps_make(weights, 4, DML_DIGITS, encode_row);
+    return dml_row_taps_make(weights, 4, DML_DIGITS, dml_vnni_encode);
 }
 
 /* Up to 64 items, those of the mask. Zips put 4 taps of an item side by side: `a` to `d` have items in another order, which

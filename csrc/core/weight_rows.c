@@ -32,7 +32,8 @@ static void trim(dml_weights_draft *draft, int64_t i)
         begin++;
     draft->first[i] += begin;
     draft->count[i] = end - begin;
-    memmove(row, row + begin, (size_t)(end - begin) * sizeof *row);
+    if (begin > 0)
+        memmove(row, row + begin, (size_t)(end - begin) * sizeof *row);
 }
 
 /* Where row i begins, at least: as far in front that no later row begins earlier. */
@@ -70,6 +71,25 @@ static bool is_identity(const dml_weights_draft *draft)
     return same;
 }
 
+/* Copies the taps of an output, and notes how large its weights are. */
+static void write_taps(const dml_weights_draft *draft, int64_t output, int32_t *to, dml_weights *made)
+{
+    const int32_t *from = dml_draft_row(draft, output);
+    int64_t sum = 0, magnitudes = 0, largest = made->largest;
+    for (int64_t k = 0; k < draft->count[output]; k++) {
+        const int64_t magnitude = from[k] < 0 ? -(int64_t)from[k] : from[k];
+        to[k] = from[k];
+        sum += from[k];
+        magnitudes += magnitude;
+        largest = magnitude > largest ? magnitude : largest;
+    }
+    magnitudes += sum < 0 ? -sum : sum;
+    if (!draft->is_float) {
+        made->sums = magnitudes > made->sums ? magnitudes : made->sums;
+        made->largest = largest;
+    }
+}
+
 /* Rows that are inside end with the inputs, at the latest. */
 static void write_rows(const dml_weights_draft *draft, dml_weights *made)
 {
@@ -80,8 +100,11 @@ static void write_rows(const dml_weights_draft *draft, dml_weights *made)
         next = begin_of(draft, i, next);
         next = next < INT32_MAX ? next : 0;
         row[0] = (int32_t)next;
-        if (draft->count[i] > 0)
-            memcpy(row + 1 + (draft->first[i] - next), dml_draft_row(draft, i), (size_t)draft->count[i] * sizeof *row);
+        made->runs[i] = (dml_weights_run){(int32_t)next, 1};
+        if (draft->count[i] > 0) {
+            made->runs[i] = (dml_weights_run){(int32_t)draft->first[i], (int32_t)draft->count[i]};
+            write_taps(draft, i, row + 1 + (draft->first[i] - next), made);
+        }
     }
 }
 
@@ -116,8 +139,9 @@ static dml_weights *finish(dml_weights_draft *draft)
     *made = (dml_weights){.inputs = key->inputs, .outputs = key->outputs, .shift = draft->shift, .is_float = draft->is_float};
     measure(draft, made);
     made->identity = is_identity(draft);
-    made->rows = calloc((size_t)key->outputs, sizeof *made->rows * (size_t)(1 + made->taps));
+    made->rows = calloc((size_t)key->outputs, sizeof *made->rows * (size_t)(1 + made->taps) + sizeof *made->runs);
     if (made->rows) {
+        made->runs = (dml_weights_run *)(void *)(made->rows + key->outputs * (1 + made->taps));
         write_rows(draft, made);
         return made;
     }
@@ -133,8 +157,8 @@ dml_weights *dml_weights_make(const dml_weights_key *key)
         return NULL;
     draft.first = calloc((size_t)key->outputs, sizeof *draft.first);
     draft.count = calloc((size_t)key->outputs, sizeof *draft.count);
-    draft.values = malloc((size_t)(key->outputs * draft.room) * sizeof *draft.values);
-    draft.scratch = malloc((size_t)(key->outputs * draft.room) * sizeof *draft.scratch);
+    draft.values = malloc((size_t)(key->outputs * draft.room + DML_TAPS_TOGETHER) * sizeof *draft.values);
+    draft.scratch = malloc((size_t)(key->outputs * draft.room + DML_TAPS_TOGETHER) * sizeof *draft.scratch);
     if (draft.first && draft.count && draft.values && draft.scratch) {
         fill(&draft);
         made = finish(&draft);

@@ -3,6 +3,9 @@
 #ifndef DML_CORE_WEIGHT_RULES_H
 #define DML_CORE_WEIGHT_RULES_H
 
+#include <math.h>
+
+#include "core/weight_filters.h"
 #include "core/weights.h"
 
 typedef enum dml_weight_rule {
@@ -21,24 +24,14 @@ typedef enum dml_weight_rule {
     DML_RULE_BLOCKS,               /* the sum of `from` inputs, of fewer at the end */
 } dml_weight_rule;
 
-typedef enum dml_filter {
-    DML_FILTER_BOX,
-    DML_FILTER_BILINEAR,
-    DML_FILTER_HAMMING,
-    DML_FILTER_BICUBIC,
-    DML_FILTER_LANCZOS,
-    DML_FILTER_MKS2013,
-    DML_FILTER_MKS2021,
-} dml_filter;
-
 /* Weights as a rule makes them: row i has count[i] taps from first[i] on, which may lie outside the inputs. */
 typedef struct dml_weights_draft {
     const dml_weights_key *key;
     int64_t room; /* for taps, of each row */
     int64_t *first;
     int64_t *count;
-    int32_t *values; /* outputs * room; int32, or float32 as bits */
-    double *scratch; /* outputs * room */
+    int32_t *values; /* outputs * room, and some to spare; int32, or float32 as bits */
+    double *scratch; /* the same */
     int32_t shift;
     bool is_float;
     bool folds; /* taps outside the inputs may be added to those at the edge */
@@ -69,10 +62,10 @@ void dml_torchvision_weights(dml_weights_draft *draft);
 int64_t dml_opencv_room(const dml_weights_key *key);
 void dml_opencv_weights(dml_weights_draft *draft);
 
-/* sin(pi * x) / (pi * x) * sin(pi * x / 3) / (pi * x / 3) where -3 <= x < 3. */
-double dml_lanczos(double x);
-
 /* Rounds half away from zero. */
-int32_t dml_round_away(double value);
+static inline int32_t dml_round_away(double value)
+{
+    return (int32_t)(value + copysign(0.5, value));
+}
 
 #endif

@@ -2,6 +2,7 @@
 
 #include <stddef.h>
 #include <stdlib.h>
+#include <string.h>
 #ifndef _WIN32
 #include <pthread.h>
 #endif
@@ -15,7 +16,6 @@ struct dml_weights_private {
     dml_weights_key key;
     int64_t bytes;
     int64_t references; /* the cache's is one */
-    uint64_t used;      /* when it was asked for */
     void *packed[DML_WEIGHTS_SLOTS];
     dml_weights_drop *drops[DML_WEIGHTS_SLOTS];
 };
@@ -23,6 +23,7 @@ struct dml_weights_private {
 static struct {
     dml_lock lock; /* of all below, and of what is private in weights */
     dml_weights *axes[CACHED_AXES];
+    uint64_t hashes[CACHED_AXES], used[CACHED_AXES]; /* of each axis: of its key, and when it was asked for */
     int count;
     int64_t bytes;
     uint64_t clock;
@@ -84,12 +85,27 @@ static bool is_same(const dml_weights_key *a, const dml_weights_key *b)
            a->from == b->from && a->to == b->to;
 }
 
+static uint64_t mixed(uint64_t hash, uint64_t value)
+{
+    hash = (hash ^ value) * UINT64_C(0x9E3779B97F4A7C15);
+    return hash ^ hash >> 32;
+}
+
+static uint64_t hash_of(const dml_weights_key *key)
+{
+    uint64_t from, to;
+    memcpy(&from, &key->from, sizeof from);
+    memcpy(&to, &key->to, sizeof to);
+    const uint64_t kind = (uint64_t)key->rule << 32 | (uint32_t)key->filter;
+    return mixed(mixed(mixed(mixed(mixed(0, kind), (uint64_t)key->inputs), (uint64_t)key->outputs), from), to);
+}
+
 /* The lock is held. */
-static dml_weights *find(const dml_weights_key *key)
+static dml_weights *find(const dml_weights_key *key, uint64_t hash)
 {
     for (int k = 0; k < cache.count; k++)
-        if (is_same(&cache.axes[k]->cached->key, key)) {
-            cache.axes[k]->cached->used = ++cache.clock;
+        if (cache.hashes[k] == hash && is_same(&cache.axes[k]->cached->key, key)) {
+            cache.used[k] = ++cache.clock;
             cache.axes[k]->cached->references++;
             return cache.axes[k];
         }
@@ -101,25 +117,29 @@ static dml_weights *evict(void)
 {
     int oldest = 0;
     for (int k = 1; k < cache.count; k++)
-        if (cache.axes[k]->cached->used < cache.axes[oldest]->cached->used)
+        if (cache.used[k] < cache.used[oldest])
             oldest = k;
     dml_weights *weights = cache.axes[oldest];
-    cache.axes[oldest] = cache.axes[--cache.count];
+    cache.count--;
+    cache.axes[oldest] = cache.axes[cache.count];
+    cache.hashes[oldest] = cache.hashes[cache.count];
+    cache.used[oldest] = cache.used[cache.count];
     cache.bytes -= weights->cached->bytes;
     return weights;
 }
 
 /* Puts new weights in, which another thread may have made too; `dropped` has room for all that leave. */
-static int insert(dml_weights *weights, dml_weights **dropped)
+static int insert(dml_weights *weights, uint64_t hash, dml_weights **dropped)
 {
     const int64_t bytes = weights->cached->bytes;
     int count = 0;
     dml_lock_acquire(&cache.lock);
     weights->serial = ++cache.serials;
-    weights->cached->used = ++cache.clock;
     if (bytes <= CACHED_BYTES) {
         while (cache.count == CACHED_AXES || cache.bytes + bytes > CACHED_BYTES)
             dropped[count++] = evict();
+        cache.hashes[cache.count] = hash;
+        cache.used[cache.count] = ++cache.clock;
         cache.axes[cache.count++] = weights;
         cache.bytes += bytes;
         weights->cached->references++;
@@ -131,8 +151,9 @@ static int insert(dml_weights *weights, dml_weights **dropped)
 dml_code dml_weights_of(const dml_weights_key *key, dml_weights **weights, dml_status *status)
 {
     dml_weights *dropped[CACHED_AXES];
+    const uint64_t hash = hash_of(key);
     dml_lock_acquire(&cache.lock);
-    *weights = find(key);
+    *weights = find(key, hash);
     dml_lock_release(&cache.lock);
     if (*weights)
         return DML_OK;
@@ -140,7 +161,7 @@ dml_code dml_weights_of(const dml_weights_key *key, dml_weights **weights, dml_s
     if (!*weights)
         return dml_fail(status, DML_NO_MEMORY, "no memory for the weights of %lld outputs of %lld inputs",
                         (long long)key->outputs, (long long)key->inputs);
-    for (int count = insert(*weights, dropped); count > 0; count--)
+    for (int count = insert(*weights, hash, dropped); count > 0; count--)
         dml_weights_release(dropped[count - 1]);
     return DML_OK;
 }

@@ -28,6 +28,11 @@ typedef struct dml_weights_key {
 
 typedef struct dml_weights_private dml_weights_private;
 
+/* The taps of an output from its first to its last that is not 0; one at least. `first` is the input of the first one. */
+typedef struct dml_weights_run {
+    int32_t first, count;
+} dml_weights_run;
+
 typedef struct dml_weights {
     int64_t inputs;
     int64_t outputs;
@@ -35,9 +40,12 @@ typedef struct dml_weights {
     int32_t shift; /* how many bits of an int32 weight are a fraction */
     bool is_float; /* weights are float32, written and read as such */
     bool inside;
-    bool identity;   /* output i is input i, for as many outputs as inputs, by a weight of one */
-    int32_t *rows;   /* outputs * (1 + taps) */
-    uint64_t serial; /* of these weights, and of no others in this process */
+    bool identity;         /* output i is input i, for as many outputs as inputs, by a weight of one */
+    int64_t largest;       /* magnitude of a weight; 0 of floats, as the next one */
+    int64_t sums;          /* of an output at most, the sum of its weights' magnitudes, and the magnitude of their sum, added */
+    int32_t *rows;         /* outputs * (1 + taps) */
+    dml_weights_run *runs; /* of each output; in the same memory */
+    uint64_t serial;       /* of these weights, and of no others in this process */
     dml_weights_private *cached;
 } dml_weights;
 

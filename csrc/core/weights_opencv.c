@@ -15,7 +15,9 @@ typedef struct position {
 static int32_t fixed(float weight)
 {
     const float value = rintf(weight * (float)ONE);
-    return (int32_t)fminf(fmaxf(value, -32768.0F), 32767.0F);
+    if (value < -32768.0F)
+        return INT16_MIN;
+    return value < 32767.0F ? (int32_t)value : INT16_MAX;
 }
 
 /* Inputs for each output: the division is not the same as that of the sizes. */

@@ -20,12 +20,13 @@ static double cubic(double x, double a)
     return x < 2.0 ? ((a * x - 5.0 * a) * x + 8.0 * a) * x - 4.0 * a : 0.0;
 }
 
+/* Not antialiased. */
 static double filtered(int32_t filter, double x, double a)
 {
     const double size = fabs(x);
     if (filter == DML_FILTER_BILINEAR)
         return size < 1.0 ? 1.0 - size : 0.0;
-    return filter == DML_FILTER_BICUBIC ? cubic(size, a) : dml_lanczos(size);
+    return cubic(size, a);
 }
 
 static double scale_of(const dml_weights_key *key)
@@ -47,23 +48,20 @@ int64_t dml_torchvision_room(const dml_weights_key *key)
 }
 
 /* Row i of weights in double, whose largest is returned. */
-static double antialiased_row(dml_weights_draft *draft, int64_t i, double scale, double support)
+static double antialiased_row(dml_weights_draft *draft, int64_t i, double scale, double support, bool near)
 {
     const double centre = scale * ((double)i + 0.5), inverse = scale >= 1.0 ? 1.0 / scale : 1.0;
     const int64_t first = dml_clamp((int64_t)(centre - support + 0.5), 0, draft->key->inputs);
     const int64_t last = dml_clamp((int64_t)(centre + support + 0.5), 0, draft->key->inputs);
-    const int64_t count = dml_clamp(last - first, 0, draft->room);
-    double *scratch = draft->scratch + i * draft->room, sum = 0.0, largest = 0.0;
-    for (int64_t k = 0; k < count; k++) {
-        scratch[k] = filtered(draft->key->filter, ((double)(k + first) - centre + 0.5) * inverse, -0.5);
-        sum += scratch[k];
-    }
-    for (int64_t k = 0; k < count; k++) {
+    const dml_filter_taps taps = {first, dml_clamp(last - first, 0, draft->room), centre, inverse};
+    double *scratch = draft->scratch + i * draft->room, largest = 0.0;
+    const double sum = dml_filter_run((dml_filter)draft->key->filter, &taps, near, scratch);
+    for (int64_t k = 0; k < taps.count; k++) {
         scratch[k] = sum != 0.0 ? scratch[k] / sum : scratch[k];
-        largest = fmax(largest, scratch[k]);
+        largest = scratch[k] > largest ? scratch[k] : largest;
     }
     draft->first[i] = first;
-    draft->count[i] = count;
+    draft->count[i] = taps.count;
     return largest;
 }
 
@@ -97,17 +95,39 @@ static int32_t fraction_bits(double largest)
     return bits;
 }
 
-void dml_torchvision_weights(dml_weights_draft *draft)
+/* Whether a value that is near may be another number than its own is, after it is rounded. */
+static bool is_open(double value, int32_t shift)
+{
+    const double distance = fabs(value - floor(value));
+    return fabs(distance - 0.5) <= DML_NEAR_ENOUGH * (double)(1 << shift);
+}
+
+/* False if values that are near leave open what a weight is. */
+static bool make_rows(dml_weights_draft *draft, bool near)
 {
     const int64_t outputs = draft->key->outputs;
     const double scale = scale_of(draft->key), support = support_of(draft->key);
     double largest = 0.0;
+    bool open = false;
     for (int64_t i = 0; i < outputs; i++)
-        largest = fmax(largest, draft->key->rule == DML_RULE_TORCHVISION_PLAIN ? plain_row(draft, i, scale)
-                                                                               : antialiased_row(draft, i, scale, support));
+        largest =
+            fmax(largest, draft->key->rule == DML_RULE_TORCHVISION_PLAIN ? plain_row(draft, i, scale)
+                                                                         : antialiased_row(draft, i, scale, support, near));
     draft->shift = fraction_bits(largest);
+    if (near)
+        open = is_open(largest * (double)(1 << (draft->shift + 1)), draft->shift + 1);
     for (int64_t i = 0; i < outputs; i++)
-        for (int64_t k = 0; k < draft->count[i]; k++)
-            dml_draft_row(draft, i)[k] =
-                (int16_t)dml_round_away(draft->scratch[i * draft->room + k] * (double)(1 << draft->shift));
+        for (int64_t k = 0; k < draft->count[i]; k++) {
+            const double weight = draft->scratch[i * draft->room + k] * (double)(1 << draft->shift);
+            open = open || (near && is_open(weight, draft->shift));
+            dml_draft_row(draft, i)[k] = (int16_t)dml_round_away(weight);
+        }
+    return !open;
+}
+
+void dml_torchvision_weights(dml_weights_draft *draft)
+{
+    const bool near = draft->key->rule == DML_RULE_TORCHVISION && dml_filter_has_near((dml_filter)draft->key->filter);
+    if (!make_rows(draft, near))
+        make_rows(draft, false);
 }
