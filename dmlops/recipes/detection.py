@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import math
 import warnings
 from collections.abc import Mapping, Sequence
@@ -10,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from dmlops.processors.parts import frames, stacked
-from dmlops.processors.plans import Array, Pixels, Plan, Size, Window
+from dmlops.processors.parts import frames
+from dmlops.processors.plans import Array, Plan, Size, Window
 from dmlops.recipes.pictures import numbers, pair, pictures, sizes_of, whole
-from dmlops.recipes.running import prepared, resized_linear
+from dmlops.recipes.running import kept, on_value, prepared, resized_linear
 
 __all__ = ["mmdetection", "ultralytics"]
 
@@ -92,7 +91,7 @@ def ultralytics(
     return prepared(_letterboxed(sizes_of(given), given[0].shape[2], *options), given, out, device)
 
 
-@functools.lru_cache(256)
+@kept
 def _letterboxed(
     sizes: tuple[Size, ...],
     channels: int,
@@ -121,13 +120,13 @@ def _letterboxed(
         half_rest = [one / 2 if center else one for one in rest]
         top, left = (round(one - 0.1) if center else 0 for one in half_rest)
         bottom, right = (round(one + 0.1) for one in half_rest)
-        outer = Window(-top, -left, inner[0] + top + bottom, inner[1] + left + right, value)
-        parts[number] = resized_linear(part, inner).then(outer)
+        outer = inner[0] + top + bottom, inner[1] + left + right
+        parts[number] = resized_linear(part, inner).within(outer, (top, left))
         ratio_pad.append((ratios, (left, top)))
-    table = np.tile(np.arange(256, dtype=f) / f(255), (channels, 1))
+    table = np.tile((np.arange(256, dtype=f) / f(255)).astype(np.float16 if half else f), (channels, 1))
     order = (2, 1, 0) if channels == 3 else range(channels)
     return {
-        "img": stacked(parts, table.astype(np.float16) if half else table, None, order),
+        "img": on_value(parts, table, order, table[0, value]),
         "ratio_pad": ratio_pad,
         "ori_shape": list(sizes),
         "resized_shape": [imgsz] * len(sizes),
@@ -205,7 +204,7 @@ def mmdetection(
     return prepared(_detected(sizes_of(given), *options, divisor, float(pad_value)), given, out, device)
 
 
-@functools.lru_cache(256)
+@kept
 def _detected(
     sizes: tuple[Size, ...],
     scale: tuple[int, int],
@@ -228,10 +227,8 @@ def _detected(
     outer = [tuple(math.ceil(length / divisor) * divisor for length in part.size) for part in parts]
     batch = max(one[0] for one in outer), max(one[1] for one in outer)
     order = (2, 1, 0) if reverses else (0, 1, 2)
-    pixels = stacked([part.within(batch) for part in parts], _table(norm, order), None, order)
-    assert isinstance(pixels, Pixels)
     return {
-        "inputs": pixels if pad_value == 0 else pixels._replace(beyond=np.array(pad_value, f)),
+        "inputs": on_value([part.within(batch) for part in parts], _table(norm, order), order, pad_value),
         "ori_shape": list(sizes),
         "img_shape": [part.size for part in parts],
         "scale_factor": factors,

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from dmlops.processors.parts import frames, stacked
-from dmlops.processors.plans import Array, Plan, Size, Window
+from dmlops.processors.plans import Array, Plan, Size
 from dmlops.recipes.pictures import pair, pictures, sizes_of
-from dmlops.recipes.running import prepared, resized_linear
+from dmlops.recipes.running import kept, on_value, prepared, resized_linear
 from dmlops.resizing.arguments import version_of
 
 __all__ = ["insightface_detection", "insightface_recognition"]
@@ -70,7 +69,7 @@ def insightface_detection(
     return prepared(_fitted(sizes_of(given), wanted, float(input_mean), float(input_std), version), given, out, device)
 
 
-@functools.lru_cache(256)
+@kept
 def _fitted(sizes: tuple[Size, ...], input_size: tuple[int, int], mean: float, std: float, version: str) -> Plan:
     """SCRFD._detect_candidates."""
     parts, scales = frames(sizes), []
@@ -78,9 +77,10 @@ def _fitted(sizes: tuple[Size, ...], input_size: tuple[int, int], mean: float, s
     for number, part in enumerate(parts):
         ratio = float(part.size[0]) / part.size[1]
         size = (height, int(height / ratio)) if ratio > float(height) / width else (int(width * ratio), width)
-        parts[number] = resized_linear(part, size).then(Window(0, 0, height, width))
+        parts[number] = resized_linear(part, size).within((height, width))
         scales.append(float(size[0]) / part.size[0])
-    return {"blob": stacked(parts, _table(mean, std, version), None, (2, 1, 0)), "det_scale": scales}
+    table = _table(mean, std, version)
+    return {"blob": on_value(parts, table, (2, 1, 0), table[0, 0]), "det_scale": scales}
 
 
 def insightface_recognition(
@@ -135,7 +135,7 @@ def insightface_recognition(
     return prepared(_stretched(sizes_of(given), *options), given, out, device)
 
 
-@functools.lru_cache(256)
+@kept
 def _stretched(sizes: tuple[Size, ...], size: Size, mean: float, std: float, version: str) -> Plan:
     parts = [resized_linear(part, size) for part in frames(sizes)]
     return {"blob": stacked(parts, _table(mean, std, version), None, (2, 1, 0))}

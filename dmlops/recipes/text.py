@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import math
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -11,9 +10,9 @@ import numpy as np
 
 from dmlops.processors.movements import in_order
 from dmlops.processors.parts import Part, frames, resized, stacked
-from dmlops.processors.plans import Array, Block, Pixels, Plan, Size, Window
+from dmlops.processors.plans import Block, Pixels, Plan, Size, Window
 from dmlops.recipes.pictures import numbers, pictures, sizes_of, whole
-from dmlops.recipes.running import prepared, resized_linear
+from dmlops.recipes.running import kept, prepared, resized_linear
 
 __all__ = ["easyocr_detection", "easyocr_recognition", "paddleocr_detection", "paddleocr_recognition"]
 
@@ -79,7 +78,7 @@ def paddleocr_detection(
     return prepared(_limited(sizes_of(given), *limits, *norm), given, out, device)
 
 
-@functools.lru_cache(256)
+@kept
 def _limited(
     sizes: tuple[Size, ...],
     side: int,
@@ -162,7 +161,7 @@ def paddleocr_recognition(
     return prepared(_lines(sizes_of(given), *shape), given, out, device)
 
 
-@functools.lru_cache(256)
+@kept
 def _lines(sizes: tuple[Size, ...], height: int, least: int) -> Plan:
     """OCRReisizeNormImg and ToBatch of PaddleX."""
     parts, widths, ratios = frames(sizes), [], []
@@ -236,7 +235,7 @@ def easyocr_detection(
     return prepared(_on_canvas(sizes_of(given), whole(canvas_size, "canvas_size"), mag_ratio, *norm), given, out, device)
 
 
-@functools.lru_cache(256)
+@kept
 def _on_canvas(
     sizes: tuple[Size, ...], canvas: int, magnified: float, mean: tuple[float, ...], variance: tuple[float, ...]
 ) -> Plan:
@@ -299,7 +298,7 @@ def easyocr_recognition(
     return prepared(_boxes(sizes_of(given), whole(img_h, "img_h")), given, out, device)
 
 
-@functools.lru_cache(256)
+@kept
 def _boxes(sizes: tuple[Size, ...], height: int) -> Plan:
     """utils.get_image_list, then AlignCollate and NormalizePAD."""
     parts, most = frames(sizes), 1
