@@ -37,7 +37,7 @@ class Node:
 
     operands: tuple[Node, ...] = ()
     items: frozenset[int] | None = None  # as `maps.items_of` has found them
-    where = ""
+    where: object = ""
     is_scalar = False  # where NumPy has a scalar, and no array of no dimension
 
     def __init__(self, shape: Sequence[int], dtype: np.dtype[Any]) -> None:

@@ -14,6 +14,7 @@ from dmlops.fusion.layout import Along, Taken
 from dmlops.operators.nearest import Pattern, Progression, progressions_of
 
 __all__ = [
+    "MOST_AXES",
     "broadcast",
     "constant",
     "cut",
@@ -25,6 +26,7 @@ __all__ = [
     "nearest",
     "pad_constant",
     "pad_periodic",
+    "rearranged",
     "repeat",
     "reshape",
     "roll",
@@ -36,12 +38,72 @@ __all__ = [
 
 
 def index(x: Node, key: Any) -> Node:
-    made: Node = as_view(x, lambda like: like[key if isinstance(key, tuple) and ... in key else (*_tuple(key), ...)])
+    """Basic indexing; of whatever is not plain, NumPy makes the view, or raises its error."""
+    key = key if isinstance(key, tuple) else (key,)
+    if not any(entry is Ellipsis for entry in key):
+        key = (*key, Ellipsis)
+    selected = _selected(x, key)
+    made: Node = as_view(x, lambda like: like[key]) if selected is None else View(x, *selected)
     return made
 
 
-def _tuple(key: Any) -> tuple[Any, ...]:
-    return key if isinstance(key, tuple) else (key,)
+MOST_AXES = 32  # of an array, in the oldest NumPy
+
+
+def _selected(x: Node, key: tuple[Any, ...]) -> tuple[list[Along], dict[int, int]] | None:
+    """The axes of a view, and the indices that are fixed: of ints, slices, None, and one `...`."""
+    dims: list[Along] = []
+    fixed: dict[int, int] = {}
+    left = len(x.shape) - sum(entry is not None and entry is not Ellipsis for entry in key)
+    axis = 0
+    for entry in key:
+        if entry is None:
+            dims.append(Along(None, 0, 1, 1))
+        elif entry is Ellipsis and left >= 0:
+            for at in range(axis, axis + left):
+                _add_range(dims, fixed, at, range(x.shape[at]))
+            axis, left = axis + left, -1
+        elif axis >= len(x.shape):
+            return None
+        elif type(entry) is slice and all(type(one) in _PLAIN for one in (entry.start, entry.stop, entry.step)) and entry.step != 0:
+            _add_range(dims, fixed, axis, range(*entry.indices(x.shape[axis])))
+            axis += 1
+        elif type(entry) is int and -x.shape[axis] <= entry < x.shape[axis]:
+            fixed[axis] = entry % x.shape[axis]
+            axis += 1
+        else:
+            return None
+    return (*_of_any_size(dims, fixed),) if axis == len(x.shape) and len(dims) <= MOST_AXES else None
+
+
+_PLAIN = (int, type(None))
+
+
+def _add_range(dims: list[Along], fixed: dict[int, int], axis: int, which: range) -> None:
+    """Keep these indices of an axis; an axis of one index is fixed there."""
+    count = len(which)
+    if count == 1:
+        fixed[axis] = which.start
+    dims.append(Along(None if count == 1 else axis, 0 if count == 1 else which.start, 1 if count == 1 else which.step, count))
+
+
+def _of_any_size(dims: list[Along], fixed: dict[int, int]) -> tuple[list[Along], dict[int, int]]:
+    """The same; of an empty view, no axis has an index."""
+    if all(along.extent for along in dims):
+        return dims, fixed
+    return [Along(None, 0, 1, along.extent) for along in dims], {}
+
+
+def rearranged(x: Node, order: Sequence[tuple[int | None, int]]) -> Node:
+    """The axes in another order, each forwards or backwards, by a step of 1 or -1; None is a new axis."""
+    dims: list[Along] = []
+    fixed: dict[int, int] = {}
+    for axis, step in order:
+        if axis is None:
+            dims.append(Along(None, 0, 1, 1))
+        else:
+            _add_range(dims, fixed, axis, range(x.shape[axis])[::step])
+    return View(x, *_of_any_size(dims, fixed))
 
 
 def cut(x: Node, axis: int, begin: int, end: int, step: int = 1) -> Node:
@@ -64,9 +126,17 @@ def reshape(x: Node, shape: Sequence[int]) -> Node:
 
 
 def broadcast(x: Node, shape: Sequence[int]) -> Node:
-    """As numpy.broadcast_to."""
-    made: Node = as_view(x, lambda like: np.broadcast_to(like, shape))
-    return made
+    """As numpy.broadcast_to, which raises where shapes do not fit."""
+    extra = len(shape) - len(x.shape)
+    pairs = list(zip(x.shape, shape[max(extra, 0) :], strict=False))
+    plain = len(shape) <= MOST_AXES and all(type(size) is int and size >= 0 for size in shape)
+    if extra < 0 or not plain or any(one not in (1, size) for one, size in pairs):
+        made: Node = as_view(x, lambda like: np.broadcast_to(like, shape))
+        return made
+    dims = [Along(None, 0, 1, size) for size in shape[:extra]]
+    fixed = {axis: 0 for axis, (one, _) in enumerate(pairs) if one == 1}
+    dims += [Along(None if one == 1 else axis, 0, 1, size) for axis, (one, size) in enumerate(pairs)]
+    return View(x, *_of_any_size(dims, fixed))
 
 
 def constant(item: Any, shape: Sequence[int] = ()) -> Node:

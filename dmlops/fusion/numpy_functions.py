@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import math
 import operator
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -10,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from dmlops.fusion import movements, numpy_joins, numpy_maps
-from dmlops.fusion.graph import Node, Reshape, Windowed, as_view, is_view, stand_in, strided
+from dmlops.fusion.graph import Node, Reshape, View, Windowed, as_view, is_view, stand_in, strided
 from dmlops.fusion.layout import Windows
 from dmlops.fusion.numpy_maps import astype, call_map, take_along_axis
 from dmlops.fusion.traced import Trace, Traced, axis_of, name_of, node_of, refuse
@@ -49,6 +50,9 @@ def call(trace: Trace, function: Any, args: Any, kwargs: Any) -> Any:
 
 def _by_view(trace: Trace, function: Any, *args: Any, **kwargs: Any) -> Any:
     """Functions of one array that return views of it: NumPy applies them to a stand-in."""
+    order = _order_of(function, args, kwargs) if args and type(args[0]) is Traced else None
+    if order is not None:
+        return trace.record(function, args, kwargs, movements.rearranged(args[0]._node, order))
     arrays = [one for one in (*args, *kwargs.values()) if isinstance(one, Traced)]
     if len(arrays) != 1:
         refuse(f"{name_of(function)} of several traced arrays", "call it for each of them")
@@ -64,6 +68,47 @@ def _by_view(trace: Trace, function: Any, *args: Any, **kwargs: Any) -> Any:
     except NotImplementedError as error:
         refuse(f"{name_of(function)} here ({error})")
     return trace.record(function, args, kwargs, made)
+
+
+_SIZES = (3, 5, 7, 11, 13, 17, 19, 23)  # that tell the axes of a view
+
+
+def _order_of(function: Any, args: Any, kwargs: Any) -> Any:
+    """The order of axes that a function gives an array of any size, as `movements.rearranged` has it; None where none."""
+    x = args[0]._node
+    others = [*args[1:], *kwargs.values()]
+    if function not in _rearranging() or len(x.shape) > len(_SIZES) or not all(map(_is_plain, others)):
+        return None
+    listed = [(type(one), tuple(one)) if type(one) is list else one for one in others]
+    return _order(function, len(x.shape), tuple(listed), tuple(kwargs))
+
+
+def _is_plain(value: Any) -> bool:
+    """Whether an argument is None, an int, or ints: what is equal to it is the same."""
+    if type(value) in (tuple, list):
+        return all(type(one) is int for one in value)
+    return value is None or type(value) is int
+
+
+@functools.lru_cache(1024)
+def _order(function: Any, rank: int, arguments: Any, names: Any) -> Any:
+    """The last arguments have names; lists are marked as such."""
+    given = [list(one[1]) if type(one) is tuple and one[:1] == (list,) else one for one in arguments]
+    own, named = given[: len(given) - len(names)], dict(zip(names, given[len(given) - len(names) :], strict=True))
+    x = Node(_SIZES[:rank], np.dtype(np.uint8))
+    made = as_view(x, lambda like: function(like, *own, **named))
+    if not isinstance(made, View) or made.fixed or any(along.axis is None and along.extent != 1 for along in made.dims):
+        return None
+    return tuple([(along.axis, along.step) for along in made.dims])
+
+
+@functools.cache
+def _rearranging() -> set[Any]:
+    """The functions whose views depend on no size."""
+    return {getattr(np, name) for name in _REARRANGING.split() if name in vars(np)}
+
+
+_REARRANGING = "transpose permute_dims matrix_transpose swapaxes moveaxis rollaxis expand_dims flip fliplr flipud rot90"
 
 
 def _getitem(trace: Trace, function: Any, x: Any, key: Any) -> Any:
@@ -177,12 +222,26 @@ def _reshape(
         refuse(f"a reshape of order {order!r}", "name the order, 'C' or 'F'")
     if isinstance(copy, str):
         raise ValueError("strings are not allowed for 'copy' keyword. Use True/False/None instead.")
-    sizes = stand_in(x.shape).reshape(shape).shape if x.size else np.empty(x.shape, "V0").reshape(shape).shape
+    sizes = _sizes_of(x, shape)
     if copy is not None and not copy:
         like = strided(x)
         if not is_view(like.reshape(sizes, order=order), like):
             raise ValueError("Unable to avoid creating a copy while reshaping.")
     return trace.record(np.reshape, (a, sizes), {"order": order}, _reordered(x, sizes, order))
+
+
+def _sizes_of(x: Node, shape: Any) -> tuple[int, ...]:
+    """The shape that a reshape results in, or NumPy's error."""
+    wanted = (shape,) if type(shape) is int else tuple(shape) if type(shape) in (tuple, list) else (None,)
+    if x.size and len(wanted) <= movements.MOST_AXES and all(type(size) is int and (size > 0 or size == -1) for size in wanted):
+        total, open_axes = abs(math.prod(wanted)), wanted.count(-1)
+        if open_axes == 0 and total == x.size:
+            return wanted
+        if open_axes == 1 and x.size % total == 0:
+            return tuple([x.size // total if size == -1 else size for size in wanted])
+    like = stand_in(x.shape) if x.size else np.empty(x.shape, "V0")
+    made: tuple[int, ...] = like.reshape(shape).shape
+    return made
 
 
 def _reordered(x: Node, sizes: Sequence[int], order: str) -> Node:

@@ -27,7 +27,6 @@ __all__ = [
 ]
 
 _OF_PYTHON = (list, tuple, dict, collections.deque)
-_USER = (collections.UserDict, collections.UserList)  # of abstract types, which take longer to ask
 
 
 class Described:
@@ -86,25 +85,43 @@ def is_lazy(value: Any) -> bool:
 
 def is_container(value: Any) -> bool:
     """Whether arrays in it are inputs, or results."""
-    return isinstance(value, _OF_PYTHON) or isinstance(value, _USER)
+    return isinstance(value, _OF_PYTHON) or _is_users(value)
+
+
+def _is_users(value: Any) -> bool:
+    """As isinstance, which takes long for abstract types."""
+    kinds = type(value).__mro__
+    return collections.UserDict in kinds or collections.UserList in kinds
 
 
 def is_dict(value: Any) -> bool:
-    return isinstance(value, dict) or isinstance(value, collections.UserDict)
+    return isinstance(value, dict) or collections.UserDict in type(value).__mro__
 
 
 def items_of(value: Any) -> Iterable[tuple[Any, Any]]:
     """What is in a container, each with its key or index."""
-    if isinstance(value, _USER):
+    if _is_users(value):
         value = value.data
     return dict.items(value) if isinstance(value, dict) else enumerate(value)
 
 
 def leaves(value: Any) -> list[Any]:
     """What is in nested containers, in order."""
-    if is_container(value):
-        return [leaf for _, one in items_of(value) for leaf in leaves(one)]
-    return [value]
+    found: list[Any] = []
+    _add_leaves(value, found)
+    return found
+
+
+def _add_leaves(value: Any, found: list[Any]) -> None:
+    kind = type(value)
+    if kind is tuple or kind is list:
+        for one in value:
+            _add_leaves(one, found)
+    elif is_container(value):
+        for _, one in items_of(value):
+            _add_leaves(one, found)
+    else:
+        found.append(value)
 
 
 def rebuilt(value: Any, change: Callable[[Any], Any]) -> Any:
@@ -129,7 +146,7 @@ def _of_same_type(value: Any, change: Callable[[Any], Any]) -> Any:
             made.__dict__.update(value.__dict__)
         return made
     made = copy.copy(value)
-    into = made.data if isinstance(made, _USER) else made
+    into = made.data if _is_users(made) else made
     for one, (key, _) in zip(new, old, strict=True):
         into[key] = one
     return made

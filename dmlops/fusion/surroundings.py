@@ -61,12 +61,14 @@ def _is_library(function: Any) -> bool:
     return (getattr(function, "__module__", None) or "").partition(".")[0] in ("numpy", "dmlops", "einops", "builtins")
 
 
-def _names_of(code: Any) -> set[str]:
+def _names_of(code: Any) -> frozenset[str]:
     """What a code names, with the functions in it."""
-    if not isinstance(code, types.CodeType):
-        return set()
-    inner = [_names_of(one) for one in code.co_consts if isinstance(one, types.CodeType)]
-    return set(code.co_names).union(*inner)
+    return _names_of_code(code) if isinstance(code, types.CodeType) else frozenset()
+
+
+@functools.lru_cache(1024)
+def _names_of_code(code: types.CodeType) -> frozenset[str]:
+    return frozenset(code.co_names).union(*map(_names_of, code.co_consts))
 
 
 def _attributes(value: Any, names: Any = None) -> list[tuple[str, Any]]:

@@ -9,8 +9,9 @@ import operator
 import sys
 import threading
 import traceback
+import types
 from collections.abc import Iterator
-from typing import Any, NoReturn
+from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
 
@@ -37,14 +38,17 @@ __all__ = [
 class Step:
     """One call that was recorded: NumPy's function or the twin of an operator, its arguments, its results."""
 
-    def __init__(self, function: Any, args: Any, kwargs: Any, result: Any) -> None:
-        self.function, self.args, self.kwargs, self.result = function, _copied(args), _copied(kwargs), result
-        self.where = user_line()
+    def __init__(self, function: Any, args: Any, kwargs: Any, result: Any, where: Line) -> None:
+        self.function, self.args, self.kwargs, self.result, self.where = function, _copied(args), _copied(kwargs), result, where
 
 
 def _copied(value: Any) -> Any:
     """Arguments whose lists and arrays are copies: what the caller's become later is not seen."""
-    return rebuilt(value, lambda one: one.copy() if isinstance(one, (np.ndarray, bytearray)) else one)
+    return rebuilt(value, _copy)
+
+
+def _copy(value: Any) -> Any:
+    return value.copy() if isinstance(value, (np.ndarray, bytearray)) else value
 
 
 class Trace:
@@ -81,38 +85,57 @@ class Trace:
 
     def record(self, function: Any, args: Any, kwargs: Any, result: Any) -> Any:
         """Make traced arrays of the nodes that a step results in; each gets the line of the user's function."""
-        where = user_line()
-
-        def traced(made: Any) -> Any:
-            if isinstance(made, (list, tuple)):
-                return type(made)(traced(one) for one in made)
-            waiting = [made]
-            while waiting:
-                node = waiting.pop()
-                if not node.where:
-                    node.where = where
-                    waiting += node.operands
-            return Traced(self, made)
-
-        results = traced(result)
-        self.steps.append(Step(function, args, kwargs, results))
+        where = line_of_user()
+        results = self._traced(result, where)
+        self.steps.append(Step(function, args, kwargs, results, where))
         return results
+
+    def _traced(self, made: Any, where: Line) -> Any:
+        if isinstance(made, (list, tuple)):
+            return type(made)([self._traced(one, where) for one in made])
+        waiting = [made]
+        while waiting:
+            node = waiting.pop()
+            if not node.where:
+                node.where = where
+                waiting += node.operands
+        return Traced(self, made)
 
 
 _NOT_OF_USERS = ("dmlops", "numpy", "einops", "contextlib")
 
 
+class Line(NamedTuple):
+    """A line of a file. Its text is read when it is printed."""
+
+    file: str
+    number: int
+
+    def __str__(self) -> str:
+        code = linecache.getline(self.file, self.number).strip()
+        return f"{self.file}:{self.number}" + f": {code}" * bool(code)
+
+
+def line_of_user() -> Line:
+    """The innermost line of the call that is neither dmlops', NumPy's nor einops'."""
+    frame = sys._getframe(1)
+    while frame.f_back is not None and not _is_of_user(frame):
+        frame = frame.f_back
+    return Line(frame.f_code.co_filename, frame.f_lineno)
+
+
+def _is_of_user(frame: types.FrameType) -> bool:
+    return frame.f_globals.get("__name__", "").partition(".")[0] not in _NOT_OF_USERS
+
+
 def user_line(error: BaseException | None = None) -> str:
     """The innermost line that is neither dmlops', NumPy's nor einops': of the call, or of an error's traceback."""
     if error is None:
-        frames = traceback.walk_stack(sys._getframe(1))
-    else:
-        frames = reversed(list(traceback.walk_tb(error.__traceback__)))
-    for frame, number in frames:
-        if frame.f_back is None or frame.f_globals.get("__name__", "").partition(".")[0] not in _NOT_OF_USERS:
+        return str(line_of_user())
+    for frame, number in reversed(list(traceback.walk_tb(error.__traceback__))):
+        if frame.f_back is None or _is_of_user(frame):
             break
-    code = linecache.getline(frame.f_code.co_filename, number).strip()
-    return f"{frame.f_code.co_filename}:{number}" + f": {code}" * bool(code)
+    return str(Line(frame.f_code.co_filename, number))
 
 
 @contextlib.contextmanager
