@@ -1,6 +1,5 @@
 """Arithmetic in place of tables: a device computes the bits that NumPy has, or looks them up."""
 
-import itertools
 import pathlib
 import re
 
@@ -10,7 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dmlops.fusion import arithmetic
+from dmlops.fusion import arithmetic, maps
+from dmlops.fusion.programs import Programs
 from strategies import content
 from test_kernels import FEWEST
 
@@ -115,15 +115,28 @@ def test_codes_are_those_of_the_kernel():
 def test_a_device_computes_what_it_has_proved(vulkan, monkeypatch):
     """A wrong constant shows where its key is that of arithmetic that was right. No operation here is rounded."""
     x = np.random.default_rng(0).integers(0, 256, (24, 48, 3), np.uint8)
-    key = next(arithmetic._keys)
-    monkeypatch.setattr(arithmetic, "_keys", itertools.repeat(key))
+    monkeypatch.setattr(maps.Table, "arithmetic", lambda self, first: self.computed.to_bytes(0xA5A5, first))
     fused, again = (dmlops.fuse(lambda x: x.astype(np.float32) * 2 - 1) for _ in range(2))
     assert content(fused(x, device=vulkan)) == content(fused.reference(x))
+    monkeypatch.setattr(maps, "_tables", Programs())
     real = arithmetic.continued
     monkeypatch.setattr(
         arithmetic, "continued", lambda *args: (made := real(*args)) and made._replace(constants=made.constants + 1)
     )
     assert content(again(x, device=vulkan)) == content(x.astype(np.float32) * 3 - 2)
+
+
+def test_a_table_is_tried_once_whatever_the_shape():
+    """Its key says what it has: entries, operations and constants."""
+
+    def bytes_of(shape, add, dtype=np.uint8):
+        fused = dmlops.fuse(lambda x: x.astype(np.float32) * np.float32([1, 2, 3]) + np.float32(add))
+        (one,) = fused._compiled((np.zeros(shape, dtype),), {}).program.passes
+        return one.constants_bytes
+
+    assert bytes_of((4, 5, 3), 1) == bytes_of((7, 2, 3), 1)
+    keys = {bytes_of((4, 5, 3), add, dtype)[-72:-64] for add in (1, 2) for dtype in (np.uint8, np.int8)}
+    assert len(keys) == 4
 
 
 def test_more_tables_than_verdicts_are_remembered(device):

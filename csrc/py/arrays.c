@@ -48,8 +48,41 @@ int dml_dtype_check(PyArray_Descr *dtype, const char *name)
     return -1;
 }
 
+/* The ints of a tuple; -1 with an exception set. */
+static int read_ints(PyObject *tuple, npy_intp *values)
+{
+    const Py_ssize_t count = PyTuple_Size(tuple);
+    if (count > DML_MAX_RANK)
+        PyErr_SetString(PyExc_ValueError, "an array has too many axes");
+    for (Py_ssize_t k = 0; k < count && !PyErr_Occurred(); k++)
+        values[k] = (npy_intp)PyLong_AsSsize_t(PyTuple_GetItem(tuple, k));
+    return PyErr_Occurred() ? -1 : (int)count;
+}
+
+/* From (dtype, shape, strides). */
+static PyObject *array_of_ints(PyObject *description, const char *name)
+{
+    PyArray_Descr *dtype;
+    PyObject *shape, *strides;
+    npy_intp extents[DML_MAX_RANK], steps[DML_MAX_RANK];
+    if (!PyArg_ParseTuple(description, "O!O!O!", &PyArrayDescr_Type, &dtype, &PyTuple_Type, &shape, &PyTuple_Type, &strides) ||
+        dml_dtype_check(dtype, name) < 0)
+        return NULL;
+    int rank = read_ints(shape, extents);
+    if (rank < 0 || read_ints(strides, steps) != rank) {
+        if (!PyErr_Occurred())
+            PyErr_SetString(PyExc_ValueError, "an array must have a stride for each axis");
+        return NULL;
+    }
+    Py_INCREF((PyObject *)dtype); /* the new array steals it */
+    return PyArray_NewFromDescr(&PyArray_Type, dtype, rank, extents, steps, (char *)4096, 0, NULL);
+}
+
 PyObject *dml_array_described(PyObject *description, const char *name)
 {
+    if (PyTuple_Check(description) && PyTuple_Size(description) == 3 &&
+        PyObject_TypeCheck(PyTuple_GetItem(description, 0), &PyArrayDescr_Type))
+        return array_of_ints(description, name);
     PyArrayObject *like;
     PyArray_Descr *dtype;
     Py_ssize_t offset = 0;

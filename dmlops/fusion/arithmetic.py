@@ -5,7 +5,6 @@ What is found here is a candidate. Each device computes all of a table's entries
 
 from __future__ import annotations
 
-import itertools
 import struct
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
@@ -21,9 +20,6 @@ _SIGNED = 1 << 16
 _MOST = 4  # operations: DML_MOST_OPERATIONS
 _MOST_ROWS = 64
 
-_keys = itertools.count(1)
-
-
 class Arithmetic(NamedTuple):
     """Operations, four bits each, and for each row of a table the constant of each."""
 
@@ -31,10 +27,10 @@ class Arithmetic(NamedTuple):
     operations: tuple[int, ...]
     constants: Any
 
-    def to_bytes(self, table: int) -> bytes:
-        """A new dml_arithmetic of csrc/core/plan.h, of a table that begins there."""
+    def to_bytes(self, key: int, table: int) -> bytes:
+        """A dml_arithmetic of csrc/core/plan.h, of a table that begins there. A device tries it once for each key."""
         code = sum(one << 4 * place for place, one in enumerate(self.operations)) + self.signed * _SIGNED
-        return struct.pack("=QqII", next(_keys), table, code, len(self.constants)) + bytes(self.constants)
+        return struct.pack("=QqII", key, table, code, len(self.constants)) + bytes(self.constants)
 
 
 def begun(dtype: np.dtype[Any], rows: int) -> Arithmetic | None:

@@ -11,7 +11,7 @@ import numpy as np
 
 from dmlops import _core
 from dmlops.fusion import layout, maps
-from dmlops.fusion.graph import Constant, Input, Node, pack, without_memory
+from dmlops.fusion.graph import Constant, Input, Node, pack
 from dmlops.fusion.layout import Piece
 from dmlops.fusion.maps import Map
 from dmlops.fusion.reads import boxes_of, operands_first
@@ -340,9 +340,9 @@ class _Compiler:
         numbers = sorted({piece.table for each in pieces for piece in each if piece.table >= 0})
         tables, same = {-1: (-1, -1)}, maps.without_repeats(self.tables, numbers)
         for number in dict.fromkeys(same.values()):
-            entries, computed = self.tables[number]
-            first = placed(entries.tobytes())
-            tables[number] = first, -1 if computed is None else placed(computed.to_bytes(first))
+            first = placed(self.tables[number].content)
+            computed = self.tables[number].arithmetic(first)
+            tables[number] = first, -1 if computed is None else placed(computed)
         steps = array.array("q")
         for dst, each in enumerate(pieces):
             for piece in each:
@@ -350,7 +350,7 @@ class _Compiler:
                 item = self.inputs[piece.source][0].itemsize if piece.table >= 0 else 0
                 steps.extend(_step(piece, dst, piece.src + offsets.get(piece.source, 0), item, table))
         where = tuple((offset, self.constants[-1 - source]) for source, offset in offsets.items())
-        arrays = tuple(itertools.starmap(without_memory, [*self.inputs, *map(_as_input, nodes)]))
+        arrays = (*self.inputs, *map(_as_input, nodes))
         kept = bytes(constants)
         program = _core._compile(arrays, len(self.inputs), steps.tobytes(), kept)
         return Pass(program, tuple(nodes), tuple(pieces), tuple(self.inputs), where, kept, why)

@@ -14,6 +14,7 @@ from dmlops.fusion import arguments, numpy_functions, operators, pickling, struc
 from dmlops.fusion.compiler import Program, compile_nodes
 from dmlops.fusion.graph import Input, Node
 from dmlops.fusion.keys import IteratorError, bytes_of, key_of
+from dmlops.fusion.numpy_maps import moved_as_map
 from dmlops.fusion.programs import Programs
 from dmlops.fusion.results import Results
 from dmlops.fusion.traced import RefusedError, Trace, refuse
@@ -48,7 +49,8 @@ class Compiled(NamedTuple):
     def nbytes(self) -> int:
         """Of tables and constants, also as they were recorded for proofs."""
         passes = self.program.passes
-        recorded = structure.leaves([(step.args, step.kwargs) for step in self.trace.steps])
+        steps = [step for step in self.trace.steps if step.function is not moved_as_map]
+        recorded = structure.leaves([(step.args, step.kwargs) for step in steps])
         arrays = {id(one): one.nbytes for one in recorded if isinstance(one, np.ndarray)}
         arrays |= {id(node.array): node.array.nbytes for one in passes for _, node in one.constants}
         return sum(arrays.values()) + sum(len(one.constants_bytes) for one in passes)

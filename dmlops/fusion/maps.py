@@ -8,6 +8,8 @@ of moved elements becomes one table for each piece, whose rows advance along the
 from __future__ import annotations
 
 import collections
+import functools
+import hashlib
 import itertools
 import math
 import warnings
@@ -19,6 +21,7 @@ import numpy as np
 from dmlops.fusion import arithmetic, movements
 from dmlops.fusion.graph import Constant, Input, Node, View, pack
 from dmlops.fusion.layout import Piece
+from dmlops.fusion.programs import Programs
 from dmlops.fusion.runs import Digit, Run
 
 __all__ = [
@@ -68,7 +71,7 @@ class Expression:
         self.varying: tuple[Varying, ...] = (
             inner[0] if len(inner) == 1 and not constants else tuple(dict.fromkeys(itertools.chain(*inner, constants)))
         )
-        self.sample: tuple[int, Any] | None = None  # an element's value, with the number of axes that it has
+        self.samples: dict[Any, Any] = {}  # what it makes of an element, by the number of its axes and its dtype
 
     def in_order(self) -> list[Expression]:
         """The expressions in it, operands first; it is the last."""
@@ -147,11 +150,28 @@ def _called(one: Expression, values: Any, constant_of: Callable[[Varying], Any],
     return one.function(*map(of, one.args), **{name: of(argument) for name, argument in one.kwargs.items()})
 
 
-class Table(NamedTuple):
+class Table:
     """Entries for every value, in each row; and arithmetic that may give the same."""
 
-    entries: Any
-    computed: arithmetic.Arithmetic | None
+    def __init__(self, entries: Any, computed: arithmetic.Arithmetic | None) -> None:
+        self.entries, self.computed = entries, computed
+
+    @functools.cached_property
+    def content(self) -> bytes:
+        return bytes(self.entries.tobytes())
+
+    @functools.cached_property
+    def digest(self) -> bytes:
+        """Equal where dtype, entries and arithmetic are."""
+        made = hashlib.blake2b(self.content, digest_size=16)
+        made.update(self.entries.dtype.str.encode())
+        if self.computed is not None:
+            made.update(self.computed.to_bytes(0, 0))
+        return made.digest()
+
+    def arithmetic(self, first: int) -> bytes | None:
+        """As the extension reads it; `first`: where the entries begin. Equal tables have equal keys."""
+        return None if self.computed is None else self.computed.to_bytes(int.from_bytes(self.digest[:8], "little"), first)
 
 
 class Map(Node):
@@ -177,26 +197,34 @@ def _first_of(constant: Varying) -> Any:
     return array[(slice(1),) * array.ndim] if array.size else np.zeros((1,) * array.ndim, array.dtype)
 
 
-def _sample(expression: Expression, one: Any) -> Any:
+def _sample(expression: Expression, rank: int, dtype: np.dtype[Any]) -> Any:
     """What an expression makes of an array of one element. That of its operands is known, unless constants have added axes."""
-    known = {operand: operand.sample[1] for operand in expression.operands if operand.sample and operand.sample[0] == one.ndim}
+    key = rank, dtype
+    if key in expression.samples:
+        return expression.samples[key]
+    one = np.zeros((1,) * rank, dtype)
+    known = {operand: operand.samples[key] for operand in expression.operands if key in operand.samples}
     if len(known) < len(set(expression.operands)):
         made = evaluate(expression, one, _first_of)
     else:
         with np.errstate(all="ignore"), warnings.catch_warnings():
             warnings.simplefilter("ignore")
             made = _called(expression, one, _first_of, known)
-    expression.sample = one.ndim, made
+    if len(expression.samples) < _MOST_SAMPLES:
+        expression.samples[key] = made
     return made
+
+
+_MOST_SAMPLES = 64
 
 
 def mapped(source: Node, expression: Expression, shape: Sequence[int]) -> Node | tuple[Node, ...]:
     """The node of an expression of an array's elements, broadcast to a shape; several where there are several results."""
-    shapes = {tuple(shape), source.shape, *(one.array.shape for one in expression.varying)}
-    shape = np.broadcast_shapes(*shapes) if len(shapes) > 1 else shape  # it takes fewer axes than arrays may have
+    shapes = {source.shape, *(one.array.shape for one in expression.varying)}
+    if not all(_fits(one, shape) for one in shapes):
+        shape = np.broadcast_shapes(tuple(shape), *shapes)
     base = source if shape == source.shape else movements.broadcast(source, shape)
-    one = np.zeros(() if _is_by_value(source) else (1,) * len(shape), base.dtype)
-    sample = _sample(expression, one)
+    sample = _sample(expression, 0 if _is_by_value(source) else len(shape), base.dtype)
     several = sample if isinstance(sample, tuple) else (sample,)
     if any(np.shape(found) != (1,) * len(shape) or found.dtype.hasobject for found in several):
         raise NotImplementedError("its result is not one element for each")
@@ -204,6 +232,12 @@ def mapped(source: Node, expression: Expression, shape: Sequence[int]) -> Node |
         parts = [Expression(lambda several, k: several[k], (expression, k), {}) for k in range(len(sample))]
         return tuple(Map(base, source, part, found.dtype) for part, found in zip(parts, sample, strict=True))
     return Map(base, source, expression, sample.dtype)
+
+
+def _fits(one: Sequence[int], shape: Sequence[int]) -> bool:
+    """Whether an array is broadcast to a shape as it is."""
+    last = shape[max(0, len(shape) - len(one)) :]
+    return len(one) == len(last) and all(size in (1, other) for size, other in zip(one, last, strict=True))
 
 
 def _is_by_value(source: Node) -> bool:
@@ -318,12 +352,33 @@ def map_piece(piece: Piece, node: Map, tables: list[Table], item: int) -> Piece:
     base = node.operands[0].dtype
     inner = _inner(piece, node, lambda digit: digit.row != 0)
     _check(node, math.prod(inner.extents) << 8 * item)
-    if piece.table < 0:
+    before = tables[piece.table] if piece.table >= 0 else None
+    digits = tuple([(axis, digit.extent, digit.weight, digit.row) for axis, _, digit in inner.digits])
+    firsts = tuple([piece.dims[axis].first for axis in node.axes])
+    what = item, base, node.dtype, len(node.shape), _is_by_value(node.source)
+    key = id(node.expression), what, digits, firsts, piece.row, id(before)
+    table = _tables.get(key)
+    if table is None:
+        table = _table(piece, node, before, inner, item)
+        _tables.put(key, table, (node.expression, before), 2 * table.entries.nbytes, _MOST_TABLES, _MOST_BYTES_OF_TABLES)
+    tables.append(table)
+    dims = _moved(piece, inner, lambda digit, stride: digit._replace(row=stride), 1)
+    return piece._replace(dims=dims, table=len(tables) - 1, row=0)
+
+
+_MOST_TABLES, _MOST_BYTES_OF_TABLES = 1024, 32 << 20
+
+_tables = Programs()  # by an expression, and what of a piece they depend on: no source, and hardly a size
+
+
+def _table(piece: Piece, node: Map, before: Table | None, inner: _Inner, item: int) -> Table:
+    """What a node's expression makes of every value, or of the entries of the table before it."""
+    base = node.operands[0].dtype
+    if before is None:
         values = all_values(item).view(base).reshape((1,) * len(inner.extents) + (-1,))
         computed = arithmetic.begun(base, math.prod(inner.extents))
     else:
         rows = inner.total(piece.row, [digit.row for _, _, digit in inner.digits])
-        before = tables[piece.table]
         values, computed = before.entries.view(base)[rows], None
         if before.computed is not None and before.entries.dtype == base:
             computed = before.computed._replace(constants=before.computed.constants[rows.reshape(-1)])
@@ -334,9 +389,7 @@ def map_piece(piece: Piece, node: Map, tables: list[Table], item: int) -> Piece:
         node.dtype,
         lambda one: _varied(node, piece, inner, one) if isinstance(one, Varying) else one,
     )
-    tables.append(Table(entries, computed))
-    dims = _moved(piece, inner, lambda digit, stride: digit._replace(row=stride), 1)
-    return piece._replace(dims=dims, table=len(tables) - 1, row=0)
+    return Table(entries, computed)
 
 
 def map_constant(piece: Piece, node: Map, constant: np.ndarray[Any, Any]) -> tuple[np.ndarray[Any, Any], Piece]:
@@ -354,4 +407,6 @@ def map_constant(piece: Piece, node: Map, constant: np.ndarray[Any, Any]) -> tup
 def without_repeats(tables: Sequence[Table], numbers: Sequence[int]) -> dict[int, int]:
     """For each of these tables, the first one that is equal to it."""
     first: dict[Any, int] = {}
-    return {k: first.setdefault((tables[k].entries.dtype.str, tables[k].entries.tobytes()), k) for k in numbers}
+    if len(numbers) == 1:
+        return {numbers[0]: numbers[0]}
+    return {k: first.setdefault((tables[k].entries.dtype.str, tables[k].content), k) for k in numbers}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import operator
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -47,6 +48,10 @@ def _lifted(
     if flat and BY_VALUE and len({one.dtype for one in parts if type(one) not in _WEAK}) > 1:
         if any(isinstance(one, Traced) and one.ndim == 0 for one in parts):
             refuse("a join with an array of no axes, by whose value this NumPy chooses the dtype", "name the dtype by astype")
+    first = parts[0].dtype if parts and isinstance(parts[0], Traced) else None
+    if dtype is None and first is not None and first.isbuiltin == 1 and all(isinstance(one, Traced) for one in parts):
+        if all(one.dtype is first for one in parts):
+            return parts
     likes = [one if type(one) in _WEAK else np.zeros((1,) * (not flat or one.ndim > 0), one.dtype) for one in parts]
     common = np.concatenate(likes, axis=None, dtype=dtype, casting=casting).dtype
     if common.hasobject:
@@ -174,10 +179,39 @@ _MODES = {"constant": "constant", "edge": "edge", "reflect": "reflection", "symm
 
 def pad(trace: Trace, function: Any, array: Any, pad_width: Any, mode: Any = "constant", **kwargs: Any) -> Any:
     x = node_of(array, function)
+    value = kwargs.get("constant_values", 0)
+    plain = type(value) is int and not kwargs.keys() - {"constant_values"}  # what is equal to it is the same
     if isinstance(mode, str):
-        function(np.zeros((1,) * len(x.shape), x.dtype), 0, mode, **kwargs)  # raises for what NumPy does not know
+        (_ask if plain else _ask.__wrapped__)(function, len(x.shape), x.dtype, mode, tuple(kwargs.items()))
     if mode not in _MODES or kwargs.get("reflect_type", "even") != "even":
         refuse(f"numpy.pad of mode {mode!r}{' and reflect_type' * ('reflect_type' in kwargs)}")
+    widths = _widths(x, pad_width)
+    if any(size == 0 and sum(pair) for size, pair in zip(x.shape, widths, strict=True)) and mode != "constant":
+        raise ValueError("can't extend an empty axis using modes other than 'constant' or 'empty'")
+    if mode != "constant":
+        for axis, (before, after) in enumerate(widths):
+            x = movements.pad_periodic(x, axis, before, after, _MODES[mode])
+        return trace.record(function, (array, widths or pad_width, mode), {}, x)
+    codes = []
+    fill = trace.lift(_fill(x.dtype, value)) if plain else None
+    for axis, pair in enumerate(widths):
+        sides = [trace.lift(item) for item in _fills(x, axis, value)] if fill is None else [fill, fill]
+        codes.append(sides)
+        if any(pair):
+            x = movements.pad_constant(x, axis, (pair[0], sides[0]._node), (pair[1], sides[1]._node))
+    return trace.record(function, (array, widths or pad_width, mode), {"constant_values": codes or 0}, x)
+
+
+@functools.lru_cache(256)
+def _ask(function: Any, rank: int, dtype: np.dtype[Any], mode: str, kwargs: Any) -> None:
+    """Raise for what NumPy does not know."""
+    function(np.zeros((1,) * rank, dtype), 0, mode, **dict(kwargs))
+
+
+def _widths(x: Node, pad_width: Any) -> Any:
+    """Two numbers for each axis."""
+    if x.shape and type(pad_width) in (tuple, list) and len(pad_width) == len(x.shape) and all(map(_is_pair, pad_width)):
+        return [list(pair) for pair in pad_width]
     if isinstance(pad_width, dict):  # of some axes
         by_axis: list[Any] = [(0, 0)] * len(x.shape)
         for axis, width in pad_width.items():
@@ -189,18 +223,17 @@ def pad(trace: Trace, function: Any, array: Any, pad_width: Any, mode: Any = "co
     widths = np.broadcast_to(pad_width, (len(x.shape), 2)).tolist()
     if np.min(widths, initial=0) < 0:
         raise ValueError("index can't contain negative values")
-    if any(size == 0 and sum(pair) for size, pair in zip(x.shape, widths, strict=True)) and mode != "constant":
-        raise ValueError("can't extend an empty axis using modes other than 'constant' or 'empty'")
-    if mode != "constant":
-        for axis, (before, after) in enumerate(widths):
-            x = movements.pad_periodic(x, axis, before, after, _MODES[mode])
-        return trace.record(function, (array, pad_width, mode), {}, x)
-    codes = []
-    for axis, pair in enumerate(widths):
-        sides = [trace.lift(item) for item in _fills(x, axis, kwargs.get("constant_values", 0))]
-        codes.append(sides)
-        x = movements.pad_constant(x, axis, (pair[0], sides[0]._node), (pair[1], sides[1]._node))
-    return trace.record(function, (array, pad_width, mode), {"constant_values": codes or 0}, x)
+    return widths
+
+
+def _is_pair(value: Any) -> bool:
+    return type(value) in (tuple, list) and len(value) == 2 and all(type(one) is int and 0 <= one < 1 << 62 for one in value)
+
+
+@functools.lru_cache(256)
+def _fill(dtype: np.dtype[Any], value: int) -> Any:
+    """The element that NumPy makes of a number; a constant is a copy of it."""
+    return _fills(Node((1,), dtype), 0, value)[0]
 
 
 def _fills(x: Node, axis: int, values: Any) -> list[Any]:
@@ -243,7 +276,7 @@ def roll(trace: Trace, function: Any, a: Any, shift: Any, axis: Any = None) -> A
     if pairs.ndim > 1:
         raise ValueError("'shift' and 'axis' should be scalars or 1D sequences")
     for each, at in pairs:
-        if each % (made.shape[axis_of(at, made)] or 1):
+        if type(shift) is not int and each % (made.shape[axis_of(at, made)] or 1):
             np.roll(np.empty(2, "V0"), type(each)(1))  # raises what NumPy raises for its type
         made = movements.roll(made, int(each), axis_of(at, made))
     return trace.record(function, (a, shift), {"axis": axis}, movements.reshape(made, x.shape) if axis is None else made)

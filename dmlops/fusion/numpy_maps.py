@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 import operator
 from typing import Any, NoReturn
 
 import numpy as np
 
-from dmlops.fusion.maps import MAPPED_ITEMS, VALUE, Expression, Map, Varying, constant_of, items_of, mapped
+from dmlops.fusion.interned import expression_of
+from dmlops.fusion.maps import MAPPED_ITEMS, VALUE, Map, Varying, constant_of, items_of, mapped
 from dmlops.fusion.traced import Trace, Traced, constant_from, refuse
 
 __all__ = [
@@ -132,9 +134,9 @@ def call_map(trace: Trace, function: Any, args: Any, kwargs: Any, whole: tuple[A
         array = constant_from(value)
         return Varying(array) if array.ndim > 0 and place not in whole else array
 
-    expression = Expression(
+    expression = expression_of(
         function,
-        [argument(value, place) for place, value in enumerate(args)],
+        tuple([argument(value, place) for place, value in enumerate(args)]),
         {key: argument(value, key) for key, value in kwargs.items()},
     )
     try:
@@ -169,12 +171,17 @@ def astype(trace: Trace, function: Any, x: Any, dtype: Any, casting: Any = "unsa
         return x
     if not np.can_cast(x.dtype, new, casting):
         raise TypeError(f"Cannot cast array data from {x.dtype!r} to {new!r} according to the rule {casting!r}")
+    plain = all(one.metadata is None and one.kind != "V" for one in (x.dtype, new))  # then what is equal is the same
+    return call_map(trace, (_cast if plain else _cast.__wrapped__)(x.dtype, new), (x,), {})
 
+
+@functools.lru_cache(256)
+def _cast(old: np.dtype[Any], new: np.dtype[Any]) -> Any:
     def cast(values: Any) -> Any:
         return values.astype(new)
 
-    cast.__name__ = f"astype from {x.dtype} to {new}"
-    return call_map(trace, cast, (x,), {})
+    cast.__name__ = cast.__qualname__ = f"astype from {old} to {new}"
+    return cast
 
 
 def take_along_axis(trace: Trace, function: Any, arr: Any, indices: Any, axis: Any = -1) -> Any:

@@ -57,7 +57,7 @@ def _as_constant(name: str, argument: Any) -> Any:
 
 def _check(name: str, arrays: list[Traced], own: list[Any]) -> None:
     """Raise what the operator raises for these arguments."""
-    likes = [(np.broadcast_to(np.zeros((), one.dtype), one.shape), one.dtype) for one in arrays]
+    likes = [(one.dtype, one.shape, (0,) * one.ndim) for one in arrays]
     function = getattr(_core, f"_{name}")
     function(likes if name == "join" else likes[0], *own, None, "cpu-class", "explain")
 

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import heapq
+import itertools
 from typing import Any
 
 __all__ = ["Programs"]
+
+_OFTEN = 256  # entries, after which their bytes are counted anew
 
 
 class _Entry:
@@ -15,22 +19,27 @@ class _Entry:
 
 
 class Programs:
-    """A cache without a lock.
+    """A cache without a lock, of programs and of what they have in common.
 
-    Keys are made of Python's own types, so each operation of the dict is one step under the GIL. Two threads may compile the
-    same program; either will do. What is evicted may run finalizers, which may call the function again.
+    Keys are made of Python's own types, so each operation of the dict, and of the heap, is one step under the GIL. Two threads
+    may compile the same program; either will do. What is evicted may run finalizers, which may call the function again. The
+    heap has an item for each entry, by its last use when the item was made: what was used since is put back when it comes up.
+    So to keep one more takes as long whatever is kept.
     """
 
     def __init__(self) -> None:
         self._entries: dict[Any, _Entry] = {}
-        self._clock = 0
+        self._heap: list[tuple[int, int, Any]] = []
+        self._numbers = itertools.count()
+        self._clock = self._nbytes = 0
 
     def __len__(self) -> int:
         return len(self._entries)
 
     @property
     def nbytes(self) -> int:
-        return sum(one.nbytes for _, one in self._now())
+        found = (self._entries.get(key) for key in list(self._entries))  # while other threads may change them
+        return sum(entry.nbytes for entry in found if entry is not None)
 
     def get(self, key: Any) -> Any:
         entry = self._entries.get(key)
@@ -42,16 +51,26 @@ class Programs:
     def put(self, key: Any, program: Any, kept: Any, nbytes: int, most: int, most_bytes: int) -> None:
         """Keep a program, and what its key needs alive; evict those that were not used for longest."""
         self._clock += 1
-        new = self._entries[key] = _Entry(program, kept, nbytes, self._clock)
-        now = self._now()
-        count, total = len(now), sum(one.nbytes for _, one in now)
-        for old, entry in sorted(now, key=lambda one: one[1].used):
-            if (count <= most and total <= most_bytes) or entry is new:
+        new, number = _Entry(program, kept, nbytes, self._clock), next(self._numbers)
+        old = self._entries.get(key)
+        self._entries[key] = new
+        # Threads may lose bytes of one another's here.
+        self._nbytes = self._nbytes + nbytes - (0 if old is None else old.nbytes) if number % _OFTEN else self.nbytes
+        heapq.heappush(self._heap, (new.used, number, key))
+        while len(self._entries) > most or self._nbytes > most_bytes:
+            if not self._evict_one(new):
                 break
-            count, total = count - 1, total - entry.nbytes
-            self._entries.pop(old, None)
 
-    def _now(self) -> list[tuple[Any, _Entry]]:
-        """All entries, while other threads may change them."""
-        found = ((key, self._entries.get(key)) for key in list(self._entries))
-        return [(key, entry) for key, entry in found if entry is not None]
+    def _evict_one(self, new: _Entry) -> bool:
+        """Whether there is one beside the new one."""
+        try:
+            used, number, key = heapq.heappop(self._heap)
+        except IndexError:
+            return False
+        entry = self._entries.get(key)
+        if entry is not None and (entry is new or entry.used != used):
+            heapq.heappush(self._heap, (entry.used, number, key))
+            return entry is not new or used != entry.used
+        if entry is not None and self._entries.pop(key, None) is not None:
+            self._nbytes -= entry.nbytes
+        return True

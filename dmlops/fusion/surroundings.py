@@ -15,7 +15,7 @@ import numpy as np
 from dmlops.fusion import structure
 from dmlops.fusion.traced import Traced
 
-__all__ = ["brought", "changed", "random_states"]
+__all__ = ["changed", "random_states", "tokens", "values"]
 
 _MOST_FUNCTIONS = 64  # that are followed
 _MOST_BYTES = 1 << 20  # of arrays that are compared by value: others are by identity
@@ -40,7 +40,7 @@ def _functions(function: Any) -> Iterator[Any]:
         waiting += [value for _, value in _named(one) if callable(value)]
 
 
-def _values(function: Any, args: Any, kwargs: Any) -> dict[str, Any]:
+def values(function: Any, args: Any, kwargs: Any) -> dict[str, Any]:
     """What is named by the code of a function and by that of functions of Python that it calls, with its name there."""
     found: dict[str, Any] = {}
     for one in _functions(function):
@@ -116,14 +116,10 @@ def _named(function: Any) -> Iterator[tuple[str, Any]]:
 # --- what they are --------------------------------------------------------------------------------------------------
 
 
-def brought(function: Callable[..., Any], args: Any, kwargs: Any) -> dict[str, Any]:
+def tokens(brought: dict[str, Any]) -> dict[str, Any]:
     """What tells each value from another: its bytes, those of what is in it, or itself."""
-    return _tokens(_values(function, args, kwargs))
-
-
-def _tokens(values: dict[str, Any]) -> dict[str, Any]:
     left = _Left()
-    return {name: _token(value, left) for name, value in values.items()}
+    return {name: _token(value, left) for name, value in brought.items()}
 
 
 class _Unread(NamedTuple):
@@ -170,9 +166,9 @@ def changed(before: dict[str, Any], function: Callable[..., Any], args: Any, kwa
 
     What the function itself binds, as a counter, is its own affair. So may be what has changed in a list.
     """
-    now = _values(function, args, kwargs)
-    tokens = _tokens(now)
-    names = [name for name, token in before.items() if name in now and not _same(token, tokens[name])]
+    now = values(function, args, kwargs)
+    tokens_now = tokens(now)
+    names = [name for name, token in before.items() if name in now and not _same(token, tokens_now[name])]
     bound = set().union(*(_bound_by(getattr(one, "__code__", None)) for one in _functions(function))) if names else set()
     names = [name for name in names if name not in bound]
     return names, [name for name in names if isinstance(now[name], (*_NUMBERS, np.ndarray, str, bytes))]
@@ -199,14 +195,14 @@ def _same(one: Any, other: Any) -> bool:
 # --- random numbers -------------------------------------------------------------------------------------------------
 
 
-def random_states(function: Callable[..., Any], args: Any, kwargs: Any) -> dict[str, Any]:
+def random_states(brought: dict[str, Any]) -> dict[str, Any]:
     """The state of each source of random numbers that a function may draw from."""
     found: dict[str, Any] = {}
     if "random" in sys.modules:
         found["random"] = sys.modules["random"].getstate()
     if "numpy.random" in sys.modules:
         found["numpy.random"] = _flat(np.random.get_state(legacy=False))
-    for name, value in _values(function, args, kwargs).items():
+    for name, value in brought.items():
         inner = [] if isinstance(value, (type, types.ModuleType, types.FunctionType)) else list(_attributes(value))
         for label, one in [(name, value), *((f"{name}.{key}", each) for key, each in inner)]:
             state = _state(one)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import difflib
 import linecache
 import operator
@@ -138,18 +137,17 @@ def user_line(error: BaseException | None = None) -> str:
     return str(Line(frame.f_code.co_filename, number))
 
 
-@contextlib.contextmanager
-def naming_the_line() -> Iterator[None]:
+class naming_the_line:  # noqa: N801, since it is called as a function
     """Errors of NumPy's and of operators say which line of the user's function they come from."""
-    try:
-        yield
-    except RefusedError:
-        raise
-    except Exception as error:
-        named = _with_line(error)
-        if named is error:
-            raise
-        raise named.with_traceback(error.__traceback__) from None
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, kind: Any, error: BaseException | None, tb: Any) -> None:
+        if isinstance(error, Exception) and not isinstance(error, RefusedError):
+            named = _with_line(error)
+            if named is not error:
+                raise named.with_traceback(tb) from None
 
 
 def _with_line(error: Any) -> Any:

@@ -25,10 +25,11 @@ def run(trace: Trace, function: Callable[..., Any], args: Any, kwargs: Any) -> A
     """
     for _ in range(_MOST_RUNS):
         trace.steps.clear()
-        trace.brought = surroundings.brought(function, args, kwargs)
-        before = surroundings.random_states(function, args, kwargs)
+        values = surroundings.values(function, args, kwargs)
+        trace.brought = surroundings.tokens(values)
+        before = surroundings.random_states(values)
         returned = _run(trace, function, args, kwargs)
-        after = surroundings.random_states(function, args, kwargs)
+        after = surroundings.random_states(surroundings.values(function, args, kwargs))
         drawn = [name for name, state in before.items() if after.get(name, state) != state]
         if not drawn:
             return returned
