@@ -29,7 +29,7 @@ def expression_of(function: Callable[..., Any], args: tuple[Any, ...], kwargs: d
         if key is not None:
             own = [one.array.nbytes for one in (*args, *kwargs.values()) if isinstance(one, Varying)]
             _expressions.put(key, found, kept, sum(own), _MOST, _MOST_BYTES)
-    return found  # type: ignore[no-any-return]
+    return found
 
 
 def _key_of(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any], kept: list[Any]) -> Any:

@@ -65,7 +65,7 @@ def _selected(x: Node, key: tuple[Any, ...]) -> tuple[list[Along], dict[int, int
             axis, left = axis + left, -1
         elif axis >= len(x.shape):
             return None
-        elif type(entry) is slice and all(type(one) in _PLAIN for one in (entry.start, entry.stop, entry.step)) and entry.step != 0:
+        elif type(entry) is slice and _is_plain(entry):
             _add_range(dims, fixed, axis, range(*entry.indices(x.shape[axis])))
             axis += 1
         elif type(entry) is int and -x.shape[axis] <= entry < x.shape[axis]:
@@ -76,7 +76,8 @@ def _selected(x: Node, key: tuple[Any, ...]) -> tuple[list[Along], dict[int, int
     return (*_of_any_size(dims, fixed),) if axis == len(x.shape) and len(dims) <= MOST_AXES else None
 
 
-_PLAIN = (int, type(None))
+def _is_plain(entry: slice) -> bool:
+    return entry.step != 0 and all(one is None or type(one) is int for one in (entry.start, entry.stop, entry.step))
 
 
 def _add_range(dims: list[Along], fixed: dict[int, int], axis: int, which: range) -> None:
