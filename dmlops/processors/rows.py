@@ -10,6 +10,7 @@ from dmlops.processors.configuration import Configuration
 from dmlops.processors.families import detection as d
 from dmlops.processors.families import others as o
 from dmlops.processors.families import patches as p
+from dmlops.processors.families import samples, squares
 from dmlops.processors.families import standard as s
 from dmlops.processors.families import tiles as t
 from dmlops.processors.families import videos as v
@@ -119,7 +120,7 @@ rows("NeoMMEImage", p.neo)
 rows("Siglip2Image", p.siglip2)
 rows("Gemma4Image", p.gemma4)
 
-rows("LlavaImage", t.llava)
+rows("LlavaImage", squares.llava)
 rows("LlavaNextImage", t.llava_next)
 rows("LlavaOnevisionImage", t.llava_next, form="samples", one_alone=True)
 rows("GotOcr2Image", t.tiles)
@@ -128,13 +129,13 @@ rows("Ovis2Image", t.ovis2)
 rows("DeepseekOcr2Image", t.deepseek_ocr)
 rows("AriaImage", t.aria)
 rows("Llama4Image", t.llama4)
-rows("MllamaImage", t.mllama, form="nested")
-rows("Idefics2Image", t.idefics2, form="nested")
-rows("Idefics3Image SmolVLMImage", t.idefics3, form="nested")
-rows("UltraVBertImage", t.idefics3, form="nested", capped=True)
-rows("GraniteDoclingImage", t.granite_docling, form="nested")
-rows("JanusImage DeepseekVLImage", t.janus)
-rows("DeepseekVLHybridImage", t.hybrid)
+rows("MllamaImage", samples.mllama, form="nested")
+rows("Idefics2Image", samples.idefics2, form="nested")
+rows("Idefics3Image SmolVLMImage", samples.idefics3, form="nested")
+rows("UltraVBertImage", samples.idefics3, form="nested", capped=True)
+rows("GraniteDoclingImage", samples.granite_docling, form="nested")
+rows("JanusImage DeepseekVLImage", squares.janus)
+rows("DeepseekVLHybridImage", squares.hybrid)
 rows("Gemma3Image", t.gemma3)
 rows("PerceptionLMImage", t.perception)
 rows("Step3p7Image", t.step3)

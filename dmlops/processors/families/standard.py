@@ -36,6 +36,13 @@ def size_by(c: Configuration, wanted: dict[str, int], size: Size) -> Size:
     raise ValueError(f"{c.name}: size must have 'height' and 'width', 'max_height' and 'max_width', or 'shortest_edge'")
 
 
+def height_and_width(c: Configuration, key: str = "size") -> Size:
+    wanted = c.size(key)
+    if not (wanted.get("height") and wanted.get("width")):
+        raise ValueError(f"{c.name}: {key} must have the keys 'height' and 'width'")
+    return wanted["height"], wanted["width"]
+
+
 def edge_of(c: Configuration) -> int:
     wanted = c.size()
     if not wanted.get("shortest_edge"):
