@@ -8,9 +8,9 @@ Operators
     ``reverse_subsequences``, ``depth_to_space``, ``space_to_depth``, ``slice``, ``slice_grad``, ``padding``, ``tile``,
     ``upsample``, ``transpose``, ``join``, ``split``, ``take``, ``take_along_axis``, ``gather_nd``, ``put_along_axis`` and
     ``scatter_nd``. ``slice_from_key`` converts a NumPy index to the arguments of ``slice``. ``resize_pillow``,
-    ``resize_opencv`` and ``resize_torchvision`` resize with the bits of these libraries. ``sliding_windows``,
-    ``resize_nearest``, ``roll`` and ``one_hot`` are made of others, and so are ``rearrange`` and ``repeat``, which take
-    patterns of einops. ``dmlops.reference`` has each operator in a few lines of NumPy.
+    ``resize_opencv`` and ``resize_torchvision`` resize with the bits of these libraries. ``crops``,
+    ``sliding_windows``, ``resize_nearest``, ``roll`` and ``one_hot`` are made of others, and so are ``rearrange`` and
+    ``repeat``, which take patterns of einops. ``dmlops.reference`` has each operator in a few lines of NumPy.
 NumPy code in one pass
     ``fuse`` makes one pass of a function that moves, casts and scales, however many steps it has, and proves it.
 A model's own preprocessing
@@ -48,6 +48,7 @@ from dmlops.einops_backend import register_when_imported as _register_when_impor
 from dmlops.errors import DeviceLostError, NoDeviceError, OutOfDeviceMemoryError, UnsupportedError, VulkanError
 from dmlops.memory import MemoryInfo, empty_cache, memory_info
 from dmlops.operators import (
+    crops,
     depth_to_space,
     gather_nd,
     join,
@@ -102,6 +103,7 @@ __all__ = [
     "array_api",
     "asarray",
     "compare",
+    "crops",
     "default_device",
     "depth_to_space",
     "devices",

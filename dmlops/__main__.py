@@ -231,6 +231,7 @@ def _composed() -> dict[str, list[Call]]:
         "roll": [((odd, 5), {}), ((image, (1, -2), (1, 3)), {}), ((odd[:, ::-1], -40, 1), {})],
         "sliding_windows": [((odd, 30, 1), {"strides": 12}), ((image[..., ::-1], (3, 4), (2, 3)), {})],
         "resize_nearest": [((odd, (50, 60)), {}), ((image, (4, 36)), {"axes": (2, 3), "coordinates": "asymmetric"})],
+        "crops": [((image, [[1, 9], [4, 0]], (4, 9), [True, False]), {"axes": (2, 3)}), ((odd, picks[:1].T[:0], ()), {})],
         "one_hot": [((picks, 9), {}), ((picks, 7), {"axis": 0, "on": 2, "off": -1, "dtype": "i2"})],
     }
     if importlib.util.find_spec("einops"):

@@ -15,7 +15,7 @@ from dmlops.lengths import wrong_index
 from dmlops.operators.tracking import tracked
 from dmlops.refused_arrays import lazy, no_array, not_plain
 
-__all__ = ["flat", "gather_at", "index_array", "integers", "scattered"]
+__all__ = ["checked", "flat", "gather_at", "index_array", "integers", "scattered"]
 
 _Array = np.ndarray[Any, np.dtype[Any]]
 
@@ -179,7 +179,7 @@ def gather_at(array: DeviceArray, key: Any) -> DeviceArray:
     axes = _axes_of(entries, view.ndim)
     if len(chosen) == 1:
         if view.size == 0 and isinstance(chosen[0], np.ndarray):  # where numpy.take looks at no index
-            _checked(chosen[0], axes[0], view.shape[axes[0]])
+            checked(chosen[0], axes[0], view.shape[axes[0]])
         return _core._gather(view, chosen[0], axes[0], 0, "take", None, None, None)  # type: ignore[return-value]
     first = tuple(range(len(axes)))
     view = _core._view(view, lambda like: np.moveaxis(like, axes, first))
@@ -237,7 +237,7 @@ def _tuples(view: DeviceArray, chosen: list[Any], axes: list[int]) -> Any:
         raise IndexError(f"shape mismatch: indexing arrays could not be broadcast together with shapes {shapes}") from None
     some = math.prod(shape) > 0  # of indices that are broadcast to none NumPy checks single ones only
     here: list[Any] = [
-        one if isinstance(one, DeviceArray) else _checked(one, axis, size) if some or one.ndim == 0 else one
+        one if isinstance(one, DeviceArray) else checked(one, axis, size) if some or one.ndim == 0 else one
         for one, axis, size in zip(chosen, axes, view.shape, strict=False)
     ]
     if not some:
@@ -250,7 +250,7 @@ def _tuples(view: DeviceArray, chosen: list[Any], axes: list[int]) -> Any:
     return _there(np.stack, same, -1)
 
 
-def _checked(index: _Array, axis: int, size: int) -> _Array:
+def checked(index: _Array, axis: int, size: int) -> _Array:
     """Indices of an axis, counted from its beginning. IndexError, as NumPy words it, if one is out of range."""
     flat = _first_wrong(index, size)
     if flat is not None:

@@ -489,6 +489,36 @@ def roll(input: Any, shift: Any, axis: Any = None, *, out: Any = None, device: A
     return _result(np.roll(np.asarray(input), shift, axis), out)
 
 
+@twin_of(dmlops.operators.crops)
+def crops(
+    input: Any,
+    starts: Any,
+    sizes: Any,
+    flip: Any = None,
+    *,
+    axes: Any = None,
+    out: Any = None,
+    device: Any = None,
+    progress: Any = None,
+) -> Any:
+    array, starts = np.asarray(input), np.asarray(starts)
+    sizes = (sizes, sizes) if isinstance(sizes, int) else tuple(sizes)
+    axes = range(1, 1 + len(sizes)) if axes is None else [axis % array.ndim for axis in axes]
+    flips = np.zeros((len(array), len(sizes)), bool)
+    if flip is not None and np.ndim(flip) == 1:
+        flips[:, -1] = flip
+    elif flip is not None:
+        flips[...] = flip
+    result = []
+    for sample, start, mirrored in zip(array, starts, flips, strict=True):
+        for axis, first, size, mirror in zip(axes, start, sizes, mirrored, strict=True):
+            indices = np.arange(first, first + size)
+            sample = np.take(sample, indices[::-1] if mirror else indices, axis - 1)
+        result.append(sample)
+    shape = [dict(zip(axes, sizes, strict=True)).get(axis, size) for axis, size in enumerate(array.shape)]
+    return _result(np.array(result, array.dtype).reshape(shape), out)
+
+
 @twin_of(dmlops.operators.one_hot)
 def one_hot(
     indices: Any,

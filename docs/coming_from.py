@@ -91,6 +91,11 @@ NUMPY = Library(
         Row("x[[0, 1], [5, -1]]", "dmlops.gather_nd(x, [[0, 5], [1, -1]])", "The last axis of the indices has the tuples."),
         Row("np.roll(x, 2, axis=3)", "dmlops.roll(x, 2, 3)"),
         Row(
+            "np.stack([x[0, :, 1:4, :5], x[1, :, :3, 5:0:-1]])",
+            "dmlops.crops(x, [[1, 0], [0, 1]], (3, 5), [False, True], axes=(2, 3))",
+            "Each sample has a place of its own.",
+        ),
+        Row(
             "np.lib.stride_tricks.sliding_window_view(x, (3, 3), (2, 3))[:, :, ::2, ::2].copy()",
             "dmlops.sliding_windows(x, (3, 3), (2, 3), strides=2)",
         ),

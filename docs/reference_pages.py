@@ -12,7 +12,10 @@ SECTIONS = (
     ("Keys", ("slice_from_key",)),
     ("Resizing", ("resize_opencv", "resize_pillow", "resize_torchvision")),
     ("Preprocessing from a configuration", ("preprocessing",)),
-    ("Functions in one pass", ("fuse", "one_hot", "resize_nearest", "roll", "sliding_windows", "rearrange", "repeat")),
+    (
+        "Functions in one pass",
+        ("fuse", "crops", "one_hot", "resize_nearest", "roll", "sliding_windows", "rearrange", "repeat"),
+    ),
     ("Arrays on a device", ("asarray", "empty", "from_dlpack", "synchronize", "DeviceArray")),
     ("Devices", ("devices", "default_device", "set_default_device", "Device")),
     ("Memory", ("memory_info", "empty_cache", "MemoryInfo")),

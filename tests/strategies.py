@@ -682,6 +682,21 @@ def rolls(draw, max_rank=5):
 
 
 @st.composite
+def crops(draw, max_rank=4):
+    shape = draw(st.lists(st.integers(1, 7), min_size=1, max_size=min(max_rank, 4)))
+    shape[0] = draw(st.integers(0, 5))
+    spec, rank = draw(specs(tuple(shape))), len(shape)
+    axes = draw(st.permutations(range(1, rank)))[: draw(st.integers(0, rank))]
+    sizes = [draw(st.integers(0 if draw(st.integers(0, 9)) == 0 else 1, shape[axis])) for axis in axes]
+    starts = [[draw(st.integers(0, shape[axis] - size)) for axis, size in zip(axes, sizes)] for _ in range(shape[0])]
+    starts = np.array(starts, draw(st.sampled_from(["i8", "u1", ">i4"]))).reshape(shape[0], len(axes))
+    random = np.random.default_rng(draw(seeds))
+    flips = [None, random.random(starts.shape) < 0.5] + [random.random(shape[0]) < 0.5] * bool(axes)
+    named = [axis - rank if draw(st.booleans()) else axis for axis in axes]
+    return Call("crops", spec, (starts, sizes, draw(st.sampled_from(flips))), {"axes": named})
+
+
+@st.composite
 def images(draw, max_rank, behind, any_dtype):
     """Images with two axes somewhere among batch and channels, and these two: None where they are the default."""
     rank = draw(st.integers(2, min(max_rank, 4)))
@@ -755,7 +770,7 @@ CALLS = {
 }
 GATHERS = {"take": takes, "take_along_axis": takes_along, "gather_nd": gathers_nd}
 RESIZES = {"resize_opencv": opencv_resizes, "resize_pillow": pillow_resizes, "resize_torchvision": torchvision_resizes}
-COMPOSED = {"sliding_windows": sliding, "resize_nearest": resizes, "roll": rolls} | RESIZES
+COMPOSED = {"sliding_windows": sliding, "resize_nearest": resizes, "roll": rolls, "crops": crops} | RESIZES
 SCATTERS = {"put_along_axis": puts_along, "scatter_nd": scatters_nd}
 OPERATORS = sorted(CALLS)
 CALLS |= GATHERS | SCATTERS | COMPOSED

@@ -101,6 +101,7 @@ def test_the_command_prints_it_without_a_device(tmp_path):
 COMPOSED_CALLS = {
     "roll": "roll(uint8[300,300][:, 3:], (5, 1), axis=(0, 1))",
     "one_hot": "one_hot(uint8[200], 5)",
+    "crops": "crops(uint8[2,30,30,3], ((1, 2), (3, 4)), 20, (True, False))",
     "resize_nearest": "resize_nearest(uint8[30,30], (60, 45))",
     "sliding_windows": "sliding_windows(float32[30,300], 20, 1)",
     "rearrange": "dmlops.rearrange(uint8[4,6], 'a b -> b a')",

@@ -343,9 +343,8 @@ def test_rows_of_constant_tables(axis):
     assert same(fused(X, device="host"), expected) and same(fused.reference(X), expected) and fused.prove(X)
     with pytest.raises(TypeError, match="dmlops.take of 10 rows by uint8 cannot be fused: use a table that has a row for"):
         dmlops.fuse(lambda x: dmlops.take(TABLE[:10], x, 0))(X, device="host")
-    for wrong in (lambda x: dmlops.take(x, x, 0), lambda x: dmlops.take(TABLE, x, 1, batch_dims=1)):
-        with pytest.raises(TypeError, match="traced indices"):
-            dmlops.fuse(wrong)(X, device="host")
+    with pytest.raises(TypeError, match="traced indices"):
+        dmlops.fuse(lambda x: dmlops.take(TABLE, x, 1, batch_dims=1))(X, device="host")
 
 
 # --- errors ---------------------------------------------------------------------------------------------------------

@@ -47,29 +47,50 @@ static bool has_arithmetic(const dml_compiled *compiled, const dml_compiled_step
     return arithmetic->table == step->table && needed <= rows->end && rows->end <= most;
 }
 
-static bool is_within(const dml_compiled *compiled, const dml_compiled_step *step)
+/* Whether a step that reads so many bytes further on stays within what it reads. */
+static bool reads_within(const dml_compiled *compiled, const dml_compiled_step *step, int64_t further)
 {
     dml_span source;
+    const int64_t item = compiled->results[step->dst].item, begin = step->src_offset + further;
+    dml_span read = {begin, begin + (step->table < 0 ? item : step->src_item)};
+    if (!find_source(compiled, step, &source))
+        return false;
+    for (int64_t k = 0; k < step->axis_count; k++)
+        if (!grow(&read, compiled->axes[step->first_axis + k].extent, compiled->axes[step->first_axis + k].src_stride))
+            return false;
+    return (read.begin >= source.begin && read.end <= source.end) || item == 0;
+}
+
+static bool is_within(const dml_compiled *compiled, const dml_compiled_step *step)
+{
     if (step->dst < 0 || step->dst >= compiled->result_count || step->axis_count < 0 || step->axis_count > DML_MAX_AXES ||
-        (step->table >= 0 && step->src_item != 1 && step->src_item != 2) || !find_source(compiled, step, &source))
+        (step->table >= 0 && step->src_item != 1 && step->src_item != 2) || !reads_within(compiled, step, 0))
         return false;
     const dml_tensor *result = &compiled->results[step->dst];
     int64_t reach[DML_MAX_RANK] = {0};
-    dml_span read = {step->src_offset, step->src_offset + (step->table < 0 ? result->item : step->src_item)};
     dml_span rows = {step->row, step->row + 1};
     for (int64_t k = 0; k < step->axis_count; k++) {
         const dml_compiled_axis *axis = &compiled->axes[step->first_axis + k];
         if (axis->dim < 0 || axis->dim >= result->rank || axis->first < 0 || axis->stride < 0 ||
-            !grow(&read, axis->extent, axis->src_stride) || !grow(&rows, axis->extent, axis->row_stride))
+            !grow(&rows, axis->extent, axis->row_stride))
             return false;
         int64_t *sum = &reach[axis->dim], left = result->shape[axis->dim] - 1 - *sum - axis->first;
         if (left < 0 || (axis->stride > 0 && axis->extent - 1 > left / axis->stride))
             return false;
         *sum += axis->first + (axis->extent - 1) * axis->stride;
     }
-    bool inside = read.begin >= source.begin && read.end <= source.end;
-    return (inside || result->item == 0) && has_arithmetic(compiled, step, &rows, result->item) &&
-           has_rows(compiled, step, &rows, result->item);
+    return has_arithmetic(compiled, step, &rows, result->item) && has_rows(compiled, step, &rows, result->item);
+}
+
+/* Whether two variants of a step write the same elements. */
+static bool writes_same(const dml_compiled *compiled, const dml_compiled_step *one, const dml_compiled_step *other)
+{
+    bool same = one->dst == other->dst && one->axis_count == other->axis_count;
+    for (int64_t k = 0; same && k < one->axis_count; k++) {
+        const dml_compiled_axis *a = &compiled->axes[one->first_axis + k], *b = &compiled->axes[other->first_axis + k];
+        same = a->dim == b->dim && a->first == b->first && a->extent == b->extent && a->stride == b->stride;
+    }
+    return same;
 }
 
 dml_code dml_compiled_check(const dml_compiled *compiled, dml_status *status)
@@ -77,7 +98,29 @@ dml_code dml_compiled_check(const dml_compiled *compiled, dml_status *status)
     for (int64_t i = 0; i < compiled->count; i++)
         if (!is_within(compiled, &compiled->steps[i]))
             return dml_fail(status, DML_VALUE_ERROR, "step %lld of the program leaves its arrays", (long long)i);
+    if (compiled->variants < 1 || compiled->count % compiled->variants != 0)
+        return dml_fail(status, DML_VALUE_ERROR, "some step of the program lacks a variant");
+    for (int64_t i = 0; i < compiled->count; i++)
+        if (!writes_same(compiled, &compiled->steps[i - i % compiled->variants], &compiled->steps[i]))
+            return dml_fail(status, DML_VALUE_ERROR, "step %lld of the program writes something else than its first variant",
+                            (long long)i);
     return dml_coverage_check(compiled, status);
+}
+
+dml_code dml_compiled_check_selections(const dml_compiled *compiled, const dml_selection *selections, int64_t count,
+                                       dml_status *status)
+{
+    if (count != compiled->count / compiled->variants)
+        return dml_fail(status, DML_VALUE_ERROR, "expected %lld selections, got %lld",
+                        (long long)(compiled->count / compiled->variants), (long long)count);
+    const int64_t most = INT64_MAX / 4;
+    for (int64_t i = 0; i < count; i++) {
+        const dml_selection *one = &selections[i];
+        if (one->variant < 0 || one->variant >= compiled->variants || one->offset < -most || one->offset > most ||
+            !reads_within(compiled, &compiled->steps[i * compiled->variants + one->variant], one->offset))
+            return dml_fail(status, DML_VALUE_ERROR, "selection %lld leaves the arrays of the program", (long long)i);
+    }
+    return DML_OK;
 }
 
 static void add_axis(dml_plan *plan, const dml_compiled_axis *axis, int64_t dst_stride)
@@ -89,12 +132,13 @@ static void add_axis(dml_plan *plan, const dml_compiled_axis *axis, int64_t dst_
 static void make(const dml_program *program, int64_t index, dml_step *step)
 {
     const dml_compiled *compiled = program->other;
-    const dml_compiled_step *from = &compiled->steps[index];
+    const dml_selection selection = program->selections ? program->selections[index] : (dml_selection){0, 0};
+    const dml_compiled_step *from = &compiled->steps[index * compiled->variants + selection.variant];
     const dml_tensor *result = &program->results[from->dst];
     step->src = from->src;
     step->dst = from->dst;
     step->plan.item = result->item;
-    step->plan.src_offset = from->src_offset;
+    step->plan.src_offset = from->src_offset + selection.offset;
     if (from->table >= 0) {
         int64_t row = result->item << 8 * from->src_item;
         step->plan.src_item = from->src_item;
@@ -110,10 +154,11 @@ static void make(const dml_program *program, int64_t index, dml_step *step)
     }
 }
 
-void dml_compiled_describe(const dml_compiled *compiled, dml_program *program)
+void dml_compiled_describe(const dml_compiled *compiled, const dml_selection *selections, dml_program *program)
 {
     program->make = make;
-    program->count = compiled->count;
+    program->count = compiled->count / compiled->variants;
+    program->selections = selections;
     program->other = compiled;
     for (int64_t i = 0; i < compiled->count; i++)
         program->arithmetic = program->arithmetic || compiled->steps[i].arithmetic >= 0;

@@ -27,9 +27,16 @@ typedef struct dml_compiled_step {
     int64_t first_axis; /* an index into the program's axes */
 } dml_compiled_step;
 
+/* What a run decides about a step: which of its variants is run, and how many bytes further on it reads. */
+typedef struct dml_selection {
+    int64_t variant;
+    int64_t offset;
+} dml_selection;
+
 /* Owned by its maker. Nothing changes once it is made, so that any thread may run it. */
 typedef struct dml_compiled {
-    int64_t count; /* of steps */
+    int64_t count;    /* of steps; of each, all variants lie side by side, */
+    int64_t variants; /* so many: they write the same elements */
     int64_t input_count, result_count;
     const char *constants; /* borrowed: tables, and what a step from DML_FILL reads */
     int64_t constant_bytes;
@@ -41,7 +48,12 @@ typedef struct dml_compiled {
 /* Whether all steps stay within inputs, constants and results, and write every element of each result once. */
 dml_code dml_compiled_check(const dml_compiled *compiled, dml_status *status);
 
-/* Gives a program, which has room for them, the results' shapes and its steps. */
-void dml_compiled_describe(const dml_compiled *compiled, dml_program *program);
+/* Whether the selections of a run, one for each step, name variants that stay within inputs and constants. */
+dml_code dml_compiled_check_selections(const dml_compiled *compiled, const dml_selection *selections, int64_t count,
+                                       dml_status *status);
+
+/* Gives a program, which has room for them, the results' shapes and its steps: as they are chosen, or, without selections, the
+ * first variants. The selections are borrowed. */
+void dml_compiled_describe(const dml_compiled *compiled, const dml_selection *selections, dml_program *program);
 
 #endif

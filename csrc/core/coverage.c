@@ -107,7 +107,7 @@ static bool agrees(const dml_compiled *compiled, int number, int64_t only)
     for (int64_t k = only < 0 ? 0 : only; k < (only < 0 ? compiled->result_count : only + 1); k++)
         if (compiled->results[k].item > 0)
             right = reduced(right + product(drawn(number, DML_MAX_RANK + k), of_array(&point, &compiled->results[k])));
-    for (int64_t i = 0; i < compiled->count; i++) {
+    for (int64_t i = 0; i < compiled->count; i += compiled->variants) {
         const dml_compiled_step *step = &compiled->steps[i];
         if ((only < 0 || step->dst == only) && compiled->results[step->dst].item > 0)
             written = reduced(written + product(drawn(number, DML_MAX_RANK + step->dst), of_step(&point, compiled, step)));

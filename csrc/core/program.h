@@ -31,14 +31,15 @@ typedef struct dml_program {
     dml_step_maker *make;
     int64_t input_count, result_count;
     dml_tensor *inputs, *results;
-    const dml_operator *op;        /* or NULL, also below, where the program is no operator's */
-    dml_ints *args;                /* of the operator */
-    int64_t *parts;                /* join, split: where each part begins, on the axis; split's sizes before */
-    dml_entries lengths;           /* reverse_subsequences, gather: integers, */
-    const int64_t *length_strides; /* their strides in bytes; NULL: they are dense */
-    const void *other;             /* what a maker that is no operator's needs */
-    const dml_resize *resize;      /* what is resized, by steps that follow each other; or NULL */
-    bool arithmetic;               /* some step's plan has some */
+    const dml_operator *op;                 /* or NULL, also below, where the program is no operator's */
+    dml_ints *args;                         /* of the operator */
+    int64_t *parts;                         /* join, split: where each part begins, on the axis; split's sizes before */
+    dml_entries lengths;                    /* reverse_subsequences, gather: integers, */
+    const int64_t *length_strides;          /* their strides in bytes; NULL: they are dense */
+    const void *other;                      /* what a maker that is no operator's needs */
+    const dml_resize *resize;               /* what is resized, by steps that follow each other; or NULL */
+    const struct dml_selection *selections; /* of a compiled program's steps, or NULL */
+    bool arithmetic;                        /* some step's plan has some */
 } dml_program;
 
 void dml_program_step(const dml_program *program, int64_t index, dml_step *step);

@@ -2,6 +2,7 @@
 
 #include "base/cache.h"
 #include "base/machine.h"
+#include "base/parallel.h"
 #include "core/host.h"
 #include "core/host_resize.h"
 #include "py/dlpack.h"
@@ -99,6 +100,44 @@ static dml_code host_resize(const dml_transfer *transfer, dml_interrupt_poll *po
     return dml_host_resize(transfer->program, transfer->inputs[0].data, transfer->results[0].data, poll, status);
 }
 
+static const void *source_of(const dml_transfer *transfer, const dml_step *step)
+{
+    return step->src == DML_FILL ? transfer->fill : transfer->inputs[step->src].data;
+}
+
+/* Whether steps run at once: all are short, and together they are not. */
+static bool runs_at_once(const dml_program *program)
+{
+    int64_t bytes = 0, longest = 0;
+    for (int64_t i = 0; i < program->count && program->count > 1; i++) {
+        dml_step step;
+        dml_program_step(program, i, &step);
+        int64_t own = dml_plan_bytes(&step.plan);
+        bytes += own;
+        longest = dml_larger(longest, own);
+    }
+    return bytes >= DML_HOST_PARALLEL && longest < DML_HOST_PARALLEL;
+}
+
+static void run_step(const void *argument, int64_t index)
+{
+    const dml_transfer *transfer = argument;
+    dml_step step;
+    dml_program_step(transfer->program, index, &step);
+    dml_host_run(&step.plan, source_of(transfer, &step), transfer->results[step.dst].data, NULL);
+}
+
+/* When it is asked whether to stop no helper is at work: what is asked may fork. */
+static bool run_steps(const dml_transfer *transfer, dml_interrupt_poll *poll)
+{
+    for (int64_t next = 0; next < transfer->program->count;) {
+        next = dml_parallel(run_step, transfer, next, transfer->program->count, dml_interrupt_time(poll));
+        if (dml_interrupt_stops(poll))
+            return false;
+    }
+    return true;
+}
+
 /* What takes more than some 10 us counts as waiting. */
 static dml_code host_run(int index, const dml_transfer *transfer, bool wait, dml_status *status)
 {
@@ -107,14 +146,15 @@ static dml_code host_run(int index, const dml_transfer *transfer, bool wait, dml
     int64_t bytes = 0;
     if (transfer->program->resize)
         return host_resize(transfer, wait ? &poll : NULL, status);
+    if (wait && runs_at_once(transfer->program))
+        return run_steps(transfer, &poll) ? DML_OK : dml_fail(status, DML_INTERRUPTED, "interrupted by a signal");
     for (int64_t i = 0; i < transfer->program->count; i++) {
         dml_step step;
         dml_program_step(transfer->program, i, &step);
         bytes += STEP_BYTES + dml_plan_bytes(&step.plan);
         if (!wait && bytes > MOST_AT_ONCE)
             return dml_fail(status, DML_WOULD_WAIT, "the work is long");
-        const void *src = step.src == DML_FILL ? transfer->fill : transfer->inputs[step.src].data;
-        if (!dml_host_run(&step.plan, src, transfer->results[step.dst].data, wait ? &poll : NULL))
+        if (!dml_host_run(&step.plan, source_of(transfer, &step), transfer->results[step.dst].data, wait ? &poll : NULL))
             return dml_fail(status, DML_INTERRUPTED, "interrupted by a signal");
     }
     return DML_OK;

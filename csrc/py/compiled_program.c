@@ -82,15 +82,16 @@ static int read_steps(dml_compiled *compiled, const char *bytes, Py_ssize_t size
 PyObject *dml_compile(PyObject *module, PyObject *args)
 {
     PyObject *arrays, *steps, *constants;
-    Py_ssize_t inputs;
+    Py_ssize_t inputs, variants = 1;
     dml_status status = {.code = DML_OK};
-    if (!PyArg_ParseTuple(args, "O!nSS:_compile", &PyTuple_Type, &arrays, &inputs, &steps, &constants))
+    if (!PyArg_ParseTuple(args, "O!nSS|n:_compile", &PyTuple_Type, &arrays, &inputs, &steps, &constants, &variants))
         return NULL;
     dml_compiled_program *program = dml_zeroed(1, sizeof *program);
     if (!program)
         return NULL;
     Py_INCREF(constants);
     program->constants = constants;
+    program->compiled.variants = variants;
     program->compiled.constants = PyBytes_AsString(constants);
     program->compiled.constant_bytes = PyBytes_Size(constants);
     PyObject *capsule = NULL;
@@ -128,15 +129,37 @@ static PyObject *step_tuple(const dml_step *step)
                          (long long)plan->src_offset, (long long)plan->dst_offset, (long long)entries, dml_explain_axes(plan));
 }
 
-PyObject *dml_compiled_steps(PyObject *Py_UNUSED(module), PyObject *object)
+int dml_compiled_selections(const dml_compiled_program *program, PyObject *bytes, const dml_selection **selections,
+                            dml_status *status)
 {
+    *selections = NULL;
+    if (bytes == Py_None)
+        return 0;
+    if (!PyBytes_Check(bytes)) {
+        PyErr_SetString(PyExc_TypeError, "selections must be bytes or None");
+        return -1;
+    }
+    *selections = (const void *)PyBytes_AsString(bytes); /* whose data are aligned to 8 bytes at least */
+    int64_t count = (int64_t)PyBytes_Size(bytes) / (int64_t)sizeof **selections;
+    return dml_compiled_check_selections(&program->compiled, *selections, count, status) ? -1 : 0;
+}
+
+PyObject *dml_compiled_steps(PyObject *module, PyObject *args)
+{
+    PyObject *object, *bytes;
+    const dml_selection *selections;
+    dml_status status = {.code = DML_OK};
+    if (!PyArg_ParseTuple(args, "OO:_compiled_steps", &object, &bytes))
+        return NULL;
     const dml_compiled_program *compiled = dml_compiled_from(object);
-    dml_tensor *results = compiled ? dml_zeroed(compiled->compiled.result_count, sizeof *results) : NULL;
+    if (!compiled || dml_compiled_selections(compiled, bytes, &selections, &status) < 0)
+        return dml_raise(dml_state_of(module), &status);
+    dml_tensor *results = dml_zeroed(compiled->compiled.result_count, sizeof *results);
     PyObject *list = results ? PyList_New(0) : NULL;
     dml_program program = {.results = results};
     dml_step step;
     if (list)
-        dml_compiled_describe(&compiled->compiled, &program);
+        dml_compiled_describe(&compiled->compiled, selections, &program);
     for (int64_t i = 0; list && i < program.count; i++) {
         dml_program_step(&program, i, &step);
         dml_plan_simplify(&step.plan);

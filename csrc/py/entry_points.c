@@ -199,13 +199,15 @@ PyObject *dml_resample(PyObject *module, PyObject *const *args, Py_ssize_t count
 /* --- compiled programs ----------------------------------------------------------------------------------------------- */
 
 /* Runs a compiled program as if it were an operator of several inputs. */
-static int begin_compiled(dml_call *call, const dml_compiled_program *program, PyObject *const *args)
+static int begin_compiled(dml_call *call, const dml_compiled_program *program, PyObject *selected, PyObject *const *args)
 {
     const dml_compiled *compiled = &program->compiled;
     call->compiled = program;
     call->fill = program->constants;
     Py_INCREF(call->fill);
-    if (dml_call_convert_how(call, args[3]) < 0 || dml_call_convert_inputs(call, args[0]) < 0)
+    const dml_selection *selections;
+    if (dml_call_convert_how(call, args[3]) < 0 || dml_call_convert_inputs(call, args[0]) < 0 ||
+        dml_compiled_selections(program, selected, &selections, &call->status) < 0)
         return -1;
     if (call->program.input_count != compiled->input_count) {
         PyErr_Format(PyExc_ValueError, "expected %lld inputs, got %lld", (long long)compiled->input_count,
@@ -215,7 +217,7 @@ static int begin_compiled(dml_call *call, const dml_compiled_program *program, P
     if (dml_call_list_outputs(call, compiled->result_count) < 0 || dml_call_convert_outputs(call, args[1]) < 0 ||
         dml_call_convert_device(call, args[2]) < 0 || dml_call_describe(call) < 0)
         return -1;
-    dml_compiled_describe(compiled, &call->program);
+    dml_compiled_describe(compiled, selections, &call->program);
     return dml_call_open(call);
 }
 
@@ -226,7 +228,9 @@ PyObject *dml_run_compiled(PyObject *module, PyObject *const *args, Py_ssize_t c
     const dml_compiled_program *program = count > 0 ? dml_compiled_from(args[0]) : NULL;
     if (!program)
         return count > 0 ? NULL : PyErr_Format(PyExc_TypeError, "expected 5 arguments, got none");
-    if (dml_call_begin(&call, module, &op, count - 1) < 0 || begin_compiled(&call, program, args + 1) < 0)
+    PyObject *selected = count == 6 ? args[5] : Py_None;
+    if (dml_call_begin(&call, module, &op, count == 6 ? 4 : count - 1) < 0 ||
+        begin_compiled(&call, program, selected, args + 1) < 0)
         return dml_call_fail(&call);
     return dml_call_run(&call);
 }

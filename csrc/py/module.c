@@ -245,7 +245,7 @@ static PyMethodDef module_methods[] = {
     {"_ways", dml_ways, METH_NOARGS, NULL},
     {"_probe_driver", dml_probe_driver, METH_O, NULL},
     {"_compile", dml_compile, METH_VARARGS, NULL},
-    {"_compiled_steps", dml_compiled_steps, METH_O, NULL},
+    {"_compiled_steps", dml_compiled_steps, METH_VARARGS, NULL},
     {"_run_compiled", DML_FAST(dml_run_compiled), METH_FASTCALL, NULL},
     {"_resample", DML_FAST(dml_resample), METH_FASTCALL, NULL},
     {"_resize_kernels", resize_kernels, METH_NOARGS, NULL},

@@ -22,6 +22,7 @@ from dmlops import _core
 from dmlops.dask.arguments import dask_array, refuse_device_array
 from dmlops.dask.graphs import Chunks, rechunk
 from dmlops.fusion import structure
+from dmlops.fusion.chosen import index_inputs
 from dmlops.fusion.graph import Input, pack
 from dmlops.fusion.layout import Along
 from dmlops.fusion.resized import ResizePass
@@ -107,6 +108,8 @@ def _item(fused: Fused, compiled: Compiled, arguments: Any, size: int) -> Any:
     places = zip(structure.leaves((compiled.args, compiled.kwargs)), structure.leaves(arguments), strict=True)
     batched = [isinstance(one, _Block) for place, one in places if isinstance(place, Input)]
     passes = []
+    if index_inputs(compiled.results):
+        _refuse(fused, "indices that are arguments choose elements in it")
     for one in compiled.program.passes:
         for node in one.nodes:
             if not node.shape or node.shape[0] % size:
@@ -127,7 +130,7 @@ def _resizing(fused: Fused, one: ResizePass) -> Any:
 
 def _steps(fused: Fused, one: Pass, batched: list[bool], size: int) -> Iterator[Any]:
     """The plans of a pass, for one item each."""
-    for src, dst, item, src_offset, dst_offset, entries, axes in _core._compiled_steps(one.program):
+    for src, dst, item, src_offset, dst_offset, entries, axes in _core._compiled_steps(one.program, None):
         node = one.nodes[dst]
         entry, constants = node.dtype.itemsize, one.constants_bytes
         if entry == 0 or node.size == 0:

@@ -11,7 +11,8 @@ import numpy as np
 
 from dmlops import _core
 from dmlops.fusion import layout, maps
-from dmlops.fusion.graph import Constant, Input, Node, pack
+from dmlops.fusion.chosen import SELECTED, Chosen, Selection, Slots, by_entry, index_inputs, unpacked
+from dmlops.fusion.graph import Constant, Input, Node, pack, without_memory
 from dmlops.fusion.layout import Piece
 from dmlops.fusion.maps import Map
 from dmlops.fusion.reads import boxes_of, operands_first
@@ -38,13 +39,26 @@ class Pass(NamedTuple):
     constants: tuple[tuple[int, Constant], ...]  # each with its offset in the program's bytes
     constants_bytes: bytes  # and the tables behind them
     why: str
+    slots: Slots
+    indices: tuple[int, ...]  # those of the inputs that no plan reads; each is an empty one of input `like` to the extension
+    like: int
 
-    def steps(self) -> list[Any]:
-        """The plans, as a device is given them."""
-        return _core._compiled_steps(self.program)
+    def steps(self, indices: Any) -> list[Any]:
+        """The plans, as a device is given them; `indices` are the values of those inputs."""
+        return _core._compiled_steps(self.program, self.slots.chosen(indices))
 
     def run(self, arrays: Sequence[Any], out: Any, device: Any, how: Any) -> list[Any]:
-        return _core._run_compiled(self.program, arrays, out, device, how)
+        if not self.slots.selections and not self.indices:
+            return _core._run_compiled(self.program, arrays, out, device, how)
+        chosen = self.slots.chosen(arrays) if how != "explain" else None
+        arrays = list(arrays)
+        for number in self.indices:
+            arrays[number] = arrays[self.like][:0] if how != "explain" else without_memory(*self.no_indices())
+        return _core._run_compiled(self.program, arrays, out, device, how, chosen)
+
+    def no_indices(self) -> Any:
+        dtype, shape, strides = self.inputs[self.like]
+        return dtype, (0, *shape[1:]), strides
 
 
 class Program(NamedTuple):
@@ -90,12 +104,15 @@ class _Compiler:
         self.known: dict[Node, list[Piece]] = {}
         self.constants: list[Constant] = []
         self.tables: list[maps.Table] = []
+        self.selections: list[Selection] = []
+        self.indices: set[int] = set()
         self.passes: list[Pass | ResizePass] = []
         self.intermediate: dict[Node, list[Piece]] = {}
         self.before_maps: set[Node] = set()
 
     def compile(self, results: Sequence[Node]) -> Program:
         self.before_maps = _before_maps(results)
+        self.indices = index_inputs(results)
         self.resize(results)
         pieces = self.all_pieces(results)
         if not self.is_resized(results, pieces):
@@ -137,6 +154,8 @@ class _Compiler:
             return layout.whole(-len(self.constants), node.shape, pack(node.shape, node.dtype.itemsize))
         if isinstance(node, Map):
             return [self.mapped(piece, node) for piece in operands[0]]
+        if isinstance(node, Chosen):
+            return self.chosen(node, operands[0])
         most = max(MOST_PIECES, node.fewest)
         found = self.gathered(node, operands, 4 * most)
         if found is None or len(found) > most or any(map(_has_too_many_axes, found)):
@@ -151,15 +170,27 @@ class _Compiler:
             return None
         return layout.gather(found) if len(found) <= most else None
 
+    def chosen(self, node: Chosen, pieces: list[Piece]) -> list[Piece]:
+        found = node.selection(pieces, len(self.selections))
+        if found is None:
+            raise _TooManyPiecesError(node)
+        self.selections.append(found[0])
+        return [found[1]]
+
     def mapped(self, piece: Piece, node: Map) -> Piece:
         if piece.source < 0:
             constant, mapped = maps.map_constant(piece, node, self.constants[-1 - piece.source].array)
             self.constants.append(Constant(constant))
             return mapped._replace(source=-len(self.constants))
-        item = self.inputs[piece.source][0].itemsize
+        item = self.item_of(piece)
         if item not in maps.MAPPED_ITEMS:
             raise NoBytesError(node)
         return maps.map_piece(piece, node, self.tables, item)
+
+    def item_of(self, piece: Piece) -> int:
+        """The bytes of an element of the input that a piece reads."""
+        item: int = self.inputs[piece.source % SELECTED][0].itemsize
+        return item
 
     # --- resizing ---
 
@@ -216,7 +247,10 @@ class _Compiler:
 
     def write_intermediate(self, node: Node) -> None:
         """Write a small array before a node after which its pieces are few: what is larger is nearer to it, and helps more."""
-        why = f"{type(node).__name__.lower()} would have more than {MOST_PIECES} pieces ({node.where})"
+        many = f"{type(node).__name__.lower()} would have more than {MOST_PIECES} pieces"
+        why = f"{many} ({node.where}); after this array, they are few"
+        if isinstance(node, Chosen):
+            why = f"indices that are arguments choose of what lies in memory as one array ({node.where})"
         before = self.before(node)
         arrays = [one for one in before if one in self.known and self.forms(one)]
         arrays.sort(key=lambda one: (self.forms(one)[0].node.nbytes, -len(self.known[one])))
@@ -300,7 +334,7 @@ class _Compiler:
         if all(piece.table < 0 for piece in pieces):
             return [itself]
         found = [itself] if node.dtype.itemsize in maps.MAPPED_ITEMS or node not in self.before_maps else []
-        items = {self.inputs[piece.source][0].itemsize for piece in pieces if piece.source >= 0}
+        items = {self.item_of(piece) for piece in pieces if piece.source >= 0}
         if len(items) > 1:
             return found
         inner = Node(node.shape, np.dtype(f"u{items.pop()}"))
@@ -343,17 +377,48 @@ class _Compiler:
             first = placed(self.tables[number].content)
             computed = self.tables[number].arithmetic(first)
             tables[number] = first, -1 if computed is None else placed(computed)
+        parts = list(_parts(pieces))
+        slots = self.slots([(number, entry) for _, _, number, entry in parts])
         steps = array.array("q")
-        for dst, each in enumerate(pieces):
-            for piece in each:
-                table = tables[same.get(piece.table, -1)]
-                item = self.inputs[piece.source][0].itemsize if piece.table >= 0 else 0
-                steps.extend(_step(piece, dst, piece.src + offsets.get(piece.source, 0), item, table))
+        for dst, piece, _, _ in parts:
+            table = tables[same.get(piece.table, -1)]
+            item = self.item_of(piece) if piece.table >= 0 else 0
+            for variant in range(slots.variants):
+                one = unpacked(piece, variant) if slots.selections else piece
+                steps.extend(_step(one, dst, one.src + offsets.get(piece.source, 0), item, table))
         where = tuple((offset, self.constants[-1 - source]) for source, offset in offsets.items())
-        arrays = (*self.inputs, *map(_as_input, nodes))
         kept = bytes(constants)
-        program = _core._compile(arrays, len(self.inputs), steps.tobytes(), kept)
-        return Pass(program, tuple(nodes), tuple(pieces), tuple(self.inputs), where, kept, why)
+        made = Pass(None, tuple(nodes), tuple(pieces), tuple(self.inputs), where, kept, why, slots, *self.unread(parts))
+        arrays = [*self.inputs, *map(_as_input, nodes)]
+        for number in made.indices:
+            arrays[number] = made.no_indices()
+        program = _core._compile(tuple(arrays), len(self.inputs), steps.tobytes(), kept, slots.variants)
+        return made._replace(program=program)
+
+    def slots(self, parts: Sequence[tuple[int, int]]) -> Slots:
+        """Of parts that have a number of a selection, and an entry."""
+        used = sorted({number for number, _ in parts if number >= 0})
+        places = {-1: -1} | {number: place for place, number in enumerate(used)}
+        selections = tuple([self.selections[number] for number in used])
+        return Slots(selections, tuple([places[number] for number, _ in parts]), tuple([entry for _, entry in parts]))
+
+    def unread(self, parts: Sequence[tuple[int, Piece, int, int]]) -> tuple[tuple[int, ...], int]:
+        """The inputs that are indices, and not read by a plan; and one that is, which stands in for them."""
+        indices = self.indices - {piece.source for _, piece, _, _ in parts}
+        like = next((k for k, (_, shape, _) in enumerate(self.inputs) if shape and k not in indices), -1)
+        return (tuple(sorted(indices)), like) if like >= 0 else ((), -1)
+
+
+def _parts(pieces: Sequence[list[Piece]]) -> Iterator[tuple[int, Piece, int, int]]:
+    """What steps are made of: the result, the piece, the number of its selection, if any, and the entry that it stands for."""
+    for dst, each in enumerate(pieces):
+        for piece in each:
+            if piece.source < SELECTED:
+                yield dst, piece, -1, 0
+                continue
+            number, source = divmod(piece.source, SELECTED)
+            for one, entry in by_entry(piece):
+                yield dst, one._replace(source=source), number - 1, entry
 
 
 def _before_maps(results: Sequence[Node]) -> set[Node]:

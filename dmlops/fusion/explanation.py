@@ -15,6 +15,7 @@ from dmlops._core import DeviceArray
 from dmlops.device import Device
 from dmlops.device_list import default_device
 from dmlops.fusion import structure
+from dmlops.fusion.chosen import SELECTED
 from dmlops.fusion.compiler import Pass
 from dmlops.fusion.graph import without_memory
 from dmlops.fusion.resized import ResizePass
@@ -103,7 +104,7 @@ def _lines(name: str, compiled: Compiled, place: Place) -> list[str]:
         results = ", ".join(_array(node.dtype, node.shape) for node in one.nodes)
         lines.append(f"pass {number}: {'to ' if one.why else ''}{results}")
         if one.why:
-            lines.append(f"  why: {one.why}" + "; after this array, they are few" * isinstance(one, Pass))
+            lines.append(f"  why: {one.why}")
         for k, (dtype, shape, _) in enumerate(one.inputs):
             lines.append(f"  input {k}: {_array(dtype, shape)}{f', of pass {k - given + 1}' * (k >= given)}")
         bytes_ = f"constants and tables: {len(one.constants_bytes)} bytes"
@@ -122,7 +123,8 @@ def _drawn(compiled: Compiled, number: int) -> str:
     if isinstance(one, ResizePass):
         read, does = [one.seen.source.number], "; ".join(one.explained())
     else:
-        read, does = sorted({piece.source for each in one.pieces for piece in each if piece.source >= 0}), _counted(one)
+        read = sorted({piece.source % SELECTED for each in one.pieces for piece in each if piece.source >= 0})
+        does = _counted(one)
     inputs = [
         f"{f'input {k}' if k < given else f'result of pass {k - given + 1}'}<br>{_array(*one.inputs[k][:2])}" for k in read
     ]
@@ -161,9 +163,10 @@ def _explained(one: Pass | ResizePass, device: Any) -> Any:
 def _plans(one: Pass) -> list[str]:
     """The steps as the host runs them."""
     lines = []
-    for src, dst, item, _, _, entries, axes in _core._compiled_steps(one.program):
+    for src, dst, item, _, _, entries, axes in _core._compiled_steps(one.program, None):
         source = "the constants" if src < 0 else f"input {src}{', by a table,' * (entries >= 0)}"
         extents = " x ".join(str(extent) for extent, *_ in axes) or "1"
         count = math.prod(extent for extent, *_ in axes)
         lines.append(f"from {source} to result {dst}: {extents} items of {item} bytes, {count * item} bytes in all")
-    return lines
+    same = [(line, len(list(each))) for line, each in itertools.groupby(lines)]
+    return [f"{count} times: {line}" if count > 1 else line for line, count in same]

@@ -45,8 +45,10 @@ def rows_of(table: Any, indices: Any, axis: Any, batch_dims: Any, places: Any) -
     if not isinstance(indices, Traced):
         made = reference.take(np.asarray(table), np.asarray(indices), axis, batch_dims=batch_dims)
         return made.view(type(indices))
-    if structure.is_recorded(table) or index_of(batch_dims, "batch_dims"):
-        refuse("dmlops.take of a traced array at traced indices, or with batch_dims")
+    if index_of(batch_dims, "batch_dims"):
+        refuse("dmlops.take at traced indices with batch_dims", "write x[numpy.arange(n), indices]")
+    if structure.is_recorded(table):
+        return np.take(table, indices, axis)
     if indices.dtype.kind not in "iu":
         raise TypeError(f"indices must be of an integer dtype, not {indices.dtype}")
     rows = constant_from(table)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from dmlops.fusion import structure
+from dmlops.fusion.chosen import Index, right_indices
 from dmlops.fusion.graph import Constant, Node
 from dmlops.fusion.maps import Map, all_values, evaluate_row
 from dmlops.fusion.numpy_maps import moved_as_map
@@ -61,6 +62,8 @@ class Numbering:
             at = self.first[-1] + int(offsets.max(initial=0)) + dtype.itemsize
             self.of_node[node] = Numbers(offsets + self.first[-1], np.broadcast_to(np.int64(0), node.shape))
         self.next = at
+        right = right_indices(compiled.results, compiled.inputs, 0)
+        self.indices = [right.get(number) for number in range(len(compiled.inputs))]
 
     @property
     def chains(self) -> int:
@@ -119,6 +122,8 @@ class Numbering:
         """NumPy's function, applied to the places of its arguments, or to their maps."""
 
         def numbers(value: Any) -> Any:
+            if isinstance(value, Index):
+                return value.of(self.indices)
             return self.numbers_of(value._node)[kind] if isinstance(value, Traced) else value
 
         if kind == 1 and self.chains == 1:

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from dmlops.fusion import movements, numpy_joins, numpy_maps
+from dmlops.fusion import movements, numpy_indices, numpy_joins, numpy_maps
 from dmlops.fusion.graph import Node, Reshape, View, Windowed, as_view, is_view, stand_in, strided
 from dmlops.fusion.layout import Windows
 from dmlops.fusion.numpy_maps import astype, call_map, take_along_axis
@@ -114,6 +114,8 @@ _REARRANGING = "transpose permute_dims matrix_transpose swapaxes moveaxis rollax
 def _getitem(trace: Trace, function: Any, x: Any, key: Any) -> Any:
     node = node_of(x, function)
     entries = [_entry(entry, node) for entry in (key if isinstance(key, tuple) else (key,))]  # errors of all come first
+    if any(isinstance(entry, Traced) for entry in entries):
+        return numpy_indices.by_arrays(trace, x, entries)
     advanced = [k for k, entry in enumerate(entries) if isinstance(entry, np.ndarray)]
     if not advanced:
         made = movements.index(node, tuple(entries))
@@ -129,7 +131,7 @@ def _entry(entry: Any, x: Node) -> Any:
     if entry is None or entry is Ellipsis or isinstance(entry, slice):
         return entry
     if isinstance(entry, Traced):
-        refuse("an index of traced values")
+        return entry
     if hasattr(type(entry), "__index__") and not isinstance(entry, (np.ndarray, bool)):
         try:
             return operator.index(entry)  # also of what is a sequence, too
@@ -176,8 +178,10 @@ def _taken(x: Node, indices: Any, axis: int) -> Node:
 
 
 def _take(trace: Trace, function: Any, a: Any, indices: Any, axis: Any = None, out: Any = None, mode: str = "raise") -> Any:
-    if isinstance(indices, Traced) or out is not None or mode != "raise":
-        refuse("numpy.take with traced indices, out or another mode")
+    if out is not None or mode != "raise":
+        refuse("numpy.take with out or another mode than 'raise'")
+    if isinstance(indices, Traced):
+        return numpy_indices.take(trace, function, a, indices, axis)
     x = node_of(a, function)
     named, axis = axis, 0 if axis is None else axis_of(axis, x)
     if named is None:
@@ -289,7 +293,7 @@ def _map_functions() -> dict[Any, tuple[Any, ...]]:
 @functools.cache
 def handlers() -> dict[Any, _Handler]:
     """By function; some do not exist in every version of NumPy."""
-    from dmlops.operators import sampling
+    from dmlops.operators import cropping, sampling
 
     several: dict[_Handler, str] = {
         _by_view: f"{VIEWS} broadcast_to",
@@ -319,7 +323,7 @@ def handlers() -> dict[Any, _Handler]:
         take_along_axis: "take_along_axis",
     }
     found: dict[Any, _Handler] = {operator.getitem: _getitem, np.ndarray.view: _view, np.ndarray.astype: astype}
-    found |= {sampling.windowed: _windows, sampling.resized: _resized}
+    found |= {sampling.windowed: _windows, sampling.resized: _resized, cropping.cropped: numpy_indices.crops}
     found[np.lib.stride_tricks.sliding_window_view] = _sliding_window_view
     found |= dict.fromkeys(numpy_maps.OPERATORS, numpy_maps.by_operator)
     for handler, names in several.items():

@@ -9,6 +9,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
+from dmlops.fusion import numpy_indices
 from dmlops.fusion.interned import expression_of
 from dmlops.fusion.maps import MAPPED_ITEMS, VALUE, Map, Varying, constant_of, items_of, mapped
 from dmlops.fusion.traced import Trace, Traced, constant_from, refuse
@@ -185,7 +186,9 @@ def _cast(old: np.dtype[Any], new: np.dtype[Any]) -> Any:
 
 
 def take_along_axis(trace: Trace, function: Any, arr: Any, indices: Any, axis: Any = -1) -> Any:
-    """Of a constant vector by a traced one: NumPy does not tell traced indices of what numpy.take does."""
+    """Of a traced array, or of a constant vector by a traced one: NumPy tells no traced indices of what numpy.take does."""
+    if isinstance(arr, Traced) and isinstance(indices, Traced):
+        return numpy_indices.take_along_axis(trace, arr, indices, axis)
     if not isinstance(indices, Traced) or isinstance(arr, Traced) or np.ndim(arr) != 1 or indices.ndim != 1:
         refuse("numpy.take_along_axis of other arguments than a constant vector and a traced one")
     if indices.dtype.kind not in "iu":

@@ -15,6 +15,7 @@ import numpy as np
 
 from dmlops.bits import differ
 from dmlops.fusion import structure, surroundings, tracing
+from dmlops.fusion.chosen import Index, right_indices
 from dmlops.fusion.graph import Constant, Input, Node
 from dmlops.fusion.maps import Map, evaluate
 from dmlops.fusion.numbering import Numbering, Numbers
@@ -47,7 +48,8 @@ class OwnRun:
         mapped = any(step.function is moved_as_map for step in self.compiled.trace.steps)
         count = self.runs(mapped)
         for number in range(count):
-            given = [_Given(spec, number, k) for k, spec in enumerate(self.inputs())]
+            right = right_indices(self.compiled.results, self.compiled.inputs, number)
+            given = [_Given(spec, number, k, right.get(k)) for k, spec in enumerate(self.inputs())]
             results = self.of_function(given)
             if number == 0:
                 text = "another run of it gives {1}: does it draw random numbers?"
@@ -116,7 +118,7 @@ class OwnRun:
 class _Given:
     """Values for an input: an array with its strides, for the program, and a contiguous one, for the function."""
 
-    def __init__(self, spec: Any, number: int, index: int) -> None:
+    def __init__(self, spec: Any, number: int, index: int, indices: Any) -> None:
         dtype, shape, strides = spec
         ends = [stride * (size - 1) for size, stride in zip(shape, strides, strict=True)] if all(shape) else []
         self.first = -sum(end for end in ends if end < 0)
@@ -124,7 +126,7 @@ class _Given:
         self.memory = memory
         self.strided: Any = np.ndarray(shape, dtype, memory, self.first, strides if all(shape) else None)
         random = np.random.default_rng(index)  # for each run the same
-        self.strided[...] = _values(dtype, shape, random, number)
+        self.strided[...] = _values(dtype, shape, random, number) if indices is None else indices
         self.contiguous = np.array(self.strided, order="C")
 
 
@@ -208,6 +210,8 @@ def _replayed(compiled: Compiled, arrays: Sequence[Any]) -> list[Any]:
         return node.array if isinstance(node, Constant) else of_node[node]
 
     def array(argument: Any) -> Any:
+        if isinstance(argument, Index):
+            return argument.of(arrays)
         return value(argument._node) if isinstance(argument, Traced) else argument
 
     for step in compiled.trace.steps:

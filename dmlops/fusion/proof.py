@@ -87,7 +87,7 @@ def prove(name: str, compiled: Compiled) -> Proof:
     try:
         numbering = Numbering(compiled)
         expected = numbering.by_numpy()
-        steps = [one.steps() for one in compiled.program.passes]
+        steps = [one.steps(numbering.indices) for one in compiled.program.passes]
         plans = PlanNumbers(numbering)
         found = plans.by_plans(steps)
     except ValueError as error:

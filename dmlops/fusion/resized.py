@@ -105,7 +105,7 @@ class ResizePass(NamedTuple):
     def resized(self, array: Any, out: Any, device: Any, how: Any) -> Any:
         return _core._resample(array, self.node.resampling, self.node.axes, self.window, out, device, how)
 
-    def steps(self) -> list[Any]:
+    def steps(self, indices: Any) -> list[Any]:
         """No plans."""
         return []
 

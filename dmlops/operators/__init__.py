@@ -1,6 +1,7 @@
 """The operators: signatures and documentation. The C extension dmlops._core does the work."""
 
 from dmlops.operators.blocks import depth_to_space, space_to_depth
+from dmlops.operators.cropping import crops as crops
 from dmlops.operators.encoding import one_hot as one_hot
 from dmlops.operators.gathers import gather_nd, take, take_along_axis
 from dmlops.operators.growth import padding, tile, upsample
@@ -36,6 +37,7 @@ __all__ = [
 
 # Functions that are one pass of several movements; the extension has none for them.
 COMPOSED = [
+    "crops",
     "one_hot",
     "resize_nearest",
     "resize_opencv",
