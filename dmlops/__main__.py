@@ -227,11 +227,12 @@ def _composed() -> dict[str, list[Call]]:
     """Calls of what is several movements in one pass. einops' patterns are tested where einops is."""
     image, odd = _noise("u1", (2, 12, 8, 18)), _noise("f4", (37, 131))
     picks = np.random.default_rng(3).integers(-9, 9, (5, 13))
+    places = np.arange(37)[:, None] % 33
     cases: dict[str, list[Call]] = {
         "roll": [((odd, 5), {}), ((image, (1, -2), (1, 3)), {}), ((odd[:, ::-1], -40, 1), {})],
         "sliding_windows": [((odd, 30, 1), {"strides": 12}), ((image[..., ::-1], (3, 4), (2, 3)), {})],
         "resize_nearest": [((odd, (50, 60)), {}), ((image, (4, 36)), {"axes": (2, 3), "coordinates": "asymmetric"})],
-        "crops": [((image, [[1, 9], [4, 0]], (4, 9), [True, False]), {"axes": (2, 3)}), ((odd, picks[:1].T[:0], ()), {})],
+        "crops": [((image, [[1, 9], [4, 0]], (4, 9), [True, False]), {"axes": (2, 3)}), ((odd, places, (99,)), {})],
         "one_hot": [((picks, 9), {}), ((picks, 7), {"axis": 0, "on": 2, "off": -1, "dtype": "i2"})],
     }
     if importlib.util.find_spec("einops"):

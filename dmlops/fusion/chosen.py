@@ -106,7 +106,7 @@ class Along(NamedTuple):
     """
 
     axis: int
-    index: Index
+    by: Index
     size: int
     extent: int | None = None
 
@@ -162,7 +162,7 @@ class Chosen(Node):
                 "call dmlops.take before the fused function, or after it",
             )
 
-        self.indices = [*(one.index for one in self.along), *self.mirrors, *(one for one in given if one is not None)]
+        self.indices = [*(one.by for one in self.along), *self.mirrors, *(one for one in given if one is not None)]
 
     def selection(self, pieces: Sequence[Piece], number: int) -> tuple[Selection, Piece] | None:
         """How the array is read, and its piece; None where it is not one piece with all indices of the axes in their order."""
@@ -213,7 +213,7 @@ class Selection(NamedTuple):
         shape = self.node.entries
         offsets = np.zeros(shape, np.int64)
         for along, stride in zip(self.node.along, self.strides, strict=True):
-            offsets += along.checked(along.index.of(arrays)) * stride
+            offsets += along.checked(along.by.of(arrays)) * stride
         variants = np.zeros(shape, np.int64)
         for number, mirror in enumerate(self.node.mirrors):
             variants |= mirror.of(arrays).astype(np.int64) << number
@@ -300,10 +300,10 @@ def right_indices(results: Sequence[Node], inputs: Sequence[Input], seed: int) -
         sizes, wraps = np.full(shape, 128, np.int64), np.ones(shape, bool)
         for one in _nodes(results):
             for along in one.along if isinstance(one, Chosen) else ():
-                if along.index.input == number:
-                    view = along.index.seen(sizes)
+                if along.by.input == number:
+                    view = along.by.seen(sizes)
                     np.minimum(view, along.size, out=view)
-                    along.index.seen(wraps)[...] &= along.extent is None and dtype.kind == "i"
+                    along.by.seen(wraps)[...] &= along.extent is None and dtype.kind == "i"
         values = random.integers(0, np.maximum(sizes, 1))
         found[number] = np.asarray(values - sizes * (wraps & (random.random(shape) < 0.3))).astype(dtype)
     return found

@@ -226,7 +226,7 @@ def cropped(x: Any, starts: Any, sizes: tuple[int, ...], flip: Any, axes: tuple[
                 raise ValueError(f"a crop of {size} on axis {axis} starts at {start}")
             key[axis - 1] = slice(start, start + size)
         crop = sample[tuple(key)]
-        turned = () if flip is None else [axis - 1 for axis, on in zip(axes[-flip.shape[1] :], flip[n], strict=True) if on]
+        turned = () if flip is None else tuple(axis - 1 for axis, on in zip(axes[-flip.shape[1] :], flip[n], strict=True) if on)
         made[n] = np.flip(crop, turned)
     return made.view(type(x)) if isinstance(x, np.ndarray) else made
 
