@@ -14,8 +14,8 @@ import dmlops
 import numpy as np
 import pytest
 from dmlops import _core
-from dmlops.processors import execution
-from dmlops.processors.comparing import difference
+from dmlops.processors import execution, margins
+from dmlops.processors.comparing import as_arrays, difference
 from dmlops.processors.configuration import census
 from dmlops.processors.kept import Kept
 from dmlops.processors.rows import REFUSED, ROWS
@@ -475,15 +475,57 @@ def test_samples_of_several_pictures():
 # --- what a preprocessor says of itself ---
 
 
+def prepared_by(code, photo):
+    names = {}
+    exec(code, names)
+    return names["prepare"](photo)
+
+
+def unlike(found, expected):
+    assert found.keys() == expected.keys()
+    return [key for key in expected if difference(as_arrays(found[key]), as_arrays(expected[key]))]
+
+
+@pytest.mark.parametrize("name", sorted(ROWS))
+def test_the_code_of_every_class_runs_and_gives_the_same(name):
+    for backend in census()["classes"][name]["backends"]:
+        made = preprocessor(name, backend)
+        if cases.is_video(name):
+            video = np.stack([cases.photo(48, 64, k) for k in range(3)])
+            assert not unlike(prepared_by(made.code_for(48, 64, 3), video), made(video)), backend
+            continue
+        photo = cases.photo(48, 64)
+        size = margins.trimmed(photo, backend).shape[:2] if made._crops_by_content else (48, 64)
+        assert not unlike(prepared_by(made.code_for(*size), photo), made(photo)), backend
+
+
 @pytest.mark.parametrize("name", "CLIP Qwen2VL LlavaNext Inkling MobileViT SLANeXt Swin2SR".split())
-def test_the_code_runs_and_gives_the_same(name):
-    made = preprocessor(f"{name}ImageProcessor", "torchvision")
-    for code, size in ((made.code, (480, 640)), (made.code_for(61, 80), (61, 80))):
-        names = {}
-        exec(code, names)
-        found, expected = names["prepare"](cases.photo(*size)), made(cases.photo(*size))
-        assert found.keys() == expected.keys()
-        assert all(not difference(np.asarray(found[key]), np.asarray(expected[key])) for key in expected)
+def test_the_code_is_that_of_480_x_640(name):
+    made, photo = preprocessor(f"{name}ImageProcessor", "torchvision"), cases.photo(480, 640)
+    assert not unlike(prepared_by(made.code, photo), made(photo))
+
+
+def test_the_code_of_a_video_is_that_of_eight_frames():
+    made, video = preprocessor("Qwen2VLVideoProcessor", None), np.stack([cases.photo(480, 640, k) for k in range(8)])
+    assert not unlike(prepared_by(made.code, video), made(video))
+
+
+def test_the_code_for_what_lies_within_margins_names_another_size():
+    made, photo = preprocessor("NougatImageProcessor", "pil"), np.full((60, 80, 3), 255, np.uint8)
+    photo[10:50, 20:75] = cases.photo(40, 55) // 4
+    assert not unlike(prepared_by(made.code_for(40, 55), photo), made(photo))
+    with pytest.raises(ValueError, match=r"within its margins the picture has 40 x 55: code_for\(40, 55\) is for it"):
+        prepared_by(made.code, photo)
+
+
+@pytest.mark.parametrize("name", ["SLANeXtImageProcessor", "NougatImageProcessor"])
+def test_the_code_runs_in_a_process_of_its_own(name):
+    backend = census()["classes"][name]["backends"][-1]
+    made = preprocessor(name, backend)
+    expected = cases.digest(made(np.zeros((48, 64, 3), np.uint8)))
+    code = made.code_for(48, 64) + "\nimport sys; sys.path.insert(0, TESTS); import processor_cases\n"
+    code += "assert processor_cases.digest(prepare(np.zeros((48, 64, 3), np.uint8))) == DIGEST"
+    run_python(code.replace("TESTS", repr(str(Path(__file__).parent))).replace("DIGEST", repr(expected)))
 
 
 def test_it_prints_its_steps():

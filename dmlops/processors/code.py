@@ -1,4 +1,4 @@
-"""A preprocessor as code: NumPy and dmlops' functions, for pictures of one size."""
+"""A preprocessor as code: NumPy and dmlops' functions, for pictures or videos of one size."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dmlops.processors.plans import Axis, Block, Pixels, Plan, Resize, Size, Step, Turn, Window, size_after
+from dmlops.processors.plans import Axis, Block, Mask, Pixels, Plan, Resize, Size, Step, Turn, Window, size_after
 
 if TYPE_CHECKING:
     from dmlops.processors.preprocessor import Preprocessor
@@ -24,43 +24,71 @@ def move(photo, table, result, first, axes, channel):
 '''
 
 
-def code(preprocessor: Preprocessor, plan: Plan, size: Size) -> str:
-    lines = [f'"""{preprocessor.name}, backend {preprocessor.backend!r}, for pictures of {size[0]} x {size[1]}."""', ""]
-    lines += ["import dmlops", "import numpy as np", ""]
-    writer = _Writer(preprocessor, size)
-    body = [line for name, result in plan.items() for line in writer.result(name, result)]
-    lines += writer.tables
+def code(preprocessor: Preprocessor, plan: Plan, size: Size, frames: int | None = None) -> str:
+    """`frames`: of a video, which `prepare` then takes."""
+    writer = _Writer(preprocessor, size, frames)
+    body = [*writer.content(), "results = {}"]
+    body += [line for name, result in plan.items() for line in writer.result(f"results[{name!r}]", result)]
+    subject = "pictures" if frames is None else f"videos of {frames} frames"
+    lines = [f'"""{preprocessor.name}, backend {preprocessor.backend!r}, for {subject} of {size[0]} x {size[1]}."""', ""]
+    lines += ["import dmlops", *sorted(writer.imports), "import numpy as np", "", *writer.tables]
     if writer.moves:
         lines += _MOVE.splitlines()
-    lines += ["", "", "def prepare(photo):", "    results = {}", *(f"    {line}" for line in body), "    return results", ""]
+    argument = "photo" if frames is None else "video"
+    lines += ["", "", f"def prepare({argument}):", *(f"    {line}" for line in body), "    return results", ""]
     return "\n".join(lines)
 
 
 class _Writer:
-    def __init__(self, preprocessor: Preprocessor, size: Size) -> None:
+    def __init__(self, preprocessor: Preprocessor, size: Size, frames: int | None) -> None:
+        self.preprocessor = preprocessor
         self.size = size
+        self.frames = frames
         self.library = "torchvision" if preprocessor.backend == "torchvision" else "pillow"
         self.version = preprocessor._version
+        self.imports: set[str] = set()
         self.tables: list[str] = []
         self.names: dict[bytes, str] = {}
         self.known: dict[tuple[Step, ...], str] = {(): "photo"}
         self.moves = False
 
-    def result(self, name: str, result: Any) -> Iterator[str]:
+    def content(self) -> Iterator[str]:
+        """What is cut off by the pixels: the code is for what is left."""
+        if self.preprocessor._crops_by_content:
+            self.imports.add("import dmlops.processors.margins")
+            yield f"photo = dmlops.processors.margins.trimmed(photo, {self.preprocessor.backend!r})"
+            yield "height, width = photo.shape[:2]"
+            yield f"if (height, width) != {self.size}:"
+            text = "within its margins the picture has {height} x {width}: code_for({height}, {width}) is for it"
+            yield f"    raise ValueError(f{text!r})"
+
+    def result(self, target: str, result: Any) -> Iterator[str]:
         if isinstance(result, Pixels):
-            yield from self.pixels(f"results[{name!r}]", result)
-        elif isinstance(result, list) and result and isinstance(result[0], Pixels):
-            yield f"results[{name!r}] = [None] * {len(result)}"
-            for number, one in enumerate(result):
-                yield from self.pixels(f"results[{name!r}][{number}]", one)
+            yield from self.pixels(target, result)
+        elif isinstance(result, Mask):
+            yield f"{target} = np.zeros({result.shape}, {result.dtype.name!r})"
+            for index, (top, left, height, width, _) in zip(np.ndindex(result.shape[:-2]), result.windows, strict=True):
+                where = "".join(f"{number}, " for number in index)
+                yield f"{target}[{where}{top} : {top + height}, {left} : {left + width}] = 1"
         elif isinstance(result, np.ndarray):
-            yield f"results[{name!r}] = np.array({result.tolist()}, np.{result.dtype.name})"
+            yield f"{target} = np.array({result.tolist()}, {result.dtype.name!r}).reshape({result.shape})"
+        elif isinstance(result, list):
+            yield f"{target} = [None] * {len(result)}"
+            for number, one in enumerate(result):
+                yield from self.result(f"{target}[{number}]", one)
         else:
-            yield f"results[{name!r}] = {result!r}"
+            yield f"{target} = {result!r}"
 
     def pixels(self, target: str, result: Pixels) -> Iterator[str]:
+        pictures = {block.picture for block in result.blocks}
+        if self.frames is not None and len(pictures) == 1:
+            yield f"photo = video[{pictures.pop()}]"
+            self.known = {(): "photo"}
+        elif self.frames is not None:
+            yield from self.of_frames(target, result)
+            return
         table = self.table(result)
-        if len(result.blocks) == 1 and (order := _channels_first(result, result.blocks[0])):
+        if len(result.blocks) == 1 and result.is_full and (order := _channels_first(result, result.blocks[0])):
             yield from self.steps(result.blocks[0].steps)
             photo = self.known[result.blocks[0].steps]
             turned = "" if order > 0 else "[::-1]"
@@ -69,14 +97,33 @@ class _Writer:
             value = moved if result.dtype == np.uint8 else f"{table}[{index}, {moved}]"
             yield f"{target} = np.ascontiguousarray({value}).reshape({result.shape})"
             return
-        self.moves = True
-        yield f"{target} = np.{'zeros' if result.beyond is None else 'empty'}({result.shape}, np.{result.dtype.name})"
-        if result.beyond is not None:
-            yield f"{target}[...] = np.array({result.beyond.tolist()}, np.{result.dtype.name})"
+        yield from self.ground(target, result)
         for block in result.blocks:
             yield from self.steps(block.steps)
-            axes = [(axis.extent, axis.rows, axis.columns, axis.channels, axis.items) for axis in block.axes]
-            yield f"move({self.known[block.steps]}, {table}, {target}, {block.first}, {axes}, {block.channel})"
+            yield f"move({self.known[block.steps]}, {table}, {target}, {block.first}, {_axes(block)}, {block.channel})"
+
+    def ground(self, target: str, result: Pixels) -> Iterator[str]:
+        self.moves = True
+        yield f"{target} = np.{'zeros' if result.beyond is None else 'empty'}({result.shape}, {result.dtype.name!r})"
+        if result.beyond is not None:
+            yield f"{target}[...] = np.array({result.beyond.tolist()}, {result.dtype.name!r})"
+
+    def of_frames(self, target: str, result: Pixels) -> Iterator[str]:
+        """All frames have the same steps; where their parts go is listed, a frame that is repeated goes to several places."""
+        table = self.table(result)
+        groups: dict[Any, dict[int, list[int]]] = {}
+        for block in result.blocks:
+            group = groups.setdefault((block.steps, block.axes, block.channel), {})
+            group.setdefault(block.picture, []).append(block.first)
+        places = [[group.get(number, []) for group in groups.values()] for number in range(self.frames or 0)]
+        yield from self.ground(target, result)
+        yield f"for photo, places in zip(video, {places}):"
+        self.known = {(): "photo"}
+        for number, (steps, axes, channel) in enumerate(groups):
+            yield from (f"    {line}" for line in self.steps(steps))
+            yield f"    for first in places[{number}]:"
+            axes_text = _axes(Block(0, steps, 0, axes))
+            yield f"        move({self.known[steps]}, {table}, {target}, first, {axes_text}, {channel})"
 
     def table(self, result: Pixels) -> str:
         """Floats are written so that they read as themselves."""
@@ -84,7 +131,7 @@ class _Writer:
         if key not in self.names:
             name = self.names[key] = f"TABLE_{len(self.names)}"
             rows = ",\n    ".join(str([float(x) if result.dtype != np.uint8 else int(x) for x in row]) for row in result.table)
-            self.tables += ["", f"{name} = np.array([\n    {rows},\n], np.{result.dtype.name})"]
+            self.tables += ["", f"{name} = np.array([\n    {rows},\n], {result.dtype.name!r})"]
         return self.names[key]
 
     def steps(self, steps: tuple[Step, ...]) -> Iterator[str]:
@@ -108,6 +155,7 @@ class _Writer:
     def resize(self, step: Resize, before: str) -> str:
         size = f"({step.height}, {step.width})"
         if step.filter == "11-bit bilinear":
+            self.imports.add("import dmlops.processors.resizing")
             return f"dmlops.processors.resizing.bilinear({before}, {step.height}, {step.width})"
         if self.library == "pillow":
             gap = "" if step.gap is None else f", reducing_gap={step.gap}"
@@ -128,6 +176,10 @@ def _window(step: Window, before: str, name: str, size: Size) -> list[str]:
         return [inner]
     place = f"{top - step.top}:{bottom - step.top}, {left - step.left}:{right - step.left}"
     return [f"np.full(({step.height}, {step.width}, {before}.shape[2]), {step.fill!r}, np.uint8)", f"{name}[{place}] = {inner}"]
+
+
+def _axes(block: Block) -> list[tuple[int, ...]]:
+    return [(axis.extent, axis.rows, axis.columns, axis.channels, axis.items) for axis in block.axes]
 
 
 def _channels_first(result: Pixels, block: Block) -> int:

@@ -95,23 +95,29 @@ class Preprocessor:
     def sizes(self, height: int, width: int, frames: int = FRAMES) -> dict[str, Any]:
         """The results' shapes for one picture, or for a video of so many frames, without pixels."""
         if not self._configuration["do_pad"]:
-            self._refuse_content("its sizes follow from the pixels")
+            if self._crops_by_content:
+                self._configuration.refuse("do_crop_margin", "its sizes follow from the pixels")
         plan = self._sample(height, width, frames)
         return {name: _shape(result) for name, result in plan.items()}
 
     @property
     def code(self) -> str:
-        """NumPy code with dmlops' functions that does the same to a picture of 480 x 640, as `code_for` has it for others."""
+        """NumPy code with dmlops' functions that does the same to a picture of 480 x 640, as `code_for` has it for others.
+
+        Of a processor of videos: to eight frames of that size.
+        """
         return self.code_for(*PICTURE)
 
-    def code_for(self, height: int, width: int) -> str:
-        """NumPy code with dmlops' functions: ``prepare(photo)`` gives what the preprocessor gives for pictures of that size."""
+    def code_for(self, height: int, width: int, frames: int = FRAMES) -> str:
+        """NumPy code with dmlops' functions: ``prepare(photo)`` gives what the preprocessor gives for pictures of that size.
+
+        Of processors of videos it is ``prepare(video)``, for videos of so many frames. Where a picture's margins are cut off
+        by its pixels, the size is that of what is left.
+        """
         from dmlops.processors.code import code
 
-        if self._row.form == "videos":
-            raise TypeError(f"{self.name}: there is code for pictures, not for videos")
-        self._refuse_content("where it cuts follows from the pixels")
-        return code(self, self._sample(height, width), (height, width))
+        count = frames if self._row.form == "videos" else None
+        return code(self, self._sample(height, width, frames), (height, width), count)
 
     def compare(self, photos: Any) -> Comparison:
         """Compare with the original, where that is installed: equal bits, or how many differ, and by how much."""
@@ -127,9 +133,9 @@ class Preprocessor:
 
         return description(self, self._sample(*PICTURE))
 
-    def _refuse_content(self, reason: str) -> None:
-        if self._row.content and self._configuration["do_crop_margin"]:
-            self._configuration.refuse("do_crop_margin", reason)
+    @property
+    def _crops_by_content(self) -> bool:
+        return bool(self._row.content and self._configuration["do_crop_margin"])
 
     def _sample(self, height: int, width: int, frames: int = FRAMES) -> Plan:
         """The plan of one picture, or of one video."""

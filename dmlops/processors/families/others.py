@@ -12,6 +12,7 @@ from dmlops.processors import sizes as rules
 from dmlops.processors import value_tables
 from dmlops.processors.configuration import Configuration, census, size_from
 from dmlops.processors.families.standard import SizeRule, by_keys, cropped, donut, prepared
+from dmlops.processors.margins import trimmed
 from dmlops.processors.parts import (
     Part,
     centre_crop,
@@ -335,38 +336,12 @@ def nougat(c: Configuration, pictures: Sequence[Size], channels: int = 3) -> Pla
     return donut(c, pictures, channels, nougat=True)
 
 
-_DARK = 200
-
-
 def without_margin(c: Configuration, picture: Array) -> Array:
-    """crop_margin: the rows and columns that have something dark, in greys from the darkest to the lightest."""
     if not c["do_crop_margin"]:
         return picture
     if picture.shape[2] != 3:
         c.refuse("do_crop_margin", f"of pictures with {picture.shape[2]} channels")
-    grey = _grey_of_pillow(picture) if c.is_pillow else _grey_of_torchvision(picture)
-    least, most = grey.min(), grey.max()
-    if least == most:
-        return picture
-    kind = np.float64 if c.is_pillow else np.float32
-    dark = (grey - least).astype(kind) / kind(most - least) * kind(255) < _DARK
-    rows, columns = np.flatnonzero(dark.any(1)), np.flatnonzero(dark.any(0))
-    return picture[rows[0] : rows[-1] + 1, columns[0] : columns[-1] + 1]
-
-
-def _grey_of_pillow(picture: Array) -> Array:
-    red, green, blue = np.moveaxis(picture.astype(np.uint32), -1, 0)
-    found: Array = ((red * 19595 + green * 38470 + blue * 7471 + 0x8000) >> 16).astype(np.uint8)
-    return found
-
-
-def _grey_of_torchvision(picture: Array) -> Array:
-    """Products are added without being rounded before, as fused operations do."""
-    red, green, blue = np.moveaxis(picture.astype(np.float64), -1, 0)
-    found: Array = (red * np.float64(np.float32(0.2989))).astype(np.float32)
-    for channel, weight in ((green, 0.587), (blue, 0.114)):
-        found = (found.astype(np.float64) + channel * np.float64(np.float32(weight))).astype(np.float32)
-    return np.asarray(found, np.uint8)
+    return trimmed(picture, c.backend)
 
 
 def vivit(c: Configuration, channels: int) -> Array:

@@ -154,7 +154,7 @@ def aria(c: Configuration, pictures: Sequence[Size], channels: int = 3) -> Plan:
             made = resized(one, (size[0], size[1]), name)
             inner.append(made.within((side, side)))
             parts.append(made.then(Window(0, 0, side, side)))
-    masks = mask(inner, np.bool_).made()
+    masks = mask(inner, np.bool_)
     return {
         "pixel_values": stacked(parts, table(c, channels), None, range(channels)),
         "pixel_mask": masks,

@@ -14,7 +14,7 @@ from dmlops.processors.configuration import Configuration
 from dmlops.processors.families import patches as p
 from dmlops.processors.families.standard import by_keys, prepared, videos_of
 from dmlops.processors.parts import Part, cut, frames, in_groups, mask, nested, padded, resampling, resized, table
-from dmlops.processors.plans import Array, Block, Pixels, Plan, Size, Sizes, Window
+from dmlops.processors.plans import Array, Block, Mask, Pixels, Plan, Size, Sizes, Window
 
 __all__ = ["gemma4", "glm5", "kimi", "mini_cpm", "mini_max", "patched", "plain", "sam2", "smol", "vivit_table"]
 
@@ -263,7 +263,8 @@ def smol(c: Configuration, pictures: Sizes, channels: int = 3) -> Plan:
     parts = padded(parts)
     groups = in_groups(parts, pictures.groups)
     most = max(pictures.groups)
-    masks = np.stack([np.broadcast_to(mask(group[:1]).made(), (most, *group[0].shape)) for group in groups])
+    windows = [window for group in groups for window in mask(group[:1]).windows * most]
+    masks = Mask((len(groups), most, *parts[0].shape), np.dtype(np.int64), tuple(windows))
     return {"pixel_values": nested(groups, values, most, range(channels)), "pixel_attention_mask": masks}
 
 
