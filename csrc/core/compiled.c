@@ -25,10 +25,31 @@ static bool find_source(const dml_compiled *compiled, const dml_compiled_step *s
     return dml_tensor_span(&compiled->inputs[step->src], span);
 }
 
+static bool is_formula(const dml_compiled_step *step)
+{
+    return step->table >= 0 && step->src_item >= 4;
+}
+
+/* The bytes of a row of a step's table, or of a formula's constants. */
+static int64_t row_bytes(const dml_compiled *compiled, const dml_compiled_step *step, int64_t item)
+{
+    const dml_formula *formula = (const void *)(compiled->constants + step->arithmetic);
+    return is_formula(step) ? formula->row : item << 8 * step->src_item;
+}
+
+/* Whether the constants have the whole formula of a step that has one. */
+static bool has_formula(const dml_compiled *compiled, const dml_compiled_step *step, int64_t item)
+{
+    const int64_t left = compiled->constant_bytes - step->arithmetic;
+    return !is_formula(step) ||
+           (step->arithmetic >= 0 && step->arithmetic % 16 == 0 &&
+            dml_formula_is_whole((const void *)(compiled->constants + step->arithmetic), left, step->src_item, item));
+}
+
 /* Whether the constants have the rows of a step's table. */
 static bool has_rows(const dml_compiled *compiled, const dml_compiled_step *step, const dml_span *rows, int64_t item)
 {
-    int64_t row = step->table < 0 ? 0 : item << 8 * step->src_item, left = compiled->constant_bytes - step->table;
+    int64_t row = step->table < 0 ? 0 : row_bytes(compiled, step, item), left = compiled->constant_bytes - step->table;
     return step->table < 0 || (rows->begin >= 0 && row > 0 && left >= 0 && rows->end <= left / row);
 }
 
@@ -36,7 +57,7 @@ static bool has_rows(const dml_compiled *compiled, const dml_compiled_step *step
 static bool has_arithmetic(const dml_compiled *compiled, const dml_compiled_step *step, dml_span *rows, int64_t item)
 {
     const int64_t row = (int64_t)sizeof(float[DML_MOST_OPERATIONS]), size = (int64_t)sizeof(dml_arithmetic);
-    if (step->arithmetic < 0)
+    if (step->arithmetic < 0 || is_formula(step))
         return true;
     if (step->table < 0 || step->src_item != 1 || (item != 2 && item != 4) || step->arithmetic % 16 != 0 ||
         step->arithmetic > compiled->constant_bytes - size)
@@ -64,7 +85,8 @@ static bool reads_within(const dml_compiled *compiled, const dml_compiled_step *
 static bool is_within(const dml_compiled *compiled, const dml_compiled_step *step)
 {
     if (step->dst < 0 || step->dst >= compiled->result_count || step->axis_count < 0 || step->axis_count > DML_MAX_AXES ||
-        (step->table >= 0 && step->src_item != 1 && step->src_item != 2) || !reads_within(compiled, step, 0))
+        (step->table >= 0 && (step->src_item < 1 || step->src_item > 8 || (step->src_item & (step->src_item - 1)) != 0)) ||
+        !reads_within(compiled, step, 0))
         return false;
     const dml_tensor *result = &compiled->results[step->dst];
     int64_t reach[DML_MAX_RANK] = {0};
@@ -79,7 +101,8 @@ static bool is_within(const dml_compiled *compiled, const dml_compiled_step *ste
             return false;
         *sum += axis->first + (axis->extent - 1) * axis->stride;
     }
-    return has_arithmetic(compiled, step, &rows, result->item) && has_rows(compiled, step, &rows, result->item);
+    return has_formula(compiled, step, result->item) && has_arithmetic(compiled, step, &rows, result->item) &&
+           has_rows(compiled, step, &rows, result->item);
 }
 
 /* Whether two variants of a step write the same elements. */
@@ -140,10 +163,12 @@ static void make(const dml_program *program, int64_t index, dml_step *step)
     step->plan.item = result->item;
     step->plan.src_offset = from->src_offset + selection.offset;
     if (from->table >= 0) {
-        int64_t row = result->item << 8 * from->src_item;
+        int64_t row = row_bytes(compiled, from, result->item);
         step->plan.src_item = from->src_item;
         step->plan.entries = (dml_entries){compiled->constants, .offset = from->table + from->row * row, .item = row};
-        step->plan.arithmetic = from->arithmetic < 0 ? NULL : (const void *)(compiled->constants + from->arithmetic);
+        const void *computed = from->arithmetic < 0 ? NULL : compiled->constants + from->arithmetic;
+        step->plan.formula = is_formula(from) ? computed : NULL;
+        step->plan.arithmetic = is_formula(from) ? NULL : computed;
     }
     for (int64_t k = 0; k < from->axis_count; k++) {
         const dml_compiled_axis *axis = &compiled->axes[from->first_axis + k];
@@ -160,8 +185,11 @@ void dml_compiled_describe(const dml_compiled *compiled, const dml_selection *se
     program->count = compiled->count / compiled->variants;
     program->selections = selections;
     program->other = compiled;
-    for (int64_t i = 0; i < compiled->count; i++)
-        program->arithmetic = program->arithmetic || compiled->steps[i].arithmetic >= 0;
+    for (int64_t i = 0; i < compiled->count; i++) {
+        const bool formula = is_formula(&compiled->steps[i]);
+        program->formulas = program->formulas || formula;
+        program->arithmetic = program->arithmetic || (!formula && compiled->steps[i].arithmetic >= 0);
+    }
     for (int64_t k = 0; k < compiled->result_count; k++) {
         dml_tensor_copy_shape(&program->results[k], &compiled->results[k]);
         dml_tensor_pack(&program->results[k]);

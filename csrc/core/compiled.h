@@ -19,10 +19,10 @@ typedef struct dml_compiled_step {
     int64_t src; /* an input, or DML_FILL: the constants */
     int64_t dst;
     int64_t src_offset; /* bytes */
-    int64_t src_item;   /* 1 or 2, where there is a table */
-    int64_t table;      /* where the table's first row begins in the constants; below 0: there is none */
-    int64_t row;        /* of the first element */
-    int64_t arithmetic; /* where the table's dml_arithmetic lies there, at a multiple of 16; below 0: there is none */
+    int64_t src_item;   /* 1 or 2, where there is a table; 4 or 8, where there is a formula */
+    int64_t table; /* where the first row of a table, or of a formula's constants, begins in the constants; below 0: none */
+    int64_t row;   /* of the first element */
+    int64_t arithmetic; /* where the dml_formula lies there, or a table's dml_arithmetic, at a multiple of 16; below 0: none */
     int64_t axis_count;
     int64_t first_axis; /* an index into the program's axes */
 } dml_compiled_step;

@@ -66,6 +66,12 @@ typedef struct dml_host_stage {
     int row, col;         /* the axes that `row` and `col` of the job are blocks of */
 } dml_host_stage;
 
+/* See host_formulas.c. */
+typedef struct dml_host_formula {
+    const dml_formula *formula;
+    int64_t entry, period; /* from the constants of a column to those of the next; columns after which they come again */
+} dml_host_formula;
+
 typedef struct dml_host_job {
     dml_host_kernel *kernel;
     int64_t item;
@@ -76,6 +82,7 @@ typedef struct dml_host_job {
     const char *entries;      /* of the plan's table, */
     int64_t entry;            /* and how far from there its row lies for the block */
     dml_host_stage stage;
+    dml_host_formula formula;
     dml_host_tiles tiles;
     dml_host_shuffles shuffles;
 } dml_host_job;
@@ -112,6 +119,9 @@ void dml_host_run_plain(const dml_plan *plan, const char *src, char *dst);
 
 /* For a plan that has a table. */
 void dml_lookups_choose(const dml_plan *plan, dml_host_job *job);
+
+/* For a plan whose table is a formula's constants. */
+void dml_formulas_choose(const dml_plan *plan, dml_host_job *job);
 
 /* For others. Each of these chooses its kernel where that fits the plan; else the job is as before. */
 bool dml_shuffles_choose(const dml_plan *plan, dml_host_job *job);

@@ -80,7 +80,7 @@ enum {
 static void look_up_staged(dml_host_job *job, const char *src, char *dst, const dml_host_block *block)
 {
     const dml_plan *whole = job->stage.plan;
-    char stage[STAGE];
+    _Alignas(64) char stage[STAGE];
     dml_plan fill, look;
     dml_plan_begin(&fill, whole->src_item);
     memcpy(&look, whole, offsetof(dml_plan, axes));
@@ -197,6 +197,10 @@ void dml_lookups_choose(const dml_plan *plan, dml_host_job *job)
     const int64_t whole = varies ? 1 : INT64_MAX;
     if (is_far(plan, inner) && (!along_next || is_far(plan, next)) && choose_staged(plan, job))
         return;
+    if (plan->formula) {
+        dml_formulas_choose(plan, job);
+        return;
+    }
     for (int k = 0; k < plan->rank; k++)
         job->taken[k] = k == inner || k == next;
     job->col = dml_host_blocks(plan, job, along_next ? next : inner, along_next ? BLOCK : whole);

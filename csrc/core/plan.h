@@ -16,6 +16,9 @@
  * the low byte first, and writes the n-th `item` bytes of the row, which has some for every n. A table has some
  * megabytes at most. A device may compute what the table has, if it has found that to give the same bits.
  *
+ * With a formula, an entry is a row of constants. An element becomes what the formula makes of it and these. In all else such
+ * a plan is like one that has a table. Only the host runs it.
+ *
  * With a sum, an entry is a row of weights: an int32 `first`, and a weight of 4 bytes for each tap. An element writes what the
  * sum makes of its inputs and their weights. Tap j reads the input of index first + j, clamped to the inputs of the plan. The
  * first of these lies at the element's place in the source, which does not advance along the axis that is summed.
@@ -32,6 +35,7 @@
 #include <stdint.h>
 
 #include "base/compiler.h"
+#include "core/formula.h"
 
 /* NumPy's highest rank, and the most axes an operator makes of that: two a spatial axis. */
 #define DML_MAX_RANK 64
@@ -115,6 +119,7 @@ typedef struct dml_plan {
     dml_sum sum;
     dml_entries entries;
     const dml_arithmetic *arithmetic; /* borrowed; NULL: only the table is known */
+    const dml_formula *formula;       /* borrowed; NULL: the entries are those of a table, if there are any */
     int rank;
     int reversed; /* an index into axes, or -1 */
     int gathered; /* how many axes are */

@@ -40,6 +40,7 @@ typedef struct dml_program {
     const dml_resize *resize;               /* what is resized, by steps that follow each other; or NULL */
     const struct dml_selection *selections; /* of a compiled program's steps, or NULL */
     bool arithmetic;                        /* some step's plan has some */
+    bool formulas;                          /* some step's plan has one: only the host can run it */
 } dml_program;
 
 void dml_program_step(const dml_program *program, int64_t index, dml_step *step);

@@ -35,6 +35,11 @@ static dml_code context_of(const dml_operand *operands, int64_t count, dml_conte
 static dml_code vulkan_run(int index, const dml_transfer *transfer, bool wait, dml_status *status)
 {
     dml_context *context = NULL;
+    if (transfer->program->formulas)
+        return dml_fail(
+            status, DML_VALUE_ERROR,
+            "a map of items of 4 or 8 bytes is computed by the host alone: give the call device=\"host\" or \"auto\", "
+            "and NumPy's arrays");
     if (context_of(transfer->inputs, transfer->program->input_count, &context, status) ||
         context_of(transfer->results, transfer->program->result_count, &context, status) ||
         (transfer->lengths && dml_allocation_context(transfer->lengths, &context, status)) ||

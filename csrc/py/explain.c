@@ -103,9 +103,10 @@ static PyObject *list_steps(const dml_program *program, const dml_traits *traits
 PyObject *dml_explain_program(const dml_program *program, const dml_traits *traits, const dml_choice *choice,
                               PyObject *const *inputs)
 {
-    PyObject *steps = list_steps(program, traits, inputs);
-    double on_host = dml_cost(program, NULL), on_device = dml_cost(program, &traits->tunables);
-    if (!choice->host && dml_device_lacks(choice, program))
+    PyObject *steps = program->formulas ? PyList_New(0) : list_steps(program, traits, inputs);
+    double on_host = dml_cost(program, NULL),
+           on_device = program->formulas ? Py_HUGE_VAL : dml_cost(program, &traits->tunables);
+    if (!choice->host && !program->formulas && dml_device_lacks(choice, program))
         on_device = Py_HUGE_VAL;
     return steps ? Py_BuildValue("Ndd", steps, on_host, on_device) : NULL;
 }

@@ -145,8 +145,11 @@ def _steps(fused: Fused, one: Pass, batched: list[bool], size: int) -> Iterator[
         low, high = _range(src_offset, [(extent, step) for extent, step, _, _ in inner], read)
         if from_batch and not 0 <= low < high <= stride:
             _refuse(fused, "an item of the result is made of another one")
-        first, last = _range(entries, [(extent, step) for extent, _, _, step in inner], entry << 8 * read)
+        placed = one.formula_at(entries)
+        row = placed.item if placed else entry << 8 * read
+        first, last = _range(entries, [(extent, step) for extent, _, _, step in inner], row)
         rows = constants[first:last] if entries >= 0 else b""
+        rows += placed.formula.to_bytes() if placed else b""
         bytes_of = constants[low:high] if src < 0 else b""
         yield src, src_offset - (low if src < 0 else 0), dst, dst_offset, inner, bytes_of, rows, entries - first
 

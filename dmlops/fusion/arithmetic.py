@@ -20,6 +20,7 @@ _SIGNED = 1 << 16
 _MOST = 4  # operations: DML_MOST_OPERATIONS
 _MOST_ROWS = 64
 
+
 class Arithmetic(NamedTuple):
     """Operations, four bits each, and for each row of a table the constant of each."""
 

@@ -12,6 +12,7 @@ import numpy as np
 from dmlops import _core
 from dmlops.fusion import layout, maps
 from dmlops.fusion.chosen import SELECTED, Chosen, Selection, Slots, by_entry, index_inputs, unpacked
+from dmlops.fusion.formulas import Formula
 from dmlops.fusion.graph import Constant, Input, Node, pack, without_memory
 from dmlops.fusion.layout import Piece
 from dmlops.fusion.maps import Map
@@ -23,6 +24,15 @@ __all__ = ["MOST_PIECES", "NoBytesError", "Pass", "Program", "compile_nodes"]
 
 MOST_PIECES = 256  # of one array; where a step would make more, an intermediate result is written first
 _MOST_AXES = 130  # of a step: DML_MAX_AXES
+
+
+class Placed(NamedTuple):
+    """A formula in a program's bytes: where its rows of constants begin, the bytes of each, and where its code begins."""
+
+    formula: Formula
+    first: int
+    item: int
+    code: int
 
 
 class Pass(NamedTuple):
@@ -42,6 +52,11 @@ class Pass(NamedTuple):
     slots: Slots
     indices: tuple[int, ...]  # those of the inputs that no plan reads; each is an empty one of input `like` to the extension
     like: int
+    formulas: tuple[Placed, ...]
+
+    def formula_at(self, row: int) -> Placed | None:
+        """The formula whose constants lie at a byte of the program's; None where a table does."""
+        return next((one for one in self.formulas if one.first <= row < one.first + one.item * one.formula.rows), None)
 
     def steps(self, indices: Any) -> list[Any]:
         """The plans, as a device is given them; `indices` are the values of those inputs."""
@@ -183,8 +198,6 @@ class _Compiler:
             self.constants.append(Constant(constant))
             return mapped._replace(source=-len(self.constants))
         item = self.item_of(piece)
-        if item not in maps.MAPPED_ITEMS:
-            raise NoBytesError(node)
         return maps.map_piece(piece, node, self.tables, item)
 
     def item_of(self, piece: Piece) -> int:
@@ -373,10 +386,13 @@ class _Compiler:
             offsets[-1 - number] = placed(self.constants[number].array.tobytes())
         numbers = sorted({piece.table for each in pieces for piece in each if piece.table >= 0})
         tables, same = {-1: (-1, -1)}, maps.without_repeats(self.tables, numbers)
+        formulas: list[Placed] = []
         for number in dict.fromkeys(same.values()):
             first = placed(self.tables[number].content)
             computed = self.tables[number].arithmetic(first)
             tables[number] = first, -1 if computed is None else placed(computed)
+            if formula := self.tables[number].formula:
+                formulas.append(Placed(formula, first, self.tables[number].entries.shape[1], tables[number][1]))
         parts = list(_parts(pieces))
         slots = self.slots([(number, entry) for _, _, number, entry in parts])
         steps = array.array("q")
@@ -388,7 +404,8 @@ class _Compiler:
                 steps.extend(_step(one, dst, one.src + offsets.get(piece.source, 0), item, table))
         where = tuple((offset, self.constants[-1 - source]) for source, offset in offsets.items())
         kept = bytes(constants)
-        made = Pass(None, tuple(nodes), tuple(pieces), tuple(self.inputs), where, kept, why, slots, *self.unread(parts))
+        known = where, kept, why, slots, *self.unread(parts), tuple(formulas)
+        made = Pass(None, tuple(nodes), tuple(pieces), tuple(self.inputs), *known)
         arrays = [*self.inputs, *map(_as_input, nodes)]
         for number in made.indices:
             arrays[number] = made.no_indices()

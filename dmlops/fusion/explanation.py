@@ -80,6 +80,8 @@ def _placed(passes: Any, place: Place) -> tuple[list[Any], list[str]]:
     """The device of each pass, and what there is to say of them."""
     if not place.weighed:
         on_host = isinstance(place.device, Device) and place.device.type == "host"
+        if not on_host and place.device != "host" and any(isinstance(one, Pass) and one.formulas for one in passes):
+            raise ValueError('maps of items of 4 or 8 bytes are computed by the host alone: explain them with device="host"')
         return ["host" if on_host else place.device] * len(passes), [place.why]
     times = [(0.0, 0.0) if place.device.type == "host" else _explained(one, place.device)[1:] for one in passes]
     found = [explain.said_of_auto(place.device, *one) for one in times]
@@ -135,8 +137,9 @@ def _drawn(compiled: Compiled, number: int) -> str:
 
 def _counted(one: Pass) -> str:
     tables = len({piece.table for each in one.pieces for piece in each if piece.table >= 0})
+    named = "formula" if one.formulas else "table"
     count = sum(map(len, one.pieces))
-    return f"{count} piece{'s' * (count != 1)}" + f", {tables} table{'s' * (tables != 1)}" * bool(tables)
+    return f"{count} piece{'s' * (count != 1)}" + f", {tables} {named}{'s' * (tables != 1)}" * bool(tables)
 
 
 _ROW = "display: flex; flex-wrap: wrap; gap: 0.5em; align-items: center; margin: 0.5em 0"
@@ -160,11 +163,18 @@ def _explained(one: Pass | ResizePass, device: Any) -> Any:
     return one.resized((one.seen.of(like), dtype), None, device, "explain")
 
 
+def _mapped(one: Pass, entries: int) -> str:
+    placed = one.formula_at(entries)
+    if placed is None:
+        return ", by a table," * (entries >= 0)
+    return f", by {', '.join(call.name.replace('_', ' ') for call in placed.formula.code)},"
+
+
 def _plans(one: Pass) -> list[str]:
     """The steps as the host runs them."""
     lines = []
     for src, dst, item, _, _, entries, axes in _core._compiled_steps(one.program, None):
-        source = "the constants" if src < 0 else f"input {src}{', by a table,' * (entries >= 0)}"
+        source = "the constants" if src < 0 else f"input {src}{_mapped(one, entries)}"
         extents = " x ".join(str(extent) for extent, *_ in axes) or "1"
         count = math.prod(extent for extent, *_ in axes)
         lines.append(f"from {source} to result {dst}: {extents} items of {item} bytes, {count * item} bytes in all")

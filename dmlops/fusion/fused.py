@@ -273,8 +273,8 @@ def fuse(function: Callable[..., Any]) -> Fused:
     Raises
     ------
     TypeError
-        When it is called: the function looks at values, or combines different elements, or maps items of more than two bytes.
-        The error names the line. Or no argument is an array.
+        When it is called: the function looks at values, or combines different elements, or maps items of more than two
+        bytes by other than exact operations. The error names the line. Or no argument is an array.
     ValueError
         The function has a parameter `out`, `device` or `progress` of its own; when it is called: as operators raise it.
 
@@ -285,7 +285,7 @@ def fuse(function: Callable[..., Any]) -> Fused:
     Notes
     -----
     Functions of each element alone, such as ``astype``, ufuncs and ``numpy.where``, of items of one byte or two, become
-    tables that NumPy computes.
+    tables that NumPy computes. Of larger items the host computes some exact operations, such as ``+ - * /`` and ``clip``.
 
     Examples
     --------

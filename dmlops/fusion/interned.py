@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from dmlops.fusion.expressions import VALUE, Expression, Varying
 from dmlops.fusion.keys import IteratorError, key_of_constant
-from dmlops.fusion.maps import VALUE, Expression, Varying
 from dmlops.fusion.programs import Programs
 
 __all__ = ["expression_of"]

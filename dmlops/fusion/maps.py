@@ -7,10 +7,8 @@ of moved elements becomes one table for each piece, whose rows advance along the
 
 from __future__ import annotations
 
-import collections
 import functools
 import hashlib
-import itertools
 import math
 import warnings
 from collections.abc import Callable, Sequence
@@ -18,21 +16,20 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from dmlops.fusion import arithmetic, movements
+from dmlops.fusion import arithmetic, formula_checks, lowering, movements
+from dmlops.fusion.expressions import BY_VALUE, Expression, Varying, called, evaluate, sample_of
+from dmlops.fusion.formulas import Formula, UnsupportedError, run
 from dmlops.fusion.graph import Constant, Input, Node, View, pack
 from dmlops.fusion.layout import Piece
 from dmlops.fusion.programs import Programs
 from dmlops.fusion.runs import Digit, Run
 
 __all__ = [
-    "BY_VALUE",
-    "VALUE",
-    "Expression",
+    "MAPPED_ITEMS",
     "Map",
     "Table",
-    "Varying",
-    "evaluate",
     "evaluate_row",
+    "items_of",
     "map_constant",
     "map_piece",
     "mapped",
@@ -41,80 +38,6 @@ __all__ = [
 MOST_BYTES = 4 << 20  # of a table
 
 MAPPED_ITEMS = (1, 2)  # bytes
-
-BY_VALUE = (np.int64(0) + np.zeros(1, np.int8)).dtype == np.int8  # before NumPy 2, which promotes what has no axes by its value
-
-VALUE = object()  # stands for the element in an expression
-
-
-class Varying:
-    """A constant array that is broadcast against the elements."""
-
-    def __init__(self, array: np.ndarray[Any, Any]) -> None:
-        self.array = array
-
-
-class Expression:
-    """A call of a function; among its arguments are VALUE, expressions, varying constants, and what is passed on as it is.
-
-    An expression may be an argument of several others, and expressions nest as deep as functions are long. So each is looked at
-    once, and nothing here recurs.
-    """
-
-    def __init__(self, function: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]) -> None:
-        self.function, self.args, self.kwargs = function, tuple(args), kwargs
-        arguments = (*self.args, *kwargs.values())
-        self.operands = tuple(one for one in arguments if isinstance(one, Expression))
-        constants = [one for one in arguments if isinstance(one, Varying)]
-        inner = [operand.varying for operand in self.operands]
-        # Those of this call and of the calls in it, each once; most calls share their operand's.
-        self.varying: tuple[Varying, ...] = (
-            inner[0] if len(inner) == 1 and not constants else tuple(dict.fromkeys(itertools.chain(*inner, constants)))
-        )
-        self.samples: dict[Any, Any] = {}  # what it makes of an element, by the number of its axes and its dtype
-
-    def in_order(self) -> list[Expression]:
-        """The expressions in it, operands first; it is the last."""
-        found: dict[Expression, None] = {}
-        waiting = [self]
-        while waiting:
-            missing = [one for one in waiting[-1].operands if one not in found]
-            if missing:
-                waiting += missing
-            else:
-                found[waiting.pop()] = None
-        return list(found)
-
-    def operations(self) -> list[Any] | None:
-        """The calls as `arithmetic` has them, casts left out; None where one is something else."""
-        found: list[Any] = []
-        at = self
-        while at is not VALUE:
-            places = [k for k, one in enumerate(at.args) if one is VALUE or isinstance(one, Expression)]
-            if len(places) != 1:
-                return None
-            if not getattr(at.function, "__name__", "").startswith("astype"):
-                if at.function not in arithmetic.OPERATIONS or len(at.args) != 2:
-                    return None
-                found.append((at.function, places[0] == 1, at.args[1 - places[0]]))
-            at = at.args[places[0]]
-        return found[::-1]
-
-
-def evaluate(expression: Expression, values: Any, constant_of: Callable[[Varying], Any]) -> Any:
-    """The value of an expression, by NumPy, for an array of elements; quiet about those that need not occur."""
-    order = expression.in_order()
-    left = collections.Counter(itertools.chain.from_iterable(one.operands for one in order))
-    known: dict[Expression, Any] = {}
-    with np.errstate(all="ignore"), warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        for one in order:
-            known[one] = _called(one, values, constant_of, known)
-            left.subtract(one.operands)
-            for operand in one.operands:
-                if left[operand] == 0:
-                    known.pop(operand, None)  # values of thousands of calls would fill the memory
-    return known[expression]
 
 
 def evaluate_row(node: Map, values: Any, constant_of: Callable[[Varying], Any]) -> Any:
@@ -129,7 +52,7 @@ def evaluate_row(node: Map, values: Any, constant_of: Callable[[Varying], Any]) 
         for k in range(row.size):
             known: dict[Expression, Any] = {}
             for one in order:
-                known[one] = _called(one, row[k : k + 1].reshape(()), constants.__getitem__, known)
+                known[one] = called(one, row[k : k + 1].reshape(()), constants.__getitem__, known)
             made.append(np.atleast_1d(known[node.expression]))
     dtypes = sorted(map(str, {one.dtype for one in made}))
     if len(dtypes) > 1:
@@ -137,23 +60,10 @@ def evaluate_row(node: Map, values: Any, constant_of: Callable[[Varying], Any]) 
     return np.concatenate(made, axis=-1)
 
 
-def _called(one: Expression, values: Any, constant_of: Callable[[Varying], Any], known: dict[Expression, Any]) -> Any:
-    """The value of a call, whose operands' values are known."""
-
-    def of(argument: Any) -> Any:
-        if isinstance(argument, Expression):
-            return known[argument]
-        if isinstance(argument, Varying):
-            return constant_of(argument)
-        return values if argument is VALUE else argument
-
-    return one.function(*map(of, one.args), **{name: of(argument) for name, argument in one.kwargs.items()})
-
-
 class Table:
-    """Entries for every value, in each row; and arithmetic that may give the same."""
+    """Entries for every value, in each row, and arithmetic that may give the same; or a formula, and its rows of constants."""
 
-    def __init__(self, entries: Any, computed: arithmetic.Arithmetic | None) -> None:
+    def __init__(self, entries: Any, computed: arithmetic.Arithmetic | Formula | None) -> None:
         self.entries, self.computed = entries, computed
 
     @functools.cached_property
@@ -168,6 +78,10 @@ class Table:
         if self.computed is not None:
             made.update(self.computed.to_bytes(0, 0))
         return made.digest()
+
+    @property
+    def formula(self) -> Formula | None:
+        return self.computed if isinstance(self.computed, Formula) else None
 
     def arithmetic(self, first: int) -> bytes | None:
         """As the extension reads it; `first`: where the entries begin. Equal tables have equal keys."""
@@ -191,40 +105,13 @@ class Map(Node):
         return sorted(found)
 
 
-def _first_of(constant: Varying) -> Any:
-    """One element, with as many axes; of an empty constant a zero."""
-    array = constant.array
-    return array[(slice(1),) * array.ndim] if array.size else np.zeros((1,) * array.ndim, array.dtype)
-
-
-def _sample(expression: Expression, rank: int, dtype: np.dtype[Any]) -> Any:
-    """What an expression makes of an array of one element. That of its operands is known, unless constants have added axes."""
-    key = rank, dtype
-    if key in expression.samples:
-        return expression.samples[key]
-    one = np.zeros((1,) * rank, dtype)
-    known = {operand: operand.samples[key] for operand in expression.operands if key in operand.samples}
-    if len(known) < len(set(expression.operands)):
-        made = evaluate(expression, one, _first_of)
-    else:
-        with np.errstate(all="ignore"), warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            made = _called(expression, one, _first_of, known)
-    if len(expression.samples) < _MOST_SAMPLES:
-        expression.samples[key] = made
-    return made
-
-
-_MOST_SAMPLES = 64
-
-
 def mapped(source: Node, expression: Expression, shape: Sequence[int]) -> Node | tuple[Node, ...]:
     """The node of an expression of an array's elements, broadcast to a shape; several where there are several results."""
     shapes = {source.shape, *(one.array.shape for one in expression.varying)}
     if not all(_fits(one, shape) for one in shapes):
         shape = np.broadcast_shapes(tuple(shape), *shapes)
     base = source if shape == source.shape else movements.broadcast(source, shape)
-    sample = _sample(expression, 0 if _is_by_value(source) else len(shape), base.dtype)
+    sample = sample_of(expression, 0 if _is_by_value(source) else len(shape), base.dtype)
     several = sample if isinstance(sample, tuple) else (sample,)
     if any(np.shape(found) != (1,) * len(shape) or found.dtype.hasobject for found in several):
         raise NotImplementedError("its result is not one element for each")
@@ -301,8 +188,8 @@ def _inner(piece: Piece, node: Map, counts: Callable[[Digit], bool]) -> _Inner:
     return _Inner(digits, tuple(digit.extent for _, _, digit in digits))
 
 
-def _check(node: Map, entries: int) -> None:
-    if entries * node.dtype.itemsize > MOST_BYTES:
+def _check(node: Map, entries: int, item: int) -> None:
+    if entries * item > MOST_BYTES:
         raise TypeError(
             f"the constants of this function vary along so many positions that its table would have {entries:,} entries of "
             f"{node.dtype}; at most {MOST_BYTES:,} bytes can be fused: apply it before the fused function, or after it "
@@ -351,7 +238,7 @@ def map_piece(piece: Piece, node: Map, tables: list[Table], item: int) -> Piece:
     """Of elements of an input of `item` bytes, or of what a table makes of them: a piece with a new table."""
     base = node.operands[0].dtype
     inner = _inner(piece, node, lambda digit: digit.row != 0)
-    _check(node, math.prod(inner.extents) << 8 * item)
+    _check(node, math.prod(inner.extents) << (8 * item if item in MAPPED_ITEMS else 0), node.dtype.itemsize)
     before = tables[piece.table] if piece.table >= 0 else None
     digits = tuple([(axis, digit.extent, digit.weight, digit.row) for axis, _, digit in inner.digits])
     firsts = tuple([piece.dims[axis].first for axis in node.axes])
@@ -359,7 +246,7 @@ def map_piece(piece: Piece, node: Map, tables: list[Table], item: int) -> Piece:
     key = id(node.expression), what, digits, firsts, piece.row, id(before)
     table = _tables.get(key)
     if table is None:
-        table = _table(piece, node, before, inner, item)
+        table = _table(piece, node, before, inner, item) if item in MAPPED_ITEMS else _formula(piece, node, before, inner)
         _tables.put(key, table, (node.expression, before), 2 * table.entries.nbytes, _MOST_TABLES, _MOST_BYTES_OF_TABLES)
     tables.append(table)
     dims = _moved(piece, inner, lambda digit, stride: digit._replace(row=stride), 1)
@@ -380,7 +267,7 @@ def _table(piece: Piece, node: Map, before: Table | None, inner: _Inner, item: i
     else:
         rows = inner.total(piece.row, [digit.row for _, _, digit in inner.digits])
         values, computed = before.entries.view(base)[rows], None
-        if before.computed is not None and before.entries.dtype == base:
+        if isinstance(before.computed, arithmetic.Arithmetic) and before.entries.dtype == base:
             computed = before.computed._replace(constants=before.computed.constants[rows.reshape(-1)])
     entries = _evaluated(node, piece, inner, values).reshape(-1, 1 << 8 * item)
     computed = arithmetic.continued(
@@ -392,10 +279,33 @@ def _table(piece: Piece, node: Map, before: Table | None, inner: _Inner, item: i
     return Table(entries, computed)
 
 
+def _formula(piece: Piece, node: Map, before: Table | None, inner: _Inner) -> Table:
+    """What a node's expression makes of elements that have too many values for a table, or of what the formula before it does."""
+    known, base = None if before is None else before.formula, node.operands[0].dtype
+    if known is None:
+        known = lowering.begun(base)
+    else:
+        known = known.chosen(inner.total(piece.row, [digit.row for _, _, digit in inner.digits]).reshape(-1))
+
+    def constant(one: Any) -> Any:
+        return np.broadcast_to(_varied(node, piece, inner, one), inner.extents) if isinstance(one, Varying) else one
+
+    def expected(rows: Any, values: Any) -> Any:
+        read = run(known.chosen(rows if known.constants else [0]), values).view(base)
+        return evaluate(node.expression, read, lambda one: constant(one).reshape(-1)[rows][:, None])
+
+    try:
+        made = lowering.continued(known, node.expression, (len(node.shape), base), math.prod(inner.extents), constant)
+        formula_checks.compare(made, expected)
+    except UnsupportedError as error:
+        raise TypeError(f"a map cannot be fused {error} ({node.where})") from error
+    return Table(made.packed(), made)
+
+
 def map_constant(piece: Piece, node: Map, constant: np.ndarray[Any, Any]) -> tuple[np.ndarray[Any, Any], Piece]:
     """Of a constant's elements: the new constant, and the piece whose source it is, but for the source's number."""
     inner = _inner(piece, node, lambda digit: digit.src != 0)
-    _check(node, math.prod(inner.extents))
+    _check(node, math.prod(inner.extents), node.dtype.itemsize)
     places = inner.total(piece.src, [digit.src for _, _, digit in inner.digits])
     base = node.operands[0].dtype
     values = constant.reshape(-1).view(base)[places // max(1, constant.itemsize)]
@@ -409,4 +319,8 @@ def without_repeats(tables: Sequence[Table], numbers: Sequence[int]) -> dict[int
     first: dict[Any, int] = {}
     if len(numbers) == 1:
         return {numbers[0]: numbers[0]}
-    return {k: first.setdefault((tables[k].entries.dtype.str, tables[k].content), k) for k in numbers}
+    return {k: first.setdefault(_key(tables[k]), k) for k in numbers}
+
+
+def _key(table: Table) -> Any:
+    return table.entries.dtype.str, table.content, None if table.formula is None else table.formula.to_bytes()

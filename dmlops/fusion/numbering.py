@@ -8,8 +8,9 @@ import numpy as np
 
 from dmlops.fusion import structure
 from dmlops.fusion.chosen import Index, right_indices
+from dmlops.fusion.formulas import values_of
 from dmlops.fusion.graph import Constant, Node
-from dmlops.fusion.maps import Map, all_values, evaluate_row
+from dmlops.fusion.maps import MAPPED_ITEMS, Map, all_values, evaluate_row
 from dmlops.fusion.numpy_maps import moved_as_map
 from dmlops.fusion.resized import Resize
 from dmlops.fusion.traced import Step, Traced
@@ -171,14 +172,17 @@ class Numbering:
         return self.known_values[key]
 
     def evaluated(self, item: bytes, chain: int, dtype: Any) -> Any:
-        """Of one item, or, if that is empty, of every value of the dtype."""
+        """Of one item, or, if that is empty, of every value of the dtype; of some where there are too many."""
         chains, link = [], self.known_chains[chain]
         while link is not None:
             chains.append(link)
             link = self.known_chains[link.before]
         if chains:
             dtype = chains[-1].node.operands[0].dtype
-        values = np.frombuffer(item[: dtype.itemsize], np.uint8) if item else all_values(dtype.itemsize)
+        if item:
+            values: Any = np.frombuffer(item[: dtype.itemsize], np.uint8)
+        else:
+            values = all_values(dtype.itemsize) if dtype.itemsize in MAPPED_ITEMS else values_of(dtype)
         for one in reversed(chains):
             values = values.view(one.node.operands[0].dtype)
             made = evaluate_row(one.node, values, one.constants.__getitem__)

@@ -11,7 +11,7 @@ import numpy as np
 
 from dmlops.fusion import movements
 from dmlops.fusion.graph import Node, as_view
-from dmlops.fusion.maps import BY_VALUE
+from dmlops.fusion.expressions import BY_VALUE
 from dmlops.fusion.numpy_maps import astype
 from dmlops.fusion.traced import RefusedError, Trace, Traced, axis_of, constant_from, name_of, node_of, refuse
 

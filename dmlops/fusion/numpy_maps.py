@@ -5,13 +5,16 @@ from __future__ import annotations
 import functools
 import itertools
 import operator
-from typing import Any, NoReturn
+from typing import Any
 
 import numpy as np
 
 from dmlops.fusion import numpy_indices
+from dmlops.fusion.expressions import VALUE, Varying
+from dmlops.fusion.formula_checks import check_call
+from dmlops.fusion.formulas import UnsupportedError
 from dmlops.fusion.interned import expression_of
-from dmlops.fusion.maps import MAPPED_ITEMS, VALUE, Map, Varying, constant_of, items_of, mapped
+from dmlops.fusion.maps import MAPPED_ITEMS, Map, constant_of, items_of, mapped
 from dmlops.fusion.traced import Trace, Traced, constant_from, refuse
 
 __all__ = [
@@ -118,8 +121,6 @@ def call_map(trace: Trace, function: Any, args: Any, kwargs: Any, whole: tuple[A
             "constant is a default, a variable of a closure, or an argument of at most 4096 bytes",
         )
     (source,) = sources.values()
-    if items_of(source) - {*MAPPED_ITEMS}:
-        _refuse_items(name, items_of(source))
     shapes = {one.shape for one in arrays}
     shape = np.broadcast_shapes(*shapes) if len(shapes) > 1 else shapes.pop()
 
@@ -142,6 +143,11 @@ def call_map(trace: Trace, function: Any, args: Any, kwargs: Any, whole: tuple[A
     )
     try:
         made = mapped(source, expression, shape)
+        if items_of(source) - {*MAPPED_ITEMS}:
+            several = made if isinstance(made, tuple) else (made,)
+            check_call(expression, (len(several[0].shape), source.dtype))
+    except UnsupportedError as error:
+        refuse(f"{name} of items of {max(items_of(source))} bytes{f' {error}' if str(error) else ''}", _ADVICE)
     except NotImplementedError as error:
         refuse(f"{name} here ({error})")
     for node in made if isinstance(made, tuple) else (made,):
@@ -153,11 +159,10 @@ def _source(array: Traced) -> Any:
     return array._node.source if isinstance(array._node, Map) else array._node
 
 
-def _refuse_items(name: str, items: frozenset[int]) -> NoReturn:
-    refuse(
-        f"{name} of items of {max(items)} bytes",
-        "only items of one byte or two have few enough values for a table: apply it before the fused function, or after it",
-    )
+_ADVICE = (
+    "only items of one byte or two have few enough values for a table, and of others the host computes some exact operations, "
+    "such as + - * / and clip: apply it before the fused function, or after it"
+)
 
 
 def moved_as_map(*_: Any) -> Any:
@@ -182,6 +187,7 @@ def _cast(old: np.dtype[Any], new: np.dtype[Any]) -> Any:
         return values.astype(new)
 
     cast.__name__ = cast.__qualname__ = f"astype from {old} to {new}"
+    setattr(cast, "casts", True)
     return cast
 
 

@@ -17,7 +17,8 @@ from dmlops.bits import differ
 from dmlops.fusion import structure, surroundings, tracing
 from dmlops.fusion.chosen import Index, right_indices
 from dmlops.fusion.graph import Constant, Input, Node
-from dmlops.fusion.maps import Map, evaluate
+from dmlops.fusion.expressions import evaluate
+from dmlops.fusion.maps import MAPPED_ITEMS, Map
 from dmlops.fusion.numbering import Numbering, Numbers
 from dmlops.fusion.numpy_maps import moved_as_map
 from dmlops.fusion.traced import Traced
@@ -196,7 +197,11 @@ class _Tolerance:
             index = max(k for k, first in enumerate(self.numbering.first) if k == 0 or first <= at)
             offset = self.given[index].first + at - self.numbering.first[index]
             item = self.compiled.inputs[index].dtype.itemsize
-            entries = entries[int.from_bytes(self.given[index].memory[offset : offset + item].tobytes(), "little") :]
+            memory = self.given[index].memory[offset : offset + item].tobytes()
+            if item in MAPPED_ITEMS:
+                entries = entries[int.from_bytes(memory, "little") :]
+            else:
+                entries = self.numbering.evaluated(memory, chain, ours.dtype)
         return not differ(entries[:1], ours.reshape(-1)[place : place + 1]).any()
 
 

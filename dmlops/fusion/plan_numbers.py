@@ -6,12 +6,15 @@ from typing import Any
 
 import numpy as np
 
-from dmlops.fusion.compiler import Pass
+from dmlops.fusion.compiler import Pass, Placed
+from dmlops.fusion.formulas import run_bytes, values_of
 from dmlops.fusion.graph import Node
 from dmlops.fusion.numbering import NOTHING, Numbering, Numbers
 from dmlops.fusion.resized import ResizePass
 
 __all__ = ["PlanNumbers"]
+
+_ROWS = 4096  # of a formula's constants at once
 
 
 class PlanNumbers:
@@ -70,7 +73,7 @@ class PlanNumbers:
             if entries >= 0:
                 if np.any(maps):
                     raise ValueError("an element goes through two tables")
-                maps = self.looked_up(rows, size << 8 * one.inputs[src][0].itemsize, one.constants_bytes)
+                maps = self.looked_up(rows, size << 8 * one.inputs[src][0].itemsize, one)
             results[dst].places.reshape(-1)[write // size] = places
             results[dst].maps.reshape(-1)[write // size] = maps
             written[dst] += read.size
@@ -79,17 +82,30 @@ class PlanNumbers:
                 raise ValueError(f"{count} elements are written to a result that has {result.places.size}")
         return results
 
-    def looked_up(self, rows: Any, size: int, constants: bytes) -> Any:
-        """The numbers of rows, which begin at these bytes of the constants."""
+    def looked_up(self, rows: Any, size: int, one: Pass) -> Any:
+        """The numbers of rows, which begin at these bytes of the pass' constants; of a table's row, that has so many."""
         kinds, inverse = np.unique(rows, return_inverse=True)
+        placed = one.formula_at(int(kinds[0]))
+        if placed is None:
+            made = [one.constants_bytes[row : row + size] for row in kinds.tolist()]
+        else:
+            made = self.computed(placed, kinds, one.constants_bytes)
         numbers = []
-        for row in kinds.tolist():
-            found = constants[row : row + size]
+        for found in made:
             if found not in self.known:
                 self.known[found] = len(self.rows)
                 self.rows.append(found)
             numbers.append(self.known[found])
         return np.array(numbers)[inverse].reshape(rows.shape)
+
+    def computed(self, placed: Placed, rows: Any, constants: bytes) -> list[bytes]:
+        """What a formula makes of some values, for each row of its constants."""
+        item, code, source = placed.item, constants[placed.code :], placed.formula.source
+        made: list[bytes] = []
+        for some in np.array_split(rows, 1 + len(rows) // _ROWS):
+            read = np.frombuffer(b"".join(constants[row : row + item] for row in some.tolist()), np.uint8).reshape(-1, item)
+            made += [values.tobytes() for values in run_bytes(placed.formula, read, code, values_of(source))]
+        return made
 
     def value(self, place: int, row: int, dtype: Any) -> bytes:
         """A constant, or the entries for every value of an element; nothing where bytes are moved."""
