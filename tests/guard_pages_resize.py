@@ -12,8 +12,13 @@ from dmlops import _core
 from guard_pages import PAGE, Fenced, forbid
 
 
-def resampling(before, after, items):
-    return _core._resampling(0, 3, before, after, (0.0, 0.0), tuple(map(float, before)), items, True)
+PILLOW, OPENCV = 0, 2
+
+
+def resampling(rng, before, after, items):
+    if rng.integers(2):
+        return _core._resampling(PILLOW, 3, before, after, (0.0, 0.0), tuple(map(float, before)), items, True)
+    return _core._resampling(OPENCV, int(rng.integers(5)), before, after, (0.0, 0.0), (0.0, 0.0), items, False)
 
 
 def run(kernels, x, made, axes, out, **kwargs):
@@ -32,8 +37,11 @@ def whole_images(kernels, rng):
     for _ in range(400):
         before = tuple(int(n) for n in rng.integers(1, 70, 2))
         after = tuple(int(n) for n in rng.integers(1, 70, 2))
+        if rng.integers(4) == 0:  # OpenCV's halves have kernels of their own
+            after = (max(before[0] // 2, 1), max(before[1] // 2, 1))
+            before = (2 * after[0], 2 * after[1])
         items = int(rng.integers(1, 6))
-        made = resampling(before, after, items)
+        made = resampling(rng, before, after, items)
         for at_end in (True, False) if made else ():
             x = source.place((*before, items), byte, at_end)
             out = target.place((*after, items), byte, at_end)
@@ -56,7 +64,8 @@ def rows_of_their_own(kernels, rng, rows=12):
     for width in (1, 2, 3, 5, 11, 16, 17, 63, 64, 65, 200):
         for items in (1, 2, 3, 4, 5):
             after = (int(rng.integers(1, 4 * rows)), int(rng.integers(1, 300)))
-            made = resampling((rows, width), after, items)
+            after = (rows // 2, width // 2) if width % 2 == 0 else after
+            made = resampling(rng, (rows, width), after, items)
             start, end = (PAGE - n * items for n in (width, after[1]))
             x = np.ndarray((rows, width, items), np.uint8, memories[0], start, (2 * PAGE, items, 1))
             out = np.ndarray((*after, items), np.uint8, memories[1], end, (2 * PAGE, items, 1))

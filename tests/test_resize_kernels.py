@@ -105,6 +105,8 @@ class Case:
             ]
             sizes = sizes if rng.integers(2) else [sizes[k] for k in (1, 0, 3, 2)]
         self.before, self.after = sizes[:2], sizes[2:]
+        if self.library == OPENCV and rng.integers(3) == 0:  # has kernels of its own
+            self.before = [2 * size for size in self.after]
         self.items = int(rng.choice([1, 2, 3, 3, 4, 5, 7]))
         self.newer = bool(rng.integers(2))
         height, width = self.before

@@ -20,6 +20,7 @@ typedef struct dml_lines_pass {
     dml_weights *weights; /* borrowed */
     const void *packed;   /* what the kernel has made of them; or NULL */
     bool overreads;       /* along columns, it reads behind a line of the input */
+    bool pairs;           /* along rows: an item is a byte and that of the next pixel, which are added as well */
     dml_summing summing;
     int64_t items;
     int64_t from, to; /* bytes of an item that is read, and of one that is written */
@@ -36,7 +37,7 @@ typedef void dml_rows_kernel(const dml_lines_pass *pass, const dml_sum_inputs *i
 /* Whether this processor runs a kernel. */
 typedef bool dml_lines_probe(void);
 
-/* Chooses a kernel for a pass: false if it is none for that pass, which is then unchanged. */
+/* Chooses a kernel for a pass: false if it is none for that pass, which is then unchanged. Only `halves` is asked for pairs. */
 typedef bool dml_lines_chooser(dml_lines_pass *pass);
 
 struct dml_lines_kernel {
@@ -47,6 +48,19 @@ struct dml_lines_kernel {
     dml_columns_kernel *columns;
     dml_rows_kernel *rows;
 };
+
+/* Which kernel runs from now on, where it is for a pass, and else those behind it: NULL for the first. False if this processor
+ * has none of that name. */
+bool dml_lines_start_at(const char *name);
+
+/* The names of the kernels that this processor has, the fastest first; NULL behind the last. */
+const char *dml_lines_kernel_name(int index);
+
+/* Chooses the fastest kernel that is for a pass, or plain C. */
+void dml_lines_choose(dml_lines_pass *pass, bool by_columns, bool plain);
+
+/* The same for a pass of pairs along rows; false if there is none. */
+bool dml_lines_choose_pairs(dml_lines_pass *pass);
 
 /* For every pass, and processor. */
 extern const dml_lines_kernel dml_lines_plain;
@@ -59,6 +73,9 @@ extern const dml_lines_kernel dml_lines_avx2, dml_lines_vnni, dml_lines_vbmi;
 
 /* For sums of one or two taps, of which that along columns makes words of 16 bits, by AVX2. */
 extern const dml_lines_kernel dml_lines_linear;
+
+/* For means of blocks of 2 x 2, by AVX2: a pass of pairs. */
+extern const dml_lines_kernel dml_lines_halves;
 
 /* For sums with 32 bits between the passes, by AVX2; along columns, of integers, and of floats. */
 extern const dml_lines_kernel dml_lines_words, dml_lines_floats;

@@ -1,7 +1,5 @@
 #include "core/host_resize.h"
 
-#include <string.h>
-
 #include "base/cache.h"
 #include "base/machine.h"
 #include "base/parallel.h"
@@ -11,49 +9,6 @@
 
 /* Products of a band; input rows of a band for each that the next one makes as well. */
 enum { BAND = 1 << 22, ROWS_PER_TAP = 8 };
-
-/* --- kernels ------------------------------------------------------------------------------------------------------ */
-
-static const dml_lines_kernel *const kernels[] = {
-#ifdef DML_LINES_X86
-    &dml_lines_vbmi,  &dml_lines_vnni, &dml_lines_avx2, &dml_lines_linear, &dml_lines_words, &dml_lines_floats,
-#endif
-#ifdef DML_LINES_NEON
-    &dml_lines_neon,
-#endif
-    &dml_lines_plain,
-};
-
-enum { KERNELS = sizeof kernels / sizeof *kernels };
-
-static int fastest; /* of those that run */
-
-const char *dml_resize_kernel_name(int index)
-{
-    for (int k = 0; k < KERNELS; k++)
-        if (kernels[k]->is_supported() && index-- == 0)
-            return kernels[k]->name;
-    return NULL;
-}
-
-bool dml_resize_choose(const char *name)
-{
-    int found = name ? KERNELS : 0;
-    for (int k = 0; name && k < KERNELS; k++)
-        if (kernels[k]->is_supported() && strcmp(kernels[k]->name, name) == 0)
-            found = k;
-    if (found < KERNELS)
-        fastest = found;
-    return found < KERNELS;
-}
-
-/* The fastest one that is for a pass. */
-static void choose(dml_lines_pass *pass, bool by_columns, bool plain)
-{
-    for (int k = plain ? KERNELS - 1 : fastest; k < KERNELS; k++)
-        if (kernels[k]->is_supported() && (by_columns ? kernels[k]->choose_columns(pass) : kernels[k]->choose_rows(pass)))
-            return;
-}
 
 /* --- what bands share --------------------------------------------------------------------------------------------- */
 
@@ -134,10 +89,26 @@ static void describe_pass(dml_bands *bands, int pass)
         dml_lines_pass *to = last ? &bands->parts[k] : one;
         *to = *one;
         to->summing = dml_summing_of(last ? &resampling->parts[k].sum : &resampling->first, number, to->to);
-        choose(to, by_columns, last && by_columns && resampling->part_count > 1);
+        dml_lines_choose(to, by_columns, last && by_columns && resampling->part_count > 1);
     }
     if (last)
         one->overreads = bands->parts[0].overreads;
+}
+
+/* Makes both passes one along rows, where they are means of blocks of 2 x 2 and there is a kernel for it. */
+static bool describe_halves(dml_bands *bands)
+{
+    const dml_resampling *resampling = bands->resampling;
+    const dml_sum *sum = &resampling->parts[0].sum;
+    dml_lines_pass rows = {.items = bands->items, .from = 2, .to = 1, .pairs = true};
+    for (int pass = 0; pass < resampling->passes; pass++)
+        if (resampling->axes[pass] == DML_ROWS_AXIS)
+            rows.weights = resampling->weights[pass];
+    if (resampling->between != DML_UINT16 || resampling->passes != 2 || sum->kind != DML_SUM_CLIP || sum->shift != 2 ||
+        !dml_lines_choose_pairs(&rows))
+        return false;
+    bands->rows = bands->parts[0] = rows;
+    return true;
 }
 
 static void describe(const dml_program *program, const char *src, int items, dml_bands *bands)
@@ -153,9 +124,10 @@ static void describe(const dml_program *program, const char *src, int items, dml
         bands->begin[axis] = resize->begin[axis];
         bands->end[axis] = resize->begin[axis] + result->shape[resize->axes[axis]];
     }
-    for (int pass = 0; pass < resize->resampling->passes; pass++)
+    const bool halves = describe_halves(bands);
+    for (int pass = 0; !halves && pass < resize->resampling->passes; pass++)
         describe_pass(bands, pass);
-    bands->columns_first = resize->resampling->passes > 1 && resize->resampling->axes[0] == DML_COLUMNS_AXIS;
+    bands->columns_first = !halves && resize->resampling->passes > 1 && resize->resampling->axes[0] == DML_COLUMNS_AXIS;
     bands->skips = bands->rows.weights && bands->rows.weights->taps * bands->rows.weights->outputs < bands->height;
     bands->pixels = pixels_read(bands);
     bands->src_row = input->strides[resize->axes[0]];

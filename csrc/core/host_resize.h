@@ -11,13 +11,6 @@
 
 enum { DML_RESIZE_PARALLEL = 1 << 20 }; /* products that several cores add faster than one */
 
-/* Which kernel runs from now on, where it is for a pass, and else those behind it: NULL for the first. False if this processor
- * has none of that name. */
-bool dml_resize_choose(const char *name);
-
-/* The names of the kernels that this processor has, the fastest first; NULL behind the last. */
-const char *dml_resize_kernel_name(int index);
-
 /* Runs a program that resizes, as dml_host_run runs a plan. Fails with DML_INTERRUPTED or DML_NO_MEMORY. */
 dml_code dml_host_resize(const dml_program *program, const void *src, void *dst, dml_interrupt_poll *poll, dml_status *status);
 

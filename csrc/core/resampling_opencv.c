@@ -159,6 +159,15 @@ static void block_parts(const dml_resampling_request *request, const int64_t fac
     }
 }
 
+/* Blocks of 2 x 2, all of them whole, whose sums are shifted: kernels for sums of two taps make them. */
+static bool has_short_sums(const dml_resampling_request *request, const int64_t factors[2])
+{
+    bool short_sums = request->items != 2;
+    for (int axis = 0; axis < 2; axis++)
+        short_sums = short_sums && factors[axis] == 2 && request->inputs[axis] == 2 * request->outputs[axis];
+    return short_sums;
+}
+
 static dml_code by_blocks(const dml_resampling_request *request, const int64_t factors[2], dml_resampling *resampling,
                           dml_status *status)
 {
@@ -169,7 +178,7 @@ static dml_code by_blocks(const dml_resampling_request *request, const int64_t f
             code = dml_resampling_pass(resampling, axis, &key, status);
     }
     resampling->first.kind = DML_SUM_SHIFT;
-    resampling->between = DML_INT32;
+    resampling->between = has_short_sums(request, factors) ? DML_UINT16 : DML_INT32;
     block_parts(request, factors, resampling);
     return code;
 }

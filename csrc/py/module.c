@@ -3,7 +3,7 @@
 #include "py/python.h"
 
 #include "base/parallel.h"
-#include "core/host_resize.h"
+#include "core/host_lines.h"
 #include "core/kernel_list.h"
 #include "core/weights.h"
 #include "py/compiled_program.h"
@@ -119,8 +119,8 @@ static PyObject *counts(PyObject *module, PyObject *device)
 static PyObject *resize_kernels(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(none))
 {
     PyObject *list = PyList_New(0);
-    for (int i = 0; list && dml_resize_kernel_name(i); i++)
-        if (dml_append(list, PyUnicode_FromString(dml_resize_kernel_name(i))) < 0)
+    for (int i = 0; list && dml_lines_kernel_name(i); i++)
+        if (dml_append(list, PyUnicode_FromString(dml_lines_kernel_name(i))) < 0)
             Py_CLEAR(list);
     return list;
 }
@@ -131,7 +131,7 @@ static PyObject *resize_by(PyObject *Py_UNUSED(module), PyObject *name)
     PyObject *text = name == Py_None ? NULL : PyUnicode_AsUTF8String(name);
     if (!text && name != Py_None)
         return NULL;
-    const bool found = dml_resize_choose(text ? PyBytes_AsString(text) : NULL);
+    const bool found = dml_lines_start_at(text ? PyBytes_AsString(text) : NULL);
     Py_XDECREF(text);
     if (!found)
         return PyErr_Format(PyExc_ValueError, "no kernel of that name runs here: %S", name);
