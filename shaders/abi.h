@@ -13,6 +13,7 @@
 #define DML_MAX_WINDOW_WORDS 32 /* 8-byte words that an invocation of `rows` has registers for, over all streams */
 #define DML_MAX_CHAIN 4         /* axes of a row of `blocks`; rows lie along the table's next two */
 #define DML_MAX_WORDS_STRIDE 15 /* largest distance, in scalars, between neighbours in a source row of `words` */
+#define DML_SUBGROUP 8          /* invocations of a subgroup that makes sums together */
 #define DML_TABLES_MOST_SPAN 64 /* bytes of a window of `tables` */
 
 /* Values of DML_REVERSED: which axis, if any, is reversed. With a table AXIS, of none: entries advance along axes. So they do
@@ -81,7 +82,7 @@
 #define DML_TABLES_RUNS 1    /* axis 0 */
 #define DML_TABLES_MIXED 2   /* axes 1 and 0 */
 
-/* Constants of sums.comp and float_sums.comp; shaders/sums.glsl says what they are. */
+/* Constants of sums.comp, float_sums.comp and shuffled_sums.comp; shaders/sums.glsl says what they are. */
 #define DML_SUMS_KIND 5   /* DML_SUMS_CLIP, ... */
 #define DML_SUMS_NUMBER 6 /* DML_SUMS_UINT8, ...: what an input is */
 #define DML_SUMS_ITEM 7   /* bytes of an output */
@@ -89,9 +90,12 @@
 #define DML_SUMS_TILE 9
 #define DML_SUMS_CHANNELS 10
 #define DML_SUMS_ROWS 11
-#define DML_SUMS_ALIGN 12 /* all sources of tiles are at multiples of so many bytes: 1, 4 or 16 */
+#define DML_SUMS_ALIGN 12 /* all sources of tiles are at multiples of so many bytes: 1, 4, 8 or 16 */
 #define DML_SUMS_WORD 13  /* bytes of the words that are stored: 4 or 16; 0: scalars alone */
 #define DML_SUMS_EARLY 14 /* 1: a run's first tile begins early, where a word does */
+#define DML_SUMS_GROUPS 15    /* these three: shaders/shuffles.glsl */
+#define DML_SUMS_REGISTERS 16
+#define DML_SUMS_REST 17
 
 /* Values of DML_SUMS_KIND and DML_SUMS_NUMBER: those of dml_sum_kind and dml_number in core/plan.h. */
 #define DML_SUMS_CLIP 0
@@ -198,6 +202,7 @@ struct dml_table {
     u32 sums_multiplier; /* and the float's bits, or the integer, that the sum is multiplied with, or divided by */
     u32 sums_across;     /* ALONG: tiles along axis 0 */
     u32 sums_across_multiplier;
+    u32 sums_units; /* shuffled: that are loaded of a row */
     u32 blocks_row;   /* blocks: destination bytes of a row, */
     u32 blocks_words; /* words of each row of a tile; the last may have fewer */
     u32 blocks_tiles; /* tiles along a row, */
@@ -208,7 +213,6 @@ struct dml_table {
     u32 blocks_edges; /* ends of rows that are moved together, and the begin of all; 0: words meet them all */
     u32 blocks_bytes; /* of the destination */
     u32 gathers;      /* index into axes of the first that is gathered */
-    u32 unused;
     i64 longest;      /* to which lengths are clamped */
     i64 cut_begin;    /* DML_REVERSED_CUT: destination index of element 0 on the reversed axis, */
     i64 source_begin; /* and the source indices that belong to the piece */

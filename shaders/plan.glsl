@@ -85,6 +85,19 @@ Chunk chunk_at(uint n)
     return Chunk(begin, begin + min(table.chunk, table.total - begin)); // begin + chunk may be 2**32
 }
 
+// The next number of a counter. SHUFFLES: all invocations have the same one.
+uint take()
+{
+#ifdef SHUFFLES
+    uint n = 0;
+    if (subgroupElect())
+        n = atomicAdd(counters[0], 1);
+    return subgroupBroadcastFirst(n);
+#else
+    return atomicAdd(counters[gl_LocalInvocationID.x], 1);
+#endif
+}
+
 // Without DYNAMIC a workgroup does the chunk of its own number. With it, few workgroups take chunks from an atomic counter
 // until none is left, since threads that were given equal numbers of chunks would not end at the same time. Every invocation
 // has a counter: each comes by each chunk once, and need not be in the same one as its neighbours. Chunks alternate between the
@@ -94,7 +107,7 @@ Chunk next_chunk()
 {
     if (!DYNAMIC)
         return chunk_at(table.chunks);
-    uint n = atomicAdd(counters[gl_LocalInvocationID.x], 1), left = table.chunks - n;
+    uint n = take(), left = table.chunks - n;
     return chunk_at(n < table.chunks ? n / 2 + left % 2 * (table.chunks / 2) : n);
 }
 

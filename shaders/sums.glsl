@@ -10,6 +10,8 @@
 // the weights are the same. The inputs of a group of four taps are CHANNELS words, once they are shifted; those of taps without
 // weight may be anything. Weights are such that no input needs to be clamped.
 //
+// SHUFFLES: a subgroup makes tiles together, as shuffles.glsl says.
+//
 // Integers wrap around. No float operation is fused with another.
 #include "plan.glsl"
 
@@ -23,6 +25,9 @@ layout(constant_id = DML_SUMS_ROWS) const uint ROWS = 1;
 layout(constant_id = DML_SUMS_ALIGN) const uint ALIGN = 1;
 layout(constant_id = DML_SUMS_WORD) const uint WORD = 0;
 layout(constant_id = DML_SUMS_EARLY) const bool EARLY = false;
+layout(constant_id = DML_SUMS_GROUPS) const uint GROUPS = 1;
+layout(constant_id = DML_SUMS_REGISTERS) const uint REGISTERS = 1;
+layout(constant_id = DML_SUMS_REST) const uint REST = 0;
 
 const uint SOURCE = NUMBER == DML_SUMS_UINT8 ? 1 : NUMBER == DML_SUMS_UINT16 ? 2 : 4; // bytes of an input
 const uint PIXEL = CHANNELS * ITEM;                                                     // bytes of outputs side by side
@@ -189,27 +194,55 @@ void make_one(Offsets at)
     store_item(at.dst, uint(output_of(sum)));
 }
 
-// From element `begin` of a run on, which may be one below 0.
-void make_across(Offsets at, uint begin, uint extent)
+int across[TILE];
+
+void begin_across()
 {
-    int first = int(entries[at.entry >> 2]), across[TILE];
-    uint src = at.src + begin * SOURCE, n = 0;
     [[unroll]] for (uint i = 0; i < TILE; i++)
         across[i] = int(table.sums_bias);
-    [[loop]] do {
-        uint tap = KIND == DML_SUMS_CUBIC ? table.sums_taps - 1 - n : n;
-        int weight = int(entries[(at.entry >> 2) + 4 + tap]);
-        uvec4 words = words_at(input_of(src, first, tap));
-        [[unroll]] for (uint i = 0; i < TILE; i++)
-            across[i] = add(across[i], weight, number_in(words, i));
-    } while (++n < table.sums_taps);
+}
+
+void add_across(uint src, int weight)
+{
+    uvec4 words = words_at(src);
+    [[unroll]] for (uint i = 0; i < TILE; i++)
+        across[i] = add(across[i], weight, number_in(words, i));
+}
+
+void pack_across()
+{
     [[unroll]] for (uint k = 0; k < WORDS; k++) {
         made[k] = 0;
         [[unroll]] for (uint i = 0; i < 4 / ITEM; i++)
             made[k] |= (uint(output_of(across[k * 4 / ITEM + i])) & ~0u >> 32 - ITEM * 8) << i * ITEM * 8 % 32;
     }
+}
+
+// Stores a tile from element `begin` of a run on, which may be one below 0.
+void store_across(uint dst, uint begin, uint extent)
+{
     bool early = EARLY && int(begin) < 0;
-    store_row(0, at.dst + begin * ITEM, early ? -begin : 0, min(TILE, extent - begin));
+    store_row(0, dst + begin * ITEM, early ? -begin : 0, min(TILE, extent - begin));
+}
+
+#ifdef SHUFFLES
+#include "shuffles.glsl"
+#else
+
+void make_across(Offsets at, uint tile, uint extent)
+{
+    uint begin = tile * TILE - (EARLY ? at.dst % max(WORD, 1) / ITEM : 0), n = 0;
+    if (int(begin) >= int(extent))
+        return;
+    int first = int(entries[at.entry >> 2]);
+    begin_across();
+    [[loop]] do {
+        uint tap = KIND == DML_SUMS_CUBIC ? table.sums_taps - 1 - n : n;
+        uint src = at.src + begin * SOURCE;
+        add_across(input_of(src, first, tap), int(entries[(at.entry >> 2) + 4 + tap]));
+    } while (++n < table.sums_taps);
+    pack_across();
+    store_across(at.dst, begin, extent);
 }
 
 int sums[ROWS * CHANNELS]; // of one index of each row
@@ -274,6 +307,8 @@ void make_along(Offsets at, uint begin, uint extent, Offsets stride, Offsets row
         store_row(row, at.dst + begin * PIXEL + row * rows.dst, 0, end);
 }
 
+#endif
+
 void make_tile(uint n, Offsets stride, Offsets rows)
 {
     uint outer = divide(n, table.tiles, table.tiles_multiplier), tile = n - outer * table.tiles, extent = axis_at(0).extent;
@@ -281,9 +316,7 @@ void make_tile(uint n, Offsets stride, Offsets rows)
     if (WAY == DML_SUMS_SINGLY) {
         make_one(at);
     } else if (WAY == DML_SUMS_ACROSS) {
-        uint begin = tile * TILE - (EARLY ? at.dst % max(WORD, 1) / ITEM : 0);
-        if (int(begin) < int(extent))
-            make_across(at, begin, extent);
+        make_across(at, tile, extent);
     } else {
         uint row = divide(tile, table.sums_across, table.sums_across_multiplier);
         uint begin = (tile - row * table.sums_across) * TILE;

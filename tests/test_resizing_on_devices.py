@@ -16,8 +16,8 @@ PILLOW, REDUCE, OPENCV, TORCHVISION = range(4)
 FILTERS = {PILLOW: range(7), REDUCE: [0], OPENCV: range(5), TORCHVISION: [1, 3, 4]}  # by dml_filter and dml_opencv_mode
 LINEAR, AREA, CUBIC = 0, 2, 3
 BILINEAR, BICUBIC = 1, 3
-TRAITS = ["host_import", "range", "binding", "staging", "cpu", "rounds", "segments_always"]
-SUMS = [_core._kernels().index(name) for name in ("sums", "float_sums")]
+TRAITS = ["group_size", "host_import", "range", "binding", "staging", "cpu", "rounds", "segments_always", "shuffles"]
+SUMS = [_core._kernels().index(name) for name in ("sums", "float_sums", "shuffled_sums")]
 
 
 @contextlib.contextmanager
@@ -113,6 +113,8 @@ WAYS = [
     {"binding": 8192, "range": 8192, "host_import": 0},
     {"cpu": 0},
     {"segments_always": 1},
+    {"shuffles": 0},
+    {"group_size": 4},
 ]
 
 
@@ -138,15 +140,38 @@ def test_whole_words_and_rows_that_begin_anywhere(vulkan, channels, width):
                 assert np.array_equal(resample(view, how, [0, 1], vulkan), expected), (library, filter, size)
 
 
+@pytest.mark.many_pipelines
+@pytest.mark.parametrize("columns", [1600, 640, 200, 60])
+def test_windows_of_every_width(vulkan, columns):
+    """From a unit or two, which few invocations of a subgroup load, to more than they have registers for; rows from a word on,
+    and from any byte; fewer rows than a subgroup makes."""
+    for channels, begin, rows in ((3, 0, 37), (3, 1, 16), (1, 0, 20), (4, 0, 15), (2, 3, 33)):
+        x = image((rows, columns + begin, channels))[:, begin:]
+        for size in ((rows, 101), (rows, 24), (11, 25), (50, 333)):
+            for library, filter in ((PILLOW, BICUBIC), (TORCHVISION, BILINEAR), (OPENCV, LINEAR)):
+                how = resampling(library, filter, x.shape[:2], size, channels)
+                if how:
+                    expected = resample(x, how, [0, 1], "host")
+                    assert np.array_equal(resample(x, how, [0, 1], vulkan), expected), (channels, begin, size, library)
+
+
 def test_each_pass_is_one_dispatch_of_a_kernel_of_sums(vulkan):
     x = image((120, 160, 3))
-    before = sums(vulkan)
-    resample(x, resampling(PILLOW, BICUBIC, (120, 160), (64, 96)), [0, 1], vulkan)
-    assert sums(vulkan) == [before[0] + 2, before[1]]
-    resample(x, resampling(PILLOW, BICUBIC, (120, 160), (120, 96)), [0, 1], vulkan)
-    assert sums(vulkan) == [before[0] + 3, before[1]]
-    resample(x, resampling(OPENCV, AREA, (120, 160), (64, 96), 3), [0, 1], vulkan)
-    assert sums(vulkan) == [before[0] + 3, before[1] + 2]
+    cases = [
+        (2, "integers", resampling(PILLOW, BICUBIC, (120, 160), (64, 96))),
+        (1, "integers", resampling(PILLOW, BICUBIC, (120, 160), (120, 96))),
+        (2, "floats", resampling(OPENCV, AREA, (120, 160), (64, 96), 3)),
+    ]
+    for shuffles, integers in ((1, "shuffled_sums"), (0, "sums")):
+        if not shuffles or explained_kernels(x, cases[0][2], vulkan) == ["shuffled_sums"] * 2:
+            for passes, kind, how in cases:
+                before = sums(vulkan)
+                with overridden(shuffles=shuffles):
+                    resample(x, how, [0, 1], vulkan)
+                kernel = SUMS.index(_core._kernels().index(integers if kind == "integers" else "float_sums"))
+                assert [after - number for after, number in zip(sums(vulkan), before, strict=True)] == [
+                    passes * (k == kernel) for k in range(len(SUMS))
+                ]
 
 
 def test_work_between_device_arrays_is_queued(vulkan):
@@ -178,6 +203,12 @@ def test_without_a_promise_of_rounding_floats_are_refused(vulkan):
             resample(x, area, [0, 1], vulkan)
         assert np.array_equal(resample(x, linear, [0, 1], vulkan), resample(x, linear, [0, 1], "host"))
     assert np.array_equal(resample(x, area, [0, 1], vulkan), resample(x, area, [0, 1], "host"))
+
+
+def explained_kernels(x, how, device):
+    placed = explain._placed(explain.Array("uint8", x.shape).without_memory(), x.dtype)
+    steps, *_ = _core._resample(placed, how, [0, 1], None, None, device, "explain")
+    return [piece["kernel"] for *_, pieces in steps for piece in pieces]
 
 
 def test_explain_names_passes_and_kernels(vulkan):

@@ -8,17 +8,19 @@
 
 #include "abi.h"
 #include "core/piece.h"
+#include "core/sum_weights.h"
 #include "core/tunables.h"
 
 typedef enum dml_kernel {
-    DML_KERNEL_COPY,       /* vkCmdCopyBuffer: one or a few long runs */
-    DML_KERNEL_ROWS,       /* shaders/rows.comp: rows of contiguous destination bytes, composed by a pattern */
-    DML_KERNEL_WORDS,      /* shaders/words.comp: a destination without gaps, of short rows */
-    DML_KERNEL_ELEMENTS,   /* shaders/elements.comp: any plan, a scalar at a time */
-    DML_KERNEL_BLOCKS,     /* shaders/blocks.comp: a destination without gaps, transposed from scalars in any order */
-    DML_KERNEL_TABLES,     /* shaders/tables.comp: any plan that has a table */
-    DML_KERNEL_SUMS,       /* shaders/sums.comp: any plan that has a sum of integers, */
-    DML_KERNEL_FLOAT_SUMS, /* shaders/float_sums.comp: or of floats */
+    DML_KERNEL_COPY,          /* vkCmdCopyBuffer: one or a few long runs */
+    DML_KERNEL_ROWS,          /* shaders/rows.comp: rows of contiguous destination bytes, composed by a pattern */
+    DML_KERNEL_WORDS,         /* shaders/words.comp: a destination without gaps, of short rows */
+    DML_KERNEL_ELEMENTS,      /* shaders/elements.comp: any plan, a scalar at a time */
+    DML_KERNEL_BLOCKS,        /* shaders/blocks.comp: a destination without gaps, transposed from scalars in any order */
+    DML_KERNEL_TABLES,        /* shaders/tables.comp: any plan that has a table */
+    DML_KERNEL_SUMS,          /* shaders/sums.comp: any plan that has a sum of integers, */
+    DML_KERNEL_FLOAT_SUMS,    /* shaders/float_sums.comp: or of floats */
+    DML_KERNEL_SHUFFLED_SUMS, /* shaders/shuffled_sums.comp: a sum of integers along rows, by subgroups */
     DML_KERNEL_COUNT
 } dml_kernel;
 
@@ -38,8 +40,8 @@ typedef struct dml_dispatch {
     int32_t constants[DML_CONSTANTS];
     uint32_t groups;      /* workgroups */
     uint32_t table_bytes; /* in use */
-    int64_t weight_bytes; /* of a sum's weights, as dml_sum_weights_pack writes them; 0: entries are bound as they are */
-    bool whole_weights;   /* its argument `whole` */
+    int64_t weight_bytes; /* of a sum's weights */
+    dml_sum_weights weights;
     dml_table table;
 } dml_dispatch;
 

@@ -123,7 +123,10 @@ static void encode_sums(const dml_policy *policy, const dml_traits *traits, dml_
 {
     const dml_plan *plan = &policy->piece->plan;
     dml_sum_tiles tiles;
-    dml_sum_tiles_find(plan, policy->src, policy->dst, policy->little ? 0 : traits->tunables.sums_rows, &tiles);
+    if (policy->kernel == DML_KERNEL_SHUFFLED_SUMS)
+        dml_sum_tiles_shuffle(plan, policy->src, policy->dst, traits->tunables.shuffled_rows, &tiles);
+    else
+        dml_sum_tiles_find(plan, policy->src, policy->dst, policy->little ? 0 : traits->tunables.sums_rows, &tiles);
     int32_t *constants = dispatch->constants;
     constants[DML_REVERSED] = DML_REVERSED_AXIS;
     constants[DML_SUMS_KIND] = (int32_t)plan->sum.kind;
@@ -136,10 +139,14 @@ static void encode_sums(const dml_policy *policy, const dml_traits *traits, dml_
     constants[DML_SUMS_ALIGN] = tiles.align;
     constants[DML_SUMS_WORD] = tiles.word;
     constants[DML_SUMS_EARLY] = tiles.early;
-    dispatch->weight_bytes = dml_sum_weights_bytes(plan);
-    dispatch->whole_weights = tiles.way == DML_SUMS_ALONG;
+    constants[DML_SUMS_REGISTERS] = tiles.registers;
+    constants[DML_SUMS_GROUPS] = tiles.weights.units ? tiles.weights.groups : 1;
+    constants[DML_SUMS_REST] = tiles.shuffled && tiles.way == DML_SUMS_ACROSS ? plan->taps.count % 4 : 0;
+    dispatch->weights = tiles.weights;
+    dispatch->table.sums_units = (uint32_t)tiles.units;
+    dispatch->weight_bytes = dml_sum_weights_bytes(&tiles.weights, plan);
     const int64_t before = plan->entries.offset - dml_plan_entry_span(plan).begin;
-    dispatch->table.entry_offset = (uint32_t)(before / plan->entries.item * dml_sum_weights_row(plan));
+    dispatch->table.entry_offset = (uint32_t)(before / plan->entries.item * dml_sum_weights_row(&tiles.weights));
     encode_sum(plan, &dispatch->table);
     dml_schedule_sums(&tiles, traits, dispatch);
 }
@@ -204,5 +211,9 @@ const dml_kernel_info dml_kernel_list[DML_KERNEL_COUNT] = {
     [DML_KERNEL_BLOCKS] = {.name = "blocks", .encode = encode_blocks, .describe = invocation_of_blocks},
     [DML_KERNEL_TABLES] = {.name = "tables", .encode = encode_tables, .describe = invocation_of_tables},
     [DML_KERNEL_SUMS] = {.name = "sums", .encode = encode_sums, .describe = invocation_of_sums},
+    [DML_KERNEL_SHUFFLED_SUMS] = {.name = "shuffled_sums",
+                                  .encode = encode_sums,
+                                  .describe = invocation_of_sums,
+                                  .shuffles = true},
     [DML_KERNEL_FLOAT_SUMS] = {.name = "float_sums", .encode = encode_sums, .describe = invocation_of_sums, .floats = true},
 };

@@ -147,6 +147,15 @@ static bool has_sum(dml_policy *policy)
     return dml_plan_has_sum(&policy->piece->plan);
 }
 
+static bool has_shuffled_sum(dml_policy *policy)
+{
+    const dml_plan *plan = &policy->piece->plan;
+    const int32_t rows = policy->traits->tunables.shuffled_rows;
+    dml_sum_tiles tiles;
+    return policy->traits->shuffles && !policy->little && dml_plan_has_sum(plan) &&
+           dml_sum_tiles_shuffle(plan, policy->src, policy->dst, rows, &tiles);
+}
+
 static bool has_table(dml_policy *policy)
 {
     return dml_plan_has_table(&policy->piece->plan);
@@ -229,6 +238,7 @@ static const struct {
     bool (*applies)(dml_policy *policy);
 } rules[] = {
     {DML_KERNEL_FLOAT_SUMS, "a sum of floats, which the device rounds to nearest even", has_float_sum},
+    {DML_KERNEL_SHUFFLED_SUMS, "a sum: a subgroup loads the inputs and weights of neighbours once", has_shuffled_sum},
     {DML_KERNEL_SUMS, "a sum: inputs by their weights", has_sum},
     {DML_KERNEL_TABLES, "arithmetic, if the device computes a table's bits by it", has_arithmetic},
     {DML_KERNEL_TABLES, "a table: an entry for each value", has_table},

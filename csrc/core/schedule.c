@@ -93,6 +93,8 @@ void dml_schedule_sums(const dml_sum_tiles *sums, const dml_traits *traits, dml_
     if (sums->run >= 0) {
         elements = table->axes[0].extent;
         tiles = dml_ceil_div(elements + before, sums->tile);
+        if (sums->shuffled) /* of a subgroup: one loop over all of a run, or tiles side by side */
+            tiles = sums->way == DML_SUMS_ACROSS ? DML_SUBGROUP : dml_ceil_div(tiles, DML_SUBGROUP) * DML_SUBGROUP;
         table->sums_across = (uint32_t)tiles;
         table->sums_across_multiplier = dml_multiplier((uint32_t)tiles);
     }

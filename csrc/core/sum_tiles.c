@@ -8,7 +8,10 @@ enum {
     LOAD = 16,         /* bytes of a tap of a tile */
     MOST_CHANNELS = 4, /* of an index along the summed axis */
     MOST_DIVISOR = 65536,
-    FEWEST = 5 /* neighbours that are worth a tile */
+    FEWEST = 5,      /* neighbours that are worth a tile */
+    MOST_GROUPS = 8, /* of taps along a row that a subgroup adds, which are unrolled */
+    MOST_REGISTERS = 4,
+    FEW_UNITS = 4 /* that are loaded one by one sooner than in pairs */
 };
 
 _Static_assert(DML_SUM_CLIP == DML_SUMS_CLIP && DML_SUM_REDUCE == DML_SUMS_REDUCE && DML_SUM_CUBIC == DML_SUMS_CUBIC,
@@ -25,54 +28,11 @@ bool dml_sum_is_exact(const dml_sum *sum)
     return sum->kind != DML_SUM_OVER || sum->factor < (float)MOST_DIVISOR;
 }
 
-/* --- weights ------------------------------------------------------------------------------------------------------ */
-
-int64_t dml_sum_weights_row(const dml_plan *plan)
-{
-    return LOAD + 4 * dml_ceil_div(plan->taps.count, 4) * 4;
-}
-
-int64_t dml_sum_weights_bytes(const dml_plan *plan)
-{
-    const dml_span span = dml_plan_entry_span(plan);
-    return (span.end - span.begin) / plan->entries.item * dml_sum_weights_row(plan);
-}
-
 /* Whether a product may be moved to another tap. */
 static bool adds_products(const dml_sum *sum)
 {
     return sum->kind == DML_SUM_CLIP || sum->kind == DML_SUM_SHIFT || sum->kind == DML_SUM_TIMES || sum->kind == DML_SUM_OVER ||
            sum->kind == DML_SUM_REDUCE;
-}
-
-static void pack_row(const dml_plan *plan, const char *row, bool whole, char *to)
-{
-    const int64_t last = plan->taps.inputs - 1, taps = plan->taps.count;
-    int32_t first;
-    memcpy(&first, row, sizeof first);
-    first -= (int32_t)plan->taps.begin;
-    memset(to, 0, (size_t)dml_sum_weights_row(plan));
-    const int32_t from = whole ? (int32_t)dml_smaller(dml_larger(first, 0), last) : first;
-    memcpy(to, &from, sizeof from);
-    if (from == first && (!whole || first + taps - 1 <= last)) {
-        memcpy(to + LOAD, row + sizeof first, (size_t)taps * 4);
-        return;
-    }
-    for (int64_t tap = 0; tap < taps; tap++) {
-        char *at = to + LOAD + (dml_smaller(dml_larger(first + tap, 0), last) - from) * 4;
-        uint32_t weight, sum;
-        memcpy(&weight, row + sizeof first + tap * 4, sizeof weight);
-        memcpy(&sum, at, sizeof sum);
-        sum += weight;
-        memcpy(at, &sum, sizeof sum);
-    }
-}
-
-void dml_sum_weights_pack(const dml_plan *plan, bool whole, char *to)
-{
-    const dml_span span = dml_plan_entry_span(plan);
-    for (int64_t at = span.begin; at < span.end; at += plan->entries.item, to += dml_sum_weights_row(plan))
-        pack_row(plan, (const char *)plan->entries.data + at, whole, to);
 }
 
 /* Whether no tap reads beyond the inputs, where the host sees the weights. */
@@ -182,19 +142,84 @@ static bool find_across(dml_sum_tiles *tiles, uint32_t src, uint32_t dst)
         tiles->word = 4;
     tiles->early = to % 4 != 0;
     tiles->align = (int32_t)dml_divisor(from, 16);
-    if (tiles->early)
+    if (tiles->early && !tiles->shuffled)
         tiles->align = plan->src_item == 4 ? 4 : 1;
     else if (tiles->align < 16)
         tiles->align = tiles->align < 4 ? 1 : 4;
     return true;
 }
 
+static void begin_tiles(const dml_plan *plan, dml_sum_tiles *tiles)
+{
+    *tiles = (dml_sum_tiles){
+        .way = DML_SUMS_SINGLY, .run = -1, .side = -1, .tile = 1, .channels = 1, .rows = 1, .align = 1, .registers = 1};
+    tiles->weights = (dml_sum_weights){.groups = (int32_t)dml_ceil_div(plan->taps.count, 4)};
+    dml_plan_copy(&tiles->plan, plan);
+}
+
+/* Entry strides of packed weights. */
+static void pack_entries(dml_sum_tiles *tiles)
+{
+    for (int k = 0; k < tiles->plan.rank; k++)
+        tiles->plan.axes[k].entry_stride =
+            tiles->plan.axes[k].entry_stride / tiles->plan.entries.item * dml_sum_weights_row(&tiles->weights);
+}
+
 void dml_sum_tiles_find(const dml_plan *plan, uint32_t src, uint32_t dst, int32_t rows, dml_sum_tiles *tiles)
 {
-    *tiles = (dml_sum_tiles){.way = DML_SUMS_SINGLY, .run = -1, .side = -1, .tile = 1, .channels = 1, .rows = 1, .align = 1};
-    dml_plan_copy(&tiles->plan, plan);
+    begin_tiles(plan, tiles);
     if (rows > 0 && !find_along(tiles, src, dst, rows))
         find_across(tiles, src, dst);
-    for (int k = 0; k < tiles->plan.rank; k++)
-        tiles->plan.axes[k].entry_stride = tiles->plan.axes[k].entry_stride / plan->entries.item * dml_sum_weights_row(plan);
+    tiles->weights.whole = tiles->way == DML_SUMS_ALONG;
+    pack_entries(tiles);
+}
+
+/* --- tiles of a subgroup -------------------------------------------------------------------------------------------- */
+
+/* What neighbours that a subgroup makes read, in units of four inputs. */
+typedef struct window {
+    int64_t groups;   /* units that have the weights of one */
+    int64_t units[2]; /* of all: from the first on, from an even one on */
+} window;
+
+static window find_window(const dml_plan *plan, const dml_axis *run)
+{
+    const char *row = (const char *)plan->entries.data + plan->entries.offset;
+    int64_t groups = 1, apart[2] = {0, 0}, least = 0, most = 0;
+    for (int64_t i = 0; i < run->extent; i++, row += run->entry_stride) {
+        const dml_span inputs = dml_sum_weights_inputs(plan, row);
+        const int64_t unit = inputs.begin / 4;
+        groups = dml_larger(groups, dml_ceil_div(inputs.end, 4) - unit);
+        least = i % DML_SUBGROUP == 0 ? unit : dml_smaller(least, unit);
+        most = i % DML_SUBGROUP == 0 ? unit : dml_larger(most, unit);
+        apart[0] = dml_larger(apart[0], most - least);
+        apart[1] = dml_larger(apart[1], most - least / 2 * 2);
+    }
+    return (window){groups, {apart[0] + groups, apart[1] + groups}};
+}
+
+static bool shuffle_along(dml_sum_tiles *tiles, uint32_t src)
+{
+    const window window = find_window(&tiles->plan, &tiles->plan.axes[tiles->run]);
+    const uint64_t from = places(tiles, src, DML_SRC);
+    const bool paired = from % 8 == 0 && window.units[0] > FEW_UNITS;
+    const int64_t step = paired ? 2 : 1, units = window.units[paired];
+    tiles->units = (int32_t)units;
+    tiles->registers = (int32_t)(dml_ceil_div(units, DML_SUBGROUP * step) * step);
+    tiles->align = paired ? 8 : from % 4 == 0 ? 4 : 1;
+    tiles->tile = 1;
+    tiles->weights = (dml_sum_weights){.groups = (int32_t)window.groups, .whole = true, .units = true};
+    return tiles->side >= 0 && window.groups <= MOST_GROUPS && tiles->registers <= MOST_REGISTERS;
+}
+
+bool dml_sum_tiles_shuffle(const dml_plan *plan, uint32_t src, uint32_t dst, int32_t rows, dml_sum_tiles *tiles)
+{
+    begin_tiles(plan, tiles);
+    tiles->shuffled = true;
+    if (!plan->entries.data || dml_sum_has_floats(&plan->sum))
+        return false;
+    const bool along = find_along(tiles, src, dst, rows);
+    const bool found = along ? shuffle_along(tiles, src) : find_across(tiles, src, dst) && tiles->weights.groups < DML_SUBGROUP;
+    pack_entries(tiles);
+    return found;
 }

@@ -10,7 +10,7 @@ const dml_tunables dml_tunables_cpu = {
     .max_item = 128, .min_row = 32, .long_row = 128, .near_stride = 64, .max_streams = 8,
     .short_row = 64, .short_scalar = 128, .gathered_row = 512, .min_scalars = 4,
     .blocks_tile = 8, .words_tile = 8, .words_dense = 5, .words_near = 8, .words_sparse = 6,
-    .sums_rows = 4,
+    .sums_rows = 4, .shuffled_rows = 16,
     .long_walk = 64, .source_order = true, .src_interleave = INT64_MAX, .dst_interleave = 4,
     .overlap_misses = true, .remote_pitch = 4, .remote_row = 512, .even_lines = 2, .sparse_chunks = 1,
     .prefetch_pitch = 8, .prefetched = 256, .cached = 65536, .min_gap = 384, .max_gap = 3072, .ahead_bytes = 256,
@@ -18,7 +18,7 @@ const dml_tunables dml_tunables_cpu = {
     .polled_bytes = 8388608, .poll_ns = 1000000, .poll_queued_ns = 200000, .batched_bytes = 65536,
     .busy_bytes = INT64_MAX,
     .call_ns = 40000, .kernel_ns = 40000, .transfer_ns = 0, .copy_ns = 0.15, .byte_ns = 0.7, .scalar_ns = 8,
-    .product_ns = 0.3,
+    .product_ns = 0.2,
 }; /* clang-format on */
 
 /* Neighbours' loads coalesce, and workgroups are switched to hide misses: small tiles, many chunks, no prefetch. Kernels copy
@@ -32,7 +32,7 @@ const dml_tunables dml_tunables_gpu = {
     .max_item = 128, .min_row = 32, .long_row = 128, .near_stride = 64, .max_streams = 8,
     .short_row = 0, .short_scalar = 0, .gathered_row = 0, .min_scalars = 4,
     .blocks_tile = 4, .words_tile = 1,
-    .sums_rows = 1,
+    .sums_rows = 1, .shuffled_rows = 0,
     .long_walk = 8, .source_order = false, .src_interleave = 4, .dst_interleave = 4,
     .overlap_misses = false, .sparse_chunks = 16,
     .prefetch_pitch = 0,

@@ -64,6 +64,7 @@ typedef struct dml_tunables {
 
     /* "Sums" */
     int32_t sums_rows; /* that share the weights of an invocation: loads of weights against registers, and idle invocations */
+    int32_t shuffled_rows; /* the same of a subgroup that makes them one after the other: loads against rows near each other */
 
     /* "Traversal order" */
     int64_t long_walk;      /* indices of an axis worth walking along: locality against locating rows more often */
@@ -132,6 +133,7 @@ typedef struct dml_traits {
     uint32_t group_size; /* invocations of a workgroup */
     uint32_t max_groups; /* workgroups of a dispatch */
     uint32_t alignment;  /* of a range's first byte: a power of two, 16 or more */
+    bool shuffles;       /* a workgroup is a subgroup of DML_SUBGROUP, whose invocations may read each other's registers */
     uint32_t kernels;    /* a bit for each dml_kernel that may be chosen; elements move what no other can in any case */
     int64_t range;       /* most bytes that a piece spans on either side, */
     int64_t binding;     /* and that one descriptor has: larger ranges are bound as segments of equal size, and with

@@ -82,12 +82,18 @@ static VkResult create_shader(dml_context *context, const code *code, VkShaderMo
     return DML_CREATE(context, ShaderModule, &info, module);
 }
 
+/* Whether the device can have it: shaders name the capabilities that they need. */
+static bool is_offered(const dml_device_traits *offered, const dml_kernel_info *kernel)
+{
+    return (!kernel->floats || offered->rounds) && (!kernel->shuffles || offered->core.shuffles);
+}
+
 static VkResult create_modules(dml_context *context, variant variant, dml_modules *modules)
 {
     VkResult result = create_layouts(context, variant == SEGMENTED ? DML_MAX_SEGMENTS : 1, modules);
     for (int i = 0; i < DML_KERNEL_COUNT && result == VK_SUCCESS; i++) {
         const dml_kernel_info *kernel = &dml_kernel_list[i];
-        const shader *shader = kernel->floats && !context->offered.rounds ? NULL : shader_of(kernel);
+        const shader *shader = is_offered(&context->offered, kernel) ? shader_of(kernel) : NULL;
         if (shader)
             result = create_shader(context, &shader->variants[variant], &modules->shaders[i]);
     }

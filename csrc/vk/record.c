@@ -157,7 +157,7 @@ static VkDescriptorBufferInfo bind_entries(dml_context *context, dml_submission 
     VkDescriptorBufferInfo room;
     if (submission->dispatch.weight_bytes > 0) {
         char *weights = arena_reserve(context, submission, (uint64_t)submission->dispatch.weight_bytes, &room);
-        dml_sum_weights_pack(plan, submission->dispatch.whole_weights, weights);
+        dml_sum_weights_pack(&submission->dispatch.weights, plan, weights);
         return room;
     }
     if (imports_entries(context, submission)) {

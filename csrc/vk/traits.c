@@ -116,6 +116,23 @@ static bool rounds_to_nearest(const dml_instance_functions *vk, VkPhysicalDevice
     return floats.shaderRoundingModeRTEFloat32;
 }
 
+static uint32_t group_size(const dml_tunables *tunables, const VkPhysicalDeviceLimits *limits,
+                           const VkPhysicalDeviceSubgroupProperties *subgroup)
+{
+    const uint32_t wanted = tunables->group_size ? tunables->group_size : subgroup->subgroupSize;
+    return (uint32_t)smaller(wanted, smaller(limits->maxComputeWorkGroupInvocations, limits->maxComputeWorkGroupSize[0]));
+}
+
+/* Whether a subgroup is of the size that kernels expect, and can do in them what they ask for. Only on a CPU's drivers is a
+ * workgroup of that size known to be one. */
+static bool has_shuffles(const VkPhysicalDeviceSubgroupProperties *subgroup, const dml_device_traits *traits)
+{
+    const VkSubgroupFeatureFlags needed = VK_SUBGROUP_FEATURE_BASIC_BIT | VK_SUBGROUP_FEATURE_ARITHMETIC_BIT |
+                                          VK_SUBGROUP_FEATURE_BALLOT_BIT | VK_SUBGROUP_FEATURE_SHUFFLE_BIT;
+    return traits->cpu && traits->core.group_size == DML_SUBGROUP && subgroup->subgroupSize == DML_SUBGROUP &&
+           (subgroup->supportedStages & VK_SHADER_STAGE_COMPUTE_BIT) && (subgroup->supportedOperations & needed) == needed;
+}
+
 void dml_traits_find(const dml_instance_functions *vk, VkPhysicalDevice physical, const dml_extensions *extensions,
                      dml_device_traits *traits)
 {
@@ -140,9 +157,8 @@ void dml_traits_find(const dml_instance_functions *vk, VkPhysicalDevice physical
     const dml_tunables *tunables = traits->cpu ? &dml_tunables_cpu : &dml_tunables_gpu;
     traits->core.tunables = *tunables;
     traits->core.tunables.copy_bytes /= dml_machine_cores() > 2 ? 4 : 1; /* kernels use all cores, a copy one */
-    uint32_t group = tunables->group_size ? tunables->group_size : subgroup.subgroupSize;
-    traits->core.group_size =
-        (uint32_t)smaller(group, smaller(limits->maxComputeWorkGroupInvocations, limits->maxComputeWorkGroupSize[0]));
+    traits->core.group_size = group_size(tunables, limits, &subgroup);
+    traits->core.shuffles = has_shuffles(&subgroup, traits);
     traits->core.max_groups = (uint32_t)smaller(tunables->max_groups, limits->maxComputeWorkGroupCount[0]);
     traits->core.alignment = (uint32_t)limits->minStorageBufferOffsetAlignment;
     if (traits->core.alignment < limits->minUniformBufferOffsetAlignment) /* uncovered: needs another system or driver */
@@ -175,7 +191,7 @@ static struct {
                  {"group_size", -1},       {"chunks", -1},          {"max_groups", -1},     {"mapped", -1},  {"heap", -1},
                  {"invocation_bytes", -1}, {"pipelines", -1},       {"busy_bytes", -1},     {"cpu", -1},     {"flushes", -1},
                  {"max_item", -1},         {"segments_always", -1}, {"prefetch_ahead", -1}, {"cuda", -1},    {"words_tile", -1},
-                 {"words_dense", -1},      {"rounds", -1}};
+                 {"words_dense", -1},      {"rounds", -1},          {"shuffles", -1}};
 
 static int64_t *find_override(const char *name)
 {
@@ -223,6 +239,8 @@ void dml_traits_override(const dml_device_traits *offered, dml_device_traits *tr
     traits->mapped = lowered("mapped", offered->mapped);
     traits->heap = (uint64_t)lowered("heap", (int64_t)offered->heap);
     traits->cpu = lowered("cpu", offered->cpu);
+    traits->core.shuffles =
+        traits->cpu && traits->core.group_size == DML_SUBGROUP && lowered("shuffles", offered->core.shuffles);
     traits->flushes = lowered("flushes", offered->flushes);
     traits->cuda = offered->exportable && chosen("cuda", offered->cuda);
     traits->timeline_fd = traits->cuda && offered->timeline_fd;
