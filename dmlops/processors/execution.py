@@ -208,7 +208,7 @@ def _end(one: _Items) -> int:
 
 
 def _apart(blocks: list[_Items]) -> list[_Items]:
-    """The same items, in order: a block that begins before another one ends is taken apart along its outer axis, and so is that."""
+    """The same items, in order: blocks that begin before another one ends are taken apart along their outer axes."""
     while True:
         blocks.sort()
         last, mixed = 0, set()

@@ -103,7 +103,7 @@ class Pixels(NamedTuple):
 
 
 class Mask(NamedTuple):
-    """Ones where pictures are, a window of each (H, W), and zeros beyond. It is made for each call: all plans would be large."""
+    """Ones where pictures are, a window of each (H, W), and zeros beyond. Each call makes it: kept with plans it is large."""
 
     shape: tuple[int, ...]
     dtype: np.dtype[Any]
