@@ -68,7 +68,7 @@ class Preprocessor:
         photos : array, image of Pillow, tensor of torch, or lists of these
             Pictures of any sizes: uint8, ``(height, width, channels)``, or with the channels first as the original infers it.
             An array of four dimensions has several. Videos are arrays of four dimensions, or lists of frames; frames are used
-            as they are given, none are left out.
+            as they are given, none are left out. Dask arrays of pictures, or of videos, become Dask arrays, chunk by chunk.
         out : dict of arrays, optional
             Where results are written, by their names.
         device : device, optional
@@ -81,6 +81,8 @@ class Preprocessor:
             The original's results by its names, in NumPy: a list of arrays where these differ in shape.
         """
         device = _core._automatic_default() if device is None else device
+        if hasattr(type(photos), "__dask_graph__"):
+            return self._by_chunks(photos, out, device)
         pictures, groups = inputs.pictures(self._configuration, photos, self._row.form)
         if self._row.content:
             pictures = [self._row.content(self._configuration, one) for one in pictures]
@@ -136,6 +138,13 @@ class Preprocessor:
     @property
     def _crops_by_content(self) -> bool:
         return bool(self._row.content and self._configuration["do_crop_margin"])
+
+    def _by_chunks(self, photos: Any, out: Mapping[str, Any] | None, device: Any) -> dict[str, Any]:
+        from dmlops.dask.preprocessed import by_chunks
+
+        if out is not None:
+            raise TypeError(f"{self!r} takes no out for Dask arrays, whose results are made later")
+        return by_chunks(self, photos, device)
 
     def _sample(self, height: int, width: int, frames: int = FRAMES) -> Plan:
         """The plan of one picture, or of one video."""
