@@ -29,8 +29,8 @@ SOURCES := $(shell find csrc shaders dmlops -type f ! -name '*.pyc' ! -name '*.s
 TESTS := tests examples/preprocessing.ipynb examples/fuse.ipynb examples/directml.ipynb
 without = $(patsubst %,--ignore=tests/test_%.py,$(1))
 # The longest first: the others fill what is left of two cores.
-CHECKS := $(addprefix check-,sanitizers validation deeper swiftshader static wheels docs peers leaks direct onnx oldest-numpy \
-    fuzz shaders)
+CHECKS := $(addprefix check-,sanitizers validation deeper swiftshader static wheels docs peers processors leaks direct onnx \
+    oldest-numpy fuzz shaders)
 
 .PHONY: demo test bench bench-gpu bench-gpu-stages bench-drivers check soak wheels clean help system debootstrap
 .PHONY: $(CHECKS)
@@ -190,11 +190,13 @@ check-onnx: .venv-onnx/dmlops
 	.venv-onnx/bin/pytest -q -rs tests/onnx
 	.venv-onnx/bin/python tests/onnx/real_models.py build/onnx-models
 
-# dmlops.preprocessing beside the originals: every class, both backends, other keys. Not in `make check`, since it takes a quarter
-# of an hour; `make test` compares with what this recorded (tests/processors/digests.json).
-.PHONY: check-processors
+# dmlops.preprocessing beside the originals: each class with both backends, at one of six sets of sizes, with an eighth of the
+# changed keys and a sixth of the odd inputs; the number of the day says which, so that a week has all sizes, and all inputs.
+# `make soak` runs all of them, which takes a quarter of an hour; `make test` compares with what they gave once
+# (tests/processors/digests.json).
+PROCESSORS ?= $$(($$(date +%s) / 86400))
 check-processors: .venv-processors/dmlops
-	.venv-processors/bin/pytest -q -rs -n 2 tests/processors
+	DMLOPS_TEST_PROCESSORS=$(PROCESSORS) .venv-processors/bin/pytest -q -rs tests/processors
 
 # The wheels for Linux, made anew, in systems with Python and nothing else: what dmlops does there without a driver. With the
 # companion's wheel in dist/, all that check-companion runs there. `make wheels` and `make soak` also build those for other
@@ -290,7 +292,7 @@ $(eval $(call environment,.venv-check,tests/requirements.txt tests/peers/require
 $(eval $(call environment,.venv-onnx,tests/requirements.txt tests/onnx/requirements.txt,build/wheel))
 $(eval $(call environment,.venv-processors,tests/requirements.txt tests/processors/requirements.txt,build/wheel))
 
-ENVIRONMENTS := $(patsubst %,.venv%/dmlops,-sanitized -onnx -check -oldest -fuzz -docs) .venv/dmlops \
+ENVIRONMENTS := $(patsubst %,.venv%/dmlops,-sanitized -onnx -check -processors -oldest -fuzz -docs) .venv/dmlops \
     .venv-static/requirements .venv-wheels/requirements
 
 # The wheel's extension, also beside the sources (git ignores it): Python started in the checkout finds dmlops/ there before

@@ -2,7 +2,9 @@
 
 import hashlib
 import json
+import os
 import pathlib
+import zlib
 
 import numpy as np
 from dmlops.processors.comparing import as_arrays
@@ -49,6 +51,16 @@ def rows():
     """Each class and backend."""
     classes = census()["classes"]
     return [(name, backend) for name in sorted(ROWS) for backend in classes[name]["backends"]]
+
+
+def drawn(items, of, key=""):
+    """One of so many of these, where DMLOPS_TEST_PROCESSORS is a number, such as the day's: over so many days each; else all.
+
+    `key`: what they belong to, so that each gets others.
+    """
+    number = os.environ.get("DMLOPS_TEST_PROCESSORS", "all")
+    items = list(items)
+    return items if number == "all" else items[(int(number) + zlib.crc32(key.encode())) % of :: of]
 
 
 def is_video(name):

@@ -32,6 +32,7 @@ run "all under the sanitizers" make check-sanitizers SAME_TO_C=no_such_test SAME
 run "every third allocation under the sanitizers" env HYPOTHESIS_PROFILE=odd \
     tests/sanitizers/run.sh .venv-sanitized/bin/pytest -q -rs tests/test_faults.py -m check -k thirds_1
 run "all under the validation layer" make check-validation SAME_TO_VULKAN=no_such_test SAME_ON_ODD_DEVICES=no_such_test
+run "all of preprocessing beside the originals" make check-processors PROCESSORS=all
 run "all on SwiftShader" make check-swiftshader ON_SWIFTSHADER="-n 2 --dist worksteal tests --ignore=tests/dask"
 run "the companion, and the wheels on bare systems with it" make check-companion
 run "the wheel for Windows, under wine" make check-windows

@@ -1,5 +1,7 @@
 """What may be passed: pictures, arrays and tensors of every kind, alone and in lists, as the originals take them."""
 
+import itertools
+
 import dmlops
 import numpy as np
 import originals
@@ -7,6 +9,8 @@ import PIL.Image
 import pytest
 import torch
 from test_originals import differences, outcome
+
+import processor_cases as cases
 
 
 def photo(height, width, seed):
@@ -64,9 +68,13 @@ def pictures():
 PICTURES = pictures()
 
 
-@pytest.mark.parametrize("given", PICTURES)
-@pytest.mark.parametrize("backend", ["torchvision", "pil"])
-@pytest.mark.parametrize("name", ["ViT", "CLIP", "MobileNetV1", "Qwen2VL", "Idefics3", "LlavaOnevision", "VideoMAE"])
+TAKERS = ["ViT", "CLIP", "MobileNetV1", "Qwen2VL", "Idefics3", "LlavaOnevision", "VideoMAE"]
+
+
+@pytest.mark.parametrize(
+    "name, backend, given",
+    [(*row, given) for row in itertools.product(TAKERS, ("torchvision", "pil")) for given in cases.drawn(PICTURES, 6, str(row))],
+)
 def test_inputs_are_taken_as_the_original_takes_them(name, backend, given):
     name += "ImageProcessor"
     expected = outcome(originals.run, name, backend, {}, PICTURES[given])
