@@ -55,7 +55,8 @@ def _refuse(preprocessor: Preprocessor, why: str) -> Any:
 
 def _plan_of_each(preprocessor: Preprocessor, shape: tuple[int, ...]) -> Plan:
     """The plan of one picture, or of one video."""
-    pictures, _ = inputs.pictures(preprocessor._configuration, np.broadcast_to(np.uint8(0), (1, *shape)), preprocessor._row.form)
+    alone = np.broadcast_to(np.uint8(0), (1, *shape))
+    pictures, _ = inputs.pictures(preprocessor._configuration, alone, preprocessor._row.form)
     shapes, frames = [picture.shape for picture in pictures], len(pictures)
     one, two = (preprocessor._work(shapes * count, [frames] * count).plan for count in (1, 2))
     for name, result in one.items():

@@ -73,7 +73,7 @@ TAKERS = ["ViT", "CLIP", "MobileNetV1", "Qwen2VL", "Idefics3", "LlavaOnevision",
 
 @pytest.mark.parametrize(
     "name, backend, given",
-    [(*row, given) for row in itertools.product(TAKERS, ("torchvision", "pil")) for given in cases.drawn(PICTURES, 6, str(row))],
+    [(*row, one) for row in itertools.product(TAKERS, ("torchvision", "pil")) for one in cases.drawn(PICTURES, 6, str(row))],
 )
 def test_inputs_are_taken_as_the_original_takes_them(name, backend, given):
     name += "ImageProcessor"
