@@ -64,13 +64,17 @@ def memory_info(device: DeviceLike | None = None) -> MemoryInfo:
 
     Notes
     -----
-    The limit of the host's pool is 256 MiB, or a tenth of its memory if that is less. The environment variable
+    Pooled memory that nobody has used for ten seconds goes back to the system, from the host's pool and from those of devices.
+
+    The limit of the host's pool is 256 MiB, or a tenth of the memory that the process may use if that is less: the least of the
+    machine's, what its control groups (a container) allow, and ``RLIMIT_AS``. A change of these is seen within some seconds.
+    `available` knows of all three. The environment variable
     ``DMLOPS_CACHE`` sets another limit: a number of bytes, optionally with the suffix ``K``, ``M`` or ``G`` (powers of 1024),
     or 0 for no pool. The variable is read once, when the first result is made.
 
     The limit of a GPU with memory of its own is a quarter of that memory. A device that shares the host's memory, such as a CPU
-    driver or integrated graphics, has a limit of 256 MiB or a tenth of its memory, whichever is less. Queued work may still use
-    the pooled memory of a Vulkan device. Such memory is freed after that work only.
+    driver or integrated graphics, has a limit of 256 MiB or a tenth of the memory that the process may use. Queued work may
+    still use the pooled memory of a Vulkan device. Such memory is freed after that work only.
 
     Arrays on a Vulkan device that are no larger than 1 MiB, or 1/4096 of its memory, share slabs with others of about their
     size. What is free in a slab serves the next such array. It counts as `unused` until the last array of the slab is freed;
@@ -84,10 +88,10 @@ def memory_info(device: DeviceLike | None = None) -> MemoryInfo:
     Linux only the first pages are pooled, for the next such result that is no larger. The addresses of the other pages stay
     reserved, which counts only towards limits on a process's virtual memory.
 
-    Once three such results in a row used the same memory, all of it is pooled, if it is at most a quarter of the machine's
-    memory and ``DMLOPS_CACHE`` is not set. `pool_limit` is raised by as much meanwhile. If no such result asks for it within
-    ten seconds, it is freed when another pooled result is freed or ``memory_info`` is called. Until then the system takes it
-    without writing it to disk as soon as the machine or the process's control group (a container) runs short of memory.
+    Once three such results in a row used the same memory, all of it is pooled, if it is at most a quarter of the memory that
+    the process may use and ``DMLOPS_CACHE`` is not set. `pool_limit` is raised by as much meanwhile. If no such result asks for
+    it within ten seconds, it is freed. Until then the system takes it without writing it to disk as soon as the machine or the
+    process's control group (a container) runs short of memory.
 
     Examples
     --------
@@ -128,14 +132,16 @@ def empty_cache() -> None:
 
 
 def _limits(text: str, machine: int) -> tuple[int, int]:
-    """Find the host's pool limit and the largest result that may be pooled whole beyond it. dmlops._core calls this once.
+    """Find the host's pool limit and the largest result that may be pooled whole beyond it.
+
+    dmlops._core calls this when it begins, and when the memory changes that the process may use.
 
     Parameters
     ----------
     text : str
         ``DMLOPS_CACHE``; empty where it is not set.
     machine : int
-        Bytes of the machine's memory; 0 if unknown.
+        Bytes of memory that the process may use; 0 if unknown.
     """
     if not text:
         return min(256 << 20, machine // 10 or 256 << 20), machine // 4

@@ -4,6 +4,7 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "base/idle.h"
 #include "base/lock.h"
 #include "base/machine.h"
 #include "base/pages.h"
@@ -17,39 +18,34 @@ enum {
 /* Stands at the start of the page in front of a block's data, where resizing finds it too: NumPy tells the size when it
  * frees, but not when it resizes. */
 typedef struct block {
-    dml_pooled entry;  /* capacity: bytes for data, all, but for a large block that is used again for less */
-    size_t mapped;     /* bytes, this page included */
-    size_t uses;       /* requests in a row that it was handed out for */
-    int64_t pooled_at; /* nanoseconds; of a large block */
+    dml_pooled entry; /* capacity: bytes for data, all, but for a large block that is used again for less */
+    size_t mapped;    /* bytes, this page included */
+    size_t uses;      /* requests in a row that it was handed out for */
 } block;
+
+#define MOST (SIZE_MAX / 2) /* bytes that a block may have */
 
 enum { LARGE = -1 }; /* the class of a block larger than the limit, which is never in `cache.pool` */
 
 static struct {
-    dml_lock lock; /* of all below but `limit`, `largest_whole` and `page`, which are set once */
-    size_t limit;
-    size_t largest_whole;
-    size_t page;
-    size_t used;
+    dml_lock lock; /* of all below but `page`, which is set once */
+    size_t limit, largest_whole;
+    size_t page, used;
     dml_pool pool;
     block *large; /* capacity: the bytes pooled of it, as many as there was room for, or all */
 } cache = {.lock = DML_LOCK_INIT};
 
 /* --- blocks ----------------------------------------------------------------------------------------------------- */
 
-/* What a block for `bytes` has to be; false if that is too much to ask for. */
-static bool measure(size_t bytes, dml_pooled *wanted)
+/* What a block for `bytes`, at most MOST, has to be, with the lock held. */
+static void measure(size_t bytes, dml_pooled *wanted)
 {
-    if (bytes > SIZE_MAX / 2)
-        return false;
-    if (bytes == 0)
-        bytes = 1;
+    bytes = bytes > 0 ? bytes : 1;
     wanted->size_class = dml_size_class(bytes, cache.page, &wanted->capacity);
     if (wanted->capacity > cache.limit) {
         wanted->capacity = dml_round_up(bytes, cache.page); /* only what will be used again is rounded further */
         wanted->size_class = LARGE;
     }
-    return true;
 }
 
 static char *data_of(block *b)
@@ -69,11 +65,6 @@ static size_t pooled_bytes(void)
     return cache.pool.bytes + (cache.large ? cache.large->entry.capacity : 0);
 }
 
-static bool is_large(const dml_pooled *entry)
-{
-    return entry->size_class == LARGE;
-}
-
 static block *take_large(void)
 {
     block *b = cache.large;
@@ -81,11 +72,24 @@ static block *take_large(void)
     return b;
 }
 
+static dml_pooled *take_oldest(void)
+{
+    dml_pooled *entry = cache.pool.oldest;
+    dml_pool_remove(&cache.pool, entry);
+    return entry;
+}
+
+static dml_pooled *linked(dml_pooled *entry, dml_pooled *dropped)
+{
+    entry->older = dropped;
+    return entry;
+}
+
 /* Is a large block pooled whole, and its time not over? */
 static bool is_pooled_whole(void)
 {
     const block *b = cache.large;
-    return b && b->entry.capacity > cache.limit && dml_nanoseconds() - b->pooled_at < WHOLE_SECONDS * INT64_C(1000000000);
+    return b && b->entry.capacity > cache.limit && dml_nanoseconds() - b->entry.added < WHOLE_SECONDS * INT64_C(1000000000);
 }
 
 /* On the bytes pooled: a large block that is pooled whole counts besides `cache.limit`. */
@@ -102,34 +106,34 @@ static dml_pooled *drop_to(size_t most)
     bool whole_stays = is_pooled_whole() && cache.large->entry.capacity <= most;
     while (pooled_bytes() > most) {
         dml_pooled *entry = whole_stays ? NULL : (dml_pooled *)take_large();
-        if (!entry) {
-            entry = cache.pool.oldest;
-            dml_pool_remove(&cache.pool, entry);
-        }
-        entry->older = dropped;
-        dropped = entry;
+        dropped = linked(entry ? entry : take_oldest(), dropped);
     }
     return dropped;
 }
 
 static void unmap_all(dml_pooled *entry)
 {
-    while (entry) {
-        dml_pooled *next = entry->older;
+    for (dml_pooled *next; entry; entry = next) {
+        next = entry->older;
         dml_pages_unmap(entry, ((block *)entry)->mapped);
-        entry = next;
     }
+}
+
+static void unlock_and_drop_to(size_t most)
+{
+    dml_pooled *dropped = drop_to(most);
+    dml_lock_release(&cache.lock);
+    unmap_all(dropped);
 }
 
 /* A pooled block that will do; one that is in the way of others is `dropped`. */
 static block *find_pooled(const dml_pooled *wanted, dml_pooled **dropped)
 {
-    block *b = is_large(wanted) ? take_large() : (block *)cache.pool.top[wanted->size_class];
-    if (b && !is_large(wanted)) {
+    block *b = wanted->size_class == LARGE ? take_large() : (block *)cache.pool.top[wanted->size_class];
+    if (b && wanted->size_class != LARGE) {
         dml_pool_remove(&cache.pool, &b->entry);
     } else if (b && b->mapped - cache.page < wanted->capacity) {
-        b->entry.older = NULL;
-        *dropped = &b->entry;
+        *dropped = linked(&b->entry, NULL);
         b = NULL;
     }
     return b;
@@ -141,15 +145,14 @@ static void pool_large(block *b)
 {
     dml_lock_acquire(&cache.lock);
     bool vacant = !cache.large, whole = vacant && b->uses >= MIN_USES && b->entry.capacity <= cache.largest_whole;
-    size_t most =
-        vacant ? (cache.limit - cache.pool.bytes) / 8 * 7 : 0; /* the rest is for smaller ones, which need not drop it */
+    size_t most = vacant ? (cache.limit - cache.pool.bytes) / 8 * 7 : 0; /* the rest is for smaller ones */
     size_t room = most / DML_HUGE_PAGE * DML_HUGE_PAGE;
     dml_lock_release(&cache.lock);
     whole = whole && dml_pages_release(b, b->mapped, cache.page, true);
     bool pooled = whole || (room > 0 && dml_pages_release(b, b->mapped, cache.page + room, false));
     if (pooled) {
         b->entry.capacity = whole ? b->entry.capacity : room;
-        b->pooled_at = dml_nanoseconds();
+        b->entry.added = dml_nanoseconds();
         dml_lock_acquire(&cache.lock);
         pooled = !cache.large && (whole || room <= cache.limit - cache.pool.bytes);
         if (pooled)
@@ -158,6 +161,20 @@ static void pool_large(block *b)
     }
     if (!pooled)
         dml_pages_unmap(b, b->mapped);
+}
+
+static bool give_back(int64_t before)
+{
+    dml_pooled *dropped = NULL;
+    dml_lock_acquire(&cache.lock);
+    if (cache.large && cache.large->entry.added < before)
+        dropped = linked(&take_large()->entry, NULL);
+    while (cache.pool.oldest && cache.pool.oldest->added < before)
+        dropped = linked(take_oldest(), dropped);
+    const bool left = pooled_bytes() > 0;
+    dml_lock_release(&cache.lock);
+    unmap_all(dropped);
+    return left;
 }
 
 /* --- the interface ---------------------------------------------------------------------------------------------- */
@@ -177,25 +194,33 @@ static void after_fork(void)
 
 void dml_cache_open(size_t limit, size_t largest_whole)
 {
-    cache.limit = limit;
-    cache.largest_whole = largest_whole;
     cache.page = dml_page_size();
+    dml_cache_limit(limit, largest_whole);
 #ifndef _WIN32
     pthread_atfork(before_fork, after_fork, after_fork); /* fails for lack of memory only; then a fork is a risk */
 #endif
+    dml_idle_watch(give_back);
+}
+
+void dml_cache_limit(size_t limit, size_t largest_whole)
+{
+    dml_lock_acquire(&cache.lock);
+    cache.limit = limit;
+    cache.largest_whole = largest_whole;
+    unlock_and_drop_to(limit);
 }
 
 void *dml_cache_acquire(size_t bytes)
 {
     dml_pooled wanted, *dropped = NULL;
-    if (!measure(bytes, &wanted))
+    if (bytes > MOST)
         return NULL;
     dml_lock_acquire(&cache.lock);
+    measure(bytes, &wanted);
     block *b = find_pooled(&wanted, &dropped);
     cache.used += wanted.capacity;
     dml_lock_release(&cache.lock);
     unmap_all(dropped);
-
     size_t mapped = b ? b->mapped : cache.page + wanted.capacity, uses = b ? b->uses + 1 : 1;
     if (b && b->entry.capacity > wanted.capacity)
         dml_pages_release(b, mapped, cache.page + wanted.capacity, false);
@@ -221,17 +246,20 @@ void dml_cache_release(void *data)
         return;
     block *b = block_of(data);
     dml_pooled *dropped = NULL;
-    bool large = is_large(&b->entry);
+    const bool large = b->entry.size_class == LARGE;
     dml_lock_acquire(&cache.lock);
     cache.used -= b->entry.capacity;
-    if (!large) {
+    if (!large && b->entry.capacity <= cache.limit) {
         dropped = drop_to(limit_now() - b->entry.capacity);
         dml_pool_add(&cache.pool, &b->entry);
+    } else if (!large) { /* of the time when the limit was higher */
+        dropped = linked(&b->entry, NULL);
     }
     dml_lock_release(&cache.lock);
     unmap_all(dropped);
     if (large)
         pool_large(b);
+    dml_idle_wake();
 }
 
 void *dml_cache_resize(void *data, size_t bytes)
@@ -240,7 +268,10 @@ void *dml_cache_resize(void *data, size_t bytes)
         return dml_cache_acquire(bytes); /* uncovered: NumPy resizes only what it has allocated */
     dml_pooled wanted;
     size_t capacity = block_of(data)->entry.capacity;
-    if (measure(bytes, &wanted) && wanted.capacity == capacity)
+    dml_lock_acquire(&cache.lock);
+    measure(bytes < MOST ? bytes : MOST, &wanted);
+    dml_lock_release(&cache.lock);
+    if (wanted.capacity == capacity)
         return data;
     void *moved = dml_cache_acquire(bytes);
     if (moved) {
@@ -253,9 +284,7 @@ void *dml_cache_resize(void *data, size_t bytes)
 void dml_cache_clear(void)
 {
     dml_lock_acquire(&cache.lock);
-    dml_pooled *dropped = drop_to(0);
-    dml_lock_release(&cache.lock);
-    unmap_all(dropped);
+    unlock_and_drop_to(0);
 }
 
 dml_cache_bytes dml_cache_count(void)

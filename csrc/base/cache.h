@@ -23,9 +23,13 @@ typedef struct dml_cache_bytes {
     size_t limit;  /* on `pooled`: raised while a large block is pooled whole */
 } dml_cache_bytes;
 
-/* Before all others, and only once; `limit` is in bytes, 0 pools nothing. Of the blocks larger than that, those of at most
+/* Before all others, and only once; `limit` is in bytes, 0 pools nothing. What nobody has used for some seconds goes back
+ * (idle.h). Of the blocks larger than the limit, those of at most
  * `largest_whole` bytes may be pooled whole. */
 void dml_cache_open(size_t limit, size_t largest_whole);
+
+/* Other limits from now on: what is pooled beyond them goes back. */
+void dml_cache_limit(size_t limit, size_t largest_whole);
 
 /* A block of at least `bytes`, whose contents are undefined; 0 counts as 1. NULL if there is no memory. */
 void *dml_cache_acquire(size_t bytes);

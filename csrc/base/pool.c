@@ -1,10 +1,13 @@
 #include "base/pool.h"
 
+#include "base/machine.h"
+
 enum { CLASSES_LOG2 = 3, CLASSES = DML_CLASSES_PER_DOUBLING };
 
 void dml_pool_add(dml_pool *pool, dml_pooled *block)
 {
     dml_pooled **top = &pool->top[block->size_class];
+    block->added = dml_nanoseconds();
     block->above = NULL;
     block->below = *top;
     if (block->below)

@@ -8,12 +8,14 @@
 #define DML_BASE_POOL_H
 
 #include <stddef.h>
+#include <stdint.h>
 
 enum { DML_CLASSES_PER_DOUBLING = 8, DML_SIZE_CLASSES = DML_CLASSES_PER_DOUBLING * 8 * (int)sizeof(size_t) };
 
 typedef struct dml_pooled {
     size_t capacity;                  /* bytes */
     int size_class;                   /* whose list it is in */
+    int64_t added;                    /* when, in nanoseconds */
     struct dml_pooled *newer, *older; /* neighbours among all blocks of its pool, by the time they were added */
     struct dml_pooled *above, *below; /* the same, among those of its class */
 } dml_pooled;

@@ -1,8 +1,8 @@
 #include "py/backend.h"
 
 #include "base/cache.h"
-#include "base/machine.h"
 #include "base/parallel.h"
+#include "base/usable_memory.h"
 #include "core/host.h"
 #include "core/host_resize.h"
 #include "py/dlpack.h"
@@ -175,7 +175,7 @@ static dml_code host_memory(int index, dml_memory_bytes *bytes, dml_status *stat
 {
     (void)index, (void)status;
     dml_cache_bytes cache = dml_cache_count();
-    *bytes = (dml_memory_bytes){cache.used, cache.pooled, cache.limit, dml_machine_memory_available(), 0};
+    *bytes = (dml_memory_bytes){cache.used, cache.pooled, cache.limit, dml_usable_memory_now().left, 0};
     return DML_OK;
 }
 

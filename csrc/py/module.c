@@ -265,6 +265,7 @@ static PyMethodDef module_methods[] = {
     {"_empty_cache", dml_empty_cache, METH_NOARGS, NULL},
     {"_empty_dispatch", empty_dispatch, METH_O, NULL},
     {"_override", override, METH_VARARGS, NULL},
+    {"_play_memory", dml_play_memory, METH_VARARGS, NULL},
     {"_abandoned", abandoned, METH_NOARGS, NULL},
     {"_kernels", kernels, METH_NOARGS, NULL},
     {"_counts", counts, METH_O, NULL},

@@ -1,37 +1,64 @@
 #include "py/result_memory.h"
 
-#include "base/cache.h"
-#include "base/machine.h"
-#include "py/device_choice.h"
-#include "py/errors.h"
-#include "vk/vk.h"
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cache.h"
+#include "base/idle.h"
+#include "base/usable_memory.h"
+#include "py/device_choice.h"
+#include "py/errors.h"
+#include "vk/vk.h"
+
 /* --- the limit -------------------------------------------------------------------------------------------------- */
 
 static int64_t cache_limit = -1; /* -1: not open yet */
+static bool asked_for;           /* by DMLOPS_CACHE, whatever the memory */
+static atomic_ullong memory;     /* what the limit was found for */
+static atomic_bool memory_changed;
+
+/* Of the idle thread, which looks every second while something is pooled. */
+static bool look_at_memory(int64_t before)
+{
+    (void)before;
+    if (dml_usable_memory_now().limit != memory)
+        memory_changed = true;
+    return false;
+}
 
 /* Called on first use, so that a wrong DMLOPS_CACHE fails a call and not the import. */
-int dml_memory_ready(void)
+static int find_limits(void)
 {
-    if (cache_limit >= 0)
-        return 0;
     const char *variable = getenv("DMLOPS_CACHE");
-    PyObject *text = PyUnicode_DecodeFSDefault(variable ? variable : "");
-    PyObject *memory = text ? PyImport_ImportModule("dmlops.memory") : NULL;
-    PyObject *limits = memory ? PyObject_CallMethod(memory, "_limits", "OK", text, dml_machine_memory()) : NULL;
+    const unsigned long long usable = dml_usable_memory_now().limit;
+    PyObject *text = PyUnicode_DecodeFSDefault(variable && cache_limit < 0 ? variable : "");
+    PyObject *module = text ? PyImport_ImportModule("dmlops.memory") : NULL;
+    PyObject *limits = module ? PyObject_CallMethod(module, "_limits", "OK", text, usable) : NULL;
     long long bytes = -1, whole;
     bool found = limits && PyArg_ParseTuple(limits, "LL", &bytes, &whole);
     if (found && cache_limit < 0) { /* another thread may have come first while Python ran */
         cache_limit = bytes;
+        memory = usable;
+        asked_for = variable && *variable;
         dml_cache_open((size_t)bytes, (size_t)whole);
+        dml_idle_watch(look_at_memory);
+        dml_idle_watch(dml_vk_give_back);
+    } else if (found && !asked_for) {
+        cache_limit = bytes;
+        memory = usable;
+        dml_cache_limit((size_t)bytes, (size_t)whole);
     }
     Py_XDECREF(limits);
-    Py_XDECREF(memory);
+    Py_XDECREF(module);
     Py_XDECREF(text);
-    return bytes >= 0 ? 0 : -1;
+    return found ? 0 : -1;
+}
+
+int dml_memory_ready(void)
+{
+    return cache_limit < 0 || (atomic_exchange(&memory_changed, false) && !asked_for) ? find_limits() : 0;
 }
 
 /* --- NumPy's side ----------------------------------------------------------------------------------------------- */
@@ -123,6 +150,7 @@ PyObject *dml_memory_info(PyObject *module, PyObject *device)
     dml_memory_bytes bytes;
     dml_status status;
     dml_code code;
+    memory_changed = true; /* whoever asks is told what holds now */
     if ((device != Py_None && dml_device_from(state, device, &choice) < 0) || dml_memory_ready() < 0)
         return NULL;
     Py_BEGIN_ALLOW_THREADS;
@@ -148,4 +176,17 @@ PyObject *dml_empty_cache(PyObject *module, PyObject *Py_UNUSED(none))
     if (code && code != DML_DEVICE_LOST) /* a lost device has no pool */
         return dml_raise(dml_state_of(module), &status);
     Py_RETURN_NONE;
+}
+
+PyObject *dml_play_memory(PyObject *Py_UNUSED(module), PyObject *args)
+{
+    const char *folder;
+    int idle_after;
+    if (!PyArg_ParseTuple(args, "zi:_play_memory", &folder, &idle_after))
+        return NULL;
+    if (!dml_usable_memory_play(folder))
+        return PyErr_Format(PyExc_ValueError, "the name is too long");
+    dml_idle_after(idle_after);
+    const dml_usable_memory memory = dml_usable_memory_now();
+    return Py_BuildValue("KK", memory.limit, memory.left);
 }

@@ -28,4 +28,8 @@ int dml_memory_return(PyObject *others);
 PyObject *dml_memory_info(PyObject *module, PyObject *device);
 PyObject *dml_empty_cache(PyObject *module, PyObject *none);
 
+/* Function of dmlops._core, for tests: control groups are those below a folder, None for the system's; pooled memory is idle
+ * after so many milliseconds. Returns dml_usable_memory_now. */
+PyObject *dml_play_memory(PyObject *module, PyObject *args);
+
 #endif

@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "base/usable_memory.h"
 #include "vk/allocation_pool.h"
 #include "vk/cpu_needs.h"
 #include "vk/queue.h"
@@ -18,6 +19,9 @@ static uint64_t available(dml_context *context)
     dml_allocations_count(context, &ours);
     uint64_t taken = ours.used + ours.pooled + ours.unused,
              left = context->traits.heap > taken ? context->traits.heap - taken : 0;
+    const unsigned long long usable = mapped ? dml_usable_memory_now().left : 0;
+    if (usable > 0 && usable < left)
+        left = usable;
     if (!context->traits.budget || type < 0)
         return left;
     VkPhysicalDeviceMemoryBudgetPropertiesEXT budget = {.sType =
@@ -47,7 +51,7 @@ static dml_code allocate_again(dml_block *block, dml_status *status)
     dml_context *context = block->context;
     dml_code code = dml_queue_wait(context, UINT64_MAX, NULL, status);
     if (!code) {
-        dml_queue_trim_pool(context, true, true);
+        dml_queue_trim_pool(context, INT64_MAX, true);
         block->entry.capacity = block->each;
         block->classes[false] = block->classes[true];
         block->room = 1;
@@ -100,7 +104,7 @@ dml_code dml_allocation_create(dml_context *context, uint64_t size, bool wait, d
         return dml_fail(status, DML_WOULD_WAIT, "memory has to be allocated");
     if (dml_context_enter(context, status))
         return status->code;
-    dml_queue_trim_pool(context, false, true); /* what the last release could not wait for */
+    dml_queue_trim_pool(context, INT64_MIN, true); /* what the last release could not wait for */
     dml_code code = create(&wanted, result, status);
     dml_context_leave(context);
     return code;
@@ -139,7 +143,7 @@ void dml_allocation_release(dml_allocation *allocation)
     dml_context *context = allocation->block->context;
     if (dml_allocations_put_back(allocation) && dml_context_enter_to_free(context)) {
         dml_queue_flush_batch(context);
-        dml_queue_trim_pool(context, false, false);
+        dml_queue_trim_pool(context, INT64_MIN, false);
         dml_context_leave(context);
     }
 }

@@ -2,6 +2,8 @@
 
 #include <stdlib.h>
 
+#include "base/idle.h"
+#include "base/usable_memory.h"
 #include "vk/quiesce.h"
 
 enum {
@@ -21,10 +23,13 @@ void dml_allocations_init(dml_context *context)
 {
     bool mapped;
     dml_buffer_device_type(context, UINT32_MAX, &mapped);
-    uint64_t heap = context->offered.heap, most = mapped ? UINT64_C(256) << 20 : UINT64_MAX;
-    uint64_t fraction = heap / (mapped ? 10 : 4), shared = heap / PROMISED;
+    const uint64_t most = mapped ? UINT64_C(256) << 20 : UINT64_MAX, usable = mapped ? dml_usable_memory_now().limit : 0;
+    const uint64_t heap = context->offered.heap, memory = usable > 0 && usable < heap ? usable : heap;
+    const uint64_t fraction = memory / (mapped ? 10 : 4), shared = heap / PROMISED;
+    dml_lock_acquire(&context->lock);
     context->allocation_pool.limit = fraction < most ? fraction : most;
     context->allocation_pool.largest_shared = shared > MIN_SHARED ? shared : MIN_SHARED;
+    dml_lock_release(&context->lock);
 }
 
 /* --- blocks; the lock is held ------------------------------------------------------------------------------------ */
@@ -204,6 +209,7 @@ bool dml_allocations_put_back(dml_allocation *allocation)
     dml_lock_release(&context->lock);
     if (gone)
         free_block(block);
+    dml_idle_wake();
     return over;
 }
 
@@ -223,32 +229,31 @@ static void destroy_block(dml_block *block)
 
 /* The oldest block, where it is to be destroyed and the device is done with it; else NULL. To destroy what CUDA has been shown
  * waits for all of CUDA's streams. */
-static dml_pooled *next_to_trim(const dml_context *context, bool all, bool wait, uint64_t completed)
+static dml_pooled *next_to_trim(const dml_context *context, int64_t before, bool wait, uint64_t completed)
 {
     dml_pooled *oldest = context->allocation_pool.lists[POOLED].oldest;
-    if (!oldest || (!all && !over_limit(context)))
+    if (!oldest || (oldest->added >= before && !over_limit(context)))
         return NULL;
     const dml_block *block = (dml_block *)oldest;
     return block->timeline_value <= completed && (wait || !block->mapping.address) ? oldest : NULL;
 }
 
-void dml_allocations_trim(dml_context *context, bool all, bool wait, uint64_t completed)
+void dml_allocations_trim(dml_context *context, int64_t before, bool wait, uint64_t completed)
 {
     dml_lock_acquire(&context->lock);
-    bool needed = next_to_trim(context, all, wait, completed);
+    bool needed = next_to_trim(context, before, wait, completed);
     dml_lock_release(&context->lock);
     if (!needed || !dml_context_enter_to_free(context))
         return;
     dml_pooled *dropped = NULL, *entry;
     dml_lock_acquire(&context->lock);
-    while ((entry = next_to_trim(context, all, wait, completed))) {
+    while ((entry = next_to_trim(context, before, wait, completed))) {
         dml_pool_remove(&context->allocation_pool.lists[POOLED], entry);
         entry->older = dropped;
         dropped = entry;
     }
     dml_lock_release(&context->lock);
-    while (dropped) {
-        entry = dropped;
+    while ((entry = dropped)) {
         dropped = entry->older;
         destroy_block((dml_block *)entry);
     }

@@ -48,7 +48,8 @@ struct dml_allocation {
     dml_allocation *next; /* in `unused` of its block */
 };
 
-void dml_allocations_init(dml_context *context); /* after the traits are known */
+/* After the traits are known; and again, for the limit may change. */
+void dml_allocations_init(dml_context *context);
 
 /* An allocation of at least `size` bytes, with one reference. NULL where that takes a new block: `*wanted`, which lacks its
  * buffer. */
@@ -60,9 +61,10 @@ dml_allocation *dml_allocations_add(dml_block *block);
 /* After the last reference is gone. True: the pool is over its limit now. */
 bool dml_allocations_put_back(dml_allocation *allocation);
 
-/* Destroys pooled blocks, the oldest first, until the pool is within its limit, or `all` are gone; or until one that is used
- * after `completed`. Without `wait`, which needs that the GIL is released, also until one that CUDA has been shown. */
-void dml_allocations_trim(dml_context *context, bool all, bool wait, uint64_t completed);
+/* Destroys pooled blocks, the oldest first, until the pool is within its limit and has none that was pooled before a time of
+ * dml_nanoseconds; or until one that is used after `completed`. Without `wait`, which needs that the GIL is released, also
+ * until one that CUDA has been shown. */
+void dml_allocations_trim(dml_context *context, int64_t before, bool wait, uint64_t completed);
 
 /* At exit: all pooled blocks, and the buffers of others, whose structs go with their last allocation. */
 void dml_allocations_destroy(dml_context *context);

@@ -9,7 +9,6 @@
 #include "vk/queue.h"
 #include "vk/quiesce.h"
 #include "vk/run.h"
-#include "vk/staging.h"
 
 static struct {
     dml_lock lock; /* of all below, and held while a context is made */
@@ -213,9 +212,7 @@ dml_code dml_vk_context(int index, dml_context **context, dml_status *status)
     return code;
 }
 
-/* Calls `visit` with every context. `status` gets the first failure, or DML_INTERRUPTED, which ends the loop. It also ends
- * in the child of a fork by a signal handler, where the contexts are inherited. */
-static dml_code visit_contexts(dml_code (*visit)(dml_context *, dml_status *), dml_status *status)
+dml_code dml_vk_visit(dml_code (*visit)(dml_context *, dml_status *), dml_status *status)
 {
     dml_context *contexts[DML_MAX_DEVICES];
     acquire_state();
@@ -234,28 +231,6 @@ static dml_code visit_contexts(dml_code (*visit)(dml_context *, dml_status *), d
         }
     }
     return code;
-}
-
-dml_code dml_vk_wait_all(dml_status *status)
-{
-    return visit_contexts(dml_vk_wait, status);
-}
-
-static dml_code empty_pool(dml_context *context, dml_status *status)
-{
-    if (dml_vk_wait(context, status))
-        return status->code;
-    dml_queue_trim_pool(context, true, true);
-    if (dml_context_enter(context, status))
-        return status->code; /* uncovered: a fault that only soak injects */
-    dml_stagings_destroy(context);
-    dml_context_leave(context);
-    return DML_OK;
-}
-
-dml_code dml_vk_empty_pools(dml_status *status)
-{
-    return visit_contexts(empty_pool, status);
 }
 
 bool dml_vk_override(const char *name, int64_t value)

@@ -38,11 +38,9 @@ dml_code dml_vk_context(int index, dml_context **context, dml_status *status);
 /* What kernel choice knows of the device. */
 const dml_traits *dml_vk_traits(const dml_context *context);
 
-/* Waits for everything on every device that was used; the status is that of the first failure, or DML_INTERRUPTED. */
-dml_code dml_vk_wait_all(dml_status *status);
-
-/* Waits as dml_vk_wait_all does, then returns all pooled memory to the devices. */
-dml_code dml_vk_empty_pools(dml_status *status);
+/* Calls `visit` with every context. `status` gets the first failure, or DML_INTERRUPTED, which ends the loop. It also ends in
+ * the child of a fork by a signal handler, where the contexts are inherited. */
+dml_code dml_vk_visit(dml_code (*visit)(dml_context *, dml_status *), dml_status *status);
 
 /* How many submissions and contexts were leaked because a device may still be using them. */
 uint64_t dml_vk_abandoned(void);

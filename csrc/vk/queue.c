@@ -196,16 +196,16 @@ static dml_submission *remove_done(dml_context *context)
     return done;
 }
 
-void dml_queue_trim_pool(dml_context *context, bool all, bool wait)
+void dml_queue_trim_pool(dml_context *context, int64_t before, bool wait)
 {
-    dml_allocations_trim(context, all, wait, context->queue.completed);
+    dml_allocations_trim(context, before, wait, context->queue.completed);
 }
 
 void dml_queue_retire(dml_context *context)
 {
     dml_submission *done = remove_done(context);
     if (done)
-        dml_queue_trim_pool(context, false, false);
+        dml_queue_trim_pool(context, INT64_MIN, false);
     for (dml_submission *next; done; done = next) {
         next = done->next;
         dml_submission_release(context, done);

@@ -45,7 +45,7 @@ dml_code dml_queue_wait(dml_context *context, uint64_t timeline_value, dml_held_
 uint64_t dml_queue_nth_value(dml_context *context, int length, int nth);
 
 /* dml_allocations_trim, of all that the device is known to be done with. */
-void dml_queue_trim_pool(dml_context *context, bool all, bool wait);
+void dml_queue_trim_pool(dml_context *context, int64_t before, bool wait);
 
 void dml_queue_counts(dml_context *context, uint64_t counts[DML_KERNEL_COUNT]);
 

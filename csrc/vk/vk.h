@@ -6,6 +6,7 @@
 #ifndef DML_VK_VK_H
 #define DML_VK_VK_H
 
+#include "vk/all_contexts.h"
 #include "vk/allocation.h"
 #include "vk/arithmetic.h"
 #include "vk/cuda_exchange.h"
