@@ -365,7 +365,8 @@ x = np.random.default_rng(0).integers(0, 256, (2048, 2048), np.uint8)
 def use():
     assert np.array_equal(dmlops.transpose(x, device="host"), x.T)
 def threads():
-    return len(os.listdir("/proc/self/task"))
+    names = [open(f"/proc/self/task/{task}/comm").read() for task in os.listdir("/proc/self/task")]
+    return sum(name.startswith("dmlops-host-") for name in names)
 """
 OURS = os.sched_getaffinity(0) if hasattr(os, "sched_getaffinity") else {0}
 CORES = pytest.mark.skipif(len(OURS) < 2, reason="there is one core: no thread helps")
@@ -395,6 +396,22 @@ for _ in range(9):
     use()
 helpers = threads() - before
 assert 1 <= helpers <= len(cores) - 1, helpers
+""")
+
+
+@CORES
+def test_threads_have_names(vulkan):
+    """Also the one that gives back idle memory, and a device's, which submits what nobody waits for."""
+    support.run_python(HOST + """
+import time
+use()
+on_device = dmlops.asarray(x[:8, :8], device=0)
+while True:  # a name is given by the thread itself
+    dmlops.transpose(on_device)
+    named = [open(f"/proc/self/task/{task}/comm").read().strip() for task in os.listdir("/proc/self/task")]
+    if {"dmlops-host-1", "dmlops-idle", "dmlops-vulkan"} <= set(named):
+        break
+    time.sleep(0.01)
 """)
 
 

@@ -31,6 +31,7 @@ static bool give_back(void)
 static DML_THREAD run(void *unused)
 {
     (void)unused;
+    dml_thread_name("dmlops-idle");
     dml_lock_acquire(&state.lock);
     while (true) {
         while (!state.awake)

@@ -2,6 +2,8 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
 
 #include "base/lock.h"
 #include "base/machine.h"
@@ -63,9 +65,11 @@ static void help(void)
 
 /* --- threads -------------------------------------------------------------------------------------------------------- */
 
-static DML_THREAD helper(void *unused)
+static DML_THREAD helper(void *number)
 {
-    (void)unused;
+    char name[16];
+    snprintf(name, sizeof name, "dmlops-host-%d", (int)(intptr_t)number);
+    dml_thread_name(name);
     help();
     return 0;
 }
@@ -100,7 +104,7 @@ static void call_helpers(loop *loop)
 {
     if (state.loop || loop->wanted == 0)
         return;
-    while (state.helpers < loop->wanted && dml_thread_start(helper, NULL))
+    while (state.helpers < loop->wanted && dml_thread_start(helper, (void *)(intptr_t)(state.helpers + 1)))
         state.helpers++;
     state.loop = loop;
     dml_cond_wake_all(&state.begun);

@@ -1,4 +1,5 @@
-#define _DEFAULT_SOURCE /* pthread_sigmask */
+#define _DEFAULT_SOURCE  /* pthread_sigmask */
+#define _DARWIN_C_SOURCE /* pthread_setname_np */
 #include "base/thread.h"
 
 #ifdef _WIN32
@@ -7,9 +8,28 @@ bool dml_thread_start(dml_thread_body *body, void *argument)
     HANDLE thread = CreateThread(NULL, 0, body, argument, 0, NULL);
     return thread && CloseHandle(thread);
 }
+
+void dml_thread_name(const char *name)
+{
+    (void)name;
+}
 #else
 #include <pthread.h>
 #include <signal.h>
+#ifdef __linux__
+#include <sys/prctl.h>
+#endif
+
+void dml_thread_name(const char *name)
+{
+#if defined(__linux__)
+    prctl(PR_SET_NAME, name);
+#elif defined(__APPLE__)
+    pthread_setname_np(name);
+#else
+    (void)name;
+#endif
+}
 
 bool dml_thread_start(dml_thread_body *body, void *argument)
 {

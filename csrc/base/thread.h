@@ -18,4 +18,7 @@ typedef DML_THREAD dml_thread_body(void *argument);
 /* Starts a thread that gets no signals: those are for the program's own threads. False if there cannot be one. */
 bool dml_thread_start(dml_thread_body *body, void *argument);
 
+/* Names this thread, for debuggers and monitors: at most 15 bytes, where the system has names. */
+void dml_thread_name(const char *name);
+
 #endif

@@ -22,6 +22,7 @@ static DML_THREAD run(void *argument)
 {
     dml_context *context = argument;
     bool open = true;
+    dml_thread_name("dmlops-vulkan");
     for (uint64_t seen = 0, batch; open; seen = batch) {
         dml_lock_acquire(&context->lock);
         if (context->flusher.awake)
