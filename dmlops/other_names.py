@@ -31,6 +31,9 @@ _HERE = {
     "cpu gpu cuda list_devices": "dmlops.devices()",
     "jit compile": "dmlops.fuse",
     "wait": "dmlops.synchronize",
+    "letterbox yolo": "dmlops.recipes.ultralytics",
+    "ultralytics mmdetection": "dmlops.recipes.{0}",
+    "paddleocr easyocr insightface": "dmlops.recipes.{0}_detection, or {0}_recognition",
 }
 _BY_NAME = {name: here.format(name) for names, here in _HERE.items() for name in names.split()}
 

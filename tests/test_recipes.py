@@ -3,6 +3,7 @@
 What their code gives is recorded in golden/recipes.json; peers/test_recipes_peers.py has it with cv2 and NumPy.
 """
 
+import concurrent.futures
 import doctest
 import inspect
 import re
@@ -97,6 +98,20 @@ def test_a_result_is_the_callers_own():
     found["ratio_pad"].clear()
     found["img"][:] = 0
     assert recipe_cases.digested(called(case, case.photos()).values()) == expected
+
+
+def test_threads_get_what_one_would():
+    cases = [small(name) for name in NAMES] * 3
+    expected = {case.name: recipe_cases.digested(case.made()) for case in cases}
+    with concurrent.futures.ThreadPoolExecutor(4) as pool:
+        found = list(pool.map(lambda case: recipe_cases.digested(tuple(called(case, case.photos()).values())), cases))
+    assert found == [expected[case.name] for case in cases]
+
+
+@pytest.mark.parametrize("name, there", [("letterbox", "recipes.ultralytics"), ("easyocr", "recipes.easyocr_detection, or")])
+def test_names_of_projects_lead_here(name, there):
+    with pytest.raises(AttributeError, match=f"did you mean dmlops.{there}"):
+        getattr(dmlops, name)
 
 
 def test_yolos_of_other_numbers_of_channels():
