@@ -1,4 +1,4 @@
-"""`dmlops.recipes` beside the projects' code with OpenCV and NumPy, in turns, in one process: medians of CPU time.
+"""`dmlops.recipes` beside the same with OpenCV and NumPy, in turns, in one process: medians of CPU time.
 
     make .venv-check/dmlops
     .venv-check/bin/python benchmarks/recipes.py [FUNCTION...]

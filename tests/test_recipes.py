@@ -225,6 +225,7 @@ REFUSED = {
         ({"std": (1, 2)}, "std must be a number, or 3 numbers"),
         ({"pad_size": (64, 64), "pad_to_square": True}, "pad_size must be None where pad_to_square is true"),
         ({"pad_val": 300}, "pad_val must be bytes, 0 to 255"),
+        ({"pad_val": 0.5}, "pad_val must be bytes, 0 to 255"),
         ({"pad_size_divisor": 0}, "pad_size_divisor must be 1 or more"),
     ],
     "paddleocr_detection": [

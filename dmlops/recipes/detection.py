@@ -196,7 +196,7 @@ def mmdetection(
     if padded and pad_to_square:
         raise ValueError("pad_size must be None where pad_to_square is true")
     fill = tuple(map(int, numbers(pad_val, "pad_val", 3)))
-    if not all(0 <= one <= 255 for one in fill):
+    if not all(0 <= one <= 255 for one in fill) or fill != numbers(pad_val, "pad_val", 3):
         raise ValueError(f"pad_val must be bytes, 0 to 255, not {pad_val!r}")
     norm = None if mean is None else (numbers(mean, "mean", 3), numbers(std, "std", 3))
     options = wanted, bool(keep_ratio), padded, bool(pad_to_square), fill, norm, bool(bgr_to_rgb)

@@ -1,4 +1,4 @@
-"""`dmlops.recipes` against the code of its projects, restated with cv2, NumPy and Pillow themselves (`recipe_twins.py`).
+"""`dmlops.recipes` against what its projects compute, restated with cv2, NumPy and Pillow themselves (`recipe_twins.py`).
 
 As a program it records what these give, for `make test`, which has none of them: python tests/peers/test_recipes_peers.py
 """
