@@ -191,6 +191,60 @@ def test_there_are_kernels_and_a_name_that_is_none_is_refused():
         _core._resize_by("mmx")
 
 
+# --- alpha ------------------------------------------------------------------------------------------------------------
+
+
+def alpha_by_the_rule(array, multiplies):
+    """An element at a time in integers, as Pillow says it."""
+    channels, alpha = array[..., :-1].astype(np.int64), array[..., -1:].astype(np.int64)
+    if multiplies:
+        product = channels * alpha + 128
+        made = (product + (product >> 8)) >> 8
+    else:
+        made = np.where((alpha == 0) | (alpha == 255), channels, np.minimum(255 * channels // np.maximum(alpha, 1), 255))
+    return np.concatenate([made, alpha], -1).astype(np.uint8)
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+@pytest.mark.parametrize("multiplies", [True, False])
+def test_alpha_with_every_channel(kernel, multiplies):
+    """Every channel with every alpha, each time at the place of another channel; and what no vector has whole."""
+    channel, alpha = np.arange(256), np.arange(256)[:, None]
+    x = np.stack(np.broadcast_arrays(channel, channel[::-1], channel ^ 85, alpha), -1).astype(np.uint8)
+    _core._resize_by(kernel)
+    for part in (x, x[:, :255], x[:, :1], x[:, 3:8], x[:0]):
+        part = np.ascontiguousarray(part)
+        assert np.array_equal(_core._with_alpha(part, multiplies), alpha_by_the_rule(part, multiplies))
+
+
+@settings(max_examples=2 * settings.default.max_examples)
+@given(seed=st.integers(0, 2**32))
+def test_alpha_of_any_layout(seed):
+    rng = np.random.default_rng(seed)
+    shape = [int(rng.choice([0, 1, 2, 5, 9, 33])) for _ in range(rng.integers(1, 4))] + [int(rng.integers(1, 6))]
+    x = Case(rng).array(shape)
+    for kernel in KERNELS:
+        _core._resize_by(kernel)
+        for multiplies in (True, False):
+            made = _core._with_alpha(x, multiplies)
+            assert made.flags.c_contiguous and made.flags.owndata
+            assert np.array_equal(made, alpha_by_the_rule(x, multiplies))
+
+
+@pytest.mark.parametrize("channels", [2, 4])
+def test_alpha_of_large_images(channels):
+    """Several threads share them, in chunks of which the last one is smaller."""
+    x = np.random.default_rng(0).integers(0, 256, (3, 401, 777, channels), np.uint8)
+    assert np.array_equal(_core._with_alpha(x[:, ::-1], True), alpha_by_the_rule(x[:, ::-1], True))
+    assert np.array_equal(_core._with_alpha(x[0], False), alpha_by_the_rule(x[0], False))
+
+
+@pytest.mark.parametrize("array", [np.zeros(4, np.uint8), np.zeros((4, 4), np.int8), [[0, 0]]])
+def test_alpha_of_other_arrays_is_refused(array):
+    with pytest.raises(TypeError):
+        _core._with_alpha(array, True)
+
+
 # --- the call ---------------------------------------------------------------------------------------------------------
 
 

@@ -53,3 +53,11 @@ bool dml_lines_choose_pairs(dml_lines_pass *pass)
     (void)pass;
     return false;
 }
+
+dml_alpha_kernel *dml_lines_alpha(void)
+{
+    for (int k = fastest; k < KERNELS; k++)
+        if (kernels[k]->alpha && kernels[k]->is_supported())
+            return kernels[k]->alpha;
+    return NULL;
+}

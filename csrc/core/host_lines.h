@@ -34,6 +34,9 @@ typedef void dml_columns_kernel(const dml_lines_pass *pass, const char *const *i
 /* Makes `count` items of the line of pixel `output` along rows. Writes no other bytes. */
 typedef void dml_rows_kernel(const dml_lines_pass *pass, const dml_sum_inputs *in, int64_t output, char *out, int64_t count);
 
+/* Multiplies the first three channels of pixels of four bytes by the last one, or divides them. */
+typedef void dml_alpha_kernel(const unsigned char *in, unsigned char *out, int64_t pixels, bool multiplies);
+
 /* Whether this processor runs a kernel. */
 typedef bool dml_lines_probe(void);
 
@@ -47,6 +50,7 @@ struct dml_lines_kernel {
     dml_lines_chooser *choose_rows;
     dml_columns_kernel *columns;
     dml_rows_kernel *rows;
+    dml_alpha_kernel *alpha; /* NULL: it has none */
 };
 
 /* Which kernel runs from now on, where it is for a pass, and else those behind it: NULL for the first. False if this processor
@@ -59,6 +63,9 @@ const char *dml_lines_kernel_name(int index);
 /* Chooses the fastest kernel that is for a pass, or plain C. */
 void dml_lines_choose(dml_lines_pass *pass, bool by_columns, bool plain);
 
+/* The fastest kernel for alpha; NULL for plain C. */
+dml_alpha_kernel *dml_lines_alpha(void);
+
 /* The same for a pass of pairs along rows; false if there is none. */
 bool dml_lines_choose_pairs(dml_lines_pass *pass);
 
@@ -69,6 +76,7 @@ extern const dml_lines_kernel dml_lines_plain;
 #if defined(__GNUC__) && defined(__x86_64__)
 #define DML_LINES_X86
 bool dml_lines_have_avx2(void);
+dml_alpha_kernel dml_alpha_avx2;
 extern const dml_lines_kernel dml_lines_avx2, dml_lines_vnni, dml_lines_vbmi;
 
 /* For sums of one or two taps, of which that along columns makes words of 16 bits, by AVX2. */

@@ -266,6 +266,7 @@ static bool choose_rows(dml_lines_pass *pass)
            dml_lanes_choose(pass, &dml_lines_avx2, dml_weights_packed(pass->weights, DML_SLOT_AVX2, pack_rows, free));
 }
 
-const dml_lines_kernel dml_lines_avx2 = {"avx2", dml_lines_have_avx2, choose_columns, choose_rows, columns, rows};
+const dml_lines_kernel dml_lines_avx2 = {"avx2", dml_lines_have_avx2, choose_columns, choose_rows, columns,
+                                         rows,   dml_alpha_avx2};
 
 #endif

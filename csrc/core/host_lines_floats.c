@@ -64,6 +64,6 @@ static bool choose_rows(dml_lines_pass *pass)
     return false;
 }
 
-const dml_lines_kernel dml_lines_floats = {"floats", dml_lines_have_avx2, choose_columns, choose_rows, columns, NULL};
+const dml_lines_kernel dml_lines_floats = {"floats", dml_lines_have_avx2, choose_columns, choose_rows, columns, NULL, NULL};
 
 #endif

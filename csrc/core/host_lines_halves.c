@@ -87,6 +87,6 @@ static bool choose_columns(dml_lines_pass *pass)
     return false;
 }
 
-const dml_lines_kernel dml_lines_halves = {"halves", dml_lines_have_avx2, choose_columns, choose_rows, NULL, rows};
+const dml_lines_kernel dml_lines_halves = {"halves", dml_lines_have_avx2, choose_columns, choose_rows, NULL, rows, NULL};
 
 #endif

@@ -276,6 +276,6 @@ static bool choose_rows(dml_lines_pass *pass)
     return true;
 }
 
-const dml_lines_kernel dml_lines_linear = {"linear", dml_lines_have_avx2, choose_columns, choose_rows, columns, rows};
+const dml_lines_kernel dml_lines_linear = {"linear", dml_lines_have_avx2, choose_columns, choose_rows, columns, rows, NULL};
 
 #endif

@@ -215,6 +215,6 @@ static bool choose_rows(dml_lines_pass *pass)
            dml_lanes_choose(pass, &dml_lines_neon, dml_weights_packed(pass->weights, DML_SLOT_NEON, pack_rows, free));
 }
 
-const dml_lines_kernel dml_lines_neon = {"neon", is_supported, choose_columns, choose_rows, columns, rows};
+const dml_lines_kernel dml_lines_neon = {"neon", is_supported, choose_columns, choose_rows, columns, rows, NULL};
 
 #endif

@@ -115,4 +115,4 @@ static void rows(const dml_lines_pass *pass, const dml_sum_inputs *in, int64_t o
                 count);
 }
 
-const dml_lines_kernel dml_lines_plain = {"plain", always, choose, choose, columns, rows};
+const dml_lines_kernel dml_lines_plain = {"plain", always, choose, choose, columns, rows, NULL};

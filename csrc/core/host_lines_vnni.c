@@ -239,7 +239,7 @@ static bool choose_rows(dml_lines_pass *pass)
            dml_lanes_choose(pass, &dml_lines_vnni, dml_weights_packed(pass->weights, slot, dml_vnni_pack_rows, free));
 }
 
-const dml_lines_kernel dml_lines_vnni = {"vnni", has_vnni, choose_columns, choose_rows, columns, dml_vnni_rows};
-const dml_lines_kernel dml_lines_vbmi = {"vbmi", has_vbmi, choose_joined, choose_rows, columns, dml_vnni_rows};
+const dml_lines_kernel dml_lines_vnni = {"vnni", has_vnni, choose_columns, choose_rows, columns, dml_vnni_rows, NULL};
+const dml_lines_kernel dml_lines_vbmi = {"vbmi", has_vbmi, choose_joined, choose_rows, columns, dml_vnni_rows, NULL};
 
 #endif

@@ -285,6 +285,6 @@ static bool choose_columns(dml_lines_pass *pass)
     return dml_lanes_choose(pass, &dml_lines_words, lanes);
 }
 
-const dml_lines_kernel dml_lines_words = {"words", dml_lines_have_avx2, choose_columns, choose_rows, columns, rows};
+const dml_lines_kernel dml_lines_words = {"words", dml_lines_have_avx2, choose_columns, choose_rows, columns, rows, NULL};
 
 #endif

@@ -6,6 +6,7 @@
 #include "core/host_lines.h"
 #include "core/kernel_list.h"
 #include "core/weights.h"
+#include "py/alpha.h"
 #include "py/compiled_program.h"
 #include "py/device_array.h"
 #include "py/device_choice.h"
@@ -248,6 +249,7 @@ static PyMethodDef module_methods[] = {
     {"_compiled_steps", dml_compiled_steps, METH_VARARGS, NULL},
     {"_run_compiled", DML_FAST(dml_run_compiled), METH_FASTCALL, NULL},
     {"_resample", DML_FAST(dml_resample), METH_FASTCALL, NULL},
+    {"_with_alpha", dml_with_alpha, METH_VARARGS, NULL},
     {"_resize_kernels", resize_kernels, METH_NOARGS, NULL},
     {"_resize_by", resize_by, METH_O, NULL},
     {"_resampling", dml_resampling_new, METH_VARARGS, NULL},
