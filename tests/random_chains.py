@@ -17,7 +17,11 @@ MOST = 200_000  # elements of an array on the way
 PRIMES = [2, 2, 2, 2, 3, 3, 5, 7, 11, 13, 17]
 MODES = ["constant", "edge", "reflect", "symmetric", "wrap"]
 # What may be refused, as docs/fuse.md says.
-LIMITS = ("more than one pass is needed in front of a map", "the constants of this function vary along so many positions")
+LIMITS = (
+    "more than one pass is needed in front of a map",
+    "the constants of this function vary along so many positions",
+    "from float64 to float16 cannot be fused",
+)
 
 
 def drawn_shape(draw, factors, most_axes=4):
@@ -135,7 +139,8 @@ class Chain:
         factors = []
         while math.prod(factors) * max(PRIMES) <= budget and len(factors) < 12:
             factors.append(draw.choice(PRIMES))
-        self.dtype = np.dtype(draw.choice(["u1", "i1", "u1", "u2"] if self.mapped else ["u1", "u2", "i4", "f8", "c16", "S3"]))
+        mapped = ["u1", "i1", "u1", "u2", "f4", "f4", "i4"]
+        self.dtype = np.dtype(draw.choice(mapped if self.mapped else ["u1", "u2", "i4", "f8", "c16", "S3"]))
         most = min(MOST, 20 * budget)
         self.shape, self.reversed = drawn_shape(draw, factors), draw.random() < 0.2
         self.steps = []
@@ -169,6 +174,8 @@ class Chain:
 def difference(chain, device="host"):
     """What is wrong with a chain, fused, or step by step on device arrays: None if nothing is."""
     x, right = chain.array(), chain.right
+    if chain.mapped and chain.dtype.itemsize > 2:
+        device = "host"
     # What nothing writes shows: results of this size, or memory that is used again for them, are not zeros.
     out = dmlops.tile(np.array([0xA5], np.uint8), [right.nbytes], device="host").view(right.dtype).reshape(right.shape)
     try:

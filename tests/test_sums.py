@@ -169,3 +169,13 @@ def test_kernels_for_resizing_under_sanitizers(tmp_path):
     done = subprocess.run([tmp_path / "kernels", "500"], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
     assert done.stdout.endswith("plain : 500 images, 0 wrong\n")
+
+
+@pytest.mark.slow
+def test_loops_of_formulas_under_sanitizers(tmp_path):
+    """Those of vectors beside plain ones."""
+    source = support.ROOT / "tests" / "core" / "formula_loops.c"
+    mirror.compile_core(tmp_path / "loops", "-O1", "-g", *SANITIZED, source, "-lm")
+    done = subprocess.run([tmp_path / "loops"], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert done.stdout.endswith(" 0 wrong\n")

@@ -169,8 +169,17 @@ LOOP(store_32, i64, u32, a)
 LOOP(store_f16, u32, u16, half_of(a))
 
 #ifdef GATHERS /* shuffles of vectors, where there are fast ones; elsewhere plain loads are faster */
-LOOP(gather_3, u32, u32, left[3 * i])
-LOOP(gather_4, u32, u32, left[4 * i])
+#define GATHER(apart)                                                                                                          \
+    TARGET static void gather_##apart(void *to, const void *first, const void *second, const void *third, int64_t count)       \
+    {                                                                                                                          \
+        u32 *restrict made = to;                                                                                               \
+        const u32 *restrict left = first;                                                                                      \
+        (void)second, (void)third;                                                                                             \
+        for (int64_t i = 0; i < count; i++)                                                                                    \
+            made[i] = left[apart * i];                                                                                         \
+    }
+GATHER(3)
+GATHER(4)
 #else
 #define GATHERS .gathers = {NULL}
 #endif

@@ -15,7 +15,7 @@ const dml_formula_loops *dml_formula_loops_avx2(void)
     return dml_processor_has(DML_AVX2) ? &loops : NULL;
 }
 
-#define GATHERS .gathers = {[3] = gather_3_u32, [4] = gather_4_u32}
+#define GATHERS .gathers = {[3] = gather_3, [4] = gather_4}
 #define TARGET DML_VECTORIZE __attribute__((target("avx2")))
 #define LOOPS static const dml_formula_loops loops
 #include "core/host_formula_loops.h"

@@ -280,7 +280,7 @@ def _table(piece: Piece, node: Map, before: Table | None, inner: _Inner, item: i
 
 
 def _formula(piece: Piece, node: Map, before: Table | None, inner: _Inner) -> Table:
-    """What a node's expression makes of elements that have too many values for a table, or of what the formula before it does."""
+    """What a node's expression makes of elements with too many values for a table, or of what the formula before it does."""
     known, base = None if before is None else before.formula, node.operands[0].dtype
     if known is None:
         known = lowering.begun(base)
