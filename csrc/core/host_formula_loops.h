@@ -1,5 +1,7 @@
-/* The loops of formulas. What includes this has defined TARGET, the attribute of its functions, and LOOPS, the name of their
- * table. Each loop is one operation, which compilers make vectors of; none of them fuses two. */
+/* The loops of formulas. What includes this has defined TARGET, the attribute of its functions, and LOOPS, which declares their
+ * table; else it is empty. Each loop is one operation, which compilers make vectors of; none of them fuses two. */
+#ifdef LOOPS
+
 #include <math.h>
 #include <string.h>
 
@@ -238,3 +240,5 @@ LOOPS = {
                [DML_IN_U32] = store_32_i64,
                [DML_IN_F16] = store_f16_u32},
 };
+
+#endif

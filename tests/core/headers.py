@@ -18,6 +18,7 @@ SCALARS = {
     "int": ctypes.c_int,
     "long long": ctypes.c_longlong,
     "uint8_t": ctypes.c_uint8,
+    "uint16_t": ctypes.c_uint16,
     "int32_t": ctypes.c_int32,
     "uint32_t": ctypes.c_uint32,
     "u32": ctypes.c_uint32,
@@ -52,7 +53,7 @@ def _bodies():
 
 def _fields(body):
     """(type, name, dimensions) of each."""
-    for kind, names in re.findall(r"(?:const )?(long long|\w+) ([^;{}]+);", body):
+    for kind, names in re.findall(r"(?:const )?(?:struct )?(long long|\w+) ([^;{}]+);", body):
         for name in names.split(", "):
             plain, dimensions = name.partition("[")[0], re.findall(r"\[(.*?)\]", name)
             yield kind, plain, [int(eval(text or "0", dict(CONSTANTS))) for text in dimensions]
