@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from dmlops.fusion.expressions import VALUE, Expression, Varying
-from dmlops.fusion.keys import IteratorError, key_of_constant
+from dmlops.fusion.keys import IteratorError, bytes_of, key_of_constant
 from dmlops.fusion.programs import Programs
 
 __all__ = ["expression_of"]
@@ -51,5 +51,6 @@ def _key_of_argument(value: Any, others: list[Any], kept: list[Any]) -> Any:
         kept.append(value)
         return "expression", id(value)
     if isinstance(value, Varying):
-        return "varying", key_of_constant(value.array, others, kept)
+        dtype = value.array.dtype
+        return "varying", value.array.shape, bytes_of(value.array), key_of_constant(dtype, others, kept)
     return key_of_constant(value, others, kept)

@@ -15,7 +15,7 @@ import numpy as np
 from dmlops.fusion import structure
 from dmlops.fusion.traced import Traced
 
-__all__ = ["changed", "random_states", "tokens", "values"]
+__all__ = ["changed", "generators", "random_states", "tokens", "values"]
 
 _MOST_FUNCTIONS = 64  # that are followed
 _MOST_BYTES = 1 << 20  # of arrays that are compared by value: others are by identity
@@ -195,31 +195,47 @@ def _same(one: Any, other: Any) -> bool:
 # --- random numbers -------------------------------------------------------------------------------------------------
 
 
-def random_states(brought: dict[str, Any]) -> dict[str, Any]:
-    """The state of each source of random numbers that a function may draw from."""
+# Of values that are none, and hold none as an attribute.
+_NO_GENERATORS = frozenset((*_NUMBERS[:4], str, type(None), np.ndarray, types.ModuleType, types.FunctionType, np.ufunc, type))
+
+
+def generators(brought: dict[str, Any]) -> dict[str, Any]:
+    """The generators of random numbers among values, and among the attributes of values."""
     found: dict[str, Any] = {}
+    kinds = _kinds_of_generators()
+    for name, value in brought.items():
+        if type(value) in _NO_GENERATORS:
+            continue
+        inner = [] if isinstance(value, (type, types.ModuleType, types.FunctionType)) else list(_attributes(value))
+        named = [(name, value), *((f"{name}.{key}", each) for key, each in inner)]
+        found |= {label: one for label, one in named if isinstance(one, kinds)}
+    return found
+
+
+def _kinds_of_generators() -> tuple[Any, ...]:
+    kinds = (sys.modules["random"].Random,) if "random" in sys.modules else ()
+    if "numpy.random" in sys.modules:
+        kinds += (np.random.RandomState, np.random.Generator, np.random.BitGenerator)
+    return kinds
+
+
+def random_states(own: dict[str, Any]) -> dict[str, Any]:
+    """The state of each source of random numbers that a function may draw from: its own, and those of all."""
+    found = {label: _state(one) for label, one in own.items()}
     if "random" in sys.modules:
         found["random"] = sys.modules["random"].getstate()
     if "numpy.random" in sys.modules:
         found["numpy.random"] = _flat(np.random.get_state(legacy=False))
-    for name, value in brought.items():
-        inner = [] if isinstance(value, (type, types.ModuleType, types.FunctionType)) else list(_attributes(value))
-        for label, one in [(name, value), *((f"{name}.{key}", each) for key, each in inner)]:
-            state = _state(one)
-            if state is not None:
-                found[label] = state
     return found
 
 
 def _state(value: Any) -> Any:
     if "random" in sys.modules and isinstance(value, sys.modules["random"].Random):
         return value.getstate()
-    if "numpy.random" not in sys.modules:
-        return None
     if isinstance(value, np.random.RandomState):
         return _flat(value.get_state(legacy=False))
     generator = getattr(value, "bit_generator", value) if isinstance(value, np.random.Generator) else value
-    return _flat(generator.state) if isinstance(generator, np.random.BitGenerator) else None
+    return _flat(generator.state)
 
 
 def _flat(state: Any) -> Any:

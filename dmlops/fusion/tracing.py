@@ -27,9 +27,12 @@ def run(trace: Trace, function: Callable[..., Any], args: Any, kwargs: Any) -> A
         trace.steps.clear()
         values = surroundings.values(function, args, kwargs)
         trace.brought = surroundings.tokens(values)
-        before = surroundings.random_states(values)
+        generators = surroundings.generators(values)
+        before = surroundings.random_states(generators)
         returned = _run(trace, function, args, kwargs)
-        after = surroundings.random_states(surroundings.values(function, args, kwargs))
+        if generators:  # it may have replaced them
+            generators = surroundings.generators(surroundings.values(function, args, kwargs))
+        after = surroundings.random_states(generators)
         drawn = [name for name, state in before.items() if after.get(name, state) != state]
         if not drawn:
             return returned
