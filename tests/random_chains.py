@@ -1,6 +1,7 @@
 """Chains of movements and maps as people write them, drawn fast: uneven reshapes, wide paddings, arrays of 200,000 elements.
 
 `python tests/random_chains.py COUNT [FIRST]` runs so many of them, each a number from FIRST on, and prints which differ.
+`python tests/random_chains.py sizes COUNT [FIRST]` runs chains of arrays of any size, each at ten sizes in turn.
 """
 
 import math
@@ -171,6 +172,113 @@ class Chain:
         return x
 
 
+# --- chains of arrays of any size ----------------------------------------------------------------------------------------
+
+
+def at(axis, entry):
+    return (*(slice(None),) * axis, entry)
+
+
+def halves(x, axis, count):
+    size = x.shape[axis] // count * count
+    return x[at(axis, slice(size))].reshape(*x.shape[:axis], size // count, count, *x.shape[axis + 1 :])
+
+
+def padded_to_square(x, axis, count):
+    most = max(x.shape)
+    sides = [((most - size) // 2, most - size - (most - size) // 2) for size in x.shape]
+    return np.pad(x, sides, constant_values=count) if most**x.ndim <= MOST else x
+
+
+def pad_one(x, axis, count, **kwargs):
+    widths = [(0, 0)] * x.ndim
+    widths[axis] = count, x.shape[0] // 3
+    return np.pad(x, widths, **kwargs)
+
+
+# Of an array, an axis and a small number.
+OF_ANY_SIZE = {
+    "crop": lambda x, axis, count: x[at(axis, slice(count, -count or None))],
+    "step": lambda x, axis, count: x[at(axis, slice(None, None, count + 1))],
+    "backwards": lambda x, axis, count: x[at(axis, slice(None, count, -1 - count % 2))],
+    "middle": lambda x, axis, count: x[at(axis, slice(x.shape[axis] // 4, x.shape[axis] // 4 + 5))],
+    "one": lambda x, axis, count: x[at(axis, x.shape[axis] // 2)] if x.ndim > 1 else x,
+    "mirror if wide": lambda x, axis, count: x[..., ::-1] if x.shape[0] < x.shape[-1] else x,
+    "moveaxis": lambda x, axis, count: np.moveaxis(x, axis, -1),
+    "T": lambda x, axis, count: x.T,
+    "pad": lambda x, axis, count: pad_one(x, axis, count, constant_values=count),
+    "edge": lambda x, axis, count: pad_one(x, axis, count, mode="edge"),
+    "reflect": lambda x, axis, count: pad_one(x, axis, count, mode="reflect"),
+    "square": padded_to_square,
+    "join": lambda x, axis, count: np.concatenate([x, np.flip(x, axis), x[at(axis, slice(count))]], axis),
+    "roll": lambda x, axis, count: np.roll(x, count * x.shape[axis] // 5 - 2, axis),
+    "flat": lambda x, axis, count: x.reshape(-1, x.shape[-1]),
+    "rows": lambda x, axis, count: x.reshape(x.shape[0], -1),
+    "blocks": lambda x, axis, count: halves(x, axis, count + 1),
+    "repeat": lambda x, axis, count: np.repeat(x, count + 1, axis),
+    "tile": lambda x, axis, count: np.tile(x, [1 + (k == axis) * count for k in range(x.ndim)]),
+    "stack": lambda x, axis, count: np.stack([x, np.full_like(x, count)], axis),
+    "new": lambda x, axis, count: x[None],
+    "take": lambda x, axis, count: np.take(x, [0, x.shape[axis] // 2, x.shape[axis] - 1], axis),
+    "float": lambda x, axis, count: x.astype(np.float32) / (count + 1),
+    "scale": lambda x, axis, count: x * np.resize(np.float32([1, 2, 3]), x.shape[-1]),
+    "add": lambda x, axis, count: x + x.dtype.type(count),
+}
+MOVES = sorted(OF_ANY_SIZE.keys() - {"float", "scale", "add"})
+
+
+class ChainOfAnySize:
+    """The chain of a number, and ten arrays for it; the first shape comes twice."""
+
+    def __init__(self, number):
+        draw = random.Random(number)
+        self.steps = [(draw.choice(MOVES), draw.random(), draw.randrange(4)) for _ in range(draw.randrange(1, 7))]
+        for name in draw.choice([(), (), ("float",), ("add", "scale"), ("float", "scale")]):
+            self.steps.insert(draw.randrange(len(self.steps) + 1), (name, draw.random(), draw.randrange(4)))
+        rank, dtype = draw.randrange(1, 4), draw.choice(["u1", "u1", "i1", "u2"])
+        sizes = [1, 2, 3, 4, 5, 6, 7, 8, 9, 12, 13, 16, 20, 31]
+        shapes = [[draw.choice(sizes) for _ in range(rank)] for _ in range(10)]
+        if draw.random() < 0.5:  # all wide, or all high: these have more in common
+            shapes = [sorted(shape) for shape in shapes]
+        self.arrays = [self.array(draw, shape, dtype) for shape in (shapes[0], *shapes)]
+        self.several = draw.random() < 0.2
+
+    def array(self, draw, shape, dtype):
+        x = np.random.default_rng(math.prod(shape)).integers(0, 120, shape).astype(dtype)
+        return {1: np.asfortranarray, 2: lambda x: x[::-1], 3: lambda x: np.repeat(x, 2, 0)[::2]}.get(draw.randrange(8), np.copy)(x)
+
+    def __call__(self, x):
+        results = [x]
+        for name, where, count in self.steps:
+            x = results[-1]
+            if x.ndim and x.size < MOST // 8:
+                results.append(OF_ANY_SIZE[name](x, int(where * x.ndim), count))
+        return tuple(results[-2:]) if self.several else results[-1]
+
+
+def differences_of_sizes(number, device="host"):
+    """What is wrong with a chain of any size, called at its sizes in turn: None if nothing is."""
+    chain = ChainOfAnySize(number)
+    fused = dmlops.fuse(lambda x: chain(x))
+    for x in chain.arrays:
+        try:
+            right = run(chain, (x,), {})
+        except (ValueError, IndexError):  # as an empty axis that is reflected
+            continue
+        try:
+            made = fused(x, device=device)
+        except TypeError as error:
+            if any(limit in str(error) for limit in LIMITS):
+                continue
+            raise
+        for one, other in zip(made, right, strict=True) if chain.several else [(made, right)]:
+            if one.dtype != other.dtype or one.shape != other.shape or one.tobytes() != other.tobytes():
+                return f"{x.shape}: {one.dtype} {one.shape} differs from {other.dtype} {other.shape}"
+        if x.size < 200 and x is chain.arrays[-1]:
+            fused.prove(x)
+    return None
+
+
 def difference(chain, device="host"):
     """What is wrong with a chain, fused, or step by step on device arrays: None if nothing is."""
     x, right = chain.array(), chain.right
@@ -204,7 +312,17 @@ def fails(number, device="host"):
             return traceback.format_exc()
 
 
-def main(count, first=0):
+def fails_at_sizes(number, device="host"):
+    """What is wrong with a chain of any size; None if nothing is."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            return differences_of_sizes(number, device)
+        except Exception:
+            return traceback.format_exc()
+
+
+def main(count, first=0, fails=fails):
     wrong = 0
     for number in range(first, first + count):
         found = fails(number)
@@ -216,4 +334,5 @@ def main(count, first=0):
 
 
 if __name__ == "__main__":
-    sys.exit(main(*map(int, sys.argv[1:])))
+    named = sys.argv[1] == "sizes"
+    sys.exit(main(*map(int, sys.argv[1 + named :]), fails=fails_at_sizes if named else fails))

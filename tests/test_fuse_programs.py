@@ -1,7 +1,9 @@
 """The programs that a fused function keeps: how many, without a lock, in other processes; and no array points nowhere."""
 
 import gc
+import linecache
 import pickle
+import random
 import sys
 import threading
 import traceback
@@ -11,6 +13,9 @@ import dmlops
 import numpy as np
 import pytest
 
+from dmlops.fusion import compiler, interned, maps, replay
+from dmlops.fusion.numbers import Recorder
+from dmlops.fusion.programs import Programs
 from support import run_python
 
 X = np.arange(256, dtype=np.uint8)
@@ -72,6 +77,115 @@ def test_arrays_by_value_are_bounded_too():
         for _ in range(2):
             function(image, np.float32([1, 2, shift]), device="host")
     assert len(function._programs) == 1 and len(traced) == 5  # once without values
+
+
+def test_programs_are_evicted_in_the_order_of_their_use():
+    draw, programs, order, sizes = random.Random(0), Programs(), [], {}
+    for number in range(3000):
+        key = draw.randrange(40)
+        if key in order and draw.random() < 0.5:
+            assert programs.get(key) == key
+            order.remove(key)
+        else:
+            sizes[key] = draw.randrange(100)
+            programs.put(key, key, None, sizes[key], 12, 500)
+            order = [one for one in order if one != key]
+            while order and (len(order) > 11 or sum(map(sizes.get, order)) + sizes[key] > 500):
+                order.pop(0)
+        order.append(key)
+        assert sorted(programs._entries) == sorted(order) and programs.nbytes == sum(map(sizes.get, order)), number
+    assert len(programs._heap) < 100
+
+
+# --- sizes that were never seen -------------------------------------------------------------------------------------------
+
+
+def letterbox_and_scale(x):
+    h, w = x.shape[:2]
+    size = max(h, w)
+    x = np.pad(x, ((size - h, 0), (0, size - w), (0, 0)), constant_values=114)
+    return np.moveaxis(x, -1, 0).astype(np.float32) * np.float32([[[3]], [[5]], [[7]]])
+
+
+SIZES = [(h, w) for h in range(20, 40, 3) for w in range(20, 40, 3) if h != w]
+
+
+def test_new_sizes_take_the_steps_of_others(monkeypatch):
+    compiled, evaluated, plain = [], [], compiler._Compiler.__init__
+    evaluate = maps.evaluate
+    monkeypatch.setattr(compiler._Compiler, "__init__", lambda self, inputs: compiled.append(0) or plain(self, inputs))
+    monkeypatch.setattr(maps, "evaluate", lambda *args: evaluated.append(0) or evaluate(*args))
+    function, traced = counted(letterbox_and_scale)
+    for number, size in enumerate(SIZES):
+        x = np.random.default_rng(number).integers(0, 256, (*size, 3), np.uint8)
+        assert np.array_equal(function(x, device="host"), letterbox_and_scale(x))
+    assert len(traced) == len(SIZES) > 40  # the function runs for each
+    assert len(compiled) <= 12 and len(evaluated) <= 8
+    proof, explained = function.prove(x), function.explain(x, device="host")
+    assert proof.elements == 3 * max(size) ** 2 and explained.pieces == (2,) and "from the constants" in str(explained)
+
+
+@pytest.mark.slow
+def test_many_sizes_leave_what_few_leave():
+    function = dmlops.fuse(lambda x: np.concatenate([x[1:], x[::-1]]).astype(np.float32))
+
+    def entries():
+        caches = (function._programs, function._by_value, replay._structures, interned._expressions, maps._tables)
+        return [len(one) for one in caches] + [len(one._heap) for one in caches] + [replay.recorded_ways()]
+
+    for number in range(10_000):
+        x = np.ones((2 + number % 100, 2 + number // 100), np.uint8)
+        assert function(x, device="host").sum() == (2 * len(x) - 1) * x.shape[1]
+        if number == 99:
+            few = entries()
+    assert len(function._programs) == 64 and sum(entries()) <= sum(few) + 8, (entries(), few)
+
+
+def test_steps_that_were_recorded_wrongly_are_not_kept(monkeypatch):
+    """Each way is compared with the plain compiler's steps before it is taken."""
+    monkeypatch.setattr(replay, "_structures", Programs())
+    source = Recorder.source
+    monkeypatch.setattr(Recorder, "source", lambda self, count, steps: source(self, count, [*steps[:2], steps[2] + 1, *steps[3:]]))
+    function = dmlops.fuse(lambda x: x[1:, ::-1])
+    for size in SIZES:
+        x = np.arange(size[0] * size[1]).reshape(size)
+        assert np.array_equal(function(x, device="host"), x[1:, ::-1])
+    assert replay.recorded_ways() == 0
+
+
+def test_steps_that_are_not_whole_are_compiled_anew(monkeypatch):
+    """The extension refuses them."""
+    monkeypatch.setattr(replay, "_structures", Programs())
+    function = dmlops.fuse(lambda x: x[1:, ::-1])
+    for size in SIZES[:3]:
+        function(np.zeros(size), device="host")
+    ways = replay._structures.get(next(iter(replay._structures._entries)))
+    (way,) = ways.recorded
+    ways.recorded = [way._replace(run=lambda *numbers: way.run(*numbers[:1], numbers[1] - 1, *numbers[2:]))]
+    x = np.arange(30 * 50).reshape(30, 50)
+    assert np.array_equal(function(x, device="host"), x[1:, ::-1])
+
+
+def test_ways_of_a_structure_are_bounded(monkeypatch):
+    monkeypatch.setattr(replay, "_structures", Programs())
+    function = dmlops.fuse(lambda x: np.pad(x, ((0, 0), (7, 9)), mode="wrap"))
+    for width in range(1, 40):
+        x = np.arange(3 * width, dtype=np.int16).reshape(3, width)
+        for _ in range(2):
+            assert np.array_equal(function(x, device="host"), np.pad(x, ((0, 0), (7, 9)), mode="wrap"))
+            function._programs = Programs()
+    assert all(len(replay._structures.get(key).recorded) <= replay.MOST_WAYS for key in replay._structures._entries)
+
+
+def test_lines_are_read_when_they_are_printed(monkeypatch):
+    read, getline = [], linecache.getline
+    monkeypatch.setattr(linecache, "getline", lambda *args: read.append(args) or getline(*args))
+    function = dmlops.fuse(letterbox_and_scale)
+    function(np.zeros((30, 20, 3), np.uint8), device="host")
+    assert not read
+    with pytest.raises(TypeError, match=r"x\.sum\(\)"):
+        dmlops.fuse(lambda x: x.sum())(X)
+    assert read
 
 
 # --- no lock ----------------------------------------------------------------------------------------------------------

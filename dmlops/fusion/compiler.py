@@ -5,12 +5,12 @@ from __future__ import annotations
 import array
 import itertools
 from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
 from dmlops import _core
-from dmlops.fusion import layout, maps
+from dmlops.fusion import layout, maps, replay
 from dmlops.fusion.chosen import SELECTED, Chosen, Selection, Slots, by_entry, index_inputs, unpacked
 from dmlops.fusion.formulas import Formula
 from dmlops.fusion.graph import Constant, Input, Node, pack, without_memory
@@ -20,7 +20,7 @@ from dmlops.fusion.reads import boxes_of, operands_first
 from dmlops.fusion.resized import Resize, ResizePass, Seen, Source, seen
 from dmlops.fusion.runs import Digit, TooManyPartsError
 
-__all__ = ["MOST_PIECES", "NoBytesError", "Pass", "Program", "compile_nodes"]
+__all__ = ["MOST_PIECES", "NoBytesError", "Pass", "Program", "compile_nodes", "with_pieces"]
 
 MOST_PIECES = 256  # of one array; where a step would make more, an intermediate result is written first
 _MOST_AXES = 130  # of a step: DML_MAX_AXES
@@ -88,9 +88,53 @@ class Program(NamedTuple):
         return self.passes[-1].run(arrays, out, device, how)
 
 
-def compile_nodes(inputs: Sequence[tuple[np.dtype[Any], Sequence[int], Sequence[int]]], results: Sequence[Node]) -> Program:
-    """Compile the nodes of a trace for inputs that have a dtype, a shape and strides."""
-    return _Compiler(inputs).compile(results)
+_Arrays: TypeAlias = Sequence[tuple[np.dtype[Any], Sequence[int], Sequence[int]]]
+
+
+def compile_nodes(inputs: _Arrays, results: Sequence[Node]) -> Program:
+    """Compile the nodes of a trace for inputs that have a dtype, a shape and strides: as others of the same structure were."""
+    sight = replay.sight_of(inputs, results)
+    if sight is not None and (found := replay.replayed(sight)) is not None:
+        steps, way = found
+        try:
+            return Program((_pass(inputs, results, (), steps, way),))
+        except ValueError:  # the extension refuses what is not whole
+            pass
+    program = _Compiler(inputs).compile(results)
+    if sight is not None and len(program.passes) == 1:
+        plain = program.passes[0]
+
+        def is_right(steps: bytes, way: replay.Made) -> bool:
+            again = _pass(inputs, results, (), steps, way)
+            return again.steps(()) == plain.steps(()) and again.constants_bytes == plain.constants_bytes
+
+        replay.remember(sight, inputs, results, _in_one_pass, is_right)
+    return program
+
+
+def with_pieces(program: Program, inputs: _Arrays, results: Sequence[Node]) -> Program:
+    """The same, with the pieces that explanations show: a program whose steps were replayed has none."""
+    if len(program.passes) > 1 or program.passes[0].pieces:
+        return program
+    plain = _Compiler(inputs).compile(results).passes[0]
+    return Program((program.passes[0]._replace(pieces=plain.pieces),))
+
+
+def _in_one_pass(inputs: _Arrays, results: Sequence[Node]) -> replay.Made:
+    compiler = _Compiler(inputs)
+    compiler.before_maps = _before_maps(results)
+    return compiler.made_of([compiler.pieces(node, compiler.known) for node in results])
+
+
+def _pass(
+    inputs: _Arrays, nodes: Sequence[Node], pieces: Sequence[list[Piece]], steps: bytes, made: replay.Made, why: str = ""
+) -> Pass:
+    of = Pass(None, tuple(nodes), tuple(pieces), tuple(inputs), made.constants, made.constants_bytes, why, *made[3:])
+    arrays = [*inputs, *map(_as_input, nodes)]
+    for number in of.indices:
+        arrays[number] = of.no_indices()
+    program = _core._compile(tuple(arrays), len(inputs), steps, made.constants_bytes, of.slots.variants)
+    return of._replace(program=program)
 
 
 class _TooManyPiecesError(Exception):
@@ -114,7 +158,7 @@ class _Form(NamedTuple):
 
 
 class _Compiler:
-    def __init__(self, inputs: Sequence[tuple[np.dtype[Any], Sequence[int], Sequence[int]]]) -> None:
+    def __init__(self, inputs: _Arrays) -> None:
         self.inputs = [(dtype, tuple(shape), tuple(strides)) for dtype, shape, strides in inputs]
         self.known: dict[Node, list[Piece]] = {}
         self.constants: list[Constant] = []
@@ -375,6 +419,11 @@ class _Compiler:
         self.inputs.append(_as_input(inner))
 
     def make_pass(self, nodes: Sequence[Node], pieces: Sequence[list[Piece]], why: str) -> Pass:
+        made = self.made_of(pieces)
+        return _pass(self.inputs, nodes, pieces, array.array("q", made.steps).tobytes(), made, why)
+
+    def made_of(self, pieces: Sequence[list[Piece]]) -> replay.Made:
+        """The steps that move the pieces of each result, and their constants."""
         used = sorted({-1 - piece.source for each in pieces for piece in each if piece.source < 0})
         offsets, constants = {}, bytearray()
 
@@ -395,7 +444,7 @@ class _Compiler:
                 formulas.append(Placed(formula, first, self.tables[number].entries.shape[1], tables[number][1]))
         parts = list(_parts(pieces))
         slots = self.slots([(number, entry) for _, _, number, entry in parts])
-        steps = array.array("q")
+        steps: list[int] = []
         for dst, piece, _, _ in parts:
             table = tables[same.get(piece.table, -1)]
             item = self.item_of(piece) if piece.table >= 0 else 0
@@ -403,14 +452,7 @@ class _Compiler:
                 one = unpacked(piece, variant) if slots.selections else piece
                 steps.extend(_step(one, dst, one.src + offsets.get(piece.source, 0), item, table))
         where = tuple((offset, self.constants[-1 - source]) for source, offset in offsets.items())
-        kept = bytes(constants)
-        known = where, kept, why, slots, *self.unread(parts), tuple(formulas)
-        made = Pass(None, tuple(nodes), tuple(pieces), tuple(self.inputs), *known)
-        arrays = [*self.inputs, *map(_as_input, nodes)]
-        for number in made.indices:
-            arrays[number] = made.no_indices()
-        program = _core._compile(tuple(arrays), len(self.inputs), steps.tobytes(), kept, slots.variants)
-        return made._replace(program=program)
+        return replay.Made(steps, where, bytes(constants), slots, *self.unread(parts), tuple(formulas))
 
     def slots(self, parts: Sequence[tuple[int, int]]) -> Slots:
         """Of parts that have a number of a selection, and an entry."""

@@ -45,6 +45,7 @@ class Expression:
         self.varying: tuple[Varying, ...] = (
             inner[0] if len(inner) == 1 and not constants else tuple(dict.fromkeys(itertools.chain(*inner, constants)))
         )
+        self.shared = False  # whether equal calls have the same expression
         self.samples: dict[Any, Any] = {}  # what it makes of an element, by the number of its axes and its dtype
 
     def in_order(self) -> list[Expression]:

@@ -11,7 +11,7 @@ import numpy as np
 
 from dmlops import _core, reference
 from dmlops.fusion import arguments, numpy_functions, operators, pickling, structure, tracing
-from dmlops.fusion.compiler import Program, compile_nodes
+from dmlops.fusion.compiler import Program, compile_nodes, with_pieces
 from dmlops.fusion.graph import Input, Node
 from dmlops.fusion.keys import IteratorError, bytes_of, key_of
 from dmlops.fusion.numpy_maps import moved_as_map
@@ -176,7 +176,8 @@ class Fused:
         if compiled is None:
             raise TypeError("the arguments are traced or Dask arrays: pass NumPy arrays of the same shape, such as a block")
         args, kwargs = arguments.with_inputs(self._bound(args, kwargs), compiled)
-        return compiled._replace(args=args, kwargs=kwargs)
+        program = with_pieces(compiled.program, [(one.dtype, one.shape, one.strides) for one in compiled.inputs], compiled.results)
+        return compiled._replace(args=args, kwargs=kwargs, program=program)
 
     def _bound(self, args: Any, kwargs: Any) -> tuple[Any, Any]:
         if kwargs or len(args) != self._positional:

@@ -27,6 +27,7 @@ def expression_of(function: Callable[..., Any], args: tuple[Any, ...], kwargs: d
     if found is None:
         found = Expression(function, args, kwargs)
         if key is not None:
+            found.shared = True
             own = [one.array.nbytes for one in (*args, *kwargs.values()) if isinstance(one, Varying)]
             _expressions.put(key, found, kept, sum(own), _MOST, _MOST_BYTES)
     return found

@@ -9,7 +9,9 @@ from __future__ import annotations
 
 import functools
 import hashlib
+import itertools
 import math
+import operator
 import warnings
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
@@ -168,10 +170,10 @@ class _Inner(NamedTuple):
         """Numbers that advance along one of them."""
         shape = [1] * len(self.extents)
         shape[k] = self.extents[k]
-        return first + step * np.arange(self.extents[k]).reshape(shape)
+        return first + operator.index(step) * np.arange(self.extents[k]).reshape(shape)
 
     def total(self, first: int, steps: Sequence[int]) -> Any:
-        numbers = np.full((1,) * len(self.extents), first)
+        numbers = np.full((1,) * len(self.extents), operator.index(first))
         for k, step in enumerate(steps):
             numbers = numbers + self.along(k, 0, step)
         return numbers
@@ -180,7 +182,7 @@ class _Inner(NamedTuple):
 def _inner(piece: Piece, node: Map, counts: Callable[[Digit], bool]) -> _Inner:
     axes = node.axes
     digits = [
-        (axis, k, digit)
+        (axis, k, digit._replace(extent=operator.index(digit.extent)))
         for axis, run in enumerate(piece.dims)
         for k, digit in enumerate(run.digits)
         if axis in axes or counts(digit)
@@ -240,10 +242,11 @@ def map_piece(piece: Piece, node: Map, tables: list[Table], item: int) -> Piece:
     inner = _inner(piece, node, lambda digit: digit.row != 0)
     _check(node, math.prod(inner.extents) << (8 * item if item in MAPPED_ITEMS else 0), node.dtype.itemsize)
     before = tables[piece.table] if piece.table >= 0 else None
-    digits = tuple([(axis, digit.extent, digit.weight, digit.row) for axis, _, digit in inner.digits])
-    firsts = tuple([piece.dims[axis].first for axis in node.axes])
+    numbers = [(axis, digit.extent, digit.weight, digit.row) for axis, _, digit in inner.digits]
+    digits = tuple(map(operator.index, itertools.chain.from_iterable(numbers)))
+    firsts = tuple([operator.index(piece.dims[axis].first) for axis in node.axes])
     what = item, base, node.dtype, len(node.shape), _is_by_value(node.source)
-    key = id(node.expression), what, digits, firsts, piece.row, id(before)
+    key = id(node.expression), what, digits, firsts, operator.index(piece.row), id(before)
     table = _tables.get(key)
     if table is None:
         table = _table(piece, node, before, inner, item) if item in MAPPED_ITEMS else _formula(piece, node, before, inner)

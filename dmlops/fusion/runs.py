@@ -4,6 +4,8 @@ A run is a mixed radix. Its indices are ``first + sum(i[k] * digits[k].weight)``
 source at ``src + sum(i[k] * digits[k].src)`` bytes, and its row of a table at ``row + sum(i[k] * digits[k].row)``. Weights are
 above 0, the largest first; each is larger than all that the smaller ones add up to. Each function below takes a run apart where
 a step cuts through its radix, and yields the parts in any order, in time that grows with parts and digits, not with extents.
+
+Here and in `layout`, numbers may be those of a recorder (`numbers`): loops compare, where `range` would ask for plain ints.
 """
 
 from __future__ import annotations
@@ -116,14 +118,17 @@ def within(run: Run, begin: int, end: int) -> Iterator[Run]:
     elif reach >= low and high >= 0 and run.digits:
         top = run.digits[0]
         below = reach - (top.extent - 1) * top.weight
-        whole = range(max(0, -(-low // top.weight)), min(top.extent, (high - below) // top.weight + 1))
-        touched = range(max(0, -(-(low - below) // top.weight)), min(top.extent, high // top.weight + 1))
-        if whole:
-            yield run.put(0, whole.start, Digit(len(whole), *top[1:]))
+        first, last = max(0, -(-low // top.weight)), min(top.extent, (high - below) // top.weight + 1)
+        at, stop = max(0, -(-(low - below) // top.weight)), min(top.extent, high // top.weight + 1)
+        if first < last:
+            yield run.put(0, first, Digit(last - first, *top[1:]))
+        else:
+            first = last = stop
         # Smaller digits add up to less than a weight of this one, so at most one of its indices is cut at each end.
-        head, tail = (whole.start, whole.stop) if whole else (touched.stop, touched.stop)
-        for at in (*range(touched.start, head), *range(tail, touched.stop)):
-            yield from within(run.put(0, at), begin, end)
+        for at, stop in ((at, first), (last, stop)):
+            while at < stop:
+                yield from within(run.put(0, at), begin, end)
+                at = at + 1
 
 
 def every(run: Run, step: int) -> Iterator[Run]:
@@ -214,5 +219,7 @@ def _blocks(run: Run, k: int, size: int, below: int) -> Iterator[Run]:
         if blocks and first < end:
             yield run.put(k, at, digit.times(blocks, period), Digit(end - first, *digit[1:]))
         if blocks:
-            for fixed in range(max(first, end), last):
+            fixed = max(first, end)
+            while fixed < last:
                 yield run.put(k, at + fixed - first, digit.times(blocks, period))
+                fixed = fixed + 1

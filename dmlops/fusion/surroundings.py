@@ -213,7 +213,7 @@ def generators(brought: dict[str, Any]) -> dict[str, Any]:
 
 
 def _kinds_of_generators() -> tuple[Any, ...]:
-    kinds = (sys.modules["random"].Random,) if "random" in sys.modules else ()
+    kinds: tuple[Any, ...] = (sys.modules["random"].Random,) if "random" in sys.modules else ()
     if "numpy.random" in sys.modules:
         kinds += (np.random.RandomState, np.random.Generator, np.random.BitGenerator)
     return kinds
@@ -234,7 +234,7 @@ def _state(value: Any) -> Any:
         return value.getstate()
     if isinstance(value, np.random.RandomState):
         return _flat(value.get_state(legacy=False))
-    generator = getattr(value, "bit_generator", value) if isinstance(value, np.random.Generator) else value
+    generator: Any = getattr(value, "bit_generator", value) if isinstance(value, np.random.Generator) else value
     return _flat(generator.state)
 
 
