@@ -5,7 +5,7 @@ import random
 import dmlops
 import numpy as np
 import pytest
-from dmlops.fusion import layout
+from dmlops.fusion import layout, replay
 from hypothesis import example, given
 from hypothesis import strategies as st
 
@@ -103,8 +103,8 @@ def first(pytestconfig):
     return random.Random(seed).randrange(1 << 40) if seed else 0
 
 
-def check_numbers(numbers, device="host"):
-    wrong = {number: found for number in numbers if (found := random_chains.fails(number, device))}
+def check_numbers(numbers, device="host", fails=random_chains.fails):
+    wrong = {number: found for number in numbers if (found := fails(number, device))}
     assert not wrong, "\n".join(f"chain {number}: {found}" for number, found in wrong.items())
 
 
@@ -118,6 +118,23 @@ def test_thousands_of_chains(first, part):
 @pytest.mark.slow
 def test_some_chains_on_a_device(vulkan, first):
     check_numbers(range(first, first + 100), vulkan)
+
+
+@pytest.mark.slow
+@pytest.mark.driverless
+def test_chains_of_any_size_called_at_several(first, monkeypatch):
+    """The steps of many sizes are not compiled, but computed as those of others were; each result is NumPy's."""
+    computed, replayed = [], replay.replayed
+    monkeypatch.setattr(replay, "replayed", lambda sight: computed.append(replayed(sight)) or computed[-1])
+    check_numbers(range(first, first + 300), fails=random_chains.fails_at_sizes)
+    assert sum(found is not None for found in computed) > 300
+
+
+@pytest.mark.soak
+@pytest.mark.driverless
+@pytest.mark.parametrize("part", range(20))
+def test_many_chains_of_any_size(first, part):
+    check_numbers(range(first + 2000 * part, first + 2000 * (part + 1)), fails=random_chains.fails_at_sizes)
 
 
 @pytest.mark.soak
