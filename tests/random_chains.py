@@ -235,7 +235,7 @@ class ChainOfAnySize:
         self.steps = [(draw.choice(MOVES), draw.random(), draw.randrange(4)) for _ in range(draw.randrange(1, 7))]
         for name in draw.choice([(), (), ("float",), ("add", "scale"), ("float", "scale")]):
             self.steps.insert(draw.randrange(len(self.steps) + 1), (name, draw.random(), draw.randrange(4)))
-        rank, dtype = draw.randrange(1, 4), draw.choice(["u1", "u1", "i1", "u2"])
+        rank, dtype = draw.randrange(1, 4), draw.choice(["u1", "u1", "i1", "u2", "i4", "f4"])
         sizes = [1, 2, 3, 4, 5, 6, 7, 8, 9, 12, 13, 16, 20, 31]
         shapes = [[draw.choice(sizes) for _ in range(rank)] for _ in range(10)]
         if draw.random() < 0.5:  # all wide, or all high: these have more in common
