@@ -148,7 +148,8 @@ def compare(
     args : object
         The operator's arguments. Device arrays among them are downloaded first.
     devices : device, or iterable of devices, optional
-        The devices to run on; ``dmlops.devices`` lists what is accepted. Default: every usable device.
+        The devices to run on; ``dmlops.devices`` lists what is accepted. Default: every usable device; the host alone for a
+        fused function that maps items of 4 or 8 bytes.
     repeat : int, optional
         The number of runs on each device after a first one that does not count, and at most as many in NumPy.
     picture : bool, optional
@@ -197,6 +198,8 @@ def compare(
     fused = hasattr(operator, "reference")
     _download(call, fused)
     chosen = _devices(devices)
+    if devices is None and fused and operator._is_of_the_host(call.args, call.kwargs):  # type: ignore[union-attr]
+        chosen = [device for device in chosen if device.type == "host"]
     runs = [_run(function, call, device, repeat) for device in chosen]
     expected, numpy_milliseconds = _timed(twin, call, repeat) if fused else _in_numpy(twin, call, repeat)
     rows = []

@@ -208,6 +208,21 @@ def test_explain_names_the_operations():
     assert "from input 0, by subtract, divide, to result 0" in repr(dmlops.fuse(USES["normalised"]).explain(x, device="host"))
 
 
+def test_compare_runs_where_it_can():
+    comparison = dmlops.compare(dmlops.fuse(USES["normalised"]), np.ones((4, 5, 3), np.float32), repeat=1)
+    assert comparison and [row.device.type for row in comparison.rows] == ["host"]
+
+
+def test_dask_arrays():
+    da = pytest.importorskip("dask.array", reason="Dask is not installed")
+    x = values(np.float32, (6, 9, 5, 3))
+    fused = dmlops.fuse(lambda x: np.moveaxis((x - MEAN) / STD, -1, 1))
+    with np.errstate(all="ignore"):
+        assert content(fused(da.from_array(x, chunks=(2, 9, 5, 3))).compute()) == content(
+            np.ascontiguousarray(fused.reference(x))
+        )
+
+
 # --- what is refused --------------------------------------------------------------------------------------------------
 
 REFUSED = {

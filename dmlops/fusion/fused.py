@@ -11,7 +11,7 @@ import numpy as np
 
 from dmlops import _core, reference
 from dmlops.fusion import arguments, numpy_functions, operators, pickling, structure, tracing
-from dmlops.fusion.compiler import Program, compile_nodes, with_pieces
+from dmlops.fusion.compiler import Pass, Program, compile_nodes, with_pieces
 from dmlops.fusion.graph import Input, Node
 from dmlops.fusion.keys import IteratorError, bytes_of, key_of
 from dmlops.fusion.numpy_maps import moved_as_map
@@ -170,13 +170,19 @@ class Fused:
 
     # --- finding programs ---
 
+    def _is_of_the_host(self, args: Any, kwargs: Any) -> bool:
+        """Whether the host alone can run it."""
+        return any(isinstance(one, Pass) and one.formulas for one in self._compiled(args, kwargs).program.passes)
+
     def _compiled(self, args: Any, kwargs: Any) -> Compiled:
         """The program for a call, with that call's own arguments."""
         compiled, _ = self._find(args, kwargs)
         if compiled is None:
             raise TypeError("the arguments are traced or Dask arrays: pass NumPy arrays of the same shape, such as a block")
         args, kwargs = arguments.with_inputs(self._bound(args, kwargs), compiled)
-        program = with_pieces(compiled.program, [(one.dtype, one.shape, one.strides) for one in compiled.inputs], compiled.results)
+        program = with_pieces(
+            compiled.program, [(one.dtype, one.shape, one.strides) for one in compiled.inputs], compiled.results
+        )
         return compiled._replace(args=args, kwargs=kwargs, program=program)
 
     def _bound(self, args: Any, kwargs: Any) -> tuple[Any, Any]:
