@@ -335,11 +335,29 @@ def test_images_of_pillow_are_resized_as_their_mode_says():
         assert np.array_equal(found, reference.resize_pillow(array, (3, 3), "nearest"))
 
 
+def test_nearest_of_words_as_pillow_does_it():
+    """Images of 16 bits, Pillow's modes I;16: their position is a product, not a running sum. Compared with Pillow 13."""
+    x = np.arange(200 * 156, dtype=np.uint16).reshape(200, 156)
+    words = dmlops.resize_pillow(x, (185, 136), "nearest", device="host")
+    others = dmlops.resize_pillow(x.astype(np.int32), (185, 136), "nearest", device="host")
+    assert np.array_equal(words, reference.resize_pillow(x, (185, 136), "nearest"))
+    assert np.array_equal(others, reference.resize_pillow(x.astype(np.int32), (185, 136), "nearest"))
+    differ = [18, 55, 92]
+    assert np.array_equal(np.flatnonzero((words != others).any(1)), differ)
+    assert [*words[differ, 0]] == [3120, 9360, 15600] and [*others[differ, 0]] == [2964, 9204, 15444]
+
+
 REFUSED = [
     ("resize_pillow", {"size": (0, 3)}, ValueError, "size must be 1 or more each way"),
     ("resize_pillow", {"size": 224}, ValueError, r"size must be two ints, \(height, width\), not 224"),
     ("resize_pillow", {"size": (2, 3, 4)}, ValueError, "size must be two ints"),
     ("resize_pillow", {"size": (2.0, 3)}, TypeError, r"size\[0\] must be an int, not float"),
+    ("resize_pillow", {"size": (-1, 3)}, ValueError, "size must be 1 or more each way"),
+    ("resize_pillow", {"size": None}, TypeError, "size must be an int, not NoneType"),
+    ("resize_pillow", {"resample": True}, TypeError, "Pillow's constant, not True"),
+    ("resize_pillow", {"box": "0065"}, TypeError, "box must be four numbers"),
+    ("resize_pillow", {"reducing_gap": float("nan")}, ValueError, "reducing_gap must be finite"),
+    ("resize_opencv", {"size": None, "fx": float("inf"), "fy": 1}, ValueError, "fx must be finite"),
     ("resize_pillow", {"size": (2**31, 3)}, ValueError, "size must be below 2147483647"),
     ("resize_pillow", {"resample": "area"}, ValueError, "Pillow has 'box'"),
     ("resize_pillow", {"resample": "Bicubic"}, ValueError, "Pillow has 'bicubic'"),
@@ -391,7 +409,11 @@ def test_what_is_refused(name, arguments, error, message):
 def test_what_is_no_image(library):
     function = getattr(dmlops, f"resize_{library}")
     for array, error, message in (
-        (X.astype(np.float32), TypeError, "results of floats depend on the processor"),
+        (
+            X.astype(np.float32),
+            TypeError,
+            "modes I, F and I;16" if library == "pillow" else "results of floats depend on the processor",
+        ),
         (X.astype(np.uint16), TypeError, "must be of dtype uint8"),
         (X > 3, TypeError, "must be of dtype uint8"),
         (X[0, 0], ValueError, "two axes or more, not 1"),

@@ -26,6 +26,7 @@ __all__ = [
     "check_cubic",
     "flag_of",
     "gap_of",
+    "has_words",
     "image_axes",
     "image_of",
     "mode_of_picture",
@@ -172,12 +173,19 @@ def mode_of_picture(picture: Any) -> str | None:
     return str(picture.mode) if kind.__module__.partition(".")[0] == "PIL" and hasattr(picture, "mode") else None
 
 
+def has_words(array: Any) -> bool:
+    """Whether Pillow has the array's dtype as one of its modes I;16."""
+    return bool(array.dtype.kind == "u" and array.dtype.itemsize == 2)
+
+
 def check_bytes(array: Any, name: str, nearest: str, library: str) -> None:
     """Only bytes are resized by sums."""
     if array.dtype == np.uint8:
         return
     advice = "convert it to uint8 first, or resize before it is converted"
-    if array.dtype.kind == "f":
+    if library == "Pillow":
+        advice = f"Pillow's modes I, F and I;16 are resized by 'nearest' only; {advice}"
+    elif array.dtype.kind == "f":
         advice = f"{library}'s results of floats depend on the processor; {advice}"
     raise TypeError(f"input must be of dtype uint8 for {name!r}, not {array.dtype}: {advice}; {nearest} takes any dtype")
 

@@ -100,9 +100,11 @@ def rows_of(resample: str, size: int, begin: float, end: float, count: int) -> l
     return rows
 
 
-def nearest_index(begin: float, end: float, count: int) -> list[int]:
-    """Indices of an axis: the position is accumulated."""
+def nearest_index(begin: float, end: float, count: int, words: bool = False) -> list[int]:
+    """Indices of an axis: the position is accumulated, but for images of 16 bits (`words`)."""
     step = float(np.float32(end) - np.float32(begin)) / count
+    if words:
+        return [int(step * (output + 0.5) + single(begin)) for output in range(count)]
     position, index = single(begin) + step * 0.5, []
     for _ in range(count):
         index.append(int(position))
@@ -175,7 +177,8 @@ def _resampled(x: Array, size: tuple[int, int], resample: str, box: Box, version
 
 def _nearest(x: Array, size: tuple[int, int], box: Box) -> Array:
     left, top, right, bottom = box
-    return x.take(nearest_index(top, bottom, size[0]), -3).take(nearest_index(left, right, size[1]), -2)
+    words = x.dtype.kind == "u" and x.dtype.itemsize == 2
+    return x.take(nearest_index(top, bottom, size[0], words), -3).take(nearest_index(left, right, size[1], words), -2)
 
 
 def _gap(x: Array, size: tuple[int, int], resample: str, box: Box, gap: float) -> tuple[Array, Box]:

@@ -18,6 +18,7 @@ from dmlops.resizing.arguments import (
     check_cubic,
     flag_of,
     gap_of,
+    has_words,
     image_axes,
     name_of,
     opencv_size,
@@ -62,7 +63,7 @@ def pillow_plan(
     premultiplies = mode in ("RGBA", "LA") if alpha is None else flag_of(alpha, "alpha")
     if premultiplies and (array.ndim - 1 in pair or array.shape[-1] < 2):
         raise ValueError("alpha needs channels on the last axis: one for alpha, and others")
-    steps = pillow_steps(old, new, name, corners, reducing, premultiplies, number)
+    steps = pillow_steps(old, new, name, corners, reducing, premultiplies, number, has_words(array))
     return ResizePlan(name, pair, new, steps, (array.ndim - 1,) if premultiplies else ())
 
 

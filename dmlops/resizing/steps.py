@@ -96,19 +96,24 @@ def _reduced(old: Pair, size: Pair, resample: str, box: Box, gap: float) -> tupl
     return [Window((y, x), (rows, columns)), Sums(resampling, new)], new, box
 
 
-def _accumulated(begin: float, end: float, count: int, size: int) -> Any:
-    """Pillow's nearest index: its position is a running sum."""
+def _pillow_nearest(begin: float, end: float, count: int, size: int, words: bool) -> Any:
+    """Pillow's position is a running sum, but for images of 16 bits, where it is a product."""
     step = float(np.float32(end) - np.float32(begin)) / count
-    positions = np.full(count, step)
-    positions[0] = float(np.float32(begin)) + step * 0.5
-    return np.minimum(np.add.accumulate(positions).astype(np.int64), size - 1)
+    first = float(np.float32(begin))
+    if words:
+        positions = step * (np.arange(count) + 0.5) + first
+    else:
+        positions = np.full(count, step)
+        positions[0] = first + step * 0.5
+        positions = np.add.accumulate(positions)
+    return np.minimum(positions.astype(np.int64), size - 1)
 
 
 @functools.lru_cache(maxsize=256)
 def pillow_steps(
-    old: Pair, size: Pair, resample: str, box: Box | None, gap: float | None, alpha: bool, version: Pair
+    old: Pair, size: Pair, resample: str, box: Box | None, gap: float | None, alpha: bool, version: Pair, words: bool = False
 ) -> list[Step]:
-    """Of images of (height, width)."""
+    """Of images of (height, width); `words` are items of 16 bits, Pillow's modes I;16."""
     full = (0, 0, old[1], old[0])
     if size == old and box in (None, full):
         return []
@@ -119,7 +124,8 @@ def pillow_steps(
         more, old, box = _reduced(old, size, resample, box, gap)
         steps += more
     if resample == "nearest" and not _crop_of(box, size):
-        steps.append(Indices(_accumulated(box[1], box[3], size[0], old[0]), _accumulated(box[0], box[2], size[1], old[1])))
+        rows = _pillow_nearest(box[1], box[3], size[0], old[0], words)
+        steps.append(Indices(rows, _pillow_nearest(box[0], box[2], size[1], old[1], words)))
     elif (12, 2) <= version < (13, 0) and old[0] > 100 * old[1] and size[0] < old[0]:
         between = size[0], old[1]
         steps += _pillow_sums(old, between, resample, (0, box[1], old[1], box[3]), False)
