@@ -22,12 +22,12 @@ if TYPE_CHECKING:
 __all__ = [
     "bind",
     "constant",
+    "constants_to_try",
     "name_of",
     "no_array",
     "no_iterator",
     "of_objects",
     "signature_of",
-    "small_ones",
     "with_inputs",
     "with_places",
 ]
@@ -96,8 +96,15 @@ def with_inputs(arguments: Any, compiled: Compiled) -> Any:
     return structure.rebuilt(arguments, place)
 
 
-def small_ones(arrays: Sequence[Any]) -> tuple[int, ...]:
-    """Which of several arrays may be constants: the small ones of NumPy's; if all are small, not the first."""
+def constants_to_try(arrays: Sequence[Any]) -> list[tuple[int, ...]]:
+    """Which of several arrays may be constants: none; small ones of floats, since integers may be indices; all small ones."""
+    small = _small_ones(arrays)
+    floats = tuple(number for number in small if arrays[number].dtype.kind in "fc")
+    return list(dict.fromkeys([(), floats, small]))
+
+
+def _small_ones(arrays: Sequence[Any]) -> tuple[int, ...]:
+    """Those of NumPy's; if all are small, not the first."""
     small = [number for number, one in enumerate(arrays) if type(one) is np.ndarray and one.nbytes <= MOST_BYTES_BY_VALUE]
     return tuple(small[1:] if len(small) == len(arrays) else small)
 

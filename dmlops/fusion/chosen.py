@@ -208,6 +208,11 @@ class Selection(NamedTuple):
     node: Chosen
     strides: tuple[int, ...]
 
+    def described(self) -> Any:
+        """What compares: which inputs choose on which axes, by which strides."""
+        along = [(one.axis, one.size, one.extent) for one in self.node.along]
+        return self.strides, along, [(one.input, one.shape, len(one.views)) for one in self.node.indices]
+
     def of(self, arrays: Sequence[Any]) -> tuple[Any, Any]:
         """The variant, and the bytes further on, for each entry of the indices."""
         shape = self.node.entries
@@ -260,6 +265,10 @@ class Slots(NamedTuple):
     def variants(self) -> int:
         """Of each step."""
         return 1 << max((len(one.node.mirrors) for one in self.selections), default=0)
+
+    def described(self) -> Any:
+        """What compares."""
+        return self.of_step, self.entries, [one.described() for one in self.selections]
 
     def chosen(self, arrays: Sequence[Any]) -> bytes | None:
         """What dmlops._core takes as selections."""

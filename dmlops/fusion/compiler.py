@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import array
 import itertools
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -20,7 +20,7 @@ from dmlops.fusion.reads import boxes_of, operands_first
 from dmlops.fusion.resized import Resize, ResizePass, Seen, Source, seen
 from dmlops.fusion.runs import Digit, TooManyPartsError
 
-__all__ = ["MOST_PIECES", "NoBytesError", "Pass", "Program", "compile_nodes", "with_pieces"]
+__all__ = ["MOST_PIECES", "NoBytesError", "Pass", "Program", "TemplateCompiler", "compile_nodes", "with_pieces"]
 
 MOST_PIECES = 256  # of one array; where a step would make more, an intermediate result is written first
 _MOST_AXES = 130  # of a step: DML_MAX_AXES
@@ -61,6 +61,12 @@ class Pass(NamedTuple):
     def steps(self, indices: Any) -> list[Any]:
         """The plans, as a device is given them; `indices` are the values of those inputs."""
         return _core._compiled_steps(self.program, self.slots.chosen(indices))
+
+    def variants_of_steps(self) -> list[Any]:
+        """All variants of the plans, whatever indices choose."""
+        count = len(self.slots.of_step)
+        chosen = [np.array([[variant, 0]] * count, np.int64).tobytes() for variant in range(self.slots.variants)]
+        return [_core._compiled_steps(self.program, each) for each in chosen]
 
     def run(self, arrays: Sequence[Any], out: Any, device: Any, how: Any) -> list[Any]:
         if not self.slots.selections and not self.indices:
@@ -466,6 +472,38 @@ class _Compiler:
         indices = self.indices - {piece.source for _, piece, _, _ in parts}
         like = next((k for k, (_, shape, _) in enumerate(self.inputs) if shape and k not in indices), -1)
         return (tuple(sorted(indices)), like) if like >= 0 else ((), -1)
+
+
+class TemplateCompiler(_Compiler):
+    """Makes one pass, and remembers how its tables are made, so that they can be made again of other maps."""
+
+    def __init__(self, inputs: _Arrays) -> None:
+        super().__init__(inputs)
+        self.mapped_pieces: list[tuple[Piece, Map, int]] = []
+        self.one_pass: tuple[Sequence[Node], Sequence[list[Piece]]] = (), ()
+
+    def mapped(self, piece: Piece, node: Map) -> Piece:
+        if piece.source < 0 or self.item_of(piece) not in maps.MAPPED_ITEMS:
+            raise NotImplementedError("a constant is mapped, or a formula")
+        made = super().mapped(piece, node)
+        self.mapped_pieces.append((piece, node, self.item_of(piece)))
+        return made
+
+    def write(self, node: Node, form: _Form, why: str) -> None:
+        raise NotImplementedError("several passes")
+
+    def make_pass(self, nodes: Sequence[Node], pieces: Sequence[list[Piece]], why: str) -> Pass:
+        self.one_pass = nodes, pieces
+        return super().make_pass(nodes, pieces, why)
+
+    def again(self, others: Mapping[Any, Map]) -> Program:
+        """The program with other maps in place of some. Raises where it has several passes."""
+        (_,) = self.passes
+        other = _Compiler(self.inputs)
+        other.constants, other.selections, other.indices = self.constants, self.selections, self.indices
+        for piece, node, item in self.mapped_pieces:
+            maps.map_piece(piece, others.get(node, node), other.tables, item)
+        return Program((other.make_pass(*self.one_pass, ""),))
 
 
 def _parts(pieces: Sequence[list[Piece]]) -> Iterator[tuple[int, Piece, int, int]]:

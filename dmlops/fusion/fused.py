@@ -15,6 +15,7 @@ from dmlops.fusion.compiler import Pass, Program, compile_nodes, with_pieces
 from dmlops.fusion.graph import Input, Node
 from dmlops.fusion.keys import IteratorError, bytes_of, key_of
 from dmlops.fusion.numpy_maps import moved_as_map
+from dmlops.fusion.parameters import Call, Once, Template, is_same, template
 from dmlops.fusion.programs import Programs
 from dmlops.fusion.results import Results
 from dmlops.fusion.traced import RefusedError, Trace, refuse
@@ -44,11 +45,15 @@ class Compiled(NamedTuple):
     results: tuple[Node, ...]
     returned: Results
     program: Program
+    is_traced: bool = True  # else a template has made it, for which arrays with these numbers are parameters
+    numbers: tuple[int, ...] = ()
 
     @property
     def nbytes(self) -> int:
         """Of tables and constants, also as they were recorded for proofs."""
         passes = self.program.passes
+        if not self.is_traced:
+            return sum(len(one.constants_bytes) for one in passes)
         steps = [step for step in self.trace.steps if step.function is not moved_as_map]
         recorded = structure.leaves([(step.args, step.kwargs) for step in steps])
         arrays = {id(one): one.nbytes for one in recorded if isinstance(one, np.ndarray)}
@@ -101,6 +106,7 @@ class Fused:
         self._positional = len(kinds) if all(kind is inspect.Parameter.POSITIONAL_OR_KEYWORD for kind in kinds) else -1
         self._programs = Programs()
         self._by_value = Programs()  # which arrays are constants, where the function needs their values
+        self._templates = Programs()  # of programs whose tables depend on parameters
         self.max_programs = 64
         self.max_bytes = 64 << 20
 
@@ -179,6 +185,8 @@ class Fused:
         compiled, _ = self._find(args, kwargs)
         if compiled is None:
             raise TypeError("the arguments are traced or Dask arrays: pass NumPy arrays of the same shape, such as a block")
+        if not compiled.is_traced:
+            compiled = self._traced(compiled, *self._bound(args, kwargs))
         args, kwargs = arguments.with_inputs(self._bound(args, kwargs), compiled)
         program = with_pieces(
             compiled.program, [(one.dtype, one.shape, one.strides) for one in compiled.inputs], compiled.results
@@ -212,24 +220,67 @@ class Fused:
     def _find_seldom(self, key: Any, args: Any, kwargs: Any, arrays: list[Any], kept: list[Any]) -> tuple[Compiled, list[Any]]:
         """A new program; or one with small arrays as constants, where the function needs their values."""
         numbers = self._by_value.get(key)
-        if numbers is None:
-            try:
-                return self._keep(key, kept, _compile(self, args, kwargs, arrays)), arrays
-            except RefusedError:
-                numbers = arguments.small_ones(arrays)
-                if not numbers:
-                    raise
-        constants = {number: arguments.constant(arrays[number]) for number in numbers}
-        whole = "by value", key, tuple([bytes_of(one) for one in constants.values()])
-        found = self._programs.get(whole)
+        if numbers:
+            found = self._programs.get(_whole(key, arrays, numbers))
+            if found is not None:
+                return found, _others(arrays, numbers)
+        kept_by_template: list[Any] = []
+        loose = Call(args, kwargs, ()).key(kept_by_template)
+        state = self._templates.get(loose)
+        found = None
+        if isinstance(state, Template):
+            numbers = tuple(sorted(state.numbers))
+            found = state.of(Call(args, kwargs, numbers))
         if found is None:
-            found = self._keep(whole, kept, _compile(self, args, kwargs, arrays, constants))
+            found, numbers = self._traced_anew(args, kwargs, arrays, numbers)
+            self._learn(loose, kept_by_template, state, Call(args, kwargs, numbers), found)
+        if numbers:
             self._by_value.put(key, numbers, kept, 0, self.max_programs, 0)
-        return found, [one for number, one in enumerate(arrays) if number not in constants]
+        return self._keep(_whole(key, arrays, numbers), kept, found), _others(arrays, numbers)
+
+    def _traced_anew(self, args: Any, kwargs: Any, arrays: list[Any], numbers: Any) -> tuple[Compiled, tuple[int, ...]]:
+        """A program, and the numbers of the arrays that are constants in it."""
+        for tried in [numbers] if numbers else arguments.constants_to_try(arrays):
+            constants = {number: arguments.constant(arrays[number]) for number in tried}
+            try:
+                return _compile(self, args, kwargs, arrays, constants), tried
+            except RefusedError as error:
+                last = error
+        raise last
+
+    def _learn(self, loose: Any, kept: list[Any], state: Any, call: Call, found: Compiled) -> None:
+        """Remember the first values of parameters; of the second ones a template."""
+        if not call.values or len(found.program.passes) > 1:
+            return
+        new: Any = None
+        if state is None:
+            new = call.once(found.program)
+        elif isinstance(state, Once) and state.numbers == call.numbers and not is_same(found.program, state.program):
+            new = template(self, call, found, state)
+        if new is not None:
+            self._templates.put(loose, new, kept, 0, self.max_programs, 0)
+
+    def _traced(self, compiled: Compiled, args: Any, kwargs: Any) -> Compiled:
+        """The program of a template as a trace gives it, for proofs; they must be the same."""
+        found = [structure.array_from(one) for one in structure.leaves((args, kwargs))]
+        arrays = [one for one in found if one is not None]
+        traced, _ = self._traced_anew(args, kwargs, arrays, compiled.numbers)
+        if not is_same(traced.program, compiled.program):
+            raise AssertionError(f"{self!r} has another program than its trace with these values")
+        return traced
 
     def _keep(self, key: Any, kept: list[Any], compiled: Compiled) -> Compiled:
         self._programs.put(key, compiled, kept, compiled.nbytes, self.max_programs, self.max_bytes)
         return compiled
+
+
+def _whole(key: Any, arrays: list[Any], numbers: tuple[int, ...]) -> Any:
+    """The key with the bytes of the arrays that are constants."""
+    return ("by value", key, tuple([bytes_of(arguments.constant(arrays[number])) for number in numbers])) if numbers else key
+
+
+def _others(arrays: list[Any], numbers: tuple[int, ...]) -> list[Any]:
+    return [one for number, one in enumerate(arrays) if number not in numbers] if numbers else arrays
 
 
 def _compile(fused: Fused, args: Any, kwargs: Any, arrays: list[Any], constants: Any = ()) -> Compiled:

@@ -16,6 +16,7 @@ __all__ = [
     "Input",
     "Join",
     "Node",
+    "Parameter",
     "Reshape",
     "Take",
     "View",
@@ -77,6 +78,14 @@ class Constant(Node):
     def __init__(self, array: np.ndarray[Any, Any]) -> None:
         super().__init__(array.shape, array.dtype)
         self.array = array
+
+
+class Parameter(Node):
+    """A number or a small array that decides about tables alone; see `parameters`."""
+
+    def __init__(self, value: Any) -> None:
+        super().__init__(np.shape(value), np.asarray(value).dtype)
+        self.value, self.is_scalar = value, np.ndim(value) == 0
 
 
 class View(Node):

@@ -30,6 +30,7 @@ __all__ = [
     "MAPPED_ITEMS",
     "Map",
     "Table",
+    "dtype_made",
     "evaluate_row",
     "items_of",
     "map_constant",
@@ -105,6 +106,13 @@ class Map(Node):
         rank = len(self.shape)
         found = {k + rank - one.array.ndim for one in self.constants for k, size in enumerate(one.array.shape) if size > 1}
         return sorted(found)
+
+
+def dtype_made(node: Map) -> np.dtype[Any]:
+    """The dtype that the node's expression makes of an element."""
+    rank = 0 if _is_by_value(node.source) else len(node.shape)
+    found: np.dtype[Any] = sample_of(node.expression, rank, node.operands[0].dtype).dtype
+    return found
 
 
 def mapped(source: Node, expression: Expression, shape: Sequence[int]) -> Node | tuple[Node, ...]:

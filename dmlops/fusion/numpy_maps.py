@@ -13,8 +13,10 @@ from dmlops.fusion import numpy_indices
 from dmlops.fusion.expressions import VALUE, Varying
 from dmlops.fusion.formula_checks import check_call
 from dmlops.fusion.formulas import UnsupportedError
+from dmlops.fusion.graph import Parameter
 from dmlops.fusion.interned import expression_of
 from dmlops.fusion.maps import MAPPED_ITEMS, Map, constant_of, items_of, mapped
+from dmlops.fusion.recipes import evaluated, record_map
 from dmlops.fusion.traced import Trace, Traced, constant_from, refuse
 
 __all__ = [
@@ -97,6 +99,10 @@ def call_ufunc(trace: Trace, ufunc: Any, method: str, inputs: Any, kwargs: Any) 
 
 def call_map(trace: Trace, function: Any, args: Any, kwargs: Any, whole: tuple[Any, ...] = ()) -> Any:
     """Record a function of each element alone; `whole` has the arguments that are not broadcast."""
+    if trace.recipes is not None:
+        computed = evaluated(trace, function, args, kwargs)
+        if computed is not NotImplemented:
+            return computed
     name = f"numpy.{OPERATORS.get(function, function).__name__}"
     arguments = [*enumerate(args), *kwargs.items()]
     given = dict(arguments)
@@ -107,11 +113,11 @@ def call_map(trace: Trace, function: Any, args: Any, kwargs: Any, whole: tuple[A
     if function is np.nan_to_num and not given.get(1, given.get("copy", True)):
         refuse("numpy.nan_to_num with copy=False", "leave it out, and use the result")
     for place in given.keys() & set(whole):
-        if isinstance(given[place], Traced):
+        if isinstance(given[place], Traced) and not isinstance(given[place]._node, Parameter):
             refuse(
                 f"a traced array as {place if isinstance(place, str) else f'argument {place + 1}'} of {name}", "use a constant"
             )
-    arrays = [value for _, value in arguments if isinstance(value, Traced)]
+    arrays = [value for _, value in arguments if isinstance(value, Traced) and not isinstance(value._node, Parameter)]
     traced = [one for one in arrays if constant_of(one._node) is None] or arrays[:1]
     sources = {id(source): source for source in map(_source, traced)}
     if len(sources) > 1:
@@ -125,6 +131,7 @@ def call_map(trace: Trace, function: Any, args: Any, kwargs: Any, whole: tuple[A
     shape = np.broadcast_shapes(*shapes) if len(shapes) > 1 else shapes.pop()
 
     def argument(value: Any, place: Any) -> Any:
+        value = value._node.value if isinstance(value, Traced) and isinstance(value._node, Parameter) else value
         if isinstance(value, Traced):
             constant = None if any(value is one for one in traced) else constant_of(value._node)
             if constant is not None:  # one element has as many axes as the array: older versions of NumPy look at that
@@ -152,6 +159,8 @@ def call_map(trace: Trace, function: Any, args: Any, kwargs: Any, whole: tuple[A
         refuse(f"{name} here ({error})")
     for node in made if isinstance(made, tuple) else (made,):
         node.is_scalar = node.shape == ()
+    if trace.recipes is not None:
+        record_map(trace, expression, (args, kwargs), whole, made)
     return trace.record(moved_as_map, (traced[0],), {}, made)
 
 

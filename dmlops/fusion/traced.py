@@ -54,13 +54,14 @@ class Trace:
     """What one run of a function has recorded.
 
     `refused` are the errors for what cannot be traced, also those that the function has caught. `brought` is what the function
-    has brought along; see `surroundings`.
+    has brought along; see `surroundings`. `recipes` say what is made of parameters, where there are some; see `parameters`.
     """
 
     def __init__(self) -> None:
         self.steps: list[Step] = []
         self.refused: list[RefusedError] = []
         self.brought: dict[str, Any] = {}
+        self.recipes: list[Any] | None = None
         self.ended = False
 
     def own(self, value: Any) -> Any:
