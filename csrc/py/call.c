@@ -7,6 +7,7 @@
 #include "py/device_array.h"
 #include "py/device_cost.h"
 #include "py/errors.h"
+#include "py/event_log.h"
 #include "py/explain.h"
 #include "py/lengths.h"
 #include "py/out.h"
@@ -286,6 +287,7 @@ PyObject *dml_call_run(dml_call *call)
         PyErr_NoMemory();
     if (operands != few)
         PyMem_Free(operands);
+    dml_events_log();
     if (failed)
         return dml_call_fail(call);
     PyObject *result = call->listed ? list_results(call) : result_of(call, 0);

@@ -6,6 +6,7 @@
 #include "base/machine.h"
 #include "py/arguments.h"
 #include "py/errors.h"
+#include "py/event_log.h"
 #include "vk/vk.h"
 
 const dml_choice dml_host = {.host = true, .index = -1};
@@ -85,6 +86,7 @@ PyObject *dml_device_list(PyObject *module, PyObject *Py_UNUSED(none))
 {
     dml_status status;
     PyObject *list = list_devices(dml_state_of(module), &status);
+    dml_events_log();
     return list ? Py_BuildValue("NN", list, dml_text(status.message)) : NULL;
 }
 

@@ -2,7 +2,9 @@
 
 #include <string.h>
 
+#include "base/events.h"
 #include "base/machine.h"
+#include "py/event_log.h"
 #include "vk/vk.h"
 
 PyObject *dml_text(const char *bytes)
@@ -79,6 +81,10 @@ PyObject *dml_raise(const dml_state *state, const dml_status *status)
         sleep_at_exit();
     if (!PyErr_Occurred()) /* else raised by Python code or by a signal's handler, before the failure in `status` */
         raise_error(new_error(state, status));
+    if (status->in_use)
+        dml_event_add(DML_EVENT_WARNING, "abandoned a submission, which may still use its memory: %.200s", status->message);
+    if (status->code != DML_EXITING)
+        dml_events_log();
     return NULL;
 }
 

@@ -4,6 +4,7 @@
 #include "py/arrays.h"
 #include "py/device_choice.h"
 #include "py/errors.h"
+#include "py/event_log.h"
 #include "py/out.h"
 
 void dml_endpoint_init(dml_endpoint *endpoint, PyObject *array)
@@ -39,6 +40,7 @@ int dml_move(const dml_state *state, const dml_endpoint *from, const dml_endpoin
         code = dml_backend_of(device)->run(device->index, &transfer, true, &status);
         Py_END_ALLOW_THREADS;
     }
+    dml_events_log();
     if (!code)
         return 0;
     if (status.in_use) {

@@ -3,7 +3,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/events.h"
 #include "base/interrupt.h"
+#include "base/machine.h"
 #include "vk/allocation_pool.h"
 #include "vk/listing.h"
 #include "vk/queue.h"
@@ -95,6 +97,18 @@ void dml_vk_open(bool (*interrupted)(void))
 
 /* With the lock held: lists the devices. A list without a usable one is made anew by the next call: memory may have been short,
  * the process less restricted, or a driver has been installed since. Without a usable device there are no contexts. */
+static void say_what_is_passed_over(void)
+{
+    static bool said; /* while there is no usable device, the list is made again and again */
+    for (int i = 0; i < state.list.count && !said; i++)
+        if (!state.list.devices[i].info.usable)
+            dml_event_add(DML_EVENT_WARNING, "passed over %.100s (%.60s): %.120s", state.list.devices[i].info.name,
+                          state.list.devices[i].info.driver, state.list.devices[i].info.reason);
+    if (state.list.count == 0 && !said)
+        dml_event_add(DML_EVENT_WARNING, "no Vulkan device: %.280s", state.status.message);
+    said = true;
+}
+
 static void list_devices(void)
 {
     if (state.closed) {
@@ -103,6 +117,7 @@ static void list_devices(void)
         dml_devices_close(&state.list);
         state.list.count = 0;
         dml_devices_list(&state.list, &state.search, &state.status);
+        say_what_is_passed_over();
     }
 }
 
@@ -203,8 +218,13 @@ dml_code dml_vk_context(int index, dml_context **context, dml_status *status)
     } else {
         abandon_lost(index);
         if (!state.contexts[index]) {
+            const dml_device_info *info = &state.list.devices[index].info;
+            const int64_t start = dml_nanoseconds();
             code = dml_context_create(&state.list.devices[index], &state.contexts[index], status);
             dml_child_exit_watch();
+            dml_event_add(code ? DML_EVENT_WARNING : DML_EVENT_INFO, "%s device %d, %.100s (%.60s), in %lld ms%s%.100s",
+                          code ? "could not open" : "opened", index, info->name, info->driver,
+                          (long long)((dml_nanoseconds() - start) / 1000000), code ? ": " : "", code ? status->message : "");
         }
         *context = state.contexts[index];
     }

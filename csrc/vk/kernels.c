@@ -3,6 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/events.h"
+#include "base/machine.h"
 #include "core/kernel_list.h"
 #include "vk/cpu_needs.h"
 #include "vk/results.h"
@@ -228,8 +230,11 @@ dml_code dml_pipeline_compile(dml_context *context, const dml_dispatch *dispatch
     dml_lock_acquire(&context->kernels.pipeline_lock);
     *pipeline = dml_pipeline_find(context, dispatch);
     if (!*pipeline) {
+        const int64_t start = dml_nanoseconds();
         result = add_pipeline(context, dispatch);
         *pipeline = dml_pipeline_find(context, dispatch);
+        dml_event_add(DML_EVENT_INFO, "compiled a kernel, %s, in %lld ms", dml_kernel_list[dispatch->kernel].name,
+                      (long long)((dml_nanoseconds() - start) / 1000000));
     }
     dml_lock_release(&context->kernels.pipeline_lock);
     return result ? dml_vk_fail(context, result, "vkCreateComputePipelines", status) : DML_OK;

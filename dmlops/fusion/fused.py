@@ -19,6 +19,7 @@ from dmlops.fusion.parameters import Call, Once, Template, is_same, template
 from dmlops.fusion.programs import Programs
 from dmlops.fusion.results import Results
 from dmlops.fusion.traced import RefusedError, Trace, refuse
+from dmlops.logs import warn
 from dmlops.progress import tracked
 
 if TYPE_CHECKING:
@@ -105,6 +106,7 @@ class Fused:
         kinds = [one.kind for one in self._signature.parameters.values()]
         self._positional = len(kinds) if all(kind is inspect.Parameter.POSITIONAL_OR_KEYWORD for kind in kinds) else -1
         self._programs = Programs()
+        self._said = False  # that programs come and go
         self._by_value = Programs()  # which arrays are constants, where the function needs their values
         self._templates = Programs()  # of programs whose tables depend on parameters
         self.max_programs = 64
@@ -271,6 +273,16 @@ class Fused:
 
     def _keep(self, key: Any, kept: list[Any], compiled: Compiled) -> Compiled:
         self._programs.put(key, compiled, kept, compiled.nbytes, self.max_programs, self.max_bytes)
+        if self._programs.evicted > self.max_programs and not self._said:
+            self._said = True
+            warn(
+                "%r has dropped %d programs, and traces again what comes back: raise its max_programs (%d) or max_bytes (%d), "
+                "or pass fewer different shapes and constants",
+                self,
+                self._programs.evicted,
+                self.max_programs,
+                self.max_bytes,
+            )
         return compiled
 
 

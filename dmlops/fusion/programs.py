@@ -32,6 +32,7 @@ class Programs:
         self._heap: list[tuple[int, int, Any]] = []
         self._numbers = itertools.count()
         self._clock = self._nbytes = 0
+        self.evicted = 0  # how many have been
 
     def __len__(self) -> int:
         return len(self._entries)
@@ -73,4 +74,5 @@ class Programs:
             return entry is not new or used != entry.used
         if entry is not None and self._entries.pop(key, None) is not None:
             self._nbytes -= entry.nbytes
+            self.evicted += 1
         return True

@@ -1,0 +1,43 @@
+"""The logger ``dmlops`` of Python's logging: what happens seldom, and what is slow.
+
+It is silent until the program says otherwise: by ``logging.basicConfig(level=logging.INFO)``, by a handler of the logger, or
+by the environment variable ``DMLOPS_LOG``, which writes to standard error.
+"""
+
+from __future__ import annotations
+
+import functools
+import os
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import logging
+
+__all__ = ["log", "warn"]
+
+_LEVELS = (20, 30)  # those of logging, which is imported when there is something to say
+
+
+@functools.cache
+def _logger() -> logging.Logger:
+    import logging
+
+    logger = logging.getLogger("dmlops")
+    logger.addHandler(logging.NullHandler())  # else warnings would be written where nobody asked for them
+    wanted = os.environ.get("DMLOPS_LOG", "").upper()
+    if wanted:
+        handler = logging.StreamHandler()
+        handler.setFormatter(logging.Formatter("%(asctime)s %(name)s %(levelname)s: %(message)s"))
+        logger.addHandler(handler)
+        logger.setLevel(logging.getLevelNamesMapping().get(wanted, logging.INFO))
+    return logger
+
+
+def log(level: int, text: str) -> None:
+    """Log a line of the extension; `level` is its number there."""
+    _logger().log(_LEVELS[level], "%s", text)
+
+
+def warn(text: str, *arguments: object) -> None:
+    """Log what deserves attention."""
+    _logger().warning(text, *arguments)
