@@ -203,6 +203,14 @@ def test_constants_may_be_arguments():
         assert content(fused(x, STD, MEAN, device="host")) == content((x - STD) / MEAN)
 
 
+def test_numbers_may_be_arguments():
+    x = values(np.float32, (5, 6, 3))
+    fused = dmlops.fuse(lambda x, scale: (x * scale - 1) / scale)
+    with np.errstate(all="ignore"):
+        for scale in (2.0, 3.0, 0.0, np.float64(3), np.inf):
+            assert content(fused(x, scale, device="host")) == content((x * scale - 1) / scale)
+
+
 def test_explain_names_the_operations():
     x = np.zeros((4, 5, 3), np.float32)
     assert "from input 0, by subtract, divide, to result 0" in repr(dmlops.fuse(USES["normalised"]).explain(x, device="host"))
