@@ -1,7 +1,7 @@
 """What a size costs that a fused function has never seen: CPU time of a call's key, trace and program, beside a size it knows.
 
 `python benchmarks/fused_sizes.py` prints, for each function, microseconds of a new size, and of one seen, on the host.
-`python benchmarks/fused_sizes.py loop` runs 400 sizes in random order beside one size.
+`python benchmarks/fused_sizes.py loop [PROGRAMS]` runs 400 sizes in random order beside one size, with so many programs kept.
 """
 
 import random
@@ -78,9 +78,10 @@ def microseconds(function, count=400):
     return [statistics.median(run[count // 4 :]) for run in times]
 
 
-def loop(function, count=400):
+def loop(function, programs=64, count=400):
     """CPU microseconds of a call: of as many sizes in random order, and of one of the same bytes, the median of 5 epochs."""
     fused, one = dmlops.fuse(function), dmlops.fuse(function)
+    fused.max_programs = programs
     few = np.zeros((480, 640, 3), np.uint8)
     every = [np.zeros((h + 430, w + 590, 3), np.uint8) for h, w in sizes(count)]
     pixels = statistics.mean(x.nbytes for x in every) / few.nbytes
@@ -94,9 +95,9 @@ def loop(function, count=400):
     return statistics.median(times[0]) / pixels, statistics.median(times[1])
 
 
-def main(mode="new"):
+def main(mode="new", programs=64):
     for function in (*FUNCTIONS, *RESIZED):
-        new, seen = loop(function) if mode == "loop" else microseconds(function)
+        new, seen = loop(function, int(programs)) if mode == "loop" else microseconds(function)
         print(f"{function.__name__:12s} {new:8.0f} {seen:8.0f} us  x {new / seen:.2f}  + {new - seen:.0f}", flush=True)
 
 

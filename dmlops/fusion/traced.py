@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import functools
 import linecache
 import operator
 import sys
@@ -43,7 +44,7 @@ class Step:
 
 def _copied(value: Any) -> Any:
     """Arguments whose lists and arrays are copies: what the caller's become later is not seen."""
-    return rebuilt(value, _copy)
+    return value if all(type(one) is Traced for one in value) else rebuilt(value, _copy)
 
 
 def _copy(value: Any) -> Any:
@@ -125,7 +126,12 @@ def line_of_user() -> Line:
 
 
 def _is_of_user(frame: types.FrameType) -> bool:
-    return frame.f_globals.get("__name__", "").partition(".")[0] not in _NOT_OF_USERS
+    return _is_name_of_user(frame.f_globals.get("__name__", ""))
+
+
+@functools.lru_cache(1024)
+def _is_name_of_user(module: str) -> bool:
+    return module.partition(".")[0] not in _NOT_OF_USERS
 
 
 def user_line(error: BaseException | None = None) -> str:
