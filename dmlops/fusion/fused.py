@@ -109,7 +109,7 @@ class Fused:
         self._said = False  # that programs come and go
         self._by_value = Programs()  # which arrays are constants, where the function needs their values
         self._templates = Programs()  # of programs whose tables depend on parameters
-        self.max_programs = 64
+        self.max_programs = 512
         self.max_bytes = 64 << 20
 
     def __repr__(self) -> str:

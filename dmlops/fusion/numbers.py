@@ -38,7 +38,7 @@ class Recorder:
             self.lines.append(("", _names(one, other), f"if {'not ' * truth}{key[1]} {symbol} {key[2]}: return None"))
 
     def source(self, parameters: int, results: list[Any]) -> str:
-        """A function `run` of the parameters p0, p1, ..., that packs the results; or returns None where a guard does not hold."""
+        """A function `run` of p0, p1, ..., that packs the results, or returns None where a guard does not hold."""
         used = {one.name for one in results if isinstance(one, Number)}
         kept = []
         for name, operands, line in reversed(self.lines):
