@@ -245,7 +245,8 @@ class ChainOfAnySize:
 
     def array(self, draw, shape, dtype):
         x = np.random.default_rng(math.prod(shape)).integers(0, 120, shape).astype(dtype)
-        return {1: np.asfortranarray, 2: lambda x: x[::-1], 3: lambda x: np.repeat(x, 2, 0)[::2]}.get(draw.randrange(8), np.copy)(x)
+        layouts = {1: np.asfortranarray, 2: lambda x: x[::-1], 3: lambda x: np.repeat(x, 2, 0)[::2]}
+        return layouts.get(draw.randrange(8), np.copy)(x)
 
     def __call__(self, x):
         results = [x]

@@ -145,7 +145,8 @@ def test_steps_that_were_recorded_wrongly_are_not_kept(monkeypatch):
     """Each way is compared with the plain compiler's steps before it is taken."""
     monkeypatch.setattr(replay, "_structures", Programs())
     source = Recorder.source
-    monkeypatch.setattr(Recorder, "source", lambda self, count, steps: source(self, count, [*steps[:2], steps[2] + 1, *steps[3:]]))
+    wrong = lambda self, count, steps: source(self, count, [*steps[:2], steps[2] + 1, *steps[3:]])  # noqa: E731
+    monkeypatch.setattr(Recorder, "source", wrong)
     function = dmlops.fuse(lambda x: x[1:, ::-1])
     for size in SIZES:
         x = np.arange(size[0] * size[1]).reshape(size)
