@@ -96,6 +96,8 @@
 #define DML_SUMS_GROUPS 15    /* these three: shaders/shuffles.glsl */
 #define DML_SUMS_REGISTERS 16
 #define DML_SUMS_REST 17
+#define DML_SUMS_OUTPUTS 18
+#define DML_SUMS_FLIPPED 19
 
 /* Values of DML_SUMS_KIND and DML_SUMS_NUMBER: those of dml_sum_kind and dml_number in core/plan.h. */
 #define DML_SUMS_CLIP 0

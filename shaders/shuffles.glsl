@@ -72,7 +72,7 @@ const bool PAIRED = ALIGN == 8;
 const uint STEP = PAIRED ? 2 : 1; // units that an invocation loads side by side
 
 uint windows[REGISTERS * CHANNELS];
-int sums[CHANNELS];
+int sums[OUTPUTS];
 
 // Loads what the subgroup needs of a row from a unit on. Invocations whose units nobody needs load none.
 void load_window(uint src, uint unit)
@@ -109,10 +109,7 @@ void add_unit(uint unit, ivec4 weights)
             uint other = subgroupShuffle(windows[r * CHANNELS + k], owner);
             word = part == r ? other : word;
         }
-        [[unroll]] for (uint i = 0; i < 4; i++) {
-            uint at = 4 * k + i;
-            sums[at % CHANNELS] = add(sums[at % CHANNELS], weights[at / CHANNELS], int(word >> 8 * i & 255u));
-        }
+        ADD_WORD(sums, 0, weights, k, word)
     }
 }
 
@@ -121,13 +118,13 @@ uint output_bits(uint channel)
     return uint(output_of(sums[channel])) & ~0u >> 32 - ITEM * 8;
 }
 
-// Stores the outputs of `count` invocations side by side; as words if these are all.
-void store_outputs(uint dst, uint count)
+// Stores the outputs of `count` invocations; as words if these are all, and WORD says that outputs lie side by side.
+void store_outputs(uint dst, uint count, uint stride)
 {
     const uint self = gl_SubgroupInvocationID;
     if (WORD != 0 && PIXEL <= 4 && count >= DML_SUBGROUP) {
         uint pixel = 0, first = 4 * self / PIXEL, before = 4 * self % PIXEL * 8; // bits of the first pixel in words before
-        [[unroll]] for (uint k = 0; k < CHANNELS; k++)
+        [[unroll]] for (uint k = 0; k < OUTPUTS; k++)
             pixel |= output_bits(k) << k * ITEM * 8 % 32;
         uint word = subgroupShuffle(pixel, first % DML_SUBGROUP) >> before;
         [[unroll]] for (uint i = 1; i < (PIXEL == 3 ? 2 : 4 / PIXEL); i++)
@@ -135,8 +132,8 @@ void store_outputs(uint dst, uint count)
         if (4 * self < DML_SUBGROUP * PIXEL)
             AT(dst4, 2, (dst >> 2) + self) = word;
     } else if (self < count) {
-        [[unroll]] for (uint k = 0; k < CHANNELS; k++)
-            store_item(dst + self * PIXEL + k * ITEM, output_bits(k));
+        [[unroll]] for (uint k = 0; k < OUTPUTS; k++)
+            store_item(dst + self * stride + k * ITEM, output_bits(k));
     }
 }
 
@@ -152,10 +149,10 @@ void make_along(Offsets at, uint begin, uint extent, Offsets stride, Offsets row
         weights[g] = weights_at(entry + 1 + g);
     [[loop]] do {
         load_window(at.src + row * rows.src, first);
-        [[unroll]] for (uint k = 0; k < CHANNELS; k++)
+        [[unroll]] for (uint k = 0; k < OUTPUTS; k++)
             sums[k] = int(table.sums_bias);
         [[unroll]] for (uint g = 0; g < GROUPS; g++)
             add_unit(unit - first + g, weights[g]);
-        store_outputs(at.dst + row * rows.dst + begin * PIXEL, extent - begin);
+        store_outputs(at.dst + row * rows.dst + begin * stride.dst, extent - begin, stride.dst);
     } while (++row < ROWS);
 }

@@ -6,9 +6,10 @@
 // ACROSS: TILE outputs along axis 0, which begin at a multiple of WORD bytes if EARLY. They have the same weights, and each of
 // their taps is 16 bytes of the source.
 //
-// ALONG: TILE indices along axis 0, which is summed, of CHANNELS outputs each, for each of ROWS indices along axis 1, where
-// the weights are the same. The inputs of a group of four taps are CHANNELS words, once they are shifted; those of taps without
-// weight may be anything. Weights are such that no input needs to be clamped.
+// ALONG: TILE indices along axis 0, which is summed, of OUTPUTS outputs each, for each of ROWS indices along axis 1, where
+// the weights are the same. CHANNELS bytes lie between neighbours, so that the inputs of a group of four taps are as many
+// words, once they are shifted; those of taps without weight may be anything. Of these channels, outputs are made of the first
+// ones, FLIPPED in reversed order. Weights are such that no input needs to be clamped.
 //
 // SHUFFLES: a subgroup makes tiles together, as shuffles.glsl says.
 //
@@ -21,6 +22,8 @@ layout(constant_id = DML_SUMS_ITEM) const uint ITEM = 1;
 layout(constant_id = DML_SUMS_WAY) const uint WAY = DML_SUMS_SINGLY;
 layout(constant_id = DML_SUMS_TILE) const uint TILE = 4;
 layout(constant_id = DML_SUMS_CHANNELS) const uint CHANNELS = 1;
+layout(constant_id = DML_SUMS_OUTPUTS) const uint OUTPUTS = 1;
+layout(constant_id = DML_SUMS_FLIPPED) const bool FLIPPED = false;
 layout(constant_id = DML_SUMS_ROWS) const uint ROWS = 1;
 layout(constant_id = DML_SUMS_ALIGN) const uint ALIGN = 1;
 layout(constant_id = DML_SUMS_WORD) const uint WORD = 0;
@@ -30,7 +33,7 @@ layout(constant_id = DML_SUMS_REGISTERS) const uint REGISTERS = 1;
 layout(constant_id = DML_SUMS_REST) const uint REST = 0;
 
 const uint SOURCE = NUMBER == DML_SUMS_UINT8 ? 1 : NUMBER == DML_SUMS_UINT16 ? 2 : 4; // bytes of an input
-const uint PIXEL = CHANNELS * ITEM;                                                     // bytes of outputs side by side
+const uint PIXEL = OUTPUTS * ITEM;                                                      // bytes of outputs side by side
 const uint WORDS = (TILE * PIXEL + 3) / 4;                                              // of 4 bytes, that a tile has in a row
 
 // --- sums ------------------------------------------------------------------------------------------------------------
@@ -194,6 +197,14 @@ void make_one(Offsets at)
     store_item(at.dst, uint(output_of(sum)));
 }
 
+// Adds the i-th word of a group of four taps to the sums of an index.
+#define ADD_WORD(sums, begin, weights, k, word)                                                                                \
+    [[unroll]] for (uint i = 0; i < 4; i++) {                                                                                  \
+        uint at = 4 * k + i, channel = at % CHANNELS, to = begin + (FLIPPED ? OUTPUTS - 1 - channel : channel);                \
+        if (channel < OUTPUTS)                                                                                                 \
+            sums[to] = add(sums[to], weights[at / CHANNELS], int(word >> 8 * i & 255u));                                       \
+    }
+
 int across[TILE];
 
 void begin_across()
@@ -245,7 +256,7 @@ void make_across(Offsets at, uint tile, uint extent)
     store_across(at.dst, begin, extent);
 }
 
-int sums[ROWS * CHANNELS]; // of one index of each row
+int sums[ROWS * OUTPUTS]; // of one index of each row
 
 void sum_along(Offsets at, Offsets rows)
 {
@@ -256,7 +267,7 @@ void sum_along(Offsets at, Offsets rows)
         if (ALIGN == 1)
             carried[row] = word_at(from[row] >> 2);
     }
-    [[unroll]] for (uint i = 0; i < ROWS * CHANNELS; i++)
+    [[unroll]] for (uint i = 0; i < ROWS * OUTPUTS; i++)
         sums[i] = int(table.sums_bias);
     uint g = 0;
     [[loop]] do {
@@ -272,10 +283,7 @@ void sum_along(Offsets at, Offsets rows)
                 } else {
                     word = word_at(n);
                 }
-                [[unroll]] for (uint i = 0; i < 4; i++) {
-                    uint at = 4 * k + i, to = row * CHANNELS + at % CHANNELS;
-                    sums[to] = add(sums[to], weights[at / CHANNELS], int(word >> 8 * i & 255u));
-                }
+                ADD_WORD(sums, row * OUTPUTS, weights, k, word)
             }
         }
     } while (++g < groups);
@@ -285,13 +293,13 @@ void append_along(uint row)
 {
     if (PIXEL < 4) {
         uint pixel = 0;
-        [[unroll]] for (uint k = 0; k < CHANNELS; k++)
-            pixel |= (uint(output_of(sums[row * CHANNELS + k])) & ~0u >> 32 - ITEM * 8) << k * ITEM * 8 % 32;
+        [[unroll]] for (uint k = 0; k < OUTPUTS; k++)
+            pixel |= (uint(output_of(sums[row * OUTPUTS + k])) & ~0u >> 32 - ITEM * 8) << k * ITEM * 8 % 32;
         append(row, PIXEL * 8, pixel);
         return;
     }
-    [[unroll]] for (uint k = 0; k < CHANNELS; k++)
-        append(row, ITEM * 8, uint(output_of(sums[row * CHANNELS + k])) & ~0u >> 32 - ITEM * 8);
+    [[unroll]] for (uint k = 0; k < OUTPUTS; k++)
+        append(row, ITEM * 8, uint(output_of(sums[row * OUTPUTS + k])) & ~0u >> 32 - ITEM * 8);
 }
 
 void make_along(Offsets at, uint begin, uint extent, Offsets stride, Offsets rows)
@@ -302,7 +310,7 @@ void make_along(Offsets at, uint begin, uint extent, Offsets stride, Offsets row
         [[unroll]] for (uint row = 0; row < ROWS; row++)
             append_along(row);
     } while (++i < TILE);
-    uint end = min(TILE, extent - begin) * CHANNELS;
+    uint end = min(TILE, extent - begin) * OUTPUTS;
     [[unroll]] for (uint row = 0; row < ROWS; row++)
         store_row(row, at.dst + begin * PIXEL + row * rows.dst, 0, end);
 }

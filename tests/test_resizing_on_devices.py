@@ -156,14 +156,14 @@ def test_windows_of_every_width(vulkan, columns):
 
 
 def test_each_pass_is_one_dispatch_of_a_kernel_of_sums(vulkan):
-    x = image((120, 160, 3))
+    x, placed = image((120, 160, 3)), explain.Array("uint8", (120, 160, 3)).without_memory()
     cases = [
         (2, "integers", resampling(PILLOW, BICUBIC, (120, 160), (64, 96))),
         (1, "integers", resampling(PILLOW, BICUBIC, (120, 160), (120, 96))),
         (2, "floats", resampling(OPENCV, AREA, (120, 160), (64, 96), 3)),
     ]
     for shuffles, integers in ((1, "shuffled_sums"), (0, "sums")):
-        if not shuffles or explained_kernels(x, cases[0][2], vulkan) == ["shuffled_sums"] * 2:
+        if not shuffles or [piece["kernel"] for piece in explained(placed, cases[0][2], vulkan)] == ["shuffled_sums"] * 2:
             for passes, kind, how in cases:
                 before = sums(vulkan)
                 with overridden(shuffles=shuffles):
@@ -205,10 +205,43 @@ def test_without_a_promise_of_rounding_floats_are_refused(vulkan):
     assert np.array_equal(resample(x, area, [0, 1], vulkan), resample(x, area, [0, 1], "host"))
 
 
-def explained_kernels(x, how, device):
-    placed = explain._placed(explain.Array("uint8", x.shape).without_memory(), x.dtype)
-    steps, *_ = _core._resample(placed, how, [0, 1], None, None, device, "explain")
-    return [piece["kernel"] for *_, pieces in steps for piece in pieces]
+VIEWS = {
+    "three of four channels": lambda x: x[..., :3],
+    "the last three": lambda x: x[..., 1:],
+    "channels reversed": lambda x: x[..., 2::-1],
+    "one channel": lambda x: x[..., 2],
+    "columns reversed": lambda x: x[:, ::-1, :3],
+    "every second column": lambda x: x[:, ::2, 1:4],
+    "every second column, all reversed": lambda x: x[::-1, ::-2, 3:0:-1],
+    "planes as pixels": lambda x: np.ascontiguousarray(x.transpose(2, 0, 1))[:3].transpose(1, 2, 0),
+}
+
+
+@pytest.mark.many_pipelines
+@pytest.mark.parametrize("shuffles", [1, 0])
+@pytest.mark.parametrize("view", VIEWS)
+def test_views_are_resized_as_fast_as_what_lies_side_by_side(vulkan, view, shuffles):
+    """Several outputs of an invocation, whatever the strides of pixels and channels."""
+    x = VIEWS[view](image((41, 94, 4)))
+    channels = x.shape[2] if x.ndim == 3 else 1
+    with overridden(shuffles=shuffles):
+        for library, filter in ((PILLOW, BICUBIC), (OPENCV, LINEAR), (OPENCV, AREA), (OPENCV, CUBIC), (REDUCE, 0)):
+            for size in ((20, 47), (41, 33), (60, 97)):
+                how = resampling(library, filter, x.shape[:2], size, channels)
+                if how:
+                    on_device = dmlops.asarray(VIEWS[view](image((41, 94, 4))), device=vulkan)
+                    expected = resample(x, how, [0, 1], "host")
+                    assert np.array_equal(resample(x, how, [0, 1], vulkan), expected), (library, filter, size)
+                    assert np.array_equal(resample(on_device, how, [0, 1], None).numpy(), expected), (library, filter, size)
+        how = resampling(PILLOW, BICUBIC, x.shape[:2], (41, 150))  # more than is worth no pipeline of its own
+        if view != "planes as pixels":
+            (piece,) = explained(VIEWS[view](explain.Array("uint8", (41, 94, 4)).without_memory()), how, vulkan)
+            assert piece["tile_bytes"] > 1
+
+
+def explained(x, how, device):
+    steps, *_ = _core._resample(explain._placed(x, np.dtype("uint8")), how, [0, 1], None, None, device, "explain")
+    return [piece for *_, pieces in steps for piece in pieces]
 
 
 def test_explain_names_passes_and_kernels(vulkan):

@@ -135,6 +135,8 @@ static void encode_sums(const dml_policy *policy, const dml_traits *traits, dml_
     constants[DML_SUMS_WAY] = tiles.way;
     constants[DML_SUMS_TILE] = tiles.tile;
     constants[DML_SUMS_CHANNELS] = tiles.channels;
+    constants[DML_SUMS_OUTPUTS] = tiles.outputs;
+    constants[DML_SUMS_FLIPPED] = tiles.flipped;
     constants[DML_SUMS_ROWS] = tiles.rows;
     constants[DML_SUMS_ALIGN] = tiles.align;
     constants[DML_SUMS_WORD] = tiles.word;
@@ -143,6 +145,7 @@ static void encode_sums(const dml_policy *policy, const dml_traits *traits, dml_
     constants[DML_SUMS_GROUPS] = tiles.weights.units ? tiles.weights.groups : 1;
     constants[DML_SUMS_REST] = tiles.shuffled && tiles.way == DML_SUMS_ACROSS ? plan->taps.count % 4 : 0;
     dispatch->weights = tiles.weights;
+    dispatch->table.src_offset += (uint32_t)tiles.src_offset;
     dispatch->table.sums_units = (uint32_t)tiles.units;
     dispatch->weight_bytes = dml_sum_weights_bytes(&tiles.weights, plan);
     const int64_t before = plan->entries.offset - dml_plan_entry_span(plan).begin;
@@ -194,7 +197,7 @@ static dml_invocation invocation_of_tables(const dml_dispatch *dispatch)
 static dml_invocation invocation_of_sums(const dml_dispatch *dispatch)
 {
     const int32_t *c = dispatch->constants;
-    return (dml_invocation){.tile = (int64_t)c[DML_SUMS_ITEM] * c[DML_SUMS_TILE] * c[DML_SUMS_CHANNELS] * c[DML_SUMS_ROWS],
+    return (dml_invocation){.tile = (int64_t)c[DML_SUMS_ITEM] * c[DML_SUMS_TILE] * c[DML_SUMS_OUTPUTS] * c[DML_SUMS_ROWS],
                             .word = c[DML_SUMS_WORD],
                             .alignment = c[DML_SUMS_ALIGN],
                             .per_window = c[DML_SUMS_ROWS]};

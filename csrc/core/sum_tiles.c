@@ -6,7 +6,8 @@
 
 enum {
     LOAD = 16,         /* bytes of a tap of a tile */
-    MOST_CHANNELS = 4, /* of an index along the summed axis */
+    MOST_OUTPUTS = 4,  /* of an index along the summed axis, */
+    MOST_CHANNELS = 8, /* and source bytes from it to the next */
     MOST_DIVISOR = 65536,
     FEWEST = 5,      /* neighbours that are worth a tile */
     MOST_GROUPS = 8, /* of taps along a row that a subgroup adds, which are unrolled */
@@ -71,20 +72,20 @@ static int find_channels(const dml_plan *plan)
 {
     for (int k = 0; k < plan->rank; k++) {
         const dml_axis *axis = &plan->axes[k];
-        if (axis->entry_stride == 0 && axis->src_stride == 1 && axis->dst_stride == plan->item &&
-            axis->extent == plan->taps.stride && axis->extent <= MOST_CHANNELS)
+        if (axis->entry_stride == 0 && dml_magnitude(axis->src_stride) == 1 && axis->dst_stride == plan->item &&
+            axis->extent <= dml_magnitude(plan->taps.stride) && axis->extent <= MOST_OUTPUTS)
             return k;
     }
     return -1;
 }
 
-/* The only axis along which weights advance, if its outputs are neighbours. */
-static int find_summed(const dml_plan *plan, int64_t channels)
+/* The only axis along which weights advance. */
+static int find_summed(const dml_plan *plan)
 {
     int found = -1;
     for (int k = 0; k < plan->rank; k++)
         if (plan->axes[k].entry_stride != 0) {
-            if (found >= 0 || plan->axes[k].dst_stride != channels * plan->item)
+            if (found >= 0)
                 return -1;
             found = k;
         }
@@ -102,24 +103,39 @@ static int find_side(const dml_plan *plan, int32_t rows)
     return side;
 }
 
+/* Whether the summed axis may be made along, and then in which order its inputs are. */
+static bool may_be_along(const dml_plan *plan, bool *mirrored)
+{
+    const int64_t channels = dml_magnitude(plan->taps.stride);
+    *mirrored = plan->taps.stride < 0;
+    return plan->taps.number == DML_UINT8 && channels > 0 && channels <= MOST_CHANNELS && plan->sum.kind != DML_SUM_FLOORS &&
+           plan->sum.kind != DML_SUM_CUBIC && (adds_products(&plan->sum) || (!*mirrored && is_inside(plan)));
+}
+
 static bool find_along(dml_sum_tiles *tiles, uint32_t src, uint32_t dst, int32_t rows)
 {
     dml_plan *plan = &tiles->plan;
-    const int channels = find_channels(plan);
-    const int64_t count = channels < 0 ? 1 : plan->axes[channels].extent, pixel = count * plan->item;
-    if (plan->taps.number != DML_UINT8 || plan->taps.stride != count || find_summed(plan, count) < 0 ||
-        plan->sum.kind == DML_SUM_FLOORS || plan->sum.kind == DML_SUM_CUBIC || (!adds_products(&plan->sum) && !is_inside(plan)))
+    bool mirrored;
+    const int channels = find_channels(plan), summed = find_summed(plan);
+    const dml_axis pixel = channels < 0 ? (dml_axis){.extent = 1} : plan->axes[channels];
+    const int64_t bytes = pixel.extent * plan->item;
+    if (summed < 0 || !may_be_along(plan, &mirrored) || (!tiles->shuffled && plan->axes[summed].dst_stride != bytes))
         return false;
     if (channels >= 0)
         remove_axis(plan, channels);
     tiles->way = DML_SUMS_ALONG;
-    tiles->run = find_summed(plan, count);
+    tiles->run = find_summed(plan);
     tiles->side = find_side(plan, rows);
     tiles->rows = tiles->side < 0 ? 1 : rows;
-    tiles->channels = (int32_t)count;
-    tiles->tile = (int32_t)(4 / dml_divisor((uint64_t)pixel, 4));
-    tiles->align = count == 4 && places(tiles, src, DML_SRC) % 4 == 0 ? 4 : 1;
-    tiles->word = places(tiles, dst, DML_DST) % 4 == 0 ? 4 : 0;
+    tiles->channels = (int32_t)dml_magnitude(plan->taps.stride);
+    tiles->outputs = (int32_t)pixel.extent;
+    tiles->flipped = pixel.src_stride < 0;
+    tiles->src_offset = (mirrored ? (plan->taps.inputs - 1) * plan->taps.stride : 0) - (tiles->flipped ? pixel.extent - 1 : 0);
+    tiles->tile = (int32_t)(4 / dml_divisor((uint64_t)bytes, 4));
+    tiles->align = tiles->channels % 4 == 0 && places(tiles, src + (uint64_t)tiles->src_offset, DML_SRC) % 4 == 0 ? 4 : 1;
+    tiles->word = plan->axes[tiles->run].dst_stride == bytes && places(tiles, dst, DML_DST) % 4 == 0 ? 4 : 0;
+    tiles->weights.whole = true;
+    tiles->weights.mirrored = mirrored;
     return true;
 }
 
@@ -151,8 +167,15 @@ static bool find_across(dml_sum_tiles *tiles, uint32_t src, uint32_t dst)
 
 static void begin_tiles(const dml_plan *plan, dml_sum_tiles *tiles)
 {
-    *tiles = (dml_sum_tiles){
-        .way = DML_SUMS_SINGLY, .run = -1, .side = -1, .tile = 1, .channels = 1, .rows = 1, .align = 1, .registers = 1};
+    *tiles = (dml_sum_tiles){.way = DML_SUMS_SINGLY,
+                             .run = -1,
+                             .side = -1,
+                             .tile = 1,
+                             .channels = 1,
+                             .outputs = 1,
+                             .rows = 1,
+                             .align = 1,
+                             .registers = 1};
     tiles->weights = (dml_sum_weights){.groups = (int32_t)dml_ceil_div(plan->taps.count, 4)};
     dml_plan_copy(&tiles->plan, plan);
 }
@@ -170,7 +193,6 @@ void dml_sum_tiles_find(const dml_plan *plan, uint32_t src, uint32_t dst, int32_
     begin_tiles(plan, tiles);
     if (rows > 0 && !find_along(tiles, src, dst, rows))
         find_across(tiles, src, dst);
-    tiles->weights.whole = tiles->way == DML_SUMS_ALONG;
     pack_entries(tiles);
 }
 
@@ -182,12 +204,12 @@ typedef struct window {
     int64_t units[2]; /* of all: from the first on, from an even one on */
 } window;
 
-static window find_window(const dml_plan *plan, const dml_axis *run)
+static window find_window(const dml_plan *plan, const dml_axis *run, bool mirrored)
 {
     const char *row = (const char *)plan->entries.data + plan->entries.offset;
     int64_t groups = 1, apart[2] = {0, 0}, least = 0, most = 0;
     for (int64_t i = 0; i < run->extent; i++, row += run->entry_stride) {
-        const dml_span inputs = dml_sum_weights_inputs(plan, row);
+        const dml_span inputs = dml_sum_weights_inputs(plan, row, mirrored);
         const int64_t unit = inputs.begin / 4;
         groups = dml_larger(groups, dml_ceil_div(inputs.end, 4) - unit);
         least = i % DML_SUBGROUP == 0 ? unit : dml_smaller(least, unit);
@@ -200,15 +222,16 @@ static window find_window(const dml_plan *plan, const dml_axis *run)
 
 static bool shuffle_along(dml_sum_tiles *tiles, uint32_t src)
 {
-    const window window = find_window(&tiles->plan, &tiles->plan.axes[tiles->run]);
-    const uint64_t from = places(tiles, src, DML_SRC);
+    const window window = find_window(&tiles->plan, &tiles->plan.axes[tiles->run], tiles->weights.mirrored);
+    const uint64_t from = places(tiles, src + (uint64_t)tiles->src_offset, DML_SRC);
     const bool paired = from % 8 == 0 && window.units[0] > FEW_UNITS;
     const int64_t step = paired ? 2 : 1, units = window.units[paired];
     tiles->units = (int32_t)units;
     tiles->registers = (int32_t)(dml_ceil_div(units, DML_SUBGROUP * step) * step);
     tiles->align = paired ? 8 : from % 4 == 0 ? 4 : 1;
     tiles->tile = 1;
-    tiles->weights = (dml_sum_weights){.groups = (int32_t)window.groups, .whole = true, .units = true};
+    tiles->weights.groups = (int32_t)window.groups;
+    tiles->weights.units = true;
     return tiles->side >= 0 && window.groups <= MOST_GROUPS && tiles->registers <= MOST_REGISTERS;
 }
 

@@ -6,18 +6,21 @@
 #include "core/sum_weights.h"
 
 typedef struct dml_sum_tiles {
-    dml_plan plan;     /* without the axis of channels; entry strides are of packed weights */
-    int32_t way;       /* DML_SUMS_SINGLY, ... */
-    int run, side;     /* the axes of a tile; -1: there is none */
-    int32_t tile;      /* indices along the run, */
-    int32_t channels;  /* outputs of each, */
-    int32_t rows;      /* and indices along the side */
-    int32_t align;     /* DML_SUMS_ALIGN */
-    int32_t word;      /* DML_SUMS_WORD */
-    bool early;        /* DML_SUMS_EARLY */
-    bool shuffled;     /* a subgroup makes tiles together, */
-    int32_t units;     /* of whose inputs along the run it loads so many of a row, */
-    int32_t registers; /* DML_SUMS_REGISTERS */
+    dml_plan plan;      /* without the axis of channels; entry strides are of packed weights */
+    int32_t way;        /* DML_SUMS_SINGLY, ... */
+    int run, side;      /* the axes of a tile; -1: there is none */
+    int32_t tile;       /* indices along the run, */
+    int32_t channels;   /* source bytes from one to the next, */
+    int32_t outputs;    /* outputs of each, */
+    bool flipped;       /* in the reversed order of the source, */
+    int32_t rows;       /* and indices along the side */
+    int32_t align;      /* DML_SUMS_ALIGN */
+    int32_t word;       /* DML_SUMS_WORD */
+    bool early;         /* DML_SUMS_EARLY */
+    int64_t src_offset; /* from what the plan reads first to what tiles do */
+    bool shuffled;      /* a subgroup makes tiles together, */
+    int32_t units;      /* of whose inputs along the run it loads so many of a row, */
+    int32_t registers;  /* DML_SUMS_REGISTERS */
     dml_sum_weights weights;
 } dml_sum_tiles;
 

@@ -40,40 +40,49 @@ static int64_t taps_of(const dml_plan *plan, const char *row)
     return taps;
 }
 
-static int64_t clamped(const dml_plan *plan, int64_t input)
+/* The input that a tap reads. */
+static int64_t clamped(const dml_plan *plan, int64_t input, bool mirrored)
 {
-    return dml_smaller(dml_larger(input, 0), plan->taps.inputs - 1);
+    const int64_t last = plan->taps.inputs - 1, index = dml_smaller(dml_larger(input, 0), last);
+    return mirrored ? last - index : index;
 }
 
-dml_span dml_sum_weights_inputs(const dml_plan *plan, const char *row)
+dml_span dml_sum_weights_inputs(const dml_plan *plan, const char *row, bool mirrored)
 {
     const int64_t first = first_of(plan, row);
-    return (dml_span){clamped(plan, first), clamped(plan, first + taps_of(plan, row) - 1) + 1};
+    const int64_t a = clamped(plan, first, mirrored), b = clamped(plan, first + taps_of(plan, row) - 1, mirrored);
+    return (dml_span){dml_smaller(a, b), dml_larger(a, b) + 1};
 }
 
-static void pack_row(const dml_sum_weights *weights, const dml_plan *plan, const char *row, char *to)
+static void pack_whole(const dml_sum_weights *weights, const dml_plan *plan, const char *row, char *to)
 {
-    const int32_t first = first_of(plan, row);
-    memset(to, 0, (size_t)dml_sum_weights_row(weights));
-    if (!weights->whole) {
-        memcpy(to, &first, sizeof first);
-        memcpy(to + HEADER, row + sizeof first, (size_t)plan->taps.count * 4);
-        return;
-    }
-    const int32_t begin = (int32_t)clamped(plan, first), from = weights->units ? begin / GROUP * GROUP : begin;
-    const int64_t taps = taps_of(plan, row);
+    const int64_t first = first_of(plan, row), taps = taps_of(plan, row);
+    const int32_t begin = (int32_t)dml_sum_weights_inputs(plan, row, weights->mirrored).begin;
+    const int32_t from = weights->units ? begin / GROUP * GROUP : begin;
     memcpy(to, &from, sizeof from);
-    if (begin == first && first + taps <= plan->taps.inputs) {
-        memcpy(to + HEADER + (begin - from) * 4, row + sizeof first, (size_t)taps * 4);
+    if (!weights->mirrored && begin == first && first + taps <= plan->taps.inputs) {
+        memcpy(to + HEADER + (begin - from) * 4, row + sizeof from, (size_t)taps * 4);
         return;
     }
     for (int64_t tap = 0; tap < taps; tap++) {
-        char *at = to + HEADER + (clamped(plan, first + tap) - from) * 4;
+        char *at = to + HEADER + (clamped(plan, first + tap, weights->mirrored) - from) * 4;
         uint32_t sum;
         memcpy(&sum, at, sizeof sum);
         sum += weight_of(row, tap);
         memcpy(at, &sum, sizeof sum);
     }
+}
+
+static void pack_row(const dml_sum_weights *weights, const dml_plan *plan, const char *row, char *to)
+{
+    memset(to, 0, (size_t)dml_sum_weights_row(weights));
+    if (weights->whole) {
+        pack_whole(weights, plan, row, to);
+        return;
+    }
+    const int32_t first = first_of(plan, row);
+    memcpy(to, &first, sizeof first);
+    memcpy(to + HEADER, row + sizeof first, (size_t)plan->taps.count * 4);
 }
 
 void dml_sum_weights_pack(const dml_sum_weights *weights, const dml_plan *plan, char *to)
