@@ -124,7 +124,10 @@ WAYS = [
 @given(data=st.data(), way=st.sampled_from(WAYS))
 def test_in_pieces_staged_and_as_a_gpu_does(vulkan, data, way):
     with overridden(**way):
-        Case(data.draw).check(vulkan)
+        try:
+            Case(data.draw).check(vulkan)
+        except ValueError as error:  # of tall images
+            assert "range" in way and "reads at most 8192 at once" in str(error)
 
 
 @pytest.mark.parametrize("channels", [1, 2, 3, 4, 5, 17])

@@ -204,14 +204,25 @@ typedef struct window {
     int64_t units[2]; /* of all: from the first on, from an even one on */
 } window;
 
+/* The units that any row of the entries has weights of, those included that lie between the run's. */
+static int64_t most_groups(const dml_plan *plan, bool mirrored)
+{
+    const dml_span span = dml_plan_entry_span(plan);
+    int64_t groups = 1;
+    for (int64_t at = span.begin; at < span.end; at += plan->entries.item) {
+        const dml_span inputs = dml_sum_weights_inputs(plan, (const char *)plan->entries.data + at, mirrored);
+        groups = dml_larger(groups, dml_ceil_div(inputs.end, 4) - inputs.begin / 4);
+    }
+    return groups;
+}
+
 static window find_window(const dml_plan *plan, const dml_axis *run, bool mirrored)
 {
+    const int64_t groups = most_groups(plan, mirrored);
     const char *row = (const char *)plan->entries.data + plan->entries.offset;
-    int64_t groups = 1, apart[2] = {0, 0}, least = 0, most = 0;
+    int64_t apart[2] = {0, 0}, least = 0, most = 0;
     for (int64_t i = 0; i < run->extent; i++, row += run->entry_stride) {
-        const dml_span inputs = dml_sum_weights_inputs(plan, row, mirrored);
-        const int64_t unit = inputs.begin / 4;
-        groups = dml_larger(groups, dml_ceil_div(inputs.end, 4) - unit);
+        const int64_t unit = dml_sum_weights_inputs(plan, row, mirrored).begin / 4;
         least = i % DML_SUBGROUP == 0 ? unit : dml_smaller(least, unit);
         most = i % DML_SUBGROUP == 0 ? unit : dml_larger(most, unit);
         apart[0] = dml_larger(apart[0], most - least);
