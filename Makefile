@@ -26,7 +26,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK = 1
 export PIP_RETRIES = 9
 
 SOURCES := $(shell find csrc shaders dmlops -type f ! -name '*.pyc' ! -name '*.so') $(wildcard setup.py pyproject.toml MANIFEST.in README.md)
-TESTS := tests examples/preprocessing.ipynb examples/fuse.ipynb examples/directml.ipynb
+TESTS := tests $(addprefix examples/,preprocessing.ipynb configuration.ipynb fuse.ipynb directml.ipynb)
 without = $(patsubst %,--ignore=tests/test_%.py,$(1))
 # The longest first: the others fill what is left of two cores.
 CHECKS := $(addprefix check-,sanitizers validation deeper swiftshader static wheels docs peers processors leaks direct onnx \
