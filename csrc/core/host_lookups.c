@@ -64,8 +64,8 @@ SIZES(LOOK_UP, 2)
 
 enum {
     STAGE = 32 * 1024, /* bytes, which stay in the nearest cache */
-    STAGE_ROWS = 32,   /* bytes of the source that lie side by side, at most: half a line, */
-    STAGE_COLS = 1024, /* and elements across, at most: more rows and fewer columns write shorter runs of the result */
+    STAGE_ROWS = 32,   /* bytes of the source that lie side by side, at most, which is half a line; */
+    STAGE_COLS = 1024, /* elements across, at most. More rows with fewer columns would write shorter runs of the result. */
     LINE = 64,         /* bytes of a cache line */
     NEAR = 8,          /* bytes: elements that are no further apart share lines */
     FEWEST = 4,        /* elements side by side, */
