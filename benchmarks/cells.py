@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 import gathers as indexing
 import numpy as np
 import pipelines as preprocessing
+import resizes
 
 MIB = 2**20
 CACHE_LINE = 64  # bytes
@@ -264,7 +265,7 @@ class Cell:
     operator: object
     shape: tuple
     dtype: np.dtype
-    group: str  # "pipelines", "counted", "family", "batches", "patches", "gathers", "beside", "images", "sizes" or "blocks"
+    group: str  # "pipelines", "resizing", "counted", ... (report.GROUPS)
     target: float | None = None  # best peer / ours to be reached on lavapipe with 2 cores
     plain: "Cell | None" = None  # the cell that this one is compared with, measured in turn with it
     vulkan: bool = field(default=True, compare=False)  # whether the other Vulkan programs take part
@@ -450,6 +451,13 @@ def pipelines():
                 )
 
 
+def resizing():
+    for library, shape, after, chosen in resizes.CELLS:
+        title = f"as {library}, {chosen}: {shape[0]} x {shape[1]} to {after[0]} x {after[1]}"
+        cell = f"resizing/{library}/{chosen}/{shape[0]}x{shape[1]}/1"
+        yield Cell(cell, title, resizes.Resize(library, after, chosen), shape, DTYPES[1], "resizing")
+
+
 def patches():
     for title, make in PATCHES:
         for block, (count, side) in PATCH_SIZES.items():
@@ -515,6 +523,7 @@ def everything(quick=False, mib=64):
     nbytes = 4 * MIB if quick else mib * MIB
     return [
         *pipelines(),
+        *resizing(),
         *counted(nbytes),
         *family(nbytes),
         *batches(),

@@ -12,6 +12,7 @@ LIBRARIES = "NumPy, PyTorch, onnxruntime, OpenVINO and TensorFlow"
 SHOWN = 1  # tables of single operators in the README; the first that were measured
 GROUPS = {
     "pipelines": "Preprocessing in one pass; ~ marks peers whose bits differ from NumPy's, which are no best peers",
+    "resizing": "Resizing with the bits of Pillow, torchvision and OpenCV",
     "counted": "Counted cells",
     "family": "Join, split, padding, tile, upsample and transpose",
     "batches": "Batches of what models take",
@@ -309,10 +310,10 @@ def page(report, pictures):
 
 
 def headline(report):
-    """Over all cells of pipelines, and all that TABLES names, of which the README shows a part."""
-    said = {"pipelines": [], "operators": []}
+    """Over all cells of pipelines, all of resizing, and all that TABLES names, of which the README shows a part."""
+    said = {"pipelines": [], "resizing": [], "operators": []}
     for ours, where in ((AUTO, 'with `device="auto"`'), (OURS, "on a CPU driver")):
-        for what, groups in (("pipelines", ("pipelines",)), ("operators", TABLES)):
+        for what, groups in (("pipelines", ("pipelines",)), ("resizing", ("resizing",)), ("operators", TABLES)):
             found = ratios(report, *groups, ours=ours)
             if found:
                 slower = sum(value < 1 for value in found)
@@ -321,6 +322,8 @@ def headline(report):
     sentences = []
     if said["pipelines"]:
         sentences.append(f"To preprocess to NumPy's bits, the best library takes {', and '.join(said['pipelines'])}.")
+    if said["resizing"]:
+        sentences.append(f"To resize photographs to its bits, each library takes {', and '.join(said['resizing'])}.")
     if said["operators"]:
         sentences.append(f"The best of five libraries takes {', and '.join(said['operators'])}.")
     return " ".join(sentences) or "No library was compared."

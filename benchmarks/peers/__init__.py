@@ -22,6 +22,8 @@ CLASSES = {  # in the order of the table
     "wgpu_vulkan": "Wgpu",
     "torch_compile": "TorchCompile",
     "torch_vision": "TorchVision",
+    "pillow": "Pillow",
+    "opencv_resize": "OpenCvResize",
     "opencv_lut": "OpenCvLut",
     "opencv_blob": "OpenCvBlob",
     "albucore_normalize": "Albucore",

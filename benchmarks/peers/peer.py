@@ -34,7 +34,7 @@ class Peer:
 
     space_to_depth = reverse = slice = transpose = depth_to_space
     padding = tile = upsample = join = split = pipeline = depth_to_space
-    gather = take_along_axis = scatter_nd = one_hot = resize_nearest = sliding_windows = roll = depth_to_space
+    gather = take_along_axis = scatter_nd = one_hot = resize = resize_nearest = sliding_windows = roll = depth_to_space
 
 
 def ascending(key, shape):

@@ -1,4 +1,4 @@
-"""torchvision's functions, for the pipelines."""
+"""torchvision's functions, for pipelines and resizing."""
 
 from pipelines import MEAN, STD
 
@@ -11,14 +11,16 @@ class TorchVision(PyTorch):
     distributions = ("torchvision",)
 
     def __init__(self, threads, device=None):
-        from torchvision.transforms.v2 import functional
+        from torchvision.transforms.v2 import InterpolationMode, functional
 
         super().__init__(threads, device)
-        self.functional = functional
+        self.functional, self.modes = functional, InterpolationMode
 
     def prepare(self, operator, x):
+        if operator.kind == "resize":
+            return self.resize(operator, x)
         if operator.kind != "pipeline":
-            raise Unsupported("measured with pipelines only")
+            raise Unsupported("measured with pipelines and resizing only")
 
         def normalise(tensor):
             floats = self.functional.to_dtype(tensor, self.torch.float32, scale=True)
@@ -26,3 +28,15 @@ class TorchVision(PyTorch):
 
         function = pipeline_of(self.torch, operator, normalise)
         return lambda: self.give(function(self.take(x)))
+
+    def resize(self, operator, x):
+        """Of a photograph as decoders leave it, a tensor with the memory order channels_last."""
+        if operator.library != "torchvision":
+            raise Unsupported("has other bits")
+
+        def call():
+            tensor = self.torch.from_numpy(x).permute(2, 0, 1)
+            made = self.functional.resize(tensor, list(operator.size), self.modes(operator.filter), antialias=True)
+            return made.permute(1, 2, 0).contiguous().numpy()
+
+        return call

@@ -76,7 +76,7 @@ extern const dml_lines_kernel dml_lines_plain;
 #if defined(__GNUC__) && defined(__x86_64__)
 #define DML_LINES_X86
 bool dml_lines_have_avx2(void);
-dml_alpha_kernel dml_alpha_avx2;
+void dml_alpha_avx2(const unsigned char *in, unsigned char *out, int64_t pixels, bool multiplies);
 extern const dml_lines_kernel dml_lines_avx2, dml_lines_vnni, dml_lines_vbmi;
 
 /* For sums of one or two taps, of which that along columns makes words of 16 bits, by AVX2. */

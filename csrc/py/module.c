@@ -6,7 +6,6 @@
 #include "core/host_lines.h"
 #include "core/kernel_list.h"
 #include "core/weights.h"
-#include "py/alpha.h"
 #include "py/compiled_program.h"
 #include "py/device_array.h"
 #include "py/device_choice.h"
@@ -18,6 +17,7 @@
 #include "py/result_memory.h"
 #include "py/transfer.h"
 #include "py/views.h"
+#include "py/with_alpha.h"
 #include "vk/vk.h"
 
 static PyObject *shutdown_vulkan(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(none))

@@ -1,4 +1,4 @@
-#include "py/alpha.h"
+#include "py/with_alpha.h"
 
 #include "core/alpha.h"
 #include "py/arrays.h"
