@@ -34,6 +34,13 @@ OPENCV = {
     "1080p to 256 x 455, area": ((1080, 1920), (256, 455), "area"),
     "480 x 640 to 224, lanczos4": ((480, 640), (224, 224), "lanczos4"),
 }
+# The last is the side of the crop.
+FLOATS = {
+    "1080p to 256 x 455": ((1080, 1920), (256, 455), 224),
+    "480 x 640 to 256 x 341": ((480, 640), (256, 341), 224),
+    "720p to 336 x 597": ((720, 1280), (336, 597), 336),
+    "224 to 384": ((224, 224), (384, 384), 384),
+}
 MODES = {"linear": cv2.INTER_LINEAR, "area": cv2.INTER_AREA, "lanczos4": cv2.INTER_LANCZOS4}
 
 
@@ -101,6 +108,28 @@ def beside_opencv(options, before, after, chosen):
     }
 
 
+def beside_opencv_with_floats(options, before, after, crop):
+    """A crop of the middle, and normalised floats in planes, behind OpenCV's linear resize."""
+    x = np.random.default_rng(0).integers(0, 256, (*before, 3), np.uint8)
+    top, left = ((size - crop) // 2 for size in after)
+    mean, std = (np.array(values, np.float32) for values in ((0.485, 0.456, 0.406), (0.229, 0.224, 0.225)))
+    table = (np.arange(256, dtype=np.uint8)[None, :, None] / np.float32(255) - mean) / std
+
+    def resized():
+        return np.ascontiguousarray(cv2.resize(x, after[::-1])[top : top + crop, left : left + crop])
+
+    @dmlops.fuse
+    def ours_of(x):
+        x = dmlops.resize_opencv(x, after, "linear")[top : top + crop, left : left + crop].transpose(2, 0, 1)
+        return (x / np.float32(255) - mean[:, None, None]) / std[:, None, None]
+
+    return {
+        "OpenCV LUT": lambda: np.ascontiguousarray(cv2.LUT(resized(), table).transpose(2, 0, 1)),
+        "OpenCV blob": lambda: cv2.dnn.blobFromImage(resized(), 1 / 255, (crop, crop), (123.7, 116.3, 103.5)),
+        "dmlops": lambda: ours_of(x, device=options.device),
+    }
+
+
 def geometric(ratios):
     return statistics.geometric_mean(ratios) if ratios else float("nan")
 
@@ -113,7 +142,8 @@ def main():
     alone = options.threads == 1 and options.device == "host"
     clock = time.thread_time_ns if alone else time.perf_counter_ns
     print(f"{'CPU' if alone else 'wall'} time, {options.threads} threads, {options.device}, medians of {options.rounds}")
-    for title, cells, contenders in (("Pillow", PILLOW, beside_pillow), ("OpenCV", OPENCV, beside_opencv)):
+    tables = (("Pillow", PILLOW, beside_pillow), ("OpenCV", OPENCV, beside_opencv))
+    for title, cells, contenders in (*tables, ("floats", FLOATS, beside_opencv_with_floats)):
         ratios = {}
         for name, cell in cells.items():
             found = in_turns(contenders(options, *cell), options.rounds, clock)
