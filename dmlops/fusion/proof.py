@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from dmlops.bits import differ
+from dmlops.fusion.compiler import Pass
 from dmlops.fusion.numbering import Numbering, Numbers
 from dmlops.fusion.own_run import DifferenceError, OwnRun
 from dmlops.fusion.plan_numbers import PlanNumbers
@@ -51,6 +52,9 @@ class Proof:
         The elements of all results, each of which was compared.
     entries : int
         The entries of tables, and mapped constants, each of which NumPy has computed for the comparison.
+    formulas : int
+        The maps of items of more than two bytes. No table has all values of those: each formula was compared with NumPy for
+        special values and random ones.
     runs : int
         How often the function itself has run beside the program, with other values each time.
     milliseconds : float
@@ -63,12 +67,15 @@ class Proof:
     pieces: int
     elements: int
     entries: int
+    formulas: int
     runs: int
     milliseconds: float
 
     def __str__(self) -> str:
+        values = f", where {_many(self.formulas, 'formula')} had special and random values" if self.formulas else ""
         return (
-            f"{self.function} is equal to NumPy for every array of these shapes and dtypes: {_many(self.elements, 'element')} "
+            f"{self.function} is equal to NumPy for every array of these shapes and dtypes{values}: "
+            f"{_many(self.elements, 'element')} "
             f"of {_many(self.steps, 'step')} and {self.entries:,} entries of tables, in {_many(self.passes, 'pass')} of "
             f"{_many(self.pieces, 'piece')}, and {_many(self.runs, 'run')} of the function itself "
             f"({self.milliseconds:.1f} ms)"
@@ -104,8 +111,9 @@ def prove(name: str, compiled: Compiled) -> Proof:
         runs = OwnRun(compiled).check(numbering, expected)
     except DifferenceError as error:
         raise ProofError(str(error)) from error
-    milliseconds = 1000 * (time.perf_counter() - start)
-    return Proof(name, len(compiled.trace.steps), len(steps), sum(map(len, steps)), elements, entries, runs, milliseconds)
+    formulas = sum(len(one.formulas) for one in compiled.program.passes if isinstance(one, Pass))
+    counts = len(compiled.trace.steps), len(steps), sum(map(len, steps)), elements, entries, formulas, runs
+    return Proof(name, *counts, 1000 * (time.perf_counter() - start))
 
 
 def _compare(name: str, found: Numbers, expected: Numbers, numbering: Numbering, plans: PlanNumbers, dtype: Any) -> int:
