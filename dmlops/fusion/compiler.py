@@ -20,7 +20,7 @@ from dmlops.fusion.reads import boxes_of, operands_first
 from dmlops.fusion.resized import Resize, ResizePass, Seen, Source, seen
 from dmlops.fusion.runs import Digit, TooManyPartsError
 
-__all__ = ["MOST_PIECES", "NoBytesError", "Pass", "Program", "TemplateCompiler", "compile_nodes", "with_pieces"]
+__all__ = ["MOST_PIECES", "NoBytesError", "Pass", "Program", "TemplateCompiler", "compile_nodes", "compile_plainly", "with_pieces"]
 
 MOST_PIECES = 256  # of one array; where a step would make more, an intermediate result is written first
 _MOST_AXES = 130  # of a step: DML_MAX_AXES
@@ -106,7 +106,7 @@ def compile_nodes(inputs: _Arrays, results: Sequence[Node]) -> Program:
             return Program((_pass(inputs, results, (), steps, way),))
         except ValueError:  # the extension refuses what is not whole
             pass
-    program = _Compiler(inputs).compile(results)
+    program = compile_plainly(inputs, results)
     if sight is not None and len(program.passes) == 1:
         plain = program.passes[0]
 
@@ -118,11 +118,16 @@ def compile_nodes(inputs: _Arrays, results: Sequence[Node]) -> Program:
     return program
 
 
+def compile_plainly(inputs: _Arrays, results: Sequence[Node]) -> Program:
+    """Likewise, whatever was compiled before."""
+    return _Compiler(inputs).compile(results)
+
+
 def with_pieces(program: Program, inputs: _Arrays, results: Sequence[Node]) -> Program:
     """The same, with the pieces that explanations show: a program whose steps were replayed has none."""
     if len(program.passes) > 1 or program.passes[0].pieces:
         return program
-    plain = _Compiler(inputs).compile(results).passes[0]
+    plain = compile_plainly(inputs, results).passes[0]
     return Program((program.passes[0]._replace(pieces=plain.pieces),))
 
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from dmlops import _core, reference
 from dmlops.fusion import arguments, numpy_functions, operators, pickling, structure, tracing
-from dmlops.fusion.compiler import Pass, Program, compile_nodes, with_pieces
+from dmlops.fusion.compiler import Pass, Program, compile_nodes, compile_plainly, with_pieces
 from dmlops.fusion.graph import Input, Node
 from dmlops.fusion.keys import IteratorError, bytes_of, key_of
 from dmlops.fusion.numpy_maps import moved_as_map
@@ -267,6 +267,8 @@ class Fused:
         found = [structure.array_from(one) for one in structure.leaves((args, kwargs))]
         arrays = [one for one in found if one is not None]
         traced, _ = self._traced_anew(args, kwargs, arrays, compiled.numbers)
+        inputs = [(one.dtype, one.shape, one.strides) for one in traced.inputs]
+        traced = traced._replace(program=compile_plainly(inputs, traced.results))  # as the template's was
         if not is_same(traced.program, compiled.program):
             raise AssertionError(f"{self!r} has another program than its trace with these values")
         return traced

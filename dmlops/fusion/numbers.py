@@ -74,7 +74,7 @@ class Number:
         return f"{self.name}={self.value}"
 
     def __hash__(self) -> int:
-        return hash(self.value)
+        return 0  # so that a dict compares numbers, and what is unequal is guarded, too
 
     def __index__(self) -> int:
         self.recorder.guard("==", self, self.value, True)
