@@ -20,7 +20,16 @@ from dmlops.fusion.reads import boxes_of, operands_first
 from dmlops.fusion.resized import Resize, ResizePass, Seen, Source, seen
 from dmlops.fusion.runs import Digit, TooManyPartsError
 
-__all__ = ["MOST_PIECES", "NoBytesError", "Pass", "Program", "TemplateCompiler", "compile_nodes", "compile_plainly", "with_pieces"]
+__all__ = [
+    "MOST_PIECES",
+    "NoBytesError",
+    "Pass",
+    "Program",
+    "TemplateCompiler",
+    "compile_nodes",
+    "compile_plainly",
+    "with_pieces",
+]
 
 MOST_PIECES = 256  # of one array; where a step would make more, an intermediate result is written first
 _MOST_AXES = 130  # of a step: DML_MAX_AXES
