@@ -1,5 +1,7 @@
 """Fused functions whose floats and small arrays are other ones in each call: what decides about tables alone is not traced."""
 
+import numbers
+
 import dmlops
 import numpy as np
 import pytest
@@ -106,6 +108,68 @@ def test_each_value_is_traced_where_it_decides_about_more(device, function, of):
             assert same(found["image"], expected["image"]) and found["first"] == expected["first"]
         else:
             assert all(map(same, found, expected))
+
+
+def typed(x, k):
+    if isinstance(k, (float, np.floating)) and k > 10:
+        k = 10.0
+    return x * k
+
+
+def typed_exactly(x, k):
+    return x * (min(k, 10.0) if type(k) is float else k)
+
+
+def typed_abstractly(x, k):
+    return x * (min(k, 10.0) if isinstance(k, numbers.Real) else k)
+
+
+def typed_by_numpy(x, k):
+    return x * (min(k, 10.0) if np.isscalar(k) else k)
+
+
+def typed_by_a_helper(x, k):
+    return typed_exactly(x, k)
+
+
+def matched(x, k):
+    match k:
+        case float():
+            return x * min(k, 10.0)
+    return x * k
+
+
+def known_by_attribute(x, k):
+    return x * (k if hasattr(k, "shape") or not hasattr(k, "is_integer") else min(k, 10.0))
+
+
+def known_by_value(x, k):
+    return x * {20.0: 1.0}.get(k, k)
+
+
+def known_by_text(x, k):
+    return x * {"20.0": 1.0}.get(str(k), k)
+
+
+def tried(x, k):
+    try:
+        is_large = k > 10
+    except Exception:
+        is_large = False
+    return x * 10.0 if is_large else x * k
+
+
+@pytest.mark.driverless
+@pytest.mark.parametrize("function", [
+    typed, typed_exactly, typed_abstractly, typed_by_numpy, typed_by_a_helper, matched, known_by_attribute, known_by_value,
+    known_by_text, tried,
+])  # fmt: skip
+def test_a_function_that_asks_what_a_parameter_is_is_traced_with_each(function):
+    """Two values that go one way do not show what a third one does."""
+    fused = dmlops.fuse(function)
+    for k in (1.0, 2.0, 20.0, 3.0):
+        assert same(fused(X, k, device="host"), function(X, k))
+        assert fused.prove(X, k)
 
 
 @pytest.mark.driverless

@@ -55,7 +55,7 @@ def call(trace: Trace, function: Any, args: Any, kwargs: Any) -> Any:
 
 def _by_view(trace: Trace, function: Any, *args: Any, **kwargs: Any) -> Any:
     """Functions of one array that return views of it: NumPy applies them to a stand-in."""
-    order = _order_of(function, args, kwargs) if args and type(args[0]) is Traced else None
+    order = _order_of(function, args, kwargs) if args and isinstance(args[0], Traced) else None
     if order is not None:
         return trace.record(function, args, kwargs, movements.rearranged(args[0]._node, order))
     arrays = [one for one in (*args, *kwargs.values()) if isinstance(one, Traced)]

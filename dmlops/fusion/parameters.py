@@ -19,6 +19,7 @@ from dmlops.fusion.graph import Node, Parameter
 from dmlops.fusion.keys import key_of
 from dmlops.fusion.results import Results
 from dmlops.fusion.traced import Trace, Traced
+from dmlops.fusion.watched import Watched, asks_for_types
 
 if TYPE_CHECKING:
     from dmlops.fusion.fused import Compiled, Fused
@@ -108,6 +109,8 @@ class Template(NamedTuple):
 
 def template(fused: Fused, call: Call, compiled: Compiled, once: Once) -> Any:
     """A template, which gives what both calls have; else NEVER."""
+    if asks_for_types(fused._function):
+        return NEVER
     try:
         found = _traced(fused, call, compiled)
         if is_same(found.program(once.values), once.program) and is_same(found.program(call.values), compiled.program):
@@ -124,7 +127,7 @@ def _traced(fused: Fused, call: Call, compiled: Compiled) -> Template:
 
     def parameter(value: Any) -> Traced:
         parameters.append(Parameter(value))
-        return trace.array(parameters[-1])
+        return Watched(trace, parameters[-1])
 
     def array(value: Any) -> Any:
         return trace.array(next(inputs)) if not isinstance(value, Traced) and structure.is_array(value) else value

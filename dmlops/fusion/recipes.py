@@ -13,6 +13,7 @@ from dmlops.fusion.graph import Node, Parameter
 from dmlops.fusion.interned import expression_of
 from dmlops.fusion.maps import Map, dtype_made
 from dmlops.fusion.traced import Trace, Traced
+from dmlops.fusion.watched import Watched
 
 __all__ = ["evaluated", "record_map"]
 
@@ -102,7 +103,7 @@ def evaluated(trace: Trace, function: Any, args: Any, kwargs: Any) -> Any:
     node = Parameter(made)
     assert trace.recipes is not None
     trace.recipes.append(_Derived(function, args, kwargs, node))
-    return trace.array(node)
+    return Watched(trace, node)
 
 
 def record_map(trace: Trace, expression: Expression, given: tuple[Any, Any], whole: tuple[Any, ...], node: Any) -> None:

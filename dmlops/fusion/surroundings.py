@@ -15,7 +15,7 @@ import numpy as np
 from dmlops.fusion import structure
 from dmlops.fusion.traced import Traced
 
-__all__ = ["changed", "generators", "random_states", "tokens", "values"]
+__all__ = ["changed", "generators", "names", "random_states", "tokens", "values"]
 
 _MOST_FUNCTIONS = 64  # that are followed
 _MOST_BYTES = 1 << 20  # of arrays that are compared by value: others are by identity
@@ -51,6 +51,12 @@ def values(function: Any, args: Any, kwargs: Any) -> dict[str, Any]:
             attributes = _names_of(getattr(function, "__code__", None))
             found |= dict(_attributes(leaf, attributes))
     return found
+
+
+def names(function: Any) -> frozenset[str]:
+    """What is named by the code of a function and by that of functions of Python that it calls."""
+    codes = (getattr(one, "__code__", None) or getattr(type(one).__call__, "__code__", None) for one in _functions(function))
+    return frozenset[str]().union(*map(_names_of, codes))
 
 
 def _is_ours(function: Any) -> bool:

@@ -152,6 +152,8 @@ class naming_the_line:  # noqa: N801, since it is called as a function
 
     def __exit__(self, kind: Any, error: BaseException | None, tb: Any) -> None:
         if isinstance(error, Exception) and not isinstance(error, RefusedError):
+            if of_thread.trace is not None and of_thread.trace.recipes is not None:
+                RefusedError("an error", str(error))  # of parameters: with values there may be none, so none is to be caught
             named = _with_line(error)
             if named is not error:
                 raise named.with_traceback(tb) from None
