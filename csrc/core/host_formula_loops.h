@@ -7,6 +7,8 @@
 
 #include "core/host_formulas.h"
 
+/* Types and signs are arguments here, which cannot have parentheses. NOLINTBEGIN(bugprone-macro-parentheses) */
+
 typedef float f32;
 typedef double f64;
 typedef int32_t i32;
@@ -240,5 +242,6 @@ LOOPS = {
                [DML_IN_U32] = store_32_i64,
                [DML_IN_F16] = store_f16_u32},
 };
+/* NOLINTEND(bugprone-macro-parentheses) */
 
 #endif

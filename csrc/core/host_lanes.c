@@ -170,7 +170,7 @@ static void write_block(layout *layout, int64_t block, int64_t groups)
     for (int64_t k = 0; k < lanes->lanes; k++) {
         const int64_t at = block * lanes->lanes + k;
         uint32_t *weights = (uint32_t *)(void *)lanes->weights + first * lanes->words * stride + k * (DML_LANE / 4);
-        lane lane;
+        lane lane = {.position = 0};
         place(layout, at, groups, &lane);
         lanes->positions[at] = (int32_t)lane.position;
         const int64_t end = lane.position + (groups - 1) * lanes->step + DML_LANE;
@@ -202,7 +202,7 @@ static dml_lanes *make(layout *layout, const int32_t *groups, int64_t all)
 dml_lanes *dml_lanes_make(const dml_weights *weights, int64_t items, int64_t lanes, int64_t words, dml_weights_encoder *encode)
 {
     layout layout = {.weights = weights, .lanes = {.lanes = lanes, .items = items, .words = words, .encode = encode}};
-    int32_t *room = fit(weights) ? malloc((size_t)weights->outputs * 2 * sizeof *room) : NULL, *groups = room;
+    int32_t *room = fit(weights) ? calloc((size_t)weights->outputs * 2, sizeof *room) : NULL, *groups = room;
     if (!room)
         return NULL;
     describe(&layout, false);

@@ -143,7 +143,7 @@ static void encode_sums(const dml_policy *policy, const dml_traits *traits, dml_
     constants[DML_SUMS_EARLY] = tiles.early;
     constants[DML_SUMS_REGISTERS] = tiles.registers;
     constants[DML_SUMS_GROUPS] = tiles.weights.units ? tiles.weights.groups : 1;
-    constants[DML_SUMS_REST] = tiles.shuffled && tiles.way == DML_SUMS_ACROSS ? plan->taps.count % 4 : 0;
+    constants[DML_SUMS_REST] = tiles.shuffled && tiles.way == DML_SUMS_ACROSS ? (int32_t)(plan->taps.count % 4) : 0;
     dispatch->weights = tiles.weights;
     dispatch->table.src_offset += (uint32_t)tiles.src_offset;
     dispatch->table.sums_units = (uint32_t)tiles.units;

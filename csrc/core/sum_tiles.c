@@ -239,7 +239,8 @@ static bool shuffle_along(dml_sum_tiles *tiles, uint32_t src)
     const int64_t step = paired ? 2 : 1, units = window.units[paired];
     tiles->units = (int32_t)units;
     tiles->registers = (int32_t)(dml_ceil_div(units, DML_SUBGROUP * step) * step);
-    tiles->align = paired ? 8 : from % 4 == 0 ? 4 : 1;
+    const int32_t unpaired = from % 4 == 0 ? 4 : 1;
+    tiles->align = paired ? 8 : unpaired;
     tiles->tile = 1;
     tiles->weights.groups = (int32_t)window.groups;
     tiles->weights.units = true;

@@ -6,7 +6,7 @@ enum { HEADER = 16, GROUP = 4 };
 
 int64_t dml_sum_weights_row(const dml_sum_weights *weights)
 {
-    return HEADER + 4 * GROUP * (int64_t)weights->groups;
+    return HEADER + (int64_t)4 * GROUP * weights->groups;
 }
 
 int64_t dml_sum_weights_bytes(const dml_sum_weights *weights, const dml_plan *plan)
@@ -61,7 +61,7 @@ static void pack_whole(const dml_sum_weights *weights, const dml_plan *plan, con
     const int32_t from = weights->units ? begin / GROUP * GROUP : begin;
     memcpy(to, &from, sizeof from);
     if (!weights->mirrored && begin == first && first + taps <= plan->taps.inputs) {
-        memcpy(to + HEADER + (begin - from) * 4, row + sizeof from, (size_t)taps * 4);
+        memcpy(to + HEADER + (int64_t)(begin - from) * 4, row + sizeof from, (size_t)taps * 4);
         return;
     }
     for (int64_t tap = 0; tap < taps; tap++) {
