@@ -42,6 +42,17 @@ def pixels(source, photos, backend="torchvision", **more):
 # --- results ---
 
 
+@BACKENDS
+def test_four_channels_are_colours_times_alpha_to_pillow_alone(backend):
+    photo = np.random.default_rng(0).integers(0, 256, (60, 50, 4), np.uint8)
+    source = {**VIT, "size": {"height": 40, "width": 30}, "do_normalize": False, "do_rescale": False}
+    if backend == "pil":
+        resized = np.asarray(Image.fromarray(photo).resize((30, 40), Image.Resampling.BILINEAR))
+    else:
+        resized = dmlops.resize_torchvision(photo, (40, 30), "bilinear", axes=(0, 1), device="host")
+    assert np.array_equal(pixels(source, photo, backend)[0], resized.transpose(2, 0, 1))
+
+
 @pytest.mark.parametrize("name", sorted(ROWS))
 def test_every_class_gives_what_its_original_gave(name):
     recorded = cases.recorded()

@@ -155,6 +155,9 @@ def _from_pillow(c: Configuration, photo: Any, where: str) -> Array:
         photo = _pillow_as_rgb(photo)
     array = np.array(photo)
     _check_bytes(c, array, f"{where} (mode {photo.mode})")
+    if "transforms" in c.given and array.ndim == 3 and array.shape[2] in (2, 4) and photo.mode not in ("LA", "RGBA"):
+        reason = f"{where} has the mode {photo.mode}, whose last channel is no alpha: convert it before"
+        raise UnsupportedError(c.name, None, reason)
     return array[..., None] if array.ndim == 2 else array
 
 

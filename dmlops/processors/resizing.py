@@ -28,8 +28,14 @@ def resize(picture: Array, step: Resize, backend: str, version: str, device: Any
     if backend == "torchvision":
         found = dmlops.resize_torchvision(picture, size, name, antialias=step.antialias, axes=(0, 1), device=device)
     else:
-        found = dmlops.resize_pillow(picture, size, name, axes=(0, 1), reducing_gap=step.gap, version=version, device=device)
+        more: Any = {"reducing_gap": step.gap, "alpha": _has_alpha(picture, backend), "axes": (0, 1), "version": version}
+        found = dmlops.resize_pillow(picture, size, name, **more, device=device)
     return found
+
+
+def _has_alpha(picture: Array, backend: str) -> bool:
+    """The originals make an image of Pillow's of an array, which is one of mode LA or RGBA if it has so many channels."""
+    return backend != "torchvision" and picture.shape[-1] in (2, 4)
 
 
 def resizer(size: Size, step: Resize, cut: Window | None, backend: str, version: str) -> Callable[[Array, Any], Array]:
@@ -38,12 +44,18 @@ def resizer(size: Size, step: Resize, cut: Window | None, backend: str, version:
 
     steps = _sums_of(size, step, backend, version)
     window = cut or Window(0, 0, step.height, step.width)
+    rows, columns = slice(window.top, window.top + window.height), slice(window.left, window.left + window.width)
+
+    def whole(picture: Array, device: Any) -> Any:
+        return np.asarray(resize(picture, step, backend, version, device))[rows, columns]
+
     if len(steps) != 1 or not isinstance(steps[0], Sums):
-        rows, columns = slice(window.top, window.top + window.height), slice(window.left, window.left + window.width)
-        return lambda picture, device: np.asarray(resize(picture, step, backend, version, device))[rows, columns]
+        return whole
     resampling, place = steps[0].resampling, (window.top, window.height, window.left, window.width)
 
     def resized(picture: Array, device: Any) -> Any:
+        if _has_alpha(picture, backend):
+            return whole(picture, device)
         return _core._resample(picture, resampling, (0, 1), place, None, device, None)
 
     return resized

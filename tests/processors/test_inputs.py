@@ -68,6 +68,15 @@ def pictures():
 PICTURES = pictures()
 
 
+@pytest.mark.parametrize("backend", ["pil", "torchvision"])
+@pytest.mark.parametrize("name", ["ViT", "CLIP", "Detr", "BridgeTower"])
+def test_alpha_that_stays(name, backend):
+    keys = {"do_normalize": False, "do_convert_rgb": False}
+    source = cases.source(name + "ImageProcessor", keys)
+    expected = originals.run(name + "ImageProcessor", backend, keys, PICTURES["alpha"])
+    assert not differences(dmlops.preprocessing(source, backend=backend)(PICTURES["alpha"]), expected)
+
+
 TAKERS = ["ViT", "CLIP", "MobileNetV1", "Qwen2VL", "Idefics3", "LlavaOnevision", "VideoMAE"]
 
 
