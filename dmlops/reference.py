@@ -509,14 +509,14 @@ def crops(
         flips[:, -1] = flip
     elif flip is not None:
         flips[...] = flip
-    result = []
-    for sample, start, mirrored in zip(array, starts, flips, strict=True):
+    shape = [dict(zip(axes, sizes, strict=True)).get(axis, size) for axis, size in enumerate(array.shape)]
+    result = np.ndarray(shape, array.dtype)
+    for number, (sample, start, mirrored) in enumerate(zip(array, starts, flips, strict=True)):
         for axis, first, size, mirror in zip(axes, start, sizes, mirrored, strict=True):
             indices = np.arange(first, first + size)
             sample = np.take(sample, indices[::-1] if mirror else indices, axis - 1)
-        result.append(sample)
-    shape = [dict(zip(axes, sizes, strict=True)).get(axis, size) for axis, size in enumerate(array.shape)]
-    return _result(np.array(result, array.dtype).reshape(shape), out)
+        result[number] = sample
+    return _result(result, out)
 
 
 @twin_of(dmlops.operators.one_hot)

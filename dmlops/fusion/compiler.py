@@ -96,6 +96,11 @@ class Program(NamedTuple):
 
     passes: tuple[Pass | ResizePass, ...]
 
+    @property
+    def is_of_the_host(self) -> bool:
+        """Whether the host alone can run it."""
+        return any(isinstance(one, Pass) and one.formulas for one in self.passes)
+
     def run(self, inputs: Sequence[Any], out: Any, device: Any, how: Any) -> list[Any]:
         arrays = list(inputs)
         for one in self.passes[:-1]:

@@ -11,7 +11,7 @@ import numpy as np
 
 from dmlops import _core, reference
 from dmlops.fusion import arguments, numpy_functions, operators, pickling, structure, tracing
-from dmlops.fusion.compiler import Pass, Program, compile_nodes, compile_plainly, with_pieces
+from dmlops.fusion.compiler import Program, compile_nodes, compile_plainly, with_pieces
 from dmlops.fusion.graph import Input, Node
 from dmlops.fusion.keys import IteratorError, bytes_of, key_of
 from dmlops.fusion.numpy_maps import moved_as_map
@@ -180,7 +180,7 @@ class Fused:
 
     def _is_of_the_host(self, args: Any, kwargs: Any) -> bool:
         """Whether the host alone can run it."""
-        return any(isinstance(one, Pass) and one.formulas for one in self._compiled(args, kwargs).program.passes)
+        return self._compiled(args, kwargs).program.is_of_the_host
 
     def _compiled(self, args: Any, kwargs: Any) -> Compiled:
         """The program for a call, with that call's own arguments."""

@@ -41,6 +41,16 @@ def call(function: Any, args: Any, kwargs: Any) -> Any:
     return fused(*map(change, args), **{name: one if name == "out" else change(one) for name, one in kwargs.items()})
 
 
+class _Moving(Fused):
+    """A function of device arrays. What the host alone computes, such as a cast to float64, would download them."""
+
+    def _find(self, args: Any, kwargs: Any) -> Any:
+        compiled, arrays = super()._find(args, kwargs)
+        if compiled is not None and compiled.program.is_of_the_host:
+            raise RefusedError(f"numpy.{self.__name__}", f"numpy.{self.__name__} computes items of 4 or 8 bytes")
+        return compiled, arrays
+
+
 @functools.cache
 def _fused(function: Any) -> Fused | None:
     if function not in handlers() or function in _not_here():
@@ -51,7 +61,7 @@ def _fused(function: Any) -> Fused | None:
         return function(*args, **kwargs)
 
     del run.__wrapped__  # its signature is that of `run`
-    return Fused(run)
+    return _Moving(run)
 
 
 @functools.cache

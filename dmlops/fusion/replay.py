@@ -101,7 +101,7 @@ def sight_of(inputs: _Arrays, results: Sequence[Node]) -> Sight | None:
         key += [number[one] for one in node.operands]
         number[node] = len(order)
         order.append(node)
-    key += [number[one] for one in results]
+    key += ["results", *(number[one] for one in results)]
     return Sight(tuple(key), list(map(int, numbers)), order)
 
 
