@@ -368,6 +368,19 @@ def test_what_is_no_configuration(tmp_path):
         dmlops.preprocessing(5)
 
 
+@pytest.mark.parametrize("backend", ["pil", "torchvision"])
+@pytest.mark.parametrize(
+    ("name", "keys", "said"),
+    [
+        ("NougatImageProcessor", {"size": {"longest_edge": 60}}, "KeyError\\('height'"),
+        ("JanusImageProcessor", {"image_mean": 0.5}, "TypeError"),
+    ],
+)
+def test_values_of_another_form(name, keys, said, backend):
+    with pytest.raises(dmlops.UnsupportedError, match=f"{name}: a value of the configuration has another form .*{said}"):
+        dmlops.preprocessing({"image_processor_type": name, **keys}, backend=backend)(np.zeros((50, 60, 3), np.uint8))
+
+
 # --- timm and open_clip ---
 
 

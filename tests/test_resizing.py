@@ -357,6 +357,7 @@ REFUSED = [
     ("resize_pillow", {"resample": True}, TypeError, "Pillow's constant, not True"),
     ("resize_pillow", {"box": "0065"}, TypeError, "box must be four numbers"),
     ("resize_pillow", {"reducing_gap": float("nan")}, ValueError, "reducing_gap must be finite"),
+    ("resize_pillow", {"reducing_gap": 10**400}, ValueError, "reducing_gap must be finite"),
     ("resize_opencv", {"size": None, "fx": float("inf"), "fy": 1}, ValueError, "fx must be finite"),
     ("resize_pillow", {"size": (2**31, 3)}, ValueError, "size must be below 2147483647"),
     ("resize_pillow", {"resample": "area"}, ValueError, "Pillow has 'box'"),

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from dmlops import _core
+from dmlops.errors import UnsupportedError
 from dmlops.processors import execution, inputs, sources
 from dmlops.processors.kept import Kept
 from dmlops.processors.plans import Plan, Sizes
@@ -164,10 +165,17 @@ class Preprocessor:
             sizes = Sizes(((shape[0], shape[1]) for shape in shapes), groups)
             if min(min(size) for size in sizes) < 1:
                 raise ValueError("a picture has no pixels")
-            plan = self._row.rule(self._configuration, sizes, channels.pop())
+            plan = self._planned(sizes, channels.pop())
             work = execution.Work(plan, sizes, self.backend, self._version)
             self._works.put(key, work, work.nbytes)
         return work
+
+    def _planned(self, sizes: Sizes, channels: int) -> Plan:
+        try:
+            return self._row.rule(self._configuration, sizes, channels)
+        except (KeyError, TypeError) as error:
+            what = f"a value of the configuration has another form than this class takes ({error!r})"
+            raise UnsupportedError(self._configuration.name, None, what) from error
 
 
 def _shape(result: Any) -> Any:

@@ -126,7 +126,10 @@ def size_of(size: Any) -> tuple[int, int]:
 def _number(value: Any, name: str) -> float:
     if isinstance(value, bool | np.bool_ | str | bytes) or not isinstance(value, int | float | np.integer | np.floating):
         raise TypeError(f"{name} must be an int or a float, not {shown(value)}")
-    number = float(value)
+    try:
+        number = float(value)
+    except OverflowError:  # an int beyond all floats
+        number = math.inf
     if not math.isfinite(number):
         raise ValueError(f"{name} must be finite, not {number}")
     return number
