@@ -143,6 +143,8 @@ def call_map(trace: Trace, function: Any, args: Any, kwargs: Any, whole: tuple[A
         array = constant_from(value)
         return Varying(array) if array.ndim > 0 and place not in whole else array
 
+    if items_of(source) - {*MAPPED_ITEMS}:
+        _check_operands(name, source, arguments)
     expression = expression_of(
         function,
         tuple([argument(value, place) for place, value in enumerate(args)]),
@@ -162,6 +164,20 @@ def call_map(trace: Trace, function: Any, args: Any, kwargs: Any, whole: tuple[A
     if trace.recipes is not None:
         record_map(trace, expression, (args, kwargs), whole, made)
     return trace.record(moved_as_map, (traced[0],), {}, made)
+
+
+_PLAIN = (bool, int, float, complex, str, bytes, list, tuple, type(None), type, np.generic, np.dtype, Traced)
+
+
+def _check_operands(name: str, source: Any, arguments: list[tuple[Any, Any]]) -> None:
+    """Formulas are of numbers, and of operands that have no say of their own in what NumPy does."""
+    if source.dtype.kind not in "biuf":
+        refuse(f"{name} of {source.dtype}", _ADVICE)
+    for place, value in arguments:
+        if place in ("sig", "signature"):
+            refuse(f"{name} with {place}", "give dtype")
+        if type(value) is not np.ndarray and not isinstance(value, _PLAIN):
+            refuse(f"{name} of a {type(value).__name__}", _ADVICE)
 
 
 def _source(array: Traced) -> Any:
