@@ -225,3 +225,16 @@ def alone(path):
 
             fcntl.flock(file, fcntl.LOCK_EX)
         yield
+
+
+def counted(function):
+    """A fused function, and a list that grows with each trace."""
+    import dmlops
+
+    traced = []
+
+    def run(*args):
+        traced.append(0)
+        return function(*args)
+
+    return dmlops.fuse(run), traced

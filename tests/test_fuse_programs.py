@@ -16,15 +16,9 @@ import pytest
 from dmlops.fusion import compiler, interned, maps, replay
 from dmlops.fusion.numbers import Recorder
 from dmlops.fusion.programs import Programs
-from support import run_python
+from support import counted, run_python
 
 X = np.arange(256, dtype=np.uint8)
-
-
-def counted(function):
-    """The fused function, and a list that has an entry for each time that it is traced."""
-    traced = []
-    return dmlops.fuse(lambda *args: traced.append(0) or function(*args)), traced
 
 
 # --- how many ---------------------------------------------------------------------------------------------------------

@@ -8,20 +8,10 @@ import pytest
 from dmlops.fusion import parameters
 
 from strategies import content
+from support import counted
 
 X = np.random.default_rng(0).integers(0, 256, (5, 7, 3), np.uint8)
 MEANS = np.random.default_rng(1).random((6, 3), np.float32)
-
-
-def counted(function):
-    """A fused function, and a list that grows with each trace."""
-    traced = []
-
-    def run(*args):
-        traced.append(0)
-        return function(*args)
-
-    return dmlops.fuse(run), traced
 
 
 def same(one, other):
