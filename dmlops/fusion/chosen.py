@@ -19,6 +19,7 @@ import numpy as np
 from dmlops._core import DeviceArray
 from dmlops.fusion.graph import Input, Node, Reshape, View, pack
 from dmlops.fusion.layout import Piece
+from dmlops.fusion.order import operands_first
 from dmlops.fusion.resized import selected
 from dmlops.fusion.runs import Digit, Run
 from dmlops.fusion.traced import Traced, constant_from, refuse
@@ -286,15 +287,9 @@ class Slots(NamedTuple):
 # --- proofs ---------------------------------------------------------------------------------------------------------
 
 
-def _nodes(results: Sequence[Node]) -> list[Node]:
-    from dmlops.fusion.reads import operands_first
-
-    return operands_first(results)
-
-
 def index_inputs(results: Sequence[Node]) -> set[int]:
     """The inputs that are indices."""
-    nodes = [one for one in _nodes(results) if isinstance(one, Chosen)]
+    nodes = [one for one in operands_first(results) if isinstance(one, Chosen)]
     return {index.input for one in nodes for index in one.indices if index.input is not None}
 
 
@@ -307,7 +302,7 @@ def right_indices(results: Sequence[Node], inputs: Sequence[Input], seed: int) -
             found[number] = random.integers(0, 2, shape).astype(bool)
             continue
         sizes, wraps = np.full(shape, 128, np.int64), np.ones(shape, bool)
-        for one in _nodes(results):
+        for one in operands_first(results):
             for along in one.along if isinstance(one, Chosen) else ():
                 if along.by.input == number:
                     view = along.by.seen(sizes)

@@ -16,7 +16,8 @@ from dmlops.fusion.formulas import Formula
 from dmlops.fusion.graph import Constant, Input, Node, pack, without_memory
 from dmlops.fusion.layout import Piece
 from dmlops.fusion.maps import Map
-from dmlops.fusion.reads import boxes_of, operands_first
+from dmlops.fusion.order import operands_first
+from dmlops.fusion.reads import boxes_of
 from dmlops.fusion.resized import Resize, ResizePass, Seen, Source, seen
 from dmlops.fusion.runs import Digit, TooManyPartsError
 

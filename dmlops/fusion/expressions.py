@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from dmlops.fusion import arithmetic
+from dmlops.fusion.order import operands_first
 
 __all__ = ["BY_VALUE", "VALUE", "Expression", "Varying", "called", "evaluate", "first_of", "sample_of"]
 
@@ -48,18 +49,6 @@ class Expression:
         self.shared = False  # whether equal calls have the same expression
         self.samples: dict[Any, Any] = {}  # what it makes of an element, by the number of its axes and its dtype
 
-    def in_order(self) -> list[Expression]:
-        """The expressions in it, operands first; it is the last."""
-        found: dict[Expression, None] = {}
-        waiting = [self]
-        while waiting:
-            missing = [one for one in waiting[-1].operands if one not in found]
-            if missing:
-                waiting += missing
-            else:
-                found[waiting.pop()] = None
-        return list(found)
-
     def operations(self) -> list[Any] | None:
         """The calls as `arithmetic` has them, casts left out; None where one is something else."""
         found: list[Any] = []
@@ -78,7 +67,7 @@ class Expression:
 
 def evaluate(expression: Expression, values: Any, constant_of: Callable[[Varying], Any]) -> Any:
     """The value of an expression, by NumPy, for an array of elements; quiet about those that need not occur."""
-    order = expression.in_order()
+    order = operands_first([expression])
     left = collections.Counter(itertools.chain.from_iterable(one.operands for one in order))
     known: dict[Expression, Any] = {}
     with np.errstate(all="ignore"), warnings.catch_warnings():

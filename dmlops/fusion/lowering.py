@@ -25,6 +25,7 @@ from dmlops.fusion.formulas import (
     code_of,
     number_of,
 )
+from dmlops.fusion.order import operands_first
 
 __all__ = ["COMPARISONS", "Element", "begun", "check_lowered", "continued", "dtype_of", "promoted"]
 
@@ -241,7 +242,7 @@ def _lower(builder: _Builder, expression: Expression, element: Element, value: i
             return known[argument]
         return (value, element[1]) if argument is VALUE else None
 
-    for one in expression.in_order():
+    for one in operands_first([expression]):
         known[one] = _Call(builder, one, element, of).lowered(), dtype_of(one, element)
     return known[expression][0]
 

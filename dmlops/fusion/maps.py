@@ -23,6 +23,7 @@ from dmlops.fusion.expressions import BY_VALUE, Expression, Varying, called, eva
 from dmlops.fusion.formulas import Formula, UnsupportedError, run
 from dmlops.fusion.graph import Constant, Input, Node, View, pack
 from dmlops.fusion.layout import Piece
+from dmlops.fusion.order import operands_first
 from dmlops.fusion.programs import Programs
 from dmlops.fusion.runs import Digit, Run
 
@@ -48,7 +49,7 @@ def evaluate_row(node: Map, values: Any, constant_of: Callable[[Varying], Any]) 
     if not _is_by_value(node.source):
         return evaluate(node.expression, values, constant_of)
     row = values[(0,) * (values.ndim - 1)]  # all rows are the same: it is one element
-    order, constants = node.expression.in_order(), {one: constant_of(one) for one in node.expression.varying}
+    order, constants = operands_first([node.expression]), {one: constant_of(one) for one in node.expression.varying}
     made = []
     with np.errstate(all="ignore"), warnings.catch_warnings():
         warnings.simplefilter("ignore")

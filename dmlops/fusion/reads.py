@@ -7,8 +7,9 @@ from typing import TypeAlias
 
 from dmlops.fusion.graph import Join, Node, Reshape, View
 from dmlops.fusion.maps import Map
+from dmlops.fusion.order import operands_first
 
-__all__ = ["Box", "boxes_of", "operands_first"]
+__all__ = ["Box", "boxes_of"]
 
 Box: TypeAlias = tuple[tuple[int, int], ...]  # of each axis: the first index, and the one behind the last
 
@@ -28,19 +29,6 @@ def boxes_of(results: Sequence[Node]) -> dict[Node, Box]:
 
 def _whole(node: Node) -> Box:
     return tuple((0, size) for size in node.shape)
-
-
-def operands_first(results: Sequence[Node]) -> list[Node]:
-    """Arrays, and all that they are made of."""
-    found: dict[Node, None] = {}
-    waiting = list(results)
-    while waiting:
-        missing = [one for one in waiting[-1].operands if one not in found]
-        if missing:
-            waiting += missing
-        else:
-            found[waiting.pop()] = None
-    return list(found)
 
 
 def _around(one: Box, other: Box) -> Box:

@@ -20,6 +20,7 @@ from dmlops.fusion.keys import bytes_of
 from dmlops.fusion.layout import Along
 from dmlops.fusion.maps import Map
 from dmlops.fusion.numbers import Recorder
+from dmlops.fusion.order import operands_first
 from dmlops.fusion.programs import Programs
 
 __all__ = ["Made", "Way", "Sight", "recorded_ways", "remember", "replayed", "sight_of"]
@@ -80,27 +81,15 @@ def recorded_ways() -> int:
 
 def sight_of(inputs: _Arrays, results: Sequence[Node]) -> Sight | None:
     """None where a graph is compiled plainly: of empty arrays, of windows, of maps that no other call has."""
-    number: dict[Node, int] = {}
+    order = operands_first(results)
+    number = {node: place for place, node in enumerate(order)}
     key: list[Any] = []
     numbers: list[int] = []
-    order: list[Node] = []
-    waiting = list(results[::-1])
-    while waiting:
-        node = waiting[-1]
-        if node in number:
-            waiting.pop()
-            continue
-        missing = [one for one in node.operands if one not in number]
-        if missing:
-            waiting += missing
-            continue
-        waiting.pop()
+    for node in order:
         describe = _DESCRIBED.get(type(node))
         if describe is None or 0 in node.shape or not describe(node, inputs, key, numbers):
             return None
         key += [number[one] for one in node.operands]
-        number[node] = len(order)
-        order.append(node)
     key += ["results", *(number[one] for one in results)]
     return Sight(tuple(key), list(map(int, numbers)), order)
 
