@@ -14,7 +14,7 @@ from dmlops.fusion import movements, numpy_indices, numpy_joins, numpy_maps
 from dmlops.fusion.graph import Node, Reshape, View, Windowed, as_view, is_view, stand_in, strided
 from dmlops.fusion.layout import Windows
 from dmlops.fusion.numpy_maps import astype, call_map, take_along_axis
-from dmlops.fusion.recipes import evaluated
+from dmlops.fusion.derived import evaluated
 from dmlops.fusion.traced import Trace, Traced, axis_of, name_of, node_of, refuse
 from dmlops.indices import index_array
 from dmlops.numpy_names import QUESTIONS, VIEWS
@@ -32,7 +32,7 @@ _Handler = Callable[..., Any]
 
 def call(trace: Trace, function: Any, args: Any, kwargs: Any) -> Any:
     """Record a call of a function of NumPy's, or of one of operator's or of an array's method."""
-    if trace.recipes is not None:
+    if trace.derived is not None:
         computed = evaluated(trace, function, args, kwargs)
         if computed is not NotImplemented:
             return computed

@@ -16,7 +16,7 @@ from dmlops.fusion.formulas import UnsupportedError
 from dmlops.fusion.graph import Parameter
 from dmlops.fusion.interned import expression_of
 from dmlops.fusion.maps import MAPPED_ITEMS, Map, constant_of, items_of, mapped
-from dmlops.fusion.recipes import evaluated, record_map
+from dmlops.fusion.derived import evaluated, record_map
 from dmlops.fusion.traced import Trace, Traced, constant_from, refuse
 
 __all__ = [
@@ -99,7 +99,7 @@ def call_ufunc(trace: Trace, ufunc: Any, method: str, inputs: Any, kwargs: Any) 
 
 def call_map(trace: Trace, function: Any, args: Any, kwargs: Any, whole: tuple[Any, ...] = ()) -> Any:
     """Record a function of each element alone; `whole` has the arguments that are not broadcast."""
-    if trace.recipes is not None:
+    if trace.derived is not None:
         computed = evaluated(trace, function, args, kwargs)
         if computed is not NotImplemented:
             return computed
@@ -161,7 +161,7 @@ def call_map(trace: Trace, function: Any, args: Any, kwargs: Any, whole: tuple[A
         refuse(f"{name} here ({error})")
     for node in made if isinstance(made, tuple) else (made,):
         node.is_scalar = node.shape == ()
-    if trace.recipes is not None:
+    if trace.derived is not None:
         record_map(trace, expression, (args, kwargs), whole, made)
     return trace.record(moved_as_map, (traced[0],), {}, made)
 

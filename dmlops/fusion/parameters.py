@@ -89,13 +89,13 @@ class Template(NamedTuple):
     numbers: frozenset[int]
     compiler: TemplateCompiler
     parameters: tuple[Parameter, ...]
-    recipes: tuple[Any, ...]
+    derived: tuple[Any, ...]
 
     def program(self, given: Sequence[Any]) -> Program:
         """The program for other values. Raises where it would be no such program."""
         values: dict[Node, Any] = dict(zip(self.parameters, given, strict=True))
-        for recipe in self.recipes:
-            recipe.update(values)
+        for one in self.derived:
+            one.update(values)
         return self.compiler.again(values)
 
     def of(self, call: Call) -> Compiled | None:
@@ -122,7 +122,7 @@ def template(fused: Fused, call: Call, compiled: Compiled, once: Once) -> Any:
 
 def _traced(fused: Fused, call: Call, compiled: Compiled) -> Template:
     trace, parameters = Trace(), []
-    trace.recipes = []
+    trace.derived = []
     inputs = iter(compiled.inputs)
 
     def parameter(value: Any) -> Traced:
@@ -143,7 +143,7 @@ def _traced(fused: Fused, call: Call, compiled: Compiled) -> Template:
     compiler = TemplateCompiler([(one.dtype, one.shape, one.strides) for one in compiled.inputs])
     made = compiled._replace(trace=trace, results=tuple(results.nodes), returned=results)
     made = made._replace(program=compiler.compile(results.nodes))
-    return Template(made, call.numbers, compiler, tuple(parameters), tuple(trace.recipes))
+    return Template(made, call.numbers, compiler, tuple(parameters), tuple(trace.derived))
 
 
 def is_same(one: Program, other: Program) -> bool:

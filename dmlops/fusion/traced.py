@@ -55,14 +55,14 @@ class Trace:
     """What one run of a function has recorded.
 
     `refused` are the errors for what cannot be traced, also those that the function has caught. `brought` is what the function
-    has brought along; see `surroundings`. `recipes` say what is made of parameters, where there are some; see `parameters`.
+    has brought along; see `surroundings`. `derived` says what is made of parameters, where there are some; see `parameters`.
     """
 
     def __init__(self) -> None:
         self.steps: list[Step] = []
         self.refused: list[RefusedError] = []
         self.brought: dict[str, Any] = {}
-        self.recipes: list[Any] | None = None
+        self.derived: list[Any] | None = None
         self.ended = False
 
     def own(self, value: Any) -> Any:
@@ -152,7 +152,7 @@ class naming_the_line:  # noqa: N801, since it is called as a function
 
     def __exit__(self, kind: Any, error: BaseException | None, tb: Any) -> None:
         if isinstance(error, Exception) and not isinstance(error, RefusedError):
-            if of_thread.trace is not None and of_thread.trace.recipes is not None:
+            if of_thread.trace is not None and of_thread.trace.derived is not None:
                 RefusedError("an error", str(error))  # of parameters: with values there may be none, so none is to be caught
             named = _with_line(error)
             if named is not error:

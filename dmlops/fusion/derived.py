@@ -101,14 +101,14 @@ def evaluated(trace: Trace, function: Any, args: Any, kwargs: Any) -> Any:
     if not isinstance(made, (np.ndarray, np.generic, float)):
         raise NotImplementedError("what is computed of a parameter is no array, and no number")
     node = Parameter(made)
-    assert trace.recipes is not None
-    trace.recipes.append(_Derived(function, args, kwargs, node))
+    assert trace.derived is not None
+    trace.derived.append(_Derived(function, args, kwargs, node))
     return Watched(trace, node)
 
 
 def record_map(trace: Trace, expression: Expression, given: tuple[Any, Any], whole: tuple[Any, ...], node: Any) -> None:
     """How a map is made of the arguments that its function was given, with parameters as such."""
-    if not isinstance(node, Map) or trace.recipes is None:
+    if not isinstance(node, Map) or trace.derived is None:
         raise NotImplementedError("a function of several results")
 
     def argument(value: Any, made: Any) -> Any:
@@ -119,4 +119,4 @@ def record_map(trace: Trace, expression: Expression, given: tuple[Any, Any], who
 
     args = tuple(map(argument, given[0], expression.args))
     kwargs = {name: argument(value, expression.kwargs[name]) for name, value in given[1].items()}
-    trace.recipes.append(_Mapped(expression.function, args, kwargs, whole, node))
+    trace.derived.append(_Mapped(expression.function, args, kwargs, whole, node))
