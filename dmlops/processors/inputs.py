@@ -15,8 +15,9 @@ import numpy as np
 from dmlops.errors import UnsupportedError
 from dmlops.processors.configuration import Configuration
 from dmlops.processors.plans import Array
+from dmlops.resizing.arguments import mode_of_picture
 
-__all__ = ["pictures"]
+__all__ = ["on_host", "pictures"]
 
 
 def pictures(c: Configuration, photos: Any, form: str) -> tuple[list[Array], list[int]]:
@@ -74,10 +75,10 @@ def _picture(c: Configuration, photo: Any, place: int, form: str) -> Array:
     where = f"picture {place}"
     if photo is None:
         raise ValueError(f"{where} is None: it could not be read")
-    if type(photo).__module__.partition(".")[0] == "PIL":
+    if mode_of_picture(photo) is not None:
         return _from_pillow(c, photo, where)
     is_tensor = hasattr(photo, "detach")
-    array = np.asarray(photo.detach().cpu().numpy() if is_tensor else _on_host(photo))
+    array = np.asarray(photo.detach().cpu().numpy() if is_tensor else on_host(photo))
     _check_bytes(c, array, where)
     if "transforms" in c.given:
         array = np.moveaxis(array, 0, -1) if is_tensor and array.ndim == 3 else array
@@ -94,7 +95,7 @@ def _picture(c: Configuration, photo: Any, place: int, form: str) -> Array:
     return _as_rgb(c, array) if convert else array
 
 
-def _on_host(photo: Any) -> Any:
+def on_host(photo: Any) -> Any:
     from dmlops import DeviceArray
 
     return photo.numpy() if isinstance(photo, DeviceArray) else photo

@@ -13,6 +13,7 @@ from dmlops.processors.plans import Size
 __all__ = [
     "bounded_pixels",
     "fitting",
+    "longest_and_even",
     "longest_edge",
     "shortest_and_longest",
     "shortest_edge",
@@ -287,6 +288,19 @@ def is_large(size: Size, patch: int, down: int, most: int, tolerance: float) -> 
 
 def _whole(length: float, divisor: int) -> int:
     return max(round(length / divisor) * divisor, divisor)
+
+
+def longest_and_even(size: Size, longest: int) -> Size:
+    """The longer side is `longest`, the other one even: Idefics3 and SmolVLM."""
+    height, width = size
+    ratio = width / height
+    if width >= height:
+        width, height = longest, int(longest / ratio)
+        height += height % 2
+    else:
+        height, width = longest, int(longest * ratio)
+        width += width % 2
+    return max(height, 1), max(width, 1)
 
 
 def best_resize(size: tuple[float, float], resolution: int, factor: int, grows: bool) -> Size:

@@ -8,7 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from dmlops.processors.inputs import on_host
 from dmlops.processors.plans import Array, Size
+from dmlops.resizing.arguments import mode_of_picture
 
 __all__ = ["numbers", "pair", "pictures", "sizes_of", "whole"]
 
@@ -36,12 +38,10 @@ def _is_stack(photos: Any) -> bool:
 def _picture(photo: Any, where: str, channels: int | None, order: str) -> Array:
     if photo is None:
         raise ValueError(f"{where} is None: cv2.imread gives that for a file that it cannot read")
-    if type(photo).__module__.partition(".")[0] == "PIL":
+    if mode_of_picture(photo) is not None:
         photo = np.asarray(photo.convert("L" if channels == 1 else "RGB"))
         photo = photo[..., ::-1] if order == "BGR" and channels != 1 else photo
-    elif type(photo).__module__.partition(".")[0] == "dmlops":
-        photo = photo.numpy()
-    array = np.asarray(photo)
+    array = np.asarray(on_host(photo))
     if array.dtype != np.uint8:
         raise TypeError(f"{where} is {array.dtype}: pictures must be bytes, uint8, as cv2.imread gives them")
     array = array[..., None] if array.ndim == 2 and channels in (1, None) else array

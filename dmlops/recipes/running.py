@@ -13,9 +13,8 @@ from dmlops.processors.kept import Kept
 from dmlops.processors.parts import Part, resized, stacked
 from dmlops.processors.plans import Array, Pixels, Plan, Size
 
-__all__ = ["LINEAR", "kept", "on_value", "prepared", "resized_linear"]
+__all__ = ["kept", "on_value", "prepared", "resized_linear"]
 
-LINEAR = "opencv linear"
 _MOST_PLANS, _MOST_BYTES = 256, 32 << 20  # of one recipe, each for one list of sizes and its arguments
 
 Planned: TypeAlias = Callable[..., Work]
@@ -40,7 +39,7 @@ def kept(rule: Callable[..., Plan]) -> Planned:
 
 def resized_linear(part: Part, size: Size) -> Part:
     """cv2.resize with INTER_LINEAR."""
-    return resized(part, size, LINEAR)
+    return resized(part, size, "opencv linear")
 
 
 def on_value(parts: Sequence[Part], table: Array, order: Sequence[int], value: Any) -> Pixels:

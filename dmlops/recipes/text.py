@@ -18,6 +18,7 @@ __all__ = ["easyocr_detection", "easyocr_recognition", "paddleocr_detection", "p
 
 f = np.float32
 MEAN, STD = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)
+_CENTRED = (np.arange(256, dtype=f) / f(255) - f(0.5)) / f(0.5)  # of each byte: -1 to 1
 _WIDEST = 3200  # OCRReisizeNormImg.max_imgW
 
 
@@ -173,9 +174,8 @@ def _lines(sizes: tuple[Size, ...], height: int, least: int) -> Plan:
         widths.append(min(width, _WIDEST))
         ratios.append(ratio)
     frame = height, max(widths)
-    values = (np.arange(256, dtype=f) / f(255) - f(0.5)) / f(0.5)
     return {
-        "x": stacked([part.within(frame) for part in parts], np.tile(values, (3, 1))),
+        "x": stacked([part.within(frame) for part in parts], np.tile(_CENTRED, (3, 1))),
         "wh_ratio_list": sorted(ratios),
         "max_wh_ratio": max(least / height, *ratios),
         "resized_w": [part.size[1] for part in parts],
@@ -312,8 +312,7 @@ def _boxes(sizes: tuple[Size, ...], height: int) -> Plan:
         ratio = part.size[1] / float(part.size[0])
         made = resized(part, (height, min(math.ceil(height * ratio), widest)), "bicubic")
         blocks += _with_last_column(made, number * height * widest, widest)
-    values = (np.arange(256, dtype=f) / f(255) - f(0.5)) / f(0.5)
-    return {"image_tensors": Pixels((len(sizes), 1, height, widest), values[None], tuple(blocks)), "max_width": widest}
+    return {"image_tensors": Pixels((len(sizes), 1, height, widest), _CENTRED[None], tuple(blocks)), "max_width": widest}
 
 
 def _with_last_column(part: Part, first: int, widest: int) -> list[Block]:

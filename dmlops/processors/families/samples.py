@@ -8,6 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from dmlops.processors import canvases
+from dmlops.processors import sizes as rules
 from dmlops.processors.configuration import Configuration
 from dmlops.processors.families.standard import height_and_width
 from dmlops.processors.families.tiles import with_whole
@@ -111,15 +112,7 @@ _MOST = 4096  # pixels a side: MAX_IMAGE_SIZE
 
 def idefics3_size(size: Size, longest: int) -> Size:
     """The longer side is `longest`, the other one even, both at most 4096."""
-    height, width = size
-    ratio = width / height
-    if width >= height:
-        width, height = longest, int(longest / ratio)
-        height += height % 2
-    else:
-        height, width = longest, int(longest * ratio)
-        width += width % 2
-    height, width = _bounded((max(height, 1), max(width, 1)), _MOST)
+    height, width = _bounded(rules.longest_and_even(size, longest), _MOST)
     return max(height, 1), max(width, 1)
 
 

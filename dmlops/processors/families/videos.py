@@ -255,7 +255,8 @@ def smol(c: Configuration, pictures: Sizes, channels: int = 3) -> Plan:
         for number, part in enumerate(parts):
             if not (size.get("longest_edge") or size.get("height")):
                 raise ValueError(f"{c.name}: size must have 'longest_edge', or 'height' and 'width'")
-            wanted = _smol_size(part.size, size["longest_edge"]) if size.get("longest_edge") else by_keys(c, part.size)
+            longest = size.get("longest_edge")
+            wanted = rules.longest_and_even(part.size, min(4096, longest)) if longest else by_keys(c, part.size)
             parts[number] = resized(resized(part, wanted, name), (side, side), name)
     values = table(c, channels)
     if not c["do_pad"]:
@@ -266,19 +267,6 @@ def smol(c: Configuration, pictures: Sizes, channels: int = 3) -> Plan:
     windows = [window for group in groups for window in mask(group[:1]).windows * most]
     masks = Mask((len(groups), most, *parts[0].shape), np.dtype(np.int64), tuple(windows))
     return {"pixel_values": nested(groups, values, most, range(channels)), "pixel_attention_mask": masks}
-
-
-def _smol_size(size: Size, longest: int) -> Size:
-    longest = min(4096, longest)
-    height, width = size
-    ratio = width / height
-    if width >= height:
-        width, height = longest, int(longest / ratio)
-        height += height % 2
-    else:
-        height, width = longest, int(longest * ratio)
-        width += width % 2
-    return max(height, 1), max(width, 1)
 
 
 def mini_cpm(c: Configuration, pictures: Sizes, channels: int = 3) -> Plan:
