@@ -47,17 +47,8 @@ static DML_THREAD run(void *unused)
 }
 
 #ifndef _WIN32
-static void before_fork(void)
-{
-    dml_lock_acquire(&state.lock);
-}
-
-static void after_fork_in_parent(void)
-{
-    dml_lock_release(&state.lock);
-}
-
-/* The child has no such thread. */
+/* A fork does not wait for the lock: it would wait for the driver with it, while a thread inside the driver wakes this one. The
+ * child has no such thread, and makes the lock anew. */
 static void after_fork_in_child(void) /* uncovered: only in a forked child, which writes no counts */
 {
     state.lock = (dml_lock)DML_LOCK_INIT;
@@ -76,7 +67,7 @@ void dml_idle_watch(dml_idle_body *body)
 #ifndef _WIN32
     static bool watching;
     if (!watching)
-        watching = pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child) == 0;
+        watching = pthread_atfork(NULL, NULL, after_fork_in_child) == 0;
 #endif
 }
 

@@ -31,4 +31,6 @@ fi
 export PYTHONMALLOC=malloc
 export ASAN_OPTIONS=detect_leaks=0:abort_on_error=1:allocator_may_return_null=1
 export UBSAN_OPTIONS=print_stacktrace=1:halt_on_error=1
+PYTHONPATH=$(cd "$(dirname "$0")" && pwd) # sitecustomize.py
+export PYTHONPATH
 LD_PRELOAD=$libraries "$@"
