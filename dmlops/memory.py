@@ -88,10 +88,10 @@ def memory_info(device: DeviceLike | None = None) -> MemoryInfo:
     Linux only the first pages are pooled, for the next such result that is no larger. The addresses of the other pages stay
     reserved, which counts only towards limits on a process's virtual memory.
 
-    Once three such results in a row used the same memory, all of it is pooled, if it is at most a quarter of the memory that
-    the process may use and ``DMLOPS_CACHE`` is not set. `pool_limit` is raised by as much meanwhile. If no such result asks for
-    it within ten seconds, it is freed. Until then the system takes it without writing it to disk as soon as the machine or the
-    process's control group (a container) runs short of memory.
+    Once three such results in a row used the same memory (four, where smaller results fill the pool), all of it is pooled, if
+    it is at most a quarter of the memory that the process may use and ``DMLOPS_CACHE`` is not set. `pool_limit` is
+    raised by as much meanwhile. If no such result asks for it within ten seconds, it is freed. Until then the system takes it
+    without writing it to disk as soon as the machine or the process's control group (a container) runs short of memory.
 
     Examples
     --------

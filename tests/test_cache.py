@@ -399,6 +399,39 @@ assert (y == 6).all() and dmlops.memory_info()[:3] == ({LARGE}, {LARGE}, LIMIT +
 
 
 @needs_offers
+def test_also_where_smaller_ones_fill_the_pool():
+    """A result beyond the limit keeps its addresses meanwhile, and its uses count; one more is asked for."""
+    run_python(
+        f"""
+smaller = [result(3 * MIB) for _ in range(8)]
+del smaller
+for _ in range(4):
+    assert dmlops.memory_info()[:3] == (0, LIMIT, LIMIT)
+    result({LARGE})
+assert dmlops.memory_info()[:3] == (0, LIMIT + {LARGE}, LIMIT + {LARGE})
+""",
+        whole=WHOLE,
+    )
+
+
+@needs_offers
+def test_limits_found_again_leave_it_whole():
+    """The memory that the process may use is looked at again where nobody has set a limit."""
+    run_python(
+        f"""
+for _ in range(3):
+    result({LARGE})
+for _ in range(2):
+    assert dmlops.memory_info()[:3] == (0, {LARGE}, LIMIT + {LARGE})
+dmlops.memory._limits = lambda text, machine: (LIMIT, {LARGE} - 1)
+assert dmlops.memory_info()[:3] == (0, 0, LIMIT)
+""",
+        cache=None,
+        whole=WHOLE,
+    )
+
+
+@needs_offers
 @pytest.mark.parametrize(
     "sizes",
     [

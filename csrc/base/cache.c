@@ -11,7 +11,7 @@
 #include "base/pool.h"
 
 enum {
-    MIN_USES = 3, /* of a large block, for it to be pooled whole */
+    MIN_USES = 3, /* of a large block, for it to be pooled whole; one more where smaller ones took the room */
     WHOLE_SECONDS = 10
 };
 
@@ -32,7 +32,7 @@ static struct {
     size_t limit, largest_whole;
     size_t page, used;
     dml_pool pool;
-    block *large; /* capacity: the bytes pooled of it, as many as there was room for, or all */
+    block *large; /* capacity: the bytes pooled of it, as many as there was room for (0: addresses only), or all */
 } cache = {.lock = DML_LOCK_INIT};
 
 /* --- blocks ----------------------------------------------------------------------------------------------------- */
@@ -89,7 +89,8 @@ static dml_pooled *linked(dml_pooled *entry, dml_pooled *dropped)
 static bool is_pooled_whole(void)
 {
     const block *b = cache.large;
-    return b && b->entry.capacity > cache.limit && dml_nanoseconds() - b->entry.added < WHOLE_SECONDS * INT64_C(1000000000);
+    return b && b->entry.capacity > cache.limit && b->entry.capacity <= cache.largest_whole &&
+           dml_nanoseconds() - b->entry.added < WHOLE_SECONDS * INT64_C(1000000000);
 }
 
 /* On the bytes pooled: a large block that is pooled whole counts besides `cache.limit`. */
@@ -98,14 +99,15 @@ static size_t limit_now(void)
     return cache.limit + (is_pooled_whole() ? cache.large->entry.capacity : 0);
 }
 
-/* Takes out the large block, unless it stays whole, then the blocks unused for longest, until at most `most` bytes are pooled;
- * returns them, linked by `older`, for unmap_all, which takes its time and needs no lock. */
+/* Takes out the large block, unless it stays whole or is addresses only, then the blocks unused for longest, until at most
+ * `most` bytes are pooled; returns them, linked by `older`, for unmap_all, which takes its time and needs no lock. */
 static dml_pooled *drop_to(size_t most)
 {
     dml_pooled *dropped = NULL;
-    bool whole_stays = is_pooled_whole() && cache.large->entry.capacity <= most;
+    const size_t large = cache.large ? cache.large->entry.capacity : 0;
+    const bool large_stays = large == 0 || (is_pooled_whole() && large <= most);
     while (pooled_bytes() > most) {
-        dml_pooled *entry = whole_stays ? NULL : (dml_pooled *)take_large();
+        dml_pooled *entry = large_stays ? NULL : (dml_pooled *)take_large();
         dropped = linked(entry ? entry : take_oldest(), dropped);
     }
     return dropped;
@@ -117,13 +119,6 @@ static void unmap_all(dml_pooled *entry)
         next = entry->older;
         dml_pages_unmap(entry, ((block *)entry)->mapped);
     }
-}
-
-static void unlock_and_drop_to(size_t most)
-{
-    dml_pooled *dropped = drop_to(most);
-    dml_lock_release(&cache.lock);
-    unmap_all(dropped);
 }
 
 /* A pooled block that will do; one that is in the way of others is `dropped`. */
@@ -144,12 +139,12 @@ static block *find_pooled(const dml_pooled *wanted, dml_pooled **dropped)
 static void pool_large(block *b)
 {
     dml_lock_acquire(&cache.lock);
-    bool vacant = !cache.large, whole = vacant && b->uses >= MIN_USES && b->entry.capacity <= cache.largest_whole;
+    bool vacant = !cache.large, whole = vacant && b->entry.capacity <= cache.largest_whole;
     size_t most = vacant ? (cache.limit - cache.pool.bytes) / 8 * 7 : 0; /* the rest is for smaller ones */
     size_t room = most / DML_HUGE_PAGE * DML_HUGE_PAGE;
     dml_lock_release(&cache.lock);
-    whole = whole && dml_pages_release(b, b->mapped, cache.page, true);
-    bool pooled = whole || (room > 0 && dml_pages_release(b, b->mapped, cache.page + room, false));
+    whole = whole && b->uses >= MIN_USES + (room == 0) && dml_pages_release(b, b->mapped, cache.page, true);
+    bool pooled = whole || (vacant && dml_pages_release(b, b->mapped, cache.page + room, false));
     if (pooled) {
         b->entry.capacity = whole ? b->entry.capacity : room;
         b->entry.added = dml_nanoseconds();
@@ -171,7 +166,7 @@ static bool give_back(int64_t before)
         dropped = linked(&take_large()->entry, NULL);
     while (cache.pool.oldest && cache.pool.oldest->added < before)
         dropped = linked(take_oldest(), dropped);
-    const bool left = pooled_bytes() > 0;
+    const bool left = cache.large || cache.pool.oldest;
     dml_lock_release(&cache.lock);
     unmap_all(dropped);
     return left;
@@ -207,7 +202,9 @@ void dml_cache_limit(size_t limit, size_t largest_whole)
     dml_lock_acquire(&cache.lock);
     cache.limit = limit;
     cache.largest_whole = largest_whole;
-    unlock_and_drop_to(limit);
+    dml_pooled *dropped = drop_to(limit_now());
+    dml_lock_release(&cache.lock);
+    unmap_all(dropped);
 }
 
 void *dml_cache_acquire(size_t bytes)
@@ -283,8 +280,7 @@ void *dml_cache_resize(void *data, size_t bytes)
 
 void dml_cache_clear(void)
 {
-    dml_lock_acquire(&cache.lock);
-    unlock_and_drop_to(0);
+    give_back(INT64_MAX);
 }
 
 dml_cache_bytes dml_cache_count(void)

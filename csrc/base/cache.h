@@ -6,8 +6,8 @@
  * limit those unused for longest go back to the system. Of a block's bytes at most an eighth (or a page) are there only to
  * round its size up. A block that is larger than the limit is not pooled, but as much of its beginning as there is room for,
  * and the addresses of the rest: the next such block that is no larger takes its place, unless smaller ones needed the room.
- * One that was handed out three times in a row is pooled whole, besides the limit, for ten seconds. Its pages are those that
- * the system takes first when it, or the process's control group, runs short of memory.
+ * One that was handed out three times in a row (four, where there is no room) is pooled whole, besides the limit, for ten
+ * seconds. Its pages are those that the system takes first when it, or the process's control group, runs short of memory.
  *
  * Every function may be called from any thread, with or without the GIL, also in the child of a fork, and until the process
  * ends: arrays live longer than modules do. Knows nothing of Python.
