@@ -19,6 +19,10 @@ case $libraries in
     ;;
 esac
 
+here=$(cd "$(dirname "$0")" && pwd)
+forks=$here/../../build/sanitized/forks.so
+[ "$forks" -nt "$here/forks.c" ] || $compiler -std=gnu11 -O1 -shared -fPIC -pthread -o "$forks" "$here/forks.c"
+
 core=$("$(dirname "$1")"/python -I -c '
 import importlib.metadata
 print(*(file.locate() for file in importlib.metadata.files("dmlops") if "_core" in file.name and file.suffix == ".so"))')
@@ -31,6 +35,4 @@ fi
 export PYTHONMALLOC=malloc
 export ASAN_OPTIONS=detect_leaks=0:abort_on_error=1:allocator_may_return_null=1
 export UBSAN_OPTIONS=print_stacktrace=1:halt_on_error=1
-PYTHONPATH=$(cd "$(dirname "$0")" && pwd) # sitecustomize.py
-export PYTHONPATH
-LD_PRELOAD=$libraries "$@"
+LD_PRELOAD="$libraries $forks" "$@"

@@ -1,0 +1,47 @@
+/* Forks wait for other threads to sleep: up to GCC 13 a child inherits the locks of AddressSanitizer's allocator as they are, and
+ * hangs. A thread that has such a lock runs, or waits for a page: a driver's threads do so for moments after a call, and Python's
+ * until they need the GIL, which the fork has. `run.sh` loads this into the interpreter. */
+#include <ctype.h>
+#include <dirent.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { MOST_MS = 5000 };
+
+static int sleeps(const char *task)
+{
+    char path[300], text[512] = "";
+    snprintf(path, sizeof path, "/proc/self/task/%s/stat", task);
+    FILE *file = fopen(path, "r");
+    if (!file)
+        return 1; /* it has ended */
+    text[fread(text, 1, sizeof text - 1, file)] = 0;
+    fclose(file);
+    const char *name_end = strrchr(text, ')');
+    return !name_end || name_end[2] == 'S';
+}
+
+/* This thread is one. */
+static int running(void)
+{
+    int count = 0;
+    DIR *tasks = opendir("/proc/self/task");
+    for (struct dirent *task; tasks && (task = readdir(tasks));)
+        count += isdigit((unsigned char)*task->d_name) && !sleeps(task->d_name);
+    if (tasks)
+        closedir(tasks);
+    return count;
+}
+
+static void before_fork(void)
+{
+    for (int ms = 0; ms < MOST_MS && running() > 1; ms++)
+        usleep(1000);
+}
+
+__attribute__((constructor)) static void watch_forks(void)
+{
+    pthread_atfork(before_fork, NULL, NULL);
+}
