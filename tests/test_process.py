@@ -696,7 +696,7 @@ def meanwhile():
     return under_way
 assert any(meanwhile() for _ in range(50))
 use()
-""")
+""", env={"DMLOPS_TEST_FORKS_AT_ONCE": 1})  # of tests/sanitizers/forks.c
 
 
 @pytest.mark.needs_fork
