@@ -196,6 +196,14 @@ def test_integers_wrap_around_and_are_divided_as_numpy_does(dtype):
         assert same(lambda x: (x // -1, x // -5, np.minimum(x, -3)), x)
 
 
+def test_a_nan_keeps_its_bits_by_way_of_float16():
+    """Also one that signals, which the processor's conversion to float64 makes quiet: NumPy's from float16 does not."""
+    x = values(np.float32, (700,))
+    x = np.concatenate([x, np.array([0x7FA00000, 0x7F800001, 0xFFA00000, 0x7FC02000], np.uint32).view(np.float32)])
+    assert same(lambda x: x.astype(np.float16).astype(np.float64), x)
+    assert same(lambda x: (np.where(x > 0, x, 0).astype(np.float16).astype(np.float64), x.astype(np.float16).astype("f4")), x)
+
+
 def test_constants_may_be_arguments():
     x = values(np.float32, (5, 6, 3))
     fused = dmlops.fuse(lambda x, mean, std: (x - mean) / std)

@@ -62,6 +62,8 @@ static bool is_possible(const reader *reader, const dml_instruction *one, uint32
         return one->b < DML_NUMBERS && one->b != one->number && holds(reader, one->a, one->b);
     case DML_DO_NARROW:
         return one->b < DML_MEMORIES && dml_memory_number[one->b] == one->number && holds(reader, one->a, one->number);
+    case DML_DO_WIDEN:
+        return one->number == DML_F64 && holds(reader, one->a, DML_F32);
     case DML_DO_WHERE:
         return holds(reader, one->a, DML_I32) && holds(reader, one->b, one->number) && holds(reader, one->c, one->number);
     default:

@@ -38,6 +38,7 @@ typedef enum dml_formula_operation {
     DML_DO_STORE,    /* the result is register a, and memory holds it as `b`; the last one */
     DML_DO_CAST,     /* to = register a, which holds numbers `b`; floats are rounded towards zero */
     DML_DO_NARROW,   /* to = register a, as memory that holds it as `b` would give it back */
+    DML_DO_WIDEN,    /* to = register a, which holds a float16 as float, as double: a NaN keeps its bits, as NumPy has it */
     DML_DO_WHERE,    /* to = a ? b : c, where a holds int32_t */
     DML_DO_ADD,
     DML_DO_SUBTRACT,

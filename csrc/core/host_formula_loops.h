@@ -155,6 +155,22 @@ static inline f32 float_of(u32 half)
     return made;
 }
 
+/* Processors make a NaN quiet that signals when they convert it. */
+static inline f64 double_of(u32 bits)
+{
+    const u64 sign = (u64)(bits >> 31) << 63, payload = bits & 0x7FFFFF;
+    const u64 nan = sign | (u64)0x7FF << 52 | payload << 29;
+    f32 value;
+    memcpy(&value, &bits, sizeof value);
+    f64 made = value;
+    u64 wide;
+    memcpy(&wide, &made, sizeof wide);
+    wide = (bits & 0x7FFFFFFF) > 0x7F800000 ? nan : wide;
+    memcpy(&made, &wide, sizeof made);
+    return made;
+}
+
+LOOP(widen, u32, f64, double_of(a))
 LOOP(narrow_u8, i32, i32, (u8)a)
 LOOP(narrow_i8, i32, i32, (i8)a)
 LOOP(narrow_u16, i32, i32, (u16)a)
@@ -194,7 +210,8 @@ GATHER(4)
 
 LOOPS = {
     GATHERS,
-    .operations = {[DML_DO_WHERE] = FOR_ALL(where),
+    .operations = {[DML_DO_WIDEN] = {[DML_F64] = widen_u32},
+                   [DML_DO_WHERE] = FOR_ALL(where),
                    [DML_DO_ADD] = FOR_ALL(add),
                    [DML_DO_SUBTRACT] = FOR_ALL(subtract),
                    [DML_DO_MULTIPLY] = FOR_ALL(multiply),

@@ -43,9 +43,9 @@ _HELD = {"i4": I32, "i8": I64, "f4": F32, "f8": F64, "u4": I64, "f2": F32}
 BOOL = np.dtype(bool)
 
 _NAMES = (
-    "constant load store cast narrow where add subtract multiply divide minimum maximum raise lower less less_equal greater"
+    "constant load store cast narrow widen where add subtract multiply divide minimum maximum raise lower less less_equal"
 )
-_NAMES += " greater_equal equal not_equal and or xor negative absolute sqrt floor ceil trunc rint"
+_NAMES += " greater greater_equal equal not_equal and or xor negative absolute sqrt floor ceil trunc rint"
 OPERATIONS = {name: code for code, name in enumerate(_NAMES.split())}  # DML_DO_...
 
 _MOST_REGISTERS, _MOST_INSTRUCTIONS = 24, 256

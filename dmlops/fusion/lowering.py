@@ -15,6 +15,7 @@ import numpy as np
 from dmlops.fusion.expressions import VALUE, Expression, Varying, first_of, sample_of
 from dmlops.fusion.formulas import (
     BOOL,
+    F64,
     I32,
     I64,
     MEMORY,
@@ -92,6 +93,8 @@ class _Builder:
             return self.add("not_equal", one, value, self.fixed(0, dtype))
         if (code_of(dtype), code_of(new)) == ("f8", "f2"):
             raise UnsupportedError("from float64 to float16")
+        if (code_of(dtype), code_of(new)) == ("f2", "f8"):
+            return self.add("widen", F64, value)
         if one != other:
             value = self.add("cast", other, value, other=one)
         return self.narrow(value, new) if not np.can_cast(dtype, new) or new.itemsize < 4 else value
