@@ -1,7 +1,6 @@
-/* Forks wait for other threads to sleep: up to GCC 13 a child inherits the locks of AddressSanitizer's allocator as they are, and
- * hangs. A thread that has such a lock runs, or waits for a page: a driver's threads do so for moments after a call, and Python's
- * until they need the GIL, which the fork has. `run.sh` loads this into the interpreter.
- * A test of a fork that does not wait sets DMLOPS_TEST_FORKS_AT_ONCE. */
+/* Makes forks wait until all other threads sleep. AddressSanitizer of GCC 12 does not take its allocator's locks for a fork: where
+ * another thread has one, the child finds it locked forever. A thread that has one runs, or waits for a page. `run.sh` loads this
+ * into the interpreter. A test that a fork does not wait sets DMLOPS_TEST_FORKS_AT_ONCE. */
 #include <ctype.h>
 #include <dirent.h>
 #include <pthread.h>
@@ -13,13 +12,13 @@
 
 enum { MOST_MS = 5000 };
 
-static int sleeps(const char *task)
+static bool sleeps(const char *task)
 {
     char path[300], text[512] = "";
     snprintf(path, sizeof path, "/proc/self/task/%s/stat", task);
     FILE *file = fopen(path, "r");
     if (!file)
-        return 1; /* it has ended */
+        return true; /* it has ended */
     text[fread(text, 1, sizeof text - 1, file)] = 0;
     fclose(file);
     const char *name_end = strrchr(text, ')');
