@@ -47,8 +47,8 @@ static DML_THREAD run(void *unused)
 }
 
 #ifndef _WIN32
-/* A fork does not take the lock. It waits for threads to leave the driver, and one of these may be waiting for this lock, to wake
- * the idle thread. The child has no such thread, and makes the lock anew. */
+/* A fork does not take the lock. It waits for threads to leave the driver, and one of these may wait for this lock, to wake the
+ * idle thread. The child has no such thread, and makes the lock anew. */
 static void after_fork_in_child(void) /* uncovered: only in a forked child, which writes no counts */
 {
     state.lock = (dml_lock)DML_LOCK_INIT;
