@@ -22,6 +22,7 @@ LIMITS = (
     "more than one pass is needed in front of a map",
     "the constants of this function vary along so many positions",
     "from float64 to float16 cannot be fused",
+    "repeats no period, cannot be fused",  # with NumPy 1 only
 )
 
 

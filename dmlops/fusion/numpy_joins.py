@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from dmlops import reference
 from dmlops.fusion import movements
 from dmlops.fusion.graph import Node, as_view
 from dmlops.fusion.expressions import BY_VALUE
@@ -190,6 +191,7 @@ def pad(trace: Trace, function: Any, array: Any, pad_width: Any, mode: Any = "co
         raise ValueError("can't extend an empty axis using modes other than 'constant' or 'empty'")
     if mode != "constant":
         for axis, (before, after) in enumerate(widths):
+            _check_periods(x.shape[axis], before, after, mode)
             x = movements.pad_periodic(x, axis, before, after, _MODES[mode])
         return trace.record(function, (array, widths or pad_width, mode), {}, x)
     codes = []
@@ -206,6 +208,15 @@ def pad(trace: Trace, function: Any, array: Any, pad_width: Any, mode: Any = "co
 def _ask(function: Any, rank: int, dtype: np.dtype[Any], mode: str, kwargs: Any) -> None:
     """Raise for what NumPy does not know."""
     function(np.zeros((1,) * rank, dtype), 0, mode, **dict(kwargs))
+
+
+def _check_periods(size: int, before: int, after: int, mode: Any) -> None:
+    """Raise where this NumPy repeats no period: NumPy 1 does not where it reflects far beyond an axis."""
+    if max(before, after) >= size > 0:
+        positions: Any = np.arange(size)
+        periodic = reference.padding(positions, [before], [after], mode=_MODES[mode])  # type: ignore[call-overload]
+        if not np.array_equal(np.pad(positions, (before, after), mode), periodic):
+            refuse(f"mode {mode!r} of numpy.pad so far beyond an axis, where NumPy {np.__version__} repeats no period,")
 
 
 def _widths(x: Node, pad_width: Any) -> Any:
