@@ -1,10 +1,10 @@
 """Measures dmlops against everybody else and writes what came out. `make bench` runs this.
 
-python benchmarks/run.py                        everything, and the README's section
-python benchmarks/run.py --cells 'mirror*' ...  some cells (`--list` names them), README untouched
-python benchmarks/run.py --device nvidia --mib 256  another device, and larger arrays: files of their own, README untouched
+python benchmarks/run.py                        everything, and the generated parts of documents
+python benchmarks/run.py --cells 'mirror*' ...  some cells (`--list` names them), documents untouched
+python benchmarks/run.py --device nvidia --mib 256  another device, and larger arrays: files of their own, documents untouched
 python benchmarks/run.py --quick                small arrays: does it work at all?
-python benchmarks/run.py --render               text, pictures and README anew from the saved JSON
+python benchmarks/run.py --render               text, pictures and documents anew from the saved JSON
 """
 
 import argparse
@@ -30,7 +30,7 @@ def arguments():
     parser.add_argument("--rounds", type=int, help="calls of each contender (7, with --quick 3)")
     parser.add_argument("--device", help="part of a device's name; without it lavapipe, unless VK_DRIVER_FILES is set")
     parser.add_argument("--output", type=Path, default=HERE / "results", help="folder of JSON and pictures")
-    parser.add_argument("--readme", type=Path, default=HERE.parent / "README.md", help="file whose section is generated")
+    parser.add_argument("--root", type=Path, default=HERE.parent, help="folder of the documents that have generated parts")
     parser.add_argument("--render", action="store_true", help="measure nothing")
     parser.add_argument("--list", action="store_true", help="print the names of all cells and probes")
     options = parser.parse_args()
@@ -154,12 +154,9 @@ def main():
     if complete:
         log = options.output / "README.md"
         log.write_text(reporting.page(report, pictures))
-        if not reporting.update_readme(options.readme, report, _relative(log, options.readme.parent)):
-            print(f"\n{options.readme.name} has no markers {reporting.BEGIN} and {reporting.END}; it was left alone.")
-
-
-def _relative(path, folder):
-    return Path(os.path.relpath(path, folder)).as_posix()
+        for path, section in reporting.sections(report, log, options.root).items():
+            if not reporting.update(path, section):
+                print(f"\n{path.name} has no markers {reporting.BEGIN} and {reporting.END}; it was left alone.")
 
 
 if __name__ == "__main__":

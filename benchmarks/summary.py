@@ -9,7 +9,7 @@ from contest import AUTO, COPY, DEVICE_COPY, MEMSET, NOT_PEERS, OURS, PLAIN, RES
 GEOMETRIC_MEAN = 2.0  # at least
 PATCHES_MEAN, PATCHES_LEAST = 1.2, 0.6  # of blocks and patches, at least
 AUTO_MEAN, AUTO_BEHIND = 1.8, 0.1  # of all cells with "auto"; the share of them that a peer wins
-TABLES = ("counted", "family", "batches", "patches")  # whose cells the README shows, and its headline counts
+TABLES = ("counted", "family", "batches", "patches")  # whose cells docs/performance.md shows a part of, and counts
 COPIES = 2.4  # no counted cell above this many x.copy()
 PHOTOGRAPH_COPIES = 3.0
 IMAGE_COPIES = 1.7  # no image above this many calls that copy the bytes of its result

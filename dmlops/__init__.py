@@ -1,4 +1,4 @@
-"""DirectML's data-movement operators for NumPy arrays, run as Vulkan compute kernels.
+"""Prepares images and arrays for models in few passes, on any CPU or GPU, to the bit as NumPy, Pillow, OpenCV or torchvision.
 
     >>> import numpy as np, dmlops
     >>> dmlops.slice(np.arange(10), offsets=[1], sizes=[8], strides=[-3])

@@ -20,6 +20,11 @@ import dmlops
 from dmlops import _core, doctor, explain
 from dmlops.errors import printable
 
+# As the first page and the package's summary have it; `-OO` leaves out docstrings.
+WHAT_IT_IS = (
+    "Prepares images and arrays for models in few passes, on any CPU or GPU, "
+    "to the bit as NumPy, Pillow, OpenCV or torchvision."
+)
 # The arguments of one call of an operator, by position and by name.
 Call: TypeAlias = tuple[tuple[Any, ...], dict[str, Any]]
 
@@ -30,7 +35,7 @@ def main(arguments: list[str] | None = None) -> int:
             setattr(sys, name, open(os.devnull, "w"))  # noqa: SIM115
         with contextlib.suppress(AttributeError):  # a stream of the caller's
             getattr(sys, name).reconfigure(errors="backslashreplace")
-    parser = argparse.ArgumentParser(prog="python -m dmlops", description="DirectML's data-movement operators on Vulkan.")
+    parser = argparse.ArgumentParser(prog="python -m dmlops", description=WHAT_IT_IS)
     commands = parser.add_subparsers(title="commands", dest="command", metavar="COMMAND")
     for name, (_, text) in COMMANDS.items():
         commands.add_parser(name, help=text, add_help=False)

@@ -25,6 +25,7 @@ sys.path.append(str(ROOT / "tools"))
 
 import publishing  # noqa: E402
 
+OPERATORS = DOCS / "operators.md"  # the page of all, which gets the tables and links of the site
 # Pages that stand elsewhere in the repository, by their place on the site. All of docs/*.md are pages too.
 ELSEWHERE = {
     "architecture.md": ROOT / "ARCHITECTURE.md",
@@ -35,6 +36,14 @@ ELSEWHERE = {
     "gpu.md": ROOT / "benchmarks" / "results" / "gpu.md",
     **{f"tour/{path.name}": path for path in sorted((ROOT / "examples").glob("*.ipynb"))},
 }
+# Pages of the site that are computed, by the files that they are made from: in the repository, links lead to these.
+MADE_FROM = {
+    ROOT / "dmlops" / "__init__.py": "api.md",
+    ROOT / "dmlops" / "recipes" / "__init__.py": "api.md",
+    ROOT / "dmlops" / "reference.py": "api.md",
+    OPERATORS: "operators/index.md",
+    DOCS / "recipes.py": "preprocessing.md",
+}
 COMMENT = re.compile(r"<!-- computed: (\w+) -->")
 LINK = re.compile(r"(!?)\[([^\]]*)\]\(([^)\s#]+)(#[^)\s]*)?\)")
 
@@ -42,8 +51,9 @@ LINK = re.compile(r"(!?)\[([^\]]*)\]\(([^)\s#]+)(#[^)\s]*)?\)")
 def main(folder):
     if folder.exists():
         shutil.rmtree(folder)
-    pages = {str(path.relative_to(DOCS)): path for path in sorted(DOCS.rglob("*.md"))} | ELSEWHERE
-    places = {source: place for place, source in pages.items()}
+    texts = {path: str(path.relative_to(DOCS)) for path in sorted(DOCS.rglob("*.md"))} | {OPERATORS: MADE_FROM[OPERATORS]}
+    pages = {place: path for path, place in texts.items()} | ELSEWHERE
+    places = {source: place for place, source in pages.items()} | MADE_FROM
     for place, source in pages.items():
         target = folder / place
         target.parent.mkdir(parents=True, exist_ok=True)
@@ -78,8 +88,6 @@ def with_links_of_the_site(source, place, places, folder):
             pictures.mkdir(parents=True, exist_ok=True)
             shutil.copy(path, pictures)
             return f"![{text}]({os.path.relpath('pictures', Path(place).parent)}/{path.name})"
-        if DOCS in source.parents and not path.exists():  # a page that is computed
-            return match[0]
         return f"`{text.strip('`')}`"
 
     text = publishing.as_published(source.read_text(), publishing.address())

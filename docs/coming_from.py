@@ -15,6 +15,7 @@ ARRAYS = {
     "lines": "np.arange(1, 22).reshape(3, 7)  # a batch of padded sequences",
     "lengths": "np.array([3, 7, 0])",
     "photo": "(np.arange(40 * 60 * 3) % 251).astype(np.uint8).reshape(40, 60, 3)",
+    "planes": "np.ascontiguousarray(photo.transpose(2, 0, 1))",
 }
 
 
@@ -37,7 +38,10 @@ class Library:
 
 def arrays():
     """The arrays that the rows use, by name."""
-    return {name: eval(code, {"np": np}) for name, code in ARRAYS.items()}
+    made = {}
+    for name, code in ARRAYS.items():
+        made[name] = eval(code, {"np": np}, made)
+    return made
 
 
 NUMPY = Library(
@@ -410,4 +414,64 @@ OPENCV = Library(
     "More: [Resizing](resizing.md).",
 )
 
-LIBRARIES = (NUMPY, PILLOW, OPENCV, EINOPS, PYTORCH, TENSORFLOW, ONNX, DIRECTML, PYDIRECTML)
+TORCHVISION = Library(
+    "torchvision",
+    "torchvision",
+    "import torch\nfrom torchvision.transforms.v2 import functional as TF\nt = torch.from_numpy(planes)",
+    (
+        Row("TF.resize(t, [20, 33])", "dmlops.resize_torchvision(planes, (20, 33))", "Bilinear with antialiasing in both."),
+        Row(
+            "TF.resize(t, [20, 33], TF.InterpolationMode.BICUBIC, antialias=False)",
+            'dmlops.resize_torchvision(planes, (20, 33), "bicubic", antialias=False)',
+        ),
+        Row("TF.resize(t, [20])", "dmlops.resize_torchvision(planes, 20)", "The shorter side."),
+        Row("TF.center_crop(t, [30, 36])", "dmlops.slice(planes, np.s_[:, 5:35, 12:48])"),
+        Row("TF.horizontal_flip(t)", "dmlops.slice(planes, np.s_[..., ::-1])"),
+        Row(
+            'TF.pad(t, [4, 2, 5, 3], padding_mode="reflect")',
+            'dmlops.padding(planes, (0, 2, 4), (0, 3, 5), mode="reflection")',
+            "torchvision's list is left, top, right, bottom.",
+        ),
+        Row(
+            "TF.to_dtype(t, torch.float32, scale=True)",
+            "dmlops.fuse(lambda x: x * np.float32(1 / 255))(planes)",
+            "`to_dtype` multiplies by the reciprocal of 255; a division has other last bits.",
+        ),
+        Row(
+            "TF.normalize(TF.to_dtype(t, torch.float32, scale=True), [0.5] * 3, [0.25] * 3)",
+            "dmlops.fuse(lambda x: (x * np.float32(1 / 255) - np.float32(0.5)) / np.float32(0.25))(planes)",
+            "A whole `Compose` is read by `dmlops.preprocessing(transform)`.",
+        ),
+    ),
+    "More: [Resizing](resizing.md), and [transforms of torchvision](preprocessing_from_a_configuration.md) as they are.",
+)
+
+ALBUMENTATIONS = Library(
+    "albumentations",
+    "albumentations",
+    "import albumentations as A\n\ndef run(transform, image):\n    return transform(image=image)[\"image\"]",
+    (
+        Row(
+            "run(A.Resize(20, 33), photo)",
+            "dmlops.resize_opencv(photo, (20, 33))",
+            "It resizes by OpenCV: `interpolation=cv2.INTER_AREA` is `\"area\"`.",
+        ),
+        Row("run(A.CenterCrop(30, 36), photo)", "dmlops.slice(photo, np.s_[5:35, 12:48])"),
+        Row(
+            "run(A.Crop(10, 5, 40, 35), photo)",
+            "dmlops.slice(photo, np.s_[5:35, 10:40])",
+            "albumentations has x before y.",
+        ),
+        Row("run(A.HorizontalFlip(p=1), photo)", "dmlops.slice(photo, np.s_[:, ::-1])"),
+        Row("run(A.VerticalFlip(p=1), photo)", "dmlops.slice(photo, np.s_[::-1])"),
+        Row("run(A.Transpose(p=1), photo)", "dmlops.transpose(photo, (1, 0, 2))"),
+        Row(
+            "run(A.PadIfNeeded(48, 66, border_mode=0, fill=114), photo)",
+            "dmlops.padding(photo, (4, 3, 0), (4, 3, 0), value=114)",
+            "`padding` is given the rows and columns at each side.",
+        ),
+    ),
+    "Random choices are drawn outside: [a crop and a mirror for each sample](training.md) are arguments of `dmlops.crops`.",
+)
+
+LIBRARIES = (NUMPY, PILLOW, OPENCV, TORCHVISION, ALBUMENTATIONS, EINOPS, PYTORCH, TENSORFLOW, ONNX, DIRECTML, PYDIRECTML)

@@ -17,10 +17,11 @@ from dmlops.directml.tables import SUPPORT
 
 def write(folder):
     pages = folder / "operators"
-    pages.mkdir()
+    pages.mkdir(exist_ok=True)
     for operator in OPERATORS:
         (pages / f"{operator.name}.md").write_text(page(operator, pages))
-    (pages / "index.md").write_text(index())
+    with open(pages / "index.md", "a") as all_of_them:  # behind docs/operators.md
+        all_of_them.write(index())
 
 
 def names():
@@ -173,10 +174,4 @@ def index():
         onnx = ", ".join(operator.onnx) or "-"
         rows.append(f"| [{operator.name}]({operator.name}.md) | {operator.summary} | {structures} | {onnx} |")
     toctree = "```{toctree}\n:hidden:\n\n" + "\n".join(operator.name for operator in OPERATORS) + "\n```"
-    common = (
-        "Each takes what `numpy.asarray` takes, or a `DeviceArray`, of any dtype whose elements are plain bytes, any strides "
-        "and any rank that its description allows. Each returns a new C-contiguous, writable array of the same dtype. `out=` "
-        "names an array to write to; it may have any strides and overlap with the input. `device=` chooses the device. "
-        "`dmlops.reference` has the same functions in a few lines of NumPy."
-    )
-    return joined(["# Operators", common, "\n".join(rows), toctree])
+    return joined(["", "## A page for each", "\n".join(rows), toctree])

@@ -1,4 +1,4 @@
-"""The operators as data. Every page of an operator on the site is made from its row, and the README's table names each.
+"""The operators as data. Every page of an operator on the site is made from its row, and docs/operators.md names each.
 
 All code is in strings: the build runs it, shows it, and fails where a claim does not hold.
 """

@@ -25,6 +25,17 @@ VALIDATION = os.environ.get("DMLOPS_TEST_VALIDATION") and pathlib.Path(
 VALIDATION_SIGNS = ("Validation Error", "Validation Warning", "VUID-", "SYNC-HAZARD", "UNASSIGNED-")
 
 
+def define_torchvisions_operators():
+    """torchvision of PyPI is built for CUDA: beside a CPU torch it lacks its operators, of which a schema is needed."""
+    import torch
+
+    with contextlib.suppress(RuntimeError):  # it has them
+        library = torch.library.Library("torchvision", "FRAGMENT")
+        for name in ("nms", "qnms"):
+            library.define(f"{name}(Tensor dets, Tensor scores, float iou_threshold) -> Tensor")
+        define_torchvisions_operators.kept = library
+
+
 # Nothing that tells the loader what to load.
 NO_CHOICE = {"VK_DRIVER_FILES": None, "VK_ICD_FILENAMES": None, "VK_ADD_DRIVER_FILES": None, "VK_INSTANCE_LAYERS": None}
 

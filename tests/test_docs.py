@@ -14,12 +14,12 @@ import strategies
 from support import ROOT, publishing
 
 FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
-DOCUMENTS = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
-# Pages that exist on the built site only.
-COMPUTED = {
-    ROOT / "docs" / name
-    for name in ("api.md", "coming_from.md", "operators/index.md", "preprocessing.md", "tour/preprocessing.ipynb")
-}
+PLACES = ("*.md", "docs/**/*.md", "benchmarks/results/*.md", "companion/*.md")
+DOCUMENTS = sorted(path for place in PLACES for path in ROOT.glob(place))
+SENTENCE = (
+    "Prepares images and arrays for models in few passes, on any CPU or GPU, "
+    "to the bit as NumPy, Pillow, OpenCV or torchvision."
+)
 
 
 def test_docstrings(vulkan):
@@ -43,25 +43,69 @@ def test_recipes(vulkan):
 
 
 def test_the_readme_is_short():
-    assert len((ROOT / "README.md").read_text().splitlines()) <= 130
+    assert len((ROOT / "README.md").read_text().splitlines()) <= 120
     assert (ROOT / "docs" / "demo.webp").stat().st_size < 400_000
+
+
+def test_what_it_is_is_said_once(capsys):
+    """The first page, the site's, the package's summary, its docstring and the command's help have one sentence."""
+    import importlib.metadata
+
+    from dmlops.__main__ import main
+
+    with pytest.raises(SystemExit):
+        main(["--help"])
+    first_lines = [(ROOT / page).read_text().split("\n\n")[1] for page in ("README.md", "docs/index.md")]
+    summary = importlib.metadata.metadata("dmlops")["Summary"]
+    assert {*first_lines, summary, dmlops.__doc__.splitlines()[0]} == {SENTENCE}
+    assert SENTENCE in " ".join(capsys.readouterr().out.split())
+
+
+def test_figures_of_the_first_page_stand_on_the_pages_that_it_links_to():
+    rows = re.findall(r"^\|.*\(docs/(\w+\.md)[^|]*\| ([\d. to]+) \|$", (ROOT / "README.md").read_text(), re.MULTILINE)
+    assert len(rows) >= 2
+    for page, figures in rows:
+        text = (ROOT / "docs" / page).read_text()
+        for figure in re.findall(r"[\d.]+", figures):
+            assert re.search(rf"(?<![\d.]){re.escape(figure)}(?![\d.])", text), (page, figure)
+
+
+def test_generated_parts_are_those_of_the_last_benchmark(monkeypatch):
+    monkeypatch.syspath_prepend(ROOT / "benchmarks")
+    import report
+    import summary
+
+    last = summary.load(ROOT / "benchmarks" / "results" / "benchmark.json")
+    for path, section in report.sections(last, ROOT / "benchmarks" / "results" / "README.md", ROOT).items():
+        assert section in path.read_text(), path
+
+
+def anchors(path):
+    """Of the headings of a page, as GitHub and the site name them."""
+    text = re.sub(r"^```.*?^```", "", path.read_text(), flags=re.MULTILINE | re.DOTALL)
+    titles = [line.lstrip("# ").lower() for line in text.splitlines() if line.startswith("#")]
+    return {re.sub(r"[^\w\- ]", "", title).strip().replace(" ", "-") for title in titles}
 
 
 @pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT)))
 def test_links_lead_somewhere(path):
-    text = path.read_text()
-    titles = [line.lstrip("# ").lower() for line in text.splitlines() if line.startswith("#")]
-    headings = {re.sub(r"[^\w\- ]", "", title).strip().replace(" ", "-") for title in titles}
-    for target in re.findall(r"\]\(([^)\s]+)\)", text):
-        if target.startswith("#"):
-            assert target[1:] in headings, target
-        elif not target.startswith(("http://", "https://", "mailto:")):
-            file = (path.parent / target.partition("#")[0]).resolve()
-            assert file.exists() or file in COMPUTED, target
+    """To a file of the repository, and where a heading is named, to one that it has."""
+    for target in re.findall(r"\]\(([^)\s]+)\)", path.read_text()):
+        if not target.startswith(("http://", "https://", "mailto:")):
+            name, _, heading = target.partition("#")
+            file = (path.parent / name).resolve() if name else path
+            assert file.exists(), target
+            assert not heading or heading in anchors(file), target
 
 
-def test_no_computed_page_takes_the_place_of_another():
-    assert [path for path in COMPUTED if path.exists()] == []
+def test_coming_from_is_what_its_rows_say(monkeypatch):
+    """`python docs/coming_from_page.py` writes the page that stands in the repository."""
+    monkeypatch.syspath_prepend(ROOT / "docs")
+    import coming_from_page
+
+    assert (ROOT / "docs" / "coming_from.md").read_text() == coming_from_page.page("\n".join)
+    for library in coming_from_page.LIBRARIES:
+        assert f"## {library.name}\n" in coming_from_page.page("\n".join)
 
 
 @pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT)))
@@ -100,9 +144,11 @@ def test_every_environment_variable_is_on_its_page():
 def test_every_operator_has_a_page():
     table = (ROOT / "docs" / "operator_table.py").read_text()
     readme = (ROOT / "README.md").read_text()
+    page = (ROOT / "docs" / "operators.md").read_text()
     for name in [*strategies.OPERATORS, *strategies.GATHERS, *strategies.SCATTERS]:
         assert f'        "{name}",\n' in table, name
-        assert f"`{name}(" in readme or f"`{name}`" in readme, name
+        for text in (readme, page):
+            assert f"`{name}(" in text or f"`{name}`" in text, name
 
 
 @pytest.mark.parametrize("operator", strategies.FUNCTIONS)

@@ -6,7 +6,7 @@ import sys
 
 import numpy as np
 import pytest
-from support import ROOT
+from support import ROOT, define_torchvisions_operators
 
 import dmlops
 
@@ -56,6 +56,8 @@ def test_both_columns_give_the_same(device, library, row):
     if library.module and not importlib.util.find_spec(library.module):
         pytest.skip(f"{library.module} is not installed")
     names = {name: functools.partial(node, name) for name in NODES} | arrays() | {"np": np}
+    if library.module == "torchvision":
+        define_torchvisions_operators()
     if library.module:
         exec(library.setup, names)
     theirs = eval(row.theirs if library.module else row.numpy, names)
@@ -84,6 +86,9 @@ class OnDevice:
 
     def __init__(self, device):
         self.device = device
+
+    def fuse(self, function):
+        return functools.partial(dmlops.fuse(function), device=self.device)
 
     def __getattr__(self, name):
         function = getattr(dmlops, name)

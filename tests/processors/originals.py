@@ -15,19 +15,13 @@ import numpy as np
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
 
 import processor_cases as cases  # noqa: E402
+import support  # noqa: E402
 
 
 def prepare():
-    """torchvision of PyPI is built for CUDA: beside a CPU torch it lacks its operators, of which a schema is needed."""
     import torch
 
-    try:
-        library = torch.library.Library("torchvision", "FRAGMENT")
-        for name in ("nms", "qnms"):
-            library.define(f"{name}(Tensor dets, Tensor scores, float iou_threshold) -> Tensor")
-        prepare.kept = library
-    except RuntimeError:  # it has them
-        pass
+    support.define_torchvisions_operators()
     torch.set_num_threads(1)
     transformers = importlib.import_module("transformers")
     transformers.logging.set_verbosity_error()
