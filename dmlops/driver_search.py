@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from types import ModuleType
 from typing import Any
 
-from dmlops import companion
+from dmlops import companion, shader_cache
 
 __all__ = ["VARIABLES", "elevated", "gpu_nodes", "manifests", "registered", "resolve", "search", "told_by"]
 
@@ -38,6 +38,7 @@ def search() -> tuple[bytes, bytes, bool, bytes]:
         would open, one a line; whether the loader comes first, as it does where there may be a GPU; which of the variables
         is set that tell the loader what to load, if any.
     """
+    shader_cache.leave_out_unusable()  # before a driver reads the environment
     driver, told = "", told_by()
     if not told:
         with contextlib.suppress(Exception):  # what is wrong with the companion, or with the import system, leaves it out
