@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 from dmlops import reference
 
+import faults
 import support
 from strategies import content
 
@@ -303,3 +304,62 @@ def test_no_data_races(built, tmp_path):
 def test_a_missing_lock_would_be_found(broken, built, tmp_path):
     done = race(built, tmp_path, broken)
     assert done.returncode != 0 and "WARNING: ThreadSanitizer: data race" in done.stderr, done.stdout + done.stderr
+
+
+@pytest.mark.posix
+def test_a_thread_does_not_wait_for_another_ones_compilation(library):
+    """But for that of the kernel that it needs, which is compiled once."""
+    support.run_python(
+        """
+import threading, time
+import dmlops, faults, numpy as np
+from dmlops import _core
+layer = faults.Layer()
+_core._override("kernel", 1)  # rows
+x = np.random.default_rng(0).integers(0, 256, (8, 4096), np.uint8)
+def call(step):
+    assert np.array_equal(dmlops.slice(x, [0, 0], [8, 4096], [1, step], device=0), x[:, ::step])
+def alive():
+    return layer.alive("vkCreateComputePipelines")
+def held(step):
+    '''Threads that need this kernel; the first of them compiles it until it is told otherwise.'''
+    before = layer.calls["vkCreateComputePipelines"]
+    layer.hold_compilation()
+    threads = [threading.Thread(target=call, args=(step,)) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    while layer.calls["vkCreateComputePipelines"] == before:
+        time.sleep(0.001)
+    return threads
+call(2)
+assert alive() == 1
+threads = held(3)
+for step in (2, 4, 5, 2):  # known ones and new ones
+    call(step)
+assert all(thread.is_alive() for thread in threads) and alive() == 3
+layer.hold_compilation(False)
+for thread in threads:
+    thread.join()
+assert alive() == 4 == layer.calls["vkCreateComputePipelines"]
+
+_core._override("pipelines", 3)  # while one is compiled others fill the room
+threads = held(6)
+for step in (7, 8, 9, 7):
+    call(step)
+layer.hold_compilation(False)
+for thread in threads:
+    thread.join()
+call(6)
+assert alive() == 3 and layer.calls["vkCreateComputePipelines"] == 8
+
+layer.arm("vulkan", 1, "VK_ERROR_OUT_OF_HOST_MEMORY", only="vkCreateComputePipelines")
+try:
+    call(10)
+except MemoryError:
+    call(10)  # nobody waits for what has failed
+else:
+    raise AssertionError
+assert not layer.violations, layer.violations
+""",
+        env=faults.environment(library),
+    )

@@ -1,9 +1,9 @@
 /* A context: one VkDevice, and the state of all files that work on it.
  *
  * Locks. `lock` guards all state below it that has no other lock. It is held for microseconds, except across a fork, and where
- * the driver has no memory for a better wait, during vkQueueWaitIdle. `kernels.pipeline_lock` is held while a pipeline is
- * compiled, and `throttle_lock` by the one thread that waits for room in the queue; both are acquired before `lock`. No other
- * lock is acquired under `cuda.lock`.
+ * the driver has no memory for a better wait, during vkQueueWaitIdle. `kernels.pipeline_lock` guards the list of pipelines that
+ * are being compiled, and is not held meanwhile; `throttle_lock` is held by the one thread that waits for room in the queue.
+ * Both are acquired before `lock`. No other lock is acquired under `cuda.lock`.
  *
  * Each struct below belongs to the file of its name, and only that file names it.
  */
@@ -67,7 +67,9 @@ typedef struct dml_context {
     struct {
         dml_modules modules[2]; /* [true]: for ranges that are bound as segments */
         VkPipelineCache cache;
-        dml_lock pipeline_lock;
+        dml_lock pipeline_lock; /* of these two */
+        dml_cond compiled;
+        struct dml_compiling *compiling;
         struct dml_pipeline *newest; /* by their last use */
         int count;
     } kernels;

@@ -105,6 +105,7 @@ static VkResult create_modules(dml_context *context, variant variant, dml_module
 dml_code dml_kernels_init(dml_context *context, dml_status *status)
 {
     context->kernels.pipeline_lock = (dml_lock)DML_LOCK_INIT;
+    dml_cond_init(&context->kernels.compiled);
     VkPipelineCacheCreateInfo cache = {.sType = VK_STRUCTURE_TYPE_PIPELINE_CACHE_CREATE_INFO};
     VkResult result = DML_CREATE(context, PipelineCache, &cache, &context->kernels.cache);
     if (result == VK_SUCCESS)
@@ -155,12 +156,16 @@ static VkResult create_pipeline(dml_context *context, const dml_dispatch *dispat
     return context->vk.vkCreateComputePipelines(context->device, context->kernels.cache, 1, &info, NULL, pipeline);
 }
 
+static bool is_of(const dml_dispatch *dispatch, dml_kernel kernel, const int32_t *constants)
+{
+    return kernel == dispatch->kernel && memcmp(constants, dispatch->constants, sizeof dispatch->constants) == 0;
+}
+
 dml_pipeline *dml_pipeline_find(dml_context *context, const dml_dispatch *dispatch)
 {
     dml_lock_acquire(&context->lock);
     dml_pipeline **at = &context->kernels.newest, *found;
-    while (*at && ((*at)->kernel != dispatch->kernel ||
-                   memcmp((*at)->constants, dispatch->constants, sizeof dispatch->constants) != 0))
+    while (*at && !is_of(dispatch, (*at)->kernel, (*at)->constants))
         at = &(*at)->older;
     found = *at;
     if (found) {
@@ -191,20 +196,22 @@ bool dml_pipelines_busy(dml_context *context)
     return busy;
 }
 
+/* With the lock held. */
 static void make_room(dml_context *context)
 {
-    dml_lock_acquire(&context->lock);
     dml_pipeline **oldest = oldest_free(context);
     while (context->kernels.count >= context->traits.pipelines && oldest) {
         destroy_pipeline(context, oldest);
         oldest = oldest_free(context);
     }
-    dml_lock_release(&context->lock);
 }
 
-static VkResult add_pipeline(dml_context *context, const dml_dispatch *dispatch)
+/* Compiles one without a lock. It has a user, or another thread that makes room might destroy it. */
+static VkResult add_pipeline(dml_context *context, const dml_dispatch *dispatch, dml_pipeline **made)
 {
+    dml_lock_acquire(&context->lock);
     make_room(context);
+    dml_lock_release(&context->lock);
     dml_pipeline *pipeline = calloc(1, sizeof *pipeline);
     VkResult result = pipeline ? create_pipeline(context, dispatch, &pipeline->handle) : VK_ERROR_OUT_OF_HOST_MEMORY;
     if (result) {
@@ -213,29 +220,59 @@ static VkResult add_pipeline(dml_context *context, const dml_dispatch *dispatch)
     }
     pipeline->kernel = dispatch->kernel;
     memcpy(pipeline->constants, dispatch->constants, sizeof pipeline->constants);
+    pipeline->users = 1;
     dml_lock_acquire(&context->lock);
+    make_room(context); /* others may have compiled meanwhile */
     pipeline->older = context->kernels.newest;
     context->kernels.newest = pipeline;
     context->kernels.count++;
     dml_lock_release(&context->lock);
+    *made = pipeline;
     return VK_SUCCESS;
+}
+
+/* A pipeline that a thread compiles, in that thread's stack. */
+typedef struct dml_compiling {
+    const dml_dispatch *dispatch;
+    struct dml_compiling *next;
+} dml_compiling;
+
+/* With pipeline_lock held: what leads to the thread that compiles this pipeline; to NULL if none does. */
+static dml_compiling **compiling(dml_context *context, const dml_dispatch *dispatch)
+{
+    dml_compiling **at = &context->kernels.compiling;
+    while (*at && !is_of(dispatch, (*at)->dispatch->kernel, (*at)->dispatch->constants))
+        at = &(*at)->next;
+    return at;
+}
+
+/* With pipeline_lock held, but for the compilation: so threads compile different pipelines at once. */
+static VkResult compile(dml_context *context, const dml_dispatch *dispatch, dml_pipeline **pipeline)
+{
+    dml_compiling own = {dispatch, context->kernels.compiling};
+    context->kernels.compiling = &own;
+    dml_lock_release(&context->kernels.pipeline_lock);
+    const int64_t start = dml_nanoseconds();
+    VkResult result = add_pipeline(context, dispatch, pipeline);
+    dml_event_add(DML_EVENT_INFO, "compiled a kernel, %s, in %lld ms", dml_kernel_list[dispatch->kernel].name,
+                  (long long)((dml_nanoseconds() - start) / 1000000));
+    dml_lock_acquire(&context->kernels.pipeline_lock);
+    *compiling(context, dispatch) = own.next;
+    dml_cond_wake_all(&context->kernels.compiled);
+    return result;
 }
 
 dml_code dml_pipeline_compile(dml_context *context, const dml_dispatch *dispatch, dml_pipeline **pipeline, dml_status *status)
 {
-    /* A thread that waited here for another one to compile the same pipeline finds it. */
     if (dml_cpu_check(context, DML_CPU_COMPILE, status))
         return status->code;
     VkResult result = VK_SUCCESS;
     dml_lock_acquire(&context->kernels.pipeline_lock);
+    while (*compiling(context, dispatch))
+        dml_cond_wait(&context->kernels.compiled, &context->kernels.pipeline_lock);
     *pipeline = dml_pipeline_find(context, dispatch);
-    if (!*pipeline) {
-        const int64_t start = dml_nanoseconds();
-        result = add_pipeline(context, dispatch);
-        *pipeline = dml_pipeline_find(context, dispatch);
-        dml_event_add(DML_EVENT_INFO, "compiled a kernel, %s, in %lld ms", dml_kernel_list[dispatch->kernel].name,
-                      (long long)((dml_nanoseconds() - start) / 1000000));
-    }
+    if (!*pipeline)
+        result = compile(context, dispatch, pipeline);
     dml_lock_release(&context->kernels.pipeline_lock);
     return result ? dml_vk_fail(context, result, "vkCreateComputePipelines", status) : DML_OK;
 }

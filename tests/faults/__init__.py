@@ -87,6 +87,10 @@ class Layer:
         """Says anew how long a submission takes at least, also one that is waited for."""
         self.library.faults_slow(ctypes.c_long(milliseconds))
 
+    def hold_compilation(self, hold=True):
+        """Lets the next compilation of a kernel go on until this is called with False."""
+        self.library.faults_hold_compilation(ctypes.c_bool(hold))
+
     def watch_allocations(self):
         assert self.library.faults_watch_allocations(b"dmlops/_core") > 0, "no imported function was found"
 

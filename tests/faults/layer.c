@@ -270,6 +270,23 @@ LAYER(vkWaitForFences)(VkDevice device, uint32_t count, const VkFence *fences, V
     return mode == FAULT_AFTER ? fault_result() : result;
 }
 
+static atomic_bool to_hold, held;
+
+/* A slow compiler: the next compilation goes on until it is told to end. */
+EXPORT void faults_hold_compilation(bool hold)
+{
+    to_hold = held = hold;
+}
+
+static void compile_slowly(void)
+{
+    bool first = true;
+    if (!atomic_compare_exchange_strong(&to_hold, &first, false))
+        return;
+    while (held)
+        nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+}
+
 LAYER(vkCreateComputePipelines)(VkDevice device, VkPipelineCache cache, uint32_t count,
                                 const VkComputePipelineCreateInfo *infos, const VkAllocationCallbacks *allocator,
                                 VkPipeline *pipelines)
@@ -278,6 +295,7 @@ LAYER(vkCreateComputePipelines)(VkDevice device, VkPipelineCache cache, uint32_t
         memset(pipelines, 0, count * sizeof *pipelines); /* as the specification has it */
         return fault_result();
     }
+    compile_slowly();
     VkResult result = next.vkCreateComputePipelines(device, cache, count, infos, allocator, pipelines);
     for (uint32_t i = 0; i < count; i++)
         live_add("vkCreateComputePipelines", pipelines[i] != VK_NULL_HANDLE);
