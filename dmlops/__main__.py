@@ -126,15 +126,30 @@ def selftest(arguments: list[str]) -> int:
             line = f"{verdict} {device.name}: {name}, {len(calls)} calls, {milliseconds:.0f} ms"
             print(f"{line}: {problem}" if problem else line)
     left_out = "" if importlib.util.find_spec("einops") else " rearrange and repeat, which need einops;"
-    print(f"left out:{left_out} dmlops.dask, dmlops.directml, dmlops.onnx; device arrays and views of them, DLPack, progress")
+    left_out += " preprocessing, dmlops.recipes, dmlops.dask, dmlops.directml, dmlops.onnx"
+    print(f"left out:{left_out}; device arrays and views of them, DLPack, progress")
     return 1 if failures else 0
+
+
+def compare(arguments: list[str]) -> int:
+    from dmlops import commands  # other commands do without its modules
+
+    return commands.compare(arguments)
+
+
+def prove(arguments: list[str]) -> int:
+    from dmlops import commands
+
+    return commands.prove(arguments)
 
 
 # The name of a command: the function that runs it, which gets the arguments behind the name; what the help says.
 COMMANDS: dict[str, tuple[Callable[[list[str]], int], str]] = {
     "info": (info, "print versions, devices, the driver of each and why others were passed over; the default command"),
     "selftest": (selftest, "compare every operator, and fused functions, on every device with NumPy"),
-    "explain": (explain.main, "say what a call becomes on a device, and why"),
+    "explain": (explain.main, "say where a call runs and why, and what it reads and writes; with --plans its kernels"),
+    "compare": (compare, "run a fused function, MODULE:FUNCTION, or an operator on each device and in NumPy"),
+    "prove": (prove, "prove that a fused function equals NumPy's for every array of these shapes"),
     "preprocessing": (preprocessing, "print what a model's folder says of its pictures; compare with the original"),
     "run": (run, "run a model of DirectML's test tool, DxDispatch"),
 }

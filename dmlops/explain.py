@@ -9,6 +9,7 @@ import inspect
 import itertools
 import math
 import sys
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,7 @@ from dmlops.array_methods import new_shape, reshaped
 from dmlops.device import Device
 from dmlops.errors import printable, shown
 from dmlops.other_forms import canonical
+from dmlops.traffic import Traffic
 
 
 def _arguments(operator: str) -> dict[str, Any]:
@@ -36,6 +38,8 @@ OPERATORS: dict[str, dict[str, Any]] = {operator: _arguments(operator) for opera
 COMPOSED = (*operators.COMPOSED, "rearrange", "repeat")
 CLASSES = ("cpu-class", "gpu-class")
 
+# What a call in text may raise that is wrong, or cannot be explained.
+REFUSED = (ValueError, TypeError, IndexError, OverflowError, RuntimeError, MemoryError, ImportError, AttributeError)
 # An explanation stops here, at as many steps, and as many pieces of one.
 MOST_PIECES = 256
 BETWEEN = "what lies between the passes"
@@ -46,7 +50,7 @@ _Plan = tuple[int, int, list[tuple[int, int, int, int]], int]
 def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(
         prog="python -m dmlops explain",
-        description="Says what a call becomes on a device: each step's simplified plan, its pieces, their kernels and why.",
+        description="Says where a call runs and why, how long that is estimated to take, and what it reads and writes.",
     )
     parser.add_argument(
         "call",
@@ -57,10 +61,11 @@ def main(arguments: list[str] | None = None) -> int:
         "--device",
         help=f"an index, a name, a type or auto; {' or '.join(CLASSES)} need no device (default: the default device)",
     )
+    parser.add_argument("--plans", action="store_true", help="print each step's plan, its pieces, their kernels and why, too")
     options = parser.parse_args(arguments)
     try:
-        print(explain(options.call, options.device))
-    except (ValueError, TypeError, IndexError, OverflowError, RuntimeError, MemoryError, ImportError, AttributeError) as error:
+        print(words(options.call, options.device, options.plans))
+    except REFUSED as error:
         print(printable(f"error: {error}"), file=sys.stderr)
         return 2
     return 0
@@ -93,30 +98,91 @@ def plan_and_pieces(call: str, device: object = None) -> tuple[_Plan, list[dict[
     return plan, pieces
 
 
+def words(call: str, device: object = None, plans: bool = False) -> str:
+    """The text that the command prints: what matters to who calls; with `plans` what `explain` says, too."""
+    name = _name(call)
+    if _is_traced(name):
+        explanation = _explained_as_fused(name, call, device)
+        return repr(explanation) if plans else f"{explanation.words}\n{HINT}"
+    on_host, said = _where(call, device)
+    if on_host and weighed(device).type == "host":  # type: ignore[union-attr]
+        return said
+    found, host, there = _explained(call, weighed(device) or device)
+    found = list(found)
+    lines = [said] if said else []
+    if host and there and not said.startswith("auto: "):
+        lines.append(said_of_estimates(host, there))
+    more = " or more" * (len(found) == MOST_PIECES)
+    lines.append(f"one pass{f' of {len(found)}{more} steps' * (len(found) > 1)}: {_traffic(found)}{more}")
+    return "\n".join([*lines, *([HINT] if not plans else [] if on_host else [text_of(found)])])
+
+
+HINT = "estimates, not measured: `compare` measures; --plans prints the plans and kernels, too"
+
+
+def _traffic(found: list[Any]) -> Traffic:
+    traffic = Traffic()
+    for src, _, (item, _, axes, _), _ in found:
+        traffic.add(0 if src is None else item, item, axes)
+    return traffic
+
+
+def _where(call: str, device: object) -> tuple[bool, str]:
+    """Whether a call runs on the host by cost, and what there is to say of where it runs; nothing of a class of devices."""
+    from dmlops.fusion.explanation import Place
+
+    by_cost = weighed(device)
+    if by_cost is None:
+        return False, "" if device in CLASSES else Place.of((), device, False).why
+    if by_cost.type == "host":
+        parse(call)
+        return said_of_auto(by_cost, 0, 0)
+    return said_of_auto(by_cost, *estimates(call, by_cost))
+
+
+def _name(call: str) -> str:
+    return call.partition("(")[0].strip().removeprefix("dmlops.")
+
+
+def _is_traced(name: str) -> bool:
+    return ":" in name or name in COMPOSED
+
+
 def explain(call: str, device: object = None) -> str:
-    """The text that the command prints."""
-    name = call.partition("(")[0].strip().removeprefix("dmlops.")
-    if ":" in name or name in COMPOSED:
-        return _explained_as_fused(name, call, device)
+    """The plans and kernels of a call, as text; of fused functions the words, too."""
+    name = _name(call)
+    if _is_traced(name):
+        return repr(_explained_as_fused(name, call, device))
     if by_cost := weighed(device):
         return _by_cost(call, by_cost)
     return text_of(steps(call, device))
 
 
-def _explained_as_fused(name: str, call: str, device: object) -> str:
+def _explained_as_fused(name: str, call: str, device: object) -> Any:
     """Of operators that are several movements, and of fused functions: MODULE:FUNCTION."""
+    args, kwargs = arguments_of(call, with_memory)
+    return fused(name).explain(*args, device=device, **kwargs)
+
+
+def arguments_of(call: str, array: Callable[[Any], Any]) -> tuple[list[Any], dict[str, Any]]:
+    """What stands in the parentheses of a call; `array` makes an array of what is said of one, or of a list of them."""
+
+    def value(node: ast.expr) -> Any:
+        try:
+            return ast.literal_eval(node)
+        except (ValueError, TypeError):
+            return array(_value(node))
+
     try:
         tree = ast.parse(f"function({call.partition('(')[2]}", mode="eval").body
     except SyntaxError as error:
         raise ValueError(f"{shown(call)} is no call: {error.msg}") from None
     if not isinstance(tree, ast.Call) or not isinstance(tree.func, ast.Name):
         raise ValueError(f"{shown(call)} is no call")
-    args = [_argument(one) for one in tree.args]
-    kwargs = {str(one.arg): _argument(one.value) for one in tree.keywords}
-    return repr(_fused(name).explain(*args, device=device, **kwargs))
+    return [value(one) for one in tree.args], {str(one.arg): value(one.value) for one in tree.keywords}
 
 
-def _fused(name: str) -> Any:
+def fused(name: str) -> Any:
     """A fused function, or an operator as one."""
     from dmlops.fusion.fused import Fused
 
@@ -134,17 +200,10 @@ def _fused(name: str) -> Any:
     return Fused(operator, automatic=False)
 
 
-def _argument(node: ast.expr) -> Any:
-    """A literal; or arrays, whose memory nobody touches."""
-    try:
-        return ast.literal_eval(node)
-    except (ValueError, TypeError):
-        return _with_memory(_value(node))
-
-
-def _with_memory(value: Any) -> Any:
+def with_memory(value: Any) -> Any:
+    """Arrays of which nobody touches the memory."""
     if isinstance(value, list):
-        return [_with_memory(one) for one in value]
+        return [with_memory(one) for one in value]
     array, dtype, before = _placed(value, _dtype(value))
     reach = sum((size - 1) * step for size, step in zip(array.shape, array.strides, strict=True) if step > 0)
     if array.size == 0:
@@ -188,10 +247,19 @@ def said_of_auto(weighed: Device, host: float, device: float) -> tuple[bool, str
         return True, "auto: on host; there is no usable Vulkan device"
     times = {"host": host, weighed.name: device}
     if math.isinf(device):
-        return True, f"auto: on host, which is estimated to take {host / 1e3:.3g} us; {weighed.name} cannot run it"
+        return True, f"auto: on host, which is estimated to take {microseconds(host)}; {weighed.name} cannot run it"
     first, second = sorted(times, key=lambda name: times[name])
-    said = f"auto: on {first}, which is estimated to take {times[first] / 1e3:.3g} us; {second} {times[second] / 1e3:.3g} us"
+    said = f"auto: on {first}, which is estimated to take {microseconds(times[first])}; {second} {microseconds(times[second])}"
     return first == "host", said
+
+
+def said_of_estimates(host: float, device: float) -> str:
+    return f"estimated to take {microseconds(device)}, on host {microseconds(host)}"
+
+
+def microseconds(nanoseconds: float) -> str:
+    value = nanoseconds / 1e3
+    return f"{value:.0f} us" if value >= 100 else f"{value:.3g} us"
 
 
 def _step(plan: _Plan, pieces: list[dict[str, Any]]) -> str:

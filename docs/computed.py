@@ -178,7 +178,7 @@ def device_list(folder):
 
 
 def explain(folder):
-    return command("explain", "depth_to_space(float32[1,64,256,256], 2)")
+    return command("explain", "--plans", "depth_to_space(float32[1,64,256,256], 2)")
 
 
 def command(*arguments):

@@ -52,8 +52,9 @@ OTHERS = (
     "- `dmlops.onnx`: [ONNX models](onnx.md)\n"
     "- `dmlops.directml`: [DirectML's descriptions](directml.md)\n"
     "- `dmlops.dask`: [Arrays larger than memory](dask.md)\n"
-    "- `python -m dmlops`: lists the devices; `selftest` compares every operator with NumPy on each; `explain CALL` prints how "
-    "a call runs; `run MODEL.json` runs a model of DxDispatch"
+    "- `python -m dmlops`: lists the devices; `selftest` compares every operator with NumPy on each; `explain CALL` prints "
+    "where a call runs and why, `compare CALL` its times, `prove CALL` that it is right; "
+    "`run MODEL.json` runs a model of DxDispatch"
 )
 
 

@@ -2,11 +2,14 @@
 
 import datetime
 import functools
+import sys
+from importlib.util import find_spec
 
 import dmlops
 import numpy as np
 import pytest
-from dmlops import comparison, operators, reference, tables
+from dmlops import commands, comparison, operators, reference, tables
+from dmlops.__main__ import main
 
 import strategies
 import support
@@ -293,3 +296,67 @@ def test_nothing_is_imported_before_it_is_used():
         "import sys, numpy; before = set(sys.modules); import dmlops; "
         f"found = {late!r} & (set(sys.modules) - before); assert not found, found"
     )
+
+
+MODULE = """
+import dmlops, numpy as np
+def steps(x, k=1): return np.roll(x, k, 1).T.astype(np.float32)
+def highest(x): return x.max()
+def scaled(x): return x / np.float32(3)
+"""
+
+
+@pytest.fixture
+def module(tmp_path, monkeypatch):
+    (tmp_path / "compared_by_name.py").write_text(MODULE)
+    monkeypatch.syspath_prepend(tmp_path)
+    yield "compared_by_name"
+    sys.modules.pop("compared_by_name", None)
+
+
+def test_the_command_compares_functions_by_name(module, vulkan, capsys):
+    """A function of a module, fused or not, an operator, on every device or on those that are named."""
+    name = dmlops.devices()[0].name
+    for call, *options in (
+        (f"{module}:steps(uint8[20,30][::-1], k=3)", "--repeat", "1"),
+        ("slice(float32[20,30], [0,3], [20,5])", "--device", "0", "--device", "host"),
+        ("dmlops.roll(bool[20,30].T, 3)",),
+        ("join([uint8[2], uint8[3]], 0)",),
+    ):
+        assert main(["compare", call, *options]) == 0, call
+        head, *rows = capsys.readouterr().out.splitlines()
+        assert head.split()[1:] == ["ms", "NumPy's", "ms", "equal"]
+        assert [row.split("  ")[0] for row in rows] == [name, "host"] and all(row.endswith("yes") for row in rows)
+    assert main(["compare", f"{module}:scaled(float32[9])", "--device", "host"]) == 0
+    assert capsys.readouterr().out.count("yes") == 1
+
+
+def test_a_difference_is_the_commands_status(module, capsys, monkeypatch):
+    monkeypatch.setattr(dmlops.reference, "transpose", lambda input, axes=None, **_: np.zeros_like(input.T))
+    assert main(["compare", "transpose(uint8[3,4])", "--device", "host"]) == 1
+    assert "NumPy has 0" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("command", ["compare", "prove"])
+@pytest.mark.parametrize("call, words", [
+    ("nonsense", "no call of MODULE:FUNCTION"), ("no_such_module:f(uint8[3])", "no_such_module"),
+    ("{module}:highest(uint8[3])", "cannot be fused"), ("{module}:no_such(uint8[3])", "no_such"), ("roll(uint8[3", "is no call"),
+])  # fmt: skip
+def test_what_no_command_can_run(module, capsys, command, call, words):
+    assert main([command, call.format(module=module)]) == 2
+    assert words in capsys.readouterr().err
+
+
+def test_the_command_proves_functions_by_name(module, capsys, monkeypatch):
+    assert main(["prove", f"{module}:steps(uint8[20,30], 3)"]) == 0
+    said = capsys.readouterr().out
+    assert said.startswith("steps is equal to NumPy for every array of these shapes and dtypes: 600 elements of 3 steps")
+    assert main(["prove", "rearrange(uint8[4,6], 'a b -> b a')" if find_spec("einops") else "transpose(uint8[4,6])"]) == 0
+    monkeypatch.setattr(commands.explain, "fused", lambda name: Wrong())
+    assert main(["prove", f"{module}:steps(uint8[20,30], 3)"]) == 1
+    assert "differs at (0,)" in capsys.readouterr().out
+
+
+class Wrong:
+    def prove(self, *args, **kwargs):
+        raise AssertionError("differs at (0,)")

@@ -1,6 +1,7 @@
 """``python -m dmlops explain``: what it says is what happens, and a text that is no call is refused."""
 
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -93,9 +94,45 @@ def test_the_bytes_before_a_view_count(first, alignment):
 def test_the_command_prints_it_without_a_device(tmp_path):
     call = "depth_to_space(float32[1,64,256,256], 2)"
     nowhere = {"VK_DRIVER_FILES": tmp_path / "none.json", "VK_ICD_FILENAMES": tmp_path / "none.json"}
-    assert (
-        support.run_python(None, env=nowhere, args=("-m", "dmlops", "explain", call, "--device", "cpu-class")).stdout == EXAMPLE
-    )
+    command = ("-m", "dmlops", "explain", call, "--device", "cpu-class")
+    words, _, plans = support.run_python(None, env=nowhere, args=(*command, "--plans")).stdout.partition("plan: ")
+    assert "plan: " + plans == EXAMPLE
+    short = support.run_python(None, env=nowhere, args=command).stdout
+    assert words.endswith("one pass: reads 16.8 MB and writes 16.8 MB\n") and short == f"{words}{explain.HINT}\n"
+
+
+def test_words_for_who_calls(vulkan, capsys):
+    """Where it runs and why, an estimate, passes, bytes: an element that is read again counts once, a fill is not read."""
+    name = dmlops.devices()[0].name
+    words = explain.words("tile(uint8[500,300], [2,3])").splitlines()
+    assert words[0].startswith(f"on {name}, the default device: ")
+    assert re.fullmatch(r"estimated to take \d+ us, on host [\d.]+ us", words[1])
+    assert words[2:] == ["one pass: reads 150 KB and writes 900 KB", explain.HINT]
+    words = explain.words("padding(uint8[500,300], [0,1], [0,9], value=7)", "gpu-class").splitlines()
+    assert words[-2:] == ["one pass of 3 steps: reads 150 KB and writes 155 KB", explain.HINT]
+    words = explain.words("slice(uint8[20,30], [0,0], [20,30], [1,-1])", "auto").splitlines()
+    assert words[0].startswith("auto: on host, which is estimated to take ")
+    assert words[1:] == ["one pass: reads 600 bytes and writes 600 bytes", explain.HINT]
+    parts = explain.words(f"split(uint8[3000], 0, {[10] * 300})", "cpu-class").splitlines()
+    assert parts[1] == "one pass of 256 or more steps: reads 2.56 KB and writes 2.56 KB or more"
+    assert explain.main(["roll(uint8[300,300], 5)", "--device", name]) == 0
+    said = capsys.readouterr().out.splitlines()
+    assert said[:2] == ["roll: 1 step in one pass", f"on {name}, which is named"]
+    assert said[2].startswith("estimated to take ") and said[3:] == ["pass 1 reads 90 KB and writes 90 KB", explain.HINT]
+
+
+def test_words_of_fused_functions():
+    """Tables read smaller items than they write; a resize reads what it sees of its source."""
+
+    @dmlops.fuse
+    def resized(x):
+        x = dmlops.resize_pillow(x[:, :50], (20, 24))[2:]
+        return np.pad(x / np.float32(255), ((1, 1), (0, 0), (0, 0)))
+
+    words = resized.explain(np.zeros((40, 100, 3), np.uint8), device="host").words.splitlines()
+    assert words[1] == "on host, which is named"
+    assert words[2].startswith("pass 1 reads 6 KB and writes 1.3 KB: resizing (")
+    assert words[3:] == ["pass 2 reads 1.3 KB and writes 5.76 KB"]
 
 
 COMPOSED_CALLS = {

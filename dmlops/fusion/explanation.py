@@ -19,6 +19,7 @@ from dmlops.fusion.chosen import SELECTED
 from dmlops.fusion.compiler import Pass
 from dmlops.fusion.graph import without_memory
 from dmlops.fusion.resized import ResizePass
+from dmlops.traffic import Traffic
 
 if TYPE_CHECKING:
     from dmlops.fusion.fused import Compiled
@@ -60,13 +61,17 @@ class Explanation:
         How often the data are read and written.
     pieces : tuple of int
         The plans of each pass.
+    words : str
+        Where it runs and why, and what each pass reads and writes: the text without the plans.
     """
 
     def __init__(self, name: str, compiled: Compiled, place: Place) -> None:
         passes = compiled.program.passes
         self.passes = len(passes)
         self.pieces = tuple(sum(map(len, one.pieces)) for one in passes)
-        self._text = "\n".join(_lines(name, compiled, place))
+        words, plans = _lines(name, compiled, place)
+        self.words = "\n".join(words)
+        self._text = "\n".join([*words, *plans])
         self._drawing = "".join(_drawn(compiled, number) for number in range(len(passes)))
 
     def __repr__(self) -> str:
@@ -82,7 +87,8 @@ def _placed(passes: Any, place: Place) -> tuple[list[Any], list[str]]:
         on_host = isinstance(place.device, Device) and place.device.type == "host"
         if not on_host and place.device != "host" and any(isinstance(one, Pass) and one.formulas for one in passes):
             raise ValueError('maps of items of 4 or 8 bytes are computed by the host alone: explain them with device="host"')
-        return ["host" if on_host else place.device] * len(passes), [place.why]
+        said = [place.why, *([] if on_host or place.device == "host" else [_estimated(passes, place.device)])]
+        return ["host" if on_host else place.device] * len(passes), said
     times = [(0.0, 0.0) if place.device.type == "host" else _explained(one, place.device)[1:] for one in passes]
     found = [explain.said_of_auto(place.device, *one) for one in times]
     if len({on_host for on_host, _ in found}) > 1:
@@ -92,31 +98,57 @@ def _placed(passes: Any, place: Place) -> tuple[list[Any], list[str]]:
     return ["host" if on_host else place.device for on_host, _ in found], said
 
 
-def _lines(name: str, compiled: Compiled, place: Place) -> list[str]:
+def _estimated(passes: Any, device: Any) -> str:
+    host, there = map(sum, zip(*(_explained(one, device)[1:] for one in passes), strict=True))
+    return explain.said_of_estimates(host, there)
+
+
+def _lines(name: str, compiled: Compiled, place: Place) -> tuple[list[str], list[str]]:
+    """What matters to who calls the function; and the plans."""
     passes = compiled.program.passes
     devices, said = _placed(passes, place)
     count = f"{len(passes)} passes" if len(passes) > 1 else "one pass"
-    lines = [f"{name}: {len(compiled.trace.steps)} steps in {count}", *said]
+    steps = len(compiled.trace.steps)
+    words = [f"{name}: {steps} step{'s' * (steps != 1)} in {count}", *said]
     by_value = [one for one in structure.leaves((compiled.args, compiled.kwargs)) if isinstance(one, np.ndarray)]
     if by_value:
         arrays = ", ".join(_array(one.dtype, one.shape) for one in by_value)
-        lines.append(f"arguments that are constants, since their values are needed: {arrays}; other values are another program")
+        words.append(f"arguments that are constants, since their values are needed: {arrays}; other values are another program")
+    for number, one in enumerate(passes, 1):
+        words.append(f"pass {number} {_traffic(one)}{f': {one.why}' * bool(one.why)}")
+    numbered = enumerate(zip(passes, devices, strict=True), 1)
+    return words, [line for number, (one, device) in numbered for line in _of_pass(compiled, number, one, device)]
+
+
+def _of_pass(compiled: Compiled, number: int, one: Any, device: Any) -> list[str]:
     given = len(compiled.inputs)
-    for number, (one, device) in enumerate(zip(passes, devices, strict=True), 1):
-        results = ", ".join(_array(node.dtype, node.shape) for node in one.nodes)
-        lines.append(f"pass {number}: {'to ' if one.why else ''}{results}")
-        if one.why:
-            lines.append(f"  why: {one.why}")
-        for k, (dtype, shape, _) in enumerate(one.inputs):
-            lines.append(f"  input {k}: {_array(dtype, shape)}{f', of pass {k - given + 1}' * (k >= given)}")
-        bytes_ = f"constants and tables: {len(one.constants_bytes)} bytes"
-        details = one.explained() if isinstance(one, ResizePass) else [bytes_]
-        if device != "host":
-            details += explain.text_of(_explained(one, device)[0]).splitlines()
-        elif isinstance(one, Pass):
-            details += _plans(one)
-        lines += [f"  {line}" for line in details]
-    return lines
+    results = ", ".join(_array(node.dtype, node.shape) for node in one.nodes)
+    lines = [f"pass {number}: {'to ' if one.why else ''}{results}"]
+    if one.why:
+        lines.append(f"  why: {one.why}")
+    for k, (dtype, shape, _) in enumerate(one.inputs):
+        lines.append(f"  input {k}: {_array(dtype, shape)}{f', of pass {k - given + 1}' * (k >= given)}")
+    bytes_ = f"constants and tables: {len(one.constants_bytes)} bytes"
+    details = one.explained() if isinstance(one, ResizePass) else [bytes_]
+    if device != "host":
+        details += explain.text_of(_explained(one, device)[0]).splitlines()
+    elif isinstance(one, Pass):
+        details += _plans(one)
+    return [*lines, *(f"  {line}" for line in details)]
+
+
+def _traffic(one: Pass | ResizePass) -> Traffic:
+    """The bytes that a pass reads and writes: one that resizes reads all that it sees of its source."""
+    traffic = Traffic()
+    if isinstance(one, ResizePass):
+        like, dtype = without_memory(*one.inputs[one.seen.source.number])
+        traffic.read = math.prod(one.seen.of(like).shape) * dtype.itemsize
+        traffic.written = sum(math.prod(node.shape) * node.dtype.itemsize for node in one.nodes)
+        return traffic
+    for src, _, item, _, _, entries, axes in _core._compiled_steps(one.program, None):
+        source = item if entries < 0 else one.inputs[src][0].itemsize
+        traffic.add(0 if src < 0 else source, item, axes)
+    return traffic
 
 
 def _drawn(compiled: Compiled, number: int) -> str:

@@ -1,0 +1,90 @@
+"""``python -m dmlops compare CALL`` and ``prove CALL``: a fused function, or an operator, on arrays of random values."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from typing import Any
+
+import numpy as np
+
+from dmlops import explain
+from dmlops.comparison import compare as compared
+from dmlops.errors import printable, shown
+
+__all__ = ["compare", "prove"]
+
+_CALL = (
+    'MODULE:FUNCTION(...), for example "steps:prepare(uint8[8,480,640,3], size=224)", or an operator; '
+    "an array is DTYPE[SHAPE], or a view of it, and gets random values"
+)
+
+
+def compare(arguments: list[str]) -> int:
+    parser = _parser("compare", "Runs a function on each device and in NumPy, and compares results, to the bit, and times.")
+    parser.add_argument("--device", action="append", help="an index, a name or a type; several times for several")
+    parser.add_argument("--repeat", type=int, default=5, help="runs on each device; their median is printed (default: 5)")
+    options = parser.parse_args(arguments)
+
+    def run() -> tuple[bool, object]:
+        name, args, kwargs = _call(options.call)
+        plain = name in explain.OPERATORS
+        devices = [int(one) if one.isascii() and one.isdigit() else one for one in options.device or ()] or None
+        found = compared(name if plain else explain.fused(name), *args, devices=devices, repeat=options.repeat, **kwargs)
+        return bool(found), found
+
+    return _printed(run)
+
+
+def prove(arguments: list[str]) -> int:
+    parser = _parser("prove", "Proves that a fused function equals NumPy's for every array of these shapes and dtypes.")
+    options = parser.parse_args(arguments)
+
+    def run() -> tuple[bool, object]:
+        name, args, kwargs = _call(options.call)
+        return True, explain.fused(name).prove(*args, **kwargs)
+
+    return _printed(run)
+
+
+def _parser(name: str, description: str) -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog=f"python -m dmlops {name}", description=description)
+    parser.add_argument("call", metavar="CALL", help=_CALL)
+    return parser
+
+
+def _printed(run: Any) -> int:
+    try:
+        equal, found = run()
+    except AssertionError as error:  # of a proof
+        found, equal = error, False
+    except explain.REFUSED as error:
+        print(printable(f"error: {error}"), file=sys.stderr)
+        return 2
+    print("\n".join(map(printable, str(found).splitlines())))
+    return 0 if equal else 1
+
+
+def _call(call: str) -> tuple[str, list[Any], dict[str, Any]]:
+    """A function's or an operator's name, and its arguments."""
+    name = call.partition("(")[0].strip().removeprefix("dmlops.")
+    if ":" not in name and name not in (*explain.OPERATORS, *explain.COMPOSED):
+        raise ValueError(f"{shown(call)} is no call of MODULE:FUNCTION, nor of an operator")
+    args, kwargs = explain.arguments_of(call, _with_values)
+    return name, args, kwargs
+
+
+def _with_values(value: Any) -> Any:
+    """Arrays with random values: of floats between -1000 and 1000, of others any bytes."""
+    if isinstance(value, list):
+        return [_with_values(one) for one in value]
+    array = explain.with_memory(value)
+    random = np.random.default_rng(0)
+    if array.dtype.kind in "fc":
+        array[...] = random.uniform(-1000, 1000, array.shape).astype(array.dtype)
+    elif array.dtype.kind == "b":
+        array[...] = random.integers(0, 2, array.shape)
+    elif array.size:
+        items = random.integers(0, 256, (array.size, array.dtype.itemsize), np.uint8)
+        array[...] = items.view(array.dtype).reshape(array.shape)
+    return array
