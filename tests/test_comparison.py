@@ -340,7 +340,8 @@ def test_a_difference_is_the_commands_status(module, capsys, monkeypatch):
 @pytest.mark.parametrize("command", ["compare", "prove"])
 @pytest.mark.parametrize("call, words", [
     ("nonsense", "no call of MODULE:FUNCTION"), ("no_such_module:f(uint8[3])", "no_such_module"),
-    ("{module}:highest(uint8[3])", "cannot be fused"), ("{module}:no_such(uint8[3])", "no_such"), ("roll(uint8[3", "is no call"),
+    ("{module}:highest(uint8[3])", "cannot be fused"), ("{module}:no_such(uint8[3])", "no_such"),
+    ("roll(uint8[3", "is no call"),
 ])  # fmt: skip
 def test_what_no_command_can_run(module, capsys, command, call, words):
     assert main([command, call.format(module=module)]) == 2
