@@ -19,13 +19,19 @@ class Case:
     name: str
     sizes: list[tuple[int, int]]
     options: dict
+    channels: int = 3
 
     def __str__(self):
         options = ", ".join(f"{key}={value}" for key, value in self.options.items())
+        options += f"; {self.channels} channels" if self.channels != 3 else ""
         return f"{self.name}({', '.join(f'{h}x{w}' for h, w in self.sizes)}{'; ' if options else ''}{options})"
 
     def photos(self):
         found = [photo(*size, seed) for seed, size in enumerate(self.sizes)]
+        if self.channels > 3:
+            more = -(-self.channels // 3)
+            found = [np.concatenate([one, *[photo(*one.shape[:2], seed) for seed in range(9, 8 + more)]], 2) for one in found]
+            found = [np.ascontiguousarray(one[..., : self.channels]) for one in found]
         return [np.ascontiguousarray(one[..., 0]) for one in found] if self.name == "easyocr_recognition" else found
 
     def made(self, **more):
@@ -60,6 +66,8 @@ def cases():
         yield Case("ultralytics", mixed[::2], {"imgsz": 100, "stride": 16, **more})
     yield Case("ultralytics", [(20, 30)], {"imgsz": 64, "scaleup": False})
     yield Case("ultralytics", [(1, 300)], {"imgsz": 64})
+    for channels in (4, 5, 8):  # halved, by OpenCV's rules for so many channels
+        yield Case("ultralytics", [(128, 96), (60, 80)], {"imgsz": 64}, channels)
     for more in ({}, {"keep_ratio": False}, {"pad_size": (150, 160), "pad_val": 114}, {"mean": None, "std": None}):
         yield Case("mmdetection", mixed, {"scale": (133, 80), **more})
     yield Case("mmdetection", mixed, {"scale": 64, "pad_to_square": True, "pad_val": (1, 2, 3), "pad_value": 0.25})
@@ -88,7 +96,8 @@ def drawn(count, seed):
         name = names[number % len(names)]
         sizes = [(source.randint(9, 200), source.randint(9, 200)) for _ in range(source.choice((1, 1, 2, 3)))]
         sizes = [source.choice(sizes) for _ in sizes]
-        yield Case(name, sizes, DRAW[name](source))
+        channels = source.choice((3, 3, 4, 5, 8)) if name == "ultralytics" else 3
+        yield Case(name, sizes, DRAW[name](source), channels)
 
 
 def numbers(source):

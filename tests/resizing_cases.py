@@ -62,7 +62,11 @@ def opencv(random, largest=120):
         arguments |= {"fx": fx, "fy": fy}
     else:
         arguments["size"] = new
-    return {"shape": [*old, random.randint(1, 4)], "arguments": arguments}
+    channels = random.choice([1, 2, 3, 4, random.randint(5, 9)])
+    if channels > 4 and arguments["interpolation"] == "area":  # of so many, OpenCV takes whole factors alone
+        factor, arguments = random.choice([2, 2, 3]), {"interpolation": "area", "ipp": False, "size": new}
+        old = [size * factor for size in new]
+    return {"shape": [*old, channels], "arguments": arguments}
 
 
 def torchvision(random, largest=120):

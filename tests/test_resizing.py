@@ -55,6 +55,22 @@ def test_the_functions_give_what_was_recorded(device):
         assert resizing_cases.child.digest(found) == case["digest"], described(case)
 
 
+@pytest.mark.parametrize("interpolation", ["area", "linear", "linear-exact"])
+def test_halves_of_any_number_of_channels(device, interpolation):
+    """OpenCV rounds them up where there are 1, 3 or 4; others become even, but of two by "linear-exact"."""
+    sums = np.arange(4 * 255 + 1)
+    for channels in range(1, 18):
+        each = (sums[:, None] + 111 * np.arange(channels)) % sums.size
+        rest = np.clip(each[..., None] - 255 * np.arange(4), 0, 255).astype(np.uint8)  # four bytes of that sum
+        x = rest.reshape(1, -1, channels, 2, 2).transpose(0, 3, 1, 4, 2).reshape(2, -1, channels)
+        up = channels in (1, 3, 4) or (channels == 2 and interpolation == "linear-exact")
+        expected = (each + 2) // 4 if up else np.rint(each / 4)
+        size = 1, sums.size
+        assert np.array_equal(dmlops.resize_opencv(x, size, interpolation, device=device)[0], expected), channels
+        assert np.array_equal(reference.resize_opencv(x, size, interpolation)[0], expected), channels
+        assert np.array_equal(dmlops.resize_opencv(x[:, ::-1], size, interpolation, device=device)[0, ::-1], expected), channels
+
+
 @EVERY_LIBRARY
 @given(seed=strategies.seeds)
 @FEWER

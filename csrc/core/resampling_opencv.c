@@ -131,12 +131,19 @@ static int64_t whole_factor(const dml_resampling_request *request, int axis)
     return fabs(scale - whole) < DBL_EPSILON ? (int64_t)whole : 0;
 }
 
+/* OpenCV has a loop of its own for halves of these, which rounds up where the mean lies between two integers. Of others, and
+ * of other factors, the mean is a float, which becomes even there. */
+static bool halves_round_up(int64_t items)
+{
+    return items == 1 || items == 3 || items == 4;
+}
+
 static dml_sum mean_of(const int64_t factors[2], int64_t count, int64_t items)
 {
     const int64_t whole = factors[0] * factors[1];
     if (count < whole)
         return (dml_sum){.kind = DML_SUM_OVER, .factor = (float)count};
-    if (factors[0] == 2 && factors[1] == 2 && items != 2)
+    if (factors[0] == 2 && factors[1] == 2 && halves_round_up(items))
         return (dml_sum){.kind = DML_SUM_CLIP, .shift = 2};
     return (dml_sum){.kind = DML_SUM_TIMES, .factor = 1.0F / (float)whole};
 }
@@ -162,7 +169,7 @@ static void block_parts(const dml_resampling_request *request, const int64_t fac
 /* Blocks of 2 x 2, all of them whole, whose sums are shifted: kernels for sums of two taps make them. */
 static bool has_short_sums(const dml_resampling_request *request, const int64_t factors[2])
 {
-    bool short_sums = request->items != 2;
+    bool short_sums = halves_round_up(request->items);
     for (int axis = 0; axis < 2; axis++)
         short_sums = short_sums && factors[axis] == 2 && request->inputs[axis] == 2 * request->outputs[axis];
     return short_sums;

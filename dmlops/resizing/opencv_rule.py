@@ -139,7 +139,11 @@ def _area(x: Array, size: tuple[int, int], factors: tuple[float, float]) -> Arra
 
 
 def _blocks(x: Array, size: tuple[int, int], factors: tuple[int, int]) -> Array:
-    """The mean of whole blocks. Those that the edge cuts are divided by what they have."""
+    """The mean of whole blocks. Those that the edge cuts are divided by what they have.
+
+    A mean between two integers becomes the even one. Blocks of 2 x 2 of 1, 3 or 4 channels have a loop of their own in OpenCV,
+    which rounds up.
+    """
     whole = factors[0] * factors[1]
     result = np.empty((*x.shape[:-3], *size, x.shape[-1]), np.uint8)
     for row, column in np.ndindex(*size):
@@ -148,7 +152,7 @@ def _blocks(x: Array, size: tuple[int, int], factors: tuple[int, int]) -> Array:
         count, total = block.shape[-3] * block.shape[-2], block.sum((-3, -2))
         if count < whole:
             mean = clipped(total.astype(np.float32) / np.float32(count))
-        elif factors == (2, 2) and x.shape[-1] != 2:
+        elif factors == (2, 2) and x.shape[-1] in (1, 3, 4):
             mean = clipped((total + 2) >> 2)
         else:
             mean = clipped(total.astype(np.float32) * (np.float32(1) / np.float32(whole)))

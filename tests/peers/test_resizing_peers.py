@@ -87,6 +87,24 @@ def test_older_ones(device, package, version, others):
     compare(library, drawn(library, version, CASES, **options), device, version.rpartition(".")[0], [folder])
 
 
+OPENCV = [("", []), ("4.14.0.94", []), ("4.8.1.78", [OLD_NUMPY]), ("3.4.18.65", [OLD_NUMPY])]
+
+
+@pytest.mark.parametrize("version, others", OPENCV, ids=[version or "newest" for version, _ in OPENCV])
+def test_halves_of_opencv(device, version, others):
+    """OpenCV rounds them by a loop for some numbers of channels and by another for others, by vectors and behind them."""
+    cases = []
+    for interpolation in ("linear", "area", "linear-exact"):
+        for channels in (*range(1, 10), 12, 16, 17):
+            for seed, (height, width) in enumerate([(1, 1), (2, 7), (3, 16), (1, 33), (5, 130)], 1):
+                arguments = {"interpolation": interpolation, "ipp": False}
+                half, cut = {"size": [height, width]}, {"fx": 0.5, "fy": 0.5}
+                cases.append({"shape": [2 * height, 2 * width, channels], "arguments": arguments | half, "seed": seed})
+                cases.append({"shape": [2 * height + 1, 2 * width + 1, channels], "arguments": arguments | cut, "seed": seed})
+    folders = [installed("opencv-python-headless", version, others)] if version else ()
+    compare("opencv", cases, device, version.rpartition(".")[0], folders)
+
+
 @pytest.mark.parametrize("version", ["", "12.3.0", "12.2.0", "12.1.1"])
 def test_tall_images_of_pillow(device, version):
     """Versions differ in the order of passes where an image gets many times lower."""
