@@ -42,8 +42,9 @@ def test_recipes(vulkan):
     assert result.attempted >= 30 and result.failed == 0
 
 
-def test_the_readme_is_short():
-    assert len((ROOT / "README.md").read_text().splitlines()) <= 120
+def test_the_first_pages_are_short():
+    for page, lines in (("README.md", 120), ("ARCHITECTURE.md", 100)):
+        assert len((ROOT / page).read_text().splitlines()) <= lines, page
     assert (ROOT / "docs" / "demo.webp").stat().st_size < 400_000
 
 
