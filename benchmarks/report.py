@@ -391,7 +391,7 @@ def times(found):
 
 
 def lost(found):
-    return f"{sum(value < 1 for value in found)} of {len(found)} cells"
+    return f"{sum(value < 1 for value in found)} of {len(found)} cases"
 
 
 def measured(report, name):
@@ -414,8 +414,11 @@ def contenders(report, name):
     return f" ({named(same)} are compared)" if name == "pipelines" and same else ""
 
 
+NAMES = {"OpenCV LUT": "OpenCV's `LUT`", "OpenCV blob": "OpenCV's `blobFromImages`"}
+
+
 def named(names):
-    *most, last = names
+    *most, last = (NAMES.get(name, name) for name in names)
     return f"{', '.join(most)} and {last}" if most else last
 
 
