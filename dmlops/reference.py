@@ -20,6 +20,7 @@ from typing import Any
 import numpy as np
 
 import dmlops.operators
+from dmlops.operators import cropping
 from dmlops.other_forms import mode_of, widths_of, window_of
 from dmlops.resizing import arguments, opencv_rule, pillow_rule, torchvision_rule
 from dmlops.twins import twin_of
@@ -501,19 +502,17 @@ def crops(
     device: Any = None,
     progress: Any = None,
 ) -> Any:
-    array, starts = np.asarray(input), np.asarray(starts)
-    sizes = (sizes, sizes) if isinstance(sizes, int) else tuple(sizes)
-    axes = range(1, 1 + len(sizes)) if axes is None else [axis % array.ndim for axis in axes]
+    array = np.asarray(input)
+    starts, sizes, flip, axes = cropping.fitted(array, starts, sizes, flip, axes)  # raises what the operator raises
+    first = [cropping.starting(starts[:, k], axis, sizes[k], array.shape[axis]) for k, axis in enumerate(axes)]
     flips = np.zeros((len(array), len(sizes)), bool)
-    if flip is not None and np.ndim(flip) == 1:
-        flips[:, -1] = flip
-    elif flip is not None:
-        flips[...] = flip
+    if flip is not None:
+        flips[:, -flip.shape[1] :] = flip
     shape = [dict(zip(axes, sizes, strict=True)).get(axis, size) for axis, size in enumerate(array.shape)]
     result = np.ndarray(shape, array.dtype)
-    for number, (sample, start, mirrored) in enumerate(zip(array, starts, flips, strict=True)):
-        for axis, first, size, mirror in zip(axes, start, sizes, mirrored, strict=True):
-            indices = np.arange(first, first + size)
+    for number, (sample, mirrored) in enumerate(zip(array, flips, strict=True)):
+        for axis, begin, size, mirror in zip(axes, (column[number] for column in first), sizes, mirrored, strict=True):
+            indices = np.arange(begin, begin + size)
             sample = np.take(sample, indices[::-1] if mirror else indices, axis - 1)
         result[number] = sample
     return _result(result, out)

@@ -96,6 +96,10 @@ def test_many_samples_on_several_cores():
     ({"flip": [1] * 6}, TypeError, "flip must be of dtype bool, not int64"),
     ({"flip": [True] * 5}, ValueError, r"flip must have shape \(6,\) or \(6, 2\); got \(5,\)"),
     ({"flip": [[True]] * 6}, ValueError, "flip must have shape"),
+    ({"sizes": (0, 5), "starts": [[10, 0]] * 6}, ValueError, r"must start in \[0, 9\]; starts has 10 for sample 0"),
+    ({"sizes": 0, "starts": [[0, 0]] * 5 + [[0, -1]]}, ValueError, r"\[0, 11\]; starts has -1 for sample 5"),
+    ({"input": X[..., :0], "starts": [[0, 0], [6, 0]] * 3}, ValueError, "starts has 6 for sample 1"),
+    ({"starts": np.full((6, 2), 2**64 - 1, np.uint64)}, ValueError, f"starts has {2**64 - 1} for sample 0"),
     ({"input": np.uint8(3)}, ValueError, "input must have an axis"),
     ({"input": np.array([None])}, TypeError, "input"),
     ({"out": np.empty((6, 4, 5, 3), np.int8)}, ValueError, "out"),
@@ -104,6 +108,18 @@ def test_what_crops_refuse(more, error, words):
     given = {"input": X, "starts": STARTS, "sizes": (4, 5), **more}
     with pytest.raises(error, match=words):
         dmlops.crops(**given, device="host")
+    if not {"out"} & set(more) and given["input"].dtype != object:
+        with pytest.raises(error, match=words):
+            reference.crops(**given)
+
+
+@pytest.mark.driverless
+@pytest.mark.parametrize("dtype", ["u8", ">i2", "u1"])
+def test_the_twin_of_crops_takes_what_crops_takes(dtype):
+    for size in (np.int64(2), np.array(2), [np.uint8(2), 3]):
+        expected = dmlops.crops(X, STARTS.astype(dtype), size, FLIP, device="host")
+        assert same(reference.crops(X, STARTS.astype(dtype), size, FLIP), expected)
+    assert same(reference.crops(X, STARTS[:, :1], 3, axes=(2,)), dmlops.crops(X, STARTS[:, :1], 3, axes=(2,), device="host"))
 
 
 @pytest.mark.driverless
@@ -112,6 +128,43 @@ def test_nothing_is_written_where_a_crop_reaches_beyond():
     with pytest.raises(ValueError, match="sample 5"):
         dmlops.crops(X, [[0, 0]] * 5 + [[6, 0]], (4, 5), out=out, device="host")
     assert not out.any()
+
+
+def test_starts_of_empty_crops_are_looked_at(device):
+    x = dmlops.asarray(X[..., :0], device=device)
+    assert dmlops.crops(x, STARTS, (4, 5)).shape == (6, 4, 5, 0)
+    for sizes, wrong in ((0, [[10, 0]] * 6), ((4, 5), [[6, 0]] * 6)):
+        with pytest.raises(ValueError, match="must start in"):
+            dmlops.crops(x, wrong, sizes)
+        with pytest.raises(ValueError, match="must start in"):
+            dmlops.fuse(lambda x, starts, sizes=sizes: dmlops.crops(x, starts, sizes)[:, :0])(x, np.array(wrong))
+
+
+CHOSEN = {
+    "brackets": lambda x, i: x[:, i],
+    "brackets, then nothing": lambda x, i: x[:, i][:, :0],
+    "take": lambda x, i: np.take(x, i, 1),
+    "take, then nothing": lambda x, i: np.take(x, i, 1)[:, :0],
+    "along": lambda x, i: np.take_along_axis(x, i[None].repeat(len(x), 0), 1),
+}
+
+
+@pytest.mark.driverless
+@pytest.mark.parametrize("name", CHOSEN)
+@pytest.mark.parametrize("rows", [0, 4])
+@pytest.mark.parametrize("index", [[5], [-4], [2, 0], []])
+def test_wrong_indices_of_what_is_empty_raise_where_numpys_do(name, rows, index):
+    x, index, function = np.zeros((rows, 3)), np.array(index, int), CHOSEN[name]
+    made = dmlops.fuse(function if name != "along" else lambda x, i: np.take_along_axis(x, i, 1))
+    given = index if name != "along" else index[None].repeat(rows, 0)
+    try:
+        expected = function(x, index)
+    except IndexError as error:
+        with pytest.raises(IndexError) as caught:
+            made(x, given, device="host")
+        assert str(caught.value) == str(error)
+    else:
+        assert same(made(x, given, device="host"), expected)
 
 
 # --- indices --------------------------------------------------------------------------------------------------------

@@ -24,7 +24,7 @@ from dmlops.fusion.resized import selected
 from dmlops.fusion.runs import Digit, Run
 from dmlops.fusion.traced import Traced, constant_from, refuse
 
-__all__ = ["MOST_ENTRIES", "SELECTED", "Along", "Chosen", "Entry", "Index", "Kept", "Selection", "Slots", "index_inputs"]
+__all__ = ["MOST_ENTRIES", "SELECTED", "Along", "Chosen", "Entry", "Index", "Kept", "Selection", "Slots", "index_inputs", "unchecked"]
 
 MOST_ENTRIES = 4096  # of the indices of one array: there is a plan for each
 SELECTED = 1 << 20  # inputs: the source of a piece that is chosen has a multiple of it
@@ -114,16 +114,11 @@ class Along(NamedTuple):
     def checked(self, values: Any) -> Any:
         """As indices from the beginning, which are right; raises what NumPy raises, or ValueError."""
         from dmlops.indices import checked
+        from dmlops.operators.cropping import starting
 
         if self.extent is None:
             return checked(values, self.axis, self.size)
-        wrong = (values < 0) | (values >= self.size)
-        if wrong.any():
-            raise ValueError(
-                f"a crop of {self.extent} on axis {self.axis}, which has size {self.size + self.extent - 1}, must start in "
-                f"[0, {self.size - 1}]; starts has {int(values[wrong][0])} for sample {int(np.flatnonzero(wrong)[0])}"
-            )
-        return values.astype(np.int64)
+        return starting(values, self.axis, self.extent, self.size + self.extent - 1)
 
 
 class Entry(NamedTuple):
@@ -143,7 +138,8 @@ class Kept(NamedTuple):
 class Chosen(Node):
     """What indices choose of an array. The axes of `dims` that indices have are those to which all indices are broadcast.
 
-    `given` are the arrays that the indices and mirrors are views of.
+    `given` are the arrays that the indices and mirrors are views of. `looked_at`: whether wrong indices raise, as they do in
+    NumPy also where nothing is chosen by them.
     """
 
     def __init__(
@@ -153,10 +149,12 @@ class Chosen(Node):
         mirrors: Sequence[Index],
         dims: Sequence[Entry | Kept],
         given: Sequence[Index | None] = (),
+        looked_at: bool = True,
     ) -> None:
         super().__init__([one.extent for one in dims], of.dtype)
         self.operands, self.along, self.mirrors, self.dims = (of,), tuple(along), tuple(mirrors), tuple(dims)
         self.entries = tuple(one.extent for one in dims if isinstance(one, Entry))
+        self.looked_at = looked_at and 0 not in self.entries
         if np.prod(self.entries, dtype=object) > MOST_ENTRIES:
             refuse(
                 f"an array of more than {MOST_ENTRIES:,} indices that is an argument",
@@ -282,6 +280,13 @@ class Slots(NamedTuple):
             for column, values in enumerate(one.of(arrays)):
                 made[steps, column] = values[entries[steps]]
         return made.tobytes()
+
+
+def unchecked(results: Sequence[Node], slots: Sequence[Slots]) -> tuple[Along, ...]:
+    """The axes on which indices choose what no plan reads, such as what has no elements; else a selection checks them."""
+    read = {selection.node for one in slots for selection in one.selections}
+    nodes = [one for one in operands_first(results) if isinstance(one, Chosen) and one.looked_at and one not in read]
+    return tuple(along for one in nodes for along in one.along)
 
 
 # --- proofs ---------------------------------------------------------------------------------------------------------

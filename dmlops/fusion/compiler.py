@@ -11,7 +11,7 @@ import numpy as np
 
 from dmlops import _core
 from dmlops.fusion import layout, maps, replay
-from dmlops.fusion.chosen import SELECTED, Chosen, Selection, Slots, by_entry, index_inputs, unpacked
+from dmlops.fusion.chosen import SELECTED, Along, Chosen, Selection, Slots, by_entry, index_inputs, unchecked, unpacked
 from dmlops.fusion.formulas import Formula
 from dmlops.fusion.graph import Constant, Input, Node, pack, without_memory
 from dmlops.fusion.layout import Piece
@@ -96,6 +96,7 @@ class Program(NamedTuple):
     """What the function becomes for inputs of these shapes, dtypes and strides."""
 
     passes: tuple[Pass | ResizePass, ...]
+    unchecked: tuple[Along, ...] = ()  # indices that no pass looks at
 
     @property
     def is_of_the_host(self) -> bool:
@@ -104,6 +105,8 @@ class Program(NamedTuple):
 
     def run(self, inputs: Sequence[Any], out: Any, device: Any, how: Any) -> list[Any]:
         arrays = list(inputs)
+        for along in self.unchecked if how != "explain" else ():
+            along.checked(along.by.of(arrays))
         for one in self.passes[:-1]:
             arrays += one.run(arrays, None, device, how)
         return self.passes[-1].run(arrays, out, device, how)
@@ -143,7 +146,7 @@ def with_pieces(program: Program, inputs: _Arrays, results: Sequence[Node]) -> P
     if len(program.passes) > 1 or program.passes[0].pieces:
         return program
     plain = compile_plainly(inputs, results).passes[0]
-    return Program((program.passes[0]._replace(pieces=plain.pieces),))
+    return program._replace(passes=(program.passes[0]._replace(pieces=plain.pieces),))
 
 
 def _in_one_pass(inputs: _Arrays, results: Sequence[Node]) -> replay.Made:
@@ -202,7 +205,8 @@ class _Compiler:
         pieces = self.all_pieces(results)
         if not self.is_resized(results, pieces):
             self.passes.append(self.make_pass(results, pieces, ""))
-        return Program(tuple(self.passes))
+        slots = [one.slots for one in self.passes if isinstance(one, Pass)]
+        return Program(tuple(self.passes), unchecked(results, slots))
 
     def all_pieces(self, nodes: Sequence[Node]) -> list[list[Piece]]:
         """Those of several arrays, after as many passes as it takes."""

@@ -52,7 +52,7 @@ def _axes_of(entries: Sequence[Any], rank: int) -> list[int]:
     return [place if place < at else rank - (len(entries) - place) for place in places]
 
 
-def _chosen(x: Node, along: list[tuple[int, Index]], shape: Sequence[int], at: int) -> Node:
+def _chosen(x: Node, along: list[tuple[int, Index]], shape: Sequence[int], at: int, looked_at: bool = True) -> Node:
     """The axes of the indices stand where `at` says, among those that the array keeps."""
     for axis, _ in along:
         if x.shape[axis] == 0 and 0 not in shape:
@@ -60,7 +60,7 @@ def _chosen(x: Node, along: list[tuple[int, Index]], shape: Sequence[int], at: i
     chosen = [axis for axis, _ in along]
     dims: list[Entry | Kept] = [Kept(axis, size) for axis, size in enumerate(x.shape) if axis not in chosen]
     dims[at:at] = [Entry(extent) for extent in shape]
-    return Chosen(x, [Along(axis, index, x.shape[axis]) for axis, index in along], (), dims)
+    return Chosen(x, [Along(axis, index, x.shape[axis]) for axis, index in along], (), dims, (), looked_at)
 
 
 def take(trace: Trace, function: Any, a: Any, indices: Traced, axis: Any) -> Any:
@@ -72,7 +72,7 @@ def take(trace: Trace, function: Any, a: Any, indices: Traced, axis: Any) -> Any
     if indices.dtype.kind not in "iu":
         raise TypeError(f"Cannot cast array data from {indices.dtype!r} to dtype('int64') according to the rule 'safe'")
     index = _index(indices)
-    made = _chosen(x, [(axis, index)], index.shape, axis)
+    made = _chosen(x, [(axis, index)], index.shape, axis, 0 not in x.shape)  # of an empty array NumPy looks at no index
     return trace.record(np.take, (a, index), {"axis": named}, made)
 
 

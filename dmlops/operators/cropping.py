@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from dmlops._annotations import AnyArray, Array, DeviceLike, Indices, Input, Ints, IntSequence, Progress, T
     from dmlops._core import DeviceArray
 
-__all__ = ["crops"]
+__all__ = ["crops", "fitted", "starting"]
 
 
 @overload
@@ -145,14 +145,18 @@ def crops(
     >>> dmlops.crops(images, starts, 224, rng.random(32) < 0.5).shape
     (32, 224, 224, 3)
     """
-    array = operand("input", input)
+    array, given = operand("input", input), _arguments(starts, sizes, flip, axes)
+    result: AnyArray = fused(_crops)(array, *given, out=out, device=device, progress=progress)
+    return result
+
+
+def _arguments(starts: Any, sizes: Any, flip: Any, axes: Any) -> tuple[Any, tuple[int, ...], Any, tuple[int, ...] | None]:
     places, mirrored = _starts(starts), None if flip is None else _flip(flip)
     along = None if axes is None else ints_of(axes, "axes")
     extents = ints_of(sizes, "sizes")
     if not np.iterable(sizes):
         extents *= 2 if along is None else len(along)
-    result: AnyArray = fused(_crops)(array, places, extents, mirrored, along, out=out, device=device, progress=progress)
-    return result
+    return places, extents, mirrored, along
 
 
 def _array(name: str, value: Any) -> Any:
@@ -186,6 +190,16 @@ def _flip(value: Any) -> Any:
 
 
 def _crops(x: Any, starts: Any, sizes: tuple[int, ...], flip: Any, axes: tuple[int, ...] | None) -> Any:
+    return recorded(cropped, x, *_fitting(x, starts, sizes, flip, axes))
+
+
+def fitted(x: Any, starts: Any, sizes: Any, flip: Any, axes: Any) -> tuple[Any, ...]:
+    """The arguments of `cropped` of those of `crops`."""
+    return _fitting(x, *_arguments(starts, sizes, flip, axes))
+
+
+def _fitting(x: Any, starts: Any, sizes: tuple[int, ...], flip: Any, axes: tuple[int, ...] | None) -> tuple[Any, ...]:
+    """Starts, sizes, flips of each axis, or None, and the axes. Raises for shapes that do not fit."""
     along = _axes(x, sizes, axes)
     if tuple(starts.shape) != (x.shape[0], len(along)):
         raise ValueError(f"starts must have shape {(x.shape[0], len(along))}, a row for each sample; got {starts.shape}")
@@ -194,7 +208,7 @@ def _crops(x: Any, starts: Any, sizes: tuple[int, ...], flip: Any, axes: tuple[i
         if tuple(flip.shape) not in shapes:
             raise ValueError(f"flip must have shape {' or '.join(map(str, shapes))}; got {flip.shape}")
         flip = flip[:, None] if flip.ndim == 1 else flip
-    return recorded(cropped, x, starts, sizes, flip, along)
+    return starts, sizes, flip, along
 
 
 _crops.__name__ = "crops"
@@ -219,11 +233,10 @@ def cropped(x: Any, starts: Any, sizes: tuple[int, ...], flip: Any, axes: tuple[
     """What NumPy makes of it, sample by sample."""
     shape = [sizes[axes.index(axis)] if axis in axes else size for axis, size in enumerate(x.shape)]
     made = np.empty(shape, x.dtype)
+    first = [starting(starts[:, k], axis, sizes[k], x.shape[axis]).tolist() for k, axis in enumerate(axes)]
     for n, sample in enumerate(x):
         key: list[Any] = [slice(None)] * sample.ndim
-        for axis, start, size in zip(axes, starts[n].tolist(), sizes, strict=True):
-            if not 0 <= start <= x.shape[axis] - size:
-                raise ValueError(f"a crop of {size} on axis {axis} starts at {start}")
+        for axis, start, size in zip(axes, [column[n] for column in first], sizes, strict=True):
             key[axis - 1] = slice(start, start + size)
         crop = sample[tuple(key)]
         turned = () if flip is None else tuple(axis - 1 for axis, on in zip(axes[-flip.shape[1] :], flip[n], strict=True) if on)
@@ -232,3 +245,14 @@ def cropped(x: Any, starts: Any, sizes: tuple[int, ...], flip: Any, axes: tuple[
 
 
 cropped.__name__ = "crops"
+
+
+def starting(values: Any, axis: int, extent: int, size: int) -> Any:
+    """Where crops of `extent` begin on an axis of `size`, for each sample. ValueError for one that reaches beyond it."""
+    wrong = (values < 0) | (values > size - extent)
+    if wrong.any():
+        raise ValueError(
+            f"a crop of {extent} on axis {axis}, which has size {size}, must start in [0, {size - extent}]; "
+            f"starts has {int(values[wrong][0])} for sample {int(np.flatnonzero(wrong)[0])}"
+        )
+    return values.astype(np.int64)
