@@ -218,6 +218,13 @@ REFUSED = {
         ({"imgsz": 64.0}, "imgsz must be an int, or"),
         ({"stride": 0}, "stride must be 1 or more, not 0"),
         ({"padding_value": 256}, "padding_value must be a byte, not 256"),
+        ({"imgsz": None}, "imgsz must be an int, or"),
+        ({"imgsz": np.array(64.0)}, "imgsz must be an int"),
+        ({"imgsz": {64, 32}}, "imgsz must be an int, or"),
+        ({"imgsz": 2**40}, "imgsz must be below"),
+        ({"imgsz": True}, "imgsz must be an int, not True"),
+        ({"half": "no"}, "half must be True or False, not 'no'"),
+        ({"rect": np.array([1, 0])}, "rect must be True or False"),
     ],
     "mmdetection": [
         ({"scale": (0, 80)}, r"scale\[0\] must be 1 or more, not 0"),
@@ -227,23 +234,60 @@ REFUSED = {
         ({"pad_val": 300}, "pad_val must be bytes, 0 to 255"),
         ({"pad_val": 0.5}, "pad_val must be bytes, 0 to 255"),
         ({"pad_size_divisor": 0}, "pad_size_divisor must be 1 or more"),
+        ({"scale": None}, "scale must be an int, or \\(width, height\\), not None"),
+        ({"pad_val": np.nan}, "pad_val must be finite, not nan"),
+        ({"pad_val": (0, np.inf, 0)}, "pad_val must be finite, not inf"),
+        ({"pad_value": (1, 2, 3)}, r"pad_value must be an int or a float, not \(1, 2, 3\)"),
+        ({"pad_value": 1e300}, "values beyond all floats"),
+        ({"mean": "123"}, "mean must be a number, or 3 numbers"),
+        ({"mean": (1, None, 2)}, "mean must be a number, or 3 numbers"),
+        ({"mean": np.nan}, "mean must be finite, not nan"),
+        ({"std": 0}, "std must not be 0"),
+        ({"std": (1, 1e-60, 1)}, "std must not be 0, as a float of 32 bits"),
+        ({"std": (1, np.nan, 1)}, "std must be finite"),
+        ({"keep_ratio": None}, "keep_ratio must be True or False"),
     ],
     "paddleocr_detection": [
         ({"limit_type": "least"}, "limit_type must be 'min', 'max' or 'resize_long', not 'least'"),
         ({"limit_side_len": 0}, "limit_side_len must be 1 or more"),
+        ({"limit_type": np.array(["min", "max"])}, "limit_type must be 'min', 'max' or 'resize_long'"),
+        ({"scale": None}, "scale must be an int or a float, not None"),
+        ({"scale": "1"}, "scale must be an int or a float, not '1'"),
+        ({"std": 0}, "std must not be 0"),
+        ({"std": (0.2, 0, 0.2)}, "std must not be 0"),
+        ({"scale": 1e300}, "values beyond all floats"),
     ],
-    "paddleocr_recognition": [({"rec_image_shape": (48, 320)}, r"rec_image_shape must be \(3, height, width\)")],
+    "paddleocr_recognition": [
+        ({"rec_image_shape": (48, 320)}, r"rec_image_shape must be \(3, height, width\)"),
+        ({"rec_image_shape": 48}, r"rec_image_shape must be \(3, height, width\), not 48"),
+        ({"rec_image_shape": "348"}, r"rec_image_shape must be \(3, height, width\), not '348'"),
+        ({"rec_image_shape": (1, 48, 320)}, r"rec_image_shape must be \(3, height, width\)"),
+    ],
     "easyocr_detection": [
         ({"mag_ratio": 0}, "mag_ratio must be above 0, not 0"),
+        ({"mag_ratio": np.array(1.0)}, "mag_ratio must be an int or a float"),
+        ({"mag_ratio": "1"}, "mag_ratio must be an int or a float, not '1'"),
+        ({"mag_ratio": None}, "mag_ratio must be an int or a float, not None"),
+        ({"mag_ratio": np.nan}, "mag_ratio must be finite"),
+        ({"variance": 0}, "variance must not be 0"),
         ({"canvas_size": 1}, "a picture of 40 x 50 would become one of 0 x 1"),
     ],
     "easyocr_recognition": [({"img_h": "64"}, "img_h must be an int, not '64'")],
     "insightface_detection": [
         ({"input_size": 640}, r"input_size must be \(width, height\), not 640"),
         ({"version": "3.0"}, "version"),
+        ({"version": [4, 1]}, r"version must be a str, as '3.4', not \[4, 1\]"),
+        ({"version": None}, "version must be a str"),
         ({"input_std": 0}, "input_std must not be 0"),
+        ({"input_std": np.nan}, "input_std must be finite, not nan"),
+        ({"input_mean": (1, 2, 3)}, r"input_mean must be an int or a float, not \(1, 2, 3\)"),
     ],
-    "insightface_recognition": [({"input_size": (112, -1)}, r"input_size\[1\] must be 1 or more, not -1")],
+    "insightface_recognition": [
+        ({"input_size": (112, -1)}, r"input_size\[1\] must be 1 or more, not -1"),
+        ({"input_size": None}, r"input_size must be \(width, height\), not None"),
+        ({"input_std": 0}, "input_std must not be 0"),
+        ({"input_mean": None}, "input_mean must be an int or a float"),
+    ],
 }
 
 
@@ -252,3 +296,83 @@ def test_arguments_are_refused_with_what_is_right(name, options, message):
     one = photo(40, 50)
     with pytest.raises((TypeError, ValueError), match=message):
         getattr(recipes, name)(one[..., 0] if name == GREY else one, **options)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_what_is_no_array_is_refused_alone_and_in_lists(name):
+    case = small(name, 1)
+    one = case.photos()[0]
+    recipe = getattr(recipes, name)
+    with pytest.raises(ValueError, match="picture 0 is None"):
+        recipe(None)
+    for wrong in ("cat.jpg", ROOT / "cat.jpg", object(), b"", {}):
+        for photos in (wrong, [wrong]):
+            with pytest.raises(TypeError, match=f"picture 0 is of type {type(wrong).__name__}: pictures must be arrays"):
+                recipe(photos)
+    with pytest.raises(TypeError, match="picture 1 is of type list: pictures must be arrays"):
+        recipe([one, [one]])
+
+
+def test_grey_boxes_are_told_from_pictures_with_channels():
+    recipe, boxes = recipes.easyocr_recognition, photo(5, 40, 2)[..., :2].repeat(30, -1)  # (5, 40, 60)
+    expected = recipe(list(boxes))["image_tensors"]
+    assert np.array_equal(recipe(boxes)["image_tensors"], expected)
+    assert np.array_equal(recipe(boxes[..., None])["image_tensors"], expected)
+    for channels in (1, 3, 4):
+        with pytest.raises(ValueError, match=rf"photos has the shape \(5, 40, {channels}\), which may be one picture with"):
+            recipe(boxes[..., :channels])
+    assert recipe([boxes[0, :, :3]])["image_tensors"].shape == recipe(boxes[0, :, :3])["image_tensors"].shape
+    Image = pytest.importorskip("PIL.Image", reason="Pillow is not installed")
+    colours = Image.fromarray(photo(30, 50))
+    assert np.array_equal(recipe(colours)["image_tensors"], recipe(np.asarray(colours.convert("L")))["image_tensors"])
+
+
+@pytest.mark.parametrize("name, options", [
+    ("ultralytics", {"imgsz": 64, "stride": 16}), ("ultralytics", {"imgsz": (64, 96), "padding_value": 7}),
+    ("mmdetection", {"scale": 64, "pad_val": (1, 2, 3)}), ("mmdetection", {"scale": (64, 48), "pad_size": (64, 64)}),
+    ("paddleocr_detection", {"limit_side_len": 100}), ("paddleocr_recognition", {"rec_image_shape": (3, 32, 100)}),
+    ("easyocr_detection", {"canvas_size": 100, "mag_ratio": 2}), ("easyocr_recognition", {"img_h": 32}),
+    ("insightface_recognition", {"input_size": (40, 30), "input_mean": 3}),
+])  # fmt: skip
+def test_numpys_integers_are_ints(name, options):
+    """So is whatever ``operator.index`` takes, alone, in tuples and as an array."""
+    case = small(name, 1)
+    expected = getattr(recipes, name)(case.photos(), **options)
+    for kind in (np.int64, np.uint8, np.array):
+        given = {key: tuple(map(kind, one)) if isinstance(one, tuple) else kind(one) for key, one in options.items()}
+        if kind is np.array:  # one of none axes is an int, of one axis a sequence
+            given = {key: np.array(one) if isinstance(one, tuple) else np.int32(one) for key, one in options.items()}
+        assert alike(getattr(recipes, name)(case.photos(), **given), expected)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_what_results_cannot_be_written_to_is_refused_before_the_work(name, monkeypatch):
+    case = small(name, 1)
+    pixels, expected = next(iter(called(case, case.photos()).items()))
+    monkeypatch.setattr(_core, "_run_compiled", None)
+    frozen = expected.copy()
+    frozen.flags.writeable = False
+    wider = np.zeros((*expected.shape[:-1], 2 * expected.shape[-1]), expected.dtype)[..., ::2]
+    wrong = [
+        (expected, TypeError, f"out must be a dict of arrays, such as {{'{pixels}': array}}, not ndarray"),
+        ([1], TypeError, "out must be a dict of arrays, .* not list"),
+        ({pixels: None}, TypeError, rf"out\['{pixels}'\] must be a C-contiguous array of NumPy, not NoneType"),
+        ({pixels: [1]}, TypeError, rf"out\['{pixels}'\] must be a C-contiguous array of NumPy, not list"),
+        ({pixels: frozen}, ValueError, "must be writable"),
+        ({pixels: wider}, ValueError, "must be a C-contiguous array of NumPy"),
+        ({1: expected}, ValueError, f"out has 1, not '{pixels}'"),
+    ]
+    for out, error, words in wrong:
+        with pytest.raises(error, match=words):
+            called(case, case.photos(), out=out)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_dask_arrays_are_refused_since_they_are_not_in_memory(name):
+    da = pytest.importorskip("dask.array", reason="Dask is not installed")
+    one = small(name, 1).photos()[0]
+    computed = da.from_array(one).map_blocks(lambda block: pytest.fail("computed"), dtype=np.uint8, meta=one[:0])
+    stack = da.stack([computed] * 2)
+    for photos, where in ((computed, "photos"), (stack, "photos"), ([one, computed], "picture 1"), ([stack], "picture 0")):
+        with pytest.raises(TypeError, match=f"{where} is a Dask array, which is not in memory: its compute"):
+            getattr(recipes, name)(photos)

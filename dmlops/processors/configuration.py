@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import functools
 import json
 import pathlib
@@ -36,7 +37,7 @@ class Configuration:
         self.name = name
         self.backend = backend
         self.given = dict(values)
-        self.values = {**defaults, **values}
+        self.values = {**copy.deepcopy(dict(defaults)), **values}  # which all configurations of the class have
         self.read: set[str] = set()
 
     def __getitem__(self, key: str) -> Any:

@@ -35,6 +35,7 @@ class Work:
         return sum(_nbytes(result) for result in self.plan.values())
 
     def run(self, pictures: Sequence[Array], out: dict[str, Any], device: Any) -> dict[str, Any]:
+        """The results by their names. `arguments.outputs` has checked `out`."""
         arrays = self.arrays(pictures, device)
         return {name: _made(result, arrays, out.get(name), device) for name, result in self._results.items()}
 
@@ -75,8 +76,6 @@ def _made(result: Any, arrays: Sequence[Array], out: Any, device: Any) -> Any:
     if out is None:
         return result.copy() if isinstance(result, np.ndarray) else result
     if isinstance(result, list):
-        if len(out) != len(result):
-            raise ValueError(f"out has {len(out)} arrays, the result {len(result)}")
         return [_made(one, arrays, into, device) for one, into in zip(result, out, strict=True)]
     out[...] = result
     return out
@@ -104,11 +103,6 @@ class Movement:
 
     def run(self, arrays: Sequence[Array], out: Any, device: Any) -> Array:
         """The result: a new array, or in `out`."""
-        pixels = self.pixels
-        if out is not None and (out.shape, out.dtype) != (pixels.shape, pixels.dtype):
-            raise ValueError(f"out is {out.dtype} {out.shape}, the result {pixels.dtype} {pixels.shape}")
-        if out is not None and not (isinstance(out, np.ndarray) and out.flags.c_contiguous):
-            raise ValueError("out must be a C-contiguous array of NumPy")
         sources = [arrays[number] for number in self.sources]
         layout = tuple([one.strides for one in sources])
         program = self._programs.get(layout)
@@ -116,7 +110,7 @@ class Movement:
             program = self._programs[layout] = self._program(sources, layout)
         into = None if out is None else [out.reshape(-1)]
         found: Array = _core._run_compiled(program, sources, into, device, None)[0]
-        return found.reshape(pixels.shape) if out is None else out
+        return found.reshape(self.pixels.shape) if out is None else out
 
     def _program(self, sources: Sequence[Array], layout: tuple[Any, ...]) -> Any:
         """That of these movements, kept for all pictures whose steps end alike."""

@@ -75,10 +75,12 @@ def _picture(c: Configuration, photo: Any, place: int, form: str) -> Array:
     where = f"picture {place}"
     if photo is None:
         raise ValueError(f"{where} is None: it could not be read")
+    if _is_list(photo):
+        raise ValueError(f"{where} is a list beside pictures: lists have pictures alone, or lists of pictures alone")
     if mode_of_picture(photo) is not None:
         return _from_pillow(c, photo, where)
     is_tensor = hasattr(photo, "detach")
-    array = np.asarray(photo.detach().cpu().numpy() if is_tensor else on_host(photo))
+    array = np.asarray(photo.detach().cpu().numpy() if is_tensor else on_host(photo, where))
     _check_bytes(c, array, where)
     if "transforms" in c.given:
         array = np.moveaxis(array, 0, -1) if is_tensor and array.ndim == 3 else array
@@ -95,9 +97,15 @@ def _picture(c: Configuration, photo: Any, place: int, form: str) -> Array:
     return _as_rgb(c, array) if convert else array
 
 
-def on_host(photo: Any) -> Any:
+def on_host(photo: Any, where: str) -> Any:
+    """What NumPy makes an array of: what lies on a device is downloaded, what Dask would compute is refused."""
     from dmlops import DeviceArray
 
+    if hasattr(type(photo), "__dask_graph__"):
+        raise TypeError(
+            f"{where} is a Dask array, which is not in memory: its compute() loads it, and dask.array.map_blocks calls the "
+            "function for each chunk"
+        )
     return photo.numpy() if isinstance(photo, DeviceArray) else photo
 
 

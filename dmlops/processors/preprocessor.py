@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import copy
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -11,9 +12,11 @@ import numpy as np
 from dmlops import _core
 from dmlops.errors import UnsupportedError
 from dmlops.processors import execution, inputs, sources
+from dmlops.processors.arguments import outputs, whole
 from dmlops.processors.kept import Kept
 from dmlops.processors.plans import Plan, Sizes
 from dmlops.processors.rules import rule_for
+from dmlops.resizing.arguments import version_of
 
 if TYPE_CHECKING:
     from dmlops.processors.comparing import Comparison
@@ -30,15 +33,16 @@ class Preprocessor:
     def __init__(
         self, values: Mapping[str, Any], backend: str | None = None, version: str = "13.0", video: bool = False
     ) -> None:
-        self._arguments = dict(values), backend, version, video
+        self._arguments = copy.deepcopy(dict(values)), backend, version, video
+        version_of(version, (0, 0), "Pillow")  # raises for what is none
         self._version = version
-        self._configuration, self._row = rule_for(dict(values), backend, video)
+        self._configuration, self._row = rule_for(copy.deepcopy(dict(values)), backend, video)
         self._works = Kept(_MOST_PLANS, _MOST_BYTES)
         with contextlib.suppress(ValueError):  # of other sizes it may work
             self._sample(*PICTURE)  # what is refused is refused here, not at the first call
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return Preprocessor, self._arguments
+        return Preprocessor, copy.deepcopy(self._arguments)
 
     @property
     def name(self) -> str:
@@ -53,7 +57,7 @@ class Preprocessor:
     @property
     def configuration(self) -> dict[str, Any]:
         """All keys: those of the file over the class's defaults."""
-        return dict(self._configuration.values)
+        return copy.deepcopy(self._configuration.values)
 
     @property
     def ignored(self) -> list[str]:
@@ -88,11 +92,7 @@ class Preprocessor:
         if self._row.content:
             pictures = [self._row.content(self._configuration, one) for one in pictures]
         work = self._work([one.shape for one in pictures], groups)
-        given = dict(out or {})
-        if unknown := set(given) - set(work.plan):
-            raise ValueError(
-                f"out has {', '.join(map(repr, sorted(unknown)))}; the results are {', '.join(map(repr, work.plan))}"
-            )
+        given = outputs(out, work.plan, list(work.plan), "; the results are ")
         return work.run(pictures, given, device)
 
     def sizes(self, height: int, width: int, frames: int = FRAMES) -> dict[str, Any]:
@@ -149,8 +149,9 @@ class Preprocessor:
 
     def _sample(self, height: int, width: int, frames: int = FRAMES) -> Plan:
         """The plan of one picture, or of one video."""
-        count = frames if self._row.form == "videos" else 1
-        return self._plan([(height, width, 3)] * count, [count])
+        size = whole(height, "height"), whole(width, "width")
+        count = whole(frames, "frames") if self._row.form == "videos" else 1
+        return self._plan([(*size, 3)] * count, [count])
 
     def _plan(self, shapes: Sequence[tuple[int, ...]], groups: Sequence[int]) -> Plan:
         return self._work(shapes, groups).plan

@@ -9,10 +9,12 @@ from typing import Any
 
 import numpy as np
 
+from dmlops.processors.arguments import whole
 from dmlops.processors.parts import frames
 from dmlops.processors.plans import Array, Plan, Size, Window
-from dmlops.recipes.pictures import numbers, pair, pictures, sizes_of, whole
+from dmlops.recipes.pictures import bytes_of, divisors, numbers, pair, pictures, sizes_of
 from dmlops.recipes.running import kept, on_value, prepared, resized_linear
+from dmlops.resizing.arguments import flag_of, number_of
 
 __all__ = ["mmdetection", "ultralytics"]
 
@@ -80,15 +82,17 @@ def ultralytics(
     """
     given = pictures(photos, None)
     grid = whole(stride, "stride")
-    wanted = pair((imgsz, imgsz) if isinstance(imgsz, int) else imgsz, "imgsz", "an int, or (height, width)")
+    wanted = pair(imgsz, "imgsz", "an int, or (height, width)", alone=True)
     rounded = math.ceil(wanted[0] / grid) * grid, math.ceil(wanted[1] / grid) * grid
     if rounded != wanted:
         warnings.warn(f"imgsz={imgsz} is no multiple of stride={grid}: {rounded} is taken", stacklevel=2)
     value = whole(padding_value, "padding_value", 0)
     if value > 255:
         raise ValueError(f"padding_value must be a byte, not {padding_value}")
-    options = rounded, bool(rect) and not scale_fill, grid, bool(half), bool(scale_fill), bool(scaleup), bool(center), value
-    return prepared(_letterboxed(sizes_of(given), given[0].shape[2], *options), given, out, device)
+    flags = {"rect": rect, "half": half, "scale_fill": scale_fill, "scaleup": scaleup, "center": center}
+    on = {name: flag_of(flag, name) for name, flag in flags.items()}
+    options = rounded, on["rect"] and not on["scale_fill"], grid, on["half"], on["scale_fill"], on["scaleup"], on["center"]
+    return prepared(_letterboxed(sizes_of(given), given[0].shape[2], *options, value), given, out, device)
 
 
 @kept
@@ -189,19 +193,18 @@ def mmdetection(
     ((2, 3, 1088, 1088), [(800, 1067), (1067, 800)])
     """
     given = pictures(photos)
-    wanted = pair((scale, scale) if isinstance(scale, int) else scale, "scale", "(width, height)")
+    wanted = pair(scale, "scale", "an int, or (width, height)", alone=True)
     if (mean is None) != (std is None):
         raise ValueError("mean and std must both be given, or both be None")
     padded = pair(pad_size, "pad_size", "(width, height)") if pad_size is not None else None
-    if padded and pad_to_square:
+    keeps, square = flag_of(keep_ratio, "keep_ratio"), flag_of(pad_to_square, "pad_to_square")
+    if padded and square:
         raise ValueError("pad_size must be None where pad_to_square is true")
-    fill = tuple(map(int, numbers(pad_val, "pad_val", 3)))
-    if not all(0 <= one <= 255 for one in fill) or fill != numbers(pad_val, "pad_val", 3):
-        raise ValueError(f"pad_val must be bytes, 0 to 255, not {pad_val!r}")
-    norm = None if mean is None else (numbers(mean, "mean", 3), numbers(std, "std", 3))
-    options = wanted, bool(keep_ratio), padded, bool(pad_to_square), fill, norm, bool(bgr_to_rgb)
-    divisor = whole(pad_size_divisor, "pad_size_divisor")
-    return prepared(_detected(sizes_of(given), *options, divisor, float(pad_value)), given, out, device)
+    fill = bytes_of(pad_val, "pad_val", 3)
+    norm = None if mean is None else (numbers(mean, "mean", 3), divisors(std, "std", 3))
+    options = wanted, keeps, padded, square, fill, norm, flag_of(bgr_to_rgb, "bgr_to_rgb")
+    divisor, value = whole(pad_size_divisor, "pad_size_divisor"), number_of(pad_value, "pad_value")
+    return prepared(_detected(sizes_of(given), *options, divisor, value), given, out, device)
 
 
 @kept

@@ -9,9 +9,9 @@ import numpy as np
 
 from dmlops.processors.parts import frames, stacked
 from dmlops.processors.plans import Array, Plan, Size
-from dmlops.recipes.pictures import pair, pictures, sizes_of
+from dmlops.recipes.pictures import divisors, pair, pictures, sizes_of
 from dmlops.recipes.running import kept, on_value, prepared, resized_linear
-from dmlops.resizing.arguments import version_of
+from dmlops.resizing.arguments import number_of, version_of
 
 __all__ = ["insightface_detection", "insightface_recognition"]
 
@@ -66,11 +66,11 @@ def insightface_detection(
     ((1, 3, 640, 640), [0.3333333333333333])
     """
     given, wanted = pictures(photos), pair(input_size, "input_size", "(width, height)")
-    return prepared(_fitted(sizes_of(given), wanted, float(input_mean), float(input_std), version), given, out, device)
+    return prepared(_fitted(sizes_of(given), wanted, *_normalised(input_mean, input_std, version)), given, out, device)
 
 
 @kept
-def _fitted(sizes: tuple[Size, ...], input_size: tuple[int, int], mean: float, std: float, version: str) -> Plan:
+def _fitted(sizes: tuple[Size, ...], input_size: tuple[int, int], mean: float, std: float, version: tuple[int, int]) -> Plan:
     """SCRFD._detect_candidates."""
     parts, scales = frames(sizes), []
     width, height = input_size
@@ -131,22 +131,27 @@ def insightface_recognition(
     (8, 3, 112, 112)
     """
     given, (width, height) = pictures(photos), pair(input_size, "input_size", "(width, height)")
-    options = (height, width), float(input_mean), float(input_std), version
-    return prepared(_stretched(sizes_of(given), *options), given, out, device)
+    options = _normalised(input_mean, input_std, version)
+    return prepared(_stretched(sizes_of(given), (height, width), *options), given, out, device)
 
 
 @kept
-def _stretched(sizes: tuple[Size, ...], size: Size, mean: float, std: float, version: str) -> Plan:
+def _stretched(sizes: tuple[Size, ...], size: Size, mean: float, std: float, version: tuple[int, int]) -> Plan:
     parts = [resized_linear(part, size) for part in frames(sizes)]
     return {"blob": stacked(parts, _table(mean, std, version), None, (2, 1, 0))}
 
 
-def _table(mean: float, std: float, version: str) -> Array:
+def _normalised(mean: Any, std: Any, version: Any) -> tuple[float, float, tuple[int, int]]:
+    """The arguments, checked."""
+    number = number_of(std, "input_std")
+    divisors(number, "input_std", 1)
+    return number_of(mean, "input_mean"), number, version_of(version, (3, 4), "OpenCV")
+
+
+def _table(mean: float, std: float, version: tuple[int, int]) -> Array:
     """cv2.dnn.blobFromImages: less the mean, times the factor."""
-    if std == 0:
-        raise ValueError("input_std must not be 0")
     less = np.arange(256, dtype=f) - f(mean)
-    if version_of(version, (3, 4), "OpenCV") < (4, 11):
+    if version < (4, 11):
         values = (less.astype(np.float64) * (1.0 / std)).astype(f)
     else:
         values = less * f(1.0 / std)

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
+from dmlops.errors import shown
+from dmlops.processors.arguments import whole
 from dmlops.processors.inputs import on_host
 from dmlops.processors.plans import Array, Size
-from dmlops.resizing.arguments import mode_of_picture
+from dmlops.resizing.arguments import mode_of_picture, number_of
 
-__all__ = ["numbers", "pair", "pictures", "sizes_of", "whole"]
+__all__ = ["bytes_of", "divisors", "numbers", "pair", "pictures", "several", "sizes_of"]
 
 
 def pictures(photos: Any, channels: int | None = 3, order: str = "BGR") -> list[Array]:
@@ -26,13 +27,16 @@ def pictures(photos: Any, channels: int | None = 3, order: str = "BGR") -> list[
 
 
 def _listed(photos: Any, channels: int | None) -> list[Any]:
+    on_host(photos, "photos")  # raises for what is not in memory
     if isinstance(photos, (list, tuple)):
         return list(photos)
-    return list(photos) if getattr(photos, "ndim", 0) == (3 if channels == 1 and _is_stack(photos) else 4) else [photos]
-
-
-def _is_stack(photos: Any) -> bool:
-    return bool(photos.shape[-1] != 1)
+    rank = getattr(photos, "ndim", 0)
+    if channels == 1 and rank == 3 and photos.shape[2] in (1, 3, 4):
+        raise ValueError(
+            f"photos has the shape {tuple(photos.shape)}, which may be one picture with channels, or several grey ones: a grey "
+            "picture is (height, width), and a list of these has several"
+        )
+    return list(photos) if rank == 4 or (rank == 3 and channels == 1) else [photos]
 
 
 def _picture(photo: Any, where: str, channels: int | None, order: str) -> Array:
@@ -41,7 +45,7 @@ def _picture(photo: Any, where: str, channels: int | None, order: str) -> Array:
     if mode_of_picture(photo) is not None:
         photo = np.asarray(photo.convert("L" if channels == 1 else "RGB"))
         photo = photo[..., ::-1] if order == "BGR" and channels != 1 else photo
-    array = np.asarray(on_host(photo))
+    array = _array(photo, where)
     if array.dtype != np.uint8:
         raise TypeError(f"{where} is {array.dtype}: pictures must be bytes, uint8, as cv2.imread gives them")
     array = array[..., None] if array.ndim == 2 and channels in (1, None) else array
@@ -50,6 +54,13 @@ def _picture(photo: Any, where: str, channels: int | None, order: str) -> Array:
     if not array.size:
         raise ValueError(f"{where} of the shape {np.shape(photo)} has no pixels")
     return array
+
+
+def _array(photo: Any, where: str) -> Array:
+    found = None if isinstance(photo, (list, tuple)) else np.asarray(on_host(photo, where))
+    if found is None or found.dtype.kind not in "biufc":
+        raise TypeError(f"{where} is of type {type(photo).__name__}: pictures must be arrays, as cv2.imread gives them")
+    return found
 
 
 def _wanted(array: Array, channels: int | None) -> str:
@@ -67,24 +78,58 @@ def sizes_of(photos: Sequence[Array]) -> tuple[Size, ...]:
     return tuple((one.shape[0], one.shape[1]) for one in photos)
 
 
-def whole(value: Any, name: str, least: int = 1) -> int:
-    if isinstance(value, bool) or not hasattr(type(value), "__index__"):
-        raise TypeError(f"{name} must be an int, not {value!r}")
-    if operator.index(value) < least:
-        raise ValueError(f"{name} must be {least} or more, not {value}")
-    return operator.index(value)
+# --- arguments ---
 
 
-def pair(value: Any, name: str, what: str) -> tuple[int, int]:
-    """Two ints; `what` says which."""
-    if isinstance(value, str) or not hasattr(value, "__len__") or len(value) != 2:
-        raise ValueError(f"{name} must be {what}, not {value!r}")
-    return whole(value[0], f"{name}[0]"), whole(value[1], f"{name}[1]")
+def _entries(value: Any) -> list[Any] | None:
+    """Those of a sequence."""
+    if isinstance(value, str | bytes) or not isinstance(value, Sequence | np.ndarray) or np.ndim(value) == 0:
+        return None
+    return list(value)
+
+
+def several(value: Any, name: str, count: int, what: str) -> tuple[int, ...]:
+    """So many ints, of which `what` says which they are."""
+    entries = _entries(value)
+    if entries is None or len(entries) != count:
+        raise ValueError(f"{name} must be {what}, not {shown(value)}")
+    return tuple(whole(one, f"{name}[{k}]") for k, one in enumerate(entries))
+
+
+def pair(value: Any, name: str, what: str, alone: bool = False) -> tuple[int, int]:
+    """Two ints; `what` says which. `alone`: one int is for both."""
+    if alone and _entries(value) is None and hasattr(type(value), "__index__"):
+        return (whole(value, name),) * 2
+    first, second = several(value, name, 2, what)
+    return first, second
 
 
 def numbers(value: Any, name: str, count: int) -> tuple[float, ...]:
     """As many numbers as channels; one number is for all."""
-    found = [value] * count if np.ndim(value) == 0 else list(value)
-    if len(found) != count or not all(isinstance(one, (int, float, np.number)) for one in found):
-        raise ValueError(f"{name} must be a number, or {count} numbers, one for each channel, not {value!r}")
-    return tuple(map(float, found))
+    entries = _entries(value)
+    if entries is None:
+        entries = [value] * count
+    try:
+        found = tuple(number_of(one, name) for one in entries)
+    except TypeError:
+        found = ()
+    if len(found) != count:
+        kind = ValueError if len(entries) != count else TypeError
+        raise kind(f"{name} must be a number, or {count} numbers, one for each channel, not {shown(value)}")
+    return found
+
+
+def divisors(value: Any, name: str, count: int) -> tuple[float, ...]:
+    """Numbers that floats of 32 bits are divided by."""
+    found = numbers(value, name, count)
+    if not all(map(np.float32, found)):
+        raise ValueError(f"{name} must not be 0, as a float of 32 bits, but is {shown(value)}")
+    return found
+
+
+def bytes_of(value: Any, name: str, count: int) -> tuple[int, ...]:
+    """A byte for each channel."""
+    found = numbers(value, name, count)
+    if not all(0 <= one <= 255 and one == int(one) for one in found):
+        raise ValueError(f"{name} must be bytes, 0 to 255, not {shown(value)}")
+    return tuple(map(int, found))

@@ -8,6 +8,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from dmlops import _core
+from dmlops.processors.arguments import outputs
 from dmlops.processors.execution import Work
 from dmlops.processors.kept import Kept
 from dmlops.processors.parts import Part, resized, stacked
@@ -23,14 +24,19 @@ Planned: TypeAlias = Callable[..., Work]
 def kept(rule: Callable[..., Plan]) -> Planned:
     """A function of sizes and arguments that gives the work of their plan, made once.
 
-    Pillow's version does not matter: what recipes resize by Pillow gets as much smaller in height as in width.
+    Pillow's version does not matter: what recipes resize by Pillow gets as much smaller in height as in width. Arguments that
+    make infinite values, or none, are refused.
     """
     works = Kept(_MOST_PLANS, _MOST_BYTES)
 
     def planned(sizes: tuple[Size, ...], *options: Any) -> Work:
         work: Work | None = works.get((sizes, options))
         if work is None:
-            work = Work(rule(sizes, *options), sizes, "pil", "13.0")
+            with np.errstate(all="ignore"):
+                plan = rule(sizes, *options)
+            if not all(map(_is_finite, plan.values())):
+                raise ValueError(f"the means, deviations and other numbers make values beyond all floats: {options}")
+            work = Work(plan, sizes, "pil", "13.0")
             works.put((sizes, options), work, work.nbytes)
         return work
 
@@ -52,12 +58,15 @@ def on_value(parts: Sequence[Part], table: Array, order: Sequence[int], value: A
 def prepared(work: Work, pictures: Sequence[Array], out: Mapping[str, Any] | None, device: Any) -> dict[str, Any]:
     """The results by their names."""
     device = _core._automatic_default() if device is None else device
-    given = dict(out or {})
-    pixels = [name for name, result in work.plan.items() if _is_pixels(result)]
-    if unknown := sorted(set(given) - set(pixels)):
-        raise ValueError(f"out has {', '.join(map(repr, unknown))}, not {', '.join(map(repr, pixels))}")
-    return work.run(pictures, given, device)
+    names = [name for name, result in work.plan.items() if _pixels(result)]
+    return work.run(pictures, outputs(out, work.plan, names, ", not "), device)
 
 
-def _is_pixels(result: Any) -> bool:
-    return isinstance(result, Pixels) or (isinstance(result, list) and bool(result) and isinstance(result[0], Pixels))
+def _pixels(result: Any) -> list[Pixels]:
+    """Those of a result, which has nothing else, or none."""
+    return [one for one in (result if isinstance(result, list) else [result]) if isinstance(one, Pixels)]
+
+
+def _is_finite(result: Any) -> bool:
+    found = [table for one in _pixels(result)[:1] for table in (one.table, one.beyond) if table is not None]
+    return all(np.isfinite(table).all() for table in found)

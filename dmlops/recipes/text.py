@@ -8,11 +8,14 @@ from typing import Any
 
 import numpy as np
 
+from dmlops.errors import shown
+from dmlops.processors.arguments import whole
 from dmlops.processors.movements import in_order
 from dmlops.processors.parts import Part, frames, resized, stacked
 from dmlops.processors.plans import Block, Pixels, Plan, Size, Window
-from dmlops.recipes.pictures import numbers, pictures, sizes_of, whole
+from dmlops.recipes.pictures import divisors, numbers, pictures, several, sizes_of
 from dmlops.recipes.running import kept, prepared, resized_linear
+from dmlops.resizing.arguments import number_of
 
 __all__ = ["easyocr_detection", "easyocr_recognition", "paddleocr_detection", "paddleocr_recognition"]
 
@@ -72,10 +75,10 @@ def paddleocr_detection(
     ((1, 3, 480, 640), [[480.0, 650.0, 1.0, 0.9846153846153847]])
     """
     given = pictures(photos)
-    if limit_type not in ("min", "max", "resize_long"):
-        raise ValueError(f"limit_type must be 'min', 'max' or 'resize_long', not {limit_type!r}")
+    if not isinstance(limit_type, str) or limit_type not in ("min", "max", "resize_long"):
+        raise ValueError(f"limit_type must be 'min', 'max' or 'resize_long', not {shown(limit_type)}")
     limits = whole(limit_side_len, "limit_side_len"), limit_type, whole(max_side_limit, "max_side_limit")
-    norm = float(scale), numbers(mean, "mean", 3), numbers(std, "std", 3)
+    norm = number_of(scale, "scale"), numbers(mean, "mean", 3), divisors(std, "std", 3)
     return prepared(_limited(sizes_of(given), *limits, *norm), given, out, device)
 
 
@@ -156,9 +159,9 @@ def paddleocr_recognition(
     ((2, 3, 48, 336), [336, 144])
     """
     given = pictures(photos)
-    if len(rec_image_shape) != 3 or rec_image_shape[0] != 3:
-        raise ValueError(f"rec_image_shape must be (3, height, width), not {rec_image_shape!r}")
-    shape = whole(rec_image_shape[1], "rec_image_shape[1]"), whole(rec_image_shape[2], "rec_image_shape[2]")
+    channels, *shape = several(rec_image_shape, "rec_image_shape", 3, "(3, height, width)")
+    if channels != 3:
+        raise ValueError(f"rec_image_shape must be (3, height, width), not {shown(rec_image_shape)}")
     return prepared(_lines(sizes_of(given), *shape), given, out, device)
 
 
@@ -229,10 +232,11 @@ def easyocr_detection(
     ((1, 3, 480, 672), [1.0], [(336, 240)])
     """
     given = pictures(photos, order="RGB")
-    if not mag_ratio > 0:
+    canvas, magnified = whole(canvas_size, "canvas_size"), number_of(mag_ratio, "mag_ratio")
+    if magnified <= 0:
         raise ValueError(f"mag_ratio must be above 0, not {mag_ratio}")
-    norm = numbers(mean, "mean", 3), numbers(variance, "variance", 3)
-    return prepared(_on_canvas(sizes_of(given), whole(canvas_size, "canvas_size"), mag_ratio, *norm), given, out, device)
+    norm = numbers(mean, "mean", 3), divisors(variance, "variance", 3)
+    return prepared(_on_canvas(sizes_of(given), canvas, magnified, *norm), given, out, device)
 
 
 @kept
@@ -266,7 +270,8 @@ def easyocr_recognition(
     Parameters
     ----------
     photos : array, image of Pillow, or list of these
-        Boxes of any sizes, cut from the grey picture: uint8, ``(height, width)``. An array of three dimensions has several.
+        Boxes of any sizes, cut from the grey picture: uint8, ``(height, width)``. An array of three dimensions has several; one
+        whose last has 1, 3 or 4, which may be channels of one picture, is refused: a list of boxes is clear.
     img_h : int, optional
         The recogniser's height, ``imgH`` there.
     out : dict of arrays, optional

@@ -31,6 +31,7 @@ __all__ = [
     "image_of",
     "mode_of_picture",
     "name_of",
+    "number_of",
     "opencv_size",
     "shortest_edge",
     "size_of",
@@ -123,7 +124,7 @@ def size_of(size: Any) -> tuple[int, int]:
     return sizes[0], sizes[1]
 
 
-def _number(value: Any, name: str) -> float:
+def number_of(value: Any, name: str) -> float:
     if isinstance(value, bool | np.bool_ | str | bytes) or not isinstance(value, int | float | np.integer | np.floating):
         raise TypeError(f"{name} must be an int or a float, not {shown(value)}")
     try:
@@ -142,7 +143,7 @@ def box_of(box: Any, height: int, width: int) -> tuple[float, float, float, floa
     if isinstance(box, str | bytes) or not np.iterable(box) or len(entries := list(box)) != 4:
         raise TypeError(f"box must be four numbers, (left, top, right, bottom), not {shown(box)}")
     for k, entry in enumerate(entries):
-        _number(entry, f"box[{k}]")
+        number_of(entry, f"box[{k}]")
     left, top, right, bottom = (np.float32(entry) for entry in entries)
     if left < 0 or top < 0 or right > width or bottom > height:
         raise ValueError(f"box must lie within the image, (0, 0, {width}, {height}), not {shown(tuple(entries))}")
@@ -154,7 +155,7 @@ def box_of(box: Any, height: int, width: int) -> tuple[float, float, float, floa
 def gap_of(gap: Any) -> float | None:
     if gap is None:
         return None
-    number = _number(gap, "reducing_gap")
+    number = number_of(gap, "reducing_gap")
     if number < 1.0:
         raise ValueError(f"reducing_gap must be 1.0 or greater, not {number}")
     return number
@@ -164,7 +165,7 @@ def factors_of(fx: Any, fy: Any) -> tuple[float, float]:
     """(fy, fx): outputs for each input, of rows and of columns."""
     if fx is None or fy is None:
         raise ValueError("size must be given, or both fx and fy")
-    factors = _number(fy, "fy"), _number(fx, "fx")
+    factors = number_of(fy, "fy"), number_of(fx, "fx")
     if min(factors) <= 0:
         raise ValueError(f"fx and fy must be above 0, not {factors[1]} and {factors[0]}")
     return factors
