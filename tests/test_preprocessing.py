@@ -91,6 +91,20 @@ def test_sizes_without_pixels_are_those_of_the_results():
         preprocessor("NougatImageProcessor", "pil", {"do_pad": False}).sizes(480, 640)
 
 
+def test_sizes_are_whole_numbers():
+    made, video = dmlops.preprocessing(CLIP, backend="pil"), preprocessor("VideoMAEVideoProcessor", None)
+    assert made.sizes(np.int64(60), np.uint8(80)) == made.sizes(60, 80)
+    for height, width, name in (("a", 5, "height"), (48.5, 5, "height"), (5, None, "width"), (5, True, "width")):
+        with pytest.raises(TypeError, match=f"{name} must be an int, not"):
+            made.sizes(height, width)
+        with pytest.raises(TypeError, match=f"{name} must be an int, not"):
+            made.code_for(height, width)
+    with pytest.raises(ValueError, match="height must be 1 or more, not 0"):
+        made.sizes(0, 5)
+    with pytest.raises(TypeError, match="frames must be an int, not 2.5"):
+        video.sizes(60, 80, 2.5)
+
+
 @BACKENDS
 def test_results_are_written_into_out(backend):
     made, photos = dmlops.preprocessing(CLIP, backend=backend), [cases.photo(60, 80), cases.photo(50, 90)]
@@ -107,6 +121,32 @@ def test_results_are_written_into_out(backend):
         made(photos, out={"pixel_values": np.zeros(expected["pixel_values"].shape)})
     with pytest.raises(ValueError, match="'pixels'; the results are 'pixel_values'"):
         made(photos, out={"pixels": out})
+
+
+def test_outputs_that_do_not_fit_are_refused_before_the_work(monkeypatch):
+    made = preprocessor("DetrImageProcessor", "pil", {"size": {"shortest_edge": 40, "longest_edge": 70}})
+    photos = [cases.photo(60, 80)]
+    expected = made(photos)
+    monkeypatch.setattr(_core, "_resample", None)
+    frozen = expected["pixel_mask"].copy()
+    frozen.flags.writeable = False
+    wrong = [
+        (expected["pixel_values"], TypeError, "out must be a dict of arrays, such as {'pixel_mask': array}, not ndarray"),
+        ([1], TypeError, "out must be a dict of arrays, .* not list"),
+        ({"pixel_values": None}, TypeError, r"out\['pixel_values'\] must be a C-contiguous array of NumPy, not NoneType"),
+        ({"pixel_mask": None}, TypeError, r"out\['pixel_mask'\] must be a C-contiguous array of NumPy, not NoneType"),
+        ({"pixel_values": dmlops.asarray(expected["pixel_values"], device="host")}, TypeError, "not DeviceArray"),
+        ({"pixel_values": expected["pixel_values"][..., ::-1]}, ValueError, "must be a C-contiguous array"),
+        ({"pixel_mask": expected["pixel_mask"].astype(np.int8)}, ValueError, "out is int8"),
+        ({"pixel_mask": expected["pixel_mask"][0]}, ValueError, "out is int64"),
+        ({"pixel_mask": frozen}, ValueError, r"out\['pixel_mask'\] must be writable"),
+    ]
+    for out, error, words in wrong:
+        with pytest.raises(error, match=words):
+            made(photos, out=out)
+    several = preprocessor("MllamaImageProcessor", "pil")
+    with pytest.raises(TypeError, match=r"out\['num_tiles'\].* is no array"):
+        several(photos, out={"num_tiles": [[np.zeros(1)]]})
 
 
 @pytest.mark.parametrize("backend", ["torchvision", "pil"])
@@ -245,6 +285,46 @@ def test_a_first_call_imports_little():
     parts = [name for name in found if name.count(".") > 1 and not name.startswith((*allowed, "dmlops.fusion.runs"))]
     assert parts == [] and len([name for name in found if name.startswith("dmlops")]) < 75
     assert not {"asyncio", "multiprocessing", "concurrent", "dmlops.reference", "dmlops.onnx", "dmlops.dask"} & set(found)
+
+
+@BACKENDS
+def test_a_configuration_is_the_preprocessors_own(backend):
+    """Neither what is given nor what is handed out is shared: not with the caller, nor with others of the class."""
+    given, photo = {**VIT, "size": {"height": 40, "width": 30}, "image_mean": [0.5, 0.5, 0.5]}, cases.photo(60, 80)
+    made = dmlops.preprocessing(given, backend=backend)
+    expected, defaults = made(photo)["pixel_values"], dmlops.preprocessing(VIT, backend=backend).configuration
+    given["size"]["height"] = 7
+    given["image_mean"].append(9)
+    for one in (made, dmlops.preprocessing(VIT, backend=backend)):
+        found = one.configuration
+        found["size"]["height"] = 5
+        found["image_std"][0] = 77
+        found["image_mean"].clear()
+    made.__reduce__()[1][0]["size"]["height"] = 5
+    assert made.configuration["size"] == {"height": 40, "width": 30}
+    assert dmlops.preprocessing(VIT, backend=backend).configuration == defaults
+    for again in (made, pickle.loads(pickle.dumps(made))):
+        again._works = Kept(8, 1 << 20)
+        assert np.array_equal(again(photo)["pixel_values"], expected)
+
+
+def test_configurations_of_the_other_forms_are_the_preprocessors_own():
+    timm = {"pretrained_cfg": {"input_size": [3, 96, 96], "mean": [0.5] * 3, "std": [0.5] * 3}}
+    transforms = {"transforms": [{"resize": [40, 30], "filter": "bilinear"}, {"scale": "divide"}], "library": "timm 1.0"}
+    for given in (timm, transforms):
+        made = dmlops.preprocessing(given, backend="pil")
+        before = made.configuration
+        for one in made.configuration["transforms"]:
+            one.clear()
+        next(iter(given.values())).clear()
+        assert made.configuration == before and dmlops.preprocessing(VIT, backend="pil")
+        assert made.sizes(60, 80)["pixel_values"][1] == 3
+
+
+def test_versions_that_are_none_are_refused_at_once():
+    for version, error in ((13, TypeError), ([13, 0], TypeError), ("new", ValueError)):
+        with pytest.raises(error, match="version must be"):
+            dmlops.preprocessing(VIT, backend="pil", version=version)
 
 
 def test_pillows_version_is_that_of_resize_pillow():
@@ -459,6 +539,54 @@ def test_grey_and_alpha_are_converted_as_the_original_does():
     assert np.array_equal(made(Image.fromarray(clear))["pixel_values"], white)
     with pytest.raises(ValueError, match="image_mean must have 1 elements"):
         pixels(VIT, photo[..., 0])
+
+
+@pytest.mark.parametrize("name, backend, keys, channels", [
+    ("SuperPointImageProcessor", "torchvision", {}, (1, 3)),
+    ("EomtImageProcessor", "pil", {"do_normalize": False}, (3, 4)),
+])  # fmt: skip
+def test_pictures_of_different_numbers_of_channels_are_refused_by_name(name, backend, keys, channels):
+    many = np.concatenate([cases.photo(60, 80)] * 2, -1)
+    with pytest.raises(dmlops.UnsupportedError) as caught:
+        preprocessor(name, backend, keys)([np.ascontiguousarray(many[..., :count]) for count in channels])
+    assert caught.value.class_name == name and f"numbers of channels: {channels[0]}, {channels[1]}" in caught.value.reason
+    assert str(pickle.loads(pickle.dumps(caught.value))) == str(caught.value)
+
+
+@pytest.mark.parametrize("name", "CLIP ViT Detr Qwen2VL Sam LlavaNext Donut".split())
+def test_empty_lists_among_lists_have_no_part_in_the_results(name):
+    """As in the originals; see processors/test_inputs.py. Where a list is a sample they are refused."""
+    made, photo = preprocessor(f"{name}ImageProcessor", "torchvision"), cases.photo(60, 80)
+    expected = made([photo])
+    for photos in ([[], [photo]], [[photo], []]):
+        found = made(photos)
+        assert not unlike(found, expected)
+    for photos in ([], [[]], [[], []]):
+        with pytest.raises(ValueError, match="there are no pictures"):
+            made(photos)
+    with pytest.raises(ValueError, match="picture 1 is a list beside pictures"):
+        made([photo, [photo]])
+
+
+def test_empty_lists_are_no_samples():
+    photo = cases.photo(60, 80)
+    for name in ("Idefics3ImageProcessor", "LlavaOnevisionImageProcessor", "MllamaImageProcessor"):
+        with pytest.raises(ValueError, match="there are no pictures in list 1 of them"):
+            preprocessor(name, "pil")([[photo], [], [photo]])
+
+
+DIVISORS = [
+    ("ViTImageProcessor", {"image_std": [0.5, 0, 0.5], "do_rescale": False}),
+    ("EfficientNetImageProcessor", {"image_std": 0}),
+    ("Llama4ImageProcessor", {"image_std": [0, 0.5, 0.5]}),
+    ("ViTImageProcessor", {"rescale_factor": 0}),
+]
+
+
+@pytest.mark.parametrize("name, keys", DIVISORS, ids=str)
+def test_what_torchvision_does_not_divide_by(name, keys):
+    with pytest.raises(ValueError, match="must not be 0: torchvision"):
+        preprocessor(name, "torchvision", keys)(cases.photo(60, 80))
 
 
 def test_pictures_that_cannot_be_taken():

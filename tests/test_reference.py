@@ -3,6 +3,7 @@
 import itertools
 import math
 
+import dmlops
 import numpy as np
 import pytest
 from dmlops import reference
@@ -183,3 +184,45 @@ def test_slice_grad(call):
         expected[tuple(a + s * k for a, s, k in zip(starts, strides, place))] = x[place]
     assert result.tobytes() == expected.tobytes()
     assert reference.slice(result, offsets, sizes, strides, output_sizes=x.shape).tobytes() == x.tobytes()
+
+
+INT = np.int64
+X2, X4 = np.arange(12).reshape(3, 4), np.arange(2 * 4 * 4 * 6).reshape(2, 4, 4, 6)
+FORMS = [
+    ("padding", (X2, 1), {}),
+    ("padding", (X2, INT(1)), {}),
+    ("padding", (X2, np.array([1, 2]), np.array([0, 1])), {"mode": "reflect"}),
+    ("tile", (X2, np.array([2, 2])), {}),
+    ("split", (X2, INT(1), np.array([1, 3])), {}),
+    ("transpose", (X2, np.array([-1, 0])), {}),
+    ("upsample", (X4, INT(2)), {}),
+    ("upsample", (X4, np.array([2, 1])), {}),
+    ("depth_to_space", (X4, INT(2)), {}),
+    ("space_to_depth", (X4, np.array(2)), {}),
+    ("slice", (X2, np.s_[::2, 1:]), {}),
+    ("take", (X2, np.uint64(1), INT(0)), {}),
+    ("take", (X2, [[1], [0], [2]], INT(1)), {"batch_dims": INT(1)}),
+    ("take_along_axis", (X2, [[1], [0], [2]], INT(1)), {}),
+    ("gather_nd", (X2, [[1], [0], [1]]), {"batch_dims": INT(1)}),
+    ("put_along_axis", (X2, [1, 2], 7, None), {}),
+    ("scatter_nd", (X2, [[1, 1]], 9), {}),
+    ("reverse_subsequences", (X2, [1, 2, 3], INT(1)), {"batch_axis": INT(0)}),
+    ("join", ((X2, X2.tolist()), INT(0)), {}),
+    ("sliding_windows", (X2, np.array(2), np.array(1)), {"strides": INT(2)}),
+    ("resize_nearest", (X2, np.array([3, 2])), {}),
+    ("resize_nearest", (X2,), {"scales": INT(2), "axes": INT(1)}),
+    ("roll", (X2, np.array([1, 2]), np.array([0, 1])), {}),
+    ("crops", (X4, np.zeros((2, 2), np.uint64), INT(2)), {}),
+    ("one_hot", ([0, 1], np.array(3)), {"axis": INT(0), "on": np.uint8(5)}),
+    ("resize_pillow", (X4[0, ..., :3].astype(np.uint8), np.array([2, 3]), INT(2)), {}),
+    ("resize_torchvision", (X4[0].astype(np.uint8), INT(2)), {}),
+]
+
+
+@pytest.mark.parametrize("name, arguments, more", FORMS, ids=lambda one: str(one)[:24])
+def test_twins_take_what_the_operators_take(name, arguments, more):
+    """Ints where these are for all axes, NumPy's integers, arrays of them."""
+    expected = getattr(dmlops, name)(*arguments, **more, device="host")
+    found = getattr(reference, name)(*arguments, **more)
+    pairs = zip(found, expected, strict=True) if isinstance(expected, list) else [(found, expected)]
+    assert all(strategies.content(one) == strategies.content(other) for one, other in pairs)

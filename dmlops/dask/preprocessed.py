@@ -46,7 +46,7 @@ def _call(preprocessor: Preprocessor, block: Any, device: Any) -> dict[str, Any]
 def _result(name: str, like: Any, calls: list[tuple[Any, int]]) -> da.Array:
     rows, *rest = like.shape
     parts = [da.from_delayed(call[name], (rows * count, *rest), like.dtype) for call, count in calls]
-    return da.concatenate(parts or [da.empty((0, *rest), dtype=like.dtype)])
+    return da.concatenate(parts or [da.empty((0, *rest), dtype=like.dtype, chunks=(0, *rest))])  # "auto" divides by nothing
 
 
 def _refuse(preprocessor: Preprocessor, why: str) -> Any:

@@ -24,7 +24,19 @@ from dmlops.fusion.resized import selected
 from dmlops.fusion.runs import Digit, Run
 from dmlops.fusion.traced import Traced, constant_from, refuse
 
-__all__ = ["MOST_ENTRIES", "SELECTED", "Along", "Chosen", "Entry", "Index", "Kept", "Selection", "Slots", "index_inputs", "unchecked"]
+__all__ = [
+    "MOST_ENTRIES",
+    "SELECTED",
+    "Along",
+    "Chosen",
+    "Entry",
+    "Index",
+    "Kept",
+    "Selection",
+    "Slots",
+    "index_inputs",
+    "unchecked",
+]
 
 MOST_ENTRIES = 4096  # of the indices of one array: there is a plan for each
 SELECTED = 1 << 20  # inputs: the source of a piece that is chosen has a multiple of it

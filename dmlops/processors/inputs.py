@@ -23,8 +23,10 @@ __all__ = ["on_host", "pictures"]
 def pictures(c: Configuration, photos: Any, form: str) -> tuple[list[Array], list[int]]:
     """Arrays (H, W, C) of bytes, and how many belong together."""
     groups = _videos(photos) if form == "videos" else _groups(photos, form)
-    if not groups or not all(groups):
+    if not any(groups):
         raise ValueError("there are no pictures")
+    if not all(groups):
+        raise ValueError(f"there are no pictures in list {groups.index([])} of them")
     found = [_picture(c, one, place, form) for place, one in enumerate(one for group in groups for one in group)]
     return found, [len(group) for group in groups]
 
@@ -33,7 +35,10 @@ def pictures(c: Configuration, photos: Any, form: str) -> tuple[list[Array], lis
 
 
 def _groups(photos: Any, form: str) -> list[list[Any]]:
-    """`nested`: one list is one sample; `samples`, `pictures`: each picture of it is."""
+    """`nested`: one list is one sample; `samples`, `pictures`: each picture of it is.
+
+    Empty lists among lists of `pictures` have no part in the results, as in the original.
+    """
     if _is_list(photos) and photos and all(_is_list(one) for one in photos):
         groups = [_flat(one) for one in photos]
         return [[one] for group in groups for one in group] if form == "pictures" else groups

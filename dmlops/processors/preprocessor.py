@@ -27,6 +27,19 @@ _MOST_PLANS, _MOST_BYTES = 256, 32 << 20  # of one preprocessor, each for one li
 PICTURE, FRAMES = (480, 640), 8  # what is described where nothing is given
 
 
+class _MixedChannelsError(UnsupportedError, ValueError):
+    """Results of other shapes for each picture, of which few originals make one array."""
+
+    def __init__(self, class_name: str, channels: list[int]) -> None:
+        numbers = ", ".join(map(str, channels))
+        super().__init__(
+            class_name, None, f"the pictures have different numbers of channels: {numbers}; give each number a call of its own"
+        )
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return UnsupportedError, self.args
+
+
 class Preprocessor:
     """Prepares pictures as a configuration says. ``dmlops.preprocessing`` makes it; it is pickled as its configuration."""
 
@@ -162,7 +175,7 @@ class Preprocessor:
         if work is None:
             channels = {shape[2] for shape in shapes}
             if len(channels) > 1:
-                raise ValueError(f"the pictures have different numbers of channels: {', '.join(map(str, sorted(channels)))}")
+                raise _MixedChannelsError(self.name, sorted(channels))
             sizes = Sizes(((shape[0], shape[1]) for shape in shapes), groups)
             if min(min(size) for size in sizes) < 1:
                 raise ValueError("a picture has no pixels")

@@ -7,7 +7,16 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-__all__ = ["as_sequence", "bfloat16", "identity", "normalized", "pillow_table", "torchvision_table", "unit_table"]
+__all__ = [
+    "as_sequence",
+    "bfloat16",
+    "identity",
+    "normalized",
+    "pillow_table",
+    "torchvision_normalized",
+    "torchvision_table",
+    "unit_table",
+]
 
 Array: TypeAlias = np.ndarray[Any, Any]
 f = np.float32
@@ -34,7 +43,9 @@ def torchvision_table(channels: int, factor: float | None, mean: Any, std: Any) 
     if mean is None:
         return values if factor is None else values.astype(f) * f(factor)
     if factor is None:
-        return normalized(values, mean, std)
+        return torchvision_normalized(values, mean, std)
+    if not factor:
+        raise ValueError("rescale_factor must not be 0: torchvision's backend divides by it")
     scale = f(1.0 / factor)
     means, stds = (np.array(as_sequence(one, channels), f) * scale for one in (mean, std))
     return normalized(values, list(means), list(stds))
@@ -42,7 +53,7 @@ def torchvision_table(channels: int, factor: float | None, mean: Any, std: Any) 
 
 def unit_table(mean: Sequence[float], std: Sequence[float]) -> Array:
     """torchvision's ToTensor and Normalize, in timm, open_clip and presets."""
-    return normalized(np.tile(_BYTES.astype(f) / f(255), (len(mean), 1)), mean, std)
+    return torchvision_normalized(np.tile(_BYTES.astype(f) / f(255), (len(mean), 1)), mean, std)
 
 
 def bfloat16(values: Array | np.floating[Any]) -> Array:
@@ -56,3 +67,10 @@ def normalized(values: Array, mean: Any, std: Any) -> Array:
     with np.errstate(divide="ignore", invalid="ignore"):
         result: Array = (values.astype(f) - means) / stds
     return result
+
+
+def torchvision_normalized(values: Array, mean: Any, std: Any) -> Array:
+    """torchvision.transforms.functional.normalize, which refuses what transformers' own divides by."""
+    if not all(as_sequence(std, len(values))):
+        raise ValueError("a deviation, std or image_std, must not be 0: torchvision does not divide by it")
+    return normalized(values, mean, std)

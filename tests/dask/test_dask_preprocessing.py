@@ -50,6 +50,24 @@ def test_channels_first_grey_and_videos():
     equal(made(da.from_array(videos, chunks=(1, -1, -1, -1, -1))), made(videos))
 
 
+@pytest.mark.parametrize("name, keys", [("CLIPImageProcessor", {}), *OTHERS], ids=lambda one: str(one)[:20])
+def test_no_pictures_make_no_rows(name, keys):
+    made = dmlops.preprocessing(cases.source(name, keys), backend="torchvision")
+    for none in (da.from_array(PHOTOS[:0], chunks=(0, 40, 50, 3)), da.from_array(PHOTOS, chunks=(2, 20, -1, -1))[:0]):
+        found, like = made(none), made(PHOTOS[:1])
+        for key, one in like.items():
+            assert (found[key].shape, found[key].dtype) == ((0, *one.shape[1:]), one.dtype)
+            assert found[key].compute().shape == (0, *one.shape[1:])
+
+
+def test_dask_arrays_in_lists_are_refused_since_they_are_not_in_memory():
+    made = dmlops.preprocessing(CLIP, backend="pil")
+    one = da.from_array(PHOTOS[0]).map_blocks(lambda block: pytest.fail("computed"), dtype=np.uint8, meta=PHOTOS[0][:0])
+    for photos in ([PHOTOS[0], one], [[PHOTOS[0]], [PHOTOS[1], one]], [PHOTOS[0], one[None]]):
+        with pytest.raises(TypeError, match="picture [12] is a Dask array, which is not in memory: its compute"):
+            made(photos)
+
+
 def test_from_zarr_to_zarr_in_other_processes(tmp_path):
     """The preprocessor is pickled as its configuration; chunks are read, prepared and written one by one."""
     pytest.importorskip("zarr")

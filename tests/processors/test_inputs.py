@@ -94,3 +94,38 @@ def test_inputs_are_taken_as_the_original_takes_them(name, backend, given):
         if name == "VideoMAEImageProcessor" and given == "nested":  # videos are arrays here, with Pillow lists there
             expected = {key: [np.stack(video) for video in expected[key]] for key in expected}
         assert not differences(found, expected)
+
+
+FORMS = {
+    "none, then one": lambda x, y: [[], [x]],
+    "one, then none": lambda x, y: [[x], []],
+    "none between": lambda x, y: [[x], [], [y, x]],
+}
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("backend", ["pil", "torchvision"])
+@pytest.mark.parametrize("name", "CLIP ViT Detr Qwen2VL Sam LlavaNext Donut".split())
+def test_empty_lists_have_no_part_in_the_originals_results_either(name, backend, form):
+    name, photos = name + "ImageProcessor", FORMS[form](photo(60, 80, 1), photo(50, 90, 2))
+    found = dmlops.preprocessing({"image_processor_type": name}, backend=backend)(photos)
+    assert not differences(found, originals.run(name, backend, {}, photos))
+
+
+KEYS = [{"image_std": [0.5, 0, 0.5]}, {"image_std": 0.0}, {"image_std": float("nan")}, {"image_mean": [float("nan"), 0, 0]}]
+KEYS += [{**keys, "do_rescale": False} for keys in KEYS] + [{"rescale_factor": 0}, {"rescale_factor": float("nan")}]
+
+
+@pytest.mark.parametrize("name", ["ViT", "Qwen2VL", "EfficientNet", "Llama4"])
+@pytest.mark.parametrize("backend", ["pil", "torchvision"])
+def test_deviations_of_zero_and_none_do_what_they_do_in_the_original(name, backend):
+    name += "ImageProcessor"
+    for keys in KEYS if backend in cases.census()["classes"][name]["backends"] else ():
+        expected = outcome(originals.run, name, backend, keys, photo(60, 80, 1))
+        found = outcome(lambda keys=keys: dmlops.preprocessing(cases.source(name, keys), backend=backend)(photo(60, 80, 1)))
+        if isinstance(found, dmlops.UnsupportedError):
+            assert found.class_name == name
+        elif isinstance(expected, Exception):
+            assert isinstance(found, ValueError), (keys, found)
+        else:
+            assert not differences(found, expected), keys

@@ -249,8 +249,9 @@ def perceiver(c: Configuration, pictures: Sequence[Size], channels: int = 3) -> 
 
 def efficient_net(c: Configuration, channels: int) -> Array:
     """`include_top` divides by the deviation again; `rescale_offset` subtracts one after rescaling, and nothing is folded."""
-    from dmlops.processors.value_tables import identity, normalized
+    from dmlops.processors.value_tables import identity, normalized, torchvision_normalized
 
+    normalize = normalized if c.is_pillow else torchvision_normalized
     if c["do_rescale"] and c["rescale_offset"]:
         factor = c.needed("rescale_factor")
         found = identity(channels)
@@ -258,14 +259,14 @@ def efficient_net(c: Configuration, channels: int) -> Array:
             (found * np.float64(factor)).astype(np.float32) if c.is_pillow else found.astype(np.float32) * np.float32(factor)
         )
         found = found - np.float32(1)
-        found = normalized(found, c["image_mean"], c["image_std"]) if c["do_normalize"] else found
+        found = normalize(found, c["image_mean"], c["image_std"]) if c["do_normalize"] else found
     else:
         found = table(c, channels)
     if not c["include_top"]:
         return found
     if found.dtype == np.uint8 and not c.is_pillow:
         raise TypeError(f"{c.name}: include_top needs do_rescale or do_normalize")
-    return normalized(found, 0, c["image_std"])
+    return normalize(found, 0, c["image_std"])
 
 
 def masked(c: Configuration, pictures: Sequence[Size], channels: int = 3, *, size: SizeRule) -> Plan:

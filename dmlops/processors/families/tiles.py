@@ -189,11 +189,15 @@ def _bfloat16_table(c: Configuration, channels: int) -> Array:
     if not (c["do_rescale"] and c["do_normalize"]):
         c.refuse("do_rescale" if not c["do_rescale"] else "do_normalize", "its values are bfloat16 only where both are true")
     mean, std = (value_tables.as_sequence(c[key], channels) for key in ("image_mean", "image_std"))
+    if not all(std):
+        raise ValueError(f"{c.name}: image_std must not be 0: torchvision does not divide by it")
     found = value_tables.bfloat16(np.arange(256, dtype=np.float32) * np.float32(c["rescale_factor"]))
     rows = []
     for one, other in zip(mean, std, strict=True):
         less = value_tables.bfloat16(found - value_tables.bfloat16(np.float32(one)))
         rows.append(value_tables.bfloat16(less / value_tables.bfloat16(np.float32(other))))
+    if np.isnan(rows).any():
+        c.refuse(None, "a value that is no number becomes another NaN on another instruction set")
     return np.stack(rows)
 
 

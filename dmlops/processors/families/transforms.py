@@ -37,7 +37,7 @@ def _values(c: Configuration, values: Array, step: dict[str, Any], channels: int
         if values.dtype == np.uint8:
             raise TypeError(f"{c.name}: Normalize needs floats")
         check_channels(c, step["mean"], step["std"], channels)
-        return value_tables.normalized(values, step["mean"], step["std"])
+        return value_tables.torchvision_normalized(values, step["mean"], step["std"])
     if values.dtype != np.uint8:
         return values  # floats are not scaled again
     floats = values.astype(f)

@@ -51,7 +51,7 @@ def vivit_table(c: Configuration, channels: int) -> Array:
     found = value_tables.identity(channels)
     if c["do_rescale"]:
         found = found.astype(np.float32) * np.float32(c["rescale_factor"]) - np.float32(1)
-    return value_tables.normalized(found, c["image_mean"], c["image_std"]) if c["do_normalize"] else found
+    return value_tables.torchvision_normalized(found, c["image_mean"], c["image_std"]) if c["do_normalize"] else found
 
 
 def sam2(c: Configuration, pictures: Sizes, channels: int = 3) -> Plan:
