@@ -71,6 +71,23 @@ def test_halves_of_any_number_of_channels(device, interpolation):
         assert np.array_equal(dmlops.resize_opencv(x[:, ::-1], size, interpolation, device=device)[0, ::-1], expected), channels
 
 
+GAPS = """
+import dmlops, numpy as np
+from dmlops import reference
+planes = (np.arange(3 * 65 * 30) % 251).astype(np.uint8).reshape(3, 65, 30)
+turned = (np.arange(3 * 17 * 3) % 251).astype(np.uint8).reshape(3, 17, 3)
+for x, size, axes in ((planes.transpose(1, 2, 0), (40, 21), (0, 1)), (turned, (9, 20), (2, 0)), (turned, (9, 20), (1, 0))):
+    for _ in range(3):
+        found = dmlops.resize_opencv(x, size, "cubic", axes=axes, ipp=False, device="host")
+        assert np.array_equal(found, reference.resize_opencv(x, size, "cubic", axes=axes))
+"""
+
+
+def test_rows_between_the_passes_have_gaps():
+    """On the host, in a process of its own: the gaps were written to, and had no memory, beyond the end of a page."""
+    support.run_python(GAPS)
+
+
 @EVERY_LIBRARY
 @given(seed=strategies.seeds)
 @FEWER

@@ -231,7 +231,7 @@ static dml_code run_steps(const dml_program *program, const void *src, void *dst
     void *between = NULL;
     if (program->resize->resampling->passes > 1) {
         dml_resize_between(program, &tensor, &begin);
-        between = dml_cache_acquire((size_t)(dml_tensor_count(&tensor) * tensor.item));
+        between = dml_cache_acquire((size_t)dml_tensor_extent(&tensor));
         if (!between)
             return dml_fail(status, DML_NO_MEMORY, "the host has no memory left to resize an array");
     }

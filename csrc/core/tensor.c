@@ -33,6 +33,13 @@ bool dml_tensor_span(const dml_tensor *tensor, dml_span *span)
     return fits;
 }
 
+uint64_t dml_tensor_extent(const dml_tensor *tensor)
+{
+    dml_span span;
+    (void)dml_tensor_span(tensor, &span);
+    return (uint64_t)span.end;
+}
+
 void dml_tensor_copy_shape(dml_tensor *to, const dml_tensor *from)
 {
     to->rank = from->rank;

@@ -30,6 +30,9 @@ bool dml_tensor_is_empty(const dml_tensor *tensor);
 /* The bytes of an array's elements, counted from its first element; none if it is empty. False if 64 bits cannot hold that. */
 bool dml_tensor_span(const dml_tensor *tensor, dml_span *span);
 
+/* Bytes from an array's first element to behind its last, those of gaps included; strides are 0 or more. */
+uint64_t dml_tensor_extent(const dml_tensor *tensor);
+
 /* Copies rank, item and shape; and strides. Of the axes there are: a tensor is a kilobyte. */
 void dml_tensor_copy_shape(dml_tensor *to, const dml_tensor *from);
 void dml_tensor_copy(dml_tensor *to, const dml_tensor *from);

@@ -57,14 +57,6 @@ static dml_code check_ranges(const dml_context *context, const dml_program *prog
 
 /* --- passes between allocations, and host memory that is imported ----------------------------------------------------- */
 
-/* Bytes from an array's first element to behind its last. */
-static uint64_t bytes_of(const dml_tensor *tensor)
-{
-    dml_span span;
-    (void)dml_tensor_span(tensor, &span);
-    return (uint64_t)span.end;
-}
-
 static dml_code run_passes(dml_context *context, const dml_transfer *transfer, bool wait, bool *refused, dml_status *status)
 {
     dml_transfer passes = *transfer;
@@ -73,7 +65,7 @@ static dml_code run_passes(dml_context *context, const dml_transfer *transfer, b
         dml_tensor between;
         int64_t begin;
         dml_resize_between(transfer->program, &between, &begin);
-        if (dml_allocation_create(context, bytes_of(&between), wait, &passes.between, status))
+        if (dml_allocation_create(context, dml_tensor_extent(&between), wait, &passes.between, status))
             return status->code;
     }
     dml_code code = dml_vk_run(context, &passes, wait, status);
@@ -94,7 +86,7 @@ static dml_code allocate(dml_context *context, const dml_tensor *tensor, stand_i
     dml_tensor_copy_shape(&stand_in->tensor, tensor);
     dml_tensor_pack(&stand_in->tensor);
     stand_in->operand = (dml_operand){.allocation = NULL};
-    return dml_allocation_create(context, bytes_of(&stand_in->tensor), true, &stand_in->operand.allocation, status);
+    return dml_allocation_create(context, dml_tensor_extent(&stand_in->tensor), true, &stand_in->operand.allocation, status);
 }
 
 /* Copies an array. */
