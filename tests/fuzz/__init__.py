@@ -13,6 +13,7 @@ DTYPES = ["u1", "i2", "<f4", ">f8", "c16", "S3", "V0", "V5", "M8[s]", "?", "U2",
 ALLOWED = (TypeError, ValueError, OverflowError, MemoryError, IndexError)
 OPERATORS = ["slice", "reverse_subsequences", "depth_to_space", "space_to_depth"]
 OPERATORS += ["padding", "tile", "join", "split", "transpose", "upsample", "slice_grad"]
+OPERATORS += ["resize_pillow", "resize_opencv", "resize_torchvision"]
 OPERATORS += ["take", "take_along_axis", "gather_nd", "put_along_axis", "scatter_nd"]
 MODES = ["constant", "constant", "edge", "reflection", "symmetric", "wrap", "reflect", None]
 MOST = 2**22  # bytes of a result that are moved; more are asked for only where no memory holds them
@@ -68,10 +69,10 @@ class Hostile:
         return self.array
 
 
-def array(c):
+def array(c, least=0, dtypes=DTYPES):
     """Of up to a few thousand elements in any layout, or of more than there are in the world."""
-    shape = tuple(c.one_of(1, 2, 3, 4, 8, 0, 17) for _ in range(c.below(6)))
-    dtype = np.dtype(c.one_of(*DTYPES))
+    shape = tuple(c.one_of(1, 2, 3, 4, 8, 0, 17) for _ in range(max(least, c.below(6))))
+    dtype = np.dtype(c.one_of(*dtypes))
     size = int(np.prod(shape)) * dtype.itemsize
     if dtype == object:
         return np.zeros(shape, object)
@@ -160,6 +161,28 @@ def indexing(c, x, name):
     return [*args, axis], {"batch_dims": c.below(3)} if name == "take" and c.below(3) == 0 else {}
 
 
+def resizing(c, x, name):
+    """Arguments of what resizes. Sizes are small ones, or beyond what is taken."""
+    size = numbers(c, x, [1 + c.below(20), 1 + c.below(20)])
+    kwargs = {"axes": c.one_of((0, 1), (-1, 0), numbers(c, x, [0, 1]))}
+    if name == "resize_pillow":
+        way = c.one_of("bicubic", "box", "hamming", "lanczos", "nearest", "area", c.below(9))
+        box = c.one_of((0, 0, 1, 1), (0.5, 0, 2, 1.75), (1, 1, 3, 3), numbers(c, x, [0, 0, 2, 2]))
+        kwargs |= {"box": box, "reducing_gap": c.one_of(1.0, 2.5, number(c, x)), "alpha": c.one_of(True, False, False, 1)}
+        kwargs |= {"version": c.one_of("13.0", "12.3", "9", 13)}
+    elif name == "resize_opencv":
+        way = c.one_of("linear", "area", "cubic", "lanczos4", "linear-exact", "nearest", "nearest-exact", "box", c.below(9))
+        fx, fy = (c.one_of(0.5, 2, 1 / 3, 1.3, 0.1, 1e12, math.nan, "1", Hostile(2, x, c.below(5))) for _ in "xy")
+        size = c.one_of(size, size, None)
+        kwargs |= {"fx": fx, "fy": fy, "version": c.one_of("5.0", "4.8", "3.4", "x")}
+    else:
+        way = c.one_of("bilinear", "bicubic", "lanczos", "nearest", "nearest-exact", "box")
+        size = c.one_of(size, size, number(c, x))
+        kwargs |= {"antialias": c.one_of(True, True, False, None)}
+    kwargs = {key: value for key, value in kwargs.items() if c.below(2)}
+    return [size, way], kwargs if name != "resize_opencv" else kwargs | {"ipp": c.one_of(False, False, False, True)}
+
+
 def joined(c, x):
     """What may be given as `inputs`."""
     kind = c.below(8)
@@ -242,6 +265,9 @@ def arguments(c):
         axis = number(c, x)
         size = x.shape[axis] if type(axis) is int and -x.ndim <= axis < x.ndim else 4
         args = [axis, numbers(c, x, [min(1, size), size - min(1, size)])]
+    elif name.startswith("resize"):
+        x = array(c, c.one_of(2, 3, 3, 0), ["u1", "u1", "u1", c.one_of(*DTYPES)])
+        args, kwargs = resizing(c, x, name)
     elif name in OPERATORS[-5:]:
         args, kwargs = indexing(c, x, name)
     elif name == "transpose":
