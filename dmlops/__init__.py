@@ -42,6 +42,7 @@ except ModuleNotFoundError as error:
 import dmlops.array_methods  # completes DeviceArray, as does
 import dmlops.array_protocols
 from dmlops.arrays import asarray, empty, from_dlpack, synchronize
+from dmlops.counting import CallCount, Counters, counters
 from dmlops.device import Device
 from dmlops.device_list import default_device, devices, set_default_device
 from dmlops.einops_backend import register_when_imported as _register_when_imported
@@ -92,6 +93,8 @@ __version__ = "0.2.0"
 
 # Without `slice`: `from dmlops import *` would shadow the builtin.
 __all__ = [
+    "CallCount",
+    "Counters",
     "Device",
     "DeviceArray",
     "DeviceLostError",
@@ -103,6 +106,7 @@ __all__ = [
     "array_api",
     "asarray",
     "compare",
+    "counters",
     "crops",
     "default_device",
     "depth_to_space",

@@ -12,7 +12,7 @@ import numpy as np
 from dmlops import _core
 from dmlops._core import DeviceArray
 from dmlops.lengths import wrong_index
-from dmlops.operators.tracking import tracked
+from dmlops.operators.tracking import PART, how
 from dmlops.refused_arrays import lazy, no_array, not_plain
 
 __all__ = ["checked", "flat", "gather_at", "index_array", "integers", "scattered"]
@@ -92,15 +92,14 @@ def scattered(
     updates = _like("values" if mode == "along" else "updates", values, places.shape + row, input)
     simple = isinstance(input, np.ndarray) and out is None and progress is None
     if simple and _core._may_be_host(device):  # where NumPy's arrays are, no device is faster
-        result: Any = _core._join([_reshaped(input, (count, *row))], 0, None, "host", None)
+        result: Any = _core._join([_reshaped(input, (count, *row))], 0, None, "host", how(name, None))
         item = f"V{input.itemsize}"  # without fields, between which NumPy would copy nothing
         result.view(item)[places.ravel()] = _reshaped(updates, (places.size, *row)).view(item)  # equal places: the last wins
         return result.reshape(input.shape)  # type: ignore[no-any-return]
-    both = _core._join([_reshaped(input, (count, *row)), _reshaped(updates, (places.size, *row))], 0, None, device, None)
+    both = _core._join([_reshaped(input, (count, *row)), _reshaped(updates, (places.size, *row))], 0, None, device, PART)
     sources = np.arange(count, dtype=np.int32 if count + places.size < 2**31 else np.int64)
     sources[places.ravel()] = np.arange(count, count + places.size)  # one after the other: the last of equal places wins
-    how = None if progress is None else tracked(name, progress)
-    return _core._gather(both, sources.reshape(rows), 0, 0, "take", out, device, how)
+    return _core._gather(both, sources.reshape(rows), 0, 0, "take", out, device, how(name, progress))
 
 
 def _places(rows: tuple[int, ...], here: _Array, axis: Any) -> _Array:
@@ -180,11 +179,11 @@ def gather_at(array: DeviceArray, key: Any) -> DeviceArray:
     if len(chosen) == 1:
         if view.size == 0 and isinstance(chosen[0], np.ndarray):  # where numpy.take looks at no index
             checked(chosen[0], axes[0], view.shape[axes[0]])
-        return _core._gather(view, chosen[0], axes[0], 0, "take", None, None, None)  # type: ignore[return-value]
+        return _core._gather(view, chosen[0], axes[0], 0, "take", None, None, how("take", None))  # type: ignore[return-value]
     first = tuple(range(len(axes)))
     view = _core._view(view, lambda like: np.moveaxis(like, axes, first))
     tuples = _tuples(view, chosen, axes)
-    made: Any = _core._gather(view, tuples, None, 0, "tuples", None, None, None)
+    made: Any = _core._gather(view, tuples, None, 0, "tuples", None, None, how("gather_nd", None))
     if places != list(range(places[0], places[-1] + 1)):  # apart from each other: the indices' axes are the first
         return made  # type: ignore[no-any-return]
     own = range(tuples.ndim - 1)
@@ -273,4 +272,4 @@ def _as_dtype(index: Any, dtype: np.dtype[Any], size: int, beside: DeviceArray) 
     if index.dtype == dtype:
         return index
     numbers = _core._asarray(np.arange(size, dtype=dtype), None, beside.device, None)
-    return _core._gather(numbers, index, 0, 0, "take", None, None, None)
+    return _core._gather(numbers, index, 0, 0, "take", None, None, PART)

@@ -7,6 +7,8 @@ import importlib
 import sys
 from typing import TYPE_CHECKING, Any
 
+from dmlops.operators.tracking import row_of
+
 if TYPE_CHECKING:
     from dmlops._annotations import Progress
 
@@ -15,7 +17,7 @@ __all__ = ["Bar", "tracked"]
 PORTION_BYTES = 128 << 20  # tens of milliseconds of work: long enough that portions cost nothing, short enough for a bar
 
 
-def tracked(name: str, progress: Progress) -> tuple[Any, int] | None:
+def tracked(name: str, progress: Progress, row: int | None = None) -> tuple[Any, int, int] | int:
     """How the extension runs a call: it reports to a function of (bytes done, bytes of all), in portions of so many bytes.
 
     Parameters
@@ -24,14 +26,17 @@ def tracked(name: str, progress: Progress) -> tuple[Any, int] | None:
         The operator's name.
     progress : bool, or function of two ints
         The argument `progress` of the call.
+    row : int, optional
+        Where the call is counted. Default: at the operator's name.
     """
+    counted = row_of(name) if row is None else row
     if progress is False:
-        return None
+        return counted
     if progress is True:
-        return Bar(name), PORTION_BYTES
+        return Bar(name), PORTION_BYTES, counted
     if not callable(progress):
         raise TypeError(f"progress must be a bool, or a function of the bytes done and of all bytes, not {progress!r}")
-    return progress, PORTION_BYTES
+    return progress, PORTION_BYTES, counted
 
 
 class Bar:

@@ -19,6 +19,7 @@ SECTIONS = (
     ("Arrays on a device", ("asarray", "empty", "from_dlpack", "synchronize", "DeviceArray")),
     ("Devices", ("devices", "default_device", "set_default_device", "Device")),
     ("Memory", ("memory_info", "empty_cache", "MemoryInfo")),
+    ("Monitoring", ("counters", "Counters", "CallCount")),
     ("Comparison", ("compare",)),
     ("Errors", ("VulkanError", "OutOfDeviceMemoryError", "DeviceLostError", "NoDeviceError", "UnsupportedError")),
 )

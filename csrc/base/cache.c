@@ -4,6 +4,7 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "base/counters.h"
 #include "base/idle.h"
 #include "base/lock.h"
 #include "base/machine.h"
@@ -216,7 +217,9 @@ void *dml_cache_acquire(size_t bytes)
     measure(bytes, &wanted);
     block *b = find_pooled(&wanted, &dropped);
     cache.used += wanted.capacity;
+    dml_count_peak(DML_HOST_PEAK_BYTES, cache.used);
     dml_lock_release(&cache.lock);
+    dml_count(b ? DML_POOL_HITS : DML_POOL_MISSES, 1);
     unmap_all(dropped);
     size_t mapped = b ? b->mapped : cache.page + wanted.capacity, uses = b ? b->uses + 1 : 1;
     if (b && b->entry.capacity > wanted.capacity)

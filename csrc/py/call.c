@@ -13,13 +13,14 @@
 #include "py/out.h"
 #include "py/transfer.h"
 
-int dml_call_begin(dml_call *call, PyObject *module, const dml_operator *op, Py_ssize_t count)
+int dml_call_begin(dml_call *call, PyObject *module, const dml_operator *op, int row, Py_ssize_t count)
 {
     Py_ssize_t wanted = 4;
     memset(call, 0, offsetof(dml_call, args));
     memset(&call->one.output, 0, sizeof call->one.output);
     call->one.input = NULL;
     call->state = dml_state_of(module);
+    call->counted_as = (dml_counted_as){.row = row};
     call->input_name = op->several ? "inputs[0]" : op->input;
     call->inputs = &call->one.input;
     call->outputs = &call->one.output;
@@ -275,7 +276,7 @@ PyObject *dml_call_run(dml_call *call)
     }
     int64_t bytes = 0, count = call->program.input_count + call->program.result_count;
     for (int64_t k = 0; k < call->program.result_count; k++)
-        bytes |= dml_tensor_bytes(&call->program.results[k]);
+        bytes += dml_tensor_bytes(&call->program.results[k]);
     dml_operand few[2], *operands = count > 2 ? PyMem_Malloc((size_t)count * sizeof *operands) : few;
     for (int64_t k = 0; operands && k < count; k++)
         operands[k] = dml_array_operand(k < call->program.input_count ? call->inputs[k]
@@ -290,6 +291,7 @@ PyObject *dml_call_run(dml_call *call)
     dml_events_log();
     if (failed)
         return dml_call_fail(call);
+    dml_call_count(call->counted_as, &call->device, bytes);
     PyObject *result = call->listed ? list_results(call) : result_of(call, 0);
     dml_call_release(call, false);
     return result;

@@ -11,6 +11,7 @@
 #define DML_PY_CALL_H
 
 #include "core/operator.h"
+#include "py/call_counts.h"
 #include "py/compiled_program.h"
 #include "py/device_choice.h"
 #include "py/progress.h"
@@ -41,6 +42,7 @@ typedef struct dml_call {
     bool device_named; /* `device` is known: the caller named it, or inputs are on it; else dml_call_open finds one */
     bool explained;    /* instead of being run, for a device with `traits` */
     dml_progress progress;
+    dml_counted_as counted_as;
     bool wrong_index;    /* the host has clamped one while it ran the program */
     dml_program program; /* its arrays' tensors and parts are the call's */
     dml_status status;
@@ -54,8 +56,8 @@ typedef struct dml_call {
     } one;
 } dml_call;
 
-/* `module` is dmlops._core, `count` the number of arguments. */
-int dml_call_begin(dml_call *call, PyObject *module, const dml_operator *op, Py_ssize_t count);
+/* `module` is dmlops._core, `row` where the call is counted unless `how` says another, `count` the number of arguments. */
+int dml_call_begin(dml_call *call, PyObject *module, const dml_operator *op, int row, Py_ssize_t count);
 
 /* From here on none of the caller's own code runs, except what other threads and the garbage collector run. */
 int dml_call_describe(dml_call *call);

@@ -99,7 +99,10 @@ static int convert_output(dml_call *call, int64_t index, PyObject *out)
 int dml_call_convert_how(dml_call *call, PyObject *how)
 {
     call->explained = PyUnicode_Check(how);
-    return how == Py_None || call->explained ? 0 : dml_progress_from(how, &call->progress);
+    if (how == Py_None || call->explained)
+        return 0;
+    PyObject *number = PyLong_Check(how) ? how : dml_progress_from(how, &call->progress);
+    return number ? dml_counted_as_from(number, &call->counted_as) : -1;
 }
 
 int dml_call_convert_device(dml_call *call, PyObject *device)

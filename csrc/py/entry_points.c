@@ -97,12 +97,14 @@ static PyObject *record(dml_call *call, const char *name, PyObject *const *args,
     return result;
 }
 
-static PyObject *run(const dml_operator *op, const char *name, PyObject *module, PyObject *const *args, Py_ssize_t count)
+static PyObject *run(const dml_operator *op, int row, const char *name, PyObject *module, PyObject *const *args,
+                     Py_ssize_t count)
 {
     dml_call call;
     /* Lengths are checked before a device is looked for. */
-    if (dml_call_begin(&call, module, op, count) < 0 || convert_all(&call, args, count) < 0 || dml_call_describe(&call) < 0 ||
-        dml_operator_shape(&call.program, &call.status) || dml_lengths_read(&call) < 0 || dml_call_open(&call) < 0)
+    if (dml_call_begin(&call, module, op, row, count) < 0 || convert_all(&call, args, count) < 0 ||
+        dml_call_describe(&call) < 0 || dml_operator_shape(&call.program, &call.status) || dml_lengths_read(&call) < 0 ||
+        dml_call_open(&call) < 0)
         return call.recorder ? record(&call, name, args, count) : dml_call_fail(&call);
     return dml_call_run(&call);
 }
@@ -110,7 +112,7 @@ static PyObject *run(const dml_operator *op, const char *name, PyObject *module,
 #define ENTRY_POINT(name)                                                                                                      \
     PyObject *dml_py_##name(PyObject *module, PyObject *const *args, Py_ssize_t count)                                         \
     {                                                                                                                          \
-        return run(&dml_op_##name, #name, module, args, count);                                                                \
+        return run(&dml_op_##name, DML_ROW_##name, #name, module, args, count);                                                \
     }
 DML_OPERATORS(ENTRY_POINT)
 
@@ -190,8 +192,9 @@ PyObject *dml_resample(PyObject *module, PyObject *const *args, Py_ssize_t count
     dml_resize resize = {.resampling = NULL};
     if (dml_memory_ready() < 0) /* the host's bands take some */
         return NULL;
-    if (dml_call_begin(&call, module, &op, count - 3) < 0 || convert_resampling(&call, &resize, args, &axes, &window) < 0 ||
-        dml_call_describe(&call) < 0 || describe_resampling(&call, &resize, &axes, &window) < 0 || dml_call_open(&call) < 0)
+    if (dml_call_begin(&call, module, &op, DML_ROW_RESAMPLE, count - 3) < 0 ||
+        convert_resampling(&call, &resize, args, &axes, &window) < 0 || dml_call_describe(&call) < 0 ||
+        describe_resampling(&call, &resize, &axes, &window) < 0 || dml_call_open(&call) < 0)
         return call.recorder ? record(&call, "resample", args, count) : dml_call_fail(&call);
     return dml_call_run(&call);
 }
@@ -229,7 +232,7 @@ PyObject *dml_run_compiled(PyObject *module, PyObject *const *args, Py_ssize_t c
     if (!program)
         return count > 0 ? NULL : PyErr_Format(PyExc_TypeError, "expected 5 arguments, got none");
     PyObject *selected = count == 6 ? args[5] : Py_None;
-    if (dml_call_begin(&call, module, &op, count == 6 ? 4 : count - 1) < 0 ||
+    if (dml_call_begin(&call, module, &op, DML_ROW_PROGRAM, count == 6 ? 4 : count - 1) < 0 ||
         begin_compiled(&call, program, selected, args + 1) < 0)
         return dml_call_fail(&call);
     return dml_call_run(&call);

@@ -1,6 +1,6 @@
 /* The operators as functions of dmlops._core: METH_FASTCALL, every argument given, None where the caller left one out. Those of
- * a dml_operator are its input, its own parameters, `out`, `device`, and `how` it is run: None; for progress.h, a pair; or
- * "explain", for explain.h. */
+ * a dml_operator are its input, its own parameters, `out`, `device`, and `how` it is run: None; the number of the
+ * row of call_counts.h where it is counted; for progress.h, a tuple; or "explain", for explain.h. */
 #ifndef DML_PY_ENTRY_POINTS_H
 #define DML_PY_ENTRY_POINTS_H
 

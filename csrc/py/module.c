@@ -3,9 +3,9 @@
 #include "py/python.h"
 
 #include "base/parallel.h"
-#include "core/host_lines.h"
 #include "core/kernel_list.h"
 #include "core/weights.h"
+#include "py/call_counts.h"
 #include "py/compiled_program.h"
 #include "py/device_array.h"
 #include "py/device_choice.h"
@@ -116,29 +116,6 @@ static PyObject *counts(PyObject *module, PyObject *device)
     return list;
 }
 
-/* For tests: the names of the host's kernels for resizing that this processor runs, the fastest first. */
-static PyObject *resize_kernels(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(none))
-{
-    PyObject *list = PyList_New(0);
-    for (int i = 0; list && dml_lines_kernel_name(i); i++)
-        if (dml_append(list, PyUnicode_FromString(dml_lines_kernel_name(i))) < 0)
-            Py_CLEAR(list);
-    return list;
-}
-
-/* For tests: all calls use the one of this name from now on; with None the fastest. */
-static PyObject *resize_by(PyObject *Py_UNUSED(module), PyObject *name)
-{
-    PyObject *text = name == Py_None ? NULL : PyUnicode_AsUTF8String(name);
-    if (!text && name != Py_None)
-        return NULL;
-    const bool found = dml_lines_start_at(text ? PyBytes_AsString(text) : NULL);
-    Py_XDECREF(text);
-    if (!found)
-        return PyErr_Format(PyExc_ValueError, "no kernel of that name runs here: %S", name);
-    Py_RETURN_NONE;
-}
-
 /* For the benchmark: submits one work group that does nothing, and waits for it. */
 static PyObject *empty_dispatch(PyObject *module, PyObject *device)
 {
@@ -198,7 +175,8 @@ static int module_exec(PyObject *module)
     if (PyArray_ImportNumPyAPI() < 0)
         return -1;
     dml_state *state = dml_state_of(module);
-    if (import_attributes(state) < 0 || dml_memory_init(state) < 0 || dml_device_type_init(state, module) < 0)
+    if (dml_call_counts_init(module) < 0 || import_attributes(state) < 0 || dml_memory_init(state) < 0 ||
+        dml_device_type_init(state, module) < 0)
         return -1; /* uncovered: the import runs out of memory */
     dml_parallel_open();
     dml_weights_open();
@@ -250,8 +228,8 @@ static PyMethodDef module_methods[] = {
     {"_run_compiled", DML_FAST(dml_run_compiled), METH_FASTCALL, NULL},
     {"_resample", DML_FAST(dml_resample), METH_FASTCALL, NULL},
     {"_with_alpha", dml_with_alpha, METH_VARARGS, NULL},
-    {"_resize_kernels", resize_kernels, METH_NOARGS, NULL},
-    {"_resize_by", resize_by, METH_O, NULL},
+    {"_resize_kernels", dml_resize_kernels, METH_NOARGS, NULL},
+    {"_resize_by", dml_resize_by, METH_O, NULL},
     {"_resampling", dml_resampling_new, METH_VARARGS, NULL},
     {"_resampling_described", dml_resampling_described, METH_O, NULL},
     {"_asarray", dml_asarray, METH_VARARGS, NULL},
@@ -265,6 +243,9 @@ static PyMethodDef module_methods[] = {
     {"_synchronize", synchronize, METH_O, NULL},
     {"_memory_info", dml_memory_info, METH_O, NULL},
     {"_empty_cache", dml_empty_cache, METH_NOARGS, NULL},
+    {"_counters", dml_counters_list, METH_NOARGS, NULL},
+    {"_row", dml_row_number, METH_O, NULL},
+    {"_count_programs", dml_count_programs, METH_VARARGS, NULL},
     {"_empty_dispatch", empty_dispatch, METH_O, NULL},
     {"_override", override, METH_VARARGS, NULL},
     {"_play_memory", dml_play_memory, METH_VARARGS, NULL},

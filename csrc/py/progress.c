@@ -2,9 +2,10 @@
 
 #include "core/resize.h"
 
-int dml_progress_from(PyObject *pair, dml_progress *progress)
+PyObject *dml_progress_from(PyObject *how, dml_progress *progress)
 {
-    return PyArg_Parse(pair, "(OL):progress", &progress->function, &progress->portion) ? 0 : -1;
+    PyObject *row;
+    return PyArg_Parse(how, "(OLO):progress", &progress->function, &progress->portion, &row) ? row : NULL;
 }
 
 typedef struct watched {

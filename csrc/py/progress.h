@@ -10,8 +10,9 @@ typedef struct dml_progress {
     long long portion;  /* bytes */
 } dml_progress;
 
-/* From a pair of these, as dmlops.progress makes it. 0, or -1 with an exception set. */
-int dml_progress_from(PyObject *pair, dml_progress *progress);
+/* From a tuple of these, and of the number of a row of call_counts.h, as dmlops.progress makes it. The number, borrowed, or NULL
+ * with an exception set. */
+PyObject *dml_progress_from(PyObject *how, dml_progress *progress);
 
 /* Runs a transfer in portions, calls the function before and after each, and waits for them. Called without the GIL.
  * DML_INTERRUPTED, with an exception set, if the function raises. */

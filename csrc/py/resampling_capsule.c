@@ -1,5 +1,6 @@
 #include "py/resampling_capsule.h"
 
+#include "core/host_lines.h"
 #include "core/weight_rules.h"
 #include "py/errors.h"
 
@@ -99,4 +100,27 @@ PyObject *dml_resampling_described(PyObject *Py_UNUSED(module), PyObject *object
     Py_XDECREF(passes);
     Py_XDECREF(parts);
     return pair;
+}
+
+/* --- for tests -------------------------------------------------------------------------------------------------------- */
+
+PyObject *dml_resize_kernels(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(none))
+{
+    PyObject *list = PyList_New(0);
+    for (int i = 0; list && dml_lines_kernel_name(i); i++)
+        if (dml_append(list, PyUnicode_FromString(dml_lines_kernel_name(i))) < 0)
+            Py_CLEAR(list);
+    return list;
+}
+
+PyObject *dml_resize_by(PyObject *Py_UNUSED(module), PyObject *name)
+{
+    PyObject *text = name == Py_None ? NULL : PyUnicode_AsUTF8String(name);
+    if (!text && name != Py_None)
+        return NULL;
+    const bool found = dml_lines_start_at(text ? PyBytes_AsString(text) : NULL);
+    Py_XDECREF(text);
+    if (!found)
+        return PyErr_Format(PyExc_ValueError, "no kernel of that name runs here: %S", name);
+    Py_RETURN_NONE;
 }

@@ -16,4 +16,9 @@ PyObject *dml_resampling_described(PyObject *module, PyObject *resampling);
 /* Borrowed; NULL with an exception set where the object is none. */
 const dml_resampling *dml_resampling_from(PyObject *resampling);
 
+/* Functions of dmlops._core, for tests: (), the names of the host's kernels for resizing that this processor runs, the fastest
+ * first; (name), all calls use the one of this name from now on, with None the fastest. */
+PyObject *dml_resize_kernels(PyObject *module, PyObject *none);
+PyObject *dml_resize_by(PyObject *module, PyObject *name);
+
 #endif

@@ -2,6 +2,7 @@
 
 #include "py/arguments.h"
 #include "py/arrays.h"
+#include "py/call_counts.h"
 #include "py/device_choice.h"
 #include "py/errors.h"
 #include "py/event_log.h"
@@ -41,8 +42,13 @@ int dml_move(const dml_state *state, const dml_endpoint *from, const dml_endpoin
         Py_END_ALLOW_THREADS;
     }
     dml_events_log();
-    if (!code)
+    if (!code) {
+        const int row = PyArray_Check(from->owner) ? DML_ROW_UPLOAD
+                        : PyArray_Check(to->owner) ? DML_ROW_DOWNLOAD
+                                                   : DML_ROW_COPY;
+        dml_call_count((dml_counted_as){.row = row}, device, dml_plan_bytes(&plan));
         return 0;
+    }
     if (status.in_use) {
         Py_INCREF(from->owner);
         Py_INCREF(to->owner);

@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "base/counters.h"
 #include "base/usable_memory.h"
 #include "vk/allocation_pool.h"
 #include "vk/cpu_needs.h"
@@ -71,6 +72,13 @@ static dml_code allocate_again(dml_block *block, dml_status *status)
     return code;
 }
 
+/* A new allocation, of memory of the pool or of the driver's. */
+static void count(const dml_allocation *allocation, dml_counter counter)
+{
+    dml_count(counter, 1);
+    dml_count_device_bytes((int64_t)allocation->block->each);
+}
+
 static dml_code create(const dml_block *wanted, dml_allocation **result, dml_status *status)
 {
     dml_block *block = malloc(sizeof *block);
@@ -87,7 +95,10 @@ static dml_code create(const dml_block *wanted, dml_allocation **result, dml_sta
     block->handles = (dml_vulkan_handles){(uint64_t)block->buffer.handle, (uint64_t)block->buffer.memory,
                                           (uint64_t)(uintptr_t)block->context->device, block->buffer.size};
     *result = dml_allocations_add(block);
-    return *result ? DML_OK : dml_fail(status, DML_NO_MEMORY, "no memory for an array");
+    if (!*result)
+        return dml_fail(status, DML_NO_MEMORY, "no memory for an array");
+    count(*result, DML_POOL_MISSES);
+    return DML_OK;
 }
 
 dml_code dml_allocation_create(dml_context *context, uint64_t size, bool wait, dml_allocation **result, dml_status *status)
@@ -98,8 +109,10 @@ dml_code dml_allocation_create(dml_context *context, uint64_t size, bool wait, d
                         (unsigned long long)context->traits.max_buffer);
     dml_block wanted;
     *result = dml_allocations_find(context, (size_t)size, &wanted); /* without the driver */
-    if (*result)
+    if (*result) {
+        count(*result, DML_POOL_HITS);
         return DML_OK;
+    }
     if (!wait)
         return dml_fail(status, DML_WOULD_WAIT, "memory has to be allocated");
     if (dml_context_enter(context, status))
@@ -141,6 +154,7 @@ void dml_allocation_release(dml_allocation *allocation)
     }
     /* Over the limit, older blocks are destroyed; the batched work that still uses them is submitted first. */
     dml_context *context = allocation->block->context;
+    dml_count_device_bytes(-(int64_t)allocation->block->each);
     if (dml_allocations_put_back(allocation) && dml_context_enter_to_free(context)) {
         dml_queue_flush_batch(context);
         dml_queue_trim_pool(context, INT64_MIN, false);

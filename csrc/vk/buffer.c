@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/counters.h"
 #include "base/pages.h"
 #include "vk/cpu_needs.h"
 #include "vk/results.h"
@@ -94,7 +95,7 @@ static VkResult allocate(dml_context *context, uint64_t size, int64_t type, cons
     return result;
 }
 
-bool dml_buffer_import(dml_context *context, const void *data, uint64_t size, dml_buffer *buffer, uint64_t *offset)
+static bool import_pages(dml_context *context, const void *data, uint64_t size, dml_buffer *buffer, uint64_t *offset)
 {
     const VkExternalMemoryHandleTypeFlagBits handle = VK_EXTERNAL_MEMORY_HANDLE_TYPE_HOST_ALLOCATION_BIT_EXT;
     uint64_t page = context->traits.import_alignment, address = (uint64_t)(uintptr_t)data;
@@ -122,6 +123,15 @@ bool dml_buffer_import(dml_context *context, const void *data, uint64_t size, dm
     return false;
 }
 
+bool dml_buffer_import(dml_context *context, const void *data, uint64_t size, dml_buffer *buffer, uint64_t *offset)
+{
+    if (!import_pages(context, data, size, buffer, offset))
+        return false;
+    dml_count(DML_IMPORTS, 1);
+    dml_count(DML_IMPORTED_BYTES, size);
+    return true;
+}
+
 /* On a CPU, buffers are imported pages of our own. lavapipe's own memory is a file, which it keeps until the process ends:
  * where the file cannot grow, the first access ends the process. Its pages are small, and their faults cost more than the
  * first use of a large buffer. A driver that imports larger pages would take the memory before ours, too. */
@@ -144,7 +154,7 @@ static bool create_of_pages(dml_context *context, uint64_t size, dml_buffer *buf
     uint64_t offset;
     size_t whole = whole_pages(context, size);
     void *pages = dml_pages_map(0, whole);
-    if (pages && dml_buffer_import(context, pages, whole, buffer, &offset)) {
+    if (pages && import_pages(context, pages, whole, buffer, &offset)) {
         buffer->mapped = buffer->pages = pages;
         buffer->size = size;
         return true;

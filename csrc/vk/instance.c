@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/counters.h"
 #include "base/events.h"
 #include "base/interrupt.h"
 #include "base/machine.h"
@@ -11,6 +12,8 @@
 #include "vk/queue.h"
 #include "vk/quiesce.h"
 #include "vk/run.h"
+
+_Static_assert(DML_MAX_DEVICES < DML_COUNTED_DEVICES, "each device and the host have counts of their own");
 
 static struct {
     dml_lock lock; /* of all below, and held while a context is made */
@@ -78,6 +81,7 @@ static void after_fork_in_child(void)
     memset(&state.list, 0, sizeof state.list);
     memset(state.contexts, 0, sizeof state.contexts);
     state.abandoned = 0;
+    dml_counters_reset();
     dml_fork_count();
 }
 #endif

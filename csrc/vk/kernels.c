@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/counters.h"
 #include "base/events.h"
 #include "base/machine.h"
 #include "core/kernel_list.h"
@@ -254,8 +255,11 @@ static VkResult compile(dml_context *context, const dml_dispatch *dispatch, dml_
     dml_lock_release(&context->kernels.pipeline_lock);
     const int64_t start = dml_nanoseconds();
     VkResult result = add_pipeline(context, dispatch, pipeline);
+    const int64_t took = dml_nanoseconds() - start;
+    dml_count(DML_KERNELS_COMPILED, !result);
+    dml_count(DML_COMPILE_NS, (uint64_t)took);
     dml_event_add(DML_EVENT_INFO, "compiled a kernel, %s, in %lld ms", dml_kernel_list[dispatch->kernel].name,
-                  (long long)((dml_nanoseconds() - start) / 1000000));
+                  (long long)(took / 1000000));
     dml_lock_acquire(&context->kernels.pipeline_lock);
     *compiling(context, dispatch) = own.next;
     dml_cond_wake_all(&context->kernels.compiled);

@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "base/counters.h"
 #include "vk/queue.h"
 #include "vk/quiesce.h"
 #include "vk/record.h"
@@ -84,7 +85,12 @@ static dml_code send(dml_context *context, dml_walk *walk, dml_submission *submi
         if (dml_buffer_flush(context, results, status))
             return status->code;
     }
-    return dml_queue_submit(context, submission, status);
+    if (dml_queue_submit(context, submission, status))
+        return status->code;
+    dml_count(DML_STAGED_CHUNKS, 1);
+    for (int side = DML_SRC; side <= DML_DST; side++)
+        dml_count(DML_STAGED_BYTES, walk->pack[side] ? (uint64_t)dml_plan_bytes(&walk->copies[side]) : 0);
+    return DML_OK;
 }
 
 typedef struct ring {

@@ -1,5 +1,6 @@
 #include "vk/wait.h"
 
+#include "base/counters.h"
 #include "base/machine.h"
 #include "vk/quiesce.h"
 
@@ -42,9 +43,8 @@ static bool poll_interrupt(dml_context *context, const dml_wait *wait)
  * that computes on the CPU may need it. Large work gets the core at once. Naps let the scheduler move that driver's threads:
  * woken together, several may be queued on one core, and a core that falls idle leaves a thread alone that ran there moments
  * ago, so it has to look more than once. */
-VkResult dml_wait_for(dml_context *context, const dml_wait *wait)
+static VkResult wait_since(dml_context *context, const dml_wait *wait, int64_t start)
 {
-    const int64_t start = dml_nanoseconds();
     VkResult result = wait_once(context, wait, 0);
     while (result == VK_TIMEOUT && wait->poll_ns > 0 && dml_nanoseconds() - start < wait->poll_ns) {
         dml_yield();
@@ -65,5 +65,14 @@ VkResult dml_wait_for(dml_context *context, const dml_wait *wait)
         result = context->vk.vkQueueWaitIdle(context->device_queue);
         dml_lock_release(&context->lock);
     }
+    return result;
+}
+
+VkResult dml_wait_for(dml_context *context, const dml_wait *wait)
+{
+    const int64_t start = dml_nanoseconds();
+    const VkResult result = wait_since(context, wait, start);
+    dml_count(DML_QUEUE_WAITS, 1);
+    dml_count(DML_QUEUE_WAIT_NS, (uint64_t)(dml_nanoseconds() - start));
     return result;
 }

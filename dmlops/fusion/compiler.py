@@ -20,6 +20,7 @@ from dmlops.fusion.order import operands_first
 from dmlops.fusion.reads import boxes_of
 from dmlops.fusion.resized import Resize, ResizePass, Seen, Source, seen
 from dmlops.fusion.runs import Digit, TooManyPartsError
+from dmlops.operators.tracking import PART
 
 __all__ = [
     "MOST_PIECES",
@@ -107,8 +108,9 @@ class Program(NamedTuple):
         arrays = list(inputs)
         for along in self.unchecked if how != "explain" else ():
             along.checked(along.by.of(arrays))
+        part = (*how[:2], PART) if isinstance(how, tuple) else how if how == "explain" else PART
         for one in self.passes[:-1]:
-            arrays += one.run(arrays, None, device, how)
+            arrays += one.run(arrays, None, device, part)
         return self.passes[-1].run(arrays, out, device, how)
 
 

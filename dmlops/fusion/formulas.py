@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from dmlops import _core
+from dmlops.operators.tracking import PART
 
 __all__ = [
     "BOOL",
@@ -154,7 +155,7 @@ def run_bytes(formula: Formula, rows: Any, code: bytes, values: Any) -> Any:
     shape = len(rows), len(values)
     likes = [_without_memory(formula.source, (len(values),)), _without_memory(formula.dtype, shape)]
     program = _core._compile(tuple(likes), 1, np.array(step, np.int64).tobytes(), kept + code)
-    (made,) = _core._run_compiled(program, [np.ascontiguousarray(values, formula.source)], None, "host", None)
+    (made,) = _core._run_compiled(program, [np.ascontiguousarray(values, formula.source)], None, "host", PART)
     return made
 
 

@@ -80,6 +80,8 @@ class Fused:
     automatic : bool
         Where no device is named, and no default was chosen: whether NumPy arrays are moved where that is estimated to take
         least time, or on the default device, as operators move them.
+    counted_as : str, optional
+        The name that ``dmlops.counters`` has for its calls. Default: the function's.
 
     Attributes
     ----------
@@ -94,7 +96,7 @@ class Fused:
     __name__: str
     __qualname__: str
 
-    def __init__(self, function: Callable[..., Any], *, automatic: bool = True) -> None:
+    def __init__(self, function: Callable[..., Any], *, automatic: bool = True, counted_as: str | None = None) -> None:
         if isinstance(function, functools._lru_cache_wrapper):  # NumPy's arrays have no hash
             function = function.__wrapped__
         self._signature = arguments.signature_of(function)
@@ -103,6 +105,8 @@ class Fused:
         self.__name__ = arguments.name_of(function)
         self._function = function
         self._automatic = automatic
+        self._row = _core._row(counted_as or self.__name__)  # where calls are counted that make a program,
+        self._row_of_found = self._row | _core._FOUND  # and those that find it
         kinds = [one.kind for one in self._signature.parameters.values()]
         self._positional = len(kinds) if all(kind is inspect.Parameter.POSITIONAL_OR_KEYWORD for kind in kinds) else -1
         self._programs = Programs()
@@ -130,12 +134,13 @@ class Fused:
         """Run the function in as few passes over its arrays as it takes."""
         if tracing.is_untraced():
             return self._function(*args, **kwargs)
-        compiled, arrays = self._find(args, kwargs)
+        compiled, arrays, how = self._find(args, kwargs)
         if compiled is None:
             return self._elsewhere(args, kwargs, arrays, (out, device, progress))
         if device is None and self._automatic:
             device = _core._automatic_default()
-        how = None if progress is None else tracked(self.__name__, progress)
+        if progress is not None:
+            how = tracked(self.__name__, progress, how)
         results = compiled.program.run(arrays, None if out is None else compiled.returned.out(out), device, how)
         if compiled.returned.alone:
             return results[0]
@@ -184,7 +189,7 @@ class Fused:
 
     def _compiled(self, args: Any, kwargs: Any) -> Compiled:
         """The program for a call, with that call's own arguments."""
-        compiled, _ = self._find(args, kwargs)
+        compiled, _, _ = self._find(args, kwargs)
         if compiled is None:
             raise TypeError("the arguments are traced or Dask arrays: pass NumPy arrays of the same shape, such as a block")
         if not compiled.is_traced:
@@ -201,8 +206,11 @@ class Fused:
             return bound.args, bound.kwargs
         return args, kwargs
 
-    def _find(self, args: Any, kwargs: Any) -> tuple[Compiled | None, list[Any]]:
-        """The program for a call's arguments, and its inputs among them; None where arrays are traced, or Dask's."""
+    def _find(self, args: Any, kwargs: Any) -> tuple[Compiled | None, list[Any], Any]:
+        """The program for a call's arguments, its inputs among them, and where the call is counted.
+
+        There is none where arrays are traced, or Dask's.
+        """
         if kwargs or len(args) != self._positional:
             args, kwargs = self._bound(args, kwargs)
         arrays: list[Any] = []
@@ -215,17 +223,21 @@ class Fused:
         except IteratorError as error:
             raise arguments.no_iterator(self, args, kwargs, error.iterator) from None
         if others:
-            return None, arrays
+            return None, arrays, None
         compiled = self._programs.get(key)
-        return (compiled, arrays) if compiled is not None else self._find_seldom(key, args, kwargs, arrays, kept)
+        if compiled is not None:
+            return compiled, arrays, self._row_of_found
+        return self._find_seldom(key, args, kwargs, arrays, kept)
 
-    def _find_seldom(self, key: Any, args: Any, kwargs: Any, arrays: list[Any], kept: list[Any]) -> tuple[Compiled, list[Any]]:
+    def _find_seldom(
+        self, key: Any, args: Any, kwargs: Any, arrays: list[Any], kept: list[Any]
+    ) -> tuple[Compiled, list[Any], int]:
         """A new program; or one with small arrays as constants, where the function needs their values."""
         numbers = self._by_value.get(key)
         if numbers:
             found = self._programs.get(_whole(key, arrays, numbers))
             if found is not None:
-                return found, _others(arrays, numbers)
+                return found, _others(arrays, numbers), self._row_of_found
         kept_by_template: list[Any] = []
         loose = Call(args, kwargs, ()).key(kept_by_template)
         state = self._templates.get(loose)
@@ -238,7 +250,7 @@ class Fused:
             self._learn(loose, kept_by_template, state, Call(args, kwargs, numbers), found)
         if numbers:
             self._by_value.put(key, numbers, kept, 0, self.max_programs, 0)
-        return self._keep(_whole(key, arrays, numbers), kept, found), _others(arrays, numbers)
+        return self._keep(_whole(key, arrays, numbers), kept, found), _others(arrays, numbers), self._row
 
     def _traced_anew(self, args: Any, kwargs: Any, arrays: list[Any], numbers: Any) -> tuple[Compiled, tuple[int, ...]]:
         """A program, and the numbers of the arrays that are constants in it."""
@@ -274,7 +286,8 @@ class Fused:
         return traced
 
     def _keep(self, key: Any, kept: list[Any], compiled: Compiled) -> Compiled:
-        self._programs.put(key, compiled, kept, compiled.nbytes, self.max_programs, self.max_bytes)
+        dropped = self._programs.put(key, compiled, kept, compiled.nbytes, self.max_programs, self.max_bytes)
+        _core._count_programs(1, dropped)
         if self._programs.evicted > self.max_programs and not self._said:
             self._said = True
             warn(

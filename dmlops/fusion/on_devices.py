@@ -45,10 +45,10 @@ class _Moving(Fused):
     """A function of device arrays. What the host alone computes, such as a cast to float64, would download them."""
 
     def _find(self, args: Any, kwargs: Any) -> Any:
-        compiled, arrays = super()._find(args, kwargs)
+        compiled, arrays, row = super()._find(args, kwargs)
         if compiled is not None and compiled.program.is_of_the_host:
             raise RefusedError(f"numpy.{self.__name__}", f"numpy.{self.__name__} computes items of 4 or 8 bytes")
-        return compiled, arrays
+        return compiled, arrays, row
 
 
 @functools.cache

@@ -26,7 +26,7 @@ def call(name: str, inputs: Any, others: Any) -> Any:
     if name not in _OPERATORS:
         refuse("an operator of dmlops that reads at indices", "numpy.take of indices that are constants can be")
     *own, out, device, how = others
-    if any(one is not None for one in (out, device, how)):
+    if out is not None or device is not None or isinstance(how, tuple):
         refuse(f"dmlops.{name} with out, device or progress", "give them to the fused function")
     if not isinstance(inputs, tuple):
         inputs = (inputs,)
@@ -43,7 +43,7 @@ def call(name: str, inputs: Any, others: Any) -> Any:
 
 def _resample(x: Traced, resampling: Any, axes: Any, window: Any, out: Any, device: Any, how: Any) -> Any:
     """A resampling of two axes, which dmlops.resizing has checked."""
-    if any(one is not None for one in (out, device, how)):
+    if out is not None or device is not None or isinstance(how, tuple):
         refuse("resizing with out, device or progress", "give them to the fused function")
     made = Resize(x._node, resampling, axes, window[1::2])
     return x._trace.record(resampled, (x, resampling, axes), {}, made)

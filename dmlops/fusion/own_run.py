@@ -22,6 +22,7 @@ from dmlops.fusion.maps import MAPPED_ITEMS, Map
 from dmlops.fusion.numbering import Numbering, Numbers
 from dmlops.fusion.numpy_maps import moved_as_map
 from dmlops.fusion.traced import Traced
+from dmlops.operators.tracking import PART
 
 if TYPE_CHECKING:
     from dmlops.fusion.fused import Compiled
@@ -55,7 +56,7 @@ class OwnRun:
             if number == 0:
                 text = "another run of it gives {1}: does it draw random numbers?"
                 self.compare(self.of_function(given), results, None, text)
-            ours = self.compiled.program.run([one.strided for one in given], None, "host", None)
+            ours = self.compiled.program.run([one.strided for one in given], None, "host", PART)
             own = _Tolerance(self, given, numbering, expected) if mapped else None
             self.compare(ours, results, own, "the program gives {1}" + self.hint())
         if self.data:

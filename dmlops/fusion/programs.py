@@ -49,8 +49,8 @@ class Programs:
         self._clock = entry.used = self._clock + 1
         return entry.program
 
-    def put(self, key: Any, program: Any, kept: Any, nbytes: int, most: int, most_bytes: int) -> None:
-        """Keep a program, and what its key needs alive; evict those that were not used for longest."""
+    def put(self, key: Any, program: Any, kept: Any, nbytes: int, most: int, most_bytes: int) -> int:
+        """Keep a program, and what its key needs alive; evict those that were not used for longest. How many were."""
         self._clock += 1
         new, number = _Entry(program, kept, nbytes, self._clock), next(self._numbers)
         old = self._entries.get(key)
@@ -58,21 +58,26 @@ class Programs:
         # Threads may lose bytes of one another's here.
         self._nbytes = self._nbytes + nbytes - (0 if old is None else old.nbytes) if number % _OFTEN else self.nbytes
         heapq.heappush(self._heap, (new.used, number, key))
+        evicted = 0
         while len(self._entries) > most or self._nbytes > most_bytes:
-            if not self._evict_one(new):
+            count = self._evict_one(new)
+            if count is None:
                 break
+            evicted += count
+        self.evicted += evicted
+        return evicted
 
-    def _evict_one(self, new: _Entry) -> bool:
-        """Whether there is one beside the new one."""
+    def _evict_one(self, new: _Entry) -> bool | None:
+        """Whether it was one, and no item of the heap alone; None where there is none beside the new one."""
         try:
             used, number, key = heapq.heappop(self._heap)
         except IndexError:
-            return False
+            return None
         entry = self._entries.get(key)
         if entry is not None and (entry is new or entry.used != used):
             heapq.heappush(self._heap, (entry.used, number, key))
-            return entry is not new or used != entry.used
-        if entry is not None and self._entries.pop(key, None) is not None:
-            self._nbytes -= entry.nbytes
-            self.evicted += 1
+            return False if entry is not new or used != entry.used else None
+        if entry is None or self._entries.pop(key, None) is None:
+            return False
+        self._nbytes -= entry.nbytes
         return True

@@ -66,7 +66,7 @@ class Program:
         self._process = 0
         last = {name: k for k, node in enumerate(self._steps) for name in node.inputs if name not in graph.outputs}
         self._dead = [[name for name in set(node.inputs) if last.get(name) == k] for k, node in enumerate(self._steps)]
-        self._fused = Fused(self._outputs, automatic=False) if graph.maps else None
+        self._fused = Fused(self._outputs, automatic=False, counted_as="onnx") if graph.maps else None
 
     def __reduce__(self) -> NoReturn:
         raise TypeError("a prepared model cannot be pickled: pass on the model, and prepare it again")

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, SupportsIndex, overload
 
 from dmlops import _core
 from dmlops.indices import flat, integers
-from dmlops.operators.tracking import tracked
+from dmlops.operators.tracking import how
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -152,7 +152,7 @@ def take(
         "take",
         out,
         device,
-        None if progress is None else tracked("take", progress),
+        how("take", progress),
     )
 
 
@@ -273,7 +273,7 @@ def take_along_axis(
         "along",
         out,
         device,
-        None if progress is None else tracked("take_along_axis", progress),
+        how("take_along_axis", progress),
     )
 
 
@@ -393,5 +393,5 @@ def gather_nd(
         "tuples",
         out,
         device,
-        None if progress is None else tracked("gather_nd", progress),
+        how("gather_nd", progress),
     )

@@ -147,7 +147,7 @@ def sliding_windows(
     """
     array = operand("input", input)
     plan = windows(array.shape, sizes, axes, strides, dilations)
-    result: AnyArray = fused(stacked)(array, plan, out=out, device=device, progress=progress)
+    result: AnyArray = fused(stacked, "sliding_windows")(array, plan, out=out, device=device, progress=progress)
     return result
 
 
@@ -277,7 +277,7 @@ def resize_nearest(
     steps: Any = steps_of(array.shape, sizes, scales, axes, coordinates, rounding)
     if isinstance(array, (np.ndarray, DeviceArray)) and not hasattr(array, "__dmlops_function__"):
         array, steps = taken(array, steps, out, device, progress)
-    result: AnyArray = array if steps is None else fused(selected)(array, steps, out=out, device=device, progress=progress)
+    result: AnyArray = array if steps is None else fused(selected, "resize_nearest")(array, steps, out=out, device=device, progress=progress)
     return result
 
 
@@ -372,7 +372,7 @@ def roll(
     """
     array, shifts = operand("input", input), ints_of(shift, "shift")
     along = None if axis is None else ints_of(axis, "axis")
-    result: AnyArray = fused(rolled)(array, shifts, along, out=out, device=device, progress=progress)
+    result: AnyArray = fused(rolled, "roll")(array, shifts, along, out=out, device=device, progress=progress)
     return result
 
 
@@ -380,10 +380,10 @@ def roll(
 
 
 @functools.cache
-def fused(function: Callable[..., Any]) -> Any:
+def fused(function: Callable[..., Any], counted_as: str | None = None) -> Any:
     from dmlops.fusion.fused import Fused
 
-    return Fused(function, automatic=False)
+    return Fused(function, automatic=False, counted_as=counted_as)
 
 
 def operand(name: str, x: Any) -> Any:

@@ -1,13 +1,20 @@
-"""The argument `progress` of the operators, as the extension takes it."""
+"""How the extension runs and counts a call of an operator."""
 
 from __future__ import annotations
 
+import functools
 from typing import TYPE_CHECKING, Any
+
+from dmlops import _core
 
 if TYPE_CHECKING:
     from dmlops._annotations import Progress
 
-__all__ = ["tracked"]
+__all__ = ["PART", "how", "row_of", "tracked"]
+
+PART = -1  # of another call, and not counted
+
+row_of = functools.cache(_core._row)  # the number of the row where calls of a name are counted
 
 
 def tracked(name: str, progress: Progress) -> Any:
@@ -15,3 +22,8 @@ def tracked(name: str, progress: Progress) -> Any:
     from dmlops.progress import tracked as progress_of
 
     return progress_of(name, progress)
+
+
+def how(name: str, progress: Progress | None) -> Any:
+    """The same, or where a call is counted whose name is not that of the extension's function."""
+    return row_of(name) if progress is None else tracked(name, progress)

@@ -11,6 +11,7 @@ import numpy as np
 
 from dmlops import _core
 from dmlops.fusion.graph import without_memory
+from dmlops.operators.tracking import row_of
 from dmlops.processors.byte_steps import Way, steps_of
 from dmlops.processors.kept import Kept
 from dmlops.processors.plans import Array, Axis, Block, Mask, Pixels, Plan, Size
@@ -109,7 +110,7 @@ class Movement:
         if program is None:
             program = self._programs[layout] = self._program(sources, layout)
         into = None if out is None else [out.reshape(-1)]
-        found: Array = _core._run_compiled(program, sources, into, device, None)[0]
+        found: Array = _core._run_compiled(program, sources, into, device, row_of("preprocessing"))[0]
         return found.reshape(self.pixels.shape) if out is None else out
 
     def _program(self, sources: Sequence[Array], layout: tuple[Any, ...]) -> Any:

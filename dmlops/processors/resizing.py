@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from dmlops import _core
+from dmlops.operators.tracking import row_of
 from dmlops.processors.plans import Array, Resize, Size, Window
 
 __all__ = ["bilinear", "resize", "resizer"]
@@ -56,7 +57,7 @@ def resizer(size: Size, step: Resize, cut: Window | None, backend: str, version:
     def resized(picture: Array, device: Any) -> Any:
         if _has_alpha(picture, backend):
             return whole(picture, device)
-        return _core._resample(picture, resampling, (0, 1), place, None, device, None)
+        return _core._resample(picture, resampling, (0, 1), place, None, device, row_of("preprocessing"))
 
     return resized
 

@@ -13,7 +13,7 @@ from dmlops.operators.gathers import gather_nd
 from dmlops.operators.nearest import steps_along
 from dmlops.operators.parts import join
 from dmlops.operators.sampling import fused, selected, taken
-from dmlops.operators.tracking import tracked
+from dmlops.operators.tracking import PART, how
 from dmlops.operators.windows import slice as window_of
 from dmlops.resizing.plans import ResizePlan
 from dmlops.resizing.steps import Alpha, Indices, Step, Window
@@ -25,7 +25,7 @@ def run(name: str, array: Any, plan: ResizePlan, out: Any, device: Any, progress
     """Steps one after the other; the last one makes the result."""
     axes, steps = plan.axes, plan.steps or [Window((0, 0), plan.size)]
     for step in steps[:-1]:
-        array = view_of(array, step, axes) if isinstance(step, Window) else made(name, array, step, axes, None, device, None)
+        array = view_of(array, step, axes) if isinstance(step, Window) else made("", array, step, axes, None, device, None)
     return made(name, array, steps[-1], axes, out, device, progress)
 
 
@@ -37,7 +37,7 @@ def view_of(array: Any, step: Window, axes: tuple[int, int]) -> Any:
 
 
 def made(name: str, array: Any, step: Step, axes: tuple[int, int], out: Any, device: Any, progress: Any) -> Any:
-    how = None if progress is None else tracked(name, progress)
+    """What a step makes; without a name a part of a call."""
     if isinstance(step, Window):
         offsets, sizes = [0] * array.ndim, list(array.shape)
         for axis, begin, size in zip(axes, step.begin, step.size, strict=True):
@@ -48,10 +48,11 @@ def made(name: str, array: Any, step: Step, axes: tuple[int, int], out: Any, dev
             return np.take(np.take(array, step.rows, axes[0]), step.columns, axes[1])
         left: Any = steps_along(array.shape, dict(zip(axes, (step.rows, step.columns), strict=True)))
         array, left = taken(array, left, out, device, progress)
-        return array if left is None else fused(selected)(array, left, out=out, device=device, progress=progress)
+        return array if left is None else fused(selected, "resize_nearest")(array, left, out=out, device=device, progress=progress)
     if isinstance(step, Alpha):
         return with_alpha(array, step.multiplies, out, device, progress)
-    return _core._resample(array, step.resampling, axes, (0, step.size[0], 0, step.size[1]), out, device, how)
+    window = 0, step.size[0], 0, step.size[1]
+    return _core._resample(array, step.resampling, axes, window, out, device, how(name, progress) if name else PART)
 
 
 @functools.cache

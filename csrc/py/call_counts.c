@@ -1,0 +1,88 @@
+#include "py/call_counts.h"
+
+#include "base/counters.h"
+#include "py/arguments.h"
+#include "py/errors.h"
+
+#define NAME_OF(name) #name,
+
+int dml_call_counts_init(PyObject *module)
+{
+    static const char *const names[] = {DML_OPERATORS(NAME_OF) "resample", "program", "upload", "download", "copy"};
+    int failed = 0;
+    for (int row = 0; row < (int)(sizeof names / sizeof names[0]) && !failed; row++)
+        failed = dml_row_named(names[row]) < 0;
+    if (failed)
+        PyErr_NoMemory();
+    return failed || PyModule_AddIntConstant(module, "_FOUND", DML_FOUND) < 0 ? -1 : 0;
+}
+
+int dml_counted_as_from(PyObject *number, dml_counted_as *as)
+{
+    const long value = PyLong_AsLong(number);
+    *as = (dml_counted_as){.row = value < 0 ? -1 : (int)(value & (DML_FOUND - 1)), .found = value >= DML_FOUND};
+    return value == -1 && PyErr_Occurred() ? -1 : 0;
+}
+
+void dml_call_count(dml_counted_as as, const dml_choice *device, int64_t bytes)
+{
+    dml_row *row = dml_row_at(as.row);
+    const int column = device->host ? 0 : 1 + device->index;
+    if (!row)
+        return;
+    row->calls[column]++;
+    row->bytes[column] += (uint64_t)bytes;
+    if (as.found)
+        dml_count(DML_PROGRAMS_FOUND, 1);
+}
+
+PyObject *dml_row_number(PyObject *Py_UNUSED(module), PyObject *name)
+{
+    PyObject *text = PyUnicode_AsEncodedString(name, "utf-8", "replace");
+    const int row = text ? dml_row_named(PyBytes_AsString(text)) : -1;
+    if (text && row < 0)
+        PyErr_NoMemory();
+    Py_XDECREF(text);
+    return row < 0 ? NULL : PyLong_FromLong(row);
+}
+
+PyObject *dml_count_programs(PyObject *Py_UNUSED(module), PyObject *args)
+{
+    unsigned int made, dropped;
+    if (!PyArg_ParseTuple(args, "II:_count_programs", &made, &dropped))
+        return NULL;
+    dml_count(DML_PROGRAMS_MADE, made);
+    dml_count(DML_PROGRAMS_DROPPED, dropped);
+    Py_RETURN_NONE;
+}
+
+/* What a row has of each device that it was called on. */
+static int append_row(PyObject *list, const dml_row *row)
+{
+    for (int column = 0; column < DML_COUNTED_DEVICES; column++) {
+        PyObject *device = column > 0 && row->calls[column] > 0 ? PyLong_FromLong(column - 1) : NULL;
+        if (row->calls[column] > 0 && dml_append(list, Py_BuildValue("NOKK", dml_text(row->name), device ? device : Py_None,
+                                                                     (unsigned long long)row->calls[column],
+                                                                     (unsigned long long)row->bytes[column])) < 0) {
+            Py_XDECREF(device);
+            return -1;
+        }
+        Py_XDECREF(device);
+    }
+    return 0;
+}
+
+PyObject *dml_counters_list(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(none))
+{
+    PyObject *calls = PyList_New(0), *others = PyList_New(0);
+    int failed = calls && others ? 0 : -1;
+    for (int number = 0; !failed && dml_row_at(number); number++)
+        failed = append_row(calls, dml_row_at(number));
+    for (int i = 0; !failed && i < DML_COUNTERS; i++)
+        failed = dml_append(others, PyLong_FromUnsignedLongLong(dml_counted((dml_counter)i)));
+    if (!failed)
+        return Py_BuildValue("NN", calls, others);
+    Py_XDECREF(calls);
+    Py_XDECREF(others);
+    return NULL;
+}
