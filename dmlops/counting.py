@@ -44,7 +44,7 @@ class Counters(NamedTuple):
     """Programs that were dropped because a function had more than its ``max_programs`` or ``max_bytes`` allow."""
 
     kernels_compiled: int
-    """Kernels that drivers have compiled."""
+    """Kernels that drivers were asked for. They compile them, or have them in a cache of their own."""
 
     compile_seconds: float
     """How long that took, in seconds."""

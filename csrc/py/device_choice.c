@@ -174,6 +174,7 @@ PyObject *dml_automatic_default(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED
 int dml_device_default(const dml_state *state, dml_choice *choice)
 {
     if (preferred.set || host_here) {
+        dml_vk_because(", which set_default_device has set");
         *choice = host_here ? dml_host : preferred.choice;
         if (choice->host || choice->automatic || choose_usable(state, choice->index, choice))
             return 0;
@@ -182,6 +183,7 @@ int dml_device_default(const dml_state *state, dml_choice *choice)
         return -1;
     }
     const char *name = getenv("DMLOPS_DEVICE");
+    dml_vk_because(name && *name ? ", which DMLOPS_DEVICE names" : ", the best one");
     if (name && *name) {
         PyObject *value = PyUnicode_DecodeFSDefault(name);
         int failed = value ? choose_name(state, "DMLOPS_DEVICE", value, choice) : -1;
@@ -211,6 +213,7 @@ int dml_device_default(const dml_state *state, dml_choice *choice)
 int dml_device_named(const dml_state *state, PyObject *object, dml_choice *choice)
 {
     int64_t index;
+    dml_vk_because(", which the call names");
     if (PyUnicode_Check(object))
         return choose_name(state, "device", object, choice);
     if ((PyObject *)Py_TYPE(object) == state->device_class)
@@ -237,7 +240,10 @@ int dml_device_from(const dml_state *state, PyObject *object, dml_choice *choice
 
 int dml_device_settle(const dml_state *state, dml_choice *choice)
 {
-    if (choice->automatic && !choose_usable(state, 0, choice)) {
+    if (!choice->automatic)
+        return 0;
+    dml_vk_because(", which \"auto\" has chosen");
+    if (!choose_usable(state, 0, choice)) {
         if (PyErr_Occurred())
             return -1; /* the search for drivers failed */
         *choice = dml_host;

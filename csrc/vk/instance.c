@@ -3,7 +3,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/counters.h"
 #include "base/events.h"
 #include "base/interrupt.h"
 #include "base/machine.h"
@@ -12,8 +11,6 @@
 #include "vk/queue.h"
 #include "vk/quiesce.h"
 #include "vk/run.h"
-
-_Static_assert(DML_MAX_DEVICES < DML_COUNTED_DEVICES, "each device and the host have counts of their own");
 
 static struct {
     dml_lock lock; /* of all below, and held while a context is made */
@@ -28,6 +25,7 @@ static struct {
 /* Whether this thread holds the lock of the state. If it forks meanwhile, a driver runs a program, and the handlers do
  * nothing. */
 static _Thread_local bool has_state;
+static _Thread_local const char *because = ""; /* see dml_vk_because */
 
 static void acquire_state(void)
 {
@@ -81,7 +79,6 @@ static void after_fork_in_child(void)
     memset(&state.list, 0, sizeof state.list);
     memset(state.contexts, 0, sizeof state.contexts);
     state.abandoned = 0;
-    dml_counters_reset();
     dml_fork_count();
 }
 #endif
@@ -208,6 +205,11 @@ const dml_traits *dml_vk_traits(const dml_context *context)
     return &context->traits.core;
 }
 
+void dml_vk_because(const char *why)
+{
+    because = why;
+}
+
 dml_code dml_vk_context(int index, dml_context **context, dml_status *status)
 {
     dml_code code = DML_OK;
@@ -226,8 +228,8 @@ dml_code dml_vk_context(int index, dml_context **context, dml_status *status)
             const int64_t start = dml_nanoseconds();
             code = dml_context_create(&state.list.devices[index], &state.contexts[index], status);
             dml_child_exit_watch();
-            dml_event_add(code ? DML_EVENT_WARNING : DML_EVENT_INFO, "%s device %d, %.100s (%.60s), in %lld ms%s%.100s",
-                          code ? "could not open" : "opened", index, info->name, info->driver,
+            dml_event_add(code ? DML_EVENT_WARNING : DML_EVENT_INFO, "%s device %d, %.100s (%.60s)%s, in %lld ms%s%.100s",
+                          code ? "could not open" : "opened", index, info->name, info->driver, because,
                           (long long)((dml_nanoseconds() - start) / 1000000), code ? ": " : "", code ? status->message : "");
         }
         *context = state.contexts[index];

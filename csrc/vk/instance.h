@@ -32,6 +32,9 @@ bool dml_vk_way(int index, dml_way *way);
 /* Opens a driver without the loader, lists its devices, and closes it. A bad driver may end the process. */
 void dml_vk_probe(const char *library, dml_probe *probe);
 
+/* Says why this thread chose a device, as ", which is named": for the log, if its context is made. The text stays. */
+void dml_vk_because(const char *why);
+
 /* The context of device `index`, created if need be. */
 dml_code dml_vk_context(int index, dml_context **context, dml_status *status);
 

@@ -3,8 +3,11 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/counters.h"
 #include "vk/cpu_needs.h"
 #include "vk/quiesce.h"
+
+_Static_assert(DML_MAX_DEVICES < DML_COUNTED_DEVICES, "each device and the host have counts of their own");
 
 #ifndef DMLOPS_PIP_INSTALL /* as tools/publishing.py has it */
 #define DMLOPS_PIP_INSTALL "pip install"

@@ -8,6 +8,7 @@
 #include <unistd.h>
 #endif
 
+#include "base/counters.h"
 #include "base/machine.h"
 #include "core/host.h"
 #include "vk/context.h"
@@ -24,6 +25,7 @@ uint32_t dml_fork_generation(void)
 void dml_fork_count(void)
 {
     generation++;
+    dml_counters_reset();
 }
 
 void dml_quiesce_init(dml_context *context)

@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING, Any, TypeAlias, overload
 
 import numpy as np
 
+from dmlops import _core
 from dmlops._core import DeviceArray
+from dmlops.indices import integers
 from dmlops.operators.axes import ints_of, windows
-from dmlops.operators.gathers import take
 from dmlops.operators.nearest import Indices, Nearest, pattern_of, steps_of
+from dmlops.operators.tracking import PART, how
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -276,8 +278,10 @@ def resize_nearest(
     array = operand("input", input)
     steps: Any = steps_of(array.shape, sizes, scales, axes, coordinates, rounding)
     if isinstance(array, (np.ndarray, DeviceArray)) and not hasattr(array, "__dmlops_function__"):
-        array, steps = taken(array, steps, out, device, progress)
-    result: AnyArray = array if steps is None else fused(selected, "resize_nearest")(array, steps, out=out, device=device, progress=progress)
+        array, steps = taken("resize_nearest", array, steps, out, device, progress)
+    if steps is None:
+        return array  # type: ignore[no-any-return]
+    result: AnyArray = fused(selected, "resize_nearest")(array, steps, out=out, device=device, progress=progress)
     return result
 
 
@@ -453,10 +457,11 @@ def has_strides(which: Any) -> bool:
     return few or (which.count > _MOST_INDICES and len(pattern.all) <= 256)
 
 
-def taken(x: Any, steps: Steps, out: Any, device: Any, progress: Any) -> tuple[Any, Steps | None]:
+def taken(name: str, x: Any, steps: Steps, out: Any, device: Any, progress: Any) -> tuple[Any, Steps | None]:
     """Gather the elements that `selected` would take from many places, the fewest first, and return the steps that are left.
 
     The last one makes the result where no steps are left, which then are None. All are left where strides have all indices.
+    `name`: the operator that the call counts as; empty for a part of a call.
     """
     by_index = [(axis, which) for axis, which in steps if isinstance(which, Nearest | Indices)]
     by_index.sort(key=lambda step: step[1].count / step[1].size)
@@ -466,5 +471,6 @@ def taken(x: Any, steps: Steps, out: Any, device: Any, progress: Any) -> tuple[A
     left = tuple(step for step in steps if isinstance(step[1], int))
     for count, (axis, line) in enumerate(by_index, 1):
         last = count == len(by_index) and not left
-        x = take(x, line.indices(), axis, out=out if last else None, device=device, progress=progress if last else None)
+        run = how(name, progress) if last and name else PART
+        x = _core._gather(x, integers(line.indices()), axis, 0, "take", out if last else None, device, run)
     return x, left or None

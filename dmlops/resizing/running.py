@@ -47,8 +47,10 @@ def made(name: str, array: Any, step: Step, axes: tuple[int, int], out: Any, dev
         if hasattr(type(array), "__dmlops_function__"):
             return np.take(np.take(array, step.rows, axes[0]), step.columns, axes[1])
         left: Any = steps_along(array.shape, dict(zip(axes, (step.rows, step.columns), strict=True)))
-        array, left = taken(array, left, out, device, progress)
-        return array if left is None else fused(selected, "resize_nearest")(array, left, out=out, device=device, progress=progress)
+        array, left = taken(name, array, left, out, device, progress)
+        if left is None:
+            return array
+        return fused(selected, name or "resize_nearest")(array, left, out=out, device=device, progress=progress)
     if isinstance(step, Alpha):
         return with_alpha(array, step.multiplies, out, device, progress)
     window = 0, step.size[0], 0, step.size[1]
