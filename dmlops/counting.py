@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from dmlops import _core
 
@@ -80,9 +80,6 @@ class Counters(NamedTuple):
     """The most bytes that arrays on Vulkan devices have had at once, on all together."""
 
 
-_NANOSECONDS = {"compile_seconds", "queue_wait_seconds"}
-
-
 def counters() -> Counters:
     """Return what dmlops has counted in this process: calls, programs, compilations, waits, transfers and memory.
 
@@ -119,5 +116,5 @@ def counters() -> Counters:
     """
     calls, numbers = _core._counters()
     counts = tuple(CallCount(name, "host" if device is None else device, *rest) for name, device, *rest in calls)
-    named = zip(Counters._fields[1:], numbers, strict=True)
-    return Counters(counts, *(number / 1e9 if name in _NANOSECONDS else number for name, number in named))
+    found: dict[str, Any] = dict(zip(Counters._fields[1:], numbers, strict=True))
+    return Counters(counts, **{name: number / 1e9 if name.endswith("_seconds") else number for name, number in found.items()})

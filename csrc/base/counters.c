@@ -77,5 +77,6 @@ void dml_counters_reset(void)
     for (int i = 0; i < state.row_count; i++) {
         memset(state.rows[i]->calls, 0, sizeof state.rows[i]->calls);
         memset(state.rows[i]->bytes, 0, sizeof state.rows[i]->bytes);
+        state.rows[i]->found = 0;
     }
 }

@@ -4,10 +4,9 @@
 
 #include <stdint.h>
 
-/* In the order of the fields of dmlops.Counters. */
+/* In the order of the fields of dmlops.Counters, from `programs_made` on. */
 typedef enum dml_counter {
-    DML_PROGRAMS_FOUND, /* of fused functions */
-    DML_PROGRAMS_MADE,
+    DML_PROGRAMS_MADE, /* of fused functions */
     DML_PROGRAMS_DROPPED,
     DML_KERNELS_COMPILED,
     DML_COMPILE_NS,
@@ -47,6 +46,7 @@ typedef struct dml_row {
     char name[DML_NAME_BYTES];
     uint64_t calls[DML_COUNTED_DEVICES];
     uint64_t bytes[DML_COUNTED_DEVICES]; /* of results */
+    uint64_t found;                      /* of fused functions: calls that have found their program */
 } dml_row;
 
 /* The number of the row of a name, which stays; -1 without memory. */

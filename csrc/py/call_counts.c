@@ -26,14 +26,13 @@ int dml_counted_as_from(PyObject *number, dml_counted_as *as)
 
 void dml_call_count(dml_counted_as as, const dml_choice *device, int64_t bytes)
 {
+    if (as.row < 0)
+        return;
     dml_row *row = dml_row_at(as.row);
     const int column = device->host ? 0 : 1 + device->index;
-    if (!row)
-        return;
     row->calls[column]++;
     row->bytes[column] += (uint64_t)bytes;
-    if (as.found)
-        dml_count(DML_PROGRAMS_FOUND, 1);
+    row->found += as.found;
 }
 
 PyObject *dml_row_number(PyObject *Py_UNUSED(module), PyObject *name)
@@ -76,8 +75,12 @@ PyObject *dml_counters_list(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(non
 {
     PyObject *calls = PyList_New(0), *others = PyList_New(0);
     int failed = calls && others ? 0 : -1;
-    for (int number = 0; !failed && dml_row_at(number); number++)
+    unsigned long long found = 0;
+    for (int number = 0; !failed && dml_row_at(number); number++) {
         failed = append_row(calls, dml_row_at(number));
+        found += dml_row_at(number)->found;
+    }
+    failed = failed || dml_append(others, PyLong_FromUnsignedLongLong(found)) < 0;
     for (int i = 0; !failed && i < DML_COUNTERS; i++)
         failed = dml_append(others, PyLong_FromUnsignedLongLong(dml_counted((dml_counter)i)));
     if (!failed)

@@ -31,7 +31,7 @@ int dml_counted_as_from(PyObject *number, dml_counted_as *as);
 void dml_call_count(dml_counted_as as, const dml_choice *device, int64_t bytes);
 
 /* Functions of dmlops._core: (name), the number of its row; (made, dropped), programs of fused functions; (), a list of (name,
- * index of the device or None, calls, bytes), and a list of the other counts, in the order of dml_counter. */
+ * index of the device or None, calls, bytes), and a list of the programs that were found, and of the other counts in the order of dml_counter. */
 PyObject *dml_row_number(PyObject *module, PyObject *name);
 PyObject *dml_count_programs(PyObject *module, PyObject *args);
 PyObject *dml_counters_list(PyObject *module, PyObject *none);

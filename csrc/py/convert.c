@@ -98,10 +98,14 @@ static int convert_output(dml_call *call, int64_t index, PyObject *out)
 
 int dml_call_convert_how(dml_call *call, PyObject *how)
 {
-    call->explained = PyUnicode_Check(how);
-    if (how == Py_None || call->explained)
+    if (how == Py_None)
         return 0;
-    PyObject *number = PyLong_Check(how) ? how : dml_progress_from(how, &call->progress);
+    if (PyLong_CheckExact(how))
+        return dml_counted_as_from(how, &call->counted_as);
+    call->explained = PyUnicode_Check(how);
+    if (call->explained)
+        return 0;
+    PyObject *number = dml_progress_from(how, &call->progress);
     return number ? dml_counted_as_from(number, &call->counted_as) : -1;
 }
 

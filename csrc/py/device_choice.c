@@ -141,10 +141,13 @@ static bool choose_host(const char *name, dml_choice *choice)
     return choice->automatic || (name && PyOS_stricmp(name, "host") == 0);
 }
 
+#define NAMED ", which the call names"
+
 static int choose_name(const dml_state *state, const char *source, PyObject *value, dml_choice *choice)
 {
     if (choose_host(PyUnicode_AsUTF8AndSize(value, NULL), choice))
         return 0;
+    dml_vk_because(strcmp(source, "device") == 0 ? NAMED : ", which DMLOPS_DEVICE names");
     PyErr_Clear(); /* what UTF-8 cannot hold is no device's name, and is shown as such */
     return choose_in_python(state, source, value, value, choice);
 }
@@ -174,8 +177,9 @@ PyObject *dml_automatic_default(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED
 int dml_device_default(const dml_state *state, dml_choice *choice)
 {
     if (preferred.set || host_here) {
-        dml_vk_because(", which set_default_device has set");
         *choice = host_here ? dml_host : preferred.choice;
+        if (!choice->host)
+            dml_vk_because(", which set_default_device has set");
         if (choice->host || choice->automatic || choose_usable(state, choice->index, choice))
             return 0;
         if (!PyErr_Occurred())
@@ -183,13 +187,13 @@ int dml_device_default(const dml_state *state, dml_choice *choice)
         return -1;
     }
     const char *name = getenv("DMLOPS_DEVICE");
-    dml_vk_because(name && *name ? ", which DMLOPS_DEVICE names" : ", the best one");
     if (name && *name) {
         PyObject *value = PyUnicode_DecodeFSDefault(name);
         int failed = value ? choose_name(state, "DMLOPS_DEVICE", value, choice) : -1;
         Py_XDECREF(value);
         return failed;
     }
+    dml_vk_because(", the best one");
     dml_status status, failure;
     dml_device_info best = {.usable = false};
     int count = dml_device_count(state, &status);
@@ -213,9 +217,9 @@ int dml_device_default(const dml_state *state, dml_choice *choice)
 int dml_device_named(const dml_state *state, PyObject *object, dml_choice *choice)
 {
     int64_t index;
-    dml_vk_because(", which the call names");
     if (PyUnicode_Check(object))
         return choose_name(state, "device", object, choice);
+    dml_vk_because(NAMED);
     if ((PyObject *)Py_TYPE(object) == state->device_class)
         return choose_in_python(state, "device", object, object, choice);
     if (dml_int_among(object, "device", "an int, a str, a dmlops.Device or None", &index) < 0)

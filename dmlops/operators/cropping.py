@@ -146,7 +146,7 @@ def crops(
     (32, 224, 224, 3)
     """
     array, given = operand("input", input), _arguments(starts, sizes, flip, axes)
-    result: AnyArray = fused(_crops)(array, *given, out=out, device=device, progress=progress)
+    result: AnyArray = fused(_crops, "crops")(array, *given, out=out, device=device, progress=progress)
     return result
 
 

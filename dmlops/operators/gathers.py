@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, SupportsIndex, overload
 
 from dmlops import _core
 from dmlops.indices import flat, integers
-from dmlops.operators.tracking import how
+from dmlops.operators.tracking import row_of, tracked
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from dmlops._core import DeviceArray
 
 __all__ = ["gather_nd", "take", "take_along_axis"]
+
+_TAKE, _TAKE_ALONG_AXIS, _GATHER_ND = map(row_of, ("take", "take_along_axis", "gather_nd"))  # where calls are counted
 
 # The overloads: device arrays, NumPy arrays, and what numpy.asarray makes an array of.
 
@@ -152,7 +154,7 @@ def take(
         "take",
         out,
         device,
-        how("take", progress),
+        _TAKE if progress is None else tracked("take", progress),
     )
 
 
@@ -273,7 +275,7 @@ def take_along_axis(
         "along",
         out,
         device,
-        how("take_along_axis", progress),
+        _TAKE_ALONG_AXIS if progress is None else tracked("take_along_axis", progress),
     )
 
 
@@ -393,5 +395,5 @@ def gather_nd(
         "tuples",
         out,
         device,
-        how("gather_nd", progress),
+        _GATHER_ND if progress is None else tracked("gather_nd", progress),
     )
