@@ -105,11 +105,12 @@ class Program(NamedTuple):
         return any(isinstance(one, Pass) and one.formulas for one in self.passes)
 
     def run(self, inputs: Sequence[Any], out: Any, device: Any, how: Any) -> list[Any]:
+        if self.unchecked and how != "explain":
+            for along in self.unchecked:
+                along.checked(along.by.of(list(inputs)))
         if len(self.passes) == 1:
             return self.passes[0].run(inputs, out, device, how)
         arrays = list(inputs)
-        for along in self.unchecked if how != "explain" else ():
-            along.checked(along.by.of(arrays))
         part = (*how[:2], PART) if isinstance(how, tuple) else how if how == "explain" else PART
         for one in self.passes[:-1]:
             arrays += one.run(arrays, None, device, part)
