@@ -30,8 +30,8 @@ int dml_counted_as_from(PyObject *number, dml_counted_as *as);
 /* A call has returned, with so many bytes of results. */
 void dml_call_count(dml_counted_as as, const dml_choice *device, int64_t bytes);
 
-/* Functions of dmlops._core: (name), the number of its row; (made, dropped), programs of fused functions; (), two lists: of (name,
- * index of the device or None, calls, bytes); and of programs found, and the other counts in the order of dml_counter. */
+/* Functions of dmlops._core: (name), the number of its row; (made, dropped), programs of fused functions; (), two lists: of
+ * (name, index of the device or None, calls, bytes); and of programs found, and the other counts as dml_counter has them. */
 PyObject *dml_row_number(PyObject *module, PyObject *name);
 PyObject *dml_count_programs(PyObject *module, PyObject *args);
 PyObject *dml_counters_list(PyObject *module, PyObject *none);
