@@ -42,7 +42,6 @@ except ModuleNotFoundError as error:
 import dmlops.array_methods  # completes DeviceArray, as does
 import dmlops.array_protocols
 from dmlops.arrays import asarray, empty, from_dlpack, synchronize
-from dmlops.counting import CallCount, Counters, counters
 from dmlops.device import Device
 from dmlops.device_list import default_device, devices, set_default_device
 from dmlops.einops_backend import register_when_imported as _register_when_imported
@@ -84,6 +83,9 @@ if TYPE_CHECKING:
     from dmlops import recipes as recipes
     from dmlops import reference as reference
     from dmlops.comparison import compare as compare
+    from dmlops.counting import CallCount as CallCount
+    from dmlops.counting import Counters as Counters
+    from dmlops.counting import counters as counters
     from dmlops.fusion.fused import fuse as fuse
     from dmlops.processors.preprocessor import preprocessing as preprocessing
     from dmlops.rearranging import rearrange as rearrange
@@ -152,8 +154,11 @@ __all__ = [
 _register_when_imported()
 
 _LATE = {
+    "CallCount": "dmlops.counting",
+    "Counters": "dmlops.counting",
     "array_api": "dmlops",
     "compare": "dmlops.comparison",
+    "counters": "dmlops.counting",
     "dask": "dmlops",
     "directml": "dmlops",
     "fuse": "dmlops.fusion.fused",
