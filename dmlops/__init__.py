@@ -90,6 +90,7 @@ if TYPE_CHECKING:
     from dmlops.processors.preprocessor import preprocessing as preprocessing
     from dmlops.rearranging import rearrange as rearrange
     from dmlops.rearranging import repeat as repeat
+    from dmlops.warming import warm_up as warm_up
 
 __version__ = "0.2.0"
 
@@ -147,6 +148,7 @@ __all__ = [
     "tile",
     "transpose",
     "upsample",
+    "warm_up",
     "window",
 ]
 
@@ -168,6 +170,7 @@ _LATE = {
     "recipes": "dmlops",
     "reference": "dmlops",
     "repeat": "dmlops.rearranging",
+    "warm_up": "dmlops.warming",
 }
 
 if not TYPE_CHECKING:  # a type checker would take every name for an attribute

@@ -173,6 +173,17 @@ def onnx_tests(folder):
     )
 
 
+def serving(folder):
+    """The load test of a web server, repeated."""
+    done = subprocess.run(
+        [sys.executable, ROOT / "benchmarks" / "serving.py"], check=True, capture_output=True, text=True, cwd=folder
+    )
+    head, align, *rows = done.stdout.splitlines()
+    names = {"numpy": "NumPy", "auto": '`"auto"`', "host": "`host`", "0": "first device", "cold 0": "first device, cold"}
+    rows = [row.replace(name, names[name], 1) for row in rows for name in [row.split("|")[1].strip()]]
+    return "\n".join([head, align.replace("---", "--:").replace("--:", "---", 1), *rows])
+
+
 def device_list(folder):
     return command()
 
@@ -208,5 +219,6 @@ COMPUTED = {
         onnx_tests,
         device_list,
         explain,
+        serving,
     )
 }

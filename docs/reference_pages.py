@@ -14,7 +14,7 @@ SECTIONS = (
     ("Preprocessing from a configuration", ("preprocessing",)),
     (
         "Functions in one pass",
-        ("fuse", "crops", "one_hot", "resize_nearest", "roll", "sliding_windows", "rearrange", "repeat"),
+        ("fuse", "warm_up", "crops", "one_hot", "resize_nearest", "roll", "sliding_windows", "rearrange", "repeat"),
     ),
     ("Arrays on a device", ("asarray", "empty", "from_dlpack", "synchronize", "DeviceArray")),
     ("Devices", ("devices", "default_device", "set_default_device", "Device")),

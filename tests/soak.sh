@@ -36,6 +36,11 @@ run "all of preprocessing beside the originals" make check-processors PROCESSORS
 run "all on SwiftShader" make check-swiftshader ON_SWIFTSHADER="-n 2 --dist worksteal tests --ignore=tests/dask"
 run "the companion, and the wheels on bare systems with it" make check-companion
 run "the wheel for Windows, under wine" make check-windows
+# RSS, errors and latencies; a machine with other load fails it by its latencies.
+for device in auto 0; do
+    run "a web server under load for ${SOAK_MINUTES:-60} minutes, device $device" \
+        .venv/bin/python benchmarks/serving.py --minutes "${SOAK_MINUTES:-60}" --check "$device"
+done
 run "ten minutes of fuzzing" .venv-fuzz/bin/python tests/fuzz/run.py 600
 
 echo

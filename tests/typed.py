@@ -102,6 +102,7 @@ dmlops.empty((2, 3)).numpy()
 dmlops.slice(x, [0] * 4, x.shape, progress=True)
 dmlops.slice(a, [0] * 4, x.shape, progress=lambda done, total: print(done / total))
 assert_type(bool(dmlops.compare(dmlops.slice, x, [0] * 4, x.shape, devices=["host"])), bool)
+dmlops.warm_up(dmlops.slice, x, [0] * 4, x.shape, device="host")
 assert_type(dmlops.compare("slice", x, [0] * 4, x.shape).rows[0].milliseconds, float)
 
 a.reshape(16, order="K")  # type: ignore[arg-type]

@@ -21,6 +21,7 @@ from dmlops.fusion.results import Results
 from dmlops.fusion.traced import RefusedError, Trace, refuse
 from dmlops.logs import warn
 from dmlops.progress import tracked
+from dmlops.warming import warm_up
 
 if TYPE_CHECKING:
     from dmlops.fusion.explanation import Explanation
@@ -63,7 +64,7 @@ class Compiled(NamedTuple):
 
 
 class _Bound(functools.partial[Any]):
-    """A fused method of an instance; it has `reference`, `explain` and `prove`, too."""
+    """A fused method of an instance; it has `reference`, `explain`, `prove` and `warm_up`, too."""
 
     def __getattr__(self, name: str) -> Any:
         found = getattr(self.func, name)
@@ -180,6 +181,10 @@ class Fused:
         from dmlops.fusion.proof import prove
 
         return prove(self.__name__, self._compiled(args, kwargs))
+
+    def warm_up(self, *args: Any, device: Any = None, **kwargs: Any) -> None:
+        """Compile what calls with arguments like these need, as ``dmlops.warm_up`` does."""
+        warm_up(self, *args, device=device, **kwargs)
 
     # --- finding programs ---
 
@@ -353,7 +358,8 @@ def fuse(function: Callable[..., Any]) -> Fused:
         Vulkan device, whichever is estimated to take less time (``"auto"``); ``set_default_device`` and ``DMLOPS_DEVICE``
         decide otherwise. It has the methods ``reference(...)``, the function itself, run by NumPy; ``explain(...,
         device=None)``, what a call becomes, where it runs and why; and ``prove(...)``, which raises where the program differs
-        from NumPy, for whatever values. Its attributes ``max_programs`` and ``max_bytes`` bound what it keeps.
+        from NumPy, for whatever values; and ``warm_up(..., device=None)``, which compiles in advance what calls like this one
+        need. Its attributes ``max_programs`` and ``max_bytes`` bound what it keeps.
 
     Raises
     ------

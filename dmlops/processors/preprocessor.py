@@ -17,6 +17,7 @@ from dmlops.processors.kept import Kept
 from dmlops.processors.plans import Plan, Sizes
 from dmlops.processors.rules import rule_for
 from dmlops.resizing.arguments import version_of
+from dmlops.warming import warm_up
 
 if TYPE_CHECKING:
     from dmlops.processors.comparing import Comparison
@@ -107,6 +108,10 @@ class Preprocessor:
         work = self._work([one.shape for one in pictures], groups)
         given = outputs(out, work.plan, list(work.plan), "; the results are ")
         return work.run(pictures, given, device)
+
+    def warm_up(self, photos: Any, *, device: Any = None) -> None:
+        """Compile what calls with pictures of these sizes need, as ``dmlops.warm_up`` does."""
+        warm_up(self, photos, device=device)
 
     def sizes(self, height: int, width: int, frames: int = FRAMES) -> dict[str, Any]:
         """The results' shapes for one picture, or for a video of so many frames, without pixels."""
