@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from dmlops._core import DeviceArray
+from dmlops.fusion import structure
 
 __all__ = ["warm_up"]
 
@@ -43,8 +44,6 @@ def warm_up(function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> None:
     ...     dmlops.warm_up(prepare, np.zeros((height, width, 3), np.uint8))
     >>> dmlops.warm_up(dmlops.transpose, np.zeros((480, 640, 3), np.uint8), (2, 0, 1), device="host")
     """
-    from dmlops.fusion import structure  # preprocessors do without, until one is warmed up
-
     if kwargs.get("out") is not None:
         raise TypeError("warm_up takes no out, which the call would write")
     if any(map(structure.is_lazy, structure.leaves((args, kwargs)))):

@@ -17,7 +17,6 @@ from dmlops.processors.kept import Kept
 from dmlops.processors.plans import Plan, Sizes
 from dmlops.processors.rules import rule_for
 from dmlops.resizing.arguments import version_of
-from dmlops.warming import warm_up
 
 if TYPE_CHECKING:
     from dmlops.processors.comparing import Comparison
@@ -111,6 +110,8 @@ class Preprocessor:
 
     def warm_up(self, photos: Any, *, device: Any = None) -> None:
         """Compile what calls with pictures of these sizes need, as ``dmlops.warm_up`` does."""
+        from dmlops.warming import warm_up
+
         warm_up(self, photos, device=device)
 
     def sizes(self, height: int, width: int, frames: int = FRAMES) -> dict[str, Any]:
