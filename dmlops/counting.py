@@ -47,7 +47,7 @@ class Counters(NamedTuple):
     """Kernels that drivers were asked for. They compile them, or have them in a cache of their own."""
 
     compile_seconds: float
-    """How long that took, in seconds."""
+    """How long that took, in seconds. lavapipe compiles a part of a kernel when it first runs: that is waited for."""
 
     queue_waits: int
     """How often a thread has waited for queued work of a device: for its result, or for room in the queue."""

@@ -1,5 +1,6 @@
 """dmlops.counters: exact whatever threads call, zero in a forked child, by name and device."""
 
+import re
 import threading
 
 import dmlops
@@ -284,3 +285,60 @@ assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 0
 assert dmlops.counters() == before
 """
     support.run_python(code)
+
+
+# Stand for the packages of that name in the blocks of docs/observing.md: they read what an exporter would.
+STUBS = """
+import logging, sys, types
+import dmlops, numpy as np
+
+read, events = [], []
+
+class Family:
+    def __init__(self, name, text, value=None, labels=()):
+        self.name, self.rows = name, [] if value is None else [((), value)]
+    def add_metric(self, labels, value):
+        self.rows.append((tuple(labels), value))
+
+class Counter:
+    def __init__(self, *arguments):
+        pass
+    def labels(self, level):
+        return types.SimpleNamespace(inc=lambda: events.append(level))
+
+class Meter:
+    def create(self, name, callbacks):
+        rows = lambda: [(tuple(one.labels.values()), one.value) for back in callbacks for one in back(None)]
+        read.append(lambda: [types.SimpleNamespace(name=name, rows=rows())])
+    create_observable_counter = create_observable_gauge = create
+
+def module(name, **attributes):
+    made = sys.modules[name] = types.ModuleType(name)
+    made.__dict__.update(attributes)
+    return made
+
+registry = types.SimpleNamespace(register=lambda collector: read.append(lambda: list(collector.collect())))
+module("prometheus_client", REGISTRY=registry, Counter=Counter)
+module("prometheus_client.core", CounterMetricFamily=Family, GaugeMetricFamily=Family)
+span = types.SimpleNamespace(add_event=lambda name, fields: events.append(fields["level"]))
+trace = module("opentelemetry.trace", get_current_span=lambda: span)
+module("opentelemetry", trace=trace)
+observation = lambda value, labels={}: types.SimpleNamespace(value=value, labels=labels)
+module("opentelemetry.metrics", Observation=observation, get_meter=lambda name: Meter())
+"""
+
+
+@pytest.mark.parametrize("number", [0, 1], ids=["prometheus", "opentelemetry"])
+def test_the_page_on_monitoring(number, vulkan):
+    page = (support.ROOT / "docs" / "observing.md").read_text()
+    blocks = [one for one in re.findall(r"```python\n(.*?)```", page, re.DOTALL) if not one.startswith(">>>")]
+    check = """
+for device in ("host", 0):
+    dmlops.transpose(np.zeros((3, 4), np.uint8), device=device)
+found = {one.name.replace(".", "_"): dict(one.rows) for every in read for one in every()}
+assert set(found) == {f"dmlops_{name}" for name in ("calls", "bytes", *dmlops.Counters._fields)}, found
+assert found["dmlops_bytes"] == {("transpose", "host"): 12, ("transpose", "0"): 12}, found
+assert found["dmlops_queue_waits"] == {(): 1}, found
+assert events == ["INFO", "INFO"], events
+"""
+    support.run_python(STUBS + blocks[number] + check)
