@@ -46,6 +46,24 @@ def test_a_variable_writes_to_standard_error(vulkan):
     assert len(said) == 1 and "has dropped 3 programs" in said[0]
 
 
+@pytest.mark.parametrize(
+    ("chosen", "variable", "why"),
+    [
+        ("dmlops.transpose(x, device=0)", None, "which the call names"),
+        ("dmlops.transpose(x, device='cpu')", None, "which the call names"),
+        ("dmlops.transpose(x)", None, "the best one"),
+        ("dmlops.asarray(x)", None, "the best one"),
+        ("dmlops.transpose(x)", "0", "which DMLOPS_DEVICE names"),
+        ("dmlops.set_default_device(0); dmlops.transpose(x)", None, "which set_default_device has set"),
+        ("dmlops.asarray(x, device='auto')", None, 'which "auto" has chosen'),
+        ("dmlops.asarray(x)", "auto", 'which "auto" has chosen'),
+    ],
+)
+def test_it_is_said_why_a_device_is_opened(chosen, variable, why, vulkan):
+    said = support.run_python(f"{WORK}\n{chosen}", env={"DMLOPS_LOG": "info", "DMLOPS_DEVICE": variable}).stderr
+    assert f"), {why}, in " in said.splitlines()[0], said
+
+
 def test_programs_listen_as_to_any_logger(vulkan):
     code = """
 kept = Kept()
