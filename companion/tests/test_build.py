@@ -1,6 +1,8 @@
 """What the build script says when something that it needs is gone."""
 
 import importlib.util
+import os
+import subprocess
 import urllib.error
 
 import pytest
@@ -82,3 +84,30 @@ def test_exit_status_where_it_cannot_be_built(build, monkeypatch, capsys):
     with pytest.raises(SystemExit) as stopped:
         build.main()
     assert stopped.value.code == 69 and "debootstrap" in capsys.readouterr().err
+
+
+def test_a_machine_that_is_not_known(build, monkeypatch, capsys):
+    monkeypatch.setattr(build, "LOG", build.BUILD / "build.log")
+    monkeypatch.setattr(build.sys, "argv", ["build.py", "riscv64"])
+    with pytest.raises(SystemExit) as stopped:
+        build.main()
+    assert stopped.value.code == 2 and "riscv64" in capsys.readouterr().err
+
+
+def test_other_machines_have_a_compiler_of_their_own(build):
+    for machine in build.MACHINES.values():
+        file = ROOT / "companion" / "native" / f"{machine.name}.ini"
+        assert file.exists() == machine.crossed
+        assert not machine.crossed or f"c = '{machine.compiler}gcc'" in file.read_text()
+
+
+@pytest.mark.parametrize("name", ["x86_64", "aarch64"])
+def test_llvm_is_asked_for_the_machine_that_is_built_for(build, tmp_path, name):
+    """Mesa asks for the component `native`, which is the machine that builds."""
+    asked = tmp_path / "llvm-config-16"
+    asked.write_text('#!/bin/sh\nfor word in "$@"; do echo "-l$word"; done; echo -lPolly\n')
+    asked.chmod(0o755)
+    variables = {"PATH": f"{tmp_path}:{os.environ['PATH']}", "LLVM": "16", "NATIVE": build.MACHINES[name].llvm}
+    command = ["sh", ROOT / "companion" / "native" / "llvm-config", "core", "native"]
+    said = subprocess.run(command, env=variables, check=True, capture_output=True, text=True).stdout
+    assert said.split() == ["-lcore", f"-l{build.MACHINES[name].llvm}"]

@@ -13,7 +13,7 @@ from systems import DIST, ROOT_USER, System, Unavailable
 
 pytestmark = pytest.mark.timeout(1200)
 
-COMPANION = [path.name for path in DIST.glob("dmlops_lavapipe-*.whl")]
+COMPANION = [path.name for path in DIST.glob("dmlops_lavapipe-*_x86_64.whl")]
 WITHOUT = "dist/ has no wheel of dmlops-lavapipe: `make check-companion` builds it, or says why it cannot"
 needs_companion = pytest.mark.skipif(not COMPANION, reason=WITHOUT)
 # What a user installs, and the variables with which the operators then run: without a driver, on the host.
