@@ -1,4 +1,4 @@
-"""The wheel for aarch64 under qemu, on Debian's lavapipe. `make soak` runs it.
+"""The wheels for aarch64 under qemu, on Debian's lavapipe and on the companion's. `make soak` runs it.
 
 Needs aarch64 in binfmt_misc, on Debian by ``apt-get install qemu-user-static binfmt-support``.
 """
@@ -12,6 +12,7 @@ from systems import System, Unavailable
 
 pytestmark = [pytest.mark.soak, pytest.mark.timeout(3600)]
 
+BOOKWORM = System("bookworm", "numpy", arch="arm64")  # without Vulkan
 TRIXIE = System("trixie", "numpy", packages="libvulkan1 mesa-vulkan-drivers", arch="arm64")
 PROGRAM = Path(__file__).with_name("operators.py")
 ROOT = Path(__file__).parents[2]
@@ -50,3 +51,16 @@ def test_aarch64():
     printed = TRIXIE.python("-m dmlops selftest")
     assert "llvmpipe" in printed and "FAIL" not in printed, printed
     assert "equal to NumPy" in TRIXIE.python("/operators.py dmlops")
+
+
+def test_the_companion():
+    if not list((ROOT / "dist").glob("dmlops_lavapipe-*_aarch64.whl")):
+        pytest.skip("dist/ has no wheel of dmlops-lavapipe for aarch64: python companion/build.py aarch64")
+    try:
+        BOOKWORM.prepare()
+    except Unavailable as error:
+        pytest.skip(str(error))
+    BOOKWORM.install("dmlops[cpu]")
+    assert "the driver of dmlops-lavapipe" in BOOKWORM.python("-m dmlops")
+    printed = BOOKWORM.python("-m dmlops selftest")
+    assert "llvmpipe" in printed and "FAIL" not in printed, printed
