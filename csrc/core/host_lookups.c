@@ -4,6 +4,8 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "base/cache.h"
+
 DML_INLINE size_t number(const unsigned char *src, const int of)
 {
     return of == 1 ? *src : src[0] | (size_t)src[1] << 8;
@@ -63,16 +65,16 @@ SIZES(LOOK_UP, 2)
 /* --- by a stage ----------------------------------------------------------------------------------------------------- */
 
 enum {
-    STAGE = 32 * 1024, /* bytes, which stay in the nearest cache */
-    STAGE_ROWS = 32,   /* bytes of the source that lie side by side, at most, which is half a line; */
-    STAGE_COLS = 1024, /* elements across, at most. More rows with fewer columns would write shorter runs of the result. */
-    LINE = 64,         /* bytes of a cache line */
-    NEAR = 8,          /* bytes: elements that are no further apart share lines */
-    FEWEST = 4,        /* elements side by side, */
-    LEAST = 4096,      /* and elements of a plan that are worth a stage */
-    SHORT = 4,         /* elements: rows of the result that are no longer are slow to look up one by one */
-    WAY = 4096,        /* bytes: lines a multiple of these apart meet in one set of the nearest cache, */
-    WAYS = 12          /* which holds so many of them */
+    STAGE = 256 * 1024, /* bytes, which stay in the second or third cache */
+    STAGE_ROWS = 64,    /* bytes of the source that lie side by side, a line, or more where there is room; */
+    STAGE_COLS = 4096,  /* elements across, at most: mostly whole rows of the result, which then is written without a gap */
+    LINE = 64,          /* bytes of a cache line */
+    NEAR = 8,           /* bytes: elements that are no further apart share lines */
+    FEWEST = 4,         /* elements side by side, */
+    LEAST = 4096,       /* and elements of a plan that are worth a stage */
+    SHORT = 4,          /* elements: rows of the result that are no longer are slow to look up one by one */
+    WAY = 4096,         /* bytes: lines a multiple of these apart meet in one set of the nearest cache, */
+    WAYS = 12           /* which holds so many of them */
 };
 
 /* Transposes a block of the source into a stage that has the result's order, and looks that up. An axis that the source has
@@ -80,7 +82,6 @@ enum {
 static void look_up_staged(dml_host_job *job, const char *src, char *dst, const dml_host_block *block)
 {
     const dml_plan *whole = job->stage.plan;
-    _Alignas(64) char stage[STAGE];
     dml_plan fill, look;
     dml_plan_begin(&fill, whole->src_item);
     memcpy(&look, whole, offsetof(dml_plan, axes));
@@ -107,22 +108,24 @@ static void look_up_staged(dml_host_job *job, const char *src, char *dst, const 
     }
     dml_plan_simplify(&fill);
     dml_plan_simplify(&look);
-    job->stage.run(&fill, src, stage);
-    job->stage.run(&look, stage, dst);
+    job->stage.run(&fill, src, job->stage.memory);
+    job->stage.run(&look, job->stage.memory, dst);
 }
 
 /* Axes of one side of a stage: all whole but the last. */
 typedef struct side {
     int last;
+    int64_t extent;       /* of the last */
     int64_t whole, block; /* elements of the others; indices of the last in a block */
 } side;
 
-/* Takes one more axis for a side of at most `most` elements. */
+/* Takes one more axis for a side of at most `most` elements; its blocks are about as long as each other. */
 static void take_axis(const dml_plan *plan, dml_host_job *job, side *side, int k, int64_t most)
 {
     side->last = k;
     side->whole *= side->block;
-    side->block = dml_smaller(plan->axes[k].extent, most / side->whole);
+    side->extent = plan->axes[k].extent;
+    side->block = dml_ceil_div(side->extent, dml_ceil_div(side->extent, most / side->whole));
     job->taken[k] = true;
 }
 
@@ -156,7 +159,7 @@ static bool gains_by_stage(const dml_plan *plan, const bool *taken)
  * stage are indices of the axes that are nearest in the source, columns those of the inner axes of the result. */
 static bool choose_staged(const dml_plan *plan, dml_host_job *job)
 {
-    side rows = {-1, 1, 1}, cols = rows;
+    side rows = {-1, 1, 1, 1}, cols = rows;
     const int64_t most = STAGE_ROWS / plan->src_item, elements = STAGE / plan->src_item;
     memset(job->taken, 0, sizeof job->taken);
     for (int k = nearest(plan, job->taken, NEAR); k >= 0 && 2 * rows.whole * rows.block <= most;
@@ -167,7 +170,10 @@ static bool choose_staged(const dml_plan *plan, dml_host_job *job)
     for (int k = plan->rank - 1; k >= 0 && 2 * cols.whole * cols.block <= STAGE_COLS; k--)
         if (!job->taken[k])
             take_axis(plan, job, &cols, k, STAGE_COLS);
-    rows.block = elements / (rows.whole * cols.whole * cols.block);
+    rows.block = dml_smaller(rows.extent, elements / (rows.whole * cols.whole * cols.block));
+    job->stage.memory = dml_cache_acquire((size_t)(rows.whole * rows.block * cols.whole * cols.block * plan->src_item));
+    if (!job->stage.memory)
+        return false;
     job->stage.plan = plan;
     job->stage.row = rows.last;
     job->stage.col = cols.last;
@@ -184,6 +190,11 @@ static bool is_far(const dml_plan *plan, int k)
     return k >= 0 && dml_magnitude(plan->axes[k].src_stride) > LINE;
 }
 
+static bool is_short(const dml_plan *plan, int k)
+{
+    return k >= 0 && plan->axes[k].extent <= SHORT;
+}
+
 /* Rows of a block lie along an axis on which the row of the table stays: the inner one, or the next, of which BLOCK indices at
  * a time stay in the cache; else they are single elements. */
 void dml_lookups_choose(const dml_plan *plan, dml_host_job *job)
@@ -195,7 +206,8 @@ void dml_lookups_choose(const dml_plan *plan, dml_host_job *job)
     const bool varies = inner >= 0 && plan->axes[inner].entry_stride != 0;
     const bool along_next = varies && next >= 0 && plan->axes[next].entry_stride == 0;
     const int64_t whole = varies ? 1 : INT64_MAX;
-    if (is_far(plan, inner) && (!along_next || is_far(plan, next)) && choose_staged(plan, job))
+    const bool apart = is_far(plan, inner) ? !along_next || is_far(plan, next) : is_short(plan, inner) && is_far(plan, next);
+    if (apart && choose_staged(plan, job))
         return;
     if (plan->formula) {
         dml_formulas_choose(plan, job);

@@ -3,6 +3,8 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "base/cache.h"
+
 /* --- items one by one, whatever the strides are --------------------------------------------------------------------- */
 
 typedef struct bytes16 {
@@ -156,7 +158,7 @@ static void choose_kernel(const dml_plan *plan, const char *src, dml_host_job *j
     job->item = plan->item;
     find_readable(plan, src, job);
     if (dml_plan_has_table(plan)) {
-        job->stage.run = dml_host_run_plain;
+        job->stage = (dml_host_stage){.run = dml_host_run_plain};
         dml_lookups_choose(plan, job);
         return;
     }
@@ -201,6 +203,7 @@ void dml_host_run_plain(const dml_plan *plan, const char *src, char *dst)
     loops all;
     all.count = 0;
     all.job.entry = 0;
+    all.job.stage.memory = NULL;
     choose_kernel(plan, src, &all.job);
     for (int k = 0; k < plan->rank; k++)
         if (!all.job.taken[k])
@@ -208,4 +211,5 @@ void dml_host_run_plain(const dml_plan *plan, const char *src, char *dst)
     add_loop(&all, all.job.row, &all.block.row, &all.block.rows);
     add_loop(&all, all.job.col, &all.block.col, &all.block.cols);
     run_loops(&all, 0, src + plan->src_offset, dst + plan->dst_offset);
+    dml_cache_release(all.job.stage.memory);
 }
