@@ -36,7 +36,9 @@ def core_library(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def core(core_library):
-    return mirror.Core(core_library)
+    core = mirror.Core(core_library)
+    core.library.dml_cache_open(ctypes.c_size_t(1 << 24), ctypes.c_size_t(0))  # of which the host's stages are
+    return core
 
 
 def test_the_headers_are_read_as_the_compiler_reads_them(core):
@@ -322,7 +324,16 @@ def test_the_host_looks_up_what_the_table_has(core, case):
 @pytest.mark.parametrize("axis", range(3))
 def test_rows_of_a_table_follow_blocks_of_what_the_host_transposes(core, axis):
     rng = np.random.default_rng(axis)
-    numbers = rng.integers(0, 256, (3, 1030, 100), np.uint8).transpose(0, 2, 1)
+    numbers = rng.integers(0, 256, (2, 9000, 100), np.uint8).transpose(0, 2, 1)
+    table = rng.integers(0, 256, [extent if k == axis else 1 for k, extent in enumerate(numbers.shape)] + [256, 2], np.uint8)
+    check_lookups(core, numbers, np.zeros((*numbers.shape, 2), np.uint8)[...], table)
+
+
+@pytest.mark.parametrize("axis", range(3))
+@pytest.mark.parametrize("pixel", [1, 3, 4, 5])
+def test_rows_of_a_table_follow_blocks_of_pixels(core, pixel, axis):
+    rng = np.random.default_rng(axis)
+    numbers = rng.integers(0, 256, (4500, 150, pixel), np.uint8).transpose(1, 0, 2)
     table = rng.integers(0, 256, [extent if k == axis else 1 for k, extent in enumerate(numbers.shape)] + [256, 2], np.uint8)
     check_lookups(core, numbers, np.zeros((*numbers.shape, 2), np.uint8)[...], table)
 

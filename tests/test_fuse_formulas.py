@@ -178,6 +178,27 @@ def test_uses(function, shape):
     assert proof.entries > 0 and proof.formulas > 0 and "special and random values" in str(proof)
 
 
+SHORT_ROWS = {
+    "three of four channels": lambda x: x[..., :3],
+    "channels backwards": lambda x: x[..., 2::-1],
+    "columns backwards": lambda x: x[:, ::-1],
+    "columns first": lambda x: x.transpose(1, 0, 2),
+    "columns first, all backwards": lambda x: x[::-1, ::-1, ::-1].transpose(1, 0, 2),
+    "patches": lambda x: x.reshape(100, 3, 20, 2, -1).transpose(0, 2, 1, 3, 4),
+    "rows again": lambda x: np.broadcast_to(x[:, None], (300, 2, 40, x.shape[-1])),
+}
+
+
+@pytest.mark.parametrize("channels", [4, 9, 65])
+@pytest.mark.parametrize("moved", SHORT_ROWS.values(), ids=SHORT_ROWS)
+def test_short_rows_go_together(moved, channels):
+    """Of 300 x 40 x 4 in one stage, of more in several."""
+    x = values("f4", (300, 40, channels))
+    shift = np.arange(channels, dtype=np.float32)
+    assert same(lambda x: moved((x - shift) * 2), x)
+    assert same(lambda x: moved(x * 2 - 1), values("f8", x.shape))
+
+
 def test_large_arrays_are_cut_where_constants_go_on(monkeypatch):
     x = np.random.default_rng(0).normal(0, 1, (300, 700, 3)).astype(np.float32)
     for function in (planes, USES["normalised"], USES["channels swapped"], USES["transposed"]):

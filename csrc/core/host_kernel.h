@@ -64,6 +64,7 @@ typedef struct dml_host_stage {
     const dml_plan *plan;
     dml_host_runner *run; /* dml_host_run_plain */
     int row, col;         /* the axes that `row` and `col` of the job are blocks of */
+    bool forwards;        /* axes that the source has backwards are forwards in the stage */
     char *memory;         /* for a block, from the pool of results; NULL where no stage is used */
 } dml_host_stage;
 

@@ -72,13 +72,16 @@ enum {
     NEAR = 8,           /* bytes: elements that are no further apart share lines */
     FEWEST = 4,         /* elements side by side, */
     LEAST = 4096,       /* and elements of a plan that are worth a stage */
-    SHORT = 4,          /* elements: rows of the result that are no longer are slow to look up one by one */
+    SHORT = 4,          /* elements: rows of the result that are no longer are slow to look up one by one, */
+    BRIEF = 64,         /* and of these each costs a formula as much as a block does; */
+    TOGETHER = 8192,    /* so many elements of them are put together, */
+    ENOUGH = 512,       /* where a plan has that many */
     WAY = 4096,         /* bytes: lines a multiple of these apart meet in one set of the nearest cache, */
     WAYS = 12           /* which holds so many of them */
 };
 
-/* Transposes a block of the source into a stage that has the result's order, and looks that up. An axis that the source has
- * backwards goes forwards into the stage, as tiles need it, and is read backwards there. */
+/* Moves a block of the source into a stage that has the result's order, and looks that up. Where tiles need it, an axis that
+ * the source has backwards goes forwards into the stage, and is read backwards there. */
 static void look_up_staged(dml_host_job *job, const char *src, char *dst, const dml_host_block *block)
 {
     const dml_plan *whole = job->stage.plan;
@@ -98,8 +101,8 @@ static void look_up_staged(dml_host_job *job, const char *src, char *dst, const 
             extent = block->rows;
         else if (k == job->stage.col)
             extent = block->cols;
-        const int64_t back = axis->src_stride < 0 ? extent - 1 : 0;
-        dml_plan_add(&fill, extent, dml_magnitude(axis->src_stride), stride);
+        const int64_t back = axis->src_stride < 0 && job->stage.forwards ? extent - 1 : 0;
+        dml_plan_add(&fill, extent, back ? -axis->src_stride : axis->src_stride, stride);
         dml_plan_add(&look, extent, back ? -stride : stride, axis->dst_stride);
         look.axes[look.rank - 1].entry_stride = axis->entry_stride;
         fill.src_offset += back * axis->src_stride;
@@ -155,6 +158,21 @@ static bool gains_by_stage(const dml_plan *plan, const bool *taken)
     return dml_plan_count(plan) >= LEAST && (inner->extent <= SHORT || lines > fit);
 }
 
+/* A stage for a block of two sides; false if there is no memory. */
+static bool use_stage(const dml_plan *plan, dml_host_job *job, const side *rows, const side *cols)
+{
+    const int64_t elements = rows->whole * rows->block * cols->whole * cols->block;
+    job->stage.memory = dml_cache_acquire((size_t)(elements * plan->src_item));
+    job->stage.plan = plan;
+    job->stage.forwards = cols->last >= 0;
+    job->stage.row = rows->last;
+    job->stage.col = cols->last;
+    job->row = dml_host_blocks(plan, job, rows->last, rows->block);
+    job->col = dml_host_blocks(plan, job, cols->last, cols->block);
+    job->kernel = look_up_staged;
+    return job->stage.memory != NULL;
+}
+
 /* For axes whose neighbours in the result lie on lines of their own in the source, which other elements share. Rows of the
  * stage are indices of the axes that are nearest in the source, columns those of the inner axes of the result. */
 static bool choose_staged(const dml_plan *plan, dml_host_job *job)
@@ -171,16 +189,21 @@ static bool choose_staged(const dml_plan *plan, dml_host_job *job)
         if (!job->taken[k])
             take_axis(plan, job, &cols, k, STAGE_COLS);
     rows.block = dml_smaller(rows.extent, elements / (rows.whole * cols.whole * cols.block));
-    job->stage.memory = dml_cache_acquire((size_t)(rows.whole * rows.block * cols.whole * cols.block * plan->src_item));
-    if (!job->stage.memory)
+    return use_stage(plan, job, &rows, &cols);
+}
+
+/* For a formula whose rows are short, and continue each other in the result but not in the source: they do in a stage. */
+static bool choose_together(const dml_plan *plan, dml_host_job *job)
+{
+    side rows = {-1, 1, 1, 1}, none = rows;
+    const dml_axis *inner = &plan->axes[plan->rank - 1], *next = inner - 1;
+    if (plan->rank < 2 || inner->extent > BRIEF || next->dst_stride != inner->extent * inner->dst_stride ||
+        next->src_stride == inner->extent * inner->src_stride || dml_plan_count(plan) < ENOUGH)
         return false;
-    job->stage.plan = plan;
-    job->stage.row = rows.last;
-    job->stage.col = cols.last;
-    job->row = dml_host_blocks(plan, job, rows.last, rows.block);
-    job->col = dml_host_blocks(plan, job, cols.last, cols.block);
-    job->kernel = look_up_staged;
-    return true;
+    memset(job->taken, 0, sizeof job->taken);
+    for (int k = plan->rank - 1; k >= 0 && 2 * rows.whole * rows.block <= TOGETHER; k--)
+        take_axis(plan, job, &rows, k, TOGETHER);
+    return use_stage(plan, job, &rows, &none);
 }
 
 /* --- the choice ----------------------------------------------------------------------------------------------------- */
@@ -210,7 +233,8 @@ void dml_lookups_choose(const dml_plan *plan, dml_host_job *job)
     if (apart && choose_staged(plan, job))
         return;
     if (plan->formula) {
-        dml_formulas_choose(plan, job);
+        if (!choose_together(plan, job))
+            dml_formulas_choose(plan, job);
         return;
     }
     for (int k = 0; k < plan->rank; k++)
