@@ -28,7 +28,7 @@ Traits, Tunables, Dispatch = (STRUCTURES[f"dml_{name}"] for name in ("traits", "
 
 def base_sources():
     """What csrc/core needs of csrc/base."""
-    names = "cache", "idle", "interrupt", "lock", "machine", "pages", "parallel", "pool", "processor", "status", "thread"
+    names = "cache counters idle interrupt lock machine pages parallel pool processor status thread".split()
     return [support.ROOT / "csrc" / "base" / f"{name}.c" for name in names]
 
 
