@@ -151,6 +151,12 @@ def test_what_auto_chose_is_seen(vulkan):
     assert counting.calls() == {("transpose", "host"): (1, 120)}
 
 
+@pytest.mark.parametrize("number", [1000, 1 << 15, _core._FOUND | 1023, 1 << 70])
+def test_numbers_that_are_none_of_a_row(number):
+    with pytest.raises((ValueError, OverflowError)):
+        _core._transpose(X, None, None, "host", number)
+
+
 def test_names_are_bounded_and_cut():
     code = """
 import dmlops, numpy as np

@@ -5,11 +5,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+dml_row *dml_call_rows[DML_MOST_ROWS + 1];
+
 /* No count orders other memory: all are relaxed. */
 static struct {
     atomic_ullong counts[DML_COUNTERS];
     atomic_llong device_bytes; /* in use */
-    dml_row *rows[DML_MOST_ROWS];
     int row_count;
 } state;
 
@@ -42,7 +43,7 @@ void dml_count_device_bytes(int64_t change)
 static int find_row(const char *name)
 {
     int number = 0;
-    while (number < state.row_count && strcmp(state.rows[number]->name, name) != 0)
+    while (number < state.row_count && strcmp(dml_call_rows[number]->name, name) != 0)
         number++;
     return number;
 }
@@ -60,13 +61,8 @@ int dml_row_named(const char *name)
     if (!row)
         return -1; /* uncovered: no memory for a few hundred bytes */
     snprintf(row->name, sizeof row->name, "%s", number < DML_MOST_ROWS - 1 ? cut : "others");
-    state.rows[state.row_count] = row;
+    dml_call_rows[state.row_count] = row;
     return state.row_count++;
-}
-
-dml_row *dml_row_at(int number)
-{
-    return number >= 0 && number < state.row_count ? state.rows[number] : NULL;
 }
 
 void dml_counters_reset(void)
@@ -75,8 +71,8 @@ void dml_counters_reset(void)
         state.counts[i] = 0;
     state.device_bytes = 0;
     for (int i = 0; i < state.row_count; i++) {
-        memset(state.rows[i]->calls, 0, sizeof state.rows[i]->calls);
-        memset(state.rows[i]->bytes, 0, sizeof state.rows[i]->bytes);
-        state.rows[i]->found = 0;
+        memset(dml_call_rows[i]->calls, 0, sizeof dml_call_rows[i]->calls);
+        memset(dml_call_rows[i]->bytes, 0, sizeof dml_call_rows[i]->bytes);
+        dml_call_rows[i]->found = 0;
     }
 }

@@ -52,8 +52,8 @@ typedef struct dml_row {
 /* The number of the row of a name, which stays; -1 without memory. */
 int dml_row_named(const char *name);
 
-/* NULL from the last on, and below 0. */
-dml_row *dml_row_at(int number);
+/* By their numbers; NULL from the last on. */
+extern dml_row *dml_call_rows[DML_MOST_ROWS + 1];
 
 /* In the child of a fork: everything counts from 0. */
 void dml_counters_reset(void);

@@ -1,6 +1,5 @@
 #include "py/call_counts.h"
 
-#include "base/counters.h"
 #include "py/arguments.h"
 #include "py/errors.h"
 
@@ -19,20 +18,11 @@ int dml_call_counts_init(PyObject *module)
 
 int dml_counted_as_from(PyObject *number, dml_counted_as *as)
 {
-    const long value = PyLong_AsLong(number);
-    *as = (dml_counted_as){.row = value < 0 ? -1 : (int)(value & (DML_FOUND - 1)), .found = value >= DML_FOUND};
-    return value == -1 && PyErr_Occurred() ? -1 : 0;
-}
-
-void dml_call_count(dml_counted_as as, const dml_choice *device, int64_t bytes)
-{
-    if (as.row < 0)
-        return;
-    dml_row *row = dml_row_at(as.row);
-    const int column = device->host ? 0 : 1 + device->index;
-    row->calls[column]++;
-    row->bytes[column] += (uint64_t)bytes;
-    row->found += as.found;
+    const long value = PyLong_AsLong(number), row = value < 0 ? value : value & (DML_FOUND - 1);
+    *as = (dml_counted_as){.row = (int)row, .found = value >= DML_FOUND};
+    if (row >= DML_MOST_ROWS || (row >= 0 && !dml_call_rows[row]))
+        PyErr_SetString(PyExc_ValueError, "how must be the number of a row");
+    return PyErr_Occurred() ? -1 : 0;
 }
 
 PyObject *dml_row_number(PyObject *Py_UNUSED(module), PyObject *name)
@@ -74,9 +64,9 @@ PyObject *dml_counters_list(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(non
     PyObject *calls = PyList_New(0), *others = PyList_New(0);
     int failed = calls && others ? 0 : -1;
     unsigned long long found = 0;
-    for (int number = 0; !failed && dml_row_at(number); number++) {
-        failed = append_row(calls, dml_row_at(number));
-        found += dml_row_at(number)->found;
+    for (int number = 0; !failed && dml_call_rows[number]; number++) {
+        failed = append_row(calls, dml_call_rows[number]);
+        found += dml_call_rows[number]->found;
     }
     failed = failed || dml_append(others, PyLong_FromUnsignedLongLong(found)) < 0;
     for (int i = 0; !failed && i < DML_COUNTERS; i++)

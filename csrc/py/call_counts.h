@@ -4,6 +4,7 @@
 
 #include <stdbool.h>
 
+#include "base/counters.h"
 #include "core/operator.h"
 #include "py/device_choice.h"
 #include "py/python.h"
@@ -28,7 +29,16 @@ int dml_call_counts_init(PyObject *module);
 int dml_counted_as_from(PyObject *number, dml_counted_as *as);
 
 /* A call has returned, with so many bytes of results. */
-void dml_call_count(dml_counted_as as, const dml_choice *device, int64_t bytes);
+static inline void dml_call_count(dml_counted_as as, const dml_choice *device, int64_t bytes)
+{
+    const int column = device->host ? 0 : 1 + device->index;
+    if (as.row < 0)
+        return;
+    dml_row *row = dml_call_rows[as.row];
+    row->calls[column]++;
+    row->bytes[column] += (uint64_t)bytes;
+    row->found += as.found;
+}
 
 /* Functions of dmlops._core: (name), the number of its row; (made, dropped), programs of fused functions; (), two lists: of
  * (name, index of the device or None, calls, bytes); and of programs found, and the other counts as dml_counter has them. */
