@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 
-from dmlops import reference
 from dmlops.fusion import movements
 from dmlops.fusion.graph import Node, as_view
 from dmlops.fusion.expressions import BY_VALUE
@@ -31,6 +30,8 @@ __all__ = [
     "tile",
 ]
 
+
+_REPEATS_PERIODS = np.lib.NumpyVersion(np.__version__) >= "2.0.0"  # where padding reflects far beyond an axis
 
 # --- several arrays -------------------------------------------------------------------------------------------------
 
@@ -211,12 +212,15 @@ def _ask(function: Any, rank: int, dtype: np.dtype[Any], mode: str, kwargs: Any)
 
 
 def _check_periods(size: int, before: int, after: int, mode: Any) -> None:
-    """Raise where this NumPy repeats no period: NumPy 1 does not where it reflects far beyond an axis."""
-    if max(before, after) >= size > 0:
-        positions: Any = np.arange(size)
-        periodic = reference.padding(positions, [before], [after], mode=_MODES[mode])  # type: ignore[call-overload]
-        if not np.array_equal(np.pad(positions, (before, after), mode), periodic):
+    """Raise where NumPy 1 repeats no period: it reflects all that it has so far, also about ends within a period."""
+    period, left, right = size - (mode == "reflect"), 0, 0
+    if _REPEATS_PERIODS or mode not in ("reflect", "symmetric") or period < 1:
+        return
+    while left < before or right < after:
+        if (left < before and left % period) or (right < after and right % period):
             refuse(f"mode {mode!r} of numpy.pad so far beyond an axis, where NumPy {np.__version__} repeats no period,")
+        length = period + left + right
+        left, right = min(before, left + length), min(after, right + length)
 
 
 def _widths(x: Node, pad_width: Any) -> Any:
