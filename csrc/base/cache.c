@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/counters.h"
+#include "base/fence.h"
 #include "base/idle.h"
 #include "base/lock.h"
 #include "base/machine.h"
@@ -13,7 +14,8 @@
 
 enum {
     MIN_USES = 3, /* of a large block, for it to be pooled whole; one more where smaller ones took the room */
-    WHOLE_SECONDS = 10
+    WHOLE_SECONDS = 10,
+    LARGE = -1 /* the class of a block larger than the limit, which is never in `cache.pool` */
 };
 
 /* Stands at the start of the page in front of a block's data, where resizing finds it too: NumPy tells the size when it
@@ -25,8 +27,6 @@ typedef struct block {
 } block;
 
 #define MOST (SIZE_MAX / 2) /* bytes that a block may have */
-
-enum { LARGE = -1 }; /* the class of a block larger than the limit, which is never in `cache.pool` */
 
 static struct {
     dml_lock lock; /* of all below but `page`, which is set once */
@@ -232,7 +232,7 @@ void *dml_cache_acquire(size_t bytes)
     }
     if (b) {
         *b = (block){.entry = wanted, .mapped = mapped, .uses = uses};
-        return data_of(b);
+        return dml_fence(data_of(b), bytes, wanted.capacity);
     }
     dml_lock_acquire(&cache.lock);
     cache.used -= wanted.capacity;
@@ -247,6 +247,7 @@ void dml_cache_release(void *data)
     block *b = block_of(data);
     dml_pooled *dropped = NULL;
     const bool large = b->entry.size_class == LARGE;
+    dml_fence(data, b->entry.capacity, b->entry.capacity);
     dml_lock_acquire(&cache.lock);
     cache.used -= b->entry.capacity;
     if (!large && b->entry.capacity <= cache.limit) {
@@ -271,6 +272,7 @@ void *dml_cache_resize(void *data, size_t bytes)
     dml_lock_acquire(&cache.lock);
     measure(bytes < MOST ? bytes : MOST, &wanted);
     dml_lock_release(&cache.lock);
+    dml_fence(data, wanted.capacity == capacity ? bytes : capacity, capacity);
     if (wanted.capacity == capacity)
         return data;
     void *moved = dml_cache_acquire(bytes);
