@@ -2,16 +2,15 @@
 
 #include <stdatomic.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-dml_row *dml_call_rows[DML_MOST_ROWS + 1];
+dml_row dml_call_rows[DML_MOST_ROWS];
+int dml_call_row_count;
 
 /* No count orders other memory: all are relaxed. */
 static struct {
     atomic_ullong counts[DML_COUNTERS];
     atomic_llong device_bytes; /* in use */
-    int row_count;
 } state;
 
 void dml_count(dml_counter counter, uint64_t by)
@@ -39,30 +38,20 @@ void dml_count_device_bytes(int64_t change)
         dml_count_peak(DML_DEVICE_PEAK_BYTES, (uint64_t)(before + change));
 }
 
-/* `row_count` where there is none of that name. */
-static int find_row(const char *name)
-{
-    int number = 0;
-    while (number < state.row_count && strcmp(dml_call_rows[number]->name, name) != 0)
-        number++;
-    return number;
-}
-
 int dml_row_named(const char *name)
 {
     char cut[DML_NAME_BYTES];
+    int number = 0;
     snprintf(cut, sizeof cut, "%s", name);
-    int number = find_row(cut);
+    while (number < dml_call_row_count && strcmp(dml_call_rows[number].name, cut) != 0)
+        number++;
     if (number == DML_MOST_ROWS)
         return DML_MOST_ROWS - 1;
-    if (number < state.row_count)
-        return number;
-    dml_row *row = calloc(1, sizeof *row);
-    if (!row)
-        return -1; /* uncovered: no memory for a few hundred bytes */
-    snprintf(row->name, sizeof row->name, "%s", number < DML_MOST_ROWS - 1 ? cut : "others");
-    dml_call_rows[state.row_count] = row;
-    return state.row_count++;
+    if (number == dml_call_row_count) {
+        snprintf(dml_call_rows[number].name, sizeof cut, "%s", number < DML_MOST_ROWS - 1 ? cut : "others");
+        dml_call_row_count++;
+    }
+    return number;
 }
 
 void dml_counters_reset(void)
@@ -70,9 +59,9 @@ void dml_counters_reset(void)
     for (int i = 0; i < DML_COUNTERS; i++)
         state.counts[i] = 0;
     state.device_bytes = 0;
-    for (int i = 0; i < state.row_count; i++) {
-        memset(dml_call_rows[i]->calls, 0, sizeof dml_call_rows[i]->calls);
-        memset(dml_call_rows[i]->bytes, 0, sizeof dml_call_rows[i]->bytes);
-        dml_call_rows[i]->found = 0;
+    for (int i = 0; i < dml_call_row_count; i++) {
+        memset(dml_call_rows[i].calls, 0, sizeof dml_call_rows[i].calls);
+        memset(dml_call_rows[i].bytes, 0, sizeof dml_call_rows[i].bytes);
+        dml_call_rows[i].found = 0;
     }
 }

@@ -49,11 +49,12 @@ typedef struct dml_row {
     uint64_t found;                      /* of fused functions: calls that have found their program */
 } dml_row;
 
-/* The number of the row of a name, which stays; -1 without memory. */
-int dml_row_named(const char *name);
+/* By their numbers, and how many there are. Static, so that a name takes no memory and cannot fail. */
+extern dml_row dml_call_rows[DML_MOST_ROWS];
+extern int dml_call_row_count;
 
-/* By their numbers; NULL from the last on. */
-extern dml_row *dml_call_rows[DML_MOST_ROWS + 1];
+/* The number of the row of a name, which stays. */
+int dml_row_named(const char *name);
 
 /* In the child of a fork: everything counts from 0. */
 void dml_counters_reset(void);

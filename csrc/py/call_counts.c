@@ -8,19 +8,16 @@
 int dml_call_counts_init(PyObject *module)
 {
     static const char *const names[] = {DML_OPERATORS(NAME_OF) "resample", "program", "upload", "download", "copy"};
-    int failed = 0;
-    for (int row = 0; row < (int)(sizeof names / sizeof names[0]) && !failed; row++)
-        failed = dml_row_named(names[row]) < 0;
-    if (failed)
-        PyErr_NoMemory(); /* uncovered: the import runs out of memory */
-    return failed || PyModule_AddIntConstant(module, "_FOUND", DML_FOUND) < 0 ? -1 : 0;
+    for (int row = 0; row < (int)(sizeof names / sizeof names[0]); row++)
+        (void)dml_row_named(names[row]);
+    return PyModule_AddIntConstant(module, "_FOUND", DML_FOUND);
 }
 
 int dml_counted_as_from(PyObject *number, dml_counted_as *as)
 {
     const long value = PyLong_AsLong(number), row = value < 0 ? value : value & (DML_FOUND - 1);
     *as = (dml_counted_as){.row = (int)row, .found = value >= DML_FOUND};
-    if (row >= DML_MOST_ROWS || (row >= 0 && !dml_call_rows[row]))
+    if (row >= dml_call_row_count)
         PyErr_SetString(PyExc_ValueError, "how must be the number of a row");
     return PyErr_Occurred() ? -1 : 0;
 }
@@ -28,11 +25,9 @@ int dml_counted_as_from(PyObject *number, dml_counted_as *as)
 PyObject *dml_row_number(PyObject *Py_UNUSED(module), PyObject *name)
 {
     PyObject *text = PyUnicode_AsEncodedString(name, "utf-8", "replace");
-    const int row = text ? dml_row_named(PyBytes_AsString(text)) : -1;
-    if (text && row < 0)
-        PyErr_NoMemory(); /* uncovered: no memory for a few hundred bytes */
+    PyObject *number = text ? PyLong_FromLong(dml_row_named(PyBytes_AsString(text))) : NULL;
     Py_XDECREF(text);
-    return row < 0 ? NULL : PyLong_FromLong(row);
+    return number;
 }
 
 PyObject *dml_count_programs(PyObject *Py_UNUSED(module), PyObject *args)
@@ -64,9 +59,9 @@ PyObject *dml_counters_list(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(non
     PyObject *calls = PyList_New(0), *others = PyList_New(0);
     int failed = calls && others ? 0 : -1;
     unsigned long long found = 0;
-    for (int number = 0; !failed && dml_call_rows[number]; number++) {
-        failed = append_row(calls, dml_call_rows[number]);
-        found += dml_call_rows[number]->found;
+    for (int number = 0; !failed && number < dml_call_row_count; number++) {
+        failed = append_row(calls, &dml_call_rows[number]);
+        found += dml_call_rows[number].found;
     }
     failed = failed || dml_append(others, PyLong_FromUnsignedLongLong(found)) < 0;
     for (int i = 0; !failed && i < DML_COUNTERS; i++)

@@ -34,7 +34,7 @@ static inline void dml_call_count(dml_counted_as as, const dml_choice *device, i
     const int column = device->host ? 0 : 1 + device->index;
     if (as.row < 0)
         return;
-    dml_row *row = dml_call_rows[as.row];
+    dml_row *row = &dml_call_rows[as.row];
     row->calls[column]++;
     row->bytes[column] += (uint64_t)bytes;
     row->found += as.found;
