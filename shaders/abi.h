@@ -99,7 +99,7 @@
 #define DML_SUMS_OUTPUTS 18
 #define DML_SUMS_FLIPPED 19
 
-/* Values of DML_SUMS_KIND and DML_SUMS_NUMBER: those of dml_sum_kind and dml_number in core/plan.h. */
+/* Values of DML_SUMS_KIND and DML_SUMS_NUMBER: those of dml_sum_kind and dml_number in plan/plan.h. */
 #define DML_SUMS_CLIP 0
 #define DML_SUMS_SHIFT 1
 #define DML_SUMS_FLOORS 2

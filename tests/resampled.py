@@ -1,4 +1,4 @@
-"""What a resampling of the extension means, in NumPy: its passes and parts, written anew from the words of ``core/plan.h``."""
+"""What a resampling of the extension means, in NumPy: its passes and parts, written anew from the words of ``plan/plan.h``."""
 
 import numpy as np
 

@@ -103,7 +103,7 @@ def test_a_device_keeps_to_the_table_where_arithmetic_differs(device, monkeypatc
 def test_codes_are_those_of_the_kernel():
     """With others every table would be looked up, and no result be wrong."""
     root = pathlib.Path(__file__).parent.parent
-    text = (root / "shaders/abi.h").read_text() + (root / "csrc/core/plan.h").read_text()
+    text = (root / "shaders/abi.h").read_text() + (root / "csrc/plan/plan.h").read_text()
     known = {name: int(value, 0) for name, value in re.findall(r"#define DML_(\w+) (0x\w+|\d+)", text)}
     names = {np.add: ("ADD", "ADD"), np.subtract: ("SUBTRACT", "SUBTRACT_FROM"), np.multiply: ("MULTIPLY", "MULTIPLY")}
     names[np.divide] = ("DIVIDE", "DIVIDE_INTO")

@@ -337,7 +337,7 @@ def test_a_wrong_formula_is_found_when_it_is_made(unchecked, monkeypatch):
 
 @pytest.mark.driverless
 def test_codes_are_those_of_the_extension():
-    text = (pathlib.Path(__file__).parent.parent / "csrc/core/formula.h").read_text()
+    text = (pathlib.Path(__file__).parent.parent / "csrc/plan/formula.h").read_text()
     operations = [name.lower() for name in re.findall(r"^    DML_DO_(\w+)", text, re.MULTILINE)]
     assert {name: code for code, name in enumerate(operations)} == formulas.OPERATIONS
     memories = [

@@ -1,6 +1,6 @@
 """Each kernel, forced, and each feature taken away from a device: right results, and no byte beside them written.
 
-The counts are of what the device ran: a kernel that cannot move a plan leaves it to another (see csrc/core/policy.c).
+The counts are of what the device ran: a kernel that cannot move a plan leaves it to another (see csrc/kernels/policy.c).
 """
 
 import contextlib

@@ -259,7 +259,7 @@ def compile_part(source, folder, built, *options):
 
 @pytest.fixture(scope="module")
 def built(tmp_path_factory):
-    """A folder with csrc/base, csrc/core and csrc/vk compiled, and with a mock of Vulkan."""
+    """A folder with csrc compiled, but for csrc/py, and with a mock of Vulkan."""
     folder = tmp_path_factory.mktemp("race")
     names = [path.stem for path in (support.ROOT / "shaders").glob("*.comp")]
     variants = [f"{name}{suffix}" for name in names for suffix in ("", "_segmented", "_vectors", "_only_32_bit")]
@@ -267,7 +267,8 @@ def built(tmp_path_factory):
     listed = f"#define DML_SHADERS(X) {' '.join(f'X({name})' for name in names)}\n"
     (folder / "shaders.spv.h").write_text(f"#include <stdint.h>\n{arrays}{listed}")
     (folder / "broken_lock.h").write_text(BROKEN_LOCK)
-    for source in [*CSRC.glob("base/*.c"), *CSRC.glob("core/*.c"), *CSRC.glob("vk/*.c"), HERE / "race.c"]:
+    rooms = "base", *support.CORE, "vk"
+    for source in [*(path for room in rooms for path in CSRC.glob(f"{room}/*.c")), HERE / "race.c"]:
         compile_part(source, folder, folder)
     mock = ["-shared", "-fPIC", "-fvisibility=hidden", "-o", folder / "libvulkan.so.1", HERE / "mock_vulkan.c"]
     support.compile_c([*FLAGS, *mock, "-pthread"])

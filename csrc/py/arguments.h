@@ -5,7 +5,7 @@
 #ifndef DML_PY_ARGUMENTS_H
 #define DML_PY_ARGUMENTS_H
 
-#include "core/tensor.h"
+#include "plan/tensor.h"
 #include "py/python.h"
 
 /* Anything with __index__ but bool, as an int64. Of arrays, those of a single int. */

@@ -3,7 +3,7 @@
 #ifndef DML_PY_ARRAYS_H
 #define DML_PY_ARRAYS_H
 
-#include "core/tensor.h"
+#include "plan/tensor.h"
 #include "py/device_array.h"
 #include "py/state.h"
 #include "vk/vk.h"

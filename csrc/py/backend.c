@@ -3,8 +3,8 @@
 #include "base/cache.h"
 #include "base/parallel.h"
 #include "base/usable_memory.h"
-#include "core/host.h"
-#include "core/host_resize.h"
+#include "host/host.h"
+#include "host/host_resize.h"
 #include "py/dlpack.h"
 
 /* --- Vulkan ------------------------------------------------------------------------------------------------------ */

@@ -10,7 +10,7 @@
 #ifndef DML_PY_CALL_H
 #define DML_PY_CALL_H
 
-#include "core/operator.h"
+#include "ops/operator.h"
 #include "py/call_counts.h"
 #include "py/compiled_program.h"
 #include "py/device_choice.h"

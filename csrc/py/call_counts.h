@@ -5,7 +5,7 @@
 #include <stdbool.h>
 
 #include "base/counters.h"
-#include "core/operator.h"
+#include "ops/operator.h"
 #include "py/device_choice.h"
 #include "py/python.h"
 

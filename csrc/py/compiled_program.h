@@ -2,7 +2,7 @@
 #ifndef DML_PY_COMPILED_PROGRAM_H
 #define DML_PY_COMPILED_PROGRAM_H
 
-#include "core/compiled.h"
+#include "plan/compiled.h"
 #include "py/state.h"
 
 typedef struct dml_compiled_program {

@@ -6,7 +6,7 @@
 #ifndef DML_PY_DEVICE_ARRAY_H
 #define DML_PY_DEVICE_ARRAY_H
 
-#include "core/tensor.h"
+#include "plan/tensor.h"
 #include "py/device_choice.h"
 #include "py/state.h"
 

@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "core/cost.h"
+#include "kernels/cost.h"
 #include "vk/vk.h"
 
 /* Whether a device of that class may take less time than the host, which takes `host`. */

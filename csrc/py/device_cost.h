@@ -2,7 +2,7 @@
 #ifndef DML_PY_DEVICE_COST_H
 #define DML_PY_DEVICE_COST_H
 
-#include "core/program.h"
+#include "plan/program.h"
 #include "py/device_choice.h"
 
 /* An automatic choice becomes the device on which a program between host arrays is estimated to take less time. Drivers are

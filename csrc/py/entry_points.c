@@ -1,6 +1,5 @@
 #include "py/entry_points.h"
 
-#include "core/resize.h"
 #include "py/arguments.h"
 #include "py/arrays.h"
 #include "py/call.h"
@@ -8,6 +7,7 @@
 #include "py/lengths.h"
 #include "py/resampling_capsule.h"
 #include "py/result_memory.h"
+#include "resampling/resize.h"
 
 /* `blocks` is the argument that has an entry per spatial axis. */
 static int layout_from(PyObject *object, const char *blocks, const dml_parameter *parameter, dml_ints *layout)

@@ -4,7 +4,7 @@
 #ifndef DML_PY_ENTRY_POINTS_H
 #define DML_PY_ENTRY_POINTS_H
 
-#include "core/operator.h"
+#include "ops/operator.h"
 #include "py/python.h"
 
 #define DML_DECLARE_ENTRY_POINT(name) PyObject *dml_py_##name(PyObject *module, PyObject *const *args, Py_ssize_t count);

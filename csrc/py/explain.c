@@ -1,8 +1,8 @@
 #include "py/explain.h"
 
-#include "core/cost.h"
-#include "core/kernel_list.h"
-#include "core/walk.h"
+#include "kernels/cost.h"
+#include "kernels/kernel_list.h"
+#include "kernels/walk.h"
 #include "py/backend.h"
 #include "py/device_cost.h"
 #include "vk/vk.h"

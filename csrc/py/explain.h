@@ -3,8 +3,8 @@
 #define DML_PY_EXPLAIN_H
 
 #include "base/status.h"
-#include "core/dispatch.h"
-#include "core/program.h"
+#include "kernels/dispatch.h"
+#include "plan/program.h"
 #include "py/device_choice.h"
 #include "py/state.h"
 

@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "core/host_gather.h"
+#include "host/host_gather.h"
 #include "py/arrays.h"
 #include "py/device_array.h"
 #include "py/errors.h"

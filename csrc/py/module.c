@@ -3,8 +3,7 @@
 #include "py/python.h"
 
 #include "base/parallel.h"
-#include "core/kernel_list.h"
-#include "core/weights.h"
+#include "kernels/kernel_list.h"
 #include "py/call_counts.h"
 #include "py/compiled_program.h"
 #include "py/device_array.h"
@@ -18,6 +17,7 @@
 #include "py/transfer.h"
 #include "py/views.h"
 #include "py/with_alpha.h"
+#include "resampling/weights.h"
 #include "vk/vk.h"
 
 static PyObject *shutdown_vulkan(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(none))

@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "core/overlap.h"
+#include "plan/overlap.h"
 #include "py/arrays.h"
 #include "py/device_array.h"
 

@@ -2,7 +2,7 @@
 #ifndef DML_PY_OUT_H
 #define DML_PY_OUT_H
 
-#include "core/tensor.h"
+#include "plan/tensor.h"
 #include "py/python.h"
 
 /* Whether `out`, of either kind, can receive a result of this shape and of the dtype of the argument `like`; 0, or -1 with an

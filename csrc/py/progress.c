@@ -1,6 +1,6 @@
 #include "py/progress.h"
 
-#include "core/resize.h"
+#include "resampling/resize.h"
 
 PyObject *dml_progress_from(PyObject *how, dml_progress *progress)
 {

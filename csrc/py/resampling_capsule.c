@@ -1,8 +1,8 @@
 #include "py/resampling_capsule.h"
 
-#include "core/host_lines.h"
-#include "core/weight_rules.h"
+#include "host/host_lines.h"
 #include "py/errors.h"
+#include "resampling/weight_rules.h"
 
 #define RESAMPLING_NAME "dmlops.resampling"
 

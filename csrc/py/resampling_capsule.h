@@ -2,8 +2,8 @@
 #ifndef DML_PY_RESAMPLING_CAPSULE_H
 #define DML_PY_RESAMPLING_CAPSULE_H
 
-#include "core/resampling.h"
 #include "py/state.h"
+#include "resampling/resampling.h"
 
 /* Function of dmlops._core: (library, filter, (rows, columns) of the input, those of the result, `from`, `to`, items, newer),
  * the members of a dml_resampling_request. None if the result is the input. */

@@ -1,6 +1,6 @@
 #include "py/with_alpha.h"
 
-#include "core/alpha.h"
+#include "host/alpha.h"
 #include "py/arrays.h"
 #include "py/result_memory.h"
 

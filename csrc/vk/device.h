@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "core/dispatch.h"
+#include "kernels/dispatch.h"
 #include "vk/device_info.h"
 #include "vk/open_instance.h"
 

@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "core/dispatch.h"
+#include "kernels/dispatch.h"
 #include "vk/queue.h"
 #include "vk/record.h"
 #include "vk/throttle.h"

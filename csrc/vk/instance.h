@@ -3,7 +3,7 @@
 #define DML_VK_INSTANCE_H
 
 #include "base/status.h"
-#include "core/tunables.h"
+#include "kernels/tunables.h"
 #include "vk/device_info.h"
 
 /* One device's context. It is made on first use and never freed. */

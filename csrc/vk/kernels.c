@@ -6,7 +6,7 @@
 #include "base/counters.h"
 #include "base/events.h"
 #include "base/machine.h"
-#include "core/kernel_list.h"
+#include "kernels/kernel_list.h"
 #include "vk/cpu_needs.h"
 #include "vk/results.h"
 

@@ -2,7 +2,7 @@
 #ifndef DML_VK_MEMORY_TYPES_H
 #define DML_VK_MEMORY_TYPES_H
 
-#include "core/program.h"
+#include "plan/program.h"
 
 typedef struct dml_allocation dml_allocation;
 

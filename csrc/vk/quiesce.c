@@ -10,7 +10,7 @@
 
 #include "base/counters.h"
 #include "base/machine.h"
-#include "core/host.h"
+#include "host/host.h"
 #include "vk/context.h"
 
 enum { DRAIN_MS = 10000 };

@@ -7,7 +7,7 @@
 
 #include "base/lock.h"
 #include "base/status.h"
-#include "core/plan.h"
+#include "plan/plan.h"
 
 typedef struct dml_context dml_context;
 

@@ -3,8 +3,8 @@
 #include <string.h>
 
 #include "base/pool.h"
-#include "core/dispatch.h"
-#include "core/sum_tiles.h"
+#include "kernels/dispatch.h"
+#include "kernels/sum_tiles.h"
 #include "vk/allocation_pool.h"
 #include "vk/barriers.h"
 #include "vk/descriptors.h"

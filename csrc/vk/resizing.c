@@ -1,8 +1,8 @@
 #include "vk/resizing.h"
 
-#include "core/resize.h"
-#include "core/sum_tiles.h"
-#include "core/walk.h"
+#include "kernels/sum_tiles.h"
+#include "kernels/walk.h"
+#include "resampling/resize.h"
 #include "vk/allocation.h"
 #include "vk/context.h"
 #include "vk/run.h"

@@ -3,7 +3,7 @@
 #define DML_VK_RUN_H
 
 #include "base/status.h"
-#include "core/dispatch.h"
+#include "kernels/dispatch.h"
 #include "vk/memory_types.h"
 
 typedef struct dml_context dml_context;

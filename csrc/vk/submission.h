@@ -4,7 +4,7 @@
 #define DML_VK_SUBMISSION_H
 
 #include "base/status.h"
-#include "core/walk.h"
+#include "kernels/walk.h"
 #include "vk/buffer.h"
 #include "vk/context.h"
 #include "vk/kernels.h"

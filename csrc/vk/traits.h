@@ -2,7 +2,7 @@
 #ifndef DML_VK_TRAITS_H
 #define DML_VK_TRAITS_H
 
-#include "core/dispatch.h"
+#include "kernels/dispatch.h"
 #include "vk/device.h"
 
 typedef struct dml_device_traits {

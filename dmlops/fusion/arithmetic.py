@@ -29,7 +29,7 @@ class Arithmetic(NamedTuple):
     constants: Any
 
     def to_bytes(self, key: int, table: int) -> bytes:
-        """A dml_arithmetic of csrc/core/plan.h, of a table that begins there. A device tries it once for each key."""
+        """A dml_arithmetic of csrc/plan/plan.h, of a table that begins there. A device tries it once for each key."""
         code = sum(one << 4 * place for place, one in enumerate(self.operations)) + self.signed * _SIGNED
         return struct.pack("=QqII", key, table, code, len(self.constants)) + bytes(self.constants)
 

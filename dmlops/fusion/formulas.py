@@ -1,6 +1,6 @@
 """Formulas: maps of items of more than two bytes, as a few exact operations that the host computes.
 
-No table has all values of such items. So an expression becomes a program of typed instructions, which csrc/core/formula.h
+No table has all values of such items. So an expression becomes a program of typed instructions, which csrc/plan/formula.h
 describes. `lowering` makes it, and `formula_checks` compares it with NumPy.
 """
 
@@ -35,7 +35,7 @@ __all__ = [
     "values_of",
 ]
 
-F32, F64, I32, I64 = range(4)  # DML_F32, ... of csrc/core/formula.h
+F32, F64, I32, I64 = range(4)  # DML_F32, ... of csrc/plan/formula.h
 NUMBERS = [np.dtype(code) for code in ("f4", "f8", "i4", "i8")]
 
 # What memory holds, DML_IN_..., and the number of a register that holds it, by a dtype's kind and bytes.

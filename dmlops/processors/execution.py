@@ -147,7 +147,7 @@ def _compile(pixels: Pixels, blocks: Sequence[_Place], sources: Sequence[Array])
 
 
 def _step(source: int, first: int, axes: Sequence[Axis], channel: int, strides: Sequence[int]) -> Iterator[int]:
-    """A block as csrc/core/compiled.h has it."""
+    """A block as csrc/plan/compiled.h has it."""
     rows, columns, channels = strides
     yield from (source, 0, channel * channels, 1, 0, channel, -1, len(axes))
     for axis in axes:

@@ -1,4 +1,4 @@
-"""csrc/core without Python and without Vulkan: compiled into a library of its own, what a plan means in NumPy, and what the
+"""The rooms of csrc without Python and Vulkan: compiled into a library of its own, what a plan means in NumPy, and what the
 shaders make of a dispatch.
 
 What a plan means and what the shaders do is written anew from the headers' words, for the C to be judged by.
@@ -26,8 +26,12 @@ Operator, Program, Step = (STRUCTURES[f"dml_{name}"] for name in ("operator", "p
 Traits, Tunables, Dispatch = (STRUCTURES[f"dml_{name}"] for name in ("traits", "tunables", "dispatch"))
 
 
+def core_sources():
+    return sorted(path for room in support.CORE for path in (support.ROOT / "csrc" / room).glob("*.c"))
+
+
 def base_sources():
-    """What csrc/core needs of csrc/base."""
+    """What the core needs of csrc/base."""
     names = "cache counters idle interrupt lock machine pages parallel pool processor status thread".split()
     return [support.ROOT / "csrc" / "base" / f"{name}.c" for name in names]
 
@@ -37,7 +41,7 @@ LIBRARY = "core.so"
 
 def compile_core(target, *flags):
     """Compiles the core, with what it needs of csrc/base and nothing else, as `flags` say."""
-    sources = [*sorted((support.ROOT / "csrc" / "core").glob("*.c")), *base_sources()]
+    sources = [*core_sources(), *base_sources()]
     includes = [f"-I{support.ROOT / folder}" for folder in ("csrc", "shaders")]
     support.compile_c(["-std=c11", "-pthread", "-Wall", "-Wextra", *flags, *includes, *sources, "-lm", "-o", target])
 

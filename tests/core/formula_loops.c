@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "core/host_formulas.h"
+#include "host/host_formulas.h"
 
 enum { COUNT = 200, ROUNDS = 2 * COUNT, BYTES = COUNT * 32 };
 

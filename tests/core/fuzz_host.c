@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/cache.h"
-#include "core/host.h"
+#include "host/host.h"
 
 static uint64_t state;
 

@@ -1,4 +1,4 @@
-"""The structures and constants of shaders/abi.h, csrc/base/status.h and csrc/core/*.h, read from the headers for ctypes.
+"""The structures and constants of shaders/abi.h, csrc/base/status.h and the core's headers, read from the headers for ctypes.
 
 `check_source` is a C file by which the compiler tells what they really are.
 """
@@ -9,7 +9,8 @@ import re
 import support
 
 CSRC = support.ROOT / "csrc"
-NAMES = ["../shaders/abi.h", "base/status.h", *(f"core/{path.name}" for path in sorted(CSRC.glob("core/*.h")))]
+HEADERS = [f"{room}/{path.name}" for room in support.CORE for path in sorted(CSRC.glob(f"{room}/*.h"))]
+NAMES = ["../shaders/abi.h", "base/status.h", *HEADERS]
 TEXT = re.sub(r"/\*.*?\*/", "", "\n".join((CSRC / name).read_text() for name in NAMES), flags=re.DOTALL)
 TEXT = re.sub(r"#ifdef __STDC_VERSION__\n(.*?)(?:#else\n.*?)?#endif\n", r"\1", TEXT, flags=re.DOTALL)  # what is GLSL's alone
 SCALARS = {

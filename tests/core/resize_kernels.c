@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "base/cache.h"
-#include "core/host_lines.h"
-#include "core/host_resize.h"
+#include "host/host_lines.h"
+#include "host/host_resize.h"
 
 static uint32_t state = 1;
 

@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "base/cache.h"
-#include "core/operator.h"
+#include "ops/operator.h"
 #include "vk/instance.h"
 #include "vk/vk.h"
 

@@ -1,8 +1,0 @@
-/* The loops of formulas for any processor. */
-#include "core/host_formulas.h"
-
-#include "base/compiler.h"
-
-#define TARGET DML_VECTORIZE
-#define LOOPS const dml_formula_loops dml_formula_loops_plain
-#include "core/host_formula_loops.h"
