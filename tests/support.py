@@ -12,7 +12,7 @@ import tempfile
 import types
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-CORE = ["plan", "ops", "resampling", "host", "kernels"]  # the rooms of csrc that know neither Python nor Vulkan
+CORE = ["plan", "ops", "resampling", "device", "host", "kernels"]  # the rooms of csrc that know neither Python nor Vulkan
 publishing = types.SimpleNamespace(**runpy.run_path(str(ROOT / "tools" / "publishing.py")))
 PIP_INSTALL = publishing.pip_install(publishing.address())  # in front of a package's name, in messages
 

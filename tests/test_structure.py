@@ -26,10 +26,11 @@ ROOMS = {
     "plan": ["base"],
     "ops": ["base", "plan"],
     "resampling": ["base", "plan"],
-    "host": ["base", "plan", "resampling"],
+    "device": ["base", "plan"],
+    "host": ["base", "plan", "resampling", "device"],
     "kernels": ["base", "plan", "resampling", "host"],
-    "vk": ["base", "plan", "resampling", "host", "kernels"],
-    "py": ["base", "plan", "ops", "resampling", "host", "kernels", "vk"],
+    "vk": ["base", "plan", "resampling", "device", "host", "kernels"],
+    "py": ["base", "plan", "ops", "resampling", "device", "host", "kernels", "vk"],
 }
 SOURCES = sorted(path for suffix in ("*.c", "*.h") for path in (ROOT / "csrc").rglob(suffix))
 EVERY_SOURCE = pytest.mark.parametrize("path", SOURCES, ids=lambda path: str(path.relative_to(ROOT / "csrc")))

@@ -2,8 +2,9 @@
 #ifndef DML_PY_DEVICE_CHOICE_H
 #define DML_PY_DEVICE_CHOICE_H
 
-#include "py/backend.h"
+#include "host/host_backend.h"
 #include "py/state.h"
+#include "vk/vk.h"
 
 /* Where a call runs: in plain C, or on the Vulkan device that dml_vk_device counts as `index`. */
 typedef struct dml_choice {

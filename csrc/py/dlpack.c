@@ -2,8 +2,8 @@
 
 #include <stdlib.h>
 
+#include "device/backend.h"
 #include "py/arrays.h"
-#include "py/backend.h"
 #include "py/device_array.h"
 #include "py/errors.h"
 
@@ -12,14 +12,14 @@ PyObject *dml_dlpack_places(PyObject *module, PyObject *object)
     const dml_device_array *array = (dml_device_array *)object;
     if (!dml_is_device_array(dml_state_of(module), object))
         return PyErr_Format(PyExc_TypeError, "__dlpack__ and __dlpack_device__ are methods of dmlops.DeviceArray");
-    int type = dml_backend_of(&array->device)->dlpack_type, index = type == DL_CPU ? 0 : array->device.index, ordinal;
+    int type = array->device.host ? DL_CPU : DL_VULKAN, index = type == DL_CPU ? 0 : array->device.index, ordinal;
     dml_status status;
     dml_code code;
     Py_BEGIN_ALLOW_THREADS; /* CUDA may have to be opened */
     code = dml_cuda_of_allocation(array->allocation, &ordinal, &status);
     Py_END_ALLOW_THREADS;
     PyObject *cuda = code ? dml_text(status.message) : PyLong_FromLong(ordinal);
-    return Py_BuildValue("(ii)NN", type, index, cuda, PyBool_FromLong(dml_allocation_data(array->allocation) != NULL));
+    return Py_BuildValue("(ii)NN", type, index, cuda, PyBool_FromLong(array->allocation->data != NULL));
 }
 
 /* What a capsule points to: one block of memory, freed by the deleter. The consumer may call that on any thread, with the GIL
@@ -118,7 +118,7 @@ PyObject *dml_dlpack_export(PyObject *module, PyObject *args)
         return NULL;
     }
     if (device.type == DL_CPU) {
-        tensor.data = (char *)dml_allocation_data(array->allocation) + array->offset;
+        tensor.data = (char *)array->allocation->data + array->offset;
     } else if (device.type == DL_VULKAN) {
         tensor.data = (void *)(uintptr_t)dml_allocation_handles(array->allocation);
         if (!dml_tensor_is_empty(&array->tensor))

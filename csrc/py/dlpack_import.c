@@ -3,8 +3,8 @@
 #include <stdarg.h>
 #include <string.h>
 
+#include "device/backend.h"
 #include "py/arrays.h"
-#include "py/backend.h"
 #include "py/device_choice.h"
 #include "py/dlpack.h"
 #include "py/errors.h"

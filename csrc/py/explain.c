@@ -1,9 +1,9 @@
 #include "py/explain.h"
 
+#include "device/backend.h"
 #include "kernels/cost.h"
 #include "kernels/kernel_list.h"
 #include "kernels/walk.h"
-#include "py/backend.h"
 #include "py/device_cost.h"
 #include "vk/vk.h"
 

@@ -17,7 +17,7 @@ typedef struct place {
 static void place_of(PyObject *array, place *place)
 {
     const dml_operand operand = dml_array_operand(array);
-    char *address = operand.allocation ? dml_allocation_data(operand.allocation) : operand.data;
+    char *address = operand.allocation ? operand.allocation->data : operand.data;
     place->space = operand.allocation && !address ? operand.allocation : NULL;
     place->first = (int64_t)(intptr_t)address + (int64_t)operand.offset;
     dml_array_describe(array, &place->tensor);

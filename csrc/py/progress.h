@@ -2,7 +2,7 @@
 #ifndef DML_PY_PROGRESS_H
 #define DML_PY_PROGRESS_H
 
-#include "py/backend.h"
+#include "device/backend.h"
 #include "py/python.h"
 
 typedef struct dml_progress {

@@ -86,22 +86,12 @@ static dml_block *find_block(const dml_context *context, bool open, int size_cla
     return NULL;
 }
 
-static void free_unused(dml_block *block)
-{
-    while (block->unused) {
-        dml_allocation *allocation = block->unused;
-        block->unused = allocation->next;
-        free(allocation);
-    }
-    block->made = 0;
-}
-
 /* Makes a pooled block one for allocations of another size. */
 static void divide(dml_block *block, const dml_block *wanted)
 {
     if (block->each == wanted->each)
         return;
-    free_unused(block);
+    dml_places_free(block);
     block->divided = block->timeline_value;
     block->each = wanted->each;
     block->room = wanted->room;
@@ -114,17 +104,10 @@ static dml_allocation *take(dml_block *block)
 {
     dml_context *context = block->context;
     const bool in_turn = !block->buffer.mapped && block->made < block->room;
-    dml_allocation *allocation = in_turn ? NULL : block->unused;
+    dml_allocation *allocation = in_turn || !block->unused ? dml_place_make(block) : block->unused;
     if (allocation) {
-        block->unused = allocation->next;
-    } else if ((allocation = calloc(1, sizeof *allocation))) {
-        allocation->block = block;
-        allocation->offset = (uint64_t)block->each * (uint64_t)block->made++;
-        allocation->data = block->buffer.mapped ? (char *)block->buffer.mapped + allocation->offset : NULL;
-        allocation->timeline_value = allocation->written = block->divided;
-        allocation->loans.count = block->lent;
-    }
-    if (allocation) {
+        if (allocation == block->unused)
+            block->unused = allocation->place->next;
         allocation->references = 1;
         block->live++;
         context->allocation_pool.live[block->classes[true]]++;
@@ -172,33 +155,23 @@ static bool over_limit(const dml_context *context)
 
 static void free_block(dml_block *block)
 {
-    free_unused(block);
+    dml_places_free(block);
     free(block);
-}
-
-/* Where allocations are handed out in turn, behind the others. */
-static void put_unused(dml_block *block, dml_allocation *allocation)
-{
-    const bool behind = block->unused && !block->buffer.mapped;
-    allocation->next = behind ? NULL : block->unused;
-    *(behind ? &block->last_unused->next : &block->unused) = allocation;
-    if (!allocation->next)
-        block->last_unused = allocation;
 }
 
 bool dml_allocations_put_back(dml_allocation *allocation)
 {
-    dml_block *block = allocation->block;
+    dml_block *block = allocation->place->block;
     dml_context *context = block->context;
     dml_lock_acquire(&context->lock);
     context->allocation_pool.used_bytes -= block->each;
     context->allocation_pool.live[block->classes[true]]--;
-    context->allocation_pool.exposed -= allocation->exposed;
-    allocation->exposed = false;
-    if (allocation->timeline_value > block->timeline_value)
-        block->timeline_value = allocation->timeline_value;
-    block->lent |= !dml_loans_settled(&allocation->loans);
-    put_unused(block, allocation);
+    context->allocation_pool.exposed -= allocation->place->exposed;
+    allocation->place->exposed = false;
+    if (allocation->place->timeline_value > block->timeline_value)
+        block->timeline_value = allocation->place->timeline_value;
+    block->lent |= !dml_loans_settled(&allocation->place->loans);
+    dml_place_put(block, allocation);
     block->live--;
     const bool reusable = block->buffer.handle && !context->lost, gone = block->live == 0 && !reusable;
     if (gone)
@@ -279,8 +252,8 @@ void dml_allocations_destroy(dml_context *context)
 
 void dml_allocations_expose(dml_allocation *allocation)
 {
-    if (allocation->block && !atomic_exchange(&allocation->exposed, true))
-        allocation->block->context->allocation_pool.exposed++;
+    if (!atomic_exchange(&allocation->place->exposed, true))
+        allocation->place->block->context->allocation_pool.exposed++;
 }
 
 bool dml_allocations_exposed(dml_context *context)

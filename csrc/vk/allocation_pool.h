@@ -14,9 +14,10 @@
 #include "vk/buffer.h"
 #include "vk/context.h"
 #include "vk/cuda.h"
-#include "vk/memory_types.h"
+#include "vk/places.h"
+#include "vk/vulkan_allocation.h"
 
-typedef struct dml_block {
+struct dml_block {
     dml_pooled entry; /* the first member; capacity: bytes of the buffer */
     dml_pool *list;   /* that it is in; or NULL */
     dml_context *context;
@@ -33,20 +34,19 @@ typedef struct dml_block {
     uint64_t divided;        /* timeline value of the last submission before it had allocations of this size */
     bool lent;               /* CUDA may be working on what is free now */
     dml_allocation *unused, *last_unused;
-} dml_block;
+};
 
-struct dml_allocation {
-    dml_block *block;            /* NULL: host memory */
-    uint64_t offset;             /* of the first byte in the block's buffer */
-    void *data;                  /* the first byte as the host sees it; NULL if it does not */
-    void (*release)(void *data); /* of host memory */
-    atomic_int references;
+/* Where an allocation lies. */
+typedef struct dml_place {
+    dml_allocation allocation; /* the first member */
+    dml_block *block;
+    uint64_t offset;              /* of the first byte in the block's buffer */
     atomic_ullong timeline_value; /* of the last submission that uses it, */
     uint64_t written;             /* and of the last that writes to it */
     dml_loans loans;
     atomic_bool exposed;
     dml_allocation *next; /* in `unused` of its block */
-};
+} dml_place;
 
 /* After the traits are known; and again, for the limit may change. */
 void dml_allocations_init(dml_context *context);

@@ -58,15 +58,15 @@ void dml_barriers_find(const dml_context *context, dml_submission *submission)
     const uint64_t unordered = context->barriers.unordered;
     for (int64_t i = 0; i < transfer->program->input_count; i++) {
         const dml_allocation *input = transfer->inputs[i].allocation;
-        submission->conflicts |= input && input->written >= unordered;
+        submission->conflicts |= input && input->place->written >= unordered;
     }
     for (int64_t i = 0; i < transfer->program->result_count; i++) {
         const dml_allocation *result = transfer->results[i].allocation;
-        submission->conflicts |= result && result->timeline_value >= unordered;
+        submission->conflicts |= result && result->place->timeline_value >= unordered;
         submission->host_sees |= !result || result->data;
     }
-    submission->conflicts |= transfer->lengths && transfer->lengths->written >= unordered;
-    submission->conflicts |= transfer->between && transfer->between->timeline_value >= unordered;
+    submission->conflicts |= transfer->lengths && transfer->lengths->place->written >= unordered;
+    submission->conflicts |= transfer->between && transfer->between->place->timeline_value >= unordered;
 }
 
 void dml_barriers_begin(dml_context *context, dml_submission *submission)
@@ -83,9 +83,9 @@ static void use(dml_allocation *allocation, uint64_t timeline_value, bool writes
 {
     if (!allocation)
         return;
-    allocation->timeline_value = timeline_value;
+    allocation->place->timeline_value = timeline_value;
     if (writes)
-        allocation->written = timeline_value;
+        allocation->place->written = timeline_value;
 }
 
 void dml_barriers_advance(dml_context *context, const dml_submission *submission)

@@ -1,10 +1,10 @@
 #include "vk/cuda_exchange.h"
 
-#include "vk/allocation.h"
 #include "vk/allocation_pool.h"
 #include "vk/cuda.h"
 #include "vk/queue.h"
 #include "vk/quiesce.h"
+#include "vk/vulkan_allocation.h"
 
 dml_code dml_cuda_of_context(dml_context *context, int *ordinal, dml_status *status)
 {
@@ -18,24 +18,25 @@ dml_code dml_cuda_of_context(dml_context *context, int *ordinal, dml_status *sta
 dml_code dml_cuda_of_allocation(const dml_allocation *allocation, int *ordinal, dml_status *status)
 {
     dml_context *context;
-    if (!allocation->block)
+    if (!allocation->place)
         return dml_fail(status, DML_CUDA_ERROR, "the array is the host's");
     if (dml_allocation_context(allocation, &context, status) || dml_cuda_of_context(context, ordinal, status))
         return status->code;
-    return allocation->block->buffer.exportable ? DML_OK : dml_fail(status, DML_CUDA_ERROR, "the array's memory is not shared");
+    return allocation->place->block->buffer.exportable ? DML_OK
+                                                       : dml_fail(status, DML_CUDA_ERROR, "the array's memory is not shared");
 }
 
 /* Enters the context, unless it fails, and shows the memory to CUDA. */
 static dml_code enter(dml_allocation *allocation, dml_context **context, unsigned long long *address, dml_status *status)
 {
-    dml_block *block = allocation->block;
+    dml_block *block = allocation->place->block;
     if (dml_allocation_context(allocation, context, status) || dml_context_enter(*context, status))
         return status->code;
     if (dml_cuda_map(*context, &block->buffer, &block->mapping, status)) {
         dml_context_leave(*context);
         return status->code;
     }
-    *address = block->mapping.address + allocation->offset;
+    *address = block->mapping.address + allocation->place->offset;
     return DML_OK;
 }
 
@@ -43,8 +44,8 @@ static dml_code enter(dml_allocation *allocation, dml_context **context, unsigne
  * else this thread does. */
 static dml_code order(dml_context *context, dml_allocation *allocation, void *stream, dml_status *status)
 {
-    const uint64_t last = allocation->timeline_value;
-    if (context->traits.timeline_fd && dml_loans_settled(&allocation->loans) && dml_queue_is_running(context, last))
+    const uint64_t last = allocation->place->timeline_value;
+    if (context->traits.timeline_fd && dml_loans_settled(&allocation->place->loans) && dml_queue_is_running(context, last))
         return dml_cuda_stream_wait(context, stream, last, status);
     return dml_allocation_settle(context, allocation, status);
 }
@@ -57,14 +58,14 @@ dml_code dml_cuda_lend(dml_allocation *allocation, uint64_t stream, unsigned lon
     dml_queue_flush_batch(context);
     dml_code code = stream == DML_CUDA_ANY_STREAM ? DML_OK : order(context, allocation, (void *)(uintptr_t)stream, status);
     if (!code)
-        dml_loan_begin(&allocation->loans);
+        dml_loan_begin(&allocation->place->loans);
     dml_context_leave(context);
     return code;
 }
 
 void dml_cuda_return(dml_allocation *allocation)
 {
-    dml_loan_end(&allocation->loans);
+    dml_loan_end(&allocation->place->loans);
 }
 
 dml_code dml_cuda_fill(dml_allocation *allocation, unsigned long long from, size_t bytes, dml_status *status)

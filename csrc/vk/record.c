@@ -64,8 +64,8 @@ static dml_code bind_range(dml_context *context, dml_submission *submission, dml
     dml_span range = side == DML_SRC ? submission->dispatch.src_range : submission->dispatch.dst_range;
     binding->size = dml_round_up((uint64_t)(range.end - range.begin), 16);
     if (operand->allocation) {
-        binding->buffer = &operand->allocation->block->buffer;
-        binding->offset = operand->allocation->offset + operand->offset + (uint64_t)range.begin;
+        binding->buffer = &operand->allocation->place->block->buffer;
+        binding->offset = operand->allocation->place->offset + operand->offset + (uint64_t)range.begin;
         return DML_OK;
     }
     if (side == DML_SRC && is_filled(submission)) {
@@ -151,7 +151,7 @@ static VkDescriptorBufferInfo bind_entries(dml_context *context, dml_submission 
     uint64_t early = !dml_plan_moves(plan) ? 0 : address % context->traits.core.alignment;
     submission->dispatch.table.entry_offset += (uint32_t)early;
     if (lengths)
-        return (VkDescriptorBufferInfo){lengths->block->buffer.handle, lengths->offset + begin - early,
+        return (VkDescriptorBufferInfo){lengths->place->block->buffer.handle, lengths->place->offset + begin - early,
                                         dml_round_up(bytes + early, 4)};
     const char *data = (const char *)plan->entries.data + begin;
     VkDescriptorBufferInfo room;

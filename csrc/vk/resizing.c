@@ -3,9 +3,9 @@
 #include "kernels/sum_tiles.h"
 #include "kernels/walk.h"
 #include "resampling/resize.h"
-#include "vk/allocation.h"
 #include "vk/context.h"
 #include "vk/run.h"
+#include "vk/vulkan_allocation.h"
 
 /* --- which sums ------------------------------------------------------------------------------------------------------ */
 

@@ -3,7 +3,7 @@
 #define DML_VK_RESIZING_H
 
 #include "base/status.h"
-#include "vk/memory_types.h"
+#include "device/operands.h"
 
 typedef struct dml_context dml_context;
 

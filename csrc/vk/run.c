@@ -232,13 +232,13 @@ static dml_code queue_steps(dml_context *context, dml_submission **submission, d
 /* Waits for what CUDA does with operands. */
 static dml_code settle_loans(dml_context *context, const dml_transfer *transfer, bool wait, dml_status *status)
 {
-    dml_code code = transfer->lengths ? dml_loans_settle(context, &transfer->lengths->loans, wait, status) : DML_OK;
+    dml_code code = transfer->lengths ? dml_loans_settle(context, &transfer->lengths->place->loans, wait, status) : DML_OK;
     for (int64_t i = 0; i < transfer->program->input_count && !code; i++)
         if (transfer->inputs[i].allocation)
-            code = dml_loans_settle(context, &transfer->inputs[i].allocation->loans, wait, status);
+            code = dml_loans_settle(context, &transfer->inputs[i].allocation->place->loans, wait, status);
     for (int64_t i = 0; i < transfer->program->result_count && !code; i++)
         if (transfer->results[i].allocation)
-            code = dml_loans_settle(context, &transfer->results[i].allocation->loans, wait, status);
+            code = dml_loans_settle(context, &transfer->results[i].allocation->place->loans, wait, status);
     return code;
 }
 
@@ -253,7 +253,7 @@ static dml_code run_submission(dml_context *context, dml_submission **taken, dml
     if (from_device != to_device && !transfer->program->resize && make_step(submission, 0) &&
         host_is_faster(context, submission)) { /* of one step */
         const dml_operand *side = from_device ? transfer->inputs : transfer->results;
-        if (dml_queue_wait(context, side->allocation->timeline_value, NULL, status))
+        if (dml_queue_wait(context, side->allocation->place->timeline_value, NULL, status))
             return status->code;
         move_by_host(context, submission);
         return DML_OK;

@@ -3,8 +3,8 @@
 #define DML_VK_RUN_H
 
 #include "base/status.h"
+#include "device/operands.h"
 #include "kernels/dispatch.h"
-#include "vk/memory_types.h"
 
 typedef struct dml_context dml_context;
 

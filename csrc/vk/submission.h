@@ -4,11 +4,11 @@
 #define DML_VK_SUBMISSION_H
 
 #include "base/status.h"
+#include "device/operands.h"
 #include "kernels/walk.h"
 #include "vk/buffer.h"
 #include "vk/context.h"
 #include "vk/kernels.h"
-#include "vk/memory_types.h"
 #include "vk/wait.h"
 
 enum {

@@ -7,14 +7,14 @@
 #define DML_VK_VK_H
 
 #include "vk/all_contexts.h"
-#include "vk/allocation.h"
 #include "vk/arithmetic.h"
 #include "vk/cuda_exchange.h"
 #include "vk/empty_dispatch.h"
 #include "vk/instance.h"
-#include "vk/memory_types.h"
 #include "vk/resizing.h"
 #include "vk/results.h"
 #include "vk/run.h"
+#include "vk/vulkan_allocation.h"
+#include "vk/vulkan_backend.h"
 
 #endif

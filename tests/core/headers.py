@@ -9,7 +9,7 @@ import re
 import support
 
 CSRC = support.ROOT / "csrc"
-HEADERS = [f"{room}/{path.name}" for room in support.CORE for path in sorted(CSRC.glob(f"{room}/*.h"))]
+HEADERS = [f"{room}/{path.name}" for room in support.CORE if room != "device" for path in sorted(CSRC.glob(f"{room}/*.h"))]
 NAMES = ["../shaders/abi.h", "base/status.h", *HEADERS]
 TEXT = re.sub(r"/\*.*?\*/", "", "\n".join((CSRC / name).read_text() for name in NAMES), flags=re.DOTALL)
 TEXT = re.sub(r"#ifdef __STDC_VERSION__\n(.*?)(?:#else\n.*?)?#endif\n", r"\1", TEXT, flags=re.DOTALL)  # what is GLSL's alone

@@ -29,9 +29,9 @@ def test_kernels_for_resizing(tmp_path):
     python = ROOT / ".venv-wheels" / "bin" / "python"
     if not python.exists():
         pytest.skip("needs the compiler of .venv-wheels, which `make wheels` installs")
-    names = "cache", "interrupt", "lock", "machine", "pages", "parallel", "pool", "processor", "status", "thread"
+    names = "cache counters idle interrupt lock machine pages parallel pool processor status thread usable_memory".split()
     sources = [ROOT / "csrc" / "base" / f"{name}.c" for name in names]
-    rooms = "plan", "ops", "resampling", "host", "kernels"
+    rooms = "plan", "ops", "resampling", "device", "host", "kernels"
     sources += [path for room in rooms for path in (ROOT / "csrc" / room).glob("*.c")]
     flags = ["-target", "aarch64-linux-musl", "-static", "-std=gnu11", "-O2", "-ffp-contract=off"]
     includes = [f"-I{ROOT / 'csrc'}", f"-I{ROOT / 'shaders'}"]

@@ -1,14 +1,22 @@
 /* What a kind of device can do: one table of functions for Vulkan's devices, one for the host. Knows no Python.
  *
  * `index` counts the devices of one backend. Functions need no GIL; those that may wait must be called without it. */
-#ifndef DML_PY_BACKEND_H
-#define DML_PY_BACKEND_H
+#ifndef DML_DEVICE_BACKEND_H
+#define DML_DEVICE_BACKEND_H
 
-#include "vk/vk.h"
+#include "base/status.h"
+#include "device/operands.h"
+
+/* Bytes of a device's memory. */
+typedef struct dml_memory_bytes {
+    uint64_t used;      /* in allocations */
+    uint64_t pooled;    /* in freed ones that are pooled for reuse */
+    uint64_t limit;     /* on `pooled` */
+    uint64_t available; /* that the device could still give */
+    uint64_t unused;    /* of slabs that allocations share, beside these */
+} dml_memory_bytes;
 
 typedef struct dml_backend {
-    int dlpack_type; /* DLPack's code for the kind of device */
-
     /* Undefined memory. With `beside`, an allocation of the same device, nothing is waited for: where that cannot be, it fails
      * with DML_WOULD_WAIT. */
     dml_code (*allocate)(int index, const dml_allocation *beside, uint64_t bytes, dml_allocation **allocation,
@@ -17,7 +25,8 @@ typedef struct dml_backend {
     /* The operand `offset` bytes into an allocation. */
     dml_operand (*map)(dml_allocation *allocation, int64_t offset);
 
-    /* Runs a program whose operands are on the device or in host memory; as dml_vk_run does. */
+    /* Runs a program whose operands are on the device or in host memory. Between allocations it may be queued behind
+     * all earlier work. Without `wait`, what would have to wait fails with DML_WOULD_WAIT, and can be run again. */
     dml_code (*run)(int index, const dml_transfer *transfer, bool wait, dml_status *status);
 
     /* Waits for all that is queued on the device. */
@@ -26,7 +35,5 @@ typedef struct dml_backend {
     /* Counts the memory in use, pooled and available. */
     dml_code (*memory)(int index, dml_memory_bytes *bytes, dml_status *status);
 } dml_backend;
-
-extern const dml_backend dml_vulkan_backend, dml_host_backend;
 
 #endif

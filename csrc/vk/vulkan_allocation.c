@@ -1,4 +1,4 @@
-#include "vk/allocation.h"
+#include "vk/vulkan_allocation.h"
 
 #include <stdlib.h>
 
@@ -72,11 +72,28 @@ static dml_code allocate_again(dml_block *block, dml_status *status)
     return code;
 }
 
-/* A new allocation, of memory of the pool or of the driver's. */
-static void count(const dml_allocation *allocation, dml_counter counter)
+static void put_back(dml_allocation *allocation)
 {
+    if (allocation->place->block->generation != dml_fork_generation()) {
+        free(allocation); /* the inherited context and its lists are never touched */
+        return;
+    }
+    /* Over the limit, older blocks are destroyed; the batched work that still uses them is submitted first. */
+    dml_context *context = allocation->place->block->context;
+    dml_count_device_bytes(-(int64_t)allocation->place->block->each);
+    if (dml_allocations_put_back(allocation) && dml_context_enter_to_free(context)) {
+        dml_queue_flush_batch(context);
+        dml_queue_trim_pool(context, INT64_MIN, false);
+        dml_context_leave(context);
+    }
+}
+
+/* An allocation for the caller, from the pool or new. */
+static void hand_out(dml_allocation *allocation, dml_counter counter)
+{
+    allocation->release = put_back;
     dml_count(counter, 1);
-    dml_count_device_bytes((int64_t)allocation->block->each);
+    dml_count_device_bytes((int64_t)allocation->place->block->each);
 }
 
 static dml_code create(const dml_block *wanted, dml_allocation **result, dml_status *status)
@@ -97,7 +114,7 @@ static dml_code create(const dml_block *wanted, dml_allocation **result, dml_sta
     *result = dml_allocations_add(block);
     if (!*result)
         return dml_fail(status, DML_NO_MEMORY, "no memory for an array");
-    count(*result, DML_POOL_MISSES);
+    hand_out(*result, DML_POOL_MISSES);
     return DML_OK;
 }
 
@@ -110,7 +127,7 @@ dml_code dml_allocation_create(dml_context *context, uint64_t size, bool wait, d
     dml_block wanted;
     *result = dml_allocations_find(context, (size_t)size, &wanted); /* without the driver */
     if (*result) {
-        count(*result, DML_POOL_HITS);
+        hand_out(*result, DML_POOL_HITS);
         return DML_OK;
     }
     if (!wait)
@@ -123,48 +140,9 @@ dml_code dml_allocation_create(dml_context *context, uint64_t size, bool wait, d
     return code;
 }
 
-dml_allocation *dml_allocation_wrap(void *data, void (*release)(void *data))
-{
-    dml_allocation *allocation = calloc(1, sizeof *allocation);
-    if (allocation) {
-        allocation->references = 1;
-        allocation->data = data;
-        allocation->release = release;
-    }
-    return allocation;
-}
-
-void dml_allocation_retain(dml_allocation *allocation)
-{
-    allocation->references++;
-}
-
-void dml_allocation_release(dml_allocation *allocation)
-{
-    if (!allocation || --allocation->references > 0)
-        return;
-    if (!allocation->block) {
-        allocation->release(allocation->data);
-        free(allocation);
-        return;
-    }
-    if (allocation->block->generation != dml_fork_generation()) {
-        free(allocation); /* the inherited context and its lists are never touched */
-        return;
-    }
-    /* Over the limit, older blocks are destroyed; the batched work that still uses them is submitted first. */
-    dml_context *context = allocation->block->context;
-    dml_count_device_bytes(-(int64_t)allocation->block->each);
-    if (dml_allocations_put_back(allocation) && dml_context_enter_to_free(context)) {
-        dml_queue_flush_batch(context);
-        dml_queue_trim_pool(context, INT64_MIN, false);
-        dml_context_leave(context);
-    }
-}
-
 dml_code dml_allocation_context(const dml_allocation *allocation, dml_context **context, dml_status *status)
 {
-    const dml_block *block = allocation->block;
+    const dml_block *block = allocation->place->block;
     if (block->generation != dml_fork_generation())
         return dml_fail(status, DML_DEVICE_LOST, /* uncovered: only in a forked child, which writes no counts */
                         "the array is inherited from the process that forked this one, and cannot be used here");
@@ -174,37 +152,32 @@ dml_code dml_allocation_context(const dml_allocation *allocation, dml_context **
     return DML_OK;
 }
 
-void *dml_allocation_data(const dml_allocation *allocation)
-{
-    return allocation->data;
-}
-
 void dml_allocation_expose(dml_allocation *allocation)
 {
-    if (allocation->block)
+    if (allocation->place)
         dml_allocations_expose(allocation);
 }
 
 const dml_vulkan_handles *dml_allocation_handles(const dml_allocation *allocation)
 {
-    return &allocation->block->handles;
+    return &allocation->place->block->handles;
 }
 
 uint64_t dml_allocation_offset(const dml_allocation *allocation)
 {
-    return allocation->offset;
+    return allocation->place->offset;
 }
 
 dml_code dml_allocation_settle(dml_context *context, dml_allocation *allocation, dml_status *status)
 {
-    dml_code code = dml_queue_wait(context, allocation->timeline_value, NULL, status);
-    return code ? code : dml_loans_settle(context, &allocation->loans, true, status);
+    dml_code code = dml_queue_wait(context, allocation->place->timeline_value, NULL, status);
+    return code ? code : dml_loans_settle(context, &allocation->place->loans, true, status);
 }
 
 dml_code dml_allocation_wait(dml_allocation *allocation, dml_status *status)
 {
     dml_context *context;
-    if (!allocation->block)
+    if (!allocation->place)
         return DML_OK;
     if (dml_allocation_context(allocation, &context, status) || dml_context_enter(context, status))
         return status->code;

@@ -4,29 +4,28 @@
  * an inherited device allocation is only forgotten. Work that is queued on an allocation goes on undisturbed after the last
  * release.
  */
-#ifndef DML_VK_ALLOCATION_H
-#define DML_VK_ALLOCATION_H
+#ifndef DML_VK_VULKAN_ALLOCATION_H
+#define DML_VK_VULKAN_ALLOCATION_H
 
 #include "base/status.h"
-#include "vk/memory_types.h"
+#include "device/backend.h"
 
 typedef struct dml_context dml_context;
+
+/* What DLPack's `data` points to where the device is Vulkan's: handles as integers. */
+typedef struct dml_vulkan_handles {
+    uint64_t buffer; /* VkBuffer */
+    uint64_t memory; /* VkDeviceMemory, all of which is the buffer's */
+    uint64_t device; /* VkDevice */
+    uint64_t size;   /* bytes of the buffer */
+} dml_vulkan_handles;
 
 /* `size` bytes of device memory with undefined contents, from the pool or new. A new one needs the driver: unless `wait` is
  * set that fails with DML_WOULD_WAIT. */
 dml_code dml_allocation_create(dml_context *context, uint64_t size, bool wait, dml_allocation **allocation, dml_status *status);
 
-/* Host memory, which the last release frees by `release`. NULL without memory; then `data` stays the caller's. */
-dml_allocation *dml_allocation_wrap(void *data, void (*release)(void *data));
-
-void dml_allocation_retain(dml_allocation *allocation);
-void dml_allocation_release(dml_allocation *allocation); /* NULL is fine */
-
 /* The context of a device allocation. Fails where the device was lost, or the allocation is inherited from a parent process. */
 dml_code dml_allocation_context(const dml_allocation *allocation, dml_context **context, dml_status *status);
-
-/* The first byte as the host maps it; NULL if it does not. Read and write it only after dml_allocation_wait. */
-void *dml_allocation_data(const dml_allocation *allocation);
 
 /* Another library has the address from now on: dml_vk_shutdown leaves the memory alone while there are references. */
 void dml_allocation_expose(dml_allocation *allocation);

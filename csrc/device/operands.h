@@ -1,10 +1,9 @@
-/* Memory as callers describe it. */
-#ifndef DML_VK_MEMORY_TYPES_H
-#define DML_VK_MEMORY_TYPES_H
+/* A program, and the memory that it reads and writes. */
+#ifndef DML_DEVICE_OPERANDS_H
+#define DML_DEVICE_OPERANDS_H
 
+#include "device/allocation.h"
 #include "plan/program.h"
-
-typedef struct dml_allocation dml_allocation;
 
 /* One side of a plan: what its offsets count from. The memory is borrowed. */
 typedef struct dml_operand {
@@ -26,22 +25,5 @@ typedef struct dml_transfer {
     bool *refused; /* set where the device does not import host memory, and nothing else was done; or NULL:
                                           * the memory is staged then */
 } dml_transfer;
-
-/* What DLPack's `data` points to where the device is Vulkan's: handles as integers. */
-typedef struct dml_vulkan_handles {
-    uint64_t buffer; /* VkBuffer */
-    uint64_t memory; /* VkDeviceMemory, all of which is the buffer's */
-    uint64_t device; /* VkDevice */
-    uint64_t size;   /* bytes of the buffer */
-} dml_vulkan_handles;
-
-/* Bytes of a device's memory. */
-typedef struct dml_memory_bytes {
-    uint64_t used;      /* in allocations */
-    uint64_t pooled;    /* in freed ones that are pooled for reuse */
-    uint64_t limit;     /* on `pooled` */
-    uint64_t available; /* that the device could still give */
-    uint64_t unused;    /* of slabs that allocations share, beside these */
-} dml_memory_bytes;
 
 #endif

@@ -1,0 +1,127 @@
+#include "host/host_backend.h"
+
+#include <stdlib.h>
+
+#include "base/cache.h"
+#include "base/parallel.h"
+#include "base/usable_memory.h"
+#include "host/host.h"
+#include "host/host_resize.h"
+
+/* Bytes that are moved without waiting; what a step costs, as bytes; products of sums. */
+enum { MOST_AT_ONCE = 32 * 1024, STEP_BYTES = 256, MOST_PRODUCTS = 16 * 1024 };
+
+static void release(dml_allocation *allocation)
+{
+    dml_cache_release(allocation->data);
+    free(allocation);
+}
+
+static dml_code allocate(int index, const dml_allocation *beside, uint64_t bytes, dml_allocation **allocation,
+                         dml_status *status)
+{
+    (void)index, (void)beside;
+    void *data = dml_cache_acquire((size_t)bytes);
+    *allocation = data ? malloc(sizeof **allocation) : NULL;
+    if (*allocation) {
+        **allocation = (dml_allocation){.data = data, .release = release, .references = 1};
+        return DML_OK;
+    }
+    dml_cache_release(data);
+    return dml_fail(status, DML_NO_MEMORY, "the host has no %llu bytes left for an array", (unsigned long long)bytes);
+}
+
+static dml_operand map(dml_allocation *allocation, int64_t offset)
+{
+    return (dml_operand){.data = (char *)allocation->data + offset};
+}
+
+/* Without `poll` nothing is waited for. */
+static dml_code resize(const dml_transfer *transfer, dml_interrupt_poll *poll, dml_status *status)
+{
+    if (!poll && dml_resize_products(transfer->program) > (double)MOST_PRODUCTS)
+        return dml_fail(status, DML_WOULD_WAIT, "the work is long");
+    return dml_host_resize(transfer->program, transfer->inputs[0].data, transfer->results[0].data, poll, status);
+}
+
+static const void *source_of(const dml_transfer *transfer, const dml_step *step)
+{
+    return step->src == DML_FILL ? transfer->fill : transfer->inputs[step->src].data;
+}
+
+/* Whether steps run at once: all are short, and together they are not. */
+static bool runs_at_once(const dml_program *program)
+{
+    int64_t bytes = 0, longest = 0;
+    for (int64_t i = 0; i < program->count && program->count > 1; i++) {
+        dml_step step;
+        dml_program_step(program, i, &step);
+        int64_t own = dml_plan_bytes(&step.plan);
+        bytes += own;
+        longest = dml_larger(longest, own);
+    }
+    return bytes >= DML_HOST_PARALLEL && longest < DML_HOST_PARALLEL;
+}
+
+static void run_step(const void *argument, int64_t index)
+{
+    const dml_transfer *transfer = argument;
+    dml_step step;
+    dml_program_step(transfer->program, index, &step);
+    dml_host_run(&step.plan, source_of(transfer, &step), transfer->results[step.dst].data, NULL);
+}
+
+/* When it is asked whether to stop no helper is at work: what is asked may fork. */
+static bool run_steps(const dml_transfer *transfer, dml_interrupt_poll *poll)
+{
+    for (int64_t next = 0; next < transfer->program->count;) {
+        next = dml_parallel(run_step, transfer, next, transfer->program->count, dml_interrupt_time(poll));
+        if (dml_interrupt_stops(poll))
+            return false;
+    }
+    return true;
+}
+
+/* What takes more than some 10 us counts as waiting. */
+static dml_code run(int index, const dml_transfer *transfer, bool wait, dml_status *status)
+{
+    (void)index;
+    dml_interrupt_poll poll = dml_interrupt_poll_from_now();
+    int64_t bytes = 0;
+    if (transfer->program->resize)
+        return resize(transfer, wait ? &poll : NULL, status);
+    if (wait && runs_at_once(transfer->program))
+        return run_steps(transfer, &poll) ? DML_OK : dml_fail(status, DML_INTERRUPTED, "interrupted by a signal");
+    for (int64_t i = 0; i < transfer->program->count; i++) {
+        dml_step step;
+        dml_program_step(transfer->program, i, &step);
+        bytes += STEP_BYTES + dml_plan_bytes(&step.plan);
+        if (!wait && bytes > MOST_AT_ONCE)
+            return dml_fail(status, DML_WOULD_WAIT, "the work is long");
+        if (!dml_host_run(&step.plan, source_of(transfer, &step), transfer->results[step.dst].data, wait ? &poll : NULL))
+            return dml_fail(status, DML_INTERRUPTED, "interrupted by a signal");
+    }
+    return DML_OK;
+}
+
+static dml_code wait(int index, dml_status *status)
+{
+    (void)index, (void)status;
+    return DML_OK;
+}
+
+static dml_code memory(int index, dml_memory_bytes *bytes, dml_status *status)
+{
+    (void)index, (void)status;
+    dml_cache_bytes cache = dml_cache_count();
+    *bytes = (dml_memory_bytes){cache.used, cache.pooled, cache.limit, dml_usable_memory_now().left, 0};
+    return DML_OK;
+}
+
+const dml_backend dml_host_backend = {
+    .allocate = allocate,
+    .map = map,
+    .run = run,
+    .wait = wait,
+    .memory = memory,
+};

@@ -1,0 +1,72 @@
+#include "vk/vulkan_backend.h"
+
+#include "vk/all_contexts.h"
+#include "vk/arithmetic.h"
+#include "vk/resizing.h"
+#include "vk/run.h"
+#include "vk/vulkan_allocation.h"
+
+static dml_code allocate(int index, const dml_allocation *beside, uint64_t bytes, dml_allocation **allocation,
+                         dml_status *status)
+{
+    dml_context *context;
+    if (beside ? dml_allocation_context(beside, &context, status) : dml_vk_context(index, &context, status))
+        return status->code;
+    return dml_allocation_create(context, bytes, !beside, allocation, status);
+}
+
+static dml_operand map(dml_allocation *allocation, int64_t offset)
+{
+    return (dml_operand){.allocation = allocation, .offset = (uint64_t)offset};
+}
+
+/* The context of those operands that are allocations. */
+static dml_code context_of(const dml_operand *operands, int64_t count, dml_context **context, dml_status *status)
+{
+    for (int64_t i = 0; i < count; i++)
+        if (operands[i].allocation && dml_allocation_context(operands[i].allocation, context, status))
+            return status->code;
+    return DML_OK;
+}
+
+static dml_code run(int index, const dml_transfer *transfer, bool wait, dml_status *status)
+{
+    dml_context *context = NULL;
+    if (transfer->program->formulas)
+        return dml_fail(
+            status, DML_VALUE_ERROR,
+            "a map of items of 4 or 8 bytes is computed by the host alone: give the call device=\"host\" or \"auto\", "
+            "and NumPy's arrays");
+    if (context_of(transfer->inputs, transfer->program->input_count, &context, status) ||
+        context_of(transfer->results, transfer->program->result_count, &context, status) ||
+        (transfer->lengths && dml_allocation_context(transfer->lengths, &context, status)) ||
+        (!context && dml_vk_context(index, &context, status)))
+        return status->code;
+    if (transfer->program->resize)
+        return dml_vk_resize(context, transfer, wait, status);
+    return dml_vk_run_computed(context, transfer, wait, status);
+}
+
+static dml_code wait(int index, dml_status *status)
+{
+    dml_context *context;
+    if (dml_vk_context(index, &context, status))
+        return status->code; /* uncovered: a fault that only soak injects */
+    return dml_vk_wait(context, status);
+}
+
+static dml_code memory(int index, dml_memory_bytes *bytes, dml_status *status)
+{
+    dml_context *context;
+    if (dml_vk_context(index, &context, status))
+        return status->code; /* uncovered: a fault that only soak injects */
+    return dml_vk_memory(context, bytes, status);
+}
+
+const dml_backend dml_vulkan_backend = {
+    .allocate = allocate,
+    .map = map,
+    .run = run,
+    .wait = wait,
+    .memory = memory,
+};
