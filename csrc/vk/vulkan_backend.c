@@ -1,7 +1,7 @@
 #include "vk/vulkan_backend.h"
 
-#include "vk/all_contexts.h"
 #include "vk/arithmetic.h"
+#include "vk/instance.h"
 #include "vk/resizing.h"
 #include "vk/run.h"
 #include "vk/vulkan_allocation.h"
