@@ -11,33 +11,33 @@
 /* Bytes that are moved without waiting; what a step costs, as bytes; products of sums. */
 enum { MOST_AT_ONCE = 32 * 1024, STEP_BYTES = 256, MOST_PRODUCTS = 16 * 1024 };
 
-static void release(dml_allocation *allocation)
+static void host_release(dml_allocation *allocation)
 {
     dml_cache_release(allocation->data);
     free(allocation);
 }
 
-static dml_code allocate(int index, const dml_allocation *beside, uint64_t bytes, dml_allocation **allocation,
-                         dml_status *status)
+static dml_code host_allocate(int index, const dml_allocation *beside, uint64_t bytes, dml_allocation **allocation,
+                              dml_status *status)
 {
     (void)index, (void)beside;
     void *data = dml_cache_acquire((size_t)bytes);
     *allocation = data ? malloc(sizeof **allocation) : NULL;
     if (*allocation) {
-        **allocation = (dml_allocation){.data = data, .release = release, .references = 1};
+        **allocation = (dml_allocation){.data = data, .release = host_release, .references = 1};
         return DML_OK;
     }
     dml_cache_release(data);
     return dml_fail(status, DML_NO_MEMORY, "the host has no %llu bytes left for an array", (unsigned long long)bytes);
 }
 
-static dml_operand map(dml_allocation *allocation, int64_t offset)
+static dml_operand host_map(dml_allocation *allocation, int64_t offset)
 {
     return (dml_operand){.data = (char *)allocation->data + offset};
 }
 
 /* Without `poll` nothing is waited for. */
-static dml_code resize(const dml_transfer *transfer, dml_interrupt_poll *poll, dml_status *status)
+static dml_code host_resize(const dml_transfer *transfer, dml_interrupt_poll *poll, dml_status *status)
 {
     if (!poll && dml_resize_products(transfer->program) > (double)MOST_PRODUCTS)
         return dml_fail(status, DML_WOULD_WAIT, "the work is long");
@@ -83,13 +83,13 @@ static bool run_steps(const dml_transfer *transfer, dml_interrupt_poll *poll)
 }
 
 /* What takes more than some 10 us counts as waiting. */
-static dml_code run(int index, const dml_transfer *transfer, bool wait, dml_status *status)
+static dml_code host_run(int index, const dml_transfer *transfer, bool wait, dml_status *status)
 {
     (void)index;
     dml_interrupt_poll poll = dml_interrupt_poll_from_now();
     int64_t bytes = 0;
     if (transfer->program->resize)
-        return resize(transfer, wait ? &poll : NULL, status);
+        return host_resize(transfer, wait ? &poll : NULL, status);
     if (wait && runs_at_once(transfer->program))
         return run_steps(transfer, &poll) ? DML_OK : dml_fail(status, DML_INTERRUPTED, "interrupted by a signal");
     for (int64_t i = 0; i < transfer->program->count; i++) {
@@ -104,13 +104,13 @@ static dml_code run(int index, const dml_transfer *transfer, bool wait, dml_stat
     return DML_OK;
 }
 
-static dml_code wait(int index, dml_status *status)
+static dml_code host_wait(int index, dml_status *status)
 {
     (void)index, (void)status;
     return DML_OK;
 }
 
-static dml_code memory(int index, dml_memory_bytes *bytes, dml_status *status)
+static dml_code host_memory(int index, dml_memory_bytes *bytes, dml_status *status)
 {
     (void)index, (void)status;
     dml_cache_bytes cache = dml_cache_count();
@@ -119,9 +119,9 @@ static dml_code memory(int index, dml_memory_bytes *bytes, dml_status *status)
 }
 
 const dml_backend dml_host_backend = {
-    .allocate = allocate,
-    .map = map,
-    .run = run,
-    .wait = wait,
-    .memory = memory,
+    .allocate = host_allocate,
+    .map = host_map,
+    .run = host_run,
+    .wait = host_wait,
+    .memory = host_memory,
 };

@@ -7,12 +7,12 @@
 #include "vk/cpu_needs.h"
 #include "vk/quiesce.h"
 
-_Static_assert(DML_MAX_DEVICES < DML_COUNTED_DEVICES, "each device and the host have counts of their own");
+_Static_assert((int)DML_MAX_DEVICES < (int)DML_COUNTED_DEVICES, "each device and the host have counts of their own");
 
 #ifndef DMLOPS_PIP_INSTALL /* as tools/publishing.py has it */
 #define DMLOPS_PIP_INSTALL "pip install"
 #endif
-#if defined(__linux__) && defined(__x86_64__)
+#if defined(__linux__) && (defined(__x86_64__) || defined(__aarch64__))
 #define FOR_ANY_CPU DMLOPS_PIP_INSTALL " dmlops[cpu] brings a driver for any CPU; "
 #else
 #define FOR_ANY_CPU ""

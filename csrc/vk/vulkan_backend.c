@@ -6,8 +6,8 @@
 #include "vk/run.h"
 #include "vk/vulkan_allocation.h"
 
-static dml_code allocate(int index, const dml_allocation *beside, uint64_t bytes, dml_allocation **allocation,
-                         dml_status *status)
+static dml_code vulkan_allocate(int index, const dml_allocation *beside, uint64_t bytes, dml_allocation **allocation,
+                                dml_status *status)
 {
     dml_context *context;
     if (beside ? dml_allocation_context(beside, &context, status) : dml_vk_context(index, &context, status))
@@ -15,7 +15,7 @@ static dml_code allocate(int index, const dml_allocation *beside, uint64_t bytes
     return dml_allocation_create(context, bytes, !beside, allocation, status);
 }
 
-static dml_operand map(dml_allocation *allocation, int64_t offset)
+static dml_operand vulkan_map(dml_allocation *allocation, int64_t offset)
 {
     return (dml_operand){.allocation = allocation, .offset = (uint64_t)offset};
 }
@@ -29,7 +29,7 @@ static dml_code context_of(const dml_operand *operands, int64_t count, dml_conte
     return DML_OK;
 }
 
-static dml_code run(int index, const dml_transfer *transfer, bool wait, dml_status *status)
+static dml_code vulkan_run(int index, const dml_transfer *transfer, bool wait, dml_status *status)
 {
     dml_context *context = NULL;
     if (transfer->program->formulas)
@@ -47,7 +47,7 @@ static dml_code run(int index, const dml_transfer *transfer, bool wait, dml_stat
     return dml_vk_run_computed(context, transfer, wait, status);
 }
 
-static dml_code wait(int index, dml_status *status)
+static dml_code vulkan_wait(int index, dml_status *status)
 {
     dml_context *context;
     if (dml_vk_context(index, &context, status))
@@ -55,7 +55,7 @@ static dml_code wait(int index, dml_status *status)
     return dml_vk_wait(context, status);
 }
 
-static dml_code memory(int index, dml_memory_bytes *bytes, dml_status *status)
+static dml_code vulkan_memory(int index, dml_memory_bytes *bytes, dml_status *status)
 {
     dml_context *context;
     if (dml_vk_context(index, &context, status))
@@ -64,9 +64,9 @@ static dml_code memory(int index, dml_memory_bytes *bytes, dml_status *status)
 }
 
 const dml_backend dml_vulkan_backend = {
-    .allocate = allocate,
-    .map = map,
-    .run = run,
-    .wait = wait,
-    .memory = memory,
+    .allocate = vulkan_allocate,
+    .map = vulkan_map,
+    .run = vulkan_run,
+    .wait = vulkan_wait,
+    .memory = vulkan_memory,
 };
