@@ -196,8 +196,10 @@ static bool choose_staged(const dml_plan *plan, dml_host_job *job)
 static bool choose_together(const dml_plan *plan, dml_host_job *job)
 {
     side rows = {-1, 1, 1, 1}, none = rows;
+    if (plan->rank < 2)
+        return false;
     const dml_axis *inner = &plan->axes[plan->rank - 1], *next = inner - 1;
-    if (plan->rank < 2 || inner->extent > BRIEF || next->dst_stride != inner->extent * inner->dst_stride ||
+    if (inner->extent > BRIEF || next->dst_stride != inner->extent * inner->dst_stride ||
         next->src_stride == inner->extent * inner->src_stride || dml_plan_count(plan) < ENOUGH)
         return false;
     memset(job->taken, 0, sizeof job->taken);

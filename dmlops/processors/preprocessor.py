@@ -89,7 +89,7 @@ class Preprocessor:
             as they are given, none are left out. Dask arrays of pictures, or of videos, become Dask arrays, chunk by chunk.
         out : dict of arrays, optional
             Where results are written, by their names.
-        device : device, optional
+        device : int, str or Device, optional
             Where resizes, movements and tables run. By default ``"auto"``: the host or the best Vulkan device, whichever is
             estimated to take less time, so that no driver is needed. ``set_default_device`` and ``DMLOPS_DEVICE`` come first.
 

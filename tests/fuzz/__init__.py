@@ -309,6 +309,9 @@ def attempt(data, device):
         )
         assert before is None or hostile or out.tobytes() == before, f"{name} changed out and raised {error!r}"
         return type(error).__name__
+    except RuntimeError as error:
+        assert "NumPy ISO datetime" in str(error)  # NumPy's own, where updates are times and the array has short strings
+        return type(error).__name__
     assert isinstance(result, list if name == "split" else np.ndarray)
     pairs = zip(result if isinstance(outs, list) else [result], outs if isinstance(outs, list) else [outs], strict=True)
     assert out is None or all(part is target for part, target in pairs)
