@@ -147,7 +147,7 @@ def compare(
         An operator of dmlops, or its name; or a function that ``dmlops.fuse`` has been given.
     args : object
         The operator's arguments. Device arrays among them are downloaded first.
-    devices : device, or iterable of devices, optional
+    devices : int, str or Device, or an iterable of them, optional
         The devices to run on; ``dmlops.devices`` lists what is accepted. Default: every usable device; the host alone for a
         fused function that maps items of 4 or 8 bytes.
     repeat : int, optional
