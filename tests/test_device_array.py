@@ -251,7 +251,11 @@ def test_operators_on_views(devices, operator, data):
         outs = [find(whole) for whole, (_, find, _) in zip(wholes, canvases)]
         out = None if not outs else outs if operator == "split" else outs[0]
         first = arrays[0] if call.others is None else arrays
-        result = strategies.parts(getattr(dmlops, operator)(first, *args, **call.kwargs, out=out))
+        try:
+            result = strategies.parts(getattr(dmlops, operator)(first, *args, **call.kwargs, out=out))
+        except ValueError as error:
+            assert "does not promise how it rounds float32" in str(error) and operator.startswith("resize_")
+            continue
         for part, right in zip(result, expected, strict=True):
             assert type(part) is dmlops.DeviceArray and part.device == arrays[0].device and part.dtype == call.input.dtype
             assert strategies.content(part.numpy()) == strategies.content(right), device

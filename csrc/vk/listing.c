@@ -7,7 +7,7 @@
 #include "vk/cpu_needs.h"
 #include "vk/quiesce.h"
 
-_Static_assert((int)DML_MAX_DEVICES < (int)DML_COUNTED_DEVICES, "each device and the host have counts of their own");
+_Static_assert(DML_MAX_DEVICES + 0 < DML_COUNTED_DEVICES + 0, "each device and the host have counts of their own");
 
 #ifndef DMLOPS_PIP_INSTALL /* as tools/publishing.py has it */
 #define DMLOPS_PIP_INSTALL "pip install"
