@@ -29,8 +29,8 @@ def compare(arguments: list[str]) -> int:
     def run() -> tuple[bool, object]:
         name, args, kwargs = _call(options.call)
         plain = name in explain.OPERATORS
-        devices = [int(one) if one.isascii() and one.isdigit() else one for one in options.device or ()] or None
-        found = compared(name if plain else explain.fused(name), *args, devices=devices, repeat=options.repeat, **kwargs)
+        function = name if plain else explain.fused(name)
+        found = compared(function, *args, devices=options.device, repeat=options.repeat, **kwargs)
         return bool(found), found
 
     return _printed(run)
@@ -67,7 +67,7 @@ def _printed(run: Any) -> int:
 
 def _call(call: str) -> tuple[str, list[Any], dict[str, Any]]:
     """A function's or an operator's name, and its arguments."""
-    name = call.partition("(")[0].strip().removeprefix("dmlops.")
+    name = explain.name_of(call)
     if ":" not in name and name not in (*explain.OPERATORS, *explain.COMPOSED):
         raise ValueError(f"{shown(call)} is no call of MODULE:FUNCTION, nor of an operator")
     args, kwargs = explain.arguments_of(call, _with_values)

@@ -100,18 +100,23 @@ def plan_and_pieces(call: str, device: object = None) -> tuple[_Plan, list[dict[
 
 def words(call: str, device: object = None, plans: bool = False) -> str:
     """The text that the command prints: what matters to who calls; with `plans` what `explain` says, too."""
-    name = _name(call)
+    from dmlops.fusion.explanation import Place
+
+    name = name_of(call)
     if _is_traced(name):
         explanation = _explained_as_fused(name, call, device)
         return repr(explanation) if plans else f"{explanation.words}\n{HINT}"
-    on_host, said = _where(call, device)
-    if on_host and weighed(device).type == "host":  # type: ignore[union-attr]
-        return said
-    found, host, there = _explained(call, weighed(device) or device)
-    found = list(found)
-    lines = [said] if said else []
-    if host and there and not said.startswith("auto: "):
+    by_cost = weighed(device)
+    if by_cost and by_cost.type == "host":
+        return _by_cost(call, by_cost)
+    lines, on_host = [] if by_cost or device in CLASSES else [Place.of((), device, False).why], False
+    found, host, there = _explained(call, by_cost or device)
+    if by_cost:
+        on_host, said = said_of_auto(by_cost, host, there)
+        lines.append(said)
+    elif host and there:
         lines.append(said_of_estimates(host, there))
+    found = list(found)
     more = " or more" * (len(found) == MOST_PIECES)
     lines.append(f"one pass{f' of {len(found)}{more} steps' * (len(found) > 1)}: {_traffic(found)}{more}")
     return "\n".join([*lines, *([HINT] if not plans else [] if on_host else [text_of(found)])])
@@ -127,20 +132,7 @@ def _traffic(found: list[Any]) -> Traffic:
     return traffic
 
 
-def _where(call: str, device: object) -> tuple[bool, str]:
-    """Whether a call runs on the host by cost, and what there is to say of where it runs; nothing of a class of devices."""
-    from dmlops.fusion.explanation import Place
-
-    by_cost = weighed(device)
-    if by_cost is None:
-        return False, "" if device in CLASSES else Place.of((), device, False).why
-    if by_cost.type == "host":
-        parse(call)
-        return said_of_auto(by_cost, 0, 0)
-    return said_of_auto(by_cost, *estimates(call, by_cost))
-
-
-def _name(call: str) -> str:
+def name_of(call: str) -> str:
     return call.partition("(")[0].strip().removeprefix("dmlops.")
 
 
@@ -150,7 +142,7 @@ def _is_traced(name: str) -> bool:
 
 def explain(call: str, device: object = None) -> str:
     """The plans and kernels of a call, as text; of fused functions the words, too."""
-    name = _name(call)
+    name = name_of(call)
     if _is_traced(name):
         return repr(_explained_as_fused(name, call, device))
     if by_cost := weighed(device):

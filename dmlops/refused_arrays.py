@@ -47,6 +47,11 @@ def _by_dlpack(argument: Any) -> str:
     return "; dmlops.from_dlpack takes it" if kind == CPU else ""
 
 
+def is_lazy(value: Any) -> bool:
+    """Whether it is a Dask array, by Dask's protocol for collections."""
+    return hasattr(type(value), "__dask_graph__")
+
+
 def lazy(name: str, argument: Any) -> TypeError:
     """Make the error for an array of Dask or Zarr, which may be larger than memory."""
     package = type(argument).__module__.partition(".")[0]

@@ -7,6 +7,7 @@ from typing import Any
 
 from dmlops._core import DeviceArray
 from dmlops.fusion import structure
+from dmlops.refused_arrays import is_lazy
 
 __all__ = ["warm_up"]
 
@@ -46,7 +47,7 @@ def warm_up(function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> None:
     """
     if kwargs.get("out") is not None:
         raise TypeError("warm_up takes no out, which the call would write")
-    if any(map(structure.is_lazy, structure.leaves((args, kwargs)))):
+    if any(map(is_lazy, structure.leaves((args, kwargs)))):
         raise TypeError("warm_up takes no Dask arrays, which are computed later: pass a NumPy array of a chunk's shape")
     for one in structure.leaves(function(*args, **kwargs)):
         if isinstance(one, DeviceArray):

@@ -1,6 +1,7 @@
 /* Memory that arrays share, of the host or of a device.
  *
- * References are counted. The last one may be released on any thread, also in the child of a fork.
+ * References are counted. The last one may be released on any thread, also in the child of a fork. What a device has `data` of
+ * is read and written only after the backend has waited for its queued work.
  */
 #ifndef DML_DEVICE_ALLOCATION_H
 #define DML_DEVICE_ALLOCATION_H

@@ -15,7 +15,7 @@ typedef struct dml_choice {
 
 extern const dml_choice dml_host;
 
-/* What a device can do. Only this tells the kinds of devices apart. */
+/* What a device can do. */
 static inline const dml_backend *dml_backend_of(const dml_choice *device)
 {
     return device->host ? &dml_host_backend : &dml_vulkan_backend;

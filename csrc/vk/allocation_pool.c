@@ -98,16 +98,12 @@ static void divide(dml_block *block, const dml_block *wanted)
     block->classes[true] = wanted->classes[true];
 }
 
-/* One more allocation of a block that has room for it; NULL without memory. Memory that the host does not see is handed out in
- * turn: on a GPU, what follows on work with the same memory waits for it. Else what was used last is still in a cache. */
+/* One more allocation of a block that has room for it; NULL without memory. */
 static dml_allocation *take(dml_block *block)
 {
     dml_context *context = block->context;
-    const bool in_turn = !block->buffer.mapped && block->made < block->room;
-    dml_allocation *allocation = in_turn || !block->unused ? dml_place_make(block) : block->unused;
+    dml_allocation *allocation = dml_place_take(block);
     if (allocation) {
-        if (allocation == block->unused)
-            block->unused = allocation->place->next;
         allocation->references = 1;
         block->live++;
         context->allocation_pool.live[block->classes[true]]++;

@@ -4,7 +4,8 @@
 
 #include "vk/allocation_pool.h"
 
-dml_allocation *dml_place_make(dml_block *block)
+/* The next allocation of a block; NULL without memory. */
+static dml_allocation *make(dml_block *block)
 {
     dml_place *made = calloc(1, sizeof *made);
     if (!made)
@@ -16,6 +17,16 @@ dml_allocation *dml_place_make(dml_block *block)
     char *mapped = block->buffer.mapped;
     made->allocation = (dml_allocation){.data = mapped ? mapped + made->offset : NULL, .place = made};
     return &made->allocation;
+}
+
+dml_allocation *dml_place_take(dml_block *block)
+{
+    const bool in_turn = !block->buffer.mapped && block->made < block->room;
+    dml_allocation *unused = block->unused;
+    if (in_turn || !unused)
+        return make(block);
+    block->unused = unused->place->next;
+    return unused;
 }
 
 void dml_place_put(dml_block *block, dml_allocation *allocation)

@@ -7,10 +7,12 @@
 
 typedef struct dml_block dml_block;
 
-/* An allocation of the next place that has had none; NULL without memory. */
-dml_allocation *dml_place_make(dml_block *block);
+/* One that is not in use; or a new one, for which the block has room: NULL without memory. Memory that the host does not see is
+ * handed out in turn: on a GPU, what follows on work with the same memory waits for it. Else what was used last is still in a
+ * cache. */
+dml_allocation *dml_place_take(dml_block *block);
 
-/* Keeps one that is not in use; where they are handed out in turn, behind the others. */
+/* Keeps one that is not in use any more; where they are handed out in turn, behind the others. */
 void dml_place_put(dml_block *block, dml_allocation *allocation);
 
 /* Frees those that are kept. */

@@ -1,8 +1,7 @@
-/* Device allocations, and host memory, that arrays share.
+/* Allocations of Vulkan devices.
  *
- * References are counted. The last one may be released on any thread, after dml_vk_shutdown, and in the child of a fork, where
- * an inherited device allocation is only forgotten. Work that is queued on an allocation goes on undisturbed after the last
- * release.
+ * The last reference may be released also after dml_vk_shutdown, and in the child of a fork, where an inherited allocation is
+ * only forgotten. Work that is queued on an allocation goes on undisturbed after the last release.
  */
 #ifndef DML_VK_VULKAN_ALLOCATION_H
 #define DML_VK_VULKAN_ALLOCATION_H

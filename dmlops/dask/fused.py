@@ -26,6 +26,7 @@ from dmlops.fusion.chosen import index_inputs
 from dmlops.fusion.graph import Input, pack
 from dmlops.fusion.layout import Along
 from dmlops.fusion.resized import ResizePass
+from dmlops.refused_arrays import is_lazy
 
 if TYPE_CHECKING:
     from dmlops.fusion.compiler import Pass
@@ -47,7 +48,7 @@ def by_chunks(fused: Fused, args: Any, kwargs: Any, device: Any) -> Any:
 
     def block(value: Any) -> Any:
         refuse_device_array(value)
-        if not structure.is_lazy(value):
+        if not is_lazy(value):
             return value
         arrays.append(dask_array(value))
         return _Block(len(arrays) - 1)

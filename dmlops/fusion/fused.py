@@ -21,6 +21,7 @@ from dmlops.fusion.results import Results
 from dmlops.fusion.traced import RefusedError, Trace, refuse
 from dmlops.logs import warn
 from dmlops.progress import tracked
+from dmlops.refused_arrays import is_lazy
 from dmlops.warming import warm_up
 
 if TYPE_CHECKING:
@@ -150,7 +151,7 @@ class Fused:
     def _elsewhere(self, args: Any, kwargs: Any, arrays: Any, how: tuple[Any, Any, Any]) -> Any:
         """The call of traced or Dask arrays."""
         out, device, progress = how
-        if any(map(structure.is_lazy, arrays)):
+        if any(map(is_lazy, arrays)):
             if out is not None or progress is not None:
                 raise TypeError(f"{self!r} of Dask arrays takes neither out nor progress")
             from dmlops.dask.fused import by_chunks

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from dmlops._core import DeviceArray
-from dmlops.refused_arrays import no_array, not_plain
+from dmlops.refused_arrays import is_lazy, no_array, not_plain
 
 __all__ = [
     "Described",
@@ -18,7 +18,6 @@ __all__ = [
     "is_array",
     "is_container",
     "is_dict",
-    "is_lazy",
     "is_recorded",
     "items_of",
     "leaves",
@@ -73,11 +72,6 @@ def operand(name: str, value: Any) -> Any:
 def is_recorded(value: Any) -> bool:
     """Whether operators do not run on it, but are recorded, or run by NumPy."""
     return hasattr(type(value), "__dmlops_function__")
-
-
-def is_lazy(value: Any) -> bool:
-    """Whether it is a Dask array, by Dask's protocol for collections."""
-    return hasattr(type(value), "__dask_graph__")
 
 
 # --- containers -----------------------------------------------------------------------------------------------------

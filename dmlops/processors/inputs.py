@@ -15,9 +15,10 @@ import numpy as np
 from dmlops.errors import UnsupportedError
 from dmlops.processors.configuration import Configuration
 from dmlops.processors.plans import Array
+from dmlops.refused_arrays import is_lazy
 from dmlops.resizing.arguments import mode_of_picture
 
-__all__ = ["on_host", "pictures"]
+__all__ = ["check_in_memory", "on_host", "pictures"]
 
 
 def pictures(c: Configuration, photos: Any, form: str) -> tuple[list[Array], list[int]]:
@@ -106,12 +107,16 @@ def on_host(photo: Any, where: str) -> Any:
     """What NumPy makes an array of: what lies on a device is downloaded, what Dask would compute is refused."""
     from dmlops import DeviceArray
 
-    if hasattr(type(photo), "__dask_graph__"):
+    check_in_memory(photo, where)
+    return photo.numpy() if isinstance(photo, DeviceArray) else photo
+
+
+def check_in_memory(photo: Any, where: str) -> None:
+    if is_lazy(photo):
         raise TypeError(
             f"{where} is a Dask array, which is not in memory: its compute() loads it, and dask.array.map_blocks calls the "
             "function for each chunk"
         )
-    return photo.numpy() if isinstance(photo, DeviceArray) else photo
 
 
 def _three(array: Array, where: str) -> Array:

@@ -16,6 +16,7 @@ from dmlops.processors.arguments import outputs, whole
 from dmlops.processors.kept import Kept
 from dmlops.processors.plans import Plan, Sizes
 from dmlops.processors.rules import rule_for
+from dmlops.refused_arrays import is_lazy
 from dmlops.resizing.arguments import version_of
 
 if TYPE_CHECKING:
@@ -99,7 +100,7 @@ class Preprocessor:
             The original's results by its names, in NumPy: a list of arrays where these differ in shape.
         """
         device = _core._automatic_default() if device is None else device
-        if hasattr(type(photos), "__dask_graph__"):
+        if is_lazy(photos):
             return self._by_chunks(photos, out, device)
         pictures, groups = inputs.pictures(self._configuration, photos, self._row.form)
         if self._row.content:

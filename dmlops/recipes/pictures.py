@@ -9,7 +9,7 @@ import numpy as np
 
 from dmlops.errors import shown
 from dmlops.processors.arguments import whole
-from dmlops.processors.inputs import on_host
+from dmlops.processors.inputs import check_in_memory, on_host
 from dmlops.processors.plans import Array, Size
 from dmlops.resizing.arguments import mode_of_picture, number_of
 
@@ -27,7 +27,7 @@ def pictures(photos: Any, channels: int | None = 3, order: str = "BGR") -> list[
 
 
 def _listed(photos: Any, channels: int | None) -> list[Any]:
-    on_host(photos, "photos")  # raises for what is not in memory
+    check_in_memory(photos, "photos")
     if isinstance(photos, (list, tuple)):
         return list(photos)
     rank = getattr(photos, "ndim", 0)

@@ -14,7 +14,7 @@ import numpy as np
 from dmlops._core import DeviceArray
 from dmlops.errors import shown
 from dmlops.operators.axes import axes_of, ints_of
-from dmlops.refused_arrays import lazy
+from dmlops.refused_arrays import is_lazy, lazy
 from dmlops.slice_keys import index_of
 
 __all__ = [
@@ -207,7 +207,7 @@ def shortest_edge(size: Any, height: int, width: int) -> tuple[int, int]:
 
 
 def image_of(input: Any) -> Any:
-    from dmlops.fusion.structure import is_lazy, is_recorded, operand
+    from dmlops.fusion.structure import is_recorded, operand
 
     array = operand("input", input)
     if is_lazy(array):
