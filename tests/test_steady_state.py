@@ -105,8 +105,10 @@ def test_a_call_makes_no_system_calls_but_the_drivers_waiting(case, vulkan, tmp_
     assert done.returncode == 0, done.stdout + done.stderr
     lines = log.read_text().splitlines()
     begin, end = (next(i for i, line in enumerate(lines) if f'write(2, "{said}"' in line) for said in ("BEGIN", "END"))
-    names = [re.match(r"\d+ +(\w+)\(", line) for line in lines[begin + 1 : end]]
-    counts = collections.Counter(match[1] for match in names if match)
+    # Once a second a thread of ours asks how much memory is left, however many calls there are.
+    (idle,) = {line.split()[0] for line in lines if 'PR_SET_NAME, "dmlops-idle"' in line}
+    names = [re.match(r"(\d+) +(\w+)\(", line) for line in lines[begin + 1 : end]]
+    counts = collections.Counter(match[2] for match in names if match and match[1] != idle)
     others = {name: count for name, count in counts.items() if name not in WAITING}
     # malloc may grow or trim its heap now and then; what a call does each time is counted CALLS times.
     assert sum(others.values()) < CALLS // 5, others
