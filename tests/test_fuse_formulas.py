@@ -199,6 +199,26 @@ def test_short_rows_go_together(moved, channels):
     assert same(lambda x: moved(x * 2 - 1), values("f8", x.shape))
 
 
+SHORT_ROWS_APART = {
+    "channels in another order": lambda x: x[..., [2, 1, 0, 3]],
+    "a channel added": lambda x: np.pad(x, ((0, 0), (0, 0), (0, 1))),
+    "pixels and a channel added": lambda x: np.pad(x, ((0, 0), (2, 1), (1, 0))),
+    "columns first, a channel added": lambda x: np.pad(x.transpose(1, 0, 2), ((0, 0), (0, 0), (0, 1))),
+    "images side by side": lambda x: np.concatenate([x[:, :20], x[:, 20:, ::-1] * 2], -1),
+    "a few columns each": lambda x: np.pad(x.reshape(300, 20, 2, -1), ((0, 0), (1, 0), (0, 1), (0, 1))),
+}
+
+
+@pytest.mark.parametrize("axis", range(3))
+@pytest.mark.parametrize("moved", SHORT_ROWS_APART.values(), ids=SHORT_ROWS_APART)
+def test_short_rows_are_taken_across(moved, axis):
+    """What the result has between them, and constants along each axis."""
+    x = values("f4", (300, 40, 4))
+    shift = np.arange(x.shape[axis], dtype=np.float32).reshape([-1] + [1] * (2 - axis))
+    assert same(lambda x: moved((x - shift) * 2), x)
+    assert same(lambda x: moved(x * 2 - 1), x)
+
+
 def test_large_arrays_are_cut_where_constants_go_on(monkeypatch):
     x = np.random.default_rng(0).normal(0, 1, (300, 700, 3)).astype(np.float32)
     for function in (planes, USES["normalised"], USES["channels swapped"], USES["transposed"]):

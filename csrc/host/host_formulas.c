@@ -9,6 +9,7 @@
 enum {
     BLOCK = DML_FORMULA_BLOCK,
     APART = 1024,           /* elements of a block whose neighbours share lines with those of other rows */
+    BRIEF = 32,             /* elements: rows that are no longer are taken across */
     MOST_PERIOD = BLOCK / 2 /* elements after which constants come again, within a block */
 };
 
@@ -182,22 +183,35 @@ static bool comes_again(const dml_plan *plan, int inner, int next)
     return b->extent <= MOST_PERIOD && a->src_stride == b->extent * b->src_stride && a->dst_stride == b->extent * b->dst_stride;
 }
 
+/* The axis that a block's elements lie along. A short row costs as much as a block does, so blocks lie along the next axis that
+ * is not short, or the longest, and rows of the result are written an element of each at a time. */
+static int across_short(const dml_plan *plan)
+{
+    int longest = plan->rank - 1;
+    for (int k = plan->rank - 1; k >= 0 && plan->axes[longest].extent <= BRIEF; k--)
+        if (plan->axes[k].extent > plan->axes[longest].extent)
+            longest = k;
+    return longest;
+}
+
 void dml_formulas_choose(const dml_plan *plan, dml_host_job *job)
 {
     const int inner = plan->rank - 1, next = plan->rank > 1 ? inner - 1 : -1;
     const bool varies = inner >= 0 && plan->axes[inner].entry_stride != 0;
     const bool along_next = varies && next >= 0 && plan->axes[next].entry_stride == 0;
     const bool again = along_next && comes_again(plan, inner, next);
-    const int col = along_next && !again ? next : inner, row = along_next && !again ? inner : next;
-    const bool apart = col >= 0 && dml_magnitude(plan->axes[col].src_stride) > plan->src_item;
+    const int across = inner < 0 || again ? inner : across_short(plan);
+    const int col = across == inner && along_next && !again ? next : across, row = col == inner ? next : inner;
+    const dml_axis none = {1, 0, 0, 0}, *along = col < 0 ? &none : &plan->axes[col];
+    const bool apart = dml_magnitude(along->src_stride) > plan->src_item || dml_magnitude(along->dst_stride) > plan->item;
     job->formula = (dml_host_formula){.formula = plan->formula, .period = 1};
     for (int k = 0; k < plan->rank; k++)
-        job->taken[k] = k == inner || k == next;
+        job->taken[k] = k == col || k == row;
     job->col = dml_host_blocks(plan, job, col, apart ? APART : INT64_MAX);
     job->row = dml_host_blocks(plan, job, row, INT64_MAX);
-    if (varies && !(along_next && !again)) {
-        job->formula.entry = plan->axes[inner].entry_stride;
-        job->formula.period = again ? plan->axes[inner].extent : INT64_MAX;
+    if (along->entry_stride != 0) {
+        job->formula.entry = along->entry_stride;
+        job->formula.period = again ? along->extent : INT64_MAX;
     }
     if (again) {
         const dml_axis both = {plan->axes[inner].extent * plan->axes[next].extent, plan->axes[inner].src_stride,
