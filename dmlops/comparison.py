@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dmlops import operators, reference, tables
+from dmlops import operators, printed_tables, reference
 from dmlops._core import DeviceArray
 from dmlops.arrays import empty
 from dmlops.bits import differ
@@ -104,13 +104,13 @@ class Comparison:
         return all(row.equal for row in self.rows)
 
     def __repr__(self) -> str:
-        return "\n".join([tables.as_text(*self._table()), *self._remarks()])
+        return "\n".join([printed_tables.as_text(*self._table()), *self._remarks()])
 
     def _repr_html_(self) -> str:
         import html
 
         remarks = "".join(f"<p>{html.escape(remark)}</p>" for remark in self._remarks())
-        return tables.as_html(*self._table()) + remarks + self._picture_html()
+        return printed_tables.as_html(*self._table()) + remarks + self._picture_html()
 
     def _table(self) -> tuple[list[str], list[list[str]]]:
         times = f"{self.numpy_milliseconds:.3f}"

@@ -15,14 +15,14 @@ class DeviceList(list[Device]):
     """A list of devices. Notebooks show it as a table."""
 
     def _repr_html_(self) -> str:
-        from dmlops import tables
+        from dmlops import printed_tables
 
         rows = []
         for device in self:
             memory = f"{device.memory / 2**30:.1f} GiB" if device.memory else ""
             number = "" if device.index is None else str(device.index)
             rows.append([number, device.name, device.type, device.driver, memory, device.reason or "yes"])
-        return tables.as_html(["device", "name", "type", "driver", "memory", "usable"], rows)
+        return printed_tables.as_html(["device", "name", "type", "driver", "memory", "usable"], rows)
 
 
 def devices() -> DeviceList:

@@ -16,16 +16,16 @@
 #define DML_SUBGROUP 8          /* invocations of a subgroup that makes sums together */
 #define DML_TABLES_MOST_SPAN 64 /* bytes of a window of `tables` */
 
-/* Values of DML_REVERSED: which axis, if any, is reversed. With a table AXIS, of none: entries advance along axes. So they do
- * with gathered axes, of which AXIS has all the indices, and CUT those of the piece: elements of other sources are skipped. */
-#define DML_REVERSED_NONE 0
-#define DML_REVERSED_AXIS 1 /* the table's axis `reversed_axis` */
-#define DML_REVERSED_ROW 2  /* rows: the row itself, up to its length */
-#define DML_REVERSED_CUT 3  /* elements: like AXIS, of an axis that was cut: sources outside the piece are skipped */
+/* Values of DML_ENTRIES_WAY: what entries say. They advance along axes: lengths of the reversed axis, rows of a table, or
+ * indices of gathered axes, of which ADVANCE has all, and CUT those of the piece: elements of other sources are skipped. */
+#define DML_ENTRIES_NONE 0    /* there are none */
+#define DML_ENTRIES_ADVANCE 1 /* the axis that a length reverses, if any, is the table's `reversed_axis` */
+#define DML_ENTRIES_ROW 2     /* rows: a length reverses the row itself */
+#define DML_ENTRIES_CUT 3     /* elements: like ADVANCE, of an axis that was cut: sources outside the piece are skipped */
 
 /* Constants of all kernels. A scalar is an integer of 1, 2, 4 or 8 bytes. */
 #define DML_GROUP_SIZE 0   /* invocations of a workgroup */
-#define DML_REVERSED 1     /* DML_REVERSED_NONE, ... */
+#define DML_ENTRIES_WAY 1  /* DML_ENTRIES_NONE, ... */
 #define DML_SCALAR 2       /* bytes of a scalar, divides all addresses and strides; rows: 0 if no row has a head or tail */
 #define DML_DYNAMIC 3      /* 1: workgroups take work chunks from an atomic counter; 0: each does the chunk of its own number */
 #define DML_SEGMENT_BITS 4 /* log2 of the bytes of a segment; 0: ranges are bound as a whole */
@@ -45,7 +45,7 @@
 #define DML_ROWS_PER_WINDOW 16    /* destination rows made from one window (the de-interleave factor) */
 #define DML_ROWS_WINDOW_STRIDE 17 /* source bytes between these rows */
 #define DML_ROWS_UNIT 18          /* bytes that stay together in the pattern: 1, 2, 4 or 8 */
-#define DML_ROWS_FORWARD_UNIT 19  /* DML_REVERSED_ROW: the same where a row is not reversed */
+#define DML_ROWS_FORWARD_UNIT 19  /* DML_ENTRIES_ROW: the same where a row is not reversed */
 #define DML_ROWS_ALIGN 20         /* every window's address is a multiple of this: 1, 8, 16 or 32 */
 #define DML_ROWS_SCHEDULE 21      /* rows per workgroup; 0: one row, followed by software prefetch of `rows_prefetch_lines` */
 #define DML_ROWS_AHEAD 22         /* iterations of a workgroup along a row by which reads are prefetched; 0: none */
@@ -128,11 +128,11 @@
 #define DML_OPERATION_DIVIDE_INTO 6  /* the constant by the number */
 #define DML_OPERATION_SIGNED 0x10000 /* the bytes are signed */
 
-/* Constants of kernels that read lengths or indices, which are integers as they lie in memory. */
-#define DML_LENGTH_BYTES 25
-#define DML_LENGTH_UNIT 26 /* bytes of one that lie together within a word of 4 bytes, at a multiple of as many: 1, 2 or 4 */
-#define DML_LENGTH_SIGNED 27
-#define DML_LENGTH_SWAPPED 28 /* 1: the high byte comes first, and units are bytes */
+/* Constants of kernels that read entries, which are integers as they lie in memory. */
+#define DML_ENTRY_BYTES 25
+#define DML_ENTRY_UNIT 26 /* bytes of one that lie together within a word of 4 bytes, at a multiple of as many: 1, 2 or 4 */
+#define DML_ENTRY_SIGNED 27
+#define DML_ENTRY_SWAPPED 28 /* 1: the high byte comes first, and units are bytes */
 
 #define DML_GATHERED 29 /* axes that are */
 
@@ -216,7 +216,7 @@ struct dml_table {
     u32 blocks_bytes; /* of the destination */
     u32 gathers;      /* index into axes of the first that is gathered */
     i64 longest;      /* to which lengths are clamped */
-    i64 cut_begin;    /* DML_REVERSED_CUT: destination index of element 0 on the reversed axis, */
+    i64 cut_begin;    /* DML_ENTRIES_CUT: destination index of element 0 on the reversed axis, */
     i64 source_begin; /* and the source indices that belong to the piece */
     i64 source_end;
     dml_table_axis axes[DML_TABLE_MAX_AXES]; /* the innermost first; then gathered ones */

@@ -13,12 +13,12 @@ const uint PACK = SCALAR == 8 ? 2 : 4; // scalars of a word
 
 void copy_element(Offsets at)
 {
-    if (REVERSED == DML_REVERSED_AXIS)
+    if (ENTRIES_WAY == DML_ENTRIES_ADVANCE)
         follow_entries(at);
-    if (REVERSED == DML_REVERSED_CUT && GATHERED > 0) {
+    if (ENTRIES_WAY == DML_ENTRIES_CUT && GATHERED > 0) {
         if (!gather(at))
             return;
-    } else if (REVERSED == DML_REVERSED_CUT) {
+    } else if (ENTRIES_WAY == DML_ENTRIES_CUT) {
         uvec2 length = length_at(at.entry), i = sum(table.cut_begin, uvec2(at.reversed, 0));
         uvec2 from = is_less(i, length) ? difference(length, sum(i, uvec2(1, 0))) : i;
         if (is_less(from, table.source_begin) || !is_less(from, table.source_end))
@@ -31,15 +31,15 @@ void copy_element(Offsets at)
 // The n-th of PACK entries, 16 bytes of which are loaded at a time.
 uvec2 entry_of(uvec4 four, uint n)
 {
-    if (LENGTH_BYTES == 8)
+    if (ENTRY_BYTES == 8)
         return n % 2 == 0 ? four.xy : four.zw;
-    return uvec2(four[n], LENGTH_SIGNED ? uint(int(four[n]) >> 31) : 0);
+    return uvec2(four[n], ENTRY_SIGNED ? uint(int(four[n]) >> 31) : 0);
 }
 
 // From an element on whose place in the destination is a multiple of a word's bytes.
 void copy_word(Offsets at, uint src_stride)
 {
-    const uint per_load = 16 / LENGTH_BYTES;
+    const uint per_load = 16 / ENTRY_BYTES;
     uint extent = table.axes[table.gathers].first.x, stride = table.axes[table.gathers].gathered_stride;
     uvec4 word = uvec4(0), four;
     [[unroll]] for (uint i = 0; i < PACK; i++) {

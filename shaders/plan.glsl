@@ -13,13 +13,13 @@
 
 layout(local_size_x_id = DML_GROUP_SIZE) in;
 layout(constant_id = DML_GROUP_SIZE) const uint GROUP_SIZE = 8;
-layout(constant_id = DML_REVERSED) const uint REVERSED = DML_REVERSED_NONE;
+layout(constant_id = DML_ENTRIES_WAY) const uint ENTRIES_WAY = DML_ENTRIES_NONE;
 layout(constant_id = DML_SCALAR) const uint SCALAR = 1;
 layout(constant_id = DML_DYNAMIC) const bool DYNAMIC = false;
-layout(constant_id = DML_LENGTH_BYTES) const uint LENGTH_BYTES = 8;
-layout(constant_id = DML_LENGTH_UNIT) const uint LENGTH_UNIT = 4;
-layout(constant_id = DML_LENGTH_SIGNED) const bool LENGTH_SIGNED = false;
-layout(constant_id = DML_LENGTH_SWAPPED) const bool LENGTH_SWAPPED = false;
+layout(constant_id = DML_ENTRY_BYTES) const uint ENTRY_BYTES = 8;
+layout(constant_id = DML_ENTRY_UNIT) const uint ENTRY_UNIT = 4;
+layout(constant_id = DML_ENTRY_SIGNED) const bool ENTRY_SIGNED = false;
+layout(constant_id = DML_ENTRY_SWAPPED) const bool ENTRY_SWAPPED = false;
 layout(constant_id = DML_GATHERED) const uint GATHERED = 0;
 
 // SEGMENTED: a range that is larger than a binding may be is an array of segments of 2**SEGMENT_BITS bytes.
@@ -165,9 +165,9 @@ uint move_along(inout Offsets at, uint k, inout uint n)
     uint quotient = divide(n, axis.extent, axis.multiplier), index = n - quotient * axis.extent;
     n = quotient;
     at.dst += index * axis.dst_stride;
-    if (REVERSED != DML_REVERSED_NONE)
+    if (ENTRIES_WAY != DML_ENTRIES_NONE)
         at.entry += index * axis.entry_stride;
-    bool reversed = REVERSED != DML_REVERSED_NONE && k == table.reversed_axis;
+    bool reversed = ENTRIES_WAY != DML_ENTRIES_NONE && k == table.reversed_axis;
     at.reversed = reversed ? index : at.reversed;
     at.src += reversed ? 0 : index * axis.src_stride;
     return index;
@@ -236,15 +236,15 @@ uvec2 difference(uvec2 a, uvec2 b)
 uvec2 integer_at(uint entry)
 {
     uvec2 value = uvec2(0);
-    [[unroll]] for (uint i = 0; i < LENGTH_BYTES; i += LENGTH_UNIT) {
+    [[unroll]] for (uint i = 0; i < ENTRY_BYTES; i += ENTRY_UNIT) {
         uint from = entry + i, bits = entries[from >> 2];
-        if (LENGTH_UNIT < 4)
-            bits = bits >> from % 4 * 8 & (1u << LENGTH_UNIT * 8 % 32) - 1;
-        uint to = LENGTH_SWAPPED ? LENGTH_BYTES - 1 - i : i;
+        if (ENTRY_UNIT < 4)
+            bits = bits >> from % 4 * 8 & (1u << ENTRY_UNIT * 8 % 32) - 1;
+        uint to = ENTRY_SWAPPED ? ENTRY_BYTES - 1 - i : i;
         value[to / 4] |= bits << to % 4 * 8;
     }
-    const uint spare = LENGTH_BYTES < 4 ? 32 - 8 * LENGTH_BYTES : 0;
-    if (LENGTH_SIGNED && LENGTH_BYTES < 8)
+    const uint spare = ENTRY_BYTES < 4 ? 32 - 8 * ENTRY_BYTES : 0;
+    if (ENTRY_SIGNED && ENTRY_BYTES < 8)
         value = uvec2(int(value.x << spare) >> spare, int(value.x << spare) >> 31);
     return value;
 }
@@ -253,7 +253,7 @@ uvec2 integer_at(uint entry)
 uvec2 length_at(uint entry)
 {
     uvec2 length = integer_at(entry);
-    if (LENGTH_SIGNED && int(length.y) < 0)
+    if (ENTRY_SIGNED && int(length.y) < 0)
         return uvec2(0);
     return is_less(length, table.longest) ? length : table.longest;
 }
@@ -262,14 +262,14 @@ uvec2 length_at(uint entry)
 // than 2**32, or all its indices are the same: its high half is 0 in either case.
 uint near_index(uvec2 index, uint extent)
 {
-    uint sign = LENGTH_SIGNED ? uint(int(index.y) >> 31) : 0, from = index.x + (extent & sign);
+    uint sign = ENTRY_SIGNED ? uint(int(index.y) >> 31) : 0, from = index.x + (extent & sign);
     return index.y == sign && from < extent ? from : (extent - 1) & ~sign;
 }
 
 // The same of an axis that a piece has not all of.
 uvec2 far_index(uvec2 index, uvec2 extent)
 {
-    if (LENGTH_SIGNED && int(index.y) < 0) {
+    if (ENTRY_SIGNED && int(index.y) < 0) {
         index = sum(index, extent);
         index = int(index.y) < 0 ? uvec2(0) : index;
     }
@@ -284,7 +284,7 @@ bool gather(inout Offsets at)
         uint axis = table.gathers + k;
         uvec4 first = table.axes[axis].first;
         uvec2 index = integer_at(at.entry + table.axes[axis].entry_stride);
-        if (REVERSED == DML_REVERSED_CUT) {
+        if (ENTRIES_WAY == DML_ENTRIES_CUT) {
             index = difference(far_index(index, first.xy), first.zw);
             here = here && is_less(index, uvec2(table.axes[axis].gathered_count, 0));
         } else {

@@ -9,7 +9,7 @@
 // The bytes before a row's first whole word (head) and behind its last (tail) are copied as scalars: no byte outside a row is
 // written.
 //
-// REVERSED: AXIS names an axis of the table, rows move as a whole. ROW mirrors the first elements of each row, up to its
+// ENTRIES_WAY: ADVANCE names an axis of the table, rows move as a whole. ROW mirrors the first elements of each row, up to its
 // length; STRIDE is that of the mirrored body, and the others go the other way.
 // PER_WINDOW rows are made from one window, WINDOW_STRIDE apart in it (a de-interleave). Row r of these may begin at byte
 // PHASE + r * SKEW of a word: it is then stored from its first whole word on, of elements that have a word more (a transpose).
@@ -63,7 +63,7 @@ const uint PERIOD_WORDS = ELEMENT * PERIOD / WORD;
 
 // The window: its lowest source offset from the first element's, where elements are STRIDE or FORWARD apart, and its 8-byte
 // words.
-const int FORWARD = REVERSED == DML_REVERSED_ROW ? -STRIDE : STRIDE;
+const int FORWARD = ENTRIES_WAY == DML_ENTRIES_ROW ? -STRIDE : STRIDE;
 const int PATTERN_LOW =
     BELOW(EXTENT_0, STRIDE_0) + BELOW(EXTENT_1, STRIDE_1) + BELOW(EXTENT_2, STRIDE_2) + BELOW(PER_WINDOW, WINDOW_STRIDE);
 const int LOW = BELOW(TILE, STRIDE) + PATTERN_LOW;
@@ -158,7 +158,7 @@ void load_window(inout Window w, uint first, uint src)
 // Eight bytes of a tile, for the row whose source is `window_stride` further; `mirrored`: of the mirrored body of a row.
 Word8 compose(Window w, uint first, int window_stride, bool mirrored)
 {
-    if (REVERSED == DML_REVERSED_ROW && !mirrored)
+    if (ENTRIES_WAY == DML_ENTRIES_ROW && !mirrored)
         return compose8(w, first, FORWARD, FORWARD_LOW, FORWARD_UNIT);
     return compose8(w, first, STRIDE, LOW - window_stride, UNIT);
 }
@@ -272,21 +272,21 @@ void prefetch(uint src, uint distance)
 // One strip of a row whose first `length` elements are mirrored.
 void copy_row(uint src, uint dst, uint length, uint strip)
 {
-    Body a = REVERSED == DML_REVERSED_ROW ? whole_words(dst, 0, length) : Body(0, 0);
+    Body a = ENTRIES_WAY == DML_ENTRIES_ROW ? whole_words(dst, 0, length) : Body(0, 0);
     Body b = whole_words(dst, length, table.rows_extent);
     uint tiles_a = tiles_of(a), tiles_b = tiles_of(b);
     uint begin = strip * table.strip, end = min(begin + table.strip, tiles_a + tiles_b);
     uint n = begin + gl_LocalInvocationID.x % LANES;
     if (n < end) [[loop]] do {
-        bool mirrored = REVERSED == DML_REVERSED_ROW && n < tiles_a;
+        bool mirrored = ENTRIES_WAY == DML_ENTRIES_ROW && n < tiles_a;
         uint tile = mirrored ? n : n - tiles_a;
         // Sources ascend, even where destinations then descend: hardware prefetches forwards. What was prefetched is in the
         // cache either way.
-        if (!PREFETCH && (mirrored || (REVERSED != DML_REVERSED_ROW && STRIDE < 0)))
+        if (!PREFETCH && (mirrored || (ENTRIES_WAY != DML_ENTRIES_ROW && STRIDE < 0)))
             tile = (mirrored ? tiles_a : tiles_b) - 1 - tile;
         uint last = (mirrored ? a.count : b.count) - TILE, first = min(tile * TILE, last);
         uint element = first + (mirrored ? a.begin : b.begin);
-        uint from = REVERSED == DML_REVERSED_ROW
+        uint from = ENTRIES_WAY == DML_ENTRIES_ROW
                         ? mirrored ? (length - 1 - element) * FORWARD + LOW : element * FORWARD + FORWARD_LOW
                         : element * STRIDE + LOW;
         copy_tile(src + from, dst + element * ELEMENT, mirrored, (tile * TILE - first) / PERIOD * PERIOD_WORDS);
@@ -309,10 +309,10 @@ void main()
         uint stop = n + (SCHEDULE > 1 ? 1 : min(position.left, chunk.end - n));
         do {
             Offsets at = position.at;
-            bool wraps = position.index + 1 == walk.extent, mirrored = REVERSED == DML_REVERSED_AXIS && follow_entries(at);
+            bool wraps = position.index + 1 == walk.extent, mirrored = ENTRIES_WAY == DML_ENTRIES_ADVANCE && follow_entries(at);
             Offsets next = select(wraps, walk.wrap, walk.stride);
             uint distance = next.src + next.reversed * (mirrored ? -table.reversed_stride : table.reversed_stride);
-            copy_row(at.src, at.dst, REVERSED == DML_REVERSED_ROW ? length_at(at.entry).x : 0, strip);
+            copy_row(at.src, at.dst, ENTRIES_WAY == DML_ENTRIES_ROW ? length_at(at.entry).x : 0, strip);
             if (PREFETCH && !wraps) // the row behind a wrap may be anywhere
                 prefetch(at.src, distance);
             position.at = move(position.at, 1, next); // next_position() would compute `next` once more

@@ -3,7 +3,7 @@
 // invocation makes TILE words, one after the other. Only what precedes the first whole word of all and follows the last is
 // copied as scalars.
 //
-// REVERSED: AXIS names an axis of the table.
+// ENTRIES_WAY: ADVANCE names an axis of the table.
 #version 450
 #extension GL_GOOGLE_include_directive : require
 #include "plan.glsl"
@@ -31,7 +31,7 @@ struct Whole {
 
 uint source_of(Offsets at)
 {
-    if (REVERSED == DML_REVERSED_AXIS)
+    if (ENTRIES_WAY == DML_ENTRIES_ADVANCE)
         follow_entries(at);
     return at.src;
 }

@@ -8,7 +8,7 @@ from importlib.util import find_spec
 import dmlops
 import numpy as np
 import pytest
-from dmlops import commands, comparison, operators, reference, tables
+from dmlops import commands, comparison, operators, printed_tables, reference
 from dmlops.__main__ import main
 
 import strategies
@@ -186,10 +186,10 @@ def test_the_table_as_text():
 
 
 def test_tables():
-    assert tables.as_text(["name", "ms"], [["a", "1.5"], ["longer", "10"]]) == "name     ms\na       1.5\nlonger   10"
-    assert tables.as_text(["name", "ms"], []) == "name  ms"
+    assert printed_tables.as_text(["name", "ms"], [["a", "1.5"], ["longer", "10"]]) == "name     ms\na       1.5\nlonger   10"
+    assert printed_tables.as_text(["name", "ms"], []) == "name  ms"
     assert (
-        tables.as_html(["<b>"], [["a & b"]])
+        printed_tables.as_html(["<b>"], [["a & b"]])
         == "<table><thead><tr><th>&lt;b&gt;</th></tr></thead><tbody><tr><td>a &amp; b</td></tr></tbody></table>"
     )
 

@@ -863,7 +863,7 @@ def built(core, call, array):
     program.op, program.args = ctypes.pointer(operator), args
     assert core.library.dml_operator_shape(byref(program), byref(status)) == 0
     lengths = np.minimum(values.get("sequence_lengths", np.zeros(0)), 2**62).astype(np.int64).reshape(-1)
-    program.lengths = entries_of(lengths)
+    program.entries = entries_of(lengths)
     assert program.count == 1
     core.library.dml_program_step(byref(program), 0, byref(step))
     return tuple(output.shape[: output.rank]), step.plan, lengths

@@ -19,7 +19,7 @@ typedef struct dml_transfer {
     const dml_program *program;
     const dml_operand *inputs, *results; /* as many as the program has */
     const void *fill;                    /* the constants that steps whose source is DML_FILL read; or NULL */
-    dml_allocation *lengths;             /* on the device, to whose first byte a plan's entries.offset is; or NULL */
+    dml_allocation *entries;             /* on the device, to whose first byte a plan's entries.offset is; or NULL */
     bool computed;                       /* by arithmetic where plans have it, in place of their tables */
     dml_allocation *between;             /* what lies between the passes of a program that resizes; or NULL */
     bool *refused; /* set where the device does not import host memory, and nothing else was done; or NULL:

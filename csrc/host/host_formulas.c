@@ -194,7 +194,7 @@ static int across_short(const dml_plan *plan)
     return longest;
 }
 
-void dml_formulas_choose(const dml_plan *plan, dml_host_job *job)
+void dml_host_formulas_choose(const dml_plan *plan, dml_host_job *job)
 {
     const int inner = plan->rank - 1, next = plan->rank > 1 ? inner - 1 : -1;
     const bool varies = inner >= 0 && plan->axes[inner].entry_stride != 0;

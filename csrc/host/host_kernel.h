@@ -120,16 +120,16 @@ static inline dml_host_axis dml_host_blocks(const dml_plan *plan, const dml_host
 void dml_host_run_plain(const dml_plan *plan, const char *src, char *dst);
 
 /* For a plan that has a table. */
-void dml_lookups_choose(const dml_plan *plan, dml_host_job *job);
+void dml_host_lookups_choose(const dml_plan *plan, dml_host_job *job);
 
 /* For a plan whose table is a formula's constants. */
-void dml_formulas_choose(const dml_plan *plan, dml_host_job *job);
+void dml_host_formulas_choose(const dml_plan *plan, dml_host_job *job);
 
 /* For others. Each of these chooses its kernel where that fits the plan; else the job is as before. */
-bool dml_shuffles_choose(const dml_plan *plan, dml_host_job *job);
+bool dml_host_shuffles_choose(const dml_plan *plan, dml_host_job *job);
 
 /* How well tiles fit: not at all, well, or better than any other kernel. */
 typedef enum dml_tiles_fit { DML_TILES_NONE, DML_TILES_GOOD, DML_TILES_BEST } dml_tiles_fit;
-dml_tiles_fit dml_tiles_choose(const dml_plan *plan, dml_host_job *job);
+dml_tiles_fit dml_host_tiles_choose(const dml_plan *plan, dml_host_job *job);
 
 #endif

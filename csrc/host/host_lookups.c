@@ -222,7 +222,7 @@ static bool is_short(const dml_plan *plan, int k)
 
 /* Rows of a block lie along an axis on which the row of the table stays: the inner one, or the next, of which BLOCK indices at
  * a time stay in the cache; else they are single elements. */
-void dml_lookups_choose(const dml_plan *plan, dml_host_job *job)
+void dml_host_lookups_choose(const dml_plan *plan, dml_host_job *job)
 {
     enum { BLOCK = 256, LARGEST = 8 };
 #define KERNEL(of, size) [size] = look_up_##of##_##size,
@@ -236,7 +236,7 @@ void dml_lookups_choose(const dml_plan *plan, dml_host_job *job)
         return;
     if (plan->formula) {
         if (!choose_together(plan, job))
-            dml_formulas_choose(plan, job);
+            dml_host_formulas_choose(plan, job);
         return;
     }
     for (int k = 0; k < plan->rank; k++)

@@ -159,15 +159,15 @@ static void choose_kernel(const dml_plan *plan, const char *src, dml_host_job *j
     find_readable(plan, src, job);
     if (dml_plan_has_table(plan)) {
         job->stage = (dml_host_stage){.run = dml_host_run_plain};
-        dml_lookups_choose(plan, job);
+        dml_host_lookups_choose(plan, job);
         return;
     }
     if (repeats_items(plan)) {
         choose_items(plan, repeat, job);
         return;
     }
-    dml_tiles_fit tiles = dml_tiles_choose(plan, job);
-    if (tiles < DML_TILES_BEST && !dml_shuffles_choose(plan, job) && tiles == DML_TILES_NONE)
+    dml_tiles_fit tiles = dml_host_tiles_choose(plan, job);
+    if (tiles < DML_TILES_BEST && !dml_host_shuffles_choose(plan, job) && tiles == DML_TILES_NONE)
         choose_items(plan, kernel_of(plan->item), job);
 }
 

@@ -204,7 +204,7 @@ static bool pays(const dml_plan *plan, const dml_host_shuffles *shuffles)
     return moves >= least * shuffles->windows;
 }
 
-bool dml_shuffles_choose(const dml_plan *plan, dml_host_job *job)
+bool dml_host_shuffles_choose(const dml_plan *plan, dml_host_job *job)
 {
     static dml_host_kernel *const kernels[] = {NULL, shuffles_1, shuffles_2, shuffles_3, shuffles_4};
     dml_host_shuffles *shuffles = &job->shuffles;
@@ -224,7 +224,7 @@ bool dml_shuffles_choose(const dml_plan *plan, dml_host_job *job)
     return true;
 }
 #else
-bool dml_shuffles_choose(const dml_plan *plan, dml_host_job *job)
+bool dml_host_shuffles_choose(const dml_plan *plan, dml_host_job *job)
 {
     (void)plan, (void)job;
     return false;

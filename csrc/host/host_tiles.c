@@ -239,7 +239,7 @@ static void make_chains(const chains *c, int row, int col)
     }
 }
 
-dml_tiles_fit dml_tiles_choose(const dml_plan *plan, dml_host_job *job)
+dml_tiles_fit dml_host_tiles_choose(const dml_plan *plan, dml_host_job *job)
 {
     dml_host_tiles *tiles = &job->tiles;
     bool taken[DML_MAX_AXES] = {false};
@@ -262,7 +262,7 @@ dml_tiles_fit dml_tiles_choose(const dml_plan *plan, dml_host_job *job)
     return best ? DML_TILES_BEST : DML_TILES_GOOD;
 }
 #else
-dml_tiles_fit dml_tiles_choose(const dml_plan *plan, dml_host_job *job)
+dml_tiles_fit dml_host_tiles_choose(const dml_plan *plan, dml_host_job *job)
 {
     (void)plan, (void)job;
     return DML_TILES_NONE;

@@ -38,19 +38,19 @@ static int32_t segment_bits(const dml_dispatch *dispatch, const dml_traits *trai
     return bits;
 }
 
-/* How a kernel reads lengths or indices: whole units of bytes lie within its words of four. */
+/* How a kernel reads entries: whole units of bytes lie within its words of four. */
 static void encode_integers(const dml_plan *plan, int32_t *constants)
 {
-    const dml_entries *lengths = &plan->entries;
-    uint64_t all = (uint64_t)(uintptr_t)lengths->data | (uint64_t)(lengths->offset | lengths->item);
+    const dml_entries *entries = &plan->entries;
+    uint64_t all = (uint64_t)(uintptr_t)entries->data | (uint64_t)(entries->offset | entries->item);
     for (int k = 0; k < plan->gathered; k++)
         all |= (uint64_t)plan->gathers[k].entry_offset;
     for (int k = 0; k < plan->rank; k++)
         all |= (uint64_t)plan->axes[k].entry_stride;
-    constants[DML_LENGTH_BYTES] = (int32_t)lengths->item;
-    constants[DML_LENGTH_UNIT] = lengths->swapped ? 1 : (int32_t)dml_divisor(all, 4);
-    constants[DML_LENGTH_SIGNED] = lengths->is_signed;
-    constants[DML_LENGTH_SWAPPED] = lengths->swapped;
+    constants[DML_ENTRY_BYTES] = (int32_t)entries->item;
+    constants[DML_ENTRY_UNIT] = entries->swapped ? 1 : (int32_t)dml_divisor(all, 4);
+    constants[DML_ENTRY_SIGNED] = entries->is_signed;
+    constants[DML_ENTRY_SWAPPED] = entries->swapped;
 }
 
 /* What does not depend on the kernel. */
@@ -78,7 +78,7 @@ static void begin_dispatch(const dml_piece *piece, const dml_traits *traits, uin
         encode_integers(plan, constants);
     }
     if (plan->gathered > 0) {
-        constants[DML_REVERSED] = piece->cut ? DML_REVERSED_CUT : DML_REVERSED_AXIS;
+        constants[DML_ENTRIES_WAY] = piece->cut ? DML_ENTRIES_CUT : DML_ENTRIES_ADVANCE;
         constants[DML_GATHERED] = plan->gathered;
         encode_integers(plan, constants);
     }

@@ -17,7 +17,7 @@ static void encode_words(const dml_policy *policy, const dml_traits *traits, dml
 {
     const dml_words *words = &policy->words;
     if (words->plan->reversed >= 0)
-        dispatch->constants[DML_REVERSED] = DML_REVERSED_AXIS;
+        dispatch->constants[DML_ENTRIES_WAY] = DML_ENTRIES_ADVANCE;
     dispatch->constants[DML_WORDS_STRIDE] = (int32_t)words->ratio * words->scalar;
     dispatch->constants[DML_WORDS_TILE] = words->tile;
     dml_schedule_words(words, traits, dispatch);
@@ -60,7 +60,7 @@ static void encode_elements(const dml_policy *policy, const dml_traits *traits, 
     int32_t scalar = dispatch->constants[DML_SCALAR];
     dml_plan_divide_item(&plan, scalar);
     if (plan.reversed >= 0)
-        dispatch->constants[DML_REVERSED] = piece->cut ? DML_REVERSED_CUT : DML_REVERSED_AXIS;
+        dispatch->constants[DML_ENTRIES_WAY] = piece->cut ? DML_ENTRIES_CUT : DML_ENTRIES_ADVANCE;
     dispatch->table.cut_begin = piece->reversed_begin;
     dispatch->table.source_begin = piece->source_begin;
     dispatch->table.source_end = piece->source_end;
@@ -74,7 +74,7 @@ static void encode_tables(const dml_policy *policy, const dml_traits *traits, dm
     dml_lookups lookups;
     dml_lookups_find(plan, policy->dst, !policy->little, &lookups);
     int32_t *constants = dispatch->constants;
-    constants[DML_REVERSED] = DML_REVERSED_AXIS;
+    constants[DML_ENTRIES_WAY] = DML_ENTRIES_ADVANCE;
     constants[DML_TABLES_ITEM] = (int32_t)plan->item;
     constants[DML_TABLES_SOURCE] = (int32_t)plan->src_item;
     constants[DML_TABLES_TILE] = (int32_t)lookups.tile;
@@ -128,7 +128,7 @@ static void encode_sums(const dml_policy *policy, const dml_traits *traits, dml_
     else
         dml_sum_tiles_find(plan, policy->src, policy->dst, policy->little ? 0 : traits->tunables.sums_rows, &tiles);
     int32_t *constants = dispatch->constants;
-    constants[DML_REVERSED] = DML_REVERSED_AXIS;
+    constants[DML_ENTRIES_WAY] = DML_ENTRIES_ADVANCE;
     constants[DML_SUMS_KIND] = (int32_t)plan->sum.kind;
     constants[DML_SUMS_NUMBER] = (int32_t)plan->taps.number;
     constants[DML_SUMS_ITEM] = (int32_t)plan->item;

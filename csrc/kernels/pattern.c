@@ -103,7 +103,7 @@ void dml_pattern_encode(const dml_rows *rows, uint32_t src, int32_t *c)
 {
     bool reversed = dml_rows_are_reversed(rows), overlap = dml_rows_have_ends(rows) || rows->extent % rows->tile != 0;
     if (rows->plan->reversed >= 0)
-        c[DML_REVERSED] = reversed ? DML_REVERSED_ROW : DML_REVERSED_AXIS;
+        c[DML_ENTRIES_WAY] = reversed ? DML_ENTRIES_ROW : DML_ENTRIES_ADVANCE;
     if (!overlap)
         c[DML_SCALAR] = 0;
     c[DML_ROWS_ITEM] = (int32_t)item_bytes(rows);

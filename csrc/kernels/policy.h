@@ -9,12 +9,12 @@
 #include "plan/piece.h"
 
 typedef struct dml_transpose {
-    dml_plan blocks;              /* the plan that the rows refer to */
-    dml_cut rests[DML_MAX_RESTS]; /* of the plan: what blocks do not move, or not all of */
+    dml_plan tiles;               /* the plan that the rows refer to */
+    dml_cut rests[DML_MAX_RESTS]; /* of the plan: what tiles do not move, or not all of */
     int rest_count;
 } dml_transpose;
 
-/* Makes blocks of a piece with a simplified plan, whose destination begins at `dst` in its range. False if it is no transpose,
+/* Makes tiles of a piece with a simplified plan, whose destination begins at `dst` in its range. False if it is no transpose,
  * or if rests are not worth their dispatches. */
 bool dml_transpose_find(const dml_piece *piece, const dml_tunables *tunables, uint32_t dst, dml_transpose *transpose,
                         dml_rows *rows);
@@ -30,7 +30,7 @@ typedef struct dml_policy {
     bool little; /* not worth a pipeline of its own */
     dml_kernel kernel;
     const char *reason;
-    dml_rows rows; /* if the kernel is DML_KERNEL_ROWS; of `piece`, or of the blocks of */
+    dml_rows rows; /* if the kernel is DML_KERNEL_ROWS; of `piece`, or of the tiles of */
     dml_transpose transpose;
     dml_blocks blocks; /* if the kernel is DML_KERNEL_BLOCKS */
     bool has_words;    /* whether words are possible, and */

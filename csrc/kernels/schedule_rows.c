@@ -104,7 +104,7 @@ void dml_schedule_rows(const dml_rows *rows, const dml_traits *traits, dml_dispa
             count *= outer.axes[k].extent;
         }
     }
-    if (rows->extent > 1) /* else they are blocks of a transpose, in order */
+    if (rows->extent > 1) /* else they are tiles of a transpose, in order */
         order_rows(&outer, &traits->tunables, axes, rank);
     dml_table_put(dispatch, &outer, axes, rank);
     table->rows_extent = (uint32_t)rows->extent;
@@ -124,7 +124,7 @@ void dml_schedule_rows(const dml_rows *rows, const dml_traits *traits, dml_dispa
         table->rows_prefetch_lines = (uint32_t)dml_ceil_div(bytes, CACHE_LINE);
     }
     dispatch->constants[DML_ROWS_SCHEDULE] = table->rows_prefetch_lines > 0 ? 0 : (int32_t)side;
-    bool forwards = rows->stride > 0 && dispatch->constants[DML_REVERSED] != DML_REVERSED_ROW;
+    bool forwards = rows->stride > 0 && dispatch->constants[DML_ENTRIES_WAY] != DML_ENTRIES_ROW;
     if (forwards && table->rows_prefetch_lines == 0 && rows->tile * rows->stride <= traits->tunables.ahead_bytes)
         dispatch->constants[DML_ROWS_AHEAD] = traits->tunables.prefetch_ahead;
     int64_t tiles = rows->extent / rows->tile + 2; /* at most: either body of a reversed row may end with one of its own */

@@ -1,31 +1,31 @@
 /* Transposes: plans whose destination is contiguous along one axis and whose source along another, far apart on either side.
  *
- * Rows of few items would be gathered from as many places. Instead an invocation moves a block: one word of several
+ * Rows of few items would be gathered from as many places. Instead an invocation moves a tile: one word of several
  * neighbouring rows, of items that are neighbours in the source. That is the pattern of rows with streams that share a window.
- * A row may begin anywhere in a word. What no block moves, a few columns at its ends and a few rows, is left as rests.
+ * A row may begin anywhere in a word. What no tile moves, a few columns at its ends and a few rows, is left as rests.
  */
 #include "kernels/policy.h"
 
 enum {
-    WORD = 16,      /* bytes of a row in a block; half of it where items are bytes and rows begin anywhere, */
-    BLOCK_ROWS = 8, /* rows of a block; there twice as many */
-    LINE = 64,      /* bytes of a cache line */
-    FAR = 256,      /* bytes beyond which a row's items share no window: 8 * DML_MAX_WINDOW_WORDS */
-    PAGE = 4096     /* bytes: rows that are a multiple of it apart share cache sets */
+    WORD = 16,     /* bytes of a row in a tile; half of it where items are bytes and rows begin anywhere, */
+    TILE_ROWS = 8, /* rows of a tile; there twice as many */
+    LINE = 64,     /* bytes of a cache line */
+    FAR = 256,     /* bytes beyond which a row's items share no window: 8 * DML_MAX_WINDOW_WORDS */
+    PAGE = 4096    /* bytes: rows that are a multiple of it apart share cache sets */
 };
 
-/* How blocks divide a plan. */
+/* How tiles divide a plan. */
 typedef struct division {
     int axis;       /* along which the source is contiguous, and rows lie; a row is along the last */
-    int64_t word;   /* bytes of a row in a block, */
+    int64_t word;   /* bytes of a row in a tile, */
     int64_t items;  /* and items of it */
-    int64_t rows;   /* of a block */
+    int64_t rows;   /* of a tile */
     int64_t phase;  /* bytes from a word's begin to the first row's, */
     int64_t skew;   /* and bytes more for each further row, modulo a word */
     int64_t head;   /* most items of a row before its first whole word */
     int64_t words;  /* of a row */
     int64_t line;   /* words of a row that are written one after the other: a divisor of these */
-    int64_t pass;   /* rows to go on with, a multiple of a block's, */
+    int64_t pass;   /* rows to go on with, a multiple of a tile's, */
     int64_t passes; /* so many times */
 } division;
 
@@ -38,18 +38,18 @@ static bool find_axis(const dml_plan *plan, int64_t max_streams, division *by)
         return false;
     by->axis = -1;
     for (int k = 0; k < plan->rank - 1; k++)
-        if (plan->axes[k].src_stride == plan->item && plan->axes[k].extent >= BLOCK_ROWS)
+        if (plan->axes[k].src_stride == plan->item && plan->axes[k].extent >= TILE_ROWS)
             by->axis = k;
     return by->axis >= 0 && (last->extent > max_streams || plan->axes[by->axis].dst_stride != last->extent * last->dst_stride);
 }
 
-/* Finds where in a word the rows of a block begin. False unless that is the same in all blocks. */
+/* Finds where in a word the rows of a tile begin. False unless that is the same in all tiles. */
 static bool find_phase(const dml_plan *plan, uint32_t dst, division *by)
 {
     int64_t stride = plan->axes[by->axis].dst_stride;
     bool aligned = dst % WORD == 0 && stride % WORD == 0, halved = plan->item == 1 && !aligned;
     by->word = halved ? WORD / 2 : WORD;
-    by->rows = halved ? BLOCK_ROWS * 2 : BLOCK_ROWS;
+    by->rows = halved ? TILE_ROWS * 2 : TILE_ROWS;
     by->items = by->word / plan->item;
     by->phase = dst % by->word;
     by->skew = stride % by->word;
@@ -105,24 +105,24 @@ static void add_axis(dml_plan *plan, const dml_axis *axis, int64_t extent, int64
     dml_plan_add(plan, extent, count * axis->src_stride, count * axis->dst_stride);
 }
 
-/* The order is that in which blocks are moved: first those that write the same half of a cache line, then a pass along the
+/* The order is that in which tiles are moved: first those that write the same half of a cache line, then a pass along the
  * source. Few streams suit the hardware prefetcher. Where rows share cache sets, a line is evicted before its other half is
  * written; there whole lines come first, as where halves would be of two lines. */
-static void make_blocks(const dml_plan *plan, const division *by, dml_plan *blocks)
+static void make_tiles(const dml_plan *plan, const division *by, dml_plan *tiles)
 {
     const dml_axis *across = &plan->axes[by->axis], *last = &plan->axes[plan->rank - 1];
-    dml_plan_begin(blocks, plan->item);
-    blocks->src_offset = plan->src_offset;
-    blocks->dst_offset = plan->dst_offset;
+    dml_plan_begin(tiles, plan->item);
+    tiles->src_offset = plan->src_offset;
+    tiles->dst_offset = plan->dst_offset;
     for (int k = 0; k < plan->rank - 1; k++)
         if (k != by->axis)
-            add_axis(blocks, &plan->axes[k], plan->axes[k].extent, 1);
-    add_axis(blocks, across, by->passes, by->pass);
-    add_axis(blocks, last, by->words / by->line, by->line * by->items);
-    add_axis(blocks, across, by->pass, 1);
-    add_axis(blocks, last, by->line, by->items);
-    dml_plan_add(blocks, 1, 0, by->word); /* the row: one element */
-    add_axis(blocks, last, by->head > 0 ? 2 * by->items : by->items, 1);
+            add_axis(tiles, &plan->axes[k], plan->axes[k].extent, 1);
+    add_axis(tiles, across, by->passes, by->pass);
+    add_axis(tiles, last, by->words / by->line, by->line * by->items);
+    add_axis(tiles, across, by->pass, 1);
+    add_axis(tiles, last, by->line, by->items);
+    dml_plan_add(tiles, 1, 0, by->word); /* the row: one element */
+    add_axis(tiles, last, by->head > 0 ? 2 * by->items : by->items, 1);
 }
 
 bool dml_transpose_find(const dml_piece *piece, const dml_tunables *tunables, uint32_t dst, dml_transpose *transpose,
@@ -145,20 +145,20 @@ bool dml_transpose_find(const dml_piece *piece, const dml_tunables *tunables, ui
         transpose->rest_count = 0;
         return false;
     }
-    dml_plan *blocks = &transpose->blocks;
-    make_blocks(plan, &by, blocks);
-    *rows = (dml_rows){.plan = blocks,
+    dml_plan *tiles = &transpose->tiles;
+    make_tiles(plan, &by, tiles);
+    *rows = (dml_rows){.plan = tiles,
                        .tunables = tunables,
                        .word = (int)by.word,
-                       .row = blocks->rank - 2,
-                       .inner = {blocks->rank - 1},
+                       .row = tiles->rank - 2,
+                       .inner = {tiles->rank - 1},
                        .inners = 1,
                        .stream = 1,
-                       .window_axis = blocks->rank - 4,
+                       .window_axis = tiles->rank - 4,
                        .per_window = by.rows,
                        .phase = by.phase,
                        .skew = by.skew,
-                       .element = blocks->axes[blocks->rank - 1].extent * plan->item,
+                       .element = tiles->axes[tiles->rank - 1].extent * plan->item,
                        .reach = by.rows * plan->item,
                        .extent = 1,
                        .tile = 1};

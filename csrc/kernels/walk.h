@@ -11,7 +11,7 @@
  * used is 64 or more, and no larger than the one before it. */
 typedef struct dml_limits {
     int64_t range;   /* most that a side spans */
-    int64_t binding; /* most that it spans if such pieces do not overlap; most of the lengths */
+    int64_t binding; /* most that it spans if such pieces do not overlap; most of the entries */
     int64_t chunk;   /* most of a packed side */
     bool pack_src;
     bool pack_dst;

@@ -157,7 +157,7 @@ static void make(const dml_program *program, int64_t index, dml_step *step)
         add_axis(program, plan, 0, strides[k]);
     for (int k = g.first + g.count; k < input->rank && !along; k++)
         add_axis(program, plan, input->strides[k], 0);
-    plan->entries = program->lengths;
+    plan->entries = program->entries;
     plan->gathered = looks(program) ? g.count : 0;
     for (int k = 0; k < g.count; k++)
         plan->gathers[k] = (dml_gathered){.extent = input->shape[g.first + k],

@@ -54,7 +54,7 @@ static void make(const dml_program *program, int64_t index, dml_step *step)
     const dml_ints *lengths = &program->args[LENGTHS], *batch = &program->args[BATCH_AXIS];
     dml_plan_add_axes(&step->plan, program->inputs, program->inputs, program->results);
     step->plan.reversed = (int)program->args[AXIS].value[0];
-    step->plan.entries = program->lengths;
+    step->plan.entries = program->entries;
     int64_t strides[DML_MAX_RANK];
     dml_entry_strides(program, lengths, strides);
     for (int k = 0; k < lengths->count; k++)

@@ -18,7 +18,7 @@ typedef enum dml_kind {
     DML_ARG_ENUM,        /* one of `enumerators`: its index */
     DML_ARG_LAYOUT,      /* likewise; the operator's first parameter is for spatial axes */
     DML_ARG_ITEM,        /* a scalar that the inputs' dtype holds: what is filled with */
-    DML_ARG_LENGTHS,     /* an array of integers: its shape, and the program's `lengths`; the first parameter */
+    DML_ARG_LENGTHS,     /* an array of integers: its shape, and the program's `entries`; the first parameter */
     DML_ARG_INDICES,     /* likewise, an array already; those of axes that the operator gathers, in its only step */
 } dml_kind;
 

@@ -31,9 +31,9 @@ int64_t dml_program_bytes(const dml_program *program)
 
 void dml_entry_strides(const dml_program *program, const dml_ints *shape, int64_t strides[DML_MAX_RANK])
 {
-    int64_t dense = program->lengths.item;
+    int64_t dense = program->entries.item;
     for (int k = (int)shape->count - 1; k >= 0; k--) {
-        strides[k] = program->length_strides ? program->length_strides[k] : dense;
+        strides[k] = program->entry_strides ? program->entry_strides[k] : dense;
         dense *= shape->value[k];
     }
 }

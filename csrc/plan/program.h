@@ -34,8 +34,8 @@ typedef struct dml_program {
     const dml_operator *op;                 /* or NULL, also below, where the program is no operator's */
     dml_ints *args;                         /* of the operator */
     int64_t *parts;                         /* join, split: where each part begins, on the axis; split's sizes before */
-    dml_entries lengths;                    /* reverse_subsequences, gather: integers, */
-    const int64_t *length_strides;          /* their strides in bytes; NULL: they are dense */
+    dml_entries entries;                    /* reverse_subsequences, gather: integers, */
+    const int64_t *entry_strides;           /* their strides in bytes; NULL: they are dense */
     const void *other;                      /* what a maker that is no operator's needs */
     const dml_resize *resize;               /* what is resized, by steps that follow each other; or NULL */
     const struct dml_selection *selections; /* of a compiled program's steps, or NULL */

@@ -6,10 +6,10 @@
 #include "py/convert.h"
 #include "py/device_array.h"
 #include "py/device_cost.h"
+#include "py/entries.h"
 #include "py/errors.h"
 #include "py/event_log.h"
 #include "py/explain.h"
-#include "py/lengths.h"
 #include "py/out.h"
 #include "py/transfer.h"
 
@@ -81,7 +81,7 @@ int dml_call_describe(dml_call *call)
         call->fill = PyObject_CallFunction((PyObject *)&PyBytes_Type, "n", (Py_ssize_t)call->program.inputs[0].item);
     if (call->program.op->fills && !call->fill)
         return -1;
-    return call->lengths_of ? dml_lengths_describe(call) : 0;
+    return call->entries_of ? dml_call_entries_describe(call) : 0;
 }
 
 /* Whether the program can write to `out` itself: it shares no memory with what is read. */
@@ -91,7 +91,7 @@ static bool is_apart(const dml_call *call, int64_t index)
     for (int64_t k = 0; k < call->program.input_count; k++)
         if (dml_arrays_may_overlap(out, call->inputs[k]))
             return false;
-    return !call->lengths_of || !dml_arrays_may_overlap(out, call->lengths_of);
+    return !call->entries_of || !dml_arrays_may_overlap(out, call->entries_of);
 }
 
 static int open_output(dml_call *call, int64_t index)
@@ -157,7 +157,7 @@ int dml_call_open(dml_call *call)
     if ((!call->device_named && dml_device_default(call->state, &call->device) < 0) ||
         dml_device_by_cost(call->state, &call->program, &call->device) < 0)
         return -1;
-    if (call->program.lengths.wrong && !call->device.host && dml_indices_check(call) < 0)
+    if (call->program.entries.wrong && !call->device.host && dml_indices_check(call) < 0)
         return -1;
     for (int64_t k = 0; k < call->program.result_count; k++)
         if (open_output(call, k) < 0)
@@ -181,7 +181,7 @@ void dml_call_release(dml_call *call, bool leak)
         Py_XDECREF(call->outputs[k].target);
     }
     if (!leak)
-        Py_XDECREF(call->lengths_of);
+        Py_XDECREF(call->entries_of);
     free_unless(call->inputs, &call->one.input);
     free_unless(call->outputs, &call->one.output);
     free_unless(call->program.inputs, &call->one.source);
@@ -231,7 +231,7 @@ static dml_code run_program(dml_call *call, const dml_operand *operands)
                                    .inputs = operands,
                                    .results = operands + call->program.input_count,
                                    .fill = call->fill ? PyBytes_AsString(call->fill) : NULL,
-                                   .lengths = call->lengths_of ? dml_array_operand(call->lengths_of).allocation : NULL};
+                                   .entries = call->entries_of ? dml_array_operand(call->entries_of).allocation : NULL};
     bool queued = dml_call_on_device(call), indirect = false;
     for (int64_t k = 0; k < call->program.result_count; k++)
         indirect = indirect || (call->outputs[k].out && call->outputs[k].target != call->outputs[k].out);

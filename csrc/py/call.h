@@ -37,7 +37,7 @@ typedef struct dml_call {
     bool listed;          /* the result is a list of the outputs */
     PyObject *fill;       /* owned: bytes, the item that the program repeats; or NULL */
     PyObject *fill_dtype; /* owned: that of the inputs when `fill` was converted; or NULL */
-    PyObject *lengths_of; /* owned: the array that is the operator's first argument; NULL but for lengths and indices */
+    PyObject *entries_of; /* owned: the array that is the operator's first argument; NULL but for lengths and indices */
     dml_choice device;
     bool device_named; /* `device` is known: the caller named it, or inputs are on it; else dml_call_open finds one */
     bool explained;    /* instead of being run, for a device with `traits` */

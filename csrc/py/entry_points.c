@@ -4,7 +4,7 @@
 #include "py/arrays.h"
 #include "py/call.h"
 #include "py/convert.h"
-#include "py/lengths.h"
+#include "py/entries.h"
 #include "py/resampling_capsule.h"
 #include "py/result_memory.h"
 #include "resampling/resize.h"
@@ -65,7 +65,7 @@ static int convert(dml_call *call, const dml_parameter *parameter, PyObject *obj
     case DML_ARG_INDICES:
         break;
     }
-    return dml_lengths_convert(call, object);
+    return dml_call_entries_convert(call, object);
 }
 
 /* The arguments in their order: from here on, until dml_call_describe, they may run the caller's code. */
@@ -103,7 +103,7 @@ static PyObject *run(const dml_operator *op, int row, const char *name, PyObject
     dml_call call;
     /* Lengths are checked before a device is looked for. */
     if (dml_call_begin(&call, module, op, row, count) < 0 || convert_all(&call, args, count) < 0 ||
-        dml_call_describe(&call) < 0 || dml_operator_shape(&call.program, &call.status) || dml_lengths_read(&call) < 0 ||
+        dml_call_describe(&call) < 0 || dml_operator_shape(&call.program, &call.status) || dml_call_entries_read(&call) < 0 ||
         dml_call_open(&call) < 0)
         return call.recorder ? record(&call, name, args, count) : dml_call_fail(&call);
     return dml_call_run(&call);

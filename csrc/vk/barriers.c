@@ -65,7 +65,7 @@ void dml_barriers_find(const dml_context *context, dml_submission *submission)
         submission->conflicts |= result && result->place->timeline_value >= unordered;
         submission->host_sees |= !result || result->data;
     }
-    submission->conflicts |= transfer->lengths && transfer->lengths->place->written >= unordered;
+    submission->conflicts |= transfer->entries && transfer->entries->place->written >= unordered;
     submission->conflicts |= transfer->between && transfer->between->place->timeline_value >= unordered;
 }
 
@@ -100,7 +100,7 @@ void dml_barriers_advance(dml_context *context, const dml_submission *submission
         use(transfer->inputs[i].allocation, timeline_value, false);
     for (int64_t i = 0; i < transfer->program->result_count; i++)
         use(transfer->results[i].allocation, timeline_value, true);
-    use(transfer->lengths, timeline_value, false);
+    use(transfer->entries, timeline_value, false);
     use(transfer->between, timeline_value, true);
 }
 

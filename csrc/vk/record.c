@@ -106,7 +106,7 @@ static bool imports_entries(const dml_context *context, const dml_submission *su
 static uint64_t arena_needs(const dml_context *context, const dml_submission *submission)
 {
     dml_span entries = dml_plan_entry_span(&submission->piece.plan), item = dml_piece_src_span(&submission->piece);
-    bool copies = !submission->transfer->lengths && !imports_entries(context, submission);
+    bool copies = !submission->transfer->entries && !imports_entries(context, submission);
     int64_t bytes = dml_larger(entries.end - entries.begin, submission->dispatch.weight_bytes);
     uint64_t each = sizeof submission->dispatch.table + counter_bytes(context) + 4 * (uint64_t)context->traits.core.alignment;
     return DML_MAX_DISPATCHES * each + (copies ? (uint64_t)bytes : 0) +
@@ -146,12 +146,12 @@ static VkDescriptorBufferInfo bind_entries(dml_context *context, dml_submission 
     uint64_t begin = (uint64_t)span.begin, bytes = (uint64_t)(span.end - span.begin);
     if (bytes == 0)
         return (VkDescriptorBufferInfo){submission->arena.handle, 0, 16};
-    const dml_allocation *lengths = submission->transfer->lengths;
+    const dml_allocation *entries = submission->transfer->entries;
     uint64_t address = (uintptr_t)plan->entries.data + begin;
     uint64_t early = !dml_plan_moves(plan) ? 0 : address % context->traits.core.alignment;
     submission->dispatch.table.entry_offset += (uint32_t)early;
-    if (lengths)
-        return (VkDescriptorBufferInfo){lengths->place->block->buffer.handle, lengths->place->offset + begin - early,
+    if (entries)
+        return (VkDescriptorBufferInfo){entries->place->block->buffer.handle, entries->place->offset + begin - early,
                                         dml_round_up(bytes + early, 4)};
     const char *data = (const char *)plan->entries.data + begin;
     VkDescriptorBufferInfo room;

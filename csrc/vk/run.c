@@ -232,7 +232,7 @@ static dml_code queue_steps(dml_context *context, dml_submission **submission, d
 /* Waits for what CUDA does with operands. */
 static dml_code settle_loans(dml_context *context, const dml_transfer *transfer, bool wait, dml_status *status)
 {
-    dml_code code = transfer->lengths ? dml_loans_settle(context, &transfer->lengths->place->loans, wait, status) : DML_OK;
+    dml_code code = transfer->entries ? dml_loans_settle(context, &transfer->entries->place->loans, wait, status) : DML_OK;
     for (int64_t i = 0; i < transfer->program->input_count && !code; i++)
         if (transfer->inputs[i].allocation)
             code = dml_loans_settle(context, &transfer->inputs[i].allocation->place->loans, wait, status);

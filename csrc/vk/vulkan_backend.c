@@ -39,7 +39,7 @@ static dml_code vulkan_run(int index, const dml_transfer *transfer, bool wait, d
             "and NumPy's arrays");
     if (context_of(transfer->inputs, transfer->program->input_count, &context, status) ||
         context_of(transfer->results, transfer->program->result_count, &context, status) ||
-        (transfer->lengths && dml_allocation_context(transfer->lengths, &context, status)) ||
+        (transfer->entries && dml_allocation_context(transfer->entries, &context, status)) ||
         (!context && dml_vk_context(index, &context, status)))
         return status->code;
     if (transfer->program->resize)

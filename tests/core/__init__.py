@@ -241,7 +241,7 @@ def span_of(values):
 # --- what the shaders make of a dispatch ------------------------------------------------------------------------------
 
 MASK = 0xFFFFFFFF
-REVERSED_ROW = CONSTANTS["DML_REVERSED_ROW"]
+ENTRIES_ROW = CONSTANTS["DML_ENTRIES_ROW"]
 
 
 class Machine:
@@ -251,9 +251,9 @@ class Machine:
     def __init__(self, dispatch, lengths):
         self.dispatch, self.lengths, self.table = dispatch, lengths, dispatch.table  # the bytes of the lengths
         own = {ROWS: "DML_ROWS_", WORDS: "DML_WORDS_", ELEMENTS: None, BLOCKS: "DML_BLOCKS_"}[dispatch.kernel]
-        names = {f"DML_{name.upper()}": name for name in ("group_size", "reversed", "scalar", "dynamic", "segment_bits")}
+        names = {f"DML_{name.upper()}": name for name in ("group_size", "entries_way", "scalar", "dynamic", "segment_bits")}
         names["DML_GATHERED"] = "gathered"
-        names |= {name: name.removeprefix("DML_").lower() for name in CONSTANTS if name.startswith("DML_LENGTH_")}
+        names |= {name: name.removeprefix("DML_").lower() for name in CONSTANTS if name.startswith("DML_ENTRY_")}
         names |= {name: name.removeprefix(own).lower() for name in CONSTANTS if own and name.startswith(own)}
         for name, attribute in names.items():
             setattr(self, attribute, int(dispatch.constants[CONSTANTS[name]]))
@@ -310,7 +310,7 @@ class Machine:
         assert self.side == 1 or whole, "rows side by side are whole"
         assert self.schedule > 0 or whole, "the next row is another workgroup's"
         assert (self.schedule == 0) == (self.table.rows_prefetch_lines > 0)
-        forwards = self.schedule > 0 and self.stride > 0 and self.reversed != REVERSED_ROW
+        forwards = self.schedule > 0 and self.stride > 0 and self.entries_way != ENTRIES_ROW
         assert self.ahead == 0 or forwards, "prefetch of what is not read next"
 
     def run(self):
@@ -343,7 +343,7 @@ class Machine:
             assert np.array_equal(quotient, n // extent)
             here, n = n - quotient * extent, quotient
             dst = (dst + here * dst_stride) & MASK
-            if self.reversed:
+            if self.entries_way:
                 entry = (entry + here * entry_stride) & MASK
                 if k == self.reversed_axis:
                     index = here
@@ -361,17 +361,17 @@ class Machine:
             extent, begin = axis.extent | axis.multiplier << 32, axis.src_stride | axis.dst_stride << 32
             index = picked(self.integer_at((entry + axis.entry_stride) & MASK), extent) - begin
             mine = (index >= 0) & (index < axis.gathered_count)
-            assert self.reversed == CONSTANTS["DML_REVERSED_CUT"] or np.all(mine)
+            assert self.entries_way == CONSTANTS["DML_ENTRIES_CUT"] or np.all(mine)
             src, dst, entry = (src + index * axis.gathered_stride)[mine] & MASK, dst[mine], entry[mine]
         return src, dst
 
     def integer_at(self, entry):
         """Integers at these bytes, of which a unit lies in a word of four bytes."""
-        unit, swapped = self.length_unit, bool(self.length_swapped)
-        assert unit in (1, 2, 4) and self.length_bytes % unit == 0 and not np.any(np.asarray(entry) % unit)
+        unit, swapped = self.entry_unit, bool(self.entry_swapped)
+        assert unit in (1, 2, 4) and self.entry_bytes % unit == 0 and not np.any(np.asarray(entry) % unit)
         assert unit == 1 or not swapped, "a unit has bytes in the wrong order"
-        raw = self.lengths[np.add.outer(entry, np.arange(self.length_bytes))]
-        dtype = f"{'<>'[swapped]}{'ui'[self.length_signed]}{self.length_bytes}"
+        raw = self.lengths[np.add.outer(entry, np.arange(self.entry_bytes))]
+        dtype = f"{'<>'[swapped]}{'ui'[self.entry_signed]}{self.entry_bytes}"
         return raw.view(dtype)[..., 0]
 
     def give(self, src, dst, size):
@@ -397,9 +397,10 @@ class Machine:
         src, dst, entry, index = ((at[row] + i * stride) & MASK for at, stride in zip(positions, self.axis_strides(-1)))
         if self.gathered:
             src, dst = self.gather(src, dst, entry)
-        elif self.reversed:
+        elif self.entries_way:
             cut = self.table.cut_begin, self.table.source_begin, self.table.source_end
-            reversed_begin, source_begin, source_end = cut if self.reversed == CONSTANTS["DML_REVERSED_CUT"] else (0, 0, 2**62)
+            whole = self.entries_way != CONSTANTS["DML_ENTRIES_CUT"]
+            reversed_begin, source_begin, source_end = (0, 0, 2**62) if whole else cut
             index = index + reversed_begin
             length = self.length_at(entry)
             index = np.where(index < length, length - 1 - index, index)
@@ -430,7 +431,7 @@ class Machine:
             assert np.array_equal(at[1:][n % (inner * outer) != 0], moved[n % (inner * outer) != 0])
         if self.gathered:
             src, _ = self.gather(src, dst, entry)
-        elif self.reversed:
+        elif self.entries_way:
             length = self.length_at(entry)
             src = src + np.where(index < length, length - 1 - index, index) * self.table.reversed_stride
         byte = np.arange(size)
@@ -515,12 +516,12 @@ class Machine:
                 position = [(at + way) & MASK for at, way in zip(position, wrap if wraps else stride)]
 
     def row(self, src, dst, entry, index, strip):
-        length = int(self.length_at(entry)) if self.reversed and not self.gathered else 0
+        length = int(self.length_at(entry)) if self.entries_way and not self.gathered else 0
         if self.gathered:
             src = int(self.gather(*map(np.array, ([src], [dst], [entry])))[0][0])
-        elif self.reversed == CONSTANTS["DML_REVERSED_AXIS"]:
+        elif self.entries_way == CONSTANTS["DML_ENTRIES_ADVANCE"]:
             src += (length - 1 - index if index < length else index) * self.table.reversed_stride
-        self.copy_row(src, dst, length if self.reversed == REVERSED_ROW else 0, strip)
+        self.copy_row(src, dst, length if self.entries_way == ENTRIES_ROW else 0, strip)
 
     def offsets(self, byte, stride):
         """(stream, source offset) of bytes of a row, from its first element."""
@@ -549,9 +550,9 @@ class Machine:
     def copy_row(self, src, dst, length, strip):
         """A row whose first `length` elements are reversed."""
         phase = dst % self.word
-        a = self.once(self.whole_words_of_a_row, phase, 0, length) if self.reversed == REVERSED_ROW else (0, 0)
+        a = self.once(self.whole_words_of_a_row, phase, 0, length) if self.entries_way == ENTRIES_ROW else (0, 0)
         b = self.once(self.whole_words_of_a_row, phase, length, self.table.rows_extent)
-        forward = -self.stride if self.reversed == REVERSED_ROW else self.stride
+        forward = -self.stride if self.entries_way == ENTRIES_ROW else self.stride
         self.copy_head_and_tail(src, dst, length, forward, a, b, strip)
         # Of each: the elements' order, their source, and the pattern. A row's tiles are shared out as one.
         before = 0
@@ -560,7 +561,7 @@ class Machine:
                 continue
             element, own = self.once(self.tiles_of_a_row, first, whole, before, strip)
             before += -(-whole // self.tile)
-            if self.reversed == REVERSED_ROW and not mirrored:
+            if self.entries_way == ENTRIES_ROW and not mirrored:
                 pattern = forward, self.forward_low, self.forward_unit
             else:
                 pattern = self.stride, self.low, self.unit

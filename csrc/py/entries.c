@@ -1,4 +1,4 @@
-#include "py/lengths.h"
+#include "py/entries.h"
 
 #include <string.h>
 
@@ -51,7 +51,7 @@ static bool are_indices(const dml_call *call)
     return call->program.op->parameters[0].kind == DML_ARG_INDICES;
 }
 
-int dml_lengths_convert(dml_call *call, PyObject *object)
+int dml_call_entries_convert(dml_call *call, PyObject *object)
 {
     const char *name = call->args[0].name;
     bool device = dml_is_device_array(call->state, object);
@@ -61,20 +61,20 @@ int dml_lengths_convert(dml_call *call, PyObject *object)
         return dml_type_error(name, "a numpy.ndarray or a dmlops.DeviceArray", object);
     if (device || are_indices(call)) {
         Py_INCREF(object);
-        call->lengths_of = object;
+        call->entries_of = object;
     } else {
-        call->lengths_of = (PyObject *)lengths_from(call->state, object, name);
+        call->entries_of = (PyObject *)lengths_from(call->state, object, name);
     }
-    return call->lengths_of ? 0 : -1;
+    return call->entries_of ? 0 : -1;
 }
 
-int dml_lengths_describe(dml_call *call)
+int dml_call_entries_describe(dml_call *call)
 {
     dml_tensor tensor;
-    if (dml_make_private(&call->lengths_of) < 0 ||
-        (are_indices(call) && check_integers(dml_array_dtype(call->lengths_of), call->args[0].name) < 0))
+    if (dml_make_private(&call->entries_of) < 0 ||
+        (are_indices(call) && check_integers(dml_array_dtype(call->entries_of), call->args[0].name) < 0))
         return -1;
-    dml_array_describe(call->lengths_of, &tensor);
+    dml_array_describe(call->entries_of, &tensor);
     call->args[0].count = tensor.rank;
     memcpy(call->args[0].value, tensor.shape, sizeof tensor.shape);
     return 0;
@@ -113,7 +113,7 @@ static void copy_integers(void *to, const void *from, npy_intp count, int64_t it
  * they are clamped wherever they are read, so that such a write does no harm. */
 static int pack(dml_call *call)
 {
-    PyArrayObject *from = (PyArrayObject *)call->lengths_of;
+    PyArrayObject *from = (PyArrayObject *)call->entries_of;
     const bool dense = PyArray_IS_C_CONTIGUOUS(from) && PyArray_ISALIGNED(from);
     if (are_indices(call) && PyArray_IS_C_CONTIGUOUS(from))
         return 0;
@@ -122,18 +122,18 @@ static int pack(dml_call *call)
         return -1;
     if (dense)
         copy_integers(PyArray_DATA((PyArrayObject *)copy), PyArray_DATA(from), PyArray_SIZE(from),
-                      (int64_t)PyDataType_ELSIZE(dml_array_dtype(call->lengths_of)));
-    Py_DECREF(call->lengths_of);
-    call->lengths_of = copy;
+                      (int64_t)PyDataType_ELSIZE(dml_array_dtype(call->entries_of)));
+    Py_DECREF(call->entries_of);
+    call->entries_of = copy;
     return 0;
 }
 
 static int check_signs(const dml_call *call)
 {
-    npy_intp negative = find_negative(&call->program.lengths, PyArray_SIZE((PyArrayObject *)call->lengths_of));
+    npy_intp negative = find_negative(&call->program.entries, PyArray_SIZE((PyArrayObject *)call->entries_of));
     if (negative < 0)
         return 0;
-    PyObject *none = PyObject_CallFunction(call->state->negative_length, "On", call->lengths_of, negative);
+    PyObject *none = PyObject_CallFunction(call->state->negative_length, "On", call->entries_of, negative);
     Py_XDECREF(none); /* it raises */
     return -1;
 }
@@ -143,8 +143,8 @@ int dml_indices_check(const dml_call *call)
 {
     dml_step step;
     dml_program_step(&call->program, 0, &step);
-    const dml_entries *entries = &call->program.lengths;
-    const int64_t gathered = step.plan.gathered, size = PyArray_SIZE((PyArrayObject *)call->lengths_of), item = entries->item;
+    const dml_entries *entries = &call->program.entries;
+    const int64_t gathered = step.plan.gathered, size = PyArray_SIZE((PyArrayObject *)call->entries_of), item = entries->item;
     int64_t wrong = INT64_MAX, axis = 0;
     PyThreadState *thread = size > MUCH ? PyEval_SaveThread() : NULL;
     for (int64_t k = 0; k < gathered; k++) {
@@ -159,7 +159,7 @@ int dml_indices_check(const dml_call *call)
         PyEval_RestoreThread(thread);
     if (wrong == INT64_MAX)
         return 0;
-    PyObject *none = PyObject_CallFunction(call->state->wrong_index, "OLL", call->lengths_of, (long long)wrong,
+    PyObject *none = PyObject_CallFunction(call->state->wrong_index, "OLL", call->entries_of, (long long)wrong,
                                            (long long)step.plan.gathers[axis].extent);
     Py_XDECREF(none); /* it raises */
     return -1;
@@ -172,28 +172,28 @@ static bool is_checked_later(const dml_call *call)
            !call->progress.function && dml_tensor_bytes(call->program.results) > 0;
 }
 
-int dml_lengths_read(dml_call *call)
+int dml_call_entries_read(dml_call *call)
 {
-    if (!call->lengths_of)
+    if (!call->entries_of)
         return 0;
-    const bool device = !PyArray_Check(call->lengths_of), seen = !device && !call->explained;
+    const bool device = !PyArray_Check(call->entries_of), seen = !device && !call->explained;
     if (seen && pack(call) < 0)
         return -1;
-    const dml_operand operand = dml_array_operand(call->lengths_of);
-    const PyArray_Descr *dtype = dml_array_dtype(call->lengths_of);
-    call->program.lengths = (dml_entries){.data = call->explained ? NULL : operand.data,
+    const dml_operand operand = dml_array_operand(call->entries_of);
+    const PyArray_Descr *dtype = dml_array_dtype(call->entries_of);
+    call->program.entries = (dml_entries){.data = call->explained ? NULL : operand.data,
                                           .offset = (int64_t)operand.offset,
                                           .item = (int64_t)PyDataType_ELSIZE(dtype),
                                           .is_signed = PyTypeNum_ISSIGNED(dtype->type_num),
                                           .swapped = dtype->byteorder == NPY_OPPBYTE};
     if (device)
-        call->program.length_strides = ((dml_device_array *)call->lengths_of)->tensor.strides;
+        call->program.entry_strides = ((dml_device_array *)call->entries_of)->tensor.strides;
     if (!seen)
         return 0;
     if (!are_indices(call))
         return check_signs(call);
     if (!is_checked_later(call))
         return dml_indices_check(call);
-    call->program.lengths.wrong = &call->wrong_index;
+    call->program.entries.wrong = &call->wrong_index;
     return 0;
 }
