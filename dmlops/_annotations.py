@@ -1,7 +1,8 @@
 """Types of arguments, for annotations only.
 
 An operator has three overloads: DeviceArray in, DeviceArray out; ``NDArray[T]`` in, ``NDArray[T]`` out; whatever else
-``numpy.asarray`` takes (`Input`) in, ``NDArray[Any]`` out. `out` is of the result's type in each.
+``numpy.asarray`` takes (`Input`) in, ``NDArray[Any]`` out. `out` is of the result's type in each. The last two cannot be one:
+mypy finds no T in ``NDArray[T] | Input``, since an array is an `Input` too.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ import enum
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from fractions import Fraction
 from types import EllipsisType
-from typing import Any, Literal, Protocol, SupportsIndex, TypeAlias, TypeVar
+from typing import Any, Generic, Literal, Protocol, SupportsIndex, TypeAlias, TypedDict, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -21,6 +22,7 @@ from dmlops._core import DeviceArray
 from dmlops.device import Device
 
 T = TypeVar("T", bound=np.generic)
+_Out = TypeVar("_Out")
 
 
 class SupportsArrayInterface(Protocol):
@@ -80,3 +82,11 @@ OpenCVInterpolation: TypeAlias = (
     Literal["nearest", "nearest-exact", "linear", "linear-exact", "area", "cubic", "lanczos4"] | SupportsIndex
 )
 TorchvisionInterpolation: TypeAlias = Literal["nearest", "nearest-exact", "bilinear", "bicubic", "lanczos"] | enum.Enum
+
+
+class Options(TypedDict, Generic[_Out], total=False):
+    """What every operator takes last, by name."""
+
+    out: _Out | None
+    device: DeviceLike | None
+    progress: Progress | None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, overload
+from typing import TYPE_CHECKING, Unpack, overload
 
 from dmlops import _core
 from dmlops.operators.tracking import tracked
@@ -10,46 +10,23 @@ from dmlops.operators.tracking import tracked
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from dmlops._annotations import AnyArray, Array, DeviceLike, Input, Ints, Layout, Order, Progress, T
+    from dmlops._annotations import AnyArray, Array, DeviceLike, Input, Ints, Layout, Options, Order, Progress, T
     from dmlops._core import DeviceArray
 
 __all__ = ["depth_to_space", "space_to_depth"]
 
-# The overloads: device arrays, NumPy arrays, and what numpy.asarray makes an array of.
-
 
 @overload
 def depth_to_space(
-    input: DeviceArray,
-    block_size: Ints,
-    *,
-    order: Order = "DCR",
-    layout: Layout = "NCHW",
-    out: DeviceArray | None = None,
-    device: DeviceLike | None = None,
-    progress: Progress | None = None,
+    input: DeviceArray, block_size: Ints, *, order: Order = "DCR", layout: Layout = "NCHW", **how: Unpack[Options[DeviceArray]]
 ) -> DeviceArray: ...
 @overload
 def depth_to_space(
-    input: NDArray[T],
-    block_size: Ints,
-    *,
-    order: Order = "DCR",
-    layout: Layout = "NCHW",
-    out: NDArray[T] | None = None,
-    device: DeviceLike | None = None,
-    progress: Progress | None = None,
+    input: NDArray[T], block_size: Ints, *, order: Order = "DCR", layout: Layout = "NCHW", **how: Unpack[Options[NDArray[T]]]
 ) -> NDArray[T]: ...
 @overload
 def depth_to_space(
-    input: Input,
-    block_size: Ints,
-    *,
-    order: Order = "DCR",
-    layout: Layout = "NCHW",
-    out: Array | None = None,
-    device: DeviceLike | None = None,
-    progress: Progress | None = None,
+    input: Input, block_size: Ints, *, order: Order = "DCR", layout: Layout = "NCHW", **how: Unpack[Options[Array]]
 ) -> Array: ...
 def depth_to_space(
     input: Input | DeviceArray,
@@ -142,36 +119,15 @@ def depth_to_space(
 
 @overload
 def space_to_depth(
-    input: DeviceArray,
-    block_size: Ints,
-    *,
-    order: Order = "DCR",
-    layout: Layout = "NCHW",
-    out: DeviceArray | None = None,
-    device: DeviceLike | None = None,
-    progress: Progress | None = None,
+    input: DeviceArray, block_size: Ints, *, order: Order = "DCR", layout: Layout = "NCHW", **how: Unpack[Options[DeviceArray]]
 ) -> DeviceArray: ...
 @overload
 def space_to_depth(
-    input: NDArray[T],
-    block_size: Ints,
-    *,
-    order: Order = "DCR",
-    layout: Layout = "NCHW",
-    out: NDArray[T] | None = None,
-    device: DeviceLike | None = None,
-    progress: Progress | None = None,
+    input: NDArray[T], block_size: Ints, *, order: Order = "DCR", layout: Layout = "NCHW", **how: Unpack[Options[NDArray[T]]]
 ) -> NDArray[T]: ...
 @overload
 def space_to_depth(
-    input: Input,
-    block_size: Ints,
-    *,
-    order: Order = "DCR",
-    layout: Layout = "NCHW",
-    out: Array | None = None,
-    device: DeviceLike | None = None,
-    progress: Progress | None = None,
+    input: Input, block_size: Ints, *, order: Order = "DCR", layout: Layout = "NCHW", **how: Unpack[Options[Array]]
 ) -> Array: ...
 def space_to_depth(
     input: Input | DeviceArray,

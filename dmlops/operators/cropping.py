@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, Any, Unpack, overload
 
 import numpy as np
 
@@ -12,7 +12,7 @@ from dmlops.operators.sampling import fused, operand, recorded
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from dmlops._annotations import AnyArray, Array, DeviceLike, Indices, Input, Ints, IntSequence, Progress, T
+    from dmlops._annotations import AnyArray, Array, DeviceLike, Indices, Input, Ints, IntSequence, Options, Progress, T
     from dmlops._core import DeviceArray
 
 __all__ = ["crops", "fitted", "starting"]
@@ -26,9 +26,7 @@ def crops(
     flip: Indices | DeviceArray | None = None,
     *,
     axes: IntSequence | None = None,
-    out: DeviceArray | None = None,
-    device: DeviceLike | None = None,
-    progress: Progress | None = None,
+    **how: Unpack[Options[DeviceArray]],
 ) -> DeviceArray: ...
 @overload
 def crops(
@@ -38,9 +36,7 @@ def crops(
     flip: Indices | None = None,
     *,
     axes: IntSequence | None = None,
-    out: NDArray[T] | None = None,
-    device: DeviceLike | None = None,
-    progress: Progress | None = None,
+    **how: Unpack[Options[NDArray[T]]],
 ) -> NDArray[T]: ...
 @overload
 def crops(
@@ -50,9 +46,7 @@ def crops(
     flip: Indices | None = None,
     *,
     axes: IntSequence | None = None,
-    out: Array | None = None,
-    device: DeviceLike | None = None,
-    progress: Progress | None = None,
+    **how: Unpack[Options[Array]],
 ) -> Array: ...
 def crops(
     input: Input | DeviceArray,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, Any, Unpack, overload
 
 import numpy as np
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import DTypeLike
 
-    from dmlops._annotations import AnyArray, Array, DeviceLike, Indices, Progress, Scalar
+    from dmlops._annotations import AnyArray, Array, DeviceLike, Indices, Options, Progress, Scalar
 
 __all__ = ["one_hot"]
 
@@ -31,9 +31,7 @@ def one_hot(  # type: ignore[overload-overlap]  # a device array of one element 
     on: Scalar = 1,
     off: Scalar = 0,
     dtype: DTypeLike | None = None,
-    out: DeviceArray | None = None,
-    device: DeviceLike | None = None,
-    progress: Progress | None = None,
+    **how: Unpack[Options[DeviceArray]],
 ) -> DeviceArray: ...
 @overload
 def one_hot(
@@ -44,9 +42,7 @@ def one_hot(
     on: Scalar = 1,
     off: Scalar = 0,
     dtype: DTypeLike | None = None,
-    out: Array | None = None,
-    device: DeviceLike | None = None,
-    progress: Progress | None = None,
+    **how: Unpack[Options[Array]],
 ) -> Array: ...
 def one_hot(
     indices: Indices | DeviceArray,

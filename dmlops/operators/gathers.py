@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, SupportsIndex, overload
+from typing import TYPE_CHECKING, SupportsIndex, Unpack, overload
 
 from dmlops import _core
 from dmlops.indices import flat, integers
@@ -11,14 +11,12 @@ from dmlops.operators.tracking import row_of, tracked
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from dmlops._annotations import AnyArray, Array, DeviceLike, Indices, Input, Progress, T
+    from dmlops._annotations import AnyArray, Array, DeviceLike, Indices, Input, Options, Progress, T
     from dmlops._core import DeviceArray
 
 __all__ = ["gather_nd", "take", "take_along_axis"]
 
 _TAKE, _TAKE_ALONG_AXIS, _GATHER_ND = map(row_of, ("take", "take_along_axis", "gather_nd"))  # where calls are counted
-
-# The overloads: device arrays, NumPy arrays, and what numpy.asarray makes an array of.
 
 
 @overload
@@ -28,9 +26,7 @@ def take(
     axis: SupportsIndex | None = None,
     *,
     batch_dims: SupportsIndex = 0,
-    out: DeviceArray | None = None,
-    device: DeviceLike | None = None,
-    progress: Progress | None = None,
+    **how: Unpack[Options[DeviceArray]],
 ) -> DeviceArray: ...
 @overload
 def take(
@@ -39,9 +35,7 @@ def take(
     axis: SupportsIndex | None = None,
     *,
     batch_dims: SupportsIndex = 0,
-    out: NDArray[T] | None = None,
-    device: DeviceLike | None = None,
-    progress: Progress | None = None,
+    **how: Unpack[Options[NDArray[T]]],
 ) -> NDArray[T]: ...
 @overload
 def take(
@@ -50,9 +44,7 @@ def take(
     axis: SupportsIndex | None = None,
     *,
     batch_dims: SupportsIndex = 0,
-    out: Array | None = None,
-    device: DeviceLike | None = None,
-    progress: Progress | None = None,
+    **how: Unpack[Options[Array]],
 ) -> Array: ...
 def take(
     input: Input | DeviceArray,
@@ -160,33 +152,15 @@ def take(
 
 @overload
 def take_along_axis(
-    input: DeviceArray,
-    indices: Indices | DeviceArray,
-    axis: SupportsIndex | None = -1,
-    *,
-    out: DeviceArray | None = None,
-    device: DeviceLike | None = None,
-    progress: Progress | None = None,
+    input: DeviceArray, indices: Indices | DeviceArray, axis: SupportsIndex | None = -1, **how: Unpack[Options[DeviceArray]]
 ) -> DeviceArray: ...
 @overload
 def take_along_axis(
-    input: NDArray[T],
-    indices: Indices,
-    axis: SupportsIndex | None = -1,
-    *,
-    out: NDArray[T] | None = None,
-    device: DeviceLike | None = None,
-    progress: Progress | None = None,
+    input: NDArray[T], indices: Indices, axis: SupportsIndex | None = -1, **how: Unpack[Options[NDArray[T]]]
 ) -> NDArray[T]: ...
 @overload
 def take_along_axis(
-    input: Input,
-    indices: Indices,
-    axis: SupportsIndex | None = -1,
-    *,
-    out: Array | None = None,
-    device: DeviceLike | None = None,
-    progress: Progress | None = None,
+    input: Input, indices: Indices, axis: SupportsIndex | None = -1, **how: Unpack[Options[Array]]
 ) -> Array: ...
 def take_along_axis(
     input: Input | DeviceArray,
@@ -281,34 +255,14 @@ def take_along_axis(
 
 @overload
 def gather_nd(
-    input: DeviceArray,
-    indices: Indices | DeviceArray,
-    *,
-    batch_dims: SupportsIndex = 0,
-    out: DeviceArray | None = None,
-    device: DeviceLike | None = None,
-    progress: Progress | None = None,
+    input: DeviceArray, indices: Indices | DeviceArray, *, batch_dims: SupportsIndex = 0, **how: Unpack[Options[DeviceArray]]
 ) -> DeviceArray: ...
 @overload
 def gather_nd(
-    input: NDArray[T],
-    indices: Indices,
-    *,
-    batch_dims: SupportsIndex = 0,
-    out: NDArray[T] | None = None,
-    device: DeviceLike | None = None,
-    progress: Progress | None = None,
+    input: NDArray[T], indices: Indices, *, batch_dims: SupportsIndex = 0, **how: Unpack[Options[NDArray[T]]]
 ) -> NDArray[T]: ...
 @overload
-def gather_nd(
-    input: Input,
-    indices: Indices,
-    *,
-    batch_dims: SupportsIndex = 0,
-    out: Array | None = None,
-    device: DeviceLike | None = None,
-    progress: Progress | None = None,
-) -> Array: ...
+def gather_nd(input: Input, indices: Indices, *, batch_dims: SupportsIndex = 0, **how: Unpack[Options[Array]]) -> Array: ...
 def gather_nd(
     input: Input | DeviceArray,
     indices: Indices | DeviceArray,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, overload
+from typing import TYPE_CHECKING, Unpack, overload
 
 from dmlops import _core, other_forms
 from dmlops.operators.tracking import tracked
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
         Ints,
         IntSequence,
         Layout,
+        Options,
         PaddingMode,
         PadWidths,
         Progress,
@@ -28,8 +29,6 @@ if TYPE_CHECKING:
 
 __all__ = ["padding", "tile", "upsample"]
 
-# The overloads: device arrays, NumPy arrays, and what numpy.asarray makes an array of.
-
 
 @overload
 def padding(
@@ -39,9 +38,7 @@ def padding(
     *,
     mode: PaddingMode = "constant",
     value: Scalar = 0,
-    out: DeviceArray | None = None,
-    device: DeviceLike | None = None,
-    progress: Progress | None = None,
+    **how: Unpack[Options[DeviceArray]],
 ) -> DeviceArray: ...
 @overload
 def padding(
@@ -51,9 +48,7 @@ def padding(
     *,
     mode: PaddingMode = "constant",
     value: Scalar = 0,
-    out: NDArray[T] | None = None,
-    device: DeviceLike | None = None,
-    progress: Progress | None = None,
+    **how: Unpack[Options[NDArray[T]]],
 ) -> NDArray[T]: ...
 @overload
 def padding(
@@ -63,9 +58,7 @@ def padding(
     *,
     mode: PaddingMode = "constant",
     value: Scalar = 0,
-    out: Array | None = None,
-    device: DeviceLike | None = None,
-    progress: Progress | None = None,
+    **how: Unpack[Options[Array]],
 ) -> Array: ...
 def padding(
     input: Input | DeviceArray,
@@ -176,32 +169,11 @@ def padding(
 
 
 @overload
-def tile(
-    input: DeviceArray,
-    repeats: IntSequence,
-    *,
-    out: DeviceArray | None = None,
-    device: DeviceLike | None = None,
-    progress: Progress | None = None,
-) -> DeviceArray: ...
+def tile(input: DeviceArray, repeats: IntSequence, **how: Unpack[Options[DeviceArray]]) -> DeviceArray: ...
 @overload
-def tile(
-    input: NDArray[T],
-    repeats: IntSequence,
-    *,
-    out: NDArray[T] | None = None,
-    device: DeviceLike | None = None,
-    progress: Progress | None = None,
-) -> NDArray[T]: ...
+def tile(input: NDArray[T], repeats: IntSequence, **how: Unpack[Options[NDArray[T]]]) -> NDArray[T]: ...
 @overload
-def tile(
-    input: Input,
-    repeats: IntSequence,
-    *,
-    out: Array | None = None,
-    device: DeviceLike | None = None,
-    progress: Progress | None = None,
-) -> Array: ...
+def tile(input: Input, repeats: IntSequence, **how: Unpack[Options[Array]]) -> Array: ...
 def tile(
     input: Input | DeviceArray,
     repeats: IntSequence,
@@ -270,34 +242,14 @@ def tile(
 
 @overload
 def upsample(
-    input: DeviceArray,
-    scale_size: Ints,
-    *,
-    layout: Layout = "NCHW",
-    out: DeviceArray | None = None,
-    device: DeviceLike | None = None,
-    progress: Progress | None = None,
+    input: DeviceArray, scale_size: Ints, *, layout: Layout = "NCHW", **how: Unpack[Options[DeviceArray]]
 ) -> DeviceArray: ...
 @overload
 def upsample(
-    input: NDArray[T],
-    scale_size: Ints,
-    *,
-    layout: Layout = "NCHW",
-    out: NDArray[T] | None = None,
-    device: DeviceLike | None = None,
-    progress: Progress | None = None,
+    input: NDArray[T], scale_size: Ints, *, layout: Layout = "NCHW", **how: Unpack[Options[NDArray[T]]]
 ) -> NDArray[T]: ...
 @overload
-def upsample(
-    input: Input,
-    scale_size: Ints,
-    *,
-    layout: Layout = "NCHW",
-    out: Array | None = None,
-    device: DeviceLike | None = None,
-    progress: Progress | None = None,
-) -> Array: ...
+def upsample(input: Input, scale_size: Ints, *, layout: Layout = "NCHW", **how: Unpack[Options[Array]]) -> Array: ...
 def upsample(
     input: Input | DeviceArray,
     scale_size: Ints,

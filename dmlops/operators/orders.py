@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, SupportsIndex, overload
+from typing import TYPE_CHECKING, SupportsIndex, Unpack, overload
 
 from dmlops import _core
 from dmlops.operators.tracking import tracked
@@ -10,12 +10,10 @@ from dmlops.operators.tracking import tracked
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from dmlops._annotations import AnyArray, Array, DeviceLike, Input, IntSequence, Lengths, Progress, T
+    from dmlops._annotations import AnyArray, Array, DeviceLike, Input, IntSequence, Lengths, Options, Progress, T
     from dmlops._core import DeviceArray
 
 __all__ = ["reverse_subsequences", "transpose"]
-
-# The overloads: device arrays, NumPy arrays, and what numpy.asarray makes an array of.
 
 
 @overload
@@ -25,9 +23,7 @@ def reverse_subsequences(
     axis: SupportsIndex,
     *,
     batch_axis: SupportsIndex | None = None,
-    out: DeviceArray | None = None,
-    device: DeviceLike | None = None,
-    progress: Progress | None = None,
+    **how: Unpack[Options[DeviceArray]],
 ) -> DeviceArray: ...
 @overload
 def reverse_subsequences(
@@ -36,9 +32,7 @@ def reverse_subsequences(
     axis: SupportsIndex,
     *,
     batch_axis: SupportsIndex | None = None,
-    out: NDArray[T] | None = None,
-    device: DeviceLike | None = None,
-    progress: Progress | None = None,
+    **how: Unpack[Options[NDArray[T]]],
 ) -> NDArray[T]: ...
 @overload
 def reverse_subsequences(
@@ -47,9 +41,7 @@ def reverse_subsequences(
     axis: SupportsIndex,
     *,
     batch_axis: SupportsIndex | None = None,
-    out: Array | None = None,
-    device: DeviceLike | None = None,
-    progress: Progress | None = None,
+    **how: Unpack[Options[Array]],
 ) -> Array: ...
 def reverse_subsequences(
     input: Input | DeviceArray,
@@ -143,32 +135,11 @@ def reverse_subsequences(
 
 
 @overload
-def transpose(
-    input: DeviceArray,
-    axes: IntSequence | None = None,
-    *,
-    out: DeviceArray | None = None,
-    device: DeviceLike | None = None,
-    progress: Progress | None = None,
-) -> DeviceArray: ...
+def transpose(input: DeviceArray, axes: IntSequence | None = None, **how: Unpack[Options[DeviceArray]]) -> DeviceArray: ...
 @overload
-def transpose(
-    input: NDArray[T],
-    axes: IntSequence | None = None,
-    *,
-    out: NDArray[T] | None = None,
-    device: DeviceLike | None = None,
-    progress: Progress | None = None,
-) -> NDArray[T]: ...
+def transpose(input: NDArray[T], axes: IntSequence | None = None, **how: Unpack[Options[NDArray[T]]]) -> NDArray[T]: ...
 @overload
-def transpose(
-    input: Input,
-    axes: IntSequence | None = None,
-    *,
-    out: Array | None = None,
-    device: DeviceLike | None = None,
-    progress: Progress | None = None,
-) -> Array: ...
+def transpose(input: Input, axes: IntSequence | None = None, **how: Unpack[Options[Array]]) -> Array: ...
 def transpose(
     input: Input | DeviceArray,
     axes: IntSequence | None = None,

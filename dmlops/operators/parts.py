@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, SupportsIndex, overload
+from typing import TYPE_CHECKING, SupportsIndex, Unpack, overload
 
 from dmlops import _core
 from dmlops.operators.tracking import tracked
@@ -12,41 +12,18 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from dmlops._annotations import AnyArray, Array, DeviceLike, Input, IntSequence, Progress, T
+    from dmlops._annotations import AnyArray, Array, DeviceLike, Input, IntSequence, Options, Progress, T
     from dmlops._core import DeviceArray
 
 __all__ = ["join", "split"]
 
-# The overloads: device arrays, NumPy arrays, and what numpy.asarray makes an array of.
-
 
 @overload
-def join(
-    inputs: Iterable[DeviceArray],
-    axis: SupportsIndex,
-    *,
-    out: DeviceArray | None = None,
-    device: DeviceLike | None = None,
-    progress: Progress | None = None,
-) -> DeviceArray: ...
+def join(inputs: Iterable[DeviceArray], axis: SupportsIndex, **how: Unpack[Options[DeviceArray]]) -> DeviceArray: ...
 @overload
-def join(
-    inputs: Iterable[NDArray[T]],
-    axis: SupportsIndex,
-    *,
-    out: NDArray[T] | None = None,
-    device: DeviceLike | None = None,
-    progress: Progress | None = None,
-) -> NDArray[T]: ...
+def join(inputs: Iterable[NDArray[T]], axis: SupportsIndex, **how: Unpack[Options[NDArray[T]]]) -> NDArray[T]: ...
 @overload
-def join(
-    inputs: Iterable[Input],
-    axis: SupportsIndex,
-    *,
-    out: Array | None = None,
-    device: DeviceLike | None = None,
-    progress: Progress | None = None,
-) -> Array: ...
+def join(inputs: Iterable[Input], axis: SupportsIndex, **how: Unpack[Options[Array]]) -> Array: ...
 def join(
     inputs: Iterable[Input] | Iterable[DeviceArray],
     axis: SupportsIndex,
@@ -124,33 +101,15 @@ def join(
 
 @overload
 def split(
-    input: DeviceArray,
-    axis: SupportsIndex,
-    output_axis_sizes: IntSequence,
-    *,
-    out: Sequence[DeviceArray] | None = None,
-    device: DeviceLike | None = None,
-    progress: Progress | None = None,
+    input: DeviceArray, axis: SupportsIndex, output_axis_sizes: IntSequence, **how: Unpack[Options[Sequence[DeviceArray]]]
 ) -> list[DeviceArray]: ...
 @overload
 def split(
-    input: NDArray[T],
-    axis: SupportsIndex,
-    output_axis_sizes: IntSequence,
-    *,
-    out: Sequence[NDArray[T]] | None = None,
-    device: DeviceLike | None = None,
-    progress: Progress | None = None,
+    input: NDArray[T], axis: SupportsIndex, output_axis_sizes: IntSequence, **how: Unpack[Options[Sequence[NDArray[T]]]]
 ) -> list[NDArray[T]]: ...
 @overload
 def split(
-    input: Input,
-    axis: SupportsIndex,
-    output_axis_sizes: IntSequence,
-    *,
-    out: Sequence[Array] | None = None,
-    device: DeviceLike | None = None,
-    progress: Progress | None = None,
+    input: Input, axis: SupportsIndex, output_axis_sizes: IntSequence, **how: Unpack[Options[Sequence[Array]]]
 ) -> list[Array]: ...
 def split(
     input: Input | DeviceArray,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, overload
+from typing import TYPE_CHECKING, Unpack, overload
 
 from dmlops._core import DeviceArray
 from dmlops.resizing.arguments import image_of, mode_of_picture
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
         Ints,
         IntSequence,
         OpenCVInterpolation,
+        Options,
         PillowFilter,
         Progress,
         T,
@@ -28,8 +29,6 @@ if TYPE_CHECKING:
     )
 
 __all__ = ["resize_opencv", "resize_pillow", "resize_torchvision"]
-
-# The overloads: device arrays, NumPy arrays, and what numpy.asarray makes an array of.
 
 
 @overload
@@ -43,9 +42,7 @@ def resize_pillow(
     alpha: bool | None = None,
     axes: IntSequence | None = None,
     version: str = "13.0",
-    out: DeviceArray | None = None,
-    device: DeviceLike | None = None,
-    progress: Progress | None = None,
+    **how: Unpack[Options[DeviceArray]],
 ) -> DeviceArray: ...
 @overload
 def resize_pillow(
@@ -58,9 +55,7 @@ def resize_pillow(
     alpha: bool | None = None,
     axes: IntSequence | None = None,
     version: str = "13.0",
-    out: NDArray[T] | None = None,
-    device: DeviceLike | None = None,
-    progress: Progress | None = None,
+    **how: Unpack[Options[NDArray[T]]],
 ) -> NDArray[T]: ...
 @overload
 def resize_pillow(
@@ -73,9 +68,7 @@ def resize_pillow(
     alpha: bool | None = None,
     axes: IntSequence | None = None,
     version: str = "13.0",
-    out: Array | None = None,
-    device: DeviceLike | None = None,
-    progress: Progress | None = None,
+    **how: Unpack[Options[Array]],
 ) -> Array: ...
 def resize_pillow(
     input: Input | DeviceArray,
@@ -178,9 +171,7 @@ def resize_opencv(
     ipp: bool | None = None,
     axes: IntSequence | None = None,
     version: str = "5.0",
-    out: DeviceArray | None = None,
-    device: DeviceLike | None = None,
-    progress: Progress | None = None,
+    **how: Unpack[Options[DeviceArray]],
 ) -> DeviceArray: ...
 @overload
 def resize_opencv(
@@ -193,9 +184,7 @@ def resize_opencv(
     ipp: bool | None = None,
     axes: IntSequence | None = None,
     version: str = "5.0",
-    out: NDArray[T] | None = None,
-    device: DeviceLike | None = None,
-    progress: Progress | None = None,
+    **how: Unpack[Options[NDArray[T]]],
 ) -> NDArray[T]: ...
 @overload
 def resize_opencv(
@@ -208,9 +197,7 @@ def resize_opencv(
     ipp: bool | None = None,
     axes: IntSequence | None = None,
     version: str = "5.0",
-    out: Array | None = None,
-    device: DeviceLike | None = None,
-    progress: Progress | None = None,
+    **how: Unpack[Options[Array]],
 ) -> Array: ...
 def resize_opencv(
     input: Input | DeviceArray,
@@ -307,9 +294,7 @@ def resize_torchvision(
     *,
     antialias: bool = True,
     axes: IntSequence | None = None,
-    out: DeviceArray | None = None,
-    device: DeviceLike | None = None,
-    progress: Progress | None = None,
+    **how: Unpack[Options[DeviceArray]],
 ) -> DeviceArray: ...
 @overload
 def resize_torchvision(
@@ -319,9 +304,7 @@ def resize_torchvision(
     *,
     antialias: bool = True,
     axes: IntSequence | None = None,
-    out: NDArray[T] | None = None,
-    device: DeviceLike | None = None,
-    progress: Progress | None = None,
+    **how: Unpack[Options[NDArray[T]]],
 ) -> NDArray[T]: ...
 @overload
 def resize_torchvision(
@@ -331,9 +314,7 @@ def resize_torchvision(
     *,
     antialias: bool = True,
     axes: IntSequence | None = None,
-    out: Array | None = None,
-    device: DeviceLike | None = None,
-    progress: Progress | None = None,
+    **how: Unpack[Options[Array]],
 ) -> Array: ...
 def resize_torchvision(
     input: Input | DeviceArray,

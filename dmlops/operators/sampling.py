@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, TypeAlias, overload
+from typing import TYPE_CHECKING, Any, TypeAlias, Unpack, overload
 
 import numpy as np
 
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
         Input,
         Ints,
         IntSequence,
+        Options,
         Progress,
         Rounding,
         Scales,
@@ -36,8 +37,6 @@ __all__ = ["resize_nearest", "roll", "sliding_windows"]
 
 Steps: TypeAlias = "Sequence[tuple[int, slice | int | Nearest | Indices]]"
 
-# The overloads: device arrays, NumPy arrays, and what numpy.asarray makes an array of.
-
 
 @overload
 def sliding_windows(
@@ -47,9 +46,7 @@ def sliding_windows(
     *,
     strides: Ints | None = None,
     dilations: Ints | None = None,
-    out: DeviceArray | None = None,
-    device: DeviceLike | None = None,
-    progress: Progress | None = None,
+    **how: Unpack[Options[DeviceArray]],
 ) -> DeviceArray: ...
 @overload
 def sliding_windows(
@@ -59,9 +56,7 @@ def sliding_windows(
     *,
     strides: Ints | None = None,
     dilations: Ints | None = None,
-    out: NDArray[T] | None = None,
-    device: DeviceLike | None = None,
-    progress: Progress | None = None,
+    **how: Unpack[Options[NDArray[T]]],
 ) -> NDArray[T]: ...
 @overload
 def sliding_windows(
@@ -71,9 +66,7 @@ def sliding_windows(
     *,
     strides: Ints | None = None,
     dilations: Ints | None = None,
-    out: Array | None = None,
-    device: DeviceLike | None = None,
-    progress: Progress | None = None,
+    **how: Unpack[Options[Array]],
 ) -> Array: ...
 def sliding_windows(
     input: Input | DeviceArray,
@@ -162,9 +155,7 @@ def resize_nearest(
     axes: Ints | None = None,
     coordinates: Coordinates = "half_pixel",
     rounding: Rounding = "round_prefer_floor",
-    out: DeviceArray | None = None,
-    device: DeviceLike | None = None,
-    progress: Progress | None = None,
+    **how: Unpack[Options[DeviceArray]],
 ) -> DeviceArray: ...
 @overload
 def resize_nearest(
@@ -175,9 +166,7 @@ def resize_nearest(
     axes: Ints | None = None,
     coordinates: Coordinates = "half_pixel",
     rounding: Rounding = "round_prefer_floor",
-    out: NDArray[T] | None = None,
-    device: DeviceLike | None = None,
-    progress: Progress | None = None,
+    **how: Unpack[Options[NDArray[T]]],
 ) -> NDArray[T]: ...
 @overload
 def resize_nearest(
@@ -188,9 +177,7 @@ def resize_nearest(
     axes: Ints | None = None,
     coordinates: Coordinates = "half_pixel",
     rounding: Rounding = "round_prefer_floor",
-    out: Array | None = None,
-    device: DeviceLike | None = None,
-    progress: Progress | None = None,
+    **how: Unpack[Options[Array]],
 ) -> Array: ...
 def resize_nearest(
     input: Input | DeviceArray,
@@ -286,35 +273,11 @@ def resize_nearest(
 
 
 @overload
-def roll(
-    input: DeviceArray,
-    shift: Ints,
-    axis: Ints | None = None,
-    *,
-    out: DeviceArray | None = None,
-    device: DeviceLike | None = None,
-    progress: Progress | None = None,
-) -> DeviceArray: ...
+def roll(input: DeviceArray, shift: Ints, axis: Ints | None = None, **how: Unpack[Options[DeviceArray]]) -> DeviceArray: ...
 @overload
-def roll(
-    input: NDArray[T],
-    shift: Ints,
-    axis: Ints | None = None,
-    *,
-    out: NDArray[T] | None = None,
-    device: DeviceLike | None = None,
-    progress: Progress | None = None,
-) -> NDArray[T]: ...
+def roll(input: NDArray[T], shift: Ints, axis: Ints | None = None, **how: Unpack[Options[NDArray[T]]]) -> NDArray[T]: ...
 @overload
-def roll(
-    input: Input,
-    shift: Ints,
-    axis: Ints | None = None,
-    *,
-    out: Array | None = None,
-    device: DeviceLike | None = None,
-    progress: Progress | None = None,
-) -> Array: ...
+def roll(input: Input, shift: Ints, axis: Ints | None = None, **how: Unpack[Options[Array]]) -> Array: ...
 def roll(
     input: Input | DeviceArray,
     shift: Ints,

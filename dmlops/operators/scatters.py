@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, SupportsIndex, overload
+from typing import TYPE_CHECKING, SupportsIndex, Unpack, overload
 
 from dmlops.indices import scattered
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from dmlops._annotations import AnyArray, Array, DeviceLike, Indices, Input, Progress, T, Values
+    from dmlops._annotations import AnyArray, Array, DeviceLike, Indices, Input, Options, Progress, T, Values
     from dmlops._core import DeviceArray
 
 __all__ = ["put_along_axis", "scatter_nd"]
-
-# The overloads: device arrays, NumPy arrays, and what numpy.asarray makes an array of.
 
 
 @overload
@@ -23,32 +21,15 @@ def put_along_axis(
     indices: Indices | DeviceArray,
     values: Values | DeviceArray,
     axis: SupportsIndex | None,
-    *,
-    out: DeviceArray | None = None,
-    device: DeviceLike | None = None,
-    progress: Progress | None = None,
+    **how: Unpack[Options[DeviceArray]],
 ) -> DeviceArray: ...
 @overload
 def put_along_axis(
-    input: NDArray[T],
-    indices: Indices,
-    values: Values,
-    axis: SupportsIndex | None,
-    *,
-    out: NDArray[T] | None = None,
-    device: DeviceLike | None = None,
-    progress: Progress | None = None,
+    input: NDArray[T], indices: Indices, values: Values, axis: SupportsIndex | None, **how: Unpack[Options[NDArray[T]]]
 ) -> NDArray[T]: ...
 @overload
 def put_along_axis(
-    input: Input,
-    indices: Indices,
-    values: Values,
-    axis: SupportsIndex | None,
-    *,
-    out: Array | None = None,
-    device: DeviceLike | None = None,
-    progress: Progress | None = None,
+    input: Input, indices: Indices, values: Values, axis: SupportsIndex | None, **how: Unpack[Options[Array]]
 ) -> Array: ...
 def put_along_axis(
     input: Input | DeviceArray,
@@ -134,34 +115,12 @@ def put_along_axis(
 
 @overload
 def scatter_nd(
-    input: DeviceArray,
-    indices: Indices | DeviceArray,
-    updates: Values | DeviceArray,
-    *,
-    out: DeviceArray | None = None,
-    device: DeviceLike | None = None,
-    progress: Progress | None = None,
+    input: DeviceArray, indices: Indices | DeviceArray, updates: Values | DeviceArray, **how: Unpack[Options[DeviceArray]]
 ) -> DeviceArray: ...
 @overload
-def scatter_nd(
-    input: NDArray[T],
-    indices: Indices,
-    updates: Values,
-    *,
-    out: NDArray[T] | None = None,
-    device: DeviceLike | None = None,
-    progress: Progress | None = None,
-) -> NDArray[T]: ...
+def scatter_nd(input: NDArray[T], indices: Indices, updates: Values, **how: Unpack[Options[NDArray[T]]]) -> NDArray[T]: ...
 @overload
-def scatter_nd(
-    input: Input,
-    indices: Indices,
-    updates: Values,
-    *,
-    out: Array | None = None,
-    device: DeviceLike | None = None,
-    progress: Progress | None = None,
-) -> Array: ...
+def scatter_nd(input: Input, indices: Indices, updates: Values, **how: Unpack[Options[Array]]) -> Array: ...
 def scatter_nd(
     input: Input | DeviceArray,
     indices: Indices | DeviceArray,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, overload
+from typing import TYPE_CHECKING, Unpack, overload
 
 from dmlops import _core, other_forms
 from dmlops.operators.tracking import tracked
@@ -10,12 +10,10 @@ from dmlops.operators.tracking import tracked
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from dmlops._annotations import AnyArray, Array, DeviceLike, Input, IntSequence, Key, Progress, T
+    from dmlops._annotations import AnyArray, Array, DeviceLike, Input, IntSequence, Key, Options, Progress, T
     from dmlops._core import DeviceArray
 
 __all__ = ["slice", "slice_grad"]
-
-# The overloads: device arrays, NumPy arrays, and what numpy.asarray makes an array of.
 
 
 @overload
@@ -26,9 +24,7 @@ def slice(
     strides: IntSequence | None = None,
     *,
     output_sizes: IntSequence | None = None,
-    out: DeviceArray | None = None,
-    device: DeviceLike | None = None,
-    progress: Progress | None = None,
+    **how: Unpack[Options[DeviceArray]],
 ) -> DeviceArray: ...
 @overload
 def slice(
@@ -38,9 +34,7 @@ def slice(
     strides: IntSequence | None = None,
     *,
     output_sizes: IntSequence | None = None,
-    out: NDArray[T] | None = None,
-    device: DeviceLike | None = None,
-    progress: Progress | None = None,
+    **how: Unpack[Options[NDArray[T]]],
 ) -> NDArray[T]: ...
 @overload
 def slice(
@@ -50,9 +44,7 @@ def slice(
     strides: IntSequence | None = None,
     *,
     output_sizes: IntSequence | None = None,
-    out: Array | None = None,
-    device: DeviceLike | None = None,
-    progress: Progress | None = None,
+    **how: Unpack[Options[Array]],
 ) -> Array: ...
 def slice(
     input: Input | DeviceArray,
@@ -150,10 +142,7 @@ def slice_grad(
     offsets: IntSequence,
     sizes: IntSequence,
     strides: IntSequence | None = None,
-    *,
-    out: DeviceArray | None = None,
-    device: DeviceLike | None = None,
-    progress: Progress | None = None,
+    **how: Unpack[Options[DeviceArray]],
 ) -> DeviceArray: ...
 @overload
 def slice_grad(
@@ -162,10 +151,7 @@ def slice_grad(
     offsets: IntSequence,
     sizes: IntSequence,
     strides: IntSequence | None = None,
-    *,
-    out: NDArray[T] | None = None,
-    device: DeviceLike | None = None,
-    progress: Progress | None = None,
+    **how: Unpack[Options[NDArray[T]]],
 ) -> NDArray[T]: ...
 @overload
 def slice_grad(
@@ -174,10 +160,7 @@ def slice_grad(
     offsets: IntSequence,
     sizes: IntSequence,
     strides: IntSequence | None = None,
-    *,
-    out: Array | None = None,
-    device: DeviceLike | None = None,
-    progress: Progress | None = None,
+    **how: Unpack[Options[Array]],
 ) -> Array: ...
 def slice_grad(
     gradient: Input | DeviceArray,
