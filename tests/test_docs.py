@@ -205,6 +205,15 @@ def test_the_documented_parameters_are_those_of_the_signature(name):
         assert [parameter for line in lines for parameter in line.split(", ")] == list(inspect.signature(function).parameters)
 
 
+@pytest.mark.parametrize("name", [name for name in [*dmlops.__all__, "slice"] if inspect.isfunction(getattr(dmlops, name))])
+def test_every_parameter_result_and_error_is_documented_by_a_text(name):
+    """Also those whose text stands once for several operators."""
+    text = inspect.getdoc(getattr(dmlops, name))
+    for section in re.findall(r"^(?:Parameters|Returns|Raises)\n-+\n(.*?)(?=\n\n|\Z)", text, re.MULTILINE | re.DOTALL):
+        entries = re.findall(r"^(\S.*)(\n +\S)?", section, re.MULTILINE)
+        assert [head for head, described in entries if not described] == []
+
+
 def test_version():
     import importlib.metadata
 

@@ -2,6 +2,7 @@
 
 from dmlops.operators.blocks import depth_to_space, space_to_depth
 from dmlops.operators.cropping import crops as crops
+from dmlops.operators.documentation import whole
 from dmlops.operators.encoding import one_hot as one_hot
 from dmlops.operators.gathers import gather_nd, take, take_along_axis
 from dmlops.operators.growth import padding, tile, upsample
@@ -47,5 +48,7 @@ COMPOSED = [
     "sliding_windows",
 ]
 
-for _name in [*__all__, *COMPOSED]:  # documentation and pickles have them by their public name
-    globals()[_name].__module__ = __name__
+for _name in [*__all__, *COMPOSED]:
+    _operator = globals()[_name]
+    _operator.__module__ = __name__  # documentation and pickles have them by their public name
+    _operator.__doc__ = whole(_operator.__doc__)

@@ -42,28 +42,14 @@ def depth_to_space(
 
     Parameters
     ----------
-    input : array_like or DeviceArray
-        Batch axes, channels and spatial axes, in the order of `layout`. Any strides, and any dtype whose elements are plain
-        bytes.
-    block_size : int or sequence of int
-        An int is the block size of every spatial axis; axis 0 is then the only batch axis, and the rank is 4 or more. A
-        sequence has one block size for each spatial axis; there may then be any number of batch axes, also none.
+    input : channels
+    block_size
     order : {"DCR", "CRD"}, optional
         How the input's channels are numbered. Let B be the product of the block sizes and C' = C / B the number of the
         result's channels. With two spatial axes, position (b1, b2) of the block of channel c is input channel ``(b1*B2 +
         b2)*C' + c`` for ``"DCR"`` (depth, column, row), and ``c*B + b1*B2 + b2`` for ``"CRD"``.
-    layout : {"NCHW", "NHWC"}, optional
-        Whether channels precede the spatial axes (``"NCHW"``) or follow them (``"NHWC"``). There may be more or fewer
-        spatial axes than the two letters H and W.
-    out : numpy.ndarray or DeviceArray, optional
-        The array for the result: of the same kind and dtype as `input`, of the result's shape, writable, with any strides.
-        It may share memory with `input`. Default: a new array.
-    device : int, str or Device, optional
-        The device to run on; ``dmlops.devices`` lists what is accepted. Default: the device of `input` if it is a device
-        array, else ``dmlops.default_device()``.
-    progress : bool or function, optional
-        For calls of many seconds: True draws a bar, by tqdm where it is installed. A function is called after each 128 MiB or
-        so with two ints, the bytes done and all bytes. Either way the call waits for its work, also with device arrays.
+    layout
+    out, device, progress
 
     Returns
     -------
@@ -78,12 +64,7 @@ def depth_to_space(
     ValueError
         A block size is below 1; the number of channels is no multiple of B; the rank does not fit `block_size`; `order` or
         `layout` is unknown; `out` does not fit; `device` names no device.
-    OverflowError
-        An int does not fit into 64 bits.
-    NoDeviceError
-        There is no usable Vulkan device, and `device` is not ``"host"``.
-    VulkanError
-        The device failed.
+    OverflowError, NoDeviceError, VulkanError
 
     See Also
     --------
@@ -143,28 +124,14 @@ def space_to_depth(
 
     Parameters
     ----------
-    input : array_like or DeviceArray
-        Batch axes, channels and spatial axes, in the order of `layout`. Any strides, and any dtype whose elements are plain
-        bytes.
-    block_size : int or sequence of int
-        An int is the block size of every spatial axis; axis 0 is then the only batch axis, and the rank is 4 or more. A
-        sequence has one block size for each spatial axis; there may then be any number of batch axes, also none.
+    input : channels
+    block_size
     order : {"DCR", "CRD"}, optional
         How the result's channels are numbered. Let B be the product of the block sizes and C the number of the input's
         channels. With two spatial axes, position (b1, b2) of the block of channel c becomes channel ``(b1*B2 + b2)*C + c``
         for ``"DCR"`` (depth, column, row), and ``c*B + b1*B2 + b2`` for ``"CRD"``.
-    layout : {"NCHW", "NHWC"}, optional
-        Whether channels precede the spatial axes (``"NCHW"``) or follow them (``"NHWC"``). There may be more or fewer
-        spatial axes than the two letters H and W.
-    out : numpy.ndarray or DeviceArray, optional
-        The array for the result: of the same kind and dtype as `input`, of the result's shape, writable, with any strides.
-        It may share memory with `input`. Default: a new array.
-    device : int, str or Device, optional
-        The device to run on; ``dmlops.devices`` lists what is accepted. Default: the device of `input` if it is a device
-        array, else ``dmlops.default_device()``.
-    progress : bool or function, optional
-        For calls of many seconds: True draws a bar, by tqdm where it is installed. A function is called after each 128 MiB or
-        so with two ints, the bytes done and all bytes. Either way the call waits for its work, also with device arrays.
+    layout
+    out, device, progress
 
     Returns
     -------
@@ -179,12 +146,7 @@ def space_to_depth(
     ValueError
         A block size is below 1; a spatial axis is no multiple of its block size; the rank does not fit `block_size`;
         `order` or `layout` is unknown; `out` does not fit; `device` names no device.
-    OverflowError
-        An int does not fit into 64 bits.
-    NoDeviceError
-        There is no usable Vulkan device, and `device` is not ``"host"``.
-    VulkanError
-        The device failed.
+    OverflowError, NoDeviceError, VulkanError
 
     See Also
     --------

@@ -80,15 +80,7 @@ def crops(
     axes : sequence of int, optional
         The axes to crop. Default: those behind the first, as many as there are sizes: (1, 2) of images with channels last.
         Images with channels first have (2, 3).
-    out : numpy.ndarray or DeviceArray, optional
-        The array for the result: of the same kind and dtype as `input`, of the result's shape, writable, with any strides.
-        It may share memory with `input`. Default: a new array.
-    device : int, str or Device, optional
-        The device to run on; ``dmlops.devices`` lists what is accepted. Default: the device of `input` if it is a device
-        array, else ``dmlops.default_device()``.
-    progress : bool or function, optional
-        For calls of many seconds: True draws a bar, by tqdm where it is installed. A function is called after each 128 MiB or
-        so with two ints, the bytes done and all bytes. Either way the call waits for its work, also with device arrays.
+    out, device, progress
 
     Returns
     -------
@@ -105,10 +97,7 @@ def crops(
         A crop reaches beyond `input`: the first such start is named, and nothing is written. `starts` or `flip` has another
         shape; a size is below 0 or beyond the axis; an axis is named twice, or is the first; `out` does not fit; `device`
         names no device.
-    NoDeviceError
-        There is no usable Vulkan device, and `device` is not ``"host"``.
-    VulkanError
-        The device failed.
+    NoDeviceError, VulkanError
 
     See Also
     --------

@@ -74,12 +74,7 @@ def one_hot(
     out : numpy.ndarray or DeviceArray, optional
         The array for the result: of the same kind as `indices`, of the result's dtype and shape, writable, with any strides.
         Default: a new array.
-    device : int, str or Device, optional
-        The device to run on; ``dmlops.devices`` lists what is accepted. Default: the device of `indices` if they are a device
-        array, else ``dmlops.default_device()``.
-    progress : bool or function, optional
-        For calls of many seconds: True draws a bar, by tqdm where it is installed. A function is called after each 128 MiB or
-        so with two ints, the bytes done and all bytes. Either way the call waits for its work, also with device arrays.
+    device, progress
 
     Returns
     -------
@@ -92,14 +87,10 @@ def one_hot(
         An argument has the wrong type: `indices` of floats or bools, a float as `depth`.
     OverflowError
         `on` or `off` does not fit into `dtype`.
-    numpy.exceptions.AxisError
-        `axis` is out of range.
+    AxisError
     ValueError
         `depth` is negative; `out` does not fit; `device` names no device.
-    NoDeviceError
-        There is no usable Vulkan device, and `device` is not ``"host"``.
-    VulkanError
-        The device failed.
+    NoDeviceError, VulkanError
 
     See Also
     --------

@@ -64,25 +64,14 @@ def take(
 
     Parameters
     ----------
-    input : array_like or DeviceArray
-        Any rank, any strides, and any dtype whose elements are plain bytes.
+    input
     indices : int, array_like of int, or DeviceArray
         Any integer dtype, any strides. An index below 0 counts from the axis' end. Indices in a device array require that
         `input` is one too. They are never read back to the host: one out of range is clamped to the axis.
     axis : int, optional
         The axis to take from. A negative value counts from the last axis. Default: all elements of `input` in C order.
-    batch_dims : int, default 0
-        So many first axes of `input` and `indices` are of the same sizes and go together: each index of these has indices of
-        its own.
-    out : numpy.ndarray or DeviceArray, optional
-        The array for the result: of the same kind and dtype as `input`, of the result's shape, writable, with any strides.
-        It may share memory with the other arguments. Default: a new array.
-    device : int, str or Device, optional
-        The device to run on; ``dmlops.devices`` lists what is accepted. Default: the device of `input` if it is a device
-        array, else ``dmlops.default_device()``.
-    progress : bool or function, optional
-        For calls of many seconds: True draws a bar, by tqdm where it is installed. A function is called after each 128 MiB or
-        so with two ints, the bytes done and all bytes. Either way the call waits for its work, also with device arrays.
+    batch_dims
+    out, device, progress
 
     Returns
     -------
@@ -92,20 +81,15 @@ def take(
 
     Raises
     ------
-    TypeError
-        An argument has the wrong type: `indices` of floats or bools, a float as `axis`, an input of Python objects.
+    TypeError : indices
     IndexError
         An index in a NumPy array is out of range: the first one is named, and nothing is written.
         `input` has no elements along `axis`.
-    numpy.exceptions.AxisError
-        `axis` is out of range.
+    AxisError
     ValueError
         `batch_dims` is more than `axis` or the rank of `indices`, or is given without `axis`; batch axes differ in size;
         the result would have more than 64 axes; `out` does not fit; `device` names no device.
-    NoDeviceError
-        There is no usable Vulkan device, and `device` is not ``"host"``.
-    VulkanError
-        The device failed.
+    NoDeviceError, VulkanError
 
     See Also
     --------
@@ -179,8 +163,7 @@ def take_along_axis(
 
     Parameters
     ----------
-    input : array_like or DeviceArray
-        Any rank, any strides, and any dtype whose elements are plain bytes.
+    input
     indices : array_like of int, or DeviceArray
         Of the rank of `input`. On the axes other than `axis` either has the other's size, or size 1, which is broadcast.
         Any integer dtype, any strides. An index below 0 counts from the axis' end. Indices in a device array require that
@@ -188,15 +171,7 @@ def take_along_axis(
     axis : int, optional, default -1
         The axis to take from. A negative value counts from the last axis. None: all elements of `input` in C order, and
         `indices` has one axis.
-    out : numpy.ndarray or DeviceArray, optional
-        The array for the result: of the same kind and dtype as `input`, of the result's shape, writable, with any strides.
-        It may share memory with the other arguments. Default: a new array.
-    device : int, str or Device, optional
-        The device to run on; ``dmlops.devices`` lists what is accepted. Default: the device of `input` if it is a device
-        array, else ``dmlops.default_device()``.
-    progress : bool or function, optional
-        For calls of many seconds: True draws a bar, by tqdm where it is installed. A function is called after each 128 MiB or
-        so with two ints, the bytes done and all bytes. Either way the call waits for its work, also with device arrays.
+    out, device, progress
 
     Returns
     -------
@@ -205,19 +180,14 @@ def take_along_axis(
 
     Raises
     ------
-    TypeError
-        An argument has the wrong type: `indices` of floats or bools, a float as `axis`, an input of Python objects.
+    TypeError : indices
     IndexError
         An index in a NumPy array is out of range: the first one is named, and nothing is written.
         `input` has no elements along `axis`.
-    numpy.exceptions.AxisError
-        `axis` is out of range.
+    AxisError
     ValueError
         The shape of `indices` or of `out` does not fit; `device` names no device.
-    NoDeviceError
-        There is no usable Vulkan device, and `device` is not ``"host"``.
-    VulkanError
-        The device failed.
+    NoDeviceError, VulkanError
 
     See Also
     --------
@@ -281,24 +251,13 @@ def gather_nd(
 
     Parameters
     ----------
-    input : array_like or DeviceArray
-        Any rank, any strides, and any dtype whose elements are plain bytes.
+    input
     indices : array_like of int, or DeviceArray
         ``indices.shape[-1]`` is K: at most the axes of `input` behind the batch axes. With 0 of them each tuple is all of it.
         Any integer dtype, any strides. An index below 0 counts from the axis' end. Indices in a device array require that
         `input` is one too. They are never read back to the host: one out of range is clamped to the axis.
-    batch_dims : int, default 0
-        So many first axes of `input` and `indices` are of the same sizes and go together: each index of these has indices of
-        its own.
-    out : numpy.ndarray or DeviceArray, optional
-        The array for the result: of the same kind and dtype as `input`, of the result's shape, writable, with any strides.
-        It may share memory with the other arguments. Default: a new array.
-    device : int, str or Device, optional
-        The device to run on; ``dmlops.devices`` lists what is accepted. Default: the device of `input` if it is a device
-        array, else ``dmlops.default_device()``.
-    progress : bool or function, optional
-        For calls of many seconds: True draws a bar, by tqdm where it is installed. A function is called after each 128 MiB or
-        so with two ints, the bytes done and all bytes. Either way the call waits for its work, also with device arrays.
+    batch_dims
+    out, device, progress
 
     Returns
     -------
@@ -308,18 +267,14 @@ def gather_nd(
 
     Raises
     ------
-    TypeError
-        An argument has the wrong type: `indices` of floats or bools, a float as `axis`, an input of Python objects.
+    TypeError : indices
     IndexError
         An index in a NumPy array is out of range: the first one is named, and nothing is written.
         `input` has no elements along one of the K axes.
     ValueError
         `indices` has no axis, or tuples of too many indices; batch axes differ in size; the result would have more than 64
         axes; `out` does not fit; `device` names no device.
-    NoDeviceError
-        There is no usable Vulkan device, and `device` is not ``"host"``.
-    VulkanError
-        The device failed.
+    NoDeviceError, VulkanError
 
     See Also
     --------

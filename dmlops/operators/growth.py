@@ -75,8 +75,7 @@ def padding(
 
     Parameters
     ----------
-    input : array_like or DeviceArray
-        Any rank, any strides, and any dtype whose elements are plain bytes.
+    input
     start_padding, end_padding : sequence of int
         The number of elements to add before and after each axis, 0 or more. Without `end_padding`, `start_padding` is what
         ``numpy.pad`` takes: a pair for each axis, one pair for all, or an int.
@@ -99,15 +98,7 @@ def padding(
         The constant, which is stored as ``numpy.full`` stores it: floats and times are rounded. It must be of a type that the
         dtype can hold; datetimes and timedeltas also take those of Python and pandas, and None. The other modes do not use it.
         Default: 0.
-    out : numpy.ndarray or DeviceArray, optional
-        The array for the result: of the same kind and dtype as `input`, of the result's shape, writable, with any strides.
-        It may share memory with `input`. Default: a new array.
-    device : int, str or Device, optional
-        The device to run on; ``dmlops.devices`` lists what is accepted. Default: the device of `input` if it is a device
-        array, else ``dmlops.default_device()``.
-    progress : bool or function, optional
-        For calls of many seconds: True draws a bar, by tqdm where it is installed. A function is called after each 128 MiB or
-        so with two ints, the bytes done and all bytes. Either way the call waits for its work, also with device arrays.
+    out, device, progress
 
     Returns
     -------
@@ -125,10 +116,7 @@ def padding(
         unknown; `out` does not fit; `device` names no device.
     OverflowError
         An int does not fit into 64 bits, or `value` not into the dtype: it is too large, or its text too long.
-    NoDeviceError
-        There is no usable Vulkan device, and `device` is not ``"host"``.
-    VulkanError
-        The device failed.
+    NoDeviceError, VulkanError
 
     See Also
     --------
@@ -186,19 +174,10 @@ def tile(
 
     Parameters
     ----------
-    input : array_like or DeviceArray
-        Any rank, any strides, and any dtype whose elements are plain bytes.
+    input
     repeats : sequence of int
         How often `input` appears along each axis, 0 or more.
-    out : numpy.ndarray or DeviceArray, optional
-        The array for the result: of the same kind and dtype as `input`, of the result's shape, writable, with any strides.
-        It may share memory with `input`. Default: a new array.
-    device : int, str or Device, optional
-        The device to run on; ``dmlops.devices`` lists what is accepted. Default: the device of `input` if it is a device
-        array, else ``dmlops.default_device()``.
-    progress : bool or function, optional
-        For calls of many seconds: True draws a bar, by tqdm where it is installed. A function is called after each 128 MiB or
-        so with two ints, the bytes done and all bytes. Either way the call waits for its work, also with device arrays.
+    out, device, progress
 
     Returns
     -------
@@ -212,12 +191,7 @@ def tile(
         An argument has the wrong type: floats as `repeats`, an int in place of a sequence, an input of Python objects.
     ValueError
         `repeats` has not one entry for each axis; an entry is negative; `out` does not fit; `device` names no device.
-    OverflowError
-        An int does not fit into 64 bits.
-    NoDeviceError
-        There is no usable Vulkan device, and `device` is not ``"host"``.
-    VulkanError
-        The device failed.
+    OverflowError, NoDeviceError, VulkanError
 
     See Also
     --------
@@ -263,24 +237,12 @@ def upsample(
 
     Parameters
     ----------
-    input : array_like or DeviceArray
-        Batch axes, channels and spatial axes, in the order of `layout`. Any strides, and any dtype whose elements are plain
-        bytes.
+    input : channels
     scale_size : int or sequence of int
         An int is the factor of every spatial axis; axis 0 is then the only batch axis, and the rank is 4 or more. A sequence
         has one factor for each spatial axis; there may then be any number of batch axes, also none.
-    layout : {"NCHW", "NHWC"}, optional
-        Whether channels precede the spatial axes (``"NCHW"``) or follow them (``"NHWC"``). There may be more or fewer
-        spatial axes than the two letters H and W.
-    out : numpy.ndarray or DeviceArray, optional
-        The array for the result: of the same kind and dtype as `input`, of the result's shape, writable, with any strides.
-        It may share memory with `input`. Default: a new array.
-    device : int, str or Device, optional
-        The device to run on; ``dmlops.devices`` lists what is accepted. Default: the device of `input` if it is a device
-        array, else ``dmlops.default_device()``.
-    progress : bool or function, optional
-        For calls of many seconds: True draws a bar, by tqdm where it is installed. A function is called after each 128 MiB or
-        so with two ints, the bytes done and all bytes. Either way the call waits for its work, also with device arrays.
+    layout
+    out, device, progress
 
     Returns
     -------
@@ -295,12 +257,7 @@ def upsample(
     ValueError
         A factor is below 1; the rank does not fit `scale_size`; `layout` is unknown; `out` does not fit; `device` names no
         device.
-    OverflowError
-        An int does not fit into 64 bits.
-    NoDeviceError
-        There is no usable Vulkan device, and `device` is not ``"host"``.
-    VulkanError
-        The device failed.
+    OverflowError, NoDeviceError, VulkanError
 
     See Also
     --------

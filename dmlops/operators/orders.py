@@ -75,15 +75,7 @@ def reverse_subsequences(
         The axis to reverse along. A negative value counts from the last axis.
     batch_axis : int, optional
         The axis that `sequence_lengths` runs along; it must differ from `axis`.
-    out : numpy.ndarray or DeviceArray, optional
-        The array for the result: of the same kind and dtype as `input`, of the result's shape, writable, with any strides.
-        It may share memory with the other arguments. Default: a new array.
-    device : int, str or Device, optional
-        The device to run on; ``dmlops.devices`` lists what is accepted. Default: the device of `input` if it is a device
-        array, else ``dmlops.default_device()``.
-    progress : bool or function, optional
-        For calls of many seconds: True draws a bar, by tqdm where it is installed. A function is called after each 128 MiB or
-        so with two ints, the bytes done and all bytes. Either way the call waits for its work, also with device arrays.
+    out, device, progress
 
     Returns
     -------
@@ -100,12 +92,7 @@ def reverse_subsequences(
     ValueError
         A length is negative; the shape of `sequence_lengths` or of `out` does not fit; `batch_axis` equals `axis`; `device`
         names no device.
-    OverflowError
-        An int does not fit into 64 bits.
-    NoDeviceError
-        There is no usable Vulkan device, and `device` is not ``"host"``.
-    VulkanError
-        The device failed.
+    OverflowError, NoDeviceError, VulkanError
 
     Notes
     -----
@@ -152,20 +139,11 @@ def transpose(
 
     Parameters
     ----------
-    input : array_like or DeviceArray
-        Any rank, any strides, and any dtype whose elements are plain bytes.
+    input
     axes : sequence of int, optional
         Axis i of the result is axis ``axes[i]`` of `input`: each axis once. A negative value counts from the last axis.
         Default: the axes in reverse.
-    out : numpy.ndarray or DeviceArray, optional
-        The array for the result: of the same kind and dtype as `input`, of the result's shape, writable, with any strides.
-        It may share memory with `input`. Default: a new array.
-    device : int, str or Device, optional
-        The device to run on; ``dmlops.devices`` lists what is accepted. Default: the device of `input` if it is a device
-        array, else ``dmlops.default_device()``.
-    progress : bool or function, optional
-        For calls of many seconds: True draws a bar, by tqdm where it is installed. A function is called after each 128 MiB or
-        so with two ints, the bytes done and all bytes. Either way the call waits for its work, also with device arrays.
+    out, device, progress
 
     Returns
     -------
@@ -180,12 +158,7 @@ def transpose(
         An entry of `axes` is out of range.
     ValueError
         `axes` has not one entry for each axis, or names one twice; `out` does not fit; `device` names no device.
-    OverflowError
-        An int does not fit into 64 bits.
-    NoDeviceError
-        There is no usable Vulkan device, and `device` is not ``"host"``.
-    VulkanError
-        The device failed.
+    OverflowError, NoDeviceError, VulkanError
 
     See Also
     --------

@@ -42,15 +42,7 @@ def join(
         bytes. Device arrays are all on one device.
     axis : int
         The axis to join along. A negative value counts from the last axis.
-    out : numpy.ndarray or DeviceArray, optional
-        The array for the result: of the same kind and dtype as `inputs`, of the result's shape, writable, with any strides.
-        It may share memory with `inputs`. Default: a new array.
-    device : int, str or Device, optional
-        The device to run on; ``dmlops.devices`` lists what is accepted. Default: the device of `inputs` if they are device
-        arrays, else ``dmlops.default_device()``.
-    progress : bool or function, optional
-        For calls of many seconds: True draws a bar, by tqdm where it is installed. A function is called after each 128 MiB or
-        so with two ints, the bytes done and all bytes. Either way the call waits for its work, also with device arrays.
+    out, device, progress
 
     Returns
     -------
@@ -62,17 +54,11 @@ def join(
     TypeError
         The dtypes differ: nothing is converted. Only some of `inputs` are device arrays. An argument has another wrong type:
         a float as `axis`, an input of Python objects.
-    numpy.exceptions.AxisError
-        `axis` is out of range.
+    AxisError
     ValueError
         `inputs` is empty; ranks or sizes differ; device arrays are on different devices; `out` does not fit; `device` names
         no device.
-    OverflowError
-        An int does not fit into 64 bits.
-    NoDeviceError
-        There is no usable Vulkan device, and `device` is not ``"host"``.
-    VulkanError
-        The device failed.
+    OverflowError, NoDeviceError, VulkanError
 
     See Also
     --------
@@ -133,12 +119,7 @@ def split(
     out : list of numpy.ndarray or of DeviceArray, optional
         One array for each part: of the same kind and dtype as `input`, of the part's shape, writable, with any strides. They
         may share memory with `input`, but not with each other. Default: new arrays.
-    device : int, str or Device, optional
-        The device to run on; ``dmlops.devices`` lists what is accepted. Default: the device of `input` if it is a device
-        array, else ``dmlops.default_device()``.
-    progress : bool or function, optional
-        For calls of many seconds: True draws a bar, by tqdm where it is installed. A function is called after each 128 MiB or
-        so with two ints, the bytes done and all bytes. Either way the call waits for its work, also with device arrays.
+    device, progress
 
     Returns
     -------
@@ -149,16 +130,10 @@ def split(
     ------
     TypeError
         An argument has the wrong type: floats as `output_axis_sizes`, an `out` that is no list, an input of Python objects.
-    numpy.exceptions.AxisError
-        `axis` is out of range.
+    AxisError
     ValueError
         A size is negative; the sizes do not add up to the axis; `out` does not fit; `device` names no device.
-    OverflowError
-        An int does not fit into 64 bits.
-    NoDeviceError
-        There is no usable Vulkan device, and `device` is not ``"host"``.
-    VulkanError
-        The device failed.
+    OverflowError, NoDeviceError, VulkanError
 
     See Also
     --------

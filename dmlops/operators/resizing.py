@@ -88,8 +88,7 @@ def resize_pillow(
 
     Parameters
     ----------
-    input : array_like or DeviceArray
-        Images of bytes, uint8: two axes are height and width, any others batch or channels. Any strides.
+    input : images
     size : sequence of int
         (height, width) of the result, as an array's shape has them, 1 or more each.
     resample : str or Pillow's constant, optional
@@ -102,20 +101,11 @@ def resize_pillow(
     alpha : bool, optional
         Whether the last axis' last channel is alpha, by which Pillow multiplies the others before it resizes modes RGBA and LA.
         Default: the mode of an image of Pillow's says it; four channels of an array are four channels.
-    axes : sequence of int, optional
-        The axes of height and width. Default: (-3, -2), channels last; of two axes both.
+    axes : channels last
     version : str, optional
         The version of Pillow, 10.0 or later, as ``PIL.__version__`` is. It decides for images that get many times lower, and
         for `reducing_gap` with alpha.
-    out : numpy.ndarray or DeviceArray, optional
-        The array for the result: of the same kind and dtype as `input`, of the result's shape, writable, with any strides.
-        It may share memory with `input`. Default: a new array.
-    device : int, str or Device, optional
-        The device to run on; ``dmlops.devices`` lists what is accepted. Default: the device of `input` if it is a device
-        array, else ``dmlops.default_device()``.
-    progress : bool or function, optional
-        For calls of many seconds: True draws a bar, by tqdm where it is installed. A function is called after each 128 MiB or
-        so with two ints, the bytes done and all bytes. Either way the call waits for its work, also with device arrays.
+    out, device, progress
 
     Returns
     -------
@@ -124,16 +114,12 @@ def resize_pillow(
 
     Raises
     ------
-    TypeError
-        An argument has the wrong type: an `input` of another dtype than uint8, a `size` of floats.
+    TypeError : images
     ValueError
         `size` has not two ints of 1 or more; `resample` is unknown; `box` is empty, or reaches beyond the image; an image has
         no pixels; `reducing_gap` is below 1; `alpha` is True without a channel; an axis is out of range; `out` does not fit;
         `device` names no device.
-    NoDeviceError
-        There is no usable Vulkan device, and `device` is not ``"host"``.
-    VulkanError
-        The device failed.
+    NoDeviceError, VulkanError
 
     See Also
     --------
@@ -217,8 +203,7 @@ def resize_opencv(
 
     Parameters
     ----------
-    input : array_like or DeviceArray
-        Images of bytes, uint8: two axes are height and width, any others batch or channels. Any strides.
+    input : images
     size : sequence of int, optional
         (height, width) of the result, as an array's shape has them, 1 or more each. Default: by `fx` and `fy`.
     interpolation : str or OpenCV's constant, optional
@@ -229,19 +214,10 @@ def resize_opencv(
     ipp : bool, optional
         OpenCV's wheels for x86 compute ``"cubic"`` by Intel's IPP, whose bits cannot be reproduced. False: the bits of OpenCV
         without IPP, which are those after ``cv2.ipp.setUseIPP(False)``.
-    axes : sequence of int, optional
-        The axes of height and width. Default: (-3, -2), channels last; of two axes both.
+    axes : channels last
     version : str, optional
         The version of OpenCV, 3.4 or later, as ``cv2.__version__`` is. It decides for ``"nearest-exact"``.
-    out : numpy.ndarray or DeviceArray, optional
-        The array for the result: of the same kind and dtype as `input`, of the result's shape, writable, with any strides.
-        It may share memory with `input`. Default: a new array.
-    device : int, str or Device, optional
-        The device to run on; ``dmlops.devices`` lists what is accepted. Default: the device of `input` if it is a device
-        array, else ``dmlops.default_device()``.
-    progress : bool or function, optional
-        For calls of many seconds: True draws a bar, by tqdm where it is installed. A function is called after each 128 MiB or
-        so with two ints, the bytes done and all bytes. Either way the call waits for its work, also with device arrays.
+    out, device, progress
 
     Returns
     -------
@@ -250,15 +226,11 @@ def resize_opencv(
 
     Raises
     ------
-    TypeError
-        An argument has the wrong type: an `input` of another dtype than uint8, a `size` of floats.
+    TypeError : images
     ValueError
         `size` has not two ints of 1 or more; `interpolation` is unknown, or one that IPP computes; an image has no pixels; an
         axis is out of range; `out` does not fit; `device` names no device.
-    NoDeviceError
-        There is no usable Vulkan device, and `device` is not ``"host"``.
-    VulkanError
-        The device failed.
+    NoDeviceError, VulkanError
 
     See Also
     --------
@@ -331,8 +303,7 @@ def resize_torchvision(
 
     Parameters
     ----------
-    input : array_like or DeviceArray
-        Images of bytes, uint8: two axes are height and width, any others batch or channels. Any strides.
+    input : images
     size : int or sequence of int
         (height, width) of the result, 1 or more each. An int is for the shorter of both, as in torchvision.
     interpolation : str or InterpolationMode, optional
@@ -342,15 +313,7 @@ def resize_torchvision(
         Whether a smaller result is made of all pixels. The two nearest ones ignore it; ``"lanczos"`` needs it.
     axes : sequence of int, optional
         The axes of height and width. Default: (-2, -1), channels first.
-    out : numpy.ndarray or DeviceArray, optional
-        The array for the result: of the same kind and dtype as `input`, of the result's shape, writable, with any strides.
-        It may share memory with `input`. Default: a new array.
-    device : int, str or Device, optional
-        The device to run on; ``dmlops.devices`` lists what is accepted. Default: the device of `input` if it is a device
-        array, else ``dmlops.default_device()``.
-    progress : bool or function, optional
-        For calls of many seconds: True draws a bar, by tqdm where it is installed. A function is called after each 128 MiB or
-        so with two ints, the bytes done and all bytes. Either way the call waits for its work, also with device arrays.
+    out, device, progress
 
     Returns
     -------
@@ -359,15 +322,11 @@ def resize_torchvision(
 
     Raises
     ------
-    TypeError
-        An argument has the wrong type: an `input` of another dtype than uint8, a `size` of floats.
+    TypeError : images
     ValueError
         `size` is not one or two ints of 1 or more; `interpolation` is unknown; an image has no pixels; an axis is out of range;
         `out` does not fit; `device` names no device.
-    NoDeviceError
-        There is no usable Vulkan device, and `device` is not ``"host"``.
-    VulkanError
-        The device failed.
+    NoDeviceError, VulkanError
 
     See Also
     --------

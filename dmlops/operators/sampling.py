@@ -83,8 +83,7 @@ def sliding_windows(
 
     Parameters
     ----------
-    input : array_like or DeviceArray
-        Any rank, any strides, and any dtype whose elements are plain bytes.
+    input
     sizes : int or sequence of int
         The window's size on each of `axes`, 1 or more. An int is for all of them.
     axes : int or sequence of int, optional
@@ -93,15 +92,7 @@ def sliding_windows(
         How far each window is from the one before, on each of `axes`, 1 or more. Default: 1.
     dilations : int or sequence of int, optional
         How far the elements of a window are apart, on each of `axes`, 1 or more. Default: 1.
-    out : numpy.ndarray or DeviceArray, optional
-        The array for the result: of the same kind and dtype as `input`, of the result's shape, writable, with any strides.
-        It may share memory with `input`. Default: a new array.
-    device : int, str or Device, optional
-        The device to run on; ``dmlops.devices`` lists what is accepted. Default: the device of `input` if it is a device
-        array, else ``dmlops.default_device()``.
-    progress : bool or function, optional
-        For calls of many seconds: True draws a bar, by tqdm where it is installed. A function is called after each 128 MiB or
-        so with two ints, the bytes done and all bytes. Either way the call waits for its work, also with device arrays.
+    out, device, progress
 
     Returns
     -------
@@ -117,10 +108,7 @@ def sliding_windows(
     ValueError
         A sequence has the wrong length; a size, stride or dilation is below 1; a window is larger than its axis; an axis is
         named twice or is out of range; `out` does not fit; `device` names no device.
-    NoDeviceError
-        There is no usable Vulkan device, and `device` is not ``"host"``.
-    VulkanError
-        The device failed.
+    NoDeviceError, VulkanError
 
     See Also
     --------
@@ -195,8 +183,7 @@ def resize_nearest(
 
     Parameters
     ----------
-    input : array_like or DeviceArray
-        Any rank, any strides, and any dtype whose elements are plain bytes.
+    input
     sizes : sequence of int, optional
         The result's size on each of `axes`. Default: ``floor(size * scale)``.
     scales : number or sequence of numbers, optional
@@ -212,15 +199,7 @@ def resize_nearest(
     rounding : str, optional
         How a position becomes an element: ``"round_prefer_floor"`` and ``"round_prefer_ceil"`` take the nearest, halves down or
         up; ``"floor"`` and ``"ceil"`` take the one before or behind. Beyond the first or last element it is that element.
-    out : numpy.ndarray or DeviceArray, optional
-        The array for the result: of the same kind and dtype as `input`, of the result's shape, writable, with any strides.
-        It may share memory with `input`. Default: a new array.
-    device : int, str or Device, optional
-        The device to run on; ``dmlops.devices`` lists what is accepted. Default: the device of `input` if it is a device
-        array, else ``dmlops.default_device()``.
-    progress : bool or function, optional
-        For calls of many seconds: True draws a bar, by tqdm where it is installed. A function is called after each 128 MiB or
-        so with two ints, the bytes done and all bytes. Either way the call waits for its work, also with device arrays.
+    out, device, progress
 
     Returns
     -------
@@ -235,10 +214,7 @@ def resize_nearest(
         Neither `sizes` nor `scales` is given; a sequence has the wrong length; a size is negative; a scale is not above 0; an
         axis of size 0 would grow; an axis is named twice or is out of range; `coordinates` or `rounding` is unknown; `out` does
         not fit; `device` names no device.
-    NoDeviceError
-        There is no usable Vulkan device, and `device` is not ``"host"``.
-    VulkanError
-        The device failed.
+    NoDeviceError, VulkanError
 
     See Also
     --------
@@ -291,21 +267,12 @@ def roll(
 
     Parameters
     ----------
-    input : array_like or DeviceArray
-        Any rank, any strides, and any dtype whose elements are plain bytes.
+    input
     shift : int or sequence of int
         How far, on each of the axes; below 0 towards their beginning. An int is for all of them.
     axis : int or sequence of int, optional
         The axes. One that is named several times is shifted by the sum. Default: `input` is shifted as one row of elements.
-    out : numpy.ndarray or DeviceArray, optional
-        The array for the result: of the same kind and dtype as `input`, of the result's shape, writable, with any strides.
-        It may share memory with `input`. Default: a new array.
-    device : int, str or Device, optional
-        The device to run on; ``dmlops.devices`` lists what is accepted. Default: the device of `input` if it is a device
-        array, else ``dmlops.default_device()``.
-    progress : bool or function, optional
-        For calls of many seconds: True draws a bar, by tqdm where it is installed. A function is called after each 128 MiB or
-        so with two ints, the bytes done and all bytes. Either way the call waits for its work, also with device arrays.
+    out, device, progress
 
     Returns
     -------
@@ -318,10 +285,7 @@ def roll(
         An argument has the wrong type: a float as `shift`, an input of Python objects.
     ValueError
         `shift` and `axis` have different lengths; an axis is out of range; `out` does not fit; `device` names no device.
-    NoDeviceError
-        There is no usable Vulkan device, and `device` is not ``"host"``.
-    VulkanError
-        The device failed.
+    NoDeviceError, VulkanError
 
     Notes
     -----

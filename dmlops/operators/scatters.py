@@ -50,8 +50,7 @@ def put_along_axis(
 
     Parameters
     ----------
-    input : array_like or DeviceArray
-        Any rank, any strides, and any dtype whose elements are plain bytes.
+    input
     indices : array_like of int, or DeviceArray
         Of the rank of `input`. On the axes other than `axis` either has the other's size, or size 1, which is broadcast.
         Any integer dtype, any strides. An index below 0 counts from the axis' end. Where indices are equal, the last one in C
@@ -62,15 +61,7 @@ def put_along_axis(
     axis : int or None
         The axis that `indices` point along. A negative value counts from the last axis. None: all elements of `input` in C
         order, and `indices` has one axis.
-    out : numpy.ndarray or DeviceArray, optional
-        The array for the result: of the same kind and dtype as `input`, of the result's shape, writable, with any strides.
-        It may share memory with the other arguments. Default: a new array.
-    device : int, str or Device, optional
-        The device to run on; ``dmlops.devices`` lists what is accepted. Default: the device of `input` if it is a device
-        array, else ``dmlops.default_device()``.
-    progress : bool or function, optional
-        For calls of many seconds: True draws a bar, by tqdm where it is installed. A function is called after each 128 MiB or
-        so with two ints, the bytes done and all bytes. Either way the call waits for its work, also with device arrays.
+    out, device, progress
 
     Returns
     -------
@@ -79,18 +70,13 @@ def put_along_axis(
 
     Raises
     ------
-    TypeError
-        An argument has the wrong type: `indices` of floats or bools, a float as `axis`, an input of Python objects.
+    TypeError : indices
     IndexError
         An index is out of range: the first one is named, and nothing is written.
-    numpy.exceptions.AxisError
-        `axis` is out of range.
+    AxisError
     ValueError
         The shape of `indices`, `values` or `out` does not fit; `device` names no device.
-    NoDeviceError
-        There is no usable Vulkan device, and `device` is not ``"host"``.
-    VulkanError
-        The device failed.
+    NoDeviceError, VulkanError
 
     See Also
     --------
@@ -139,8 +125,7 @@ def scatter_nd(
 
     Parameters
     ----------
-    input : array_like or DeviceArray
-        Any rank, any strides, and any dtype whose elements are plain bytes.
+    input
     indices : array_like of int, or DeviceArray
         ``indices.shape[-1]`` is K: at most the rank of `input`.
         Any integer dtype, any strides. An index below 0 counts from the axis' end. Where indices are equal, the last one in C
@@ -148,15 +133,7 @@ def scatter_nd(
     updates : array_like or DeviceArray
         What is written: an array of the dtype of `input` or what NumPy would assign to one, of the shape
         ``indices.shape[:-1] + input.shape[K:]``, or broadcast to it. On a device only where `input` is, and then of its dtype.
-    out : numpy.ndarray or DeviceArray, optional
-        The array for the result: of the same kind and dtype as `input`, of the result's shape, writable, with any strides.
-        It may share memory with the other arguments. Default: a new array.
-    device : int, str or Device, optional
-        The device to run on; ``dmlops.devices`` lists what is accepted. Default: the device of `input` if it is a device
-        array, else ``dmlops.default_device()``.
-    progress : bool or function, optional
-        For calls of many seconds: True draws a bar, by tqdm where it is installed. A function is called after each 128 MiB or
-        so with two ints, the bytes done and all bytes. Either way the call waits for its work, also with device arrays.
+    out, device, progress
 
     Returns
     -------
@@ -165,16 +142,12 @@ def scatter_nd(
 
     Raises
     ------
-    TypeError
-        An argument has the wrong type: `indices` of floats or bools, a float as `axis`, an input of Python objects.
+    TypeError : indices
     IndexError
         An index is out of range: the first one is named, and nothing is written.
     ValueError
         `indices` has no axis, or tuples of too many indices; `updates` or `out` does not fit; `device` names no device.
-    NoDeviceError
-        There is no usable Vulkan device, and `device` is not ``"host"``.
-    VulkanError
-        The device failed.
+    NoDeviceError, VulkanError
 
     See Also
     --------

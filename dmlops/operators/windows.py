@@ -64,8 +64,7 @@ def slice(
 
     Parameters
     ----------
-    input : array_like or DeviceArray
-        Any rank, any strides, and any dtype whose elements are plain bytes.
+    input
     offsets : sequence of int, or a key
         The window's first position on each axis. Or a NumPy index of slices and ``...``, as ``numpy.s_`` makes it, in place of
         `offsets`, `sizes` and `strides`: ``dmlops.slice(x, np.s_[1:-1, ::-2])`` is ``x[1:-1, ::-2]``.
@@ -76,15 +75,7 @@ def slice(
     output_sizes : sequence of int, optional
         The number of elements to take on each axis, from 1 to the number that can be reached, ``1 + (size-1) //
         abs(stride)``. It is 0 where the window's size is 0. Default: all that can be reached.
-    out : numpy.ndarray or DeviceArray, optional
-        The array for the result: of the same kind and dtype as `input`, of the result's shape, writable, with any strides.
-        It may share memory with `input`. Default: a new array.
-    device : int, str or Device, optional
-        The device to run on; ``dmlops.devices`` lists what is accepted. Default: the device of `input` if it is a device
-        array, else ``dmlops.default_device()``.
-    progress : bool or function, optional
-        For calls of many seconds: True draws a bar, by tqdm where it is installed. A function is called after each 128 MiB or
-        so with two ints, the bytes done and all bytes. Either way the call waits for its work, also with device arrays.
+    out, device, progress
 
     Returns
     -------
@@ -98,12 +89,7 @@ def slice(
     ValueError
         A sequence has the wrong length; the window reaches beyond `input`; a stride is 0; `output_sizes` exceeds what can
         be reached; `out` does not fit; `device` names no device.
-    OverflowError
-        An int does not fit into 64 bits.
-    NoDeviceError
-        There is no usable Vulkan device, and `device` is not ``"host"``.
-    VulkanError
-        The device failed.
+    OverflowError, NoDeviceError, VulkanError
 
     See Also
     --------
@@ -187,15 +173,7 @@ def slice_grad(
     strides : sequence of int, optional
         The step on each axis in elements, not 0. With a negative one the window's last element is the first of `gradient`.
         Default: 1 on every axis.
-    out : numpy.ndarray or DeviceArray, optional
-        The array for the result: of the same kind and dtype as `gradient`, of the result's shape, writable, with any
-        strides. It may share memory with `gradient`. Default: a new array.
-    device : int, str or Device, optional
-        The device to run on; ``dmlops.devices`` lists what is accepted. Default: the device of `gradient` if it is a device
-        array, else ``dmlops.default_device()``.
-    progress : bool or function, optional
-        For calls of many seconds: True draws a bar, by tqdm where it is installed. A function is called after each 128 MiB or
-        so with two ints, the bytes done and all bytes. Either way the call waits for its work, also with device arrays.
+    out, device, progress
 
     Returns
     -------
@@ -210,12 +188,7 @@ def slice_grad(
     ValueError
         A sequence has the wrong length; a size is negative; the window reaches beyond `output_shape`; a stride is 0; the
         shape of `gradient` does not fit the window; `out` does not fit; `device` names no device.
-    OverflowError
-        An int does not fit into 64 bits.
-    NoDeviceError
-        There is no usable Vulkan device, and `device` is not ``"host"``.
-    VulkanError
-        The device failed.
+    OverflowError, NoDeviceError, VulkanError
 
     See Also
     --------
