@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from typing import Any
 
 import numpy as np
 
 from dmlops import explain
 from dmlops.comparison import compare as compared
-from dmlops.errors import printable, shown
+from dmlops.fusion.proof import ProofError
 
 __all__ = ["compare", "prove"]
 
@@ -26,25 +25,28 @@ def compare(arguments: list[str]) -> int:
     parser.add_argument("--repeat", type=int, default=5, help="runs on each device; their median is printed (default: 5)")
     options = parser.parse_args(arguments)
 
-    def run() -> tuple[bool, object]:
+    def run() -> tuple[int, object]:
         name, args, kwargs = _call(options.call)
         plain = name in explain.OPERATORS
         function = name if plain else explain.fused(name)
         found = compared(function, *args, devices=options.device, repeat=options.repeat, **kwargs)
-        return bool(found), found
+        return 0 if found else 1, found
 
-    return _printed(run)
+    return explain.attempted(run)
 
 
 def prove(arguments: list[str]) -> int:
     parser = _parser("prove", "Proves that a fused function equals NumPy's for every array of these shapes and dtypes.")
     options = parser.parse_args(arguments)
 
-    def run() -> tuple[bool, object]:
+    def run() -> tuple[int, object]:
         name, args, kwargs = _call(options.call)
-        return True, explain.fused(name).prove(*args, **kwargs)
+        try:
+            return 0, explain.fused(name).prove(*args, **kwargs)
+        except ProofError as error:
+            return 1, error
 
-    return _printed(run)
+    return explain.attempted(run)
 
 
 def _parser(name: str, description: str) -> argparse.ArgumentParser:
@@ -53,23 +55,11 @@ def _parser(name: str, description: str) -> argparse.ArgumentParser:
     return parser
 
 
-def _printed(run: Any) -> int:
-    try:
-        equal, found = run()
-    except AssertionError as error:  # of a proof
-        found, equal = error, False
-    except explain.REFUSED as error:
-        print(printable(f"error: {error}"), file=sys.stderr)
-        return 2
-    print("\n".join(map(printable, str(found).splitlines())))
-    return 0 if equal else 1
-
-
 def _call(call: str) -> tuple[str, list[Any], dict[str, Any]]:
     """A function's or an operator's name, and its arguments."""
     name = explain.name_of(call)
     if ":" not in name and name not in (*explain.OPERATORS, *explain.COMPOSED):
-        raise ValueError(f"{shown(call)} is no call of MODULE:FUNCTION, nor of an operator")
+        raise ValueError(explain.no_operator(call))
     args, kwargs = explain.arguments_of(call, _with_values)
     return name, args, kwargs
 

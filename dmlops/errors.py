@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import linecache
+import traceback
 from collections.abc import Callable
 from typing import Any
 
@@ -60,3 +62,27 @@ def shown(value: object, as_text: Callable[[Any], str] = repr) -> str:
 def printable(text: str) -> str:
     """A line for a terminal: control characters and what no encoding has are written as escapes."""
     return "".join(letter if letter.isprintable() else letter.encode("unicode_escape").decode() for letter in text)
+
+
+def in_one_line(error: BaseException) -> str:
+    """An error as a command prints it: its type where other code has raised it, and the user's line, where there is one."""
+    frames = [(_package(frame), frame.f_code.co_filename, line) for frame, line in traceback.walk_tb(error.__traceback__)]
+    text = str(error)
+    if frames and frames[-1][0] != "dmlops" and not isinstance(error, SyntaxError):
+        text = f"{type(error).__name__}{f': {text}' if text else ''}"
+    for package, file, line in reversed(frames):
+        if package not in _NOT_OF_USERS and f"{file}:{line}" not in text:
+            code = linecache.getline(file, line).strip()
+            return f"{text} ({file}:{line}{f': {code}' if code else ''})"
+        if package not in _NOT_OF_USERS:
+            break
+    return text
+
+
+_NOT_OF_USERS = ("dmlops", "numpy", "einops", "contextlib", "importlib", "runpy")
+
+
+def _package(frame: Any) -> str:
+    """The package of a frame's module; what runs as `python -m dmlops` is dmlops, too."""
+    name = frame.f_globals.get("__package__") or frame.f_globals.get("__name__", "")
+    return str(name).partition(".")[0]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import ast
-import importlib
 import inspect
 import itertools
 import math
@@ -17,7 +16,9 @@ import numpy as np
 from dmlops import _core, operators
 from dmlops.array_methods import new_shape, reshaped
 from dmlops.device import Device
-from dmlops.errors import printable, shown
+from dmlops.errors import in_one_line, printable, shown
+from dmlops.indices import integers
+from dmlops.names_of_users import found as found_by_name, like
 from dmlops.other_forms import canonical
 from dmlops.traffic import Traffic
 
@@ -38,8 +39,6 @@ OPERATORS: dict[str, dict[str, Any]] = {operator: _arguments(operator) for opera
 COMPOSED = (*operators.COMPOSED, "rearrange", "repeat")
 CLASSES = ("cpu-class", "gpu-class")
 
-# What a call in text may raise that is wrong, or cannot be explained.
-REFUSED = (ValueError, TypeError, IndexError, OverflowError, RuntimeError, MemoryError, ImportError, AttributeError)
 # An explanation stops here, at as many steps, and as many pieces of one.
 MOST_PIECES = 256
 BETWEEN = "what lies between the passes"
@@ -63,12 +62,20 @@ def main(arguments: list[str] | None = None) -> int:
     )
     parser.add_argument("--plans", action="store_true", help="print each step's plan, its pieces, their kernels and why, too")
     options = parser.parse_args(arguments)
+    return attempted(lambda: (0, words(options.call, options.device, options.plans)))
+
+
+def attempted(run: Callable[[], tuple[int, object]]) -> int:
+    """Print what a command finds, and return its status: 2 where it fails, or code of the user's does, which one line says."""
     try:
-        print(words(options.call, options.device, options.plans))
-    except REFUSED as error:
-        print(printable(f"error: {error}"), file=sys.stderr)
+        status, found = run()
+    except BrokenPipeError:  # of what the user's code prints
+        raise
+    except (Exception, SystemExit) as error:
+        print(printable(f"error: {in_one_line(error)}"), file=sys.stderr)
         return 2
-    return 0
+    print("\n".join(map(printable, str(found).splitlines())))
+    return status
 
 
 def steps(call: str, device: object = None) -> list[tuple[int | None, int, _Plan, list[dict[str, Any]]]]:
@@ -88,8 +95,23 @@ def estimates(call: str, device: object = None) -> tuple[float, float]:
 
 def _explained(call: str, device: object) -> Any:
     operator, (first, *others) = parse(call)
+    if operator in _SCATTERS:
+        raise ValueError(f"{operator} has no plan before its indices are known: {_SCATTERS_RUN}")
+    if operator in _GATHERS:
+        indices, axis, batch_dims = _GATHERS[operator][1](*others)
+        return _core._gather(_placed(*first), indices, axis, batch_dims, _GATHERS[operator][0], None, device, "explain")
     placed = list(itertools.starmap(_placed, first)) if isinstance(first, list) else _placed(*first)
     return getattr(_core, f"_{operator}")(placed, *others, None, device, "explain")
+
+
+# What the C function of gathers is told: which one is meant; indices, axis and batch_dims.
+_GATHERS: dict[str, tuple[str, Callable[..., Any]]] = {
+    "take": ("take", lambda indices, axis, batch_dims: (indices, axis, batch_dims)),
+    "take_along_axis": ("along", lambda indices, axis: (indices, axis, 0)),
+    "gather_nd": ("tuples", lambda indices, batch_dims: (indices, None, batch_dims)),
+}
+_SCATTERS = ("put_along_axis", "scatter_nd")
+_SCATTERS_RUN = "on the host NumPy writes to a copy, on a device it is a join and a take, which can be explained"
 
 
 def plan_and_pieces(call: str, device: object = None) -> tuple[_Plan, list[dict[str, Any]]]:
@@ -109,11 +131,15 @@ def words(call: str, device: object = None, plans: bool = False) -> str:
     by_cost = weighed(device)
     if by_cost and by_cost.type == "host":
         return _by_cost(call, by_cost)
-    lines, on_host = [] if by_cost or device in CLASSES else [Place.of((), device, False).why], False
-    found, host, there = _explained(call, by_cost or device)
+    place = None if by_cost or device in CLASSES else Place.of((), device, False)
+    on_host = place is not None and "host" in (place.device, getattr(place.device, "type", None))
+    found, host, there = _explained(call, "cpu-class" if on_host and not plans else by_cost or device)
+    lines = [] if place is None else [place.why]
     if by_cost:
         on_host, said = said_of_auto(by_cost, host, there)
         lines.append(said)
+    elif on_host:
+        lines.append(f"estimated to take {microseconds(host)}")
     elif host and there:
         lines.append(said_of_estimates(host, there))
     found = list(found)
@@ -133,7 +159,18 @@ def _traffic(found: list[Any]) -> Traffic:
 
 
 def name_of(call: str) -> str:
-    return call.partition("(")[0].strip().removeprefix("dmlops.")
+    name = call.partition("(")[0].strip().removeprefix("dmlops.")
+    if "(" not in call and (_is_traced(name) or name in OPERATORS):
+        raise ValueError(f"{shown(call)} is no call: it needs arguments, as in {name}(uint8[8,480,640,3])")
+    return name
+
+
+def no_operator(call: str) -> str:
+    """The text for a call of what is neither an operator nor MODULE:FUNCTION."""
+    name, every = call.partition("(")[0].strip(), (*OPERATORS, *COMPOSED)
+    module, dot, function = name.rpartition(".")
+    meant = f"; did you mean {module}:{function}?" if dot and module != "dmlops" else like(name.removeprefix("dmlops."), every)
+    return f"{shown(call)} is no call of MODULE:FUNCTION, nor of an operator{meant or ': ' + ', '.join(every)}"
 
 
 def _is_traced(name: str) -> bool:
@@ -179,9 +216,9 @@ def fused(name: str) -> Any:
     from dmlops.fusion.fused import Fused
 
     module, colon, path = name.rpartition(":")
-    found: Any = importlib.import_module(module if colon else "dmlops")
-    for part in path.split("."):
-        found = getattr(found, part)
+    found = found_by_name(module if colon else "dmlops", path)
+    if isinstance(found, type):
+        raise ValueError(f"{name} is a class: name a function, or a static method, as in {name}.METHOD")
     if isinstance(found, Fused) or colon:
         return found if isinstance(found, Fused) else Fused(found)
 
@@ -260,7 +297,7 @@ def _step(plan: _Plan, pieces: list[dict[str, Any]]) -> str:
     for k, (extent, src, dst, length) in enumerate(axes):
         lines.append(
             f"  axis {k}: {extent} at source stride {src}, destination stride {dst}"
-            + f", length stride {length}" * (length != 0)
+            + f", {'length' if reversed_ >= 0 else 'index'} stride {length}" * (length != 0)
         )
         lines[-1] += ", reversed up to its length" * (k == reversed_)
     lines.append(f"pieces: {len(pieces)}" + " or more" * (len(pieces) == MOST_PIECES))
@@ -299,7 +336,10 @@ class Array:
     """What is said of an array: DTYPE[SHAPE]."""
 
     def __init__(self, dtype: str, shape: tuple[int, ...]) -> None:
-        self.dtype, self.shape = np.dtype(dtype), shape
+        try:
+            self.dtype, self.shape = np.dtype(dtype), shape
+        except TypeError as error:
+            raise ValueError(f"{error}: an array is DTYPE[SHAPE], for example uint8[8,480,640,3]") from None
         if not all(type(size) is int and size >= 0 for size in shape) or len(shape) > 64:
             raise ValueError(f"{shown(shape)} is no shape of an array: ints of 0 or more, at most 64")
         if math.prod(max(1, size) for size in shape) * max(1, self.dtype.itemsize) >= 2**62:
@@ -341,7 +381,7 @@ def parse(call: str) -> tuple[str, list[Any]]:
 def _parsed(call: str, tree: ast.expr) -> tuple[str, list[Any]]:
     name = ast.unparse(tree.func).removeprefix("dmlops.") if isinstance(tree, ast.Call) else ""
     if not isinstance(tree, ast.Call) or name not in OPERATORS:
-        raise ValueError(f"{shown(call)} is no call of {', '.join((*OPERATORS, *COMPOSED))}, nor of MODULE:FUNCTION")
+        raise ValueError(no_operator(call))
     defaults = OPERATORS[name]
     names = [*itertools.islice(defaults, len(tree.args)), *(str(keyword.arg) for keyword in tree.keywords)]
     if len(tree.args) > len(defaults) or not set(names) <= set(defaults):
@@ -356,19 +396,31 @@ def _parsed(call: str, tree: ast.expr) -> tuple[str, list[Any]]:
     arrays = arguments[first] if first == "inputs" else [arguments[first]]
     if not isinstance(arrays, (list, tuple)) or not all(isinstance(array, np.ndarray) for array in arrays):
         raise ValueError(f"{first} must be {'a list of ' * (first == 'inputs')}DTYPE[SHAPE], for example float32[1,64,256,256]")
-    lengths = arguments.get("sequence_lengths")
-    if isinstance(lengths, list) and _has_array(lengths):
-        raise ValueError("sequence_lengths must be DTYPE[SHAPE] or a literal")
-    if isinstance(lengths, np.ndarray):
-        if lengths.size > MOST_LENGTHS:
-            raise ValueError(f"sequence_lengths has {lengths.size} entries, more than the {MOST_LENGTHS} that explain takes")
-        arguments["sequence_lengths"] = np.broadcast_to(np.zeros((), _dtype(lengths)), lengths.shape)
+    for key in _ENTRIES & arguments.keys():
+        arguments[key] = _entries(key, arguments[key])
+    if name in _GATHERS and arguments.get("axis", 0) is None:  # of all elements in C order
+        arrays, arguments["axis"] = [reshaped(arrays[0], (arrays[0].size,))], 0
     canonical(name, arrays[0] if arrays else None, arguments)
     described = [(array, _dtype(array)) for array in arrays]
     arguments[first] = described if first == "inputs" else described[0]
-    for other in (key for key in list(arguments)[1:] if key != "sequence_lengths" and _has_array(arguments[key])):
+    for other in (key for key in list(arguments)[1:] if key not in _ENTRIES and _has_array(arguments[key])):
         raise ValueError(f"{other} must be a literal, since an array has no elements here")
     return name, list(arguments.values())
+
+
+_ENTRIES = {"sequence_lengths", "indices"}  # arguments that may be arrays, whose elements are not looked at
+
+
+def _entries(key: str, value: Any) -> Any:
+    """Lengths or indices, as literals or as an array that has their dtype and shape."""
+    if isinstance(value, list) and _has_array(value):
+        raise ValueError(f"{key} must be DTYPE[SHAPE] or a literal")
+    if not isinstance(value, np.ndarray):
+        return integers(value) if key == "indices" else value
+    if value.size > MOST_LENGTHS:
+        raise ValueError(f"{key} has {value.size} entries, more than the {MOST_LENGTHS} that explain takes")
+    entries = np.broadcast_to(np.zeros((), _dtype(value)), value.shape)
+    return integers(entries) if key == "indices" else entries
 
 
 def _has_array(value: Any) -> bool:

@@ -18,10 +18,14 @@ class Traffic:
         self.read, self.written = 0, 0
 
     def add(self, read_item: int, written_item: int, axes: Iterable[Any]) -> None:
-        """A strided copy; `read_item` is 0 where it repeats a constant. An axis begins with extent and source stride."""
-        extents = [(extent, stride) for extent, stride, *_ in axes]
-        self.read += read_item * math.prod(extent for extent, stride in extents if stride)
-        self.written += written_item * math.prod(extent for extent, _ in extents)
+        """A strided copy; `read_item` is 0 where it repeats a constant.
+
+        An axis begins with extent and strides of source and destination; the last number may be the stride of entries: another
+        entry reads other elements.
+        """
+        listed = [tuple(axis) for axis in axes]
+        self.read += read_item * math.prod(axis[0] for axis in listed if axis[1] or (len(axis) > 3 and axis[3]))
+        self.written += written_item * math.prod(axis[0] for axis in listed)
 
     def __str__(self) -> str:
         return f"reads {_size(self.read)} and writes {_size(self.written)}"

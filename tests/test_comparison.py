@@ -2,6 +2,7 @@
 
 import datetime
 import functools
+import re
 import sys
 from importlib.util import find_spec
 
@@ -10,6 +11,7 @@ import numpy as np
 import pytest
 from dmlops import commands, comparison, operators, printed_tables, reference
 from dmlops.__main__ import main
+from dmlops.fusion.proof import ProofError
 
 import strategies
 import support
@@ -272,6 +274,7 @@ def test_what_is_no_image(x):
 
 def test_pictures_without_pillow():
     done = support.run_python("""
+import re
 import sys
 sys.modules["PIL"] = None
 import dmlops
@@ -303,15 +306,31 @@ import dmlops, numpy as np
 def steps(x, k=1): return np.roll(x, k, 1).T.astype(np.float32)
 def highest(x): return x.max()
 def scaled(x): return x / np.float32(3)
+def misspelt(x): return x.reshape(rows, 2)
+def missing(x): return {}["rows"]
+def checked(x):
+    assert x.ndim == 9, "nine axes"
+    return x.T
+def endless(x): return endless(x)
+def unread(x): return open("no such file")
+def ends(x): raise SystemExit(4)
+class Group:
+    def method(self, x): return x.T
 """
+BROKEN = {
+    "divides_at_import": "rows = 1 / 0", "ends_at_import": "raise SystemExit(4)",
+    "is_no_python": "def f(:", "needs_more": "import rows_9",
+}
 
 
 @pytest.fixture
 def module(tmp_path, monkeypatch):
-    (tmp_path / "compared_by_name.py").write_text(MODULE)
+    for name, text in {"compared_by_name": MODULE, **BROKEN}.items():
+        (tmp_path / f"{name}.py").write_text(text)
     monkeypatch.syspath_prepend(tmp_path)
     yield "compared_by_name"
-    sys.modules.pop("compared_by_name", None)
+    for name in ("compared_by_name", *BROKEN):
+        sys.modules.pop(name, None)
 
 
 def test_the_command_compares_functions_by_name(module, vulkan, capsys):
@@ -341,11 +360,48 @@ def test_a_difference_is_the_commands_status(module, capsys, monkeypatch):
 @pytest.mark.parametrize("call, words", [
     ("nonsense", "no call of MODULE:FUNCTION"), ("no_such_module:f(uint8[3])", "no_such_module"),
     ("{module}:highest(uint8[3])", "cannot be fused"), ("{module}:no_such(uint8[3])", "no_such"),
-    ("roll(uint8[3", "is no call"),
+    ("roll(uint8[3", "is no call"), ("{module}:steps", "needs arguments, as in {module}:steps(uint8["),
+    ("{module}:step(uint8[3])", "no 'step'; did you mean steps?"),
+    ("{module}:absent(uint8[3])", ": it has steps, highest, scaled,"),
+    ("{module}:Group(uint8[3])", "is a class"), ("{module}:Group.absent(uint8[3])", "Group has no 'absent'"),
+    ("compared_by_nme:steps(uint8[3])", "no module 'compared_by_nme'; did you mean compared_by_name?"),
+    ("xml.domm:steps(uint8[3])", "no module 'xml.domm'; did you mean xml.dom?"),
+    ("a/b_9.py:steps(uint8[3])", "here a.b_9:steps"), ("/a/b_9.py:steps(uint8[3])", "here b_9:steps, in the folder /a"),
+    ("a-b:steps(uint8[3])", "is no module's name"), ("{module}.steps(uint8[3])", "did you mean {module}:steps?"),
+    ("rol(uint8[3], 1)", "did you mean roll?"), ("{module}:steps(uint9[3])", "an array is DTYPE[SHAPE]"),
 ])  # fmt: skip
 def test_what_no_command_can_run(module, capsys, command, call, words):
     assert main([command, call.format(module=module)]) == 2
-    assert words in capsys.readouterr().err
+    assert words.format(module=module) in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("command", ["compare", "prove", "explain"])
+@pytest.mark.parametrize("call, error, code", [
+    ("{module}:misspelt(uint8[4,2])", "NameError: name 'rows' is not defined", "def misspelt(x): return x.reshape(rows, 2)"),
+    ("{module}:missing(uint8[4,2])", "KeyError: 'rows'", 'def missing(x): return {{}}["rows"]'),
+    ("{module}:checked(uint8[4,2])", "AssertionError: nine axes", 'assert x.ndim == 9, "nine axes"'),
+    ("{module}:endless(uint8[4,2])", "maximum recursion depth exceeded", "def endless(x): return endless(x)"),
+    ("{module}:unread(uint8[4,2])", "FileNotFoundError: ", 'def unread(x): return open("no such file")'),
+    ("{module}:ends(uint8[4,2])", "SystemExit: 4", "def ends(x): raise SystemExit(4)"),
+    ("{module}:highest(uint8[4,2])", "numpy.max cannot be fused", "def highest(x): return x.max()"),
+    ("divides_at_import:f(uint8[4])", "ZeroDivisionError: division by zero", "rows = 1 / 0"),
+    ("ends_at_import:f(uint8[4])", "SystemExit: 4", "raise SystemExit(4)"),
+    ("needs_more:f(uint8[4])", "ModuleNotFoundError: No module named 'rows_9'", "import rows_9"),
+    ("is_no_python:f(uint8[4])", "invalid syntax (is_no_python.py, line 1)", ""),
+])  # fmt: skip
+def test_an_error_of_the_users_code_is_one_line(module, capsys, command, call, error, code):
+    """What failed, the file, the line and its text, once; status 2, and no traceback."""
+    assert main([command, call.format(module=module)]) == 2
+    (said,) = capsys.readouterr().err.splitlines()
+    assert re.match(rf"error: (RecursionError: )?{re.escape(error)}", said) and said.count(".py") == 1
+    assert not code or re.search(rf"\.py:\d+: {re.escape(code.format())}\)$", said)
+
+
+def test_a_command_has_no_line_of_the_users():
+    """A function of NumPy's is called by dmlops itself."""
+    done = support.run_python(None, args=("-m", "dmlops", "prove", "numpy:linalg.norm(uint8[4,3])"), check=False)
+    assert done.returncode == 2 and done.stderr.startswith("error: numpy.linalg.norm cannot be fused: ")
+    assert "runpy" not in done.stderr and "__main__" not in done.stderr
 
 
 def test_the_command_proves_functions_by_name(module, capsys, monkeypatch):
@@ -360,4 +416,4 @@ def test_the_command_proves_functions_by_name(module, capsys, monkeypatch):
 
 class Wrong:
     def prove(self, *args, **kwargs):
-        raise AssertionError("differs at (0,)")
+        raise ProofError("differs at (0,)")

@@ -168,6 +168,35 @@ def test_every_operator_is_taken():
     assert {*explain.OPERATORS, *explain.COMPOSED} == every
 
 
+@pytest.mark.parametrize("call, extents", [
+    ("take(uint8[40,3], [0,1,-1], 0)", (3,)), ("take(uint8[40,3], int32[5,7])", (35,)),
+    ("take(uint8[2,40,3], int64[2,5], 1, batch_dims=1)", (2, 5)), ("take_along_axis(uint8[40,3], int64[2,3], 0)", (2, 3)),
+    ("take_along_axis(uint8[40,3], [1,2], None)", (2,)), ("gather_nd(uint8[40,3], int32[5,1])", (5,)),
+])  # fmt: skip
+def test_gathers(call, extents):
+    """Indices are literals or DTYPE[SHAPE]; each index reads other elements."""
+    for kind in explain.CLASSES:
+        ((src, dst, (item, _, axes, _), _),) = explain.steps(call, kind)
+        assert (src, dst, tuple(extent for extent, *_ in axes)) == (0, 0, extents)
+    count = item * np.prod(extents)
+    assert f"reads {count} bytes and writes {count} bytes" in explain.words(call, "cpu-class")
+    assert "index stride" in explain.explain(call, "cpu-class")
+
+
+@pytest.mark.parametrize("call, words", [
+    ("put_along_axis(uint8[4,3], [[0,1,1]], 5, 0)", "a join and a take"),
+    ("scatter_nd(uint8[4,3], [[0,1]], 5)", "a join and a take"),
+    ("take(uint8[4,3], [0.5], 0)", "integer dtype"),
+    ("take(uint8[4,3], [int64[1]], 0)", "indices must be DTYPE[SHAPE] or a literal"),
+    ("take(uint8[4,3], int64[900000000], 0)", "indices has 900000000 entries, more than"),
+    ("take(uint8[4,3], [0], 2)", "axis 2 is out of bounds"),
+    ("take_along_axis(uint8[4,3], int64[2,2], 0)", "indices must have size 3"),
+])  # fmt: skip
+def test_gathers_and_scatters_that_are_not_explained(capsys, call, words):
+    assert explain.main([call, "--device", "cpu-class"]) == 2
+    assert words in capsys.readouterr().err
+
+
 def test_fused_functions_by_name(tmp_path, monkeypatch):
     (tmp_path / "steps_to_explain.py").write_text(MODULE)
     monkeypatch.syspath_prepend(tmp_path)
@@ -321,8 +350,15 @@ def test_a_command_whose_pipe_closes_ends_without_a_traceback():
 
 
 def test_the_host_runs_no_kernels(capsys):
-    assert explain.main(["slice(uint8[3], [0], [3])", "--device", "host"]) == 2
+    """It has words, as of fused functions, and no plans."""
+    assert explain.main(["slice(uint8[300], [0], [3])", "--device", "host"]) == 0
+    where, estimate, traffic, hint = capsys.readouterr().out.splitlines()
+    assert (where, traffic, hint) == ("on host, which is named", "one pass: reads 3 bytes and writes 3 bytes", explain.HINT)
+    assert re.fullmatch(r"estimated to take [\d.]+ us", estimate)
+    assert explain.main(["slice(uint8[3], [0], [3])", "--device", "host", "--plans"]) == 2
     assert "runs no kernels" in capsys.readouterr().err
+    command = ("-m", "dmlops", "explain", "tile(uint8[3], [2])")
+    assert support.run_python(None, args=command, env={"DMLOPS_DEVICE": "host"}).stdout.startswith("on host, the default device: ")
 
 
 @pytest.mark.parametrize("name", ["²", "", "no such device"])

@@ -103,7 +103,7 @@ class Trace:
         return Traced(self, made)
 
 
-_NOT_OF_USERS = ("dmlops", "numpy", "einops", "contextlib")
+_NOT_OF_USERS = ("dmlops", "numpy", "einops", "contextlib", "runpy")
 
 
 class Line(NamedTuple):
@@ -126,7 +126,8 @@ def line_of_user() -> Line:
 
 
 def _is_of_user(frame: types.FrameType) -> bool:
-    return _is_name_of_user(frame.f_globals.get("__name__", ""))
+    names = frame.f_globals
+    return _is_name_of_user(names.get("__package__") or names.get("__name__", ""))  # __main__ may be dmlops' own
 
 
 @functools.lru_cache(1024)
@@ -142,6 +143,11 @@ def user_line(error: BaseException | None = None) -> str:
         if frame.f_back is None or _is_of_user(frame):
             break
     return str(Line(frame.f_code.co_filename, number))
+
+
+def _in_brackets(line: str) -> str:
+    """The end of an error's text. A command that calls a function of NumPy's has no line of the user's."""
+    return "" if line.startswith("<frozen runpy>") else f" ({line})"
 
 
 class naming_the_line:  # noqa: N801, since it is called as a function
@@ -166,7 +172,7 @@ def _with_line(error: Any) -> Any:
     if isinstance(error, np.exceptions.AxisError) and error.axis is not None and error.ndim is not None:
         named = np.exceptions.AxisError(error.axis, error.ndim, user_line())
     elif len(error.args) == 1 and str(error) == error.args[0]:
-        error.args = (f"{error} ({user_line()})",)
+        error.args = (f"{error}{_in_brackets(user_line())}",)
     else:
         error.add_note(user_line())
     named.names_line = True
@@ -184,7 +190,7 @@ class RefusedError(TypeError):
     """What cannot be traced; `what` names it."""
 
     def __init__(self, what: str, text: str, line: str | None = None) -> None:
-        super().__init__(f"{text} ({line or user_line()})")
+        super().__init__(f"{text}{_in_brackets(line or user_line())}")
         self.what = what
         if of_thread.trace is not None:
             of_thread.trace.refused.append(self)
@@ -412,7 +418,7 @@ def _advice(name: str) -> str:
         return ": it is no NumPy array; call what wants one before the fused function, or after it" * of_numpys
     near = difflib.get_close_matches(name, dir(np.ndarray), 1, 0.75)
     there = _BESIDE_BY_NAME.get(name) or (f".{near[0]}" if near else None)
-    return (f"; did you mean {there}?" if there else "") + f" ({user_line()})"
+    return (f"; did you mean {there}?" if there else "") + _in_brackets(user_line())
 
 
 _WAY_OUT = {
