@@ -358,7 +358,8 @@ def test_the_host_runs_no_kernels(capsys):
     assert explain.main(["slice(uint8[3], [0], [3])", "--device", "host", "--plans"]) == 2
     assert "runs no kernels" in capsys.readouterr().err
     command = ("-m", "dmlops", "explain", "tile(uint8[3], [2])")
-    assert support.run_python(None, args=command, env={"DMLOPS_DEVICE": "host"}).stdout.startswith("on host, the default device: ")
+    done = support.run_python(None, args=command, env={"DMLOPS_DEVICE": "host"})
+    assert done.stdout.startswith("on host, the default device: ")
 
 
 @pytest.mark.parametrize("name", ["²", "", "no such device"])
