@@ -17,7 +17,8 @@ from dmlops import _core, operators
 from dmlops.array_methods import new_shape, reshaped
 from dmlops.device import Device
 from dmlops.errors import in_one_line, printable, shown
-from dmlops.indices import integers
+from dmlops.explained import MOST_PIECES, Plan, microseconds, said_of_auto, said_of_estimates, text_of, weighed
+from dmlops.index_arrays import integers
 from dmlops.names_of_users import found as found_by_name, like
 from dmlops.other_forms import canonical
 from dmlops.traffic import Traffic
@@ -38,12 +39,6 @@ OPERATORS: dict[str, dict[str, Any]] = {operator: _arguments(operator) for opera
 # Those that are traced, as fused functions are.
 COMPOSED = (*operators.COMPOSED, "rearrange", "repeat")
 CLASSES = ("cpu-class", "gpu-class")
-
-# An explanation stops here, at as many steps, and as many pieces of one.
-MOST_PIECES = 256
-BETWEEN = "what lies between the passes"
-
-_Plan = tuple[int, int, list[tuple[int, int, int, int]], int]
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -78,7 +73,7 @@ def attempted(run: Callable[[], tuple[int, object]]) -> int:
     return status
 
 
-def steps(call: str, device: object = None) -> list[tuple[int | None, int, _Plan, list[dict[str, Any]]]]:
+def steps(call: str, device: object = None) -> list[tuple[int | None, int, Plan, list[dict[str, Any]]]]:
     """The first steps of a call that move something.
 
     Each is the index of the input that it reads, or None where it repeats one item; the index of the result that it writes; the
@@ -114,7 +109,7 @@ _SCATTERS = ("put_along_axis", "scatter_nd")
 _SCATTERS_RUN = "on the host NumPy writes to a copy, on a device it is a join and a take, which can be explained"
 
 
-def plan_and_pieces(call: str, device: object = None) -> tuple[_Plan, list[dict[str, Any]]]:
+def plan_and_pieces(call: str, device: object = None) -> tuple[Plan, list[dict[str, Any]]]:
     """The same of a call that is one step."""
     ((_, _, plan, pieces),) = steps(call, device)
     return plan, pieces
@@ -241,88 +236,12 @@ def with_memory(value: Any) -> Any:
     return np.ndarray(array.shape, dtype, memory, before, array.strides)
 
 
-def text_of(found: list[tuple[int | None, int, _Plan, list[dict[str, Any]]]]) -> str:
-    """Steps as text."""
-    if len(found) == 1:
-        return _step(*found[0][2:])
-    lines = [f"steps: {len(found)}" + " or more" * (len(found) == MOST_PIECES)]
-    for number, (src, dst, plan, pieces) in enumerate(found, 1):
-        source = "one item, repeated," if src is None else BETWEEN if src < 0 else f"input {src}"
-        target = BETWEEN if dst < 0 else f"result {dst}"
-        lines += [f"step {number}: from {source} to {target}", *(f"  {line}" for line in _step(plan, pieces).splitlines())]
-    return "\n".join(lines)
-
-
-def weighed(device: object) -> Device | None:
-    """The device that is weighed against the host, if `device` means "auto"."""
-    if device is None:
-        default, automatic = _core._default_device()
-        return default if automatic else None
-    automatic = isinstance(device, str) and device.lower() == "auto"
-    return next(one for one in _core._devices()[0] if one.usable) if automatic else None
-
-
 def _by_cost(call: str, weighed: Device) -> str:
     if weighed.type == "host":
         parse(call)
         return said_of_auto(weighed, 0, 0)[1]
     on_host, said = said_of_auto(weighed, *estimates(call, weighed))
     return said if on_host else f"{said}\n{explain(call, weighed)}"
-
-
-def said_of_auto(weighed: Device, host: float, device: float) -> tuple[bool, str]:
-    """Whether "auto" runs a call on the host, by estimates in nanoseconds, and what there is to say of that."""
-    if weighed.type == "host":
-        return True, "auto: on host; there is no usable Vulkan device"
-    times = {"host": host, weighed.name: device}
-    if math.isinf(device):
-        return True, f"auto: on host, which is estimated to take {microseconds(host)}; {weighed.name} cannot run it"
-    first, second = sorted(times, key=lambda name: times[name])
-    said = f"auto: on {first}, which is estimated to take {microseconds(times[first])}; {second} {microseconds(times[second])}"
-    return first == "host", said
-
-
-def said_of_estimates(host: float, device: float) -> str:
-    return f"estimated to take {microseconds(device)}, on host {microseconds(host)}"
-
-
-def microseconds(nanoseconds: float) -> str:
-    value = nanoseconds / 1e3
-    return f"{value:.0f} us" if value >= 100 else f"{value:.3g} us"
-
-
-def _step(plan: _Plan, pieces: list[dict[str, Any]]) -> str:
-    item, src_offset, axes, reversed_ = plan
-    lines = [f"plan: items of {item} bytes, source offset {src_offset}"]
-    for k, (extent, src, dst, length) in enumerate(axes):
-        lines.append(
-            f"  axis {k}: {extent} at source stride {src}, destination stride {dst}"
-            + f", {'length' if reversed_ >= 0 else 'index'} stride {length}" * (length != 0)
-        )
-        lines[-1] += ", reversed up to its length" * (k == reversed_)
-    lines.append(f"pieces: {len(pieces)}" + " or more" * (len(pieces) == MOST_PIECES))
-    for text, alike in itertools.groupby(map(_describe, pieces)):
-        lines += [f"  {line}" for line in f"{len(list(alike))} x {text}".splitlines()]
-    return "\n".join(lines)
-
-
-def _describe(piece: dict[str, Any]) -> str:
-    item, _, axes, _ = piece["plan"]
-    extents = " x ".join(str(extent) for extent, *_ in axes)
-    lines = [f"{piece['kernel']}, of {f'{extents} items' if axes else 'one item'} of {item} bytes", f"  why: {piece['reason']}"]
-    if not piece["tile_bytes"]:  # a command, which has no kernel
-        return "\n".join(lines)
-    words = [f"{piece['tile_bytes']} bytes per invocation"]
-    words += [f"words of {piece['word_bytes']} bytes"] * (piece["word_bytes"] > 0)
-    words.append(f"scalars of {piece['scalar_bytes']} bytes" if piece["scalar_bytes"] else "no head or tail")
-    words += [f"source aligned to {piece['alignment']}"] * (piece["alignment"] > 1)
-    words += [f"{piece['rows_per_window']} rows per window"] * (piece["rows_per_window"] > 1)
-    words += [f"{piece['rows_per_workgroup']} rows per workgroup"] * (piece["rows_per_workgroup"] > 1)
-    words += [f"software prefetch of {piece['prefetch_lines']} cache lines behind a row"] * (piece["prefetch_lines"] > 0)
-    words += [f"software prefetch, steps ahead: {piece['prefetch_ahead']}"] * (piece["prefetch_ahead"] > 0)
-    words += [f"bound as segments of 2**{piece['segment_bits']} bytes"] * (piece["segment_bits"] > 0)
-    schedule = f"{piece['chunks']} work chunks, {piece['groups']} workgroups of {piece['group_size']} invocations"
-    return "\n".join([*lines, f"  how: {', '.join(words)}", f"  schedule: {schedule}"])
 
 
 # --- the text of a call -----------------------------------------------------------------------------------------------

@@ -11,11 +11,11 @@ import numpy as np
 
 from dmlops import _core
 from dmlops._core import DeviceArray
-from dmlops.lengths import wrong_index
+from dmlops.index_arrays import checked, from_the_start, index_array, integers
 from dmlops.operators.tracking import PART, how
-from dmlops.refused_arrays import lazy, no_array, not_plain
+from dmlops.refused_arrays import lazy, not_plain
 
-__all__ = ["checked", "flat", "gather_at", "index_array", "integers", "scattered"]
+__all__ = ["flat", "gather_at", "scattered"]
 
 _Array = np.ndarray[Any, np.dtype[Any]]
 
@@ -44,25 +44,6 @@ def _reshaped(array: Any, shape: tuple[int, ...]) -> Any:
     from dmlops.fusion import on_devices
 
     return on_devices.reshape(array, shape)
-
-
-def index_array(indices: Any) -> Any:
-    """Indices as an array; NumPy calls an empty list one of float64."""
-    array = np.asarray(indices)
-    return array.astype(np.intp) if array.size == 0 and not isinstance(indices, np.ndarray) else array
-
-
-def integers(indices: Any) -> Any:
-    """Indices as an array of the machine's integers, or as the device array that they are."""
-    if isinstance(indices, DeviceArray):
-        return indices
-    try:
-        array = index_array(indices)
-    except (ValueError, TypeError) as cause:
-        raise no_array("indices", indices, cause)
-    if array.dtype.kind not in "iu":
-        raise TypeError(f"indices must be of an integer dtype, not {array.dtype}")
-    return array if array.dtype.isnative else array.astype(array.dtype.newbyteorder("="))
 
 
 def _there(function: Any, *args: Any) -> Any:
@@ -106,34 +87,16 @@ def _places(rows: tuple[int, ...], here: _Array, axis: Any) -> _Array:
     """The number of each row that is written, among all rows in C order; without an axis, at tuples of indices."""
     steps = [math.prod(rows[k + 1 :]) for k in range(len(rows))]
     if axis is None:
-        counted = _from_the_start(here, np.array(rows, np.int64), here.size > 0)
+        counted = from_the_start(here, np.array(rows, np.int64), here.size > 0)
         return counted @ np.array(steps, np.int64)
     own = operator.index(axis) % len(rows)
     sizes = [size if k == own or one == 1 else one for k, (one, size) in enumerate(zip(rows, here.shape, strict=True))]
-    places = np.broadcast_to(_from_the_start(here, rows[own], 0 not in sizes) * steps[own], sizes)
+    places = np.broadcast_to(from_the_start(here, rows[own], 0 not in sizes) * steps[own], sizes)
     for k in range(len(rows)):
         if k != own:
             line = [-1 if j == k else 1 for j in range(len(rows))]
             places = places + (np.arange(rows[k]) * steps[k]).reshape(line)
     return places
-
-
-def _from_the_start(here: _Array, sizes: Any, read: bool) -> _Array:
-    """Indices that count from the beginning of an axis. IndexError for one that is out of range, where any is read."""
-    flat = _first_wrong(here, sizes) if read else None
-    if flat is not None:
-        wrong_index(here, flat, int(np.broadcast_to(sizes, here.shape).flat[flat]))
-    wide = here.astype(np.int64)
-    return np.where(wide < 0, wide + sizes, wide)
-
-
-def _first_wrong(here: _Array, sizes: Any) -> int | None:
-    """The place of the first index that is out of range, in C order."""
-    if here.dtype.kind == "u":
-        wrong = here.astype(np.uint64) >= np.asarray(sizes).astype(np.uint64)
-    else:
-        wrong = (here < -sizes) | (here >= sizes)
-    return int(np.argmax(wrong)) if wrong.any() else None
 
 
 def _like(name: str, values: Any, shape: tuple[int, ...], input: Any) -> Any:
@@ -247,14 +210,6 @@ def _tuples(view: DeviceArray, chosen: list[Any], axes: list[int]) -> Any:
     arrays = [_as_dtype(one, dtype, size, view) for one, size in zip(here, view.shape, strict=False)]
     same = [one if one.shape == shape else _there(np.broadcast_to, one, shape) for one in arrays]
     return _there(np.stack, same, -1)
-
-
-def checked(index: _Array, axis: int, size: int) -> _Array:
-    """Indices of an axis, counted from its beginning. IndexError, as NumPy words it, if one is out of range."""
-    flat = _first_wrong(index, size)
-    if flat is not None:
-        raise IndexError(f"index {int(index.flat[flat])} is out of bounds for axis {axis} with size {size}")
-    return _from_the_start(index, size, False)
 
 
 def _common(dtypes: list[np.dtype[Any]], sizes: tuple[int, ...]) -> np.dtype[Any]:

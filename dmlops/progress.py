@@ -7,8 +7,6 @@ import importlib
 import sys
 from typing import TYPE_CHECKING, Any
 
-from dmlops.operators.tracking import row_of
-
 if TYPE_CHECKING:
     from dmlops._annotations import Progress
 
@@ -17,7 +15,7 @@ __all__ = ["Bar", "tracked"]
 PORTION_BYTES = 128 << 20  # tens of milliseconds of work: long enough that portions cost nothing, short enough for a bar
 
 
-def tracked(name: str, progress: Progress, row: int | None = None) -> tuple[Any, int, int] | int:
+def tracked(name: str, progress: Progress, row: int) -> tuple[Any, int, int] | int:
     """How the extension runs a call: it reports to a function of (bytes done, bytes of all), in portions of so many bytes.
 
     Parameters
@@ -26,17 +24,16 @@ def tracked(name: str, progress: Progress, row: int | None = None) -> tuple[Any,
         The operator's name.
     progress : bool, or function of two ints
         The argument `progress` of the call.
-    row : int, optional
-        Where the call is counted. Default: at the operator's name.
+    row : int
+        Where the call is counted.
     """
-    counted = row_of(name) if row is None else row
     if progress is False:
-        return counted
+        return row
     if progress is True:
-        return Bar(name), PORTION_BYTES, counted
+        return Bar(name), PORTION_BYTES, row
     if not callable(progress):
         raise TypeError(f"progress must be a bool, or a function of the bytes done and of all bytes, not {progress!r}")
-    return progress, PORTION_BYTES, counted
+    return progress, PORTION_BYTES, row
 
 
 class Bar:

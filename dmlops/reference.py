@@ -15,15 +15,17 @@ import math
 import operator
 from collections.abc import Callable, Iterable, Iterator
 from fractions import Fraction
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-import dmlops.operators
-from dmlops.operators import cropping
+from dmlops.operators import crop_places
 from dmlops.other_forms import mode_of, widths_of, window_of
 from dmlops.resizing import arguments, opencv_rule, pillow_rule, torchvision_rule
 from dmlops.twins import twin_of
+
+if TYPE_CHECKING:
+    from dmlops import operators  # which stand above their twins
 
 __all__ = [
     "depth_to_space",
@@ -47,7 +49,7 @@ __all__ = [
 _Array = np.ndarray[Any, np.dtype[Any]]
 
 
-@twin_of(dmlops.operators.reverse_subsequences)
+@twin_of(lambda: operators.reverse_subsequences)
 def reverse_subsequences(
     input: Any,
     sequence_lengths: Any,
@@ -72,7 +74,7 @@ def reverse_subsequences(
     return _result(np.moveaxis(result, -1, axis), out)
 
 
-@twin_of(dmlops.operators.depth_to_space)
+@twin_of(lambda: operators.depth_to_space)
 def depth_to_space(
     input: Any,
     block_size: Any,
@@ -95,7 +97,7 @@ def depth_to_space(
     return _result(_channels_back(result, blocks, layout), out)
 
 
-@twin_of(dmlops.operators.space_to_depth)
+@twin_of(lambda: operators.space_to_depth)
 def space_to_depth(
     input: Any,
     block_size: Any,
@@ -118,7 +120,7 @@ def space_to_depth(
     return _result(_channels_back(result, blocks, layout), out)
 
 
-@twin_of(dmlops.operators.take)
+@twin_of(lambda: operators.take)
 def take(
     input: Any,
     indices: Any,
@@ -137,7 +139,7 @@ def take(
     return _result(result, out)
 
 
-@twin_of(dmlops.operators.take_along_axis)
+@twin_of(lambda: operators.take_along_axis)
 def take_along_axis(
     input: Any, indices: Any, axis: Any = -1, *, out: Any = None, device: Any = None, progress: Any = None
 ) -> Any:
@@ -146,7 +148,7 @@ def take_along_axis(
     return _result(np.take_along_axis(x, _indices(indices), axis), out)
 
 
-@twin_of(dmlops.operators.gather_nd)
+@twin_of(lambda: operators.gather_nd)
 def gather_nd(
     input: Any, indices: Any, *, batch_dims: Any = 0, out: Any = None, device: Any = None, progress: Any = None
 ) -> Any:
@@ -157,7 +159,7 @@ def gather_nd(
     return _result(result, out)
 
 
-@twin_of(dmlops.operators.put_along_axis)
+@twin_of(lambda: operators.put_along_axis)
 def put_along_axis(
     input: Any, indices: Any, values: Any, axis: Any, *, out: Any = None, device: Any = None, progress: Any = None
 ) -> Any:
@@ -173,7 +175,7 @@ def put_along_axis(
     return _result(result, out)
 
 
-@twin_of(dmlops.operators.scatter_nd)
+@twin_of(lambda: operators.scatter_nd)
 def scatter_nd(input: Any, indices: Any, updates: Any, *, out: Any = None, device: Any = None, progress: Any = None) -> Any:
     x, i = np.asarray(input), _indices(indices)
     result = x.copy()
@@ -183,7 +185,7 @@ def scatter_nd(input: Any, indices: Any, updates: Any, *, out: Any = None, devic
     return _result(result, out)
 
 
-@twin_of(dmlops.operators.slice)
+@twin_of(lambda: operators.slice)
 def slice(
     input: Any,
     offsets: Any,
@@ -207,7 +209,7 @@ def slice(
     return _result(result, out)
 
 
-@twin_of(dmlops.operators.padding)
+@twin_of(lambda: operators.padding)
 def padding(
     input: Any,
     start_padding: Any,
@@ -249,18 +251,18 @@ def _fold(positions: Any, period: int, repeated: int) -> Any:
     return np.minimum(positions % period, period - repeated - positions % period)
 
 
-@twin_of(dmlops.operators.tile)
+@twin_of(lambda: operators.tile)
 def tile(input: Any, repeats: Any, *, out: Any = None, device: Any = None, progress: Any = None) -> Any:
     return _result(np.tile(np.asarray(input), _ints(repeats)), out)
 
 
-@twin_of(dmlops.operators.join)
+@twin_of(lambda: operators.join)
 def join(inputs: Any, axis: Any, *, out: Any = None, device: Any = None, progress: Any = None) -> Any:
     arrays = [np.asarray(array) for array in inputs]
     return _result(np.concatenate(arrays, axis, dtype=arrays[0].dtype), out)  # else in the machine's byte order
 
 
-@twin_of(dmlops.operators.split)
+@twin_of(lambda: operators.split)
 def split(input: Any, axis: Any, output_axis_sizes: Any, *, out: Any = None, device: Any = None, progress: Any = None) -> Any:
     ends = itertools.accumulate(_ints(output_axis_sizes))
     x = np.moveaxis(np.asarray(input), axis, 0)
@@ -268,12 +270,12 @@ def split(input: Any, axis: Any, output_axis_sizes: Any, *, out: Any = None, dev
     return [_result(part, to) for part, to in zip(parts, [None] * len(parts) if out is None else out, strict=True)]
 
 
-@twin_of(dmlops.operators.transpose)
+@twin_of(lambda: operators.transpose)
 def transpose(input: Any, axes: Any = None, *, out: Any = None, device: Any = None, progress: Any = None) -> Any:
     return _result(np.transpose(np.asarray(input), None if axes is None else _ints(axes)), out)
 
 
-@twin_of(dmlops.operators.upsample)
+@twin_of(lambda: operators.upsample)
 def upsample(
     input: Any, scale_size: Any, *, layout: str = "NCHW", out: Any = None, device: Any = None, progress: Any = None
 ) -> Any:
@@ -285,7 +287,7 @@ def upsample(
     return _result(x, out)
 
 
-@twin_of(dmlops.operators.slice_grad)
+@twin_of(lambda: operators.slice_grad)
 def slice_grad(
     gradient: Any,
     output_shape: Any,
@@ -306,7 +308,7 @@ def slice_grad(
     return _result(result, out)
 
 
-@twin_of(dmlops.operators.sliding_windows)
+@twin_of(lambda: operators.sliding_windows)
 def sliding_windows(
     input: Any,
     sizes: Any,
@@ -328,7 +330,7 @@ def sliding_windows(
     return _result(np.lib.stride_tricks.sliding_window_view(x, tuple(spans), tuple(along))[tuple(key)], out)
 
 
-@twin_of(dmlops.operators.resize_nearest)
+@twin_of(lambda: operators.resize_nearest)
 def resize_nearest(
     input: Any,
     sizes: Any = None,
@@ -393,7 +395,7 @@ def _rational(number: Any) -> Fraction:
     return simple if not isinstance(number, Fraction) and kind(float(simple)) == number else exact
 
 
-@twin_of(dmlops.operators.resize_pillow)
+@twin_of(lambda: operators.resize_pillow)
 def resize_pillow(
     input: Any,
     size: Any,
@@ -419,7 +421,7 @@ def resize_pillow(
     return _result(_on_images(np.asarray(input), axes, 1, change), out)
 
 
-@twin_of(dmlops.operators.resize_opencv)
+@twin_of(lambda: operators.resize_opencv)
 def resize_opencv(
     input: Any,
     size: Any = None,
@@ -446,7 +448,7 @@ def resize_opencv(
     return _result(_on_images(np.asarray(input), axes, 1, change, several=True), out)
 
 
-@twin_of(dmlops.operators.resize_torchvision)
+@twin_of(lambda: operators.resize_torchvision)
 def resize_torchvision(
     input: Any,
     size: Any,
@@ -485,12 +487,12 @@ def _on_images(x: _Array, axes: Any, behind: int, change: Callable[[_Array], Any
     return result
 
 
-@twin_of(dmlops.operators.roll)
+@twin_of(lambda: operators.roll)
 def roll(input: Any, shift: Any, axis: Any = None, *, out: Any = None, device: Any = None, progress: Any = None) -> Any:
     return _result(np.roll(np.asarray(input), shift, axis), out)
 
 
-@twin_of(dmlops.operators.crops)
+@twin_of(lambda: operators.crops)
 def crops(
     input: Any,
     starts: Any,
@@ -503,8 +505,8 @@ def crops(
     progress: Any = None,
 ) -> Any:
     array = np.asarray(input)
-    starts, sizes, flip, axes = cropping.fitted(array, starts, sizes, flip, axes)  # raises what the operator raises
-    first = [cropping.starting(starts[:, k], axis, sizes[k], array.shape[axis]) for k, axis in enumerate(axes)]
+    starts, sizes, flip, axes = crop_places.fitted(array, starts, sizes, flip, axes)  # raises what the operator raises
+    first = [crop_places.starting(starts[:, k], axis, sizes[k], array.shape[axis]) for k, axis in enumerate(axes)]
     flips = np.zeros((len(array), len(sizes)), bool)
     if flip is not None:
         flips[:, -flip.shape[1] :] = flip
@@ -518,7 +520,7 @@ def crops(
     return _result(result, out)
 
 
-@twin_of(dmlops.operators.one_hot)
+@twin_of(lambda: operators.one_hot)
 def one_hot(
     indices: Any,
     depth: Any,

@@ -35,8 +35,11 @@ def _devices(*arguments: Any) -> Iterator[Any]:
             yield from _devices(*argument)
 
 
-def twin_of(_operator: _Operator) -> Callable[[Callable[..., Any]], _Operator]:
-    """Give a function of NumPy arrays the operator's type, and let it take device arrays too."""
+def twin_of(_operator: Callable[[], _Operator]) -> Callable[[Callable[..., Any]], _Operator]:
+    """Give a function of NumPy arrays the operator's type, and let it take device arrays too.
+
+    The operator is only named: twins stand below operators, and import none.
+    """
 
     def decorate(twin: Callable[..., Any]) -> _Operator:
         @functools.wraps(twin)

@@ -13,7 +13,7 @@ import pytest
 from dmlops.fusion import tracing
 from dmlops.fusion.compiler import compile_nodes
 from dmlops.fusion.graph import Input
-from dmlops.fusion.traced import Trace
+from dmlops.fusion.recording import Recording
 
 from strategies import content
 from support import run_python
@@ -504,7 +504,7 @@ OF_HUGE_ARRAYS = {
 
 @pytest.mark.parametrize("function", OF_HUGE_ARRAYS.values(), ids=OF_HUGE_ARRAYS)
 def test_tracing_takes_no_time_in_sizes(function):
-    trace, node = Trace(), Input(0, (HUGE,), np.dtype("u1"))  # an array of so many bytes that there is none
+    trace, node = Recording(), Input(0, (HUGE,), np.dtype("u1"))  # an array of so many bytes that there is none
     result = tracing.run(trace, function, (trace.array(node),), {})
     (one,) = compile_nodes([(node.dtype, node.shape, node.strides)], [result._node]).passes
     assert len(one.pieces[0]) <= 256

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 import dask.array as da
 import numpy as np
 
-from dmlops import operators
 from dmlops._core import DeviceArray
+from dmlops.operators.orders import transpose
+from dmlops.operators.windows import slice as slice_of
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -27,9 +28,9 @@ def dask_array(array: da.Array | ArrayLike) -> da.Array:
     refuse_device_array(array)
     dtype = getattr(array, "dtype", None)
     if isinstance(dtype, np.dtype):
-        operators.slice(np.empty(0, dtype), [0], [0], device="host")  # refuses dtypes whose elements are not plain bytes
+        slice_of(np.empty(0, dtype), [0], [0], device="host")  # refuses dtypes whose elements are not plain bytes
     else:  # a list, or an array of a library that has dtypes of its own
-        array = operators.transpose(array, device="host").T  # refuses what the operators refuse
+        array = transpose(array, device="host").T  # refuses what the operators refuse
     x = known("input", in_dask(array))
     return x if type(x._meta) is np.ndarray else x.map_blocks(passed_on, dtype=x.dtype, meta=meta(x))
 

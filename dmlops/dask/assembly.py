@@ -16,7 +16,8 @@ from dask.highlevelgraph import HighLevelGraph
 
 from dmlops import operators
 from dmlops.dask.arguments import dask_array, meta, passed_on, refuse_device_array, reusable, weightless
-from dmlops.dask.graphs import Chunks, Part, arranged, between, blockwise, call, is_large, rechunk
+from dmlops.dask.chunks import Chunks, between, is_large, rechunk
+from dmlops.dask.graphs import Part, arranged, blockwise, call
 from dmlops.dask.windows import cyclic, slicing
 from dmlops.other_forms import mode_of, widths_of
 

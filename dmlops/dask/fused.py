@@ -11,7 +11,7 @@ import functools
 import math
 import operator
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 import dask.array as da
 import numpy as np
@@ -20,19 +20,26 @@ from dask.highlevelgraph import HighLevelGraph
 
 from dmlops import _core
 from dmlops.dask.arguments import dask_array, refuse_device_array
-from dmlops.dask.graphs import Chunks, rechunk
+from dmlops.dask.chunks import Chunks, rechunk
 from dmlops.fusion import structure
+from dmlops.fusion.arguments import OfFunction
 from dmlops.fusion.chosen import index_inputs
+from dmlops.fusion.compiled import Compiled
+from dmlops.fusion.compiler import Pass
 from dmlops.fusion.graph import Input, pack
 from dmlops.fusion.layout import Along
 from dmlops.fusion.resized import ResizePass
 from dmlops.refused_arrays import is_lazy
 
-if TYPE_CHECKING:
-    from dmlops.fusion.compiler import Pass
-    from dmlops.fusion.fused import Compiled, Fused
-
 __all__ = ["by_chunks"]
+
+
+class Fused(OfFunction, Protocol):
+    """A fused function, which calls this."""
+
+    def __call__(self, *args: Any, device: Any = None, **kwargs: Any) -> Any: ...
+
+    def _compiled(self, args: Any, kwargs: Any) -> Compiled: ...
 
 
 @dataclasses.dataclass(frozen=True)

@@ -12,7 +12,7 @@ import dask.array as da
 import numpy as np
 
 from dmlops.dask.arguments import dask_array
-from dmlops.dask.graphs import rechunk
+from dmlops.dask.chunks import rechunk
 from dmlops.processors import inputs
 from dmlops.processors.plans import Mask, Pixels, Plan
 

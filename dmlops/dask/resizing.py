@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 import dask.array as da
 
 from dmlops.dask.arguments import dask_array, reusable
-from dmlops.dask.graphs import Chunks, blockwise, rechunk
+from dmlops.dask.chunks import Chunks, rechunk
+from dmlops.dask.graphs import blockwise
 from dmlops.resizing.plans import ResizePlan, opencv_plan, pillow_plan, torchvision_plan
 
 if TYPE_CHECKING:

@@ -14,7 +14,8 @@ import numpy as np
 
 from dmlops import operators
 from dmlops.dask.arguments import dask_array, reusable, weightless
-from dmlops.dask.graphs import Chunks, Part, arranged, call, reshaped
+from dmlops.dask.chunks import Chunks, reshaped
+from dmlops.dask.graphs import Part, arranged, call
 from dmlops.other_forms import window_of
 
 if TYPE_CHECKING:

@@ -6,20 +6,19 @@ import difflib
 import functools
 import inspect
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 import numpy as np
 
 from dmlops._core import DeviceArray
 from dmlops.fusion import structure
+from dmlops.fusion.compiled import Compiled
 from dmlops.fusion.traced import refuse
 from dmlops.refused_arrays import no_array as not_an_array
 from dmlops.refused_arrays import not_plain
 
-if TYPE_CHECKING:
-    from dmlops.fusion.fused import Compiled, Fused
-
 __all__ = [
+    "OfFunction",
     "bind",
     "constant",
     "constants_to_try",
@@ -34,6 +33,14 @@ __all__ = [
 
 RESERVED = ("out", "device", "progress")
 MOST_BYTES_BY_VALUE = 4096  # of an argument that becomes a constant
+
+
+class OfFunction(Protocol):
+    """A fused function, as far as it is its function."""
+
+    __name__: str
+    _function: Callable[..., Any]
+    _signature: inspect.Signature
 
 
 # --- functions ------------------------------------------------------------------------------------------------------
@@ -63,7 +70,7 @@ def name_of(function: Callable[..., Any]) -> str:
     return str(getattr(function, "__name__", type(function).__name__))
 
 
-def bind(fused: Fused, args: Any, kwargs: Any) -> inspect.BoundArguments:
+def bind(fused: OfFunction, args: Any, kwargs: Any) -> inspect.BoundArguments:
     """Raises TypeError with the function's name, and the parameter that was meant."""
     try:
         return fused._signature.bind(*args, **kwargs)
@@ -121,7 +128,7 @@ def constant(array: Any) -> Any:
 # --- what is no array -----------------------------------------------------------------------------------------------
 
 
-def no_array(fused: Fused, args: Any, kwargs: Any) -> TypeError:
+def no_array(fused: OfFunction, args: Any, kwargs: Any) -> TypeError:
     """Make the error for arguments without an array: what is wrong with the first, as operators say it."""
     first = next(iter(fused._signature.bind(*args, **kwargs).arguments.items()), None)
     said = "" if first is None else f": {_why_no_array(*first)}"
@@ -142,7 +149,7 @@ def _why_no_array(name: str, value: Any) -> Exception | str:
     return f"{name} must be an array, not {type(value).__name__}"
 
 
-def of_objects(fused: Fused, args: Any, kwargs: Any) -> TypeError:
+def of_objects(fused: OfFunction, args: Any, kwargs: Any) -> TypeError:
     """Make the error for an array of Python objects."""
     for name, value in fused._signature.bind(*args, **kwargs).arguments.items():
         for one in structure.leaves(value):
@@ -152,7 +159,7 @@ def of_objects(fused: Fused, args: Any, kwargs: Any) -> TypeError:
     return TypeError(f"{fused!r} takes arrays of plain bytes, not of Python objects")
 
 
-def no_iterator(fused: Fused, args: Any, kwargs: Any, iterator: Any) -> TypeError:
+def no_iterator(fused: OfFunction, args: Any, kwargs: Any, iterator: Any) -> TypeError:
     """Make the error for what can be read once, so that a trace would read it, and no later call."""
     name = "an argument"
     for own, value in fused._signature.bind(*args, **kwargs).arguments.items():

@@ -17,12 +17,14 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from dmlops._core import DeviceArray
-from dmlops.fusion.graph import Input, Node, Reshape, View, pack
+from dmlops.fusion.graph import Input, Node, View, pack
 from dmlops.fusion.layout import Piece
 from dmlops.fusion.order import operands_first
 from dmlops.fusion.resized import selected
 from dmlops.fusion.runs import Digit, Run
 from dmlops.fusion.traced import Traced, constant_from, refuse
+from dmlops.index_arrays import checked
+from dmlops.operators.crop_places import starting
 
 __all__ = [
     "MOST_ENTRIES",
@@ -125,9 +127,6 @@ class Along(NamedTuple):
 
     def checked(self, values: Any) -> Any:
         """As indices from the beginning, which are right; raises what NumPy raises, or ValueError."""
-        from dmlops.indices import checked
-        from dmlops.operators.cropping import starting
-
         if self.extent is None:
             return checked(values, self.axis, self.size)
         return starting(values, self.axis, self.extent, self.size + self.extent - 1)

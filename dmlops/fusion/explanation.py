@@ -6,23 +6,21 @@ import html
 import itertools
 import math
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from dmlops import _core, explain
+from dmlops import _core, explained
 from dmlops._core import DeviceArray
 from dmlops.device import Device
 from dmlops.device_list import default_device
 from dmlops.fusion import structure
 from dmlops.fusion.chosen import SELECTED
+from dmlops.fusion.compiled import Compiled
 from dmlops.fusion.compiler import Pass
 from dmlops.fusion.graph import without_memory
 from dmlops.fusion.resized import ResizePass
 from dmlops.traffic import Traffic
-
-if TYPE_CHECKING:
-    from dmlops.fusion.fused import Compiled
 
 __all__ = ["Explanation", "Place"]
 
@@ -42,7 +40,7 @@ class Place(NamedTuple):
             return Place(own, False, f"on {own.name}, where its arrays are")
         if device is None and automatic:
             device = _core._automatic_default()
-        weighed = explain.weighed(device)
+        weighed = explained.weighed(device)
         if weighed is not None:
             return Place(weighed, True, "")
         if device is None:
@@ -90,17 +88,17 @@ def _placed(passes: Any, place: Place) -> tuple[list[Any], list[str]]:
         said = [place.why, *([] if on_host or place.device == "host" else [_estimated(passes, place.device)])]
         return ["host" if on_host else place.device] * len(passes), said
     times = [(0.0, 0.0) if place.device.type == "host" else _explained(one, place.device)[1:] for one in passes]
-    found = [explain.said_of_auto(place.device, *one) for one in times]
+    found = [explained.said_of_auto(place.device, *one) for one in times]
     if len({on_host for on_host, _ in found}) > 1:
         said = [f"pass {number}: {one}" for number, (_, one) in enumerate(found, 1)]
     else:
-        said = [explain.said_of_auto(place.device, *map(sum, zip(*times, strict=True)))[1]]
+        said = [explained.said_of_auto(place.device, *map(sum, zip(*times, strict=True)))[1]]
     return ["host" if on_host else place.device for on_host, _ in found], said
 
 
 def _estimated(passes: Any, device: Any) -> str:
     host, there = map(sum, zip(*(_explained(one, device)[1:] for one in passes), strict=True))
-    return explain.said_of_estimates(host, there)
+    return explained.said_of_estimates(host, there)
 
 
 def _lines(name: str, compiled: Compiled, place: Place) -> tuple[list[str], list[str]]:
@@ -131,7 +129,7 @@ def _of_pass(compiled: Compiled, number: int, one: Any, device: Any) -> list[str
     bytes_ = f"constants and tables: {len(one.constants_bytes)} bytes"
     details = one.explained() if isinstance(one, ResizePass) else [bytes_]
     if device != "host":
-        details += explain.text_of(_explained(one, device)[0]).splitlines()
+        details += explained.text_of(_explained(one, device)[0]).splitlines()
     elif isinstance(one, Pass):
         details += _plans(one)
     return [*lines, *(f"  {line}" for line in details)]

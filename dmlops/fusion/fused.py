@@ -5,20 +5,21 @@ from __future__ import annotations
 import functools
 import inspect
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dmlops import _core, reference
-from dmlops.fusion import arguments, numpy_functions, operators, pickling, structure, tracing
-from dmlops.fusion.compiler import Program, compile_nodes, compile_plainly, with_pieces
-from dmlops.fusion.graph import Input, Node
+from dmlops import _core
+from dmlops.fusion import arguments, pickling, structure, tracing
+from dmlops.fusion.compiled import Compiled
+from dmlops.fusion.compiler import compile_nodes, compile_plainly, with_pieces
+from dmlops.fusion.graph import Input
 from dmlops.fusion.keys import IteratorError, bytes_of, key_of
-from dmlops.fusion.numpy_maps import moved_as_map
 from dmlops.fusion.parameters import Call, Once, Template, is_same, template
 from dmlops.fusion.programs import Programs
+from dmlops.fusion.recording import Recording
 from dmlops.fusion.results import Results
-from dmlops.fusion.traced import RefusedError, Trace, refuse
+from dmlops.fusion.traced import RefusedError, refuse
 from dmlops.logs import warn
 from dmlops.progress import tracked
 from dmlops.refused_arrays import is_lazy
@@ -28,40 +29,7 @@ if TYPE_CHECKING:
     from dmlops.fusion.explanation import Explanation
     from dmlops.fusion.proof import Proof
 
-__all__ = ["Compiled", "Fused", "fuse"]
-
-# Otherwise the first call imports these, and a signal's handler or a fork in another thread may come meanwhile.
-_IMPORTED = numpy_functions, operators, reference
-
-
-class Compiled(NamedTuple):
-    """A function's program for one combination of arguments, and what it was made of.
-
-    `args` and `kwargs` are those of the function, with an Input in place of each array that was traced.
-    """
-
-    function: Callable[..., Any]
-    args: tuple[Any, ...]
-    kwargs: dict[str, Any]
-    trace: Trace
-    inputs: tuple[Input, ...]
-    results: tuple[Node, ...]
-    returned: Results
-    program: Program
-    is_traced: bool = True  # else a template has made it, for which arrays with these numbers are parameters
-    numbers: tuple[int, ...] = ()
-
-    @property
-    def nbytes(self) -> int:
-        """Of tables and constants, also as they were recorded for proofs."""
-        passes = self.program.passes
-        if not self.is_traced:
-            return sum(len(one.constants_bytes) for one in passes)
-        steps = [step for step in self.trace.steps if step.function is not moved_as_map]
-        recorded = structure.leaves([(step.args, step.kwargs) for step in steps])
-        arrays = {id(one): one.nbytes for one in recorded if isinstance(one, np.ndarray)}
-        arrays |= {id(node.array): node.array.nbytes for one in passes for _, node in one.constants}
-        return sum(arrays.values()) + sum(len(one.constants_bytes) for one in passes)
+__all__ = ["Fused", "fuse"]
 
 
 class _Bound(functools.partial[Any]):
@@ -327,7 +295,7 @@ def _compile(fused: Fused, args: Any, kwargs: Any, arrays: list[Any], constants:
     left = iter(inputs)
     places = [constants[number] if number in constants else next(left) for number in range(len(arrays))]
     args, kwargs = arguments.with_places((args, kwargs), places)
-    trace = Trace()
+    trace = Recording()
 
     def array(value: Any) -> Any:
         return trace.array(value) if isinstance(value, Input) else value

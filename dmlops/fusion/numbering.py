@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from dmlops.fusion import structure
 from dmlops.fusion.chosen import Index, right_indices
+from dmlops.fusion.compiled import Compiled
 from dmlops.fusion.formulas import values_of
 from dmlops.fusion.graph import Constant, Node
 from dmlops.fusion.maps import MAPPED_ITEMS, Map, all_values, evaluate_row
@@ -15,9 +16,6 @@ from dmlops.fusion.numpy_maps import moved_as_map
 from dmlops.fusion.resized import Resize
 from dmlops.fusion.traced import Step, Traced
 from dmlops.resizing.described import resampled
-
-if TYPE_CHECKING:
-    from dmlops.fusion.fused import Compiled
 
 __all__ = ["NOTHING", "Numbering", "Numbers"]
 

@@ -16,9 +16,11 @@ from dmlops.fusion.layout import Windows
 from dmlops.fusion.numpy_maps import astype, call_map, take_along_axis
 from dmlops.fusion.derived import evaluated
 from dmlops.fusion.traced import Trace, Traced, axis_of, name_of, node_of, refuse
-from dmlops.indices import index_array
+from dmlops.index_arrays import index_array
 from dmlops.numpy_names import QUESTIONS, VIEWS
+from dmlops.operators.crop_places import cropped
 from dmlops.operators.nearest import Indices, Nearest, pattern_of
+from dmlops.operators.single_steps import resized, windowed
 
 __all__ = ["call", "handlers"]
 
@@ -196,12 +198,12 @@ def _take(trace: Trace, function: Any, a: Any, indices: Any, axis: Any = None, o
 
 
 def _windows(trace: Trace, function: Any, x: Any, axis: int, *along: int) -> Any:
-    """The function of `operators.sampling`."""
+    """The function of `operators.single_steps`."""
     return trace.record(function, (x, axis, *along), {}, Windowed(node_of(x, function), Windows(axis, *along)))
 
 
 def _resized(trace: Trace, function: Any, x: Any, axis: int, line: Nearest | Indices) -> Any:
-    """The function of `operators.sampling`."""
+    """The function of `operators.single_steps`."""
     return trace.record(function, (x, axis, line), {}, movements.nearest(node_of(x, function), axis, pattern_of(line)))
 
 
@@ -298,8 +300,6 @@ def _map_functions() -> dict[Any, tuple[Any, ...]]:
 @functools.cache
 def handlers() -> dict[Any, _Handler]:
     """By function; some do not exist in every version of NumPy."""
-    from dmlops.operators import cropping, sampling
-
     several: dict[_Handler, str] = {
         _by_view: f"{VIEWS} broadcast_to",
         _by_shape: f"{QUESTIONS} result_type can_cast",
@@ -328,7 +328,7 @@ def handlers() -> dict[Any, _Handler]:
         take_along_axis: "take_along_axis",
     }
     found: dict[Any, _Handler] = {operator.getitem: _getitem, np.ndarray.view: _view, np.ndarray.astype: astype}
-    found |= {sampling.windowed: _windows, sampling.resized: _resized, cropping.cropped: numpy_indices.crops}
+    found |= {windowed: _windows, resized: _resized, cropped: numpy_indices.crops}
     found[np.lib.stride_tricks.sliding_window_view] = _sliding_window_view
     found |= dict.fromkeys(numpy_maps.OPERATORS, numpy_maps.by_operator)
     for handler, names in several.items():

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from dmlops import _core
+from dmlops import _core, reference
 from dmlops.fusion import movements
 from dmlops.fusion.graph import Constant, Node
 from dmlops.fusion.resized import Resize
@@ -19,10 +19,10 @@ from dmlops.scalars import item_of
 __all__ = ["call"]
 
 
-def call(name: str, inputs: Any, others: Any) -> Any:
+def call(trace: Trace, name: str, inputs: Any, others: Any) -> Any:
     """Record a call of an operator; `others` are its own arguments, then `out`, `device` and `how`."""
     if name == "resample":
-        return _resample(inputs, *others)
+        return _resample(trace, inputs, *others)
     if name not in _OPERATORS:
         refuse("an operator of dmlops that reads at indices", "numpy.take of indices that are constants can be")
     *own, out, device, how = others
@@ -30,7 +30,6 @@ def call(name: str, inputs: Any, others: Any) -> Any:
         refuse(f"dmlops.{name} with out, device or progress", "give them to the fused function")
     if not isinstance(inputs, tuple):
         inputs = (inputs,)
-    trace = next(one._trace for one in inputs if isinstance(one, Traced))
     arrays = [trace.lift(one) for one in inputs]
     if name == "split":
         own[1] = [operator.index(size) for size in own[1]]
@@ -41,12 +40,12 @@ def call(name: str, inputs: Any, others: Any) -> Any:
     return trace.record(_twin(name), (first, *own[: len(own) - len(twin_arguments)]), twin_arguments, made)
 
 
-def _resample(x: Traced, resampling: Any, axes: Any, window: Any, out: Any, device: Any, how: Any) -> Any:
+def _resample(trace: Trace, x: Traced, resampling: Any, axes: Any, window: Any, out: Any, device: Any, how: Any) -> Any:
     """A resampling of two axes, which dmlops.resizing has checked."""
     if out is not None or device is not None or isinstance(how, tuple):
         refuse("resizing with out, device or progress", "give them to the fused function")
     made = Resize(x._node, resampling, axes, window[1::2])
-    return x._trace.record(resampled, (x, resampling, axes), {}, made)
+    return trace.record(resampled, (x, resampling, axes), {}, made)
 
 
 def _as_constant(name: str, argument: Any) -> Any:
@@ -63,8 +62,6 @@ def _check(name: str, arrays: list[Traced], own: list[Any]) -> None:
 
 
 def _twin(name: str) -> Any:
-    from dmlops import reference
-
     return getattr(reference, name)
 
 

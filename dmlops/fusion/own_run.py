@@ -9,13 +9,14 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from dmlops.bits import differ
 from dmlops.fusion import structure, surroundings, tracing
 from dmlops.fusion.chosen import Index, right_indices
+from dmlops.fusion.compiled import Compiled
 from dmlops.fusion.graph import Constant, Input, Node
 from dmlops.fusion.expressions import evaluate
 from dmlops.fusion.maps import MAPPED_ITEMS, Map
@@ -23,9 +24,6 @@ from dmlops.fusion.numbering import Numbering, Numbers
 from dmlops.fusion.numpy_maps import moved_as_map
 from dmlops.fusion.traced import Traced
 from dmlops.operators.tracking import PART
-
-if TYPE_CHECKING:
-    from dmlops.fusion.fused import Compiled
 
 __all__ = ["DifferenceError", "OwnRun"]
 

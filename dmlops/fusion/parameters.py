@@ -9,20 +9,20 @@ and so are the tables. If not, as where the function looks at a value, each valu
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from dmlops.fusion import structure, tracing
+from dmlops.fusion.arguments import OfFunction
+from dmlops.fusion.compiled import Compiled
 from dmlops.fusion.compiler import Pass, Program, TemplateCompiler
 from dmlops.fusion.graph import Node, Parameter
 from dmlops.fusion.keys import key_of
+from dmlops.fusion.recording import Recording
 from dmlops.fusion.results import Results
-from dmlops.fusion.traced import Trace, Traced
+from dmlops.fusion.traced import Traced
 from dmlops.fusion.watched import Watched, asks_for_types
-
-if TYPE_CHECKING:
-    from dmlops.fusion.fused import Compiled, Fused
 
 __all__ = ["NEVER", "Call", "Once", "Template", "is_same", "template"]
 
@@ -107,7 +107,7 @@ class Template(NamedTuple):
         return self.compiled._replace(args=(), kwargs={}, program=made, is_traced=False, numbers=tuple(sorted(self.numbers)))
 
 
-def template(fused: Fused, call: Call, compiled: Compiled, once: Once) -> Any:
+def template(fused: OfFunction, call: Call, compiled: Compiled, once: Once) -> Any:
     """A template, which gives what both calls have; else NEVER."""
     if asks_for_types(fused._function):
         return NEVER
@@ -120,8 +120,8 @@ def template(fused: Fused, call: Call, compiled: Compiled, once: Once) -> Any:
     return NEVER
 
 
-def _traced(fused: Fused, call: Call, compiled: Compiled) -> Template:
-    trace, parameters = Trace(), []
+def _traced(fused: OfFunction, call: Call, compiled: Compiled) -> Template:
+    trace, parameters = Recording(), []
     trace.derived = []
     inputs = iter(compiled.inputs)
 

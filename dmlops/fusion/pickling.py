@@ -4,17 +4,26 @@ from __future__ import annotations
 
 import sys
 import types
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
-if TYPE_CHECKING:
-    from dmlops.fusion.fused import Fused
+from dmlops.fusion.arguments import OfFunction
 
 __all__ = ["carrier_of", "reduced"]
 
 _SUFFIX = ".carrier"  # an attribute of fused functions
 
 
-def reduced(fused: Fused, protocol: Any) -> Any:
+class Pickled(OfFunction, Protocol):
+    """What is kept of a fused function."""
+
+    max_programs: int
+    max_bytes: int
+
+    @property
+    def carrier(self) -> Any: ...
+
+
+def reduced(fused: Pickled, protocol: Any) -> Any:
     """What ``__reduce_ex__`` returns.
 
     A fused function that is found by its name goes as its *carrier*: a function that pickle finds by name, too, and that
@@ -24,13 +33,13 @@ def reduced(fused: Fused, protocol: Any) -> Any:
     function = fused._function
     name = getattr(function, "__qualname__", "")
     if _found(getattr(function, "__module__", None), name) is not fused:
-        return _made, (function, fused.max_programs, fused.max_bytes)
+        return _made, (type(fused), function, fused.max_programs, fused.max_bytes)
     if not isinstance(function, types.FunctionType) or int(protocol) < 4:  # older ones know no dotted names
         return name
-    return _loaded, (fused.carrier, fused.max_programs, fused.max_bytes)
+    return _loaded, (type(fused), fused.carrier, fused.max_programs, fused.max_bytes)
 
 
-def carrier_of(fused: Fused) -> Any:
+def carrier_of(fused: Pickled) -> Any:
     """The same function under a name of its own."""
     function: Any = fused._function
     made = types.FunctionType(
@@ -50,19 +59,17 @@ def _found(module: str | None, name: str) -> Any:
     return found
 
 
-def _made(function: Any, max_programs: int, max_bytes: int) -> Fused:
-    from dmlops.fusion.fused import Fused
-
-    made = Fused(function)
+def _made(kind: Any, function: Any, max_programs: int, max_bytes: int) -> Any:
+    made = kind(function)
     made.max_programs, made.max_bytes = max_programs, max_bytes
     return made
 
 
-def _loaded(carrier: Any, max_programs: int, max_bytes: int) -> Any:
+def _loaded(kind: Any, carrier: Any, max_programs: int, max_bytes: int) -> Any:
     """The fused function that is here under that name, if the carrier is its; else a new one."""
     name = carrier.__qualname__.removesuffix(_SUFFIX)
     found = _found(carrier.__module__, name)
     if getattr(found, "carrier", None) is carrier:
         return found
     carrier.__qualname__ = name
-    return _made(carrier, max_programs, max_bytes)
+    return _made(kind, carrier, max_programs, max_bytes)

@@ -14,20 +14,18 @@ from __future__ import annotations
 
 import dataclasses
 import time
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from dmlops.bits import differ
+from dmlops.fusion.compiled import Compiled
 from dmlops.fusion.compiler import Pass
 from dmlops.fusion.numbering import Numbering, Numbers
 from dmlops.fusion.own_run import DifferenceError, OwnRun
 from dmlops.fusion.plan_numbers import PlanNumbers
 from dmlops.fusion.resized import ResizePass
 from dmlops.resizing.described import resampled
-
-if TYPE_CHECKING:
-    from dmlops.fusion.fused import Compiled
 
 __all__ = ["Proof", "ProofError", "prove"]
 

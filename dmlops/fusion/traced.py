@@ -65,6 +65,18 @@ class Trace:
         self.derived: list[Any] | None = None
         self.ended = False
 
+    def call(self, function: Any, args: Any, kwargs: Any) -> Any:
+        """Record a call of a function of NumPy's. `recording` knows them."""
+        raise NotImplementedError
+
+    def call_ufunc(self, ufunc: Any, method: str, inputs: Any, kwargs: Any) -> Any:
+        """Record a call of a ufunc."""
+        raise NotImplementedError
+
+    def call_operator(self, name: str, inputs: Any, others: Any) -> Any:
+        """Record a call of an operator of dmlops'."""
+        raise NotImplementedError
+
     def own(self, value: Any) -> Any:
         """The same; traced arrays in it that are another call's are refused, and all once the trace has ended."""
         for one in leaves(value):
@@ -354,23 +366,18 @@ class Traced:
     # --- NumPy's protocols ---
 
     def __array_function__(self, func: Any, types: Any, args: Any, kwargs: Any) -> Any:
-        from dmlops.fusion.numpy_functions import call
-
         with naming_the_line():
-            return call(self._trace, func, *self._trace.own((args, kwargs)))
+            return self._trace.call(func, *self._trace.own((args, kwargs)))
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
-        from dmlops.fusion.numpy_maps import call_ufunc
-
         with naming_the_line():
-            return call_ufunc(self._trace, ufunc, method, *self._trace.own((inputs, kwargs)))
+            return self._trace.call_ufunc(ufunc, method, *self._trace.own((inputs, kwargs)))
 
     @staticmethod
     def __dmlops_function__(name: str, inputs: Any, others: Any) -> Any:
-        from dmlops.fusion.operators import call
-
+        trace = next(one._trace for one in leaves(inputs) if isinstance(one, Traced))
         with naming_the_line():
-            return call(name, inputs, others)
+            return trace.call_operator(name, inputs, others)
 
     @classmethod
     def __torch_function__(cls, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> NoReturn:

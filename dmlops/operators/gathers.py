@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, SupportsIndex, Unpack, overload
 
 from dmlops import _core
-from dmlops.indices import flat, integers
+from dmlops.index_arrays import integers
+from dmlops.indices import flat
 from dmlops.operators.tracking import row_of, tracked
 
 if TYPE_CHECKING:

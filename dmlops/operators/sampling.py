@@ -10,9 +10,10 @@ import numpy as np
 
 from dmlops import _core
 from dmlops._core import DeviceArray
-from dmlops.indices import integers
+from dmlops.index_arrays import integers
 from dmlops.operators.axes import ints_of, windows
 from dmlops.operators.nearest import Indices, Nearest, pattern_of, steps_of
+from dmlops.operators.single_steps import recorded, resized, windowed
 from dmlops.operators.tracking import PART, how
 
 if TYPE_CHECKING:
@@ -324,19 +325,6 @@ def operand(name: str, x: Any) -> Any:
     return operand_of(name, x)
 
 
-def recorded(function: Callable[..., Any], x: Any, *args: Any) -> Any:
-    """Call a function of this module that a trace has as one step."""
-    from dmlops.fusion.traced import Traced
-
-    return x.__array_function__(function, (), (x, *args), {}) if isinstance(x, Traced) else function(x, *args)
-
-
-def windowed(x: Any, axis: int, size: int, stride: int, dilation: int, count: int) -> Any:
-    """`count` windows of an axis, whose elements become the last axis."""
-    found: Any = np.lib.stride_tricks.sliding_window_view(x, (size - 1) * dilation + 1, axis, subok=True)
-    return found[(*(slice(None),) * axis, slice(0, (count - 1) * stride + 1, stride), ..., slice(None, None, dilation))]
-
-
 def rolled(x: Any, shift: Any, axis: Any) -> Any:
     return np.roll(x, shift, axis)
 
@@ -365,11 +353,6 @@ def selected(x: Any, steps: Steps) -> Any:
 
 
 selected.__name__ = "resize_nearest"
-
-
-def resized(x: Any, axis: int, line: Nearest | Indices) -> Any:
-    """The elements of an axis that a line names."""
-    return np.take(x, line.indices(), axis)
 
 
 _MOST_INDICES = 1 << 20  # of an axis; an array of more is larger than a cache, and takes as long to make as to move elements

@@ -21,7 +21,7 @@ def tracked(name: str, progress: Progress) -> Any:
     """How the extension runs a call that reports its progress."""
     from dmlops.progress import tracked as progress_of
 
-    return progress_of(name, progress)
+    return progress_of(name, progress, row_of(name))
 
 
 def how(name: str, progress: Progress | None) -> Any:
