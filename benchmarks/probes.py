@@ -54,18 +54,12 @@ def first_use(peers, device, processes):
 
 
 def small_call(device, calls):
-    """Microseconds of a call on 1 KiB and of the driver's own submit and wait of one empty dispatch, alternating."""
+    """Microseconds of a call on 1 KiB."""
     import dmlops
     import numpy as np
-    from dmlops import _core
 
     x = np.zeros((1, 16, 4, 4), np.float32)
-    calls_us, empty_us = [], []
-    for _ in range(calls):
-        calls_us.append(_microseconds(lambda: dmlops.depth_to_space(x, 2, device=device)))
-        empty_us.append(_microseconds(lambda: _core._empty_dispatch(device)))
-    call, empty = statistics.median(calls_us), statistics.median(empty_us)
-    return {"call_us": call, "empty_dispatch_us": empty, "overhead_us": call - empty}
+    return {"call_us": statistics.median(_microseconds(lambda: dmlops.depth_to_space(x, 2, device=device)) for _ in range(calls))}
 
 
 def cache_effect(device, processes):

@@ -157,7 +157,7 @@ def first_use(result):
 
 
 def small_call(result):
-    yield f"1 KiB call: {number(result['call_us'])} us, empty dispatch: {number(result.get('empty_dispatch_us'))} us"
+    yield f"1 KiB call: {number(result['call_us'])} us"
 
 
 def cache(result):

@@ -21,7 +21,7 @@ VARIANT = {1: 3.0, 2: 3.0, 4: 2.0, 8: 2.0}  # cost per byte against the plain ce
 DEVICE_SHARE = {1: 0.8, 2: 0.8, 4: 0.9, 8: 0.9}  # of the bandwidth of the device's own copy, on devices that are no CPU
 TRANSFER_SHARE = 0.9  # upload and download / a call between host arrays, likewise
 PIPELINES_MEAN, PIPELINES_MEMSET = 3.0, 3.0  # best peer / ours, at least; ours / memset of a megabyte and more, at most
-SMALL_CALL_US = 20.0  # above an empty dispatch
+SMALL_CALL_US = 60.0
 DASK_OVERHEAD = 1.1  # of a graph, over plain calls
 
 
@@ -153,7 +153,7 @@ def checks(report):
     name = "upload and download / a call between host arrays"
     rows.append(_row(name, share, TRANSFER_SHARE if elsewhere else None, at_least=True))
     small = report["probes"].get("small-call") or {}
-    rows.append(_row("1 KiB call above an empty dispatch, us", small.get("overhead_us"), SMALL_CALL_US))
+    rows.append(_row("1 KiB call, us", small.get("call_us"), SMALL_CALL_US))
     dask = report["probes"].get("dask") or {}
     share = ratio(dask.get("graph_ms"), dask.get("calls_ms"))
     rows.append(_row("a Dask graph of 64 MiB blocks / plain calls", share, DASK_OVERHEAD))

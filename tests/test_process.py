@@ -942,6 +942,23 @@ assert dmlops.slice([1, 2], [0], [2], [-1], device="host").tolist() == [2, 1]
 """)
 
 
+@pytest.mark.posix
+def test_fork_after_an_import_again():
+    """What a fork holds is registered once."""
+    support.run_python("""
+import os, signal, sys, dmlops
+for name in [name for name in sys.modules if name.partition(".")[0] == "dmlops"]:
+    del sys.modules[name]
+import dmlops
+signal.alarm(60)
+child = os.fork()
+if child == 0:
+    signal.alarm(60)
+    os._exit(dmlops.slice([1, 2], [0], [2], [-1], device="host").tolist() != [2, 1])
+assert os.waitpid(child, 0)[1] == 0
+""")
+
+
 def test_import_again_after_use(vulkan):
     """Context and devices belong to the process; the new module's errors and types are its own."""
     done = support.run_python(

@@ -6,6 +6,7 @@
 
 #include "base/counters.h"
 #include "base/fence.h"
+#include "base/fork.h"
 #include "base/idle.h"
 #include "base/lock.h"
 #include "base/machine.h"
@@ -175,26 +176,11 @@ static bool give_back(int64_t before)
 
 /* --- the interface ---------------------------------------------------------------------------------------------- */
 
-#ifndef _WIN32
-/* A child must not inherit the lock from a thread that it did not inherit. */
-static void before_fork(void)
-{
-    dml_lock_acquire(&cache.lock);
-}
-
-static void after_fork(void)
-{
-    dml_lock_release(&cache.lock);
-}
-#endif
-
 void dml_cache_open(size_t limit, size_t largest_whole)
 {
     cache.page = dml_page_size();
     dml_cache_limit(limit, largest_whole);
-#ifndef _WIN32
-    pthread_atfork(before_fork, after_fork, after_fork); /* fails for lack of memory only; then a fork is a risk */
-#endif
+    dml_fork_hold(&cache.lock);
     dml_idle_watch(give_back);
 }
 

@@ -2,6 +2,7 @@
 
 #include <stdatomic.h>
 
+#include "base/fork.h"
 #include "base/lock.h"
 #include "base/machine.h"
 #include "base/thread.h"
@@ -46,7 +47,6 @@ static DML_THREAD run(void *unused)
     return 0;
 }
 
-#ifndef _WIN32
 /* A fork does not take the lock. It waits for threads to leave the driver, and one of these may wait for this lock, to wake the
  * idle thread. The child has no such thread, and makes the lock anew. */
 static void after_fork_in_child(void) /* uncovered: only in a forked child, which writes no counts */
@@ -54,7 +54,6 @@ static void after_fork_in_child(void) /* uncovered: only in a forked child, whic
     state.lock = (dml_lock)DML_LOCK_INIT;
     state.started = state.awake = false;
 }
-#endif
 
 void dml_idle_watch(dml_idle_body *body)
 {
@@ -64,11 +63,7 @@ void dml_idle_watch(dml_idle_body *body)
         i++;
     state.bodies[i] = body;
     dml_lock_release(&state.lock);
-#ifndef _WIN32
-    static bool watching;
-    if (!watching)
-        watching = pthread_atfork(NULL, NULL, after_fork_in_child) == 0;
-#endif
+    dml_fork_watch(NULL, NULL, after_fork_in_child);
 }
 
 void dml_idle_wake(void)

@@ -5,6 +5,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "base/fork.h"
 #include "base/lock.h"
 #include "base/machine.h"
 #include "base/thread.h"
@@ -74,11 +75,6 @@ static DML_THREAD helper(void *number)
     return 0;
 }
 
-#ifdef _WIN32
-void dml_parallel_open(void)
-{
-}
-#else
 /* The child has no helpers. Whoever held the lock is a thread of the parent. */
 static void after_fork_in_child(void) /* uncovered: only in a forked child, which writes no counts */
 {
@@ -91,11 +87,8 @@ static void after_fork_in_child(void) /* uncovered: only in a forked child, whic
 
 void dml_parallel_open(void)
 {
-    static bool watching;
-    if (!watching)
-        watching = pthread_atfork(NULL, NULL, after_fork_in_child) == 0;
+    dml_fork_watch(NULL, NULL, after_fork_in_child);
 }
-#endif
 
 /* --- loops ---------------------------------------------------------------------------------------------------------- */
 

@@ -21,18 +21,12 @@ typedef struct dml_footprint {
     dml_reach *axes; /* borrowed; the smallest stride first */
 } dml_footprint;
 
-typedef enum dml_overlap {
-    DML_APART,
-    DML_OVERLAP,
-    DML_OVERLAP_UNKNOWN, /* runs have to be compared, which may take long, and the caller asked not to */
-    DML_OVERLAP_NO_MEMORY,
-} dml_overlap;
-
 /* Of an array that is not empty, with its first element at byte `first` of `space`. `axes` has room for those of the tensor. */
 void dml_footprint_init(dml_footprint *footprint, const void *space, int64_t first, const dml_tensor *tensor, dml_reach *axes);
 
-/* Whether two elements share a byte, of one footprint or of two: `pair` becomes their indices, the smaller one first. Changes
- * the footprints, with which it may be called again. */
-dml_overlap dml_find_overlap(dml_footprint *footprints, int64_t count, bool wait, int64_t pair[2]);
+/* Whether two elements may share a byte, of one footprint or of two: `pair` becomes their indices, the smaller one first. Two
+ * elements do where axes nest: each steps over all that the ones inside it reach, in all footprints that lie between each
+ * other. Others count as overlapping. Changes the footprints. */
+bool dml_find_overlap(dml_footprint *footprints, int64_t count, int64_t pair[2]);
 
 #endif

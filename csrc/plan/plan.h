@@ -70,7 +70,7 @@ typedef struct dml_gathered {
 
 /* Up to four operations in float32, one after the other, that may give what a table has, in float32 or float16. */
 typedef struct dml_arithmetic {
-    uint64_t key;                           /* of it and its table, and of no others in this process */
+    uint64_t key;                           /* a hash of it and its table: equal ones have the same */
     int64_t table;                          /* bytes from the side tensor's `data` to the table's first row */
     uint32_t operations;                    /* DML_TABLES_OPERATIONS */
     uint32_t rows;                          /* of the table */

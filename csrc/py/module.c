@@ -116,22 +116,6 @@ static PyObject *counts(PyObject *module, PyObject *device)
     return list;
 }
 
-/* For the benchmark: submits one work group that does nothing, and waits for it. */
-static PyObject *empty_dispatch(PyObject *module, PyObject *device)
-{
-    dml_context *context;
-    dml_status status;
-    dml_code code;
-    if (context_of(module, device, &context) < 0)
-        return NULL;
-    Py_BEGIN_ALLOW_THREADS;
-    code = dml_vk_run_nothing(context, &status);
-    Py_END_ALLOW_THREADS;
-    if (code)
-        return dml_raise(dml_state_of(module), &status); /* uncovered: a fault that only `make soak` injects */
-    Py_RETURN_NONE;
-}
-
 /* What the module needs of Python's side: those members of its state that are attributes of other modules. */
 static int import_attributes(dml_state *state)
 {
@@ -246,7 +230,6 @@ static PyMethodDef module_methods[] = {
     {"_counters", dml_counters_list, METH_NOARGS, NULL},
     {"_row", dml_row_number, METH_O, NULL},
     {"_count_programs", dml_count_programs, METH_VARARGS, NULL},
-    {"_empty_dispatch", empty_dispatch, METH_O, NULL},
     {"_override", override, METH_VARARGS, NULL},
     {"_play_memory", dml_play_memory, METH_VARARGS, NULL},
     {"_abandoned", abandoned, METH_NOARGS, NULL},

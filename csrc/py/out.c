@@ -52,20 +52,6 @@ static int64_t footprints_of(PyObject *const *arrays, int64_t count, dml_footpri
     return found;
 }
 
-/* Few footprints are looked at in microseconds. */
-enum { FEW = 64 };
-
-static dml_overlap find_overlap(dml_footprint *footprints, int64_t count, int64_t pair[2])
-{
-    dml_overlap found = count <= FEW ? dml_find_overlap(footprints, count, false, pair) : DML_OVERLAP_UNKNOWN;
-    if (found != DML_OVERLAP_UNKNOWN)
-        return found;
-    Py_BEGIN_ALLOW_THREADS;
-    found = dml_find_overlap(footprints, count, true, pair);
-    Py_END_ALLOW_THREADS;
-    return found;
-}
-
 static int rank_of(PyObject *array)
 {
     return PyArray_Check(array) ? PyArray_NDIM((PyArrayObject *)array) : ((dml_device_array *)array)->tensor.rank;
@@ -78,16 +64,16 @@ int dml_arrays_overlap(PyObject *const *arrays, int64_t count, int64_t pair[2])
         ranks += rank_of(arrays[i]);
     dml_footprint one, *footprints = count > 1 ? PyMem_Malloc((size_t)count * sizeof *footprints) : &one;
     dml_reach few[DML_MAX_RANK], *axes = ranks > DML_MAX_RANK ? PyMem_Malloc((size_t)ranks * sizeof *axes) : few;
-    dml_overlap found = DML_OVERLAP_NO_MEMORY;
+    int found = -1;
     if (footprints && axes)
-        found = find_overlap(footprints, footprints_of(arrays, count, footprints, axes), pair);
-    if (found == DML_OVERLAP_NO_MEMORY)
+        found = dml_find_overlap(footprints, footprints_of(arrays, count, footprints, axes), pair);
+    else
         PyErr_NoMemory();
     if (footprints != &one)
         PyMem_Free(footprints);
     if (axes != few)
         PyMem_Free(axes);
-    return found == DML_OVERLAP_NO_MEMORY ? -1 : found == DML_OVERLAP;
+    return found;
 }
 
 static bool same_shape(const dml_tensor *found, const dml_tensor *wanted)

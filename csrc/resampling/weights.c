@@ -3,11 +3,8 @@
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
-#ifndef _WIN32
-#include <pthread.h>
-#endif
 
-#include "base/lock.h"
+#include "base/fork.h"
 #include "resampling/weight_rules.h"
 
 enum { CACHED_AXES = 256, CACHED_BYTES = 4 << 20 };
@@ -30,26 +27,10 @@ static struct {
     uint64_t serials;
 } cache = {.lock = DML_LOCK_INIT};
 
-#ifdef _WIN32
 void dml_weights_open(void)
 {
+    dml_fork_hold(&cache.lock);
 }
-#else
-static void before_fork(void)
-{
-    dml_lock_acquire(&cache.lock);
-}
-
-static void after_fork(void)
-{
-    dml_lock_release(&cache.lock);
-}
-
-void dml_weights_open(void)
-{
-    pthread_atfork(before_fork, after_fork, after_fork); /* fails for lack of memory only; then a fork is a risk */
-}
-#endif
 
 static void destroy(dml_weights *weights)
 {

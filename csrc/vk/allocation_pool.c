@@ -215,13 +215,17 @@ void dml_allocations_trim(dml_context *context, int64_t before, bool wait, uint6
     if (!needed || !dml_context_enter_to_free(context))
         return;
     dml_pooled *dropped = NULL, *entry;
+    bool shown = false;
     dml_lock_acquire(&context->lock);
     while ((entry = next_to_trim(context, before, wait, completed))) {
         dml_pool_remove(&context->allocation_pool.lists[POOLED], entry);
         entry->older = dropped;
         dropped = entry;
+        shown |= ((dml_block *)entry)->mapping.address != 0;
     }
     dml_lock_release(&context->lock);
+    if (shown)
+        dml_cuda_finish(context);
     while ((entry = dropped)) {
         dropped = entry->older;
         destroy_block((dml_block *)entry);
@@ -232,6 +236,7 @@ void dml_allocations_trim(dml_context *context, int64_t before, bool wait, uint6
 void dml_allocations_destroy(dml_context *context)
 {
     dml_pool *lists = context->allocation_pool.lists;
+    dml_cuda_finish(context);
     dml_lock_acquire(&context->lock);
     while (lists[POOLED].newest) {
         dml_pooled *entry = lists[POOLED].newest;

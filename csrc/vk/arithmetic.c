@@ -16,9 +16,9 @@ static bool is_known(dml_context *context, const dml_arithmetic *arithmetic, boo
 {
     bool known = false;
     dml_lock_acquire(&context->lock);
-    uint64_t count = context->arithmetic.count;
-    for (uint64_t i = 1; i <= count && i <= DML_MOST_VERDICTS && !known; i++) {
-        const dml_verdict *verdict = &context->arithmetic.verdicts[(count - i) % DML_MOST_VERDICTS];
+    const uint64_t set = arithmetic->key % DML_VERDICT_SETS, count = context->arithmetic.counts[set];
+    for (uint64_t i = 0; i < DML_VERDICTS && i < count && !known; i++) {
+        const dml_verdict *verdict = &context->arithmetic.verdicts[set][i];
         known = verdict->key == arithmetic->key;
         if (known)
             *same = verdict->same;
@@ -29,8 +29,10 @@ static bool is_known(dml_context *context, const dml_arithmetic *arithmetic, boo
 
 static void learn(dml_context *context, const dml_arithmetic *arithmetic, bool same)
 {
+    const uint64_t set = arithmetic->key % DML_VERDICT_SETS;
     dml_lock_acquire(&context->lock);
-    context->arithmetic.verdicts[context->arithmetic.count++ % DML_MOST_VERDICTS] = (dml_verdict){arithmetic->key, same};
+    const uint64_t place = context->arithmetic.counts[set]++ % DML_VERDICTS;
+    context->arithmetic.verdicts[set][place] = (dml_verdict){arithmetic->key, same};
     dml_lock_release(&context->lock);
 }
 

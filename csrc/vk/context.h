@@ -18,8 +18,8 @@
 #include "vk/cuda_driver.h"
 #include "vk/traits.h"
 
-enum { DML_AUTOTUNE_SIZES = 48 }; /* powers of two */
-enum { DML_MOST_VERDICTS = 256 };
+enum { DML_AUTOTUNE_SIZES = 48 };                 /* powers of two */
+enum { DML_VERDICT_SETS = 64, DML_VERDICTS = 8 }; /* of a set, which a key says */
 
 typedef struct dml_modules {
     VkDescriptorSetLayout set_layout;
@@ -116,8 +116,8 @@ typedef struct dml_context {
     } allocation_pool;
 
     struct {
-        dml_verdict verdicts[DML_MOST_VERDICTS]; /* the newest in place of the oldest */
-        uint64_t count;                          /* of all that there have been */
+        dml_verdict verdicts[DML_VERDICT_SETS][DML_VERDICTS]; /* in a set, the newest in place of the oldest */
+        uint64_t counts[DML_VERDICT_SETS];                    /* of all that there have been */
     } arithmetic;
 
     struct {

@@ -130,12 +130,20 @@ dml_code dml_cuda_map(dml_context *context, const dml_buffer *buffer, dml_cuda_m
     return code;
 }
 
+void dml_cuda_finish(dml_context *context)
+{
+    dml_status status;
+    if (!context->cuda.primary || push(context, &status))
+        return;
+    context->cuda.functions.cuCtxSynchronize();
+    pop(context);
+}
+
 void dml_cuda_unmap(dml_context *context, dml_cuda_mapping *mapping)
 {
     dml_status status;
     if (!mapping->address || push(context, &status))
         return;
-    context->cuda.functions.cuCtxSynchronize(); /* whoever had it may have left work behind */
     unmap(context, mapping);
     pop(context);
 }

@@ -30,7 +30,10 @@ dml_code dml_cuda_device(dml_context *context, int *ordinal, dml_status *status)
 
 /* Shows an exportable buffer to CUDA, unless it has been. */
 dml_code dml_cuda_map(dml_context *context, const dml_buffer *buffer, dml_cuda_mapping *mapping, dml_status *status);
-void dml_cuda_unmap(dml_context *context, dml_cuda_mapping *mapping); /* zeros are fine */
+
+/* Waits for all that CUDA does, where memory has been shown to it: whoever had that may have left work behind. */
+void dml_cuda_finish(dml_context *context);
+void dml_cuda_unmap(dml_context *context, dml_cuda_mapping *mapping); /* after that; zeros are fine */
 
 /* Copies `bytes` that CUDA sees, after what is queued on its default stream, and waits for that. */
 dml_code dml_cuda_copy(dml_context *context, unsigned long long to, unsigned long long from, size_t bytes, dml_status *status);

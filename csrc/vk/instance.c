@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/events.h"
+#include "base/fork.h"
 #include "base/interrupt.h"
 #include "base/machine.h"
 #include "vk/allocation_pool.h"
@@ -41,7 +42,6 @@ static void release_state(void)
 
 /* --- fork ------------------------------------------------------------------------------------------------------ */
 
-#ifndef _WIN32
 static void before_fork(void)
 {
     if (has_state)
@@ -81,16 +81,11 @@ static void after_fork_in_child(void)
     state.abandoned = 0;
     dml_fork_count();
 }
-#endif
 
 /* Forks are watched from here on: a child must not inherit a lock that another thread holds. */
 void dml_vk_open(bool (*interrupted)(void))
 {
-#ifndef _WIN32
-    static bool watching;
-    if (!watching)
-        watching = pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child) == 0;
-#endif
+    dml_fork_watch(before_fork, after_fork_in_parent, after_fork_in_child);
     dml_interrupt_init(interrupted);
 }
 

@@ -9,7 +9,6 @@
 #include "vk/all_contexts.h"
 #include "vk/arithmetic.h"
 #include "vk/cuda_exchange.h"
-#include "vk/empty_dispatch.h"
 #include "vk/instance.h"
 #include "vk/resizing.h"
 #include "vk/results.h"

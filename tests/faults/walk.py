@@ -224,7 +224,6 @@ class Run:
         for name in TRAITS:
             _core._override(name, -1)
         dmlops.synchronize()
-        self.attempt(lambda: _core._empty_dispatch(None))
         dmlops.memory_info()
         dmlops.empty_cache()
 
