@@ -9,8 +9,8 @@
  * exception set. */
 int dml_out_check(PyObject *out, const char *name, PyArray_Descr *dtype, const char *like, const dml_tensor *shape);
 
-/* Whether any two elements of arrays may share a byte (plan/overlap.h): 1 with the indices of two arrays in `pair`, the smaller one first, which are
- * the same where an array overlaps itself; 0; or -1 with an exception set. */
+/* Whether any two elements of arrays may share a byte (plan/overlap.h): 1 with the indices of two arrays in `pair`, the smaller
+ * one first, which are the same where an array overlaps itself; 0; or -1 with an exception set. */
 int dml_arrays_overlap(PyObject *const *arrays, int64_t count, int64_t pair[2]);
 
 /* Whether the bytes from the first to the last that one array uses overlap those of the other. True also for arrays that
