@@ -8,6 +8,7 @@
 #
 #   make check    all that is too heavy for `make test`, in parts: make check-NAME runs one
 #   make bench    measure; CELLS="..." measures some cells only, DEVICE=... MIB=... another device and larger arrays
+#   make bench-processors  add preprocessing beside transformers and OpenCV to what make bench has written
 #   make bench-gpu  compare with PyTorch and CuPy on a GPU, where these are installed; DEVICE=... names it
 #   make bench-gpu-stages  pack what measures a GPU, and tests there, on a machine with little more (benchmarks/gpu_stages.py)
 #   make bench-drivers  compare lavapipe of three releases of Debian; as root
@@ -32,7 +33,7 @@ without = $(patsubst %,--ignore=tests/test_%.py,$(1))
 CHECKS := $(addprefix check-,sanitizers validation deeper swiftshader static wheels docs peers processors leaks direct onnx \
     oldest-numpy fuzz shaders)
 
-.PHONY: demo test bench bench-gpu bench-gpu-stages bench-drivers check soak wheels clean help system debootstrap
+.PHONY: demo test bench bench-processors bench-gpu bench-gpu-stages bench-drivers check soak wheels clean help system debootstrap
 .PHONY: $(CHECKS)
 .DELETE_ON_ERROR:
 
@@ -49,8 +50,17 @@ test: .venv/dmlops
 	PYTEST_ADDOPTS="--hypothesis-seed=$$(date +%s) $$PYTEST_ADDOPTS" \
 	    .venv/bin/pytest -q -rs -n 3 --dist worksteal --nbmake $(TESTS)
 
+# On the driver that users have, where `make wheels` has put it into dist/. A whole run takes one to two hours; RESUME=1 goes on with
+# one that has ended, MINUTES=... ends one. Preprocessing beside transformers and OpenCV joins it: bench-processors.
 bench: .venv-bench/dmlops
-	.venv-bench/bin/python benchmarks/run.py $(if $(CELLS),--cells $(foreach cell,$(CELLS),'$(cell)')) $(if $(DEVICE),--device '$(DEVICE)') $(if $(MIB),--mib $(MIB))
+	@[ -z "$(wildcard dist/dmlops_lavapipe-*.whl)" ] || \
+	    .venv-bench/bin/pip install -q --no-deps --no-index --find-links dist --force-reinstall dmlops-lavapipe
+	.venv-bench/bin/python benchmarks/run.py $(if $(RESUME),--resume) $(if $(MINUTES),--minutes $(MINUTES)) $(if $(CELLS),--cells $(foreach cell,$(CELLS),'$(cell)')) $(if $(DEVICE),--device '$(DEVICE)') $(if $(MIB),--mib $(MIB))
+
+bench-processors: .venv-bench/dmlops .venv-processors/dmlops .venv-check/dmlops
+	.venv-processors/bin/python benchmarks/processors.py --into benchmarks/results/benchmark.json
+	.venv-check/bin/python benchmarks/recipes.py --into benchmarks/results/benchmark.json
+	.venv-bench/bin/python benchmarks/run.py --render
 
 bench-gpu: .venv-bench/dmlops
 	.venv-bench/bin/python benchmarks/gpu.py $(if $(DEVICE),--device '$(DEVICE)') $(if $(MIB),--mib $(MIB))

@@ -5,6 +5,8 @@ Every contender gets the same number of threads, and all Vulkan contenders the s
 
 import contextlib
 import glob
+import importlib
+import importlib.metadata
 import os
 import platform
 import sys
@@ -15,29 +17,53 @@ DRIVER_VARIABLES = ("VK_DRIVER_FILES", "VK_ICD_FILENAMES")  # the second for loa
 THREAD_VARIABLES = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS", "LP_NUM_THREADS")
 
 
-def prepare(device=None):
+COMPANION = "dmlops-lavapipe"  # the wheel that `pip install "dmlops[cpu]"` brings
+
+
+def prepare(device=None, companion=True):
     """Set the process' environment. Returns whether the run is held to lavapipe, the driver on the CPU: without `device` and
-    without drivers that the environment names it is, where there is one."""
+    without drivers that the environment names it is, where there is one. That of the companion, where it is installed, or else
+    the system's."""
     os.environ.pop("DMLOPS_DEVICE", None)  # for `device` to say
     for variable in THREAD_VARIABLES:
         os.environ.setdefault(variable, str(THREADS))
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")  # TensorFlow
     os.environ.setdefault("ENABLE_TAICHI_HEADER_PRINT", "0")
     os.environ.setdefault("TI_SKIP_VERSION_CHECK", "1")
-    held_to_cpu = _choose_driver(device)
+    held_to_cpu = _choose_driver(device, companion)
     _open_driver()
     return held_to_cpu
 
 
-def _choose_driver(device):
+def _choose_driver(device, companion):
     if device is not None or any(os.environ.get(variable) for variable in DRIVER_VARIABLES):
         return False
-    files = _driver_files("lvp_icd*.json")
-    if not files:
+    file = (companion and companion_driver()) or system_driver()
+    if not file:
         return False
     for variable in DRIVER_VARIABLES:
-        os.environ[variable] = files[0]
+        os.environ[variable] = file
     return True
+
+
+def companion_driver():
+    """The manifest of lavapipe in dmlops-lavapipe, which most users have; empty where that is not installed."""
+    with contextlib.suppress(ImportError):
+        return str(importlib.import_module("dmlops_lavapipe").manifest_path())
+    return ""
+
+
+def system_driver():
+    """The manifest of the system's lavapipe."""
+    return next(iter(_driver_files("lvp_icd*.json")), "")
+
+
+def driver_package():
+    """Whose driver is measured, in words."""
+    named = next((os.environ[variable] for variable in DRIVER_VARIABLES if os.environ.get(variable)), "")
+    if named and named == companion_driver():
+        return f"{COMPANION} {importlib.metadata.version(COMPANION)}"
+    return "the system's driver" if named and named in _driver_files("*.json") else ""
 
 
 def _driver_files(pattern):

@@ -1,10 +1,11 @@
 """`dmlops.preprocessing` beside transformers: CPU time on one core, one thread each, in turns.
 
     make .venv-processors/dmlops
-    .venv-processors/bin/python benchmarks/processors.py [--sizes | --threads] [CLASS...]
+    .venv-processors/bin/python benchmarks/processors.py [--sizes | --threads | --into JSON] [CLASS...]
 
 From arrays to arrays: one picture of 480 x 640, one of 1080 x 1920, and a list of eight of different sizes. With `--sizes`:
-what a size costs that was never seen. With `--threads`: pictures a second by sixteen threads on all cores, and by one.
+what a size costs that was never seen. With `--threads`: pictures a second by sixteen threads on all cores, and by one. With
+`--into`: the JSON of a run of `make bench` gets the figures, and its headline says them.
 """
 
 import os
@@ -26,6 +27,7 @@ import numpy as np  # noqa: E402
 import originals  # noqa: E402
 
 import processor_cases as cases  # noqa: E402
+import summary  # noqa: E402
 
 CLASSES = "ViT CLIP Detr Sam Qwen2VL LlavaNext Idefics3 Donut".split()
 EIGHT = [(480, 640), (427, 640), (640, 480), (500, 375), (333, 500), (600, 800), (375, 500), (640, 427)]
@@ -57,21 +59,25 @@ def rows(names):
             yield name, backend, dmlops.preprocessing(cases.source(name, {}), backend=backend)
 
 
-def beside_originals(names):
+def beside_originals(names, into=None):
     inputs = {"480 x 640": picture(480, 640), "1080p": picture(1080, 1920), "eight": [picture(*size) for size in EIGHT]}
-    gains = {}
+    gains, rows_of_report = {}, []
     print(f"{'class':12}{'backend':13}" + "".join(f"{label:>12}{'original':>10}{'times':>7}" for label in inputs))
     for name, backend, ours in rows(names):
         theirs = originals.processor(name, backend, {})
         tensors = "np" if backend == "pil" else "pt"
         cells = ""
-        for photos in inputs.values():
+        for label, photos in inputs.items():
             ms, other = in_turns(lambda: ours(photos), lambda: theirs(photos, return_tensors=tensors))  # noqa: B023
+            by = "Pillow" if backend == "pil" else "torchvision"
+            rows_of_report.append({"name": name, "picture": label, "by": by, "ms": ms, "other_ms": other})
             gains.setdefault(backend, []).append(other / ms)
             cells += f"{ms:12.2f}{other:10.2f}{other / ms:7.1f}"
         print(f"{name.removesuffix('ImageProcessor'):12}{backend:13}{cells}", flush=True)
     for backend, found in gains.items():
         print(f"{backend}: {geometric_mean(found):.1f} times in the geometric mean, {min(found):.1f} at least")
+    if into:
+        summary.add(into, "processors", rows_of_report)
 
 
 def sizes_never_seen(names):
@@ -116,6 +122,10 @@ def rate(ours, photos, count, seconds=1.5):
 
 
 if __name__ == "__main__":
-    wanted = [name for name in sys.argv[1:] if not name.startswith("--")] or CLASSES
-    run = sizes_never_seen if "--sizes" in MODES else threads if "--threads" in MODES else beside_originals
-    run(wanted)
+    given = sys.argv[1:]
+    into = given.pop(given.index("--into") + 1) if "--into" in given else None
+    wanted = [name for name in given if not name.startswith("--")] or CLASSES
+    if MODES:
+        (sizes_never_seen if "--sizes" in MODES else threads)(wanted)
+    else:
+        beside_originals(wanted, into)

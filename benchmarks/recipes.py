@@ -1,10 +1,11 @@
 """`dmlops.recipes` beside the same with OpenCV and NumPy, in turns, in one process: medians of CPU time.
 
     make .venv-check/dmlops
-    .venv-check/bin/python benchmarks/recipes.py [FUNCTION...]
+    .venv-check/bin/python benchmarks/recipes.py [--into JSON] [FUNCTION...]
 
 One picture at a time, from an array to an array, on one CPU with one thread for each. The other code is
-tests/peers/recipe_twins.py, with its results left as they are.
+tests/peers/recipe_twins.py, with its results left as they are. With `--into` the JSON
+of a run of `make bench` gets the figures, and its headline says them.
 """
 
 import os
@@ -21,6 +22,7 @@ sys.path[:0] = [str(TESTS), str(TESTS / "peers")]
 
 import cv2  # noqa: E402
 import recipe_twins  # noqa: E402
+import summary  # noqa: E402
 from dmlops import recipes  # noqa: E402
 
 from processor_cases import photo  # noqa: E402
@@ -41,7 +43,8 @@ def in_turns(*contenders):
     return [statistics.median(taken) * 1e3 for taken in times]
 
 
-def main(names):
+def main(names, into=None):
+    rows = []
     cv2.setNumThreads(1)
     print(f"{'function':26}{'picture':>12}{'dmlops':>9}{'OpenCV':>9}{'times':>7}")
     for name in names:
@@ -51,7 +54,12 @@ def main(names):
             picture = picture[..., 0].copy() if name == "easyocr_recognition" else picture
             ms, other = in_turns(lambda: ours([picture]), lambda: theirs([picture]))  # noqa: B023
             print(f"{name:26}{f'{height} x {width}':>12}{ms:9.3f}{other:9.3f}{other / ms:7.1f}", flush=True)
+            rows.append({"name": name, "picture": f"{height} x {width}", "by": "OpenCV and NumPy", "ms": ms, "other_ms": other})
+    if into:
+        summary.add(into, "recipes", rows)
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:] or sorted(recipes.__all__))
+    given = sys.argv[1:]
+    into = given.pop(given.index("--into") + 1) if "--into" in given else None
+    main([name for name in given if name != "--into"] or sorted(recipes.__all__), into)

@@ -7,7 +7,20 @@ from pathlib import Path
 from statistics import median
 
 from contest import AUTO, COPY, NOT_PEERS, OURS, RESIDENT
-from summary import TABLES, best_peer, checks, copies, cost, geometric_mean, group, ms, of_device_copy, ratios, versus
+from summary import (
+    TABLES,
+    best_peer,
+    checks,
+    copies,
+    cost,
+    geometric_mean,
+    group,
+    ms,
+    of_device_copy,
+    on_system_driver,
+    ratios,
+    versus,
+)
 
 BEGIN, END = "<!-- benchmark:begin -->", "<!-- benchmark:end -->"
 LIBRARIES = "NumPy, PyTorch, onnxruntime, OpenVINO and TensorFlow"
@@ -120,6 +133,7 @@ def text(report):
 
 def environment_line(report):
     machine, driver = report["machine"], report["driver"] or "no Vulkan driver found"
+    driver += f"; {SYSTEM}: {report['system_driver']['driver']}" if report.get("system_driver", {}).get("driver") else ""
     return (
         f"{report['date']} · {machine['cpu']}, {machine['cores']} cores · {machine['os']} · "
         f"Python {machine['python']} · {driver}{' · QUICK RUN, the figures mean little' if report['quick'] else ''}"
@@ -359,20 +373,33 @@ def page(report, pictures):
 def headline(report):
     """Whole calls of fused functions and of resizing, as they run by default."""
     sentences = []
-    for groups, what in ((("pipelines",), "preprocess photographs"), (("resizing",), "resize photographs")):
-        found = ratios(report, *groups, ours=AUTO)
+    for name, what, whose in (
+        ("pipelines", "preprocess photographs", "the fastest library of NumPy's bits"),
+        ("resizing", "resize photographs, bytes of three channels", "the library whose bits are wanted"),
+    ):
+        found = ratios(report, name, ours=AUTO)
         if found:
-            bits = " of NumPy's bits" if what.startswith("prep") else ""
             sentences.append(
-                f"To {what}, the fastest library{bits} takes **{times(found)} as long** as dmlops by default, and "
-                f"is faster in {lost(found)}{contenders(report, groups[0])}."
+                f"To {what}, {whose} takes **{times(found)} as long** as dmlops by default, and "
+                f"is faster in {lost(found)}{contenders(report, name)}."
             )
     rounded = [ratio_of_any_bits(record, report["peers"]) for record in group(report, "pipelines")]
     rounded = [value for value in rounded if value]
     if rounded and sentences:
         others = named(name for name in measured(report, "pipelines") if differing(report, "pipelines", name))
         sentences.append(f"With {others} counted too, whose bits differ: {times(rounded)}, faster in {lost(rounded)}.")
-    return " ".join(sentences) or "No library was compared."
+    return " ".join([*sentences, *whole_preprocessing(report)]) or "No library was compared."
+
+
+def whole_preprocessing(report):
+    """What takes the place of other projects' code, where benchmarks/processors.py and recipes.py have measured it."""
+    for name, what in (("processors", "Image processors of transformers take"), ("recipes", "What `dmlops.recipes` replaces takes")):
+        found = {}
+        for one in report.get(name, ()):
+            found.setdefault(one["by"], []).append(one["other_ms"] / one["ms"])
+        if found:
+            said = [f"**{times(ratios)} as long** on {by}, faster in {lost(ratios)}" for by, ratios in found.items()]
+            yield f"{what} {'; '.join(said)} (CPU time of one thread)."
 
 
 def means(report):
@@ -383,7 +410,12 @@ def means(report):
             found = ratios(report, *groups, ours=ours)
             if found:
                 entries[what, where] = f"{won([geometric_mean(found)])}; faster in {lost(found)}"
+            if found := on_system_driver(report, *groups, ours=ours):
+                entries[what, f"{where}, {SYSTEM}"] = f"{won([geometric_mean(found)])}; faster in {lost(found)}"
     return grid("the fastest library takes, times as long", entries)
+
+
+SYSTEM = "on the system's lavapipe"
 
 
 def times(found):
@@ -409,12 +441,12 @@ def differing(report, name, peer):
 
 
 def contenders(report, name):
-    """Who is compared, where not each cell has a library of its own."""
+    """Who is compared."""
     same = [peer for peer in measured(report, name) if not differing(report, name, peer)]
-    return f" ({named(same)} are compared)" if name == "pipelines" and same else ""
+    return f" ({named(same)} {'are' if len(same) > 1 else 'is'} compared)" if same else ""
 
 
-NAMES = {"OpenCV LUT": "OpenCV's `LUT`", "OpenCV blob": "OpenCV's `blobFromImages`"}
+NAMES = {"OpenCV resize": "OpenCV", "OpenCV LUT": "OpenCV's `LUT`", "OpenCV blob": "OpenCV's `blobFromImages`"}
 
 
 def named(names):

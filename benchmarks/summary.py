@@ -10,6 +10,7 @@ GEOMETRIC_MEAN = 2.0  # at least
 PATCHES_MEAN, PATCHES_LEAST = 1.2, 0.6  # of blocks and patches, at least
 AUTO_MEAN, AUTO_BEHIND = 1.8, 0.1  # of all cells with "auto"; the share of them that a peer wins
 TABLES = ("counted", "family", "batches", "patches")  # whose cells docs/performance.md shows a part of, and counts
+ADDED = ("processors", "recipes")  # what the scripts of these names put into the JSON of a run, with --into
 COPIES = 2.4  # no counted cell above this many x.copy()
 PHOTOGRAPH_COPIES = 3.0
 IMAGE_COPIES = 1.7  # no image above this many calls that copy the bytes of its result
@@ -101,6 +102,13 @@ def ratios(report, *groups, ours=OURS):
     """Best peer / ours of the cells of these groups that both can do."""
     found = (versus(record, report["peers"], ours=ours) for record in group(report, *groups))
     return [value for value in found if value]
+
+
+def on_system_driver(report, *groups, ours=OURS):
+    """The same with the times that dmlops has on the system's driver, where it was measured on the companion's."""
+    found = report.get("system_driver", {}).get("cells", {})
+    values = (ratio(best_peer(r, report["peers"])[1], found.get(r["name"], {}).get(ours)) for r in group(report, *groups))
+    return [value for value in values if value]
 
 
 def behind(values):
@@ -222,7 +230,7 @@ def save(report, path):
 
     fields = []
     for name, value in report.items():
-        if name == "cells":
+        if name == "cells" or name in ADDED:
             text = lines(map(plain, value), "[", "]")
         elif name in ("peers", "probes"):
             text = lines((f"{plain(key)}: {plain(entry)}" for key, entry in value.items()), "{", "}")
@@ -230,6 +238,11 @@ def save(report, path):
             text = plain(value)
         fields.append(f"{plain(name)}: {text}")
     Path(path).write_text(lines(fields, "{", "}") + "\n")
+
+
+def add(path, name, rows):
+    """Put rows of one of ADDED into the JSON of a run."""
+    save(load(path) | {name: rows}, path)
 
 
 def _rounded(value):

@@ -1,5 +1,7 @@
 """torchvision's functions, for pipelines and resizing."""
 
+import contextlib
+
 from pipelines import MEAN, STD
 
 from .peer import Unsupported
@@ -11,10 +13,18 @@ class TorchVision(PyTorch):
     distributions = ("torchvision",)
 
     def __init__(self, threads, device=None):
+        super().__init__(threads, device)
+        self.define_operators()
         from torchvision.transforms.v2 import InterpolationMode, functional
 
-        super().__init__(threads, device)
         self.functional, self.modes = functional, InterpolationMode
+
+    def define_operators(self):
+        """torchvision of PyPI is built for CUDA: beside a CPU torch it lacks operators, of which it needs the schemas."""
+        with contextlib.suppress(RuntimeError):  # it has them
+            self.library = self.torch.library.Library("torchvision", "FRAGMENT")
+            for name in ("nms", "qnms"):
+                self.library.define(f"{name}(Tensor dets, Tensor scores, float iou_threshold) -> Tensor")
 
     def prepare(self, operator, x):
         if operator.kind == "resize":
