@@ -393,7 +393,8 @@ def headline(report):
 
 def whole_preprocessing(report):
     """What takes the place of other projects' code, where benchmarks/processors.py and recipes.py have measured it."""
-    for name, what in (("processors", "Image processors of transformers take"), ("recipes", "What `dmlops.recipes` replaces takes")):
+    replaced = {"processors": "Image processors of transformers take", "recipes": "What `dmlops.recipes` replaces takes"}
+    for name, what in replaced.items():
         found = {}
         for one in report.get(name, ()):
             found.setdefault(one["by"], []).append(one["other_ms"] / one["ms"])

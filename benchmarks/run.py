@@ -107,8 +107,7 @@ def begun(options, contenders, driver_name, device_type, unfinished):
 
 
 def measure(options, cells, probe_names, held_to_cpu, unfinished):
-    """The report, and whether it is whole. The file `unfinished` has what is known at any time: a crash or a kill loses only the
-    cell it hits."""
+    """The report, and whether it is whole. The file `unfinished` has what is known: a crash loses a cell at most."""
     from tqdm import tqdm
 
     import contest
