@@ -187,7 +187,7 @@ if not TYPE_CHECKING:  # a type checker would take every name for an attribute
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
         from dmlops.other_names import advice
 
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}{advice(name)}")
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}{advice(name, __all__)}")
 
 
 def __dir__() -> list[str]:

@@ -21,10 +21,12 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-import dmlops
+from dmlops import device_list as _device_list
+from dmlops import operators as _operators
 from dmlops._core import DeviceArray
 from dmlops.arrays import asarray, from_dlpack
 from dmlops.arrays import empty as _empty
+from dmlops.device import Device as _Device
 
 __array_api_version__ = "2025.12"
 
@@ -193,12 +195,12 @@ def take(x: DeviceArray, indices: DeviceArray, /, *, axis: int | None = None) ->
         raise ValueError(f"axis must be given for an array of {x.ndim} axes")
     if indices.ndim != 1:
         raise ValueError(f"indices must have one axis, not {indices.ndim}")
-    return dmlops.take(x, indices, 0 if axis is None else axis)
+    return _operators.take(x, indices, 0 if axis is None else axis)
 
 
 def take_along_axis(x: DeviceArray, indices: DeviceArray, /, *, axis: int = -1) -> DeviceArray:
     """Elements along an axis, with an index for each position."""
-    return dmlops.take_along_axis(x, indices, axis)
+    return _operators.take_along_axis(x, indices, axis)
 
 
 def tile(x: DeviceArray, repetitions: tuple[int, ...], /) -> DeviceArray:
@@ -404,9 +406,9 @@ class __array_namespace_info__:  # noqa: N801  (the standard's name)
         """No mask indexes an array, and no shape depends on values."""
         return {"boolean indexing": False, "data-dependent shapes": False, "max dimensions": 64}
 
-    def default_device(self) -> dmlops.Device:
+    def default_device(self) -> _Device:
         """The device of arrays that are made without naming one."""
-        return dmlops.default_device()
+        return _device_list.default_device()
 
     def default_dtypes(self, *, device: Any = None) -> dict[str, np.dtype[Any]]:
         """The dtypes of arrays that are made without naming one."""
@@ -417,9 +419,9 @@ class __array_namespace_info__:  # noqa: N801  (the standard's name)
             "indexing": np.dtype(np.intp),
         }
 
-    def devices(self) -> tuple[dmlops.Device, ...]:
+    def devices(self) -> tuple[_Device, ...]:
         """All devices."""
-        return tuple(dmlops.devices())
+        return tuple(_device_list.devices())
 
     def dtypes(self, *, device: Any = None, kind: str | tuple[str, ...] | None = None) -> dict[str, np.dtype[Any]]:
         """The standard's dtypes by name, or those of a kind."""

@@ -48,8 +48,8 @@ def _register(backends: Any) -> None:
         return
     import numpy as np
 
-    import dmlops
     from dmlops._core import DeviceArray
+    from dmlops.arrays import asarray
 
     class Backend(backends.AbstractBackend):  # type: ignore[misc]
         """NumPy's functions, which both kinds of array have."""
@@ -61,13 +61,13 @@ def _register(backends: Any) -> None:
             return isinstance(tensor, DeviceArray) or (traced is not None and isinstance(tensor, traced.Traced))
 
         def from_numpy(self, x: Any) -> Any:
-            return dmlops.asarray(x)
+            return asarray(x)
 
         def to_numpy(self, x: Any) -> Any:
             return x.numpy()
 
         def arange(self, start: int, stop: int) -> Any:
-            return dmlops.asarray(np.arange(start, stop))
+            return asarray(np.arange(start, stop))
 
         def reshape(self, x: Any, shape: Any) -> Any:
             if not isinstance(x, DeviceArray):

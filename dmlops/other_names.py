@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+from collections.abc import Iterable
 
 __all__ = ["advice", "advice_beside"]
 
@@ -38,13 +39,11 @@ _HERE = {
 _BY_NAME = {name: here.format(name) for names, here in _HERE.items() for name in names.split()}
 
 
-def advice(name: str) -> str:
-    """The end of an error's text: what does it here, if anything does."""
+def advice(name: str, public: Iterable[str]) -> str:
+    """The end of an error's text: what does it here, if anything does; `public` are the package's names."""
     here = _BY_NAME.get(name) or _BY_NAME.get(name.lower())
     if here is None:
-        import dmlops
-
-        near = difflib.get_close_matches(name, [*dmlops.__all__, "slice", "dask", "directml", "onnx"], 1, 0.75)
+        near = difflib.get_close_matches(name, [*public, "slice", "dask", "directml", "onnx"], 1, 0.75)
         here = f"dmlops.{near[0]}" if near else None
     return f"; did you mean {here}?" if here else ""
 

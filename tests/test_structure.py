@@ -1,5 +1,6 @@
-"""What keeps the house a house: who may include whom, and what the packages carry."""
+"""What keeps the house a house: who may include or import whom, and what the packages carry."""
 
+import ast
 import email
 import importlib.metadata
 import os
@@ -139,6 +140,65 @@ def test_sources_do_not_call_each_other_in_circles():
 def test_a_circle_would_be_found():
     assert circles({"a": {"b"}, "b": {"c"}, "c": {"b"}, "d": {"a"}}) == [{"b", "c"}]
     assert circles({"a": {"b", "c"}, "b": {"c"}, "c": set()}) == []
+
+
+MODULES = {
+    ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__"): path
+    for path in (ROOT / "dmlops").rglob("*.py")
+}
+# For the types of twins, which are those of the operators above them.
+NAMED_FROM_BELOW = {"dmlops.reference": {"dmlops.operators"}}
+
+
+def imported(tree, modules, for_types=False):
+    """The modules that a module's code imports, wherever it does: True beside those that only a type checker imports."""
+    for node in ast.iter_child_nodes(tree):
+        if isinstance(node, ast.Import):
+            yield from ((alias.name, for_types) for alias in node.names if alias.name in modules)
+        elif isinstance(node, ast.ImportFrom) and not node.level:
+            for alias in node.names:
+                inner = f"{node.module}.{alias.name}"
+                if inner in modules or (node.module in modules and inner != "dmlops._core"):
+                    yield inner if inner in modules else node.module, for_types
+        elif isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test):
+            yield from imported(ast.Module(node.body, []), modules, True)
+            yield from imported(ast.Module(node.orelse, []), modules, for_types)
+        else:
+            yield from imported(node, modules, for_types)
+
+
+def graph_of(modules):
+    """Who imports whom, but for what the package itself imports on first use, and names for type checkers."""
+    graph = {}
+    for name, path in modules.items():
+        late = modules if name == "dmlops" else NAMED_FROM_BELOW.get(name, ())
+        found = imported(ast.parse(path.read_text()), modules)
+        graph[name] = {one for one, for_types in found if not (for_types and one in late)} - {name}
+    return graph
+
+
+def test_modules_do_not_import_each_other_in_circles():
+    """Also in functions, and for types: whoever is below knows nothing of what is above."""
+    graph = graph_of(MODULES)
+    assert graph["dmlops.fusion.fused"] >= {"dmlops.fusion.compiler", "dmlops.dask.fused", "dmlops.fusion.proof"}
+    assert graph["dmlops.operators.sampling"] >= {"dmlops.fusion.fused", "dmlops.operators.tracking"}
+    assert circles(graph) == []
+
+
+def test_no_import_is_relative():
+    """Those of the test above are found by their full names."""
+    relative = [
+        (name, node.lineno)
+        for name, path in MODULES.items()
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.ImportFrom) and node.level
+    ]
+    assert relative == []
+
+
+def test_imports_would_be_found():
+    tree = ast.parse("import a\nif TYPE_CHECKING:\n from a import b\ndef f():\n try:\n  from a.c import d\n except E: import x")
+    assert list(imported(tree, {"a", "a.b", "a.c"})) == [("a", False), ("a.b", True), ("a.c", False)]
 
 
 def test_a_part_of_the_context_is_named_only_by_the_file_that_owns_it():

@@ -5,7 +5,7 @@ That is right where each picture's results are its own. Plans say so: that of tw
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import dask
 import dask.array as da
@@ -15,14 +15,12 @@ from dmlops.dask.arguments import dask_array
 from dmlops.dask.chunks import rechunk
 from dmlops.processors import inputs
 from dmlops.processors.plans import Mask, Pixels, Plan
-
-if TYPE_CHECKING:
-    from dmlops.processors.preprocessor import Preprocessor
+from dmlops.processors.prepares import Prepares
 
 __all__ = ["by_chunks"]
 
 
-def by_chunks(preprocessor: Preprocessor, photos: Any, device: Any) -> dict[str, da.Array]:
+def by_chunks(preprocessor: Prepares, photos: Any, device: Any) -> dict[str, da.Array]:
     """The results by name, each as a Dask array whose chunks follow those of the first axis."""
     x, wanted = dask_array(photos), 5 if preprocessor._row.form == "videos" else 4
     if x.ndim != wanted or x.dtype != np.uint8:
@@ -39,7 +37,7 @@ def by_chunks(preprocessor: Preprocessor, photos: Any, device: Any) -> dict[str,
     return {name: _result(name, result, calls) for name, result in one.items()}
 
 
-def _call(preprocessor: Preprocessor, block: Any, device: Any) -> dict[str, Any]:
+def _call(preprocessor: Prepares, block: Any, device: Any) -> dict[str, Any]:
     return preprocessor(block, device=device)
 
 
@@ -49,11 +47,11 @@ def _result(name: str, like: Any, calls: list[tuple[Any, int]]) -> da.Array:
     return da.concatenate(parts or [da.empty((0, *rest), dtype=like.dtype, chunks=(0, *rest))])  # "auto" divides by nothing
 
 
-def _refuse(preprocessor: Preprocessor, why: str) -> Any:
+def _refuse(preprocessor: Prepares, why: str) -> Any:
     raise ValueError(f"{preprocessor!r} has no result for each chunk: {why}; give it NumPy arrays")
 
 
-def _plan_of_each(preprocessor: Preprocessor, shape: tuple[int, ...]) -> Plan:
+def _plan_of_each(preprocessor: Prepares, shape: tuple[int, ...]) -> Plan:
     """The plan of one picture, or of one video."""
     alone = np.broadcast_to(np.uint8(0), (1, *shape))
     pictures, _ = inputs.pictures(preprocessor._configuration, alone, preprocessor._row.form)

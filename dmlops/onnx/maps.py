@@ -8,18 +8,18 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
 import onnx.defs
 from onnx import TensorProto, helper
 
+from dmlops.onnx.inference import Shape
 from dmlops.onnx.node import Node, positive
 from dmlops.onnx.operator_table import cast_type
 
 if TYPE_CHECKING:
     from dmlops._annotations import Array
-    from dmlops.onnx.graph import Graph
 
 __all__ = ["Map", "maps_of"]
 
@@ -95,7 +95,18 @@ _MAPS: dict[str, tuple[range, Callable[..., Map | None]]] = {  # and the version
 }
 
 
-def maps_of(graph: Graph) -> dict[str, Map]:
+class Values(Protocol):
+    """A graph, as far as it says what its values are."""
+
+    nodes: list[Node]
+    known: set[str]
+
+    def type_of(self, name: str) -> int: ...
+    def constant(self, name: str) -> Array | None: ...
+    def shape(self, name: str) -> Shape | None: ...
+
+
+def maps_of(graph: Values) -> dict[str, Map]:
     """The maps of a graph, by their results: those of bytes that are given or moved, and of results of maps."""
     found: dict[str, Map] = {}
     values: dict[str, Array] = {}  # all that such a result can be
@@ -114,7 +125,7 @@ def maps_of(graph: Graph) -> dict[str, Map]:
     return found
 
 
-def _all_bytes(graph: Graph, name: str) -> Array | None:
+def _all_bytes(graph: Values, name: str) -> Array | None:
     """All that a value of bytes can be, along the first axis of an array against which constants are broadcast."""
     kind = graph.type_of(name)
     if kind not in _BYTES or name in graph.known:
@@ -123,7 +134,7 @@ def _all_bytes(graph: Graph, name: str) -> Array | None:
     return values.reshape((-1,) + (1,) * _MOST_AXES)
 
 
-def _map_of(graph: Graph, node: Node, dtype: np.dtype[Any]) -> Map | None:
+def _map_of(graph: Values, node: Node, dtype: np.dtype[Any]) -> Map | None:
     """The map of a node whose operator has one, if its other operands are constants and its version is known."""
     versions, make = _MAPS[node.operator]
     constants = [graph.constant(name) if name else None for name in node.inputs[1:]]

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Unpack, overload
 
-from dmlops.operators.crop_places import arguments, cropped, fitting
 from dmlops.operators.sampling import fused, operand
-from dmlops.operators.single_steps import recorded
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -127,6 +125,8 @@ def crops(
     >>> dmlops.crops(images, starts, 224, rng.random(32) < 0.5).shape
     (32, 224, 224, 3)
     """
+    from dmlops.operators.crop_places import arguments
+
     array, given = operand("input", input), arguments(starts, sizes, flip, axes)
     result: AnyArray = fused(_crops, "crops")(array, *given, out=out, device=device, progress=progress)
     return result
@@ -136,6 +136,9 @@ def crops(
 
 
 def _crops(x: Any, starts: Any, sizes: tuple[int, ...], flip: Any, axes: tuple[int, ...] | None) -> Any:
+    from dmlops.operators.crop_places import cropped, fitting
+    from dmlops.operators.single_steps import recorded
+
     return recorded(cropped, x, *fitting(x, starts, sizes, flip, axes))
 
 

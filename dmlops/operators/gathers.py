@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, SupportsIndex, Unpack, overload
+from typing import TYPE_CHECKING, Any, SupportsIndex, Unpack, overload
 
 from dmlops import _core
 from dmlops.index_arrays import integers
-from dmlops.indices import flat
 from dmlops.operators.tracking import row_of, tracked
 
 if TYPE_CHECKING:
@@ -122,7 +121,7 @@ def take(
     if axis is None:
         if batch_dims != 0:
             raise ValueError("axis must be given where batch_dims is not 0")
-        input, axis = flat(input), 0
+        input, axis = _flat(input), 0
     return _core._gather(
         input,
         integers(indices),
@@ -211,7 +210,7 @@ def take_along_axis(
            [ 6]])
     """
     if axis is None:
-        input, axis = flat(input), 0
+        input, axis = _flat(input), 0
     return _core._gather(
         input,
         integers(indices),
@@ -307,3 +306,9 @@ def gather_nd(
         device,
         _GATHER_ND if progress is None else tracked("gather_nd", progress),
     )
+
+
+def _flat(input: Any) -> Any:
+    from dmlops.indices import flat
+
+    return flat(input)

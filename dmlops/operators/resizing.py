@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Unpack, overload
+from typing import TYPE_CHECKING, Any, Unpack, overload
 
 from dmlops._core import DeviceArray
 from dmlops.resizing.arguments import image_of, mode_of_picture
 from dmlops.resizing.plans import opencv_plan, pillow_plan, torchvision_plan
-from dmlops.resizing.running import run
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -142,7 +141,7 @@ def resize_pillow(
     """
     array = image_of(input)
     plan = pillow_plan(array, mode_of_picture(input), size, resample, box, reducing_gap, alpha, axes, version)
-    result: AnyArray = run("resize_pillow", array, plan, out, device, progress)
+    result: AnyArray = _run("resize_pillow", array, plan, out, device, progress)
     return result
 
 
@@ -254,7 +253,7 @@ def resize_opencv(
     """
     array = image_of(input)
     plan = opencv_plan(array, size, interpolation, fx, fy, ipp, axes, version)
-    result: AnyArray = run("resize_opencv", array, plan, out, device, progress)
+    result: AnyArray = _run("resize_opencv", array, plan, out, device, progress)
     return result
 
 
@@ -350,5 +349,11 @@ def resize_torchvision(
     """
     array = image_of(input)
     plan = torchvision_plan(array, size, interpolation, antialias, axes)
-    result: AnyArray = run("resize_torchvision", array, plan, out, device, progress)
+    result: AnyArray = _run("resize_torchvision", array, plan, out, device, progress)
     return result
+
+
+def _run(name: str, *call: Any) -> Any:
+    from dmlops.resizing.running import run
+
+    return run(name, *call)

@@ -13,7 +13,6 @@ from dmlops._core import DeviceArray
 from dmlops.index_arrays import integers
 from dmlops.operators.axes import ints_of, windows
 from dmlops.operators.nearest import Indices, Nearest, pattern_of, steps_of
-from dmlops.operators.single_steps import recorded, resized, windowed
 from dmlops.operators.tracking import PART, how
 
 if TYPE_CHECKING:
@@ -334,6 +333,8 @@ rolled.__name__ = "roll"
 
 def stacked(x: Any, plan: Sequence[tuple[int, int, int, int, int]]) -> Any:
     """Windows as `windows` plans them."""
+    from dmlops.operators.single_steps import recorded, windowed
+
     for along in plan:
         x = recorded(windowed, x, *along)
     return x
@@ -344,6 +345,8 @@ stacked.__name__ = "sliding_windows"
 
 def selected(x: Any, steps: Steps) -> Any:
     """Along each axis: a slice of it, each element several times, or the nearest elements."""
+    from dmlops.operators.single_steps import recorded, resized
+
     for axis, which in steps:
         if isinstance(which, slice):
             x = x[(*(slice(None),) * axis, which)]

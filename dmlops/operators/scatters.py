@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, SupportsIndex, Unpack, overload
 
-from dmlops.indices import scattered
-
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
@@ -96,6 +94,8 @@ def put_along_axis(
     array([[0, 5, 0, 0],
            [0, 0, 0, 6]])
     """
+    from dmlops.indices import scattered
+
     return scattered("put_along_axis", "along", input, indices, axis, values, out, device, progress)
 
 
@@ -172,4 +172,6 @@ def scatter_nd(
            [0, 0],
            [0, 9]])
     """
+    from dmlops.indices import scattered
+
     return scattered("scatter_nd", "tuples", input, indices, None, updates, out, device, progress)

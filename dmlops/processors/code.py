@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from dmlops.processors.plans import Axis, Block, Mask, Pixels, Plan, Resize, Size, Step, Turn, Window, size_after
-
-if TYPE_CHECKING:
-    from dmlops.processors.preprocessor import Preprocessor
+from dmlops.processors.prepares import Prepares
 
 __all__ = ["code"]
 
@@ -24,7 +22,7 @@ def move(photo, table, result, first, axes, channel):
 '''
 
 
-def code(preprocessor: Preprocessor, plan: Plan, size: Size, frames: int | None = None) -> str:
+def code(preprocessor: Prepares, plan: Plan, size: Size, frames: int | None = None) -> str:
     """`frames`: of a video, which `prepare` then takes."""
     writer = _Writer(preprocessor, size, frames)
     body = [*writer.content(), "results = {}"]
@@ -40,7 +38,7 @@ def code(preprocessor: Preprocessor, plan: Plan, size: Size, frames: int | None 
 
 
 class _Writer:
-    def __init__(self, preprocessor: Preprocessor, size: Size, frames: int | None) -> None:
+    def __init__(self, preprocessor: Prepares, size: Size, frames: int | None) -> None:
         self.preprocessor = preprocessor
         self.size = size
         self.frames = frames

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import importlib
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
-if TYPE_CHECKING:
-    from dmlops.processors.preprocessor import Preprocessor
+from dmlops.processors.prepares import Prepares
 
 __all__ = ["Comparison", "compare", "difference", "original"]
 
@@ -28,7 +27,7 @@ class Comparison(NamedTuple):
         return "\n".join([*lines, *(f"  {name}: {text or 'equal'}" for name, text in self.differences.items())])
 
 
-def compare(preprocessor: Preprocessor, photos: Any) -> Comparison:
+def compare(preprocessor: Prepares, photos: Any) -> Comparison:
     expected, found = original(preprocessor, photos), preprocessor(photos)
     names = [*expected, *(name for name in found if name not in expected)]
     texts = {name: _either(found.get(name), expected.get(name)) for name in names}
@@ -41,7 +40,7 @@ def _either(found: Any, expected: Any) -> str:
     return difference(as_arrays(found), as_arrays(expected))
 
 
-def original(preprocessor: Preprocessor, photos: Any) -> dict[str, Any]:
+def original(preprocessor: Prepares, photos: Any) -> dict[str, Any]:
     """What transformers gives."""
     c = preprocessor._configuration
     if "transforms" in c.given:

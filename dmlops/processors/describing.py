@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from dmlops.processors.configuration import census
 from dmlops.processors.plans import Pixels, Plan, Resize, Step, Turn
-
-if TYPE_CHECKING:
-    from dmlops.processors.preprocessor import Preprocessor
+from dmlops.processors.prepares import Prepares
 
 __all__ = ["description", "step_text"]
 
 
-def description(preprocessor: Preprocessor, plan: Plan) -> str:
+def description(preprocessor: Prepares, plan: Plan) -> str:
     c = preprocessor._configuration
     library = c.name if "transforms" in c.given else f"transformers {census()['transformers']}"
     lines = [
@@ -31,7 +29,7 @@ def description(preprocessor: Preprocessor, plan: Plan) -> str:
     return "\n".join(lines)
 
 
-def _sample(preprocessor: Preprocessor) -> str:
+def _sample(preprocessor: Prepares) -> str:
     return "a video of 8 frames of 480 x 640" if preprocessor._row.form == "videos" else "a picture of 480 x 640"
 
 
