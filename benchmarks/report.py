@@ -374,7 +374,7 @@ def headline(report):
     """Whole calls of fused functions and of resizing, as they run by default."""
     sentences = []
     for name, what, whose in (
-        ("pipelines", "preprocess photographs", "the fastest library of NumPy's bits"),
+        ("pipelines", "preprocess photographs", "the fastest library with NumPy's bits"),
         ("resizing", "resize photographs, bytes of three channels", "the library whose bits are wanted"),
     ):
         found = ratios(report, name, ours=AUTO)
