@@ -192,6 +192,30 @@ def test_a_large_array_where_the_driver_takes_no_memory_of_ours(library):
     support.run_python(None, args=("-c", REFUSED), env=faults.environment(library))
 
 
+GATHERED = """
+import dmlops, faults, numpy as np
+layer = faults.Layer()
+x = np.random.default_rng(0).integers(0, 256, (1500, 1400), np.uint8)
+fused = dmlops.fuse(lambda x: 255 - x.T)
+assert "lies between the passes" in repr(fused.explain(x, device=0))
+out, a = np.empty(x.T.shape, np.uint8), dmlops.asarray(x, device=0)
+b = fused(a)
+for only, result, call in (
+    ("vkGetMemoryHostPointerPropertiesEXT", "VK_ERROR_OUT_OF_HOST_MEMORY", lambda: fused(x, out=out, device=0)),
+    ("vkAllocateMemory", "VK_ERROR_OUT_OF_DEVICE_MEMORY", lambda: fused(a, out=b).numpy()),
+):
+    dmlops.synchronize()
+    dmlops.empty_cache()
+    layer.arm("vulkan", 1, result, only=only)
+    assert np.array_equal(call(), 255 - x.T) and layer.fired, only
+"""
+
+
+@pytest.mark.needs_import
+def test_numbers_are_looked_up_where_they_lie_if_there_is_no_memory_to_gather_them(library):
+    support.run_python(None, args=("-c", GATHERED), env=faults.environment(library))
+
+
 LOST = """
 import dmlops, faults, gc, numpy as np
 layer = faults.Layer()

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from dmlops.fusion import arithmetic, maps
 from dmlops.fusion.programs import Programs
 from strategies import content
-from test_kernels import FEWEST
+from test_kernels import FEWEST, overridden
 
 LAYOUTS = {
     "channels first": lambda x: np.moveaxis(x, -1, 1),
@@ -145,3 +145,61 @@ def test_more_tables_than_verdicts_are_remembered(device):
     fused = dmlops.fuse(lambda x, by: x.astype(np.float32) * np.float32(by))
     for by in [*range(300), 0, 1]:
         assert content(fused(x, by, device=device)) == content(x.astype(np.float32) * np.float32(by))
+
+
+# --- numbers that lie apart ------------------------------------------------------------------------------------------
+
+APART = {
+    "transposed": lambda x: x.transpose(1, 0, 2)[..., 0],
+    "channels first": lambda x: np.moveaxis(x, -1, 0),
+    "channels last": lambda x: x.transpose(1, 2, 0),
+    "pixels, columns first": lambda x: x.transpose(1, 0, 2),
+    "a part of each row": lambda x: x[:, 5:205],
+    "a part, upside down": lambda x: x[::-1, 5:205].transpose(1, 2, 0),
+    "with a border": lambda x: np.pad(x.transpose(1, 0, 2), ((1, 2), (0, 3), (0, 1)), constant_values=3),
+    "twice": lambda x: (x.transpose(1, 0, 2), x.transpose(2, 1, 0)),
+}
+TO = {
+    "bytes": lambda x: 255 - x,
+    "floats": lambda x: x / np.float32(255),
+    "halves, by channel": lambda x: (x % 97 * np.arange(1, 5, dtype=np.float16)).astype(np.float16),
+    "doubles": lambda x: x / 7,
+}
+
+
+@pytest.mark.parametrize("to", TO.values(), ids=TO)
+@pytest.mark.parametrize("layout", APART.values(), ids=APART)
+def test_numbers_that_lie_apart_are_gathered_first(device, layout, to):
+    rng = np.random.default_rng(0)
+    bits = (8, 16) if to is TO["floats"] else (8,)
+    for x in (rng.integers(0, 2**each, (230, 210, 4), f"u{each // 8}") for each in bits):
+        fused = dmlops.fuse(lambda x: layout(to(x)))
+        expected = fused.reference(x)
+        for got in (fused(x, device=device), fused(dmlops.asarray(x, device=device))):
+            for one, other in zip(*([each] if type(each) is not tuple else each for each in (got, expected)), strict=True):
+                assert content(np.asarray(one)) == content(np.ascontiguousarray(other))
+
+
+def passes_within(fused, x, device):
+    return repr(fused.explain(x, device=device)).count("to what lies between the passes")
+
+
+def test_explain_says_where_numbers_are_gathered_first(vulkan):
+    x = np.zeros((230, 210, 3), np.uint8)
+    if dmlops.devices()[vulkan].type != "cpu":
+        pytest.skip("only where kernels run on a CPU")
+    assert passes_within(dmlops.fuse(lambda x: 255 - x.transpose(1, 0, 2)), x, vulkan) == 1
+    assert passes_within(dmlops.fuse(lambda x: 255 - x.transpose(1, 0, 2)), x[:40, :40], vulkan) == 0, "little"
+    assert passes_within(dmlops.fuse(lambda x: 255 - x[:, ::-1]), x[..., 0].copy(), vulkan) == 0
+    assert passes_within(dmlops.fuse(scaled), x, vulkan) == 0, "near"
+    assert passes_within(dmlops.fuse(lambda x: x / np.float32(9)), x, vulkan) == 0
+
+
+@pytest.mark.needs_import
+@pytest.mark.parametrize("traits", [{"host_import": 0}, {"cpu": 0}, {"range": 40000}, {"binding": 8192}], ids=str)
+def test_numbers_are_gathered_on_devices_that_offer_less(vulkan, traits):
+    x = np.random.default_rng(0).integers(0, 256, (230, 210, 3), np.uint8)
+    fused = dmlops.fuse(lambda x: 255 - x.transpose(1, 0, 2))
+    with overridden(**traits):
+        assert content(fused(x, device=vulkan)) == content(np.ascontiguousarray(fused.reference(x)))
+        assert content(fused(dmlops.asarray(x, device=vulkan)).numpy()) == content(np.ascontiguousarray(fused.reference(x)))

@@ -10,6 +10,7 @@ const dml_tunables dml_tunables_cpu = {
     .max_item = 128, .min_row = 32, .long_row = 128, .near_stride = 64, .max_streams = 8,
     .short_row = 64, .short_scalar = 128, .gathered_row = 512, .min_scalars = 4,
     .blocks_tile = 8, .words_tile = 8, .words_dense = 5, .words_near = 8, .words_sparse = 6,
+    .staged_table = 32768,
     .sums_rows = 4, .shuffled_rows = 16,
     .long_walk = 64, .source_order = true, .src_interleave = INT64_MAX, .dst_interleave = 4,
     .overlap_misses = true, .remote_pitch = 4, .remote_row = 512, .even_lines = 2, .sparse_chunks = 1,

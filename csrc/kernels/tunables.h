@@ -62,6 +62,9 @@ typedef struct dml_tunables {
     int64_t words_near;   /* of rows of less than a word, the pitch in rows up to which it is two, and then one; */
     int64_t words_sparse; /* of others, the pitch in rows' spans up to which it is half, and then all: nothing is near anyway */
 
+    /* "Tables" */
+    int64_t staged_table; /* elements, from which numbers that lie apart are transposed first: loads against a pass; 0: never */
+
     /* "Sums" */
     int32_t sums_rows; /* that share the weights of an invocation: loads of weights against registers, and idle invocations */
     int32_t shuffled_rows; /* the same of a subgroup that makes them one after the other: loads against rows near each other */

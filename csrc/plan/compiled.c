@@ -188,6 +188,7 @@ void dml_compiled_describe(const dml_compiled *compiled, const dml_selection *se
     for (int64_t i = 0; i < compiled->count; i++) {
         const bool formula = is_formula(&compiled->steps[i]);
         program->formulas = program->formulas || formula;
+        program->tables = program->tables || (!formula && compiled->steps[i].table >= 0);
         program->arithmetic = program->arithmetic || (!formula && compiled->steps[i].arithmetic >= 0);
     }
     for (int64_t k = 0; k < compiled->result_count; k++) {

@@ -39,7 +39,8 @@ typedef struct dml_program {
     const void *other;                      /* what a maker that is no operator's needs */
     const dml_resize *resize;               /* what is resized, by steps that follow each other; or NULL */
     const struct dml_selection *selections; /* of a compiled program's steps, or NULL */
-    bool arithmetic;                        /* some step's plan has some */
+    bool tables;                            /* some step's plan has one, */
+    bool arithmetic;                        /* or arithmetic */
     bool formulas;                          /* some step's plan has one: only the host can run it */
 } dml_program;
 

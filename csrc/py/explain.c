@@ -3,6 +3,7 @@
 #include "device/backend.h"
 #include "kernels/cost.h"
 #include "kernels/kernel_list.h"
+#include "kernels/table_stages.h"
 #include "kernels/walk.h"
 #include "py/device_cost.h"
 #include "vk/vk.h"
@@ -103,7 +104,9 @@ static PyObject *list_steps(const dml_program *program, const dml_traits *traits
 PyObject *dml_explain_program(const dml_program *program, const dml_traits *traits, const dml_choice *choice,
                               PyObject *const *inputs)
 {
-    PyObject *steps = program->formulas ? PyList_New(0) : list_steps(program, traits, inputs);
+    dml_table_stages stages;
+    const bool staged = dml_table_stages_begin(program, &traits->tunables, &stages);
+    PyObject *steps = program->formulas ? PyList_New(0) : list_steps(staged ? &stages.program : program, traits, inputs);
     double on_host = dml_cost(program, NULL),
            on_device = program->formulas ? Py_HUGE_VAL : dml_cost(program, &traits->tunables);
     if (!choice->host && !program->formulas && dml_device_lacks(choice, program))

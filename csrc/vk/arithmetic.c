@@ -5,6 +5,7 @@
 
 #include "vk/context.h"
 #include "vk/run.h"
+#include "vk/tables.h"
 
 enum {
     VALUES = 256, /* of a byte */
@@ -98,5 +99,5 @@ dml_code dml_vk_run_computed(dml_context *context, const dml_transfer *transfer,
     dml_transfer computed = *transfer;
     if (check(context, transfer->program, wait, &computed.computed, status))
         return status->code;
-    return dml_vk_run(context, &computed, wait, status);
+    return dml_vk_run_tables(context, &computed, wait, status);
 }

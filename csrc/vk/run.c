@@ -117,7 +117,7 @@ static bool make_step(dml_submission *submission, int64_t index)
     else
         submission->src = step->src == DML_BETWEEN ? between : transfer->inputs[step->src];
     submission->dst = step->dst == DML_BETWEEN ? between : transfer->results[step->dst];
-    submission->follows = step->src == DML_BETWEEN;
+    submission->follows = step->src == DML_BETWEEN || (step->dst == DML_BETWEEN && index > 0);
     return true;
 }
 
