@@ -1,12 +1,12 @@
-"""Write the tables of docs/directml.md from dmlops.directml's data; the test suite checks that the page has them.
+"""Write the tables of docs/directml.md from dmlops.directml's data, and the errata beside this file; the test suite checks that the page has them.
 
 python docs/directml_tables.py
 """
 
 from pathlib import Path
 
+from directml_errata import ERRATA
 from dmlops.directml import tables
-from dmlops.directml.errata import ERRATA
 from dmlops.directml.operator_names import COMPUTE
 
 PAGE = Path(__file__).resolve().parent / "directml.md"

@@ -1,9 +1,13 @@
 """``dmlops.fuse``: functions of arrays are traced, become pieces that strided copies move, and are proved equal to NumPy.
 
-``runs`` and ``layout`` are the algebra, ``graph`` and ``movements`` what it is applied to, ``traced``, ``numpy_functions`` and
-``operators`` what records it, ``compiler`` makes programs of it, ``fused`` finds them for a call's arguments (``keys``,
-``programs``) and runs them, ``proof`` proves them. ``tracing`` runs the function, traced or as it is, ``surroundings`` knows
-what it brings along, ``own_run`` compares it with its program.
+``runs`` and ``layout`` are the algebra, ``graph`` and ``movements`` what it is applied to. ``traced`` has the arrays that record
+it, ``numpy_functions`` and ``operators`` what they record; ``recording`` gives a trace both. ``compiler`` makes programs,
+``fused`` finds them for a call's arguments (``keys``, ``programs``) and runs them, ``proof`` proves them. ``tracing`` runs the
+function, traced or as it is, ``surroundings`` knows what it brings along, ``own_run`` compares it with its program.
+
+Imports go down only. From the bottom: arithmetic of arguments (``operators.axes``, ``nearest``, ``crop_places``), twins
+(``reference``), nodes, traces, recording, compiler, ``compiled``, explanation and proof, ``fused``. Above it are the operators
+that are fused functions, ``on_devices``, and whatever takes calls: they import ``fused`` where they first need it.
 
 A key (``keys``) is made of Python's own types, so that the cache (``programs``) needs no lock: none is held while Python runs.
 Layouts are chains of movements as mixed radices of axes; where one cuts through a radix the result has several pieces, beyond

@@ -2,7 +2,6 @@
 
 import doctest
 import importlib
-import importlib.util
 import pkgutil
 import re
 
@@ -11,7 +10,6 @@ import pytest
 import dmlops
 import dmlops.directml as dml
 from dmlops.directml import operator_names, tables
-from dmlops.directml.errata import ERRATA
 from support import ROOT
 
 FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
@@ -21,10 +19,9 @@ PAGE = ROOT / "docs" / "directml.md"
 
 @pytest.fixture(scope="module")
 def renderer():
-    spec = importlib.util.spec_from_file_location("directml_tables", ROOT / "docs" / "directml_tables.py")
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    with pytest.MonkeyPatch.context() as patch:
+        patch.syspath_prepend(ROOT / "docs")
+        return importlib.import_module("directml_tables")
 
 
 def test_docstrings(vulkan):
@@ -55,7 +52,7 @@ def test_the_page_has_the_tables_of_the_data(renderer):
     assert renderer.with_tables(text) == text
     for name in tables.SUPPORT:
         assert f"[`{name}`]({tables.PAGES[name]})" in text
-    assert text.count("| [DML_") + text.count("| [d") == len(ERRATA)
+    assert text.count("| [DML_") + text.count("| [d") == len(renderer.ERRATA)
 
 
 def test_one_table_has_all_operators():
@@ -76,10 +73,10 @@ def test_a_change_of_the_data_would_be_noticed(renderer, monkeypatch):
     assert renderer.with_tables(text) != text
 
 
-def test_errata_are_about_known_pages():
+def test_errata_are_about_known_pages(renderer):
     known = {*tables.PAGES.values(), *(address for name, address in vars(tables).items() if name.endswith("_PAGE"))}
     known.add(tables.WIN32 + "ne-directml-dml_padding_mode")
-    for entry in ERRATA:
+    for entry in renderer.ERRATA:
         assert entry.page in known
         assert all((entry.place, entry.says, entry.right, entry.why)) and entry.says != entry.right
 
