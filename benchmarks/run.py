@@ -217,8 +217,9 @@ def main():
             sys.exit(f"{len(report['cells'])} of {len(cells)} cells are measured; --resume goes on")
         if held_to_cpu and environment.driver_package().startswith(environment.COMPANION) and environment.system_driver():
             beside(options, report, unfinished)
-        if file.exists():
-            report |= {key: value for key, value in summary.load(file).items() if key in summary.ADDED}
+        before = summary.load(file) if file.exists() else {}
+        if all(before.get(key) == report[key] for key in ("machine", "dmlops")):
+            report |= {key: value for key, value in before.items() if key in summary.ADDED}
         summary.save(report, file)
         unfinished.unlink(missing_ok=True)
     pictures = plots.draw(report, options.output, suffix)

@@ -194,7 +194,7 @@ def _function_and_twin(name: str) -> tuple[Callable[..., Any], Callable[..., Any
         def function(traced: Callable[..., Any], *args: Any, device: Any) -> Any:
             return dmlops.fuse(traced)(*args, device=device)
 
-        return function, lambda traced, *args: traced(*args)
+        return function, lambda traced, *args: dmlops.fuse(traced).reference(*args)
     if name in ("rearrange", "repeat"):
         return getattr(dmlops, name), getattr(importlib.import_module("einops"), name)
     return getattr(dmlops, name), getattr(dmlops.reference, name)
@@ -262,7 +262,7 @@ def _composed() -> dict[str, list[Call]]:
 
 
 def _fused() -> dict[str, list[Call]]:
-    """Functions of several steps: movements, tables, several results."""
+    """Functions of several steps: movements, tables, a resize, several results."""
 
     def prepared(x: Any) -> Any:
         padded = np.pad(x[:, 1:-1, ::-1], ((0, 0), (2, 1), (0, 2)), "reflect")
@@ -271,8 +271,11 @@ def _fused() -> dict[str, list[Call]]:
     def parts(x: Any) -> Any:
         return [np.roll(x, 5, 1).T, np.concatenate([x, x[::-1]])[:, ::2], np.repeat(x, 3, 0).reshape(-1)]
 
+    def resized(x: Any) -> Any:
+        return dmlops.resize_pillow(x, (20, 24), "bicubic")[2:18, ::-1].transpose(2, 0, 1) / np.float32(255)
+
     photo = _noise("u1", (33, 47, 3))
-    calls: list[Call] = [((prepared, photo), {}), ((prepared, photo[::-1]), {})]
+    calls: list[Call] = [((function, view), {}) for function in (prepared, resized) for view in (photo, photo[::-1])]
     return {"fuse": [*calls, *(((parts, _noise(code, (37, 24))), {}) for code in ("u1", "f2", "f8"))]}
 
 

@@ -301,6 +301,19 @@ def test_selftest():
     assert ("rearrange" in text.partition("left out:")[2]) == (not einops)
 
 
+def test_the_selftest_compares_fused_functions_with_their_twins(monkeypatch):
+    """Also those that resize."""
+    from dmlops.__main__ import _cases, _first_problem
+    from dmlops.resizing import described
+
+    calls, host = _cases()["fuse"], dmlops.devices()[-1]
+    assert _first_problem("fuse", calls, host) is None
+    twin = described.resampled
+    monkeypatch.setattr(described, "resampled", lambda *args: twin(*args) ^ 1)
+    problem = _first_problem("fuse", calls, host)
+    assert problem is not None and problem.endswith("differs from NumPy") and "uint8 (33, 47, 3)" in problem
+
+
 @pytest.mark.parametrize("wrong", ["nonsense", "--nonsense", "info nonsense", "selftest --nonsense"])
 def test_wrong_commands_are_refused(wrong):
     done = support.run_python(None, args=("-m", "dmlops", *wrong.split()), check=False)
