@@ -197,7 +197,7 @@ def slice(
     device: Any = None,
     progress: Any = None,
 ) -> Any:
-    x = np.asarray(input)
+    x = _array(input)
     if sizes is None:
         offsets, sizes, strides = window_of(x, offsets, strides)
     offsets, sizes = _ints(offsets), _ints(sizes)
@@ -253,33 +253,34 @@ def _fold(positions: Any, period: int, repeated: int) -> Any:
 
 @twin_of(lambda: operators.tile)
 def tile(input: Any, repeats: Any, *, out: Any = None, device: Any = None, progress: Any = None) -> Any:
-    return _result(np.tile(np.asarray(input), _ints(repeats)), out)
+    return _result(np.tile(_array(input), _ints(repeats)), out)
 
 
 @twin_of(lambda: operators.join)
 def join(inputs: Any, axis: Any, *, out: Any = None, device: Any = None, progress: Any = None) -> Any:
-    arrays = [np.asarray(array) for array in inputs]
+    arrays = [_array(array) for array in inputs]
     return _result(np.concatenate(arrays, axis, dtype=arrays[0].dtype), out)  # else in the machine's byte order
 
 
 @twin_of(lambda: operators.split)
 def split(input: Any, axis: Any, output_axis_sizes: Any, *, out: Any = None, device: Any = None, progress: Any = None) -> Any:
     ends = itertools.accumulate(_ints(output_axis_sizes))
-    x = np.moveaxis(np.asarray(input), axis, 0)
-    parts = [np.moveaxis(x[begin:end], 0, axis).copy() for begin, end in itertools.pairwise([0, *ends])]
+    x = _array(input)
+    before = (builtins.slice(None),) * (axis % x.ndim)
+    parts = [x[(*before, builtins.slice(begin, end))] for begin, end in itertools.pairwise([0, *ends])]
     return [_result(part, to) for part, to in zip(parts, [None] * len(parts) if out is None else out, strict=True)]
 
 
 @twin_of(lambda: operators.transpose)
 def transpose(input: Any, axes: Any = None, *, out: Any = None, device: Any = None, progress: Any = None) -> Any:
-    return _result(np.transpose(np.asarray(input), None if axes is None else _ints(axes)), out)
+    return _result(np.transpose(_array(input), None if axes is None else _ints(axes)), out)
 
 
 @twin_of(lambda: operators.upsample)
 def upsample(
     input: Any, scale_size: Any, *, layout: str = "NCHW", out: Any = None, device: Any = None, progress: Any = None
 ) -> Any:
-    x = np.asarray(input)
+    x = _array(input)
     factors = _blocks(x, scale_size)
     first = x.ndim - len(factors) - (layout == "NHWC")
     for axis, factor in enumerate(factors, first):
@@ -542,6 +543,11 @@ def one_hot(
     return _result(np.moveaxis(result, -1, axis), out)
 
 
+def _array(input: Any) -> Any:
+    """What is given, as an array; one of a fused function, which records what is done to it, stays itself."""
+    return input if hasattr(type(input), "__dmlops_function__") else np.asarray(input)
+
+
 def _axes(x: _Array, axes: Any) -> list[int]:
     return [axis % x.ndim for axis in (range(x.ndim) if axes is None else _ints(np.atleast_1d(axes)))]
 
@@ -602,8 +608,9 @@ def _empty(x: _Array, shape: tuple[int, ...]) -> _Array:
     return np.empty_like(x, order="C", shape=shape)
 
 
-def _result(result: _Array, out: Any) -> Any:
+def _result(result: Any, out: Any) -> Any:
+    """Never a view; what a fused function records is not changed later."""
     if out is None:
-        return result.copy(order="C")
+        return result.copy(order="C") if isinstance(result, np.ndarray) else result
     np.asarray(out)[...] = result
     return out

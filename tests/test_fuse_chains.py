@@ -44,6 +44,20 @@ def check(chain, devices, resident=False):
         assert proof.elements == sum(array.size for array in expected)
 
 
+@pytest.mark.parametrize("operator", strategies.OPERATORS)
+@strategies.FEWER
+@given(data=st.data())
+def test_a_recorded_operator_gives_what_the_extension_gives(operator, data):
+    """Some are recorded as their twins: the extension's rules are independent of these, and so is each proof's own run."""
+    call = data.draw(strategies.CALLS[operator](max_rank=8))
+    array = call.build()
+    expected = call.run(dmlops, array, device="host")
+    found = dmlops.fuse(lambda given: call.run(dmlops, given))(array, device="host")
+    for one, other in zip(strategies.parts(found), strategies.parts(expected), strict=True):
+        assert (one.dtype, one.shape) == (other.dtype, other.shape)
+        assert content(one) == content(other)
+
+
 @pytest.mark.driverless
 @FEWER
 @given(chain=chains.chains(DTYPES))

@@ -17,9 +17,10 @@ result once, so no fault of these steps shows what lay in the memory of a result
 Of graphs that are alike but for numbers, the compiler runs once with numbers that remember how they were computed
 (``numbers``): a straight line of code with guards, compared with its steps at first, makes those of other sizes (``replay``).
 
-Traces (``traced``) are arrays that record NumPy's functions and, by ``__dmlops_function__``, dmlops' operators. A map of items
-of one byte or two is a table that NumPy computes (``maps``, ``host/host_lookups.c``); one of larger items is a formula,
-instructions for blocks of elements (``lowering``, ``formula_checks``, ``plan/formula.h``, ``host_formulas.c``), whose constants
+Traces (``traced``) are arrays that record NumPy's functions and, by ``__dmlops_function__``, dmlops' operators: those whose
+twins are plain NumPy are recorded as these, others have steps of their own (``operators``). A map of items of one byte or two
+is a table that NumPy computes (``maps``, ``host/host_lookups.c``); one of larger items is a formula, instructions for blocks of
+elements (``lowering``, ``formula_checks``, ``plan/formula.h``, ``host_formulas.c``), whose constants
 are its table. A resize is a pass of its own (``resized``), of the window that later steps read (``reads``). Indices that are
 arguments say where plans begin to read: there is a plan for each, in a variant for each mirror, and a call selects and moves
 them (``chosen``, ``dml_selection``). Other floats and means make other tables of the same program (``parameters``), unless the

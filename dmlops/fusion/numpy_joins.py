@@ -51,8 +51,8 @@ def _lifted(
         if any(isinstance(one, Traced) and one.ndim == 0 for one in parts):
             refuse("a join with an array of no axes, by whose value this NumPy chooses the dtype", "name the dtype by astype")
     first = parts[0].dtype if parts and isinstance(parts[0], Traced) else None
-    if dtype is None and first is not None and first.isbuiltin == 1 and all(isinstance(one, Traced) for one in parts):
-        if all(one.dtype is first for one in parts):
+    if first is not None and first.isbuiltin == 1 and (dtype is None or dtype is first):
+        if all(isinstance(one, Traced) and one.dtype is first for one in parts):
             return parts
     likes = [one if type(one) in _WEAK else np.zeros((1,) * (not flat or one.ndim > 0), one.dtype) for one in parts]
     common = np.concatenate(likes, axis=None, dtype=dtype, casting=casting).dtype
@@ -269,19 +269,24 @@ def tile(trace: Trace, function: Any, A: Any, reps: Any) -> Any:
     return trace.record(function, (A, tuple(counts)), {}, x)
 
 
-def repeat(trace: Trace, function: Any, a: Any, repeats: Any, axis: Any = None) -> Any:
-    x = node_of(a, function)
+def _count(repeats: Any) -> int:
+    """Of numpy.repeat, from what is no plain int; raises what NumPy raises."""
     if np.size(repeats) != 1:
         refuse("numpy.repeat by an array", "repeat by one number")
     np.repeat(np.empty(0, "V0"), repeats)  # raises what NumPy raises for its type
-    count = int(np.array(repeats).astype(np.intp).reshape(-1)[0])
+    return int(np.array(repeats).astype(np.intp).reshape(-1)[0])
+
+
+def repeat(trace: Trace, function: Any, a: Any, repeats: Any, axis: Any = None) -> Any:
+    x = node_of(a, function)
+    count = repeats if type(repeats) is int and abs(repeats) < 1 << 62 else _count(repeats)
     if axis is None:
         x, at = movements.reshape(x, (x.size,)), 0
     else:
         at = axis_of(axis, x)
     if count < 0:
         raise ValueError("repeats may not contain negative values.")
-    return trace.record(function, (a, count), {"axis": axis}, movements.repeat(x, count, at))
+    return trace.record(function, (a, count), {"axis": axis}, movements.repeat(x, count, at) if count != 1 else x)
 
 
 def roll(trace: Trace, function: Any, a: Any, shift: Any, axis: Any = None) -> Any:

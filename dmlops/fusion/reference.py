@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import functools
+import inspect
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
+from dmlops import reference
 from dmlops._core import DeviceArray
 from dmlops.fusion import structure
+from dmlops.resizing.described import resampled
 
-__all__ = ["run"]
+__all__ = ["run", "twin_call"]
 
 
 class _Plain(np.ndarray[Any, np.dtype[Any]]):
@@ -18,23 +22,23 @@ class _Plain(np.ndarray[Any, np.dtype[Any]]):
 
     @staticmethod
     def __dmlops_function__(name: str, inputs: Any, others: Any) -> Any:
-        from dmlops import reference
-        from dmlops.resizing.described import resampled
-
         if name == "resample":
             return resampled(inputs, *others[:3]).view(_Plain)
         *own, _out, _device, _how = others
-        twin: Any = getattr(reference, name)
-        result = twin(inputs, *own[: _POSITIONAL[name]], **dict(zip(_KEYWORDS[name], own[_POSITIONAL[name] :], strict=True)))
-        return structure.rebuilt(result, lambda array: array.view(_Plain))
+        twin, named = twin_call(name, own)
+        return structure.rebuilt(twin(inputs, **named), lambda array: array.view(_Plain))
 
 
-_POSITIONAL = dict.fromkeys(("tile", "join", "transpose", "depth_to_space", "space_to_depth", "upsample"), 1)
-_POSITIONAL |= {"split": 2, "padding": 2, "reverse_subsequences": 2, "slice": 3, "slice_grad": 4}
-_KEYWORDS: dict[str, tuple[str, ...]] = dict.fromkeys(_POSITIONAL, ())
-_KEYWORDS |= dict.fromkeys(("depth_to_space", "space_to_depth"), ("order", "layout"))
-_KEYWORDS |= {"upsample": ("layout",), "padding": ("mode", "value"), "reverse_subsequences": ("batch_axis",)}
-_KEYWORDS |= {"slice": ("output_sizes",)}
+def twin_call(name: str, own: Sequence[Any]) -> tuple[Callable[..., Any], dict[str, Any]]:
+    """An operator's twin, and the arguments by name that it takes beside its input: in the order of the extension."""
+    twin = getattr(reference, name)
+    return twin, dict(zip(_parameters(twin), own, strict=True))
+
+
+@functools.cache
+def _parameters(twin: Callable[..., Any]) -> list[str]:
+    """All but the input, `out`, `device` and `progress`."""
+    return list(inspect.signature(twin).parameters)[1:-3]
 
 
 def run(function: Callable[..., Any], args: Any, kwargs: Any) -> Any:
