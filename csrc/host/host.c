@@ -7,6 +7,7 @@
 #include "host/host_gather.h"
 #include "host/host_kernel.h"
 #include "host/host_sums.h"
+#include "plan/odometer.h"
 
 enum {
     CHUNKS = 16,            /* that they are cut into, */
@@ -69,19 +70,21 @@ static bool run_length(const dml_plan *plan, const char *src, char *dst, dml_int
     return run_plan(&cut, src, dst, poll);
 }
 
-/* The axes from `k` on may choose lengths. */
-static bool run_lengths(const dml_plan *plan, int k, const char *src, char *dst, dml_interrupt_poll *poll)
+static bool run_lengths(const dml_plan *plan, const char *src, char *dst, dml_interrupt_poll *poll)
 {
-    while (k < plan->rank && plan->axes[k].entry_stride == 0)
-        k++;
-    if (k == plan->rank)
-        return run_length(plan, src, dst, poll);
+    dml_odometer at;
     dml_plan one;
+    dml_odometer_of_entries(&at, plan);
     dml_plan_copy(&one, plan);
-    one.axes[k].extent = 1;
-    for (int64_t i = 0; i < plan->axes[k].extent; i++, dml_plan_cut(&one, k, 1, 1))
-        if (!run_lengths(&one, k + 1, src, dst, poll))
+    for (int i = 0; i < at.count; i++)
+        one.axes[at.axes[i]].extent = 1;
+    do {
+        one.src_offset = at.src;
+        one.dst_offset = at.dst;
+        one.entries.offset = at.entry;
+        if (!run_length(&one, src, dst, poll))
             return false;
+    } while (dml_odometer_next(&at));
     return true;
 }
 
@@ -111,7 +114,7 @@ static bool run_gather(const dml_plan *plan, const char *src, char *dst, dml_int
 static bool run_whole(const dml_plan *plan, const char *src, char *dst, dml_interrupt_poll *poll)
 {
     if (plan->reversed >= 0)
-        return run_lengths(plan, 0, src, dst, poll);
+        return run_lengths(plan, src, dst, poll);
     if (plan->gathered > 0)
         return run_gather(plan, src, dst, poll);
     if (dml_plan_has_sum(plan))
@@ -130,24 +133,13 @@ static void run_chunk(const void *argument, int64_t index)
     run_whole(&chunk, chunks->src, chunks->dst, NULL);
 }
 
-/* The axis to cut, -1 if there is none: an outer one that makes enough chunks, else the longest. Long items become an axis. */
+/* The axis to cut, -1 if there is none. Long items become an axis. */
 static int axis_to_cut(dml_plan *plan)
 {
-    int longest = -1;
-    if (plan->item >= MAX_CHUNK && plan->reversed < 0) {
-        dml_plan_divide_item(plan, GRANULE);
-        return plan->rank - 1;
-    }
-    for (int k = 0; k < plan->rank; k++) {
-        const int64_t extent = plan->axes[k].extent;
-        if (k == plan->reversed || extent < 2)
-            continue;
-        if (extent >= CHUNKS)
-            return k;
-        if (longest < 0 || extent > plan->axes[longest].extent)
-            longest = k;
-    }
-    return longest;
+    if (plan->item < MAX_CHUNK || plan->reversed >= 0)
+        return dml_plan_axis_to_cut(plan, CHUNKS);
+    dml_plan_divide_item(plan, GRANULE);
+    return plan->rank - 1;
 }
 
 /* Chunks of about as many bytes as they should have. */

@@ -4,6 +4,7 @@
 
 #include "base/compiler.h"
 #include "base/parallel.h"
+#include "plan/odometer.h"
 
 /* A block is so many elements with an entry each. Their source offsets are made first, and then they are moved: loops of one
  * kind of entry, and loops of one size of items. Items are prefetched where those that entries name are further apart than
@@ -232,26 +233,28 @@ static void prefetch_ahead(const gather *g, const char *src, int64_t first, int6
         PREFETCH(src + g->ahead + at);
 }
 
-/* The axes from `k` on, but for those two. */
-static void run_axes(const gather *g, int k, const char *src, char *dst, int64_t entry)
+/* The axis of entries, block by block. */
+DML_OUTLINE void run_blocks(const gather *g, const char *src, char *dst, int64_t entry)
 {
-    const dml_plan *plan = g->plan;
-    while (k < plan->rank && (k == g->entries || k == g->same))
-        k++;
-    const dml_axis *axis = &plan->axes[k < plan->rank ? k : g->entries];
-    const int64_t most = k < plan->rank ? 1 : BLOCK;
-    for (int64_t i = 0; i < axis->extent; i += most) {
-        const int64_t count = dml_smaller(most, axis->extent - i);
-        const char *from = src + i * axis->src_stride;
-        char *to = dst + i * axis->dst_stride;
-        if (k < plan->rank) {
-            run_axes(g, k + 1, from, to, entry + i * axis->entry_stride);
-            continue;
-        }
+    const dml_axis *axis = &g->plan->axes[g->entries];
+    for (int64_t i = 0; i < axis->extent; i += BLOCK, src += BLOCK * axis->src_stride, dst += BLOCK * axis->dst_stride) {
+        const int64_t count = dml_smaller(BLOCK, axis->extent - i);
         if (g->ahead != 0)
             prefetch_ahead(g, src, i, count);
-        run_block(g, from, to, entry + i * axis->entry_stride, count);
+        run_block(g, src, dst, entry + i * axis->entry_stride, count);
     }
+}
+
+static void run_axes(const gather *g, const char *src, char *dst)
+{
+    dml_odometer at;
+    dml_odometer_begin(&at, g->plan);
+    for (int k = 0; k < g->plan->rank; k++)
+        if (k != g->entries && k != g->same)
+            dml_odometer_add(&at, k);
+    do
+        run_blocks(g, src + at.src, dst + at.dst, at.entry);
+    while (dml_odometer_next(&at));
 }
 
 void dml_host_run_gather(const dml_plan *plan, const char *src, char *dst)
@@ -271,5 +274,5 @@ void dml_host_run_gather(const dml_plan *plan, const char *src, char *dst)
     const int last = plan->rank - 1 - (g.entries == plan->rank - 1);
     if (!g.far && g.same < 0 && last >= 0 && plan->gathers[0].src_stride > 0 && g.reach <= plan->axes[g.entries].extent * LINE)
         g.ahead = plan->axes[last].src_stride;
-    run_axes(&g, 0, src + plan->src_offset, dst + plan->dst_offset, plan->entries.offset);
+    run_axes(&g, src, dst);
 }

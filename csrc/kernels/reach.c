@@ -1,4 +1,4 @@
-#include "kernels/reach.h"
+#include "kernels/walk.h"
 
 #include "plan/taps.h"
 

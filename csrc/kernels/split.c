@@ -2,7 +2,6 @@
 
 #include <string.h>
 
-#include "kernels/reach.h"
 #include "plan/taps.h"
 
 enum { MOST_COPIED = 16 << 20 }; /* bytes of the entries of a piece which the host sees, and copies for the device */

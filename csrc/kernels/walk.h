@@ -65,4 +65,11 @@ dml_limits dml_split_limits(const dml_traits *traits);
 void dml_split_begin(dml_split *split, const dml_plan *plan, const dml_limits *limits);
 bool dml_split_next(dml_split *split, dml_piece *piece);
 
+/* Source bytes from the first to the last input that a piece may read, where the plan has a sum; else 0. */
+int64_t dml_taps_reach(const dml_split *split);
+
+/* Cuts the axis that is summed until its inputs leave the other axes an eighth of the limit, if they have more than that. Gives
+ * the reduction. */
+int64_t dml_taps_fit(dml_split *split, int64_t limit);
+
 #endif

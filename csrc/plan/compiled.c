@@ -2,8 +2,6 @@
 
 #include <stddef.h>
 
-#include "plan/coverage.h"
-
 /* Grows a span by what an axis reaches; false where that is no number of 64 bits. */
 static bool grow(dml_span *span, int64_t extent, int64_t stride)
 {

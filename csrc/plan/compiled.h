@@ -48,6 +48,13 @@ typedef struct dml_compiled {
 /* Whether all steps stay within inputs, constants and results, and write every element of each result once. */
 dml_code dml_compiled_check(const dml_compiled *compiled, dml_status *status);
 
+/* The same of the latter, for steps that stay within the results, with extents above 0: DML_OK, or a value error that names a
+ * result. It takes time in steps, axes and the digits of their numbers, not in elements, and allocates nothing.
+ *
+ * A program that is right always passes. One that is not passes with a probability below (n / 2^61)^2, where n is the sum of a
+ * result's shape: below 10^-17 for all that memory can hold. */
+dml_code dml_coverage_check(const dml_compiled *compiled, dml_status *status);
+
 /* Whether the selections of a run, one for each step, name variants that stay within inputs and constants. */
 dml_code dml_compiled_check_selections(const dml_compiled *compiled, const dml_selection *selections, int64_t count,
                                        dml_status *status);

@@ -1,4 +1,4 @@
-#include "plan/coverage.h"
+#include "plan/compiled.h"
 
 /* Let the element at (i, j, ...) be the product x^i y^j .... A step then writes the product of the geometric sums of its axes;
  * all steps together write a polynomial whose coefficients say how often each element is written; and the right one is that of

@@ -1,5 +1,7 @@
 #include "plan/piece.h"
 
+#include "plan/odometer.h"
+
 int64_t dml_piece_src_extent(const dml_piece *piece, int k)
 {
     bool other = piece->cut && k == piece->plan.reversed;
@@ -28,24 +30,23 @@ static bool row_moves(const dml_piece *piece, int64_t length)
            (rest < end && rest < piece->source_end && end > piece->source_begin);
 }
 
-/* The same for any row, over the axes from k on. */
-static bool rows_move(const dml_piece *piece, int k, int64_t offset)
+/* The same for any row. */
+static bool rows_move(const dml_piece *piece)
 {
-    const dml_plan *plan = &piece->plan;
-    while (k < plan->rank && plan->axes[k].entry_stride == 0)
-        k++;
-    if (k == plan->rank)
-        return row_moves(piece, dml_entries_read(&plan->entries, offset, piece->longest));
-    for (int64_t i = 0; i < plan->axes[k].extent; i++)
-        if (rows_move(piece, k + 1, offset + i * plan->axes[k].entry_stride))
-            return true;
-    return false;
+    const dml_entries *entries = &piece->plan.entries;
+    dml_odometer at;
+    dml_odometer_of_entries(&at, &piece->plan);
+    bool moves;
+    do
+        moves = row_moves(piece, dml_entries_read(entries, at.entry, piece->longest));
+    while (!moves && dml_odometer_next(&at));
+    return moves;
 }
 
 bool dml_piece_may_move(const dml_piece *piece)
 {
     const dml_plan *plan = &piece->plan;
-    return !piece->cut || plan->reversed < 0 || !plan->entries.data || rows_move(piece, 0, plan->entries.offset);
+    return !piece->cut || plan->reversed < 0 || !plan->entries.data || rows_move(piece);
 }
 
 /* --- packing ---------------------------------------------------------------------------------------------------------- */

@@ -30,6 +30,21 @@ void dml_plan_cut(dml_plan *plan, int k, int64_t begin, int64_t extent)
     axis->extent = extent;
 }
 
+int dml_plan_axis_to_cut(const dml_plan *plan, int64_t enough)
+{
+    int longest = -1;
+    for (int k = 0; k < plan->rank; k++) {
+        const int64_t extent = plan->axes[k].extent;
+        if (k == plan->reversed || extent < 2)
+            continue;
+        if (extent >= enough)
+            return k;
+        if (longest < 0 || extent > plan->axes[longest].extent)
+            longest = k;
+    }
+    return longest;
+}
+
 void dml_plan_take(dml_plan *to, const dml_plan *from, const dml_cut *cut)
 {
     dml_plan_copy(to, from);

@@ -150,6 +150,9 @@ void dml_plan_copy(dml_plan *to, const dml_plan *from);
 /* Keeps `extent` indices of axis k, from index `begin` on: with extents of 1, that index alone. */
 void dml_plan_cut(dml_plan *plan, int k, int64_t begin, int64_t extent);
 
+/* The outermost axis of at least `enough` indices, else the longest of more than one, but not the reversed one; -1: none. */
+int dml_plan_axis_to_cut(const dml_plan *plan, int64_t enough);
+
 /* `to` becomes that cut of `from`, simplified; the reversed axis is not cut. */
 void dml_plan_take(dml_plan *to, const dml_plan *from, const dml_cut *cut);
 

@@ -124,9 +124,9 @@ static void give_step(const dml_program *program, int64_t index, dml_step *step)
 static int axis_to_cut(dml_step *step)
 {
     dml_plan *plan = &step->plan;
-    for (int k = 0; k < plan->rank; k++)
-        if (plan->axes[k].extent > 1 && k != plan->reversed)
-            return k;
+    const int k = dml_plan_axis_to_cut(plan, 2);
+    if (k >= 0)
+        return k;
     if (dml_divisor((uint64_t)plan->item, 16) == plan->item || plan->reversed >= 0 || !dml_plan_moves(plan) ||
         step->src == DML_FILL)
         return -1;

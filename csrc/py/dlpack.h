@@ -1,6 +1,6 @@
 /* DLPack, the standard by which libraries pass arrays to each other, version 1.1: https://dmlc.github.io/dlpack/latest/
  * Its structures, as they lie in memory, and the capsules by which DeviceArray.__dlpack__ lends arrays to other libraries.
- * dlpack_import.h has those of other libraries. dmlops.dlpack knows which dtypes its element types are. */
+ * dlpack_import.c has those of other libraries. dmlops.dlpack knows which dtypes its element types are. */
 #ifndef DML_PY_DLPACK_H
 #define DML_PY_DLPACK_H
 
@@ -63,5 +63,13 @@ PyObject *dml_dlpack_places(PyObject *module, PyObject *array);
  * on, whether for DLPack 1, whether it is a copy, CUDA's stream, which comes after all that is queued on the array; or -1: none
  * does). A new capsule; on other devices, once that is done. */
 PyObject *dml_dlpack_export(PyObject *module, PyObject *args);
+
+/* Function of dmlops._core: (device, as in calls) -> the number of the device as CUDA counts it, or a str that says why it is
+ * none of CUDA's. */
+PyObject *dml_dlpack_cuda(PyObject *module, PyObject *device);
+
+/* Function of dmlops._core: (capsule, device), None where the caller names no device. A new array with the elements of the
+ * tensor in the capsule, which is consumed unless it fails. */
+PyObject *dml_dlpack_import(PyObject *module, PyObject *args);
 
 #endif

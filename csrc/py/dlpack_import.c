@@ -1,4 +1,4 @@
-#include "py/dlpack_import.h"
+#include "py/dlpack.h"
 
 #include <stdarg.h>
 #include <string.h>
@@ -6,7 +6,6 @@
 #include "device/backend.h"
 #include "py/arrays.h"
 #include "py/device_choice.h"
-#include "py/dlpack.h"
 #include "py/errors.h"
 #include "py/transfer.h"
 

@@ -1,4 +1,4 @@
-/* Resamplings as Python holds them: capsules, which dmlops.operators.resizing makes. */
+/* What Python needs to resize: resamplings as it holds them, capsules, which dmlops.operators.resizing makes. */
 #ifndef DML_PY_RESAMPLING_CAPSULE_H
 #define DML_PY_RESAMPLING_CAPSULE_H
 
@@ -20,5 +20,9 @@ const dml_resampling *dml_resampling_from(PyObject *resampling);
  * first; (name), all calls use the one of this name from now on, with None the fastest. */
 PyObject *dml_resize_kernels(PyObject *module, PyObject *none);
 PyObject *dml_resize_by(PyObject *module, PyObject *name);
+
+/* Function of dmlops._core: (array, multiplies). A NumPy array of bytes with two axes or more, whose last channel is alpha, as
+ * a new one: with the other channels times alpha, or divided by it. */
+PyObject *dml_with_alpha(PyObject *module, PyObject *args);
 
 #endif

@@ -1,4 +1,4 @@
-#include "py/with_alpha.h"
+#include "py/resampling_capsule.h"
 
 #include "host/alpha.h"
 #include "py/arrays.h"
