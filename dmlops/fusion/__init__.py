@@ -1,9 +1,9 @@
 """``dmlops.fuse``: functions of arrays are traced, become pieces that strided copies move, and are proved equal to NumPy.
 
 ``runs`` and ``layout`` are the algebra, ``graph`` and ``movements`` what it is applied to. ``traced`` has the arrays that
-record it, ``numpy_functions`` and ``operators`` what they record; ``recording`` gives a trace both. ``compiler`` makes programs,
-``fused`` finds them for a call's arguments (``keys``, ``programs``) and runs them, ``proof`` proves them. ``tracing`` runs the
-function, traced or as it is, ``surroundings`` knows what it brings along, ``own_run`` compares it with its program.
+record it, ``numpy_functions`` and ``operators`` what they record; ``recording`` gives a trace both. ``compiler`` makes
+programs, ``fused`` finds them for a call's arguments (``keys``, ``programs``) and runs them, ``proof`` proves them. ``tracing``
+runs the function, traced or as it is, ``surroundings`` knows what it brings along, ``own_run`` compares it with its program.
 
 Imports go down only. From the bottom: arithmetic of arguments (``operators.axes``, ``nearest``, ``crop_places``), twins
 (``reference``), nodes, traces, recording, compiler, ``compiled``, explanation and proof, ``fused``. Above it are the operators
