@@ -36,6 +36,7 @@ def main(arguments: list[str] | None = None) -> int:
         with contextlib.suppress(AttributeError):  # a stream of the caller's
             getattr(sys, name).reconfigure(errors="backslashreplace")
     parser = argparse.ArgumentParser(prog="python -m dmlops", description=WHAT_IT_IS)
+    parser.add_argument("--version", action="version", version=f"dmlops {dmlops.__version__}")
     commands = parser.add_subparsers(title="commands", dest="command", metavar="COMMAND")
     for name, (_, text) in COMMANDS.items():
         commands.add_parser(name, help=text, add_help=False)
@@ -45,6 +46,9 @@ def main(arguments: list[str] | None = None) -> int:
             return COMMANDS[options.command or "info"][0](rest)
         finally:  # also where --help exits
             sys.stdout.flush()
+    except KeyboardInterrupt:
+        print("interrupted", file=sys.stderr)
+        return 130
     except OSError as error:  # a full disk; or the reader has gone
         if not _reader_has_gone(error):
             print(f"error: {error}", file=sys.stderr)

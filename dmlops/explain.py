@@ -203,7 +203,11 @@ def arguments_of(call: str, array: Callable[[Any], Any]) -> tuple[list[Any], dic
         raise ValueError(f"{shown(call)} is no call: {error.msg}") from None
     if not isinstance(tree, ast.Call) or not isinstance(tree.func, ast.Name):
         raise ValueError(f"{shown(call)} is no call")
-    return [value(one) for one in tree.args], {str(one.arg): value(one.value) for one in tree.keywords}
+    kwargs = {str(one.arg): value(one.value) for one in tree.keywords}
+    for name in ("out", "device", "progress"):  # what every call takes
+        if name in kwargs:
+            raise ValueError(f"a call as text takes no {name}{': --device names one' if name == 'device' else ''}")
+    return [value(one) for one in tree.args], kwargs
 
 
 def fused(name: str) -> Any:

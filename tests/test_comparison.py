@@ -314,6 +314,7 @@ def checked(x):
 def endless(x): return endless(x)
 def unread(x): return open("no such file")
 def ends(x): raise SystemExit(4)
+def interrupted(x): raise KeyboardInterrupt
 class Group:
     def method(self, x): return x.T
 """
@@ -368,6 +369,8 @@ def test_a_difference_is_the_commands_status(module, capsys, monkeypatch):
     ("xml.domm:steps(uint8[3])", "no module 'xml.domm'; did you mean xml.dom?"),
     ("a/b_9.py:steps(uint8[3])", "here a.b_9:steps"), ("/a/b_9.py:steps(uint8[3])", "here b_9:steps, in the folder /a"),
     ("a-b:steps(uint8[3])", "is no module's name"), ("{module}.steps(uint8[3])", "did you mean {module}:steps?"),
+    ("roll(uint8[3], 1, device='gpu')", "takes no device: --device names one"),
+    ("{module}:steps(uint8[3], out=1)", "takes no out"),
     ("rol(uint8[3], 1)", "did you mean roll?"), ("{module}:steps(uint9[3])", "an array is DTYPE[SHAPE]"),
 ])  # fmt: skip
 def test_what_no_command_can_run(module, capsys, command, call, words):
@@ -395,6 +398,12 @@ def test_an_error_of_the_users_code_is_one_line(module, capsys, command, call, e
     (said,) = capsys.readouterr().err.splitlines()
     assert re.match(rf"error: (RecursionError: )?{re.escape(error)}", said) and said.count(".py") == 1
     assert not code or re.search(rf"\.py:\d+: {re.escape(code.format())}\)$", said)
+
+
+@pytest.mark.parametrize("command", ["compare", "prove", "explain"])
+def test_an_interrupted_command_has_no_traceback(module, capsys, command):
+    assert main([command, f"{module}:interrupted(uint8[4,2])"]) == 130
+    assert capsys.readouterr() == ("", "interrupted\n")
 
 
 def test_a_command_has_no_line_of_the_users():

@@ -321,6 +321,7 @@ def test_wrong_commands_are_refused(wrong):
 
 
 def test_commands_have_help():
+    assert command_line("--version") == f"dmlops {dmlops.__version__}\n"
     assert "selftest" in command_line("--help") and "NumPy" in command_line("selftest", "--help")
 
 

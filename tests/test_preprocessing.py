@@ -442,6 +442,12 @@ def test_what_is_no_configuration(tmp_path):
     with pytest.raises(FileNotFoundError, match="no preprocessing configuration: none of processor_config.json"):
         dmlops.preprocessing(tmp_path)
     (tmp_path / "preprocessor_config.json").write_text("[1]")
+    with pytest.raises(dmlops.UnsupportedError, match="no such class; did you mean ViTImageProcessor?"):
+        dmlops.preprocessing({"image_processor_type": "ViTImageProcessr"})
+    for text in (b"{", b"\xff"):
+        (tmp_path / "wrong.json").write_bytes(text)
+        with pytest.raises(ValueError, match=r"wrong\.json has no JSON object: "):
+            dmlops.preprocessing(tmp_path / "wrong.json")
     with pytest.raises(ValueError, match="no JSON object, but list"):
         dmlops.preprocessing(tmp_path)
     with pytest.raises(TypeError, match="a folder, a file, a dict or a transform of torchvision, not builtins.int"):

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from dmlops.errors import UnsupportedError
+from dmlops.names_of_users import like
 from dmlops.processors.configuration import census
 
 __all__ = ["class_of", "read"]
@@ -58,7 +59,10 @@ def _from_path(path: pathlib.Path, video: bool) -> dict[str, Any]:
 
 
 def _json(path: pathlib.Path) -> dict[str, Any]:
-    found = json.loads(path.read_text(encoding="utf-8"))
+    try:
+        found = json.loads(path.read_text(encoding="utf-8"))
+    except ValueError as error:  # also of bytes that are no UTF-8
+        raise ValueError(f"{path} has no JSON object: {error}") from None
     if not isinstance(found, dict):
         raise ValueError(f"{path} has no JSON object, but {type(found).__name__}")
     return found
@@ -99,7 +103,8 @@ def class_of(values: Mapping[str, Any], video: bool) -> str:
     if video:
         name = name.replace("ImageProcessor", "VideoProcessor")
     if name not in known["classes"]:
-        raise UnsupportedError(name, None, f"transformers {known['transformers']} has no such class")
+        meant = like(name, known["classes"])
+        raise UnsupportedError(name, None, f"transformers {known['transformers']} has no such class{meant}")
     return name
 
 
