@@ -10,7 +10,6 @@ from collections.abc import Mapping
 from typing import Any
 
 from dmlops.errors import UnsupportedError
-from dmlops.names_of_users import like
 from dmlops.processors.configuration import census
 
 __all__ = ["class_of", "read"]
@@ -103,6 +102,8 @@ def class_of(values: Mapping[str, Any], video: bool) -> str:
     if video:
         name = name.replace("ImageProcessor", "VideoProcessor")
     if name not in known["classes"]:
+        from dmlops.names_of_users import like  # difflib, for an error alone
+
         meant = like(name, known["classes"])
         raise UnsupportedError(name, None, f"transformers {known['transformers']} has no such class{meant}")
     return name
