@@ -1,4 +1,6 @@
-"""Write the tables of docs/directml.md from dmlops.directml's data, and the errata beside this file; the test suite checks that the page has them.
+"""Write the tables of docs/directml.md from dmlops.directml's data, and the errata beside this file.
+
+The test suite checks that the page has them.
 
 python docs/directml_tables.py
 """
