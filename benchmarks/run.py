@@ -214,7 +214,8 @@ def main():
         cells, unfinished = [cell for cell in cells if cell.name in names], file.with_stem(f"{file.stem}-unfinished")
         report, whole = measure(options, cells, [name for name in NAMES if name in names], held_to_cpu, unfinished)
         if not whole:
-            sys.exit(f"{len(report['cells'])} of {len(cells)} cells are measured; --resume goes on")
+            print(f"{len(report['cells'])} of {len(cells)} cells are measured; --resume goes on")
+            return
         if held_to_cpu and environment.driver_package().startswith(environment.COMPANION) and environment.system_driver():
             beside(options, report, unfinished)
         before = summary.load(file) if file.exists() else {}
