@@ -140,7 +140,7 @@ def test_a_table_is_tried_once_whatever_the_shape():
 
 
 def test_more_tables_than_verdicts_are_remembered(device):
-    """Each is tried again once 256 others were."""
+    """Those of one set are tried again once it has had eight others."""
     x = np.random.default_rng(0).integers(0, 256, (24, 48), np.uint8)
     fused = dmlops.fuse(lambda x, by: x.astype(np.float32) * np.float32(by))
     for by in [*range(300), 0, 1]:
