@@ -304,12 +304,12 @@ def test_selftest():
 def test_the_selftest_compares_fused_functions_with_their_twins(monkeypatch):
     """Also those that resize."""
     from dmlops.__main__ import _cases, _first_problem
-    from dmlops.resizing import described
+    from dmlops.fusion import reference as by_numpy
 
     calls, host = _cases()["fuse"], dmlops.devices()[-1]
     assert _first_problem("fuse", calls, host) is None
-    twin = described.resampled
-    monkeypatch.setattr(described, "resampled", lambda *args: twin(*args) ^ 1)
+    twin = by_numpy.resampled
+    monkeypatch.setattr(by_numpy, "resampled", lambda *args: twin(*args) ^ 1)
     problem = _first_problem("fuse", calls, host)
     assert problem is not None and problem.endswith("differs from NumPy") and "uint8 (33, 47, 3)" in problem
 
