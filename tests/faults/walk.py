@@ -118,8 +118,8 @@ class Run:
             raise Broken("wrong bytes in place")
 
     def into_scattered(self):
-        """Into elements that it takes a search to tell from each other."""
-        out = np.lib.stride_tricks.as_strided(np.zeros(20, np.uint8), (3, 4), (5, 3))
+        """Into elements with gaps of every kind between them."""
+        out = np.lib.stride_tricks.as_strided(np.zeros(40, np.uint8), (3, 4), (13, 3))
         self.attempt(lambda: dmlops.slice(X, [1, 2], [3, 4], out=out))
         if not np.array_equal(out, X[1:4, 2:6]):
             raise Broken("wrong bytes in a scattered out")
